@@ -130,5 +130,13 @@ static inline int action_fixture_teardown(void **state)
 	return world_fixture_teardown(state);
 }
 
-#define TEST(name) \
-	cmocka_unit_test_setup_teardown(name, action_fixture_setup, action_fixture_teardown)
+#define WITH_ACTORS(name)                                                    \
+	TEST_WITH(name, struct world_fixture *fixture, action_fixture_setup, \
+		action_fixture_teardown)
+
+/* The test damages the world, so nothing is folded again. */
+#define WITH_ACTORS_DAMAGED(name) \
+	TEST_WITH(name, struct world_fixture *fixture, action_fixture_setup, world_fixture_teardown)
+#define WITH_SOURCE_REPLAYED(name)                                           \
+	TEST_WITH(name, struct world_fixture *fixture, world_fixture_source, \
+		action_fixture_teardown)

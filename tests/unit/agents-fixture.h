@@ -352,6 +352,9 @@ static inline const char *fixture_message(const json_t *result, size_t index)
 	return fixture_text(json_array_get(json_object_get(result, "history"), index), "content");
 }
 
-#define DRIVEN(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
-#define GENESIS(test) cmocka_unit_test_setup_teardown(test, fixture_setup_genesis, fixture_teardown)
-#define UNDRIVEN(test) cmocka_unit_test_setup_teardown(test, fixture_setup_world, fixture_teardown)
+#define DRIVEN(name) \
+	TEST_WITH(name, struct agents_fixture *fixture, fixture_setup, fixture_teardown)
+#define GENESIS(name) \
+	TEST_WITH(name, struct agents_fixture *fixture, fixture_setup_genesis, fixture_teardown)
+#define UNDRIVEN(name) \
+	TEST_WITH(name, struct agents_fixture *fixture, fixture_setup_world, fixture_teardown)

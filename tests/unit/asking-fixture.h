@@ -66,7 +66,8 @@ static inline int asking_setup(void **state)
 	return world_fixture_create(fixture) || world_fixture_open(fixture);
 }
 
-#define ASKING(test) cmocka_unit_test_setup_teardown(test, asking_setup, world_fixture_teardown)
+#define ASKING(name) \
+	TEST_WITH(name, struct world_fixture *fixture, asking_setup, world_fixture_teardown)
 
 /* Sends an event that makes the cell @key ask. @more: further members of the event, or "". */
 static inline int ask_for(

@@ -6,14 +6,6 @@
 
 #include "fs/command/frame/run.h"
 
-/* For groups: the environment of whoever runs the tests shall not matter. */
-static inline int forget_environment(void **state)
-{
-	(void)state;
-	/* NOLINTNEXTLINE(concurrency-mt-unsafe): there is no other thread */
-	return unsetenv("WORLDFS_WORLD");
-}
-
 enum { WORDS_MAX = 16 };
 
 /* What one run printed. */
@@ -92,10 +84,8 @@ static inline void assert_misuse(const struct printed *printed, const char *says
 }
 
 /* A world with three cells, that nobody has open. Heights: 3 to 5 after one event each. */
-static inline struct world_fixture *filled(void **state)
+static inline struct world_fixture *filled(struct world_fixture *fixture)
 {
-	struct world_fixture *const fixture = *state;
-
 	tell(fixture, "{'key':'a','op':'set','n':1}");
 	tell(fixture, "{'key':'b/c','op':'set','n':2}");
 	tell(fixture, "{'key':'a','op':'set','n':3}");

@@ -2,12 +2,7 @@
 /* JSON in tests is written with ' for ". */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
 
 #include "kernel/base/cleanup.h"
 #include "kernel/base/json.h"

@@ -2,12 +2,7 @@
 /* What the tests of code share; it runs in a process of its own, as in the program: one module and step, or one program and call; what came out. */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
 
 #include <jansson.h>
 #include <string.h>

@@ -149,4 +149,5 @@ static inline int market_setup(void **state)
 	return r;
 }
 
-#define IN_MARKET(name) cmocka_unit_test_setup_teardown(name, market_setup, action_fixture_teardown)
+#define IN_MARKET(name) \
+	TEST_WITH(name, struct world_fixture *fixture, market_setup, action_fixture_teardown)

@@ -99,3 +99,6 @@ static inline void memory_fill(struct world_fixture *fixture, const char *store,
 	qsort(ret_ids, WFS_ARRAY_COUNT(memory_texts), MEMORY_ID_TEXT_SIZE,
 		(int (*)(const void *, const void *))strcmp);
 }
+
+#define WITH_MEMORY(name) \
+	TEST_WITH(name, struct world_fixture *fixture, memory_world_setup, world_fixture_teardown)

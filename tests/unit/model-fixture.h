@@ -204,3 +204,6 @@ static inline double pause_of(const json_t *requests, size_t first, size_t secon
 	return json_number_value(member_of(requests, second, "at_ms")) -
 		json_number_value(member_of(requests, first, "at_ms"));
 }
+
+#define WITH_MODEL(name) \
+	TEST_WITH(name, struct model_fixture *fixture, model_fixture_setup, model_fixture_teardown)

@@ -6,12 +6,8 @@
  */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
+#include "tests/unit/json-helper.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -21,7 +17,6 @@
 #include <sys/wait.h>
 
 #include "kernel/base/buffer.h"
-#include "tests/unit/json-helper.h"
 
 #ifndef SOURCE_ROOT /* the build gives it */
 #define SOURCE_ROOT "."

@@ -136,4 +136,4 @@ static inline void hash_member(const char *text, char ret_member[static 128])
 	snprintf(ret_member, 128, "\"content_hash\":\"%s\"", hash_text);
 }
 
-#define LOST(name) cmocka_unit_test_setup_teardown(name, action_fixture_setup, teardown)
+#define LOST(name) TEST_WITH(name, struct world_fixture *fixture, action_fixture_setup, teardown)

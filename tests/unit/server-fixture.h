@@ -296,3 +296,5 @@ static inline void wait_for(sem_t *event)
 	until.tv_sec += WAIT_MS / 1000;
 	assert_int_equal(sem_timedwait(event, &until), 0);
 }
+
+#define SERVED(name) TEST_WITH(name, struct served *served, setup, teardown)

@@ -119,4 +119,4 @@ static inline int at_work_teardown(void **state)
 	return world_fixture_teardown(&world);
 }
 
-#define AT_WORK(test) cmocka_unit_test_setup_teardown(test, at_work_setup, at_work_teardown)
+#define AT_WORK(name) TEST_WITH(name, struct at_work *work, at_work_setup, at_work_teardown)

@@ -2,12 +2,7 @@
 /* A source directory of a test's own, and what loading it gives. JSON in here is written with ' for ". */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -102,3 +97,5 @@ static inline void assert_world_refused(
 	wfs_problems_done(&fixture->problems);
 	assert_problems(fixture, lines);
 }
+
+#define IN_SOURCE(name) TEST_WITH(name, struct fixture *fixture, setup, teardown)

@@ -7,12 +7,7 @@
  */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
 
 #include "kernel/base/directory.h"
 #include "kernel/store/blob.h"
@@ -83,3 +78,9 @@ static inline void assert_bytes_text(struct wfs_bytes bytes, const char *text)
 	assert_int_equal(bytes.size, strlen(text));
 	assert_memory_equal(bytes.data, text, bytes.size);
 }
+
+#define IN_STORE(name) \
+	TEST_WITH(name, struct store_fixture *fixture, store_fixture_setup, store_fixture_teardown)
+#define IN_DIRECTORY(name)                                                      \
+	TEST_WITH(name, struct store_fixture *fixture, store_fixture_directory, \
+		store_fixture_teardown)

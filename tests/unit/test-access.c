@@ -26,6 +26,9 @@ static int setup(void **state)
 	return world_fixture_source(state) || world_fixture_create(*state);
 }
 
+#define IN_CLOSED_WORLD(name) \
+	TEST_WITH(name, struct world_fixture *fixture, setup, world_fixture_teardown)
+
 static void ending_begin(const struct world_fixture *fixture, bool accepts, struct ending *ending)
 {
 	ending->listener = wfs_socket_listen(fixture->directory, false, NULL);
@@ -89,40 +92,40 @@ static void assert_done_here(const struct ending *ending)
 		json_integer_value(json_object_get(head.meta, "journal_height")), NEW_HEIGHT + 1);
 }
 
-static void what_an_owner_did_not_accept_is_done_without_him(void **state)
+IN_CLOSED_WORLD(what_an_owner_did_not_accept_is_done_without_him)
 {
 	struct ending ending;
 
-	ending_begin(*state, false, &ending);
+	ending_begin(fixture, false, &ending);
 	post_event(&ending);
 	take_nothing(&ending);
-	ending_end(*state, &ending);
+	ending_end(fixture, &ending);
 
 	assert_done_here(&ending);
 
 	wfs_access_free(ending.access);
 }
 
-static void what_an_owner_did_not_read_is_done_without_him(void **state)
+IN_CLOSED_WORLD(what_an_owner_did_not_read_is_done_without_him)
 {
 	struct ending ending;
 
-	ending_begin(*state, true, &ending);
+	ending_begin(fixture, true, &ending);
 	post_event(&ending);
 	take_nothing(&ending);
-	ending_end(*state, &ending);
+	ending_end(fixture, &ending);
 
 	assert_done_here(&ending);
 
 	wfs_access_free(ending.access);
 }
 
-static void what_could_not_be_sent_any_more_is_done_without_him(void **state)
+IN_CLOSED_WORLD(what_could_not_be_sent_any_more_is_done_without_him)
 {
 	struct ending ending;
 
-	ending_begin(*state, true, &ending);
-	ending_end(*state, &ending);
+	ending_begin(fixture, true, &ending);
+	ending_end(fixture, &ending);
 	post_event(&ending);
 
 	assert_done_here(&ending);
@@ -130,31 +133,31 @@ static void what_could_not_be_sent_any_more_is_done_without_him(void **state)
 	wfs_access_free(ending.access);
 }
 
-static void what_an_owner_read_is_not_done_again(void **state)
+IN_CLOSED_WORLD(what_an_owner_read_is_not_done_again)
 {
 	struct ending ending;
 	char request[READ_MAX];
 
-	ending_begin(*state, true, &ending);
+	ending_begin(fixture, true, &ending);
 	post_event(&ending);
 	take_nothing(&ending);
 	assert_true(read(ending.connection, request, sizeof(request)) > 0);
-	ending_end(*state, &ending);
+	ending_end(fixture, &ending);
 
 	assert_cancelled(&ending);
 
 	wfs_access_free(ending.access);
 }
 
-static void what_is_behind_another_request_is_not_done_again(void **state)
+IN_CLOSED_WORLD(what_is_behind_another_request_is_not_done_again)
 {
 	struct ending ending;
 
-	ending_begin(*state, true, &ending);
+	ending_begin(fixture, true, &ending);
 	post_event(&ending);
 	post_event(&ending);
 	take_nothing(&ending);
-	ending_end(*state, &ending);
+	ending_end(fixture, &ending);
 
 	assert_cancelled(&ending);
 
@@ -178,9 +181,8 @@ static int reach(const struct world_fixture *fixture, unsigned int wait_ms,
 	return wfs_access_new(&options, ret_access, error);
 }
 
-static void an_owner_that_does_not_react_is_given_up(void **state)
+IN_CLOSED_WORLD(an_owner_that_does_not_react_is_given_up)
 {
-	struct world_fixture *const fixture = *state;
 	struct ending ending = {
 		.listener = wfs_socket_listen(fixture->directory, false, NULL), .connection = -1};
 	WFS_AUTO_ANSWER struct wfs_answer answer = {.status = 0};
@@ -198,9 +200,8 @@ static void an_owner_that_does_not_react_is_given_up(void **state)
 	ending_end(fixture, &ending);
 }
 
-static void an_owner_that_accepts_nothing_is_given_up(void **state)
+IN_CLOSED_WORLD(an_owner_that_accepts_nothing_is_given_up)
 {
-	struct world_fixture *const fixture = *state;
 	struct ending ending = {
 		.listener = wfs_socket_listen(fixture->directory, false, NULL), .connection = -1};
 	struct wfs_access *first;
@@ -231,9 +232,8 @@ static void *answer_late(void *argument)
 	return sent ? argument : NULL;
 }
 
-static void a_late_answer_of_an_owner_that_reacts_is_waited_for(void **state)
+IN_CLOSED_WORLD(a_late_answer_of_an_owner_that_reacts_is_waited_for)
 {
-	struct world_fixture *const fixture = *state;
 	struct ending ending = {
 		.listener = wfs_socket_listen(fixture->directory, false, NULL), .connection = -1};
 	WFS_AUTO_ANSWER struct wfs_answer answer = {.status = 0};
@@ -253,22 +253,4 @@ static void a_late_answer_of_an_owner_that_reacts_is_waited_for(void **state)
 
 	wfs_access_free(ending.access);
 	ending_end(fixture, &ending);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, world_fixture_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(what_an_owner_did_not_accept_is_done_without_him),
-		TEST(what_an_owner_did_not_read_is_done_without_him),
-		TEST(what_could_not_be_sent_any_more_is_done_without_him),
-		TEST(what_an_owner_read_is_not_done_again),
-		TEST(what_is_behind_another_request_is_not_done_again),
-		TEST(an_owner_that_does_not_react_is_given_up),
-		TEST(an_owner_that_accepts_nothing_is_given_up),
-		TEST(a_late_answer_of_an_owner_that_reacts_is_waited_for),
-	};
-
-	return cmocka_run_group_tests_name("access", tests, NULL, NULL);
 }

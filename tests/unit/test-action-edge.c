@@ -5,83 +5,83 @@
 /* Code that takes more memory than there is, and is ended for it. */
 #define GREEDY "local t = {} for i = 1, 1e9 do t[i] = {i} end "
 
-static void code_that_becomes_executable_is_checked(void **state)
+WITH_ACTORS(code_that_becomes_executable_is_checked)
 {
 	assert_done(
-		*state, "alice", WRITE("'artifact_id':'x','executable':false,'code':'no lua('"));
-	assert_fails(*state, "alice", WRITE("'artifact_id':'x','executable':true"),
+		fixture, "alice", WRITE("'artifact_id':'x','executable':false,'code':'no lua('"));
+	assert_fails(fixture, "alice", WRITE("'artifact_id':'x','executable':true"),
 		WFS_E_SYNTAX_ERROR, "x:1");
-	assert_fails(
-		*state, "alice", INVOKE("'artifact_id':'x'"), WFS_E_INVALID_TYPE, "not executable");
+	assert_fails(fixture, "alice", INVOKE("'artifact_id':'x'"), WFS_E_INVALID_TYPE,
+		"not executable");
 }
 
-static void what_was_deleted_acts_no_more(void **state)
+WITH_ACTORS(what_was_deleted_acts_no_more)
 {
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'x','access':'public','code':'function run() "
 		      "kernel_actions.delete_artifact(ctx.artifact_id) "
 		      "local r = kernel_actions.write_artifact{artifact_id=\\'free\\', "
 		      "content=string.rep(\\'x\\', 5000)} return r.error and r.error.code end'"));
 	assert_data(
-		*state, "bob", INVOKE("'artifact_id':'x'"), "{'price_paid':0,'result':'deleted'}");
+		fixture, "bob", INVOKE("'artifact_id':'x'"), "{'price_paid':0,'result':'deleted'}");
 
-	assert_state(*state, "sys.artifact", "free", NULL);
-	assert_int_equal(used_disk_of(*state, "alice"), 0);
-	assert_state(*state, "sys.resource", "x", NULL);
+	assert_state(fixture, "sys.artifact", "free", NULL);
+	assert_int_equal(used_disk_of(fixture, "alice"), 0);
+	assert_state(fixture, "sys.resource", "x", NULL);
 }
 
-static void what_is_made_and_deleted_at_once_leaves_its_name_taken(void **state)
+WITH_ACTORS(what_is_made_and_deleted_at_once_leaves_its_name_taken)
 {
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'x','code':'function run() "
 		      "kernel_actions.write_artifact{artifact_id=\\'y\\', content=\\'z\\', "
 		      "code=\\'function run() end\\'} "
 		      "return kernel_actions.delete_artifact(\\'y\\').ok end'"));
-	assert_data(*state, "bob", INVOKE("'artifact_id':'x'"), "{'price_paid':0,'result':true}");
-	assert_fails(*state, "bob", WRITE("'artifact_id':'y'"), WFS_E_DELETED, "was deleted");
+	assert_data(fixture, "bob", INVOKE("'artifact_id':'x'"), "{'price_paid':0,'result':true}");
+	assert_fails(fixture, "bob", WRITE("'artifact_id':'y'"), WFS_E_DELETED, "was deleted");
 }
 
-static void checks_within_one_that_a_bound_ended_are_folded_again(void **state)
+WITH_ACTORS(checks_within_one_that_a_bound_ended_are_folded_again)
 {
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'dice','code':'function check() "
 		      "return {allowed = ctx.random(2) == 1} end'"));
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'greedy','code':'function check() "
 		      "for i = 1, 5 do kernel_state.read_artifact(\\'rolled\\') end " GREEDY
 		      "end'"));
-	assert_done(*state, "bob", WRITE("'artifact_id':'rolled','access':'dice'"));
-	assert_done(*state, "bob", WRITE("'artifact_id':'kept','access':'greedy'"));
-	assert_done(*state, "bob",
+	assert_done(fixture, "bob", WRITE("'artifact_id':'rolled','access':'dice'"));
+	assert_done(fixture, "bob", WRITE("'artifact_id':'kept','access':'greedy'"));
+	assert_done(fixture, "bob",
 		WRITE("'artifact_id':'x','code':'function run() "
 		      "kernel_state.read_artifact(\\'kept\\') local seen = \\'\\' "
 		      "for i = 1, 40 do seen = seen .. "
 		      "(kernel_state.read_artifact(\\'rolled\\') and \\'1\\' or \\'0\\') end "
 		      "kernel_actions.write_artifact{artifact_id=\\'seen\\', content=seen} end'"));
-	assert_done(*state, "bob", INVOKE("'artifact_id':'x'"));
+	assert_done(fixture, "bob", INVOKE("'artifact_id':'x'"));
 }
 
-static void code_that_code_writes_and_a_bound_ends_is_folded_again(void **state)
+WITH_ACTORS(code_that_code_writes_and_a_bound_ends_is_folded_again)
 {
-	assert_done(*state, "bob",
+	assert_done(fixture, "bob",
 		WRITE("'artifact_id':'x','code':'function run() "
 		      "kernel_actions.write_artifact{artifact_id=\\'y\\', code="
 		      "\\'local s = string.rep([[x]], 40 << 20) .. string.rep([[y]], 9 << 20) "
 		      "function run() end\\'} end'"));
-	assert_fails(*state, "bob", INVOKE("'artifact_id':'x'"), WFS_E_RUNTIME_ERROR,
+	assert_fails(fixture, "bob", INVOKE("'artifact_id':'x'"), WFS_E_RUNTIME_ERROR,
 		"bytes of memory, which its callers left");
-	assert_state(*state, "sys.artifact", "y", NULL);
+	assert_state(fixture, "sys.artifact", "y", NULL);
 }
 
-static void a_contract_that_memory_ends_while_it_loads_is_folded_again(void **state)
+WITH_ACTORS(a_contract_that_memory_ends_while_it_loads_is_folded_again)
 {
 	WFS_AUTO_FREE char *action = NULL;
 
-	assert_done(*state, "bob",
+	assert_done(fixture, "bob",
 		WRITE("'artifact_id':'large','code':'local s = string.rep([[x]], 20 << 20) "
 		      "function check() return {allowed = true} end'"));
-	assert_done(*state, "bob", WRITE("'artifact_id':'kept','access':'large'"));
-	assert_done(*state, "alice",
+	assert_done(fixture, "bob", WRITE("'artifact_id':'kept','access':'large'"));
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'x','code':'function run() "
 		      "local s = string.rep(\\'x\\', 30 << 20) .. \\'y\\' "
 		      "local seen = kernel_state.read_artifact(\\'kept\\') "
@@ -92,34 +92,34 @@ static void a_contract_that_memory_ends_while_it_loads_is_folded_again(void **st
 		assert_true(
 			asprintf(&action, WRITE("'artifact_id':'c%d','code':'function run() end'"),
 				i) > 0);
-		assert_done(*state, "bob", action);
+		assert_done(fixture, "bob", action);
 	}
-	assert_done(*state, "bob", INVOKE("'artifact_id':'x'"));
+	assert_done(fixture, "bob", INVOKE("'artifact_id':'x'"));
 }
 
-static void what_depends_on_addresses_is_folded_again(void **state)
+WITH_ACTORS(what_depends_on_addresses_is_folded_again)
 {
-	assert_done(*state, "bob",
+	assert_done(fixture, "bob",
 		WRITE("'artifact_id':'x','code':'function run() " HOLES
 		      "kernel_actions.write_artifact{artifact_id=\\'seen\\', "
 		      "content=table.concat(seen)} end'"));
-	assert_done(*state, "bob", INVOKE("'artifact_id':'x'"));
+	assert_done(fixture, "bob", INVOKE("'artifact_id':'x'"));
 }
 
-static void empty_code_is_none(void **state)
+WITH_ACTORS(empty_code_is_none)
 {
-	assert_done(*state, "alice", WRITE("'artifact_id':'x','code':'','content':''"));
-	assert_done(*state, "alice", WRITE("'artifact_id':'x','code':'function run() end'"));
-	assert_done(*state, "alice", WRITE("'artifact_id':'x','code':'','executable':false"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'x','code':'','content':''"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'x','code':'function run() end'"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'x','code':'','executable':false"));
 
-	assert_state(*state, "sys.code", "x", NULL);
-	assert_int_equal(used_disk_of(*state, "alice"), 0);
+	assert_state(fixture, "sys.code", "x", NULL);
+	assert_int_equal(used_disk_of(fixture, "alice"), 0);
 }
 
-static void what_did_not_fail_has_no_error(void **state)
+WITH_ACTORS(what_did_not_fail_has_no_error)
 {
-	assert_done(*state, "alice", WRITE("'artifact_id':'nothing','code':'function run() end'"));
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice", WRITE("'artifact_id':'nothing','code':'function run() end'"));
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'x','code':'function run() "
 		      "local a, b = invoke(\\'nothing\\'), kernel_actions.noop() "
 		      "local c = kernel_actions.transfer(\\'bob\\', 9) return {a.ok, a.error == "
@@ -127,66 +127,65 @@ static void what_did_not_fail_has_no_error(void **state)
 		      "a.result == nil, b.error == nil, b.data == nil, c.error.code, c.data == "
 		      "nil} "
 		      "end'"));
-	assert_data(*state, "bob", INVOKE("'artifact_id':'x'"),
+	assert_data(fixture, "bob", INVOKE("'artifact_id':'x'"),
 		"{'price_paid':0,'result':[true,true,true,true,true,'insufficient_funds',true]}");
 }
 
-static void what_leaves_no_room_for_its_own_record_has_failed(void **state)
+WITH_ACTORS(what_leaves_no_room_for_its_own_record_has_failed)
 {
-	assert_done(*state, "bob",
+	assert_done(fixture, "bob",
 		WRITE("'artifact_id':'greedy','code':'function run() local n, size = 0, 500000 "
 		      "while size > 0 do n = n + 1 "
 		      "local s = string.rep(\\'x\\', size) "
 		      "if not kernel_actions.write_artifact{artifact_id=\\'g\\' .. n, "
 		      "content=s}.ok "
 		      "then size = size // 2 end end return n end'"));
-	const uint64_t height = height_of(*state);
+	const uint64_t height = height_of(fixture);
 	char number[24];
-	assert_fails(*state, "bob", INVOKE("'artifact_id':'greedy'"), WFS_E_RUNTIME_ERROR, "bytes");
+	assert_fails(
+		fixture, "bob", INVOKE("'artifact_id':'greedy'"), WFS_E_RUNTIME_ERROR, "bytes");
 	snprintf(number, sizeof(number), "%llu.0", (unsigned long long)height);
-	WFS_AUTO_FREE char *record = state_at(*state, WFS_HEIGHT_HEAD, "sys.invocation", number);
+	WFS_AUTO_FREE char *record = state_at(fixture, WFS_HEIGHT_HEAD, "sys.invocation", number);
 	assert_non_null(record);
 	assert_non_null(strstr(record, "\"error_code\":\"runtime_error\""));
-	assert_null(state_at(*state, WFS_HEIGHT_HEAD, "sys.artifact", "g1"));
-	assert_true(used_disk_of(*state, "bob") < 1000);
+	assert_null(state_at(fixture, WFS_HEIGHT_HEAD, "sys.artifact", "g1"));
+	assert_true(used_disk_of(fixture, "bob") < 1000);
 }
 
 /* 20 times 4.5 MB, which would be more than a fold holds. */
-static void what_is_taken_back_takes_no_room(void **state)
+WITH_ACTORS(what_is_taken_back_takes_no_room)
 {
-	assert_done(*state, "bob",
+	assert_done(fixture, "bob",
 		WRITE("'artifact_id':'large','code':'function run() "
 		      "local ok = true local s = string.rep(\\'x\\', 500000) "
 		      "for i = 1, 9 do "
 		      "ok = kernel_actions.write_artifact{artifact_id=\\'l\\' .. i, content=s}.ok "
 		      "and ok end "
 		      "if ok then error(\\'no\\') end end'"));
-	assert_done(*state, "bob",
+	assert_done(fixture, "bob",
 		WRITE("'artifact_id':'again','code':'function run() local last "
 		      "for i = 1, 20 do last = invoke(\\'large\\').error end "
 		      "return last.message end'"));
-	assert_data(*state, "bob", INVOKE("'artifact_id':'again'"),
+	assert_data(fixture, "bob", INVOKE("'artifact_id':'again'"),
 		"{'price_paid':0,'result':'large:1: no'}");
 }
 
 #define TEN "1,1,1,1,1,1,1,1,1,1,"
 
-static void an_interface_is_checked_when_it_is_written(void **state)
+WITH_ACTORS(an_interface_is_checked_when_it_is_written)
 {
-	const struct world_fixture *const fixture = *state;
-
-	assert_fails(*state, "alice",
+	assert_fails(fixture, "alice",
 		WRITE("'artifact_id':'x','code':'function run() end','interface':{'methods':"
 		      "[{'name':'run'},{'name':'go','input':{'type':'bogus','minimum':'x'}}]}"),
 		WFS_E_INVALID_ARGUMENT, "'interface': methods/1/input: /");
 	assert_null(strchr(fixture->error.message, '\n'));
-	assert_fails(*state, "alice", WRITE("'artifact_id':'x','interface':{'methods':{}}"),
+	assert_fails(fixture, "alice", WRITE("'artifact_id':'x','interface':{'methods':{}}"),
 		WFS_E_INVALID_ARGUMENT,
 		"'interface': methods: expected a list of {name, description?, input?}");
-	assert_fails(*state, "alice", WRITE("'artifact_id':'x','interface':{'methods':[{}]}"),
+	assert_fails(fixture, "alice", WRITE("'artifact_id':'x','interface':{'methods':[{}]}"),
 		WFS_E_INVALID_ARGUMENT, "'interface': methods/0: expected an object with a name");
-	assert_done(*state, "alice", WRITE("'artifact_id':'x','interface':{'methods':[]}"));
-	assert_fails(*state, "alice",
+	assert_done(fixture, "alice", WRITE("'artifact_id':'x','interface':{'methods':[]}"));
+	assert_fails(fixture, "alice",
 		WRITE("'artifact_id':'x','interface':{'tests':[" TEN TEN TEN TEN TEN TEN
 		      "1,1,1,1,1]}"),
 		WFS_E_TOO_LARGE, "'interface': tests: 65 of them, at most 64 are taken");
@@ -213,7 +212,7 @@ static json_t *doubling_schema(void)
 	return schema;
 }
 
-static void long_checks_of_arguments_are_bounded_together(void **state)
+WITH_ACTORS(long_checks_of_arguments_are_bounded_together)
 {
 	WFS_AUTO_JSON json_t *action =
 		json_of(WRITE("'artifact_id':'y','access':'public','code':'function run() end'"));
@@ -223,14 +222,14 @@ static void long_checks_of_arguments_are_bounded_together(void **state)
 		json_pack(
 			"{s:[{s:s, s:o}]}", "methods", "name", "run", "input", doubling_schema()));
 	wfs_json_write(action, &text);
-	assert_done(*state, "bob", wfs_buffer_text(&text));
-	assert_done(*state, "bob",
+	assert_done(fixture, "bob", wfs_buffer_text(&text));
+	assert_done(fixture, "bob",
 		WRITE("'artifact_id':'x','code':'function run() local last "
 		      "for i = 1, 1000 do last = invoke([[y]], 1).error.code end return last "
 		      "end'"));
-	assert_fails(*state, "bob", INVOKE("'artifact_id':'y','args':[1]"), WFS_E_INVALID_ARGUMENT,
+	assert_fails(fixture, "bob", INVOKE("'artifact_id':'y','args':[1]"), WFS_E_INVALID_ARGUMENT,
 		"the check takes too many steps");
-	assert_fails(*state, "bob", INVOKE("'artifact_id':'x'"), WFS_E_RUNTIME_ERROR,
+	assert_fails(fixture, "bob", INVOKE("'artifact_id':'x'"), WFS_E_RUNTIME_ERROR,
 		"instructions for one invocation");
 }
 
@@ -256,32 +255,35 @@ static int slow_host_teardown(void **state)
 	return r;
 }
 
-static void code_whose_host_takes_long_is_ended(void **state)
+#define WITH_SLOW_HOST(name) \
+	TEST_WITH(name, struct world_fixture *fixture, action_fixture_setup, slow_host_teardown)
+
+WITH_SLOW_HOST(code_whose_host_takes_long_is_ended)
 {
-	assert_done(*state, "bob",
+	assert_done(fixture, "bob",
 		WRITE("'artifact_id':'x','code':'function run(count) local n = 0 "
 		      "for i = 1, count do pcall(kernel_state.get_balance, [[bob]]) n = i end "
 		      "return n end'"));
-	assert_data(*state, "bob", INVOKE("'artifact_id':'x','args':[30]"),
+	assert_data(fixture, "bob", INVOKE("'artifact_id':'x','args':[30]"),
 		"{'price_paid':0,'result':30}");
 	thread_step_ns = INT64_C(1000000000);
-	assert_data(*state, "bob", INVOKE("'artifact_id':'x','args':[5]"),
+	assert_data(fixture, "bob", INVOKE("'artifact_id':'x','args':[5]"),
 		"{'price_paid':0,'result':5}");
-	assert_fails(*state, "bob", INVOKE("'artifact_id':'x','args':[30]"), WFS_E_RUNTIME_ERROR,
+	assert_fails(fixture, "bob", INVOKE("'artifact_id':'x','args':[30]"), WFS_E_RUNTIME_ERROR,
 		"x: too much processor time for what it asks for");
 }
 
-static void a_contract_whose_host_takes_long_is_ended(void **state)
+WITH_SLOW_HOST(a_contract_whose_host_takes_long_is_ended)
 {
-	assert_done(*state, "bob",
+	assert_done(fixture, "bob",
 		WRITE("'artifact_id':'slow','code':'function check() "
 		      "for i = 1, 30 do kernel_state.get_balance([[bob]]) end "
 		      "return {allowed = true} end'"));
-	assert_done(*state, "bob",
+	assert_done(fixture, "bob",
 		WRITE("'artifact_id':'x','access':'slow','code':'function run() end'"));
-	assert_done(*state, "alice", INVOKE("'artifact_id':'x'"));
+	assert_done(fixture, "alice", INVOKE("'artifact_id':'x'"));
 	thread_step_ns = INT64_C(1000000000);
-	assert_fails(*state, "alice", INVOKE("'artifact_id':'x'"), WFS_E_NOT_AUTHORIZED,
+	assert_fails(fixture, "alice", INVOKE("'artifact_id':'x'"), WFS_E_NOT_AUTHORIZED,
 		"slow: too much processor time for what it asks for");
 }
 
@@ -298,22 +300,22 @@ static int64_t instructions_at(struct world_fixture *fixture, uint64_t seq)
 #define LONG_QUERY \
 	ACTION("query_kernel", "'query_type':'artifacts','params':{'name_pattern':'(a+)+$'}")
 
-static void a_query_of_code_that_takes_long_is_ended(void **state)
+WITH_SLOW_HOST(a_query_of_code_that_takes_long_is_ended)
 {
-	assert_done(*state, "bob", WRITE(LONG_NAME));
-	assert_done(*state, "bob",
+	assert_done(fixture, "bob", WRITE(LONG_NAME));
+	assert_done(fixture, "bob",
 		WRITE("'artifact_id':'x','code':'function run() "
 		      "return pcall(kernel_state.query, [[artifacts]], "
 		      "{name_pattern = [[(a+)+$]]}) end'"));
 	thread_step_ns = INT64_C(6000000000);
-	assert_fails(*state, "bob", INVOKE("'artifact_id':'x'"), WFS_E_RUNTIME_ERROR,
+	assert_fails(fixture, "bob", INVOKE("'artifact_id':'x'"), WFS_E_RUNTIME_ERROR,
 		"x: too much processor time for what it asks for");
 }
 
-static void a_tool_call_whose_query_takes_long_is_refused_again(void **state)
+WITH_SLOW_HOST(a_tool_call_whose_query_takes_long_is_refused_again)
 {
-	assert_done(*state, "bob", WRITE(LONG_NAME));
-	struct turn_run run = turn_begin(*state,
+	assert_done(fixture, "bob", WRITE(LONG_NAME));
+	struct turn_run run = turn_begin(fixture,
 		ACTION("step",
 			"'agent':'alice','max_turns':2,'messages':" TURN_ASK
 			",'setup':{'model':'m','offered':['query_kernel'],'settings':{},"
@@ -321,67 +323,33 @@ static void a_tool_call_whose_query_takes_long_is_refused_again(void **state)
 	turn_says(&run, WANTS(WANTS_ONE("c", "query_kernel", "{}")));
 	thread_step_ns = INT64_C(20000000000);
 	assert_int_equal(turn_acts(&run, 0, LONG_QUERY), -EIO);
-	assert_non_null(
-		strstr(((struct world_fixture *)*state)->error.message, "too much processor time"));
+	assert_non_null(strstr(fixture->error.message, "too much processor time"));
 }
 
-static void what_a_query_looks_at_counts_as_instructions(void **state)
+WITH_ACTORS(what_a_query_looks_at_counts_as_instructions)
 {
-	assert_done(*state, "bob",
+	assert_done(fixture, "bob",
 		WRITE("'artifact_id':'x','code':'function run(type) "
 		      "return kernel_state.query(type, {limit = 1}).returned end'"));
-	const uint64_t height = height_of(*state);
-	assert_data(*state, "bob", INVOKE("'artifact_id':'x','args':['events']"),
+	const uint64_t height = height_of(fixture);
+	assert_data(fixture, "bob", INVOKE("'artifact_id':'x','args':['events']"),
 		"{'price_paid':0,'result':1}");
-	assert_data(*state, "bob", INVOKE("'artifact_id':'x','args':['artifacts']"),
+	assert_data(fixture, "bob", INVOKE("'artifact_id':'x','args':['artifacts']"),
 		"{'price_paid':0,'result':1}");
 
-	assert_true(instructions_at(*state, height + 1) > instructions_at(*state, height) + 200);
+	assert_true(instructions_at(fixture, height + 1) > instructions_at(fixture, height) + 200);
 }
 
-static void no_code_runs_when_the_time_for_code_is_over(void **state)
+WITH_ACTORS(no_code_runs_when_the_time_for_code_is_over)
 {
-	const struct world_fixture *const fixture = *state;
-
-	assert_done(*state, "bob", WRITE("'artifact_id':'x','code':'function run() end'"));
-	assert_done(*state, "bob", WRITE(LONG_NAME));
-	const uint64_t height = height_of(*state);
+	assert_done(fixture, "bob", WRITE("'artifact_id':'x','code':'function run() end'"));
+	assert_done(fixture, "bob", WRITE(LONG_NAME));
+	const uint64_t height = height_of(fixture);
 	wfs_world_end_code(fixture->world, 0);
-	assert_fails(*state, "bob", INVOKE("'artifact_id':'x'"), WFS_E_CANCELLED,
+	assert_fails(fixture, "bob", INVOKE("'artifact_id':'x'"), WFS_E_CANCELLED,
 		"the world is being closed");
 
-	assert_fails(*state, "bob", LONG_QUERY, WFS_E_CANCELLED, "the world is being closed");
-	assert_int_equal(height_of(*state), height);
-	assert_done(*state, "bob", WRITE("'artifact_id':'y','content':'a'"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(code_that_becomes_executable_is_checked),
-		TEST(what_was_deleted_acts_no_more),
-		TEST(what_is_made_and_deleted_at_once_leaves_its_name_taken),
-		TEST(checks_within_one_that_a_bound_ended_are_folded_again),
-		TEST(code_that_code_writes_and_a_bound_ends_is_folded_again),
-		TEST(a_contract_that_memory_ends_while_it_loads_is_folded_again),
-		TEST(what_depends_on_addresses_is_folded_again),
-		TEST(empty_code_is_none),
-		TEST(what_did_not_fail_has_no_error),
-		TEST(what_leaves_no_room_for_its_own_record_has_failed),
-		TEST(what_is_taken_back_takes_no_room),
-		TEST(an_interface_is_checked_when_it_is_written),
-		TEST(long_checks_of_arguments_are_bounded_together),
-		cmocka_unit_test_setup_teardown(code_whose_host_takes_long_is_ended,
-			action_fixture_setup, slow_host_teardown),
-		cmocka_unit_test_setup_teardown(a_contract_whose_host_takes_long_is_ended,
-			action_fixture_setup, slow_host_teardown),
-		cmocka_unit_test_setup_teardown(a_query_of_code_that_takes_long_is_ended,
-			action_fixture_setup, slow_host_teardown),
-		cmocka_unit_test_setup_teardown(a_tool_call_whose_query_takes_long_is_refused_again,
-			action_fixture_setup, slow_host_teardown),
-		TEST(what_a_query_looks_at_counts_as_instructions),
-		TEST(no_code_runs_when_the_time_for_code_is_over),
-	};
-
-	return cmocka_run_group_tests_name("action-edge", tests, NULL, NULL);
+	assert_fails(fixture, "bob", LONG_QUERY, WFS_E_CANCELLED, "the world is being closed");
+	assert_int_equal(height_of(fixture), height);
+	assert_done(fixture, "bob", WRITE("'artifact_id':'y','content':'a'"));
 }

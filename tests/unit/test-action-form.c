@@ -36,67 +36,67 @@ static void assert_content(struct world_fixture *fixture, const char *id, const 
 
 /* --- by a principal --- */
 
-static void what_has_not_the_form_of_its_type_is_refused(void **state)
+WITH_ACTORS(what_has_not_the_form_of_its_type_is_refused)
 {
-	assert_fails(*state, "alice", AGENT(BROKEN), WFS_E_INVALID_ARGUMENT, TOLD);
-	assert_fails(*state, "alice", AGENT("'Be kind.'"), WFS_E_INVALID_JSON, "'content': ");
-	assert_fails(*state, "alice", AGENT("''"), WFS_E_INVALID_JSON, "'content': ");
-	assert_fails(*state, "alice",
+	assert_fails(fixture, "alice", AGENT(BROKEN), WFS_E_INVALID_ARGUMENT, TOLD);
+	assert_fails(fixture, "alice", AGENT("'Be kind.'"), WFS_E_INVALID_JSON, "'content': ");
+	assert_fails(fixture, "alice", AGENT("''"), WFS_E_INVALID_JSON, "'content': ");
+	assert_fails(fixture, "alice",
 		WRITE("'artifact_id':'p','type':'prompt','content':{'text':'a'}"),
 		WFS_E_MISSING_ARGUMENT,
 		"'content': the prompt: 'template' is missing, expected a text");
-	assert_fails(*state, "alice",
+	assert_fails(fixture, "alice",
 		WRITE("'artifact_id':'w','type':'workflow','content':{'states':['a'],'steps':"
 		      "[{'state':'a','transition_conditions':[{'to':'a','condition':'1 +'}]}]}"),
 		WFS_E_SYNTAX_ERROR,
 		"'content': workflow.steps[0].transition_conditions[0].condition: ");
 
-	assert_null(state_at(*state, WFS_HEIGHT_HEAD, "sys.artifact", "bot"));
-	assert_null(state_at(*state, WFS_HEIGHT_HEAD, "sys.principal", "bot"));
+	assert_null(state_at(fixture, WFS_HEIGHT_HEAD, "sys.artifact", "bot"));
+	assert_null(state_at(fixture, WFS_HEIGHT_HEAD, "sys.principal", "bot"));
 }
 
-static void a_type_is_refused_that_the_content_does_not_have(void **state)
+WITH_ACTORS(a_type_is_refused_that_the_content_does_not_have)
 {
-	assert_done(*state, "alice", WRITE("'artifact_id':'bot','content':" BROKEN));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'bot','content':" BROKEN));
 
-	assert_fails(*state, "alice", WRITE("'artifact_id':'bot','type':'agent'"),
+	assert_fails(fixture, "alice", WRITE("'artifact_id':'bot','type':'agent'"),
 		WFS_E_INVALID_ARGUMENT, TOLD);
-	assert_done(*state, "alice", AGENT("{'max_turns':1}"));
+	assert_done(fixture, "alice", AGENT("{'max_turns':1}"));
 }
 
-static void an_edit_that_breaks_the_form_is_refused(void **state)
+WITH_ACTORS(an_edit_that_breaks_the_form_is_refused)
 {
 	static const char edit[] = ACTION(
 		"edit_artifact", "'artifact_id':'bot','old_string':'1','new_string':'\\'many\\''");
 
-	assert_done(*state, "alice", AGENT("{'max_turns':1}"));
+	assert_done(fixture, "alice", AGENT("{'max_turns':1}"));
 
-	assert_fails(*state, "alice", edit, WFS_E_INVALID_ARGUMENT, TOLD);
-	assert_content(*state, "bot", "{\"max_turns\":1}");
-	assert_done(*state, "alice",
+	assert_fails(fixture, "alice", edit, WFS_E_INVALID_ARGUMENT, TOLD);
+	assert_content(fixture, "bot", "{\"max_turns\":1}");
+	assert_done(fixture, "alice",
 		ACTION("edit_artifact", "'artifact_id':'bot','old_string':'1','new_string':'2'"));
 }
 
-static void an_agent_may_get_its_content_later(void **state)
+WITH_ACTORS(an_agent_may_get_its_content_later)
 {
-	assert_done(*state, "alice", WRITE("'artifact_id':'bot','type':'agent'"));
-	assert_done(*state, "alice", WRITE("'artifact_id':'bot','price':3"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'bot','type':'agent'"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'bot','price':3"));
 
-	assert_done(*state, "alice", WRITE("'artifact_id':'bot','content':{'tools':['later']}"));
-	assert_fails(*state, "alice", WRITE("'artifact_id':'bot','content':" BROKEN),
+	assert_done(fixture, "alice", WRITE("'artifact_id':'bot','content':{'tools':['later']}"));
+	assert_fails(fixture, "alice", WRITE("'artifact_id':'bot','content':" BROKEN),
 		WFS_E_INVALID_ARGUMENT, TOLD);
 }
 
-static void an_editor_that_may_not_read_is_not_told_what_is_there(void **state)
+WITH_ACTORS(an_editor_that_may_not_read_is_not_told_what_is_there)
 {
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'rule','code':'function check(who, use) "
 		      "return {allowed = use == \\'edit\\'} end'"));
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'bot','type':'agent','access':'rule','content':"
 		      "{'model':'secret','max_turns':1}"));
 
-	assert_fails(*state, "bob",
+	assert_fails(fixture, "bob",
 		ACTION("edit_artifact",
 			"'artifact_id':'bot','old_string':'model','new_string':'max_turns'"),
 		WFS_E_INVALID_JSON,
@@ -122,9 +122,8 @@ static void make_writer(struct world_fixture *fixture, const char *author)
 
 #define RUN(content) INVOKE("'artifact_id':'x','args':[" content "]")
 
-static void code_is_told_what_is_wrong(void **state)
+WITH_ACTORS(code_is_told_what_is_wrong)
 {
-	struct world_fixture *const fixture = *state;
 	WFS_AUTO_JSON json_t *refused = json_of("[0]");
 
 	make_writer(fixture, "alice");
@@ -142,10 +141,8 @@ static void code_is_told_what_is_wrong(void **state)
 }
 
 /* The third of four writes, beside an invocation that a bound ends with what it has written. */
-static void writes_of_code_are_told_apart_when_they_are_folded_again(void **state)
+WITH_ACTORS(writes_of_code_are_told_apart_when_they_are_folded_again)
 {
-	struct world_fixture *const fixture = *state;
-
 	make_writer(fixture, "alice");
 	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'greedy','access':'public','code':'function run() "
@@ -175,10 +172,8 @@ static void writes_of_code_are_told_apart_when_they_are_folded_again(void **stat
 		"boolean\"}");
 }
 
-static void a_type_that_gets_a_form_later_changes_no_record(void **state)
+WITH_ACTORS(a_type_that_gets_a_form_later_changes_no_record)
 {
-	struct world_fixture *const fixture = *state;
-
 	make_writer(fixture, "alice");
 	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'y','access':'public','code':'function run() "
@@ -194,10 +189,10 @@ static void a_type_that_gets_a_form_later_changes_no_record(void **state)
 	assert_sound(fixture);
 }
 
-static void conditions_use_up_what_code_may(void **state)
+WITH_ACTORS(conditions_use_up_what_code_may)
 {
-	make_writer(*state, "bob"); /* who has no quota */
-	assert_done(*state, "bob",
+	make_writer(fixture, "bob"); /* who has no quota */
+	assert_done(fixture, "bob",
 		WRITE("'artifact_id':'y','access':'public','code':'function run() "
 		      "local conditions = {} "
 		      "for i = 1, 64 do conditions[i] = {to = \\'a\\', condition = \\'stuck\\'} "
@@ -207,7 +202,7 @@ static void conditions_use_up_what_code_may(void **state)
 		      "for i = 1, 100 do invoke(\\'x\\', content) end "
 		      "end'"));
 
-	assert_fails(*state, "bob", INVOKE("'artifact_id':'y'"), WFS_E_RUNTIME_ERROR,
+	assert_fails(fixture, "bob", INVOKE("'artifact_id':'y'"), WFS_E_RUNTIME_ERROR,
 		"y:1: more than 50000000 instructions for one invocation");
 }
 
@@ -224,32 +219,30 @@ static void make_old_world(struct world_fixture *fixture)
 	is_older = false;
 }
 
-static void a_world_with_broken_ones_is_folded_again(void **state)
+WITH_ACTORS(a_world_with_broken_ones_is_folded_again)
 {
 	static const char edit[] =
 		ACTION("edit_artifact", "'artifact_id':'bot','old_string':'[]','new_string':'{}'");
 
-	make_old_world(*state);
+	make_old_world(fixture);
 	is_older = true;
-	assert_done(*state, "alice", edit);
-	assert_fails(*state, "alice", edit, WFS_E_NOT_FOUND_IN_CONTENT, "does not occur");
+	assert_done(fixture, "alice", edit);
+	assert_fails(fixture, "alice", edit, WFS_E_NOT_FOUND_IN_CONTENT, "does not occur");
 	is_older = false;
 
-	assert_content(*state, "note", "{\"told\":\"taken\"}");
-	assert_sound(*state);
-	assert_done(*state, "alice", WRITE("'artifact_id':'w','price':3"));
-	assert_done(*state, "alice", WRITE("'artifact_id':'w','type':'workflow','price':4"));
-	assert_done(*state, "alice", ACTION("transfer_ownership", "'to':'bob','artifact_id':'w'"));
-	assert_fails(*state, "bob", WRITE("'artifact_id':'w','content':'!'"), WFS_E_INVALID_JSON,
+	assert_content(fixture, "note", "{\"told\":\"taken\"}");
+	assert_sound(fixture);
+	assert_done(fixture, "alice", WRITE("'artifact_id':'w','price':3"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'w','type':'workflow','price':4"));
+	assert_done(fixture, "alice", ACTION("transfer_ownership", "'to':'bob','artifact_id':'w'"));
+	assert_fails(fixture, "bob", WRITE("'artifact_id':'w','content':'!'"), WFS_E_INVALID_JSON,
 		"'content': ");
 	assert_done(
-		*state, "bob", WRITE("'artifact_id':'w','content':{'states':['a'],'steps':[]}"));
+		fixture, "bob", WRITE("'artifact_id':'w','content':{'states':['a'],'steps':[]}"));
 }
 
-static void a_copy_with_broken_ones_is_restored(void **state)
+WITH_ACTORS(a_copy_with_broken_ones_is_restored)
 {
-	struct world_fixture *const fixture = *state;
-
 	make_old_world(fixture);
 	copy_at(fixture, WFS_HEIGHT_HEAD);
 	const struct wfs_hash hash = snapshot_of(fixture, WFS_HEIGHT_HEAD);
@@ -263,10 +256,8 @@ static void a_copy_with_broken_ones_is_restored(void **state)
 	assert_sound(fixture);
 }
 
-static void a_copy_without_its_journal_is_restored(void **state)
+WITH_ACTORS(a_copy_without_its_journal_is_restored)
 {
-	struct world_fixture *const fixture = *state;
-
 	make_old_world(fixture);
 	copy_state(fixture);
 
@@ -274,24 +265,4 @@ static void a_copy_without_its_journal_is_restored(void **state)
 
 	assert_content(fixture, "w", "{\"states\":1}");
 	assert_sound(fixture);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(what_has_not_the_form_of_its_type_is_refused),
-		TEST(a_type_is_refused_that_the_content_does_not_have),
-		TEST(an_edit_that_breaks_the_form_is_refused),
-		TEST(an_agent_may_get_its_content_later),
-		TEST(an_editor_that_may_not_read_is_not_told_what_is_there),
-		TEST(code_is_told_what_is_wrong),
-		TEST(writes_of_code_are_told_apart_when_they_are_folded_again),
-		TEST(a_type_that_gets_a_form_later_changes_no_record),
-		TEST(conditions_use_up_what_code_may),
-		TEST(a_world_with_broken_ones_is_folded_again),
-		TEST(a_copy_with_broken_ones_is_restored),
-		TEST(a_copy_without_its_journal_is_restored),
-	};
-
-	return cmocka_run_group_tests_name("action-form", tests, NULL, NULL);
 }

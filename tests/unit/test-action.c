@@ -5,26 +5,26 @@
 
 /* --- artifacts --- */
 
-static void a_new_artifact_is_made_and_written_again(void **state)
+WITH_ACTORS(a_new_artifact_is_made_and_written_again)
 {
-	assert_data(*state, "alice", WRITE("'artifact_id':'doc','content':'hello'"),
+	assert_data(fixture, "alice", WRITE("'artifact_id':'doc','content':'hello'"),
 		"{'artifact_id':'doc','size_bytes':5,'was_update':false}");
-	assert_data(*state, "alice", WRITE("'artifact_id':'doc','content':{'b':1,'a':[]}"),
+	assert_data(fixture, "alice", WRITE("'artifact_id':'doc','content':{'b':1,'a':[]}"),
 		"{'artifact_id':'doc','size_bytes':15,'was_update':true}");
-	assert_int_equal(used_disk_of(*state, "alice"), 15);
-	assert_message(
-		*state, "bob", ACTION("read_artifact", "'artifact_id':'doc'"), "Read artifact doc");
+	assert_int_equal(used_disk_of(fixture, "alice"), 15);
+	assert_message(fixture, "bob", ACTION("read_artifact", "'artifact_id':'doc'"),
+		"Read artifact doc");
 }
 
-static void an_update_keeps_what_is_not_given(void **state)
+WITH_ACTORS(an_update_keeps_what_is_not_given)
 {
 	WFS_AUTO_JSON json_t *answer = NULL;
 
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'doc','content':'x','type':'note','metadata':{'k':1}"));
-	assert_done(*state, "alice", WRITE("'artifact_id':'doc','content':'y'"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'doc','content':'y'"));
 	assert_int_equal(
-		act_as(*state, "alice", ACTION("read_artifact", "'artifact_id':'doc'"), &answer),
+		act_as(fixture, "alice", ACTION("read_artifact", "'artifact_id':'doc'"), &answer),
 		0);
 
 	const json_t *artifact = json_object_get(json_object_get(answer, "data"), "artifact");
@@ -34,34 +34,36 @@ static void an_update_keeps_what_is_not_given(void **state)
 		json_integer_value(json_object_get(json_object_get(artifact, "metadata"), "k")), 1);
 }
 
-static void only_the_owner_changes_what_is_freeware(void **state)
+WITH_ACTORS(only_the_owner_changes_what_is_freeware)
 {
-	assert_done(*state, "alice", WRITE("'artifact_id':'doc','content':'x'"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'doc','content':'x'"));
 
-	assert_fails(*state, "bob", WRITE("'artifact_id':'doc','content':'y'"),
+	assert_fails(fixture, "bob", WRITE("'artifact_id':'doc','content':'y'"),
 		WFS_E_NOT_AUTHORIZED, "'bob' may not write 'doc' (freeware");
-	assert_fails(*state, "bob", ACTION("delete_artifact", "'artifact_id':'doc'"),
+	assert_fails(fixture, "bob", ACTION("delete_artifact", "'artifact_id':'doc'"),
 		WFS_E_NOT_AUTHORIZED, "may not delete");
-	assert_fails(*state, "bob",
+	assert_fails(fixture, "bob",
 		ACTION("edit_artifact", "'artifact_id':'doc','old_string':'x','new_string':'y'"),
 		WFS_E_NOT_AUTHORIZED, "may not edit");
 }
 
-static void what_is_private_is_read_by_nobody_else(void **state)
+WITH_ACTORS(what_is_private_is_read_by_nobody_else)
 {
-	assert_done(*state, "alice", WRITE("'artifact_id':'doc','content':'x','access':'private'"));
+	assert_done(
+		fixture, "alice", WRITE("'artifact_id':'doc','content':'x','access':'private'"));
 
-	assert_done(*state, "alice", ACTION("read_artifact", "'artifact_id':'doc'"));
-	assert_fails(*state, "bob", ACTION("read_artifact", "'artifact_id':'doc'"),
+	assert_done(fixture, "alice", ACTION("read_artifact", "'artifact_id':'doc'"));
+	assert_fails(fixture, "bob", ACTION("read_artifact", "'artifact_id':'doc'"),
 		WFS_E_NOT_AUTHORIZED, "private");
 }
 
-static void a_missing_contract_is_for_the_owner_alone(void **state)
+WITH_ACTORS(a_missing_contract_is_for_the_owner_alone)
 {
-	assert_done(*state, "alice", WRITE("'artifact_id':'doc','content':'x','access':'nothing'"));
+	assert_done(
+		fixture, "alice", WRITE("'artifact_id':'doc','content':'x','access':'nothing'"));
 
-	assert_done(*state, "alice", ACTION("read_artifact", "'artifact_id':'doc'"));
-	assert_fails(*state, "bob", ACTION("read_artifact", "'artifact_id':'doc'"),
+	assert_done(fixture, "alice", ACTION("read_artifact", "'artifact_id':'doc'"));
+	assert_fails(fixture, "bob", ACTION("read_artifact", "'artifact_id':'doc'"),
 		WFS_E_NOT_AUTHORIZED, "no such contract");
 }
 
@@ -69,21 +71,21 @@ static void a_missing_contract_is_for_the_owner_alone(void **state)
 	WRITE("'artifact_id':'rule','code':'function check(caller, action, artifact) " code " end" \
 	      "'")
 
-static void a_contract_decides_by_who_and_what(void **state)
+WITH_ACTORS(a_contract_decides_by_who_and_what)
 {
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		CONTRACT("return {allowed = kernel_state.get_balance(caller) >= 100 "
 			 "and action == \\'read\\', reason = \\'for the rich\\'}"));
-	assert_done(*state, "tester", WRITE("'artifact_id':'doc','content':'x','access':'rule'"));
+	assert_done(fixture, "tester", WRITE("'artifact_id':'doc','content':'x','access':'rule'"));
 
-	assert_done(*state, "alice", ACTION("read_artifact", "'artifact_id':'doc'"));
-	assert_fails(*state, "bob", ACTION("read_artifact", "'artifact_id':'doc'"),
+	assert_done(fixture, "alice", ACTION("read_artifact", "'artifact_id':'doc'"));
+	assert_fails(fixture, "bob", ACTION("read_artifact", "'artifact_id':'doc'"),
 		WFS_E_NOT_AUTHORIZED, "'bob' may not read 'doc' (rule: for the rich)");
-	assert_fails(*state, "alice", ACTION("delete_artifact", "'artifact_id':'doc'"),
+	assert_fails(fixture, "alice", ACTION("delete_artifact", "'artifact_id':'doc'"),
 		WFS_E_NOT_AUTHORIZED, "may not delete");
 }
 
-static void whatever_else_a_contract_gives_is_a_no(void **state)
+WITH_ACTORS(whatever_else_a_contract_gives_is_a_no)
 {
 	static const char *const codes[] = {
 		CONTRACT("error(\\'broken\\')"),
@@ -95,73 +97,73 @@ static void whatever_else_a_contract_gives_is_a_no(void **state)
 		WRITE("'artifact_id':'rule','code':'function run() return true end'"),
 	};
 
-	assert_done(*state, "tester", WRITE("'artifact_id':'rule','content':'no code'"));
-	assert_done(*state, "bob", WRITE("'artifact_id':'doc','content':'x','access':'rule'"));
-	assert_fails(*state, "bob", ACTION("read_artifact", "'artifact_id':'doc'"),
+	assert_done(fixture, "tester", WRITE("'artifact_id':'rule','content':'no code'"));
+	assert_done(fixture, "bob", WRITE("'artifact_id':'doc','content':'x','access':'rule'"));
+	assert_fails(fixture, "bob", ACTION("read_artifact", "'artifact_id':'doc'"),
 		WFS_E_NOT_AUTHORIZED, "may not read");
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(codes); i++) {
-		assert_done(*state, "tester", codes[i]);
-		assert_fails(*state, "bob", WRITE("'artifact_id':'doc','content':'y'"),
+		assert_done(fixture, "tester", codes[i]);
+		assert_fails(fixture, "bob", WRITE("'artifact_id':'doc','content':'y'"),
 			WFS_E_NOT_AUTHORIZED, "may not write");
 	}
 }
 
-static void names_that_are_taken_or_reserved_are_refused(void **state)
+WITH_ACTORS(names_that_are_taken_or_reserved_are_refused)
 {
-	assert_fails(*state, "alice", WRITE("'artifact_id':'bob'"), WFS_E_ALREADY_EXISTS,
+	assert_fails(fixture, "alice", WRITE("'artifact_id':'bob'"), WFS_E_ALREADY_EXISTS,
 		"is a principal");
-	assert_fails(*state, "alice", WRITE("'artifact_id':'transfer'"), WFS_E_INVALID_ARGUMENT,
+	assert_fails(fixture, "alice", WRITE("'artifact_id':'transfer'"), WFS_E_INVALID_ARGUMENT,
 		"word of the kernel's own");
-	assert_fails(*state, "alice", WRITE("'artifact_id':'genesis_x'"), WFS_E_NOT_AUTHORIZED,
+	assert_fails(fixture, "alice", WRITE("'artifact_id':'genesis_x'"), WFS_E_NOT_AUTHORIZED,
 		"system artifact");
-	assert_fails(*state, "alice", WRITE("'artifact_id':'../x'"), WFS_E_INVALID_ARGUMENT,
+	assert_fails(fixture, "alice", WRITE("'artifact_id':'../x'"), WFS_E_INVALID_ARGUMENT,
 		"artifact_id");
 }
 
-static void an_edit_replaces_the_one_place(void **state)
+WITH_ACTORS(an_edit_replaces_the_one_place)
 {
-	assert_done(*state, "alice", WRITE("'artifact_id':'doc','content':'Hello world'"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'doc','content':'Hello world'"));
 
 #define EDIT(before, after)     \
 	ACTION("edit_artifact", \
 		"'artifact_id':'doc','old_string':'" before "','new_string':'" after "'")
-	assert_data(
-		*state, "alice", EDIT("Hello", "Goodbye"), "{'artifact_id':'doc','size_bytes':13}");
-	assert_data(*state, "alice", EDIT(" world", ""), "{'artifact_id':'doc','size_bytes':7}");
-	assert_fails(*state, "alice", EDIT("o", "0"), WFS_E_NOT_UNIQUE, "occurs 2 times");
-	assert_fails(*state, "alice", EDIT("zz", "y"), WFS_E_NOT_FOUND_IN_CONTENT, "'doc'");
-	assert_fails(*state, "alice", EDIT("o", "o"), WFS_E_NO_CHANGE, "the same");
-	assert_fails(*state, "alice", EDIT("", "o"), WFS_E_INVALID_ARGUMENT, "old_string");
-	assert_int_equal(used_disk_of(*state, "alice"), 7);
+	assert_data(fixture, "alice", EDIT("Hello", "Goodbye"),
+		"{'artifact_id':'doc','size_bytes':13}");
+	assert_data(fixture, "alice", EDIT(" world", ""), "{'artifact_id':'doc','size_bytes':7}");
+	assert_fails(fixture, "alice", EDIT("o", "0"), WFS_E_NOT_UNIQUE, "occurs 2 times");
+	assert_fails(fixture, "alice", EDIT("zz", "y"), WFS_E_NOT_FOUND_IN_CONTENT, "'doc'");
+	assert_fails(fixture, "alice", EDIT("o", "o"), WFS_E_NO_CHANGE, "the same");
+	assert_fails(fixture, "alice", EDIT("", "o"), WFS_E_INVALID_ARGUMENT, "old_string");
+	assert_int_equal(used_disk_of(fixture, "alice"), 7);
 }
 
-static void how_often_a_text_occurs_is_told(void **state)
+WITH_ACTORS(how_often_a_text_occurs_is_told)
 {
 	WFS_AUTO_JSON json_t *details = NULL;
 
-	assert_done(*state, "alice", WRITE("'artifact_id':'doc','content':'aXaXa'"));
-	assert_int_equal(act_as(*state, "alice", EDIT("a", "b"), &details), -EINVAL);
+	assert_done(fixture, "alice", WRITE("'artifact_id':'doc','content':'aXaXa'"));
+	assert_int_equal(act_as(fixture, "alice", EDIT("a", "b"), &details), -EINVAL);
 	assert_int_equal(json_integer_value(json_object_get(details, "count")), 3);
 }
 
-static void what_is_deleted_is_gone_and_its_name_taken(void **state)
+WITH_ACTORS(what_is_deleted_is_gone_and_its_name_taken)
 {
-	assert_done(*state, "alice", WRITE("'artifact_id':'doc','content':'hello'"));
-	assert_data(*state, "alice", ACTION("delete_artifact", "'artifact_id':'doc'"),
+	assert_done(fixture, "alice", WRITE("'artifact_id':'doc','content':'hello'"));
+	assert_data(fixture, "alice", ACTION("delete_artifact", "'artifact_id':'doc'"),
 		"{'artifact_id':'doc','freed_bytes':5}");
 
-	assert_int_equal(used_disk_of(*state, "alice"), 0);
-	assert_state(*state, "sys.artifact", "doc", NULL);
-	assert_state(*state, "sys.content", "doc", NULL);
-	assert_fails(*state, "alice", ACTION("read_artifact", "'artifact_id':'doc'"), WFS_E_DELETED,
-		"was deleted by 'alice'");
-	assert_fails(*state, "alice", WRITE("'artifact_id':'doc','content':'again'"), WFS_E_DELETED,
-		"was deleted");
-	assert_fails(*state, "alice", ACTION("delete_artifact", "'artifact_id':'doc'"),
+	assert_int_equal(used_disk_of(fixture, "alice"), 0);
+	assert_state(fixture, "sys.artifact", "doc", NULL);
+	assert_state(fixture, "sys.content", "doc", NULL);
+	assert_fails(fixture, "alice", ACTION("read_artifact", "'artifact_id':'doc'"),
+		WFS_E_DELETED, "was deleted by 'alice'");
+	assert_fails(fixture, "alice", WRITE("'artifact_id':'doc','content':'again'"),
+		WFS_E_DELETED, "was deleted");
+	assert_fails(fixture, "alice", ACTION("delete_artifact", "'artifact_id':'doc'"),
 		WFS_E_DELETED, "was deleted");
 }
 
-static void disk_has_a_quota(void **state)
+WITH_ACTORS(disk_has_a_quota)
 {
 	WFS_AUTO_FREE char *large = malloc(2000);
 	WFS_AUTO_FREE char *action = NULL;
@@ -169,10 +171,10 @@ static void disk_has_a_quota(void **state)
 	memset(large, 'x', 1001);
 	large[1001] = '\0';
 	assert_true(asprintf(&action, WRITE("'artifact_id':'doc','content':'%s'"), large) > 0);
-	assert_fails(*state, "alice", action, WFS_E_QUOTA_EXCEEDED,
+	assert_fails(fixture, "alice", action, WFS_E_QUOTA_EXCEEDED,
 		"has 1000 of its disk left, 1001 needed");
-	assert_state(*state, "sys.artifact", "doc", NULL);
-	assert_done(*state, "bob", action);
+	assert_state(fixture, "sys.artifact", "doc", NULL);
+	assert_done(fixture, "bob", action);
 }
 
 static uint64_t newest_vid(struct world_fixture *fixture, const char *reducer, const char *key)
@@ -188,9 +190,8 @@ static uint64_t newest_vid(struct world_fixture *fixture, const char *reducer, c
 }
 
 /* Without disk that is used, none can be given back: the cell is from a damaged or crafted store. */
-static void a_cell_that_lies_about_disk_is_an_error(void **state)
+WITH_ACTORS_DAMAGED(a_cell_that_lies_about_disk_is_an_error)
 {
-	struct world_fixture *const fixture = *state;
 	WFS_AUTO_FREE char *before = NULL;
 	WFS_AUTO_FREE char *after = NULL;
 
@@ -208,7 +209,7 @@ static void a_cell_that_lies_about_disk_is_an_error(void **state)
 		WFS_E_HASH_MISMATCH, "the cell of sys.resource of 'bob' is damaged");
 }
 
-static void content_may_take_the_room_of_code_in_one_write(void **state)
+WITH_ACTORS(content_may_take_the_room_of_code_in_one_write)
 {
 	WFS_AUTO_FREE char *before = NULL;
 	WFS_AUTO_FREE char *after = NULL;
@@ -219,412 +220,366 @@ static void content_may_take_the_room_of_code_in_one_write(void **state)
 			    WRITE("'artifact_id':'x','content':'%900s',"
 				  "'code':'function run() end'"),
 			    "") > 0);
-	assert_done(*state, "alice", before);
-	assert_done(*state, "alice", after);
+	assert_done(fixture, "alice", before);
+	assert_done(fixture, "alice", after);
 
-	assert_int_equal(used_disk_of(*state, "alice"), 918);
+	assert_int_equal(used_disk_of(fixture, "alice"), 918);
 }
 
-static void dependencies_exist_and_make_no_cycle(void **state)
+WITH_ACTORS(dependencies_exist_and_make_no_cycle)
 {
-	assert_fails(*state, "alice", WRITE("'artifact_id':'a','depends_on':['zz']"),
+	assert_fails(fixture, "alice", WRITE("'artifact_id':'a','depends_on':['zz']"),
 		WFS_E_NOT_FOUND, "'zz'");
-	assert_fails(*state, "alice", WRITE("'artifact_id':'a','depends_on':['a']"), WFS_E_CYCLE,
+	assert_fails(fixture, "alice", WRITE("'artifact_id':'a','depends_on':['a']"), WFS_E_CYCLE,
 		"itself");
-	assert_done(*state, "alice", WRITE("'artifact_id':'a'"));
-	assert_done(*state, "alice", WRITE("'artifact_id':'b','depends_on':['a']"));
-	assert_fails(*state, "alice", WRITE("'artifact_id':'a','depends_on':['b']"), WFS_E_CYCLE,
+	assert_done(fixture, "alice", WRITE("'artifact_id':'a'"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'b','depends_on':['a']"));
+	assert_fails(fixture, "alice", WRITE("'artifact_id':'a','depends_on':['b']"), WFS_E_CYCLE,
 		"itself");
 }
 
-static void dependencies_are_at_most_ten_deep(void **state)
+WITH_ACTORS(dependencies_are_at_most_ten_deep)
 {
 	WFS_AUTO_FREE char *action = NULL;
 
-	assert_done(*state, "alice", WRITE("'artifact_id':'d0'"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'d0'"));
 	for (int i = 1; i <= WFS_ARTIFACT_DEPTH_MAX; i++) {
 		free(action);
 		assert_true(asprintf(&action, WRITE("'artifact_id':'d%d','depends_on':['d%d']"), i,
 				    i - 1) > 0);
-		assert_done(*state, "alice", action);
+		assert_done(fixture, "alice", action);
 	}
-	assert_fails(*state, "alice", WRITE("'artifact_id':'d11','depends_on':['d10']"),
+	assert_fails(fixture, "alice", WRITE("'artifact_id':'d11','depends_on':['d10']"),
 		WFS_E_DEPTH_EXCEEDED, "more than 10 deep");
 }
 
 /* --- giving away --- */
 
-static void scrip_moves_and_is_never_made(void **state)
+WITH_ACTORS(scrip_moves_and_is_never_made)
 {
-	assert_data(*state, "alice", ACTION("transfer", "'to':'bob','amount':30"),
+	assert_data(fixture, "alice", ACTION("transfer", "'to':'bob','amount':30"),
 		"{'amount':30,'from':'alice','resource':'scrip','to':'bob'}");
-	assert_fails(*state, "alice", ACTION("transfer", "'to':'bob','amount':71"),
+	assert_fails(fixture, "alice", ACTION("transfer", "'to':'bob','amount':71"),
 		WFS_E_INSUFFICIENT_FUNDS, "has 70 scrip, 71 needed");
-	assert_fails(*state, "alice", ACTION("transfer", "'to':'nobody','amount':1"),
+	assert_fails(fixture, "alice", ACTION("transfer", "'to':'nobody','amount':1"),
 		WFS_E_NOT_FOUND, "Principal 'nobody' not found");
-	assert_fails(*state, "alice", ACTION("transfer", "'to':'bob','amount':0"),
+	assert_fails(fixture, "alice", ACTION("transfer", "'to':'bob','amount':0"),
 		WFS_E_INVALID_ARGUMENT, "1 or more");
-	assert_done(*state, "alice", ACTION("transfer", "'to':'alice','amount':70"));
+	assert_done(fixture, "alice", ACTION("transfer", "'to':'alice','amount':70"));
 
-	assert_int_equal(scrip_of(*state, "alice"), 70);
-	assert_int_equal(scrip_of(*state, "bob"), 80);
+	assert_int_equal(scrip_of(fixture, "alice"), 70);
+	assert_int_equal(scrip_of(fixture, "bob"), 80);
 }
 
-static void artifacts_have_wallets(void **state)
+WITH_ACTORS(artifacts_have_wallets)
 {
-	assert_done(*state, "alice", WRITE("'artifact_id':'shop'"));
-	assert_done(*state, "alice", ACTION("transfer", "'to':'shop','amount':5"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'shop'"));
+	assert_done(fixture, "alice", ACTION("transfer", "'to':'shop','amount':5"));
 
-	assert_int_equal(scrip_of(*state, "shop"), 5);
+	assert_int_equal(scrip_of(fixture, "shop"), 5);
 }
 
-static void quotas_move_between_those_who_have_them(void **state)
+WITH_ACTORS(quotas_move_between_those_who_have_them)
 {
-	assert_fails(*state, "alice", ACTION("transfer", "'to':'bob','amount':1,'resource':'disk'"),
+	assert_fails(fixture, "alice",
+		ACTION("transfer", "'to':'bob','amount':1,'resource':'disk'"),
 		WFS_E_INVALID_ARGUMENT, "'bob' has no quota of disk");
-	assert_fails(*state, "alice", ACTION("transfer", "'to':'bob','amount':1,'resource':'gpu'"),
+	assert_fails(fixture, "alice", ACTION("transfer", "'to':'bob','amount':1,'resource':'gpu'"),
 		WFS_E_NOT_FOUND, "Resource 'gpu' not found");
 	assert_done(
-		*state, "tester", "{'action_type':'principal','id':'carol','quotas':{'disk':0}}");
-	assert_done(
-		*state, "alice", ACTION("transfer", "'to':'carol','amount':400,'resource':'disk'"));
-	assert_fails(*state, "alice",
+		fixture, "tester", "{'action_type':'principal','id':'carol','quotas':{'disk':0}}");
+	assert_done(fixture, "alice",
+		ACTION("transfer", "'to':'carol','amount':400,'resource':'disk'"));
+	assert_fails(fixture, "alice",
 		ACTION("transfer", "'to':'carol','amount':601,'resource':'disk'"),
 		WFS_E_QUOTA_EXCEEDED, "has 600 of its disk left");
 }
 
-static void ownership_moves_and_the_maker_stays(void **state)
+WITH_ACTORS(ownership_moves_and_the_maker_stays)
 {
-	assert_done(*state, "alice", WRITE("'artifact_id':'doc','content':'12345'"));
-	assert_fails(*state, "bob", ACTION("transfer_ownership", "'artifact_id':'doc','to':'bob'"),
+	assert_done(fixture, "alice", WRITE("'artifact_id':'doc','content':'12345'"));
+	assert_fails(fixture, "bob", ACTION("transfer_ownership", "'artifact_id':'doc','to':'bob'"),
 		WFS_E_NOT_AUTHORIZED, "its owner is 'alice'");
 	assert_done(
-		*state, "alice", ACTION("transfer_ownership", "'artifact_id':'doc','to':'bob'"));
+		fixture, "alice", ACTION("transfer_ownership", "'artifact_id':'doc','to':'bob'"));
 
-	assert_int_equal(used_disk_of(*state, "alice"), 0);
-	assert_int_equal(used_disk_of(*state, "bob"), 5);
-	assert_fails(*state, "alice", WRITE("'artifact_id':'doc','content':'x'"),
+	assert_int_equal(used_disk_of(fixture, "alice"), 0);
+	assert_int_equal(used_disk_of(fixture, "bob"), 5);
+	assert_fails(fixture, "alice", WRITE("'artifact_id':'doc','content':'x'"),
 		WFS_E_NOT_AUTHORIZED, "freeware");
-	assert_done(*state, "bob", WRITE("'artifact_id':'doc','content':'x'"));
-	assert_done(*state, "bob", WRITE("'artifact_id':'own','access':'self_owned'"));
-	assert_fails(*state, "bob",
+	assert_done(fixture, "bob", WRITE("'artifact_id':'doc','content':'x'"));
+	assert_done(fixture, "bob", WRITE("'artifact_id':'own','access':'self_owned'"));
+	assert_fails(fixture, "bob",
 		ACTION("transfer_ownership", "'artifact_id':'own','to':'alice'"),
 		WFS_E_NOT_AUTHORIZED, "self_owned");
 }
 
-static void an_owner_deletes_what_only_somebody_else_writes(void **state)
+WITH_ACTORS(an_owner_deletes_what_only_somebody_else_writes)
 {
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'doc','access':'transferable_freeware',"
 		      "'metadata':{'authorized_writer':'bob'}"));
-	assert_done(*state, "bob", WRITE("'artifact_id':'doc','content':'12345'"));
+	assert_done(fixture, "bob", WRITE("'artifact_id':'doc','content':'12345'"));
 
-	assert_fails(*state, "alice", WRITE("'artifact_id':'doc','content':''"),
+	assert_fails(fixture, "alice", WRITE("'artifact_id':'doc','content':''"),
 		WFS_E_NOT_AUTHORIZED, "only the authorized writer");
-	assert_done(*state, "alice", ACTION("delete_artifact", "'artifact_id':'doc'"));
-	assert_int_equal(used_disk_of(*state, "alice"), 0);
+	assert_done(fixture, "alice", ACTION("delete_artifact", "'artifact_id':'doc'"));
+	assert_int_equal(used_disk_of(fixture, "alice"), 0);
 }
 
 /* The new owner pays for what is in it. */
-static void who_gives_an_artifact_away_writes_it_no_more(void **state)
+WITH_ACTORS(who_gives_an_artifact_away_writes_it_no_more)
 {
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'doc','content':'1','access':'transferable_freeware',"
 		      "'metadata':{'authorized_writer':'alice','kept':1}"));
 	assert_done(
-		*state, "alice", ACTION("transfer_ownership", "'artifact_id':'doc','to':'bob'"));
+		fixture, "alice", ACTION("transfer_ownership", "'artifact_id':'doc','to':'bob'"));
 
-	assert_fails(*state, "alice", WRITE("'artifact_id':'doc','content':'12345'"),
+	assert_fails(fixture, "alice", WRITE("'artifact_id':'doc','content':'12345'"),
 		WFS_E_NOT_AUTHORIZED, "only the authorized writer, or else the owner, changes it");
-	assert_int_equal(used_disk_of(*state, "bob"), 1);
-	WFS_AUTO_FREE char *text = state_at(*state, WFS_HEIGHT_HEAD, "sys.artifact", "doc");
+	assert_int_equal(used_disk_of(fixture, "bob"), 1);
+	WFS_AUTO_FREE char *text = state_at(fixture, WFS_HEIGHT_HEAD, "sys.artifact", "doc");
 	assert_non_null(strstr(text, "\"metadata\":{\"kept\":1}"));
-	assert_done(*state, "bob", WRITE("'artifact_id':'doc','content':'12'"));
-	assert_done(*state, "bob", ACTION("delete_artifact", "'artifact_id':'doc'"));
+	assert_done(fixture, "bob", WRITE("'artifact_id':'doc','content':'12'"));
+	assert_done(fixture, "bob", ACTION("delete_artifact", "'artifact_id':'doc'"));
 }
 
-static void reading_has_its_price(void **state)
+WITH_ACTORS(reading_has_its_price)
 {
-	const uint64_t height = height_of(*state);
+	const uint64_t height = height_of(fixture);
 
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'doc','content':'x','policy':{'read_price':7}"));
-	assert_message(*state, "bob", ACTION("read_artifact", "'artifact_id':'doc'"),
+	assert_message(fixture, "bob", ACTION("read_artifact", "'artifact_id':'doc'"),
 		"Read artifact doc (paid 7 scrip to alice)");
-	assert_done(*state, "alice", ACTION("read_artifact", "'artifact_id':'doc'"));
+	assert_done(fixture, "alice", ACTION("read_artifact", "'artifact_id':'doc'"));
 
-	assert_int_equal(scrip_of(*state, "alice"), 107);
-	assert_int_equal(scrip_of(*state, "bob"), 43);
-	assert_int_equal(height_of(*state), height + 2); /* the owner's reading is no record */
+	assert_int_equal(scrip_of(fixture, "alice"), 107);
+	assert_int_equal(scrip_of(fixture, "bob"), 43);
+	assert_int_equal(height_of(fixture), height + 2); /* the owner's reading is no record */
 }
 
 /* --- code --- */
 
-static void code_runs_for_its_price(void **state)
+WITH_ACTORS(code_runs_for_its_price)
 {
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'add','price':5,"
 		      "'code':'function run(a, b) return a + b end'"));
-	assert_data(*state, "bob", INVOKE("'artifact_id':'add','args':[2,3]"),
+	assert_data(fixture, "bob", INVOKE("'artifact_id':'add','args':[2,3]"),
 		"{'price_paid':5,'result':5}");
-	assert_message(*state, "alice", INVOKE("'artifact_id':'add','args':[2,3]"),
+	assert_message(fixture, "alice", INVOKE("'artifact_id':'add','args':[2,3]"),
 		"Invoked add. Result: 5");
 
-	assert_int_equal(scrip_of(*state, "alice"), 105);
-	assert_int_equal(scrip_of(*state, "bob"), 45);
+	assert_int_equal(scrip_of(fixture, "alice"), 105);
+	assert_int_equal(scrip_of(fixture, "bob"), 45);
 }
 
-static void what_fails_costs_nothing_and_is_recorded(void **state)
+WITH_ACTORS(what_fails_costs_nothing_and_is_recorded)
 {
-	const uint64_t height = height_of(*state);
+	const uint64_t height = height_of(fixture);
 	char key[32];
 
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'bad','price':5,"
 		      "'code':'function run() kernel_actions.transfer_scrip(\\'bob\\', 1) "
 		      "error(\\'no\\') end'"));
-	assert_done(*state, "alice", ACTION("transfer", "'to':'bad','amount':10"));
-	assert_fails(*state, "bob", INVOKE("'artifact_id':'bad'"), WFS_E_RUNTIME_ERROR, "no");
+	assert_done(fixture, "alice", ACTION("transfer", "'to':'bad','amount':10"));
+	assert_fails(fixture, "bob", INVOKE("'artifact_id':'bad'"), WFS_E_RUNTIME_ERROR, "no");
 
-	assert_int_equal(scrip_of(*state, "bad"), 10);
-	assert_int_equal(scrip_of(*state, "bob"), 50);
+	assert_int_equal(scrip_of(fixture, "bad"), 10);
+	assert_int_equal(scrip_of(fixture, "bob"), 50);
 	snprintf(key, sizeof(key), "%llu.0", (unsigned long long)height + 2);
-	WFS_AUTO_FREE char *text = state_at(*state, WFS_HEIGHT_HEAD, "sys.invocation", key);
+	WFS_AUTO_FREE char *text = state_at(fixture, WFS_HEIGHT_HEAD, "sys.invocation", key);
 	assert_non_null(text);
 	assert_non_null(strstr(text, "\"success\":false"));
 	assert_non_null(strstr(text, "\"error_code\":\"runtime_error\""));
 }
 
-static void code_is_checked_when_it_is_written(void **state)
+WITH_ACTORS(code_is_checked_when_it_is_written)
 {
-	assert_fails(*state, "alice", WRITE("'artifact_id':'x','code':'function run('"),
+	assert_fails(fixture, "alice", WRITE("'artifact_id':'x','code':'function run('"),
 		WFS_E_SYNTAX_ERROR, "x:1");
-	assert_fails(*state, "alice", WRITE("'artifact_id':'x','code':'y = 1'"), WFS_E_SYNTAX_ERROR,
-		"run");
-	assert_fails(*state, "alice", WRITE("'artifact_id':'x','executable':true"),
+	assert_fails(fixture, "alice", WRITE("'artifact_id':'x','code':'y = 1'"),
+		WFS_E_SYNTAX_ERROR, "run");
+	assert_fails(fixture, "alice", WRITE("'artifact_id':'x','executable':true"),
 		WFS_E_MISSING_ARGUMENT, "requires 'code'");
-	assert_fails(*state, "alice", INVOKE("'artifact_id':'x'"), WFS_E_NOT_FOUND, "'x'");
-	assert_done(*state, "alice", WRITE("'artifact_id':'x','content':'y'"));
-	assert_fails(
-		*state, "alice", INVOKE("'artifact_id':'x'"), WFS_E_INVALID_TYPE, "not executable");
-	assert_fails(*state, "alice", INVOKE("'artifact_id':'transfer'"), WFS_E_INVALID_ARGUMENT,
+	assert_fails(fixture, "alice", INVOKE("'artifact_id':'x'"), WFS_E_NOT_FOUND, "'x'");
+	assert_done(fixture, "alice", WRITE("'artifact_id':'x','content':'y'"));
+	assert_fails(fixture, "alice", INVOKE("'artifact_id':'x'"), WFS_E_INVALID_TYPE,
+		"not executable");
+	assert_fails(fixture, "alice", INVOKE("'artifact_id':'transfer'"), WFS_E_INVALID_ARGUMENT,
 		"is an action, not an artifact");
 }
 
-static void code_acts_as_its_artifact_and_nobody_else(void **state)
+WITH_ACTORS(code_acts_as_its_artifact_and_nobody_else)
 {
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'thief','code':'function run() "
 		      "local t = kernel_actions.transfer{to=\\'alice\\', amount=10, "
 		      "from=\\'bob\\', caller=\\'bob\\', principal=\\'bob\\'} "
 		      "local u = kernel_actions.transfer_scrip(\\'alice\\', 10) "
 		      "return {t.ok, t.error.code, u.ok, u.error.code, ctx.caller, ctx.origin} "
 		      "end'"));
-	assert_data(*state, "bob", INVOKE("'artifact_id':'thief'"),
+	assert_data(fixture, "bob", INVOKE("'artifact_id':'thief'"),
 		"{'price_paid':0,'result':[false,'invalid_argument',false,'insufficient_funds',"
 		"'bob','bob']}");
-	assert_int_equal(scrip_of(*state, "bob"), 50);
+	assert_int_equal(scrip_of(fixture, "bob"), 50);
 }
 
-static void a_nested_call_fails_alone(void **state)
+WITH_ACTORS(a_nested_call_fails_alone)
 {
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'inner','code':'function run() "
 		      "kernel_actions.write_artifact{artifact_id=\\'left\\', content=\\'x\\'} "
 		      "error(\\'inner\\') end'"));
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'outer','code':'function run() "
 		      "kernel_actions.write_artifact{artifact_id=\\'kept\\', content=\\'x\\'} "
 		      "local r = invoke(\\'inner\\') return {r.ok, r.error.code} end'"));
-	assert_data(*state, "bob", INVOKE("'artifact_id':'outer'"),
+	assert_data(fixture, "bob", INVOKE("'artifact_id':'outer'"),
 		"{'price_paid':0,'result':[false,'runtime_error']}");
 
-	assert_state(*state, "sys.artifact", "left", NULL);
-	WFS_AUTO_FREE char *kept = state_at(*state, WFS_HEIGHT_HEAD, "sys.artifact", "kept");
+	assert_state(fixture, "sys.artifact", "left", NULL);
+	WFS_AUTO_FREE char *kept = state_at(fixture, WFS_HEIGHT_HEAD, "sys.artifact", "kept");
 	assert_non_null(strstr(kept, "\"owner\":\"outer\""));
 	assert_non_null(strstr(kept, "\"charged_to\":\"alice\""));
 }
 
-static void code_that_deleted_its_artifact_makes_no_other(void **state)
+WITH_ACTORS(code_that_deleted_its_artifact_makes_no_other)
 {
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'last','access':'public','code':'function run() "
 		      "local gone = kernel_actions.delete_artifact(\\'last\\') "
 		      "local made = kernel_actions.write_artifact{artifact_id=\\'left\\', "
 		      "content=\\'x\\'} return {gone.ok, made.ok, made.error.code} end'"));
-	assert_data(*state, "bob", INVOKE("'artifact_id':'last'"),
+	assert_data(fixture, "bob", INVOKE("'artifact_id':'last'"),
 		"{'price_paid':0,'result':[true,false,'deleted']}");
-	assert_state(*state, "sys.artifact", "left", NULL);
-	assert_state(*state, "sys.resource", "last", NULL);
+	assert_state(fixture, "sys.artifact", "left", NULL);
+	assert_state(fixture, "sys.resource", "last", NULL);
 }
 
-static void the_sixth_call_within_calls_is_refused(void **state)
+WITH_ACTORS(the_sixth_call_within_calls_is_refused)
 {
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'deep','code':'function run(n) "
 		      "local r = invoke(\\'deep\\', n + 1) "
 		      "if r.ok then return r.result end return {n, r.error.code} end'"));
-	assert_data(*state, "alice", INVOKE("'artifact_id':'deep','args':[0]"),
+	assert_data(fixture, "alice", INVOKE("'artifact_id':'deep','args':[0]"),
 		"{'price_paid':0,'result':[5,'depth_exceeded']}");
 }
 
-static void a_contract_is_asked_by_the_innermost_call_as_well(void **state)
+WITH_ACTORS(a_contract_is_asked_by_the_innermost_call_as_well)
 {
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'rule','code':'function check() "
 		      "return {allowed = true} end'"));
-	assert_done(*state, "alice", WRITE("'artifact_id':'doc','content':'x','access':'rule'"));
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice", WRITE("'artifact_id':'doc','content':'x','access':'rule'"));
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'deep','code':'function run() "
 		      "local r = invoke(\\'deep\\') if r.ok then return r.result + 1 end "
 		      "assert(kernel_state.read_artifact(\\'doc\\') == \\'x\\') return 0 end'"));
-	assert_data(*state, "bob", INVOKE("'artifact_id':'deep'"), "{'price_paid':0,'result':5}");
+	assert_data(fixture, "bob", INVOKE("'artifact_id':'deep'"), "{'price_paid':0,'result':5}");
 }
 
-static void a_bound_that_ends_a_nested_call_is_folded_again(void **state)
+WITH_ACTORS(a_bound_that_ends_a_nested_call_is_folded_again)
 {
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'greedy','code':'function run() local t = {} "
 		      "for i = 1, 1e9 do t[i] = {i} end end'"));
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'careful','code':'function run() "
 		      "local r = invoke(\\'greedy\\') return r.ok end'"));
-	assert_data(*state, "alice", INVOKE("'artifact_id':'careful'"),
+	assert_data(fixture, "alice", INVOKE("'artifact_id':'careful'"),
 		"{'price_paid':0,'result':false}");
-	assert_fails(*state, "alice", INVOKE("'artifact_id':'greedy'"), WFS_E_RUNTIME_ERROR,
+	assert_fails(fixture, "alice", INVOKE("'artifact_id':'greedy'"), WFS_E_RUNTIME_ERROR,
 		"bytes of memory");
 }
 
-static void actions_that_a_bound_has_ended_are_not_counted(void **state)
+WITH_ACTORS(actions_that_a_bound_has_ended_are_not_counted)
 {
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'greedy','code':'function run() local t = {} "
 		      "for i = 1, 1000 do kernel_actions.noop() end "
 		      "for i = 1, 1e9 do t[i] = {i} end end'"));
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'careful','code':'function run() local n = 0 "
 		      "invoke(\\'greedy\\') "
 		      "for i = 1, 100 do if kernel_actions.noop().ok then n = n + 1 end end "
 		      "kernel_actions.write_artifact{artifact_id=\\'kept\\', content=n} "
 		      "return n end'"));
-	assert_data(*state, "alice", INVOKE("'artifact_id':'careful'"),
+	assert_data(fixture, "alice", INVOKE("'artifact_id':'careful'"),
 		"{'price_paid':0,'result':100}");
 }
 
-static void the_original_principal_pays_for_all(void **state)
+WITH_ACTORS(the_original_principal_pays_for_all)
 {
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'inner','price':3,'code':'function run() return 1 end'"));
-	assert_done(*state, "bob",
+	assert_done(fixture, "bob",
 		WRITE("'artifact_id':'outer','price':4,'code':'function run() "
 		      "return invoke(\\'inner\\').price_paid end'"));
-	assert_done(*state, "tester", "{'action_type':'principal','id':'carol','scrip':10}");
+	assert_done(fixture, "tester", "{'action_type':'principal','id':'carol','scrip':10}");
 	assert_data(
-		*state, "carol", INVOKE("'artifact_id':'outer'"), "{'price_paid':4,'result':3}");
+		fixture, "carol", INVOKE("'artifact_id':'outer'"), "{'price_paid':4,'result':3}");
 
-	assert_int_equal(scrip_of(*state, "carol"), 3);
-	assert_int_equal(scrip_of(*state, "alice"), 103);
-	assert_int_equal(scrip_of(*state, "bob"), 54);
+	assert_int_equal(scrip_of(fixture, "carol"), 3);
+	assert_int_equal(scrip_of(fixture, "alice"), 103);
+	assert_int_equal(scrip_of(fixture, "bob"), 54);
 }
 
-static void describe_runs_no_code(void **state)
+WITH_ACTORS(describe_runs_no_code)
 {
 	const char action[] = INVOKE("'artifact_id':'x','method':'describe'");
 
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'x','price':5,'interface':{'description':'adds','methods':"
 		      "[{'name':'run'}]},'code':'function run() error(1) end'"));
-	assert_data(*state, "bob", action,
+	assert_data(fixture, "bob", action,
 		"{'price_paid':0,'result':{'artifact_id':'x','created_by':'alice',"
 		"'description':'adds','executable':true,'methods':[{'name':'run'}],'type':'data'}"
 		"}");
-	assert_int_equal(scrip_of(*state, "bob"), 50);
+	assert_int_equal(scrip_of(fixture, "bob"), 50);
 }
 
-static void arguments_fit_the_interface(void **state)
+WITH_ACTORS(arguments_fit_the_interface)
 {
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'x','interface':{'methods':[{'name':'run','input':"
 		      "{'type':'array','items':{'type':'integer'}}}]},"
 		      "'code':'function run(n) return n end'"));
-	assert_data(*state, "bob", INVOKE("'artifact_id':'x','args':[1]"),
+	assert_data(fixture, "bob", INVOKE("'artifact_id':'x','args':[1]"),
 		"{'price_paid':0,'result':1}");
-	assert_fails(*state, "bob", INVOKE("'artifact_id':'x','args':['a']"),
+	assert_fails(fixture, "bob", INVOKE("'artifact_id':'x','args':['a']"),
 		WFS_E_INVALID_ARGUMENT, "interface");
-	assert_fails(*state, "bob", INVOKE("'artifact_id':'x','method':'go'"),
+	assert_fails(fixture, "bob", INVOKE("'artifact_id':'x','method':'go'"),
 		WFS_E_INVALID_ARGUMENT, "no method 'go'");
 }
 
-static void what_code_needs_is_there_or_named(void **state)
+WITH_ACTORS(what_code_needs_is_there_or_named)
 {
-	assert_done(*state, "alice", WRITE("'artifact_id':'lib','content':'x'"));
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice", WRITE("'artifact_id':'lib','content':'x'"));
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'x','depends_on':['lib'],"
 		      "'code':'function run() return deps.lib.owner end'"));
 	assert_data(
-		*state, "bob", INVOKE("'artifact_id':'x'"), "{'price_paid':0,'result':'alice'}");
-	assert_done(*state, "alice", ACTION("delete_artifact", "'artifact_id':'lib'"));
-	assert_fails(*state, "bob", INVOKE("'artifact_id':'x'"), WFS_E_DELETED,
+		fixture, "bob", INVOKE("'artifact_id':'x'"), "{'price_paid':0,'result':'alice'}");
+	assert_done(fixture, "alice", ACTION("delete_artifact", "'artifact_id':'lib'"));
+	assert_fails(fixture, "bob", INVOKE("'artifact_id':'x'"), WFS_E_DELETED,
 		"'x' depends on it: Artifact 'lib' was deleted");
 }
 
-static void the_world_is_asked_by_code(void **state)
+WITH_ACTORS(the_world_is_asked_by_code)
 {
-	assert_done(*state, "alice", WRITE("'artifact_id':'doc','content':'text'"));
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice", WRITE("'artifact_id':'doc','content':'text'"));
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'ask','code':'function run() return {"
 		      "kernel_state.get_balance(\\'alice\\'), "
 		      "kernel_state.get_quota(\\'alice\\', \\'disk\\'), "
 		      "kernel_state.get_artifact_metadata(\\'doc\\').content_size, "
 		      "kernel_state.read_artifact(\\'doc\\'), get_balance(), "
 		      "kernel_state.get_artifact_metadata(\\'none\\') == nil} end'"));
-	assert_data(*state, "bob", INVOKE("'artifact_id':'ask'"),
+	assert_data(fixture, "bob", INVOKE("'artifact_id':'ask'"),
 		"{'price_paid':0,'result':[100,1000,4,'text',0,true]}");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_new_artifact_is_made_and_written_again),
-		TEST(an_update_keeps_what_is_not_given),
-		TEST(only_the_owner_changes_what_is_freeware),
-		TEST(what_is_private_is_read_by_nobody_else),
-		TEST(a_missing_contract_is_for_the_owner_alone),
-		TEST(a_contract_decides_by_who_and_what),
-		TEST(whatever_else_a_contract_gives_is_a_no),
-		TEST(names_that_are_taken_or_reserved_are_refused),
-		TEST(an_edit_replaces_the_one_place),
-		TEST(how_often_a_text_occurs_is_told),
-		TEST(what_is_deleted_is_gone_and_its_name_taken),
-		TEST(disk_has_a_quota),
-		cmocka_unit_test_setup_teardown(a_cell_that_lies_about_disk_is_an_error,
-			action_fixture_setup, world_fixture_teardown),
-		TEST(content_may_take_the_room_of_code_in_one_write),
-		TEST(dependencies_exist_and_make_no_cycle),
-		TEST(dependencies_are_at_most_ten_deep),
-		TEST(scrip_moves_and_is_never_made),
-		TEST(artifacts_have_wallets),
-		TEST(quotas_move_between_those_who_have_them),
-		TEST(ownership_moves_and_the_maker_stays),
-		TEST(who_gives_an_artifact_away_writes_it_no_more),
-		TEST(an_owner_deletes_what_only_somebody_else_writes),
-		TEST(reading_has_its_price),
-		TEST(code_runs_for_its_price),
-		TEST(what_fails_costs_nothing_and_is_recorded),
-		TEST(code_is_checked_when_it_is_written),
-		TEST(code_acts_as_its_artifact_and_nobody_else),
-		TEST(a_nested_call_fails_alone),
-		TEST(code_that_deleted_its_artifact_makes_no_other),
-		TEST(the_sixth_call_within_calls_is_refused),
-		TEST(a_contract_is_asked_by_the_innermost_call_as_well),
-		TEST(a_bound_that_ends_a_nested_call_is_folded_again),
-		TEST(actions_that_a_bound_has_ended_are_not_counted),
-		TEST(the_original_principal_pays_for_all),
-		TEST(describe_runs_no_code),
-		TEST(arguments_fit_the_interface),
-		TEST(what_code_needs_is_there_or_named),
-		TEST(the_world_is_asked_by_code),
-	};
-
-	return cmocka_run_group_tests_name("action", tests, NULL, NULL);
 }

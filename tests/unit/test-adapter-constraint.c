@@ -37,12 +37,11 @@ static json_t *asked(const char *entry_text, const char *offered, const char *se
 	return body;
 }
 
-static void a_schema_is_asked_for_in_each_dialect(void **state)
+TEST(a_schema_is_asked_for_in_each_dialect)
 {
 	static const char portable[] =
 		"{'response_format':{'type':'json_schema','json_schema':{'name':'answer',"
 		"'strict':true,'schema':{'type':'object'}}}}";
-	(void)state;
 
 	assert_json_is(asked(OPENAI, "[]", WITH(JSON_SCHEMA)), portable);
 	assert_json_is(asked(LLAMACPP, "['a']", WITH(JSON_SCHEMA)), portable);
@@ -56,19 +55,15 @@ static void a_schema_is_asked_for_in_each_dialect(void **state)
 		"'strict':false,'schema':{}}}}");
 }
 
-static void a_regex_is_asked_for_where_servers_know_it(void **state)
+TEST(a_regex_is_asked_for_where_servers_know_it)
 {
-	(void)state;
-
 	assert_json_is(
 		asked(VLLM, "[]", WITH(REGEX)), "{'structured_outputs':{'regex':'[0-9]{4}'}}");
 	assert_json_is(asked(SGLANG, "[]", WITH(REGEX)), "{'regex':'[0-9]{4}'}");
 }
 
-static void a_choice_is_asked_for_as_choice_grammar_or_regex(void **state)
+TEST(a_choice_is_asked_for_as_choice_grammar_or_regex)
 {
-	(void)state;
-
 	assert_json_is(
 		asked(VLLM, "[]", WITH(CHOICE)), "{'structured_outputs':{'choice':['yes','no']}}");
 	assert_json_is(
@@ -77,13 +72,12 @@ static void a_choice_is_asked_for_as_choice_grammar_or_regex(void **state)
 }
 
 /* Case 80. */
-static void what_is_special_in_a_choice_is_escaped(void **state)
+TEST(what_is_special_in_a_choice_is_escaped)
 {
 	static const char settings[] =
 		WITH("{'kind':'choice','choices':['a\\'b\\\\c\\nd\\te','x.y(z)']}");
 	WFS_AUTO_JSON json_t *grammar = asked(LLAMACPP, "[]", settings);
 	WFS_AUTO_JSON json_t *regex = asked(SGLANG, "[]", settings);
-	(void)state;
 
 	assert_string_equal(json_string_value(json_object_get(grammar, "grammar")),
 		"root ::= \"a\\\"b\\\\c\\nd\\x09e\" | \"x.y(z)\"");
@@ -91,10 +85,8 @@ static void what_is_special_in_a_choice_is_escaped(void **state)
 		"(a\"b\\\\c\\x0ad\\x09e|x\\.y\\(z\\))");
 }
 
-static void a_grammar_is_asked_for_as_it_is(void **state)
+TEST(a_grammar_is_asked_for_as_it_is)
 {
-	(void)state;
-
 	assert_json_is(asked(VLLM, "[]", WITH(GRAMMAR)),
 		"{'structured_outputs':{'grammar':'root ::= \\'x\\''}}");
 	assert_json_is(asked(LLAMACPP, "[]", WITH(GRAMMAR)), "{'grammar':'root ::= \\'x\\''}");
@@ -102,13 +94,12 @@ static void a_grammar_is_asked_for_as_it_is(void **state)
 }
 
 /* Case 77. */
-static void a_structural_tag_is_a_text_with_the_tools_in_their_order_on_vllm(void **state)
+TEST(a_structural_tag_is_a_text_with_the_tools_in_their_order_on_vllm)
 {
 	WFS_AUTO_JSON json_t *body = asked(VLLM, "['b','a']", WITH(TAG));
 	const json_t *const text =
 		json_object_get(json_object_get(body, "structured_outputs"), "structural_tag");
 	json_t *tag = NULL;
-	(void)state;
 
 	assert_true(json_is_string(text));
 	assert_int_equal(
@@ -120,10 +111,8 @@ static void a_structural_tag_is_a_text_with_the_tools_in_their_order_on_vllm(voi
 		"{'k':{'type':'integer'}}},'end':'</function>'}]}");
 }
 
-static void a_structural_tag_is_an_object_on_sglang(void **state)
+TEST(a_structural_tag_is_an_object_on_sglang)
 {
-	(void)state;
-
 	assert_json_is(asked(SGLANG, "['b']", WITH(TAG)),
 		"{'response_format':{'type':'structural_tag','triggers':['<function='],"
 		"'structures':[{'begin':'<function=b>','schema':{'type':'object'},"
@@ -131,18 +120,14 @@ static void a_structural_tag_is_an_object_on_sglang(void **state)
 }
 
 /* Case 76. */
-static void nothing_is_asked_for_without_a_constraint(void **state)
+TEST(nothing_is_asked_for_without_a_constraint)
 {
-	(void)state;
-
 	assert_json_is(asked(VLLM, "['a']", "{}"), "{}");
 	assert_json_is(asked(VLLM, "['a']", "{'constraint':null}"), "{}");
 }
 
-static void a_script_takes_every_constraint_and_is_asked_for_none(void **state)
+TEST(a_script_takes_every_constraint_and_is_asked_for_none)
 {
-	(void)state;
-
 	assert_json_is(asked(SCRIPT, "['a']", WITH(JSON_SCHEMA)), "{}");
 	assert_json_is(asked(SCRIPT, "['a']", WITH(REGEX)), "{}");
 	assert_json_is(asked(SCRIPT, "['a']", WITH(TAG)), "{}");
@@ -151,10 +136,8 @@ static void a_script_takes_every_constraint_and_is_asked_for_none(void **state)
 /* --- refused --- */
 
 /* Case 79. */
-static void a_kind_that_the_server_does_not_know_is_refused(void **state)
+TEST(a_kind_that_the_server_does_not_know_is_refused)
 {
-	(void)state;
-
 	assert_refused(LLAMACPP, "[]", WITH(REGEX),
 		"agent 'clerk': a server of profile 'llamacpp' has no constraint of kind 'regex' "
 		"(it has: json_schema, choice, grammar)");
@@ -167,10 +150,8 @@ static void a_kind_that_the_server_does_not_know_is_refused(void **state)
 }
 
 /* Case 78. */
-static void a_constraint_without_what_its_kind_needs_is_refused(void **state)
+TEST(a_constraint_without_what_its_kind_needs_is_refused)
 {
-	(void)state;
-
 	assert_refused(OPENAI, "[]", WITH("{'kind':'json_schema'}"),
 		"agent 'clerk': 'schema' is missing (json_schema takes: kind schema name? "
 		"strict?)");
@@ -188,10 +169,8 @@ static void a_constraint_without_what_its_kind_needs_is_refused(void **state)
 		VLLM, "[]", WITH("'regex'"), "agent 'clerk': expected an object, got a string");
 }
 
-static void what_is_no_constraint_is_refused(void **state)
+TEST(what_is_no_constraint_is_refused)
 {
-	(void)state;
-
 	assert_refused(VLLM, "[]", WITH("{'kind':'xml'}"),
 		"agent 'clerk': 'kind': expected one of json_schema, regex, choice, grammar, "
 		"structural_tag, got 'xml'");
@@ -219,12 +198,11 @@ static void what_is_no_constraint_is_refused(void **state)
 }
 
 /* Case 82. */
-static void a_grammar_together_with_tools_is_refused_on_llamacpp(void **state)
+TEST(a_grammar_together_with_tools_is_refused_on_llamacpp)
 {
 	static const char message[] =
 		"agent 'clerk': a server of profile 'llamacpp' refuses 'grammar' together with "
 		"tools: expected no tools, or tool_choice \"none\"";
-	(void)state;
 
 	assert_refused(LLAMACPP, "['a']", WITH(GRAMMAR), message);
 	assert_refused(LLAMACPP, "['a']", WITH(CHOICE), message);
@@ -233,7 +211,7 @@ static void a_grammar_together_with_tools_is_refused_on_llamacpp(void **state)
 }
 
 /* Research, section 28: on vLLM and SGLang one of the two would silently lose. */
-static void a_constraint_that_shuts_out_calls_is_refused_beside_tools(void **state)
+TEST(a_constraint_that_shuts_out_calls_is_refused_beside_tools)
 {
 	static const char format[] =
 		"agent 'clerk': a constraint of kind 'json_schema' and calls shut one another out "
@@ -244,7 +222,6 @@ static void a_constraint_that_shuts_out_calls_is_refused_beside_tools(void **sta
 	char settings[256];
 	char entry[64];
 	char message[256];
-	(void)state;
 
 	for (size_t i = 0; i < 2 * WFS_ARRAY_COUNT(choices); i++) {
 		snprintf(settings, sizeof(settings),
@@ -263,10 +240,8 @@ static void a_constraint_that_shuts_out_calls_is_refused_beside_tools(void **sta
 	assert_taken(OPENAI, "['a']", WITH(JSON_SCHEMA));
 }
 
-static void a_structural_tag_is_taken_with_the_choice_auto_only(void **state)
+TEST(a_structural_tag_is_taken_with_the_choice_auto_only)
 {
-	(void)state;
-
 	assert_taken(VLLM, "['a']", "{'tool_choice':'auto','constraint':" TAG "}");
 	assert_refused(VLLM, "['a']", "{'tool_choice':'required','constraint':" TAG "}",
 		"agent 'clerk': a structural_tag with a tool_choice other than \"auto\" would be "
@@ -274,12 +249,11 @@ static void a_structural_tag_is_taken_with_the_choice_auto_only(void **state)
 }
 
 /* Case 83. */
-static void two_constraints_are_refused(void **state)
+TEST(two_constraints_are_refused)
 {
 	static const char message[] =
 		"agent 'clerk': 'structured_outputs' and 'response_format' are two constraints, a "
 		"server of profile 'vllm' takes one";
-	(void)state;
 
 	assert_refused(VLLM, "[]",
 		"{'constraint':" REGEX ",'extra_body':{'response_format':{'type':'json_object'}}}",
@@ -292,10 +266,8 @@ static void two_constraints_are_refused(void **state)
 }
 
 /* Case 85. */
-static void keywords_that_a_server_does_not_enforce_are_refused(void **state)
+TEST(keywords_that_a_server_does_not_enforce_are_refused)
 {
-	(void)state;
-
 	assert_refused(VLLM, "[]",
 		WITH("{'kind':'json_schema','schema':{'properties':{'n':{'multipleOf':5}}}}"),
 		"agent 'clerk': /schema/properties/n/multipleOf: expected nothing that is not "
@@ -321,20 +293,16 @@ static void keywords_that_a_server_does_not_enforce_are_refused(void **state)
 	assert_taken(OPENAI, "[]", WITH("{'kind':'json_schema','schema':{'multipleOf':5}}"));
 }
 
-static void names_and_values_are_not_taken_for_keywords(void **state)
+TEST(names_and_values_are_not_taken_for_keywords)
 {
-	(void)state;
-
 	assert_taken(VLLM, "[]",
 		WITH("{'kind':'json_schema','schema':{'properties':{'uniqueItems':{'format':"
 		     "'email'}},'enum':[{'multipleOf':1}],'default':{'multipleOf':1}}}"));
 }
 
 /* Case 86. */
-static void what_a_newer_vllm_ignores_is_refused(void **state)
+TEST(what_a_newer_vllm_ignores_is_refused)
 {
-	(void)state;
-
 	assert_refused(VLLM, "[]", "{'extra_body':{'guided_json':{}}}",
 		"agent 'clerk': 'extra_body' of the agent: a server of profile 'vllm' would ignore "
 		"'guided_json'; expected a constraint");
@@ -378,20 +346,17 @@ static void assert_violates(const char *constraint, const char *answer, const ch
 }
 
 /* Case 84, for this and the next ones. */
-static void an_answer_is_checked_against_the_schema(void **state)
+TEST(an_answer_is_checked_against_the_schema)
 {
-	(void)state;
-
 	assert_fits(JSON_SCHEMA, " {'a':1}\n");
 	assert_violates(JSON_SCHEMA, "[]",
 		"constraint violation: the answer '[]' does not fit the json_schema that was asked "
 		"for: at the top: expected object, got array of 0 items");
 }
 
-static void an_answer_that_is_no_json_is_a_violation(void **state)
+TEST(an_answer_that_is_no_json_is_a_violation)
 {
 	struct wfs_error error = {0};
-	(void)state;
 
 	assert_int_equal(check_answer(JSON_SCHEMA, "Sure: {}", &error), -EINVAL);
 	assert_string_equal(error.message,
@@ -400,10 +365,9 @@ static void an_answer_that_is_no_json_is_a_violation(void **state)
 	assert_int_equal(check_answer(JSON_SCHEMA, "", &error), -EINVAL);
 }
 
-static void an_answer_is_matched_as_a_whole(void **state)
+TEST(an_answer_is_matched_as_a_whole)
 {
 	static const char either[] = "{'kind':'regex','regex':'a|ab'}";
-	(void)state;
 
 	assert_fits(REGEX, "2024");
 	assert_fits(either, "ab");
@@ -418,10 +382,8 @@ static void an_answer_is_matched_as_a_whole(void **state)
 		"for: expected 'a|ab'");
 }
 
-static void a_regex_that_takes_too_much_work_is_a_violation(void **state)
+TEST(a_regex_that_takes_too_much_work_is_a_violation)
 {
-	(void)state;
-
 	assert_violates("{'kind':'regex','regex':'(a*)*b'}",
 		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaacb",
 		"constraint violation: the answer 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaacb' does not "
@@ -429,20 +391,16 @@ static void a_regex_that_takes_too_much_work_is_a_violation(void **state)
 		"it");
 }
 
-static void an_answer_is_one_of_the_choices(void **state)
+TEST(an_answer_is_one_of_the_choices)
 {
-	(void)state;
-
 	assert_fits(CHOICE, "no");
 	assert_violates(CHOICE, "No",
 		"constraint violation: the answer 'No' does not fit the choice that was asked for: "
 		"expected one of 'yes', 'no'");
 }
 
-static void a_tag_that_was_begun_must_have_become_a_call(void **state)
+TEST(a_tag_that_was_begun_must_have_become_a_call)
 {
-	(void)state;
-
 	assert_fits(TAG, "no call");
 	assert_fits(TAG, "<function=a>{}</function>");
 	assert_violates(TAG, "so <function=a>{'k'",
@@ -451,25 +409,20 @@ static void a_tag_that_was_begun_must_have_become_a_call(void **state)
 		"each trigger");
 }
 
-static void of_a_grammar_nothing_is_checked(void **state)
+TEST(of_a_grammar_nothing_is_checked)
 {
-	(void)state;
-
 	assert_fits(GRAMMAR, "y");
 	assert_fits("null", "y");
 }
 
-static void an_answer_with_calls_is_not_the_answer_yet(void **state)
+TEST(an_answer_with_calls_is_not_the_answer_yet)
 {
-	(void)state;
-
 	assert_fits(JSON_SCHEMA, "I look.<tool_call>{'name':'a'}</tool_call>");
 }
 
-static void a_long_answer_is_quoted_up_to_a_character(void **state)
+TEST(a_long_answer_is_quoted_up_to_a_character)
 {
 	struct wfs_error error = {0};
-	(void)state;
 
 	assert_int_equal(
 		check_answer(CHOICE, "12345678901234567890123456789012345678901234567890123456789ä",
@@ -478,40 +431,4 @@ static void a_long_answer_is_quoted_up_to_a_character(void **state)
 
 	assert_non_null(strstr(
 		error.message, "\"12345678901234567890123456789012345678901234567890123456789\"…"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_schema_is_asked_for_in_each_dialect),
-		cmocka_unit_test(a_regex_is_asked_for_where_servers_know_it),
-		cmocka_unit_test(a_choice_is_asked_for_as_choice_grammar_or_regex),
-		cmocka_unit_test(what_is_special_in_a_choice_is_escaped),
-		cmocka_unit_test(a_grammar_is_asked_for_as_it_is),
-		cmocka_unit_test(a_structural_tag_is_a_text_with_the_tools_in_their_order_on_vllm),
-		cmocka_unit_test(a_structural_tag_is_an_object_on_sglang),
-		cmocka_unit_test(nothing_is_asked_for_without_a_constraint),
-		cmocka_unit_test(a_script_takes_every_constraint_and_is_asked_for_none),
-		cmocka_unit_test(a_kind_that_the_server_does_not_know_is_refused),
-		cmocka_unit_test(a_constraint_without_what_its_kind_needs_is_refused),
-		cmocka_unit_test(what_is_no_constraint_is_refused),
-		cmocka_unit_test(a_grammar_together_with_tools_is_refused_on_llamacpp),
-		cmocka_unit_test(a_constraint_that_shuts_out_calls_is_refused_beside_tools),
-		cmocka_unit_test(a_structural_tag_is_taken_with_the_choice_auto_only),
-		cmocka_unit_test(two_constraints_are_refused),
-		cmocka_unit_test(keywords_that_a_server_does_not_enforce_are_refused),
-		cmocka_unit_test(names_and_values_are_not_taken_for_keywords),
-		cmocka_unit_test(what_a_newer_vllm_ignores_is_refused),
-		cmocka_unit_test(an_answer_is_checked_against_the_schema),
-		cmocka_unit_test(an_answer_that_is_no_json_is_a_violation),
-		cmocka_unit_test(an_answer_is_matched_as_a_whole),
-		cmocka_unit_test(a_regex_that_takes_too_much_work_is_a_violation),
-		cmocka_unit_test(an_answer_is_one_of_the_choices),
-		cmocka_unit_test(a_tag_that_was_begun_must_have_become_a_call),
-		cmocka_unit_test(of_a_grammar_nothing_is_checked),
-		cmocka_unit_test(an_answer_with_calls_is_not_the_answer_yet),
-		cmocka_unit_test(a_long_answer_is_quoted_up_to_a_character),
-	};
-
-	return cmocka_run_group_tests_name("adapter-constraint", tests, NULL, NULL);
 }

@@ -36,10 +36,8 @@ static void assert_messages(const char *neutral, const char *wire)
 }
 
 /* Section 30 of research. */
-static void a_conversation_is_sent_as_servers_have_it(void **state)
+TEST(a_conversation_is_sent_as_servers_have_it)
 {
-	(void)state;
-
 	assert_messages("[{'role':'system','content':'s'},{'role':'user','content':'2+3?'},"
 			"{'role':'assistant','content':null,'tool_calls':[{'id':'c1','name':'add',"
 			"'arguments':'{\\'x\\':2}'}]},"
@@ -50,10 +48,8 @@ static void a_conversation_is_sent_as_servers_have_it(void **state)
 		"{'role':'tool','tool_call_id':'c1','content':'5'}]");
 }
 
-static void content_is_always_there_and_null_only_beside_calls(void **state)
+TEST(content_is_always_there_and_null_only_beside_calls)
 {
-	(void)state;
-
 	assert_messages("[{'role':'assistant','content':null},{'role':'user'},"
 			"{'role':'tool','tool_call_id':'c','content':null}]",
 		"[{'role':'assistant','content':''},{'role':'user','content':''},"
@@ -64,18 +60,14 @@ static void content_is_always_there_and_null_only_beside_calls(void **state)
 		"'function':{'name':'a','arguments':'{}'}}]}]");
 }
 
-static void no_calls_are_not_sent_as_an_empty_list(void **state)
+TEST(no_calls_are_not_sent_as_an_empty_list)
 {
-	(void)state;
-
 	assert_messages("[{'role':'assistant','content':'t','tool_calls':[]}]",
 		"[{'role':'assistant','content':'t'}]");
 }
 
-static void members_of_ours_are_not_sent(void **state)
+TEST(members_of_ours_are_not_sent)
 {
-	(void)state;
-
 	assert_messages(
 		"[{'role':'assistant','content':'t','reasoning':'r','tool_calls':["
 		"{'id':'c','name':'a','arguments':'{}','index':0}]},"
@@ -86,7 +78,7 @@ static void members_of_ours_are_not_sent(void **state)
 }
 
 /* Case 74. */
-static void arguments_go_back_byte_for_byte(void **state)
+TEST(arguments_go_back_byte_for_byte)
 {
 	static const char arguments[] =
 		"{ \"k\" : 12345678901234567890, \"l\":1.0,\"m\":\"\\u00e4\"}";
@@ -95,7 +87,6 @@ static void arguments_go_back_byte_for_byte(void **state)
 			"tool_calls", "id", "c", "name", "a", "arguments", arguments);
 	WFS_AUTO_JSON json_t *formatted = NULL;
 	const char *echoed = NULL;
-	(void)state;
 
 	assert_int_equal(wfs_format_messages(messages, &formatted), 0);
 
@@ -106,25 +97,23 @@ static void arguments_go_back_byte_for_byte(void **state)
 }
 
 /* Case 68. */
-static void arguments_that_did_not_come_are_an_empty_object(void **state)
+TEST(arguments_that_did_not_come_are_an_empty_object)
 {
 	static const char wire[] = "[{'role':'assistant','content':null,'tool_calls':[{'id':'c',"
 				   "'type':'function','function':{'name':'a','arguments':'{}'}}]}]";
-	(void)state;
 
 	assert_messages(
 		"[{'role':'assistant','tool_calls':[{'id':'c','name':'a','arguments':''}]}]", wire);
 	assert_messages("[{'role':'assistant','tool_calls':[{'id':'c','name':'a'}]}]", wire);
 }
 
-static void names_that_models_made_up_do_not_get_the_history_refused(void **state)
+TEST(names_that_models_made_up_do_not_get_the_history_refused)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer neutral = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer wire = {0};
 	static const char *const names[][2] = {{"fs.read it", "fs_read_it"}, {"", "unnamed"},
 		{"0123456789012345678901234567890123456789012345678901234567890123more",
 			"0123456789012345678901234567890123456789012345678901234567890123"}};
-	(void)state;
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(names); i++) {
 		wfs_buffer_reset(&neutral);
@@ -142,10 +131,8 @@ static void names_that_models_made_up_do_not_get_the_history_refused(void **stat
 }
 
 /* Case 49. */
-static void without_tools_nothing_about_tools_is_sent(void **state)
+TEST(without_tools_nothing_about_tools_is_sent)
 {
-	(void)state;
-
 	assert_json_is(body_of("{'model':'m','extra_body':{'parallel_tool_calls':false,"
 			       "'tool_choice':'auto'}}",
 			       "[]", "{'tool_choice':'required'}", false),
@@ -153,27 +140,21 @@ static void without_tools_nothing_about_tools_is_sent(void **state)
 }
 
 /* Case 50. */
-static void offered_tools_are_sent_in_their_order_with_the_choice(void **state)
+TEST(offered_tools_are_sent_in_their_order_with_the_choice)
 {
-	(void)state;
-
 	assert_json_is(body_of(ENTRY, "['b','a']", "{'tool_choice':'required'}", false),
 		"{'model':'m','tool_choice':'required','tools':[" TOOL_B "," TOOL_A "]}");
 }
 
 /* Case 51, the request's side. */
-static void tools_are_sent_with_the_choice_none(void **state)
+TEST(tools_are_sent_with_the_choice_none)
 {
-	(void)state;
-
 	assert_json_is(body_of(ENTRY, "['b']", "{'tool_choice':'none'}", false),
 		"{'model':'m','tool_choice':'none','tools':[" TOOL_B "]}");
 }
 
-static void a_named_tool_is_chosen_by_an_object(void **state)
+TEST(a_named_tool_is_chosen_by_an_object)
 {
-	(void)state;
-
 	assert_json_is(
 		body_of(ENTRY, "['b']",
 			"{'tool_choice':{'type':'function','function':{'name':'b'}}}", false),
@@ -182,11 +163,10 @@ static void a_named_tool_is_chosen_by_an_object(void **state)
 }
 
 /* Case 76 as well: no constraint, no member that constrains. */
-static void settings_are_sent_under_the_names_that_the_model_wants(void **state)
+TEST(settings_are_sent_under_the_names_that_the_model_wants)
 {
 	static const char settings[] =
 		"{'max_tokens':64,'temperature':0.1,'constraint':null,'extra_body':null}";
-	(void)state;
 
 	assert_json_is(body_of(ENTRY, "[]", settings, false),
 		"{'model':'m','max_tokens':64,'temperature':0.1}");
@@ -196,26 +176,20 @@ static void settings_are_sent_under_the_names_that_the_model_wants(void **state)
 	assert_json_is(body_of(ENTRY, "[]", "{'temperature':null}", false), "{'model':'m'}");
 }
 
-static void a_stream_is_asked_for_with_usage(void **state)
+TEST(a_stream_is_asked_for_with_usage)
 {
-	(void)state;
-
 	assert_json_is(body_of(ENTRY, "[]", "{}", true),
 		"{'model':'m','stream':true,'stream_options':{'include_usage':true}}");
 }
 
-static void a_model_without_a_name_of_the_server_has_its_own(void **state)
+TEST(a_model_without_a_name_of_the_server_has_its_own)
 {
-	(void)state;
-
 	assert_json_is(body_of("{'provider':'script'}", "[]", "{}", false), "{'model':'default'}");
 }
 
 /* Case 103. */
-static void extra_members_replace_settings_the_agents_those_of_the_model(void **state)
+TEST(extra_members_replace_settings_the_agents_those_of_the_model)
 {
-	(void)state;
-
 	assert_json_is(
 		body_of("{'model':'m','extra_body':{'top_k':5,'seed':1,'stop':null}}", "[]",
 			"{'temperature':0.1,'extra_body':{'temperature':0,'seed':2}}", false),
@@ -223,37 +197,11 @@ static void extra_members_replace_settings_the_agents_those_of_the_model(void **
 }
 
 /* Case 81. */
-static void a_constraint_replaces_an_extra_member_of_its_name(void **state)
+TEST(a_constraint_replaces_an_extra_member_of_its_name)
 {
-	(void)state;
-
 	assert_json_is(body_of("{'model':'m','profile':'vllm'}", "[]",
 			       "{'constraint':{'kind':'regex','regex':'[0-9]{4}'},"
 			       "'extra_body':{'structured_outputs':{'regex':'x'}}}",
 			       false),
 		"{'model':'m','structured_outputs':{'regex':'[0-9]{4}'}}");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_conversation_is_sent_as_servers_have_it),
-		cmocka_unit_test(content_is_always_there_and_null_only_beside_calls),
-		cmocka_unit_test(no_calls_are_not_sent_as_an_empty_list),
-		cmocka_unit_test(members_of_ours_are_not_sent),
-		cmocka_unit_test(arguments_go_back_byte_for_byte),
-		cmocka_unit_test(arguments_that_did_not_come_are_an_empty_object),
-		cmocka_unit_test(names_that_models_made_up_do_not_get_the_history_refused),
-		cmocka_unit_test(without_tools_nothing_about_tools_is_sent),
-		cmocka_unit_test(offered_tools_are_sent_in_their_order_with_the_choice),
-		cmocka_unit_test(tools_are_sent_with_the_choice_none),
-		cmocka_unit_test(a_named_tool_is_chosen_by_an_object),
-		cmocka_unit_test(settings_are_sent_under_the_names_that_the_model_wants),
-		cmocka_unit_test(a_stream_is_asked_for_with_usage),
-		cmocka_unit_test(a_model_without_a_name_of_the_server_has_its_own),
-		cmocka_unit_test(extra_members_replace_settings_the_agents_those_of_the_model),
-		cmocka_unit_test(a_constraint_replaces_an_extra_member_of_its_name),
-	};
-
-	return cmocka_run_group_tests_name("adapter-format", tests, NULL, NULL);
 }

@@ -123,10 +123,8 @@ static void with_constraint(int (*function)(const struct work *work), const char
 #define CHOICE "{'kind':'choice','choices':['a','b']}"
 #define TAG "{'kind':'structural_tag'}"
 
-static void requests_survive(void **state)
+TEST(requests_survive)
 {
-	(void)state;
-
 	with_constraint(format, "vllm", SCHEMA, "{}");
 	with_constraint(format, "openai", SCHEMA, "{}");
 	with_constraint(format, "llamacpp", CHOICE, "{}");
@@ -134,19 +132,15 @@ static void requests_survive(void **state)
 	with_constraint(format, "vllm", TAG, "{}");
 }
 
-static void checks_survive(void **state)
+TEST(checks_survive)
 {
-	(void)state;
-
 	with_constraint(check, "vllm", SCHEMA, "{}");
 	with_constraint(check, "vllm", "{'kind':'regex','regex':'a'}", "{}");
 	with_constraint(check, "sglang", TAG, "{}");
 }
 
-static void parsing_survives(void **state)
+TEST(parsing_survives)
 {
-	(void)state;
-
 	with_constraint(parse, "openai", SCHEMA,
 		"{'content':'x<tool_call>{\\'name\\':\\'a\\',\\'arguments\\':{}}</tool_call>"
 		"<tool_call>{</tool_call><function=b>{}</function>'}");
@@ -154,22 +148,8 @@ static void parsing_survives(void **state)
 		"{'content':'{\\'action_type\\':\\'a\\',\\'k\\':1,\\'l\\':[]}'}");
 }
 
-static void checks_of_answers_survive(void **state)
+TEST(checks_of_answers_survive)
 {
-	(void)state;
-
 	with_constraint(check_answer, "openai", SCHEMA, "{'content':'{\\'k\\':[1]}'}");
 	with_constraint(check_answer, "vllm", "{'kind':'regex','regex':'a'}", "{'content':'a'}");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(requests_survive),
-		cmocka_unit_test(checks_survive),
-		cmocka_unit_test(parsing_survives),
-		cmocka_unit_test(checks_of_answers_survive),
-	};
-
-	return cmocka_run_group_tests_name("adapter-memory", tests, NULL, NULL);
 }

@@ -33,13 +33,12 @@ static void assert_parsed(const char *quoted, const char *content, const char *c
 }
 
 /* Case 64. */
-static void native_calls_win_and_the_text_beside_them_is_kept(void **state)
+TEST(native_calls_win_and_the_text_beside_them_is_kept)
 {
 	WFS_AUTO_JSON json_t *offered = json_of("['a']");
 	WFS_AUTO_JSON json_t *completion =
 		json_of("{'content':'<function=a>{}</function>','tool_calls':[{'id':'c1'}]}");
 	json_t *parsed = NULL;
-	(void)state;
 
 	assert_int_equal(wfs_parser_parse(completion, offered, &parsed), 0);
 
@@ -49,18 +48,14 @@ static void native_calls_win_and_the_text_beside_them_is_kept(void **state)
 }
 
 /* Case 71. */
-static void a_call_in_tags_is_found_and_the_text_around_it_is_kept(void **state)
+TEST(a_call_in_tags_is_found_and_the_text_around_it_is_kept)
 {
-	(void)state;
-
 	assert_parsed("x <tool_call>{'name':'a','arguments':{'k':1}}</tool_call> y", "'x  y'",
 		"[{'name':'a','arguments':'{\\'k\\':1}'}]");
 }
 
-static void several_calls_stand_in_the_order_of_the_text(void **state)
+TEST(several_calls_stand_in_the_order_of_the_text)
 {
-	(void)state;
-
 	assert_parsed("<tool_call>\n{'name': 'b'}\n</tool_call>\n<function=a>{}</function>"
 		      "<tool_call>{'arguments':{},'name':'b'}</tool_call>",
 		"null",
@@ -68,10 +63,8 @@ static void several_calls_stand_in_the_order_of_the_text(void **state)
 }
 
 /* Case 72. */
-static void a_string_argument_may_hold_the_closing_tag(void **state)
+TEST(a_string_argument_may_hold_the_closing_tag)
 {
-	(void)state;
-
 	assert_parsed(
 		"<tool_call>{'name':'a','arguments':{'k':'</tool_call><tool_call>'}}</tool_call>",
 		"null", "[{'name':'a','arguments':'{\\'k\\':\\'</tool_call><tool_call>\\'}'}]");
@@ -80,10 +73,8 @@ static void a_string_argument_may_hold_the_closing_tag(void **state)
 }
 
 /* Case 73. */
-static void an_unclosed_tag_is_text(void **state)
+TEST(an_unclosed_tag_is_text)
 {
-	(void)state;
-
 	assert_parsed("<tool_call>{'name':'a'}", "'<tool_call>{\\'name\\':\\'a\\'}'", "[]");
 	assert_parsed("<function=a>{", "'<function=a>{'", "[]");
 	assert_parsed("a </tool_call> <function", "'a </tool_call> <function'", "[]");
@@ -91,19 +82,15 @@ static void an_unclosed_tag_is_text(void **state)
 	assert_parsed("<function=>{}</function>", "'<function=>{}</function>'", "[]");
 }
 
-static void an_unclosed_tag_does_not_hide_the_next(void **state)
+TEST(an_unclosed_tag_does_not_hide_the_next)
 {
-	(void)state;
-
 	assert_parsed("<tool_call>{'name':'a'} <tool_call>{'name':'b'}</tool_call>",
 		"'<tool_call>{\\'name\\':\\'a\\'} '", "[{'name':'b'}]");
 }
 
 /* Case 74. */
-static void arguments_keep_their_bytes(void **state)
+TEST(arguments_keep_their_bytes)
 {
-	(void)state;
-
 	assert_parsed("<tool_call>{'name':'a','arguments': { 'k' : 12345678901234567890, 'l':1.0 } "
 		      "}</tool_call>",
 		"null",
@@ -111,36 +98,28 @@ static void arguments_keep_their_bytes(void **state)
 }
 
 /* Case 75. */
-static void the_form_that_a_structural_tag_forces_is_understood(void **state)
+TEST(the_form_that_a_structural_tag_forces_is_understood)
 {
-	(void)state;
-
 	assert_parsed("I look. <function=a>{'k':1}</function>", "'I look. '",
 		"[{'name':'a','arguments':'{\\'k\\':1}'}]");
 }
 
-static void arguments_may_be_written_as_a_string(void **state)
+TEST(arguments_may_be_written_as_a_string)
 {
-	(void)state;
-
 	assert_parsed("<tool_call>{'name':'a','arguments':'{\\'k\\':1}'}</tool_call>", "null",
 		"[{'name':'a','arguments':'{\\'k\\':1}'}]");
 }
 
 /* Case 68. */
-static void arguments_that_are_null_are_none(void **state)
+TEST(arguments_that_are_null_are_none)
 {
-	(void)state;
-
 	assert_parsed(
 		"<tool_call>{'name':'a','arguments':null}</tool_call>", "null", "[{'name':'a'}]");
 }
 
 /* Cases 66, 67, 70: whoever makes calls gets what it can tell the model about. */
-static void what_is_no_call_in_a_tag_becomes_one_without_a_name(void **state)
+TEST(what_is_no_call_in_a_tag_becomes_one_without_a_name)
 {
-	(void)state;
-
 	assert_parsed("<tool_call>[{'name':'a'}]</tool_call>", "null",
 		"[{'arguments':'[{\\'name\\':\\'a\\'}]'}]");
 	assert_parsed("<tool_call>{'name':'a',}</tool_call>", "null",
@@ -157,27 +136,21 @@ static void what_is_no_call_in_a_tag_becomes_one_without_a_name(void **state)
 	assert_parsed("<tool_call></tool_call>", "null", "[{'arguments':''}]");
 }
 
-static void arguments_in_a_function_tag_are_given_whatever_they_are(void **state)
+TEST(arguments_in_a_function_tag_are_given_whatever_they_are)
 {
-	(void)state;
-
 	assert_parsed("<function=a> <parameter=k>1</parameter> </function>", "null",
 		"[{'name':'a','arguments':'<parameter=k>1</parameter>'}]");
 }
 
-static void an_answer_that_is_an_action_is_a_call(void **state)
+TEST(an_answer_that_is_an_action_is_a_call)
 {
-	(void)state;
-
 	assert_parsed(" {'action_type':'a', 'k': 1.0, 'l':{'m':[]}}\n", "null",
 		"[{'name':'a','arguments':'{\\'k\\':1.0,\\'l\\':{\\'m\\':[]}}'}]");
 	assert_parsed("{'action_type':'b'}", "null", "[{'name':'b','arguments':'{}'}]");
 }
 
-static void other_json_is_text(void **state)
+TEST(other_json_is_text)
 {
-	(void)state;
-
 	assert_parsed("{'action_type':'zzz'}", "'{\\'action_type\\':\\'zzz\\'}'", "[]");
 	assert_parsed("{'action_type':1}", "'{\\'action_type\\':1}'", "[]");
 	assert_parsed("{'k':1}", "'{\\'k\\':1}'", "[]");
@@ -187,12 +160,11 @@ static void other_json_is_text(void **state)
 	assert_parsed("[{'action_type':'a'}]", "'[{\\'action_type\\':\\'a\\'}]'", "[]");
 }
 
-static void a_text_is_not_searched_when_no_tool_is_offered(void **state)
+TEST(a_text_is_not_searched_when_no_tool_is_offered)
 {
 	WFS_AUTO_JSON json_t *offered = json_array();
 	WFS_AUTO_JSON json_t *completion = json_of("{'content':'<function=a>{}</function>'}");
 	json_t *parsed = NULL;
-	(void)state;
 
 	assert_int_equal(wfs_parser_parse(completion, offered, &parsed), 0);
 
@@ -200,24 +172,22 @@ static void a_text_is_not_searched_when_no_tool_is_offered(void **state)
 		"{'content':'<function=a>{}</function>','tool_calls':[],'native_calls_count':0}");
 }
 
-static void an_answer_without_text_has_no_calls(void **state)
+TEST(an_answer_without_text_has_no_calls)
 {
 	WFS_AUTO_JSON json_t *offered = json_of("['a']");
 	WFS_AUTO_JSON json_t *completion = json_of("{'content':null,'tool_calls':[]}");
 	json_t *parsed = NULL;
-	(void)state;
 
 	assert_int_equal(wfs_parser_parse(completion, offered, &parsed), 0);
 
 	assert_json_is(parsed, "{'content':null,'tool_calls':[],'native_calls_count':0}");
 }
 
-static void a_completion_that_is_parsed_stays_as_it_was(void **state)
+TEST(a_completion_that_is_parsed_stays_as_it_was)
 {
 	WFS_AUTO_JSON json_t *offered = json_of("['a']");
 	json_t *const completion = json_of("{'content':'x<function=a>{}</function>'}");
 	json_t *parsed = NULL;
-	(void)state;
 
 	assert_int_equal(wfs_parser_parse(completion, offered, &parsed), 0);
 	json_decref(parsed);
@@ -225,11 +195,10 @@ static void a_completion_that_is_parsed_stays_as_it_was(void **state)
 	assert_json_is(completion, "{'content':'x<function=a>{}</function>'}");
 }
 
-static void a_nul_byte_is_a_byte_of_text(void **state)
+TEST(a_nul_byte_is_a_byte_of_text)
 {
 	static const char text[] = "a\0b<function=a>{}</function>";
 	WFS_AUTO_JSON json_t *parsed = parsed_text(text, sizeof(text) - 1);
-	(void)state;
 
 	assert_json_is(json_incref(json_object_get(parsed, "content")), "'a\\u0000b'");
 	assert_int_equal(json_array_size(json_object_get(parsed, "tool_calls")), 1);
@@ -255,10 +224,8 @@ static size_t hostile(const char *head, const char *part, const char *tail)
 	return json_array_size(json_object_get(parsed, "tool_calls"));
 }
 
-static void texts_full_of_tags_take_linear_work(void **state)
+TEST(texts_full_of_tags_take_linear_work)
 {
-	(void)state;
-
 	assert_int_equal(hostile("", "<tool_call>", ""), 0);
 	assert_int_equal(hostile("", "<tool_call>", "</tool_call>"), 1);
 	assert_int_equal(hostile("", "<function=a>", ""), 0);
@@ -273,40 +240,10 @@ static void texts_full_of_tags_take_linear_work(void **state)
 	assert_int_equal(hostile("", "<function=", ""), 0);
 }
 
-static void values_may_be_nested_as_deep_as_they_like(void **state)
+TEST(values_may_be_nested_as_deep_as_they_like)
 {
-	(void)state;
-
 	assert_int_equal(
 		hostile("<tool_call>{\"name\":\"a\",\"arguments\":", "[", "</tool_call>"), 1);
 	assert_int_equal(hostile("<function=a>", "{'a':", "</function>"), 1);
 	assert_int_equal(hostile("{\"action_type\":\"a\",\"k\":", "[", ""), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(native_calls_win_and_the_text_beside_them_is_kept),
-		cmocka_unit_test(a_call_in_tags_is_found_and_the_text_around_it_is_kept),
-		cmocka_unit_test(several_calls_stand_in_the_order_of_the_text),
-		cmocka_unit_test(a_string_argument_may_hold_the_closing_tag),
-		cmocka_unit_test(an_unclosed_tag_is_text),
-		cmocka_unit_test(an_unclosed_tag_does_not_hide_the_next),
-		cmocka_unit_test(arguments_keep_their_bytes),
-		cmocka_unit_test(the_form_that_a_structural_tag_forces_is_understood),
-		cmocka_unit_test(arguments_may_be_written_as_a_string),
-		cmocka_unit_test(arguments_that_are_null_are_none),
-		cmocka_unit_test(what_is_no_call_in_a_tag_becomes_one_without_a_name),
-		cmocka_unit_test(arguments_in_a_function_tag_are_given_whatever_they_are),
-		cmocka_unit_test(an_answer_that_is_an_action_is_a_call),
-		cmocka_unit_test(other_json_is_text),
-		cmocka_unit_test(a_text_is_not_searched_when_no_tool_is_offered),
-		cmocka_unit_test(an_answer_without_text_has_no_calls),
-		cmocka_unit_test(a_completion_that_is_parsed_stays_as_it_was),
-		cmocka_unit_test(a_nul_byte_is_a_byte_of_text),
-		cmocka_unit_test(texts_full_of_tags_take_linear_work),
-		cmocka_unit_test(values_may_be_nested_as_deep_as_they_like),
-	};
-
-	return cmocka_run_group_tests_name("adapter-parser", tests, NULL, NULL);
 }

@@ -16,11 +16,10 @@ static const struct wfs_adapter *adapter_of(const char *entry_text)
 	return adapter;
 }
 
-static void a_model_has_the_adapter_of_its_profile(void **state)
+TEST(a_model_has_the_adapter_of_its_profile)
 {
 	static const char *const names[] = {"openai", "vllm", "llamacpp", "sglang"};
 	char entry[64];
-	(void)state;
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(names); i++) {
 		print_message("%s\n", names[i]);
@@ -30,10 +29,9 @@ static void a_model_has_the_adapter_of_its_profile(void **state)
 	assert_string_equal(adapter_of(ENTRY)->name, "openai");
 }
 
-static void an_adapter_of_a_server_has_the_five_members_of_the_seed(void **state)
+TEST(an_adapter_of_a_server_has_the_five_members_of_the_seed)
 {
 	const struct wfs_adapter *const adapter = adapter_of("{'profile':'sglang'}");
-	(void)state;
 
 	assert_non_null(adapter->format_messages);
 	assert_non_null(adapter->format_tools);
@@ -42,18 +40,14 @@ static void an_adapter_of_a_server_has_the_five_members_of_the_seed(void **state
 	assert_non_null(adapter->grammar_config);
 }
 
-static void a_script_may_stand_for_a_server(void **state)
+TEST(a_script_may_stand_for_a_server)
 {
-	(void)state;
-
 	assert_null(adapter_of("{'provider':'script'}")->grammar_builder);
 	assert_string_equal(adapter_of("{'provider':'script','profile':'vllm'}")->name, "vllm");
 }
 
-static void an_unknown_profile_is_refused(void **state)
+TEST(an_unknown_profile_is_refused)
 {
-	(void)state;
-
 	assert_refused("{'profile':'ollama'}", "[]", "{}",
 		"agent 'clerk': 'profile': expected one of openai, vllm, llamacpp, sglang, got "
 		"'ollama'");
@@ -64,10 +58,8 @@ static void an_unknown_profile_is_refused(void **state)
 		"'script'");
 }
 
-static void settings_of_a_run_are_taken(void **state)
+TEST(settings_of_a_run_are_taken)
 {
-	(void)state;
-
 	assert_taken(ENTRY, "['a','b']",
 		"{'max_turns':20,'max_history_messages':50,'max_concurrency':1,'max_tokens':4096,"
 		"'temperature':0.1,'tool_choice':'auto','tool_timeout_ms':1,'run_timeout_ms':1}");
@@ -75,10 +67,8 @@ static void settings_of_a_run_are_taken(void **state)
 }
 
 /* Case 58. */
-static void numbers_out_of_range_are_refused(void **state)
+TEST(numbers_out_of_range_are_refused)
 {
-	(void)state;
-
 	assert_refused(ENTRY, "[]", "{'max_history_messages':1}",
 		"agent 'clerk': 'max_history_messages': expected 0 (no limit) or at least 2, got "
 		"1");
@@ -93,13 +83,12 @@ static void numbers_out_of_range_are_refused(void **state)
 		"got 'n_predict'");
 }
 
-static void a_choice_that_is_none_is_refused(void **state)
+TEST(a_choice_that_is_none_is_refused)
 {
 	static const char expected[] =
 		"agent 'clerk': 'tool_choice': expected \"auto\", \"none\", \"required\" or "
 		"{\"type\":\"function\",\"function\":{\"name\":…}}, got '%s'";
 	char message[256];
-	(void)state;
 
 	snprintf(message, sizeof(message), expected, "any");
 	assert_refused(ENTRY, "['a']", "{'tool_choice':'any'}", message);
@@ -109,19 +98,15 @@ static void a_choice_that_is_none_is_refused(void **state)
 	assert_refused(ENTRY, "['a']", "{'extra_body':{'tool_choice':[]}}", message);
 }
 
-static void a_tool_that_is_chosen_must_be_offered(void **state)
+TEST(a_tool_that_is_chosen_must_be_offered)
 {
-	(void)state;
-
 	assert_taken(ENTRY, "['a']", NAMED("a"));
 	assert_refused(ENTRY, "['a']", NAMED("b"),
 		"agent 'clerk': 'tool_choice': 'b' is not an offered tool");
 }
 
-static void llamacpp_does_not_get_a_choice_that_it_would_ignore(void **state)
+TEST(llamacpp_does_not_get_a_choice_that_it_would_ignore)
 {
-	(void)state;
-
 	assert_refused("{'profile':'llamacpp'}", "['a']", NAMED("a"),
 		"agent 'clerk': 'tool_choice': a server of profile 'llamacpp' knows no named tool, "
 		"it would take \"auto\" instead");
@@ -129,10 +114,8 @@ static void llamacpp_does_not_get_a_choice_that_it_would_ignore(void **state)
 
 #define MAY_COST_MORE " may cost more, expected it in the extra_body of the model in host.json"
 
-static void extra_members_of_an_agent_cannot_cost_more(void **state)
+TEST(extra_members_of_an_agent_cannot_cost_more)
 {
-	(void)state;
-
 	assert_refused(ENTRY, "[]", "{'extra_body':{'n':100}}",
 		"agent 'clerk': 'extra_body' of the agent: 'n'" MAY_COST_MORE);
 	assert_refused(ENTRY, "[]", "{'extra_body':{'max_tokens':1000000}}",
@@ -142,10 +125,8 @@ static void extra_members_of_an_agent_cannot_cost_more(void **state)
 }
 
 /* Case 104. */
-static void extra_members_cannot_replace_what_makes_the_request(void **state)
+TEST(extra_members_cannot_replace_what_makes_the_request)
 {
-	(void)state;
-
 	assert_refused(ENTRY, "[]", "{'extra_body':{'messages':[]}}",
 		"agent 'clerk': 'extra_body' of the agent: 'messages' cannot be replaced");
 	assert_refused(ENTRY, "[]", "{'extra_body':{'model':'n'}}",
@@ -158,10 +139,8 @@ static void extra_members_cannot_replace_what_makes_the_request(void **state)
 		"agent 'clerk': 'extra_body' of the agent: expected an object");
 }
 
-static void tools_must_be_there_once_to_be_offered(void **state)
+TEST(tools_must_be_there_once_to_be_offered)
 {
-	(void)state;
-
 	assert_refused(ENTRY, "['zzz']", "{}",
 		"agent 'clerk': 'zzz' is offered, expected each name once and of a tool that the "
 		"agent has");
@@ -178,10 +157,9 @@ static int check_tools(const char *tools, struct wfs_error *error)
 	return check_of(setup, json_of(ENTRY), error);
 }
 
-static void tools_need_names_of_their_own_that_servers_take(void **state)
+TEST(tools_need_names_of_their_own_that_servers_take)
 {
 	struct wfs_error error = {0};
-	(void)state;
 
 	assert_int_equal(check_tools("[{'name':'a'},{'name':'a'}]", &error), -EINVAL);
 	assert_string_equal(error.message, "agent 'clerk': two tools have the name 'a'");
@@ -190,25 +168,4 @@ static void tools_need_names_of_their_own_that_servers_take(void **state)
 		"agent 'clerk': the name of a tool: expected 1 to 64 of a-z A-Z 0-9 _ -, got "
 		"'fs.read'");
 	assert_int_equal(check_tools("[{}]", &error), -EINVAL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_model_has_the_adapter_of_its_profile),
-		cmocka_unit_test(an_adapter_of_a_server_has_the_five_members_of_the_seed),
-		cmocka_unit_test(a_script_may_stand_for_a_server),
-		cmocka_unit_test(an_unknown_profile_is_refused),
-		cmocka_unit_test(settings_of_a_run_are_taken),
-		cmocka_unit_test(numbers_out_of_range_are_refused),
-		cmocka_unit_test(a_choice_that_is_none_is_refused),
-		cmocka_unit_test(a_tool_that_is_chosen_must_be_offered),
-		cmocka_unit_test(llamacpp_does_not_get_a_choice_that_it_would_ignore),
-		cmocka_unit_test(extra_members_of_an_agent_cannot_cost_more),
-		cmocka_unit_test(extra_members_cannot_replace_what_makes_the_request),
-		cmocka_unit_test(tools_must_be_there_once_to_be_offered),
-		cmocka_unit_test(tools_need_names_of_their_own_that_servers_take),
-	};
-
-	return cmocka_run_group_tests_name("adapter", tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ static int setup(void **state)
 	return r;
 }
 
-#define DRIVES(test) cmocka_unit_test_setup_teardown(test, setup, fixture_teardown)
+#define DRIVES(name) TEST_WITH(name, struct agents_fixture *fixture, setup, fixture_teardown)
 
 /* --- events --- */
 
@@ -188,10 +188,8 @@ static void assert_has(const char *text, const char *part)
 
 /* --- step --- */
 
-static void an_agent_has_another_one_take_a_turn(void **state)
+DRIVES(an_agent_has_another_one_take_a_turn)
 {
-	struct agents_fixture *const fixture = *state;
-
 	fixture_script(fixture,
 		SAY("final_message", "done") LINE("begin", STEP("cold", "inner"))
 			SAY("inner", "hello"));
@@ -214,10 +212,8 @@ static void an_agent_has_another_one_take_a_turn(void **state)
 	assert_int_equal(json_integer_value(json_object_get(outer, "below")), 0);
 }
 
-static void a_call_is_judged_as_the_agent(void **state)
+DRIVES(a_call_is_judged_as_the_agent)
 {
-	struct agents_fixture *const fixture = *state;
-
 	fixture_configure(fixture, "dumb", STEPS);
 	fixture_configure(fixture, "full", STEPS);
 	fixture_script(
@@ -228,10 +224,8 @@ static void a_call_is_judged_as_the_agent(void **state)
 	assert_has(told(result), "Tool execution failed: 'full' holds no grant of type 'drive'");
 }
 
-static void a_run_that_fails_is_told_with_its_id(void **state)
+DRIVES(a_run_that_fails_is_told_with_its_id)
 {
-	struct agents_fixture *const fixture = *state;
-
 	fixture_script(fixture,
 		SAY("ended", "done")
 			LINE("begin", STEP("cold", "inner")) "{'match':'inner','error':{'code':'"
@@ -243,10 +237,8 @@ static void a_run_that_fails_is_told_with_its_id(void **state)
 	assert_string_equal(fixture_message(result, 3), "done");
 }
 
-static void arguments_of_step_are_checked(void **state)
+DRIVES(arguments_of_step_are_checked)
 {
-	struct agents_fixture *const fixture = *state;
-
 	fixture_script(fixture,
 		SAY("failed", "done")
 			LINE("begin", CALL("step", "{\\'agent\\':\\'cold\\',\\'turns\\':3}")));
@@ -255,10 +247,8 @@ static void arguments_of_step_are_checked(void **state)
 	assert_has(told(result), "turns");
 }
 
-static void the_most_requests_that_are_asked_for_are_those_of_the_run(void **state)
+DRIVES(the_most_requests_that_are_asked_for_are_those_of_the_run)
 {
-	struct agents_fixture *const fixture = *state;
-
 	fixture_script(fixture,
 		SAY("final_message", "done") LINE("begin",
 			CALL("step",
@@ -273,9 +263,8 @@ static void the_most_requests_that_are_asked_for_are_those_of_the_run(void **sta
 
 #define END "no_tool_calls"
 
-static void a_chain_of_one_agent_ends_at_the_bound(void **state)
+DRIVES(a_chain_of_one_agent_ends_at_the_bound)
 {
-	struct agents_fixture *const fixture = *state;
 	struct watcher watcher;
 	WFS_AUTO_BUFFER struct wfs_buffer expected = {0};
 
@@ -294,10 +283,8 @@ static void a_chain_of_one_agent_ends_at_the_bound(void **state)
 	unwatch(fixture, &watcher, wfs_buffer_text(&expected));
 }
 
-static void the_bound_is_told_to_the_run_that_hits_it(void **state)
+DRIVES(the_bound_is_told_to_the_run_that_hits_it)
 {
-	struct agents_fixture *const fixture = *state;
-
 	fixture_script(fixture,
 		SAY("final_message", "up") SAY("at most 8", "the bound is 8")
 			LINE("begin", STEP("cold", "back")) LINE("back", STEP("ada", "begin")));
@@ -356,9 +343,8 @@ static int64_t below_run_of(struct agents_fixture *fixture, const char *agent)
 	return json_integer_value(json_object_get(run, "below"));
 }
 
-static void a_run_has_not_more_below_it_than_the_bound(void **state)
+DRIVES(a_run_has_not_more_below_it_than_the_bound)
 {
-	struct agents_fixture *const fixture = *state;
 	static const char *const setting =
 		"{'model':'script','tools':['step'],'max_concurrency':64}";
 	struct watcher watcher;
@@ -396,9 +382,8 @@ static void begin_and_wait_for_the_inner_one(
 	wait_for(&watcher->begun, 2);
 }
 
-static void who_goes_away_ends_both(void **state)
+DRIVES(who_goes_away_ends_both)
 {
-	struct agents_fixture *const fixture = *state;
 	struct watcher watcher;
 	struct asked asked;
 	WFS_AUTO_JSON json_t *result = NULL;
@@ -413,9 +398,8 @@ static void who_goes_away_ends_both(void **state)
 		"cold KernelEnd cancelled\n");
 }
 
-static void the_inner_one_can_be_cancelled_alone(void **state)
+DRIVES(the_inner_one_can_be_cancelled_alone)
 {
-	struct agents_fixture *const fixture = *state;
 	struct watcher watcher;
 	struct asked asked;
 	WFS_AUTO_JSON json_t *result = NULL;
@@ -431,9 +415,8 @@ static void the_inner_one_can_be_cancelled_alone(void **state)
 		"ada KernelEnd no_tool_calls\n");
 }
 
-static void the_time_of_the_outer_one_ends_both(void **state)
+DRIVES(the_time_of_the_outer_one_ends_both)
 {
-	struct agents_fixture *const fixture = *state;
 	struct watcher watcher;
 	struct asked asked;
 	WFS_AUTO_JSON json_t *result = NULL;
@@ -477,9 +460,8 @@ static void open_again(struct agents_fixture *fixture, struct commits *commits)
 	assert_int_equal(fixture_drive(fixture), 0);
 }
 
-static void a_call_waits_for_what_it_has_begun_when_the_world_is_opened_again(void **state)
+DRIVES(a_call_waits_for_what_it_has_begun_when_the_world_is_opened_again)
 {
-	struct agents_fixture *const fixture = *state;
 	struct commits commits;
 
 	begin_and_stop(fixture);
@@ -496,9 +478,8 @@ static void take_drive_from_ada(struct agents_fixture *fixture)
 }
 
 /* The turn was asked for while the right was there. */
-static void a_right_that_is_taken_back_ends_no_turn(void **state)
+DRIVES(a_right_that_is_taken_back_ends_no_turn)
 {
-	struct agents_fixture *const fixture = *state;
 	struct commits commits;
 
 	begin_and_stop(fixture);
@@ -509,9 +490,8 @@ static void a_right_that_is_taken_back_ends_no_turn(void **state)
 	unobserve(fixture, &commits);
 }
 
-static void the_inner_one_ends_with_the_outer_one_also_without_the_right(void **state)
+DRIVES(the_inner_one_ends_with_the_outer_one_also_without_the_right)
 {
-	struct agents_fixture *const fixture = *state;
 	struct watcher watcher;
 	struct asked asked;
 	WFS_AUTO_JSON json_t *result = NULL;
@@ -528,9 +508,8 @@ static void the_inner_one_ends_with_the_outer_one_also_without_the_right(void **
 }
 
 /* As when a crash comes between the end of the one and the cancelling of the other. */
-static void a_run_whose_call_is_over_ends_when_the_world_is_opened_again(void **state)
+DRIVES(a_run_whose_call_is_over_ends_when_the_world_is_opened_again)
 {
-	struct agents_fixture *const fixture = *state;
 	struct commits commits;
 
 	begin_and_stop(fixture);
@@ -551,10 +530,8 @@ static void let_chat(struct agents_fixture *fixture, const char *agent)
 	fixture_configure(fixture, agent, "{'model':'script','tools':['chat']}");
 }
 
-static void an_agent_chats_as_itself(void **state)
+DRIVES(an_agent_chats_as_itself)
 {
-	struct agents_fixture *const fixture = *state;
-
 	let_chat(fixture, "ada");
 	fixture_script(fixture,
 		SAY("\\'final\\'", "done") LINE("begin", CALL("chat", "{\\'message\\':\\'talk\\'}"))
@@ -581,9 +558,8 @@ static void wait_for_chat(
 	}
 }
 
-static void the_end_of_the_run_ends_its_chat(void **state)
+DRIVES(the_end_of_the_run_ends_its_chat)
 {
-	struct agents_fixture *const fixture = *state;
 	struct watcher watcher;
 	struct asked asked;
 	WFS_AUTO_JSON json_t *result = NULL;
@@ -605,10 +581,8 @@ static void the_end_of_the_run_ends_its_chat(void **state)
 	unwatch(fixture, &watcher, "ada KernelStart\nada KernelEnd cancelled\n");
 }
 
-static void what_is_wrong_with_a_chat_is_told(void **state)
+DRIVES(what_is_wrong_with_a_chat_is_told)
 {
-	struct agents_fixture *const fixture = *state;
-
 	fixture_configure(fixture, "ada", "{'model':'script','tools':['chat']}");
 	fixture_script(fixture,
 		SAY("not blank", "done") LINE("begin", CALL("chat", "{\\'message\\':\\' \\'}")));
@@ -618,10 +592,8 @@ static void what_is_wrong_with_a_chat_is_told(void **state)
 }
 
 /* cold has a quota of 15 tokens. */
-static void what_an_answer_costs_that_cannot_be_used_is_charged(void **state)
+DRIVES(what_an_answer_costs_that_cannot_be_used_is_charged)
 {
-	struct agents_fixture *const fixture = *state;
-
 	let_chat(fixture, "cold");
 	fixture_script(fixture,
 		SAY("is empty", "done") LINE("begin",
@@ -635,10 +607,8 @@ static void what_an_answer_costs_that_cannot_be_used_is_charged(void **state)
 /* --- private texts --- */
 
 /* The last message of the run below is a text that ada may read, and that not everybody may. */
-static void what_is_private_in_an_answer_is_private_in_the_output(void **state)
+DRIVES(what_is_private_in_an_answer_is_private_in_the_output)
 {
-	struct agents_fixture *const fixture = *state;
-
 	fixture_act(fixture, "ada",
 		json_pack("{s:s, s:s, s:s, s:s}", "access", "private", "action_type",
 			"write_artifact", "artifact_id", "diary", "content", "vanadium"));
@@ -657,32 +627,4 @@ static void what_is_private_in_an_answer_is_private_in_the_output(void **state)
 	snprintf(key, sizeof(key), "%s.1.0", fixture_text(result, "run_id"));
 	WFS_AUTO_JSON json_t *call = cell_of(fixture, WFS_BUILTIN_TOOL_CALL, key);
 	assert_true(wfs_text_is_hidden(json_object_get(call, "output"), NULL));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		DRIVES(an_agent_has_another_one_take_a_turn),
-		DRIVES(a_call_is_judged_as_the_agent),
-		DRIVES(a_run_that_fails_is_told_with_its_id),
-		DRIVES(arguments_of_step_are_checked),
-		DRIVES(the_most_requests_that_are_asked_for_are_those_of_the_run),
-		DRIVES(a_chain_of_one_agent_ends_at_the_bound),
-		DRIVES(the_bound_is_told_to_the_run_that_hits_it),
-		DRIVES(a_run_has_not_more_below_it_than_the_bound),
-		DRIVES(who_goes_away_ends_both),
-		DRIVES(the_inner_one_can_be_cancelled_alone),
-		DRIVES(the_time_of_the_outer_one_ends_both),
-		DRIVES(a_call_waits_for_what_it_has_begun_when_the_world_is_opened_again),
-		DRIVES(a_right_that_is_taken_back_ends_no_turn),
-		DRIVES(the_inner_one_ends_with_the_outer_one_also_without_the_right),
-		DRIVES(a_run_whose_call_is_over_ends_when_the_world_is_opened_again),
-		DRIVES(an_agent_chats_as_itself),
-		DRIVES(the_end_of_the_run_ends_its_chat),
-		DRIVES(what_is_wrong_with_a_chat_is_told),
-		DRIVES(what_an_answer_costs_that_cannot_be_used_is_charged),
-		DRIVES(what_is_private_in_an_answer_is_private_in_the_output),
-	};
-
-	return cmocka_run_group_tests_name("agents-call-drive", tests, NULL, NULL);
 }

@@ -47,10 +47,8 @@ void *__wrap_malloc(size_t size)
 
 /* --- runs --- */
 
-static void a_run_ends_with_an_answer(void **state)
+DRIVEN(a_run_ends_with_an_answer)
 {
-	struct agents_fixture *const fixture = *state;
-
 	fixture_script(fixture, "{'content':'hello'}\n");
 	WFS_AUTO_JSON json_t *result = fixture_ends(fixture, ADA, "no_tool_calls");
 
@@ -58,10 +56,8 @@ static void a_run_ends_with_an_answer(void **state)
 	assert_string_equal(fixture_message(result, 1), "hello");
 }
 
-static void tools_of_every_kind_are_called(void **state)
+DRIVEN(tools_of_every_kind_are_called)
 {
-	struct agents_fixture *const fixture = *state;
-
 	fixture_configure(fixture, "ada",
 		"{'model':'script','tools':['fs_echo','fs_fail','sum','list.sum','bare',"
 		"'write_artifact','submit_result']}");
@@ -84,9 +80,8 @@ static void tools_of_every_kind_are_called(void **state)
 }
 
 /* Seed 1, 1. What it invokes itself is no tool call. */
-static void code_is_told_the_tool_call_that_it_is(void **state)
+DRIVEN(code_is_told_the_tool_call_that_it_is)
 {
-	struct agents_fixture *const fixture = *state;
 	char expected[256];
 
 	fixture_configure(
@@ -104,10 +99,8 @@ static void code_is_told_the_tool_call_that_it_is(void **state)
 	assert_string_equal(fixture_message(result, 3), expected);
 }
 
-static void arguments_that_do_not_fit_are_told_and_nothing_is_run(void **state)
+DRIVEN(arguments_that_do_not_fit_are_told_and_nothing_is_run)
 {
-	struct agents_fixture *const fixture = *state;
-
 	fixture_configure(fixture, "ada", "{'model':'script','tools':['sum','fs_echo']}");
 	fixture_script(fixture,
 		CALLS(CALL("sum", "{\\'a\\':\\'two\\',\\'b\\':3}") "," CALL(
@@ -121,12 +114,11 @@ static void arguments_that_do_not_fit_are_told_and_nothing_is_run(void **state)
 	assert_string_equal(fixture_message(result, 3), "{}");
 }
 
-static void the_messages_that_are_given_stay_as_they_were(void **state)
+DRIVEN(the_messages_that_are_given_stay_as_they_were)
 {
 	static const char params[] =
 		"{'agent':'ada','messages':[{'content':'s','role':'system'},{'content':'u','role':"
 		"'user'}]}";
-	struct agents_fixture *const fixture = *state;
 	struct asked asked;
 	WFS_AUTO_JSON json_t *result = NULL;
 
@@ -138,9 +130,8 @@ static void the_messages_that_are_given_stay_as_they_were(void **state)
 	assert_int_equal(json_array_size(json_object_get(result, "history")), 3);
 }
 
-static void several_turns_are_a_list_of_results(void **state)
+DRIVEN(several_turns_are_a_list_of_results)
 {
-	struct agents_fixture *const fixture = *state;
 	json_t *result = NULL;
 
 	fixture_script(fixture, "{'content':'hello'}\n");
@@ -149,9 +140,8 @@ static void several_turns_are_a_list_of_results(void **state)
 	json_decref(result);
 }
 
-static void who_does_not_wait_gets_the_run_id(void **state)
+DRIVEN(who_does_not_wait_gets_the_run_id)
 {
-	struct agents_fixture *const fixture = *state;
 	json_t *result = NULL;
 
 	fixture_script(fixture, "{'content':'hello'}\n");
@@ -235,9 +225,8 @@ static void script_one_tool_turn(struct agents_fixture *fixture)
 	fixture_script(fixture, CALLS(CALL("fs_echo", "{\\'x\\':1}")) "{'content':'done'}\n");
 }
 
-static void an_observer_that_fails_changes_nothing(void **state)
+DRIVEN(an_observer_that_fails_changes_nothing)
 {
-	struct agents_fixture *const fixture = *state;
 	struct watcher failing;
 	struct watcher other;
 
@@ -257,9 +246,8 @@ static void an_observer_that_fails_changes_nothing(void **state)
 	assert_string_equal(other_types, ONE_TOOL_TURN);
 }
 
-static void observers_are_told_by_one_thread_one_after_the_other(void **state)
+DRIVEN(observers_are_told_by_one_thread_one_after_the_other)
 {
-	struct agents_fixture *const fixture = *state;
 	struct watcher watcher;
 	struct asked asked[8];
 
@@ -285,9 +273,8 @@ static void observers_are_told_by_one_thread_one_after_the_other(void **state)
 	assert_int_equal(count, WFS_ARRAY_COUNT(asked) * 16);
 }
 
-static void an_observer_is_told_of_what_comes_after_it(void **state)
+DRIVEN(an_observer_is_told_of_what_comes_after_it)
 {
-	struct agents_fixture *const fixture = *state;
 	struct watcher watcher;
 
 	script_one_tool_turn(fixture);
@@ -311,9 +298,8 @@ static void when_first_has_ended(const json_t *event)
 	nanosleep(&slowly, NULL);
 }
 
-static void a_slow_observer_is_not_counted(void **state)
+DRIVEN(a_slow_observer_is_not_counted)
 {
-	struct agents_fixture *const fixture = *state;
 	struct watcher watcher;
 
 	fixture_configure(fixture, "ada",
@@ -332,9 +318,8 @@ static void a_slow_observer_is_not_counted(void **state)
 	free(unwatch(fixture, &watcher));
 }
 
-static void results_stand_in_the_order_of_their_calls(void **state)
+DRIVEN(results_stand_in_the_order_of_their_calls)
 {
-	struct agents_fixture *const fixture = *state;
 	struct watcher watcher;
 	struct asked asked;
 	WFS_AUTO_JSON json_t *result = NULL;
@@ -362,9 +347,8 @@ static void results_stand_in_the_order_of_their_calls(void **state)
 
 /* --- ends and beginnings --- */
 
-static void a_run_goes_on_when_its_world_is_opened_again(void **state)
+DRIVEN(a_run_goes_on_when_its_world_is_opened_again)
 {
-	struct agents_fixture *const fixture = *state;
 	struct watcher watcher;
 	struct asked asked;
 	json_t *result = NULL;
@@ -402,9 +386,8 @@ static void *let_go_later(void *argument)
 	return NULL;
 }
 
-static void closing_waits_for_a_tool_that_reads(void **state)
+DRIVEN(closing_waits_for_a_tool_that_reads)
 {
-	struct agents_fixture *const fixture = *state;
 	struct asked asked;
 	pthread_t thread;
 	json_t *result = NULL;
@@ -420,10 +403,8 @@ static void closing_waits_for_a_tool_that_reads(void **state)
 	pthread_join(thread, NULL);
 }
 
-static void closing_ends_requests_that_have_just_begun(void **state)
+DRIVEN(closing_ends_requests_that_have_just_begun)
 {
-	struct agents_fixture *const fixture = *state;
-
 	fixture_script(fixture, "{'content':'hello','delay_ms':3600000}\n");
 	for (int i = 0; i < 20; i++) {
 		struct asked asked[20];
@@ -438,9 +419,8 @@ static void closing_ends_requests_that_have_just_begun(void **state)
 	}
 }
 
-static void nothing_is_begun_by_a_driver_that_has_stopped(void **state)
+DRIVEN(nothing_is_begun_by_a_driver_that_has_stopped)
 {
-	struct agents_fixture *const fixture = *state;
 	json_t *result = NULL;
 
 	fixture->driver->stop(fixture->driver);
@@ -465,9 +445,8 @@ static void expect_cancelled(struct agents_fixture *fixture, struct asked *asked
 	assert_int_equal(fixture->error.code, WFS_E_CANCELLED);
 }
 
-static void a_run_is_cancelled_while_a_tool_reads(void **state)
+DRIVEN(a_run_is_cancelled_while_a_tool_reads)
 {
-	struct agents_fixture *const fixture = *state;
 	struct watcher watcher;
 	struct asked asked;
 
@@ -487,9 +466,8 @@ static void a_run_is_cancelled_while_a_tool_reads(void **state)
 		types, "0 KernelStart, 1 ModelRequest, 2 ModelResponse, 3 ToolCall, 4 KernelEnd");
 }
 
-static void a_run_is_cancelled_while_its_model_is_asked(void **state)
+DRIVEN(a_run_is_cancelled_while_its_model_is_asked)
 {
-	struct agents_fixture *const fixture = *state;
 	struct watcher watcher;
 	struct asked asked;
 
@@ -503,9 +481,8 @@ static void a_run_is_cancelled_while_its_model_is_asked(void **state)
 	expect_cancelled(fixture, &asked);
 }
 
-static void who_goes_away_ends_the_run(void **state)
+DRIVEN(who_goes_away_ends_the_run)
 {
-	struct agents_fixture *const fixture = *state;
 	struct asked asked;
 
 	fixture_script(fixture, "{'content':'late','delay_ms':3600000}\n");
@@ -516,10 +493,8 @@ static void who_goes_away_ends_the_run(void **state)
 
 /* --- time --- */
 
-static void a_tool_that_takes_too_long_is_given_up(void **state)
+DRIVEN(a_tool_that_takes_too_long_is_given_up)
 {
-	struct agents_fixture *const fixture = *state;
-
 	fixture_configure(
 		fixture, "ada", "{'model':'script','tools':['fs_wait'],'tool_timeout_ms':30}");
 	fixture_script(fixture, CALLS(CALL("fs_wait", "{}")) "{'content':'done'}\n");
@@ -532,10 +507,8 @@ static void a_tool_that_takes_too_long_is_given_up(void **state)
 }
 
 /* The reading ends while the kernel has the answer that it timed out. */
-static void a_tool_may_end_when_it_was_given_up(void **state)
+DRIVEN(a_tool_may_end_when_it_was_given_up)
 {
-	struct agents_fixture *const fixture = *state;
-
 	fixture_configure(
 		fixture, "ada", "{'model':'script','tools':['fs_wait'],'tool_timeout_ms':1}");
 	fixture_script(fixture, CALLS(CALL("fs_wait", "{}")) "{'content':'done'}\n");
@@ -552,9 +525,8 @@ static void a_tool_may_end_when_it_was_given_up(void **state)
 	}
 }
 
-static void a_run_that_takes_too_long_ends_with_timeout(void **state)
+DRIVEN(a_run_that_takes_too_long_ends_with_timeout)
 {
-	struct agents_fixture *const fixture = *state;
 	json_t *result = NULL;
 
 	fixture_configure(fixture, "ada", "{'model':'script','run_timeout_ms':50}");
@@ -564,10 +536,8 @@ static void a_run_that_takes_too_long_ends_with_timeout(void **state)
 	json_decref(result);
 }
 
-static void who_asks_can_make_the_time_shorter(void **state)
+DRIVEN(who_asks_can_make_the_time_shorter)
 {
-	struct agents_fixture *const fixture = *state;
-
 	fixture_script(fixture, "{'content':'late','delay_ms':3600000}\n");
 	json_decref(fixture_ends(fixture, "{'agent':'ada','timeout_ms':50}", "timeout"));
 }
@@ -582,9 +552,8 @@ static uint64_t height(struct agents_fixture *fixture)
 	return figures.height;
 }
 
-static void who_may_not_step_is_told_nothing_else(void **state)
+DRIVEN(who_may_not_step_is_told_nothing_else)
 {
-	struct agents_fixture *const fixture = *state;
 	WFS_AUTO_SESSION struct wfs_session *eve = NULL;
 	struct asked asked;
 	json_t *result = NULL;
@@ -597,9 +566,8 @@ static void who_may_not_step_is_told_nothing_else(void **state)
 	assert_int_equal(height(fixture), before + 1); /* the refusal is recorded */
 }
 
-static void an_agent_that_may_not_ask_models_ends_with_the_refusal(void **state)
+DRIVEN(an_agent_that_may_not_ask_models_ends_with_the_refusal)
 {
-	struct agents_fixture *const fixture = *state;
 	json_t *result = NULL;
 
 	fixture_script(fixture, "{'content':'hello'}\n");
@@ -612,10 +580,8 @@ static void an_agent_that_may_not_ask_models_ends_with_the_refusal(void **state)
 
 #define FIFTEEN "'usage':{'prompt_tokens':10,'completion_tokens':5,'total_tokens':15}"
 
-static void a_budget_of_tokens_is_spent(void **state)
+DRIVEN(a_budget_of_tokens_is_spent)
 {
-	struct agents_fixture *const fixture = *state;
-
 	fixture_script(fixture, "{'content':'hello'," FIFTEEN "}\n");
 	json_decref(fixture_ends(fixture, "{'agent':'poor'}", "no_tool_calls"));
 	WFS_AUTO_JSON json_t *result = fixture_ends(fixture, "{'agent':'poor'}", "quota_exceeded");
@@ -624,10 +590,8 @@ static void a_budget_of_tokens_is_spent(void **state)
 	assert_int_equal(json_integer_value(json_object_get(result, "turn_count")), 1);
 }
 
-static void a_frozen_agent_does_not_ask(void **state)
+DRIVEN(a_frozen_agent_does_not_ask)
 {
-	struct agents_fixture *const fixture = *state;
-
 	fixture_script(fixture, "{'content':'hello'," FIFTEEN "}\n");
 	json_decref(fixture_ends(fixture, "{'agent':'cold'}", "no_tool_calls"));
 	json_decref(fixture_ends(fixture, "{'agent':'cold'}", "quota_exceeded"));
@@ -671,10 +635,8 @@ static void script_of_one_call(struct agents_fixture *fixture, const char *tool,
 }
 
 /* What the model was paid for is recorded; after that nothing is asked or read. */
-static void a_run_ends_when_the_journal_of_its_agent_is_full(void **state)
+DRIVEN(a_run_ends_when_the_journal_of_its_agent_is_full)
 {
-	struct agents_fixture *const fixture = *state;
-
 	script_of_one_call(fixture, "fs_echo", 40000);
 	WFS_AUTO_JSON json_t *result = fixture_ends(fixture, "{'agent':'full'}", "quota_exceeded");
 
@@ -689,10 +651,8 @@ static void a_run_ends_when_the_journal_of_its_agent_is_full(void **state)
 }
 
 /* The record of the call would have the arguments again; that of its failure has not. */
-static void a_call_that_the_journal_has_no_room_for_fails(void **state)
+DRIVEN(a_call_that_the_journal_has_no_room_for_fails)
 {
-	struct agents_fixture *const fixture = *state;
-
 	script_of_one_call(fixture, "bare", 9000);
 	WFS_AUTO_JSON json_t *result = fixture_ends(fixture, "{'agent':'full'}", "no_tool_calls");
 
@@ -702,10 +662,8 @@ static void a_call_that_the_journal_has_no_room_for_fails(void **state)
 	assert_string_equal(fixture_message(result, 3), "done");
 }
 
-static void an_answer_that_does_not_fit_is_paid_for(void **state)
+DRIVEN(an_answer_that_does_not_fit_is_paid_for)
 {
-	struct agents_fixture *const fixture = *state;
-
 	fixture_configure(fixture, "poor",
 		"{'model':'script','constraint':{'kind':'choice','choices':['yes','no']}}");
 	fixture_script(fixture, "{'content':'perhaps'," FIFTEEN "}\n");
@@ -719,10 +677,9 @@ static void an_answer_that_does_not_fit_is_paid_for(void **state)
 
 /* --- answers that are not taken --- */
 
-static void an_answer_waits_until_there_is_room(void **state)
+DRIVEN(an_answer_waits_until_there_is_room)
 {
 	static const int passing[] = {-ENOSPC, -EAGAIN};
-	struct agents_fixture *const fixture = *state;
 
 	fixture_script(fixture, "{'content':'hello'}\n");
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(passing); i++) {
@@ -733,9 +690,8 @@ static void an_answer_waits_until_there_is_room(void **state)
 	}
 }
 
-static void closing_waits_for_no_room(void **state)
+DRIVEN(closing_waits_for_no_room)
 {
-	struct agents_fixture *const fixture = *state;
 	struct asked asked;
 	json_t *result = NULL;
 
@@ -750,9 +706,8 @@ static void closing_waits_for_no_room(void **state)
 	assert_int_equal(fixture_wait(fixture, &asked, &result), -EINTR);
 }
 
-static void an_answer_that_is_too_large_ends_the_run_with_that(void **state)
+DRIVEN(an_answer_that_is_too_large_ends_the_run_with_that)
 {
-	struct agents_fixture *const fixture = *state;
 	const size_t size = 40 << 20;
 	WFS_AUTO_FREE char *line = malloc(size + 64);
 
@@ -766,9 +721,8 @@ static void an_answer_that_is_too_large_ends_the_run_with_that(void **state)
 	assert_string_equal(fixture_text(json_object_get(result, "error"), "code"), "too_large");
 }
 
-static void changes_that_there_is_no_memory_for_are_looked_for(void **state)
+DRIVEN(changes_that_there_is_no_memory_for_are_looked_for)
 {
-	struct agents_fixture *const fixture = *state;
 	struct watcher watcher;
 
 	script_one_tool_turn(fixture);
@@ -784,9 +738,8 @@ static void changes_that_there_is_no_memory_for_are_looked_for(void **state)
 	assert_true(atomic_load(&starved) > 4);
 }
 
-static void a_run_outlives_the_artifact_of_its_agent(void **state)
+DRIVEN(a_run_outlives_the_artifact_of_its_agent)
 {
-	struct agents_fixture *const fixture = *state;
 	struct asked asked;
 	WFS_AUTO_JSON json_t *result = NULL;
 	json_t *next = NULL;
@@ -801,47 +754,4 @@ static void a_run_outlives_the_artifact_of_its_agent(void **state)
 	assert_int_equal(fixture_wait(fixture, &asked, &result), 0);
 	assert_string_equal(fixture_text(result, "termination_reason"), "no_tool_calls");
 	assert_int_equal(fixture_step(fixture, ADA, &next), -ENOENT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		DRIVEN(a_run_ends_with_an_answer),
-		DRIVEN(tools_of_every_kind_are_called),
-		DRIVEN(code_is_told_the_tool_call_that_it_is),
-		DRIVEN(arguments_that_do_not_fit_are_told_and_nothing_is_run),
-		DRIVEN(the_messages_that_are_given_stay_as_they_were),
-		DRIVEN(several_turns_are_a_list_of_results),
-		DRIVEN(who_does_not_wait_gets_the_run_id),
-		DRIVEN(an_observer_that_fails_changes_nothing),
-		DRIVEN(observers_are_told_by_one_thread_one_after_the_other),
-		DRIVEN(an_observer_is_told_of_what_comes_after_it),
-		DRIVEN(a_slow_observer_is_not_counted),
-		DRIVEN(results_stand_in_the_order_of_their_calls),
-		DRIVEN(a_run_goes_on_when_its_world_is_opened_again),
-		DRIVEN(closing_waits_for_a_tool_that_reads),
-		DRIVEN(closing_ends_requests_that_have_just_begun),
-		DRIVEN(nothing_is_begun_by_a_driver_that_has_stopped),
-		DRIVEN(a_run_is_cancelled_while_a_tool_reads),
-		DRIVEN(a_run_is_cancelled_while_its_model_is_asked),
-		DRIVEN(who_goes_away_ends_the_run),
-		DRIVEN(a_tool_that_takes_too_long_is_given_up),
-		DRIVEN(a_tool_may_end_when_it_was_given_up),
-		DRIVEN(a_run_that_takes_too_long_ends_with_timeout),
-		DRIVEN(who_asks_can_make_the_time_shorter),
-		DRIVEN(who_may_not_step_is_told_nothing_else),
-		DRIVEN(an_agent_that_may_not_ask_models_ends_with_the_refusal),
-		DRIVEN(a_budget_of_tokens_is_spent),
-		DRIVEN(a_frozen_agent_does_not_ask),
-		DRIVEN(a_run_ends_when_the_journal_of_its_agent_is_full),
-		DRIVEN(a_call_that_the_journal_has_no_room_for_fails),
-		DRIVEN(an_answer_that_does_not_fit_is_paid_for),
-		DRIVEN(an_answer_waits_until_there_is_room),
-		DRIVEN(closing_waits_for_no_room),
-		DRIVEN(an_answer_that_is_too_large_ends_the_run_with_that),
-		DRIVEN(changes_that_there_is_no_memory_for_are_looked_for),
-		DRIVEN(a_run_outlives_the_artifact_of_its_agent),
-	};
-
-	return cmocka_run_group_tests_name("agents-driver", tests, NULL, NULL);
 }

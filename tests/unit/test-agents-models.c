@@ -20,6 +20,8 @@ static int teardown(void **state)
 	return 0;
 }
 
+#define MODELS(name) TEST_WITH(name, void *state, setup, teardown)
+
 static int find(const char *host, const char *name, json_t **ret_entry, struct wfs_error *error)
 {
 	WFS_AUTO_FREE char *text = json_text(host);
@@ -59,9 +61,8 @@ static void expect_refused(const char *entry, const char *message)
 
 #define OPENAI "'provider':'openai','base_url':'http://127.0.0.1/v1'"
 
-static void entries_of_both_providers_are_found(void **state)
+MODELS(entries_of_both_providers_are_found)
 {
-	(void)state;
 	expect_entry("{'file':'s.jsonl','provider':'script'}");
 	expect_entry("{" OPENAI "}");
 	expect_entry("{" OPENAI ",'api_key_env':'KEY','connect_timeout_ms':1,'extra_body':{},"
@@ -70,12 +71,11 @@ static void entries_of_both_providers_are_found(void **state)
 	expect_entry("{" OPENAI ",'dimensions':4096,'model':'e'}");
 }
 
-static void an_unknown_model_is_told_which_there_are(void **state)
+MODELS(an_unknown_model_is_told_which_there_are)
 {
 	struct wfs_error error = {0};
 	json_t *entry = NULL;
 
-	(void)state;
 	assert_int_equal(find("{'models':{'a':{},'b':{}}}", "default", &entry, &error), -ENOENT);
 	assert_int_equal(error.code, WFS_E_NOT_FOUND);
 	assert_non_null(strstr(error.message, "'default' (there are: a b)"));
@@ -83,30 +83,27 @@ static void an_unknown_model_is_told_which_there_are(void **state)
 	assert_non_null(strstr(error.message, "(there are: none)"));
 }
 
-static void a_host_without_host_json_has_no_models(void **state)
+MODELS(a_host_without_host_json_has_no_models)
 {
 	struct wfs_error error = {0};
 	json_t *entry = NULL;
 
-	(void)state;
 	assert_int_equal(wfs_models_find(directory, "default", &entry, &error), -ENOENT);
 	assert_non_null(strstr(error.message, "(there are: none)"));
 }
 
-static void a_host_json_that_is_none_is_refused(void **state)
+MODELS(a_host_json_that_is_none_is_refused)
 {
 	struct wfs_error error = {0};
 	json_t *entry = NULL;
 
-	(void)state;
 	assert_int_equal(find("{'models':", "m", &entry, &error), -EINVAL);
 	assert_int_equal(error.code, WFS_E_INVALID_JSON);
 	assert_non_null(strstr(error.message, "host.json"));
 }
 
-static void wrong_entries_are_refused(void **state)
+MODELS(wrong_entries_are_refused)
 {
-	(void)state;
 	expect_refused("5", "expected an object");
 	expect_refused("{}", "provider");
 	expect_refused("{'provider':5}", "provider");
@@ -126,19 +123,4 @@ static void wrong_entries_are_refused(void **state)
 	expect_refused("{" OPENAI ",'first_byte_timeout_ms':'1'}", "first_byte_timeout_ms");
 	expect_refused("{" OPENAI ",'idle_timeout_ms':-1}", "idle_timeout_ms");
 	expect_refused("{" OPENAI ",'total_timeout_ms':1.5}", "total_timeout_ms");
-}
-
-#define MODELS(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		MODELS(entries_of_both_providers_are_found),
-		MODELS(an_unknown_model_is_told_which_there_are),
-		MODELS(a_host_without_host_json_has_no_models),
-		MODELS(a_host_json_that_is_none_is_refused),
-		MODELS(wrong_entries_are_refused),
-	};
-
-	return cmocka_run_group_tests_name("agents-models", tests, NULL, NULL);
 }

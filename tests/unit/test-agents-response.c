@@ -73,41 +73,27 @@ static void assert_response(
 	"{'error':{'code':'LLM_FAILED','details':" details "},'plan_id':'p'," \
 	"'status':'running','total':2}"
 
-static void results_up_to_the_bound_are_told(void **state)
+TEST(results_up_to_the_bound_are_told)
 {
 	static const int64_t bytes[] = {3LL * MIB, MIB};
 
-	(void)state;
 	assert_response(bytes, DONE, "[0,1]", NULL);
 	assert_response(bytes, FAILED("{'message':'no'}"), "[0,1]", "{'message':'no'}");
 }
 
-static void what_is_beyond_the_bound_is_left_out_and_the_details_say_so(void **state)
+TEST(what_is_beyond_the_bound_is_left_out_and_the_details_say_so)
 {
 	static const int64_t bytes[] = {3LL * MIB, MIB + 1};
 
-	(void)state;
 	assert_response(bytes, DONE, "[0]",
 		"{'message':'the results of all steps are too large to be told; they are in the "
 		"plan\\u0027s directory','results_omitted':true}");
 }
 
-static void a_plan_that_has_failed_says_so_too(void **state)
+TEST(a_plan_that_has_failed_says_so_too)
 {
 	static const int64_t bytes[] = {3LL * MIB, MIB + 1};
 
-	(void)state;
 	assert_response(bytes, FAILED("{'message':'no','retriable':false}"), "[0]",
 		"{'message':'no','results_omitted':true,'retriable':false}");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(results_up_to_the_bound_are_told),
-		cmocka_unit_test(what_is_beyond_the_bound_is_left_out_and_the_details_say_so),
-		cmocka_unit_test(a_plan_that_has_failed_says_so_too),
-	};
-
-	return cmocka_run_group_tests_name("agents-response", tests, NULL, NULL);
 }

@@ -18,10 +18,8 @@ static void assert_canonical(const char *call, const char *expected)
 	assert_json_is(canonical(call), expected);
 }
 
-static void aliases_have_one_name(void **state)
+TEST(aliases_have_one_name)
 {
-	(void)state;
-
 	assert_canonical("{'name':'file','method':'ls','args':{'path':'x'}}",
 		"{'args':{'path':'x'},'method':'','name':'fs_ls'}");
 	assert_canonical(
@@ -34,10 +32,8 @@ static void aliases_have_one_name(void **state)
 	assert_string_equal(agents_router_name("memory.search"), "genesis_memory_search");
 }
 
-static void what_is_no_alias_stays_as_it_is(void **state)
+TEST(what_is_no_alias_stays_as_it_is)
 {
-	(void)state;
-
 	assert_canonical("{'name':'add','method':'run','args':{}}",
 		"{'args':{},'method':'run','name':'add'}");
 	assert_canonical("{'name':'file','method':'fly','args':{}}",
@@ -49,12 +45,11 @@ static void what_is_no_alias_stays_as_it_is(void **state)
 	assert_string_equal(agents_router_name("fs_ls"), "fs_ls");
 }
 
-static void what_is_canonical_is_that_again(void **state)
+TEST(what_is_canonical_is_that_again)
 {
 	static const char *const calls[] = {"{'name':'file','method':'ls','args':{}}",
 		"{'name':' add ','method':' run','args':{}}", "{'name':7,'args':[1]}", "{}"};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(calls); i++) {
 		WFS_AUTO_JSON json_t *once = canonical(calls[i]);
 
@@ -64,11 +59,10 @@ static void what_is_canonical_is_that_again(void **state)
 	}
 }
 
-static void an_outcome_has_all_its_members(void **state)
+TEST(an_outcome_has_all_its_members)
 {
 	WFS_AUTO_JSON json_t *call = json_of("{'args':{},'method':'m','name':'n'}");
 
-	(void)state;
 	assert_json_is(agents_router_done(call, json_true()),
 		"{'details':null,'error':null,'method':'m','name':'n','ok':true,'result':true}");
 	assert_json_is(agents_router_failed(call, WFS_TOOL_TIMEOUT, "timeout", "too late"),
@@ -76,22 +70,20 @@ static void an_outcome_has_all_its_members(void **state)
 		"'method':'m','name':'n','ok':false,'result':null}");
 }
 
-static void a_tool_that_says_that_it_failed_has(void **state)
+TEST(a_tool_that_says_that_it_failed_has)
 {
 	WFS_AUTO_JSON json_t *call = json_of("{'args':{},'method':'','name':'n'}");
 	WFS_AUTO_JSON json_t *said = json_of("{'ok':false,'error':'broken'}");
 
-	(void)state;
 	assert_json_is(agents_router_done(call, said),
 		"{'details':{'message':'broken','type':'reported'},'error':'TOOL_EXCEPTION',"
 		"'method':'','name':'n','ok':false,'result':{'error':'broken','ok':false}}");
 }
 
-static void names_are_sorted(void **state)
+TEST(names_are_sorted)
 {
 	WFS_AUTO_JSON json_t *names = agents_router_names(&fixture_helpers);
 
-	(void)state;
 	assert_true(json_array_size(names) > 10);
 	for (size_t i = 1; i < json_array_size(names); i++)
 		assert_true(strcmp(json_string_value(json_array_get(names, i - 1)),
@@ -125,7 +117,7 @@ static void assert_refused(struct agents_fixture *fixture, const char *call, con
 	assert_string_equal(fixture_text(outcome, "error"), code);
 }
 
-static void tools_are_found_by_their_names(void **state)
+DRIVEN(tools_are_found_by_their_names)
 {
 	static const char *const calls[] = {
 		"{'args':{'x':1},'method':'','name':'fs_echo'}",
@@ -138,16 +130,16 @@ static void tools_are_found_by_their_names(void **state)
 		WFS_AUTO_JSON json_t *tool = NULL;
 
 		print_message("%s\n", calls[i]);
-		WFS_AUTO_JSON json_t *outcome = found(*state, calls[i], &tool);
+		WFS_AUTO_JSON json_t *outcome = found(fixture, calls[i], &tool);
 		assert_null(outcome);
 	}
 }
 
-static void a_tool_that_there_is_not_is_told_with_those_there_are(void **state)
+DRIVEN(a_tool_that_there_is_not_is_told_with_those_there_are)
 {
 	json_t *tool = NULL;
 	WFS_AUTO_JSON json_t *outcome =
-		found(*state, "{'args':{},'method':'','name':'nope'}", &tool);
+		found(fixture, "{'args':{},'method':'','name':'nope'}", &tool);
 	WFS_AUTO_JSON json_t *names = agents_router_names(&fixture_helpers);
 
 	assert_string_equal(fixture_text(outcome, "error"), WFS_TOOL_UNKNOWN);
@@ -155,20 +147,20 @@ static void a_tool_that_there_is_not_is_told_with_those_there_are(void **state)
 		json_object_get(json_object_get(outcome, "details"), "available"), names));
 }
 
-static void what_cannot_be_called_is_refused(void **state)
+DRIVEN(what_cannot_be_called_is_refused)
 {
-	assert_refused(*state, "{'args':{},'method':'','name':''}", WFS_TOOL_INVALID_CALL);
-	assert_refused(*state, "{'args':[1],'method':'','name':'noop'}", WFS_TOOL_INVALID_CALL);
-	assert_refused(*state, "{'args':null,'method':'','name':'noop'}", WFS_TOOL_INVALID_CALL);
-	assert_refused(
-		*state, "{'args':{'a':'x','b':2},'method':'','name':'sum'}", WFS_TOOL_INVALID_CALL);
-	assert_refused(*state, "{'args':{},'method':'fly','name':'noop'}", WFS_TOOL_UNKNOWN);
-	assert_refused(*state, "{'args':{},'method':'fly','name':'sum'}", WFS_TOOL_UNKNOWN);
-	assert_refused(*state, "{'args':{},'method':'','name':'submit_result'}", WFS_TOOL_UNKNOWN);
-	assert_refused(*state, "{'args':{},'method':'','name':'ada'}", WFS_TOOL_UNKNOWN);
+	assert_refused(fixture, "{'args':{},'method':'','name':''}", WFS_TOOL_INVALID_CALL);
+	assert_refused(fixture, "{'args':[1],'method':'','name':'noop'}", WFS_TOOL_INVALID_CALL);
+	assert_refused(fixture, "{'args':null,'method':'','name':'noop'}", WFS_TOOL_INVALID_CALL);
+	assert_refused(fixture, "{'args':{'a':'x','b':2},'method':'','name':'sum'}",
+		WFS_TOOL_INVALID_CALL);
+	assert_refused(fixture, "{'args':{},'method':'fly','name':'noop'}", WFS_TOOL_UNKNOWN);
+	assert_refused(fixture, "{'args':{},'method':'fly','name':'sum'}", WFS_TOOL_UNKNOWN);
+	assert_refused(fixture, "{'args':{},'method':'','name':'submit_result'}", WFS_TOOL_UNKNOWN);
+	assert_refused(fixture, "{'args':{},'method':'','name':'ada'}", WFS_TOOL_UNKNOWN);
 }
 
-static void memory_is_a_tool_where_there_is_genesis(void **state)
+GENESIS(memory_is_a_tool_where_there_is_genesis)
 {
 	static const char *const calls[] = {
 		"{'args':{'memory':'m','text':'t','importance':0.5},'name':'genesis_memory_add'}",
@@ -183,38 +175,18 @@ static void memory_is_a_tool_where_there_is_genesis(void **state)
 		WFS_AUTO_JSON json_t *tool = NULL;
 
 		print_message("%s\n", calls[i]);
-		WFS_AUTO_JSON json_t *outcome = found(*state, calls[i], &tool);
+		WFS_AUTO_JSON json_t *outcome = found(fixture, calls[i], &tool);
 		assert_null(outcome);
 		assert_true(json_is_true(json_object_get(tool, "object")));
 	}
-	assert_refused(*state, "{'args':{'memory':'m'},'method':'','name':'genesis_memory_add'}",
+	assert_refused(fixture, "{'args':{'memory':'m'},'method':'','name':'genesis_memory_add'}",
 		WFS_TOOL_INVALID_CALL);
-	assert_refused(*state, "{'args':{'method':'fly'},'method':'','name':'genesis_memory'}",
+	assert_refused(fixture, "{'args':{'method':'fly'},'method':'','name':'genesis_memory'}",
 		WFS_TOOL_INVALID_CALL);
 }
 
-static void memory_is_no_tool_where_there_is_no_genesis(void **state)
+DRIVEN(memory_is_no_tool_where_there_is_no_genesis)
 {
 	assert_refused(
-		*state, "{'args':{},'method':'','name':'genesis_memory_add'}", WFS_TOOL_UNKNOWN);
-}
-
-int main(void)
-{
-#define WORLD(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(aliases_have_one_name),
-		cmocka_unit_test(what_is_no_alias_stays_as_it_is),
-		cmocka_unit_test(what_is_canonical_is_that_again),
-		cmocka_unit_test(an_outcome_has_all_its_members),
-		cmocka_unit_test(a_tool_that_says_that_it_failed_has),
-		cmocka_unit_test(names_are_sorted),
-		WORLD(tools_are_found_by_their_names),
-		WORLD(a_tool_that_there_is_not_is_told_with_those_there_are),
-		WORLD(what_cannot_be_called_is_refused),
-		GENESIS(memory_is_a_tool_where_there_is_genesis),
-		WORLD(memory_is_no_tool_where_there_is_no_genesis),
-	};
-
-	return cmocka_run_group_tests_name("agents-router", tests, NULL, NULL);
+		fixture, "{'args':{},'method':'','name':'genesis_memory_add'}", WFS_TOOL_UNKNOWN);
 }

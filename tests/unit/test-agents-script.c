@@ -37,6 +37,8 @@ static int teardown(void **state)
 	return 0;
 }
 
+#define SCRIPT(name) TEST_WITH(name, struct script *script, setup, teardown)
+
 static void put(struct script *script, const char *lines)
 {
 	WFS_AUTO_FREE char *text = json_text(lines);
@@ -74,10 +76,8 @@ static void expect_refused(struct script *script, const char *lines, const char 
 
 /* --- which line --- */
 
-static void lines_without_conditions_are_taken_in_order(void **state)
+SCRIPT(lines_without_conditions_are_taken_in_order)
 {
-	struct script *const script = *state;
-
 	put(script, "{'content':'one'}\n\n  \t\r\n{'content':'two'}\n{'content':'three'}");
 	expect(script, 1, "x", "one");
 	expect(script, 2, "x", "two");
@@ -85,55 +85,44 @@ static void lines_without_conditions_are_taken_in_order(void **state)
 	expect(script, 2, "x", "two"); /* nothing is used up */
 }
 
-static void a_line_for_a_turn_is_taken_in_it_alone(void **state)
+SCRIPT(a_line_for_a_turn_is_taken_in_it_alone)
 {
-	struct script *const script = *state;
-
 	put(script, "{'content':'second','turn':2}\n{'content':'one'}\n");
 	expect(script, 1, "x", "one");
 	expect(script, 2, "x", "second");
 	assert_int_equal(ask(script, 3, "x"), -ENOENT);
 }
 
-static void a_line_may_want_a_part_of_the_last_message(void **state)
+SCRIPT(a_line_may_want_a_part_of_the_last_message)
 {
-	struct script *const script = *state;
-
 	put(script, "{'content':'sum','match':'add'}\n{'content':'other'}\n");
 	expect(script, 1, "please add two", "sum");
 	expect(script, 1, "first", "other"); /* that of another message is none */
 }
 
-static void a_line_may_want_the_whole_last_message(void **state)
+SCRIPT(a_line_may_want_the_whole_last_message)
 {
-	struct script *const script = *state;
-
 	put(script, "{'content':'exact','last_message':'add'}\n{'content':'other'}\n");
 	expect(script, 1, "add", "exact");
 	expect(script, 1, "add two", "other");
 }
 
-static void all_conditions_of_a_line_have_to_hold(void **state)
+SCRIPT(all_conditions_of_a_line_have_to_hold)
 {
-	struct script *const script = *state;
-
 	put(script, "{'content':'both','match':'a','turn':2}\n{'content':'1'}\n{'content':'2'}\n");
 	expect(script, 1, "a", "1");
 	expect(script, 2, "b", "2");
 	expect(script, 2, "a", "both");
 }
 
-static void the_first_line_that_fits_is_taken(void **state)
+SCRIPT(the_first_line_that_fits_is_taken)
 {
-	struct script *const script = *state;
-
 	put(script, "{'content':'a','match':'x'}\n{'content':'b','match':'x'}\n");
 	expect(script, 1, "x", "a");
 }
 
-static void messages_may_be_missing(void **state)
+SCRIPT(messages_may_be_missing)
 {
-	struct script *const script = *state;
 	WFS_AUTO_JSON json_t *none = json_array();
 
 	put(script, "{'content':'one'}\n");
@@ -143,10 +132,8 @@ static void messages_may_be_missing(void **state)
 
 /* --- what it says --- */
 
-static void what_a_line_leaves_out_is_what_models_send(void **state)
+SCRIPT(what_a_line_leaves_out_is_what_models_send)
 {
-	struct script *const script = *state;
-
 	put(script, "{'content':'one'}\n{'tool_calls':[{'id':'a','name':'b'}]}\n");
 	assert_int_equal(ask(script, 1, "x"), 0);
 	assert_json_is(json_incref(script->answer.completion),
@@ -157,10 +144,8 @@ static void what_a_line_leaves_out_is_what_models_send(void **state)
 		"'usage':null}");
 }
 
-static void a_line_may_be_a_failure_and_late(void **state)
+SCRIPT(a_line_may_be_a_failure_and_late)
 {
-	struct script *const script = *state;
-
 	put(script, "{'delay_ms':70,'error':{'code':'overloaded','message':'no'}}\n");
 	assert_int_equal(ask(script, 1, "x"), 0);
 	assert_null(script->answer.completion);
@@ -170,28 +155,23 @@ static void a_line_may_be_a_failure_and_late(void **state)
 
 /* --- what is wrong --- */
 
-static void a_missing_script_is_named(void **state)
+SCRIPT(a_missing_script_is_named)
 {
-	struct script *const script = *state;
-
 	assert_int_equal(ask(script, 1, "x"), -ENOENT);
 	assert_int_equal(script->error.code, WFS_E_NOT_FOUND);
 	assert_non_null(strstr(script->error.message, script->directory));
 }
 
-static void a_script_at_its_end_says_what_it_was_asked(void **state)
+SCRIPT(a_script_at_its_end_says_what_it_was_asked)
 {
-	struct script *const script = *state;
-
 	put(script, "{'content':'one'}\n");
 	assert_int_equal(ask(script, 2, "the question"), -ENOENT);
 	assert_non_null(strstr(script->error.message, "turn 2"));
 	assert_non_null(strstr(script->error.message, "the question"));
 }
 
-static void a_path_may_be_absolute_and_not_too_long(void **state)
+SCRIPT(a_path_may_be_absolute_and_not_too_long)
 {
-	struct script *const script = *state;
 	WFS_AUTO_JSON json_t *none = json_array();
 	char path[128];
 	char long_path[PATH_MAX + 2];
@@ -206,10 +186,8 @@ static void a_path_may_be_absolute_and_not_too_long(void **state)
 		-ENAMETOOLONG);
 }
 
-static void bad_lines_are_named(void **state)
+SCRIPT(bad_lines_are_named)
 {
-	struct script *const script = *state;
-
 	expect_refused(script, "nonsense\n", "line 1 of the script 's'");
 	expect_refused(script, "{'content':'a','turn':2}\n\n[]\n", "line 3");
 	expect_refused(script, "{'contents':'a'}\n", "contents");
@@ -224,27 +202,4 @@ static void bad_lines_are_named(void **state)
 	expect_refused(script, "{'finish_reason':1}\n", "'finish_reason': expected a text");
 	expect_refused(script, "{'error':'no'}\n", "'error': expected an object with the texts");
 	expect_refused(script, "{'error':{'code':'x'}}\n", "'error': expected an object with");
-}
-
-#define SCRIPT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		SCRIPT(lines_without_conditions_are_taken_in_order),
-		SCRIPT(a_line_for_a_turn_is_taken_in_it_alone),
-		SCRIPT(a_line_may_want_a_part_of_the_last_message),
-		SCRIPT(a_line_may_want_the_whole_last_message),
-		SCRIPT(all_conditions_of_a_line_have_to_hold),
-		SCRIPT(the_first_line_that_fits_is_taken),
-		SCRIPT(messages_may_be_missing),
-		SCRIPT(what_a_line_leaves_out_is_what_models_send),
-		SCRIPT(a_line_may_be_a_failure_and_late),
-		SCRIPT(a_missing_script_is_named),
-		SCRIPT(a_script_at_its_end_says_what_it_was_asked),
-		SCRIPT(a_path_may_be_absolute_and_not_too_long),
-		SCRIPT(bad_lines_are_named),
-	};
-
-	return cmocka_run_group_tests_name("agents-script", tests, NULL, NULL);
 }

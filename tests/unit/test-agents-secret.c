@@ -13,9 +13,8 @@ static void expect(const char *value, const char *expected)
 	assert_json_is(agents_secret_mask(json, KEY), expected);
 }
 
-static void the_key_is_masked_wherever_it_is(void **state)
+TEST(the_key_is_masked_wherever_it_is)
 {
-	(void)state;
 	expect("'" KEY "'", "'***'");
 	expect("'a" KEY "b" KEY KEY "'", "'a***b******'");
 	expect("{'" KEY "':1}", "{'***':1}");
@@ -23,21 +22,19 @@ static void the_key_is_masked_wherever_it_is(void **state)
 		"{'content':'is ***','tool_calls':[{'arguments':'{***}','id':'***'}]}");
 }
 
-static void everything_else_is_as_it_was(void **state)
+TEST(everything_else_is_as_it_was)
 {
 	static const char value[] =
 		"{'a':[1,2.5,null,true,{}],'content':'sk-0123456789abcde','n':'x\\u0000y'}";
 
-	(void)state;
 	expect(value, value);
 }
 
-static void without_a_key_the_value_is_the_same(void **state)
+TEST(without_a_key_the_value_is_the_same)
 {
 	WFS_AUTO_JSON json_t *json = json_of("['EMPTY','']");
 	json_t *masked;
 
-	(void)state;
 	masked = agents_secret_mask(json, NULL);
 	assert_ptr_equal(masked, json);
 	json_decref(masked);
@@ -47,15 +44,4 @@ static void without_a_key_the_value_is_the_same(void **state)
 	masked = agents_secret_mask(json, "EMPTY"); /* a word, no key */
 	assert_ptr_equal(masked, json);
 	json_decref(masked);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_key_is_masked_wherever_it_is),
-		cmocka_unit_test(everything_else_is_as_it_was),
-		cmocka_unit_test(without_a_key_the_value_is_the_same),
-	};
-
-	return cmocka_run_group_tests_name("agents-secret", tests, NULL, NULL);
 }

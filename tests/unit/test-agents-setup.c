@@ -57,10 +57,8 @@ static void expect_refused(struct agents_fixture *fixture, const char *content,
 	refused(fixture, "{'agent':'ada'}", code, message);
 }
 
-static void an_agent_that_says_nothing_has_the_defaults(void **state)
+UNDRIVEN(an_agent_that_says_nothing_has_the_defaults)
 {
-	struct agents_fixture *const fixture = *state;
-
 	put_file(fixture->directory, "host.json",
 		"{\"models\":{\"default\":{\"provider\":\"script\",\"file\":\"s\"}}}");
 	assert_int_equal(trust_host(fixture->directory, wfs_world_id(fixture->world)), 0);
@@ -72,10 +70,8 @@ static void an_agent_that_says_nothing_has_the_defaults(void **state)
 		"'temperature':0.1,'tool_choice':'auto','tool_timeout_ms':60000},'tools':[]}}");
 }
 
-static void what_an_agent_says_is_taken(void **state)
+UNDRIVEN(what_an_agent_says_is_taken)
 {
-	struct agents_fixture *const fixture = *state;
-
 	fixture_configure(fixture, "ada",
 		"{'model':'script','system_prompt':'be','prompt':'do','tools':['fs_echo','noop'],"
 		"'max_turns':0,'max_history_messages':0,'max_concurrency':-1,'max_tokens':7,"
@@ -98,10 +94,8 @@ static void expect_messages(
 	assert_json_is(json_incref(json_object_get(step, "messages")), messages);
 }
 
-static void who_asks_says_what_the_agent_is_told(void **state)
+UNDRIVEN(who_asks_says_what_the_agent_is_told)
 {
-	struct agents_fixture *const fixture = *state;
-
 	fixture_configure(fixture, "ada", "{'model':'script','system_prompt':'be','prompt':'do'}");
 	expect_messages(fixture, "{'agent':'ada','message':'hear'}",
 		"[{'content':'be','role':'system'},{'content':'hear','role':'user'}]");
@@ -112,10 +106,8 @@ static void who_asks_says_what_the_agent_is_told(void **state)
 }
 
 /* Seed 2's AgentConfigDict has this name. */
-static void a_model_may_be_named_as_the_seed_does(void **state)
+UNDRIVEN(a_model_may_be_named_as_the_seed_does)
 {
-	struct agents_fixture *const fixture = *state;
-
 	fixture_configure(fixture, "ada", "{'llm_model':'script'}");
 	WFS_AUTO_JSON json_t *step = made(fixture, "{'agent':'ada'}");
 
@@ -124,10 +116,8 @@ static void a_model_may_be_named_as_the_seed_does(void **state)
 		"'model' and 'llm_model'");
 }
 
-static void who_asks_can_offer_fewer_tools_and_less_time(void **state)
+UNDRIVEN(who_asks_can_offer_fewer_tools_and_less_time)
 {
-	struct agents_fixture *const fixture = *state;
-
 	fixture_configure(fixture, "ada",
 		"{'model':'script','tools':['fs_echo','noop'],'run_timeout_ms':50}");
 	WFS_AUTO_JSON json_t *fewer =
@@ -152,10 +142,8 @@ static void who_asks_can_offer_fewer_tools_and_less_time(void **state)
 		"each name once");
 }
 
-static void an_asker_can_have_fewer_requests_made_and_not_more(void **state)
+UNDRIVEN(an_asker_can_have_fewer_requests_made_and_not_more)
 {
-	struct agents_fixture *const fixture = *state;
-
 	fixture_configure(fixture, "ada", "{'model':'script','max_turns':3}");
 	WFS_AUTO_JSON json_t *fewer = made(fixture, "{'agent':'ada','max_turns':2}");
 
@@ -163,9 +151,8 @@ static void an_asker_can_have_fewer_requests_made_and_not_more(void **state)
 	refused(fixture, "{'agent':'ada','max_turns':4}", WFS_E_INVALID_ARGUMENT, "max_turns");
 }
 
-static void who_may_not_read_the_agent_is_not_told_its_tools(void **state)
+UNDRIVEN(who_may_not_read_the_agent_is_not_told_its_tools)
 {
-	struct agents_fixture *const fixture = *state;
 	WFS_AUTO_JSON json_t *params = json_of("{'agent':'ada','tools':['fs_fail']}");
 	struct wfs_session *eve = NULL;
 	json_t *content = NULL;
@@ -180,16 +167,15 @@ static void who_may_not_read_the_agent_is_not_told_its_tools(void **state)
 	assert_string_equal(fixture->error.message, "'tools': the agent has no tool 'fs_fail'");
 }
 
-static void what_is_no_agent_is_refused(void **state)
+UNDRIVEN(what_is_no_agent_is_refused)
 {
-	refused(*state, "{'agent':'nobody'}", WFS_E_NOT_FOUND, "Agent 'nobody' not found");
-	refused(*state, "{'agent':'page'}", WFS_E_INVALID_TYPE, "expected 'agent'");
-	refused(*state, "{}", WFS_E_MISSING_ARGUMENT, "agent");
+	refused(fixture, "{'agent':'nobody'}", WFS_E_NOT_FOUND, "Agent 'nobody' not found");
+	refused(fixture, "{'agent':'page'}", WFS_E_INVALID_TYPE, "expected 'agent'");
+	refused(fixture, "{}", WFS_E_MISSING_ARGUMENT, "agent");
 }
 
-static void a_deleted_agent_is_refused(void **state)
+UNDRIVEN(a_deleted_agent_is_refused)
 {
-	struct agents_fixture *const fixture = *state;
 	json_t *step = NULL;
 
 	fixture_act(fixture, "ada",
@@ -198,17 +184,17 @@ static void a_deleted_agent_is_refused(void **state)
 	assert_null(step);
 }
 
-static void a_content_that_is_no_configuration_is_refused(void **state)
+UNDRIVEN(a_content_that_is_no_configuration_is_refused)
 {
-	expect_refused(*state, "words", WFS_E_INVALID_JSON, "the content of the agent 'ada'");
-	expect_refused(*state, "[]", WFS_E_INVALID_ARGUMENT, "expected an object");
-	expect_refused(*state, "{'max_turn':3}", WFS_E_INVALID_ARGUMENT, "max_turn");
-	expect_refused(*state, "{'model':5}", WFS_E_INVALID_ARGUMENT, "model");
-	expect_refused(*state, "{'prompt':['x']}", WFS_E_INVALID_ARGUMENT, "prompt");
-	expect_refused(*state, "{'system_prompt':1}", WFS_E_INVALID_ARGUMENT, "system_prompt");
+	expect_refused(fixture, "words", WFS_E_INVALID_JSON, "the content of the agent 'ada'");
+	expect_refused(fixture, "[]", WFS_E_INVALID_ARGUMENT, "expected an object");
+	expect_refused(fixture, "{'max_turn':3}", WFS_E_INVALID_ARGUMENT, "max_turn");
+	expect_refused(fixture, "{'model':5}", WFS_E_INVALID_ARGUMENT, "model");
+	expect_refused(fixture, "{'prompt':['x']}", WFS_E_INVALID_ARGUMENT, "prompt");
+	expect_refused(fixture, "{'system_prompt':1}", WFS_E_INVALID_ARGUMENT, "system_prompt");
 }
 
-static void a_content_that_is_too_large_is_refused(void **state)
+UNDRIVEN(a_content_that_is_too_large_is_refused)
 {
 	const size_t size = (1 << 20) + 64;
 	WFS_AUTO_FREE char *content = malloc(size);
@@ -217,13 +203,13 @@ static void a_content_that_is_too_large_is_refused(void **state)
 	const int head = snprintf(content, size, "{'prompt':'");
 	memset(content + head, 'x', size - (size_t)head);
 	snprintf(content + size - 3, 3, "'}");
-	fixture_configure(*state, "ada", content);
-	refused(*state, "{'agent':'ada'}", WFS_E_TOO_LARGE, "expected at most 1048576 bytes");
+	fixture_configure(fixture, "ada", content);
+	refused(fixture, "{'agent':'ada'}", WFS_E_TOO_LARGE, "expected at most 1048576 bytes");
 }
 
 #define SCRIPTED "'model':'script',"
 
-static void settings_out_of_their_range_are_refused(void **state)
+UNDRIVEN(settings_out_of_their_range_are_refused)
 {
 	static const char *const settings[][2] = {
 		{"'max_turns':-1", "max_turns"},
@@ -252,34 +238,32 @@ static void settings_out_of_their_range_are_refused(void **state)
 
 		wfs_buffer_printf(&content, "{" SCRIPTED "%s}", settings[i][0]);
 		expect_refused(
-			*state, wfs_buffer_text(&content), WFS_E_INVALID_ARGUMENT, settings[i][1]);
+			fixture, wfs_buffer_text(&content), WFS_E_INVALID_ARGUMENT, settings[i][1]);
 	}
 }
 
-static void a_model_that_the_host_does_not_have_is_refused(void **state)
+UNDRIVEN(a_model_that_the_host_does_not_have_is_refused)
 {
-	expect_refused(*state, "{'model':'other'}", WFS_E_NOT_FOUND,
+	expect_refused(fixture, "{'model':'other'}", WFS_E_NOT_FOUND,
 		"host.json has no model 'other' (there are: script)");
 }
 
-static void tools_that_there_are_not_are_refused(void **state)
+UNDRIVEN(tools_that_there_are_not_are_refused)
 {
-	expect_refused(*state, "{" SCRIPTED "'tools':['none']}", WFS_E_NOT_FOUND,
+	expect_refused(fixture, "{" SCRIPTED "'tools':['none']}", WFS_E_NOT_FOUND,
 		"there is no tool 'none'");
-	expect_refused(*state, "{" SCRIPTED "'tools':['noop','noop']}", WFS_E_INVALID_ARGUMENT,
+	expect_refused(fixture, "{" SCRIPTED "'tools':['noop','noop']}", WFS_E_INVALID_ARGUMENT,
 		"two tools have the name 'noop'");
 }
 
-static void a_constraint_without_its_schema_is_refused(void **state)
+UNDRIVEN(a_constraint_without_its_schema_is_refused)
 {
-	expect_refused(*state, "{" SCRIPTED "'constraint':{'kind':'json_schema'}}",
+	expect_refused(fixture, "{" SCRIPTED "'constraint':{'kind':'json_schema'}}",
 		WFS_E_MISSING_ARGUMENT, "schema");
 }
 
-static void a_constraint_that_the_server_would_ignore_is_refused(void **state)
+UNDRIVEN(a_constraint_that_the_server_would_ignore_is_refused)
 {
-	struct agents_fixture *const fixture = *state;
-
 	put_file(fixture->directory, "host.json",
 		"{\"models\":{\"llama\":{\"provider\":\"openai\",\"profile\":\"llamacpp\","
 		"\"base_url\":\"http://127.0.0.1:1/v1\"}}}");
@@ -288,28 +272,4 @@ static void a_constraint_that_the_server_would_ignore_is_refused(void **state)
 		WFS_E_INVALID_ARGUMENT, "agent 'ada'");
 	assert_non_null(strstr(fixture->error.message, "regex"));
 	assert_non_null(strstr(fixture->error.message, "llamacpp"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		UNDRIVEN(an_agent_that_says_nothing_has_the_defaults),
-		UNDRIVEN(what_an_agent_says_is_taken),
-		UNDRIVEN(who_asks_says_what_the_agent_is_told),
-		UNDRIVEN(a_model_may_be_named_as_the_seed_does),
-		UNDRIVEN(who_asks_can_offer_fewer_tools_and_less_time),
-		UNDRIVEN(an_asker_can_have_fewer_requests_made_and_not_more),
-		UNDRIVEN(who_may_not_read_the_agent_is_not_told_its_tools),
-		UNDRIVEN(what_is_no_agent_is_refused),
-		UNDRIVEN(a_deleted_agent_is_refused),
-		UNDRIVEN(a_content_that_is_no_configuration_is_refused),
-		UNDRIVEN(a_content_that_is_too_large_is_refused),
-		UNDRIVEN(settings_out_of_their_range_are_refused),
-		UNDRIVEN(a_model_that_the_host_does_not_have_is_refused),
-		UNDRIVEN(tools_that_there_are_not_are_refused),
-		UNDRIVEN(a_constraint_without_its_schema_is_refused),
-		UNDRIVEN(a_constraint_that_the_server_would_ignore_is_refused),
-	};
-
-	return cmocka_run_group_tests_name("agents-setup", tests, NULL, NULL);
 }

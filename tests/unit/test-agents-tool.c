@@ -64,56 +64,56 @@ static json_t *tool_of(struct agents_fixture *fixture, const char *id)
 
 /* --- kinds --- */
 
-static void every_kind_is_found_by_its_name(void **state)
+UNDRIVEN(every_kind_is_found_by_its_name)
 {
-	expect_made(*state, "['write_artifact','fs_echo','submit_result']",
+	expect_made(fixture, "['write_artifact','fs_echo','submit_result']",
 		"[{'kind':'action','name':'write_artifact'},{'kind':'read','name':'fs_echo'},"
 		"{'kind':'result','name':'submit_result'}]");
-	expect_made(*state, "[]", "[]");
+	expect_made(fixture, "[]", "[]");
 }
 
-static void an_artifact_with_an_object_takes_it(void **state)
+UNDRIVEN(an_artifact_with_an_object_takes_it)
 {
-	expect_made(*state, "['sum']",
+	expect_made(fixture, "['sum']",
 		"[{'artifact_id':'sum','description':'adds two','kind':'artifact','method':'run',"
 		"'name':'sum','object':true,'parameters':{'type':'object','required':['a','b'],"
 		"'properties':{'a':{'type':'integer'},'b':{'type':'integer'}}}}]");
 }
 
-static void an_artifact_with_a_list_takes_args(void **state)
+UNDRIVEN(an_artifact_with_a_list_takes_args)
 {
-	expect_made(*state, "['list.sum']",
+	expect_made(fixture, "['list.sum']",
 		"[{'artifact_id':'list.sum','description':'adds all','kind':'artifact',"
 		"'method':'run','name':'list_sum','object':false,'parameters':{'type':'object',"
 		"'additionalProperties':false,'required':['args'],'properties':{'args':{'type':"
 		"'array','items':{'type':'integer'}}}}}]");
 }
 
-static void an_artifact_without_interface_takes_any_args(void **state)
+UNDRIVEN(an_artifact_without_interface_takes_any_args)
 {
-	expect_made(*state, "['bare']",
+	expect_made(fixture, "['bare']",
 		"[{'artifact_id':'bare','description':'','kind':'artifact','method':'run','name':"
 		"'bare','object':false,'parameters':{'type':'object','additionalProperties':false,"
 		"'required':['args'],'properties':{'args':{'type':'array'}}}}]");
 }
 
-static void properties_make_an_object(void **state)
+UNDRIVEN(properties_make_an_object)
 {
-	write_code(*state, "loose",
+	write_code(fixture, "loose",
 		"{'description':'d','methods':[{'name':'run','input':{'properties':{'a':{}}}}]}");
-	WFS_AUTO_JSON json_t *tool = tool_of(*state, "loose");
+	WFS_AUTO_JSON json_t *tool = tool_of(fixture, "loose");
 
 	assert_true(json_is_true(json_object_get(tool, "object")));
 	assert_string_equal(fixture_text(tool, "description"), "d");
 }
 
-static void each_kind_is_described_when_it_is_expanded(void **state)
+UNDRIVEN(each_kind_is_described_when_it_is_expanded)
 {
 	static const char *const names[] = {
 		"write_artifact", "query_kernel", "fs_echo", "submit_result", "sum"};
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(names); i++) {
-		WFS_AUTO_JSON json_t *tool = tool_of(*state, names[i]);
+		WFS_AUTO_JSON json_t *tool = tool_of(fixture, names[i]);
 
 		print_message("%s\n", names[i]);
 		assert_string_equal(fixture_text(tool, "name"), names[i]);
@@ -123,9 +123,9 @@ static void each_kind_is_described_when_it_is_expanded(void **state)
 	}
 }
 
-static void a_query_is_offered_with_all_types_and_params(void **state)
+UNDRIVEN(a_query_is_offered_with_all_types_and_params)
 {
-	WFS_AUTO_JSON json_t *tool = tool_of(*state, "query_kernel");
+	WFS_AUTO_JSON json_t *tool = tool_of(fixture, "query_kernel");
 	const json_t *const properties =
 		json_object_get(json_object_get(tool, "parameters"), "properties");
 	WFS_AUTO_JSON json_t *types = wfs_query_type_schema();
@@ -136,9 +136,9 @@ static void a_query_is_offered_with_all_types_and_params(void **state)
 }
 
 /* It says which there are, and what is near. */
-static void what_is_wrong_with_a_query_is_left_to_the_kernel(void **state)
+UNDRIVEN(what_is_wrong_with_a_query_is_left_to_the_kernel)
 {
-	WFS_AUTO_JSON json_t *tool = tool_of(*state, "query_kernel");
+	WFS_AUTO_JSON json_t *tool = tool_of(fixture, "query_kernel");
 	WFS_AUTO_JSON json_t *unknown = json_of("{'query_type':'artefacts','params':{'x':1}}");
 	WFS_AUTO_JSON json_t *text = json_of("'artifacts'");
 	struct wfs_error error = {0};
@@ -149,60 +149,60 @@ static void what_is_wrong_with_a_query_is_left_to_the_kernel(void **state)
 
 /* --- what is refused --- */
 
-static void unknown_tools_are_refused(void **state)
+UNDRIVEN(unknown_tools_are_refused)
 {
-	expect_refused(*state, "['fs_none']", WFS_E_NOT_FOUND, "there is no tool 'fs_none'");
-	expect_refused(*state, "['sum','none']", WFS_E_NOT_FOUND, "there is no tool 'none'");
-	expect_refused(*state, "['']", WFS_E_NOT_FOUND, "there is no tool ''");
+	expect_refused(fixture, "['fs_none']", WFS_E_NOT_FOUND, "there is no tool 'fs_none'");
+	expect_refused(fixture, "['sum','none']", WFS_E_NOT_FOUND, "there is no tool 'none'");
+	expect_refused(fixture, "['']", WFS_E_NOT_FOUND, "there is no tool ''");
 }
 
-static void artifacts_that_cannot_be_called_are_refused(void **state)
+UNDRIVEN(artifacts_that_cannot_be_called_are_refused)
 {
-	expect_refused(*state, "['page']", WFS_E_INVALID_TYPE, "not executable");
-	expect_refused(*state, "['ada']", WFS_E_INVALID_TYPE, "not executable");
+	expect_refused(fixture, "['page']", WFS_E_INVALID_TYPE, "not executable");
+	expect_refused(fixture, "['ada']", WFS_E_INVALID_TYPE, "not executable");
 }
 
-static void names_that_are_no_texts_are_refused(void **state)
+UNDRIVEN(names_that_are_no_texts_are_refused)
 {
-	expect_refused(*state, "[5]", WFS_E_INVALID_ARGUMENT, "expected an array of names");
-	expect_refused(*state, "['sum',null]", WFS_E_INVALID_ARGUMENT, "array of names");
+	expect_refused(fixture, "[5]", WFS_E_INVALID_ARGUMENT, "expected an array of names");
+	expect_refused(fixture, "['sum',null]", WFS_E_INVALID_ARGUMENT, "array of names");
 }
 
-static void two_tools_of_one_name_are_refused(void **state)
+UNDRIVEN(two_tools_of_one_name_are_refused)
 {
 	expect_refused(
-		*state, "['sum','sum']", WFS_E_INVALID_ARGUMENT, "two tools have the name 'sum'");
-	expect_refused(*state, "['fs_echo','noop','fs_echo']", WFS_E_INVALID_ARGUMENT,
+		fixture, "['sum','sum']", WFS_E_INVALID_ARGUMENT, "two tools have the name 'sum'");
+	expect_refused(fixture, "['fs_echo','noop','fs_echo']", WFS_E_INVALID_ARGUMENT,
 		"two tools have the name 'fs_echo'");
 }
 
-static void two_ids_that_servers_cannot_tell_apart_are_refused(void **state)
+UNDRIVEN(two_ids_that_servers_cannot_tell_apart_are_refused)
 {
 	char first[80];
 	char second[82];
 	WFS_AUTO_BUFFER struct wfs_buffer names = {0};
 
-	write_code(*state, "list_sum", NULL);
-	expect_refused(*state, "['list.sum','list_sum']", WFS_E_INVALID_ARGUMENT,
+	write_code(fixture, "list_sum", NULL);
+	expect_refused(fixture, "['list.sum','list_sum']", WFS_E_INVALID_ARGUMENT,
 		"two tools have the name 'list_sum'");
 	memset(first, 'x', sizeof(first));
 	first[70] = '\0';
 	snprintf(second, sizeof(second), "%sy", first);
-	write_code(*state, first, NULL);
-	write_code(*state, second, NULL);
+	write_code(fixture, first, NULL);
+	write_code(fixture, second, NULL);
 	wfs_buffer_printf(&names, "['%s','%s']", first, second);
-	expect_refused(*state, wfs_buffer_text(&names), WFS_E_INVALID_ARGUMENT,
+	expect_refused(fixture, wfs_buffer_text(&names), WFS_E_INVALID_ARGUMENT,
 		"two tools have the name 'xxxx");
 }
 
-static void a_long_id_becomes_a_name_that_servers_take(void **state)
+UNDRIVEN(a_long_id_becomes_a_name_that_servers_take)
 {
 	char id[101];
 
 	memset(id, 'a', sizeof(id) - 1);
 	id[sizeof(id) - 1] = '\0';
-	write_code(*state, id, NULL);
-	WFS_AUTO_JSON json_t *tool = tool_of(*state, id);
+	write_code(fixture, id, NULL);
+	WFS_AUTO_JSON json_t *tool = tool_of(fixture, id);
 
 	assert_int_equal(json_string_length(json_object_get(tool, "name")), 64);
 	assert_string_equal(fixture_text(tool, "artifact_id"), id);
@@ -224,20 +224,19 @@ static void expect_action(
 	assert_json_is(json_incref(given), arguments); /* it is as it was */
 }
 
-static void a_call_is_an_action(void **state)
+UNDRIVEN(a_call_is_an_action)
 {
-	expect_action(*state, "noop", "{}", "{'action_type':'noop'}");
-	expect_action(*state, "sum", "{'a':1,'b':2}",
+	expect_action(fixture, "noop", "{}", "{'action_type':'noop'}");
+	expect_action(fixture, "sum", "{'a':1,'b':2}",
 		"{'action_type':'invoke_artifact','args':[{'a':1,'b':2}],'artifact_id':'sum',"
 		"'method':'run'}");
-	expect_action(*state, "list.sum", "{'args':[1,2]}",
+	expect_action(fixture, "list.sum", "{'args':[1,2]}",
 		"{'action_type':'invoke_artifact','args':[1,2],'artifact_id':'list.sum','method':"
 		"'run'}");
 }
 
-static void a_helper_that_acts_is_the_action_that_it_makes(void **state)
+UNDRIVEN(a_helper_that_acts_is_the_action_that_it_makes)
 {
-	struct agents_fixture *const fixture = *state;
 	WFS_AUTO_JSON json_t *tool = tool_of(fixture, "perform");
 	WFS_AUTO_JSON json_t *wrong = json_of("{'x':1}");
 
@@ -251,9 +250,9 @@ static void a_helper_that_acts_is_the_action_that_it_makes(void **state)
 }
 
 /* So that it is known whose texts they are. */
-static void members_that_stand_beside_the_action_are_asked_for_too(void **state)
+UNDRIVEN(members_that_stand_beside_the_action_are_asked_for_too)
 {
-	WFS_AUTO_JSON json_t *tool = tool_of(*state, "perform");
+	WFS_AUTO_JSON json_t *tool = tool_of(fixture, "perform");
 	WFS_AUTO_JSON json_t *beside = json_of("{'artifact_id':'x','content':'c'}");
 	WFS_AUTO_JSON json_t *within = json_of("{'action':{'artifact_id':'x'}}");
 	WFS_AUTO_JSON json_t *untyped = json_of("{'action':{'action_type':null,'args':['s']}}");
@@ -267,10 +266,10 @@ static void members_that_stand_beside_the_action_are_asked_for_too(void **state)
 	assert_string_equal(fixture_text(asked, "artifact_id"), "x");
 }
 
-static void an_action_type_among_the_arguments_does_not_count(void **state)
+UNDRIVEN(an_action_type_among_the_arguments_does_not_count)
 {
 	expect_action(
-		*state, "noop", "{'action_type':'delete_artifact'}", "{'action_type':'noop'}");
+		fixture, "noop", "{'action_type':'delete_artifact'}", "{'action_type':'noop'}");
 }
 
 static void expect_refusal(
@@ -293,9 +292,8 @@ static void expect_unfit(
 	assert_non_null(strstr(fixture->error.message, "do not fit the interface of '"));
 }
 
-static void optional_arguments_of_an_action_may_be_null(void **state)
+UNDRIVEN(optional_arguments_of_an_action_may_be_null)
 {
-	struct agents_fixture *const fixture = *state;
 	WFS_AUTO_JSON json_t *tool = tool_of(fixture, "write_artifact");
 	WFS_AUTO_JSON json_t *given = json_of("{'artifact_id':'x','type':null,'price':null}");
 
@@ -305,10 +303,8 @@ static void optional_arguments_of_an_action_may_be_null(void **state)
 }
 
 /* With the code and the message that a client of the control socket gets. */
-static void arguments_of_an_action_are_checked_as_those_of_other_callers(void **state)
+UNDRIVEN(arguments_of_an_action_are_checked_as_those_of_other_callers)
 {
-	struct agents_fixture *const fixture = *state;
-
 	expect_refusal(fixture, "read_artifact", "{}",
 		"'artifact_id' is missing (action.read_artifact takes: artifact_id reasoning?)");
 	assert_int_equal(fixture->error.code, WFS_E_MISSING_ARGUMENT);
@@ -318,9 +314,8 @@ static void arguments_of_an_action_are_checked_as_those_of_other_callers(void **
 	expect_refusal(fixture, "noop", "[]", "expected a JSON object");
 }
 
-static void arguments_are_checked_against_parameters(void **state)
+UNDRIVEN(arguments_are_checked_against_parameters)
 {
-	struct agents_fixture *const fixture = *state;
 	WFS_AUTO_JSON json_t *tool = tool_of(fixture, "sum");
 	WFS_AUTO_JSON json_t *fine = json_of("{'a':1,'b':2}");
 
@@ -336,17 +331,17 @@ static void arguments_are_checked_against_parameters(void **state)
 
 /* --- services --- */
 
-static void tools_of_memory_have_aliases(void **state)
+GENESIS(tools_of_memory_have_aliases)
 {
 	json_t *made = NULL;
 
-	assert_int_equal(make(*state, "['memory.add','memory.search']", &made), 0);
+	assert_int_equal(make(fixture, "['memory.add','memory.search']", &made), 0);
 	assert_string_equal(
 		fixture_text(json_array_get(made, 0), "artifact_id"), "genesis_memory_add");
 	assert_string_equal(
 		fixture_text(json_array_get(made, 1), "artifact_id"), "genesis_memory_search");
 	json_decref(made);
-	expect_refused(*state, "['memory.add','genesis_memory_add']", WFS_E_INVALID_ARGUMENT,
+	expect_refused(fixture, "['memory.add','genesis_memory_add']", WFS_E_INVALID_ARGUMENT,
 		"two tools have the name 'genesis_memory_add'");
 }
 
@@ -369,7 +364,7 @@ static void assert_is_described(const json_t *tool)
 	}
 }
 
-static void services_are_described_for_models(void **state)
+GENESIS(services_are_described_for_models)
 {
 	static const char *const names[] = {"genesis_embedder", "genesis_escrow", "genesis_ledger",
 		"genesis_memory", "genesis_memory_add", "genesis_memory_search",
@@ -377,14 +372,14 @@ static void services_are_described_for_models(void **state)
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(names); i++) {
 		print_message("%s\n", names[i]);
-		WFS_AUTO_JSON json_t *tool = tool_of(*state, names[i]);
+		WFS_AUTO_JSON json_t *tool = tool_of(fixture, names[i]);
 		assert_is_described(tool);
 	}
 }
 
-static void a_service_of_many_methods_tells_what_each_takes(void **state)
+GENESIS(a_service_of_many_methods_tells_what_each_takes)
 {
-	WFS_AUTO_JSON json_t *tool = tool_of(*state, "genesis_escrow");
+	WFS_AUTO_JSON json_t *tool = tool_of(fixture, "genesis_escrow");
 	json_t *const properties =
 		json_object_get(json_object_get(tool, "parameters"), "properties");
 
@@ -396,36 +391,4 @@ static void a_service_of_many_methods_tells_what_each_takes(void **state)
 		"{'description':'which one is called','enum':['deposit','purchase','cancel',"
 		"'check','list_active'],'type':'string'}");
 	assert_string_equal(fixture_text(json_object_get(properties, "price"), "type"), "integer");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		UNDRIVEN(every_kind_is_found_by_its_name),
-		UNDRIVEN(an_artifact_with_an_object_takes_it),
-		UNDRIVEN(an_artifact_with_a_list_takes_args),
-		UNDRIVEN(an_artifact_without_interface_takes_any_args),
-		UNDRIVEN(properties_make_an_object),
-		UNDRIVEN(each_kind_is_described_when_it_is_expanded),
-		UNDRIVEN(a_query_is_offered_with_all_types_and_params),
-		UNDRIVEN(what_is_wrong_with_a_query_is_left_to_the_kernel),
-		UNDRIVEN(unknown_tools_are_refused),
-		UNDRIVEN(artifacts_that_cannot_be_called_are_refused),
-		UNDRIVEN(names_that_are_no_texts_are_refused),
-		UNDRIVEN(two_tools_of_one_name_are_refused),
-		UNDRIVEN(two_ids_that_servers_cannot_tell_apart_are_refused),
-		UNDRIVEN(a_long_id_becomes_a_name_that_servers_take),
-		UNDRIVEN(a_call_is_an_action),
-		UNDRIVEN(a_helper_that_acts_is_the_action_that_it_makes),
-		UNDRIVEN(members_that_stand_beside_the_action_are_asked_for_too),
-		UNDRIVEN(an_action_type_among_the_arguments_does_not_count),
-		UNDRIVEN(optional_arguments_of_an_action_may_be_null),
-		UNDRIVEN(arguments_of_an_action_are_checked_as_those_of_other_callers),
-		UNDRIVEN(arguments_are_checked_against_parameters),
-		GENESIS(tools_of_memory_have_aliases),
-		GENESIS(services_are_described_for_models),
-		GENESIS(a_service_of_many_methods_tells_what_each_takes),
-	};
-
-	return cmocka_run_group_tests_name("agents-tool", tests, NULL, NULL);
 }

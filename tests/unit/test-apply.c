@@ -53,9 +53,8 @@ static void assert_not_applied(struct world_fixture *fixture, json_t *document,
 	assert_int_equal(height_of(fixture), height);
 }
 
-static void it_is_in_force_from_its_record_on(void **state)
+IN_WORLD(it_is_in_force_from_its_record_on)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_JSON json_t *document = manifest_of_alice(fixture);
 	const struct wfs_hash before = hash_now(fixture);
 	const uint64_t height = height_of(fixture);
@@ -103,10 +102,8 @@ static void it_is_in_force_from_its_record_on(void **state)
 	assert_sound(fixture);
 }
 
-static void it_is_in_force_when_the_world_is_opened_again(void **state)
+IN_WORLD(it_is_in_force_when_the_world_is_opened_again)
 {
-	struct world_fixture *fixture = *state;
-
 	live_with_manifests(fixture, act_for_manifests);
 	assert_int_equal(world_fixture_open(fixture), 0);
 	assert_int_equal(send_event(fixture, "test/Extra@1", "{'key':'x'}"), 0);
@@ -114,9 +111,8 @@ static void it_is_in_force_when_the_world_is_opened_again(void **state)
 	assert_sound(fixture);
 }
 
-static void what_it_is_based_on_must_be_in_force(void **state)
+IN_WORLD(what_it_is_based_on_must_be_in_force)
 {
-	struct world_fixture *fixture = *state;
 	const struct wfs_hash first = hash_now(fixture);
 	WFS_AUTO_JSON json_t *same = manifest_now(fixture);
 	WFS_AUTO_JSON json_t *alice = manifest_of_alice(fixture);
@@ -134,9 +130,8 @@ static void what_it_is_based_on_must_be_in_force(void **state)
 	assert_sound(fixture);
 }
 
-static void a_dry_run_tells_and_changes_nothing(void **state)
+IN_WORLD(a_dry_run_tells_and_changes_nothing)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_JSON json_t *document = manifest_of_alice(fixture);
 	const uint64_t height = height_of(fixture);
 	const struct wfs_hash before = hash_now(fixture);
@@ -160,10 +155,8 @@ static void a_dry_run_tells_and_changes_nothing(void **state)
 	assert_true(json_equal(dry, real));
 }
 
-static void grants_go_with_what_was_passed_on_from_them(void **state)
+IN_WORLD(grants_go_with_what_was_passed_on_from_them)
 {
-	struct world_fixture *fixture = *state;
-
 	live_with_manifests(fixture, act_for_manifests);
 	const uint64_t height = height_of(fixture) - 2; /* before bob */
 	assert_true(is_granted(fixture, height, "alice.query.1"));
@@ -176,9 +169,8 @@ static void grants_go_with_what_was_passed_on_from_them(void **state)
 	assert_sound(fixture);
 }
 
-static void a_grant_that_is_declared_otherwise_is_replaced(void **state)
+IN_WORLD(a_grant_that_is_declared_otherwise_is_replaced)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_JSON json_t *first = manifest_of_alice(fixture);
 
 	declare(first, "grants",
@@ -209,9 +201,8 @@ static void a_grant_that_is_declared_otherwise_is_replaced(void **state)
 	assert_sound(fixture);
 }
 
-static void a_name_that_somebody_has_is_not_taken(void **state)
+IN_WORLD(a_name_that_somebody_has_is_not_taken)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_JSON json_t *document = manifest_of_alice(fixture);
 
 	act_for_manifests(fixture, "{'action_type':'principal','id':'alice'}");
@@ -223,9 +214,8 @@ static void a_name_that_somebody_has_is_not_taken(void **state)
 	assert_sound(fixture);
 }
 
-static void accounts_begin_as_declared_and_are_then_their_owners(void **state)
+IN_WORLD(accounts_begin_as_declared_and_are_then_their_owners)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_JSON json_t *first = manifest_now(fixture);
 	WFS_AUTO_JSON json_t *second = manifest_now(fixture);
 
@@ -243,9 +233,8 @@ static void accounts_begin_as_declared_and_are_then_their_owners(void **state)
 	assert_sound(fixture);
 }
 
-static void a_principal_is_not_called_as_an_artifact_is_or_was(void **state)
+IN_WORLD(a_principal_is_not_called_as_an_artifact_is_or_was)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_JSON json_t *document = manifest_now(fixture);
 
 	act_for_manifests(
@@ -270,9 +259,8 @@ static void write_agent(struct world_fixture *fixture, const char *owner, const 
 }
 
 /* The author of an agent's artifact chooses its name, which may be one that the operator is about to declare. */
-static void an_agent_of_somebody_else_is_not_declared(void **state)
+IN_WORLD(an_agent_of_somebody_else_is_not_declared)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_JSON json_t *document = manifest_now(fixture);
 	WFS_AUTO_JSON json_t *own = manifest_now(fixture);
 
@@ -293,9 +281,8 @@ static void an_agent_of_somebody_else_is_not_declared(void **state)
 	assert_sound(fixture);
 }
 
-static void reducers_with_cells_stay(void **state)
+IN_WORLD(reducers_with_cells_stay)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_JSON json_t *removed = manifest_now(fixture);
 	WFS_AUTO_JSON json_t *keyed = manifest_now(fixture);
 
@@ -313,9 +300,8 @@ static void reducers_with_cells_stay(void **state)
 	assert_sound(fixture);
 }
 
-static void built_in_definitions_stay(void **state)
+IN_WORLD(built_in_definitions_stay)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_JSON json_t *cap = manifest_now(fixture);
 	WFS_AUTO_JSON json_t *effect = manifest_now(fixture);
 
@@ -333,11 +319,10 @@ static void set_module(json_t *document, const struct wfs_hash *hash)
 		0);
 }
 
-static void modules_are_blobs_that_compile(void **state)
+IN_WORLD(modules_are_blobs_that_compile)
 {
 	static const char good[] = "function step(state) return {new = true} end\n";
 	static const char bad[] = "function step(state";
-	struct world_fixture *fixture = *state;
 	struct wfs_hash hash = wfs_hash_of(good, strlen(good));
 	WFS_AUTO_JSON json_t *document = manifest_now(fixture);
 
@@ -357,9 +342,8 @@ static void modules_are_blobs_that_compile(void **state)
 	assert_sound(fixture);
 }
 
-static void all_problems_are_told(void **state)
+IN_WORLD(all_problems_are_told)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_JSON json_t *document = manifest_now(fixture);
 
 	json_object_set_new(document, "policy", json_string("no/Such@1"));
@@ -385,9 +369,8 @@ static void answered(struct wfs_request *request)
 	atomic_fetch_add((atomic_int *)request->context, 1);
 }
 
-static void an_event_that_waited_is_checked_again(void **state)
+IN_WORLD(an_event_that_waited_is_checked_again)
 {
-	struct world_fixture *fixture = *state;
 	atomic_int done = 0;
 
 	fixture->options.clock_ns = held_clock;
@@ -421,9 +404,8 @@ static void an_event_that_waited_is_checked_again(void **state)
 
 /* --- failures and upkeep --- */
 
-static void without_room_it_never_was(void **state)
+IN_WORLD(without_room_it_never_was)
 {
-	struct world_fixture *fixture = *state;
 	const struct wfs_hash before = hash_now(fixture);
 
 	fixture->options.map_size_bytes = 1 << 20;
@@ -447,9 +429,8 @@ static void without_room_it_never_was(void **state)
 	assert_sound(fixture);
 }
 
-static void dropping_heights_keeps_what_the_journal_names(void **state)
+IN_WORLD(dropping_heights_keeps_what_the_journal_names)
 {
-	struct world_fixture *fixture = *state;
 	struct wfs_gc gc = {0};
 
 	live_with_manifests(fixture, act_for_manifests);
@@ -459,29 +440,4 @@ static void dropping_heights_keeps_what_the_journal_names(void **state)
 	assert_sound(fixture);
 	assert_int_equal(world_fixture_open(fixture), 0);
 	assert_sound(fixture);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_WORLD(it_is_in_force_from_its_record_on),
-		IN_WORLD(it_is_in_force_when_the_world_is_opened_again),
-		IN_WORLD(what_it_is_based_on_must_be_in_force),
-		IN_WORLD(a_dry_run_tells_and_changes_nothing),
-		IN_WORLD(grants_go_with_what_was_passed_on_from_them),
-		IN_WORLD(a_grant_that_is_declared_otherwise_is_replaced),
-		IN_WORLD(a_name_that_somebody_has_is_not_taken),
-		IN_WORLD(accounts_begin_as_declared_and_are_then_their_owners),
-		IN_WORLD(a_principal_is_not_called_as_an_artifact_is_or_was),
-		IN_WORLD(an_agent_of_somebody_else_is_not_declared),
-		IN_WORLD(reducers_with_cells_stay),
-		IN_WORLD(built_in_definitions_stay),
-		IN_WORLD(modules_are_blobs_that_compile),
-		IN_WORLD(all_problems_are_told),
-		IN_WORLD(an_event_that_waited_is_checked_again),
-		IN_WORLD(without_room_it_never_was),
-		IN_WORLD(dropping_heights_keeps_what_the_journal_names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,6 +30,9 @@ static int setup(void **state)
 	return 0;
 }
 
+#define WITH_MALLORY(name) \
+	TEST_WITH(name, struct world_fixture *fixture, setup, action_fixture_teardown)
+
 #define ASK_ALL                                                              \
 	"local function total(type) local r = kernel_state.query(type, {}) " \
 	"return r.total or r.returned end "                                  \
@@ -40,17 +43,17 @@ static int setup(void **state)
 	"kernel_state.get_quota(\\'alice\\', \\'disk\\') == nil, "           \
 	"#kernel_state.list_artifacts_by_owner(\\'alice\\'), total(\\'events\\') > 0}"
 
-static void code_sees_what_its_author_sees(void **state)
+WITH_MALLORY(code_sees_what_its_author_sees)
 {
-	assert_done(*state, "mallory", CODE("open_eye", ASK_ALL));
-	assert_data(*state, "mallory", INVOKE("'artifact_id':'open_eye'"),
+	assert_done(fixture, "mallory", CODE("open_eye", ASK_ALL));
+	assert_data(fixture, "mallory", INVOKE("'artifact_id':'open_eye'"),
 		"{'price_paid':0,'result':[0,true,true,'for all',true,1,false]}");
-	assert_done(*state, "alice", CODE("eye", ASK_ALL));
-	assert_data(*state, "mallory", INVOKE("'artifact_id':'eye'"),
+	assert_done(fixture, "alice", CODE("eye", ASK_ALL));
+	assert_data(fixture, "mallory", INVOKE("'artifact_id':'eye'"),
 		"{'price_paid':0,'result':[100,false,false,'for all',false,3,true]}");
 }
 
-static void what_is_hidden_is_refused_as_if_it_were_not_there(void **state)
+WITH_MALLORY(what_is_hidden_is_refused_as_if_it_were_not_there)
 {
 	static const char missing[] = "Artifact 'secret' not found";
 	static const char edit[] =
@@ -58,30 +61,30 @@ static void what_is_hidden_is_refused_as_if_it_were_not_there(void **state)
 	static const char read[] = ACTION("read_artifact", "'artifact_id':'secret'");
 	static const char taken[] = "'mallory' may not write an artifact 'secret': the id is taken";
 
-	assert_fails(*state, "mallory", edit, WFS_E_NOT_FOUND, missing);
-	assert_fails(*state, "bob", edit, WFS_E_NOT_AUTHORIZED, "only the owner changes it");
-	assert_fails(*state, "mallory",
+	assert_fails(fixture, "mallory", edit, WFS_E_NOT_FOUND, missing);
+	assert_fails(fixture, "bob", edit, WFS_E_NOT_AUTHORIZED, "only the owner changes it");
+	assert_fails(fixture, "mallory",
 		ACTION("edit_artifact",
 			"'artifact_id':'open_doc','old_string':'f','new_string':'F'"),
 		WFS_E_NOT_AUTHORIZED, "only the owner changes it");
 	assert_fails(
-		*state, "mallory", WRITE("'artifact_id':'secret'"), WFS_E_NOT_AUTHORIZED, taken);
-	assert_fails(*state, "mallory", WRITE("'artifact_id':'bob'"), WFS_E_NOT_AUTHORIZED,
+		fixture, "mallory", WRITE("'artifact_id':'secret'"), WFS_E_NOT_AUTHORIZED, taken);
+	assert_fails(fixture, "mallory", WRITE("'artifact_id':'bob'"), WFS_E_NOT_AUTHORIZED,
 		"'bob': the id is taken");
-	assert_fails(*state, "alice", WRITE("'artifact_id':'bob'"), WFS_E_ALREADY_EXISTS,
+	assert_fails(fixture, "alice", WRITE("'artifact_id':'bob'"), WFS_E_ALREADY_EXISTS,
 		"is a principal");
-	assert_done(*state, "alice", ACTION("delete_artifact", "'artifact_id':'secret'"));
-	assert_fails(*state, "mallory", read, WFS_E_NOT_FOUND, missing);
-	assert_fails(*state, "bob", read, WFS_E_DELETED, "was deleted by 'alice'");
+	assert_done(fixture, "alice", ACTION("delete_artifact", "'artifact_id':'secret'"));
+	assert_fails(fixture, "mallory", read, WFS_E_NOT_FOUND, missing);
+	assert_fails(fixture, "bob", read, WFS_E_DELETED, "was deleted by 'alice'");
 	assert_fails(
-		*state, "mallory", WRITE("'artifact_id':'secret'"), WFS_E_NOT_AUTHORIZED, taken);
+		fixture, "mallory", WRITE("'artifact_id':'secret'"), WFS_E_NOT_AUTHORIZED, taken);
 }
 
-static void what_may_be_used_may_be_depended_on(void **state)
+WITH_MALLORY(what_may_be_used_may_be_depended_on)
 {
 	static const char *const ids[] = {"closed", "nowhere"};
 
-	assert_done(*state, "alice", WRITE("'artifact_id':'closed','access':'private'"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'closed','access':'private'"));
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(ids); i++) {
 		char action[120];
 		char message[60];
@@ -89,45 +92,45 @@ static void what_may_be_used_may_be_depended_on(void **state)
 		snprintf(action, sizeof(action),
 			WRITE("'artifact_id':'open_one','depends_on':['%s']"), ids[i]);
 		snprintf(message, sizeof(message), "'depends_on': Artifact '%s' not found", ids[i]);
-		assert_fails(*state, "mallory", action, WFS_E_NOT_FOUND, message);
+		assert_fails(fixture, "mallory", action, WFS_E_NOT_FOUND, message);
 	}
-	assert_done(*state, "mallory", WRITE("'artifact_id':'open_one','depends_on':['secret']"));
-	assert_done(*state, "bob", WRITE("'artifact_id':'bobs','depends_on':['closed']"));
+	assert_done(fixture, "mallory", WRITE("'artifact_id':'open_one','depends_on':['secret']"));
+	assert_done(fixture, "bob", WRITE("'artifact_id':'bobs','depends_on':['closed']"));
 }
 
-static void who_runs_it_lends_it_nothing(void **state)
+WITH_MALLORY(who_runs_it_lends_it_nothing)
 {
-	assert_done(*state, "mallory", CODE("open_eye", ASK_ALL));
-	assert_data(*state, "alice", INVOKE("'artifact_id':'open_eye'"),
+	assert_done(fixture, "mallory", CODE("open_eye", ASK_ALL));
+	assert_data(fixture, "alice", INVOKE("'artifact_id':'open_eye'"),
 		"{'price_paid':0,'result':[0,true,true,'for all',true,1,false]}");
 }
 
-static void who_owns_it_lends_it_nothing(void **state)
+WITH_MALLORY(who_owns_it_lends_it_nothing)
 {
-	assert_done(*state, "mallory", CODE("open_eye", ASK_ALL));
-	assert_done(*state, "mallory",
+	assert_done(fixture, "mallory", CODE("open_eye", ASK_ALL));
+	assert_done(fixture, "mallory",
 		ACTION("transfer_ownership", "'artifact_id':'open_eye','to':'alice'"));
-	assert_data(*state, "alice", INVOKE("'artifact_id':'open_eye'"),
+	assert_data(fixture, "alice", INVOKE("'artifact_id':'open_eye'"),
 		"{'price_paid':0,'result':[0,true,true,'for all',true,2,false]}");
 	/* Until she writes it herself. */
-	assert_done(*state, "alice", CODE("open_eye", ASK_ALL));
-	assert_data(*state, "mallory", INVOKE("'artifact_id':'open_eye'"),
+	assert_done(fixture, "alice", CODE("open_eye", ASK_ALL));
+	assert_data(fixture, "mallory", INVOKE("'artifact_id':'open_eye'"),
 		"{'price_paid':0,'result':[100,false,false,'for all',false,3,true]}");
 }
 
-static void an_update_without_code_keeps_its_author(void **state)
+WITH_MALLORY(an_update_without_code_keeps_its_author)
 {
-	assert_done(*state, "mallory", CODE("open_eye", ASK_ALL));
-	assert_done(*state, "mallory",
+	assert_done(fixture, "mallory", CODE("open_eye", ASK_ALL));
+	assert_done(fixture, "mallory",
 		ACTION("transfer_ownership", "'artifact_id':'open_eye','to':'alice'"));
-	assert_done(*state, "alice", WRITE("'artifact_id':'open_eye','content':'x','price':0"));
-	assert_data(*state, "alice", INVOKE("'artifact_id':'open_eye'"),
+	assert_done(fixture, "alice", WRITE("'artifact_id':'open_eye','content':'x','price':0"));
+	assert_data(fixture, "alice", INVOKE("'artifact_id':'open_eye'"),
 		"{'price_paid':0,'result':[0,true,true,'for all',true,2,false]}");
 }
 
-static void code_does_what_its_author_may(void **state)
+WITH_MALLORY(code_does_what_its_author_may)
 {
-	assert_done(*state, "mallory",
+	assert_done(fixture, "mallory",
 		CODE("open_hand",
 			"local r = {} "
 			"local function note(x) r[#r + 1] = x.ok or x.error.code end "
@@ -138,96 +141,95 @@ static void code_does_what_its_author_may(void **state)
 			"note(kernel_actions.read_artifact(\\'open_doc\\')) "
 			"note(pay(\\'alice\\', 1)) note(invoke(\\'secret\\')) "
 			"note(kernel_actions.query_kernel(\\'artifacts\\')) return r"));
-	assert_data(*state, "alice", INVOKE("'artifact_id':'open_hand'"),
+	assert_data(fixture, "alice", INVOKE("'artifact_id':'open_hand'"),
 		"{'price_paid':0,'result':[true,'not_authorized','not_authorized',"
 		"'not_authorized','not_authorized','not_authorized','not_authorized',"
 		"true]}");
 }
 
-static void code_that_code_writes_has_the_same_author(void **state)
+WITH_MALLORY(code_that_code_writes_has_the_same_author)
 {
-	assert_done(*state, "mallory",
+	assert_done(fixture, "mallory",
 		CODE("open_maker",
 			"return kernel_actions.write_artifact{artifact_id = \\'open_made\\', code "
 			"= "
 			"[[function run() return kernel_state.get_balance(\\'alice\\') end]]}.ok"));
-	assert_data(*state, "alice", INVOKE("'artifact_id':'open_maker'"),
+	assert_data(fixture, "alice", INVOKE("'artifact_id':'open_maker'"),
 		"{'price_paid':0,'result':true}");
-	assert_data(*state, "alice", INVOKE("'artifact_id':'open_made'"),
+	assert_data(fixture, "alice", INVOKE("'artifact_id':'open_made'"),
 		"{'price_paid':0,'result':0}");
 }
 
-static void called_code_has_its_own_author(void **state)
+WITH_MALLORY(called_code_has_its_own_author)
 {
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		CODE("open_service", "return kernel_state.get_balance(\\'alice\\')"));
-	assert_done(*state, "mallory",
+	assert_done(fixture, "mallory",
 		CODE("open_client",
 			"return {invoke(\\'open_service\\').result, "
 			"kernel_state.get_balance(\\'alice\\')}"));
-	assert_data(*state, "mallory", INVOKE("'artifact_id':'open_client'"),
+	assert_data(fixture, "mallory", INVOKE("'artifact_id':'open_client'"),
 		"{'price_paid':0,'result':[100,0]}");
 }
 
-static void what_it_needs_is_told_by_name_only(void **state)
+WITH_MALLORY(what_it_needs_is_told_by_name_only)
 {
-	assert_done(*state, "mallory",
+	assert_done(fixture, "mallory",
 		WRITE("'artifact_id':'open_needy','depends_on':['secret','open_doc'],"
 		      "'code':'function run() return {deps.secret.id, deps.secret.owner == nil, "
 		      "deps.open_doc.owner} end'"));
-	assert_data(*state, "mallory", INVOKE("'artifact_id':'open_needy'"),
+	assert_data(fixture, "mallory", INVOKE("'artifact_id':'open_needy'"),
 		"{'price_paid':0,'result':['secret',true,'alice']}");
 }
 
-static void a_contract_sees_what_its_author_sees(void **state)
+WITH_MALLORY(a_contract_sees_what_its_author_sees)
 {
-	assert_done(*state, "mallory",
+	assert_done(fixture, "mallory",
 		WRITE("'artifact_id':'open_rule','code':'function check(caller) return {allowed = "
 		      "kernel_state.get_balance(caller) > 0, reason = \\'poor\\'} end'"));
-	assert_done(*state, "mallory",
+	assert_done(fixture, "mallory",
 		WRITE("'artifact_id':'open_guarded','content':'x','access':'open_rule'"));
-	assert_done(*state, "mallory", ACTION("read_artifact", "'artifact_id':'open_guarded'"));
-	assert_fails(*state, "alice", ACTION("read_artifact", "'artifact_id':'open_guarded'"),
+	assert_done(fixture, "mallory", ACTION("read_artifact", "'artifact_id':'open_guarded'"));
+	assert_fails(fixture, "alice", ACTION("read_artifact", "'artifact_id':'open_guarded'"),
 		WFS_E_NOT_AUTHORIZED, "poor");
 }
 
-static void without_grants_it_sees_itself_and_does_nothing(void **state)
+WITH_MALLORY(without_grants_it_sees_itself_and_does_nothing)
 {
-	assert_done(*state, "tester", "{'action_type':'principal','id':'poor'}");
-	assert_done(*state, "poor",
+	assert_done(fixture, "tester", "{'action_type':'principal','id':'poor'}");
+	assert_done(fixture, "poor",
 		CODE("own",
 			"return {kernel_state.get_artifact_metadata(\\'own\\').owner, "
 			"get_balance(), "
 			"kernel_state.read_artifact(\\'own\\'), "
 			"kernel_state.get_artifact_metadata(\\'open_doc\\') == nil, "
 			"pay(\\'alice\\', 1).error.code}"));
-	assert_done(*state, "alice", ACTION("transfer", "'to':'own','amount':5"));
-	assert_data(*state, "alice", INVOKE("'artifact_id':'own'"),
+	assert_done(fixture, "alice", ACTION("transfer", "'to':'own','amount':5"));
+	assert_data(fixture, "alice", INVOKE("'artifact_id':'own'"),
 		"{'price_paid':0,'result':['poor',5,'',true,'not_authorized']}");
-	assert_done(*state, "poor", CODE("own", "return kernel_state.query(\\'artifacts\\')"));
-	assert_fails(*state, "alice", INVOKE("'artifact_id':'own'"), WFS_E_RUNTIME_ERROR,
+	assert_done(fixture, "poor", CODE("own", "return kernel_state.query(\\'artifacts\\')"));
+	assert_fails(fixture, "alice", INVOKE("'artifact_id':'own'"), WFS_E_RUNTIME_ERROR,
 		"'poor' holds no grant of type 'query'");
 }
 
-static void what_is_revoked_is_gone_from_the_next_record_on(void **state)
+WITH_MALLORY(what_is_revoked_is_gone_from_the_next_record_on)
 {
-	assert_done(*state, "mallory",
+	assert_done(fixture, "mallory",
 		CODE("open_eye",
 			"return {kernel_state.read_artifact(\\'open_doc\\') or 0, "
 			"kernel_actions.write_artifact(\\'open_x\\', \\'data\\', \\'x\\').ok}"));
-	assert_data(*state, "alice", INVOKE("'artifact_id':'open_eye'"),
+	assert_data(fixture, "alice", INVOKE("'artifact_id':'open_eye'"),
 		"{'price_paid':0,'result':['for all',true]}");
-	assert_done(*state, "tester", "{'action_type':'revoke','name':'do'}");
-	assert_data(*state, "alice", INVOKE("'artifact_id':'open_eye'"),
+	assert_done(fixture, "tester", "{'action_type':'revoke','name':'do'}");
+	assert_data(fixture, "alice", INVOKE("'artifact_id':'open_eye'"),
 		"{'price_paid':0,'result':['for all',false]}");
-	assert_done(*state, "tester", "{'action_type':'revoke','name':'look'}");
-	assert_data(*state, "alice", INVOKE("'artifact_id':'open_eye'"),
+	assert_done(fixture, "tester", "{'action_type':'revoke','name':'look'}");
+	assert_data(fixture, "alice", INVOKE("'artifact_id':'open_eye'"),
 		"{'price_paid':0,'result':[0,false]}");
 }
 
-static void a_grant_ends_at_its_time(void **state)
+WITH_MALLORY(a_grant_ends_at_its_time)
 {
-	struct world_fixture *const fixture = *state;
 	char grant[200];
 
 	assert_done(fixture, "tester", "{'action_type':'principal','id':'guest'}");
@@ -244,30 +246,30 @@ static void a_grant_ends_at_its_time(void **state)
 		fixture, "alice", INVOKE("'artifact_id':'glance'"), "{'price_paid':0,'result':0}");
 }
 
-static void what_was_passed_on_is_worth_what_it_comes_from(void **state)
+WITH_MALLORY(what_was_passed_on_is_worth_what_it_comes_from)
 {
-	assert_done(*state, "tester", "{'action_type':'principal','id':'guest'}");
-	assert_done(*state, "mallory",
+	assert_done(fixture, "tester", "{'action_type':'principal','id':'guest'}");
+	assert_done(fixture, "mallory",
 		GRANT("'cap':'sys/query@1','from':'look','name':'part','to':'guest',"
 		      "'params':{'scope':['artifacts/open_doc']}"));
-	assert_done(*state, "guest",
+	assert_done(fixture, "guest",
 		CODE("glance", "return kernel_state.read_artifact(\\'open_doc\\')"));
-	assert_data(*state, "alice", INVOKE("'artifact_id':'glance'"),
+	assert_data(fixture, "alice", INVOKE("'artifact_id':'glance'"),
 		"{'price_paid':0,'result':'for all'}");
-	assert_done(*state, "tester", "{'action_type':'revoke','name':'look'}");
-	assert_data(*state, "alice", INVOKE("'artifact_id':'glance'"),
+	assert_done(fixture, "tester", "{'action_type':'revoke','name':'look'}");
+	assert_data(fixture, "alice", INVOKE("'artifact_id':'glance'"),
 		"{'price_paid':0,'result':null}");
 }
 
 /* It is a path as well, of something else. */
-static void an_id_is_its_own_in_its_directory_only(void **state)
+WITH_MALLORY(an_id_is_its_own_in_its_directory_only)
 {
-	assert_done(*state, "tester", "{'action_type':'principal','id':'guest'}");
-	assert_done(*state, "tester",
+	assert_done(fixture, "tester", "{'action_type':'principal','id':'guest'}");
+	assert_done(fixture, "tester",
 		GRANT("'cap':'sys/query@1','to':'guest','params':{'scope':['manifest']}"));
-	assert_done(*state, "guest",
+	assert_done(fixture, "guest",
 		CODE("log.jsonl", "return kernel_state.query(\\'events\\').returned"));
-	assert_data(*state, "guest", INVOKE("'artifact_id':'log.jsonl'"),
+	assert_data(fixture, "guest", INVOKE("'artifact_id':'log.jsonl'"),
 		"{'price_paid':0,'result':0}");
 }
 
@@ -276,30 +278,30 @@ static void an_id_is_its_own_in_its_directory_only(void **state)
 	"return {read.ok or read.error.code, kernel_state.read_artifact(\\'report\\') or 0}"
 
 /* Its owner reads it for nothing, and would pay itself. */
-static void code_of_another_does_not_read_what_its_caller_sells(void **state)
+WITH_MALLORY(code_of_another_does_not_read_what_its_caller_sells)
 {
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'report','content':'figures','policy':{'read_price':50}"));
-	assert_done(*state, "bob", CODE("helper", READ_BOTH));
-	assert_done(*state, "alice", CODE("own", READ_BOTH));
+	assert_done(fixture, "bob", CODE("helper", READ_BOTH));
+	assert_done(fixture, "alice", CODE("own", READ_BOTH));
 
-	assert_data(*state, "alice", INVOKE("'artifact_id':'helper'"),
+	assert_data(fixture, "alice", INVOKE("'artifact_id':'helper'"),
 		"{'price_paid':0,'result':['not_authorized',0]}");
-	assert_data(*state, "alice", INVOKE("'artifact_id':'own'"),
+	assert_data(fixture, "alice", INVOKE("'artifact_id':'own'"),
 		"{'price_paid':0,'result':[true,'figures']}");
-	assert_data(*state, "bob", INVOKE("'artifact_id':'helper'"),
+	assert_data(fixture, "bob", INVOKE("'artifact_id':'helper'"),
 		"{'price_paid':0,'result':[true,0]}");
-	assert_int_equal(scrip_of(*state, "bob"), 0);
+	assert_int_equal(scrip_of(fixture, "bob"), 0);
 }
 
 /* Or whoever may write to an artifact would have its code run by somebody who did not ask for it. */
-static void who_makes_it_executable_is_its_author(void **state)
+WITH_MALLORY(who_makes_it_executable_is_its_author)
 {
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'open_notes','executable':false,'access':'public',"
 		      "'code':'function run() return kernel_state.get_balance(\\'alice\\') end'"));
-	assert_done(*state, "mallory", WRITE("'artifact_id':'open_notes','executable':true"));
-	assert_data(*state, "mallory", INVOKE("'artifact_id':'open_notes'"),
+	assert_done(fixture, "mallory", WRITE("'artifact_id':'open_notes','executable':true"));
+	assert_data(fixture, "mallory", INVOKE("'artifact_id':'open_notes'"),
 		"{'price_paid':0,'result':0}");
 }
 
@@ -318,9 +320,8 @@ static size_t index_of(const json_t *manifest, const char *effect)
 }
 
 /* Rules can be about code alone: what a principal does himself is none of it. */
-static void a_policy_can_name_code(void **state)
+WITH_SOURCE_REPLAYED(a_policy_can_name_code)
 {
-	struct world_fixture *const fixture = *state;
 	json_t *const manifest = fixture->loaded.manifest;
 
 	world_fixture_set_policy(fixture,
@@ -356,10 +357,8 @@ static void a_policy_can_name_code(void **state)
 	"return {total(\\'events\\'), total(\\'artifacts\\'), total(\\'principals\\') > 0, "
 
 /* A rule hides from queries what it hides of the tree, but not from code what is its own. */
-static void code_is_told_nothing_that_the_policy_hides_from_its_author(void **state)
+WITH_SOURCE_REPLAYED(code_is_told_nothing_that_the_policy_hides_from_its_author)
 {
-	struct world_fixture *const fixture = *state;
-
 	world_fixture_set_policy(fixture,
 		"[{'when':{'effect':'introspect.journal','principal':'bob'},'decision':'deny'},"
 		"{'when':{'effect':'introspect.reducer_state','reducer':'sys.artifact',"
@@ -384,35 +383,3 @@ static void code_is_told_nothing_that_the_policy_hides_from_its_author(void **st
 }
 
 #undef TEST
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, action_fixture_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(code_sees_what_its_author_sees),
-		TEST(what_is_hidden_is_refused_as_if_it_were_not_there),
-		TEST(what_may_be_used_may_be_depended_on),
-		TEST(who_runs_it_lends_it_nothing),
-		TEST(who_owns_it_lends_it_nothing),
-		TEST(an_update_without_code_keeps_its_author),
-		TEST(code_does_what_its_author_may),
-		TEST(code_that_code_writes_has_the_same_author),
-		TEST(called_code_has_its_own_author),
-		TEST(what_it_needs_is_told_by_name_only),
-		TEST(a_contract_sees_what_its_author_sees),
-		TEST(without_grants_it_sees_itself_and_does_nothing),
-		TEST(what_is_revoked_is_gone_from_the_next_record_on),
-		TEST(a_grant_ends_at_its_time),
-		TEST(what_was_passed_on_is_worth_what_it_comes_from),
-		TEST(an_id_is_its_own_in_its_directory_only),
-		TEST(code_of_another_does_not_read_what_its_caller_sells),
-		TEST(who_makes_it_executable_is_its_author),
-		cmocka_unit_test_setup_teardown(
-			a_policy_can_name_code, world_fixture_source, action_fixture_teardown),
-		cmocka_unit_test_setup_teardown(
-			code_is_told_nothing_that_the_policy_hides_from_its_author,
-			world_fixture_source, action_fixture_teardown),
-	};
-
-	return cmocka_run_group_tests_name("author", tests, NULL, NULL);
-}

@@ -40,10 +40,8 @@ static void unwatch(struct watching *watching)
 
 #define QUERY_ALL "{'to':'alice','cap':'sys/query@1','name':'g'}"
 
-static void a_grant_is_in_force_when_it_was_answered(void **state)
+AT_WORK(a_grant_is_in_force_when_it_was_answered)
 {
-	struct at_work *const work = *state;
-
 	assert_false(wfs_session_may(work->alice, WFS_EFFECT_INTROSPECT_MANIFEST));
 	let(work, QUERY_ALL);
 	assert_true(wfs_session_may(work->alice, WFS_EFFECT_INTROSPECT_MANIFEST));
@@ -51,9 +49,8 @@ static void a_grant_is_in_force_when_it_was_answered(void **state)
 	assert_false(wfs_session_may(work->alice, WFS_EFFECT_INTROSPECT_MANIFEST));
 }
 
-static void watchers_are_told_before_the_answer(void **state)
+AT_WORK(watchers_are_told_before_the_answer)
 {
-	struct at_work *const work = *state;
 	struct watching watching;
 
 	watch(&watching, work->alice);
@@ -68,9 +65,8 @@ static void watchers_are_told_before_the_answer(void **state)
 	unwatch(&watching);
 }
 
-static void who_is_not_concerned_is_not_told(void **state)
+AT_WORK(who_is_not_concerned_is_not_told)
 {
-	struct at_work *const work = *state;
 	struct watching watching;
 
 	watch(&watching, work->alice);
@@ -86,9 +82,8 @@ static void who_is_not_concerned_is_not_told(void **state)
 	assert_int_equal(atomic_load(&watching.told), 0);
 }
 
-static void time_ends_a_grant_and_tells(void **state)
+AT_WORK(time_ends_a_grant_and_tells)
 {
-	struct at_work *const work = *state;
 	const int64_t ends_ns = wfs_clock_realtime_ns() + INT64_C(300000000);
 	WFS_AUTO_JSON json_t *grant_json = json_pack("{s:s, s:s, s:I}", "to", "alice", "cap",
 		"sys/query@1", "expires_at_ns", (json_int_t)ends_ns);
@@ -114,9 +109,8 @@ static void time_ends_a_grant_and_tells(void **state)
 	unwatch(&watching);
 }
 
-static void a_world_for_reading_is_looked_at_again(void **state)
+AT_WORK(a_world_for_reading_is_looked_at_again)
 {
-	struct at_work *const work = *state;
 	const struct wfs_world_options options = {.read_only = true};
 	WFS_AUTO_WORLD struct wfs_world *world = NULL;
 	WFS_AUTO_AUTHORITY struct wfs_authority *authority = NULL;
@@ -134,9 +128,8 @@ static void a_world_for_reading_is_looked_at_again(void **state)
 	assert_true(wfs_session_may(alice, WFS_EFFECT_INTROSPECT_MANIFEST));
 }
 
-static void refused_reads_are_counted(void **state)
+AT_WORK(refused_reads_are_counted)
 {
-	struct at_work *const work = *state;
 	const uint64_t before = wfs_authority_refused_total(work->authority);
 
 	assert_int_equal(
@@ -162,9 +155,8 @@ static void *settle(void *context)
 	return NULL;
 }
 
-static void settling_waits_for_requests_that_were_pinned_before(void **state)
+AT_WORK(settling_waits_for_requests_that_were_pinned_before)
 {
-	struct at_work *const work = *state;
 	struct settling settling = {.session = work->alice};
 	struct wfs_session_pin old;
 	struct wfs_session_pin new;
@@ -186,25 +178,7 @@ static void settling_waits_for_requests_that_were_pinned_before(void **state)
 	wfs_session_settle(work->alice);
 }
 
-static void freeing_no_authority_is_allowed(void **state)
+TEST(freeing_no_authority_is_allowed)
 {
-	(void)state;
-
 	wfs_authority_free(NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		AT_WORK(a_grant_is_in_force_when_it_was_answered),
-		AT_WORK(watchers_are_told_before_the_answer),
-		AT_WORK(who_is_not_concerned_is_not_told),
-		AT_WORK(time_ends_a_grant_and_tells),
-		AT_WORK(a_world_for_reading_is_looked_at_again),
-		AT_WORK(refused_reads_are_counted),
-		AT_WORK(settling_waits_for_requests_that_were_pinned_before),
-		cmocka_unit_test(freeing_no_authority_is_allowed),
-	};
-
-	return cmocka_run_group_tests_name("authority", tests, NULL, NULL);
 }

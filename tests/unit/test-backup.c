@@ -95,9 +95,8 @@ static void live(struct world_fixture *fixture)
 	assert_int_equal(put_blob(fixture, "small", 5, &hash), 0);
 }
 
-static void backup_is_the_same_world(void **state)
+IN_WORLD(backup_is_the_same_world)
 {
-	struct world_fixture *fixture = *state;
 	struct backup_result result = {0};
 
 	live(fixture);
@@ -114,9 +113,8 @@ static void backup_is_the_same_world(void **state)
 	assert_good(fixture);
 }
 
-static void backup_goes_on_as_a_world(void **state)
+IN_WORLD(backup_goes_on_as_a_world)
 {
-	struct world_fixture *fixture = *state;
 	struct backup_result result = {0};
 
 	live(fixture);
@@ -129,9 +127,8 @@ static void backup_goes_on_as_a_world(void **state)
 	assert_good(fixture);
 }
 
-static void backup_has_every_blob_file_once(void **state)
+IN_WORLD(backup_has_every_blob_file_once)
 {
-	struct world_fixture *fixture = *state;
 	struct backup_result result = {0};
 
 	live(fixture);
@@ -157,9 +154,8 @@ static void assert_has_file(
 	assert_string_equal(text, expected);
 }
 
-static void backup_has_the_configuration_of_the_host(void **state)
+IN_WORLD(backup_has_the_configuration_of_the_host)
 {
-	struct world_fixture *fixture = *state;
 	struct backup_result result = {0};
 
 	put_file(fixture->directory, "host.json", "{}\n");
@@ -168,9 +164,8 @@ static void backup_has_the_configuration_of_the_host(void **state)
 	assert_has_file(&result, "host.json", "{}\n");
 }
 
-static void backup_has_the_scripts_of_models_that_are_there(void **state)
+IN_WORLD(backup_has_the_scripts_of_models_that_are_there)
 {
-	struct world_fixture *fixture = *state;
 	struct backup_result result = {0};
 	WFS_AUTO_FREE char *host =
 		json_text("{'models':{'a':{'provider':'script','file':'a.jsonl'},"
@@ -186,9 +181,8 @@ static void backup_has_the_scripts_of_models_that_are_there(void **state)
 	assert_has_file(&result, "a.jsonl", "{}\n");
 }
 
-static void backup_leaves_free_pages_out(void **state)
+IN_WORLD(backup_leaves_free_pages_out)
 {
-	struct world_fixture *fixture = *state;
 	struct backup_result result = {0};
 	struct wfs_world_figures figures;
 
@@ -205,9 +199,8 @@ static void backup_leaves_free_pages_out(void **state)
 	assert_int_equal(figures.store.free_bytes, 0);
 }
 
-static void backup_refuses_a_directory_with_something_in_it(void **state)
+IN_WORLD(backup_refuses_a_directory_with_something_in_it)
 {
-	struct world_fixture *fixture = *state;
 	const struct wfs_backup_options options = {0};
 	struct wfs_backup_figures figures;
 
@@ -220,9 +213,8 @@ static void backup_refuses_a_directory_with_something_in_it(void **state)
 }
 
 /* Whenever it is told to. */
-static void backup_that_is_interrupted_leaves_nothing(void **state)
+IN_WORLD(backup_that_is_interrupted_leaves_nothing)
 {
-	struct world_fixture *fixture = *state;
 	int looks = 0;
 	int r;
 
@@ -248,9 +240,8 @@ static void blob_path(
 	snprintf(path, size, "%s/blobs/%.2s/%s", fixture->directory, hex, hex + 2);
 }
 
-static void backup_refuses_a_damaged_blob_file(void **state)
+IN_WORLD(backup_refuses_a_damaged_blob_file)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_FREE char *large = calloc(1, LARGE);
 	struct backup_result result = {0};
 	struct wfs_hash hash;
@@ -268,9 +259,8 @@ static void backup_refuses_a_damaged_blob_file(void **state)
 	assert_int_equal(count_names(fixture), 2);
 }
 
-static void backup_refuses_a_missing_blob_file(void **state)
+IN_WORLD(backup_refuses_a_missing_blob_file)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_FREE char *large = calloc(1, LARGE);
 	struct backup_result result = {0};
 	struct wfs_hash hash;
@@ -286,9 +276,8 @@ static void backup_refuses_a_missing_blob_file(void **state)
 	assert_int_equal(count_names(fixture), 2);
 }
 
-static void backup_reads_beside_the_owner(void **state)
+IN_WORLD(backup_reads_beside_the_owner)
 {
-	struct world_fixture *fixture = *state;
 	const struct wfs_world_options read_only = {.read_only = true};
 	WFS_AUTO_WORLD struct wfs_world *reader = NULL;
 	const struct wfs_backup_options options = {0};
@@ -301,23 +290,4 @@ static void backup_reads_beside_the_owner(void **state)
 	assert_int_equal(wfs_backup(reader, directory, &options, &figures, &fixture->error), 0);
 
 	assert_int_equal(figures.height, height_of(fixture));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_WORLD(backup_is_the_same_world),
-		IN_WORLD(backup_goes_on_as_a_world),
-		IN_WORLD(backup_has_every_blob_file_once),
-		IN_WORLD(backup_has_the_configuration_of_the_host),
-		IN_WORLD(backup_has_the_scripts_of_models_that_are_there),
-		IN_WORLD(backup_leaves_free_pages_out),
-		IN_WORLD(backup_refuses_a_directory_with_something_in_it),
-		IN_WORLD(backup_that_is_interrupted_leaves_nothing),
-		IN_WORLD(backup_refuses_a_damaged_blob_file),
-		IN_WORLD(backup_refuses_a_missing_blob_file),
-		IN_WORLD(backup_reads_beside_the_owner),
-	};
-
-	return cmocka_run_group_tests_name("backup", tests, NULL, NULL);
 }

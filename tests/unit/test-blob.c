@@ -105,34 +105,33 @@ static void assert_received_in_a_file(struct store_fixture *fixture, size_t size
 
 /* --- sizes --- */
 
-static void an_empty_value_stays_in_memory(void **state)
+IN_STORE(an_empty_value_stays_in_memory)
 {
-	assert_received_in_memory(*state, 0);
+	assert_received_in_memory(fixture, 0);
 }
 
-static void one_byte_stays_in_memory(void **state)
+IN_STORE(one_byte_stays_in_memory)
 {
-	assert_received_in_memory(*state, 1);
+	assert_received_in_memory(fixture, 1);
 }
 
-static void one_byte_below_the_limit_stays_in_memory(void **state)
+IN_STORE(one_byte_below_the_limit_stays_in_memory)
 {
-	assert_received_in_memory(*state, WFS_BLOB_FILE_MIN - 1);
+	assert_received_in_memory(fixture, WFS_BLOB_FILE_MIN - 1);
 }
 
-static void a_value_of_the_limit_becomes_a_file(void **state)
+IN_STORE(a_value_of_the_limit_becomes_a_file)
 {
-	assert_received_in_a_file(*state, WFS_BLOB_FILE_MIN);
+	assert_received_in_a_file(fixture, WFS_BLOB_FILE_MIN);
 }
 
-static void a_value_of_one_mebibyte_becomes_a_file(void **state)
+IN_STORE(a_value_of_one_mebibyte_becomes_a_file)
 {
-	assert_received_in_a_file(*state, 1 << 20);
+	assert_received_in_a_file(fixture, 1 << 20);
 }
 
-static void an_added_nothing_changes_nothing(void **state)
+IN_STORE(an_added_nothing_changes_nothing)
 {
-	struct store_fixture *fixture = *state;
 	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
 	const struct wfs_hash hash = wfs_hash_of("ab", 2);
 	struct wfs_blob blob;
@@ -148,9 +147,8 @@ static void an_added_nothing_changes_nothing(void **state)
 
 /* --- files --- */
 
-static void the_same_value_twice_is_one_file(void **state)
+IN_STORE(the_same_value_twice_is_one_file)
 {
-	struct store_fixture *fixture = *state;
 	WFS_AUTO_FREE char *value = value_of(WFS_BLOB_FILE_MIN);
 	struct wfs_blob blob;
 
@@ -164,9 +162,8 @@ static void the_same_value_twice_is_one_file(void **state)
 	assert_int_equal(wfs_blob_file_check(fixture->store, &blob), 0);
 }
 
-static void an_unfinished_value_is_removed(void **state)
+IN_STORE(an_unfinished_value_is_removed)
 {
-	struct store_fixture *fixture = *state;
 	WFS_AUTO_FREE char *value = value_of(WFS_BLOB_FILE_MIN);
 	struct wfs_blob_writer *writer = NULL;
 
@@ -178,10 +175,8 @@ static void an_unfinished_value_is_removed(void **state)
 	assert_int_equal(count_blob_files(fixture), 0);
 }
 
-static void a_name_left_behind_by_a_killed_process_does_not_matter(void **state)
+IN_STORE(a_name_left_behind_by_a_killed_process_does_not_matter)
 {
-	struct store_fixture *fixture = *state;
-
 	/* The counter in the name is not ours to know: leave more names than the tests use. */
 	for (unsigned int i = 0; i < 100; i++) {
 		char path[160];
@@ -201,9 +196,8 @@ static void a_name_left_behind_by_a_killed_process_does_not_matter(void **state)
 	assert_int_equal(wfs_blob_file_check(fixture->store, &blob), 0);
 }
 
-static void a_store_without_room_for_files_says_so(void **state)
+IN_STORE(a_store_without_room_for_files_says_so)
 {
-	struct store_fixture *fixture = *state;
 	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
 	WFS_AUTO_FREE char *value = value_of(WFS_BLOB_FILE_MIN);
 	char path[128];
@@ -215,9 +209,8 @@ static void a_store_without_room_for_files_says_so(void **state)
 	assert_int_equal(wfs_blob_writer_add(writer, value, WFS_BLOB_FILE_MIN), -ENOENT);
 }
 
-static void check_finds_a_changed_byte(void **state)
+IN_STORE(check_finds_a_changed_byte)
 {
-	struct store_fixture *fixture = *state;
 	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
 	WFS_AUTO_FREE char *value = value_of(WFS_BLOB_FILE_MIN);
 	char hex[WFS_HASH_HEX_SIZE + 1];
@@ -254,10 +247,9 @@ static char *receive_damaged(
 	return value;
 }
 
-static void any_range_is_read(void **state)
+IN_STORE(any_range_is_read)
 {
 	static const uint64_t edges[] = {0, 1, 65535, 65536, 65537, 131072, LARGE - 1, LARGE};
-	struct store_fixture *fixture = *state;
 	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
 	WFS_AUTO_FREE char *value = value_of(LARGE);
 	struct wfs_blob blob;
@@ -278,9 +270,8 @@ static void any_range_is_read(void **state)
 	}
 }
 
-static void damage_is_not_read_and_what_is_far_from_it_is(void **state)
+IN_STORE(damage_is_not_read_and_what_is_far_from_it_is)
 {
-	struct store_fixture *fixture = *state;
 	WFS_AUTO_BUFFER struct wfs_buffer found = {0};
 	struct wfs_blob blob;
 	WFS_AUTO_FREE char *value = receive_damaged(fixture, 70000, &blob);
@@ -293,9 +284,8 @@ static void damage_is_not_read_and_what_is_far_from_it_is(void **state)
 	assert_int_equal(wfs_blob_file_read(fixture->store, &blob, 131072, 10, &found), 0);
 }
 
-static void a_blob_without_its_sums_is_not_read(void **state)
+IN_STORE(a_blob_without_its_sums_is_not_read)
 {
-	struct store_fixture *fixture = *state;
 	WFS_AUTO_BUFFER struct wfs_buffer found = {0};
 	struct wfs_blob blob;
 	char hex[WFS_HASH_HEX_SIZE + 1];
@@ -311,9 +301,8 @@ static void a_blob_without_its_sums_is_not_read(void **state)
 	assert_int_equal(wfs_blob_file_read(fixture->store, &blob, 0, 10, &found), -ENOENT);
 }
 
-static void cleaning_removes_what_was_being_written_and_nothing_else(void **state)
+IN_STORE(cleaning_removes_what_was_being_written_and_nothing_else)
 {
-	struct store_fixture *fixture = *state;
 	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *whole = NULL;
 	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *half = NULL;
 	WFS_AUTO_FREE char *value = value_of(LARGE);
@@ -330,9 +319,8 @@ static void cleaning_removes_what_was_being_written_and_nothing_else(void **stat
 	assert_int_equal(wfs_blob_file_check(fixture->store, &blob), 0);
 }
 
-static void check_finds_a_file_of_another_size(void **state)
+IN_STORE(check_finds_a_file_of_another_size)
 {
-	struct store_fixture *fixture = *state;
 	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
 	WFS_AUTO_FREE char *value = value_of(WFS_BLOB_FILE_MIN);
 	struct wfs_blob blob;
@@ -343,23 +331,17 @@ static void check_finds_a_file_of_another_size(void **state)
 	assert_int_equal(wfs_blob_file_check(fixture->store, &blob), -EIO);
 }
 
-static void check_of_a_missing_file_says_so(void **state)
+IN_STORE(check_of_a_missing_file_says_so)
 {
-	struct store_fixture *fixture = *state;
 	const struct wfs_blob blob = {.hash = wfs_hash_of("none", 4), .in_file = true};
 
 	assert_int_equal(wfs_blob_file_check(fixture->store, &blob), -ENOENT);
 }
 
-static void freeing_no_writer_is_allowed(void **state)
+TEST(freeing_no_writer_is_allowed)
 {
-	(void)state;
-
 	wfs_blob_writer_free(NULL);
 }
-
-#define IN_STORE(test) \
-	cmocka_unit_test_setup_teardown(test, store_fixture_setup, store_fixture_teardown)
 
 static int count_each(void *context, const struct wfs_hash *hash)
 {
@@ -368,9 +350,8 @@ static int count_each(void *context, const struct wfs_hash *hash)
 	return 0;
 }
 
-static void files_are_found_and_removed(void **state)
+IN_STORE(files_are_found_and_removed)
 {
-	struct store_fixture *fixture = *state;
 	WFS_AUTO_FREE char *value = value_of(WFS_BLOB_FILE_MIN);
 	struct wfs_blob_writer *writer = NULL;
 	struct wfs_blob blob;
@@ -419,26 +400,23 @@ static void assert_found_and_removed(struct store_fixture *fixture, const struct
 	assert_int_equal(count_blob_files(fixture), 0);
 }
 
-static void sums_without_their_file_are_found_and_removed(void **state)
+IN_STORE(sums_without_their_file_are_found_and_removed)
 {
-	struct store_fixture *fixture = *state;
 	const struct wfs_hash hash = receive_half(fixture, "");
 
 	assert_found_and_removed(fixture, &hash);
 }
 
-static void a_file_without_its_sums_is_found_and_removed(void **state)
+IN_STORE(a_file_without_its_sums_is_found_and_removed)
 {
-	struct store_fixture *fixture = *state;
 	const struct wfs_hash hash = receive_half(fixture, ".sums");
 
 	assert_found_and_removed(fixture, &hash);
 }
 
-static void names_that_are_no_sums_are_somebody_elses(void **state)
+IN_STORE(names_that_are_no_sums_are_somebody_elses)
 {
 	static const char *const names[] = {".sums", "x.sums", "cdef.sums.sums"};
-	struct store_fixture *fixture = *state;
 	const struct wfs_hash hash = receive_half(fixture, "");
 	char hex[WFS_HASH_HEX_SIZE + 1];
 	int count = 0;
@@ -456,9 +434,8 @@ static void names_that_are_no_sums_are_somebody_elses(void **state)
 	assert_int_equal(count, 1);
 }
 
-static void sums_whose_file_is_on_its_way_stay(void **state)
+IN_STORE(sums_whose_file_is_on_its_way_stay)
 {
-	struct store_fixture *fixture = *state;
 	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
 	WFS_AUTO_FREE char *value = value_of(WFS_BLOB_FILE_MIN);
 	const struct wfs_hash hash = receive_half(fixture, "");
@@ -471,9 +448,8 @@ static void sums_whose_file_is_on_its_way_stay(void **state)
 	assert_int_equal(count_blob_files(fixture), FILES_A_BLOB);
 }
 
-static void two_writers_of_one_value_both_keep_its_file(void **state)
+IN_STORE(two_writers_of_one_value_both_keep_its_file)
 {
-	struct store_fixture *fixture = *state;
 	WFS_AUTO_FREE char *value = value_of(WFS_BLOB_FILE_MIN);
 	struct wfs_blob_writer *first = NULL;
 	struct wfs_blob_writer *second = NULL;
@@ -498,10 +474,9 @@ static uint64_t blob_bytes_of(struct wfs_store *store)
 }
 
 /* What was there is listed once; what comes and goes is counted. */
-static void figures_count_the_bytes_of_files(void **state)
+IN_STORE(figures_count_the_bytes_of_files)
 {
 	const struct wfs_store_options options = {.read_only = true};
-	struct store_fixture *fixture = *state;
 	WFS_AUTO_FREE char *value = value_of(200000);
 	WFS_AUTO_STORE struct wfs_store *other = NULL;
 	struct wfs_blob blobs[3];
@@ -521,9 +496,8 @@ static void figures_count_the_bytes_of_files(void **state)
 	assert_int_equal(blob_bytes_of(other), 100000);
 }
 
-static void files_are_held_until_everybody_has_let_go(void **state)
+IN_STORE(files_are_held_until_everybody_has_let_go)
 {
-	struct store_fixture *fixture = *state;
 	int first = wfs_blob_files_hold(fixture->store);
 	int second = wfs_blob_files_hold(fixture->store);
 
@@ -535,38 +509,4 @@ static void files_are_held_until_everybody_has_let_go(void **state)
 	second = wfs_blob_files_hold(fixture->store);
 	assert_true(second >= 0);
 	close(second);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_STORE(an_empty_value_stays_in_memory),
-		IN_STORE(one_byte_stays_in_memory),
-		IN_STORE(one_byte_below_the_limit_stays_in_memory),
-		IN_STORE(a_value_of_the_limit_becomes_a_file),
-		IN_STORE(a_value_of_one_mebibyte_becomes_a_file),
-		IN_STORE(an_added_nothing_changes_nothing),
-		IN_STORE(the_same_value_twice_is_one_file),
-		IN_STORE(an_unfinished_value_is_removed),
-		IN_STORE(a_name_left_behind_by_a_killed_process_does_not_matter),
-		IN_STORE(a_store_without_room_for_files_says_so),
-		IN_STORE(check_finds_a_changed_byte),
-		IN_STORE(any_range_is_read),
-		IN_STORE(damage_is_not_read_and_what_is_far_from_it_is),
-		IN_STORE(a_blob_without_its_sums_is_not_read),
-		IN_STORE(cleaning_removes_what_was_being_written_and_nothing_else),
-		IN_STORE(check_finds_a_file_of_another_size),
-		IN_STORE(figures_count_the_bytes_of_files),
-		IN_STORE(files_are_found_and_removed),
-		IN_STORE(sums_without_their_file_are_found_and_removed),
-		IN_STORE(a_file_without_its_sums_is_found_and_removed),
-		IN_STORE(names_that_are_no_sums_are_somebody_elses),
-		IN_STORE(sums_whose_file_is_on_its_way_stay),
-		IN_STORE(two_writers_of_one_value_both_keep_its_file),
-		IN_STORE(files_are_held_until_everybody_has_let_go),
-		IN_STORE(check_of_a_missing_file_says_so),
-		cmocka_unit_test(freeing_no_writer_is_allowed),
-	};
-
-	return cmocka_run_group_tests_name("blob", tests, NULL, NULL);
 }

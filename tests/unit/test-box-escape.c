@@ -120,14 +120,13 @@ static void the_next_run_has_a_process(void)
 
 /* --- system calls --- */
 
-static void every_other_system_call_ends_the_process(void **state)
+TEST(every_other_system_call_ends_the_process)
 {
 	static const long allowed[] = {SYS_recvfrom, SYS_sendto, SYS_brk, SYS_exit_group};
 	/* mmap fails. Newer versions of Linux let two others pass every filter, for probes of theirs, and they
 	 * do nothing anywhere else. */
 	enum { URETPROBE = 335, UPROBE = 336 };
 
-	(void)state;
 	for (long number = 0; number < SYSTEM_CALLS; number++) {
 		char what[32];
 		bool skipped = number == SYS_mmap || number == URETPROBE || number == UPROBE;
@@ -145,7 +144,7 @@ static void every_other_system_call_ends_the_process(void **state)
 }
 
 /* Calls that would reach something, with arguments that would work. */
-static void what_would_reach_something_ends_the_process(void **state)
+TEST(what_would_reach_something_ends_the_process)
 {
 	const long self = getpid();
 	static char path[] = "/etc/passwd";
@@ -183,7 +182,6 @@ static void what_would_reach_something_ends_the_process(void **state)
 		{"32 bit numbers", 0x40000000 | SYS_getpid, {0, 0, 0, 0}},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(calls); i++) {
 		AUTO_ATTEMPT struct attempt attempt = try_call(calls[i].number, calls[i].arguments);
 
@@ -192,9 +190,8 @@ static void what_would_reach_something_ends_the_process(void **state)
 	the_next_run_has_a_process();
 }
 
-static void no_memory_can_be_mapped(void **state)
+TEST(no_memory_can_be_mapped)
 {
-	(void)state;
 	AUTO_ATTEMPT struct attempt attempt = try_call(SYS_mmap,
 		(const long[]){0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
 			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0});
@@ -220,7 +217,7 @@ static void a_lie_is_a_crash_soon(const char *const lie, const char *message)
 	the_next_run_has_a_process();
 }
 
-static void a_lie_is_a_crash(void **state)
+TEST(a_lie_is_a_crash)
 {
 	static const char *const lies[] = {"ask beyond the bound", "ask for ever", "ask nobody",
 		"ask without json", "ask without list", "fail as a crash", "fail as the store",
@@ -228,24 +225,21 @@ static void a_lie_is_a_crash(void **state)
 		"give nothing", "give too much", "give two frames", "lower the bill",
 		"say a huge size", "say a huge text", "say an unknown kind", "say no bill"};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(lies); i++)
 		a_lie_is_a_crash_soon(lies[i], "gave an answer that cannot be");
 }
 
-static void a_process_that_waits_is_a_crash(void **state)
+TEST(a_process_that_waits_is_a_crash)
 {
-	(void)state;
 	a_lie_is_a_crash_soon("wait for ever", "waits instead of giving an answer");
 	a_lie_is_a_crash_soon("say a size and wait", "waits instead of giving an answer");
 }
 
 /* Processor time is bounded from outside, too, also while the process takes nothing in. */
-static void a_process_that_burns_time_is_ended(void **state)
+TEST(a_process_that_burns_time_is_ended)
 {
 	static const char *const lies[] = {"burn", "ask and burn"};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(lies); i++) {
 		const int64_t start = wfs_clock_monotonic_ns();
 		AUTO_ATTEMPT struct attempt attempt = try(json_pack("[s]", lies[i]));
@@ -260,9 +254,8 @@ static void a_process_that_burns_time_is_ended(void **state)
 }
 
 /* What a process sends between two runs is not taken for the answer to the second one. */
-static void a_process_that_speaks_without_a_run_is_ended(void **state)
+TEST(a_process_that_speaks_without_a_run_is_ended)
 {
-	(void)state;
 	AUTO_ATTEMPT struct attempt attempt = try(json_pack("[s]", "give again"));
 	assert_string_equal(wfs_buffer_text(&attempt.value), "1");
 	struct pollfd more = {.fd = lua_box()->at[0]->fd, .events = POLLIN};
@@ -289,13 +282,14 @@ static int become_root_again(void **state)
 	return uids[2] == 0 ? setresuid(0, 0, 0) : 0;
 }
 
+#define AS_ORDINARY_USER(name) TEST_WITH(name, void *state, become_ordinary, become_root_again)
+
 /* The bound is far; a nearer one shows that the process ends there, and that the next code is not to blame. */
-static void a_process_that_burns_time_without_a_run_is_ended(void **state)
+AS_ORDINARY_USER(a_process_that_burns_time_without_a_run_is_ended)
 {
 	enum { FAR_S = 70 };
 	struct rlimit limit;
 
-	(void)state;
 	AUTO_ATTEMPT struct attempt attempt = try(json_pack("[s]", "give and burn"));
 	assert_string_equal(wfs_buffer_text(&attempt.value), "1");
 	const struct process *const process = lua_box()->at[0];
@@ -310,9 +304,8 @@ static void a_process_that_burns_time_without_a_run_is_ended(void **state)
 }
 
 /* A process may say that it lacks memory; the owner writes the error for that. */
-static void a_lack_of_memory_is_told_in_the_words_of_the_owner(void **state)
+TEST(a_lack_of_memory_is_told_in_the_words_of_the_owner)
 {
-	(void)state;
 	AUTO_ATTEMPT struct attempt attempt = try(json_pack("[s]", "fail without memory"));
 
 	assert_int_equal(attempt.r, -ENOMEM);
@@ -337,12 +330,11 @@ static int load_as(const char *name, struct wfs_code **ret_code, struct wfs_erro
 	return wfs_code_new(lua_box(), &options, ret_code, error);
 }
 
-static void the_answer_to_a_module_keeps_no_memory(void **state)
+TEST(the_answer_to_a_module_keeps_no_memory)
 {
 	WFS_AUTO_CODE struct wfs_code *large = NULL;
 	struct wfs_error error = {0};
 
-	(void)state;
 	assert_int_equal(load_as("large", &large, &error), -EIO);
 	assert_int_equal(error.code, WFS_E_CODE_CRASHED);
 	assert_in_range(lua_box()->at[0]->in.capacity_bytes, 0, LARGE_BYTES / 2);
@@ -364,21 +356,4 @@ static int unload(void **state)
 	return 0;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_other_system_call_ends_the_process),
-		cmocka_unit_test(what_would_reach_something_ends_the_process),
-		cmocka_unit_test(no_memory_can_be_mapped),
-		cmocka_unit_test(a_lie_is_a_crash),
-		cmocka_unit_test(a_process_that_waits_is_a_crash),
-		cmocka_unit_test(a_process_that_burns_time_is_ended),
-		cmocka_unit_test(a_process_that_speaks_without_a_run_is_ended),
-		cmocka_unit_test_setup_teardown(a_process_that_burns_time_without_a_run_is_ended,
-			become_ordinary, become_root_again),
-		cmocka_unit_test(a_lack_of_memory_is_told_in_the_words_of_the_owner),
-		cmocka_unit_test(the_answer_to_a_module_keeps_no_memory),
-	};
-
-	return cmocka_run_group_tests_name("box-escape", tests, load, unload);
-}
+TEST_GROUP(load, unload)

@@ -49,11 +49,10 @@ static void what_the_process_has(const char *what, const char *contents)
 	assert_non_null(strstr(text, contents));
 }
 
-static void the_process_has_nothing(void **state)
+TEST(the_process_has_nothing)
 {
 	char path[64];
 
-	(void)state;
 	assert_value("1 + 1", "2");
 
 	what_the_process_has("status", "Seccomp:\t2");
@@ -93,12 +92,11 @@ static int run_by(const char *author, const char *source)
 	return box_pid();
 }
 
-static void code_of_two_authors_is_in_two_processes(void **state)
+TEST(code_of_two_authors_is_in_two_processes)
 {
 	static const char one[] = "function run() return 1 end";
 	static const char two[] = "function run() return 2 end";
 
-	(void)state;
 	const int alice = run_by("alice", one);
 	const int mallory = run_by("mallory", one);
 	const int world = run_by(NULL, one);
@@ -110,12 +108,11 @@ static void code_of_two_authors_is_in_two_processes(void **state)
 	assert_int_equal(run_by(NULL, two), world);
 }
 
-static void the_process_that_was_idle_for_the_longest_ends_for_another_author(void **state)
+TEST(the_process_that_was_idle_for_the_longest_ends_for_another_author)
 {
 	static const char source[] = "function run() return 1 end";
 	char author[32];
 
-	(void)state;
 	const int first = run_by("first", source);
 	const int second = run_by("second", source);
 	for (int i = 0; i < BOX_IDLE_MAX - 1; i++) {
@@ -151,11 +148,10 @@ static void assert_keeps_at_most(int pid, long most_bytes)
 	assert_in_range(resident_bytes(pid), 0, most_bytes);
 }
 
-static void a_process_without_a_run_keeps_little_memory(void **state)
+TEST(a_process_without_a_run_keeps_little_memory)
 {
 	static const char source[] = "function run() return #string.rep('x', 24 << 20) end";
 
-	(void)state;
 	assert_keeps_at_most(run_by("alice", source), 16 << 20);
 }
 
@@ -173,13 +169,12 @@ static void assert_modules_keep_little(const char *source, int count)
 	assert_keeps_at_most(pid, 32 << 20);
 }
 
-static void modules_keep_no_memory_of_their_runs(void **state)
+TEST(modules_keep_no_memory_of_their_runs)
 {
 	static const char source[] = "function run()\n"
 				     "local t = {} for i = 1, 60000 do t['k' .. i] = i end\n"
 				     "return t end\n";
 
-	(void)state;
 	assert_modules_keep_little(source, 16);
 }
 
@@ -206,11 +201,10 @@ static void append_large_functions(struct wfs_buffer *source, int blocks)
 	}
 }
 
-static void modules_that_take_much_more_than_their_source_are_not_kept(void **state)
+TEST(modules_that_take_much_more_than_their_source_are_not_kept)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer source = {0};
 
-	(void)state;
 	append_large_functions(&source, 50);
 	wfs_buffer_append_text(&source, "function run() return 1 end\n");
 	assert_modules_keep_little(wfs_buffer_text(&source), 3);
@@ -235,14 +229,13 @@ static struct wfs_code *load_large_reducer(const char *author, int blocks)
 	return code;
 }
 
-static void a_module_that_found_no_memory_once_runs_when_there_is_some(void **state)
+TEST(a_module_that_found_no_memory_once_runs_when_there_is_some)
 {
 	WFS_AUTO_CODE struct wfs_code *code = load_large_reducer("poor", 40);
 	AUTO_OUTCOME struct lua_outcome outcome = {0};
 	struct rlimit before;
 	struct rlimit none;
 
-	(void)state;
 	lua_outcome_step(code, NULL, NULL, &outcome);
 	assert_int_equal(outcome.r, 0);
 	const int pid = box_pid();
@@ -267,7 +260,7 @@ static void a_module_that_found_no_memory_once_runs_when_there_is_some(void **st
 #if !defined(__SANITIZE_ADDRESS__) && \
 	!defined(__SANITIZE_THREAD__) /* they take more address space than that */
 /* The process is started, and then has no room for the region that code runs in. */
-static void a_process_that_cannot_begin_is_no_crash_of_code(void **state)
+TEST(a_process_that_cannot_begin_is_no_crash_of_code)
 {
 	struct rlimit before;
 	struct rlimit little;
@@ -282,7 +275,6 @@ static void a_process_that_cannot_begin_is_no_crash_of_code(void **state)
 	};
 	struct wfs_error error = {0};
 
-	(void)state;
 	assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
 	little = before;
 	little.rlim_cur = 200 << 20;
@@ -297,13 +289,12 @@ static void a_process_that_cannot_begin_is_no_crash_of_code(void **state)
 #endif
 
 /* A lack of memory may have ended it, or an administrator. */
-static void a_process_that_ended_without_a_run_is_the_failure_of_no_code(void **state)
+TEST(a_process_that_ended_without_a_run_is_the_failure_of_no_code)
 {
 	WFS_AUTO_CODE struct wfs_code *code = NULL;
 	AUTO_OUTCOME struct lua_outcome outcome = {0};
 	static const char source[] = "function step(s, e) return (s or 0) + 1 end";
 
-	(void)state;
 	assert_int_equal(
 		load_reducer(&WFS_LUA_LIMITS_DEFAULT, "a.lua", source, strlen(source), &code, NULL),
 		0);
@@ -328,13 +319,12 @@ static bool is_believed(const struct wfs_lua_budget *budget, struct wfs_lua_budg
 	return box_get_run(&reader, &run);
 }
 
-static void counts_that_cannot_be_are_lies(void **state)
+TEST(counts_that_cannot_be_are_lies)
 {
 	const struct wfs_lua_budget budget = {
 		.instructions = 1000, .used = 10, .step_count = 1, .time_used_ns = 5};
 	struct wfs_lua_budget said = budget;
 
-	(void)state;
 	assert_true(is_believed(&budget, said));
 	said.used = 2000; /* the last charge may be a large one */
 	assert_true(is_believed(&budget, said));
@@ -352,14 +342,13 @@ static void counts_that_cannot_be_are_lies(void **state)
 }
 
 /* As one that code has taken over may do: it neither reads nor answers. */
-static void a_process_that_does_not_answer_is_a_crash(void **state)
+TEST(a_process_that_does_not_answer_is_a_crash)
 {
 	WFS_AUTO_CODE struct wfs_code *code = NULL;
 	AUTO_OUTCOME struct lua_outcome outcome = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer event = {0};
 	static const char source[] = "function step(s, e) return 1 end";
 
-	(void)state;
 	wfs_buffer_append_byte(&event, '"');
 	for (int i = 0; i < (4 << 20); i++)
 		wfs_buffer_append_byte(&event, 'x');
@@ -381,7 +370,7 @@ static void a_process_that_does_not_answer_is_a_crash(void **state)
 	}
 }
 
-static void a_process_that_cannot_be_looked_at_is_not_waited_for_without_end(void **state)
+TEST(a_process_that_cannot_be_looked_at_is_not_waited_for_without_end)
 {
 	WFS_AUTO_CODE struct wfs_code *code = NULL;
 	AUTO_OUTCOME struct lua_outcome outcome = {0};
@@ -389,7 +378,6 @@ static void a_process_that_cannot_be_looked_at_is_not_waited_for_without_end(voi
 	struct rlimit before;
 	struct rlimit none;
 
-	(void)state;
 	assert_int_equal(
 		load_reducer(&WFS_LUA_LIMITS_DEFAULT, "a.lua", source, strlen(source), &code, NULL),
 		0);
@@ -418,7 +406,7 @@ static int ending_call(struct wfs_code_host *host, size_t binding_index, const j
 	return 0;
 }
 
-static void a_process_that_ends_under_its_host_is_a_crash(void **state)
+TEST(a_process_that_ends_under_its_host_is_a_crash)
 {
 	WFS_AUTO_CODE struct wfs_code *program =
 		program_load("function run() return (pcall(store.get)) end");
@@ -426,7 +414,6 @@ static void a_process_that_ends_under_its_host_is_a_crash(void **state)
 	struct wfs_code_call call = {.function = "run", .host = &host};
 	AUTO_ANSWER struct lua_answer answer = {0};
 
-	(void)state;
 	lua_answer_call(program, &call, NULL, &answer);
 
 	assert_int_equal(answer.failure, WFS_LUA_FAILURE_CRASH);
@@ -455,7 +442,7 @@ static int interrupting_call(struct wfs_code_host *host, size_t binding_index,
 	return 0;
 }
 
-static void code_that_is_interrupted_runs_again_later(void **state)
+TEST(code_that_is_interrupted_runs_again_later)
 {
 	WFS_AUTO_CODE struct wfs_code *program =
 		program_load("function run(again) if again then return 7 end store.get() end");
@@ -463,7 +450,6 @@ static void code_that_is_interrupted_runs_again_later(void **state)
 	struct wfs_code_call call = {.function = "run", .host = &host};
 	AUTO_ANSWER struct lua_answer answer = {0};
 
-	(void)state;
 	lua_answer_call(program, &call, NULL, &answer);
 	assert_int_equal(answer.error.code, WFS_E_CANCELLED);
 	assert_int_equal(answer.r, -EINTR);
@@ -476,13 +462,12 @@ static void code_that_is_interrupted_runs_again_later(void **state)
 	assert_string_equal(wfs_buffer_text(&answer.text), "7");
 }
 
-static void code_runs_after_an_interruption_that_came_when_none_ran(void **state)
+TEST(code_runs_after_an_interruption_that_came_when_none_ran)
 {
 	WFS_AUTO_CODE struct wfs_code *program = program_load("function run() return 7 end");
 	struct wfs_code_call call = {.function = "run"};
 	AUTO_ANSWER struct lua_answer answer = {0};
 
-	(void)state;
 	lua_answer_call(program, &call, NULL, &answer);
 	wfs_box_interrupt(lua_box());
 
@@ -492,7 +477,7 @@ static void code_runs_after_an_interruption_that_came_when_none_ran(void **state
 	assert_string_equal(wfs_buffer_text(&answer.text), "7");
 }
 
-static void code_ends_when_the_time_for_code_does(void **state)
+TEST(code_ends_when_the_time_for_code_does)
 {
 	enum { SOON_NS = 100 * 1000 * 1000 };
 	WFS_AUTO_CODE struct wfs_code *program =
@@ -501,7 +486,6 @@ static void code_ends_when_the_time_for_code_does(void **state)
 	struct wfs_code_call call = {.function = "run"};
 	AUTO_ANSWER struct lua_answer answer = {0};
 
-	(void)state;
 	wfs_box_end(lua_box(), wfs_clock_monotonic_ns() + SOON_NS);
 	lua_answer_call(program, &call, "[true]", &answer);
 	assert_int_equal(answer.error.code, WFS_E_CANCELLED);
@@ -517,12 +501,11 @@ static void code_ends_when_the_time_for_code_does(void **state)
 
 /* --- many --- */
 
-static void more_modules_than_a_process_keeps_all_run(void **state)
+TEST(more_modules_than_a_process_keeps_all_run)
 {
 	enum { COUNT = 150 };
 	struct wfs_code *codes[COUNT];
 
-	(void)state;
 	for (int i = 0; i < COUNT; i++) {
 		char source[64];
 
@@ -542,12 +525,11 @@ static void more_modules_than_a_process_keeps_all_run(void **state)
 	}
 }
 
-static void large_values_pass_both_ways(void **state)
+TEST(large_values_pass_both_ways)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer event = {0};
 	AUTO_OUTCOME struct lua_outcome outcome;
 
-	(void)state;
 	wfs_buffer_append_byte(&event, '"');
 	for (int i = 0; i < (8 << 20); i++)
 		wfs_buffer_append_byte(&event, 'x');
@@ -560,7 +542,7 @@ static void large_values_pass_both_ways(void **state)
 }
 
 /* What an earlier run left in memory cannot be noticed: the order in which Lua finds a hole. */
-static void a_run_begins_as_the_first_one_did(void **state)
+TEST(a_run_begins_as_the_first_one_did)
 {
 	static const char source[] = "function step(s, e)\n"
 				     "local t = {} for i = 1, 50 do t[i] = {} t[t[i]] = i end\n"
@@ -570,7 +552,6 @@ static void a_run_begins_as_the_first_one_did(void **state)
 	WFS_AUTO_CODE struct wfs_code *code = NULL;
 	AUTO_OUTCOME struct lua_outcome first = {0};
 
-	(void)state;
 	assert_int_equal(
 		load_reducer(&WFS_LUA_LIMITS_DEFAULT, "a.lua", source, strlen(source), &code, NULL),
 		0);
@@ -662,11 +643,10 @@ static void chain_expect(struct chain *chain, size_t i, const char *state, const
 
 static const char adds[] = "function step(s, e) return (s or 0) + e end";
 
-static void steps_ahead_are_taken_in_order(void **state)
+TEST(steps_ahead_are_taken_in_order)
 {
 	struct chain chain;
 
-	(void)state;
 	chain_begin(&chain, adds, (const char *const[]){"1", "2", "4", NULL});
 	chain_add(&chain, 0, "1", -1);
 	chain_add(&chain, 1, "2", 0);
@@ -684,13 +664,12 @@ static void steps_ahead_are_taken_in_order(void **state)
 }
 
 /* Of some size the newline of a cell's document would cost one instruction more than the result without it. */
-static void a_step_costs_the_same_when_it_is_sent_ahead(void **state)
+TEST(a_step_costs_the_same_when_it_is_sent_ahead)
 {
 	enum { SIZES = 8 };
 	static const char source[] =
 		"function step(s, e) return s and s .. 'y' or ('x'):rep(e) end";
 
-	(void)state;
 	for (int size = 0; size < SIZES; size++) {
 		char first[16];
 		char text[32];
@@ -716,11 +695,10 @@ static void a_step_costs_the_same_when_it_is_sent_ahead(void **state)
 	}
 }
 
-static void a_step_that_is_asked_for_with_another_state_runs_again(void **state)
+TEST(a_step_that_is_asked_for_with_another_state_runs_again)
 {
 	struct chain chain;
 
-	(void)state;
 	chain_begin(&chain, adds, (const char *const[]){"1", "2", "4", NULL});
 	chain_add(&chain, 0, "1", -1);
 	chain_add(&chain, 1, "2", 0);
@@ -735,11 +713,10 @@ static void a_step_that_is_asked_for_with_another_state_runs_again(void **state)
 	chain_end(&chain);
 }
 
-static void a_step_ahead_that_fails_fails_when_it_is_asked_for(void **state)
+TEST(a_step_ahead_that_fails_fails_when_it_is_asked_for)
 {
 	struct chain chain;
 
-	(void)state;
 	chain_begin(&chain, adds, (const char *const[]){"1", "\"x\"", "4", NULL});
 	chain_add(&chain, 0, "1", -1);
 	chain_add(&chain, 1, "\"x\"", 0);
@@ -753,11 +730,10 @@ static void a_step_ahead_that_fails_fails_when_it_is_asked_for(void **state)
 	chain_end(&chain);
 }
 
-static void a_process_that_does_not_answer_ahead_is_the_failure_of_no_step(void **state)
+TEST(a_process_that_does_not_answer_ahead_is_the_failure_of_no_step)
 {
 	struct chain chain;
 
-	(void)state;
 	chain_begin(&chain, adds, (const char *const[]){"1", "2", NULL});
 	chain_expect(&chain, 0, NULL, "1\n"); /* the process has the module */
 	wfs_code_ahead_begin(lua_box());
@@ -773,7 +749,7 @@ static void a_process_that_does_not_answer_ahead_is_the_failure_of_no_step(void 
 	chain_end(&chain);
 }
 
-static void steps_ahead_do_not_run_for_long(void **state)
+TEST(steps_ahead_do_not_run_for_long)
 {
 	enum { COUNT = 40 };
 	static const char slow[] =
@@ -781,7 +757,6 @@ static void steps_ahead_do_not_run_for_long(void **state)
 	const char *events[COUNT + 1] = {NULL};
 	struct chain chain;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT; i++)
 		events[i] = "0";
 	chain_begin(&chain, slow, events);
@@ -795,7 +770,7 @@ static void steps_ahead_do_not_run_for_long(void **state)
 	chain_end(&chain);
 }
 
-static void steps_ahead_take_little_memory(void **state)
+TEST(steps_ahead_take_little_memory)
 {
 	static const char length[] = "function step(s, e) return #s + e end";
 	static const char *const events[] = {"0", "0", "0", "0", "0", "0", "0", "0", NULL};
@@ -804,7 +779,6 @@ static void steps_ahead_take_little_memory(void **state)
 	struct chain chain;
 	int r = 0;
 
-	(void)state;
 	wfs_buffer_append_byte(&large, '"');
 	for (int i = 0; i < LARGE; i++)
 		wfs_buffer_append_byte(&large, 'x');
@@ -826,13 +800,12 @@ static void steps_ahead_take_little_memory(void **state)
 }
 
 /* The second step compiles its module, after the first one has used memory. */
-static void steps_ahead_keep_little_memory_in_the_process(void **state)
+TEST(steps_ahead_keep_little_memory_in_the_process)
 {
 	static const char large[] = "function step(s, e) return #string.rep('x', 24 << 20) end";
 	WFS_AUTO_CODE struct wfs_code *other = load_large_reducer(NULL, 5);
 	struct chain chain;
 
-	(void)state;
 	chain_begin(&chain, large, (const char *const[]){"1", "2", NULL});
 	chain_add(&chain, 0, "1", -1);
 	assert_int_equal(
@@ -844,41 +817,4 @@ static void steps_ahead_keep_little_memory_in_the_process(void **state)
 	assert_int_equal(wfs_code_ahead_taken(lua_box()), 1);
 	assert_keeps_at_most(pid, 16 << 20);
 	chain_end(&chain);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_process_has_nothing),
-		cmocka_unit_test(code_of_two_authors_is_in_two_processes),
-		cmocka_unit_test(the_process_that_was_idle_for_the_longest_ends_for_another_author),
-		cmocka_unit_test(a_process_without_a_run_keeps_little_memory),
-		cmocka_unit_test(modules_keep_no_memory_of_their_runs),
-		cmocka_unit_test(modules_that_take_much_more_than_their_source_are_not_kept),
-		cmocka_unit_test(a_module_that_found_no_memory_once_runs_when_there_is_some),
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-		cmocka_unit_test(a_process_that_cannot_begin_is_no_crash_of_code),
-#endif
-		cmocka_unit_test(a_process_that_ended_without_a_run_is_the_failure_of_no_code),
-		cmocka_unit_test(counts_that_cannot_be_are_lies),
-		cmocka_unit_test(a_process_that_does_not_answer_is_a_crash),
-		cmocka_unit_test(a_process_that_cannot_be_looked_at_is_not_waited_for_without_end),
-		cmocka_unit_test(a_process_that_ends_under_its_host_is_a_crash),
-		cmocka_unit_test(code_that_is_interrupted_runs_again_later),
-		cmocka_unit_test(code_runs_after_an_interruption_that_came_when_none_ran),
-		cmocka_unit_test(code_ends_when_the_time_for_code_does),
-		cmocka_unit_test(more_modules_than_a_process_keeps_all_run),
-		cmocka_unit_test(large_values_pass_both_ways),
-		cmocka_unit_test(a_run_begins_as_the_first_one_did),
-		cmocka_unit_test(steps_ahead_are_taken_in_order),
-		cmocka_unit_test(a_step_costs_the_same_when_it_is_sent_ahead),
-		cmocka_unit_test(a_step_that_is_asked_for_with_another_state_runs_again),
-		cmocka_unit_test(a_step_ahead_that_fails_fails_when_it_is_asked_for),
-		cmocka_unit_test(a_process_that_does_not_answer_ahead_is_the_failure_of_no_step),
-		cmocka_unit_test(steps_ahead_do_not_run_for_long),
-		cmocka_unit_test(steps_ahead_take_little_memory),
-		cmocka_unit_test(steps_ahead_keep_little_memory_in_the_process),
-	};
-
-	return cmocka_run_group_tests_name("box", tests, NULL, NULL);
 }

@@ -1,31 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Growable bytes: growth, sticky failure, text. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
 
 #include "kernel/base/buffer.h"
 #include "kernel/base/error.h"
 
-static void buffer_starts_empty(void **state)
+TEST(buffer_starts_empty)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
-
-	(void)state;
 
 	assert_int_equal(wfs_buffer_check(&buffer), 0);
 	assert_string_equal(wfs_buffer_text(&buffer), "");
 	assert_true(wfs_bytes_equal(wfs_buffer_bytes(&buffer), WFS_BYTES(NULL, 0)));
 }
 
-static void buffer_keeps_what_is_appended_in_order(void **state)
+TEST(buffer_keeps_what_is_appended_in_order)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
-
-	(void)state;
 
 	wfs_buffer_append(&buffer, "ab", 2);
 	wfs_buffer_append_text(&buffer, "cd");
@@ -38,11 +29,9 @@ static void buffer_keeps_what_is_appended_in_order(void **state)
 	assert_int_equal(buffer.size, 8);
 }
 
-static void buffer_keeps_nul_bytes(void **state)
+TEST(buffer_keeps_nul_bytes)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
-
-	(void)state;
 
 	wfs_buffer_append(&buffer, "a\0b", 3);
 
@@ -50,11 +39,9 @@ static void buffer_keeps_nul_bytes(void **state)
 	assert_int_equal(wfs_buffer_text(&buffer)[3], '\0');
 }
 
-static void buffer_grows_past_its_first_size(void **state)
+TEST(buffer_grows_past_its_first_size)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
-
-	(void)state;
 
 	for (int i = 0; i < 100000; i++)
 		wfs_buffer_append_byte(&buffer, (char)('a' + i % 26));
@@ -65,11 +52,9 @@ static void buffer_grows_past_its_first_size(void **state)
 	assert_int_equal(strlen(wfs_buffer_text(&buffer)), 100000);
 }
 
-static void buffer_printf_grows_for_a_long_result(void **state)
+TEST(buffer_printf_grows_for_a_long_result)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
-
-	(void)state;
 
 	wfs_buffer_append_text(&buffer, "x");
 	wfs_buffer_printf(&buffer, "%01000d", 7);
@@ -79,11 +64,9 @@ static void buffer_printf_grows_for_a_long_result(void **state)
 	assert_int_equal(buffer.data[999], '0');
 }
 
-static void buffer_writes_the_extreme_integers(void **state)
+TEST(buffer_writes_the_extreme_integers)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
-
-	(void)state;
 
 	wfs_buffer_append_int(&buffer, INT64_MIN);
 	wfs_buffer_append_byte(&buffer, ' ');
@@ -97,12 +80,10 @@ static void buffer_writes_the_extreme_integers(void **state)
 		wfs_buffer_text(&buffer), "-9223372036854775808 9223372036854775807 0 -1");
 }
 
-static void buffer_reserve_makes_room_that_appending_then_uses(void **state)
+TEST(buffer_reserve_makes_room_that_appending_then_uses)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
 	const char *data = NULL;
-
-	(void)state;
 
 	assert_int_equal(wfs_buffer_reserve(&buffer, 5000), 0);
 	data = buffer.data;
@@ -113,11 +94,9 @@ static void buffer_reserve_makes_room_that_appending_then_uses(void **state)
 	assert_ptr_equal(buffer.data, data);
 }
 
-static void buffer_reserve_refuses_a_size_that_cannot_be(void **state)
+TEST(buffer_reserve_refuses_a_size_that_cannot_be)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
-
-	(void)state;
 
 	wfs_buffer_append_text(&buffer, "abc");
 
@@ -125,22 +104,18 @@ static void buffer_reserve_refuses_a_size_that_cannot_be(void **state)
 	assert_int_equal(wfs_buffer_check(&buffer), -ENOMEM);
 }
 
-static void buffer_reserve_reports_when_memory_is_out(void **state)
+TEST(buffer_reserve_reports_when_memory_is_out)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
-
-	(void)state;
 
 	/* Allowed as a size, but no machine has an address space with so much room. */
 	assert_int_equal(wfs_buffer_reserve(&buffer, PTRDIFF_MAX / 2), -ENOMEM);
 	assert_int_equal(wfs_buffer_check(&buffer), -ENOMEM);
 }
 
-static void buffer_that_failed_takes_nothing_until_reset(void **state)
+TEST(buffer_that_failed_takes_nothing_until_reset)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
-
-	(void)state;
 
 	wfs_buffer_append_text(&buffer, "abc");
 	wfs_buffer_reserve(&buffer, SIZE_MAX);
@@ -159,11 +134,9 @@ static void buffer_that_failed_takes_nothing_until_reset(void **state)
 	assert_string_equal(wfs_buffer_text(&buffer), "new");
 }
 
-static void buffer_done_leaves_an_empty_buffer(void **state)
+TEST(buffer_done_leaves_an_empty_buffer)
 {
 	struct wfs_buffer buffer = {0};
-
-	(void)state;
 
 	wfs_buffer_done(&buffer);
 	wfs_buffer_append_text(&buffer, "abc");
@@ -175,31 +148,9 @@ static void buffer_done_leaves_an_empty_buffer(void **state)
 	assert_int_equal(buffer.capacity_bytes, 0);
 }
 
-static void bytes_are_equal_by_size_and_content(void **state)
+TEST(bytes_are_equal_by_size_and_content)
 {
-	(void)state;
-
 	assert_true(wfs_bytes_equal(wfs_bytes_text("ab"), WFS_BYTES("abc", 2)));
 	assert_false(wfs_bytes_equal(wfs_bytes_text("ab"), wfs_bytes_text("abc")));
 	assert_false(wfs_bytes_equal(wfs_bytes_text("ab"), wfs_bytes_text("ac")));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(buffer_starts_empty),
-		cmocka_unit_test(buffer_keeps_what_is_appended_in_order),
-		cmocka_unit_test(buffer_keeps_nul_bytes),
-		cmocka_unit_test(buffer_grows_past_its_first_size),
-		cmocka_unit_test(buffer_printf_grows_for_a_long_result),
-		cmocka_unit_test(buffer_writes_the_extreme_integers),
-		cmocka_unit_test(buffer_reserve_makes_room_that_appending_then_uses),
-		cmocka_unit_test(buffer_reserve_refuses_a_size_that_cannot_be),
-		cmocka_unit_test(buffer_reserve_reports_when_memory_is_out),
-		cmocka_unit_test(buffer_that_failed_takes_nothing_until_reset),
-		cmocka_unit_test(buffer_done_leaves_an_empty_buffer),
-		cmocka_unit_test(bytes_are_equal_by_size_and_content),
-	};
-
-	return cmocka_run_group_tests_name("buffer", tests, NULL, NULL);
 }

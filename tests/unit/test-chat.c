@@ -17,9 +17,9 @@ static const struct plan_spec one[] = {TOOL("")};
 
 /* --- what a model replies --- */
 
-static void a_chat_asks_a_model(void **state)
+WITH_ACTORS(a_chat_asks_a_model)
 {
-	struct plan_run run = chat_as(*state, "alice", CHAT);
+	struct plan_run run = chat_as(fixture, "alice", CHAT);
 	WFS_AUTO_FREE char *id = chat_waits_for(&run);
 
 	assert_string_equal(run.chat_id, "alice+s.0");
@@ -27,45 +27,45 @@ static void a_chat_asks_a_model(void **state)
 	assert_chat(&run,
 		"{'batch_size':25,'content':'do it','max_concurrency':8,'model':'m','role':'user',"
 		"'status':'planning'}");
-	assert_state(*state, "sys.intent", id,
+	assert_state(fixture, "sys.intent", id,
 		"{'chat_id':'alice+s.0','effect':'llm.generate','principal':'alice',"
 		"'state':'open'}");
-	WFS_AUTO_JSON json_t *chat = cell_of(*state, "sys.chat", "alice+s");
+	WFS_AUTO_JSON json_t *chat = cell_of(fixture, "sys.chat", "alice+s");
 	assert_true(json_integer_value(json_object_get(chat, "created_ns")) > 0);
 	assert_members(json_incref(chat), "{'messages':1,'principal':'alice','session_id':'s'}");
 }
 
 /* 166 */
-static void a_text_is_the_answer(void **state)
+WITH_ACTORS(a_text_is_the_answer)
 {
-	struct plan_run run = chat_as(*state, "alice", CHAT);
+	struct plan_run run = chat_as(fixture, "alice", CHAT);
 
 	chat_answer(&run, "ok", SAYS("forty-two"));
 
 	assert_chat(&run, "{'reply':'alice+s.1','status':'answered'}");
-	assert_state(*state, "sys.chat_message", "alice+s.1",
+	assert_state(fixture, "sys.chat_message", "alice+s.1",
 		"{'content':'forty-two','role':'assistant'}");
 	WFS_AUTO_FREE char *id = chat_waits_for(&run);
 	assert_null(id);
 }
 
 /* 167: what it is made of is for whoever cuts it. */
-static void a_plan_is_kept_as_it_was_written(void **state)
+WITH_ACTORS(a_plan_is_kept_as_it_was_written)
 {
-	struct plan_run run = chat_as(*state, "alice", CHAT);
+	struct plan_run run = chat_as(fixture, "alice", CHAT);
 
 	chat_answer(&run, "ok", PLANS("a plan\\n"));
 
 	WFS_AUTO_FREE char *id = chat_waits_for(&run);
 	assert_chat(&run, "{'status':'normalizing'}");
-	assert_state(*state, "sys.plan_source", "alice+s.0", "{'text':'a plan\\n'}");
-	assert_members(cell_of(*state, "sys.intent", id), "{'effect':'plan.normalize'}");
+	assert_state(fixture, "sys.plan_source", "alice+s.0", "{'text':'a plan\\n'}");
+	assert_members(cell_of(fixture, "sys.intent", id), "{'effect':'plan.normalize'}");
 }
 
 /* 163 */
-static void a_model_that_fails_fails_the_chat(void **state)
+WITH_ACTORS(a_model_that_fails_fails_the_chat)
 {
-	struct plan_run run = chat_as(*state, "alice", CHAT);
+	struct plan_run run = chat_as(fixture, "alice", CHAT);
 
 	chat_answer(&run, "error",
 		"{'code':'unavailable','duration_ms':1,'message':'nobody there','usage':null}");
@@ -77,9 +77,9 @@ static void a_model_that_fails_fails_the_chat(void **state)
 	assert_null(id);
 }
 
-static void what_failed_may_have_another_name(void **state)
+WITH_ACTORS(what_failed_may_have_another_name)
 {
-	struct plan_run run = chat_as(*state, "alice", CHAT);
+	struct plan_run run = chat_as(fixture, "alice", CHAT);
 
 	chat_answer(&run, "error",
 		"{'code':'c','failed':'CONTEXT_BUILD_FAILED','message':'no memory'}");
@@ -89,36 +89,36 @@ static void what_failed_may_have_another_name(void **state)
 		"'message':'no memory'}},'status':'failed'}");
 }
 
-static void a_reply_is_a_text_or_a_plan(void **state)
+WITH_ACTORS(a_reply_is_a_text_or_a_plan)
 {
-	struct plan_run run = chat_as(*state, "alice", CHAT);
-	const uint64_t height = height_of(*state);
+	struct plan_run run = chat_as(fixture, "alice", CHAT);
+	const uint64_t height = height_of(fixture);
 
 	assert_int_equal(chat_send(&run, "ok", "{'duration_ms':1,'usage':null}"), -EINVAL);
 	assert_int_equal(chat_send(&run, "ok", "{'text':7}"), -EINVAL);
 
-	assert_int_equal(height_of(*state), height);
+	assert_int_equal(height_of(fixture), height);
 	assert_chat(&run, "{'status':'planning'}");
 }
 
-static void an_intent_of_a_chat_is_answered_once(void **state)
+WITH_ACTORS(an_intent_of_a_chat_is_answered_once)
 {
-	struct plan_run run = chat_as(*state, "alice", CHAT);
+	struct plan_run run = chat_as(fixture, "alice", CHAT);
 	WFS_AUTO_FREE char *id = chat_waits_for(&run);
 
 	chat_answer(&run, "ok", SAYS("x"));
-	const uint64_t height = height_of(*state);
+	const uint64_t height = height_of(fixture);
 
-	assert_int_equal(send_receipt(*state, id, "ok", json_of(SAYS("y"))), -ESTALE);
-	assert_int_equal(height_of(*state), height);
+	assert_int_equal(send_receipt(fixture, id, "ok", json_of(SAYS("y"))), -ESTALE);
+	assert_int_equal(height_of(fixture), height);
 }
 
-static void sessions_and_principals_have_chats_of_their_own(void **state)
+WITH_ACTORS(sessions_and_principals_have_chats_of_their_own)
 {
-	struct plan_run a = chat_as(*state, "alice", CHAT);
-	struct plan_run b = chat_as(*state, "alice", CHAT);
-	struct plan_run c = chat_as(*state, "alice", CHAT_OF("a.b", CHAT_SETTINGS("1", "1")));
-	struct plan_run d = chat_as(*state, "bob", CHAT);
+	struct plan_run a = chat_as(fixture, "alice", CHAT);
+	struct plan_run b = chat_as(fixture, "alice", CHAT);
+	struct plan_run c = chat_as(fixture, "alice", CHAT_OF("a.b", CHAT_SETTINGS("1", "1")));
+	struct plan_run d = chat_as(fixture, "bob", CHAT);
 
 	assert_string_equal(a.chat_id, "alice+s.0");
 	assert_string_equal(b.chat_id, "alice+s.1");
@@ -128,11 +128,11 @@ static void sessions_and_principals_have_chats_of_their_own(void **state)
 
 /* --- forms --- */
 
-static void a_session_has_a_name(void **state)
+WITH_ACTORS(a_session_has_a_name)
 {
-	assert_fails(*state, "alice", CHAT_OF("", CHAT_SETTINGS("1", "1")), WFS_E_INVALID_ARGUMENT,
+	assert_fails(fixture, "alice", CHAT_OF("", CHAT_SETTINGS("1", "1")), WFS_E_INVALID_ARGUMENT,
 		"'session_id'");
-	assert_fails(*state, "alice", CHAT_OF("a+b", CHAT_SETTINGS("1", "1")),
+	assert_fails(fixture, "alice", CHAT_OF("a+b", CHAT_SETTINGS("1", "1")),
 		WFS_E_INVALID_ARGUMENT, "'session_id'");
 	assert_true(wfs_chat_session_valid("01234567890123456789012345678901234567890123456789"
 					   "01234567890123456789012345678901234567890123456789"));
@@ -140,7 +140,7 @@ static void a_session_has_a_name(void **state)
 					    "01234567890123456789012345678901234567890123456789x"));
 }
 
-static void a_message_has_256_kibibytes(void **state)
+WITH_ACTORS(a_message_has_256_kibibytes)
 {
 	static const char form[] =
 		"{'action_type':'chat','batch_size':1,'max_concurrency':1,'message':'%s',"
@@ -155,63 +155,63 @@ static void a_message_has_256_kibibytes(void **state)
 	text[WFS_CHAT_MESSAGE_MAX] = 'x';
 	assert_true(asprintf(&more, form, text) > 0);
 
-	assert_done(*state, "alice", most);
-	assert_fails(*state, "alice", more, WFS_E_TOO_LARGE, "'message'");
+	assert_done(fixture, "alice", most);
+	assert_fails(fixture, "alice", more, WFS_E_TOO_LARGE, "'message'");
 }
 
-static void actions_of_another_form_are_refused(void **state)
+WITH_ACTORS(actions_of_another_form_are_refused)
 {
-	assert_fails(*state, "alice", CHAT_OF("s", CHAT_SETTINGS("1", "1") ",'plan_id':7"),
+	assert_fails(fixture, "alice", CHAT_OF("s", CHAT_SETTINGS("1", "1") ",'plan_id':7"),
 		WFS_E_INVALID_ARGUMENT, "'plan_id'");
-	assert_fails(*state, "alice",
+	assert_fails(fixture, "alice",
 		"{'action_type':'import','batch_size':1,'blob':'x','max_concurrency':1,"
 		"'model':'m','session_id':'s'}",
 		WFS_E_INVALID_ARGUMENT, "");
-	assert_fails(*state, "alice",
+	assert_fails(fixture, "alice",
 		"{'action_type':'import','batch_size':1,'blob':'sha256:"
 		"0123456789012345678901234567890123456789012345678901234567890123',"
 		"'max_concurrency':1,'model':'m','resume':1,'session_id':'s'}",
 		WFS_E_INVALID_ARGUMENT, "'resume'");
 	assert_fails(
-		*state, "alice", "{'action_type':'resume'}", WFS_E_MISSING_ARGUMENT, "plan_id");
+		fixture, "alice", "{'action_type':'resume'}", WFS_E_MISSING_ARGUMENT, "plan_id");
 	assert_fails(
-		*state, "alice", "{'action_type':'stop'}", WFS_E_MISSING_ARGUMENT, "'plan_id'");
-	assert_fails(*state, "alice", "{'action_type':'stop','chat_id':'a','plan_id':'b'}",
+		fixture, "alice", "{'action_type':'stop'}", WFS_E_MISSING_ARGUMENT, "'plan_id'");
+	assert_fails(fixture, "alice", "{'action_type':'stop','chat_id':'a','plan_id':'b'}",
 		WFS_E_MISSING_ARGUMENT, "'plan_id'");
 }
 
 /* 152 */
-static void there_is_no_other_plan_than_there_is(void **state)
+WITH_ACTORS(there_is_no_other_plan_than_there_is)
 {
 	WFS_AUTO_FREE char *long_id = NULL;
 	WFS_AUTO_FREE char *long_chat = NULL;
 
-	assert_fails(*state, "alice", RESUME("zz"), WFS_E_NOT_FOUND, "Plan 'zz' not found");
-	assert_fails(*state, "alice", RESUME(""), WFS_E_NOT_FOUND, "Plan '' not found");
-	assert_fails(*state, "alice", CHAT_OF("s", CHAT_SETTINGS("1", "1") ",'plan_id':'zz'"),
+	assert_fails(fixture, "alice", RESUME("zz"), WFS_E_NOT_FOUND, "Plan 'zz' not found");
+	assert_fails(fixture, "alice", RESUME(""), WFS_E_NOT_FOUND, "Plan '' not found");
+	assert_fails(fixture, "alice", CHAT_OF("s", CHAT_SETTINGS("1", "1") ",'plan_id':'zz'"),
 		WFS_E_NOT_FOUND, "Plan 'zz' not found");
 	assert_true(asprintf(&long_id, RESUME("%01000d"), 0) > 0);
-	assert_fails(*state, "alice", long_id, WFS_E_NOT_FOUND, "not found");
-	assert_fails(*state, "alice", "{'action_type':'stop','chat_id':'alice+s.9'}",
+	assert_fails(fixture, "alice", long_id, WFS_E_NOT_FOUND, "not found");
+	assert_fails(fixture, "alice", "{'action_type':'stop','chat_id':'alice+s.9'}",
 		WFS_E_NOT_FOUND, "Chat 'alice+s.9' not found");
 	assert_true(asprintf(&long_chat, "{'action_type':'stop','chat_id':'%01000d'}", 0) > 0);
-	assert_fails(*state, "alice", long_chat, WFS_E_NOT_FOUND, "not found");
+	assert_fails(fixture, "alice", long_chat, WFS_E_NOT_FOUND, "not found");
 
-	WFS_AUTO_JSON json_t *chat = cell_of(*state, "sys.chat", "alice+s");
+	WFS_AUTO_JSON json_t *chat = cell_of(fixture, "sys.chat", "alice+s");
 	assert_null(chat);
 }
 
 /* --- parts --- */
 
-static void one_part_is_a_plan(void **state)
+WITH_ACTORS(one_part_is_a_plan)
 {
-	struct plan_run run = chat_planned(*state, CHAT);
+	struct plan_run run = chat_planned(fixture, CHAT);
 
 	give_steps(&run, three, 3);
 
 	WFS_AUTO_FREE char *id = chat_waits_for(&run);
 	assert_null(id);
-	assert_members(cell_of(*state, "sys.chat_message", run.chat_id), "{'status':'planned'}");
+	assert_members(cell_of(fixture, "sys.chat_message", run.chat_id), "{'status':'planned'}");
 	assert_plan(&run,
 		"{'batch_size':25,'batches':0,'chat_id':'alice+s.0','defined':3,'done':0,"
 		"'failed':0,'goal':'do it','max_concurrency':8,'model':'m','phase':'running',"
@@ -221,9 +221,9 @@ static void one_part_is_a_plan(void **state)
 	assert_bytes_are_counted(&run);
 }
 
-static void several_parts_are_one_plan(void **state)
+WITH_ACTORS(several_parts_are_one_plan)
 {
-	struct plan_run run = chat_planned(*state, CHAT);
+	struct plan_run run = chat_planned(fixture, CHAT);
 	WFS_AUTO_JSON json_t *steps = steps_of(three, 3);
 	WFS_AUTO_FREE char *first = chat_waits_for(&run);
 
@@ -253,9 +253,9 @@ static void assert_part_refused(
 	assert_int_equal(height_of(run->fixture), height);
 }
 
-static void a_part_is_where_the_one_before_ends(void **state)
+WITH_ACTORS(a_part_is_where_the_one_before_ends)
 {
-	struct plan_run run = chat_planned(*state, CHAT);
+	struct plan_run run = chat_planned(fixture, CHAT);
 	WFS_AUTO_JSON json_t *steps = steps_of(three, 3);
 
 	assert_part_refused(
@@ -269,9 +269,9 @@ static void a_part_is_where_the_one_before_ends(void **state)
 	assert_plan(&run, "{'defined':1}");
 }
 
-static void a_part_has_a_thousand_steps(void **state)
+WITH_ACTORS(a_part_has_a_thousand_steps)
 {
-	struct plan_run run = chat_planned(*state, CHAT);
+	struct plan_run run = chat_planned(fixture, CHAT);
 	WFS_AUTO_FREE struct plan_spec *specs = calloc(1001, sizeof(*specs));
 
 	assert_non_null(specs);
@@ -285,9 +285,9 @@ static void a_part_has_a_thousand_steps(void **state)
 	assert_plan(&run, "{'defined':1000}");
 }
 
-static void a_plan_has_no_more_steps_than_it_says(void **state)
+WITH_ACTORS(a_plan_has_no_more_steps_than_it_says)
 {
-	struct plan_run run = chat_planned(*state, CHAT);
+	struct plan_run run = chat_planned(fixture, CHAT);
 	WFS_AUTO_JSON json_t *steps = steps_of(three, 3);
 
 	assert_part_refused(
@@ -310,9 +310,9 @@ static json_t *part_with(const struct plan_run *run, const char *member, json_t 
 	return part;
 }
 
-static void parts_of_another_form_are_refused(void **state)
+WITH_ACTORS(parts_of_another_form_are_refused)
 {
-	struct plan_run run = chat_planned(*state, CHAT);
+	struct plan_run run = chat_planned(fixture, CHAT);
 
 	assert_part_refused(&run, "no goal", part_with(&run, "goal", NULL), "goal");
 	assert_part_refused(&run, "no plan_id", part_with(&run, "plan_id", NULL), "plan_id");
@@ -339,9 +339,9 @@ static json_t *part_with_step(const struct plan_run *run, const char *step)
 #define STEP_OF(members) \
 	"{'step':{'id':'a','max_attempts':1,'status':'pending'},'waiting':0" members "}"
 
-static void steps_of_another_form_are_refused(void **state)
+WITH_ACTORS(steps_of_another_form_are_refused)
 {
-	struct plan_run run = chat_planned(*state, CHAT);
+	struct plan_run run = chat_planned(fixture, CHAT);
 
 	assert_part_refused(&run, "no step", part_with_step(&run, "{'waiting':0}"), "step 0");
 	assert_part_refused(&run, "no id",
@@ -363,10 +363,10 @@ static void steps_of_another_form_are_refused(void **state)
 }
 
 /* 148 */
-static void no_two_plans_have_one_id(void **state)
+WITH_ACTORS(no_two_plans_have_one_id)
 {
-	struct plan_run first = plan_begin(*state, CHAT, one, 1);
-	struct plan_run second = chat_planned(*state, CHAT);
+	struct plan_run first = plan_begin(fixture, CHAT, one, 1);
+	struct plan_run second = chat_planned(fixture, CHAT);
 	WFS_AUTO_JSON json_t *steps = steps_of(one, 1);
 
 	snprintf(second.id, sizeof(second.id), "%s", first.id);
@@ -376,10 +376,10 @@ static void no_two_plans_have_one_id(void **state)
 	assert_chat(&second, "{'status':'normalizing'}");
 }
 
-static void parts_are_of_the_plan_of_their_chat(void **state)
+WITH_ACTORS(parts_are_of_the_plan_of_their_chat)
 {
-	struct plan_run first = chat_planned(*state, CHAT);
-	struct plan_run second = chat_planned(*state, CHAT);
+	struct plan_run first = chat_planned(fixture, CHAT);
+	struct plan_run second = chat_planned(fixture, CHAT);
 	WFS_AUTO_JSON json_t *steps = steps_of(three, 3);
 
 	give_part(&first, part_of(&first, steps, 0, 1, 3));
@@ -391,25 +391,25 @@ static void parts_are_of_the_plan_of_their_chat(void **state)
 }
 
 /* Whoever drives the world may do so for everybody. */
-static void a_plan_is_whose_chat_it_is(void **state)
+WITH_ACTORS(a_plan_is_whose_chat_it_is)
 {
-	struct plan_run run = chat_as(*state, "bob", CHAT);
+	struct plan_run run = chat_as(fixture, "bob", CHAT);
 
 	chat_answer(&run, "ok", PLANS("a plan"));
 	snprintf(run.id, sizeof(run.id), "p");
 	WFS_AUTO_FREE char *id = chat_waits_for(&run);
-	assert_members(cell_of(*state, "sys.intent", id), "{'principal':'bob'}");
+	assert_members(cell_of(fixture, "sys.intent", id), "{'principal':'bob'}");
 	give_steps(&run, one, 1);
 
 	assert_plan(&run, "{'principal':'bob'}");
 	WFS_AUTO_FREE char *call = plan_waits_for(&run, 0);
-	assert_members(cell_of(*state, "sys.intent", call), "{'principal':'bob'}");
+	assert_members(cell_of(fixture, "sys.intent", call), "{'principal':'bob'}");
 }
 
 /* 127 */
-static void steps_in_order_run_one_at_a_time(void **state)
+WITH_ACTORS(steps_in_order_run_one_at_a_time)
 {
-	struct plan_run run = chat_planned(*state, CHAT);
+	struct plan_run run = chat_planned(fixture, CHAT);
 	WFS_AUTO_JSON json_t *steps =
 		steps_of((const struct plan_spec[]){TOOL(""), TOOL(""), TOOL("")}, 3);
 	json_t *part = part_of(&run, steps, 0, 3, 3);
@@ -430,40 +430,40 @@ static void steps_in_order_run_one_at_a_time(void **state)
 	"'message':'a cycle','plan_id':'bad','total':0}"
 
 /* 164 */
-static void a_plan_that_is_none_keeps_its_source(void **state)
+WITH_ACTORS(a_plan_that_is_none_keeps_its_source)
 {
-	struct plan_run run = chat_planned(*state, CHAT);
+	struct plan_run run = chat_planned(fixture, CHAT);
 
 	snprintf(run.id, sizeof(run.id), "bad");
 	chat_answer(&run, "error", NO_PLAN);
 
-	WFS_AUTO_JSON json_t *message = cell_of(*state, "sys.chat_message", run.chat_id);
+	WFS_AUTO_JSON json_t *message = cell_of(fixture, "sys.chat_message", run.chat_id);
 	const json_t *const error = json_object_get(message, "error");
 	assert_string_equal(wfs_json_text(message, "status"), "failed");
 	assert_string_equal(wfs_json_text(error, "code"), "PLAN_NORMALIZE_FAILED");
 	assert_string_equal(wfs_json_text(json_object_get(error, "details"), "message"), "a cycle");
 	assert_plan(&run, "{'defined':0,'phase':'ended','status':'failed_normalize','total':0}");
-	assert_state(*state, "sys.plan_source", run.chat_id, "{'text':'a plan'}");
+	assert_state(fixture, "sys.plan_source", run.chat_id, "{'text':'a plan'}");
 }
 
 /* 164 */
-static void a_plan_that_is_none_does_not_go_on(void **state)
+WITH_ACTORS(a_plan_that_is_none_does_not_go_on)
 {
-	struct plan_run run = chat_planned(*state, CHAT);
+	struct plan_run run = chat_planned(fixture, CHAT);
 
 	chat_answer(&run, "error", NO_PLAN);
 
-	assert_fails(*state, "alice", RESUME("bad"), WFS_E_CONFLICT, "is no plan");
-	assert_fails(*state, "alice", CHAT_OF("s", CHAT_SETTINGS("1", "1") ",'plan_id':'bad'"),
+	assert_fails(fixture, "alice", RESUME("bad"), WFS_E_CONFLICT, "is no plan");
+	assert_fails(fixture, "alice", CHAT_OF("s", CHAT_SETTINGS("1", "1") ",'plan_id':'bad'"),
 		WFS_E_CONFLICT, "is no plan");
-	assert_fails(*state, "alice", "{'action_type':'stop','plan_id':'bad'}", WFS_E_CONFLICT,
+	assert_fails(fixture, "alice", "{'action_type':'stop','plan_id':'bad'}", WFS_E_CONFLICT,
 		"failed_normalize");
 }
 
 /* What could not even be read has no plan. */
-static void a_plan_without_an_id_is_not_kept(void **state)
+WITH_ACTORS(a_plan_without_an_id_is_not_kept)
 {
-	struct plan_run run = chat_planned(*state, CHAT);
+	struct plan_run run = chat_planned(fixture, CHAT);
 
 	chat_answer(&run, "error", "{'code':'not_found','message':'gone','total':0}");
 
@@ -473,9 +473,9 @@ static void a_plan_without_an_id_is_not_kept(void **state)
 }
 
 /* However late it is found that it is none, it does not run. */
-static void a_plan_that_fails_behind_its_first_part_has_failed(void **state)
+WITH_ACTORS(a_plan_that_fails_behind_its_first_part_has_failed)
 {
-	struct plan_run run = chat_planned(*state, CHAT);
+	struct plan_run run = chat_planned(fixture, CHAT);
 	WFS_AUTO_JSON json_t *steps = steps_of(three, 3);
 
 	give_part(&run, part_of(&run, steps, 0, 1, 3));
@@ -490,23 +490,23 @@ static void a_plan_that_fails_behind_its_first_part_has_failed(void **state)
 
 #define STOP_CHAT "{'action_type':'stop','chat_id':'alice+s.0'}"
 
-static void a_chat_is_stopped_while_a_model_thinks(void **state)
+WITH_ACTORS(a_chat_is_stopped_while_a_model_thinks)
 {
-	struct plan_run run = chat_as(*state, "alice", CHAT);
+	struct plan_run run = chat_as(fixture, "alice", CHAT);
 	WFS_AUTO_FREE char *id = chat_waits_for(&run);
 
-	assert_done(*state, "alice", STOP_CHAT);
+	assert_done(fixture, "alice", STOP_CHAT);
 
 	assert_chat(&run, "{'status':'cancelled'}");
-	assert_int_equal(send_receipt(*state, id, "ok", json_of(SAYS("x"))), -ESTALE);
-	assert_fails(*state, "alice", STOP_CHAT, WFS_E_CONFLICT, "waits for nothing");
+	assert_int_equal(send_receipt(fixture, id, "ok", json_of(SAYS("x"))), -ESTALE);
+	assert_fails(fixture, "alice", STOP_CHAT, WFS_E_CONFLICT, "waits for nothing");
 }
 
-static void a_chat_is_stopped_before_its_plan_has_steps(void **state)
+WITH_ACTORS(a_chat_is_stopped_before_its_plan_has_steps)
 {
-	struct plan_run run = chat_planned(*state, CHAT);
+	struct plan_run run = chat_planned(fixture, CHAT);
 
-	assert_done(*state, "alice", STOP_CHAT);
+	assert_done(fixture, "alice", STOP_CHAT);
 
 	assert_chat(&run, "{'status':'cancelled'}");
 	WFS_AUTO_FREE char *id = chat_waits_for(&run);
@@ -514,9 +514,9 @@ static void a_chat_is_stopped_before_its_plan_has_steps(void **state)
 }
 
 /* 154, of steps that were not given: they are found once more. */
-static void a_plan_is_stopped_between_its_parts(void **state)
+WITH_ACTORS(a_plan_is_stopped_between_its_parts)
 {
-	struct plan_run run = chat_planned(*state, CHAT);
+	struct plan_run run = chat_planned(fixture, CHAT);
 	WFS_AUTO_JSON json_t *steps = steps_of(three, 3);
 
 	give_part(&run, part_of(&run, steps, 0, 1, 3));
@@ -526,7 +526,7 @@ static void a_plan_is_stopped_between_its_parts(void **state)
 	plan_resume_it(&run);
 
 	WFS_AUTO_FREE char *id = chat_waits_for(&run);
-	assert_members(cell_of(*state, "sys.intent", id), "{'effect':'plan.normalize'}");
+	assert_members(cell_of(fixture, "sys.intent", id), "{'effect':'plan.normalize'}");
 	assert_chat(&run, "{'status':'normalizing'}");
 	assert_plan(&run, "{'phase':'defining','status':'running'}");
 	give_part(&run, part_of(&run, steps, 1, 2, 3));
@@ -535,26 +535,26 @@ static void a_plan_is_stopped_between_its_parts(void **state)
 }
 
 /* Its chat is all that its author knows of it yet. */
-static void a_plan_is_stopped_by_its_chat(void **state)
+WITH_ACTORS(a_plan_is_stopped_by_its_chat)
 {
-	struct plan_run run = chat_planned(*state, CHAT);
+	struct plan_run run = chat_planned(fixture, CHAT);
 	WFS_AUTO_JSON json_t *steps = steps_of(three, 3);
 
 	give_part(&run, part_of(&run, steps, 0, 1, 3));
-	assert_done(*state, "alice", STOP_CHAT);
+	assert_done(fixture, "alice", STOP_CHAT);
 	assert_plan(&run, "{'status':'cancelled'}");
 	plan_resume_it(&run);
 	give_part(&run, part_of(&run, steps, 1, 2, 3));
-	assert_done(*state, "alice", STOP_CHAT);
+	assert_done(fixture, "alice", STOP_CHAT);
 
 	assert_plan(&run, "{'open':[],'status':'cancelled'}");
 	assert_steps(&run, "ppp");
 }
 
 /* Who may go on with plans of others does so for them. */
-static void a_plan_stays_whose_it_is(void **state)
+WITH_ACTORS(a_plan_stays_whose_it_is)
 {
-	struct plan_run run = chat_planned(*state, CHAT);
+	struct plan_run run = chat_planned(fixture, CHAT);
 	WFS_AUTO_JSON json_t *steps = steps_of(three, 3);
 
 	give_part(&run, part_of(&run, steps, 0, 1, 3));
@@ -562,7 +562,7 @@ static void a_plan_stays_whose_it_is(void **state)
 	assert_int_equal(plan_tell(&run, "tester", "resume"), 0);
 
 	WFS_AUTO_FREE char *id = chat_waits_for(&run);
-	assert_members(cell_of(*state, "sys.intent", id), "{'principal':'alice'}");
+	assert_members(cell_of(fixture, "sys.intent", id), "{'principal':'alice'}");
 }
 
 /* --- saying more --- */
@@ -587,37 +587,37 @@ static struct plan_run say_more(const struct plan_run *run)
 }
 
 /* 156 */
-static void a_plan_is_of_its_session(void **state)
+WITH_ACTORS(a_plan_is_of_its_session)
 {
-	struct plan_run run = plan_begin(*state, CHAT, one, 1);
+	struct plan_run run = plan_begin(fixture, CHAT, one, 1);
 
 	plan_stop_it(&run);
 	assert_more_refused(&run, "alice", "t");
 	assert_more_refused(&run, "bob", "s");
 
 	assert_plan(&run, "{'status':'cancelled'}");
-	assert_members(cell_of(*state, "sys.chat", "alice+s"), "{'messages':1}");
+	assert_members(cell_of(fixture, "sys.chat", "alice+s"), "{'messages':1}");
 }
 
-static void a_chat_goes_on_with_its_plan(void **state)
+WITH_ACTORS(a_chat_goes_on_with_its_plan)
 {
-	struct plan_run run = plan_begin(*state, CHAT, one, 1);
+	struct plan_run run = plan_begin(fixture, CHAT, one, 1);
 
 	plan_stop_it(&run);
 	struct plan_run more = say_more(&run);
 
 	assert_string_equal(more.chat_id, "alice+s.1");
 	assert_string_equal(more.id, run.id);
-	assert_members(cell_of(*state, "sys.chat_message", more.chat_id),
+	assert_members(cell_of(fixture, "sys.chat_message", more.chat_id),
 		"{'content':'do it','role':'user','status':'resumed'}");
 	assert_plan(&run, "{'chat_id':'alice+s.1','source_id':'alice+s.0','status':'running'}");
 	assert_waits_for(&run, "0");
 }
 
 /* 155 */
-static void saying_more_of_a_finished_plan_runs_nothing(void **state)
+WITH_ACTORS(saying_more_of_a_finished_plan_runs_nothing)
 {
-	struct plan_run run = plan_begin(*state, CHAT, (const struct plan_spec[]){NOTE("")}, 1);
+	struct plan_run run = plan_begin(fixture, CHAT, (const struct plan_spec[]){NOTE("")}, 1);
 
 	plan_answer(&run, 0, "ok", SAYS("x"));
 	WFS_AUTO_JSON json_t *before = plan_cell(&run, "sys.plan", -1);
@@ -665,20 +665,20 @@ static struct plan_run import(struct world_fixture *fixture, const char *action)
 	return run;
 }
 
-static void an_import_is_cut_without_a_model(void **state)
+WITH_ACTORS(an_import_is_cut_without_a_model)
 {
-	struct plan_run run = import(*state, IMPORT("true"));
+	struct plan_run run = import(fixture, IMPORT("true"));
 	WFS_AUTO_FREE char *id = chat_waits_for(&run);
 
 	assert_chat(&run, "{'resume':true,'role':'user','status':'normalizing'}");
-	assert_members(cell_of(*state, "sys.intent", id),
+	assert_members(cell_of(fixture, "sys.intent", id),
 		"{'chat_id':'alice+s.0','effect':'plan.normalize'}");
 }
 
 /* 154 */
-static void an_import_goes_on_where_it_was(void **state)
+WITH_ACTORS(an_import_goes_on_where_it_was)
 {
-	struct plan_run run = import(*state, IMPORT("true"));
+	struct plan_run run = import(fixture, IMPORT("true"));
 
 	give_part(&run, part_from_elsewhere(&run));
 
@@ -690,9 +690,9 @@ static void an_import_goes_on_where_it_was(void **state)
 }
 
 /* A step may come with what it has given and be run again all the same. */
-static void a_result_takes_the_place_of_an_imported_one(void **state)
+WITH_ACTORS(a_result_takes_the_place_of_an_imported_one)
 {
-	struct plan_run run = import(*state, IMPORT("true"));
+	struct plan_run run = import(fixture, IMPORT("true"));
 	json_t *part = part_from_elsewhere(&run);
 
 	json_object_set_new(json_array_get(json_object_get(part, "steps"), 2), "result",
@@ -705,9 +705,9 @@ static void a_result_takes_the_place_of_an_imported_one(void **state)
 	assert_plan(&run, "{'results_count':3}");
 }
 
-static void an_import_waits_until_somebody_goes_on_with_it(void **state)
+WITH_ACTORS(an_import_waits_until_somebody_goes_on_with_it)
 {
-	struct plan_run run = import(*state, IMPORT("false"));
+	struct plan_run run = import(fixture, IMPORT("false"));
 
 	give_part(&run, part_from_elsewhere(&run));
 	assert_steps(&run, "ddp");
@@ -717,9 +717,9 @@ static void an_import_waits_until_somebody_goes_on_with_it(void **state)
 	assert_steps(&run, "ddr");
 }
 
-static void a_finished_import_stays_finished(void **state)
+WITH_ACTORS(a_finished_import_stays_finished)
 {
-	struct plan_run run = import(*state, IMPORT("true"));
+	struct plan_run run = import(fixture, IMPORT("true"));
 	json_t *part = part_from_elsewhere(&run);
 
 	json_object_set_new(part, "status", json_string("partial"));
@@ -735,9 +735,9 @@ static void a_finished_import_stays_finished(void **state)
 }
 
 /* 151 */
-static void an_import_that_is_no_plan_fails(void **state)
+WITH_ACTORS(an_import_that_is_no_plan_fails)
 {
-	struct plan_run run = import(*state, IMPORT("true"));
+	struct plan_run run = import(fixture, IMPORT("true"));
 
 	chat_answer(&run, "error", "{'code':'invalid_json','message':'cut off','total':0}");
 
@@ -749,9 +749,8 @@ static void an_import_that_is_no_plan_fails(void **state)
 }
 
 /* 157 */
-static void a_world_that_is_opened_again_has_the_same_chat(void **state)
+WITH_ACTORS(a_world_that_is_opened_again_has_the_same_chat)
 {
-	struct world_fixture *const fixture = *state;
 	struct plan_run run = chat_as(fixture, "alice", CHAT);
 	WFS_AUTO_JSON json_t *steps = steps_of(three, 3);
 
@@ -764,54 +763,4 @@ static void a_world_that_is_opened_again_has_the_same_chat(void **state)
 	give_part(&run, part_of(&run, steps, 2, 1, 3));
 
 	assert_steps(&run, "rpp");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_chat_asks_a_model),
-		TEST(a_text_is_the_answer),
-		TEST(a_plan_is_kept_as_it_was_written),
-		TEST(a_model_that_fails_fails_the_chat),
-		TEST(what_failed_may_have_another_name),
-		TEST(a_reply_is_a_text_or_a_plan),
-		TEST(an_intent_of_a_chat_is_answered_once),
-		TEST(sessions_and_principals_have_chats_of_their_own),
-		TEST(a_session_has_a_name),
-		TEST(a_message_has_256_kibibytes),
-		TEST(actions_of_another_form_are_refused),
-		TEST(there_is_no_other_plan_than_there_is),
-		TEST(one_part_is_a_plan),
-		TEST(several_parts_are_one_plan),
-		TEST(a_part_is_where_the_one_before_ends),
-		TEST(a_part_has_a_thousand_steps),
-		TEST(a_plan_has_no_more_steps_than_it_says),
-		TEST(parts_of_another_form_are_refused),
-		TEST(steps_of_another_form_are_refused),
-		TEST(no_two_plans_have_one_id),
-		TEST(parts_are_of_the_plan_of_their_chat),
-		TEST(a_plan_is_whose_chat_it_is),
-		TEST(steps_in_order_run_one_at_a_time),
-		TEST(a_plan_that_is_none_keeps_its_source),
-		TEST(a_plan_that_is_none_does_not_go_on),
-		TEST(a_plan_without_an_id_is_not_kept),
-		TEST(a_plan_that_fails_behind_its_first_part_has_failed),
-		TEST(a_chat_is_stopped_while_a_model_thinks),
-		TEST(a_chat_is_stopped_before_its_plan_has_steps),
-		TEST(a_plan_is_stopped_between_its_parts),
-		TEST(a_plan_is_stopped_by_its_chat),
-		TEST(a_plan_stays_whose_it_is),
-		TEST(a_plan_is_of_its_session),
-		TEST(a_chat_goes_on_with_its_plan),
-		TEST(saying_more_of_a_finished_plan_runs_nothing),
-		TEST(an_import_is_cut_without_a_model),
-		TEST(an_import_goes_on_where_it_was),
-		TEST(a_result_takes_the_place_of_an_imported_one),
-		TEST(an_import_waits_until_somebody_goes_on_with_it),
-		TEST(a_finished_import_stays_finished),
-		TEST(an_import_that_is_no_plan_fails),
-		TEST(a_world_that_is_opened_again_has_the_same_chat),
-	};
-
-	return cmocka_run_group_tests_name("chat", tests, NULL, NULL);
 }

@@ -31,9 +31,10 @@ static void invoke(struct world_fixture *fixture, const char *as, const char *ac
 }
 
 /* A world with the agent `al`, who may do all, and has made its own artifact, or the operator has. */
-static struct world_fixture *with_agent(void **state, const char *owner, const char *more)
+static struct world_fixture *with_agent(
+	struct world_fixture *fixture, const char *owner, const char *more)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	WFS_AUTO_BUFFER struct wfs_buffer action = {0};
 	AUTO_PRINTED struct printed added = RUN_IN(fixture, "principal", "add", "al");
 	AUTO_PRINTED struct printed act = RUN_IN(fixture, "grant", "al", "act");
@@ -76,9 +77,9 @@ static void assert_height(struct world_fixture *fixture, const char *before)
 	assert_done(&printed, before);
 }
 
-static void parts_become_artifacts_that_belong_to_the_agent(void **state)
+IN_WORLD(parts_become_artifacts_that_belong_to_the_agent)
 {
-	struct world_fixture *const fixture = with_agent(state, "operator", "");
+	with_agent(fixture, "operator", "");
 	AUTO_PRINTED struct printed printed = RUN_IN(fixture, "agent", "migrate", "al");
 
 	assert_done(&printed, WRITTEN);
@@ -93,9 +94,9 @@ static void parts_become_artifacts_that_belong_to_the_agent(void **state)
 	assert_owner(fixture, "al_workflow", "al", "freeware");
 }
 
-static void an_agent_migrates_itself(void **state)
+IN_WORLD(an_agent_migrates_itself)
 {
-	struct world_fixture *const fixture = with_agent(state, "al", ",'access':'self_owned'");
+	with_agent(fixture, "al", ",'access':'self_owned'");
 	AUTO_PRINTED struct printed printed =
 		RUN_IN(fixture, "--as", "al", "agent", "migrate", "al");
 
@@ -103,19 +104,18 @@ static void an_agent_migrates_itself(void **state)
 	assert_owner(fixture, "al_workflow", "al", "private");
 }
 
-static void what_costs_something_is_not_free_afterwards(void **state)
+IN_WORLD(what_costs_something_is_not_free_afterwards)
 {
-	struct world_fixture *const fixture =
-		with_agent(state, "operator", ",'policy':{'read_price':3}");
+	with_agent(fixture, "operator", ",'policy':{'read_price':3}");
 	AUTO_PRINTED struct printed printed = RUN_IN(fixture, "agent", "migrate", "al");
 
 	assert_done(&printed, WRITTEN);
 	assert_owner(fixture, "al_personality", "al", "private");
 }
 
-static void the_second_time_there_is_nothing_to_migrate(void **state)
+IN_WORLD(the_second_time_there_is_nothing_to_migrate)
 {
-	struct world_fixture *const fixture = with_agent(state, "operator", "");
+	with_agent(fixture, "operator", "");
 	AUTO_PRINTED struct printed once = RUN_IN(fixture, "agent", "migrate", "al");
 	AUTO_PRINTED struct printed before = RUN_IN(fixture, "head");
 	AUTO_PRINTED struct printed twice = RUN_IN(fixture, "agent", "migrate", "al");
@@ -126,9 +126,9 @@ static void the_second_time_there_is_nothing_to_migrate(void **state)
 	assert_height(fixture, before.out);
 }
 
-static void a_dry_run_changes_nothing(void **state)
+IN_WORLD(a_dry_run_changes_nothing)
 {
-	struct world_fixture *const fixture = with_agent(state, "operator", "");
+	with_agent(fixture, "operator", "");
 	AUTO_PRINTED struct printed before = RUN_IN(fixture, "head");
 	AUTO_PRINTED struct printed printed =
 		RUN_IN(fixture, "agent", "migrate", "al", "--dry-run");
@@ -138,9 +138,9 @@ static void a_dry_run_changes_nothing(void **state)
 	assert_height(fixture, before.out);
 }
 
-static void json_has_what_is_written(void **state)
+IN_WORLD(json_has_what_is_written)
 {
-	struct world_fixture *const fixture = with_agent(state, "operator", "");
+	with_agent(fixture, "operator", "");
 	AUTO_PRINTED struct printed printed =
 		RUN_IN(fixture, "agent", "migrate", "al", "--dry-run", "--json");
 	WFS_AUTO_JSON json_t *document = json_loads(printed.out, 0, NULL);
@@ -155,9 +155,9 @@ static void json_has_what_is_written(void **state)
 }
 
 /* As if it had been killed before the last record, and before one was given away. */
-static void what_an_interrupted_one_has_written_is_taken(void **state)
+IN_WORLD(what_an_interrupted_one_has_written_is_taken)
 {
-	struct world_fixture *const fixture = with_agent(state, "operator", "");
+	with_agent(fixture, "operator", "");
 
 	invoke(fixture, "operator",
 		"{'action_type':'write_artifact','artifact_id':'al_personality','type':'prompt',"
@@ -174,9 +174,9 @@ static void what_an_interrupted_one_has_written_is_taken(void **state)
 	assert_owner(fixture, "al_acting_prompt", "al", "freeware");
 }
 
-static void an_artifact_with_another_content_is_an_error(void **state)
+IN_WORLD(an_artifact_with_another_content_is_an_error)
 {
-	struct world_fixture *const fixture = with_agent(state, "operator", "");
+	with_agent(fixture, "operator", "");
 
 	invoke(fixture, "al",
 		"{'action_type':'write_artifact','artifact_id':'al_workflow','type':'workflow',"
@@ -190,9 +190,9 @@ static void an_artifact_with_another_content_is_an_error(void **state)
 	assert_height(fixture, before.out);
 }
 
-static void an_artifact_of_somebody_else_is_an_error(void **state)
+IN_WORLD(an_artifact_of_somebody_else_is_an_error)
 {
-	struct world_fixture *const fixture = with_agent(state, "al", "");
+	with_agent(fixture, "al", "");
 
 	invoke(fixture, "operator",
 		"{'action_type':'write_artifact','artifact_id':'al_personality','type':'prompt',"
@@ -204,9 +204,9 @@ static void an_artifact_of_somebody_else_is_an_error(void **state)
 		&printed, "the artifact 'al_personality' is there, and belongs to 'operator'");
 }
 
-static void an_agent_of_somebody_else_is_left_as_it_is(void **state)
+IN_WORLD(an_agent_of_somebody_else_is_left_as_it_is)
 {
-	struct world_fixture *const fixture = with_agent(state, "al", "");
+	with_agent(fixture, "al", "");
 	AUTO_PRINTED struct printed before = RUN_IN(fixture, "head");
 	AUTO_PRINTED struct printed printed = RUN_IN(fixture, "agent", "migrate", "al");
 
@@ -215,9 +215,9 @@ static void an_agent_of_somebody_else_is_left_as_it_is(void **state)
 	assert_height(fixture, before.out);
 }
 
-static void what_is_no_agent_is_refused(void **state)
+IN_WORLD(what_is_no_agent_is_refused)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 
 	invoke(fixture, "operator",
 		"{'action_type':'write_artifact','artifact_id':'page','content':'{}'}");
@@ -231,23 +231,4 @@ static void what_is_no_agent_is_refused(void **state)
 	assert_failed(&page, "worldfs: invalid_type: ");
 	assert_failed(&odd, "worldfs: invalid_json: the content of the agent 'odd'");
 	assert_failed(&none, "worldfs: not_found: ");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_WORLD(parts_become_artifacts_that_belong_to_the_agent),
-		IN_WORLD(an_agent_migrates_itself),
-		IN_WORLD(what_costs_something_is_not_free_afterwards),
-		IN_WORLD(the_second_time_there_is_nothing_to_migrate),
-		IN_WORLD(a_dry_run_changes_nothing),
-		IN_WORLD(json_has_what_is_written),
-		IN_WORLD(what_an_interrupted_one_has_written_is_taken),
-		IN_WORLD(an_artifact_with_another_content_is_an_error),
-		IN_WORLD(an_artifact_of_somebody_else_is_an_error),
-		IN_WORLD(an_agent_of_somebody_else_is_left_as_it_is),
-		IN_WORLD(what_is_no_agent_is_refused),
-	};
-
-	return cmocka_run_group_tests_name("command-agent", tests, forget_environment, NULL);
 }

@@ -2,9 +2,9 @@
 /* Commands that change a world, copy it and check it. */
 #include "tests/unit/command-helper.h"
 
-static void blob_that_was_put_comes_back(void **state)
+IN_WORLD(blob_that_was_put_comes_back)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	char path[120];
 	char hash[100];
 
@@ -22,9 +22,9 @@ static void blob_that_was_put_comes_back(void **state)
 	assert_misuse(&bad, "12", "--help");
 }
 
-static void event_sends_a_value_from_the_line_or_a_file(void **state)
+IN_WORLD(event_sends_a_value_from_the_line_or_a_file)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	char path[120];
 
 	put_file(fixture->source, "event.json", "{\"key\":\"a\",\"op\":\"add\",\"n\":5}\n");
@@ -39,9 +39,9 @@ static void event_sends_a_value_from_the_line_or_a_file(void **state)
 	assert_done(&state_now, "{\"n\":12}\n");
 }
 
-static void event_that_is_refused_says_why(void **state)
+IN_WORLD(event_that_is_refused_says_why)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	AUTO_PRINTED struct printed json = RUN_IN(fixture, "event", "test/Do@1", "{");
 	AUTO_PRINTED struct printed schema = RUN_IN(fixture, "event", "test/No@1", "{}");
 	AUTO_PRINTED struct printed key = RUN_IN(
@@ -52,9 +52,9 @@ static void event_that_is_refused_says_why(void **state)
 	assert_failed(&key, "worldfs: invalid_argument: ");
 }
 
-static void event_lines_sends_each_line_and_lists_those_refused(void **state)
+IN_WORLD(event_lines_sends_each_line_and_lists_those_refused)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	char path[120];
 
 	put_lines(fixture,
@@ -77,9 +77,9 @@ static void event_lines_sends_each_line_and_lists_those_refused(void **state)
 	assert_done(&state_now, "{\"n\":5}\n");
 }
 
-static void event_lines_of_a_large_file_are_all_sent(void **state)
+IN_WORLD(event_lines_of_a_large_file_are_all_sent)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	char path[120];
 
@@ -95,17 +95,17 @@ static void event_lines_of_a_large_file_are_all_sent(void **state)
 	assert_done(&state_now, "{\"n\":20003}\n");
 }
 
-static void event_lines_needs_a_file(void **state)
+IN_WORLD(event_lines_needs_a_file)
 {
 	AUTO_PRINTED struct printed printed =
-		RUN_IN(filled(state), "event", "test/Do@1", "{}", "--lines");
+		RUN_IN(filled(fixture), "event", "test/Do@1", "{}", "--lines");
 
 	assert_misuse(&printed, "--lines needs @FILE or @-", "Try 'worldfs event --help'.");
 }
 
-static void snapshot_prints_the_hash_that_head_then_has(void **state)
+IN_WORLD(snapshot_prints_the_hash_that_head_then_has)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	AUTO_PRINTED struct printed snapshot = RUN_IN(fixture, "snapshot");
 	AUTO_PRINTED struct printed head = RUN_IN(fixture, "head");
 
@@ -114,9 +114,9 @@ static void snapshot_prints_the_hash_that_head_then_has(void **state)
 	assert_says(head.out, snapshot.out);
 }
 
-static void backup_makes_a_world_that_has_the_same_head(void **state)
+IN_WORLD(backup_makes_a_world_that_has_the_same_head)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	char directory[120];
 
 	snprintf(directory, sizeof(directory), "%s/backup", fixture->root);
@@ -131,9 +131,9 @@ static void backup_makes_a_world_that_has_the_same_head(void **state)
 	assert_done(&copied, head.out);
 }
 
-static void gc_drops_old_heights(void **state)
+IN_WORLD(gc_drops_old_heights)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	AUTO_PRINTED struct printed printed = RUN_IN(fixture, "gc", "--keep-heights", "1");
 	AUTO_PRINTED struct printed json = RUN_IN(fixture, "gc", "--since", "2", "--json");
 	AUTO_PRINTED struct printed dropped =
@@ -148,9 +148,9 @@ static void gc_drops_old_heights(void **state)
 	assert_done(&kept, "{\"n\":3}\n");
 }
 
-static void gc_refuses_what_it_does_not_understand(void **state)
+IN_WORLD(gc_refuses_what_it_does_not_understand)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	AUTO_PRINTED struct printed neither = RUN_IN(fixture, "gc");
 	AUTO_PRINTED struct printed both =
 		RUN_IN(fixture, "gc", "--since", "1", "--keep-heights", "1");
@@ -163,9 +163,9 @@ static void gc_refuses_what_it_does_not_understand(void **state)
 	assert_failed(&journal, "not_enabled: --journal");
 }
 
-static void verify_and_replay_of_a_good_world_find_nothing(void **state)
+IN_WORLD(verify_and_replay_of_a_good_world_find_nothing)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	AUTO_PRINTED struct printed verify = RUN_IN(fixture, "verify");
 	AUTO_PRINTED struct printed replay = RUN_IN(fixture, "replay", "--json");
 
@@ -174,9 +174,9 @@ static void verify_and_replay_of_a_good_world_find_nothing(void **state)
 	assert_done(&replay, "{\"data\":{\"count\":0,\"problems\":[]}}\n");
 }
 
-static void an_action_is_performed(void **state)
+IN_WORLD(an_action_is_performed)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	AUTO_PRINTED struct printed done = RUN_IN(fixture, "invoke", "{\"action_type\":\"noop\"}");
 	AUTO_PRINTED struct printed refused =
 		RUN_IN(fixture, "invoke", "{\"action_type\":\"dance\"}");
@@ -190,9 +190,9 @@ static void an_action_is_performed(void **state)
 	assert_says(bad.err, "invalid_json");
 }
 
-static void an_auction_is_ended_by_administrators(void **state)
+IN_WORLD(an_auction_is_ended_by_administrators)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	AUTO_PRINTED struct printed done = RUN_IN(fixture, "mint", "resolve");
 	AUTO_PRINTED struct printed json = RUN_IN(fixture, "mint", "resolve", "--json");
 	AUTO_PRINTED struct printed added = RUN_IN(fixture, "principal", "add", "alice");
@@ -206,25 +206,4 @@ static void an_auction_is_ended_by_administrators(void **state)
 	assert_says(added.err, "added alice");
 	assert_int_equal(grant.status, WFS_EXIT_DONE);
 	assert_failed(&refused, "worldfs: not_authorized: ");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_WORLD(an_action_is_performed),
-		IN_WORLD(an_auction_is_ended_by_administrators),
-		IN_WORLD(blob_that_was_put_comes_back),
-		IN_WORLD(event_sends_a_value_from_the_line_or_a_file),
-		IN_WORLD(event_that_is_refused_says_why),
-		IN_WORLD(event_lines_sends_each_line_and_lists_those_refused),
-		IN_WORLD(event_lines_of_a_large_file_are_all_sent),
-		IN_WORLD(event_lines_needs_a_file),
-		IN_WORLD(snapshot_prints_the_hash_that_head_then_has),
-		IN_WORLD(backup_makes_a_world_that_has_the_same_head),
-		IN_WORLD(gc_drops_old_heights),
-		IN_WORLD(gc_refuses_what_it_does_not_understand),
-		IN_WORLD(verify_and_replay_of_a_good_world_find_nothing),
-	};
-
-	return cmocka_run_group_tests_name("command-change", tests, forget_environment, NULL);
 }

@@ -62,6 +62,8 @@ static int teardown(void **state)
 	return world_fixture_teardown(state);
 }
 
+#define CHATS(name) TEST_WITH(name, struct world_fixture *fixture, setup, teardown)
+
 /* As RUN_IN, with the driver. */
 static struct printed run_driven(struct world_fixture *fixture, const char *const *words)
 {
@@ -105,9 +107,9 @@ static void assert_asked(enum wfs_drive_what what, const char *expected)
 
 /* --- chat --- */
 
-static void an_answer_is_printed_and_nothing_else(void **state)
+CHATS(an_answer_is_printed_and_nothing_else)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 
 	fake.answer = ANSWERED;
 	AUTO_PRINTED struct printed printed = RUN_DRIVEN(fixture, "chat", "who is there?");
@@ -117,9 +119,9 @@ static void an_answer_is_printed_and_nothing_else(void **state)
 	assert_null(strstr(printed.err, "plan"));
 }
 
-static void options_of_a_chat_are_sent(void **state)
+CHATS(options_of_a_chat_are_sent)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 
 	fake.answer = ANSWERED;
 	AUTO_PRINTED struct printed printed = RUN_DRIVEN(fixture, "chat", "go", "--session", "s",
@@ -131,9 +133,9 @@ static void options_of_a_chat_are_sent(void **state)
 		"'session_id':'s'}");
 }
 
-static void a_message_may_be_a_file(void **state)
+CHATS(a_message_may_be_a_file)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	char path[120];
 
 	put_lines(fixture, "go\n", path);
@@ -144,9 +146,9 @@ static void a_message_may_be_a_file(void **state)
 	assert_asked(WFS_DRIVE_CHAT, "{'message':'go\\n'}");
 }
 
-static void a_plan_is_told_behind_its_answer(void **state)
+CHATS(a_plan_is_told_behind_its_answer)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 
 	fake.answer = ANSWER(CHECKPOINT("done"), "null", "the end", "true");
 	AUTO_PRINTED struct printed printed = RUN_DRIVEN(fixture, "chat", "go");
@@ -156,9 +158,9 @@ static void a_plan_is_told_behind_its_answer(void **state)
 	assert_null(strstr(printed.err, "worldfs plan"));
 }
 
-static void a_plan_with_failures_is_named_to_be_shown(void **state)
+CHATS(a_plan_with_failures_is_named_to_be_shown)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 
 	fake.answer = ANSWER(CHECKPOINT("partial"), "null", "the end", "true");
 	AUTO_PRINTED struct printed printed = RUN_DRIVEN(fixture, "chat", "go");
@@ -167,9 +169,9 @@ static void a_plan_with_failures_is_named_to_be_shown(void **state)
 	assert_says(printed.err, "worldfs plan show p1 ");
 }
 
-static void a_plan_that_was_stopped_is_named_to_be_resumed(void **state)
+CHATS(a_plan_that_was_stopped_is_named_to_be_resumed)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 
 	fake.answer = ANSWER(CHECKPOINT("cancelled"), "'CANCELLED'", "", "false");
 	fake.code = WFS_E_CANCELLED;
@@ -181,9 +183,9 @@ static void a_plan_that_was_stopped_is_named_to_be_resumed(void **state)
 	assert_says(printed.err, "worldfs plan resume p1 ");
 }
 
-static void json_is_the_whole_answer(void **state)
+CHATS(json_is_the_whole_answer)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 
 	fake.answer = ANSWERED;
 	AUTO_PRINTED struct printed printed = RUN_DRIVEN(fixture, "chat", "go", "--json");
@@ -193,9 +195,9 @@ static void json_is_the_whole_answer(void **state)
 	assert_string_equal(wfs_json_text(json_object_get(document, "data"), "final"), "hello");
 }
 
-static void json_of_a_failure_has_the_answer_as_details(void **state)
+CHATS(json_of_a_failure_has_the_answer_as_details)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 
 	fake.answer = ANSWER("null", "'LLM_FAILED'", "", "false");
 	fake.code = WFS_E_EFFECT_FAILED;
@@ -211,9 +213,9 @@ static void json_of_a_failure_has_the_answer_as_details(void **state)
 	assert_true(json_is_false(json_object_get(json_object_get(error, "details"), "ok")));
 }
 
-static void a_number_that_is_none_is_misuse(void **state)
+CHATS(a_number_that_is_none_is_misuse)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 
 	fake.answer = ANSWERED;
 	AUTO_PRINTED struct printed printed = RUN_DRIVEN(fixture, "chat", "go", "--batch", "many");
@@ -222,9 +224,9 @@ static void a_number_that_is_none_is_misuse(void **state)
 	assert_null(fake.params);
 }
 
-static void without_a_driver_nobody_answers(void **state)
+CHATS(without_a_driver_nobody_answers)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	AUTO_PRINTED struct printed printed = RUN_IN(fixture, "chat", "go");
 
 	assert_failed(&printed, "worldfs: not_enabled: ");
@@ -232,9 +234,9 @@ static void without_a_driver_nobody_answers(void **state)
 
 /* --- plans --- */
 
-static void resuming_names_the_plan(void **state)
+CHATS(resuming_names_the_plan)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 
 	fake.answer = ANSWER(CHECKPOINT("done"), "null", "the end", "true");
 	AUTO_PRINTED struct printed printed = RUN_DRIVEN(fixture, "plan", "resume", "p1");
@@ -243,9 +245,9 @@ static void resuming_names_the_plan(void **state)
 	assert_asked(WFS_DRIVE_RESUME, "{'plan_id':'p1'}");
 }
 
-static void a_plan_out_of_a_file_goes_by_its_blob(void **state)
+CHATS(a_plan_out_of_a_file_goes_by_its_blob)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	char path[120];
 
 	put_lines(fixture, "{\"steps\":[]}\n", path);
@@ -261,9 +263,9 @@ static void a_plan_out_of_a_file_goes_by_its_blob(void **state)
 	assert_says(printed.err, "worldfs plan resume p1 ");
 }
 
-static void a_hash_is_imported_as_it_is(void **state)
+CHATS(a_hash_is_imported_as_it_is)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 
 	fake.answer = ANSWER(CHECKPOINT("done"), "null", "the end", "true");
 	AUTO_PRINTED struct printed printed =
@@ -273,10 +275,10 @@ static void a_hash_is_imported_as_it_is(void **state)
 	assert_asked(WFS_DRIVE_IMPORT, "{'blob':'sha256:00','resume':true,'session_id':'s'}");
 }
 
-static void what_is_no_plan_is_told_by_its_name(void **state)
+CHATS(what_is_no_plan_is_told_by_its_name)
 {
 	static const char *const commands[] = {"show", "watch", "cancel", "graph"};
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(commands); i++) {
 		print_message("%s\n", commands[i]);
@@ -288,50 +290,19 @@ static void what_is_no_plan_is_told_by_its_name(void **state)
 	}
 }
 
-static void where_there_are_no_plans_none_are_listed(void **state)
+CHATS(where_there_are_no_plans_none_are_listed)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	AUTO_PRINTED struct printed printed = RUN_DRIVEN(fixture, "plan", "ls");
 
 	assert_done(&printed, "");
 }
 
-static void a_picture_is_no_json(void **state)
+CHATS(a_picture_is_no_json)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	AUTO_PRINTED struct printed printed =
 		RUN_DRIVEN(fixture, "plan", "graph", "p1", "--svg", "--json");
 
 	assert_int_equal(printed.status, WFS_EXIT_MISUSE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			an_answer_is_printed_and_nothing_else, setup, teardown),
-		cmocka_unit_test_setup_teardown(options_of_a_chat_are_sent, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_message_may_be_a_file, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_plan_is_told_behind_its_answer, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			a_plan_with_failures_is_named_to_be_shown, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			a_plan_that_was_stopped_is_named_to_be_resumed, setup, teardown),
-		cmocka_unit_test_setup_teardown(json_is_the_whole_answer, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			json_of_a_failure_has_the_answer_as_details, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_number_that_is_none_is_misuse, setup, teardown),
-		cmocka_unit_test_setup_teardown(without_a_driver_nobody_answers, setup, teardown),
-		cmocka_unit_test_setup_teardown(resuming_names_the_plan, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			a_plan_out_of_a_file_goes_by_its_blob, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_hash_is_imported_as_it_is, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			what_is_no_plan_is_told_by_its_name, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			where_there_are_no_plans_none_are_listed, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_picture_is_no_json, setup, teardown),
-	};
-
-	return cmocka_run_group_tests_name("command-chat", tests, forget_environment, NULL);
 }

@@ -30,11 +30,10 @@ static void assert_offers(const struct printed *printed, const char *expected)
 	assert_string_equal(wfs_buffer_text(&found), expected);
 }
 
-static void commands_come_with_what_they_do(void **state)
+TEST(commands_come_with_what_they_do)
 {
 	AUTO_PRINTED struct printed all = COMPLETE("");
 	AUTO_PRINTED struct printed some = COMPLETE("um");
-	(void)state;
 
 	assert_string_equal(some.out, "umount\ttake the mount at MNT down\n");
 	assert_says(all.out, "init\t");
@@ -44,13 +43,12 @@ static void commands_come_with_what_they_do(void **state)
 	assert_null(strstr(strstr(all.out, "\nfs\t") + 1, "\nfs\t"));
 }
 
-static void second_words_come_after_the_first(void **state)
+TEST(second_words_come_after_the_first)
 {
 	AUTO_PRINTED struct printed blob = COMPLETE("blob", "");
 	AUTO_PRINTED struct printed fs = COMPLETE("fs", "s");
 	AUTO_PRINTED struct printed none = COMPLETE("nonsense", "");
 	AUTO_PRINTED struct printed wrong = COMPLETE("fs", "nonsense", "");
-	(void)state;
 
 	assert_offers(&blob, "get put stat ");
 	assert_offers(&fs, "stat ");
@@ -58,26 +56,24 @@ static void second_words_come_after_the_first(void **state)
 	assert_offers(&wrong, "");
 }
 
-static void options_are_those_of_the_command_and_of_all(void **state)
+TEST(options_are_those_of_the_command_and_of_all)
 {
 	AUTO_PRINTED struct printed none = COMPLETE("-");
 	AUTO_PRINTED struct printed cat = COMPLETE("fs", "cat", "--");
 	AUTO_PRINTED struct printed ended = COMPLETE("fs", "--", "--");
-	(void)state;
 
 	assert_offers(&none, "--world --as --wait --json --help --version ");
 	assert_offers(&cat, "--world --as --wait --json --help --at ");
 	assert_offers(&ended, "");
 }
 
-static void shells_complete_directories_and_files(void **state)
+TEST(shells_complete_directories_and_files)
 {
 	AUTO_PRINTED struct printed mount = COMPLETE("mount", "");
 	AUTO_PRINTED struct printed world = COMPLETE("-w", "");
 	AUTO_PRINTED struct printed inside = COMPLETE("init", "--from=");
 	AUTO_PRINTED struct printed put = COMPLETE("blob", "put", "x");
 	AUTO_PRINTED struct printed number = COMPLETE("journal", "--from", "");
-	(void)state;
 
 	assert_string_equal(mount.out, ":directories\n");
 	assert_string_equal(world.out, ":directories\n");
@@ -86,9 +82,9 @@ static void shells_complete_directories_and_files(void **state)
 	assert_string_equal(number.out, "");
 }
 
-static void reducers_keys_and_schemas_come_from_the_world(void **state)
+IN_WORLD(reducers_keys_and_schemas_come_from_the_world)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	const char *const world = fixture->directory;
 	AUTO_PRINTED struct printed reducers = COMPLETE("-w", world, "state", "");
 	AUTO_PRINTED struct printed keys = COMPLETE("-w", world, "state", "cell", "");
@@ -101,17 +97,15 @@ static void reducers_keys_and_schemas_come_from_the_world(void **state)
 	assert_offers(&schemas, "test/Do@1 test/Deep@1 ");
 }
 
-static void a_file_may_be_something_else_as_well(void **state)
+TEST(a_file_may_be_something_else_as_well)
 {
 	AUTO_PRINTED struct printed printed = COMPLETE("plan", "import", "");
-	(void)state;
 
 	assert_offers(&printed, ":files ");
 }
 
-static void turns_come_from_the_world(void **state)
+IN_WORLD(turns_come_from_the_world)
 {
-	struct world_fixture *const fixture = *state;
 	const unsigned long long first = with_turns(fixture);
 	const char *const world = fixture->directory;
 	AUTO_PRINTED struct printed turns = COMPLETE("-w", world, "journal", "--turn", "");
@@ -129,10 +123,8 @@ static void turns_come_from_the_world(void **state)
 	assert_offers(&paths, expected);
 }
 
-static void agents_come_from_the_world(void **state)
+IN_WORLD(agents_come_from_the_world)
 {
-	struct world_fixture *const fixture = *state;
-
 	assert_int_equal(
 		act_in(fixture,
 			"{'action_type':'write_artifact','artifact_id':'helper','type':'agent',"
@@ -151,19 +143,18 @@ static void agents_come_from_the_world(void **state)
 	assert_offers(&migrated, "helper ");
 }
 
-static void resources_come_with_their_equals_sign(void **state)
+TEST(resources_come_with_their_equals_sign)
 {
 	AUTO_PRINTED struct printed next = COMPLETE("principal", "add", "--quota", "");
 	AUTO_PRINTED struct printed inside = COMPLETE("principal", "add", "--quota=llm");
-	(void)state;
 
 	assert_offers(&next, "disk= journal= llm_budget= llm_tokens= ");
 	assert_offers(&inside, "--quota=llm_budget= --quota=llm_tokens= ");
 }
 
-static void paths_come_from_the_tree(void **state)
+IN_WORLD(paths_come_from_the_tree)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	WFS_AUTO_FREE char *option = NULL;
 
 	assert_true(asprintf(&option, "--world=%s", fixture->directory) > 0);
@@ -181,33 +172,13 @@ static void paths_come_from_the_tree(void **state)
 	assert_offers(&nowhere, "");
 }
 
-static void without_a_world_there_is_nothing_and_no_message(void **state)
+TEST(without_a_world_there_is_nothing_and_no_message)
 {
 	AUTO_PRINTED struct printed state_of = COMPLETE("-w", "/nonexistent", "state", "");
 	AUTO_PRINTED struct printed empty = complete_in((const char *const[]){NULL});
 	AUTO_PRINTED struct printed odd = COMPLETE("--nonsense", "-", "\xff", "--=", "");
-	(void)state;
 
 	assert_offers(&state_of, "");
 	assert_says(empty.out, "init\t");
 	assert_offers(&odd, "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(commands_come_with_what_they_do),
-		cmocka_unit_test(second_words_come_after_the_first),
-		cmocka_unit_test(options_are_those_of_the_command_and_of_all),
-		cmocka_unit_test(shells_complete_directories_and_files),
-		IN_WORLD(reducers_keys_and_schemas_come_from_the_world),
-		cmocka_unit_test(a_file_may_be_something_else_as_well),
-		IN_WORLD(turns_come_from_the_world),
-		IN_WORLD(agents_come_from_the_world),
-		cmocka_unit_test(resources_come_with_their_equals_sign),
-		IN_WORLD(paths_come_from_the_tree),
-		cmocka_unit_test(without_a_world_there_is_nothing_and_no_message),
-	};
-
-	return cmocka_run_group_tests_name("command-complete", tests, forget_environment, NULL);
 }

@@ -2,9 +2,9 @@
 /* Commands about who may do what: grants, what is taken back, when they end. */
 #include "tests/unit/command-helper.h"
 
-static struct world_fixture *with_alice(void **state)
+static struct world_fixture *with_alice(struct world_fixture *fixture)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	AUTO_PRINTED struct printed added = RUN_IN(fixture, "principal", "add", "alice");
 
 	assert_done(&added, "");
@@ -12,9 +12,9 @@ static struct world_fixture *with_alice(void **state)
 	return fixture;
 }
 
-static void a_grant_is_named_and_shows_what_it_covers(void **state)
+IN_WORLD(a_grant_is_named_and_shows_what_it_covers)
 {
-	struct world_fixture *const fixture = with_alice(state);
+	with_alice(fixture);
 	AUTO_PRINTED struct printed grant =
 		RUN_IN(fixture, "grant", "alice", "query", "{\"scope\":[\"reducers/cell/a\"]}");
 	AUTO_PRINTED struct printed list =
@@ -27,9 +27,9 @@ static void a_grant_is_named_and_shows_what_it_covers(void **state)
 	assert_failed(&other, "worldfs: not_found: ");
 }
 
-static void what_is_revoked_is_refused(void **state)
+IN_WORLD(what_is_revoked_is_refused)
 {
-	struct world_fixture *const fixture = with_alice(state);
+	with_alice(fixture);
 	AUTO_PRINTED struct printed grant =
 		RUN_IN(fixture, "grant", "alice", "query", "--name", "look");
 	AUTO_PRINTED struct printed revoke = RUN_IN(fixture, "revoke", "look");
@@ -43,9 +43,9 @@ static void what_is_revoked_is_refused(void **state)
 	assert_failed(&again, "worldfs: not_found: ");
 }
 
-static void a_budget_is_kept_in_the_grant(void **state)
+IN_WORLD(a_budget_is_kept_in_the_grant)
 {
-	struct world_fixture *const fixture = with_alice(state);
+	with_alice(fixture);
 	AUTO_PRINTED struct printed grant = RUN_IN(fixture, "grant", "alice", "sys/act@1",
 		"--calls", "3", "--expires", "2100-01-31T12:00:00Z");
 	AUTO_PRINTED struct printed state_now =
@@ -61,7 +61,7 @@ static void a_budget_is_kept_in_the_grant(void **state)
 	assert_misuse(&wrong, "many", "grant --help");
 }
 
-static void expiry_is_a_duration_or_a_time(void **state)
+IN_WORLD(expiry_is_a_duration_or_a_time)
 {
 	static const char *const good[] = {"+1s", "+10m", "+1h", "+7d", "2100-01-31T12:00:00Z",
 		"2100-01-31T12:00:00+01:00", "2100-01-31T12:00:00-05:30"};
@@ -70,7 +70,7 @@ static void expiry_is_a_duration_or_a_time(void **state)
 		"2100-01-31T12:00:00+0100", "2100-01-31T12:00:00+01:00 ",
 		"2100-01-31T12:00:00+99:00", "2100-02-31T25:00:00Z", "9999-01-01T00:00:00Z",
 		"1960-01-01T00:00:00Z"};
-	struct world_fixture *const fixture = with_alice(state);
+	with_alice(fixture);
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(good); i++) {
 		print_message("'%s'\n", good[i]);
@@ -86,9 +86,9 @@ static void expiry_is_a_duration_or_a_time(void **state)
 	}
 }
 
-static void an_offset_is_taken_off(void **state)
+IN_WORLD(an_offset_is_taken_off)
 {
-	struct world_fixture *const fixture = with_alice(state);
+	with_alice(fixture);
 	AUTO_PRINTED struct printed grant = RUN_IN(
 		fixture, "grant", "alice", "query", "--expires", "2100-01-31T12:00:00+01:00");
 	AUTO_PRINTED struct printed state_now =
@@ -98,9 +98,9 @@ static void an_offset_is_taken_off(void **state)
 	assert_says(state_now.out, "\"expires_at_ns\":4105076400000000000,");
 }
 
-static void a_principal_begins_with_scrip_and_quotas(void **state)
+IN_WORLD(a_principal_begins_with_scrip_and_quotas)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	AUTO_PRINTED struct printed added = RUN_IN(fixture, "principal", "add", "alice", "--scrip",
 		"100", "--quota", "disk=5", "--quota=llm_tokens=7", "--quota=journal=9");
 	AUTO_PRINTED struct printed ledger = RUN_IN(fixture, "state", "sys.ledger", "alice");
@@ -113,9 +113,9 @@ static void a_principal_begins_with_scrip_and_quotas(void **state)
 		"\"llm_tokens\":{\"quota\":7,\"used\":0}}\n");
 }
 
-static void what_a_principal_begins_with_is_checked(void **state)
+IN_WORLD(what_a_principal_begins_with_is_checked)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	static const char *const bad[] = {"", "disk", "=1", "disk=", "disk=x", "disk=-1", "disk=1x",
 		"a_name_that_is_longer_than_any_that_there_could_be=1"};
 
@@ -134,19 +134,4 @@ static void what_a_principal_begins_with_is_checked(void **state)
 	assert_misuse(&scrip, "--scrip: expected a number, got 'some'", "principal add --help");
 	assert_failed(&unknown, "worldfs: invalid_argument: 'quotas': unknown member 'gpu'");
 	assert_failed(&large, "worldfs: invalid_argument: 'scrip': expected an integer from 0 to");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_WORLD(a_grant_is_named_and_shows_what_it_covers),
-		IN_WORLD(what_is_revoked_is_refused),
-		IN_WORLD(a_budget_is_kept_in_the_grant),
-		IN_WORLD(expiry_is_a_duration_or_a_time),
-		IN_WORLD(an_offset_is_taken_off),
-		IN_WORLD(a_principal_begins_with_scrip_and_quotas),
-		IN_WORLD(what_a_principal_begins_with_is_checked),
-	};
-
-	return cmocka_run_group_tests_name("command-grant", tests, forget_environment, NULL);
 }

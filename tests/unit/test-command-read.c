@@ -5,9 +5,9 @@
 
 /* --- reading --- */
 
-static void state_prints_exact_bytes_and_meta_on_stderr(void **state)
+IN_WORLD(state_prints_exact_bytes_and_meta_on_stderr)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	AUTO_PRINTED struct printed head = RUN_IN(fixture, "state", "cell", "a");
 	AUTO_PRINTED struct printed then =
 		RUN_IN(fixture, "state", "cell", "a", "--exact-height", "3");
@@ -22,9 +22,9 @@ static void state_prints_exact_bytes_and_meta_on_stderr(void **state)
 	assert_string_equal(b64.err, "");
 }
 
-static void state_of_what_is_not_there_fails(void **state)
+IN_WORLD(state_of_what_is_not_there_fails)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	AUTO_PRINTED struct printed key = RUN_IN(fixture, "state", "cell", "x");
 	AUTO_PRINTED struct printed reducer = RUN_IN(fixture, "state", "x");
 	AUTO_PRINTED struct printed height =
@@ -38,9 +38,9 @@ static void state_of_what_is_not_there_fails(void **state)
 	assert_failed(&height, "worldfs: height_unavailable: ");
 }
 
-static void json_puts_data_or_error_and_meta_on_stdout(void **state)
+IN_WORLD(json_puts_data_or_error_and_meta_on_stdout)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	AUTO_PRINTED struct printed good = RUN_IN(fixture, "--json", "state", "cell", "a");
 	AUTO_PRINTED struct printed bad = RUN_IN(fixture, "state", "x", "--json");
 
@@ -53,10 +53,8 @@ static void json_puts_data_or_error_and_meta_on_stdout(void **state)
 	assert_string_equal(bad.err, "");
 }
 
-static void cells_prints_a_line_a_cell(void **state)
+IN_WORLD(cells_prints_a_line_a_cell)
 {
-	struct world_fixture *const fixture = *state;
-
 	tell(fixture, "{'key':'a\\nb','op':'set'}");
 	tell(fixture, "{'key':'b/c','op':'set'}");
 	world_fixture_close(fixture);
@@ -67,9 +65,9 @@ static void cells_prints_a_line_a_cell(void **state)
 	assert_says(printed.out, "\nb/c\t8\t4\tsha256:");
 }
 
-static void manifest_and_fs_cat_print_the_same_exact_bytes(void **state)
+IN_WORLD(manifest_and_fs_cat_print_the_same_exact_bytes)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	AUTO_PRINTED struct printed manifest = RUN_IN(fixture, "manifest");
 	AUTO_PRINTED struct printed cat = RUN_IN(fixture, "fs", "cat", "/manifest");
 	struct wfs_hash hash = wfs_hash_of(manifest.out, strlen(manifest.out));
@@ -81,9 +79,8 @@ static void manifest_and_fs_cat_print_the_same_exact_bytes(void **state)
 	assert_done(&cat, manifest.out);
 }
 
-static void turns_are_a_table(void **state)
+IN_WORLD(turns_are_a_table)
 {
-	struct world_fixture *const fixture = *state;
 	const unsigned long long first = with_turns(fixture);
 	AUTO_PRINTED struct printed all = RUN_IN(fixture, "turns");
 	AUTO_PRINTED struct printed none = RUN_IN(fixture, "turns", "bob");
@@ -105,9 +102,8 @@ static void turns_are_a_table(void **state)
 	assert_says(json.out, "\"status\":\"cancelled\"");
 }
 
-static void journal_prints_the_records_of_a_turn(void **state)
+IN_WORLD(journal_prints_the_records_of_a_turn)
 {
-	struct world_fixture *const fixture = *state;
 	const unsigned long long first = with_turns(fixture);
 	char turn[64];
 
@@ -126,9 +122,9 @@ static void journal_prints_the_records_of_a_turn(void **state)
 	assert_failed(&missing, "Turn 'alice.1' not found");
 }
 
-static void journal_prints_the_exact_lines(void **state)
+IN_WORLD(journal_prints_the_exact_lines)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	AUTO_PRINTED struct printed all = RUN_IN(fixture, "journal");
 	AUTO_PRINTED struct printed log = RUN_IN(fixture, "fs", "cat", "journal/log.jsonl");
 	AUTO_PRINTED struct printed one = RUN_IN(fixture, "journal", "--from", "3", "--limit", "1");
@@ -138,17 +134,17 @@ static void journal_prints_the_exact_lines(void **state)
 	assert_done(&one, record.out);
 }
 
-static void head_prints_where_the_world_stands(void **state)
+IN_WORLD(head_prints_where_the_world_stands)
 {
-	AUTO_PRINTED struct printed printed = RUN_IN(filled(state), "head");
+	AUTO_PRINTED struct printed printed = RUN_IN(filled(fixture), "head");
 
 	assert_int_equal(printed.status, WFS_EXIT_DONE);
 	assert_says(printed.out, "{\"journal_height\":5,\"manifest_hash\":\"sha256:");
 }
 
-static void diff_prints_sorted_paths(void **state)
+IN_WORLD(diff_prints_sorted_paths)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	AUTO_PRINTED struct printed forth = RUN_IN(fixture, "diff", "3", "5");
 	AUTO_PRINTED struct printed back = RUN_IN(fixture, "diff", "5", "3");
 	AUTO_PRINTED struct printed none = RUN_IN(fixture, "diff", "4", "4");
@@ -161,9 +157,9 @@ static void diff_prints_sorted_paths(void **state)
 
 /* --- files --- */
 
-static void fs_ls_lists_names_as_of_a_height(void **state)
+IN_WORLD(fs_ls_lists_names_as_of_a_height)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	AUTO_PRINTED struct printed head = RUN_IN(fixture, "fs", "ls", "reducers/cell");
 	AUTO_PRINTED struct printed then =
 		RUN_IN(fixture, "fs", "ls", "reducers/cell", "--at", "3");
@@ -179,9 +175,8 @@ static void fs_ls_lists_names_as_of_a_height(void **state)
 	assert_failed(&absent, "worldfs: not_found: no 'x' in the tree");
 }
 
-static void fs_ls_lists_more_names_than_a_page(void **state)
+IN_WORLD(fs_ls_lists_more_names_than_a_page)
 {
-	struct world_fixture *const fixture = *state;
 	WFS_AUTO_BUFFER struct wfs_buffer expected = {0};
 	char event[60];
 
@@ -216,9 +211,9 @@ static const char *first_cells(const char *reducer)
 	return "";
 }
 
-static void fs_tree_shows_all_paths(void **state)
+IN_WORLD(fs_tree_shows_all_paths)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	WFS_AUTO_BUFFER struct wfs_buffer expected = {0};
 	AUTO_PRINTED struct printed below = RUN_IN(fixture, "fs", "tree", "reducers");
 	AUTO_PRINTED struct printed all = RUN_IN(fixture, "fs", "tree");
@@ -236,9 +231,9 @@ static void fs_tree_shows_all_paths(void **state)
 	assert_says(all.out, "  log.jsonl\n");
 }
 
-static void fs_grep_prints_path_line_and_text(void **state)
+IN_WORLD(fs_grep_prints_path_line_and_text)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	AUTO_PRINTED struct printed lines = RUN_IN(fixture, "fs", "grep", "n\":[23]", "reducers");
 	AUTO_PRINTED struct printed names =
 		RUN_IN(fixture, "fs", "grep", "-l", "n\":", "reducers", "--at", "3");
@@ -250,9 +245,9 @@ static void fs_grep_prints_path_line_and_text(void **state)
 	assert_done(&file, "journal/log.jsonl\n");
 }
 
-static void fs_grep_without_a_match_or_a_pattern_fails(void **state)
+IN_WORLD(fs_grep_without_a_match_or_a_pattern_fails)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	AUTO_PRINTED struct printed none = RUN_IN(fixture, "fs", "grep", "zzz", "reducers");
 	AUTO_PRINTED struct printed bad = RUN_IN(fixture, "fs", "grep", "(", "reducers");
 
@@ -261,36 +256,12 @@ static void fs_grep_without_a_match_or_a_pattern_fails(void **state)
 	assert_failed(&bad, "worldfs: invalid_pattern: ");
 }
 
-static void fs_stat_prints_attributes(void **state)
+IN_WORLD(fs_stat_prints_attributes)
 {
 	AUTO_PRINTED struct printed printed =
-		RUN_IN(filled(state), "fs", "stat", "reducers/cell/a");
+		RUN_IN(filled(fixture), "fs", "stat", "reducers/cell/a");
 
 	assert_int_equal(printed.status, WFS_EXIT_DONE);
 	assert_says(printed.out, "\"type\":\"file\"");
 	assert_says(printed.out, "\"user.worldfs.state_hash\":\"sha256:");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_WORLD(state_prints_exact_bytes_and_meta_on_stderr),
-		IN_WORLD(state_of_what_is_not_there_fails),
-		IN_WORLD(json_puts_data_or_error_and_meta_on_stdout),
-		IN_WORLD(cells_prints_a_line_a_cell),
-		IN_WORLD(manifest_and_fs_cat_print_the_same_exact_bytes),
-		IN_WORLD(journal_prints_the_exact_lines),
-		IN_WORLD(journal_prints_the_records_of_a_turn),
-		IN_WORLD(turns_are_a_table),
-		IN_WORLD(head_prints_where_the_world_stands),
-		IN_WORLD(diff_prints_sorted_paths),
-		IN_WORLD(fs_ls_lists_names_as_of_a_height),
-		IN_WORLD(fs_ls_lists_more_names_than_a_page),
-		IN_WORLD(fs_tree_shows_all_paths),
-		IN_WORLD(fs_grep_prints_path_line_and_text),
-		IN_WORLD(fs_grep_without_a_match_or_a_pattern_fails),
-		IN_WORLD(fs_stat_prints_attributes),
-	};
-
-	return cmocka_run_group_tests_name("command-read", tests, forget_environment, NULL);
 }

@@ -19,9 +19,8 @@ static void assert_fits(const char *name, const char *text)
 	}
 }
 
-static void help_of_every_command_fits_80_columns_and_goes_to_stdout(void **state)
+TEST(help_of_every_command_fits_80_columns_and_goes_to_stdout)
 {
-	(void)state;
 	for (size_t i = 0; i < wfs_command_count; i++) {
 		WFS_AUTO_FREE char *name = strdup(wfs_commands[i].name);
 		char *const space = strchr(name, ' ');
@@ -39,22 +38,20 @@ static void help_of_every_command_fits_80_columns_and_goes_to_stdout(void **stat
 	}
 }
 
-static void help_overview_fits_and_names_every_command(void **state)
+TEST(help_overview_fits_and_names_every_command)
 {
 	AUTO_PRINTED struct printed printed = RUN("--help");
 
-	(void)state;
 	assert_int_equal(printed.status, WFS_EXIT_DONE);
 	assert_fits("overview", printed.out);
 	for (size_t i = 0; i < wfs_command_count; i++)
 		assert_says(printed.out, wfs_commands[i].name);
 }
 
-static void each_heading_of_the_overview_is_there_once(void **state)
+TEST(each_heading_of_the_overview_is_there_once)
 {
 	AUTO_PRINTED struct printed printed = RUN("--help");
 
-	(void)state;
 	for (size_t i = 0; i < wfs_command_count; i++) {
 		char heading[80];
 
@@ -66,7 +63,7 @@ static void each_heading_of_the_overview_is_there_once(void **state)
 	}
 }
 
-static void help_prints_what_the_option_prints(void **state)
+TEST(help_prints_what_the_option_prints)
 {
 	AUTO_PRINTED struct printed overview = RUN("help");
 	AUTO_PRINTED struct printed overview_too = RUN("--help");
@@ -76,34 +73,31 @@ static void help_prints_what_the_option_prints(void **state)
 	AUTO_PRINTED struct printed topic_too = RUN("query", "--help", "artifacts");
 	AUTO_PRINTED struct printed unknown = RUN("help", "plann");
 
-	(void)state;
 	assert_done(&overview, overview_too.out);
 	assert_done(&command, command_too.out);
 	assert_done(&topic, topic_too.out);
 	assert_misuse(&unknown, "there is no command 'plann'; did you mean 'plan'?", "Try");
 }
 
-static void help_of_a_group_lists_its_commands(void **state)
+TEST(help_of_a_group_lists_its_commands)
 {
 	AUTO_PRINTED struct printed printed = RUN("fs", "-h");
 
-	(void)state;
 	assert_int_equal(printed.status, WFS_EXIT_DONE);
 	assert_says(printed.out, "fs grep PATTERN [PATH]");
 	assert_fits("fs", printed.out);
 }
 
-static void version_is_printed(void **state)
+TEST(version_is_printed)
 {
 	AUTO_PRINTED struct printed printed = RUN("--version");
 
-	(void)state;
 	assert_done(&printed, "worldfs " WFS_VERSION "\n");
 }
 
 /* --- misuse --- */
 
-static void misuse_of_commands_is_told_with_a_hint(void **state)
+TEST(misuse_of_commands_is_told_with_a_hint)
 {
 	AUTO_PRINTED struct printed none = run_words(1, (char *[]){(char *)"worldfs", NULL});
 	AUTO_PRINTED struct printed unknown = RUN("fly");
@@ -111,7 +105,6 @@ static void misuse_of_commands_is_told_with_a_hint(void **state)
 	AUTO_PRINTED struct printed group = RUN("fs");
 	AUTO_PRINTED struct printed member = RUN("fs", "fly");
 
-	(void)state;
 	assert_misuse(&none, "Usage:", "--help");
 	assert_misuse(&unknown, "no command 'fly'", "Try 'worldfs --help'.");
 	assert_misuse(&near, "no command 'staet'; did you mean 'state'?", "Try 'worldfs --help'.");
@@ -119,7 +112,7 @@ static void misuse_of_commands_is_told_with_a_hint(void **state)
 	assert_misuse(&member, "fs grep", "--help");
 }
 
-static void misuse_of_options_is_told_with_a_hint(void **state)
+TEST(misuse_of_options_is_told_with_a_hint)
 {
 	AUTO_PRINTED struct printed unknown = RUN("head", "--fly");
 	AUTO_PRINTED struct printed other = RUN("head", "--at", "3");
@@ -127,7 +120,6 @@ static void misuse_of_options_is_told_with_a_hint(void **state)
 	AUTO_PRINTED struct printed missing = RUN("fs", "ls", "--at");
 	AUTO_PRINTED struct printed needless = RUN("head", "--json=yes");
 
-	(void)state;
 	assert_misuse(&unknown, "unknown option '--fly'", "--help");
 	assert_misuse(&other, "'head' has no option '--at'", "Try 'worldfs head --help'.");
 	assert_misuse(&letter, "'head' has no option '-l'", "--help");
@@ -135,7 +127,7 @@ static void misuse_of_options_is_told_with_a_hint(void **state)
 	assert_misuse(&needless, "'--json' takes no value", "--help");
 }
 
-static void misuse_of_arguments_is_told_with_a_hint(void **state)
+TEST(misuse_of_arguments_is_told_with_a_hint)
 {
 	AUTO_PRINTED struct printed missing = RUN("state");
 	AUTO_PRINTED struct printed more = RUN("diff", "1", "2", "3");
@@ -145,7 +137,6 @@ static void misuse_of_arguments_is_told_with_a_hint(void **state)
 		RUN("state", "x", "--exact-height", "1", "--at-least-height", "1");
 	AUTO_PRINTED struct printed negative = RUN("journal", "--from", "-1");
 
-	(void)state;
 	assert_misuse(&missing, "'state' takes: REDUCER [KEY]", "Try 'worldfs state --help'.");
 	assert_misuse(&more, "'3' is one argument too many", "Try 'worldfs diff --help'.");
 	assert_int_equal(number.status, WFS_EXIT_FAILED); /* the first height is looked up first */
@@ -156,9 +147,9 @@ static void misuse_of_arguments_is_told_with_a_hint(void **state)
 
 /* --- finding the world --- */
 
-static void world_is_found_by_option_environment_and_working_directory(void **state)
+IN_WORLD(world_is_found_by_option_environment_and_working_directory)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	char below[120];
 
 	snprintf(below, sizeof(below), "%s/below", fixture->directory);
@@ -180,9 +171,8 @@ static void world_is_found_by_option_environment_and_working_directory(void **st
 	assert_failed(&nowhere, "worldfs: not_found: no world here or above");
 }
 
-static void directory_that_is_no_world_is_not_found(void **state)
+WITH_SOURCE(directory_that_is_no_world_is_not_found)
 {
-	struct world_fixture *const fixture = *state;
 	AUTO_PRINTED struct printed printed =
 		run_in(fixture->source, (const char *const[]){"head", NULL});
 
@@ -191,9 +181,8 @@ static void directory_that_is_no_world_is_not_found(void **state)
 
 /* --- init --- */
 
-static void init_makes_a_world_that_can_be_used(void **state)
+WITH_SOURCE(init_makes_a_world_that_can_be_used)
 {
-	struct world_fixture *const fixture = *state;
 	AUTO_PRINTED struct printed init =
 		RUN("init", fixture->directory, "--from", fixture->source, "--name", "mine");
 	AUTO_PRINTED struct printed status = RUN_IN(fixture, "status");
@@ -204,9 +193,8 @@ static void init_makes_a_world_that_can_be_used(void **state)
 	assert_failed(&again, "worldfs: already_exists: ");
 }
 
-static void init_without_source_names_the_world_after_its_directory(void **state)
+WITH_SOURCE(init_without_source_names_the_world_after_its_directory)
 {
-	struct world_fixture *const fixture = *state;
 	AUTO_PRINTED struct printed init = RUN("init", fixture->directory);
 	AUTO_PRINTED struct printed status = RUN_IN(fixture, "status");
 
@@ -214,9 +202,8 @@ static void init_without_source_names_the_world_after_its_directory(void **state
 	assert_says(status.out, "\"name\":\"world\"");
 }
 
-static void init_without_source_gives_what_agents_are_made_of(void **state)
+WITH_SOURCE(init_without_source_gives_what_agents_are_made_of)
 {
-	struct world_fixture *const fixture = *state;
 	AUTO_PRINTED struct printed init = RUN("init", fixture->directory);
 	AUTO_PRINTED struct printed listed = RUN_IN(fixture, "fs", "ls", "artifacts");
 
@@ -228,9 +215,8 @@ static void init_without_source_gives_what_agents_are_made_of(void **state)
 	assert_says(listed.out, "handbook_trade\n");
 }
 
-static void init_tells_every_problem_of_the_source_and_makes_nothing(void **state)
+WITH_SOURCE(init_tells_every_problem_of_the_source_and_makes_nothing)
 {
-	struct world_fixture *const fixture = *state;
 	struct stat status;
 	char directory[sizeof(fixture->directory)];
 
@@ -244,9 +230,8 @@ static void init_tells_every_problem_of_the_source_and_makes_nothing(void **stat
 	assert_int_equal(stat(directory, &status), -1);
 }
 
-static void init_tells_what_is_wrong_with_artifacts_at_once(void **state)
+WITH_SOURCE(init_tells_what_is_wrong_with_artifacts_at_once)
 {
-	struct world_fixture *const fixture = *state;
 	struct stat status;
 	char directory[sizeof(fixture->directory)];
 
@@ -305,7 +290,7 @@ static void stop_owner(pid_t pid)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static void commands_print_the_same_with_and_without_an_owner(void **state)
+IN_WORLD(commands_print_the_same_with_and_without_an_owner)
 {
 	static const char *const commands[][WORDS_MAX] = {
 		{"head"},
@@ -326,7 +311,7 @@ static void commands_print_the_same_with_and_without_an_owner(void **state)
 		{"verify"},
 	};
 	enum { COUNT = WFS_ARRAY_COUNT(commands) };
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	struct printed direct[COUNT];
 
 	for (size_t i = 0; i < COUNT; i++)
@@ -344,9 +329,9 @@ static void commands_print_the_same_with_and_without_an_owner(void **state)
 	stop_owner(owner);
 }
 
-static void event_lines_go_through_the_owner(void **state)
+IN_WORLD(event_lines_go_through_the_owner)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	char path[120];
 
@@ -365,9 +350,9 @@ static void event_lines_go_through_the_owner(void **state)
 	assert_done(&state_now, "{\"n\":20003}\n");
 }
 
-static void second_owner_is_told_who_is_first(void **state)
+IN_WORLD(second_owner_is_told_who_is_first)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	const pid_t owner = start_owner(fixture);
 	char text[40];
 
@@ -376,31 +361,4 @@ static void second_owner_is_told_who_is_first(void **state)
 	snprintf(text, sizeof(text), "process %d", (int)owner);
 	assert_failed(&printed, "worldfs: busy: ");
 	assert_says(printed.err, text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(help_of_every_command_fits_80_columns_and_goes_to_stdout),
-		cmocka_unit_test(help_overview_fits_and_names_every_command),
-		cmocka_unit_test(each_heading_of_the_overview_is_there_once),
-		cmocka_unit_test(help_prints_what_the_option_prints),
-		cmocka_unit_test(help_of_a_group_lists_its_commands),
-		cmocka_unit_test(version_is_printed),
-		cmocka_unit_test(misuse_of_commands_is_told_with_a_hint),
-		cmocka_unit_test(misuse_of_options_is_told_with_a_hint),
-		cmocka_unit_test(misuse_of_arguments_is_told_with_a_hint),
-		IN_WORLD(world_is_found_by_option_environment_and_working_directory),
-		WITH_SOURCE(directory_that_is_no_world_is_not_found),
-		WITH_SOURCE(init_makes_a_world_that_can_be_used),
-		WITH_SOURCE(init_without_source_names_the_world_after_its_directory),
-		WITH_SOURCE(init_without_source_gives_what_agents_are_made_of),
-		WITH_SOURCE(init_tells_every_problem_of_the_source_and_makes_nothing),
-		WITH_SOURCE(init_tells_what_is_wrong_with_artifacts_at_once),
-		IN_WORLD(commands_print_the_same_with_and_without_an_owner),
-		IN_WORLD(event_lines_go_through_the_owner),
-		IN_WORLD(second_owner_is_told_who_is_first),
-	};
-
-	return cmocka_run_group_tests_name("command", tests, forget_environment, NULL);
 }

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the process that runs code can still do, if the code has taken it over: each attempt in a process of its own. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/fixture/test.h"
 
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
@@ -79,7 +75,7 @@ static void calls_as_i386(void)
 }
 #endif
 
-static void each_system_call_but_a_few_ends_the_process(void **state)
+TEST(each_system_call_but_a_few_ends_the_process)
 {
 	static const struct {
 		const char *name;
@@ -110,7 +106,6 @@ static void each_system_call_but_a_few_ends_the_process(void **state)
 #undef ROW
 	};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(attempts); i++) {
 		const int status = status_of(attempts[i].act);
 
@@ -133,21 +128,10 @@ static void waits_and_answers(void)
 		syscall(SYS_exit_group, 1);
 }
 
-static void waiting_and_answering_are_left(void **state)
+TEST(waiting_and_answering_are_left)
 {
-	(void)state;
 	const int status = status_of(waits_and_answers);
 
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_system_call_but_a_few_ends_the_process),
-		cmocka_unit_test(waiting_and_answering_are_left),
-	};
-
-	return cmocka_run_group_tests_name("confine", tests, NULL, NULL);
 }

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Wanted heights: every form that is taken, everything else that is refused. */
-#include "kernel/read/consistency.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
 
 #include "kernel/base/cleanup.h"
+#include "kernel/read/consistency.h"
 #include "kernel/read/view.h"
 
 static struct wfs_consistency parsed(const char *text)
@@ -22,9 +16,8 @@ static struct wfs_consistency parsed(const char *text)
 	return consistency;
 }
 
-static void head_exact_and_at_least_are_taken(void **state)
+TEST(head_exact_and_at_least_are_taken)
 {
-	(void)state;
 	assert_int_equal(parsed("head").kind, WFS_CONSISTENCY_HEAD);
 	assert_int_equal(parsed("exact:7").kind, WFS_CONSISTENCY_EXACT);
 	assert_int_equal(parsed("exact:7").height, 7);
@@ -32,22 +25,20 @@ static void head_exact_and_at_least_are_taken(void **state)
 	assert_true(parsed("at_least:18446744073709551615").height == UINT64_MAX);
 }
 
-static void white_space_around_and_case_do_not_matter(void **state)
+TEST(white_space_around_and_case_do_not_matter)
 {
-	(void)state;
 	assert_int_equal(parsed(" \tHEAD\n").kind, WFS_CONSISTENCY_HEAD);
 	assert_int_equal(parsed("  Exact:12 ").height, 12);
 	assert_int_equal(parsed("AT_LEAST:3").kind, WFS_CONSISTENCY_AT_LEAST);
 }
 
-static void anything_else_is_invalid_consistency(void **state)
+TEST(anything_else_is_invalid_consistency)
 {
 	static const char *const refused[] = {"", " ", "heads", "hea", "exact",
 		"exact:", "exact: 1", "exact:+1", "exact:-1", "exact:1x", "exact:0x1",
 		"at_least:", "at-least:1", "atleast:1", "exact:18446744073709551616", "12",
 		"head exact:1", "exact:1 2"};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(refused); i++) {
 		struct wfs_consistency consistency = {.height = 42};
 		struct wfs_error error = {0};
@@ -59,52 +50,35 @@ static void anything_else_is_invalid_consistency(void **state)
 	}
 }
 
-static void exact_opens_its_height_and_the_others_the_head(void **state)
+TEST(exact_opens_its_height_and_the_others_the_head)
 {
 	struct wfs_consistency exact = parsed("exact:9");
 	struct wfs_consistency at_least = parsed("at_least:9");
 	struct wfs_error error = {0};
 	uint64_t height = 1;
 
-	(void)state;
 	assert_int_equal(wfs_consistency_height(&exact, &height, &error), 0);
 	assert_int_equal(height, 9);
 	assert_int_equal(wfs_consistency_height(&at_least, &height, &error), 0);
 	assert_int_equal(height, WFS_HEIGHT_HEAD);
 }
 
-static void exact_zero_is_unavailable_and_not_the_head(void **state)
+TEST(exact_zero_is_unavailable_and_not_the_head)
 {
 	struct wfs_consistency consistency = parsed("exact:0");
 	struct wfs_error error = {0};
 	uint64_t height = 1;
 
-	(void)state;
 	assert_int_equal(wfs_consistency_height(&consistency, &height, &error), -ENOENT);
 	assert_int_equal(error.code, WFS_E_HEIGHT_UNAVAILABLE);
 }
 
-static void at_least_is_unavailable_below_its_height(void **state)
+TEST(at_least_is_unavailable_below_its_height)
 {
 	struct wfs_consistency consistency = parsed("at_least:9");
 	struct wfs_error error = {0};
 
-	(void)state;
 	assert_int_equal(wfs_consistency_check(&consistency, 9, &error), 0);
 	assert_int_equal(wfs_consistency_check(&consistency, 8, &error), -ENOENT);
 	assert_int_equal(error.code, WFS_E_HEIGHT_UNAVAILABLE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(head_exact_and_at_least_are_taken),
-		cmocka_unit_test(white_space_around_and_case_do_not_matter),
-		cmocka_unit_test(anything_else_is_invalid_consistency),
-		cmocka_unit_test(exact_opens_its_height_and_the_others_the_head),
-		cmocka_unit_test(exact_zero_is_unavailable_and_not_the_head),
-		cmocka_unit_test(at_least_is_unavailable_below_its_height),
-	};
-
-	return cmocka_run_group_tests_name("consistency", tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is written to the control file of an artifact: what becomes of it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/fixture/test.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "caps/session.h"
 #include "fs/control/control-content.h"
@@ -51,31 +47,28 @@ static void assert_spoilt(struct wfs_control_content *content, int r, int expect
 	assert_false(content->pending);
 }
 
-static void content_of_a_file_that_was_only_opened_is_nothing_to_do(void **state)
+TEST(content_of_a_file_that_was_only_opened_is_nothing_to_do)
 {
 	struct wfs_control_content content = {.pending = false};
 
-	(void)state;
 	assert_false(content.pending);
 	wfs_control_content_done(&content);
 }
 
-static void content_is_all_that_was_written_in_pieces(void **state)
+TEST(content_is_all_that_was_written_in_pieces)
 {
 	struct wfs_control_content content = begun();
 
-	(void)state;
 	write_at(&content, 0, "one ");
 	write_at(&content, 4, "two");
 	assert_gives(&content, PAYLOAD(",\"content\":\"one two\""));
 	wfs_control_content_done(&content);
 }
 
-static void content_stays_for_whoever_writes_more_after_it_was_taken(void **state)
+TEST(content_stays_for_whoever_writes_more_after_it_was_taken)
 {
 	struct wfs_control_content content = begun();
 
-	(void)state;
 	write_at(&content, 0, "one ");
 	assert_gives(&content, PAYLOAD(",\"content\":\"one \""));
 	write_at(&content, 4, "two");
@@ -83,11 +76,10 @@ static void content_stays_for_whoever_writes_more_after_it_was_taken(void **stat
 	wfs_control_content_done(&content);
 }
 
-static void content_can_be_written_over(void **state)
+TEST(content_can_be_written_over)
 {
 	struct wfs_control_content content = begun();
 
-	(void)state;
 	write_at(&content, 0, "abcdef");
 	write_at(&content, 1, "XY");
 	write_at(&content, 5, "ZZZ");
@@ -95,11 +87,10 @@ static void content_can_be_written_over(void **state)
 	wfs_control_content_done(&content);
 }
 
-static void content_that_is_truncated_is_empty(void **state)
+TEST(content_that_is_truncated_is_empty)
 {
 	struct wfs_control_content content = {.pending = false};
 
-	(void)state;
 	wfs_control_content_begin(&content, true);
 	assert_gives(&content, PAYLOAD(",\"content\":\"\""));
 	write_at(&content, 0, "abc");
@@ -109,11 +100,10 @@ static void content_that_is_truncated_is_empty(void **state)
 }
 
 /* So that one which is there unseen keeps what it has. */
-static void content_of_a_new_file_is_not_given_before_it_is_written(void **state)
+TEST(content_of_a_new_file_is_not_given_before_it_is_written)
 {
 	struct wfs_control_content content = {.pending = false};
 
-	(void)state;
 	wfs_control_content_begin(&content, false);
 	assert_gives(&content, PAYLOAD(""));
 	write_at(&content, 0, "a");
@@ -122,13 +112,12 @@ static void content_of_a_new_file_is_not_given_before_it_is_written(void **state
 }
 
 /* Its tail would be lost. */
-static void content_that_is_there_is_not_written_into(void **state)
+TEST(content_that_is_there_is_not_written_into)
 {
 	struct wfs_control_content written = {.pending = false};
 	struct wfs_control_content truncated = {.pending = false};
 	struct wfs_error error = {0};
 
-	(void)state;
 	int r = wfs_control_content_write(&written, 0, wfs_bytes_text("x"), &error);
 	assert_string_equal("expected the whole new content, came a change of what is there; open "
 			    "with O_TRUNC, or change a part with edit_artifact",
@@ -140,24 +129,22 @@ static void content_that_is_there_is_not_written_into(void **state)
 	wfs_control_content_done(&truncated);
 }
 
-static void content_begins_when_it_is_truncated_to_nothing(void **state)
+TEST(content_begins_when_it_is_truncated_to_nothing)
 {
 	struct wfs_control_content content = {.pending = false};
 
-	(void)state;
 	assert_int_equal(0, wfs_control_content_truncate(&content, 0, NULL));
 	write_at(&content, 0, "AB");
 	assert_gives(&content, PAYLOAD(",\"content\":\"AB\""));
 	wfs_control_content_done(&content);
 }
 
-static void content_has_no_gap(void **state)
+TEST(content_has_no_gap)
 {
 	struct wfs_control_content written = begun();
 	struct wfs_control_content truncated = begun();
 	struct wfs_error error = {0};
 
-	(void)state;
 	write_at(&written, 0, "abc");
 	int r = wfs_control_content_write(&written, 5, wfs_bytes_text("x"), &error);
 	assert_string_equal("expected the whole content: bytes 3 to 4 did not come", error.message);
@@ -168,13 +155,12 @@ static void content_has_no_gap(void **state)
 	wfs_control_content_done(&truncated);
 }
 
-static void content_ends_at_its_bound(void **state)
+TEST(content_ends_at_its_bound)
 {
 	struct wfs_control_content content = begun();
 	struct wfs_error error = {0};
 	char *const most = malloc(WFS_REQUEST_SIZE_MAX);
 
-	(void)state;
 	assert_non_null(most);
 	memset(most, 'a', WFS_REQUEST_SIZE_MAX);
 	int r = wfs_control_content_write(
@@ -186,13 +172,12 @@ static void content_ends_at_its_bound(void **state)
 	wfs_control_content_done(&content);
 }
 
-static void content_is_text(void **state)
+TEST(content_is_text)
 {
 	struct wfs_control_content content = begun();
 	struct wfs_error error = {0};
 	json_t *payload = NULL;
 
-	(void)state;
 	write_at(&content, 0, "h\xc3\xa9\xff");
 	assert_int_equal(-EINVAL, wfs_control_content_take(&content, "note", &payload, &error));
 	assert_int_equal(WFS_E_INVALID_ARGUMENT, error.code);
@@ -205,22 +190,20 @@ static void content_is_text(void **state)
 	wfs_control_content_done(&content);
 }
 
-static void content_may_hold_nul(void **state)
+TEST(content_may_hold_nul)
 {
 	struct wfs_control_content content = begun();
 
-	(void)state;
 	assert_int_equal(0, wfs_control_content_write(&content, 0, WFS_BYTES("a\0b", 3), NULL));
 	assert_gives(&content, PAYLOAD(",\"content\":\"a\\u0000b\""));
 	wfs_control_content_done(&content);
 }
 
-static void content_that_is_refused_says_why(void **state)
+TEST(content_that_is_refused_says_why)
 {
 	struct wfs_control_content content = {.pending = false};
 	struct wfs_error error = {0};
 
-	(void)state;
 	wfs_control_content_begin(&content, true);
 	const int r = wfs_control_content_refuse(&content, "no", &error);
 	assert_string_equal("no", error.message);
@@ -228,35 +211,12 @@ static void content_that_is_refused_says_why(void **state)
 	wfs_control_content_done(&content);
 }
 
-static void content_that_is_dropped_is_nothing_to_do(void **state)
+TEST(content_that_is_dropped_is_nothing_to_do)
 {
 	struct wfs_control_content content = begun();
 
-	(void)state;
 	write_at(&content, 0, "half");
 	wfs_control_content_drop(&content);
 	assert_false(content.pending);
 	wfs_control_content_done(&content);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(content_of_a_file_that_was_only_opened_is_nothing_to_do),
-		cmocka_unit_test(content_is_all_that_was_written_in_pieces),
-		cmocka_unit_test(content_stays_for_whoever_writes_more_after_it_was_taken),
-		cmocka_unit_test(content_can_be_written_over),
-		cmocka_unit_test(content_that_is_truncated_is_empty),
-		cmocka_unit_test(content_of_a_new_file_is_not_given_before_it_is_written),
-		cmocka_unit_test(content_that_is_there_is_not_written_into),
-		cmocka_unit_test(content_begins_when_it_is_truncated_to_nothing),
-		cmocka_unit_test(content_has_no_gap),
-		cmocka_unit_test(content_ends_at_its_bound),
-		cmocka_unit_test(content_is_text),
-		cmocka_unit_test(content_may_hold_nul),
-		cmocka_unit_test(content_that_is_refused_says_why),
-		cmocka_unit_test(content_that_is_dropped_is_nothing_to_do),
-	};
-
-	return cmocka_run_group_tests_name("control-content", tests, NULL, NULL);
 }

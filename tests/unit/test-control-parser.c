@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cutting written bytes into JSON values: borders, several values, broken ones, limits. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
 
 #include "fs/control/control-parser.h"
 
@@ -61,19 +56,15 @@ static void assert_gives_open(const char *text, const char *expected)
 	assert_string_equal(wfs_buffer_text(&lines), expected);
 }
 
-static void parser_gives_a_value_at_its_newline(void **state)
+TEST(parser_gives_a_value_at_its_newline)
 {
-	(void)state;
-
 	assert_gives_open("{\"a\":1}\n", "{\"a\":1}\n");
 }
 
-static void parser_waits_for_the_newline_of_a_whole_value(void **state)
+TEST(parser_waits_for_the_newline_of_a_whole_value)
 {
 	WFS_AUTO_PARSER struct wfs_control_parser parser = {.size_max_bytes = SIZE_MAX_BYTES};
 	WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
-
-	(void)state;
 
 	add(&parser, "{\"a\":1} ");
 	take_all(&parser, false, &lines);
@@ -83,12 +74,10 @@ static void parser_waits_for_the_newline_of_a_whole_value(void **state)
 	assert_true(wfs_control_parser_whole(&parser));
 }
 
-static void parser_does_not_call_half_a_value_whole(void **state)
+TEST(parser_does_not_call_half_a_value_whole)
 {
 	WFS_AUTO_PARSER struct wfs_control_parser parser = {.size_max_bytes = SIZE_MAX_BYTES};
 	WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
-
-	(void)state;
 
 	add(&parser, "{\"a\":1");
 	take_all(&parser, false, &lines);
@@ -97,32 +86,24 @@ static void parser_does_not_call_half_a_value_whole(void **state)
 	assert_false(wfs_control_parser_whole(&parser));
 }
 
-static void parser_gives_the_last_value_at_the_end(void **state)
+TEST(parser_gives_the_last_value_at_the_end)
 {
-	(void)state;
-
 	assert_gives("{\"a\":1}", "{\"a\":1}\n");
 }
 
-static void parser_gives_several_values_of_one_write_in_order(void **state)
+TEST(parser_gives_several_values_of_one_write_in_order)
 {
-	(void)state;
-
 	assert_gives("{\"a\":1}\n[2]\n\"three\"\n4\nnull", "{\"a\":1}\n[2]\n\"three\"\n4\nnull\n");
 }
 
-static void parser_takes_a_value_over_several_lines(void **state)
+TEST(parser_takes_a_value_over_several_lines)
 {
-	(void)state;
-
 	assert_gives_open("\n{\r\n  \"a\": [\n    1,\n    true\n  ],\n  \"b\": {}\n}\n",
 		"{\"a\":[1,true],\"b\":{}}\n");
 }
 
-static void parser_is_not_led_astray_by_strings(void **state)
+TEST(parser_is_not_led_astray_by_strings)
 {
-	(void)state;
-
 	assert_gives_open("{\"}]{\\\"\":\"\\\\\"}\n[\"\\n{\",\"\\u007d\"]\n",
 		"{\"}]{\\\"\":\"\\\\\"}\n[\"\\n{\",\"}\"]\n");
 }
@@ -143,10 +124,8 @@ static const char stream_values[] =
 	"17\n"
 	"{\"last\":{}}\n";
 
-static void parser_gives_the_same_whichever_byte_border_a_write_has(void **state)
+TEST(parser_gives_the_same_whichever_byte_border_a_write_has)
 {
-	(void)state;
-
 	for (size_t border = 0; border < sizeof(stream); border++) {
 		WFS_AUTO_PARSER struct wfs_control_parser parser = {
 			.size_max_bytes = SIZE_MAX_BYTES};
@@ -163,12 +142,10 @@ static void parser_gives_the_same_whichever_byte_border_a_write_has(void **state
 	}
 }
 
-static void parser_gives_the_same_byte_by_byte(void **state)
+TEST(parser_gives_the_same_byte_by_byte)
 {
 	WFS_AUTO_PARSER struct wfs_control_parser parser = {.size_max_bytes = SIZE_MAX_BYTES};
 	WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
-
-	(void)state;
 
 	for (size_t i = 0; i < sizeof(stream) - 1; i++) {
 		assert_int_equal(wfs_control_parser_add(&parser, stream + i, 1), 0);
@@ -179,14 +156,12 @@ static void parser_gives_the_same_byte_by_byte(void **state)
 	assert_string_equal(wfs_buffer_text(&lines), stream_values);
 }
 
-static void parser_refuses_a_wrong_line_at_its_newline_and_reads_on(void **state)
+TEST(parser_refuses_a_wrong_line_at_its_newline_and_reads_on)
 {
 	static const char *const wrong[] = {"{garbage", "}", "[1 2", "{\"a\" 1", "{\"a\":tru,",
 		"{\"a\":01", "[-", "\"open string", "{\"a\":\"\\x\"", "[1}", "{\"a\":1]", "x", "[,",
 		"{,", "{\"a\":1,}", "{\"a\":}", "1 2", "{} {}", "{\"a\":1,\"a\":2}", "{1:2}",
 		"[1e]", "[.5]", "[1.]", "\x01", "tru", "[+1]"};
-
-	(void)state;
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(wrong); i++) {
 		WFS_AUTO_PARSER struct wfs_control_parser parser = {
@@ -202,37 +177,29 @@ static void parser_refuses_a_wrong_line_at_its_newline_and_reads_on(void **state
 	}
 }
 
-static void parser_drops_what_follows_when_a_later_line_goes_wrong(void **state)
+TEST(parser_drops_what_follows_when_a_later_line_goes_wrong)
 {
-	(void)state;
-
 	assert_gives_open("{\n\"a\": 1,\nwrong\n\"b\": 2\n}\n", "invalid_json\n");
 }
 
-static void parser_refuses_what_is_incomplete_at_the_end(void **state)
+TEST(parser_refuses_what_is_incomplete_at_the_end)
 {
-	(void)state;
-
 	assert_gives("{\"a\":1", "invalid_json\n");
 	assert_gives("[1,\n", "invalid_json\n");
 	assert_gives("\"abc", "invalid_json\n");
 	assert_gives("\"abc\\", "invalid_json\n");
 }
 
-static void parser_ignores_empty_lines_and_white_space(void **state)
+TEST(parser_ignores_empty_lines_and_white_space)
 {
-	(void)state;
-
 	assert_gives("\n \t\r\n\n  ", "");
 }
 
-static void parser_gives_empty_lines_when_they_are_requests(void **state)
+TEST(parser_gives_empty_lines_when_they_are_requests)
 {
 	WFS_AUTO_PARSER struct wfs_control_parser parser = {
 		.size_max_bytes = SIZE_MAX_BYTES, .empty_lines = true};
 	WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
-
-	(void)state;
 
 	add(&parser, "\n{}\n \n");
 	take_all(&parser, true, &lines);
@@ -253,37 +220,29 @@ static void assert_gives_words(const char *text, bool end, const char *expected)
 	assert_string_equal(wfs_buffer_text(&lines), expected);
 }
 
-static void parser_gives_words_when_they_are_requests(void **state)
+TEST(parser_gives_words_when_they_are_requests)
 {
-	(void)state;
-
 	assert_gives_words("alice\n", false, "\"alice\"\n");
 	assert_gives_words(" null.7 \r\n12\n", false, "\"null.7\"\n\"12\"\n");
 	assert_gives_words("a \"b\" {c\n", false, "\"a \\\"b\\\" {c\"\n");
 	assert_gives_words("{\"a\":\n12}\nbob\n", false, "{\"a\":12}\n\"bob\"\n");
 }
 
-static void parser_waits_for_the_end_of_a_word(void **state)
+TEST(parser_waits_for_the_end_of_a_word)
 {
-	(void)state;
-
 	assert_gives_words("alice", false, "");
 	assert_gives_words("alice", true, "\"alice\"\n");
 }
 
-static void parser_refuses_a_word_that_is_not_text_and_reads_on(void **state)
+TEST(parser_refuses_a_word_that_is_not_text_and_reads_on)
 {
-	(void)state;
-
 	assert_gives_words("a\xff\nbob\n", false, "invalid_json\n\"bob\"\n");
 }
 
-static void parser_refuses_to_nest_deeper_than_the_limit(void **state)
+TEST(parser_refuses_to_nest_deeper_than_the_limit)
 {
 	WFS_AUTO_PARSER struct wfs_control_parser parser = {.size_max_bytes = SIZE_MAX_BYTES};
 	WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
-
-	(void)state;
 
 	for (int i = 0; i < WFS_JSON_DEPTH_MAX + 1; i++)
 		add(&parser, "[");
@@ -293,13 +252,11 @@ static void parser_refuses_to_nest_deeper_than_the_limit(void **state)
 	assert_string_equal(wfs_buffer_text(&lines), "invalid_json\n[1]\n");
 }
 
-static void parser_takes_the_deepest_nesting(void **state)
+TEST(parser_takes_the_deepest_nesting)
 {
 	WFS_AUTO_PARSER struct wfs_control_parser parser = {.size_max_bytes = SIZE_MAX_BYTES};
 	WFS_AUTO_JSON json_t *value = NULL;
 	struct wfs_error error = {0};
-
-	(void)state;
 
 	for (int i = 0; i < WFS_JSON_DEPTH_MAX; i++)
 		add(&parser, i % 2 ? "{\"a\":" : "[");
@@ -312,12 +269,10 @@ static void parser_takes_the_deepest_nesting(void **state)
 	assert_non_null(value);
 }
 
-static void parser_takes_a_value_of_the_greatest_size(void **state)
+TEST(parser_takes_a_value_of_the_greatest_size)
 {
 	WFS_AUTO_PARSER struct wfs_control_parser parser = {.size_max_bytes = 10};
 	WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
-
-	(void)state;
 
 	add(&parser, "\"12345678\"\n");
 	take_all(&parser, false, &lines);
@@ -325,12 +280,10 @@ static void parser_takes_a_value_of_the_greatest_size(void **state)
 	assert_string_equal(wfs_buffer_text(&lines), "\"12345678\"\n");
 }
 
-static void parser_refuses_a_larger_value_and_reads_on(void **state)
+TEST(parser_refuses_a_larger_value_and_reads_on)
 {
 	WFS_AUTO_PARSER struct wfs_control_parser parser = {.size_max_bytes = 10};
 	WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
-
-	(void)state;
 
 	add(&parser, "\"123456789\"\n[1]\n");
 	take_all(&parser, false, &lines);
@@ -338,12 +291,10 @@ static void parser_refuses_a_larger_value_and_reads_on(void **state)
 	assert_string_equal(wfs_buffer_text(&lines), "too_large\n[1]\n");
 }
 
-static void parser_drops_a_value_that_grows_beyond_the_limit(void **state)
+TEST(parser_drops_a_value_that_grows_beyond_the_limit)
 {
 	WFS_AUTO_PARSER struct wfs_control_parser parser = {.size_max_bytes = 10};
 	WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
-
-	(void)state;
 
 	add(&parser, "[1,");
 	take_all(&parser, false, &lines);
@@ -354,12 +305,10 @@ static void parser_drops_a_value_that_grows_beyond_the_limit(void **state)
 	assert_false(wfs_control_parser_pending(&parser));
 }
 
-static void parser_keeps_what_is_behind_the_values_given_out(void **state)
+TEST(parser_keeps_what_is_behind_the_values_given_out)
 {
 	WFS_AUTO_PARSER struct wfs_control_parser parser = {.size_max_bytes = SIZE_MAX_BYTES};
 	WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
-
-	(void)state;
 
 	add(&parser, "[1]\n[2]\n[12");
 	take_all(&parser, false, &lines);
@@ -369,12 +318,10 @@ static void parser_keeps_what_is_behind_the_values_given_out(void **state)
 	assert_string_equal(wfs_buffer_text(&lines), "[1]\n[2]\n[1234]\n");
 }
 
-static void parser_forgets_what_is_dropped(void **state)
+TEST(parser_forgets_what_is_dropped)
 {
 	WFS_AUTO_PARSER struct wfs_control_parser parser = {.size_max_bytes = SIZE_MAX_BYTES};
 	WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
-
-	(void)state;
 
 	add(&parser, "{\"a\":");
 	take_all(&parser, false, &lines);
@@ -385,9 +332,8 @@ static void parser_forgets_what_is_dropped(void **state)
 	assert_string_equal(wfs_buffer_text(&lines), "[1]\n");
 }
 
-static void parser_tells_the_size_of_the_next_value_only_when_it_is_whole(void **state)
+TEST(parser_tells_the_size_of_the_next_value_only_when_it_is_whole)
 {
-	(void)state;
 	WFS_AUTO_PARSER struct wfs_control_parser parser = {.size_max_bytes = SIZE_MAX_BYTES};
 	WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
 
@@ -413,9 +359,8 @@ static int admit_little(void *context, size_t bytes, struct wfs_error *error)
 	return 0;
 }
 
-static void parser_asks_for_the_memory_of_a_value_and_reads_on(void **state)
+TEST(parser_asks_for_the_memory_of_a_value_and_reads_on)
 {
-	(void)state;
 	size_t most = (size_t)3 * WFS_JSON_VALUE_BYTES;
 	WFS_AUTO_PARSER struct wfs_control_parser parser = {
 		.size_max_bytes = SIZE_MAX_BYTES, .admit = admit_little, .context = &most};
@@ -431,9 +376,8 @@ static void parser_asks_for_the_memory_of_a_value_and_reads_on(void **state)
 	assert_string_equal(wfs_buffer_text(&lines), "[1]\noverloaded\n[1]\n");
 }
 
-static void parser_trims_only_what_is_given_out(void **state)
+TEST(parser_trims_only_what_is_given_out)
 {
-	(void)state;
 	WFS_AUTO_PARSER struct wfs_control_parser parser = {.size_max_bytes = SIZE_MAX_BYTES};
 	WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
 
@@ -445,39 +389,4 @@ static void parser_trims_only_what_is_given_out(void **state)
 
 	assert_string_equal(wfs_buffer_text(&lines), "[1,2]\n");
 	assert_int_equal(parser.pending.capacity_bytes, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parser_gives_a_value_at_its_newline),
-		cmocka_unit_test(parser_waits_for_the_newline_of_a_whole_value),
-		cmocka_unit_test(parser_does_not_call_half_a_value_whole),
-		cmocka_unit_test(parser_gives_the_last_value_at_the_end),
-		cmocka_unit_test(parser_gives_several_values_of_one_write_in_order),
-		cmocka_unit_test(parser_takes_a_value_over_several_lines),
-		cmocka_unit_test(parser_is_not_led_astray_by_strings),
-		cmocka_unit_test(parser_gives_the_same_whichever_byte_border_a_write_has),
-		cmocka_unit_test(parser_gives_the_same_byte_by_byte),
-		cmocka_unit_test(parser_refuses_a_wrong_line_at_its_newline_and_reads_on),
-		cmocka_unit_test(parser_drops_what_follows_when_a_later_line_goes_wrong),
-		cmocka_unit_test(parser_refuses_what_is_incomplete_at_the_end),
-		cmocka_unit_test(parser_ignores_empty_lines_and_white_space),
-		cmocka_unit_test(parser_gives_empty_lines_when_they_are_requests),
-		cmocka_unit_test(parser_gives_words_when_they_are_requests),
-		cmocka_unit_test(parser_waits_for_the_end_of_a_word),
-		cmocka_unit_test(parser_refuses_a_word_that_is_not_text_and_reads_on),
-		cmocka_unit_test(parser_refuses_to_nest_deeper_than_the_limit),
-		cmocka_unit_test(parser_takes_the_deepest_nesting),
-		cmocka_unit_test(parser_takes_a_value_of_the_greatest_size),
-		cmocka_unit_test(parser_refuses_a_larger_value_and_reads_on),
-		cmocka_unit_test(parser_drops_a_value_that_grows_beyond_the_limit),
-		cmocka_unit_test(parser_keeps_what_is_behind_the_values_given_out),
-		cmocka_unit_test(parser_forgets_what_is_dropped),
-		cmocka_unit_test(parser_tells_the_size_of_the_next_value_only_when_it_is_whole),
-		cmocka_unit_test(parser_asks_for_the_memory_of_a_value_and_reads_on),
-		cmocka_unit_test(parser_trims_only_what_is_given_out),
-	};
-
-	return cmocka_run_group_tests_name("control-parser", tests, NULL, NULL);
 }

@@ -28,10 +28,8 @@ static size_t count_names(const char *directory)
 	return count;
 }
 
-static void create_makes_a_world_that_opens(void **state)
+WITH_SOURCE(create_makes_a_world_that_opens)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_int_equal(world_fixture_create(fixture), 0);
 
 	assert_int_equal(world_fixture_open(fixture), 0);
@@ -41,19 +39,16 @@ static void create_makes_a_world_that_opens(void **state)
 	assert_int_equal(count_names(fixture->root), WITH_WORLD);
 }
 
-static void create_takes_an_empty_directory(void **state)
+WITH_SOURCE(create_takes_an_empty_directory)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_int_equal(mkdir(fixture->directory, 0755), 0);
 
 	assert_int_equal(world_fixture_create(fixture), 0);
 	assert_int_equal(world_fixture_open(fixture), 0);
 }
 
-static void create_takes_a_trailing_slash(void **state)
+WITH_SOURCE(create_takes_a_trailing_slash)
 {
-	struct world_fixture *fixture = *state;
 	const size_t size = strlen(fixture->directory);
 
 	fixture->directory[size] = '/';
@@ -63,9 +58,8 @@ static void create_takes_a_trailing_slash(void **state)
 	assert_int_equal(count_names(fixture->root), WITH_WORLD);
 }
 
-static void create_takes_the_current_directory(void **state)
+WITH_SOURCE(create_takes_the_current_directory)
 {
-	struct world_fixture *fixture = *state;
 	char world[sizeof(fixture->directory)];
 	char before[4096];
 
@@ -82,10 +76,8 @@ static void create_takes_the_current_directory(void **state)
 	assert_int_equal(world_fixture_open(fixture), 0);
 }
 
-static void create_refuses_a_directory_that_is_not_empty(void **state)
+WITH_SOURCE(create_refuses_a_directory_that_is_not_empty)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_int_equal(mkdir(fixture->directory, 0755), 0);
 	put_file(fixture->directory, "file", "text");
 
@@ -95,30 +87,24 @@ static void create_refuses_a_directory_that_is_not_empty(void **state)
 	assert_int_equal(count_names(fixture->root), 2);
 }
 
-static void create_refuses_a_world(void **state)
+WITH_SOURCE(create_refuses_a_world)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_int_equal(world_fixture_create(fixture), 0);
 
 	assert_int_equal(world_fixture_create(fixture), -EEXIST);
 	assert_int_equal(world_fixture_open(fixture), 0);
 }
 
-static void create_refuses_a_place_below_nothing(void **state)
+WITH_SOURCE(create_refuses_a_place_below_nothing)
 {
-	struct world_fixture *fixture = *state;
-
 	snprintf(fixture->directory, sizeof(fixture->directory), "%s/no/world", fixture->root);
 
 	assert_int_equal(world_fixture_create(fixture), -ENOENT);
 	assert_int_equal(count_names(fixture->root), 1);
 }
 
-static void create_leaves_nothing_when_it_fails(void **state)
+WITH_SOURCE(create_leaves_nothing_when_it_fails)
 {
-	struct world_fixture *fixture = *state;
-
 	fixture->options.map_size_bytes = UINT64_C(12) * 4096; /* too small for the tables alone */
 
 	assert_int_equal(world_fixture_create(fixture), -ENOSPC);
@@ -126,9 +112,8 @@ static void create_leaves_nothing_when_it_fails(void **state)
 	assert_int_equal(count_names(fixture->root), 1);
 }
 
-static void create_tells_every_problem_of_a_bad_manifest(void **state)
+WITH_SOURCE(create_tells_every_problem_of_a_bad_manifest)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
 	struct wfs_error error = {0};
 
@@ -203,10 +188,8 @@ static void assert_made_by(
 	assert_false(parsed.record.derived);
 }
 
-static void create_records_how_each_artifact_came(void **state)
+WITH_SOURCE(create_records_how_each_artifact_came)
 {
-	struct world_fixture *fixture = *state;
-
 	load_market(fixture);
 	assert_int_equal(world_fixture_create(fixture), 0);
 	assert_int_equal(world_fixture_open(fixture), 0);
@@ -225,10 +208,8 @@ static void create_records_how_each_artifact_came(void **state)
 	assert_member(fixture, "notice", "content_size", "20");
 }
 
-static void create_opens_the_accounts_of_declared_principals(void **state)
+WITH_SOURCE(create_opens_the_accounts_of_declared_principals)
 {
-	struct world_fixture *fixture = *state;
-
 	load_market(fixture);
 	assert_int_equal(world_fixture_create(fixture), 0);
 	assert_int_equal(world_fixture_open(fixture), 0);
@@ -241,9 +222,8 @@ static void create_opens_the_accounts_of_declared_principals(void **state)
 	assert_state(fixture, "sys.resource", "carol", NULL);
 }
 
-static void what_a_world_begins_with_verifies_and_replays(void **state)
+WITH_SOURCE(what_a_world_begins_with_verifies_and_replays)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
 
 	load_market(fixture);
@@ -255,9 +235,8 @@ static void what_a_world_begins_with_verifies_and_replays(void **state)
 	assert_string_equal(wfs_buffer_text(&problems.lines), "");
 }
 
-static void what_it_begins_with_is_invoked_and_paid(void **state)
+WITH_SOURCE(what_it_begins_with_is_invoked_and_paid)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_JSON json_t *action =
 		json_of("{'action_type':'invoke_artifact','artifact_id':'doubler','args':[21]}");
 	struct wfs_request request = {
@@ -292,10 +271,8 @@ static void assert_refused(struct world_fixture *fixture, const char *principals
 	assert_int_equal(count_names(fixture->root), 1);
 }
 
-static void create_tells_every_artifact_that_cannot_be_made(void **state)
+WITH_SOURCE(create_tells_every_artifact_that_cannot_be_made)
 {
-	struct world_fixture *fixture = *state;
-
 	put_file(fixture->source, "bad.lua", "x = = 1");
 	assert_refused(fixture, "[{'id':'alice','quotas':{'disk':3}}]",
 		"[{'id':'long','created_by':'alice','content':'long'},"
@@ -315,10 +292,9 @@ static void create_tells_every_artifact_that_cannot_be_made(void **state)
 }
 
 /* A control character takes six bytes of JSON. */
-static void create_bounds_the_action_that_makes_an_artifact(void **state)
+WITH_SOURCE(create_bounds_the_action_that_makes_an_artifact)
 {
 	enum { FITS = WFS_REQUEST_SIZE_MAX / 6 - 100, TOO_MANY = WFS_REQUEST_SIZE_MAX / 6 };
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_FREE char *text = malloc(TOO_MANY + 1);
 
 	assert_non_null(text);
@@ -334,19 +310,15 @@ static void create_bounds_the_action_that_makes_an_artifact(void **state)
 		"16777216 are taken\n");
 }
 
-static void problems_of_form_and_of_making_are_told_at_once(void **state)
+WITH_SOURCE(problems_of_form_and_of_making_are_told_at_once)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_refused(fixture, "[]", "[{'id':'a','price':'x'},{'id':'b','code':'x = '}]",
 		"world.json: /artifacts/0/price: expected an integer from 0, got string \"x\"\n"
 		"world.json: /artifacts/1/code: b:1: unexpected symbol near <eof>\n");
 }
 
-static void contents_have_the_form_of_their_type(void **state)
+WITH_SOURCE(contents_have_the_form_of_their_type)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_refused(fixture, "[]",
 		"[{'id':'a','type':'agent','content':{'max_turns':-1}},"
 		"{'id':'w','type':'workflow','content':{'states':['a'],'steps':[{'state':'b'}]}}]",
@@ -356,10 +328,8 @@ static void contents_have_the_form_of_their_type(void **state)
 		"states: a\n");
 }
 
-static void what_needs_a_refused_artifact_is_not_told(void **state)
+WITH_SOURCE(what_needs_a_refused_artifact_is_not_told)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_refused(fixture, "[]",
 		"[{'id':'a','price':'x'},{'id':'b','depends_on':['a']},"
 		"{'id':'c','depends_on':['b']}]",
@@ -379,9 +349,8 @@ static void assert_has_file(
 	assert_string_equal(text, expected);
 }
 
-static void create_copies_the_host_configuration(void **state)
+WITH_SOURCE(create_copies_the_host_configuration)
 {
-	struct world_fixture *fixture = *state;
 	struct wfs_source *const source = &fixture->loaded;
 
 	wfs_buffer_append_text(&source->host, "{\"models\":{}}\n");
@@ -394,31 +363,4 @@ static void create_copies_the_host_configuration(void **state)
 
 	assert_has_file(fixture, "host.json", "{\"models\":{}}\n");
 	assert_has_file(fixture, "a.jsonl", "{\"content\":\"hi\"}\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_SOURCE(create_makes_a_world_that_opens),
-		WITH_SOURCE(create_takes_an_empty_directory),
-		WITH_SOURCE(create_takes_a_trailing_slash),
-		WITH_SOURCE(create_takes_the_current_directory),
-		WITH_SOURCE(create_refuses_a_directory_that_is_not_empty),
-		WITH_SOURCE(create_refuses_a_world),
-		WITH_SOURCE(create_refuses_a_place_below_nothing),
-		WITH_SOURCE(create_leaves_nothing_when_it_fails),
-		WITH_SOURCE(create_tells_every_problem_of_a_bad_manifest),
-		WITH_SOURCE(create_copies_the_host_configuration),
-		WITH_SOURCE(create_records_how_each_artifact_came),
-		WITH_SOURCE(create_opens_the_accounts_of_declared_principals),
-		WITH_SOURCE(what_a_world_begins_with_verifies_and_replays),
-		WITH_SOURCE(what_it_begins_with_is_invoked_and_paid),
-		WITH_SOURCE(create_tells_every_artifact_that_cannot_be_made),
-		WITH_SOURCE(create_bounds_the_action_that_makes_an_artifact),
-		WITH_SOURCE(problems_of_form_and_of_making_are_told_at_once),
-		WITH_SOURCE(contents_have_the_form_of_their_type),
-		WITH_SOURCE(what_needs_a_refused_artifact_is_not_told),
-	};
-
-	return cmocka_run_group_tests_name("create", tests, NULL, NULL);
 }

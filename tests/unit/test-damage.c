@@ -88,10 +88,8 @@ static void live(struct world_fixture *fixture)
 		tell(fixture, "{'key':'a','op':'add','n':1}");
 }
 
-static void the_row_of_a_reducer_is_lost(void **state)
+IN_WORLD(the_row_of_a_reducer_is_lost)
 {
-	struct world_fixture *const fixture = *state;
-
 	live(fixture);
 	tamper(fixture, "reducer", wfs_bytes_text("cell"), wfs_bytes_text(""), wfs_bytes_text(""));
 
@@ -100,30 +98,24 @@ static void the_row_of_a_reducer_is_lost(void **state)
 	(void)alarm(0);
 }
 
-static void the_id_of_a_reducer_is_too_large(void **state)
+IN_WORLD(the_id_of_a_reducer_is_too_large)
 {
-	struct world_fixture *const fixture = *state;
-
 	live(fixture);
 	put_reducer(fixture, "cell", 0x87976f2b, 1, 1);
 
 	use(fixture, true);
 }
 
-static void two_names_lead_to_one_id(void **state)
+IN_WORLD(two_names_lead_to_one_id)
 {
-	struct world_fixture *const fixture = *state;
-
 	live(fixture);
 	put_reducer(fixture, "total", reducer_id(fixture, "cell"), 1, 1);
 
 	use(fixture, true);
 }
 
-static void two_ids_lead_to_one_name(void **state)
+IN_WORLD(two_ids_lead_to_one_name)
 {
-	struct world_fixture *const fixture = *state;
-
 	live(fixture);
 	const uint32_t id = htobe32(reducer_id(fixture, "total"));
 	put_row(fixture, "reducer_name", WFS_BYTES(&id, sizeof(id)), wfs_bytes_text("cell"));
@@ -131,19 +123,16 @@ static void two_ids_lead_to_one_name(void **state)
 	use(fixture, true);
 }
 
-static void a_reducer_counts_more_cells_than_there_are(void **state)
+IN_WORLD(a_reducer_counts_more_cells_than_there_are)
 {
-	struct world_fixture *const fixture = *state;
-
 	live(fixture);
 	put_reducer(fixture, "cell", reducer_id(fixture, "cell"), 1, UINT64_C(1) << 39);
 
 	use(fixture, true);
 }
 
-static void a_record_is_far_beyond_the_others(void **state)
+IN_WORLD(a_record_is_far_beyond_the_others)
 {
-	struct world_fixture *const fixture = *state;
 	const uint64_t seq = htobe64(UINT64_C(1) << 62);
 
 	live(fixture);
@@ -155,10 +144,9 @@ static void a_record_is_far_beyond_the_others(void **state)
 }
 
 /* The numbers between the others and it are one problem. */
-static void a_version_is_far_beyond_the_others(void **state)
+IN_WORLD(a_version_is_far_beyond_the_others)
 {
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {.count = 0};
-	struct world_fixture *const fixture = *state;
 	const uint64_t vid = htobe64(WFS_VID_MAX - 1);
 
 	live(fixture);
@@ -175,9 +163,8 @@ static void a_version_is_far_beyond_the_others(void **state)
 }
 
 /* Its number would not fit into that of an inode. */
-static void the_number_of_a_version_is_too_large(void **state)
+IN_WORLD(the_number_of_a_version_is_too_large)
 {
-	struct world_fixture *const fixture = *state;
 	const uint64_t vid = htobe64(WFS_VID_MAX + 1);
 
 	live(fixture);
@@ -188,9 +175,8 @@ static void the_number_of_a_version_is_too_large(void **state)
 	(void)alarm(0);
 }
 
-static void versions_lead_to_each_other(void **state)
+IN_WORLD(versions_lead_to_each_other)
 {
-	struct world_fixture *const fixture = *state;
 	struct __attribute__((packed)) {
 		uint64_t cell_id, prev_vid, height, size, time_ns;
 		uint8_t hash[WFS_HASH_SIZE], flags;
@@ -214,9 +200,8 @@ static void versions_lead_to_each_other(void **state)
 }
 
 /* The name of a cell leads to one of another reducer. */
-static void a_name_leads_to_a_cell_of_another_reducer(void **state)
+IN_WORLD(a_name_leads_to_a_cell_of_another_reducer)
 {
-	struct world_fixture *const fixture = *state;
 	struct __attribute__((packed)) {
 		uint32_t reducer_id;
 		char key;
@@ -240,11 +225,10 @@ static void add_to_a_run(struct wfs_txn *txn, void *context)
 	assert_int_equal(wfs_index_add(txn, &set, 0, 40), 0);
 }
 
-static void the_index_leads_to_a_record_that_is_not_an_event(void **state)
+IN_WORLD(the_index_leads_to_a_record_that_is_not_an_event)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
 	WFS_AUTO_VIEW struct wfs_view view = {0};
-	struct world_fixture *const fixture = *state;
 	uint64_t size_bytes;
 
 	tamper_rows(fixture, add_to_a_run, NULL);
@@ -282,10 +266,8 @@ static void count_many_rows(struct world_fixture *fixture, const char *table)
 	assert_int_equal(pwrite(fd, page, sizeof(page), place), sizeof(page));
 }
 
-static void a_table_counts_a_million_million_rows(void **state)
+IN_WORLD(a_table_counts_a_million_million_rows)
 {
-	struct world_fixture *const fixture = *state;
-
 	const struct wfs_world_options options = {.read_only = true};
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {.count = 0};
 	WFS_CLEANUP(wfs_auto_world) struct wfs_world *world = NULL;
@@ -300,10 +282,9 @@ static void a_table_counts_a_million_million_rows(void **state)
 	assert_true(problems.count > 0);
 }
 
-static void a_store_with_a_damaged_page_has_no_backup(void **state)
+IN_WORLD(a_store_with_a_damaged_page_has_no_backup)
 {
 	const struct wfs_backup_options options = {.progress = NULL};
-	struct world_fixture *const fixture = *state;
 	struct wfs_backup_figures figures;
 	char directory[256];
 
@@ -338,13 +319,12 @@ static void lead_to_itself(struct world_fixture *fixture)
 		sizeof(head));
 }
 
-static void a_world_with_a_page_that_leads_to_itself_is_not_read(void **state)
+IN_WORLD(a_world_with_a_page_that_leads_to_itself_is_not_read)
 {
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {.count = 0};
 	const struct wfs_world_options options = {
 		.read_only = true, .walk_pages = true, .problems = &problems};
 	WFS_CLEANUP(wfs_auto_world) struct wfs_world *world = NULL;
-	struct world_fixture *const fixture = *state;
 
 	lead_to_itself(fixture);
 	(void)alarm(LIMIT_S);
@@ -357,11 +337,10 @@ static void a_world_with_a_page_that_leads_to_itself_is_not_read(void **state)
 	assert_int_equal(problems.count, 1);
 }
 
-static void a_world_of_a_stranger_has_its_pages_walked_before_it_is_read(void **state)
+IN_WORLD(a_world_of_a_stranger_has_its_pages_walked_before_it_is_read)
 {
 	const struct wfs_world_options options = {.read_only = true};
 	WFS_CLEANUP(wfs_auto_world) struct wfs_world *world = NULL;
-	struct world_fixture *const fixture = *state;
 	char copy[256];
 	char path[512];
 
@@ -467,34 +446,34 @@ static uint64_t cell_id_of(struct world_fixture *fixture, const char *key, uint6
 	return version.cell_id;
 }
 
-static void a_record_is_told_by_its_number(void **state)
+IN_WORLD(a_record_is_told_by_its_number)
 {
-	live(*state);
-	spoil_number(*state, "journal", 5);
+	live(fixture);
+	spoil_number(fixture, "journal", 5);
 
-	assert_told(*state, "record 5");
+	assert_told(fixture, "record 5");
 }
 
-static void a_state_is_told_by_reducer_key_and_height(void **state)
+IN_WORLD(a_state_is_told_by_reducer_key_and_height)
 {
 	uint64_t vid;
 
-	live(*state);
-	(void)cell_id_of(*state, "a", &vid);
-	spoil_number(*state, "version", vid - 1);
+	live(fixture);
+	(void)cell_id_of(fixture, "a", &vid);
+	spoil_number(fixture, "version", vid - 1);
 
-	assert_told(*state, "reducer 'cell', key 'a' at height 13");
+	assert_told(fixture, "reducer 'cell', key 'a' at height 13");
 }
 
-static void a_cell_is_told_by_reducer_and_key(void **state)
+IN_WORLD(a_cell_is_told_by_reducer_and_key)
 {
 	uint64_t vid;
 
-	live(*state);
-	const uint64_t cell_id = cell_id_of(*state, "a", &vid);
-	spoil_number(*state, "cell", cell_id);
+	live(fixture);
+	const uint64_t cell_id = cell_id_of(fixture, "a", &vid);
+	spoil_number(fixture, "cell", cell_id);
 
-	assert_told(*state, "reducer 'cell', key 'a': is damaged");
+	assert_told(fixture, "reducer 'cell', key 'a': is damaged");
 }
 
 /* To a reducer that does not exist. */
@@ -506,19 +485,18 @@ static void move_cell(struct world_fixture *fixture, uint64_t cell_id)
 	spoil_row(fixture, "cell", WFS_BYTES(&key, sizeof(key)), &moved);
 }
 
-static void a_row_whose_key_leads_nowhere_is_told_by_its_right_one(void **state)
+IN_WORLD(a_row_whose_key_leads_nowhere_is_told_by_its_right_one)
 {
 	uint64_t vid;
 
-	live(*state);
-	move_cell(*state, cell_id_of(*state, "a", &vid));
+	live(fixture);
+	move_cell(fixture, cell_id_of(fixture, "a", &vid));
 
-	assert_told(*state, "reducer 'cell', key 'a': is damaged");
+	assert_told(fixture, "reducer 'cell', key 'a': is damaged");
 }
 
-static void a_world_that_has_lost_its_snapshot_says_so(void **state)
+IN_WORLD(a_world_that_has_lost_its_snapshot_says_so)
 {
-	struct world_fixture *const fixture = *state;
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	struct wfs_meta meta;
 
@@ -530,12 +508,11 @@ static void a_world_that_has_lost_its_snapshot_says_so(void **state)
 	assert_int_equal(wfs_view_meta(&view, &meta), -EIO);
 }
 
-static void a_damaged_newest_version_hides_no_other_damage(void **state)
+IN_WORLD(a_damaged_newest_version_hides_no_other_damage)
 {
 	const struct wfs_world_options options = {.read_only = true};
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {.count = 0};
 	WFS_CLEANUP(wfs_auto_world) struct wfs_world *world = NULL;
-	struct world_fixture *const fixture = *state;
 	uint64_t vid;
 
 	live(fixture);
@@ -551,10 +528,8 @@ static void a_damaged_newest_version_hides_no_other_damage(void **state)
 	assert_non_null(strstr(wfs_buffer_text(&problems.lines), "record 5: is damaged"));
 }
 
-static void a_reducer_is_told_by_its_name(void **state)
+IN_WORLD(a_reducer_is_told_by_its_name)
 {
-	struct world_fixture *const fixture = *state;
-
 	live(fixture);
 	const uint32_t id = htobe32(reducer_id(fixture, "total"));
 	spoil(fixture, "reducer_name", WFS_BYTES(&id, sizeof(id)));
@@ -563,10 +538,8 @@ static void a_reducer_is_told_by_its_name(void **state)
 	assert_non_null(strstr(fixture->error.message, "reducer 'total' is damaged"));
 }
 
-static void a_value_of_the_world_is_told_by_its_name(void **state)
+IN_WORLD(a_value_of_the_world_is_told_by_its_name)
 {
-	struct world_fixture *const fixture = *state;
-
 	live(fixture);
 	spoil(fixture, "meta", wfs_bytes_text("entropy"));
 
@@ -575,10 +548,8 @@ static void a_value_of_the_world_is_told_by_its_name(void **state)
 	assert_non_null(strstr(fixture->error.message, "the world's value 'entropy' is damaged"));
 }
 
-static void the_last_record_is_told_by_its_number_each_time(void **state)
+IN_WORLD(the_last_record_is_told_by_its_number_each_time)
 {
-	struct world_fixture *const fixture = *state;
-
 	live(fixture);
 	spoil_number(fixture, "journal", 13);
 
@@ -588,9 +559,8 @@ static void the_last_record_is_told_by_its_number_each_time(void **state)
 	}
 }
 
-static void an_event_on_a_damaged_state_is_hash_mismatch(void **state)
+IN_WORLD(an_event_on_a_damaged_state_is_hash_mismatch)
 {
-	struct world_fixture *const fixture = *state;
 	uint64_t vid;
 
 	live(fixture);
@@ -607,9 +577,8 @@ static void an_event_on_a_damaged_state_is_hash_mismatch(void **state)
 }
 
 /* A row whose key is damaged is not where it is looked for; the row there tells. */
-static void a_key_with_a_damaged_name_is_not_missing(void **state)
+IN_WORLD(a_key_with_a_damaged_name_is_not_missing)
 {
-	struct world_fixture *const fixture = *state;
 	struct __attribute__((packed)) {
 		uint32_t reducer_id;
 		char key;
@@ -628,9 +597,8 @@ static void a_key_with_a_damaged_name_is_not_missing(void **state)
 	assert_non_null(strstr(wfs_damage_noted(), "the name of reducer 'cell', key 'a'"));
 }
 
-static void a_name_that_leads_to_no_cell_is_damage(void **state)
+IN_WORLD(a_name_that_leads_to_no_cell_is_damage)
 {
-	struct world_fixture *const fixture = *state;
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	struct wfs_version version;
 	uint64_t vid;
@@ -650,9 +618,8 @@ static void a_name_that_leads_to_no_cell_is_damage(void **state)
 }
 
 /* What is before it and behind it can be read. */
-static void a_damaged_record_in_the_middle_hides_no_other(void **state)
+IN_WORLD(a_damaged_record_in_the_middle_hides_no_other)
 {
-	struct world_fixture *const fixture = *state;
 	WFS_AUTO_BUFFER struct wfs_buffer log = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer part = {0};
 	WFS_AUTO_VIEW struct wfs_view view = {0};
@@ -676,42 +643,4 @@ static void a_damaged_record_in_the_middle_hides_no_other(void **state)
 	assert_int_equal(wfs_view_journal_read(&view, next, 1 << 20, &part), 0);
 	assert_int_equal(part.size, offset + log.size - next);
 	assert_memory_equal(part.data + offset, log.data + next, log.size - next);
-}
-
-int main(void)
-{
-#define DAMAGE_TEST(name) \
-	cmocka_unit_test_setup_teardown(name, world_fixture_setup, world_fixture_teardown)
-	const struct CMUnitTest tests[] = {
-		DAMAGE_TEST(the_row_of_a_reducer_is_lost),
-		DAMAGE_TEST(the_id_of_a_reducer_is_too_large),
-		DAMAGE_TEST(two_names_lead_to_one_id),
-		DAMAGE_TEST(two_ids_lead_to_one_name),
-		DAMAGE_TEST(a_reducer_counts_more_cells_than_there_are),
-		DAMAGE_TEST(a_record_is_far_beyond_the_others),
-		DAMAGE_TEST(a_version_is_far_beyond_the_others),
-		DAMAGE_TEST(the_number_of_a_version_is_too_large),
-		DAMAGE_TEST(versions_lead_to_each_other),
-		DAMAGE_TEST(a_name_leads_to_a_cell_of_another_reducer),
-		DAMAGE_TEST(the_index_leads_to_a_record_that_is_not_an_event),
-		DAMAGE_TEST(a_table_counts_a_million_million_rows),
-		DAMAGE_TEST(a_store_with_a_damaged_page_has_no_backup),
-		DAMAGE_TEST(a_world_with_a_page_that_leads_to_itself_is_not_read),
-		DAMAGE_TEST(a_world_of_a_stranger_has_its_pages_walked_before_it_is_read),
-		DAMAGE_TEST(a_record_is_told_by_its_number),
-		DAMAGE_TEST(a_state_is_told_by_reducer_key_and_height),
-		DAMAGE_TEST(a_cell_is_told_by_reducer_and_key),
-		DAMAGE_TEST(a_row_whose_key_leads_nowhere_is_told_by_its_right_one),
-		DAMAGE_TEST(a_world_that_has_lost_its_snapshot_says_so),
-		DAMAGE_TEST(a_damaged_newest_version_hides_no_other_damage),
-		DAMAGE_TEST(a_reducer_is_told_by_its_name),
-		DAMAGE_TEST(a_value_of_the_world_is_told_by_its_name),
-		DAMAGE_TEST(the_last_record_is_told_by_its_number_each_time),
-		DAMAGE_TEST(an_event_on_a_damaged_state_is_hash_mismatch),
-		DAMAGE_TEST(a_key_with_a_damaged_name_is_not_missing),
-		DAMAGE_TEST(a_name_that_leads_to_no_cell_is_damage),
-		DAMAGE_TEST(a_damaged_record_in_the_middle_hides_no_other),
-	};
-
-	return cmocka_run_group_tests_name("damage", tests, NULL, NULL);
 }

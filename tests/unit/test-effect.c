@@ -30,10 +30,8 @@ static void assert_definition(enum wfs_effect effect, const char *expected)
 }
 
 /* Source: seed 4, "Draft AIR Definitions". */
-static void definitions_of_introspection_have_the_form_of_the_seed(void **state)
+TEST(definitions_of_introspection_have_the_form_of_the_seed)
 {
-	(void)state;
-
 	assert_definition(WFS_EFFECT_INTROSPECT_REDUCER_STATE,
 		"{'$kind':'defeffect','cap_type':'query','name':'introspect.reducer_state',"
 		"'origin_scope':'both','params':{'record':{'consistency':{'maybe':"
@@ -47,10 +45,8 @@ static void definitions_of_introspection_have_the_form_of_the_seed(void **state)
 		"'origin_scope':'plan-only','params':{'record':{}},'receipt':{'record':{}}}");
 }
 
-static void every_effect_has_a_definition_and_a_schema_that_compiles(void **state)
+TEST(every_effect_has_a_definition_and_a_schema_that_compiles)
 {
-	(void)state;
-
 	for (int i = 0; i < WFS_EFFECT_COUNT; i++) {
 		const enum wfs_effect effect = (enum wfs_effect)i;
 		WFS_AUTO_JSON json_t *definition = wfs_effect_definition(effect);
@@ -67,32 +63,27 @@ static void every_effect_has_a_definition_and_a_schema_that_compiles(void **stat
 	assert_int_equal(wfs_effect_find("introspect.nothing"), WFS_EFFECT_COUNT);
 }
 
-static void reducers_may_ask_for_what_the_kernel_answers(void **state)
+TEST(reducers_may_ask_for_what_the_kernel_answers)
 {
-	(void)state;
-
 	assert_true(wfs_effect_of_reducers(WFS_EFFECT_INTROSPECT_LIST_CELLS));
 	assert_false(wfs_effect_of_reducers(WFS_EFFECT_INTROSPECT_JOURNAL));
 	assert_false(wfs_effect_of_reducers(WFS_EFFECT_WORLD_GRANT));
 }
 
-static void members_are_listed_for_verbs(void **state)
+TEST(members_are_listed_for_verbs)
 {
-	(void)state;
-
 	assert_string_equal(wfs_effect_members(WFS_EFFECT_INTROSPECT_LIST_CELLS),
 		"reducer consistency? cursor? limit?");
 	assert_string_equal(wfs_effect_members(WFS_EFFECT_INTROSPECT_JOURNAL_HEAD), "");
 }
 
-static void params_are_handed_out_typed(void **state)
+TEST(params_are_handed_out_typed)
 {
 	WFS_AUTO_JSON json_t *cells = parse("{'reducer':'r','limit':5}");
 	WFS_AUTO_JSON json_t *mount = parse("{'dir':'/m','ctl':'/c','nest_ctl':true}");
 	WFS_AUTO_JSON json_t *event = parse("{'schema':'s','value':null}");
 	struct wfs_params params;
 
-	(void)state;
 	assert_int_equal(
 		wfs_effect_decode(WFS_EFFECT_INTROSPECT_LIST_CELLS, cells, &params, NULL), 0);
 	assert_int_equal(params.effect, WFS_EFFECT_INTROSPECT_LIST_CELLS);
@@ -110,7 +101,7 @@ static void params_are_handed_out_typed(void **state)
 	assert_null(params.event_emit.key);
 }
 
-static void optional_members_that_are_null_are_dropped(void **state)
+TEST(optional_members_that_are_null_are_dropped)
 {
 	WFS_AUTO_JSON json_t *params = parse(
 		"{'reducer':null,'limit':null,'cursor':null,'consistency':'head','other':null}");
@@ -118,7 +109,6 @@ static void optional_members_that_are_null_are_dropped(void **state)
 	WFS_AUTO_JSON json_t *write = parse("{'artifact_id':'x','content':null,'price':null}");
 	WFS_AUTO_JSON json_t *kept = parse("{'artifact_id':'x','content':null}");
 
-	(void)state;
 	wfs_effect_drop_nulls(WFS_EFFECT_INTROSPECT_LIST_CELLS, params);
 	wfs_effect_drop_nulls(WFS_EFFECT_ACTION_WRITE_ARTIFACT, write);
 
@@ -144,22 +134,20 @@ static void assert_refs_are_known(const json_t *document, const json_t *schemas)
 		assert_refs_are_known(json_object_iter_value(at), schemas);
 }
 
-static void what_definitions_refer_to_is_a_built_in_schema(void **state)
+TEST(what_definitions_refer_to_is_a_built_in_schema)
 {
 	WFS_AUTO_JSON json_t *schemas = wfs_builtin_schemas();
 	WFS_AUTO_JSON json_t *effects = wfs_builtin_effects();
 
-	(void)state;
 	assert_int_equal(json_array_size(schemas), 6);
 	assert_refs_are_known(effects, schemas);
 }
 
-static void an_absent_number_is_below_zero(void **state)
+TEST(an_absent_number_is_below_zero)
 {
 	WFS_AUTO_JSON json_t *empty = json_object();
 	struct wfs_params params;
 
-	(void)state;
 	assert_int_equal(wfs_effect_decode(WFS_EFFECT_WORLD_GC, empty, &params, NULL), 0);
 
 	assert_int_equal(params.world_gc.since, -1);
@@ -180,10 +168,8 @@ static void assert_params_refused(
 	assert_int_equal(params.effect, WFS_EFFECT_COUNT);
 }
 
-static void params_that_are_unknown_missing_or_mistyped_are_named(void **state)
+TEST(params_that_are_unknown_missing_or_mistyped_are_named)
 {
-	(void)state;
-
 	assert_params_refused(WFS_EFFECT_INTROSPECT_MANIFEST, "{'consistency':'head','x':1}",
 		WFS_E_INVALID_ARGUMENT,
 		"unknown member 'x' (introspect.manifest takes: consistency?)");
@@ -211,10 +197,8 @@ static int check_receipt(enum wfs_effect effect, const char *quoted, struct wfs_
 	return wfs_effect_check_receipt(effect, value, error);
 }
 
-static void receipts_that_are_as_defined_pass(void **state)
+TEST(receipts_that_are_as_defined_pass)
 {
-	(void)state;
-
 	assert_int_equal(
 		check_receipt(WFS_EFFECT_INTROSPECT_REDUCER_STATE, "{'meta':" META "}", NULL), 0);
 	assert_int_equal(check_receipt(WFS_EFFECT_INTROSPECT_LIST_CELLS,
@@ -226,11 +210,10 @@ static void receipts_that_are_as_defined_pass(void **state)
 	assert_int_equal(check_receipt(WFS_EFFECT_WORLD_SHUTDOWN, "{}", NULL), 0);
 }
 
-static void receipts_that_are_not_as_defined_are_our_error(void **state)
+TEST(receipts_that_are_not_as_defined_are_our_error)
 {
 	struct wfs_error error = {0};
 
-	(void)state;
 	assert_int_equal(
 		check_receipt(WFS_EFFECT_INTROSPECT_REDUCER_STATE, "{'state_b64':'YQ=='}", &error),
 		-EIO);
@@ -239,23 +222,4 @@ static void receipts_that_are_not_as_defined_are_our_error(void **state)
 	assert_non_null(strstr(error.message, "/meta"));
 	assert_int_equal(check_receipt(WFS_EFFECT_WORLD_SHUTDOWN, "{'x':1}", NULL), -EIO);
 	assert_int_equal(check_receipt(WFS_EFFECT_BLOB_PUT, "{'hash':'2cf2'}", NULL), -EIO);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(definitions_of_introspection_have_the_form_of_the_seed),
-		cmocka_unit_test(every_effect_has_a_definition_and_a_schema_that_compiles),
-		cmocka_unit_test(reducers_may_ask_for_what_the_kernel_answers),
-		cmocka_unit_test(members_are_listed_for_verbs),
-		cmocka_unit_test(params_are_handed_out_typed),
-		cmocka_unit_test(optional_members_that_are_null_are_dropped),
-		cmocka_unit_test(what_definitions_refer_to_is_a_built_in_schema),
-		cmocka_unit_test(an_absent_number_is_below_zero),
-		cmocka_unit_test(params_that_are_unknown_missing_or_mistyped_are_named),
-		cmocka_unit_test(receipts_that_are_as_defined_pass),
-		cmocka_unit_test(receipts_that_are_not_as_defined_are_our_error),
-	};
-
-	return cmocka_run_group_tests_name("effect", tests, NULL, NULL);
 }

@@ -60,9 +60,8 @@ static int64_t height_told(const json_t *answers, size_t index)
 
 /* --- being told --- */
 
-static void a_reducer_is_told_what_it_asked_for(void **state)
+ASKING(a_reducer_is_told_what_it_asked_for)
 {
-	struct world_fixture *fixture = *state;
 	struct asking_judge judge = asking_judge();
 
 	wfs_world_judge(fixture->world, &judge.judge);
@@ -85,9 +84,8 @@ static void a_reducer_is_told_what_it_asked_for(void **state)
 	world_fixture_close(fixture);
 }
 
-static void a_request_reads_the_world_as_it_was_before_it(void **state)
+ASKING(a_request_reads_the_world_as_it_was_before_it)
 {
-	struct world_fixture *fixture = *state;
 	struct asking_judge judge = asking_judge();
 
 	wfs_world_judge(fixture->world, &judge.judge);
@@ -105,9 +103,8 @@ static void a_request_reads_the_world_as_it_was_before_it(void **state)
 	world_fixture_close(fixture);
 }
 
-static void what_is_wrong_with_params_is_told(void **state)
+ASKING(what_is_wrong_with_params_is_told)
 {
-	struct world_fixture *fixture = *state;
 	struct asking_judge judge = asking_judge();
 
 	wfs_world_judge(fixture->world, &judge.judge);
@@ -127,9 +124,8 @@ static void what_is_wrong_with_params_is_told(void **state)
 	world_fixture_close(fixture);
 }
 
-static void answers_are_followed_by_what_they_cause(void **state)
+ASKING(answers_are_followed_by_what_they_cause)
 {
-	struct world_fixture *fixture = *state;
 	struct asking_judge judge = asking_judge();
 
 	wfs_world_judge(fixture->world, &judge.judge);
@@ -150,9 +146,8 @@ static void answers_are_followed_by_what_they_cause(void **state)
 
 /* --- records --- */
 
-static void intents_and_receipts_are_recorded(void **state)
+ASKING(intents_and_receipts_are_recorded)
 {
-	struct world_fixture *fixture = *state;
 	struct asking_judge judge = asking_judge();
 	WFS_AUTO_JSON json_t *document = json_pack("{s:i, s:i}", "cause", 2, "index", 1);
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
@@ -191,9 +186,8 @@ static void intents_and_receipts_are_recorded(void **state)
 
 /* --- refusals --- */
 
-static void a_refusal_is_a_decision_and_is_told(void **state)
+ASKING(a_refusal_is_a_decision_and_is_told)
 {
-	struct world_fixture *fixture = *state;
 	struct asking_judge judge = asking_judge();
 
 	judge.r = -EACCES;
@@ -219,10 +213,8 @@ static void a_refusal_is_a_decision_and_is_told(void **state)
 	world_fixture_close(fixture);
 }
 
-static void without_a_judge_everything_is_refused(void **state)
+ASKING(without_a_judge_everything_is_refused)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_int_equal(ask_for(fixture, "a", "[{'effect':'introspect.journal_head'}]", ""), 0);
 	WFS_AUTO_RECORD struct wfs_record_parsed decision = record_at(fixture, 4);
 	WFS_AUTO_JSON json_t *answers = answers_of(fixture, "a");
@@ -233,9 +225,8 @@ static void without_a_judge_everything_is_refused(void **state)
 	assert_answer(answers, 0, "error", "not_authorized");
 }
 
-static void a_judge_that_fails_fails_the_request(void **state)
+ASKING(a_judge_that_fails_fails_the_request)
 {
-	struct world_fixture *fixture = *state;
 	struct asking_judge judge = asking_judge();
 
 	judge.r = -EIO;
@@ -260,10 +251,9 @@ static bool sees_no_reducer(const struct wfs_introspect_filter *filter, struct w
 	return false;
 }
 
-static void what_is_out_of_sight_is_not_told(void **state)
+ASKING(what_is_out_of_sight_is_not_told)
 {
 	const struct wfs_introspect_filter filter = {sees_nothing, sees_no_reducer, NULL};
-	struct world_fixture *fixture = *state;
 	struct asking_judge judge = asking_judge();
 
 	judge.judgement.filter = &filter;
@@ -293,10 +283,8 @@ static void assert_fails(struct world_fixture *fixture, const char *effects, con
 		fail_msg("'%s' does not say '%s'", fixture->error.message, says);
 }
 
-static void effects_that_are_not_declared_or_malformed_fail_the_request(void **state)
+ASKING(effects_that_are_not_declared_or_malformed_fail_the_request)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_fails(fixture, "[{'effect':'introspect.status'}]",
 		"reducer 'asker' asked for the effect 'introspect.status', which its definition "
 		"does not declare");
@@ -315,9 +303,8 @@ static void append_effects(struct wfs_buffer *buffer, const char *effect, int co
 	wfs_buffer_append_byte(buffer, ']');
 }
 
-static void a_request_asks_for_so_many_effects_and_no_more(void **state)
+ASKING(a_request_asks_for_so_many_effects_and_no_more)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_BUFFER struct wfs_buffer most = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer more = {0};
 
@@ -328,9 +315,8 @@ static void a_request_asks_for_so_many_effects_and_no_more(void **state)
 	assert_int_equal(ask_for(fixture, "a", wfs_buffer_text(&most), ""), 0);
 }
 
-static void a_receipt_that_is_too_large_is_an_error(void **state)
+ASKING(a_receipt_that_is_too_large_is_an_error)
 {
-	struct world_fixture *fixture = *state;
 	struct asking_judge judge = asking_judge();
 	WFS_AUTO_BUFFER struct wfs_buffer many = {0};
 
@@ -382,10 +368,8 @@ static int read_back(
 #define RECEIPT(status, payload) \
 	"'adapter_id':'kernel.introspect','status':'" status "','payload':" payload
 
-static void receipts_and_decisions_are_read_back(void **state)
+TEST(receipts_and_decisions_are_read_back)
 {
-	(void)state;
-
 	assert_int_equal(read_back(WFS_RECORD_RECEIPT, WFS_EFFECT_INTROSPECT_MANIFEST,
 				 RECEIPT("error", "{'code':'not_found','message':'m'}"),
 				 "{'effect':'introspect.manifest','payload':{'code':'not_found',"
@@ -399,7 +383,7 @@ static void receipts_and_decisions_are_read_back(void **state)
 		0);
 }
 
-static void what_is_no_answer_is_refused(void **state)
+TEST(what_is_no_answer_is_refused)
 {
 	static const char *const receipts[] = {
 		RECEIPT("ok", "{}"),
@@ -415,7 +399,6 @@ static void what_is_no_answer_is_refused(void **state)
 		"'code':'expired','effect':'introspect.manifest'",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(receipts); i++)
 		assert_int_equal(read_back(WFS_RECORD_RECEIPT, WFS_EFFECT_INTROSPECT_MANIFEST,
 					 receipts[i], ""),
@@ -429,36 +412,12 @@ static void what_is_no_answer_is_refused(void **state)
 		-EINVAL);
 }
 
-static void identical_effects_have_ids_of_their_own(void **state)
+TEST(identical_effects_have_ids_of_their_own)
 {
 	const struct wfs_hash first = wfs_intent_id(5, 0);
 	const struct wfs_hash second = wfs_intent_id(5, 1);
 	const struct wfs_hash later = wfs_intent_id(6, 0);
 
-	(void)state;
 	assert_false(wfs_hash_equal(&first, &second));
 	assert_false(wfs_hash_equal(&first, &later));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ASKING(a_reducer_is_told_what_it_asked_for),
-		ASKING(a_request_reads_the_world_as_it_was_before_it),
-		ASKING(what_is_wrong_with_params_is_told),
-		ASKING(answers_are_followed_by_what_they_cause),
-		ASKING(intents_and_receipts_are_recorded),
-		ASKING(a_refusal_is_a_decision_and_is_told),
-		ASKING(without_a_judge_everything_is_refused),
-		ASKING(a_judge_that_fails_fails_the_request),
-		ASKING(what_is_out_of_sight_is_not_told),
-		ASKING(effects_that_are_not_declared_or_malformed_fail_the_request),
-		ASKING(a_request_asks_for_so_many_effects_and_no_more),
-		ASKING(a_receipt_that_is_too_large_is_an_error),
-		cmocka_unit_test(receipts_and_decisions_are_read_back),
-		cmocka_unit_test(what_is_no_answer_is_refused),
-		cmocka_unit_test(identical_effects_have_ids_of_their_own),
-	};
-
-	return cmocka_run_group_tests_name("effects", tests, NULL, NULL);
 }

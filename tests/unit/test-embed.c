@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The local embedder: the same bytes for ever, what is refused, and how well it tells topics apart. */
+#include "tests/fixture/test.h"
+
 #include <endian.h>
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "kernel/base/hash.h"
 #include "kernel/vector/embed.h"
@@ -62,12 +58,10 @@ static double similarity_of(const char *a, const char *b)
 
 /* --- bytes --- */
 
-static void embed_gives_the_same_bytes_twice(void **state)
+TEST(embed_gives_the_same_bytes_twice)
 {
 	const struct vector one = embed("the market closes at noon");
 	const struct vector two = embed("the market closes at noon");
-
-	(void)state;
 
 	assert_memory_equal(&one, &two, sizeof(one));
 }
@@ -87,51 +81,41 @@ static void assert_bytes(const struct vector *vector, const char *expected)
 	assert_string_equal(hex, expected);
 }
 
-static void embed_of_a_sentence_has_these_bytes(void **state)
+TEST(embed_of_a_sentence_has_these_bytes)
 {
 	const struct vector vector =
 		embed("Sold 40 scrip worth of sorted data to bob; he paid without haggling.");
 
-	(void)state;
-
 	assert_bytes(&vector, "bb56cb642edbf43a18463fcfa80b81801243095efa72bcfd116c32a2c217e371");
 }
 
-static void embed_of_one_letter_has_these_bytes(void **state)
+TEST(embed_of_one_letter_has_these_bytes)
 {
 	const struct vector vector = embed("x");
-
-	(void)state;
 
 	assert_bytes(&vector, "ca9036c435bee3eef169e287ebc73fe83601f3cd519de42ccf2583ba67a12727");
 }
 
-static void embed_of_many_scripts_has_these_bytes(void **state)
+TEST(embed_of_many_scripts_has_these_bytes)
 {
 	const struct vector vector = embed(
 		"\u00dcber den Fl\u00fcssen: \u041c\u043e\u0441\u043a\u0432\u0430, "
 		"\u0391\u03b8\u03ae\u03bd\u03b1, \u5929\u6c14\u5f88\u597d, \ud55c\uad6d\uc5b4 "
 		"\U0001f600 don\u2019t");
 
-	(void)state;
-
 	assert_bytes(&vector, "d13877918007c9e3f8edfce2bc149529c47d961110cf4654f377d2a1fea01946");
 }
 
-static void embed_of_invalid_utf8_has_these_bytes(void **state)
+TEST(embed_of_invalid_utf8_has_these_bytes)
 {
 	const struct vector vector = embed_bytes("caf\xc3 \xff\xfe tea\0milk\xf0\x9f", 18);
-
-	(void)state;
 
 	assert_bytes(&vector, "823be64a9b93d2823dca153637ff8143c16ce3582a1577d9401f2c5278839c82");
 }
 
-static void embed_of_a_long_text_has_these_bytes(void **state)
+TEST(embed_of_a_long_text_has_these_bytes)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
-
-	(void)state;
 
 	for (uint32_t i = 0; text.size < 65536; i++)
 		wfs_buffer_printf(
@@ -153,43 +137,33 @@ static void assert_refused(struct wfs_bytes text)
 	assert_string_equal(error.message, "Text cannot be empty");
 }
 
-static void embed_refuses_no_text(void **state)
+TEST(embed_refuses_no_text)
 {
-	(void)state;
-
 	assert_refused(WFS_BYTES(NULL, 0));
 	assert_refused(WFS_BYTES("", 0));
 }
 
-static void embed_refuses_blank_text(void **state)
+TEST(embed_refuses_blank_text)
 {
-	(void)state;
-
 	assert_refused(wfs_bytes_text(" \t\r\n \u00a0\u3000"));
 }
 
-static void embed_refuses_text_without_words(void **state)
+TEST(embed_refuses_text_without_words)
 {
-	(void)state;
-
 	assert_refused(wfs_bytes_text("... -- '!?' \u2026"));
 	assert_refused(WFS_BYTES("\xff\x80\xc3", 3));
 }
 
-static void embed_takes_texts_of_nothing_but_common_words(void **state)
+TEST(embed_takes_texts_of_nothing_but_common_words)
 {
-	(void)state;
-
 	assert_true(similarity_of("to be or not to be", "to be or not to be") > 0.999);
 }
 
-static void embed_has_unit_length(void **state)
+TEST(embed_has_unit_length)
 {
 	static const char *const texts[] = {"x", "a", "the tea is ready",
 		"\u5929\u6c14\u5f88\u597d",
 		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"};
-
-	(void)state;
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(texts); i++) {
 		const double square = similarity_of(texts[i], texts[i]);
@@ -200,11 +174,9 @@ static void embed_has_unit_length(void **state)
 }
 
 /* Reads no byte behind the text: sanitizers see it. */
-static void embed_takes_a_text_that_is_cut_anywhere(void **state)
+TEST(embed_takes_a_text_that_is_cut_anywhere)
 {
 	static const char whole[] = "tea \u00e9t\u00e9 \u5929\u6c14 \U0001f600 milk";
-
-	(void)state;
 
 	for (size_t size = 1; size < sizeof(whole); size++) {
 		WFS_AUTO_FREE char *text = malloc(size);
@@ -228,10 +200,8 @@ static void assert_same(const char *a, const char *b)
 		fail_msg("'%s' and '%s' differ: %f", a, b, similarity(&x, &y));
 }
 
-static void embed_does_not_see_case(void **state)
+TEST(embed_does_not_see_case)
 {
-	(void)state;
-
 	assert_same("Alice Sold The PARSER", "alice sold the parser");
 	assert_same("\u00c4RGER IN K\u00d6LN", "\u00e4rger in k\u00f6ln");
 	assert_same("\u0141\u00d3D\u0179 \u017dI\u017dKOV", "\u0142\u00f3d\u017a \u017ei\u017ekov");
@@ -239,57 +209,45 @@ static void embed_does_not_see_case(void **state)
 	assert_same("\u0391\u0398\u0389\u039d\u0391\u03a3", "\u03b1\u03b8\u03ae\u03bd\u03b1\u03c2");
 }
 
-static void embed_does_not_see_punctuation(void **state)
+TEST(embed_does_not_see_punctuation)
 {
-	(void)state;
-
 	assert_same("don't wait: sell!", "dont wait \u2014 (sell)");
 }
 
-static void embed_sees_the_order_of_words_a_little(void **state)
+TEST(embed_sees_the_order_of_words_a_little)
 {
 	const double turned = similarity_of("bob pays alice scrip", "alice pays bob scrip");
-
-	(void)state;
 
 	assert_true(turned > 0.8);
 	assert_true(turned < 0.999);
 }
 
-static void embed_finds_words_with_other_endings_alike(void **state)
+TEST(embed_finds_words_with_other_endings_alike)
 {
-	(void)state;
-
 	assert_true(similarity_of("baking cakes", "baked a cake") > 0.5);
 	assert_true(similarity_of("he stopped trading", "stop all trades") > 0.5);
 }
 
-static void embed_finds_misspelt_words_alike(void **state)
+TEST(embed_finds_misspelt_words_alike)
 {
 	const double misspelt = similarity_of("temperature", "temperatrue");
-
-	(void)state;
 
 	assert_true(misspelt > 0.2);
 	assert_true(misspelt > similarity_of("temperature", "mushroom") + 0.2);
 }
 
-static void embed_finds_texts_alike_that_have_no_blanks(void **state)
+TEST(embed_finds_texts_alike_that_have_no_blanks)
 {
 	/* "the weather is fine today", "today's weather is bad", "I like apples" */
 	const char *const fine = "\u4eca\u5929\u5929\u6c14\u5f88\u597d";
 	const char *const bad = "\u4eca\u5929\u7684\u5929\u6c14\u4e0d\u597d";
 	const char *const apples = "\u6211\u559c\u6b22\u5403\u82f9\u679c";
 
-	(void)state;
-
 	assert_true(similarity_of(fine, bad) > similarity_of(fine, apples) + 0.3);
 }
 
-static void embed_finds_strangers_unlike(void **state)
+TEST(embed_finds_strangers_unlike)
 {
-	(void)state;
-
 	assert_true(fabs(similarity_of("the auction is over", "my knee hurts")) < 0.2);
 }
 
@@ -346,6 +304,8 @@ static int topics_teardown(void **state)
 	return 0;
 }
 
+#define WITH_TOPICS(name) TEST_WITH(name, struct topics *topics, NULL, NULL)
+
 /* Of the NEAREST other texts, how many have the same topic. */
 static size_t nearest_of_topic(const struct topics *topics, size_t text)
 {
@@ -373,9 +333,8 @@ static size_t nearest_of_topic(const struct topics *topics, size_t text)
 }
 
 /* Chance gives 0.11, words counted and weighed by how rare they are in all of the texts give 0.49. */
-static void embed_finds_texts_of_the_same_topic(void **state)
+WITH_TOPICS(embed_finds_texts_of_the_same_topic)
 {
-	const struct topics *const topics = *state;
 	size_t same = 0;
 
 	assert_int_equal(topics->count, 80);
@@ -387,10 +346,8 @@ static void embed_finds_texts_of_the_same_topic(void **state)
 	assert_true(precision >= 0.6);
 }
 
-static void embed_ranks_texts_of_the_same_topic_above_others(void **state)
+WITH_TOPICS(embed_ranks_texts_of_the_same_topic_above_others)
 {
-	const struct topics *const topics = *state;
-
 	assert_int_equal(topics->name_count, 8);
 	for (size_t topic = 0; topic < topics->name_count; topic++) {
 		double sums[2] = {0};
@@ -415,31 +372,4 @@ static void embed_ranks_texts_of_the_same_topic_above_others(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(embed_gives_the_same_bytes_twice),
-		cmocka_unit_test(embed_of_a_sentence_has_these_bytes),
-		cmocka_unit_test(embed_of_one_letter_has_these_bytes),
-		cmocka_unit_test(embed_of_many_scripts_has_these_bytes),
-		cmocka_unit_test(embed_of_invalid_utf8_has_these_bytes),
-		cmocka_unit_test(embed_of_a_long_text_has_these_bytes),
-		cmocka_unit_test(embed_refuses_no_text),
-		cmocka_unit_test(embed_refuses_blank_text),
-		cmocka_unit_test(embed_refuses_text_without_words),
-		cmocka_unit_test(embed_takes_texts_of_nothing_but_common_words),
-		cmocka_unit_test(embed_has_unit_length),
-		cmocka_unit_test(embed_takes_a_text_that_is_cut_anywhere),
-		cmocka_unit_test(embed_does_not_see_case),
-		cmocka_unit_test(embed_does_not_see_punctuation),
-		cmocka_unit_test(embed_sees_the_order_of_words_a_little),
-		cmocka_unit_test(embed_finds_words_with_other_endings_alike),
-		cmocka_unit_test(embed_finds_misspelt_words_alike),
-		cmocka_unit_test(embed_finds_texts_alike_that_have_no_blanks),
-		cmocka_unit_test(embed_finds_strangers_unlike),
-		cmocka_unit_test(embed_finds_texts_of_the_same_topic),
-		cmocka_unit_test(embed_ranks_texts_of_the_same_topic_above_others),
-	};
-
-	return cmocka_run_group_tests_name("embed", tests, topics_setup, topics_teardown);
-}
+TEST_GROUP(topics_setup, topics_teardown)

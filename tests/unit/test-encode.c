@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* UTF-8, base64 (vectors of RFC 4648 section 10) and the names of keys (spec of the tree). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
 
 #include "kernel/base/encode.h"
 
 #define VALID(text) wfs_utf8_valid(text, sizeof(text) - 1)
 
-static void utf8_accepts_the_edges_of_every_length(void **state)
+TEST(utf8_accepts_the_edges_of_every_length)
 {
-	(void)state;
-
 	assert_true(VALID(""));
 	assert_true(VALID("\0\x7f"));
 	assert_true(VALID("\xc2\x80\xdf\xbf"));
@@ -23,20 +16,16 @@ static void utf8_accepts_the_edges_of_every_length(void **state)
 	assert_true(VALID("a long run of plain text, then \u20ac and more plain text"));
 }
 
-static void utf8_refuses_overlong_forms(void **state)
+TEST(utf8_refuses_overlong_forms)
 {
-	(void)state;
-
 	assert_false(VALID("\xc0\x80"));
 	assert_false(VALID("\xc1\xbf"));
 	assert_false(VALID("\xe0\x9f\xbf"));
 	assert_false(VALID("\xf0\x8f\xbf\xbf"));
 }
 
-static void utf8_refuses_surrogates_and_what_is_beyond_unicode(void **state)
+TEST(utf8_refuses_surrogates_and_what_is_beyond_unicode)
 {
-	(void)state;
-
 	assert_false(VALID("\xed\xa0\x80"));
 	assert_false(VALID("\xed\xbf\xbf"));
 	assert_false(VALID("\xf4\x90\x80\x80"));
@@ -44,10 +33,8 @@ static void utf8_refuses_surrogates_and_what_is_beyond_unicode(void **state)
 	assert_false(VALID("\xff"));
 }
 
-static void utf8_refuses_cut_and_stray_sequences(void **state)
+TEST(utf8_refuses_cut_and_stray_sequences)
 {
-	(void)state;
-
 	assert_false(VALID("\x80"));
 	assert_false(VALID("\xc3"));
 	assert_false(VALID("\xe2\x82"));
@@ -56,10 +43,8 @@ static void utf8_refuses_cut_and_stray_sequences(void **state)
 	assert_false(VALID("12345678\xe2\x82(12345678"));
 }
 
-static void utf8_sequence_gives_the_size_of_the_first_character(void **state)
+TEST(utf8_sequence_gives_the_size_of_the_first_character)
 {
-	(void)state;
-
 	assert_int_equal(wfs_utf8_sequence("", 0), 0);
 	assert_int_equal(wfs_utf8_sequence("ab", 2), 1);
 	assert_int_equal(wfs_utf8_sequence("\u00e9b", 3), 2);
@@ -68,10 +53,8 @@ static void utf8_sequence_gives_the_size_of_the_first_character(void **state)
 	assert_int_equal(wfs_utf8_sequence("\U0001f600", 3), 0);
 }
 
-static void utf8_cut_drops_only_a_character_that_is_cut(void **state)
+TEST(utf8_cut_drops_only_a_character_that_is_cut)
 {
-	(void)state;
-
 	assert_int_equal(wfs_utf8_cut("", 0), 0);
 	assert_int_equal(wfs_utf8_cut("ab", 2), 2);
 	assert_int_equal(wfs_utf8_cut("a\u20ac", 2), 1);
@@ -82,11 +65,9 @@ static void utf8_cut_drops_only_a_character_that_is_cut(void **state)
 	assert_int_equal(wfs_utf8_cut("a\x80\x80\x80\x80", 5), 5);
 }
 
-static void line_clean_replaces_control_bytes_and_invalid_ones(void **state)
+TEST(line_clean_replaces_control_bytes_and_invalid_ones)
 {
 	char text[] = "a\n\u20ac\x7f\xff\t";
-
-	(void)state;
 
 	wfs_line_clean(text, sizeof(text) - 1);
 
@@ -104,10 +85,8 @@ static void assert_base64(const char *plain, const char *text)
 	assert_string_equal(wfs_buffer_text(&decoded), plain);
 }
 
-static void base64_follows_the_vectors_of_the_standard_both_ways(void **state)
+TEST(base64_follows_the_vectors_of_the_standard_both_ways)
 {
-	(void)state;
-
 	assert_base64("", "");
 	assert_base64("f", "Zg==");
 	assert_base64("fo", "Zm8=");
@@ -117,13 +96,11 @@ static void base64_follows_the_vectors_of_the_standard_both_ways(void **state)
 	assert_base64("foobar", "Zm9vYmFy");
 }
 
-static void base64_round_trips_every_byte(void **state)
+TEST(base64_round_trips_every_byte)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer encoded = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer decoded = {0};
 	uint8_t bytes[256];
-
-	(void)state;
 
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (uint8_t)(255 - i);
@@ -144,10 +121,8 @@ static void assert_base64_refused(const char *text)
 	assert_string_equal(wfs_buffer_text(&buffer), "before");
 }
 
-static void base64_refuses_missing_or_misplaced_padding(void **state)
+TEST(base64_refuses_missing_or_misplaced_padding)
 {
-	(void)state;
-
 	assert_base64_refused("Zg");
 	assert_base64_refused("Zg=");
 	assert_base64_refused("Zm9vYg");
@@ -159,18 +134,14 @@ static void base64_refuses_missing_or_misplaced_padding(void **state)
 	assert_base64_refused("Zm9v====");
 }
 
-static void base64_refuses_bits_behind_the_last_byte(void **state)
+TEST(base64_refuses_bits_behind_the_last_byte)
 {
-	(void)state;
-
 	assert_base64_refused("Zh==");
 	assert_base64_refused("Zm9=");
 }
 
-static void base64_refuses_white_space_and_other_alphabets(void **state)
+TEST(base64_refuses_white_space_and_other_alphabets)
 {
-	(void)state;
-
 	assert_base64_refused("Zm9v\n");
 	assert_base64_refused("Zm 9");
 	assert_base64_refused("Zm9v\nZm9");
@@ -178,11 +149,9 @@ static void base64_refuses_white_space_and_other_alphabets(void **state)
 	assert_base64_refused("Zm9v\xc3\xa9..");
 }
 
-static void base64_decode_reports_when_memory_is_out(void **state)
+TEST(base64_decode_reports_when_memory_is_out)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
-
-	(void)state;
 
 	wfs_buffer_reserve(&buffer, SIZE_MAX); /* fails the buffer */
 
@@ -203,11 +172,10 @@ static void assert_name_of_bytes(const char *key, size_t key_size, const char *n
 
 #define assert_name(key, name) assert_name_of_bytes(key, sizeof(key) - 1, name)
 
-static void decimal_reads_the_digits_at_the_beginning(void **state)
+TEST(decimal_reads_the_digits_at_the_beginning)
 {
 	uint64_t number = 7;
 
-	(void)state;
 	assert_int_equal(wfs_decimal_read("0", 1, &number), 1);
 	assert_int_equal(number, 0);
 	assert_int_equal(wfs_decimal_read("0042.json", 9, &number), 4);
@@ -218,11 +186,10 @@ static void decimal_reads_the_digits_at_the_beginning(void **state)
 	assert_true(number == UINT64_MAX);
 }
 
-static void decimal_refuses_what_is_no_number_or_too_large(void **state)
+TEST(decimal_refuses_what_is_no_number_or_too_large)
 {
 	uint64_t number = 7;
 
-	(void)state;
 	assert_int_equal(wfs_decimal_read("", 0, &number), 0);
 	assert_int_equal(wfs_decimal_read("-1", 2, &number), 0);
 	assert_int_equal(wfs_decimal_read(" 1", 2, &number), 0);
@@ -231,19 +198,15 @@ static void decimal_refuses_what_is_no_number_or_too_large(void **state)
 	assert_int_equal(number, 7);
 }
 
-static void name_of_plain_text_is_the_text(void **state)
+TEST(name_of_plain_text_is_the_text)
 {
-	(void)state;
-
 	assert_name("libc6", "libc6");
 	assert_name("a b:c\\d", "a b:c\\d");
 	assert_name("\u20ac\U0001f600", "\u20ac\U0001f600");
 }
 
-static void name_escapes_slash_percent_and_control_bytes(void **state)
+TEST(name_escapes_slash_percent_and_control_bytes)
 {
-	(void)state;
-
 	assert_name("a/b", "a%2Fb");
 	assert_name("100%", "100%25");
 	assert_name("%2F", "%252F");
@@ -251,19 +214,15 @@ static void name_escapes_slash_percent_and_control_bytes(void **state)
 	assert_name("a\0b", "a%00b");
 }
 
-static void name_escapes_bytes_of_invalid_utf8_only(void **state)
+TEST(name_escapes_bytes_of_invalid_utf8_only)
 {
-	(void)state;
-
 	assert_name("\xff", "%FF");
 	assert_name("a\xe2\x82z\u20ac", "a%E2%82z\u20ac");
 	assert_name("\xc0\x80", "%C0%80");
 }
 
-static void name_escapes_the_first_dot_of_the_dot_names_only(void **state)
+TEST(name_escapes_the_first_dot_of_the_dot_names_only)
 {
-	(void)state;
-
 	assert_name(".", "%2E");
 	assert_name("..", "%2E.");
 	assert_name("...", "...");
@@ -271,20 +230,16 @@ static void name_escapes_the_first_dot_of_the_dot_names_only(void **state)
 	assert_name("a.", "a.");
 }
 
-static void name_of_the_empty_key_is_an_underscore(void **state)
+TEST(name_of_the_empty_key_is_an_underscore)
 {
-	(void)state;
-
 	assert_name("", "_");
 	assert_name("_", "%5F");
 	assert_name("__", "__");
 	assert_name("_a", "_a");
 }
 
-static void name_of_every_single_byte_decodes_to_it(void **state)
+TEST(name_of_every_single_byte_decodes_to_it)
 {
-	(void)state;
-
 	for (int byte = 0; byte < 256; byte++) {
 		WFS_AUTO_BUFFER struct wfs_buffer name = {0};
 		WFS_AUTO_BUFFER struct wfs_buffer back = {0};
@@ -308,10 +263,8 @@ static void assert_no_name_of_bytes(const char *name, size_t size)
 
 #define assert_no_name(name) assert_no_name_of_bytes(name, sizeof(name) - 1)
 
-static void name_decode_refuses_what_the_host_does_not_allow(void **state)
+TEST(name_decode_refuses_what_the_host_does_not_allow)
 {
-	(void)state;
-
 	assert_no_name("");
 	assert_no_name(".");
 	assert_no_name("..");
@@ -319,10 +272,8 @@ static void name_decode_refuses_what_the_host_does_not_allow(void **state)
 	assert_no_name("a\0b");
 }
 
-static void name_decode_refuses_needless_escapes(void **state)
+TEST(name_decode_refuses_needless_escapes)
 {
-	(void)state;
-
 	assert_no_name("%61");
 	assert_no_name("%2E.."); /* the key "..." needs none */
 	assert_no_name("%2Ea");
@@ -332,20 +283,16 @@ static void name_decode_refuses_needless_escapes(void **state)
 	assert_no_name("%E2\x82\xac");
 }
 
-static void name_decode_refuses_missing_escapes(void **state)
+TEST(name_decode_refuses_missing_escapes)
 {
-	(void)state;
-
 	assert_no_name("a\nb");
 	assert_no_name("\x7f");
 	assert_no_name("\xff");
 	assert_no_name("%FF\xff");
 }
 
-static void name_decode_refuses_malformed_escapes(void **state)
+TEST(name_decode_refuses_malformed_escapes)
 {
-	(void)state;
-
 	assert_no_name("%");
 	assert_no_name("a%2");
 	assert_no_name("%2f"); /* lower case */
@@ -353,11 +300,9 @@ static void name_decode_refuses_malformed_escapes(void **state)
 	assert_no_name("% 2F");
 }
 
-static void name_decode_reports_when_memory_is_out(void **state)
+TEST(name_decode_reports_when_memory_is_out)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
-
-	(void)state;
 
 	wfs_buffer_reserve(&buffer, SIZE_MAX); /* fails the buffer */
 
@@ -366,11 +311,9 @@ static void name_decode_reports_when_memory_is_out(void **state)
 	assert_int_equal(wfs_name_decode("_", 1, &buffer), -ENOMEM);
 }
 
-static void name_size_counts_past_the_limit_of_a_file_name(void **state)
+TEST(name_size_counts_past_the_limit_of_a_file_name)
 {
 	char key[WFS_NAME_MAX + 1];
-
-	(void)state;
 
 	memset(key, 'a', sizeof(key));
 	assert_int_equal(wfs_name_size(key, WFS_NAME_MAX), WFS_NAME_MAX);
@@ -378,39 +321,4 @@ static void name_size_counts_past_the_limit_of_a_file_name(void **state)
 
 	key[0] = '/';
 	assert_int_equal(wfs_name_size(key, WFS_NAME_MAX), WFS_NAME_MAX + 2);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(utf8_accepts_the_edges_of_every_length),
-		cmocka_unit_test(utf8_refuses_overlong_forms),
-		cmocka_unit_test(utf8_refuses_surrogates_and_what_is_beyond_unicode),
-		cmocka_unit_test(utf8_refuses_cut_and_stray_sequences),
-		cmocka_unit_test(utf8_sequence_gives_the_size_of_the_first_character),
-		cmocka_unit_test(utf8_cut_drops_only_a_character_that_is_cut),
-		cmocka_unit_test(line_clean_replaces_control_bytes_and_invalid_ones),
-		cmocka_unit_test(base64_follows_the_vectors_of_the_standard_both_ways),
-		cmocka_unit_test(base64_round_trips_every_byte),
-		cmocka_unit_test(base64_refuses_missing_or_misplaced_padding),
-		cmocka_unit_test(base64_refuses_bits_behind_the_last_byte),
-		cmocka_unit_test(base64_refuses_white_space_and_other_alphabets),
-		cmocka_unit_test(base64_decode_reports_when_memory_is_out),
-		cmocka_unit_test(decimal_reads_the_digits_at_the_beginning),
-		cmocka_unit_test(decimal_refuses_what_is_no_number_or_too_large),
-		cmocka_unit_test(name_of_plain_text_is_the_text),
-		cmocka_unit_test(name_escapes_slash_percent_and_control_bytes),
-		cmocka_unit_test(name_escapes_bytes_of_invalid_utf8_only),
-		cmocka_unit_test(name_escapes_the_first_dot_of_the_dot_names_only),
-		cmocka_unit_test(name_of_the_empty_key_is_an_underscore),
-		cmocka_unit_test(name_of_every_single_byte_decodes_to_it),
-		cmocka_unit_test(name_decode_refuses_what_the_host_does_not_allow),
-		cmocka_unit_test(name_decode_refuses_needless_escapes),
-		cmocka_unit_test(name_decode_refuses_missing_escapes),
-		cmocka_unit_test(name_decode_refuses_malformed_escapes),
-		cmocka_unit_test(name_decode_reports_when_memory_is_out),
-		cmocka_unit_test(name_size_counts_past_the_limit_of_a_file_name),
-	};
-
-	return cmocka_run_group_tests_name("encode", tests, NULL, NULL);
 }

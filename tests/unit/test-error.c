@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of errors, messages, and what system failures become. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/fixture/test.h"
 
-#include <cmocka.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -14,11 +10,9 @@
 #include "kernel/base/encode.h"
 #include "kernel/base/error.h"
 
-static void error_table_gives_name_errno_category_and_retry(void **state)
+TEST(error_table_gives_name_errno_category_and_retry)
 {
 	const struct wfs_error_info *const info = wfs_error_info(WFS_E_INSUFFICIENT_FUNDS);
-
-	(void)state;
 
 	assert_string_equal(info->name, "insufficient_funds");
 	assert_int_equal(info->number, EDQUOT);
@@ -27,20 +21,16 @@ static void error_table_gives_name_errno_category_and_retry(void **state)
 	assert_string_equal(info->text, "not enough scrip");
 }
 
-static void error_table_answers_internal_error_for_a_code_outside_it(void **state)
+TEST(error_table_answers_internal_error_for_a_code_outside_it)
 {
-	(void)state;
-
 	assert_string_equal(wfs_error_info(WFS_OK)->name, "internal_error");
 	assert_string_equal(wfs_error_info(WFS_ERROR_CODE_COUNT)->name, "internal_error");
 	assert_string_equal(wfs_error_info((enum wfs_error_code) - 1)->name, "internal_error");
 	assert_string_equal(wfs_error_info((enum wfs_error_code)100000)->name, "internal_error");
 }
 
-static void error_table_is_complete_and_names_are_found_again(void **state)
+TEST(error_table_is_complete_and_names_are_found_again)
 {
-	(void)state;
-
 	for (int code = WFS_OK + 1; code < WFS_ERROR_CODE_COUNT; code++) {
 		const struct wfs_error_info *const info = wfs_error_info((enum wfs_error_code)code);
 
@@ -53,19 +43,15 @@ static void error_table_is_complete_and_names_are_found_again(void **state)
 	}
 }
 
-static void error_find_misses_an_unknown_name(void **state)
+TEST(error_find_misses_an_unknown_name)
 {
-	(void)state;
-
 	assert_int_equal(wfs_error_find("no_such_code"), WFS_OK);
 	assert_int_equal(wfs_error_find(""), WFS_OK);
 }
 
-static void error_set_fills_the_error_and_returns_its_errno(void **state)
+TEST(error_set_fills_the_error_and_returns_its_errno)
 {
 	struct wfs_error error = {0};
-
-	(void)state;
 
 	assert_int_equal(
 		wfs_error_set(&error, WFS_E_TOO_LARGE, "%d bytes, at most %d", 9, 8), -EFBIG);
@@ -73,28 +59,22 @@ static void error_set_fills_the_error_and_returns_its_errno(void **state)
 	assert_string_equal(error.message, "9 bytes, at most 8");
 }
 
-static void error_set_works_without_an_error_to_fill(void **state)
+TEST(error_set_works_without_an_error_to_fill)
 {
-	(void)state;
-
 	assert_int_equal(wfs_error_set(NULL, WFS_E_CONFLICT, "unused %d", 1), -ESTALE);
 }
 
-static void error_set_turns_a_code_outside_the_table_into_internal_error(void **state)
+TEST(error_set_turns_a_code_outside_the_table_into_internal_error)
 {
 	struct wfs_error error = {0};
-
-	(void)state;
 
 	assert_int_equal(wfs_error_set(&error, (enum wfs_error_code)9999, "x"), -EIO);
 	assert_int_equal(error.code, WFS_E_INTERNAL_ERROR);
 }
 
-static void error_set_may_use_the_old_message(void **state)
+TEST(error_set_may_use_the_old_message)
 {
 	struct wfs_error error = {0};
-
-	(void)state;
 
 	wfs_error_set(&error, WFS_E_NOT_FOUND, "inner");
 	wfs_error_set(&error, WFS_E_INVALID_REQUEST, "outer: %s", error.message);
@@ -102,12 +82,10 @@ static void error_set_may_use_the_old_message(void **state)
 	assert_string_equal(error.message, "outer: inner");
 }
 
-static void error_message_is_cut_at_its_size(void **state)
+TEST(error_message_is_cut_at_its_size)
 {
 	struct wfs_error error = {0};
 	char text[2 * WFS_ERROR_MESSAGE_SIZE];
-
-	(void)state;
 
 	memset(text, 'a', sizeof(text));
 	wfs_error_set(&error, WFS_E_NOT_FOUND, "%.*s", (int)sizeof(text), text);
@@ -115,12 +93,10 @@ static void error_message_is_cut_at_its_size(void **state)
 	assert_int_equal(strlen(error.message), WFS_ERROR_MESSAGE_SIZE - 1);
 }
 
-static void error_message_is_cut_at_a_character(void **state)
+TEST(error_message_is_cut_at_a_character)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	struct wfs_error error = {0};
-
-	(void)state;
 
 	/* 3 bytes a character: 510 fit into 511, the next byte would begin another. */
 	for (int i = 0; i < 300; i++)
@@ -132,12 +108,10 @@ static void error_message_is_cut_at_a_character(void **state)
 	assert_true(wfs_utf8_valid(error.message, strlen(error.message)));
 }
 
-static void error_message_that_fits_exactly_is_not_cut(void **state)
+TEST(error_message_that_fits_exactly_is_not_cut)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	struct wfs_error error = {0};
-
-	(void)state;
 
 	for (int i = 0; i < WFS_ERROR_MESSAGE_SIZE - 3; i++)
 		wfs_buffer_append_byte(&text, 'a');
@@ -147,11 +121,9 @@ static void error_message_that_fits_exactly_is_not_cut(void **state)
 	assert_string_equal(error.message, wfs_buffer_text(&text));
 }
 
-static void error_message_has_a_question_mark_for_each_invalid_byte(void **state)
+TEST(error_message_has_a_question_mark_for_each_invalid_byte)
 {
 	struct wfs_error error = {0};
-
-	(void)state;
 
 	wfs_error_set(&error, WFS_E_NOT_FOUND, "a\xff\xc3(\xe2\x82 \u20ac\xed\xa0\x80");
 
@@ -160,11 +132,9 @@ static void error_message_has_a_question_mark_for_each_invalid_byte(void **state
 		"?(?? \u20ac???");
 }
 
-static void error_from_errno_keeps_the_number_and_adds_the_reason(void **state)
+TEST(error_from_errno_keeps_the_number_and_adds_the_reason)
 {
 	struct wfs_error error = {0};
-
-	(void)state;
 
 	assert_int_equal(wfs_error_from_errno(&error, -ENOENT, "open '%s'", "x"), -ENOENT);
 	assert_int_equal(error.code, WFS_E_NOT_FOUND);
@@ -179,10 +149,8 @@ static enum wfs_error_code code_of(int number)
 	return error.code;
 }
 
-static void error_from_errno_maps_each_errno_with_one_meaning(void **state)
+TEST(error_from_errno_maps_each_errno_with_one_meaning)
 {
-	(void)state;
-
 	assert_int_equal(code_of(-ENOSPC), WFS_E_STORE_FULL);
 	assert_int_equal(code_of(-EDQUOT), WFS_E_STORE_FULL);
 	assert_int_equal(code_of(-EBUSY), WFS_E_BUSY);
@@ -199,37 +167,29 @@ static void error_from_errno_maps_each_errno_with_one_meaning(void **state)
 	assert_int_equal(code_of(-EISDIR), WFS_E_INVALID_ARGUMENT);
 }
 
-static void error_from_errno_maps_the_rest_to_internal_error(void **state)
+TEST(error_from_errno_maps_the_rest_to_internal_error)
 {
-	(void)state;
-
 	assert_int_equal(code_of(-ENOMEM), WFS_E_INTERNAL_ERROR);
 	assert_int_equal(code_of(-EINVAL), WFS_E_INTERNAL_ERROR);
 	assert_int_equal(code_of(-99999), WFS_E_INTERNAL_ERROR);
 }
 
-static void error_from_errno_works_without_an_error_to_fill(void **state)
+TEST(error_from_errno_works_without_an_error_to_fill)
 {
-	(void)state;
-
 	assert_int_equal(wfs_error_from_errno(NULL, -ENOSPC, "x"), -ENOSPC);
 }
 
-static void trace_passes_every_result_unchanged(void **state)
+TEST(trace_passes_every_result_unchanged)
 {
-	(void)state;
-
 	assert_int_equal(wfs_trace(-ENOENT), -ENOENT);
 	assert_int_equal(wfs_trace(0), 0);
 	assert_int_equal(wfs_trace(7), 7);
 }
 
-static void require_lets_a_true_condition_pass_and_aborts_on_a_false_one(void **state)
+TEST(require_lets_a_true_condition_pass_and_aborts_on_a_false_one)
 {
 	int status = 0;
 	pid_t child = 0;
-
-	(void)state;
 
 	wfs_require(1 + 1 == 2);
 	child = fork();
@@ -246,12 +206,10 @@ static void require_lets_a_true_condition_pass_and_aborts_on_a_false_one(void **
 	assert_int_equal(WTERMSIG(status), SIGABRT);
 }
 
-static void guards_of_one_scope_lock_and_unlock_each_their_own_mutex(void **state)
+TEST(guards_of_one_scope_lock_and_unlock_each_their_own_mutex)
 {
 	pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER;
 	pthread_mutex_t second = PTHREAD_MUTEX_INITIALIZER;
-
-	(void)state;
 
 	{
 		WFS_GUARD(&first);
@@ -265,31 +223,4 @@ static void guards_of_one_scope_lock_and_unlock_each_their_own_mutex(void **stat
 	assert_int_equal(pthread_mutex_trylock(&second), 0);
 	pthread_mutex_unlock(&first);
 	pthread_mutex_unlock(&second);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(error_table_gives_name_errno_category_and_retry),
-		cmocka_unit_test(error_table_answers_internal_error_for_a_code_outside_it),
-		cmocka_unit_test(error_table_is_complete_and_names_are_found_again),
-		cmocka_unit_test(error_find_misses_an_unknown_name),
-		cmocka_unit_test(error_set_fills_the_error_and_returns_its_errno),
-		cmocka_unit_test(error_set_works_without_an_error_to_fill),
-		cmocka_unit_test(error_set_turns_a_code_outside_the_table_into_internal_error),
-		cmocka_unit_test(error_set_may_use_the_old_message),
-		cmocka_unit_test(error_message_is_cut_at_its_size),
-		cmocka_unit_test(error_message_is_cut_at_a_character),
-		cmocka_unit_test(error_message_that_fits_exactly_is_not_cut),
-		cmocka_unit_test(error_message_has_a_question_mark_for_each_invalid_byte),
-		cmocka_unit_test(error_from_errno_keeps_the_number_and_adds_the_reason),
-		cmocka_unit_test(error_from_errno_maps_each_errno_with_one_meaning),
-		cmocka_unit_test(error_from_errno_maps_the_rest_to_internal_error),
-		cmocka_unit_test(error_from_errno_works_without_an_error_to_fill),
-		cmocka_unit_test(trace_passes_every_result_unchanged),
-		cmocka_unit_test(require_lets_a_true_condition_pass_and_aborts_on_a_false_one),
-		cmocka_unit_test(guards_of_one_scope_lock_and_unlock_each_their_own_mutex),
-	};
-
-	return cmocka_run_group_tests_name("error", tests, NULL, NULL);
 }

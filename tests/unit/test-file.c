@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copying whole files, within a file system and between two. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -43,60 +38,40 @@ static void assert_has_file_of(int fd, size_t size)
 		assert_int_equal(words[i], i * sizeof(*words));
 }
 
-static void copy_gives_the_same_bytes(void **state)
+TEST(copy_gives_the_same_bytes)
 {
 	WFS_AUTO_FD int from = file_of(SIZE);
 	WFS_AUTO_FD int to = file_of(0);
-
-	(void)state;
 
 	assert_int_equal(wfs_file_copy(from, to), 0);
 
 	assert_has_file_of(to, SIZE);
 }
 
-static void copy_crosses_file_systems(void **state)
+TEST(copy_crosses_file_systems)
 {
 	WFS_AUTO_FD int from = file_of(SIZE);
 	WFS_AUTO_FD int to = memfd_create("copy", MFD_CLOEXEC);
 
-	(void)state;
-
 	assert_int_equal(wfs_file_copy(from, to), 0);
 
 	assert_has_file_of(to, SIZE);
 }
 
-static void copy_of_an_empty_file_is_empty(void **state)
+TEST(copy_of_an_empty_file_is_empty)
 {
 	WFS_AUTO_FD int from = file_of(0);
 	WFS_AUTO_FD int to = file_of(0);
-
-	(void)state;
 
 	assert_int_equal(wfs_file_copy(from, to), 0);
 
 	assert_has_file_of(to, 0);
 }
 
-static void copy_says_why_it_could_not(void **state)
+TEST(copy_says_why_it_could_not)
 {
 	WFS_AUTO_FD int from = file_of(SIZE);
 	WFS_AUTO_FD int to = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
-	(void)state;
-
 	assert_int_equal(wfs_file_copy(from, to), -EBADF);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(copy_gives_the_same_bytes),
-		cmocka_unit_test(copy_crosses_file_systems),
-		cmocka_unit_test(copy_of_an_empty_file_is_empty),
-		cmocka_unit_test(copy_says_why_it_could_not),
-	};
-
-	return cmocka_run_group_tests_name("file", tests, NULL, NULL);
 }

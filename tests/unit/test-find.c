@@ -20,10 +20,8 @@ static void assert_found(const char *quoted, const char *expected)
 		fail_msg("%s: found %.*s", quoted, (int)object.size, (const char *)object.data);
 }
 
-static void an_object_is_found_in_prose(void **state)
+TEST(an_object_is_found_in_prose)
 {
-	(void)state;
-
 	assert_found("{}", "{}");
 	assert_found("Here: {'a': [1, {'b': null}]}, as you wished.", "{'a': [1, {'b': null}]}");
 	assert_found("```json\n{'a':-1.5e+3}\n```", "{'a':-1.5e+3}");
@@ -33,18 +31,14 @@ static void an_object_is_found_in_prose(void **state)
 }
 
 /* Case 167. */
-static void the_first_of_several_counts(void **state)
+TEST(the_first_of_several_counts)
 {
-	(void)state;
-
 	assert_found("{'a':1} {'b':2}", "{'a':1}");
 	assert_found("[{'a':1},{'b':2}]", "{'a':1}");
 }
 
-static void braces_that_begin_no_object_are_passed_over(void **state)
+TEST(braces_that_begin_no_object_are_passed_over)
 {
-	(void)state;
-
 	assert_found("f(x) { return {}; }", "{}");
 	assert_found("{x} {{'a':1}}", "{'a':1}");
 	assert_found("{'a':1,} {'b':2}", "{'b':2}");
@@ -56,27 +50,21 @@ static void braces_that_begin_no_object_are_passed_over(void **state)
 	assert_found("{'a':'\\u00e4\\\\\\''}", "{'a':'\\u00e4\\\\\\''}");
 }
 
-static void an_object_in_one_that_is_not_complete_is_found(void **state)
+TEST(an_object_in_one_that_is_not_complete_is_found)
 {
-	(void)state;
-
 	assert_found("{'a':{'b':1}", "{'b':1}");
 	assert_found("{'a':{'b':{}},'c':{'d':2}", "{'b':{}}");
 	assert_found("{'a':{'b':{'c':1},x", "{'c':1}");
 }
 
-static void an_object_behind_a_quote_that_is_not_closed_is_found(void **state)
+TEST(an_object_behind_a_quote_that_is_not_closed_is_found)
 {
-	(void)state;
-
 	assert_found("{'a: use {'b':1} please", "{'b':1}");
 	assert_found("he said {'so. {'a':'}'}", "{'a':'}'}");
 }
 
-static void what_cannot_be_parsed_for_another_reason_is_found(void **state)
+TEST(what_cannot_be_parsed_for_another_reason_is_found)
 {
-	(void)state;
-
 	assert_found("{'a':1,'a':2}", "{'a':1,'a':2}");
 	assert_found("{'a':99999999999999999999}", "{'a':99999999999999999999}");
 }
@@ -106,14 +94,13 @@ static uint32_t next_random(uint32_t *seed)
 	return *seed >> 16;
 }
 
-static void random_texts_give_what_trying_each_brace_gives(void **state)
+TEST(random_texts_give_what_trying_each_brace_gives)
 {
 	static const char *const words[] = {"{", "}", "{\"", "\"", "\":", ":", ",", "[", "]", "\\",
 		"1", "a", " ", "{}", "\"a\":", "{\"a\":", "null", "\\\""};
 	uint32_t seed = 7;
 	size_t found_count = 0;
 
-	(void)state;
 	for (int round = 0; round < 200000; round++) {
 		WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 		struct wfs_bytes found = {0};
@@ -146,10 +133,8 @@ static void assert_nothing_in(const char *unit, const char *end)
 			(const char *)object.data);
 }
 
-static void a_megabyte_of_braces_is_looked_at_twice_at_most(void **state)
+TEST(a_megabyte_of_braces_is_looked_at_twice_at_most)
 {
-	(void)state;
-
 	assert_nothing_in("{", "");
 	assert_nothing_in("{\"", "");
 	assert_nothing_in("{\"a\":", "");
@@ -161,12 +146,11 @@ static void a_megabyte_of_braces_is_looked_at_twice_at_most(void **state)
 }
 
 /* Each level is closed, and the innermost one is wrong. */
-static void a_megabyte_of_levels_around_an_error_is_looked_at_once(void **state)
+TEST(a_megabyte_of_levels_around_an_error_is_looked_at_once)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	struct wfs_bytes object;
 
-	(void)state;
 	for (int i = 0; i < HOSTILE_SIZE / 5; i++)
 		wfs_buffer_append_text(&text, "{\"a\":");
 	wfs_buffer_append_text(&text, "x");
@@ -174,21 +158,4 @@ static void a_megabyte_of_levels_around_an_error_is_looked_at_once(void **state)
 		wfs_buffer_append_text(&text, "}");
 
 	assert_int_equal(wfs_find_object(wfs_buffer_bytes(&text), &object), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_object_is_found_in_prose),
-		cmocka_unit_test(the_first_of_several_counts),
-		cmocka_unit_test(braces_that_begin_no_object_are_passed_over),
-		cmocka_unit_test(an_object_in_one_that_is_not_complete_is_found),
-		cmocka_unit_test(an_object_behind_a_quote_that_is_not_closed_is_found),
-		cmocka_unit_test(what_cannot_be_parsed_for_another_reason_is_found),
-		cmocka_unit_test(random_texts_give_what_trying_each_brace_gives),
-		cmocka_unit_test(a_megabyte_of_braces_is_looked_at_twice_at_most),
-		cmocka_unit_test(a_megabyte_of_levels_around_an_error_is_looked_at_once),
-	};
-
-	return cmocka_run_group_tests_name("plan-find", tests, NULL, NULL);
 }

@@ -60,6 +60,8 @@ static int teardown(void **state)
 	return world_fixture_teardown(&world);
 }
 
+#define FOLDING(name) TEST_WITH(name, struct folding *folding, setup, teardown)
+
 static int run(struct folding *folding, const char *schema, const char *value)
 {
 	WFS_AUTO_FREE char *text = json_text(value);
@@ -106,21 +108,19 @@ static struct seen changes_of(const struct folding *folding)
 	return seen;
 }
 
-static void the_body_of_an_event_is_canonical(void **state)
+TEST(the_body_of_an_event_is_canonical)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
 	WFS_AUTO_JSON json_t *value = json_pack("{s:i,s:s}", "b", 1, "a", "x\"y");
 
-	(void)state;
 	wfs_fold_write_body(&body, NULL, "test/Do@1", value);
 
 	assert_string_equal(wfs_buffer_text(&body),
 		"{\"schema\":\"test/Do@1\",\"value\":{\"a\":\"x\\\"y\",\"b\":1}}");
 }
 
-static void a_run_writes_nothing_before_it_is_applied(void **state)
+FOLDING(a_run_writes_nothing_before_it_is_applied)
 {
-	struct folding *folding = *state;
 	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
 	WFS_AUTO_JSON json_t *value = json_pack("{s:s,s:s}", "key", "a", "op", "set");
 	uint64_t cell_id;
@@ -149,10 +149,8 @@ static void a_run_writes_nothing_before_it_is_applied(void **state)
 		0);
 }
 
-static void a_run_that_fails_is_dropped_by_the_next(void **state)
+FOLDING(a_run_that_fails_is_dropped_by_the_next)
 {
-	struct folding *folding = *state;
-
 	assert_int_equal(run(folding, "test/Do@1",
 				 "{'key':'a','op':'emit','n':1,'value':{'key':'b','op':'fail'}}"),
 		-EIO);
@@ -165,20 +163,16 @@ static void a_run_that_fails_is_dropped_by_the_next(void **state)
 	assert_int_equal(folding->head.next_vid, GENESIS_VID + 2); /* one version more */
 }
 
-static void derived_events_are_counted_with_their_cause(void **state)
+FOLDING(derived_events_are_counted_with_their_cause)
 {
-	struct folding *folding = *state;
-
 	assert_int_equal(run(folding, "test/Do@1", "{'key':'a','op':'emit','n':5}"), 0);
 
 	assert_int_equal(wfs_fold_record_count(folding->fold), 6);
 	assert_int_equal(changes_of(folding).count, 6);
 }
 
-static void changes_tell_what_the_request_did_as_a_whole(void **state)
+FOLDING(changes_tell_what_the_request_did_as_a_whole)
 {
-	struct folding *folding = *state;
-
 	assert_int_equal(run(folding, "test/Do@1", "{'key':'b','op':'set'}"), 0);
 	struct seen created = changes_of(folding);
 	assert_int_equal(run(folding, "test/Do@1", "{'key':'b','op':'same'}"), 0);
@@ -194,10 +188,8 @@ static void changes_tell_what_the_request_did_as_a_whole(void **state)
 	assert_true(deleted.last.was_live && !deleted.last.is_live);
 }
 
-static void two_cells_of_one_record_are_both_changed(void **state)
+FOLDING(two_cells_of_one_record_are_both_changed)
 {
-	struct folding *folding = *state;
-
 	assert_int_equal(run(folding, "test/Both@1", "{'key':'b','op':'set'}"), 0);
 
 	assert_int_equal(changes_of(folding).count, 2);
@@ -205,10 +197,8 @@ static void two_cells_of_one_record_are_both_changed(void **state)
 	assert_int_equal(folding->head.reducers[1].live_count, 1);
 }
 
-static void many_cells_are_each_found_again(void **state)
+FOLDING(many_cells_are_each_found_again)
 {
-	struct folding *folding = *state;
-
 	assert_int_equal(run(folding, "test/Do@1", "{'key':'a','op':'emit','n':1000}"), 0);
 	assert_int_equal(changes_of(folding).count, 1001);
 	assert_int_equal(run(folding, "test/Do@1", "{'key':'a','op':'emit','n':1000}"), 0);
@@ -220,10 +210,8 @@ static void many_cells_are_each_found_again(void **state)
 	assert_int_equal(changes_of(folding).count, 2);
 }
 
-static void a_cell_that_is_made_and_deleted_again_is_no_change_of_the_request(void **state)
+FOLDING(a_cell_that_is_made_and_deleted_again_is_no_change_of_the_request)
 {
-	struct folding *folding = *state;
-
 	assert_int_equal(run(folding, "test/Do@1",
 				 "{'key':'a','op':'emit','n':1,'value':{'key':'a','op':'delete'}}"),
 		0);
@@ -233,9 +221,8 @@ static void a_cell_that_is_made_and_deleted_again_is_no_change_of_the_request(vo
 	assert_int_equal(folding->head.reducers[0].cell_count, 1);
 }
 
-static void random_is_the_same_for_the_same_record(void **state)
+FOLDING(random_is_the_same_for_the_same_record)
 {
-	struct folding *folding = *state;
 	struct wfs_version version;
 	struct wfs_hash first;
 
@@ -268,9 +255,8 @@ static int run_large(struct folding *folding, int count, int pad)
 	return run(folding, "test/Do@1", value);
 }
 
-static void an_event_whose_states_are_too_much_fails(void **state)
+FOLDING(an_event_whose_states_are_too_much_fails)
 {
-	struct folding *folding = *state;
 	const int fit = WFS_FOLD_BYTES_MAX / STATE_SIZE;
 
 	assert_int_equal(run_large(folding, fit + 1, PAD), -EIO);
@@ -282,9 +268,8 @@ static void an_event_whose_states_are_too_much_fails(void **state)
 	assert_in_range(wfs_fold_bytes(folding->fold), fit * STATE_SIZE, WFS_FOLD_BYTES_MAX);
 }
 
-static void states_that_an_event_only_reads_count_too(void **state)
+FOLDING(states_that_an_event_only_reads_count_too)
 {
-	struct folding *folding = *state;
 	enum { CELLS = 10 };
 	char value[160];
 
@@ -315,10 +300,8 @@ static int run_working(struct folding *folding, uint64_t instructions, int turns
 	return run(folding, "test/Do@1", value);
 }
 
-static void an_event_with_too_many_instructions_in_its_steps_fails(void **state)
+FOLDING(an_event_with_too_many_instructions_in_its_steps_fails)
 {
-	struct folding *folding = *state;
-
 	assert_int_equal(run_working(folding, 100000, 90000), -EIO);
 	assert_int_equal(folding->error.code, WFS_E_RUNTIME_ERROR);
 	assert_non_null(
@@ -330,10 +313,8 @@ static void an_event_with_too_many_instructions_in_its_steps_fails(void **state)
 }
 
 /* What the last step left is less than a step has. */
-static void the_last_steps_of_an_event_have_what_the_others_left(void **state)
+FOLDING(the_last_steps_of_an_event_have_what_the_others_left)
 {
-	struct folding *folding = *state;
-
 	assert_int_equal(run_working(folding, 1000, 900), 0); /* less than is looked at */
 	assert_int_equal(run_working(folding, 400000, 85000), -EIO);
 	assert_non_null(strstr(folding->error.message,
@@ -341,10 +322,8 @@ static void the_last_steps_of_an_event_have_what_the_others_left(void **state)
 	assert_int_equal(run_working(folding, 800000, 85000), 0);
 }
 
-static void bytes_of_states_that_do_not_change_count_as_instructions(void **state)
+FOLDING(bytes_of_states_that_do_not_change_count_as_instructions)
 {
-	struct folding *folding = *state;
-
 	assert_int_equal(run(folding, "test/Do@1", "{'key':'x','op':'grow','n':7000000}"), 0);
 	assert_int_equal(run(folding, "test/Do@1",
 				 "{'key':'a','op':'emit','n':100,'value':{'key':'x','op':'same'}}"),
@@ -365,9 +344,8 @@ static void append_values(struct wfs_buffer *buffer, size_t count)
 	wfs_buffer_append_byte(buffer, ']');
 }
 
-static void events_of_one_step_with_too_many_values_fail(void **state)
+FOLDING(events_of_one_step_with_too_many_values_fail)
 {
-	struct folding *folding = *state;
 	WFS_AUTO_BUFFER struct wfs_buffer value = {0};
 
 	wfs_buffer_append_text(
@@ -381,9 +359,8 @@ static void events_of_one_step_with_too_many_values_fail(void **state)
 	assert_int_equal(folding->error.code, WFS_E_RUNTIME_ERROR);
 }
 
-static void events_of_many_steps_with_too_many_values_fail(void **state)
+FOLDING(events_of_many_steps_with_too_many_values_fail)
 {
-	struct folding *folding = *state;
 	WFS_AUTO_BUFFER struct wfs_buffer value = {0};
 
 	/* The event has 5 times 100,000 values of its own, and each of these causes 2 times as many. */
@@ -406,10 +383,8 @@ static size_t heap_bytes(void)
 	return figures.uordblks + figures.hblkhd;
 }
 
-static void what_a_large_event_took_is_given_back(void **state)
+FOLDING(what_a_large_event_took_is_given_back)
 {
-	struct folding *folding = *state;
-
 	assert_int_equal(run(folding, "test/Do@1", "{'key':'x','op':'set'}"), 0);
 	wfs_fold_clear(folding->fold);
 	const size_t before = heap_bytes();
@@ -420,37 +395,7 @@ static void what_a_large_event_took_is_given_back(void **state)
 	assert_true(heap_bytes() < before + (16 << 20)); /* under a sanitizer both are 0 */
 }
 
-static void freeing_no_fold_is_allowed(void **state)
+TEST(freeing_no_fold_is_allowed)
 {
-	(void)state;
-
 	wfs_fold_free(NULL);
-}
-
-#define FOLDING(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_body_of_an_event_is_canonical),
-		FOLDING(a_run_writes_nothing_before_it_is_applied),
-		FOLDING(a_run_that_fails_is_dropped_by_the_next),
-		FOLDING(derived_events_are_counted_with_their_cause),
-		FOLDING(changes_tell_what_the_request_did_as_a_whole),
-		FOLDING(two_cells_of_one_record_are_both_changed),
-		FOLDING(many_cells_are_each_found_again),
-		FOLDING(a_cell_that_is_made_and_deleted_again_is_no_change_of_the_request),
-		FOLDING(random_is_the_same_for_the_same_record),
-		FOLDING(an_event_whose_states_are_too_much_fails),
-		FOLDING(states_that_an_event_only_reads_count_too),
-		FOLDING(an_event_with_too_many_instructions_in_its_steps_fails),
-		FOLDING(the_last_steps_of_an_event_have_what_the_others_left),
-		FOLDING(bytes_of_states_that_do_not_change_count_as_instructions),
-		FOLDING(events_of_one_step_with_too_many_values_fail),
-		FOLDING(events_of_many_steps_with_too_many_values_fail),
-		FOLDING(what_a_large_event_took_is_given_back),
-		cmocka_unit_test(freeing_no_fold_is_allowed),
-	};
-
-	return cmocka_run_group_tests_name("fold", tests, NULL, NULL);
 }

@@ -34,28 +34,22 @@ static void assert_line(const char *const *records, const char *expected)
 
 #define LINE(expected, ...) assert_line((const char *const[]){__VA_ARGS__, NULL}, expected)
 
-static void line_of_a_turn_that_has_not_begun_has_the_agent(void **state)
+TEST(line_of_a_turn_that_has_not_begun_has_the_agent)
 {
-	(void)state;
-
 	LINE("ada: waits to begin, 3 s", START("bob", "bob.7"),
 		EVENT("ModelRequest", "bob.7", ",'turn':1"));
 }
 
-static void line_tells_how_many_requests_there_were(void **state)
+TEST(line_tells_how_many_requests_there_were)
 {
-	(void)state;
-
 	LINE("ada.7: 2 of 20, asks the model, 3 s", START("ada", "ada.7"), START("ada", "ada.9"),
 		EVENT("ModelRequest", "ada.7", ",'turn':1"),
 		EVENT("ModelRequest", "ada.9", ",'turn':3"),
 		EVENT("ModelRequest", "ada.7", ",'turn':2"));
 }
 
-static void line_sums_tokens_of_all_answers(void **state)
+TEST(line_sums_tokens_of_all_answers)
 {
-	(void)state;
-
 	LINE("ada.9: 1 of 20, asks the model, 42 tokens, 3 s", START("ada", "ada.7"),
 		EVENT("ModelResponse", "ada.7", ",'usage':{'total_tokens':15}"),
 		EVENT("ModelResponse", "ada.7", ",'usage':null"), EVENT("KernelEnd", "ada.7", ""),
@@ -65,27 +59,21 @@ static void line_sums_tokens_of_all_answers(void **state)
 
 #define CALL(name) EVENT("ToolCall", "ada.7", ",'tool_name':'" name "'")
 
-static void line_names_the_tool_that_runs(void **state)
+TEST(line_names_the_tool_that_runs)
 {
-	(void)state;
-
 	LINE("ada.7, runs fs_ls, 3 s", START("ada", "ada.7"), CALL("fs_ls"));
 	LINE("ada.7, runs 2 tools, 3 s", START("ada", "ada.7"), CALL("fs_ls"), CALL("fs_read"));
 	LINE("ada.7, asks the model, 3 s", START("ada", "ada.7"), CALL("fs_ls"),
 		EVENT("ToolResult", "ada.7", ""));
 }
 
-static void line_is_one_line_whatever_a_model_writes(void **state)
+TEST(line_is_one_line_whatever_a_model_writes)
 {
-	(void)state;
-
 	LINE("ada.7, runs a??b, 3 s", START("ada", "ada.7"), CALL("a\\n\\u001bb"));
 }
 
-static void line_says_what_would_approve_a_call(void **state)
+TEST(line_says_what_would_approve_a_call)
 {
-	(void)state;
-
 	LINE("ada.7, waits for 'worldfs approve ada.7 call_1', 3 s", START("ada", "ada.7"),
 		CALL("fs_ls"), INTENT("tool.call", "i1", "ada.7", ",'call_id':'call_1'"),
 		ACTION("ask", "ada.7", ",'intent_id':'i1'"));
@@ -93,18 +81,4 @@ static void line_says_what_would_approve_a_call(void **state)
 		INTENT("tool.call", "i1", "ada.7", ",'call_id':'call_1'"),
 		ACTION("ask", "ada.7", ",'intent_id':'i1'"),
 		ACTION("approve", "ada.7", ",'call_id':'call_1'"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(line_of_a_turn_that_has_not_begun_has_the_agent),
-		cmocka_unit_test(line_tells_how_many_requests_there_were),
-		cmocka_unit_test(line_sums_tokens_of_all_answers),
-		cmocka_unit_test(line_names_the_tool_that_runs),
-		cmocka_unit_test(line_is_one_line_whatever_a_model_writes),
-		cmocka_unit_test(line_says_what_would_approve_a_call),
-	};
-
-	return cmocka_run_group_tests_name("follow", tests, NULL, NULL);
 }

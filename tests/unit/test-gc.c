@@ -137,9 +137,8 @@ static void live(struct world_fixture *fixture)
 	}
 }
 
-static void kept_heights_stay_as_they_are(void **state)
+IN_WORLD(kept_heights_stay_as_they_are)
 {
-	struct world_fixture *fixture = *state;
 	struct wfs_hash hashes[64];
 	struct wfs_meta metas[64];
 
@@ -165,10 +164,8 @@ static void kept_heights_stay_as_they_are(void **state)
 	}
 }
 
-static void dropped_heights_are_unavailable(void **state)
+IN_WORLD(dropped_heights_are_unavailable)
 {
-	struct world_fixture *fixture = *state;
-
 	live(fixture);
 	since(fixture, 20);
 
@@ -182,9 +179,8 @@ static void dropped_heights_are_unavailable(void **state)
 	assert_int_equal(view.height, 20);
 }
 
-static void versions_that_no_height_shows_go(void **state)
+IN_WORLD(versions_that_no_height_shows_go)
 {
-	struct world_fixture *fixture = *state;
 	struct wfs_version version;
 
 	for (int i = 0; i < 20; i++)
@@ -200,9 +196,8 @@ static void versions_that_no_height_shows_go(void **state)
 	assert_int_equal(wfs_version_get(view.txn, newest, &version), 0);
 }
 
-static void a_deleted_cell_goes_and_comes_back_as_another(void **state)
+IN_WORLD(a_deleted_cell_goes_and_comes_back_as_another)
 {
-	struct world_fixture *fixture = *state;
 	uint64_t before;
 	uint64_t after;
 
@@ -221,10 +216,8 @@ static void a_deleted_cell_goes_and_comes_back_as_another(void **state)
 	assert_good(fixture);
 }
 
-static void a_cell_that_was_made_again_stays(void **state)
+IN_WORLD(a_cell_that_was_made_again_stays)
 {
-	struct world_fixture *fixture = *state;
-
 	tell(fixture, "{'key':'a','op':'set','n':1}");
 	tell(fixture, "{'key':'a','op':'delete'}");
 	const uint64_t deleted = height_of(fixture);
@@ -236,10 +229,8 @@ static void a_cell_that_was_made_again_stays(void **state)
 	assert_good(fixture);
 }
 
-static void numbers_of_versions_are_not_given_again(void **state)
+IN_WORLD(numbers_of_versions_are_not_given_again)
 {
-	struct world_fixture *fixture = *state;
-
 	tell(fixture, "{'key':'a','op':'set','n':1}");
 	tell(fixture, "{'key':'a','op':'delete'}");
 	const uint64_t vid = last_vid(fixture);
@@ -255,9 +246,8 @@ static void numbers_of_versions_are_not_given_again(void **state)
 	assert_good(fixture);
 }
 
-static void files_that_nothing_mentions_go(void **state)
+IN_WORLD(files_that_nothing_mentions_go)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_FREE char *large = calloc(1, LARGE);
 	struct wfs_hash listed;
 
@@ -277,9 +267,8 @@ static void files_that_nothing_mentions_go(void **state)
 }
 
 /* A crash between the file and its sums, when they are made or removed. */
-static void sums_that_a_crash_left_alone_go(void **state)
+IN_WORLD(sums_that_a_crash_left_alone_go)
 {
-	struct world_fixture *fixture = *state;
 	char hex[WFS_HASH_HEX_SIZE + 1];
 	char path[256];
 
@@ -297,10 +286,8 @@ static void sums_that_a_crash_left_alone_go(void **state)
 	assert_good(fixture);
 }
 
-static void a_file_that_another_version_has_stays(void **state)
+IN_WORLD(a_file_that_another_version_has_stays)
 {
-	struct world_fixture *fixture = *state;
-
 	tell(fixture, "{'key':'a','op':'grow','n':200000}");
 	const struct wfs_hash hash = version_of(fixture, "a").hash;
 	tell(fixture, "{'key':'a','op':'set'}");
@@ -311,10 +298,8 @@ static void a_file_that_another_version_has_stays(void **state)
 	assert_good(fixture);
 }
 
-static void files_that_somebody_holds_wait_for_the_next_time(void **state)
+IN_WORLD(files_that_somebody_holds_wait_for_the_next_time)
 {
-	struct world_fixture *fixture = *state;
-
 	tell(fixture, "{'key':'a','op':'grow','n':200000}");
 	const struct wfs_hash hash = version_of(fixture, "a").hash;
 	tell(fixture, "{'key':'a','op':'set'}");
@@ -331,9 +316,8 @@ static void files_that_somebody_holds_wait_for_the_next_time(void **state)
 }
 
 /* Between its file and its row there is a moment in which nothing mentions it. */
-static void a_blob_on_its_way_keeps_its_file(void **state)
+IN_WORLD(a_blob_on_its_way_keeps_its_file)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
 	WFS_AUTO_FREE char *large = calloc(1, LARGE);
 	struct wfs_request request = {.kind = WFS_REQUEST_BLOB, .principal = "tester"};
@@ -349,9 +333,8 @@ static void a_blob_on_its_way_keeps_its_file(void **state)
 	assert_good(fixture);
 }
 
-static void keep_counts_from_the_head(void **state)
+IN_WORLD(keep_counts_from_the_head)
 {
-	struct world_fixture *fixture = *state;
 	struct wfs_gc gc = {0};
 
 	live(fixture);
@@ -365,10 +348,8 @@ static void keep_counts_from_the_head(void **state)
 	assert_int_equal(wfs_gc_keep(fixture->world, 0, &gc, &fixture->error), -EINVAL);
 }
 
-static void since_never_goes_back(void **state)
+IN_WORLD(since_never_goes_back)
 {
-	struct world_fixture *fixture = *state;
-
 	live(fixture);
 	since(fixture, 20);
 	const struct wfs_gc gc = since(fixture, 10);
@@ -378,9 +359,8 @@ static void since_never_goes_back(void **state)
 	assert_int_equal(view_fails(fixture, 19), -ENOENT);
 }
 
-static void since_refuses_heights_that_are_not_there(void **state)
+IN_WORLD(since_refuses_heights_that_are_not_there)
 {
-	struct world_fixture *fixture = *state;
 	struct wfs_gc gc = {0};
 
 	assert_int_equal(wfs_gc_since(fixture->world, 0, &gc, &fixture->error), -EINVAL);
@@ -389,9 +369,8 @@ static void since_refuses_heights_that_are_not_there(void **state)
 	assert_int_equal(fixture->error.code, WFS_E_HEIGHT_UNAVAILABLE);
 }
 
-static void a_world_opened_for_reading_is_not_collected(void **state)
+IN_WORLD(a_world_opened_for_reading_is_not_collected)
 {
-	struct world_fixture *fixture = *state;
 	struct wfs_gc gc = {.first_height = 2};
 
 	fixture->options.read_only = true;
@@ -401,9 +380,8 @@ static void a_world_opened_for_reading_is_not_collected(void **state)
 }
 
 /* One transaction after the other, the world opened anew in between, and events. */
-static void a_collection_can_end_after_any_step(void **state)
+IN_WORLD(a_collection_can_end_after_any_step)
 {
-	struct world_fixture *fixture = *state;
 	struct wfs_gc gc = {.first_height = 2500};
 	int steps = 0;
 
@@ -433,9 +411,8 @@ static void note_dropped(struct wfs_observer *observer, const struct wfs_commit 
 		seen = *commit;
 }
 
-static void observers_are_told_which_heights_went(void **state)
+IN_WORLD(observers_are_told_which_heights_went)
 {
-	struct world_fixture *fixture = *state;
 	struct wfs_observer observer = {.committed = note_dropped};
 
 	live(fixture);
@@ -448,9 +425,8 @@ static void observers_are_told_which_heights_went(void **state)
 	assert_int_equal(seen.from_height, seen.to_height);
 }
 
-static void the_store_uses_the_room_again(void **state)
+IN_WORLD(the_store_uses_the_room_again)
 {
-	struct world_fixture *fixture = *state;
 	struct wfs_world_figures before;
 	struct wfs_world_figures after;
 
@@ -470,10 +446,8 @@ static void the_store_uses_the_room_again(void **state)
 	assert_int_equal(before.first_height, 402);
 }
 
-static void verify_misses_what_the_first_height_shows(void **state)
+IN_WORLD(verify_misses_what_the_first_height_shows)
 {
-	struct world_fixture *fixture = *state;
-
 	live(fixture);
 	since(fixture, 30);
 	const uint64_t vid = version_of(fixture, "k1").vid;
@@ -490,10 +464,8 @@ static void verify_misses_what_the_first_height_shows(void **state)
 	assert_non_null(strstr(wfs_buffer_text(&problems.lines), "that the first height shows"));
 }
 
-static void verify_misses_what_younger_heights_show(void **state)
+IN_WORLD(verify_misses_what_younger_heights_show)
 {
-	struct world_fixture *fixture = *state;
-
 	tell(fixture, "{'key':'a','op':'set','n':1}");
 	tell(fixture, "{'key':'a','op':'set','n':2}");
 	const uint64_t first = height_of(fixture);
@@ -505,32 +477,4 @@ static void verify_misses_what_younger_heights_show(void **state)
 
 	assert_finds(fixture, "lacks a version that the first height shows");
 	assert_finds(fixture, "`changes` is not the hash of what the record changed");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_WORLD(kept_heights_stay_as_they_are),
-		IN_WORLD(dropped_heights_are_unavailable),
-		IN_WORLD(versions_that_no_height_shows_go),
-		IN_WORLD(a_deleted_cell_goes_and_comes_back_as_another),
-		IN_WORLD(a_cell_that_was_made_again_stays),
-		IN_WORLD(numbers_of_versions_are_not_given_again),
-		IN_WORLD(files_that_nothing_mentions_go),
-		IN_WORLD(sums_that_a_crash_left_alone_go),
-		IN_WORLD(a_file_that_another_version_has_stays),
-		IN_WORLD(files_that_somebody_holds_wait_for_the_next_time),
-		IN_WORLD(a_blob_on_its_way_keeps_its_file),
-		IN_WORLD(keep_counts_from_the_head),
-		IN_WORLD(since_never_goes_back),
-		IN_WORLD(since_refuses_heights_that_are_not_there),
-		IN_WORLD(a_world_opened_for_reading_is_not_collected),
-		IN_WORLD(a_collection_can_end_after_any_step),
-		IN_WORLD(observers_are_told_which_heights_went),
-		IN_WORLD(the_store_uses_the_room_again),
-		IN_WORLD(verify_misses_what_the_first_height_shows),
-		IN_WORLD(verify_misses_what_younger_heights_show),
-	};
-
-	return cmocka_run_group_tests_name("gc", tests, NULL, NULL);
 }

@@ -46,6 +46,8 @@ static int teardown(void **state)
 	return 0;
 }
 
+#define WITH_TEXTS(name) TEST_WITH(name, struct texts *texts, NULL, NULL)
+
 static bool has_text(const json_t *array, const char *text)
 {
 	size_t i;
@@ -84,13 +86,12 @@ static void assert_says(const struct texts *texts, const char *name, const char 
 		fail_msg("%s: expected %s", name, expected);
 }
 
-static void the_library_has_twelve_prompts(void **state)
+WITH_TEXTS(the_library_has_twelve_prompts)
 {
 	static const char *const names[] = {"observe_base", "ideate_base", "implement_base",
 		"reflect_base", "transition_base", "meta_learning", "trading_base",
 		"error_recovery", "coordination_request", "artifact_design", "market_analysis",
 		"intelligence_trading"};
-	const struct texts *const texts = *state;
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(names); i++)
 		if (!json_object_get(texts->prompts, names[i]))
@@ -99,9 +100,8 @@ static void the_library_has_twelve_prompts(void **state)
 	assert_int_equal(json_object_size(texts->library), 1);
 }
 
-static void every_prompt_has_a_description_a_template_variables_and_tags(void **state)
+WITH_TEXTS(every_prompt_has_a_description_a_template_variables_and_tags)
 {
-	const struct texts *const texts = *state;
 	const char *name;
 	json_t *prompt;
 
@@ -117,10 +117,8 @@ static void every_prompt_has_a_description_a_template_variables_and_tags(void **
 	}
 }
 
-static void the_prompts_of_the_seed_begin_as_it_has_them(void **state)
+WITH_TEXTS(the_prompts_of_the_seed_begin_as_it_has_them)
 {
-	const struct texts *const texts = *state;
-
 	assert_begins(texts, "observe_base",
 		"Gather context. What do you know? What do you need to know?\n"
 		"Check your memory for relevant past experiences.\n");
@@ -140,14 +138,13 @@ static void the_prompts_of_the_seed_begin_as_it_has_them(void **state)
 		"Pattern: Observe → Hypothesize → Act → Learn → Repeat\n");
 }
 
-static void transition_base_ends_with_the_form_of_the_answer(void **state)
+WITH_TEXTS(transition_base_ends_with_the_form_of_the_answer)
 {
 	static const char *const variables[] = {"agent_id", "current_state", "available_states",
 		"last_action_type", "last_action_success", "balance", "failure_count"};
 	static const char form[] =
 		"Respond with JSON only:\n"
 		"{\"next_state\": \"state_name\", \"reason\": \"one sentence explanation\"}\n";
-	const struct texts *const texts = *state;
 	const char *const text = template_of(texts, "transition_base");
 
 	assert_true(strlen(text) > strlen(form));
@@ -181,9 +178,8 @@ static bool next_variable(const char **text, char *name, size_t size)
 	return false;
 }
 
-static void every_variable_that_a_template_uses_is_declared_and_no_other(void **state)
+WITH_TEXTS(every_variable_that_a_template_uses_is_declared_and_no_other)
 {
-	const struct texts *const texts = *state;
 	const char *prompt;
 	json_t *value;
 
@@ -203,13 +199,12 @@ static void every_variable_that_a_template_uses_is_declared_and_no_other(void **
 	}
 }
 
-static void templates_use_only_variables_that_there_are(void **state)
+WITH_TEXTS(templates_use_only_variables_that_there_are)
 {
 	static const char known[] =
 		" agent_id balance my_artifacts recent_memories working_memory last_action_result "
 		"last_action_type last_action_success current_state available_states failure_count "
 		"same_state_for tick llm_tokens_remaining disk_remaining ";
-	const struct texts *const texts = *state;
 	const char *prompt;
 	json_t *value;
 
@@ -230,9 +225,8 @@ static void templates_use_only_variables_that_there_are(void **state)
 }
 
 /* They would stand for one brace. */
-static void no_template_has_two_braces_in_a_row(void **state)
+WITH_TEXTS(no_template_has_two_braces_in_a_row)
 {
-	const struct texts *const texts = *state;
 	const char *prompt;
 	json_t *value;
 
@@ -245,9 +239,8 @@ static void no_template_has_two_braces_in_a_row(void **state)
 	}
 }
 
-static void templates_fit_80_columns(void **state)
+WITH_TEXTS(templates_fit_80_columns)
 {
-	const struct texts *const texts = *state;
 	const char *prompt;
 	json_t *value;
 
@@ -281,10 +274,9 @@ static void assert_one_step_each(const char *name, const json_t *states, const j
 	}
 }
 
-static void the_templates_are_the_three_workflows(void **state)
+WITH_TEXTS(the_templates_are_the_three_workflows)
 {
 	static const char *const names[] = {"observe_act", "plan_build_test_reflect", "trader"};
-	const struct texts *const texts = *state;
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(names); i++) {
 		const json_t *const workflow = json_object_get(texts->workflows, names[i]);
@@ -300,9 +292,8 @@ static void the_templates_are_the_three_workflows(void **state)
 	assert_int_equal(json_object_size(texts->templates), 1);
 }
 
-static void every_state_has_its_step_and_the_initial_one_is_among_them(void **state)
+WITH_TEXTS(every_state_has_its_step_and_the_initial_one_is_among_them)
 {
-	const struct texts *const texts = *state;
 	const char *name;
 	json_t *workflow;
 
@@ -350,9 +341,9 @@ static void check_prompt(
 		fail_msg("%s: %s has nothing inline", name, wfs_json_text(step, "state"));
 }
 
-static void every_step_has_a_prompt_of_the_library_and_one_inline(void **state)
+WITH_TEXTS(every_step_has_a_prompt_of_the_library_and_one_inline)
 {
-	foreach_step(*state, check_prompt);
+	foreach_step(texts, check_prompt);
 }
 
 static void assert_state(const char *name, const json_t *workflow, const char *to)
@@ -404,12 +395,12 @@ static void check_transition(
 		fail_msg("%s: %s", name, error.message);
 }
 
-static void every_transition_leads_to_a_state_of_its_workflow(void **state)
+WITH_TEXTS(every_transition_leads_to_a_state_of_its_workflow)
 {
-	foreach_step(*state, check_transition);
+	foreach_step(texts, check_transition);
 }
 
-static void the_templates_show_every_mode_and_both_kinds_of_conditions(void **state)
+WITH_TEXTS(the_templates_show_every_mode_and_both_kinds_of_conditions)
 {
 	static const char *const expected[] = {"\"transition_mode\":\"auto\"",
 		"\"transition_mode\":\"condition\"", "\"transition_mode\":\"llm\"",
@@ -417,7 +408,6 @@ static void the_templates_show_every_mode_and_both_kinds_of_conditions(void **st
 		"\"condition\":\"succeeded\"", "\"condition\":\"failed\"",
 		"\"condition\":\"balance_below(6)\"", "\"condition\":\"same_state_for(3)\"",
 		"\"condition\":\"balance > 5\""};
-	const struct texts *const texts = *state;
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
 	wfs_json_write(texts->templates, &text);
@@ -426,23 +416,4 @@ static void the_templates_show_every_mode_and_both_kinds_of_conditions(void **st
 			fail_msg("no %s", expected[i]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_library_has_twelve_prompts),
-		cmocka_unit_test(every_prompt_has_a_description_a_template_variables_and_tags),
-		cmocka_unit_test(the_prompts_of_the_seed_begin_as_it_has_them),
-		cmocka_unit_test(transition_base_ends_with_the_form_of_the_answer),
-		cmocka_unit_test(every_variable_that_a_template_uses_is_declared_and_no_other),
-		cmocka_unit_test(templates_use_only_variables_that_there_are),
-		cmocka_unit_test(no_template_has_two_braces_in_a_row),
-		cmocka_unit_test(templates_fit_80_columns),
-		cmocka_unit_test(the_templates_are_the_three_workflows),
-		cmocka_unit_test(every_state_has_its_step_and_the_initial_one_is_among_them),
-		cmocka_unit_test(every_step_has_a_prompt_of_the_library_and_one_inline),
-		cmocka_unit_test(every_transition_leads_to_a_state_of_its_workflow),
-		cmocka_unit_test(the_templates_show_every_mode_and_both_kinds_of_conditions),
-	};
-
-	return cmocka_run_group_tests_name("genesis-texts", tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown)

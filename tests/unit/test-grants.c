@@ -141,13 +141,14 @@ static int setup(void **state)
 	return r ? r : act(*state, "{'action_type':'principal','id':'bob'}");
 }
 
+#define WITH_TWO(name) TEST_WITH(name, struct world_fixture *fixture, setup, world_fixture_teardown)
+
 #define GRANT(members) "{'action_type':'grant'," members "}"
 
 /* --- genesis --- */
 
-static void genesis_gives_the_declared_principals_and_grants_their_cells(void **state)
+IN_WORLD(genesis_gives_the_declared_principals_and_grants_their_cells)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_RECORD struct wfs_record_parsed genesis = record_at(fixture, 0);
 
 	assert_true(genesis.record.changed);
@@ -160,9 +161,8 @@ static void genesis_gives_the_declared_principals_and_grants_their_cells(void **
 	assert_int_equal(height_of(fixture), GENESIS_HEIGHT);
 }
 
-static void the_first_snapshot_is_of_the_cells_of_genesis(void **state)
+IN_WORLD(the_first_snapshot_is_of_the_cells_of_genesis)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_RECORD struct wfs_record_parsed snapshot = record_at(fixture, 1);
 	char text[WFS_HASH_TEXT_SIZE];
 	struct wfs_hash hash;
@@ -177,10 +177,8 @@ static void the_first_snapshot_is_of_the_cells_of_genesis(void **state)
 
 /* --- principals --- */
 
-static void a_principal_is_added_once(void **state)
+IN_WORLD(a_principal_is_added_once)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_done(fixture, "{'action_type':'principal','id':'carol'}", "{'id':'carol'}");
 
 	assert_state(fixture, "sys.principal", "carol", "{'created_by':'tester','id':'carol'}");
@@ -192,10 +190,8 @@ static void a_principal_is_added_once(void **state)
 
 /* --- grants --- */
 
-static void a_grant_becomes_a_cell(void **state)
+WITH_TWO(a_grant_becomes_a_cell)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_done(fixture,
 		GRANT("'cap':'sys/"
 		      "act@1','to':'alice','params':{'actions':['noop']},'name':'writer',"
@@ -208,9 +204,8 @@ static void a_grant_becomes_a_cell(void **state)
 		"}");
 }
 
-static void a_grant_without_a_name_gets_the_lowest_that_is_free(void **state)
+WITH_TWO(a_grant_without_a_name_gets_the_lowest_that_is_free)
 {
-	struct world_fixture *fixture = *state;
 	static const char blob[] = GRANT("'cap':'sys/blob@1','to':'alice','params':{}");
 
 	assert_done(fixture, blob, "{'name':'alice.blob.1'}");
@@ -222,9 +217,8 @@ static void a_grant_without_a_name_gets_the_lowest_that_is_free(void **state)
 	assert_done(fixture, blob, "{'name':'alice.blob.3'}");
 }
 
-static void a_name_that_would_be_too_long_has_to_be_given(void **state)
+WITH_TWO(a_name_that_would_be_too_long_has_to_be_given)
 {
-	struct world_fixture *fixture = *state;
 	char id[WFS_GRANT_NAME_MAX + 1];
 	char action[512];
 
@@ -239,10 +233,8 @@ static void a_name_that_would_be_too_long_has_to_be_given(void **state)
 	assert_done(fixture, action, "{'name':'short'}");
 }
 
-static void grants_that_fail_are_recorded(void **state)
+WITH_TWO(grants_that_fail_are_recorded)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_fails(
 		fixture, GRANT("'cap':'sys/blob@1','to':'mallory','params':{}"), WFS_E_NOT_FOUND);
 	assert_fails(fixture,
@@ -261,10 +253,8 @@ static void grants_that_fail_are_recorded(void **state)
 	assert_int_equal(grant_count(fixture), 6);
 }
 
-static void malformed_actions_leave_no_record(void **state)
+WITH_TWO(malformed_actions_leave_no_record)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_malformed(fixture, "{'name':'x'}", WFS_E_MISSING_ARGUMENT);
 	assert_malformed(fixture, "{'action_type':'fly'}", WFS_E_INVALID_ARGUMENT);
 	assert_malformed(fixture, "{'action_type':'revoke'}", WFS_E_MISSING_ARGUMENT);
@@ -307,10 +297,8 @@ static int pass_on(struct world_fixture *fixture, int number)
 	return act(fixture, action);
 }
 
-static void a_grant_is_passed_on_a_bounded_number_of_times(void **state)
+WITH_TWO(a_grant_is_passed_on_a_bounded_number_of_times)
 {
-	struct world_fixture *fixture = *state;
-
 	for (int i = 0; i <= WFS_GRANT_CHAIN_MAX; i++)
 		assert_int_equal(pass_on(fixture, i), 0);
 
@@ -318,10 +306,8 @@ static void a_grant_is_passed_on_a_bounded_number_of_times(void **state)
 	assert_non_null(strstr(fixture->error.message, "16 times"));
 }
 
-static void revoking_takes_back_all_that_was_passed_on(void **state)
+WITH_TWO(revoking_takes_back_all_that_was_passed_on)
 {
-	struct world_fixture *fixture = *state;
-
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(pass_on(fixture, i), 0);
 	assert_int_equal(act(fixture,
@@ -338,10 +324,8 @@ static void revoking_takes_back_all_that_was_passed_on(void **state)
 		"{'cap':'sys/act@1','granted_by':'tester','name':'g0','params':{},'to':'bob'}");
 }
 
-static void what_a_revocation_that_failed_did_not_take_back_is_taken_back_later(void **state)
+WITH_TWO(what_a_revocation_that_failed_did_not_take_back_is_taken_back_later)
 {
-	struct world_fixture *fixture = *state;
-
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(pass_on(fixture, i), 0);
 	assert_done(fixture, "{'action_type':'revoke','name':'g3'}", "{'removed':1}");
@@ -414,9 +398,8 @@ static void take(struct world_fixture *fixture, struct model *model, int grant)
 }
 
 /* Between them are actions that fail, and the world is opened again now and then. */
-static void grants_come_and_go_as_in_a_model(void **state)
+WITH_TWO(grants_come_and_go_as_in_a_model)
 {
-	struct world_fixture *fixture = *state;
 	const uint64_t before = grant_count(fixture);
 	struct model model = {.live = {false}};
 	uint32_t seed = 17;
@@ -489,10 +472,8 @@ static void assert_used(struct world_fixture *fixture, const char *grant, int ca
 	assert_int_equal(json_integer_value(json_object_get(used, "calls")), calls);
 }
 
-static void a_call_is_counted_in_the_grant_and_those_above_it(void **state)
+WITH_TWO(a_call_is_counted_in_the_grant_and_those_above_it)
 {
-	struct world_fixture *fixture = *state;
-
 	grant_budgets(fixture, 5, 2);
 	assert_int_equal(pay(fixture, "part", "{'key':'a','op':'set','n':1}"), 0);
 	assert_int_equal(pay(fixture, "paid", "{'key':'a','op':'set','n':2}"), 0);
@@ -504,10 +485,8 @@ static void a_call_is_counted_in_the_grant_and_those_above_it(void **state)
 		"{'grant':'paid','schema':'test/Do@1','value':{'key':'a','n':2,'op':'set'}}");
 }
 
-static void a_spent_budget_refuses_and_records_nothing(void **state)
+WITH_TWO(a_spent_budget_refuses_and_records_nothing)
 {
-	struct world_fixture *fixture = *state;
-
 	grant_budgets(fixture, 2, 9);
 	assert_int_equal(pay(fixture, "part", "{'key':'a','op':'set','n':1}"), 0);
 	assert_int_equal(pay(fixture, "part", "{'key':'a','op':'set','n':2}"), 0);
@@ -521,10 +500,8 @@ static void a_spent_budget_refuses_and_records_nothing(void **state)
 	assert_used(fixture, "part", 2);
 }
 
-static void a_budget_of_tokens_that_is_spent_refuses_too(void **state)
+WITH_TWO(a_budget_of_tokens_that_is_spent_refuses_too)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_int_equal(act(fixture,
 				 GRANT("'cap':'sys/act@1','to':'bob','params':{},'name':'none',"
 				       "'budget':{'tokens':0}")),
@@ -533,9 +510,8 @@ static void a_budget_of_tokens_that_is_spent_refuses_too(void **state)
 	assert_int_equal(pay(fixture, "none", "{'key':'a','op':'set'}"), -EDQUOT);
 }
 
-static void a_grant_without_a_budget_is_not_counted(void **state)
+WITH_TWO(a_grant_without_a_budget_is_not_counted)
 {
-	struct world_fixture *fixture = *state;
 	const uint64_t height = height_of(fixture);
 
 	assert_int_equal(pay(fixture, "operator.act.1", "{'key':'a','op':'set'}"), 0);
@@ -546,19 +522,16 @@ static void a_grant_without_a_budget_is_not_counted(void **state)
 	assert_null(strstr(text, "used"));
 }
 
-static void a_call_that_fails_costs_nothing(void **state)
+WITH_TWO(a_call_that_fails_costs_nothing)
 {
-	struct world_fixture *fixture = *state;
-
 	grant_budgets(fixture, 5, 2);
 	assert_int_equal(pay(fixture, "part", "{'key':'a','op':'fail'}"), -EIO);
 
 	assert_used(fixture, "part", 0);
 }
 
-static void a_grant_that_is_gone_pays_for_nothing(void **state)
+WITH_TWO(a_grant_that_is_gone_pays_for_nothing)
 {
-	struct world_fixture *fixture = *state;
 	const uint64_t height = height_of(fixture);
 
 	assert_int_equal(pay(fixture, "gone", "{'key':'a','op':'set'}"), -EACCES);
@@ -567,9 +540,8 @@ static void a_grant_that_is_gone_pays_for_nothing(void **state)
 	assert_int_equal(height_of(fixture), height);
 }
 
-static void an_action_that_fails_costs_a_call(void **state)
+WITH_TWO(an_action_that_fails_costs_a_call)
 {
-	struct world_fixture *fixture = *state;
 	json_t *answer;
 	uint64_t seq;
 
@@ -584,9 +556,8 @@ static void an_action_that_fails_costs_a_call(void **state)
 		"'result':{'error_code':'not_found','ok':false}}");
 }
 
-static void a_grant_can_pay_for_its_own_end(void **state)
+WITH_TWO(a_grant_can_pay_for_its_own_end)
 {
-	struct world_fixture *fixture = *state;
 	json_t *answer;
 	uint64_t seq;
 
@@ -629,9 +600,8 @@ static int pay_for_blob(struct world_fixture *fixture, const char *text, uint64_
 	return r;
 }
 
-static void blobs_and_snapshots_are_counted_when_they_are_recorded(void **state)
+WITH_TWO(blobs_and_snapshots_are_counted_when_they_are_recorded)
 {
-	struct world_fixture *fixture = *state;
 	uint64_t seq;
 
 	grant_budgets(fixture, 9, 1);
@@ -648,9 +618,8 @@ static void blobs_and_snapshots_are_counted_when_they_are_recorded(void **state)
 
 /* --- decisions --- */
 
-static void a_refusal_is_recorded_before_it_is_answered(void **state)
+WITH_TWO(a_refusal_is_recorded_before_it_is_answered)
 {
-	struct world_fixture *fixture = *state;
 	struct wfs_request request = {
 		.kind = WFS_REQUEST_DECISION,
 		.principal = "alice",
@@ -672,9 +641,8 @@ static void a_refusal_is_recorded_before_it_is_answered(void **state)
 		"'policy':'my/own@1','rule_index':0}");
 }
 
-static void a_decision_says_only_what_is_known(void **state)
+WITH_TWO(a_decision_says_only_what_is_known)
 {
-	struct world_fixture *fixture = *state;
 	struct wfs_request request = {.kind = WFS_REQUEST_DECISION,
 		.principal = "alice",
 		.decision = {.effect = "world.gc"}};
@@ -698,9 +666,8 @@ static void refuse_once(struct world_fixture *fixture)
 	assert_int_equal(wfs_world_call(fixture->world, &request), -EACCES);
 }
 
-static void everything_comes_out_the_same_again(void **state)
+WITH_TWO(everything_comes_out_the_same_again)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
 	uint64_t seq;
 
@@ -732,10 +699,8 @@ static void add_declared_grants(json_t *manifest, size_t count)
 				"operator"));
 }
 
-static void grants_of_a_world_are_bounded(void **state)
+WITH_SOURCE(grants_of_a_world_are_bounded)
 {
-	struct world_fixture *fixture = *state;
-
 	add_declared_grants(fixture->loaded.manifest, WFS_GRANTS_MAX);
 	assert_int_equal(world_fixture_create(fixture), 0);
 	assert_int_equal(world_fixture_open(fixture), 0);
@@ -746,9 +711,8 @@ static void grants_of_a_world_are_bounded(void **state)
 	assert_int_equal(act(fixture, GRANT("'cap':'sys/blob@1','to':'operator','params':{}")), 0);
 }
 
-static void principals_of_a_world_are_bounded(void **state)
+WITH_SOURCE(principals_of_a_world_are_bounded)
 {
-	struct world_fixture *fixture = *state;
 	json_t *principals = json_object_get(fixture->loaded.manifest, "principals");
 
 	while (json_array_size(principals) < WFS_PRINCIPALS_MAX)
@@ -759,40 +723,4 @@ static void principals_of_a_world_are_bounded(void **state)
 	assert_int_equal(world_fixture_open(fixture), 0);
 
 	assert_fails(fixture, "{'action_type':'principal','id':'alice'}", WFS_E_QUOTA_EXCEEDED);
-}
-
-#define WITH_TWO(test) cmocka_unit_test_setup_teardown(test, setup, world_fixture_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_WORLD(genesis_gives_the_declared_principals_and_grants_their_cells),
-		IN_WORLD(the_first_snapshot_is_of_the_cells_of_genesis),
-		IN_WORLD(a_principal_is_added_once),
-		WITH_TWO(a_grant_becomes_a_cell),
-		WITH_TWO(a_grant_without_a_name_gets_the_lowest_that_is_free),
-		WITH_TWO(a_name_that_would_be_too_long_has_to_be_given),
-		WITH_TWO(grants_that_fail_are_recorded),
-		WITH_TWO(malformed_actions_leave_no_record),
-		WITH_TWO(a_grant_is_passed_on_a_bounded_number_of_times),
-		WITH_TWO(revoking_takes_back_all_that_was_passed_on),
-		WITH_TWO(what_a_revocation_that_failed_did_not_take_back_is_taken_back_later),
-		WITH_TWO(grants_come_and_go_as_in_a_model),
-		WITH_TWO(a_call_is_counted_in_the_grant_and_those_above_it),
-		WITH_TWO(a_spent_budget_refuses_and_records_nothing),
-		WITH_TWO(a_budget_of_tokens_that_is_spent_refuses_too),
-		WITH_TWO(a_grant_without_a_budget_is_not_counted),
-		WITH_TWO(a_call_that_fails_costs_nothing),
-		WITH_TWO(a_grant_that_is_gone_pays_for_nothing),
-		WITH_TWO(an_action_that_fails_costs_a_call),
-		WITH_TWO(a_grant_can_pay_for_its_own_end),
-		WITH_TWO(blobs_and_snapshots_are_counted_when_they_are_recorded),
-		WITH_TWO(a_refusal_is_recorded_before_it_is_answered),
-		WITH_TWO(a_decision_says_only_what_is_known),
-		WITH_TWO(everything_comes_out_the_same_again),
-		WITH_SOURCE(grants_of_a_world_are_bounded),
-		WITH_SOURCE(principals_of_a_world_are_bounded),
-	};
-
-	return cmocka_run_group_tests_name("grants", tests, NULL, NULL);
 }

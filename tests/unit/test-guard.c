@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Faults within a guarded call, and outside of one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
 
 #include <lmdb.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -68,36 +63,30 @@ static int ends_by(int (*call)(void *context), void *context, bool guarded)
 }
 
 /* This and the next one come first: they want a process that has no handlers yet. */
-static void a_fault_outside_of_a_guarded_call_ends_the_process_as_before(void **state)
+TEST(a_fault_outside_of_a_guarded_call_ends_the_process_as_before)
 {
 	uint8_t *map = map_beyond_the_end();
-
-	(void)state;
 
 	assert_int_equal(ends_by(read_byte, map + PAGE, false), SIGBUS);
 	munmap(map, (size_t)2 * PAGE);
 }
 
-static void a_signal_that_was_sent_ends_the_process_also_in_a_guarded_call(void **state)
+TEST(a_signal_that_was_sent_ends_the_process_also_in_a_guarded_call)
 {
-	(void)state;
-
 	assert_int_equal(ends_by(leave_by_a_signal, NULL, true), SIGSEGV);
 }
 
-static void a_call_gives_what_it_returns(void **state)
+TEST(a_call_gives_what_it_returns)
 {
-	(void)state;
 	guard_init();
 
 	assert_int_equal(guard_call(give_seven, NULL), 7);
 }
 
-static void reading_behind_the_end_of_a_file_is_damage_every_time(void **state)
+TEST(reading_behind_the_end_of_a_file_is_damage_every_time)
 {
 	uint8_t *map = map_beyond_the_end();
 
-	(void)state;
 	guard_init();
 
 	for (int i = 0; i < 3; i++) {
@@ -107,11 +96,10 @@ static void reading_behind_the_end_of_a_file_is_damage_every_time(void **state)
 	munmap(map, (size_t)2 * PAGE);
 }
 
-static void reading_where_nothing_is_is_damage(void **state)
+TEST(reading_where_nothing_is_is_damage)
 {
 	uint8_t *map = map_beyond_the_end();
 
-	(void)state;
 	guard_init();
 	munmap(map, (size_t)2 * PAGE);
 
@@ -127,13 +115,12 @@ static void *read_many_times(void *context)
 	return (void *)(uintptr_t)damaged;
 }
 
-static void threads_fault_apart(void **state)
+TEST(threads_fault_apart)
 {
 	uint8_t *map = map_beyond_the_end();
 	pthread_t threads[4];
 	void *damaged;
 
-	(void)state;
 	guard_init();
 
 	for (size_t i = 0; i < 4; i++)
@@ -145,18 +132,4 @@ static void threads_fault_apart(void **state)
 		assert_int_equal((uintptr_t)damaged, i % 2 ? 1000 : 0);
 	}
 	munmap(map, (size_t)2 * PAGE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_fault_outside_of_a_guarded_call_ends_the_process_as_before),
-		cmocka_unit_test(a_signal_that_was_sent_ends_the_process_also_in_a_guarded_call),
-		cmocka_unit_test(a_call_gives_what_it_returns),
-		cmocka_unit_test(reading_behind_the_end_of_a_file_is_damage_every_time),
-		cmocka_unit_test(reading_where_nothing_is_is_damage),
-		cmocka_unit_test(threads_fault_apart),
-	};
-
-	return cmocka_run_group_tests_name("guard", tests, NULL, NULL);
 }

@@ -3,12 +3,7 @@
  * When the guardian ends connections, and when not. Daemons are child processes here; what would
  * be aborted is noted in memory that all of them share.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -74,6 +69,8 @@ static int teardown(void **state)
 	close(keeper_fd);
 	return munmap(aborts, sizeof(*aborts));
 }
+
+#define WITH_KEEPER(name) TEST_WITH(name, void *state, setup, teardown)
 
 /* Returns when the guardian has begun to read, for these are more messages than a socket holds. */
 static int wait_until_it_reads(struct wfs_guardian *guardian)
@@ -188,29 +185,23 @@ static void take_the_place_of_a_forgotten_one(struct wfs_guardian *guardian)
 
 /* --- tests --- */
 
-static void a_daemon_that_ends_in_order_aborts_nothing(void **state)
+WITH_KEEPER(a_daemon_that_ends_in_order_aborts_nothing)
 {
-	(void)state;
-
 	assert_int_equal(run_daemon(end_in_order), 0);
 
 	assert_aborted(NULL, NULL);
 }
 
-static void a_daemon_whose_descriptors_are_closed_aborts_nothing(void **state)
+WITH_KEEPER(a_daemon_whose_descriptors_are_closed_aborts_nothing)
 {
-	(void)state;
-
 	assert_int_equal(run_daemon(just_exit), 0);
 
 	assert_aborted(NULL, NULL);
 }
 
-static void a_killed_daemon_that_is_not_gone_has_its_mounts_aborted(void **state)
+WITH_KEEPER(a_killed_daemon_that_is_not_gone_has_its_mounts_aborted)
 {
 	int status;
-
-	(void)state;
 
 	status = run_daemon(be_killed_with_a_thread_that_stays);
 
@@ -218,20 +209,16 @@ static void a_killed_daemon_that_is_not_gone_has_its_mounts_aborted(void **state
 	assert_aborted("/one", "/two");
 }
 
-static void a_daemon_without_its_first_thread_has_its_mounts_aborted(void **state)
+WITH_KEEPER(a_daemon_without_its_first_thread_has_its_mounts_aborted)
 {
-	(void)state;
-
 	assert_int_equal(run_daemon(lose_the_first_thread), 0);
 
 	assert_aborted("/one", "/two");
 }
 
-static void a_fatal_signal_has_the_mounts_aborted(void **state)
+WITH_KEEPER(a_fatal_signal_has_the_mounts_aborted)
 {
 	int status;
-
-	(void)state;
 
 	status = run_daemon(abort_at_once);
 
@@ -239,31 +226,26 @@ static void a_fatal_signal_has_the_mounts_aborted(void **state)
 	assert_aborted("/one", "/two");
 }
 
-static void what_was_forgotten_is_not_aborted(void **state)
+WITH_KEEPER(what_was_forgotten_is_not_aborted)
 {
-	(void)state;
-
 	run_daemon(forget_one_and_abort);
 
 	assert_aborted("/two", NULL);
 }
 
-static void a_new_mount_takes_the_place_of_a_forgotten_one(void **state)
+WITH_KEEPER(a_new_mount_takes_the_place_of_a_forgotten_one)
 {
-	(void)state;
-
 	run_daemon(take_the_place_of_a_forgotten_one);
 
 	assert_aborted("/three", "/two");
 }
 
-static void a_path_that_is_too_long_is_refused(void **state)
+WITH_KEEPER(a_path_that_is_too_long_is_refused)
 {
 	WFS_CLEANUP(wfs_auto_guardian) struct wfs_guardian *guardian = NULL;
 	struct wfs_error error;
 	char path[PATH_MAX + 2];
 
-	(void)state;
 	memset(path, '/', sizeof(path) - 1);
 	path[sizeof(path) - 1] = '\0';
 	assert_int_equal(wfs_guardian_new(&guardian, &error), 0);
@@ -271,28 +253,7 @@ static void a_path_that_is_too_long_is_refused(void **state)
 	assert_int_equal(wfs_guardian_watch(guardian, path, keeper_fd), -ENAMETOOLONG);
 }
 
-static void guardian_free_accepts_null(void **state)
+WITH_KEEPER(guardian_free_accepts_null)
 {
-	(void)state;
-
 	wfs_guardian_free(NULL);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(a_daemon_that_ends_in_order_aborts_nothing),
-		TEST(a_daemon_whose_descriptors_are_closed_aborts_nothing),
-		TEST(a_killed_daemon_that_is_not_gone_has_its_mounts_aborted),
-		TEST(a_fatal_signal_has_the_mounts_aborted),
-		TEST(what_was_forgotten_is_not_aborted),
-		TEST(a_new_mount_takes_the_place_of_a_forgotten_one),
-		TEST(a_daemon_without_its_first_thread_has_its_mounts_aborted),
-		TEST(a_path_that_is_too_long_is_refused),
-		TEST(guardian_free_accepts_null),
-	};
-#undef TEST
-
-	return cmocka_run_group_tests_name("guardian", tests, NULL, NULL);
 }

@@ -18,12 +18,11 @@ static void assert_tells(
 		fail_msg("expected %s", line);
 }
 
-static void it_tells_of_every_action_and_its_members(void **state)
+TEST(it_tells_of_every_action_and_its_members)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	size_t count = 0;
 
-	(void)state;
 	wfs_handbook_write_actions(&text);
 	for (int i = 0; i < WFS_EFFECT_COUNT; i++) {
 		const enum wfs_effect effect = (enum wfs_effect)i;
@@ -43,11 +42,10 @@ static void it_tells_of_every_action_and_its_members(void **state)
 	assert_tells(&text, "", "A grant of type 'admin' covers it.", "");
 }
 
-static void it_tells_of_every_query_and_its_params(void **state)
+TEST(it_tells_of_every_query_and_its_params)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
-	(void)state;
 	wfs_handbook_write_queries(&text);
 	for (int i = 0; i < WFS_QUERY_COUNT; i++) {
 		const enum wfs_query_type type = (enum wfs_query_type)i;
@@ -61,11 +59,10 @@ static void it_tells_of_every_query_and_its_params(void **state)
 	assert_tells(&text, "\n| ", "invalid_query_type", " |");
 }
 
-static void it_tells_of_every_error(void **state)
+TEST(it_tells_of_every_error)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
-	(void)state;
 	wfs_handbook_write_errors(&text);
 	for (int code = WFS_OK + 1; code < WFS_ERROR_CODE_COUNT; code++)
 		assert_tells(&text, "\n| ", wfs_error_info((enum wfs_error_code)code)->name, " | ");
@@ -73,7 +70,7 @@ static void it_tells_of_every_error(void **state)
 		"\n");
 }
 
-static void it_tells_what_agents_are_made_of(void **state)
+TEST(it_tells_what_agents_are_made_of)
 {
 	static const char *const members[] = {"model", "system_prompt", "prompt", "prompts",
 		"personality_prompt_artifact_id", "workflow_artifact_id", "reflex_artifact_id",
@@ -90,7 +87,6 @@ static void it_tells_what_agents_are_made_of(void **state)
 		"genesis_prompt_library#observe_base", "worldfs agent migrate ID"};
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
-	(void)state;
 	wfs_handbook_write_agents(&text);
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(members); i++)
 		assert_tells(&text, "`", members[i], "`");
@@ -103,7 +99,7 @@ static void it_tells_what_agents_are_made_of(void **state)
 	assert_tells(&text, "`max_turns`", ": requests to the model in one turn; 20", "");
 }
 
-static void it_tells_how_memories_are_kept_and_found(void **state)
+TEST(it_tells_how_memories_are_kept_and_found)
 {
 	static const char *const words[] = {"`create(id?, config?, access?)`: 5 scrip",
 		"`add(memory, text, tags?, importance?)`: 1 scrip",
@@ -116,20 +112,18 @@ static void it_tells_how_memories_are_kept_and_found(void **state)
 		"genesis_embedder", "`import(memory, entries)`", "`reembed(memory, limit?)`: free"};
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
-	(void)state;
 	wfs_handbook_write_memory(&text);
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(words); i++)
 		assert_tells(&text, "", words[i], "");
 }
 
-static void it_tells_how_to_trade(void **state)
+TEST(it_tells_how_to_trade)
 {
 	static const char *const words[] = {"transfer(to, amount)", "balance(id?)",
 		"deposit(artifact, price)", "purchase(artifact)", "cancel(artifact)",
 		"check(artifact)", "list_active(limit?)"};
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
-	(void)state;
 	wfs_handbook_write_trade(&text);
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(words); i++)
 		assert_tells(&text, "- `", words[i], "`: ");
@@ -167,12 +161,11 @@ static void assert_codes_are_known(struct wfs_buffer *text)
 	assert_true(count > 3);
 }
 
-static void errors_that_pages_name_are_in_the_table(void **state)
+TEST(errors_that_pages_name_are_in_the_table)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer memory = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer trade = {0};
 
-	(void)state;
 	wfs_handbook_write_memory(&memory);
 	wfs_handbook_write_trade(&trade);
 	assert_codes_are_known(&memory);
@@ -200,9 +193,8 @@ static void assert_examples_are_json(void (*write)(struct wfs_buffer *buffer), s
 	assert_int_equal(count, expected);
 }
 
-static void examples_are_json(void **state)
+TEST(examples_are_json)
 {
-	(void)state;
 	assert_examples_are_json(wfs_handbook_write_agents, 3);
 	assert_examples_are_json(wfs_handbook_write_memory, 7);
 	assert_examples_are_json(wfs_handbook_write_trade, 7);
@@ -218,15 +210,14 @@ static void assert_lines_fit(void (*write)(struct wfs_buffer *buffer))
 			fail_msg("%s", line);
 }
 
-static void lines_of_prose_fit_80_columns_all_of_them(void **state)
+TEST(lines_of_prose_fit_80_columns_all_of_them)
 {
-	(void)state;
 	assert_lines_fit(wfs_handbook_write_agents);
 	assert_lines_fit(wfs_handbook_write_memory);
 	assert_lines_fit(wfs_handbook_write_trade);
 }
 
-static void lines_fit_80_columns_but_for_tables_and_lists(void **state)
+TEST(lines_fit_80_columns_but_for_tables_and_lists)
 {
 	static void (*const writes[])(struct wfs_buffer * buffer) = {
 #define WRITE_OF(name, function) (function),
@@ -234,7 +225,6 @@ static void lines_fit_80_columns_but_for_tables_and_lists(void **state)
 #undef WRITE_OF
 	};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(writes); i++) {
 		WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
@@ -292,10 +282,8 @@ static void assert_reads(
 		wfs_buffer_text(&expected));
 }
 
-static void everybody_reads_it_in_a_world_that_has_it(void **state)
+WITH_SOURCE_REPLAYED(everybody_reads_it_in_a_world_that_has_it)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_int_equal(make_world(fixture, "'handbook':true,'principals':[{'id':'alice'}]"), 0);
 
 	assert_reads(fixture, READ("handbook_actions"), wfs_handbook_write_actions);
@@ -314,21 +302,18 @@ static void everybody_reads_it_in_a_world_that_has_it(void **state)
 		WFS_E_NOT_AUTHORIZED, "");
 }
 
-static void a_world_that_does_not_want_it_has_none(void **state)
+WITH_SOURCE_REPLAYED(a_world_that_does_not_want_it_has_none)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_int_equal(make_world(fixture, "'handbook':false"), 0);
 
 	assert_int_equal(height_of(fixture), 2); /* genesis and its snapshot */
 	assert_fails(fixture, "operator", READ("handbook_actions"), WFS_E_NOT_FOUND, "");
 }
 
-static void it_tells_of_every_function_of_code(void **state)
+TEST(it_tells_of_every_function_of_code)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
-	(void)state;
 	wfs_handbook_write_code(&text);
 	for (size_t i = 0; i < host_binding_count; i++) {
 		char name[64];
@@ -346,9 +331,8 @@ static void it_tells_of_every_function_of_code(void **state)
 		&text, "\n- `", "kernel_actions.transfer(to, amount, resource, reasoning)", "`");
 }
 
-static void it_tells_of_every_field_of_ctx(void **state)
+WITH_SOURCE_REPLAYED(it_tells_of_every_field_of_ctx)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	const json_t *name;
 	size_t i;
@@ -368,10 +352,8 @@ static void it_tells_of_every_field_of_ctx(void **state)
 		assert_tells(&text, "`ctx.", json_string_value(name), "");
 }
 
-static void its_names_are_its_own(void **state)
+WITH_SOURCE(its_names_are_its_own)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_int_equal(
 		make_world(fixture, "'handbook':true,'principals':[{'id':'handbook_code'}]"),
 		-EINVAL);
@@ -381,29 +363,3 @@ static void its_names_are_its_own(void **state)
 }
 
 #undef TEST
-#define TEST(name) \
-	cmocka_unit_test_setup_teardown(name, world_fixture_source, action_fixture_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_tells_of_every_action_and_its_members),
-		cmocka_unit_test(it_tells_of_every_query_and_its_params),
-		cmocka_unit_test(it_tells_of_every_error),
-		cmocka_unit_test(it_tells_of_every_function_of_code),
-		cmocka_unit_test(it_tells_what_agents_are_made_of),
-		cmocka_unit_test(it_tells_how_memories_are_kept_and_found),
-		cmocka_unit_test(it_tells_how_to_trade),
-		cmocka_unit_test(errors_that_pages_name_are_in_the_table),
-		cmocka_unit_test(examples_are_json),
-		cmocka_unit_test(lines_of_prose_fit_80_columns_all_of_them),
-		cmocka_unit_test(lines_fit_80_columns_but_for_tables_and_lists),
-		TEST(everybody_reads_it_in_a_world_that_has_it),
-		TEST(a_world_that_does_not_want_it_has_none),
-		TEST(it_tells_of_every_field_of_ctx),
-		cmocka_unit_test_setup_teardown(
-			its_names_are_its_own, world_fixture_source, world_fixture_teardown),
-	};
-
-	return cmocka_run_group_tests_name("handbook", tests, NULL, NULL);
-}

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SHA-256, its text form and its one parser. Vectors: FIPS 180-4 examples. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/fixture/test.h"
 
-#include <cmocka.h>
 #include <pthread.h>
 
 #include "kernel/base/hash.h"
@@ -22,25 +18,19 @@ static void assert_hex(struct wfs_hash hash, const char *expected)
 	assert_string_equal(hex, expected);
 }
 
-static void hash_of_nothing_is_that_of_the_standard(void **state)
+TEST(hash_of_nothing_is_that_of_the_standard)
 {
-	(void)state;
-
 	assert_hex(wfs_hash_of("", 0), HEX_EMPTY);
 	assert_hex(wfs_hash_of(NULL, 0), HEX_EMPTY);
 }
 
-static void hash_of_abc_is_that_of_the_standard(void **state)
+TEST(hash_of_abc_is_that_of_the_standard)
 {
-	(void)state;
-
 	assert_hex(wfs_hash_of("abc", 3), HEX_ABC);
 }
 
-static void hash_of_one_call_does_not_depend_on_the_one_before(void **state)
+TEST(hash_of_one_call_does_not_depend_on_the_one_before)
 {
-	(void)state;
-
 	wfs_hash_of("something else", 14);
 
 	assert_hex(wfs_hash_of("abc", 3), HEX_ABC);
@@ -60,12 +50,10 @@ static void *hash_many(void *failures)
 	return NULL;
 }
 
-static void hash_is_the_same_in_threads_at_once(void **state)
+TEST(hash_is_the_same_in_threads_at_once)
 {
 	pthread_t threads[4];
 	int failures[4] = {0};
-
-	(void)state;
 
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, hash_many, &failures[i]), 0);
@@ -76,24 +64,20 @@ static void hash_is_the_same_in_threads_at_once(void **state)
 		assert_int_equal(failures[i], 0);
 }
 
-static void hash_equal_compares_all_bytes(void **state)
+TEST(hash_equal_compares_all_bytes)
 {
 	struct wfs_hash a = {{0}};
 	struct wfs_hash b = {{0}};
-
-	(void)state;
 
 	assert_true(wfs_hash_equal(&a, &b));
 	b.bytes[WFS_HASH_SIZE - 1] = 1;
 	assert_false(wfs_hash_equal(&a, &b));
 }
 
-static void hash_text_has_the_prefix(void **state)
+TEST(hash_text_has_the_prefix)
 {
 	const struct wfs_hash hash = wfs_hash_of("abc", 3);
 	char text[WFS_HASH_TEXT_SIZE];
-
-	(void)state;
 
 	wfs_hash_text(&hash, text);
 
@@ -108,10 +92,8 @@ static void assert_parses(const char *text, const char *expected)
 	assert_hex(hash, expected);
 }
 
-static void hash_parse_takes_the_text_with_and_without_prefix(void **state)
+TEST(hash_parse_takes_the_text_with_and_without_prefix)
 {
-	(void)state;
-
 	assert_parses(HEX_ABC, HEX_ABC);
 	assert_parses("sha256:" HEX_ABC, HEX_ABC);
 }
@@ -126,18 +108,14 @@ static void assert_refused(const char *text, size_t size)
 	assert_int_equal(hash.bytes[0], 42);
 }
 
-static void hash_parse_refuses_upper_case(void **state)
+TEST(hash_parse_refuses_upper_case)
 {
-	(void)state;
-
 	assert_refused("BA7816BF8F01CFEA414140DE5DAE2223B00361A396177A9CB410FF61F20015AD", 64);
 	assert_refused("SHA256:" HEX_ABC, 71);
 }
 
-static void hash_parse_refuses_another_length(void **state)
+TEST(hash_parse_refuses_another_length)
 {
-	(void)state;
-
 	assert_refused(HEX_ABC, 63);
 	assert_refused(HEX_ABC "0", 65);
 	assert_refused("sha256:", 7);
@@ -145,10 +123,8 @@ static void hash_parse_refuses_another_length(void **state)
 	assert_refused(NULL, 0);
 }
 
-static void hash_parse_refuses_other_prefixes_and_bytes(void **state)
+TEST(hash_parse_refuses_other_prefixes_and_bytes)
 {
-	(void)state;
-
 	assert_refused("sha512:" HEX_ABC, 71);
 	assert_refused("sha256:sha256:" HEX_ABC, 78);
 	assert_refused(" " HEX_ABC, 65);
@@ -156,13 +132,11 @@ static void hash_parse_refuses_other_prefixes_and_bytes(void **state)
 	assert_refused("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015a\0", 64);
 }
 
-static void hash_parse_shows_what_came(void **state)
+TEST(hash_parse_shows_what_came)
 {
 	struct wfs_hash hash;
 	struct wfs_error error = {0};
 	char long_text[1000];
-
-	(void)state;
 
 	wfs_hash_parse("nonsense", 8, &hash, &error);
 	assert_non_null(strstr(error.message, "'nonsense'"));
@@ -172,12 +146,10 @@ static void hash_parse_shows_what_came(void **state)
 	assert_non_null(strstr(error.message, "(cut)"));
 }
 
-static void hasher_hashes_pieces_as_one(void **state)
+TEST(hasher_hashes_pieces_as_one)
 {
 	WFS_AUTO_HASHER struct wfs_hasher *hasher = NULL;
 	char thousand[1000];
-
-	(void)state;
 
 	memset(thousand, 'a', sizeof(thousand));
 	assert_int_equal(wfs_hasher_new(&hasher), 0);
@@ -187,11 +159,9 @@ static void hasher_hashes_pieces_as_one(void **state)
 	assert_hex(wfs_hasher_end(hasher), HEX_MILLION_A);
 }
 
-static void hasher_starts_over_after_its_end(void **state)
+TEST(hasher_starts_over_after_its_end)
 {
 	WFS_AUTO_HASHER struct wfs_hasher *hasher = NULL;
-
-	(void)state;
 
 	assert_int_equal(wfs_hasher_new(&hasher), 0);
 	wfs_hasher_add(hasher, "xyz", 3);
@@ -202,11 +172,9 @@ static void hasher_starts_over_after_its_end(void **state)
 	assert_hex(wfs_hasher_end(hasher), HEX_ABC);
 }
 
-static void hasher_of_nothing_gives_the_empty_hash_each_time(void **state)
+TEST(hasher_of_nothing_gives_the_empty_hash_each_time)
 {
 	WFS_AUTO_HASHER struct wfs_hasher *hasher = NULL;
-
-	(void)state;
 
 	assert_int_equal(wfs_hasher_new(&hasher), 0);
 
@@ -214,37 +182,12 @@ static void hasher_of_nothing_gives_the_empty_hash_each_time(void **state)
 	assert_hex(wfs_hasher_end(hasher), HEX_EMPTY);
 }
 
-static void hasher_free_accepts_null_and_one_in_use(void **state)
+TEST(hasher_free_accepts_null_and_one_in_use)
 {
 	struct wfs_hasher *hasher = NULL;
-
-	(void)state;
 
 	wfs_hasher_free(NULL);
 	assert_int_equal(wfs_hasher_new(&hasher), 0);
 	wfs_hasher_add(hasher, "abc", 3);
 	wfs_hasher_free(hasher);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hash_of_nothing_is_that_of_the_standard),
-		cmocka_unit_test(hash_of_abc_is_that_of_the_standard),
-		cmocka_unit_test(hash_of_one_call_does_not_depend_on_the_one_before),
-		cmocka_unit_test(hash_is_the_same_in_threads_at_once),
-		cmocka_unit_test(hash_equal_compares_all_bytes),
-		cmocka_unit_test(hash_text_has_the_prefix),
-		cmocka_unit_test(hash_parse_takes_the_text_with_and_without_prefix),
-		cmocka_unit_test(hash_parse_refuses_upper_case),
-		cmocka_unit_test(hash_parse_refuses_another_length),
-		cmocka_unit_test(hash_parse_refuses_other_prefixes_and_bytes),
-		cmocka_unit_test(hash_parse_shows_what_came),
-		cmocka_unit_test(hasher_hashes_pieces_as_one),
-		cmocka_unit_test(hasher_starts_over_after_its_end),
-		cmocka_unit_test(hasher_of_nothing_gives_the_empty_hash_each_time),
-		cmocka_unit_test(hasher_free_accepts_null_and_one_in_use),
-	};
-
-	return cmocka_run_group_tests_name("hash", tests, NULL, NULL);
 }

@@ -124,83 +124,83 @@ static void some_artifacts(struct world_fixture *fixture)
 
 /* --- artifacts --- */
 
-static void artifacts_are_found_by_any_combination_in_order_of_creation(void **state)
+IN_WORLD(artifacts_are_found_by_any_combination_in_order_of_creation)
 {
-	some_artifacts(*state);
+	some_artifacts(fixture);
 
-	assert_artifacts(*state, "alpha", NULL, -1, "one three four");
-	assert_artifacts(*state, NULL, "data", -1, "one two four");
-	assert_artifacts(*state, NULL, NULL, 1, "two three four");
-	assert_artifacts(*state, NULL, NULL, 0, "one");
-	assert_artifacts(*state, "alpha", "data", -1, "one four");
-	assert_artifacts(*state, "alpha", NULL, 1, "three four");
-	assert_artifacts(*state, NULL, "data", 1, "two four");
-	assert_artifacts(*state, "alpha", "data", 1, "four");
-	assert_artifacts(*state, "gamma", NULL, -1, "");
-	assert_artifacts(*state, "alph", NULL, -1, "");
-	assert_good(*state);
+	assert_artifacts(fixture, "alpha", NULL, -1, "one three four");
+	assert_artifacts(fixture, NULL, "data", -1, "one two four");
+	assert_artifacts(fixture, NULL, NULL, 1, "two three four");
+	assert_artifacts(fixture, NULL, NULL, 0, "one");
+	assert_artifacts(fixture, "alpha", "data", -1, "one four");
+	assert_artifacts(fixture, "alpha", NULL, 1, "three four");
+	assert_artifacts(fixture, NULL, "data", 1, "two four");
+	assert_artifacts(fixture, "alpha", "data", 1, "four");
+	assert_artifacts(fixture, "gamma", NULL, -1, "");
+	assert_artifacts(fixture, "alph", NULL, -1, "");
+	assert_good(fixture);
 }
 
-static void an_artifact_that_changes_moves(void **state)
+IN_WORLD(an_artifact_that_changes_moves)
 {
 	struct cells cells;
 
-	some_artifacts(*state);
-	cells = cells_begin(*state);
+	some_artifacts(fixture);
+	cells = cells_begin(fixture);
 	artifact(&cells, "one", "beta", "data", true, "[]");
 	artifact(&cells, "three", "alpha", "tool", true, "['four']");
 	cells_commit(&cells);
 
-	assert_artifacts(*state, "alpha", NULL, -1, "three four");
-	assert_artifacts(*state, "beta", NULL, -1, "one two");
-	assert_artifacts(*state, NULL, NULL, 0, "");
-	assert_artifacts(*state, NULL, "data", -1, "one two four");
-	assert_dependents(*state, "one", "two four");
-	assert_dependents(*state, "two", "");
-	assert_dependents(*state, "four", "three");
-	assert_good(*state);
+	assert_artifacts(fixture, "alpha", NULL, -1, "three four");
+	assert_artifacts(fixture, "beta", NULL, -1, "one two");
+	assert_artifacts(fixture, NULL, NULL, 0, "");
+	assert_artifacts(fixture, NULL, "data", -1, "one two four");
+	assert_dependents(fixture, "one", "two four");
+	assert_dependents(fixture, "two", "");
+	assert_dependents(fixture, "four", "three");
+	assert_good(fixture);
 }
 
-static void an_artifact_that_is_deleted_is_in_no_set(void **state)
+IN_WORLD(an_artifact_that_is_deleted_is_in_no_set)
 {
 	struct cells cells;
 
-	some_artifacts(*state);
-	cells = cells_begin(*state);
+	some_artifacts(fixture);
+	cells = cells_begin(fixture);
 	cells_delete(&cells, "sys.artifact", "three");
 	cells_commit(&cells);
 
-	assert_artifacts(*state, "alpha", NULL, -1, "one four");
-	assert_artifacts(*state, NULL, "tool", -1, "");
-	assert_dependents(*state, "two", "");
-	assert_dependents(*state, "one", "two four");
-	assert_good(*state);
+	assert_artifacts(fixture, "alpha", NULL, -1, "one four");
+	assert_artifacts(fixture, NULL, "tool", -1, "");
+	assert_dependents(fixture, "two", "");
+	assert_dependents(fixture, "one", "two four");
+	assert_good(fixture);
 }
 
-static void dependents_of_an_artifact_are_found(void **state)
+IN_WORLD(dependents_of_an_artifact_are_found)
 {
-	some_artifacts(*state);
+	some_artifacts(fixture);
 
-	assert_dependents(*state, "one", "two three four");
-	assert_dependents(*state, "two", "three");
-	assert_dependents(*state, "three", "");
+	assert_dependents(fixture, "one", "two three four");
+	assert_dependents(fixture, "two", "three");
+	assert_dependents(fixture, "three", "");
 }
 
-static void an_artifact_that_is_listed_twice_has_one_dependent(void **state)
+IN_WORLD(an_artifact_that_is_listed_twice_has_one_dependent)
 {
-	struct cells cells = cells_begin(*state);
+	struct cells cells = cells_begin(fixture);
 
 	artifact(&cells, "a", "alpha", "data", false, "['b','c','b',5]");
 	cells_commit(&cells);
 
-	assert_dependents(*state, "b", "a");
-	assert_dependents(*state, "c", "a");
-	assert_good(*state);
+	assert_dependents(fixture, "b", "a");
+	assert_dependents(fixture, "c", "a");
+	assert_good(fixture);
 }
 
-static void long_texts_are_told_apart(void **state)
+IN_WORLD(long_texts_are_told_apart)
 {
-	struct cells cells = cells_begin(*state);
+	struct cells cells = cells_begin(fixture);
 	char a[WFS_INDEX_TEXT_MAX + 2];
 	char b[sizeof(a)];
 
@@ -212,29 +212,29 @@ static void long_texts_are_told_apart(void **state)
 	artifact(&cells, "second", "alpha", b, false, "[]");
 	cells_commit(&cells);
 
-	assert_artifacts(*state, NULL, a, -1, "first");
-	assert_artifacts(*state, "alpha", b, 0, "second");
+	assert_artifacts(fixture, NULL, a, -1, "first");
+	assert_artifacts(fixture, "alpha", b, 0, "second");
 	a[WFS_INDEX_TEXT_MAX] = '\0';
-	assert_artifacts(*state, NULL, a, -1, "");
-	assert_good(*state);
+	assert_artifacts(fixture, NULL, a, -1, "");
+	assert_good(fixture);
 }
 
-static void texts_are_not_run_together(void **state)
+IN_WORLD(texts_are_not_run_together)
 {
-	struct cells cells = cells_begin(*state);
+	struct cells cells = cells_begin(fixture);
 
 	artifact(&cells, "first", "ab", "c", false, "[]");
 	artifact(&cells, "second", "a", "bc", false, "[]");
 	cells_commit(&cells);
 
-	assert_artifacts(*state, "ab", "c", -1, "first");
-	assert_artifacts(*state, "a", "bc", -1, "second");
+	assert_artifacts(fixture, "ab", "c", -1, "first");
+	assert_artifacts(fixture, "a", "bc", -1, "second");
 }
 
-static void a_state_of_any_shape_can_be_kept(void **state)
+IN_WORLD(a_state_of_any_shape_can_be_kept)
 {
 	const struct wfs_bytes no_json = wfs_bytes_text("no JSON");
-	struct cells cells = cells_begin(*state);
+	struct cells cells = cells_begin(fixture);
 
 	cells_set(&cells, "sys.artifact", "list", "[1]");
 	cells_set(&cells, "sys.artifact", "odd", "{'owner':5,'depends_on':'x','executable':1}");
@@ -242,21 +242,21 @@ static void a_state_of_any_shape_can_be_kept(void **state)
 	cells_set(&cells, "sys.invocation", "5.0", "null");
 	cells_commit(&cells);
 
-	assert_artifacts(*state, NULL, NULL, 0, "list odd bytes");
-	assert_artifacts(*state, "", "", -1, "list odd bytes");
-	assert_good(*state);
-	cells = cells_begin(*state);
+	assert_artifacts(fixture, NULL, NULL, 0, "list odd bytes");
+	assert_artifacts(fixture, "", "", -1, "list odd bytes");
+	assert_good(fixture);
+	cells = cells_begin(fixture);
 	cells_delete(&cells, "sys.artifact", "list");
 	artifact(&cells, "bytes", "alpha", "data", true, "[]");
 	cells_commit(&cells);
-	assert_artifacts(*state, "", "", -1, "odd");
-	assert_artifacts(*state, "alpha", NULL, -1, "bytes");
-	assert_good(*state);
+	assert_artifacts(fixture, "", "", -1, "odd");
+	assert_artifacts(fixture, "alpha", NULL, -1, "bytes");
+	assert_good(fixture);
 }
 
-static void a_state_in_a_file_is_read_when_it_changes(void **state)
+IN_WORLD(a_state_in_a_file_is_read_when_it_changes)
 {
-	struct cells cells = cells_begin(*state);
+	struct cells cells = cells_begin(fixture);
 	WFS_AUTO_BUFFER struct wfs_buffer large = {0};
 
 	wfs_buffer_append_text(&large, "{\"owner\":\"alpha\",\"pad\":\"");
@@ -267,14 +267,14 @@ static void a_state_in_a_file_is_read_when_it_changes(void **state)
 	cells_put(&cells, "sys.artifact", "large", &bytes);
 	cells_commit(&cells);
 
-	assert_artifacts(*state, "alpha", NULL, -1, "large");
-	assert_good(*state);
-	cells = cells_begin(*state);
+	assert_artifacts(fixture, "alpha", NULL, -1, "large");
+	assert_good(fixture);
+	cells = cells_begin(fixture);
 	artifact(&cells, "large", "beta", "data", false, "[]");
 	cells_commit(&cells);
-	assert_artifacts(*state, "alpha", NULL, -1, "");
-	assert_artifacts(*state, "beta", NULL, -1, "large");
-	assert_good(*state);
+	assert_artifacts(fixture, "alpha", NULL, -1, "");
+	assert_artifacts(fixture, "beta", NULL, -1, "large");
+	assert_good(fixture);
 }
 
 /* --- invocations --- */
@@ -291,81 +291,79 @@ static void some_invocations(struct world_fixture *fixture)
 	cells_commit(&cells);
 }
 
-static void invocations_are_found_newest_first(void **state)
+IN_WORLD(invocations_are_found_newest_first)
 {
-	some_invocations(*state);
+	some_invocations(fixture);
 
-	assert_invocations(*state, NULL, NULL, "10.0 9.0 8.0 7.1 7.0");
-	assert_invocations(*state, "pricer", NULL, "10.0 9.0 8.0 7.0");
-	assert_invocations(*state, NULL, "alpha", "10.0 9.0 7.0");
-	assert_invocations(*state, NULL, "pricer", "7.1");
-	assert_invocations(*state, "adder", "pricer", "7.1");
-	assert_invocations(*state, "adder", "alpha", "");
-	assert_good(*state);
+	assert_invocations(fixture, NULL, NULL, "10.0 9.0 8.0 7.1 7.0");
+	assert_invocations(fixture, "pricer", NULL, "10.0 9.0 8.0 7.0");
+	assert_invocations(fixture, NULL, "alpha", "10.0 9.0 7.0");
+	assert_invocations(fixture, NULL, "pricer", "7.1");
+	assert_invocations(fixture, "adder", "pricer", "7.1");
+	assert_invocations(fixture, "adder", "alpha", "");
+	assert_good(fixture);
 }
 
-static void sums_of_invocations_are_kept(void **state)
+IN_WORLD(sums_of_invocations_are_kept)
 {
 	struct wfs_index_set set;
 
-	some_invocations(*state);
+	some_invocations(fixture);
 
 	wfs_index_invocations(&set, "pricer", NULL);
-	assert_int_equal(sum_of(*state, &set).count, 4);
-	assert_int_equal(sum_of(*state, &set).amount, 61);
+	assert_int_equal(sum_of(fixture, &set).count, 4);
+	assert_int_equal(sum_of(fixture, &set).amount, 61);
 	wfs_index_failures(&set, "pricer", NULL, WFS_E_RUNTIME_ERROR);
-	assert_int_equal(sum_of(*state, &set).count, 2);
-	assert_int_equal(sum_of(*state, &set).amount, 50);
+	assert_int_equal(sum_of(fixture, &set).count, 2);
+	assert_int_equal(sum_of(fixture, &set).amount, 50);
 	wfs_index_failures(&set, "pricer", "alpha", WFS_E_RUNTIME_ERROR);
-	assert_int_equal(sum_of(*state, &set).count, 1);
+	assert_int_equal(sum_of(fixture, &set).count, 1);
 	wfs_index_failures(&set, NULL, NULL, WFS_E_TIMEOUT);
-	assert_int_equal(sum_of(*state, &set).count, 1);
+	assert_int_equal(sum_of(fixture, &set).count, 1);
 	wfs_index_failures(&set, NULL, "alpha", WFS_E_INTERNAL_ERROR);
-	assert_int_equal(sum_of(*state, &set).count, 1);
+	assert_int_equal(sum_of(fixture, &set).count, 1);
 	wfs_index_failures(&set, NULL, "alpha", WFS_E_TIMEOUT);
-	assert_int_equal(sum_of(*state, &set).count, 0);
+	assert_int_equal(sum_of(fixture, &set).count, 0);
 }
 
-static void bids_are_pending_or_not(void **state)
+IN_WORLD(bids_are_pending_or_not)
 {
-	struct cells cells = cells_begin(*state);
+	struct cells cells = cells_begin(fixture);
 	struct wfs_index_set set;
 
 	cells_set(&cells, "sys.mint", "s1", "{'status':'pending'}");
 	cells_set(&cells, "sys.mint", "s2", "{'status':'won'}");
 	cells_set(&cells, "sys.mint", "s3", "{'status':'pending'}");
 	cells_commit(&cells);
-	cells = cells_begin(*state);
+	cells = cells_begin(fixture);
 	cells_set(&cells, "sys.mint", "s1", "{'status':'lost'}");
 	cells_commit(&cells);
 
 	wfs_index_bids(&set, true);
-	assert_set(*state, &set, false, "s3");
+	assert_set(fixture, &set, false, "s3");
 	wfs_index_bids(&set, false);
-	assert_set(*state, &set, true, "s2 s1");
-	assert_good(*state);
+	assert_set(fixture, &set, true, "s2 s1");
+	assert_good(fixture);
 }
 
-static void other_reducers_are_in_no_set(void **state)
+TEST(other_reducers_are_in_no_set)
 {
 	assert_int_equal(wfs_indexed_find(wfs_bytes_text("sys.ledger")), WFS_INDEXED_NONE);
 	assert_int_equal(wfs_indexed_find(wfs_bytes_text("sys.grant")), WFS_INDEXED_GRANTS);
 	assert_int_equal(wfs_indexed_find(wfs_bytes_text("sys.artifact")), WFS_INDEXED_ARTIFACTS);
 	assert_int_equal(
 		wfs_indexed_find(wfs_bytes_text("sys.invocation")), WFS_INDEXED_INVOCATIONS);
-	(void)state;
 }
 
 /* --- what else changes a store --- */
 
-static void dropping_old_heights_leaves_the_index_right(void **state)
+IN_WORLD(dropping_old_heights_leaves_the_index_right)
 {
-	struct world_fixture *fixture = *state;
 	struct wfs_gc gc = {0};
 	struct cells cells;
 
-	some_artifacts(*state);
-	cells = cells_begin(*state);
+	some_artifacts(fixture);
+	cells = cells_begin(fixture);
 	cells_delete(&cells, "sys.artifact", "one");
 	artifact(&cells, "two", "alpha", "data", true, "[]");
 	cells_commit(&cells);
@@ -406,13 +404,13 @@ static void remove_item(struct wfs_txn *txn, void *context)
 	assert_int_equal(wfs_index_remove(txn, &damage->set, damage->cell_id), 0);
 }
 
-static void a_cell_that_a_set_lacks_is_found(void **state)
+IN_WORLD(a_cell_that_a_set_lacks_is_found)
 {
-	some_artifacts(*state);
-	struct damage damage = damage_of(*state);
-	tamper_rows(*state, remove_item, &damage);
+	some_artifacts(fixture);
+	struct damage damage = damage_of(fixture);
+	tamper_rows(fixture, remove_item, &damage);
 
-	assert_finds(*state,
+	assert_finds(fixture,
 		"reducer 'sys.artifact', key 'three' in the index of 'alpha': "
 		"is missing in a set where it belongs");
 }
@@ -425,40 +423,40 @@ static void add_item(struct wfs_txn *txn, void *context)
 	assert_int_equal(wfs_index_add(txn, &damage->set, damage->cell_id, 0), 0);
 }
 
-static void a_cell_in_a_set_where_it_does_not_belong_is_found(void **state)
+IN_WORLD(a_cell_in_a_set_where_it_does_not_belong_is_found)
 {
-	some_artifacts(*state);
-	struct damage damage = damage_of(*state);
-	tamper_rows(*state, add_item, &damage);
+	some_artifacts(fixture);
+	struct damage damage = damage_of(fixture);
+	tamper_rows(fixture, add_item, &damage);
 
-	assert_finds(*state, "is the last item, and there are more than belong");
+	assert_finds(fixture, "is the last item, and there are more than belong");
 }
 
-static void a_sum_that_is_another_one_is_found(void **state)
+IN_WORLD(a_sum_that_is_another_one_is_found)
 {
 	const uint64_t three = htobe64(3);
 	const uint64_t four = htobe64(4);
 
-	some_artifacts(*state);
-	const struct damage damage = damage_of(*state);
-	tamper(*state, "index", WFS_BYTES(damage.set.bytes, damage.set.size),
+	some_artifacts(fixture);
+	const struct damage damage = damage_of(fixture);
+	tamper(fixture, "index", WFS_BYTES(damage.set.bytes, damage.set.size),
 		WFS_BYTES(&three, sizeof(three)), WFS_BYTES(&four, sizeof(four)));
 
-	assert_finds(*state, "is in a set whose sum is another one");
+	assert_finds(fixture, "is in a set whose sum is another one");
 }
 
-static void a_part_of_a_sum_that_is_another_one_is_found(void **state)
+IN_WORLD(a_part_of_a_sum_that_is_another_one_is_found)
 {
 	const uint64_t before = htobe64(4);
 	const uint64_t after = htobe64(5);
 	struct wfs_index_set set;
 	WFS_AUTO_BUFFER struct wfs_buffer key = {0};
 
-	some_invocations(*state);
+	some_invocations(fixture);
 	wfs_index_invocations(&set, "adder", NULL);
 	wfs_buffer_append(&key, set.bytes, set.size);
 	{
-		WFS_AUTO_VIEW struct wfs_view view = view_at(*state, WFS_HEIGHT_HEAD);
+		WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
 		WFS_AUTO_INDEX_WALK struct wfs_index_walk walk = {0};
 		uint64_t cell_id;
 
@@ -467,59 +465,30 @@ static void a_part_of_a_sum_that_is_another_one_is_found(void **state)
 		cell_id = htobe64(cell_id);
 		wfs_buffer_append(&key, &cell_id, sizeof(cell_id));
 	}
-	tamper(*state, "index", wfs_buffer_bytes(&key), WFS_BYTES(&before, sizeof(before)),
+	tamper(fixture, "index", wfs_buffer_bytes(&key), WFS_BYTES(&before, sizeof(before)),
 		WFS_BYTES(&after, sizeof(after)));
 
-	assert_finds(*state, "has another part of a sum than it should");
-	assert_finds(*state, "is in a set whose sum is another one");
+	assert_finds(fixture, "has another part of a sum than it should");
+	assert_finds(fixture, "is in a set whose sum is another one");
 }
 
-static void a_row_that_does_not_decode_is_found(void **state)
+IN_WORLD(a_row_that_does_not_decode_is_found)
 {
 	const uint64_t count = htobe64(3);
 
-	some_artifacts(*state);
-	const struct damage damage = damage_of(*state);
-	tamper(*state, "index", WFS_BYTES(damage.set.bytes, damage.set.size),
+	some_artifacts(fixture);
+	const struct damage damage = damage_of(fixture);
+	tamper(fixture, "index", WFS_BYTES(damage.set.bytes, damage.set.size),
 		WFS_BYTES(&count, sizeof(count)), WFS_BYTES(NULL, 0));
 
-	assert_finds(*state, "is the last one whose row can be read");
+	assert_finds(fixture, "is the last one whose row can be read");
 }
 
-static void nothing_can_be_released(void **state)
+TEST(nothing_can_be_released)
 {
 	struct wfs_index_places places = {0};
 	struct wfs_index_walk walk = {0};
 
 	wfs_index_places_done(&places);
 	wfs_index_walk_done(&walk);
-	(void)state;
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_WORLD(artifacts_are_found_by_any_combination_in_order_of_creation),
-		IN_WORLD(an_artifact_that_changes_moves),
-		IN_WORLD(an_artifact_that_is_deleted_is_in_no_set),
-		IN_WORLD(dependents_of_an_artifact_are_found),
-		IN_WORLD(an_artifact_that_is_listed_twice_has_one_dependent),
-		IN_WORLD(long_texts_are_told_apart),
-		IN_WORLD(texts_are_not_run_together),
-		IN_WORLD(a_state_of_any_shape_can_be_kept),
-		IN_WORLD(a_state_in_a_file_is_read_when_it_changes),
-		IN_WORLD(invocations_are_found_newest_first),
-		IN_WORLD(sums_of_invocations_are_kept),
-		IN_WORLD(bids_are_pending_or_not),
-		cmocka_unit_test(other_reducers_are_in_no_set),
-		IN_WORLD(dropping_old_heights_leaves_the_index_right),
-		IN_WORLD(a_cell_that_a_set_lacks_is_found),
-		IN_WORLD(a_cell_in_a_set_where_it_does_not_belong_is_found),
-		IN_WORLD(a_sum_that_is_another_one_is_found),
-		IN_WORLD(a_part_of_a_sum_that_is_another_one_is_found),
-		IN_WORLD(a_row_that_does_not_decode_is_found),
-		cmocka_unit_test(nothing_can_be_released),
-	};
-
-	return cmocka_run_group_tests_name("index", tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inode numbers: every node has one, one number is one node, and other numbers are refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
 
 #include "fs/tree/ino.h"
 
@@ -22,21 +17,19 @@ static void assert_comes_back(const struct wfs_node *node)
 	assert_true(found.number == node->number);
 }
 
-static void the_root_of_the_head_is_one(void **state)
+TEST(the_root_of_the_head_is_one)
 {
 	const struct wfs_node root = {.kind = WFS_NODE_DIRECTORY};
 
-	(void)state;
 	assert_int_equal(wfs_ino_encode(&root), 1);
 
 	assert_comes_back(&root);
 }
 
-static void directories_come_back(void **state)
+TEST(directories_come_back)
 {
 	static const uint64_t views[] = {0, 1, 77, (UINT64_C(1) << WFS_VIEW_BITS) - 1};
 
-	(void)state;
 	for (int kind = 0; kind < WFS_DIRECTORY_ARTIFACT; kind++)
 		for (size_t i = 0; i < 4; i++) {
 			const struct wfs_node node = {
@@ -50,7 +43,7 @@ static void directories_come_back(void **state)
 		}
 }
 
-static void what_is_numbered_by_a_cell_comes_back(void **state)
+TEST(what_is_numbered_by_a_cell_comes_back)
 {
 	static const struct wfs_node kinds[] = {
 		{.kind = WFS_NODE_DIRECTORY, .directory = WFS_DIRECTORY_ARTIFACT},
@@ -64,7 +57,6 @@ static void what_is_numbered_by_a_cell_comes_back(void **state)
 	static const uint64_t heights[] = {0, 1, UINT32_MAX};
 	static const uint64_t cells[] = {1, 77, (UINT64_C(1) << 25) - 1};
 
-	(void)state;
 	for (size_t i = 0; i < 63; i++) {
 		struct wfs_node node = kinds[i / 9];
 
@@ -74,20 +66,18 @@ static void what_is_numbered_by_a_cell_comes_back(void **state)
 	}
 }
 
-static void grants_have_more_room_for_a_cell(void **state)
+TEST(grants_have_more_room_for_a_cell)
 {
 	const struct wfs_node node = {
 		.kind = WFS_NODE_GRANTS, .number = UINT32_MAX, .cell = (UINT64_C(1) << 28) - 1};
 
-	(void)state;
 	assert_comes_back(&node);
 }
 
-static void files_that_are_made_come_back(void **state)
+TEST(files_that_are_made_come_back)
 {
 	static const uint64_t vids[] = {1, 77, (UINT64_C(1) << 55) - 1};
 
-	(void)state;
 	for (uint32_t file = 0; file < 32; file++)
 		for (size_t i = 0; i < 3; i++) {
 			const struct wfs_node node = {
@@ -97,7 +87,7 @@ static void files_that_are_made_come_back(void **state)
 		}
 }
 
-static void what_has_no_room_does_not_fit(void **state)
+TEST(what_has_no_room_does_not_fit)
 {
 	static const struct wfs_node nodes[] = {
 		{.kind = WFS_NODE_DIRECTORY, .number = UINT64_C(1) << WFS_VIEW_BITS},
@@ -116,20 +106,18 @@ static void what_has_no_room_does_not_fit(void **state)
 		{.kind = WFS_NODE_LIVE, .number = UINT64_C(1) << 60},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
 		print_message("number %zu\n", i);
 		assert_false(wfs_node_fits(&nodes[i]));
 	}
 }
 
-static void files_come_back(void **state)
+TEST(files_come_back)
 {
 	static const enum wfs_node_kind kinds[] = {WFS_NODE_VERSION, WFS_NODE_BLOB, WFS_NODE_RECORD,
 		WFS_NODE_HEAD, WFS_NODE_LOG, WFS_NODE_LIVE};
 	static const uint64_t numbers[] = {0, 1, (UINT64_C(1) << 60) - 1};
 
-	(void)state;
 	for (size_t i = 0; i < 6; i++)
 		for (size_t j = 0; j < 3; j++) {
 			const struct wfs_node node = {.kind = kinds[i], .number = numbers[j]};
@@ -138,12 +126,11 @@ static void files_come_back(void **state)
 		}
 }
 
-static void nodes_without_a_number_come_back(void **state)
+TEST(nodes_without_a_number_come_back)
 {
 	static const enum wfs_node_kind kinds[] = {
 		WFS_NODE_README, WFS_NODE_CTL_LINK, WFS_NODE_AT_LINK};
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		const struct wfs_node node = {.kind = kinds[i]};
 
@@ -151,7 +138,7 @@ static void nodes_without_a_number_come_back(void **state)
 	}
 }
 
-static void numbers_of_no_node_are_refused(void **state)
+TEST(numbers_of_no_node_are_refused)
 {
 	static const uint64_t numbers[] = {
 		0,
@@ -165,7 +152,6 @@ static void numbers_of_no_node_are_refused(void **state)
 	};
 	struct wfs_node node;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		print_message("%#llx\n", (unsigned long long)numbers[i]);
 		assert_false(wfs_ino_decode(numbers[i], &node));
@@ -173,7 +159,7 @@ static void numbers_of_no_node_are_refused(void **state)
 }
 
 /* One node has one number: a second spelling would be a second inode for the same thing. */
-static void second_spellings_of_a_node_are_refused(void **state)
+TEST(second_spellings_of_a_node_are_refused)
 {
 	static const uint64_t numbers[] = {
 		(uint64_t)WFS_NODE_DIRECTORY << 60, /* the root of the head, which is 1 */
@@ -185,27 +171,8 @@ static void second_spellings_of_a_node_are_refused(void **state)
 	};
 	struct wfs_node node;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		print_message("%#llx\n", (unsigned long long)numbers[i]);
 		assert_false(wfs_ino_decode(numbers[i], &node));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_root_of_the_head_is_one),
-		cmocka_unit_test(directories_come_back),
-		cmocka_unit_test(what_is_numbered_by_a_cell_comes_back),
-		cmocka_unit_test(grants_have_more_room_for_a_cell),
-		cmocka_unit_test(files_that_are_made_come_back),
-		cmocka_unit_test(what_has_no_room_does_not_fit),
-		cmocka_unit_test(files_come_back),
-		cmocka_unit_test(nodes_without_a_number_come_back),
-		cmocka_unit_test(numbers_of_no_node_are_refused),
-		cmocka_unit_test(second_spellings_of_a_node_are_refused),
-	};
-
-	return cmocka_run_group_tests_name("ino", tests, NULL, NULL);
 }

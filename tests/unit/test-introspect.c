@@ -121,54 +121,52 @@ static void assert_failed(const struct answer *answer, enum wfs_error_code code)
 		answer->error.message);
 }
 
-static void only_four_effects_introspect(void **state)
+TEST(only_four_effects_introspect)
 {
-	(void)state;
-
 	assert_true(wfs_introspects(WFS_EFFECT_INTROSPECT_LIST_CELLS));
 	assert_false(wfs_introspects(WFS_EFFECT_INTROSPECT_STATUS));
 	assert_false(wfs_introspects(WFS_EFFECT_COUNT));
 }
 
-static void the_manifest_comes_with_where_it_stood(void **state)
+IN_WORLD(the_manifest_comes_with_where_it_stood)
 {
 	AUTO_ANSWER struct answer answer =
-		ask(*state, WFS_EFFECT_INTROSPECT_MANIFEST, "{'consistency':' HEAD '}");
+		ask(fixture, WFS_EFFECT_INTROSPECT_MANIFEST, "{'consistency':' HEAD '}");
 
 	assert_int_equal(answer.r, 0);
 	assert_string_equal(json_string_value(json_object_get(
 				    json_object_get(answer.payload, "manifest"), "name")),
 		"fixture");
-	assert_int_equal(height_in(answer.payload), height_of(*state));
-	assert_int_equal(height_in(json_object_get(answer.payload, "meta")), height_of(*state));
+	assert_int_equal(height_in(answer.payload), height_of(fixture));
+	assert_int_equal(height_in(json_object_get(answer.payload, "meta")), height_of(fixture));
 }
 
-static void the_head_of_the_journal_is_meta_twice(void **state)
+IN_WORLD(the_head_of_the_journal_is_meta_twice)
 {
-	AUTO_ANSWER struct answer answer = ask(*state, WFS_EFFECT_INTROSPECT_JOURNAL_HEAD, "{}");
+	AUTO_ANSWER struct answer answer = ask(fixture, WFS_EFFECT_INTROSPECT_JOURNAL_HEAD, "{}");
 
 	assert_int_equal(answer.r, 0);
-	assert_int_equal(height_in(answer.payload), height_of(*state));
-	assert_int_equal(height_in(json_object_get(answer.payload, "meta")), height_of(*state));
+	assert_int_equal(height_in(answer.payload), height_of(fixture));
+	assert_int_equal(height_in(json_object_get(answer.payload, "meta")), height_of(fixture));
 }
 
-static void a_state_is_given_at_head_exactly_and_at_least(void **state)
+IN_WORLD(a_state_is_given_at_head_exactly_and_at_least)
 {
 	char params[100];
 	uint64_t height;
 
-	tell(*state, "{'key':'a','op':'set','n':5}");
-	height = height_of(*state);
-	tell(*state, "{'key':'a','op':'set','n':6}");
-	AUTO_ANSWER struct answer head = ask(
-		*state, WFS_EFFECT_INTROSPECT_REDUCER_STATE, "{'reducer':'cell','key_b64':'YQ=='}");
+	tell(fixture, "{'key':'a','op':'set','n':5}");
+	height = height_of(fixture);
+	tell(fixture, "{'key':'a','op':'set','n':6}");
+	AUTO_ANSWER struct answer head = ask(fixture, WFS_EFFECT_INTROSPECT_REDUCER_STATE,
+		"{'reducer':'cell','key_b64':'YQ=='}");
 	snprintf(params, sizeof(params),
 		"{'reducer':'cell','key_b64':'YQ==','consistency':'exact:%d'}", (int)height);
-	AUTO_ANSWER struct answer exact = ask(*state, WFS_EFFECT_INTROSPECT_REDUCER_STATE, params);
+	AUTO_ANSWER struct answer exact = ask(fixture, WFS_EFFECT_INTROSPECT_REDUCER_STATE, params);
 	snprintf(params, sizeof(params),
 		"{'reducer':'cell','key_b64':'YQ==','consistency':'at_least:%d'}", (int)height);
 	AUTO_ANSWER struct answer at_least =
-		ask(*state, WFS_EFFECT_INTROSPECT_REDUCER_STATE, params);
+		ask(fixture, WFS_EFFECT_INTROSPECT_REDUCER_STATE, params);
 
 	assert_state_is(&head, "{\"n\":6}\n");
 	assert_state_is(&exact, "{\"n\":5}\n");
@@ -176,19 +174,19 @@ static void a_state_is_given_at_head_exactly_and_at_least(void **state)
 	assert_int_equal(height_in(json_object_get(exact.payload, "meta")), height);
 }
 
-static void a_key_that_is_not_there_has_no_state(void **state)
+IN_WORLD(a_key_that_is_not_there_has_no_state)
 {
-	AUTO_ANSWER struct answer answer = ask(
-		*state, WFS_EFFECT_INTROSPECT_REDUCER_STATE, "{'reducer':'cell','key_b64':'YQ=='}");
+	AUTO_ANSWER struct answer answer = ask(fixture, WFS_EFFECT_INTROSPECT_REDUCER_STATE,
+		"{'reducer':'cell','key_b64':'YQ=='}");
 
 	assert_int_equal(answer.r, 0);
 	assert_null(json_object_get(answer.payload, "state_b64"));
-	assert_int_equal(height_in(json_object_get(answer.payload, "meta")), height_of(*state));
+	assert_int_equal(height_in(json_object_get(answer.payload, "meta")), height_of(fixture));
 }
 
-static void errors_say_what_is_wrong_and_where_the_world_stood(void **state)
+IN_WORLD(errors_say_what_is_wrong_and_where_the_world_stood)
 {
-	const uint64_t height = height_of(*state);
+	const uint64_t height = height_of(fixture);
 	static const struct {
 		enum wfs_effect effect;
 		const char *params;
@@ -219,26 +217,26 @@ static void errors_say_what_is_wrong_and_where_the_world_stood(void **state)
 	};
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(cases); i++) {
-		AUTO_ANSWER struct answer answer = ask(*state, cases[i].effect, cases[i].params);
+		AUTO_ANSWER struct answer answer = ask(fixture, cases[i].effect, cases[i].params);
 
 		assert_failed(&answer, cases[i].code);
 		assert_int_equal(height_in(json_object_get(answer.payload, "meta")), height);
 	}
 }
 
-static void a_member_that_is_null_is_as_if_absent(void **state)
+IN_WORLD(a_member_that_is_null_is_as_if_absent)
 {
-	AUTO_ANSWER struct answer answer = ask(*state, WFS_EFFECT_INTROSPECT_REDUCER_STATE,
+	AUTO_ANSWER struct answer answer = ask(fixture, WFS_EFFECT_INTROSPECT_REDUCER_STATE,
 		"{'reducer':'cell','key_b64':null,'consistency':null}");
 
 	assert_int_equal(answer.r, 0);
 	assert_null(json_object_get(answer.payload, "state_b64"));
 }
 
-static void the_payload_of_an_error_fits_its_schema(void **state)
+IN_WORLD(the_payload_of_an_error_fits_its_schema)
 {
 	AUTO_ANSWER struct answer answer =
-		ask(*state, WFS_EFFECT_INTROSPECT_REDUCER_STATE, "{'reducer':'nope'}");
+		ask(fixture, WFS_EFFECT_INTROSPECT_REDUCER_STATE, "{'reducer':'nope'}");
 	WFS_AUTO_JSON json_t *schemas = wfs_builtin_schemas();
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
 	WFS_AUTO_SCHEMA struct wfs_schema *schema = NULL;
@@ -257,30 +255,30 @@ static void the_payload_of_an_error_fits_its_schema(void **state)
 	assert_int_equal(wfs_schema_check(schema, answer.payload, NULL), 0);
 }
 
-static void an_unknown_reducer_is_told_those_there_are(void **state)
+IN_WORLD(an_unknown_reducer_is_told_those_there_are)
 {
 	AUTO_ANSWER struct answer open =
-		ask(*state, WFS_EFFECT_INTROSPECT_LIST_CELLS, "{'reducer':'nope'}");
+		ask(fixture, WFS_EFFECT_INTROSPECT_LIST_CELLS, "{'reducer':'nope'}");
 	AUTO_ANSWER struct answer half =
-		peep(*state, WFS_EFFECT_INTROSPECT_LIST_CELLS, "{'reducer':'nope'}");
+		peep(fixture, WFS_EFFECT_INTROSPECT_LIST_CELLS, "{'reducer':'nope'}");
 
 	assert_non_null(
 		strstr(open.error.message, "(there are: cell total deep" BUILTIN_WORDS ")"));
 	assert_non_null(strstr(half.error.message, "(there are: cell)"));
 }
 
-static void cells_come_in_pages(void **state)
+IN_WORLD(cells_come_in_pages)
 {
 	char params[100];
 
-	tell(*state, "{'key':'a','op':'set'}");
-	tell(*state, "{'key':'b','op':'set'}");
+	tell(fixture, "{'key':'a','op':'set'}");
+	tell(fixture, "{'key':'b','op':'set'}");
 	AUTO_ANSWER struct answer first =
-		ask(*state, WFS_EFFECT_INTROSPECT_LIST_CELLS, "{'reducer':'cell','limit':1}");
+		ask(fixture, WFS_EFFECT_INTROSPECT_LIST_CELLS, "{'reducer':'cell','limit':1}");
 	assert_int_equal(first.r, 0);
 	snprintf(params, sizeof(params), "{'reducer':'cell','limit':1,'cursor':'%s'}",
 		json_string_value(json_object_get(first.payload, "next_cursor")));
-	AUTO_ANSWER struct answer second = ask(*state, WFS_EFFECT_INTROSPECT_LIST_CELLS, params);
+	AUTO_ANSWER struct answer second = ask(fixture, WFS_EFFECT_INTROSPECT_LIST_CELLS, params);
 
 	const json_t *const cells = json_object_get(second.payload, "cells");
 	assert_int_equal(json_array_size(cells), 1);
@@ -289,19 +287,19 @@ static void cells_come_in_pages(void **state)
 	assert_null(json_object_get(second.payload, "next_cursor"));
 }
 
-static void what_is_out_of_sight_is_as_if_it_were_not_there(void **state)
+IN_WORLD(what_is_out_of_sight_is_as_if_it_were_not_there)
 {
-	tell(*state, "{'key':'a','op':'set'}");
-	tell(*state, "{'key':'b','op':'set'}");
-	AUTO_ANSWER struct answer seen = peep(
-		*state, WFS_EFFECT_INTROSPECT_REDUCER_STATE, "{'reducer':'cell','key_b64':'YQ=='}");
-	AUTO_ANSWER struct answer unseen = peep(
-		*state, WFS_EFFECT_INTROSPECT_REDUCER_STATE, "{'reducer':'cell','key_b64':'Yg=='}");
+	tell(fixture, "{'key':'a','op':'set'}");
+	tell(fixture, "{'key':'b','op':'set'}");
+	AUTO_ANSWER struct answer seen = peep(fixture, WFS_EFFECT_INTROSPECT_REDUCER_STATE,
+		"{'reducer':'cell','key_b64':'YQ=='}");
+	AUTO_ANSWER struct answer unseen = peep(fixture, WFS_EFFECT_INTROSPECT_REDUCER_STATE,
+		"{'reducer':'cell','key_b64':'Yg=='}");
 	AUTO_ANSWER struct answer reducer =
-		peep(*state, WFS_EFFECT_INTROSPECT_REDUCER_STATE, "{'reducer':'total'}");
+		peep(fixture, WFS_EFFECT_INTROSPECT_REDUCER_STATE, "{'reducer':'total'}");
 	AUTO_ANSWER struct answer list =
-		peep(*state, WFS_EFFECT_INTROSPECT_LIST_CELLS, "{'reducer':'cell'}");
-	AUTO_ANSWER struct answer none = peep(*state, WFS_EFFECT_INTROSPECT_MANIFEST, "{}");
+		peep(fixture, WFS_EFFECT_INTROSPECT_LIST_CELLS, "{'reducer':'cell'}");
+	AUTO_ANSWER struct answer none = peep(fixture, WFS_EFFECT_INTROSPECT_MANIFEST, "{}");
 
 	assert_state_is(&seen, "{\"n\":0}\n");
 	assert_int_equal(unseen.r, 0);
@@ -311,55 +309,34 @@ static void what_is_out_of_sight_is_as_if_it_were_not_there(void **state)
 	assert_failed(&none, WFS_E_NOT_FOUND);
 }
 
-static void a_page_ends_when_many_cells_were_out_of_sight(void **state)
+IN_WORLD(a_page_ends_when_many_cells_were_out_of_sight)
 {
 	char text[100];
 
 	for (int i = 0; i * 1000 < WFS_INTROSPECT_SCAN_MAX; i++) {
 		snprintf(text, sizeof(text), "{'key':'b%d','op':'emit','n':1000}", i);
-		tell(*state, text);
+		tell(fixture, text);
 	}
-	tell(*state, "{'key':'a','op':'set'}");
+	tell(fixture, "{'key':'a','op':'set'}");
 	AUTO_ANSWER struct answer first =
-		peep(*state, WFS_EFFECT_INTROSPECT_LIST_CELLS, "{'reducer':'cell'}");
+		peep(fixture, WFS_EFFECT_INTROSPECT_LIST_CELLS, "{'reducer':'cell'}");
 	const char *const cursor = json_string_value(json_object_get(first.payload, "next_cursor"));
 	assert_non_null(cursor);
 	snprintf(text, sizeof(text), "{'reducer':'cell','cursor':'%s'}", cursor);
-	AUTO_ANSWER struct answer second = peep(*state, WFS_EFFECT_INTROSPECT_LIST_CELLS, text);
+	AUTO_ANSWER struct answer second = peep(fixture, WFS_EFFECT_INTROSPECT_LIST_CELLS, text);
 
 	assert_int_equal(json_array_size(json_object_get(first.payload, "cells")), 0);
 	assert_int_equal(json_array_size(json_object_get(second.payload, "cells")), 1);
 	assert_null(json_object_get(second.payload, "next_cursor"));
 }
 
-static void a_manifest_in_sight_is_given(void **state)
+IN_WORLD(a_manifest_in_sight_is_given)
 {
-	struct eyes eyes = eyes_of(*state);
+	struct eyes eyes = eyes_of(fixture);
 
 	eyes.introspector.filter = &eyes.filter;
 	eyes.sees_manifest = true;
 	AUTO_ANSWER struct answer answer = ask_with(&eyes, WFS_EFFECT_INTROSPECT_MANIFEST, "{}");
 
 	assert_int_equal(answer.r, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(only_four_effects_introspect),
-		IN_WORLD(the_manifest_comes_with_where_it_stood),
-		IN_WORLD(the_head_of_the_journal_is_meta_twice),
-		IN_WORLD(a_state_is_given_at_head_exactly_and_at_least),
-		IN_WORLD(a_key_that_is_not_there_has_no_state),
-		IN_WORLD(errors_say_what_is_wrong_and_where_the_world_stood),
-		IN_WORLD(a_member_that_is_null_is_as_if_absent),
-		IN_WORLD(the_payload_of_an_error_fits_its_schema),
-		IN_WORLD(an_unknown_reducer_is_told_those_there_are),
-		IN_WORLD(cells_come_in_pages),
-		IN_WORLD(what_is_out_of_sight_is_as_if_it_were_not_there),
-		IN_WORLD(a_page_ends_when_many_cells_were_out_of_sight),
-		IN_WORLD(a_manifest_in_sight_is_given),
-	};
-
-	return cmocka_run_group_tests_name("introspect", tests, NULL, NULL);
 }

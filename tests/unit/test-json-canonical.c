@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernel/base/json-canonical: a text is canonical exactly when it would be written so. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
 
 #include "kernel/base/array.h"
 #include "kernel/base/json.h"
@@ -88,9 +83,8 @@ static const char *const not_canonical[] = {
 	"Infinity",
 };
 
-static void what_is_written_is_canonical(void **state)
+TEST(what_is_written_is_canonical)
 {
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(canonical); i++) {
 		WFS_AUTO_JSON json_t *json = NULL;
 		WFS_AUTO_BUFFER struct wfs_buffer text = {0};
@@ -104,20 +98,18 @@ static void what_is_written_is_canonical(void **state)
 	}
 }
 
-static void what_is_written_otherwise_is_not(void **state)
+TEST(what_is_written_otherwise_is_not)
 {
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(not_canonical); i++) {
 		print_message("%s\n", not_canonical[i]);
 		assert_false(wfs_json_is_canonical(wfs_bytes_text(not_canonical[i])));
 	}
 }
 
-static void nesting_is_bounded(void **state)
+TEST(nesting_is_bounded)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
-	(void)state;
 	for (int i = 0; i < WFS_JSON_DEPTH_MAX; i++)
 		wfs_buffer_append_byte(&text, '[');
 	for (int i = 0; i < WFS_JSON_DEPTH_MAX; i++)
@@ -133,12 +125,11 @@ static void nesting_is_bounded(void **state)
 }
 
 /* Every cut and every changed byte: it agrees with parsing and writing again. */
-static void it_agrees_with_the_parser_and_the_writer(void **state)
+TEST(it_agrees_with_the_parser_and_the_writer)
 {
 	static const char text[] = "{\"a\":[1,-2.5,null,\"\\u001f\xc3\xa9\"],\"b\":{\"\":true}}";
 	static const char bytes[] = "\"\\{}[],:01-.eE tn\x1f\x80\xc3";
 
-	(void)state;
 	for (size_t at = 0; at < sizeof(text) - 1; at++) {
 		for (size_t i = 0; i < sizeof(bytes) - 1; i++) {
 			WFS_AUTO_JSON json_t *json = NULL;
@@ -154,16 +145,4 @@ static void it_agrees_with_the_parser_and_the_writer(void **state)
 				json && wfs_bytes_equal(wfs_buffer_bytes(&again), whole));
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_written_is_canonical),
-		cmocka_unit_test(what_is_written_otherwise_is_not),
-		cmocka_unit_test(nesting_is_bounded),
-		cmocka_unit_test(it_agrees_with_the_parser_and_the_writer),
-	};
-
-	return cmocka_run_group_tests_name("json-canonical", tests, NULL, NULL);
 }

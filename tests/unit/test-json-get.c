@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading members of a request. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
 
 #include "kernel/base/cleanup.h"
 #include "kernel/base/json.h"
@@ -20,12 +15,10 @@ static json_t *request(void)
 	return json;
 }
 
-static void json_get_string_borrows_the_text(void **state)
+TEST(json_get_string_borrows_the_text)
 {
 	WFS_AUTO_JSON json_t *json = request();
 	const char *text = NULL;
-
-	(void)state;
 
 	assert_int_equal(wfs_json_get_string(json, "text", &text, NULL), 0);
 	assert_ptr_equal(text, json_string_value(json_object_get(json, "text")));
@@ -43,12 +36,10 @@ static void assert_no_string(const json_t *json, const char *name, enum wfs_erro
 		assert_non_null(strstr(error.message, name));
 }
 
-static void json_get_string_refuses_what_is_missing_mistyped_or_has_nul(void **state)
+TEST(json_get_string_refuses_what_is_missing_mistyped_or_has_nul)
 {
 	WFS_AUTO_JSON json_t *json = request();
 	WFS_AUTO_JSON json_t *array = json_array();
-
-	(void)state;
 
 	assert_no_string(json, "absent", WFS_E_MISSING_ARGUMENT);
 	assert_no_string(json, "count", WFS_E_INVALID_ARGUMENT);
@@ -58,23 +49,19 @@ static void json_get_string_refuses_what_is_missing_mistyped_or_has_nul(void **s
 	assert_no_string(NULL, "text", WFS_E_INVALID_ARGUMENT);
 }
 
-static void json_get_integer_reads_one_in_range(void **state)
+TEST(json_get_integer_reads_one_in_range)
 {
 	WFS_AUTO_JSON json_t *json = request();
 	int64_t value = 0;
-
-	(void)state;
 
 	assert_int_equal(wfs_json_get_integer(json, "count", 7, 7, &value, NULL), 0);
 	assert_int_equal(value, 7);
 }
 
-static void json_get_integer_keeps_the_default_when_absent(void **state)
+TEST(json_get_integer_keeps_the_default_when_absent)
 {
 	WFS_AUTO_JSON json_t *json = request();
 	int64_t value = 42;
-
-	(void)state;
 
 	assert_int_equal(wfs_json_get_integer(json, "absent", 0, 1, &value, NULL), 0);
 	assert_int_equal(value, 42);
@@ -92,11 +79,9 @@ static void assert_no_integer(
 	assert_int_equal(value, 42);
 }
 
-static void json_get_integer_refuses_other_types_and_values_out_of_range(void **state)
+TEST(json_get_integer_refuses_other_types_and_values_out_of_range)
 {
 	WFS_AUTO_JSON json_t *json = request();
-
-	(void)state;
 
 	assert_no_integer(json, "count", 8, 10);
 	assert_no_integer(json, "count", 0, 6);
@@ -106,62 +91,52 @@ static void json_get_integer_refuses_other_types_and_values_out_of_range(void **
 	assert_no_integer(NULL, "count", 0, 10);
 }
 
-static void json_only_accepts_listed_members(void **state)
+TEST(json_only_accepts_listed_members)
 {
 	static const char *const names[] = {"text", "count", "real", "none", "nul", "more", NULL};
 	static const char *const no_names[] = {NULL};
 	WFS_AUTO_JSON json_t *json = request();
 	WFS_AUTO_JSON json_t *empty = json_object();
 
-	(void)state;
-
 	assert_int_equal(wfs_json_only(json, names, NULL), 0);
 	assert_int_equal(wfs_json_only(empty, no_names, NULL), 0);
 }
 
-static void json_only_names_the_unknown_member(void **state)
+TEST(json_only_names_the_unknown_member)
 {
 	static const char *const names[] = {"text", "coun", NULL};
 	WFS_AUTO_JSON json_t *json = json_pack("{s:s, s:i}", "text", "x", "count", 1);
 	struct wfs_error error = {0};
-
-	(void)state;
 
 	assert_int_equal(wfs_json_only(json, names, &error), -EINVAL);
 	assert_int_equal(error.code, WFS_E_INVALID_ARGUMENT);
 	assert_string_equal(error.message, "unknown member 'count', expected only: text, coun");
 }
 
-static void json_only_refuses_what_is_no_object(void **state)
+TEST(json_only_refuses_what_is_no_object)
 {
 	static const char *const names[] = {"a", NULL};
 	WFS_AUTO_JSON json_t *json = json_array();
-
-	(void)state;
 
 	assert_int_equal(wfs_json_only(json, names, NULL), -EINVAL);
 	assert_int_equal(wfs_json_only(NULL, names, NULL), -EINVAL);
 }
 
-static void json_members_takes_those_of_a_list_of_words(void **state)
+TEST(json_members_takes_those_of_a_list_of_words)
 {
 	WFS_AUTO_JSON json_t *json = json_pack("{s:i, s:i}", "must", 1, "may", 2);
 	WFS_AUTO_JSON json_t *empty = json_object();
-
-	(void)state;
 
 	assert_int_equal(wfs_json_members(json, "test", "may? must", NULL), 0);
 	assert_int_equal(wfs_json_members(empty, "test", "may?", NULL), 0);
 	assert_int_equal(wfs_json_members(empty, "test", "", NULL), 0);
 }
 
-static void json_members_names_what_is_unknown_or_missing(void **state)
+TEST(json_members_names_what_is_unknown_or_missing)
 {
 	WFS_AUTO_JSON json_t *json = json_pack("{s:i}", "mus", 1);
 	WFS_AUTO_JSON json_t *empty = json_object();
 	struct wfs_error error = {0};
-
-	(void)state;
 
 	assert_int_equal(wfs_json_members(json, "test", "must may?", &error), -EINVAL);
 	assert_int_equal(error.code, WFS_E_INVALID_ARGUMENT);
@@ -174,12 +149,10 @@ static void json_members_names_what_is_unknown_or_missing(void **state)
 	assert_int_equal(wfs_json_members(NULL, "test", "", &error), -EINVAL);
 }
 
-static void json_set_writes_bytes_and_hashes_as_text(void **state)
+TEST(json_set_writes_bytes_and_hashes_as_text)
 {
 	WFS_AUTO_JSON json_t *json = json_object();
 	const struct wfs_hash zero = {.bytes = {0}};
-
-	(void)state;
 
 	assert_int_equal(wfs_json_set_base64(json, "data", "hello", 5), 0);
 	assert_int_equal(wfs_json_set_hash(json, "hash", &zero), 0);
@@ -203,14 +176,13 @@ static uint64_t cursor_again(const struct wfs_permutation *given,
 	return again;
 }
 
-static void cursors_come_back_to_the_one_that_they_were_given(void **state)
+TEST(cursors_come_back_to_the_one_that_they_were_given)
 {
 	static const uint64_t cursors[] = {1, 7, UINT64_C(1) << 40, UINT64_C(1) << 57};
 	struct wfs_error error = {0};
 	struct wfs_permutation ada;
 	struct wfs_permutation bea;
 
-	(void)state;
 	wfs_permutation_init(&ada, wfs_bytes_text("secret"), wfs_bytes_text("ada"), 1, 64);
 	wfs_permutation_init(&bea, wfs_bytes_text("secret"), wfs_bytes_text("bea"), 1, 64);
 
@@ -229,14 +201,13 @@ static void cursors_come_back_to_the_one_that_they_were_given(void **state)
 	assert_int_equal(error.code, WFS_E_INVALID_ARGUMENT); /* of 16 numbers one is a cursor */
 }
 
-static void what_nobody_gave_is_no_cursor(void **state)
+TEST(what_nobody_gave_is_no_cursor)
 {
 	static const char *const texts[] = {"", "x", "x7", "7", "X3f2acc7f57c29bdb",
 		"x3F2acc7f57c29bdb", "x3f2acc7f57c29bdb0", "x-f2acc7f57c29bdb",
 		"x+000000000000007"};
 	struct wfs_permutation ada;
 
-	(void)state;
 	wfs_permutation_init(&ada, wfs_bytes_text("secret"), wfs_bytes_text("ada"), 1, 64);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		WFS_AUTO_JSON json_t *asked = json_pack("{s:s}", "cursor", texts[i]);
@@ -249,38 +220,15 @@ static void what_nobody_gave_is_no_cursor(void **state)
 	}
 }
 
-static void json_add_missing_appends_what_the_array_does_not_have(void **state)
+TEST(json_add_missing_appends_what_the_array_does_not_have)
 {
 	WFS_AUTO_JSON json_t *array = json_pack("[s, i]", "a", 1);
 	WFS_AUTO_JSON json_t *values = json_pack("[s, s, i, s]", "b", "a", 1, "b");
 	WFS_AUTO_JSON json_t *expected = json_pack("[s, i, s]", "a", 1, "b");
 
-	(void)state;
 	assert_int_equal(wfs_json_add_missing(array, values), 0);
 	assert_true(json_equal(array, expected));
 	assert_true(wfs_json_has(array, json_array_get(values, 0)));
 	assert_false(wfs_json_has(array, expected));
 	assert_false(wfs_json_has(NULL, expected));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(json_get_string_borrows_the_text),
-		cmocka_unit_test(json_get_string_refuses_what_is_missing_mistyped_or_has_nul),
-		cmocka_unit_test(json_get_integer_reads_one_in_range),
-		cmocka_unit_test(json_get_integer_keeps_the_default_when_absent),
-		cmocka_unit_test(json_get_integer_refuses_other_types_and_values_out_of_range),
-		cmocka_unit_test(json_only_accepts_listed_members),
-		cmocka_unit_test(json_only_names_the_unknown_member),
-		cmocka_unit_test(json_only_refuses_what_is_no_object),
-		cmocka_unit_test(json_members_takes_those_of_a_list_of_words),
-		cmocka_unit_test(json_members_names_what_is_unknown_or_missing),
-		cmocka_unit_test(json_set_writes_bytes_and_hashes_as_text),
-		cmocka_unit_test(json_add_missing_appends_what_the_array_does_not_have),
-		cmocka_unit_test(cursors_come_back_to_the_one_that_they_were_given),
-		cmocka_unit_test(what_nobody_gave_is_no_cursor),
-	};
-
-	return cmocka_run_group_tests_name("json-get", tests, NULL, NULL);
 }

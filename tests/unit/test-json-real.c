@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Real numbers in shortest form. Vectors: RFC 8785 appendix B. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/fixture/test.h"
 
-#include <cmocka.h>
 #include <math.h>
 
 #include "kernel/base/json.h"
@@ -20,10 +16,8 @@ static void assert_real(uint64_t bits, const char *expected)
 	assert_string_equal(wfs_buffer_text(&buffer), expected);
 }
 
-static void json_real_follows_the_vectors_of_the_standard(void **state)
+TEST(json_real_follows_the_vectors_of_the_standard)
 {
-	(void)state;
-
 	/* RFC 8785 appendix B */
 	assert_real(UINT64_C(0x0000000000000000), "0");
 	assert_real(UINT64_C(0x8000000000000000), "0");
@@ -51,11 +45,9 @@ static void json_real_follows_the_vectors_of_the_standard(void **state)
 	assert_real(UINT64_C(0x43143ff3c1cb0959), "1424953923781206.2");
 }
 
-static void json_real_is_shortest_at_powers_of_two(void **state)
+TEST(json_real_is_shortest_at_powers_of_two)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
-
-	(void)state;
 
 	/* The 16-digit rounding of 2^-44 reads back as its neighbour below. */
 	wfs_json_write_real(&buffer, 0x1p-44);
@@ -68,11 +60,9 @@ static void json_real_is_shortest_at_powers_of_two(void **state)
 		"5.684341886080802e-14 2.2250738585072014e-308 5.960464477539063e-8");
 }
 
-static void json_real_reads_back_as_itself(void **state)
+TEST(json_real_reads_back_as_itself)
 {
 	uint64_t bits = UINT64_C(0x9e3779b97f4a7c15);
-
-	(void)state;
 
 	for (int i = 0; i < 20000; i++) {
 		WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
@@ -90,11 +80,9 @@ static void json_real_reads_back_as_itself(void **state)
 	}
 }
 
-static void json_real_canonical_tells_reals_integers_and_neither_apart(void **state)
+TEST(json_real_canonical_tells_reals_integers_and_neither_apart)
 {
 	int64_t integer = 42;
-
-	(void)state;
 
 	assert_int_equal(wfs_json_real_canonical(0.5, &integer), 1);
 	assert_int_equal(wfs_json_real_canonical(1e21, &integer), 1);
@@ -109,16 +97,4 @@ static void json_real_canonical_tells_reals_integers_and_neither_apart(void **st
 	assert_int_equal(integer, 0);
 	assert_int_equal(wfs_json_real_canonical(nextafter(-0x1p63, 0), &integer), 2);
 	assert_true(integer == INT64_C(-9223372036854774784));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(json_real_follows_the_vectors_of_the_standard),
-		cmocka_unit_test(json_real_is_shortest_at_powers_of_two),
-		cmocka_unit_test(json_real_reads_back_as_itself),
-		cmocka_unit_test(json_real_canonical_tells_reals_integers_and_neither_apart),
-	};
-
-	return cmocka_run_group_tests_name("json-real", tests, NULL, NULL);
 }

@@ -3,12 +3,8 @@
  * Parsing and writing canonical JSON. Vectors: RFC 8785 section 3.2.2 and 3.2.3, less what the
  * widening to 64-bit integers changes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/fixture/test.h"
 
-#include <cmocka.h>
 #include <limits.h>
 
 #include "kernel/base/cleanup.h"
@@ -44,7 +40,7 @@ static void assert_refused_bytes(const char *text, size_t size, const char *reas
 #define assert_refused(text, reason) assert_refused_bytes(text, sizeof(text) - 1, reason)
 
 /* Counting is exact for what parses. */
-static void json_count_is_that_of_the_values(void **state)
+TEST(json_count_is_that_of_the_values)
 {
 	static const struct {
 		const char *text;
@@ -65,7 +61,6 @@ static void json_count_is_that_of_the_values(void **state)
 		{"[\"]\",\"[\"]", 3},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(cases); i++) {
 		WFS_AUTO_JSON json_t *json = NULL;
 		const size_t size = strlen(cases[i].text);
@@ -76,11 +71,10 @@ static void json_count_is_that_of_the_values(void **state)
 	}
 }
 
-static void json_count_ends_in_any_text(void **state)
+TEST(json_count_ends_in_any_text)
 {
 	static const char *const texts[] = {"", "\"", "\"\\", "\"\\\"", "[[", "]]", "\"\x01", ",,"};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(texts); i++)
 		assert_in_range(wfs_json_count(texts[i], strlen(texts[i])), 1, 3);
 }
@@ -100,13 +94,12 @@ static char *text_of_values(size_t count, size_t *ret_size)
 	return text;
 }
 
-static void json_parse_bounded_refuses_one_value_too_many(void **state)
+TEST(json_parse_bounded_refuses_one_value_too_many)
 {
 	WFS_AUTO_JSON json_t *json = NULL;
 	struct wfs_error error = {0};
 	size_t size;
 
-	(void)state;
 	WFS_AUTO_FREE char *most = text_of_values(WFS_JSON_VALUES_MAX, &size);
 	assert_int_equal(wfs_json_parse_bounded(most, size, &json, &error), 0);
 	assert_int_equal(json_array_size(json), WFS_JSON_VALUES_MAX - 1);
@@ -121,10 +114,8 @@ static void json_parse_bounded_refuses_one_value_too_many(void **state)
 	assert_int_equal(wfs_json_parse(more, size, &json, &error), 0);
 }
 
-static void json_parse_takes_every_kind_of_value(void **state)
+TEST(json_parse_takes_every_kind_of_value)
 {
-	(void)state;
-
 	assert_canonical("null", "null");
 	assert_canonical(" true\n", "true");
 	assert_canonical("false", "false");
@@ -136,17 +127,13 @@ static void json_parse_takes_every_kind_of_value(void **state)
 	assert_canonical("[1, [2, {\"a\": [ ]}], \"b\"]", "[1,[2,{\"a\":[]}],\"b\"]");
 }
 
-static void json_parse_names_line_and_column_of_a_syntax_error(void **state)
+TEST(json_parse_names_line_and_column_of_a_syntax_error)
 {
-	(void)state;
-
 	assert_refused("{\"a\":[1,\n2,}", "line 2 column 3: ");
 }
 
-static void json_parse_refuses_empty_and_trailing_text(void **state)
+TEST(json_parse_refuses_empty_and_trailing_text)
 {
-	(void)state;
-
 	assert_refused("", "line 1");
 	assert_refused_bytes(NULL, 0, "line 1");
 	assert_refused(" \n", "line 2");
@@ -155,10 +142,8 @@ static void json_parse_refuses_empty_and_trailing_text(void **state)
 	assert_refused("\xef\xbb\xbf{}", "line 1 column 1");
 }
 
-static void json_parse_refuses_what_is_not_json(void **state)
+TEST(json_parse_refuses_what_is_not_json)
 {
-	(void)state;
-
 	assert_refused("nul", "line 1");
 	assert_refused("01", "line 1");
 	assert_refused("+1", "line 1");
@@ -171,36 +156,28 @@ static void json_parse_refuses_what_is_not_json(void **state)
 	assert_refused("\"a\nb\"", "line 1");
 }
 
-static void json_parse_refuses_nul_bytes_wherever_they_stand(void **state)
+TEST(json_parse_refuses_nul_bytes_wherever_they_stand)
 {
-	(void)state;
-
 	assert_refused("1\0", "line 1 column 2: NUL");
 	assert_refused("[1\0,2]", "line 1 column 3: NUL");
 	assert_refused("[\n\"a\0b\"]", "line 2 column 3: NUL");
 	assert_refused("\0", "line 1 column 1: NUL");
 }
 
-static void json_parse_keeps_escaped_nul_in_strings_and_refuses_it_in_keys(void **state)
+TEST(json_parse_keeps_escaped_nul_in_strings_and_refuses_it_in_keys)
 {
-	(void)state;
-
 	assert_canonical("\"a\\u0000b\"", "\"a\\u0000b\"");
 	assert_refused("{\"a\\u0000b\":1}", "line 1");
 }
 
-static void json_parse_refuses_duplicate_keys(void **state)
+TEST(json_parse_refuses_duplicate_keys)
 {
-	(void)state;
-
 	assert_refused("{\"a\":1,\"a\":2}", "duplicate");
 	assert_refused("{\"a\":1,\"\\u0061\":2}", "duplicate");
 }
 
-static void json_parse_refuses_lone_surrogates(void **state)
+TEST(json_parse_refuses_lone_surrogates)
 {
-	(void)state;
-
 	assert_refused("\"\\ud800\"", "line 1");
 	assert_refused("\"\\udc00\"", "line 1");
 	assert_refused("\"\\ud800\\u0041\"", "line 1");
@@ -208,10 +185,8 @@ static void json_parse_refuses_lone_surrogates(void **state)
 	assert_canonical("\"\\ud83d\\ude00\"", "\"\U0001f600\"");
 }
 
-static void json_parse_refuses_invalid_utf8(void **state)
+TEST(json_parse_refuses_invalid_utf8)
 {
-	(void)state;
-
 	assert_refused("\"\xff\"", "line 1");
 	assert_refused("\"\xc0\x80\"", "line 1");
 	assert_refused("\"\xed\xa0\x80\"", "line 1");
@@ -219,29 +194,23 @@ static void json_parse_refuses_invalid_utf8(void **state)
 	assert_refused("{\"\xff\":1}", "line 1");
 }
 
-static void json_parse_keeps_integers_of_64_bits_exactly(void **state)
+TEST(json_parse_keeps_integers_of_64_bits_exactly)
 {
-	(void)state;
-
 	assert_canonical("9223372036854775807", "9223372036854775807");
 	assert_canonical("-9223372036854775808", "-9223372036854775808");
 	assert_canonical("9007199254740993", "9007199254740993");
 }
 
-static void json_parse_refuses_integers_beyond_64_bits(void **state)
+TEST(json_parse_refuses_integers_beyond_64_bits)
 {
-	(void)state;
-
 	assert_refused("9223372036854775808", "line 1");
 	assert_refused("-9223372036854775809", "line 1");
 	assert_refused("100000000000000000000000", "line 1");
 }
 
-static void json_parse_turns_whole_reals_into_integers(void **state)
+TEST(json_parse_turns_whole_reals_into_integers)
 {
 	WFS_AUTO_JSON json_t *json = NULL;
-
-	(void)state;
 
 	assert_canonical("-0", "0");
 	assert_canonical("-0.0", "0");
@@ -255,10 +224,8 @@ static void json_parse_turns_whole_reals_into_integers(void **state)
 	assert_true(json_is_integer(json_array_get(json, 0)));
 }
 
-static void json_parse_refuses_reals_that_would_be_written_as_long_integers(void **state)
+TEST(json_parse_refuses_reals_that_would_be_written_as_long_integers)
 {
-	(void)state;
-
 	assert_refused("9223372036854775808.0", "2^63");
 	assert_refused("-9223372036854775808.0", "2^63");
 	assert_refused("1e19", "2^63");
@@ -267,18 +234,14 @@ static void json_parse_refuses_reals_that_would_be_written_as_long_integers(void
 	assert_canonical("-1e21", "-1e+21");
 }
 
-static void json_parse_names_the_pointer_of_a_refused_real(void **state)
+TEST(json_parse_names_the_pointer_of_a_refused_real)
 {
-	(void)state;
-
 	assert_refused("1e19", "at ''");
 	assert_refused("{\"a~/b\":[0,{\"\":1e19}]}", "at '/a~0~1b/1/'");
 }
 
-static void json_parse_refuses_reals_out_of_range(void **state)
+TEST(json_parse_refuses_reals_out_of_range)
 {
-	(void)state;
-
 	assert_refused("1e400", "line 1");
 	assert_refused("-1e400", "line 1");
 	assert_canonical("1e-400", "0");
@@ -290,13 +253,11 @@ static void brackets(char *text, size_t depth)
 	memset(text + depth, ']', depth);
 }
 
-static void json_parse_stops_at_its_depth(void **state)
+TEST(json_parse_stops_at_its_depth)
 {
 	const size_t deepest = WFS_JSON_DEPTH_MAX;
 	char text[2 * 4000];
 	json_t *json = NULL;
-
-	(void)state;
 
 	brackets(text, deepest);
 	assert_int_equal(wfs_json_parse(text, 2 * deepest, &json, NULL), 0);
@@ -310,11 +271,9 @@ static void json_parse_stops_at_its_depth(void **state)
 	assert_refused_bytes(text, sizeof(text), "depth");
 }
 
-static void json_parse_counts_objects_as_depth_too(void **state)
+TEST(json_parse_counts_objects_as_depth_too)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
-
-	(void)state;
 
 	for (int i = 0; i < WFS_JSON_DEPTH_MAX; i++)
 		wfs_buffer_append_text(&text, "{\"a\":");
@@ -325,11 +284,9 @@ static void json_parse_counts_objects_as_depth_too(void **state)
 	assert_refused_bytes(text.data, text.size, "depth");
 }
 
-static void json_parse_works_without_an_error_to_fill(void **state)
+TEST(json_parse_works_without_an_error_to_fill)
 {
 	json_t *json = NULL;
-
-	(void)state;
 
 	assert_int_equal(wfs_json_parse("[", 1, &json, NULL), -EINVAL);
 	assert_int_equal(wfs_json_parse("[1e19]", 6, &json, NULL), -EINVAL);
@@ -372,10 +329,8 @@ static int parse_without_each_allocation(const char *text)
 }
 
 /* Tokens of all sizes, since jansson's scanner forgets a byte when its buffer cannot grow. */
-static void json_parse_tells_each_failing_allocation_from_bad_syntax(void **state)
+TEST(json_parse_tells_each_failing_allocation_from_bad_syntax)
 {
-	(void)state;
-
 	for (int round = 0; round < 2; round++) {
 		all_fail = round;
 		for (int size = 0; size < 140; size++) {
@@ -389,10 +344,8 @@ static void json_parse_tells_each_failing_allocation_from_bad_syntax(void **stat
 	all_fail = false;
 }
 
-static void json_write_sorts_keys_by_utf16_units(void **state)
+TEST(json_write_sorts_keys_by_utf16_units)
 {
-	(void)state;
-
 	/* RFC 8785 3.2.3 */
 	assert_canonical("{\"\\u20ac\":\"Euro Sign\",\"\\r\":\"Carriage Return\","
 			 "\"\\ufb33\":\"Hebrew Letter Dalet With Dagesh\",\"1\":\"One\","
@@ -413,10 +366,8 @@ static int compare(const char *a, const char *b)
 	return ab;
 }
 
-static void json_key_compare_orders_prefixes_code_points_and_surrogates(void **state)
+TEST(json_key_compare_orders_prefixes_code_points_and_surrogates)
 {
-	(void)state;
-
 	assert_int_equal(compare("a", "a"), 0);
 	assert_int_equal(compare("", ""), 0);
 	assert_true(compare("", "a") < 0);
@@ -431,13 +382,11 @@ static void json_key_compare_orders_prefixes_code_points_and_surrogates(void **s
 	assert_true(compare("\ucfff", "\ue000") < 0);
 }
 
-static void json_write_sorts_objects_larger_than_its_stack_array(void **state)
+TEST(json_write_sorts_objects_larger_than_its_stack_array)
 {
 	WFS_AUTO_JSON json_t *json = json_object();
 	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer expected = {0};
-
-	(void)state;
 
 	for (int i = 199; i >= 0; i--) {
 		char key[8];
@@ -453,10 +402,8 @@ static void json_write_sorts_objects_larger_than_its_stack_array(void **state)
 	assert_string_equal(wfs_buffer_text(&buffer), wfs_buffer_text(&expected));
 }
 
-static void json_write_sorts_objects_at_the_edge_of_its_stack_array(void **state)
+TEST(json_write_sorts_objects_at_the_edge_of_its_stack_array)
 {
-	(void)state;
-
 	for (int count = 31; count <= 34; count++) {
 		WFS_AUTO_JSON json_t *json = json_object();
 		WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
@@ -478,12 +425,10 @@ static void json_write_sorts_objects_at_the_edge_of_its_stack_array(void **state
 	}
 }
 
-static void json_write_escapes_as_the_standard_says(void **state)
+TEST(json_write_escapes_as_the_standard_says)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
 	static const char text[] = "\x01\b\t\n\v\f\r\x1f \"\\/\x7f\xc2\x80\u20ac\0z";
-
-	(void)state;
 
 	wfs_json_write_string(&buffer, text, sizeof(text) - 1);
 
@@ -491,9 +436,8 @@ static void json_write_escapes_as_the_standard_says(void **state)
 		"\"\\u0001\\b\\t\\n\\u000b\\f\\r\\u001f \\\"\\\\/\x7f\xc2\x80\u20ac\\u0000z\"");
 }
 
-static void json_plain_size_finds_the_first_byte_to_escape_at_any_place(void **state)
+TEST(json_plain_size_finds_the_first_byte_to_escape_at_any_place)
 {
-	(void)state;
 	char text[24];
 
 	for (int byte = 0; byte < 256; byte++)
@@ -508,11 +452,9 @@ static void json_plain_size_finds_the_first_byte_to_escape_at_any_place(void **s
 		}
 }
 
-static void json_write_string_takes_the_empty_text(void **state)
+TEST(json_write_string_takes_the_empty_text)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
-
-	(void)state;
 
 	wfs_json_write_string(&buffer, "", 0);
 	wfs_json_write_string(&buffer, NULL, 0);
@@ -520,10 +462,8 @@ static void json_write_string_takes_the_empty_text(void **state)
 	assert_string_equal(wfs_buffer_text(&buffer), "\"\"\"\"");
 }
 
-static void json_write_follows_the_example_of_the_standard(void **state)
+TEST(json_write_follows_the_example_of_the_standard)
 {
-	(void)state;
-
 	/* RFC 8785 3.2.2; its 333333333.33333329 and 1E30 included. */
 	assert_canonical("{\"numbers\":[333333333.33333329,1E30,4.50,2e-3,"
 			 "0.000000000000000000000000001],"
@@ -534,36 +474,30 @@ static void json_write_follows_the_example_of_the_standard(void **state)
 		"\"string\":\"\u20ac$\\u000f\\nA'B\\\"\\\\\\\\\\\"/\"}");
 }
 
-static void json_write_document_ends_with_one_newline(void **state)
+TEST(json_write_document_ends_with_one_newline)
 {
 	WFS_AUTO_JSON json_t *json = json_pack("{s:i}", "a", 1);
 	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
-
-	(void)state;
 
 	wfs_json_write_document(json, &buffer);
 
 	assert_string_equal(wfs_buffer_text(&buffer), "{\"a\":1}\n");
 }
 
-static void json_write_writes_a_built_whole_real_as_the_integer(void **state)
+TEST(json_write_writes_a_built_whole_real_as_the_integer)
 {
 	WFS_AUTO_JSON json_t *json = json_real(4611686018427387904.0);
 	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
-
-	(void)state;
 
 	wfs_json_write(json, &buffer);
 
 	assert_string_equal(wfs_buffer_text(&buffer), "4611686018427387904");
 }
 
-static void json_write_fails_the_buffer_and_does_not_crash(void **state)
+TEST(json_write_fails_the_buffer_and_does_not_crash)
 {
 	WFS_AUTO_JSON json_t *json = json_pack("{s:[s,i,f]}", "a", "b\n", 1, 1.5);
 	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
-
-	(void)state;
 
 	wfs_buffer_reserve(&buffer, SIZE_MAX); /* fails the buffer */
 	wfs_json_write_document(json, &buffer);
@@ -571,7 +505,7 @@ static void json_write_fails_the_buffer_and_does_not_crash(void **state)
 	assert_int_equal(wfs_buffer_check(&buffer), -ENOMEM);
 }
 
-static void json_look_takes_json_that_parse_refuses(void **state)
+TEST(json_look_takes_json_that_parse_refuses)
 {
 	static const struct {
 		const char *text;
@@ -585,7 +519,6 @@ static void json_look_takes_json_that_parse_refuses(void **state)
 		{"1 2", -EINVAL},
 		{"", -EINVAL},
 	};
-	(void)state;
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(rows); i++) {
 		WFS_AUTO_JSON json_t *json = NULL;
@@ -596,12 +529,11 @@ static void json_look_takes_json_that_parse_refuses(void **state)
 	}
 }
 
-static void json_look_refuses_one_value_too_many(void **state)
+TEST(json_look_refuses_one_value_too_many)
 {
 	const size_t size = 2 * (size_t)WFS_JSON_VALUES_MAX + 1;
 	WFS_AUTO_FREE char *text = malloc(size);
 	WFS_AUTO_JSON json_t *json = NULL;
-	(void)state;
 	assert_non_null(text);
 	text[0] = '[';
 	for (size_t i = 1; i < size; i++)
@@ -609,47 +541,4 @@ static void json_look_refuses_one_value_too_many(void **state)
 	text[size - 1] = ']';
 
 	assert_int_equal(wfs_json_look(text, size, &json), -EFBIG);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(json_count_is_that_of_the_values),
-		cmocka_unit_test(json_count_ends_in_any_text),
-		cmocka_unit_test(json_parse_bounded_refuses_one_value_too_many),
-		cmocka_unit_test(json_look_takes_json_that_parse_refuses),
-		cmocka_unit_test(json_look_refuses_one_value_too_many),
-		cmocka_unit_test(json_parse_takes_every_kind_of_value),
-		cmocka_unit_test(json_parse_names_line_and_column_of_a_syntax_error),
-		cmocka_unit_test(json_parse_refuses_empty_and_trailing_text),
-		cmocka_unit_test(json_parse_refuses_what_is_not_json),
-		cmocka_unit_test(json_parse_refuses_nul_bytes_wherever_they_stand),
-		cmocka_unit_test(json_parse_keeps_escaped_nul_in_strings_and_refuses_it_in_keys),
-		cmocka_unit_test(json_parse_refuses_duplicate_keys),
-		cmocka_unit_test(json_parse_refuses_lone_surrogates),
-		cmocka_unit_test(json_parse_refuses_invalid_utf8),
-		cmocka_unit_test(json_parse_keeps_integers_of_64_bits_exactly),
-		cmocka_unit_test(json_parse_refuses_integers_beyond_64_bits),
-		cmocka_unit_test(json_parse_turns_whole_reals_into_integers),
-		cmocka_unit_test(json_parse_refuses_reals_that_would_be_written_as_long_integers),
-		cmocka_unit_test(json_parse_names_the_pointer_of_a_refused_real),
-		cmocka_unit_test(json_parse_refuses_reals_out_of_range),
-		cmocka_unit_test(json_parse_stops_at_its_depth),
-		cmocka_unit_test(json_parse_counts_objects_as_depth_too),
-		cmocka_unit_test(json_parse_works_without_an_error_to_fill),
-		cmocka_unit_test(json_parse_tells_each_failing_allocation_from_bad_syntax),
-		cmocka_unit_test(json_write_sorts_keys_by_utf16_units),
-		cmocka_unit_test(json_key_compare_orders_prefixes_code_points_and_surrogates),
-		cmocka_unit_test(json_write_sorts_objects_larger_than_its_stack_array),
-		cmocka_unit_test(json_write_sorts_objects_at_the_edge_of_its_stack_array),
-		cmocka_unit_test(json_write_escapes_as_the_standard_says),
-		cmocka_unit_test(json_plain_size_finds_the_first_byte_to_escape_at_any_place),
-		cmocka_unit_test(json_write_string_takes_the_empty_text),
-		cmocka_unit_test(json_write_follows_the_example_of_the_standard),
-		cmocka_unit_test(json_write_document_ends_with_one_newline),
-		cmocka_unit_test(json_write_writes_a_built_whole_real_as_the_integer),
-		cmocka_unit_test(json_write_fails_the_buffer_and_does_not_crash),
-	};
-
-	return cmocka_run_group_tests_name("json", tests, NULL, NULL);
 }

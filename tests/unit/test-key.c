@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keys of cells: from JSON values, from events by a dotted path, and their limit. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
 
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
@@ -28,29 +23,23 @@ static void assert_key(const char *json, const char *expected)
 	assert_string_equal(wfs_buffer_text(&key), expected);
 }
 
-static void text_is_taken_as_it_is(void **state)
+TEST(text_is_taken_as_it_is)
 {
-	(void)state;
-
 	assert_key("\"\"", "");
 	assert_key("\"plain\"", "plain");
 	assert_key("\"a/b \\\" \\u00e9\"", "a/b \" \xc3\xa9");
 }
 
-static void integers_are_decimal(void **state)
+TEST(integers_are_decimal)
 {
-	(void)state;
-
 	assert_key("0", "0");
 	assert_key("-17", "-17");
 	assert_key("9223372036854775807", "9223372036854775807");
 	assert_key("1e3", "1000");
 }
 
-static void other_values_are_canonical_text(void **state)
+TEST(other_values_are_canonical_text)
 {
-	(void)state;
-
 	assert_key("null", "null");
 	assert_key("true", "true");
 	assert_key("1.50", "1.5");
@@ -58,24 +47,22 @@ static void other_values_are_canonical_text(void **state)
 	assert_key("{\"b\": 1, \"a\": 2}", "{\"a\":2,\"b\":1}");
 }
 
-static void a_nul_byte_is_part_of_the_key(void **state)
+TEST(a_nul_byte_is_part_of_the_key)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer key = {0};
 	WFS_AUTO_JSON json_t *value = parse("\"a\\u0000b\"");
 
-	(void)state;
 	assert_int_equal(wfs_key_append(value, &key, NULL), 0);
 
 	assert_int_equal(key.size, 3);
 	assert_memory_equal(key.data, "a\0b", 3);
 }
 
-static void a_key_is_appended(void **state)
+TEST(a_key_is_appended)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer key = {0};
 	WFS_AUTO_JSON json_t *value = parse("\"b\"");
 
-	(void)state;
 	wfs_buffer_append_text(&key, "a");
 	assert_int_equal(wfs_key_append(value, &key, NULL), 0);
 
@@ -96,30 +83,26 @@ static int key_of_many(const char *part, size_t count, struct wfs_error *error)
 	return wfs_key_append(value, &key, error);
 }
 
-static void a_key_may_fill_a_file_name(void **state)
+TEST(a_key_may_fill_a_file_name)
 {
-	(void)state;
-
 	assert_int_equal(key_of_many("k", WFS_NAME_MAX, NULL), 0);
 	assert_int_equal(key_of_many("/", WFS_NAME_MAX / 3, NULL), 0);
 }
 
-static void a_key_whose_file_name_is_too_long_is_refused(void **state)
+TEST(a_key_whose_file_name_is_too_long_is_refused)
 {
 	struct wfs_error error = {0};
 
-	(void)state;
 	assert_int_equal(key_of_many("k", WFS_NAME_MAX + 1, &error), -EFBIG);
 
 	assert_int_equal(error.code, WFS_E_KEY_TOO_LONG);
 	assert_non_null(strstr(error.message, "256"));
 }
 
-static void a_key_is_measured_as_its_encoded_name(void **state)
+TEST(a_key_is_measured_as_its_encoded_name)
 {
 	struct wfs_error error = {0};
 
-	(void)state;
 	assert_int_equal(key_of_many("/", WFS_NAME_MAX / 3 + 1, &error), -EFBIG);
 
 	assert_int_equal(error.code, WFS_E_KEY_TOO_LONG);
@@ -141,41 +124,19 @@ static int key_at(const char *event, const char *path, const char *expected)
 	return r;
 }
 
-static void a_key_is_found_by_name_and_by_dotted_path(void **state)
+TEST(a_key_is_found_by_name_and_by_dotted_path)
 {
-	(void)state;
-
 	assert_int_equal(key_at("{\"a\":\"x\"}", "a", "x"), 0);
 	assert_int_equal(key_at("{\"a\":{\"b\":{\"c\":5}}}", "a.b.c", "5"), 0);
 	assert_int_equal(key_at("{\"a\":{\"b\":1},\"ab\":2}", "ab", "2"), 0);
 	assert_int_equal(key_at("{\"a\":null}", "a", "null"), 0);
 }
 
-static void a_member_that_is_not_there_is_refused(void **state)
+TEST(a_member_that_is_not_there_is_refused)
 {
-	(void)state;
-
 	assert_int_equal(key_at("{\"a\":\"x\"}", "b", NULL), -EINVAL);
 	assert_int_equal(key_at("{\"a\":\"x\"}", "a.b", NULL), -EINVAL);
 	assert_int_equal(key_at("{\"a.b\":\"x\"}", "a.b", NULL), -EINVAL);
 	assert_int_equal(key_at("[1]", "0", NULL), -EINVAL);
 	assert_int_equal(key_at("7", "a", NULL), -EINVAL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(text_is_taken_as_it_is),
-		cmocka_unit_test(integers_are_decimal),
-		cmocka_unit_test(other_values_are_canonical_text),
-		cmocka_unit_test(a_nul_byte_is_part_of_the_key),
-		cmocka_unit_test(a_key_is_appended),
-		cmocka_unit_test(a_key_may_fill_a_file_name),
-		cmocka_unit_test(a_key_whose_file_name_is_too_long_is_refused),
-		cmocka_unit_test(a_key_is_measured_as_its_encoded_name),
-		cmocka_unit_test(a_key_is_found_by_name_and_by_dotted_path),
-		cmocka_unit_test(a_member_that_is_not_there_is_refused),
-	};
-
-	return cmocka_run_group_tests_name("key", tests, NULL, NULL);
 }

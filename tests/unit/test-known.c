@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What Linux may have cached: counts, several names of an inode, walks, growth, bounds. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -58,6 +53,8 @@ static int teardown(void **state)
 	return 0;
 }
 
+#define KNOWN(name) TEST_WITH(name, struct wfs_known *known, setup, teardown)
+
 static void add(struct wfs_known *known, uint64_t parent, uint64_t ino, const char *name)
 {
 	assert_int_equal(wfs_known_add(known, parent, ino, name), 0);
@@ -100,205 +97,204 @@ static bool takes(struct wfs_known *known, uint64_t parent, const char *name, si
 	return found;
 }
 
-static void an_inode_goes_when_it_was_forgotten_as_often_as_it_was_handed_out(void **state)
+KNOWN(an_inode_goes_when_it_was_forgotten_as_often_as_it_was_handed_out)
 {
-	add(*state, PARENT, INO, "a");
-	add(*state, PARENT, INO, "a");
-	add(*state, PARENT, INO, "a");
+	add(known, PARENT, INO, "a");
+	add(known, PARENT, INO, "a");
+	add(known, PARENT, INO, "a");
 
-	wfs_known_forget(*state, INO, 2);
-	assert_figures(*state, 1, 1);
+	wfs_known_forget(known, INO, 2);
+	assert_figures(known, 1, 1);
 
-	wfs_known_forget(*state, INO, 1);
-	assert_figures(*state, 0, 0);
+	wfs_known_forget(known, INO, 1);
+	assert_figures(known, 0, 0);
 }
 
-static void what_is_not_known_can_be_forgotten(void **state)
+KNOWN(what_is_not_known_can_be_forgotten)
 {
-	add(*state, PARENT, INO, "a");
+	add(known, PARENT, INO, "a");
 
-	wfs_known_forget(*state, INO + 1, 1);
-	wfs_known_forget(*state, INO, 5);
-	wfs_known_forget(*state, INO, 1);
+	wfs_known_forget(known, INO + 1, 1);
+	wfs_known_forget(known, INO, 5);
+	wfs_known_forget(known, INO, 1);
 
-	assert_figures(*state, 0, 0);
+	assert_figures(known, 0, 0);
 }
 
-static void an_inode_has_a_name_in_each_directory_once(void **state)
+KNOWN(an_inode_has_a_name_in_each_directory_once)
 {
 	size_t count;
 
 	for (int i = 0; i < 3; i++) {
-		add(*state, PARENT, INO, "a");
-		add(*state, OTHER_PARENT, INO, "a");
-		add(*state, OTHER_PARENT + 1, INO, "a");
+		add(known, PARENT, INO, "a");
+		add(known, OTHER_PARENT, INO, "a");
+		add(known, OTHER_PARENT + 1, INO, "a");
 	}
 
-	assert_figures(*state, 1, 3);
-	assert_true(takes(*state, OTHER_PARENT, "a", &count));
+	assert_figures(known, 1, 3);
+	assert_true(takes(known, OTHER_PARENT, "a", &count));
 	assert_int_equal(count, 3);
 }
 
-static void an_inode_can_have_two_names_in_a_directory(void **state)
+KNOWN(an_inode_can_have_two_names_in_a_directory)
 {
 	size_t count;
 
-	add(*state, PARENT, INO, "a");
-	add(*state, PARENT, INO, "b");
-	add(*state, PARENT, INO, "b");
+	add(known, PARENT, INO, "a");
+	add(known, PARENT, INO, "b");
+	add(known, PARENT, INO, "b");
 
-	assert_true(takes(*state, PARENT, "b", &count));
+	assert_true(takes(known, PARENT, "b", &count));
 	assert_int_equal(count, 2);
 }
 
-static void all_names_go_with_their_inode(void **state)
+KNOWN(all_names_go_with_their_inode)
 {
 	size_t count;
 
 	for (uint64_t i = 0; i < MANY; i++)
-		add(*state, PARENT + i, INO, "a");
-	add(*state, PARENT, INO + 1, "b");
+		add(known, PARENT + i, INO, "a");
+	add(known, PARENT, INO + 1, "b");
 
-	wfs_known_forget(*state, INO, MANY);
+	wfs_known_forget(known, INO, MANY);
 
-	assert_figures(*state, 1, 1);
-	assert_true(takes(*state, PARENT, "b", &count));
+	assert_figures(known, 1, 1);
+	assert_true(takes(known, PARENT, "b", &count));
 	assert_int_equal(count, 1);
 }
 
-static void names_are_taken_once_and_inodes_stay(void **state)
+KNOWN(names_are_taken_once_and_inodes_stay)
 {
 	size_t count;
 
-	add(*state, PARENT, INO, "a");
-	add(*state, OTHER_PARENT, INO, "a");
-	assert_true(takes(*state, PARENT, "a", &count));
+	add(known, PARENT, INO, "a");
+	add(known, OTHER_PARENT, INO, "a");
+	assert_true(takes(known, PARENT, "a", &count));
 
-	assert_false(takes(*state, PARENT, "a", &count));
+	assert_false(takes(known, PARENT, "a", &count));
 	assert_int_equal(count, 0);
-	assert_figures(*state, 1, 1);
-	wfs_known_forget(*state, INO, 2);
-	assert_figures(*state, 0, 0);
+	assert_figures(known, 1, 1);
+	wfs_known_forget(known, INO, 2);
+	assert_figures(known, 0, 0);
 }
 
-static void a_name_that_was_taken_is_noted_again(void **state)
+KNOWN(a_name_that_was_taken_is_noted_again)
 {
 	size_t count;
 
-	add(*state, PARENT, INO, "a");
-	takes(*state, PARENT, "a", &count);
+	add(known, PARENT, INO, "a");
+	takes(known, PARENT, "a", &count);
 
-	add(*state, OTHER_PARENT, INO, "a");
-	add(*state, PARENT, INO, "longer");
+	add(known, OTHER_PARENT, INO, "a");
+	add(known, PARENT, INO, "longer");
 
-	assert_true(takes(*state, PARENT, "longer", &count));
+	assert_true(takes(known, PARENT, "longer", &count));
 	assert_int_equal(count, 2);
-	assert_figures(*state, 1, 1);
+	assert_figures(known, 1, 1);
 }
 
-static void the_longest_name_is_kept_whole(void **state)
+KNOWN(the_longest_name_is_kept_whole)
 {
 	char name[WFS_NAME_MAX + 1];
 	size_t count;
 
 	memset(name, 'n', WFS_NAME_MAX);
 	name[WFS_NAME_MAX] = '\0';
-	add(*state, PARENT, INO, name);
+	add(known, PARENT, INO, name);
 
-	assert_true(takes(*state, PARENT, name, &count));
+	assert_true(takes(known, PARENT, name, &count));
 }
 
-static void an_inode_of_a_handle_has_no_name_until_it_is_looked_up(void **state)
+KNOWN(an_inode_of_a_handle_has_no_name_until_it_is_looked_up)
 {
 	size_t count;
 
-	assert_int_equal(wfs_known_add_inode(*state, INO), 0);
-	assert_int_equal(wfs_known_add_inode(*state, INO), 0);
-	assert_figures(*state, 1, 1);
-	assert_int_equal(count_inodes(*state), 1);
-	takes(*state, PARENT, "a", &count);
+	assert_int_equal(wfs_known_add_inode(known, INO), 0);
+	assert_int_equal(wfs_known_add_inode(known, INO), 0);
+	assert_figures(known, 1, 1);
+	assert_int_equal(count_inodes(known), 1);
+	takes(known, PARENT, "a", &count);
 	assert_int_equal(count, 0);
 
-	add(*state, PARENT, INO, "a");
-	assert_true(takes(*state, PARENT, "a", &count));
+	add(known, PARENT, INO, "a");
+	assert_true(takes(known, PARENT, "a", &count));
 	assert_int_equal(count, 1);
-	wfs_known_forget(*state, INO, 3);
-	assert_figures(*state, 0, 0);
+	wfs_known_forget(known, INO, 3);
+	assert_figures(known, 0, 0);
 }
 
-static void many_are_found_after_the_table_has_grown(void **state)
+KNOWN(many_are_found_after_the_table_has_grown)
 {
 	char name[16];
 	size_t count;
 
 	for (uint64_t i = 0; i < MANY; i++) {
 		snprintf(name, sizeof(name), "%d", (int)i);
-		add(*state, PARENT, INO + i, name);
+		add(known, PARENT, INO + i, name);
 	}
 
-	assert_figures(*state, MANY, MANY);
-	assert_int_equal(count_inodes(*state), MANY);
-	assert_true(takes(*state, PARENT, "19999", &count));
+	assert_figures(known, MANY, MANY);
+	assert_int_equal(count_inodes(known), MANY);
+	assert_true(takes(known, PARENT, "19999", &count));
 	assert_int_equal(count, MANY);
 	for (uint64_t i = 0; i < MANY; i++)
-		wfs_known_forget(*state, INO + i, 1);
-	assert_figures(*state, 0, 0);
+		wfs_known_forget(known, INO + i, 1);
+	assert_figures(known, 0, 0);
 }
 
 /* Who looks up and is told to look up again must not keep a walk going for ever. */
-static void what_is_added_during_a_walk_is_not_part_of_it(void **state)
+KNOWN(what_is_added_during_a_walk_is_not_part_of_it)
 {
 	struct wfs_known_walk walk;
 	size_t count = 0;
 	uint64_t ino;
 
-	add(*state, PARENT, INO, "a");
-	wfs_known_walk_init(&walk, *state);
+	add(known, PARENT, INO, "a");
+	wfs_known_walk_init(&walk, known);
 	while (wfs_known_next(&walk, &ino)) {
 		assert_true(++count <= 1);
 		for (uint64_t i = 1; i < MANY; i++)
-			add(*state, PARENT, INO + i, "b");
+			add(known, PARENT, INO + i, "b");
 	}
 
 	assert_int_equal(count, 1);
-	assert_int_equal(count_inodes(*state), MANY);
+	assert_int_equal(count_inodes(known), MANY);
 }
 
-static void a_walk_comes_by_each_inode_once_while_the_table_grows(void **state)
+KNOWN(a_walk_comes_by_each_inode_once_while_the_table_grows)
 {
 	struct wfs_known_walk walk;
 	size_t count = 0;
 	uint64_t ino;
 
 	for (uint64_t i = 0; i < 1000; i++)
-		add(*state, PARENT, INO + i, "a");
-	wfs_known_walk_init(&walk, *state);
+		add(known, PARENT, INO + i, "a");
+	wfs_known_walk_init(&walk, known);
 	for (; wfs_known_next(&walk, &ino); count++)
 		for (uint64_t i = 0; i < MANY / 1000; i++)
-			add(*state, PARENT, INO + 1000 + count * (MANY / 1000) + i, "b");
+			add(known, PARENT, INO + 1000 + count * (MANY / 1000) + i, "b");
 
 	assert_int_equal(count, 1000);
 }
 
-static void names_that_a_walk_took_and_did_not_give_are_freed(void **state)
+KNOWN(names_that_a_walk_took_and_did_not_give_are_freed)
 {
 	WFS_AUTO_KNOWN_WALK struct wfs_known_walk walk;
 	struct wfs_known_name name;
 
 	for (uint64_t i = 0; i < 10; i++)
-		add(*state, PARENT + i, INO, "a");
-	wfs_known_walk_init(&walk, *state);
+		add(known, PARENT + i, INO, "a");
+	wfs_known_walk_init(&walk, known);
 
 	assert_true(wfs_known_take_name(&walk, &name));
-	wfs_known_forget(*state, INO, 10);
-	assert_figures(*state, 0, 0);
+	wfs_known_forget(known, INO, 10);
+	assert_figures(known, 0, 0);
 }
 
-static void more_than_the_bound_is_refused(void **state)
+TEST(more_than_the_bound_is_refused)
 {
 	WFS_AUTO_KNOWN struct wfs_known *known = NULL;
 
-	(void)state;
 	assert_int_equal(wfs_known_new(2, &known), 0);
 	wfs_known_add(known, PARENT, INO, "a");
 	wfs_known_add(known, OTHER_PARENT, INO, "a");
@@ -313,12 +309,11 @@ static void more_than_the_bound_is_refused(void **state)
 	assert_true(wfs_known_add(known, PARENT, INO + 1, "b") >= 0);
 }
 
-static void before_the_bound_it_is_said_that_there_is_little_room(void **state)
+TEST(before_the_bound_it_is_said_that_there_is_little_room)
 {
 	WFS_AUTO_KNOWN struct wfs_known *known = NULL;
 	uint64_t i = 0;
 
-	(void)state;
 	assert_int_equal(wfs_known_new(80, &known), 0);
 	for (; i < 70; i++)
 		add(known, PARENT, INO + i, "a");
@@ -329,7 +324,7 @@ static void before_the_bound_it_is_said_that_there_is_little_room(void **state)
 	assert_int_equal(wfs_known_add(known, PARENT, INO + i, "a"), -ENFILE);
 }
 
-static void the_bound_is_what_the_user_says(void **state)
+TEST(the_bound_is_what_the_user_says)
 {
 	static const struct {
 		const char *text;
@@ -344,7 +339,6 @@ static void the_bound_is_what_the_user_says(void **state)
 		{"", WFS_KNOWN_NAMES_MAX},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(cases); i++) {
 		print_message("'%s'\n", cases[i].text);
 		/* NOLINTNEXTLINE(concurrency-mt-unsafe): there is no other thread */
@@ -356,70 +350,40 @@ static void the_bound_is_what_the_user_says(void **state)
 	assert_int_equal(wfs_known_limit(), WFS_KNOWN_NAMES_MAX);
 }
 
-static void without_memory_nothing_is_noted(void **state)
+KNOWN(without_memory_nothing_is_noted)
 {
-	add(*state, PARENT, INO, "a");
+	add(known, PARENT, INO, "a");
 
 	failing = 0;
-	assert_int_equal(wfs_known_add(*state, PARENT, INO + 1, "b"), -ENOMEM);
+	assert_int_equal(wfs_known_add(known, PARENT, INO + 1, "b"), -ENOMEM);
 	failing = 0;
-	assert_int_equal(wfs_known_add(*state, OTHER_PARENT, INO, "a"), -ENOMEM);
+	assert_int_equal(wfs_known_add(known, OTHER_PARENT, INO, "a"), -ENOMEM);
 
-	assert_figures(*state, 1, 1);
-	wfs_known_forget(*state, INO, 1);
-	assert_figures(*state, 0, 0);
+	assert_figures(known, 1, 1);
+	wfs_known_forget(known, INO, 1);
+	assert_figures(known, 0, 0);
 }
 
-static void a_table_that_cannot_grow_goes_on(void **state)
+KNOWN(a_table_that_cannot_grow_goes_on)
 {
 	for (uint64_t i = 0; i < MANY; i++) {
 		failing = 1; /* the table; the entry comes first */
-		add(*state, PARENT, INO + i, "a");
+		add(known, PARENT, INO + i, "a");
 	}
 	failing = -1;
 
-	assert_int_equal(count_inodes(*state), MANY);
+	assert_int_equal(count_inodes(known), MANY);
 }
 
-static void a_table_without_memory_is_not_made(void **state)
+KNOWN(a_table_without_memory_is_not_made)
 {
-	(void)state;
 	for (int i = 0; i < 2; i++) {
-		struct wfs_known *known = NULL;
+		struct wfs_known *made = NULL;
 
 		print_message("allocation %d\n", i);
 		failing = i;
-		assert_int_equal(wfs_known_new(1, &known), -ENOMEM);
-		assert_null(known);
+		assert_int_equal(wfs_known_new(1, &made), -ENOMEM);
+		assert_null(made);
 	}
 	wfs_known_free(NULL);
-}
-
-#define KNOWN(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		KNOWN(an_inode_goes_when_it_was_forgotten_as_often_as_it_was_handed_out),
-		KNOWN(what_is_not_known_can_be_forgotten),
-		KNOWN(an_inode_has_a_name_in_each_directory_once),
-		KNOWN(an_inode_can_have_two_names_in_a_directory),
-		KNOWN(all_names_go_with_their_inode),
-		KNOWN(names_are_taken_once_and_inodes_stay),
-		KNOWN(a_name_that_was_taken_is_noted_again),
-		KNOWN(the_longest_name_is_kept_whole),
-		KNOWN(an_inode_of_a_handle_has_no_name_until_it_is_looked_up),
-		KNOWN(many_are_found_after_the_table_has_grown),
-		KNOWN(what_is_added_during_a_walk_is_not_part_of_it),
-		KNOWN(a_walk_comes_by_each_inode_once_while_the_table_grows),
-		KNOWN(names_that_a_walk_took_and_did_not_give_are_freed),
-		KNOWN(more_than_the_bound_is_refused),
-		KNOWN(before_the_bound_it_is_said_that_there_is_little_room),
-		cmocka_unit_test(the_bound_is_what_the_user_says),
-		KNOWN(without_memory_nothing_is_noted),
-		KNOWN(a_table_that_cannot_grow_goes_on),
-		KNOWN(a_table_without_memory_is_not_made),
-	};
-
-	return cmocka_run_group_tests_name("known", tests, NULL, NULL);
 }

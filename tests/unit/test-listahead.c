@@ -3,12 +3,7 @@
  * When a directory is listed ahead, and how much of it. There is no mount: the child lists a plain
  * directory, and what FUSE would ask on its behalf is asked while it is waited for.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
 
 #include <semaphore.h>
 #include <string.h>
@@ -136,6 +131,8 @@ static int teardown(void **state)
 	return 0;
 }
 
+#define LISTS_AHEAD(name) TEST_WITH(name, void *state, setup, teardown)
+
 static void look_up(uint64_t directory, unsigned int count)
 {
 	for (unsigned int i = 1; i <= count; i++)
@@ -159,9 +156,8 @@ static void list_another(void)
 	wait_for(1);
 }
 
-static void few_look_ups_begin_nothing(void **state)
+LISTS_AHEAD(few_look_ups_begin_nothing)
 {
-	(void)state;
 	wfs_listahead_listed(fixture->listahead, A);
 
 	look_up(A, LOOKUPS - 1);
@@ -171,10 +167,8 @@ static void few_look_ups_begin_nothing(void **state)
 	assert_int_equal(fixture->children[0].directory, B);
 }
 
-static void look_ups_in_a_directory_that_was_not_listed_begin_nothing(void **state)
+LISTS_AHEAD(look_ups_in_a_directory_that_was_not_listed_begin_nothing)
 {
-	(void)state;
-
 	look_up(A, 10 * LOOKUPS);
 	list_another();
 
@@ -182,11 +176,10 @@ static void look_ups_in_a_directory_that_was_not_listed_begin_nothing(void **sta
 	assert_int_equal(fixture->children[0].directory, B);
 }
 
-static void enough_look_ups_have_a_window_listed_by_a_child(void **state)
+LISTS_AHEAD(enough_look_ups_have_a_window_listed_by_a_child)
 {
 	const struct child *child = &fixture->children[0];
 
-	(void)state;
 	wfs_listahead_listed(fixture->listahead, A);
 
 	look_up(A, LOOKUPS);
@@ -199,11 +192,10 @@ static void enough_look_ups_have_a_window_listed_by_a_child(void **state)
 	assert_int_equal(child->taken, FIRST);
 }
 
-static void the_entry_in_the_middle_comes_without_attributes(void **state)
+LISTS_AHEAD(the_entry_in_the_middle_comes_without_attributes)
 {
 	const struct child *child = &fixture->children[0];
 
-	(void)state;
 	wfs_listahead_listed(fixture->listahead, A);
 
 	look_up(A, LOOKUPS);
@@ -213,9 +205,8 @@ static void the_entry_in_the_middle_comes_without_attributes(void **state)
 	assert_int_equal(child->tripwire, FIRST / 2);
 }
 
-static void looking_that_entry_up_has_a_larger_window_listed(void **state)
+LISTS_AHEAD(looking_that_entry_up_has_a_larger_window_listed)
 {
-	(void)state;
 	wfs_listahead_listed(fixture->listahead, A);
 	look_up(A, LOOKUPS);
 	wait_for(1);
@@ -228,9 +219,8 @@ static void looking_that_entry_up_has_a_larger_window_listed(void **state)
 	assert_int_equal(fixture->children[1].tripwire, FIRST + SECOND / 2);
 }
 
-static void at_the_end_the_directory_is_listed_plainly_and_that_is_all(void **state)
+LISTS_AHEAD(at_the_end_the_directory_is_listed_plainly_and_that_is_all)
 {
-	(void)state;
 	fixture->entries = FIRST / 2;
 	wfs_listahead_listed(fixture->listahead, A);
 
@@ -247,9 +237,8 @@ static void at_the_end_the_directory_is_listed_plainly_and_that_is_all(void **st
 	assert_int_equal(fixture->children[2].directory, B);
 }
 
-static void listing_a_directory_anew_begins_anew(void **state)
+LISTS_AHEAD(listing_a_directory_anew_begins_anew)
 {
-	(void)state;
 	fixture->entries = FIRST / 2;
 	wfs_listahead_listed(fixture->listahead, A);
 	look_up(A, LOOKUPS);
@@ -262,9 +251,8 @@ static void listing_a_directory_anew_begins_anew(void **state)
 	assert_int_equal(fixture->count, 4);
 }
 
-static void a_directory_that_cannot_be_listed_is_not_tried_again(void **state)
+LISTS_AHEAD(a_directory_that_cannot_be_listed_is_not_tried_again)
 {
-	(void)state;
 	fixture->damaged = A;
 	wfs_listahead_listed(fixture->listahead, A);
 
@@ -278,9 +266,8 @@ static void a_directory_that_cannot_be_listed_is_not_tried_again(void **state)
 	assert_int_equal(fixture->children[0].directory, B);
 }
 
-static void while_it_is_paused_nothing_is_begun(void **state)
+LISTS_AHEAD(while_it_is_paused_nothing_is_begun)
 {
-	(void)state;
 	wfs_listahead_listed(fixture->listahead, A);
 
 	wfs_listahead_pause(fixture->listahead);
@@ -292,9 +279,8 @@ static void while_it_is_paused_nothing_is_begun(void **state)
 	assert_int_equal(fixture->children[0].directory, B);
 }
 
-static void only_so_many_directories_are_followed(void **state)
+LISTS_AHEAD(only_so_many_directories_are_followed)
 {
-	(void)state;
 	wfs_listahead_listed(fixture->listahead, A);
 	for (uint64_t i = 1; i <= SCANS; i++)
 		wfs_listahead_listed(fixture->listahead, A + i);
@@ -307,11 +293,9 @@ static void only_so_many_directories_are_followed(void **state)
 	assert_int_equal(fixture->children[0].directory, A + 1);
 }
 
-static void nobody_asks_for_a_child_that_is_not_there(void **state)
+LISTS_AHEAD(nobody_asks_for_a_child_that_is_not_there)
 {
 	bool plain = true;
-
-	(void)state;
 
 	assert_false(wfs_listahead_asks(fixture->listahead, 0));
 	assert_false(wfs_listahead_asks(fixture->listahead, getpid()));
@@ -319,31 +303,7 @@ static void nobody_asks_for_a_child_that_is_not_there(void **state)
 	assert_false(plain);
 }
 
-static void listahead_free_accepts_null(void **state)
+TEST(listahead_free_accepts_null)
 {
-	(void)state;
-
 	wfs_listahead_free(NULL);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(few_look_ups_begin_nothing),
-		TEST(look_ups_in_a_directory_that_was_not_listed_begin_nothing),
-		TEST(enough_look_ups_have_a_window_listed_by_a_child),
-		TEST(the_entry_in_the_middle_comes_without_attributes),
-		TEST(looking_that_entry_up_has_a_larger_window_listed),
-		TEST(at_the_end_the_directory_is_listed_plainly_and_that_is_all),
-		TEST(listing_a_directory_anew_begins_anew),
-		TEST(a_directory_that_cannot_be_listed_is_not_tried_again),
-		TEST(while_it_is_paused_nothing_is_begun),
-		TEST(only_so_many_directories_are_followed),
-		TEST(nobody_asks_for_a_child_that_is_not_there),
-		cmocka_unit_test(listahead_free_accepts_null),
-	};
-#undef TEST
-
-	return cmocka_run_group_tests_name("listahead", tests, NULL, NULL);
 }

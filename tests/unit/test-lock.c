@@ -44,9 +44,8 @@ static void release(struct holder *holder)
 	assert_int_equal(waitpid(holder->pid, NULL, 0), holder->pid);
 }
 
-static void a_free_directory_can_be_owned(void **state)
+IN_DIRECTORY(a_free_directory_can_be_owned)
 {
-	struct store_fixture *fixture = *state;
 	pid_t owner = -1;
 
 	assert_int_equal(wfs_lock_owner(fixture->directory, &owner), 0);
@@ -58,9 +57,8 @@ static void a_free_directory_can_be_owned(void **state)
 	assert_int_equal(owner, getpid());
 }
 
-static void an_owned_directory_is_busy_and_names_the_owner(void **state)
+IN_DIRECTORY(an_owned_directory_is_busy_and_names_the_owner)
 {
-	struct store_fixture *fixture = *state;
 	struct holder holder = hold(fixture);
 	char text[32];
 
@@ -73,9 +71,8 @@ static void an_owned_directory_is_busy_and_names_the_owner(void **state)
 	assert_non_null(strstr(fixture->error.message, text));
 }
 
-static void one_process_does_not_own_a_directory_twice(void **state)
+IN_DIRECTORY(one_process_does_not_own_a_directory_twice)
 {
-	struct store_fixture *fixture = *state;
 	WFS_AUTO_FD int fd = wfs_lock_take(fixture->directory, 0, &fixture->error);
 
 	assert_true(fd >= 0);
@@ -83,9 +80,8 @@ static void one_process_does_not_own_a_directory_twice(void **state)
 	assert_int_equal(wfs_lock_take(fixture->directory, 0, &fixture->error), -EBUSY);
 }
 
-static void waiting_ends_after_the_time_given(void **state)
+IN_DIRECTORY(waiting_ends_after_the_time_given)
 {
-	struct store_fixture *fixture = *state;
 	WFS_AUTO_FD int held = wfs_lock_take(fixture->directory, 0, &fixture->error);
 	int64_t start = wfs_clock_monotonic_ns();
 
@@ -101,9 +97,8 @@ static void *release_soon(void *holder)
 	return NULL;
 }
 
-static void waiting_gets_what_is_let_go_of(void **state)
+IN_DIRECTORY(waiting_gets_what_is_let_go_of)
 {
-	struct store_fixture *fixture = *state;
 	struct holder holder = hold(fixture);
 	pthread_t thread;
 
@@ -114,9 +109,8 @@ static void waiting_gets_what_is_let_go_of(void **state)
 	assert_true(fd >= 0);
 }
 
-static void a_killed_owner_owns_nothing(void **state)
+IN_DIRECTORY(a_killed_owner_owns_nothing)
 {
-	struct store_fixture *fixture = *state;
 	struct holder holder = hold(fixture);
 	pid_t owner = -1;
 
@@ -138,9 +132,8 @@ static void *ask_often(void *directory)
 	return NULL;
 }
 
-static void asking_for_the_owner_keeps_nobody_from_owning(void **state)
+IN_DIRECTORY(asking_for_the_owner_keeps_nobody_from_owning)
 {
-	struct store_fixture *fixture = *state;
 	pthread_t thread;
 	int refused = 0;
 
@@ -155,9 +148,8 @@ static void asking_for_the_owner_keeps_nobody_from_owning(void **state)
 	assert_int_equal(refused, 0);
 }
 
-static void a_directory_that_does_not_exist_is_not_owned(void **state)
+IN_DIRECTORY(a_directory_that_does_not_exist_is_not_owned)
 {
-	struct store_fixture *fixture = *state;
 	pid_t owner = -1;
 
 	wfs_directory_remove(fixture->directory);
@@ -167,35 +159,14 @@ static void a_directory_that_does_not_exist_is_not_owned(void **state)
 	assert_int_equal(wfs_lock_take(fixture->directory, 0, &fixture->error), -ENOENT);
 }
 
-static void a_path_that_is_too_long_is_refused(void **state)
+TEST(a_path_that_is_too_long_is_refused)
 {
 	char path[5000];
 	pid_t owner;
 
-	(void)state;
 	memset(path, 'd', sizeof(path));
 	path[sizeof(path) - 1] = '\0';
 
 	assert_int_equal(wfs_lock_take(path, 0, NULL), -ENAMETOOLONG);
 	assert_int_equal(wfs_lock_owner(path, &owner), -ENAMETOOLONG);
-}
-
-#define IN_DIRECTORY(test) \
-	cmocka_unit_test_setup_teardown(test, store_fixture_directory, store_fixture_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_DIRECTORY(a_free_directory_can_be_owned),
-		IN_DIRECTORY(an_owned_directory_is_busy_and_names_the_owner),
-		IN_DIRECTORY(one_process_does_not_own_a_directory_twice),
-		IN_DIRECTORY(waiting_ends_after_the_time_given),
-		IN_DIRECTORY(waiting_gets_what_is_let_go_of),
-		IN_DIRECTORY(a_killed_owner_owns_nothing),
-		IN_DIRECTORY(asking_for_the_owner_keeps_nobody_from_owning),
-		IN_DIRECTORY(a_directory_that_does_not_exist_is_not_owned),
-		cmocka_unit_test(a_path_that_is_too_long_is_refused),
-	};
-
-	return cmocka_run_group_tests_name("lock", tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Log lines and levels, read back from a redirected stderr. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/fixture/test.h"
 
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -53,11 +49,11 @@ static int reset_level(void **state)
 	return wfs_log_setup(NULL);
 }
 
-static void log_line_has_level_area_and_message(void **state)
+#define LOGS(name) TEST_WITH(name, void *state, NULL, reset_level)
+
+LOGS(log_line_has_level_area_and_message)
 {
 	struct capture capture;
-
-	(void)state;
 
 	capture_begin(&capture);
 	wfs_log(WFS_LOG_MOUNT, WFS_LOG_WARNING, "open failed: '%s': ignoring ino=%d", "x", 7);
@@ -66,11 +62,9 @@ static void log_line_has_level_area_and_message(void **state)
 		capture_end(&capture), "warning mount: open failed: 'x': ignoring ino=7\n");
 }
 
-static void log_is_silent_above_notice_by_default(void **state)
+LOGS(log_is_silent_above_notice_by_default)
 {
 	struct capture capture;
-
-	(void)state;
 
 	capture_begin(&capture);
 	wfs_log(WFS_LOG_BASE, WFS_LOG_INFO, "hidden");
@@ -80,10 +74,8 @@ static void log_is_silent_above_notice_by_default(void **state)
 	assert_string_equal(capture_end(&capture), "notice base: shown\n");
 }
 
-static void log_setup_sets_the_level_of_all_areas(void **state)
+LOGS(log_setup_sets_the_level_of_all_areas)
 {
-	(void)state;
-
 	assert_int_equal(wfs_log_setup("err"), 0);
 	assert_true(wfs_log_enabled(WFS_LOG_STORE, WFS_LOG_ERR));
 	assert_false(wfs_log_enabled(WFS_LOG_STORE, WFS_LOG_WARNING));
@@ -93,10 +85,8 @@ static void log_setup_sets_the_level_of_all_areas(void **state)
 	assert_true(wfs_log_enabled(WFS_LOG_COMMAND, WFS_LOG_DEBUG));
 }
 
-static void log_setup_sets_the_level_of_named_areas_only(void **state)
+LOGS(log_setup_sets_the_level_of_named_areas_only)
 {
-	(void)state;
-
 	assert_int_equal(wfs_log_setup("debug:mount,ctl"), 0);
 
 	assert_true(wfs_log_enabled(WFS_LOG_MOUNT, WFS_LOG_DEBUG));
@@ -105,10 +95,8 @@ static void log_setup_sets_the_level_of_named_areas_only(void **state)
 	assert_true(wfs_log_enabled(WFS_LOG_STORE, WFS_LOG_NOTICE));
 }
 
-static void log_setup_refuses_what_it_does_not_know_and_changes_nothing(void **state)
+LOGS(log_setup_refuses_what_it_does_not_know_and_changes_nothing)
 {
-	(void)state;
-
 	assert_int_equal(wfs_log_setup("info"), 0);
 
 	assert_int_equal(wfs_log_setup(""), -EINVAL);
@@ -123,11 +111,9 @@ static void log_setup_refuses_what_it_does_not_know_and_changes_nothing(void **s
 	assert_false(wfs_log_enabled(WFS_LOG_MOUNT, WFS_LOG_DEBUG));
 }
 
-static void log_keeps_a_message_with_control_bytes_on_one_line(void **state)
+LOGS(log_keeps_a_message_with_control_bytes_on_one_line)
 {
 	struct capture capture;
-
-	(void)state;
 
 	capture_begin(&capture);
 	wfs_log(WFS_LOG_CTL, WFS_LOG_ERR, "'%s'", "a\nerr ctl: forged\x1b[0m\xff");
@@ -135,13 +121,11 @@ static void log_keeps_a_message_with_control_bytes_on_one_line(void **state)
 	assert_string_equal(capture_end(&capture), "err ctl: 'a?err ctl: forged?[0m?'\n");
 }
 
-static void log_cuts_a_long_message_at_a_character_and_ends_the_line(void **state)
+LOGS(log_cuts_a_long_message_at_a_character_and_ends_the_line)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	struct capture capture;
 	const char *line = NULL;
-
-	(void)state;
 
 	for (int i = 0; i < 3000; i++)
 		wfs_buffer_append_text(&text, "\u00e9");
@@ -154,12 +138,10 @@ static void log_cuts_a_long_message_at_a_character_and_ends_the_line(void **stat
 	assert_string_equal(line + strlen(line) - 3, "\u00e9\n");
 }
 
-static void log_leaves_errno_alone(void **state)
+LOGS(log_leaves_errno_alone)
 {
 	struct capture capture;
 	int after = 0;
-
-	(void)state;
 
 	capture_begin(&capture);
 	close(STDERR_FILENO); /* so that the write fails with EBADF */
@@ -171,12 +153,10 @@ static void log_leaves_errno_alone(void **state)
 	assert_int_equal(after, ENOENT);
 }
 
-static void trace_logs_where_a_failure_passed_at_debug_level(void **state)
+LOGS(trace_logs_where_a_failure_passed_at_debug_level)
 {
 	struct capture capture;
 	const char *text = NULL;
-
-	(void)state;
 
 	assert_int_equal(wfs_log_setup("debug:base"), 0);
 	capture_begin(&capture);
@@ -189,35 +169,10 @@ static void trace_logs_where_a_failure_passed_at_debug_level(void **state)
 	assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
 }
 
-static void clocks_go_forward_and_tell_this_century(void **state)
+TEST(clocks_go_forward_and_tell_this_century)
 {
 	const int64_t start_ns = wfs_clock_monotonic_ns();
 
-	(void)state;
-
 	assert_true(wfs_clock_monotonic_ns() >= start_ns);
 	assert_true(wfs_clock_realtime_ns() > INT64_C(1600000000) * 1000000000);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(log_line_has_level_area_and_message, reset_level),
-		cmocka_unit_test_teardown(log_is_silent_above_notice_by_default, reset_level),
-		cmocka_unit_test_teardown(log_setup_sets_the_level_of_all_areas, reset_level),
-		cmocka_unit_test_teardown(
-			log_setup_sets_the_level_of_named_areas_only, reset_level),
-		cmocka_unit_test_teardown(
-			log_setup_refuses_what_it_does_not_know_and_changes_nothing, reset_level),
-		cmocka_unit_test_teardown(
-			log_keeps_a_message_with_control_bytes_on_one_line, reset_level),
-		cmocka_unit_test_teardown(
-			log_cuts_a_long_message_at_a_character_and_ends_the_line, reset_level),
-		cmocka_unit_test_teardown(log_leaves_errno_alone, reset_level),
-		cmocka_unit_test_teardown(
-			trace_logs_where_a_failure_passed_at_debug_level, reset_level),
-		cmocka_unit_test(clocks_go_forward_and_tell_this_century),
-	};
-
-	return cmocka_run_group_tests_name("log", tests, NULL, NULL);
 }

@@ -119,7 +119,7 @@ static void assert_contained(const struct escape *escapes, size_t count)
 
 #define ASSERT_CONTAINED(escapes) assert_contained(escapes, WFS_ARRAY_COUNT(escapes))
 
-static void there_is_no_clock(void **state)
+TEST(there_is_no_clock)
 {
 	static const struct escape escapes[] = {
 		{"return os.time()",
@@ -132,11 +132,10 @@ static void there_is_no_clock(void **state)
 		{"math.randomseed(1)", .message = "field 'randomseed'"},
 	};
 
-	(void)state;
 	ASSERT_CONTAINED(escapes);
 }
 
-static void there_are_no_files(void **state)
+TEST(there_are_no_files)
 {
 	static const struct escape escapes[] = {
 		{"return io.open('/etc/passwd'):read('a')", .message = "global 'io'"},
@@ -149,11 +148,10 @@ static void there_are_no_files(void **state)
 		{"warn('@on')", .message = "global 'warn'"},
 	};
 
-	(void)state;
 	ASSERT_CONTAINED(escapes);
 }
 
-static void there_is_no_environment(void **state)
+TEST(there_is_no_environment)
 {
 	static const struct escape escapes[] = {
 		{"return os.getenv('HOME')", .message = "global 'os'"},
@@ -168,11 +166,10 @@ static void there_is_no_environment(void **state)
 		{"return string.format('%p', {})", .message = "invalid conversion '%p'"},
 	};
 
-	(void)state;
 	ASSERT_CONTAINED(escapes);
 }
 
-static void there_is_no_bytecode(void **state)
+TEST(there_is_no_bytecode)
 {
 	static const struct escape escapes[] = {
 		{"return string.dump(function() end)", .message = "field 'dump'"},
@@ -194,7 +191,6 @@ static void there_is_no_bytecode(void **state)
 	struct wfs_code *program = NULL;
 	struct wfs_error error = {0};
 
-	(void)state;
 	ASSERT_CONTAINED(escapes);
 
 	assert_int_equal(wfs_code_new(lua_box(), &options, &program, &error), -EINVAL);
@@ -202,7 +198,7 @@ static void there_is_no_bytecode(void **state)
 	assert_non_null(strstr(error.message, "attempt to load a binary chunk"));
 }
 
-static void metatables_of_strings_cannot_be_reached(void **state)
+TEST(metatables_of_strings_cannot_be_reached)
 {
 	static const struct escape escapes[] = {
 		{"return {getmetatable(''), getmetatable(string), getmetatable(_G)}",
@@ -221,11 +217,10 @@ static void metatables_of_strings_cannot_be_reached(void **state)
 		{"string = {rep = 1} return ('x'):rep(2)", .value = "\"xx\""},
 	};
 
-	(void)state;
 	ASSERT_CONTAINED(escapes);
 }
 
-static void there_are_no_coroutines(void **state)
+TEST(there_are_no_coroutines)
 {
 	static const struct escape escapes[] = {
 		{"return coroutine.wrap(function() while true do end end)()",
@@ -234,11 +229,10 @@ static void there_are_no_coroutines(void **state)
 		{"return ('').coroutine.yield()", .message = "attempt to index a nil value"},
 	};
 
-	(void)state;
 	ASSERT_CONTAINED(escapes);
 }
 
-static void finalisers_and_weak_tables_are_refused(void **state)
+TEST(finalisers_and_weak_tables_are_refused)
 {
 	static const struct escape escapes[] = {
 		{"setmetatable({}, {__gc = function() end})", .message = "'__gc' in a metatable"},
@@ -259,11 +253,10 @@ static void finalisers_and_weak_tables_are_refused(void **state)
 			.value = "0", .limits = &enough},
 	};
 
-	(void)state;
 	ASSERT_CONTAINED(escapes);
 }
 
-static void huge_strings_are_bounded(void **state)
+TEST(huge_strings_are_bounded)
 {
 	static const struct escape escapes[] = {
 		{"return ('x'):rep(1 << 40)", .message = "package.lua:2: " MEMORY},
@@ -296,11 +289,10 @@ static void huge_strings_are_bounded(void **state)
 			.message = MEMORY},
 	};
 
-	(void)state;
 	ASSERT_CONTAINED(escapes);
 }
 
-static void huge_tables_are_bounded(void **state)
+TEST(huge_tables_are_bounded)
 {
 	static const struct escape escapes[] = {
 		{"local t = {} for i = 1, 1 << 20 do t[i] = i end", .message = MEMORY,
@@ -314,11 +306,10 @@ static void huge_tables_are_bounded(void **state)
 		{"return table.pack(table.unpack({}, 1, 1e6)).n", .message = "too many results"},
 	};
 
-	(void)state;
 	ASSERT_CONTAINED(escapes);
 }
 
-static void deep_recursion_ends(void **state)
+TEST(deep_recursion_ends)
 {
 	static const struct escape escapes[] = {
 		{"local function f(n) return 1 + f(n + 1) end local ok, m = pcall(f, 1)\n"
@@ -353,11 +344,10 @@ static void deep_recursion_ends(void **state)
 			.message = "nested more than 128 levels"},
 	};
 
-	(void)state;
 	ASSERT_CONTAINED(escapes);
 }
 
-static void deeply_nested_code_does_not_compile(void **state)
+TEST(deeply_nested_code_does_not_compile)
 {
 	static const struct {
 		const char *open;
@@ -365,7 +355,6 @@ static void deeply_nested_code_does_not_compile(void **state)
 	} cases[] = {
 		{"(", ")"}, {"{", "}"}, {"function() return ", " end"}, {"- ", ""}, {"not ", ""}};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(cases); i++) {
 		WFS_AUTO_BUFFER struct wfs_buffer body = {0};
 		AUTO_ANSWER struct lua_answer answer = {0};
@@ -385,7 +374,7 @@ static void deeply_nested_code_does_not_compile(void **state)
 	}
 }
 
-static void a_pattern_that_explodes_ends(void **state)
+TEST(a_pattern_that_explodes_ends)
 {
 	static const struct escape escapes[] = {
 		{"return string.find(('a'):rep(28), ('a?'):rep(28) .. ('a'):rep(28) .. 'b')",
@@ -410,11 +399,10 @@ static void a_pattern_that_explodes_ends(void **state)
 			.message = "pattern too complex"},
 	};
 
-	(void)state;
 	ASSERT_CONTAINED(escapes);
 }
 
-static void error_objects_run_no_code(void **state)
+TEST(error_objects_run_no_code)
 {
 	static const struct escape escapes[] = {
 		{"error({code = 1})", .message = "package.lua: error with a table for its message"},
@@ -446,11 +434,10 @@ static void error_objects_run_no_code(void **state)
 			.value = "[true,false]"},
 	};
 
-	(void)state;
 	ASSERT_CONTAINED(escapes);
 }
 
-static void numbers_at_the_edge_of_json_are_exact_or_refused(void **state)
+TEST(numbers_at_the_edge_of_json_are_exact_or_refused)
 {
 	static const struct escape escapes[] = {
 		{"return {2^53, 2^53 + 1, (1 << 53) + 1, -(2^53)}",
@@ -478,28 +465,5 @@ static void numbers_at_the_edge_of_json_are_exact_or_refused(void **state)
 		{"local t = {} t[0/0] = 1", .message = "index is NaN"},
 	};
 
-	(void)state;
 	ASSERT_CONTAINED(escapes);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(there_is_no_clock),
-		cmocka_unit_test(there_are_no_files),
-		cmocka_unit_test(there_is_no_environment),
-		cmocka_unit_test(there_is_no_bytecode),
-		cmocka_unit_test(metatables_of_strings_cannot_be_reached),
-		cmocka_unit_test(there_are_no_coroutines),
-		cmocka_unit_test(finalisers_and_weak_tables_are_refused),
-		cmocka_unit_test(huge_strings_are_bounded),
-		cmocka_unit_test(huge_tables_are_bounded),
-		cmocka_unit_test(deep_recursion_ends),
-		cmocka_unit_test(deeply_nested_code_does_not_compile),
-		cmocka_unit_test(a_pattern_that_explodes_ends),
-		cmocka_unit_test(error_objects_run_no_code),
-		cmocka_unit_test(numbers_at_the_edge_of_json_are_exact_or_refused),
-	};
-
-	return cmocka_run_group_tests_name("lua-escape", tests, NULL, NULL);
 }

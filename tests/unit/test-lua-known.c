@@ -87,29 +87,25 @@ static void assert_file_fails(const char *name, const char *message)
 	assert_string_equal(answer.error.message, message);
 }
 
-static void a_break_leaves_no_variable_to_close(void **state)
+TEST(a_break_leaves_no_variable_to_close)
 {
-	(void)state;
 	assert_file_fails("break-leaves-close-list.lua",
 		"package.lua:2: '__close' in a metatable is not available");
 }
 
-static void a_metatable_does_not_become_weak_during_an_assignment(void **state)
+TEST(a_metatable_does_not_become_weak_during_an_assignment)
 {
-	(void)state;
 	assert_file_gives("use-after-free-in-newindex.lua", "59");
 }
 
-static void a_metatable_does_not_become_weak_after_it_was_set(void **state)
+TEST(a_metatable_does_not_become_weak_after_it_was_set)
 {
-	(void)state;
 	assert_file_gives("weak-behind-setmetatable.lua",
 		"[0,1,false,\"package.lua:10: variable 'x' got a non-closable value\"]");
 }
 
-static void no_metamethod_moves_the_stack_of_a_concatenation(void **state)
+TEST(no_metamethod_moves_the_stack_of_a_concatenation)
 {
-	(void)state;
 	assert_file_fails("stack-moves-in-concat.lua",
 		"package.lua:4: '__concat' in a metatable is not available");
 }
@@ -133,21 +129,18 @@ static void assert_file_gives_the_same_in_each_process(const char *name)
 	}
 }
 
-static void a_table_with_holes_has_one_length_in_each_process(void **state)
+TEST(a_table_with_holes_has_one_length_in_each_process)
 {
-	(void)state;
 	assert_file_gives_the_same_in_each_process("length-of-holes-differs.lua");
 }
 
-static void messages_and_orders_are_one_in_each_process(void **state)
+TEST(messages_and_orders_are_one_in_each_process)
 {
-	(void)state;
 	assert_file_gives_the_same_in_each_process("differ-between-runs.lua");
 }
 
-static void a_message_names_the_first_key_in_order(void **state)
+TEST(a_message_names_the_first_key_in_order)
 {
-	(void)state;
 	assert_file_gives("keys-in-error-differ.lua",
 		"[\"package.lua: invoke: argument #2: array with the key 'k1'\","
 		"\"a key of type function has no order\"]");
@@ -190,9 +183,8 @@ static void run_indices(const char *index, int count, struct lua_answer *ret)
 static const char *const indices[] = {".k", "[k]", " . k", ".k--[==[ ]] ]==]\n",
 	".k --[[ a comment ]]", "[ [==[k]==] ]", "['k\\']']"};
 
-static void as_many_indices_in_a_row_as_there_may_be_run(void **state)
+TEST(as_many_indices_in_a_row_as_there_may_be_run)
 {
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(indices); i++) {
 		AUTO_ANSWER struct lua_answer answer;
 
@@ -204,11 +196,10 @@ static void as_many_indices_in_a_row_as_there_may_be_run(void **state)
 }
 
 /* 100,000 of them took seven seconds, and ended in a C stack that had overflowed. */
-static void more_indices_in_a_row_are_refused(void **state)
+TEST(more_indices_in_a_row_are_refused)
 {
 	static const int counts[] = {201, 30000};
 
-	(void)state;
 	for (size_t i = 0; i < 2 * WFS_ARRAY_COUNT(indices); i++) {
 		AUTO_ANSWER struct lua_answer answer;
 
@@ -220,7 +211,7 @@ static void more_indices_in_a_row_are_refused(void **state)
 	}
 }
 
-static void nothing_hides_indices(void **state)
+TEST(nothing_hides_indices)
 {
 	static const char *const expressions[] = {
 		"(%s)%s",
@@ -234,7 +225,6 @@ static void nothing_hides_indices(void **state)
 		"#[[ ' ]]+t%s%s",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(expressions); i++) {
 		WFS_AUTO_BUFFER struct wfs_buffer source = {0};
 		WFS_AUTO_BUFFER struct wfs_buffer row = {0};
@@ -259,14 +249,13 @@ static void nothing_hides_indices(void **state)
 	}
 }
 
-static void indices_that_are_not_in_a_row_are_not_counted(void **state)
+TEST(indices_that_are_not_in_a_row_are_not_counted)
 {
 	static const char *const pieces[] = {"t.k = t.k\n", "t.k:f()\n",
 		"t[t.k] = {t.k, [t.k] = 1}\n",
 		"local _ = '.k.k' .. t.k .. \".k\" .. [[.k.k]] -- .k.k\n",
 		"f(1., .5, 1e+5, 0x.8p-1)\n", "local _ = t.k and t.k or -t.k\n"};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(pieces); i++) {
 		WFS_AUTO_BUFFER struct wfs_buffer source = {0};
 		AUTO_ANSWER struct lua_answer answer;
@@ -279,23 +268,4 @@ static void indices_that_are_not_in_a_row_are_not_counted(void **state)
 		lua_answer_run(NULL, wfs_buffer_text(&source), &answer);
 		assert_int_not_equal(answer.error.code, WFS_E_SYNTAX_ERROR);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_break_leaves_no_variable_to_close),
-		cmocka_unit_test(a_metatable_does_not_become_weak_during_an_assignment),
-		cmocka_unit_test(a_metatable_does_not_become_weak_after_it_was_set),
-		cmocka_unit_test(no_metamethod_moves_the_stack_of_a_concatenation),
-		cmocka_unit_test(a_table_with_holes_has_one_length_in_each_process),
-		cmocka_unit_test(messages_and_orders_are_one_in_each_process),
-		cmocka_unit_test(a_message_names_the_first_key_in_order),
-		cmocka_unit_test(as_many_indices_in_a_row_as_there_may_be_run),
-		cmocka_unit_test(more_indices_in_a_row_are_refused),
-		cmocka_unit_test(nothing_hides_indices),
-		cmocka_unit_test(indices_that_are_not_in_a_row_are_not_counted),
-	};
-
-	return cmocka_run_group_tests_name("lua-known", tests, NULL, NULL);
 }

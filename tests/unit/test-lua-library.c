@@ -56,7 +56,7 @@ static void assert_all_as_stock(const char *const *expressions, size_t count)
 #define ASSERT_ALL_AS_STOCK(expressions) \
 	assert_all_as_stock(expressions, WFS_ARRAY_COUNT(expressions))
 
-static void basic_functions_are_those_of_lua(void **state)
+TEST(basic_functions_are_those_of_lua)
 {
 	static const char *const expressions[] = {
 		"assert(1, 2, 3)",
@@ -113,11 +113,10 @@ static void basic_functions_are_those_of_lua(void **state)
 		"1 < 'x'",
 	};
 
-	(void)state;
 	ASSERT_ALL_AS_STOCK(expressions);
 }
 
-static void strings_are_those_of_lua(void **state)
+TEST(strings_are_those_of_lua)
 {
 	static const char *const expressions[] = {
 		"('hello'):byte(), ('hello'):byte(-1), ('hello'):byte(2, 4), (''):byte()",
@@ -156,11 +155,10 @@ static void strings_are_those_of_lua(void **state)
 		"('b'):rep(700)):len()",
 	};
 
-	(void)state;
 	ASSERT_ALL_AS_STOCK(expressions);
 }
 
-static void tables_are_those_of_lua(void **state)
+TEST(tables_are_those_of_lua)
 {
 	static const char *const expressions[] = {
 		"(function() local t = {1, 2} table.insert(t, 3) table.insert(t, 1, 0) return t "
@@ -204,11 +202,10 @@ static void tables_are_those_of_lua(void **state)
 		"{})",
 	};
 
-	(void)state;
 	ASSERT_ALL_AS_STOCK(expressions);
 }
 
-static void numbers_are_those_of_lua(void **state)
+TEST(numbers_are_those_of_lua)
 {
 	static const char *const expressions[] = {
 		"math.abs(-1), math.abs(1.5), math.abs(-1.5), math.abs(math.mininteger), "
@@ -234,11 +231,10 @@ static void numbers_are_those_of_lua(void **state)
 		"math.floor({})",
 	};
 
-	(void)state;
 	ASSERT_ALL_AS_STOCK(expressions);
 }
 
-static void utf8_is_that_of_lua(void **state)
+TEST(utf8_is_that_of_lua)
 {
 	static const char *const expressions[] = {
 		"utf8.char(), utf8.char(72, 228, 8364, 128512), #utf8.charpattern",
@@ -268,13 +264,11 @@ static void utf8_is_that_of_lua(void **state)
 		"return n end)()",
 	};
 
-	(void)state;
 	ASSERT_ALL_AS_STOCK(expressions);
 }
 
-static void traversal_is_sorted(void **state)
+TEST(traversal_is_sorted)
 {
-	(void)state;
 	assert_step("function step()\n"
 		    "local t, keys = {}, {}\n"
 		    "for i = 10, 1, -1 do t['k' .. i] = i t[-i] = i end\n"
@@ -292,9 +286,8 @@ static void traversal_is_sorted(void **state)
 		"true\"");
 }
 
-static void traversal_sees_the_keys_there_were(void **state)
+TEST(traversal_sees_the_keys_there_were)
 {
-	(void)state;
 	assert_value("(function() local t, n = {a = 1, b = 2, c = 3}, 0\n"
 		     "for k in pairs(t) do t[k] = nil t.b = nil t[k .. 'x'] = 1 n = n + 1 end\n"
 		     "return n end)()",
@@ -318,9 +311,8 @@ static void traversal_sees_the_keys_there_were(void **state)
 		"\"own\"");
 }
 
-static void keys_without_an_order_are_refused(void **state)
+TEST(keys_without_an_order_are_refused)
 {
-	(void)state;
 	assert_body_fails("for k in pairs({[{}] = 1}) do end", "a key of type table has no order");
 	assert_body_fails("for k in pairs({[print or type] = 1}) do end", "type function");
 	assert_body_fails("return next({[null] = 1})", "type userdata");
@@ -328,9 +320,8 @@ static void keys_without_an_order_are_refused(void **state)
 	assert_body_fails("pairs(nil)", "table expected, got nil");
 }
 
-static void a_metatable_is_what_it_was_when_it_was_set(void **state)
+TEST(a_metatable_is_what_it_was_when_it_was_set)
 {
-	(void)state;
 	assert_value("(function() local m = {__index = {a = 1}} local t = setmetatable({}, m)\n"
 		     "m.__index = {a = 2} m.__len = function() return 7 end\n"
 		     "return {t.a, #t, setmetatable({}, m).a, #setmetatable({}, m)} end)()",
@@ -353,9 +344,8 @@ static void a_metatable_is_what_it_was_when_it_was_set(void **state)
 		"0");
 }
 
-static void no_text_shows_an_address(void **state)
+TEST(no_text_shows_an_address)
 {
-	(void)state;
 	assert_value("{tostring({}), tostring(print), tostring(tostring), tostring(null),\n"
 		     "tostring(step), tostring(array{})}",
 		"[\"table\",\"nil\",\"function\",\"null\",\"function\",\"table\"]");
@@ -368,9 +358,8 @@ static void no_text_shows_an_address(void **state)
 	assert_body_fails("error({} .. 'x')", "attempt to concatenate a table value");
 }
 
-static void sorting_is_stable_and_always_ends(void **state)
+TEST(sorting_is_stable_and_always_ends)
 {
-	(void)state;
 	assert_value("(function() local t = {}\n"
 		     "for i = 1, 50 do t[i] = {k = i % 3, i = i} end\n"
 		     "table.sort(t, function(a, b) return a.k < b.k end)\n"
@@ -388,9 +377,8 @@ static void sorting_is_stable_and_always_ends(void **state)
 		"[false,3,2,1]");
 }
 
-static void random_numbers_keep_their_range(void **state)
+TEST(random_numbers_keep_their_range)
 {
-	(void)state;
 	assert_step(
 		"function step(s, e, c)\n"
 		"local seen = {}\n"
@@ -409,7 +397,7 @@ static void random_numbers_keep_their_range(void **state)
 	assert_body_fails("ctx.random(1.5)", "no integer representation");
 }
 
-static void what_is_not_there_is_absent(void **state)
+TEST(what_is_not_there_is_absent)
 {
 	static const char *const names[] = {"collectgarbage", "coroutine", "debug", "dofile", "io",
 		"load", "loadfile", "loadstring", "module", "os", "package", "print", "rawset",
@@ -417,7 +405,6 @@ static void what_is_not_there_is_absent(void **state)
 		"math.exp", "math.log", "math.pow", "string.dump", "string.pack", "string.unpack",
 		"string.packsize"};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(names); i++) {
 		WFS_AUTO_BUFFER struct wfs_buffer expression = {0};
 
@@ -427,33 +414,10 @@ static void what_is_not_there_is_absent(void **state)
 	}
 }
 
-static void the_globals_are_those_of_the_step(void **state)
+TEST(the_globals_are_those_of_the_step)
 {
-	(void)state;
 	assert_step("x = 1 function step() local t = {}\n"
 		    "for k in pairs(_G) do t[#t + 1] = k end return t end",
 		NULL, NULL, "[\"_G\",\"step\",\"x\"]");
 	assert_value("_G._G == _G and _G.tostring == tostring", "true");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(basic_functions_are_those_of_lua),
-		cmocka_unit_test(strings_are_those_of_lua),
-		cmocka_unit_test(tables_are_those_of_lua),
-		cmocka_unit_test(numbers_are_those_of_lua),
-		cmocka_unit_test(utf8_is_that_of_lua),
-		cmocka_unit_test(traversal_is_sorted),
-		cmocka_unit_test(traversal_sees_the_keys_there_were),
-		cmocka_unit_test(keys_without_an_order_are_refused),
-		cmocka_unit_test(a_metatable_is_what_it_was_when_it_was_set),
-		cmocka_unit_test(no_text_shows_an_address),
-		cmocka_unit_test(sorting_is_stable_and_always_ends),
-		cmocka_unit_test(random_numbers_keep_their_range),
-		cmocka_unit_test(what_is_not_there_is_absent),
-		cmocka_unit_test(the_globals_are_those_of_the_step),
-	};
-
-	return cmocka_run_group_tests_name("lua-library", tests, NULL, NULL);
 }

@@ -44,9 +44,8 @@ static void assert_ends(const char *body, const char *message)
 
 #define INSTRUCTIONS "more than 200000 instructions"
 
-static void an_endless_loop_ends_at_its_line(void **state)
+TEST(an_endless_loop_ends_at_its_line)
 {
-	(void)state;
 	assert_ends("\nwhile true do end", "package.lua:3: " INSTRUCTIONS);
 	assert_ends("::again:: goto again", INSTRUCTIONS);
 	assert_ends("for i = 1, math.huge do end", INSTRUCTIONS);
@@ -54,9 +53,8 @@ static void an_endless_loop_ends_at_its_line(void **state)
 	assert_ends("local function f() return f() end f()", INSTRUCTIONS);
 }
 
-static void no_function_swallows_the_end(void **state)
+TEST(no_function_swallows_the_end)
 {
-	(void)state;
 	assert_ends("while true do pcall(function() while true do end end) end", INSTRUCTIONS);
 	assert_ends("pcall(pcall, pcall, function() while true do end end) return 1", INSTRUCTIONS);
 	assert_ends("xpcall(function() while true do end end, function() while true do end end)\n"
@@ -68,7 +66,7 @@ static void no_function_swallows_the_end(void **state)
 		"local function h() xpcall(error, h) end h() while true do h() end", INSTRUCTIONS);
 }
 
-static void loops_in_metamethods_end(void **state)
+TEST(loops_in_metamethods_end)
 {
 	static const char *const uses[] = {
 		"return t.x",
@@ -89,7 +87,6 @@ static void loops_in_metamethods_end(void **state)
 	static const char *const events[] = {"__index", "__newindex", "__add", "__lt", "__len",
 		"__call", "__tostring", "__pairs", "__eq"};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(uses); i++) {
 		WFS_AUTO_BUFFER struct wfs_buffer body = {0};
 
@@ -102,9 +99,8 @@ static void loops_in_metamethods_end(void **state)
 	}
 }
 
-static void loops_in_callbacks_end(void **state)
+TEST(loops_in_callbacks_end)
 {
-	(void)state;
 	assert_ends("table.sort({3, 2, 1}, function() while true do end end)", INSTRUCTIONS);
 	assert_ends("return (('x'):gsub('x', function() while true do end end))", INSTRUCTIONS);
 	assert_ends("for w in function() while true do end end do end", INSTRUCTIONS);
@@ -112,9 +108,8 @@ static void loops_in_callbacks_end(void **state)
 		INSTRUCTIONS);
 }
 
-static void the_work_of_library_functions_is_counted(void **state)
+TEST(the_work_of_library_functions_is_counted)
 {
-	(void)state;
 	assert_ends("local s = ('x'):rep(1 << 20) while true do s:upper() end", INSTRUCTIONS);
 	assert_ends("local s = ('x'):rep(1 << 20) while true do s:reverse() end", INSTRUCTIONS);
 	assert_ends("while true do ('x'):rep(1 << 20) end", INSTRUCTIONS);
@@ -167,13 +162,12 @@ static void the_work_of_library_functions_is_counted(void **state)
 		INSTRUCTIONS);
 }
 
-static void garbage_does_not_count(void **state)
+TEST(garbage_does_not_count)
 {
 	static const struct wfs_lua_limits limits = {
 		.instructions = 100000000, .memory_bytes = 4 << 20, .output_bytes = 1 << 16};
 	AUTO_OUTCOME struct lua_outcome outcome;
 
-	(void)state;
 	lua_outcome_run(&limits,
 		"function step() local n = 0\n"
 		"for i = 1, 100000 do local t = {i, {i}, 'x' .. i} n = n + #t end\n"
@@ -185,9 +179,8 @@ static void garbage_does_not_count(void **state)
 	assert_memory_equal(outcome.result.state.data, "300200\n", 7);
 }
 
-static void living_at_the_edge_of_memory_ends_soon(void **state)
+TEST(living_at_the_edge_of_memory_ends_soon)
 {
-	(void)state;
 	/* Fills memory to the edge; then each allocation makes Lua collect everything. */
 	assert_ends("local t, s = {}, 0\n"
 		    "for i = 1, 100000 do t[i] = {} s = s + 1 if s == 87000 then break end end\n"
@@ -195,13 +188,12 @@ static void living_at_the_edge_of_memory_ends_soon(void **state)
 		"more than");
 }
 
-static void huge_values_compared_end_by_time(void **state)
+TEST(huge_values_compared_end_by_time)
 {
 	static const struct wfs_lua_limits limits = {
 		.instructions = 1000000, .memory_bytes = 64 << 20, .output_bytes = 1 << 16};
 	const double start = seconds();
 
-	(void)state;
 	assert_fails_within(&limits,
 		"function step() local a = ('x'):rep(1 << 20) local b = ('x'):rep(1 << 20)\n"
 		"while a == b do end end",
@@ -209,13 +201,12 @@ static void huge_values_compared_end_by_time(void **state)
 	assert_true(seconds() - start < 20);
 }
 
-static void finding_field_after_field_costs_the_text_once(void **state)
+TEST(finding_field_after_field_costs_the_text_once)
 {
 	static const struct wfs_lua_limits limits = {
 		.instructions = 1000000, .memory_bytes = 8 << 20, .output_bytes = 1 << 16};
 	AUTO_OUTCOME struct lua_outcome outcome;
 
-	(void)state;
 	lua_outcome_run(&limits,
 		"function step() local s = ('field,'):rep(20000) local n, at = 0, 1\n"
 		"while true do at = s:find(',', at, true) if not at then return n end\n"
@@ -225,9 +216,8 @@ static void finding_field_after_field_costs_the_text_once(void **state)
 	assert_memory_equal(outcome.result.state.data, "20000\n", 6);
 }
 
-static void many_results_are_bounded(void **state)
+TEST(many_results_are_bounded)
 {
-	(void)state;
 	assert_body_fails("return table.unpack({}, 1, 1 << 40)", "too many results");
 	assert_body_fails(
 		"return table.unpack({}, math.mininteger, math.maxinteger)", "too many results");
@@ -235,15 +225,14 @@ static void many_results_are_bounded(void **state)
 	assert_body_fails("return utf8.codepoint(('x'):rep(1 << 21), 1, -1)", "too long");
 }
 
-static void output_is_bounded(void **state)
+TEST(output_is_bounded)
 {
-	(void)state;
 	assert_ends("return ('x'):rep(1 << 16)", "new state: more than 65536 bytes of JSON");
 	assert_ends("local t = array() for i = 1, 40 do t = {t, t} end return t", "bytes of JSON");
 	assert_ends("return 1, {effects = {('x'):rep(1 << 16)}}", "effects: [1]: more than 65536");
 }
 
-static void an_object_is_usable_after_each_bound(void **state)
+TEST(an_object_is_usable_after_each_bound)
 {
 	static const char source[] = "function step(s, e)\n"
 				     "if e == 1 then while true do end end\n"
@@ -255,7 +244,6 @@ static void an_object_is_usable_after_each_bound(void **state)
 	WFS_AUTO_CODE struct wfs_code *lua = NULL;
 	AUTO_OUTCOME struct lua_outcome outcome = {0};
 
-	(void)state;
 	assert_int_equal(
 		load_reducer(FEW_INSTRUCTIONS, "a.lua", source, strlen(source), &lua, NULL), 0);
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(events); i++) {
@@ -279,14 +267,13 @@ static int step_on_budget(
 	return wfs_code_step(lua, &step, &result, error);
 }
 
-static void steps_share_a_budget(void **state)
+TEST(steps_share_a_budget)
 {
 	static const char source[] = "function step() for i = 1, 100000 do end return 1 end";
 	struct wfs_lua_budget budget = {.instructions = 450000};
 	WFS_AUTO_CODE struct wfs_code *lua = NULL;
 	struct wfs_error error;
 
-	(void)state;
 	assert_int_equal(
 		load_reducer(FEW_INSTRUCTIONS, "a.lua", source, strlen(source), &lua, NULL), 0);
 	for (int i = 0; i < 4; i++)
@@ -301,7 +288,7 @@ static void steps_share_a_budget(void **state)
 	assert_int_equal(step_on_budget(lua, NULL, &error), 0);
 }
 
-static void steps_too_short_to_be_looked_at_end_by_time(void **state)
+TEST(steps_too_short_to_be_looked_at_end_by_time)
 {
 	static const char source[] =
 		"local a, b = ('x'):rep(1 << 20) .. 'a', ('x'):rep(1 << 20) .. 'b'\n"
@@ -314,7 +301,6 @@ static void steps_too_short_to_be_looked_at_end_by_time(void **state)
 	int r = 0;
 
 	/* 200 comparisons of a MiB each are fewer instructions than are between two looks. */
-	(void)state;
 	assert_int_equal(load_reducer(&limits, "a.lua", source, strlen(source), &lua, NULL), 0);
 	assert_int_equal(step_on_budget(lua, &budget, &error), 0);
 	assert_true(budget.time_used_ns == 0);
@@ -330,7 +316,7 @@ static void steps_too_short_to_be_looked_at_end_by_time(void **state)
 }
 
 /* Every allocation of loading and stepping is refused once, by a limit that is just too small. */
-static void any_memory_limit_ends_in_an_answer(void **state)
+TEST(any_memory_limit_ends_in_an_answer)
 {
 	static const char source[] =
 		"local t = {} for i = 1, 20 do t['k' .. i] = {i, tostring(i):rep(20)} end\n"
@@ -343,7 +329,6 @@ static void any_memory_limit_ends_in_an_answer(void **state)
 	size_t loaded_count = 0;
 	size_t done_count = 0;
 
-	(void)state;
 	for (size_t bytes = 256; bytes < 81920; bytes += 24) {
 		struct wfs_lua_limits limits = {
 			.instructions = 1000000, .memory_bytes = bytes, .output_bytes = 1 << 16};
@@ -368,7 +353,7 @@ static void any_memory_limit_ends_in_an_answer(void **state)
 
 /* --- the host's memory --- */
 
-static void a_failing_allocation_is_told_and_survived(void **state)
+TEST(a_failing_allocation_is_told_and_survived)
 {
 	static const char source[] = "local t = {} for i = 1, 40 do t[i] = {i} end\n"
 				     "function step(s, e, c) pcall(function() s.t = t end)\n"
@@ -376,7 +361,6 @@ static void a_failing_allocation_is_told_and_survived(void **state)
 	bool failed = true;
 	unsigned int n = 1;
 
-	(void)state;
 	for (; failed; n++) {
 		WFS_AUTO_CODE struct wfs_code *lua = NULL;
 		AUTO_OUTCOME struct lua_outcome outcome = {0};
@@ -399,7 +383,7 @@ static void a_failing_allocation_is_told_and_survived(void **state)
 	assert_true(n > 5);
 }
 
-static void memory_does_not_grow_over_many_steps(void **state)
+TEST(memory_does_not_grow_over_many_steps)
 {
 	static const struct wfs_lua_limits limits = {
 		.instructions = 100000, .memory_bytes = 1 << 20, .output_bytes = 1 << 16};
@@ -411,35 +395,9 @@ static void memory_does_not_grow_over_many_steps(void **state)
 	WFS_AUTO_CODE struct wfs_code *lua = NULL;
 	AUTO_OUTCOME struct lua_outcome outcome = {0};
 
-	(void)state;
 	assert_int_equal(load_reducer(&limits, "a.lua", source, strlen(source), &lua, NULL), 0);
 	for (int i = 0; i < 100 * 1000; i++) {
 		lua_outcome_step(lua, "{\"n\":1,\"name\":\"x\"}\n", "1", &outcome);
 		assert_int_equal(outcome.r, 0);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_endless_loop_ends_at_its_line),
-		cmocka_unit_test(no_function_swallows_the_end),
-		cmocka_unit_test(loops_in_metamethods_end),
-		cmocka_unit_test(loops_in_callbacks_end),
-		cmocka_unit_test(the_work_of_library_functions_is_counted),
-		cmocka_unit_test(garbage_does_not_count),
-		cmocka_unit_test(living_at_the_edge_of_memory_ends_soon),
-		cmocka_unit_test(huge_values_compared_end_by_time),
-		cmocka_unit_test(finding_field_after_field_costs_the_text_once),
-		cmocka_unit_test(many_results_are_bounded),
-		cmocka_unit_test(output_is_bounded),
-		cmocka_unit_test(an_object_is_usable_after_each_bound),
-		cmocka_unit_test(steps_share_a_budget),
-		cmocka_unit_test(steps_too_short_to_be_looked_at_end_by_time),
-		cmocka_unit_test(any_memory_limit_ends_in_an_answer),
-		cmocka_unit_test(a_failing_allocation_is_told_and_survived),
-		cmocka_unit_test(memory_does_not_grow_over_many_steps),
-	};
-
-	return cmocka_run_group_tests_name("lua-limit", tests, NULL, NULL);
 }

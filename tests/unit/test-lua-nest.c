@@ -2,7 +2,7 @@
 /* Bounds of a call, and calls within calls: what they have together, what one does to the other. */
 #include "tests/unit/program-helper.h"
 
-static void a_bound_is_another_kind_of_failure(void **state)
+TEST(a_bound_is_another_kind_of_failure)
 {
 	static const struct {
 		const char *source;
@@ -18,7 +18,6 @@ static void a_bound_is_another_kind_of_failure(void **state)
 	static const struct wfs_lua_limits limits = {
 		.instructions = 200000, .memory_bytes = 4 << 20, .output_bytes = 1 << 16};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(cases); i++) {
 		WFS_AUTO_CODE struct wfs_code *program = NULL;
 		struct wfs_code_call call = {.function = "run"};
@@ -78,11 +77,10 @@ static void nest_done(struct nest *nest)
 	(&(struct wfs_lua_limits){ \
 		.instructions = 50000000, .memory_bytes = 8 << 20, .output_bytes = 1 << 16})
 
-static void a_nested_call_answers(void **state)
+TEST(a_nested_call_answers)
 {
 	AUTO_NEST struct nest nest;
 
-	(void)state;
 	nest_run(&nest, SMALL, "function run(a) return {a, invoke(a + 1), invoke(a + 2)} end",
 		"n = 0 function run(a) n = n + 1 return a * 10 + n end", "[1]");
 
@@ -90,11 +88,10 @@ static void a_nested_call_answers(void **state)
 	assert_string_equal(wfs_buffer_text(&nest.answer.text), "[1,21,31]");
 }
 
-static void a_nested_call_is_told_what_is_left_of_the_budget(void **state)
+TEST(a_nested_call_is_told_what_is_left_of_the_budget)
 {
 	AUTO_NEST struct nest nest;
 
-	(void)state;
 	nest_run(&nest, SMALL,
 		"function run() for i = 1, 100000 do end invoke() store.get() return 1 end",
 		"function run() for i = 1, 200000 do end end", NULL);
@@ -104,13 +101,12 @@ static void a_nested_call_is_told_what_is_left_of_the_budget(void **state)
 	assert_in_range(nest.budget.used, 300000, 307000);
 }
 
-static void calls_together_have_the_instructions_of_one(void **state)
+TEST(calls_together_have_the_instructions_of_one)
 {
 	AUTO_NEST struct nest nest;
 	AUTO_NEST struct nest second;
 
 	/* The outer one ends by what the nested ones used. */
-	(void)state;
 	nest_run(&nest, SMALL, "function run() for i = 1, 20 do invoke() end return 1 end",
 		"function run() for i = 1, 100000 do end end", NULL);
 	assert_int_equal(nest.answer.failure, WFS_LUA_FAILURE_BOUND);
@@ -130,25 +126,23 @@ static void calls_together_have_the_instructions_of_one(void **state)
 	assert_in_range(second.budget.used, 1000000, 1004000);
 }
 
-static void short_calls_are_counted(void **state)
+TEST(short_calls_are_counted)
 {
 	AUTO_NEST struct nest nest;
 
-	(void)state;
 	nest_run(&nest, SMALL, "function run() while true do invoke() end end",
 		"function run() end", NULL);
 	assert_int_equal(nest.answer.failure, WFS_LUA_FAILURE_BOUND);
 	assert_in_range(nest.host.call_count, 100, 1000);
 }
 
-static void a_nested_call_has_the_memory_that_is_left(void **state)
+TEST(a_nested_call_has_the_memory_that_is_left)
 {
 	/* The inner one keeps as many MiB as it is told. */
 	static const char inner[] = "function run(n) return #('x'):rep(n << 20) end";
 	AUTO_NEST struct nest enough;
 	AUTO_NEST struct nest little;
 
-	(void)state;
 	nest_run(&enough, LITTLE_MEMORY,
 		"function run(n) local s = ('x'):rep(n << 20) return {invoke(2), #s} end", inner,
 		"[1]");
@@ -167,23 +161,21 @@ static void a_nested_call_has_the_memory_that_is_left(void **state)
 /* Leaves 4.5 MiB of garbage that no safe point has collected yet. */
 #define MAKE_GARBAGE "local a, b = ('x'):rep(2 << 20), ('x'):rep(5 << 19) a, b = nil, nil\n"
 
-static void garbage_of_the_outer_call_is_not_missed(void **state)
+TEST(garbage_of_the_outer_call_is_not_missed)
 {
 	AUTO_NEST struct nest nest;
 
 	/* Making the text takes twice its size. */
-	(void)state;
 	nest_run(&nest, LITTLE_MEMORY, "function run() " MAKE_GARBAGE "return invoke() end",
 		"function run() return #('x'):rep(5 << 19) end", NULL);
 	assert_string_equal(nest.answer.error.message, "");
 	assert_string_equal(wfs_buffer_text(&nest.answer.text), "2621440");
 }
 
-static void collecting_for_a_nested_call_shows_no_weak_table(void **state)
+TEST(collecting_for_a_nested_call_shows_no_weak_table)
 {
 	AUTO_NEST struct nest nest;
 
-	(void)state;
 	nest_run(&nest, LITTLE_MEMORY,
 		"function run() local m = {} local t = setmetatable({}, m) t[1] = {}\n" MAKE_GARBAGE
 		"m.__mode = 'v' invoke() return #t end",
@@ -192,18 +184,17 @@ static void collecting_for_a_nested_call_shows_no_weak_table(void **state)
 	assert_string_equal(wfs_buffer_text(&nest.answer.text), "1");
 }
 
-static void a_failed_nested_call_leaves_the_outer_one_alone(void **state)
+TEST(a_failed_nested_call_leaves_the_outer_one_alone)
 {
 	AUTO_NEST struct nest nest;
 
-	(void)state;
 	nest_run(&nest, SMALL, "function run() local a = invoke(1) return {a, invoke(2)} end",
 		"function run(n) if n == 1 then error('no') end return n end", NULL);
 	assert_string_equal(wfs_buffer_text(&nest.answer.text), "[null,2]");
 	assert_string_equal(nest.host.error.message, "market.lua:1: no");
 }
 
-static void a_program_may_be_called_while_it_runs(void **state)
+TEST(a_program_may_be_called_while_it_runs)
 {
 	WFS_AUTO_CODE struct wfs_code *program =
 		program_load("local runs = 0 function run(n) runs = runs + 1\n"
@@ -212,14 +203,13 @@ static void a_program_may_be_called_while_it_runs(void **state)
 	struct wfs_code_call call = {.function = "run", .host = &host.host};
 	AUTO_ANSWER struct lua_answer answer = {0};
 
-	(void)state;
 	lua_answer_call(program, &call, "[3]", &answer);
 
 	assert_string_equal(wfs_buffer_text(&answer.text), "[1,[1,[1,[1,null]]]]");
 	assert_false(wfs_code_is_running(program));
 }
 
-static void calls_within_calls_are_bounded(void **state)
+TEST(calls_within_calls_are_bounded)
 {
 	WFS_AUTO_CODE struct wfs_code *program =
 		program_load("function run() return {invoke()} end");
@@ -227,7 +217,6 @@ static void calls_within_calls_are_bounded(void **state)
 	struct wfs_code_call call = {.function = "run", .host = &host.host};
 	AUTO_ANSWER struct lua_answer answer = {0};
 
-	(void)state;
 	lua_answer_call(program, &call, NULL, &answer);
 
 	assert_string_equal(answer.error.message, "");
@@ -235,34 +224,13 @@ static void calls_within_calls_are_bounded(void **state)
 	assert_int_equal(host.call_count, WFS_BOX_DEPTH_MAX);
 }
 
-static void the_locale_is_restored(void **state)
+TEST(the_locale_is_restored)
 {
 	AUTO_NEST struct nest nest;
 
-	(void)state;
 	nest_run(
 		&nest, SMALL, "function run() invoke() return 1.5 end", "function run() end", NULL);
 	assert_string_equal(wfs_buffer_text(&nest.answer.text), "1.5");
 	assert_true(nest.host.locale_kept);
 	assert_true(uselocale((locale_t)0) == LC_GLOBAL_LOCALE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_bound_is_another_kind_of_failure),
-		cmocka_unit_test(a_nested_call_answers),
-		cmocka_unit_test(a_nested_call_is_told_what_is_left_of_the_budget),
-		cmocka_unit_test(calls_together_have_the_instructions_of_one),
-		cmocka_unit_test(short_calls_are_counted),
-		cmocka_unit_test(a_nested_call_has_the_memory_that_is_left),
-		cmocka_unit_test(garbage_of_the_outer_call_is_not_missed),
-		cmocka_unit_test(collecting_for_a_nested_call_shows_no_weak_table),
-		cmocka_unit_test(a_failed_nested_call_leaves_the_outer_one_alone),
-		cmocka_unit_test(a_program_may_be_called_while_it_runs),
-		cmocka_unit_test(calls_within_calls_are_bounded),
-		cmocka_unit_test(the_locale_is_restored),
-	};
-
-	return cmocka_run_group_tests_name("lua-nest", tests, NULL, NULL);
 }

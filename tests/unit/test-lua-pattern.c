@@ -135,7 +135,7 @@ static void assert_same_lines(const char *stock, const char *ours)
 	assert_string_equal(stock, ours);
 }
 
-static void patterns_match_as_in_stock_lua(void **state)
+TEST(patterns_match_as_in_stock_lua)
 {
 	static const struct wfs_lua_limits limits = {
 		.instructions = 100000000, .memory_bytes = 64 << 20, .output_bytes = 16 << 20};
@@ -143,7 +143,6 @@ static void patterns_match_as_in_stock_lua(void **state)
 	AUTO_OUTCOME struct lua_outcome outcome = {0};
 	lua_State *const stock = luaL_newstate();
 
-	(void)state;
 	assert_non_null(stock);
 	luaL_openlibs(stock);
 	assert_int_equal(luaL_dostring(stock, program), LUA_OK);
@@ -165,15 +164,14 @@ static void patterns_match_as_in_stock_lua(void **state)
 	lua_close(stock);
 }
 
-static void nesting_of_a_match_is_bounded(void **state)
+TEST(nesting_of_a_match_is_bounded)
 {
-	(void)state;
 	assert_body_fails("return ('a'):rep(1000):match(('a?'):rep(201))", "pattern too complex");
 	assert_value("('a'):rep(1000):match(('a?'):rep(150)):len()", "150");
 	assert_value("(''):match(('a*'):rep(10000))", "\"\"");
 }
 
-static void malformed_patterns_are_told(void **state)
+TEST(malformed_patterns_are_told)
 {
 	static const struct {
 		const char *pattern;
@@ -189,7 +187,6 @@ static void malformed_patterns_are_told(void **state)
 		{"a)", "invalid pattern capture"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(cases); i++) {
 		WFS_AUTO_BUFFER struct wfs_buffer body = {0};
 
@@ -203,15 +200,4 @@ static void malformed_patterns_are_told(void **state)
 	assert_body_fails("return ('a'):gsub('a', function() return {} end)",
 		"invalid replacement value (a table)");
 	assert_body_fails("return ('a'):gsub('a')", "string/function/table expected");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(patterns_match_as_in_stock_lua),
-		cmocka_unit_test(nesting_of_a_match_is_bounded),
-		cmocka_unit_test(malformed_patterns_are_told),
-	};
-
-	return cmocka_run_group_tests_name("lua-pattern", tests, NULL, NULL);
 }

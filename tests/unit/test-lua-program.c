@@ -40,18 +40,16 @@ static void assert_run_fails(const char *source, const char *arguments, const ch
 
 /* --- life --- */
 
-static void free_accepts_null(void **state)
+TEST(free_accepts_null)
 {
-	(void)state;
 	wfs_code_free(NULL);
 }
 
-static void code_that_does_not_compile_is_refused_with_its_line(void **state)
+TEST(code_that_does_not_compile_is_refused_with_its_line)
 {
 	WFS_AUTO_CODE struct wfs_code *program = NULL;
 	struct wfs_error error = {0};
 
-	(void)state;
 	assert_int_equal(
 		program_load_within(NULL, "\nfunction run( return end", &program, &error), -EINVAL);
 
@@ -60,12 +58,11 @@ static void code_that_does_not_compile_is_refused_with_its_line(void **state)
 	assert_null(program);
 }
 
-static void code_that_defines_none_of_the_functions_is_refused(void **state)
+TEST(code_that_defines_none_of_the_functions_is_refused)
 {
 	WFS_AUTO_CODE struct wfs_code *program = NULL;
 	struct wfs_error error = {0};
 
-	(void)state;
 	assert_int_equal(program_load_within(NULL, "local function run() end run = 1 check = {}",
 				 &program, &error),
 		-EINVAL);
@@ -75,13 +72,12 @@ static void code_that_defines_none_of_the_functions_is_refused(void **state)
 		"market.lua: expected a global function 'run' or 'check', found none");
 }
 
-static void one_of_the_functions_is_enough(void **state)
+TEST(one_of_the_functions_is_enough)
 {
 	WFS_AUTO_CODE struct wfs_code *program = program_load("function check() return 1 end");
 	AUTO_ANSWER struct lua_answer answer = {0};
 	struct wfs_code_call call = {.function = "check"};
 
-	(void)state;
 	lua_answer_call(program, &call, NULL, &answer);
 	assert_string_equal(wfs_buffer_text(&answer.text), "1");
 
@@ -92,14 +88,13 @@ static void one_of_the_functions_is_enough(void **state)
 	assert_int_equal(answer.failure, WFS_LUA_FAILURE_CODE);
 }
 
-static void code_above_the_greatest_size_is_refused(void **state)
+TEST(code_above_the_greatest_size_is_refused)
 {
 	enum { SIZE = WFS_LUA_SOURCE_MAX + 1 };
 	WFS_AUTO_FREE char *source = malloc(SIZE + 1);
 	WFS_AUTO_CODE struct wfs_code *program = NULL;
 	struct wfs_error error = {0};
 
-	(void)state;
 	assert_non_null(source);
 	memset(source, '\n', SIZE);
 	source[SIZE] = '\0';
@@ -109,19 +104,18 @@ static void code_above_the_greatest_size_is_refused(void **state)
 		error.message, "market.lua: 262145 bytes, the greatest size of a module is 262144");
 }
 
-static void a_main_chunk_that_fails_is_a_runtime_error(void **state)
+TEST(a_main_chunk_that_fails_is_a_runtime_error)
 {
 	WFS_AUTO_CODE struct wfs_code *program = NULL;
 	struct wfs_error error = {0};
 
-	(void)state;
 	assert_int_equal(
 		program_load_within(NULL, "error('no') function run() end", &program, &error),
 		-EIO);
 	assert_string_equal(error.message, "market.lua:1: no");
 }
 
-static void loading_is_charged_and_bounded(void **state)
+TEST(loading_is_charged_and_bounded)
 {
 	static const char source[] = "for i = 1, 100000 do end function run() end";
 	struct wfs_lua_budget budget = {.instructions = 150000};
@@ -137,7 +131,6 @@ static void loading_is_charged_and_bounded(void **state)
 	WFS_AUTO_CODE struct wfs_code *second = NULL;
 	struct wfs_error error = {0};
 
-	(void)state;
 	assert_int_equal(wfs_code_new(lua_box(), &options, &program, &error), 0);
 	assert_in_range(budget.used, 100000, 103000);
 
@@ -146,7 +139,7 @@ static void loading_is_charged_and_bounded(void **state)
 		error.message, "market.lua:1: more than 150000 instructions for one invocation");
 }
 
-static void code_that_was_checked_before_runs_when_it_is_called(void **state)
+TEST(code_that_was_checked_before_runs_when_it_is_called)
 {
 	const struct wfs_code_options options = {
 		.program = true,
@@ -158,7 +151,6 @@ static void code_that_was_checked_before_runs_when_it_is_called(void **state)
 	AUTO_ANSWER struct lua_answer answer = {0};
 	struct wfs_code_call call = {.function = "run"};
 
-	(void)state;
 	assert_int_equal(wfs_code_new(lua_box(), &options, &program, NULL), 0);
 	lua_answer_call(program, &call, NULL, &answer);
 	assert_string_equal(answer.error.message, "market.lua:1: here");
@@ -167,7 +159,7 @@ static void code_that_was_checked_before_runs_when_it_is_called(void **state)
 
 /* --- a call --- */
 
-static void a_call_is_told_arguments_context_and_deps(void **state)
+TEST(a_call_is_told_arguments_context_and_deps)
 {
 	WFS_AUTO_CODE struct wfs_code *program = program_load(
 		"function run(...) local c = ctx\n"
@@ -188,7 +180,6 @@ static void a_call_is_told_arguments_context_and_deps(void **state)
 		.seed = {1, 2, 3},
 	};
 
-	(void)state;
 	lua_answer_call(program, &call, "[1,null,{\"a\":[]},\"x\"]", &answer);
 
 	assert_string_equal(answer.error.message, "");
@@ -198,7 +189,7 @@ static void a_call_is_told_arguments_context_and_deps(void **state)
 		"\"random\":461,\"seq\":42,\"version\":\"1.2\"}");
 }
 
-static void a_tool_call_is_told_in_the_context(void **state)
+TEST(a_tool_call_is_told_in_the_context)
 {
 	WFS_AUTO_CODE struct wfs_code *program = program_load(
 		"function run() return {ctx.call_id, ctx.tool_name, ctx.run_id, ctx.turn} end");
@@ -210,24 +201,21 @@ static void a_tool_call_is_told_in_the_context(void **state)
 		.run_id = "ada.7",
 		.turn = 3,
 	};
-	(void)state;
 
 	lua_answer_call(program, &call, "[]", &answer);
 
 	assert_string_equal(wfs_buffer_text(&answer.text), "[\"c1\",\"buy\",\"ada.7\",3]");
 }
 
-static void what_is_not_given_is_nil(void **state)
+TEST(what_is_not_given_is_nil)
 {
-	(void)state;
 	assert_run("function run() return {deps == nil, ctx.caller == nil, ctx.seq, "
 		   "ctx.call_id == nil, ctx.turn == nil} end",
 		NULL, "[true,true,0,true,true]");
 }
 
-static void results_are_values_of_json(void **state)
+TEST(results_are_values_of_json)
 {
-	(void)state;
 	assert_run("function run() end", NULL, "null");
 	assert_run("function run() return nil end", NULL, "null");
 	assert_run("function run() return null end", NULL, "null");
@@ -237,9 +225,8 @@ static void results_are_values_of_json(void **state)
 	assert_run("function run(...) return select('#', ...) end", "[1,null,null]", "3");
 }
 
-static void results_that_are_not_one_value_are_refused(void **state)
+TEST(results_that_are_not_one_value_are_refused)
 {
-	(void)state;
 	assert_run_fails("function run() return 1, 2 end", NULL,
 		"market.lua: run returned 2 values, expected one");
 	assert_run_fails("function run() return nil, 'reason' end", NULL,
@@ -252,7 +239,7 @@ static void results_that_are_not_one_value_are_refused(void **state)
 		"market.lua: result of run: more than 1048576 bytes of JSON");
 }
 
-static void more_values_than_json_may_have_are_refused(void **state)
+TEST(more_values_than_json_may_have_are_refused)
 {
 	static const char source[] = "function run(give) local t = {}\n"
 				     "for i = 1, (1 << 20) + 1 do t[i] = 0 end\n"
@@ -264,7 +251,6 @@ static void more_values_than_json_may_have_are_refused(void **state)
 	struct wfs_code_call call = {.function = "run", .host = &host.host};
 	AUTO_ANSWER struct lua_answer answer = {0};
 
-	(void)state;
 	assert_int_equal(program_load_within(&limits, source, &program, NULL), 0);
 	lua_answer_call(program, &call, "[false]", &answer);
 	assert_string_equal(
@@ -278,13 +264,12 @@ static void more_values_than_json_may_have_are_refused(void **state)
 	assert_int_equal(host.call_count, 0);
 }
 
-static void more_arguments_than_there_is_room_for_are_refused(void **state)
+TEST(more_arguments_than_there_is_room_for_are_refused)
 {
 	enum { COUNT = 1000 * 1000 };
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	AUTO_ANSWER struct lua_answer answer;
 
-	(void)state;
 	for (int i = 0; i < COUNT; i++)
 		wfs_buffer_append_text(&text, i == 0 ? "[1" : ",1");
 	wfs_buffer_append_byte(&text, ']');
@@ -294,7 +279,7 @@ static void more_arguments_than_there_is_room_for_are_refused(void **state)
 	assert_non_null(strstr(answer.error.message, "too many arguments"));
 }
 
-static void nothing_outlives_a_call(void **state)
+TEST(nothing_outlives_a_call)
 {
 	WFS_AUTO_CODE struct wfs_code *program =
 		program_load("local count = 0\n"
@@ -305,7 +290,6 @@ static void nothing_outlives_a_call(void **state)
 	AUTO_ANSWER struct lua_answer second = {0};
 	struct wfs_code_call call = {.function = "run"};
 
-	(void)state;
 	lua_answer_call(program, &call, NULL, &first);
 	lua_answer_call(program, &call, NULL, &second);
 
@@ -313,9 +297,8 @@ static void nothing_outlives_a_call(void **state)
 	assert_string_equal(wfs_buffer_text(&first.text), wfs_buffer_text(&second.text));
 }
 
-static void the_main_chunk_sees_nothing_of_the_call(void **state)
+TEST(the_main_chunk_sees_nothing_of_the_call)
 {
-	(void)state;
 	assert_run("local c, d = ctx, deps local ok, why = pcall(store.get, 1)\n"
 		   "function run() return {c == nil, d == nil, ok, why} end",
 		NULL, "[true,true,false,\"store.get: not available outside of functions\"]");
@@ -342,9 +325,8 @@ static void assert_requires(const char *module, const char *body, const char *ex
 		assert_string_equal(wfs_buffer_text(&answer.text), expected);
 }
 
-static void a_module_is_what_its_source_returns(void **state)
+TEST(a_module_is_what_its_source_returns)
 {
-	(void)state;
 	assert_requires("return {twice = function(x) return 2 * x end}",
 		"return require('m').twice(21)", "42");
 	assert_requires("return 7", "return require 'm'", "7");
@@ -354,9 +336,8 @@ static void a_module_is_what_its_source_returns(void **state)
 		"market.lua:2: m: a module must return a value other than nil");
 }
 
-static void a_module_runs_once_in_a_run_with_globals_of_its_own(void **state)
+TEST(a_module_runs_once_in_a_run_with_globals_of_its_own)
 {
-	(void)state;
 	assert_requires("count = (count or 0) + 1 return {count = count}",
 		"count = 5 require('m').count = 9\n"
 		"return {require('m').count, require('other').count, count}",
@@ -366,9 +347,8 @@ static void a_module_runs_once_in_a_run_with_globals_of_its_own(void **state)
 		"[true,\"function\",\"table\"]");
 }
 
-static void a_module_that_fails_is_named_with_its_line(void **state)
+TEST(a_module_that_fails_is_named_with_its_line)
 {
-	(void)state;
 	assert_requires(
 		"\nlocal = 1", "return require 'm'", "market.lua:2: m:2: <name> expected near '='");
 	assert_requires("\nerror('no')", "return require 'm'", "m:2: no");
@@ -389,20 +369,18 @@ static void a_module_that_fails_is_named_with_its_line(void **state)
 		"m:1: require: 'm' requires itself, or has failed");
 }
 
-static void a_module_has_a_name_and_a_source(void **state)
+TEST(a_module_has_a_name_and_a_source)
 {
-	(void)state;
 	assert_requires(NULL, "return require('m')",
 		"market.lua:2: require: the host gave no source of 'm'");
 	assert_requires("return 1", "return require({})",
 		"market.lua:2: bad argument #1 to 'require' (string expected, got table)");
 }
 
-static void a_module_keeps_the_bounds_of_source(void **state)
+TEST(a_module_keeps_the_bounds_of_source)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer deep = {0};
 
-	(void)state;
 	wfs_buffer_append_text(&deep, "return a");
 	for (int i = 0; i < 201; i++)
 		wfs_buffer_append_text(&deep, ".a");
@@ -410,7 +388,7 @@ static void a_module_keeps_the_bounds_of_source(void **state)
 		"market.lua:2: m:1: more than 200 indices in a row");
 }
 
-static void compiling_a_module_is_charged(void **state)
+TEST(compiling_a_module_is_charged)
 {
 	enum { SIZE = 200 << 10 };
 	WFS_AUTO_BUFFER struct wfs_buffer source = {0};
@@ -421,7 +399,6 @@ static void compiling_a_module_is_charged(void **state)
 	struct host host = {.host.call = host_call, .self = program, .budget = &budget};
 	struct wfs_code_call call = {.function = "run", .host = &host.host, .budget = &budget};
 
-	(void)state;
 	for (int i = 0; i < SIZE; i++)
 		wfs_buffer_append_byte(&source, '\n');
 	wfs_buffer_append_text(&source, "return 1");
@@ -434,9 +411,8 @@ static void compiling_a_module_is_charged(void **state)
 
 /* --- the host --- */
 
-static void the_host_is_asked_with_values(void **state)
+TEST(the_host_is_asked_with_values)
 {
-	(void)state;
 	assert_run("function run() return store.get() end", NULL, "[]");
 	assert_run("function run() return store.get(1, 'x', {a = {}}, array{}, null, nil) end",
 		NULL, "[1,\"x\",{\"a\":{}},[],null]");
@@ -449,9 +425,8 @@ static void the_host_is_asked_with_values(void **state)
 	assert_run("function run() local t = store.get({}, 1) t[3] = 'x' return #t end", NULL, "3");
 }
 
-static void a_refusal_of_the_host_can_be_caught(void **state)
+TEST(a_refusal_of_the_host_can_be_caught)
 {
-	(void)state;
 	assert_run_fails("function run()\nstore.refuse(1) end", NULL,
 		"market.lua:2: store.refuse: no such thing");
 	assert_run("function run() local ok, why = pcall(function() store.refuse() end)\n"
@@ -459,7 +434,7 @@ static void a_refusal_of_the_host_can_be_caught(void **state)
 		NULL, "[false,\"market.lua:1: store.refuse: no such thing\"]");
 }
 
-static void an_argument_that_is_not_json_is_an_ordinary_error(void **state)
+TEST(an_argument_that_is_not_json_is_an_ordinary_error)
 {
 	static const struct {
 		const char *call;
@@ -479,7 +454,6 @@ static void an_argument_that_is_not_json_is_an_ordinary_error(void **state)
 			"invoke: argument #1: [1][1]"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(cases); i++) {
 		WFS_AUTO_BUFFER struct wfs_buffer source = {0};
 		AUTO_ANSWER struct lua_answer raised;
@@ -500,15 +474,14 @@ static void an_argument_that_is_not_json_is_an_ordinary_error(void **state)
 	}
 }
 
-static void the_deepest_argument_reaches_the_host(void **state)
+TEST(the_deepest_argument_reaches_the_host)
 {
-	(void)state;
 	assert_run("function run() local t = array() for i = 1, 126 do t = {t} end\n"
 		   "local n = 0 t = store.get(t) while t do t = t[1] n = n + 1 end return n end",
 		NULL, "128");
 }
 
-static void a_failure_of_the_host_cannot_be_caught(void **state)
+TEST(a_failure_of_the_host_cannot_be_caught)
 {
 	static const char *const sources[] = {
 		"function run() break_down() end",
@@ -522,7 +495,6 @@ static void a_failure_of_the_host_cannot_be_caught(void **state)
 		"function run() xpcall(error, break_down) return 1 end",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(sources); i++) {
 		WFS_AUTO_CODE struct wfs_code *program = program_load(sources[i]);
 		struct host host = {.host.call = host_call, .self = program};
@@ -539,7 +511,7 @@ static void a_failure_of_the_host_cannot_be_caught(void **state)
 	}
 }
 
-static void a_bound_ends_asking_the_host(void **state)
+TEST(a_bound_ends_asking_the_host)
 {
 	WFS_AUTO_CODE struct wfs_code *program =
 		program_load("function run() xpcall(string.rep, store.get, 'x', 1 << 40)\n"
@@ -548,7 +520,6 @@ static void a_bound_ends_asking_the_host(void **state)
 	struct wfs_code_call call = {.function = "run", .host = &host.host};
 	AUTO_ANSWER struct lua_answer answer = {0};
 
-	(void)state;
 	lua_answer_call(program, &call, NULL, &answer);
 	assert_int_equal(answer.failure, WFS_LUA_FAILURE_BOUND);
 	assert_string_equal(
@@ -556,21 +527,20 @@ static void a_bound_ends_asking_the_host(void **state)
 	assert_int_equal(host.call_count, 0);
 }
 
-static void without_a_host_its_functions_raise(void **state)
+TEST(without_a_host_its_functions_raise)
 {
 	WFS_AUTO_CODE struct wfs_code *program =
 		program_load("function check() return store.get(1) end");
 	struct wfs_code_call call = {.function = "check"};
 	AUTO_ANSWER struct lua_answer answer = {0};
 
-	(void)state;
 	lua_answer_call(program, &call, NULL, &answer);
 	assert_int_equal(answer.failure, WFS_LUA_FAILURE_CODE);
 	assert_string_equal(
 		answer.error.message, "market.lua:1: store.get: not available in 'check'");
 }
 
-static void tables_of_the_host_cannot_be_written(void **state)
+TEST(tables_of_the_host_cannot_be_written)
 {
 	static const char *const bodies[] = {
 		"store.get = 1",
@@ -582,7 +552,6 @@ static void tables_of_the_host_cannot_be_written(void **state)
 		"array(store)",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(bodies); i++) {
 		WFS_AUTO_BUFFER struct wfs_buffer source = {0};
 		AUTO_ANSWER struct lua_answer answer;
@@ -597,7 +566,7 @@ static void tables_of_the_host_cannot_be_written(void **state)
 		NULL, "[false,true,true,\"function\"]");
 }
 
-static void a_function_of_the_host_that_is_replaced_is_so_for_one_call(void **state)
+TEST(a_function_of_the_host_that_is_replaced_is_so_for_one_call)
 {
 	WFS_AUTO_CODE struct wfs_code *program = program_load(
 		"function run() local was = store.get(7)[1]\n"
@@ -606,14 +575,13 @@ static void a_function_of_the_host_that_is_replaced_is_so_for_one_call(void **st
 	struct wfs_code_call call = {.function = "run", .host = &host.host};
 	AUTO_ANSWER struct lua_answer answer = {0};
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		lua_answer_call(program, &call, NULL, &answer);
 		assert_string_equal(wfs_buffer_text(&answer.text), "[7,8]");
 	}
 }
 
-static void asking_the_host_is_charged(void **state)
+TEST(asking_the_host_is_charged)
 {
 	struct wfs_lua_budget budget = {.instructions = 1000000};
 	WFS_AUTO_CODE struct wfs_code *program = program_load(
@@ -623,7 +591,6 @@ static void asking_the_host_is_charged(void **state)
 	struct wfs_code_call call = {.function = "run", .host = &host.host, .budget = &budget};
 	AUTO_ANSWER struct lua_answer answer = {0};
 
-	(void)state;
 	lua_answer_call(program, &call, "[100]", &answer);
 	assert_string_equal(answer.error.message, "");
 	/* 1000 for the bytes each way and 100 for asking, each time. */
@@ -635,7 +602,7 @@ static void asking_the_host_is_charged(void **state)
 
 /* --- the host's memory --- */
 
-static void a_failing_allocation_is_told_and_survived(void **state)
+TEST(a_failing_allocation_is_told_and_survived)
 {
 	static const char source[] =
 		"function run(n) local t = {} for i = 1, 40 do t[i] = {i} end\n"
@@ -643,7 +610,6 @@ static void a_failing_allocation_is_told_and_survived(void **state)
 	bool failed = true;
 	unsigned int n = 1;
 
-	(void)state;
 	for (; failed; n++) {
 		WFS_AUTO_CODE struct wfs_code *program = NULL;
 		AUTO_ANSWER struct lua_answer answer = {0};
@@ -672,46 +638,4 @@ static void a_failing_allocation_is_told_and_survived(void **state)
 		}
 	}
 	assert_true(n > 200);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(free_accepts_null),
-		cmocka_unit_test(code_that_does_not_compile_is_refused_with_its_line),
-		cmocka_unit_test(code_that_defines_none_of_the_functions_is_refused),
-		cmocka_unit_test(one_of_the_functions_is_enough),
-		cmocka_unit_test(code_above_the_greatest_size_is_refused),
-		cmocka_unit_test(a_main_chunk_that_fails_is_a_runtime_error),
-		cmocka_unit_test(loading_is_charged_and_bounded),
-		cmocka_unit_test(code_that_was_checked_before_runs_when_it_is_called),
-		cmocka_unit_test(a_call_is_told_arguments_context_and_deps),
-		cmocka_unit_test(a_tool_call_is_told_in_the_context),
-		cmocka_unit_test(what_is_not_given_is_nil),
-		cmocka_unit_test(results_are_values_of_json),
-		cmocka_unit_test(results_that_are_not_one_value_are_refused),
-		cmocka_unit_test(more_values_than_json_may_have_are_refused),
-		cmocka_unit_test(more_arguments_than_there_is_room_for_are_refused),
-		cmocka_unit_test(nothing_outlives_a_call),
-		cmocka_unit_test(the_main_chunk_sees_nothing_of_the_call),
-		cmocka_unit_test(a_module_is_what_its_source_returns),
-		cmocka_unit_test(a_module_runs_once_in_a_run_with_globals_of_its_own),
-		cmocka_unit_test(a_module_that_fails_is_named_with_its_line),
-		cmocka_unit_test(a_module_has_a_name_and_a_source),
-		cmocka_unit_test(a_module_keeps_the_bounds_of_source),
-		cmocka_unit_test(compiling_a_module_is_charged),
-		cmocka_unit_test(the_host_is_asked_with_values),
-		cmocka_unit_test(a_refusal_of_the_host_can_be_caught),
-		cmocka_unit_test(an_argument_that_is_not_json_is_an_ordinary_error),
-		cmocka_unit_test(the_deepest_argument_reaches_the_host),
-		cmocka_unit_test(a_failure_of_the_host_cannot_be_caught),
-		cmocka_unit_test(a_bound_ends_asking_the_host),
-		cmocka_unit_test(without_a_host_its_functions_raise),
-		cmocka_unit_test(tables_of_the_host_cannot_be_written),
-		cmocka_unit_test(a_function_of_the_host_that_is_replaced_is_so_for_one_call),
-		cmocka_unit_test(asking_the_host_is_charged),
-		cmocka_unit_test(a_failing_allocation_is_told_and_survived),
-	};
-
-	return cmocka_run_group_tests_name("lua-program", tests, NULL, NULL);
 }

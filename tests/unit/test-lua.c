@@ -16,31 +16,28 @@ static int load_text(const char *source, struct wfs_error *error)
 	return load(source, strlen(source), error);
 }
 
-static void free_accepts_null(void **state)
+TEST(free_accepts_null)
 {
 	struct wfs_code_result result = {0};
 
-	(void)state;
 	wfs_code_free(NULL);
 	wfs_code_result_done(&result);
 }
 
-static void a_module_that_does_not_compile_is_refused_with_its_line(void **state)
+TEST(a_module_that_does_not_compile_is_refused_with_its_line)
 {
 	struct wfs_error error = {0};
 
-	(void)state;
 	assert_int_equal(load_text("local x = 1\nfunction step( return end", &error), -EINVAL);
 
 	assert_int_equal(error.code, WFS_E_SYNTAX_ERROR);
 	assert_non_null(strstr(error.message, "package.lua:2:"));
 }
 
-static void a_module_without_step_is_refused(void **state)
+TEST(a_module_without_step_is_refused)
 {
 	struct wfs_error error = {0};
 
-	(void)state;
 	assert_int_equal(load_text("function stop() end", &error), -EINVAL);
 	assert_int_equal(error.code, WFS_E_SYNTAX_ERROR);
 	assert_non_null(strstr(error.message, "'step'"));
@@ -50,11 +47,10 @@ static void a_module_without_step_is_refused(void **state)
 	assert_int_equal(load_text("", &error), -EINVAL);
 }
 
-static void a_main_chunk_that_fails_is_a_runtime_error(void **state)
+TEST(a_main_chunk_that_fails_is_a_runtime_error)
 {
 	struct wfs_error error = {0};
 
-	(void)state;
 	assert_int_equal(load_text("function step() end\nerror('no')", &error), -EIO);
 	assert_int_equal(error.code, WFS_E_RUNTIME_ERROR);
 	assert_string_equal(error.message, "package.lua:2: no");
@@ -63,25 +59,23 @@ static void a_main_chunk_that_fails_is_a_runtime_error(void **state)
 	assert_string_equal(error.message, "package.lua:1: more than 10000000 instructions");
 }
 
-static void bytecode_is_refused(void **state)
+TEST(bytecode_is_refused)
 {
 	static const char chunk[] = "\x1bLua\x54\x00\x19\x93\r\n\x1a\n";
 	struct wfs_error error = {0};
 
-	(void)state;
 	assert_int_equal(load(chunk, sizeof(chunk) - 1, &error), -EINVAL);
 	assert_int_equal(error.code, WFS_E_SYNTAX_ERROR);
 	assert_non_null(strstr(error.message, "binary"));
 }
 
-static void a_module_above_the_greatest_size_is_refused(void **state)
+TEST(a_module_above_the_greatest_size_is_refused)
 {
 	enum { SIZE = WFS_LUA_SOURCE_MAX + 1 };
 	static const char step[] = "function step() end";
 	WFS_AUTO_FREE char *source = malloc(SIZE);
 	struct wfs_error error = {0};
 
-	(void)state;
 	assert_non_null(source);
 	memset(source, '\n', SIZE);
 	memcpy(source, step, sizeof(step) - 1);
@@ -93,9 +87,8 @@ static void a_module_above_the_greatest_size_is_refused(void **state)
 
 /* --- values --- */
 
-static void a_step_is_told_state_event_and_context(void **state)
+TEST(a_step_is_told_state_event_and_context)
 {
-	(void)state;
 	assert_step(
 		"function step(s, e, c) return object{s = s, e = e, c = object{\n"
 		"key = c.key, reducer = c.reducer, schema = c.schema, principal = c.principal,\n"
@@ -106,13 +99,12 @@ static void a_step_is_told_state_event_and_context(void **state)
 		"\"seq\":42},\"e\":{\"a\":2},\"s\":[1]}");
 }
 
-static void the_first_state_is_nil(void **state)
+TEST(the_first_state_is_nil)
 {
-	(void)state;
 	assert_step("function step(s) return type(s) end", NULL, NULL, "\"nil\"");
 }
 
-static void values_survive_a_round_trip(void **state)
+TEST(values_survive_a_round_trip)
 {
 	static const char *const values[] = {
 		"null",
@@ -137,7 +129,6 @@ static void values_survive_a_round_trip(void **state)
 		"{\"\xf0\x9f\x98\x80\":1,\"\xee\x80\x80\":2}",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(values); i++) {
 		print_message("value %s\n", values[i]);
 		assert_step("function step(s) return s end", values[i], NULL, values[i]);
@@ -145,11 +136,10 @@ static void values_survive_a_round_trip(void **state)
 	}
 }
 
-static void objects_of_any_size_are_sorted(void **state)
+TEST(objects_of_any_size_are_sorted)
 {
 	static const int sizes[] = {1, 2, 15, 16, 17, 63, 64, 65, 66, 1000};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(sizes); i++) {
 		WFS_AUTO_BUFFER struct wfs_buffer source = {0};
 		WFS_AUTO_BUFFER struct wfs_buffer expected = {0};
@@ -168,11 +158,10 @@ static void objects_of_any_size_are_sorted(void **state)
 	}
 }
 
-static void values_of_any_size_survive_a_round_trip(void **state)
+TEST(values_of_any_size_survive_a_round_trip)
 {
 	static const int sizes[] = {63, 64, 65, 127, 128, 129, 1000};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(sizes); i++) {
 		WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
@@ -191,9 +180,8 @@ static void values_of_any_size_survive_a_round_trip(void **state)
 	}
 }
 
-static void tables_become_arrays_or_objects(void **state)
+TEST(tables_become_arrays_or_objects)
 {
-	(void)state;
 	assert_value("{}", "{}");
 	assert_value("array()", "[]");
 	assert_value("array{}", "[]");
@@ -211,15 +199,14 @@ static void tables_become_arrays_or_objects(void **state)
 	assert_step("function step(s) s[#s + 1] = null return s end", "[1]", NULL, "[1,null]");
 }
 
-static void a_table_of_the_library_cannot_be_marked(void **state)
+TEST(a_table_of_the_library_cannot_be_marked)
 {
-	(void)state;
 	assert_body_fails("array(string)", "has a metatable");
 	assert_body_fails("object(_G)", "has a metatable");
 	assert_body_fails("array(setmetatable({}, {}))", "has a metatable");
 }
 
-static void a_result_that_is_not_json_is_refused_with_its_place(void **state)
+TEST(a_result_that_is_not_json_is_refused_with_its_place)
 {
 	static const struct {
 		const char *body;
@@ -245,18 +232,16 @@ static void a_result_that_is_not_json_is_refused_with_its_place(void **state)
 		{"local t = {} t[1] = t return t", "contains itself"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(cases); i++) {
 		print_message("%s\n", cases[i].body);
 		assert_body_fails(cases[i].body, cases[i].message);
 	}
 }
 
-static void the_deepest_result_can_be_read_back(void **state)
+TEST(the_deepest_result_can_be_read_back)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer deepest = {0};
 
-	(void)state;
 	for (int i = 0; i < WFS_JSON_DEPTH_MAX; i++)
 		wfs_buffer_append_byte(&deepest, '[');
 	for (int i = 0; i < WFS_JSON_DEPTH_MAX; i++)
@@ -267,11 +252,10 @@ static void the_deepest_result_can_be_read_back(void **state)
 	assert_body_fails("local t = array() for i = 1, 128 do t = {t} end return t", "128 levels");
 }
 
-static void a_nil_state_deletes_the_cell(void **state)
+TEST(a_nil_state_deletes_the_cell)
 {
 	AUTO_OUTCOME struct lua_outcome outcome;
 
-	(void)state;
 	lua_outcome_run(NULL, "function step() return nil end", "1", NULL, &outcome);
 
 	assert_int_equal(outcome.r, 0);
@@ -280,12 +264,11 @@ static void a_nil_state_deletes_the_cell(void **state)
 	assert_null(outcome.result.events);
 }
 
-static void events_and_effects_come_with_the_state(void **state)
+TEST(events_and_effects_come_with_the_state)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	AUTO_OUTCOME struct lua_outcome outcome;
 
-	(void)state;
 	lua_outcome_run(NULL,
 		"function step(s, e) return 1, {events = {{schema = 'a/B@1', value = e, key = "
 		"'k'}},\n"
@@ -300,9 +283,8 @@ static void events_and_effects_come_with_the_state(void **state)
 	assert_int_equal(json_array_size(outcome.result.effects), 0);
 }
 
-static void a_second_result_of_another_form_is_refused(void **state)
+TEST(a_second_result_of_another_form_is_refused)
 {
-	(void)state;
 	assert_body_fails("return 1, 2", "second result: expected a table");
 	assert_body_fails("return 1, {event = {}}", "unknown member 'event'");
 	assert_body_fails("return 1, {{}}", "unknown member 'number'");
@@ -314,14 +296,13 @@ static void a_second_result_of_another_form_is_refused(void **state)
 		"return 1, {effects = {{value = tostring}}}", "effects: [1].value: a func");
 }
 
-static void a_failed_step_leaves_the_result_alone(void **state)
+TEST(a_failed_step_leaves_the_result_alone)
 {
 	WFS_AUTO_CODE struct wfs_code *lua = NULL;
 	AUTO_OUTCOME struct lua_outcome outcome = {0};
 	static const char source[] = "function step(s, e) if e == null then error('no') end return "
 				     "e, {events = {e}} end";
 
-	(void)state;
 	assert_int_equal(
 		load_reducer(&WFS_LUA_LIMITS_DEFAULT, "a.lua", source, strlen(source), &lua, NULL),
 		0);
@@ -336,12 +317,11 @@ static void a_failed_step_leaves_the_result_alone(void **state)
 	assert_int_equal(json_array_size(outcome.result.events), 1);
 }
 
-static void a_stored_state_in_another_form_is_refused(void **state)
+TEST(a_stored_state_in_another_form_is_refused)
 {
 	static const char *const texts[] = {" {\"b\" : 1.0, \"a\":[ ]}", "\"\\u00e9\\/\"", "1E2",
 		"-0", "1.50", "\"\\u0041\\u001F\""};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(texts); i++) {
 		AUTO_OUTCOME struct lua_outcome outcome;
 
@@ -354,14 +334,13 @@ static void a_stored_state_in_another_form_is_refused(void **state)
 	}
 }
 
-static void a_stored_state_that_is_no_document_is_refused(void **state)
+TEST(a_stored_state_that_is_no_document_is_refused)
 {
 	static const char *const texts[] = {"{", "[1", "[1,]", "{\"a\":1,\"a\":2}", "{\"a\"}",
 		"{,}", "[,1]", "\"a", "\"\\x\"", "\"\\u00\"", "\"\\ud800\"", "\"\xff\"", "tru",
 		"01", "-", "1.", "9223372036854775808", "-9223372036854775809", "1e400", "1 2",
 		"nul", "99999999999999999999999999999999999999999"};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(texts); i++) {
 		AUTO_OUTCOME struct lua_outcome outcome;
 
@@ -374,9 +353,8 @@ static void a_stored_state_that_is_no_document_is_refused(void **state)
 
 /* --- errors --- */
 
-static void errors_carry_name_and_line(void **state)
+TEST(errors_carry_name_and_line)
 {
-	(void)state;
 	assert_body_fails("local x\nreturn x.y", "package.lua:3: attempt to index a nil value");
 	assert_body_fails("error('no')", "package.lua:2: no");
 	assert_body_fails("\nassert(false)", "package.lua:3: assertion failed!");
@@ -405,9 +383,8 @@ static void assert_second_step(const char *source, const char *expected)
 	assert_memory_equal(outcome.result.state.data, expected, strlen(expected));
 }
 
-static void globals_do_not_outlive_a_step(void **state)
+TEST(globals_do_not_outlive_a_step)
 {
-	(void)state;
 	assert_second_step("function step() n = (n or 0) + 1 return n end", "1");
 	assert_second_step("function step() _G.n = (_G.n or 0) + 1 return n end", "1");
 	assert_second_step("n = 0 function step() n = n + 1 return n end", "1");
@@ -417,16 +394,14 @@ static void globals_do_not_outlive_a_step(void **state)
 		"function step() local s = step step = nil return type(s) end", "\"function\"");
 }
 
-static void locals_of_the_main_chunk_do_not_outlive_a_step(void **state)
+TEST(locals_of_the_main_chunk_do_not_outlive_a_step)
 {
-	(void)state;
 	assert_second_step("local n = 0 function step() n = n + 1 return n end", "1");
 	assert_second_step("local t = {} function step() t[#t + 1] = 1 return #t end", "1");
 }
 
-static void the_random_generator_starts_anew(void **state)
+TEST(the_random_generator_starts_anew)
 {
-	(void)state;
 	assert_second_step("local n function step(s, e, c) local a = c.random(1 << 40)\n"
 			   "return a == c.random(1 << 40) end",
 		"false");
@@ -436,7 +411,7 @@ static void the_random_generator_starts_anew(void **state)
 		"[46,9,100,0.3179953247756171,2]");
 }
 
-static void tables_of_the_library_cannot_be_written(void **state)
+TEST(tables_of_the_library_cannot_be_written)
 {
 	static const char *const bodies[] = {
 		"string.x = 1",
@@ -458,31 +433,28 @@ static void tables_of_the_library_cannot_be_written(void **state)
 		"next(string).x = 1",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(bodies); i++) {
 		print_message("%s\n", bodies[i]);
 		assert_body_fails(bodies[i], "package.lua:2:");
 	}
 }
 
-static void protected_metatables_are_hidden(void **state)
+TEST(protected_metatables_are_hidden)
 {
-	(void)state;
 	assert_value("{getmetatable(''), getmetatable(string), getmetatable(_G)}",
 		"[false,false,false]");
 	assert_value("rawget(string, 'rep') == nil and rawlen(string) == 0", "true");
 }
 
-static void assigning_a_global_of_the_library_is_for_one_step(void **state)
+TEST(assigning_a_global_of_the_library_is_for_one_step)
 {
-	(void)state;
 	assert_second_step("function step() local r = string.rep('a', 2)\n"
 			   "string = {rep = function() return 'mine' end}\n"
 			   "return {r, string.rep('a', 2), ('b'):rep(2)} end",
 		"[\"aa\",\"mine\",\"bb\"]");
 }
 
-static void two_objects_give_the_same_bytes(void **state)
+TEST(two_objects_give_the_same_bytes)
 {
 	static const char source[] =
 		"function step(s, e, c)\n"
@@ -492,7 +464,6 @@ static void two_objects_give_the_same_bytes(void **state)
 		"return {t = t, order = order, text = text} end";
 	struct wfs_buffer first = {0};
 
-	(void)state;
 	for (int i = 0; i < 8; i++) {
 		AUTO_OUTCOME struct lua_outcome outcome;
 
@@ -507,41 +478,4 @@ static void two_objects_give_the_same_bytes(void **state)
 		assert_memory_equal(outcome.result.state.data, first.data, first.size);
 	}
 	wfs_buffer_done(&first);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(free_accepts_null),
-		cmocka_unit_test(a_module_that_does_not_compile_is_refused_with_its_line),
-		cmocka_unit_test(a_module_without_step_is_refused),
-		cmocka_unit_test(a_main_chunk_that_fails_is_a_runtime_error),
-		cmocka_unit_test(bytecode_is_refused),
-		cmocka_unit_test(a_module_above_the_greatest_size_is_refused),
-		cmocka_unit_test(a_step_is_told_state_event_and_context),
-		cmocka_unit_test(the_first_state_is_nil),
-		cmocka_unit_test(values_survive_a_round_trip),
-		cmocka_unit_test(objects_of_any_size_are_sorted),
-		cmocka_unit_test(values_of_any_size_survive_a_round_trip),
-		cmocka_unit_test(tables_become_arrays_or_objects),
-		cmocka_unit_test(a_table_of_the_library_cannot_be_marked),
-		cmocka_unit_test(a_result_that_is_not_json_is_refused_with_its_place),
-		cmocka_unit_test(the_deepest_result_can_be_read_back),
-		cmocka_unit_test(a_nil_state_deletes_the_cell),
-		cmocka_unit_test(events_and_effects_come_with_the_state),
-		cmocka_unit_test(a_second_result_of_another_form_is_refused),
-		cmocka_unit_test(a_failed_step_leaves_the_result_alone),
-		cmocka_unit_test(a_stored_state_in_another_form_is_refused),
-		cmocka_unit_test(a_stored_state_that_is_no_document_is_refused),
-		cmocka_unit_test(errors_carry_name_and_line),
-		cmocka_unit_test(globals_do_not_outlive_a_step),
-		cmocka_unit_test(locals_of_the_main_chunk_do_not_outlive_a_step),
-		cmocka_unit_test(the_random_generator_starts_anew),
-		cmocka_unit_test(tables_of_the_library_cannot_be_written),
-		cmocka_unit_test(protected_metatables_are_hidden),
-		cmocka_unit_test(assigning_a_global_of_the_library_is_for_one_step),
-		cmocka_unit_test(two_objects_give_the_same_bytes),
-	};
-
-	return cmocka_run_group_tests_name("lua", tests, NULL, NULL);
 }

@@ -6,9 +6,8 @@
 
 /* --- built-in definitions --- */
 
-static void a_manifest_has_the_effects_that_it_lists(void **state)
+TEST(a_manifest_has_the_effects_that_it_lists)
 {
-	(void)state;
 	WFS_AUTO_JSON json_t *document = good_document();
 	WFS_AUTO_MANIFEST struct wfs_manifest *all = manifest_of(document);
 	WFS_AUTO_MANIFEST struct wfs_manifest *less = NULL;
@@ -22,9 +21,8 @@ static void a_manifest_has_the_effects_that_it_lists(void **state)
 	assert_true(wfs_manifest_effect(less, WFS_EFFECT_BLOB_GET));
 }
 
-static void a_reducer_asks_for_what_it_declares(void **state)
+TEST(a_reducer_asks_for_what_it_declares)
 {
-	(void)state;
 	WFS_AUTO_JSON json_t *document = good_document();
 	json_t *const asks = json_object_get(
 		json_array_get(json_object_get(document, "reducers"), 0), "effects");
@@ -48,9 +46,8 @@ static void a_reducer_asks_for_what_it_declares(void **state)
 		"/reducers/0/effects/0: expected an effect of this manifest"));
 }
 
-static void a_manifest_has_the_capabilities_that_it_lists(void **state)
+TEST(a_manifest_has_the_capabilities_that_it_lists)
 {
-	(void)state;
 	WFS_AUTO_JSON json_t *document = good_document();
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = NULL;
 
@@ -75,10 +72,8 @@ static void assert_params(const char *cap, const char *value, int expected)
 		wfs_schema_check(wfs_manifest_cap(manifest, cap)->params, json, NULL), expected);
 }
 
-static void params_of_capabilities_are_typed(void **state)
+TEST(params_of_capabilities_are_typed)
 {
-	(void)state;
-
 	assert_params("sys/query@1", "{}", 0);
 	assert_params("sys/query@1", "{'scope':'reducers/package/*'}", 0);
 	assert_params("sys/query@1", "{'scope':['manifest','journal']}", 0);
@@ -103,10 +98,8 @@ static void params_of_capabilities_are_typed(void **state)
 	assert_params("sys/admin@1", "{}", 0);
 }
 
-static void only_built_in_effects_and_capabilities_are_known(void **state)
+TEST(only_built_in_effects_and_capabilities_are_known)
 {
-	(void)state;
-
 	assert_edit_refused("effects/3", "{'name':'world.destroy'}",
 		"/effects/3/name: expected the name of a built-in definition, got string "
 		"\"world.destroy\"\n");
@@ -121,9 +114,8 @@ static void only_built_in_effects_and_capabilities_are_known(void **state)
 		"", "{'caps':[null],'grants':[]}", "/caps/0: expected object, got null\n");
 }
 
-static void built_in_definitions_stand_once(void **state)
+TEST(built_in_definitions_stand_once)
 {
-	(void)state;
 	WFS_AUTO_JSON json_t *document = good_document();
 	json_t *effects = json_object_get(document, "effects");
 	char line[128];
@@ -136,9 +128,8 @@ static void built_in_definitions_stand_once(void **state)
 	assert_document_refused(document, line);
 }
 
-static void built_in_reducers_are_those_of_the_kernel(void **state)
+TEST(built_in_reducers_are_those_of_the_kernel)
 {
-	(void)state;
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = manifest_good();
 	const struct wfs_reducer_definition *grant =
 		wfs_manifest_reducer_find(manifest, wfs_builtin_reducer_name(WFS_BUILTIN_GRANT));
@@ -158,10 +149,8 @@ static void built_in_reducers_are_those_of_the_kernel(void **state)
 		"/routing/0/reducer: no events go to a built-in reducer\n");
 }
 
-static void names_of_the_kernel_are_reserved(void **state)
+TEST(names_of_the_kernel_are_reserved)
 {
-	(void)state;
-
 	assert_edit_refused("schemas/1", "{'name':'sys/Alert@2'}",
 		"/schemas/1/name: names that begin with sys/ are those of built-in definitions\n"
 		"/reducers/0/emits/0: expected the name of a schema of this manifest, got string "
@@ -179,9 +168,8 @@ static void names_of_the_kernel_are_reserved(void **state)
 #define OWN_POLICY \
 	"{'policy':'my/own@1','policies':[{'$kind':'defpolicy','name':'my/own@1','rules':["
 
-static void the_default_policy_leaves_it_to_grants(void **state)
+TEST(the_default_policy_leaves_it_to_grants)
 {
-	(void)state;
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = manifest_good();
 	const char *name;
 	size_t count;
@@ -194,9 +182,8 @@ static void the_default_policy_leaves_it_to_grants(void **state)
 	assert_null(rules[0].principal);
 }
 
-static void rules_of_the_policy_in_force_are_compiled_in_order(void **state)
+TEST(rules_of_the_policy_in_force_are_compiled_in_order)
 {
-	(void)state;
 	WFS_AUTO_JSON json_t *document = edited("",
 		OWN_POLICY
 		"{'when':{'effect':'introspect.*','principal':'alice'},'decision':'deny'},"
@@ -221,10 +208,8 @@ static void rules_of_the_policy_in_force_are_compiled_in_order(void **state)
 	assert_null(rules[1].effect);
 }
 
-static void wrong_rules_are_refused(void **state)
+TEST(wrong_rules_are_refused)
 {
-	(void)state;
-
 	assert_edit_refused("",
 		OWN_POLICY "{'when':{'effect':'a*b','x':1},'decision':'allow'},"
 			   "{'when':{'cap':''},'decision':'maybe'},{},7]}]}",
@@ -252,7 +237,7 @@ static void wrong_rules_are_refused(void **state)
 #define NEVER "never matches: no effect fits all of its conditions\n"
 
 /* A rule that does nothing was meant to do something. */
-static void rules_that_never_match_are_refused(void **state)
+TEST(rules_that_never_match_are_refused)
 {
 	static const char *const whens[] = {
 		"{'effect':'action.query_kernel'}",
@@ -266,7 +251,6 @@ static void rules_that_never_match_are_refused(void **state)
 		"{'reducer':'r','artifact':'a'}",
 		"{'artifact':'a','effect':'blob.get'}",
 	};
-	(void)state;
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(whens); i++) {
 		char edit[256];
@@ -301,11 +285,10 @@ static void rules_that_never_match_are_refused(void **state)
 }
 
 /* No principal is judged for what a driver does next in a turn or plan. */
-static void rules_about_what_only_follows_are_refused(void **state)
+TEST(rules_about_what_only_follows_are_refused)
 {
 	static const char *const effects[] = {"tool.call", "tool.*", "workflow.advance",
 		"workflow*", "plan.normalize", "plan.advance"};
-	(void)state;
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(effects); i++) {
 		char problem[256];
@@ -329,10 +312,8 @@ static void rules_about_what_only_follows_are_refused(void **state)
 	wfs_manifest_unref(manifest_of(document));
 }
 
-static void the_policy_in_force_is_one_of_the_manifest(void **state)
+TEST(the_policy_in_force_is_one_of_the_manifest)
 {
-	(void)state;
-
 	assert_edit_refused("", "{'policy':'my/own@1'}",
 		"/policy: expected the name of a policy of this manifest, got string "
 		"\"my/own@1\"\n");
@@ -354,9 +335,8 @@ static json_t *rules_of(size_t count)
 	return rules;
 }
 
-static void policies_and_rules_are_bounded(void **state)
+TEST(policies_and_rules_are_bounded)
 {
-	(void)state;
 	WFS_AUTO_JSON json_t *document = edited("", OWN_POLICY "]}]}");
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = NULL;
 	json_t *policies = json_object_get(document, "policies");
@@ -378,18 +358,16 @@ static void policies_and_rules_are_bounded(void **state)
 
 /* --- principals and grants --- */
 
-static void declared_principals_and_grants_are_handed_out(void **state)
+TEST(declared_principals_and_grants_are_handed_out)
 {
-	(void)state;
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = manifest_good();
 
 	assert_int_equal(json_array_size(wfs_manifest_principals(manifest)), 1);
 	assert_int_equal(json_array_size(wfs_manifest_grants(manifest)), 1);
 }
 
-static void wrong_principals_are_refused(void **state)
+TEST(wrong_principals_are_refused)
 {
-	(void)state;
 	static const char form[] = "expected a name of letters, digits and ._#@:-, a letter or "
 				   "digit first, at most 128 bytes, got";
 	char lines[1024];
@@ -413,9 +391,8 @@ static void wrong_principals_are_refused(void **state)
 		lines);
 }
 
-static void accounts_begin_with_scrip_and_quotas(void **state)
+TEST(accounts_begin_with_scrip_and_quotas)
 {
-	(void)state;
 	WFS_AUTO_JSON json_t *document = edited("principals/0",
 		"{'scrip':9007199254740992,"
 		"'quotas':{'disk':0,'journal':7,'llm_budget':1,'llm_tokens':9007199254740992}}");
@@ -426,9 +403,8 @@ static void accounts_begin_with_scrip_and_quotas(void **state)
 		WFS_ACCOUNT_START_MAX);
 }
 
-static void wrong_accounts_are_refused(void **state)
+TEST(wrong_accounts_are_refused)
 {
-	(void)state;
 	assert_edit_refused("",
 		"{'principals':[{'id':'alice','scrip':-1,'quotas':5},"
 		"{'id':'b','scrip':9007199254740993,'quotas':{'gpu':1}},"
@@ -457,9 +433,8 @@ static void assert_principal_name(const char *name, bool good_name)
 	assert_int_equal(wfs_grant_name_valid(name), good_name);
 }
 
-static void names_of_principals_and_grants_have_one_form(void **state)
+TEST(names_of_principals_and_grants_have_one_form)
 {
-	(void)state;
 	char longest[WFS_GRANT_NAME_MAX + 2] = "";
 
 	assert_principal_name("a", true);
@@ -477,10 +452,8 @@ static void names_of_principals_and_grants_have_one_form(void **state)
 	assert_principal_name(longest, false);
 }
 
-static void wrong_grants_are_refused(void **state)
+TEST(wrong_grants_are_refused)
 {
-	(void)state;
-
 	assert_edit_refused(
 		"grants/0", "{'from':'x'}", "/grants/0/from: no such member is known\n");
 	assert_edit_refused("grants/0", "{'cap':'sys/none@1'}",
@@ -500,10 +473,8 @@ static void wrong_grants_are_refused(void **state)
 		"/grants/0/params: missing\n");
 }
 
-static void budgets_are_checked(void **state)
+TEST(budgets_are_checked)
 {
-	(void)state;
-
 	assert_edit_refused("grants/0", "{'budget':{'calls':1}}",
 		"/grants/0/budget: a query capability has no budget: reading is not recorded\n");
 	assert_edit_refused("grants/0", "{'cap':'sys/act@1','params':{},'budget':{}}",
@@ -520,9 +491,8 @@ static void budgets_are_checked(void **state)
 	assert_non_null(manifest);
 }
 
-static void params_of_a_grant_are_bounded(void **state)
+TEST(params_of_a_grant_are_bounded)
 {
-	(void)state;
 	WFS_AUTO_JSON json_t *document = good_document();
 	json_t *scope = json_array();
 	char pattern[1001];
@@ -536,35 +506,4 @@ static void params_of_a_grant_are_bounded(void **state)
 
 	assert_document_refused(document,
 		"/grants/0/params: the params of a grant have at most 16384 bytes, got 17062\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_manifest_has_the_effects_that_it_lists),
-		cmocka_unit_test(a_reducer_asks_for_what_it_declares),
-		cmocka_unit_test(a_manifest_has_the_capabilities_that_it_lists),
-		cmocka_unit_test(params_of_capabilities_are_typed),
-		cmocka_unit_test(only_built_in_effects_and_capabilities_are_known),
-		cmocka_unit_test(built_in_definitions_stand_once),
-		cmocka_unit_test(built_in_reducers_are_those_of_the_kernel),
-		cmocka_unit_test(names_of_the_kernel_are_reserved),
-		cmocka_unit_test(the_default_policy_leaves_it_to_grants),
-		cmocka_unit_test(rules_of_the_policy_in_force_are_compiled_in_order),
-		cmocka_unit_test(wrong_rules_are_refused),
-		cmocka_unit_test(rules_that_never_match_are_refused),
-		cmocka_unit_test(rules_about_what_only_follows_are_refused),
-		cmocka_unit_test(the_policy_in_force_is_one_of_the_manifest),
-		cmocka_unit_test(policies_and_rules_are_bounded),
-		cmocka_unit_test(declared_principals_and_grants_are_handed_out),
-		cmocka_unit_test(wrong_principals_are_refused),
-		cmocka_unit_test(accounts_begin_with_scrip_and_quotas),
-		cmocka_unit_test(wrong_accounts_are_refused),
-		cmocka_unit_test(names_of_principals_and_grants_have_one_form),
-		cmocka_unit_test(wrong_grants_are_refused),
-		cmocka_unit_test(budgets_are_checked),
-		cmocka_unit_test(params_of_a_grant_are_bounded),
-	};
-
-	return cmocka_run_group_tests_name("manifest-caps", tests, NULL, NULL);
 }

@@ -18,25 +18,22 @@ static void assert_diff(json_t *document, const char *expected)
 	assert_string_equal(wfs_buffer_text(&text), wanted);
 }
 
-static void the_same_manifest_changes_nothing(void **state)
+TEST(the_same_manifest_changes_nothing)
 {
-	(void)state;
 	WFS_AUTO_JSON json_t *document = good_document();
 
 	assert_diff(document, "{'added':[],'changed':[],'removed':[]}");
 }
 
-static void members_of_the_manifest_are_named(void **state)
+TEST(members_of_the_manifest_are_named)
 {
-	(void)state;
 	WFS_AUTO_JSON json_t *document = edited("", "{'name':'other'}");
 
 	assert_diff(document, "{'added':[],'changed':[{'list':'','name':'name'}],'removed':[]}");
 }
 
-static void definitions_are_added_changed_and_removed(void **state)
+TEST(definitions_are_added_changed_and_removed)
 {
-	(void)state;
 	WFS_AUTO_JSON json_t *document = edited("schemas/0", "{'schema':{'type':'array'}}");
 
 	json_array_append_new(json_object_get(document, "schemas"),
@@ -50,9 +47,8 @@ static void definitions_are_added_changed_and_removed(void **state)
 		"'removed':[{'list':'effects','name':'blob.put'}]}");
 }
 
-static void rows_principals_and_grants_are_told_apart(void **state)
+TEST(rows_principals_and_grants_are_told_apart)
 {
-	(void)state;
 	WFS_AUTO_JSON json_t *document = edited("grants/0", "{'params':{}}");
 
 	json_array_append_new(json_object_get(document, "principals"), json_of("{'id':'bob'}"));
@@ -64,16 +60,4 @@ static void rows_principals_and_grants_are_told_apart(void **state)
 		"'changed':[{'list':'routing','name':'dpkg/Change@1 -> package'},"
 		"{'list':'grants','name':'alice.query.1'}],"
 		"'removed':[{'list':'routing','name':'dpkg/Alert@2 -> total'}]}");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_same_manifest_changes_nothing),
-		cmocka_unit_test(members_of_the_manifest_are_named),
-		cmocka_unit_test(definitions_are_added_changed_and_removed),
-		cmocka_unit_test(rows_principals_and_grants_are_told_apart),
-	};
-
-	return cmocka_run_group_tests_name("manifest-diff", tests, NULL, NULL);
 }

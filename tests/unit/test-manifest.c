@@ -2,9 +2,8 @@
 /* Manifests: what is compiled from a good one, and every refusal with its pointer. */
 #include "tests/unit/manifest-helper.h"
 
-static void manifest_hash_is_that_of_its_canonical_document(void **state)
+TEST(manifest_hash_is_that_of_its_canonical_document)
 {
-	(void)state;
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = manifest_good();
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	WFS_AUTO_JSON json_t *document = good_document();
@@ -18,9 +17,8 @@ static void manifest_hash_is_that_of_its_canonical_document(void **state)
 	assert_string_equal(wfs_manifest_name(manifest), "packages");
 }
 
-static void manifest_finds_schemas_by_name(void **state)
+TEST(manifest_finds_schemas_by_name)
 {
-	(void)state;
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = manifest_good();
 	WFS_AUTO_JSON json_t *value = json_integer(1);
 
@@ -32,9 +30,8 @@ static void manifest_finds_schemas_by_name(void **state)
 	assert_null(wfs_manifest_schema(manifest, "dpkg/Change@2"));
 }
 
-static void manifest_finds_reducers_by_name_and_place(void **state)
+TEST(manifest_finds_reducers_by_name_and_place)
 {
-	(void)state;
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = manifest_good();
 	const struct wfs_reducer_definition *package =
 		wfs_manifest_reducer_find(manifest, "package");
@@ -54,9 +51,8 @@ static void manifest_finds_reducers_by_name_and_place(void **state)
 	assert_null(wfs_manifest_reducer_find(manifest, "other"));
 }
 
-static void manifest_routes_of_a_schema_stand_together_in_order(void **state)
+TEST(manifest_routes_of_a_schema_stand_together_in_order)
 {
-	(void)state;
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = manifest_good();
 	const struct wfs_route *routes;
 	size_t count = 7;
@@ -74,9 +70,8 @@ static void manifest_routes_of_a_schema_stand_together_in_order(void **state)
 	assert_int_equal(count, 0);
 }
 
-static void manifest_knows_what_a_reducer_emits(void **state)
+TEST(manifest_knows_what_a_reducer_emits)
 {
-	(void)state;
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = manifest_good();
 
 	assert_true(wfs_manifest_emits(wfs_manifest_reducer(manifest, 0), "dpkg/Alert@2"));
@@ -85,9 +80,8 @@ static void manifest_knows_what_a_reducer_emits(void **state)
 	assert_false(wfs_manifest_emits(wfs_manifest_reducer(manifest, 1), "dpkg/Alert@2"));
 }
 
-static void manifest_lives_until_its_last_unref(void **state)
+TEST(manifest_lives_until_its_last_unref)
 {
-	(void)state;
 	struct wfs_manifest *manifest = manifest_good();
 	struct wfs_manifest *second = wfs_manifest_ref(manifest);
 
@@ -97,27 +91,23 @@ static void manifest_lives_until_its_last_unref(void **state)
 	wfs_manifest_unref(NULL);
 }
 
-static void manifest_must_be_an_object(void **state)
+TEST(manifest_must_be_an_object)
 {
-	(void)state;
 	WFS_AUTO_JSON json_t *document = json_of("[]");
 
 	assert_document_refused(document, "expected object, got array of 0 items\n");
 }
 
-static void unknown_members_are_refused_everywhere(void **state)
+TEST(unknown_members_are_refused_everywhere)
 {
-	(void)state;
-
 	assert_edit_refused("", "{'a/b':1}", "/a~1b: no such member is known\n");
 	assert_edit_refused("schemas/0", "{'x':1}", "/schemas/0/x: no such member is known\n");
 	assert_edit_refused("reducers/1", "{'x':1}", "/reducers/1/x: no such member is known\n");
 	assert_edit_refused("routing/2", "{'x':1}", "/routing/2/x: no such member is known\n");
 }
 
-static void missing_members_are_named(void **state)
+TEST(missing_members_are_named)
 {
-	(void)state;
 	WFS_AUTO_JSON json_t *document = json_of("{'schemas':[{}],'reducers':[{}],'routing':[{}]}");
 
 	assert_document_refused(document,
@@ -184,19 +174,16 @@ static void missing_members_are_named(void **state)
 		"\"dpkg/Change@1\"\n");
 }
 
-static void world_version_is_one(void **state)
+TEST(world_version_is_one)
 {
-	(void)state;
-
 	assert_edit_refused("", "{'world_version':2}",
 		"/world_version: expected 1, the version this program knows, got integer 2\n");
 	assert_edit_refused("", "{'world_version':'1'}",
 		"/world_version: expected 1, the version this program knows, got string \"1\"\n");
 }
 
-static void name_of_the_world_is_short_text(void **state)
+TEST(name_of_the_world_is_short_text)
 {
-	(void)state;
 	const char *form =
 		"/name: expected a name of 1 to 255 bytes without control characters, got";
 	WFS_AUTO_JSON json_t *document = good_document();
@@ -224,10 +211,8 @@ static void name_of_the_world_is_short_text(void **state)
 	assert_edit_refused("", "{'name':5}", line);
 }
 
-static void lists_must_be_lists(void **state)
+TEST(lists_must_be_lists)
 {
-	(void)state;
-
 	assert_edit_refused("", "{'routing':{},'grants':1}",
 		"/routing: expected array, got object with 0 members\n"
 		"/grants: expected array, got integer 1\n");
@@ -237,10 +222,8 @@ static void lists_must_be_lists(void **state)
 	assert_edit_refused("", "{'routing':[null]}", "/routing/0: expected object, got null\n");
 }
 
-static void reducers_ask_for_effects_of_the_manifest_that_are_for_them(void **state)
+TEST(reducers_ask_for_effects_of_the_manifest_that_are_for_them)
 {
-	(void)state;
-
 	assert_edit_refused("reducers/0", "{'effects':['http',5,'introspect.status']}",
 		"/reducers/0/effects/0: expected an effect of this manifest that reducers may ask "
 		"for, got string \"http\"\n"
@@ -254,10 +237,8 @@ static void reducers_ask_for_effects_of_the_manifest_that_are_for_them(void **st
 		"\"introspect.manifest\"\n");
 }
 
-static void kinds_and_language_are_fixed(void **state)
+TEST(kinds_and_language_are_fixed)
 {
-	(void)state;
-
 	assert_edit_refused("schemas/0", "{'$kind':'defreducer'}",
 		"/schemas/0/$kind: expected \"defschema\", got string \"defreducer\"\n");
 	assert_edit_refused("reducers/0", "{'$kind':7,'language':'js','keyed':1}",
@@ -284,9 +265,8 @@ static void assert_schema_name(const char *name, bool good_name)
 		"/schemas/2/name: expected a name like ns/Name@1, got string"));
 }
 
-static void names_of_schemas_have_one_form(void **state)
+TEST(names_of_schemas_have_one_form)
 {
-	(void)state;
 	char name[WFS_SCHEMA_NAME_MAX + 2] = "a/";
 
 	assert_schema_name("a/B@1", true);
@@ -309,11 +289,10 @@ static void names_of_schemas_have_one_form(void **state)
 	assert_schema_name(name, false);
 }
 
-static void contents_codes_and_memories_are_hidden(void **state)
+TEST(contents_codes_and_memories_are_hidden)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer hidden = {0};
 
-	(void)state;
 	for (int i = 0; i < WFS_BUILTIN_REDUCER_COUNT; i++) {
 		const char *const name = wfs_builtin_reducer_name((enum wfs_builtin_reducer)i);
 
@@ -341,9 +320,8 @@ static void assert_reducer_name(const char *name, bool good_name)
 		"/reducers/0/name: expected a name of [a-z][a-z0-9_.-]*, at most 128 bytes, got"));
 }
 
-static void names_of_reducers_have_one_form(void **state)
+TEST(names_of_reducers_have_one_form)
 {
-	(void)state;
 	char name[WFS_REDUCER_NAME_MAX + 2];
 
 	assert_reducer_name("a", true);
@@ -362,10 +340,8 @@ static void names_of_reducers_have_one_form(void **state)
 	assert_reducer_name(name, false);
 }
 
-static void names_are_taken_once(void **state)
+TEST(names_are_taken_once)
 {
-	(void)state;
-
 	assert_edit_refused("",
 		"{'schemas':[{'$kind':'defschema','name':'dpkg/Change@1','schema':true},"
 		"{'$kind':'defschema','name':'dpkg/Alert@2','schema':true},"
@@ -379,18 +355,14 @@ static void names_are_taken_once(void **state)
 		"\"total\"\n");
 }
 
-static void problems_of_schemas_point_into_the_manifest(void **state)
+TEST(problems_of_schemas_point_into_the_manifest)
 {
-	(void)state;
-
 	assert_edit_refused("schemas/1", "{'schema':{'items':{'iff':1}}}",
 		"/schemas/1/schema/items/iff: this keyword is not supported\n");
 }
 
-static void module_is_a_hash(void **state)
+TEST(module_is_a_hash)
 {
-	(void)state;
-
 	assert_edit_refused("reducers/0", "{'module':'package.lua'}",
 		"/reducers/0/module: expected the hash of a blob (sha256:…), got string "
 		"\"package.lua\"\n");
@@ -398,10 +370,8 @@ static void module_is_a_hash(void **state)
 		"/reducers/0/module: expected the hash of a blob (sha256:…), got null\n");
 }
 
-static void emits_names_known_schemas_once(void **state)
+TEST(emits_names_known_schemas_once)
 {
-	(void)state;
-
 	assert_edit_refused("reducers/1",
 		"{'emits':['dpkg/None@1','dpkg/Alert@2','dpkg/Alert@2',3]}",
 		"/reducers/1/emits/0: expected the name of a schema of this manifest, got string "
@@ -411,10 +381,8 @@ static void emits_names_known_schemas_once(void **state)
 		"3\n");
 }
 
-static void routing_refers_to_what_is_there(void **state)
+TEST(routing_refers_to_what_is_there)
 {
-	(void)state;
-
 	assert_edit_refused("routing/0", "{'event':'dpkg/None@1','reducer':'none'}",
 		"/routing/0/event: expected the name of a schema of this manifest, got string "
 		"\"dpkg/None@1\"\n"
@@ -424,10 +392,8 @@ static void routing_refers_to_what_is_there(void **state)
 		"/routing/1: the events of this schema go to this reducer already\n");
 }
 
-static void key_field_belongs_to_keyed_reducers(void **state)
+TEST(key_field_belongs_to_keyed_reducers)
 {
-	(void)state;
-
 	assert_deletion_refused(
 		"routing/2", "key_field", "/routing/2/key_field: missing: the reducer is keyed\n");
 	assert_edit_refused("routing/0", "{'key_field':'a'}",
@@ -435,9 +401,8 @@ static void key_field_belongs_to_keyed_reducers(void **state)
 		"\"a\"\n");
 }
 
-static void key_field_is_a_dotted_path(void **state)
+TEST(key_field_is_a_dotted_path)
 {
-	(void)state;
 	const char *form =
 		"/routing/2/key_field: expected a dotted path of member names, at most 255 "
 		"bytes, got";
@@ -468,10 +433,8 @@ static void key_field_is_a_dotted_path(void **state)
 	assert_edit_refused("routing/2", "{'key_field':1}", line);
 }
 
-static void wrong_definition_is_not_reported_again_where_it_is_used(void **state)
+TEST(wrong_definition_is_not_reported_again_where_it_is_used)
 {
-	(void)state;
-
 	assert_edit_refused("reducers/0", "{'keyed':'yes'}",
 		"/reducers/0/keyed: expected boolean, got string \"yes\"\n");
 	assert_edit_refused("schemas/1", "{'schema':5}",
@@ -506,9 +469,8 @@ static json_t *reducer_number(size_t number)
 		name, "language", "lua", "module", MODULE_A, "keyed", 0, "emits", "effects");
 }
 
-static void schemas_are_bounded(void **state)
+TEST(schemas_are_bounded)
 {
-	(void)state;
 	WFS_AUTO_JSON json_t *most =
 		document_with("schemas", WFS_MANIFEST_SCHEMAS_MAX, schema_number);
 	WFS_AUTO_JSON json_t *more =
@@ -523,9 +485,8 @@ static void schemas_are_bounded(void **state)
 		"/schemas: at most 4096 are allowed, got 4097\n"));
 }
 
-static void reducers_are_bounded(void **state)
+TEST(reducers_are_bounded)
 {
-	(void)state;
 	WFS_AUTO_JSON json_t *most = document_with(
 		"reducers", WFS_MANIFEST_REDUCERS_MAX + WFS_BUILTIN_REDUCER_COUNT, reducer_number);
 	WFS_AUTO_JSON json_t *more = document_with("reducers",
@@ -550,9 +511,8 @@ static json_t *route_number(size_t number)
 	return json_pack("{s:s, s:s}", "event", events[number / 4000], "reducer", reducer);
 }
 
-static void routes_are_bounded(void **state)
+TEST(routes_are_bounded)
 {
-	(void)state;
 	WFS_AUTO_JSON json_t *most =
 		document_with("routing", WFS_MANIFEST_ROUTES_MAX, route_number);
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = NULL;
@@ -570,40 +530,4 @@ static void routes_are_bounded(void **state)
 		json_object_get(most, "routing"), route_number(WFS_MANIFEST_ROUTES_MAX));
 
 	assert_document_refused(most, "/routing: at most 16384 are allowed, got 16385\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(manifest_hash_is_that_of_its_canonical_document),
-		cmocka_unit_test(manifest_finds_schemas_by_name),
-		cmocka_unit_test(manifest_finds_reducers_by_name_and_place),
-		cmocka_unit_test(manifest_routes_of_a_schema_stand_together_in_order),
-		cmocka_unit_test(manifest_knows_what_a_reducer_emits),
-		cmocka_unit_test(manifest_lives_until_its_last_unref),
-		cmocka_unit_test(manifest_must_be_an_object),
-		cmocka_unit_test(unknown_members_are_refused_everywhere),
-		cmocka_unit_test(missing_members_are_named),
-		cmocka_unit_test(world_version_is_one),
-		cmocka_unit_test(name_of_the_world_is_short_text),
-		cmocka_unit_test(lists_must_be_lists),
-		cmocka_unit_test(reducers_ask_for_effects_of_the_manifest_that_are_for_them),
-		cmocka_unit_test(kinds_and_language_are_fixed),
-		cmocka_unit_test(names_of_schemas_have_one_form),
-		cmocka_unit_test(contents_codes_and_memories_are_hidden),
-		cmocka_unit_test(names_of_reducers_have_one_form),
-		cmocka_unit_test(names_are_taken_once),
-		cmocka_unit_test(problems_of_schemas_point_into_the_manifest),
-		cmocka_unit_test(module_is_a_hash),
-		cmocka_unit_test(emits_names_known_schemas_once),
-		cmocka_unit_test(routing_refers_to_what_is_there),
-		cmocka_unit_test(key_field_belongs_to_keyed_reducers),
-		cmocka_unit_test(key_field_is_a_dotted_path),
-		cmocka_unit_test(wrong_definition_is_not_reported_again_where_it_is_used),
-		cmocka_unit_test(schemas_are_bounded),
-		cmocka_unit_test(reducers_are_bounded),
-		cmocka_unit_test(routes_are_bounded),
-	};
-
-	return cmocka_run_group_tests_name("manifest", tests, NULL, NULL);
 }

@@ -7,9 +7,9 @@
 
 /* --- resources --- */
 
-static void the_files_of_the_root_and_the_reducers_are_resources(void **state)
+IN_WORLD(the_files_of_the_root_and_the_reducers_are_resources)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(state));
+	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
 	ask(&talk, REQUEST("1", "resources/list"));
 
@@ -25,9 +25,9 @@ static void the_files_of_the_root_and_the_reducers_are_resources(void **state)
 	assert_null(json_object_get(result, "nextCursor"));
 }
 
-static void templates_have_any_path_at_any_height(void **state)
+IN_WORLD(templates_have_any_path_at_any_height)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(state));
+	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
 	ask(&talk, REQUEST("1", "resources/templates/list"));
 
@@ -36,9 +36,9 @@ static void templates_have_any_path_at_any_height(void **state)
 		"'worldfs:///at/{height}/{+path}'");
 }
 
-static void a_file_is_read_as_a_resource(void **state)
+IN_WORLD(a_file_is_read_as_a_resource)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(state));
+	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
 	ask(&talk, READ("1", "worldfs:///reducers/cell/b%2Fc"));
 	assert_answer(&talk, "result.contents",
@@ -51,9 +51,9 @@ static void a_file_is_read_as_a_resource(void **state)
 	assert_answer(&talk, "result.contents.0.mimeType", "'text/plain'");
 }
 
-static void a_directory_is_read_as_its_names(void **state)
+IN_WORLD(a_directory_is_read_as_its_names)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(state));
+	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
 	ask(&talk, READ("1", "worldfs:///reducers/cell"));
 	assert_answer(&talk, "result.contents",
@@ -65,9 +65,8 @@ static void a_directory_is_read_as_its_names(void **state)
 }
 
 /* A page of a listing ends when it has passed over many names, too. */
-static void a_directory_is_read_to_its_end_past_names_that_are_hidden(void **state)
+IN_WORLD(a_directory_is_read_to_its_end_past_names_that_are_hidden)
 {
-	struct world_fixture *const fixture = *state;
 	AUTO_TALK struct talk talk = {.mcp = NULL};
 	char value[64];
 
@@ -95,10 +94,8 @@ static void a_directory_is_read_to_its_end_past_names_that_are_hidden(void **sta
 	assert_answer(&talk, "result.structuredContent.entries.1.path", "'reducers/cell/last'");
 }
 
-static void a_directory_with_more_than_a_thousand_names_says_so(void **state)
+IN_WORLD(a_directory_with_more_than_a_thousand_names_says_so)
 {
-	struct world_fixture *const fixture = *state;
-
 	tell(fixture, "{'key':'b','op':'emit','n':1000}");
 	tell(fixture, "{'key':'last','op':'set'}");
 	world_fixture_close(fixture);
@@ -115,9 +112,8 @@ static void a_directory_with_more_than_a_thousand_names_says_so(void **state)
 	assert_null(strstr(text, "last"));
 }
 
-static void bytes_are_read_as_a_blob(void **state)
+IN_WORLD(bytes_are_read_as_a_blob)
 {
-	struct world_fixture *const fixture = *state;
 	struct wfs_hash hash;
 	char text[WFS_HASH_TEXT_SIZE];
 	char request[300];
@@ -134,9 +130,8 @@ static void bytes_are_read_as_a_blob(void **state)
 	assert_answer(&talk, "result.contents.0.mimeType", "'application/octet-stream'");
 }
 
-static void a_resource_of_several_parts_is_whole(void **state)
+IN_WORLD(a_resource_of_several_parts_is_whole)
 {
-	struct world_fixture *const fixture = *state;
 	const size_t size = WFS_MCP_RESOURCE_MAX;
 	WFS_AUTO_FREE char *bytes = malloc(size + 1);
 	struct wfs_hash fits;
@@ -166,9 +161,9 @@ static void a_resource_of_several_parts_is_whole(void **state)
 	assert_error(&talk, "2", WFS_RPC_INVALID_PARAMS, "more than the 4194304");
 }
 
-static void a_resource_that_is_not_there_is_not_found(void **state)
+IN_WORLD(a_resource_that_is_not_there_is_not_found)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(state));
+	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
 	ask(&talk, READ("1", "worldfs:///reducers/cell/x"));
 	assert_error(&talk, "1", WFS_RPC_RESOURCE_NOT_FOUND, "reducers/cell/x");
@@ -183,21 +178,4 @@ static void a_resource_that_is_not_there_is_not_found(void **state)
 	assert_error(&talk, "5", WFS_RPC_INVALID_PARAMS, "");
 	ask(&talk, "{'id':6,'jsonrpc':'2.0','method':'resources/read','params':{'uri':7}}");
 	assert_error(&talk, "6", WFS_RPC_INVALID_PARAMS, "'uri'");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_WORLD(the_files_of_the_root_and_the_reducers_are_resources),
-		IN_WORLD(templates_have_any_path_at_any_height),
-		IN_WORLD(a_file_is_read_as_a_resource),
-		IN_WORLD(a_directory_is_read_as_its_names),
-		IN_WORLD(a_directory_is_read_to_its_end_past_names_that_are_hidden),
-		IN_WORLD(a_directory_with_more_than_a_thousand_names_says_so),
-		IN_WORLD(bytes_are_read_as_a_blob),
-		IN_WORLD(a_resource_of_several_parts_is_whole),
-		IN_WORLD(a_resource_that_is_not_there_is_not_found),
-	};
-
-	return cmocka_run_group_tests_name("mcp-resource", tests, forget_environment, NULL);
 }

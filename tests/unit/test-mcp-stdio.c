@@ -24,9 +24,9 @@ static int serve(struct world_fixture *fixture, struct wfs_bytes input, struct w
 	return r;
 }
 
-static void what_was_asked_is_answered_when_the_input_ends(void **state)
+IN_WORLD(what_was_asked_is_answered_when_the_input_ends)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	WFS_AUTO_FREE char *input = json_text("\n \r\n" HELLO "\r\n" CALL(
 		"1", "fs_read", "{'path':'README'}") "\n" REQUEST("2", "ping"));
 	WFS_AUTO_BUFFER struct wfs_buffer written = {0};
@@ -38,11 +38,11 @@ static void what_was_asked_is_answered_when_the_input_ends(void **state)
 	assert_says(wfs_buffer_text(&written), "\"id\":2");
 }
 
-static void an_empty_input_gives_nothing(void **state)
+IN_WORLD(an_empty_input_gives_nothing)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer written = {0};
 
-	assert_int_equal(serve(filled(state), WFS_BYTES("", 0), &written), 0);
+	assert_int_equal(serve(filled(fixture), WFS_BYTES("", 0), &written), 0);
 	assert_int_equal(written.size, 0);
 }
 
@@ -60,10 +60,10 @@ static void put_line(struct wfs_buffer *input, const char *text, size_t size)
 	"{\"error\":{\"code\":-32600,\"message\":\"a message has more than 16777216 bytes\"}" \
 	",\"id\":null,\"jsonrpc\":\"2.0\"}\n"
 
-static void a_line_that_is_too_long_is_refused_and_the_next_is_read(void **state)
+IN_WORLD(a_line_that_is_too_long_is_refused_and_the_next_is_read)
 {
 	static const char ping[] = "{\"id\":1,\"jsonrpc\":\"2.0\",\"method\":\"ping\"}";
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	WFS_AUTO_BUFFER struct wfs_buffer input = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer written = {0};
 
@@ -76,9 +76,9 @@ static void a_line_that_is_too_long_is_refused_and_the_next_is_read(void **state
 		TOO_LONG TOO_LONG "{\"id\":1,\"jsonrpc\":\"2.0\",\"result\":{}}\n");
 }
 
-static void many_calls_at_once_are_all_answered(void **state)
+IN_WORLD(many_calls_at_once_are_all_answered)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	WFS_AUTO_FREE char *hello = json_text(HELLO);
 	WFS_AUTO_BUFFER struct wfs_buffer input = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer written = {0};
@@ -116,9 +116,9 @@ static int serve_deaf(struct world_fixture *fixture, bool asked, struct wfs_erro
 	return r;
 }
 
-static void a_client_that_reads_no_more_ends_it(void **state)
+IN_WORLD(a_client_that_reads_no_more_ends_it)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	struct wfs_error error = {.code = WFS_OK};
 
 	assert_int_equal(serve_deaf(fixture, false, &error), 0);
@@ -126,9 +126,9 @@ static void a_client_that_reads_no_more_ends_it(void **state)
 	assert_says(error.message, "write to the client");
 }
 
-static void an_output_that_cannot_be_written_is_told(void **state)
+IN_WORLD(an_output_that_cannot_be_written_is_told)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	WFS_AUTO_MCP struct wfs_mcp *mcp = NULL;
 	WFS_AUTO_FD int nothing = open("/dev/null", O_PATH | O_CLOEXEC);
 	WFS_AUTO_FILE FILE *in = tmpfile();
@@ -139,9 +139,9 @@ static void an_output_that_cannot_be_written_is_told(void **state)
 	assert_says(error.message, "write to the client");
 }
 
-static void an_input_that_cannot_be_read_is_told(void **state)
+IN_WORLD(an_input_that_cannot_be_read_is_told)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	WFS_AUTO_MCP struct wfs_mcp *mcp = NULL;
 	WFS_AUTO_FD int directory = open(fixture->directory, O_RDONLY | O_CLOEXEC);
 	WFS_AUTO_FILE FILE *out = tmpfile();
@@ -154,12 +154,11 @@ static void an_input_that_cannot_be_read_is_told(void **state)
 
 /* --- the commands --- */
 
-static void tools_lists_them_and_as_definitions_with_json(void **state)
+IN_WORLD(tools_lists_them_and_as_definitions_with_json)
 {
 	AUTO_PRINTED struct printed plain = RUN("tools");
 	AUTO_PRINTED struct printed json = RUN("tools", "--json");
 	WFS_AUTO_JSON json_t *definitions = NULL;
-	(void)state;
 
 	assert_int_equal(plain.status, WFS_EXIT_DONE);
 	assert_says(plain.out, "fs_read(path, offset?, limit?)");
@@ -168,30 +167,11 @@ static void tools_lists_them_and_as_definitions_with_json(void **state)
 	assert_int_equal(json_array_size(definitions), wfs_tool_count);
 }
 
-static void mcp_needs_a_world(void **state)
+IN_WORLD(mcp_needs_a_world)
 {
-	struct world_fixture *const fixture = *state;
 	AUTO_PRINTED struct printed nowhere =
 		run_in(fixture->root, (const char *const[]){"mcp", NULL});
-	(void)state;
 
 	assert_failed(&nowhere, "is not a world");
 	assert_string_equal(nowhere.out, "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_WORLD(what_was_asked_is_answered_when_the_input_ends),
-		IN_WORLD(an_empty_input_gives_nothing),
-		IN_WORLD(a_line_that_is_too_long_is_refused_and_the_next_is_read),
-		IN_WORLD(many_calls_at_once_are_all_answered),
-		IN_WORLD(a_client_that_reads_no_more_ends_it),
-		IN_WORLD(an_output_that_cannot_be_written_is_told),
-		IN_WORLD(an_input_that_cannot_be_read_is_told),
-		IN_WORLD(tools_lists_them_and_as_definitions_with_json),
-		IN_WORLD(mcp_needs_a_world),
-	};
-
-	return cmocka_run_group_tests_name("mcp-stdio", tests, forget_environment, NULL);
 }

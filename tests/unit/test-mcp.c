@@ -9,9 +9,9 @@
 
 /* --- life --- */
 
-static void initialize_tells_what_there_is(void **state)
+IN_WORLD(initialize_tells_what_there_is)
 {
-	AUTO_TALK struct talk talk = talk_begin(filled(state));
+	AUTO_TALK struct talk talk = talk_begin(filled(fixture));
 
 	ask(&talk, HELLO);
 
@@ -34,9 +34,9 @@ static void assert_spoken(struct world_fixture *fixture, const char *asked, cons
 	assert_answer(&talk, "result.protocolVersion", spoken);
 }
 
-static void the_client_s_revision_is_spoken_if_it_is_known(void **state)
+IN_WORLD(the_client_s_revision_is_spoken_if_it_is_known)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 
 	assert_spoken(fixture, "2025-03-26", "'2025-03-26'");
 	assert_spoken(fixture, "2024-11-05", "'2024-11-05'");
@@ -45,9 +45,9 @@ static void the_client_s_revision_is_spoken_if_it_is_known(void **state)
 	assert_spoken(fixture, "", "'2025-06-18'");
 }
 
-static void nothing_but_ping_comes_before_initialize(void **state)
+IN_WORLD(nothing_but_ping_comes_before_initialize)
 {
-	AUTO_TALK struct talk talk = talk_begin(filled(state));
+	AUTO_TALK struct talk talk = talk_begin(filled(fixture));
 
 	ask(&talk, REQUEST("1", "tools/list"));
 	assert_error(&talk, "1", WFS_RPC_INVALID_REQUEST, "before 'initialize'");
@@ -58,9 +58,9 @@ static void nothing_but_ping_comes_before_initialize(void **state)
 	assert_answer(&talk, "result", "{}");
 }
 
-static void initialize_comes_once_and_with_a_revision(void **state)
+IN_WORLD(initialize_comes_once_and_with_a_revision)
 {
-	AUTO_TALK struct talk talk = talk_begin(filled(state));
+	AUTO_TALK struct talk talk = talk_begin(filled(fixture));
 
 	ask(&talk, REQUEST("1", "initialize"));
 	assert_error(&talk, "1", WFS_RPC_INVALID_PARAMS, "expected an object");
@@ -74,9 +74,9 @@ static void initialize_comes_once_and_with_a_revision(void **state)
 
 /* --- messages --- */
 
-static void a_line_that_is_not_json_is_a_parse_error(void **state)
+IN_WORLD(a_line_that_is_not_json_is_a_parse_error)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(state));
+	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
 	ask(&talk, "{'id':1,");
 	assert_error(&talk, "null", WFS_RPC_PARSE_ERROR, "");
@@ -86,9 +86,9 @@ static void a_line_that_is_not_json_is_a_parse_error(void **state)
 	assert_answer(&talk, "result", "{}");
 }
 
-static void what_is_no_message_is_an_invalid_request(void **state)
+IN_WORLD(what_is_no_message_is_an_invalid_request)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(state));
+	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
 	ask(&talk, "7");
 	assert_error(&talk, "null", WFS_RPC_INVALID_REQUEST, "an object");
@@ -104,9 +104,9 @@ static void what_is_no_message_is_an_invalid_request(void **state)
 	assert_error(&talk, "1", WFS_RPC_INVALID_REQUEST, "'method'");
 }
 
-static void an_id_is_a_string_or_an_integer(void **state)
+IN_WORLD(an_id_is_a_string_or_an_integer)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(state));
+	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
 	ask(&talk, REQUEST("null", "ping"));
 	assert_error(&talk, "null", WFS_RPC_INVALID_REQUEST, "'id'");
@@ -118,9 +118,9 @@ static void an_id_is_a_string_or_an_integer(void **state)
 	assert_answer(&talk, "id", "-9223372036854775808");
 }
 
-static void a_batch_is_refused(void **state)
+IN_WORLD(a_batch_is_refused)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(state));
+	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
 	ask(&talk, "[" REQUEST("1", "ping") "]");
 	assert_error(&talk, "null", WFS_RPC_INVALID_REQUEST, "batches");
@@ -128,9 +128,9 @@ static void a_batch_is_refused(void **state)
 	assert_error(&talk, "null", WFS_RPC_INVALID_REQUEST, "batches");
 }
 
-static void an_unknown_method_is_not_found(void **state)
+IN_WORLD(an_unknown_method_is_not_found)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(state));
+	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
 	ask(&talk, REQUEST("1", "prompts/list"));
 	assert_error(&talk, "1", WFS_RPC_METHOD_NOT_FOUND, "'prompts/list'");
@@ -141,9 +141,9 @@ static void an_unknown_method_is_not_found(void **state)
 	assert_error(&talk, "3", WFS_RPC_METHOD_NOT_FOUND, "notifications/cancelled");
 }
 
-static void params_are_an_object(void **state)
+IN_WORLD(params_are_an_object)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(state));
+	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
 	ask(&talk, "{'id':1,'jsonrpc':'2.0','method':'ping','params':[1]}");
 	assert_error(&talk, "1", WFS_RPC_INVALID_PARAMS, "'params'");
@@ -151,9 +151,9 @@ static void params_are_an_object(void **state)
 	assert_int_equal(json_array_size(talk.said), 0);
 }
 
-static void notifications_and_responses_are_not_answered(void **state)
+IN_WORLD(notifications_and_responses_are_not_answered)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(state));
+	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
 	ask(&talk, "{'jsonrpc':'2.0','method':'tools/list'}");
 	assert_int_equal(json_array_size(talk.said), 0);
@@ -167,9 +167,9 @@ static void notifications_and_responses_are_not_answered(void **state)
 
 /* --- tools --- */
 
-static void tools_are_listed_with_their_schemas(void **state)
+IN_WORLD(tools_are_listed_with_their_schemas)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(state));
+	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
 	ask(&talk, REQUEST("1", "tools/list"));
 
@@ -184,9 +184,9 @@ static void tools_are_listed_with_their_schemas(void **state)
 	assert_part(tools, "6.annotations", "{'openWorldHint':false,'readOnlyHint':false}");
 }
 
-static void a_cursor_that_was_not_given_is_refused(void **state)
+IN_WORLD(a_cursor_that_was_not_given_is_refused)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(state));
+	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
 	ask(&talk, "{'id':1,'jsonrpc':'2.0','method':'tools/list','params':{'cursor':'x'}}");
 	assert_error(&talk, "1", WFS_RPC_INVALID_PARAMS, "'cursor'");
@@ -200,9 +200,9 @@ static void a_cursor_that_was_not_given_is_refused(void **state)
 	assert_error(&talk, "4", WFS_RPC_INVALID_PARAMS, "'cursor'");
 }
 
-static void a_call_gives_text_and_structure_with_meta(void **state)
+IN_WORLD(a_call_gives_text_and_structure_with_meta)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(state));
+	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
 	ask(&talk, CALL("'c'", "fs_read_reducer", "{'name':'cell','key':'b/c'}"));
 
@@ -220,9 +220,9 @@ static void a_call_gives_text_and_structure_with_meta(void **state)
 	assert_true(json_equal(text, json_object_get(result, "structuredContent")));
 }
 
-static void the_text_of_a_file_stands_by_itself(void **state)
+IN_WORLD(the_text_of_a_file_stands_by_itself)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(state));
+	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
 	ask(&talk, CALL("1", "fs_read", "{'path':'reducers/cell/a'}"));
 
@@ -234,9 +234,9 @@ static void the_text_of_a_file_stands_by_itself(void **state)
 		2);
 }
 
-static void every_tool_works(void **state)
+IN_WORLD(every_tool_works)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(state));
+	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 	char first_cell[64];
 
 	ask(&talk, CALL("1", "fs_read_manifest", "{}"));
@@ -251,9 +251,9 @@ static void every_tool_works(void **state)
 	assert_answer(&talk, "result.structuredContent.ok", "true");
 }
 
-static void a_call_that_fails_is_an_error_of_the_tool(void **state)
+IN_WORLD(a_call_that_fails_is_an_error_of_the_tool)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(state));
+	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
 	ask(&talk, CALL("1", "fs_read", "{'path':'nowhere'}"));
 
@@ -266,9 +266,9 @@ static void a_call_that_fails_is_an_error_of_the_tool(void **state)
 	assert_answer(&talk, "result.isError", "true");
 }
 
-static void a_call_that_is_wrong_is_an_error_of_the_protocol(void **state)
+IN_WORLD(a_call_that_is_wrong_is_an_error_of_the_protocol)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(state));
+	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
 	ask(&talk, CALL("1", "fs_write", "{}"));
 	assert_error(&talk, "1", WFS_RPC_INVALID_PARAMS, "Unknown tool: fs_write");
@@ -283,9 +283,9 @@ static void a_call_that_is_wrong_is_an_error_of_the_protocol(void **state)
 
 /* --- several at once --- */
 
-static void calls_are_answered_by_id(void **state)
+IN_WORLD(calls_are_answered_by_id)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(state));
+	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 	unsigned int seen = 0;
 	json_t *answer;
 	size_t i;
@@ -305,9 +305,9 @@ static void calls_are_answered_by_id(void **state)
 	assert_part(talk.said, "0.id", "4");
 }
 
-static void a_call_sees_what_a_call_before_it_has_changed(void **state)
+IN_WORLD(a_call_sees_what_a_call_before_it_has_changed)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(state));
+	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
 	say(&talk,
 		CALL("1", "invoke",
@@ -329,9 +329,9 @@ static void a_call_sees_what_a_call_before_it_has_changed(void **state)
 	assert_part(talk.said, "3.result.content.0.text", "'2'");
 }
 
-static void an_id_that_is_under_way_is_refused(void **state)
+IN_WORLD(an_id_that_is_under_way_is_refused)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(state));
+	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
 	say(&talk, CALL("1", "fs_stat", "{'path':'README'}"));
 	say(&talk, REQUEST("1", "ping"));
@@ -342,9 +342,9 @@ static void an_id_that_is_under_way_is_refused(void **state)
 	assert_answer(&talk, "result.isError", "false");
 }
 
-static void a_cancelled_call_is_not_answered(void **state)
+IN_WORLD(a_cancelled_call_is_not_answered)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(state));
+	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
 	say(&talk, CALL("'x'", "fs_ls", "{'path':'/','depth':3}"));
 	say(&talk, CALL("'y'", "fs_stat", "{'path':'README'}"));
@@ -355,9 +355,9 @@ static void a_cancelled_call_is_not_answered(void **state)
 	assert_answer(&talk, "id", "'y'");
 }
 
-static void cancelling_what_is_not_under_way_is_nothing(void **state)
+IN_WORLD(cancelling_what_is_not_under_way_is_nothing)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(state));
+	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
 	ask(&talk, "{'jsonrpc':'2.0','method':'notifications/cancelled','params':{'requestId':9}}");
 	assert_int_equal(json_array_size(talk.said), 0);
@@ -390,10 +390,10 @@ static void owner_end(const struct slow_owner *owner)
 	close(owner->listener);
 }
 
-static void a_call_that_is_cancelled_while_the_owner_works_is_not_answered(void **state)
+IN_WORLD(a_call_that_is_cancelled_while_the_owner_works_is_not_answered)
 {
 	static const char answer[] = "{\"id\":\"1\",\"ok\":true,\"result\":{}}\n";
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	AUTO_TALK struct talk talk = talk_hello(fixture);
 	const struct slow_owner owner = owner_begin(fixture, &talk);
 
@@ -409,9 +409,9 @@ static void a_call_that_is_cancelled_while_the_owner_works_is_not_answered(void 
 	owner_end(&owner);
 }
 
-static void an_owner_that_ends_fails_what_it_was_asked(void **state)
+IN_WORLD(an_owner_that_ends_fails_what_it_was_asked)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	AUTO_TALK struct talk talk = talk_hello(fixture);
 	const struct slow_owner owner = owner_begin(fixture, &talk);
 
@@ -426,9 +426,9 @@ static void an_owner_that_ends_fails_what_it_was_asked(void **state)
 	assert_answer(&talk, "result.isError", "false");
 }
 
-static void it_is_full_with_64_calls(void **state)
+IN_WORLD(it_is_full_with_64_calls)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(state));
+	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 	char call[200];
 
 	for (int i = 0; i < WFS_MCP_CALLS_MAX; i++) {
@@ -444,9 +444,9 @@ static void it_is_full_with_64_calls(void **state)
 }
 
 /* Others may change it between two calls. */
-static void the_world_is_open_only_while_a_call_is_under_way(void **state)
+IN_WORLD(the_world_is_open_only_while_a_call_is_under_way)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	AUTO_TALK struct talk talk = talk_hello(fixture);
 
 	ask(&talk, CALL("1", "invoke", "{'action':{'action_type':'noop'}}"));
@@ -458,9 +458,9 @@ static void the_world_is_open_only_while_a_call_is_under_way(void **state)
 	assert_answer(&talk, "result.structuredContent.state", "{'n':9}");
 }
 
-static void a_world_that_went_away_fails_the_call(void **state)
+IN_WORLD(a_world_that_went_away_fails_the_call)
 {
-	struct world_fixture *const fixture = filled(state);
+	filled(fixture);
 	AUTO_TALK struct talk talk = talk_hello(fixture);
 
 	wfs_directory_remove(fixture->directory);
@@ -469,9 +469,9 @@ static void a_world_that_went_away_fails_the_call(void **state)
 	assert_answer(&talk, "result.isError", "true");
 }
 
-static void calls_under_way_are_released(void **state)
+IN_WORLD(calls_under_way_are_released)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(state));
+	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
 	say(&talk, CALL("1", "fs_ls", "{'path':'/','depth':8}"));
 	say(&talk, CALL("2", "invoke", "{'action':{'action_type':'noop'}}"));
@@ -482,13 +482,13 @@ static void calls_under_way_are_released(void **state)
 
 /* One byte of a good message after the other is another one: each answer is a message, and what
  * comes after it is answered. */
-static void changed_messages_are_survived(void **state)
+IN_WORLD(changed_messages_are_survived)
 {
 	static const char *const messages[] = {HELLO, REQUEST("1", "tools/list"),
 		CALL("1", "fs_ls", "{'path':'/','depth':2}"), READ("1", "worldfs:///at/3/README"),
 		"{'jsonrpc':'2.0','method':'notifications/cancelled','params':{'requestId':1}}"};
 	static const char others[] = "\"{}[]:,0-.ex\\ \x00\x7f\xc3\xff";
-	AUTO_TALK struct talk talk = talk_hello(filled(state));
+	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 	unsigned int answers = 0;
 
 	for (size_t m = 0; m < WFS_ARRAY_COUNT(messages); m++) {
@@ -510,42 +510,4 @@ static void changed_messages_are_survived(void **state)
 	assert_true(answers > 100);
 	ask(&talk, REQUEST("'still there'", "ping"));
 	assert_answer(&talk, "id", "'still there'");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_WORLD(initialize_tells_what_there_is),
-		IN_WORLD(the_client_s_revision_is_spoken_if_it_is_known),
-		IN_WORLD(nothing_but_ping_comes_before_initialize),
-		IN_WORLD(initialize_comes_once_and_with_a_revision),
-		IN_WORLD(a_line_that_is_not_json_is_a_parse_error),
-		IN_WORLD(what_is_no_message_is_an_invalid_request),
-		IN_WORLD(an_id_is_a_string_or_an_integer),
-		IN_WORLD(a_batch_is_refused),
-		IN_WORLD(an_unknown_method_is_not_found),
-		IN_WORLD(params_are_an_object),
-		IN_WORLD(notifications_and_responses_are_not_answered),
-		IN_WORLD(tools_are_listed_with_their_schemas),
-		IN_WORLD(a_cursor_that_was_not_given_is_refused),
-		IN_WORLD(a_call_gives_text_and_structure_with_meta),
-		IN_WORLD(the_text_of_a_file_stands_by_itself),
-		IN_WORLD(every_tool_works),
-		IN_WORLD(a_call_that_fails_is_an_error_of_the_tool),
-		IN_WORLD(a_call_that_is_wrong_is_an_error_of_the_protocol),
-		IN_WORLD(calls_are_answered_by_id),
-		IN_WORLD(a_call_sees_what_a_call_before_it_has_changed),
-		IN_WORLD(an_id_that_is_under_way_is_refused),
-		IN_WORLD(a_cancelled_call_is_not_answered),
-		IN_WORLD(cancelling_what_is_not_under_way_is_nothing),
-		IN_WORLD(a_call_that_is_cancelled_while_the_owner_works_is_not_answered),
-		IN_WORLD(an_owner_that_ends_fails_what_it_was_asked),
-		IN_WORLD(it_is_full_with_64_calls),
-		IN_WORLD(the_world_is_open_only_while_a_call_is_under_way),
-		IN_WORLD(a_world_that_went_away_fails_the_call),
-		IN_WORLD(calls_under_way_are_released),
-		IN_WORLD(changed_messages_are_survived),
-	};
-
-	return cmocka_run_group_tests_name("mcp", tests, forget_environment, NULL);
 }

@@ -69,10 +69,8 @@ static void assert_found(struct world_fixture *fixture, const char *search, cons
 #define SEED \
 	"{'config':{'max_entries':1000,'auto_prune':'oldest'},'entries':[" ESCROW "," TRADING "]}"
 
-static void the_store_of_the_seed_can_be_written(void **state)
+IN_MARKET(the_store_of_the_seed_can_be_written)
 {
-	struct world_fixture *const fixture = *state;
-
 	assert_done(fixture, "alice", STORE("alice_longterm_memory", SEED));
 
 	assert_entries(fixture, LIST("'alice_longterm_memory'"),
@@ -90,10 +88,8 @@ static void the_store_of_the_seed_can_be_written(void **state)
 }
 
 /* As genesis_memory_add of the seed writes it, without a config. */
-static void a_write_changes_what_it_changes_in_the_entries(void **state)
+IN_MARKET(a_write_changes_what_it_changes_in_the_entries)
 {
-	struct world_fixture *const fixture = *state;
-
 	assert_done(fixture, "alice", STORE("m", SEED));
 	json_decref(call_for(fixture, "alice", ADD("'m','one apple'"), 1));
 	json_decref(call_for(
@@ -120,63 +116,63 @@ static void a_write_changes_what_it_changes_in_the_entries(void **state)
 }
 
 /* The second of one id got another one when it was written. */
-static void an_entry_with_the_id_of_one_that_goes_stays(void **state)
+IN_MARKET(an_entry_with_the_id_of_one_that_goes_stays)
 {
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		STORE("m",
 			"{'entries':[{'id':'mem_1','tick':3,'text':'alpha'},"
 			"{'id':'mem_1','tick':4,'text':'omega'}]}"));
 
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		STORE("m", "{'entries':[{'id':'mem_1','tick':3,'text':'alpha'}]}"));
 
-	WFS_AUTO_FREE char *entries = entries_of(*state, LIST("'m'"));
+	WFS_AUTO_FREE char *entries = entries_of(fixture, LIST("'m'"));
 	assert_non_null(strstr(entries, "mem_00000001 3 alpha|"));
 }
 
-static void a_write_that_names_no_entries_leaves_them(void **state)
+IN_MARKET(a_write_that_names_no_entries_leaves_them)
 {
-	assert_done(*state, "alice", STORE("m", "{}"));
+	assert_done(fixture, "alice", STORE("m", "{}"));
 	json_decref(call_for(
-		*state, "alice", IMPORT("'m',[{'id':'mem_1','tick':3,'text':'alpha'}]"), 1));
+		fixture, "alice", IMPORT("'m',[{'id':'mem_1','tick':3,'text':'alpha'}]"), 1));
 
-	assert_done(*state, "alice", STORE("m", "{'config':{'max_entries':5}}"));
-	assert_done(*state, "alice", WRITE("'artifact_id':'m','access':'public'"));
+	assert_done(fixture, "alice", STORE("m", "{'config':{'max_entries':5}}"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'m','access':'public'"));
 
-	assert_entries(*state, LIST("'m'"), "mem_00000001 3 alpha|");
+	assert_entries(fixture, LIST("'m'"), "mem_00000001 3 alpha|");
 }
 
-static void an_edit_does_not_change_entries(void **state)
+IN_MARKET(an_edit_does_not_change_entries)
 {
-	assert_done(*state, "alice", STORE("m", SEED));
+	assert_done(fixture, "alice", STORE("m", SEED));
 
-	assert_refused(*state, "alice",
+	assert_refused(fixture, "alice",
 		ACTION("edit_artifact",
 			"'artifact_id':'m','old_string':'Built','new_string':'Made'"),
 		WFS_E_INVALID_ARGUMENT, "are changed by write_artifact");
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		ACTION("edit_artifact",
 			"'artifact_id':'m','old_string':'1000','new_string':'999'"));
 }
 
-static void a_store_without_entries_may_become_something_else(void **state)
+IN_MARKET(a_store_without_entries_may_become_something_else)
 {
-	assert_done(*state, "alice", STORE("m", "{'entries':[{'id':'mem_1','text':'alpha'}]}"));
-	assert_refused(*state, "alice", WRITE("'artifact_id':'m','type':'data'"),
+	assert_done(fixture, "alice", STORE("m", "{'entries':[{'id':'mem_1','text':'alpha'}]}"));
+	assert_refused(fixture, "alice", WRITE("'artifact_id':'m','type':'data'"),
 		WFS_E_INVALID_ARGUMENT, "has entries");
 	json_decref(call_for(
-		*state, "alice", CALL("genesis_memory", "delete", "'m','mem_00000001'"), 0));
-	assert_done(*state, "alice", WRITE("'artifact_id':'m','type':'data'"));
-	assert_done(*state, "alice", WRITE("'artifact_id':'m','content':'hello'"));
+		fixture, "alice", CALL("genesis_memory", "delete", "'m','mem_00000001'"), 0));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'m','type':'data'"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'m','content':'hello'"));
 }
 
-static void who_cannot_pay_for_embeddings_writes_none(void **state)
+IN_MARKET(who_cannot_pay_for_embeddings_writes_none)
 {
-	assert_refused(*state, "poor", STORE("p", SEED), WFS_E_INSUFFICIENT_FUNDS, "2 needed");
-	assert_done(*state, "poor", STORE("p", "{'entries':[]}"));
+	assert_refused(fixture, "poor", STORE("p", SEED), WFS_E_INSUFFICIENT_FUNDS, "2 needed");
+	assert_done(fixture, "poor", STORE("p", "{'entries':[]}"));
 }
 
-static void what_is_no_entry_is_refused_by_its_number(void **state)
+IN_MARKET(what_is_no_entry_is_refused_by_its_number)
 {
 	static const struct {
 		const char *entries;
@@ -200,7 +196,7 @@ static void what_is_no_entry_is_refused_by_its_number(void **state)
 		{"{'text':'x','model':'m','dims':1,'embedding':'AADAfw=='}", "'embedding'"},
 	};
 
-	assert_done(*state, "alice", STORE("m", "{}"));
+	assert_done(fixture, "alice", STORE("m", "{}"));
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(cases); i++) {
 		WFS_AUTO_FREE char *write = NULL;
 		WFS_AUTO_FREE char *import = NULL;
@@ -209,23 +205,23 @@ static void what_is_no_entry_is_refused_by_its_number(void **state)
 				    cases[i].entries) > 0);
 		assert_true(asprintf(&import, IMPORT("'m',[{'text':'alpha'},%s]"),
 				    cases[i].entries) > 0);
-		assert_refused(*state, "alice", write, WFS_E_INVALID_ARGUMENT, cases[i].message);
+		assert_refused(fixture, "alice", write, WFS_E_INVALID_ARGUMENT, cases[i].message);
 		if (i > 0)
 			assert_refused(
-				*state, "alice", import, WFS_E_INVALID_ARGUMENT, cases[i].message);
+				fixture, "alice", import, WFS_E_INVALID_ARGUMENT, cases[i].message);
 	}
-	assert_refused(*state, "alice", IMPORT("'m',[{}]"), WFS_E_MISSING_ARGUMENT,
+	assert_refused(fixture, "alice", IMPORT("'m',[{}]"), WFS_E_MISSING_ARGUMENT,
 		"'entries': number 1: 'text' is missing");
-	assert_refused(*state, "alice", STORE("m", "{'entries':{}}"), WFS_E_INVALID_ARGUMENT,
+	assert_refused(fixture, "alice", STORE("m", "{'entries':{}}"), WFS_E_INVALID_ARGUMENT,
 		"'entries': expected a list of entries");
 }
 
-static void too_many_at_once_are_refused(void **state)
+IN_MARKET(too_many_at_once_are_refused)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer write = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer import = {0};
 
-	assert_done(*state, "rich", STORE("m", "{}"));
+	assert_done(fixture, "rich", STORE("m", "{}"));
 	wfs_buffer_append_text(&write,
 		"{'action_type':'write_artifact','artifact_id':'m',"
 		"'content':{'entries':[");
@@ -239,18 +235,16 @@ static void too_many_at_once_are_refused(void **state)
 	wfs_buffer_append_text(&write, "]}}");
 	wfs_buffer_append_text(&import, "]]}");
 
-	assert_refused(*state, "rich", wfs_buffer_text(&write), WFS_E_TOO_LARGE,
+	assert_refused(fixture, "rich", wfs_buffer_text(&write), WFS_E_TOO_LARGE,
 		"257 are new, at most 256 are taken at once");
-	assert_refused(*state, "rich", wfs_buffer_text(&import), WFS_E_TOO_LARGE,
+	assert_refused(fixture, "rich", wfs_buffer_text(&import), WFS_E_TOO_LARGE,
 		"'entries' has 257 of them, at most 256");
 }
 
 /* --- import --- */
 
-static void what_is_imported_is_as_it_was(void **state)
+IN_MARKET(what_is_imported_is_as_it_was)
 {
-	struct world_fixture *const fixture = *state;
-
 	assert_done(fixture, "rich", STORE("m", "{}"));
 	json_decref(call_for(fixture, "rich",
 		ADD("{'memory':'m','text':'one apple','tags':['fruit'],'importance':0.75}"), 1));
@@ -277,13 +271,13 @@ static void what_is_imported_is_as_it_was(void **state)
 	assert_string_equal(copy, entry);
 }
 
-static void an_id_that_is_taken_becomes_another_one(void **state)
+IN_MARKET(an_id_that_is_taken_becomes_another_one)
 {
-	assert_done(*state, "alice", STORE("m", "{}"));
-	assert_call(*state, "alice", IMPORT("'m',[{'id':'mem_1','text':'alpha'}]"), 1,
+	assert_done(fixture, "alice", STORE("m", "{}"));
+	assert_call(fixture, "alice", IMPORT("'m',[{'id':'mem_1','text':'alpha'}]"), 1,
 		"{'added':1,'entry_ids':['mem_00000001'],'memory_artifact_id':'m','present':0,"
 		"'success':true,'total_entries':1}");
-	WFS_AUTO_JSON json_t *other = call_for(*state, "alice",
+	WFS_AUTO_JSON json_t *other = call_for(fixture, "alice",
 		IMPORT("'m',[{'id':'mem_1','text':'omega'},{'id':'notes/1','text':'beta'}]"), 2);
 	const json_t *const ids = json_object_get(other, "entry_ids");
 
@@ -292,28 +286,28 @@ static void an_id_that_is_taken_becomes_another_one(void **state)
 	assert_int_equal(json_integer_value(json_object_get(other, "total_entries")), 3);
 }
 
-static void what_is_imported_is_pruned_as_what_is_added(void **state)
+IN_MARKET(what_is_imported_is_pruned_as_what_is_added)
 {
 	assert_done(
-		*state, "alice", STORE("m", "{'config':{'max_entries':2,'auto_prune':'oldest'}}"));
-	WFS_AUTO_JSON json_t *result = call_for(*state, "alice",
+		fixture, "alice", STORE("m", "{'config':{'max_entries':2,'auto_prune':'oldest'}}"));
+	WFS_AUTO_JSON json_t *result = call_for(fixture, "alice",
 		IMPORT("'m',[{'id':'mem_1','tick':9,'text':'alpha'},{'id':'mem_2','tick':3,'text':'"
 		       "beta'},"
 		       "{'id':'mem_3','tick':5,'text':'gamma'}]"),
 		3);
 
 	assert_non_null(result);
-	assert_entries(*state, LIST("'m'"), "mem_00000001 9 alpha|mem_00000003 5 gamma|");
+	assert_entries(fixture, LIST("'m'"), "mem_00000001 9 alpha|mem_00000003 5 gamma|");
 }
 
-static void only_a_writer_imports_and_embeds_anew(void **state)
+IN_MARKET(only_a_writer_imports_and_embeds_anew)
 {
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'m','type':'memory_store','access':'private'"));
-	assert_refused(
-		*state, "bob", IMPORT("'m',[{'text':'x'}]"), WFS_E_NOT_AUTHORIZED, "may not write");
-	assert_refused(*state, "bob", REEMBED("'m'"), WFS_E_NOT_AUTHORIZED, "may not write");
-	assert_refused(*state, "alice", REEMBED("'m',0"), WFS_E_INVALID_ARGUMENT,
+	assert_refused(fixture, "bob", IMPORT("'m',[{'text':'x'}]"), WFS_E_NOT_AUTHORIZED,
+		"may not write");
+	assert_refused(fixture, "bob", REEMBED("'m'"), WFS_E_NOT_AUTHORIZED, "may not write");
+	assert_refused(fixture, "alice", REEMBED("'m',0"), WFS_E_INVALID_ARGUMENT,
 		"'limit': expected 1 to");
 }
 
@@ -345,9 +339,8 @@ static void use(struct world_fixture *fixture, struct host *host)
 	wfs_world_set_embedder(fixture->world, host ? &host->embedder : NULL);
 }
 
-static void entries_get_embeddings_of_another_model(void **state)
+IN_MARKET(entries_get_embeddings_of_another_model)
 {
-	struct world_fixture *const fixture = *state;
 	struct host far = host_of(fixture, "far");
 	struct host near = host_of(fixture, "near");
 
@@ -381,9 +374,8 @@ static void entries_get_embeddings_of_another_model(void **state)
 	use(fixture, NULL);
 }
 
-static void a_world_without_its_embedder_embeds_anew_by_itself(void **state)
+IN_MARKET(a_world_without_its_embedder_embeds_anew_by_itself)
 {
-	struct world_fixture *const fixture = *state;
 	struct host far = host_of(fixture, "far");
 
 	use(fixture, &far);
@@ -400,9 +392,8 @@ static void a_world_without_its_embedder_embeds_anew_by_itself(void **state)
 	assert_true(used_disk_of(fixture, "alice") > before + 4000);
 }
 
-static void an_entry_may_go_while_others_are_embedded_anew(void **state)
+IN_MARKET(an_entry_may_go_while_others_are_embedded_anew)
 {
-	struct world_fixture *const fixture = *state;
 	struct host far = host_of(fixture, "far");
 	struct host near = host_of(fixture, "near");
 
@@ -427,9 +418,8 @@ static void an_entry_may_go_while_others_are_embedded_anew(void **state)
 	use(fixture, NULL);
 }
 
-static void the_model_may_change_again_half_way(void **state)
+IN_MARKET(the_model_may_change_again_half_way)
 {
-	struct world_fixture *const fixture = *state;
 	struct host far = host_of(fixture, "far");
 	struct host near = host_of(fixture, "near");
 
@@ -447,29 +437,4 @@ static void the_model_may_change_again_half_way(void **state)
 
 	assert_found(fixture, SEARCH("'m','zero',1"), "zebra");
 	use(fixture, NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_MARKET(the_store_of_the_seed_can_be_written),
-		IN_MARKET(a_write_changes_what_it_changes_in_the_entries),
-		IN_MARKET(an_entry_with_the_id_of_one_that_goes_stays),
-		IN_MARKET(a_write_that_names_no_entries_leaves_them),
-		IN_MARKET(an_edit_does_not_change_entries),
-		IN_MARKET(a_store_without_entries_may_become_something_else),
-		IN_MARKET(who_cannot_pay_for_embeddings_writes_none),
-		IN_MARKET(what_is_no_entry_is_refused_by_its_number),
-		IN_MARKET(too_many_at_once_are_refused),
-		IN_MARKET(what_is_imported_is_as_it_was),
-		IN_MARKET(an_id_that_is_taken_becomes_another_one),
-		IN_MARKET(what_is_imported_is_pruned_as_what_is_added),
-		IN_MARKET(only_a_writer_imports_and_embeds_anew),
-		IN_MARKET(entries_get_embeddings_of_another_model),
-		IN_MARKET(a_world_without_its_embedder_embeds_anew_by_itself),
-		IN_MARKET(an_entry_may_go_while_others_are_embedded_anew),
-		IN_MARKET(the_model_may_change_again_half_way),
-	};
-
-	return cmocka_run_group_tests_name("memory-given", tests, NULL, NULL);
 }

@@ -48,14 +48,13 @@ static void expect_refused(
 	"['acting'],'steps':[{'prompt_artifact_id':'al_acting_prompt','state':"      \
 	"'acting'}]},'type':'workflow'}"
 
-static void an_agent_without_inline_parts_has_nothing_to_migrate(void **state)
+TEST(an_agent_without_inline_parts_has_nothing_to_migrate)
 {
 	static const char *const contents[] = {"{}", "{'model':'m','tools':['noop']}",
 		"{'system_prompt':null,'prompt':null,'prompts':null,'workflow':null}",
 		"{'personality_prompt_artifact_id':'p','workflow_artifact_id':'w'}",
 		"{'longterm_memory_artifact_id':'m'}", "{'system_prompt':''}"};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(contents); i++) {
 		WFS_AUTO_MIGRATION struct wfs_migration migration = made(contents[i]);
 
@@ -65,17 +64,14 @@ static void an_agent_without_inline_parts_has_nothing_to_migrate(void **state)
 	}
 }
 
-static void the_seeds_name_of_the_model_becomes_ours(void **state)
+TEST(the_seeds_name_of_the_model_becomes_ours)
 {
-	(void)state;
 	expect("{'llm_model':'m'}", "[]", "{'model':'m'}", "[]");
 	expect("{'llm_model':'m','model':'n'}", "[]", "{'llm_model':'m','model':'n'}", "[]");
 }
 
-static void a_legacy_agent_gets_a_personality_and_one_state(void **state)
+TEST(a_legacy_agent_gets_a_personality_and_one_state)
 {
-	(void)state;
-
 	expect("{'model':'m','system_prompt':'be','prompt':'do'}",
 		"[" PROMPT("al_personality", "be") "," PROMPT("al_acting_prompt", "do") "," ACTING
 											"]",
@@ -87,10 +83,8 @@ static void a_legacy_agent_gets_a_personality_and_one_state(void **state)
 }
 
 /* With a mind it would be told a prompt of the library. */
-static void what_an_agent_is_told_by_default_is_written_down(void **state)
+TEST(what_an_agent_is_told_by_default_is_written_down)
 {
-	(void)state;
-
 	expect("{'system_prompt':'be'}",
 		"[" PROMPT("al_personality", "be") "," PROMPT(
 			"al_acting_prompt", "Take your turn.") "," ACTING "]",
@@ -118,45 +112,35 @@ static void expect_personality(const char *text, const char *template)
 	wfs_migration_done(&migration);
 }
 
-static void braces_of_texts_that_were_no_templates_are_doubled(void **state)
+TEST(braces_of_texts_that_were_no_templates_are_doubled)
 {
-	(void)state;
-
 	expect_personality("I am {agent_id}, {x", "I am {{agent_id}}, {{x");
 	expect_personality("{{", "{{{{");
 	expect_personality("}}", "}}}}");
 	expect_personality("{\"a\": {\"b\": 1}}", "{{\"a\": {{\"b\": 1}}}}");
 }
 
-static void braces_that_no_template_replaces_stay(void **state)
+TEST(braces_that_no_template_replaces_stay)
 {
-	(void)state;
-
 	expect_personality("{\"a\": 1}", "{\"a\": 1}");
 	expect_personality("{} { a } {1} {a", "{} { a } {1} {a");
 }
 
-static void prompts_that_were_templates_stay_as_they_are(void **state)
+TEST(prompts_that_were_templates_stay_as_they_are)
 {
-	(void)state;
-
 	expect("{'prompt':'{balance} {{','reflex_artifact_id':'r'}",
 		"[" PROMPT("al_acting_prompt", "{balance} {{") "," ACTING "]",
 		"{'reflex_artifact_id':'r','workflow_artifact_id':'al_workflow'}", "[]");
 }
 
-static void a_prompt_that_asks_for_the_state_stays(void **state)
+TEST(a_prompt_that_asks_for_the_state_stays)
 {
-	(void)state;
-
 	expect("{'prompt':'in {current_state}','reflex_artifact_id':'r'}", "[]",
 		"{'prompt':'in {current_state}','reflex_artifact_id':'r'}", "['prompt']");
 }
 
-static void a_workflow_names_its_prompts(void **state)
+TEST(a_workflow_names_its_prompts)
 {
-	(void)state;
-
 	expect("{'workflow':{'states':['a','b','c'],'steps':[{'state':'a','prompt_inline':'A {x}',"
 	       "'transition_to':'b'},{'state':'c','prompt_artifact_id':'lib#c','prompt_inline':"
 	       "'C'}]},'prompts':{'b':'B','a':'unused'}}",
@@ -175,10 +159,8 @@ static void a_workflow_names_its_prompts(void **state)
 		"{'workflow_artifact_id':'al_workflow'}", "[]");
 }
 
-static void what_stands_beside_a_reference_stays(void **state)
+TEST(what_stands_beside_a_reference_stays)
 {
-	(void)state;
-
 	expect("{'personality_prompt_artifact_id':'p','system_prompt':'be',"
 	       "'workflow_artifact_id':'w','prompts':{'a':'A'},'prompt':'do','workflow':"
 	       "{'states':[]}}",
@@ -190,13 +172,12 @@ static void what_stands_beside_a_reference_stays(void **state)
 	expect("{'prompts':{'a':'A'}}", "[]", "{'prompts':{'a':'A'}}", "['prompts']");
 }
 
-static void what_was_migrated_has_nothing_more_to_migrate(void **state)
+TEST(what_was_migrated_has_nothing_more_to_migrate)
 {
 	static const char *const contents[] = {"{'system_prompt':'be'}",
 		"{'prompt':'{current_state}','system_prompt':'be','prompts':{'a':'A'}}",
 		"{'workflow':{'states':['a'],'steps':[]},'prompts':{'a':'A','b':'B'},'prompt':''}"};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(contents); i++) {
 		WFS_AUTO_MIGRATION struct wfs_migration once = made(contents[i]);
 		WFS_AUTO_MIGRATION struct wfs_migration twice = {.artifacts = NULL};
@@ -210,10 +191,8 @@ static void what_was_migrated_has_nothing_more_to_migrate(void **state)
 	}
 }
 
-static void parts_of_another_form_are_refused(void **state)
+TEST(parts_of_another_form_are_refused)
 {
-	(void)state;
-
 	expect_refused("al", "[]", WFS_E_INVALID_ARGUMENT, "expected an object");
 	expect_refused("al", "{'system_prompt':7}", WFS_E_INVALID_ARGUMENT,
 		"'system_prompt': expected a text");
@@ -228,11 +207,10 @@ static void parts_of_another_form_are_refused(void **state)
 		WFS_E_INVALID_ARGUMENT, "'al_a b_prompt'");
 }
 
-static void an_artifact_with_too_long_a_name_is_refused(void **state)
+TEST(an_artifact_with_too_long_a_name_is_refused)
 {
 	char id[129];
 
-	(void)state;
 	memset(id, 'x', sizeof(id) - 1);
 	id[128] = '\0';
 	expect_refused(id, "{'system_prompt':'be'}", WFS_E_INVALID_ARGUMENT, "xxx_personality'");
@@ -244,40 +222,17 @@ static void an_artifact_with_too_long_a_name_is_refused(void **state)
 	assert_int_equal(wfs_migration_make(id, content, &migration, &error), 0);
 }
 
-static void a_prompt_that_is_too_large_is_refused(void **state)
+TEST(a_prompt_that_is_too_large_is_refused)
 {
 	const size_t size = (512 << 10) + 1; /* every byte is doubled */
 	WFS_AUTO_FREE char *text = calloc(size + 1, 1);
 	struct wfs_migration migration = {.artifacts = NULL};
 	struct wfs_error error = {0};
 
-	(void)state;
 	assert_non_null(text);
 	memset(text, '}', size);
 	WFS_AUTO_JSON json_t *content = json_pack("{s:s}", "system_prompt", text);
 	assert_int_equal(wfs_migration_make("al", content, &migration, &error), -EFBIG);
 	assert_int_equal(error.code, WFS_E_TOO_LARGE);
 	wfs_migration_done(&migration);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_agent_without_inline_parts_has_nothing_to_migrate),
-		cmocka_unit_test(the_seeds_name_of_the_model_becomes_ours),
-		cmocka_unit_test(a_legacy_agent_gets_a_personality_and_one_state),
-		cmocka_unit_test(what_an_agent_is_told_by_default_is_written_down),
-		cmocka_unit_test(braces_of_texts_that_were_no_templates_are_doubled),
-		cmocka_unit_test(braces_that_no_template_replaces_stay),
-		cmocka_unit_test(prompts_that_were_templates_stay_as_they_are),
-		cmocka_unit_test(a_prompt_that_asks_for_the_state_stays),
-		cmocka_unit_test(a_workflow_names_its_prompts),
-		cmocka_unit_test(what_stands_beside_a_reference_stays),
-		cmocka_unit_test(what_was_migrated_has_nothing_more_to_migrate),
-		cmocka_unit_test(parts_of_another_form_are_refused),
-		cmocka_unit_test(an_artifact_with_too_long_a_name_is_refused),
-		cmocka_unit_test(a_prompt_that_is_too_large_is_refused),
-	};
-
-	return cmocka_run_group_tests_name("migration", tests, NULL, NULL);
 }

@@ -52,10 +52,8 @@ static void assert_fails(
 
 /* --- predicates --- */
 
-static void succeeded_and_failed_tell_of_the_last_action(void **state)
+TEST(succeeded_and_failed_tell_of_the_last_action)
 {
-	(void)state;
-
 	assert_holds("succeeded", "{'last_action_success':'true'}");
 	assert_holds(" succeeded\n", "{'last_action_success':true}");
 	assert_holds_not("succeeded", "{'last_action_success':'false'}");
@@ -67,10 +65,8 @@ static void succeeded_and_failed_tell_of_the_last_action(void **state)
 	assert_holds_not("succeeded", "{'last_action_success':'yes'}");
 }
 
-static void stuck_is_three_failures_or_five_turns(void **state)
+TEST(stuck_is_three_failures_or_five_turns)
 {
-	(void)state;
-
 	assert_holds("stuck", "{'failure_count':3}");
 	assert_holds("stuck", "{'failure_count':0,'same_state_for':5}");
 	assert_holds("stuck", "{'failure_count':3.5}");
@@ -79,10 +75,8 @@ static void stuck_is_three_failures_or_five_turns(void **state)
 	assert_holds_not("stuck", "{}");
 }
 
-static void a_design_is_an_artifact_or_in_memory(void **state)
+TEST(a_design_is_an_artifact_or_in_memory)
 {
-	(void)state;
-
 	assert_holds("has_design",
 		"{'my_artifacts':[{'id':'x','type':'data'},"
 		"{'id':'y','type':'design'}]}");
@@ -99,10 +93,8 @@ static void a_design_is_an_artifact_or_in_memory(void **state)
 }
 
 /* Case 180. */
-static void balance_below_compares_the_balance(void **state)
+TEST(balance_below_compares_the_balance)
 {
-	(void)state;
-
 	assert_holds("balance_below(50)", "{'balance':30}");
 	assert_holds_not("balance_below(50)", "{'balance':100}");
 	assert_holds_not("balance_below(30)", "{'balance':30}");
@@ -111,19 +103,15 @@ static void balance_below_compares_the_balance(void **state)
 	assert_holds("balance_below(1e3)", "{'balance':999.5}");
 }
 
-static void same_state_for_is_at_least_so_many(void **state)
+TEST(same_state_for_is_at_least_so_many)
 {
-	(void)state;
-
 	assert_holds("same_state_for(2)", "{'same_state_for':2}");
 	assert_holds("same_state_for(2)", "{'same_state_for':2.5}");
 	assert_holds_not("same_state_for(3)", "{'same_state_for':2}");
 }
 
-static void huge_numbers_are_compared_exactly(void **state)
+TEST(huge_numbers_are_compared_exactly)
 {
-	(void)state;
-
 	assert_holds("balance_below(9007199254740993)", "{'balance':9007199254740992}");
 	assert_holds_not("balance_below(9007199254740992)", "{'balance':9007199254740993}");
 	assert_holds("balance_below(9223372036854775807)", "{'balance':-9223372036854775808}");
@@ -132,10 +120,8 @@ static void huge_numbers_are_compared_exactly(void **state)
 	assert_holds("balance_below(9007199254740993) and true", "{'balance':9007199254740992}");
 }
 
-static void comparing_needs_a_number(void **state)
+TEST(comparing_needs_a_number)
 {
-	(void)state;
-
 	assert_fails("balance_below(5)", "{}", WFS_E_INVALID_ARGUMENT,
 		"condition 'balance_below(5)': expected a number in the variable 'balance', got "
 		"nothing");
@@ -153,14 +139,12 @@ static void comparing_needs_a_number(void **state)
 /* --- expressions --- */
 
 /* Cases 178, 180, 191. */
-static void expressions_see_the_variables(void **state)
+TEST(expressions_see_the_variables)
 {
 	static const char variables[] =
 		"{'balance':7,'tick':3,'last_action_type':'noop','current_state':'testing',"
 		"'last_action_success':'true','my_artifacts':[{'id':'a','type':'data'}],"
 		"'available_states':['x','y'],'o':{'deep':{'n':1.5}},'nothing':null}";
-
-	(void)state;
 
 	assert_holds("balance > 5", variables);
 	assert_holds_not("balance > 7", variables);
@@ -177,13 +161,11 @@ static void expressions_see_the_variables(void **state)
 	assert_holds_not("false", variables);
 }
 
-static void expressions_see_the_predicates(void **state)
+TEST(expressions_see_the_predicates)
 {
 	static const char variables[] =
 		"{'balance':7,'same_state_for':4,'failure_count':3,'my_artifacts':['design'],"
 		"'last_action_success':false}";
-
-	(void)state;
 
 	assert_holds("stuck and failed and has_design and not succeeded", variables);
 	assert_holds("balance_below(8) and not balance_below(7)", variables);
@@ -191,10 +173,8 @@ static void expressions_see_the_predicates(void **state)
 	assert_holds("balance_below(failure_count + 5)", variables);
 }
 
-static void expressions_see_the_functions_of_the_sandbox(void **state)
+TEST(expressions_see_the_functions_of_the_sandbox)
 {
-	(void)state;
-
 	assert_holds(
 		"string.find(goal, 'esc') == 1 and goal:upper() == 'ESCROW'", "{'goal':'escrow'}");
 	assert_holds("math.max(a, b) == 9", "{'a':2,'b':9}");
@@ -204,20 +184,16 @@ static void expressions_see_the_functions_of_the_sandbox(void **state)
 }
 
 /* Case 191: no imports. */
-static void nothing_else_is_there(void **state)
+TEST(nothing_else_is_there)
 {
-	(void)state;
-
 	assert_holds("load == nil and require == nil and io == nil and os == nil", "{}");
 	assert_holds("ctx == nil and deps == nil and evaluate == nil and condition == nil", "{}");
 	assert_fails("os.exit()", "{}", WFS_E_RUNTIME_ERROR,
 		"condition:1: attempt to index a nil value (global 'os')");
 }
 
-static void variables_may_have_any_name(void **state)
+TEST(variables_may_have_any_name)
 {
-	(void)state;
-
 	assert_holds("stuck == false and balance_below(2) and type == 5",
 		"{'stuck':true,'balance_below':1,'type':5,'pairs':6,'error':7,'null':8,'_G':9,"
 		"'evaluate':10,'condition':11,'balance':1,'a b':12,'ctx':13}");
@@ -227,10 +203,8 @@ static void variables_may_have_any_name(void **state)
 }
 
 /* Cases 178, 191. */
-static void what_gives_no_boolean_fails(void **state)
+TEST(what_gives_no_boolean_fails)
 {
-	(void)state;
-
 	assert_fails("5", "{}", WFS_E_INVALID_ARGUMENT,
 		"condition '5': expected true, false or nil, got number");
 	assert_fails("'true'", "{}", WFS_E_INVALID_ARGUMENT, "got string");
@@ -239,10 +213,8 @@ static void what_gives_no_boolean_fails(void **state)
 		"same_state_for", "{'same_state_for':9}", WFS_E_INVALID_ARGUMENT, "got function");
 }
 
-static void an_expression_that_fails_tells_why(void **state)
+TEST(an_expression_that_fails_tells_why)
 {
-	(void)state;
-
 	assert_fails("balance > 5", "{}", WFS_E_RUNTIME_ERROR,
 		"condition 'balance > 5': condition:1: attempt to compare number with nil");
 	assert_fails("error('not today')", "{}", WFS_E_RUNTIME_ERROR, "condition:1: not today");
@@ -250,19 +222,15 @@ static void an_expression_that_fails_tells_why(void **state)
 		"condition: error with a table for its message");
 }
 
-static void a_blank_text_fails(void **state)
+TEST(a_blank_text_fails)
 {
-	(void)state;
-
 	assert_fails("", "{}", WFS_E_INVALID_ARGUMENT,
 		"condition: expected a predicate or an expression, got a blank text");
 	assert_fails(" \t\n", "{}", WFS_E_INVALID_ARGUMENT, "got a blank text");
 }
 
-static void what_is_no_expression_does_not_compile(void **state)
+TEST(what_is_no_expression_does_not_compile)
 {
-	(void)state;
-
 	assert_fails("balance >", "{}", WFS_E_SYNTAX_ERROR,
 		"condition 'balance >': condition:1: unexpected symbol near <eof>");
 	assert_fails("return true", "{}", WFS_E_SYNTAX_ERROR, "near 'return'");
@@ -277,10 +245,8 @@ static void what_is_no_expression_does_not_compile(void **state)
 	assert_fails("\xff", "{}", WFS_E_SYNTAX_ERROR, "unexpected symbol");
 }
 
-static void an_expression_cannot_close_what_is_around_it(void **state)
+TEST(an_expression_cannot_close_what_is_around_it)
 {
-	(void)state;
-
 	assert_fails("1) end while true do end --", "{}", WFS_E_SYNTAX_ERROR,
 		"condition:1: <eof> expected near ')'");
 	assert_fails(
@@ -293,22 +259,20 @@ static void an_expression_cannot_close_what_is_around_it(void **state)
 	assert_fails("'", "{}", WFS_E_SYNTAX_ERROR, "unfinished string");
 }
 
-static void deep_parentheses_do_not_compile(void **state)
+TEST(deep_parentheses_do_not_compile)
 {
 	char text[WFS_MIND_CONDITION_MAX + 1];
 
-	(void)state;
 	memset(text, '(', WFS_MIND_CONDITION_MAX);
 	text[WFS_MIND_CONDITION_MAX] = '\0';
 
 	assert_fails(text, "{}", WFS_E_SYNTAX_ERROR, "overflow");
 }
 
-static void a_condition_has_a_greatest_size(void **state)
+TEST(a_condition_has_a_greatest_size)
 {
 	char text[WFS_MIND_CONDITION_MAX + 2];
 
-	(void)state;
 	memset(text, '1', sizeof(text));
 	text[WFS_MIND_CONDITION_MAX + 1] = '\0';
 	assert_fails(
@@ -321,10 +285,8 @@ static void a_condition_has_a_greatest_size(void **state)
 
 /* --- bounds of running --- */
 
-static void an_expression_that_loops_is_stopped(void **state)
+TEST(an_expression_that_loops_is_stopped)
 {
-	(void)state;
-
 	assert_fails("(function() while true do end end)()", "{}", WFS_E_RUNTIME_ERROR,
 		"condition:1: more than 1000000 instructions");
 	assert_fails("pcall(function() while true do end end)", "{}", WFS_E_RUNTIME_ERROR,
@@ -337,10 +299,8 @@ static void an_expression_that_loops_is_stopped(void **state)
 		WFS_E_RUNTIME_ERROR, "condition:1: ");
 }
 
-static void an_expression_that_allocates_is_stopped(void **state)
+TEST(an_expression_that_allocates_is_stopped)
 {
-	(void)state;
-
 	assert_fails("string.rep('x', 9000000) == ''", "{}", WFS_E_RUNTIME_ERROR,
 		"more than 8388608 bytes of memory");
 	assert_fails("#string.rep('x', 1 << 40) > 0", "{}", WFS_E_RUNTIME_ERROR, "condition:1: ");
@@ -348,10 +308,8 @@ static void an_expression_that_allocates_is_stopped(void **state)
 		WFS_E_RUNTIME_ERROR, "more than ");
 }
 
-static void what_an_expression_redefines_is_its_own(void **state)
+TEST(what_an_expression_redefines_is_its_own)
 {
-	(void)state;
-
 	assert_holds("(function() type, pairs, error, _G, balance_below = nil return true end)()",
 		"{'balance':1}");
 	assert_fails("(function() string.find = nil end)()", "{}", WFS_E_RUNTIME_ERROR,
@@ -362,12 +320,11 @@ static void what_an_expression_redefines_is_its_own(void **state)
 	assert_holds("o.n == 1", "{'o':{'n':1}}");
 }
 
-static void variables_stay_as_they_are(void **state)
+TEST(variables_stay_as_they_are)
 {
 	WFS_AUTO_JSON json_t *variables = json_of("{'o':{'n':1}}");
 	bool holds = false;
 
-	(void)state;
 	assert_int_equal(wfs_mind_condition("(function() o.n = 2 o = 3 return true end)()",
 				 variables, &holds, NULL),
 		0);
@@ -376,12 +333,11 @@ static void variables_stay_as_they_are(void **state)
 	assert_json_is(json_incref(variables), "{'o':{'n':1}}");
 }
 
-static void deep_variables_fail(void **state)
+TEST(deep_variables_fail)
 {
 	enum { LEVELS = 200 };
 	json_t *deep = json_array();
 
-	(void)state;
 	for (int i = 1; i < LEVELS; i++)
 		deep = json_pack("[o]", deep);
 	WFS_AUTO_JSON json_t *variables =
@@ -394,13 +350,12 @@ static void deep_variables_fail(void **state)
 	assert_true(holds);
 }
 
-static void large_variables_hit_the_bound(void **state)
+TEST(large_variables_hit_the_bound)
 {
 	enum { COUNT = 400000 };
 	json_t *const many = json_array();
 	WFS_AUTO_JSON json_t *variables = json_pack("{s:o}", "many", many);
 
-	(void)state;
 	for (int i = 0; i < COUNT; i++)
 		assert_int_equal(json_array_append_new(many, json_array()), 0);
 
@@ -408,11 +363,9 @@ static void large_variables_hit_the_bound(void **state)
 		"condition: more than 8388608 bytes of memory");
 }
 
-static void there_may_be_no_variables(void **state)
+TEST(there_may_be_no_variables)
 {
 	bool holds = true;
-
-	(void)state;
 
 	assert_int_equal(wfs_mind_condition("stuck", NULL, &holds, NULL), 0);
 	assert_false(holds);
@@ -442,25 +395,21 @@ static void assert_first(
 		assert_null(found_notes);
 }
 
-static void the_first_that_holds_leads(void **state)
+TEST(the_first_that_holds_leads)
 {
 	static const char conditions[] =
 		"[{'to':'a','condition':'stuck'},{'to':'b','condition':'balance > 5'},"
 		"{'to':'c','condition':'true'}]";
-
-	(void)state;
 
 	assert_first(conditions, "{'balance':9}", "b", NULL);
 	assert_first(conditions, "{'balance':1}", "c", NULL);
 	assert_first(conditions, "{'failure_count':9}", "a", NULL);
 }
 
-static void if_none_holds_there_is_none(void **state)
+TEST(if_none_holds_there_is_none)
 {
 	const char *to = "unset";
 	json_t *notes = NULL;
-
-	(void)state;
 
 	assert_first(
 		"[{'to':'a','condition':'stuck'},{'to':'b','condition':'nil'}]", "{}", NULL, NULL);
@@ -471,10 +420,8 @@ static void if_none_holds_there_is_none(void **state)
 }
 
 /* Case 178. */
-static void one_that_fails_is_noted_and_does_not_hold(void **state)
+TEST(one_that_fails_is_noted_and_does_not_hold)
 {
-	(void)state;
-
 	assert_first("[{'to':'a','condition':'balance >'},{'to':'b','condition':'balance > 5'},"
 		     "{'to':'c','condition':'7'},{'to':'d','condition':'true'},"
 		     "{'to':'e','condition':'error()'}]",
@@ -485,10 +432,8 @@ static void one_that_fails_is_noted_and_does_not_hold(void **state)
 		"'condition \\u00277\\u0027: expected true, false or nil, got number']");
 }
 
-static void what_was_not_checked_is_noted(void **state)
+TEST(what_was_not_checked_is_noted)
 {
-	(void)state;
-
 	assert_first("[1,{'to':'a'},{'to':'a','condition':5}]", "{}", NULL,
 		"['condition: expected a predicate or an expression, got a blank text',"
 		"'condition: expected a predicate or an expression, got a blank text',"
@@ -497,13 +442,12 @@ static void what_was_not_checked_is_noted(void **state)
 		"['condition \\u0027true\\u0027: condition:1: <eof> expected']");
 }
 
-static void all_of_them_share_a_bound(void **state)
+TEST(all_of_them_share_a_bound)
 {
 	WFS_AUTO_JSON json_t *list = json_array();
 	WFS_AUTO_JSON json_t *notes = NULL;
 	const char *to = "unset";
 
-	(void)state;
 	for (int i = 0; i < WFS_MIND_CONDITIONS_MAX; i++)
 		assert_int_equal(json_array_append_new(list,
 					 json_pack("{s:s, s:s}", "to", "a", "condition",
@@ -517,43 +461,4 @@ static void all_of_them_share_a_bound(void **state)
 		json_string_value(json_array_get(notes, 0)), "more than 1000000 instructions"));
 	assert_non_null(strstr(
 		json_string_value(json_array_get(notes, 8)), "more than 8000000 instructions"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(succeeded_and_failed_tell_of_the_last_action),
-		cmocka_unit_test(stuck_is_three_failures_or_five_turns),
-		cmocka_unit_test(a_design_is_an_artifact_or_in_memory),
-		cmocka_unit_test(balance_below_compares_the_balance),
-		cmocka_unit_test(same_state_for_is_at_least_so_many),
-		cmocka_unit_test(huge_numbers_are_compared_exactly),
-		cmocka_unit_test(comparing_needs_a_number),
-		cmocka_unit_test(expressions_see_the_variables),
-		cmocka_unit_test(expressions_see_the_predicates),
-		cmocka_unit_test(expressions_see_the_functions_of_the_sandbox),
-		cmocka_unit_test(nothing_else_is_there),
-		cmocka_unit_test(variables_may_have_any_name),
-		cmocka_unit_test(what_gives_no_boolean_fails),
-		cmocka_unit_test(an_expression_that_fails_tells_why),
-		cmocka_unit_test(a_blank_text_fails),
-		cmocka_unit_test(what_is_no_expression_does_not_compile),
-		cmocka_unit_test(an_expression_cannot_close_what_is_around_it),
-		cmocka_unit_test(deep_parentheses_do_not_compile),
-		cmocka_unit_test(a_condition_has_a_greatest_size),
-		cmocka_unit_test(an_expression_that_loops_is_stopped),
-		cmocka_unit_test(an_expression_that_allocates_is_stopped),
-		cmocka_unit_test(what_an_expression_redefines_is_its_own),
-		cmocka_unit_test(variables_stay_as_they_are),
-		cmocka_unit_test(deep_variables_fail),
-		cmocka_unit_test(large_variables_hit_the_bound),
-		cmocka_unit_test(there_may_be_no_variables),
-		cmocka_unit_test(the_first_that_holds_leads),
-		cmocka_unit_test(if_none_holds_there_is_none),
-		cmocka_unit_test(one_that_fails_is_noted_and_does_not_hold),
-		cmocka_unit_test(what_was_not_checked_is_noted),
-		cmocka_unit_test(all_of_them_share_a_bound),
-	};
-
-	return cmocka_run_group_tests_name("mind-condition", tests, NULL, NULL);
 }

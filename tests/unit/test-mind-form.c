@@ -38,10 +38,8 @@ static void assert_refused(
 	assert_int_equal(r, -wfs_error_info(code)->number);
 }
 
-static void only_some_types_have_a_form(void **state)
+TEST(only_some_types_have_a_form)
 {
-	(void)state;
-
 	assert_true(wfs_mind_form_has("agent"));
 	assert_true(wfs_mind_form_has("library"));
 	assert_true(wfs_mind_form_has("prompt"));
@@ -52,10 +50,8 @@ static void only_some_types_have_a_form(void **state)
 
 /* --- agents --- */
 
-static void an_agent_names_what_may_not_be_there_yet(void **state)
+TEST(an_agent_names_what_may_not_be_there_yet)
 {
-	(void)state;
-
 	assert_taken("agent", "{}");
 	assert_taken("agent",
 		"{'llm_model':'nobody','personality_prompt_artifact_id':'not_yet',"
@@ -68,7 +64,7 @@ static void an_agent_names_what_may_not_be_there_yet(void **state)
 	assert_taken("agent", "{'extra_body':null,'temperature':null,'tool_choice':null}");
 }
 
-static void an_agent_with_a_wrong_member_is_refused(void **state)
+TEST(an_agent_with_a_wrong_member_is_refused)
 {
 	static const struct {
 		const char *content;
@@ -118,7 +114,6 @@ static void an_agent_with_a_wrong_member_is_refused(void **state)
 			"description?)"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(cases); i++) {
 		WFS_AUTO_FREE char *content = json_text(cases[i].content);
 		char message[512];
@@ -131,12 +126,11 @@ static void an_agent_with_a_wrong_member_is_refused(void **state)
 	}
 }
 
-static void an_agent_has_a_greatest_size_and_so_many_tools(void **state)
+TEST(an_agent_has_a_greatest_size_and_so_many_tools)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer content = {0};
 	struct wfs_error error;
 
-	(void)state;
 	wfs_buffer_append_text(&content, "{\"tools\":[");
 	for (int i = 0; i <= 256; i++)
 		wfs_buffer_printf(&content, "%s\"t%d\"", i ? "," : "", i);
@@ -152,10 +146,8 @@ static void an_agent_has_a_greatest_size_and_so_many_tools(void **state)
 
 /* --- prompts --- */
 
-static void a_prompt_is_a_text_or_has_a_template_or_is_a_library(void **state)
+TEST(a_prompt_is_a_text_or_has_a_template_or_is_a_library)
 {
-	(void)state;
-
 	assert_taken("prompt", "You are {agent_id}. {not json");
 	assert_taken("prompt", "");
 	assert_taken("prompt", "{'template':'{a}','variables':['a']}");
@@ -173,10 +165,8 @@ static void a_prompt_is_a_text_or_has_a_template_or_is_a_library(void **state)
 
 /* --- workflows --- */
 
-static void a_workflow_is_one_or_a_library(void **state)
+TEST(a_workflow_is_one_or_a_library)
 {
-	(void)state;
-
 	assert_taken("workflow", "{'states':['a'],'steps':[]}");
 	assert_taken("workflow", "{'workflows':{'w':{'states':['a'],'steps':[]}}}");
 	assert_refused("workflow", "{'states':['a'],'steps':[{'state':'b'}]}",
@@ -192,10 +182,8 @@ static void a_workflow_is_one_or_a_library(void **state)
 	"'transition_conditions':[{'to':'a','condition':'stuck'},{'to':'a','condition':'" text \
 	"'}]}]}"
 
-static void conditions_of_a_workflow_compile(void **state)
+TEST(conditions_of_a_workflow_compile)
 {
-	(void)state;
-
 	assert_taken("workflow", CONDITION(" balance > 5 and not stuck "));
 	assert_taken("workflow", CONDITION("balance_below(5) -- poor"));
 	assert_refused("workflow", CONDITION("balance >"), WFS_E_SYNTAX_ERROR,
@@ -206,12 +194,11 @@ static void conditions_of_a_workflow_compile(void **state)
 		"predicate or an expression: condition:1: <eof> expected near ')'");
 }
 
-static void conditions_use_up_instructions(void **state)
+TEST(conditions_use_up_instructions)
 {
 	WFS_AUTO_FREE char *content = json_text(CONDITION("stuck"));
 	struct wfs_error error;
 
-	(void)state;
 	assert_int_equal(check("workflow", wfs_bytes_text(content), 19999, &error), -EIO);
 	assert_string_equal(error.message,
 		"'content': to check the conditions takes more than what is left of the 19999 "
@@ -220,10 +207,8 @@ static void conditions_use_up_instructions(void **state)
 
 /* --- libraries --- */
 
-static void a_library_of_code_has_any_content(void **state)
+TEST(a_library_of_code_has_any_content)
 {
-	(void)state;
-
 	assert_taken("library", "");
 	assert_taken("library", "How to use it.");
 	assert_taken("library", "{'prompts':3,'workflows':['a']}");
@@ -234,21 +219,4 @@ static void a_library_of_code_has_any_content(void **state)
 	assert_refused("library", "{'workflows':{'a':1}}", WFS_E_INVALID_ARGUMENT,
 		"'content': workflow 'a' of the library: workflow: expected an object, got an "
 		"integer");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(only_some_types_have_a_form),
-		cmocka_unit_test(an_agent_names_what_may_not_be_there_yet),
-		cmocka_unit_test(an_agent_with_a_wrong_member_is_refused),
-		cmocka_unit_test(an_agent_has_a_greatest_size_and_so_many_tools),
-		cmocka_unit_test(a_prompt_is_a_text_or_has_a_template_or_is_a_library),
-		cmocka_unit_test(a_workflow_is_one_or_a_library),
-		cmocka_unit_test(conditions_of_a_workflow_compile),
-		cmocka_unit_test(conditions_use_up_instructions),
-		cmocka_unit_test(a_library_of_code_has_any_content),
-	};
-
-	return cmocka_run_group_tests_name("mind-form", tests, NULL, NULL);
 }

@@ -134,10 +134,8 @@ static int run_reflex(const json_t *json)
 
 /* --- the tests --- */
 
-static void prompts_survive(void **state)
+TEST(prompts_survive)
 {
-	(void)state;
-
 	assert_survives("library", read_library,
 		"'{\\u0022prompts\\u0022:{\\u0022b\\u0022:{\\u0022template\\u0022:"
 		"\\u0022B {x}\\u0022,\\u0022variables\\u0022:[\\u0022x\\u0022]}}}'",
@@ -149,20 +147,16 @@ static void prompts_survive(void **state)
 		0);
 }
 
-static void answers_survive(void **state)
+TEST(answers_survive)
 {
-	(void)state;
-
 	assert_survives("reply", read_reply,
 		"{'text':'So {}: {\\u0022next_state\\u0022:\\u0022b\\u0022,\\u0022reason\\u0022:"
 		"\\u0022why\\u0022}','states':['a','b']}",
 		0);
 }
 
-static void conditions_survive(void **state)
+TEST(conditions_survive)
 {
-	(void)state;
-
 	assert_survives("predicate", ask_condition,
 		"{'condition':'has_design','working_memory':{'x':['design']}}", 0);
 	assert_survives("expression", ask_condition, "{'condition':'balance > 5','balance':7}", 0);
@@ -172,21 +166,7 @@ static void conditions_survive(void **state)
 		0);
 }
 
-static void reflexes_survive(void **state)
+TEST(reflexes_survive)
 {
-	(void)state;
-
 	assert_survives("reflex", run_reflex, "{'name':'noop'}", 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(prompts_survive),
-		cmocka_unit_test(answers_survive),
-		cmocka_unit_test(conditions_survive),
-		cmocka_unit_test(reflexes_survive),
-	};
-
-	return cmocka_run_group_tests_name("mind-memory", tests, NULL, NULL);
 }

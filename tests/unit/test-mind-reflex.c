@@ -74,10 +74,8 @@ static void assert_body_fails(const char *body, const char *message)
 /* --- what it may return --- */
 
 /* Cases 185, 186. */
-static void a_table_is_the_action(void **state)
+TEST(a_table_is_the_action)
 {
-	(void)state;
-
 	assert_action("function reflex(context) return {action_type = 'noop', reason = 'rest'} end",
 		"{'action_type':'noop','reason':'rest'}");
 	assert_action("local function act() return {action_type = 'write_artifact', "
@@ -86,10 +84,8 @@ static void a_table_is_the_action(void **state)
 }
 
 /* Cases 185, 186. */
-static void nil_is_none(void **state)
+TEST(nil_is_none)
 {
-	(void)state;
-
 	assert_none("function reflex(context) return nil end");
 	assert_none("function reflex(context) end");
 	assert_none("function reflex(context) return null end");
@@ -97,10 +93,8 @@ static void nil_is_none(void **state)
 }
 
 /* Case 185. */
-static void it_sees_the_context(void **state)
+TEST(it_sees_the_context)
 {
-	(void)state;
-
 	assert_action("function reflex(context)\n"
 		      "  if context.balance < 10 and #context.my_artifacts == 2 then\n"
 		      "    return {action_type = context.agent_id .. context.current_state}\n"
@@ -111,20 +105,16 @@ static void it_sees_the_context(void **state)
 }
 
 /* Case 185. */
-static void it_has_the_functions_of_the_sandbox(void **state)
+TEST(it_has_the_functions_of_the_sandbox)
 {
-	(void)state;
-
 	assert_action("function reflex(c) local t = {3, 1, 2} table.sort(t) return {action_type = "
 		      "string.format('%s %d', table.concat(t, ','), math.max(4, 5))} end",
 		"{'action_type':'1,2,3 5'}");
 }
 
 /* Case 185: an import fails. */
-static void it_has_nothing_else(void **state)
+TEST(it_has_nothing_else)
 {
-	(void)state;
-
 	assert_body_fails("require('os')",
 		"alice_reflex:2: attempt to call a nil value (global "
 		"'require')");
@@ -137,10 +127,8 @@ static void it_has_nothing_else(void **state)
 }
 
 /* Case 185. */
-static void what_is_no_table_is_refused(void **state)
+TEST(what_is_no_table_is_refused)
 {
-	(void)state;
-
 	assert_fails("function reflex(c) return 'noop' end", WFS_E_INVALID_ARGUMENT,
 		"alice_reflex: a reflex returns a table or nil, got string");
 	assert_fails("function reflex(c) return 5 end", WFS_E_INVALID_ARGUMENT,
@@ -156,10 +144,8 @@ static void what_is_no_table_is_refused(void **state)
 }
 
 /* Case 185. */
-static void a_table_without_an_action_type_is_refused(void **state)
+TEST(a_table_without_an_action_type_is_refused)
 {
-	(void)state;
-
 	assert_fails("function reflex(c) return {} end", WFS_E_INVALID_ARGUMENT,
 		"alice_reflex: expected a table with 'action_type', got one without");
 	assert_fails("function reflex(c) return {1, 2} end", WFS_E_INVALID_ARGUMENT,
@@ -174,10 +160,8 @@ static void a_table_without_an_action_type_is_refused(void **state)
 		"alice_reflex: action_type: expected a text, got an empty one");
 }
 
-static void a_table_that_is_no_json_is_refused(void **state)
+TEST(a_table_that_is_no_json_is_refused)
 {
-	(void)state;
-
 	assert_body_fails("local t = {action_type = 'x'} t.t = t return t",
 		"nested more than 128 levels, or a table that contains itself");
 	assert_body_fails("return {action_type = 'x', n = 0/0}", "number that JSON cannot carry");
@@ -190,10 +174,8 @@ static void a_table_that_is_no_json_is_refused(void **state)
 /* --- code that is wrong --- */
 
 /* Case 185. */
-static void code_that_does_not_compile_is_told_with_its_line(void **state)
+TEST(code_that_does_not_compile_is_told_with_its_line)
 {
-	(void)state;
-
 	assert_fails("\nfunction reflex(context) return end end", WFS_E_SYNTAX_ERROR,
 		"alice_reflex:2: <eof> expected near 'end'");
 	assert_fails("{'action_type': 'noop'}", WFS_E_SYNTAX_ERROR,
@@ -205,11 +187,9 @@ static void code_that_does_not_compile_is_told_with_its_line(void **state)
 }
 
 /* Case 185. */
-static void code_without_a_reflex_is_told(void **state)
+TEST(code_without_a_reflex_is_told)
 {
 	static const char message[] = "alice_reflex: reflex code must define reflex(context)";
-
-	(void)state;
 
 	assert_fails("", WFS_E_SYNTAX_ERROR, message);
 	assert_bytes_fail(WFS_BYTES(NULL, 0), WFS_E_SYNTAX_ERROR, message);
@@ -218,11 +198,10 @@ static void code_without_a_reflex_is_told(void **state)
 	assert_fails("reflex = {action_type = 'noop'}", WFS_E_SYNTAX_ERROR, message);
 }
 
-static void code_has_a_greatest_size(void **state)
+TEST(code_has_a_greatest_size)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer source = {0};
 
-	(void)state;
 	for (int i = 0; i < WFS_LUA_SOURCE_MAX + 1; i++)
 		wfs_buffer_append_byte(&source, '\n');
 
@@ -231,10 +210,8 @@ static void code_has_a_greatest_size(void **state)
 }
 
 /* Case 185. */
-static void code_that_fails_is_told_with_its_line(void **state)
+TEST(code_that_fails_is_told_with_its_line)
 {
-	(void)state;
-
 	assert_body_fails("\nerror('no luck')", "alice_reflex:3: no luck");
 	assert_body_fails(
 		"return context.a.b", "alice_reflex:2: attempt to index a nil value (field 'a')");
@@ -245,10 +222,8 @@ static void code_that_fails_is_told_with_its_line(void **state)
 
 /* --- bounds --- */
 
-static void code_that_loops_is_stopped(void **state)
+TEST(code_that_loops_is_stopped)
 {
-	(void)state;
-
 	assert_body_fails("while true do end", "alice_reflex:2: more than 5000000 instructions");
 	assert_body_fails(
 		"while true do pcall(error) end", "alice_reflex:2: more than 5000000 instructions");
@@ -259,28 +234,22 @@ static void code_that_loops_is_stopped(void **state)
 		"alice_reflex:1: more than 5000000 instructions");
 }
 
-static void code_that_allocates_is_stopped(void **state)
+TEST(code_that_allocates_is_stopped)
 {
-	(void)state;
-
 	assert_body_fails("local t = {} for i = 1, 1e9 do t[i] = {} end",
 		"more than 16777216 bytes of memory");
 	assert_body_fails("return {action_type = string.rep('x', 17000000)}",
 		"more than 16777216 bytes of memory");
 }
 
-static void an_action_has_a_greatest_size(void **state)
+TEST(an_action_has_a_greatest_size)
 {
-	(void)state;
-
 	assert_body_fails("return {action_type = string.rep('x', 1 << 20)}",
 		"more than 1048576 bytes of JSON");
 }
 
-static void code_redefines_nothing_for_others(void **state)
+TEST(code_redefines_nothing_for_others)
 {
-	(void)state;
-
 	assert_action("type, pairs, error, string, _G = nil\n"
 		      "function reflex(c) return {action_type = 'still here'} end",
 		"{'action_type':'still here'}");
@@ -291,7 +260,7 @@ static void code_redefines_nothing_for_others(void **state)
 		"{'action_type':'x','count':1}");
 }
 
-static void a_deep_context_fails(void **state)
+TEST(a_deep_context_fails)
 {
 	enum { LEVELS = 200 };
 	static const char source[] = "function reflex(context) return nil end";
@@ -299,7 +268,6 @@ static void a_deep_context_fails(void **state)
 	json_t *deep = json_array();
 	json_t *action = NULL;
 
-	(void)state;
 	for (int i = 1; i < LEVELS; i++)
 		deep = json_pack("[o]", deep);
 	WFS_AUTO_JSON json_t *given = json_pack("{s:o}", "deep", deep);
@@ -307,29 +275,4 @@ static void a_deep_context_fails(void **state)
 	assert_int_equal(
 		wfs_mind_reflex(wfs_bytes_text(source), "r", given, &action, &error), -EIO);
 	assert_string_equal(error.message, "r: value nested more than 128 levels");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_table_is_the_action),
-		cmocka_unit_test(nil_is_none),
-		cmocka_unit_test(it_sees_the_context),
-		cmocka_unit_test(it_has_the_functions_of_the_sandbox),
-		cmocka_unit_test(it_has_nothing_else),
-		cmocka_unit_test(what_is_no_table_is_refused),
-		cmocka_unit_test(a_table_without_an_action_type_is_refused),
-		cmocka_unit_test(a_table_that_is_no_json_is_refused),
-		cmocka_unit_test(code_that_does_not_compile_is_told_with_its_line),
-		cmocka_unit_test(code_without_a_reflex_is_told),
-		cmocka_unit_test(code_has_a_greatest_size),
-		cmocka_unit_test(code_that_fails_is_told_with_its_line),
-		cmocka_unit_test(code_that_loops_is_stopped),
-		cmocka_unit_test(code_that_allocates_is_stopped),
-		cmocka_unit_test(an_action_has_a_greatest_size),
-		cmocka_unit_test(code_redefines_nothing_for_others),
-		cmocka_unit_test(a_deep_context_fails),
-	};
-
-	return cmocka_run_group_tests_name("mind-reflex", tests, NULL, NULL);
 }

@@ -48,10 +48,8 @@ static void assert_refused(
 	assert_bytes_refused(wfs_bytes_text(content), fragment, code, message);
 }
 
-static void a_prompt_is_an_object_with_a_template(void **state)
+TEST(a_prompt_is_an_object_with_a_template)
 {
-	(void)state;
-
 	assert_read("{'template':'Hi {a}','variables':['a','_b1']}", NULL,
 		"{'template':'Hi {a}','variables':['a','_b1']}");
 	assert_read("{'template':'x','variables':null}", NULL, "{'template':'x','variables':[]}");
@@ -60,10 +58,8 @@ static void a_prompt_is_an_object_with_a_template(void **state)
 }
 
 /* Case 174. */
-static void a_text_is_the_template(void **state)
+TEST(a_text_is_the_template)
 {
-	(void)state;
-
 	assert_read("You are {agent_id}.\n", NULL,
 		"{'template':'You are {agent_id}.\\n','variables':[]}");
 	assert_read(
@@ -73,10 +69,8 @@ static void a_text_is_the_template(void **state)
 	assert_read("", NULL, "{'template':'','variables':[]}");
 }
 
-static void what_is_neither_is_refused(void **state)
+TEST(what_is_neither_is_refused)
 {
-	(void)state;
-
 	assert_refused("[1]", NULL, WFS_E_INVALID_ARGUMENT,
 		"the prompt: expected a text, or an object with 'template', got an array");
 	assert_refused("null", NULL, WFS_E_INVALID_ARGUMENT,
@@ -87,10 +81,8 @@ static void what_is_neither_is_refused(void **state)
 		"the prompt: 'template': expected a text, got an integer");
 }
 
-static void variables_that_are_no_names_are_refused(void **state)
+TEST(variables_that_are_no_names_are_refused)
 {
-	(void)state;
-
 	assert_refused("{'template':'','variables':'a'}", NULL, WFS_E_INVALID_ARGUMENT,
 		"the prompt: 'variables': expected an array of names, got a text");
 	assert_refused("{'template':'','variables':['a',1]}", NULL, WFS_E_INVALID_ARGUMENT,
@@ -106,20 +98,17 @@ static void variables_that_are_no_names_are_refused(void **state)
 		"bytes), got 'a'");
 }
 
-static void an_object_that_is_wrong_json_is_no_text(void **state)
+TEST(an_object_that_is_wrong_json_is_no_text)
 {
-	(void)state;
-
 	assert_refused(" {'template':'a','template':'b'}\n", NULL, WFS_E_INVALID_JSON,
 		"the prompt: line 1 column 27: duplicate object key near '\"template\"'");
 }
 
-static void an_object_that_is_too_deep_is_no_text(void **state)
+TEST(an_object_that_is_too_deep_is_no_text)
 {
 	enum { LEVELS = 130 };
 	WFS_AUTO_BUFFER struct wfs_buffer content = {0};
 
-	(void)state;
 	wfs_buffer_append_text(&content, "{\"template\":");
 	for (int i = 0; i < LEVELS; i++)
 		wfs_buffer_append_byte(&content, '[');
@@ -134,10 +123,8 @@ static void an_object_that_is_too_deep_is_no_text(void **state)
 	assert_non_null(strstr(error.message, "the greatest depth is 128 levels"));
 }
 
-static void bytes_that_are_no_text_are_refused(void **state)
+TEST(bytes_that_are_no_text_are_refused)
 {
-	(void)state;
-
 	assert_bytes_refused(WFS_BYTES("a\0b", 3), NULL, WFS_E_INVALID_ARGUMENT,
 		"the prompt: expected a text without NUL characters");
 	assert_refused("{'template':'a\\u0000b'}", NULL, WFS_E_INVALID_ARGUMENT,
@@ -152,13 +139,12 @@ static void append_many(struct wfs_buffer *buffer, char byte, size_t count)
 		wfs_buffer_append_byte(buffer, byte);
 }
 
-static void a_template_has_a_greatest_size(void **state)
+TEST(a_template_has_a_greatest_size)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer content = {0};
 	struct wfs_error error;
 	json_t *prompt;
 
-	(void)state;
 	append_many(&content, 'a', WFS_MIND_TEXT_MAX);
 	assert_int_equal(read_bytes(wfs_buffer_bytes(&content), NULL, &prompt, &error), 0);
 	json_decref(prompt);
@@ -168,22 +154,20 @@ static void a_template_has_a_greatest_size(void **state)
 		"the prompt: the template has 1048577 bytes, at most 1048576 are taken");
 }
 
-static void a_content_has_a_greatest_size(void **state)
+TEST(a_content_has_a_greatest_size)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer content = {0};
 
-	(void)state;
 	append_many(&content, ' ', WFS_MIND_CONTENT_MAX + 1);
 
 	assert_bytes_refused(wfs_buffer_bytes(&content), "x", WFS_E_TOO_LARGE,
 		"prompts are looked for in at most 16777216 bytes, the content has 16777217");
 }
 
-static void a_content_has_so_many_values_at_most(void **state)
+TEST(a_content_has_so_many_values_at_most)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer content = {0};
 
-	(void)state;
 	append_many(&content, ',', WFS_JSON_VALUES_MAX + 1);
 
 	assert_bytes_refused(wfs_buffer_bytes(&content), "x", WFS_E_TOO_LARGE,
@@ -200,14 +184,13 @@ static void append_declaring(struct wfs_buffer *content, const char *name, int c
 	wfs_buffer_append_text(content, "]}");
 }
 
-static void declared_variables_are_bounded(void **state)
+TEST(declared_variables_are_bounded)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer content = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
 	struct wfs_error error;
 	json_t *prompt;
 
-	(void)state;
 	append_many(&name, 'n', WFS_MIND_VARIABLE_NAME_MAX);
 	append_declaring(&content, wfs_buffer_text(&name), WFS_MIND_VARIABLES_MAX);
 	assert_int_equal(read_bytes(wfs_buffer_bytes(&content), NULL, &prompt, &error), 0);
@@ -226,36 +209,31 @@ static void declared_variables_are_bounded(void **state)
 /* --- libraries --- */
 
 /* Case 173. */
-static void a_library_has_prompts_by_name(void **state)
+TEST(a_library_has_prompts_by_name)
 {
 	static const char library[] =
 		"{'prompts':{'a':'A {x}','b':{'template':'B','variables':['y'],'description':'d',"
 		"'tags':['t']}},'other':1}";
-
-	(void)state;
 
 	assert_read(library, "a", "{'template':'A {x}','variables':[]}");
 	assert_read(library, "b", "{'template':'B','variables':['y']}");
 }
 
 /* Case 173. */
-static void an_unknown_one_is_not_found_with_those_there_are(void **state)
+TEST(an_unknown_one_is_not_found_with_those_there_are)
 {
-	(void)state;
-
 	assert_refused("{'prompts':{'observe_base':'','ideate_base':''}}", "dream", WFS_E_NOT_FOUND,
 		"no prompt 'dream' in the library; there are: observe_base, ideate_base");
 	assert_refused("{'prompts':{}}", "dream", WFS_E_NOT_FOUND,
 		"no prompt 'dream' in the library; there are: none");
 }
 
-static void a_long_list_of_those_is_cut(void **state)
+TEST(a_long_list_of_those_is_cut)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer content = {0};
 	struct wfs_error error;
 	json_t *prompt;
 
-	(void)state;
 	wfs_buffer_append_text(&content, "{\"prompts\":{\"first\":\"\"");
 	for (int i = 0; i < 1000; i++)
 		wfs_buffer_printf(&content, ",\"prompt_%03d\":\"\"", i);
@@ -266,10 +244,8 @@ static void a_long_list_of_those_is_cut(void **state)
 	assert_non_null(strstr(error.message, "prompt_019 and 980 more"));
 }
 
-static void what_is_no_library_is_refused(void **state)
+TEST(what_is_no_library_is_refused)
 {
-	(void)state;
-
 	assert_refused("plain", "a", WFS_E_INVALID_JSON,
 		"the library of prompts: line 1 column 5: invalid token near 'plain'");
 	assert_refused("[]", "a", WFS_E_INVALID_ARGUMENT,
@@ -321,7 +297,7 @@ static void assert_filled(const char *template, const char *expected)
 }
 
 /* Cases 174, 177. */
-static void test_prompt_variable_substitution(void **state)
+TEST(test_prompt_variable_substitution)
 {
 	static const char template[] =
 		"=== OBSERVING PHASE ===\n"
@@ -342,8 +318,6 @@ static void test_prompt_variable_substitution(void **state)
 		"Last action result: null\n\n"
 		"Return: {\"next_state\": \"state_name\", \"reason\": \"brief explanation\"}\n";
 
-	(void)state;
-
 	assert_filled_declaring(template,
 		"['agent_id','balance','my_artifacts','recent_memories','last_action_result']",
 		"{'agent_id':'alice','balance':97,'recent_memories':'beta pays well',"
@@ -351,19 +325,15 @@ static void test_prompt_variable_substitution(void **state)
 		expected);
 }
 
-static void what_is_no_text_is_written_as_json(void **state)
+TEST(what_is_no_text_is_written_as_json)
 {
-	(void)state;
-
 	assert_filled("{a}{b2}{_}{A}", "ABunderupper");
 	assert_filled("{n} {r} {t} {z}", "5 1.5 true null");
 	assert_filled("{o}", "{\"e\":{},\"y\":[1,\"x\"]}");
 }
 
-static void two_braces_are_one(void **state)
+TEST(two_braces_are_one)
 {
-	(void)state;
-
 	assert_filled("{{a}}", "{a}");
 	assert_filled("{{{a}}}", "{A}");
 	assert_filled("{{{{a}}}}", "{{a}}");
@@ -373,10 +343,8 @@ static void two_braces_are_one(void **state)
 	assert_filled("}}", "}");
 }
 
-static void unknown_names_and_other_braces_stay(void **state)
+TEST(unknown_names_and_other_braces_stay)
 {
-	(void)state;
-
 	assert_filled("{unknown} {a b} {a.b} {} {1a} {a-b} { a }",
 		"{unknown} {a b} {a.b} {} {1a} {a-b} { a }");
 	assert_filled("{\"next_state\": \"x\"}", "{\"next_state\": \"x\"}");
@@ -388,27 +356,21 @@ static void unknown_names_and_other_braces_stay(void **state)
 	assert_filled("", "");
 }
 
-static void json_in_json_stays(void **state)
+TEST(json_in_json_stays)
 {
-	(void)state;
-
 	assert_filled("{\"x\": {\"y\": {\"z\": {}}}} {{a}}", "{\"x\": {\"y\": {\"z\": {}}}} {a}");
 	assert_filled("{\"x\": {\"y\": \"{a}\"}}", "{\"x\": {\"y\": \"A\"}}");
 	assert_filled("{\"x\": \"{{a}}\", \"y\": {}}}}", "{\"x\": \"{a}\", \"y\": {}}}");
 }
 
 /* Case 192: there are no paths here. */
-static void paths_are_not_followed(void **state)
+TEST(paths_are_not_followed)
 {
-	(void)state;
-
 	assert_filled("{{o.y}} {o.y} {o[0]}", "{o.y} {o.y} {o[0]}");
 }
 
-static void what_was_put_in_is_not_looked_at_again(void **state)
+TEST(what_was_put_in_is_not_looked_at_again)
 {
-	(void)state;
-
 	assert_filled("{evil}", "{a} {{b2}}");
 	assert_filled("{{{evil}}}", "{{a} {{b2}}}");
 }
@@ -429,11 +391,9 @@ static void assert_not_filled(const char *template, const char *declared, const 
 }
 
 /* Case 173. */
-static void a_declared_variable_without_a_value_is_named(void **state)
+TEST(a_declared_variable_without_a_value_is_named)
 {
 	WFS_AUTO_JSON json_t *values = json_of("{'a':1,'c':2}");
-
-	(void)state;
 
 	assert_not_filled("{a} {b}", "['a','b']", values, WFS_E_MISSING_ARGUMENT,
 		"the template's variable 'b' has no value; there are: a, c");
@@ -443,13 +403,12 @@ static void a_declared_variable_without_a_value_is_named(void **state)
 		"the template's variable 'b' has no value; there are: none");
 }
 
-static void a_filled_text_has_a_greatest_size(void **state)
+TEST(a_filled_text_has_a_greatest_size)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer half = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	WFS_AUTO_JSON json_t *fits = prompt_of("{x}{x}", NULL);
 
-	(void)state;
 	append_many(&half, 'a', WFS_MIND_TEXT_MAX / 2);
 	WFS_AUTO_JSON json_t *values = json_pack("{s:s}", "x", wfs_buffer_text(&half));
 
@@ -459,12 +418,11 @@ static void a_filled_text_has_a_greatest_size(void **state)
 		"with its values the prompt has more than 1048576 bytes");
 }
 
-static void a_template_of_nothing_but_braces_is_filled(void **state)
+TEST(a_template_of_nothing_but_braces_is_filled)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer braces = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
-	(void)state;
 	append_many(&braces, '{', WFS_MIND_TEXT_MAX - 1);
 	WFS_AUTO_JSON json_t *prompt = prompt_of(wfs_buffer_text(&braces), NULL);
 
@@ -472,13 +430,12 @@ static void a_template_of_nothing_but_braces_is_filled(void **state)
 	assert_int_equal(text.size, WFS_MIND_TEXT_MAX / 2);
 }
 
-static void a_value_keeps_its_nul(void **state)
+TEST(a_value_keeps_its_nul)
 {
 	WFS_AUTO_JSON json_t *prompt = prompt_of("{x}.", NULL);
 	WFS_AUTO_JSON json_t *values = json_of("{'x':'a\\u0000b'}");
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
-	(void)state;
 	assert_int_equal(wfs_mind_template_fill(prompt, values, &text, NULL), 0);
 
 	assert_true(wfs_bytes_equal(wfs_buffer_bytes(&text), WFS_BYTES("a\0b.", 4)));
@@ -492,10 +449,8 @@ static void assert_uses(const char *template, bool expected)
 		fail_msg("%s: expected %d", template, expected);
 }
 
-static void uses_tells_whether_a_value_would_be_put_in(void **state)
+TEST(uses_tells_whether_a_value_would_be_put_in)
 {
-	(void)state;
-
 	assert_uses("See {recent_memories}.", true);
 	assert_uses("{{{recent_memories}}}", true);
 	assert_uses("{\"x\": {\"y\": {recent_memories}}}", true);
@@ -516,12 +471,10 @@ static void assert_split(const char *reference, const char *id, const char *frag
 	assert_string_equal(found_fragment, fragment);
 }
 
-static void references_are_split_at_the_last_mark(void **state)
+TEST(references_are_split_at_the_last_mark)
 {
 	struct wfs_bytes id;
 	const char *fragment;
-
-	(void)state;
 
 	assert_split(
 		"genesis_prompt_library#observe_base", "genesis_prompt_library", "observe_base");
@@ -531,40 +484,4 @@ static void references_are_split_at_the_last_mark(void **state)
 	assert_false(wfs_mind_reference_split("library#", &id, &fragment));
 	assert_false(wfs_mind_reference_split("#part", &id, &fragment));
 	assert_false(wfs_mind_reference_split("", &id, &fragment));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_prompt_is_an_object_with_a_template),
-		cmocka_unit_test(a_text_is_the_template),
-		cmocka_unit_test(what_is_neither_is_refused),
-		cmocka_unit_test(variables_that_are_no_names_are_refused),
-		cmocka_unit_test(an_object_that_is_wrong_json_is_no_text),
-		cmocka_unit_test(an_object_that_is_too_deep_is_no_text),
-		cmocka_unit_test(bytes_that_are_no_text_are_refused),
-		cmocka_unit_test(a_template_has_a_greatest_size),
-		cmocka_unit_test(a_content_has_a_greatest_size),
-		cmocka_unit_test(a_content_has_so_many_values_at_most),
-		cmocka_unit_test(declared_variables_are_bounded),
-		cmocka_unit_test(a_library_has_prompts_by_name),
-		cmocka_unit_test(an_unknown_one_is_not_found_with_those_there_are),
-		cmocka_unit_test(a_long_list_of_those_is_cut),
-		cmocka_unit_test(what_is_no_library_is_refused),
-		cmocka_unit_test(test_prompt_variable_substitution),
-		cmocka_unit_test(what_is_no_text_is_written_as_json),
-		cmocka_unit_test(two_braces_are_one),
-		cmocka_unit_test(unknown_names_and_other_braces_stay),
-		cmocka_unit_test(json_in_json_stays),
-		cmocka_unit_test(paths_are_not_followed),
-		cmocka_unit_test(what_was_put_in_is_not_looked_at_again),
-		cmocka_unit_test(a_declared_variable_without_a_value_is_named),
-		cmocka_unit_test(a_filled_text_has_a_greatest_size),
-		cmocka_unit_test(a_template_of_nothing_but_braces_is_filled),
-		cmocka_unit_test(a_value_keeps_its_nul),
-		cmocka_unit_test(uses_tells_whether_a_value_would_be_put_in),
-		cmocka_unit_test(references_are_split_at_the_last_mark),
-	};
-
-	return cmocka_run_group_tests_name("mind-template", tests, NULL, NULL);
 }

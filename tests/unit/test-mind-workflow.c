@@ -55,27 +55,21 @@ static const char full[] =
 	"{'state':'implementing','prompt_inline':'Build.','transition_mode':'auto',"
 	"'transition_to':'observing','description':'b','transition_conditions':null}]}";
 
-static void what_the_seed_shows_is_taken(void **state)
+TEST(what_the_seed_shows_is_taken)
 {
-	(void)state;
-
 	assert_taken(full);
 }
 
 /* Case 179: a workflow without steps is one. */
-static void most_of_it_may_be_left_out(void **state)
+TEST(most_of_it_may_be_left_out)
 {
-	(void)state;
-
 	assert_taken("{'states':['a'],'steps':[]}");
 	assert_taken("{'states':['a','A','a.b-c_1'],'initial_state':null,'steps':[{'state':'a',"
 		     "'prompt_artifact_id':null,'transition_mode':null,'transition_to':null}]}");
 }
 
-static void what_is_no_workflow_is_refused(void **state)
+TEST(what_is_no_workflow_is_refused)
 {
-	(void)state;
-
 	assert_refused("[]", WFS_E_INVALID_ARGUMENT, "workflow: expected an object, got an array");
 	assert_value_refused(
 		NULL, WFS_E_INVALID_ARGUMENT, "workflow: expected an object, got nothing");
@@ -91,10 +85,8 @@ static void what_is_no_workflow_is_refused(void **state)
 		"workflow.name: expected a text, got an integer");
 }
 
-static void states_are_distinct_names(void **state)
+TEST(states_are_distinct_names)
 {
-	(void)state;
-
 	assert_refused("{'states':'a','steps':[]}", WFS_E_INVALID_ARGUMENT,
 		"workflow.states: expected an array of names, got a text");
 	assert_refused("{'states':[],'steps':[]}", WFS_E_INVALID_ARGUMENT,
@@ -112,10 +104,8 @@ static void states_are_distinct_names(void **state)
 }
 
 /* Case 180. */
-static void the_initial_state_is_one_of_the_states(void **state)
+TEST(the_initial_state_is_one_of_the_states)
 {
-	(void)state;
-
 	assert_refused("{'states':['a','b'],'initial_state':'c','steps':[]}",
 		WFS_E_INVALID_ARGUMENT, "workflow.initial_state: 'c' is none of the states: a, b");
 	assert_refused("{'states':['a'],'initial_state':'a\\u0000','steps':[]}",
@@ -124,10 +114,8 @@ static void the_initial_state_is_one_of_the_states(void **state)
 		"workflow.initial_state: expected a state, got an integer");
 }
 
-static void a_step_is_of_a_state_that_has_no_other(void **state)
+TEST(a_step_is_of_a_state_that_has_no_other)
 {
-	(void)state;
-
 	assert_refused("{'states':['a'],'steps':['a']}", WFS_E_INVALID_ARGUMENT,
 		"workflow.steps[0]: expected an object, got a text");
 	assert_step_refused("'state':'c'", WFS_E_INVALID_ARGUMENT,
@@ -147,10 +135,8 @@ static void a_step_is_of_a_state_that_has_no_other(void **state)
 }
 
 /* Case 184. */
-static void members_of_a_step_have_their_types(void **state)
+TEST(members_of_a_step_have_their_types)
 {
-	(void)state;
-
 	assert_step_refused("'state':'a','transition_mode':'magic'", WFS_E_INVALID_ARGUMENT,
 		"workflow.steps[1].transition_mode: expected llm, condition or auto, got 'magic'");
 	assert_step_refused("'state':'a','transition_mode':1", WFS_E_INVALID_ARGUMENT,
@@ -169,10 +155,8 @@ static void members_of_a_step_have_their_types(void **state)
 		"workflow.steps[1].prompt_inline: expected a text without NUL characters");
 }
 
-static void conditions_lead_to_states(void **state)
+TEST(conditions_lead_to_states)
 {
-	(void)state;
-
 	assert_step_refused("'state':'a','transition_conditions':{}", WFS_E_INVALID_ARGUMENT,
 		"workflow.steps[1].transition_conditions: expected an array, got an object");
 	assert_step_refused("'state':'a','transition_conditions':[1]", WFS_E_INVALID_ARGUMENT,
@@ -208,22 +192,20 @@ static json_t *with_states(int count)
 	return json_pack("{s:o, s:[]}", "states", states, "steps");
 }
 
-static void states_are_bounded(void **state)
+TEST(states_are_bounded)
 {
 	WFS_AUTO_JSON json_t *most = with_states(WFS_MIND_STATES_MAX);
 	WFS_AUTO_JSON json_t *more = with_states(WFS_MIND_STATES_MAX + 1);
 
-	(void)state;
 	assert_int_equal(wfs_mind_workflow_check(most, NULL), 0);
 	assert_value_refused(more, WFS_E_TOO_LARGE, "workflow.states: expected at most 64, got 65");
 }
 
-static void every_state_may_have_its_step(void **state)
+TEST(every_state_may_have_its_step)
 {
 	WFS_AUTO_JSON json_t *workflow = with_states(WFS_MIND_STATES_MAX);
 	json_t *const steps = json_object_get(workflow, "steps");
 
-	(void)state;
 	for (int i = WFS_MIND_STATES_MAX; i-- > 0;)
 		assert_int_equal(json_array_append_new(steps,
 					 json_pack("{s:o}", "state", json_sprintf("s%d", i))),
@@ -245,14 +227,13 @@ static char *text_of_size(size_t size)
 	return text;
 }
 
-static void a_state_name_has_a_greatest_size(void **state)
+TEST(a_state_name_has_a_greatest_size)
 {
 	WFS_AUTO_FREE char *most = text_of_size(WFS_MIND_STATE_NAME_MAX);
 	WFS_AUTO_FREE char *more = text_of_size(WFS_MIND_STATE_NAME_MAX + 1);
 	WFS_AUTO_JSON json_t *taken = json_pack("{s:[s], s:[]}", "states", most, "steps");
 	WFS_AUTO_JSON json_t *refused = json_pack("{s:[s], s:[]}", "states", more, "steps");
 
-	(void)state;
 	assert_int_equal(wfs_mind_workflow_check(taken, NULL), 0);
 	assert_value_refused(
 		refused, WFS_E_TOO_LARGE, "workflow.states[0]: expected at most 64 bytes, got 65");
@@ -272,10 +253,8 @@ static void assert_bounded(const char *name, size_t max, const char *message)
 	assert_value_refused(workflow, WFS_E_TOO_LARGE, message);
 }
 
-static void texts_of_a_step_have_greatest_sizes(void **state)
+TEST(texts_of_a_step_have_greatest_sizes)
 {
-	(void)state;
-
 	assert_bounded("prompt_inline", WFS_MIND_INLINE_MAX,
 		"workflow.steps[0].prompt_inline: expected at most 65536 bytes, got 65537");
 	assert_bounded("prompt_artifact_id", WFS_MIND_REFERENCE_MAX,
@@ -285,7 +264,7 @@ static void texts_of_a_step_have_greatest_sizes(void **state)
 		"321");
 }
 
-static void conditions_are_bounded(void **state)
+TEST(conditions_are_bounded)
 {
 	WFS_AUTO_FREE char *most = text_of_size(WFS_MIND_CONDITION_MAX);
 	WFS_AUTO_FREE char *more = text_of_size(WFS_MIND_CONDITION_MAX + 1);
@@ -293,7 +272,6 @@ static void conditions_are_bounded(void **state)
 	WFS_AUTO_JSON json_t *workflow = json_pack("{s:[s], s:[{s:s, s:o}]}", "states", "a",
 		"steps", "state", "a", "transition_conditions", conditions);
 
-	(void)state;
 	for (int i = 0; i < WFS_MIND_CONDITIONS_MAX; i++)
 		assert_int_equal(json_array_append_new(conditions,
 					 json_pack("{s:s, s:s}", "to", "a", "condition", most)),
@@ -311,35 +289,29 @@ static void conditions_are_bounded(void **state)
 
 /* --- what follows --- */
 
-static void it_begins_in_its_initial_state_or_the_first(void **state)
+TEST(it_begins_in_its_initial_state_or_the_first)
 {
 	WFS_AUTO_JSON json_t *told = json_of("{'states':['a','b'],'initial_state':'b','steps':[]}");
 	WFS_AUTO_JSON json_t *untold =
 		json_of("{'states':['a','b'],'initial_state':null,'steps':[]}");
 
-	(void)state;
-
 	assert_string_equal(wfs_mind_workflow_initial(told), "b");
 	assert_string_equal(wfs_mind_workflow_initial(untold), "a");
 }
 
-static void a_step_is_found_by_its_state(void **state)
+TEST(a_step_is_found_by_its_state)
 {
 	WFS_AUTO_JSON json_t *workflow = json_of(full);
 	const json_t *const step = wfs_mind_workflow_step(workflow, "implementing");
-
-	(void)state;
 
 	assert_string_equal(json_string_value(json_object_get(step, "prompt_inline")), "Build.");
 	assert_null(wfs_mind_workflow_step(workflow, "testing"));
 	assert_null(wfs_mind_workflow_step(workflow, "unheard_of"));
 }
 
-static void auto_goes_where_the_step_says_or_on(void **state)
+TEST(auto_goes_where_the_step_says_or_on)
 {
 	WFS_AUTO_JSON json_t *workflow = json_of(full);
-
-	(void)state;
 
 	assert_string_equal(wfs_mind_workflow_auto(workflow, "observing"), "ideating");
 	assert_string_equal(wfs_mind_workflow_auto(workflow, "implementing"), "observing");
@@ -347,22 +319,18 @@ static void auto_goes_where_the_step_says_or_on(void **state)
 	assert_null(wfs_mind_workflow_auto(workflow, "unheard_of"));
 }
 
-static void a_workflow_of_one_state_stays(void **state)
+TEST(a_workflow_of_one_state_stays)
 {
 	WFS_AUTO_JSON json_t *workflow = json_of("{'states':['a'],'steps':[]}");
-
-	(void)state;
 
 	assert_string_equal(wfs_mind_workflow_auto(workflow, "a"), "a");
 }
 
 /* Case 184. */
-static void the_mode_of_a_step_is_auto_unless_it_says(void **state)
+TEST(the_mode_of_a_step_is_auto_unless_it_says)
 {
 	WFS_AUTO_JSON json_t *workflow = json_of(full);
 	WFS_AUTO_JSON json_t *quiet = json_of("{'state':'a','transition_mode':null}");
-
-	(void)state;
 
 	assert_int_equal(
 		wfs_mind_step_mode(wfs_mind_workflow_step(workflow, "observing")), WFS_MIND_LLM);
@@ -427,10 +395,8 @@ static void assert_not_understood(const char *quoted, enum wfs_error_code code, 
 }
 
 /* Case 193: also in a fence. */
-static void test_llm_transition_parsing(void **state)
+TEST(test_llm_transition_parsing)
 {
-	(void)state;
-
 	assert_reply("{'next_state':'testing','reason':'it is built'}", "testing", "it is built");
 	assert_reply("```json\n{\n  'next_state': 'reflecting',\n  'reason': ' failed 3 times '\n}"
 		     "\n```\n",
@@ -444,23 +410,20 @@ static void test_llm_transition_parsing(void **state)
 		"'testing, I suppose'");
 }
 
-static void the_object_with_the_state_is_looked_for(void **state)
+TEST(the_object_with_the_state_is_looked_for)
 {
-	(void)state;
-
 	assert_reply("{'plan':1} {} {'next_state':'testing'}", "testing", "");
 	assert_reply("{'transition':{'next_state':'testing','reason':'r'}}", "testing", "r");
 	assert_reply("{'a':[{'b':'}{'},{'next_state':'observing'}]}", "observing", "");
 	assert_reply("{'next_state': {'next_state':'testing'}", "testing", "");
 }
 
-static void a_reason_may_be_missing_and_is_cut(void **state)
+TEST(a_reason_may_be_missing_and_is_cut)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer reason = {0};
 	const char *found;
 
-	(void)state;
 	assert_reply("{'next_state':'testing','reason':null,'more':[]}", "testing", "");
 
 	wfs_buffer_append_text(&text, "{\"next_state\":\"testing\",\"reason\":\"");
@@ -473,10 +436,8 @@ static void a_reason_may_be_missing_and_is_cut(void **state)
 	assert_memory_equal(reason.data, "Why: ä", 7);
 }
 
-static void an_answer_without_a_state_is_not_understood(void **state)
+TEST(an_answer_without_a_state_is_not_understood)
 {
-	(void)state;
-
 	assert_not_understood("", WFS_E_INVALID_JSON,
 		"expected {\"next_state\": …, \"reason\": …}, got no complete JSON object: ''");
 	assert_not_understood("{'next_state':'testing'", WFS_E_INVALID_JSON,
@@ -487,10 +448,8 @@ static void an_answer_without_a_state_is_not_understood(void **state)
 		"'{\"state\":\"testing\"}'");
 }
 
-static void wrong_types_are_not_understood(void **state)
+TEST(wrong_types_are_not_understood)
 {
-	(void)state;
-
 	assert_not_understood("{'next_state':3}", WFS_E_INVALID_ARGUMENT,
 		"next_state: expected the name of a state, got an integer");
 	assert_not_understood("{'next_state':null}", WFS_E_INVALID_ARGUMENT,
@@ -499,10 +458,8 @@ static void wrong_types_are_not_understood(void **state)
 		"reason: expected a text, got an array");
 }
 
-static void hostile_answers_are_not_understood(void **state)
+TEST(hostile_answers_are_not_understood)
 {
-	(void)state;
-
 	assert_not_understood("{'next_state':'testing\\u0000'}", WFS_E_NOT_FOUND,
 		"next_state: 'testing' is none of the states: observing, reflecting, testing");
 	assert_not_understood("{'next_state':'testing','next_state':'observing'}",
@@ -516,7 +473,7 @@ static void hostile_answers_are_not_understood(void **state)
 		"expected {\"next_state\": …, \"reason\": …}, got no complete JSON object: ''");
 }
 
-static void a_deep_answer_is_not_understood(void **state)
+TEST(a_deep_answer_is_not_understood)
 {
 	enum { LEVELS = 100000 };
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
@@ -524,7 +481,6 @@ static void a_deep_answer_is_not_understood(void **state)
 	struct wfs_error error = {0};
 	const char *found;
 
-	(void)state;
 	wfs_buffer_append_text(&text, "{\"next_state\":");
 	for (int i = 0; i < LEVELS; i++)
 		wfs_buffer_append_byte(&text, '[');
@@ -550,60 +506,22 @@ static int ask_behind(int count)
 	return ask(wfs_buffer_bytes(&text), &found, &reason, NULL);
 }
 
-static void so_many_objects_are_looked_at(void **state)
+TEST(so_many_objects_are_looked_at)
 {
-	(void)state;
-
 	assert_int_equal(ask_behind(WFS_MIND_REPLY_OBJECTS_MAX - 1), 0);
 	assert_int_equal(ask_behind(WFS_MIND_REPLY_OBJECTS_MAX), -EINVAL);
 }
 
-static void an_answer_has_a_greatest_size(void **state)
+TEST(an_answer_has_a_greatest_size)
 {
 	WFS_AUTO_FREE char *text = text_of_size(WFS_MIND_REPLY_MAX + 1);
 	static const char reply[] = "{\"next_state\":\"testing\"}";
 	WFS_AUTO_BUFFER struct wfs_buffer reason = {0};
 	const char *found;
 
-	(void)state;
 	memcpy(text, reply, sizeof(reply) - 1);
 
 	assert_int_equal(ask(WFS_BYTES(text, WFS_MIND_REPLY_MAX), &found, &reason, NULL), 0);
 	assert_bytes_not_understood(WFS_BYTES(text, WFS_MIND_REPLY_MAX + 1), WFS_E_TOO_LARGE,
 		"the answer has 262145 bytes, at most 262144 are looked at");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_the_seed_shows_is_taken),
-		cmocka_unit_test(most_of_it_may_be_left_out),
-		cmocka_unit_test(what_is_no_workflow_is_refused),
-		cmocka_unit_test(states_are_distinct_names),
-		cmocka_unit_test(the_initial_state_is_one_of_the_states),
-		cmocka_unit_test(a_step_is_of_a_state_that_has_no_other),
-		cmocka_unit_test(members_of_a_step_have_their_types),
-		cmocka_unit_test(conditions_lead_to_states),
-		cmocka_unit_test(states_are_bounded),
-		cmocka_unit_test(every_state_may_have_its_step),
-		cmocka_unit_test(a_state_name_has_a_greatest_size),
-		cmocka_unit_test(texts_of_a_step_have_greatest_sizes),
-		cmocka_unit_test(conditions_are_bounded),
-		cmocka_unit_test(it_begins_in_its_initial_state_or_the_first),
-		cmocka_unit_test(a_step_is_found_by_its_state),
-		cmocka_unit_test(auto_goes_where_the_step_says_or_on),
-		cmocka_unit_test(a_workflow_of_one_state_stays),
-		cmocka_unit_test(the_mode_of_a_step_is_auto_unless_it_says),
-		cmocka_unit_test(test_llm_transition_parsing),
-		cmocka_unit_test(the_object_with_the_state_is_looked_for),
-		cmocka_unit_test(a_reason_may_be_missing_and_is_cut),
-		cmocka_unit_test(an_answer_without_a_state_is_not_understood),
-		cmocka_unit_test(wrong_types_are_not_understood),
-		cmocka_unit_test(hostile_answers_are_not_understood),
-		cmocka_unit_test(a_deep_answer_is_not_understood),
-		cmocka_unit_test(so_many_objects_are_looked_at),
-		cmocka_unit_test(an_answer_has_a_greatest_size),
-	};
-
-	return cmocka_run_group_tests_name("mind-workflow", tests, NULL, NULL);
 }

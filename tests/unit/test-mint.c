@@ -40,7 +40,8 @@ static int mint_setup(void **state)
 	return r;
 }
 
-#define MINT_TEST(name) cmocka_unit_test_setup_teardown(name, mint_setup, action_fixture_teardown)
+#define MINT_TEST(name) \
+	TEST_WITH(name, struct world_fixture *fixture, mint_setup, action_fixture_teardown)
 
 static int64_t sum_of(struct world_fixture *fixture)
 {
@@ -118,50 +119,50 @@ static void assert_status(struct world_fixture *fixture, const char *id, const c
 
 /* --- bids --- */
 
-static void what_is_bid_is_held_and_given_back(void **state)
+MINT_TEST(what_is_bid_is_held_and_given_back)
 {
-	assert_done(*state, "alice", WRITE("'artifact_id':'art'," ECHO));
-	const int64_t sum = sum_of(*state);
-	WFS_AUTO_FREE char *id = submit(*state, "alice", "art", 30);
+	assert_done(fixture, "alice", WRITE("'artifact_id':'art'," ECHO));
+	const int64_t sum = sum_of(fixture);
+	WFS_AUTO_FREE char *id = submit(fixture, "alice", "art", 30);
 
-	assert_int_equal(scrip_of(*state, "alice"), 70);
-	assert_int_equal(scrip_of(*state, "mint"), 30);
-	assert_int_equal(sum_of(*state), sum);
-	assert_status(*state, id, "pending");
+	assert_int_equal(scrip_of(fixture, "alice"), 70);
+	assert_int_equal(scrip_of(fixture, "mint"), 30);
+	assert_int_equal(sum_of(fixture), sum);
+	assert_status(fixture, id, "pending");
 
-	assert_cancelled(*state, "alice", id);
-	assert_int_equal(scrip_of(*state, "alice"), 100);
-	assert_int_equal(scrip_of(*state, "mint"), 0);
-	assert_status(*state, id, "cancelled");
-	assert_not_cancelled(*state, "alice", id, WFS_E_NO_CHANGE, "its status is 'cancelled'");
-	assert_data(*state, "tester", RESOLVE, NOBODY_WON);
+	assert_cancelled(fixture, "alice", id);
+	assert_int_equal(scrip_of(fixture, "alice"), 100);
+	assert_int_equal(scrip_of(fixture, "mint"), 0);
+	assert_status(fixture, id, "cancelled");
+	assert_not_cancelled(fixture, "alice", id, WFS_E_NO_CHANGE, "its status is 'cancelled'");
+	assert_data(fixture, "tester", RESOLVE, NOBODY_WON);
 }
 
-static void only_owners_bid_for_what_is_executable(void **state)
+MINT_TEST(only_owners_bid_for_what_is_executable)
 {
-	assert_done(*state, "alice", WRITE("'artifact_id':'art'," ECHO));
-	assert_done(*state, "alice", WRITE("'artifact_id':'doc','content':'x'"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'art'," ECHO));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'doc','content':'x'"));
 
-	assert_fails(*state, "bob", SUBMIT("art", "5"), WFS_E_NOT_AUTHORIZED, "is not its owner");
-	assert_fails(*state, "alice", SUBMIT("doc", "5"), WFS_E_INVALID_TYPE, "not executable");
-	assert_fails(*state, "alice", SUBMIT("none", "5"), WFS_E_NOT_FOUND, "'none' not found");
-	assert_fails(*state, "alice", SUBMIT("art", "0"), WFS_E_INVALID_ARGUMENT, "1 or more");
-	assert_fails(*state, "alice", SUBMIT("art", "101"), WFS_E_INSUFFICIENT_FUNDS,
+	assert_fails(fixture, "bob", SUBMIT("art", "5"), WFS_E_NOT_AUTHORIZED, "is not its owner");
+	assert_fails(fixture, "alice", SUBMIT("doc", "5"), WFS_E_INVALID_TYPE, "not executable");
+	assert_fails(fixture, "alice", SUBMIT("none", "5"), WFS_E_NOT_FOUND, "'none' not found");
+	assert_fails(fixture, "alice", SUBMIT("art", "0"), WFS_E_INVALID_ARGUMENT, "1 or more");
+	assert_fails(fixture, "alice", SUBMIT("art", "101"), WFS_E_INSUFFICIENT_FUNDS,
 		"has 100 scrip, 101 needed");
-	assert_fails(*state, "alice", "{'action_type':'submit_to_mint','artifact_id':'art'}",
+	assert_fails(fixture, "alice", "{'action_type':'submit_to_mint','artifact_id':'art'}",
 		WFS_E_MISSING_ARGUMENT, "bid");
-	assert_int_equal(scrip_of(*state, "alice"), 100);
+	assert_int_equal(scrip_of(fixture, "alice"), 100);
 }
 
-static void nobody_else_cancels_a_bid(void **state)
+MINT_TEST(nobody_else_cancels_a_bid)
 {
-	assert_done(*state, "alice", WRITE("'artifact_id':'art'," ECHO));
-	WFS_AUTO_FREE char *id = submit(*state, "alice", "art", 30);
+	assert_done(fixture, "alice", WRITE("'artifact_id':'art'," ECHO));
+	WFS_AUTO_FREE char *id = submit(fixture, "alice", "art", 30);
 
-	assert_not_cancelled(*state, "bob", id, WFS_E_NOT_AUTHORIZED, "somebody else");
-	assert_not_cancelled(*state, "bob", "mint_0", WFS_E_NOT_FOUND, "'mint_0' not found");
-	assert_not_cancelled(*state, "bob", "../x", WFS_E_NOT_FOUND, "not found");
-	assert_status(*state, id, "pending");
+	assert_not_cancelled(fixture, "bob", id, WFS_E_NOT_AUTHORIZED, "somebody else");
+	assert_not_cancelled(fixture, "bob", "mint_0", WFS_E_NOT_FOUND, "'mint_0' not found");
+	assert_not_cancelled(fixture, "bob", "../x", WFS_E_NOT_FOUND, "not found");
+	assert_status(fixture, id, "pending");
 }
 
 /* --- auctions --- */
@@ -175,34 +176,34 @@ static void two_artifacts(struct world_fixture *fixture)
 			PASSES "," PASSES "," PASSES "," FAILS "," PASSES "," PASSES "," PASSES)));
 }
 
-static void the_highest_bid_wins_and_pays_the_second(void **state)
+MINT_TEST(the_highest_bid_wins_and_pays_the_second)
 {
-	two_artifacts(*state);
-	const int64_t sum = sum_of(*state);
-	WFS_AUTO_FREE char *first = submit(*state, "alice", "art_1", 30);
-	WFS_AUTO_FREE char *second = submit(*state, "bob", "art_2", 40);
+	two_artifacts(fixture);
+	const int64_t sum = sum_of(fixture);
+	WFS_AUTO_FREE char *first = submit(fixture, "alice", "art_1", 30);
+	WFS_AUTO_FREE char *second = submit(fixture, "bob", "art_2", 40);
 
-	assert_data(*state, "tester", RESOLVE,
+	assert_data(fixture, "tester", RESOLVE,
 		"{'artifact_id':'art_2','distributed':{'alice':15,'operator':15},'price_paid':30,"
 		"'score':85,'score_reason':'6 of 7 tests passed; number 4 failed: another result',"
 		"'scrip_minted':8,'winner_id':'bob','winning_bid':40}");
-	assert_status(*state, first, "lost");
-	assert_status(*state, second, "won");
-	assert_int_equal(scrip_of(*state, "alice"), 115);
-	assert_int_equal(scrip_of(*state, "bob"), 28);
-	assert_int_equal(scrip_of(*state, "operator"), 15);
-	assert_int_equal(scrip_of(*state, "mint"), 0);
-	assert_int_equal(sum_of(*state), sum + 8);
+	assert_status(fixture, first, "lost");
+	assert_status(fixture, second, "won");
+	assert_int_equal(scrip_of(fixture, "alice"), 115);
+	assert_int_equal(scrip_of(fixture, "bob"), 28);
+	assert_int_equal(scrip_of(fixture, "operator"), 15);
+	assert_int_equal(scrip_of(fixture, "mint"), 0);
+	assert_int_equal(sum_of(fixture), sum + 8);
 }
 
-static void the_bid_tells_what_was_minted(void **state)
+MINT_TEST(the_bid_tells_what_was_minted)
 {
-	two_artifacts(*state);
-	WFS_AUTO_FREE char *id = submit(*state, "bob", "art_2", 40);
-	assert_message(*state, "tester", RESOLVE,
+	two_artifacts(fixture);
+	WFS_AUTO_FREE char *id = submit(fixture, "bob", "art_2", 40);
+	assert_message(fixture, "tester", RESOLVE,
 		"'bob' won with art_2 and paid 1; score 85, 8 scrip minted");
 
-	WFS_AUTO_FREE char *text = state_at(*state, WFS_HEIGHT_HEAD, "sys.mint", id);
+	WFS_AUTO_FREE char *text = state_at(fixture, WFS_HEIGHT_HEAD, "sys.mint", id);
 	assert_non_null(strstr(text, "\"price_paid\":1,"));
 	assert_non_null(strstr(text, "\"score\":85,"));
 	assert_non_null(strstr(text, "\"scrip_minted\":8,"));
@@ -222,10 +223,10 @@ static void assert_body(struct world_fixture *fixture, int back, const char *exp
 }
 
 /* The last three records: the auction, what it asks for, and the answer, which makes scrip. */
-static void the_score_is_an_effect(void **state)
+MINT_TEST(the_score_is_an_effect)
 {
-	two_artifacts(*state);
-	WFS_AUTO_FREE char *id = submit(*state, "bob", "art_2", 40);
+	two_artifacts(fixture);
+	WFS_AUTO_FREE char *id = submit(fixture, "bob", "art_2", 40);
 	WFS_AUTO_FREE char *intent = NULL;
 	WFS_AUTO_FREE char *asked = NULL;
 	assert_true(asprintf(&intent,
@@ -235,24 +236,24 @@ static void the_score_is_an_effect(void **state)
 			    id, id) > 0);
 	assert_true(asprintf(&asked, "tester sys.mint %s mint.score", id) > 0);
 
-	assert_done(*state, "tester", RESOLVE);
+	assert_done(fixture, "tester", RESOLVE);
 	assert_string_equal(judge.last, asked);
 	assert_int_equal(judge.released, 1);
-	assert_body(*state, 3,
+	assert_body(fixture, 3,
 		"{'action':{'action_type':'resolve_mint'},'result':{'ok':true,'price_paid':1}}");
-	assert_body(*state, 2, intent);
-	assert_body(*state, 1,
+	assert_body(fixture, 2, intent);
+	assert_body(fixture, 1,
 		"{'adapter_id':'kernel.mint','payload':{'reason':'6 of 7 tests passed; number 4 "
 		"failed: another result','score':85},'status':'ok'}");
-	WFS_AUTO_FREE char *before = state_at(*state, height_of(*state) - 1, "sys.ledger", "bob");
+	WFS_AUTO_FREE char *before = state_at(fixture, height_of(fixture) - 1, "sys.ledger", "bob");
 	assert_string_equal(before, "{\"scrip\":49}");
-	assert_int_equal(scrip_of(*state, "bob"), 57);
+	assert_int_equal(scrip_of(fixture, "bob"), 57);
 }
 
 /* The receipt says what was scored: its tests are not run again. */
-static void another_score_in_the_journal_is_another_world(void **state)
+TEST_WITH(another_score_in_the_journal_is_another_world, struct world_fixture *fixture, mint_setup,
+	world_fixture_teardown)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
 	char expected[32];
 
@@ -272,130 +273,131 @@ static void another_score_in_the_journal_is_another_world(void **state)
 }
 
 /* The auction stands, and nothing is made of it. */
-static void a_score_that_is_denied_makes_nothing(void **state)
+MINT_TEST(a_score_that_is_denied_makes_nothing)
 {
-	two_artifacts(*state);
-	const int64_t sum = sum_of(*state);
-	WFS_AUTO_FREE char *id = submit(*state, "bob", "art_2", 40);
+	two_artifacts(fixture);
+	const int64_t sum = sum_of(fixture);
+	WFS_AUTO_FREE char *id = submit(fixture, "bob", "art_2", 40);
 	judge.r = wfs_error_set(&judge.judgement.error, WFS_E_POLICY_DENIED, "denied");
 	judge.judgement.decision.policy = "strict";
 
-	assert_data(*state, "tester", RESOLVE,
+	assert_data(fixture, "tester", RESOLVE,
 		"{'artifact_id':'art_2','distributed':{'alice':1},'price_paid':1,'score':0,"
 		"'score_reason':'not scored: policy_denied','scrip_minted':0,'winner_id':'bob',"
 		"'winning_bid':40}");
-	assert_status(*state, id, "won");
-	assert_int_equal(sum_of(*state), sum);
-	assert_body(*state, 1,
+	assert_status(fixture, id, "won");
+	assert_int_equal(sum_of(fixture), sum);
+	assert_body(fixture, 1,
 		"{'code':'policy_denied','decision':'deny','effect':'mint.score',"
 		"'policy':'strict'}");
 }
 
-static void the_earliest_of_equal_bids_wins(void **state)
+MINT_TEST(the_earliest_of_equal_bids_wins)
 {
-	two_artifacts(*state);
-	WFS_AUTO_FREE char *lower = submit(*state, "bob", "art_2", 20);
-	WFS_AUTO_FREE char *first = submit(*state, "alice", "art_1", 30);
-	WFS_AUTO_FREE char *second = submit(*state, "bob", "art_2", 30);
+	two_artifacts(fixture);
+	WFS_AUTO_FREE char *lower = submit(fixture, "bob", "art_2", 20);
+	WFS_AUTO_FREE char *first = submit(fixture, "alice", "art_1", 30);
+	WFS_AUTO_FREE char *second = submit(fixture, "bob", "art_2", 30);
 
-	assert_message(*state, "tester", RESOLVE,
+	assert_message(fixture, "tester", RESOLVE,
 		"'alice' won with art_1 and paid 30; score 0, 0 scrip minted");
-	assert_status(*state, lower, "lost");
-	assert_status(*state, first, "won");
-	assert_status(*state, second, "lost");
-	assert_int_equal(scrip_of(*state, "bob"), 65);
+	assert_status(fixture, lower, "lost");
+	assert_status(fixture, first, "won");
+	assert_status(fixture, second, "lost");
+	assert_int_equal(scrip_of(fixture, "bob"), 65);
 }
 
-static void a_single_bidder_pays_one(void **state)
+MINT_TEST(a_single_bidder_pays_one)
 {
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'art'," ECHO
 		      "," TESTS(PASSES "," PASSES "," PASSES "," PASSES "," FAILS)));
-	bid(*state, "alice", "art", 20);
+	bid(fixture, "alice", "art", 20);
 
-	assert_data(*state, "tester", RESOLVE,
+	assert_data(fixture, "tester", RESOLVE,
 		"{'artifact_id':'art','distributed':{'bob':1},'price_paid':1,'score':80,"
 		"'score_reason':'4 of 5 tests passed; number 5 failed: another result',"
 		"'scrip_minted':8,'winner_id':'alice','winning_bid':20}");
-	assert_int_equal(scrip_of(*state, "alice"), 107);
+	assert_int_equal(scrip_of(fixture, "alice"), 107);
 }
 
-static void what_is_left_over_is_for_the_first_in_order_of_ids(void **state)
+MINT_TEST(what_is_left_over_is_for_the_first_in_order_of_ids)
 {
-	two_artifacts(*state);
-	assert_done(*state, "tester", "{'action_type':'principal','id':'dave'}");
-	assert_done(*state, "tester", "{'action_type':'principal','id':'aaron'}");
-	bid(*state, "alice", "art_1", 11);
-	bid(*state, "bob", "art_2", 40);
+	two_artifacts(fixture);
+	assert_done(fixture, "tester", "{'action_type':'principal','id':'dave'}");
+	assert_done(fixture, "tester", "{'action_type':'principal','id':'aaron'}");
+	bid(fixture, "alice", "art_1", 11);
+	bid(fixture, "bob", "art_2", 40);
 
-	assert_done(*state, "tester", RESOLVE);
-	assert_int_equal(scrip_of(*state, "aaron"), 5);
-	assert_int_equal(scrip_of(*state, "alice"), 102);
-	assert_int_equal(scrip_of(*state, "dave"), 2);
-	assert_int_equal(scrip_of(*state, "operator"), 2);
+	assert_done(fixture, "tester", RESOLVE);
+	assert_int_equal(scrip_of(fixture, "aaron"), 5);
+	assert_int_equal(scrip_of(fixture, "alice"), 102);
+	assert_int_equal(scrip_of(fixture, "dave"), 2);
+	assert_int_equal(scrip_of(fixture, "operator"), 2);
 }
 
-static void without_bids_nothing_is_done(void **state)
+MINT_TEST(without_bids_nothing_is_done)
 {
-	const uint64_t height = height_of(*state);
+	const uint64_t height = height_of(fixture);
 
-	assert_data(*state, "tester", RESOLVE, NOBODY_WON);
-	assert_message(*state, "tester", RESOLVE, "No submissions");
-	assert_int_equal(height_of(*state), height);
+	assert_data(fixture, "tester", RESOLVE, NOBODY_WON);
+	assert_message(fixture, "tester", RESOLVE, "No submissions");
+	assert_int_equal(height_of(fixture), height);
 }
 
-static void what_is_not_as_it_was_submitted_is_void(void **state)
+MINT_TEST(what_is_not_as_it_was_submitted_is_void)
 {
-	two_artifacts(*state);
-	assert_done(*state, "alice", WRITE("'artifact_id':'gone'," ECHO));
-	assert_done(*state, "alice", WRITE("'artifact_id':'given'," ECHO));
-	assert_done(*state, "alice", WRITE("'artifact_id':'idle'," ECHO));
-	WFS_AUTO_FREE char *gone = submit(*state, "alice", "gone", 25);
-	WFS_AUTO_FREE char *given = submit(*state, "alice", "given", 24);
-	WFS_AUTO_FREE char *idle = submit(*state, "alice", "idle", 23);
-	assert_done(*state, "alice", ACTION("delete_artifact", "'artifact_id':'gone'"));
+	two_artifacts(fixture);
+	assert_done(fixture, "alice", WRITE("'artifact_id':'gone'," ECHO));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'given'," ECHO));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'idle'," ECHO));
+	WFS_AUTO_FREE char *gone = submit(fixture, "alice", "gone", 25);
+	WFS_AUTO_FREE char *given = submit(fixture, "alice", "given", 24);
+	WFS_AUTO_FREE char *idle = submit(fixture, "alice", "idle", 23);
+	assert_done(fixture, "alice", ACTION("delete_artifact", "'artifact_id':'gone'"));
 	assert_done(
-		*state, "alice", ACTION("transfer_ownership", "'artifact_id':'given','to':'bob'"));
-	assert_done(*state, "alice", WRITE("'artifact_id':'idle','executable':false"));
+		fixture, "alice", ACTION("transfer_ownership", "'artifact_id':'given','to':'bob'"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'idle','executable':false"));
 
-	assert_message(*state, "tester", RESOLVE, "No submissions that stand: all were given back");
-	assert_status(*state, gone, "void");
-	assert_status(*state, given, "void");
-	assert_status(*state, idle, "void");
-	assert_int_equal(scrip_of(*state, "alice"), 100);
-	assert_int_equal(scrip_of(*state, "mint"), 0);
+	assert_message(
+		fixture, "tester", RESOLVE, "No submissions that stand: all were given back");
+	assert_status(fixture, gone, "void");
+	assert_status(fixture, given, "void");
+	assert_status(fixture, idle, "void");
+	assert_int_equal(scrip_of(fixture, "alice"), 100);
+	assert_int_equal(scrip_of(fixture, "mint"), 0);
 }
 
-static void what_is_void_does_not_count(void **state)
+MINT_TEST(what_is_void_does_not_count)
 {
-	two_artifacts(*state);
-	assert_done(*state, "alice", WRITE("'artifact_id':'gone'," ECHO));
-	bid(*state, "alice", "gone", 50);
-	bid(*state, "bob", "art_2", 40);
-	assert_done(*state, "alice", ACTION("delete_artifact", "'artifact_id':'gone'"));
+	two_artifacts(fixture);
+	assert_done(fixture, "alice", WRITE("'artifact_id':'gone'," ECHO));
+	bid(fixture, "alice", "gone", 50);
+	bid(fixture, "bob", "art_2", 40);
+	assert_done(fixture, "alice", ACTION("delete_artifact", "'artifact_id':'gone'"));
 
-	assert_message(*state, "tester", RESOLVE,
+	assert_message(fixture, "tester", RESOLVE,
 		"'bob' won with art_2 and paid 1; score 85, 8 scrip minted");
 }
 
-static void a_later_bid_is_for_the_next_auction(void **state)
+MINT_TEST(a_later_bid_is_for_the_next_auction)
 {
-	two_artifacts(*state);
-	WFS_AUTO_FREE char *first = submit(*state, "alice", "art_1", 30);
-	assert_done(*state, "tester", RESOLVE);
-	WFS_AUTO_FREE char *second = submit(*state, "bob", "art_2", 10);
+	two_artifacts(fixture);
+	WFS_AUTO_FREE char *first = submit(fixture, "alice", "art_1", 30);
+	assert_done(fixture, "tester", RESOLVE);
+	WFS_AUTO_FREE char *second = submit(fixture, "bob", "art_2", 10);
 
-	assert_message(*state, "tester", RESOLVE,
+	assert_message(fixture, "tester", RESOLVE,
 		"'bob' won with art_2 and paid 1; score 85, 8 scrip minted");
-	assert_status(*state, first, "won");
-	assert_status(*state, second, "won");
+	assert_status(fixture, first, "won");
+	assert_status(fixture, second, "won");
 }
 
 /* --- code that bids --- */
 
-static void code_bids_from_its_own_wallet(void **state)
+MINT_TEST(code_bids_from_its_own_wallet)
 {
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'shop','code':'function run() "
 		      "kernel_actions.write_artifact{artifact_id=\\'mine\\', "
 		      "code=\\'function run() end\\'} "
@@ -405,8 +407,8 @@ static void code_bids_from_its_own_wallet(void **state)
 		      "local d = kernel_actions.cancel_mint(b.data.submission_id) "
 		      "local e = kernel_actions.submit_for_mint(\\'shop\\', 1) "
 		      "return {d.ok, e.error.code} end'"));
-	assert_done(*state, "alice", ACTION("transfer", "'to':'shop','amount':20"));
-	const unsigned long long seq = height_of(*state);
+	assert_done(fixture, "alice", ACTION("transfer", "'to':'shop','amount':20"));
+	const unsigned long long seq = height_of(fixture);
 	WFS_AUTO_FREE char *first = NULL;
 	WFS_AUTO_FREE char *second = NULL;
 	WFS_AUTO_FREE char *third = NULL;
@@ -414,45 +416,45 @@ static void code_bids_from_its_own_wallet(void **state)
 	assert_true(asprintf(&second, "mint_%llu.1", seq) > 0);
 	assert_true(asprintf(&third, "mint_%llu.2", seq) > 0);
 
-	assert_data(*state, "bob", INVOKE("'artifact_id':'shop'"),
+	assert_data(fixture, "bob", INVOKE("'artifact_id':'shop'"),
 		"{'price_paid':0,'result':[true,'not_authorized']}");
-	assert_status(*state, first, "pending");
-	assert_status(*state, second, "cancelled");
-	assert_status(*state, third, "pending");
-	assert_int_equal(scrip_of(*state, "shop"), 12);
-	assert_data(*state, "tester", RESOLVE,
+	assert_status(fixture, first, "pending");
+	assert_status(fixture, second, "cancelled");
+	assert_status(fixture, third, "pending");
+	assert_int_equal(scrip_of(fixture, "shop"), 12);
+	assert_data(fixture, "tester", RESOLVE,
 		"{'artifact_id':'mine','distributed':{'alice':1,'bob':1,'operator':1},"
 		"'price_paid':3,'score':0,'score_reason':'its interface declares no tests',"
 		"'scrip_minted':0,'winner_id':'shop','winning_bid':5}");
-	assert_int_equal(scrip_of(*state, "shop"), 17);
+	assert_int_equal(scrip_of(fixture, "shop"), 17);
 }
 
-static void bids_that_are_taken_back_leave_their_names(void **state)
+MINT_TEST(bids_that_are_taken_back_leave_their_names)
 {
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'inner','code':'function run(bad) "
 		      "kernel_actions.write_artifact{artifact_id=\\'mine\\', "
 		      "code=\\'function run() end\\'} "
 		      "local id = kernel_actions.submit_for_mint(\\'mine\\', 1).data.submission_id "
 		      "if bad then local t = {} for i = 1, 1e9 do t[i] = {i} end end "
 		      "return id end'"));
-	assert_done(*state, "alice", ACTION("transfer", "'to':'inner','amount':9"));
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice", ACTION("transfer", "'to':'inner','amount':9"));
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'outer','code':'function run() "
 		      "local a = invoke(\\'inner\\', true) local b = invoke(\\'inner\\') "
 		      "return {a.ok, b.result == \\'mint_\\' .. ctx.seq} end'"));
 
-	assert_data(*state, "bob", INVOKE("'artifact_id':'outer'"),
+	assert_data(fixture, "bob", INVOKE("'artifact_id':'outer'"),
 		"{'price_paid':0,'result':[false,true]}");
 }
 
-static void code_ends_no_auction(void **state)
+MINT_TEST(code_ends_no_auction)
 {
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'x','code':'function run() "
 		      "local r = kernel_actions.resolve_mint() "
 		      "return {r.ok, r.error.code} end'"));
-	assert_data(*state, "alice", INVOKE("'artifact_id':'x'"),
+	assert_data(fixture, "alice", INVOKE("'artifact_id':'x'"),
 		"{'price_paid':0,'result':[false,'not_authorized']}");
 }
 
@@ -472,9 +474,9 @@ static void assert_score(struct world_fixture *fixture, const char *expected)
 	assert_string_equal(found, expected);
 }
 
-static void tests_are_run_by_method_and_arguments(void **state)
+MINT_TEST(tests_are_run_by_method_and_arguments)
 {
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'art','code':'function run(a, b) "
 		      "if ctx.method == \\'add\\' then return a + b end "
 		      "if ctx.method == \\'who\\' then return {ctx.caller, ctx.origin} end end',"
@@ -483,115 +485,114 @@ static void tests_are_run_by_method_and_arguments(void **state)
 		      "'tests':[{'method':'add','args':[2,3],'result':5.0},{},"
 		      "{'method':'who','result':['mint','mint']},"
 		      "{'method':'add','args':['x','y']},{'method':'sub'},5]}"));
-	assert_score(*state, "50: 3 of 6 tests passed; number 4 failed: invalid_argument");
+	assert_score(fixture, "50: 3 of 6 tests passed; number 4 failed: invalid_argument");
 }
 
-static void tests_cost_nothing_and_leave_nothing(void **state)
+MINT_TEST(tests_cost_nothing_and_leave_nothing)
 {
-	assert_done(*state, "bob",
+	assert_done(fixture, "bob",
 		WRITE("'artifact_id':'dear','price':50,'code':'function run() return 7 end'"));
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'art','price':90,'access':'private','code':'function run() "
 		      "kernel_actions.write_artifact{artifact_id=\\'left\\', content=\\'x\\'} "
 		      "pay(\\'bob\\', 5) local r = invoke(\\'dear\\') "
 		      "return {r.ok, r.error.code, get_balance()} end',"
 		      "'interface':{'tests':[{'result':[false,'insufficient_funds',4]},"
 		      "{'result':[false,'insufficient_funds',4]}]}"));
-	assert_done(*state, "alice", ACTION("transfer", "'to':'art','amount':9"));
-	const int64_t sum = sum_of(*state);
-	const unsigned long long seq = height_of(*state) + 1;
+	assert_done(fixture, "alice", ACTION("transfer", "'to':'art','amount':9"));
+	const int64_t sum = sum_of(fixture);
+	const unsigned long long seq = height_of(fixture) + 1;
 	char key[32];
 
-	assert_score(*state, "100: 2 of 2 tests passed");
-	assert_state(*state, "sys.artifact", "left", NULL);
-	assert_state(*state, "sys.ledger", "art", "{'scrip':9}");
+	assert_score(fixture, "100: 2 of 2 tests passed");
+	assert_state(fixture, "sys.artifact", "left", NULL);
+	assert_state(fixture, "sys.ledger", "art", "{'scrip':9}");
 	snprintf(key, sizeof(key), "%llu.0", seq);
-	assert_state(*state, "sys.invocation", key, NULL);
-	assert_int_equal(scrip_of(*state, "bob"), 50 + 1); /* all of the price */
-	assert_int_equal(sum_of(*state), sum + 10);
+	assert_state(fixture, "sys.invocation", key, NULL);
+	assert_int_equal(scrip_of(fixture, "bob"), 50 + 1); /* all of the price */
+	assert_int_equal(sum_of(fixture), sum + 10);
 }
 
 /* Where the bound is differs from machine to machine; the record tells where it was. */
-static void a_test_that_a_bound_ends_has_failed(void **state)
+MINT_TEST(a_test_that_a_bound_ends_has_failed)
 {
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'art','code':'function run(n) local t = {} "
 		      "for i = 1, n do t[i] = {i} end return n end',"
 		      "'interface':{'tests':[{'args':[1000000000],'result':1},"
 		      "{'args':[3],'result':3}]}"));
-	assert_score(*state, "50: 1 of 2 tests passed; number 1 failed: runtime_error");
+	assert_score(fixture, "50: 1 of 2 tests passed; number 1 failed: runtime_error");
 }
 
-static void tests_that_never_end_are_ended(void **state)
+MINT_TEST(tests_that_never_end_are_ended)
 {
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'art','code':'function run() while true do end end',"
 		      "'interface':{'tests':[{},{},{}]}"));
-	assert_score(*state, "0: 0 of 3 tests passed; number 1 failed: runtime_error");
+	assert_score(fixture, "0: 0 of 3 tests passed; number 1 failed: runtime_error");
 }
 
 /* Each writes 4.5 MB, and there are 20: more than a fold holds. */
-static void tests_cannot_stop_an_auction(void **state)
+MINT_TEST(tests_cannot_stop_an_auction)
 {
-	assert_done(*state, "tester", "{'action_type':'principal','id':'carol','scrip':5}");
-	assert_done(*state, "carol",
+	assert_done(fixture, "tester", "{'action_type':'principal','id':'carol','scrip':5}");
+	assert_done(fixture, "carol",
 		WRITE("'artifact_id':'art','code':'function run() "
 		      "local s = string.rep(\\'x\\', 500000) for i = 1, 9 do "
 		      "kernel_actions.write_artifact{artifact_id=\\'l\\' .. i, content=s} end end',"
 		      "'interface':{'tests':[{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},"
 		      "{},{}]}"));
-	assert_done(*state, "carol", SUBMIT("art", "2"));
+	assert_done(fixture, "carol", SUBMIT("art", "2"));
 
-	assert_message(*state, "tester", RESOLVE,
+	assert_message(fixture, "tester", RESOLVE,
 		"'carol' won with art and paid 1; score 100, 10 scrip minted");
 }
 
 /* --- worlds that were made from anything --- */
 
 /* The operator is in every world, and nothing gives it scrip but somebody else. */
-static void a_price_that_nobody_else_can_have_goes_back(void **state)
+IN_WORLD(a_price_that_nobody_else_can_have_goes_back)
 {
-	struct cells cells = cells_begin(*state);
+	struct cells cells = cells_begin(fixture);
 
 	cells_set(&cells, "sys.ledger", "operator", "{'scrip':100}");
 	cells_commit(&cells);
-	be_judged(*state);
-	assert_done(*state, "operator", WRITE("'artifact_id':'art'," ECHO));
-	assert_done(*state, "operator", SUBMIT("art", "5"));
+	be_judged(fixture);
+	assert_done(fixture, "operator", WRITE("'artifact_id':'art'," ECHO));
+	assert_done(fixture, "operator", SUBMIT("art", "5"));
 
-	assert_data(*state, "operator", RESOLVE,
+	assert_data(fixture, "operator", RESOLVE,
 		"{'artifact_id':'art','distributed':{'operator':1},'price_paid':1,'score':0,"
 		"'score_reason':'its interface declares no tests','scrip_minted':0,"
 		"'winner_id':'operator','winning_bid':5}");
-	assert_int_equal(scrip_of(*state, "operator"), 100);
+	assert_int_equal(scrip_of(fixture, "operator"), 100);
 }
 
-static void a_bid_without_its_members_ends_no_auction(void **state)
+IN_WORLD(a_bid_without_its_members_ends_no_auction)
 {
-	struct cells cells = cells_begin(*state);
+	struct cells cells = cells_begin(fixture);
 
 	cells_set(&cells, "sys.mint", "mint_1", "{'artifact_id':'art','status':'pending'}");
 	cells_commit(&cells);
 
-	assert_fails(*state, "operator", RESOLVE, WFS_E_INTERNAL_ERROR, "principal_id");
-	assert_fails(*state, "operator", CANCEL("mint_1"), WFS_E_INTERNAL_ERROR, "principal_id");
+	assert_fails(fixture, "operator", RESOLVE, WFS_E_INTERNAL_ERROR, "principal_id");
+	assert_fails(fixture, "operator", CANCEL("mint_1"), WFS_E_INTERNAL_ERROR, "principal_id");
 }
 
-static void bids_of_more_than_the_mint_has_are_not_paid(void **state)
+IN_WORLD(bids_of_more_than_the_mint_has_are_not_paid)
 {
-	struct cells cells = cells_begin(*state);
+	struct cells cells = cells_begin(fixture);
 
 	cells_set(&cells, "sys.mint", "mint_1",
 		"{'artifact_id':'art','bid':9,'principal_id':'operator','status':'pending'}");
 	cells_commit(&cells);
 
-	assert_fails(*state, "operator", RESOLVE, WFS_E_INSUFFICIENT_FUNDS, "'mint' has 0 scrip");
-	assert_int_equal(scrip_of(*state, "operator"), 0);
+	assert_fails(fixture, "operator", RESOLVE, WFS_E_INSUFFICIENT_FUNDS, "'mint' has 0 scrip");
+	assert_int_equal(scrip_of(fixture, "operator"), 0);
 }
 
-static void what_cannot_be_read_is_not_scored(void **state)
+IN_WORLD(what_cannot_be_read_is_not_scored)
 {
-	struct world_fixture *const fixture = *state;
 	WFS_AUTO_JSON json_t *answer = NULL;
 	struct wfs_version version;
 
@@ -635,76 +636,34 @@ static void fill_with_principals(struct world_fixture *fixture)
 		"{'action_type':'grant','cap':'sys/act@1','params':{},'to':'rich'}");
 }
 
-static void as_many_bids_as_may_wait_are_shared_among_as_many_principals(void **state)
+WITH_SOURCE_REPLAYED(as_many_bids_as_may_wait_are_shared_among_as_many_principals)
 {
 	WFS_AUTO_JSON json_t *answer = NULL;
 
-	fill_with_principals(*state);
-	be_judged(*state);
-	assert_done(*state, "rich",
+	fill_with_principals(fixture);
+	be_judged(fixture);
+	assert_done(fixture, "rich",
 		WRITE("'artifact_id':'shop','code':'function run(n, bid) "
 		      "kernel_actions.write_artifact{artifact_id=\\'mine\\', "
 		      "code=\\'function run() end\\'} "
 		      "for i = 1, n do local r = kernel_actions.submit_for_mint(\\'mine\\', bid) "
 		      "if not r.ok then return r.error.code end end end'"));
-	assert_done(*state, "rich", ACTION("transfer", "'to':'shop','amount':900000"));
-	assert_done(*state, "rich", INVOKE("'artifact_id':'shop','args':[2,200000]"));
+	assert_done(fixture, "rich", ACTION("transfer", "'to':'shop','amount':900000"));
+	assert_done(fixture, "rich", INVOKE("'artifact_id':'shop','args':[2,200000]"));
 	for (int count = 2; count < WFS_MINT_PENDING_MAX - 1022; count += 1022)
-		assert_data(*state, "rich", INVOKE("'artifact_id':'shop','args':[1022,1]"),
+		assert_data(fixture, "rich", INVOKE("'artifact_id':'shop','args':[1022,1]"),
 			"{'price_paid':0,'result':null}");
-	assert_data(*state, "rich", INVOKE("'artifact_id':'shop','args':[1022,1]"),
+	assert_data(fixture, "rich", INVOKE("'artifact_id':'shop','args':[1022,1]"),
 		"{'price_paid':0,'result':'quota_exceeded'}");
-	const int64_t sum = sum_of(*state);
+	const int64_t sum = sum_of(fixture);
 
-	assert_int_equal(act_as(*state, "rich", RESOLVE, &answer), 0);
+	assert_int_equal(act_as(fixture, "rich", RESOLVE, &answer), 0);
 	assert_int_equal(
 		json_object_size(json_object_get(json_object_get(answer, "data"), "distributed")),
 		WFS_PRINCIPALS_MAX);
-	assert_int_equal(scrip_of(*state, "shop"), 700000);
-	assert_int_equal(scrip_of(*state, "p65534"), 3);
-	assert_int_equal(sum_of(*state), sum);
-	assert_data(*state, "rich", RESOLVE, NOBODY_WON);
+	assert_int_equal(scrip_of(fixture, "shop"), 700000);
+	assert_int_equal(scrip_of(fixture, "p65534"), 3);
+	assert_int_equal(sum_of(fixture), sum);
+	assert_data(fixture, "rich", RESOLVE, NOBODY_WON);
 }
 #endif
-
-#define WITH_SOURCE_REPLAYED(name) \
-	cmocka_unit_test_setup_teardown(name, world_fixture_source, action_fixture_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		MINT_TEST(what_is_bid_is_held_and_given_back),
-		MINT_TEST(only_owners_bid_for_what_is_executable),
-		MINT_TEST(nobody_else_cancels_a_bid),
-		MINT_TEST(the_highest_bid_wins_and_pays_the_second),
-		MINT_TEST(the_bid_tells_what_was_minted),
-		MINT_TEST(the_score_is_an_effect),
-		cmocka_unit_test_setup_teardown(another_score_in_the_journal_is_another_world,
-			mint_setup, world_fixture_teardown),
-		MINT_TEST(a_score_that_is_denied_makes_nothing),
-		MINT_TEST(the_earliest_of_equal_bids_wins),
-		MINT_TEST(a_single_bidder_pays_one),
-		MINT_TEST(what_is_left_over_is_for_the_first_in_order_of_ids),
-		MINT_TEST(without_bids_nothing_is_done),
-		MINT_TEST(what_is_not_as_it_was_submitted_is_void),
-		MINT_TEST(what_is_void_does_not_count),
-		MINT_TEST(a_later_bid_is_for_the_next_auction),
-		MINT_TEST(code_bids_from_its_own_wallet),
-		MINT_TEST(bids_that_are_taken_back_leave_their_names),
-		MINT_TEST(code_ends_no_auction),
-		MINT_TEST(tests_are_run_by_method_and_arguments),
-		MINT_TEST(tests_cost_nothing_and_leave_nothing),
-		MINT_TEST(a_test_that_a_bound_ends_has_failed),
-		MINT_TEST(tests_that_never_end_are_ended),
-		MINT_TEST(tests_cannot_stop_an_auction),
-		IN_WORLD(a_price_that_nobody_else_can_have_goes_back),
-		IN_WORLD(a_bid_without_its_members_ends_no_auction),
-		IN_WORLD(bids_of_more_than_the_mint_has_are_not_paid),
-		IN_WORLD(what_cannot_be_read_is_not_scored),
-#if !defined(__SANITIZE_ADDRESS__)
-		WITH_SOURCE_REPLAYED(as_many_bids_as_may_wait_are_shared_among_as_many_principals),
-#endif
-	};
-
-	return cmocka_run_group_tests_name("mint", tests, NULL, NULL);
-}

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bodies of answers, cut at every byte. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
+#include "tests/unit/json-helper.h"
 
 #include <errno.h>
 
 #include "agents/model/answer.h"
-#include "tests/unit/json-helper.h"
 
 #define TEXT "na\u00efve \u20ac\U0001f600"
 
@@ -75,10 +70,8 @@ static void expect_embeddings(int status, const char *body, const char *expected
 }
 
 /* Cases 106, 114. */
-static void a_stream_may_be_cut_anywhere(void **state)
+TEST(a_stream_may_be_cut_anywhere)
 {
-	(void)state;
-
 	expect(200,
 		"\xef\xbb\xbf: processing\r\n\r\n"
 		"data: "
@@ -99,19 +92,15 @@ static void a_stream_may_be_cut_anywhere(void **state)
 		"'usage':{'completion_tokens':2,'prompt_tokens':1,'total_tokens':3}}");
 }
 
-static void a_document_may_be_cut_anywhere(void **state)
+TEST(a_document_may_be_cut_anywhere)
 {
-	(void)state;
-
 	expect(200, "\xef\xbb\xbf\n {'choices':[{'message':{'content':'" TEXT "'}}]}\n",
 		"{'content':'" TEXT "','finish_reason':null,'tool_calls':[],'usage':null}");
 }
 
 /* Case 113. */
-static void a_stream_needs_no_done(void **state)
+TEST(a_stream_needs_no_done)
 {
-	(void)state;
-
 	expect(200, "data: {'choices':[{'delta':{'content':'a'},'finish_reason':'stop'}]}\n",
 		"{'content':'a','finish_reason':'stop','tool_calls':[],'usage':null}");
 	expect(200, "data: {'choices':[{'delta':{'content':'a'}}]}\n\n",
@@ -120,10 +109,8 @@ static void a_stream_needs_no_done(void **state)
 		"of text");
 }
 
-static void an_error_between_events_is_found(void **state)
+TEST(an_error_between_events_is_found)
 {
-	(void)state;
-
 	expect(200,
 		"data: {'choices':[{'delta':{'content':'a'}}]}\n\n{'error':{'message':'gone',"
 		"'type':'api_error','param':null,'code':null}}\n",
@@ -132,10 +119,8 @@ static void an_error_between_events_is_found(void **state)
 }
 
 /* Cases 98, 99. */
-static void documents_that_are_no_completion_are_failures(void **state)
+TEST(documents_that_are_no_completion_are_failures)
 {
-	(void)state;
-
 	expect(200, "{'error':'Unexpected endpoint'}", "3  Unexpected endpoint");
 	expect(200, "{'choices':[]}",
 		"3 no_choices expected a choice in the answer, got an empty list of choices");
@@ -150,25 +135,21 @@ static void documents_that_are_no_completion_are_failures(void **state)
 		"3 invalid_answer expected a completion as JSON, got: {'a':1,'a':2}");
 }
 
-static void another_status_is_never_a_completion(void **state)
+TEST(another_status_is_never_a_completion)
 {
-	(void)state;
-
 	expect(500, "{'choices':[{'message':{'content':'a'}}]}",
 		"2  {'choices':[{'message':{'content':'a'}}]}");
 	expect(503, "data: {'error':'x'}\n\n", "2  data: {'error':'x'}  ");
 	expect(401, "{'error':'Unauthorized'}", "2  Unauthorized");
 }
 
-static void the_body_of_an_error_is_bounded(void **state)
+TEST(the_body_of_an_error_is_bounded)
 {
 	const size_t size = (size_t)2 * WFS_MODEL_ERROR_BODY_MAX;
 	WFS_AUTO_MODEL_ANSWER struct wfs_model_answer *answer = NULL;
 	WFS_AUTO_FREE char *body = malloc(size);
 	struct wfs_model_failure failure = {.status = 500};
 	json_t *completion = NULL;
-
-	(void)state;
 
 	assert_non_null(body);
 	memset(body, 'x', size);
@@ -182,13 +163,11 @@ static void the_body_of_an_error_is_bounded(void **state)
 	assert_int_equal(strlen(failure.message), 512);
 }
 
-static void an_event_that_is_too_large_is_told(void **state)
+TEST(an_event_that_is_too_large_is_told)
 {
 	WFS_AUTO_MODEL_ANSWER struct wfs_model_answer *answer = NULL;
 	WFS_AUTO_FREE char *body = malloc((4 << 20) + 1);
 	struct wfs_model_failure failure = {.status = 200};
-
-	(void)state;
 
 	assert_non_null(body);
 	memset(body, ':', (4 << 20) + 1);
@@ -200,15 +179,13 @@ static void an_event_that_is_too_large_is_told(void **state)
 	assert_string_equal(failure.code, "too_large");
 }
 
-static void text_is_there_as_soon_as_its_event_ends(void **state)
+TEST(text_is_there_as_soon_as_its_event_ends)
 {
 	WFS_AUTO_MODEL_ANSWER struct wfs_model_answer *answer = NULL;
 	WFS_AUTO_FREE char *event = json_text("data: {'choices':[{'delta':{'content':'a'}}]}\n\n");
 	WFS_AUTO_FREE char *finish = json_text(
 		"data: {'choices':[{'delta':{},'finish_reason':'stop'}]}\n\ndata: [DONE]\n\n");
 	struct wfs_model_failure failure = {.status = 200};
-
-	(void)state;
 
 	assert_int_equal(wfs_model_answer_new(WFS_MODEL_CHAT, &answer), 0);
 	assert_int_equal(wfs_model_answer_text(answer).size, 0);
@@ -224,30 +201,24 @@ static void text_is_there_as_soon_as_its_event_ends(void **state)
 
 /* --- embeddings --- */
 
-static void embeddings_are_the_document_that_came(void **state)
+TEST(embeddings_are_the_document_that_came)
 {
-	(void)state;
-
 	expect_embeddings(200, "{'data':[{'embedding':[0.5,-1]}],'usage':null}",
 		"{'data':[{'embedding':[0.5,-1]}],'usage':null}");
 	expect_embeddings(200, " []\n", "[]");
 }
 
 /* Each would be a stream, were it an answer to a chat. */
-static void embeddings_are_never_a_stream(void **state)
+TEST(embeddings_are_never_a_stream)
 {
-	(void)state;
-
 	expect_embeddings(200, "data: {'choices':[]}\n\n",
 		"3 invalid_answer expected embeddings as JSON, got: data: {'choices':[]}  ");
 	expect_embeddings(200, "error: no such model",
 		"3 invalid_answer expected embeddings as JSON, got: error: no such model");
 }
 
-static void what_is_no_document_of_embeddings_is_a_failure(void **state)
+TEST(what_is_no_document_of_embeddings_is_a_failure)
 {
-	(void)state;
-
 	expect_embeddings(200, "", "3 invalid_answer expected embeddings, got an empty answer");
 	expect_embeddings(200, "{'data':[{'embedding':[0.5,",
 		"3 incomplete_answer expected embeddings, got the end of the answer within it, "
@@ -260,30 +231,7 @@ static void what_is_no_document_of_embeddings_is_a_failure(void **state)
 	expect_embeddings(500, "<html>Oops</html>", "2  <html>Oops</html>");
 }
 
-static void freeing_none_is_allowed(void **state)
+TEST(freeing_none_is_allowed)
 {
-	(void)state;
-
 	wfs_model_answer_free(NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_stream_may_be_cut_anywhere),
-		cmocka_unit_test(a_document_may_be_cut_anywhere),
-		cmocka_unit_test(a_stream_needs_no_done),
-		cmocka_unit_test(an_error_between_events_is_found),
-		cmocka_unit_test(documents_that_are_no_completion_are_failures),
-		cmocka_unit_test(another_status_is_never_a_completion),
-		cmocka_unit_test(the_body_of_an_error_is_bounded),
-		cmocka_unit_test(an_event_that_is_too_large_is_told),
-		cmocka_unit_test(text_is_there_as_soon_as_its_event_ends),
-		cmocka_unit_test(embeddings_are_the_document_that_came),
-		cmocka_unit_test(embeddings_are_never_a_stream),
-		cmocka_unit_test(what_is_no_document_of_embeddings_is_a_failure),
-		cmocka_unit_test(freeing_none_is_allowed),
-	};
-
-	return cmocka_run_group_tests_name("model-answer", tests, NULL, NULL);
 }

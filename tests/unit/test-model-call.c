@@ -13,9 +13,8 @@
 /* --- attempts --- */
 
 /* Case 92. */
-static void what_fails_twice_may_succeed(void **state)
+WITH_MODEL(what_fails_twice_may_succeed)
 {
-	struct model_fixture *const fixture = *state;
 	AUTO_OUTCOME struct outcome outcome =
 		ask(fixture, "{'answers':[{'status':500," SOON "},{'status':500," SOON "},{}]}");
 	WFS_AUTO_JSON json_t *requests = model_server_requests(fixture->server);
@@ -28,9 +27,8 @@ static void what_fails_twice_may_succeed(void **state)
 }
 
 /* Case 92. */
-static void what_fails_three_times_has_failed(void **state)
+WITH_MODEL(what_fails_three_times_has_failed)
 {
-	struct model_fixture *const fixture = *state;
 	AUTO_OUTCOME struct outcome outcome = ask(fixture,
 		"{'default':{'status':500,'json':{'error':{'message':'broken'}}," SOON "}}");
 
@@ -41,7 +39,7 @@ static void what_fails_three_times_has_failed(void **state)
 }
 
 /* Case 93. */
-static void what_the_client_did_wrong_is_asked_once(void **state)
+WITH_MODEL(what_the_client_did_wrong_is_asked_once)
 {
 	const int statuses[] = {400, 401, 403, 404, 422};
 
@@ -49,7 +47,7 @@ static void what_the_client_did_wrong_is_asked_once(void **state)
 		WFS_AUTO_BUFFER struct wfs_buffer plan = {0};
 
 		wfs_buffer_printf(&plan, "{'answers':[{'status':%d," SOON "}]}", statuses[i]);
-		AUTO_OUTCOME struct outcome outcome = ask(*state, wfs_buffer_text(&plan));
+		AUTO_OUTCOME struct outcome outcome = ask(fixture, wfs_buffer_text(&plan));
 
 		print_message("status %d\n", statuses[i]);
 		expect_failure(&outcome, WFS_MODEL_FAILURE_HTTP, "");
@@ -59,19 +57,19 @@ static void what_the_client_did_wrong_is_asked_once(void **state)
 }
 
 /* Case 94. */
-static void the_server_may_refuse_to_be_asked_again(void **state)
+WITH_MODEL(the_server_may_refuse_to_be_asked_again)
 {
 	AUTO_OUTCOME struct outcome outcome =
-		ask(*state, "{'answers':[{'status':503,'headers':{'X-Should-Retry':'false'}}]}");
+		ask(fixture, "{'answers':[{'status':503,'headers':{'X-Should-Retry':'false'}}]}");
 
 	expect_failure(&outcome, WFS_MODEL_FAILURE_HTTP, "");
 	assert_int_equal(outcome.attempts, 1);
 }
 
 /* Case 91. */
-static void an_empty_purse_is_not_asked_again(void **state)
+WITH_MODEL(an_empty_purse_is_not_asked_again)
 {
-	AUTO_OUTCOME struct outcome outcome = ask(*state,
+	AUTO_OUTCOME struct outcome outcome = ask(fixture,
 		"{'answers':[{'status':429,'json':{'error':{'message':'pay',"
 		"'code':'insufficient_quota'}}," SOON "}]}");
 
@@ -93,18 +91,18 @@ static double wait_after(struct model_fixture *fixture, const char *plan)
 }
 
 /* Case 87. */
-static void a_wait_in_seconds_is_kept(void **state)
+WITH_MODEL(a_wait_in_seconds_is_kept)
 {
-	const double wait_ms =
-		wait_after(*state, "{'answers':[{'status':429,'headers':{'Retry-After':'1'}},{}]}");
+	const double wait_ms = wait_after(
+		fixture, "{'answers':[{'status':429,'headers':{'Retry-After':'1'}},{}]}");
 
 	assert_true(wait_ms >= 1000);
 }
 
 /* Case 88. */
-static void a_wait_in_milliseconds_goes_before(void **state)
+WITH_MODEL(a_wait_in_milliseconds_goes_before)
 {
-	const double wait_ms = wait_after(*state,
+	const double wait_ms = wait_after(fixture,
 		"{'answers':[{'status':429,'headers':{'retry-after-ms':'50','Retry-After':'9'}},{}]"
 		"}");
 
@@ -112,7 +110,7 @@ static void a_wait_in_milliseconds_goes_before(void **state)
 }
 
 /* Case 89. A date has whole seconds: of the two, one has passed at least. */
-static void a_wait_until_a_date_is_kept(void **state)
+WITH_MODEL(a_wait_until_a_date_is_kept)
 {
 	const time_t then = (time_t)(wfs_clock_realtime_ns() / 1000000000 + 2);
 	WFS_AUTO_BUFFER struct wfs_buffer plan = {0};
@@ -123,22 +121,22 @@ static void a_wait_until_a_date_is_kept(void **state)
 	assert_true(strftime(date, sizeof(date), "%a, %d %b %Y %H:%M:%S GMT", &parts) > 0);
 	wfs_buffer_printf(
 		&plan, "{'answers':[{'status':503,'headers':{'Retry-After':'%s'}},{}]}", date);
-	const double wait_ms = wait_after(*state, wfs_buffer_text(&plan));
+	const double wait_ms = wait_after(fixture, wfs_buffer_text(&plan));
 
 	assert_true(wait_ms > 500 && wait_ms < 10000);
 }
 
-static void without_a_word_of_the_server_the_wait_is_half_a_second(void **state)
+WITH_MODEL(without_a_word_of_the_server_the_wait_is_half_a_second)
 {
-	const double wait_ms = wait_after(*state, "{'answers':[{'status':500},{}]}");
+	const double wait_ms = wait_after(fixture, "{'answers':[{'status':500},{}]}");
 
 	assert_true(wait_ms >= 375 && wait_ms < 5000);
 }
 
 /* Case 90. */
-static void a_wait_that_is_too_long_is_told(void **state)
+WITH_MODEL(a_wait_that_is_too_long_is_told)
 {
-	AUTO_OUTCOME struct outcome outcome = ask(*state,
+	AUTO_OUTCOME struct outcome outcome = ask(fixture,
 		"{'answers':[{'status':429,'json':{'error':{'message':'busy','code':'slow'}},"
 		"'headers':{'Retry-After':'600'}}]}");
 
@@ -149,10 +147,8 @@ static void a_wait_that_is_too_long_is_told(void **state)
 	assert_int_equal(outcome.attempts, 1);
 }
 
-static void a_wait_beyond_the_total_limit_is_not_begun(void **state)
+WITH_MODEL(a_wait_beyond_the_total_limit_is_not_begun)
 {
-	struct model_fixture *const fixture = *state;
-
 	fixture->endpoint.total_timeout_ms = 20000;
 	AUTO_OUTCOME struct outcome outcome = ask(fixture,
 		"{'answers':[{'status':503,'json':{'error':'busy'},'headers':{'Retry-After':'60'}}]"
@@ -165,9 +161,8 @@ static void a_wait_beyond_the_total_limit_is_not_begun(void **state)
 }
 
 /* Case 101. */
-static void a_wait_can_be_cancelled(void **state)
+WITH_MODEL(a_wait_can_be_cancelled)
 {
-	struct model_fixture *const fixture = *state;
 	AUTO_OUTCOME struct outcome outcome = {0};
 	int64_t begin_ns;
 
@@ -193,10 +188,8 @@ static void a_wait_can_be_cancelled(void **state)
 /* --- time limits --- */
 
 /* Case 100. */
-static void a_server_that_never_answers_times_out(void **state)
+WITH_MODEL(a_server_that_never_answers_times_out)
 {
-	struct model_fixture *const fixture = *state;
-
 	fixture->endpoint.first_byte_timeout_ms = 100;
 	fixture->endpoint.attempts = 2;
 	AUTO_OUTCOME struct outcome outcome = ask(fixture, "{'default':{'never':true}}");
@@ -208,10 +201,8 @@ static void a_server_that_never_answers_times_out(void **state)
 	assert_in_range(outcome.duration_ms, 190, 10000); /* of both attempts */
 }
 
-static void an_answer_that_stops_times_out(void **state)
+WITH_MODEL(an_answer_that_stops_times_out)
 {
-	struct model_fixture *const fixture = *state;
-
 	fixture->endpoint.idle_timeout_ms = 100;
 	AUTO_OUTCOME struct outcome outcome =
 		ask(fixture, "{'answers':[{'stall_after':20},{'stall_after':20},{}]}");
@@ -224,10 +215,8 @@ static void an_answer_that_stops_times_out(void **state)
 }
 
 /* Bytes that keep coming are never idle. */
-static void the_total_limit_holds_over_all_attempts(void **state)
+WITH_MODEL(the_total_limit_holds_over_all_attempts)
 {
-	struct model_fixture *const fixture = *state;
-
 	fixture->endpoint.total_timeout_ms = 700;
 	AUTO_OUTCOME struct outcome outcome = ask(fixture,
 		"{'answers':[{'status':500," SOON "}],'default':{'chunk':1,'pause_ms':50}}");
@@ -238,10 +227,8 @@ static void the_total_limit_holds_over_all_attempts(void **state)
 	assert_int_equal(outcome.attempts, 2);
 }
 
-static void a_stream_that_stalls_after_text_is_not_repeated(void **state)
+WITH_MODEL(a_stream_that_stalls_after_text_is_not_repeated)
 {
-	struct model_fixture *const fixture = *state;
-
 	fixture->endpoint.stream = true;
 	fixture->endpoint.idle_timeout_ms = 100;
 	AUTO_OUTCOME struct outcome outcome = ask(fixture,
@@ -256,9 +243,8 @@ static void a_stream_that_stalls_after_text_is_not_repeated(void **state)
 /* --- bounds --- */
 
 /* Case 105. */
-static void an_answer_that_is_too_large_is_refused(void **state)
+WITH_MODEL(an_answer_that_is_too_large_is_refused)
 {
-	struct model_fixture *const fixture = *state;
 	const char *const plans[] = {
 		"{'answers':[{'completion':{'content':'0123456789012345678901234567890123456789'},"
 		"'delta':1}]}",
@@ -283,9 +269,8 @@ static void an_answer_that_is_too_large_is_refused(void **state)
 	}
 }
 
-static void an_answer_of_exactly_the_bound_is_taken(void **state)
+WITH_MODEL(an_answer_of_exactly_the_bound_is_taken)
 {
-	struct model_fixture *const fixture = *state;
 	size_t size = 200;
 
 	for (;; size++) {
@@ -302,9 +287,8 @@ static void an_answer_of_exactly_the_bound_is_taken(void **state)
 	expect_failure(&outcome, WFS_MODEL_FAILURE_TOO_LARGE, "too_large");
 }
 
-static void each_attempt_has_the_whole_bound(void **state)
+WITH_MODEL(each_attempt_has_the_whole_bound)
 {
-	struct model_fixture *const fixture = *state;
 	WFS_AUTO_BUFFER struct wfs_buffer plan = {0};
 
 	fixture->endpoint.response_size_max = 400;
@@ -317,9 +301,8 @@ static void each_attempt_has_the_whole_bound(void **state)
 
 /* --- turns to connect --- */
 
-static void calls_that_cannot_connect_give_up_their_turn(void **state)
+WITH_MODEL(calls_that_cannot_connect_give_up_their_turn)
 {
-	struct model_fixture *const fixture = *state;
 	struct outcome outcomes[WFS_MODEL_CONNECTS_MAX + 10] = {{0}};
 
 	fixture->endpoint.base_url = "http://127.0.0.1:1/v1";
@@ -333,9 +316,8 @@ static void calls_that_cannot_connect_give_up_their_turn(void **state)
 }
 
 /* TLS with a server that does not speak it goes on until a time limit. */
-static void a_call_that_waits_for_its_turn_can_time_out(void **state)
+WITH_MODEL(a_call_that_waits_for_its_turn_can_time_out)
 {
-	struct model_fixture *const fixture = *state;
 	struct model_fixture hanging = *fixture;
 	struct outcome outcomes[WFS_MODEL_CONNECTS_MAX] = {{0}};
 	AUTO_OUTCOME struct outcome late = {0};
@@ -366,13 +348,13 @@ static void a_call_that_waits_for_its_turn_can_time_out(void **state)
 /* --- the transport --- */
 
 /* Case 99. */
-static void half_a_body_is_asked_for_again(void **state)
+WITH_MODEL(half_a_body_is_asked_for_again)
 {
-	AUTO_OUTCOME struct outcome length = ask(*state, "{'answers':[{'close_after':40},{}]}");
+	AUTO_OUTCOME struct outcome length = ask(fixture, "{'answers':[{'close_after':40},{}]}");
 	AUTO_OUTCOME struct outcome chunks =
-		ask(*state, "{'answers':[{'chunked':true,'close_after':40},{}]}");
+		ask(fixture, "{'answers':[{'chunked':true,'close_after':40},{}]}");
 	AUTO_OUTCOME struct outcome neither =
-		ask(*state, "{'answers':[{'length':false,'close_after':40},{}]}");
+		ask(fixture, "{'answers':[{'length':false,'close_after':40},{}]}");
 
 	expect_content(&length, "ok");
 	assert_int_equal(length.attempts, 2);
@@ -383,27 +365,24 @@ static void half_a_body_is_asked_for_again(void **state)
 }
 
 /* Case 99. */
-static void half_a_body_is_no_success(void **state)
+WITH_MODEL(half_a_body_is_no_success)
 {
-	struct model_fixture *const fixture = *state;
-
 	fixture->endpoint.attempts = 1;
 	AUTO_OUTCOME struct outcome outcome = ask(fixture, "{'answers':[{'close_after':40}]}");
 
 	expect_failure(&outcome, WFS_MODEL_FAILURE_TRANSPORT, "connection_lost");
 }
 
-static void a_connection_closed_without_an_answer_is_tried_again(void **state)
+WITH_MODEL(a_connection_closed_without_an_answer_is_tried_again)
 {
-	AUTO_OUTCOME struct outcome outcome = ask(*state, "{'answers':[{'drop':true},{}]}");
+	AUTO_OUTCOME struct outcome outcome = ask(fixture, "{'answers':[{'drop':true},{}]}");
 
 	expect_content(&outcome, "ok");
 	assert_int_equal(outcome.attempts, 2);
 }
 
-static void a_stream_that_breaks_unseen_is_asked_for_again(void **state)
+WITH_MODEL(a_stream_that_breaks_unseen_is_asked_for_again)
 {
-	struct model_fixture *const fixture = *state;
 	AUTO_OUTCOME struct outcome outcome = ask(fixture,
 		"{'answers':[{'events':[{'choices':[{'delta':{'content':'half'}}]}],'close_after':"
 		"60}"
@@ -413,9 +392,8 @@ static void a_stream_that_breaks_unseen_is_asked_for_again(void **state)
 	assert_int_equal(outcome.attempts, 2);
 }
 
-static void where_nobody_listens_is_tried_again(void **state)
+WITH_MODEL(where_nobody_listens_is_tried_again)
 {
-	struct model_fixture *const fixture = *state;
 	AUTO_OUTCOME struct outcome outcome = {0};
 
 	fixture->endpoint.base_url = "http://127.0.0.1:1/v1";
@@ -455,9 +433,8 @@ static void write_certificate(const char *path)
 	EVP_PKEY_free(key);
 }
 
-static void a_certificate_that_nobody_signed_is_refused(void **state)
+WITH_MODEL(a_certificate_that_nobody_signed_is_refused)
 {
-	struct model_fixture *const fixture = *state;
 	struct model_server server = {0};
 	AUTO_OUTCOME struct outcome outcome = {0};
 	char directory[] = "/tmp/worldfs-model-XXXXXX";
@@ -480,41 +457,4 @@ static void a_certificate_that_nobody_signed_is_refused(void **state)
 	assert_int_equal(rmdir(directory), 0);
 }
 
-#define TEST(name) \
-	cmocka_unit_test_setup_teardown(name, model_fixture_setup, model_fixture_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(what_fails_twice_may_succeed),
-		TEST(what_fails_three_times_has_failed),
-		TEST(what_the_client_did_wrong_is_asked_once),
-		TEST(the_server_may_refuse_to_be_asked_again),
-		TEST(an_empty_purse_is_not_asked_again),
-		TEST(a_wait_in_seconds_is_kept),
-		TEST(a_wait_in_milliseconds_goes_before),
-		TEST(a_wait_until_a_date_is_kept),
-		TEST(without_a_word_of_the_server_the_wait_is_half_a_second),
-		TEST(a_wait_that_is_too_long_is_told),
-		TEST(a_wait_beyond_the_total_limit_is_not_begun),
-		TEST(a_wait_can_be_cancelled),
-		TEST(a_server_that_never_answers_times_out),
-		TEST(an_answer_that_stops_times_out),
-		TEST(the_total_limit_holds_over_all_attempts),
-		TEST(a_stream_that_stalls_after_text_is_not_repeated),
-		TEST(an_answer_that_is_too_large_is_refused),
-		TEST(an_answer_of_exactly_the_bound_is_taken),
-		TEST(each_attempt_has_the_whole_bound),
-		TEST(calls_that_cannot_connect_give_up_their_turn),
-		TEST(a_call_that_waits_for_its_turn_can_time_out),
-		TEST(half_a_body_is_asked_for_again),
-		TEST(half_a_body_is_no_success),
-		TEST(a_connection_closed_without_an_answer_is_tried_again),
-		TEST(a_stream_that_breaks_unseen_is_asked_for_again),
-		TEST(where_nobody_listens_is_tried_again),
-		TEST(a_certificate_that_nobody_signed_is_refused),
-	};
-
-	return cmocka_run_group_tests_name(
-		"model-call", tests, model_group_setup, model_group_teardown);
-}
+TEST_GROUP(model_group_setup, model_group_teardown)

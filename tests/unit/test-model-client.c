@@ -7,9 +7,9 @@
 
 /* --- requests --- */
 
-static void a_plain_answer_becomes_a_completion(void **state)
+WITH_MODEL(a_plain_answer_becomes_a_completion)
 {
-	AUTO_OUTCOME struct outcome outcome = ask(*state,
+	AUTO_OUTCOME struct outcome outcome = ask(fixture,
 		"{'answers':[{'latency_ms':20,'completion':{'content':'hi','usage':"
 		"{'prompt_tokens':1,'completion_tokens':2}}}]}");
 
@@ -18,9 +18,8 @@ static void a_plain_answer_becomes_a_completion(void **state)
 	assert_in_range(outcome.duration_ms, 20, 10000);
 }
 
-static void a_request_says_who_asks_and_what(void **state)
+WITH_MODEL(a_request_says_who_asks_and_what)
 {
-	struct model_fixture *const fixture = *state;
 	AUTO_OUTCOME struct outcome outcome = ask(fixture, "{}");
 	WFS_AUTO_JSON json_t *requests = model_server_requests(fixture->server);
 
@@ -36,10 +35,8 @@ static void a_request_says_who_asks_and_what(void **state)
 	assert_null(header_of(requests, 0, "expect"));
 }
 
-static void without_a_key_nothing_is_authorized(void **state)
+WITH_MODEL(without_a_key_nothing_is_authorized)
 {
-	struct model_fixture *const fixture = *state;
-
 	fixture->endpoint.api_key = NULL;
 	AUTO_OUTCOME struct outcome outcome = ask(fixture, "{}");
 	WFS_AUTO_JSON json_t *requests = model_server_requests(fixture->server);
@@ -61,20 +58,18 @@ static void expect_path(struct model_fixture *fixture, const char *ending, const
 	assert_string_equal(json_string_value(member_of(requests, 0, "path")), path);
 }
 
-static void the_path_is_put_behind_the_base_url(void **state)
+WITH_MODEL(the_path_is_put_behind_the_base_url)
 {
-	expect_path(*state, "", "/chat/completions");
-	expect_path(*state, "/", "/chat/completions");
-	expect_path(*state, "/v1", "/v1/chat/completions");
-	expect_path(*state, "/v1/", "/v1/chat/completions");
-	expect_path(*state, "/openai/v1", "/openai/v1/chat/completions");
+	expect_path(fixture, "", "/chat/completions");
+	expect_path(fixture, "/", "/chat/completions");
+	expect_path(fixture, "/v1", "/v1/chat/completions");
+	expect_path(fixture, "/v1/", "/v1/chat/completions");
+	expect_path(fixture, "/openai/v1", "/openai/v1/chat/completions");
 }
 
 /* Asked for a stream as well: the header is not for embeddings. */
-static void embeddings_are_asked_where_they_are(void **state)
+WITH_MODEL(embeddings_are_asked_where_they_are)
 {
-	struct model_fixture *const fixture = *state;
-
 	fixture->service = WFS_MODEL_EMBEDDINGS;
 	fixture->endpoint.stream = true;
 	AUTO_OUTCOME struct outcome outcome = ask(fixture, "{}");
@@ -90,9 +85,8 @@ static void embeddings_are_asked_where_they_are(void **state)
 	assert_string_equal(header_of(requests, 0, "idempotency-key"), "run-1/turn-2");
 }
 
-static void a_long_body_is_sent_without_waiting(void **state)
+WITH_MODEL(a_long_body_is_sent_without_waiting)
 {
-	struct model_fixture *const fixture = *state;
 	const size_t size = 2 << 20; /* curl would wait for 100 Continue from 1 MiB */
 	WFS_AUTO_FREE char *body = calloc(1, size + 1);
 	AUTO_OUTCOME struct outcome outcome = {0};
@@ -109,9 +103,8 @@ static void a_long_body_is_sent_without_waiting(void **state)
 	assert_null(header_of(requests, 0, "expect"));
 }
 
-static void a_connection_is_used_again(void **state)
+WITH_MODEL(a_connection_is_used_again)
 {
-	struct model_fixture *const fixture = *state;
 	const size_t count = 3;
 
 	model_server_plan(fixture->server, "{'answers':[{'status':400},{'chunked':true},{}]}");
@@ -140,9 +133,8 @@ static void expect_refused(struct model_fixture *fixture, const char *message)
 	assert_null(strstr(error.message, "secret"));
 }
 
-static void a_url_that_cannot_be_asked_is_refused(void **state)
+WITH_MODEL(a_url_that_cannot_be_asked_is_refused)
 {
-	struct model_fixture *const fixture = *state;
 	const char *const urls[] = {"", "127.0.0.1", "ftp://127.0.0.1/", "file:///etc/passwd",
 		"http://user:secret@127.0.0.1/v1", "http://127.0.0.1:99999999/", "http://a\nb/"};
 
@@ -153,10 +145,8 @@ static void a_url_that_cannot_be_asked_is_refused(void **state)
 	}
 }
 
-static void a_key_that_breaks_its_header_is_refused(void **state)
+WITH_MODEL(a_key_that_breaks_its_header_is_refused)
 {
-	struct model_fixture *const fixture = *state;
-
 	fixture->endpoint.api_key = "secret\r\nX-Other: 1";
 	expect_refused(
 		fixture, "api_key: expected a text for a header, got control byte 0x0d at 6");
@@ -165,9 +155,9 @@ static void a_key_that_breaks_its_header_is_refused(void **state)
 /* --- answers that are none --- */
 
 /* Case 95. */
-static void a_wrong_key_is_told(void **state)
+WITH_MODEL(a_wrong_key_is_told)
 {
-	AUTO_OUTCOME struct outcome outcome = ask(*state,
+	AUTO_OUTCOME struct outcome outcome = ask(fixture,
 		"{'answers':[{'status':401,'json':{'error':'Unauthorized'},"
 		"'headers':{'X-Request-Id':'req-1'}}]}");
 
@@ -179,7 +169,7 @@ static void a_wrong_key_is_told(void **state)
 }
 
 /* Case 102: the server echoes all headers, in an error and where no completion is. */
-static void a_key_that_is_echoed_is_masked(void **state)
+WITH_MODEL(a_key_that_is_echoed_is_masked)
 {
 	const char *const plans[] = {
 		"{'answers':[{'status':400,'echo':true,'headers':{'X-Request-Id':'" FIXTURE_KEY
@@ -191,7 +181,7 @@ static void a_key_that_is_echoed_is_masked(void **state)
 	};
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(plans); i++) {
-		AUTO_OUTCOME struct outcome outcome = ask(*state, plans[i]);
+		AUTO_OUTCOME struct outcome outcome = ask(fixture, plans[i]);
 
 		/* on_done() has looked for the key */
 		print_message("%s\n", outcome.failure.message);
@@ -200,9 +190,8 @@ static void a_key_that_is_echoed_is_masked(void **state)
 	}
 }
 
-static void a_redirect_is_not_followed(void **state)
+WITH_MODEL(a_redirect_is_not_followed)
 {
-	struct model_fixture *const fixture = *state;
 	AUTO_OUTCOME struct outcome outcome = ask(fixture,
 		"{'answers':[{'status':307,'headers':{'Location':'/v2/chat/completions'}}]}");
 	WFS_AUTO_JSON json_t *requests = model_server_requests(fixture->server);
@@ -213,11 +202,11 @@ static void a_redirect_is_not_followed(void **state)
 }
 
 /* Cases 10, 98. */
-static void success_without_a_completion_is_a_failure(void **state)
+WITH_MODEL(success_without_a_completion_is_a_failure)
 {
-	AUTO_OUTCOME struct outcome none = ask(*state, "{'answers':[{'json':{'choices':[]}}]}");
+	AUTO_OUTCOME struct outcome none = ask(fixture, "{'answers':[{'json':{'choices':[]}}]}");
 	AUTO_OUTCOME struct outcome error =
-		ask(*state, "{'answers':[{'json':{'error':'Unexpected endpoint'}}]}");
+		ask(fixture, "{'answers':[{'json':{'error':'Unexpected endpoint'}}]}");
 
 	expect_failure(&none, WFS_MODEL_FAILURE_ANSWER, "no_choices");
 	expect_failure(&error, WFS_MODEL_FAILURE_ANSWER, "");
@@ -233,10 +222,8 @@ static void success_without_a_completion_is_a_failure(void **state)
 	"'add','arguments':'{\\'x\\':1}'}],'usage':{'prompt_tokens':1,'completion_tokens':2}}"
 
 /* Cases 106, 114: on the wire. */
-static void a_stream_is_given_as_it_comes(void **state)
+WITH_MODEL(a_stream_is_given_as_it_comes)
 {
-	struct model_fixture *const fixture = *state;
-
 	fixture->endpoint.stream = true;
 	AUTO_OUTCOME struct outcome outcome =
 		ask(fixture, "{'answers':[{" STREAMED ",'chunk':1,'pause_ms':0.1}]}");
@@ -248,9 +235,8 @@ static void a_stream_is_given_as_it_comes(void **state)
 	assert_string_equal(header_of(requests, 0, "accept"), "text/event-stream");
 }
 
-static void stream_and_document_give_the_same(void **state)
+WITH_MODEL(stream_and_document_give_the_same)
 {
-	struct model_fixture *const fixture = *state;
 	AUTO_OUTCOME struct outcome document = ask(fixture, "{'answers':[{" STREAMED "}]}");
 
 	fixture->endpoint.stream = true;
@@ -261,10 +247,8 @@ static void stream_and_document_give_the_same(void **state)
 	assert_true(json_equal(document.completion, stream.completion));
 }
 
-static void a_document_is_taken_where_a_stream_was_asked_for(void **state)
+WITH_MODEL(a_document_is_taken_where_a_stream_was_asked_for)
 {
-	struct model_fixture *const fixture = *state;
-
 	fixture->endpoint.stream = true;
 	AUTO_OUTCOME struct outcome outcome = ask(
 		fixture, "{'answers':[{'json':{'choices':[{'message':{'content':'plain'}}]}}]}");
@@ -274,10 +258,8 @@ static void a_document_is_taken_where_a_stream_was_asked_for(void **state)
 }
 
 /* Case 112. */
-static void an_error_after_text_keeps_the_text(void **state)
+WITH_MODEL(an_error_after_text_keeps_the_text)
 {
-	struct model_fixture *const fixture = *state;
-
 	fixture->endpoint.stream = true;
 	AUTO_OUTCOME struct outcome outcome = ask(fixture,
 		"{'answers':[{'events':[{'choices':[{'delta':{'content':'half'}}]},"
@@ -292,10 +274,8 @@ static void an_error_after_text_keeps_the_text(void **state)
 }
 
 /* Case 113. */
-static void a_stream_may_end_without_done_but_not_without_a_reason(void **state)
+WITH_MODEL(a_stream_may_end_without_done_but_not_without_a_reason)
 {
-	struct model_fixture *const fixture = *state;
-
 	fixture->endpoint.stream = true;
 	AUTO_OUTCOME struct outcome whole =
 		ask(fixture, "{'answers':[{'done':false,'completion':{'content':'whole'}}]}");
@@ -308,10 +288,8 @@ static void a_stream_may_end_without_done_but_not_without_a_reason(void **state)
 	assert_string_equal(wfs_buffer_text(&half.partial), "half");
 }
 
-static void a_stream_that_breaks_behind_its_reason_is_whole(void **state)
+WITH_MODEL(a_stream_that_breaks_behind_its_reason_is_whole)
 {
-	struct model_fixture *const fixture = *state;
-
 	fixture->endpoint.stream = true;
 	AUTO_OUTCOME struct outcome outcome = ask(fixture,
 		"{'answers':[{'events':[{'choices':[{'delta':{'content':'all'},'finish_reason':"
@@ -320,10 +298,8 @@ static void a_stream_that_breaks_behind_its_reason_is_whole(void **state)
 	expect_content(&outcome, "all");
 }
 
-static void a_stream_that_stays_open_behind_done_is_left(void **state)
+WITH_MODEL(a_stream_that_stays_open_behind_done_is_left)
 {
-	struct model_fixture *const fixture = *state;
-
 	fixture->endpoint.stream = true;
 	fixture->endpoint.attempts = 1;
 	AUTO_OUTCOME struct outcome outcome = ask(fixture,
@@ -342,14 +318,13 @@ static void set_proxy(const char *url)
 	assert_int_equal(setenv("http_proxy", url, 1), 0);
 }
 
-static void a_name_that_begins_like_an_address_is_not_loopback(void **state)
+TEST(a_name_that_begins_like_an_address_is_not_loopback)
 {
 	const char *const here[] = {
 		"127.0.0.1", "127.9.9.9", "[::1]", "localhost", "LOCALHOST", "a.localhost"};
 	const char *const elsewhere[] = {"127.example.org", "127.0.0.1.example.org", "128.0.0.1",
 		"localhost.example.org", "notlocalhost", "[::2]", "10.127.0.1"};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(here); i++) {
 		print_message("%s\n", here[i]);
 		assert_true(wfs_model_is_loopback(here[i]));
@@ -360,18 +335,17 @@ static void a_name_that_begins_like_an_address_is_not_loopback(void **state)
 	}
 }
 
-static void a_proxy_is_not_asked_for_loopback(void **state)
+WITH_MODEL(a_proxy_is_not_asked_for_loopback)
 {
 	set_proxy("http://127.0.0.1:1");
-	AUTO_OUTCOME struct outcome outcome = ask(*state, "{}");
+	AUTO_OUTCOME struct outcome outcome = ask(fixture, "{}");
 
 	set_proxy("");
 	expect_content(&outcome, "ok");
 }
 
-static void a_proxy_is_asked_for_other_hosts(void **state)
+WITH_MODEL(a_proxy_is_asked_for_other_hosts)
 {
-	struct model_fixture *const fixture = *state;
 	WFS_AUTO_BUFFER struct wfs_buffer proxy = {0};
 
 	wfs_buffer_printf(&proxy, "http://127.0.0.1:%d", fixture->server->port);
@@ -406,9 +380,8 @@ __attribute__((visibility("default"))) int getaddrinfo(const char *restrict name
 	return EAI_AGAIN;
 }
 
-static void a_name_server_that_never_answers_holds_up_nobody(void **state)
+WITH_MODEL(a_name_server_that_never_answers_holds_up_nobody)
 {
-	struct model_fixture *const fixture = *state;
 	AUTO_OUTCOME struct outcome slow = {0};
 	AUTO_OUTCOME struct outcome cancelled = {0};
 	AUTO_OUTCOME struct outcome other = {0};
@@ -436,16 +409,13 @@ static void a_name_server_that_never_answers_holds_up_nobody(void **state)
 
 /* --- life --- */
 
-static void freeing_none_is_allowed(void **state)
+WITH_MODEL(freeing_none_is_allowed)
 {
-	(void)state;
-
 	wfs_model_client_free(NULL);
 }
 
-static void a_client_may_go_with_calls_in_every_state(void **state)
+WITH_MODEL(a_client_may_go_with_calls_in_every_state)
 {
-	struct model_fixture *const fixture = *state;
 	struct outcome outcomes[4] = {{0}};
 
 	model_server_plan(fixture->server,
@@ -464,9 +434,8 @@ static void a_client_may_go_with_calls_in_every_state(void **state)
 		assert_int_equal(outcomes[i].done_count, 0);
 }
 
-static void a_cancelled_call_leaves_the_server(void **state)
+WITH_MODEL(a_cancelled_call_leaves_the_server)
 {
-	struct model_fixture *const fixture = *state;
 	AUTO_OUTCOME struct outcome outcome = {0};
 
 	model_server_plan(fixture->server, "{'default':{'never':true}}");
@@ -481,9 +450,8 @@ static void a_cancelled_call_leaves_the_server(void **state)
 	assert_int_equal(outcome.done_count, 0);
 }
 
-static void a_call_may_be_cancelled_by_its_own_text(void **state)
+WITH_MODEL(a_call_may_be_cancelled_by_its_own_text)
 {
-	struct model_fixture *const fixture = *state;
 	AUTO_OUTCOME struct outcome outcome = {.cancel_at_text = true};
 
 	fixture->endpoint.stream = true;
@@ -513,9 +481,8 @@ static void on_chain_done(void *context, const struct wfs_model_result *result)
 	start(chain->fixture, "{}", chain->next);
 }
 
-static void an_end_may_cancel_and_begin_calls(void **state)
+WITH_MODEL(an_end_may_cancel_and_begin_calls)
 {
-	struct model_fixture *const fixture = *state;
 	AUTO_OUTCOME struct outcome other = {0};
 	AUTO_OUTCOME struct outcome next = {0};
 	struct chain chain = {.fixture = fixture, .other = &other, .next = &next};
@@ -539,43 +506,4 @@ static void an_end_may_cancel_and_begin_calls(void **state)
 	assert_int_equal(other.done_count, 0);
 }
 
-#define TEST(name) \
-	cmocka_unit_test_setup_teardown(name, model_fixture_setup, model_fixture_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_plain_answer_becomes_a_completion),
-		TEST(a_request_says_who_asks_and_what),
-		TEST(without_a_key_nothing_is_authorized),
-		TEST(the_path_is_put_behind_the_base_url),
-		TEST(embeddings_are_asked_where_they_are),
-		TEST(a_long_body_is_sent_without_waiting),
-		TEST(a_connection_is_used_again),
-		TEST(a_url_that_cannot_be_asked_is_refused),
-		TEST(a_key_that_breaks_its_header_is_refused),
-		TEST(a_wrong_key_is_told),
-		TEST(a_key_that_is_echoed_is_masked),
-		TEST(a_redirect_is_not_followed),
-		TEST(success_without_a_completion_is_a_failure),
-		TEST(a_stream_is_given_as_it_comes),
-		TEST(stream_and_document_give_the_same),
-		TEST(a_document_is_taken_where_a_stream_was_asked_for),
-		TEST(an_error_after_text_keeps_the_text),
-		TEST(a_stream_may_end_without_done_but_not_without_a_reason),
-		TEST(a_stream_that_breaks_behind_its_reason_is_whole),
-		TEST(a_stream_that_stays_open_behind_done_is_left),
-		cmocka_unit_test(a_name_that_begins_like_an_address_is_not_loopback),
-		TEST(a_proxy_is_not_asked_for_loopback),
-		TEST(a_proxy_is_asked_for_other_hosts),
-		TEST(a_name_server_that_never_answers_holds_up_nobody),
-		TEST(freeing_none_is_allowed),
-		TEST(a_client_may_go_with_calls_in_every_state),
-		TEST(a_cancelled_call_leaves_the_server),
-		TEST(a_call_may_be_cancelled_by_its_own_text),
-		TEST(an_end_may_cancel_and_begin_calls),
-	};
-
-	return cmocka_run_group_tests_name(
-		"model-client", tests, model_group_setup, model_group_teardown);
-}
+TEST_GROUP(model_group_setup, model_group_teardown)

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Completions in plain answers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
+#include "tests/unit/json-helper.h"
 
 #include <errno.h>
 
 #include "agents/model/completion.h"
-#include "tests/unit/json-helper.h"
 
 /* Both with ' for ". */
 static void expect(const char *answer_text, const char *completion_text)
@@ -47,10 +42,8 @@ static void expect_message(const char *message, const char *completion)
 	expect(wfs_buffer_text(&answer), completion);
 }
 
-static void a_text_with_usage_and_model_is_read(void **state)
+TEST(a_text_with_usage_and_model_is_read)
 {
-	(void)state;
-
 	expect("{'id':'r1','model':'m','choices':[{'index':0,'message':{'role':'assistant',"
 	       "'content':'hi','tool_calls':[],'reasoning':'hm'},'finish_reason':'stop'}],"
 	       "'usage':{'prompt_tokens':10,'completion_tokens':5,'total_tokens':15,'x':1}}",
@@ -58,7 +51,7 @@ static void a_text_with_usage_and_model_is_read(void **state)
 		"'usage':{'completion_tokens':5,'prompt_tokens':10,'total_tokens':15}}");
 }
 
-static void a_call_keeps_its_arguments_byte_for_byte(void **state)
+TEST(a_call_keeps_its_arguments_byte_for_byte)
 {
 	WFS_AUTO_JSON json_t *answer = json_of(
 		"{'choices':[{'message':{'content':null,'tool_calls':[{'id':'c1','type':'function',"
@@ -67,8 +60,6 @@ static void a_call_keeps_its_arguments_byte_for_byte(void **state)
 	WFS_AUTO_JSON json_t *completion = NULL;
 	struct wfs_model_failure failure = {0};
 	const json_t *call;
-
-	(void)state;
 
 	assert_int_equal(wfs_completion_read(answer, &completion, &failure), 0);
 	call = json_array_get(json_object_get(completion, "tool_calls"), 0);
@@ -79,10 +70,8 @@ static void a_call_keeps_its_arguments_byte_for_byte(void **state)
 	assert_true(json_is_null(json_object_get(completion, "finish_reason")));
 }
 
-static void arguments_sent_as_a_value_become_its_text(void **state)
+TEST(arguments_sent_as_a_value_become_its_text)
 {
-	(void)state;
-
 	expect_message("'content':'t','tool_calls':["
 		       "{'function':{'name':'a','arguments':{'b':2,'a':1}}},"
 		       "{'function':{'name':'b','arguments':[1]}},"
@@ -95,20 +84,16 @@ static void arguments_sent_as_a_value_become_its_text(void **state)
 		"{'arguments':'','name':'e'}],'usage':null}");
 }
 
-static void a_call_without_name_or_function_stays_in_the_list(void **state)
+TEST(a_call_without_name_or_function_stays_in_the_list)
 {
-	(void)state;
-
 	expect_message("'tool_calls':[{'id':'a'},{'id':'','function':{'name':''}},17,"
 		       "{'id':3,'function':{'arguments':'{}'}}]",
 		"{'content':null,'finish_reason':'stop','tool_calls':[{'id':'a'},{},{},"
 		"{'arguments':'{}'}],'usage':null}");
 }
 
-static void a_refusal_is_content_when_there_is_none(void **state)
+TEST(a_refusal_is_content_when_there_is_none)
 {
-	(void)state;
-
 	expect_message("'content':null,'refusal':'I will not.'",
 		"{'content':'I will not.','finish_reason':'content_filter','tool_calls':[],"
 		"'usage':null}");
@@ -120,17 +105,15 @@ static void a_refusal_is_content_when_there_is_none(void **state)
 		"{'content':'yes','finish_reason':'stop','tool_calls':[],'usage':null}");
 }
 
-static void content_in_parts_is_joined(void **state)
+TEST(content_in_parts_is_joined)
 {
-	(void)state;
-
 	expect_message("'content':[{'type':'text','text':'a'},{'type':'x'},7,{'text':'b'}]",
 		"{'content':'ab','finish_reason':'stop','tool_calls':[],'usage':null}");
 	expect_message("'content':[]",
 		"{'content':'','finish_reason':'stop','tool_calls':[],'usage':null}");
 }
 
-static void usage_is_completed_or_absent(void **state)
+TEST(usage_is_completed_or_absent)
 {
 	const char *const cases[][2] = {
 		{"{'prompt_tokens':3,'completion_tokens':4}",
@@ -146,8 +129,6 @@ static void usage_is_completed_or_absent(void **state)
 		{"{'prompt_tokens':3,'completion_tokens':'4'}", "null"},
 	};
 
-	(void)state;
-
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(cases); i++) {
 		WFS_AUTO_BUFFER struct wfs_buffer answer = {0};
 		WFS_AUTO_BUFFER struct wfs_buffer completion = {0};
@@ -162,17 +143,15 @@ static void usage_is_completed_or_absent(void **state)
 }
 
 /* Case 10. */
-static void no_choices_is_a_failure(void **state)
+TEST(no_choices_is_a_failure)
 {
 	const struct wfs_model_failure failure = expect_refused("{'choices':[]}");
-
-	(void)state;
 
 	assert_string_equal(failure.code, "no_choices");
 	assert_int_equal(failure.kind, WFS_MODEL_FAILURE_ANSWER);
 }
 
-static void what_is_no_answer_is_quoted(void **state)
+TEST(what_is_no_answer_is_quoted)
 {
 	const char *const cases[][2] = {
 		{"{'ok':true}", "expected a list of choices in the answer, got: {\"ok\":true}"},
@@ -184,8 +163,6 @@ static void what_is_no_answer_is_quoted(void **state)
 			"expected a list of tool_calls, got: {}"},
 	};
 
-	(void)state;
-
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(cases); i++) {
 		const struct wfs_model_failure failure = expect_refused(cases[i][0]);
 
@@ -194,11 +171,9 @@ static void what_is_no_answer_is_quoted(void **state)
 	}
 }
 
-static void too_many_calls_are_refused(void **state)
+TEST(too_many_calls_are_refused)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer answer = {0};
-
-	(void)state;
 
 	wfs_buffer_append_text(&answer, "{'choices':[{'message':{'tool_calls':[1");
 	for (int i = 0; i < WFS_COMPLETION_CALLS_MAX; i++)
@@ -207,22 +182,4 @@ static void too_many_calls_are_refused(void **state)
 
 	assert_int_equal(
 		expect_refused(wfs_buffer_text(&answer)).kind, WFS_MODEL_FAILURE_TOO_LARGE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_text_with_usage_and_model_is_read),
-		cmocka_unit_test(a_call_keeps_its_arguments_byte_for_byte),
-		cmocka_unit_test(arguments_sent_as_a_value_become_its_text),
-		cmocka_unit_test(a_call_without_name_or_function_stays_in_the_list),
-		cmocka_unit_test(a_refusal_is_content_when_there_is_none),
-		cmocka_unit_test(content_in_parts_is_joined),
-		cmocka_unit_test(usage_is_completed_or_absent),
-		cmocka_unit_test(no_choices_is_a_failure),
-		cmocka_unit_test(what_is_no_answer_is_quoted),
-		cmocka_unit_test(too_many_calls_are_refused),
-	};
-
-	return cmocka_run_group_tests_name("model-completion", tests, NULL, NULL);
 }

@@ -97,9 +97,8 @@ static void expect_no_vector(const struct asking *asking, enum wfs_model_failure
 
 /* --- vectors --- */
 
-static void a_text_becomes_a_vector(void **state)
+WITH_MODEL(a_text_becomes_a_vector)
 {
-	struct model_fixture *const fixture = *state;
 	AUTO_ASKING struct asking asking = asking_of(fixture, ENTRY);
 
 	begin(&asking, "{}");
@@ -115,9 +114,9 @@ static void a_text_becomes_a_vector(void **state)
 		"{\"encoding_format\":\"float\",\"input\":[\"some text\"],\"model\":\"m\"}");
 }
 
-static void a_vector_may_come_as_base64(void **state)
+WITH_MODEL(a_vector_may_come_as_base64)
 {
-	AUTO_ASKING struct asking asking = asking_of(*state, ENTRY);
+	AUTO_ASKING struct asking asking = asking_of(fixture, ENTRY);
 
 	begin(&asking, "{'answers':[{'embedding':'AACAPwAAAL8='}]}");
 	wait_for_end(&asking);
@@ -125,9 +124,8 @@ static void a_vector_may_come_as_base64(void **state)
 	expect_vector(&asking, 1.0F, -0.5F);
 }
 
-static void a_server_that_is_busy_is_asked_again(void **state)
+WITH_MODEL(a_server_that_is_busy_is_asked_again)
 {
-	struct model_fixture *const fixture = *state;
 	AUTO_ASKING struct asking asking = asking_of(fixture, ENTRY);
 
 	begin(&asking, "{'answers':[{'status':429," SOON "}]}");
@@ -142,7 +140,7 @@ static void a_server_that_is_busy_is_asked_again(void **state)
 	assert_true(json_equal(member_of(requests, 0, "body"), member_of(requests, 1, "body")));
 }
 
-static void half_a_body_is_asked_for_again(void **state)
+WITH_MODEL(half_a_body_is_asked_for_again)
 {
 	const char *const plans[] = {
 		"{'answers':[{'close_after':60," SOON "}]}",
@@ -150,7 +148,7 @@ static void half_a_body_is_asked_for_again(void **state)
 	};
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(plans); i++) {
-		AUTO_ASKING struct asking asking = asking_of(*state, ENTRY);
+		AUTO_ASKING struct asking asking = asking_of(fixture, ENTRY);
 
 		print_message("%s\n", plans[i]);
 		begin(&asking, plans[i]);
@@ -162,9 +160,9 @@ static void half_a_body_is_asked_for_again(void **state)
 
 /* --- failures --- */
 
-static void half_a_body_is_told_when_nothing_else_comes(void **state)
+WITH_MODEL(half_a_body_is_told_when_nothing_else_comes)
 {
-	AUTO_ASKING struct asking asking = asking_of(*state, ENTRY);
+	AUTO_ASKING struct asking asking = asking_of(fixture, ENTRY);
 
 	begin(&asking, "{'default':{'close_after':60,'length':false," SOON "}}");
 	wait_for_end(&asking);
@@ -174,9 +172,9 @@ static void half_a_body_is_told_when_nothing_else_comes(void **state)
 	assert_int_equal(asking.attempts, 3);
 }
 
-static void a_page_of_an_error_is_told(void **state)
+WITH_MODEL(a_page_of_an_error_is_told)
 {
-	AUTO_ASKING struct asking asking = asking_of(*state, ENTRY);
+	AUTO_ASKING struct asking asking = asking_of(fixture, ENTRY);
 
 	begin(&asking,
 		"{'default':{'status':500,'body':'<html>Oops " FIXTURE_KEY "</html>'," SOON "}}");
@@ -187,9 +185,9 @@ static void a_page_of_an_error_is_told(void **state)
 	assert_int_equal(asking.attempts, 3);
 }
 
-static void an_error_that_calls_itself_a_success_is_told(void **state)
+WITH_MODEL(an_error_that_calls_itself_a_success_is_told)
 {
-	AUTO_ASKING struct asking asking = asking_of(*state, ENTRY);
+	AUTO_ASKING struct asking asking = asking_of(fixture, ENTRY);
 
 	begin(&asking,
 		"{'answers':[{'json':{'error':{'message':'no such model','code':'gone'}}}]"
@@ -201,9 +199,9 @@ static void an_error_that_calls_itself_a_success_is_told(void **state)
 	assert_int_equal(asking.attempts, 1);
 }
 
-static void a_vector_of_zeros_is_a_failure(void **state)
+WITH_MODEL(a_vector_of_zeros_is_a_failure)
 {
-	AUTO_ASKING struct asking asking = asking_of(*state, ENTRY);
+	AUTO_ASKING struct asking asking = asking_of(fixture, ENTRY);
 
 	begin(&asking, "{'answers':[{'embedding':[0,0,0]}]}");
 	wait_for_end(&asking);
@@ -214,9 +212,9 @@ static void a_vector_of_zeros_is_a_failure(void **state)
 	assert_int_equal(asking.attempts, 1);
 }
 
-static void a_vector_of_another_size_is_a_failure(void **state)
+WITH_MODEL(a_vector_of_another_size_is_a_failure)
 {
-	AUTO_ASKING struct asking asking = asking_of(*state,
+	AUTO_ASKING struct asking asking = asking_of(fixture,
 		"{'provider':'openai','base_url':'http://127.0.0.1/v1','model':'m','dimensions':3}"
 		"");
 
@@ -228,9 +226,9 @@ static void a_vector_of_another_size_is_a_failure(void **state)
 }
 
 /* Case 102, of a document that the client takes: only its reader refuses it. */
-static void a_key_that_is_echoed_is_masked(void **state)
+WITH_MODEL(a_key_that_is_echoed_is_masked)
 {
-	AUTO_ASKING struct asking asking = asking_of(*state, ENTRY);
+	AUTO_ASKING struct asking asking = asking_of(fixture, ENTRY);
 
 	begin(&asking, "{'answers':[{'echo':true}]}");
 	wait_for_end(&asking);
@@ -241,9 +239,8 @@ static void a_key_that_is_echoed_is_masked(void **state)
 	assert_non_null(strstr(asking.failure.message, "***"));
 }
 
-static void an_answer_is_bounded(void **state)
+WITH_MODEL(an_answer_is_bounded)
 {
-	struct model_fixture *const fixture = *state;
 	AUTO_ASKING struct asking asking = asking_of(fixture, ENTRY);
 
 	fixture->endpoint.response_size_max = 200;
@@ -254,9 +251,8 @@ static void an_answer_is_bounded(void **state)
 		"expected an answer of at most 200 bytes, got more");
 }
 
-static void a_server_that_never_answers_is_left(void **state)
+WITH_MODEL(a_server_that_never_answers_is_left)
 {
-	struct model_fixture *const fixture = *state;
 	AUTO_ASKING struct asking asking = asking_of(fixture, ENTRY);
 
 	fixture->endpoint.first_byte_timeout_ms = 100;
@@ -271,9 +267,8 @@ static void a_server_that_never_answers_is_left(void **state)
 
 /* --- life --- */
 
-static void a_cancelled_text_leaves_the_server(void **state)
+WITH_MODEL(a_cancelled_text_leaves_the_server)
 {
-	struct model_fixture *const fixture = *state;
 	AUTO_ASKING struct asking asking = asking_of(fixture, ENTRY);
 
 	begin(&asking, "{'default':{'never':true}}");
@@ -287,9 +282,8 @@ static void a_cancelled_text_leaves_the_server(void **state)
 	assert_int_equal(asking.done_count, 0);
 }
 
-static void what_cannot_be_asked_is_refused_at_once(void **state)
+WITH_MODEL(what_cannot_be_asked_is_refused_at_once)
 {
-	struct model_fixture *const fixture = *state;
 	AUTO_ASKING struct asking script =
 		asking_of(fixture, "{'provider':'script','file':'s.jsonl'}");
 	AUTO_ASKING struct asking nowhere = asking_of(fixture, ENTRY);
@@ -305,28 +299,4 @@ static void what_cannot_be_asked_is_refused_at_once(void **state)
 	assert_null(nowhere.call);
 }
 
-#define TEST(name) \
-	cmocka_unit_test_setup_teardown(name, model_fixture_setup, model_fixture_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_text_becomes_a_vector),
-		TEST(a_vector_may_come_as_base64),
-		TEST(a_server_that_is_busy_is_asked_again),
-		TEST(half_a_body_is_asked_for_again),
-		TEST(half_a_body_is_told_when_nothing_else_comes),
-		TEST(a_page_of_an_error_is_told),
-		TEST(an_error_that_calls_itself_a_success_is_told),
-		TEST(a_vector_of_zeros_is_a_failure),
-		TEST(a_vector_of_another_size_is_a_failure),
-		TEST(a_key_that_is_echoed_is_masked),
-		TEST(an_answer_is_bounded),
-		TEST(a_server_that_never_answers_is_left),
-		TEST(a_cancelled_text_leaves_the_server),
-		TEST(what_cannot_be_asked_is_refused_at_once),
-	};
-
-	return cmocka_run_group_tests_name(
-		"model-embed", tests, model_group_setup, model_group_teardown);
-}
+TEST_GROUP(model_group_setup, model_group_teardown)

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests for embeddings, and the vectors in answers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
+#include "tests/unit/json-helper.h"
 
 #include <errno.h>
 #include <float.h>
@@ -13,7 +9,6 @@
 
 #include "agents/model/embedding.h"
 #include "kernel/base/encode.h"
-#include "tests/unit/json-helper.h"
 
 #define SERVER "'provider':'openai','base_url':'http://127.0.0.1/v1','model':'m'"
 
@@ -46,35 +41,27 @@ static void expect_no_body(const char *entry_text, const char *text, const char 
 	assert_string_equal(error.message, message);
 }
 
-static void a_request_has_text_and_model(void **state)
+TEST(a_request_has_text_and_model)
 {
-	(void)state;
-
 	expect_body("{" SERVER "}", "na\u00efve \U0001f600",
 		"{'encoding_format':'float','input':['na\u00efve \U0001f600'],'model':'m'}");
 }
 
-static void a_request_has_the_dimensions_of_its_entry(void **state)
+TEST(a_request_has_the_dimensions_of_its_entry)
 {
-	(void)state;
-
 	expect_body("{" SERVER ",'dimensions':768}", "t",
 		"{'dimensions':768,'encoding_format':'float','input':['t'],'model':'m'}");
 }
 
-static void what_is_for_chats_is_in_no_request(void **state)
+TEST(what_is_for_chats_is_in_no_request)
 {
-	(void)state;
-
 	expect_body("{" SERVER ",'api_key_env':'K','max_tokens_name':'max_tokens','profile':'vllm',"
 		    "'stream':true,'total_timeout_ms':1}",
 		"t", "{'encoding_format':'float','input':['t'],'model':'m'}");
 }
 
-static void an_extra_body_is_put_over_a_request(void **state)
+TEST(an_extra_body_is_put_over_a_request)
 {
-	(void)state;
-
 	expect_body("{" SERVER ",'dimensions':8,'extra_body':{'dimensions':null,'encoding_format':"
 		    "'base64','user':'u'}}",
 		"t",
@@ -84,10 +71,8 @@ static void an_extra_body_is_put_over_a_request(void **state)
 		"{'encoding_format':'float','input':['t'],'model':'m'}");
 }
 
-static void an_extra_body_replaces_neither_text_nor_model(void **state)
+TEST(an_extra_body_replaces_neither_text_nor_model)
 {
-	(void)state;
-
 	expect_no_body("{" SERVER ",'extra_body':{'input':['other']}}", "t",
 		"'extra_body' of the model: 'input' cannot be replaced");
 	expect_no_body("{" SERVER ",'extra_body':{'model':'other'}}", "t",
@@ -98,19 +83,15 @@ static void an_extra_body_replaces_neither_text_nor_model(void **state)
 		"'extra_body' of the model: expected an object");
 }
 
-static void only_a_server_is_asked(void **state)
+TEST(only_a_server_is_asked)
 {
-	(void)state;
-
 	expect_no_body("{'provider':'script','file':'s.jsonl','model':'m'}", "t",
 		"'provider': expected 'openai', got 'script', which gives no embeddings");
 	expect_no_body("{'model':'m'}", "t", "'provider' is missing, expected a string");
 }
 
-static void an_entry_names_its_model(void **state)
+TEST(an_entry_names_its_model)
 {
-	(void)state;
-
 	expect_no_body("{'provider':'openai'}", "t", "'model' is missing, expected a string");
 	expect_no_body("{'provider':'openai','model':5}", "t",
 		"'model': expected a string, got an integer");
@@ -118,10 +99,8 @@ static void an_entry_names_its_model(void **state)
 		"'model': expected the name of a model, got an empty string");
 }
 
-static void dimensions_are_bounded(void **state)
+TEST(dimensions_are_bounded)
 {
-	(void)state;
-
 	expect_body("{" SERVER ",'dimensions':4096}", "t",
 		"{'dimensions':4096,'encoding_format':'float','input':['t'],'model':'m'}");
 	expect_no_body("{" SERVER ",'dimensions':4097}", "t",
@@ -130,10 +109,8 @@ static void dimensions_are_bounded(void **state)
 		"'dimensions': expected an integer from 1 to 4096, got 0");
 }
 
-static void a_text_that_is_none_is_refused(void **state)
+TEST(a_text_that_is_none_is_refused)
 {
-	(void)state;
-
 	expect_no_body("{" SERVER "}", "", "expected a text to embed, got an empty one");
 	expect_no_body(
 		"{" SERVER "}", "a\xff", "expected a text to embed, got bytes that are not UTF-8");
@@ -202,21 +179,17 @@ static json_t *answer_of_bytes(const void *bytes, size_t size)
 	return json_pack("{s:[{s:s}]}", "data", "embedding", wfs_buffer_text(&text));
 }
 
-static void numbers_become_floats(void **state)
+TEST(numbers_become_floats)
 {
 	const float values[] = {1.0F, -0.5F, 0.1F, 1e-20F, 0.0F};
-
-	(void)state;
 
 	expect_vector(ENTRY, json_of(ANSWER("[1,-0.5,0.1,1e-20,0]")), values, 5);
 	expect_vector(ENTRY_OF(5), json_of(ANSWER("[1,-0.5,0.1,1e-20,0]")), values, 5);
 }
 
-static void what_else_servers_send_does_not_matter(void **state)
+TEST(what_else_servers_send_does_not_matter)
 {
 	const float value = 2;
-
-	(void)state;
 
 	expect_vector(ENTRY,
 		json_of("{'object':'list','error':null,'model':'other','data':[{'index':0,'object':"
@@ -224,18 +197,16 @@ static void what_else_servers_send_does_not_matter(void **state)
 		&value, 1);
 }
 
-static void base64_is_taken_as_little_endian(void **state)
+TEST(base64_is_taken_as_little_endian)
 {
 	const unsigned char bytes[] = {0, 0, 0x80, 0x3f, 0, 0, 0, 0xbf};
 	const float values[] = {1.0F, -0.5F};
-
-	(void)state;
 
 	expect_vector(ENTRY, answer_of_bytes(bytes, sizeof(bytes)), values, 2);
 	expect_vector(ENTRY_OF(2), json_of(ANSWER("'AACAPwAAAL8='")), values, 2);
 }
 
-static void usage_is_handed_out(void **state)
+TEST(usage_is_handed_out)
 {
 	static const struct {
 		const char *usage;
@@ -251,8 +222,6 @@ static void usage_is_handed_out(void **state)
 	};
 	WFS_AUTO_JSON json_t *entry = json_of(ENTRY);
 
-	(void)state;
-
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(cases); i++) {
 		WFS_AUTO_EMBEDDING struct wfs_embedding embedding = {0};
 		struct wfs_model_failure failure = {.status = 200};
@@ -266,11 +235,10 @@ static void usage_is_handed_out(void **state)
 	}
 }
 
-static void a_vector_has_at_most_4096_numbers(void **state)
+TEST(a_vector_has_at_most_4096_numbers)
 {
 	WFS_AUTO_FREE float *values = calloc(4097, sizeof(*values));
 
-	(void)state;
 	assert_non_null(values);
 	for (size_t i = 0; i < 4097; i++)
 		values[i] = 0.5F;
@@ -283,30 +251,24 @@ static void a_vector_has_at_most_4096_numbers(void **state)
 		"expected an embedding of 1 to 4096 numbers, got 4097");
 }
 
-static void a_vector_has_at_least_one_number(void **state)
+TEST(a_vector_has_at_least_one_number)
 {
-	(void)state;
-
 	expect_none(
 		ENTRY, json_of(ANSWER("[]")), "expected an embedding of 1 to 4096 numbers, got 0");
 	expect_none(
 		ENTRY, json_of(ANSWER("''")), "expected an embedding of 1 to 4096 numbers, got 0");
 }
 
-static void a_vector_of_another_size_is_refused(void **state)
+TEST(a_vector_of_another_size_is_refused)
 {
-	(void)state;
-
 	expect_none(ENTRY_OF(3), json_of(ANSWER("[1,2]")),
 		"expected an embedding of 3 numbers ('dimensions' of the model), got 2");
 	expect_none(ENTRY_OF(1), json_of(ANSWER("'AACAPwAAAL8='")),
 		"expected an embedding of 1 numbers ('dimensions' of the model), got 2");
 }
 
-static void a_vector_of_zeros_is_refused(void **state)
+TEST(a_vector_of_zeros_is_refused)
 {
-	(void)state;
-
 	expect_none(ENTRY, json_of(ANSWER("[0,0.0,-0.0]")),
 		"expected an embedding with a direction, got 3 zeros");
 	expect_none(ENTRY, json_of(ANSWER("[1e-60]")),
@@ -315,12 +277,10 @@ static void a_vector_of_zeros_is_refused(void **state)
 		"expected an embedding with a direction, got 2 zeros");
 }
 
-static void numbers_beyond_float32_are_refused(void **state)
+TEST(numbers_beyond_float32_are_refused)
 {
 	const float values[] = {1, NAN, -INFINITY};
 	const float most = FLT_MAX;
-
-	(void)state;
 
 	expect_vector(ENTRY, answer_of(1, (double)FLT_MAX), &most, 1);
 	expect_none(ENTRY, json_of(ANSWER("[1,1e39]")),
@@ -333,10 +293,8 @@ static void numbers_beyond_float32_are_refused(void **state)
 		"expected finite numbers (float32) in the embedding, got -inf at index 0");
 }
 
-static void what_is_no_number_is_refused(void **state)
+TEST(what_is_no_number_is_refused)
 {
-	(void)state;
-
 	expect_none(
 		ENTRY, json_of(ANSWER("[1,'2']")), "expected numbers in the embedding, got: '2'");
 	expect_none(
@@ -347,10 +305,8 @@ static void what_is_no_number_is_refused(void **state)
 
 #define NO_VECTOR "expected an array of numbers, or base64 of float32, as embedding, got: "
 
-static void what_is_no_vector_is_refused(void **state)
+TEST(what_is_no_vector_is_refused)
 {
-	(void)state;
-
 	expect_none(ENTRY, json_of(ANSWER("5")), NO_VECTOR "5");
 	expect_none(ENTRY, json_of(ANSWER("null")), NO_VECTOR "null");
 	expect_none(ENTRY, json_of("{'data':[{'vector':[1]}]}"), NO_VECTOR "{'vector':[1]}");
@@ -360,10 +316,8 @@ static void what_is_no_vector_is_refused(void **state)
 	expect_none(ENTRY, json_of(ANSWER("'AACAPwA='")), NO_VECTOR "'AACAPwA='");
 }
 
-static void an_answer_has_one_embedding(void **state)
+TEST(an_answer_has_one_embedding)
 {
-	(void)state;
-
 	expect_none(ENTRY, json_of("{'data':[]}"), "expected 'data' with one embedding, got 0");
 	expect_none(ENTRY, json_of("{'data':[{'embedding':[1]},{'embedding':[1]}]}"),
 		"expected 'data' with one embedding, got 2");
@@ -377,66 +331,28 @@ static void an_answer_has_one_embedding(void **state)
 		"{'choices':[{'message':{'content':'ok'}}]}");
 }
 
-static void an_error_in_the_answer_is_told(void **state)
+TEST(an_error_in_the_answer_is_told)
 {
-	(void)state;
-
 	expect_none(ENTRY, json_of("{'error':{'message':'no such model'}}"), "no such model");
 	expect_none(ENTRY, json_of("{'error':'busy','data':[{'embedding':[1]}]}"), "busy");
 	expect_none(ENTRY, json_of("{'object':'error','message':'broken'}"), "broken");
 }
 
-static void a_failure_has_no_secret_in_it(void **state)
+TEST(a_failure_has_no_secret_in_it)
 {
 	WFS_AUTO_JSON json_t *entry = json_of(ENTRY);
 	struct wfs_model_failure failure = {.status = 200, .secret = "sk-1"};
 	struct wfs_embedding embedding = {0};
-
-	(void)state;
 
 	assert_int_equal(
 		read_into(json_of(ANSWER("'sk-1'")), entry, &embedding, &failure), -EBADMSG);
 	assert_string_equal(failure.message, NO_VECTOR "\"***\"");
 }
 
-static void releasing_none_is_allowed(void **state)
+TEST(releasing_none_is_allowed)
 {
 	struct wfs_embedding embedding = {0};
 
-	(void)state;
-
 	wfs_embedding_done(&embedding);
 	assert_null(embedding.values);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_request_has_text_and_model),
-		cmocka_unit_test(a_request_has_the_dimensions_of_its_entry),
-		cmocka_unit_test(what_is_for_chats_is_in_no_request),
-		cmocka_unit_test(an_extra_body_is_put_over_a_request),
-		cmocka_unit_test(an_extra_body_replaces_neither_text_nor_model),
-		cmocka_unit_test(only_a_server_is_asked),
-		cmocka_unit_test(an_entry_names_its_model),
-		cmocka_unit_test(dimensions_are_bounded),
-		cmocka_unit_test(a_text_that_is_none_is_refused),
-		cmocka_unit_test(numbers_become_floats),
-		cmocka_unit_test(what_else_servers_send_does_not_matter),
-		cmocka_unit_test(base64_is_taken_as_little_endian),
-		cmocka_unit_test(usage_is_handed_out),
-		cmocka_unit_test(a_vector_has_at_most_4096_numbers),
-		cmocka_unit_test(a_vector_has_at_least_one_number),
-		cmocka_unit_test(a_vector_of_another_size_is_refused),
-		cmocka_unit_test(a_vector_of_zeros_is_refused),
-		cmocka_unit_test(numbers_beyond_float32_are_refused),
-		cmocka_unit_test(what_is_no_number_is_refused),
-		cmocka_unit_test(what_is_no_vector_is_refused),
-		cmocka_unit_test(an_answer_has_one_embedding),
-		cmocka_unit_test(an_error_in_the_answer_is_told),
-		cmocka_unit_test(a_failure_has_no_secret_in_it),
-		cmocka_unit_test(releasing_none_is_allowed),
-	};
-
-	return cmocka_run_group_tests_name("model-embedding", tests, NULL, NULL);
 }

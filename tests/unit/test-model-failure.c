@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Error bodies in the shapes of the field, and texts without the key. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
+#include "tests/unit/json-helper.h"
 
 #include <errno.h>
 
 #include "agents/model/failure.h"
 #include "kernel/base/encode.h"
-#include "tests/unit/json-helper.h"
 
 #define KEY "sk-very-secret"
 
@@ -35,68 +30,56 @@ static void expect(const struct wfs_model_failure *failure, const char *message,
 	assert_string_equal(failure->type, type);
 }
 
-static void an_error_object_gives_message_code_and_type(void **state)
+TEST(an_error_object_gives_message_code_and_type)
 {
 	const struct wfs_model_failure failure = read_body(429,
 		"{'error':{'message':'Slow down','type':'requests','param':null,"
 		"'code':'rate_limit_exceeded'}}");
 
-	(void)state;
-
 	expect(&failure, "Slow down", "rate_limit_exceeded", "requests");
 }
 
 /* Case 96. */
-static void a_code_that_is_a_number_becomes_text(void **state)
+TEST(a_code_that_is_a_number_becomes_text)
 {
 	const struct wfs_model_failure failure = read_body(404,
 		"{'error':{'message':'The model `x` does not exist.','type':'NotFoundError',"
 		"'param':'model','code':404}}");
 
-	(void)state;
-
 	expect(&failure, "The model `x` does not exist.", "404", "NotFoundError");
 }
 
 /* Case 95. */
-static void an_error_may_be_a_text(void **state)
+TEST(an_error_may_be_a_text)
 {
 	const struct wfs_model_failure failure = read_body(401, "{'error':'Unauthorized'}");
-
-	(void)state;
 
 	expect(&failure, "Unauthorized", "", "");
 }
 
-static void an_error_may_be_the_whole_body(void **state)
+TEST(an_error_may_be_the_whole_body)
 {
 	const struct wfs_model_failure failure = read_body(400,
 		"{'object':'error','message':'bad','type':'BadRequestError','param':null,'code':"
 		"400}");
 
-	(void)state;
-
 	expect(&failure, "bad", "400", "BadRequestError");
 }
 
-static void an_error_may_stand_in_a_list(void **state)
+TEST(an_error_may_stand_in_a_list)
 {
 	const struct wfs_model_failure failure = read_body(
 		400, "[{'error':{'code':400,'message':'no','status':'INVALID_ARGUMENT'}}]");
 
-	(void)state;
-
 	expect(&failure, "no", "400", "INVALID_ARGUMENT");
 }
 
-static void a_detail_is_the_message(void **state)
+TEST(a_detail_is_the_message)
 {
 	const struct wfs_model_failure text = read_body(404, "{'detail':'Not Found'}");
 	const struct wfs_model_failure list =
 		read_body(422, "{'detail':[{'loc':['body'],'msg':'x'}]}");
 	const struct wfs_model_failure plain = read_body(400, "{'message':'top'}");
-
-	(void)state;
 
 	expect(&text, "Not Found", "", "");
 	expect(&list, "[{\"loc\":[\"body\"],\"msg\":\"x\"}]", "", "");
@@ -104,52 +87,44 @@ static void a_detail_is_the_message(void **state)
 }
 
 /* Case 97. */
-static void a_page_of_a_proxy_is_quoted_from_its_beginning(void **state)
+TEST(a_page_of_a_proxy_is_quoted_from_its_beginning)
 {
 	const struct wfs_model_failure failure =
 		read_body(502, "<html>\r\n<h1>502 Bad Gateway</h1>\x01</html>");
-
-	(void)state;
 
 	expect(&failure, "<html>  <h1>502 Bad Gateway</h1>?</html>", "", "");
 	assert_int_equal(failure.status, 502);
 }
 
-static void a_body_that_says_nothing_leaves_the_status(void **state)
+TEST(a_body_that_says_nothing_leaves_the_status)
 {
 	const struct wfs_model_failure empty = read_body(503, "");
 	const struct wfs_model_failure object = read_body(503, "{'error':{}}");
-
-	(void)state;
 
 	expect(&empty, "HTTP status 503 without a reason", "", "");
 	expect(&object, "HTTP status 503 without a reason", "", "");
 }
 
-static void a_redirect_says_that_it_is_not_followed(void **state)
+TEST(a_redirect_says_that_it_is_not_followed)
 {
 	const struct wfs_model_failure failure = read_body(307, "<html>elsewhere</html>");
-
-	(void)state;
 
 	expect(&failure, "HTTP status 307: redirects are not followed", "", "");
 }
 
-static void members_of_other_types_do_no_harm(void **state)
+TEST(members_of_other_types_do_no_harm)
 {
 	const struct wfs_model_failure odd =
 		read_body(500, "{'error':{'message':['a',1],'code':{},'type':7}}");
 	const struct wfs_model_failure odder = read_body(500, "{'error':17}");
 	const struct wfs_model_failure list = read_body(500, "[]");
 
-	(void)state;
-
 	expect(&odd, "[\"a\",1]", "{}", "7");
 	expect(&odder, "17", "", "");
 	expect(&list, "[]", "", "");
 }
 
-static void a_request_beyond_the_context_has_one_code(void **state)
+TEST(a_request_beyond_the_context_has_one_code)
 {
 	const char *const bodies[] = {
 		"{'error':{'message':'m','type':'invalid_request_error','code':'context_length_"
@@ -164,8 +139,6 @@ static void a_request_beyond_the_context_has_one_code(void **state)
 		"model\\u0027s context length (8 tokens).','code':400}",
 	};
 
-	(void)state;
-
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(bodies); i++) {
 		const struct wfs_model_failure failure = read_body(400, bodies[i]);
 
@@ -174,35 +147,29 @@ static void a_request_beyond_the_context_has_one_code(void **state)
 	}
 }
 
-static void other_requests_keep_their_code(void **state)
+TEST(other_requests_keep_their_code)
 {
 	const struct wfs_model_failure failure = read_body(
 		400, "{'error':{'message':'context is not a known parameter','code':'bad'}}");
-
-	(void)state;
 
 	assert_string_equal(failure.code, "bad");
 }
 
 /* Case 98. */
-static void an_answer_with_an_error_in_it_is_found(void **state)
+TEST(an_answer_with_an_error_in_it_is_found)
 {
 	WFS_AUTO_JSON json_t *answer = json_of("{'error':'Unexpected endpoint'}");
 	struct wfs_model_failure failure = {.status = 200};
-
-	(void)state;
 
 	assert_int_equal(wfs_model_failure_find(&failure, answer), -EBADMSG);
 	assert_int_equal(failure.kind, WFS_MODEL_FAILURE_ANSWER);
 	expect(&failure, "Unexpected endpoint", "", "");
 }
 
-static void an_answer_without_an_error_is_none(void **state)
+TEST(an_answer_without_an_error_is_none)
 {
 	const char *const answers[] = {"{'choices':[]}", "{'error':null}", "{'error':false}", "[]",
 		"{'message':'m'}", "{'detail':'m'}", "17"};
-
-	(void)state;
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(answers); i++) {
 		WFS_AUTO_JSON json_t *answer = json_of(answers[i]);
@@ -215,22 +182,18 @@ static void an_answer_without_an_error_is_none(void **state)
 }
 
 /* Case 102. */
-static void the_key_is_masked_wherever_it_is_echoed(void **state)
+TEST(the_key_is_masked_wherever_it_is_echoed)
 {
 	const struct wfs_model_failure failure = read_body(401,
 		"{'error':{'message':'Incorrect API key: " KEY " (" KEY ")','code':'" KEY
 		"','type':'x" KEY "'}}");
 
-	(void)state;
-
 	expect(&failure, "Incorrect API key: *** (***)", "***", "x***");
 }
 
 /* Case 102. */
-static void a_key_at_the_cut_is_masked_before_it_is_cut(void **state)
+TEST(a_key_at_the_cut_is_masked_before_it_is_cut)
 {
-	(void)state;
-
 	for (size_t before = 490; before < 520; before++) {
 		WFS_AUTO_BUFFER struct wfs_buffer body = {0};
 		struct wfs_model_failure failure = {.status = 500, .secret = KEY};
@@ -244,12 +207,10 @@ static void a_key_at_the_cut_is_masked_before_it_is_cut(void **state)
 	}
 }
 
-static void a_message_is_cut_at_a_character(void **state)
+TEST(a_message_is_cut_at_a_character)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
 	struct wfs_model_failure failure = {.status = 500};
-
-	(void)state;
 
 	for (int i = 0; i < 300; i++)
 		wfs_buffer_append_text(&body, "\u20ac");
@@ -260,22 +221,18 @@ static void a_message_is_cut_at_a_character(void **state)
 	assert_null(strchr(failure.message, '?'));
 }
 
-static void bytes_that_are_no_text_become_question_marks(void **state)
+TEST(bytes_that_are_no_text_become_question_marks)
 {
 	struct wfs_model_failure failure = {.status = 500};
-
-	(void)state;
 
 	wfs_model_failure_read(&failure, WFS_BYTES("a\xff\0b\xc3", 5));
 
 	assert_string_equal(failure.message, "a??b?");
 }
 
-static void a_message_of_our_own_quotes_what_came(void **state)
+TEST(a_message_of_our_own_quotes_what_came)
 {
 	struct wfs_model_failure failure = {.status = 200, .secret = KEY};
-
-	(void)state;
 
 	assert_int_equal(
 		wfs_model_failure_quote(&failure, WFS_MODEL_FAILURE_ANSWER, WFS_MODEL_CODE_INVALID,
@@ -284,43 +241,13 @@ static void a_message_of_our_own_quotes_what_came(void **state)
 	expect(&failure, "expected JSON, got: <p>***</p>", "invalid_answer", "");
 }
 
-static void beginning_anew_keeps_only_the_secret(void **state)
+TEST(beginning_anew_keeps_only_the_secret)
 {
 	struct wfs_model_failure failure = read_body(500, "{'error':'x'}");
-
-	(void)state;
 
 	wfs_model_failure_begin(&failure);
 
 	expect(&failure, "", "", "");
 	assert_int_equal(failure.status, 0);
 	assert_string_equal(failure.secret, KEY);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_error_object_gives_message_code_and_type),
-		cmocka_unit_test(a_code_that_is_a_number_becomes_text),
-		cmocka_unit_test(an_error_may_be_a_text),
-		cmocka_unit_test(an_error_may_be_the_whole_body),
-		cmocka_unit_test(an_error_may_stand_in_a_list),
-		cmocka_unit_test(a_detail_is_the_message),
-		cmocka_unit_test(a_page_of_a_proxy_is_quoted_from_its_beginning),
-		cmocka_unit_test(a_body_that_says_nothing_leaves_the_status),
-		cmocka_unit_test(a_redirect_says_that_it_is_not_followed),
-		cmocka_unit_test(members_of_other_types_do_no_harm),
-		cmocka_unit_test(a_request_beyond_the_context_has_one_code),
-		cmocka_unit_test(other_requests_keep_their_code),
-		cmocka_unit_test(an_answer_with_an_error_in_it_is_found),
-		cmocka_unit_test(an_answer_without_an_error_is_none),
-		cmocka_unit_test(the_key_is_masked_wherever_it_is_echoed),
-		cmocka_unit_test(a_key_at_the_cut_is_masked_before_it_is_cut),
-		cmocka_unit_test(a_message_is_cut_at_a_character),
-		cmocka_unit_test(bytes_that_are_no_text_become_question_marks),
-		cmocka_unit_test(a_message_of_our_own_quotes_what_came),
-		cmocka_unit_test(beginning_anew_keeps_only_the_secret),
-	};
-
-	return cmocka_run_group_tests_name("model-failure", tests, NULL, NULL);
 }

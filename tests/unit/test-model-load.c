@@ -80,6 +80,9 @@ static int setup(void **state)
 	return setrlimit(RLIMIT_NOFILE, &files) == 0 ? model_fixture_setup(state) : -1;
 }
 
+#define UNDER_LOAD(name) \
+	TEST_WITH(name, struct model_fixture *fixture, setup, model_fixture_teardown)
+
 /* The server answers none before it has all requests. */
 static struct load run_wave(struct model_fixture *fixture)
 {
@@ -95,9 +98,8 @@ static struct load run_wave(struct model_fixture *fixture)
 	return load;
 }
 
-static void five_thousand_calls_wait_at_once(void **state)
+UNDER_LOAD(five_thousand_calls_wait_at_once)
 {
-	struct model_fixture *const fixture = *state;
 	const size_t before_bytes = resident_bytes_before();
 
 	fixture->endpoint.stream = true;
@@ -109,9 +111,8 @@ static void five_thousand_calls_wait_at_once(void **state)
 		assert_in_range(call_bytes, 1, CALL_BYTES_MAX);
 }
 
-static void their_connections_are_used_again(void **state)
+UNDER_LOAD(their_connections_are_used_again)
 {
-	struct model_fixture *const fixture = *state;
 	int first_count;
 
 	run_wave(fixture);
@@ -123,9 +124,8 @@ static void their_connections_are_used_again(void **state)
 }
 
 /* TLS with a server that does not speak it goes on until the time limit. */
-static void connections_over_tls_share_what_is_trusted(void **state)
+UNDER_LOAD(connections_over_tls_share_what_is_trusted)
 {
-	struct model_fixture *const fixture = *state;
 	struct load load = {.fixture = fixture};
 	const size_t before_bytes = resident_bytes_before();
 	char url[64];
@@ -147,17 +147,4 @@ static void connections_over_tls_share_what_is_trusted(void **state)
 		assert_in_range(call_bytes, 1, 2 * CALL_BYTES_MAX);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			connections_over_tls_share_what_is_trusted, setup, model_fixture_teardown),
-		cmocka_unit_test_setup_teardown(
-			five_thousand_calls_wait_at_once, setup, model_fixture_teardown),
-		cmocka_unit_test_setup_teardown(
-			their_connections_are_used_again, setup, model_fixture_teardown),
-	};
-
-	return cmocka_run_group_tests_name(
-		"model-load", tests, model_group_setup, model_group_teardown);
-}
+TEST_GROUP(model_group_setup, model_group_teardown)

@@ -122,31 +122,25 @@ static void expect_survived(const char *body_text)
 	assert_true(failed_count > 20);
 }
 
-static void a_document_needs_all_its_memory(void **state)
+TEST(a_document_needs_all_its_memory)
 {
-	(void)state;
-
 	expect_survived("{'model':'m','choices':[{'message':{'content':[{'text':'a'}],'tool_calls':"
 			"[{'id':'c','function':{'name':'f','arguments':{'a':1}}}]},"
 			"'finish_reason':'stop'}],'usage':{'prompt_tokens':1}}");
 	expect_survived("{'choices':[{'message':{'refusal':'no'}}]}");
 }
 
-static void a_stream_needs_all_its_memory(void **state)
+TEST(a_stream_needs_all_its_memory)
 {
-	(void)state;
-
 	expect_survived("data: {'model':'m','choices':[{'delta':{'content':'a','tool_calls':"
 			"[{'id':'c','function':{'name':'f','arguments':'{}'}}]}}]}\n\n"
 			"data: {'choices':[{'delta':{},'finish_reason':'stop'}],"
 			"'usage':{'prompt_tokens':1}}\n\n");
 }
 
-static void a_failure_is_told_without_memory_for_its_text(void **state)
+TEST(a_failure_is_told_without_memory_for_its_text)
 {
 	struct wfs_model_failure failure = {.status = 500, .secret = "x"};
-
-	(void)state;
 
 	until_failure = 1;
 	wfs_model_failure_set(&failure, WFS_MODEL_FAILURE_ANSWER, "code", "text");
@@ -161,14 +155,12 @@ static void a_failure_is_told_without_memory_for_its_text(void **state)
 	"{'provider':'openai','base_url':'http://127.0.0.1/v1','model':'m'," \
 	"'dimensions':2,'extra_body':{'user':'u'}}"
 
-static void a_request_for_an_embedding_needs_all_its_memory(void **state)
+TEST(a_request_for_an_embedding_needs_all_its_memory)
 {
 	WFS_AUTO_JSON json_t *entry = json_of(EMBEDDER);
 	WFS_AUTO_JSON json_t *body = NULL;
 	unsigned int failed_count = 0;
 	int r;
-
-	(void)state;
 
 	do {
 		until_failure = ++failed_count;
@@ -202,19 +194,16 @@ static unsigned int expect_embedding_survived(const char *answer_text)
 	return failed_count - 1;
 }
 
-static void an_embedding_needs_all_its_memory(void **state)
+TEST(an_embedding_needs_all_its_memory)
 {
-	(void)state;
-
 	assert_int_equal(expect_embedding_survived("{'data':[{'embedding':[1,2]}]}"), 1);
 	assert_int_equal(expect_embedding_survived("{'data':[{'embedding':'AACAPwAAAL8='}]}"), 2);
 }
 
 /* --- the client --- */
 
-static void a_client_needs_all_its_memory(void **state)
+WITH_MODEL(a_client_needs_all_its_memory)
 {
-	struct model_fixture *const fixture = *state;
 	struct wfs_model_client *client = NULL;
 
 	until_failure = 1;
@@ -224,9 +213,8 @@ static void a_client_needs_all_its_memory(void **state)
 	assert_null(client);
 }
 
-static void a_call_begins_with_all_its_memory_or_not_at_all(void **state)
+WITH_MODEL(a_call_begins_with_all_its_memory_or_not_at_all)
 {
-	struct model_fixture *const fixture = *state;
 	AUTO_OUTCOME struct outcome outcome = {0};
 	unsigned int failed_count = 0;
 	unsigned int curl_failed_count = 0;
@@ -252,9 +240,8 @@ static void a_call_begins_with_all_its_memory_or_not_at_all(void **state)
 	expect_content(&outcome, "ok");
 }
 
-static void an_attempt_without_memory_is_made_again(void **state)
+WITH_MODEL(an_attempt_without_memory_is_made_again)
 {
-	struct model_fixture *const fixture = *state;
 	AUTO_OUTCOME struct outcome outcome = {0};
 	AUTO_OUTCOME struct outcome failed = {0};
 
@@ -279,9 +266,8 @@ static void no_end(void *context, const struct wfs_model_result *result)
 	fail_msg("it was cancelled");
 }
 
-static void a_call_for_an_embedding_begins_with_all_its_memory(void **state)
+WITH_MODEL(a_call_for_an_embedding_begins_with_all_its_memory)
 {
-	struct model_fixture *const fixture = *state;
 	const struct wfs_model_callbacks callbacks = {.done = no_end};
 	WFS_AUTO_JSON json_t *entry = json_of(EMBEDDER);
 	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
@@ -305,9 +291,8 @@ static void a_call_for_an_embedding_begins_with_all_its_memory(void **state)
 	wfs_model_call_cancel(call);
 }
 
-static void a_vector_without_memory_is_a_failure(void **state)
+WITH_MODEL(a_vector_without_memory_is_a_failure)
 {
-	struct model_fixture *const fixture = *state;
 	WFS_AUTO_JSON json_t *entry = json_of(EMBEDDER);
 	WFS_AUTO_JSON json_t *answer = json_of("{'data':[{'embedding':[1,2]}]}");
 	const struct wfs_model_result result = {.completion = answer};
@@ -332,9 +317,8 @@ static void free_client(void *context, const struct wfs_model_result *result)
 }
 
 /* Both calls end in one turn: the end of the second one is not told any more. */
-static void a_client_may_go_at_the_end_of_a_call(void **state)
+WITH_MODEL(a_client_may_go_at_the_end_of_a_call)
 {
-	struct model_fixture *const fixture = *state;
 	const struct wfs_model_request request = {
 		.endpoint = &fixture->endpoint, .idempotency_key = "k"};
 	const struct wfs_model_callbacks callbacks = {.context = fixture, .done = free_client};
@@ -352,25 +336,4 @@ static void a_client_may_go_at_the_end_of_a_call(void **state)
 	assert_null(fixture->client);
 }
 
-#define TEST(name) \
-	cmocka_unit_test_setup_teardown(name, model_fixture_setup, model_fixture_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_document_needs_all_its_memory),
-		cmocka_unit_test(a_stream_needs_all_its_memory),
-		cmocka_unit_test(a_failure_is_told_without_memory_for_its_text),
-		cmocka_unit_test(a_request_for_an_embedding_needs_all_its_memory),
-		cmocka_unit_test(an_embedding_needs_all_its_memory),
-		TEST(a_client_needs_all_its_memory),
-		TEST(a_call_begins_with_all_its_memory_or_not_at_all),
-		TEST(an_attempt_without_memory_is_made_again),
-		TEST(a_call_for_an_embedding_begins_with_all_its_memory),
-		TEST(a_vector_without_memory_is_a_failure),
-		TEST(a_client_may_go_at_the_end_of_a_call),
-	};
-
-	return cmocka_run_group_tests_name(
-		"model-memory", tests, model_group_setup, model_group_teardown);
-}
+TEST_GROUP(model_group_setup, model_group_teardown)

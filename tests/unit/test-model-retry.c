@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When a request is sent once more. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
 
 #include "agents/model/retry.h"
 
@@ -36,11 +31,9 @@ static void expect_final(const struct wfs_retry_input *input)
 }
 
 /* Case 92. */
-static void statuses_worth_it_are_retried(void **state)
+TEST(statuses_worth_it_are_retried)
 {
 	const int statuses[] = {408, 409, 429, 500, 502, 503, 504, 529};
-
-	(void)state;
 
 	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++) {
 		const struct wfs_retry_input input = after(statuses[i]);
@@ -51,11 +44,9 @@ static void statuses_worth_it_are_retried(void **state)
 }
 
 /* Case 93. */
-static void other_statuses_are_final(void **state)
+TEST(other_statuses_are_final)
 {
 	const int statuses[] = {200, 301, 307, 400, 401, 403, 404, 413, 422, 501};
-
-	(void)state;
 
 	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++) {
 		const struct wfs_retry_input input = after(statuses[i]);
@@ -65,11 +56,9 @@ static void other_statuses_are_final(void **state)
 	}
 }
 
-static void what_the_transport_lost_is_retried(void **state)
+TEST(what_the_transport_lost_is_retried)
 {
 	struct wfs_retry_input input = after(0);
-
-	(void)state;
 
 	expect_final(&input);
 	input.lost = true;
@@ -79,11 +68,9 @@ static void what_the_transport_lost_is_retried(void **state)
 }
 
 /* Case 92. */
-static void the_last_attempt_is_final(void **state)
+TEST(the_last_attempt_is_final)
 {
 	struct wfs_retry_input input = after(500);
-
-	(void)state;
 
 	input.attempt = 2;
 	expect_wait(&input, 1000);
@@ -91,11 +78,9 @@ static void the_last_attempt_is_final(void **state)
 	expect_final(&input);
 }
 
-static void waits_double_up_to_eight_seconds(void **state)
+TEST(waits_double_up_to_eight_seconds)
 {
 	struct wfs_retry_input input = after(500);
-
-	(void)state;
 
 	input.attempt_max = 100;
 	input.attempt = 4;
@@ -106,11 +91,9 @@ static void waits_double_up_to_eight_seconds(void **state)
 	expect_wait(&input, 8000);
 }
 
-static void chance_takes_up_to_a_quarter_off(void **state)
+TEST(chance_takes_up_to_a_quarter_off)
 {
 	struct wfs_retry_input input = after(500);
-
-	(void)state;
 
 	input.random = 0.5;
 	expect_wait(&input, 438);
@@ -119,11 +102,9 @@ static void chance_takes_up_to_a_quarter_off(void **state)
 }
 
 /* Case 87. */
-static void seconds_of_the_server_are_kept(void **state)
+TEST(seconds_of_the_server_are_kept)
 {
 	struct wfs_retry_input input = after(429);
-
-	(void)state;
 
 	input.random = 0.9;
 	input.retry_after = "1";
@@ -133,11 +114,9 @@ static void seconds_of_the_server_are_kept(void **state)
 }
 
 /* Case 88. */
-static void milliseconds_go_before_seconds(void **state)
+TEST(milliseconds_go_before_seconds)
 {
 	struct wfs_retry_input input = after(429);
-
-	(void)state;
 
 	input.retry_after_ms = "50";
 	input.retry_after = "9";
@@ -147,22 +126,18 @@ static void milliseconds_go_before_seconds(void **state)
 }
 
 /* Case 89. */
-static void a_date_is_a_wait_from_now(void **state)
+TEST(a_date_is_a_wait_from_now)
 {
 	struct wfs_retry_input input = after(503);
-
-	(void)state;
 
 	input.retry_after = "Tue, 14 Nov 2023 22:13:22 GMT"; /* 1700000002 */
 	expect_wait(&input, 2000);
 }
 
-static void a_wait_that_is_none_is_ignored(void **state)
+TEST(a_wait_that_is_none_is_ignored)
 {
 	const char *const texts[] = {"", "0", "-5", "soon", "inf", "nan", "0x10", "1e3", "1,5",
 		"Tue, 14 Nov 2023 22:13:19 GMT"};
-
-	(void)state;
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct wfs_retry_input input = after(429);
@@ -174,11 +149,9 @@ static void a_wait_that_is_none_is_ignored(void **state)
 }
 
 /* Case 90. */
-static void a_wait_that_is_too_long_is_final_and_told(void **state)
+TEST(a_wait_that_is_too_long_is_final_and_told)
 {
 	struct wfs_retry_input input = after(429);
-
-	(void)state;
 
 	input.should_retry = "true"; /* changes nothing */
 	input.retry_after = "120";
@@ -193,11 +166,9 @@ static void a_wait_that_is_too_long_is_final_and_told(void **state)
 }
 
 /* Case 91. */
-static void an_empty_purse_is_final(void **state)
+TEST(an_empty_purse_is_final)
 {
 	struct wfs_retry_input input = after(429);
-
-	(void)state;
 
 	input.should_retry = "true";
 	input.code = "insufficient_quota";
@@ -210,11 +181,9 @@ static void an_empty_purse_is_final(void **state)
 }
 
 /* Case 94. */
-static void the_server_may_say_whether_to_retry(void **state)
+TEST(the_server_may_say_whether_to_retry)
 {
 	struct wfs_retry_input input = after(503);
-
-	(void)state;
 
 	input.should_retry = "false";
 	expect_final(&input);
@@ -225,36 +194,12 @@ static void the_server_may_say_whether_to_retry(void **state)
 	expect_wait(&input, 500);
 }
 
-static void nothing_is_retried_once_text_was_given(void **state)
+TEST(nothing_is_retried_once_text_was_given)
 {
 	struct wfs_retry_input input = after(0);
-
-	(void)state;
 
 	input.lost = true;
 	input.should_retry = "true";
 	input.text_given = true;
 	expect_final(&input);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(statuses_worth_it_are_retried),
-		cmocka_unit_test(other_statuses_are_final),
-		cmocka_unit_test(what_the_transport_lost_is_retried),
-		cmocka_unit_test(the_last_attempt_is_final),
-		cmocka_unit_test(waits_double_up_to_eight_seconds),
-		cmocka_unit_test(chance_takes_up_to_a_quarter_off),
-		cmocka_unit_test(seconds_of_the_server_are_kept),
-		cmocka_unit_test(milliseconds_go_before_seconds),
-		cmocka_unit_test(a_date_is_a_wait_from_now),
-		cmocka_unit_test(a_wait_that_is_none_is_ignored),
-		cmocka_unit_test(a_wait_that_is_too_long_is_final_and_told),
-		cmocka_unit_test(an_empty_purse_is_final),
-		cmocka_unit_test(the_server_may_say_whether_to_retry),
-		cmocka_unit_test(nothing_is_retried_once_text_was_given),
-	};
-
-	return cmocka_run_group_tests_name("model-retry", tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Server-sent events: line ends, chunks, comments, bounds. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
 
 #include <errno.h>
 
@@ -69,10 +64,8 @@ static void expect_events(const char *text, const char *expected)
 }
 
 /* Case 107. */
-static void lines_end_with_lf_cr_or_crlf(void **state)
+TEST(lines_end_with_lf_cr_or_crlf)
 {
-	(void)state;
-
 	expect_events("data: a\n\ndata: b\n\n", "a;b;");
 	expect_events("data: a\r\n\r\ndata: b\r\n\r\n", "a;b;");
 	expect_events("data: a\r\rdata: b\r\r", "a;b;");
@@ -80,69 +73,53 @@ static void lines_end_with_lf_cr_or_crlf(void **state)
 }
 
 /* Case 107. */
-static void comments_and_other_fields_are_skipped(void **state)
+TEST(comments_and_other_fields_are_skipped)
 {
-	(void)state;
-
 	expect_events(
 		": keep-alive\n\nevent: x\nid: 1\n: more\ndata: a\nretry: 5\ndatas: b\n\n", "a;");
 }
 
-static void one_space_behind_the_colon_is_dropped(void **state)
+TEST(one_space_behind_the_colon_is_dropped)
 {
-	(void)state;
-
 	expect_events("data:a\n\ndata: b\n\ndata:  c\n\ndata:d: e\n\n", "a;b; c;d: e;");
 }
 
-static void lines_of_one_event_are_joined(void **state)
+TEST(lines_of_one_event_are_joined)
 {
-	(void)state;
-
 	expect_events("data: a\ndata\ndata: b\n\n", "a\n\nb;");
 }
 
-static void a_byte_order_mark_is_skipped_only_at_the_beginning(void **state)
+TEST(a_byte_order_mark_is_skipped_only_at_the_beginning)
 {
-	(void)state;
-
 	expect_events("\xef\xbb\xbf"
 		      "data: a\n\n\xef\xbb\xbf"
 		      "data: b\n\n",
 		"a;");
 }
 
-static void a_line_that_begins_with_a_brace_is_stray(void **state)
+TEST(a_line_that_begins_with_a_brace_is_stray)
 {
-	(void)state;
-
 	expect_events("data: a\n\n{\"error\": 1}\n", "a;!{\"error\": 1};");
 	expect_events("{\"error\": 1}", "!{\"error\": 1};");
 }
 
-static void an_event_without_its_blank_line_counts_at_the_end(void **state)
+TEST(an_event_without_its_blank_line_counts_at_the_end)
 {
-	(void)state;
-
 	expect_events("data: a\n\ndata: b\n", "a;b;");
 }
 
-static void half_a_line_is_dropped_at_the_end(void **state)
+TEST(half_a_line_is_dropped_at_the_end)
 {
-	(void)state;
-
 	expect_events("data: a\n\ndata: b", "a;");
 	expect_events("data: a\n\ndata: b\ndata: c", "a;");
 }
 
-static void a_line_that_is_too_long_is_refused(void **state)
+TEST(a_line_that_is_too_long_is_refused)
 {
 	WFS_AUTO_SSE struct wfs_sse sse = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer seen = {0};
 	const struct wfs_sse_sink sink = {.context = &seen, .event = note_event};
 	WFS_AUTO_FREE char *line = malloc(WFS_SSE_EVENT_MAX);
-
-	(void)state;
 
 	assert_non_null(line);
 	memset(line, ':', WFS_SSE_EVENT_MAX);
@@ -150,7 +127,7 @@ static void a_line_that_is_too_long_is_refused(void **state)
 	assert_int_equal(wfs_sse_feed(&sse, ":", 1, &sink), -EFBIG);
 }
 
-static void an_event_of_too_many_lines_is_refused(void **state)
+TEST(an_event_of_too_many_lines_is_refused)
 {
 	WFS_AUTO_SSE struct wfs_sse sse = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer seen = {0};
@@ -158,39 +135,16 @@ static void an_event_of_too_many_lines_is_refused(void **state)
 	const char line[] = "data: 0123456789012345678901234567890123456789\n";
 	int r = 0;
 
-	(void)state;
-
 	for (size_t size = 0; size <= 2 * (size_t)WFS_SSE_EVENT_MAX && r == 0; size += strlen(line))
 		r = wfs_sse_feed(&sse, line, strlen(line), &sink);
 	assert_int_equal(r, -EFBIG);
 	assert_true(sse.data.size <= WFS_SSE_EVENT_MAX);
 }
 
-static void what_the_sink_returns_ends_the_feeding(void **state)
+TEST(what_the_sink_returns_ends_the_feeding)
 {
 	WFS_AUTO_SSE struct wfs_sse sse = {0};
 	const struct wfs_sse_sink sink = {.event = refuse_event};
 
-	(void)state;
-
 	assert_int_equal(wfs_sse_feed(&sse, "data: a\n\n", 9, &sink), -ECANCELED);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines_end_with_lf_cr_or_crlf),
-		cmocka_unit_test(comments_and_other_fields_are_skipped),
-		cmocka_unit_test(one_space_behind_the_colon_is_dropped),
-		cmocka_unit_test(lines_of_one_event_are_joined),
-		cmocka_unit_test(a_byte_order_mark_is_skipped_only_at_the_beginning),
-		cmocka_unit_test(a_line_that_begins_with_a_brace_is_stray),
-		cmocka_unit_test(an_event_without_its_blank_line_counts_at_the_end),
-		cmocka_unit_test(half_a_line_is_dropped_at_the_end),
-		cmocka_unit_test(a_line_that_is_too_long_is_refused),
-		cmocka_unit_test(an_event_of_too_many_lines_is_refused),
-		cmocka_unit_test(what_the_sink_returns_ends_the_feeding),
-	};
-
-	return cmocka_run_group_tests_name("model-sse", tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Deltas of a streamed completion. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
+#include "tests/unit/json-helper.h"
 
 #include <errno.h>
 
 #include "agents/model/stream.h"
-#include "tests/unit/json-helper.h"
 
 #define FINISH "{'choices':[{'delta':{},'finish_reason':'stop'}]}"
 
@@ -65,7 +60,7 @@ static void expect_calls(const char *const *deltas, const char *calls)
 		free((char *)events[i]);
 }
 
-static void texts_are_joined_and_the_last_chunk_has_the_usage(void **state)
+TEST(texts_are_joined_and_the_last_chunk_has_the_usage)
 {
 	/* Case 111. */
 	const char *const events[] = {
@@ -82,23 +77,19 @@ static void texts_are_joined_and_the_last_chunk_has_the_usage(void **state)
 		NULL,
 	};
 
-	(void)state;
-
 	expect(events,
 		"{'content':'hello','finish_reason':'stop','model':'m','tool_calls':[],"
 		"'usage':{'completion_tokens':5,'prompt_tokens':10,'total_tokens':15}}");
 }
 
-static void a_silent_answer_is_an_empty_text(void **state)
+TEST(a_silent_answer_is_an_empty_text)
 {
 	const char *const events[] = {FINISH, NULL};
-
-	(void)state;
 
 	expect(events, "{'content':'','finish_reason':'stop','tool_calls':[],'usage':null}");
 }
 
-static void a_refusal_is_joined(void **state)
+TEST(a_refusal_is_joined)
 {
 	const char *const events[] = {
 		"{'choices':[{'delta':{'content':'','refusal':'I will '}}]}",
@@ -107,15 +98,13 @@ static void a_refusal_is_joined(void **state)
 		NULL,
 	};
 
-	(void)state;
-
 	expect(events,
 		"{'content':'I will not.','finish_reason':'content_filter','tool_calls':[],"
 		"'usage':null}");
 }
 
 /* Case 108. */
-static void interleaved_arguments_are_told_apart_by_index(void **state)
+TEST(interleaved_arguments_are_told_apart_by_index)
 {
 	const char *const deltas[] = {
 		"'index':0,'id':'a','type':'function','function':{'name':'f','arguments':''}",
@@ -134,15 +123,13 @@ static void interleaved_arguments_are_told_apart_by_index(void **state)
 		NULL,
 	};
 
-	(void)state;
-
 	expect_calls(deltas,
 		"{'arguments':'012345678','id':'a','name':'f'},"
 		"{'arguments':'xyz','id':'b','name':'g'}");
 }
 
 /* Case 109. */
-static void a_new_id_under_an_old_index_opens_a_call(void **state)
+TEST(a_new_id_under_an_old_index_opens_a_call)
 {
 	const char *const deltas[] = {
 		"'index':0,'id':'a','function':{'name':'f','arguments':'1'}",
@@ -152,14 +139,12 @@ static void a_new_id_under_an_old_index_opens_a_call(void **state)
 		NULL,
 	};
 
-	(void)state;
-
 	expect_calls(deltas,
 		"{'arguments':'14','id':'a','name':'f'},{'arguments':'23','id':'b','name':'g'}");
 }
 
 /* Case 110. */
-static void without_index_an_id_opens_and_none_continues(void **state)
+TEST(without_index_an_id_opens_and_none_continues)
 {
 	const char *const deltas[] = {
 		"'id':'a','function':{'name':'f','arguments':'1'}",
@@ -170,13 +155,11 @@ static void without_index_an_id_opens_and_none_continues(void **state)
 		NULL,
 	};
 
-	(void)state;
-
 	expect_calls(deltas,
 		"{'arguments':'12','id':'a','name':'f'},{'arguments':'34','id':'b','name':'g'}");
 }
 
-static void whole_calls_without_index_or_id_stay_apart(void **state)
+TEST(whole_calls_without_index_or_id_stay_apart)
 {
 	const char *const deltas[] = {
 		"'function':{'name':'f','arguments':'1'}",
@@ -184,12 +167,10 @@ static void whole_calls_without_index_or_id_stay_apart(void **state)
 		NULL,
 	};
 
-	(void)state;
-
 	expect_calls(deltas, "{'arguments':'1','name':'f'},{'arguments':'2','name':'f'}");
 }
 
-static void an_id_is_followed_to_another_index(void **state)
+TEST(an_id_is_followed_to_another_index)
 {
 	const char *const deltas[] = {
 		"'index':0,'id':'a','function':{'name':'f','arguments':'1'}",
@@ -198,12 +179,10 @@ static void an_id_is_followed_to_another_index(void **state)
 		NULL,
 	};
 
-	(void)state;
-
 	expect_calls(deltas, "{'arguments':'123','id':'a','name':'f'}");
 }
 
-static void id_and_name_that_are_repeated_count_once(void **state)
+TEST(id_and_name_that_are_repeated_count_once)
 {
 	const char *const deltas[] = {
 		"'index':0,'id':'a','function':{'name':'f','arguments':'1'}",
@@ -211,12 +190,10 @@ static void id_and_name_that_are_repeated_count_once(void **state)
 		NULL,
 	};
 
-	(void)state;
-
 	expect_calls(deltas, "{'arguments':'12','id':'a','name':'f'}");
 }
 
-static void an_id_may_come_after_the_index(void **state)
+TEST(an_id_may_come_after_the_index)
 {
 	const char *const deltas[] = {
 		"'index':0,'function':{'name':'f'}",
@@ -224,12 +201,10 @@ static void an_id_may_come_after_the_index(void **state)
 		NULL,
 	};
 
-	(void)state;
-
 	expect_calls(deltas, "{'arguments':'1','id':'a','name':'f'}");
 }
 
-static void arguments_may_be_an_object_or_never_come(void **state)
+TEST(arguments_may_be_an_object_or_never_come)
 {
 	const char *const deltas[] = {
 		"'index':0,'id':'a','function':{'name':'f','arguments':{'b':2,'a':1}}",
@@ -239,14 +214,12 @@ static void arguments_may_be_an_object_or_never_come(void **state)
 		NULL,
 	};
 
-	(void)state;
-
 	expect_calls(deltas,
 		"{'arguments':'{\\'a\\':1,\\'b\\':2}','id':'a','name':'f'},{'id':'b','name':'g'},"
 		"{'id':'c'},{'arguments':'','id':'d','name':'h'}");
 }
 
-static void events_of_odd_shapes_are_survived(void **state)
+TEST(events_of_odd_shapes_are_survived)
 {
 	const char *const events[] = {
 		"{}",
@@ -258,8 +231,6 @@ static void events_of_odd_shapes_are_survived(void **state)
 		FINISH,
 		NULL,
 	};
-
-	(void)state;
 
 	expect(events, "{'content':'','finish_reason':'stop','tool_calls':[],'usage':null}");
 }
@@ -277,7 +248,7 @@ static void expect_failure(const char *const *events, const char *code, const ch
 }
 
 /* Case 112. */
-static void an_error_after_text_is_a_failure_and_the_text_stays(void **state)
+TEST(an_error_after_text_is_a_failure_and_the_text_stays)
 {
 	const char *const events[] = {
 		"{'choices':[{'delta':{'content':'he'}}]}",
@@ -285,32 +256,26 @@ static void an_error_after_text_is_a_failure_and_the_text_stays(void **state)
 		NULL,
 	};
 
-	(void)state;
-
 	expect_failure(events, "500", "engine died");
 }
 
-static void an_event_that_is_no_object_is_a_failure(void **state)
+TEST(an_event_that_is_no_object_is_a_failure)
 {
 	const char *const events[] = {
 		"{'choices':[{'delta':{'content':'he'}}]}", "{'choices':", NULL};
-
-	(void)state;
 
 	expect_failure(events, "invalid_answer",
 		"expected a JSON object in an event of the stream, got: {\"choices\":");
 }
 
 /* Case 113. */
-static void an_end_without_a_finish_reason_is_a_failure(void **state)
+TEST(an_end_without_a_finish_reason_is_a_failure)
 {
 	WFS_AUTO_STREAM struct wfs_stream *stream = NULL;
 	const char *const events[] = {
 		"{'choices':[{'delta':{'content':'he'},'finish_reason':null}]}", "[DONE]", NULL};
 	struct wfs_model_failure failure = {0};
 	json_t *completion = NULL;
-
-	(void)state;
 
 	assert_int_equal(wfs_stream_new(&stream), 0);
 	assert_int_equal(feed(stream, events, &failure), 0);
@@ -321,14 +286,12 @@ static void an_end_without_a_finish_reason_is_a_failure(void **state)
 	assert_string_equal(failure.code, "incomplete_answer");
 }
 
-static void too_many_calls_are_refused(void **state)
+TEST(too_many_calls_are_refused)
 {
 	WFS_AUTO_STREAM struct wfs_stream *stream = NULL;
 	struct wfs_model_failure failure = {0};
 	int r = 0;
 	int i = 0;
-
-	(void)state;
 
 	assert_int_equal(wfs_stream_new(&stream), 0);
 	for (; r == 0 && i <= WFS_COMPLETION_CALLS_MAX; i++) {
@@ -344,34 +307,7 @@ static void too_many_calls_are_refused(void **state)
 	assert_int_equal(failure.kind, WFS_MODEL_FAILURE_TOO_LARGE);
 }
 
-static void freeing_none_is_allowed(void **state)
+TEST(freeing_none_is_allowed)
 {
-	(void)state;
-
 	wfs_stream_free(NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(texts_are_joined_and_the_last_chunk_has_the_usage),
-		cmocka_unit_test(a_silent_answer_is_an_empty_text),
-		cmocka_unit_test(a_refusal_is_joined),
-		cmocka_unit_test(interleaved_arguments_are_told_apart_by_index),
-		cmocka_unit_test(a_new_id_under_an_old_index_opens_a_call),
-		cmocka_unit_test(without_index_an_id_opens_and_none_continues),
-		cmocka_unit_test(whole_calls_without_index_or_id_stay_apart),
-		cmocka_unit_test(an_id_is_followed_to_another_index),
-		cmocka_unit_test(id_and_name_that_are_repeated_count_once),
-		cmocka_unit_test(an_id_may_come_after_the_index),
-		cmocka_unit_test(arguments_may_be_an_object_or_never_come),
-		cmocka_unit_test(events_of_odd_shapes_are_survived),
-		cmocka_unit_test(an_error_after_text_is_a_failure_and_the_text_stays),
-		cmocka_unit_test(an_event_that_is_no_object_is_a_failure),
-		cmocka_unit_test(an_end_without_a_finish_reason_is_a_failure),
-		cmocka_unit_test(too_many_calls_are_refused),
-		cmocka_unit_test(freeing_none_is_allowed),
-	};
-
-	return cmocka_run_group_tests_name("model-stream", tests, NULL, NULL);
 }

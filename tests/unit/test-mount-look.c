@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a process of its own sees of a path. What hangs is in tests/mount/test-hanging-place. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -57,6 +52,8 @@ static int teardown(void **state)
 	return 0;
 }
 
+#define LOOKS(name) TEST_WITH(name, struct fixture *fixture, NULL, NULL)
+
 static void assert_resolved(const struct fixture *fixture, const char *name, const char *expected)
 {
 	WFS_AUTO_FREE char *path = NULL;
@@ -66,10 +63,8 @@ static void assert_resolved(const struct fixture *fixture, const char *name, con
 	assert_string_equal(path, path_of(fixture, expected));
 }
 
-static void a_directory_is_resolved_with_or_without_links(void **state)
+LOOKS(a_directory_is_resolved_with_or_without_links)
 {
-	const struct fixture *fixture = *state;
-
 	assert_resolved(fixture, "place", "place");
 	assert_resolved(fixture, "place/", "place");
 	assert_resolved(fixture, "link", "place");
@@ -78,64 +73,52 @@ static void a_directory_is_resolved_with_or_without_links(void **state)
 	assert_resolved(fixture, "place/../link/.", "place");
 }
 
-static void the_root_is_resolved(void **state)
+TEST(the_root_is_resolved)
 {
 	WFS_AUTO_FREE char *root = NULL;
 	WFS_AUTO_FREE char *below = NULL;
 
-	(void)state;
 	assert_int_equal(wfs_mount_resolve("/", &root, NULL), 0);
 	assert_string_equal(root, "/");
 	assert_int_equal(wfs_mount_resolve("/tmp/..//below", &below, NULL), 0);
 	assert_string_equal(below, "/below");
 }
 
-static void what_leads_nowhere_is_refused(void **state)
+LOOKS(what_leads_nowhere_is_refused)
 {
 	struct wfs_error error = {.code = WFS_OK};
 	char *path = NULL;
 
-	assert_int_equal(wfs_mount_resolve(path_of(*state, "none/below"), &path, &error), -ENOENT);
-	assert_int_equal(wfs_mount_resolve(path_of(*state, "file/below"), &path, &error), -ENOTDIR);
+	assert_int_equal(wfs_mount_resolve(path_of(fixture, "none/below"), &path, &error), -ENOENT);
+	assert_int_equal(
+		wfs_mount_resolve(path_of(fixture, "file/below"), &path, &error), -ENOTDIR);
 	assert_int_equal(wfs_mount_resolve("relative", &path, &error), -EINVAL);
 	assert_null(path);
 }
 
-static void a_directory_is_told_from_what_is_none(void **state)
+LOOKS(a_directory_is_told_from_what_is_none)
 {
 	struct wfs_error error = {.code = WFS_OK};
 
-	assert_int_equal(wfs_mount_look_directory(path_of(*state, "place"), &error), 0);
-	assert_int_equal(wfs_mount_look_directory(path_of(*state, "link"), &error), 0);
-	assert_int_equal(wfs_mount_look_directory(path_of(*state, "file"), &error), -EINVAL);
+	assert_int_equal(wfs_mount_look_directory(path_of(fixture, "place"), &error), 0);
+	assert_int_equal(wfs_mount_look_directory(path_of(fixture, "link"), &error), 0);
+	assert_int_equal(wfs_mount_look_directory(path_of(fixture, "file"), &error), -EINVAL);
 	assert_non_null(strstr(error.message, "is not a directory"));
-	assert_int_equal(wfs_mount_look_directory(path_of(*state, "none"), &error), -ENOENT);
+	assert_int_equal(wfs_mount_look_directory(path_of(fixture, "none"), &error), -ENOENT);
 }
 
-static void an_error_is_an_answer(void **state)
+LOOKS(an_error_is_an_answer)
 {
-	assert_int_equal(wfs_mount_answers(path_of(*state, "place"), NULL), 0);
-	assert_int_equal(wfs_mount_answers(path_of(*state, "none"), NULL), 0);
+	assert_int_equal(wfs_mount_answers(path_of(fixture, "place"), NULL), 0);
+	assert_int_equal(wfs_mount_answers(path_of(fixture, "none"), NULL), 0);
 }
 
-static void no_child_is_left(void **state)
+LOOKS(no_child_is_left)
 {
-	assert_int_equal(wfs_mount_answers(path_of(*state, "place"), NULL), 0);
+	assert_int_equal(wfs_mount_answers(path_of(fixture, "place"), NULL), 0);
 
 	assert_int_equal(waitpid(-1, NULL, 0), -1);
 	assert_int_equal(errno, ECHILD);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_directory_is_resolved_with_or_without_links),
-		cmocka_unit_test(the_root_is_resolved),
-		cmocka_unit_test(what_leads_nowhere_is_refused),
-		cmocka_unit_test(a_directory_is_told_from_what_is_none),
-		cmocka_unit_test(an_error_is_an_answer),
-		cmocka_unit_test(no_child_is_left),
-	};
-
-	return cmocka_run_group_tests_name("mount-look", tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown)

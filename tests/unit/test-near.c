@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Near misses: what is near, what is not, and which of several. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
 
 #include <string.h>
 
@@ -23,10 +18,8 @@ static const char *nearest(const char *asked)
 	return near.name;
 }
 
-static void a_letter_that_is_missing_added_replaced_or_swapped_is_near(void **state)
+TEST(a_letter_that_is_missing_added_replaced_or_swapped_is_near)
 {
-	(void)state;
-
 	assert_string_equal(nearest("onwer"), "owner");
 	assert_string_equal(nearest("ownr"), "owner");
 	assert_string_equal(nearest("ownerr"), "owner");
@@ -35,27 +28,22 @@ static void a_letter_that_is_missing_added_replaced_or_swapped_is_near(void **st
 	assert_string_equal(nearest("Artefact"), "artifact");
 }
 
-static void the_nearest_wins(void **state)
+TEST(the_nearest_wins)
 {
-	(void)state;
-
 	assert_string_equal(nearest("artifact"), "artifact");
 	assert_string_equal(nearest("artifactss"), "artifacts");
 }
 
-static void a_word_of_a_name_is_near(void **state)
+TEST(a_word_of_a_name_is_near)
 {
-	(void)state;
-
 	assert_string_equal(nearest("id"), "artifact_id");
 	assert_null(nearest("i"));
 	assert_null(nearest("fact"));
 }
 
-static void what_differs_in_more_is_not_near(void **state)
+TEST(what_differs_in_more_is_not_near)
 {
 	char longest[WFS_NEAR_SIZE_MAX + 2];
-	(void)state;
 
 	memset(longest, 'a', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = '\0';
@@ -69,16 +57,4 @@ static void what_differs_in_more_is_not_near(void **state)
 	assert_null(near.name);
 	wfs_near_try(&near, longest + 1);
 	assert_non_null(near.name);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_letter_that_is_missing_added_replaced_or_swapped_is_near),
-		cmocka_unit_test(the_nearest_wins),
-		cmocka_unit_test(a_word_of_a_name_is_near),
-		cmocka_unit_test(what_differs_in_more_is_not_near),
-	};
-
-	return cmocka_run_group_tests_name("near", tests, NULL, NULL);
 }

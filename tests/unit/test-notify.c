@@ -156,23 +156,23 @@ static int teardown_notify(void **state)
 	return teardown(&shown);
 }
 
+#define NOTIFY(name) TEST_WITH(name, void *state, setup_notify, teardown_notify)
+
 static uint64_t journal_size(void)
 {
 	return attr_of(fixture->shown, "journal/log.jsonl").size_bytes;
 }
 
-static void names_come_before_listings(void **state)
+NOTIFY(names_come_before_listings)
 {
-	(void)state;
 	tell(fixture->shown->world, "{'key':'a/b','op':'set'}");
 
 	assert_string_equal(fixture->told, " entry:a%2Fb inode:cells entry:head inode:journal");
 	assert_int_equal(fixture->ended, 0);
 }
 
-static void the_log_is_dropped_and_stored_once_it_was_looked_up(void **state)
+NOTIFY(the_log_is_dropped_and_stored_once_it_was_looked_up)
 {
-	(void)state;
 	atomic_store(&fixture->notify.log_seen, true);
 
 	tell(fixture->shown->world, "{'key':'a','op':'set'}");
@@ -182,9 +182,8 @@ static void the_log_is_dropped_and_stored_once_it_was_looked_up(void **state)
 	assert_int_equal(atomic_load(&fixture->notify.log_size_bytes), journal_size());
 }
 
-static void what_linux_does_not_know_need_not_be_told(void **state)
+NOTIFY(what_linux_does_not_know_need_not_be_told)
 {
-	(void)state;
 	fixture->failing = "entry";
 	fixture->failure = -ENOENT;
 
@@ -204,9 +203,8 @@ static void act(const char *action)
 	json_decref(request.answer);
 }
 
-static void an_artifacts_name_and_files_are_dropped(void **state)
+NOTIFY(an_artifacts_name_and_files_are_dropped)
 {
-	(void)state;
 	act("{'action_type':'write_artifact','artifact_id':'a','content':'one'}");
 
 	assert_non_null(strstr(fixture->told,
@@ -215,9 +213,8 @@ static void an_artifacts_name_and_files_are_dropped(void **state)
 		"entry:read_price entry:state inode:cells"));
 }
 
-static void of_a_directory_that_linux_does_not_know_no_file_is_told(void **state)
+NOTIFY(of_a_directory_that_linux_does_not_know_no_file_is_told)
 {
-	(void)state;
 	fixture->failing = "inode";
 	fixture->failure = -ENOENT;
 
@@ -231,10 +228,9 @@ static void of_a_directory_that_linux_does_not_know_no_file_is_told(void **state
 	" inode:cells entry:status entry:messages.json entry:events.jsonl entry:transcript.md " \
 	"entry:result.json inode:cells"
 
-static void a_turns_name_and_files_are_dropped(void **state)
+NOTIFY(a_turns_name_and_files_are_dropped)
 {
 	char name[64];
-	(void)state;
 
 	act("{'action_type':'principal','id':'alice'}");
 	fixture->told[0] = '\0';
@@ -276,10 +272,9 @@ static void begin_plan(struct planned *ret_planned)
 	planned_define(ret_planned, "g", json_of(PLANNED_SMALL), NULL);
 }
 
-static void a_plans_names_and_files_are_dropped(void **state)
+NOTIFY(a_plans_names_and_files_are_dropped)
 {
 	struct planned planned;
-	(void)state;
 
 	begin_plan(&planned);
 
@@ -293,10 +288,9 @@ static void a_plans_names_and_files_are_dropped(void **state)
 	assert_non_null(strstr(step, " inode:cells")); /* the listing of steps, behind its names */
 }
 
-static void of_a_step_that_goes_on_the_names_are_dropped(void **state)
+NOTIFY(of_a_step_that_goes_on_the_names_are_dropped)
 {
 	struct planned planned;
-	(void)state;
 
 	begin_plan(&planned);
 	fixture->told[0] = '\0';
@@ -312,10 +306,9 @@ static void of_a_step_that_goes_on_the_names_are_dropped(void **state)
 	assert_null(strstr(cell + 1, " entry:p "));
 }
 
-static void of_steps_that_linux_does_not_know_no_file_is_told(void **state)
+NOTIFY(of_steps_that_linux_does_not_know_no_file_is_told)
 {
 	struct planned planned;
-	(void)state;
 
 	begin_plan(&planned);
 	fixture->told[0] = '\0';
@@ -329,10 +322,9 @@ static void of_steps_that_linux_does_not_know_no_file_is_told(void **state)
 	assert_int_equal(fixture->ended, 0);
 }
 
-static void a_mount_that_cannot_be_told_of_steps_is_ended(void **state)
+NOTIFY(a_mount_that_cannot_be_told_of_steps_is_ended)
 {
 	struct planned planned;
-	(void)state;
 
 	begin_plan(&planned);
 	fixture->told[0] = '\0';
@@ -363,6 +355,8 @@ static int setup_stores(void **state)
 			(struct wfs_teller *)fixture, fixture->known);
 }
 
+#define NOTIFY_STORES(name) TEST_WITH(name, void *state, setup_stores, teardown_notify)
+
 /* The name of an entry's file, behind which its directory's listing is told. */
 static void assert_entry_told(const char *id)
 {
@@ -375,11 +369,10 @@ static void assert_entry_told(const char *id)
 	assert_non_null(strstr(told, " inode:cells"));
 }
 
-static void an_entrys_name_is_dropped_when_it_comes_and_when_it_goes(void **state)
+NOTIFY_STORES(an_entrys_name_is_dropped_when_it_comes_and_when_it_goes)
 {
 	struct world_fixture *const world = fixture->shown->world;
 	char ids[3][MEMORY_ID_TEXT_SIZE];
-	(void)state;
 
 	json_decref(memory_call(world, "alice", "genesis_memory", "create",
 		"[{'id':'notes','config':{'max_entries':2}}]"));
@@ -396,11 +389,10 @@ static void an_entrys_name_is_dropped_when_it_comes_and_when_it_goes(void **stat
 	assert_null(told_of("entries")); /* that leads to the same */
 }
 
-static void of_entries_that_linux_does_not_know_no_name_is_told(void **state)
+NOTIFY_STORES(of_entries_that_linux_does_not_know_no_name_is_told)
 {
 	char id[MEMORY_ID_TEXT_SIZE];
 	char name[64];
-	(void)state;
 
 	memory_make(fixture->shown->world, "notes");
 	fixture->told[0] = '\0';
@@ -413,10 +405,9 @@ static void of_entries_that_linux_does_not_know_no_name_is_told(void **state)
 	assert_int_equal(fixture->ended, 0);
 }
 
-static void what_becomes_a_memory_store_and_what_is_none_any_more_is_told(void **state)
+NOTIFY_STORES(what_becomes_a_memory_store_and_what_is_none_any_more_is_told)
 {
 	struct world_fixture *const world = fixture->shown->world;
-	(void)state;
 
 	memory_make(world, "notes");
 	assert_non_null(told_of("entries"));
@@ -448,11 +439,10 @@ static size_t told_of_transfer(const char *id)
 }
 
 /* Alice cannot read it any more, nor what it had at older heights. */
-static void entries_that_may_not_be_read_any_more_are_dropped(void **state)
+NOTIFY_STORES(entries_that_may_not_be_read_any_more_are_dropped)
 {
 	struct world_fixture *const world = fixture->shown->world;
 	char ids[2][MEMORY_ID_TEXT_SIZE];
-	(void)state;
 
 	memory_make(world, "first");
 	memory_make(world, "empty");
@@ -467,11 +457,10 @@ static void entries_that_may_not_be_read_any_more_are_dropped(void **state)
 	assert_int_equal(told_of_transfer("notes"), of_empty + 4);
 }
 
-static void private_texts_are_dropped_with_any_artifact_that_is_lost(void **state)
+NOTIFY_STORES(private_texts_are_dropped_with_any_artifact_that_is_lost)
 {
 	struct world_fixture *const world = fixture->shown->world;
 	const struct wfs_node text = {.kind = WFS_NODE_TEXT, .number = 1};
-	(void)state;
 
 	memory_make(world, "notes");
 	(void)told_of_transfer("notes");
@@ -493,7 +482,7 @@ static void private_texts_are_dropped_with_any_artifact_that_is_lost(void **stat
 }
 
 /* Each time looks at all names that Linux knows. The commit is made up: it has what two records changed. */
-static void private_texts_are_dropped_once_for_all_artifacts_that_are_lost(void **state)
+NOTIFY_STORES(private_texts_are_dropped_once_for_all_artifacts_that_are_lost)
 {
 	struct world_fixture *const world = fixture->shown->world;
 	const struct wfs_node text = {.kind = WFS_NODE_TEXT, .number = 1};
@@ -502,7 +491,6 @@ static void private_texts_are_dropped_once_for_all_artifacts_that_are_lost(void 
 		{.key = wfs_bytes_text("notes"), .was_live = true, .is_live = true},
 		{.key = wfs_bytes_text("more"), .was_live = true, .is_live = true}};
 	struct wfs_commit commit = {.changes = changes, .change_count = WFS_ARRAY_COUNT(changes)};
-	(void)state;
 
 	memory_make(world, "notes");
 	memory_make(world, "more");
@@ -530,14 +518,13 @@ static void private_texts_are_dropped_once_for_all_artifacts_that_are_lost(void 
 }
 
 /* No action changes what a workflow is at here: the commit is made up. */
-static void what_a_workflow_is_at_is_dropped(void **state)
+NOTIFY_STORES(what_a_workflow_is_at_is_dropped)
 {
 	struct wfs_change change = {.key = wfs_bytes_text("worker"), .is_live = true};
 	const struct wfs_commit commit = {
 		.from_height = 2, .to_height = 3, .changes = &change, .change_count = 1};
 	struct wfs_observer *const observer = &fixture->notify.observer;
 	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture->shown->world, WFS_HEIGHT_HEAD);
-	(void)state;
 
 	assert_int_equal(wfs_session_builtin(fixture->shown->session, &view, WFS_BUILTIN_WORKFLOW,
 				 &change.reducer_id),
@@ -554,9 +541,8 @@ static void what_a_workflow_is_at_is_dropped(void **state)
 	assert_string_equal(fixture->told, " entry:worker entry:state entry:head inode:journal");
 }
 
-static void grants_are_dropped_of_who_has_them_and_had_them(void **state)
+NOTIFY(grants_are_dropped_of_who_has_them_and_had_them)
 {
-	(void)state;
 	act("{'action_type':'principal','id':'alice'}");
 	fixture->told[0] = '\0';
 	act("{'action_type':'grant','cap':'sys/blob@1','to':'alice','params':{},'name':'g'}");
@@ -578,9 +564,8 @@ static size_t count_of(const char *word)
 }
 
 /* The operator administers the world and reads all, until it is deleted. */
-static void content_that_may_not_be_read_any_more_is_dropped(void **state)
+NOTIFY(content_that_may_not_be_read_any_more_is_dropped)
 {
-	(void)state;
 	act("{'action_type':'write_artifact','artifact_id':'a','content':'one'}");
 	act("{'action_type':'write_artifact','artifact_id':'a','content':'two'}");
 	fixture->told[0] = '\0';
@@ -594,9 +579,8 @@ static void content_that_may_not_be_read_any_more_is_dropped(void **state)
 	assert_true(count_of("inode:cells") >= kept + 5);
 }
 
-static void a_mount_that_cannot_be_told_of_a_name_is_ended(void **state)
+NOTIFY(a_mount_that_cannot_be_told_of_a_name_is_ended)
 {
-	(void)state;
 	fixture->failing = "entry";
 	fixture->failure = -ENOMEM;
 
@@ -606,9 +590,8 @@ static void a_mount_that_cannot_be_told_of_a_name_is_ended(void **state)
 	assert_int_equal(fixture->ended, 1);
 }
 
-static void a_mount_that_cannot_be_told_of_a_listing_is_ended(void **state)
+NOTIFY(a_mount_that_cannot_be_told_of_a_listing_is_ended)
 {
-	(void)state;
 	fixture->failing = "inode";
 	fixture->failure = -ENOMEM;
 
@@ -617,9 +600,8 @@ static void a_mount_that_cannot_be_told_of_a_listing_is_ended(void **state)
 	assert_int_equal(fixture->ended, 1);
 }
 
-static void a_teller_that_was_given_up_has_ended_it_itself(void **state)
+NOTIFY(a_teller_that_was_given_up_has_ended_it_itself)
 {
-	(void)state;
 	fixture->failing = "entry";
 	fixture->failure = -ECANCELED;
 
@@ -629,9 +611,8 @@ static void a_teller_that_was_given_up_has_ended_it_itself(void **state)
 	assert_int_equal(fixture->ended, 0);
 }
 
-static void who_waits_for_the_log_to_grow_is_answered(void **state)
+NOTIFY(who_waits_for_the_log_to_grow_is_answered)
 {
-	(void)state;
 	atomic_store(&fixture->notify.log_seen, true);
 	fixture->asks = true;
 
@@ -641,9 +622,8 @@ static void who_waits_for_the_log_to_grow_is_answered(void **state)
 	assert_int_equal(fixture->answered, 1);
 }
 
-static void who_waits_for_the_log_is_answered_when_it_cannot_grow(void **state)
+NOTIFY(who_waits_for_the_log_is_answered_when_it_cannot_grow)
 {
-	(void)state;
 	atomic_store(&fixture->notify.log_seen, true);
 	fixture->asks = true;
 	fixture->failing = "store";
@@ -657,9 +637,8 @@ static void who_waits_for_the_log_is_answered_when_it_cannot_grow(void **state)
 	assert_false(wfs_notify_defer(&fixture->notify, NULL, answer));
 }
 
-static void lines_without_memory_are_read_again(void **state)
+NOTIFY(lines_without_memory_are_read_again)
 {
-	(void)state;
 	atomic_store(&fixture->notify.log_seen, true);
 	fixture->unread = 2;
 
@@ -669,9 +648,8 @@ static void lines_without_memory_are_read_again(void **state)
 	assert_int_equal(atomic_load(&fixture->notify.log_size_bytes), journal_size());
 }
 
-static void a_mount_whose_log_cannot_be_read_is_ended(void **state)
+NOTIFY(a_mount_whose_log_cannot_be_read_is_ended)
 {
-	(void)state;
 	atomic_store(&fixture->notify.log_seen, true);
 	fixture->unread = 1000;
 
@@ -680,11 +658,10 @@ static void a_mount_whose_log_cannot_be_read_is_ended(void **state)
 	assert_int_equal(fixture->ended, 1);
 }
 
-static void a_log_that_may_not_be_seen_is_not_stored(void **state)
+NOTIFY(a_log_that_may_not_be_seen_is_not_stored)
 {
 	const int reasons[] = {-EACCES, -ENOENT};
 
-	(void)state;
 	atomic_store(&fixture->notify.log_seen, true);
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(reasons); i++) {
 		print_message("%s\n", strerrorname_np(-reasons[i]));
@@ -699,9 +676,8 @@ static void a_log_that_may_not_be_seen_is_not_stored(void **state)
 	}
 }
 
-static void a_log_that_may_be_seen_again_begins_where_the_journal_ends(void **state)
+NOTIFY(a_log_that_may_be_seen_again_begins_where_the_journal_ends)
 {
-	(void)state;
 	atomic_store(&fixture->notify.log_seen, true);
 	fixture->unseen = -EACCES;
 	tell(fixture->shown->world, "{'key':'a','op':'set'}");
@@ -715,11 +691,10 @@ static void a_log_that_may_be_seen_again_begins_where_the_journal_ends(void **st
 	assert_int_equal(atomic_load(&fixture->notify.log_size_bytes), journal_size());
 }
 
-static void a_mount_is_made_for_one_who_may_not_see_the_log(void **state)
+NOTIFY(a_mount_is_made_for_one_who_may_not_see_the_log)
 {
 	struct wfs_notify other;
 
-	(void)state;
 	fixture->unseen = -EACCES;
 
 	assert_int_equal(wfs_notify_init(&other, &fixture->shown->tree,
@@ -728,44 +703,4 @@ static void a_mount_is_made_for_one_who_may_not_see_the_log(void **state)
 
 	wfs_notify_stop(&other);
 	wfs_notify_done(&other);
-}
-
-#define NOTIFY(test) cmocka_unit_test_setup_teardown(test, setup_notify, teardown_notify)
-#define NOTIFY_STORES(test) cmocka_unit_test_setup_teardown(test, setup_stores, teardown_notify)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		NOTIFY(names_come_before_listings),
-		NOTIFY(an_artifacts_name_and_files_are_dropped),
-		NOTIFY(a_turns_name_and_files_are_dropped),
-		NOTIFY(a_plans_names_and_files_are_dropped),
-		NOTIFY(of_a_step_that_goes_on_the_names_are_dropped),
-		NOTIFY(of_steps_that_linux_does_not_know_no_file_is_told),
-		NOTIFY(a_mount_that_cannot_be_told_of_steps_is_ended),
-		NOTIFY_STORES(an_entrys_name_is_dropped_when_it_comes_and_when_it_goes),
-		NOTIFY_STORES(of_entries_that_linux_does_not_know_no_name_is_told),
-		NOTIFY_STORES(what_becomes_a_memory_store_and_what_is_none_any_more_is_told),
-		NOTIFY_STORES(entries_that_may_not_be_read_any_more_are_dropped),
-		NOTIFY_STORES(private_texts_are_dropped_with_any_artifact_that_is_lost),
-		NOTIFY_STORES(private_texts_are_dropped_once_for_all_artifacts_that_are_lost),
-		NOTIFY_STORES(what_a_workflow_is_at_is_dropped),
-		NOTIFY(of_a_directory_that_linux_does_not_know_no_file_is_told),
-		NOTIFY(grants_are_dropped_of_who_has_them_and_had_them),
-		NOTIFY(content_that_may_not_be_read_any_more_is_dropped),
-		NOTIFY(the_log_is_dropped_and_stored_once_it_was_looked_up),
-		NOTIFY(what_linux_does_not_know_need_not_be_told),
-		NOTIFY(a_mount_that_cannot_be_told_of_a_name_is_ended),
-		NOTIFY(a_mount_that_cannot_be_told_of_a_listing_is_ended),
-		NOTIFY(a_teller_that_was_given_up_has_ended_it_itself),
-		NOTIFY(who_waits_for_the_log_to_grow_is_answered),
-		NOTIFY(who_waits_for_the_log_is_answered_when_it_cannot_grow),
-		NOTIFY(lines_without_memory_are_read_again),
-		NOTIFY(a_log_that_may_not_be_seen_is_not_stored),
-		NOTIFY(a_log_that_may_be_seen_again_begins_where_the_journal_ends),
-		NOTIFY(a_mount_is_made_for_one_who_may_not_see_the_log),
-		NOTIFY(a_mount_whose_log_cannot_be_read_is_ended),
-	};
-
-	return cmocka_run_group_tests_name("notify", tests, NULL, NULL);
 }

@@ -435,10 +435,9 @@ static const struct damage {
 		"counts other pages or rows than it has"},
 };
 
-static void a_store_without_damage_has_no_problems(void **state)
+IN_STORE(a_store_without_damage_has_no_problems)
 {
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {.count = 0};
-	struct store_fixture *const fixture = *state;
 
 	fill(fixture);
 	assert_int_equal(store_fixture_open(fixture, &(struct wfs_store_options){0}), 0);
@@ -448,9 +447,8 @@ static void a_store_without_damage_has_no_problems(void **state)
 	assert_int_equal(problems.count, 0);
 }
 
-static void every_damage_is_found_and_named(void **state)
+IN_STORE(every_damage_is_found_and_named)
 {
-	struct store_fixture *const fixture = *state;
 	uint8_t *const before = malloc(1 << 24);
 	size_t size;
 
@@ -489,26 +487,11 @@ static bool give_up(void *context, uint64_t done, uint64_t total)
 }
 
 /* Numbers are checked before pages are read, and a walk of few pages is over before it asks. */
-static void a_small_walk_does_not_ask(void **state)
+IN_STORE(a_small_walk_does_not_ask)
 {
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {.count = 0};
-	struct store_fixture *const fixture = *state;
 
 	assert_int_equal(wfs_store_check_pages(fixture->store, &problems, give_up, NULL), 0);
 
 	assert_int_equal(problems.count, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_store_without_damage_has_no_problems,
-			store_fixture_setup, store_fixture_teardown),
-		cmocka_unit_test_setup_teardown(every_damage_is_found_and_named,
-			store_fixture_setup, store_fixture_teardown),
-		cmocka_unit_test_setup_teardown(
-			a_small_walk_does_not_ask, store_fixture_setup, store_fixture_teardown),
-	};
-
-	return cmocka_run_group_tests_name("pages", tests, NULL, NULL);
 }

@@ -47,13 +47,12 @@ static void assert_refused(const char *text, const char *reason)
 	assert_refused_bytes(text, strlen(text), reason);
 }
 
-static void space_is_every_space_and_line_end_of_unicode(void **state)
+TEST(space_is_every_space_and_line_end_of_unicode)
 {
 	static const char *const spaces[] = {"\t", "\v", "\f", " ", "\n", "\r", "\xc2\xa0",
 		"\u1680", "\u2000", "\u200a", "\u2028", "\u2029", "\u202f", "\u205f", "\u3000",
 		"\ufeff"};
 	static const char *const others[] = {"a", "\x01", "\xc2\x85", "\u180e", "\u200b", "\u2013"};
-	(void)state;
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(spaces); i++) {
 		assert_fits("^\\s$", spaces[i]);
@@ -68,10 +67,8 @@ static void space_is_every_space_and_line_end_of_unicode(void **state)
 	}
 }
 
-static void digits_words_and_their_edges_are_those_of_ascii(void **state)
+TEST(digits_words_and_their_edges_are_those_of_ascii)
 {
-	(void)state;
-
 	assert_fits("^\\d\\w\\D\\W$", "1_é-");
 	assert_misses("\\d", "\u0663");
 	assert_misses("\\w", "é");
@@ -82,10 +79,8 @@ static void digits_words_and_their_edges_are_those_of_ascii(void **state)
 	assert_misses("a\\Bé", "aé");
 }
 
-static void dot_fits_a_character_but_no_line_end(void **state)
+TEST(dot_fits_a_character_but_no_line_end)
 {
-	(void)state;
-
 	assert_fits("^.$", "😀");
 	assert_misses("^.$", "\n");
 	assert_misses("^.$", "\r");
@@ -97,10 +92,8 @@ static void dot_fits_a_character_but_no_line_end(void **state)
 	assert_misses("^a$", "a\n");
 }
 
-static void escapes_name_characters(void **state)
+TEST(escapes_name_characters)
 {
-	(void)state;
-
 	assert_fits("^\\t\\n\\v\\f\\r$", "\t\n\v\f\r");
 	assert_fits("^\\cJ\\cj\\x41\\u0041\\u{41}\\u{1F600}\\ud83d\\ude00$", "\n\nAAA😀😀");
 	assert_fits("^[\\b\\x2d\\]]+$", "\b-]");
@@ -108,10 +101,8 @@ static void escapes_name_characters(void **state)
 	assert_misses("^\\0$", "0");
 }
 
-static void properties_have_the_names_of_unicode(void **state)
+TEST(properties_have_the_names_of_unicode)
 {
-	(void)state;
-
 	assert_fits("^\\p{L}\\p{Letter}\\p{gc=Lu}\\p{General_Category=Nd}\\p{digit}$",
 		"aéÄ\u0663"
 		"3");
@@ -128,10 +119,8 @@ static void properties_have_the_names_of_unicode(void **state)
 	assert_refused("\\p{sc=Klingon}", "unknown property after \\P or \\p");
 }
 
-static void brackets_take_ranges_and_a_dash_beside_an_escape(void **state)
+TEST(brackets_take_ranges_and_a_dash_beside_an_escape)
 {
-	(void)state;
-
 	assert_fits("^[a-cx-]+$", "abcx-");
 	assert_fits("^[\\w-.]+$", "a-.");
 	assert_fits("^[a-\\d]+$", "a-5");
@@ -143,10 +132,8 @@ static void brackets_take_ranges_and_a_dash_beside_an_escape(void **state)
 	assert_refused("[[:alpha:]]", "] without its [, written \\] as a character at byte 10");
 }
 
-static void groups_can_be_named_and_referred_to(void **state)
+TEST(groups_can_be_named_and_referred_to)
 {
-	(void)state;
-
 	assert_fits("^(?<quote>['\"])a\\k<quote>$", "'a'");
 	assert_misses("^(?<quote>['\"])a\\k<quote>$", "'a\"");
 	assert_fits("^(?:(a)|b)\\1c$", "bc");
@@ -160,20 +147,16 @@ static void groups_can_be_named_and_referred_to(void **state)
 }
 
 /* In JavaScript the group is unset in the second round, so that `\1` is empty. */
-static void a_reference_to_what_a_repetition_forgets_is_refused(void **state)
+TEST(a_reference_to_what_a_repetition_forgets_is_refused)
 {
-	(void)state;
-
 	assert_refused(
 		"^(?:(a)|b)*\\1$", "a reference to a group that a repetition forgets at byte 11");
 	assert_refused(
 		"(?:(a)?b\\1)+", "a reference to a group that a repetition forgets at byte 8");
 }
 
-static void look_arounds_look(void **state)
+TEST(look_arounds_look)
 {
-	(void)state;
-
 	assert_fits("^(?=.*\\d)(?!.*x)\\w+$", "ab1");
 	assert_misses("^(?=.*\\d)(?!.*x)\\w+$", "abx1");
 	assert_fits("(?<=a|bc)d", "bcd");
@@ -183,10 +166,8 @@ static void look_arounds_look(void **state)
 	assert_refused("(?=a)*", "the quantifier has nothing to repeat at byte 5");
 }
 
-static void quantifiers_are_those_of_ecma_262(void **state)
+TEST(quantifiers_are_those_of_ecma_262)
 {
-	(void)state;
-
 	assert_fits("^a{2}b{1,}c{0,1}d*?e+?f??$", "aabe");
 	assert_fits("^{a}\\{$", "{a}{");
 	assert_refused("a*+", "the quantifier has nothing to repeat at byte 2");
@@ -198,10 +179,8 @@ static void quantifiers_are_those_of_ecma_262(void **state)
 	assert_refused("a{65536}", "more than 65535 repetitions at byte 1");
 }
 
-static void what_only_other_dialects_have_is_refused(void **state)
+TEST(what_only_other_dialects_have_is_refused)
 {
-	(void)state;
-
 	assert_refused("\\Aa\\z", "ECMA-262 has no escape \\A at byte 0");
 	assert_refused("a\\h", "ECMA-262 has no escape \\h at byte 1");
 	assert_refused("\\Qa\\E", "ECMA-262 has no escape \\Q at byte 0");
@@ -214,10 +193,8 @@ static void what_only_other_dialects_have_is_refused(void **state)
 	assert_refused("\\é", "ECMA-262 has no such escape at byte 0");
 }
 
-static void half_written_escapes_are_refused(void **state)
+TEST(half_written_escapes_are_refused)
 {
-	(void)state;
-
 	assert_refused("a\\", "\\ at the end at byte 1");
 	assert_refused("\\x4", "\\x needs two hexadecimal digits at byte 0");
 	assert_refused("\\u004", "\\u needs four hexadecimal digits at byte 0");
@@ -232,12 +209,11 @@ static void half_written_escapes_are_refused(void **state)
 	assert_refused("\xff", "a text that is not UTF-8 at byte 0");
 }
 
-static void a_nul_is_a_character(void **state)
+TEST(a_nul_is_a_character)
 {
 	WFS_AUTO_PATTERN struct wfs_pattern *pattern = NULL;
 	WFS_AUTO_MATCHER struct wfs_matcher *matcher = NULL;
 	struct wfs_error error = {0};
-	(void)state;
 
 	assert_int_equal(wfs_pattern_new("a\0b", 3, WFS_PATTERN_ECMA, &pattern, &error), 0);
 	assert_int_equal(wfs_matcher_new(&matcher), 0);
@@ -246,10 +222,9 @@ static void a_nul_is_a_character(void **state)
 	assert_refused_bytes("a\\\0", 3, "ECMA-262 has no such escape at byte 1");
 }
 
-static void nesting_of_groups_is_bounded(void **state)
+TEST(nesting_of_groups_is_bounded)
 {
 	char text[2 * 201 + 1];
-	(void)state;
 	memset(text, '(', 201);
 	memset(text + 201, ')', 201);
 	text[402] = '\0';
@@ -260,10 +235,9 @@ static void nesting_of_groups_is_bounded(void **state)
 }
 
 /* Each `\S` is a hundred bytes of PCRE2's dialect, and a pattern has 4096. */
-static void the_longest_pattern_is_compiled_or_refused(void **state)
+TEST(the_longest_pattern_is_compiled_or_refused)
 {
 	char text[WFS_PATTERN_SIZE_MAX + 1];
-	(void)state;
 	for (size_t i = 0; i < WFS_PATTERN_SIZE_MAX; i += 2)
 		memcpy(text + i, "\\S", 2);
 	text[WFS_PATTERN_SIZE_MAX] = '\0';
@@ -271,27 +245,4 @@ static void the_longest_pattern_is_compiled_or_refused(void **state)
 	assert_refused(text, "regular expression is too large");
 	text[1000] = '\0';
 	assert_misses(text, "a");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(space_is_every_space_and_line_end_of_unicode),
-		cmocka_unit_test(digits_words_and_their_edges_are_those_of_ascii),
-		cmocka_unit_test(dot_fits_a_character_but_no_line_end),
-		cmocka_unit_test(escapes_name_characters),
-		cmocka_unit_test(properties_have_the_names_of_unicode),
-		cmocka_unit_test(brackets_take_ranges_and_a_dash_beside_an_escape),
-		cmocka_unit_test(groups_can_be_named_and_referred_to),
-		cmocka_unit_test(a_reference_to_what_a_repetition_forgets_is_refused),
-		cmocka_unit_test(look_arounds_look),
-		cmocka_unit_test(quantifiers_are_those_of_ecma_262),
-		cmocka_unit_test(what_only_other_dialects_have_is_refused),
-		cmocka_unit_test(half_written_escapes_are_refused),
-		cmocka_unit_test(a_nul_is_a_character),
-		cmocka_unit_test(nesting_of_groups_is_bounded),
-		cmocka_unit_test(the_longest_pattern_is_compiled_or_refused),
-	};
-
-	return cmocka_run_group_tests_name("pattern-ecma", tests, NULL, NULL);
 }

@@ -23,33 +23,29 @@ static int match(const char *pattern_text, enum wfs_pattern_flags flags, const c
 	return wfs_pattern_match(pattern, matcher, text, strlen(text), WFS_PATTERN_MATCH_MAX);
 }
 
-static void a_pattern_matches_anywhere_unless_it_is_held_to_the_start(void **state)
+TEST(a_pattern_matches_anywhere_unless_it_is_held_to_the_start)
 {
-	(void)state;
-
 	assert_int_equal(match("b.", 0, "abc"), 1);
 	assert_int_equal(match("b.", WFS_PATTERN_AT_START, "abc"), 0);
 	assert_int_equal(match("a.", WFS_PATTERN_AT_START, "abc"), 1);
 	assert_int_equal(match("x|bc", WFS_PATTERN_AT_START, "abc"), 0);
 }
 
-static void a_pattern_tells_whether_it_can_match_at_the_start_only(void **state)
+TEST(a_pattern_tells_whether_it_can_match_at_the_start_only)
 {
 	WFS_AUTO_PATTERN struct wfs_pattern *held = pattern_of("a", WFS_PATTERN_AT_START);
 	WFS_AUTO_PATTERN struct wfs_pattern *written = pattern_of("^a", 0);
 	WFS_AUTO_PATTERN struct wfs_pattern *free_one = pattern_of("a", 0);
-	(void)state;
 
 	assert_true(wfs_pattern_at_start(held));
 	assert_true(wfs_pattern_at_start(written));
 	assert_false(wfs_pattern_at_start(free_one));
 }
 
-static void a_pattern_that_does_not_compile_is_refused_with_the_reason(void **state)
+TEST(a_pattern_that_does_not_compile_is_refused_with_the_reason)
 {
 	struct wfs_pattern *pattern = NULL;
 	struct wfs_error error = {0};
-	(void)state;
 
 	assert_int_equal(wfs_pattern_new("a(", 2, 0, &pattern, &error), -EINVAL);
 
@@ -59,13 +55,12 @@ static void a_pattern_that_does_not_compile_is_refused_with_the_reason(void **st
 		"the pattern does not compile: missing closing parenthesis at byte 2");
 }
 
-static void a_pattern_has_a_size_at_most(void **state)
+TEST(a_pattern_has_a_size_at_most)
 {
 	WFS_AUTO_PATTERN struct wfs_pattern *longest = NULL;
 	struct wfs_pattern *pattern = NULL;
 	char text[WFS_PATTERN_SIZE_MAX + 1];
 	struct wfs_error error = {0};
-	(void)state;
 	memset(text, 'a', sizeof(text));
 
 	assert_int_equal(wfs_pattern_new(text, sizeof(text) - 1, 0, &longest, &error), 0);
@@ -74,51 +69,28 @@ static void a_pattern_has_a_size_at_most(void **state)
 	assert_string_equal(error.message, "a pattern has at most 4096 bytes, this one has 4097");
 }
 
-static void a_hostile_pattern_ends_at_the_limit_of_work(void **state)
+TEST(a_hostile_pattern_ends_at_the_limit_of_work)
 {
-	(void)state;
-
 	assert_int_equal(
 		match("(a+)+$", WFS_PATTERN_AT_START, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!"), -EAGAIN);
 }
 
-static void a_deep_pattern_ends_at_the_limit_of_depth(void **state)
+TEST(a_deep_pattern_ends_at_the_limit_of_depth)
 {
 	char text[64 << 10];
-	(void)state;
 	memset(text, 'a', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
 
 	assert_int_equal(match("(?:a(?=(.))|b)*$", WFS_PATTERN_AT_START, text), -E2BIG);
 }
 
-static void a_text_that_is_not_utf8_is_refused(void **state)
+TEST(a_text_that_is_not_utf8_is_refused)
 {
-	(void)state;
-
 	assert_int_equal(match("a", 0, "\xff"), -EINVAL);
 }
 
-static void nothing_and_a_half_built_one_can_be_freed(void **state)
+TEST(nothing_and_a_half_built_one_can_be_freed)
 {
-	(void)state;
-
 	wfs_pattern_free(NULL);
 	wfs_matcher_free(NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_pattern_matches_anywhere_unless_it_is_held_to_the_start),
-		cmocka_unit_test(a_pattern_tells_whether_it_can_match_at_the_start_only),
-		cmocka_unit_test(a_pattern_that_does_not_compile_is_refused_with_the_reason),
-		cmocka_unit_test(a_pattern_has_a_size_at_most),
-		cmocka_unit_test(a_hostile_pattern_ends_at_the_limit_of_work),
-		cmocka_unit_test(a_deep_pattern_ends_at_the_limit_of_depth),
-		cmocka_unit_test(a_text_that_is_not_utf8_is_refused),
-		cmocka_unit_test(nothing_and_a_half_built_one_can_be_freed),
-	};
-
-	return cmocka_run_group_tests_name("pattern", tests, NULL, NULL);
 }

@@ -26,6 +26,9 @@ static int fixture_begin(void **state)
 	return r;
 }
 
+#define WITH_CAROL(name) \
+	TEST_WITH(name, struct world_fixture *fixture, fixture_begin, action_fixture_teardown)
+
 static int64_t member_of(struct world_fixture *fixture, const char *id, const char *member)
 {
 	WFS_AUTO_FREE char *text = state_at(fixture, WFS_HEIGHT_HEAD, "sys.resource", id);
@@ -120,61 +123,61 @@ static char *padded(size_t size)
 
 /* --- counting --- */
 
-static void an_event_counts_with_all_that_it_causes(void **state)
+WITH_CAROL(an_event_counts_with_all_that_it_causes)
 {
-	assert_int_equal(tell_as(*state, "carol", "{'key':'k','op':'emit','n':3}"), 0);
-	assert_counted(*state, "carol");
-	assert_int_equal(tell_as(*state, "carol", "{'key':'k','op':'tree','n':2}"), 0);
-	assert_counted(*state, "carol");
+	assert_int_equal(tell_as(fixture, "carol", "{'key':'k','op':'emit','n':3}"), 0);
+	assert_counted(fixture, "carol");
+	assert_int_equal(tell_as(fixture, "carol", "{'key':'k','op':'tree','n':2}"), 0);
+	assert_counted(fixture, "carol");
 }
 
-static void the_last_record_of_a_request_changes_the_count(void **state)
+WITH_CAROL(the_last_record_of_a_request_changes_the_count)
 {
-	const uint64_t height = height_of(*state);
+	const uint64_t height = height_of(fixture);
 
-	assert_int_equal(tell_as(*state, "carol", "{'key':'k','op':'emit','n':2}"), 0);
-	WFS_AUTO_FREE char *inside = state_at(*state, height + 2, "sys.resource", "carol");
-	WFS_AUTO_FREE char *behind = state_at(*state, height + 3, "sys.resource", "carol");
+	assert_int_equal(tell_as(fixture, "carol", "{'key':'k','op':'emit','n':2}"), 0);
+	WFS_AUTO_FREE char *inside = state_at(fixture, height + 2, "sys.resource", "carol");
+	WFS_AUTO_FREE char *behind = state_at(fixture, height + 3, "sys.resource", "carol");
 	assert_string_equal(inside, "{\"journal\":{\"quota\":1000000,\"used\":0}}");
 	assert_string_not_equal(inside, behind);
 }
 
-static void an_action_counts_and_so_does_one_that_is_refused(void **state)
+WITH_CAROL(an_action_counts_and_so_does_one_that_is_refused)
 {
-	assert_done(*state, "carol", WRITE("'artifact_id':'doc','content':'12345'"));
-	assert_counted(*state, "carol");
-	assert_fails(*state, "carol", ACTION("delete_artifact", "'artifact_id':'none'"),
+	assert_done(fixture, "carol", WRITE("'artifact_id':'doc','content':'12345'"));
+	assert_counted(fixture, "carol");
+	assert_fails(fixture, "carol", ACTION("delete_artifact", "'artifact_id':'none'"),
 		WFS_E_NOT_FOUND, "none");
-	assert_counted(*state, "carol");
-	assert_int_equal(used_disk_of(*state, "carol"), 5);
+	assert_counted(fixture, "carol");
+	assert_int_equal(used_disk_of(fixture, "carol"), 5);
 }
 
-static void what_leaves_no_record_counts_nothing(void **state)
+WITH_CAROL(what_leaves_no_record_counts_nothing)
 {
-	assert_done(*state, "carol", ACTION("noop", "'reasoning':'none'"));
-	assert_int_equal(used_of(*state, "carol"), 0);
+	assert_done(fixture, "carol", ACTION("noop", "'reasoning':'none'"));
+	assert_int_equal(used_of(fixture, "carol"), 0);
 }
 
-static void private_texts_count(void **state)
+WITH_CAROL(private_texts_count)
 {
-	assert_done(*state, "carol",
+	assert_done(fixture, "carol",
 		WRITE("'artifact_id':'own','access':'private',"
 		      "'code':'function run(a) return 1 end'"));
-	const int64_t before = used_of(*state, "carol");
+	const int64_t before = used_of(fixture, "carol");
 	WFS_AUTO_FREE char *pad = padded(5000);
 	WFS_AUTO_FREE char *action = NULL;
 
 	assert_true(asprintf(&action, INVOKE("'artifact_id':'own','args':[%s]"), pad) > 0);
-	assert_done(*state, "carol", action);
-	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(*state, height_of(*state) - 1);
+	assert_done(fixture, "carol", action);
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed =
+		record_at(fixture, height_of(fixture) - 1);
 	assert_true(wfs_text_has_hidden(parsed.body_json));
-	assert_counted(*state, "carol");
-	assert_true(used_of(*state, "carol") - before > 5000);
+	assert_counted(fixture, "carol");
+	assert_true(used_of(fixture, "carol") - before > 5000);
 }
 
-static void blobs_count_with_their_records(void **state)
+WITH_CAROL(blobs_count_with_their_records)
 {
-	struct world_fixture *const fixture = *state;
 	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
 	struct wfs_request request = {.kind = WFS_REQUEST_BLOB, .principal = "carol"};
 
@@ -182,22 +185,21 @@ static void blobs_count_with_their_records(void **state)
 	assert_int_equal(wfs_blob_writer_add(writer, "blob", 4), 0);
 	assert_int_equal(wfs_blob_writer_finish(writer, &request.blob), 0);
 	assert_int_equal(wfs_world_call(fixture->world, &request), 0);
-	assert_counted(*state, "carol");
+	assert_counted(fixture, "carol");
 }
 
-static void without_a_quota_nothing_is_counted(void **state)
+WITH_CAROL(without_a_quota_nothing_is_counted)
 {
-	assert_int_equal(tell_as(*state, "bob", "{'key':'k','op':'set'}"), 0);
-	assert_state(*state, "sys.resource", "bob", NULL);
-	assert_int_equal(tell_as(*state, "alice", "{'key':'k','op':'set'}"), 0);
-	assert_state(*state, "sys.resource", "alice", "{'disk':{'quota':1000,'used':0}}");
+	assert_int_equal(tell_as(fixture, "bob", "{'key':'k','op':'set'}"), 0);
+	assert_state(fixture, "sys.resource", "bob", NULL);
+	assert_int_equal(tell_as(fixture, "alice", "{'key':'k','op':'set'}"), 0);
+	assert_state(fixture, "sys.resource", "alice", "{'disk':{'quota':1000,'used':0}}");
 }
 
 /* --- refusing --- */
 
-static void what_does_not_fit_leaves_nothing(void **state)
+WITH_CAROL(what_does_not_fit_leaves_nothing)
 {
-	struct world_fixture *const fixture = *state;
 	WFS_AUTO_FREE char *large = padded(JOURNAL_QUOTA);
 	WFS_AUTO_FREE char *action = NULL;
 	const uint64_t height = height_of(fixture);
@@ -219,87 +221,85 @@ static void what_does_not_fit_leaves_nothing(void **state)
 }
 
 /* What an event causes is known behind its fold. */
-static void what_is_caused_does_not_fit_either(void **state)
+WITH_CAROL(what_is_caused_does_not_fit_either)
 {
-	const uint64_t height = height_of(*state);
+	const uint64_t height = height_of(fixture);
 
-	have(*state, "dave", 3000);
-	assert_int_equal(tell_as(*state, "dave", "{'key':'k','op':'emit','n':9}"), -EDQUOT);
-	assert_int_equal(height_of(*state), height + 1);
-	assert_state(*state, "cell", "k", NULL);
-	assert_int_equal(tell_as(*state, "dave", "{'key':'k','op':'emit','n':1}"), 0);
+	have(fixture, "dave", 3000);
+	assert_int_equal(tell_as(fixture, "dave", "{'key':'k','op':'emit','n':9}"), -EDQUOT);
+	assert_int_equal(height_of(fixture), height + 1);
+	assert_state(fixture, "cell", "k", NULL);
+	assert_int_equal(tell_as(fixture, "dave", "{'key':'k','op':'emit','n':1}"), 0);
 }
 
-static void the_last_byte_can_be_used(void **state)
+WITH_CAROL(the_last_byte_can_be_used)
 {
-	assert_int_equal(tell_as(*state, "carol", "{'key':'k','op':'set'}"), 0);
-	const int64_t size = used_of(*state, "carol");
+	assert_int_equal(tell_as(fixture, "carol", "{'key':'k','op':'set'}"), 0);
+	const int64_t size = used_of(fixture, "carol");
 
-	have(*state, "dave", 2 * size);
-	have(*state, "erin", 2 * size - 1);
-	assert_int_equal(tell_as(*state, "dave", "{'key':'k','op':'set'}"), 0);
-	assert_int_equal(tell_as(*state, "dave", "{'key':'k','op':'set'}"), 0);
-	assert_int_equal(left_of(*state, "dave"), 0);
-	assert_int_equal(tell_as(*state, "erin", "{'key':'k','op':'set'}"), 0);
-	assert_int_equal(tell_as(*state, "erin", "{'key':'k','op':'set'}"), -EDQUOT);
+	have(fixture, "dave", 2 * size);
+	have(fixture, "erin", 2 * size - 1);
+	assert_int_equal(tell_as(fixture, "dave", "{'key':'k','op':'set'}"), 0);
+	assert_int_equal(tell_as(fixture, "dave", "{'key':'k','op':'set'}"), 0);
+	assert_int_equal(left_of(fixture, "dave"), 0);
+	assert_int_equal(tell_as(fixture, "erin", "{'key':'k','op':'set'}"), 0);
+	assert_int_equal(tell_as(fixture, "erin", "{'key':'k','op':'set'}"), -EDQUOT);
 }
 
-static void refusals_count_until_there_is_no_room(void **state)
+WITH_CAROL(refusals_count_until_there_is_no_room)
 {
 	const char *const effects[] = {"event.emit", "world.gc", "blob.put", "world.grant",
 		"world.apply", "world.revoke", "world.code", "world.snapshot"};
 	size_t count = 0;
 
-	have(*state, "dave", 2000);
-	const uint64_t height = height_of(*state);
+	have(fixture, "dave", 2000);
+	const uint64_t height = height_of(fixture);
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(effects); i++) {
-		assert_int_equal(refuse(*state, "dave", effects[i]), -EACCES);
-		count += height_of(*state) - height > count;
+		assert_int_equal(refuse(fixture, "dave", effects[i]), -EACCES);
+		count += height_of(fixture) - height > count;
 	}
-	assert_counted(*state, "dave");
+	assert_counted(fixture, "dave");
 	assert_true(count > 0 && count < 4);
-	assert_true(left_of(*state, "dave") >= 0);
+	assert_true(left_of(fixture, "dave") >= 0);
 	/* Nor is there a count of those that left no record. */
-	world_fixture_close(*state);
-	assert_int_equal(world_fixture_open(*state), 0);
-	assert_int_equal(height_of(*state), height + count);
+	world_fixture_close(fixture);
+	assert_int_equal(world_fixture_open(fixture), 0);
+	assert_int_equal(height_of(fixture), height + count);
 }
 
-static void a_count_of_refusals_counts(void **state)
+WITH_CAROL(a_count_of_refusals_counts)
 {
-	have(*state, "dave", 2000);
+	have(fixture, "dave", 2000);
 	for (int i = 0; i < 100; i++)
-		assert_int_equal(refuse(*state, "dave", "event.emit"), -EACCES);
-	const int64_t one = used_of(*state, "dave");
+		assert_int_equal(refuse(fixture, "dave", "event.emit"), -EACCES);
+	const int64_t one = used_of(fixture, "dave");
 
-	world_fixture_close(*state);
-	assert_int_equal(world_fixture_open(*state), 0);
-	assert_true(used_of(*state, "dave") > one);
-	assert_counted(*state, "dave");
+	world_fixture_close(fixture);
+	assert_int_equal(world_fixture_open(fixture), 0);
+	assert_true(used_of(fixture, "dave") > one);
+	assert_counted(fixture, "dave");
 }
 
 /* --- what is stored all the same --- */
 
-static void what_ends_something_is_stored_without_room(void **state)
+WITH_CAROL(what_ends_something_is_stored_without_room)
 {
-	have(*state, "dave", 1400);
-	assert_done(*state, "dave",
+	have(fixture, "dave", 1400);
+	assert_done(fixture, "dave",
 		"{'action_type':'grant','cap':'sys/query@1','params':{},'to':'bob'}");
-	while (tell_as(*state, "dave", "{'key':'k','op':'set'}") == 0)
+	while (tell_as(fixture, "dave", "{'key':'k','op':'set'}") == 0)
 		;
-	assert_fails(*state, "dave", "{'action_type':'revoke','name':'none'}", WFS_E_QUOTA_EXCEEDED,
-		"bytes of journal");
-	assert_done(*state, "dave", "{'action_type':'revoke','name':'bob.query.2'}");
-	assert_true(left_of(*state, "dave") < 0);
-	assert_counted(*state, "dave");
-	assert_fails(*state, "dave", "{'action_type':'revoke','name':'bob.query.2'}",
+	assert_fails(fixture, "dave", "{'action_type':'revoke','name':'none'}",
+		WFS_E_QUOTA_EXCEEDED, "bytes of journal");
+	assert_done(fixture, "dave", "{'action_type':'revoke','name':'bob.query.2'}");
+	assert_true(left_of(fixture, "dave") < 0);
+	assert_counted(fixture, "dave");
+	assert_fails(fixture, "dave", "{'action_type':'revoke','name':'bob.query.2'}",
 		WFS_E_QUOTA_EXCEEDED, "bytes of journal");
 }
 
-static void a_receipt_is_stored_without_room(void **state)
+WITH_CAROL(a_receipt_is_stored_without_room)
 {
-	struct world_fixture *const fixture = *state;
-
 	assert_done(
 		fixture, "tester", "{'action_type':'principal','id':'zed','quotas':{'journal':1}}");
 	assert_done(fixture, "zed", "{'action_type':'revoke','name':'alice.query.1'}");
@@ -321,113 +321,83 @@ static void a_receipt_is_stored_without_room(void **state)
 
 #define AGENT(id) WRITE("'artifact_id':'" id "','type':'agent','content':{'model':'m'}")
 
-static void an_agent_spends_what_its_maker_has(void **state)
+WITH_CAROL(an_agent_spends_what_its_maker_has)
 {
-	assert_done(*state, "carol", AGENT("tool"));
-	const int64_t before = used_of(*state, "carol");
+	assert_done(fixture, "carol", AGENT("tool"));
+	const int64_t before = used_of(fixture, "carol");
 
-	assert_int_equal(tell_as(*state, "tool", "{'key':'k','op':'set'}"), 0);
-	assert_state(*state, "sys.resource", "tool", NULL);
-	assert_int_equal(used_of(*state, "carol") - before, recorded_by(*state, "tool"));
+	assert_int_equal(tell_as(fixture, "tool", "{'key':'k','op':'set'}"), 0);
+	assert_state(fixture, "sys.resource", "tool", NULL);
+	assert_int_equal(used_of(fixture, "carol") - before, recorded_by(fixture, "tool"));
 }
 
 /* Nor does an agent that it makes, or that is given away. */
-static void agents_of_agents_have_no_journal_of_their_own(void **state)
+WITH_CAROL(agents_of_agents_have_no_journal_of_their_own)
 {
-	assert_done(*state, "carol", AGENT("tool"));
+	assert_done(fixture, "carol", AGENT("tool"));
 	assert_done(
-		*state, "carol", ACTION("transfer_ownership", "'artifact_id':'tool','to':'bob'"));
-	assert_done(*state, "tool", AGENT("tool2"));
-	const int64_t before = used_of(*state, "carol");
+		fixture, "carol", ACTION("transfer_ownership", "'artifact_id':'tool','to':'bob'"));
+	assert_done(fixture, "tool", AGENT("tool2"));
+	const int64_t before = used_of(fixture, "carol");
 
-	assert_int_equal(tell_as(*state, "tool", "{'key':'k','op':'set'}"), 0);
-	assert_int_equal(tell_as(*state, "tool2", "{'key':'k','op':'set'}"), 0);
-	assert_done(*state, "tool2", AGENT("tool3"));
-	assert_int_equal(tell_as(*state, "tool3", "{'key':'k','op':'set'}"), 0);
-	assert_true(used_of(*state, "carol") - before > (int64_t)4 * WFS_PAYER_RECORD_BYTES);
-	assert_int_equal(used_of(*state, "carol"),
-		recorded_by(*state, "carol") + recorded_by(*state, "tool") +
-			recorded_by(*state, "tool2") + recorded_by(*state, "tool3"));
+	assert_int_equal(tell_as(fixture, "tool", "{'key':'k','op':'set'}"), 0);
+	assert_int_equal(tell_as(fixture, "tool2", "{'key':'k','op':'set'}"), 0);
+	assert_done(fixture, "tool2", AGENT("tool3"));
+	assert_int_equal(tell_as(fixture, "tool3", "{'key':'k','op':'set'}"), 0);
+	assert_true(used_of(fixture, "carol") - before > (int64_t)4 * WFS_PAYER_RECORD_BYTES);
+	assert_int_equal(used_of(fixture, "carol"),
+		recorded_by(fixture, "carol") + recorded_by(fixture, "tool") +
+			recorded_by(fixture, "tool2") + recorded_by(fixture, "tool3"));
 }
 
-static void code_of_others_makes_no_agent_at_their_cost(void **state)
+WITH_CAROL(code_of_others_makes_no_agent_at_their_cost)
 {
-	assert_done(*state, "bob",
+	assert_done(fixture, "bob",
 		WRITE("'artifact_id':'maker','code':'function run() return "
 		      "kernel_actions.write_artifact({artifact_id=\\'made\\', type=\\'agent\\', "
 		      "content={model=\\'m\\'}}) end'"));
-	assert_done(*state, "carol", INVOKE("'artifact_id':'maker'"));
-	WFS_AUTO_FREE char *made = state_at(*state, WFS_HEIGHT_HEAD, "sys.principal", "made");
+	assert_done(fixture, "carol", INVOKE("'artifact_id':'maker'"));
+	WFS_AUTO_FREE char *made = state_at(fixture, WFS_HEIGHT_HEAD, "sys.principal", "made");
 	assert_non_null(made);
 	assert_non_null(strstr(made, "\"requested_by\":\"carol\""));
-	const int64_t before = used_of(*state, "carol");
+	const int64_t before = used_of(fixture, "carol");
 
-	assert_int_equal(tell_as(*state, "made", "{'key':'k','op':'set'}"), 0);
-	assert_int_equal(used_of(*state, "carol") - before, recorded_by(*state, "made"));
+	assert_int_equal(tell_as(fixture, "made", "{'key':'k','op':'set'}"), 0);
+	assert_int_equal(used_of(fixture, "carol") - before, recorded_by(fixture, "made"));
 }
 
 /* --- giving it away --- */
 
-static void a_quota_of_the_journal_can_be_given_away(void **state)
+WITH_CAROL(a_quota_of_the_journal_can_be_given_away)
 {
-	have(*state, "dave", 0);
-	assert_fails(*state, "dave",
+	have(fixture, "dave", 0);
+	assert_fails(fixture, "dave",
 		ACTION("transfer", "'to':'carol','amount':1,'resource':'journal'"),
 		WFS_E_QUOTA_EXCEEDED, "bytes of journal");
-	assert_done(*state, "carol",
+	assert_done(fixture, "carol",
 		ACTION("transfer", "'to':'dave','amount':400000,'resource':'journal'"));
-	assert_int_equal(member_of(*state, "carol", "quota"), 600000);
-	assert_int_equal(member_of(*state, "dave", "quota"), 400000);
-	assert_counted(*state, "carol");
+	assert_int_equal(member_of(fixture, "carol", "quota"), 600000);
+	assert_int_equal(member_of(fixture, "dave", "quota"), 400000);
+	assert_counted(fixture, "carol");
 	/* The record of this one would not fit any more. */
 	WFS_AUTO_FREE char *all = NULL;
 	assert_true(
 		asprintf(&all, ACTION("transfer", "'to':'dave','amount':%lld,'resource':'journal'"),
-			(long long)left_of(*state, "carol")) > 0);
-	assert_fails(*state, "carol", all, WFS_E_QUOTA_EXCEEDED, "bytes of journal");
-	assert_int_equal(member_of(*state, "dave", "quota"), 400000);
-	assert_fails(*state, "carol",
+			(long long)left_of(fixture, "carol")) > 0);
+	assert_fails(fixture, "carol", all, WFS_E_QUOTA_EXCEEDED, "bytes of journal");
+	assert_int_equal(member_of(fixture, "dave", "quota"), 400000);
+	assert_fails(fixture, "carol",
 		ACTION("transfer", "'to':'bob','amount':1,'resource':'journal'"),
 		WFS_E_INVALID_ARGUMENT, "'bob' has no quota of journal");
 }
 
-static void code_can_ask_for_it(void **state)
+WITH_CAROL(code_can_ask_for_it)
 {
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'ask','code':'function run() return {"
 		      "kernel_state.get_quota(\\'carol\\', \\'journal\\'), "
 		      "kernel_state.get_resource(\\'carol\\', \\'journal\\'), "
 		      "kernel_state.get_quota(\\'bob\\', \\'journal\\') == nil} end'"));
-	assert_data(*state, "alice", INVOKE("'artifact_id':'ask'"),
+	assert_data(fixture, "alice", INVOKE("'artifact_id':'ask'"),
 		"{'price_paid':0,'result':[1000000,0,true]}");
-}
-
-int main(void)
-{
-#define WITH_CAROL(test) \
-	cmocka_unit_test_setup_teardown(test, fixture_begin, action_fixture_teardown)
-	const struct CMUnitTest tests[] = {
-		WITH_CAROL(an_event_counts_with_all_that_it_causes),
-		WITH_CAROL(the_last_record_of_a_request_changes_the_count),
-		WITH_CAROL(an_action_counts_and_so_does_one_that_is_refused),
-		WITH_CAROL(what_leaves_no_record_counts_nothing),
-		WITH_CAROL(private_texts_count),
-		WITH_CAROL(blobs_count_with_their_records),
-		WITH_CAROL(without_a_quota_nothing_is_counted),
-		WITH_CAROL(what_does_not_fit_leaves_nothing),
-		WITH_CAROL(what_is_caused_does_not_fit_either),
-		WITH_CAROL(the_last_byte_can_be_used),
-		WITH_CAROL(refusals_count_until_there_is_no_room),
-		WITH_CAROL(a_count_of_refusals_counts),
-		WITH_CAROL(what_ends_something_is_stored_without_room),
-		WITH_CAROL(a_receipt_is_stored_without_room),
-		WITH_CAROL(an_agent_spends_what_its_maker_has),
-		WITH_CAROL(agents_of_agents_have_no_journal_of_their_own),
-		WITH_CAROL(code_of_others_makes_no_agent_at_their_cost),
-		WITH_CAROL(a_quota_of_the_journal_can_be_given_away),
-		WITH_CAROL(code_can_ask_for_it),
-	};
-#undef WITH_CAROL
-
-	return cmocka_run_group_tests_name("payer", tests, NULL, NULL);
 }

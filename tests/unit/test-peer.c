@@ -26,11 +26,10 @@ static int teardown(void **state)
 	return 0;
 }
 
-#define PLACED(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define PLACED(name) TEST_WITH(name, struct placed *placed, setup, teardown)
 
-static void users_are_the_principals_that_host_json_names(void **state)
+PLACED(users_are_the_principals_that_host_json_names)
 {
-	const struct placed *const placed = *state;
 	struct wfs_peers *peers = NULL;
 
 	put_file(placed->directory, "host.json",
@@ -47,9 +46,8 @@ static void users_are_the_principals_that_host_json_names(void **state)
 	wfs_peers_free(peers);
 }
 
-static void a_host_json_that_is_not_trusted_names_nobody(void **state)
+PLACED(a_host_json_that_is_not_trusted_names_nobody)
 {
-	const struct placed *const placed = *state;
 	struct wfs_peers *peers = NULL;
 
 	put_file(placed->directory, "host.json", "{\"uids\":{\"54321\":\"alice\"}}");
@@ -61,9 +59,8 @@ static void a_host_json_that_is_not_trusted_names_nobody(void **state)
 	wfs_peers_free(peers);
 }
 
-static void without_host_json_there_is_the_operator(void **state)
+PLACED(without_host_json_there_is_the_operator)
 {
-	const struct placed *const placed = *state;
 	struct wfs_peers *peers = NULL;
 
 	assert_int_equal(wfs_peers_new(placed->directory, &peers, NULL), 0);
@@ -86,10 +83,8 @@ static const struct {
 	{"{\"uids\":{\"7\":7}}", WFS_E_INVALID_ARGUMENT, "/uids/7: expected the id"},
 };
 
-static void what_is_wrong_in_host_json_is_told(void **state)
+PLACED(what_is_wrong_in_host_json_is_told)
 {
-	const struct placed *const placed = *state;
-
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(refusals); i++) {
 		struct wfs_error error = {.code = WFS_OK};
 		struct wfs_peers *peers = NULL;
@@ -103,9 +98,8 @@ static void what_is_wrong_in_host_json_is_told(void **state)
 	}
 }
 
-static void a_large_host_json_is_refused(void **state)
+PLACED(a_large_host_json_is_refused)
 {
-	const struct placed *const placed = *state;
 	WFS_AUTO_FREE char *text = malloc(WFS_HOST_FILE_MAX + 2);
 	struct wfs_error error = {.code = WFS_OK};
 	struct wfs_peers *peers = NULL;
@@ -118,17 +112,4 @@ static void a_large_host_json_is_refused(void **state)
 	assert_int_equal(wfs_peers_new(placed->directory, &peers, &error), -EFBIG);
 	assert_int_equal(error.code, WFS_E_TOO_LARGE);
 	wfs_peers_free(NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		PLACED(users_are_the_principals_that_host_json_names),
-		PLACED(a_host_json_that_is_not_trusted_names_nobody),
-		PLACED(without_host_json_there_is_the_operator),
-		PLACED(what_is_wrong_in_host_json_is_told),
-		PLACED(a_large_host_json_is_refused),
-	};
-
-	return cmocka_run_group_tests_name("peer", tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keyed permutations: every number has one image and comes back, the key decides, nothing is left of the order. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
 
 #include <stdlib.h>
 
@@ -24,22 +19,20 @@ static struct wfs_permutation permutation_of(const char *secret, uint64_t first,
 }
 
 /* Made by a second implementation, which gives the vector of the paper with its two and four rounds. */
-static void siphash_gives_what_a_second_implementation_gives(void **state)
+TEST(siphash_gives_what_a_second_implementation_gives)
 {
 	const uint64_t key[] = {UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908)};
 
-	(void)state;
 	assert_true(wfs_siphash(key, UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908)) ==
 		UINT64_C(0xcc4fdd1a7d908b66));
 }
 
-static void every_number_comes_back(void **state)
+TEST(every_number_comes_back)
 {
 	const struct wfs_permutation whole = permutation_of("secret", 2, 64);
 	const struct wfs_permutation half = permutation_of("secret", 3, 62);
 	const uint64_t odd[] = {0, 1, 2, 3, UINT64_MAX >> 2, (UINT64_MAX >> 2) + 1, UINT64_MAX};
 
-	(void)state;
 	for (uint64_t i = 0; i < COUNT; i++) {
 		const uint64_t number = i * UINT64_C(0x9e3779b97f4a7c15);
 
@@ -51,11 +44,10 @@ static void every_number_comes_back(void **state)
 		assert_true(wfs_unpermute(&half, 5, wfs_permute(&half, 5, odd[i])) == odd[i]);
 }
 
-static void numbers_of_the_part_stay_in_it_and_others_as_they_are(void **state)
+TEST(numbers_of_the_part_stay_in_it_and_others_as_they_are)
 {
 	const struct wfs_permutation half = permutation_of("secret", 3, 62);
 
-	(void)state;
 	for (uint64_t number = 0; number < 3; number++)
 		assert_true(wfs_permute(&half, 7, number) == number);
 	assert_true(wfs_permute(&half, 7, UINT64_MAX) == UINT64_MAX);
@@ -74,13 +66,12 @@ static int compare(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-static void two_numbers_have_two_images_and_no_order(void **state)
+TEST(two_numbers_have_two_images_and_no_order)
 {
 	const struct wfs_permutation whole = permutation_of("secret", 2, 64);
 	uint64_t *const images = calloc(COUNT, sizeof(*images));
 	unsigned int rises = 0;
 
-	(void)state;
 	assert_non_null(images);
 	for (uint64_t i = 0; i < COUNT; i++) {
 		images[i] = wfs_permute(&whole, 0, UINT64_C(2) << 60 | i);
@@ -94,14 +85,13 @@ static void two_numbers_have_two_images_and_no_order(void **state)
 	free(images);
 }
 
-static void secret_purpose_and_tweak_decide(void **state)
+TEST(secret_purpose_and_tweak_decide)
 {
 	const struct wfs_permutation one = permutation_of("secret", 2, 64);
 	const struct wfs_permutation other = permutation_of("Secret", 2, 64);
 	struct wfs_permutation third;
 	const uint64_t image = wfs_permute(&one, 0, 1000);
 
-	(void)state;
 	assert_int_equal(wfs_permutation_init(&third, wfs_bytes_text("secret"),
 				 wfs_bytes_text("another"), 2, 64),
 		0);
@@ -111,24 +101,9 @@ static void secret_purpose_and_tweak_decide(void **state)
 }
 
 /* What a program keeps (a backup by inode numbers, a cursor) is right after an upgrade. */
-static void images_are_the_same_in_every_version(void **state)
+TEST(images_are_the_same_in_every_version)
 {
 	const struct wfs_permutation whole = permutation_of("secret", 2, 64);
 
-	(void)state;
 	assert_true(wfs_permute(&whole, 0, 1000) == UINT64_C(0xfdb18fb74b604e8a));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(siphash_gives_what_a_second_implementation_gives),
-		cmocka_unit_test(every_number_comes_back),
-		cmocka_unit_test(numbers_of_the_part_stay_in_it_and_others_as_they_are),
-		cmocka_unit_test(two_numbers_have_two_images_and_no_order),
-		cmocka_unit_test(secret_purpose_and_tweak_decide),
-		cmocka_unit_test(images_are_the_same_in_every_version),
-	};
-
-	return cmocka_run_group_tests_name("permutation", tests, NULL, NULL);
 }

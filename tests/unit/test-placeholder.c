@@ -18,20 +18,16 @@ static void assert_refs(const char *value, const char *expected)
 	assert_json_is(refs, expected);
 }
 
-static void steps_are_named_anywhere_in_a_value(void **state)
+TEST(steps_are_named_anywhere_in_a_value)
 {
-	(void)state;
-
 	assert_refs("'${a}'", "{'a':0}");
 	assert_refs("{'x':['see ${b.path} and ${a}',{'y':'${0.1}'}],'z':1}", "{'a':0,'b':1,'0':5}");
 	assert_refs("['${weird id/ä.x}','${a}${a}']", "{'a':0,'weird id/ä':4}");
 	assert_refs("[null,true,1,'a','$a','{a}']", "{}");
 }
 
-static void the_longest_known_id_counts(void **state)
+TEST(the_longest_known_id_counts)
 {
-	(void)state;
-
 	assert_refs("'${a.b}'", "{'a.b':2}");
 	assert_refs("'${a.b.c.d}'", "{'a.b.c':3}");
 	assert_refs("'${a.b.x.c}'", "{'a.b':2}");
@@ -39,10 +35,8 @@ static void the_longest_known_id_counts(void **state)
 	assert_refs("'${ab.c}'", "{}");
 }
 
-static void what_is_no_placeholder_names_nobody(void **state)
+TEST(what_is_no_placeholder_names_nobody)
 {
-	(void)state;
-
 	assert_refs("'${}'", "{}");
 	assert_refs("'${a'", "{}");
 	assert_refs("'$${a}'", "{}");
@@ -50,10 +44,8 @@ static void what_is_no_placeholder_names_nobody(void **state)
 	assert_refs("{'${a}':1}", "{}");
 }
 
-static void one_in_what_is_not_closed_counts(void **state)
+TEST(one_in_what_is_not_closed_counts)
 {
-	(void)state;
-
 	assert_refs("'${x ${a}'", "{'a':0}");
 	assert_refs("'${x{${b}'", "{'b':1}");
 	assert_refs("'$$${a}'", "{}");
@@ -124,67 +116,53 @@ static void assert_not_filled(const char *value, const char *message)
 	assert_null(filled);
 }
 
-static void one_alone_becomes_the_value(void **state)
+TEST(one_alone_becomes_the_value)
 {
-	(void)state;
-
 	assert_filled("'${n}'", "5");
 	assert_filled("'${o}'", "{'y':[true],'z':1}");
 	assert_filled("{'x':['${a.list}']}", "{'x':[[10,{'x':'deep'}]]}");
 	assert_filled("'${a.nothing}'", "null");
 }
 
-static void one_in_text_becomes_its_text(void **state)
+TEST(one_in_text_becomes_its_text)
 {
-	(void)state;
-
 	assert_filled("' ${n}'", "' 5'");
 	assert_filled("'${n}${n}'", "'55'");
 	assert_filled("'${a.text}!'", "'t!'");
 	assert_filled("'o=${o}, ${a.nothing}'", "'o={\\'y\\':[true],\\'z\\':1}, null'");
 }
 
-static void paths_go_through_members_and_elements(void **state)
+TEST(paths_go_through_members_and_elements)
 {
-	(void)state;
-
 	assert_filled("'${a.list.0}'", "10");
 	assert_filled("'${a.list.1.x}'", "'deep'");
 	assert_filled("'${a.b}'", "'dotted'");
 	assert_filled("'${a.}'", "'e'");
 }
 
-static void what_was_filled_in_is_not_filled_again(void **state)
+TEST(what_was_filled_in_is_not_filled_again)
 {
-	(void)state;
-
 	assert_filled("'${s}'", "'plain ${a.text}'");
 	assert_filled("'-${s}'", "'-plain ${a.text}'");
 }
 
-static void two_dollars_are_an_escape(void **state)
+TEST(two_dollars_are_an_escape)
 {
-	(void)state;
-
 	assert_filled("'$${n}'", "'${n}'");
 	assert_filled("'a$${n} ${n}'", "'a${n} 5'");
 	assert_filled("'$${'", "'${'");
 	assert_filled("'$$$${n}'", "'$$${n}'");
 }
 
-static void other_text_stays(void **state)
+TEST(other_text_stays)
 {
-	(void)state;
-
 	assert_filled("'$5 {n} ${n $n } $'", "'$5 {n} ${n $n } $'");
 	assert_filled("{'${n}':[1,2.5,true,null,'']}", "{'${n}':[1,2.5,true,null,'']}");
 	assert_filled("'${${n}'", "'${5'");
 }
 
-static void one_that_does_not_resolve_is_named(void **state)
+TEST(one_that_does_not_resolve_is_named)
 {
-	(void)state;
-
 	assert_not_filled(
 		"['${x.y}']", "the placeholder '${x.y}' does not resolve: it names no step");
 	assert_not_filled("'${}'", "the placeholder '${}' does not resolve: it names no step");
@@ -201,34 +179,30 @@ static void one_that_does_not_resolve_is_named(void **state)
 		"the placeholder '${n.x}' does not resolve: what the step gave has no such member");
 }
 
-static void what_the_world_says_is_passed_on(void **state)
+TEST(what_the_world_says_is_passed_on)
 {
-	(void)state;
-
 	assert_not_filled("{'x':'${bad.y}'}", "step 'bad' gave nothing");
 }
 
-static void each_step_is_asked_for_once(void **state)
+TEST(each_step_is_asked_for_once)
 {
 	WFS_AUTO_JSON json_t *value = json_of("['${n}','${n} ${a.text}',{'x':'${a}'}]");
 	WFS_AUTO_JSON json_t *filled = NULL;
 	struct world world = new_world();
 	struct wfs_error error = {0};
 
-	(void)state;
 	assert_int_equal(wfs_placeholder_fill(value, resolve, &world, &filled, &error), 0);
 
 	assert_int_equal(world.asked, 2);
 	json_decref(world.values);
 }
 
-static void an_id_that_is_too_long_is_nobodys(void **state)
+TEST(an_id_that_is_too_long_is_nobodys)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	WFS_AUTO_JSON json_t *filled = NULL;
 	struct wfs_error error = {0};
 
-	(void)state;
 	wfs_buffer_append_text(&text, "${n.");
 	for (int i = 0; i < 300; i++)
 		wfs_buffer_append_text(&text, i % 2 ? "." : "0");
@@ -261,11 +235,10 @@ static int fill_many(size_t count, size_t size, const char *text, struct wfs_err
 	return r;
 }
 
-static void what_is_filled_has_a_size_that_it_may_not_exceed(void **state)
+TEST(what_is_filled_has_a_size_that_it_may_not_exceed)
 {
 	struct wfs_error error = {0};
 
-	(void)state;
 	assert_int_equal(fill_many(1, WFS_PLACEHOLDER_SIZE_MAX - 4, "${l}", &error), 0);
 	assert_int_equal(fill_many(1, WFS_PLACEHOLDER_SIZE_MAX - 3, "${l}", &error), -EFBIG);
 	assert_string_equal(error.message,
@@ -294,11 +267,10 @@ static int fill_nested(size_t around, size_t within, struct wfs_error *error)
 	return r;
 }
 
-static void what_is_filled_has_a_depth_that_it_may_not_exceed(void **state)
+TEST(what_is_filled_has_a_depth_that_it_may_not_exceed)
 {
 	struct wfs_error error = {0};
 
-	(void)state;
 	assert_int_equal(fill_nested(40, 60, &error), 0);
 	assert_int_equal(fill_nested(100, 0, &error), 0);
 	assert_int_equal(fill_nested(41, 60, &error), -EINVAL);
@@ -307,42 +279,16 @@ static void what_is_filled_has_a_depth_that_it_may_not_exceed(void **state)
 	assert_string_equal(error.message, "expected at most 100 levels");
 }
 
-static void a_megabyte_of_openings_is_text(void **state)
+TEST(a_megabyte_of_openings_is_text)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	WFS_AUTO_JSON json_t *filled = NULL;
 	struct wfs_error error = {0};
 
-	(void)state;
 	while (text.size < 1 << 20)
 		wfs_buffer_append_text(&text, "${");
 	WFS_AUTO_JSON json_t *value = json_string(wfs_buffer_text(&text));
 
 	assert_int_equal(fill(value, &filled, &error), 0);
 	assert_true(json_equal(filled, value));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(steps_are_named_anywhere_in_a_value),
-		cmocka_unit_test(the_longest_known_id_counts),
-		cmocka_unit_test(what_is_no_placeholder_names_nobody),
-		cmocka_unit_test(one_in_what_is_not_closed_counts),
-		cmocka_unit_test(one_alone_becomes_the_value),
-		cmocka_unit_test(one_in_text_becomes_its_text),
-		cmocka_unit_test(paths_go_through_members_and_elements),
-		cmocka_unit_test(what_was_filled_in_is_not_filled_again),
-		cmocka_unit_test(two_dollars_are_an_escape),
-		cmocka_unit_test(other_text_stays),
-		cmocka_unit_test(one_that_does_not_resolve_is_named),
-		cmocka_unit_test(what_the_world_says_is_passed_on),
-		cmocka_unit_test(each_step_is_asked_for_once),
-		cmocka_unit_test(an_id_that_is_too_long_is_nobodys),
-		cmocka_unit_test(what_is_filled_has_a_size_that_it_may_not_exceed),
-		cmocka_unit_test(what_is_filled_has_a_depth_that_it_may_not_exceed),
-		cmocka_unit_test(a_megabyte_of_openings_is_text),
-	};
-
-	return cmocka_run_group_tests_name("placeholder", tests, NULL, NULL);
 }

@@ -61,9 +61,9 @@ static json_int_t number_at(const json_t *object, const char *outer, const char 
 
 /* --- the document --- */
 
-static void the_document_is_canonical_and_has_all_members(void **state)
+WITH_ACTORS(the_document_is_canonical_and_has_all_members)
 {
-	const struct planned planned = planned_begin(*state, PLANNED_ID, PLANNED_SMALL);
+	const struct planned planned = planned_begin(fixture, PLANNED_ID, PLANNED_SMALL);
 	WFS_AUTO_BUFFER struct wfs_buffer canonical = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer expected = {0};
 	WFS_AUTO_JSON json_t *plan = planned_document(&planned, WFS_BUILTIN_PLAN, "");
@@ -92,9 +92,9 @@ static void the_document_is_canonical_and_has_all_members(void **state)
 	assert_string_equal(text + strlen(text) - expected.size, wfs_buffer_text(&expected));
 }
 
-static void steps_are_those_of_the_cells(void **state)
+WITH_ACTORS(steps_are_those_of_the_cells)
 {
-	const struct planned planned = planned_begin(*state, PLANNED_ID, PLANNED_SMALL);
+	const struct planned planned = planned_begin(fixture, PLANNED_ID, PLANNED_SMALL);
 
 	WFS_AUTO_JSON json_t *document = parsed_of(&planned);
 
@@ -109,9 +109,9 @@ static void steps_are_those_of_the_cells(void **state)
 	}
 }
 
-static void results_are_counted_in_the_document(void **state)
+WITH_ACTORS(results_are_counted_in_the_document)
 {
-	const struct planned planned = planned_begin(*state, PLANNED_ID, PLANNED_SMALL);
+	const struct planned planned = planned_begin(fixture, PLANNED_ID, PLANNED_SMALL);
 
 	planned_gives(&planned, 0, "one");
 	WFS_AUTO_JSON json_t *document = parsed_of(&planned);
@@ -124,9 +124,9 @@ static void results_are_counted_in_the_document(void **state)
 }
 
 /* The batch has two steps: the second is begun with the first here, so there is none. */
-static void the_cursor_is_the_next_step_to_be_begun(void **state)
+WITH_ACTORS(the_cursor_is_the_next_step_to_be_begun)
 {
-	struct planned planned = planned_many(*state, PLANNED_ID, 5);
+	struct planned planned = planned_many(fixture, PLANNED_ID, 5);
 	WFS_AUTO_JSON json_t *begun = parsed_of(&planned);
 
 	assert_int_equal(number_at(begun, "cursors", "next_ready"), 0);
@@ -137,7 +137,7 @@ static void the_cursor_is_the_next_step_to_be_begun(void **state)
 	assert_int_equal(number_at(later, "cursors", "batches"), 1);
 
 	/* Of a batch of which one is not begun. */
-	WFS_AUTO_VIEW struct wfs_view view = view_at(*state, WFS_HEIGHT_HEAD);
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
 	WFS_AUTO_JSON json_t *plan = planned_document(&planned, WFS_BUILTIN_PLAN, "");
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	uint64_t size_bytes;
@@ -146,9 +146,9 @@ static void the_cursor_is_the_next_step_to_be_begun(void **state)
 	assert_non_null(strstr(wfs_buffer_text(&text), "\"next_ready\":4,"));
 }
 
-static void the_end_is_told(void **state)
+WITH_ACTORS(the_end_is_told)
 {
-	const struct planned planned = planned_chat(*state, PLANNED_ID, "a plan");
+	const struct planned planned = planned_chat(fixture, PLANNED_ID, "a plan");
 
 	planned_define(&planned, "g",
 		json_of("[" PLANNED_STEP("n", "note", "t", "null", "", "", "0") "]"), "a draft");
@@ -161,9 +161,9 @@ static void the_end_is_told(void **state)
 	assert_string_equal(wfs_json_text(failed, "status"), "running");
 }
 
-static void what_a_model_has_answered_is_told(void **state)
+WITH_ACTORS(what_a_model_has_answered_is_told)
 {
-	const struct planned planned = planned_begin(*state, PLANNED_ID, PLANNED_SMALL);
+	const struct planned planned = planned_begin(fixture, PLANNED_ID, PLANNED_SMALL);
 
 	planned_gives(&planned, 0, "one");
 	planned_gives(&planned, 0, "two");
@@ -178,9 +178,9 @@ static void what_a_model_has_answered_is_told(void **state)
 
 #define RAW "{\"goal\": \"x\",\n \"steps\": 7, \"ä\\\\\": \"\t\"} and more"
 
-static struct planned begin_failed(void **state)
+static struct planned begin_failed(struct world_fixture *fixture)
 {
-	const struct planned planned = planned_chat(*state, PLANNED_ID, RAW);
+	const struct planned planned = planned_chat(fixture, PLANNED_ID, RAW);
 
 	planned_answer(&planned, -1, "error",
 		"{'code':'PLAN_NORMALIZE_FAILED','goal':'x','message':'steps','plan_id':"
@@ -188,9 +188,9 @@ static struct planned begin_failed(void **state)
 	return planned;
 }
 
-static void what_is_no_plan_is_kept_as_it_was_written(void **state)
+WITH_ACTORS(what_is_no_plan_is_kept_as_it_was_written)
 {
-	const struct planned planned = begin_failed(state);
+	const struct planned planned = begin_failed(fixture);
 
 	WFS_AUTO_JSON json_t *document = parsed_of(&planned);
 
@@ -229,38 +229,39 @@ static void assert_parts(const struct planned *planned, uint64_t step)
 			assert_part(planned, whole, offset, sizes[i]);
 }
 
-static void every_part_is_that_of_the_whole(void **state)
+WITH_ACTORS(every_part_is_that_of_the_whole)
 {
-	const struct planned planned = planned_begin(*state, PLANNED_ID, PLANNED_SMALL);
+	const struct planned planned = planned_begin(fixture, PLANNED_ID, PLANNED_SMALL);
 
 	assert_parts(&planned, 1);
 }
 
-static void every_part_of_what_is_no_plan_is_that_of_the_whole(void **state)
+WITH_ACTORS(every_part_of_what_is_no_plan_is_that_of_the_whole)
 {
-	const struct planned planned = begin_failed(state);
+	const struct planned planned = begin_failed(fixture);
 
 	assert_parts(&planned, 1);
 }
 
-static void parts_of_several_blocks_are_those_of_the_whole(void **state)
+WITH_ACTORS(parts_of_several_blocks_are_those_of_the_whole)
 {
 	const struct planned planned =
-		planned_many(*state, PLANNED_ID, (size_t)3 * WFS_PLAN_BLOCK + 1);
+		planned_many(fixture, PLANNED_ID, (size_t)3 * WFS_PLAN_BLOCK + 1);
 
 	assert_parts(&planned, 619);
 }
 
-static void parts_of_full_blocks_are_those_of_the_whole(void **state)
+WITH_ACTORS(parts_of_full_blocks_are_those_of_the_whole)
 {
-	const struct planned planned = planned_many(*state, PLANNED_ID, (size_t)2 * WFS_PLAN_BLOCK);
+	const struct planned planned =
+		planned_many(fixture, PLANNED_ID, (size_t)2 * WFS_PLAN_BLOCK);
 
 	assert_parts(&planned, 619);
 }
 
-static void a_part_far_behind_the_end_is_empty(void **state)
+WITH_ACTORS(a_part_far_behind_the_end_is_empty)
 {
-	const struct planned planned = planned_begin(*state, PLANNED_ID, PLANNED_SMALL);
+	const struct planned planned = planned_begin(fixture, PLANNED_ID, PLANNED_SMALL);
 	uint64_t size_bytes;
 
 	WFS_AUTO_BUFFER struct wfs_buffer part =
@@ -271,9 +272,9 @@ static void a_part_far_behind_the_end_is_empty(void **state)
 
 enum { LARGE = 10000 };
 
-static void a_large_plan_is_read_in_parts(void **state)
+WITH_ACTORS(a_large_plan_is_read_in_parts)
 {
-	const struct planned planned = planned_many(*state, PLANNED_ID, LARGE);
+	const struct planned planned = planned_many(fixture, PLANNED_ID, LARGE);
 	const size_t blocks = (LARGE + WFS_PLAN_BLOCK - 1) / WFS_PLAN_BLOCK;
 	const size_t part_size = 128 << 10;
 	WFS_AUTO_BUFFER struct wfs_buffer joined = {0};
@@ -315,9 +316,9 @@ static int read_wrong(const struct planned *planned, const char *member, int64_t
 	return wfs_plan_document(&view, plan, WFS_RANGE_ALL, &text, &size_bytes);
 }
 
-static void a_plan_whose_sums_are_wrong_is_not_read(void **state)
+WITH_ACTORS(a_plan_whose_sums_are_wrong_is_not_read)
 {
-	const struct planned planned = planned_begin(*state, PLANNED_ID, PLANNED_SMALL);
+	const struct planned planned = planned_begin(fixture, PLANNED_ID, PLANNED_SMALL);
 
 	assert_int_equal(read_wrong(&planned, "steps_bytes", 0), 0);
 	assert_int_equal(read_wrong(&planned, "steps_bytes", 1), -EIO);
@@ -329,9 +330,9 @@ static void a_plan_whose_sums_are_wrong_is_not_read(void **state)
 	assert_int_equal(read_wrong(&planned, "defined", -3), -EIO);
 }
 
-static void a_cell_that_says_nothing_is_an_empty_plan(void **state)
+WITH_ACTORS(a_cell_that_says_nothing_is_an_empty_plan)
 {
-	WFS_AUTO_VIEW struct wfs_view view = view_at(*state, WFS_HEIGHT_HEAD);
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
 	WFS_AUTO_JSON json_t *plan = json_object();
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	uint64_t size_bytes;
@@ -353,9 +354,9 @@ static void assert_status(const struct planned *planned, const char *expected)
 	assert_string_equal(wfs_buffer_text(&text), expected);
 }
 
-static void the_status_tells_how_far_it_is(void **state)
+WITH_ACTORS(the_status_tells_how_far_it_is)
 {
-	const struct planned planned = planned_begin(*state, PLANNED_ID, PLANNED_SMALL);
+	const struct planned planned = planned_begin(fixture, PLANNED_ID, PLANNED_SMALL);
 
 	assert_status(&planned,
 		"running\nrunning\ndone 0 of 3, failed 0, skipped 0\nbatches 0, tool calls 2\n");
@@ -370,9 +371,9 @@ static void the_status_tells_how_far_it_is(void **state)
 		&planned, "partial\ndone 1 of 3, failed 1, skipped 1\nbatches 1, tool calls 2\n");
 }
 
-static void the_status_tells_of_an_error(void **state)
+WITH_ACTORS(the_status_tells_of_an_error)
 {
-	const struct planned planned = begin_failed(state);
+	const struct planned planned = begin_failed(fixture);
 
 	assert_status(&planned,
 		"failed_normalize\ndone 0 of 0, failed 0, skipped 0\nbatches 0, tool calls 0\n"
@@ -391,9 +392,9 @@ static void assert_graph(const struct planned *planned, const char *expected)
 	assert_string_equal(wfs_buffer_text(&text), expected);
 }
 
-static void the_graph_has_steps_and_edges(void **state)
+WITH_ACTORS(the_graph_has_steps_and_edges)
 {
-	const struct planned planned = planned_begin(*state, PLANNED_ID, PLANNED_SMALL);
+	const struct planned planned = planned_begin(fixture, PLANNED_ID, PLANNED_SMALL);
 
 	planned_gives(&planned, 0, "one");
 
@@ -409,12 +410,12 @@ static void the_graph_has_steps_and_edges(void **state)
 
 #define FORTY "ääääääääääääääääääääääääääääääääääääääää"
 
-static void labels_are_escaped_and_cut(void **state)
+WITH_ACTORS(labels_are_escaped_and_cut)
 {
 	json_t *const steps =
 		json_of("[" PLANNED_STEP("x", "llm", FORTY "!", "null", "", "", "0") "]");
 	json_t *const step = json_object_get(json_array_get(steps, 0), "step");
-	const struct planned planned = planned_chat(*state, PLANNED_ID, "a plan");
+	const struct planned planned = planned_chat(fixture, PLANNED_ID, "a plan");
 
 	json_object_set_new(step, "id", json_string("a\"\\N\n\x7f&#27;"));
 	planned_define(&planned, "g", steps, NULL);
@@ -426,9 +427,9 @@ static void labels_are_escaped_and_cut(void **state)
 		"}\n");
 }
 
-static void a_large_plan_is_not_drawn(void **state)
+WITH_ACTORS(a_large_plan_is_not_drawn)
 {
-	const struct planned planned = planned_many(*state, PLANNED_ID, WFS_PLAN_GRAPH_MAX + 1);
+	const struct planned planned = planned_many(fixture, PLANNED_ID, WFS_PLAN_GRAPH_MAX + 1);
 	char expected[128];
 
 	read_count = 0;
@@ -442,11 +443,11 @@ static void a_large_plan_is_not_drawn(void **state)
 /* --- names --- */
 
 /* The name of the step's file, whose id is this. */
-static void assert_name(void **state, const char *id, const char *expected)
+static void assert_name(struct world_fixture *fixture, const char *id, const char *expected)
 {
 	json_t *const steps =
 		json_of("[" PLANNED_STEP("x", "tool", "t", PLANNED_TOOL, "", "", "0") "]");
-	const struct planned planned = planned_chat(*state, PLANNED_ID, "a plan");
+	const struct planned planned = planned_chat(fixture, PLANNED_ID, "a plan");
 	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
 	struct wfs_version version;
 	int64_t index;
@@ -455,7 +456,7 @@ static void assert_name(void **state, const char *id, const char *expected)
 		json_object_get(json_array_get(steps, 0), "step"), "id", json_string(id));
 	planned_define(&planned, "g", steps, NULL);
 
-	WFS_AUTO_VIEW struct wfs_view view = view_at(*state, WFS_HEIGHT_HEAD);
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
 	assert_int_equal(wfs_plan_step_at(&view, wfs_bytes_text(PLANNED_ID), 0, &version), 0);
 	assert_int_equal(wfs_plan_step_name(&view, &version, 12345, &name), 0);
 	assert_string_equal(wfs_buffer_text(&name), expected);
@@ -464,23 +465,23 @@ static void assert_name(void **state, const char *id, const char *expected)
 	assert_int_equal(index, 12345);
 }
 
-static void a_name_is_number_and_id(void **state)
+WITH_ACTORS(a_name_is_number_and_id)
 {
-	assert_name(state, "fetch", "12345-fetch.json");
+	assert_name(fixture, "fetch", "12345-fetch.json");
 }
 
-static void a_name_is_encoded(void **state)
+WITH_ACTORS(a_name_is_encoded)
 {
-	assert_name(state, "a/b%\n-é", "12345-a%2Fb%25%0A-é.json");
+	assert_name(fixture, "a/b%\n-é", "12345-a%2Fb%25%0A-é.json");
 }
 
 #define SLASHES10 "//////////"
 #define ENCODED10 "%2F%2F%2F%2F%2F%2F%2F%2F%2F%2F"
 
 /* 244 bytes are left for it: 81 slashes, and not a part of the next. */
-static void a_long_name_is_cut_between_characters(void **state)
+WITH_ACTORS(a_long_name_is_cut_between_characters)
 {
-	assert_name(state,
+	assert_name(fixture,
 		SLASHES10 SLASHES10 SLASHES10 SLASHES10 SLASHES10 SLASHES10 SLASHES10 SLASHES10
 			SLASHES10,
 		"12345-" ENCODED10 ENCODED10 ENCODED10 ENCODED10 ENCODED10 ENCODED10 ENCODED10
@@ -491,19 +492,18 @@ static void a_long_name_is_cut_between_characters(void **state)
 #define ENCODED70 ENCODED10 ENCODED10 ENCODED10 ENCODED10 ENCODED10 ENCODED10 ENCODED10
 
 /* 34 bytes are left behind the slashes. */
-static void a_long_name_is_cut_before_a_character_of_two_bytes(void **state)
+WITH_ACTORS(a_long_name_is_cut_before_a_character_of_two_bytes)
 {
-	assert_name(state, SLASHES70 "xääääääääääääääääääääääää",
+	assert_name(fixture, SLASHES70 "xääääääääääääääääääääääää",
 		"12345-" ENCODED70 "xääääääääääääääää.json");
 }
 
-static void only_one_spelling_of_a_number_is_one(void **state)
+TEST(only_one_spelling_of_a_number_is_one)
 {
 	static const char *const names[] = {"", "-", "-a.json", "01-a.json", "a-b.json",
 		"+1-a.json", "100000-a.json", "1", "1.json", "18446744073709551616-a.json"};
 	int64_t index = -1;
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(names); i++) {
 		print_message("'%s'\n", names[i]);
 		assert_false(wfs_plan_step_number(names[i], &index));
@@ -513,13 +513,12 @@ static void only_one_spelling_of_a_number_is_one(void **state)
 	assert_int_equal(index, 0);
 }
 
-static void keys_of_steps_are_told_from_others(void **state)
+TEST(keys_of_steps_are_told_from_others)
 {
 	static const char *const keys[] = {"", "a", "a.", "a.x", "a.100000", ".", "1"};
 	struct wfs_bytes plan_id;
 	int64_t index;
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(keys); i++) {
 		print_message("'%s'\n", keys[i]);
 		assert_false(wfs_plan_step_key(wfs_bytes_text(keys[i]), &plan_id, &index));
@@ -555,9 +554,9 @@ static char *step_file(const struct planned *planned)
 	return strndup(text.data, text.size);
 }
 
-static void a_step_without_a_result_says_so(void **state)
+WITH_ACTORS(a_step_without_a_result_says_so)
 {
-	const struct planned planned = planned_begin(*state, PLANNED_ID, PLANNED_SMALL);
+	const struct planned planned = planned_begin(fixture, PLANNED_ID, PLANNED_SMALL);
 
 	WFS_AUTO_FREE char *text = step_file(&planned);
 
@@ -568,9 +567,9 @@ static void a_step_without_a_result_says_so(void **state)
 		"\"type\":\"tool\"}\n");
 }
 
-static void a_step_has_its_result(void **state)
+WITH_ACTORS(a_step_has_its_result)
 {
-	const struct planned planned = planned_begin(*state, PLANNED_ID, PLANNED_SMALL);
+	const struct planned planned = planned_begin(fixture, PLANNED_ID, PLANNED_SMALL);
 	WFS_AUTO_JSON json_t *document = NULL;
 
 	planned_gives(&planned, 0, "one");
@@ -583,9 +582,9 @@ static void a_step_has_its_result(void **state)
 }
 
 /* A result of so many bytes, newline included. */
-static struct planned begin_with_result(void **state, size_t size)
+static struct planned begin_with_result(struct world_fixture *fixture, size_t size)
 {
-	const struct planned planned = planned_begin(*state, PLANNED_ID, PLANNED_SMALL);
+	const struct planned planned = planned_begin(fixture, PLANNED_ID, PLANNED_SMALL);
 	const size_t around = strlen(
 		"{\"_step_id\":\"a\",\"asked\":{\"method\":\"\",\"name\":\"look\"},\"details\":"
 		"null,"
@@ -599,18 +598,18 @@ static struct planned begin_with_result(void **state, size_t size)
 	return planned;
 }
 
-static void a_result_of_64_kib_is_shown(void **state)
+WITH_ACTORS(a_result_of_64_kib_is_shown)
 {
-	const struct planned planned = begin_with_result(state, WFS_PLAN_RESULT_SHOWN_MAX);
+	const struct planned planned = begin_with_result(fixture, WFS_PLAN_RESULT_SHOWN_MAX);
 
 	WFS_AUTO_FREE char *text = step_file(&planned);
 
 	assert_true(strlen(text) > WFS_PLAN_RESULT_SHOWN_MAX);
 }
 
-static void a_larger_result_is_referred_to(void **state)
+WITH_ACTORS(a_larger_result_is_referred_to)
 {
-	const struct planned planned = begin_with_result(state, WFS_PLAN_RESULT_SHOWN_MAX + 1);
+	const struct planned planned = begin_with_result(fixture, WFS_PLAN_RESULT_SHOWN_MAX + 1);
 
 	WFS_AUTO_FREE char *text = step_file(&planned);
 
@@ -620,9 +619,9 @@ static void a_larger_result_is_referred_to(void **state)
 
 /* --- reading --- */
 
-static void a_summary_tells_what_a_listing_needs(void **state)
+WITH_ACTORS(a_summary_tells_what_a_listing_needs)
 {
-	const struct planned planned = planned_begin(*state, PLANNED_ID, PLANNED_SMALL);
+	const struct planned planned = planned_begin(fixture, PLANNED_ID, PLANNED_SMALL);
 
 	planned_gives(&planned, 0, "one");
 	WFS_AUTO_JSON json_t *plan = planned_document(&planned, WFS_BUILTIN_PLAN, "");
@@ -639,12 +638,12 @@ static void a_summary_tells_what_a_listing_needs(void **state)
 	assert_true(json_equal(summary, expected));
 }
 
-static void documents_are_read_by_their_ids(void **state)
+WITH_ACTORS(documents_are_read_by_their_ids)
 {
-	const struct planned planned = planned_begin(*state, PLANNED_ID, PLANNED_SMALL);
+	const struct planned planned = planned_begin(fixture, PLANNED_ID, PLANNED_SMALL);
 
 	planned_gives(&planned, 0, "one");
-	WFS_AUTO_VIEW struct wfs_view view = view_at(*state, WFS_HEIGHT_HEAD);
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
 	WFS_AUTO_JSON json_t *plan = NULL;
 	WFS_AUTO_JSON json_t *step = NULL;
 	WFS_AUTO_JSON json_t *result = NULL;
@@ -660,9 +659,9 @@ static void documents_are_read_by_their_ids(void **state)
 	assert_string_equal(wfs_json_text(message, "content"), "do it");
 }
 
-static void what_is_not_there_is_named(void **state)
+WITH_ACTORS(what_is_not_there_is_named)
 {
-	WFS_AUTO_VIEW struct wfs_view view = view_at(*state, WFS_HEIGHT_HEAD);
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
 	struct wfs_error error = {0};
 	json_t *document = NULL;
 
@@ -678,60 +677,14 @@ static void what_is_not_there_is_named(void **state)
 	assert_null(document);
 }
 
-static void times_are_utc_with_milliseconds(void **state)
+TEST(times_are_utc_with_milliseconds)
 {
 	char text[WFS_UTC_SIZE];
 
-	(void)state;
 	wfs_clock_utc(INT64_C(1763811997012999999), text);
 	assert_string_equal(text, "2025-11-22T11:46:37.012+00:00");
 	wfs_clock_utc(INT64_MAX, text);
 	assert_string_equal(text, "2262-04-11T23:47:16.854+00:00");
 	wfs_clock_utc(-1, text);
 	assert_string_equal(text, "1970-01-01T00:00:00.000+00:00");
-}
-
-#define PLAN(test) \
-	cmocka_unit_test_setup_teardown(test, action_fixture_setup, action_fixture_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		PLAN(the_document_is_canonical_and_has_all_members),
-		PLAN(steps_are_those_of_the_cells),
-		PLAN(results_are_counted_in_the_document),
-		PLAN(the_cursor_is_the_next_step_to_be_begun),
-		PLAN(the_end_is_told),
-		PLAN(what_a_model_has_answered_is_told),
-		PLAN(what_is_no_plan_is_kept_as_it_was_written),
-		PLAN(every_part_is_that_of_the_whole),
-		PLAN(every_part_of_what_is_no_plan_is_that_of_the_whole),
-		PLAN(parts_of_several_blocks_are_those_of_the_whole),
-		PLAN(parts_of_full_blocks_are_those_of_the_whole),
-		PLAN(a_part_far_behind_the_end_is_empty),
-		PLAN(a_large_plan_is_read_in_parts),
-		PLAN(a_plan_whose_sums_are_wrong_is_not_read),
-		PLAN(a_cell_that_says_nothing_is_an_empty_plan),
-		PLAN(the_status_tells_how_far_it_is),
-		PLAN(the_status_tells_of_an_error),
-		PLAN(the_graph_has_steps_and_edges),
-		PLAN(labels_are_escaped_and_cut),
-		PLAN(a_large_plan_is_not_drawn),
-		PLAN(a_name_is_number_and_id),
-		PLAN(a_name_is_encoded),
-		PLAN(a_long_name_is_cut_between_characters),
-		PLAN(a_long_name_is_cut_before_a_character_of_two_bytes),
-		cmocka_unit_test(only_one_spelling_of_a_number_is_one),
-		cmocka_unit_test(keys_of_steps_are_told_from_others),
-		PLAN(a_step_without_a_result_says_so),
-		PLAN(a_step_has_its_result),
-		PLAN(a_result_of_64_kib_is_shown),
-		PLAN(a_larger_result_is_referred_to),
-		PLAN(a_summary_tells_what_a_listing_needs),
-		PLAN(documents_are_read_by_their_ids),
-		PLAN(what_is_not_there_is_named),
-		cmocka_unit_test(times_are_utc_with_milliseconds),
-	};
-
-	return cmocka_run_group_tests_name("plan-file", tests, NULL, NULL);
 }

@@ -30,30 +30,30 @@ int64_t __wrap_wfs_clock_monotonic_ns(void)
 	}
 
 /* Else folding it again would tell something else; that is tried behind every test. */
-static void code_took_as_long_as_its_record_says(void **state)
+WITH_ACTORS(code_took_as_long_as_its_record_says)
 {
-	struct plan_run run = BEGIN(*state, CHAT, TOOL(""));
+	struct plan_run run = BEGIN(fixture, CHAT, TOOL(""));
 	char key[48];
 
-	assert_done(*state, "alice", WRITE("'artifact_id':'f','code':'function run() end'"));
-	const uint64_t height = height_of(*state);
+	assert_done(fixture, "alice", WRITE("'artifact_id':'f','code':'function run() end'"));
+	const uint64_t height = height_of(fixture);
 	atomic_store(&clock_is_slow, true);
 	assert_int_equal(plan_act(&run, 0, INVOKE("'artifact_id':'f'")), 0);
 	atomic_store(&clock_is_slow, false);
 
 	snprintf(key, sizeof(key), "%" PRIu64 ".0", height);
-	WFS_AUTO_JSON json_t *invocation = cell_of(*state, "sys.invocation", key);
+	WFS_AUTO_JSON json_t *invocation = cell_of(fixture, "sys.invocation", key);
 	assert_true(json_integer_value(json_object_get(invocation, "duration_ms")) > 0);
 	assert_steps(&run, "d");
 }
 
 /* All at once, in the states before and after, would be more than a fold may hold. */
-static void large_steps_are_skipped_in_several_pieces(void **state)
+WITH_ACTORS(large_steps_are_skipped_in_several_pieces)
 {
 	enum { COUNT = 13, ARGS_SIZE = 3 << 20, PART = 4 };
 	struct plan_spec specs[COUNT] = {TOOL("")};
 	WFS_AUTO_FREE char *text = calloc(1, ARGS_SIZE + 1);
-	struct plan_run run = chat_planned(*state, CHAT);
+	struct plan_run run = chat_planned(fixture, CHAT);
 
 	memset(text, 'x', ARGS_SIZE);
 	for (size_t i = 1; i < COUNT; i++)
@@ -78,11 +78,11 @@ static void large_steps_are_skipped_in_several_pieces(void **state)
 	assert_waits_for(&run, "");
 }
 
-static void a_query_gives_its_step_all_of_its_answer(void **state)
+WITH_ACTORS(a_query_gives_its_step_all_of_its_answer)
 {
-	struct plan_run run = BEGIN(*state, CHAT, TOOL(""));
+	struct plan_run run = BEGIN(fixture, CHAT, TOOL(""));
 
-	assert_done(*state, "alice", WRITE("'artifact_id':'x','content':'c'"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'x','content':'c'"));
 	assert_int_equal(plan_act(&run, 0,
 				 "{'action_type':'query_kernel','query_type':'artifact','params':"
 				 "{'artifact_id':'x'}}"),
@@ -92,15 +92,4 @@ static void a_query_gives_its_step_all_of_its_answer(void **state)
 	const json_t *const given = json_object_get(step, "result");
 	assert_string_equal(wfs_json_text(given, "query_type"), "artifact");
 	assert_string_equal(wfs_json_text(json_object_get(given, "result"), "id"), "x");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(code_took_as_long_as_its_record_says),
-		TEST(large_steps_are_skipped_in_several_pieces),
-		TEST(a_query_gives_its_step_all_of_its_answer),
-	};
-
-	return cmocka_run_group_tests_name("plan-fold", tests, NULL, NULL);
 }

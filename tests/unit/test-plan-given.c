@@ -46,9 +46,9 @@ static struct plan_run import_text(struct world_fixture *fixture, const char *te
 	return run;
 }
 
-static void steps_run_in_the_order_of_their_dependencies(void **state)
+WITH_ACTORS(steps_run_in_the_order_of_their_dependencies)
 {
-	struct plan_run run = begin_text(*state,
+	struct plan_run run = begin_text(fixture,
 		"{'goal':'g','steps':[{'id':'c','type':'note','depends_on':['a','b']},"
 		"{'id':'a','tool':'t'},{'id':'b','prompt':'${a}','depends_on':'a'}]}");
 	WFS_AUTO_JSON json_t *edge = plan_cell(&run, "sys.plan_edge", 2);
@@ -63,10 +63,10 @@ static void steps_run_in_the_order_of_their_dependencies(void **state)
 	assert_bytes_are_counted(&run);
 }
 
-static void calls_run_one_after_the_other(void **state)
+WITH_ACTORS(calls_run_one_after_the_other)
 {
 	struct plan_run run = begin_text(
-		*state, "{'tool_calls':[{'name':'t'},{'name':'t'},{'name':'t'}],'final':'F'}");
+		fixture, "{'tool_calls':[{'name':'t'},{'name':'t'},{'name':'t'}],'final':'F'}");
 
 	assert_steps(&run, "rqq");
 	plan_do(&run, 1);
@@ -76,14 +76,14 @@ static void calls_run_one_after_the_other(void **state)
 	assert_plan(&run, "{'draft':'F','max_concurrency':1,'phase':'answering'}");
 }
 
-static void a_plan_without_steps_is_answered(void **state)
+WITH_ACTORS(a_plan_without_steps_is_answered)
 {
-	struct plan_run run = begin_text(*state, "{'steps':[]}");
+	struct plan_run run = begin_text(fixture, "{'steps':[]}");
 
 	assert_plan(&run, "{'phase':'answering','total':0}");
 }
 
-static void a_plan_of_several_parts_is_taken(void **state)
+WITH_ACTORS(a_plan_of_several_parts_is_taken)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
@@ -91,7 +91,7 @@ static void a_plan_of_several_parts_is_taken(void **state)
 	for (int i = 1; i < 2500; i++)
 		wfs_buffer_printf(&text, ",{'depends_on':['s%d']}", i);
 	wfs_buffer_append_text(&text, "]}");
-	struct plan_run run = begin_text(*state, wfs_buffer_text(&text));
+	struct plan_run run = begin_text(fixture, wfs_buffer_text(&text));
 
 	assert_plan(&run, "{'defined':2500,'phase':'running','total':2500}");
 	assert_waits_for(&run, "0");
@@ -102,9 +102,9 @@ static void a_plan_of_several_parts_is_taken(void **state)
 	"'updated_utc':'2026-11-21T20:47:00Z'"
 
 /* Step a has to be done again, b was done long since, d will never be. */
-static void what_was_done_is_not_done_again(void **state)
+WITH_ACTORS(what_was_done_is_not_done_again)
 {
-	struct plan_run run = import_text(*state,
+	struct plan_run run = import_text(fixture,
 		"{" DOCUMENT ",'status':'running','plan':{'steps':["
 		"{'id':'a','tool':'t','status':'running'},"
 		"{'id':'b','tool':'t','status':'done','depends_on':'a'},"
@@ -132,9 +132,9 @@ static void what_was_done_is_not_done_again(void **state)
 }
 
 /* Step c was skipped for a, and waits for b, too, when it is run again; b waits for d. */
-static void what_is_run_again_waits_for_what_was_pending(void **state)
+WITH_ACTORS(what_is_run_again_waits_for_what_was_pending)
 {
-	struct plan_run run = import_text(*state,
+	struct plan_run run = import_text(fixture,
 		"{" DOCUMENT ",'status':'cancelled','plan':{'steps':["
 		"{'id':'a','tool':'t','status':'failed'},{'id':'b','tool':'t','depends_on':'d'},"
 		"{'id':'c','tool':'t','depends_on':['a','b']},{'id':'d','tool':'t'}]}}");
@@ -149,27 +149,12 @@ static void what_is_run_again_waits_for_what_was_pending(void **state)
 	assert_steps(&run, "dddd");
 }
 
-static void a_plan_that_had_ended_has_ended(void **state)
+WITH_ACTORS(a_plan_that_had_ended_has_ended)
 {
-	struct plan_run run = import_text(*state,
+	struct plan_run run = import_text(fixture,
 		"{" DOCUMENT ",'status':'partial','plan':{'final':'F','steps':["
 		"{'type':'note','status':'done'},{'status':'failed'}]}}");
 
 	assert_plan(&run, "{'done':1,'failed':1,'final':'F','phase':'ended','status':'partial'}");
 	assert_chat(&run, "{'status':'planned'}");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(steps_run_in_the_order_of_their_dependencies),
-		TEST(calls_run_one_after_the_other),
-		TEST(a_plan_without_steps_is_answered),
-		TEST(a_plan_of_several_parts_is_taken),
-		TEST(what_was_done_is_not_done_again),
-		TEST(what_is_run_again_waits_for_what_was_pending),
-		TEST(a_plan_that_had_ended_has_ended),
-	};
-
-	return cmocka_run_group_tests_name("plan-given", tests, NULL, NULL);
 }

@@ -47,32 +47,27 @@ static void assert_order(size_t count, const char *edges, int status, const char
 	wfs_graph_done(&graph);
 }
 
-static void each_step_comes_behind_those_that_it_depends_on(void **state)
+TEST(each_step_comes_behind_those_that_it_depends_on)
 {
-	(void)state;
-
 	assert_order(0, "", 0, "");
 	assert_order(3, "", 0, "0,1,2");
 	assert_order(4, "0:1 1:2 3:0", 0, "2,1,0,3");
 	assert_order(4, "1:0 2:0 3:1,2", 0, "0,1,2,3");
 }
 
-static void a_cycle_begins_with_its_first_step(void **state)
+TEST(a_cycle_begins_with_its_first_step)
 {
-	(void)state;
-
 	assert_order(2, "0:1 1:0", -ELOOP, "0,1");
 	assert_order(4, "0:3 1:3 2:1 3:2", -ELOOP, "1,3,2");
 	assert_order(5, "1:0,3 2:1 3:2 4:3", -ELOOP, "1,3,2");
 }
 
-static void those_that_depend_on_a_step_are_in_plan_order(void **state)
+TEST(those_that_depend_on_a_step_are_in_plan_order)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	struct wfs_graph graph;
 	size_t count;
 
-	(void)state;
 	assert_int_equal(make(&graph, 4, "3:1,0 2:1,1,1 0:1"), 0);
 	const uint32_t *next = wfs_edges_of(&graph.next, 1, &count);
 	append_steps(&text, next, count);
@@ -86,12 +81,11 @@ static void those_that_depend_on_a_step_are_in_plan_order(void **state)
 	wfs_graph_done(&graph);
 }
 
-static void what_is_said_twice_counts_once(void **state)
+TEST(what_is_said_twice_counts_once)
 {
 	struct wfs_graph graph;
 	bool is_new = false;
 
-	(void)state;
 	assert_int_equal(wfs_graph_init(&graph, 2), 0);
 	assert_int_equal(wfs_graph_depend(&graph, 1, &is_new), 0);
 	assert_true(is_new);
@@ -102,23 +96,9 @@ static void what_is_said_twice_counts_once(void **state)
 	wfs_graph_done(&graph);
 }
 
-static void a_graph_that_was_never_made_is_released(void **state)
+TEST(a_graph_that_was_never_made_is_released)
 {
 	struct wfs_graph graph = {0};
 
-	(void)state;
 	wfs_graph_done(&graph);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_step_comes_behind_those_that_it_depends_on),
-		cmocka_unit_test(a_cycle_begins_with_its_first_step),
-		cmocka_unit_test(those_that_depend_on_a_step_are_in_plan_order),
-		cmocka_unit_test(what_is_said_twice_counts_once),
-		cmocka_unit_test(a_graph_that_was_never_made_is_released),
-	};
-
-	return cmocka_run_group_tests_name("plan-graph", tests, NULL, NULL);
 }

@@ -37,11 +37,10 @@ static json_int_t waiting(const struct attempt *attempt, size_t index)
 
 /* --- plans that have not begun --- */
 
-static void a_plan_that_has_not_begun_is_imported_as_a_new_one(void **state)
+TEST(a_plan_that_has_not_begun_is_imported_as_a_new_one)
 {
 	static const char text[] = "{'goal':'g','steps':[{'id':'a','status':'done'}]}";
 
-	(void)state;
 	ATTEMPT_AUTO struct attempt made = taken(attempt_import(text));
 	ATTEMPT_AUTO struct attempt calls =
 		taken(attempt_import("{'tool_calls':[{'name':'x'}],'final':'F'}"));
@@ -55,9 +54,8 @@ static void a_plan_that_has_not_begun_is_imported_as_a_new_one(void **state)
 
 /* --- what is kept --- */
 
-static void a_document_keeps_its_id_and_what_was_done(void **state)
+TEST(a_document_keeps_its_id_and_what_was_done)
 {
-	(void)state;
 	ATTEMPT_AUTO struct attempt made = taken(import_steps("running",
 		"{'id':'a','tool':'x','status':'done','attempts':2,'result_ref':{'bytes':1,"
 		"'sha256':'s'}},{'id':'b','type':'note','status':'pending','depends_on':['a']}",
@@ -74,11 +72,10 @@ static void a_document_keeps_its_id_and_what_was_done(void **state)
 		"'title':'step-2','tool':null,'type':'note'},'waiting':0}]");
 }
 
-static void the_payload_tells_when_it_was_made_and_what_has_ended(void **state)
+TEST(the_payload_tells_when_it_was_made_and_what_has_ended)
 {
 	size_t count;
 
-	(void)state;
 	ATTEMPT_AUTO struct attempt made = taken(import_steps("partial",
 		"{'type':'note','status':'done'},{'status':'failed'},"
 		"{'status':'skipped','depends_on':['s2']}",
@@ -93,9 +90,8 @@ static void the_payload_tells_when_it_was_made_and_what_has_ended(void **state)
 	assert_string_equal(wfs_json_text(payload, "status"), "partial");
 }
 
-static void what_was_under_way_is_done_again(void **state)
+TEST(what_was_under_way_is_done_again)
 {
-	(void)state;
 	ATTEMPT_AUTO struct attempt made = taken(import_steps("running",
 		"{'id':'a','tool':'x','status':'running','attempts':1,'result_ref':{}},"
 		"{'id':'b','tool':'x','status':'ready'},{'id':'c','tool':'x'},"
@@ -111,9 +107,8 @@ static void what_was_under_way_is_done_again(void **state)
 	}
 }
 
-static void a_step_that_is_done_has_a_result(void **state)
+TEST(a_step_that_is_done_has_a_result)
 {
-	(void)state;
 	ATTEMPT_AUTO struct attempt made = taken(import_steps("done",
 		"{'id':'a','tool':'x','status':'done'},{'id':'b','type':'llm','status':'done'},"
 		"{'id':'c','type':'note','status':'done'},"
@@ -137,7 +132,7 @@ static void a_step_that_is_done_has_a_result(void **state)
 	assert_int_equal(made.plan.failed, 2);
 }
 
-static void done_steps_without_results_are_refused_unless_they_may_run_again(void **state)
+TEST(done_steps_without_results_are_refused_unless_they_may_run_again)
 {
 	static const char steps[] =
 		"{" HEAD
@@ -146,7 +141,6 @@ static void done_steps_without_results_are_refused_unless_they_may_run_again(voi
 		"{'id':'c','tool':'x','status':'running'},{'id':'d','tool':'x','status':'done'}]},"
 		"'tool_results':[{'_step_id':'d','ok':true,'result':1}]}";
 
-	(void)state;
 	assert_refusal(attempt_import(steps), -EINVAL,
 		"step 'a': 2 done steps have no results and would run again: import what 'worldfs "
 		"plan "
@@ -158,9 +152,8 @@ static void done_steps_without_results_are_refused_unless_they_may_run_again(voi
 }
 
 /* Its dependents have ended long since: nobody waits for it. */
-static void who_has_ended_waits_for_nobody(void **state)
+TEST(who_has_ended_waits_for_nobody)
 {
-	(void)state;
 	ATTEMPT_AUTO struct attempt made = taken(import_steps("running",
 		"{'id':'a','tool':'x','status':'done'},"
 		"{'id':'b','type':'note','status':'done','depends_on':['a']},"
@@ -174,9 +167,8 @@ static void who_has_ended_waits_for_nobody(void **state)
 }
 
 /* Nobody would tell it any more. */
-static void who_depends_on_what_failed_is_skipped(void **state)
+TEST(who_depends_on_what_failed_is_skipped)
 {
-	(void)state;
 	ATTEMPT_AUTO struct attempt made = taken(import_steps("cancelled",
 		"{'id':'d','depends_on':['c']},{'id':'a','status':'failed','reason':' why '},"
 		"{'id':'c','depends_on':['a','b'],'status':'running'},{'id':'b'},"
@@ -210,10 +202,8 @@ static void assert_status(const char *written, const char *steps, const char *ex
 		assert_string_equal(made.plan.status, expected);
 }
 
-static void a_plan_has_ended_if_it_says_so_and_its_steps_have(void **state)
+TEST(a_plan_has_ended_if_it_says_so_and_its_steps_have)
 {
-	(void)state;
-
 	assert_status("done", "{'status':'done'}", "done");
 	assert_status("done", "", "done");
 	assert_status("failed", "{'status':'failed'}", "failed");
@@ -224,19 +214,16 @@ static void a_plan_has_ended_if_it_says_so_and_its_steps_have(void **state)
 }
 
 /* It is never done unless all of its steps are. */
-static void how_a_plan_has_ended_follows_from_its_steps(void **state)
+TEST(how_a_plan_has_ended_follows_from_its_steps)
 {
-	(void)state;
-
 	assert_status("done", "{'status':'done'},{'status':'failed'}", "partial");
 	assert_status("done", "{'status':'skipped'}", "failed");
 }
 
-static void the_answer_is_kept_with_a_plan_that_has_ended(void **state)
+TEST(the_answer_is_kept_with_a_plan_that_has_ended)
 {
 	size_t count;
 
-	(void)state;
 	ATTEMPT_AUTO struct attempt ended = taken(attempt_import(
 		"{" HEAD
 		"'status':'done','plan':{'plan_id':'p-1','draft':'D','final':'F','in_order':true,"
@@ -275,13 +262,12 @@ static struct wfs_hash digest(void)
 	return wfs_hash_of(text, strlen(text));
 }
 
-static void results_have_the_digest_that_is_told(void **state)
+TEST(results_have_the_digest_that_is_told)
 {
 	const struct wfs_hash hash = digest();
 	char hex[WFS_HASH_HEX_SIZE + 1];
 	char prefixed[WFS_HASH_TEXT_SIZE];
 
-	(void)state;
 	wfs_hash_hex(&hash, hex);
 	wfs_hash_text(&hash, prefixed);
 
@@ -293,7 +279,7 @@ static void results_have_the_digest_that_is_told(void **state)
 	assert_string_equal(text_of_step(&none, 0, "status"), "pending");
 }
 
-static void results_with_another_digest_are_refused(void **state)
+TEST(results_with_another_digest_are_refused)
 {
 	static const char *const sums[] = {
 		"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", "x", ""};
@@ -302,7 +288,6 @@ static void results_with_another_digest_are_refused(void **state)
 	WFS_AUTO_BUFFER struct wfs_buffer details = {0};
 	char hex[WFS_HASH_HEX_SIZE + 1];
 
-	(void)state;
 	wfs_hash_hex(&hash, hex);
 	wfs_buffer_printf(&message,
 		"'tool_results': its SHA-256 is %s, which is not 'sha256' of 'tool_results_ref'",
@@ -329,10 +314,8 @@ static void assert_refused(
 	assert_refusal(attempt_import(wfs_buffer_text(&text)), -EINVAL, message, details);
 }
 
-static void another_version_is_refused(void **state)
+TEST(another_version_is_refused)
 {
-	(void)state;
-
 	assert_refused("'schema_version':1", "'schema_version':2",
 		"'schema_version': expected 1, got an integer",
 		"{'code':'UNSUPPORTED_SCHEMA_VERSION','got':2}");
@@ -343,10 +326,8 @@ static void another_version_is_refused(void **state)
 		"{'code':'MISSING_KEY','key':'schema_version'}");
 }
 
-static void a_key_that_is_missing_is_named(void **state)
+TEST(a_key_that_is_missing_is_named)
 {
-	(void)state;
-
 	assert_refused("'plan_id':'p-1',", "",
 		"'plan_id': expected 1 to 32 letters, digits, '-' and '_', got nothing",
 		"{'code':'MISSING_KEY','key':'plan_id'}");
@@ -367,10 +348,8 @@ static void a_key_that_is_missing_is_named(void **state)
 		"{'code':'INVALID_STEPS'}");
 }
 
-static void a_key_of_another_form_is_named(void **state)
+TEST(a_key_of_another_form_is_named)
 {
-	(void)state;
-
 	assert_refused("'goal':'g'", "'goal':null", "'goal': expected a text, got null",
 		"{'code':'INVALID_KEY','key':'goal'}");
 	assert_refused("'status':'done'", "'status':'new'",
@@ -384,12 +363,11 @@ static void a_key_of_another_form_is_named(void **state)
 }
 
 /* Cases 148, 149. */
-static void an_id_that_is_no_name_is_refused(void **state)
+TEST(an_id_that_is_no_name_is_refused)
 {
 	static const char *const ids[] = {
 		"a/b", "../../x", "", "a.1", "ä", "012345678901234567890123456789012"};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(ids); i++) {
 		WFS_AUTO_BUFFER struct wfs_buffer to = {0};
 		WFS_AUTO_BUFFER struct wfs_buffer message = {0};
@@ -404,10 +382,8 @@ static void an_id_that_is_no_name_is_refused(void **state)
 }
 
 /* Case 153. */
-static void a_plan_with_another_id_inside_is_refused(void **state)
+TEST(a_plan_with_another_id_inside_is_refused)
 {
-	(void)state;
-
 	assert_refused("{'plan_id':'p-1'", "{'plan_id':'p-2'",
 		"'plan_id': 'p-1' in the document, 'p-2' in its plan",
 		"{'code':'PLAN_ID_DIFFERS','plan_id':'p-1'}");
@@ -417,10 +393,8 @@ static void a_plan_with_another_id_inside_is_refused(void **state)
 }
 
 /* Case 164. */
-static void a_plan_that_was_never_normalised_is_refused(void **state)
+TEST(a_plan_that_was_never_normalised_is_refused)
 {
-	(void)state;
-
 	assert_refused("'status':'done'", "'status':'failed_normalize'",
 		"'status': a plan that is failed_normalize has no steps",
 		"{'code':'UNSUPPORTED_PLAN_FORMAT','type':'failed_normalize'}");
@@ -439,32 +413,27 @@ static int64_t created_ns(const char *time)
 	return made.status ? -1 : made.plan.created_ns;
 }
 
-static void times_have_several_forms(void **state)
+TEST(times_have_several_forms)
 {
-	(void)state;
-
 	assert_int_equal(created_ns("'1970-01-01T00:00:01Z'"), 1000000000);
 	assert_int_equal(created_ns("'1970-01-01T00:00:01.5+00:00'"), 1500000000);
 	assert_int_equal(created_ns("'1970-01-01T02:00:00.1234567890Z'"), 7200123456789);
 	assert_int_equal(created_ns("'1970-01-01T02:00:00+01:30'"), 1800000000000);
 }
 
-static void what_is_no_time_is_refused(void **state)
+TEST(what_is_no_time_is_refused)
 {
 	static const char *const times[] = {"5", "''", "'yesterday'", "'1970-01-01T00:00:01'",
 		"'1970-01-01T00:00:01Z x'", "'1969-12-31T23:59:59Z'", "'9999-01-01T00:00:00Z'",
 		"'1970-13-01T00:00:00Z'", "'1970-01-01T00:00:01Z\\u0000'"};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(times); i++)
 		if (created_ns(times[i]) != -1)
 			fail_msg("%s is a time", times[i]);
 }
 
-static void a_status_of_a_step_that_is_not_known_is_refused(void **state)
+TEST(a_status_of_a_step_that_is_not_known_is_refused)
 {
-	(void)state;
-
 	assert_refusal(import_steps("running", "{'id':'a','status':'bogus'}", ""), -EINVAL,
 		"step 'a': 'status': expected pending, ready, running, done, failed or skipped, "
 		"got bogus",
@@ -475,10 +444,8 @@ static void a_status_of_a_step_that_is_not_known_is_refused(void **state)
 		"{'code':'INVALID_STEP','index':0,'step':'a'}");
 }
 
-static void steps_of_a_document_are_checked_as_all_are(void **state)
+TEST(steps_of_a_document_are_checked_as_all_are)
 {
-	(void)state;
-
 	assert_refusal(import_steps("done", "{'id':'a'},{'id':'a'}", ""), -EINVAL,
 		"plan.steps[1]: 'id': 'a' is the id of plan.steps[0] already",
 		"{'code':'DUPLICATE_STEP_ID','index':1,'step':'a'}");
@@ -497,11 +464,10 @@ static struct attempt with_result(const char *result)
 }
 
 /* As large as the kernel keeps it, and a byte more. */
-static void a_result_that_is_too_large_is_refused(void **state)
+TEST(a_result_that_is_too_large_is_refused)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
-	(void)state;
 	wfs_buffer_append_byte(&text, '\'');
 	while (text.size < WFS_PLAN_RESULT_MAX - 1)
 		wfs_buffer_append_byte(&text, 'x');
@@ -516,11 +482,10 @@ static void a_result_that_is_too_large_is_refused(void **state)
 		"{'code':'TOO_LARGE_STEP','index':0,'step':'a'}");
 }
 
-static void a_result_that_is_too_deep_is_refused(void **state)
+TEST(a_result_that_is_too_deep_is_refused)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
-	(void)state;
 	for (int i = 0; i < 100; i++)
 		wfs_buffer_append_byte(&text, '[');
 	for (int i = 0; i < 100; i++)
@@ -531,12 +496,11 @@ static void a_result_that_is_too_deep_is_refused(void **state)
 		"{'code':'INVALID_STEP','index':0,'step':'a'}");
 }
 
-static void a_long_chain_that_is_half_done_goes_on_in_the_middle(void **state)
+TEST(a_long_chain_that_is_half_done_goes_on_in_the_middle)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer steps = {0};
 	const int count = 10000;
 
-	(void)state;
 	for (int i = 0; i < count; i++)
 		wfs_buffer_printf(&steps, "%s{'status':'%s','depends_on':[%s%.0d%s]}", i ? "," : "",
 			i < count / 2 ? "done" : "pending", i ? "'s" : "", i, i ? "'" : "");
@@ -547,38 +511,4 @@ static void a_long_chain_that_is_half_done_goes_on_in_the_middle(void **state)
 	assert_int_equal(waiting(&made, (size_t)count / 2 - 1), -1);
 	assert_int_equal(waiting(&made, (size_t)count / 2), 0);
 	assert_int_equal(waiting(&made, (size_t)count - 1), 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_plan_that_has_not_begun_is_imported_as_a_new_one),
-		cmocka_unit_test(a_document_keeps_its_id_and_what_was_done),
-		cmocka_unit_test(the_payload_tells_when_it_was_made_and_what_has_ended),
-		cmocka_unit_test(what_was_under_way_is_done_again),
-		cmocka_unit_test(a_step_that_is_done_has_a_result),
-		cmocka_unit_test(done_steps_without_results_are_refused_unless_they_may_run_again),
-		cmocka_unit_test(who_has_ended_waits_for_nobody),
-		cmocka_unit_test(who_depends_on_what_failed_is_skipped),
-		cmocka_unit_test(a_plan_has_ended_if_it_says_so_and_its_steps_have),
-		cmocka_unit_test(how_a_plan_has_ended_follows_from_its_steps),
-		cmocka_unit_test(the_answer_is_kept_with_a_plan_that_has_ended),
-		cmocka_unit_test(results_have_the_digest_that_is_told),
-		cmocka_unit_test(results_with_another_digest_are_refused),
-		cmocka_unit_test(another_version_is_refused),
-		cmocka_unit_test(a_key_that_is_missing_is_named),
-		cmocka_unit_test(a_key_of_another_form_is_named),
-		cmocka_unit_test(an_id_that_is_no_name_is_refused),
-		cmocka_unit_test(a_plan_with_another_id_inside_is_refused),
-		cmocka_unit_test(a_plan_that_was_never_normalised_is_refused),
-		cmocka_unit_test(times_have_several_forms),
-		cmocka_unit_test(what_is_no_time_is_refused),
-		cmocka_unit_test(a_status_of_a_step_that_is_not_known_is_refused),
-		cmocka_unit_test(steps_of_a_document_are_checked_as_all_are),
-		cmocka_unit_test(a_result_that_is_too_large_is_refused),
-		cmocka_unit_test(a_result_that_is_too_deep_is_refused),
-		cmocka_unit_test(a_long_chain_that_is_half_done_goes_on_in_the_middle),
-	};
-
-	return cmocka_run_group_tests_name("plan-import", tests, NULL, NULL);
 }

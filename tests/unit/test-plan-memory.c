@@ -105,10 +105,8 @@ static int fill(const char *text)
 	return r ? r : wfs_placeholder_fill(value, resolve, NULL, &filled, NULL);
 }
 
-static void plans_survive(void **state)
+TEST(plans_survive)
 {
-	(void)state;
-
 	assert_survives(normalize,
 		"{'steps':[{'id':7,'tool':{'name':'x','args':{'p':'${b.c}'}}},{'id':'b',"
 		"'depends_on':[7,7],'prompt':'${7}'},{'depends_on':'b'},{'id':2.5,'title':3}],"
@@ -120,10 +118,8 @@ static void plans_survive(void **state)
 		0);
 }
 
-static void refusals_survive(void **state)
+TEST(refusals_survive)
 {
-	(void)state;
-
 	assert_survives(normalize, "[", -EINVAL);
 	assert_survives(normalize, "7", -EINVAL);
 	assert_survives(normalize, "{'steps':5}", -EINVAL);
@@ -140,10 +136,8 @@ static void refusals_survive(void **state)
 	"'done','result_ref':{}},{'id':'b','status':'failed','reason':'r'},"                 \
 	"{'depends_on':['a','b']}]},'tool_results':[{'_step_id':'a','ok':true}]"
 
-static void imports_survive(void **state)
+TEST(imports_survive)
 {
-	(void)state;
-
 	assert_survives(import, "{'schema_version':1,'status':'partial'," DOCUMENT "}", 0);
 	assert_survives(import, "{'schema_version':2,'status':'partial'," DOCUMENT "}", -EINVAL);
 	assert_survives(import, "{'schema_version':1,'status':'new'," DOCUMENT "}", -EINVAL);
@@ -153,42 +147,22 @@ static void imports_survive(void **state)
 		-EINVAL);
 }
 
-static void replies_survive(void **state)
+TEST(replies_survive)
 {
-	(void)state;
-
 	assert_survives(reply, "x {{'a':[{'steps':[1]}", 0);
 	assert_survives(reply, "{'steps':[1]}", 0);
 	assert_survives(reply, "{'final':'F'}", 0);
 	assert_survives(reply, "text", 0);
 }
 
-static void answers_survive(void **state)
+TEST(answers_survive)
 {
-	(void)state;
-
 	assert_survives(answer, "{'final':{'a':[1,2,3]}}", 0);
 	assert_survives(answer, "text", 0);
 }
 
-static void placeholders_survive(void **state)
+TEST(placeholders_survive)
 {
-	(void)state;
-
 	assert_survives(fill, "{'p':['${a}','${a.x} and ${a.x.0}','$${',1]}", 0);
 	assert_survives(fill, "['${b}']", -EINVAL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plans_survive),
-		cmocka_unit_test(refusals_survive),
-		cmocka_unit_test(imports_survive),
-		cmocka_unit_test(replies_survive),
-		cmocka_unit_test(answers_survive),
-		cmocka_unit_test(placeholders_survive),
-	};
-
-	return cmocka_run_group_tests_name("plan-memory", tests, NULL, NULL);
 }

@@ -8,9 +8,8 @@ enum { DEEP = 1000000 };
 
 /* --- the form of steps --- */
 
-static void a_step_has_the_form_that_plan_json_shows(void **state)
+TEST(a_step_has_the_form_that_plan_json_shows)
 {
-	(void)state;
 	ATTEMPT_AUTO struct attempt made = taken(
 		attempt("{'goal':' fruit ','steps':[{'id':'a','title':'List','type':'tool','tool':"
 			"{'name':' fs_ls ','args':{'path':'/'}},'max_attempts':3},"
@@ -31,9 +30,8 @@ static void a_step_has_the_form_that_plan_json_shows(void **state)
 	assert_stays(&made, NULL);
 }
 
-static void arguments_beside_the_tool_are_those_of_the_tool(void **state)
+TEST(arguments_beside_the_tool_are_those_of_the_tool)
 {
-	(void)state;
 	ATTEMPT_AUTO struct attempt made =
 		taken(attempt("{'steps':[{'tool':'fs_ls','args':{'path':'/"
 			      "'}},{'tool':{'name':'file'},'method':'ls',"
@@ -50,10 +48,8 @@ static void arguments_beside_the_tool_are_those_of_the_tool(void **state)
 		"{'code':'INVALID_STEP','index':0,'step':'a'}");
 }
 
-static void a_step_that_says_otherwise_what_to_do_is_refused(void **state)
+TEST(a_step_that_says_otherwise_what_to_do_is_refused)
 {
-	(void)state;
-
 	assert_refusal(attempt("{'steps':[{'id':'a','title':'t','action':'x'}]}"), -EINVAL,
 		"step 'a': expected 'tool' {name, method?, args} or 'prompt', or 'type' note, got "
 		"'action'",
@@ -65,11 +61,10 @@ static void a_step_that_says_otherwise_what_to_do_is_refused(void **state)
 }
 
 /* Case 116. */
-static void the_same_text_gives_the_same_plan(void **state)
+TEST(the_same_text_gives_the_same_plan)
 {
 	static const char text[] = "{'steps':[{'type':'note'},{'depends_on':'s1','tool':'x'}]}";
 
-	(void)state;
 	ATTEMPT_AUTO struct attempt one = taken(attempt(text));
 	ATTEMPT_AUTO struct attempt other = taken(attempt(text));
 
@@ -77,7 +72,7 @@ static void the_same_text_gives_the_same_plan(void **state)
 	assert_true(json_equal(one.plan.parts, other.plan.parts));
 }
 
-static void the_id_is_that_of_the_definitions(void **state)
+TEST(the_id_is_that_of_the_definitions)
 {
 	WFS_AUTO_FREE char *text = json_text(
 		"{'chat_id':'" CHAT_ID "','goal':'look around','steps':[{'attempts':0,"
@@ -86,7 +81,6 @@ static void the_id_is_that_of_the_definitions(void **state)
 	char hex[WFS_HASH_HEX_SIZE + 1];
 	const struct wfs_hash hash = wfs_hash_of(text, strlen(text));
 
-	(void)state;
 	ATTEMPT_AUTO struct attempt made = taken(attempt("{'steps':[{}]}"));
 
 	wfs_hash_hex(&hash, hex);
@@ -102,12 +96,11 @@ static void assert_other_id(const struct attempt *one, struct attempt other)
 }
 
 /* Case 126. */
-static void another_chat_goal_or_step_gives_another_id(void **state)
+TEST(another_chat_goal_or_step_gives_another_id)
 {
 	static const char text[] = "{'steps':[{'id':'a'}]}";
 	const struct wfs_plan_origin chat = {.chat_id = "alice+default.4", .goal = "look around"};
 
-	(void)state;
 	ATTEMPT_AUTO struct attempt one = taken(attempt(text));
 
 	assert_other_id(&one, taken(attempt_as(&chat, text)));
@@ -129,9 +122,8 @@ static struct attempt long_plan(const char *last)
 }
 
 /* Case 125. */
-static void plans_that_begin_alike_have_other_ids(void **state)
+TEST(plans_that_begin_alike_have_other_ids)
 {
-	(void)state;
 	ATTEMPT_AUTO struct attempt one = long_plan("x");
 
 	assert_other_id(&one, long_plan("y"));
@@ -140,9 +132,8 @@ static void plans_that_begin_alike_have_other_ids(void **state)
 /* --- calls --- */
 
 /* Case 127. */
-static void calls_become_steps_in_order_and_final_is_kept(void **state)
+TEST(calls_become_steps_in_order_and_final_is_kept)
 {
-	(void)state;
 	ATTEMPT_AUTO struct attempt made = taken(attempt(
 		"{'tool_calls':[{'name':'file','method':'ls','args':{'p':1}},{'name':'ping'}],"
 		"'final':' F '}"));
@@ -176,10 +167,8 @@ static void assert_call(const char *call, const char *expected)
 	assert_stays(&made, "look around");
 }
 
-static void calls_of_servers_are_understood(void **state)
+TEST(calls_of_servers_are_understood)
 {
-	(void)state;
-
 	assert_call("{'id':'call_1','type':'function','function':{'name':'a',"
 		    "'arguments':'{\\'x\\':[1]}'}}",
 		"{'args':{'x':[1]},'method':'','name':'a'}");
@@ -190,19 +179,16 @@ static void calls_of_servers_are_understood(void **state)
 		"{'args':{},'method':'','name':'a'}");
 }
 
-static void arguments_that_are_no_object_are_left_to_the_router(void **state)
+TEST(arguments_that_are_no_object_are_left_to_the_router)
 {
-	(void)state;
-
 	assert_call("{'name':'a','args':[1]}", "{'args':[1],'method':'','name':'a'}");
 	assert_call("{'name':'a','args':'{}'}", "{'args':'{}','method':'','name':'a'}");
 	assert_call("{'name':'a','arguments':'x y'}", "{'args':'x y','method':'','name':'a'}");
 	assert_call("{'name':'a','arguments':'[1]'}", "{'args':'[1]','method':'','name':'a'}");
 }
 
-static void steps_count_more_than_calls_unless_there_are_none(void **state)
+TEST(steps_count_more_than_calls_unless_there_are_none)
 {
-	(void)state;
 	ATTEMPT_AUTO struct attempt steps =
 		taken(attempt("{'steps':[{'id':'x'}],'tool_calls':[{'name':'a'}],'final':'D'}"));
 	ATTEMPT_AUTO struct attempt calls =
@@ -218,10 +204,8 @@ static void steps_count_more_than_calls_unless_there_are_none(void **state)
 
 /* --- what is refused as a whole --- */
 
-static void what_is_no_plan_is_refused(void **state)
+TEST(what_is_no_plan_is_refused)
 {
-	(void)state;
-
 	assert_refusal(attempt("[]"), -EINVAL,
 		"expected an object with 'steps' or 'tool_calls', got an array",
 		"{'code':'UNSUPPORTED_PLAN_FORMAT','type':'array'}");
@@ -262,9 +246,8 @@ static struct attempt repeated(
 }
 
 /* Case 115. */
-static void a_hundred_thousand_steps_are_taken_and_one_more_is_not(void **state)
+TEST(a_hundred_thousand_steps_are_taken_and_one_more_is_not)
 {
-	(void)state;
 	ATTEMPT_AUTO struct attempt most = taken(repeated("{\"steps\":[", "{}", 100000, "]}"));
 
 	assert_int_equal(json_array_size(most.plan.parts), 100000);
@@ -276,21 +259,18 @@ static void a_hundred_thousand_steps_are_taken_and_one_more_is_not(void **state)
 		"{'code':'TOO_MANY_STEPS','got':100001,'max':100000}");
 }
 
-static void too_many_values_are_refused_before_they_are_made(void **state)
+TEST(too_many_values_are_refused_before_they_are_made)
 {
-	(void)state;
-
 	assert_refusal(repeated("{\"steps\":[[", "1", WFS_PLAN_VALUES_MAX, "]]}"), -EFBIG,
 		"the plan has 4000003 values of JSON, at most 4000000 are taken",
 		"{'code':'TOO_MANY_VALUES','got':4000003,'max':4000000}");
 }
 
-static void values_of_arguments_in_texts_count_too(void **state)
+TEST(values_of_arguments_in_texts_count_too)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer arguments = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer call = {0};
 
-	(void)state;
 	for (int i = 0; i < 300000; i++)
 		wfs_buffer_append_text(&arguments, "1,");
 	wfs_buffer_printf(
@@ -301,10 +281,8 @@ static void values_of_arguments_in_texts_count_too(void **state)
 		"{'code':'TOO_MANY_VALUES','index':13,'step':'s14'}");
 }
 
-static void a_step_that_is_too_large_is_refused(void **state)
+TEST(a_step_that_is_too_large_is_refused)
 {
-	(void)state;
-
 	assert_refusal(repeated("{\"steps\":[{\"id\":\"a\",\"tool\":{\"name\":\"x\",\"args\":[",
 			       "1", WFS_PLAN_STEP_VALUES_MAX, "]}}]}"),
 		-EFBIG,
@@ -313,12 +291,11 @@ static void a_step_that_is_too_large_is_refused(void **state)
 		"{'code':'TOO_LARGE_STEP','index':0,'step':'a'}");
 }
 
-static void deep_nesting_is_refused(void **state)
+TEST(deep_nesting_is_refused)
 {
 	const struct wfs_plan_origin origin = {.chat_id = CHAT_ID};
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
-	(void)state;
 	wfs_buffer_append_text(&text, "{\"steps\":");
 	for (int i = 0; i < DEEP; i++)
 		wfs_buffer_append_byte(&text, '[');
@@ -343,9 +320,8 @@ static struct attempt with_depth(int depth)
 }
 
 /* A record around them has levels of its own. */
-static void arguments_leave_room_for_the_levels_of_a_record(void **state)
+TEST(arguments_leave_room_for_the_levels_of_a_record)
 {
-	(void)state;
 	ATTEMPT_AUTO struct attempt deepest = taken(with_depth(WFS_PLACEHOLDER_DEPTH_MAX));
 
 	assert_stays(&deepest, "look around");
@@ -407,10 +383,8 @@ static void assert_chain(size_t count)
 	assert_stays(&made, NULL);
 }
 
-static void a_long_chain_is_a_plan(void **state)
+TEST(a_long_chain_is_a_plan)
 {
-	(void)state;
-
 	assert_chain(100000);
 }
 
@@ -424,16 +398,13 @@ static void assert_wide(size_t count)
 	}
 }
 
-static void a_wide_plan_is_a_plan(void **state)
+TEST(a_wide_plan_is_a_plan)
 {
-	(void)state;
-
 	assert_wide(10000);
 }
 
-static void a_star_is_a_plan(void **state)
+TEST(a_star_is_a_plan)
 {
-	(void)state;
 	ATTEMPT_AUTO struct attempt root = taken(large(ROOT, 100000, false));
 	ATTEMPT_AUTO struct attempt sink = taken(large(SINK, 10000, false));
 
@@ -444,9 +415,8 @@ static void a_star_is_a_plan(void **state)
 	assert_int_equal(next_count(&sink, 5), 1);
 }
 
-static void a_long_cycle_is_told_in_part(void **state)
+TEST(a_long_cycle_is_told_in_part)
 {
-	(void)state;
 	ATTEMPT_AUTO struct attempt made = large(CHAIN, 100000, true);
 	const json_t *const cycle = json_object_get(made.details, "cycle");
 
@@ -459,12 +429,11 @@ static void a_long_cycle_is_told_in_part(void **state)
 }
 
 /* Ids that are made are looked for in a row of taken ones, each step in its own. */
-static void ids_that_are_all_taken_cost_no_more(void **state)
+TEST(ids_that_are_all_taken_cost_no_more)
 {
 	const struct wfs_plan_origin origin = {.chat_id = CHAT_ID};
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
-	(void)state;
 	wfs_buffer_append_text(&text, "{\"steps\":[{},{\"id\":\"s1\"}");
 	for (int i = 2; i < 50000; i++)
 		wfs_buffer_printf(&text, ",{\"id\":\"s1-%d\"}", i);
@@ -476,9 +445,8 @@ static void ids_that_are_all_taken_cost_no_more(void **state)
 
 /* --- parts --- */
 
-static void parts_have_a_thousand_steps(void **state)
+TEST(parts_have_a_thousand_steps)
 {
-	(void)state;
 	ATTEMPT_AUTO struct attempt made = taken(large(CHAIN, 2500, false));
 	static const size_t expected[] = {1000, 1000, 500};
 	size_t offset = 0;
@@ -501,14 +469,13 @@ static void parts_have_a_thousand_steps(void **state)
 }
 
 /* A receipt is as large as its steps, but never so large that it could not be one. */
-static void parts_are_bounded_in_bytes_and_values(void **state)
+TEST(parts_are_bounded_in_bytes_and_values)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer step = {0};
 	size_t offset = 0;
 	size_t part_count = 0;
 	size_t count;
 
-	(void)state;
 	wfs_buffer_append_text(&step, "{\"tool\":{\"name\":\"x\",\"args\":\"");
 	while (step.size < 100000)
 		wfs_buffer_append_text(&step, "0123456789");
@@ -526,9 +493,8 @@ static void parts_are_bounded_in_bytes_and_values(void **state)
 	assert_int_equal(part_count, 3);
 }
 
-static void a_step_with_many_dependents_has_a_part_of_few(void **state)
+TEST(a_step_with_many_dependents_has_a_part_of_few)
 {
-	(void)state;
 	ATTEMPT_AUTO struct attempt made = taken(large(ROOT, 100000, false));
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	size_t count = 0;
@@ -540,13 +506,12 @@ static void a_step_with_many_dependents_has_a_part_of_few(void **state)
 	assert_true(wfs_json_count(text.data, text.size) <= WFS_PLAN_PART_VALUES + 10);
 }
 
-static void a_step_that_is_larger_than_a_part_comes_alone(void **state)
+TEST(a_step_that_is_larger_than_a_part_comes_alone)
 {
 	static const char small[] = "{\"tool\":{\"name\":\"x\",\"args\":[";
 	WFS_AUTO_BUFFER struct wfs_buffer step = {0};
 	size_t count = 0;
 
-	(void)state;
 	wfs_buffer_append_text(&step, small);
 	for (int i = 0; i < WFS_PLAN_PART_VALUES; i++)
 		wfs_buffer_append_text(&step, "1,");
@@ -560,9 +525,8 @@ static void a_step_that_is_larger_than_a_part_comes_alone(void **state)
 	}
 }
 
-static void a_plan_without_steps_has_one_part(void **state)
+TEST(a_plan_without_steps_has_one_part)
 {
-	(void)state;
 	ATTEMPT_AUTO struct attempt made = taken(attempt("{'steps':[],'final':'F'}"));
 	WFS_AUTO_BUFFER struct wfs_buffer expected = {0};
 	size_t count = 1;
@@ -574,11 +538,10 @@ static void a_plan_without_steps_has_one_part(void **state)
 	assert_int_equal(count, 0);
 }
 
-static void what_a_plan_begins_with_is_in_its_first_part(void **state)
+TEST(what_a_plan_begins_with_is_in_its_first_part)
 {
 	size_t count;
 
-	(void)state;
 	ATTEMPT_AUTO struct attempt made = taken(
 		repeated("{\"final\":\"F\",\"tool_calls\":[", "{\"name\":\"x\"}", 1001, "]}"));
 	WFS_AUTO_JSON json_t *second = wfs_plan_payload(&made.plan, 1000, &count);
@@ -590,13 +553,12 @@ static void what_a_plan_begins_with_is_in_its_first_part(void **state)
 
 /* --- ids of plans that are none --- */
 
-static void a_plan_that_is_refused_has_an_id_of_its_own(void **state)
+TEST(a_plan_that_is_refused_has_an_id_of_its_own)
 {
 	const struct wfs_plan_origin one = {.chat_id = "a.1"};
 	const struct wfs_plan_origin other = {.chat_id = "a.2"};
 	char ids[4][WFS_PLAN_ID_SIZE + 1];
 
-	(void)state;
 	wfs_plan_failed_id(&one, "{x", 2, ids[0]);
 	wfs_plan_failed_id(&one, "{x", 2, ids[1]);
 	wfs_plan_failed_id(&one, "{y", 2, ids[2]);
@@ -608,11 +570,10 @@ static void a_plan_that_is_refused_has_an_id_of_its_own(void **state)
 	assert_string_not_equal(ids[0], ids[3]);
 }
 
-static void a_plan_that_was_never_made_is_released(void **state)
+TEST(a_plan_that_was_never_made_is_released)
 {
 	struct wfs_plan_made plan = {0};
 
-	(void)state;
 	wfs_plan_made_done(&plan);
 }
 
@@ -668,7 +629,7 @@ static bool survive(struct wfs_bytes text, bool imported)
 	return made.status == 0;
 }
 
-static void mutated_plans_are_taken_or_refused(void **state)
+TEST(mutated_plans_are_taken_or_refused)
 {
 	static const char *const plans[] = {
 		"{'goal':'g','steps':[{'id':'a','tool':{'name':'x','args':{'p':'${b.1}'}}},"
@@ -684,7 +645,6 @@ static void mutated_plans_are_taken_or_refused(void **state)
 	uint32_t seed = 11;
 	size_t taken_count = 0;
 
-	(void)state;
 	for (int round = 0; round < 30000; round++) {
 		WFS_AUTO_FREE char *plan = json_text(plans[round % WFS_ARRAY_COUNT(plans)]);
 		WFS_AUTO_BUFFER struct wfs_buffer text = {0};
@@ -694,44 +654,4 @@ static void mutated_plans_are_taken_or_refused(void **state)
 		taken_count += survive(wfs_buffer_bytes(&text), round % 3 == 2);
 	}
 	assert_true(taken_count > 1000);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_step_has_the_form_that_plan_json_shows),
-		cmocka_unit_test(arguments_beside_the_tool_are_those_of_the_tool),
-		cmocka_unit_test(a_step_that_says_otherwise_what_to_do_is_refused),
-		cmocka_unit_test(the_same_text_gives_the_same_plan),
-		cmocka_unit_test(the_id_is_that_of_the_definitions),
-		cmocka_unit_test(another_chat_goal_or_step_gives_another_id),
-		cmocka_unit_test(plans_that_begin_alike_have_other_ids),
-		cmocka_unit_test(calls_become_steps_in_order_and_final_is_kept),
-		cmocka_unit_test(calls_of_servers_are_understood),
-		cmocka_unit_test(arguments_that_are_no_object_are_left_to_the_router),
-		cmocka_unit_test(steps_count_more_than_calls_unless_there_are_none),
-		cmocka_unit_test(what_is_no_plan_is_refused),
-		cmocka_unit_test(a_hundred_thousand_steps_are_taken_and_one_more_is_not),
-		cmocka_unit_test(too_many_values_are_refused_before_they_are_made),
-		cmocka_unit_test(values_of_arguments_in_texts_count_too),
-		cmocka_unit_test(a_step_that_is_too_large_is_refused),
-		cmocka_unit_test(deep_nesting_is_refused),
-		cmocka_unit_test(arguments_leave_room_for_the_levels_of_a_record),
-		cmocka_unit_test(a_long_chain_is_a_plan),
-		cmocka_unit_test(a_wide_plan_is_a_plan),
-		cmocka_unit_test(a_star_is_a_plan),
-		cmocka_unit_test(a_long_cycle_is_told_in_part),
-		cmocka_unit_test(ids_that_are_all_taken_cost_no_more),
-		cmocka_unit_test(parts_have_a_thousand_steps),
-		cmocka_unit_test(parts_are_bounded_in_bytes_and_values),
-		cmocka_unit_test(a_step_with_many_dependents_has_a_part_of_few),
-		cmocka_unit_test(a_step_that_is_larger_than_a_part_comes_alone),
-		cmocka_unit_test(a_plan_without_steps_has_one_part),
-		cmocka_unit_test(what_a_plan_begins_with_is_in_its_first_part),
-		cmocka_unit_test(a_plan_that_is_refused_has_an_id_of_its_own),
-		cmocka_unit_test(a_plan_that_was_never_made_is_released),
-		cmocka_unit_test(mutated_plans_are_taken_or_refused),
-	};
-
-	return cmocka_run_group_tests_name("plan-normalize", tests, NULL, NULL);
 }

@@ -43,20 +43,16 @@ static void assert_answer(const char *quoted, const char *expected)
 
 /* --- plans and answers --- */
 
-static void steps_are_a_plan_as_they_were_written(void **state)
+TEST(steps_are_a_plan_as_they_were_written)
 {
-	(void)state;
-
 	assert_plan(" {'steps': [ {'id': 'a'} ]}\n", "{'steps': [ {'id': 'a'} ]}");
 	assert_plan("{'steps':[]}", "{'steps':[]}");
 	assert_plan("{'steps':{'a':1}}", "{'steps':{'a':1}}");
 }
 
 /* Case 127. */
-static void calls_are_a_plan_whatever_they_are_given_with(void **state)
+TEST(calls_are_a_plan_whatever_they_are_given_with)
 {
-	(void)state;
-
 	assert_plan("{'tool_calls':[{'name':'a'}],'final':'F'}",
 		"{'tool_calls':[{'name':'a'}],'final':'F'}");
 	assert_plan("{'final':'','tool_calls':[1]}", "{'final':'','tool_calls':[1]}");
@@ -65,38 +61,30 @@ static void calls_are_a_plan_whatever_they_are_given_with(void **state)
 }
 
 /* Case 167. */
-static void a_plan_is_found_in_a_fence_and_before_other_objects(void **state)
+TEST(a_plan_is_found_in_a_fence_and_before_other_objects)
 {
-	(void)state;
-
 	assert_plan("Sure!\n```json\n{'steps':[]}\n```\nDone.", "{'steps':[]}");
 	assert_plan("{'steps':[1]} {'final':'x'}", "{'steps':[1]}");
 	assert_plan("I use {braces}: {'steps':[2]}", "{'steps':[2]}");
 }
 
-static void what_is_no_json_to_us_is_a_plan_all_the_same(void **state)
+TEST(what_is_no_json_to_us_is_a_plan_all_the_same)
 {
-	(void)state;
-
 	assert_plan("{'steps':[],'steps':[]}", "{'steps':[],'steps':[]}");
 	assert_plan("{'steps':[99999999999999999999]}", "{'steps':[99999999999999999999]}");
 }
 
 /* Case 166. */
-static void plain_text_is_the_answer(void **state)
+TEST(plain_text_is_the_answer)
 {
-	(void)state;
-
 	assert_text(" \n There are 7 apples.\t\n", "There are 7 apples.");
 	assert_text("", "");
 	assert_text("see {'a':1} ", "see {'a':1}");
 	assert_text("{'a':1} {'steps':[1]}", "{'a':1} {'steps':[1]}");
 }
 
-static void a_plan_that_is_cut_off_is_one_that_will_be_refused(void **state)
+TEST(a_plan_that_is_cut_off_is_one_that_will_be_refused)
 {
-	(void)state;
-
 	assert_plan("{'steps':[", "{'steps':[");
 	assert_plan(" {'goal':'g','steps':[{'id':'a'},{'id':",
 		"{'goal':'g','steps':[{'id':'a'},{'id':");
@@ -106,10 +94,8 @@ static void a_plan_that_is_cut_off_is_one_that_will_be_refused(void **state)
 	assert_text("I would write {'steps':[", "I would write {'steps':[");
 }
 
-static void final_without_steps_is_the_answer(void **state)
+TEST(final_without_steps_is_the_answer)
 {
-	(void)state;
-
 	assert_text("{'final':' yes '}", " yes ");
 	assert_text("```\n{'tool_calls':[ ],'final':'yes'}\n```", "yes");
 	assert_text("{'tool_calls':null,'final':'yes'}", "yes");
@@ -119,32 +105,27 @@ static void final_without_steps_is_the_answer(void **state)
 	assert_text("{'final':'a\\u00e4\\n'}", "aä\n");
 }
 
-static void an_object_that_says_nothing_is_the_answer_as_a_whole(void **state)
+TEST(an_object_that_says_nothing_is_the_answer_as_a_whole)
 {
-	(void)state;
-
 	assert_text("{'final':1}", "{'final':1}");
 	assert_text("{'tool_calls':{},'a':2} ", "{'tool_calls':{},'a':2}");
 	assert_text("{'steps':null}", "{'steps':null}");
 	assert_text("{'final':'\\ud800'}", "{'final':'\\ud800'}");
 }
 
-static void no_steps_with_nothing_to_say_are_a_plan(void **state)
+TEST(no_steps_with_nothing_to_say_are_a_plan)
 {
-	(void)state;
-
 	assert_plan("{'steps':[],'final':''}", "{'steps':[],'final':''}");
 	assert_plan("{'steps':[],'final':null}", "{'steps':[],'final':null}");
 }
 
-static void a_plan_that_is_too_long_is_refused(void **state)
+TEST(a_plan_that_is_too_long_is_refused)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	WFS_AUTO_JSON json_t *found = NULL;
 	struct wfs_error error = {0};
 	bool is_plan;
 
-	(void)state;
 	wfs_buffer_append_text(&text, "{\"steps\":\"");
 	while (text.size + 2 < WFS_PLAN_SOURCE_MAX)
 		wfs_buffer_append_text(&text, "x");
@@ -159,11 +140,10 @@ static void a_plan_that_is_too_long_is_refused(void **state)
 	assert_string_equal(error.message, "the plan has 8388609 bytes, at most 8388608 are taken");
 }
 
-static void a_megabyte_of_braces_is_an_answer(void **state)
+TEST(a_megabyte_of_braces_is_an_answer)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
-	(void)state;
 	while (text.size < 1 << 20)
 		wfs_buffer_append_text(&text, "{");
 
@@ -172,10 +152,8 @@ static void a_megabyte_of_braces_is_an_answer(void **state)
 
 /* --- answers of the last stage --- */
 
-static void the_answer_is_final_of_the_first_object(void **state)
+TEST(the_answer_is_final_of_the_first_object)
 {
-	(void)state;
-
 	assert_answer("{'final':'done'}", "done");
 	assert_answer("so: ```{'final':'done','steps':[1]}``` {'final':'x'}", "done");
 	assert_answer("{'final':null}", "");
@@ -183,34 +161,11 @@ static void the_answer_is_final_of_the_first_object(void **state)
 	assert_answer("{'final':7}", "7");
 }
 
-static void a_text_without_final_is_the_answer(void **state)
+TEST(a_text_without_final_is_the_answer)
 {
-	(void)state;
-
 	assert_answer("  All is well. ", "All is well.");
 	assert_answer("{'a':1}", "{'a':1}");
 	assert_answer("{'a':1} {'final':'x'}", "{'a':1} {'final':'x'}");
 	assert_answer("{'final':{'a':1,'a':2}}", "{'final':{'a':1,'a':2}}");
 	assert_answer("", "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(steps_are_a_plan_as_they_were_written),
-		cmocka_unit_test(calls_are_a_plan_whatever_they_are_given_with),
-		cmocka_unit_test(a_plan_that_is_cut_off_is_one_that_will_be_refused),
-		cmocka_unit_test(a_plan_is_found_in_a_fence_and_before_other_objects),
-		cmocka_unit_test(what_is_no_json_to_us_is_a_plan_all_the_same),
-		cmocka_unit_test(plain_text_is_the_answer),
-		cmocka_unit_test(final_without_steps_is_the_answer),
-		cmocka_unit_test(an_object_that_says_nothing_is_the_answer_as_a_whole),
-		cmocka_unit_test(no_steps_with_nothing_to_say_are_a_plan),
-		cmocka_unit_test(a_plan_that_is_too_long_is_refused),
-		cmocka_unit_test(a_megabyte_of_braces_is_an_answer),
-		cmocka_unit_test(the_answer_is_final_of_the_first_object),
-		cmocka_unit_test(a_text_without_final_is_the_answer),
-	};
-
-	return cmocka_run_group_tests_name("plan-reply", tests, NULL, NULL);
 }

@@ -11,10 +11,10 @@
 		"note", after, 1 \
 	}
 
-static void failed_steps_are_run_again_and_what_was_skipped_for_them(void **state)
+WITH_ACTORS(failed_steps_are_run_again_and_what_was_skipped_for_them)
 {
 	struct plan_run run =
-		BEGIN(*state, CHAT, TOOL(""), TOOL("0"), TOOL(""), TOOL("1 2"), NOTE("3"));
+		BEGIN(fixture, CHAT, TOOL(""), TOOL("0"), TOOL(""), TOOL("1 2"), NOTE("3"));
 
 	plan_answer(&run, 0, "error", BROKE);
 	plan_do(&run, 1);
@@ -32,9 +32,9 @@ static void failed_steps_are_run_again_and_what_was_skipped_for_them(void **stat
 	assert_bytes_are_counted(&run);
 }
 
-static void a_plan_that_fails_again_is_tried_again(void **state)
+WITH_ACTORS(a_plan_that_fails_again_is_tried_again)
 {
-	struct plan_run run = BEGIN(*state, CHAT, TOOL(""), NOTE("0"));
+	struct plan_run run = BEGIN(fixture, CHAT, TOOL(""), NOTE("0"));
 
 	plan_answer(&run, 0, "error", BROKE);
 	for (int i = 0; i < 2; i++) {
@@ -49,9 +49,9 @@ static void a_plan_that_fails_again_is_tried_again(void **state)
 	assert_int_equal(plan_retry_it(&run), -ESTALE);
 }
 
-static void a_plan_without_failed_steps_has_nothing_to_try_again(void **state)
+WITH_ACTORS(a_plan_without_failed_steps_has_nothing_to_try_again)
 {
-	struct plan_run run = BEGIN(*state, CHAT, TOOL(""), TOOL("0"));
+	struct plan_run run = BEGIN(fixture, CHAT, TOOL(""), TOOL("0"));
 
 	plan_do(&run, 1);
 	plan_stop_it(&run);
@@ -61,7 +61,7 @@ static void a_plan_without_failed_steps_has_nothing_to_try_again(void **state)
 	assert_steps(&run, "dp");
 }
 
-static void thousands_of_steps_are_opened_again_piece_by_piece(void **state)
+WITH_ACTORS(thousands_of_steps_are_opened_again_piece_by_piece)
 {
 	enum { COUNT = 1500 };
 	WFS_AUTO_FREE struct plan_spec *specs = calloc(COUNT, sizeof(*specs));
@@ -72,7 +72,7 @@ static void thousands_of_steps_are_opened_again_piece_by_piece(void **state)
 		specs[i] = (struct plan_spec)TOOL("");
 		snprintf(specs[i].after, sizeof(specs[i].after), "%d", i - 1);
 	}
-	struct plan_run run = plan_begin(*state, CHAT, specs, COUNT);
+	struct plan_run run = plan_begin(fixture, CHAT, specs, COUNT);
 
 	plan_answer(&run, 0, "error", BROKE);
 	plan_answer(&run, 0, "ok", "{}");
@@ -83,16 +83,4 @@ static void thousands_of_steps_are_opened_again_piece_by_piece(void **state)
 	assert_plan(&run, "{'failed':0,'skipped':0,'status':'running'}");
 	assert_step(&run, 0, "{'status':'running'}");
 	assert_bytes_are_counted(&run);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(failed_steps_are_run_again_and_what_was_skipped_for_them),
-		TEST(a_plan_that_fails_again_is_tried_again),
-		TEST(a_plan_without_failed_steps_has_nothing_to_try_again),
-		TEST(thousands_of_steps_are_opened_again_piece_by_piece),
-	};
-
-	return cmocka_run_group_tests_name("plan-retry", tests, NULL, NULL);
 }

@@ -4,9 +4,8 @@
 
 /* --- ids --- */
 
-static void ids_are_texts_or_numbers(void **state)
+TEST(ids_are_texts_or_numbers)
 {
-	(void)state;
 	ATTEMPT_AUTO struct attempt made = taken(attempt(
 		"{'steps':[{'id':7},{'id':' a b '},{'id':2.5},{'id':'ä.x','depends_on':[7,' a b']},"
 		"{'id':-0,'depends_on':2.50}]}"));
@@ -21,9 +20,8 @@ static void ids_are_texts_or_numbers(void **state)
 }
 
 /* Case 123. */
-static void a_step_without_id_and_title_gets_both(void **state)
+TEST(a_step_without_id_and_title_gets_both)
 {
-	(void)state;
 	ATTEMPT_AUTO struct attempt made = taken(
 		attempt("{'steps':[{'title':null},{'id':null,'title':5},{'id':' ','title':' '},"
 			"{'title':['x']}]}"));
@@ -38,9 +36,8 @@ static void a_step_without_id_and_title_gets_both(void **state)
 	assert_stays(&made, "look around");
 }
 
-static void an_id_that_is_made_is_nobody_elses(void **state)
+TEST(an_id_that_is_made_is_nobody_elses)
 {
-	(void)state;
 	ATTEMPT_AUTO struct attempt made =
 		taken(attempt("{'steps':[{},{'id':'s1'},{'id':'s3-2'},{'id':'s5'},{},{'id':'s3'},"
 			      "{'depends_on':['s1-2','s5-2']}]}"));
@@ -52,10 +49,8 @@ static void an_id_that_is_made_is_nobody_elses(void **state)
 }
 
 /* Case 118. */
-static void two_steps_with_one_id_are_refused(void **state)
+TEST(two_steps_with_one_id_are_refused)
 {
-	(void)state;
-
 	assert_refusal(attempt("{'steps':[{'id':'y'},{'id':'x'},{'id':' x'}]}"), -EINVAL,
 		"steps[2]: 'id': 'x' is the id of steps[1] already",
 		"{'code':'DUPLICATE_STEP_ID','index':2,'step':'x'}");
@@ -64,13 +59,12 @@ static void two_steps_with_one_id_are_refused(void **state)
 		"{'code':'DUPLICATE_STEP_ID','index':1,'step':'7'}");
 }
 
-static void ids_that_could_be_mistaken_are_refused(void **state)
+TEST(ids_that_could_be_mistaken_are_refused)
 {
 	static const char rule[] = "steps[0]: 'id': expected at most 128 bytes without control "
 				   "characters, '{', '}' and '$', got ";
 	static const char *const ids[] = {"a{", "a}", "$a", "a\\nb", "a\\u007fb", "a\\u0000b"};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(ids); i++) {
 		WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
@@ -98,9 +92,8 @@ static struct attempt with_id(size_t size)
 	return attempt(wfs_buffer_text(&text));
 }
 
-static void an_id_has_at_most_128_bytes(void **state)
+TEST(an_id_has_at_most_128_bytes)
 {
-	(void)state;
 	ATTEMPT_AUTO struct attempt longest = taken(with_id(128));
 
 	assert_int_equal(json_string_length(of_step(&longest, 0, "id")), 128);
@@ -130,29 +123,23 @@ static void assert_type(const char *members, const char *expected)
 }
 
 /* Case 122. */
-static void a_type_is_known_in_any_case(void **state)
+TEST(a_type_is_known_in_any_case)
 {
-	(void)state;
-
 	assert_type("'type':' TOOL ','tool':'x'", "tool");
 	assert_type("'type':'Llm'", "llm");
 	assert_type("'type':'note'", "note");
 }
 
-static void a_type_follows_from_what_there_is(void **state)
+TEST(a_type_follows_from_what_there_is)
 {
-	(void)state;
-
 	assert_type("'tool':{'name':'x'},'prompt':'p'", "tool");
 	assert_type("'type':null,'prompt':'p','tool':null", "llm");
 	assert_type("'prompt':null", "note");
 }
 
 /* Case 122. */
-static void a_type_that_is_not_known_is_refused(void **state)
+TEST(a_type_that_is_not_known_is_refused)
 {
-	(void)state;
-
 	assert_refusal(attempt("{'steps':[{'id':'a'},{'id':'b','type':'shell'}]}"), -EINVAL,
 		"step 'b': 'type': expected tool, llm or note, got 'shell'",
 		"{'code':'UNKNOWN_STEP_TYPE','index':1,'step':'b'}");
@@ -164,9 +151,8 @@ static void a_type_that_is_not_known_is_refused(void **state)
 		"{'code':'UNKNOWN_STEP_TYPE','index':0,'step':'s1'}");
 }
 
-static void only_its_type_has_a_tool_or_a_prompt(void **state)
+TEST(only_its_type_has_a_tool_or_a_prompt)
 {
-	(void)state;
 	ATTEMPT_AUTO struct attempt made = taken(attempt(
 		"{'steps':[{'type':'note','tool':5,'prompt':'p'},"
 		"{'type':'llm','tool':5,'prompt':'p'},{'type':'tool','tool':'x','prompt':5}]}"));
@@ -180,9 +166,8 @@ static void only_its_type_has_a_tool_or_a_prompt(void **state)
 
 /* --- tools and prompts --- */
 
-static void a_tool_may_be_just_its_name(void **state)
+TEST(a_tool_may_be_just_its_name)
 {
-	(void)state;
 	ATTEMPT_AUTO struct attempt made = taken(attempt("{'steps':[{'tool':' fs_ls '}]}"));
 
 	assert_json_is(
@@ -190,10 +175,8 @@ static void a_tool_may_be_just_its_name(void **state)
 	assert_stays(&made, "look around");
 }
 
-static void a_tool_without_a_name_is_refused(void **state)
+TEST(a_tool_without_a_name_is_refused)
 {
-	(void)state;
-
 	assert_refusal(attempt("{'steps':[{'id':'a','type':'tool'}]}"), -EINVAL,
 		"step 'a': 'tool': expected an object with the tool's name, got nothing",
 		"{'code':'TOOL_WITHOUT_NAME','index':0,'step':'a'}");
@@ -207,10 +190,8 @@ static void a_tool_without_a_name_is_refused(void **state)
 		"{'code':'TOOL_WITHOUT_NAME','index':1,'step':'s2'}");
 }
 
-static void a_tool_of_another_form_is_refused(void **state)
+TEST(a_tool_of_another_form_is_refused)
 {
-	(void)state;
-
 	assert_refusal(attempt("{'steps':[{'tool':['x']}]}"), -EINVAL,
 		"step 's1': 'tool': expected an object {name, method?, args}, got an array",
 		"{'code':'INVALID_STEP','index':0,'step':'s1'}");
@@ -229,12 +210,11 @@ static void a_tool_of_another_form_is_refused(void **state)
 		"{'code':'INVALID_STEP','index':0,'step':'s1'}");
 }
 
-static void the_name_of_a_tool_has_at_most_256_bytes(void **state)
+TEST(the_name_of_a_tool_has_at_most_256_bytes)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
-	(void)state;
 	while (name.size < WFS_PLAN_TOOL_NAME_MAX)
 		wfs_buffer_append_byte(&name, 'n');
 	wfs_buffer_printf(&text, "{'steps':[{'tool':'%s'}]}", wfs_buffer_text(&name));
@@ -248,9 +228,8 @@ static void the_name_of_a_tool_has_at_most_256_bytes(void **state)
 	assert_non_null(strstr(longer.error.message, "(257 bytes)"));
 }
 
-static void a_model_without_a_prompt_is_asked_the_title(void **state)
+TEST(a_model_without_a_prompt_is_asked_the_title)
 {
-	(void)state;
 	ATTEMPT_AUTO struct attempt made = taken(
 		attempt("{'steps':[{'type':'llm','title':'Sum up'},{'type':'llm','prompt':' '},"
 			"{'type':'llm','prompt':42}]}"));
@@ -272,11 +251,10 @@ static void append_long(struct wfs_buffer *text, size_t count)
 }
 
 /* Case 124. */
-static void what_is_too_long_is_cut_at_a_character(void **state)
+TEST(what_is_too_long_is_cut_at_a_character)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
-	(void)state;
 	wfs_buffer_append_text(&text, "{'goal':'");
 	append_long(&text, 7998);
 	wfs_buffer_append_text(&text, "','steps':[{'type':'llm','title':'");
@@ -295,11 +273,10 @@ static void what_is_too_long_is_cut_at_a_character(void **state)
 	assert_stays(&made, NULL);
 }
 
-static void a_goal_that_is_not_said_is_that_of_the_chat(void **state)
+TEST(a_goal_that_is_not_said_is_that_of_the_chat)
 {
 	static const char *const goals[] = {"null", "''", "' '", "5", "['x']"};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(goals); i++) {
 		WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
@@ -309,19 +286,17 @@ static void a_goal_that_is_not_said_is_that_of_the_chat(void **state)
 	}
 }
 
-static void a_plan_without_any_goal_has_an_empty_one(void **state)
+TEST(a_plan_without_any_goal_has_an_empty_one)
 {
 	const struct wfs_plan_origin origin = {.chat_id = CHAT_ID};
 
-	(void)state;
 	ATTEMPT_AUTO struct attempt made = taken(attempt_as(&origin, "{'steps':[]}"));
 
 	assert_string_equal(json_string_value(made.plan.goal), "");
 }
 
-static void attempts_are_kept_between_1_and_10(void **state)
+TEST(attempts_are_kept_between_1_and_10)
 {
-	(void)state;
 	ATTEMPT_AUTO struct attempt made = taken(
 		attempt("{'steps':[{'max_attempts':0},{'max_attempts':11},{'max_attempts':'3'},"
 			"{'max_attempts':2.0},{'max_attempts':-9223372036854775808}]}"));
@@ -333,9 +308,8 @@ static void attempts_are_kept_between_1_and_10(void **state)
 }
 
 /* Case 121. */
-static void what_a_model_says_of_results_is_not_taken(void **state)
+TEST(what_a_model_says_of_results_is_not_taken)
 {
-	(void)state;
 	ATTEMPT_AUTO struct attempt made = taken(
 		attempt("{'plan_id':'mine','status':'done','created_utc':'x','steps':[{'id':'a',"
 			"'status':'done','result':{'ok':true},'result_ref':{'sha256':'x'},"
@@ -347,10 +321,8 @@ static void what_a_model_says_of_results_is_not_taken(void **state)
 }
 
 /* A model does not restore plans. */
-static void a_document_is_a_plan_only_when_it_is_imported(void **state)
+TEST(a_document_is_a_plan_only_when_it_is_imported)
 {
-	(void)state;
-
 	assert_refusal(attempt("{'schema_version':1,'plan':{'steps':[]}}"), -EINVAL,
 		"expected an object with 'steps' or 'tool_calls', got an object without them",
 		"{'code':'UNSUPPORTED_PLAN_FORMAT','type':'object'}");
@@ -358,9 +330,8 @@ static void a_document_is_a_plan_only_when_it_is_imported(void **state)
 
 /* --- dependencies --- */
 
-static void dependencies_have_several_forms(void **state)
+TEST(dependencies_have_several_forms)
 {
-	(void)state;
 	ATTEMPT_AUTO struct attempt made = taken(attempt(
 		"{'steps':[{'id':1},{'id':'b','depends_on':null},{'depends_on':1},"
 		"{'depends_on':' b '},{'depends_on':['b',1,'b','1',' b']},{'depends_on':[]}]}"));
@@ -375,9 +346,8 @@ static void dependencies_have_several_forms(void **state)
 	assert_stays(&made, "look around");
 }
 
-static void a_step_may_depend_on_a_later_one(void **state)
+TEST(a_step_may_depend_on_a_later_one)
 {
-	(void)state;
 	ATTEMPT_AUTO struct attempt made =
 		taken(attempt("{'steps':[{'id':'a','depends_on':['b']},{'id':'b'}]}"));
 
@@ -386,10 +356,8 @@ static void a_step_may_depend_on_a_later_one(void **state)
 }
 
 /* Case 119. */
-static void a_dependency_on_nothing_is_refused(void **state)
+TEST(a_dependency_on_nothing_is_refused)
 {
-	(void)state;
-
 	assert_refusal(attempt("{'steps':[{'id':'a'},{'id':'b','depends_on':['a','c d']}]}"),
 		-EINVAL, "step 'b': 'depends_on': there is no step 'c d'",
 		"{'code':'UNKNOWN_DEPENDENCY','dependency':'c d','index':1,'step':'b'}");
@@ -398,10 +366,8 @@ static void a_dependency_on_nothing_is_refused(void **state)
 		"{'code':'UNKNOWN_DEPENDENCY','dependency':'','index':0,'step':'s1'}");
 }
 
-static void dependencies_of_another_form_are_refused(void **state)
+TEST(dependencies_of_another_form_are_refused)
 {
-	(void)state;
-
 	assert_refusal(attempt("{'steps':[{'depends_on':{'a':1}}]}"), -EINVAL,
 		"step 's1': 'depends_on': expected an array of ids of steps, got an object",
 		"{'code':'INVALID_DEPENDENCIES','index':0,'step':'s1'}");
@@ -414,10 +380,8 @@ static void dependencies_of_another_form_are_refused(void **state)
 }
 
 /* Case 120. */
-static void cycles_are_refused_and_printed(void **state)
+TEST(cycles_are_refused_and_printed)
 {
-	(void)state;
-
 	assert_refusal(attempt("{'steps':[{'id':'a','depends_on':'a'}]}"), -EINVAL,
 		"step 'a': 'depends_on': it depends on itself: a -> a",
 		"{'code':'SELF_DEPENDENCY','index':0,'step':'a'}");
@@ -433,9 +397,8 @@ static void cycles_are_refused_and_printed(void **state)
 
 /* --- placeholders --- */
 
-static void steps_that_placeholders_name_are_told(void **state)
+TEST(steps_that_placeholders_name_are_told)
 {
-	(void)state;
 	ATTEMPT_AUTO struct attempt made = taken(
 		attempt("{'steps':[{'id':'a','tool':'x'},{'id':'a.b','tool':'x'},"
 			"{'tool':{'name':'x','args':{'p':['${a.b.c}',{'q':'${a.x} ${nobody}'}]}}},"
@@ -444,39 +407,4 @@ static void steps_that_placeholders_name_are_told(void **state)
 	assert_json_is(json_incref(json_object_get(part_of(&made, 2), "refs")), "{'a':0,'a.b':1}");
 	assert_json_is(json_incref(json_object_get(part_of(&made, 3), "refs")), "{'s3':2}");
 	assert_null(json_object_get(part_of(&made, 4), "refs"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ids_are_texts_or_numbers),
-		cmocka_unit_test(a_step_without_id_and_title_gets_both),
-		cmocka_unit_test(an_id_that_is_made_is_nobody_elses),
-		cmocka_unit_test(two_steps_with_one_id_are_refused),
-		cmocka_unit_test(ids_that_could_be_mistaken_are_refused),
-		cmocka_unit_test(an_id_has_at_most_128_bytes),
-		cmocka_unit_test(a_type_is_known_in_any_case),
-		cmocka_unit_test(a_type_follows_from_what_there_is),
-		cmocka_unit_test(a_type_that_is_not_known_is_refused),
-		cmocka_unit_test(only_its_type_has_a_tool_or_a_prompt),
-		cmocka_unit_test(a_tool_may_be_just_its_name),
-		cmocka_unit_test(a_tool_without_a_name_is_refused),
-		cmocka_unit_test(a_tool_of_another_form_is_refused),
-		cmocka_unit_test(the_name_of_a_tool_has_at_most_256_bytes),
-		cmocka_unit_test(a_model_without_a_prompt_is_asked_the_title),
-		cmocka_unit_test(what_is_too_long_is_cut_at_a_character),
-		cmocka_unit_test(a_goal_that_is_not_said_is_that_of_the_chat),
-		cmocka_unit_test(a_plan_without_any_goal_has_an_empty_one),
-		cmocka_unit_test(attempts_are_kept_between_1_and_10),
-		cmocka_unit_test(what_a_model_says_of_results_is_not_taken),
-		cmocka_unit_test(a_document_is_a_plan_only_when_it_is_imported),
-		cmocka_unit_test(dependencies_have_several_forms),
-		cmocka_unit_test(a_step_may_depend_on_a_later_one),
-		cmocka_unit_test(a_dependency_on_nothing_is_refused),
-		cmocka_unit_test(dependencies_of_another_form_are_refused),
-		cmocka_unit_test(cycles_are_refused_and_printed),
-		cmocka_unit_test(steps_that_placeholders_name_are_told),
-	};
-
-	return cmocka_run_group_tests_name("plan-step", tests, NULL, NULL);
 }

@@ -53,10 +53,10 @@ static int64_t batch_count(const struct plan_run *run)
 }
 
 /* 129 */
-static void sixty_steps_are_three_batches_of_25(void **state)
+WITH_ACTORS(sixty_steps_are_three_batches_of_25)
 {
 	struct plan_run run =
-		begin_many(*state, CHAT_OF("s", CHAT_SETTINGS("25", "64")), "tool", WIDE, 60);
+		begin_many(fixture, CHAT_OF("s", CHAT_SETTINGS("25", "64")), "tool", WIDE, 60);
 
 	assert_int_equal(batch_count(&run), 25);
 	assert_waits_for(&run, "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24");
@@ -73,9 +73,9 @@ static void sixty_steps_are_three_batches_of_25(void **state)
 }
 
 /* 128 */
-static void a_step_waits_for_the_one_before(void **state)
+WITH_ACTORS(a_step_waits_for_the_one_before)
 {
-	struct plan_run run = BEGIN(*state, CHAT, TOOL(""), TOOL("0"));
+	struct plan_run run = BEGIN(fixture, CHAT, TOOL(""), TOOL("0"));
 
 	assert_steps(&run, "rp");
 	assert_waits_for(&run, "0");
@@ -88,9 +88,9 @@ static void a_step_waits_for_the_one_before(void **state)
 	assert_plan(&run, "{'batches':2,'done':2}");
 }
 
-static void steps_are_taken_in_plan_order_whatever_they_depend_on(void **state)
+WITH_ACTORS(steps_are_taken_in_plan_order_whatever_they_depend_on)
 {
-	struct plan_run run = BEGIN(*state, CHAT_OF("s", CHAT_SETTINGS("25", "1")), TOOL(""),
+	struct plan_run run = BEGIN(fixture, CHAT_OF("s", CHAT_SETTINGS("25", "1")), TOOL(""),
 		TOOL("0"), TOOL(""), TOOL("0 2"), TOOL(""));
 
 	assert_waits_for(&run, "0");
@@ -104,9 +104,9 @@ static void steps_are_taken_in_plan_order_whatever_they_depend_on(void **state)
 	assert_waits_for(&run, "3");
 }
 
-static void at_most_so_many_steps_run_at_once(void **state)
+WITH_ACTORS(at_most_so_many_steps_run_at_once)
 {
-	struct plan_run run = BEGIN(*state, CHAT_OF("s", CHAT_SETTINGS("4", "2")), TOOL(""),
+	struct plan_run run = BEGIN(fixture, CHAT_OF("s", CHAT_SETTINGS("4", "2")), TOOL(""),
 		TOOL(""), TOOL(""), TOOL(""), TOOL(""));
 
 	assert_steps(&run, "rrqqp");
@@ -120,7 +120,7 @@ static void at_most_so_many_steps_run_at_once(void **state)
 }
 
 /* 130 */
-static void a_batch_has_from_1_to_200_steps(void **state)
+WITH_ACTORS(a_batch_has_from_1_to_200_steps)
 {
 	static const char *const refused[] = {"0", "-1", "201", "'x'"};
 
@@ -129,24 +129,24 @@ static void a_batch_has_from_1_to_200_steps(void **state)
 
 		assert_true(
 			asprintf(&chat, CHAT_OF("s", CHAT_SETTINGS("%s", "1")), refused[i]) > 0);
-		assert_fails(*state, "alice", chat, WFS_E_INVALID_ARGUMENT, "'batch_size'");
+		assert_fails(fixture, "alice", chat, WFS_E_INVALID_ARGUMENT, "'batch_size'");
 	}
 	struct plan_run one =
-		begin_many(*state, CHAT_OF("s", CHAT_SETTINGS("1", "64")), "tool", WIDE, 3);
+		begin_many(fixture, CHAT_OF("s", CHAT_SETTINGS("1", "64")), "tool", WIDE, 3);
 	struct plan_run most =
-		begin_many(*state, CHAT_OF("s", CHAT_SETTINGS("200", "64")), "tool", WIDE, 201);
+		begin_many(fixture, CHAT_OF("s", CHAT_SETTINGS("200", "64")), "tool", WIDE, 201);
 	assert_int_equal(batch_count(&one), 1);
 	assert_int_equal(batch_count(&most), 200);
 }
 
-static void from_1_to_64_steps_run_at_once(void **state)
+WITH_ACTORS(from_1_to_64_steps_run_at_once)
 {
-	assert_fails(*state, "alice", CHAT_OF("s", CHAT_SETTINGS("1", "0")), WFS_E_INVALID_ARGUMENT,
-		"'max_concurrency'");
-	assert_fails(*state, "alice", CHAT_OF("s", CHAT_SETTINGS("1", "65")),
+	assert_fails(fixture, "alice", CHAT_OF("s", CHAT_SETTINGS("1", "0")),
+		WFS_E_INVALID_ARGUMENT, "'max_concurrency'");
+	assert_fails(fixture, "alice", CHAT_OF("s", CHAT_SETTINGS("1", "65")),
 		WFS_E_INVALID_ARGUMENT, "'max_concurrency'");
 	struct plan_run run =
-		begin_many(*state, CHAT_OF("s", CHAT_SETTINGS("100", "64")), "tool", WIDE, 100);
+		begin_many(fixture, CHAT_OF("s", CHAT_SETTINGS("100", "64")), "tool", WIDE, 100);
 
 	WFS_AUTO_FREE char *last = plan_waits_for(&run, 63);
 	WFS_AUTO_FREE char *none = plan_waits_for(&run, 64);
@@ -157,9 +157,9 @@ static void from_1_to_64_steps_run_at_once(void **state)
 /* --- kinds of steps --- */
 
 /* 132 */
-static void notes_are_done_at_once(void **state)
+WITH_ACTORS(notes_are_done_at_once)
 {
-	struct plan_run run = BEGIN(*state, CHAT, NOTE(""), TOOL("0"), NOTE("1"));
+	struct plan_run run = BEGIN(fixture, CHAT, NOTE(""), TOOL("0"), NOTE("1"));
 
 	assert_steps(&run, "drp");
 	assert_step(&run, 0, "{'attempts':1,'result_ref':null,'status':'done'}");
@@ -170,16 +170,16 @@ static void notes_are_done_at_once(void **state)
 }
 
 /* One record ends a thousand steps, and another goes on. */
-static void a_long_chain_of_notes_is_gone_through_piece_by_piece(void **state)
+WITH_ACTORS(a_long_chain_of_notes_is_gone_through_piece_by_piece)
 {
-	struct plan_run run = begin_many(*state, CHAT, "note", CHAIN, 3000);
+	struct plan_run run = begin_many(fixture, CHAT, "note", CHAIN, 3000);
 	int advances = 0;
 
 	for (; plan_count(&run, "done") < 3000; advances++) {
 		assert_int_equal(plan_count(&run, "done"), 1000 * (advances + 1));
 		assert_waits_for(&run, ".");
 		WFS_AUTO_FREE char *id = plan_waits_for(&run, 0);
-		assert_members(cell_of(*state, "sys.intent", id), "{'effect':'plan.advance'}");
+		assert_members(cell_of(fixture, "sys.intent", id), "{'effect':'plan.advance'}");
 		plan_answer(&run, 0, "ok", "{}");
 	}
 
@@ -189,9 +189,9 @@ static void a_long_chain_of_notes_is_gone_through_piece_by_piece(void **state)
 	assert_bytes_are_counted(&run);
 }
 
-static void a_plan_is_stopped_between_pieces(void **state)
+WITH_ACTORS(a_plan_is_stopped_between_pieces)
 {
-	struct plan_run run = begin_many(*state, CHAT, "note", WIDE, 1100);
+	struct plan_run run = begin_many(fixture, CHAT, "note", WIDE, 1100);
 
 	assert_waits_for(&run, ".");
 	plan_stop_it(&run);
@@ -203,12 +203,12 @@ static void a_plan_is_stopped_between_pieces(void **state)
 }
 
 /* 132 */
-static void a_model_does_steps(void **state)
+WITH_ACTORS(a_model_does_steps)
 {
-	struct plan_run run = BEGIN(*state, CHAT, MODEL(""), TOOL("0"));
+	struct plan_run run = BEGIN(fixture, CHAT, MODEL(""), TOOL("0"));
 	WFS_AUTO_FREE char *id = plan_waits_for(&run, 0);
 
-	assert_members(cell_of(*state, "sys.intent", id), "{'effect':'llm.generate','step':0}");
+	assert_members(cell_of(fixture, "sys.intent", id), "{'effect':'llm.generate','step':0}");
 	plan_answer(&run, 0, "ok", SAYS("forty-two"));
 
 	assert_steps(&run, "dr");
@@ -218,9 +218,9 @@ static void a_model_does_steps(void **state)
 	assert_plan(&run, "{'batches':1,'tool_batches':0,'tool_calls':1}");
 }
 
-static void a_model_that_fails_fails_its_step(void **state)
+WITH_ACTORS(a_model_that_fails_fails_its_step)
 {
-	struct plan_run run = BEGIN(*state, CHAT, MODEL(""), NOTE("0"));
+	struct plan_run run = BEGIN(fixture, CHAT, MODEL(""), NOTE("0"));
 
 	plan_answer(&run, 0, "error", BROKE);
 
@@ -230,26 +230,26 @@ static void a_model_that_fails_fails_its_step(void **state)
 		"'ok':false,'result':null}");
 }
 
-static void what_models_take_is_the_principals(void **state)
+WITH_ACTORS(what_models_take_is_the_principals)
 {
-	struct plan_run run = chat_as(*state, "alice", CHAT);
+	struct plan_run run = chat_as(fixture, "alice", CHAT);
 
 	chat_answer(&run, "ok", "{'duration_ms':1,'plan':'p','usage':{'total_tokens':10}}");
 	snprintf(run.id, sizeof(run.id), "plan");
 	give_steps(&run, (const struct plan_spec[]){MODEL("")}, 1);
 	plan_answer(&run, 0, "error", "{'code':'c','message':'m','usage':{'total_tokens':5}}");
-	run = BEGIN(*state, CHAT, NOTE(""));
+	run = BEGIN(fixture, CHAT, NOTE(""));
 	plan_answer(&run, 0, "ok", "{'text':'x','usage':{'total_tokens':100}}");
 
-	assert_members(cell_of(*state, "sys.resource", "alice"), "{'llm_tokens':{'used':115}}");
+	assert_members(cell_of(fixture, "sys.resource", "alice"), "{'llm_tokens':{'used':115}}");
 }
 
 /* --- what tools give --- */
 
 /* 144 */
-static void what_a_tool_gives_is_kept(void **state)
+WITH_ACTORS(what_a_tool_gives_is_kept)
 {
-	struct plan_run run = BEGIN(*state, CHAT, TOOL(""));
+	struct plan_run run = BEGIN(fixture, CHAT, TOOL(""));
 
 	plan_answer(&run, 0, "ok", GAVE("{'a':[1]}"));
 
@@ -261,9 +261,9 @@ static void what_a_tool_gives_is_kept(void **state)
 }
 
 /* 159 */
-static void a_step_has_the_hash_of_its_result(void **state)
+WITH_ACTORS(a_step_has_the_hash_of_its_result)
 {
-	struct plan_run run = BEGIN(*state, CHAT, TOOL(""));
+	struct plan_run run = BEGIN(fixture, CHAT, TOOL(""));
 	char text[WFS_HASH_TEXT_SIZE];
 
 	plan_answer(&run, 0, "ok", GAVE("'x'"));
@@ -272,7 +272,7 @@ static void a_step_has_the_hash_of_its_result(void **state)
 	const json_t *const ref = json_object_get(step, "result_ref");
 	WFS_AUTO_FREE char *key = NULL;
 	assert_true(asprintf(&key, "%s.0", run.id) > 0);
-	WFS_AUTO_FREE char *result = state_at(*state, WFS_HEIGHT_HEAD, "sys.plan_result", key);
+	WFS_AUTO_FREE char *result = state_at(fixture, WFS_HEIGHT_HEAD, "sys.plan_result", key);
 	result[strlen(result)] = '\n'; /* it was taken off */
 	const struct wfs_hash hash = wfs_hash_of(result, strlen(result));
 	wfs_hash_text(&hash, text);
@@ -281,9 +281,9 @@ static void a_step_has_the_hash_of_its_result(void **state)
 }
 
 /* 135 */
-static void a_tool_that_reports_failure_has_failed(void **state)
+WITH_ACTORS(a_tool_that_reports_failure_has_failed)
 {
-	struct plan_run run = BEGIN(*state, CHAT, TOOL(""), TOOL(""));
+	struct plan_run run = BEGIN(fixture, CHAT, TOOL(""), TOOL(""));
 
 	plan_answer(&run, 0, "ok", GAVE_NOT("TOOL_EXCEPTION", ""));
 
@@ -293,9 +293,9 @@ static void a_tool_that_reports_failure_has_failed(void **state)
 }
 
 /* 143 */
-static void a_tool_that_breaks_is_an_exception(void **state)
+WITH_ACTORS(a_tool_that_breaks_is_an_exception)
 {
-	struct plan_run run = BEGIN(*state, CHAT, TOOL(""), TOOL(""));
+	struct plan_run run = BEGIN(fixture, CHAT, TOOL(""), TOOL(""));
 
 	plan_answer(&run, 0, "error", BROKE);
 	plan_answer(&run, 0, "timeout", "{'code':'timeout','message':'too late'}");
@@ -322,9 +322,9 @@ static char *payload_with(const char *before, size_t size, const char *after)
 #define GAVE_TEXT "{'duration_ms':1,'outcome':{'method':'','name':'t','ok':true,'result':'"
 
 /* What is larger is not kept; a text has two quotes. */
-static void a_result_has_four_mebibytes(void **state)
+WITH_ACTORS(a_result_has_four_mebibytes)
 {
-	struct plan_run run = BEGIN(*state, CHAT, TOOL(""), AT_MOST(3, ""), MODEL(""));
+	struct plan_run run = BEGIN(fixture, CHAT, TOOL(""), AT_MOST(3, ""), MODEL(""));
 	WFS_AUTO_FREE char *most = payload_with(GAVE_TEXT, WFS_PLAN_RESULT_MAX - 2, "'}}");
 	WFS_AUTO_FREE char *more = payload_with(GAVE_TEXT, WFS_PLAN_RESULT_MAX - 1, "'}}");
 	WFS_AUTO_FREE char *said = payload_with("{'text':'", WFS_PLAN_RESULT_MAX - 1, "'}");
@@ -359,9 +359,9 @@ static int64_t not_before(const struct plan_run *run)
 }
 
 /* 136 */
-static void the_third_attempt_may_succeed(void **state)
+WITH_ACTORS(the_third_attempt_may_succeed)
 {
-	struct plan_run run = BEGIN(*state, CHAT, AT_MOST(3, ""));
+	struct plan_run run = BEGIN(fixture, CHAT, AT_MOST(3, ""));
 
 	assert_int_equal(not_before(&run), 0);
 	plan_answer(&run, 0, "error", BROKE);
@@ -376,9 +376,9 @@ static void the_third_attempt_may_succeed(void **state)
 	assert_bytes_are_counted(&run);
 }
 
-static void a_step_has_its_attempts_and_no_more(void **state)
+WITH_ACTORS(a_step_has_its_attempts_and_no_more)
 {
-	struct plan_run run = BEGIN(*state, CHAT, AT_MOST(10, ""));
+	struct plan_run run = BEGIN(fixture, CHAT, AT_MOST(10, ""));
 	int64_t waited_ms = 0;
 
 	for (int i = 0; i < 10; i++) {
@@ -392,22 +392,22 @@ static void a_step_has_its_attempts_and_no_more(void **state)
 	assert_waits_for(&run, "");
 }
 
-static void what_is_final_is_not_tried_again(void **state)
+WITH_ACTORS(what_is_final_is_not_tried_again)
 {
-	struct plan_run run = BEGIN(*state, CHAT, AT_MOST(3, ""));
+	struct plan_run run = BEGIN(fixture, CHAT, AT_MOST(3, ""));
 
 	plan_answer(&run, 0, "ok", GAVE_NOT("UNKNOWN_TOOL", ",'final':true"));
 
 	assert_step(&run, 0, "{'attempts':1,'reason':'UNKNOWN_TOOL','status':'failed'}");
 }
 
-static void an_attempt_stands_in_the_journal(void **state)
+WITH_ACTORS(an_attempt_stands_in_the_journal)
 {
-	struct plan_run run = BEGIN(*state, CHAT, AT_MOST(2, ""));
+	struct plan_run run = BEGIN(fixture, CHAT, AT_MOST(2, ""));
 
 	plan_answer(&run, 0, "error", BROKE);
 
-	WFS_AUTO_RECORD struct wfs_record_parsed last = record_at(*state, height_of(*state) - 1);
+	WFS_AUTO_RECORD struct wfs_record_parsed last = record_at(fixture, height_of(fixture) - 1);
 	assert_int_equal(last.record.kind, WFS_RECORD_INTENT);
 	WFS_AUTO_JSON json_t *params = json_incref(json_object_get(last.body_json, "params"));
 	WFS_AUTO_JSON json_t *wanted = json_pack("{s:i, s:s, s:s, s:s}", "attempt", 2, "name", "t",
@@ -426,10 +426,10 @@ static void assert_reason(const struct plan_run *run, int64_t index, const char 
 }
 
 /* 131 */
-static void what_depends_on_a_failed_step_is_skipped(void **state)
+WITH_ACTORS(what_depends_on_a_failed_step_is_skipped)
 {
 	struct plan_run run =
-		BEGIN(*state, CHAT, TOOL(""), TOOL("0"), TOOL("1"), TOOL(""), TOOL("1 3"));
+		BEGIN(fixture, CHAT, TOOL(""), TOOL("0"), TOOL("1"), TOOL(""), TOOL("1 3"));
 
 	plan_answer(&run, 0, "error", BROKE);
 	assert_steps(&run, "fpprp");
@@ -446,9 +446,9 @@ static void what_depends_on_a_failed_step_is_skipped(void **state)
 	assert_bytes_are_counted(&run);
 }
 
-static void the_first_step_that_failed_is_the_reason(void **state)
+WITH_ACTORS(the_first_step_that_failed_is_the_reason)
 {
-	struct plan_run run = BEGIN(*state, CHAT, TOOL(""), TOOL(""), TOOL("0 1"));
+	struct plan_run run = BEGIN(fixture, CHAT, TOOL(""), TOOL(""), TOOL("0 1"));
 
 	plan_answer(&run, 1, "error", BROKE);
 	plan_answer(&run, 0, "error", BROKE);
@@ -458,9 +458,9 @@ static void the_first_step_that_failed_is_the_reason(void **state)
 }
 
 /* 131: nothing was done, so nobody is asked what came of it. */
-static void a_plan_of_which_nothing_is_done_has_failed(void **state)
+WITH_ACTORS(a_plan_of_which_nothing_is_done_has_failed)
 {
-	struct plan_run run = BEGIN(*state, CHAT, TOOL(""), NOTE("0"));
+	struct plan_run run = BEGIN(fixture, CHAT, TOOL(""), NOTE("0"));
 
 	plan_answer(&run, 0, "error", BROKE);
 
@@ -470,9 +470,9 @@ static void a_plan_of_which_nothing_is_done_has_failed(void **state)
 		"'skipped':1}},'phase':'ended','status':'failed'}");
 }
 
-static void a_thousand_skipped_steps_are_gone_through_piece_by_piece(void **state)
+WITH_ACTORS(a_thousand_skipped_steps_are_gone_through_piece_by_piece)
 {
-	struct plan_run run = begin_many(*state, CHAT, "tool", CHAIN, 1500);
+	struct plan_run run = begin_many(fixture, CHAT, "tool", CHAIN, 1500);
 
 	plan_answer(&run, 0, "error", BROKE);
 	assert_plan(&run, "{'failed':1,'skipped':999}");
@@ -483,9 +483,9 @@ static void a_thousand_skipped_steps_are_gone_through_piece_by_piece(void **stat
 }
 
 /* Whoever gave the steps has not looked: they wait for one another. */
-static void a_plan_whose_steps_wait_for_one_another_ends(void **state)
+WITH_ACTORS(a_plan_whose_steps_wait_for_one_another_ends)
 {
-	struct plan_run run = BEGIN(*state, CHAT, NOTE(""), TOOL("2"), TOOL("1"));
+	struct plan_run run = BEGIN(fixture, CHAT, NOTE(""), TOOL("2"), TOOL("1"));
 
 	assert_plan(&run,
 		"{'error':{'code':'PLAN_FAILED','details':{'failed':0,'never_ready':2,"
@@ -495,26 +495,26 @@ static void a_plan_whose_steps_wait_for_one_another_ends(void **state)
 /* --- the answer --- */
 
 /* 133 */
-static void a_plan_is_done_when_it_is_answered(void **state)
+WITH_ACTORS(a_plan_is_done_when_it_is_answered)
 {
-	struct plan_run run = BEGIN(*state, CHAT, NOTE(""));
+	struct plan_run run = BEGIN(fixture, CHAT, NOTE(""));
 	WFS_AUTO_FREE char *id = plan_waits_for(&run, 0);
 
 	assert_waits_for(&run, ".");
 	assert_plan(&run, "{'phase':'answering','status':'running'}");
-	assert_members(cell_of(*state, "sys.intent", id), "{'effect':'llm.generate'}");
+	assert_members(cell_of(fixture, "sys.intent", id), "{'effect':'llm.generate'}");
 	plan_answer(&run, 0, "ok", SAYS("all is well"));
 
 	assert_plan(&run, "{'final':'all is well','open':[],'phase':'ended','status':'done'}");
-	WFS_AUTO_JSON json_t *said = cell_of(*state, "sys.chat_message", "alice+s.1");
+	WFS_AUTO_JSON json_t *said = cell_of(fixture, "sys.chat_message", "alice+s.1");
 	assert_string_equal(wfs_json_text(said, "content"), "all is well");
 	assert_string_equal(wfs_json_text(said, "role"), "assistant");
 	assert_string_equal(wfs_json_text(said, "plan_id"), run.id);
 }
 
-static void a_plan_without_steps_is_done(void **state)
+WITH_ACTORS(a_plan_without_steps_is_done)
 {
-	struct plan_run run = chat_planned(*state, CHAT);
+	struct plan_run run = chat_planned(fixture, CHAT);
 	WFS_AUTO_JSON json_t *none = json_array();
 
 	give_part(&run, part_of(&run, none, 0, 0, 0));
@@ -524,9 +524,9 @@ static void a_plan_without_steps_is_done(void **state)
 }
 
 /* 162 */
-static void an_answer_that_fails_is_asked_for_again(void **state)
+WITH_ACTORS(an_answer_that_fails_is_asked_for_again)
 {
-	struct plan_run run = BEGIN(*state, CHAT, TOOL(""));
+	struct plan_run run = BEGIN(fixture, CHAT, TOOL(""));
 
 	plan_do(&run, 1);
 	plan_answer(&run, 0, "error", BROKE);
@@ -543,22 +543,22 @@ static void an_answer_that_fails_is_asked_for_again(void **state)
 	assert_null(json_object_get(state_of, "error"));
 }
 
-static void an_answer_without_a_text_is_refused(void **state)
+WITH_ACTORS(an_answer_without_a_text_is_refused)
 {
-	struct plan_run run = BEGIN(*state, CHAT, NOTE(""));
-	const uint64_t height = height_of(*state);
+	struct plan_run run = BEGIN(fixture, CHAT, NOTE(""));
+	const uint64_t height = height_of(fixture);
 
 	assert_int_equal(plan_send(&run, 0, "ok", "{'usage':null}"), -EINVAL);
 
-	assert_int_equal(height_of(*state), height);
+	assert_int_equal(height_of(fixture), height);
 	assert_plan(&run, "{'phase':'answering','status':'running'}");
 }
 
 /* --- stopping and going on --- */
 
-static void a_plan_that_is_stopped_begins_nothing(void **state)
+WITH_ACTORS(a_plan_that_is_stopped_begins_nothing)
 {
-	struct plan_run run = BEGIN(*state, CHAT_OF("s", CHAT_SETTINGS("3", "1")), TOOL(""),
+	struct plan_run run = BEGIN(fixture, CHAT_OF("s", CHAT_SETTINGS("3", "1")), TOOL(""),
 		TOOL(""), TOOL(""), TOOL("0"));
 
 	plan_do(&run, 1);
@@ -569,14 +569,14 @@ static void a_plan_that_is_stopped_begins_nothing(void **state)
 	assert_steps(&run, "dppp");
 	assert_waits_for(&run, "");
 	assert_plan(&run, "{'done':1,'status':'cancelled'}");
-	assert_int_equal(send_receipt(*state, id, "ok", json_of(GAVE("1"))), -ESTALE);
+	assert_int_equal(send_receipt(fixture, id, "ok", json_of(GAVE("1"))), -ESTALE);
 	assert_bytes_are_counted(&run);
 }
 
 /* 154 */
-static void what_is_done_is_not_done_again(void **state)
+WITH_ACTORS(what_is_done_is_not_done_again)
 {
-	struct plan_run run = BEGIN(*state, CHAT_OF("s", CHAT_SETTINGS("25", "1")), TOOL(""),
+	struct plan_run run = BEGIN(fixture, CHAT_OF("s", CHAT_SETTINGS("25", "1")), TOOL(""),
 		TOOL(""), TOOL("1"), TOOL("2"), TOOL(""));
 
 	plan_do(&run, 3);
@@ -591,9 +591,9 @@ static void what_is_done_is_not_done_again(void **state)
 }
 
 /* 157: an attempt that was stopped was one. */
-static void a_step_that_was_stopped_is_begun_again(void **state)
+WITH_ACTORS(a_step_that_was_stopped_is_begun_again)
 {
-	struct plan_run run = BEGIN(*state, CHAT, AT_MOST(3, ""));
+	struct plan_run run = BEGIN(fixture, CHAT, AT_MOST(3, ""));
 
 	plan_answer(&run, 0, "error", BROKE);
 	plan_stop_it(&run);
@@ -604,9 +604,9 @@ static void a_step_that_was_stopped_is_begun_again(void **state)
 }
 
 /* A step that depends on one that failed is skipped, whenever that is. */
-static void a_plan_remembers_what_is_not_to_be_run(void **state)
+WITH_ACTORS(a_plan_remembers_what_is_not_to_be_run)
 {
-	struct plan_run run = BEGIN(*state, CHAT, TOOL(""), TOOL(""), TOOL("0 1"));
+	struct plan_run run = BEGIN(fixture, CHAT, TOOL(""), TOOL(""), TOOL("0 1"));
 
 	plan_answer(&run, 0, "error", BROKE);
 	plan_stop_it(&run);
@@ -616,9 +616,9 @@ static void a_plan_remembers_what_is_not_to_be_run(void **state)
 	assert_steps(&run, "fds");
 }
 
-static void a_plan_is_stopped_while_it_is_answered(void **state)
+WITH_ACTORS(a_plan_is_stopped_while_it_is_answered)
 {
-	struct plan_run run = BEGIN(*state, CHAT, TOOL(""));
+	struct plan_run run = BEGIN(fixture, CHAT, TOOL(""));
 
 	plan_do(&run, 1);
 	plan_stop_it(&run);
@@ -629,9 +629,9 @@ static void a_plan_is_stopped_while_it_is_answered(void **state)
 	assert_plan(&run, "{'phase':'answering','status':'running','tool_calls':1}");
 }
 
-static void only_what_runs_is_stopped(void **state)
+WITH_ACTORS(only_what_runs_is_stopped)
 {
-	struct plan_run run = BEGIN(*state, CHAT, NOTE(""));
+	struct plan_run run = BEGIN(fixture, CHAT, NOTE(""));
 
 	plan_stop_it(&run);
 	assert_int_equal(plan_tell(&run, "alice", "stop"), -ESTALE);
@@ -643,9 +643,9 @@ static void only_what_runs_is_stopped(void **state)
 }
 
 /* 155 */
-static void going_on_with_a_finished_plan_changes_nothing(void **state)
+WITH_ACTORS(going_on_with_a_finished_plan_changes_nothing)
 {
-	struct plan_run run = BEGIN(*state, CHAT, NOTE(""));
+	struct plan_run run = BEGIN(fixture, CHAT, NOTE(""));
 
 	plan_answer(&run, 0, "ok", SAYS("x"));
 	WFS_AUTO_JSON json_t *before = plan_cell(&run, "sys.plan", -1);
@@ -655,9 +655,9 @@ static void going_on_with_a_finished_plan_changes_nothing(void **state)
 	assert_true(json_equal(before, after));
 }
 
-static void going_on_with_a_running_plan_changes_nothing(void **state)
+WITH_ACTORS(going_on_with_a_running_plan_changes_nothing)
 {
-	struct plan_run run = BEGIN(*state, CHAT, TOOL(""));
+	struct plan_run run = BEGIN(fixture, CHAT, TOOL(""));
 
 	WFS_AUTO_JSON json_t *before = plan_cell(&run, "sys.plan", -1);
 	plan_resume_it(&run);
@@ -667,9 +667,9 @@ static void going_on_with_a_running_plan_changes_nothing(void **state)
 }
 
 /* 150 */
-static void a_plan_knows_when_it_was_made_and_changed(void **state)
+WITH_ACTORS(a_plan_knows_when_it_was_made_and_changed)
 {
-	struct plan_run run = BEGIN(*state, CHAT, TOOL(""), TOOL("0"), TOOL("1"));
+	struct plan_run run = BEGIN(fixture, CHAT, TOOL(""), TOOL("0"), TOOL("1"));
 	const int64_t created = plan_count(&run, "created_ns");
 	int64_t updated = plan_count(&run, "updated_ns");
 
@@ -687,9 +687,8 @@ static void a_plan_knows_when_it_was_made_and_changed(void **state)
 }
 
 /* 157: whoever was killed comes back to this. */
-static void a_world_that_is_opened_again_has_the_same_plan(void **state)
+WITH_ACTORS(a_world_that_is_opened_again_has_the_same_plan)
 {
-	struct world_fixture *const fixture = *state;
 	struct plan_run run =
 		BEGIN(fixture, CHAT, AT_MOST(3, ""), TOOL(""), NOTE("0 1"), TOOL("2"), MODEL("3"));
 
@@ -736,10 +735,10 @@ static void assert_recorded(const struct plan_run *run, uint64_t height, int64_t
 	assert_true(json_equal(recorded, kept));
 }
 
-static void an_action_is_a_step(void **state)
+WITH_ACTORS(an_action_is_a_step)
 {
-	struct plan_run run = BEGIN(*state, CHAT, TOOL(""), TOOL("0"));
-	const uint64_t height = height_of(*state);
+	struct plan_run run = BEGIN(fixture, CHAT, TOOL(""), TOOL("0"));
+	const uint64_t height = height_of(fixture);
 
 	assert_int_equal(plan_act(&run, 0, WRITE("'artifact_id':'x','content':'hello'")), 0);
 
@@ -748,14 +747,14 @@ static void an_action_is_a_step(void **state)
 	assert_members(plan_cell(&run, "sys.plan_result", 0),
 		"{'_step_id':'s0','asked':{'method':'','name':'t'},'error':null,"
 		"'name':'write_artifact','ok':true}");
-	assert_members(cell_of(*state, "sys.artifact", "x"), "{'owner':'alice'}");
+	assert_members(cell_of(fixture, "sys.artifact", "x"), "{'owner':'alice'}");
 }
 
 /* An action that changes nothing is recorded all the same: it has done a step. */
-static void noop_is_a_step(void **state)
+WITH_ACTORS(noop_is_a_step)
 {
-	struct plan_run run = BEGIN(*state, CHAT, TOOL(""));
-	const uint64_t height = height_of(*state);
+	struct plan_run run = BEGIN(fixture, CHAT, TOOL(""));
+	const uint64_t height = height_of(fixture);
 
 	assert_int_equal(plan_act(&run, 0, "{'action_type':'noop'}"), 0);
 
@@ -765,10 +764,10 @@ static void noop_is_a_step(void **state)
 		plan_cell(&run, "sys.plan_result", 0), "{'name':'noop','ok':true,'result':null}");
 }
 
-static void a_refused_action_fails_its_step(void **state)
+WITH_ACTORS(a_refused_action_fails_its_step)
 {
-	struct plan_run run = BEGIN(*state, CHAT, AT_MOST(2, ""), AT_MOST(2, ""));
-	const uint64_t height = height_of(*state);
+	struct plan_run run = BEGIN(fixture, CHAT, AT_MOST(2, ""), AT_MOST(2, ""));
+	const uint64_t height = height_of(fixture);
 
 	assert_int_equal(
 		plan_act(&run, 0, "{'action_type':'delete_artifact','artifact_id':'zz'}"), -ENOENT);
@@ -778,7 +777,7 @@ static void a_refused_action_fails_its_step(void **state)
 
 	assert_step(&run, 0, "{'attempts':2,'status':'running'}");
 	assert_step(&run, 1, "{'attempts':1,'reason':'TOOL_EXCEPTION','status':'failed'}");
-	WFS_AUTO_JSON json_t *recorded = result_in_record(*state, height);
+	WFS_AUTO_JSON json_t *recorded = result_in_record(fixture, height);
 	assert_string_equal(
 		wfs_json_text(json_object_get(recorded, "details"), "type"), "not_found");
 	assert_members(plan_cell(&run, "sys.plan_result", 1),
@@ -786,29 +785,29 @@ static void a_refused_action_fails_its_step(void **state)
 }
 
 /* The compiler quotes the code. */
-static void why_private_code_was_refused_is_hidden(void **state)
+WITH_ACTORS(why_private_code_was_refused_is_hidden)
 {
-	struct plan_run run = BEGIN(*state, CHAT, TOOL(""));
-	const uint64_t height = height_of(*state);
+	struct plan_run run = BEGIN(fixture, CHAT, TOOL(""));
+	const uint64_t height = height_of(fixture);
 
 	assert_int_equal(plan_act(&run, 0,
 				 WRITE("'artifact_id':'safe','access':'private','code':'local x = "
 				       "\\\"PIN 4711'")),
 		-EINVAL);
 
-	WFS_AUTO_JSON json_t *recorded = result_in_record(*state, height);
+	WFS_AUTO_JSON json_t *recorded = result_in_record(fixture, height);
 	const json_t *const details = json_object_get(recorded, "details");
 	assert_string_equal(wfs_json_text(details, "type"), "syntax_error");
 	assert_true(wfs_text_is_hidden(json_object_get(details, "message"), NULL));
 }
 
 /* 135 */
-static void code_that_reports_failure_fails_its_step(void **state)
+WITH_ACTORS(code_that_reports_failure_fails_its_step)
 {
-	struct plan_run run = BEGIN(*state, CHAT, TOOL(""), TOOL(""));
-	const uint64_t height = height_of(*state);
+	struct plan_run run = BEGIN(fixture, CHAT, TOOL(""), TOOL(""));
+	const uint64_t height = height_of(fixture);
 
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'f','code':'function run(n) return {ok = n > 1, error = n "
 		      "> 1 and null or \\\"too few\\\", n = n} end'"));
 	assert_int_equal(
@@ -825,15 +824,15 @@ static void code_that_reports_failure_fails_its_step(void **state)
 }
 
 /* What it did is done; it would give as much again. */
-static void an_action_that_gives_too_much_fails_its_step(void **state)
+WITH_ACTORS(an_action_that_gives_too_much_fails_its_step)
 {
-	struct plan_run run = BEGIN(*state, CHAT, AT_MOST(3, ""));
+	struct plan_run run = BEGIN(fixture, CHAT, AT_MOST(3, ""));
 	WFS_AUTO_FREE char *write =
 		payload_with("{'action_type':'write_artifact','artifact_id':'x','content':'",
 			WFS_PLAN_RESULT_MAX, "'}");
 
-	assert_done(*state, "bob", write);
-	const uint64_t height = height_of(*state);
+	assert_done(fixture, "bob", write);
+	const uint64_t height = height_of(fixture);
 	assert_int_equal(plan_act(&run, 0, "{'action_type':'read_artifact','artifact_id':'x'}"), 0);
 
 	assert_step(&run, 0, "{'attempts':1,'status':'failed'}");
@@ -843,9 +842,9 @@ static void an_action_that_gives_too_much_fails_its_step(void **state)
 		"'type':'too_large'},'error':'TOOL_EXCEPTION','result':null}");
 }
 
-static void only_whose_plan_it_is_acts_for_it(void **state)
+WITH_ACTORS(only_whose_plan_it_is_acts_for_it)
 {
-	struct plan_run run = BEGIN(*state, CHAT, TOOL(""), MODEL(""));
+	struct plan_run run = BEGIN(fixture, CHAT, TOOL(""), MODEL(""));
 	WFS_AUTO_FREE char *id = plan_waits_for(&run, 0);
 	WFS_AUTO_JSON json_t *noop = json_of("{'action_type':'noop'}");
 	struct wfs_request request = {
@@ -857,20 +856,20 @@ static void only_whose_plan_it_is_acts_for_it(void **state)
 	assert_steps(&run, "rr");
 }
 
-static void an_intent_of_a_plan_is_answered_once(void **state)
+WITH_ACTORS(an_intent_of_a_plan_is_answered_once)
 {
-	struct plan_run run = BEGIN(*state, CHAT, TOOL(""), TOOL("0"));
+	struct plan_run run = BEGIN(fixture, CHAT, TOOL(""), TOOL("0"));
 	WFS_AUTO_FREE char *id = plan_waits_for(&run, 0);
 	WFS_AUTO_JSON json_t *noop = json_of("{'action_type':'noop'}");
 	struct wfs_request request = {
 		.kind = WFS_REQUEST_ACTION, .principal = "alice", .action = noop, .intent_id = id};
 
 	plan_do(&run, 1);
-	const uint64_t height = height_of(*state);
+	const uint64_t height = height_of(fixture);
 
-	assert_int_equal(send_receipt(*state, id, "ok", json_of(GAVE("2"))), -ESTALE);
+	assert_int_equal(send_receipt(fixture, id, "ok", json_of(GAVE("2"))), -ESTALE);
 	assert_int_equal(wfs_world_call(run.fixture->world, &request), -ESTALE);
-	assert_int_equal(height_of(*state), height);
+	assert_int_equal(height_of(fixture), height);
 }
 
 /* --- what it costs --- */
@@ -927,70 +926,12 @@ static void assert_cost_does_not_grow(struct world_fixture *fixture, enum shape 
 	assert_true(many.version_bytes <= few.version_bytes + few.version_bytes / 10);
 }
 
-static void a_step_costs_the_same_in_a_larger_plan(void **state)
+WITH_ACTORS(a_step_costs_the_same_in_a_larger_plan)
 {
-	assert_cost_does_not_grow(*state, WIDE);
+	assert_cost_does_not_grow(fixture, WIDE);
 }
 
-static void a_step_costs_the_same_in_a_longer_chain(void **state)
+WITH_ACTORS(a_step_costs_the_same_in_a_longer_chain)
 {
-	assert_cost_does_not_grow(*state, CHAIN);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(sixty_steps_are_three_batches_of_25),
-		TEST(a_step_waits_for_the_one_before),
-		TEST(steps_are_taken_in_plan_order_whatever_they_depend_on),
-		TEST(at_most_so_many_steps_run_at_once),
-		TEST(a_batch_has_from_1_to_200_steps),
-		TEST(from_1_to_64_steps_run_at_once),
-		TEST(notes_are_done_at_once),
-		TEST(a_long_chain_of_notes_is_gone_through_piece_by_piece),
-		TEST(a_plan_is_stopped_between_pieces),
-		TEST(a_model_does_steps),
-		TEST(a_model_that_fails_fails_its_step),
-		TEST(what_models_take_is_the_principals),
-		TEST(what_a_tool_gives_is_kept),
-		TEST(a_step_has_the_hash_of_its_result),
-		TEST(a_tool_that_reports_failure_has_failed),
-		TEST(a_tool_that_breaks_is_an_exception),
-		TEST(a_result_has_four_mebibytes),
-		TEST(the_third_attempt_may_succeed),
-		TEST(a_step_has_its_attempts_and_no_more),
-		TEST(what_is_final_is_not_tried_again),
-		TEST(an_attempt_stands_in_the_journal),
-		TEST(what_depends_on_a_failed_step_is_skipped),
-		TEST(the_first_step_that_failed_is_the_reason),
-		TEST(a_plan_of_which_nothing_is_done_has_failed),
-		TEST(a_thousand_skipped_steps_are_gone_through_piece_by_piece),
-		TEST(a_plan_whose_steps_wait_for_one_another_ends),
-		TEST(a_plan_is_done_when_it_is_answered),
-		TEST(a_plan_without_steps_is_done),
-		TEST(an_answer_that_fails_is_asked_for_again),
-		TEST(an_answer_without_a_text_is_refused),
-		TEST(a_plan_that_is_stopped_begins_nothing),
-		TEST(what_is_done_is_not_done_again),
-		TEST(a_step_that_was_stopped_is_begun_again),
-		TEST(a_plan_remembers_what_is_not_to_be_run),
-		TEST(a_plan_is_stopped_while_it_is_answered),
-		TEST(only_what_runs_is_stopped),
-		TEST(going_on_with_a_finished_plan_changes_nothing),
-		TEST(going_on_with_a_running_plan_changes_nothing),
-		TEST(a_plan_knows_when_it_was_made_and_changed),
-		TEST(a_world_that_is_opened_again_has_the_same_plan),
-		TEST(an_action_is_a_step),
-		TEST(noop_is_a_step),
-		TEST(a_refused_action_fails_its_step),
-		TEST(why_private_code_was_refused_is_hidden),
-		TEST(code_that_reports_failure_fails_its_step),
-		TEST(an_action_that_gives_too_much_fails_its_step),
-		TEST(only_whose_plan_it_is_acts_for_it),
-		TEST(an_intent_of_a_plan_is_answered_once),
-		TEST(a_step_costs_the_same_in_a_larger_plan),
-		TEST(a_step_costs_the_same_in_a_longer_chain),
-	};
-
-	return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
+	assert_cost_does_not_grow(fixture, CHAIN);
 }

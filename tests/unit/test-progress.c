@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lines of progress: what stands in them, and when they come. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +44,8 @@ static int teardown(void **state)
 	return 0;
 }
 
+#define WITH_FILE(name) TEST_WITH(name, struct fixture *fixture, setup, teardown)
+
 /* $WORLDFS_PROGRESS; NULL: not set */
 static void set_wait(const char *value)
 {
@@ -86,9 +83,9 @@ static void assert_text(struct fixture *fixture, const char *expected)
 	assert_string_equal(fixture->text, expected);
 }
 
-static void a_short_command_is_silent(void **state)
+WITH_FILE(a_short_command_is_silent)
 {
-	struct wfs_progress *progress = start(*state);
+	struct wfs_progress *progress = start(fixture);
 
 	for (uint64_t done = 1; done < 50; done++) {
 		now_ns += SECOND / 10;
@@ -96,35 +93,35 @@ static void a_short_command_is_silent(void **state)
 	}
 	wfs_progress_clear(progress);
 
-	assert_text(*state, "");
+	assert_text(fixture, "");
 }
 
-static void a_line_has_count_rate_and_time_left(void **state)
+WITH_FILE(a_line_has_count_rate_and_time_left)
 {
-	struct wfs_progress *progress = start(*state);
+	struct wfs_progress *progress = start(fixture);
 
 	wfs_progress_show(progress, "records", 1000, 9000);
 	now_ns += 10 * SECOND;
 	wfs_progress_show(progress, "records", 3000, 9000);
 	wfs_progress_clear(progress);
 
-	assert_text(*state, "records: 3000 of 9000, 200/s, 30 s left\n");
+	assert_text(fixture, "records: 3000 of 9000, 200/s, 30 s left\n");
 }
 
-static void without_a_total_there_is_no_time_left(void **state)
+WITH_FILE(without_a_total_there_is_no_time_left)
 {
-	struct wfs_progress *progress = start(*state);
+	struct wfs_progress *progress = start(fixture);
 
 	wfs_progress_show(progress, "cells", 0, 0);
 	now_ns += 10 * SECOND;
 	wfs_progress_show(progress, "cells", 50, 0);
 
-	assert_text(*state, "cells: 50, 5/s\n");
+	assert_text(fixture, "cells: 50, 5/s\n");
 }
 
-static void a_new_count_has_a_rate_of_its_own(void **state)
+WITH_FILE(a_new_count_has_a_rate_of_its_own)
 {
-	struct wfs_progress *progress = start(*state);
+	struct wfs_progress *progress = start(fixture);
 
 	wfs_progress_show(progress, "records", 1, 2);
 	now_ns += 4 * SECOND;
@@ -132,32 +129,30 @@ static void a_new_count_has_a_rate_of_its_own(void **state)
 	now_ns += 2 * SECOND;
 	wfs_progress_show(progress, "cells", 30, 1000);
 
-	assert_text(*state, "cells: 30 of 1000, 10/s, 97 s left\n");
+	assert_text(fixture, "cells: 30 of 1000, 10/s, 97 s left\n");
 }
 
 /* Within an hour, and however often it is called. */
-static void a_log_is_not_flooded(void **state)
+WITH_FILE(a_log_is_not_flooded)
 {
-	struct wfs_progress *progress = start(*state);
+	struct wfs_progress *progress = start(fixture);
 
 	for (uint64_t done = 1; done < 36000; done++) {
 		now_ns += SECOND / 10;
 		wfs_progress_show(progress, "records", done, 40000);
 		if (done == 49)
-			assert_int_equal(count_lines(*state), 0);
+			assert_int_equal(count_lines(fixture), 0);
 		if (done == 50)
-			assert_int_equal(count_lines(*state), 1);
+			assert_int_equal(count_lines(fixture), 1);
 		if (done == 600) /* after 5, 15, 35 s */
-			assert_int_equal(count_lines(*state), 3);
+			assert_int_equal(count_lines(fixture), 3);
 	}
 
-	assert_in_range(count_lines(*state), 50, 70);
+	assert_in_range(count_lines(fixture), 50, 70);
 }
 
-static void the_wait_for_the_first_line_can_be_set(void **state)
+WITH_FILE(the_wait_for_the_first_line_can_be_set)
 {
-	struct fixture *fixture = *state;
-
 	set_wait("0");
 	struct wfs_progress *progress = start(fixture);
 	set_wait(NULL);
@@ -167,21 +162,20 @@ static void the_wait_for_the_first_line_can_be_set(void **state)
 	assert_text(fixture, "records: 1 of 3\nrecords: 2 of 3\nrecords: 3 of 3\n");
 }
 
-static void a_setting_that_is_no_number_of_seconds_is_ignored(void **state)
+WITH_FILE(a_setting_that_is_no_number_of_seconds_is_ignored)
 {
 	static const char *const wrong[] = {"", "-1", "5s", "3601", "99999999999999999999999"};
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		print_message("%s\n", wrong[i]);
 		set_wait(wrong[i]);
-		assert_int_equal(start(*state)->distance_ns, 5 * SECOND);
+		assert_int_equal(start(fixture)->distance_ns, 5 * SECOND);
 	}
 	set_wait(NULL);
 }
 
-static void a_terminal_has_one_line_that_moves_on(void **state)
+WITH_FILE(a_terminal_has_one_line_that_moves_on)
 {
-	struct fixture *fixture = *state;
 	struct wfs_progress *progress = start(fixture);
 
 	progress->terminal = true;
@@ -201,26 +195,7 @@ static void a_terminal_has_one_line_that_moves_on(void **state)
 	assert_int_equal(count_lines(fixture), 0);
 }
 
-static void nobody_has_interrupted(void **state)
+WITH_FILE(nobody_has_interrupted)
 {
-	assert_true(wfs_progress_step(start(*state), "records", 1, 2));
-}
-
-#define WITH_FILE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_FILE(a_short_command_is_silent),
-		WITH_FILE(a_line_has_count_rate_and_time_left),
-		WITH_FILE(without_a_total_there_is_no_time_left),
-		WITH_FILE(a_new_count_has_a_rate_of_its_own),
-		WITH_FILE(a_log_is_not_flooded),
-		WITH_FILE(the_wait_for_the_first_line_can_be_set),
-		WITH_FILE(a_setting_that_is_no_number_of_seconds_is_ignored),
-		WITH_FILE(a_terminal_has_one_line_that_moves_on),
-		WITH_FILE(nobody_has_interrupted),
-	};
-
-	return cmocka_run_group_tests_name("progress", tests, NULL, NULL);
+	assert_true(wfs_progress_step(start(fixture), "records", 1, 2));
 }

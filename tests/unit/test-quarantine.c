@@ -26,13 +26,12 @@ static size_t rows_of(struct wfs_quarantine *quarantine)
 	return count;
 }
 
-static void code_is_refused_after_three_crashes_until_it_is_lifted(void **state)
+IN_STORE(code_is_refused_after_three_crashes_until_it_is_lifted)
 {
 	struct wfs_quarantine *const quarantine = quarantine_new();
 	const struct wfs_hash code = code_of(1);
 	const struct wfs_hash other = code_of(2);
 
-	(void)state;
 	assert_int_equal(wfs_quarantine_crashed(quarantine, &code, "a"), 1);
 	assert_int_equal(wfs_quarantine_crashed(quarantine, &code, "a"), 2);
 	assert_false(wfs_quarantine_refuses(quarantine, &code));
@@ -49,9 +48,8 @@ static void code_is_refused_after_three_crashes_until_it_is_lifted(void **state)
 	wfs_quarantine_free(quarantine);
 }
 
-static void the_store_has_what_was_counted(void **state)
+IN_STORE(the_store_has_what_was_counted)
 {
-	struct store_fixture *const fixture = *state;
 	struct wfs_quarantine *const first = quarantine_new();
 	struct wfs_quarantine *const second = quarantine_new();
 	struct wfs_quarantine *const third = quarantine_new();
@@ -112,9 +110,8 @@ static struct wfs_hash fill(struct wfs_quarantine *quarantine)
 	return least;
 }
 
-static void a_code_that_crashes_right_after_it_was_forgotten_makes_no_row_too_many(void **state)
+IN_STORE(a_code_that_crashes_right_after_it_was_forgotten_makes_no_row_too_many)
 {
-	struct store_fixture *const fixture = *state;
 	struct wfs_quarantine *const quarantine = quarantine_new();
 	struct wfs_quarantine *const again = quarantine_new();
 	const struct wfs_hash least = fill(quarantine); /* the one that is forgotten */
@@ -133,9 +130,8 @@ static void a_code_that_crashes_right_after_it_was_forgotten_makes_no_row_too_ma
 	wfs_quarantine_free(again);
 }
 
-static void what_a_transaction_did_not_store_is_stored_by_the_next_one(void **state)
+IN_STORE(what_a_transaction_did_not_store_is_stored_by_the_next_one)
 {
-	struct store_fixture *const fixture = *state;
 	struct wfs_quarantine *const quarantine = quarantine_new();
 	const struct wfs_hash code = code_of(1);
 	struct wfs_txn *txn;
@@ -159,7 +155,7 @@ static void what_a_transaction_did_not_store_is_stored_by_the_next_one(void **st
 	wfs_quarantine_free(quarantine);
 }
 
-static void of_too_many_codes_those_are_forgotten_that_crashed_least(void **state)
+IN_STORE(of_too_many_codes_those_are_forgotten_that_crashed_least)
 {
 	struct wfs_quarantine *const quarantine = quarantine_new();
 	const struct wfs_hash twice = code_of(0);
@@ -171,19 +167,18 @@ static void of_too_many_codes_those_are_forgotten_that_crashed_least(void **stat
 
 		assert_int_equal(wfs_quarantine_crashed(quarantine, &code, "once"), 1);
 		if (i % 64 == 0)
-			keep_all(*state, quarantine);
+			keep_all(fixture, quarantine);
 	}
 	assert_in_range(rows_of(quarantine), 1, WFS_QUARANTINE_ROWS_MAX);
 	assert_int_equal(wfs_quarantine_crashed(quarantine, &twice, "twice"), 3);
 	wfs_quarantine_free(quarantine);
 }
 
-static void when_all_are_refused_another_one_is_not_noted(void **state)
+IN_STORE(when_all_are_refused_another_one_is_not_noted)
 {
 	struct wfs_quarantine *const quarantine = quarantine_new();
 	const struct wfs_hash late = code_of(WFS_QUARANTINE_ROWS_MAX);
 
-	(void)state;
 	for (uint32_t i = 0; i < WFS_QUARANTINE_ROWS_MAX; i++) {
 		const struct wfs_hash code = code_of(i);
 
@@ -194,9 +189,8 @@ static void when_all_are_refused_another_one_is_not_noted(void **state)
 	wfs_quarantine_free(quarantine);
 }
 
-static void a_damaged_row_is_an_error(void **state)
+IN_STORE(a_damaged_row_is_an_error)
 {
-	struct store_fixture *const fixture = *state;
 	struct wfs_quarantine *const quarantine = quarantine_new();
 	char name[WFS_QUARANTINE_NAME_MAX + 1];
 	struct wfs_txn *txn;
@@ -211,21 +205,4 @@ static void a_damaged_row_is_an_error(void **state)
 	assert_int_equal(wfs_crashes_load(txn, quarantine), -EIO);
 	wfs_txn_end(txn);
 	wfs_quarantine_free(quarantine);
-}
-
-int main(void)
-{
-#define TEST(name) \
-	cmocka_unit_test_setup_teardown(name, store_fixture_setup, store_fixture_teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(code_is_refused_after_three_crashes_until_it_is_lifted),
-		TEST(the_store_has_what_was_counted),
-		TEST(a_code_that_crashes_right_after_it_was_forgotten_makes_no_row_too_many),
-		TEST(what_a_transaction_did_not_store_is_stored_by_the_next_one),
-		TEST(of_too_many_codes_those_are_forgotten_that_crashed_least),
-		TEST(when_all_are_refused_another_one_is_not_noted),
-		TEST(a_damaged_row_is_an_error),
-	};
-
-	return cmocka_run_group_tests_name("quarantine", tests, NULL, NULL);
 }

@@ -188,49 +188,52 @@ static int setup(void **state)
 	return 0;
 }
 
+#define IN_MARKET(name) \
+	TEST_WITH(name, struct world_fixture *fixture, setup, world_fixture_teardown)
+
 /* --- artifacts --- */
 
-static void a_row_of_artifacts_is_as_the_spec_has_it(void **state)
+IN_MARKET(a_row_of_artifacts_is_as_the_spec_has_it)
 {
-	assert_answer(*state, "artifacts", "{'owner':'beta'}",
+	assert_answer(fixture, "artifacts", "{'owner':'beta'}",
 		"{'total':1,'returned':1,'results':[{'id':'price_list','type':'data',"
 		"'created_by':'alpha','owner':'beta','executable':false,'content_size':7,"
 		"'created_at':100,'updated_at':200,'invoke_price':3,'read_price':0,"
 		"'deleted':false}]}");
 }
 
-static void artifacts_are_paged_in_order_of_creation(void **state)
+IN_MARKET(artifacts_are_paged_in_order_of_creation)
 {
-	assert_page(*state, "{}", 5, "report pricer math price_list text");
-	assert_page(*state, "{'limit':2}", 5, "report pricer");
-	assert_page(*state, "{'limit':2,'offset':2}", 5, "math price_list");
-	assert_page(*state, "{'limit':2,'offset':4}", 5, "text");
-	assert_page(*state, "{'offset':5}", 5, "");
-	assert_page(*state, "{'offset':2147483647}", 5, "");
-	assert_page(*state, "{'limit':0}", 5, "");
+	assert_page(fixture, "{}", 5, "report pricer math price_list text");
+	assert_page(fixture, "{'limit':2}", 5, "report pricer");
+	assert_page(fixture, "{'limit':2,'offset':2}", 5, "math price_list");
+	assert_page(fixture, "{'limit':2,'offset':4}", 5, "text");
+	assert_page(fixture, "{'offset':5}", 5, "");
+	assert_page(fixture, "{'offset':2147483647}", 5, "");
+	assert_page(fixture, "{'limit':0}", 5, "");
 }
 
-static void artifacts_are_filtered(void **state)
+IN_MARKET(artifacts_are_filtered)
 {
-	assert_page(*state, "{'owner':'alpha'}", 4, "report pricer math text");
-	assert_page(*state, "{'owner':'alpha','limit':2,'offset':1}", 4, "pricer math");
-	assert_page(*state, "{'owner':'alpha','limit':0}", 4, "");
-	assert_page(*state, "{'type':'library'}", 2, "math text");
-	assert_page(*state, "{'executable':true}", 3, "pricer math text");
-	assert_page(*state, "{'executable':false}", 2, "report price_list");
-	assert_page(*state, "{'owner':'alpha','type':'data','executable':false}", 1, "report");
+	assert_page(fixture, "{'owner':'alpha'}", 4, "report pricer math text");
+	assert_page(fixture, "{'owner':'alpha','limit':2,'offset':1}", 4, "pricer math");
+	assert_page(fixture, "{'owner':'alpha','limit':0}", 4, "");
+	assert_page(fixture, "{'type':'library'}", 2, "math text");
+	assert_page(fixture, "{'executable':true}", 3, "pricer math text");
+	assert_page(fixture, "{'executable':false}", 2, "report price_list");
+	assert_page(fixture, "{'owner':'alpha','type':'data','executable':false}", 1, "report");
 }
 
-static void a_pattern_is_held_to_the_start_of_the_id(void **state)
+IN_MARKET(a_pattern_is_held_to_the_start_of_the_id)
 {
-	assert_page(*state, "{'name_pattern':'pric'}", 2, "pricer price_list");
-	assert_page(*state, "{'name_pattern':'price.$'}", 1, "pricer");
-	assert_page(*state, "{'name_pattern':'rice'}", 0, "");
-	assert_page(*state, "{'name_pattern':'.*t'}", 4, "report math price_list text");
-	assert_page(*state, "{'name_pattern':'.*t','limit':2,'offset':1}", 4, "math price_list");
-	assert_page(*state, "{'name_pattern':'.*t','owner':'alpha','limit':0}", 3, "");
-	assert_page(*state, "{'name_pattern':'p','owner':'alpha'}", 1, "pricer");
-	assert_page(*state, "{'name_pattern':''}", 5, "report pricer math price_list text");
+	assert_page(fixture, "{'name_pattern':'pric'}", 2, "pricer price_list");
+	assert_page(fixture, "{'name_pattern':'price.$'}", 1, "pricer");
+	assert_page(fixture, "{'name_pattern':'rice'}", 0, "");
+	assert_page(fixture, "{'name_pattern':'.*t'}", 4, "report math price_list text");
+	assert_page(fixture, "{'name_pattern':'.*t','limit':2,'offset':1}", 4, "math price_list");
+	assert_page(fixture, "{'name_pattern':'.*t','owner':'alpha','limit':0}", 3, "");
+	assert_page(fixture, "{'name_pattern':'p','owner':'alpha'}", 1, "pricer");
+	assert_page(fixture, "{'name_pattern':''}", 5, "report pricer math price_list text");
 }
 
 static void assert_message(struct world_fixture *fixture, const char *params, const char *message)
@@ -242,49 +245,49 @@ static void assert_message(struct world_fixture *fixture, const char *params, co
 	assert_int_equal(json_array_size(json_object_get(answer, "results")), 0);
 }
 
-static void nothing_found_is_told_with_the_filters(void **state)
+IN_MARKET(nothing_found_is_told_with_the_filters)
 {
-	assert_message(*state, "{'executable':true,'owner':'beta'}",
+	assert_message(fixture, "{'executable':true,'owner':'beta'}",
 		"No artifacts match filters {owner: 'beta', executable: true}");
-	assert_message(*state,
+	assert_message(fixture,
 		"{'limit':3,'name_pattern':'zz','executable':false,'type':'tool','owner':'beta'}",
 		"No artifacts match filters {owner: 'beta', type: 'tool', executable: false, "
 		"name_pattern: 'zz'}");
 }
 
-static void a_world_without_artifacts_has_no_filters_to_tell(void **state)
+IN_WORLD(a_world_without_artifacts_has_no_filters_to_tell)
 {
-	assert_message(*state, "{}", "No artifacts match filters {}");
+	assert_message(fixture, "{}", "No artifacts match filters {}");
 }
 
-static void a_page_behind_the_end_is_no_miss(void **state)
+IN_MARKET(a_page_behind_the_end_is_no_miss)
 {
-	WFS_AUTO_JSON json_t *answer = answer_to(*state, "artifacts", "{'offset':9}");
+	WFS_AUTO_JSON json_t *answer = answer_to(fixture, "artifacts", "{'offset':9}");
 
 	assert_null(json_object_get(answer, "message"));
 }
 
-static void a_bad_pattern_is_refused_in_an_empty_world(void **state)
+IN_WORLD(a_bad_pattern_is_refused_in_an_empty_world)
 {
-	assert_refused(*state, "artifacts", "{'name_pattern':'['}", WFS_E_INVALID_PATTERN,
+	assert_refused(fixture, "artifacts", "{'name_pattern':'['}", WFS_E_INVALID_PATTERN,
 		"Invalid regex pattern: '['");
 }
 
-static void a_hostile_pattern_ends(void **state)
+IN_MARKET(a_hostile_pattern_ends)
 {
-	struct cells cells = cells_begin(*state);
+	struct cells cells = cells_begin(fixture);
 
 	put_artifact(&cells, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa-", "alpha", false,
 		"'type':'data','depends_on':[],'metadata':{}");
 	cells_commit(&cells);
 
-	assert_refused(*state, "artifacts", "{'name_pattern':'(a+)+$'}", WFS_E_INVALID_PATTERN,
+	assert_refused(fixture, "artifacts", "{'name_pattern':'(a+)+$'}", WFS_E_INVALID_PATTERN,
 		"Invalid regex pattern: '(a+)+$': it takes too much work");
 }
 
-static void one_artifact_is_told_with_all_its_metadata(void **state)
+IN_MARKET(one_artifact_is_told_with_all_its_metadata)
 {
-	assert_answer(*state, "artifact", "{'artifact_id':'math'}",
+	assert_answer(fixture, "artifact", "{'artifact_id':'math'}",
 		"{'result':{'access':'freeware','content_hash':'sha256:0','content_size':7,"
 		"'created_at':100,'created_by':'alpha','deleted':false,'depends_on':[],"
 		"'executable':true,'id':'math','invoke_price':3,"
@@ -292,145 +295,145 @@ static void one_artifact_is_told_with_all_its_metadata(void **state)
 		"'type':'library','updated_at':200}}");
 }
 
-static void a_deleted_artifact_is_told_with_who_deleted_it(void **state)
+IN_MARKET(a_deleted_artifact_is_told_with_who_deleted_it)
 {
-	assert_answer(*state, "artifact", "{'artifact_id':'old'}",
+	assert_answer(fixture, "artifact", "{'artifact_id':'old'}",
 		"{'result':{'deleted':true,'deleted_at':300,'deleted_by':'beta','id':'old'}}");
 }
 
-static void an_unknown_artifact_is_not_found(void **state)
+IN_MARKET(an_unknown_artifact_is_not_found)
 {
-	assert_refused(*state, "artifact", "{'artifact_id':'zz'}", WFS_E_NOT_FOUND,
+	assert_refused(fixture, "artifact", "{'artifact_id':'zz'}", WFS_E_NOT_FOUND,
 		"Artifact 'zz' not found");
-	assert_refused(*state, "dependencies", "{'artifact_id':'old'}", WFS_E_NOT_FOUND,
+	assert_refused(fixture, "dependencies", "{'artifact_id':'old'}", WFS_E_NOT_FOUND,
 		"Artifact 'old' not found");
-	assert_refused(
-		*state, "artifact", "{'artifact_id':''}", WFS_E_NOT_FOUND, "Artifact '' not found");
+	assert_refused(fixture, "artifact", "{'artifact_id':''}", WFS_E_NOT_FOUND,
+		"Artifact '' not found");
 }
 
-static void dependencies_are_told_both_ways(void **state)
+IN_MARKET(dependencies_are_told_both_ways)
 {
-	assert_answer(*state, "dependencies", "{'artifact_id':'math'}",
+	assert_answer(fixture, "dependencies", "{'artifact_id':'math'}",
 		"{'depends_on':[],'dependents':['pricer','text']}");
-	assert_answer(*state, "dependencies", "{'artifact_id':'pricer'}",
+	assert_answer(fixture, "dependencies", "{'artifact_id':'pricer'}",
 		"{'depends_on':['math','gone'],'dependents':[]}");
 }
 
-static void libraries_have_the_names_of_their_metadata(void **state)
+IN_MARKET(libraries_have_the_names_of_their_metadata)
 {
-	assert_answer(*state, "libraries", "{'principal_id':'alpha'}",
+	assert_answer(fixture, "libraries", "{'principal_id':'alpha'}",
 		"{'libraries':[{'name':'mathx','version':'1.2'},{'name':'text','version':null}]}");
-	assert_answer(*state, "libraries", "{'principal_id':'beta'}", "{'libraries':[]}");
+	assert_answer(fixture, "libraries", "{'principal_id':'beta'}", "{'libraries':[]}");
 }
 
 /* --- principals --- */
 
-static void principals_are_listed_in_order_of_creation(void **state)
+IN_MARKET(principals_are_listed_in_order_of_creation)
 {
-	assert_answer(*state, "principals", "{}",
+	assert_answer(fixture, "principals", "{}",
 		"{'total':5,'returned':5,'results':['operator','alpha','beta','mint','pricer']}");
-	assert_answer(*state, "principals", "{'limit':1}",
+	assert_answer(fixture, "principals", "{'limit':1}",
 		"{'total':5,'returned':1,'results':['operator']}");
-	assert_answer(*state, "principals", "{'limit':0}", "{'total':5,'returned':0,'results':[]}");
+	assert_answer(
+		fixture, "principals", "{'limit':0}", "{'total':5,'returned':0,'results':[]}");
 }
 
-static void a_principal_exists_or_not(void **state)
+IN_MARKET(a_principal_exists_or_not)
 {
-	assert_answer(*state, "principal", "{'principal_id':'alpha'}",
+	assert_answer(fixture, "principal", "{'principal_id':'alpha'}",
 		"{'exists':true,'principal_id':'alpha','scrip':70,'type':'principal'}");
-	assert_answer(*state, "principal", "{'principal_id':'pricer'}",
+	assert_answer(fixture, "principal", "{'principal_id':'pricer'}",
 		"{'exists':true,'principal_id':'pricer','scrip':9,'type':'artifact'}");
-	assert_answer(*state, "principal", "{'principal_id':'mint'}",
+	assert_answer(fixture, "principal", "{'principal_id':'mint'}",
 		"{'exists':true,'principal_id':'mint','scrip':5,'type':'internal'}");
-	assert_answer(*state, "principal", "{'principal_id':'nobody'}",
+	assert_answer(fixture, "principal", "{'principal_id':'nobody'}",
 		"{'exists':false,'principal_id':'nobody'}");
 }
 
-static void balances_are_told_of_one_or_all(void **state)
+IN_MARKET(balances_are_told_of_one_or_all)
 {
-	assert_answer(*state, "balances", "{}",
+	assert_answer(fixture, "balances", "{}",
 		"{'balances':{'alpha':70,'beta':0,'mint':5,'operator':0,'pricer':9}}");
-	assert_answer(
-		*state, "balances", "{'principal_id':'beta'}", "{'principal_id':'beta','scrip':0}");
+	assert_answer(fixture, "balances", "{'principal_id':'beta'}",
+		"{'principal_id':'beta','scrip':0}");
 }
 
-static void resources_without_a_quota_are_unlimited(void **state)
+IN_MARKET(resources_without_a_quota_are_unlimited)
 {
-	assert_answer(*state, "resources", "{'principal_id':'beta'}",
+	assert_answer(fixture, "resources", "{'principal_id':'beta'}",
 		"{'resources':{'disk':{'quota':10,'used':12},'journal':{'quota':null,'used':0},"
 		"'llm_budget':{'quota':null,'used':4},"
 		"'llm_tokens':{'quota':5,'used':4}}}");
-	assert_answer(*state, "resources", "{'principal_id':'mint'}",
+	assert_answer(fixture, "resources", "{'principal_id':'mint'}",
 		"{'resources':{'disk':{'quota':null,'used':0},'journal':{'quota':null,'used':0},"
 		"'llm_budget':{'quota':null,'used':0},'llm_tokens':{'quota':null,'used':0}}}");
-	assert_answer(*state, "resources", "{'principal_id':'alpha','resource':'disk'}",
+	assert_answer(fixture, "resources", "{'principal_id':'alpha','resource':'disk'}",
 		"{'resources':{'disk':{'quota':100,'used':30}}}");
 }
 
-static void quotas_tell_what_is_available(void **state)
+IN_MARKET(quotas_tell_what_is_available)
 {
-	assert_answer(*state, "quotas", "{'principal_id':'beta'}",
+	assert_answer(fixture, "quotas", "{'principal_id':'beta'}",
 		"{'quotas':{'disk':{'available':0,'quota':10,'used':12},"
 		"'journal':{'available':null,'quota':null,'used':0},"
 		"'llm_budget':{'available':null,'quota':null,'used':4},"
 		"'llm_tokens':{'available':1,'quota':5,'used':4}}}");
-	assert_answer(*state, "quotas", "{'principal_id':'alpha','resource':'disk'}",
+	assert_answer(fixture, "quotas", "{'principal_id':'alpha','resource':'disk'}",
 		"{'quotas':{'disk':{'available':70,'quota':100,'used':30}}}");
 }
 
-static void unknown_principals_and_resources_are_not_found(void **state)
+IN_MARKET(unknown_principals_and_resources_are_not_found)
 {
 	static const char message[] = "Principal 'nobody' not found";
 
-	assert_refused(*state, "balances", "{'principal_id':'nobody'}", WFS_E_NOT_FOUND, message);
-	assert_refused(*state, "resources", "{'principal_id':'nobody','resource':'gpu'}",
+	assert_refused(fixture, "balances", "{'principal_id':'nobody'}", WFS_E_NOT_FOUND, message);
+	assert_refused(fixture, "resources", "{'principal_id':'nobody','resource':'gpu'}",
 		WFS_E_NOT_FOUND, message);
-	assert_refused(*state, "quotas", "{'principal_id':'nobody'}", WFS_E_NOT_FOUND, message);
-	assert_refused(*state, "libraries", "{'principal_id':'nobody'}", WFS_E_NOT_FOUND, message);
-	assert_refused(*state, "frozen", "{'agent_id':'nobody'}", WFS_E_NOT_FOUND, message);
-	assert_refused(*state, "resources", "{'principal_id':'alpha','resource':'gpu'}",
+	assert_refused(fixture, "quotas", "{'principal_id':'nobody'}", WFS_E_NOT_FOUND, message);
+	assert_refused(fixture, "libraries", "{'principal_id':'nobody'}", WFS_E_NOT_FOUND, message);
+	assert_refused(fixture, "frozen", "{'agent_id':'nobody'}", WFS_E_NOT_FOUND, message);
+	assert_refused(fixture, "resources", "{'principal_id':'alpha','resource':'gpu'}",
 		WFS_E_NOT_FOUND,
 		"Resource 'gpu' not found. Available: disk, journal, llm_budget, "
 		"llm_tokens");
-	assert_refused(*state, "quotas", "{'principal_id':'alpha','resource':'gpu'}",
+	assert_refused(fixture, "quotas", "{'principal_id':'alpha','resource':'gpu'}",
 		WFS_E_NOT_FOUND,
 		"Quota for 'gpu' not found. Available: disk, journal, llm_budget, "
 		"llm_tokens");
 }
 
-static void who_has_used_up_its_tokens_is_frozen(void **state)
+IN_MARKET(who_has_used_up_its_tokens_is_frozen)
 {
-	assert_answer(*state, "frozen", "{}", "{'frozen_agents':['alpha']}");
+	assert_answer(fixture, "frozen", "{}", "{'frozen_agents':['alpha']}");
 	assert_answer(
-		*state, "frozen", "{'agent_id':'alpha'}", "{'agent_id':'alpha','frozen':true}");
+		fixture, "frozen", "{'agent_id':'alpha'}", "{'agent_id':'alpha','frozen':true}");
 	assert_answer(
-		*state, "frozen", "{'agent_id':'beta'}", "{'agent_id':'beta','frozen':false}");
+		fixture, "frozen", "{'agent_id':'beta'}", "{'agent_id':'beta','frozen':false}");
 	assert_answer(
-		*state, "frozen", "{'agent_id':'mint'}", "{'agent_id':'mint','frozen':false}");
+		fixture, "frozen", "{'agent_id':'mint'}", "{'agent_id':'mint','frozen':false}");
 }
 
-static void the_mint_tells_how_many_bids_there_are_and_those_that_were_resolved(void **state)
+IN_MARKET(the_mint_tells_how_many_bids_there_are_and_those_that_were_resolved)
 {
 	static const char current[] = "{'current_auction':{'pending_submissions':2}}";
 
-	assert_answer(*state, "mint", "{}", current);
-	assert_answer(*state, "mint", "{'status':true}", current);
-	assert_answer(*state, "mint", "{'status':false,'history':false}", current);
-	assert_answer(*state, "mint", "{'history':true}",
+	assert_answer(fixture, "mint", "{}", current);
+	assert_answer(fixture, "mint", "{'status':true}", current);
+	assert_answer(fixture, "mint", "{'status':false,'history':false}", current);
+	assert_answer(fixture, "mint", "{'history':true}",
 		"{'history':[{'artifact_id':'text','bid':2,'status':'lost','submission_id':'s2'},"
 		"{'artifact_id':'pricer','bid':4,'principal_id':'alpha','status':'won',"
 		"'submission_id':'s1'}]}");
-	assert_answer(*state, "mint", "{'history':true,'status':true,'limit':1}",
+	assert_answer(fixture, "mint", "{'history':true,'status':true,'limit':1}",
 		"{'current_auction':{'pending_submissions':2},"
 		"'history':[{'artifact_id':'text','bid':2,'status':'lost','submission_id':'s2'}]}");
-	assert_answer(*state, "mint", "{'history':true,'limit':0}", "{'history':[]}");
+	assert_answer(fixture, "mint", "{'history':true,'limit':0}", "{'history':[]}");
 }
 
 /* --- what happened --- */
 
-static void events_are_the_newest_records_the_oldest_of_them_first(void **state)
+IN_MARKET(events_are_the_newest_records_the_oldest_of_them_first)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_JSON json_t *all = answer_to(fixture, "events", "{}");
 	WFS_AUTO_JSON json_t *two = answer_to(fixture, "events", "{'limit':2}");
 	WFS_AUTO_JSON json_t *none = answer_to(fixture, "events", "{'limit':0}");
@@ -448,9 +451,8 @@ static void events_are_the_newest_records_the_oldest_of_them_first(void **state)
 	assert_int_equal(json_array_size(json_object_get(none, "events")), 0);
 }
 
-static void large_records_make_a_shorter_page(void **state)
+IN_MARKET(large_records_make_a_shorter_page)
 {
-	struct world_fixture *fixture = *state;
 	const size_t size = 1 << 20;
 	WFS_AUTO_FREE char *pad = malloc(size + 1);
 	WFS_AUTO_FREE char *value = NULL;
@@ -471,31 +473,31 @@ static void large_records_make_a_shorter_page(void **state)
 		height_of(fixture) - 1);
 }
 
-static void invocations_are_told_newest_first_with_statistics(void **state)
+IN_MARKET(invocations_are_told_newest_first_with_statistics)
 {
-	assert_answer(*state, "invocations", "{'artifact_id':'pricer','limit':1}",
+	assert_answer(fixture, "invocations", "{'artifact_id':'pricer','limit':1}",
 		"{'returned':1,'records':[{'seq':9,'invoker_id':'alpha','artifact_id':'pricer',"
 		"'method':'run','success':true,'duration_ms':31,'error_code':null,'at_ns':9000}],"
 		"'stats':{'total':3,'successful':2,'failed':1,'success_rate':0.6666666666666666,"
 		"'avg_duration_ms':20.333333333333332,'failure_types':{'runtime_error':1}}}");
-	assert_answer(*state, "invocations", "{'invoker_id':'pricer'}",
+	assert_answer(fixture, "invocations", "{'invoker_id':'pricer'}",
 		"{'returned':1,'records':[{'seq':7,'invoker_id':'pricer','artifact_id':'math',"
 		"'method':'run','success':false,'duration_ms':3,'error_code':'timeout',"
 		"'at_ns':7000}],'stats':{'total':1,'successful':0,'failed':1,'success_rate':0,"
 		"'avg_duration_ms':3,'failure_types':{'timeout':1}}}");
-	assert_answer(*state, "invocations", "{'limit':0}",
+	assert_answer(fixture, "invocations", "{'limit':0}",
 		"{'returned':0,'records':[],'stats':{'total':4,'successful':2,'failed':2,"
 		"'success_rate':0.5,'avg_duration_ms':16,"
 		"'failure_types':{'runtime_error':1,'timeout':1}}}");
-	assert_answer(*state, "invocations",
+	assert_answer(fixture, "invocations",
 		"{'artifact_id':'pricer','invoker_id':'alpha','limit':0}",
 		"{'returned':0,'records':[],'stats':{'total':2,'successful':2,'failed':0,"
 		"'success_rate':1,'avg_duration_ms':20.5,'failure_types':{}}}");
 }
 
-static void no_invocations_are_an_answer(void **state)
+IN_MARKET(no_invocations_are_an_answer)
 {
-	assert_answer(*state, "invocations", "{'artifact_id':'zz'}",
+	assert_answer(fixture, "invocations", "{'artifact_id':'zz'}",
 		"{'returned':0,'records':[],'stats':{'total':0,'successful':0,'failed':0,"
 		"'success_rate':0,'avg_duration_ms':0,'failure_types':{}}}");
 }
@@ -527,17 +529,17 @@ static int reads_open(void *context, const json_t *artifact)
 
 static const struct wfs_query_sight some = {sees_listed, reads_open, (void *)some_paths};
 
-static void artifacts_out_of_sight_are_in_no_page_and_no_total(void **state)
+IN_MARKET(artifacts_out_of_sight_are_in_no_page_and_no_total)
 {
-	assert_page_as(*state, &some, "{}", 3, "pricer math price_list");
-	assert_page_as(*state, &some, "{'limit':1,'offset':1}", 3, "math");
-	assert_page_as(*state, &some, "{'offset':3}", 3, "");
-	assert_page_as(*state, &some, "{'offset':100}", 3, "");
-	assert_page_as(*state, &some, "{'owner':'alpha'}", 2, "pricer math");
-	assert_page_as(*state, &some, "{'owner':'alpha','limit':0}", 2, "");
-	assert_page_as(*state, &some, "{'name_pattern':'p'}", 2, "pricer price_list");
-	assert_page_as(*state, &some, "{'type':'data','executable':false}", 1, "price_list");
-	assert_answer_as(*state, &some, "dependencies", "{'artifact_id':'math'}",
+	assert_page_as(fixture, &some, "{}", 3, "pricer math price_list");
+	assert_page_as(fixture, &some, "{'limit':1,'offset':1}", 3, "math");
+	assert_page_as(fixture, &some, "{'offset':3}", 3, "");
+	assert_page_as(fixture, &some, "{'offset':100}", 3, "");
+	assert_page_as(fixture, &some, "{'owner':'alpha'}", 2, "pricer math");
+	assert_page_as(fixture, &some, "{'owner':'alpha','limit':0}", 2, "");
+	assert_page_as(fixture, &some, "{'name_pattern':'p'}", 2, "pricer price_list");
+	assert_page_as(fixture, &some, "{'type':'data','executable':false}", 1, "price_list");
+	assert_answer_as(fixture, &some, "dependencies", "{'artifact_id':'math'}",
 		"{'depends_on':[],'dependents':['pricer']}");
 }
 
@@ -550,10 +552,10 @@ static bool tells_hash(struct world_fixture *fixture, const struct wfs_query_sig
 }
 
 /* A short text can be found by its hash. */
-static void hashes_of_an_artifact_are_for_those_who_may_read_it(void **state)
+IN_MARKET(hashes_of_an_artifact_are_for_those_who_may_read_it)
 {
 	static const char *const members[] = {"content_hash", "code_hash"};
-	struct cells cells = cells_begin(*state);
+	struct cells cells = cells_begin(fixture);
 
 	cells_set(&cells, "sys.artifact", "price_list",
 		"{'access':'private','code_hash':'sha256:0','content_hash':'sha256:1','owner':'a'"
@@ -565,58 +567,59 @@ static void hashes_of_an_artifact_are_for_those_who_may_read_it(void **state)
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(members); i++) {
 		print_message("%s\n", members[i]);
-		assert_true(tells_hash(*state, NULL, "{'artifact_id':'price_list'}", members[i]));
-		assert_false(tells_hash(*state, &some, "{'artifact_id':'price_list'}", members[i]));
-		assert_true(tells_hash(*state, &some, "{'artifact_id':'math'}", members[i]));
+		assert_true(tells_hash(fixture, NULL, "{'artifact_id':'price_list'}", members[i]));
+		assert_false(
+			tells_hash(fixture, &some, "{'artifact_id':'price_list'}", members[i]));
+		assert_true(tells_hash(fixture, &some, "{'artifact_id':'math'}", members[i]));
 	}
 }
 
-static void who_sees_nothing_is_told_as_if_there_were_nothing(void **state)
+IN_MARKET(who_sees_nothing_is_told_as_if_there_were_nothing)
 {
 	static const char *const none[] = {NULL};
 	const struct wfs_query_sight blind = {sees_listed, reads_open, (void *)none};
 
-	assert_page_as(*state, &blind, "{}", 0, "");
-	assert_refused_as(*state, &blind, "artifact", "{'artifact_id':'math'}", WFS_E_NOT_FOUND,
+	assert_page_as(fixture, &blind, "{}", 0, "");
+	assert_refused_as(fixture, &blind, "artifact", "{'artifact_id':'math'}", WFS_E_NOT_FOUND,
 		"Artifact 'math' not found");
-	assert_refused_as(*state, &blind, "artifact", "{'artifact_id':'old'}", WFS_E_NOT_FOUND,
+	assert_refused_as(fixture, &blind, "artifact", "{'artifact_id':'old'}", WFS_E_NOT_FOUND,
 		"Artifact 'old' not found");
 	assert_answer_as(
-		*state, &blind, "principals", "{}", "{'total':0,'returned':0,'results':[]}");
-	assert_answer_as(*state, &blind, "principal", "{'principal_id':'alpha'}",
+		fixture, &blind, "principals", "{}", "{'total':0,'returned':0,'results':[]}");
+	assert_answer_as(fixture, &blind, "principal", "{'principal_id':'alpha'}",
 		"{'exists':false,'principal_id':'alpha'}");
-	assert_answer_as(*state, &blind, "balances", "{}", "{'balances':{}}");
-	assert_answer_as(*state, &blind, "frozen", "{}", "{'frozen_agents':[]}");
-	assert_answer_as(*state, &blind, "events", "{}", "{'returned':0,'events':[]}");
-	assert_answer_as(*state, &blind, "mint", "{'status':true,'history':true}",
+	assert_answer_as(fixture, &blind, "balances", "{}", "{'balances':{}}");
+	assert_answer_as(fixture, &blind, "frozen", "{}", "{'frozen_agents':[]}");
+	assert_answer_as(fixture, &blind, "events", "{}", "{'returned':0,'events':[]}");
+	assert_answer_as(fixture, &blind, "mint", "{'status':true,'history':true}",
 		"{'current_auction':{'pending_submissions':0},'history':[]}");
-	assert_answer_as(*state, &blind, "invocations", "{'artifact_id':'pricer'}",
+	assert_answer_as(fixture, &blind, "invocations", "{'artifact_id':'pricer'}",
 		"{'returned':0,'records':[],'stats':{'total':0,'successful':0,'failed':0,"
 		"'success_rate':0,'avg_duration_ms':0,'failure_types':{}}}");
-	assert_refused_as(*state, &blind, "resources", "{'principal_id':'alpha'}", WFS_E_NOT_FOUND,
+	assert_refused_as(fixture, &blind, "resources", "{'principal_id':'alpha'}", WFS_E_NOT_FOUND,
 		"Principal 'alpha' not found");
 }
 
-static void the_rest_is_counted_by_what_is_seen(void **state)
+IN_MARKET(the_rest_is_counted_by_what_is_seen)
 {
-	assert_answer_as(*state, &some, "principals", "{'limit':1}",
+	assert_answer_as(fixture, &some, "principals", "{'limit':1}",
 		"{'total':2,'returned':1,'results':['beta']}");
-	assert_answer_as(*state, &some, "balances", "{}", "{'balances':{'beta':0,'pricer':9}}");
-	assert_answer_as(*state, &some, "mint", "{'status':true,'history':true}",
+	assert_answer_as(fixture, &some, "balances", "{}", "{'balances':{'beta':0,'pricer':9}}");
+	assert_answer_as(fixture, &some, "mint", "{'status':true,'history':true}",
 		"{'current_auction':{'pending_submissions':1},'history':[{'artifact_id':'pricer',"
 		"'bid':4,'principal_id':'alpha','status':'won','submission_id':'s1'}]}");
-	assert_answer_as(*state, &some, "invocations", "{'artifact_id':'pricer','limit':0}",
+	assert_answer_as(fixture, &some, "invocations", "{'artifact_id':'pricer','limit':0}",
 		"{'returned':0,'records':[],'stats':{'total':3,'successful':2,'failed':1,"
 		"'success_rate':0.6666666666666666,'avg_duration_ms':20.333333333333332,"
 		"'failure_types':{'runtime_error':1}}}");
-	assert_answer_as(*state, &some, "invocations", "{'invoker_id':'pricer','limit':0}",
+	assert_answer_as(fixture, &some, "invocations", "{'invoker_id':'pricer','limit':0}",
 		"{'returned':0,'records':[],'stats':{'total':1,'successful':0,'failed':1,"
 		"'success_rate':0,'avg_duration_ms':3,'failure_types':{'timeout':1}}}");
 }
 
 /* --- all of them --- */
 
-static void no_answer_has_content_or_code_or_changes_anything(void **state)
+IN_MARKET(no_answer_has_content_or_code_or_changes_anything)
 {
 	static const struct {
 		const char *type;
@@ -637,31 +640,31 @@ static void no_answer_has_content_or_code_or_changes_anything(void **state)
 		{"libraries", "{'principal_id':'alpha'}"},
 		{"dependencies", "{'artifact_id':'pricer'}"},
 	};
-	const uint64_t height = height_of(*state);
+	const uint64_t height = height_of(fixture);
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(queries); i++) {
 		WFS_AUTO_JSON json_t *answer =
-			answer_to(*state, queries[i].type, queries[i].params);
+			answer_to(fixture, queries[i].type, queries[i].params);
 		WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
 		wfs_json_write(answer, &text);
 		if (strstr(wfs_buffer_text(&text), "nobody is shown"))
 			fail_msg("%s: %s", queries[i].type, wfs_buffer_text(&text));
 	}
-	assert_int_equal(height_of(*state), height);
+	assert_int_equal(height_of(fixture), height);
 }
 
-static void a_cell_that_is_no_document_is_our_error(void **state)
+IN_MARKET(a_cell_that_is_no_document_is_our_error)
 {
 	const struct wfs_bytes bytes = wfs_bytes_text("no JSON");
-	struct cells cells = cells_begin(*state);
+	struct cells cells = cells_begin(fixture);
 	json_t *answer = NULL;
 
 	cells_put(&cells, "sys.artifact", "broken", &bytes);
 	cells_commit(&cells);
 
 	assert_int_equal(
-		ask_as(*state, NULL, "artifact", "{'artifact_id':'broken'}", &answer), -EIO);
+		ask_as(fixture, NULL, "artifact", "{'artifact_id':'broken'}", &answer), -EIO);
 	assert_int_equal(last_error.code, WFS_E_INTERNAL_ERROR);
 	assert_null(answer);
 }
@@ -677,7 +680,7 @@ static int ask_with(struct world_fixture *fixture, const char *type, struct wfs_
 	return wfs_query_run(&view, &query, NULL, work, &answer, &last_error);
 }
 
-static void a_query_ends_where_its_work_does(void **state)
+IN_MARKET(a_query_ends_where_its_work_does)
 {
 	static const char *const types[] = {
 		"artifacts", "principals", "balances", "frozen", "invocations"};
@@ -686,56 +689,13 @@ static void a_query_ends_where_its_work_does(void **state)
 		struct wfs_query_work work = {.most = 1000000};
 
 		print_message("%s\n", types[i]);
-		assert_int_equal(ask_with(*state, types[i], &work), 0);
+		assert_int_equal(ask_with(fixture, types[i], &work), 0);
 		assert_in_range(work.done, 200, 100000);
 		work = (struct wfs_query_work){.most = work.done};
-		assert_int_equal(ask_with(*state, types[i], &work), 0);
+		assert_int_equal(ask_with(fixture, types[i], &work), 0);
 		work = (struct wfs_query_work){.most = work.done - 1};
-		assert_int_equal(ask_with(*state, types[i], &work), -EIO);
+		assert_int_equal(ask_with(fixture, types[i], &work), -EIO);
 		assert_int_equal(last_error.code, WFS_E_RUNTIME_ERROR);
 		assert_true(work.done > work.most);
 	}
-}
-
-#define IN_MARKET(test) cmocka_unit_test_setup_teardown(test, setup, world_fixture_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_MARKET(a_row_of_artifacts_is_as_the_spec_has_it),
-		IN_MARKET(artifacts_are_paged_in_order_of_creation),
-		IN_MARKET(artifacts_are_filtered),
-		IN_MARKET(a_pattern_is_held_to_the_start_of_the_id),
-		IN_MARKET(nothing_found_is_told_with_the_filters),
-		IN_WORLD(a_world_without_artifacts_has_no_filters_to_tell),
-		IN_MARKET(a_page_behind_the_end_is_no_miss),
-		IN_WORLD(a_bad_pattern_is_refused_in_an_empty_world),
-		IN_MARKET(a_hostile_pattern_ends),
-		IN_MARKET(one_artifact_is_told_with_all_its_metadata),
-		IN_MARKET(a_deleted_artifact_is_told_with_who_deleted_it),
-		IN_MARKET(an_unknown_artifact_is_not_found),
-		IN_MARKET(dependencies_are_told_both_ways),
-		IN_MARKET(libraries_have_the_names_of_their_metadata),
-		IN_MARKET(principals_are_listed_in_order_of_creation),
-		IN_MARKET(a_principal_exists_or_not),
-		IN_MARKET(balances_are_told_of_one_or_all),
-		IN_MARKET(resources_without_a_quota_are_unlimited),
-		IN_MARKET(quotas_tell_what_is_available),
-		IN_MARKET(unknown_principals_and_resources_are_not_found),
-		IN_MARKET(who_has_used_up_its_tokens_is_frozen),
-		IN_MARKET(the_mint_tells_how_many_bids_there_are_and_those_that_were_resolved),
-		IN_MARKET(events_are_the_newest_records_the_oldest_of_them_first),
-		IN_MARKET(large_records_make_a_shorter_page),
-		IN_MARKET(invocations_are_told_newest_first_with_statistics),
-		IN_MARKET(no_invocations_are_an_answer),
-		IN_MARKET(artifacts_out_of_sight_are_in_no_page_and_no_total),
-		IN_MARKET(hashes_of_an_artifact_are_for_those_who_may_read_it),
-		IN_MARKET(who_sees_nothing_is_told_as_if_there_were_nothing),
-		IN_MARKET(the_rest_is_counted_by_what_is_seen),
-		IN_MARKET(no_answer_has_content_or_code_or_changes_anything),
-		IN_MARKET(a_cell_that_is_no_document_is_our_error),
-		IN_MARKET(a_query_ends_where_its_work_does),
-	};
-
-	return cmocka_run_group_tests_name("query-run", tests, NULL, NULL);
 }

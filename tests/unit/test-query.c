@@ -43,12 +43,11 @@ static void assert_refused(
 
 /* --- decoding --- */
 
-static void params_of_artifacts_are_handed_out(void **state)
+TEST(params_of_artifacts_are_handed_out)
 {
 	WFS_AUTO_JSON json_t *params = json_of("{'offset':2147483647,'limit':10000,"
 					       "'name_pattern':'price.*','executable':false,"
 					       "'type':'data','owner':'alpha'}");
-	(void)state;
 
 	struct wfs_query query = check_json("artifacts", params);
 
@@ -61,10 +60,9 @@ static void params_of_artifacts_are_handed_out(void **state)
 	assert_int_equal(query.artifacts.offset, INT32_MAX);
 }
 
-static void params_that_are_absent_or_null_have_their_defaults(void **state)
+TEST(params_that_are_absent_or_null_have_their_defaults)
 {
 	struct wfs_query query;
-	(void)state;
 
 	query = check_plain("artifacts", "{'owner':null,'executable':null,'limit':null}");
 	assert_null(query.artifacts.owner);
@@ -87,23 +85,21 @@ static void params_that_are_absent_or_null_have_their_defaults(void **state)
 	assert_null(check_plain("frozen", "{}").frozen.agent_id);
 }
 
-static void params_may_be_absent_or_null_as_a_whole(void **state)
+TEST(params_may_be_absent_or_null_as_a_whole)
 {
 	WFS_AUTO_JSON json_t *null = json_null();
-	(void)state;
 
 	assert_int_equal(check_json("events", NULL).events.limit, 20);
 	assert_int_equal(check_json("events", null).events.limit, 20);
 }
 
-static void texts_of_the_other_types_are_handed_out(void **state)
+TEST(texts_of_the_other_types_are_handed_out)
 {
 	WFS_AUTO_JSON json_t *artifact = json_of("{'artifact_id':'a','invoker_id':'b'}");
 	WFS_AUTO_JSON json_t *principal = json_of("{'principal_id':'p','resource':'disk'}");
 	WFS_AUTO_JSON json_t *one = json_of("{'artifact_id':'a'}");
 	WFS_AUTO_JSON json_t *who = json_of("{'principal_id':'p'}");
 	WFS_AUTO_JSON json_t *agent = json_of("{'agent_id':'g'}");
-	(void)state;
 
 	assert_string_equal(check_json("artifact", one).artifact.artifact_id, "a");
 	assert_string_equal(check_json("dependencies", one).dependencies.artifact_id, "a");
@@ -119,10 +115,9 @@ static void texts_of_the_other_types_are_handed_out(void **state)
 	assert_string_equal(check_json("frozen", agent).frozen.agent_id, "g");
 }
 
-static void flags_of_mint_are_handed_out(void **state)
+TEST(flags_of_mint_are_handed_out)
 {
 	struct wfs_query query;
-	(void)state;
 
 	query = check_plain("mint", "{'status':true,'history':false,'limit':0}");
 
@@ -133,10 +128,8 @@ static void flags_of_mint_are_handed_out(void **state)
 
 /* --- refusing --- */
 
-static void an_unknown_type_is_refused_with_all_that_there_are(void **state)
+TEST(an_unknown_type_is_refused_with_all_that_there_are)
 {
-	(void)state;
-
 	assert_refused("artefacts", "{'limit':-1}", WFS_E_INVALID_QUERY_TYPE,
 		"Unknown query_type 'artefacts'. Valid types: " ALL_TYPES
 		". Did you mean 'artifacts'?");
@@ -147,10 +140,8 @@ static void an_unknown_type_is_refused_with_all_that_there_are(void **state)
 		". Did you mean 'artifacts'?");
 }
 
-static void an_unknown_param_is_refused_with_those_of_the_type(void **state)
+TEST(an_unknown_param_is_refused_with_those_of_the_type)
 {
-	(void)state;
-
 	assert_refused("artifacts", "{'ownerr':'alpha'}", WFS_E_INVALID_PARAM,
 		"Unknown param 'ownerr' for artifacts query. Valid params: owner, type, "
 		"executable, name_pattern, limit, offset. Did you mean 'owner'?");
@@ -183,10 +174,8 @@ static void an_unknown_param_is_refused_with_those_of_the_type(void **state)
 		"Unknown param 'limit' for dependencies query. Valid params: artifact_id");
 }
 
-static void a_missing_param_is_refused_by_name(void **state)
+TEST(a_missing_param_is_refused_by_name)
 {
-	(void)state;
-
 	assert_refused("artifact", "{}", WFS_E_MISSING_PARAM,
 		"Query 'artifact' requires 'artifact_id' param");
 	assert_refused("artifact", "{'artifact_id':null}", WFS_E_MISSING_PARAM,
@@ -203,10 +192,8 @@ static void a_missing_param_is_refused_by_name(void **state)
 		"Query 'dependencies' requires 'artifact_id' param");
 }
 
-static void a_param_of_another_type_is_refused_with_what_came(void **state)
+TEST(a_param_of_another_type_is_refused_with_what_came)
 {
-	(void)state;
-
 	assert_refused("artifacts", "{'limit':'fifty'}", WFS_E_INVALID_PARAM_TYPE,
 		"Param 'limit' must be an integer, got 'fifty'");
 	assert_refused("artifacts", "{'offset':1.5}", WFS_E_INVALID_PARAM_TYPE,
@@ -232,18 +219,14 @@ static void a_param_of_another_type_is_refused_with_what_came(void **state)
 	assert_refused("events", "[]", WFS_E_INVALID_ARGUMENT, "'params': expected an object");
 }
 
-static void a_text_with_nul_is_no_text(void **state)
+TEST(a_text_with_nul_is_no_text)
 {
-	(void)state;
-
 	assert_refused("artifact", "{'artifact_id':'a\\u0000b'}", WFS_E_INVALID_PARAM_TYPE,
 		"Param 'artifact_id' must be a string, got \"a\\u0000b\"");
 }
 
-static void an_integer_out_of_range_is_refused_with_the_range(void **state)
+TEST(an_integer_out_of_range_is_refused_with_the_range)
 {
-	(void)state;
-
 	assert_refused("artifacts", "{'limit':-1}", WFS_E_INVALID_PARAM_VALUE,
 		"Param 'limit' must be between 0 and 10000, got -1");
 	assert_refused("artifacts", "{'limit':10001}", WFS_E_INVALID_PARAM_VALUE,
@@ -256,18 +239,14 @@ static void an_integer_out_of_range_is_refused_with_the_range(void **state)
 		"Param 'limit' must be between 0 and 10000, got 9223372036854775807");
 }
 
-static void a_pattern_that_does_not_compile_is_refused_as_written(void **state)
+TEST(a_pattern_that_does_not_compile_is_refused_as_written)
 {
-	(void)state;
-
 	assert_refused("artifacts", "{'name_pattern':'['}", WFS_E_INVALID_PATTERN,
 		"Invalid regex pattern: '['");
 }
 
-static void checks_come_in_their_order(void **state)
+TEST(checks_come_in_their_order)
 {
-	(void)state;
-
 	assert_refused("artifacts", "{'limit':'x','zz':1,'aa':2}", WFS_E_INVALID_PARAM,
 		"Unknown param 'zz' for artifacts query. Valid params: owner, type, executable, "
 		"name_pattern, limit, offset");
@@ -281,13 +260,12 @@ static void checks_come_in_their_order(void **state)
 		"Param 'offset' must be between 0 and 2147483647, got -1");
 }
 
-static void a_long_name_leaves_room_for_what_was_expected(void **state)
+TEST(a_long_name_leaves_room_for_what_was_expected)
 {
 	WFS_AUTO_JSON json_t *params = json_object();
 	char name[2000];
 	struct wfs_query query;
 	struct wfs_error error = {0};
-	(void)state;
 	memset(name, 'x', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	json_object_set_new(params, name, json_true());
@@ -300,10 +278,9 @@ static void a_long_name_leaves_room_for_what_was_expected(void **state)
 
 /* --- what comes from the table besides --- */
 
-static void every_type_is_found_by_its_name(void **state)
+TEST(every_type_is_found_by_its_name)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer names = {0};
-	(void)state;
 
 	wfs_query_names_append(&names);
 
@@ -318,10 +295,8 @@ static void every_type_is_found_by_its_name(void **state)
 	assert_int_equal(wfs_query_find("queries"), WFS_QUERY_COUNT);
 }
 
-static void every_example_is_a_query_and_fits_its_schema(void **state)
+TEST(every_example_is_a_query_and_fits_its_schema)
 {
-	(void)state;
-
 	for (int i = 0; i < WFS_QUERY_COUNT; i++) {
 		const enum wfs_query_type type = (enum wfs_query_type)i;
 		WFS_AUTO_JSON json_t *definition = wfs_query_params_schema(false);
@@ -335,7 +310,7 @@ static void every_example_is_a_query_and_fits_its_schema(void **state)
 	}
 }
 
-static void the_schema_of_params_tells_which_type_takes_them(void **state)
+TEST(the_schema_of_params_tells_which_type_takes_them)
 {
 	WFS_AUTO_JSON json_t *schema = wfs_query_params_schema(false);
 	const json_t *const properties = json_object_get(schema, "properties");
@@ -350,7 +325,6 @@ static void the_schema_of_params_tells_which_type_takes_them(void **state)
 			"(50), principals (100): results at most\\nmint (10): auctions of the "
 			"history at most\\nevents (20): events at most\\ninvocations (20): records "
 			"at most'}");
-	(void)state;
 
 	assert_int_equal(json_object_size(properties), 13);
 	assert_int_equal(json_array_size(json_object_get(schema, "required")), 0);
@@ -360,7 +334,7 @@ static void the_schema_of_params_tells_which_type_takes_them(void **state)
 	assert_true(json_equal(json_object_get(properties, "limit"), limit));
 }
 
-static void a_strict_schema_takes_null_for_what_is_not_given(void **state)
+TEST(a_strict_schema_takes_null_for_what_is_not_given)
 {
 	WFS_AUTO_JSON json_t *definition = wfs_query_params_schema(true);
 	WFS_AUTO_SCHEMA struct wfs_schema *schema = schema_of_json(definition);
@@ -368,7 +342,6 @@ static void a_strict_schema_takes_null_for_what_is_not_given(void **state)
 	struct wfs_error error = {0};
 	const char *name;
 	json_t *property;
-	(void)state;
 
 	assert_int_equal(wfs_schema_check(schema, params, &error), -EINVAL);
 	json_object_foreach(json_object_get(definition, "properties"), name, property)
@@ -379,12 +352,11 @@ static void a_strict_schema_takes_null_for_what_is_not_given(void **state)
 	assert_int_equal(wfs_schema_check(schema, params, &error), 0);
 }
 
-static void the_schema_of_types_tells_their_params(void **state)
+TEST(the_schema_of_types_tells_their_params)
 {
 	WFS_AUTO_JSON json_t *schema = wfs_query_type_schema();
 	const char *const help = json_string_value(json_object_get(schema, "description"));
 	const json_t *const names = json_object_get(schema, "enum");
-	(void)state;
 
 	assert_int_equal(json_array_size(names), WFS_QUERY_COUNT);
 	assert_string_equal(json_string_value(json_array_get(names, 0)), "artifacts");
@@ -393,10 +365,9 @@ static void the_schema_of_types_tells_their_params(void **state)
 	assert_non_null(strstr(help, "\ndependencies(artifact_id): what an artifact depends on"));
 }
 
-static void a_page_of_help_has_everything(void **state)
+TEST(a_page_of_help_has_everything)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer page = {0};
-	(void)state;
 
 	wfs_query_help(WFS_QUERY_RESOURCES, &page);
 
@@ -423,10 +394,8 @@ static size_t columns_of(const char *line, size_t size)
 	return columns;
 }
 
-static void every_page_of_help_fits_80_columns_and_names_every_param(void **state)
+TEST(every_page_of_help_fits_80_columns_and_names_every_param)
 {
-	(void)state;
-
 	for (int i = 0; i < WFS_QUERY_COUNT; i++) {
 		const enum wfs_query_type type = (enum wfs_query_type)i;
 		WFS_AUTO_BUFFER struct wfs_buffer page = {0};
@@ -445,33 +414,4 @@ static void every_page_of_help_fits_80_columns_and_names_every_param(void **stat
 				fail_msg("%s: %s", wfs_query_name(type), param->name);
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(params_of_artifacts_are_handed_out),
-		cmocka_unit_test(params_that_are_absent_or_null_have_their_defaults),
-		cmocka_unit_test(params_may_be_absent_or_null_as_a_whole),
-		cmocka_unit_test(texts_of_the_other_types_are_handed_out),
-		cmocka_unit_test(flags_of_mint_are_handed_out),
-		cmocka_unit_test(an_unknown_type_is_refused_with_all_that_there_are),
-		cmocka_unit_test(an_unknown_param_is_refused_with_those_of_the_type),
-		cmocka_unit_test(a_missing_param_is_refused_by_name),
-		cmocka_unit_test(a_param_of_another_type_is_refused_with_what_came),
-		cmocka_unit_test(a_text_with_nul_is_no_text),
-		cmocka_unit_test(an_integer_out_of_range_is_refused_with_the_range),
-		cmocka_unit_test(a_pattern_that_does_not_compile_is_refused_as_written),
-		cmocka_unit_test(checks_come_in_their_order),
-		cmocka_unit_test(a_long_name_leaves_room_for_what_was_expected),
-		cmocka_unit_test(every_type_is_found_by_its_name),
-		cmocka_unit_test(every_example_is_a_query_and_fits_its_schema),
-		cmocka_unit_test(the_schema_of_params_tells_which_type_takes_them),
-		cmocka_unit_test(a_strict_schema_takes_null_for_what_is_not_given),
-		cmocka_unit_test(the_schema_of_types_tells_their_params),
-		cmocka_unit_test(a_page_of_help_has_everything),
-		cmocka_unit_test(every_page_of_help_fits_80_columns_and_names_every_param),
-	};
-
-	return cmocka_run_group_tests_name("query", tests, NULL, NULL);
 }

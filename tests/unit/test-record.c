@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Record lines: canonical text, read back, refused when they are something else. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
 
 #include "kernel/base/json.h"
 #include "kernel/read/record.h"
@@ -27,25 +22,23 @@ static struct wfs_record plain_record(void)
 	};
 }
 
-static void a_record_is_written_as_one_line(void **state)
+TEST(a_record_is_written_as_one_line)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
 	const struct wfs_record record = plain_record();
 
-	(void)state;
 	wfs_record_write(&buffer, &record);
 
 	assert_string_equal(wfs_buffer_text(&buffer), plain_line);
 }
 
-static void a_line_is_its_own_canonical_text(void **state)
+TEST(a_line_is_its_own_canonical_text)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer line = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer again = {0};
 	WFS_AUTO_JSON json_t *json = NULL;
 	struct wfs_record record = plain_record();
 
-	(void)state;
 	record.principal = "a \"quoted\" name\n";
 	record.derived = true;
 	record.cause = 3;
@@ -58,13 +51,12 @@ static void a_line_is_its_own_canonical_text(void **state)
 	assert_string_equal(wfs_buffer_text(&line), wfs_buffer_text(&again));
 }
 
-static void a_written_record_is_read_back(void **state)
+TEST(a_written_record_is_read_back)
 {
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer line = {0};
 	struct wfs_record record = plain_record();
 
-	(void)state;
 	record.prev = wfs_hash_of("before", 6);
 	record.derived = true;
 	record.cause = 3;
@@ -85,21 +77,18 @@ static void a_written_record_is_read_back(void **state)
 	assert_int_equal(json_integer_value(json_object_get(parsed.body_json, "a")), 1);
 }
 
-static void a_record_without_cause_and_changes_is_read_back(void **state)
+TEST(a_record_without_cause_and_changes_is_read_back)
 {
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
 
-	(void)state;
 	assert_int_equal(wfs_record_parse(wfs_bytes_text(plain_line), &parsed, NULL), 0);
 
 	assert_false(parsed.record.derived);
 	assert_false(parsed.record.changed);
 }
 
-static void every_kind_has_a_name_and_is_read_back(void **state)
+TEST(every_kind_has_a_name_and_is_read_back)
 {
-	(void)state;
-
 	for (int kind = 0; kind < WFS_RECORD_KIND_COUNT; kind++) {
 		WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
 		WFS_AUTO_BUFFER struct wfs_buffer line = {0};
@@ -130,10 +119,8 @@ static void assert_refused(const char *from, const char *to)
 	assert_null(parsed.json);
 }
 
-static void lines_that_are_no_records_are_refused(void **state)
+TEST(lines_that_are_no_records_are_refused)
 {
-	(void)state;
-
 	assert_refused("\"v\":1", "\"v\":2");
 	assert_refused("\"v\":1", "\"w\":1");
 	assert_refused("\"v\":1", "\"v\":1,\"w\":1");
@@ -157,32 +144,30 @@ static void lines_that_are_no_records_are_refused(void **state)
 	assert_refused("}\n", "");
 }
 
-static void bytes_that_are_no_json_are_refused(void **state)
+TEST(bytes_that_are_no_json_are_refused)
 {
 	struct wfs_record_parsed parsed = {0};
 	struct wfs_error error = {0};
 	char junk[1000];
 
-	(void)state;
 	memset(junk, 0xfe, sizeof(junk));
 
 	assert_int_equal(wfs_record_parse(WFS_BYTES(junk, sizeof(junk)), &parsed, &error), -EIO);
 	assert_int_equal(wfs_record_parse(WFS_BYTES(NULL, 0), &parsed, NULL), -EIO);
 }
 
-static void the_body_of_a_blob_is_canonical(void **state)
+TEST(the_body_of_a_blob_is_canonical)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
 	const struct wfs_hash hash = {0};
 
-	(void)state;
 	wfs_record_write_blob_body(&body, NULL, &hash, UINT64_C(1) << 40);
 
 	assert_string_equal(
 		wfs_buffer_text(&body), "{\"hash\":\"sha256:" ZEROS "\",\"size\":1099511627776}");
 }
 
-static void changes_are_ordered_by_reducer_and_then_by_the_bytes_of_the_key(void **state)
+TEST(changes_are_ordered_by_reducer_and_then_by_the_bytes_of_the_key)
 {
 	static const struct {
 		const char *reducer;
@@ -190,7 +175,6 @@ static void changes_are_ordered_by_reducer_and_then_by_the_bytes_of_the_key(void
 	} ordered[] = {{"a", ""}, {"a", "A"}, {"a", "AB"}, {"a", "B"}, {"a", "\xc3\xa4"},
 		{"a.b", ""}, {"ab", ""}};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(ordered); i++) {
 		for (size_t j = 0; j < WFS_ARRAY_COUNT(ordered); j++) {
 			const int r = wfs_changes_compare(ordered[i].reducer,
@@ -205,14 +189,13 @@ static void changes_are_ordered_by_reducer_and_then_by_the_bytes_of_the_key(void
 	assert_int_equal(wfs_changes_compare("a", WFS_BYTES(NULL, 0), "a", WFS_BYTES(NULL, 0)), 0);
 }
 
-static void changes_are_one_canonical_document(void **state)
+TEST(changes_are_one_canonical_document)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer document = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer again = {0};
 	WFS_AUTO_JSON json_t *json = NULL;
 	const struct wfs_hash hash = {0};
 
-	(void)state;
 	wfs_changes_add(&document, "alpha", WFS_BYTES("", 0), NULL);
 	wfs_changes_add(&document, "beta", WFS_BYTES("key", 3), &hash);
 	wfs_changes_end(&document);
@@ -222,22 +205,4 @@ static void changes_are_one_canonical_document(void **state)
 	assert_int_equal(wfs_json_parse(document.data, document.size, &json, NULL), 0);
 	wfs_json_write_document(json, &again);
 	assert_string_equal(wfs_buffer_text(&document), wfs_buffer_text(&again));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_record_is_written_as_one_line),
-		cmocka_unit_test(a_line_is_its_own_canonical_text),
-		cmocka_unit_test(a_written_record_is_read_back),
-		cmocka_unit_test(a_record_without_cause_and_changes_is_read_back),
-		cmocka_unit_test(every_kind_has_a_name_and_is_read_back),
-		cmocka_unit_test(lines_that_are_no_records_are_refused),
-		cmocka_unit_test(bytes_that_are_no_json_are_refused),
-		cmocka_unit_test(the_body_of_a_blob_is_canonical),
-		cmocka_unit_test(changes_are_ordered_by_reducer_and_then_by_the_bytes_of_the_key),
-		cmocka_unit_test(changes_are_one_canonical_document),
-	};
-
-	return cmocka_run_group_tests_name("record", tests, NULL, NULL);
 }

@@ -30,10 +30,8 @@ static void assert_script(const char *const *records, const char *expected)
 #define SCRIPT(expected, ...) assert_script((const char *const[]){__VA_ARGS__, NULL}, expected)
 #define GENERATE(id, run, turn) INTENT("llm.generate", id, run, ",'turn':" turn)
 
-static void script_has_a_line_for_each_answer_of_the_turn(void **state)
+TEST(script_has_a_line_for_each_answer_of_the_turn)
 {
-	(void)state;
-
 	SCRIPT("{'content':'a','tool_calls':[],'turn':1}\n{'content':'c','turn':2}\n",
 		GENERATE("i1", "ada.7", "1"), GENERATE("i2", "bob.9", "1"),
 		INTENT("tool.call", "i3", "ada.7", ",'turn':1"),
@@ -42,19 +40,15 @@ static void script_has_a_line_for_each_answer_of_the_turn(void **state)
 		GENERATE("i4", "ada.7", "2"), RECEIPT("i4", "ok", "{'content':'c'}"));
 }
 
-static void script_has_the_last_answer_to_a_request_that_was_repeated(void **state)
+TEST(script_has_the_last_answer_to_a_request_that_was_repeated)
 {
-	(void)state;
-
 	SCRIPT("{'content':'b','turn':1}\n", GENERATE("i1", "ada.7", "1"),
 		RECEIPT("i1", "error", "{'code':'too_long','message':'m'}"),
 		GENERATE("i2", "ada.7", "1"), RECEIPT("i2", "ok", "{'content':'b'}"));
 }
 
-static void script_has_failures_but_not_what_was_never_answered(void **state)
+TEST(script_has_failures_but_not_what_was_never_answered)
 {
-	(void)state;
-
 	SCRIPT("{'error':{'code':'http_500','message':'ill'},'turn':1}\n",
 		GENERATE("i1", "ada.7", "1"),
 		RECEIPT("i1", "error", "{'code':'http_500','message':'ill','status':500}"),
@@ -62,35 +56,18 @@ static void script_has_failures_but_not_what_was_never_answered(void **state)
 	SCRIPT("", GENERATE("i1", "ada.7", "1"));
 }
 
-static void script_has_what_the_model_said_about_the_next_state(void **state)
+TEST(script_has_what_the_model_said_about_the_next_state)
 {
-	(void)state;
-
 	SCRIPT("{'content':'a','turn':1}\n{'content':'{}','turn':2,'usage':null}\n",
 		GENERATE("i1", "ada.7", "1"), RECEIPT("i1", "ok", "{'content':'a'}"),
 		INTENT("workflow.advance", "i2", "ada.7", ",'mode':'llm','state':'s'"),
 		RECEIPT("i2", "ok", "{'next_state':'s','reason':'r','text':'{}','usage':null}"));
 }
 
-static void script_has_nothing_of_a_condition_for_the_next_state(void **state)
+TEST(script_has_nothing_of_a_condition_for_the_next_state)
 {
-	(void)state;
-
 	SCRIPT("{'content':'a','turn':1}\n", GENERATE("i1", "ada.7", "1"),
 		RECEIPT("i1", "ok", "{'content':'a'}"),
 		INTENT("workflow.advance", "i2", "ada.7", ",'mode':'condition','state':'s'"),
 		RECEIPT("i2", "ok", "{'next_state':'s','notes':[],'reason':'condition'}"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(script_has_a_line_for_each_answer_of_the_turn),
-		cmocka_unit_test(script_has_the_last_answer_to_a_request_that_was_repeated),
-		cmocka_unit_test(script_has_failures_but_not_what_was_never_answered),
-		cmocka_unit_test(script_has_what_the_model_said_about_the_next_state),
-		cmocka_unit_test(script_has_nothing_of_a_condition_for_the_next_state),
-	};
-
-	return cmocka_run_group_tests_name("recorder", tests, NULL, NULL);
 }

@@ -73,16 +73,16 @@ static void live(struct world_fixture *fixture)
 		tell(fixture, "{'key':'d','op':'add','n':1}");
 }
 
-static void a_new_world_replays(void **state)
+IN_WORLD(a_new_world_replays)
 {
-	assert_good(*state);
+	assert_good(fixture);
 }
 
-static void a_world_with_something_of_everything_replays(void **state)
+IN_WORLD(a_world_with_something_of_everything_replays)
 {
-	live(*state);
+	live(fixture);
 
-	assert_good(*state);
+	assert_good(fixture);
 }
 
 /* Asks for everything, is refused something, and goes on. */
@@ -104,50 +104,48 @@ static void live_asking(struct world_fixture *fixture)
 	wfs_world_judge(fixture->world, NULL);
 }
 
-static void a_world_that_asks_replays_without_a_judge(void **state)
+ASKING(a_world_that_asks_replays_without_a_judge)
 {
-	live_asking(*state);
+	live_asking(fixture);
 
-	assert_good(*state);
+	assert_good(fixture);
 }
 
 /* Record 3 is the first intent, 4 the receipt. */
-static void a_receipt_that_is_none_is_named(void **state)
+ASKING(a_receipt_that_is_none_is_named)
 {
-	live_asking(*state);
-	tamper_number(*state, "journal", 4, "\"status\":\"ok\"", "\"status\":\"no\"");
+	live_asking(fixture);
+	tamper_number(fixture, "journal", 4, "\"status\":\"ok\"", "\"status\":\"no\"");
 
-	assert_names(*state, 4);
+	assert_names(fixture, 4);
 }
 
-static void a_receipt_for_an_unknown_intent_is_named(void **state)
+ASKING(a_receipt_for_an_unknown_intent_is_named)
 {
-	live_asking(*state);
-	tamper_number(*state, "journal", 4, "\"intent_id\":\"sha256:", "\"intent_id\":\"sha512:");
+	live_asking(fixture);
+	tamper_number(fixture, "journal", 4, "\"intent_id\":\"sha256:", "\"intent_id\":\"sha512:");
 
-	assert_names(*state, 4);
+	assert_names(fixture, 4);
 }
 
-static void a_receipt_with_another_payload_is_named(void **state)
+ASKING(a_receipt_with_another_payload_is_named)
 {
-	live_asking(*state);
-	tamper_number(*state, "journal", 4, "\"journal_height\":2", "\"journal_height\":1");
+	live_asking(fixture);
+	tamper_number(fixture, "journal", 4, "\"journal_height\":2", "\"journal_height\":1");
 
-	assert_names(*state, 4);
+	assert_names(fixture, 4);
 }
 
-static void an_intent_that_was_not_asked_for_is_named(void **state)
+ASKING(an_intent_that_was_not_asked_for_is_named)
 {
-	live_asking(*state);
-	tamper_number(*state, "journal", 3, "\"head\"", "\"deaf\"");
+	live_asking(fixture);
+	tamper_number(fixture, "journal", 3, "\"head\"", "\"deaf\"");
 
-	assert_names(*state, 3);
+	assert_names(fixture, 3);
 }
 
-static void more_records_than_one_batch_replay(void **state)
+IN_WORLD(more_records_than_one_batch_replay)
 {
-	struct world_fixture *fixture = *state;
-
 	tell(fixture, "{'key':'a','op':'emit','n':600}");
 	tell(fixture, "{'key':'b','op':'emit','n':600}");
 	tell(fixture, "{'key':'c','op':'emit','n':600}");
@@ -155,10 +153,8 @@ static void more_records_than_one_batch_replay(void **state)
 	assert_good(fixture);
 }
 
-static void events_with_as_much_as_they_may_have_replay(void **state)
+IN_WORLD(events_with_as_much_as_they_may_have_replay)
 {
-	struct world_fixture *fixture = *state;
-
 	for (int i = 0; i < 2; i++)
 		tell(fixture,
 			"{'key':'a','op':'emit','n':8,"
@@ -167,20 +163,20 @@ static void events_with_as_much_as_they_may_have_replay(void **state)
 	assert_good(fixture);
 }
 
-static void an_event_with_nearly_as_many_instructions_as_it_may_have_replays(void **state)
+IN_WORLD(an_event_with_nearly_as_many_instructions_as_it_may_have_replays)
 {
-	tell(*state,
+	tell(fixture,
 		"{'key':'a','op':'emit','n':11,"
 		"'value':{'key':'x','op':'work','n':9000000}}");
 
-	assert_good(*state);
+	assert_good(fixture);
 }
 
-static void a_step_that_depends_on_addresses_replays(void **state)
+IN_WORLD(a_step_that_depends_on_addresses_replays)
 {
-	tell(*state, "{'key':'a','op':'holes'}");
+	tell(fixture, "{'key':'a','op':'holes'}");
 
-	assert_good(*state);
+	assert_good(fixture);
 }
 
 struct progress {
@@ -200,9 +196,8 @@ static bool note_progress(void *context, const char *what, uint64_t done, uint64
 	return true;
 }
 
-static void progress_ends_with_all_records(void **state)
+IN_WORLD(progress_ends_with_all_records)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
 	struct progress progress = {0};
 
@@ -228,10 +223,8 @@ static size_t count_scratch_stores(const char *directory)
 	return count;
 }
 
-static void the_scratch_store_is_removed(void **state)
+IN_WORLD(the_scratch_store_is_removed)
 {
-	struct world_fixture *fixture = *state;
-
 	/* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread looks at the environment */
 	assert_int_equal(setenv("TMPDIR", fixture->root, 1), 0);
 	assert_good(fixture);
@@ -250,9 +243,8 @@ static bool end_at_once(void *context, const char *what, uint64_t done, uint64_t
 	return false;
 }
 
-static void an_interrupted_replay_leaves_no_scratch_store(void **state)
+IN_WORLD(an_interrupted_replay_leaves_no_scratch_store)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
 
 	/* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread looks at the environment */
@@ -266,9 +258,8 @@ static void an_interrupted_replay_leaves_no_scratch_store(void **state)
 	assert_int_equal(count_scratch_stores(fixture->root), 0);
 }
 
-static void a_place_for_the_scratch_store_that_is_missing_is_an_error(void **state)
+IN_WORLD(a_place_for_the_scratch_store_that_is_missing_is_an_error)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
 
 	/* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread looks at the environment */
@@ -291,84 +282,80 @@ static void live_a_little(struct world_fixture *fixture)
 	tell(fixture, "{'key':'c','op':'set','n':3}");
 }
 
-static void a_changed_value_in_the_journal_is_named(void **state)
+IN_WORLD(a_changed_value_in_the_journal_is_named)
 {
-	live_a_little(*state);
-	tamper_number(*state, "journal", GENESIS_HEIGHT, "\"n\":1", "\"n\":7");
+	live_a_little(fixture);
+	tamper_number(fixture, "journal", GENESIS_HEIGHT, "\"n\":1", "\"n\":7");
 
-	assert_names(*state, GENESIS_HEIGHT);
+	assert_names(fixture, GENESIS_HEIGHT);
 }
 
-static void a_changed_principal_in_the_journal_is_named_by_the_chain(void **state)
+IN_WORLD(a_changed_principal_in_the_journal_is_named_by_the_chain)
 {
-	live_a_little(*state);
-	tamper_number(*state, "journal", GENESIS_HEIGHT, "tester", "zester");
+	live_a_little(fixture);
+	tamper_number(fixture, "journal", GENESIS_HEIGHT, "tester", "zester");
 
-	assert_names(*state, GENESIS_HEIGHT + 1);
+	assert_names(fixture, GENESIS_HEIGHT + 1);
 }
 
-static void a_changed_time_in_the_journal_is_named(void **state)
+IN_WORLD(a_changed_time_in_the_journal_is_named)
 {
-	live_a_little(*state);
-	tamper_number(*state, "journal", GENESIS_HEIGHT, "{\"at_ns\":17", "{\"at_ns\":18");
+	live_a_little(fixture);
+	tamper_number(fixture, "journal", GENESIS_HEIGHT, "{\"at_ns\":17", "{\"at_ns\":18");
 
-	assert_names(*state, GENESIS_HEIGHT + 1);
+	assert_names(fixture, GENESIS_HEIGHT + 1);
 }
 
-static void an_unknown_schema_in_the_journal_is_named(void **state)
+IN_WORLD(an_unknown_schema_in_the_journal_is_named)
 {
-	live_a_little(*state);
-	tamper_number(*state, "journal", GENESIS_HEIGHT, "test/Do@1", "test/No@1");
+	live_a_little(fixture);
+	tamper_number(fixture, "journal", GENESIS_HEIGHT, "test/Do@1", "test/No@1");
 
-	assert_names(*state, GENESIS_HEIGHT);
+	assert_names(fixture, GENESIS_HEIGHT);
 }
 
-static void an_event_that_fails_now_is_named(void **state)
+IN_WORLD(an_event_that_fails_now_is_named)
 {
-	live_a_little(*state);
-	tamper_number(*state, "journal", GENESIS_HEIGHT, "\"set\"", "\"fail\"");
+	live_a_little(fixture);
+	tamper_number(fixture, "journal", GENESIS_HEIGHT, "\"set\"", "\"fail\"");
 
-	assert_names(*state, GENESIS_HEIGHT);
+	assert_names(fixture, GENESIS_HEIGHT);
 }
 
-static void a_line_that_is_no_record_is_named(void **state)
+IN_WORLD(a_line_that_is_no_record_is_named)
 {
-	live_a_little(*state);
-	tamper_number(*state, "journal", GENESIS_HEIGHT, "\"kind\"", "\"kine\"");
+	live_a_little(fixture);
+	tamper_number(fixture, "journal", GENESIS_HEIGHT, "\"kind\"", "\"kine\"");
 
-	assert_names(*state, GENESIS_HEIGHT);
+	assert_names(fixture, GENESIS_HEIGHT);
 }
 
-static void a_seq_out_of_place_is_named(void **state)
+IN_WORLD(a_seq_out_of_place_is_named)
 {
-	live_a_little(*state);
-	tamper_number(*state, "journal", GENESIS_HEIGHT, "\"seq\":2", "\"seq\":3");
+	live_a_little(fixture);
+	tamper_number(fixture, "journal", GENESIS_HEIGHT, "\"seq\":2", "\"seq\":3");
 
-	assert_names(*state, GENESIS_HEIGHT);
+	assert_names(fixture, GENESIS_HEIGHT);
 }
 
-static void a_kind_that_cannot_be_folded_is_named(void **state)
+IN_WORLD(a_kind_that_cannot_be_folded_is_named)
 {
-	live_a_little(*state);
-	tamper_number(*state, "journal", GENESIS_HEIGHT, "\"event\"", "\"receipt\"");
+	live_a_little(fixture);
+	tamper_number(fixture, "journal", GENESIS_HEIGHT, "\"event\"", "\"receipt\"");
 
-	assert_names(*state, GENESIS_HEIGHT);
+	assert_names(fixture, GENESIS_HEIGHT);
 }
 
-static void a_derived_record_that_was_changed_is_named(void **state)
+IN_WORLD(a_derived_record_that_was_changed_is_named)
 {
-	struct world_fixture *fixture = *state;
-
 	tell(fixture, "{'key':'a','op':'emit','n':5}");
 	tamper_number(fixture, "journal", GENESIS_HEIGHT + 2, "\"n\":2", "\"n\":7");
 
 	assert_names(fixture, GENESIS_HEIGHT + 2);
 }
 
-static void a_derived_record_that_is_cut_off_is_named(void **state)
+IN_WORLD(a_derived_record_that_is_cut_off_is_named)
 {
-	struct world_fixture *fixture = *state;
-
 	tell(fixture, "{'key':'a','op':'emit','n':2}");
 	tamper_number(fixture, "journal", GENESIS_HEIGHT + 2, NULL, NULL);
 	tamper_head_hash(fixture);
@@ -376,9 +363,8 @@ static void a_derived_record_that_is_cut_off_is_named(void **state)
 	assert_names(fixture, GENESIS_HEIGHT + 2);
 }
 
-static void a_version_that_was_changed_is_named(void **state)
+IN_WORLD(a_version_that_was_changed_is_named)
 {
-	struct world_fixture *fixture = *state;
 	uint64_t vid;
 
 	live_a_little(fixture);
@@ -392,9 +378,8 @@ static void a_version_that_was_changed_is_named(void **state)
 	assert_names(fixture, GENESIS_HEIGHT + 1);
 }
 
-static void a_version_that_is_gone_is_named(void **state)
+IN_WORLD(a_version_that_is_gone_is_named)
 {
-	struct world_fixture *fixture = *state;
 	uint64_t vid;
 
 	live_a_little(fixture);
@@ -408,9 +393,8 @@ static void a_version_that_is_gone_is_named(void **state)
 	assert_names(fixture, GENESIS_HEIGHT);
 }
 
-static void a_blob_record_twice_is_named(void **state)
+IN_WORLD(a_blob_record_twice_is_named)
 {
-	struct world_fixture *fixture = *state;
 	struct wfs_hash hash;
 
 	/* Equal but for one byte, so that one record can be made the other. */
@@ -424,40 +408,4 @@ static void a_blob_record_twice_is_named(void **state)
 	tamper_head_hash(fixture);
 
 	assert_names(fixture, GENESIS_HEIGHT + 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_WORLD(a_new_world_replays),
-		IN_WORLD(a_world_with_something_of_everything_replays),
-		ASKING(a_world_that_asks_replays_without_a_judge),
-		ASKING(a_receipt_that_is_none_is_named),
-		ASKING(a_receipt_for_an_unknown_intent_is_named),
-		ASKING(a_receipt_with_another_payload_is_named),
-		ASKING(an_intent_that_was_not_asked_for_is_named),
-		IN_WORLD(more_records_than_one_batch_replay),
-		IN_WORLD(events_with_as_much_as_they_may_have_replay),
-		IN_WORLD(an_event_with_nearly_as_many_instructions_as_it_may_have_replays),
-		IN_WORLD(a_step_that_depends_on_addresses_replays),
-		IN_WORLD(progress_ends_with_all_records),
-		IN_WORLD(the_scratch_store_is_removed),
-		IN_WORLD(an_interrupted_replay_leaves_no_scratch_store),
-		IN_WORLD(a_place_for_the_scratch_store_that_is_missing_is_an_error),
-		IN_WORLD(a_changed_value_in_the_journal_is_named),
-		IN_WORLD(a_changed_principal_in_the_journal_is_named_by_the_chain),
-		IN_WORLD(a_changed_time_in_the_journal_is_named),
-		IN_WORLD(an_unknown_schema_in_the_journal_is_named),
-		IN_WORLD(an_event_that_fails_now_is_named),
-		IN_WORLD(a_line_that_is_no_record_is_named),
-		IN_WORLD(a_seq_out_of_place_is_named),
-		IN_WORLD(a_kind_that_cannot_be_folded_is_named),
-		IN_WORLD(a_derived_record_that_was_changed_is_named),
-		IN_WORLD(a_derived_record_that_is_cut_off_is_named),
-		IN_WORLD(a_version_that_was_changed_is_named),
-		IN_WORLD(a_version_that_is_gone_is_named),
-		IN_WORLD(a_blob_record_twice_is_named),
-	};
-
-	return cmocka_run_group_tests_name("replay", tests, NULL, NULL);
 }

@@ -7,9 +7,8 @@
 
 /* --- what is restored --- */
 
-static void the_state_is_that_of_the_copy(void **state)
+LOST(the_state_is_that_of_the_copy)
 {
-	struct world_fixture *fixture = *state;
 	const uint64_t lost = live(fixture);
 	const uint64_t height = height_of(fixture);
 	const struct wfs_hash hash = snapshot_of(fixture, height);
@@ -31,10 +30,8 @@ static void the_state_is_that_of_the_copy(void **state)
 }
 
 /* What its tools gave stands in the records, also of those that were refused. */
-static void a_run_is_that_of_the_copy(void **state)
+LOST(a_run_is_that_of_the_copy)
 {
-	struct world_fixture *fixture = *state;
-
 	live(fixture);
 	struct turn_run run = turn_begin(fixture, TURN_STEP("9", "{}", TURN_ASK));
 	turn_says(&run,
@@ -55,9 +52,8 @@ static void a_run_is_that_of_the_copy(void **state)
 	assert_verified(fixture);
 }
 
-static void a_run_of_a_copy_that_was_changed_is_refused(void **state)
+LOST(a_run_of_a_copy_that_was_changed_is_refused)
 {
-	struct world_fixture *fixture = *state;
 	char name[256];
 
 	live(fixture);
@@ -69,9 +65,8 @@ static void a_run_of_a_copy_that_was_changed_is_refused(void **state)
 	assert_refused(fixture, name);
 }
 
-static void older_heights_are_not_there(void **state)
+LOST(older_heights_are_not_there)
 {
-	struct world_fixture *fixture = *state;
 	struct wfs_view view;
 
 	live(fixture);
@@ -84,9 +79,8 @@ static void older_heights_are_not_there(void **state)
 	assert_int_equal(fixture->error.code, WFS_E_HEIGHT_UNAVAILABLE);
 }
 
-static void replay_names_the_text_that_is_lost(void **state)
+LOST(replay_names_the_text_that_is_lost)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
 
 	live(fixture);
@@ -98,9 +92,8 @@ static void replay_names_the_text_that_is_lost(void **state)
 	assert_non_null(strstr(wfs_buffer_text(&problems.lines), "the content of artifact 'note'"));
 }
 
-static void it_goes_on(void **state)
+LOST(it_goes_on)
 {
-	struct world_fixture *fixture = *state;
 	struct wfs_gc gc = {0};
 
 	live(fixture);
@@ -121,9 +114,8 @@ static void it_goes_on(void **state)
 }
 
 /* Also inside of a request, and where the text is not lost yet. */
-static void every_height_is_restored(void **state)
+LOST(every_height_is_restored)
 {
-	struct world_fixture *fixture = *state;
 	char original[sizeof(fixture->directory)];
 	const uint64_t lost = live(fixture);
 	const uint64_t height = height_of(fixture);
@@ -150,9 +142,8 @@ static void every_height_is_restored(void **state)
 }
 
 /* What the budget of a grant paid for is not known behind the text. */
-static void grants_and_what_they_paid_for_are_restored(void **state)
+LOST(grants_and_what_they_paid_for_are_restored)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_JSON json_t *value = json_of("{'key':'paid','op':'set'}");
 	struct wfs_request event = {.kind = WFS_REQUEST_EVENT,
 		.principal = "alice",
@@ -177,9 +168,8 @@ static void grants_and_what_they_paid_for_are_restored(void **state)
 }
 
 /* More than nine records, so that their names are of different lengths. */
-static void invocations_are_in_the_order_of_their_records(void **state)
+LOST(invocations_are_in_the_order_of_their_records)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_ENTRY_WALK struct wfs_entry_walk walk = {0};
 	struct wfs_reducer reducer;
 	struct wfs_entry entry;
@@ -204,10 +194,9 @@ static void invocations_are_in_the_order_of_their_records(void **state)
 }
 
 /* As folding makes those of one record. */
-static void behind_the_number_names_are_in_the_order_of_bytes(void **state)
+LOST(behind_the_number_names_are_in_the_order_of_bytes)
 {
 	static const char *const expected[] = {"7.1", "7.10", "7.2", "10.0"};
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_ENTRY_WALK struct wfs_entry_walk walk = {0};
 	struct wfs_reducer reducer;
 	struct wfs_entry entry;
@@ -230,10 +219,8 @@ static void behind_the_number_names_are_in_the_order_of_bytes(void **state)
 	assert_int_equal(count, WFS_ARRAY_COUNT(expected));
 }
 
-static void code_may_be_lost_as_well(void **state)
+LOST(code_may_be_lost_as_well)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'tool','executable':true,'code':'function run() return 1 "
 		      "end'"));
@@ -250,9 +237,8 @@ static void code_may_be_lost_as_well(void **state)
 		"{'price_paid':0,'result':2}");
 }
 
-static void a_text_that_is_a_blob_is_not_lost(void **state)
+LOST(a_text_that_is_a_blob_is_not_lost)
 {
-	struct world_fixture *fixture = *state;
 	struct wfs_hash hash;
 
 	assert_int_equal(put_blob(fixture, "first", 5, &hash), 0);
@@ -266,65 +252,64 @@ static void a_text_that_is_a_blob_is_not_lost(void **state)
 
 /* --- what is refused --- */
 
-static void a_cell_of_a_reducer_is_still_proven_by_folding(void **state)
+LOST(a_cell_of_a_reducer_is_still_proven_by_folding)
 {
-	live(*state);
-	copy_at(*state, WFS_HEIGHT_HEAD);
-	put_copy_text(*state, "reducers/cell/a", "{\"n\":3}\n");
+	live(fixture);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	put_copy_text(fixture, "reducers/cell/a", "{\"n\":3}\n");
 
-	assert_refused(*state, "reducers/cell/a: expected sha256:");
+	assert_refused(fixture, "reducers/cell/a: expected sha256:");
 }
 
-static void content_must_be_what_its_artifact_says(void **state)
+LOST(content_must_be_what_its_artifact_says)
 {
-	live(*state);
-	copy_at(*state, WFS_HEIGHT_HEAD);
-	put_copy_text(*state, "artifacts/note/content", "fifth");
+	live(fixture);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	put_copy_text(fixture, "artifacts/note/content", "fifth");
 
-	assert_refused(*state, "artifacts/note/content: expected sha256:");
+	assert_refused(fixture, "artifacts/note/content: expected sha256:");
 }
 
-static void content_must_be_there(void **state)
+LOST(content_must_be_there)
 {
-	live(*state);
-	copy_at(*state, WFS_HEIGHT_HEAD);
-	remove_copy(*state, "artifacts/note/content");
+	live(fixture);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	remove_copy(fixture, "artifacts/note/content");
 
-	assert_refused(*state, "artifacts/note/content: is missing");
+	assert_refused(fixture, "artifacts/note/content: is missing");
 }
 
-static void an_artifact_must_be_what_is_made_of_it(void **state)
+LOST(an_artifact_must_be_what_is_made_of_it)
 {
-	live(*state);
-	copy_at(*state, WFS_HEIGHT_HEAD);
+	live(fixture);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
 	replace_in_copy(
-		*state, "reducers/sys.artifact/note", "\"owner\":\"alice\"", "\"owner\":\"bob\"");
+		fixture, "reducers/sys.artifact/note", "\"owner\":\"alice\"", "\"owner\":\"bob\"");
 
-	assert_refused(*state, "artifacts/note/owner: expected sha256:");
+	assert_refused(fixture, "artifacts/note/owner: expected sha256:");
 }
 
-static void what_is_made_of_cells_must_be_there(void **state)
+LOST(what_is_made_of_cells_must_be_there)
 {
-	live(*state);
-	copy_at(*state, WFS_HEIGHT_HEAD);
-	remove_copy_directory(*state, "principals");
+	live(fixture);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	remove_copy_directory(fixture, "principals");
 
-	assert_refused(*state, "principals: is missing or empty");
+	assert_refused(fixture, "principals: is missing or empty");
 }
 
-static void an_artifact_is_not_gone_without_having_been_deleted(void **state)
+LOST(an_artifact_is_not_gone_without_having_been_deleted)
 {
-	live(*state);
-	copy_at(*state, WFS_HEIGHT_HEAD);
-	remove_copy(*state, "reducers/sys.artifact/early");
-	remove_copy_directory(*state, "artifacts/early");
+	live(fixture);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	remove_copy(fixture, "reducers/sys.artifact/early");
+	remove_copy_directory(fixture, "artifacts/early");
 
-	assert_refused(*state, "reducers/sys.artifact/early: is missing");
+	assert_refused(fixture, "reducers/sys.artifact/early: is missing");
 }
 
-static void what_actions_leave_for_good_must_be_there(void **state)
+LOST(what_actions_leave_for_good_must_be_there)
 {
-	struct world_fixture *fixture = *state;
 	char name[64];
 	char line[128];
 
@@ -341,19 +326,18 @@ static void what_actions_leave_for_good_must_be_there(void **state)
 	assert_refused(fixture, line);
 }
 
-static void an_account_is_never_gone(void **state)
+LOST(an_account_is_never_gone)
 {
-	live(*state);
-	copy_at(*state, WFS_HEIGHT_HEAD);
-	remove_copy(*state, "reducers/sys.ledger/bob");
-	remove_copy_directory(*state, "principals/bob");
+	live(fixture);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	remove_copy(fixture, "reducers/sys.ledger/bob");
+	remove_copy_directory(fixture, "principals/bob");
 
-	assert_refused(*state, "reducers/sys.ledger/bob: is missing");
+	assert_refused(fixture, "reducers/sys.ledger/bob: is missing");
 }
 
-static void an_invocation_from_before_is_not_changed(void **state)
+LOST(an_invocation_from_before_is_not_changed)
 {
-	struct world_fixture *fixture = *state;
 	const uint64_t seq = live(fixture) - 2;
 	char name[64];
 	char line[128];
@@ -367,9 +351,8 @@ static void an_invocation_from_before_is_not_changed(void **state)
 }
 
 /* Nothing else in the tree has that. */
-static void a_snapshot_proves_all_cells(void **state)
+LOST(a_snapshot_proves_all_cells)
 {
-	struct world_fixture *fixture = *state;
 	struct wfs_request request = {.kind = WFS_REQUEST_SNAPSHOT, .principal = "tester"};
 
 	live(fixture);
@@ -384,9 +367,8 @@ static void a_snapshot_proves_all_cells(void **state)
 }
 
 /* Else whoever changes a content would only have to change its hash, too. */
-static void a_text_that_nothing_replaced_is_not_lost(void **state)
+LOST(a_text_that_nothing_replaced_is_not_lost)
 {
-	struct world_fixture *fixture = *state;
 	char proven[128];
 	char forged[128];
 
@@ -401,52 +383,19 @@ static void a_text_that_nothing_replaced_is_not_lost(void **state)
 	assert_refused(fixture, "reducers/sys.artifact/note: content_hash: expected \"sha256:");
 }
 
-static void content_without_a_journal_must_be_what_its_artifact_says(void **state)
+LOST(content_without_a_journal_must_be_what_its_artifact_says)
 {
-	live(*state);
-	copy_state(*state);
-	put_copy_text(*state, "artifacts/note/content", "fifth");
+	live(fixture);
+	copy_state(fixture);
+	put_copy_text(fixture, "artifacts/note/content", "fifth");
 
-	assert_refused(*state, "artifacts/note/content: expected sha256:");
+	assert_refused(fixture, "artifacts/note/content: expected sha256:");
 }
 
-static void an_end_at_any_look_leaves_nothing(void **state)
+LOST(an_end_at_any_look_leaves_nothing)
 {
-	live(*state);
-	copy_at(*state, WFS_HEIGHT_HEAD);
+	live(fixture);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
 
-	assert_ends_leave_nothing(*state);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		LOST(the_state_is_that_of_the_copy),
-		LOST(a_run_is_that_of_the_copy),
-		LOST(a_run_of_a_copy_that_was_changed_is_refused),
-		LOST(older_heights_are_not_there),
-		LOST(replay_names_the_text_that_is_lost),
-		LOST(it_goes_on),
-		LOST(every_height_is_restored),
-		LOST(grants_and_what_they_paid_for_are_restored),
-		LOST(invocations_are_in_the_order_of_their_records),
-		LOST(behind_the_number_names_are_in_the_order_of_bytes),
-		LOST(code_may_be_lost_as_well),
-		LOST(a_text_that_is_a_blob_is_not_lost),
-		LOST(a_cell_of_a_reducer_is_still_proven_by_folding),
-		LOST(content_must_be_what_its_artifact_says),
-		LOST(content_must_be_there),
-		LOST(an_artifact_must_be_what_is_made_of_it),
-		LOST(what_is_made_of_cells_must_be_there),
-		LOST(an_artifact_is_not_gone_without_having_been_deleted),
-		LOST(what_actions_leave_for_good_must_be_there),
-		LOST(an_account_is_never_gone),
-		LOST(an_invocation_from_before_is_not_changed),
-		LOST(a_snapshot_proves_all_cells),
-		LOST(a_text_that_nothing_replaced_is_not_lost),
-		LOST(content_without_a_journal_must_be_what_its_artifact_says),
-		LOST(an_end_at_any_look_leaves_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	assert_ends_leave_nothing(fixture);
 }

@@ -4,9 +4,8 @@
 #include "tests/unit/restore-fixture.h"
 
 /* A copy of every height that shows the change of a manifest, and of those beside it. */
-static void copies_from_both_sides_of_a_manifest_come_back(void **state)
+IN_WORLD(copies_from_both_sides_of_a_manifest_come_back)
 {
-	struct world_fixture *fixture = *state;
 	char first[sizeof(fixture->directory)];
 	char copy[256];
 
@@ -29,9 +28,8 @@ static void copies_from_both_sides_of_a_manifest_come_back(void **state)
 	}
 }
 
-static void copies_without_a_journal_have_their_manifest(void **state)
+IN_WORLD(copies_without_a_journal_have_their_manifest)
 {
-	struct world_fixture *fixture = *state;
 	char name[256];
 
 	live_with_manifests(fixture, act_for_manifests);
@@ -54,9 +52,8 @@ static void copies_without_a_journal_have_their_manifest(void **state)
 }
 
 /* What an artifact had first is in no copy; nothing that comes behind it needs that. */
-static void manifests_behind_a_lost_text_come_back(void **state)
+IN_WORLD(manifests_behind_a_lost_text_come_back)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
 
 	act_for_manifests(
@@ -75,9 +72,8 @@ static void manifests_behind_a_lost_text_come_back(void **state)
 	assert_string_equal(wfs_buffer_text(&problems.lines), "");
 }
 
-static void a_manifest_that_is_missing_is_told(void **state)
+IN_WORLD(a_manifest_that_is_missing_is_told)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = wfs_world_manifest(fixture->world);
 	char hex[WFS_HASH_HEX_SIZE + 1];
 	char name[256];
@@ -90,16 +86,4 @@ static void a_manifest_that_is_missing_is_told(void **state)
 	snprintf(
 		name, sizeof(name), "blob/%s: is missing: the journal names it as a manifest", hex);
 	assert_refused(fixture, name);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_WORLD(copies_from_both_sides_of_a_manifest_come_back),
-		IN_WORLD(copies_without_a_journal_have_their_manifest),
-		IN_WORLD(manifests_behind_a_lost_text_come_back),
-		IN_WORLD(a_manifest_that_is_missing_is_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

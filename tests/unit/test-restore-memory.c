@@ -15,9 +15,9 @@ struct copied {
 };
 
 /* Alice's store, in which something was searched and found, and one without entries. */
-static struct copied store_of(void **state)
+static struct copied store_of(struct world_fixture *fixture)
 {
-	struct copied copied = {.fixture = *state};
+	struct copied copied = {.fixture = fixture};
 
 	json_decref(memory_call(copied.fixture, "alice", "genesis_memory", "create",
 		"[{'id':'notes','config':{'auto_prune':'lowest_score'}}]"));
@@ -32,18 +32,18 @@ static struct copied store_of(void **state)
 }
 
 /* The same, and a copy of it with its journal. */
-static struct copied copy_of(void **state)
+static struct copied copy_of(struct world_fixture *fixture)
 {
-	const struct copied copied = store_of(state);
+	const struct copied copied = store_of(fixture);
 
 	copy_at(copied.fixture, WFS_HEIGHT_HEAD);
 	return copied;
 }
 
 /* The same without. */
-static struct copied state_of(void **state)
+static struct copied state_of(struct world_fixture *fixture)
 {
-	const struct copied copied = store_of(state);
+	const struct copied copied = store_of(fixture);
 
 	copy_state(copied.fixture);
 	return copied;
@@ -63,9 +63,9 @@ static char *found(struct world_fixture *fixture)
 
 /* --- what is restored --- */
 
-static void a_copy_with_entries_is_the_same_world(void **state)
+WITH_MEMORY(a_copy_with_entries_is_the_same_world)
 {
-	const struct copied copied = copy_of(state);
+	const struct copied copied = copy_of(fixture);
 	const struct wfs_hash hash = snapshot_of(copied.fixture, WFS_HEIGHT_HEAD);
 	WFS_AUTO_FREE char *before = found(copied.fixture);
 
@@ -78,9 +78,9 @@ static void a_copy_with_entries_is_the_same_world(void **state)
 	assert_sound(copied.fixture);
 }
 
-static void entries_are_taken_from_a_copy_without_its_journal(void **state)
+WITH_MEMORY(entries_are_taken_from_a_copy_without_its_journal)
 {
-	const struct copied copied = state_of(state);
+	const struct copied copied = state_of(fixture);
 	const struct wfs_hash hash = snapshot_of(copied.fixture, WFS_HEIGHT_HEAD);
 	WFS_AUTO_FREE char *before = found(copied.fixture);
 
@@ -99,9 +99,9 @@ static void copy_path_of(const struct copied *copied, const char *name, char ret
 }
 
 /* Few archives keep directories that have nothing in them. */
-static void a_store_without_entries_needs_no_directory(void **state)
+WITH_MEMORY(a_store_without_entries_needs_no_directory)
 {
-	const struct copied copied = state_of(state);
+	const struct copied copied = state_of(fixture);
 	char path[256];
 
 	copy_path_of(&copied, "artifacts/empty/entries", path);
@@ -137,39 +137,39 @@ static void assert_refused_at(const struct copied *copied, const char *name, con
 	assert_refused(copied->fixture, line);
 }
 
-static void a_changed_entry_is_named(void **state)
+WITH_MEMORY(a_changed_entry_is_named)
 {
-	const struct copied copied = copy_of(state);
+	const struct copied copied = copy_of(fixture);
 
 	change(&copied, copied.paths[1], 100);
 
 	assert_refused_at(&copied, copied.paths[1], "expected sha256:");
 }
 
-static void a_missing_entry_is_named(void **state)
+WITH_MEMORY(a_missing_entry_is_named)
 {
-	const struct copied copied = copy_of(state);
+	const struct copied copied = copy_of(fixture);
 
 	remove_copy(copied.fixture, copied.paths[1]);
 
 	assert_refused_at(&copied, copied.paths[1], "is missing");
 }
 
-static void entries_that_are_missing_with_their_directory_are_named(void **state)
+WITH_MEMORY(entries_that_are_missing_with_their_directory_are_named)
 {
-	const struct copied copied = copy_of(state);
+	const struct copied copied = copy_of(fixture);
 
 	remove_copy_directory(copied.fixture, ENTRIES);
 
 	assert_refused_at(&copied, copied.paths[0], "is missing");
 }
 
-static void a_file_that_is_no_entry_is_named(void **state)
+WITH_MEMORY(a_file_that_is_no_entry_is_named)
 {
 	static const char *const names[] = {ENTRIES "/mem_00000000.json", ENTRIES "/mem_0.json",
 		ENTRIES "/x", "artifacts/empty/entries/mem_00000000.json",
 		"artifacts/genesis_memory/entries"};
-	const struct copied copied = copy_of(state);
+	const struct copied copied = copy_of(fixture);
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(names); i++) {
 		put_copy_text(copied.fixture, names[i], "{}\n");
@@ -179,18 +179,18 @@ static void a_file_that_is_no_entry_is_named(void **state)
 }
 
 /* Nothing but what else the copy has tells then. */
-static void without_a_journal_a_missing_entry_is_told_by_its_store(void **state)
+WITH_MEMORY(without_a_journal_a_missing_entry_is_told_by_its_store)
 {
-	const struct copied copied = state_of(state);
+	const struct copied copied = state_of(fixture);
 
 	remove_copy(copied.fixture, copied.paths[1]);
 
 	assert_refused_at(&copied, STORE_CELL, "count: expected 4 (its entries), got 5");
 }
 
-static void without_a_journal_a_file_that_is_no_entry_is_named(void **state)
+WITH_MEMORY(without_a_journal_a_file_that_is_no_entry_is_named)
 {
-	const struct copied copied = state_of(state);
+	const struct copied copied = state_of(fixture);
 
 	put_copy_text(copied.fixture, ENTRIES "/mem_0.json", "{}\n");
 	assert_refused_at(&copied, ENTRIES "/mem_0.json", "is no file of a tree");
@@ -203,9 +203,9 @@ static void without_a_journal_a_file_that_is_no_entry_is_named(void **state)
 }
 
 /* Its id is another than that of its file. */
-static void without_a_journal_an_entry_under_another_name_is_named(void **state)
+WITH_MEMORY(without_a_journal_an_entry_under_another_name_is_named)
 {
-	const struct copied copied = state_of(state);
+	const struct copied copied = state_of(fixture);
 	char from[256];
 	char to[256];
 
@@ -217,9 +217,9 @@ static void without_a_journal_an_entry_under_another_name_is_named(void **state)
 		"is no entry of this store, as its cell says");
 }
 
-static void without_a_journal_a_longer_entry_is_told_by_its_store(void **state)
+WITH_MEMORY(without_a_journal_a_longer_entry_is_told_by_its_store)
 {
-	const struct copied copied = state_of(state);
+	const struct copied copied = state_of(fixture);
 	char bytes[8192];
 	char path[256];
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
@@ -235,18 +235,18 @@ static void without_a_journal_a_longer_entry_is_told_by_its_store(void **state)
 	assert_refused_at(&copied, STORE_CELL, "bytes: expected ");
 }
 
-static void without_a_journal_a_store_of_another_model_is_told(void **state)
+WITH_MEMORY(without_a_journal_a_store_of_another_model_is_told)
 {
-	const struct copied copied = state_of(state);
+	const struct copied copied = state_of(fixture);
 
 	replace_in_copy(copied.fixture, STORE_CELL, "\"dims\":768", "\"dims\":767");
 
 	assert_refused_at(&copied, copied.paths[0], "is no entry of this store, as its cell says");
 }
 
-static void without_a_journal_a_store_that_is_none_is_told(void **state)
+WITH_MEMORY(without_a_journal_a_store_that_is_none_is_told)
 {
-	const struct copied copied = state_of(state);
+	const struct copied copied = state_of(fixture);
 
 	put_copy_text(copied.fixture, "reducers/sys.memory_store/other", "{}\n");
 
@@ -254,9 +254,9 @@ static void without_a_journal_a_store_that_is_none_is_told(void **state)
 		copied.fixture, "reducers/sys.memory_store/other: its artifact is no memory_store");
 }
 
-static void without_a_journal_a_score_of_no_entry_is_told(void **state)
+WITH_MEMORY(without_a_journal_a_score_of_no_entry_is_told)
 {
-	const struct copied copied = state_of(state);
+	const struct copied copied = state_of(fixture);
 
 	put_copy_text(copied.fixture, "reducers/sys.memory_hit/notes%2Fmem_00000000",
 		"{\"score\":0.5}\n");
@@ -268,9 +268,9 @@ static void without_a_journal_a_score_of_no_entry_is_told(void **state)
 /* --- behind a text that is lost --- */
 
 /* Entries came and went before and after. */
-static struct copied lost_of(void **state)
+static struct copied lost_of(struct world_fixture *fixture)
 {
-	struct copied copied = store_of(state);
+	struct copied copied = store_of(fixture);
 	char id[MEMORY_ID_TEXT_SIZE];
 
 	assert_done(copied.fixture, "alice", WRITE("'artifact_id':'note','content':'first'"));
@@ -282,9 +282,9 @@ static struct copied lost_of(void **state)
 	return copied;
 }
 
-static void entries_behind_a_lost_text_are_taken_from_the_copy(void **state)
+WITH_MEMORY(entries_behind_a_lost_text_are_taken_from_the_copy)
 {
-	const struct copied copied = lost_of(state);
+	const struct copied copied = lost_of(fixture);
 	const struct wfs_hash hash = snapshot_of(copied.fixture, WFS_HEIGHT_HEAD);
 	WFS_AUTO_FREE char *before = found(copied.fixture);
 
@@ -297,38 +297,11 @@ static void entries_behind_a_lost_text_are_taken_from_the_copy(void **state)
 	assert_verified(copied.fixture);
 }
 
-static void a_missing_entry_behind_a_lost_text_is_told_by_its_store(void **state)
+WITH_MEMORY(a_missing_entry_behind_a_lost_text_is_told_by_its_store)
 {
-	const struct copied copied = lost_of(state);
+	const struct copied copied = lost_of(fixture);
 
 	remove_copy(copied.fixture, copied.paths[3]);
 
 	assert_refused_at(&copied, STORE_CELL, "count: expected 4 (its entries), got 5");
-}
-
-#define COPIED(test) \
-	cmocka_unit_test_setup_teardown(test, memory_world_setup, world_fixture_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		COPIED(a_copy_with_entries_is_the_same_world),
-		COPIED(entries_are_taken_from_a_copy_without_its_journal),
-		COPIED(a_store_without_entries_needs_no_directory),
-		COPIED(a_changed_entry_is_named),
-		COPIED(a_missing_entry_is_named),
-		COPIED(entries_that_are_missing_with_their_directory_are_named),
-		COPIED(a_file_that_is_no_entry_is_named),
-		COPIED(without_a_journal_a_missing_entry_is_told_by_its_store),
-		COPIED(without_a_journal_a_file_that_is_no_entry_is_named),
-		COPIED(without_a_journal_an_entry_under_another_name_is_named),
-		COPIED(without_a_journal_a_longer_entry_is_told_by_its_store),
-		COPIED(without_a_journal_a_store_of_another_model_is_told),
-		COPIED(without_a_journal_a_store_that_is_none_is_told),
-		COPIED(without_a_journal_a_score_of_no_entry_is_told),
-		COPIED(entries_behind_a_lost_text_are_taken_from_the_copy),
-		COPIED(a_missing_entry_behind_a_lost_text_is_told_by_its_store),
-	};
-
-	return cmocka_run_group_tests_name("restore-memory", tests, NULL, NULL);
 }

@@ -36,9 +36,8 @@ static void assert_goes_on(const struct plan_run *run, json_t *before)
 	assert_plan(run, "{'final':'it is done','status':'done'}");
 }
 
-static void a_plan_is_that_of_the_copy(void **state)
+LOST(a_plan_is_that_of_the_copy)
 {
-	struct world_fixture *fixture = *state;
 	struct plan_run run = begin(fixture);
 	WFS_AUTO_JSON json_t *before = plan_cell(&run, "sys.plan", -1);
 	copy_at(fixture, WFS_HEIGHT_HEAD);
@@ -50,9 +49,8 @@ static void a_plan_is_that_of_the_copy(void **state)
 }
 
 /* What its steps gave stands in the records, also of those that were refused. */
-static void a_plan_is_that_of_a_copy_without_all_texts(void **state)
+LOST(a_plan_is_that_of_a_copy_without_all_texts)
 {
-	struct world_fixture *fixture = *state;
 	const uint64_t lost = live(fixture);
 	struct plan_run run = begin(fixture);
 	WFS_AUTO_JSON json_t *before = plan_cell(&run, "sys.plan", -1);
@@ -65,9 +63,8 @@ static void a_plan_is_that_of_a_copy_without_all_texts(void **state)
 }
 
 /* What has given too much is not tried again, however much it was. */
-static void a_step_of_a_copy_without_all_texts_has_failed(void **state)
+LOST(a_step_of_a_copy_without_all_texts_has_failed)
 {
-	struct world_fixture *fixture = *state;
 	const size_t size = WFS_PLAN_RESULT_MAX;
 	WFS_AUTO_FREE char *text = calloc(1, size + 1);
 	WFS_AUTO_FREE char *write = NULL;
@@ -88,9 +85,8 @@ static void a_step_of_a_copy_without_all_texts_has_failed(void **state)
 	assert_verified(fixture);
 }
 
-static void a_plan_of_a_copy_that_was_changed_is_refused(void **state)
+LOST(a_plan_of_a_copy_that_was_changed_is_refused)
 {
-	struct world_fixture *fixture = *state;
 	char name[256];
 
 	live(fixture);
@@ -100,16 +96,4 @@ static void a_plan_of_a_copy_that_was_changed_is_refused(void **state)
 	replace_in_copy(fixture, name, "\"pending\"", "\"skipped\"");
 
 	assert_refused(fixture, name);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		LOST(a_plan_is_that_of_the_copy),
-		LOST(a_plan_is_that_of_a_copy_without_all_texts),
-		LOST(a_step_of_a_copy_without_all_texts_has_failed),
-		LOST(a_plan_of_a_copy_that_was_changed_is_refused),
-	};
-
-	return cmocka_run_group_tests_name("restore-plan-lost", tests, NULL, NULL);
 }

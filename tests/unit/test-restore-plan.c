@@ -15,9 +15,11 @@ static int setup_planned(void **state)
 	return 0;
 }
 
-static void a_copy_with_plans_is_the_same_world(void **state)
+#define COPIED(name) \
+	TEST_WITH(name, struct world_fixture *fixture, setup_planned, world_fixture_teardown)
+
+COPIED(a_copy_with_plans_is_the_same_world)
 {
-	struct world_fixture *fixture = *state;
 	const struct wfs_hash hash = snapshot_of(fixture, WFS_HEIGHT_HEAD);
 
 	const struct wfs_restored restored = restore(fixture);
@@ -27,10 +29,8 @@ static void a_copy_with_plans_is_the_same_world(void **state)
 }
 
 /* A plan of more blocks than one, and files of more pieces. */
-static void a_copy_with_a_large_plan_is_the_same_world(void **state)
+WITH_ACTORS_DAMAGED(a_copy_with_a_large_plan_is_the_same_world)
 {
-	struct world_fixture *fixture = *state;
-
 	(void)planned_many(fixture, "p", 1000);
 	const struct wfs_hash hash = snapshot_of(fixture, WFS_HEIGHT_HEAD);
 	copy_at(fixture, WFS_HEIGHT_HEAD);
@@ -40,9 +40,8 @@ static void a_copy_with_a_large_plan_is_the_same_world(void **state)
 }
 
 /* As a version made it that showed none. */
-static void a_copy_without_files_of_plans_is_the_same_world(void **state)
+COPIED(a_copy_without_files_of_plans_is_the_same_world)
 {
-	struct world_fixture *fixture = *state;
 	const struct wfs_hash hash = snapshot_of(fixture, WFS_HEIGHT_HEAD);
 	char from[256];
 	char to[300];
@@ -71,7 +70,7 @@ static void change(const struct world_fixture *fixture, const char *name)
 	assert_int_equal(pwrite(fd, &byte, 1, 20), 1);
 }
 
-static void a_changed_file_of_a_plan_is_named(void **state)
+COPIED(a_changed_file_of_a_plan_is_named)
 {
 	static const struct {
 		const char *name;
@@ -87,14 +86,14 @@ static void a_changed_file_of_a_plan_is_named(void **state)
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(files); i++) {
 		char line[256];
 
-		change(*state, files[i].name);
+		change(fixture, files[i].name);
 		snprintf(line, sizeof(line), "%s: %s", files[i].name, files[i].says);
-		assert_refused(*state, line);
-		change(*state, files[i].name); /* back */
+		assert_refused(fixture, line);
+		change(fixture, files[i].name); /* back */
 	}
 }
 
-static void a_missing_file_of_a_plan_is_named(void **state)
+COPIED(a_missing_file_of_a_plan_is_named)
 {
 	static const char *const names[] = {
 		PLANS "/plan.json", PLANS ".json", PLANS "/steps/2-n.json"};
@@ -102,13 +101,13 @@ static void a_missing_file_of_a_plan_is_named(void **state)
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(names); i++) {
 		char line[256];
 
-		remove_copy(*state, names[i]);
+		remove_copy(fixture, names[i]);
 		snprintf(line, sizeof(line), "%s: is missing", names[i]);
-		assert_refused(*state, line);
+		assert_refused(fixture, line);
 	}
 }
 
-static void a_file_that_no_plan_has_is_named(void **state)
+COPIED(a_file_that_no_plan_has_is_named)
 {
 	static const char *const names[] = {PLANS "/steps/3-n.json", PLANS "/steps/2-m.json",
 		PLANS "/steps/x", PLANS "/result.json", PLANS "/.json"};
@@ -116,29 +115,11 @@ static void a_file_that_no_plan_has_is_named(void **state)
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(names); i++) {
 		char line[256];
 
-		put_copy(*state, names[i], wfs_bytes_text("{}\n"));
+		put_copy(fixture, names[i], wfs_bytes_text("{}\n"));
 		snprintf(line, sizeof(line), "%s: is no file of a tree", names[i]);
-		assert_refused(*state, line);
-		remove_copy(*state, names[i]);
+		assert_refused(fixture, line);
+		remove_copy(fixture, names[i]);
 	}
-	put_copy(*state, "plans/other.json", wfs_bytes_text("{}\n"));
-	assert_refused(*state, "plans/other.json: is not in the world");
-}
-
-#define COPIED(test) cmocka_unit_test_setup_teardown(test, setup_planned, world_fixture_teardown)
-#define PLANNED(test) \
-	cmocka_unit_test_setup_teardown(test, action_fixture_setup, world_fixture_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		COPIED(a_copy_with_plans_is_the_same_world),
-		PLANNED(a_copy_with_a_large_plan_is_the_same_world),
-		COPIED(a_copy_without_files_of_plans_is_the_same_world),
-		COPIED(a_changed_file_of_a_plan_is_named),
-		COPIED(a_missing_file_of_a_plan_is_named),
-		COPIED(a_file_that_no_plan_has_is_named),
-	};
-
-	return cmocka_run_group_tests_name("restore-plan", tests, NULL, NULL);
+	put_copy(fixture, "plans/other.json", wfs_bytes_text("{}\n"));
+	assert_refused(fixture, "plans/other.json: is not in the world");
 }

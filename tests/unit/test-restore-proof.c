@@ -16,10 +16,8 @@ static void give_query(struct world_fixture *fixture)
 		"query@1','params':{},'to':'alice','name':'some'}");
 }
 
-static void a_grant_is_not_added(void **state)
+LOST(a_grant_is_not_added)
 {
-	struct world_fixture *fixture = *state;
-
 	give_query(fixture);
 	copy_behind_a_loss(fixture);
 	put_copy_text(fixture, "reducers/sys.grant/forged",
@@ -28,10 +26,8 @@ static void a_grant_is_not_added(void **state)
 	assert_refused(fixture, "reducers/sys.grant/forged: is not what folding gives");
 }
 
-static void a_grant_is_not_changed(void **state)
+LOST(a_grant_is_not_changed)
 {
-	struct world_fixture *fixture = *state;
-
 	give_query(fixture);
 	copy_behind_a_loss(fixture);
 	replace_in_copy(fixture, "reducers/sys.grant/some", "sys/query@1", "sys/admin@1");
@@ -39,10 +35,8 @@ static void a_grant_is_not_changed(void **state)
 	assert_refused(fixture, "reducers/sys.grant/some: is not what folding gives");
 }
 
-static void a_grant_is_not_gone(void **state)
+LOST(a_grant_is_not_gone)
 {
-	struct world_fixture *fixture = *state;
-
 	give_query(fixture);
 	copy_behind_a_loss(fixture);
 	remove_copy(fixture, "reducers/sys.grant/some");
@@ -50,10 +44,8 @@ static void a_grant_is_not_gone(void **state)
 	assert_refused(fixture, "reducers/sys.grant/some: is missing");
 }
 
-static void a_revoked_grant_does_not_come_back(void **state)
+LOST(a_revoked_grant_does_not_come_back)
 {
-	struct world_fixture *fixture = *state;
-
 	give_query(fixture);
 	WFS_AUTO_FREE char *text = state_at(fixture, WFS_HEIGHT_HEAD, "sys.grant", "some");
 	WFS_AUTO_BUFFER struct wfs_buffer document = {0};
@@ -66,12 +58,12 @@ static void a_revoked_grant_does_not_come_back(void **state)
 	assert_refused(fixture, "reducers/sys.grant/some: is not what folding gives");
 }
 
-static void a_principal_is_not_added(void **state)
+LOST(a_principal_is_not_added)
 {
-	copy_behind_a_loss(*state);
-	put_copy_text(*state, "reducers/sys.principal/mallory", "{\"id\":\"mallory\"}\n");
+	copy_behind_a_loss(fixture);
+	put_copy_text(fixture, "reducers/sys.principal/mallory", "{\"id\":\"mallory\"}\n");
 
-	assert_refused(*state, "reducers/sys.principal/mallory: is not what folding gives");
+	assert_refused(fixture, "reducers/sys.principal/mallory: is not what folding gives");
 }
 
 /* Puts another text there, with its hash; both are of one size. */
@@ -105,10 +97,8 @@ static void agent_behind_a_loss(struct world_fixture *fixture)
 		"'to_artifact_of':'alice'}");
 }
 
-static void an_agent_is_a_principal(void **state)
+LOST(an_agent_is_a_principal)
 {
-	struct world_fixture *fixture = *state;
-
 	agent_behind_a_loss(fixture);
 	assert_done(fixture, "bot",
 		"{'action_type':'grant','cap':'sys/act@1','params':{},'to':'bob','from':'given'}");
@@ -130,10 +120,8 @@ static void an_agent_is_a_principal(void **state)
 	assert_verified(fixture);
 }
 
-static void an_agent_that_was_written_again_is_a_principal(void **state)
+LOST(an_agent_that_was_written_again_is_a_principal)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_done(fixture, "alice", WRITE("'artifact_id':'bot','type':'agent','content':{}"));
 	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'bot','type':'agent','content':{'model':'b'}"));
@@ -166,21 +154,19 @@ static void assert_agent_of_code_is_restored(struct world_fixture *fixture, cons
 	assert_verified(fixture);
 }
 
-static void an_agent_that_code_wrote_is_a_principal(void **state)
+LOST(an_agent_that_code_wrote_is_a_principal)
 {
-	assert_agent_of_code_is_restored(*state, "alice");
+	assert_agent_of_code_is_restored(fixture, "alice");
 }
 
 /* Its cell has one member more: "requested_by". */
-static void an_agent_that_code_of_others_wrote_is_a_principal(void **state)
+LOST(an_agent_that_code_of_others_wrote_is_a_principal)
 {
-	assert_agent_of_code_is_restored(*state, "bob");
+	assert_agent_of_code_is_restored(fixture, "bob");
 }
 
-static void the_principal_of_an_agent_is_not_gone(void **state)
+LOST(the_principal_of_an_agent_is_not_gone)
 {
-	struct world_fixture *fixture = *state;
-
 	agent_behind_a_loss(fixture);
 	copy_at(fixture, WFS_HEIGHT_HEAD);
 	remove_copy(fixture, "reducers/sys.principal/bot");
@@ -188,10 +174,8 @@ static void the_principal_of_an_agent_is_not_gone(void **state)
 	assert_refused(fixture, "reducers/sys.principal/bot: is missing: record ");
 }
 
-static void the_principal_of_an_agent_has_the_maker_of_its_line(void **state)
+LOST(the_principal_of_an_agent_has_the_maker_of_its_line)
 {
-	struct world_fixture *fixture = *state;
-
 	agent_behind_a_loss(fixture);
 	copy_at(fixture, WFS_HEIGHT_HEAD);
 	replace_in_copy(fixture, "reducers/sys.principal/bot", "\"created_by\":\"alice\"",
@@ -200,10 +184,8 @@ static void the_principal_of_an_agent_has_the_maker_of_its_line(void **state)
 	assert_refused(fixture, "reducers/sys.principal/bot: is not what folding gives");
 }
 
-static void an_agent_that_no_line_made_is_not_added(void **state)
+LOST(an_agent_that_no_line_made_is_not_added)
 {
-	struct world_fixture *fixture = *state;
-
 	agent_behind_a_loss(fixture);
 	copy_at(fixture, WFS_HEIGHT_HEAD);
 	put_copy_text(fixture, "reducers/sys.principal/forged",
@@ -212,10 +194,8 @@ static void an_agent_that_no_line_made_is_not_added(void **state)
 	assert_refused(fixture, "reducers/sys.principal/forged: is not what folding gives");
 }
 
-static void code_is_not_lost_by_a_write_of_something_else(void **state)
+LOST(code_is_not_lost_by_a_write_of_something_else)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'tool','executable':true,'code':'" CODE_1 "'"));
 	assert_done(fixture, "alice", WRITE("'artifact_id':'tool','price':3"));
@@ -229,10 +209,8 @@ static void code_is_not_lost_by_a_write_of_something_else(void **state)
 	assert_refused(fixture, "reducers/sys.artifact/tool: code_hash: expected \"sha256:");
 }
 
-static void a_text_behind_the_lost_one_is_that_of_its_line(void **state)
+LOST(a_text_behind_the_lost_one_is_that_of_its_line)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_done(fixture, "alice", WRITE("'artifact_id':'lost','content':'zero'"));
 	assert_done(fixture, "alice", WRITE("'artifact_id':'lost','content':'one'"));
 	assert_done(fixture, "alice", WRITE("'artifact_id':'note','content':'proven'"));
@@ -242,10 +220,8 @@ static void a_text_behind_the_lost_one_is_that_of_its_line(void **state)
 	assert_refused(fixture, "reducers/sys.artifact/note: content_hash: expected \"sha256:");
 }
 
-static void a_text_from_before_the_lost_one_is_what_it_was(void **state)
+LOST(a_text_from_before_the_lost_one_is_what_it_was)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_done(fixture, "alice", WRITE("'artifact_id':'note','content':'proven'"));
 	assert_done(fixture, "alice", WRITE("'artifact_id':'given','content':'proven'"));
 	copy_behind_a_loss(fixture);
@@ -255,10 +231,8 @@ static void a_text_from_before_the_lost_one_is_what_it_was(void **state)
 	assert_refused(fixture, "reducers/sys.artifact/note: is not what folding gives");
 }
 
-static void a_text_behind_an_invocation_is_that_of_its_line(void **state)
+LOST(a_text_behind_an_invocation_is_that_of_its_line)
 {
-	struct world_fixture *fixture = *state;
-
 	live(fixture);
 	assert_done(fixture, "alice", WRITE("'artifact_id':'note','content':'proven'"));
 	copy_at(fixture, WFS_HEIGHT_HEAD);
@@ -267,10 +241,8 @@ static void a_text_behind_an_invocation_is_that_of_its_line(void **state)
 	assert_refused(fixture, "reducers/sys.artifact/note: content_hash: expected \"sha256:");
 }
 
-static void an_artifact_without_content_has_none(void **state)
+LOST(an_artifact_without_content_has_none)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_done(fixture, "alice", WRITE("'artifact_id':'lost','content':'zero'"));
 	assert_done(fixture, "alice", WRITE("'artifact_id':'lost','content':'one'"));
 	assert_done(fixture, "alice", WRITE("'artifact_id':'note'"));
@@ -280,10 +252,8 @@ static void an_artifact_without_content_has_none(void **state)
 	assert_refused(fixture, "reducers/sys.artifact/note: content_hash: expected \"sha256:");
 }
 
-static void code_has_the_author_who_wrote_it(void **state)
+LOST(code_has_the_author_who_wrote_it)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_done(fixture, "alice", WRITE("'artifact_id':'lost','content':'zero'"));
 	assert_done(fixture, "alice", WRITE("'artifact_id':'lost','content':'one'"));
 	assert_done(fixture, "alice",
@@ -297,10 +267,8 @@ static void code_has_the_author_who_wrote_it(void **state)
 		"\"tester\"");
 }
 
-static void who_made_code_executable_is_its_author(void **state)
+LOST(who_made_code_executable_is_its_author)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'tool','executable':false,'access':'public','code':"
 		      "'function run() end'"));
@@ -314,10 +282,8 @@ static void who_made_code_executable_is_its_author(void **state)
 	assert_non_null(strstr(tool, "\"code_author\":\"bob\""));
 }
 
-static void code_from_before_has_the_author_it_had(void **state)
+LOST(code_from_before_has_the_author_it_had)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'tool','executable':true,'code':'" CODE_1 "'"));
 	assert_done(fixture, "alice", WRITE("'artifact_id':'lost','content':'zero'"));
@@ -329,9 +295,8 @@ static void code_from_before_has_the_author_it_had(void **state)
 	assert_refused(fixture, "reducers/sys.artifact/tool: code_author: expected \"alice\"");
 }
 
-static void a_record_is_still_what_folding_gives(void **state)
+LOST(a_record_is_still_what_folding_gives)
 {
-	struct world_fixture *fixture = *state;
 	char line[64];
 
 	live(fixture);
@@ -344,9 +309,8 @@ static void a_record_is_still_what_folding_gives(void **state)
 	assert_refused(fixture, line);
 }
 
-static void the_result_of_an_action_is_still_what_folding_gives(void **state)
+LOST(the_result_of_an_action_is_still_what_folding_gives)
 {
-	struct world_fixture *fixture = *state;
 	char line[64];
 
 	live(fixture);
@@ -360,10 +324,8 @@ static void the_result_of_an_action_is_still_what_folding_gives(void **state)
 	assert_refused(fixture, line);
 }
 
-static void an_artifact_is_not_deleted_by_the_copy(void **state)
+LOST(an_artifact_is_not_deleted_by_the_copy)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_done(fixture, "alice", WRITE("'artifact_id':'note','content':'kept'"));
 	copy_behind_a_loss(fixture);
 	remove_copy(fixture, "reducers/sys.artifact/note");
@@ -372,35 +334,4 @@ static void an_artifact_is_not_deleted_by_the_copy(void **state)
 		"{\"deleted_at\":1,\"deleted_by\":\"alice\"}\n");
 
 	assert_refused(fixture, "reducers/sys.deleted/note: is not what the journal says");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		LOST(a_grant_is_not_added),
-		LOST(a_grant_is_not_changed),
-		LOST(a_grant_is_not_gone),
-		LOST(a_revoked_grant_does_not_come_back),
-		LOST(a_principal_is_not_added),
-		LOST(an_agent_is_a_principal),
-		LOST(an_agent_that_was_written_again_is_a_principal),
-		LOST(an_agent_that_code_wrote_is_a_principal),
-		LOST(an_agent_that_code_of_others_wrote_is_a_principal),
-		LOST(the_principal_of_an_agent_is_not_gone),
-		LOST(the_principal_of_an_agent_has_the_maker_of_its_line),
-		LOST(an_agent_that_no_line_made_is_not_added),
-		LOST(code_is_not_lost_by_a_write_of_something_else),
-		LOST(a_text_behind_the_lost_one_is_that_of_its_line),
-		LOST(a_text_from_before_the_lost_one_is_what_it_was),
-		LOST(a_text_behind_an_invocation_is_that_of_its_line),
-		LOST(an_artifact_without_content_has_none),
-		LOST(code_has_the_author_who_wrote_it),
-		LOST(who_made_code_executable_is_its_author),
-		LOST(code_from_before_has_the_author_it_had),
-		LOST(a_record_is_still_what_folding_gives),
-		LOST(the_result_of_an_action_is_still_what_folding_gives),
-		LOST(an_artifact_is_not_deleted_by_the_copy),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

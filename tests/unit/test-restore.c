@@ -78,9 +78,8 @@ static void live(struct world_fixture *fixture)
 
 /* --- with the journal --- */
 
-static void a_copy_is_the_same_world(void **state)
+IN_WORLD(a_copy_is_the_same_world)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_BUFFER struct wfs_buffer before = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer after = {0};
 	char id[WFS_WORLD_ID_SIZE + 1];
@@ -107,10 +106,8 @@ static void a_copy_is_the_same_world(void **state)
 	assert_sound(fixture);
 }
 
-static void a_restored_world_goes_on_as_the_first_one_would(void **state)
+IN_WORLD(a_restored_world_goes_on_as_the_first_one_would)
 {
-	struct world_fixture *fixture = *state;
-
 	live(fixture);
 	copy_at(fixture, WFS_HEIGHT_HEAD);
 	tell(fixture, "{'key':'z','op':'random'}");
@@ -156,11 +153,11 @@ static void set_later(struct world_fixture *fixture)
 	tell(fixture, "{'key':'later','op':'set'}");
 }
 
-static void every_height_is_restored(void **state)
+IN_WORLD(every_height_is_restored)
 {
-	live(*state);
+	live(fixture);
 
-	restore_every_height(*state, set_later);
+	restore_every_height(fixture, set_later);
 }
 
 /* Nobody judges here, so it is refused. */
@@ -171,9 +168,8 @@ static void ask_later(struct world_fixture *fixture)
 }
 
 /* Also between an intent and its answer. What was read once is not read again: there is no judge. */
-static void every_height_of_a_world_that_asks_is_restored(void **state)
+ASKING(every_height_of_a_world_that_asks_is_restored)
 {
-	struct world_fixture *fixture = *state;
 	struct asking_judge judge = asking_judge();
 
 	wfs_world_judge(fixture->world, &judge.judge);
@@ -191,9 +187,8 @@ static void every_height_of_a_world_that_asks_is_restored(void **state)
 }
 
 /* Records 3 to 17 are one request. */
-static void a_height_inside_of_a_request_ends_with_a_snapshot_record(void **state)
+IN_WORLD(a_height_inside_of_a_request_ends_with_a_snapshot_record)
 {
-	struct world_fixture *fixture = *state;
 	char copy[256];
 
 	tell(fixture, "{'key':'r','op':'set'}");
@@ -215,10 +210,8 @@ static void a_height_inside_of_a_request_ends_with_a_snapshot_record(void **stat
 	assert_sound(fixture);
 }
 
-static void grants_come_with_the_cells_when_there_is_no_journal(void **state)
+IN_WORLD(grants_come_with_the_cells_when_there_is_no_journal)
 {
-	struct world_fixture *fixture = *state;
-
 	live_with_grants(fixture);
 	copy_state(fixture);
 	assert_false(restore(fixture).history);
@@ -233,18 +226,16 @@ static void grants_come_with_the_cells_when_there_is_no_journal(void **state)
 	assert_sound(fixture);
 }
 
-static void a_new_world_is_restored(void **state)
+IN_WORLD(a_new_world_is_restored)
 {
-	copy_at(*state, WFS_HEIGHT_HEAD);
-	restore(*state);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	restore(fixture);
 
-	assert_sound(*state);
+	assert_sound(fixture);
 }
 
-static void the_files_of_all_records_may_be_there(void **state)
+IN_WORLD(the_files_of_all_records_may_be_there)
 {
-	struct world_fixture *fixture = *state;
-
 	live(fixture);
 	copy_at(fixture, WFS_HEIGHT_HEAD);
 	copy_records(fixture);
@@ -253,10 +244,8 @@ static void the_files_of_all_records_may_be_there(void **state)
 	assert_sound(fixture);
 }
 
-static void more_records_than_one_batch_are_restored(void **state)
+IN_WORLD(more_records_than_one_batch_are_restored)
 {
-	struct world_fixture *fixture = *state;
-
 	tell(fixture, "{'key':'a','op':'emit','n':900}");
 	tell(fixture, "{'key':'b','op':'emit','n':900}");
 	tell(fixture, "{'key':'c','op':'emit','n':900}");
@@ -268,9 +257,8 @@ static void more_records_than_one_batch_are_restored(void **state)
 
 /* --- without it --- */
 
-static void a_state_alone_is_a_world(void **state)
+IN_WORLD(a_state_alone_is_a_world)
 {
-	struct world_fixture *fixture = *state;
 	char id[WFS_WORLD_ID_SIZE + 1];
 
 	live(fixture);
@@ -293,10 +281,8 @@ static void a_state_alone_is_a_world(void **state)
 	assert_sound(fixture);
 }
 
-static void a_state_goes_on(void **state)
+IN_WORLD(a_state_goes_on)
 {
-	struct world_fixture *fixture = *state;
-
 	live(fixture);
 	copy_state(fixture);
 	restore(fixture);
@@ -310,18 +296,16 @@ static void a_state_goes_on(void **state)
 	assert_sound(fixture);
 }
 
-static void a_state_without_cells_is_a_world(void **state)
+IN_WORLD(a_state_without_cells_is_a_world)
 {
-	copy_state(*state);
-	restore(*state);
+	copy_state(fixture);
+	restore(fixture);
 
-	assert_sound(*state);
+	assert_sound(fixture);
 }
 
-static void more_cells_than_one_batch_are_a_state(void **state)
+IN_WORLD(more_cells_than_one_batch_are_a_state)
 {
-	struct world_fixture *fixture = *state;
-
 	for (int i = 0; i < 5; i++) {
 		char value[64];
 
@@ -336,9 +320,8 @@ static void more_cells_than_one_batch_are_a_state(void **state)
 	assert_sound(fixture);
 }
 
-static void a_copy_of_a_state_that_went_on_is_a_state_again(void **state)
+IN_WORLD(a_copy_of_a_state_that_went_on_is_a_state_again)
 {
-	struct world_fixture *fixture = *state;
 	char id[WFS_WORLD_ID_SIZE + 1];
 	char copy[256];
 
@@ -376,9 +359,8 @@ static void collect(struct world_fixture *fixture)
 	assert_int_equal(gc.first_height, height_of(fixture));
 }
 
-static void old_heights_of_a_state_can_be_dropped(void **state)
+IN_WORLD(old_heights_of_a_state_can_be_dropped)
 {
-	struct world_fixture *fixture = *state;
 	struct wfs_view view;
 
 	live(fixture);
@@ -411,9 +393,8 @@ static void old_heights_of_a_state_can_be_dropped(void **state)
 	assert_sound(fixture);
 }
 
-static void a_cell_of_a_baseline_that_is_lost_is_missed(void **state)
+IN_WORLD(a_cell_of_a_baseline_that_is_lost_is_missed)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
 
 	tell(fixture, "{'key':'a','op':'set','n':1}");
@@ -451,9 +432,8 @@ static uint64_t vid_of(struct world_fixture *fixture, const char *reducer, const
 	return version.vid;
 }
 
-static void verify_and_replay_see_a_cell_that_the_baseline_did_not_give(void **state)
+IN_WORLD(verify_and_replay_see_a_cell_that_the_baseline_did_not_give)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_PROBLEMS struct wfs_problems verified = {0};
 	WFS_AUTO_PROBLEMS struct wfs_problems replayed = {0};
 
@@ -473,13 +453,13 @@ static void verify_and_replay_see_a_cell_that_the_baseline_did_not_give(void **s
 
 /* --- refusals --- */
 
-static void a_changed_cell_is_named(void **state)
+IN_WORLD(a_changed_cell_is_named)
 {
-	live(*state);
-	copy_at(*state, WFS_HEIGHT_HEAD);
-	put_copy(*state, "reducers/cell/a", wfs_bytes_text("{\"n\":4.6}\n"));
+	live(fixture);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	put_copy(fixture, "reducers/cell/a", wfs_bytes_text("{\"n\":4.6}\n"));
 
-	assert_refused(*state, "reducers/cell/a: expected sha256:");
+	assert_refused(fixture, "reducers/cell/a: expected sha256:");
 }
 
 /* --- repairing --- */
@@ -492,11 +472,10 @@ static void assert_cause(struct world_fixture *fixture, const char *start, const
 }
 
 /* As rsync leaves a file that changed within a second and kept its size. */
-static void a_copy_with_old_files_of_the_right_size_is_repaired(void **state)
+IN_WORLD(a_copy_with_old_files_of_the_right_size_is_repaired)
 {
 	const struct wfs_restore_options repair = {.repair = true};
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
-	struct world_fixture *fixture = *state;
 	struct wfs_restored restored;
 
 	live(fixture);
@@ -522,11 +501,10 @@ static void a_copy_with_old_files_of_the_right_size_is_repaired(void **state)
 	assert_sound(fixture);
 }
 
-static void a_copy_whose_journal_is_not_whole_is_not_repaired(void **state)
+IN_WORLD(a_copy_whose_journal_is_not_whole_is_not_repaired)
 {
 	const struct wfs_restore_options repair = {.repair = true};
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
-	struct world_fixture *fixture = *state;
 	struct wfs_restored restored;
 
 	live(fixture);
@@ -540,11 +518,10 @@ static void a_copy_whose_journal_is_not_whole_is_not_repaired(void **state)
 	assert_int_equal(restore_with(fixture, &repair, &problems, &restored), -EIO);
 }
 
-static void a_state_alone_is_not_repaired(void **state)
+IN_WORLD(a_state_alone_is_not_repaired)
 {
 	const struct wfs_restore_options repair = {.repair = true};
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
-	struct world_fixture *fixture = *state;
 	struct wfs_restored restored;
 
 	live(fixture);
@@ -556,40 +533,39 @@ static void a_state_alone_is_not_repaired(void **state)
 	assert_int_equal(restore_with(fixture, &repair, &problems, &restored), -EIO);
 }
 
-static void cells_that_are_too_many_and_too_few_are_named(void **state)
+IN_WORLD(cells_that_are_too_many_and_too_few_are_named)
 {
-	live(*state);
-	copy_at(*state, WFS_HEIGHT_HEAD);
-	remove_copy(*state, "reducers/cell/a%2Fb");
-	put_copy(*state, "reducers/cell/b", wfs_bytes_text("{}\n"));
+	live(fixture);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	remove_copy(fixture, "reducers/cell/a%2Fb");
+	put_copy(fixture, "reducers/cell/b", wfs_bytes_text("{}\n"));
 
-	assert_refused(*state, "reducers/cell/a%2Fb: is missing");
-	assert_refused(*state, "reducers/cell/b: is no cell of the world");
+	assert_refused(fixture, "reducers/cell/a%2Fb: is missing");
+	assert_refused(fixture, "reducers/cell/b: is no cell of the world");
 }
 
-static void a_changed_manifest_is_named(void **state)
+IN_WORLD(a_changed_manifest_is_named)
 {
-	copy_at(*state, WFS_HEIGHT_HEAD);
-	put_copy(*state, "manifest", wfs_bytes_text("{}\n"));
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	put_copy(fixture, "manifest", wfs_bytes_text("{}\n"));
 
-	assert_refused(*state, "manifest: ");
+	assert_refused(fixture, "manifest: ");
 }
 
-static void a_missing_module_is_named(void **state)
+IN_WORLD(a_missing_module_is_named)
 {
 	const struct wfs_hash hash = wfs_hash_of(fixture_step_lua, strlen(fixture_step_lua));
 	char name[sizeof("blob/") + WFS_HASH_HEX_SIZE] = "blob/";
 
 	wfs_hash_hex(&hash, name + 5);
-	copy_at(*state, WFS_HEIGHT_HEAD);
-	remove_copy(*state, name);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	remove_copy(fixture, name);
 
-	assert_refused(*state, name);
+	assert_refused(fixture, name);
 }
 
-static void a_record_that_does_not_fold_is_named(void **state)
+IN_WORLD(a_record_that_does_not_fold_is_named)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_BUFFER struct wfs_buffer log = {0};
 
 	tell(fixture, "{'key':'a','op':'set','n':1}");
@@ -610,10 +586,8 @@ static void a_record_that_does_not_fold_is_named(void **state)
 }
 
 /* Nobody's hash covers the last record: it must stand in the copy twice. */
-static void a_last_record_that_nothing_proves_is_named(void **state)
+IN_WORLD(a_last_record_that_nothing_proves_is_named)
 {
-	struct world_fixture *fixture = *state;
-
 	tell(fixture, "{'key':'a','op':'set','n':1}");
 	tell(fixture, "{'key':'a','op':'set','n':2}");
 	copy_at(fixture, WFS_HEIGHT_HEAD);
@@ -629,10 +603,8 @@ static void a_last_record_that_nothing_proves_is_named(void **state)
 	assert_refused(fixture, "journal/3.json: is missing");
 }
 
-static void a_missing_log_is_named(void **state)
+IN_WORLD(a_missing_log_is_named)
 {
-	struct world_fixture *fixture = *state;
-
 	copy_at(fixture, WFS_HEIGHT_HEAD);
 	copy_records(fixture);
 	remove_copy(fixture, "journal/log.jsonl");
@@ -640,9 +612,8 @@ static void a_missing_log_is_named(void **state)
 	assert_refused(fixture, "journal/log.jsonl: is missing");
 }
 
-static void a_log_that_ends_with_a_whole_record_too_early_is_named(void **state)
+IN_WORLD(a_log_that_ends_with_a_whole_record_too_early_is_named)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_BUFFER struct wfs_buffer log = {0};
 
 	tell(fixture, "{'key':'a','op':'set','n':1}");
@@ -657,10 +628,9 @@ static void a_log_that_ends_with_a_whole_record_too_early_is_named(void **state)
 	assert_refused(fixture, "journal/log.jsonl: ends with record 1, expected 2");
 }
 
-static void a_changed_last_record_is_named(void **state)
+IN_WORLD(a_changed_last_record_is_named)
 {
 	static const char *const parts[] = {"\"at_ns\":17", "\"principal\":\"tester\""};
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_BUFFER struct wfs_buffer log = {0};
 
 	assert_int_equal(send_event(fixture, "test/None@1", "1"), 0);
@@ -685,46 +655,43 @@ static void a_changed_last_record_is_named(void **state)
 	assert_refused(fixture, "journal/head: is missing");
 }
 
-static void a_readme_that_no_version_shows_is_named(void **state)
+IN_WORLD(a_readme_that_no_version_shows_is_named)
 {
-	struct world_fixture *fixture = *state;
-
 	copy_at(fixture, WFS_HEIGHT_HEAD);
 	put_copy(fixture, "README", wfs_bytes_text("This is a wurld.\n"));
 
 	assert_refused(fixture, "README: expected sha256:");
 }
 
-static void a_state_that_is_no_document_is_named(void **state)
+IN_WORLD(a_state_that_is_no_document_is_named)
 {
-	tell(*state, "{'key':'a','op':'set','n':1}");
-	copy_state(*state);
-	put_copy(*state, "reducers/cell/a", wfs_bytes_text("{\"n\": 1}\n"));
+	tell(fixture, "{'key':'a','op':'set','n':1}");
+	copy_state(fixture);
+	put_copy(fixture, "reducers/cell/a", wfs_bytes_text("{\"n\": 1}\n"));
 
-	assert_refused(*state, "reducers/cell/a: expected sha256:");
+	assert_refused(fixture, "reducers/cell/a: expected sha256:");
 }
 
-static void a_key_of_a_reducer_without_keys_is_named(void **state)
+IN_WORLD(a_key_of_a_reducer_without_keys_is_named)
 {
-	copy_state(*state);
-	put_copy(*state, "reducers/total/a", wfs_bytes_text("{}\n"));
+	copy_state(fixture);
+	put_copy(fixture, "reducers/total/a", wfs_bytes_text("{}\n"));
 
-	assert_refused(*state, "reducers/total/a: is no file of a tree");
+	assert_refused(fixture, "reducers/total/a: is no file of a tree");
 }
 
 /* --- other ends --- */
 
-static void an_end_at_any_look_leaves_nothing(void **state)
+IN_WORLD(an_end_at_any_look_leaves_nothing)
 {
-	live(*state);
-	copy_at(*state, WFS_HEIGHT_HEAD);
+	live(fixture);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
 
-	assert_ends_leave_nothing(*state);
+	assert_ends_leave_nothing(fixture);
 }
 
-static void a_full_store_leaves_nothing(void **state)
+IN_WORLD(a_full_store_leaves_nothing)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
 	const struct wfs_restore_options options = {.map_size_bytes = UINT64_C(64) * 4096};
 	struct wfs_restored restored;
@@ -743,9 +710,8 @@ static void a_full_store_leaves_nothing(void **state)
 	assert_int_equal(count_names(fixture->root), names);
 }
 
-static void a_directory_that_is_not_empty_is_refused(void **state)
+IN_WORLD(a_directory_that_is_not_empty_is_refused)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
 	const struct wfs_restore_options options = {.progress = NULL};
 	struct wfs_restored restored;
@@ -758,47 +724,4 @@ static void a_directory_that_is_not_empty_is_refused(void **state)
 				 &fixture->error),
 		-EEXIST);
 	assert_int_equal(fixture->error.code, WFS_E_ALREADY_EXISTS);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_WORLD(a_copy_is_the_same_world),
-		IN_WORLD(a_restored_world_goes_on_as_the_first_one_would),
-		IN_WORLD(every_height_is_restored),
-		ASKING(every_height_of_a_world_that_asks_is_restored),
-		IN_WORLD(a_height_inside_of_a_request_ends_with_a_snapshot_record),
-		IN_WORLD(grants_come_with_the_cells_when_there_is_no_journal),
-		IN_WORLD(a_new_world_is_restored),
-		IN_WORLD(the_files_of_all_records_may_be_there),
-		IN_WORLD(more_records_than_one_batch_are_restored),
-		IN_WORLD(a_state_alone_is_a_world),
-		IN_WORLD(a_state_goes_on),
-		IN_WORLD(a_state_without_cells_is_a_world),
-		IN_WORLD(more_cells_than_one_batch_are_a_state),
-		IN_WORLD(a_copy_of_a_state_that_went_on_is_a_state_again),
-		IN_WORLD(old_heights_of_a_state_can_be_dropped),
-		IN_WORLD(a_cell_of_a_baseline_that_is_lost_is_missed),
-		IN_WORLD(verify_and_replay_see_a_cell_that_the_baseline_did_not_give),
-		IN_WORLD(a_changed_cell_is_named),
-		IN_WORLD(a_copy_with_old_files_of_the_right_size_is_repaired),
-		IN_WORLD(a_copy_whose_journal_is_not_whole_is_not_repaired),
-		IN_WORLD(a_state_alone_is_not_repaired),
-		IN_WORLD(cells_that_are_too_many_and_too_few_are_named),
-		IN_WORLD(a_changed_manifest_is_named),
-		IN_WORLD(a_missing_module_is_named),
-		IN_WORLD(a_record_that_does_not_fold_is_named),
-		IN_WORLD(a_last_record_that_nothing_proves_is_named),
-		IN_WORLD(a_missing_log_is_named),
-		IN_WORLD(a_log_that_ends_with_a_whole_record_too_early_is_named),
-		IN_WORLD(a_changed_last_record_is_named),
-		IN_WORLD(a_readme_that_no_version_shows_is_named),
-		IN_WORLD(a_state_that_is_no_document_is_named),
-		IN_WORLD(a_key_of_a_reducer_without_keys_is_named),
-		IN_WORLD(an_end_at_any_look_leaves_nothing),
-		IN_WORLD(a_full_store_leaves_nothing),
-		IN_WORLD(a_directory_that_is_not_empty_is_refused),
-	};
-
-	return cmocka_run_group_tests_name("restore", tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is dropped when rights change, in which order, and what becomes of it when that fails. Linux,
  * the teller and the session are the wrapped functions. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -176,14 +171,15 @@ static int teardown(void **state)
 	return 0;
 }
 
+#define REVOKE(name) TEST_WITH(name, void *state, setup, teardown)
+
 static void change(void)
 {
 	fixture->watcher->changed(fixture->watcher);
 }
 
-static void pages_come_before_names_and_names_before_listings(void **state)
+REVOKE(pages_come_before_names_and_names_before_listings)
 {
-	(void)state;
 	wfs_known_add(fixture->known, cells(), file(5), "a");
 
 	change();
@@ -194,9 +190,8 @@ static void pages_come_before_names_and_names_before_listings(void **state)
 	assert_int_equal(fixture->ended, 0);
 }
 
-static void of_a_directory_the_listing_goes_last(void **state)
+REVOKE(of_a_directory_the_listing_goes_last)
 {
-	(void)state;
 	wfs_known_add(fixture->known, FUSE_ROOT_ID, cells(), "cells");
 
 	change();
@@ -206,9 +201,8 @@ static void of_a_directory_the_listing_goes_last(void **state)
 		"contents:root entry:_ contents:directory");
 }
 
-static void each_name_of_a_file_is_dropped(void **state)
+REVOKE(each_name_of_a_file_is_dropped)
 {
-	(void)state;
 	wfs_known_add(fixture->known, cells(), file(5), "a");
 	wfs_known_add(fixture->known, cells() + 1, file(5), "b");
 
@@ -218,9 +212,8 @@ static void each_name_of_a_file_is_dropped(void **state)
 	assert_non_null(strstr(fixture->told, "entry:b"));
 }
 
-static void what_linux_has_forgotten_need_not_be_dropped(void **state)
+REVOKE(what_linux_has_forgotten_need_not_be_dropped)
 {
-	(void)state;
 	wfs_known_add(fixture->known, cells(), file(5), "a");
 	wfs_known_forget(fixture->known, file(5), 1);
 
@@ -229,11 +222,10 @@ static void what_linux_has_forgotten_need_not_be_dropped(void **state)
 	assert_string_equal(fixture->told, " settle: attributes:root log: entry:_ contents:root");
 }
 
-static void the_nested_control_files_stay_mounted(void **state)
+REVOKE(the_nested_control_files_stay_mounted)
 {
 	const struct wfs_node ctl = {.kind = WFS_NODE_DIRECTORY, .directory = WFS_DIRECTORY_CTL};
 
-	(void)state;
 	fixture->tree.ctl_directory = true;
 	wfs_known_add(fixture->known, FUSE_ROOT_ID, wfs_ino_encode(&ctl), "ctl");
 	wfs_known_add(fixture->known, cells(), file(5), "ctl");
@@ -245,9 +237,8 @@ static void the_nested_control_files_stay_mounted(void **state)
 	assert_null(strstr(first + 1, "entry:ctl"));
 }
 
-static void who_looks_up_again_does_not_keep_it_going(void **state)
+REVOKE(who_looks_up_again_does_not_keep_it_going)
 {
-	(void)state;
 	fixture->looks_up = true;
 	wfs_known_add(fixture->known, cells(), file(5), "a");
 
@@ -256,9 +247,8 @@ static void who_looks_up_again_does_not_keep_it_going(void **state)
 	assert_int_equal(fixture->lookups, 1);
 }
 
-static void what_linux_does_not_know_is_no_failure(void **state)
+REVOKE(what_linux_does_not_know_is_no_failure)
 {
-	(void)state;
 	fixture->failing = "entry:a";
 	fixture->failure = -ENOENT;
 	wfs_known_add(fixture->known, cells(), file(5), "a");
@@ -269,12 +259,11 @@ static void what_linux_does_not_know_is_no_failure(void **state)
 	assert_int_equal(fixture->ended, 0);
 }
 
-static void a_mount_that_cannot_be_told_is_ended_and_shows_no_pages(void **state)
+REVOKE(a_mount_that_cannot_be_told_is_ended_and_shows_no_pages)
 {
 	static const char *const words[] = {"attributes:root", "contents:file5", "log:", "entry:a",
 		"entry:_", "contents:root", "attributes:file5"};
 
-	(void)state;
 	fixture->failure = -ENOMEM;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(words); i++) {
 		print_message("'%s' fails\n", words[i]);
@@ -290,9 +279,8 @@ static void a_mount_that_cannot_be_told_is_ended_and_shows_no_pages(void **state
 }
 
 /* It has ended the mount itself, now or before. */
-static void a_teller_that_was_given_up_shows_no_pages(void **state)
+REVOKE(a_teller_that_was_given_up_shows_no_pages)
 {
-	(void)state;
 	fixture->failing = "entry:a";
 	fixture->failure = -ECANCELED;
 	wfs_known_add(fixture->known, cells(), file(5), "a");
@@ -304,32 +292,11 @@ static void a_teller_that_was_given_up_shows_no_pages(void **state)
 		" settle: attributes:root contents:file5 log: entry:a contents-here:file5");
 }
 
-static void to_make_room_names_are_dropped_and_nothing_else(void **state)
+REVOKE(to_make_room_names_are_dropped_and_nothing_else)
 {
-	(void)state;
 	wfs_known_add(fixture->known, cells(), file(5), "a");
 
 	wfs_revoke_make_room(&fixture->revoke);
 
 	assert_string_equal(fixture->told, " entry:a");
-}
-
-#define REVOKE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		REVOKE(pages_come_before_names_and_names_before_listings),
-		REVOKE(of_a_directory_the_listing_goes_last),
-		REVOKE(each_name_of_a_file_is_dropped),
-		REVOKE(what_linux_has_forgotten_need_not_be_dropped),
-		REVOKE(the_nested_control_files_stay_mounted),
-		REVOKE(who_looks_up_again_does_not_keep_it_going),
-		REVOKE(what_linux_does_not_know_is_no_failure),
-		REVOKE(a_mount_that_cannot_be_told_is_ended_and_shows_no_pages),
-		REVOKE(to_make_room_names_are_dropped_and_nothing_else),
-		REVOKE(a_teller_that_was_given_up_shows_no_pages),
-	};
-
-	return cmocka_run_group_tests_name("revoke", tests, NULL, NULL);
 }

@@ -59,30 +59,28 @@ static enum wfs_error_code code_of(const struct wfs_rights *rights, enum wfs_eff
 	return judge(rights, effect).code;
 }
 
-static void who_holds_nothing_may_do_nothing(void **state)
+TEST(who_holds_nothing_may_do_nothing)
 {
 	WFS_AUTO_RIGHTS struct wfs_rights *rights =
 		rights_of("{'g':{'cap':'sys/admin@1','params':{},'to':'bob'}}", NULL);
 
-	(void)state;
 	for (int effect = 0; effect < WFS_EFFECT_COUNT; effect++)
 		assert_int_equal(code_of(rights, (enum wfs_effect)effect), WFS_E_NOT_AUTHORIZED);
 	assert_false(wfs_rights_see_all(rights));
 }
 
-static void a_grant_covers_the_effects_of_its_type(void **state)
+TEST(a_grant_covers_the_effects_of_its_type)
 {
 	WFS_AUTO_RIGHTS struct wfs_rights *rights =
 		rights_of("{'g':{'cap':'sys/query@1','params':{}}}", NULL);
 
-	(void)state;
 	assert_int_equal(code_of(rights, WFS_EFFECT_INTROSPECT_MANIFEST), WFS_OK);
 	assert_int_equal(code_of(rights, WFS_EFFECT_BLOB_GET), WFS_E_NOT_AUTHORIZED);
 	assert_int_equal(code_of(rights, WFS_EFFECT_EVENT_EMIT), WFS_E_NOT_AUTHORIZED);
 	assert_true(wfs_rights_see_all(rights));
 }
 
-static void a_grant_ends_at_its_time(void **state)
+TEST(a_grant_ends_at_its_time)
 {
 	WFS_AUTO_RIGHTS struct wfs_rights *rights =
 		rights_of("{'g':{'cap':'sys/query@1','params':{},'expires_at_ns':1500}}", NULL);
@@ -91,7 +89,6 @@ static void a_grant_ends_at_its_time(void **state)
 	const struct wfs_path root = {.count = 0};
 	struct wfs_error error;
 
-	(void)state;
 	assert_int_equal(wfs_rights_judge(rights, &question).code, WFS_OK);
 	assert_int_equal(wfs_rights_coverage(rights, root, 1499), WFS_COVERAGE_WHOLE);
 	assert_false(wfs_rights_see_all(rights));
@@ -105,7 +102,7 @@ static void a_grant_ends_at_its_time(void **state)
 	assert_non_null(strstr(error.message, "'g' of 'alice' expired at 1970-01-01T00:00:00Z"));
 }
 
-static void grants_add_up(void **state)
+TEST(grants_add_up)
 {
 	WFS_AUTO_RIGHTS struct wfs_rights *rights =
 		rights_of("{'a':{'cap':'sys/query@1','params':{'scope':['reducers/a']}},"
@@ -114,7 +111,6 @@ static void grants_add_up(void **state)
 	struct wfs_bytes names[] = {
 		wfs_bytes_text("reducers"), wfs_bytes_text("a"), wfs_bytes_text("xy")};
 
-	(void)state;
 	assert_int_equal(
 		wfs_rights_coverage(rights, (struct wfs_path){names, 2}, NOW), WFS_COVERAGE_WHOLE);
 	names[1] = wfs_bytes_text("b");
@@ -127,7 +123,7 @@ static void grants_add_up(void **state)
 		wfs_rights_coverage(rights, (struct wfs_path){names, 2}, NOW), WFS_COVERAGE_NONE);
 }
 
-static void what_is_no_grant_grants_nothing(void **state)
+TEST(what_is_no_grant_grants_nothing)
 {
 	WFS_AUTO_RIGHTS struct wfs_rights *rights =
 		rights_of("{'a':{'cap':'sys/query@1','params':{'scope':['a//b']}},"
@@ -136,25 +132,23 @@ static void what_is_no_grant_grants_nothing(void **state)
 			  "'d':{'cap':'sys/query@1','params':{},'expires_at_ns':'never'}}",
 			NULL);
 
-	(void)state;
 	assert_int_equal(code_of(rights, WFS_EFFECT_INTROSPECT_MANIFEST), WFS_E_NOT_AUTHORIZED);
 }
 
-static void named_actions_only_are_covered(void **state)
+TEST(named_actions_only_are_covered)
 {
 	WFS_AUTO_RIGHTS struct wfs_rights *rights =
 		rights_of("{'g':{'cap':'sys/act@1','params':{'actions':['noop']}}}", NULL);
 	WFS_AUTO_RIGHTS struct wfs_rights *events =
 		rights_of("{'g':{'cap':'sys/act@1','params':{'actions':['event.emit']}}}", NULL);
 
-	(void)state;
 	assert_int_equal(code_of(rights, WFS_EFFECT_ACTION_NOOP), WFS_OK);
 	assert_int_equal(code_of(rights, WFS_EFFECT_EVENT_EMIT), WFS_E_NOT_AUTHORIZED);
 	assert_int_equal(code_of(events, WFS_EFFECT_ACTION_NOOP), WFS_E_NOT_AUTHORIZED);
 	assert_int_equal(code_of(events, WFS_EFFECT_EVENT_EMIT), WFS_OK);
 }
 
-static void a_budget_is_charged_until_it_is_used_up(void **state)
+TEST(a_budget_is_charged_until_it_is_used_up)
 {
 	WFS_AUTO_RIGHTS struct wfs_rights *some =
 		rights_of("{'a':{'cap':'sys/act@1','params':{},'budget':{'calls':2},"
@@ -169,7 +163,6 @@ static void a_budget_is_charged_until_it_is_used_up(void **state)
 			  "'used':{'calls':2,'tokens':0}},'b':{'cap':'sys/act@1','params':{}}}",
 			NULL);
 
-	(void)state;
 	assert_true(judge(some, WFS_EFFECT_EVENT_EMIT).charged);
 	assert_int_equal(code_of(some, WFS_EFFECT_EVENT_EMIT), WFS_OK);
 	assert_int_equal(code_of(none, WFS_EFFECT_EVENT_EMIT), WFS_E_QUOTA_EXCEEDED);
@@ -180,7 +173,7 @@ static void a_budget_is_charged_until_it_is_used_up(void **state)
 
 #define ALL_QUERIES "{'g':{'cap':'sys/query@1','params':{}}}"
 
-static void the_first_rule_that_fits_decides(void **state)
+TEST(the_first_rule_that_fits_decides)
 {
 	WFS_AUTO_RIGHTS struct wfs_rights *rights = rights_of(ALL_QUERIES,
 		"[{'when':{'effect':'introspect.manifest','principal':'bob'},'decision':'deny'},"
@@ -191,7 +184,6 @@ static void the_first_rule_that_fits_decides(void **state)
 	const struct wfs_verdict verdict = wfs_rights_judge(rights, &question);
 	struct wfs_error error;
 
-	(void)state;
 	assert_int_equal(code_of(rights, WFS_EFFECT_INTROSPECT_MANIFEST), WFS_OK);
 	assert_int_equal(verdict.code, WFS_E_POLICY_DENIED);
 	assert_int_equal(verdict.rule_index, 1);
@@ -201,7 +193,7 @@ static void the_first_rule_that_fits_decides(void **state)
 	assert_false(wfs_rights_see_all(rights));
 }
 
-static void a_rule_about_a_reducer_is_about_no_other_effect(void **state)
+TEST(a_rule_about_a_reducer_is_about_no_other_effect)
 {
 	WFS_AUTO_RIGHTS struct wfs_rights *some =
 		rights_of(ALL_QUERIES, "[{'when':{'reducer':'lib*'},'decision':'allow'}]");
@@ -210,7 +202,6 @@ static void a_rule_about_a_reducer_is_about_no_other_effect(void **state)
 	WFS_AUTO_RIGHTS struct wfs_rights *artifacts =
 		rights_of(ALL_QUERIES, "[{'when':{'artifact':'*'},'decision':'allow'}]");
 
-	(void)state;
 	assert_int_equal(code_of(some, WFS_EFFECT_INTROSPECT_LIST_CELLS), WFS_OK);
 	assert_int_equal(code_of(some, WFS_EFFECT_INTROSPECT_REDUCER_STATE), WFS_OK);
 	assert_int_equal(code_of(some, WFS_EFFECT_INTROSPECT_MANIFEST), WFS_E_POLICY_DENIED);
@@ -220,7 +211,7 @@ static void a_rule_about_a_reducer_is_about_no_other_effect(void **state)
 	assert_int_equal(code_of(artifacts, WFS_EFFECT_INTROSPECT_LIST_CELLS), WFS_E_POLICY_DENIED);
 }
 
-static void what_no_rule_fits_is_denied(void **state)
+TEST(what_no_rule_fits_is_denied)
 {
 	WFS_AUTO_RIGHTS struct wfs_rights *rights =
 		rights_of(ALL_QUERIES, "[{'when':{'principal':'bob'},'decision':'allow'}]");
@@ -229,14 +220,13 @@ static void what_no_rule_fits_is_denied(void **state)
 	const struct wfs_verdict verdict = wfs_rights_judge(rights, &question);
 	struct wfs_error error;
 
-	(void)state;
 	assert_int_equal(verdict.code, WFS_E_POLICY_DENIED);
 	assert_true(verdict.rule_index == SIZE_MAX);
 	assert_int_equal(wfs_rights_explain(rights, &question, &verdict, &error), -EACCES);
 	assert_non_null(strstr(error.message, "no rule of the policy 'test/Policy@1' allows"));
 }
 
-static void a_rule_about_a_reducer_is_about_that_one(void **state)
+TEST(a_rule_about_a_reducer_is_about_that_one)
 {
 	WFS_AUTO_RIGHTS struct wfs_rights *rights = rights_of(ALL_QUERIES,
 		"[{'when':{'reducer':'secret*'},'decision':'deny'},{'when':{},'decision':'allow'}"
@@ -244,7 +234,6 @@ static void a_rule_about_a_reducer_is_about_that_one(void **state)
 	struct wfs_question question = {
 		.effect = WFS_EFFECT_INTROSPECT_REDUCER_STATE, .now_ns = NOW, .reducer = "secrets"};
 
-	(void)state;
 	assert_int_equal(code_of(rights, WFS_EFFECT_INTROSPECT_REDUCER_STATE), WFS_OK);
 	assert_int_equal(wfs_rights_judge(rights, &question).code, WFS_E_POLICY_DENIED);
 	question.reducer = "public";
@@ -252,7 +241,7 @@ static void a_rule_about_a_reducer_is_about_that_one(void **state)
 	assert_false(wfs_rights_see_all(rights));
 }
 
-static void only_what_shows_something_makes_rights_differ(void **state)
+TEST(only_what_shows_something_makes_rights_differ)
 {
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = manifest_with(NULL);
 	static const char *const texts[] = {
@@ -270,7 +259,6 @@ static void only_what_shows_something_makes_rights_differ(void **state)
 	};
 	struct wfs_rights *rights[WFS_ARRAY_COUNT(texts)];
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(texts); i++) {
 		WFS_AUTO_JSON json_t *grants = json_of(texts[i]);
 
@@ -305,7 +293,7 @@ static const struct {
 	{"{'cap':'sys/act@1','params':{}}", -EACCES},
 };
 
-static void a_part_of_what_is_held_can_be_passed_on(void **state)
+TEST(a_part_of_what_is_held_can_be_passed_on)
 {
 	WFS_AUTO_RIGHTS struct wfs_rights *rights = rights_of(
 		"{'q':{'cap':'sys/query@1','params':{'scope':['reducers/a']},'expires_at_ns':2000},"
@@ -314,7 +302,6 @@ static void a_part_of_what_is_held_can_be_passed_on(void **state)
 		NULL);
 	const struct wfs_question question = {.effect = WFS_EFFECT_WORLD_GRANT, .now_ns = NOW};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(parts); i++) {
 		WFS_AUTO_JSON json_t *part = json_of(parts[i].part);
 		struct wfs_verdict verdict = {.code = WFS_OK};
@@ -330,7 +317,7 @@ static void a_part_of_what_is_held_can_be_passed_on(void **state)
 	}
 }
 
-static void the_policy_is_asked_before_something_is_passed_on(void **state)
+TEST(the_policy_is_asked_before_something_is_passed_on)
 {
 	WFS_AUTO_RIGHTS struct wfs_rights *rights = rights_of(ALL_QUERIES,
 		"[{'when':{'effect':'world.grant'},'decision':'deny'},{'when':{},'decision':'allow'"
@@ -341,7 +328,6 @@ static void the_policy_is_asked_before_something_is_passed_on(void **state)
 	struct wfs_error error;
 	const char *from = NULL;
 
-	(void)state;
 	assert_int_equal(
 		wfs_rights_cover(rights, &question, part, &verdict, &from, &error), -EACCES);
 	assert_int_equal(verdict.code, WFS_E_POLICY_DENIED);
@@ -349,7 +335,7 @@ static void the_policy_is_asked_before_something_is_passed_on(void **state)
 	assert_null(from);
 }
 
-static void what_was_passed_on_shares_budgets(void **state)
+TEST(what_was_passed_on_shares_budgets)
 {
 	WFS_AUTO_RIGHTS struct wfs_rights *some =
 		rights_of("{'a':{'cap':'sys/act@1','params':{},'budget':{'calls':2}},"
@@ -363,13 +349,12 @@ static void what_was_passed_on_shares_budgets(void **state)
 			  "'c':{'cap':'sys/act@1','params':{},'from':'b'}}",
 			NULL);
 
-	(void)state;
 	assert_true(judge(some, WFS_EFFECT_EVENT_EMIT).charged);
 	assert_int_equal(code_of(none, WFS_EFFECT_EVENT_EMIT), WFS_E_QUOTA_EXCEEDED);
 	assert_string_equal(judge(none, WFS_EFFECT_EVENT_EMIT).grant, "c");
 }
 
-static void an_own_grant_is_taken_before_one_that_was_passed_on(void **state)
+TEST(an_own_grant_is_taken_before_one_that_was_passed_on)
 {
 	WFS_AUTO_RIGHTS struct wfs_rights *both =
 		rights_of("{'a':{'cap':'sys/act@1','params':{},'to':'bob'},"
@@ -383,19 +368,17 @@ static void an_own_grant_is_taken_before_one_that_was_passed_on(void **state)
 			  "'used':{'calls':2,'tokens':0}}}",
 			NULL);
 
-	(void)state;
 	assert_string_equal(judge(both, WFS_EFFECT_EVENT_EMIT).grant, "c");
 	assert_string_equal(judge(spent, WFS_EFFECT_EVENT_EMIT).grant, "b");
 }
 
 /* A name can be given again, to a grant of which what was passed on is no part. */
-static void what_was_passed_on_is_never_more(void **state)
+TEST(what_was_passed_on_is_never_more)
 {
 	static const char *const above[] = {"'params':{'scope':['reducers/a']}",
 		"'params':{},'expires_at_ns':1500", "'params':{},'from':'gone'",
 		"'params':{},'from':'b'"};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(above); i++) {
 		WFS_AUTO_BUFFER struct wfs_buffer grants = {0};
 
@@ -412,7 +395,7 @@ static void what_was_passed_on_is_never_more(void **state)
 }
 
 /* Whoever may pass something on can make as many as a world has. */
-static void very_many_grants_are_compared_in_a_moment(void **state)
+TEST(very_many_grants_are_compared_in_a_moment)
 {
 	enum { MANY = 50000 };
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = manifest_with(NULL);
@@ -421,7 +404,6 @@ static void very_many_grants_are_compared_in_a_moment(void **state)
 	WFS_AUTO_RIGHTS struct wfs_rights *after = NULL;
 	char name[sizeof("g50000")];
 
-	(void)state;
 	for (int i = 0; i < MANY; i++) {
 		snprintf(name, sizeof(name), "g%d", i);
 		json_object_set_new(grants, name,
@@ -433,30 +415,4 @@ static void very_many_grants_are_compared_in_a_moment(void **state)
 	const int64_t begin_ns = wfs_clock_monotonic_ns();
 	assert_true(wfs_rights_see_the_same(before, after));
 	assert_in_range(wfs_clock_monotonic_ns() - begin_ns, 0, INT64_C(2000000000));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_holds_nothing_may_do_nothing),
-		cmocka_unit_test(a_grant_covers_the_effects_of_its_type),
-		cmocka_unit_test(a_grant_ends_at_its_time),
-		cmocka_unit_test(grants_add_up),
-		cmocka_unit_test(what_is_no_grant_grants_nothing),
-		cmocka_unit_test(named_actions_only_are_covered),
-		cmocka_unit_test(a_budget_is_charged_until_it_is_used_up),
-		cmocka_unit_test(the_first_rule_that_fits_decides),
-		cmocka_unit_test(a_rule_about_a_reducer_is_about_no_other_effect),
-		cmocka_unit_test(what_no_rule_fits_is_denied),
-		cmocka_unit_test(a_rule_about_a_reducer_is_about_that_one),
-		cmocka_unit_test(only_what_shows_something_makes_rights_differ),
-		cmocka_unit_test(a_part_of_what_is_held_can_be_passed_on),
-		cmocka_unit_test(the_policy_is_asked_before_something_is_passed_on),
-		cmocka_unit_test(what_was_passed_on_shares_budgets),
-		cmocka_unit_test(an_own_grant_is_taken_before_one_that_was_passed_on),
-		cmocka_unit_test(what_was_passed_on_is_never_more),
-		cmocka_unit_test(very_many_grants_are_compared_in_a_moment),
-	};
-
-	return cmocka_run_group_tests_name("rights", tests, NULL, NULL);
 }

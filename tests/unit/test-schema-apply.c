@@ -4,9 +4,8 @@
 
 #include "kernel/base/clock.h"
 
-static void contains_counts_the_items_that_fit(void **state)
+TEST(contains_counts_the_items_that_fit)
 {
-	(void)state;
 	const char *two = "{'contains':{'type':'string'},'minContains':2,'maxContains':3}";
 
 	assert_fits(two, "['a',1,'b']");
@@ -23,9 +22,8 @@ static void contains_counts_the_items_that_fit(void **state)
 		"items");
 }
 
-static void members_by_pattern_fit_the_schema_of_each(void **state)
+TEST(members_by_pattern_fit_the_schema_of_each)
 {
-	(void)state;
 	const char *schema = "{'properties':{'xa':{'minimum':0}},'patternProperties':{"
 			     "'^x':{'type':'integer'},'b$':{'maximum':9},'^no':false},"
 			     "'additionalProperties':{'type':'null'}}";
@@ -42,18 +40,16 @@ static void members_by_pattern_fit_the_schema_of_each(void **state)
 		"at byte 1\n");
 }
 
-static void names_of_members_fit_a_schema(void **state)
+TEST(names_of_members_fit_a_schema)
 {
-	(void)state;
 	const char *schema = "{'propertyNames':{'pattern':'^[a-z]+$'}}";
 
 	assert_fits(schema, "{'a':1,'bc':2}");
 	assert_violates(schema, "{'a':1,'B':2}", "at /B: expected another name (propertyNames)");
 }
 
-static void members_bring_others_with_them(void **state)
+TEST(members_bring_others_with_them)
 {
-	(void)state;
 	const char *names = "{'dependentRequired':{'card':['address','name']}}";
 	const char *schemas = "{'dependentSchemas':{'card':{'required':['name']}}}";
 
@@ -71,9 +67,8 @@ static void members_bring_others_with_them(void **state)
 		"/dependentSchemas: expected object, got integer 1\n");
 }
 
-static void a_condition_chooses_what_applies(void **state)
+TEST(a_condition_chooses_what_applies)
 {
-	(void)state;
 	const char *schema = "{'if':{'type':'string'},'then':{'minLength':2},'else':{'minimum':2}}";
 
 	assert_fits(schema, "'ab'");
@@ -84,9 +79,8 @@ static void a_condition_chooses_what_applies(void **state)
 	assert_fits("{'then':false,'else':false}", "1");
 }
 
-static void what_no_schema_looked_at_is_unevaluated(void **state)
+TEST(what_no_schema_looked_at_is_unevaluated)
 {
-	(void)state;
 	const char *members = "{'allOf':[{'properties':{'a':true}}],'anyOf':[{'required':['b'],"
 			      "'properties':{'b':true}},true],'unevaluatedProperties':false}";
 	const char *items = "{'prefixItems':[true],'contains':{'type':'string'},"
@@ -113,12 +107,11 @@ static void assert_ends(json_t *definition, const json_t *value, int expected)
 }
 
 /* Each branch keeps an account of its own, of each item. */
-static void accounts_of_many_branches_are_steps(void **state)
+TEST(accounts_of_many_branches_are_steps)
 {
 	WFS_AUTO_JSON json_t *array = json_array();
 	json_t *definition = json_pack("{s:[], s:b}", "anyOf", "unevaluatedItems", 0);
 	json_t *branches = json_object_get(definition, "anyOf");
-	(void)state;
 	for (int i = 0; i < 500000; i++)
 		json_array_append_new(array, json_null());
 	for (int i = 0; i < WFS_SCHEMA_COUNT_MAX - 4; i++)
@@ -129,13 +122,12 @@ static void accounts_of_many_branches_are_steps(void **state)
 }
 
 /* Each pattern is tried on each name. */
-static void patterns_of_names_are_steps(void **state)
+TEST(patterns_of_names_are_steps)
 {
 	WFS_AUTO_JSON json_t *object = json_object();
 	json_t *definition = json_pack("{s:{}}", "patternProperties");
 	json_t *groups = json_object_get(definition, "patternProperties");
 	char name[32];
-	(void)state;
 	for (int i = 0; i < 100000; i++) {
 		snprintf(name, sizeof(name), "member-%d", i);
 		json_object_set_new(object, name, json_null());
@@ -148,14 +140,13 @@ static void patterns_of_names_are_steps(void **state)
 	assert_ends(definition, object, -EINVAL);
 }
 
-static void patterns_of_names_count_as_patterns(void **state)
+TEST(patterns_of_names_count_as_patterns)
 {
 	WFS_AUTO_JSON json_t *definition = json_pack("{s:{}}", "patternProperties");
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
 	json_t *groups = json_object_get(definition, "patternProperties");
 	struct wfs_schema *schema = NULL;
 	char name[32];
-	(void)state;
 	for (int i = 0; i <= WFS_SCHEMA_PATTERNS_MAX; i++) {
 		snprintf(name, sizeof(name), "%d", i);
 		json_object_set_new(groups, name, json_true());
@@ -167,33 +158,14 @@ static void patterns_of_names_count_as_patterns(void **state)
 }
 
 /* The value asks for a hundred schemas inside one another at each of a hundred levels. */
-static void schemas_inside_one_another_are_bounded(void **state)
+TEST(schemas_inside_one_another_are_bounded)
 {
 	json_t *definition = json_pack("{s:{s:s}}", "items", "$ref", "#");
 	WFS_AUTO_JSON json_t *array = json_array();
-	(void)state;
 	for (int i = 0; i < 60; i++)
 		definition = json_pack("{s:[o]}", "allOf", definition);
 	for (int i = 0; i < 100; i++)
 		array = json_pack("[o]", array);
 
 	assert_ends(definition, array, -EINVAL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(contains_counts_the_items_that_fit),
-		cmocka_unit_test(members_by_pattern_fit_the_schema_of_each),
-		cmocka_unit_test(names_of_members_fit_a_schema),
-		cmocka_unit_test(members_bring_others_with_them),
-		cmocka_unit_test(a_condition_chooses_what_applies),
-		cmocka_unit_test(what_no_schema_looked_at_is_unevaluated),
-		cmocka_unit_test(accounts_of_many_branches_are_steps),
-		cmocka_unit_test(patterns_of_names_are_steps),
-		cmocka_unit_test(patterns_of_names_count_as_patterns),
-		cmocka_unit_test(schemas_inside_one_another_are_bounded),
-	};
-
-	return cmocka_run_group_tests_name("schema-apply", tests, NULL, NULL);
 }

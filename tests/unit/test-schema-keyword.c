@@ -5,10 +5,8 @@
 #include "kernel/base/clock.h"
 #include "kernel/schema/pattern.h"
 
-static void type_accepts_each_of_its_names(void **state)
+TEST(type_accepts_each_of_its_names)
 {
-	(void)state;
-
 	assert_fits("{'type':'null'}", "null");
 	assert_fits("{'type':'boolean'}", "false");
 	assert_fits("{'type':'integer'}", "7");
@@ -22,20 +20,16 @@ static void type_accepts_each_of_its_names(void **state)
 		"at the top: expected null or string, got integer 1");
 }
 
-static void type_integer_accepts_whole_numbers_only(void **state)
+TEST(type_integer_accepts_whole_numbers_only)
 {
-	(void)state;
-
 	assert_fits("{'type':'integer'}", "3.0");
 	assert_fits("{'type':'integer'}", "1e300");
 	assert_violates(
 		"{'type':'integer'}", "1.5", "at the top: expected integer, got number 1.5");
 }
 
-static void type_refuses_unknown_repeated_and_no_names(void **state)
+TEST(type_refuses_unknown_repeated_and_no_names)
 {
-	(void)state;
-
 	assert_not_loaded(
 		"{'type':'float'}", "/type: expected the name of a type, got string \"float\"\n");
 	assert_not_loaded("{'type':['string','text','string']}",
@@ -46,10 +40,8 @@ static void type_refuses_unknown_repeated_and_no_names(void **state)
 	assert_not_loaded("{'type':1}", "/type: expected the name of a type, got integer 1\n");
 }
 
-static void const_and_enum_compare_whole_values(void **state)
+TEST(const_and_enum_compare_whole_values)
 {
-	(void)state;
-
 	assert_fits("{'const':{'a':[1,'x']}}", "{'a':[1.0,'x']}");
 	assert_violates("{'const':{'a':[1]}}", "{'a':[2]}",
 		"at the top: expected {\"a\":[1]}, got object with 1 member");
@@ -64,10 +56,8 @@ static void const_and_enum_compare_whole_values(void **state)
 	assert_not_loaded("{'enum':'a'}", "/enum: expected array, got string \"a\"\n");
 }
 
-static void bounds_of_numbers_are_checked(void **state)
+TEST(bounds_of_numbers_are_checked)
 {
-	(void)state;
-
 	assert_fits("{'minimum':1,'maximum':2}", "1");
 	assert_fits("{'minimum':1,'maximum':2}", "2");
 	assert_violates("{'minimum':1}", "0.5",
@@ -82,10 +72,8 @@ static void bounds_of_numbers_are_checked(void **state)
 	assert_not_loaded("{'minimum':'1'}", "/minimum: expected number, got string \"1\"\n");
 }
 
-static void integers_and_reals_compare_exactly(void **state)
+TEST(integers_and_reals_compare_exactly)
 {
-	(void)state;
-
 	/* 2^53 + 1 is 2^53 as a double. */
 	assert_violates("{'maximum':9007199254740992}", "9007199254740993",
 		"at the top: expected a number of at most 9007199254740992, got integer "
@@ -100,10 +88,8 @@ static void integers_and_reals_compare_exactly(void **state)
 		"at the top: expected integer 9007199254740993, got integer 9007199254740992");
 }
 
-static void multiple_of_counts_in_decimal(void **state)
+TEST(multiple_of_counts_in_decimal)
 {
-	(void)state;
-
 	assert_fits("{'multipleOf':3}", "9");
 	assert_fits("{'multipleOf':3}", "-9");
 	assert_fits("{'multipleOf':3}", "0");
@@ -125,10 +111,8 @@ static void multiple_of_counts_in_decimal(void **state)
 		"{'multipleOf':0}", "/multipleOf: expected a number above 0, got integer 0\n");
 }
 
-static void lengths_count_code_points(void **state)
+TEST(lengths_count_code_points)
 {
-	(void)state;
-
 	assert_fits("{'minLength':2,'maxLength':2}", "'äö'");
 	assert_fits("{'minLength':1,'maxLength':1}", "'😀'");
 	assert_fits("{'minLength':1.0,'maxLength':1e300}", "'ä'");
@@ -141,10 +125,8 @@ static void lengths_count_code_points(void **state)
 		"/maxLength: expected an integer of at least 0, got number 1.5\n");
 }
 
-static void pattern_searches_unanchored_in_utf8(void **state)
+TEST(pattern_searches_unanchored_in_utf8)
 {
-	(void)state;
-
 	assert_fits("{'pattern':'b+'}", "'abc'");
 	assert_fits("{'pattern':'^.$'}", "'ä'");
 	assert_fits("{'pattern':''}", "''");
@@ -156,10 +138,8 @@ static void pattern_searches_unanchored_in_utf8(void **state)
 	assert_fits("{'pattern':'^\\\\p{Letter}\\\\s$'}", "'é\xe2\x80\x83'");
 }
 
-static void pattern_that_does_not_compile_is_refused(void **state)
+TEST(pattern_that_does_not_compile_is_refused)
 {
-	(void)state;
-
 	assert_not_loaded("{'pattern':'a('}",
 		"/pattern: the pattern does not compile: missing closing parenthesis at byte 2\n");
 	assert_not_loaded("{'pattern':5}", "/pattern: expected string, got integer 5\n");
@@ -168,9 +148,8 @@ static void pattern_that_does_not_compile_is_refused(void **state)
 		"byte 1\n");
 }
 
-static void pattern_stops_at_the_match_limit(void **state)
+TEST(pattern_stops_at_the_match_limit)
 {
-	(void)state;
 	int64_t before = wfs_clock_monotonic_ns();
 
 	assert_violates("{'pattern':'^(a+)+$'}", "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab'",
@@ -178,10 +157,8 @@ static void pattern_stops_at_the_match_limit(void **state)
 	assert_true(wfs_clock_monotonic_ns() - before < INT64_C(5000000000));
 }
 
-static void pattern_limit_is_no_answer_for_not_and_any_of(void **state)
+TEST(pattern_limit_is_no_answer_for_not_and_any_of)
 {
-	(void)state;
-
 	assert_violates("{'not':{'pattern':'^(a+)+$'}}",
 		"'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab'",
 		"at the top: the pattern takes too much work on this string");
@@ -200,9 +177,8 @@ static json_t *string_of(char c, size_t size)
 	return json_stringn(text, size);
 }
 
-static void pattern_of_quadratic_cost_is_refused_on_long_text(void **state)
+TEST(pattern_of_quadratic_cost_is_refused_on_long_text)
 {
-	(void)state;
 	WFS_AUTO_SCHEMA struct wfs_schema *schema = schema_of("{'pattern':'[^b]*c'}");
 	WFS_AUTO_JSON json_t *value = string_of('a', 1 << 20);
 	struct wfs_error error = {0};
@@ -212,9 +188,8 @@ static void pattern_of_quadratic_cost_is_refused_on_long_text(void **state)
 		error.message, "at the top: the pattern takes too much work on this string");
 }
 
-static void pattern_stops_at_the_depth_limit(void **state)
+TEST(pattern_stops_at_the_depth_limit)
 {
-	(void)state;
 	WFS_AUTO_SCHEMA struct wfs_schema *schema = schema_of("{'pattern':'^(?:(a)|b)*$'}");
 	WFS_AUTO_JSON json_t *shallow = string_of('a', 1000);
 	WFS_AUTO_JSON json_t *deep = string_of('a', 12000);
@@ -226,18 +201,16 @@ static void pattern_stops_at_the_depth_limit(void **state)
 		error.message, "at the top: the pattern takes too much work on this string");
 }
 
-static void pattern_at_the_start_is_tried_on_long_text(void **state)
+TEST(pattern_at_the_start_is_tried_on_long_text)
 {
-	(void)state;
 	WFS_AUTO_SCHEMA struct wfs_schema *schema = schema_of("{'pattern':'^a*$'}");
 	WFS_AUTO_JSON json_t *value = string_of('a', 8 << 20);
 
 	assert_int_equal(wfs_schema_check(schema, value, NULL), 0);
 }
 
-static void pattern_size_and_count_are_bounded(void **state)
+TEST(pattern_size_and_count_are_bounded)
 {
-	(void)state;
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
 	WFS_AUTO_JSON json_t *longest =
 		json_pack("{s:o}", "pattern", string_of('a', WFS_PATTERN_SIZE_MAX));
@@ -263,9 +236,8 @@ static void pattern_size_and_count_are_bounded(void **state)
 		"/allOf/256/pattern: a schema has at most 256 patterns\n");
 }
 
-static void items_follow_prefix_items(void **state)
+TEST(items_follow_prefix_items)
 {
-	(void)state;
 	const char *schema = "{'prefixItems':[{'type':'string'}],'items':{'type':'integer'}}";
 
 	assert_fits(schema, "['a',1,2]");
@@ -280,10 +252,8 @@ static void items_follow_prefix_items(void **state)
 		"/prefixItems: expected an array with at least one schema, got array of 0 items\n");
 }
 
-static void counts_of_items_are_checked(void **state)
+TEST(counts_of_items_are_checked)
 {
-	(void)state;
-
 	assert_fits("{'minItems':1,'maxItems':1}", "[1]");
 	assert_violates("{'minItems':2}", "[1]",
 		"at the top: expected at least 2 items, got array of 1 item");
@@ -291,10 +261,8 @@ static void counts_of_items_are_checked(void **state)
 		"at the top: expected at most 1 item, got array of 2 items");
 }
 
-static void unique_items_finds_equal_ones(void **state)
+TEST(unique_items_finds_equal_ones)
 {
-	(void)state;
-
 	assert_fits("{'uniqueItems':true}", "[1,'1',[1],{'a':1},null]");
 	assert_fits("{'uniqueItems':false}", "[1,1]");
 	assert_violates("{'uniqueItems':true}", "[1,2,{'a':1,'b':2},{'b':2,'a':1.0}]",
@@ -304,9 +272,8 @@ static void unique_items_finds_equal_ones(void **state)
 	assert_not_loaded("{'uniqueItems':1}", "/uniqueItems: expected boolean, got integer 1\n");
 }
 
-static void unique_items_is_not_quadratic(void **state)
+TEST(unique_items_is_not_quadratic)
 {
-	(void)state;
 	WFS_AUTO_SCHEMA struct wfs_schema *schema = schema_of("{'uniqueItems':true}");
 	WFS_AUTO_JSON json_t *array = json_array();
 	int64_t before;
@@ -319,10 +286,8 @@ static void unique_items_is_not_quadratic(void **state)
 	assert_true(wfs_clock_monotonic_ns() - before < INT64_C(10000000000));
 }
 
-static void required_members_must_be_there(void **state)
+TEST(required_members_must_be_there)
 {
-	(void)state;
-
 	assert_fits("{'required':['a']}", "{'a':null}");
 	assert_fits("{'required':['a']}", "7");
 	assert_violates("{'required':['a','b'],'properties':{'b':true}}", "{'a':1}",
@@ -335,9 +300,8 @@ static void required_members_must_be_there(void **state)
 	assert_not_loaded("{'required':true}", "/required: expected array, got boolean true\n");
 }
 
-static void additional_properties_judge_the_unnamed_only(void **state)
+TEST(additional_properties_judge_the_unnamed_only)
 {
-	(void)state;
 	const char *closed = "{'properties':{'a':true},'required':['b'],"
 			     "'additionalProperties':false}";
 	const char *typed = "{'properties':{'a':true},'additionalProperties':{'type':'string'}}";
@@ -349,20 +313,16 @@ static void additional_properties_judge_the_unnamed_only(void **state)
 	assert_fits("{'additionalProperties':false}", "{}");
 }
 
-static void counts_of_members_are_checked(void **state)
+TEST(counts_of_members_are_checked)
 {
-	(void)state;
-
 	assert_violates("{'minProperties':1}", "{}",
 		"at the top: expected at least 1 member, got object with 0 members");
 	assert_violates("{'maxProperties':1}", "{'a':1,'b':2}",
 		"at the top: expected at most 1 member, got object with 2 members");
 }
 
-static void properties_must_be_an_object_of_schemas(void **state)
+TEST(properties_must_be_an_object_of_schemas)
 {
-	(void)state;
-
 	assert_not_loaded(
 		"{'properties':[]}", "/properties: expected object, got array of 0 items\n");
 	assert_not_loaded("{'properties':{'a':1}}",
@@ -370,18 +330,15 @@ static void properties_must_be_an_object_of_schemas(void **state)
 	assert_not_loaded("{'$defs':1}", "/$defs: expected object, got integer 1\n");
 }
 
-static void all_of_reports_what_is_wrong_inside(void **state)
+TEST(all_of_reports_what_is_wrong_inside)
 {
-	(void)state;
-
 	assert_fits("{'allOf':[{'minimum':1},{'maximum':3}]}", "2");
 	assert_violates("{'allOf':[{'minimum':1},{'maximum':3}]}", "4",
 		"at the top: expected a number of at most 3, got integer 4");
 }
 
-static void any_of_one_of_and_not_choose(void **state)
+TEST(any_of_one_of_and_not_choose)
 {
-	(void)state;
 	const char *any = "{'anyOf':[{'type':'string'},{'minimum':3}]}";
 	const char *one = "{'oneOf':[{'type':'integer'},{'minimum':3}]}";
 
@@ -404,46 +361,9 @@ static void any_of_one_of_and_not_choose(void **state)
 		"at the top: expected a value that does not fit (not), got null");
 }
 
-static void not_inside_any_of_stays_silent_and_the_next_error_is_reported(void **state)
+TEST(not_inside_any_of_stays_silent_and_the_next_error_is_reported)
 {
-	(void)state;
-
 	assert_violates("{'anyOf':[{'not':{'type':'integer'}},true],'maximum':1,"
 			"'allOf':[{'not':{'const':0}},{'minimum':1}]}",
 		"0", "at the top: expected a value that does not fit (not), got integer 0");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(type_accepts_each_of_its_names),
-		cmocka_unit_test(type_integer_accepts_whole_numbers_only),
-		cmocka_unit_test(type_refuses_unknown_repeated_and_no_names),
-		cmocka_unit_test(const_and_enum_compare_whole_values),
-		cmocka_unit_test(bounds_of_numbers_are_checked),
-		cmocka_unit_test(integers_and_reals_compare_exactly),
-		cmocka_unit_test(multiple_of_counts_in_decimal),
-		cmocka_unit_test(lengths_count_code_points),
-		cmocka_unit_test(pattern_searches_unanchored_in_utf8),
-		cmocka_unit_test(pattern_that_does_not_compile_is_refused),
-		cmocka_unit_test(pattern_stops_at_the_match_limit),
-		cmocka_unit_test(pattern_limit_is_no_answer_for_not_and_any_of),
-		cmocka_unit_test(pattern_of_quadratic_cost_is_refused_on_long_text),
-		cmocka_unit_test(pattern_stops_at_the_depth_limit),
-		cmocka_unit_test(pattern_at_the_start_is_tried_on_long_text),
-		cmocka_unit_test(pattern_size_and_count_are_bounded),
-		cmocka_unit_test(items_follow_prefix_items),
-		cmocka_unit_test(counts_of_items_are_checked),
-		cmocka_unit_test(unique_items_finds_equal_ones),
-		cmocka_unit_test(unique_items_is_not_quadratic),
-		cmocka_unit_test(required_members_must_be_there),
-		cmocka_unit_test(additional_properties_judge_the_unnamed_only),
-		cmocka_unit_test(counts_of_members_are_checked),
-		cmocka_unit_test(properties_must_be_an_object_of_schemas),
-		cmocka_unit_test(all_of_reports_what_is_wrong_inside),
-		cmocka_unit_test(any_of_one_of_and_not_choose),
-		cmocka_unit_test(not_inside_any_of_stays_silent_and_the_next_error_is_reported),
-	};
-
-	return cmocka_run_group_tests_name("schema-keyword", tests, NULL, NULL);
 }

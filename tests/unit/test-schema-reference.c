@@ -2,10 +2,8 @@
 /* Schemas that refer to others, and to themselves. */
 #include "tests/unit/schema-helper.h"
 
-static void ref_leads_to_any_schema_of_the_document(void **state)
+TEST(ref_leads_to_any_schema_of_the_document)
 {
-	(void)state;
-
 	assert_violates("{'$ref':'#/$defs/n','$defs':{'n':{'type':'null'}}}", "1",
 		"at the top: expected null, got integer 1");
 	assert_violates("{'properties':{'a':{'type':'null'},'b':{'$ref':'#/properties/a'}}}",
@@ -17,9 +15,8 @@ static void ref_leads_to_any_schema_of_the_document(void **state)
 	assert_fits("{'$ref':'#/$defs/yes','$defs':{'yes':true}}", "1");
 }
 
-static void ref_to_the_top_describes_trees(void **state)
+TEST(ref_to_the_top_describes_trees)
 {
-	(void)state;
 	const char *tree = "{'type':'object','properties':{'left':{'$ref':'#'}},"
 			   "'additionalProperties':false}";
 
@@ -28,17 +25,14 @@ static void ref_to_the_top_describes_trees(void **state)
 		tree, "{'left':{'left':1}}", "at /left/left: expected object, got integer 1");
 }
 
-static void ref_applies_together_with_its_neighbours(void **state)
+TEST(ref_applies_together_with_its_neighbours)
 {
-	(void)state;
-
 	assert_violates("{'$ref':'#/$defs/n','maximum':3,'$defs':{'n':{'type':'integer'}}}", "5",
 		"at the top: expected a number of at most 3, got integer 5");
 }
 
-static void ref_that_leads_nowhere_is_refused(void **state)
+TEST(ref_that_leads_nowhere_is_refused)
 {
-	(void)state;
 	const char *reason = ": expected the place of a schema in this document, got string ";
 	char line[160];
 
@@ -65,10 +59,8 @@ static void ref_that_leads_nowhere_is_refused(void **state)
 		"{'$ref':1}", "/$ref: expected a reference (#/…, #name or a URI), got integer 1\n");
 }
 
-static void ref_that_comes_back_without_consuming_is_refused(void **state)
+TEST(ref_that_comes_back_without_consuming_is_refused)
 {
-	(void)state;
-
 	assert_not_loaded("{'$ref':'#'}", "/$ref: the reference leads back to itself\n");
 	assert_not_loaded("{'$defs':{'a':{'$ref':'#/$defs/a'}}}",
 		"/$defs/a/$ref: the reference leads back to itself\n");
@@ -77,10 +69,8 @@ static void ref_that_comes_back_without_consuming_is_refused(void **state)
 	assert_fits("{'items':{'$ref':'#'}}", "[[[]]]");
 }
 
-static void anchors_name_schemas_of_their_document(void **state)
+TEST(anchors_name_schemas_of_their_document)
 {
-	(void)state;
-
 	assert_violates("{'$ref':'#n','$defs':{'x':{'$anchor':'n','type':'null'}}}", "1",
 		"at the top: expected null, got integer 1");
 	assert_not_loaded("{'$anchor':'1'}",
@@ -93,9 +83,8 @@ static void anchors_name_schemas_of_their_document(void **state)
 	assert_fits("{'enum':[{'$anchor':'n'}],'$defs':{'x':{'$anchor':'n'}}}", "{'$anchor':'n'}");
 }
 
-static void identifiers_resolve_against_those_around_them(void **state)
+TEST(identifiers_resolve_against_those_around_them)
 {
-	(void)state;
 	const char *inner = "{'$id':'http://a/b/c','$ref':'../d#/$defs/n','$defs':{"
 			    "'x':{'$id':'/d','$defs':{'n':{'type':'null'}}}}}";
 
@@ -108,13 +97,12 @@ static void identifiers_resolve_against_those_around_them(void **state)
 		"/items/$id: expected a URI that no other schema has, got string \"/b\"\n");
 }
 
-static void identifiers_have_a_size_at_most(void **state)
+TEST(identifiers_have_a_size_at_most)
 {
 	char id[WFS_SCHEMA_URI_MAX + 2];
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
 	WFS_AUTO_JSON json_t *definition = NULL;
 	struct wfs_schema *schema = NULL;
-	(void)state;
 	memset(id, 'a', sizeof(id));
 	id[WFS_SCHEMA_URI_MAX] = '\0';
 
@@ -130,9 +118,8 @@ static void identifiers_have_a_size_at_most(void **state)
 		"/$id: a URI has at most 1024 bytes, this one has 1025"));
 }
 
-static void the_metaschema_is_in_the_program_and_no_other_document(void **state)
+TEST(the_metaschema_is_in_the_program_and_no_other_document)
 {
-	(void)state;
 	const char *meta = "{'$ref':'https://json-schema.org/draft/2020-12/schema'}";
 
 	assert_fits(meta, "{'properties':{'a':{'minLength':1}}}");
@@ -145,9 +132,8 @@ static void the_metaschema_is_in_the_program_and_no_other_document(void **state)
 		"\"https://json-schema.org/draft/2019-09/schema\"\n");
 }
 
-static void dynamic_ref_leads_to_the_outermost_anchor(void **state)
+TEST(dynamic_ref_leads_to_the_outermost_anchor)
 {
-	(void)state;
 	const char *numbers = "{'$id':'numbers','$ref':'list','$defs':{"
 			      "'n':{'$dynamicAnchor':'item','type':'number'},"
 			      "'l':{'$id':'list','items':{'$dynamicRef':'#item'},"
@@ -156,10 +142,8 @@ static void dynamic_ref_leads_to_the_outermost_anchor(void **state)
 	assert_violates(numbers, "['a']", "at /0: expected number, got string \"a\"");
 }
 
-static void dynamic_refs_in_a_circle_are_refused_or_end(void **state)
+TEST(dynamic_refs_in_a_circle_are_refused_or_end)
 {
-	(void)state;
-
 	assert_not_loaded("{'$dynamicAnchor':'a','$dynamicRef':'#a'}",
 		"/$dynamicRef: the reference leads back to itself\n");
 	assert_violates("{'$dynamicAnchor':'a','anyOf':[{'$dynamicRef':'#a'},true],"
@@ -183,9 +167,8 @@ static json_t *chain_of_references(size_t count)
 	return definition;
 }
 
-static void chain_of_references_is_bounded(void **state)
+TEST(chain_of_references_is_bounded)
 {
-	(void)state;
 	WFS_AUTO_JSON json_t *longest = chain_of_references(WFS_SCHEMA_CHAIN_MAX - 1);
 	WFS_AUTO_JSON json_t *too_long = chain_of_references(WFS_SCHEMA_CHAIN_MAX);
 	WFS_AUTO_JSON json_t *huge = chain_of_references(WFS_SCHEMA_COUNT_MAX - 1);
@@ -202,9 +185,8 @@ static void chain_of_references_is_bounded(void **state)
 	assert_int_equal(problems.count, 2);
 }
 
-static void doubling_references_run_out_of_steps(void **state)
+TEST(doubling_references_run_out_of_steps)
 {
-	(void)state;
 	WFS_AUTO_JSON json_t *definition = json_pack("{s:s, s:{}}", "$ref", "#/$defs/0", "$defs");
 	WFS_AUTO_SCHEMA struct wfs_schema *schema = NULL;
 	WFS_AUTO_JSON json_t *value = json_integer(1);
@@ -223,25 +205,4 @@ static void doubling_references_run_out_of_steps(void **state)
 
 	assert_int_equal(wfs_schema_check(schema, value, &error), -EINVAL);
 	assert_string_equal(error.message, "at the top: the check takes too many steps");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ref_leads_to_any_schema_of_the_document),
-		cmocka_unit_test(ref_to_the_top_describes_trees),
-		cmocka_unit_test(ref_applies_together_with_its_neighbours),
-		cmocka_unit_test(ref_that_leads_nowhere_is_refused),
-		cmocka_unit_test(ref_that_comes_back_without_consuming_is_refused),
-		cmocka_unit_test(anchors_name_schemas_of_their_document),
-		cmocka_unit_test(identifiers_resolve_against_those_around_them),
-		cmocka_unit_test(identifiers_have_a_size_at_most),
-		cmocka_unit_test(the_metaschema_is_in_the_program_and_no_other_document),
-		cmocka_unit_test(dynamic_ref_leads_to_the_outermost_anchor),
-		cmocka_unit_test(dynamic_refs_in_a_circle_are_refused_or_end),
-		cmocka_unit_test(chain_of_references_is_bounded),
-		cmocka_unit_test(doubling_references_run_out_of_steps),
-	};
-
-	return cmocka_run_group_tests_name("schema-reference", tests, NULL, NULL);
 }

@@ -141,14 +141,13 @@ static void try_directory(struct tally *tally, const char *directory)
 	free(entries);
 }
 
-static void cases_of_the_suite_have_the_answers_that_it_wants(void **state)
+TEST(cases_of_the_suite_have_the_answers_that_it_wants)
 {
 	WFS_AUTO_JSON json_t *known = read_known();
 	struct tally required = {.known = known};
 	struct tally optional = {.known = known};
 	const char *line;
 	json_t *unused;
-	(void)state;
 
 	try_directory(&required, "required");
 	try_directory(&optional, "optional");
@@ -159,13 +158,4 @@ static void cases_of_the_suite_have_the_answers_that_it_wants(void **state)
 	assert_int_equal(json_object_size(known), 0);
 	assert_int_equal(required.surprises + optional.surprises, 0);
 	assert_int_equal(required.cases, 1299);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cases_of_the_suite_have_the_answers_that_it_wants),
-	};
-
-	return cmocka_run_group_tests_name("schema-suite", tests, NULL, NULL);
 }

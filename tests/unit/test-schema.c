@@ -5,19 +5,15 @@
 
 #include <pthread.h>
 
-static void schema_true_fits_everything_and_false_nothing(void **state)
+TEST(schema_true_fits_everything_and_false_nothing)
 {
-	(void)state;
-
 	assert_fits("true", "[1]");
 	assert_fits("{}", "null");
 	assert_violates("false", "1", "at the top: expected nothing, got integer 1");
 }
 
-static void schema_check_names_pointer_expectation_and_value(void **state)
+TEST(schema_check_names_pointer_expectation_and_value)
 {
-	(void)state;
-
 	assert_violates("{'properties':{'versions':{'items':{'type':'string'}}}}",
 		"{'versions':['a','b',5]}", "at /versions/2: expected string, got integer 5");
 	assert_violates("{'type':'array'}", "{'a':1}",
@@ -26,19 +22,16 @@ static void schema_check_names_pointer_expectation_and_value(void **state)
 		"at /a~1b~0c: expected null, got number 0.5");
 }
 
-static void schema_check_shortens_what_came_at_a_character(void **state)
+TEST(schema_check_shortens_what_came_at_a_character)
 {
-	(void)state;
-
 	assert_violates("{'type':'null'}",
 		"'0123456789012345678901234567890123456789012345678901234567890äöü tail'",
 		"at the top: expected null, got string "
 		"\"0123456789012345678901234567890123456789012345678901234567890ä\"…");
 }
 
-static void schema_check_shortens_a_long_pointer(void **state)
+TEST(schema_check_shortens_a_long_pointer)
 {
-	(void)state;
 	WFS_AUTO_SCHEMA struct wfs_schema *schema = schema_of("{'additionalProperties':false}");
 	WFS_AUTO_JSON json_t *value = json_object();
 	struct wfs_error error = {0};
@@ -53,10 +46,8 @@ static void schema_check_shortens_a_long_pointer(void **state)
 		strlen("at ") + 200 + strlen("…: expected no member of this name, got null"));
 }
 
-static void unknown_keywords_are_refused_all_at_once(void **state)
+TEST(unknown_keywords_are_refused_all_at_once)
 {
-	(void)state;
-
 	assert_not_loaded("{'dependencies':{},'properties':{'a/b':{'iff':true,'type':'x'}},"
 			  "'definitions':{}}",
 		"/dependencies: this keyword is not supported\n"
@@ -65,9 +56,8 @@ static void unknown_keywords_are_refused_all_at_once(void **state)
 		"/definitions: this keyword is not supported\n");
 }
 
-static void problems_carry_file_and_prefix(void **state)
+TEST(problems_carry_file_and_prefix)
 {
-	(void)state;
 	WFS_AUTO_JSON json_t *definition = json_of("{'bad':1}");
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
 	struct wfs_schema *schema = NULL;
@@ -79,10 +69,8 @@ static void problems_carry_file_and_prefix(void **state)
 		"change.json: /schemas/0/schema/bad: this keyword is not supported\n");
 }
 
-static void annotations_change_nothing_but_have_a_type(void **state)
+TEST(annotations_change_nothing_but_have_a_type)
 {
-	(void)state;
-
 	assert_fits("{'$schema':'https://json-schema.org/draft/2020-12/schema','$id':'urn:x',"
 		    "'title':'t','description':'d','default':{'a':1},'examples':[1],'$comment':'c',"
 		    "'deprecated':true,'format':'date'}",
@@ -93,10 +81,8 @@ static void annotations_change_nothing_but_have_a_type(void **state)
 		"/examples: expected array, got object with 0 members\n");
 }
 
-static void a_dialect_is_named_where_a_schema_has_an_identifier(void **state)
+TEST(a_dialect_is_named_where_a_schema_has_an_identifier)
 {
-	(void)state;
-
 	assert_not_loaded("{'$schema':'http://json-schema.org/draft-07/schema#'}",
 		"/$schema: expected \"https://json-schema.org/draft/2020-12/schema\", got string "
 		"\"http://json-schema.org/draft-07/schema#\"\n");
@@ -108,10 +94,8 @@ static void a_dialect_is_named_where_a_schema_has_an_identifier(void **state)
 	assert_not_loaded("{'$schema':1}", "/$schema: expected string, got integer 1\n");
 }
 
-static void schema_must_be_an_object_or_a_boolean(void **state)
+TEST(schema_must_be_an_object_or_a_boolean)
 {
-	(void)state;
-
 	assert_not_loaded("[]", "expected a schema (object or boolean), got array of 0 items\n");
 }
 
@@ -124,9 +108,8 @@ static json_t *nested_schema(int depth)
 	return definition;
 }
 
-static void nesting_of_schemas_is_bounded(void **state)
+TEST(nesting_of_schemas_is_bounded)
 {
-	(void)state;
 	WFS_AUTO_JSON json_t *deepest = nested_schema(WFS_SCHEMA_DEPTH_MAX);
 	WFS_AUTO_JSON json_t *too_deep = nested_schema(WFS_SCHEMA_DEPTH_MAX + 1);
 	WFS_AUTO_SCHEMA struct wfs_schema *schema = NULL;
@@ -140,9 +123,8 @@ static void nesting_of_schemas_is_bounded(void **state)
 	assert_int_equal(problems.count, 1);
 }
 
-static void count_of_schemas_is_bounded(void **state)
+TEST(count_of_schemas_is_bounded)
 {
-	(void)state;
 	WFS_AUTO_JSON json_t *definition = json_pack("{s:[]}", "anyOf");
 	json_t *list = json_object_get(definition, "anyOf");
 	WFS_AUTO_SCHEMA struct wfs_schema *schema = NULL;
@@ -161,9 +143,8 @@ static void count_of_schemas_is_bounded(void **state)
 		"/anyOf/9999: a schema has at most 10000 schemas in it\n");
 }
 
-static void value_nested_too_deeply_for_a_recursive_schema_is_refused(void **state)
+TEST(value_nested_too_deeply_for_a_recursive_schema_is_refused)
 {
-	(void)state;
 	WFS_AUTO_SCHEMA struct wfs_schema *schema = schema_of("{'items':{'$ref':'#'}}");
 	WFS_AUTO_JSON json_t *value = json_array();
 	struct wfs_error error = {0};
@@ -176,9 +157,8 @@ static void value_nested_too_deeply_for_a_recursive_schema_is_refused(void **sta
 	assert_non_null(strstr(error.message, "the value is nested too deeply"));
 }
 
-static void steps_of_a_check_are_bounded(void **state)
+TEST(steps_of_a_check_are_bounded)
 {
-	(void)state;
 	WFS_AUTO_SCHEMA struct wfs_schema *schema =
 		schema_of("{'items':{'allOf':[true,true,true,true,true,true,true]}}");
 	WFS_AUTO_JSON json_t *array = json_array();
@@ -191,9 +171,8 @@ static void steps_of_a_check_are_bounded(void **state)
 	assert_string_equal(error.message, "at /524287: the check takes too many steps");
 }
 
-static void describe_tells_missing_values_too(void **state)
+TEST(describe_tells_missing_values_too)
 {
-	(void)state;
 	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
 
 	wfs_schema_describe(NULL, &buffer);
@@ -201,9 +180,8 @@ static void describe_tells_missing_values_too(void **state)
 	assert_string_equal(wfs_buffer_text(&buffer), "nothing");
 }
 
-static void pointer_append_keeps_a_report_on_one_line(void **state)
+TEST(pointer_append_keeps_a_report_on_one_line)
 {
-	(void)state;
 	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
 
 	wfs_schema_pointer_append(&buffer, "a\n/~");
@@ -211,10 +189,8 @@ static void pointer_append_keeps_a_report_on_one_line(void **state)
 	assert_string_equal(wfs_buffer_text(&buffer), "/a\\u000a~1~0");
 }
 
-static void schema_free_takes_null(void **state)
+TEST(schema_free_takes_null)
 {
-	(void)state;
-
 	wfs_schema_free(NULL);
 }
 
@@ -233,9 +209,8 @@ static void *check_often(void *argument)
 	return NULL;
 }
 
-static void check_runs_in_several_threads(void **state)
+TEST(check_runs_in_several_threads)
 {
-	(void)state;
 	WFS_AUTO_SCHEMA struct wfs_schema *schema =
 		schema_of("{'items':{'pattern':'^a+$'},'uniqueItems':true}");
 	WFS_AUTO_JSON json_t *value = json_of("['a','aa','aaa']");
@@ -251,29 +226,4 @@ static void check_runs_in_several_threads(void **state)
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(threads); i++)
 		assert_int_equal(workers[i].failures, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(schema_true_fits_everything_and_false_nothing),
-		cmocka_unit_test(schema_check_names_pointer_expectation_and_value),
-		cmocka_unit_test(schema_check_shortens_what_came_at_a_character),
-		cmocka_unit_test(schema_check_shortens_a_long_pointer),
-		cmocka_unit_test(unknown_keywords_are_refused_all_at_once),
-		cmocka_unit_test(problems_carry_file_and_prefix),
-		cmocka_unit_test(annotations_change_nothing_but_have_a_type),
-		cmocka_unit_test(a_dialect_is_named_where_a_schema_has_an_identifier),
-		cmocka_unit_test(schema_must_be_an_object_or_a_boolean),
-		cmocka_unit_test(nesting_of_schemas_is_bounded),
-		cmocka_unit_test(count_of_schemas_is_bounded),
-		cmocka_unit_test(value_nested_too_deeply_for_a_recursive_schema_is_refused),
-		cmocka_unit_test(steps_of_a_check_are_bounded),
-		cmocka_unit_test(describe_tells_missing_values_too),
-		cmocka_unit_test(pointer_append_keeps_a_report_on_one_line),
-		cmocka_unit_test(schema_free_takes_null),
-		cmocka_unit_test(check_runs_in_several_threads),
-	};
-
-	return cmocka_run_group_tests_name("schema", tests, NULL, NULL);
 }

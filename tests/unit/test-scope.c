@@ -71,10 +71,8 @@ static const struct {
 	{"['a/b', 'a']", "a", WFS_COVERAGE_WHOLE},
 };
 
-static void patterns_cover_what_they_name_and_what_is_below(void **state)
+TEST(patterns_cover_what_they_name_and_what_is_below)
 {
-	(void)state;
-
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(sights); i++) {
 		WFS_AUTO_SCOPE struct wfs_scope *scope = scope_of(sights[i].scope);
 
@@ -112,10 +110,8 @@ static const struct {
 	{"['a/b', 'd']", "['c', 'a']", false},
 };
 
-static void scopes_lie_inside_of_others(void **state)
+TEST(scopes_lie_inside_of_others)
 {
-	(void)state;
-
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(insides); i++) {
 		WFS_AUTO_SCOPE struct wfs_scope *inner = scope_of(insides[i].inner);
 		WFS_AUTO_SCOPE struct wfs_scope *outer = scope_of(insides[i].outer);
@@ -141,10 +137,8 @@ static const struct {
 	{"'a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a'", "32 names"},
 };
 
-static void patterns_of_the_wrong_form_are_refused(void **state)
+TEST(patterns_of_the_wrong_form_are_refused)
 {
-	(void)state;
-
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(refusals); i++) {
 		WFS_AUTO_JSON json_t *patterns = json_of(refusals[i].scope);
 		struct wfs_error error = {0};
@@ -158,7 +152,7 @@ static void patterns_of_the_wrong_form_are_refused(void **state)
 	}
 }
 
-static void too_many_and_too_long_patterns_are_refused(void **state)
+TEST(too_many_and_too_long_patterns_are_refused)
 {
 	WFS_AUTO_JSON json_t *many = json_array();
 	WFS_AUTO_JSON json_t *longest = NULL;
@@ -166,7 +160,6 @@ static void too_many_and_too_long_patterns_are_refused(void **state)
 	struct wfs_scope *scope = NULL;
 	struct wfs_error error = {0};
 
-	(void)state;
 	for (int i = 0; i <= WFS_SCOPE_PATTERNS_MAX; i++)
 		json_array_append_new(many, json_string("a"));
 	memset(text, 'a', sizeof(text) - 1);
@@ -181,16 +174,4 @@ static void too_many_and_too_long_patterns_are_refused(void **state)
 	json_string_set(longest, text);
 	assert_int_equal(wfs_scope_new(longest, "scope", &scope, &error), 0);
 	wfs_scope_free(scope);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(patterns_cover_what_they_name_and_what_is_below),
-		cmocka_unit_test(scopes_lie_inside_of_others),
-		cmocka_unit_test(patterns_of_the_wrong_form_are_refused),
-		cmocka_unit_test(too_many_and_too_long_patterns_are_refused),
-	};
-
-	return cmocka_run_group_tests_name("scope", tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Directories that go with their process, and removing trees. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -47,6 +42,8 @@ static int teardown(void **state)
 	/* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread looks at the environment */
 	return unsetenv("TMPDIR");
 }
+
+#define IN_SCRATCH(name) TEST_WITH(name, struct fixture *fixture, setup, teardown)
 
 static bool put(const char *directory, const char *name)
 {
@@ -90,9 +87,8 @@ static size_t count_names(const char *directory)
 	return count - 2;
 }
 
-static void a_tree_is_removed_and_what_a_link_leads_to_is_not(void **state)
+IN_SCRATCH(a_tree_is_removed_and_what_a_link_leads_to_is_not)
 {
-	struct fixture *fixture = *state;
 	char tree[80];
 	char kept[80];
 
@@ -109,9 +105,8 @@ static void a_tree_is_removed_and_what_a_link_leads_to_is_not(void **state)
 	assert_int_equal(count_names(kept), 1);
 }
 
-static void a_file_is_removed_like_a_directory(void **state)
+IN_SCRATCH(a_file_is_removed_like_a_directory)
 {
-	struct fixture *fixture = *state;
 	char path[80];
 
 	snprintf(path, sizeof(path), "%s/file", fixture->root);
@@ -122,16 +117,13 @@ static void a_file_is_removed_like_a_directory(void **state)
 	assert_int_equal(count_names(fixture->root), 0);
 }
 
-static void removing_what_is_not_there_does_nothing(void **state)
+IN_SCRATCH(removing_what_is_not_there_does_nothing)
 {
-	(void)state;
-
 	wfs_directory_remove("/does/not/exist");
 }
 
-static void a_scratch_directory_is_gone_when_it_is_done(void **state)
+IN_SCRATCH(a_scratch_directory_is_gone_when_it_is_done)
 {
-	struct fixture *fixture = *state;
 	struct wfs_scratch scratch = {.remover = 0};
 
 	assert_int_equal(wfs_scratch_init(&scratch, "name", &fixture->error), 0);
@@ -143,19 +135,16 @@ static void a_scratch_directory_is_gone_when_it_is_done(void **state)
 	assert_int_equal(count_names(fixture->root), 0);
 }
 
-static void scratch_done_accepts_what_was_never_made(void **state)
+IN_SCRATCH(scratch_done_accepts_what_was_never_made)
 {
 	struct wfs_scratch scratch = {.remover = 0};
-
-	(void)state;
 
 	wfs_scratch_done(&scratch);
 	wfs_scratch_done(&scratch);
 }
 
-static void a_scratch_directory_needs_a_place(void **state)
+IN_SCRATCH(a_scratch_directory_needs_a_place)
 {
-	struct fixture *fixture = *state;
 	struct wfs_scratch scratch = {.remover = 0};
 
 	wfs_directory_remove(fixture->root);
@@ -194,9 +183,8 @@ static int die_by(struct fixture *fixture, int number)
 	return WTERMSIG(status);
 }
 
-static void a_scratch_directory_is_gone_when_its_process_was_killed(void **state)
+IN_SCRATCH(a_scratch_directory_is_gone_when_its_process_was_killed)
 {
-	struct fixture *fixture = *state;
 	static const int numbers[] = {SIGKILL, SIGTERM, SIGINT, SIGABRT};
 
 	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
@@ -206,21 +194,4 @@ static void a_scratch_directory_is_gone_when_its_process_was_killed(void **state
 		assert_int_equal(count_names(fixture->root), 0);
 	}
 	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 0), 0);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(a_tree_is_removed_and_what_a_link_leads_to_is_not),
-		TEST(a_file_is_removed_like_a_directory),
-		TEST(removing_what_is_not_there_does_nothing),
-		TEST(a_scratch_directory_is_gone_when_it_is_done),
-		TEST(scratch_done_accepts_what_was_never_made),
-		TEST(a_scratch_directory_needs_a_place),
-		TEST(a_scratch_directory_is_gone_when_its_process_was_killed),
-	};
-#undef TEST
-
-	return cmocka_run_group_tests_name("scratch", tests, NULL, NULL);
 }

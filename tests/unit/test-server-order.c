@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests that are sent without waiting for answers: each sees the effects of those before it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
+#include "tests/unit/server-fixture.h"
 
 #include "fs/verb/order.h"
 #include "kernel/base/encode.h"
-#include "tests/unit/server-fixture.h"
 
 /* --- which waits for which --- */
 
@@ -24,9 +19,8 @@ static void assert_waits(enum wfs_order_kind under_way, enum wfs_order_kind kind
 	assert_false(wfs_order_waits(&order, kind));
 }
 
-static void read_waits_for_all_that_changes_something(void **state)
+TEST(read_waits_for_all_that_changes_something)
 {
-	(void)state;
 	assert_waits(WFS_ORDER_CHANGE, WFS_ORDER_READ, true);
 	assert_waits(WFS_ORDER_RIGHTS, WFS_ORDER_READ, true);
 	assert_waits(WFS_ORDER_TURN, WFS_ORDER_READ, true);
@@ -34,30 +28,27 @@ static void read_waits_for_all_that_changes_something(void **state)
 	assert_waits(WFS_ORDER_READ, WFS_ORDER_READ, false);
 }
 
-static void change_waits_for_rights_and_reads_only(void **state)
+TEST(change_waits_for_rights_and_reads_only)
 {
-	(void)state;
 	assert_waits(WFS_ORDER_CHANGE, WFS_ORDER_CHANGE, false);
 	assert_waits(WFS_ORDER_TURN, WFS_ORDER_CHANGE, false);
 	assert_waits(WFS_ORDER_RIGHTS, WFS_ORDER_CHANGE, true);
 	assert_waits(WFS_ORDER_READ, WFS_ORDER_CHANGE, true);
 }
 
-static void turn_waits_for_changes_and_not_for_turns(void **state)
+TEST(turn_waits_for_changes_and_not_for_turns)
 {
-	(void)state;
 	assert_waits(WFS_ORDER_CHANGE, WFS_ORDER_TURN, true);
 	assert_waits(WFS_ORDER_TURN, WFS_ORDER_TURN, false);
 	assert_waits(WFS_ORDER_TURN, WFS_ORDER_AT_ONCE, false);
 	assert_waits(WFS_ORDER_CHANGE, WFS_ORDER_AT_ONCE, false);
 }
 
-static void kind_of_a_request_is_that_of_its_verb(void **state)
+TEST(kind_of_a_request_is_that_of_its_verb)
 {
 	WFS_AUTO_JSON json_t *query = json_of("{'action':{'action_type':'query_kernel'}}");
 	WFS_AUTO_JSON json_t *write = json_of("{'action':{'action_type':'write_artifact'}}");
 
-	(void)state;
 	assert_int_equal(wfs_order_kind("invoke", query), WFS_ORDER_READ);
 	assert_int_equal(wfs_order_kind("invoke", write), WFS_ORDER_CHANGE);
 	assert_int_equal(wfs_order_kind("grant", NULL), WFS_ORDER_RIGHTS);
@@ -89,11 +80,11 @@ static void assert_sum(struct wire *wire, int sum)
 		fail_msg("%s", bytes.data);
 }
 
-static void read_in_the_same_write_sees_the_change_before_it(void **state)
+SERVED(read_in_the_same_write_sees_the_change_before_it)
 {
 	enum { ROUNDS = 50 };
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
-	AUTO_WIRE struct wire wire = wire_to(*state);
+	AUTO_WIRE struct wire wire = wire_to(served);
 
 	for (int i = 0; i < ROUNDS; i++)
 		wfs_buffer_append_text(&text, ADD ADD LOOK);
@@ -106,9 +97,9 @@ static void read_in_the_same_write_sees_the_change_before_it(void **state)
 	}
 }
 
-static void read_does_not_see_the_change_after_it(void **state)
+SERVED(read_does_not_see_the_change_after_it)
 {
-	AUTO_WIRE struct wire wire = wire_to(*state);
+	AUTO_WIRE struct wire wire = wire_to(served);
 
 	wire_say(&wire, ADD LOOK ADD LOOK ADD);
 
@@ -130,9 +121,9 @@ static void say_long(struct wire *wire, const char *line)
 	wire_say(wire, wfs_buffer_text(&text));
 }
 
-static void long_line_is_begun_in_its_turn(void **state)
+SERVED(long_line_is_begun_in_its_turn)
 {
-	AUTO_WIRE struct wire wire = wire_to(*state);
+	AUTO_WIRE struct wire wire = wire_to(served);
 
 	for (int i = 0; i < 3; i++) {
 		wire_say(&wire, ADD);
@@ -147,9 +138,9 @@ static void long_line_is_begun_in_its_turn(void **state)
 	}
 }
 
-static void principal_may_be_acted_as_and_has_its_grants_at_once(void **state)
+SERVED(principal_may_be_acted_as_and_has_its_grants_at_once)
 {
-	AUTO_WIRE struct wire wire = wire_to(*state);
+	AUTO_WIRE struct wire wire = wire_to(served);
 
 	wire_say(&wire,
 		"{'v':1,'id':'a','cmd':'principal','payload':{'id':'ada'}}\n"
@@ -163,9 +154,9 @@ static void principal_may_be_acted_as_and_has_its_grants_at_once(void **state)
 	assert_sum(&wire, 1);
 }
 
-static void grant_that_was_passed_on_can_be_revoked_at_once(void **state)
+SERVED(grant_that_was_passed_on_can_be_revoked_at_once)
 {
-	AUTO_WIRE struct wire wire = wire_to(*state);
+	AUTO_WIRE struct wire wire = wire_to(served);
 
 	wire_say(&wire,
 		"{'v':1,'id':'a','cmd':'principal','payload':{'id':'ada'}}\n"
@@ -187,9 +178,8 @@ static void grant_that_was_passed_on_can_be_revoked_at_once(void **state)
 
 #define ABANDON(of) "{'v':1,'id':'drop','cmd':'abandon','payload':{'id':'" of "'}}\n"
 
-static void read_waits_for_the_turn_before_it_and_changes_do_not(void **state)
+SERVED(read_waits_for_the_turn_before_it_and_changes_do_not)
 {
-	struct served *const served = *state;
 	AUTO_WIRE struct wire wire = wire_to(served);
 	AUTO_WIRE struct wire other = wire_to(served);
 
@@ -211,9 +201,8 @@ static void read_waits_for_the_turn_before_it_and_changes_do_not(void **state)
 	assert_sum(&wire, 2);
 }
 
-static void request_that_waits_can_be_abandoned(void **state)
+SERVED(request_that_waits_can_be_abandoned)
 {
-	struct served *const served = *state;
 	AUTO_WIRE struct wire wire = wire_to(served);
 
 	wire_say(&wire, STEP_1 LOOK ABANDON("look") ABANDON("1"));
@@ -236,10 +225,9 @@ static void say_values(struct wire *wire, int count)
 	wire_say(wire, wfs_buffer_text(&text));
 }
 
-static void values_that_wait_are_bounded(void **state)
+SERVED(values_that_wait_are_bounded)
 {
 	enum { VALUES = 120000, FIT = WFS_SERVER_USER_PARSED_MAX / (VALUES * 128) };
-	struct served *const served = *state;
 	AUTO_WIRE struct wire wire = wire_to(served);
 
 	wire_say(&wire, STEP_1);
@@ -257,9 +245,8 @@ static void values_that_wait_are_bounded(void **state)
 	assert_ok(&wire, "drop");
 }
 
-static void client_that_goes_away_ends_what_waits(void **state)
+SERVED(client_that_goes_away_ends_what_waits)
 {
-	struct served *const served = *state;
 	AUTO_WIRE struct wire other = wire_to(served);
 	struct wire wire = wire_to(served);
 
@@ -270,27 +257,4 @@ static void client_that_goes_away_ends_what_waits(void **state)
 	wait_for(&served->driver.abandoned);
 	wire_say(&other, HEAD_1);
 	assert_ok(&other, "1");
-}
-
-#define SERVED(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(read_waits_for_all_that_changes_something),
-		cmocka_unit_test(change_waits_for_rights_and_reads_only),
-		cmocka_unit_test(turn_waits_for_changes_and_not_for_turns),
-		cmocka_unit_test(kind_of_a_request_is_that_of_its_verb),
-		SERVED(read_in_the_same_write_sees_the_change_before_it),
-		SERVED(read_does_not_see_the_change_after_it),
-		SERVED(long_line_is_begun_in_its_turn),
-		SERVED(principal_may_be_acted_as_and_has_its_grants_at_once),
-		SERVED(grant_that_was_passed_on_can_be_revoked_at_once),
-		SERVED(read_waits_for_the_turn_before_it_and_changes_do_not),
-		SERVED(values_that_wait_are_bounded),
-		SERVED(request_that_waits_can_be_abandoned),
-		SERVED(client_that_goes_away_ends_what_waits),
-	};
-
-	return cmocka_run_group_tests_name("server-order", tests, NULL, NULL);
 }

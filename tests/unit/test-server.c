@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The control socket, from the outside: real connections to a server on a thread of its own. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
+#include "tests/unit/server-fixture.h"
 
 #include <poll.h>
 #include <semaphore.h>
@@ -17,7 +13,6 @@
 #include "fs/base/socket.h"
 #include "fs/client/client.h"
 #include "fs/server/server.h"
-#include "tests/unit/server-fixture.h"
 
 enum {
 	CLIENTS = 64,
@@ -27,35 +22,35 @@ enum {
 
 /* --- the protocol --- */
 
-static void server_answers_a_request_with_its_id(void **state)
+SERVED(server_answers_a_request_with_its_id)
 {
-	AUTO_WIRE struct wire wire = wire_to(*state);
+	AUTO_WIRE struct wire wire = wire_to(served);
 
 	wire_say(&wire, HEAD_1);
 	assert_ok(&wire, "1");
 }
 
-static void server_answers_invalid_json_and_goes_on(void **state)
+SERVED(server_answers_invalid_json_and_goes_on)
 {
-	AUTO_WIRE struct wire wire = wire_to(*state);
+	AUTO_WIRE struct wire wire = wire_to(served);
 
 	wire_say(&wire, "{nonsense\n" HEAD_1);
 	assert_error(&wire, "", "invalid_json");
 	assert_ok(&wire, "1");
 }
 
-static void server_refuses_another_version_and_echoes_the_id(void **state)
+SERVED(server_refuses_another_version_and_echoes_the_id)
 {
-	AUTO_WIRE struct wire wire = wire_to(*state);
+	AUTO_WIRE struct wire wire = wire_to(served);
 
 	wire_say(&wire, "{'v':2,'id':'x','cmd':'journal-head'}\n{'id':'y','cmd':'status'}\n");
 	assert_error(&wire, "x", "invalid_request");
 	assert_error(&wire, "y", "invalid_request");
 }
 
-static void server_refuses_malformed_envelopes(void **state)
+SERVED(server_refuses_malformed_envelopes)
 {
-	AUTO_WIRE struct wire wire = wire_to(*state);
+	AUTO_WIRE struct wire wire = wire_to(served);
 
 	wire_say(&wire, "5\n");
 	assert_error(&wire, "", "invalid_request");
@@ -71,9 +66,9 @@ static void server_refuses_malformed_envelopes(void **state)
 	assert_error(&wire, "c", "invalid_argument");
 }
 
-static void server_acts_as_a_principal_that_exists(void **state)
+SERVED(server_acts_as_a_principal_that_exists)
 {
-	AUTO_WIRE struct wire wire = wire_to(*state);
+	AUTO_WIRE struct wire wire = wire_to(served);
 
 	wire_say(&wire,
 		"{'v':1,'id':'a','cmd':'status','as':'operator'}\n"
@@ -82,11 +77,11 @@ static void server_acts_as_a_principal_that_exists(void **state)
 	assert_error(&wire, "b", "not_found");
 }
 
-static void server_refuses_a_line_over_16_mib_and_closes(void **state)
+SERVED(server_refuses_a_line_over_16_mib_and_closes)
 {
 	const size_t size = WFS_SERVER_LINE_MAX + 1;
 	WFS_AUTO_FREE char *line = malloc(size);
-	AUTO_WIRE struct wire wire = wire_to(*state);
+	AUTO_WIRE struct wire wire = wire_to(served);
 
 	memset(line, 'x', size);
 	wire_write(&wire, line, size);
@@ -94,10 +89,10 @@ static void server_refuses_a_line_over_16_mib_and_closes(void **state)
 	assert_closed(&wire);
 }
 
-static void server_refuses_a_line_with_too_many_values_and_goes_on(void **state)
+SERVED(server_refuses_a_line_with_too_many_values_and_goes_on)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer line = {0};
-	AUTO_WIRE struct wire wire = wire_to(*state);
+	AUTO_WIRE struct wire wire = wire_to(served);
 
 	wfs_buffer_append_byte(&line, '[');
 	for (int i = 0; i < WFS_JSON_VALUES_MAX; i++)
@@ -120,12 +115,12 @@ static void long_line(struct wfs_buffer *line, int values)
 	wfs_buffer_append_text(line, "]}}\n");
 }
 
-static void server_reads_a_long_line_while_it_answers_others(void **state)
+SERVED(server_reads_a_long_line_while_it_answers_others)
 {
 	enum { ROUNDS = 20 };
 	WFS_AUTO_BUFFER struct wfs_buffer line = {0};
-	AUTO_WIRE struct wire wire = wire_to(*state);
-	AUTO_WIRE struct wire other = wire_to(*state);
+	AUTO_WIRE struct wire wire = wire_to(served);
+	AUTO_WIRE struct wire other = wire_to(served);
 	struct pollfd ready = {.fd = wire.fd, .events = POLLIN};
 	bool others_first = false;
 
@@ -141,10 +136,10 @@ static void server_reads_a_long_line_while_it_answers_others(void **state)
 	assert_true(others_first);
 }
 
-static void server_answers_long_lines_in_their_order(void **state)
+SERVED(server_answers_long_lines_in_their_order)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
-	AUTO_WIRE struct wire wire = wire_to(*state);
+	AUTO_WIRE struct wire wire = wire_to(served);
 
 	for (int i = 0; i < 3; i++) {
 		wfs_buffer_append_text(
@@ -179,7 +174,7 @@ static void padded_line(struct wfs_buffer *line, size_t blanks, const char *rest
 	assert_int_equal(wfs_buffer_check(line), 0);
 }
 
-static void server_charges_nothing_for_long_lines_that_it_has_answered(void **state)
+SERVED(server_charges_nothing_for_long_lines_that_it_has_answered)
 {
 	enum { IDLE = 4 };
 	WFS_AUTO_BUFFER struct wfs_buffer line = {0};
@@ -187,7 +182,7 @@ static void server_charges_nothing_for_long_lines_that_it_has_answered(void **st
 
 	padded_line(&line, WFS_SERVER_LINE_MAX - 100, HEAD_1);
 	for (size_t i = 0; i < IDLE; i++) {
-		wires[i] = wire_to(*state);
+		wires[i] = wire_to(served);
 		wire_write(&wires[i], line.data, line.size);
 		assert_ok(&wires[i], "1");
 	}
@@ -196,9 +191,8 @@ static void server_charges_nothing_for_long_lines_that_it_has_answered(void **st
 		wire_done(&wires[i]);
 }
 
-static void server_reads_long_lines_while_verbs_of_others_take_long(void **state)
+SERVED(server_reads_long_lines_while_verbs_of_others_take_long)
 {
-	struct served *const served = *state;
 	WFS_AUTO_BUFFER struct wfs_buffer slow = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer line = {0};
 	AUTO_WIRE struct wire first = wire_to(served);
@@ -223,9 +217,9 @@ static void server_reads_long_lines_while_verbs_of_others_take_long(void **state
 	assert_ok(&second, "s");
 }
 
-static void server_answers_a_last_line_without_its_end(void **state)
+SERVED(server_answers_a_last_line_without_its_end)
 {
-	AUTO_WIRE struct wire wire = wire_to(*state);
+	AUTO_WIRE struct wire wire = wire_to(served);
 
 	wire_say(&wire, "{'v':1,'id':'1','cmd':'journal-head'}");
 	assert_int_equal(shutdown(wire.fd, SHUT_WR), 0);
@@ -233,9 +227,9 @@ static void server_answers_a_last_line_without_its_end(void **state)
 	assert_closed(&wire);
 }
 
-static void server_skips_empty_lines(void **state)
+SERVED(server_skips_empty_lines)
 {
-	AUTO_WIRE struct wire wire = wire_to(*state);
+	AUTO_WIRE struct wire wire = wire_to(served);
 
 	wire_say(&wire, "\n\n" HEAD_1);
 	assert_ok(&wire, "1");
@@ -252,10 +246,9 @@ static void say_event(struct wfs_buffer *text, int id)
 		id);
 }
 
-static void server_answers_in_order_what_is_sent_at_once(void **state)
+SERVED(server_answers_in_order_what_is_sent_at_once)
 {
 	const int count = 3 * WFS_SERVER_REQUESTS_MAX;
-	struct served *const served = *state;
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	AUTO_WIRE struct wire wire = wire_to(served);
 	char id[20];
@@ -304,13 +297,13 @@ static void *client_thread(void *context)
 	return NULL;
 }
 
-static void server_serves_64_connections_at_once(void **state)
+SERVED(server_serves_64_connections_at_once)
 {
 	struct client_result results[CLIENTS];
 	pthread_t threads[CLIENTS];
 
 	for (int i = 0; i < CLIENTS; i++) {
-		results[i] = (struct client_result){.served = *state};
+		results[i] = (struct client_result){.served = served};
 		assert_int_equal(pthread_create(&threads[i], NULL, client_thread, &results[i]), 0);
 	}
 	for (int i = 0; i < CLIENTS; i++)
@@ -318,20 +311,20 @@ static void server_serves_64_connections_at_once(void **state)
 
 	for (int i = 0; i < CLIENTS; i++)
 		assert_int_equal(results[i].answers, CLIENT_REQUESTS);
-	assert_state(((struct served *)*state)->world, "cell", "k", "{'n':3200}");
+	assert_state(served->world, "cell", "k", "{'n':3200}");
 }
 
-static void server_refuses_the_connection_after_256(void **state)
+SERVED(server_refuses_the_connection_after_256)
 {
 	struct wire wires[WFS_SERVER_CONNECTIONS_MAX];
 	AUTO_WIRE struct wire refused = {.fd = -1};
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(wires); i++) {
-		wires[i] = wire_to(*state);
+		wires[i] = wire_to(served);
 		wire_say(&wires[i], HEAD_1);
 		assert_ok(&wires[i], "1");
 	}
-	refused = wire_to(*state);
+	refused = wire_to(served);
 	assert_error_telling(&refused, "", "overloaded", false);
 	assert_closed(&refused);
 
@@ -358,10 +351,10 @@ static size_t write_until_full(struct wire *wire, const char *request)
 	return total;
 }
 
-static void client_that_never_reads_is_not_read_from_and_holds_nobody_up(void **state)
+SERVED(client_that_never_reads_is_not_read_from_and_holds_nobody_up)
 {
-	AUTO_WIRE struct wire silent = wire_to(*state);
-	AUTO_WIRE struct wire other = wire_to(*state);
+	AUTO_WIRE struct wire silent = wire_to(served);
+	AUTO_WIRE struct wire other = wire_to(served);
 	const char *const request = "{\"v\":1,\"id\":\"m\",\"cmd\":\"manifest-read\"}\n";
 
 	const size_t taken = write_until_full(&silent, request);
@@ -372,9 +365,9 @@ static void client_that_never_reads_is_not_read_from_and_holds_nobody_up(void **
 	assert_true(taken < (size_t)2 * WFS_SERVER_ANSWERS_BYTES_MAX);
 }
 
-static void client_that_reads_late_gets_all_answers(void **state)
+SERVED(client_that_reads_late_gets_all_answers)
 {
-	AUTO_WIRE struct wire late = wire_to(*state);
+	AUTO_WIRE struct wire late = wire_to(served);
 	const char *const request = "{\"v\":1,\"id\":\"m\",\"cmd\":\"manifest-read\"}\n";
 
 	const size_t taken = write_until_full(&late, request);
@@ -382,15 +375,15 @@ static void client_that_reads_late_gets_all_answers(void **state)
 		assert_ok(&late, "m");
 }
 
-static void client_that_goes_away_leaves_the_server_working(void **state)
+SERVED(client_that_goes_away_leaves_the_server_working)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
-	AUTO_WIRE struct wire other = wire_to(*state);
+	AUTO_WIRE struct wire other = wire_to(served);
 
 	for (int i = 0; i < 200; i++)
 		say_event(&text, i);
 	for (int i = 0; i < 20; i++) {
-		AUTO_WIRE struct wire wire = wire_to(*state);
+		AUTO_WIRE struct wire wire = wire_to(served);
 
 		wire_write(&wire, text.data, text.size);
 	}
@@ -400,9 +393,8 @@ static void client_that_goes_away_leaves_the_server_working(void **state)
 
 /* --- turns of agents --- */
 
-static void client_that_goes_away_ends_the_turn_it_waits_for(void **state)
+SERVED(client_that_goes_away_ends_the_turn_it_waits_for)
 {
-	struct served *const served = *state;
 	struct wire wire = wire_to(served);
 
 	wire_say(&wire, STEP_1);
@@ -412,9 +404,8 @@ static void client_that_goes_away_ends_the_turn_it_waits_for(void **state)
 	wait_for(&served->driver.abandoned);
 }
 
-static void client_that_says_nothing_more_waits_for_its_turn(void **state)
+SERVED(client_that_says_nothing_more_waits_for_its_turn)
 {
-	struct served *const served = *state;
 	AUTO_WIRE struct wire wire = wire_to(served);
 	AUTO_WIRE struct wire other = wire_to(served);
 
@@ -430,9 +421,8 @@ static void client_that_says_nothing_more_waits_for_its_turn(void **state)
 	assert_closed(&wire);
 }
 
-static void server_ends_the_request_that_is_abandoned(void **state)
+SERVED(server_ends_the_request_that_is_abandoned)
 {
-	struct served *const served = *state;
 	AUTO_WIRE struct wire wire = wire_to(served);
 
 	wire_say(&wire, STEP_1 "{'v':1,'id':'2','cmd':'abandon','payload':{'id':'1'}}\n");
@@ -441,9 +431,9 @@ static void server_ends_the_request_that_is_abandoned(void **state)
 	assert_ok(&wire, "2");
 }
 
-static void server_refuses_to_abandon_what_is_not_there(void **state)
+SERVED(server_refuses_to_abandon_what_is_not_there)
 {
-	AUTO_WIRE struct wire wire = wire_to(*state);
+	AUTO_WIRE struct wire wire = wire_to(served);
 
 	wire_say(&wire,
 		"{'v':1,'id':'2','cmd':'abandon','payload':{'id':'1'}}\n"
@@ -455,9 +445,8 @@ static void server_refuses_to_abandon_what_is_not_there(void **state)
 	assert_error(&wire, "4", "invalid_argument");
 }
 
-static void client_abandons_one_of_its_requests(void **state)
+SERVED(client_abandons_one_of_its_requests)
 {
-	const struct served *const served = *state;
 	WFS_AUTO_CLIENT struct wfs_client *client = NULL;
 	WFS_AUTO_ANSWER struct wfs_answer head = {0};
 	WFS_AUTO_ANSWER struct wfs_answer turn = {0};
@@ -486,9 +475,8 @@ static void client_abandons_one_of_its_requests(void **state)
 
 /* --- beginning and ending --- */
 
-static void server_stop_answers_what_was_begun_and_nothing_else(void **state)
+SERVED(server_stop_answers_what_was_begun_and_nothing_else)
 {
-	struct served *const served = *state;
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	AUTO_WIRE struct wire wire = wire_to(served);
 	const uint64_t before = height_of(served->world);
@@ -509,9 +497,8 @@ static void server_stop_answers_what_was_begun_and_nothing_else(void **state)
 }
 
 /* A request that was read counts as begun: its client cannot know that it was not. */
-static void server_stop_answers_what_it_has_read(void **state)
+SERVED(server_stop_answers_what_it_has_read)
 {
-	struct served *const served = *state;
 	AUTO_WIRE struct wire asking = wire_to(served);
 	AUTO_WIRE struct wire holding = wire_to(served);
 
@@ -532,17 +519,16 @@ static void server_stop_answers_what_it_has_read(void **state)
 	served->joined = true;
 }
 
-static void server_stop_does_not_wait_for_ever_for_a_client_that_never_reads(void **state)
+SERVED(server_stop_does_not_wait_for_ever_for_a_client_that_never_reads)
 {
-	AUTO_WIRE struct wire silent = wire_to(*state);
+	AUTO_WIRE struct wire silent = wire_to(served);
 
 	write_until_full(&silent, "{\"v\":1,\"id\":\"m\",\"cmd\":\"manifest-read\"}\n");
-	stop(*state);
+	stop(served);
 }
 
-static void socket_is_for_its_user_only_and_gone_at_the_end(void **state)
+SERVED(socket_is_for_its_user_only_and_gone_at_the_end)
 {
-	struct served *const served = *state;
 	char path[120];
 	struct stat status;
 
@@ -586,35 +572,34 @@ static int stranger_status(const struct served *served)
 	return WEXITSTATUS(status);
 }
 
-static void stranger_is_refused_whatever_the_mode_of_the_socket(void **state)
+SERVED(stranger_is_refused_whatever_the_mode_of_the_socket)
 {
 	if (geteuid() != 0)
 		skip(); /* only root can become somebody else */
-	assert_int_equal(stranger_status(*state), 0);
+	assert_int_equal(stranger_status(served), 0);
 }
 
-static void stranger_is_told_so_also_when_there_is_no_room(void **state)
+SERVED(stranger_is_told_so_also_when_there_is_no_room)
 {
 	struct wire wires[WFS_SERVER_CONNECTIONS_MAX];
 
 	if (geteuid() != 0)
 		skip(); /* only root can become somebody else */
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(wires); i++) {
-		wires[i] = wire_to(*state);
+		wires[i] = wire_to(served);
 		wire_say(&wires[i], HEAD_1);
 		assert_ok(&wires[i], "1");
 	}
 
-	const int told = stranger_status(*state);
+	const int told = stranger_status(served);
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(wires); i++)
 		wire_done(&wires[i]);
 	assert_int_equal(told, 0);
 }
 
-static void socket_left_behind_is_replaced(void **state)
+IN_WORLD(socket_left_behind_is_replaced)
 {
-	struct world_fixture *const fixture = *state;
 	struct served served = {.world = fixture};
 	int left = wfs_socket_listen(fixture->directory, false, NULL);
 
@@ -636,9 +621,8 @@ static void socket_left_behind_is_replaced(void **state)
 	sem_destroy(&served.ready);
 }
 
-static void socket_in_a_directory_with_a_long_path_works(void **state)
+IN_WORLD(socket_in_a_directory_with_a_long_path_works)
 {
-	struct world_fixture *const fixture = *state;
 	char path[400];
 	size_t size = (size_t)snprintf(path, sizeof(path), "%s/", fixture->root);
 
@@ -652,9 +636,8 @@ static void socket_in_a_directory_with_a_long_path_works(void **state)
 	assert_true(client >= 0);
 }
 
-static void connecting_where_nobody_listens_says_so(void **state)
+IN_WORLD(connecting_where_nobody_listens_says_so)
 {
-	struct world_fixture *const fixture = *state;
 	struct wfs_client *client = NULL;
 
 	assert_int_equal(
@@ -663,53 +646,8 @@ static void connecting_where_nobody_listens_says_so(void **state)
 	assert_null(client);
 }
 
-static void freeing_nothing_is_fine(void **state)
+TEST(freeing_nothing_is_fine)
 {
-	(void)state;
 	wfs_server_free(NULL);
 	wfs_client_free(NULL);
-}
-
-#define SERVED(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		SERVED(server_answers_a_request_with_its_id),
-		SERVED(server_answers_invalid_json_and_goes_on),
-		SERVED(server_refuses_another_version_and_echoes_the_id),
-		SERVED(server_refuses_malformed_envelopes),
-		SERVED(server_acts_as_a_principal_that_exists),
-		SERVED(server_refuses_a_line_over_16_mib_and_closes),
-		SERVED(server_refuses_a_line_with_too_many_values_and_goes_on),
-		SERVED(server_reads_a_long_line_while_it_answers_others),
-		SERVED(server_answers_long_lines_in_their_order),
-		SERVED(server_charges_nothing_for_long_lines_that_it_has_answered),
-		SERVED(server_reads_long_lines_while_verbs_of_others_take_long),
-		SERVED(server_answers_a_last_line_without_its_end),
-		SERVED(server_skips_empty_lines),
-		SERVED(server_answers_in_order_what_is_sent_at_once),
-		SERVED(server_serves_64_connections_at_once),
-		SERVED(server_refuses_the_connection_after_256),
-		SERVED(client_that_never_reads_is_not_read_from_and_holds_nobody_up),
-		SERVED(client_that_reads_late_gets_all_answers),
-		SERVED(client_that_goes_away_leaves_the_server_working),
-		SERVED(client_that_goes_away_ends_the_turn_it_waits_for),
-		SERVED(client_that_says_nothing_more_waits_for_its_turn),
-		SERVED(server_ends_the_request_that_is_abandoned),
-		SERVED(server_refuses_to_abandon_what_is_not_there),
-		SERVED(client_abandons_one_of_its_requests),
-		SERVED(server_stop_answers_what_was_begun_and_nothing_else),
-		SERVED(server_stop_answers_what_it_has_read),
-		SERVED(server_stop_does_not_wait_for_ever_for_a_client_that_never_reads),
-		SERVED(socket_is_for_its_user_only_and_gone_at_the_end),
-		SERVED(stranger_is_refused_whatever_the_mode_of_the_socket),
-		SERVED(stranger_is_told_so_also_when_there_is_no_room),
-		IN_WORLD(socket_left_behind_is_replaced),
-		IN_WORLD(socket_in_a_directory_with_a_long_path_works),
-		IN_WORLD(connecting_where_nobody_listens_says_so),
-		cmocka_unit_test(freeing_nothing_is_fine),
-	};
-
-	return cmocka_run_group_tests_name("server", tests, NULL, NULL);
 }

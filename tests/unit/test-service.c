@@ -25,10 +25,10 @@ static const char *const ids[] = {"genesis_ledger", "genesis_escrow", "genesis_e
 
 /* --- as artifacts --- */
 
-static void a_world_begins_with_them(void **state)
+IN_MARKET(a_world_begins_with_them)
 {
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(ids); i++) {
-		WFS_AUTO_JSON json_t *artifact = document_of(*state, "sys.artifact", ids[i]);
+		WFS_AUTO_JSON json_t *artifact = document_of(fixture, "sys.artifact", ids[i]);
 
 		print_message("%s\n", ids[i]);
 		assert_non_null(service_find(ids[i]));
@@ -39,7 +39,7 @@ static void a_world_begins_with_them(void **state)
 	assert_null(service_find("genesis"));
 }
 
-static void nobody_changes_them(void **state)
+IN_MARKET(nobody_changes_them)
 {
 	static const char *const who[] = {"alice", "operator", "genesis_escrow"};
 
@@ -56,40 +56,40 @@ static void nobody_changes_them(void **state)
 			ACTION("transfer_ownership", "'artifact_id':'%s','to':'alice'"), ids[i]);
 
 		for (size_t k = 0; k < WFS_ARRAY_COUNT(who); k++) {
-			assert_refused(*state, who[k], write, DENIED, "Cannot modify system");
-			assert_refused(*state, who[k], edit, DENIED, "may not edit");
-			assert_refused(*state, who[k], delete, DENIED, "may not delete");
-			assert_refused(*state, who[k], give, DENIED, "its owner is 'genesis'");
+			assert_refused(fixture, who[k], write, DENIED, "Cannot modify system");
+			assert_refused(fixture, who[k], edit, DENIED, "may not edit");
+			assert_refused(fixture, who[k], delete, DENIED, "may not delete");
+			assert_refused(fixture, who[k], give, DENIED, "its owner is 'genesis'");
 		}
 	}
-	assert_refused(*state, "alice", WRITE("'artifact_id':'genesis_new'"), DENIED, "system");
+	assert_refused(fixture, "alice", WRITE("'artifact_id':'genesis_new'"), DENIED, "system");
 }
 
-static void nobody_is_called_like_the_kernel(void **state)
+IN_MARKET(nobody_is_called_like_the_kernel)
 {
 	static const char *const names[] = {"genesis", "genesis_", "genesis_me", "genesis_ledger"};
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(names); i++) {
 		WFS_AUTO_FREE char *add = ABOUT("{'action_type':'principal','id':'%s'}", names[i]);
 
-		assert_refused(*state, "tester", add, WFS_E_INVALID_ARGUMENT, "kernel's own");
+		assert_refused(fixture, "tester", add, WFS_E_INVALID_ARGUMENT, "kernel's own");
 	}
-	assert_refused(*state, "alice", WRITE("'artifact_id':'genesis'"), WFS_E_INVALID_ARGUMENT,
+	assert_refused(fixture, "alice", WRITE("'artifact_id':'genesis'"), WFS_E_INVALID_ARGUMENT,
 		"a word of the kernel's own");
-	assert_refused(*state, "alice", WRITE("'artifact_id':'genesis','type':'agent'"),
+	assert_refused(fixture, "alice", WRITE("'artifact_id':'genesis','type':'agent'"),
 		WFS_E_INVALID_ARGUMENT, "a word of the kernel's own");
-	assert_refused(*state, "alice", ACTION("transfer", "'to':'genesis','amount':1"),
+	assert_refused(fixture, "alice", ACTION("transfer", "'to':'genesis','amount':1"),
 		WFS_E_NOT_FOUND, "'genesis' not found");
 }
 
 /* --- describe --- */
 
-static void what_a_service_does_is_told(void **state)
+IN_MARKET(what_a_service_does_is_told)
 {
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(ids); i++) {
 		WFS_AUTO_FREE char *describe =
 			ABOUT(INVOKE("'artifact_id':'%s','method':'describe'"), ids[i]);
-		WFS_AUTO_JSON json_t *result = call_for(*state, "alice", describe, 0);
+		WFS_AUTO_JSON json_t *result = call_for(fixture, "alice", describe, 0);
 		const json_t *method;
 		size_t k;
 
@@ -102,10 +102,10 @@ static void what_a_service_does_is_told(void **state)
 	}
 }
 
-static void the_prices_that_are_told_are_those_that_are_paid(void **state)
+IN_MARKET(the_prices_that_are_told_are_those_that_are_paid)
 {
 	WFS_AUTO_JSON json_t *result = call_for(
-		*state, "alice", INVOKE("'artifact_id':'genesis_memory','method':'describe'"), 0);
+		fixture, "alice", INVOKE("'artifact_id':'genesis_memory','method':'describe'"), 0);
 	WFS_AUTO_JSON json_t *prices = json_object();
 	const json_t *method;
 	size_t i;
@@ -120,43 +120,43 @@ static void the_prices_that_are_told_are_those_that_are_paid(void **state)
 
 /* --- calling --- */
 
-static void a_method_that_is_none_is_refused(void **state)
+IN_MARKET(a_method_that_is_none_is_refused)
 {
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(ids); i++) {
 		WFS_AUTO_FREE char *call = ABOUT(CALL("%s", "dance", ""), ids[i]);
 
-		assert_refused(*state, "alice", call, WFS_E_INVALID_ARGUMENT,
+		assert_refused(fixture, "alice", call, WFS_E_INVALID_ARGUMENT,
 			"has no method 'dance', it has: ");
 	}
-	assert_refused(*state, "alice", LEDGER("run", "'dance'"), WFS_E_INVALID_ARGUMENT,
+	assert_refused(fixture, "alice", LEDGER("run", "'dance'"), WFS_E_INVALID_ARGUMENT,
 		"it has: transfer, balance");
-	assert_refused(*state, "alice", LEDGER("run", "'run','balance'"), WFS_E_INVALID_ARGUMENT,
+	assert_refused(fixture, "alice", LEDGER("run", "'run','balance'"), WFS_E_INVALID_ARGUMENT,
 		"has no method 'run'");
-	assert_refused(*state, "alice", LEDGER("run", ""), WFS_E_MISSING_ARGUMENT,
+	assert_refused(fixture, "alice", LEDGER("run", ""), WFS_E_MISSING_ARGUMENT,
 		"requires the name of a method");
-	assert_refused(*state, "alice", LEDGER("run", "5"), WFS_E_MISSING_ARGUMENT, "requires");
-	assert_refused(*state, "alice", LEDGER("run", "null"), WFS_E_MISSING_ARGUMENT, "requires");
-	assert_refused(
-		*state, "alice", LEDGER("run", "{'method':5}"), WFS_E_MISSING_ARGUMENT, "requires");
-	assert_refused(
-		*state, "alice", LEDGER("run", "{'id':'bob'}"), WFS_E_MISSING_ARGUMENT, "requires");
-	assert_refused(*state, "alice", LEDGER("", ""), WFS_E_INVALID_ARGUMENT, "no method ''");
+	assert_refused(fixture, "alice", LEDGER("run", "5"), WFS_E_MISSING_ARGUMENT, "requires");
+	assert_refused(fixture, "alice", LEDGER("run", "null"), WFS_E_MISSING_ARGUMENT, "requires");
+	assert_refused(fixture, "alice", LEDGER("run", "{'method':5}"), WFS_E_MISSING_ARGUMENT,
+		"requires");
+	assert_refused(fixture, "alice", LEDGER("run", "{'id':'bob'}"), WFS_E_MISSING_ARGUMENT,
+		"requires");
+	assert_refused(fixture, "alice", LEDGER("", ""), WFS_E_INVALID_ARGUMENT, "no method ''");
 }
 
-static void a_long_name_of_a_method_is_cut_at_a_character(void **state)
+IN_MARKET(a_long_name_of_a_method_is_cut_at_a_character)
 {
-	assert_refused(*state, "alice",
+	assert_refused(fixture, "alice",
 		LEDGER("run",
 			"'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\u00e9'"),
 		WFS_E_INVALID_ARGUMENT, "has no method");
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		CODE("tell",
 			"local r = invoke(\\'genesis_ledger\\', string.rep(\\'x\\', 63) .. "
 			"\\'\u00e9\\') return r.error.code"));
-	assert_call(*state, "alice", CALL("tell", "run", ""), 0, "'invalid_argument'");
+	assert_call(fixture, "alice", CALL("tell", "run", ""), 0, "'invalid_argument'");
 }
 
-static void arguments_come_in_order_or_by_name(void **state)
+IN_MARKET(arguments_come_in_order_or_by_name)
 {
 	static const char *const calls[] = {
 		LEDGER("transfer", "'bob',5"),
@@ -165,56 +165,55 @@ static void arguments_come_in_order_or_by_name(void **state)
 		LEDGER("run", "'transfer',{'to':'bob','amount':5}"),
 		LEDGER("run", "{'method':'transfer','to':'bob','amount':5}"),
 	};
-	struct world_fixture *const fixture = *state;
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(calls); i++)
-		assert_call(*state, "alice", calls[i], 0,
+		assert_call(fixture, "alice", calls[i], 0,
 			"{'amount':5,'from':'alice','resource':'scrip','to':'bob'}");
 	assert_int_equal(scrip_of(fixture, "alice"), 75);
 	assert_int_equal(scrip_of(fixture, "bob"), 75);
 }
 
-static void arguments_that_do_not_fit_are_refused(void **state)
+IN_MARKET(arguments_that_do_not_fit_are_refused)
 {
-	assert_refused(*state, "alice", LEDGER("transfer", "'bob'"), WFS_E_MISSING_ARGUMENT,
+	assert_refused(fixture, "alice", LEDGER("transfer", "'bob'"), WFS_E_MISSING_ARGUMENT,
 		"transfer requires 'amount'");
-	assert_refused(*state, "alice", LEDGER("transfer", "null,5"), WFS_E_MISSING_ARGUMENT,
+	assert_refused(fixture, "alice", LEDGER("transfer", "null,5"), WFS_E_MISSING_ARGUMENT,
 		"transfer requires 'to'");
-	assert_refused(*state, "alice", LEDGER("transfer", "{'to':null,'amount':5}"),
+	assert_refused(fixture, "alice", LEDGER("transfer", "{'to':null,'amount':5}"),
 		WFS_E_MISSING_ARGUMENT, "transfer requires 'to'");
-	assert_refused(*state, "alice", LEDGER("transfer", "'bob',5,6"), WFS_E_INVALID_ARGUMENT,
+	assert_refused(fixture, "alice", LEDGER("transfer", "'bob',5,6"), WFS_E_INVALID_ARGUMENT,
 		"takes at most 2 arguments, got 3");
-	assert_refused(*state, "alice", LEDGER("transfer", "'bob',5,null"), WFS_E_INVALID_ARGUMENT,
+	assert_refused(fixture, "alice", LEDGER("transfer", "'bob',5,null"), WFS_E_INVALID_ARGUMENT,
 		"takes at most 2 arguments, got 3");
-	assert_refused(*state, "alice", LEDGER("transfer", "{'to':'bob','amount':5},1"),
+	assert_refused(fixture, "alice", LEDGER("transfer", "{'to':'bob','amount':5},1"),
 		WFS_E_INVALID_ARGUMENT, "/to: expected text, got object");
-	assert_refused(*state, "alice", LEDGER("transfer", "{'to':'bob','amount':5,'x':1}"),
+	assert_refused(fixture, "alice", LEDGER("transfer", "{'to':'bob','amount':5,'x':1}"),
 		WFS_E_INVALID_ARGUMENT, "only the members of its definition");
-	assert_refused(*state, "alice", LEDGER("transfer", "['bob',5]"), WFS_E_MISSING_ARGUMENT,
+	assert_refused(fixture, "alice", LEDGER("transfer", "['bob',5]"), WFS_E_MISSING_ARGUMENT,
 		"'amount'");
-	assert_refused(*state, "alice", LEDGER("transfer", "'bob','5'"), WFS_E_INVALID_ARGUMENT,
+	assert_refused(fixture, "alice", LEDGER("transfer", "'bob','5'"), WFS_E_INVALID_ARGUMENT,
 		"/amount: expected an integer from 0, got string");
-	assert_refused(*state, "alice", LEDGER("transfer", "'bob',1.5"), WFS_E_INVALID_ARGUMENT,
+	assert_refused(fixture, "alice", LEDGER("transfer", "'bob',1.5"), WFS_E_INVALID_ARGUMENT,
 		"/amount");
-	assert_refused(*state, "alice", LEDGER("transfer", "'bob',9223372036854775807"),
+	assert_refused(fixture, "alice", LEDGER("transfer", "'bob',9223372036854775807"),
 		WFS_E_INSUFFICIENT_FUNDS, "has 100 scrip");
 }
 
 /* --- genesis_ledger --- */
 
-static void scrip_is_given_as_by_the_action(void **state)
+IN_MARKET(scrip_is_given_as_by_the_action)
 {
-	assert_refused(*state, "alice", LEDGER("transfer", "'bob',0"), WFS_E_INVALID_ARGUMENT,
+	assert_refused(fixture, "alice", LEDGER("transfer", "'bob',0"), WFS_E_INVALID_ARGUMENT,
 		"1 or more");
-	assert_refused(*state, "alice", LEDGER("transfer", "'none',1"), WFS_E_NOT_FOUND, "'none'");
-	assert_refused(*state, "alice", LEDGER("transfer", "'mint',1"), WFS_E_NOT_FOUND, "'mint'");
+	assert_refused(fixture, "alice", LEDGER("transfer", "'none',1"), WFS_E_NOT_FOUND, "'none'");
+	assert_refused(fixture, "alice", LEDGER("transfer", "'mint',1"), WFS_E_NOT_FOUND, "'mint'");
 	assert_refused(
-		*state, "alice", LEDGER("transfer", "'genesis',1"), WFS_E_NOT_FOUND, "'genesis'");
-	assert_refused(*state, "alice", LEDGER("transfer", "'bob',101"), WFS_E_INSUFFICIENT_FUNDS,
+		fixture, "alice", LEDGER("transfer", "'genesis',1"), WFS_E_NOT_FOUND, "'genesis'");
+	assert_refused(fixture, "alice", LEDGER("transfer", "'bob',101"), WFS_E_INSUFFICIENT_FUNDS,
 		"'alice' has 100 scrip, 101 needed");
 }
 
-static void balances_are_told(void **state)
+IN_MARKET(balances_are_told)
 {
 	static const char long_name[] =
 		"0123456789012345678901234567890123456789012345678901234567890123456789"
@@ -222,36 +221,36 @@ static void balances_are_told(void **state)
 	WFS_AUTO_FREE char *long_call =
 		ABOUT(LEDGER("balance", "'%1$s%1$s%1$s%1$s%1$s'"), long_name);
 
-	assert_call(*state, "alice", LEDGER("balance", ""), 0, "{'id':'alice','scrip':100}");
-	assert_call(*state, "alice", LEDGER("balance", "null"), 0, "{'id':'alice','scrip':100}");
-	assert_call(*state, "alice", LEDGER("balance", "'bob'"), 0, "{'id':'bob','scrip':50}");
-	assert_call(*state, "alice", LEDGER("balance", "'none'"), 0, "{'id':'none','scrip':0}");
-	assert_call(*state, "alice", LEDGER("balance", "''"), 0, "{'id':'','scrip':0}");
-	assert_call(*state, "alice", LEDGER("balance", "'a b'"), 0, "{'id':'a b','scrip':0}");
-	WFS_AUTO_JSON json_t *none = call_for(*state, "alice", long_call, 0);
+	assert_call(fixture, "alice", LEDGER("balance", ""), 0, "{'id':'alice','scrip':100}");
+	assert_call(fixture, "alice", LEDGER("balance", "null"), 0, "{'id':'alice','scrip':100}");
+	assert_call(fixture, "alice", LEDGER("balance", "'bob'"), 0, "{'id':'bob','scrip':50}");
+	assert_call(fixture, "alice", LEDGER("balance", "'none'"), 0, "{'id':'none','scrip':0}");
+	assert_call(fixture, "alice", LEDGER("balance", "''"), 0, "{'id':'','scrip':0}");
+	assert_call(fixture, "alice", LEDGER("balance", "'a b'"), 0, "{'id':'a b','scrip':0}");
+	WFS_AUTO_JSON json_t *none = call_for(fixture, "alice", long_call, 0);
 	assert_int_equal(json_integer_value(json_object_get(none, "scrip")), 0);
 }
 
-static void code_has_its_own_balance(void **state)
+IN_MARKET(code_has_its_own_balance)
 {
-	assert_done(*state, "alice",
+	assert_done(fixture, "alice",
 		CODE("purse",
 			"local own = invoke(\\'genesis_ledger\\', \\'balance\\').result "
 			"local r = invoke(\\'genesis_ledger\\', \\'transfer\\', \\'bob\\', 3) "
 			"return {own.id, own.scrip, r.ok}"));
-	assert_done(*state, "alice", ACTION("transfer", "'to':'purse','amount':10"));
-	assert_call(*state, "bob", CALL("purse", "run", ""), 0, "['purse',10,true]");
-	assert_int_equal(scrip_of(*state, "purse"), 7);
-	assert_int_equal(scrip_of(*state, "bob"), 53);
+	assert_done(fixture, "alice", ACTION("transfer", "'to':'purse','amount':10"));
+	assert_call(fixture, "bob", CALL("purse", "run", ""), 0, "['purse',10,true]");
+	assert_int_equal(scrip_of(fixture, "purse"), 7);
+	assert_int_equal(scrip_of(fixture, "bob"), 53);
 }
 
 /* --- the libraries --- */
 
 /* 173 */
-static void prompts_are_listed_by_their_tags(void **state)
+IN_MARKET(prompts_are_listed_by_their_tags)
 {
-	WFS_AUTO_JSON json_t *all = call_for(*state, "poor", PROMPTS("list", ""), 0);
-	WFS_AUTO_JSON json_t *some = call_for(*state, "poor", PROMPTS("list", "'observation'"), 0);
+	WFS_AUTO_JSON json_t *all = call_for(fixture, "poor", PROMPTS("list", ""), 0);
+	WFS_AUTO_JSON json_t *some = call_for(fixture, "poor", PROMPTS("list", "'observation'"), 0);
 	const json_t *const first = json_array_get(json_object_get(all, "prompts"), 0);
 
 	assert_int_equal(json_integer_value(json_object_get(all, "count")), 12);
@@ -261,52 +260,52 @@ static void prompts_are_listed_by_their_tags(void **state)
 	assert_null(json_object_get(first, "template"));
 	assert_true(json_integer_value(json_object_get(some, "count")) >= 1);
 	assert_true(json_integer_value(json_object_get(some, "count")) < 12);
-	assert_call(*state, "poor", PROMPTS("list", "'none'"), 0, "{'count':0,'prompts':[]}");
-	assert_refused(*state, "poor", PROMPTS("list", "5"), WFS_E_INVALID_ARGUMENT, "/tag");
+	assert_call(fixture, "poor", PROMPTS("list", "'none'"), 0, "{'count':0,'prompts':[]}");
+	assert_refused(fixture, "poor", PROMPTS("list", "5"), WFS_E_INVALID_ARGUMENT, "/tag");
 }
 
 /* 173 */
-static void a_prompt_is_given_by_its_name(void **state)
+IN_MARKET(a_prompt_is_given_by_its_name)
 {
-	WFS_AUTO_JSON json_t *one = call_for(*state, "poor", PROMPTS("get", "'observe_base'"), 0);
+	WFS_AUTO_JSON json_t *one = call_for(fixture, "poor", PROMPTS("get", "'observe_base'"), 0);
 
 	assert_string_equal(wfs_json_text(one, "prompt_id"), "observe_base");
 	assert_non_null(strstr(wfs_json_text(one, "template"), "Gather context"));
 	assert_true(json_is_string(json_object_get(one, "description")));
 	assert_true(json_is_array(json_object_get(one, "tags")));
-	assert_refused(*state, "poor", PROMPTS("get", "'none'"), WFS_E_NOT_FOUND,
+	assert_refused(fixture, "poor", PROMPTS("get", "'none'"), WFS_E_NOT_FOUND,
 		"has no 'none', it has: observe_base, ");
-	assert_refused(*state, "poor", PROMPTS("get", ""), WFS_E_MISSING_ARGUMENT, "'id'");
-	assert_refused(*state, "poor", PROMPTS("get", "''"), WFS_E_NOT_FOUND, "has no ''");
+	assert_refused(fixture, "poor", PROMPTS("get", ""), WFS_E_MISSING_ARGUMENT, "'id'");
+	assert_refused(fixture, "poor", PROMPTS("get", "''"), WFS_E_NOT_FOUND, "has no ''");
 }
 
-static void workflows_are_given_by_their_names(void **state)
+IN_MARKET(workflows_are_given_by_their_names)
 {
-	WFS_AUTO_JSON json_t *all = call_for(*state, "poor", WORKFLOWS("list", ""), 0);
+	WFS_AUTO_JSON json_t *all = call_for(fixture, "poor", WORKFLOWS("list", ""), 0);
 	const json_t *row;
 	size_t i;
 
 	json_array_foreach(json_object_get(all, "workflows"), i, row)
 	{
 		WFS_AUTO_FREE char *get = ABOUT(WORKFLOWS("get", "'%s'"), wfs_json_text(row, "id"));
-		WFS_AUTO_JSON json_t *one = call_for(*state, "poor", get, 0);
+		WFS_AUTO_JSON json_t *one = call_for(fixture, "poor", get, 0);
 
 		assert_string_equal(wfs_json_text(one, "workflow_id"), wfs_json_text(row, "id"));
 		assert_true(json_is_array(json_object_get(one, "states")));
 		assert_true(json_is_array(json_object_get(one, "steps")));
 	}
 	assert_int_equal(i, 3);
-	assert_refused(*state, "poor", WORKFLOWS("list", "'tag'"), WFS_E_INVALID_ARGUMENT,
+	assert_refused(fixture, "poor", WORKFLOWS("list", "'tag'"), WFS_E_INVALID_ARGUMENT,
 		"takes at most 0 arguments, got 1");
-	assert_refused(*state, "poor", WORKFLOWS("get", "'none'"), WFS_E_NOT_FOUND, "it has: ");
+	assert_refused(fixture, "poor", WORKFLOWS("get", "'none'"), WFS_E_NOT_FOUND, "it has: ");
 }
 
-static void what_a_library_has_can_be_read(void **state)
+IN_MARKET(what_a_library_has_can_be_read)
 {
 	WFS_AUTO_JSON json_t *answer = NULL;
 
 	assert_int_equal(
-		act_as(*state, "poor",
+		act_as(fixture, "poor",
 			ACTION("read_artifact", "'artifact_id':'genesis_prompt_library'"), &answer),
 		0);
 	const json_t *const artifact = json_object_get(json_object_get(answer, "data"), "artifact");
@@ -315,28 +314,4 @@ static void what_a_library_has_can_be_read(void **state)
 	assert_int_equal(wfs_json_parse(text, strlen(text), &content, NULL), 0);
 	assert_int_equal(json_object_size(json_object_get(content, "prompts")), 12);
 	assert_string_equal(wfs_json_text(artifact, "type"), "library");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_MARKET(a_world_begins_with_them),
-		IN_MARKET(nobody_changes_them),
-		IN_MARKET(nobody_is_called_like_the_kernel),
-		IN_MARKET(what_a_service_does_is_told),
-		IN_MARKET(the_prices_that_are_told_are_those_that_are_paid),
-		IN_MARKET(a_method_that_is_none_is_refused),
-		IN_MARKET(a_long_name_of_a_method_is_cut_at_a_character),
-		IN_MARKET(arguments_come_in_order_or_by_name),
-		IN_MARKET(arguments_that_do_not_fit_are_refused),
-		IN_MARKET(scrip_is_given_as_by_the_action),
-		IN_MARKET(balances_are_told),
-		IN_MARKET(code_has_its_own_balance),
-		IN_MARKET(prompts_are_listed_by_their_tags),
-		IN_MARKET(a_prompt_is_given_by_its_name),
-		IN_MARKET(workflows_are_given_by_their_names),
-		IN_MARKET(what_a_library_has_can_be_read),
-	};
-
-	return cmocka_run_group_tests_name("service", tests, NULL, NULL);
 }

@@ -88,9 +88,8 @@ static void fill(struct at_work *work)
 	assert_int_equal(send_event(work->world, "test/Total@1", "{'op':'set','n':4}"), 0);
 }
 
-static void who_holds_nothing_sees_nothing(void **state)
+AT_WORK(who_holds_nothing_sees_nothing)
 {
-	struct at_work *const work = *state;
 	struct wfs_session_figures figures;
 	struct wfs_version version;
 	struct wfs_reducer reducer;
@@ -110,9 +109,8 @@ static void who_holds_nothing_sees_nothing(void **state)
 	assert_int_equal(work->error.code, WFS_E_NOT_AUTHORIZED);
 }
 
-static void a_scope_shows_what_it_covers(void **state)
+AT_WORK(a_scope_shows_what_it_covers)
 {
-	struct at_work *const work = *state;
 	struct wfs_version version;
 	struct wfs_reducer reducer;
 	struct wfs_bytes name;
@@ -135,9 +133,8 @@ static void a_scope_shows_what_it_covers(void **state)
 	assert_int_equal(wfs_session_manifest(work->alice, &view, &version), -ENOENT);
 }
 
-static void whoever_saw_a_version_is_refused_when_it_may_no_more(void **state)
+AT_WORK(whoever_saw_a_version_is_refused_when_it_may_no_more)
 {
-	struct at_work *const work = *state;
 	struct wfs_version version;
 	struct wfs_version again;
 
@@ -160,10 +157,8 @@ static json_t *introspect(struct at_work *work, enum wfs_effect effect, const ch
 	return payload;
 }
 
-static void introspection_is_filtered_alike(void **state)
+AT_WORK(introspection_is_filtered_alike)
 {
-	struct at_work *const work = *state;
-
 	fill(work);
 	let(work, "{'to':'alice','cap':'sys/query@1','params':{'scope':['reducers/cell/lib*']}}");
 	WFS_AUTO_JSON json_t *cells =
@@ -244,9 +239,9 @@ static int setup_without_journal(void **state)
 		"{'when':{},'decision':'allow'}]");
 }
 
-static void a_policy_that_denies_the_journal_hides_events(void **state)
+TEST_WITH(a_policy_that_denies_the_journal_hides_events, struct at_work *work,
+	setup_without_journal, at_work_teardown)
 {
-	struct at_work *const work = *state;
 	WFS_AUTO_JSON json_t *all = ask(work, work->operator, "events", "{}");
 	WFS_AUTO_JSON json_t *artifact =
 		ask(work, work->alice, "artifact", "{'artifact_id':'doc'}");
@@ -265,9 +260,9 @@ static int setup_without_artifacts(void **state)
 		"'decision':'deny'},{'when':{},'decision':'allow'}]");
 }
 
-static void a_policy_that_denies_a_reducer_hides_its_cells_from_queries(void **state)
+TEST_WITH(a_policy_that_denies_a_reducer_hides_its_cells_from_queries, struct at_work *work,
+	setup_without_artifacts, at_work_teardown)
 {
-	struct at_work *const work = *state;
 	WFS_AUTO_JSON json_t *known = ask(work, work->operator, "artifacts", "{}");
 	WFS_AUTO_JSON json_t *balance =
 		ask(work, work->alice, "balances", "{'principal_id':'alice'}");
@@ -288,9 +283,9 @@ static int setup_without_lists(void **state)
 		"'decision':'deny'},{'when':{},'decision':'allow'}]");
 }
 
-static void a_policy_that_denies_lists_leaves_what_is_named(void **state)
+TEST_WITH(a_policy_that_denies_lists_leaves_what_is_named, struct at_work *work,
+	setup_without_lists, at_work_teardown)
 {
-	struct at_work *const work = *state;
 	WFS_AUTO_JSON json_t *artifact =
 		ask(work, work->alice, "artifact", "{'artifact_id':'doc'}");
 
@@ -312,10 +307,8 @@ static int emit(struct at_work *work, const struct wfs_session *session)
 	return r;
 }
 
-static void a_refused_change_is_recorded(void **state)
+AT_WORK(a_refused_change_is_recorded)
 {
-	struct at_work *const work = *state;
-
 	assert_int_equal(emit(work, work->alice), -EACCES);
 	assert_int_equal(work->error.code, WFS_E_NOT_AUTHORIZED);
 	assert_non_null(strstr(work->error.message, "'alice' holds no grant of type 'act'"));
@@ -329,9 +322,8 @@ static void a_refused_change_is_recorded(void **state)
 		json_string_value(json_object_get(parsed.body_json, "code")), "not_authorized");
 }
 
-static void a_refused_blob_is_recorded_behind_the_answer(void **state)
+AT_WORK(a_refused_blob_is_recorded_behind_the_answer)
 {
-	struct at_work *const work = *state;
 	struct wfs_blob_writer *writer = NULL;
 
 	assert_int_equal(wfs_session_blob_writer(work->alice, &writer, &work->error), -EACCES);
@@ -345,10 +337,8 @@ static void a_refused_blob_is_recorded_behind_the_answer(void **state)
 		json_string_value(json_object_get(parsed.body_json, "effect")), "blob.put");
 }
 
-static void a_budget_ends(void **state)
+AT_WORK(a_budget_ends)
 {
-	struct at_work *const work = *state;
-
 	let(work, "{'to':'alice','cap':'sys/act@1','name':'g','budget':{'calls':2}}");
 	assert_int_equal(emit(work, work->alice), 0);
 	assert_int_equal(emit(work, work->alice), 0);
@@ -364,9 +354,8 @@ static void judge_event(struct at_work *work, struct wfs_request *request, json_
 	assert_int_equal(wfs_session_admit(work->alice, WFS_EFFECT_EVENT_EMIT, request), 0);
 }
 
-static void a_grant_that_got_the_name_of_another_allows_nothing_that_waited(void **state)
+AT_WORK(a_grant_that_got_the_name_of_another_allows_nothing_that_waited)
 {
-	struct at_work *const work = *state;
 	WFS_AUTO_JSON json_t *value = json_of("{'key':'a','op':'set','n':1}");
 	struct wfs_request request;
 
@@ -381,9 +370,8 @@ static void a_grant_that_got_the_name_of_another_allows_nothing_that_waited(void
 		request.error.message, "the grant 'g' was revoked while the request waited");
 }
 
-static void what_waited_is_done_when_its_grant_was_only_used_since(void **state)
+AT_WORK(what_waited_is_done_when_its_grant_was_only_used_since)
 {
-	struct at_work *const work = *state;
 	WFS_AUTO_JSON json_t *value = json_of("{'key':'a','op':'set','n':1}");
 	struct wfs_request request;
 
@@ -410,9 +398,8 @@ static void apply_policy(struct at_work *work, const char *rules)
 	assert_applied(work->world, document);
 }
 
-static void what_waited_is_not_done_when_another_policy_denies_it(void **state)
+AT_WORK(what_waited_is_not_done_when_another_policy_denies_it)
 {
-	struct at_work *const work = *state;
 	WFS_AUTO_JSON json_t *value = json_of("{'key':'a','op':'set','n':1}");
 	struct wfs_request request;
 
@@ -430,10 +417,8 @@ static void what_waited_is_not_done_when_another_policy_denies_it(void **state)
 	assert_int_equal(height_of(work->world), height);
 }
 
-static void an_approval_of_one_call_is_none_of_another(void **state)
+AT_WORK(an_approval_of_one_call_is_none_of_another)
 {
-	struct at_work *const work = *state;
-
 	let(work, "{'to':'alice','cap':'sys/drive@1','name':'g'}");
 	apply_policy(work,
 		"[{'when':{'principal':'alice','effect':'agent.step'},'decision':'ask'},"
@@ -446,9 +431,8 @@ static void an_approval_of_one_call_is_none_of_another(void **state)
 	assert_false(wfs_session_may(work->alice, WFS_EFFECT_PLAN_RUN));
 }
 
-static void what_waited_is_done_when_another_policy_allows_it(void **state)
+AT_WORK(what_waited_is_done_when_another_policy_allows_it)
 {
-	struct at_work *const work = *state;
 	WFS_AUTO_JSON json_t *value = json_of("{'key':'a','op':'set','n':1}");
 	struct wfs_request request;
 
@@ -475,22 +459,19 @@ static int write_before_policy(struct at_work *work, const char *id)
 	return go_on(work, &request, &done);
 }
 
-static void an_action_that_waited_is_judged_by_its_artifact(void **state)
+AT_WORK(an_action_that_waited_is_judged_by_its_artifact)
 {
-	struct at_work *const work = *state;
-
 	assert_int_equal(write_before_policy(work, "x"), -EACCES);
 	assert_int_equal(work->error.code, WFS_E_POLICY_DENIED);
 }
 
-static void an_action_that_waited_is_not_judged_by_another_artifact(void **state)
+AT_WORK(an_action_that_waited_is_not_judged_by_another_artifact)
 {
-	assert_int_equal(write_before_policy(*state, "y"), 0);
+	assert_int_equal(write_before_policy(work, "y"), 0);
 }
 
-static void nothing_is_passed_on_from_a_grant_that_somebody_else_has_got_since(void **state)
+AT_WORK(nothing_is_passed_on_from_a_grant_that_somebody_else_has_got_since)
 {
-	struct at_work *const work = *state;
 	WFS_AUTO_JSON json_t *part = json_of("{'to':'bob','cap':'sys/query@1','name':'part'}");
 	BEGIN_REQUEST(request, done);
 
@@ -509,9 +490,8 @@ static void nothing_is_passed_on_from_a_grant_that_somebody_else_has_got_since(v
 	assert_state(work->world, "sys.grant", "part", NULL);
 }
 
-static void who_passed_a_grant_on_does_not_end_another_that_got_its_name(void **state)
+AT_WORK(who_passed_a_grant_on_does_not_end_another_that_got_its_name)
 {
-	struct at_work *const work = *state;
 	WFS_AUTO_JSON json_t *revocation = json_of("{'name':'x'}");
 	BEGIN_REQUEST(request, done);
 
@@ -528,10 +508,8 @@ static void who_passed_a_grant_on_does_not_end_another_that_got_its_name(void **
 	assert_int_equal(take_back(work, work->operator, "x"), 0);
 }
 
-static void granting_and_taking_back_are_charged(void **state)
+AT_WORK(granting_and_taking_back_are_charged)
 {
-	struct at_work *const work = *state;
-
 	let(work, "{'to':'alice','cap':'sys/admin@1','name':'a','budget':{'calls':2}}");
 	assert_int_equal(
 		give(work, work->alice, "{'to':'operator','cap':'sys/llm@1','name':'g'}"), 0);
@@ -540,10 +518,8 @@ static void granting_and_taking_back_are_charged(void **state)
 	assert_int_equal(take_back(work, work->alice, "operator.llm.1"), -EDQUOT);
 }
 
-static void a_budget_ends_for_what_was_passed_on(void **state)
+AT_WORK(a_budget_ends_for_what_was_passed_on)
 {
-	struct at_work *const work = *state;
-
 	let(work, "{'to':'alice','cap':'sys/act@1','name':'g','budget':{'calls':2}}");
 	assert_int_equal(give(work, work->alice, "{'to':'alice','cap':'sys/act@1'}"), 0);
 	assert_int_equal(emit(work, work->alice), 0);
@@ -552,9 +528,8 @@ static void a_budget_ends_for_what_was_passed_on(void **state)
 	assert_int_equal(work->error.code, WFS_E_QUOTA_EXCEEDED);
 }
 
-static void a_part_is_passed_on_and_ends_with_the_whole(void **state)
+AT_WORK(a_part_is_passed_on_and_ends_with_the_whole)
 {
-	struct at_work *const work = *state;
 	WFS_AUTO_SESSION struct wfs_session *bob = NULL;
 
 	assert_int_equal(add_principal(work, work->operator, "bob"), 0);
@@ -572,10 +547,8 @@ static void a_part_is_passed_on_and_ends_with_the_whole(void **state)
 	assert_false(wfs_session_may(bob, WFS_EFFECT_INTROSPECT_LIST_CELLS));
 }
 
-static void who_passed_a_grant_on_may_take_it_back(void **state)
+AT_WORK(who_passed_a_grant_on_may_take_it_back)
 {
-	struct at_work *const work = *state;
-
 	assert_int_equal(add_principal(work, work->operator, "bob"), 0);
 	let(work, "{'to':'alice','cap':'sys/query@1','name':'a'}");
 	assert_int_equal(give(work, work->alice, "{'to':'bob','cap':'sys/query@1','name':'b'}"), 0);
@@ -586,10 +559,8 @@ static void who_passed_a_grant_on_may_take_it_back(void **state)
 	assert_int_equal(take_back(work, work->operator, "b"), -ENOENT);
 }
 
-static void who_is_no_administrator_any_more_takes_nothing_back(void **state)
+AT_WORK(who_is_no_administrator_any_more_takes_nothing_back)
 {
-	struct at_work *const work = *state;
-
 	let(work, "{'to':'alice','cap':'sys/admin@1','name':'a'}");
 	assert_int_equal(
 		give(work, work->alice, "{'to':'operator','cap':'sys/query@1','name':'g'}"), 0);
@@ -598,11 +569,10 @@ static void who_is_no_administrator_any_more_takes_nothing_back(void **state)
 	assert_int_equal(take_back(work, work->operator, "g"), 0);
 }
 
-static void what_would_grant_nothing_is_refused(void **state)
+AT_WORK(what_would_grant_nothing_is_refused)
 {
 	static const char *const params[] = {"{'scope':['/reducers']}", "{'scope':'reducers/'}",
 		"{'scope':['reducers','at/3/reducers']}", "{'scope':['reducers/**x']}"};
-	struct at_work *const work = *state;
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(params); i++) {
 		char grant[100];
@@ -614,49 +584,9 @@ static void what_would_grant_nothing_is_refused(void **state)
 	}
 }
 
-static void only_an_administrator_adds_principals(void **state)
+AT_WORK(only_an_administrator_adds_principals)
 {
-	struct at_work *const work = *state;
-
 	assert_int_equal(add_principal(work, work->alice, "bob"), -EACCES);
 	assert_int_equal(add_principal(work, work->operator, "alice"), -EEXIST);
 	assert_int_equal(add_principal(work, work->operator, "no good"), -EINVAL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		AT_WORK(who_holds_nothing_sees_nothing),
-		AT_WORK(a_scope_shows_what_it_covers),
-		AT_WORK(whoever_saw_a_version_is_refused_when_it_may_no_more),
-		AT_WORK(introspection_is_filtered_alike),
-		cmocka_unit_test_setup_teardown(a_policy_that_denies_the_journal_hides_events,
-			setup_without_journal, at_work_teardown),
-		cmocka_unit_test_setup_teardown(
-			a_policy_that_denies_a_reducer_hides_its_cells_from_queries,
-			setup_without_artifacts, at_work_teardown),
-		cmocka_unit_test_setup_teardown(a_policy_that_denies_lists_leaves_what_is_named,
-			setup_without_lists, at_work_teardown),
-		AT_WORK(a_refused_change_is_recorded),
-		AT_WORK(a_refused_blob_is_recorded_behind_the_answer),
-		AT_WORK(a_budget_ends),
-		AT_WORK(a_grant_that_got_the_name_of_another_allows_nothing_that_waited),
-		AT_WORK(what_waited_is_done_when_its_grant_was_only_used_since),
-		AT_WORK(what_waited_is_not_done_when_another_policy_denies_it),
-		AT_WORK(an_approval_of_one_call_is_none_of_another),
-		AT_WORK(what_waited_is_done_when_another_policy_allows_it),
-		AT_WORK(an_action_that_waited_is_judged_by_its_artifact),
-		AT_WORK(an_action_that_waited_is_not_judged_by_another_artifact),
-		AT_WORK(nothing_is_passed_on_from_a_grant_that_somebody_else_has_got_since),
-		AT_WORK(who_passed_a_grant_on_does_not_end_another_that_got_its_name),
-		AT_WORK(granting_and_taking_back_are_charged),
-		AT_WORK(a_budget_ends_for_what_was_passed_on),
-		AT_WORK(a_part_is_passed_on_and_ends_with_the_whole),
-		AT_WORK(who_passed_a_grant_on_may_take_it_back),
-		AT_WORK(who_is_no_administrator_any_more_takes_nothing_back),
-		AT_WORK(what_would_grant_nothing_is_refused),
-		AT_WORK(only_an_administrator_adds_principals),
-	};
-
-	return cmocka_run_group_tests_name("session-rights", tests, NULL, NULL);
 }

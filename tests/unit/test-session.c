@@ -5,10 +5,8 @@
 #include "kernel/base/clock.h"
 #include "kernel/manifest/grant.h"
 
-static void every_effect_has_a_kind_and_a_capability(void **state)
+TEST(every_effect_has_a_kind_and_a_capability)
 {
-	(void)state;
-
 	for (int effect = 0; effect < WFS_EFFECT_COUNT; effect++) {
 		const char *kind = wfs_effect_kind((enum wfs_effect)effect);
 
@@ -20,9 +18,8 @@ static void every_effect_has_a_kind_and_a_capability(void **state)
 	}
 }
 
-static void a_session_is_a_principal_in_a_world(void **state)
+AT_WORK(a_session_is_a_principal_in_a_world)
 {
-	struct at_work *work = *state;
 	struct world_fixture *fixture = work->world;
 	struct wfs_session *session = work->operator;
 
@@ -30,9 +27,8 @@ static void a_session_is_a_principal_in_a_world(void **state)
 	assert_ptr_equal(wfs_session_world(session), fixture->world);
 }
 
-static void an_unknown_principal_is_refused(void **state)
+AT_WORK(an_unknown_principal_is_refused)
 {
-	struct at_work *work = *state;
 	struct wfs_session *session = NULL;
 
 	assert_int_equal(
@@ -43,18 +39,16 @@ static void an_unknown_principal_is_refused(void **state)
 	assert_null(session);
 }
 
-static void the_operator_may_do_everything(void **state)
+AT_WORK(the_operator_may_do_everything)
 {
-	struct at_work *work = *state;
 	struct wfs_session *session = work->operator;
 
 	for (int effect = 0; effect < WFS_EFFECT_COUNT; effect++)
 		assert_int_equal(wfs_session_judge(session, (enum wfs_effect)effect, NULL), 0);
 }
 
-static void an_event_is_recorded_as_the_sessions_principal(void **state)
+AT_WORK(an_event_is_recorded_as_the_sessions_principal)
 {
-	struct at_work *work = *state;
 	struct world_fixture *fixture = work->world;
 	struct wfs_session *session = work->operator;
 	WFS_AUTO_JSON json_t *value = json_pack("{s:s,s:s}", "key", "a", "op", "set");
@@ -69,9 +63,8 @@ static void an_event_is_recorded_as_the_sessions_principal(void **state)
 	assert_string_equal(parsed.record.principal, "operator");
 }
 
-static void a_connection_of_the_operator_has_a_queue_that_no_principal_has(void **state)
+AT_WORK(a_connection_of_the_operator_has_a_queue_that_no_principal_has)
 {
-	struct at_work *work = *state;
 	WFS_AUTO_JSON json_t *value = json_pack("{s:s,s:s}", "key", "a", "op", "set");
 	struct wfs_request request = {
 		.kind = WFS_REQUEST_EVENT, .schema = "test/Do@1", .value = value};
@@ -93,10 +86,8 @@ static bool administers(struct at_work *work, const struct wfs_session *session)
 	return request.kind == WFS_REQUEST_ACTION && request.urgent && request.administers;
 }
 
-static void code_gives_way_to_administrators_always(void **state)
+AT_WORK(code_gives_way_to_administrators_always)
 {
-	struct at_work *work = *state;
-
 	assert_true(administers(work, work->operator));
 	assert_false(administers(work, work->alice));
 	assert_int_equal(
@@ -143,9 +134,8 @@ static void open_held(struct at_work *work, struct held_clock *clock)
 	assert_int_equal(wfs_session_new(work->authority, "alice", &work->alice, &work->error), 0);
 }
 
-static void a_request_that_waits_is_not_done_by_a_grant_that_was_revoked(void **state)
+AT_WORK(a_request_that_waits_is_not_done_by_a_grant_that_was_revoked)
 {
-	struct at_work *work = *state;
 	struct held_clock clock;
 	WFS_AUTO_JSON json_t *value = json_pack("{s:s,s:s}", "key", "a", "op", "set");
 	WFS_AUTO_JSON json_t *revocation = json_pack("{s:s}", "name", "alice.act.1");
@@ -181,10 +171,9 @@ static void a_request_that_waits_is_not_done_by_a_grant_that_was_revoked(void **
 	sem_destroy(&clock.released);
 }
 
-static void a_request_that_waits_is_not_done_by_a_grant_that_has_expired(void **state)
+AT_WORK(a_request_that_waits_is_not_done_by_a_grant_that_has_expired)
 {
 	enum { PART_NS = 50 * 1000 * 1000 };
-	struct at_work *work = *state;
 	struct held_clock clock;
 	WFS_AUTO_JSON json_t *value = json_pack("{s:s,s:s}", "key", "a", "op", "set");
 	sem_t done[2];
@@ -223,9 +212,8 @@ static void a_request_that_waits_is_not_done_by_a_grant_that_has_expired(void **
 	sem_destroy(&clock.released);
 }
 
-static void reads_give_what_the_view_gives(void **state)
+AT_WORK(reads_give_what_the_view_gives)
 {
-	struct at_work *work = *state;
 	struct world_fixture *fixture = work->world;
 	struct wfs_session *session = work->operator;
 	WFS_AUTO_VIEW struct wfs_view view = {0};
@@ -257,9 +245,8 @@ static void reads_give_what_the_view_gives(void **state)
 	assert_int_equal(wfs_session_manifest(session, &view, &version), 0);
 }
 
-static void a_view_of_a_height_to_come_says_so(void **state)
+AT_WORK(a_view_of_a_height_to_come_says_so)
 {
-	struct at_work *work = *state;
 	struct world_fixture *fixture = work->world;
 	struct wfs_session *session = work->operator;
 	struct wfs_view view;
@@ -269,9 +256,8 @@ static void a_view_of_a_height_to_come_says_so(void **state)
 	assert_int_equal(fixture->error.code, WFS_E_HEIGHT_UNAVAILABLE);
 }
 
-static void a_blob_is_received_and_put(void **state)
+AT_WORK(a_blob_is_received_and_put)
 {
-	struct at_work *work = *state;
 	struct world_fixture *fixture = work->world;
 	struct wfs_session *session = work->operator;
 	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
@@ -292,9 +278,8 @@ static void a_blob_is_received_and_put(void **state)
 	assert_int_equal(last, listing.listed_id);
 }
 
-static void a_snapshot_is_computed_and_recorded(void **state)
+AT_WORK(a_snapshot_is_computed_and_recorded)
 {
-	struct at_work *work = *state;
 	struct world_fixture *fixture = work->world;
 	struct wfs_session *session = work->operator;
 	WFS_AUTO_VIEW struct wfs_view view = {0};
@@ -314,9 +299,8 @@ static void a_snapshot_is_computed_and_recorded(void **state)
 	assert_string_equal(parsed.record.principal, "operator");
 }
 
-static void a_failed_call_says_why(void **state)
+AT_WORK(a_failed_call_says_why)
 {
-	struct at_work *work = *state;
 	struct wfs_session *session = work->operator;
 	WFS_AUTO_JSON json_t *value = json_object();
 	struct wfs_request request = {
@@ -327,9 +311,8 @@ static void a_failed_call_says_why(void **state)
 	assert_int_equal(request.error.code, WFS_E_NOT_FOUND);
 }
 
-static void figures_are_those_of_the_world(void **state)
+AT_WORK(figures_are_those_of_the_world)
 {
-	struct at_work *work = *state;
 	struct wfs_session *session = work->operator;
 	struct wfs_session_figures figures;
 
@@ -338,16 +321,13 @@ static void figures_are_those_of_the_world(void **state)
 	assert_int_equal(figures.world.height, ALICE_HEIGHT);
 }
 
-static void freeing_no_session_is_allowed(void **state)
+TEST(freeing_no_session_is_allowed)
 {
-	(void)state;
-
 	wfs_session_free(NULL);
 }
 
-static void a_session_introspects(void **state)
+AT_WORK(a_session_introspects)
 {
-	struct at_work *work = *state;
 	struct world_fixture *fixture = work->world;
 	struct wfs_session *session = work->operator;
 	WFS_AUTO_JSON json_t *params = json_object();
@@ -365,29 +345,4 @@ static void a_session_introspects(void **state)
 		json_integer_value(json_object_get(head, "journal_height")), height_of(fixture));
 	assert_string_equal(
 		json_string_value(json_object_get(failure, "code")), "missing_argument");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_effect_has_a_kind_and_a_capability),
-		AT_WORK(a_session_is_a_principal_in_a_world),
-		AT_WORK(an_unknown_principal_is_refused),
-		AT_WORK(the_operator_may_do_everything),
-		AT_WORK(an_event_is_recorded_as_the_sessions_principal),
-		AT_WORK(a_connection_of_the_operator_has_a_queue_that_no_principal_has),
-		AT_WORK(code_gives_way_to_administrators_always),
-		AT_WORK(a_request_that_waits_is_not_done_by_a_grant_that_was_revoked),
-		AT_WORK(a_request_that_waits_is_not_done_by_a_grant_that_has_expired),
-		AT_WORK(reads_give_what_the_view_gives),
-		AT_WORK(a_view_of_a_height_to_come_says_so),
-		AT_WORK(a_blob_is_received_and_put),
-		AT_WORK(a_snapshot_is_computed_and_recorded),
-		AT_WORK(a_failed_call_says_why),
-		AT_WORK(figures_are_those_of_the_world),
-		cmocka_unit_test(freeing_no_session_is_allowed),
-		AT_WORK(a_session_introspects),
-	};
-
-	return cmocka_run_group_tests_name("session", tests, NULL, NULL);
 }

@@ -45,10 +45,8 @@ static void assert_document(json_t *document, const char *expected)
 	assert_string_equal(wfs_buffer_text(&text), wanted);
 }
 
-static void a_shape_is_written_as_definitions_have_it(void **state)
+TEST(a_shape_is_written_as_definitions_have_it)
 {
-	(void)state;
-
 	assert_document(wfs_shape_document(&outer),
 		"{'record':{'count':{'nat':{}},"
 		"'list':{'maybe':{'list':{'record':{'flag':{'maybe':{'bool':{}}},"
@@ -57,10 +55,8 @@ static void a_shape_is_written_as_definitions_have_it(void **state)
 		"'word':{'maybe':{'$comment':'a word','text':{}}}}}");
 }
 
-static void a_shape_is_a_strict_json_schema(void **state)
+TEST(a_shape_is_a_strict_json_schema)
 {
-	(void)state;
-
 	assert_document(wfs_shape_schema(&outer),
 		"{'additionalProperties':false,'properties':{'count':{'minimum':0,'type':'integer'}"
 		","
@@ -91,20 +87,16 @@ static void assert_check(const char *quoted, const char *says)
 		fail_msg("'%s' does not say '%s'", error.message, says);
 }
 
-static void what_has_the_shape_is_taken(void **state)
+TEST(what_has_the_shape_is_taken)
 {
-	(void)state;
-
 	assert_check("{'count':0}", NULL);
 	assert_check("{'count':1,'list':[{'hash':'" HASH "','flag':true}],'object':{'x':1},"
 		     "'word':''}",
 		NULL);
 }
 
-static void what_has_another_shape_is_refused_with_its_place(void **state)
+TEST(what_has_another_shape_is_refused_with_its_place)
 {
-	(void)state;
-
 	assert_check("[]", "/: expected an object, got array");
 	assert_check("{}", "/count: expected an integer from 0, got nothing");
 	assert_check("{'count':-1}", "/count: expected an integer from 0, got integer -1");
@@ -119,16 +111,4 @@ static void what_has_another_shape_is_refused_with_its_place(void **state)
 	assert_check("{'count':1,'list':[{'hash':'2cf2'}]}", "/list/0/hash");
 	assert_check("{'count':1,'list':[{'hash':'" HASH "','flag':1}]}",
 		"/list/0/flag: expected true or false");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_shape_is_written_as_definitions_have_it),
-		cmocka_unit_test(a_shape_is_a_strict_json_schema),
-		cmocka_unit_test(what_has_the_shape_is_taken),
-		cmocka_unit_test(what_has_another_shape_is_refused_with_its_place),
-	};
-
-	return cmocka_run_group_tests_name("shape", tests, NULL, NULL);
 }

@@ -41,9 +41,8 @@ static void add_line(struct world_fixture *fixture, struct wfs_buffer *document,
 }
 
 /* What spec 1 says, line by line. */
-static void the_document_is_a_header_and_a_line_for_each_cell(void **state)
+IN_WORLD(the_document_is_a_header_and_a_line_for_each_cell)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = wfs_world_manifest(fixture->world);
 	WFS_AUTO_BUFFER struct wfs_buffer document = {0};
 	static const char *const cap_types[] = {"act", "admin", "blob", "drive", "llm", "query"};
@@ -71,10 +70,8 @@ static void the_document_is_a_header_and_a_line_for_each_cell(void **state)
 	assert_same(&found, &expected, true);
 }
 
-static void equal_states_have_equal_hashes_whatever_their_history(void **state)
+IN_WORLD(equal_states_have_equal_hashes_whatever_their_history)
 {
-	struct world_fixture *fixture = *state;
-
 	tell(fixture, "{'key':'a','op':'set','n':1}");
 	tell(fixture, "{'key':'b','op':'set','n':2}");
 	struct wfs_hash first = snapshot_at(fixture, WFS_HEIGHT_HEAD);
@@ -91,10 +88,8 @@ static void equal_states_have_equal_hashes_whatever_their_history(void **state)
 	assert_same(&first, &other, false);
 }
 
-static void a_height_keeps_its_hash(void **state)
+IN_WORLD(a_height_keeps_its_hash)
 {
-	struct world_fixture *fixture = *state;
-
 	tell(fixture, "{'key':'a','op':'set','n':1}");
 	struct wfs_hash before = snapshot_at(fixture, WFS_HEIGHT_HEAD);
 	tell(fixture, "{'key':'a','op':'set','n':2}");
@@ -104,9 +99,8 @@ static void a_height_keeps_its_hash(void **state)
 	assert_same(&before, &after, true);
 }
 
-static void the_first_snapshot_of_a_world_is_that_of_its_genesis(void **state)
+IN_WORLD(the_first_snapshot_of_a_world_is_that_of_its_genesis)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
 	struct wfs_meta meta;
 
@@ -116,9 +110,8 @@ static void the_first_snapshot_of_a_world_is_that_of_its_genesis(void **state)
 	assert_same(&hash, &meta.snapshot_hash, true);
 }
 
-static void a_height_above_the_head_is_unavailable(void **state)
+IN_WORLD(a_height_above_the_head_is_unavailable)
 {
-	struct world_fixture *fixture = *state;
 	struct wfs_hash hash;
 
 	assert_int_equal(wfs_snapshot_hash(fixture->world, GENESIS_HEIGHT + 1, NULL, NULL, &hash,
@@ -142,9 +135,8 @@ static void note_progress(void *context, uint64_t done, uint64_t total)
 	progress->last = done;
 }
 
-static void many_cells_are_read_over_several_views(void **state)
+IN_WORLD(many_cells_are_read_over_several_views)
 {
-	struct world_fixture *fixture = *state;
 	struct progress progress = {0};
 	struct wfs_hash with_progress;
 	char value[100];
@@ -160,18 +152,4 @@ static void many_cells_are_read_over_several_views(void **state)
 	struct wfs_hash again = snapshot_at(fixture, WFS_HEIGHT_HEAD);
 	assert_true(progress.calls > 1);
 	assert_same(&with_progress, &again, true);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_WORLD(the_document_is_a_header_and_a_line_for_each_cell),
-		IN_WORLD(equal_states_have_equal_hashes_whatever_their_history),
-		IN_WORLD(a_height_keeps_its_hash),
-		IN_WORLD(the_first_snapshot_of_a_world_is_that_of_its_genesis),
-		IN_WORLD(a_height_above_the_head_is_unavailable),
-		IN_WORLD(many_cells_are_read_over_several_views),
-	};
-
-	return cmocka_run_group_tests_name("snapshot", tests, NULL, NULL);
 }

@@ -12,10 +12,8 @@ static void assert_artifacts(const struct fixture *fixture, const char *expected
 	assert_string_equal(wfs_buffer_text(&text), expected);
 }
 
-static void a_source_without_artifacts_has_none(void **state)
+IN_SOURCE(a_source_without_artifacts_has_none)
 {
-	struct fixture *fixture = *state;
-
 	put_json(fixture, "world.json", "{'name':'w'}");
 	assert_loads(fixture, NULL);
 	assert_null(fixture->source.artifacts);
@@ -26,10 +24,8 @@ static void a_source_without_artifacts_has_none(void **state)
 	assert_artifacts(fixture, "[]");
 }
 
-static void artifacts_become_the_actions_that_make_them(void **state)
+IN_SOURCE(artifacts_become_the_actions_that_make_them)
 {
-	struct fixture *fixture = *state;
-
 	put(fixture, "add.lua", "function run(a, b) return a + b end\n");
 	put(fixture, "empty", "");
 	put_json(fixture, "world.json",
@@ -68,10 +64,8 @@ static void assert_artifacts_refused(struct fixture *fixture, const char *world,
 	assert_non_null(fixture->source.manifest);
 }
 
-static void wrong_members_of_artifacts_are_refused(void **state)
+IN_SOURCE(wrong_members_of_artifacts_are_refused)
 {
-	struct fixture *fixture = *state;
-
 	assert_artifacts_refused(fixture,
 		"{'name':'w','artifacts':[5,{'content':''},{'id':'a b'},{'id':7},"
 		"{'id':'a','created_by':'nobody','price':-1,'code':5,'executable':'yes',"
@@ -98,10 +92,8 @@ static void wrong_members_of_artifacts_are_refused(void **state)
 	assert_artifacts(fixture, "[{},{},{'id':'a b'},{'id':7},{'id':'a'},{'id':'a'}]");
 }
 
-static void files_of_artifacts_are_texts_of_the_directory(void **state)
+IN_SOURCE(files_of_artifacts_are_texts_of_the_directory)
 {
-	struct fixture *fixture = *state;
-
 	put_bytes(fixture, "bytes", "\xff\xfe", 2);
 	assert_artifacts_refused(fixture,
 		"{'name':'w','artifacts':[{'id':'a','content_file':'../etc/passwd'},"
@@ -120,10 +112,8 @@ static void files_of_artifacts_are_texts_of_the_directory(void **state)
 		"directory or below it, at most 1024 bytes, got array of 1 item\n");
 }
 
-static void artifacts_depend_on_those_before_them(void **state)
+IN_SOURCE(artifacts_depend_on_those_before_them)
 {
-	struct fixture *fixture = *state;
-
 	assert_artifacts_refused(fixture,
 		"{'name':'w','artifacts':[{'id':'a','depends_on':['b','a','c',1]},"
 		"{'id':'b','depends_on':['a']},{'id':'d','depends_on':'a'}]}",
@@ -137,10 +127,8 @@ static void artifacts_depend_on_those_before_them(void **state)
 		"world.json: /artifacts/2/depends_on: expected an array, got string \"a\"\n");
 }
 
-static void a_handbook_is_wanted_or_not(void **state)
+IN_SOURCE(a_handbook_is_wanted_or_not)
 {
-	struct fixture *fixture = *state;
-
 	put_json(fixture, "world.json", "{'name':'w','handbook':true}");
 	assert_loads(fixture, NULL);
 	assert_true(fixture->source.handbook);
@@ -162,9 +150,8 @@ static void a_handbook_is_wanted_or_not(void **state)
 		"world.json: /handbook: expected true or false, got string \"yes\"\n");
 }
 
-static void a_list_of_artifacts_is_a_list_and_bounded(void **state)
+IN_SOURCE(a_list_of_artifacts_is_a_list_and_bounded)
 {
-	struct fixture *fixture = *state;
 	WFS_AUTO_BUFFER struct wfs_buffer world = {0};
 
 	assert_artifacts_refused(fixture, "{'name':'w','artifacts':{}}",
@@ -178,30 +165,10 @@ static void a_list_of_artifacts_is_a_list_and_bounded(void **state)
 		"world.json: /artifacts: at most 4096 are allowed, got 4097\n");
 }
 
-static void what_is_wrong_elsewhere_hands_nothing_out(void **state)
+IN_SOURCE(what_is_wrong_elsewhere_hands_nothing_out)
 {
-	struct fixture *fixture = *state;
-
 	assert_world_refused(fixture, "{'name':5,'artifacts':[{}]}",
 		"world.json: /name: expected a name of 1 to 255 bytes without control characters, "
 		"got integer 5\n"
 		"world.json: /artifacts/0/id: missing\n");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_source_without_artifacts_has_none),
-		TEST(artifacts_become_the_actions_that_make_them),
-		TEST(wrong_members_of_artifacts_are_refused),
-		TEST(files_of_artifacts_are_texts_of_the_directory),
-		TEST(artifacts_depend_on_those_before_them),
-		TEST(a_handbook_is_wanted_or_not),
-		TEST(a_list_of_artifacts_is_a_list_and_bounded),
-		TEST(what_is_wrong_elsewhere_hands_nothing_out),
-	};
-
-	return cmocka_run_group_tests_name("source-artifacts", tests, NULL, NULL);
 }

@@ -50,9 +50,8 @@ static void take_builtins(json_t *manifest)
 	take_builtin(manifest, "policies", wfs_builtin_policies());
 }
 
-static void source_gives_a_manifest_in_normal_form(void **state)
+IN_SOURCE(source_gives_a_manifest_in_normal_form)
 {
-	struct fixture *fixture = *state;
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	char path[256];
 
@@ -97,9 +96,8 @@ static void source_gives_a_manifest_in_normal_form(void **state)
 		"'world_version':1}");
 }
 
-static void source_hands_out_modules_in_the_order_of_reducers(void **state)
+IN_SOURCE(source_hands_out_modules_in_the_order_of_reducers)
 {
-	struct fixture *fixture = *state;
 	const char other[] = "function step() return nil end";
 
 	put_json(fixture, "world.json",
@@ -116,9 +114,8 @@ static void source_hands_out_modules_in_the_order_of_reducers(void **state)
 	assert_string_equal(wfs_buffer_text(&fixture->source.blobs[2]), step_lua);
 }
 
-static void source_manifest_compiles(void **state)
+IN_SOURCE(source_manifest_compiles)
 {
-	struct fixture *fixture = *state;
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = NULL;
 
 	put_json(fixture, "world.json", "{'name':'w','reducers':[{'name':'a','module':'a.lua'}]}");
@@ -131,10 +128,8 @@ static void source_manifest_compiles(void **state)
 	assert_non_null(wfs_manifest_reducer_find(manifest, "a"));
 }
 
-static void name_given_replaces_the_one_in_the_file(void **state)
+IN_SOURCE(name_given_replaces_the_one_in_the_file)
 {
-	struct fixture *fixture = *state;
-
 	put_json(fixture, "world.json", "{'name':'old'}");
 
 	assert_loads(fixture, "new");
@@ -143,10 +138,8 @@ static void name_given_replaces_the_one_in_the_file(void **state)
 		json_string_value(json_object_get(fixture->source.manifest, "name")), "new");
 }
 
-static void name_given_is_checked_and_so_is_the_rest(void **state)
+IN_SOURCE(name_given_is_checked_and_so_is_the_rest)
 {
-	struct fixture *fixture = *state;
-
 	put_json(fixture, "world.json", "{'name':'old','x':1}");
 
 	assert_int_equal(
@@ -158,10 +151,8 @@ static void name_given_is_checked_and_so_is_the_rest(void **state)
 		"world.json: /x: no such member is known\n");
 }
 
-static void host_json_is_copied_in_canonical_form(void **state)
+IN_SOURCE(host_json_is_copied_in_canonical_form)
 {
-	struct fixture *fixture = *state;
-
 	put_json(fixture, "world.json", "{'name':'w'}");
 	put_json(fixture, "host.json", "{ 'uids': {'1000': 'alice'}, 'models': {} }");
 
@@ -171,10 +162,8 @@ static void host_json_is_copied_in_canonical_form(void **state)
 		"{\"models\":{},\"uids\":{\"1000\":\"alice\"}}\n");
 }
 
-static void host_json_may_be_absent(void **state)
+IN_SOURCE(host_json_may_be_absent)
 {
-	struct fixture *fixture = *state;
-
 	put_json(fixture, "world.json", "{'name':'w'}");
 
 	assert_loads(fixture, NULL);
@@ -182,10 +171,8 @@ static void host_json_may_be_absent(void **state)
 	assert_int_equal(fixture->source.host.size, 0);
 }
 
-static void host_json_must_be_an_object(void **state)
+IN_SOURCE(host_json_must_be_an_object)
 {
-	struct fixture *fixture = *state;
-
 	put_json(fixture, "world.json", "{'name':'w'}");
 	put_json(fixture, "host.json", "[]");
 
@@ -194,10 +181,8 @@ static void host_json_must_be_an_object(void **state)
 
 #define MODEL(name, file) "'" name "':{'provider':'script','file':'" file "'}"
 
-static void scripts_that_host_json_names_are_loaded_once(void **state)
+IN_SOURCE(scripts_that_host_json_names_are_loaded_once)
 {
-	struct fixture *fixture = *state;
-
 	put_json(fixture, "world.json", "{'name':'w'}");
 	put_json(fixture, "host.json",
 		"{'models':{" MODEL("a", "one.jsonl") "," MODEL("b", "one.jsonl") "," MODEL(
@@ -211,10 +196,8 @@ static void scripts_that_host_json_names_are_loaded_once(void **state)
 	assert_string_equal(wfs_buffer_text(&fixture->source.files[0].bytes), "{}\n");
 }
 
-static void scripts_that_cannot_be_copied_are_problems(void **state)
+IN_SOURCE(scripts_that_cannot_be_copied_are_problems)
 {
-	struct fixture *fixture = *state;
-
 	put_json(fixture, "world.json", "{'name':'w'}");
 	put_json(fixture, "host.json",
 		"{'models':{" MODEL("a", "none.jsonl") "," MODEL("b", "../out.jsonl") "," MODEL(
@@ -228,10 +211,8 @@ static void scripts_that_cannot_be_copied_are_problems(void **state)
 		"beside this one that ends in .jsonl, got 'data.mdb'\n");
 }
 
-static void world_json_must_be_there(void **state)
+IN_SOURCE(world_json_must_be_there)
 {
-	struct fixture *fixture = *state;
-
 	put_json(fixture, "host.json", "1");
 
 	assert_int_equal(
@@ -242,10 +223,8 @@ static void world_json_must_be_there(void **state)
 		"host.json: expected object, got integer 1\n");
 }
 
-static void directory_must_be_there(void **state)
+IN_SOURCE(directory_must_be_there)
 {
-	struct fixture *fixture = *state;
-
 	assert_int_equal(
 		wfs_source_load("/tmp/wfs-source-none", NULL, &fixture->problems, &fixture->source),
 		-ENOENT);
@@ -253,9 +232,8 @@ static void directory_must_be_there(void **state)
 		"/tmp/wfs-source-none: cannot be opened: No such file or directory\n");
 }
 
-static void directory_must_be_one(void **state)
+IN_SOURCE(directory_must_be_one)
 {
-	struct fixture *fixture = *state;
 	char path[256];
 	char line[512];
 
@@ -268,17 +246,13 @@ static void directory_must_be_one(void **state)
 	assert_string_equal(wfs_buffer_text(&fixture->problems.lines), line);
 }
 
-static void world_json_must_be_an_object(void **state)
+IN_SOURCE(world_json_must_be_an_object)
 {
-	struct fixture *fixture = *state;
-
 	assert_world_refused(fixture, "5", "world.json: expected object, got integer 5\n");
 }
 
-static void invalid_json_does_not_stop_the_checks_of_other_files(void **state)
+IN_SOURCE(invalid_json_does_not_stop_the_checks_of_other_files)
 {
-	struct fixture *fixture = *state;
-
 	put_json(fixture, "world.json",
 		"{'name':'w','schemas':[{'name':'a/B@1','file':'b.json'},"
 		"{'name':'a/C@1','file':'c.json'}],"
@@ -300,10 +274,8 @@ static void invalid_json_does_not_stop_the_checks_of_other_files(void **state)
 	assert_non_null(strstr(wfs_buffer_text(&fixture->problems.lines), "\nhost.json: line 1"));
 }
 
-static void unknown_members_are_named_everywhere(void **state)
+IN_SOURCE(unknown_members_are_named_everywhere)
 {
-	struct fixture *fixture = *state;
-
 	put(fixture, "r.lua", step_lua);
 
 	assert_world_refused(fixture,
@@ -316,10 +288,8 @@ static void unknown_members_are_named_everywhere(void **state)
 		"world.json: /routing/0/a~1b: no such member is known\n");
 }
 
-static void problems_of_the_manifest_point_into_world_json(void **state)
+IN_SOURCE(problems_of_the_manifest_point_into_world_json)
 {
-	struct fixture *fixture = *state;
-
 	put(fixture, "r.lua", step_lua);
 
 	assert_world_refused(fixture,
@@ -343,10 +313,8 @@ static void problems_of_the_manifest_point_into_world_json(void **state)
 		"5\n");
 }
 
-static void lists_that_are_none_are_refused(void **state)
+IN_SOURCE(lists_that_are_none_are_refused)
 {
-	struct fixture *fixture = *state;
-
 	assert_world_refused(fixture, "{'name':'w','schemas':{},'reducers':1,'principals':{}}",
 		"world.json: /principals: expected array, got object with 0 members\n"
 		"world.json: /schemas: expected array, got object with 0 members\n"
@@ -368,10 +336,8 @@ static void assert_list(
 	assert_string_equal(wfs_buffer_text(&text), expected);
 }
 
-static void principals_and_their_grants_become_two_lists(void **state)
+IN_SOURCE(principals_and_their_grants_become_two_lists)
 {
-	struct fixture *fixture = *state;
-
 	put_json(fixture, "world.json",
 		"{'name':'w','principals':[{'id':'alice','grants':["
 		"{'cap':'sys/query@1','params':{'scope':'manifest'}},"
@@ -390,7 +356,7 @@ static void principals_and_their_grants_become_two_lists(void **state)
 }
 
 /* Services of genesis cost, and nobody else has scrip to give. */
-static void the_operator_begins_with_scrip_where_services_cost(void **state)
+IN_SOURCE(the_operator_begins_with_scrip_where_services_cost)
 {
 	static const struct {
 		const char *world;
@@ -404,7 +370,6 @@ static void the_operator_begins_with_scrip_where_services_cost(void **state)
 		{"{'name':'w','principals':[{'id':'operator','scrip':5}]}",
 			"[{'id':'operator','scrip':5}]"},
 	};
-	struct fixture *fixture = *state;
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(cases); i++) {
 		print_message("%s\n", cases[i].world);
@@ -415,17 +380,15 @@ static void the_operator_begins_with_scrip_where_services_cost(void **state)
 	}
 }
 
-static void there_is_one_operator(void **state)
+IN_SOURCE(there_is_one_operator)
 {
-	assert_world_refused(*state,
+	assert_world_refused(fixture,
 		"{'name':'w','principals':[{'id':'operator'},{'id':'operator'}]}",
 		"world.json: /principals/1/id: the name is taken already\n");
 }
 
-static void grants_without_a_name_get_the_lowest_that_is_free(void **state)
+IN_SOURCE(grants_without_a_name_get_the_lowest_that_is_free)
 {
-	struct fixture *fixture = *state;
-
 	put_json(fixture, "world.json",
 		"{'name':'w','principals':[{'id':'a','grants':["
 		"{'cap':'sys/blob@1','params':{}},{'cap':'sys/blob@1','params':{}},"
@@ -441,10 +404,8 @@ static void grants_without_a_name_get_the_lowest_that_is_free(void **state)
 		"{'cap':'sys/blob@1','name':'a.blob.1','params':{},'to':'b'}]");
 }
 
-static void problems_of_principals_point_into_world_json(void **state)
+IN_SOURCE(problems_of_principals_point_into_world_json)
 {
-	struct fixture *fixture = *state;
-
 	assert_world_refused(fixture,
 		"{'name':'w','principals':[5,{'id':'operator','scrip':'','grants':[],'more':1},"
 		"{'grants':[]},"
@@ -479,9 +440,8 @@ static void problems_of_principals_point_into_world_json(void **state)
 		"world.json: /principals/6/grants/0/name: the name is taken already\n");
 }
 
-static void policies_are_taken_over(void **state)
+IN_SOURCE(policies_are_taken_over)
 {
-	struct fixture *fixture = *state;
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = NULL;
 	const char *name;
 	size_t count;
@@ -500,10 +460,8 @@ static void policies_are_taken_over(void **state)
 	assert_int_equal(count, 0);
 }
 
-static void schema_or_file_must_be_given(void **state)
+IN_SOURCE(schema_or_file_must_be_given)
 {
-	struct fixture *fixture = *state;
-
 	assert_world_refused(fixture,
 		"{'name':'w','schemas':[{'name':'a/B@1'},"
 		"{'name':'a/C@1','schema':true,'file':'c.json'},{'file':5}]}",
@@ -515,10 +473,8 @@ static void schema_or_file_must_be_given(void **state)
 		"world.json: /schemas/2/name: missing\n");
 }
 
-static void problems_of_a_file_named_twice_are_reported_once(void **state)
+IN_SOURCE(problems_of_a_file_named_twice_are_reported_once)
 {
-	struct fixture *fixture = *state;
-
 	put_json(fixture, "s.json", "{'iff':1}");
 	put(fixture, "r.lua", "x = ");
 
@@ -532,10 +488,8 @@ static void problems_of_a_file_named_twice_are_reported_once(void **state)
 	assert_int_equal(fixture->problems.count, 2);
 }
 
-static void module_must_be_given_and_be_readable(void **state)
+IN_SOURCE(module_must_be_given_and_be_readable)
 {
-	struct fixture *fixture = *state;
-
 	assert_world_refused(fixture,
 		"{'name':'w','reducers':[{'name':'a'},{'name':'b','module':'none.lua'}]}",
 		"world.json: /reducers/0/module: missing\n"
@@ -543,10 +497,8 @@ static void module_must_be_given_and_be_readable(void **state)
 		"directory\n");
 }
 
-static void module_must_define_step(void **state)
+IN_SOURCE(module_must_define_step)
 {
-	struct fixture *fixture = *state;
-
 	put(fixture, "r.lua", "x = 1\n");
 	put_json(fixture, "world.json", "{'name':'w','reducers':[{'name':'a','module':'r.lua'}]}");
 
@@ -558,10 +510,8 @@ static void module_must_define_step(void **state)
 	assert_non_null(strstr(wfs_buffer_text(&fixture->problems.lines), "step"));
 }
 
-static void module_that_fails_when_run_is_refused_with_its_line(void **state)
+IN_SOURCE(module_that_fails_when_run_is_refused_with_its_line)
 {
-	struct fixture *fixture = *state;
-
 	put(fixture, "r.lua", "\nerror('no good')\n");
 	put_json(fixture, "world.json", "{'name':'w','reducers':[{'name':'a','module':'r.lua'}]}");
 
@@ -591,9 +541,8 @@ static void assert_file_name_refused(struct fixture *fixture, const char *name)
 		fail_msg("'%s': %s", name, wfs_buffer_text(&fixture->problems.lines));
 }
 
-static void file_names_may_not_leave_the_directory(void **state)
+IN_SOURCE(file_names_may_not_leave_the_directory)
 {
-	struct fixture *fixture = *state;
 	char name[WFS_SOURCE_FILE_NAME_MAX + 2];
 
 	assert_file_name_refused(fixture, "");
@@ -611,9 +560,8 @@ static void file_names_may_not_leave_the_directory(void **state)
 	assert_file_name_refused(fixture, name);
 }
 
-static void links_are_not_followed(void **state)
+IN_SOURCE(links_are_not_followed)
 {
-	struct fixture *fixture = *state;
 	char path[256];
 
 	path_of(fixture, "link.json", path);
@@ -630,9 +578,8 @@ static void links_are_not_followed(void **state)
 		"world.json: /schemas/1/file: cannot read 'out/hostname': Not a directory\n");
 }
 
-static void only_regular_files_are_read(void **state)
+IN_SOURCE(only_regular_files_are_read)
 {
-	struct fixture *fixture = *state;
 	char path[256];
 
 	path_of(fixture, "pipe", path);
@@ -659,10 +606,8 @@ static void put_padded(
 	put_bytes(fixture, name, padded.data, size);
 }
 
-static void files_are_bounded(void **state)
+IN_SOURCE(files_are_bounded)
 {
-	struct fixture *fixture = *state;
-
 	put_json(
 		fixture, "world.json", "{'name':'w','schemas':[{'name':'a/B@1','file':'b.json'}]}");
 	put_padded(fixture, "b.json", "true", WFS_SOURCE_FILE_MAX);
@@ -674,9 +619,8 @@ static void files_are_bounded(void **state)
 		fixture, "world.json: /schemas/0/file: cannot read 'b.json': larger than 16 MiB\n");
 }
 
-static void modules_together_are_bounded(void **state)
+IN_SOURCE(modules_together_are_bounded)
 {
-	struct fixture *fixture = *state;
 	WFS_AUTO_JSON json_t *world = json_pack("{s:s, s:[]}", "name", "w", "reducers");
 	WFS_AUTO_BUFFER struct wfs_buffer document = {0};
 	const int module_bytes = WFS_LUA_SOURCE_MAX;
@@ -702,9 +646,8 @@ static void modules_together_are_bounded(void **state)
 	assert_problems(fixture, line);
 }
 
-static void reducers_are_bounded_before_their_files_are_read(void **state)
+IN_SOURCE(reducers_are_bounded_before_their_files_are_read)
 {
-	struct fixture *fixture = *state;
 	WFS_AUTO_JSON json_t *world = json_pack("{s:s, s:[]}", "name", "w", "reducers");
 	WFS_AUTO_BUFFER struct wfs_buffer document = {0};
 
@@ -716,9 +659,8 @@ static void reducers_are_bounded_before_their_files_are_read(void **state)
 	assert_problems(fixture, "world.json: /reducers: at most 4096 are allowed, got 4097\n");
 }
 
-static void problems_beyond_the_bound_are_counted(void **state)
+IN_SOURCE(problems_beyond_the_bound_are_counted)
 {
-	struct fixture *fixture = *state;
 	WFS_AUTO_JSON json_t *world = json_pack("{s:s, s:[]}", "name", "w", "routing");
 	WFS_AUTO_BUFFER struct wfs_buffer document = {0};
 
@@ -733,9 +675,8 @@ static void problems_beyond_the_bound_are_counted(void **state)
 	assert_int_equal(fixture->problems.count, WFS_PROBLEMS_MAX + 5);
 }
 
-static void source_empty_makes_a_world_without_own_reducers(void **state)
+IN_SOURCE(source_empty_makes_a_world_without_own_reducers)
 {
-	struct fixture *fixture = *state;
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = NULL;
 	struct wfs_error error = {0};
 
@@ -751,9 +692,8 @@ static void source_empty_makes_a_world_without_own_reducers(void **state)
 	assert_int_equal(fixture->source.host.size, 0);
 }
 
-static void source_empty_checks_the_name(void **state)
+IN_SOURCE(source_empty_checks_the_name)
 {
-	struct fixture *fixture = *state;
 	struct wfs_error error = {0};
 
 	assert_int_equal(wfs_source_empty("", &fixture->source, &error), -EINVAL);
@@ -765,59 +705,8 @@ static void source_empty_checks_the_name(void **state)
 	assert_string_equal(error.message, "the name is not valid UTF-8");
 }
 
-static void source_done_can_be_repeated(void **state)
+IN_SOURCE(source_done_can_be_repeated)
 {
-	struct fixture *fixture = *state;
-
 	wfs_source_done(&fixture->source);
 	wfs_source_done(&fixture->source);
-}
-
-#define source_test(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		source_test(source_gives_a_manifest_in_normal_form),
-		source_test(source_hands_out_modules_in_the_order_of_reducers),
-		source_test(source_manifest_compiles),
-		source_test(name_given_replaces_the_one_in_the_file),
-		source_test(name_given_is_checked_and_so_is_the_rest),
-		source_test(host_json_is_copied_in_canonical_form),
-		source_test(host_json_may_be_absent),
-		source_test(host_json_must_be_an_object),
-		source_test(scripts_that_host_json_names_are_loaded_once),
-		source_test(scripts_that_cannot_be_copied_are_problems),
-		source_test(world_json_must_be_there),
-		source_test(directory_must_be_there),
-		source_test(directory_must_be_one),
-		source_test(world_json_must_be_an_object),
-		source_test(invalid_json_does_not_stop_the_checks_of_other_files),
-		source_test(unknown_members_are_named_everywhere),
-		source_test(problems_of_the_manifest_point_into_world_json),
-		source_test(lists_that_are_none_are_refused),
-		source_test(principals_and_their_grants_become_two_lists),
-		source_test(the_operator_begins_with_scrip_where_services_cost),
-		source_test(there_is_one_operator),
-		source_test(grants_without_a_name_get_the_lowest_that_is_free),
-		source_test(problems_of_principals_point_into_world_json),
-		source_test(policies_are_taken_over),
-		source_test(schema_or_file_must_be_given),
-		source_test(problems_of_a_file_named_twice_are_reported_once),
-		source_test(module_must_be_given_and_be_readable),
-		source_test(module_must_define_step),
-		source_test(module_that_fails_when_run_is_refused_with_its_line),
-		source_test(file_names_may_not_leave_the_directory),
-		source_test(links_are_not_followed),
-		source_test(only_regular_files_are_read),
-		source_test(files_are_bounded),
-		source_test(modules_together_are_bounded),
-		source_test(reducers_are_bounded_before_their_files_are_read),
-		source_test(problems_beyond_the_bound_are_counted),
-		source_test(source_empty_makes_a_world_without_own_reducers),
-		source_test(source_empty_checks_the_name),
-		source_test(source_done_can_be_repeated),
-	};
-
-	return cmocka_run_group_tests_name("source", tests, NULL, NULL);
 }

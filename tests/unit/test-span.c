@@ -28,29 +28,23 @@ static void assert_members(const char *quoted, const char *lines)
 	assert_string_equal(wfs_buffer_text(&found), expected);
 }
 
-static void a_value_ends_where_its_bracket_closes(void **state)
+TEST(a_value_ends_where_its_bracket_closes)
 {
-	(void)state;
-
 	assert_int_equal(span("{'a':[1,{'b':2}]} x"), 17);
 	assert_int_equal(span("[] x"), 2);
 	assert_int_equal(span("'text' x"), 6);
 	assert_int_equal(span("-1.5e+3,"), 7);
 }
 
-static void brackets_quotes_and_tags_in_a_string_do_not_count(void **state)
+TEST(brackets_quotes_and_tags_in_a_string_do_not_count)
 {
-	(void)state;
-
 	assert_int_equal(span("{'a':'}</x>'}"), 13);
 	assert_int_equal(span("{'a':'\\'}'}"), 11);
 	assert_int_equal(span("{'a':'\\\\'}"), 10);
 }
 
-static void a_value_that_does_not_end_has_no_size(void **state)
+TEST(a_value_that_does_not_end_has_no_size)
 {
-	(void)state;
-
 	assert_int_equal(span("{'a':[1,2]"), 0);
 	assert_int_equal(span("'text"), 0);
 	assert_int_equal(span("'text\\"), 0);
@@ -58,28 +52,22 @@ static void a_value_that_does_not_end_has_no_size(void **state)
 	assert_int_equal(span(""), 0);
 }
 
-static void what_json_does_not_have_outside_of_strings_ends_the_search(void **state)
+TEST(what_json_does_not_have_outside_of_strings_ends_the_search)
 {
-	(void)state;
-
 	assert_int_equal(span("{<}"), 0);
 	assert_int_equal(span("{\\'}"), 0);
 	assert_int_equal(span("<"), 0);
 }
 
-static void members_are_given_as_they_stand(void **state)
+TEST(members_are_given_as_they_stand)
 {
-	(void)state;
-
 	assert_members("{ 'a' : 1.0 ,\n'b':{ 'c':[ ] } }", "'a'=1.0\n'b'={ 'c':[ ] }\nend");
 	assert_members("{}", "end");
 	assert_members("{ } ", "end");
 }
 
-static void members_of_what_is_no_object_are_refused(void **state)
+TEST(members_of_what_is_no_object_are_refused)
 {
-	(void)state;
-
 	assert_members("{'a':1,}", "'a'=1\nbroken");
 	assert_members("{'a':1 'b':2}", "'a'=1\nbroken");
 	assert_members("{'a' 1}", "broken");
@@ -88,18 +76,4 @@ static void members_of_what_is_no_object_are_refused(void **state)
 	assert_members("{,}", "broken");
 	assert_members("{'a':1", "'a'=1\nbroken");
 	assert_members("{'a':1} x", "'a'=1\nbroken");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_value_ends_where_its_bracket_closes),
-		cmocka_unit_test(brackets_quotes_and_tags_in_a_string_do_not_count),
-		cmocka_unit_test(a_value_that_does_not_end_has_no_size),
-		cmocka_unit_test(what_json_does_not_have_outside_of_strings_ends_the_search),
-		cmocka_unit_test(members_are_given_as_they_stand),
-		cmocka_unit_test(members_of_what_is_no_object_are_refused),
-	};
-
-	return cmocka_run_group_tests_name("adapter-span", tests, NULL, NULL);
 }

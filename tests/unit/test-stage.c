@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Directories that appear whole or not at all. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -47,6 +42,8 @@ static int teardown(void **state)
 	return 0;
 }
 
+#define IN_ROOT(name) TEST_WITH(name, struct fixture *fixture, setup, teardown)
+
 static void fill(const struct wfs_stage *stage)
 {
 	WFS_AUTO_FD int first =
@@ -80,9 +77,8 @@ static size_t count_names(const char *directory)
 	return strtoul(text, NULL, 10);
 }
 
-static void publish_makes_a_missing_directory(void **state)
+IN_ROOT(publish_makes_a_missing_directory)
 {
-	struct fixture *fixture = *state;
 	WFS_AUTO_STAGE struct wfs_stage stage = {0};
 
 	assert_int_equal(wfs_stage_init(&stage, fixture->wanted, &fixture->error), 0);
@@ -96,9 +92,8 @@ static void publish_makes_a_missing_directory(void **state)
 	assert_int_equal(count_names(fixture->root), 4);
 }
 
-static void publish_fills_an_empty_directory(void **state)
+IN_ROOT(publish_fills_an_empty_directory)
 {
-	struct fixture *fixture = *state;
 	WFS_AUTO_STAGE struct wfs_stage stage = {0};
 
 	assert_int_equal(mkdir(fixture->wanted, 0700), 0);
@@ -112,9 +107,8 @@ static void publish_fills_an_empty_directory(void **state)
 	assert_int_equal(count_names(fixture->root), 4);
 }
 
-static void init_takes_a_relative_path_that_ends_with_a_slash(void **state)
+IN_ROOT(init_takes_a_relative_path_that_ends_with_a_slash)
 {
-	struct fixture *fixture = *state;
 	WFS_AUTO_STAGE struct wfs_stage stage = {0};
 	WFS_AUTO_FREE char *before = getcwd(NULL, 0);
 
@@ -127,9 +121,8 @@ static void init_takes_a_relative_path_that_ends_with_a_slash(void **state)
 	assert_true(there(fixture, "last"));
 }
 
-static void init_refuses_a_directory_with_something_in_it(void **state)
+IN_ROOT(init_refuses_a_directory_with_something_in_it)
 {
-	struct fixture *fixture = *state;
 	WFS_AUTO_STAGE struct wfs_stage stage = {0};
 
 	assert_int_equal(wfs_stage_init(&stage, "/tmp", &fixture->error), -EEXIST);
@@ -137,9 +130,8 @@ static void init_refuses_a_directory_with_something_in_it(void **state)
 	assert_int_equal(fixture->error.code, WFS_E_ALREADY_EXISTS);
 }
 
-static void init_refuses_a_missing_parent(void **state)
+IN_ROOT(init_refuses_a_missing_parent)
 {
-	struct fixture *fixture = *state;
 	WFS_AUTO_STAGE struct wfs_stage stage = {0};
 	char path[PATH_MAX];
 
@@ -149,9 +141,8 @@ static void init_refuses_a_missing_parent(void **state)
 	assert_int_equal(count_names(fixture->root), 0);
 }
 
-static void done_leaves_nothing_when_it_was_not_published(void **state)
+IN_ROOT(done_leaves_nothing_when_it_was_not_published)
 {
-	struct fixture *fixture = *state;
 	struct wfs_stage stage = {0};
 
 	wfs_stage_done(&stage);
@@ -174,9 +165,8 @@ static void leave_behind(struct fixture *fixture)
 	close(stage.place_fd);
 }
 
-static void init_removes_what_a_killed_run_left_beside_it(void **state)
+IN_ROOT(init_removes_what_a_killed_run_left_beside_it)
 {
-	struct fixture *fixture = *state;
 	WFS_AUTO_STAGE struct wfs_stage stage = {0};
 
 	leave_behind(fixture);
@@ -185,9 +175,8 @@ static void init_removes_what_a_killed_run_left_beside_it(void **state)
 	assert_int_equal(count_names(fixture->root), 1);
 }
 
-static void init_removes_what_a_killed_run_left_inside(void **state)
+IN_ROOT(init_removes_what_a_killed_run_left_inside)
 {
-	struct fixture *fixture = *state;
 	WFS_AUTO_STAGE struct wfs_stage stage = {0};
 
 	assert_int_equal(mkdir(fixture->wanted, 0700), 0);
@@ -197,9 +186,8 @@ static void init_removes_what_a_killed_run_left_inside(void **state)
 	assert_int_equal(count_names(fixture->wanted), 1);
 }
 
-static void init_leaves_alone_what_somebody_is_filling(void **state)
+IN_ROOT(init_leaves_alone_what_somebody_is_filling)
 {
-	struct fixture *fixture = *state;
 	WFS_AUTO_STAGE struct wfs_stage first = {0};
 	WFS_AUTO_STAGE struct wfs_stage second = {0};
 
@@ -213,9 +201,8 @@ static void init_leaves_alone_what_somebody_is_filling(void **state)
 	assert_true(there(fixture, "last"));
 }
 
-static void init_refuses_an_empty_directory_that_somebody_is_filling(void **state)
+IN_ROOT(init_refuses_an_empty_directory_that_somebody_is_filling)
 {
-	struct fixture *fixture = *state;
 	WFS_AUTO_STAGE struct wfs_stage first = {0};
 	WFS_AUTO_STAGE struct wfs_stage second = {0};
 
@@ -230,9 +217,8 @@ static void init_refuses_an_empty_directory_that_somebody_is_filling(void **stat
 	assert_int_equal(count_names(fixture->root), 4);
 }
 
-static void publish_replaces_nothing(void **state)
+IN_ROOT(publish_replaces_nothing)
 {
-	struct fixture *fixture = *state;
 	struct wfs_stage stage = {0};
 	char path[PATH_MAX];
 	char text[8] = "";
@@ -273,10 +259,8 @@ int __wrap_renameat2(int from_fd, const char *from, int to_fd, const char *to, u
 /* NOLINTEND(readability-identifier-naming) */
 
 /* `first`, `directory` and `last` are renamed, and nothing more can be, not even back. */
-static void what_could_not_be_taken_back_is_by_the_next_run(void **state)
+IN_ROOT(what_could_not_be_taken_back_is_by_the_next_run)
 {
-	struct fixture *fixture = *state;
-
 	assert_int_equal(mkdir(fixture->wanted, 0700), 0);
 	for (int count = 0; count < 3; count++) {
 		WFS_AUTO_STAGE struct wfs_stage failed = {0};
@@ -322,9 +306,8 @@ static void make_precious(const struct fixture *fixture)
 	assert_int_equal(mkdir(path, 0700), 0);
 }
 
-static void init_leaves_alone_what_another_user_named_like_a_stage(void **state)
+IN_ROOT(init_leaves_alone_what_another_user_named_like_a_stage)
 {
-	struct fixture *fixture = *state;
 	WFS_AUTO_STAGE struct wfs_stage stage = {0};
 
 	if (geteuid() != 0)
@@ -338,9 +321,8 @@ static void init_leaves_alone_what_another_user_named_like_a_stage(void **state)
 }
 
 /* Who may rename in a directory may give any of our directories such a name. */
-static void init_leaves_alone_what_was_not_made_as_a_stage(void **state)
+IN_ROOT(init_leaves_alone_what_was_not_made_as_a_stage)
 {
-	struct fixture *fixture = *state;
 	WFS_AUTO_STAGE struct wfs_stage stage = {0};
 
 	make_precious(fixture);
@@ -351,9 +333,8 @@ static void init_leaves_alone_what_was_not_made_as_a_stage(void **state)
 	assert_int_equal(count_names(fixture->root), 4);
 }
 
-static void init_follows_no_link_that_is_named_like_a_stage(void **state)
+IN_ROOT(init_follows_no_link_that_is_named_like_a_stage)
 {
-	struct fixture *fixture = *state;
 	WFS_AUTO_STAGE struct wfs_stage stage = {0};
 	char path[PATH_MAX];
 
@@ -367,9 +348,8 @@ static void init_follows_no_link_that_is_named_like_a_stage(void **state)
 }
 
 /* In a directory of its own, so that what the names lead to is the fixture's in any case. */
-static void init_takes_back_names_beside_the_stage_only(void **state)
+IN_ROOT(init_takes_back_names_beside_the_stage_only)
 {
-	struct fixture *fixture = *state;
 	WFS_AUTO_STAGE struct wfs_stage stage = {0};
 	char path[PATH_MAX];
 
@@ -384,9 +364,8 @@ static void init_takes_back_names_beside_the_stage_only(void **state)
 	assert_int_equal(count_names(fixture->root), 3);
 }
 
-static void init_takes_back_what_was_moved_and_nothing_else(void **state)
+IN_ROOT(init_takes_back_what_was_moved_and_nothing_else)
 {
-	struct fixture *fixture = *state;
 	WFS_AUTO_STAGE struct wfs_stage stage = {0};
 
 	make_precious(fixture);
@@ -480,43 +459,14 @@ static void one_of_a_pair_wins(struct fixture *fixture, bool inside)
 	wfs_directory_remove(fixture->wanted);
 }
 
-static void of_two_that_fill_an_empty_directory_one_wins(void **state)
+IN_ROOT(of_two_that_fill_an_empty_directory_one_wins)
 {
 	for (int i = 0; i < PAIRS; i++)
-		one_of_a_pair_wins(*state, true);
+		one_of_a_pair_wins(fixture, true);
 }
 
-static void of_two_that_make_a_directory_one_wins(void **state)
+IN_ROOT(of_two_that_make_a_directory_one_wins)
 {
 	for (int i = 0; i < PAIRS; i++)
-		one_of_a_pair_wins(*state, false);
-}
-
-#define IN_ROOT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_ROOT(publish_makes_a_missing_directory),
-		IN_ROOT(publish_fills_an_empty_directory),
-		IN_ROOT(init_takes_a_relative_path_that_ends_with_a_slash),
-		IN_ROOT(init_refuses_a_directory_with_something_in_it),
-		IN_ROOT(init_refuses_a_missing_parent),
-		IN_ROOT(done_leaves_nothing_when_it_was_not_published),
-		IN_ROOT(init_removes_what_a_killed_run_left_beside_it),
-		IN_ROOT(init_removes_what_a_killed_run_left_inside),
-		IN_ROOT(init_leaves_alone_what_somebody_is_filling),
-		IN_ROOT(init_refuses_an_empty_directory_that_somebody_is_filling),
-		IN_ROOT(publish_replaces_nothing),
-		IN_ROOT(what_could_not_be_taken_back_is_by_the_next_run),
-		IN_ROOT(init_leaves_alone_what_another_user_named_like_a_stage),
-		IN_ROOT(init_leaves_alone_what_was_not_made_as_a_stage),
-		IN_ROOT(init_follows_no_link_that_is_named_like_a_stage),
-		IN_ROOT(init_takes_back_names_beside_the_stage_only),
-		IN_ROOT(init_takes_back_what_was_moved_and_nothing_else),
-		IN_ROOT(of_two_that_fill_an_empty_directory_one_wins),
-		IN_ROOT(of_two_that_make_a_directory_one_wins),
-	};
-
-	return cmocka_run_group_tests_name("stage", tests, NULL, NULL);
+		one_of_a_pair_wins(fixture, false);
 }

@@ -31,38 +31,31 @@ static int put(struct store_fixture *fixture, const char *name, const char *valu
 
 /* --- opening --- */
 
-static void open_refuses_a_directory_without_a_store(void **state)
+IN_DIRECTORY(open_refuses_a_directory_without_a_store)
 {
-	struct store_fixture *fixture = *state;
-
 	assert_int_equal(store_fixture_open(fixture, &reopen), -ENOENT);
 
 	assert_int_equal(fixture->error.code, WFS_E_NOT_FOUND);
 	assert_null(fixture->store);
 }
 
-static void open_refuses_a_directory_that_does_not_exist(void **state)
+IN_DIRECTORY(open_refuses_a_directory_that_does_not_exist)
 {
-	struct store_fixture *fixture = *state;
-
 	wfs_directory_remove(fixture->directory);
 
 	assert_int_equal(store_fixture_open(fixture, &reopen), -ENOENT);
 	assert_int_equal(fixture->error.code, WFS_E_NOT_FOUND);
 }
 
-static void create_refuses_a_directory_with_a_store(void **state)
+IN_STORE(create_refuses_a_directory_with_a_store)
 {
-	struct store_fixture *fixture = *state;
-
 	assert_int_equal(store_fixture_open(fixture, &create), -EEXIST);
 
 	assert_int_equal(fixture->error.code, WFS_E_ALREADY_EXISTS);
 }
 
-static void open_refuses_a_map_size_off_page(void **state)
+IN_DIRECTORY(open_refuses_a_map_size_off_page)
 {
-	struct store_fixture *fixture = *state;
 	const struct wfs_store_options odd = {.create = true, .map_size_bytes = 1000003};
 
 	assert_int_equal(store_fixture_open(fixture, &odd), -EINVAL);
@@ -71,9 +64,8 @@ static void open_refuses_a_map_size_off_page(void **state)
 	assert_non_null(strstr(fixture->error.message, "1000003"));
 }
 
-static void open_refuses_a_newer_format(void **state)
+IN_STORE(open_refuses_a_newer_format)
 {
-	struct store_fixture *fixture = *state;
 	struct wfs_txn *txn = store_fixture_write(fixture);
 	const uint8_t newer = WFS_STORE_FORMAT + 1;
 
@@ -85,9 +77,8 @@ static void open_refuses_a_newer_format(void **state)
 	assert_non_null(strstr(fixture->error.message, "newer"));
 }
 
-static void open_refuses_an_older_format_although_it_lacks_tables(void **state)
+IN_STORE(open_refuses_an_older_format_although_it_lacks_tables)
 {
-	struct store_fixture *fixture = *state;
 	struct wfs_txn *txn = store_fixture_write(fixture);
 	const uint8_t older = WFS_STORE_FORMAT - 1;
 
@@ -101,18 +92,15 @@ static void open_refuses_an_older_format_although_it_lacks_tables(void **state)
 	assert_non_null(strstr(fixture->error.message, "an older"));
 }
 
-static void open_refuses_a_format_row_that_does_not_decode(void **state)
+IN_STORE(open_refuses_a_format_row_that_does_not_decode)
 {
-	struct store_fixture *fixture = *state;
-
 	assert_int_equal(put(fixture, "format", "xx"), 0);
 
 	assert_int_equal(store_fixture_open(fixture, &reopen), -EINVAL);
 }
 
-static void open_refuses_a_file_that_is_no_database(void **state)
+IN_DIRECTORY(open_refuses_a_file_that_is_no_database)
 {
-	struct store_fixture *fixture = *state;
 	char path[128];
 	WFS_AUTO_FD int fd = -1;
 	char junk[8192];
@@ -130,9 +118,8 @@ static void path_of_data(const struct store_fixture *fixture, char ret_path[stat
 	snprintf(ret_path, 128, "%s/data.mdb", fixture->directory);
 }
 
-static void open_refuses_a_file_that_was_cut_short(void **state)
+IN_STORE(open_refuses_a_file_that_was_cut_short)
 {
-	struct store_fixture *fixture = *state;
 	const struct wfs_store_options options = {0};
 	struct wfs_store_figures figures;
 	char path[128];
@@ -176,9 +163,8 @@ static void put_line_and_flip(struct store_fixture *fixture, long offset)
 	assert_int_equal(store_fixture_open(fixture, &reopen), 0);
 }
 
-static void assert_flip_is_damage(void **state, long offset)
+static void assert_flip_is_damage(struct store_fixture *fixture, long offset)
 {
-	struct store_fixture *fixture = *state;
 	struct wfs_bytes found;
 	uint64_t start;
 
@@ -189,36 +175,36 @@ static void assert_flip_is_damage(void **state, long offset)
 	assert_int_equal(wfs_journal_get(reader, 0, &start, &found), -EIO);
 }
 
-static void a_flipped_bit_in_free_bytes_is_damage(void **state)
+IN_STORE(a_flipped_bit_in_free_bytes_is_damage)
 {
-	assert_flip_is_damage(state, 5);
+	assert_flip_is_damage(fixture, 5);
 }
 
-static void a_flipped_bit_in_a_fixed_field_is_damage(void **state)
+IN_STORE(a_flipped_bit_in_a_fixed_field_is_damage)
 {
-	assert_flip_is_damage(state, -1); /* the offset stands before the line */
+	assert_flip_is_damage(fixture, -1); /* the offset stands before the line */
 }
 
-static void a_flipped_bit_in_the_checksum_is_damage(void **state)
+IN_STORE(a_flipped_bit_in_the_checksum_is_damage)
 {
-	assert_flip_is_damage(state, (long)strlen("a line that stands nowhere else"));
+	assert_flip_is_damage(fixture, (long)strlen("a line that stands nowhere else"));
 }
 
 /* Before the line stand its offset and its key, 8 bytes each, and LMDB's head of the row: 4 bytes
  * of size, 2 of flags, 2 of the key's size. */
-static void a_flipped_bit_in_the_size_of_a_value_is_damage(void **state)
+IN_STORE(a_flipped_bit_in_the_size_of_a_value_is_damage)
 {
-	assert_flip_is_damage(state, -22); /* 256 KiB more: behind the end of the file */
+	assert_flip_is_damage(fixture, -22); /* 256 KiB more: behind the end of the file */
 }
 
-static void a_flipped_bit_in_the_flags_of_a_row_is_damage(void **state)
+IN_STORE(a_flipped_bit_in_the_flags_of_a_row_is_damage)
 {
-	assert_flip_is_damage(state, -20); /* "has duplicates", for which LMDB has no cursor here */
+	assert_flip_is_damage(
+		fixture, -20); /* "has duplicates", for which LMDB has no cursor here */
 }
 
-static void a_flipped_bit_in_the_size_of_a_key_is_damage(void **state)
+IN_STORE(a_flipped_bit_in_the_size_of_a_key_is_damage)
 {
-	struct store_fixture *fixture = *state;
 	struct wfs_bytes found;
 	uint64_t start;
 
@@ -229,10 +215,8 @@ static void a_flipped_bit_in_the_size_of_a_key_is_damage(void **state)
 	assert_true(wfs_journal_get(reader, 0, &start, &found) < 0);
 }
 
-static void a_change_that_meets_damage_is_dropped_and_others_go_on(void **state)
+IN_STORE(a_change_that_meets_damage_is_dropped_and_others_go_on)
 {
-	struct store_fixture *fixture = *state;
-
 	put_line_and_flip(fixture, -20);
 	struct wfs_txn *txn = store_fixture_write(fixture);
 
@@ -289,12 +273,11 @@ static void flip_each_bit(struct store_fixture *fixture, int fd, off_t from, off
 	}
 }
 
-static void no_flipped_bit_in_the_head_of_a_page_gives_anything_else(void **state)
+IN_STORE(no_flipped_bit_in_the_head_of_a_page_gives_anything_else)
 {
 	const off_t page_size = 4096;
 	const off_t root_size = 152;
 	const off_t head_size = 16;
-	struct store_fixture *fixture = *state;
 	struct wfs_txn *txn = store_fixture_write(fixture);
 	char line[SHORT_LINE_SIZE];
 	char path[128];
@@ -316,9 +299,8 @@ static void no_flipped_bit_in_the_head_of_a_page_gives_anything_else(void **stat
 	assert_int_equal(read_all_lines(fixture->store, SHORT_LINES), 0);
 }
 
-static void reopening_shows_what_was_committed(void **state)
+IN_STORE(reopening_shows_what_was_committed)
 {
-	struct store_fixture *fixture = *state;
 	struct wfs_bytes value;
 
 	assert_int_equal(put(fixture, "name", "value"), 0);
@@ -329,9 +311,8 @@ static void reopening_shows_what_was_committed(void **state)
 	assert_bytes_text(value, "value");
 }
 
-static void a_read_only_store_reads_and_refuses_to_write(void **state)
+IN_STORE(a_read_only_store_reads_and_refuses_to_write)
 {
-	struct store_fixture *fixture = *state;
 	const struct wfs_store_options options = {.read_only = true};
 	struct wfs_bytes value;
 	struct wfs_txn *writing;
@@ -344,9 +325,8 @@ static void a_read_only_store_reads_and_refuses_to_write(void **state)
 	assert_int_equal(wfs_store_write(fixture->store, &writing), -EACCES);
 }
 
-static void a_scratch_store_takes_what_any_store_takes(void **state)
+IN_DIRECTORY(a_scratch_store_takes_what_any_store_takes)
 {
-	struct store_fixture *fixture = *state;
 	const struct wfs_store_options options = {.create = true, .scratch = true};
 	struct wfs_bytes value;
 
@@ -357,23 +337,18 @@ static void a_scratch_store_takes_what_any_store_takes(void **state)
 	assert_int_equal(wfs_meta_get(txn, "name", &value), 0);
 }
 
-static void close_accepts_null(void **state)
+TEST(close_accepts_null)
 {
-	(void)state;
-
 	wfs_store_close(NULL);
 }
 
-static void directory_is_the_one_given(void **state)
+IN_STORE(directory_is_the_one_given)
 {
-	struct store_fixture *fixture = *state;
-
 	assert_string_equal(wfs_store_directory(fixture->store), fixture->directory);
 }
 
-static void figures_tell_the_map_and_what_of_it_is_used(void **state)
+IN_STORE(figures_tell_the_map_and_what_of_it_is_used)
 {
-	struct store_fixture *fixture = *state;
 	struct wfs_store_figures figures;
 
 	wfs_store_figures(fixture->store, &figures);
@@ -383,9 +358,8 @@ static void figures_tell_the_map_and_what_of_it_is_used(void **state)
 	assert_true(figures.readers_max > 0);
 }
 
-static void figures_follow_each_commit(void **state)
+IN_STORE(figures_follow_each_commit)
 {
-	struct store_fixture *fixture = *state;
 	WFS_AUTO_FREE char *large = calloc(1, 1 << 16);
 	struct wfs_store_figures before;
 	struct wfs_store_figures after;
@@ -404,9 +378,8 @@ static void figures_follow_each_commit(void **state)
 
 /* --- transactions --- */
 
-static void an_ended_write_transaction_leaves_nothing(void **state)
+IN_STORE(an_ended_write_transaction_leaves_nothing)
 {
-	struct store_fixture *fixture = *state;
 	struct wfs_txn *writing = store_fixture_write(fixture);
 	struct wfs_bytes value;
 
@@ -417,9 +390,8 @@ static void an_ended_write_transaction_leaves_nothing(void **state)
 	assert_int_equal(wfs_meta_get(txn, "name", &value), -ENOENT);
 }
 
-static void a_store_that_was_removed_commits_nothing_more(void **state)
+IN_STORE(a_store_that_was_removed_commits_nothing_more)
 {
-	struct store_fixture *fixture = *state;
 	struct wfs_txn *txn;
 	char path[128];
 
@@ -430,9 +402,8 @@ static void a_store_that_was_removed_commits_nothing_more(void **state)
 	assert_int_equal(wfs_txn_commit(txn), -ENOENT);
 }
 
-static void a_write_transaction_reads_its_own_rows_through_its_cursors(void **state)
+IN_STORE(a_write_transaction_reads_its_own_rows_through_its_cursors)
 {
-	struct store_fixture *fixture = *state;
 	struct wfs_txn *txn = store_fixture_write(fixture);
 	uint64_t height;
 
@@ -445,9 +416,8 @@ static void a_write_transaction_reads_its_own_rows_through_its_cursors(void **st
 	assert_int_equal(wfs_txn_commit(txn), 0);
 }
 
-static void a_reader_keeps_seeing_the_commit_it_began_with(void **state)
+IN_STORE(a_reader_keeps_seeing_the_commit_it_began_with)
 {
-	struct store_fixture *fixture = *state;
 	WFS_AUTO_TXN struct wfs_txn *before = store_fixture_read(fixture);
 	struct wfs_bytes value;
 
@@ -458,10 +428,8 @@ static void a_reader_keeps_seeing_the_commit_it_began_with(void **state)
 	assert_int_equal(wfs_meta_get(after, "name", &value), 0);
 }
 
-static void a_reader_from_the_pool_sees_the_newest_commit_through_its_kept_cursor(void **state)
+IN_STORE(a_reader_from_the_pool_sees_the_newest_commit_through_its_kept_cursor)
 {
-	struct store_fixture *fixture = *state;
-
 	for (uint64_t seq = 0; seq < 20; seq++) {
 		struct wfs_txn *writing = store_fixture_write(fixture);
 		uint64_t height;
@@ -475,9 +443,8 @@ static void a_reader_from_the_pool_sees_the_newest_commit_through_its_kept_curso
 	}
 }
 
-static void several_readers_at_once_are_independent(void **state)
+IN_STORE(several_readers_at_once_are_independent)
 {
-	struct store_fixture *fixture = *state;
 	struct wfs_txn *txns[50];
 	uint64_t height;
 
@@ -493,9 +460,8 @@ static void several_readers_at_once_are_independent(void **state)
 	}
 }
 
-static void more_readers_than_there_is_room_for_are_refused(void **state)
+IN_STORE(more_readers_than_there_is_room_for_are_refused)
 {
-	struct store_fixture *fixture = *state;
 	struct wfs_store_figures figures;
 	struct wfs_txn *one_more;
 
@@ -522,9 +488,8 @@ static void *end_elsewhere(void *txn)
 	return NULL;
 }
 
-static void a_reader_may_move_between_threads(void **state)
+IN_STORE(a_reader_may_move_between_threads)
 {
-	struct store_fixture *fixture = *state;
 	struct wfs_txn *txn = store_fixture_read(fixture);
 	pthread_t thread;
 
@@ -534,10 +499,8 @@ static void a_reader_may_move_between_threads(void **state)
 	wfs_txn_end(store_fixture_read(fixture));
 }
 
-static void ending_no_transaction_is_allowed(void **state)
+TEST(ending_no_transaction_is_allowed)
 {
-	(void)state;
-
 	wfs_txn_end(NULL);
 }
 
@@ -563,9 +526,8 @@ static int fill(struct store_fixture *fixture, uint64_t *seq)
 	return 0;
 }
 
-static void a_full_map_refuses_rows_and_still_reads(void **state)
+IN_DIRECTORY(a_full_map_refuses_rows_and_still_reads)
 {
-	struct store_fixture *fixture = *state;
 	const struct wfs_store_options small = {.create = true, .map_size_bytes = SMALL_MAP_BYTES};
 	uint64_t seq = 0;
 	uint64_t height;
@@ -578,9 +540,8 @@ static void a_full_map_refuses_rows_and_still_reads(void **state)
 	assert_int_equal(height, seq);
 }
 
-static void a_full_store_takes_rows_again_with_a_larger_map(void **state)
+IN_DIRECTORY(a_full_store_takes_rows_again_with_a_larger_map)
 {
-	struct store_fixture *fixture = *state;
 	const struct wfs_store_options small = {.create = true, .map_size_bytes = SMALL_MAP_BYTES};
 	const struct wfs_store_options larger = {.map_size_bytes = UINT64_C(16) * SMALL_MAP_BYTES};
 	uint64_t seq = 0;
@@ -594,9 +555,8 @@ static void a_full_store_takes_rows_again_with_a_larger_map(void **state)
 
 /* --- other processes --- */
 
-static void a_reader_takes_the_slot_of_a_process_that_died(void **state)
+IN_STORE(a_reader_takes_the_slot_of_a_process_that_died)
 {
-	struct store_fixture *fixture = *state;
 	int status;
 	pid_t child = fork();
 
@@ -616,53 +576,4 @@ static void a_reader_takes_the_slot_of_a_process_that_died(void **state)
 
 	wfs_txn_end(store_fixture_read(fixture));
 	wfs_txn_end(store_fixture_read(fixture));
-}
-
-#define IN_STORE(test) \
-	cmocka_unit_test_setup_teardown(test, store_fixture_setup, store_fixture_teardown)
-#define IN_DIRECTORY(test) \
-	cmocka_unit_test_setup_teardown(test, store_fixture_directory, store_fixture_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_DIRECTORY(open_refuses_a_directory_without_a_store),
-		IN_DIRECTORY(open_refuses_a_directory_that_does_not_exist),
-		IN_STORE(create_refuses_a_directory_with_a_store),
-		IN_DIRECTORY(open_refuses_a_map_size_off_page),
-		IN_STORE(open_refuses_a_newer_format),
-		IN_STORE(open_refuses_an_older_format_although_it_lacks_tables),
-		IN_STORE(open_refuses_a_format_row_that_does_not_decode),
-		IN_DIRECTORY(open_refuses_a_file_that_is_no_database),
-		IN_STORE(open_refuses_a_file_that_was_cut_short),
-		IN_STORE(a_flipped_bit_in_free_bytes_is_damage),
-		IN_STORE(a_flipped_bit_in_a_fixed_field_is_damage),
-		IN_STORE(a_flipped_bit_in_the_checksum_is_damage),
-		IN_STORE(a_flipped_bit_in_the_size_of_a_value_is_damage),
-		IN_STORE(a_flipped_bit_in_the_flags_of_a_row_is_damage),
-		IN_STORE(a_flipped_bit_in_the_size_of_a_key_is_damage),
-		IN_STORE(a_change_that_meets_damage_is_dropped_and_others_go_on),
-		IN_STORE(no_flipped_bit_in_the_head_of_a_page_gives_anything_else),
-		IN_STORE(reopening_shows_what_was_committed),
-		IN_STORE(a_read_only_store_reads_and_refuses_to_write),
-		IN_DIRECTORY(a_scratch_store_takes_what_any_store_takes),
-		cmocka_unit_test(close_accepts_null),
-		IN_STORE(directory_is_the_one_given),
-		IN_STORE(figures_tell_the_map_and_what_of_it_is_used),
-		IN_STORE(figures_follow_each_commit),
-		IN_STORE(an_ended_write_transaction_leaves_nothing),
-		IN_STORE(a_store_that_was_removed_commits_nothing_more),
-		IN_STORE(a_write_transaction_reads_its_own_rows_through_its_cursors),
-		IN_STORE(a_reader_keeps_seeing_the_commit_it_began_with),
-		IN_STORE(a_reader_from_the_pool_sees_the_newest_commit_through_its_kept_cursor),
-		IN_STORE(several_readers_at_once_are_independent),
-		IN_STORE(more_readers_than_there_is_room_for_are_refused),
-		IN_STORE(a_reader_may_move_between_threads),
-		cmocka_unit_test(ending_no_transaction_is_allowed),
-		IN_DIRECTORY(a_full_map_refuses_rows_and_still_reads),
-		IN_DIRECTORY(a_full_store_takes_rows_again_with_a_larger_map),
-		IN_STORE(a_reader_takes_the_slot_of_a_process_that_died),
-	};
-
-	return cmocka_run_group_tests_name("store", tests, NULL, NULL);
 }

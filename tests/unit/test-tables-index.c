@@ -29,10 +29,7 @@ static int teardown(void **state)
 	return store_fixture_teardown(&store);
 }
 
-static struct wfs_txn *txn_of(void **state)
-{
-	return ((struct tables *)*state)->txn;
-}
+#define IN_TXN(name) TEST_WITH(name, struct tables *tables, setup, teardown)
 
 static struct wfs_index_set set_of(uint8_t kind, const char *a, const char *b)
 {
@@ -61,9 +58,9 @@ static void assert_walk(
 	assert_string_equal(wfs_buffer_text(&found), ids);
 }
 
-static void sets_are_walked_both_ways_and_never_into_others(void **state)
+IN_TXN(sets_are_walked_both_ways_and_never_into_others)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	const struct wfs_index_set sets[] = {set_of(1, NULL, NULL), set_of(1, "a", NULL),
 		set_of(1, "a", "b"), set_of(2, "a", "b")};
 
@@ -83,9 +80,9 @@ static void sets_are_walked_both_ways_and_never_into_others(void **state)
 	assert_walk(txn, &none, false, "");
 }
 
-static void a_cell_is_in_a_set_once(void **state)
+IN_TXN(a_cell_is_in_a_set_once)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	const struct wfs_index_set set = set_of(1, "a", NULL);
 	struct wfs_index_sum sum;
 	uint64_t amount;
@@ -114,9 +111,9 @@ static int count_row(void *context, const struct wfs_index_row *row)
 	return 0;
 }
 
-static void an_empty_set_leaves_no_row(void **state)
+IN_TXN(an_empty_set_leaves_no_row)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	const struct wfs_index_set set = set_of(1, "a", NULL);
 	size_t count = 0;
 
@@ -128,17 +125,4 @@ static void an_empty_set_leaves_no_row(void **state)
 	count = 0;
 	assert_int_equal(wfs_index_each(txn, count_row, &count), 0);
 	assert_int_equal(count, 0);
-}
-
-#define IN_TXN(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_TXN(sets_are_walked_both_ways_and_never_into_others),
-		IN_TXN(a_cell_is_in_a_set_once),
-		IN_TXN(an_empty_set_leaves_no_row),
-	};
-
-	return cmocka_run_group_tests_name("tables-index", tests, NULL, NULL);
 }

@@ -27,10 +27,7 @@ static int teardown(void **state)
 	return store_fixture_teardown(&store);
 }
 
-static struct wfs_txn *txn_of(void **state)
-{
-	return ((struct tables *)*state)->txn;
-}
+#define IN_TXN(name) TEST_WITH(name, struct tables *tables, setup, teardown)
 
 static struct wfs_text text_of(uint64_t number, const char *bytes)
 {
@@ -44,14 +41,14 @@ static struct wfs_text text_of(uint64_t number, const char *bytes)
 	};
 }
 
-static void text_comes_back_by_its_number(void **state)
+IN_TXN(text_comes_back_by_its_number)
 {
 	const struct wfs_text text = text_of(1, "salt and secret");
 	struct wfs_text found;
 
-	assert_int_equal(wfs_text_put(txn_of(state), &text), 0);
+	assert_int_equal(wfs_text_put(tables->txn, &text), 0);
 
-	assert_int_equal(wfs_text_get(txn_of(state), 1, &found), 0);
+	assert_int_equal(wfs_text_get(tables->txn, 1, &found), 0);
 	assert_int_equal(found.seq, 10);
 	assert_true(wfs_hash_equal(&found.hash, &text.hash));
 	assert_true(wfs_bytes_equal(found.to, text.to));
@@ -59,52 +56,39 @@ static void text_comes_back_by_its_number(void **state)
 	assert_true(wfs_bytes_equal(found.bytes, text.bytes));
 }
 
-static void text_comes_back_by_its_hash(void **state)
+IN_TXN(text_comes_back_by_its_hash)
 {
 	const struct wfs_text first = text_of(1, "first");
 	const struct wfs_text second = text_of(2, "second");
 	struct wfs_text found;
 
-	assert_int_equal(wfs_text_put(txn_of(state), &first), 0);
-	assert_int_equal(wfs_text_put(txn_of(state), &second), 0);
+	assert_int_equal(wfs_text_put(tables->txn, &first), 0);
+	assert_int_equal(wfs_text_put(tables->txn, &second), 0);
 
-	assert_int_equal(wfs_text_find(txn_of(state), &second.hash, &found), 0);
+	assert_int_equal(wfs_text_find(tables->txn, &second.hash, &found), 0);
 	assert_int_equal(found.number, 2);
 }
 
-static void last_text_has_the_highest_number(void **state)
+IN_TXN(last_text_has_the_highest_number)
 {
 	const struct wfs_text first = text_of(1, "first");
 	const struct wfs_text second = text_of(2, "second");
 	uint64_t last = 7;
 
-	assert_int_equal(wfs_text_last(txn_of(state), &last), 0);
+	assert_int_equal(wfs_text_last(tables->txn, &last), 0);
 	assert_int_equal(last, 0);
-	assert_int_equal(wfs_text_put(txn_of(state), &first), 0);
-	assert_int_equal(wfs_text_put(txn_of(state), &second), 0);
+	assert_int_equal(wfs_text_put(tables->txn, &first), 0);
+	assert_int_equal(wfs_text_put(tables->txn, &second), 0);
 
-	assert_int_equal(wfs_text_last(txn_of(state), &last), 0);
+	assert_int_equal(wfs_text_last(tables->txn, &last), 0);
 	assert_int_equal(last, 2);
 }
 
-static void text_that_was_never_put_is_not_found(void **state)
+IN_TXN(text_that_was_never_put_is_not_found)
 {
 	const struct wfs_hash hash = wfs_hash_of("x", 1);
 	struct wfs_text found;
 
-	assert_int_equal(wfs_text_get(txn_of(state), 1, &found), -ENOENT);
-	assert_int_equal(wfs_text_find(txn_of(state), &hash, &found), -ENOENT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(text_comes_back_by_its_number, setup, teardown),
-		cmocka_unit_test_setup_teardown(text_comes_back_by_its_hash, setup, teardown),
-		cmocka_unit_test_setup_teardown(last_text_has_the_highest_number, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			text_that_was_never_put_is_not_found, setup, teardown),
-	};
-
-	return cmocka_run_group_tests_name("tables-text", tests, NULL, NULL);
+	assert_int_equal(wfs_text_get(tables->txn, 1, &found), -ENOENT);
+	assert_int_equal(wfs_text_find(tables->txn, &hash, &found), -ENOENT);
 }

@@ -36,16 +36,13 @@ static int teardown(void **state)
 	return store_fixture_teardown(&store);
 }
 
-static struct wfs_txn *txn_of(void **state)
-{
-	return ((struct tables *)*state)->txn;
-}
+#define IN_TXN(name) TEST_WITH(name, struct tables *tables, setup, teardown)
 
 /* --- what is missing --- */
 
-static void getters_of_an_empty_store_find_nothing(void **state)
+IN_TXN(getters_of_an_empty_store_find_nothing)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	struct wfs_reducer reducer;
 	struct wfs_version version;
 	struct wfs_blob_listing listing;
@@ -72,9 +69,9 @@ static void getters_of_an_empty_store_find_nothing(void **state)
 	assert_int_equal(wfs_blob_listing_get(txn, 1, &listing), -ENOENT);
 }
 
-static void counters_of_an_empty_store_are_zero(void **state)
+IN_TXN(counters_of_an_empty_store_are_zero)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	uint64_t number = 9;
 
 	assert_int_equal(wfs_journal_height(txn, &number), 0);
@@ -89,9 +86,9 @@ static void counters_of_an_empty_store_are_zero(void **state)
 
 /* --- meta --- */
 
-static void meta_gives_back_what_was_put_last(void **state)
+IN_TXN(meta_gives_back_what_was_put_last)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	struct wfs_bytes value;
 
 	assert_int_equal(wfs_meta_put(txn, "name", text("first")), 0);
@@ -101,9 +98,9 @@ static void meta_gives_back_what_was_put_last(void **state)
 	assert_bytes_text(value, "second");
 }
 
-static void first_height_is_one_until_it_is_put(void **state)
+IN_TXN(first_height_is_one_until_it_is_put)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	uint64_t height;
 
 	assert_int_equal(wfs_first_height_get(txn, &height), 0);
@@ -113,9 +110,9 @@ static void first_height_is_one_until_it_is_put(void **state)
 	assert_int_equal(height, UINT64_C(1) << 39);
 }
 
-static void first_height_of_nothing_is_damage(void **state)
+IN_TXN(first_height_of_nothing_is_damage)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	uint64_t height;
 
 	assert_int_equal(wfs_meta_put(txn, "first_height", text("short")), 0);
@@ -138,9 +135,9 @@ static void append_lines(struct wfs_txn *txn, uint64_t first)
 	}
 }
 
-static void journal_gives_each_line_and_its_offset(void **state)
+IN_TXN(journal_gives_each_line_and_its_offset)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	uint64_t expected = 0;
 	struct wfs_bytes line;
 	uint64_t offset;
@@ -156,9 +153,9 @@ static void journal_gives_each_line_and_its_offset(void **state)
 	assert_int_equal(wfs_journal_get(txn, WFS_ARRAY_COUNT(lines), &offset, &line), -ENOENT);
 }
 
-static void journal_finds_the_record_of_every_byte(void **state)
+IN_TXN(journal_finds_the_record_of_every_byte)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	uint64_t offset = 0;
 	uint64_t seq;
 
@@ -174,9 +171,9 @@ static void journal_finds_the_record_of_every_byte(void **state)
 	assert_int_equal(wfs_journal_at_offset(txn, UINT64_MAX, &seq), -ENOENT);
 }
 
-static void journal_may_begin_late(void **state)
+IN_TXN(journal_may_begin_late)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	uint64_t number;
 
 	append_lines(txn, 100);
@@ -189,18 +186,18 @@ static void journal_may_begin_late(void **state)
 	assert_int_equal(number, 101);
 }
 
-static void journal_refuses_a_seq_that_is_there(void **state)
+IN_TXN(journal_refuses_a_seq_that_is_there)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 
 	append_lines(txn, 0);
 
 	assert_int_equal(wfs_journal_append(txn, 2, 0, text("again\n")), -EEXIST);
 }
 
-static void journal_row_without_a_line_is_damage(void **state)
+IN_TXN(journal_row_without_a_line_is_damage)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	struct wfs_bytes line;
 	uint64_t offset;
 
@@ -229,9 +226,9 @@ static void put_reducers(struct wfs_txn *txn, const char *const *names, size_t c
 	}
 }
 
-static void reducer_comes_back_as_it_was_put(void **state)
+IN_TXN(reducer_comes_back_as_it_was_put)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	struct wfs_reducer reducer;
 	struct wfs_bytes name;
 
@@ -248,9 +245,9 @@ static void reducer_comes_back_as_it_was_put(void **state)
 	assert_bytes_text(name, "counter");
 }
 
-static void reducer_names_that_cannot_be_are_not_found(void **state)
+IN_TXN(reducer_names_that_cannot_be_are_not_found)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	struct wfs_reducer reducer;
 	char long_name[1000];
 
@@ -262,10 +259,10 @@ static void reducer_names_that_cannot_be_are_not_found(void **state)
 	assert_int_equal(wfs_reducer_get(txn, long_name, sizeof(long_name), &reducer), -ENOENT);
 }
 
-static void reducers_are_walked_by_id(void **state)
+IN_TXN(reducers_are_walked_by_id)
 {
 	static const char *const names[] = {"zebra", "ape", "mole"};
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	struct wfs_reducer reducer = {0};
 	struct wfs_bytes name;
 
@@ -279,9 +276,9 @@ static void reducers_are_walked_by_id(void **state)
 	assert_int_equal(wfs_reducer_next(txn, UINT32_MAX, &name, &reducer), -ENOENT);
 }
 
-static void a_walk_of_reducers_that_lacks_a_number_is_damage(void **state)
+IN_TXN(a_walk_of_reducers_that_lacks_a_number_is_damage)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	struct wfs_reducer reducer = {.reducer_id = 1};
 	struct wfs_bytes name;
 
@@ -293,11 +290,11 @@ static void a_walk_of_reducers_that_lacks_a_number_is_damage(void **state)
 	assert_int_equal(wfs_reducer_next(txn, 1, &name, &reducer), -EIO);
 }
 
-static void reducers_are_walked_by_name(void **state)
+IN_TXN(reducers_are_walked_by_name)
 {
 	static const char *const names[] = {"zebra", "ape", "mole"};
 	static const char *const sorted[] = {"ape", "mole", "zebra"};
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	struct wfs_bytes name = text("");
 	struct wfs_reducer reducer;
 
@@ -314,10 +311,8 @@ static void reducers_are_walked_by_name(void **state)
 
 /* --- cells --- */
 
-static void cell_id_holds_reducer_and_ordinal(void **state)
+TEST(cell_id_holds_reducer_and_ordinal)
 {
-	(void)state;
-
 	assert_true(wfs_cell_id(1, 2) == ((UINT64_C(1) << WFS_CELL_ORDINAL_BITS) | 2));
 	assert_int_equal(wfs_cell_reducer(wfs_cell_id(WFS_REDUCER_ID_MAX, 5)), WFS_REDUCER_ID_MAX);
 }
@@ -347,9 +342,9 @@ static void put_cells(struct wfs_txn *txn, uint32_t reducer_id, const char *cons
 	}
 }
 
-static void cell_comes_back_as_it_was_put(void **state)
+IN_TXN(cell_comes_back_as_it_was_put)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	const struct wfs_cell cell = some_cell(wfs_cell_id(REDUCER, 1), "the key");
 	struct wfs_cell found;
 
@@ -367,9 +362,9 @@ static void cell_comes_back_as_it_was_put(void **state)
 	assert_bytes_text(found.key, "the key");
 }
 
-static void cell_with_too_long_a_key_is_damage(void **state)
+IN_TXN(cell_with_too_long_a_key_is_damage)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	char key[WFS_KEY_SIZE_MAX + 2];
 	struct wfs_cell found;
 
@@ -381,10 +376,10 @@ static void cell_with_too_long_a_key_is_damage(void **state)
 	assert_int_equal(wfs_cell_get(txn, 1, &found), -EIO);
 }
 
-static void cell_is_found_by_reducer_and_key(void **state)
+IN_TXN(cell_is_found_by_reducer_and_key)
 {
 	static const char *const keys[] = {"a", "b", "", NULL};
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	uint64_t cell_id;
 
 	put_cells(txn, REDUCER, keys);
@@ -397,9 +392,9 @@ static void cell_is_found_by_reducer_and_key(void **state)
 	assert_int_equal(wfs_cell_find(txn, REDUCER + 1, text("a"), &cell_id), -ENOENT);
 }
 
-static void a_key_of_any_bytes_up_to_the_limit_is_found(void **state)
+IN_TXN(a_key_of_any_bytes_up_to_the_limit_is_found)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	uint8_t key[WFS_KEY_SIZE_MAX + 1];
 	uint64_t cell_id;
 
@@ -417,12 +412,12 @@ static void a_key_of_any_bytes_up_to_the_limit_is_found(void **state)
 	assert_int_equal(wfs_cell_name_put(txn, REDUCER, WFS_BYTES(key, sizeof(key)), 6), -EFBIG);
 }
 
-static void keys_are_walked_in_byte_order_within_their_reducer(void **state)
+IN_TXN(keys_are_walked_in_byte_order_within_their_reducer)
 {
 	static const char *const keys[] = {"b", "\xff", "a", "", "ab", "B", NULL};
 	static const char *const sorted[] = {"", "B", "a", "ab", "b", "\xff"};
 	static const char *const others[] = {"other", NULL};
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	const struct wfs_bytes *after = NULL;
 	struct wfs_bytes key;
 	uint64_t cell_id;
@@ -460,11 +455,11 @@ static size_t walk(struct wfs_txn *txn, uint32_t reducer_id, uint64_t after_id, 
 	return count;
 }
 
-static void cells_are_walked_in_creation_order_within_their_reducer(void **state)
+IN_TXN(cells_are_walked_in_creation_order_within_their_reducer)
 {
 	static const char *const keys[] = {"c", "a", "b", NULL};
 	static const char *const others[] = {"x", NULL};
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	char found[64];
 
 	put_cells(txn, REDUCER - 1, others);
@@ -479,11 +474,11 @@ static void cells_are_walked_in_creation_order_within_their_reducer(void **state
 	assert_int_equal(walk(txn, REDUCER + 1, 0, found), 1);
 }
 
-static void a_walk_that_starts_behind_its_reducer_gives_nothing(void **state)
+IN_TXN(a_walk_that_starts_behind_its_reducer_gives_nothing)
 {
 	static const char *const keys[] = {"c", "a", "b", NULL};
 	static const char *const others[] = {"x", "y", "z", NULL};
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	char found[64];
 
 	put_cells(txn, 0, others);
@@ -494,20 +489,19 @@ static void a_walk_that_starts_behind_its_reducer_gives_nothing(void **state)
 	assert_int_equal(walk(txn, REDUCER, UINT64_MAX, found), 0);
 }
 
-static void a_walk_that_never_began_can_be_ended(void **state)
+TEST(a_walk_that_never_began_can_be_ended)
 {
 	struct wfs_cell_walk cells = {0};
 
-	(void)state;
 	wfs_cell_walk_done(&cells);
 	wfs_cell_walk_done(&cells);
 }
 
 /* --- versions and history --- */
 
-static void version_comes_back_as_it_was_put(void **state)
+IN_TXN(version_comes_back_as_it_was_put)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	const struct wfs_version version = {
 		.vid = 5,
 		.cell_id = 6,
@@ -534,9 +528,9 @@ static void version_comes_back_as_it_was_put(void **state)
 	assert_bytes_text(found.bytes, "bytes\n");
 }
 
-static void version_flags_come_back(void **state)
+IN_TXN(version_flags_come_back)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	const struct wfs_version tombstone = {.vid = 1, .tombstone = true};
 	const struct wfs_version in_file = {.vid = 2, .in_file = true, .size_bytes = 1 << 20};
 	struct wfs_version found;
@@ -550,9 +544,9 @@ static void version_flags_come_back(void **state)
 	assert_true(!found.tombstone && found.in_file && found.size_bytes == 1 << 20);
 }
 
-static void version_with_another_size_than_its_bytes_is_damage(void **state)
+IN_TXN(version_with_another_size_than_its_bytes_is_damage)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	const struct wfs_version version = {.vid = 1, .size_bytes = 3, .bytes = text("four")};
 	struct wfs_version found;
 
@@ -561,9 +555,9 @@ static void version_with_another_size_than_its_bytes_is_damage(void **state)
 	assert_int_equal(wfs_version_get(txn, 1, &found), -EIO);
 }
 
-static void versions_are_never_overwritten(void **state)
+IN_TXN(versions_are_never_overwritten)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	const struct wfs_version version = {.vid = 1};
 	uint64_t last;
 
@@ -618,36 +612,36 @@ static void assert_history(struct wfs_txn *txn, uint64_t cell_id, uint64_t count
 	assert_int_equal(found.vid, 2 * count);
 }
 
-static void history_gives_the_version_in_force_at_every_height(void **state)
+IN_TXN(history_gives_the_version_in_force_at_every_height)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 
 	put_history(txn, wfs_cell_id(REDUCER, 1), 3 * WFS_HISTORY_STRIDE + 3);
 
 	assert_history(txn, wfs_cell_id(REDUCER, 1), 3 * WFS_HISTORY_STRIDE + 3);
 }
 
-static void history_of_as_many_versions_as_one_stride_is_right(void **state)
+IN_TXN(history_of_as_many_versions_as_one_stride_is_right)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 
 	put_history(txn, wfs_cell_id(REDUCER, 1), WFS_HISTORY_STRIDE);
 
 	assert_history(txn, wfs_cell_id(REDUCER, 1), WFS_HISTORY_STRIDE);
 }
 
-static void history_of_one_version_is_right(void **state)
+IN_TXN(history_of_one_version_is_right)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 
 	put_history(txn, wfs_cell_id(REDUCER, 1), 1);
 
 	assert_history(txn, wfs_cell_id(REDUCER, 1), 1);
 }
 
-static void history_of_a_cell_does_not_reach_into_its_neighbours(void **state)
+IN_TXN(history_of_a_cell_does_not_reach_into_its_neighbours)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	const uint64_t cell_id = wfs_cell_id(REDUCER, 2);
 
 	assert_int_equal(wfs_history_put(txn, cell_id - 1, 1000, 999), 0);
@@ -657,9 +651,9 @@ static void history_of_a_cell_does_not_reach_into_its_neighbours(void **state)
 	assert_history(txn, cell_id, 2 * WFS_HISTORY_STRIDE + 1);
 }
 
-static void history_that_leads_to_another_cells_version_is_damage(void **state)
+IN_TXN(history_that_leads_to_another_cells_version_is_damage)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	const struct wfs_version other = {.vid = 1, .cell_id = 99, .height = 1};
 	const struct wfs_version version = {.vid = 2, .cell_id = 5, .prev_vid = 1, .height = 5};
 	struct wfs_cell cell = some_cell(5, "key");
@@ -674,9 +668,9 @@ static void history_that_leads_to_another_cells_version_is_damage(void **state)
 	assert_int_equal(wfs_history_at(txn, 5, 4, &found), -EIO);
 }
 
-static void history_that_leads_forward_or_nowhere_is_damage(void **state)
+IN_TXN(history_that_leads_forward_or_nowhere_is_damage)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	const struct wfs_version version = {.vid = 2, .cell_id = 5, .prev_vid = 2, .height = 5};
 	struct wfs_cell cell = some_cell(5, "key");
 	struct wfs_version found;
@@ -693,9 +687,9 @@ static void history_that_leads_forward_or_nowhere_is_damage(void **state)
 
 /* --- blobs --- */
 
-static void versions_are_walked_by_number_over_those_removed(void **state)
+IN_TXN(versions_are_walked_by_number_over_those_removed)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	const uint64_t cell_id = wfs_cell_id(REDUCER, 1);
 	const uint64_t count = UINT64_C(2) * WFS_HISTORY_STRIDE;
 	struct wfs_version version;
@@ -713,9 +707,9 @@ static void versions_are_walked_by_number_over_those_removed(void **state)
 	assert_int_equal(wfs_version_remove(txn, &version), -ENOENT);
 }
 
-static void history_above_removed_versions_is_right(void **state)
+IN_TXN(history_above_removed_versions_is_right)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	const uint64_t cell_id = wfs_cell_id(REDUCER, 1);
 	const uint64_t count = UINT64_C(3) * WFS_HISTORY_STRIDE;
 	struct wfs_version version;
@@ -736,10 +730,10 @@ static void history_above_removed_versions_is_right(void **state)
 	assert_int_equal(wfs_history_at(txn, cell_id, gone, &found), -EIO);
 }
 
-static void a_removed_cell_leaves_its_neighbours(void **state)
+IN_TXN(a_removed_cell_leaves_its_neighbours)
 {
 	static const char *const keys[] = {"a", "b", "c", NULL};
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	struct wfs_cell cell;
 	uint64_t cell_id;
 
@@ -754,9 +748,9 @@ static void a_removed_cell_leaves_its_neighbours(void **state)
 	assert_int_equal(wfs_cell_remove(txn, cell_id + 1), -ENOENT);
 }
 
-static void blob_comes_back_as_it_was_put(void **state)
+IN_TXN(blob_comes_back_as_it_was_put)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	const struct wfs_blob small = {.hash = wfs_hash_of("small", 5),
 		.size_bytes = 5,
 		.listed_id = 3,
@@ -779,9 +773,9 @@ static void blob_comes_back_as_it_was_put(void **state)
 	assert_int_equal(found.bytes.size, 0);
 }
 
-static void blob_with_another_size_than_its_bytes_is_damage(void **state)
+IN_TXN(blob_with_another_size_than_its_bytes_is_damage)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	const struct wfs_blob blob = {.size_bytes = 3, .bytes = text("four")};
 	struct wfs_blob found;
 
@@ -791,9 +785,9 @@ static void blob_with_another_size_than_its_bytes_is_damage(void **state)
 	assert_int_equal(wfs_blob_next(txn, NULL, &found), -EBADMSG);
 }
 
-static void blobs_are_walked_by_hash(void **state)
+IN_TXN(blobs_are_walked_by_hash)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	struct wfs_hash last = {0};
 	struct wfs_blob found;
 	size_t count = 0;
@@ -812,9 +806,9 @@ static void blobs_are_walked_by_hash(void **state)
 	assert_int_equal(count, 20);
 }
 
-static void listing_comes_back_as_it_was_put(void **state)
+IN_TXN(listing_comes_back_as_it_was_put)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	const struct wfs_blob_listing listing = {
 		.listed_id = 2, .hash = wfs_hash_of("x", 1), .height = 3, .time_ns = -4};
 	struct wfs_blob_listing first = {.listed_id = 1};
@@ -833,9 +827,9 @@ static void listing_comes_back_as_it_was_put(void **state)
 	assert_int_equal(last, 2);
 }
 
-static void a_listing_that_lacks_a_number_is_damage(void **state)
+IN_TXN(a_listing_that_lacks_a_number_is_damage)
 {
-	struct wfs_txn *txn = txn_of(state);
+	struct wfs_txn *txn = tables->txn;
 	struct wfs_blob_listing listing = {.listed_id = 1};
 	struct wfs_blob_listing found;
 	uint64_t last;
@@ -846,56 +840,4 @@ static void a_listing_that_lacks_a_number_is_damage(void **state)
 
 	assert_int_equal(wfs_blob_listing_get(txn, 2, &found), -EIO);
 	assert_int_equal(wfs_blob_listing_last(txn, &last), -EIO);
-}
-
-#define IN_TXN(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_TXN(getters_of_an_empty_store_find_nothing),
-		IN_TXN(counters_of_an_empty_store_are_zero),
-		IN_TXN(meta_gives_back_what_was_put_last),
-		IN_TXN(first_height_is_one_until_it_is_put),
-		IN_TXN(first_height_of_nothing_is_damage),
-		IN_TXN(journal_gives_each_line_and_its_offset),
-		IN_TXN(journal_finds_the_record_of_every_byte),
-		IN_TXN(journal_may_begin_late),
-		IN_TXN(journal_refuses_a_seq_that_is_there),
-		IN_TXN(journal_row_without_a_line_is_damage),
-		IN_TXN(reducer_comes_back_as_it_was_put),
-		IN_TXN(reducer_names_that_cannot_be_are_not_found),
-		IN_TXN(reducers_are_walked_by_id),
-		IN_TXN(a_walk_of_reducers_that_lacks_a_number_is_damage),
-		IN_TXN(reducers_are_walked_by_name),
-		cmocka_unit_test(cell_id_holds_reducer_and_ordinal),
-		IN_TXN(cell_comes_back_as_it_was_put),
-		IN_TXN(cell_with_too_long_a_key_is_damage),
-		IN_TXN(cell_is_found_by_reducer_and_key),
-		IN_TXN(a_key_of_any_bytes_up_to_the_limit_is_found),
-		IN_TXN(keys_are_walked_in_byte_order_within_their_reducer),
-		IN_TXN(cells_are_walked_in_creation_order_within_their_reducer),
-		IN_TXN(a_walk_that_starts_behind_its_reducer_gives_nothing),
-		cmocka_unit_test(a_walk_that_never_began_can_be_ended),
-		IN_TXN(version_comes_back_as_it_was_put),
-		IN_TXN(version_flags_come_back),
-		IN_TXN(version_with_another_size_than_its_bytes_is_damage),
-		IN_TXN(versions_are_never_overwritten),
-		IN_TXN(history_gives_the_version_in_force_at_every_height),
-		IN_TXN(history_of_as_many_versions_as_one_stride_is_right),
-		IN_TXN(history_of_one_version_is_right),
-		IN_TXN(history_of_a_cell_does_not_reach_into_its_neighbours),
-		IN_TXN(history_that_leads_to_another_cells_version_is_damage),
-		IN_TXN(history_that_leads_forward_or_nowhere_is_damage),
-		IN_TXN(versions_are_walked_by_number_over_those_removed),
-		IN_TXN(history_above_removed_versions_is_right),
-		IN_TXN(a_removed_cell_leaves_its_neighbours),
-		IN_TXN(blob_comes_back_as_it_was_put),
-		IN_TXN(blob_with_another_size_than_its_bytes_is_damage),
-		IN_TXN(blobs_are_walked_by_hash),
-		IN_TXN(listing_comes_back_as_it_was_put),
-		IN_TXN(a_listing_that_lacks_a_number_is_damage),
-	};
-
-	return cmocka_run_group_tests_name("tables", tests, NULL, NULL);
 }

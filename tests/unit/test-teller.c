@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The thread that tells Linux: what it does when Linux has no memory, refuses, or does not return.
  * There is no mount; Linux is what the wrapped functions do. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -134,6 +129,8 @@ static int teardown(void **state)
 	return 0;
 }
 
+#define TELLER(name) TEST_WITH(name, void *state, setup, teardown)
+
 static void make_teller(unsigned int limit_ms)
 {
 	wfs_teller_free(fixture->teller);
@@ -169,19 +166,17 @@ static void *run_one_entry(void *argument)
 	return NULL;
 }
 
-static void a_job_runs_on_a_thread_of_the_tellers_and_gives_its_result(void **state)
+TELLER(a_job_runs_on_a_thread_of_the_tellers_and_gives_its_result)
 {
 	pthread_t thread = pthread_self();
 
-	(void)state;
 	assert_int_equal(wfs_teller_run(fixture->teller, note_thread, &thread), -EXDEV);
 
 	assert_false(pthread_equal(thread, pthread_self()));
 }
 
-static void a_notification_without_memory_is_sent_again(void **state)
+TELLER(a_notification_without_memory_is_sent_again)
 {
-	(void)state;
 	fixture->failures = 2;
 	fixture->failure = -ENOMEM;
 
@@ -190,9 +185,8 @@ static void a_notification_without_memory_is_sent_again(void **state)
 	assert_int_equal(atomic_load(&fixture->calls), 3);
 }
 
-static void a_notification_that_never_gets_memory_has_failed(void **state)
+TELLER(a_notification_that_never_gets_memory_has_failed)
 {
-	(void)state;
 	fixture->failures = 1000;
 	fixture->failure = -ENOMEM;
 
@@ -201,9 +195,8 @@ static void a_notification_that_never_gets_memory_has_failed(void **state)
 	assert_in_range(atomic_load(&fixture->calls), 2, 20);
 }
 
-static void a_notification_that_is_refused_is_not_sent_again(void **state)
+TELLER(a_notification_that_is_refused_is_not_sent_again)
 {
-	(void)state;
 	fixture->failures = 1;
 	fixture->failure = -EINVAL;
 
@@ -212,27 +205,24 @@ static void a_notification_that_is_refused_is_not_sent_again(void **state)
 	assert_int_equal(atomic_load(&fixture->calls), 1);
 }
 
-static void of_a_mount_that_is_gone_nothing_was_known(void **state)
+TELLER(of_a_mount_that_is_gone_nothing_was_known)
 {
-	(void)state;
 	fixture->failures = 1;
 	fixture->failure = -ENODEV;
 
 	assert_int_equal(wfs_teller_run(fixture->teller, one_entry, NULL), -ENOENT);
 }
 
-static void a_connection_is_ended_once(void **state)
+TELLER(a_connection_is_ended_once)
 {
-	(void)state;
 	wfs_teller_end(fixture->teller, "a test");
 	wfs_teller_end(fixture->teller, "a test");
 
 	assert_int_equal(atomic_load(&fixture->aborts), 1);
 }
 
-static void who_waits_for_one_that_hangs_goes_on_and_the_connection_is_ended(void **state)
+TELLER(who_waits_for_one_that_hangs_goes_on_and_the_connection_is_ended)
 {
-	(void)state;
 	make_teller(SHORT_MS);
 	atomic_store(&fixture->hangs, true);
 
@@ -246,12 +236,11 @@ static void who_waits_for_one_that_hangs_goes_on_and_the_connection_is_ended(voi
 	sem_post(&fixture->go_on);
 }
 
-static void who_waits_for_his_turn_goes_on_as_well(void **state)
+TELLER(who_waits_for_his_turn_goes_on_as_well)
 {
 	pthread_t first;
 	int r = 0;
 
-	(void)state;
 	make_teller(SHORT_MS);
 	atomic_store(&fixture->hangs, true);
 	assert_int_equal(pthread_create(&first, NULL, run_one_entry, &r), 0);
@@ -265,9 +254,8 @@ static void who_waits_for_his_turn_goes_on_as_well(void **state)
 	sem_post(&fixture->go_on);
 }
 
-static void many_that_take_their_time_are_no_hang(void **state)
+TELLER(many_that_take_their_time_are_no_hang)
 {
-	(void)state;
 	make_teller(10 * SHORT_MS);
 	fixture->slow_ns = 3L * SHORT_MS / 2 * 1000 * 1000;
 
@@ -277,9 +265,8 @@ static void many_that_take_their_time_are_no_hang(void **state)
 	assert_int_equal(atomic_load(&fixture->aborts), 0);
 }
 
-static void a_stopped_teller_begins_nothing(void **state)
+TELLER(a_stopped_teller_begins_nothing)
 {
-	(void)state;
 	wfs_teller_stop(fixture->teller);
 
 	assert_int_equal(wfs_teller_run(fixture->teller, one_entry, NULL), -ECANCELED);
@@ -289,12 +276,11 @@ static void a_stopped_teller_begins_nothing(void **state)
 }
 
 /* The limit is an hour here. */
-static void one_that_is_stopped_is_not_waited_for_long_and_not_ended(void **state)
+TELLER(one_that_is_stopped_is_not_waited_for_long_and_not_ended)
 {
 	pthread_t first;
 	int r = 0;
 
-	(void)state;
 	atomic_store(&fixture->hangs, true);
 	assert_int_equal(pthread_create(&first, NULL, run_one_entry, &r), 0);
 	sem_wait(&fixture->hanging);
@@ -314,11 +300,10 @@ static int post_done(void *context)
 	return -EXDEV;
 }
 
-static void what_is_posted_is_done_and_nobody_waits(void **state)
+TELLER(what_is_posted_is_done_and_nobody_waits)
 {
 	pthread_t thread = pthread_self();
 
-	(void)state;
 	wfs_teller_post(fixture->teller, post_done, NULL);
 
 	sem_wait(&fixture->hanging);
@@ -326,9 +311,8 @@ static void what_is_posted_is_done_and_nobody_waits(void **state)
 	assert_int_equal(atomic_load(&fixture->aborts), 0);
 }
 
-static void who_waits_for_what_was_posted_gives_up_as_well(void **state)
+TELLER(who_waits_for_what_was_posted_gives_up_as_well)
 {
-	(void)state;
 	make_teller(SHORT_MS);
 	atomic_store(&fixture->hangs, true);
 	wfs_teller_post(fixture->teller, one_entry, NULL);
@@ -341,9 +325,8 @@ static void who_waits_for_what_was_posted_gives_up_as_well(void **state)
 }
 
 /* The limit is an hour here. */
-static void what_was_posted_and_hangs_is_left_behind(void **state)
+TELLER(what_was_posted_and_hangs_is_left_behind)
 {
-	(void)state;
 	atomic_store(&fixture->hangs, true);
 	wfs_teller_post(fixture->teller, one_entry, NULL);
 	sem_wait(&fixture->hanging);
@@ -354,9 +337,8 @@ static void what_was_posted_and_hangs_is_left_behind(void **state)
 	sem_post(&fixture->go_on);
 }
 
-static void nothing_is_posted_to_one_that_is_stopped(void **state)
+TELLER(nothing_is_posted_to_one_that_is_stopped)
 {
-	(void)state;
 	wfs_teller_stop(fixture->teller);
 
 	wfs_teller_post(fixture->teller, one_entry, NULL);
@@ -366,9 +348,8 @@ static void nothing_is_posted_to_one_that_is_stopped(void **state)
 }
 
 /* No page of a file may stay because the teller is no more. */
-static void an_inode_is_told_without_the_thread(void **state)
+TELLER(an_inode_is_told_without_the_thread)
 {
-	(void)state;
 	make_teller(SHORT_MS);
 	atomic_store(&fixture->hangs, true);
 	assert_int_equal(wfs_teller_run(fixture->teller, one_entry, NULL), -ECANCELED);
@@ -378,7 +359,7 @@ static void an_inode_is_told_without_the_thread(void **state)
 	sem_post(&fixture->go_on);
 }
 
-static void the_limit_is_what_the_user_says(void **state)
+TEST(the_limit_is_what_the_user_says)
 {
 	static const struct {
 		const char *text;
@@ -393,7 +374,6 @@ static void the_limit_is_what_the_user_says(void **state)
 		{"", WFS_TELLER_LIMIT_MS},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(cases); i++) {
 		print_message("'%s'\n", cases[i].text);
 		/* NOLINTNEXTLINE(concurrency-mt-unsafe): there is no other thread */
@@ -403,31 +383,4 @@ static void the_limit_is_what_the_user_says(void **state)
 	/* NOLINTNEXTLINE(concurrency-mt-unsafe): there is no other thread */
 	unsetenv("WORLDFS_NOTIFY_LIMIT");
 	assert_int_equal(wfs_teller_limit_ms(), WFS_TELLER_LIMIT_MS);
-}
-
-#define TELLER(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TELLER(a_job_runs_on_a_thread_of_the_tellers_and_gives_its_result),
-		TELLER(a_notification_without_memory_is_sent_again),
-		TELLER(a_notification_that_never_gets_memory_has_failed),
-		TELLER(a_notification_that_is_refused_is_not_sent_again),
-		TELLER(of_a_mount_that_is_gone_nothing_was_known),
-		TELLER(a_connection_is_ended_once),
-		TELLER(who_waits_for_one_that_hangs_goes_on_and_the_connection_is_ended),
-		TELLER(who_waits_for_his_turn_goes_on_as_well),
-		TELLER(many_that_take_their_time_are_no_hang),
-		TELLER(a_stopped_teller_begins_nothing),
-		TELLER(one_that_is_stopped_is_not_waited_for_long_and_not_ended),
-		TELLER(what_is_posted_is_done_and_nobody_waits),
-		TELLER(who_waits_for_what_was_posted_gives_up_as_well),
-		TELLER(what_was_posted_and_hangs_is_left_behind),
-		TELLER(nothing_is_posted_to_one_that_is_stopped),
-		TELLER(an_inode_is_told_without_the_thread),
-		cmocka_unit_test(the_limit_is_what_the_user_says),
-	};
-
-	return cmocka_run_group_tests_name("teller", tests, NULL, NULL);
 }

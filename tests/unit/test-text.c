@@ -7,11 +7,6 @@
 
 #define SECRET "saffron sauce"
 
-static struct world_fixture *fixture_of(void **state)
-{
-	return *state;
-}
-
 /* All lines of the journal; caller frees. */
 static char *journal_of(struct world_fixture *fixture)
 {
@@ -74,88 +69,86 @@ static void remember_secret(struct world_fixture *fixture)
 
 /* --- what records have --- */
 
-static void what_a_private_store_is_told_is_not_in_the_journal(void **state)
+WITH_MEMORY(what_a_private_store_is_told_is_not_in_the_journal)
 {
-	remember_secret(fixture_of(state));
+	remember_secret(fixture);
 
-	assert_journal_lacks(fixture_of(state), SECRET);
-	assert_journal_has(fixture_of(state), "\"of\":[\"notes\"]");
-	assert_text(fixture_of(state), SECRET, "alice", "[\"notes\"]");
+	assert_journal_lacks(fixture, SECRET);
+	assert_journal_has(fixture, "\"of\":[\"notes\"]");
+	assert_text(fixture, SECRET, "alice", "[\"notes\"]");
 }
 
-static void what_a_private_store_is_asked_is_not_in_the_journal(void **state)
+WITH_MEMORY(what_a_private_store_is_asked_is_not_in_the_journal)
 {
-	remember_secret(fixture_of(state));
+	remember_secret(fixture);
 
-	json_decref(memory_call(fixture_of(state), "alice", "genesis_memory_search", "run",
+	json_decref(memory_call(fixture, "alice", "genesis_memory_search", "run",
 		"[{'memory':'notes','query':'which spice'}]"));
 
-	assert_journal_lacks(fixture_of(state), "which spice");
-	assert_text(fixture_of(state), "which spice", "alice", "[\"notes\"]");
+	assert_journal_lacks(fixture, "which spice");
+	assert_text(fixture, "which spice", "alice", "[\"notes\"]");
 }
 
-static void what_a_store_for_everybody_is_told_is_in_the_journal(void **state)
+WITH_MEMORY(what_a_store_for_everybody_is_told_is_in_the_journal)
 {
 	char id[MEMORY_ID_TEXT_SIZE];
 
-	json_decref(memory_call(fixture_of(state), "alice", "genesis_memory", "create",
+	json_decref(memory_call(fixture, "alice", "genesis_memory", "create",
 		"[{'id':'notes','access':'freeware'}]"));
-	memory_remember(fixture_of(state), "alice", "notes", SECRET, id);
+	memory_remember(fixture, "alice", "notes", SECRET, id);
 
-	assert_journal_has(fixture_of(state), SECRET);
-	assert_int_equal(text_count(fixture_of(state)), 0);
+	assert_journal_has(fixture, SECRET);
+	assert_int_equal(text_count(fixture), 0);
 }
 
-static void what_a_store_that_costs_is_told_is_not_in_the_journal(void **state)
+WITH_MEMORY(what_a_store_that_costs_is_told_is_not_in_the_journal)
 {
 	char id[MEMORY_ID_TEXT_SIZE];
 
-	json_decref(memory_call(fixture_of(state), "alice", "genesis_memory", "create",
+	json_decref(memory_call(fixture, "alice", "genesis_memory", "create",
 		"[{'id':'notes','access':'freeware'}]"));
-	assert_done(fixture_of(state), "alice",
-		WRITE("'artifact_id':'notes','policy':{'read_price':3}"));
-	memory_remember(fixture_of(state), "alice", "notes", SECRET, id);
+	assert_done(fixture, "alice", WRITE("'artifact_id':'notes','policy':{'read_price':3}"));
+	memory_remember(fixture, "alice", "notes", SECRET, id);
 
-	assert_journal_lacks(fixture_of(state), SECRET);
+	assert_journal_lacks(fixture, SECRET);
 }
 
-static void what_another_is_refused_is_not_in_the_journal(void **state)
+WITH_MEMORY(what_another_is_refused_is_not_in_the_journal)
 {
-	memory_make(fixture_of(state), "notes");
+	memory_make(fixture, "notes");
 
-	assert_fails(fixture_of(state), "bob",
+	assert_fails(fixture, "bob",
 		INVOKE("'artifact_id':'genesis_memory','method':'add','args':['notes','" SECRET
 		       "']"),
 		WFS_E_NOT_AUTHORIZED, "may not write");
 
-	assert_journal_lacks(fixture_of(state), SECRET);
-	assert_text(fixture_of(state), SECRET, "bob", "[\"notes\"]");
+	assert_journal_lacks(fixture, SECRET);
+	assert_text(fixture, SECRET, "bob", "[\"notes\"]");
 }
 
-static void arguments_that_a_service_does_not_understand_are_not_in_the_journal(void **state)
+WITH_MEMORY(arguments_that_a_service_does_not_understand_are_not_in_the_journal)
 {
-	memory_make(fixture_of(state), "notes");
+	memory_make(fixture, "notes");
 
-	assert_fails(fixture_of(state), "alice",
+	assert_fails(fixture, "alice",
 		INVOKE("'artifact_id':'genesis_memory','method':'add','args':['notes','" SECRET
 		       "','no list']"),
 		WFS_E_INVALID_ARGUMENT, "tags");
 
-	assert_journal_lacks(fixture_of(state), SECRET);
-	assert_text(fixture_of(state), SECRET, "alice", "[]");
+	assert_journal_lacks(fixture, SECRET);
+	assert_text(fixture, SECRET, "alice", "[]");
 }
 
-static void arguments_of_private_code_are_not_in_the_journal(void **state)
+WITH_MEMORY(arguments_of_private_code_are_not_in_the_journal)
 {
-	assert_done(fixture_of(state), "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'tool','access':'private','executable':true,'code':'function "
 		      "run(x) return x end'"));
 
-	assert_done(
-		fixture_of(state), "alice", INVOKE("'artifact_id':'tool','args':['" SECRET "']"));
+	assert_done(fixture, "alice", INVOKE("'artifact_id':'tool','args':['" SECRET "']"));
 
-	assert_journal_lacks(fixture_of(state), SECRET);
-	assert_text(fixture_of(state), SECRET, "alice", "[\"tool\"]");
+	assert_journal_lacks(fixture, SECRET);
+	assert_text(fixture, SECRET, "alice", "[\"tool\"]");
 }
 
 static void door_make(struct world_fixture *fixture)
@@ -166,43 +159,40 @@ static void door_make(struct world_fixture *fixture)
 		      "'properties':{'pin':{'type':'string','secret':true}}}}]}"));
 }
 
-static void arguments_that_an_interface_marks_secret_are_not_in_the_journal(void **state)
+WITH_MEMORY(arguments_that_an_interface_marks_secret_are_not_in_the_journal)
 {
-	door_make(fixture_of(state));
+	door_make(fixture);
 
-	assert_done(fixture_of(state), "bob",
-		INVOKE("'artifact_id':'door','args':[{'pin':'pin is 4711'}]"));
+	assert_done(fixture, "bob", INVOKE("'artifact_id':'door','args':[{'pin':'pin is 4711'}]"));
 
-	assert_journal_lacks(fixture_of(state), "pin is 4711");
-	assert_text(fixture_of(state), "pin is 4711", "bob", "[]");
+	assert_journal_lacks(fixture, "pin is 4711");
+	assert_text(fixture, "pin is 4711", "bob", "[]");
 }
 
-static void secret_arguments_of_a_mistyped_method_are_not_in_the_journal(void **state)
+WITH_MEMORY(secret_arguments_of_a_mistyped_method_are_not_in_the_journal)
 {
-	door_make(fixture_of(state));
+	door_make(fixture);
 
-	assert_fails(fixture_of(state), "bob",
+	assert_fails(fixture, "bob",
 		INVOKE("'artifact_id':'door','method':'rum','args':[{'pin':'pin is 4711'}]"),
 		WFS_E_INVALID_ARGUMENT, "no method 'rum'");
 
-	assert_journal_lacks(fixture_of(state), "pin is 4711");
-	assert_text(fixture_of(state), "pin is 4711", "bob", "[]");
+	assert_journal_lacks(fixture, "pin is 4711");
+	assert_text(fixture, "pin is 4711", "bob", "[]");
 }
 
-static void secret_arguments_of_closed_code_are_for_their_sender_alone(void **state)
+WITH_MEMORY(secret_arguments_of_closed_code_are_for_their_sender_alone)
 {
-	door_make(fixture_of(state));
-	assert_done(fixture_of(state), "alice",
-		WRITE("'artifact_id':'door','policy':{'read_price':5}"));
+	door_make(fixture);
+	assert_done(fixture, "alice", WRITE("'artifact_id':'door','policy':{'read_price':5}"));
 
-	assert_done(fixture_of(state), "bob",
-		INVOKE("'artifact_id':'door','args':[{'pin':'pin is 4711'}]"));
+	assert_done(fixture, "bob", INVOKE("'artifact_id':'door','args':[{'pin':'pin is 4711'}]"));
 
-	assert_journal_lacks(fixture_of(state), "pin is 4711");
-	assert_text(fixture_of(state), "pin is 4711", "bob", "[]");
+	assert_journal_lacks(fixture, "pin is 4711");
+	assert_text(fixture, "pin is 4711", "bob", "[]");
 }
 
-static void reasons_beside_hidden_texts_are_not_in_the_journal(void **state)
+WITH_MEMORY(reasons_beside_hidden_texts_are_not_in_the_journal)
 {
 	static const char *const actions[] = {
 		WRITE("'artifact_id':'diary','access':'private','content':'old','executable':true,"
@@ -215,38 +205,38 @@ static void reasons_beside_hidden_texts_are_not_in_the_journal(void **state)
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(actions); i++) {
 		print_message("%s\n", actions[i]);
-		assert_done(fixture_of(state), "alice", actions[i]);
-		assert_journal_lacks(fixture_of(state), SECRET);
+		assert_done(fixture, "alice", actions[i]);
+		assert_journal_lacks(fixture, SECRET);
 	}
-	assert_text(fixture_of(state), "for " SECRET, "alice", "[\"diary\"]");
-	assert_sound(fixture_of(state));
+	assert_text(fixture, "for " SECRET, "alice", "[\"diary\"]");
+	assert_sound(fixture);
 }
 
-static void edits_of_a_private_content_are_not_in_the_journal(void **state)
+WITH_MEMORY(edits_of_a_private_content_are_not_in_the_journal)
 {
-	assert_done(fixture_of(state), "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'diary','access':'private','content':'old " SECRET "'"));
 
-	assert_done(fixture_of(state), "alice",
+	assert_done(fixture, "alice",
 		ACTION("edit_artifact",
 			"'artifact_id':'diary','old_string':'old " SECRET
 			"','new_string':'new " SECRET "'"));
 
-	assert_journal_lacks(fixture_of(state), SECRET);
-	assert_int_equal(text_count(fixture_of(state)), 2);
+	assert_journal_lacks(fixture, SECRET);
+	assert_int_equal(text_count(fixture), 2);
 }
 
-static void one_text_has_another_hash_each_time(void **state)
+WITH_MEMORY(one_text_has_another_hash_each_time)
 {
-	remember_secret(fixture_of(state));
-	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture_of(state), WFS_HEIGHT_HEAD);
+	remember_secret(fixture);
+	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
 	struct wfs_text first;
 	struct wfs_text second;
 
-	json_decref(memory_call(
-		fixture_of(state), "alice", "genesis_memory", "add", "['notes','" SECRET "']"));
+	json_decref(
+		memory_call(fixture, "alice", "genesis_memory", "add", "['notes','" SECRET "']"));
 	wfs_view_close(&view);
-	view = view_at(fixture_of(state), WFS_HEIGHT_HEAD);
+	view = view_at(fixture, WFS_HEIGHT_HEAD);
 
 	assert_int_equal(wfs_text_get(view.txn, 1, &first), 0);
 	assert_int_equal(wfs_text_get(view.txn, 2, &second), 0);
@@ -257,19 +247,19 @@ static void one_text_has_another_hash_each_time(void **state)
 /* --- ids --- */
 
 /* A short text cannot be found by the id of its entry, which is seen in listings. */
-static void one_text_has_another_id_in_another_world(void **state)
+WITH_MEMORY(one_text_has_another_id_in_another_world)
 {
 	char first[MEMORY_ID_TEXT_SIZE];
 	char second[MEMORY_ID_TEXT_SIZE];
 	void *other = NULL;
 
-	memory_make(fixture_of(state), "notes");
-	memory_remember(fixture_of(state), "alice", "notes", SECRET, first);
+	memory_make(fixture, "notes");
+	memory_remember(fixture, "alice", "notes", SECRET, first);
 
 	assert_int_equal(memory_world_setup(&other), 0);
 	memory_make(other, "notes");
 	memory_remember(other, "alice", "notes", SECRET, second);
-	assert_int_equal(height_of(other), height_of(fixture_of(state)));
+	assert_int_equal(height_of(other), height_of(fixture));
 	assert_int_equal(world_fixture_teardown(&other), 0);
 
 	assert_string_not_equal(first, second);
@@ -292,52 +282,52 @@ static void give_vector(struct wfs_embedder *embedder, struct wfs_request *reque
 			embedder->model));
 }
 
-static void vectors_that_code_had_made_are_not_in_the_journal(void **state)
+WITH_MEMORY(vectors_that_code_had_made_are_not_in_the_journal)
 {
-	struct one_vector made = {{"far", give_vector}, fixture_of(state)->world};
+	struct one_vector made = {{"far", give_vector}, fixture->world};
 
-	json_decref(memory_call(fixture_of(state), "alice", "genesis_memory", "create",
+	json_decref(memory_call(fixture, "alice", "genesis_memory", "create",
 		"[{'id':'notes','access':'public'}]"));
-	assert_done(fixture_of(state), "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'clerk','code':'function run(x) local told = "
 		      "invoke(\\'genesis_memory_add\\', {memory = \\'notes\\', text = x.pin}) "
 		      "assert(told.ok, told.error and told.error.message) return 1 end',"
 		      "'interface':{'methods':[{'name':'run','input':{'type':'object',"
 		      "'properties':{'pin':{'type':'string','secret':true}}}}]}"));
-	wfs_world_set_embedder(fixture_of(state)->world, &made.embedder);
+	wfs_world_set_embedder(fixture->world, &made.embedder);
 
-	assert_done(fixture_of(state), "alice",
-		INVOKE("'artifact_id':'clerk','args':[{'pin':'pin is 4711'}]"));
+	assert_done(
+		fixture, "alice", INVOKE("'artifact_id':'clerk','args':[{'pin':'pin is 4711'}]"));
 
-	wfs_world_set_embedder(fixture_of(state)->world, NULL);
-	assert_journal_has(fixture_of(state), "\"embedder\":\"far\"");
-	assert_journal_lacks(fixture_of(state), ONE_VECTOR);
-	assert_text(fixture_of(state), ONE_VECTOR, "alice", "[]");
-	assert_sound(fixture_of(state));
+	wfs_world_set_embedder(fixture->world, NULL);
+	assert_journal_has(fixture, "\"embedder\":\"far\"");
+	assert_journal_lacks(fixture, ONE_VECTOR);
+	assert_text(fixture, ONE_VECTOR, "alice", "[]");
+	assert_sound(fixture);
 }
 
 /* --- what looks like a stand-in --- */
 
-static void an_argument_that_looks_like_a_stand_in_is_taken_as_it_is(void **state)
+WITH_MEMORY(an_argument_that_looks_like_a_stand_in_is_taken_as_it_is)
 {
 	const char *const hash =
 		"sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 	WFS_AUTO_JSON json_t *answer = NULL;
 	char action[512];
 
-	assert_done(fixture_of(state), "alice",
+	assert_done(fixture, "alice",
 		WRITE("'artifact_id':'echo','executable':true,'code':'function run(x) return "
 		      "x.hash end'"));
 	snprintf(action, sizeof(action),
 		INVOKE("'artifact_id':'echo','args':[{'hash':'%s','of':[],'size':3}]"), hash);
 
-	assert_int_equal(act_as(fixture_of(state), "bob", action, &answer), 0);
+	assert_int_equal(act_as(fixture, "bob", action, &answer), 0);
 
 	assert_string_equal(
 		json_string_value(json_object_get(json_object_get(answer, "data"), "result")),
 		hash);
-	assert_journal_lacks(fixture_of(state), hash);
-	assert_sound(fixture_of(state));
+	assert_journal_lacks(fixture, hash);
+	assert_sound(fixture);
 }
 
 static void assert_is_hidden(const char *size, bool expected)
@@ -350,9 +340,8 @@ static void assert_is_hidden(const char *size, bool expected)
 		fail_msg("%s %s a stand-in", text, expected ? "is not" : "is");
 }
 
-static void a_stand_in_has_a_size_that_a_text_can_have(void **state)
+TEST(a_stand_in_has_a_size_that_a_text_can_have)
 {
-	(void)state;
 	assert_is_hidden("0", true);
 	assert_is_hidden("4294967295", true);
 	assert_is_hidden("-1", false);
@@ -394,46 +383,46 @@ static void ask_with_texts_of(struct world_fixture *fixture, const char *store, 
 	json_decref(request.answer);
 }
 
-static void arguments_made_of_other_private_texts_are_not_in_the_journal(void **state)
+WITH_MEMORY(arguments_made_of_other_private_texts_are_not_in_the_journal)
 {
-	json_decref(memory_call(fixture_of(state), "alice", "genesis_memory", "create",
+	json_decref(memory_call(fixture, "alice", "genesis_memory", "create",
 		"[{'id':'lore','access':'freeware'}]"));
-	memory_make(fixture_of(state), "notes");
+	memory_make(fixture, "notes");
 
-	ask_with_texts_of(fixture_of(state), "lore", "['diary']");
-	assert_text(fixture_of(state), SECRET, "alice", "[\"diary\"]");
-	ask_with_texts_of(fixture_of(state), "notes", "['diary']");
-	assert_text(fixture_of(state), SECRET, "alice", "[\"notes\",\"diary\"]");
-	ask_with_texts_of(fixture_of(state), "notes", "[]");
-	assert_text(fixture_of(state), SECRET, "alice", "[]");
+	ask_with_texts_of(fixture, "lore", "['diary']");
+	assert_text(fixture, SECRET, "alice", "[\"diary\"]");
+	ask_with_texts_of(fixture, "notes", "['diary']");
+	assert_text(fixture, SECRET, "alice", "[\"notes\",\"diary\"]");
+	ask_with_texts_of(fixture, "notes", "[]");
+	assert_text(fixture, SECRET, "alice", "[]");
 
-	assert_journal_lacks(fixture_of(state), SECRET);
-	assert_sound(fixture_of(state));
+	assert_journal_lacks(fixture, SECRET);
+	assert_sound(fixture);
 }
 
-static void a_world_with_private_texts_is_sound(void **state)
+WITH_MEMORY(a_world_with_private_texts_is_sound)
 {
-	live_in_private(fixture_of(state));
-	assert_done(fixture_of(state), "alice",
+	live_in_private(fixture);
+	assert_done(fixture, "alice",
 		ACTION("edit_artifact",
 			"'artifact_id':'diary','old_string':'one','new_string':'two'"));
 
-	assert_sound(fixture_of(state));
+	assert_sound(fixture);
 }
 
-static void a_copy_with_its_texts_is_the_same_world(void **state)
+WITH_MEMORY(a_copy_with_its_texts_is_the_same_world)
 {
-	live_in_private(fixture_of(state));
-	const uint64_t count = text_count(fixture_of(state));
-	const struct wfs_hash hash = snapshot_of(fixture_of(state), WFS_HEIGHT_HEAD);
-	copy_at(fixture_of(state), WFS_HEIGHT_HEAD);
+	live_in_private(fixture);
+	const uint64_t count = text_count(fixture);
+	const struct wfs_hash hash = snapshot_of(fixture, WFS_HEIGHT_HEAD);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
 
-	const struct wfs_restored restored = restore(fixture_of(state));
+	const struct wfs_restored restored = restore(fixture);
 
 	assert_true(restored.history);
 	assert_true(wfs_hash_equal(&restored.snapshot_hash, &hash));
-	assert_int_equal(text_count(fixture_of(state)), count);
-	assert_sound(fixture_of(state));
+	assert_int_equal(text_count(fixture), count);
+	assert_sound(fixture);
 }
 
 /* Refused, for a reason that has this in it. */
@@ -460,90 +449,56 @@ static void first_text(struct world_fixture *fixture, char ret_name[static 128])
 	snprintf(ret_name, 128, "journal/texts/%s", hex);
 }
 
-static void a_copy_without_a_text_is_refused_by_its_name(void **state)
+WITH_MEMORY(a_copy_without_a_text_is_refused_by_its_name)
 {
 	char name[128];
 
-	remember_secret(fixture_of(state));
-	copy_at(fixture_of(state), WFS_HEIGHT_HEAD);
-	first_text(fixture_of(state), name);
-	remove_copy(fixture_of(state), name);
+	remember_secret(fixture);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	first_text(fixture, name);
+	remove_copy(fixture, name);
 
-	assert_not_restored(fixture_of(state), name);
+	assert_not_restored(fixture, name);
 }
 
-static void a_copy_with_another_text_is_refused(void **state)
+WITH_MEMORY(a_copy_with_another_text_is_refused)
 {
 	char name[128];
 
-	remember_secret(fixture_of(state));
-	copy_at(fixture_of(state), WFS_HEIGHT_HEAD);
-	first_text(fixture_of(state), name);
-	put_copy(fixture_of(state), name, wfs_bytes_text("0123456789abcdef[\"notes\",\"x\"]"));
+	remember_secret(fixture);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	first_text(fixture, name);
+	put_copy(fixture, name, wfs_bytes_text("0123456789abcdef[\"notes\",\"x\"]"));
 
-	assert_not_restored(fixture_of(state), "does not have its hash");
+	assert_not_restored(fixture, "does not have its hash");
 }
 
-static void a_copy_with_a_text_that_no_record_names_is_refused(void **state)
+WITH_MEMORY(a_copy_with_a_text_that_no_record_names_is_refused)
 {
 	static const char name[] = "journal/texts/"
 				   "0123456789abcdef0123456789abcdef"
 				   "0123456789abcdef0123456789abcdef";
 
-	remember_secret(fixture_of(state));
-	copy_at(fixture_of(state), WFS_HEIGHT_HEAD);
-	put_copy(fixture_of(state), name, wfs_bytes_text("x"));
+	remember_secret(fixture);
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	put_copy(fixture, name, wfs_bytes_text("x"));
 
-	assert_not_restored(fixture_of(state), name);
+	assert_not_restored(fixture, name);
 }
 
 /* Its size is counted against the principal's quota when the record is folded again. */
-static void a_copy_with_a_text_of_less_than_no_bytes_is_refused(void **state)
+WITH_MEMORY(a_copy_with_a_text_of_less_than_no_bytes_is_refused)
 {
-	assert_done(fixture_of(state), "tester",
+	assert_done(fixture, "tester",
 		"{'action_type':'principal','id':'carol','quotas':{'journal':100000}}");
-	assert_done(fixture_of(state), "carol",
+	assert_done(fixture, "carol",
 		WRITE("'artifact_id':'tool','access':'private','executable':true,'code':'function "
 		      "run(x) return x end'"));
-	const uint64_t seq = height_of(fixture_of(state));
-	assert_done(
-		fixture_of(state), "carol", INVOKE("'artifact_id':'tool','args':['" SECRET "']"));
-	copy_at(fixture_of(state), WFS_HEIGHT_HEAD);
-	replace_in_record(fixture_of(state), seq,
+	const uint64_t seq = height_of(fixture);
+	assert_done(fixture, "carol", INVOKE("'artifact_id':'tool','args':['" SECRET "']"));
+	copy_at(fixture, WFS_HEIGHT_HEAD);
+	replace_in_record(fixture, seq,
 		"\"of\":[\"tool\"],\"size\":", "\"of\":[\"tool\"],\"size\":-90000000000000000");
 
-	assert_not_restored(fixture_of(state), "differs from what folding gives");
-}
-
-int main(void)
-{
-#define UNIT(name) cmocka_unit_test_setup_teardown(name, memory_world_setup, world_fixture_teardown)
-	const struct CMUnitTest tests[] = {
-		UNIT(what_a_private_store_is_told_is_not_in_the_journal),
-		UNIT(what_a_private_store_is_asked_is_not_in_the_journal),
-		UNIT(what_a_store_for_everybody_is_told_is_in_the_journal),
-		UNIT(what_a_store_that_costs_is_told_is_not_in_the_journal),
-		UNIT(what_another_is_refused_is_not_in_the_journal),
-		UNIT(arguments_that_a_service_does_not_understand_are_not_in_the_journal),
-		UNIT(arguments_of_private_code_are_not_in_the_journal),
-		UNIT(arguments_that_an_interface_marks_secret_are_not_in_the_journal),
-		UNIT(secret_arguments_of_a_mistyped_method_are_not_in_the_journal),
-		UNIT(secret_arguments_of_closed_code_are_for_their_sender_alone),
-		UNIT(reasons_beside_hidden_texts_are_not_in_the_journal),
-		UNIT(edits_of_a_private_content_are_not_in_the_journal),
-		UNIT(one_text_has_another_hash_each_time),
-		UNIT(one_text_has_another_id_in_another_world),
-		UNIT(vectors_that_code_had_made_are_not_in_the_journal),
-		UNIT(an_argument_that_looks_like_a_stand_in_is_taken_as_it_is),
-		cmocka_unit_test(a_stand_in_has_a_size_that_a_text_can_have),
-		UNIT(arguments_made_of_other_private_texts_are_not_in_the_journal),
-		UNIT(a_world_with_private_texts_is_sound),
-		UNIT(a_copy_with_its_texts_is_the_same_world),
-		UNIT(a_copy_without_a_text_is_refused_by_its_name),
-		UNIT(a_copy_with_another_text_is_refused),
-		UNIT(a_copy_with_a_text_that_no_record_names_is_refused),
-		UNIT(a_copy_with_a_text_of_less_than_no_bytes_is_refused),
-	};
-
-	return cmocka_run_group_tests_name("text", tests, NULL, NULL);
+	assert_not_restored(fixture, "differs from what folding gives");
 }

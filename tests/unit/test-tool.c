@@ -38,12 +38,11 @@ static void assert_json(const json_t *json, const char *expected)
 	assert_string_equal(wfs_buffer_text(&text), wanted);
 }
 
-static void definitions_are_an_array_of_strict_functions(void **state)
+TEST(definitions_are_an_array_of_strict_functions)
 {
 	WFS_AUTO_JSON json_t *definitions = wfs_tool_definitions();
 	const json_t *definition;
 	size_t i;
-	(void)state;
 
 	assert_int_equal(json_array_size(definitions), wfs_tool_count);
 	json_array_foreach(definitions, i, definition)
@@ -63,13 +62,12 @@ static void definitions_are_an_array_of_strict_functions(void **state)
 	}
 }
 
-static void an_optional_argument_is_required_and_may_be_null_when_strict(void **state)
+TEST(an_optional_argument_is_required_and_may_be_null_when_strict)
 {
 	WFS_AUTO_JSON json_t *definitions = wfs_tool_definitions();
 	const json_t *const schema =
 		json_object_get(definition_of(definitions, "fs_ls"), "parameters");
 	const json_t *const properties = json_object_get(schema, "properties");
-	(void)state;
 
 	assert_json(json_object_get(schema, "required"), "['path','depth']");
 	assert_json(json_object_get(json_object_get(properties, "path"), "type"), "'string'");
@@ -78,35 +76,31 @@ static void an_optional_argument_is_required_and_may_be_null_when_strict(void **
 	assert_json(json_object_get(json_object_get(properties, "depth"), "maximum"), "8");
 }
 
-static void types_and_params_of_queries_come_from_their_table(void **state)
+TEST(types_and_params_of_queries_come_from_their_table)
 {
 	WFS_AUTO_JSON json_t *schema = wfs_tool_schema(wfs_tool_find("query"), false);
 	const json_t *const properties = json_object_get(schema, "properties");
 	const json_t *const params = json_object_get(properties, "params");
 	WFS_AUTO_JSON json_t *types = wfs_query_type_schema();
 	WFS_AUTO_JSON json_t *wanted = wfs_query_params_schema(false);
-	(void)state;
 
 	assert_json(json_object_get(schema, "required"), "['query_type']");
 	assert_true(json_equal(json_object_get(properties, "query_type"), types));
 	assert_true(json_equal(params, wanted));
 }
 
-static void it_may_be_left_out_otherwise(void **state)
+TEST(it_may_be_left_out_otherwise)
 {
 	WFS_AUTO_JSON json_t *schema = wfs_tool_schema(wfs_tool_find("fs_read"), false);
 	const json_t *const properties = json_object_get(schema, "properties");
-	(void)state;
 
 	assert_json(json_object_get(schema, "required"), "['path']");
 	assert_json(json_object_get(json_object_get(properties, "limit"), "type"), "'integer'");
 	assert_json(json_object_get(json_object_get(properties, "limit"), "maximum"), "1048576");
 }
 
-static void what_is_no_tool_is_not_found(void **state)
+TEST(what_is_no_tool_is_not_found)
 {
-	(void)state;
-
 	assert_null(wfs_tool_find("shutdown"));
 	assert_non_null(wfs_tool_find("invoke"));
 }
@@ -140,10 +134,8 @@ static void assert_refused(
 		fail_msg("'%s' does not say '%s'", error.message, says);
 }
 
-static void arguments_that_fit_are_taken(void **state)
+TEST(arguments_that_fit_are_taken)
 {
-	(void)state;
-
 	assert_fits("fs_read_manifest", NULL);
 	assert_fits("fs_read_manifest", "{}");
 	assert_fits("fs_read_reducer", "{'name':'cell'}");
@@ -153,29 +145,23 @@ static void arguments_that_fit_are_taken(void **state)
 	assert_fits("invoke", "{'action':{'action_type':'noop'}}");
 }
 
-static void a_missing_argument_is_named(void **state)
+TEST(a_missing_argument_is_named)
 {
-	(void)state;
-
 	assert_refused("fs_stat", "{}", "missing_argument", "'path'");
 	assert_refused("fs_stat", NULL, "missing_argument", "'path'");
 	assert_refused("invoke", "{}", "missing_argument", "'action'");
 }
 
-static void an_unknown_argument_is_named(void **state)
+TEST(an_unknown_argument_is_named)
 {
-	(void)state;
-
 	assert_refused("fs_read_manifest", "{'x':1}", "invalid_argument",
 		"unknown member 'x' (fs_read_manifest takes: consistency?)");
 	assert_refused(
 		"fs_stat", "{'path':'/','at':5}", "invalid_argument", "(fs_stat takes: path)");
 }
 
-static void an_argument_of_the_wrong_type_is_named(void **state)
+TEST(an_argument_of_the_wrong_type_is_named)
 {
-	(void)state;
-
 	assert_refused("fs_stat", "[]", "invalid_argument", "expected an object");
 	assert_refused("fs_stat", "{'path':7}", "invalid_argument", "'path': expected a string");
 	assert_refused("fs_stat", "{'path':null}", "invalid_argument", "'path': expected a string");
@@ -186,10 +172,8 @@ static void an_argument_of_the_wrong_type_is_named(void **state)
 	assert_refused("invoke", "{'action':null}", "invalid_argument", "'action'");
 }
 
-static void a_number_out_of_bounds_is_refused_with_them(void **state)
+TEST(a_number_out_of_bounds_is_refused_with_them)
 {
-	(void)state;
-
 	assert_refused("fs_ls", "{'path':'/','depth':0}", "invalid_argument", "from 1 to 8");
 	assert_refused("fs_ls", "{'path':'/','depth':9}", "invalid_argument", "from 1 to 8");
 	assert_refused("fs_read", "{'path':'/','limit':1048577}", "invalid_argument", "1048576");
@@ -197,10 +181,9 @@ static void a_number_out_of_bounds_is_refused_with_them(void **state)
 }
 
 /* What is too long for a request is told by the request. */
-static void a_long_text_is_taken(void **state)
+TEST(a_long_text_is_taken)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
-	(void)state;
 
 	wfs_buffer_append_text(&text, "{'path':'");
 	for (int i = 0; i < 100000; i++)
@@ -211,13 +194,12 @@ static void a_long_text_is_taken(void **state)
 
 /* --- tools of agents --- */
 
-static void agents_have_all_tools_each_as_what_it_is(void **state)
+TEST(agents_have_all_tools_each_as_what_it_is)
 {
 	WFS_AUTO_JSON json_t *definitions = wfs_tool_helpers.definitions();
 	WFS_AUTO_BUFFER struct wfs_buffer names = {0};
 	const json_t *definition;
 	size_t i;
-	(void)state;
 
 	json_array_foreach(definitions, i, definition)
 		wfs_buffer_printf(&names, "%s%s ", wfs_json_text(definition, "name"),
@@ -239,12 +221,11 @@ static void assert_action(const char *tool, const char *arguments, const char *a
 	assert_json(made, action);
 }
 
-static void a_call_of_an_agent_is_an_action(void **state)
+TEST(a_call_of_an_agent_is_an_action)
 {
 	WFS_AUTO_JSON json_t *wrong = json_of("{'action':5}");
 	json_t *made = NULL;
 	struct wfs_error error = {0};
-	(void)state;
 
 	assert_action("invoke", "{'action':{'action_type':'noop','artifact_id':null}}",
 		"{'action_type':'noop'}");
@@ -290,10 +271,9 @@ static void assert_result(struct wfs_task *task, const char *result)
 	assert_json(task->result, result);
 }
 
-static void a_manifest_comes_with_meta(void **state)
+TEST(a_manifest_comes_with_meta)
 {
 	WFS_AUTO_TASK struct wfs_task task;
-	(void)state;
 
 	begin(&task, "fs_read_manifest", NULL);
 	give(&task, "manifest-read", "{}", "{'journal_height':7,'manifest':{'name':'x'}}", 7);
@@ -301,10 +281,9 @@ static void a_manifest_comes_with_meta(void **state)
 	assert_result(&task, "{'manifest':{'name':'x'},'meta':{'journal_height':7}}");
 }
 
-static void a_state_is_a_value(void **state)
+TEST(a_state_is_a_value)
 {
 	WFS_AUTO_TASK struct wfs_task task;
-	(void)state;
 
 	begin(&task, "fs_read_reducer", "{'name':'cell','key':'b/c'}");
 	give(&task, "query-state", "{'key_b64':'Yi9j','reducer':'cell'}",
@@ -313,11 +292,10 @@ static void a_state_is_a_value(void **state)
 	assert_result(&task, "{'found':true,'meta':{'journal_height':7},'state':{'n':3}}");
 }
 
-static void a_manifest_and_a_state_of_an_older_height_are_asked_for(void **state)
+TEST(a_manifest_and_a_state_of_an_older_height_are_asked_for)
 {
 	WFS_AUTO_TASK struct wfs_task manifest;
 	WFS_AUTO_TASK struct wfs_task reducer;
-	(void)state;
 
 	begin(&manifest, "fs_read_manifest", "{'consistency':'exact:5'}");
 	give(&manifest, "manifest-read", "{'consistency':'exact:5'}", "{'manifest':{}}", 5);
@@ -329,10 +307,9 @@ static void a_manifest_and_a_state_of_an_older_height_are_asked_for(void **state
 	assert_result(&reducer, "{'found':false,'meta':{'journal_height':7},'state':null}");
 }
 
-static void a_state_that_is_not_there_is_told(void **state)
+TEST(a_state_that_is_not_there_is_told)
 {
 	WFS_AUTO_TASK struct wfs_task task;
-	(void)state;
 
 	begin(&task, "fs_read_reducer", "{'name':'cell','key':null}");
 	give(&task, "query-state", "{'key_b64':'','reducer':'cell'}", "{}", 7);
@@ -353,10 +330,9 @@ static void read_part(struct wfs_task *task, const char *arguments, const char *
 	give(task, "fs-read", payload, wfs_buffer_text(&text), 7);
 }
 
-static void text_is_read_as_text(void **state)
+TEST(text_is_read_as_text)
 {
 	WFS_AUTO_TASK struct wfs_task task;
-	(void)state;
 
 	read_part(&task, "{'path':'README'}", "{'limit':65536,'offset':0,'path':'README'}", "YWJj",
 		true);
@@ -367,10 +343,9 @@ static void text_is_read_as_text(void **state)
 	assert_string_equal(wfs_buffer_text(&task.bytes), "abc");
 }
 
-static void a_part_of_text_ends_with_a_whole_character(void **state)
+TEST(a_part_of_text_ends_with_a_whole_character)
 {
 	WFS_AUTO_TASK struct wfs_task task;
-	(void)state;
 
 	/* a, b, and the first byte of é */
 	read_part(&task, "{'path':'f','offset':5,'limit':3}", "{'limit':3,'offset':5,'path':'f'}",
@@ -381,10 +356,9 @@ static void a_part_of_text_ends_with_a_whole_character(void **state)
 		"'path':'f','size':100,'text':'ab'}");
 }
 
-static void bytes_that_are_no_text_come_in_base64(void **state)
+TEST(bytes_that_are_no_text_come_in_base64)
 {
 	WFS_AUTO_TASK struct wfs_task task;
-	(void)state;
 
 	read_part(&task, "{'path':'f'}", "{'limit':65536,'offset':0,'path':'f'}", "YWLD", true);
 
@@ -395,10 +369,9 @@ static void bytes_that_are_no_text_come_in_base64(void **state)
 }
 
 /* It would not get on otherwise. */
-static void half_a_character_alone_comes_in_base64(void **state)
+TEST(half_a_character_alone_comes_in_base64)
 {
 	WFS_AUTO_TASK struct wfs_task task;
-	(void)state;
 
 	read_part(&task, "{'path':'f','limit':1}", "{'limit':1,'offset':0,'path':'f'}",
 		"ww==", false);
@@ -408,10 +381,9 @@ static void half_a_character_alone_comes_in_base64(void **state)
 		"'next_offset':1,'offset':0,'path':'f','size':100}");
 }
 
-static void an_empty_file_is_empty_text(void **state)
+TEST(an_empty_file_is_empty_text)
 {
 	WFS_AUTO_TASK struct wfs_task task;
-	(void)state;
 
 	read_part(&task, "{'path':'f'}", "{'limit':65536,'offset':0,'path':'f'}", "", true);
 
@@ -422,10 +394,9 @@ static void an_empty_file_is_empty_text(void **state)
 
 #define ENTRY(name, type) "{'name':'" name "','size':1,'type':'" type "'}"
 
-static void a_listing_goes_down_level_by_level_at_one_height(void **state)
+TEST(a_listing_goes_down_level_by_level_at_one_height)
 {
 	WFS_AUTO_TASK struct wfs_task task;
-	(void)state;
 
 	begin(&task, "fs_ls", "{'path':'/','depth':2}");
 	give(&task, "fs-list", "{'limit':100,'path':'/'}",
@@ -456,11 +427,10 @@ static char *many_entries(int count, bool more)
 	return text.data;
 }
 
-static void a_directory_with_more_names_says_so(void **state)
+TEST(a_directory_with_more_names_says_so)
 {
 	WFS_AUTO_TASK struct wfs_task task;
 	WFS_AUTO_FREE char *entries = many_entries(WFS_TOOL_NAMES_DEEP_MAX, true);
-	(void)state;
 
 	begin(&task, "fs_ls", "{'path':'at/5/','depth':2}");
 	give(&task, "fs-list", "{'limit':100,'path':'at/5/'}",
@@ -476,11 +446,10 @@ static void a_directory_with_more_names_says_so(void **state)
 		json_array_get(json_object_get(task.result, "entries"), 0), "more")));
 }
 
-static void a_listing_of_one_level_may_have_a_thousand_names(void **state)
+TEST(a_listing_of_one_level_may_have_a_thousand_names)
 {
 	WFS_AUTO_TASK struct wfs_task task;
 	WFS_AUTO_FREE char *entries = many_entries(WFS_TOOL_NAMES_MAX, true);
-	(void)state;
 
 	begin(&task, "fs_ls", "{'path':'a'}");
 	give(&task, "fs-list", "{'limit':1000,'path':'a'}", entries, 7);
@@ -492,10 +461,9 @@ static void a_listing_of_one_level_may_have_a_thousand_names(void **state)
 }
 
 /* fs-list ends a page after 10,000 hidden names, too. */
-static void a_listing_goes_on_behind_a_page_that_is_not_full(void **state)
+TEST(a_listing_goes_on_behind_a_page_that_is_not_full)
 {
 	WFS_AUTO_TASK struct wfs_task task;
-	(void)state;
 
 	begin(&task, "fs_ls", "{'path':'a'}");
 	give(&task, "fs-list", "{'limit':1000,'path':'a'}",
@@ -511,11 +479,10 @@ static void a_listing_goes_on_behind_a_page_that_is_not_full(void **state)
 		"'more':false,'path':'a'}");
 }
 
-static void pages_of_one_directory_share_its_hundred_names(void **state)
+TEST(pages_of_one_directory_share_its_hundred_names)
 {
 	WFS_AUTO_TASK struct wfs_task task;
 	WFS_AUTO_FREE char *entries = many_entries(WFS_TOOL_NAMES_DEEP_MAX - 1, true);
-	(void)state;
 
 	begin(&task, "fs_ls", "{'path':'/','depth':2}");
 	give(&task, "fs-list", "{'limit':100,'path':'/'}", entries, 7);
@@ -532,12 +499,11 @@ static void pages_of_one_directory_share_its_hundred_names(void **state)
 	assert_null(json_object_get(json_array_get(found, 0), "more"));
 }
 
-static void a_listing_ends_with_a_thousand_names(void **state)
+TEST(a_listing_ends_with_a_thousand_names)
 {
 	WFS_AUTO_TASK struct wfs_task task;
 	WFS_AUTO_FREE char *entries = many_entries(100, false);
 	char payload[80];
-	(void)state;
 
 	begin(&task, "fs_ls", "{'path':'/','depth':8}");
 	give(&task, "fs-list", "{'limit':100,'path':'/'}", entries, 7);
@@ -555,7 +521,7 @@ static void a_listing_ends_with_a_thousand_names(void **state)
 	assert_true(json_is_true(json_object_get(json_array_get(found, 9), "more")));
 }
 
-static void a_refusal_ends_a_task_and_keeps_its_meta(void **state)
+TEST(a_refusal_ends_a_task_and_keeps_its_meta)
 {
 	WFS_AUTO_TASK struct wfs_task task;
 	WFS_AUTO_JSON json_t *payload = NULL;
@@ -563,7 +529,6 @@ static void a_refusal_ends_a_task_and_keeps_its_meta(void **state)
 		.meta = json_of("{'journal_height':9}"),
 		.error = {.code = WFS_E_NOT_FOUND, .message = "no 'x' in the tree"}};
 	const char *verb;
-	(void)state;
 
 	begin(&task, "fs_stat", "{'path':'x'}");
 	assert_true(wfs_task_next(&task, &verb, &payload));
@@ -577,10 +542,9 @@ static void a_refusal_ends_a_task_and_keeps_its_meta(void **state)
 	assert_null(task.result);
 }
 
-static void an_answer_that_does_not_decode_is_an_error(void **state)
+TEST(an_answer_that_does_not_decode_is_an_error)
 {
 	WFS_AUTO_TASK struct wfs_task task;
-	(void)state;
 
 	read_part(&task, "{'path':'f'}", "{'limit':65536,'offset':0,'path':'f'}", "*", true);
 
@@ -589,10 +553,9 @@ static void an_answer_that_does_not_decode_is_an_error(void **state)
 	assert_null(task.result);
 }
 
-static void invoke_hands_the_action_on(void **state)
+TEST(invoke_hands_the_action_on)
 {
 	WFS_AUTO_TASK struct wfs_task task;
-	(void)state;
 
 	begin(&task, "invoke", "{'action':{'action_type':'noop','reasoning':'why not'}}");
 	assert_true(task.kind->changes);
@@ -602,10 +565,9 @@ static void invoke_hands_the_action_on(void **state)
 	assert_result(&task, "{'meta':{'journal_height':7},'ok':true}");
 }
 
-static void step_tells_what_an_agent_said_and_not_its_history(void **state)
+TEST(step_tells_what_an_agent_said_and_not_its_history)
 {
 	WFS_AUTO_TASK struct wfs_task task;
-	(void)state;
 
 	begin(&task, "step", "{'agent':'ada','message':'hi'}");
 	assert_true(task.kind->changes);
@@ -617,13 +579,12 @@ static void step_tells_what_an_agent_said_and_not_its_history(void **state)
 		"omitted':['history']}");
 }
 
-static void step_tells_what_came_of_a_turn_that_failed(void **state)
+TEST(step_tells_what_came_of_a_turn_that_failed)
 {
 	WFS_AUTO_TASK struct wfs_task task;
 	WFS_AUTO_ANSWER struct wfs_answer answer = {.status = -EIO};
 	const char *verb;
 	json_t *payload;
-	(void)state;
 
 	begin(&task, "step",
 		"{'agent':'ada','max_turns':2,'message':null,'messages':[{'content':'hi','role':"
@@ -640,10 +601,9 @@ static void step_tells_what_came_of_a_turn_that_failed(void **state)
 	assert_json(task.error_details, "{'run_id':'ada.7'}");
 }
 
-static void chat_tells_the_answer_and_not_the_plan(void **state)
+TEST(chat_tells_the_answer_and_not_the_plan)
 {
 	WFS_AUTO_TASK struct wfs_task task;
-	(void)state;
 
 	begin(&task, "chat", "{'message':'hi','session_id':null}");
 	assert_true(task.kind->changes);
@@ -657,10 +617,9 @@ static void chat_tells_the_answer_and_not_the_plan(void **state)
 		"'omitted':['plan','tool_results']}");
 }
 
-static void chat_goes_on_with_a_plan(void **state)
+TEST(chat_goes_on_with_a_plan)
 {
 	WFS_AUTO_TASK struct wfs_task task;
-	(void)state;
 
 	begin(&task, "chat", "{'message':'go on','session_id':'s','plan_id':'p'}");
 	give(&task, "chat", "{'message':'go on','plan_id':'p','session_id':'s'}",
@@ -669,13 +628,12 @@ static void chat_goes_on_with_a_plan(void **state)
 	assert_result(&task, "{'final':'yes','meta':{'journal_height':7}}");
 }
 
-static void chat_tells_why_it_failed(void **state)
+TEST(chat_tells_why_it_failed)
 {
 	WFS_AUTO_TASK struct wfs_task task;
 	WFS_AUTO_ANSWER struct wfs_answer answer = {.status = -EIO};
 	const char *verb;
 	json_t *payload;
-	(void)state;
 
 	begin(&task, "chat", "{'message':'hi','session_id':'s'}");
 	assert_true(wfs_task_next(&task, &verb, &payload));
@@ -688,11 +646,10 @@ static void chat_tells_why_it_failed(void **state)
 	assert_json(task.error_details, "{'error':'PLAN_FAILED','omitted':['plan']}");
 }
 
-static void members_that_are_null_are_left_out(void **state)
+TEST(members_that_are_null_are_left_out)
 {
 	WFS_AUTO_TASK struct wfs_task act;
 	WFS_AUTO_TASK struct wfs_task ask;
-	(void)state;
 
 	begin(&act, "invoke",
 		"{'action':{'action_type':'transfer','to':'bob','amount':1,'bid':null}}");
@@ -705,56 +662,9 @@ static void members_that_are_null_are_left_out(void **state)
 	assert_result(&ask, "{'balances':{},'meta':{'journal_height':7}}");
 }
 
-static void a_task_that_never_began_is_released(void **state)
+TEST(a_task_that_never_began_is_released)
 {
 	WFS_AUTO_TASK struct wfs_task task;
-	(void)state;
 
 	begin(&task, "fs_stat", "{'path':'x'}");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(definitions_are_an_array_of_strict_functions),
-		cmocka_unit_test(an_optional_argument_is_required_and_may_be_null_when_strict),
-		cmocka_unit_test(types_and_params_of_queries_come_from_their_table),
-		cmocka_unit_test(it_may_be_left_out_otherwise),
-		cmocka_unit_test(what_is_no_tool_is_not_found),
-		cmocka_unit_test(arguments_that_fit_are_taken),
-		cmocka_unit_test(a_missing_argument_is_named),
-		cmocka_unit_test(an_unknown_argument_is_named),
-		cmocka_unit_test(an_argument_of_the_wrong_type_is_named),
-		cmocka_unit_test(a_number_out_of_bounds_is_refused_with_them),
-		cmocka_unit_test(a_long_text_is_taken),
-		cmocka_unit_test(agents_have_all_tools_each_as_what_it_is),
-		cmocka_unit_test(a_call_of_an_agent_is_an_action),
-		cmocka_unit_test(a_manifest_comes_with_meta),
-		cmocka_unit_test(a_state_is_a_value),
-		cmocka_unit_test(a_manifest_and_a_state_of_an_older_height_are_asked_for),
-		cmocka_unit_test(a_state_that_is_not_there_is_told),
-		cmocka_unit_test(text_is_read_as_text),
-		cmocka_unit_test(a_part_of_text_ends_with_a_whole_character),
-		cmocka_unit_test(bytes_that_are_no_text_come_in_base64),
-		cmocka_unit_test(half_a_character_alone_comes_in_base64),
-		cmocka_unit_test(an_empty_file_is_empty_text),
-		cmocka_unit_test(a_listing_goes_down_level_by_level_at_one_height),
-		cmocka_unit_test(a_directory_with_more_names_says_so),
-		cmocka_unit_test(a_listing_of_one_level_may_have_a_thousand_names),
-		cmocka_unit_test(a_listing_goes_on_behind_a_page_that_is_not_full),
-		cmocka_unit_test(pages_of_one_directory_share_its_hundred_names),
-		cmocka_unit_test(a_listing_ends_with_a_thousand_names),
-		cmocka_unit_test(a_refusal_ends_a_task_and_keeps_its_meta),
-		cmocka_unit_test(an_answer_that_does_not_decode_is_an_error),
-		cmocka_unit_test(invoke_hands_the_action_on),
-		cmocka_unit_test(step_tells_what_an_agent_said_and_not_its_history),
-		cmocka_unit_test(step_tells_what_came_of_a_turn_that_failed),
-		cmocka_unit_test(chat_tells_the_answer_and_not_the_plan),
-		cmocka_unit_test(chat_goes_on_with_a_plan),
-		cmocka_unit_test(chat_tells_why_it_failed),
-		cmocka_unit_test(members_that_are_null_are_left_out),
-		cmocka_unit_test(a_task_that_never_began_is_released),
-	};
-
-	return cmocka_run_group_tests_name("tool", tests, NULL, NULL);
 }

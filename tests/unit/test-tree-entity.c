@@ -50,10 +50,8 @@ static int try_read(struct shown *shown, uint64_t ino)
 	return wfs_tree_read(&shown->tree, ino, 0, 4096, &data);
 }
 
-static void an_artifact_is_a_directory(void **state)
+SHOWN(an_artifact_is_a_directory)
 {
-	struct shown *shown = *state;
-
 	act(shown, WRITE("pricer", ",'type':'tool','content':'hello'"));
 	act(shown, WRITE("runner", ADD_CODE ",'policy':{'read_price':3,'invoke_price':5}"));
 
@@ -102,10 +100,8 @@ static bool has_hash(struct shown *shown, const char *path)
 	return strstr(text, "\"content_hash\"") != NULL;
 }
 
-static void meta_is_the_answer_of_the_query(void **state)
+SHOWN(meta_is_the_answer_of_the_query)
 {
-	struct shown *shown = *state;
-
 	act(shown,
 		WRITE("pricer",
 			",'type':'tool','content':'hello','access':'private','metadata':"
@@ -118,9 +114,8 @@ static void meta_is_the_answer_of_the_query(void **state)
 }
 
 /* By the newest rule, also below old heights, as content and code. */
-static void meta_has_the_hashes_of_what_may_be_read(void **state)
+SHOWN(meta_has_the_hashes_of_what_may_be_read)
 {
-	struct shown *shown = *state;
 	struct other other;
 	char path[64];
 
@@ -144,10 +139,8 @@ static void meta_has_the_hashes_of_what_may_be_read(void **state)
 	other_end(&other);
 }
 
-static void a_principal_is_a_directory(void **state)
+SHOWN(a_principal_is_a_directory)
 {
-	struct shown *shown = *state;
-
 	act(shown,
 		"{'action_type':'principal','id':'alice','scrip':50,"
 		"'quotas':{'llm_tokens':0,'disk':1000,'journal':2000}}");
@@ -170,10 +163,8 @@ static void a_principal_is_a_directory(void **state)
 	assert_contents(shown, "principals/alice/grants.json", "[]\n");
 }
 
-static void grants_are_those_of_the_height(void **state)
+SHOWN(grants_are_those_of_the_height)
 {
-	struct shown *shown = *state;
-
 	act(shown, PRINCIPAL("alice"));
 	const uint64_t before = height_of(shown->world);
 	act(shown,
@@ -195,9 +186,8 @@ static void grants_are_those_of_the_height(void **state)
 	assert_true(attr_of(shown, "principals/alice/grants.json").ino != given);
 }
 
-static void a_file_changes_its_inode_with_its_cell_only(void **state)
+SHOWN(a_file_changes_its_inode_with_its_cell_only)
 {
-	struct shown *shown = *state;
 	char path[64];
 
 	act(shown, WRITE("a", ",'content':'one'"));
@@ -223,9 +213,8 @@ static void a_file_changes_its_inode_with_its_cell_only(void **state)
 	assert_true(attr_of(shown, path).mtime_ns <= attr_of(shown, "artifacts/a").mtime_ns);
 }
 
-static void what_is_deleted_is_gone_at_the_head(void **state)
+SHOWN(what_is_deleted_is_gone_at_the_head)
 {
-	struct shown *shown = *state;
 	char path[64];
 
 	act(shown, WRITE("a", ",'content':'one'" ADD_CODE));
@@ -246,9 +235,8 @@ static void what_is_deleted_is_gone_at_the_head(void **state)
 	assert_contents(shown, path, "one");
 }
 
-static void a_listing_can_be_taken_up_anywhere(void **state)
+SHOWN(a_listing_can_be_taken_up_anywhere)
 {
-	struct shown *shown = *state;
 	static const char *const paths[] = {"artifacts", "artifacts/b", "principals/alice"};
 
 	act(shown, PRINCIPAL("alice"));
@@ -275,11 +263,10 @@ static void a_listing_can_be_taken_up_anywhere(void **state)
 	}
 }
 
-static void directories_know_their_paths(void **state)
+SHOWN(directories_know_their_paths)
 {
 	static const char *const paths[] = {
 		"artifacts", "artifacts/a@b", "principals/operator", "at/3/artifacts/a@b"};
-	struct shown *shown = *state;
 
 	act(shown, WRITE("a@b", ""));
 
@@ -299,7 +286,7 @@ struct reading {
 	int others;
 };
 
-static void the_rule_says_who_reads_for_nothing(void **state)
+SHOWN(the_rule_says_who_reads_for_nothing)
 {
 	static const struct reading readings[] = {
 		{",'access':'freeware'", 0},
@@ -310,7 +297,6 @@ static void the_rule_says_who_reads_for_nothing(void **state)
 		{",'access':'freeware','policy':{'read_price':1,'invoke_price':0}", -EACCES},
 		{",'access':'freeware','policy':{'read_price':0,'invoke_price':1}", 0},
 	};
-	struct shown *shown = *state;
 	struct other other;
 
 	act(shown, PRINCIPAL("alice"));
@@ -346,9 +332,8 @@ static void the_rule_says_who_reads_for_nothing(void **state)
 	other_end(&other);
 }
 
-static void the_owner_reads_whatever_the_rule_says(void **state)
+SHOWN(the_owner_reads_whatever_the_rule_says)
 {
-	struct shown *shown = *state;
 	struct other other;
 
 	act(shown, PRINCIPAL("alice"));
@@ -360,9 +345,8 @@ static void the_owner_reads_whatever_the_rule_says(void **state)
 	other_end(&other);
 }
 
-static void the_newest_rule_decides_below_old_heights_too(void **state)
+SHOWN(the_newest_rule_decides_below_old_heights_too)
 {
-	struct shown *shown = *state;
 	struct other other;
 	char path[64];
 
@@ -385,9 +369,8 @@ static void the_newest_rule_decides_below_old_heights_too(void **state)
 	other_end(&other);
 }
 
-static void scopes_are_of_these_paths(void **state)
+SHOWN(scopes_are_of_these_paths)
 {
-	struct shown *shown = *state;
 	struct other other;
 	struct wfs_attr attr;
 
@@ -418,19 +401,16 @@ static void scopes_are_of_these_paths(void **state)
 }
 
 /* The cells of content and code are in no other place. */
-static void content_is_not_shown_as_cells(void **state)
+SHOWN(content_is_not_shown_as_cells)
 {
-	struct shown *shown = *state;
-
 	act(shown, WRITE("a", ",'content':'one'"));
 
 	assert_missing(shown, "reducers/sys.content");
 	assert_missing(shown, "reducers/sys.code");
 }
 
-static void numbers_of_no_file_are_refused(void **state)
+SHOWN(numbers_of_no_file_are_refused)
 {
-	struct shown *shown = *state;
 	struct wfs_node node;
 
 	act(shown, WRITE("a", ",'content':'one'"));
@@ -467,12 +447,11 @@ static bool see_xattr(void *context, const char *name, struct wfs_bytes value)
 	return true;
 }
 
-static void files_tell_their_hashes(void **state)
+SHOWN(files_tell_their_hashes)
 {
 	static const char *const paths[] = {"artifacts/a/content", "artifacts/a/type",
 		"artifacts/a/meta.json", "principals/operator/grants.json",
 		"principals/operator/scrip"};
-	struct shown *shown = *state;
 
 	act(shown, WRITE("a", ",'content':'one'"));
 
@@ -487,28 +466,4 @@ static void files_tell_their_hashes(void **state)
 		assert_true(xattrs.hash_right);
 		assert_true(xattrs.count <= 2); /* and the height, if there is one */
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		SHOWN(an_artifact_is_a_directory),
-		SHOWN(meta_is_the_answer_of_the_query),
-		SHOWN(meta_has_the_hashes_of_what_may_be_read),
-		SHOWN(a_principal_is_a_directory),
-		SHOWN(grants_are_those_of_the_height),
-		SHOWN(a_file_changes_its_inode_with_its_cell_only),
-		SHOWN(what_is_deleted_is_gone_at_the_head),
-		SHOWN(a_listing_can_be_taken_up_anywhere),
-		SHOWN(directories_know_their_paths),
-		SHOWN(the_rule_says_who_reads_for_nothing),
-		SHOWN(the_owner_reads_whatever_the_rule_says),
-		SHOWN(the_newest_rule_decides_below_old_heights_too),
-		SHOWN(scopes_are_of_these_paths),
-		SHOWN(content_is_not_shown_as_cells),
-		SHOWN(numbers_of_no_file_are_refused),
-		SHOWN(files_tell_their_hashes),
-	};
-
-	return cmocka_run_group_tests_name("tree-entity", tests, NULL, NULL);
 }

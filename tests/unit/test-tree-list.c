@@ -2,28 +2,27 @@
 /* Listings of the tree: what they show, from any place on, under change. */
 #include "tests/unit/tree-fixture.h"
 
-static void the_root_lists_its_names(void **state)
+SHOWN(the_root_lists_its_names)
 {
-	assert_lists(*state, "/",
+	assert_lists(shown, "/",
 		"README manifest reducers artifacts principals plans turns blob journal at ctl ");
 }
 
-static void the_root_of_a_height_has_neither_at_nor_ctl(void **state)
+SHOWN(the_root_of_a_height_has_neither_at_nor_ctl)
 {
-	assert_lists(*state, "at/1",
+	assert_lists(shown, "at/1",
 		"README manifest reducers artifacts principals plans turns blob journal ");
-	assert_missing(*state, "at/1/at");
-	assert_missing(*state, "at/1/ctl");
+	assert_missing(shown, "at/1/at");
+	assert_missing(shown, "at/1/ctl");
 }
 
-static void at_lists_nothing(void **state)
+SHOWN(at_lists_nothing)
 {
-	assert_lists(*state, "at", "");
+	assert_lists(shown, "at", "");
 }
 
-static void every_listed_name_can_be_looked_up(void **state)
+SHOWN(every_listed_name_can_be_looked_up)
 {
-	struct shown *shown = *state;
 	static const char *const directories[] = {
 		"/", "reducers", "reducers/cell", "blob", "journal", "at/2", "at/2/journal"};
 
@@ -68,9 +67,8 @@ static bool compare_with_lookup(void *context, const struct wfs_tree_entry *entr
 	return true;
 }
 
-static void listing_look_up_and_stat_agree(void **state)
+SHOWN(listing_look_up_and_stat_agree)
 {
-	struct shown *shown = *state;
 	static const char *const directories[] = {
 		"/", "reducers", "reducers/cell", "blob", "journal", "at/3", "at/3/reducers/cell"};
 
@@ -87,9 +85,8 @@ static void listing_look_up_and_stat_agree(void **state)
 	}
 }
 
-static void a_listing_goes_on_behind_any_cookie(void **state)
+SHOWN(a_listing_goes_on_behind_any_cookie)
 {
-	struct shown *shown = *state;
 	static const char *const directories[] = {"/", "reducers", "reducers/cell", "journal"};
 
 	tell(shown->world, "{'key':'a','op':'emit','n':20}");
@@ -112,9 +109,8 @@ static void a_listing_goes_on_behind_any_cookie(void **state)
 	}
 }
 
-static void a_listing_ends_where_its_scan_does(void **state)
+SHOWN(a_listing_ends_where_its_scan_does)
 {
-	struct shown *shown = *state;
 	static const char *const directories[] = {"reducers/cell", "journal", "principals"};
 
 	tell(shown->world, "{'key':'a','op':'emit','n':20}");
@@ -140,9 +136,8 @@ static void a_listing_ends_where_its_scan_does(void **state)
 	}
 }
 
-static void a_cookie_that_was_never_given_lists_nothing_else(void **state)
+SHOWN(a_cookie_that_was_never_given_lists_nothing_else)
 {
-	struct shown *shown = *state;
 	static const char *const directories[] = {
 		"/", "reducers", "reducers/cell", "blob", "journal"};
 	static const uint64_t cookies[] = {
@@ -179,9 +174,8 @@ static void *insert_and_delete(void *argument)
 	return NULL;
 }
 
-static void a_listing_in_parts_is_right_under_change(void **state)
+SHOWN(a_listing_in_parts_is_right_under_change)
 {
-	struct shown *shown = *state;
 	pthread_t thread;
 	void *failed;
 
@@ -210,10 +204,8 @@ static void a_listing_in_parts_is_right_under_change(void **state)
 	assert_null(failed);
 }
 
-static void a_listing_of_a_height_does_not_change(void **state)
+SHOWN(a_listing_of_a_height_does_not_change)
 {
-	struct shown *shown = *state;
-
 	tell(shown->world, "{'key':'a','op':'set'}");
 	tell(shown->world, "{'key':'b','op':'set'}");
 	tell(shown->world, "{'key':'a','op':'delete'}");
@@ -225,19 +217,16 @@ static void a_listing_of_a_height_does_not_change(void **state)
 	assert_lists(shown, "reducers/cell", "b ");
 }
 
-static void the_journal_lists_its_records_up_to_the_height(void **state)
+SHOWN(the_journal_lists_its_records_up_to_the_height)
 {
-	struct shown *shown = *state;
-
 	tell(shown->world, "{'key':'a','op':'set'}");
 
 	assert_lists(shown, "journal", "head log.jsonl 0.json 1.json 2.json ");
 	assert_lists(shown, "at/1/journal", "head log.jsonl 0.json ");
 }
 
-static void counts_are_never_too_few_at_the_head(void **state)
+SHOWN(counts_are_never_too_few_at_the_head)
 {
-	struct shown *shown = *state;
 	static const char *const directories[] = {"reducers/cell", "journal", "blob"};
 
 	tell(shown->world, "{'key':'a','op':'emit','n':20}");
@@ -253,34 +242,12 @@ static void counts_are_never_too_few_at_the_head(void **state)
 	}
 }
 
-static void only_directories_are_listed(void **state)
+SHOWN(only_directories_are_listed)
 {
-	struct shown *shown = *state;
 	struct listing listing = {0};
 
 	assert_int_equal(
 		wfs_tree_list(&shown->tree, attr_of(shown, "manifest").ino, 0, add_name, &listing),
 		-ENOTDIR);
 	assert_int_equal(wfs_tree_list(&shown->tree, 2, 0, add_name, &listing), -ENOENT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		SHOWN(the_root_lists_its_names),
-		SHOWN(the_root_of_a_height_has_neither_at_nor_ctl),
-		SHOWN(at_lists_nothing),
-		SHOWN(every_listed_name_can_be_looked_up),
-		SHOWN(listing_look_up_and_stat_agree),
-		SHOWN(a_listing_goes_on_behind_any_cookie),
-		SHOWN(a_listing_ends_where_its_scan_does),
-		SHOWN(a_cookie_that_was_never_given_lists_nothing_else),
-		SHOWN(a_listing_in_parts_is_right_under_change),
-		SHOWN(a_listing_of_a_height_does_not_change),
-		SHOWN(the_journal_lists_its_records_up_to_the_height),
-		SHOWN(counts_are_never_too_few_at_the_head),
-		SHOWN(only_directories_are_listed),
-	};
-
-	return cmocka_run_group_tests_name("tree-list", tests, NULL, NULL);
 }

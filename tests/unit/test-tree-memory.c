@@ -26,15 +26,17 @@ static int shown_setup(void **state)
 	return 0;
 }
 
+#define STORE(name) TEST_WITH(name, struct shown *shown, shown_setup, teardown)
+
 /* With alice's private store of all texts. */
 struct stored {
 	struct shown *shown;
 	char ids[COUNT][MEMORY_ID_TEXT_SIZE];
 };
 
-static struct stored store_of(void **state)
+static struct stored store_of(struct shown *shown)
 {
-	struct stored stored = {.shown = *state};
+	struct stored stored = {.shown = shown};
 
 	memory_make(stored.shown->world, "notes");
 	memory_fill(stored.shown->world, "notes", stored.ids);
@@ -101,10 +103,8 @@ static void assert_entries(
 
 /* --- what is there --- */
 
-static void a_memory_store_has_a_directory_of_entries(void **state)
+STORE(a_memory_store_has_a_directory_of_entries)
 {
-	struct shown *shown = *state;
-
 	memory_make(shown->world, "notes");
 
 	assert_lists(shown, NOTES,
@@ -116,10 +116,8 @@ static void a_memory_store_has_a_directory_of_entries(void **state)
 }
 
 /* As long as there are no entries the type may change. */
-static void what_becomes_a_memory_store_gets_the_directory(void **state)
+STORE(what_becomes_a_memory_store_gets_the_directory)
 {
-	struct shown *shown = *state;
-
 	write_notes(shown, "'content':'{}'");
 	assert_missing(shown, ENTRIES);
 	const uint64_t height = height_of(shown->world);
@@ -135,9 +133,8 @@ static void what_becomes_a_memory_store_gets_the_directory(void **state)
 	assert_lists(shown, path, "");
 }
 
-static void an_entry_is_the_bytes_of_its_cell(void **state)
+STORE(an_entry_is_the_bytes_of_its_cell)
 {
-	struct shown *shown = *state;
 	char id[MEMORY_ID_TEXT_SIZE];
 	char key[64];
 
@@ -176,9 +173,9 @@ static bool see_xattr(void *context, const char *name, struct wfs_bytes value)
 }
 
 /* The cells of sys.memory are in no other place, so nothing names them. */
-static void an_entry_tells_its_hash_and_its_height(void **state)
+STORE(an_entry_tells_its_hash_and_its_height)
 {
-	const struct stored stored = store_of(state);
+	const struct stored stored = store_of(shown);
 	WFS_AUTO_FREE char *text =
 		contents(stored.shown, entry_path(WFS_HEIGHT_HEAD, stored.ids[2]));
 	struct xattrs xattrs = {.hash = wfs_hash_of(text, strlen(text))};
@@ -193,11 +190,11 @@ static void an_entry_tells_its_hash_and_its_height(void **state)
 	assert_missing(stored.shown, "reducers/sys.memory");
 }
 
-static void names_that_are_no_entries_are_not_there(void **state)
+STORE(names_that_are_no_entries_are_not_there)
 {
 	static const char *const names[] = {"mem_00000000.json", "mem_0.json", ".json", "mem_.json",
 		"mem_000000000.json", "mem_0000000g.json", "content"};
-	struct stored stored = store_of(state);
+	struct stored stored = store_of(shown);
 	char path[256];
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(names); i++) {
@@ -214,9 +211,9 @@ static void names_that_are_no_entries_are_not_there(void **state)
 	assert_missing(stored.shown, path);
 }
 
-static void numbers_that_are_no_entry_are_not_there(void **state)
+STORE(numbers_that_are_no_entry_are_not_there)
 {
-	const struct stored stored = store_of(state);
+	const struct stored stored = store_of(shown);
 	struct wfs_node node;
 	struct wfs_attr attr;
 
@@ -234,9 +231,9 @@ static void numbers_that_are_no_entry_are_not_there(void **state)
 
 /* --- listing --- */
 
-static void entries_are_listed_in_the_order_of_their_ids(void **state)
+STORE(entries_are_listed_in_the_order_of_their_ids)
 {
-	const struct stored stored = store_of(state);
+	const struct stored stored = store_of(shown);
 	char id[MEMORY_ID_TEXT_SIZE];
 
 	/* Names of others stand on both sides of its own in the table. */
@@ -248,9 +245,9 @@ static void entries_are_listed_in_the_order_of_their_ids(void **state)
 	assert_entries(stored.shown, ENTRIES, stored.ids, COUNT);
 }
 
-static void entries_are_counted(void **state)
+STORE(entries_are_counted)
 {
-	const struct stored stored = store_of(state);
+	const struct stored stored = store_of(shown);
 	uint64_t count;
 
 	assert_int_equal(
@@ -259,9 +256,9 @@ static void entries_are_counted(void **state)
 }
 
 /* One after the other, and each of the next is there still. */
-static void a_listing_goes_on_behind_what_has_gone(void **state)
+STORE(a_listing_goes_on_behind_what_has_gone)
 {
-	struct stored stored = store_of(state);
+	struct stored stored = store_of(shown);
 	const uint64_t ino = attr_of(stored.shown, ENTRIES).ino;
 	struct listing listing = {0};
 	char expected[512] = "";
@@ -282,9 +279,9 @@ static void a_listing_goes_on_behind_what_has_gone(void **state)
 }
 
 /* Behind an id that there never was, too: the cookie is the id's alone. */
-static void a_listing_goes_on_behind_any_id(void **state)
+STORE(a_listing_goes_on_behind_any_id)
 {
-	const struct stored stored = store_of(state);
+	const struct stored stored = store_of(shown);
 	const uint64_t ino = attr_of(stored.shown, ENTRIES).ino;
 	struct listing listing = {0};
 	char expected[64];
@@ -308,9 +305,9 @@ static bool has_cookie(void *context, const struct wfs_tree_entry *entry)
 	return true;
 }
 
-static void a_look_up_tells_the_cookie_of_the_listing(void **state)
+STORE(a_look_up_tells_the_cookie_of_the_listing)
 {
-	const struct stored stored = store_of(state);
+	const struct stored stored = store_of(shown);
 	struct wfs_attr attr = attr_of(stored.shown, entry_path(WFS_HEIGHT_HEAD, stored.ids[1]));
 
 	assert_int_equal(attr.cookie, strtoull(stored.ids[1] + 4, NULL, 16) + 1);
@@ -319,9 +316,9 @@ static void a_look_up_tells_the_cookie_of_the_listing(void **state)
 		0);
 }
 
-static void the_directory_knows_its_path(void **state)
+STORE(the_directory_knows_its_path)
 {
-	const struct stored stored = store_of(state);
+	const struct stored stored = store_of(shown);
 	WFS_AUTO_BUFFER struct wfs_buffer path = {0};
 	char expected[64];
 
@@ -336,9 +333,9 @@ static void the_directory_knows_its_path(void **state)
 }
 
 /* It is as old as the last change, whatever happens to the artifact. */
-static void the_directory_has_the_time_of_its_last_change(void **state)
+STORE(the_directory_has_the_time_of_its_last_change)
 {
-	struct stored stored = store_of(state);
+	struct stored stored = store_of(shown);
 	const int64_t before = attr_of(stored.shown, ENTRIES).mtime_ns;
 
 	write_notes(stored.shown, "'access':'freeware'");
@@ -350,9 +347,8 @@ static void the_directory_has_the_time_of_its_last_change(void **state)
 
 /* --- at each height --- */
 
-static void a_height_has_the_entries_of_then(void **state)
+STORE(a_height_has_the_entries_of_then)
 {
-	struct shown *shown = *state;
 	char ids[2][MEMORY_ID_TEXT_SIZE];
 	char path[64];
 
@@ -376,9 +372,9 @@ static void a_height_has_the_entries_of_then(void **state)
 	assert_missing(shown, entry_path((uint64_t)one, ids[1]));
 }
 
-static void an_entry_is_one_file_below_all_heights(void **state)
+STORE(an_entry_is_one_file_below_all_heights)
 {
-	const struct stored stored = store_of(state);
+	const struct stored stored = store_of(shown);
 	const uint64_t height = height_of(stored.shown->world);
 	const uint64_t head = entry_ino(stored.shown, WFS_HEIGHT_HEAD, stored.ids[0]);
 	WFS_AUTO_FREE char *text =
@@ -393,9 +389,9 @@ static void an_entry_is_one_file_below_all_heights(void **state)
 	assert_contents(stored.shown, entry_path(height, stored.ids[0]), text);
 }
 
-static void what_is_deleted_is_gone_at_the_head(void **state)
+STORE(what_is_deleted_is_gone_at_the_head)
 {
-	struct stored stored = store_of(state);
+	struct stored stored = store_of(shown);
 	const uint64_t height = height_of(stored.shown->world);
 	const uint64_t directory = attr_of(stored.shown, ENTRIES).ino;
 	const uint64_t entry = entry_ino(stored.shown, WFS_HEIGHT_HEAD, stored.ids[0]);
@@ -416,9 +412,9 @@ static void what_is_deleted_is_gone_at_the_head(void **state)
 
 /* --- who reads --- */
 
-static void a_private_store_is_for_its_owner(void **state)
+STORE(a_private_store_is_for_its_owner)
 {
-	struct stored stored = store_of(state);
+	struct stored stored = store_of(shown);
 	const uint64_t height = height_of(stored.shown->world);
 	struct shown alice = as(stored.shown, "alice");
 	struct shown bob = as(stored.shown, "bob");
@@ -434,7 +430,7 @@ static void a_private_store_is_for_its_owner(void **state)
 	wfs_session_free(bob.session);
 }
 
-static void the_rule_and_the_price_say_who_reads_for_nothing(void **state)
+STORE(the_rule_and_the_price_say_who_reads_for_nothing)
 {
 	static const struct {
 		const char *members;
@@ -447,7 +443,7 @@ static void the_rule_and_the_price_say_who_reads_for_nothing(void **state)
 		{"'access':'self_owned','policy':{'read_price':0,'invoke_price':0}", -EACCES},
 		{"'access':'transferable_freeware'", 0},
 	};
-	struct stored stored = store_of(state);
+	struct stored stored = store_of(shown);
 	const uint64_t height = height_of(stored.shown->world);
 	struct shown bob = as(stored.shown, "bob");
 
@@ -462,9 +458,9 @@ static void the_rule_and_the_price_say_who_reads_for_nothing(void **state)
 	wfs_session_free(bob.session);
 }
 
-static void who_bought_a_store_reads_it_and_who_sold_it_does_not(void **state)
+STORE(who_bought_a_store_reads_it_and_who_sold_it_does_not)
 {
-	struct stored stored = store_of(state);
+	struct stored stored = store_of(shown);
 	struct shown alice = as(stored.shown, "alice");
 	struct shown bob = as(stored.shown, "bob");
 	const uint64_t entry = entry_ino(stored.shown, WFS_HEIGHT_HEAD, stored.ids[0]);
@@ -497,9 +493,9 @@ static struct shown looker(struct stored *stored, const char *paths)
 	return as(stored->shown, "looker");
 }
 
-static void a_scope_may_show_the_entries_alone(void **state)
+STORE(a_scope_may_show_the_entries_alone)
 {
-	struct stored stored = store_of(state);
+	struct stored stored = store_of(shown);
 	struct shown other = looker(&stored, "'" ENTRIES "/**'");
 
 	assert_lists(&other, "artifacts", "notes ");
@@ -509,9 +505,9 @@ static void a_scope_may_show_the_entries_alone(void **state)
 	wfs_session_free(other.session);
 }
 
-static void a_scope_may_show_one_entry(void **state)
+STORE(a_scope_may_show_one_entry)
 {
-	struct stored stored = store_of(state);
+	struct stored stored = store_of(shown);
 	char scope[128];
 
 	snprintf(scope, sizeof(scope), "'" ENTRIES "/%s.json'", stored.ids[3]);
@@ -528,9 +524,9 @@ static void a_scope_may_show_one_entry(void **state)
 	wfs_session_free(other.session);
 }
 
-static void a_scope_of_content_shows_no_entries(void **state)
+STORE(a_scope_of_content_shows_no_entries)
 {
-	struct stored stored = store_of(state);
+	struct stored stored = store_of(shown);
 	const uint64_t hidden = entry_ino(stored.shown, WFS_HEIGHT_HEAD, stored.ids[0]);
 	const uint64_t directory = attr_of(stored.shown, ENTRIES).ino;
 	struct shown other = looker(&stored, "'" NOTES "/content'");
@@ -571,9 +567,10 @@ static int working_setup(void **state)
 	return 0;
 }
 
-static void a_workflow_in_use_is_shown_as_state(void **state)
+#define WORKING(name) TEST_WITH(name, struct shown *shown, working_setup, teardown)
+
+WORKING(a_workflow_in_use_is_shown_as_state)
 {
-	struct shown *shown = *state;
 	WFS_AUTO_FREE char *expected = json_text(AT_WORK "\n");
 	char path[64];
 
@@ -589,9 +586,8 @@ static void a_workflow_in_use_is_shown_as_state(void **state)
 	assert_missing(shown, path);
 }
 
-static void what_a_workflow_is_at_is_seen_by_its_path(void **state)
+WORKING(what_a_workflow_is_at_is_seen_by_its_path)
 {
-	struct shown *shown = *state;
 	const uint64_t ino = attr_of(shown, "artifacts/worker/state").ino;
 
 	assert_done(shown->world, "tester", "{'action_type':'principal','id':'looker'}");
@@ -606,39 +602,4 @@ static void what_a_workflow_is_at_is_seen_by_its_path(void **state)
 	assert_int_equal(try_read(&bob, ino), 0);
 	wfs_session_free(other.session);
 	wfs_session_free(bob.session);
-}
-
-#define STORE(test) cmocka_unit_test_setup_teardown(test, shown_setup, teardown)
-#define WORKING(test) cmocka_unit_test_setup_teardown(test, working_setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		STORE(a_memory_store_has_a_directory_of_entries),
-		STORE(what_becomes_a_memory_store_gets_the_directory),
-		STORE(an_entry_is_the_bytes_of_its_cell),
-		STORE(an_entry_tells_its_hash_and_its_height),
-		STORE(names_that_are_no_entries_are_not_there),
-		STORE(numbers_that_are_no_entry_are_not_there),
-		STORE(entries_are_listed_in_the_order_of_their_ids),
-		STORE(entries_are_counted),
-		STORE(a_listing_goes_on_behind_what_has_gone),
-		STORE(a_listing_goes_on_behind_any_id),
-		STORE(a_look_up_tells_the_cookie_of_the_listing),
-		STORE(the_directory_knows_its_path),
-		STORE(the_directory_has_the_time_of_its_last_change),
-		STORE(a_height_has_the_entries_of_then),
-		STORE(an_entry_is_one_file_below_all_heights),
-		STORE(what_is_deleted_is_gone_at_the_head),
-		STORE(a_private_store_is_for_its_owner),
-		STORE(the_rule_and_the_price_say_who_reads_for_nothing),
-		STORE(who_bought_a_store_reads_it_and_who_sold_it_does_not),
-		STORE(a_scope_may_show_the_entries_alone),
-		STORE(a_scope_may_show_one_entry),
-		STORE(a_scope_of_content_shows_no_entries),
-		WORKING(a_workflow_in_use_is_shown_as_state),
-		WORKING(what_a_workflow_is_at_is_seen_by_its_path),
-	};
-
-	return cmocka_run_group_tests_name("tree-memory", tests, NULL, NULL);
 }

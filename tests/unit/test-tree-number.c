@@ -59,13 +59,12 @@ static void assert_above(struct shown *shown, const char *path, const char *expe
 	assert_int_equal(attr.ino, attr_of(shown, expected).ino);
 }
 
-static void what_a_path_leads_to_is_found_by_its_number(void **state)
+SHOWN(what_a_path_leads_to_is_found_by_its_number)
 {
 	static const char *const paths[] = {"", "README", "manifest", "reducers", "reducers/cell",
 		"reducers/cell/a", "principals/operator", "principals/operator/scrip",
 		"principals/operator/grants.json", "journal", "journal/head", "journal/log.jsonl",
 		"journal/1.json", "at", "at/2", "at/2/reducers", "at/3/reducers/cell/a", "ctl"};
-	struct shown *shown = *state;
 
 	tell(shown->world, "{'key':'a','op':'set'}");
 
@@ -75,10 +74,8 @@ static void what_a_path_leads_to_is_found_by_its_number(void **state)
 	}
 }
 
-static void what_no_path_leads_to_is_not_there(void **state)
+SHOWN(what_no_path_leads_to_is_not_there)
 {
-	struct shown *shown = *state;
-
 	assert_int_equal(by_number(shown, 0), -ENOENT);
 	assert_int_equal(by_number(shown, UINT64_MAX), -ENOENT);
 	/* Their bytes are those of a height for ever, and 0 is the head, whatever that is. */
@@ -97,12 +94,11 @@ static void what_no_path_leads_to_is_not_there(void **state)
 		-ENOENT);
 }
 
-static void the_place_of_control_files_is_a_link_or_a_directory(void **state)
+SHOWN(the_place_of_control_files_is_a_link_or_a_directory)
 {
 	const struct wfs_node link = {.kind = WFS_NODE_CTL_LINK};
 	const struct wfs_node directory = {
 		.kind = WFS_NODE_DIRECTORY, .directory = WFS_DIRECTORY_CTL};
-	struct shown *shown = *state;
 
 	assert_int_equal(by_node(shown, link), 0);
 	assert_int_equal(by_node(shown, directory), -ENOENT);
@@ -112,9 +108,8 @@ static void the_place_of_control_files_is_a_link_or_a_directory(void **state)
 	assert_int_equal(by_node(shown, directory), 0);
 }
 
-static void a_number_of_what_is_not_seen_is_as_one_of_nothing(void **state)
+SHOWN(a_number_of_what_is_not_seen_is_as_one_of_nothing)
 {
-	struct shown *shown = *state;
 	struct shown other = *shown;
 
 	tell(shown->world, "{'key':'a','op':'set'}");
@@ -136,9 +131,9 @@ static void a_number_of_what_is_not_seen_is_as_one_of_nothing(void **state)
 	wfs_session_free(other.session);
 }
 
-static void without_the_right_to_heights_no_number_leads_to_the_past(void **state)
+TEST_WITH(without_the_right_to_heights_no_number_leads_to_the_past, struct shown *shown,
+	setup_without_heights, teardown)
 {
-	struct shown *shown = *state;
 	struct wfs_attr attr;
 
 	tell(shown->world, "{'key':'a','op':'set','n':1}");
@@ -152,10 +147,9 @@ static void without_the_right_to_heights_no_number_leads_to_the_past(void **stat
 	assert_int_equal(by_number(shown, directory), 0);
 }
 
-static void above_a_directory_is_what_its_path_says(void **state)
+SHOWN(above_a_directory_is_what_its_path_says)
 {
 	struct wfs_attr attr;
-	struct shown *shown = *state;
 
 	tell(shown->world, "{'key':'a','op':'set'}");
 
@@ -169,20 +163,4 @@ static void above_a_directory_is_what_its_path_says(void **state)
 		wfs_tree_parent(&shown->tree, attr_of(shown, "reducers/cell/a").ino, &attr),
 		-ENOENT);
 	assert_int_equal(wfs_tree_parent(&shown->tree, UINT64_MAX, &attr), -ENOENT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		SHOWN(what_a_path_leads_to_is_found_by_its_number),
-		SHOWN(what_no_path_leads_to_is_not_there),
-		SHOWN(the_place_of_control_files_is_a_link_or_a_directory),
-		SHOWN(a_number_of_what_is_not_seen_is_as_one_of_nothing),
-		cmocka_unit_test_setup_teardown(
-			without_the_right_to_heights_no_number_leads_to_the_past,
-			setup_without_heights, teardown),
-		SHOWN(above_a_directory_is_what_its_path_says),
-	};
-
-	return cmocka_run_group_tests_name("tree-number", tests, NULL, NULL);
 }

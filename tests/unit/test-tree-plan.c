@@ -15,7 +15,7 @@ static int plan_setup_shown(void **state)
 	return action_fixture_begin(((struct shown *)*state)->world);
 }
 
-#define SHOWN_PLAN(test) cmocka_unit_test_setup_teardown(test, plan_setup_shown, teardown)
+#define SHOWN_PLAN(name) TEST_WITH(name, struct shown *shown, plan_setup_shown, teardown)
 
 #define PLANS "plans/" PLANNED_ID
 #define STEP_0 PLANS "/steps/0-a.json"
@@ -53,10 +53,8 @@ static json_t *document_at(struct shown *shown, const char *path)
 
 /* --- what is there --- */
 
-static void a_plan_is_a_directory_and_a_file_beside_it(void **state)
+SHOWN_PLAN(a_plan_is_a_directory_and_a_file_beside_it)
 {
-	struct shown *shown = *state;
-
 	assert_lists(shown, "plans", "");
 	assert_missing(shown, PLANS);
 	(void)begin(shown);
@@ -70,10 +68,8 @@ static void a_plan_is_a_directory_and_a_file_beside_it(void **state)
 	assert_int_equal(attr_of(shown, STEP_0).mode, S_IFREG | 0444);
 }
 
-static void the_file_beside_is_the_same_node(void **state)
+SHOWN_PLAN(the_file_beside_is_the_same_node)
 {
-	struct shown *shown = *state;
-
 	(void)begin(shown);
 
 	const struct wfs_attr inside = attr_of(shown, PLANS "/plan.json");
@@ -84,13 +80,12 @@ static void the_file_beside_is_the_same_node(void **state)
 	assert_string_equal(wfs_json_text(document, "plan_id"), PLANNED_ID);
 }
 
-static void names_that_are_none_are_not_there(void **state)
+SHOWN_PLAN(names_that_are_none_are_not_there)
 {
 	static const char *const paths[] = {PLANS "/.json", PLANS ".jso", PLANS ".json.json",
 		"plans/.json", "plans/x.json", PLANS "/events.jsonl", PLANS "/steps/0-a",
 		PLANS "/steps/0-b.json", PLANS "/steps/00-a.json", PLANS "/steps/3-n.json",
 		PLANS "/steps/1-b/c.json", PLANS "/steps/x"};
-	struct shown *shown = *state;
 
 	(void)begin(shown);
 
@@ -115,10 +110,8 @@ static void assert_lists_one_by_one(struct shown *shown, const char *path, const
 	wfs_buffer_done(&listing.names);
 }
 
-static void listings_go_on_behind_every_entry(void **state)
+SHOWN_PLAN(listings_go_on_behind_every_entry)
 {
-	struct shown *shown = *state;
-
 	(void)begin(shown);
 	(void)planned_begin(shown->world, OTHER_ID, PLANNED_SMALL);
 
@@ -136,9 +129,8 @@ static bool has_cookie(void *context, const struct wfs_tree_entry *entry)
 	return true;
 }
 
-static void a_look_up_tells_the_cookie_of_the_listing(void **state)
+SHOWN_PLAN(a_look_up_tells_the_cookie_of_the_listing)
 {
-	struct shown *shown = *state;
 	struct wfs_attr attr;
 
 	(void)begin(shown);
@@ -155,9 +147,8 @@ static void a_look_up_tells_the_cookie_of_the_listing(void **state)
 		0);
 }
 
-static void steps_are_counted(void **state)
+SHOWN_PLAN(steps_are_counted)
 {
-	struct shown *shown = *state;
 	uint64_t count;
 
 	(void)begin(shown);
@@ -166,9 +157,8 @@ static void steps_are_counted(void **state)
 	assert_int_equal(count, 3);
 }
 
-static void directories_have_their_paths(void **state)
+SHOWN_PLAN(directories_have_their_paths)
 {
-	struct shown *shown = *state;
 	WFS_AUTO_BUFFER struct wfs_buffer path = {0};
 
 	(void)begin(shown);
@@ -192,9 +182,8 @@ static bool keep_attribute(void *context, const char *name, struct wfs_bytes val
 }
 
 /* A long document is not read for its hash. */
-static void files_tell_their_height(void **state)
+SHOWN_PLAN(files_tell_their_height)
 {
-	struct shown *shown = *state;
 	WFS_AUTO_BUFFER struct wfs_buffer plan = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer step = {0};
 	char expected[64];
@@ -219,11 +208,10 @@ static void files_tell_their_height(void **state)
 
 /* --- at each height --- */
 
-static void files_are_those_of_their_version(void **state)
+SHOWN_PLAN(files_are_those_of_their_version)
 {
 	static const char *const paths[] = {
 		PLANS "/plan.json", PLANS ".json", PLANS "/status", PLANS "/graph.dot", STEP_0};
-	struct shown *shown = *state;
 	const struct planned planned = begin(shown);
 	const uint64_t height = height_of(shown->world);
 	char *before[WFS_ARRAY_COUNT(paths)];
@@ -254,9 +242,8 @@ static void files_are_those_of_their_version(void **state)
 	assert_true(ino_of(shown, STEP_1) == other); /* nothing happened to it */
 }
 
-static void a_height_before_the_plan_has_none(void **state)
+SHOWN_PLAN(a_height_before_the_plan_has_none)
 {
-	struct shown *shown = *state;
 	const uint64_t height = height_of(shown->world);
 
 	(void)begin(shown);
@@ -267,9 +254,8 @@ static void a_height_before_the_plan_has_none(void **state)
 }
 
 /* Given in two parts: in between there are the first steps only. */
-static void a_plan_that_is_being_defined_has_the_steps_so_far(void **state)
+SHOWN_PLAN(a_plan_that_is_being_defined_has_the_steps_so_far)
 {
-	struct shown *shown = *state;
 	const struct planned planned = planned_chat(shown->world, PLANNED_ID, "a plan");
 	json_t *const first = json_array();
 	json_t *const second = json_array();
@@ -296,9 +282,8 @@ static void a_plan_that_is_being_defined_has_the_steps_so_far(void **state)
 }
 
 /* The heights at which it got its versions are gone. */
-static void a_plan_outlives_the_heights_that_made_it(void **state)
+SHOWN_PLAN(a_plan_outlives_the_heights_that_made_it)
 {
-	struct shown *shown = *state;
 	const struct planned planned = begin(shown);
 	struct wfs_gc gc = {0};
 
@@ -316,11 +301,10 @@ static void a_plan_outlives_the_heights_that_made_it(void **state)
 	assert_contents(shown, STEP_0, step);
 }
 
-static void what_is_made_of_all_steps_takes_long(void **state)
+SHOWN_PLAN(what_is_made_of_all_steps_takes_long)
 {
 	static const char *const paths[] = {PLANS "/plan.json", PLANS ".json", PLANS "/graph.dot"};
 	static const char *const others[] = {PLANS, PLANS "/status", STEP_0, "manifest"};
-	struct shown *shown = *state;
 
 	(void)begin(shown);
 
@@ -334,9 +318,8 @@ static void what_is_made_of_all_steps_takes_long(void **state)
 	}
 }
 
-static void a_path_takes_long_wherever_it_begins(void **state)
+TEST(a_path_takes_long_wherever_it_begins)
 {
-	(void)state;
 	assert_true(wfs_tree_path_takes_long("/at/7/plans//x.json"));
 	assert_true(wfs_tree_path_takes_long("turns/r/events.jsonl"));
 	assert_false(wfs_tree_path_takes_long("plans/.json"));
@@ -346,10 +329,8 @@ static void a_path_takes_long_wherever_it_begins(void **state)
 	assert_false(wfs_tree_path_takes_long(""));
 }
 
-static void a_document_is_read_in_parts(void **state)
+SHOWN_PLAN(a_document_is_read_in_parts)
 {
-	struct shown *shown = *state;
-
 	(void)planned_many(shown->world, PLANNED_ID, 200);
 	WFS_AUTO_FREE char *whole = contents(shown, PLANS "/plan.json");
 	const uint64_t ino = ino_of(shown, PLANS "/plan.json");
@@ -396,10 +377,8 @@ static struct shown looker(struct shown *shown, const char *paths)
 	return as(shown, "looker");
 }
 
-static void a_scope_of_all_plans_shows_both_names(void **state)
+SHOWN_PLAN(a_scope_of_all_plans_shows_both_names)
 {
-	struct shown *shown = *state;
-
 	(void)begin(shown);
 	struct shown other = looker(shown, "'plans'");
 
@@ -409,10 +388,8 @@ static void a_scope_of_all_plans_shows_both_names(void **state)
 	wfs_session_free(other.session);
 }
 
-static void a_scope_may_show_the_status_alone(void **state)
+SHOWN_PLAN(a_scope_may_show_the_status_alone)
 {
-	struct shown *shown = *state;
-
 	(void)begin(shown);
 	const uint64_t document = ino_of(shown, PLANS "/plan.json");
 	const uint64_t step = ino_of(shown, STEP_0);
@@ -430,10 +407,8 @@ static void a_scope_may_show_the_status_alone(void **state)
 	wfs_session_free(other.session);
 }
 
-static void a_scope_may_show_the_files_beside_alone(void **state)
+SHOWN_PLAN(a_scope_may_show_the_files_beside_alone)
 {
-	struct shown *shown = *state;
-
 	(void)begin(shown);
 	const uint64_t status = ino_of(shown, PLANS "/status");
 	struct shown other = looker(shown, "'plans/*.json'");
@@ -447,10 +422,8 @@ static void a_scope_may_show_the_files_beside_alone(void **state)
 	wfs_session_free(other.session);
 }
 
-static void a_scope_may_show_one_step(void **state)
+SHOWN_PLAN(a_scope_may_show_one_step)
 {
-	struct shown *shown = *state;
-
 	(void)begin(shown);
 	const uint64_t first = ino_of(shown, STEP_0);
 	struct shown other = looker(shown, "'plans/*/steps/1-*'");
@@ -464,11 +437,10 @@ static void a_scope_may_show_one_step(void **state)
 	wfs_session_free(other.session);
 }
 
-static void who_may_not_see_a_plan_sees_nothing_of_it(void **state)
+SHOWN_PLAN(who_may_not_see_a_plan_sees_nothing_of_it)
 {
 	static const char *const paths[] = {
 		PLANS "/plan.json", PLANS "/status", PLANS "/graph.dot", STEP_0, STEP_2};
-	struct shown *shown = *state;
 
 	(void)begin(shown);
 	struct shown other = looker(shown, "'plans/" OTHER_ID "','reducers/**'");
@@ -483,9 +455,8 @@ static void who_may_not_see_a_plan_sees_nothing_of_it(void **state)
 	wfs_session_free(other.session);
 }
 
-static void a_summary_is_for_whoever_sees_the_status(void **state)
+SHOWN_PLAN(a_summary_is_for_whoever_sees_the_status)
 {
-	struct shown *shown = *state;
 	const struct wfs_bytes id = wfs_bytes_text(PLANNED_ID);
 	WFS_AUTO_JSON json_t *summary = NULL;
 
@@ -499,9 +470,8 @@ static void a_summary_is_for_whoever_sees_the_status(void **state)
 	wfs_session_free(other.session);
 }
 
-static void numbers_that_are_no_file_of_a_plan_are_not_there(void **state)
+SHOWN_PLAN(numbers_that_are_no_file_of_a_plan_are_not_there)
 {
-	struct shown *shown = *state;
 	struct wfs_node node;
 	struct wfs_attr attr;
 
@@ -521,34 +491,4 @@ static void numbers_that_are_no_file_of_a_plan_are_not_there(void **state)
 	assert_true(wfs_ino_decode(ino_of(shown, PLANS "/steps"), &node));
 	node.cell++;
 	assert_int_equal(wfs_tree_attr(&shown->tree, wfs_ino_encode(&node), &attr), -ENOENT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		SHOWN_PLAN(a_plan_is_a_directory_and_a_file_beside_it),
-		SHOWN_PLAN(the_file_beside_is_the_same_node),
-		SHOWN_PLAN(names_that_are_none_are_not_there),
-		SHOWN_PLAN(listings_go_on_behind_every_entry),
-		SHOWN_PLAN(a_look_up_tells_the_cookie_of_the_listing),
-		SHOWN_PLAN(steps_are_counted),
-		SHOWN_PLAN(directories_have_their_paths),
-		SHOWN_PLAN(files_tell_their_height),
-		SHOWN_PLAN(files_are_those_of_their_version),
-		SHOWN_PLAN(a_height_before_the_plan_has_none),
-		SHOWN_PLAN(a_plan_that_is_being_defined_has_the_steps_so_far),
-		SHOWN_PLAN(a_plan_outlives_the_heights_that_made_it),
-		SHOWN_PLAN(what_is_made_of_all_steps_takes_long),
-		cmocka_unit_test(a_path_takes_long_wherever_it_begins),
-		SHOWN_PLAN(a_document_is_read_in_parts),
-		SHOWN_PLAN(a_scope_of_all_plans_shows_both_names),
-		SHOWN_PLAN(a_scope_may_show_the_status_alone),
-		SHOWN_PLAN(a_scope_may_show_the_files_beside_alone),
-		SHOWN_PLAN(a_scope_may_show_one_step),
-		SHOWN_PLAN(who_may_not_see_a_plan_sees_nothing_of_it),
-		SHOWN_PLAN(a_summary_is_for_whoever_sees_the_status),
-		SHOWN_PLAN(numbers_that_are_no_file_of_a_plan_are_not_there),
-	};
-
-	return cmocka_run_group_tests_name("tree-plan", tests, NULL, NULL);
 }

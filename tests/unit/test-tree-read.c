@@ -6,10 +6,8 @@
 
 /* --- contents --- */
 
-static void a_cell_is_its_document(void **state)
+SHOWN(a_cell_is_its_document)
 {
-	struct shown *shown = *state;
-
 	tell(shown->world, "{'key':'a','op':'set','n':1}");
 	tell(shown->world, "{'key':'a','op':'set','n':22}");
 
@@ -17,9 +15,8 @@ static void a_cell_is_its_document(void **state)
 	assert_contents(shown, "at/3/reducers/cell/a", "{\"n\":1}\n");
 }
 
-static void a_file_is_read_from_any_offset(void **state)
+SHOWN(a_file_is_read_from_any_offset)
 {
-	struct shown *shown = *state;
 	static const char *const paths[] = {
 		"README", "manifest", "journal/0.json", "journal/log.jsonl", "journal/head"};
 
@@ -42,18 +39,17 @@ static void a_file_is_read_from_any_offset(void **state)
 	}
 }
 
-static void the_readme_of_a_copy_is_known(void **state)
+SHOWN(the_readme_of_a_copy_is_known)
 {
-	WFS_AUTO_FREE char *text = contents(*state, "README");
+	WFS_AUTO_FREE char *text = contents(shown, "README");
 
 	assert_true(wfs_restore_knows_readme(wfs_bytes_text(text)));
 	text[0]++;
 	assert_false(wfs_restore_knows_readme(wfs_bytes_text(text)));
 }
 
-static void a_large_cell_is_read_from_its_file(void **state)
+SHOWN(a_large_cell_is_read_from_its_file)
 {
-	struct shown *shown = *state;
 	WFS_AUTO_TREE_DATA struct wfs_tree_data data = {0};
 	WFS_AUTO_TREE_DATA struct wfs_tree_data behind = {0};
 
@@ -70,9 +66,8 @@ static void a_large_cell_is_read_from_its_file(void **state)
 }
 
 /* What the first read took is freed, as the address sanitizer sees. */
-static void large_cells_are_read_one_after_the_other_under_one_view(void **state)
+SHOWN(large_cells_are_read_one_after_the_other_under_one_view)
 {
-	struct shown *shown = *state;
 	WFS_AUTO_TREE_DATA struct wfs_tree_data data = {0};
 	struct wfs_node node;
 
@@ -86,9 +81,8 @@ static void large_cells_are_read_one_after_the_other_under_one_view(void **state
 	}
 }
 
-static void the_log_is_all_records(void **state)
+SHOWN(the_log_is_all_records)
 {
-	struct shown *shown = *state;
 	WFS_AUTO_BUFFER struct wfs_buffer joined = {0};
 	char path[64];
 
@@ -104,9 +98,8 @@ static void the_log_is_all_records(void **state)
 	assert_contents(shown, "journal/log.jsonl", wfs_buffer_text(&joined));
 }
 
-static void the_head_of_the_journal_tells_where_it_stands(void **state)
+SHOWN(the_head_of_the_journal_tells_where_it_stands)
 {
-	struct shown *shown = *state;
 	WFS_AUTO_FREE char *text = contents(shown, "at/1/journal/head");
 	WFS_AUTO_FREE char *head = contents(shown, "journal/head");
 
@@ -116,9 +109,8 @@ static void the_head_of_the_journal_tells_where_it_stands(void **state)
 	assert_non_null(strstr(head, ",\"snapshot_hash\":\"sha256:"));
 }
 
-static void directories_and_links_are_not_read(void **state)
+SHOWN(directories_and_links_are_not_read)
 {
-	struct shown *shown = *state;
 	struct wfs_tree_data data;
 
 	assert_int_equal(wfs_tree_read(&shown->tree, ROOT_INO, 0, 10, &data), -EISDIR);
@@ -129,10 +121,8 @@ static void directories_and_links_are_not_read(void **state)
 
 /* --- attributes --- */
 
-static void files_and_directories_are_read_only_and_as_old_as_their_record(void **state)
+SHOWN(files_and_directories_are_read_only_and_as_old_as_their_record)
 {
-	struct shown *shown = *state;
-
 	tell(shown->world, "{'key':'a','op':'set'}");
 	tell(shown->world, "{'key':'b','op':'set'}");
 	WFS_AUTO_RECORD struct wfs_record_parsed record = record_at(shown->world, GENESIS_HEIGHT);
@@ -145,9 +135,8 @@ static void files_and_directories_are_read_only_and_as_old_as_their_record(void 
 	assert_int_equal(directory.mtime_ns, record.record.at_ns);
 }
 
-static void a_deleted_cell_keeps_its_old_inode_and_has_no_new_one(void **state)
+SHOWN(a_deleted_cell_keeps_its_old_inode_and_has_no_new_one)
 {
-	struct shown *shown = *state;
 	struct wfs_attr attr;
 
 	tell(shown->world, "{'key':'a','op':'set'}");
@@ -184,9 +173,8 @@ static void assert_xattrs(struct shown *shown, const char *path, const char *exp
 	wfs_buffer_done(&xattrs.text);
 }
 
-static void a_cell_has_its_hash_height_key_and_reducer_as_attributes(void **state)
+SHOWN(a_cell_has_its_hash_height_key_and_reducer_as_attributes)
 {
-	struct shown *shown = *state;
 	const struct wfs_hash hash = wfs_hash_of("{\"n\":0}\n", 8);
 	char text[WFS_HASH_TEXT_SIZE];
 	char expected[512];
@@ -201,9 +189,8 @@ static void a_cell_has_its_hash_height_key_and_reducer_as_attributes(void **stat
 	assert_xattrs(shown, "reducers/cell/a%2Fb", expected);
 }
 
-static void a_cell_without_a_key_has_an_empty_key_attribute(void **state)
+SHOWN(a_cell_without_a_key_has_an_empty_key_attribute)
 {
-	struct shown *shown = *state;
 	struct xattrs xattrs = {0};
 
 	assert_int_equal(send_event(shown->world, "test/Total@1", "{'op':'set'}"), 0);
@@ -215,9 +202,8 @@ static void a_cell_without_a_key_has_an_empty_key_attribute(void **state)
 	wfs_buffer_done(&xattrs.text);
 }
 
-static void a_directory_has_where_it_stands_as_attributes(void **state)
+SHOWN(a_directory_has_where_it_stands_as_attributes)
 {
-	struct shown *shown = *state;
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = wfs_world_manifest(shown->world->world);
 	char text[WFS_HASH_TEXT_SIZE];
 	char expected[512];
@@ -230,9 +216,8 @@ static void a_directory_has_where_it_stands_as_attributes(void **state)
 	assert_xattrs(shown, "at/1/reducers/cell", expected);
 }
 
-static void a_blob_has_its_hash_as_attribute_and_other_files_have_none(void **state)
+SHOWN(a_blob_has_its_hash_as_attribute_and_other_files_have_none)
 {
-	struct shown *shown = *state;
 	char expected[256];
 	char path[128];
 	char hex[WFS_HASH_HEX_SIZE + 1];
@@ -249,36 +234,12 @@ static void a_blob_has_its_hash_as_attribute_and_other_files_have_none(void **st
 	assert_xattrs(shown, "journal/0.json", "");
 }
 
-static void attributes_stop_when_the_receiver_has_enough(void **state)
+SHOWN(attributes_stop_when_the_receiver_has_enough)
 {
-	struct shown *shown = *state;
 	struct xattrs xattrs = {.most = 1};
 
 	assert_int_equal(wfs_tree_xattrs(&shown->tree, ROOT_INO, add_xattr, &xattrs), 0);
 
 	assert_int_equal(xattrs.count, 1);
 	wfs_buffer_done(&xattrs.text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		SHOWN(a_cell_is_its_document),
-		SHOWN(a_file_is_read_from_any_offset),
-		SHOWN(the_readme_of_a_copy_is_known),
-		SHOWN(a_large_cell_is_read_from_its_file),
-		SHOWN(large_cells_are_read_one_after_the_other_under_one_view),
-		SHOWN(the_log_is_all_records),
-		SHOWN(the_head_of_the_journal_tells_where_it_stands),
-		SHOWN(directories_and_links_are_not_read),
-		SHOWN(files_and_directories_are_read_only_and_as_old_as_their_record),
-		SHOWN(a_deleted_cell_keeps_its_old_inode_and_has_no_new_one),
-		SHOWN(a_cell_has_its_hash_height_key_and_reducer_as_attributes),
-		SHOWN(a_cell_without_a_key_has_an_empty_key_attribute),
-		SHOWN(a_directory_has_where_it_stands_as_attributes),
-		SHOWN(a_blob_has_its_hash_as_attribute_and_other_files_have_none),
-		SHOWN(attributes_stop_when_the_receiver_has_enough),
-	};
-
-	return cmocka_run_group_tests_name("tree-read", tests, NULL, NULL);
 }

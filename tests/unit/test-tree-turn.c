@@ -16,7 +16,7 @@ static int turn_setup_shown(void **state)
 	return action_fixture_begin(((struct shown *)*state)->world);
 }
 
-#define SHOWN_TURN(test) cmocka_unit_test_setup_teardown(test, turn_setup_shown, teardown)
+#define SHOWN_TURN(name) TEST_WITH(name, struct shown *shown, turn_setup_shown, teardown)
 
 static struct turn_run begin(struct shown *shown)
 {
@@ -41,9 +41,8 @@ static const char *path_of(const struct turn_run *run, const char *file)
 	return path_at(run, WFS_HEIGHT_HEAD, file);
 }
 
-static void turns_are_listed_in_order_of_creation(void **state)
+SHOWN_TURN(turns_are_listed_in_order_of_creation)
 {
-	struct shown *shown = *state;
 	char expected[512];
 
 	assert_lists(shown, "turns", "");
@@ -62,9 +61,8 @@ static void turns_are_listed_in_order_of_creation(void **state)
 	assert_missing(shown, path_of(&second, "scrip"));
 }
 
-static void the_status_begins_with_a_word(void **state)
+SHOWN_TURN(the_status_begins_with_a_word)
 {
-	struct shown *shown = *state;
 	const struct turn_run run = begin(shown);
 
 	assert_contents(shown, path_of(&run, "status"), "running\nturn 1 of 3\n");
@@ -72,9 +70,8 @@ static void the_status_begins_with_a_word(void **state)
 	assert_contents(shown, path_of(&run, "status"), "no_tool_calls\nturn 1 of 3\n");
 }
 
-static void the_status_tells_of_an_error(void **state)
+SHOWN_TURN(the_status_tells_of_an_error)
 {
-	struct shown *shown = *state;
 	const struct turn_run run = begin(shown);
 
 	turn_answer_as(&run, 0, "error", "{'code':'internal_error','message':'down\\nhere'}");
@@ -103,9 +100,8 @@ static void approve(const struct turn_run *run, const char *call_id)
 	assert_done(run->fixture, "tester", action);
 }
 
-static void the_status_tells_of_calls_that_wait(void **state)
+SHOWN_TURN(the_status_tells_of_calls_that_wait)
 {
-	struct shown *shown = *state;
 	const struct turn_run run =
 		turn_begin(shown->world, TURN_STEP("3", "{'max_concurrency':3}", TURN_ASK));
 
@@ -134,9 +130,8 @@ static void the_status_tells_of_calls_that_wait(void **state)
 	"[{\"content\":\"s\",\"role\":\"system\"}," \
 	"{\"content\":\"go\",\"role\":\"user\"}"
 
-static void messages_are_those_of_the_version(void **state)
+SHOWN_TURN(messages_are_those_of_the_version)
 {
-	struct shown *shown = *state;
 	const struct turn_run run = begin(shown);
 
 	turn_says(&run, WANTS(WANTS_ONE("a", "look", "{ }")));
@@ -172,9 +167,8 @@ static void expect_events(const struct turn_run *run, struct wfs_buffer *lines)
 	}
 }
 
-static void events_are_lines(void **state)
+SHOWN_TURN(events_are_lines)
 {
-	struct shown *shown = *state;
 	const struct turn_run other = begin(shown);
 	const struct turn_run run = begin(shown);
 	WFS_AUTO_BUFFER struct wfs_buffer expected = {0};
@@ -188,9 +182,8 @@ static void events_are_lines(void **state)
 }
 
 /* In parts of every size, from every place. */
-static void events_are_read_in_parts(void **state)
+SHOWN_TURN(events_are_read_in_parts)
 {
-	struct shown *shown = *state;
 	const struct turn_run run = begin(shown);
 	WFS_AUTO_BUFFER struct wfs_buffer expected = {0};
 
@@ -211,9 +204,8 @@ static void events_are_read_in_parts(void **state)
 		}
 }
 
-static void events_of_a_height_are_those_before_it(void **state)
+SHOWN_TURN(events_of_a_height_are_those_before_it)
 {
-	struct shown *shown = *state;
 	const struct turn_run run = begin(shown);
 	const uint64_t begun = height_of(shown->world);
 
@@ -233,9 +225,8 @@ static void events_of_a_height_are_those_before_it(void **state)
 	assert_contents(shown, path_at(&run, begun - 3, "status"), "running\nturn 1 of 3\n");
 }
 
-static void the_transcript_can_be_read(void **state)
+SHOWN_TURN(the_transcript_can_be_read)
 {
-	struct shown *shown = *state;
 	const struct turn_run run = begin(shown);
 	char expected[1024];
 
@@ -259,9 +250,8 @@ static void the_transcript_can_be_read(void **state)
 		strstr(text, " ms. Tokens: 5 in, 2 out, 7 in all (not every answer told them).\n"));
 }
 
-static void the_result_is_that_of_the_run(void **state)
+SHOWN_TURN(the_result_is_that_of_the_run)
 {
-	struct shown *shown = *state;
 	const struct turn_run run = begin(shown);
 	WFS_AUTO_BUFFER struct wfs_buffer expected = {0};
 	WFS_AUTO_JSON json_t *result = NULL;
@@ -275,10 +265,9 @@ static void the_result_is_that_of_the_run(void **state)
 }
 
 /* Messages of 64 KiB, more of them than are shown. */
-static void a_long_history_is_shown_from_its_end(void **state)
+SHOWN_TURN(a_long_history_is_shown_from_its_end)
 {
 	enum { TURNS = WFS_TURN_FILE_MAX / WFS_TURN_OUTPUT_MAX + 10 };
-	struct shown *shown = *state;
 	const struct turn_run run = turn_begin(shown->world, TURN_STEP("100", "{}", TURN_ASK));
 	WFS_AUTO_FREE char *output = calloc(1, WFS_TURN_OUTPUT_MAX + 1);
 
@@ -309,9 +298,8 @@ static void a_long_history_is_shown_from_its_end(void **state)
 }
 
 /* The newest group is shown whatever its size. */
-static void a_message_that_is_too_long_alone_is_shown(void **state)
+SHOWN_TURN(a_message_that_is_too_long_alone_is_shown)
 {
-	struct shown *shown = *state;
 	const struct turn_run run = begin(shown);
 	WFS_AUTO_FREE char *content = calloc(1, WFS_TURN_FILE_MAX + 100);
 	WFS_AUTO_BUFFER struct wfs_buffer answer = {0};
@@ -331,9 +319,8 @@ static void a_message_that_is_too_long_alone_is_shown(void **state)
 }
 
 /* The height at which it got its version is gone. */
-static void a_turn_outlives_the_heights_that_made_it(void **state)
+SHOWN_TURN(a_turn_outlives_the_heights_that_made_it)
 {
-	struct shown *shown = *state;
 	const struct turn_run run = begin(shown);
 	struct wfs_gc gc = {0};
 
@@ -379,9 +366,8 @@ static void add_looker(struct shown *shown, const char *paths)
 	assert_done(shown->world, "tester", action);
 }
 
-static void a_scope_shows_turns_of_one_agent(void **state)
+SHOWN_TURN(a_scope_shows_turns_of_one_agent)
 {
-	struct shown *shown = *state;
 	const struct turn_run run = begin(shown);
 	char expected[256];
 
@@ -394,9 +380,8 @@ static void a_scope_shows_turns_of_one_agent(void **state)
 	wfs_session_free(other.session);
 }
 
-static void a_scope_may_show_the_status_alone(void **state)
+SHOWN_TURN(a_scope_may_show_the_status_alone)
 {
-	struct shown *shown = *state;
 	const struct turn_run run = begin(shown);
 
 	add_looker(shown, "'turns/*/status'");
@@ -409,11 +394,10 @@ static void a_scope_may_show_the_status_alone(void **state)
 	wfs_session_free(other.session);
 }
 
-static void who_may_not_see_a_turn_sees_nothing_of_it(void **state)
+SHOWN_TURN(who_may_not_see_a_turn_sees_nothing_of_it)
 {
 	static const char *const files[] = {
 		"status", "messages.json", "events.jsonl", "transcript.md", "result.json"};
-	struct shown *shown = *state;
 	const struct turn_run run = begin(shown);
 
 	turn_says(&run, SAYS("hi"));
@@ -431,9 +415,8 @@ static void who_may_not_see_a_turn_sees_nothing_of_it(void **state)
 	wfs_session_free(other.session);
 }
 
-static void numbers_that_are_no_file_of_a_turn_are_not_there(void **state)
+SHOWN_TURN(numbers_that_are_no_file_of_a_turn_are_not_there)
 {
-	struct shown *shown = *state;
 	const struct turn_run run = begin(shown);
 	struct wfs_node node;
 	struct wfs_attr attr;
@@ -451,9 +434,8 @@ static void numbers_that_are_no_file_of_a_turn_are_not_there(void **state)
 	assert_int_equal(wfs_tree_attr(&shown->tree, wfs_ino_encode(&node), &attr), -ENOENT);
 }
 
-static void a_turns_directory_has_its_path(void **state)
+SHOWN_TURN(a_turns_directory_has_its_path)
 {
-	struct shown *shown = *state;
 	const struct turn_run run = begin(shown);
 	WFS_AUTO_BUFFER struct wfs_buffer path = {0};
 	char expected[256];
@@ -463,30 +445,4 @@ static void a_turns_directory_has_its_path(void **state)
 
 	snprintf(expected, sizeof(expected), "turns/%s", run.id);
 	assert_string_equal(wfs_buffer_text(&path), expected);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		SHOWN_TURN(turns_are_listed_in_order_of_creation),
-		SHOWN_TURN(the_status_begins_with_a_word),
-		SHOWN_TURN(the_status_tells_of_an_error),
-		SHOWN_TURN(the_status_tells_of_calls_that_wait),
-		SHOWN_TURN(messages_are_those_of_the_version),
-		SHOWN_TURN(events_are_lines),
-		SHOWN_TURN(events_are_read_in_parts),
-		SHOWN_TURN(events_of_a_height_are_those_before_it),
-		SHOWN_TURN(the_transcript_can_be_read),
-		SHOWN_TURN(the_result_is_that_of_the_run),
-		SHOWN_TURN(a_long_history_is_shown_from_its_end),
-		SHOWN_TURN(a_message_that_is_too_long_alone_is_shown),
-		SHOWN_TURN(a_turn_outlives_the_heights_that_made_it),
-		SHOWN_TURN(a_scope_shows_turns_of_one_agent),
-		SHOWN_TURN(a_scope_may_show_the_status_alone),
-		SHOWN_TURN(who_may_not_see_a_turn_sees_nothing_of_it),
-		SHOWN_TURN(numbers_that_are_no_file_of_a_turn_are_not_there),
-		SHOWN_TURN(a_turns_directory_has_its_path),
-	};
-
-	return cmocka_run_group_tests_name("tree-turn", tests, NULL, NULL);
 }

@@ -4,10 +4,8 @@
 
 /* --- names --- */
 
-static void keys_have_percent_encoded_names(void **state)
+SHOWN(keys_have_percent_encoded_names)
 {
-	struct shown *shown = *state;
-
 	tell(shown->world, "{'key':'','op':'set'}");
 	tell(shown->world, "{'key':'_','op':'set'}");
 	tell(shown->world, "{'key':'.','op':'set'}");
@@ -18,10 +16,8 @@ static void keys_have_percent_encoded_names(void **state)
 	assert_lists(shown, "reducers/cell", "_ %5F %2E %2E. a%2Fb%25c .hidden ");
 }
 
-static void each_key_has_one_name(void **state)
+SHOWN(each_key_has_one_name)
 {
-	struct shown *shown = *state;
-
 	tell(shown->world, "{'key':'a/b','op':'set'}");
 	tell(shown->world, "{'key':'a','op':'set'}");
 
@@ -33,20 +29,16 @@ static void each_key_has_one_name(void **state)
 	assert_missing(shown, "reducers/cell/_");
 }
 
-static void a_reducer_without_keys_has_one_file(void **state)
+SHOWN(a_reducer_without_keys_has_one_file)
 {
-	struct shown *shown = *state;
-
 	assert_int_equal(send_event(shown->world, "test/Total@1", "{'op':'set','n':4}"), 0);
 
 	assert_lists(shown, "reducers/total", "_ ");
 	assert_contents(shown, "reducers/total/_", "{\"n\":4}\n");
 }
 
-static void heights_have_one_spelling(void **state)
+SHOWN(heights_have_one_spelling)
 {
-	struct shown *shown = *state;
-
 	attr_of(shown, "at/1");
 	attr_of(shown, "at/2");
 	assert_missing(shown, "at/0");
@@ -60,10 +52,8 @@ static void heights_have_one_spelling(void **state)
 	assert_missing(shown, "at/99999999999999999999999");
 }
 
-static void records_have_one_spelling(void **state)
+SHOWN(records_have_one_spelling)
 {
-	struct shown *shown = *state;
-
 	attr_of(shown, "journal/0.json");
 	assert_missing(shown, "journal/00.json");
 	assert_missing(shown, "journal/0");
@@ -73,9 +63,8 @@ static void records_have_one_spelling(void **state)
 	assert_missing(shown, "at/1/journal/1.json");
 }
 
-static void blobs_are_found_with_and_without_prefix(void **state)
+SHOWN(blobs_are_found_with_and_without_prefix)
 {
-	struct shown *shown = *state;
 	char path[128];
 	char hex[WFS_HASH_HEX_SIZE + 1];
 	struct wfs_hash hash;
@@ -94,9 +83,8 @@ static void blobs_are_found_with_and_without_prefix(void **state)
 	assert_missing(shown, path);
 }
 
-static void names_that_appear_later_are_not_to_be_remembered_as_missing(void **state)
+SHOWN(names_that_appear_later_are_not_to_be_remembered_as_missing)
 {
-	struct shown *shown = *state;
 	struct wfs_attr attr = {0};
 
 	assert_int_equal(
@@ -112,9 +100,8 @@ static void names_that_appear_later_are_not_to_be_remembered_as_missing(void **s
 	assert_false(attr.uncached);
 }
 
-static void look_ups_need_a_directory_and_a_name_that_fits(void **state)
+SHOWN(look_ups_need_a_directory_and_a_name_that_fits)
 {
-	struct shown *shown = *state;
 	char name[WFS_KEY_SIZE_MAX + 2];
 	struct wfs_attr attr;
 
@@ -132,10 +119,8 @@ static void look_ups_need_a_directory_and_a_name_that_fits(void **state)
 
 /* --- paths --- */
 
-static void paths_may_have_slashes_and_dots_between(void **state)
+SHOWN(paths_may_have_slashes_and_dots_between)
 {
-	struct shown *shown = *state;
-
 	assert_true(attr_of(shown, "").ino == ROOT_INO);
 	assert_true(attr_of(shown, "/").ino == ROOT_INO);
 	assert_true(attr_of(shown, "//./reducers///.//cell/").ino ==
@@ -143,11 +128,10 @@ static void paths_may_have_slashes_and_dots_between(void **state)
 	assert_missing(shown, "reducers/..");
 }
 
-static void a_directory_knows_its_path(void **state)
+SHOWN(a_directory_knows_its_path)
 {
 	static const char *const paths[] = {"", "reducers", "reducers/cell", "journal", "blob",
 		"at", "at/2", "at/2/reducers/cell"};
-	struct shown *shown = *state;
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(paths); i++) {
 		WFS_AUTO_BUFFER struct wfs_buffer path = {0};
@@ -162,9 +146,8 @@ static void a_directory_knows_its_path(void **state)
 	assert_int_equal(wfs_tree_path(&shown->tree, 0, &none), -ENOENT);
 }
 
-static void at_head_leads_to_the_newest_height(void **state)
+SHOWN(at_head_leads_to_the_newest_height)
 {
-	struct shown *shown = *state;
 	WFS_AUTO_BUFFER struct wfs_buffer target = {0};
 	struct wfs_attr link;
 
@@ -179,9 +162,8 @@ static void at_head_leads_to_the_newest_height(void **state)
 	assert_contents(shown, "at/head/reducers/cell/a", "{\"n\":0}\n");
 }
 
-static void ctl_is_a_link_a_directory_or_nothing(void **state)
+SHOWN(ctl_is_a_link_a_directory_or_nothing)
 {
-	struct shown *shown = *state;
 	WFS_AUTO_BUFFER struct wfs_buffer target = {0};
 	struct wfs_attr attr = attr_of(shown, "ctl");
 
@@ -198,9 +180,8 @@ static void ctl_is_a_link_a_directory_or_nothing(void **state)
 	assert_int_equal(wfs_tree_link(&shown->tree, ROOT_INO, &target), -EINVAL);
 }
 
-static void a_path_can_be_resolved_at_a_height(void **state)
+SHOWN(a_path_can_be_resolved_at_a_height)
 {
-	struct shown *shown = *state;
 	struct wfs_attr attr;
 
 	tell(shown->world, "{'key':'a','op':'set'}");
@@ -211,10 +192,8 @@ static void a_path_can_be_resolved_at_a_height(void **state)
 	assert_int_equal(wfs_tree_resolve(&shown->tree, 4, "", &attr, NULL), -ENOENT);
 }
 
-static void the_same_version_is_the_same_inode_everywhere(void **state)
+SHOWN(the_same_version_is_the_same_inode_everywhere)
 {
-	struct shown *shown = *state;
-
 	tell(shown->world, "{'key':'a','op':'set','n':1}");
 	tell(shown->world, "{'key':'b','op':'set','n':1}");
 	uint64_t before = attr_of(shown, "reducers/cell/a").ino;
@@ -229,9 +208,8 @@ static void the_same_version_is_the_same_inode_everywhere(void **state)
 		attr_of(shown, "journal/0.json").ino == attr_of(shown, "at/1/journal/0.json").ino);
 }
 
-static void directories_keep_their_inode(void **state)
+SHOWN(directories_keep_their_inode)
 {
-	struct shown *shown = *state;
 	uint64_t before = attr_of(shown, "reducers/cell").ino;
 
 	tell(shown->world, "{'key':'a','op':'set'}");
@@ -240,27 +218,4 @@ static void directories_keep_their_inode(void **state)
 	assert_true(attr_of(shown, "at/2/reducers/cell").ino != before);
 	assert_true(wfs_tree_directory_ino(WFS_DIRECTORY_ROOT, 0) == ROOT_INO);
 	assert_true(wfs_tree_directory_ino(WFS_DIRECTORY_REDUCER, 1) == before);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		SHOWN(keys_have_percent_encoded_names),
-		SHOWN(each_key_has_one_name),
-		SHOWN(a_reducer_without_keys_has_one_file),
-		SHOWN(heights_have_one_spelling),
-		SHOWN(records_have_one_spelling),
-		SHOWN(blobs_are_found_with_and_without_prefix),
-		SHOWN(names_that_appear_later_are_not_to_be_remembered_as_missing),
-		SHOWN(look_ups_need_a_directory_and_a_name_that_fits),
-		SHOWN(paths_may_have_slashes_and_dots_between),
-		SHOWN(a_directory_knows_its_path),
-		SHOWN(at_head_leads_to_the_newest_height),
-		SHOWN(ctl_is_a_link_a_directory_or_nothing),
-		SHOWN(a_path_can_be_resolved_at_a_height),
-		SHOWN(the_same_version_is_the_same_inode_everywhere),
-		SHOWN(directories_keep_their_inode),
-	};
-
-	return cmocka_run_group_tests_name("tree", tests, NULL, NULL);
 }

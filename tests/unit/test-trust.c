@@ -23,13 +23,14 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void a_store_is_known_by_what_it_was_closed_with(void **state)
+#define PLACED(name) TEST_WITH(name, void *state, setup, teardown)
+
+PLACED(a_store_is_known_by_what_it_was_closed_with)
 {
 	const struct wfs_store_mark mark = {.txn = 7, .head = {{1, 2, 3}}};
 	const struct wfs_store_mark later = {.txn = 8, .head = {{1, 2, 3}}};
 	const struct wfs_store_mark other = {.txn = 7, .head = {{1, 2, 4}}};
 
-	(void)state;
 	assert_false(wfs_trust_has_written(directory, "1", &mark));
 
 	wfs_trust_closed(directory, "1", &mark);
@@ -40,12 +41,11 @@ static void a_store_is_known_by_what_it_was_closed_with(void **state)
 	assert_false(wfs_trust_has_written(directory, "1", &other));
 }
 
-static void a_store_of_another_user_may_have_been_written_to(void **state)
+PLACED(a_store_of_another_user_may_have_been_written_to)
 {
 	const struct wfs_store_mark mark = {.txn = 7, .head = {{1, 2, 3}}};
 	char path[128];
 
-	(void)state;
 	if (geteuid() != 0)
 		skip();
 	snprintf(path, sizeof(path), "%s/data.mdb", directory);
@@ -56,11 +56,10 @@ static void a_store_of_another_user_may_have_been_written_to(void **state)
 	assert_false(wfs_trust_has_written(directory, "1", &mark));
 }
 
-static void another_world_forgets_what_was_agreed_to(void **state)
+PLACED(another_world_forgets_what_was_agreed_to)
 {
 	const struct wfs_hash host = {{1}};
 
-	(void)state;
 	assert_int_equal(wfs_trust_give(directory, "1", &host, NULL), 0);
 
 	assert_int_equal(wfs_trust_forget_other(directory, "1", NULL), 0);
@@ -70,12 +69,11 @@ static void another_world_forgets_what_was_agreed_to(void **state)
 	assert_int_equal(wfs_trust_check(directory, &host, NULL), -EACCES);
 }
 
-static void a_key_goes_in_the_clear_only_to_a_port_that_is_named(void **state)
+PLACED(a_key_goes_in_the_clear_only_to_a_port_that_is_named)
 {
 	char path[128];
 	struct wfs_error error = {.code = WFS_OK};
 
-	(void)state;
 	/* The only thread. NOLINTNEXTLINE(concurrency-mt-unsafe) */
 	assert_int_equal(setenv("XDG_CONFIG_HOME", directory, 1), 0);
 	snprintf(path, sizeof(path), "%s/worldfs", directory);
@@ -90,18 +88,4 @@ static void a_key_goes_in_the_clear_only_to_a_port_that_is_named(void **state)
 	assert_int_equal(wfs_trust_key("KEY", "b.example", "8000", false, &error), 0);
 	assert_int_equal(wfs_trust_key("KEY", "b.example", "443", false, &error), -EACCES);
 	assert_int_equal(wfs_trust_key("OTHER", "a.example", "443", false, &error), -EACCES);
-}
-
-#define PLACED(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		PLACED(a_store_is_known_by_what_it_was_closed_with),
-		PLACED(a_store_of_another_user_may_have_been_written_to),
-		PLACED(another_world_forgets_what_was_agreed_to),
-		PLACED(a_key_goes_in_the_clear_only_to_a_port_that_is_named),
-	};
-
-	return cmocka_run_group_tests_name("trust", tests, NULL, NULL);
 }

@@ -46,9 +46,9 @@ static void assert_records(const struct turn_run *run, uint64_t height, const ch
 #define STEP_RECORDS "action KernelStart ModelRequest intent "
 #define ANSWER_RECORDS "receipt ModelResponse TurnComplete KernelEnd "
 
-static void a_run_has_what_folded_it_and_what_that_gave(void **state)
+WITH_ACTORS(a_run_has_what_folded_it_and_what_that_gave)
 {
-	struct turn_run run = turn_begin(*state, TURN_STEP("3", "{}", TURN_ASK));
+	struct turn_run run = turn_begin(fixture, TURN_STEP("3", "{}", TURN_ASK));
 
 	assert_records(&run, WFS_HEIGHT_HEAD, STEP_RECORDS);
 	turn_says(&run, WANTS(WANTS_ONE("a", "noop", "{}")));
@@ -60,23 +60,23 @@ static void a_run_has_what_folded_it_and_what_that_gave(void **state)
 			     "action ToolResult TurnComplete ModelRequest intent " ANSWER_RECORDS);
 }
 
-static void what_people_say_to_a_run_is_of_it(void **state)
+WITH_ACTORS(what_people_say_to_a_run_is_of_it)
 {
-	struct turn_run run = turn_begin(*state, TURN_STEP("3", "{}", TURN_ASK));
+	struct turn_run run = turn_begin(fixture, TURN_STEP("3", "{}", TURN_ASK));
 	char action[512];
 
 	turn_says(&run, WANTS(WANTS_ONE("a", "noop", "{}")));
 	WFS_AUTO_FREE char *intent = turn_waits_for(&run, 0);
 	snprintf(action, sizeof(action), "{'action_type':'ask','intent_id':'%s','policy':'p'}",
 		intent);
-	assert_done(*state, "alice", action);
+	assert_done(fixture, "alice", action);
 	snprintf(action, sizeof(action),
 		"{'action_type':'approve','turn_id':'%s','call_id':'a','decision':'allow'}",
 		run.id);
-	assert_done(*state, "tester", action);
+	assert_done(fixture, "tester", action);
 	snprintf(action, sizeof(action), "{'action_type':'cancel','turn_id':'%s'}", run.id);
-	assert_done(*state, "tester", action);
-	assert_fails(*state, "tester", action, WFS_E_CONFLICT, "has ended already");
+	assert_done(fixture, "tester", action);
+	assert_fails(fixture, "tester", action, WFS_E_CONFLICT, "has ended already");
 
 	/* What was refused is not. */
 	assert_records(&run, WFS_HEIGHT_HEAD,
@@ -84,26 +84,26 @@ static void what_people_say_to_a_run_is_of_it(void **state)
 			     "action receipt KernelEnd ");
 }
 
-static void records_of_others_are_not_of_it(void **state)
+WITH_ACTORS(records_of_others_are_not_of_it)
 {
-	struct turn_run run = turn_begin(*state, TURN_STEP("3", "{}", TURN_ASK));
-	struct turn_run other = turn_begin(*state, TURN_STEP("3", "{}", TURN_ASK));
+	struct turn_run run = turn_begin(fixture, TURN_STEP("3", "{}", TURN_ASK));
+	struct turn_run other = turn_begin(fixture, TURN_STEP("3", "{}", TURN_ASK));
 
-	assert_done(*state, "alice", "{'action_type':'noop'}");
-	tell(*state, "{'key':'a','op':'set','n':1}");
+	assert_done(fixture, "alice", "{'action_type':'noop'}");
+	tell(fixture, "{'key':'a','op':'set','n':1}");
 	turn_says(&other, SAYS("hi"));
 	turn_says(&run, SAYS("hi"));
 
 	assert_records(&run, WFS_HEIGHT_HEAD, STEP_RECORDS ANSWER_RECORDS);
 	assert_records(&other, WFS_HEIGHT_HEAD, STEP_RECORDS ANSWER_RECORDS);
-	const struct turn_run nobody = {.fixture = *state, .id = "alice.9999"};
+	const struct turn_run nobody = {.fixture = fixture, .id = "alice.9999"};
 	assert_records(&nobody, WFS_HEIGHT_HEAD, "");
 }
 
-static void a_height_has_the_records_below_it(void **state)
+WITH_ACTORS(a_height_has_the_records_below_it)
 {
-	struct turn_run run = turn_begin(*state, TURN_STEP("3", "{}", TURN_ASK));
-	const uint64_t begun = height_of(*state);
+	struct turn_run run = turn_begin(fixture, TURN_STEP("3", "{}", TURN_ASK));
+	const uint64_t begun = height_of(fixture);
 
 	turn_says(&run, SAYS("hi"));
 
@@ -114,10 +114,10 @@ static void a_height_has_the_records_below_it(void **state)
 	assert_records(&run, begun + 1, STEP_RECORDS "receipt ");
 }
 
-static void records_are_walked_from_one_or_backwards(void **state)
+WITH_ACTORS(records_are_walked_from_one_or_backwards)
 {
-	struct turn_run run = turn_begin(*state, TURN_STEP("3", "{}", TURN_ASK));
-	const uint64_t begun = height_of(*state);
+	struct turn_run run = turn_begin(fixture, TURN_STEP("3", "{}", TURN_ASK));
+	const uint64_t begun = height_of(fixture);
 	WFS_AUTO_BUFFER struct wfs_buffer later = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer backwards = {0};
 
@@ -129,9 +129,9 @@ static void records_are_walked_from_one_or_backwards(void **state)
 	assert_string_equal(wfs_buffer_text(&backwards), "intent ModelRequest KernelStart action ");
 }
 
-static void sizes_are_those_of_the_lines_of_events(void **state)
+WITH_ACTORS(sizes_are_those_of_the_lines_of_events)
 {
-	struct turn_run run = turn_begin(*state, TURN_STEP("3", "{}", TURN_ASK));
+	struct turn_run run = turn_begin(fixture, TURN_STEP("3", "{}", TURN_ASK));
 	WFS_AUTO_BUFFER struct wfs_buffer kinds = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer lines = {0};
 	json_t *event;
@@ -150,9 +150,8 @@ static void sizes_are_those_of_the_lines_of_events(void **state)
 	assert_int_equal(wfs_turn_event_size(NULL, 1000), 0);
 }
 
-static void a_world_that_is_restored_has_them(void **state)
+WITH_ACTORS(a_world_that_is_restored_has_them)
 {
-	struct world_fixture *fixture = *state;
 	struct turn_run run = turn_begin(fixture, TURN_STEP("3", "{}", TURN_ASK));
 
 	turn_says(&run, SAYS("hi"));
@@ -189,54 +188,53 @@ static void assert_file_refused(const struct turn_run *run, const char *name, co
 	assert_refused(run->fixture, line);
 }
 
-static void a_copy_with_other_events_is_refused(void **state)
+WITH_ACTORS_DAMAGED(a_copy_with_other_events_is_refused)
 {
-	const struct turn_run run = copy_of_a_run(*state);
+	const struct turn_run run = copy_of_a_run(fixture);
 
-	put_copy(*state, copied(&run, "events.jsonl"), wfs_bytes_text("{}\n"));
+	put_copy(fixture, copied(&run, "events.jsonl"), wfs_bytes_text("{}\n"));
 
 	assert_file_refused(&run, "events.jsonl", "is not what the records of the run say");
 }
 
-static void a_copy_with_no_bytes_of_events_is_refused(void **state)
+WITH_ACTORS_DAMAGED(a_copy_with_no_bytes_of_events_is_refused)
 {
-	const struct turn_run run = copy_of_a_run(*state);
+	const struct turn_run run = copy_of_a_run(fixture);
 
-	put_copy(*state, copied(&run, "events.jsonl"), WFS_BYTES("", 0));
+	put_copy(fixture, copied(&run, "events.jsonl"), WFS_BYTES("", 0));
 
 	assert_file_refused(&run, "events.jsonl", "is not what the records of the run say");
 }
 
-static void a_copy_without_the_events_is_refused(void **state)
+WITH_ACTORS_DAMAGED(a_copy_without_the_events_is_refused)
 {
-	const struct turn_run run = copy_of_a_run(*state);
+	const struct turn_run run = copy_of_a_run(fixture);
 
-	remove_copy(*state, copied(&run, "events.jsonl"));
+	remove_copy(fixture, copied(&run, "events.jsonl"));
 
 	assert_file_refused(&run, "events.jsonl", "");
 }
 
-static void a_copy_with_another_transcript_is_refused(void **state)
+WITH_ACTORS_DAMAGED(a_copy_with_another_transcript_is_refused)
 {
-	const struct turn_run run = copy_of_a_run(*state);
+	const struct turn_run run = copy_of_a_run(fixture);
 
-	put_copy(*state, copied(&run, "transcript.md"), wfs_bytes_text("# nothing\n"));
+	put_copy(fixture, copied(&run, "transcript.md"), wfs_bytes_text("# nothing\n"));
 
 	assert_file_refused(&run, "transcript.md", "");
 }
 
-static void a_copy_with_one_more_file_of_a_run_is_refused(void **state)
+WITH_ACTORS_DAMAGED(a_copy_with_one_more_file_of_a_run_is_refused)
 {
-	const struct turn_run run = copy_of_a_run(*state);
+	const struct turn_run run = copy_of_a_run(fixture);
 
-	put_copy(*state, copied(&run, "more"), wfs_bytes_text("x"));
+	put_copy(fixture, copied(&run, "more"), wfs_bytes_text("x"));
 
 	assert_file_refused(&run, "more", "is no file of a tree");
 }
 
-static void a_backup_has_them(void **state)
+WITH_ACTORS(a_backup_has_them)
 {
-	struct world_fixture *fixture = *state;
 	const struct wfs_backup_options options = {.progress = NULL};
 	struct turn_run run = turn_begin(fixture, TURN_STEP("3", "{}", TURN_ASK));
 	struct wfs_backup_figures figures;
@@ -254,9 +252,8 @@ static void a_backup_has_them(void **state)
 	assert_sound(fixture);
 }
 
-static void dropping_heights_leaves_them(void **state)
+WITH_ACTORS_DAMAGED(dropping_heights_leaves_them)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
 	struct turn_run run = turn_begin(fixture, TURN_STEP("3", "{}", TURN_ASK));
 	struct wfs_gc gc = {0};
@@ -272,9 +269,8 @@ static void dropping_heights_leaves_them(void **state)
 }
 
 /* The receipt is the last record of the copy; what it gave is not in it. */
-static void a_copy_from_inside_of_a_request_has_them(void **state)
+WITH_ACTORS(a_copy_from_inside_of_a_request_has_them)
 {
-	struct world_fixture *fixture = *state;
 	struct turn_run run = turn_begin(fixture, TURN_STEP("3", "{}", TURN_ASK));
 	const uint64_t begun = height_of(fixture);
 
@@ -287,9 +283,8 @@ static void a_copy_from_inside_of_a_request_has_them(void **state)
 }
 
 /* Of a run that came with its cells. */
-static void behind_a_baseline_records_are_of_it(void **state)
+WITH_ACTORS_DAMAGED(behind_a_baseline_records_are_of_it)
 {
-	struct world_fixture *fixture = *state;
 	struct turn_run run = turn_begin(fixture, TURN_STEP("3", "{}", TURN_ASK));
 
 	copy_state(fixture);
@@ -334,16 +329,16 @@ static void remove_item(struct wfs_txn *txn, void *context)
 	assert_int_equal(wfs_index_remove(txn, &damage->set, damage->seq), 0);
 }
 
-static void a_record_that_the_index_lacks_is_found(void **state)
+WITH_ACTORS_DAMAGED(a_record_that_the_index_lacks_is_found)
 {
 	char line[128];
-	struct damage damage = damage_of(*state);
+	struct damage damage = damage_of(fixture);
 
-	tamper_rows(*state, remove_item, &damage);
+	tamper_rows(fixture, remove_item, &damage);
 
 	snprintf(line, sizeof(line), "record %llu: is missing among the records of its run",
 		(unsigned long long)damage.seq);
-	assert_finds(*state, line);
+	assert_finds(fixture, line);
 }
 
 static void add_item(struct wfs_txn *txn, void *context)
@@ -353,13 +348,13 @@ static void add_item(struct wfs_txn *txn, void *context)
 	assert_int_equal(wfs_index_add(txn, &damage->set, 0, 0), 0);
 }
 
-static void a_record_of_no_run_is_found(void **state)
+WITH_ACTORS_DAMAGED(a_record_of_no_run_is_found)
 {
-	struct damage damage = damage_of(*state);
+	struct damage damage = damage_of(fixture);
 
-	tamper_rows(*state, add_item, &damage);
+	tamper_rows(fixture, add_item, &damage);
 
-	assert_finds(*state, "there are more records of runs than belong");
+	assert_finds(fixture, "there are more records of runs than belong");
 }
 
 static void change_size(struct wfs_txn *txn, void *context)
@@ -370,40 +365,11 @@ static void change_size(struct wfs_txn *txn, void *context)
 	assert_int_equal(wfs_index_add(txn, &damage->set, damage->seq, 7), 0);
 }
 
-static void another_size_of_an_event_is_found(void **state)
+WITH_ACTORS_DAMAGED(another_size_of_an_event_is_found)
 {
-	struct damage damage = damage_of(*state);
+	struct damage damage = damage_of(fixture);
 
-	tamper_rows(*state, change_size, &damage);
+	tamper_rows(fixture, change_size, &damage);
 
-	assert_finds(*state, "has another size among the events of its run");
-}
-
-int main(void)
-{
-#define DAMAGED(name) \
-	cmocka_unit_test_setup_teardown(name, action_fixture_setup, world_fixture_teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(a_run_has_what_folded_it_and_what_that_gave),
-		TEST(what_people_say_to_a_run_is_of_it),
-		TEST(records_of_others_are_not_of_it),
-		TEST(a_height_has_the_records_below_it),
-		TEST(records_are_walked_from_one_or_backwards),
-		TEST(sizes_are_those_of_the_lines_of_events),
-		TEST(a_world_that_is_restored_has_them),
-		TEST(a_backup_has_them),
-		DAMAGED(dropping_heights_leaves_them),
-		TEST(a_copy_from_inside_of_a_request_has_them),
-		DAMAGED(a_copy_with_other_events_is_refused),
-		DAMAGED(a_copy_with_no_bytes_of_events_is_refused),
-		DAMAGED(a_copy_without_the_events_is_refused),
-		DAMAGED(a_copy_with_another_transcript_is_refused),
-		DAMAGED(a_copy_with_one_more_file_of_a_run_is_refused),
-		DAMAGED(behind_a_baseline_records_are_of_it),
-		DAMAGED(a_record_that_the_index_lacks_is_found),
-		DAMAGED(a_record_of_no_run_is_found),
-		DAMAGED(another_size_of_an_event_is_found),
-	};
-
-	return cmocka_run_group_tests_name("turn-index", tests, NULL, NULL);
+	assert_finds(fixture, "has another size among the events of its run");
 }

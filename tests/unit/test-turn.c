@@ -6,9 +6,9 @@
 #define TOOL_TURN "ModelRequest ModelResponse ToolCall ToolResult TurnComplete"
 
 /* 1, 16, 18: a model that answers at once. */
-static void an_answer_without_calls_ends_the_run(void **state)
+WITH_ACTORS(an_answer_without_calls_ends_the_run)
 {
-	struct turn_run run = turn_begin(*state, TURN_STEP("3", "{}", TURN_ASK));
+	struct turn_run run = turn_begin(fixture, TURN_STEP("3", "{}", TURN_ASK));
 
 	turn_says(&run, SAYS("hi"));
 
@@ -26,9 +26,9 @@ static void an_answer_without_calls_ends_the_run(void **state)
 }
 
 /* 2, 17, 65: a call, then an answer. */
-static void a_call_is_made_and_told_to_the_model(void **state)
+WITH_ACTORS(a_call_is_made_and_told_to_the_model)
 {
-	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+	struct turn_run run = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
 
 	turn_says(&run, WANTS(WANTS_ONE("call_x", "look", "{}")));
 	turn_gives(&run, 0, "a file");
@@ -47,9 +47,9 @@ static void a_call_is_made_and_told_to_the_model(void **state)
 }
 
 /* 3, 6: the last turn that it may have made calls. */
-static void a_run_has_its_turns_and_no_more(void **state)
+WITH_ACTORS(a_run_has_its_turns_and_no_more)
 {
-	struct turn_run run = turn_begin(*state, TURN_STEP("2", "{}", TURN_ASK));
+	struct turn_run run = turn_begin(fixture, TURN_STEP("2", "{}", TURN_ASK));
 
 	for (int i = 0; i < 2; i++) {
 		turn_says(&run, WANTS(WANTS_ONE("c", "look", "{}")));
@@ -62,9 +62,9 @@ static void a_run_has_its_turns_and_no_more(void **state)
 }
 
 /* 4. */
-static void no_turns_are_no_requests(void **state)
+WITH_ACTORS(no_turns_are_no_requests)
 {
-	struct turn_run run = turn_begin(*state, TURN_STEP("0", "{}", TURN_ASK));
+	struct turn_run run = turn_begin(fixture, TURN_STEP("0", "{}", TURN_ASK));
 
 	assert_ended(&run, "max_turns");
 	assert_events(&run, "KernelStart KernelEnd");
@@ -72,9 +72,9 @@ static void no_turns_are_no_requests(void **state)
 }
 
 /* 7: text beside calls is kept. */
-static void text_beside_calls_is_kept(void **state)
+WITH_ACTORS(text_beside_calls_is_kept)
 {
-	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+	struct turn_run run = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
 
 	turn_says(&run,
 		"{'content':'I look','duration_ms':1,'finish_reason':'tool_calls',"
@@ -85,9 +85,9 @@ static void text_beside_calls_is_kept(void **state)
 }
 
 /* The event has the answer as it came, the history both. */
-static void an_answer_with_calls_in_its_text_is_kept_as_it_came(void **state)
+WITH_ACTORS(an_answer_with_calls_in_its_text_is_kept_as_it_came)
 {
-	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+	struct turn_run run = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
 
 	turn_says(&run,
 		"{'content':'Look: ','duration_ms':7,'finish_reason':'stop','native_calls_count':0,"
@@ -102,9 +102,9 @@ static void an_answer_with_calls_in_its_text_is_kept_as_it_came(void **state)
 }
 
 /* 8: arguments that were cut. The calls before the last are whole. */
-static void the_last_call_of_a_cut_answer_is_not_made(void **state)
+WITH_ACTORS(the_last_call_of_a_cut_answer_is_not_made)
 {
-	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+	struct turn_run run = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
 
 	turn_says(&run,
 		"{'content':null,'duration_ms':1,'finish_reason':'length','tool_calls':[" WANTS_ONE(
@@ -121,10 +121,10 @@ static void the_last_call_of_a_cut_answer_is_not_made(void **state)
 }
 
 /* 9, and what a filter has stopped. */
-static void why_an_answer_ended_is_why_the_run_ended(void **state)
+WITH_ACTORS(why_an_answer_ended_is_why_the_run_ended)
 {
-	struct turn_run cut = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
-	struct turn_run filtered = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+	struct turn_run cut = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
+	struct turn_run filtered = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
 
 	turn_says(&cut,
 		"{'content':'and th','duration_ms':1,'finish_reason':'length',"
@@ -140,10 +140,10 @@ static void why_an_answer_ended_is_why_the_run_ended(void **state)
 #define USED "'usage':{'completion_tokens':5,'prompt_tokens':10,'total_tokens':15}}"
 
 /* 11, 12: usage is summed; a turn without any is noted. */
-static void usage_is_summed(void **state)
+WITH_ACTORS(usage_is_summed)
 {
-	struct turn_run whole = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
-	struct turn_run part = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+	struct turn_run whole = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
+	struct turn_run part = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
 
 	turn_says(&whole,
 		"{'content':null,'duration_ms':1,'finish_reason':'stop','tool_calls':[" WANTS_ONE(
@@ -162,14 +162,14 @@ static void usage_is_summed(void **state)
 	assert_turn(&part, "sys.turn", "",
 		"{'usage':{'completion_tokens':5,'prompt_tokens':10,'total_tokens':15},"
 		"'usage_incomplete':true}");
-	assert_state(*state, "sys.resource", "alice",
+	assert_state(fixture, "sys.resource", "alice",
 		"{\"disk\":{\"quota\":1000,\"used\":0},\"llm_tokens\":{\"used\":45}}");
 }
 
 /* 13: the tool that ends it, beside others. */
-static void submit_result_ends_the_run(void **state)
+WITH_ACTORS(submit_result_ends_the_run)
 {
-	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+	struct turn_run run = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
 
 	turn_says(&run,
 		WANTS(WANTS_ONE("a", "submit_result", "{\\\"result\\\":[1]}") "," WANTS_ONE(
@@ -181,14 +181,14 @@ static void submit_result_ends_the_run(void **state)
 }
 
 /* The answer to a query is whole, one about an artifact too, which has a member `result`. */
-static void a_query_gives_all_of_its_answer(void **state)
+WITH_ACTORS(a_query_gives_all_of_its_answer)
 {
-	struct turn_run run = turn_begin(*state,
+	struct turn_run run = turn_begin(fixture,
 		"{'action_type':'step','agent':'alice','max_turns':5,'messages':" TURN_ASK
 		",'setup':{'model':'m','offered':['query_kernel'],'settings':{},'tools':"
 		"[{'kind':'action','name':'query_kernel'}]}}");
 
-	assert_done(*state, "alice", WRITE("'artifact_id':'x','content':'c'"));
+	assert_done(fixture, "alice", WRITE("'artifact_id':'x','content':'c'"));
 	turn_says(&run, WANTS(WANTS_ONE("c", "query_kernel", "{}")));
 	assert_int_equal(turn_acts(&run, 0,
 				 ACTION("query_kernel",
@@ -205,9 +205,9 @@ static void a_query_gives_all_of_its_answer(void **state)
 	assert_string_equal(wfs_json_text(json_object_get(told, "result"), "id"), "x");
 }
 
-static void submit_result_without_one_is_an_error_that_the_model_is_told(void **state)
+WITH_ACTORS(submit_result_without_one_is_an_error_that_the_model_is_told)
 {
-	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+	struct turn_run run = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
 
 	turn_says(&run, WANTS(WANTS_ONE("a", "submit_result", "{}")));
 
@@ -216,10 +216,10 @@ static void submit_result_without_one_is_an_error_that_the_model_is_told(void **
 }
 
 /* 15: runs at the same time. */
-static void runs_do_not_mix(void **state)
+WITH_ACTORS(runs_do_not_mix)
 {
-	struct turn_run a = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
-	struct turn_run b = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+	struct turn_run a = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
+	struct turn_run b = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
 
 	turn_says(&b, WANTS(WANTS_ONE("c", "look", "{}")));
 	turn_says(&a, SAYS("from a"));
@@ -233,9 +233,9 @@ static void runs_do_not_mix(void **state)
 }
 
 /* 19, 33: a name that is no tool's. */
-static void an_unknown_tool_is_told_to_the_model(void **state)
+WITH_ACTORS(an_unknown_tool_is_told_to_the_model)
 {
-	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+	struct turn_run run = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
 
 	turn_says(&run, WANTS(WANTS_ONE("a", "zzz", "{}") "," WANTS_ONE("b", "look", "{}")));
 	turn_gives(&run, 0, "x");
@@ -250,13 +250,13 @@ static void an_unknown_tool_is_told_to_the_model(void **state)
 }
 
 /* 21, 34, 51: registered, and not offered. */
-static void a_tool_that_is_not_offered_is_not_run(void **state)
+WITH_ACTORS(a_tool_that_is_not_offered_is_not_run)
 {
-	struct turn_run run = turn_begin(*state,
+	struct turn_run run = turn_begin(fixture,
 		"{'action_type':'step','agent':'alice','max_turns':5,'messages':" TURN_ASK
 		",'setup':{'model':'m','offered':['look'],'settings':{},'tools':" TURN_TOOLS "}}");
 	struct turn_run none =
-		turn_begin(*state, TURN_STEP("5", "{'tool_choice':'none'}", TURN_ASK));
+		turn_begin(fixture, TURN_STEP("5", "{'tool_choice':'none'}", TURN_ASK));
 
 	turn_says(&run, WANTS(WANTS_ONE("a", "noop", "{}")));
 	turn_says(&none, WANTS(WANTS_ONE("a", "noop", "{}")));
@@ -270,9 +270,9 @@ static void a_tool_that_is_not_offered_is_not_run(void **state)
 }
 
 /* 20, 35: a tool that fails. */
-static void a_tool_that_fails_is_told_and_counted(void **state)
+WITH_ACTORS(a_tool_that_fails_is_told_and_counted)
 {
-	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+	struct turn_run run = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
 
 	turn_says(&run, WANTS(WANTS_ONE("a", "look", "{}") "," WANTS_ONE("b", "look", "{}")));
 	turn_answer_as(&run, 0, "error", "{'code':'not_found','message':'no such file'}");
@@ -285,9 +285,8 @@ static void a_tool_that_fails_is_told_and_counted(void **state)
 }
 
 /* A tool that is an action: what it did and that it was called are one record. */
-static void an_action_answers_its_call(void **state)
+WITH_ACTORS(an_action_answers_its_call)
 {
-	struct world_fixture *fixture = *state;
 	struct turn_run run = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
 
 	turn_says(&run, WANTS(WANTS_ONE("a", "write_artifact", "{\\\"artifact_id\\\":\\\"x\\\"}")));
@@ -304,9 +303,9 @@ static void an_action_answers_its_call(void **state)
 	assert_int_equal(result.record.cause, height - 5);
 }
 
-static void an_action_that_is_refused_is_told_to_the_model(void **state)
+WITH_ACTORS(an_action_that_is_refused_is_told_to_the_model)
 {
-	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+	struct turn_run run = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
 
 	turn_says(&run,
 		WANTS(WANTS_ONE("a", "write_artifact", "{}") "," WANTS_ONE(
@@ -321,19 +320,19 @@ static void an_action_that_is_refused_is_told_to_the_model(void **state)
 	assert_turn(&run, "sys.turn", "", "{'turn':2}");
 }
 
-static void an_intent_is_answered_once(void **state)
+WITH_ACTORS(an_intent_is_answered_once)
 {
-	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+	struct turn_run run = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
 	WFS_AUTO_FREE char *intent = turn_waits_for(&run, 0);
 	const char *const unknown =
 		"sha256:0123456789012345678901234567890123456789012345678901234567890123";
 
 	turn_says(&run, SAYS("hi"));
-	const uint64_t height = height_of(*state);
+	const uint64_t height = height_of(fixture);
 
 	assert_int_equal(turn_send_receipt(&run, intent, "ok", SAYS("again")), -ESTALE);
 	assert_int_equal(turn_send_receipt(&run, unknown, "ok", SAYS("again")), -ENOENT);
-	assert_int_equal(height_of(*state), height);
+	assert_int_equal(height_of(fixture), height);
 }
 
 /* A character of two bytes. */
@@ -344,9 +343,9 @@ static void put_e_acute(char *at)
 }
 
 /* 23: half a character is never shown. */
-static void a_preview_ends_at_a_character(void **state)
+WITH_ACTORS(a_preview_ends_at_a_character)
 {
-	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+	struct turn_run run = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
 	char output[601] = "";
 	char expected[201] = "";
 
@@ -361,9 +360,9 @@ static void a_preview_ends_at_a_character(void **state)
 }
 
 /* 40: ten megabytes. */
-static void a_long_output_is_cut_at_a_character(void **state)
+WITH_ACTORS(a_long_output_is_cut_at_a_character)
 {
-	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+	struct turn_run run = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
 	const size_t size = 10 << 20;
 	WFS_AUTO_FREE char *output = malloc(size + 2);
 
@@ -383,9 +382,9 @@ static void a_long_output_is_cut_at_a_character(void **state)
 }
 
 /* 39: nothing is "". */
-static void an_output_may_be_empty(void **state)
+WITH_ACTORS(an_output_may_be_empty)
 {
-	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+	struct turn_run run = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
 
 	turn_says(&run, WANTS(WANTS_ONE("a", "look", "{}")));
 	turn_gives(&run, 0, "");
@@ -395,9 +394,9 @@ static void an_output_may_be_empty(void **state)
 }
 
 /* 41, 69: ids. */
-static void each_call_has_an_id_of_its_own(void **state)
+WITH_ACTORS(each_call_has_an_id_of_its_own)
 {
-	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+	struct turn_run run = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
 
 	turn_says(&run,
 		WANTS(WANTS_ONE("a", "look", "{}") "," WANTS_ONE(
@@ -415,7 +414,7 @@ static void each_call_has_an_id_of_its_own(void **state)
 }
 
 /* 66, 67, 70: arguments that are not taken. The run goes on. */
-static void a_malformed_call_is_told_to_the_model(void **state)
+WITH_ACTORS(a_malformed_call_is_told_to_the_model)
 {
 	static const struct {
 		const char *arguments;
@@ -433,7 +432,7 @@ static void a_malformed_call_is_told_to_the_model(void **state)
 	};
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(wrong); i++) {
-		struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+		struct turn_run run = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
 		WFS_AUTO_JSON json_t *payload = json_of(WANTS(WANTS_ONE("a", "look", "{}")));
 		WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
@@ -463,9 +462,9 @@ static void a_malformed_call_is_told_to_the_model(void **state)
 }
 
 /* What they were is quoted as far as characters go. */
-static void long_arguments_that_are_none_are_told_to_the_model(void **state)
+WITH_ACTORS(long_arguments_that_are_none_are_told_to_the_model)
 {
-	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+	struct turn_run run = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
 	char payload[6000];
 	size_t size = (size_t)snprintf(payload, sizeof(payload),
 		"{'content':null,'duration_ms':1,'finish_reason':'stop','usage':null,'tool_calls':["
@@ -481,9 +480,9 @@ static void long_arguments_that_are_none_are_told_to_the_model(void **state)
 	assert_turn(&run, "sys.turn", "", "{'turn':2,'status':'running'}");
 }
 
-static void a_call_without_a_name_is_told_to_the_model(void **state)
+WITH_ACTORS(a_call_without_a_name_is_told_to_the_model)
 {
-	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+	struct turn_run run = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
 
 	turn_says(&run, WANTS("{'id':'a'}," WANTS_ONE("b", "look", "{}")));
 	turn_gives(&run, 0, "x");
@@ -495,9 +494,9 @@ static void a_call_without_a_name_is_told_to_the_model(void **state)
 }
 
 /* 68, 74: arguments as they came. */
-static void arguments_are_kept_byte_for_byte(void **state)
+WITH_ACTORS(arguments_are_kept_byte_for_byte)
 {
-	struct turn_run run = turn_begin(*state, TURN_STEP("5", "{}", TURN_ASK));
+	struct turn_run run = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
 
 	turn_says(&run,
 		WANTS(WANTS_ONE("a", "look", "{ \\\"n\\\" : 1.0,  \\\"e\\\":1e2 }") "," WANTS_ONE(
@@ -513,9 +512,8 @@ static void arguments_are_kept_byte_for_byte(void **state)
 	"'of':[],'size':3}"
 
 /* A stand-in would have to stand for a text. */
-static void what_looks_like_a_private_text_is_refused(void **state)
+WITH_ACTORS(what_looks_like_a_private_text_is_refused)
 {
-	struct world_fixture *fixture = *state;
 	struct turn_run run = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
 	WFS_AUTO_FREE char *asked = turn_waits_for(&run, 0);
 	const uint64_t height = height_of(fixture);
@@ -534,9 +532,9 @@ static void what_looks_like_a_private_text_is_refused(void **state)
 }
 
 /* 25, 26, 28: a model that fails. */
-static void a_failure_of_the_model_ends_the_run(void **state)
+WITH_ACTORS(a_failure_of_the_model_ends_the_run)
 {
-	struct turn_run run = turn_begin(*state, TURN_STEP("9", "{}", TURN_ASK));
+	struct turn_run run = turn_begin(fixture, TURN_STEP("9", "{}", TURN_ASK));
 
 	turn_says(&run, WANTS(WANTS_ONE("a", "look", "{}")));
 	turn_gives(&run, 0, "x");
@@ -553,9 +551,9 @@ static void a_failure_of_the_model_ends_the_run(void **state)
 		"'phase':'model_request'}}");
 }
 
-static void an_answer_of_another_form_can_be_read(void **state)
+WITH_ACTORS(an_answer_of_another_form_can_be_read)
 {
-	struct turn_run run = turn_begin(*state, TURN_STEP("9", "{}", TURN_ASK));
+	struct turn_run run = turn_begin(fixture, TURN_STEP("9", "{}", TURN_ASK));
 
 	turn_answer_as(&run, 0, "error",
 		"{'code':'schema_violation','content':'[1','message':'expected an object'}");
@@ -566,10 +564,10 @@ static void an_answer_of_another_form_can_be_read(void **state)
 		"failed: expected an object','phase':'model_request'}}");
 }
 
-static void other_ends_of_a_model_have_their_reasons(void **state)
+WITH_ACTORS(other_ends_of_a_model_have_their_reasons)
 {
-	struct turn_run late = turn_begin(*state, TURN_STEP("9", "{}", TURN_ASK));
-	struct turn_run frozen = turn_begin(*state, TURN_STEP("9", "{}", TURN_ASK));
+	struct turn_run late = turn_begin(fixture, TURN_STEP("9", "{}", TURN_ASK));
+	struct turn_run frozen = turn_begin(fixture, TURN_STEP("9", "{}", TURN_ASK));
 
 	turn_answer_as(&late, 0, "timeout", "{'code':'timeout','message':'60 s'}");
 	turn_answer_as(&frozen, 0, "error", "{'code':'quota_exceeded','message':'no tokens'}");
@@ -581,9 +579,9 @@ static void other_ends_of_a_model_have_their_reasons(void **state)
 #define TOO_LONG "{'code':'context_length_exceeded','message':'too long'}"
 
 /* A history that the model cannot take is tried once more with less. */
-static void a_history_that_is_too_long_is_tried_once_more(void **state)
+WITH_ACTORS(a_history_that_is_too_long_is_tried_once_more)
 {
-	struct turn_run run = turn_begin(*state, TURN_STEP("9", "{}", TURN_ASK));
+	struct turn_run run = turn_begin(fixture, TURN_STEP("9", "{}", TURN_ASK));
 
 	for (int i = 0; i < 2; i++) {
 		turn_says(&run, WANTS(WANTS_ONE("a", "look", "{}")));
@@ -596,9 +594,9 @@ static void a_history_that_is_too_long_is_tried_once_more(void **state)
 	assert_ended(&run, "error");
 }
 
-static void a_history_that_cannot_be_shorter_is_an_error(void **state)
+WITH_ACTORS(a_history_that_cannot_be_shorter_is_an_error)
 {
-	struct turn_run run = turn_begin(*state, TURN_STEP("9", "{}", TURN_ASK));
+	struct turn_run run = turn_begin(fixture, TURN_STEP("9", "{}", TURN_ASK));
 
 	turn_answer_as(&run, 0, "error", TOO_LONG);
 
@@ -606,9 +604,8 @@ static void a_history_that_cannot_be_shorter_is_an_error(void **state)
 }
 
 /* 43: cancelled while tools run. */
-static void a_cancelled_run_ends_at_once(void **state)
+WITH_ACTORS(a_cancelled_run_ends_at_once)
 {
-	struct world_fixture *fixture = *state;
 	struct turn_run run =
 		turn_begin(fixture, TURN_STEP("9", "{'max_concurrency':2}", TURN_ASK));
 	char cancel[256];
@@ -627,9 +624,10 @@ static void a_cancelled_run_ends_at_once(void **state)
 }
 
 /* 45, 48: two at once, results in call order, events as they come. */
-static void calls_are_made_at_once_up_to_a_limit(void **state)
+WITH_ACTORS(calls_are_made_at_once_up_to_a_limit)
 {
-	struct turn_run run = turn_begin(*state, TURN_STEP("9", "{'max_concurrency':2}", TURN_ASK));
+	struct turn_run run =
+		turn_begin(fixture, TURN_STEP("9", "{'max_concurrency':2}", TURN_ASK));
 
 	turn_says(&run,
 		WANTS(WANTS_ONE("a", "look", "{}") "," WANTS_ONE("b", "look", "{}") "," WANTS_ONE(
@@ -651,7 +649,7 @@ static void calls_are_made_at_once_up_to_a_limit(void **state)
 }
 
 /* 46. */
-static void calls_are_made_one_by_one_when_nothing_is_said(void **state)
+WITH_ACTORS(calls_are_made_one_by_one_when_nothing_is_said)
 {
 	static const char *const settings[] = {
 		"{}", "{'max_concurrency':1}", "{'max_concurrency':0}", "{'max_concurrency':-1}"};
@@ -661,7 +659,7 @@ static void calls_are_made_one_by_one_when_nothing_is_said(void **state)
 
 		print_message("%s\n", settings[i]);
 		snprintf(step, sizeof(step), TURN_STEP("9", "%s", TURN_ASK), settings[i]);
-		struct turn_run run = turn_begin(*state, step);
+		struct turn_run run = turn_begin(fixture, step);
 		turn_says(
 			&run, WANTS(WANTS_ONE("a", "look", "{}") "," WANTS_ONE("b", "look", "{}")));
 		WFS_AUTO_FREE char *second = turn_waits_for(&run, 1);
@@ -671,9 +669,8 @@ static void calls_are_made_one_by_one_when_nothing_is_said(void **state)
 
 /* --- approval --- */
 
-static void a_call_waits_until_it_is_approved(void **state)
+WITH_ACTORS(a_call_waits_until_it_is_approved)
 {
-	struct world_fixture *fixture = *state;
 	struct turn_run run = turn_begin(fixture, TURN_STEP("9", "{}", TURN_ASK));
 	char action[512];
 
@@ -715,9 +712,8 @@ static void ask_about_it(struct world_fixture *fixture, struct turn_run *run)
 	assert_done(fixture, "alice", action);
 }
 
-static void a_late_decision_is_not_one_on_another_call_with_this_id(void **state)
+WITH_ACTORS(a_late_decision_is_not_one_on_another_call_with_this_id)
 {
-	struct world_fixture *fixture = *state;
 	struct turn_run run = turn_begin(fixture, TURN_STEP("9", "{}", TURN_ASK));
 	char action[512], first[512], second[512];
 
@@ -756,9 +752,9 @@ static void a_late_decision_is_not_one_on_another_call_with_this_id(void **state
 /* --- history --- */
 
 /* A run with @turns turns of two calls each behind it. */
-static struct turn_run run_with_turns(void **state, const char *step, int turns)
+static struct turn_run run_with_turns(struct world_fixture *fixture, const char *step, int turns)
 {
-	struct turn_run run = turn_begin(*state, step);
+	struct turn_run run = turn_begin(fixture, step);
 
 	for (int i = 0; i < turns; i++) {
 		turn_says(
@@ -785,10 +781,10 @@ static int64_t requested(const struct turn_run *run, const char *member)
 }
 
 /* 53 to 56, 62: groups are left out whole, pinned messages never. */
-static void old_groups_are_left_out_whole(void **state)
+WITH_ACTORS(old_groups_are_left_out_whole)
 {
 	struct turn_run run =
-		run_with_turns(state, TURN_STEP("20", "{'max_history_messages':9}", TURN_ASK), 4);
+		run_with_turns(fixture, TURN_STEP("20", "{'max_history_messages':9}", TURN_ASK), 4);
 
 	assert_int_equal(requested(&run, "messages_count"), 8); /* 2 + 3 + 3 of 14 */
 	assert_turn(&run, "sys.turn", "", "{'from':4,'pins':[0,1]}");
@@ -796,12 +792,12 @@ static void old_groups_are_left_out_whole(void **state)
 }
 
 /* 58: no limit. 61: the newest group is sent whole, with a warning. */
-static void the_newest_group_is_always_sent(void **state)
+WITH_ACTORS(the_newest_group_is_always_sent)
 {
 	struct turn_run all =
-		run_with_turns(state, TURN_STEP("20", "{'max_history_messages':0}", TURN_ASK), 3);
+		run_with_turns(fixture, TURN_STEP("20", "{'max_history_messages':0}", TURN_ASK), 3);
 	struct turn_run few =
-		run_with_turns(state, TURN_STEP("20", "{'max_history_messages':2}", TURN_ASK), 3);
+		run_with_turns(fixture, TURN_STEP("20", "{'max_history_messages':2}", TURN_ASK), 3);
 
 	assert_int_equal(requested(&all, "messages_count"), 11);
 	assert_int_equal(requested(&few, "messages_count"), 5);
@@ -813,9 +809,9 @@ static void the_newest_group_is_always_sent(void **state)
 }
 
 /* 59, 60: which messages are pinned. */
-static void leading_system_messages_and_the_latest_user_message_are_pinned(void **state)
+WITH_ACTORS(leading_system_messages_and_the_latest_user_message_are_pinned)
 {
-	struct turn_run run = run_with_turns(state,
+	struct turn_run run = run_with_turns(fixture,
 		TURN_STEP("20", "{'max_history_messages':7}",
 			"[{'content':'a','role':'system'},{'content':'b','role':'developer'},"
 			"{'content':'old','role':'user'},{'content':'c','role':'assistant'},"
@@ -828,10 +824,10 @@ static void leading_system_messages_and_the_latest_user_message_are_pinned(void 
 
 /* --- bounds --- */
 
-static void an_answer_with_too_many_calls_ends_the_run(void **state)
+WITH_ACTORS(an_answer_with_too_many_calls_ends_the_run)
 {
-	struct turn_run run = turn_begin(*state, TURN_STEP("9", "{}", TURN_ASK));
-	struct turn_run most = turn_begin(*state, TURN_STEP("9", "{}", TURN_ASK));
+	struct turn_run run = turn_begin(fixture, TURN_STEP("9", "{}", TURN_ASK));
+	struct turn_run most = turn_begin(fixture, TURN_STEP("9", "{}", TURN_ASK));
 	WFS_AUTO_BUFFER struct wfs_buffer calls = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer answer = {0};
 
@@ -847,10 +843,8 @@ static void an_answer_with_too_many_calls_ends_the_run(void **state)
 	assert_turn(&most, "sys.turn", "", "{'turn':2,'status':'running'}");
 }
 
-static void a_step_is_checked(void **state)
+WITH_ACTORS(a_step_is_checked)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_fails(fixture, "tester", "{'action_type':'step','agent':'alice'}",
 		WFS_E_MISSING_ARGUMENT, "max_turns");
 	assert_fails(fixture, "tester", TURN_STEP("10001", "{}", TURN_ASK), WFS_E_INVALID_ARGUMENT,
@@ -866,55 +860,4 @@ static void a_step_is_checked(void **state)
 		WFS_E_INVALID_ARGUMENT, "results of all calls right behind them");
 	assert_fails(fixture, "tester", "{'action_type':'cancel','turn_id':'alice.1'}",
 		WFS_E_NOT_FOUND, "Turn 'alice.1' not found");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(an_answer_without_calls_ends_the_run),
-		TEST(a_call_is_made_and_told_to_the_model),
-		TEST(a_run_has_its_turns_and_no_more),
-		TEST(no_turns_are_no_requests),
-		TEST(text_beside_calls_is_kept),
-		TEST(an_answer_with_calls_in_its_text_is_kept_as_it_came),
-		TEST(the_last_call_of_a_cut_answer_is_not_made),
-		TEST(why_an_answer_ended_is_why_the_run_ended),
-		TEST(usage_is_summed),
-		TEST(submit_result_ends_the_run),
-		TEST(a_query_gives_all_of_its_answer),
-		TEST(submit_result_without_one_is_an_error_that_the_model_is_told),
-		TEST(runs_do_not_mix),
-		TEST(an_unknown_tool_is_told_to_the_model),
-		TEST(a_tool_that_is_not_offered_is_not_run),
-		TEST(a_tool_that_fails_is_told_and_counted),
-		TEST(an_action_answers_its_call),
-		TEST(an_action_that_is_refused_is_told_to_the_model),
-		TEST(an_intent_is_answered_once),
-		TEST(a_preview_ends_at_a_character),
-		TEST(a_long_output_is_cut_at_a_character),
-		TEST(an_output_may_be_empty),
-		TEST(each_call_has_an_id_of_its_own),
-		TEST(a_malformed_call_is_told_to_the_model),
-		TEST(long_arguments_that_are_none_are_told_to_the_model),
-		TEST(a_call_without_a_name_is_told_to_the_model),
-		TEST(arguments_are_kept_byte_for_byte),
-		TEST(what_looks_like_a_private_text_is_refused),
-		TEST(a_failure_of_the_model_ends_the_run),
-		TEST(an_answer_of_another_form_can_be_read),
-		TEST(other_ends_of_a_model_have_their_reasons),
-		TEST(a_history_that_is_too_long_is_tried_once_more),
-		TEST(a_history_that_cannot_be_shorter_is_an_error),
-		TEST(a_cancelled_run_ends_at_once),
-		TEST(calls_are_made_at_once_up_to_a_limit),
-		TEST(calls_are_made_one_by_one_when_nothing_is_said),
-		TEST(a_call_waits_until_it_is_approved),
-		TEST(a_late_decision_is_not_one_on_another_call_with_this_id),
-		TEST(old_groups_are_left_out_whole),
-		TEST(the_newest_group_is_always_sent),
-		TEST(leading_system_messages_and_the_latest_user_message_are_pinned),
-		TEST(an_answer_with_too_many_calls_ends_the_run),
-		TEST(a_step_is_checked),
-	};
-
-	return cmocka_run_group_tests_name("turn", tests, NULL, NULL);
 }

@@ -29,39 +29,31 @@ static void assert_no_address(const char *uri)
 	assert_int_equal(path.size, 0);
 }
 
-static void a_path_is_encoded_where_a_uri_wants_that(void **state)
+TEST(a_path_is_encoded_where_a_uri_wants_that)
 {
-	(void)state;
-
 	assert_address("README", "worldfs:///README");
 	assert_address("/", "worldfs:///");
 	assert_address("reducers/a b/é\"", "worldfs:///reducers/a%20b/%C3%A9%22");
 }
 
-static void what_a_name_encodes_itself_stays(void **state)
+TEST(what_a_name_encodes_itself_stays)
 {
-	(void)state;
-
 	assert_address("reducers/x/key 1%2Fa", "worldfs:///reducers/x/key%201%2Fa");
 	assert_path("worldfs:///reducers/x/key%201%2Fa", "reducers/x/key 1%2Fa");
 	assert_path("worldfs:///x/100%25%0a%ff", "x/100%25%0A%FF");
 	assert_path("worldfs:///x/%2e/%2E./%5f", "x/%2E/%2E./%5F");
 }
 
-static void everything_else_is_decoded(void **state)
+TEST(everything_else_is_decoded)
 {
-	(void)state;
-
 	assert_path("worldfs:///", "");
 	assert_path("worldfs:///%41%42", "AB");
 	assert_path("worldfs:///a%5Fb%2Ec/%C3%A9", "a_b.c/é");
 	assert_path("worldfs:///a?b#c", "a?b#c");
 }
 
-static void something_else_is_no_address(void **state)
+TEST(something_else_is_no_address)
 {
-	(void)state;
-
 	assert_no_address("");
 	assert_no_address("README");
 	assert_no_address("file:///README");
@@ -72,11 +64,10 @@ static void something_else_is_no_address(void **state)
 }
 
 /* Every key, as the tree names it, comes back. */
-static void names_of_keys_come_back(void **state)
+TEST(names_of_keys_come_back)
 {
 	static const char *const keys[] = {"plain", "a/b", "%", "100%25", ".", "..", ".a", "_", "",
 		"__", "\x01\x7f", "\xc3\xa9", "\xff\xc3", "a b?#[]", "caf\xc3"};
-	(void)state;
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(keys); i++) {
 		WFS_AUTO_BUFFER struct wfs_buffer name = {0};
@@ -87,17 +78,4 @@ static void names_of_keys_come_back(void **state)
 		wfs_uri_append(&uri, wfs_buffer_text(&name));
 		assert_path(wfs_buffer_text(&uri), wfs_buffer_text(&name));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_path_is_encoded_where_a_uri_wants_that),
-		cmocka_unit_test(what_a_name_encodes_itself_stays),
-		cmocka_unit_test(everything_else_is_decoded),
-		cmocka_unit_test(something_else_is_no_address),
-		cmocka_unit_test(names_of_keys_come_back),
-	};
-
-	return cmocka_run_group_tests_name("uri", tests, NULL, NULL);
 }

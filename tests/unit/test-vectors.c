@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sets of vectors: rows, what is refused, searches against plain arithmetic, which row goes first. */
+#include "tests/fixture/test.h"
+
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "kernel/vector/vectors.h"
 
@@ -226,15 +222,13 @@ static void assert_searches(const char *name, const struct plain *plain)
 
 /* --- rows --- */
 
-static void vectors_find_gives_what_was_added(void **state)
+TEST(vectors_find_gives_what_was_added)
 {
 	WFS_AUTO_VECTORS struct wfs_vectors *vectors = new_set(3);
 	const float vector[] = {1, -2, 3};
 	const struct wfs_vectors_row row = {
 		.id = 7, .tick = -4, .importance = 0.5, .score = 0.25, .vector = vector};
 	struct wfs_vectors_row found = {0};
-
-	(void)state;
 
 	assert_int_equal(wfs_vectors_add(vectors, &row, NULL), 0);
 
@@ -246,12 +240,10 @@ static void vectors_find_gives_what_was_added(void **state)
 	assert_memory_equal(found.vector, vector, sizeof(vector));
 }
 
-static void vectors_find_misses_ids_that_are_not_there(void **state)
+TEST(vectors_find_misses_ids_that_are_not_there)
 {
 	WFS_AUTO_VECTORS struct wfs_vectors *vectors = new_set(1);
 	struct wfs_vectors_row found;
-
-	(void)state;
 
 	add_ranked(vectors, 1, 0, 0);
 
@@ -261,13 +253,11 @@ static void vectors_find_misses_ids_that_are_not_there(void **state)
 	assert_int_equal(wfs_vectors_count(vectors), 1);
 }
 
-static void vectors_keep_every_other_row_when_one_is_removed(void **state)
+TEST(vectors_keep_every_other_row_when_one_is_removed)
 {
 	enum { COUNT = 600 };
 	WFS_AUTO_VECTORS struct wfs_vectors *vectors = new_set(1);
 	struct wfs_vectors_row found;
-
-	(void)state;
 
 	for (uint32_t id = 0; id < COUNT; id++)
 		add_ranked(vectors, id, id, 0);
@@ -283,12 +273,10 @@ static void vectors_keep_every_other_row_when_one_is_removed(void **state)
 	}
 }
 
-static void vectors_take_an_id_again_after_it_was_removed(void **state)
+TEST(vectors_take_an_id_again_after_it_was_removed)
 {
 	WFS_AUTO_VECTORS struct wfs_vectors *vectors = new_set(1);
 	struct wfs_vectors_row found;
-
-	(void)state;
 
 	add_ranked(vectors, 1, 10, 0);
 	assert_int_equal(wfs_vectors_remove(vectors, 1), 0);
@@ -298,13 +286,11 @@ static void vectors_take_an_id_again_after_it_was_removed(void **state)
 	assert_int_equal(found.tick, 20);
 }
 
-static void vectors_set_score_changes_one_row(void **state)
+TEST(vectors_set_score_changes_one_row)
 {
 	WFS_AUTO_VECTORS struct wfs_vectors *vectors = new_set(1);
 	struct wfs_vectors_row one;
 	struct wfs_vectors_row two;
-
-	(void)state;
 
 	add_ranked(vectors, 1, 0, 0);
 	add_ranked(vectors, 2, 0, 0);
@@ -315,14 +301,12 @@ static void vectors_set_score_changes_one_row(void **state)
 	assert_true(one.score == 0 && two.score == 0.75);
 }
 
-static void vectors_give_memory_back(void **state)
+TEST(vectors_give_memory_back)
 {
 	enum { COUNT = 2000 };
 	WFS_AUTO_VECTORS struct wfs_vectors *vectors = new_set(100);
 	const size_t empty_bytes = wfs_vectors_size_bytes(vectors);
 	float vector[100] = {1};
-
-	(void)state;
 
 	for (uint32_t id = 0; id < COUNT; id++)
 		add(vectors, id, vector);
@@ -337,12 +321,10 @@ static void vectors_give_memory_back(void **state)
 
 /* --- what is refused --- */
 
-static void vectors_new_refuses_dimensions_out_of_bounds(void **state)
+TEST(vectors_new_refuses_dimensions_out_of_bounds)
 {
 	struct wfs_vectors *vectors = NULL;
 	struct wfs_error error = {0};
-
-	(void)state;
 
 	assert_int_equal(wfs_vectors_new(0, &vectors, &error), -EINVAL);
 	assert_int_equal(error.code, WFS_E_INVALID_ARGUMENT);
@@ -363,30 +345,24 @@ static void assert_vector_refused(const float *vector, const char *message)
 	assert_int_equal(wfs_vectors_count(vectors), 0);
 }
 
-static void vectors_add_refuses_a_zero_vector(void **state)
+TEST(vectors_add_refuses_a_zero_vector)
 {
-	(void)state;
-
 	assert_vector_refused((float[]){0, -0.0F}, "all numbers of the vector are zero");
 }
 
-static void vectors_add_refuses_numbers_that_are_not_finite(void **state)
+TEST(vectors_add_refuses_numbers_that_are_not_finite)
 {
-	(void)state;
-
 	assert_vector_refused((float[]){1, NAN}, "a number of the vector is not finite");
 	assert_vector_refused((float[]){-INFINITY, 1}, "a number of the vector is not finite");
 }
 
-static void vectors_add_refuses_an_order_that_is_not_finite(void **state)
+TEST(vectors_add_refuses_an_order_that_is_not_finite)
 {
 	WFS_AUTO_VECTORS struct wfs_vectors *vectors = new_set(1);
 	const float vector[] = {1};
 	const struct wfs_vectors_row importance = {.importance = NAN, .vector = vector};
 	const struct wfs_vectors_row score = {.score = INFINITY, .vector = vector};
 	struct wfs_error error = {0};
-
-	(void)state;
 
 	assert_int_equal(wfs_vectors_add(vectors, &importance, &error), -EINVAL);
 	assert_int_equal(error.code, WFS_E_INVALID_ARGUMENT);
@@ -395,14 +371,12 @@ static void vectors_add_refuses_an_order_that_is_not_finite(void **state)
 	assert_int_equal(wfs_vectors_set_score(vectors, 1, NAN), -EINVAL);
 }
 
-static void vectors_add_refuses_an_id_twice(void **state)
+TEST(vectors_add_refuses_an_id_twice)
 {
 	WFS_AUTO_VECTORS struct wfs_vectors *vectors = new_set(1);
 	const float vector[] = {1};
 	const struct wfs_vectors_row row = {.id = 5, .vector = vector};
 	struct wfs_error error = {0};
-
-	(void)state;
 
 	add(vectors, 5, vector);
 
@@ -412,13 +386,11 @@ static void vectors_add_refuses_an_id_twice(void **state)
 	assert_int_equal(wfs_vectors_count(vectors), 1);
 }
 
-static void vectors_search_refuses_queries_without_direction(void **state)
+TEST(vectors_search_refuses_queries_without_direction)
 {
 	WFS_AUTO_VECTORS struct wfs_vectors *vectors = new_set(2);
 	struct wfs_vectors_hit hit;
 	struct wfs_error error = {0};
-
-	(void)state;
 
 	add(vectors, 1, (float[]){1, 0});
 
@@ -429,13 +401,11 @@ static void vectors_search_refuses_queries_without_direction(void **state)
 	assert_string_equal(error.message, "a number of the query is not finite");
 }
 
-static void vectors_search_refuses_limits_out_of_bounds(void **state)
+TEST(vectors_search_refuses_limits_out_of_bounds)
 {
 	WFS_AUTO_VECTORS struct wfs_vectors *vectors = new_set(1);
 	struct wfs_vectors_hit hit;
 	struct wfs_error error = {0};
-
-	(void)state;
 
 	assert_int_equal(wfs_vectors_search(vectors, (float[]){1}, 0, &hit, &error), -EINVAL);
 	assert_int_equal(error.code, WFS_E_INVALID_ARGUMENT);
@@ -447,11 +417,9 @@ static void vectors_search_refuses_limits_out_of_bounds(void **state)
 
 /* --- memory --- */
 
-static void vectors_new_tells_that_memory_is_out(void **state)
+TEST(vectors_new_tells_that_memory_is_out)
 {
 	struct wfs_vectors *vectors = NULL;
-
-	(void)state;
 
 	allocations_until_failure = 1;
 	assert_int_equal(wfs_vectors_new(4, &vectors, NULL), -ENOMEM);
@@ -460,13 +428,11 @@ static void vectors_new_tells_that_memory_is_out(void **state)
 	assert_null(vectors);
 }
 
-static void vectors_add_leaves_the_set_as_it_was_when_memory_is_out(void **state)
+TEST(vectors_add_leaves_the_set_as_it_was_when_memory_is_out)
 {
 	WFS_AUTO_VECTORS struct wfs_vectors *vectors = new_set(1);
 	const float vector[] = {1};
 	const struct wfs_vectors_row row = {.id = 1, .vector = vector};
-
-	(void)state;
 
 	allocations_until_failure = 1;
 	assert_int_equal(wfs_vectors_add(vectors, &row, NULL), -ENOMEM);
@@ -478,14 +444,12 @@ static void vectors_add_leaves_the_set_as_it_was_when_memory_is_out(void **state
 	assert_int_equal(wfs_vectors_count(vectors), 1);
 }
 
-static void vectors_search_allocates_nothing(void **state)
+TEST(vectors_search_allocates_nothing)
 {
 	PLAIN_AUTO struct plain plain = plain_new(20, 1000);
 	WFS_AUTO_VECTORS struct wfs_vectors *vectors = NULL;
 	struct wfs_vectors_hit hits[100];
 	float query[20] = {1};
-
-	(void)state;
 
 	random_vector(plain.values, plain.count * plain.dims);
 	for (uint32_t i = 0; i < plain.count; i++)
@@ -500,31 +464,25 @@ static void vectors_search_allocates_nothing(void **state)
 	assert_int_equal(left, 1);
 }
 
-static void vectors_free_takes_null(void **state)
+TEST(vectors_free_takes_null)
 {
-	(void)state;
-
 	wfs_vectors_free(NULL);
 }
 
 /* --- searches --- */
 
-static void vectors_search_of_an_empty_set_finds_nothing(void **state)
+TEST(vectors_search_of_an_empty_set_finds_nothing)
 {
 	WFS_AUTO_VECTORS struct wfs_vectors *vectors = new_set(2);
 	struct wfs_vectors_hit hits[5];
-
-	(void)state;
 
 	assert_int_equal(wfs_vectors_search(vectors, (float[]){1, 1}, 5, hits, NULL), 0);
 }
 
-static void vectors_search_gives_all_when_the_limit_is_larger(void **state)
+TEST(vectors_search_gives_all_when_the_limit_is_larger)
 {
 	WFS_AUTO_VECTORS struct wfs_vectors *vectors = new_set(2);
 	struct wfs_vectors_hit hits[5];
-
-	(void)state;
 
 	add(vectors, 1, (float[]){-2, 0});
 	add(vectors, 2, (float[]){0, 0.5F});
@@ -536,13 +494,11 @@ static void vectors_search_gives_all_when_the_limit_is_larger(void **state)
 	assert_true(hits[2].id == 1 && hits[2].score == -1);
 }
 
-static void vectors_search_orders_ties_by_id(void **state)
+TEST(vectors_search_orders_ties_by_id)
 {
 	static const uint32_t ids[] = {9, 4000000000, 2, 7, 5};
 	WFS_AUTO_VECTORS struct wfs_vectors *vectors = new_set(2);
 	struct wfs_vectors_hit hits[3];
-
-	(void)state;
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(ids); i++)
 		add(vectors, ids[i], (float[]){1, 2});
@@ -560,12 +516,10 @@ static void number_rows(struct plain *plain)
 		plain->ids[i] = i * 2654435761U;
 }
 
-static void vectors_search_is_that_of_plain_arithmetic_on_random_sets(void **state)
+TEST(vectors_search_is_that_of_plain_arithmetic_on_random_sets)
 {
 	static const size_t dims[] = {1, 2, 15, 16, 17, 100, 768};
 	static const size_t counts[] = {1, 4, 255, 256, 257, 1500};
-
-	(void)state;
 
 	for (size_t d = 0; d < WFS_ARRAY_COUNT(dims); d++) {
 		for (size_t c = 0; c < WFS_ARRAY_COUNT(counts); c++) {
@@ -578,11 +532,9 @@ static void vectors_search_is_that_of_plain_arithmetic_on_random_sets(void **sta
 	}
 }
 
-static void vectors_search_is_that_of_plain_arithmetic_at_the_most_dimensions(void **state)
+TEST(vectors_search_is_that_of_plain_arithmetic_at_the_most_dimensions)
 {
 	PLAIN_AUTO struct plain plain = plain_new(WFS_VECTORS_DIMS_MAX, 20);
-
-	(void)state;
 
 	number_rows(&plain);
 	random_vector(plain.values, plain.count * plain.dims);
@@ -590,11 +542,9 @@ static void vectors_search_is_that_of_plain_arithmetic_at_the_most_dimensions(vo
 	assert_searches("most dimensions", &plain);
 }
 
-static void vectors_search_tells_rows_apart_that_differ_in_the_last_bits(void **state)
+TEST(vectors_search_tells_rows_apart_that_differ_in_the_last_bits)
 {
 	PLAIN_AUTO struct plain plain = plain_new(96, 1500);
-
-	(void)state;
 
 	number_rows(&plain);
 	random_vector(plain.values, plain.dims);
@@ -609,11 +559,9 @@ static void vectors_search_tells_rows_apart_that_differ_in_the_last_bits(void **
 	assert_searches("last bits", &plain);
 }
 
-static void vectors_search_finds_all_of_many_duplicates(void **state)
+TEST(vectors_search_finds_all_of_many_duplicates)
 {
 	PLAIN_AUTO struct plain plain = plain_new(32, 1500);
-
-	(void)state;
 
 	number_rows(&plain);
 	for (size_t i = 0; i < plain.count; i++) {
@@ -627,12 +575,10 @@ static void vectors_search_finds_all_of_many_duplicates(void **state)
 	assert_searches("duplicates", &plain);
 }
 
-static void vectors_search_takes_lengths_that_float_cannot_square(void **state)
+TEST(vectors_search_takes_lengths_that_float_cannot_square)
 {
 	static const float factors[] = {1, 0x1p-140F, 0x1p-100F, 0x1p-60F, 0x1p60F, 0x1p126F};
 	PLAIN_AUTO struct plain plain = plain_new(40, 1500);
-
-	(void)state;
 
 	number_rows(&plain);
 	random_vector(plain.values, plain.count * plain.dims);
@@ -644,11 +590,9 @@ static void vectors_search_takes_lengths_that_float_cannot_square(void **state)
 }
 
 /* Sums in which large products cancel each other out are where float is worst. */
-static void vectors_search_survives_cancellation(void **state)
+TEST(vectors_search_survives_cancellation)
 {
 	PLAIN_AUTO struct plain plain = plain_new(64, 1500);
-
-	(void)state;
 
 	number_rows(&plain);
 	random_vector(plain.values, plain.count * plain.dims);
@@ -663,12 +607,10 @@ static void vectors_search_survives_cancellation(void **state)
 	assert_searches("cancellation", &plain);
 }
 
-static void vectors_search_when_all_cosines_are_negative(void **state)
+TEST(vectors_search_when_all_cosines_are_negative)
 {
 	WFS_AUTO_VECTORS struct wfs_vectors *vectors = new_set(2);
 	struct wfs_vectors_hit hits[2];
-
-	(void)state;
 
 	add(vectors, 1, (float[]){-1, 0});
 	add(vectors, 2, (float[]){-1, 1});
@@ -679,12 +621,10 @@ static void vectors_search_when_all_cosines_are_negative(void **state)
 	assert_int_equal(hits[1].id, 2);
 }
 
-static void vectors_search_after_rows_were_removed(void **state)
+TEST(vectors_search_after_rows_were_removed)
 {
 	PLAIN_AUTO struct plain plain = plain_new(48, 1500);
 	WFS_AUTO_VECTORS struct wfs_vectors *vectors = NULL;
-
-	(void)state;
 
 	number_rows(&plain);
 	random_vector(plain.values, plain.count * plain.dims);
@@ -705,21 +645,17 @@ static void vectors_search_after_rows_were_removed(void **state)
 
 /* --- what goes first --- */
 
-static void vectors_lowest_of_an_empty_set_is_none(void **state)
+TEST(vectors_lowest_of_an_empty_set_is_none)
 {
 	WFS_AUTO_VECTORS struct wfs_vectors *vectors = new_set(1);
 	uint32_t id;
 
-	(void)state;
-
 	assert_int_equal(wfs_vectors_lowest(vectors, WFS_VECTORS_OLDEST, &id), -ENOENT);
 }
 
-static void vectors_lowest_by_age_takes_tick_then_id(void **state)
+TEST(vectors_lowest_by_age_takes_tick_then_id)
 {
 	WFS_AUTO_VECTORS struct wfs_vectors *vectors = new_set(1);
-
-	(void)state;
 
 	add_ranked(vectors, 1, 6, -1);
 	add_ranked(vectors, 4, 5, 9);
@@ -729,11 +665,9 @@ static void vectors_lowest_by_age_takes_tick_then_id(void **state)
 	assert_int_equal(lowest(vectors, WFS_VECTORS_OLDEST), 3);
 }
 
-static void vectors_lowest_by_importance_takes_importance_then_place(void **state)
+TEST(vectors_lowest_by_importance_takes_importance_then_place)
 {
 	WFS_AUTO_VECTORS struct wfs_vectors *vectors = new_set(1);
-
-	(void)state;
 
 	add_ranked(vectors, 1, 1, 0.75);
 	add_placed(vectors, 2, 1, 8);
@@ -743,11 +677,9 @@ static void vectors_lowest_by_importance_takes_importance_then_place(void **stat
 	assert_int_equal(lowest(vectors, WFS_VECTORS_LOWEST_IMPORTANCE), 5);
 }
 
-static void vectors_lowest_by_age_takes_the_first_of_those_made_at_once(void **state)
+TEST(vectors_lowest_by_age_takes_the_first_of_those_made_at_once)
 {
 	WFS_AUTO_VECTORS struct wfs_vectors *vectors = new_set(1);
-
-	(void)state;
 
 	add_placed(vectors, 2, 5, 8);
 	add_placed(vectors, 3, 6, 6);
@@ -756,11 +688,9 @@ static void vectors_lowest_by_age_takes_the_first_of_those_made_at_once(void **s
 	assert_int_equal(lowest(vectors, WFS_VECTORS_OLDEST), 4);
 }
 
-static void vectors_lowest_by_score_takes_score_then_tick_then_id(void **state)
+TEST(vectors_lowest_by_score_takes_score_then_tick_then_id)
 {
 	WFS_AUTO_VECTORS struct wfs_vectors *vectors = new_set(1);
-
-	(void)state;
 
 	add_ranked(vectors, 1, 1, 0.5); /* its score is -0.5 */
 	add_ranked(vectors, 2, 3, 0.75);
@@ -772,56 +702,12 @@ static void vectors_lowest_by_score_takes_score_then_tick_then_id(void **state)
 	assert_int_equal(lowest(vectors, WFS_VECTORS_LOWEST_SCORE), 1);
 }
 
-static void vectors_lowest_looks_at_every_chunk(void **state)
+TEST(vectors_lowest_looks_at_every_chunk)
 {
 	WFS_AUTO_VECTORS struct wfs_vectors *vectors = new_set(1);
-
-	(void)state;
 
 	for (uint32_t id = 0; id < 600; id++)
 		add_ranked(vectors, id, id == 513 ? -1 : 0, 0);
 
 	assert_int_equal(lowest(vectors, WFS_VECTORS_OLDEST), 513);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(vectors_find_gives_what_was_added),
-		cmocka_unit_test(vectors_find_misses_ids_that_are_not_there),
-		cmocka_unit_test(vectors_keep_every_other_row_when_one_is_removed),
-		cmocka_unit_test(vectors_take_an_id_again_after_it_was_removed),
-		cmocka_unit_test(vectors_set_score_changes_one_row),
-		cmocka_unit_test(vectors_give_memory_back),
-		cmocka_unit_test(vectors_new_refuses_dimensions_out_of_bounds),
-		cmocka_unit_test(vectors_add_refuses_a_zero_vector),
-		cmocka_unit_test(vectors_add_refuses_numbers_that_are_not_finite),
-		cmocka_unit_test(vectors_add_refuses_an_order_that_is_not_finite),
-		cmocka_unit_test(vectors_add_refuses_an_id_twice),
-		cmocka_unit_test(vectors_search_refuses_queries_without_direction),
-		cmocka_unit_test(vectors_search_refuses_limits_out_of_bounds),
-		cmocka_unit_test(vectors_new_tells_that_memory_is_out),
-		cmocka_unit_test(vectors_add_leaves_the_set_as_it_was_when_memory_is_out),
-		cmocka_unit_test(vectors_search_allocates_nothing),
-		cmocka_unit_test(vectors_free_takes_null),
-		cmocka_unit_test(vectors_search_of_an_empty_set_finds_nothing),
-		cmocka_unit_test(vectors_search_gives_all_when_the_limit_is_larger),
-		cmocka_unit_test(vectors_search_orders_ties_by_id),
-		cmocka_unit_test(vectors_search_is_that_of_plain_arithmetic_on_random_sets),
-		cmocka_unit_test(vectors_search_is_that_of_plain_arithmetic_at_the_most_dimensions),
-		cmocka_unit_test(vectors_search_tells_rows_apart_that_differ_in_the_last_bits),
-		cmocka_unit_test(vectors_search_finds_all_of_many_duplicates),
-		cmocka_unit_test(vectors_search_takes_lengths_that_float_cannot_square),
-		cmocka_unit_test(vectors_search_survives_cancellation),
-		cmocka_unit_test(vectors_search_when_all_cosines_are_negative),
-		cmocka_unit_test(vectors_search_after_rows_were_removed),
-		cmocka_unit_test(vectors_lowest_of_an_empty_set_is_none),
-		cmocka_unit_test(vectors_lowest_by_age_takes_tick_then_id),
-		cmocka_unit_test(vectors_lowest_by_importance_takes_importance_then_place),
-		cmocka_unit_test(vectors_lowest_by_age_takes_the_first_of_those_made_at_once),
-		cmocka_unit_test(vectors_lowest_by_score_takes_score_then_tick_then_id),
-		cmocka_unit_test(vectors_lowest_looks_at_every_chunk),
-	};
-
-	return cmocka_run_group_tests_name("vectors", tests, NULL, NULL);
 }

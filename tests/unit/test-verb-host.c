@@ -59,14 +59,14 @@ static void ask_mount(struct world_fixture *fixture, struct host *host, const ch
 		(struct request){"mount", payload, WFS_HANDED_COUNT, &caller}, asked);
 }
 
-static void mount_refuses_a_request_without_its_descriptors(void **state)
+IN_WORLD(mount_refuses_a_request_without_its_descriptors)
 {
 	AUTO_ASKED struct asked none;
 	AUTO_ASKED struct asked more;
 	struct host host = HOST;
 
-	ask_host(*state, &host.host, "mount", "{'dir':'/m','ctl':'/c'}", &none);
-	ask_request(*state, &host.host, "operator",
+	ask_host(fixture, &host.host, "mount", "{'dir':'/m','ctl':'/c'}", &none);
+	ask_request(fixture, &host.host, "operator",
 		(struct request){"mount", "{'dir':'/m','ctl':'/c'}", WFS_HANDED_COUNT + 1, NULL},
 		&more);
 
@@ -77,15 +77,15 @@ static void mount_refuses_a_request_without_its_descriptors(void **state)
 	assert_string_equal(host.mounted, "");
 }
 
-static void mount_and_umount_are_passed_to_the_host(void **state)
+IN_WORLD(mount_and_umount_are_passed_to_the_host)
 {
 	AUTO_ASKED struct asked mount;
 	AUTO_ASKED struct asked umount;
 	struct host host = HOST;
 
-	ask_mount(*state, &host, "operator",
+	ask_mount(fixture, &host, "operator",
 		"{'dir':'/m','ctl':'/c','allow_other':true,'uid':7,'gid':8}", &mount);
-	ask_host(*state, &host.host, "umount", "{'dir':'/m'}", &umount);
+	ask_host(fixture, &host.host, "umount", "{'dir':'/m'}", &umount);
 
 	assert_int_equal(mount.call.status, 0);
 	assert_int_equal(umount.call.status, 0);
@@ -93,13 +93,13 @@ static void mount_and_umount_are_passed_to_the_host(void **state)
 	assert_string_equal(host.unmounted, "/m");
 }
 
-static void uids_of_a_mount_in_another_user_namespace_are_not_believed(void **state)
+IN_WORLD(uids_of_a_mount_in_another_user_namespace_are_not_believed)
 {
 	const struct wfs_caller caller = {.uid = 7, .gid = 8};
 	AUTO_ASKED struct asked mount;
 	struct host host = HOST;
 
-	ask_request(*state, &host.host, "operator",
+	ask_request(fixture, &host.host, "operator",
 		(struct request){"mount", "{'dir':'/m','ctl':'/c','allow_other':true}",
 			WFS_HANDED_COUNT, &caller},
 		&mount);
@@ -108,43 +108,43 @@ static void uids_of_a_mount_in_another_user_namespace_are_not_believed(void **st
 	assert_string_equal(host.mounted, "/m /c operator 100 7:8");
 }
 
-static void only_the_operator_mounts_as_somebody_else(void **state)
+IN_WORLD(only_the_operator_mounts_as_somebody_else)
 {
 	AUTO_ASKED struct asked operators;
 	AUTO_ASKED struct asked own;
 	struct host host = HOST;
 
-	make_alice(*state, "'cap':'sys/admin@1'");
-	ask_mount(*state, &host, "alice", "{'dir':'/m','ctl':'/c','as':'operator'}", &operators);
+	make_alice(fixture, "'cap':'sys/admin@1'");
+	ask_mount(fixture, &host, "alice", "{'dir':'/m','ctl':'/c','as':'operator'}", &operators);
 	assert_int_equal(operators.call.status, -EACCES);
 	assert_int_equal(operators.call.error.code, WFS_E_NOT_AUTHORIZED);
 	assert_string_equal(host.mounted, "");
-	ask_mount(*state, &host, "alice", "{'dir':'/m','ctl':'/c','as':'alice','act':true}", &own);
+	ask_mount(fixture, &host, "alice", "{'dir':'/m','ctl':'/c','as':'alice','act':true}", &own);
 	assert_int_equal(own.call.status, 0);
 	assert_string_equal(host.mounted, "/m /c alice 010 0:0");
 }
 
-static void mount_that_the_host_refuses_says_why(void **state)
+IN_WORLD(mount_that_the_host_refuses_says_why)
 {
 	AUTO_ASKED struct asked asked;
 	struct host host = HOST;
 
-	ask_mount(*state, &host, "operator", "{'dir':'/taken','ctl':'/c'}", &asked);
+	ask_mount(fixture, &host, "operator", "{'dir':'/taken','ctl':'/c'}", &asked);
 
 	assert_int_equal(asked.call.status, -EBUSY);
 	assert_string_equal(asked.call.error.message, "taken");
 }
 
-static void mount_refuses_relative_paths_and_options_that_are_not_boolean(void **state)
+IN_WORLD(mount_refuses_relative_paths_and_options_that_are_not_boolean)
 {
 	AUTO_ASKED struct asked relative;
 	AUTO_ASKED struct asked relative_ctl;
 	AUTO_ASKED struct asked option;
 	struct host host = HOST;
 
-	ask_mount(*state, &host, "operator", "{'dir':'m','ctl':'/c'}", &relative);
-	ask_mount(*state, &host, "operator", "{'dir':'/m','ctl':'c'}", &relative_ctl);
-	ask_mount(*state, &host, "operator", "{'dir':'/m','ctl':'/c','nest_ctl':1}", &option);
+	ask_mount(fixture, &host, "operator", "{'dir':'m','ctl':'/c'}", &relative);
+	ask_mount(fixture, &host, "operator", "{'dir':'/m','ctl':'c'}", &relative_ctl);
+	ask_mount(fixture, &host, "operator", "{'dir':'/m','ctl':'/c','nest_ctl':1}", &option);
 
 	assert_int_equal(relative.call.status, -EINVAL);
 	assert_int_equal(relative_ctl.call.status, -EINVAL);
@@ -152,26 +152,26 @@ static void mount_refuses_relative_paths_and_options_that_are_not_boolean(void *
 	assert_string_equal(host.mounted, "");
 }
 
-static void verbs_of_the_host_are_not_enabled_without_one(void **state)
+IN_WORLD(verbs_of_the_host_are_not_enabled_without_one)
 {
 	assert_refused(
-		*state, "mount", "{'ctl':'/c','dir':'/m'}", WFS_E_NOT_ENABLED, "owns the world");
-	assert_refused(*state, "umount", "{'dir':'/m'}", WFS_E_NOT_ENABLED, "owns the world");
-	assert_refused(*state, "shutdown", NULL, WFS_E_NOT_ENABLED, "owns the world");
+		fixture, "mount", "{'ctl':'/c','dir':'/m'}", WFS_E_NOT_ENABLED, "owns the world");
+	assert_refused(fixture, "umount", "{'dir':'/m'}", WFS_E_NOT_ENABLED, "owns the world");
+	assert_refused(fixture, "shutdown", NULL, WFS_E_NOT_ENABLED, "owns the world");
 }
 
-static void shutdown_is_passed_to_the_host(void **state)
+IN_WORLD(shutdown_is_passed_to_the_host)
 {
 	AUTO_ASKED struct asked asked;
 	struct host host = HOST;
 
-	ask_host(*state, &host.host, "shutdown", NULL, &asked);
+	ask_host(fixture, &host.host, "shutdown", NULL, &asked);
 
 	assert_int_equal(asked.call.status, 0);
 	assert_true(host.shut_down);
 }
 
-static void status_has_figures_and_what_the_host_adds(void **state)
+IN_WORLD(status_has_figures_and_what_the_host_adds)
 {
 	AUTO_ASKED struct asked asked;
 	struct host host = HOST;
@@ -179,10 +179,10 @@ static void status_has_figures_and_what_the_host_adds(void **state)
 	struct wfs_hash hash;
 	const json_t *queue;
 
-	assert_int_equal(put_blob(*state, large, 100000, &hash), 0);
-	ask_host(*state, &host.host, "status", NULL, &asked);
+	assert_int_equal(put_blob(fixture, large, 100000, &hash), 0);
+	ask_host(fixture, &host.host, "status", NULL, &asked);
 
-	assert_int_equal(integer_of(&asked, "height"), height_of(*state));
+	assert_int_equal(integer_of(&asked, "height"), height_of(fixture));
 	assert_int_equal(
 		json_integer_value(json_object_get(result_of(&asked, "store"), "blob_bytes")),
 		100000);
@@ -196,27 +196,27 @@ static void status_has_figures_and_what_the_host_adds(void **state)
 		json_integer_value(json_object_get(result_of(&asked, "store"), "used_bytes")) > 0);
 }
 
-static void who_may_not_mount_is_told_of_own_mounts_only(void **state)
+IN_WORLD(who_may_not_mount_is_told_of_own_mounts_only)
 {
 	AUTO_ASKED struct asked asked;
 	struct host host = HOST;
 
-	make_alice(*state, "'cap':'sys/query@1'");
-	ask_for(*state, &host.host, "alice", "status", NULL, &asked);
+	make_alice(fixture, "'cap':'sys/query@1'");
+	ask_for(fixture, &host.host, "alice", "status", NULL, &asked);
 	assert_int_equal(json_array_size(result_of(&asked, "mounts")), 1);
 }
 
-static void who_sees_a_part_is_told_of_heights_only(void **state)
+IN_WORLD(who_sees_a_part_is_told_of_heights_only)
 {
 	AUTO_ASKED struct asked status;
 	AUTO_ASKED struct asked metrics;
 	struct host host = HOST;
 
-	make_alice(*state, "'cap':'sys/query@1','params':{'scope':'manifest'}");
-	ask_for(*state, &host.host, "alice", "status", NULL, &status);
-	ask_for(*state, &host.host, "alice", "metrics", NULL, &metrics);
+	make_alice(fixture, "'cap':'sys/query@1','params':{'scope':'manifest'}");
+	ask_for(fixture, &host.host, "alice", "status", NULL, &status);
+	ask_for(fixture, &host.host, "alice", "metrics", NULL, &metrics);
 
-	assert_int_equal(integer_of(&status, "height"), height_of(*state));
+	assert_int_equal(integer_of(&status, "height"), height_of(fixture));
 	assert_null(result_of(&status, "effects_in_flight"));
 	assert_null(result_of(&status, "queue"));
 	assert_null(result_of(&status, "store"));
@@ -225,35 +225,15 @@ static void who_sees_a_part_is_told_of_heights_only(void **state)
 	assert_null(strstr(text_of(&metrics, "text"), "store"));
 }
 
-static void metrics_are_prometheus_text(void **state)
+IN_WORLD(metrics_are_prometheus_text)
 {
 	AUTO_ASKED struct asked asked;
 	char line[60];
 
-	ask(*state, "metrics", NULL, &asked);
+	ask(fixture, "metrics", NULL, &asked);
 
-	snprintf(line, sizeof(line), "\nworldfs_height %d\n", (int)height_of(*state));
+	snprintf(line, sizeof(line), "\nworldfs_height %d\n", (int)height_of(fixture));
 	assert_non_null(strstr(text_of(&asked, "text"), line));
 	assert_non_null(strstr(text_of(&asked, "text"), "# TYPE worldfs_batches_total counter\n"));
 	assert_non_null(strstr(text_of(&asked, "text"), "\nworldfs_effects_in_flight 0\n"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_WORLD(mount_and_umount_are_passed_to_the_host),
-		IN_WORLD(mount_refuses_a_request_without_its_descriptors),
-		IN_WORLD(only_the_operator_mounts_as_somebody_else),
-		IN_WORLD(uids_of_a_mount_in_another_user_namespace_are_not_believed),
-		IN_WORLD(mount_that_the_host_refuses_says_why),
-		IN_WORLD(mount_refuses_relative_paths_and_options_that_are_not_boolean),
-		IN_WORLD(verbs_of_the_host_are_not_enabled_without_one),
-		IN_WORLD(shutdown_is_passed_to_the_host),
-		IN_WORLD(status_has_figures_and_what_the_host_adds),
-		IN_WORLD(who_may_not_mount_is_told_of_own_mounts_only),
-		IN_WORLD(who_sees_a_part_is_told_of_heights_only),
-		IN_WORLD(metrics_are_prometheus_text),
-	};
-
-	return cmocka_run_group_tests_name("verb-host", tests, NULL, NULL);
 }

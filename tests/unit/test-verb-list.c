@@ -22,10 +22,10 @@ static const char *member(const json_t *turn, const char *name)
 	return text;
 }
 
-static void turns_are_listed_with_what_they_did(void **state)
+WITH_ACTORS(turns_are_listed_with_what_they_did)
 {
-	const struct turn_run first = begin(*state);
-	const struct turn_run second = begin(*state);
+	const struct turn_run first = begin(fixture);
+	const struct turn_run second = begin(fixture);
 	AUTO_ASKED struct asked asked;
 
 	turn_says(&first, WANTS(WANTS_ONE("a", "look", "{}") "," WANTS_ONE("b", "look", "{}")));
@@ -36,7 +36,7 @@ static void turns_are_listed_with_what_they_did(void **state)
 	turn_says(&first,
 		"{'content':'done','tool_calls':[],'usage':"
 		"{'completion_tokens':2,'prompt_tokens':5,'total_tokens':7}}");
-	ask(*state, "turns", "{}", &asked);
+	ask(fixture, "turns", "{}", &asked);
 
 	assert_int_equal(json_array_size(result_of(&asked, "turns")), 2);
 	const json_t *const ended = turn_of(&asked, 0);
@@ -56,53 +56,53 @@ static void turns_are_listed_with_what_they_did(void **state)
 	assert_string_equal(member(running, "status"), "running");
 	assert_int_equal(json_integer_value(json_object_get(running, "tool_calls")), 0);
 	assert_null(json_object_get(running, "ended_ns"));
-	assert_meta(&asked, height_of(*state));
+	assert_meta(&asked, height_of(fixture));
 }
 
-static void turns_may_be_those_of_an_agent(void **state)
+WITH_ACTORS(turns_may_be_those_of_an_agent)
 {
-	(void)begin(*state);
+	(void)begin(fixture);
 	AUTO_ASKED struct asked alice;
 	AUTO_ASKED struct asked bob;
 
-	ask(*state, "turns", "{'agent':'alice'}", &alice);
-	ask(*state, "turns", "{'agent':'bob'}", &bob);
+	ask(fixture, "turns", "{'agent':'alice'}", &alice);
+	ask(fixture, "turns", "{'agent':'bob'}", &bob);
 
 	assert_int_equal(json_array_size(result_of(&alice, "turns")), 1);
 	assert_int_equal(json_array_size(result_of(&bob, "turns")), 0);
 }
 
-static void turns_come_in_pages(void **state)
+WITH_ACTORS(turns_come_in_pages)
 {
-	const struct turn_run first = begin(*state);
-	const struct turn_run second = begin(*state);
+	const struct turn_run first = begin(fixture);
+	const struct turn_run second = begin(fixture);
 	AUTO_ASKED struct asked page;
 	AUTO_ASKED struct asked rest;
 	char payload[128];
 
-	ask(*state, "turns", "{'limit':1}", &page);
+	ask(fixture, "turns", "{'limit':1}", &page);
 	snprintf(payload, sizeof(payload), "{'limit':1,'cursor':'%s'}",
 		text_of(&page, "next_cursor"));
-	ask(*state, "turns", payload, &rest);
+	ask(fixture, "turns", payload, &rest);
 
 	assert_string_equal(member(turn_of(&page, 0), "turn_id"), first.id);
 	assert_string_equal(member(turn_of(&rest, 0), "turn_id"), second.id);
 	assert_null(result_of(&rest, "next_cursor"));
 }
 
-static void turns_that_are_not_seen_are_not_listed(void **state)
+WITH_ACTORS(turns_that_are_not_seen_are_not_listed)
 {
 	AUTO_ASKED struct asked asked;
 	AUTO_ASKED struct asked nothing;
 
-	(void)begin(*state);
-	assert_done(*state, "tester", "{'action_type':'principal','id':'looker'}");
-	ask_as(*state, "looker", "turns", "{}", &nothing);
+	(void)begin(fixture);
+	assert_done(fixture, "tester", "{'action_type':'principal','id':'looker'}");
+	ask_as(fixture, "looker", "turns", "{}", &nothing);
 	assert_int_equal(nothing.call.status, -EACCES);
-	assert_done(*state, "tester",
+	assert_done(fixture, "tester",
 		"{'action_type':'grant','cap':'sys/query@1','to':'looker',"
 		"'params':{'scope':['turns/bob.*']}}");
-	ask_as(*state, "looker", "turns", "{}", &asked);
+	ask_as(fixture, "looker", "turns", "{}", &asked);
 
 	assert_int_equal(json_array_size(result_of(&asked, "turns")), 0);
 }
@@ -131,77 +131,61 @@ static const char *payload_of(const struct turn_run *run, const char *more)
 	return payload;
 }
 
-static void records_are_those_of_the_turn(void **state)
+WITH_ACTORS(records_are_those_of_the_turn)
 {
-	const struct turn_run run = begin(*state);
+	const struct turn_run run = begin(fixture);
 	AUTO_ASKED struct asked asked;
 
-	(void)begin(*state);
+	(void)begin(fixture);
 	turn_says(&run, SAYS("hi"));
-	ask(*state, "journal-read", payload_of(&run, "'from':0"), &asked);
+	ask(fixture, "journal-read", payload_of(&run, "'from':0"), &asked);
 
 	assert_seqs(&asked, "8 9 10 11 16 17 18 19 ");
 	assert_null(result_of(&asked, "next_from"));
 }
 
-static void records_of_a_turn_come_in_pages(void **state)
+WITH_ACTORS(records_of_a_turn_come_in_pages)
 {
-	const struct turn_run run = begin(*state);
+	const struct turn_run run = begin(fixture);
 	AUTO_ASKED struct asked page;
 	AUTO_ASKED struct asked rest;
 	AUTO_ASKED struct asked end;
 
-	(void)begin(*state);
+	(void)begin(fixture);
 	turn_says(&run, SAYS("hi"));
-	ask(*state, "journal-read", payload_of(&run, "'from':0,'limit':4"), &page);
+	ask(fixture, "journal-read", payload_of(&run, "'from':0,'limit':4"), &page);
 	assert_seqs(&page, "8 9 10 11 ");
 	assert_int_equal(integer_of(&page, "next_from"), 12);
-	ask(*state, "journal-read", payload_of(&run, "'from':12"), &rest);
+	ask(fixture, "journal-read", payload_of(&run, "'from':12"), &rest);
 
 	assert_seqs(&rest, "16 17 18 19 ");
 	assert_null(result_of(&rest, "next_from"));
-	ask(*state, "journal-read", payload_of(&run, "'from':20"), &end);
+	ask(fixture, "journal-read", payload_of(&run, "'from':20"), &end);
 	assert_seqs(&end, "");
 	assert_null(result_of(&end, "next_from"));
 }
 
-static void a_turn_that_there_is_not_is_not_found(void **state)
+WITH_ACTORS(a_turn_that_there_is_not_is_not_found)
 {
-	assert_refused(*state, "journal-read", "{'turn':'alice.99','from':0}", WFS_E_NOT_FOUND,
+	assert_refused(fixture, "journal-read", "{'turn':'alice.99','from':0}", WFS_E_NOT_FOUND,
 		"Turn 'alice.99' not found");
 	assert_refused(
-		*state, "journal-read", "{'turn':5,'from':0}", WFS_E_INVALID_ARGUMENT, "turn");
+		fixture, "journal-read", "{'turn':5,'from':0}", WFS_E_INVALID_ARGUMENT, "turn");
 }
 
-static void records_of_a_turn_that_are_not_seen_are_passed_over(void **state)
+WITH_ACTORS(records_of_a_turn_that_are_not_seen_are_passed_over)
 {
-	const struct turn_run run = begin(*state);
+	const struct turn_run run = begin(fixture);
 	AUTO_ASKED struct asked some;
 	AUTO_ASKED struct asked none;
 
-	assert_done(*state, "tester", "{'action_type':'principal','id':'looker'}");
-	assert_done(*state, "tester",
+	assert_done(fixture, "tester", "{'action_type':'principal','id':'looker'}");
+	assert_done(fixture, "tester",
 		"{'action_type':'grant','cap':'sys/query@1','to':'looker',"
 		"'params':{'scope':['journal/9.json','journal/0.json']}}");
-	ask_as(*state, "looker", "journal-read", payload_of(&run, "'from':0"), &some);
+	ask_as(fixture, "looker", "journal-read", payload_of(&run, "'from':0"), &some);
 	assert_seqs(&some, "9 ");
-	ask_as(*state, "bob", "journal-read", "{'turn':'nobody.1','from':0}", &none);
+	ask_as(fixture, "bob", "journal-read", "{'turn':'nobody.1','from':0}", &none);
 
 	assert_int_equal(none.call.status, -ENOENT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(turns_are_listed_with_what_they_did),
-		TEST(turns_may_be_those_of_an_agent),
-		TEST(turns_come_in_pages),
-		TEST(turns_that_are_not_seen_are_not_listed),
-		TEST(records_are_those_of_the_turn),
-		TEST(records_of_a_turn_come_in_pages),
-		TEST(a_turn_that_there_is_not_is_not_found),
-		TEST(records_of_a_turn_that_are_not_seen_are_passed_over),
-	};
-
-	return cmocka_run_group_tests_name("verb-list", tests, NULL, NULL);
 }

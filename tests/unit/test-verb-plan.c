@@ -70,39 +70,39 @@ static void assert_driven(struct world_fixture *fixture, const char *verb, const
 	assert_meta(&asked, height_of(fixture));
 }
 
-static void a_chat_is_handed_to_the_driver(void **state)
+WITH_ACTORS(a_chat_is_handed_to_the_driver)
 {
 	assert_driven(
-		*state, "chat", "{'message':'m','session_id':'s','batch_size':0}", WFS_DRIVE_CHAT);
+		fixture, "chat", "{'message':'m','session_id':'s','batch_size':0}", WFS_DRIVE_CHAT);
 }
 
-static void an_import_is_handed_to_the_driver(void **state)
+WITH_ACTORS(an_import_is_handed_to_the_driver)
 {
 	assert_driven(
-		*state, "plan-import", "{'blob':'sha256:00','resume':true}", WFS_DRIVE_IMPORT);
+		fixture, "plan-import", "{'blob':'sha256:00','resume':true}", WFS_DRIVE_IMPORT);
 }
 
-static void resuming_is_handed_to_the_driver(void **state)
+WITH_ACTORS(resuming_is_handed_to_the_driver)
 {
-	assert_driven(*state, "plan-resume", "{'plan_id':'p1'}", WFS_DRIVE_RESUME);
+	assert_driven(fixture, "plan-resume", "{'plan_id':'p1'}", WFS_DRIVE_RESUME);
 }
 
-static void what_is_unknown_is_refused(void **state)
+WITH_ACTORS(what_is_unknown_is_refused)
 {
 	assert_refused(
-		*state, "chat", "{'message':'m','more':1}", WFS_E_INVALID_ARGUMENT, "'more'");
-	assert_refused(*state, "plan-resume", "{}", WFS_E_MISSING_ARGUMENT, "'plan_id'");
-	assert_refused(*state, "plan-cancel", "{}", WFS_E_MISSING_ARGUMENT, "'plan_id'");
+		fixture, "chat", "{'message':'m','more':1}", WFS_E_INVALID_ARGUMENT, "'more'");
+	assert_refused(fixture, "plan-resume", "{}", WFS_E_MISSING_ARGUMENT, "'plan_id'");
+	assert_refused(fixture, "plan-cancel", "{}", WFS_E_MISSING_ARGUMENT, "'plan_id'");
 }
 
-static void without_a_driver_it_is_not_enabled(void **state)
+WITH_ACTORS(without_a_driver_it_is_not_enabled)
 {
 	static const char *const verbs[][2] = {{"chat", "{'message':'m'}"},
 		{"plan-resume", "{'plan_id':'p1'}"}, {"plan-import", "{'blob':'sha256:00'}"}};
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(verbs); i++) {
 		print_message("%s\n", verbs[i][0]);
-		assert_refused(*state, verbs[i][0], verbs[i][1], WFS_E_NOT_ENABLED, "drives");
+		assert_refused(fixture, verbs[i][0], verbs[i][1], WFS_E_NOT_ENABLED, "drives");
 	}
 }
 
@@ -131,19 +131,19 @@ static void assert_resuming_says(
 		fail_msg("'%s' does not say '%s'", asked.call.error.message, says);
 }
 
-static void a_refused_resumption_says_what_right_is_missing(void **state)
+WITH_ACTORS(a_refused_resumption_says_what_right_is_missing)
 {
-	make_stranger(*state);
-	assert_resuming_says(*state, WFS_E_NOT_AUTHORIZED, "it failed");
-	assert_resuming_says(*state, WFS_E_POLICY_DENIED, "it failed");
-	assert_resuming_says(*state, WFS_E_EXPIRED, "it failed");
+	make_stranger(fixture);
+	assert_resuming_says(fixture, WFS_E_NOT_AUTHORIZED, "it failed");
+	assert_resuming_says(fixture, WFS_E_POLICY_DENIED, "it failed");
+	assert_resuming_says(fixture, WFS_E_EXPIRED, "it failed");
 }
 
-static void a_resumed_plan_that_fails_says_nothing_of_itself(void **state)
+WITH_ACTORS(a_resumed_plan_that_fails_says_nothing_of_itself)
 {
-	make_stranger(*state);
-	assert_resuming_says(*state, WFS_E_EFFECT_FAILED, "only a principal that sees the plan");
-	assert_resuming_says(*state, WFS_E_CONFLICT, "only a principal that sees the plan");
+	make_stranger(fixture);
+	assert_resuming_says(fixture, WFS_E_EFFECT_FAILED, "only a principal that sees the plan");
+	assert_resuming_says(fixture, WFS_E_CONFLICT, "only a principal that sees the plan");
 }
 
 /* --- where a checkpoint is --- */
@@ -153,13 +153,13 @@ static const char *path_in(const json_t *response)
 	return wfs_json_text(json_object_get(response, "checkpoint"), "path");
 }
 
-static void a_checkpoint_is_under_the_mount_of_who_asks(void **state)
+WITH_ACTORS(a_checkpoint_is_under_the_mount_of_who_asks)
 {
 	AUTO_FAKE struct fake_driver fake = new_fake(WFS_OK);
 	struct wfs_host host = {.status = two_mounts, .driver = &fake.driver};
 	AUTO_ASKED struct asked asked;
 
-	ask_host(*state, &host, "chat", "{'message':'m'}", &asked);
+	ask_host(fixture, &host, "chat", "{'message':'m'}", &asked);
 
 	assert_string_equal(path_in(asked.call.result), "/mnt/all/plans/p1.json");
 }
@@ -183,38 +183,38 @@ static void assert_path_for(
 	assert_string_equal(path_in(asked.call.result), expected);
 }
 
-static void an_administrator_is_told_a_mount_of_another_principal(void **state)
+WITH_ACTORS(an_administrator_is_told_a_mount_of_another_principal)
 {
-	assert_path_for(*state, WFS_PRINCIPAL_OPERATOR, "/mnt/bob/plans/p1.json");
+	assert_path_for(fixture, WFS_PRINCIPAL_OPERATOR, "/mnt/bob/plans/p1.json");
 }
 
-static void another_principal_is_not_told_where_others_have_mounted(void **state)
+WITH_ACTORS(another_principal_is_not_told_where_others_have_mounted)
 {
-	make_stranger(*state);
+	make_stranger(fixture);
 
-	assert_path_for(*state, "stranger", "plan:p1");
+	assert_path_for(fixture, "stranger", "plan:p1");
 }
 
-static void a_checkpoint_of_what_failed_is_there_too(void **state)
+WITH_ACTORS(a_checkpoint_of_what_failed_is_there_too)
 {
 	AUTO_FAKE struct fake_driver fake = new_fake(WFS_E_EFFECT_FAILED);
 	struct wfs_host host = {.status = two_mounts, .driver = &fake.driver};
 	AUTO_ASKED struct asked asked;
 
-	ask_host(*state, &host, "chat", "{'message':'m'}", &asked);
+	ask_host(fixture, &host, "chat", "{'message':'m'}", &asked);
 
 	assert_int_equal(asked.call.status, -EIO);
 	assert_null(asked.call.result);
 	assert_string_equal(path_in(asked.call.error_details), "/mnt/all/plans/p1.json");
 }
 
-static void without_a_mount_it_is_named_by_its_plan(void **state)
+WITH_ACTORS(without_a_mount_it_is_named_by_its_plan)
 {
 	AUTO_FAKE struct fake_driver fake = new_fake(WFS_OK);
 	struct wfs_host host = {.status = no_mounts, .driver = &fake.driver};
 	AUTO_ASKED struct asked asked;
 
-	ask_host(*state, &host, "chat", "{'message':'m'}", &asked);
+	ask_host(fixture, &host, "chat", "{'message':'m'}", &asked);
 
 	assert_string_equal(path_in(asked.call.result), "plan:p1");
 }
@@ -237,14 +237,14 @@ static const char *id_of(const json_t *plan)
 	return wfs_json_text(plan, "plan_id");
 }
 
-static void plans_are_listed_with_how_far_they_are(void **state)
+WITH_ACTORS(plans_are_listed_with_how_far_they_are)
 {
-	const struct plan_run first = BEGIN(*state, CHAT, STEPS);
-	const struct plan_run second = BEGIN(*state, CHAT, STEPS);
+	const struct plan_run first = BEGIN(fixture, CHAT, STEPS);
+	const struct plan_run second = BEGIN(fixture, CHAT, STEPS);
 	AUTO_ASKED struct asked asked;
 
 	plan_do(&first, 1);
-	ask(*state, "plans", "{}", &asked);
+	ask(fixture, "plans", "{}", &asked);
 
 	assert_int_equal(json_array_size(result_of(&asked, "plans")), 2);
 	assert_string_equal(id_of(plan_of(&asked, 0)), first.id);
@@ -252,88 +252,88 @@ static void plans_are_listed_with_how_far_they_are(void **state)
 	assert_members(json_incref((json_t *)plan_of(&asked, 0)),
 		"{'done':1,'failed':0,'goal':'do it','phase':'running','principal':'alice',"
 		"'session_id':'s','skipped':0,'status':'running','total':2,'waits':true}");
-	assert_meta(&asked, height_of(*state));
+	assert_meta(&asked, height_of(fixture));
 }
 
-static void plans_may_be_those_of_a_session(void **state)
+WITH_ACTORS(plans_may_be_those_of_a_session)
 {
 	const struct plan_run run =
-		BEGIN(*state, CHAT_OF("other", CHAT_SETTINGS("25", "8")), STEPS);
+		BEGIN(fixture, CHAT_OF("other", CHAT_SETTINGS("25", "8")), STEPS);
 	AUTO_ASKED struct asked other;
 	AUTO_ASKED struct asked nothing;
 
-	ask(*state, "plans", "{'session_id':'other'}", &other);
-	ask(*state, "plans", "{'session_id':'s'}", &nothing);
+	ask(fixture, "plans", "{'session_id':'other'}", &other);
+	ask(fixture, "plans", "{'session_id':'s'}", &nothing);
 
 	assert_int_equal(json_array_size(result_of(&other, "plans")), 1);
 	assert_string_equal(id_of(plan_of(&other, 0)), run.id);
 	assert_int_equal(json_array_size(result_of(&nothing, "plans")), 0);
 }
 
-static void plans_come_in_pages(void **state)
+WITH_ACTORS(plans_come_in_pages)
 {
-	const struct plan_run first = BEGIN(*state, CHAT, STEPS);
-	const struct plan_run second = BEGIN(*state, CHAT, STEPS);
+	const struct plan_run first = BEGIN(fixture, CHAT, STEPS);
+	const struct plan_run second = BEGIN(fixture, CHAT, STEPS);
 	AUTO_ASKED struct asked page;
 	AUTO_ASKED struct asked rest;
 	char payload[128];
 
-	ask(*state, "plans", "{'limit':1}", &page);
+	ask(fixture, "plans", "{'limit':1}", &page);
 	snprintf(payload, sizeof(payload), "{'limit':1,'cursor':'%s'}",
 		text_of(&page, "next_cursor"));
-	ask(*state, "plans", payload, &rest);
+	ask(fixture, "plans", payload, &rest);
 
 	assert_string_equal(id_of(plan_of(&page, 0)), first.id);
 	assert_string_equal(id_of(plan_of(&rest, 0)), second.id);
 	assert_null(result_of(&rest, "next_cursor"));
 }
 
-static void plans_that_are_not_seen_are_not_listed(void **state)
+WITH_ACTORS(plans_that_are_not_seen_are_not_listed)
 {
-	const struct plan_run run = BEGIN(*state, CHAT, STEPS);
+	const struct plan_run run = BEGIN(fixture, CHAT, STEPS);
 	AUTO_ASKED struct asked listed;
 	AUTO_ASKED struct asked named;
 	char payload[128];
 
-	assert_done(*state, "tester", "{'action_type':'principal','id':'looker'}");
-	assert_done(*state, "tester",
+	assert_done(fixture, "tester", "{'action_type':'principal','id':'looker'}");
+	assert_done(fixture, "tester",
 		"{'action_type':'grant','cap':'sys/query@1','to':'looker',"
 		"'params':{'scope':['plans/p']}}");
 	snprintf(payload, sizeof(payload), "{'plan_id':'%s'}", run.id);
-	ask_as(*state, "looker", "plans", "{}", &listed);
-	ask_as(*state, "looker", "plan-status", payload, &named);
+	ask_as(fixture, "looker", "plans", "{}", &listed);
+	ask_as(fixture, "looker", "plan-status", payload, &named);
 
 	assert_int_equal(json_array_size(result_of(&listed, "plans")), 0);
 	assert_int_equal(named.call.status, -ENOENT);
 }
 
-static void the_status_is_that_of_a_plan(void **state)
+WITH_ACTORS(the_status_is_that_of_a_plan)
 {
-	const struct plan_run run = BEGIN(*state, CHAT, STEPS);
+	const struct plan_run run = BEGIN(fixture, CHAT, STEPS);
 	AUTO_ASKED struct asked asked;
 	char payload[128];
 
 	plan_do(&run, 2);
 	snprintf(payload, sizeof(payload), "{'plan_id':'%s'}", run.id);
-	ask(*state, "plan-status", payload, &asked);
+	ask(fixture, "plan-status", payload, &asked);
 
 	assert_string_equal(text_of(&asked, "phase"), "answering");
 	assert_int_equal(integer_of(&asked, "done"), 2);
 }
 
-static void the_status_of_a_session_is_that_of_its_newest_message(void **state)
+WITH_ACTORS(the_status_of_a_session_is_that_of_its_newest_message)
 {
-	const struct plan_run run = BEGIN(*state, CHAT, STEPS);
+	const struct plan_run run = BEGIN(fixture, CHAT, STEPS);
 	AUTO_ASKED struct asked refused;
 	AUTO_ASKED struct asked planned;
 	AUTO_ASKED struct asked asked;
 
-	ask_as(*state, "alice", "plan-status", "{'session_id':'s'}", &refused);
-	assert_done(*state, "tester",
+	ask_as(fixture, "alice", "plan-status", "{'session_id':'s'}", &refused);
+	assert_done(fixture, "tester",
 		"{'action_type':'grant','cap':'sys/drive@1','params':{},'to':'alice'}");
-	ask_as(*state, "alice", "plan-status", "{'session_id':'s'}", &planned);
-	(void)chat_as(*state, "alice", CHAT);
-	ask_as(*state, "alice", "plan-status", "{'session_id':'s'}", &asked);
+	ask_as(fixture, "alice", "plan-status", "{'session_id':'s'}", &planned);
+	(void)chat_as(fixture, "alice", CHAT);
+	ask_as(fixture, "alice", "plan-status", "{'session_id':'s'}", &asked);
 
 	assert_int_equal(refused.call.status, -EACCES);
 	assert_string_equal(id_of(result_of(&planned, "plan")), run.id);
@@ -341,75 +341,46 @@ static void the_status_of_a_session_is_that_of_its_newest_message(void **state)
 	assert_true(json_is_null(result_of(&asked, "plan")));
 }
 
-static void a_session_is_that_of_who_asks(void **state)
+WITH_ACTORS(a_session_is_that_of_who_asks)
 {
-	(void)BEGIN(*state, CHAT, STEPS);
+	(void)BEGIN(fixture, CHAT, STEPS);
 
-	assert_refused(*state, "plan-status", "{'session_id':'s'}", WFS_E_NOT_FOUND, "Session 's'");
+	assert_refused(
+		fixture, "plan-status", "{'session_id':'s'}", WFS_E_NOT_FOUND, "Session 's'");
 }
 
-static void a_status_is_of_one_thing(void **state)
+WITH_ACTORS(a_status_is_of_one_thing)
 {
-	assert_refused(*state, "plan-status", "{}", WFS_E_INVALID_ARGUMENT, "one of");
-	assert_refused(*state, "plan-status", "{'plan_id':'p','session_id':'s'}",
+	assert_refused(fixture, "plan-status", "{}", WFS_E_INVALID_ARGUMENT, "one of");
+	assert_refused(fixture, "plan-status", "{'plan_id':'p','session_id':'s'}",
 		WFS_E_INVALID_ARGUMENT, "one of");
 	assert_refused(
-		*state, "plan-status", "{'plan_id':'p'}", WFS_E_NOT_FOUND, "Plan 'p' not found");
+		fixture, "plan-status", "{'plan_id':'p'}", WFS_E_NOT_FOUND, "Plan 'p' not found");
 }
 
 /* --- stopping --- */
 
-static void cancelling_stops_a_plan(void **state)
+WITH_ACTORS(cancelling_stops_a_plan)
 {
-	const struct plan_run run = BEGIN(*state, CHAT, STEPS);
+	const struct plan_run run = BEGIN(fixture, CHAT, STEPS);
 	AUTO_ASKED struct asked asked;
 	AUTO_ASKED struct asked again;
 	char payload[128];
 
 	snprintf(payload, sizeof(payload), "{'plan_id':'%s'}", run.id);
-	ask(*state, "plan-cancel", payload, &asked);
-	ask(*state, "plan-cancel", payload, &again);
+	ask(fixture, "plan-cancel", payload, &asked);
+	ask(fixture, "plan-cancel", payload, &again);
 
 	assert_int_equal(asked.call.status, 0);
 	assert_plan(&run, "{'status':'cancelled','open':[]}");
 	assert_int_equal(again.call.error.code, WFS_E_CONFLICT);
 }
 
-static void what_is_no_plan_is_not_cancelled(void **state)
+WITH_ACTORS(what_is_no_plan_is_not_cancelled)
 {
 	AUTO_ASKED struct asked asked;
 
-	ask(*state, "plan-cancel", "{'plan_id':'p'}", &asked);
+	ask(fixture, "plan-cancel", "{'plan_id':'p'}", &asked);
 
 	assert_int_equal(asked.call.status, -ENOENT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_chat_is_handed_to_the_driver),
-		TEST(an_import_is_handed_to_the_driver),
-		TEST(resuming_is_handed_to_the_driver),
-		TEST(what_is_unknown_is_refused),
-		TEST(without_a_driver_it_is_not_enabled),
-		TEST(a_refused_resumption_says_what_right_is_missing),
-		TEST(a_resumed_plan_that_fails_says_nothing_of_itself),
-		TEST(a_checkpoint_is_under_the_mount_of_who_asks),
-		TEST(an_administrator_is_told_a_mount_of_another_principal),
-		TEST(another_principal_is_not_told_where_others_have_mounted),
-		TEST(a_checkpoint_of_what_failed_is_there_too),
-		TEST(without_a_mount_it_is_named_by_its_plan),
-		TEST(plans_are_listed_with_how_far_they_are),
-		TEST(plans_may_be_those_of_a_session),
-		TEST(plans_come_in_pages),
-		TEST(plans_that_are_not_seen_are_not_listed),
-		TEST(the_status_is_that_of_a_plan),
-		TEST(the_status_of_a_session_is_that_of_its_newest_message),
-		TEST(a_session_is_that_of_who_asks),
-		TEST(a_status_is_of_one_thing),
-		TEST(cancelling_stops_a_plan),
-		TEST(what_is_no_plan_is_not_cancelled),
-	};
-
-	return cmocka_run_group_tests_name("verb-plan", tests, NULL, NULL);
 }

@@ -10,46 +10,46 @@
 
 /* --- reading --- */
 
-static void manifest_read_gives_document_and_meta_twice(void **state)
+IN_WORLD(manifest_read_gives_document_and_meta_twice)
 {
 	AUTO_ASKED struct asked asked;
 
-	ask(*state, "manifest-read", "{'consistency':' HEAD '}", &asked);
+	ask(fixture, "manifest-read", "{'consistency':' HEAD '}", &asked);
 
 	assert_string_equal(
 		json_string_value(json_object_get(result_of(&asked, "manifest"), "name")),
 		"fixture");
-	assert_int_equal(integer_of(&asked, "journal_height"), height_of(*state));
-	assert_meta(&asked, height_of(*state));
+	assert_int_equal(integer_of(&asked, "journal_height"), height_of(fixture));
+	assert_meta(&asked, height_of(fixture));
 }
 
-static void query_state_gives_the_exact_bytes(void **state)
+IN_WORLD(query_state_gives_the_exact_bytes)
 {
 	AUTO_ASKED struct asked asked;
 
-	tell(*state, "{'key':'a','op':'set','n':5}");
-	ask(*state, "query-state", "{'reducer':'cell','key_b64':'YQ=='}", &asked);
+	tell(fixture, "{'key':'a','op':'set','n':5}");
+	ask(fixture, "query-state", "{'reducer':'cell','key_b64':'YQ=='}", &asked);
 
 	assert_bytes(&asked, "state_b64", "{\"n\":5}\n");
-	assert_meta(&asked, height_of(*state));
+	assert_meta(&asked, height_of(fixture));
 }
 
-static void optional_members_that_are_null_are_as_if_absent(void **state)
+IN_WORLD(optional_members_that_are_null_are_as_if_absent)
 {
 	AUTO_ASKED struct asked cells;
 	AUTO_ASKED struct asked none;
 	AUTO_ASKED struct asked turns;
 
-	tell(*state, "{'key':'a','op':'set','n':5}");
-	ask(*state, "list-cells",
+	tell(fixture, "{'key':'a','op':'set','n':5}");
+	ask(fixture, "list-cells",
 		"{'reducer':'cell','limit':null,'cursor':null,'consistency':null}", &cells);
-	ask(*state, "query-state", "{'reducer':'cell','key_b64':null}", &none);
-	ask(*state, "turns", "{'agent':null,'limit':null,'cursor':null}", &turns);
+	ask(fixture, "query-state", "{'reducer':'cell','key_b64':null}", &none);
+	ask(fixture, "turns", "{'agent':null,'limit':null,'cursor':null}", &turns);
 
 	assert_int_equal(json_array_size(result_of(&cells, "cells")), 1);
 	assert_null(result_of(&none, "state_b64"));
 	assert_int_equal(json_array_size(result_of(&turns, "turns")), 0);
-	assert_refused(*state, "list-cells", "{'reducer':null}", WFS_E_INVALID_ARGUMENT,
+	assert_refused(fixture, "list-cells", "{'reducer':null}", WFS_E_INVALID_ARGUMENT,
 		"'reducer': expected a string, got null");
 }
 
@@ -76,7 +76,7 @@ static void assert_is_a(struct world_fixture *fixture, const char *name, const j
 		fail_msg("%s: %s", name, error.message);
 }
 
-static void answers_fit_the_schemas_that_definitions_refer_to(void **state)
+IN_WORLD(answers_fit_the_schemas_that_definitions_refer_to)
 {
 	AUTO_ASKED struct asked manifest;
 	AUTO_ASKED struct asked journal;
@@ -84,47 +84,47 @@ static void answers_fit_the_schemas_that_definitions_refer_to(void **state)
 	const json_t *record;
 	size_t i;
 
-	tell(*state, "{'key':'a','op':'set','n':5}");
-	ask(*state, "manifest-read", "{}", &manifest);
-	ask(*state, "journal-read", "{'from':0}", &journal);
+	tell(fixture, "{'key':'a','op':'set','n':5}");
+	ask(fixture, "manifest-read", "{}", &manifest);
+	ask(fixture, "journal-read", "{'from':0}", &journal);
 	records = result_of(&journal, "records");
 
-	assert_is_a(*state, "sys/Manifest@1", result_of(&manifest, "manifest"));
+	assert_is_a(fixture, "sys/Manifest@1", result_of(&manifest, "manifest"));
 	assert_true(json_array_size(records) > 2);
-	json_array_foreach(records, i, record) assert_is_a(*state, "sys/Record@1", record);
+	json_array_foreach(records, i, record) assert_is_a(fixture, "sys/Record@1", record);
 }
 
-static void no_event_is_of_a_built_in_schema(void **state)
+IN_WORLD(no_event_is_of_a_built_in_schema)
 {
-	assert_refused(*state, "send-event", "{'schema':'sys/Object@1','value':{}}",
+	assert_refused(fixture, "send-event", "{'schema':'sys/Object@1','value':{}}",
 		WFS_E_NOT_FOUND, "sys/Object@1");
 }
 
-static void query_state_at_an_exact_height_gives_the_state_of_then(void **state)
+IN_WORLD(query_state_at_an_exact_height_gives_the_state_of_then)
 {
 	AUTO_ASKED struct asked asked;
 	char payload[100];
 	uint64_t height;
 
-	tell(*state, "{'key':'a','op':'set','n':5}");
-	height = height_of(*state);
-	tell(*state, "{'key':'a','op':'set','n':6}");
+	tell(fixture, "{'key':'a','op':'set','n':5}");
+	height = height_of(fixture);
+	tell(fixture, "{'key':'a','op':'set','n':6}");
 	snprintf(payload, sizeof(payload),
 		"{'reducer':'cell','key_b64':'YQ==','consistency':'exact:%d'}", (int)height);
-	ask(*state, "query-state", payload, &asked);
+	ask(fixture, "query-state", payload, &asked);
 
 	assert_bytes(&asked, "state_b64", "{\"n\":5}\n");
 	assert_meta(&asked, height);
 }
 
-static void query_state_of_a_missing_key_is_ok_without_state(void **state)
+IN_WORLD(query_state_of_a_missing_key_is_ok_without_state)
 {
 	AUTO_ASKED struct asked asked;
 
-	ask(*state, "query-state", "{'reducer':'cell','key_b64':'YQ=='}", &asked);
+	ask(fixture, "query-state", "{'reducer':'cell','key_b64':'YQ=='}", &asked);
 
 	assert_null(result_of(&asked, "state_b64"));
-	assert_meta(&asked, height_of(*state));
+	assert_meta(&asked, height_of(fixture));
 }
 
 /* --- damage --- */
@@ -163,20 +163,19 @@ static void damage_large_cell(struct world_fixture *fixture)
 	flip(path, "{");
 }
 
-static void a_damaged_file_of_a_cell_is_hash_mismatch(void **state)
+IN_WORLD(a_damaged_file_of_a_cell_is_hash_mismatch)
 {
-	damage_large_cell(*state);
+	damage_large_cell(fixture);
 
-	assert_refused(*state, "query-state", "{'reducer':'cell','key_b64':'YQ=='}",
+	assert_refused(fixture, "query-state", "{'reducer':'cell','key_b64':'YQ=='}",
 		WFS_E_HASH_MISMATCH, "sha256:");
-	assert_refused(*state, "send-event",
+	assert_refused(fixture, "send-event",
 		"{'schema':'test/Do@1','value':{'key':'a','op':'same'}}", WFS_E_HASH_MISMATCH,
 		"sha256:");
 }
 
-static void a_damaged_row_is_hash_mismatch(void **state)
+IN_WORLD(a_damaged_row_is_hash_mismatch)
 {
-	struct world_fixture *fixture = *state;
 	char path[256];
 
 	tell(fixture, "{'key':'a','op':'set','n':987654321}");
@@ -190,9 +189,8 @@ static void a_damaged_row_is_hash_mismatch(void **state)
 		WFS_E_HASH_MISMATCH, "reducer 'cell', key 'a' at height ");
 }
 
-static void a_damaged_file_of_a_blob_is_hash_mismatch(void **state)
+IN_WORLD(a_damaged_file_of_a_blob_is_hash_mismatch)
 {
-	struct world_fixture *fixture = *state;
 	const char bytes[100000] = "damaged here";
 	struct wfs_hash hash;
 	char hex[WFS_HASH_HEX_SIZE + 1];
@@ -208,102 +206,102 @@ static void a_damaged_file_of_a_blob_is_hash_mismatch(void **state)
 	assert_refused(fixture, "blob-get", payload, WFS_E_HASH_MISMATCH, "damaged");
 }
 
-static void query_state_of_an_unknown_reducer_names_those_there_are(void **state)
+IN_WORLD(query_state_of_an_unknown_reducer_names_those_there_are)
 {
-	assert_refused(*state, "query-state", "{'reducer':'nope'}", WFS_E_REDUCER_MISSING,
+	assert_refused(fixture, "query-state", "{'reducer':'nope'}", WFS_E_REDUCER_MISSING,
 		"(there are: cell total deep" BUILTIN_WORDS ")");
 }
 
-static void query_state_refuses_what_is_not_base64(void **state)
+IN_WORLD(query_state_refuses_what_is_not_base64)
 {
-	assert_refused(*state, "query-state", "{'reducer':'cell','key_b64':'YQ'}",
+	assert_refused(fixture, "query-state", "{'reducer':'cell','key_b64':'YQ'}",
 		WFS_E_INVALID_ARGUMENT, "key_b64");
 }
 
-static void reads_refuse_bad_consistency_and_heights_not_reached(void **state)
+IN_WORLD(reads_refuse_bad_consistency_and_heights_not_reached)
 {
-	assert_refused(*state, "manifest-read", "{'consistency':'newest'}",
+	assert_refused(fixture, "manifest-read", "{'consistency':'newest'}",
 		WFS_E_INVALID_CONSISTENCY, "newest");
-	assert_refused(*state, "manifest-read", "{'consistency':'exact:99'}",
+	assert_refused(fixture, "manifest-read", "{'consistency':'exact:99'}",
 		WFS_E_HEIGHT_UNAVAILABLE, "99");
-	assert_refused(*state, "manifest-read", "{'consistency':'exact:0'}",
+	assert_refused(fixture, "manifest-read", "{'consistency':'exact:0'}",
 		WFS_E_HEIGHT_UNAVAILABLE, "0");
-	assert_refused(*state, "manifest-read", "{'consistency':'at_least:99'}",
+	assert_refused(fixture, "manifest-read", "{'consistency':'at_least:99'}",
 		WFS_E_HEIGHT_UNAVAILABLE, "99");
-	assert_refused(*state, "manifest-read", "{'consistency':7}", WFS_E_INVALID_ARGUMENT,
+	assert_refused(fixture, "manifest-read", "{'consistency':7}", WFS_E_INVALID_ARGUMENT,
 		"consistency");
 }
 
-static void list_cells_gives_hash_size_and_activity(void **state)
+IN_WORLD(list_cells_gives_hash_size_and_activity)
 {
 	AUTO_ASKED struct asked asked;
 	const json_t *cell;
 
-	tell(*state, "{'key':'a','op':'set','n':5}");
-	ask(*state, "list-cells", "{'reducer':'cell'}", &asked);
+	tell(fixture, "{'key':'a','op':'set','n':5}");
+	ask(fixture, "list-cells", "{'reducer':'cell'}", &asked);
 
 	assert_int_equal(json_array_size(result_of(&asked, "cells")), 1);
 	cell = json_array_get(result_of(&asked, "cells"), 0);
 	assert_string_equal(json_string_value(json_object_get(cell, "key_b64")), "YQ==");
 	assert_int_equal(json_integer_value(json_object_get(cell, "size")), 8);
-	assert_int_equal(
-		json_integer_value(json_object_get(cell, "last_active_height")), height_of(*state));
+	assert_int_equal(json_integer_value(json_object_get(cell, "last_active_height")),
+		height_of(fixture));
 	assert_true(json_integer_value(json_object_get(cell, "last_active_ns")) > 0);
 	assert_string_equal(json_string_value(json_object_get(cell, "state_hash")),
 		"sha256:3d0392053cca651a45e1d75353c2e684f162f40b823f57171aa3109183fc3c88");
 	assert_null(result_of(&asked, "next_cursor"));
 }
 
-static void list_cells_goes_on_behind_its_cursor(void **state)
+IN_WORLD(list_cells_goes_on_behind_its_cursor)
 {
 	AUTO_ASKED struct asked first;
 	AUTO_ASKED struct asked second;
 	char payload[100];
 
-	tell(*state, "{'key':'a','op':'set'}");
-	tell(*state, "{'key':'b','op':'set'}");
-	tell(*state, "{'key':'c','op':'set'}");
-	ask(*state, "list-cells", "{'reducer':'cell','limit':2}", &first);
+	tell(fixture, "{'key':'a','op':'set'}");
+	tell(fixture, "{'key':'b','op':'set'}");
+	tell(fixture, "{'key':'c','op':'set'}");
+	ask(fixture, "list-cells", "{'reducer':'cell','limit':2}", &first);
 	snprintf(payload, sizeof(payload), "{'reducer':'cell','limit':2,'cursor':'%s'}",
 		text_of(&first, "next_cursor"));
-	ask(*state, "list-cells", payload, &second);
+	ask(fixture, "list-cells", payload, &second);
 
 	assert_int_equal(json_array_size(result_of(&first, "cells")), 2);
 	assert_int_equal(json_array_size(result_of(&second, "cells")), 1);
 	assert_null(result_of(&second, "next_cursor"));
 }
 
-static void list_cells_refuses_limits_and_cursors_out_of_bounds(void **state)
+IN_WORLD(list_cells_refuses_limits_and_cursors_out_of_bounds)
 {
-	assert_refused(*state, "list-cells", "{'reducer':'cell','limit':0}", WFS_E_INVALID_ARGUMENT,
-		"from 1 to 1000");
-	assert_refused(*state, "list-cells", "{'reducer':'cell','limit':1001}",
+	assert_refused(fixture, "list-cells", "{'reducer':'cell','limit':0}",
 		WFS_E_INVALID_ARGUMENT, "from 1 to 1000");
-	assert_refused(*state, "list-cells", "{'reducer':'cell','cursor':'x'}",
+	assert_refused(fixture, "list-cells", "{'reducer':'cell','limit':1001}",
+		WFS_E_INVALID_ARGUMENT, "from 1 to 1000");
+	assert_refused(fixture, "list-cells", "{'reducer':'cell','cursor':'x'}",
 		WFS_E_INVALID_ARGUMENT, "cursor");
-	assert_refused(*state, "list-cells", "{'reducer':'cell','cursor':'5'}",
+	assert_refused(fixture, "list-cells", "{'reducer':'cell','cursor':'5'}",
 		WFS_E_INVALID_ARGUMENT, "another reducer");
 }
 
-static void journal_head_gives_meta_twice(void **state)
+IN_WORLD(journal_head_gives_meta_twice)
 {
 	AUTO_ASKED struct asked asked;
 
-	ask(*state, "journal-head", NULL, &asked);
+	ask(fixture, "journal-head", NULL, &asked);
 
-	assert_int_equal(integer_of(&asked, "journal_height"), height_of(*state));
-	assert_meta(&asked, height_of(*state));
+	assert_int_equal(integer_of(&asked, "journal_height"), height_of(fixture));
+	assert_meta(&asked, height_of(fixture));
 }
 
-static void journal_read_gives_records_and_where_to_go_on(void **state)
+IN_WORLD(journal_read_gives_records_and_where_to_go_on)
 {
 	AUTO_ASKED struct asked first;
 	AUTO_ASKED struct asked behind;
 	const json_t *record;
 
-	tell(*state, "{'key':'a','op':'set'}");
-	ask(*state, "journal-read", "{'from':0,'limit':1}", &first);
-	ask(*state, "journal-read", "{'from':99}", &behind);
+	tell(fixture, "{'key':'a','op':'set'}");
+	ask(fixture, "journal-read", "{'from':0,'limit':1}", &first);
+	ask(fixture, "journal-read", "{'from':99}", &behind);
 
 	record = json_array_get(result_of(&first, "records"), 0);
 	assert_string_equal(json_string_value(json_object_get(record, "kind")), "genesis");
@@ -312,14 +310,14 @@ static void journal_read_gives_records_and_where_to_go_on(void **state)
 	assert_null(result_of(&behind, "next_from"));
 }
 
-static void journal_read_passes_over_what_is_out_of_scope(void **state)
+IN_WORLD(journal_read_passes_over_what_is_out_of_scope)
 {
 	AUTO_ASKED struct asked asked;
 	const json_t *records;
 
 	make_alice(
-		*state, "'cap':'sys/query@1','params':{'scope':['journal/1.json','journal/3*']}");
-	ask_as(*state, "alice", "journal-read", "{'from':0}", &asked);
+		fixture, "'cap':'sys/query@1','params':{'scope':['journal/1.json','journal/3*']}");
+	ask_as(fixture, "alice", "journal-read", "{'from':0}", &asked);
 
 	records = result_of(&asked, "records");
 	assert_int_equal(json_array_size(records), 2);
@@ -328,88 +326,56 @@ static void journal_read_passes_over_what_is_out_of_scope(void **state)
 	assert_null(result_of(&asked, "next_from"));
 }
 
-static void journal_read_refuses_a_negative_beginning(void **state)
+IN_WORLD(journal_read_refuses_a_negative_beginning)
 {
-	assert_refused(*state, "journal-read", "{'from':-1}", WFS_E_INVALID_ARGUMENT, "'from'");
+	assert_refused(fixture, "journal-read", "{'from':-1}", WFS_E_INVALID_ARGUMENT, "'from'");
 }
 
 /* --- blobs --- */
 
 #define HASH_OF_HELLO "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
 
-static void blob_that_was_put_can_be_got_and_looked_at(void **state)
+IN_WORLD(blob_that_was_put_can_be_got_and_looked_at)
 {
 	AUTO_ASKED struct asked put;
 	AUTO_ASKED struct asked get;
 	AUTO_ASKED struct asked stat;
 
-	ask(*state, "put-blob", "{'data_b64':'aGVsbG8='}", &put);
-	ask(*state, "blob-get", "{'hash_hex':'" HASH_OF_HELLO "'}", &get);
-	ask(*state, "blob-stat", "{'hash_hex':'sha256:" HASH_OF_HELLO "'}", &stat);
+	ask(fixture, "put-blob", "{'data_b64':'aGVsbG8='}", &put);
+	ask(fixture, "blob-get", "{'hash_hex':'" HASH_OF_HELLO "'}", &get);
+	ask(fixture, "blob-stat", "{'hash_hex':'sha256:" HASH_OF_HELLO "'}", &stat);
 
 	assert_string_equal(text_of(&put, "hash"), "sha256:" HASH_OF_HELLO);
 	assert_bytes(&get, "data_b64", "hello");
 	assert_int_equal(integer_of(&stat, "size"), 5);
-	assert_int_equal(integer_of(&stat, "height"), height_of(*state));
+	assert_int_equal(integer_of(&stat, "height"), height_of(fixture));
 }
 
-static void blob_put_refuses_what_is_not_base64_and_changes_nothing(void **state)
+IN_WORLD(blob_put_refuses_what_is_not_base64_and_changes_nothing)
 {
-	const uint64_t height = height_of(*state);
+	const uint64_t height = height_of(fixture);
 
 	assert_refused(
-		*state, "put-blob", "{'data_b64':'aGVsbG8'}", WFS_E_INVALID_ARGUMENT, "data_b64");
-	assert_int_equal(height_of(*state), height);
+		fixture, "put-blob", "{'data_b64':'aGVsbG8'}", WFS_E_INVALID_ARGUMENT, "data_b64");
+	assert_int_equal(height_of(fixture), height);
 }
 
-static void blob_get_refuses_unknown_and_malformed_hashes(void **state)
+IN_WORLD(blob_get_refuses_unknown_and_malformed_hashes)
 {
-	assert_refused(*state, "blob-get", "{'hash_hex':'" HASH_OF_HELLO "'}", WFS_E_NOT_FOUND,
+	assert_refused(fixture, "blob-get", "{'hash_hex':'" HASH_OF_HELLO "'}", WFS_E_NOT_FOUND,
 		HASH_OF_HELLO);
-	assert_refused(*state, "blob-get", "{'hash_hex':'2CF2'}", WFS_E_INVALID_ARGUMENT, "2CF2");
+	assert_refused(fixture, "blob-get", "{'hash_hex':'2CF2'}", WFS_E_INVALID_ARGUMENT, "2CF2");
 }
 
-static void blob_get_refuses_more_than_its_bound(void **state)
+IN_WORLD(blob_get_refuses_more_than_its_bound)
 {
 	const size_t size = WFS_VERB_BLOB_MAX + 1;
 	WFS_AUTO_FREE char *bytes = calloc(1, size);
 	char payload[120] = "{'hash_hex':'";
 	struct wfs_hash hash;
 
-	assert_int_equal(put_blob(*state, bytes, size, &hash), 0);
+	assert_int_equal(put_blob(fixture, bytes, size, &hash), 0);
 	wfs_hash_hex(&hash, payload + strlen(payload));
 	memcpy(payload + strlen(payload), "'}", 3);
-	assert_refused(*state, "blob-get", payload, WFS_E_TOO_LARGE, "fs-read");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_WORLD(manifest_read_gives_document_and_meta_twice),
-		IN_WORLD(query_state_gives_the_exact_bytes),
-		IN_WORLD(optional_members_that_are_null_are_as_if_absent),
-		IN_WORLD(answers_fit_the_schemas_that_definitions_refer_to),
-		IN_WORLD(no_event_is_of_a_built_in_schema),
-		IN_WORLD(query_state_at_an_exact_height_gives_the_state_of_then),
-		IN_WORLD(query_state_of_a_missing_key_is_ok_without_state),
-		IN_WORLD(a_damaged_file_of_a_cell_is_hash_mismatch),
-		IN_WORLD(a_damaged_row_is_hash_mismatch),
-		IN_WORLD(a_damaged_file_of_a_blob_is_hash_mismatch),
-		IN_WORLD(query_state_of_an_unknown_reducer_names_those_there_are),
-		IN_WORLD(query_state_refuses_what_is_not_base64),
-		IN_WORLD(reads_refuse_bad_consistency_and_heights_not_reached),
-		IN_WORLD(list_cells_gives_hash_size_and_activity),
-		IN_WORLD(list_cells_goes_on_behind_its_cursor),
-		IN_WORLD(list_cells_refuses_limits_and_cursors_out_of_bounds),
-		IN_WORLD(journal_head_gives_meta_twice),
-		IN_WORLD(journal_read_gives_records_and_where_to_go_on),
-		IN_WORLD(journal_read_passes_over_what_is_out_of_scope),
-		IN_WORLD(journal_read_refuses_a_negative_beginning),
-		IN_WORLD(blob_that_was_put_can_be_got_and_looked_at),
-		IN_WORLD(blob_put_refuses_what_is_not_base64_and_changes_nothing),
-		IN_WORLD(blob_get_refuses_unknown_and_malformed_hashes),
-		IN_WORLD(blob_get_refuses_more_than_its_bound),
-	};
-
-	return cmocka_run_group_tests_name("verb-read", tests, NULL, NULL);
+	assert_refused(fixture, "blob-get", payload, WFS_E_TOO_LARGE, "fs-read");
 }

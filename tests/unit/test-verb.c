@@ -4,54 +4,52 @@
 
 /* --- the dispatcher --- */
 
-static void verb_that_is_unknown_names_those_there_are(void **state)
+IN_WORLD(verb_that_is_unknown_names_those_there_are)
 {
-	assert_refused(*state, "fly", NULL, WFS_E_UNKNOWN_METHOD, "query-state");
+	assert_refused(fixture, "fly", NULL, WFS_E_UNKNOWN_METHOD, "query-state");
 }
 
-static void verb_that_wants_a_driver_is_not_enabled_without(void **state)
+IN_WORLD(verb_that_wants_a_driver_is_not_enabled_without)
 {
-	assert_refused(*state, "chat", "{'message':'m'}", WFS_E_NOT_ENABLED, "nobody drives");
+	assert_refused(fixture, "chat", "{'message':'m'}", WFS_E_NOT_ENABLED, "nobody drives");
 }
 
-static void verb_refuses_a_payload_that_is_not_an_object(void **state)
+IN_WORLD(verb_refuses_a_payload_that_is_not_an_object)
 {
-	assert_refused(*state, "journal-head", "[1]", WFS_E_INVALID_ARGUMENT, "not an object");
+	assert_refused(fixture, "journal-head", "[1]", WFS_E_INVALID_ARGUMENT, "not an object");
 }
 
-static void verb_refuses_an_unknown_member_of_its_payload(void **state)
+IN_WORLD(verb_refuses_an_unknown_member_of_its_payload)
 {
-	assert_refused(*state, "query-state", "{'reducer':'cell','key':'a'}",
+	assert_refused(fixture, "query-state", "{'reducer':'cell','key':'a'}",
 		WFS_E_INVALID_ARGUMENT, "unknown member 'key'");
 }
 
-static void verb_refuses_a_payload_that_lacks_a_member(void **state)
+IN_WORLD(verb_refuses_a_payload_that_lacks_a_member)
 {
-	assert_refused(*state, "list-cells", "{}", WFS_E_MISSING_ARGUMENT, "'reducer' is missing");
+	assert_refused(fixture, "list-cells", "{}", WFS_E_MISSING_ARGUMENT, "'reducer' is missing");
 }
 
-static void verb_without_members_refuses_any(void **state)
+IN_WORLD(verb_without_members_refuses_any)
 {
-	assert_refused(*state, "status", "{'a':1}", WFS_E_INVALID_ARGUMENT, "takes: none");
+	assert_refused(fixture, "status", "{'a':1}", WFS_E_INVALID_ARGUMENT, "takes: none");
 }
 
-static void verb_that_takes_long_is_slow(void **state)
+TEST(verb_that_takes_long_is_slow)
 {
-	(void)state;
 	assert_true(wfs_verb_slow("snapshot", NULL));
 	assert_true(wfs_verb_slow("gc", NULL));
 	assert_false(wfs_verb_slow("send-event", NULL));
 	assert_false(wfs_verb_slow("fly", NULL));
 }
 
-static void verb_reads_long_what_takes_long(void **state)
+TEST(verb_reads_long_what_takes_long)
 {
 	WFS_AUTO_JSON json_t *plan = json_pack("{s:s}", "path", "plans/p.json");
 	WFS_AUTO_JSON json_t *cell = json_pack("{s:s}", "path", "reducers/counter/a");
 	WFS_AUTO_JSON json_t *asks =
 		json_pack("{s:{s:s}}", "action", "action_type", "query_kernel");
 
-	(void)state;
 	assert_true(wfs_verb_reads_long("fs-read", plan, false));
 	assert_false(wfs_verb_reads_long("fs-read", cell, true));
 	assert_false(wfs_verb_reads_long("fs-read", NULL, true));
@@ -64,9 +62,8 @@ static void verb_reads_long_what_takes_long(void **state)
 	assert_false(wfs_verb_slow("invoke", NULL));
 }
 
-static void verb_that_ends_with_its_caller_is_interruptible(void **state)
+TEST(verb_that_ends_with_its_caller_is_interruptible)
 {
-	(void)state;
 	assert_true(wfs_verb_interruptible("step"));
 	assert_true(wfs_verb_interruptible("chat"));
 	assert_true(wfs_verb_interruptible("query"));
@@ -74,7 +71,7 @@ static void verb_that_ends_with_its_caller_is_interruptible(void **state)
 	assert_false(wfs_verb_interruptible("fly"));
 }
 
-static void verb_envelope_has_result_or_error_and_meta(void **state)
+IN_WORLD(verb_envelope_has_result_or_error_and_meta)
 {
 	AUTO_ASKED struct asked good;
 	AUTO_ASKED struct asked bad;
@@ -82,8 +79,8 @@ static void verb_envelope_has_result_or_error_and_meta(void **state)
 	WFS_AUTO_JSON json_t *refusal = NULL;
 	const json_t *error;
 
-	ask(*state, "journal-head", NULL, &good);
-	ask(*state, "fly", NULL, &bad);
+	ask(fixture, "journal-head", NULL, &good);
+	ask(fixture, "fly", NULL, &bad);
 	envelope = wfs_call_envelope(&good.call, "7");
 	refusal = wfs_call_envelope(&bad.call, NULL);
 
@@ -101,45 +98,45 @@ static void verb_envelope_has_result_or_error_and_meta(void **state)
 
 /* --- changing --- */
 
-static void send_event_gives_the_seq_of_its_record(void **state)
+IN_WORLD(send_event_gives_the_seq_of_its_record)
 {
 	AUTO_ASKED struct asked asked;
-	const uint64_t height = height_of(*state);
+	const uint64_t height = height_of(fixture);
 
-	ask(*state, "send-event", "{'schema':'test/Do@1','value':{'key':'a','op':'set','n':1}}",
+	ask(fixture, "send-event", "{'schema':'test/Do@1','value':{'key':'a','op':'set','n':1}}",
 		&asked);
 
 	assert_int_equal(json_integer_value(json_array_get(result_of(&asked, "seqs"), 0)), height);
-	assert_state(*state, "cell", "a", "{'n':1}");
+	assert_state(fixture, "cell", "a", "{'n':1}");
 }
 
-static void send_event_that_is_refused_says_why_and_changes_nothing(void **state)
+IN_WORLD(send_event_that_is_refused_says_why_and_changes_nothing)
 {
-	const uint64_t height = height_of(*state);
+	const uint64_t height = height_of(fixture);
 
-	assert_refused(*state, "send-event", "{'schema':'test/Nope@1','value':{}}", WFS_E_NOT_FOUND,
-		"test/Nope@1");
-	assert_refused(*state, "send-event", "{'schema':'test/Do@1','value':{'key':'a'}}",
+	assert_refused(fixture, "send-event", "{'schema':'test/Nope@1','value':{}}",
+		WFS_E_NOT_FOUND, "test/Nope@1");
+	assert_refused(fixture, "send-event", "{'schema':'test/Do@1','value':{'key':'a'}}",
 		WFS_E_SCHEMA_VIOLATION, "op");
-	assert_refused(*state, "send-event",
+	assert_refused(fixture, "send-event",
 		"{'schema':'test/Do@1','value':{'key':'a','op':'fail'}}", WFS_E_RUNTIME_ERROR,
 		"told to fail");
 	assert_refused(
-		*state, "send-event", "{'schema':5,'value':1}", WFS_E_INVALID_ARGUMENT, "schema");
-	assert_int_equal(height_of(*state), height);
+		fixture, "send-event", "{'schema':5,'value':1}", WFS_E_INVALID_ARGUMENT, "schema");
+	assert_int_equal(height_of(fixture), height);
 }
 
-static void snapshot_gives_a_hash_that_meta_has_from_then_on(void **state)
+IN_WORLD(snapshot_gives_a_hash_that_meta_has_from_then_on)
 {
 	AUTO_ASKED struct asked asked;
 	AUTO_ASKED struct asked head;
 
-	tell(*state, "{'key':'a','op':'set'}");
-	ask(*state, "snapshot", NULL, &asked);
-	ask(*state, "journal-head", NULL, &head);
+	tell(fixture, "{'key':'a','op':'set'}");
+	ask(fixture, "snapshot", NULL, &asked);
+	ask(fixture, "journal-head", NULL, &head);
 
 	assert_string_equal(text_of(&asked, "snapshot_hash"), text_of(&head, "snapshot_hash"));
-	assert_int_equal(integer_of(&asked, "height"), height_of(*state) - 1);
+	assert_int_equal(integer_of(&asked, "height"), height_of(fixture) - 1);
 }
 
 static void tell_often(struct world_fixture *fixture, int count)
@@ -148,57 +145,57 @@ static void tell_often(struct world_fixture *fixture, int count)
 		tell(fixture, "{'key':'a','op':'add','n':1}");
 }
 
-static void gc_says_what_it_dropped_and_records_nothing(void **state)
+IN_WORLD(gc_says_what_it_dropped_and_records_nothing)
 {
 	AUTO_ASKED struct asked asked;
 	AUTO_ASKED struct asked status;
 
-	tell_often(*state, 10);
-	const uint64_t height = height_of(*state);
-	ask(*state, "gc", "{'keep_heights':4}", &asked);
-	ask(*state, "status", NULL, &status);
+	tell_often(fixture, 10);
+	const uint64_t height = height_of(fixture);
+	ask(fixture, "gc", "{'keep_heights':4}", &asked);
+	ask(fixture, "status", NULL, &status);
 
 	assert_int_equal(integer_of(&asked, "first_height"), height - 3);
 	assert_int_equal(integer_of(&asked, "versions"), 6);
 	assert_null(result_of(&asked, "next_cursor"));
 	assert_int_equal(integer_of(&status, "first_height"), height - 3);
-	assert_int_equal(height_of(*state), height);
-	assert_refused(*state, "query-state", "{'reducer':'cell','consistency':'exact:3'}",
+	assert_int_equal(height_of(fixture), height);
+	assert_refused(fixture, "query-state", "{'reducer':'cell','consistency':'exact:3'}",
 		WFS_E_HEIGHT_UNAVAILABLE, "was dropped");
 }
 
-static void gc_goes_on_where_a_page_ended(void **state)
+IN_WORLD(gc_goes_on_where_a_page_ended)
 {
 	AUTO_ASKED struct asked first;
 	AUTO_ASKED struct asked second;
 
-	tell_often(*state, 1500);
-	ask(*state, "gc", "{'since':1400,'limit':1}", &first);
+	tell_often(fixture, 1500);
+	ask(fixture, "gc", "{'since':1400,'limit':1}", &first);
 	assert_string_equal(text_of(&first, "next_cursor"), "1000");
-	ask(*state, "gc", "{'since':1400,'limit':1000,'cursor':'1000'}", &second);
+	ask(fixture, "gc", "{'since':1400,'limit':1000,'cursor':'1000'}", &second);
 
 	assert_null(result_of(&second, "next_cursor"));
 	assert_int_equal(integer_of(&first, "total"), integer_of(&second, "total"));
 	assert_int_equal(integer_of(&second, "done"), integer_of(&second, "total"));
 }
 
-static void gc_refuses_what_it_does_not_understand(void **state)
+IN_WORLD(gc_refuses_what_it_does_not_understand)
 {
-	assert_refused(*state, "gc", "{}", WFS_E_MISSING_ARGUMENT, "neither");
+	assert_refused(fixture, "gc", "{}", WFS_E_MISSING_ARGUMENT, "neither");
 	assert_refused(
-		*state, "gc", "{'since':1,'keep_heights':1}", WFS_E_INVALID_ARGUMENT, "both");
-	assert_refused(*state, "gc", "{'keep_heights':0}", WFS_E_INVALID_ARGUMENT, "keep_heights");
-	assert_refused(*state, "gc", "{'since':'now'}", WFS_E_INVALID_ARGUMENT, "since");
-	assert_refused(*state, "gc", "{'since':99}", WFS_E_HEIGHT_UNAVAILABLE, "not reached yet");
-	assert_refused(*state, "gc", "{'since':1,'journal':true}", WFS_E_NOT_ENABLED, "journal");
+		fixture, "gc", "{'since':1,'keep_heights':1}", WFS_E_INVALID_ARGUMENT, "both");
+	assert_refused(fixture, "gc", "{'keep_heights':0}", WFS_E_INVALID_ARGUMENT, "keep_heights");
+	assert_refused(fixture, "gc", "{'since':'now'}", WFS_E_INVALID_ARGUMENT, "since");
+	assert_refused(fixture, "gc", "{'since':99}", WFS_E_HEIGHT_UNAVAILABLE, "not reached yet");
+	assert_refused(fixture, "gc", "{'since':1,'journal':true}", WFS_E_NOT_ENABLED, "journal");
 }
 
-static void invoke_of_noop_gives_a_result_and_no_record(void **state)
+IN_WORLD(invoke_of_noop_gives_a_result_and_no_record)
 {
 	AUTO_ASKED struct asked asked;
-	const uint64_t height = height_of(*state);
+	const uint64_t height = height_of(fixture);
 
-	ask(*state, "invoke", "{'action':{'action_type':'noop','reasoning':'why not'}}", &asked);
+	ask(fixture, "invoke", "{'action':{'action_type':'noop','reasoning':'why not'}}", &asked);
 
 	assert_true(json_is_true(result_of(&asked, "ok")));
 	assert_string_equal(text_of(&asked, "action_type"), "noop");
@@ -206,60 +203,33 @@ static void invoke_of_noop_gives_a_result_and_no_record(void **state)
 	assert_true(json_is_null(result_of(&asked, "error")));
 	assert_int_equal(integer_of(&asked, "height"), height);
 	assert_meta(&asked, height);
-	assert_int_equal(height_of(*state), height);
+	assert_int_equal(height_of(fixture), height);
 }
 
-static void invoke_of_anything_else_is_refused_by_name(void **state)
+IN_WORLD(invoke_of_anything_else_is_refused_by_name)
 {
-	assert_refused(*state, "invoke", "{'action':{'action_type':'transfer'}}",
+	assert_refused(fixture, "invoke", "{'action':{'action_type':'transfer'}}",
 		WFS_E_MISSING_ARGUMENT, "'to'");
-	assert_refused(*state, "invoke", "{'action':{'artifact_id':'x'}}", WFS_E_NOT_FOUND,
+	assert_refused(fixture, "invoke", "{'action':{'artifact_id':'x'}}", WFS_E_NOT_FOUND,
 		"Artifact 'x' not found");
-	assert_refused(*state, "invoke", "{'action':{'action_type':'fly'}}", WFS_E_INVALID_ARGUMENT,
-		"fly");
-	assert_refused(*state, "invoke", "{'action':'noop'}", WFS_E_INVALID_ARGUMENT, "object");
-	assert_refused(*state, "invoke", "{'action':{'action_type':'noop','x':1}}",
+	assert_refused(fixture, "invoke", "{'action':{'action_type':'fly'}}",
+		WFS_E_INVALID_ARGUMENT, "fly");
+	assert_refused(fixture, "invoke", "{'action':'noop'}", WFS_E_INVALID_ARGUMENT, "object");
+	assert_refused(fixture, "invoke", "{'action':{'action_type':'noop','x':1}}",
 		WFS_E_INVALID_ARGUMENT, "x");
 }
 
-static void making_and_revoking_tell_what_was_done(void **state)
+IN_WORLD(making_and_revoking_tell_what_was_done)
 {
 	AUTO_ASKED struct asked made;
 	AUTO_ASKED struct asked given;
 	AUTO_ASKED struct asked revoked;
 
-	ask(*state, "principal", "{'id':'bob'}", &made);
-	ask(*state, "grant", "{'to':'bob','cap':'sys/act@1'}", &given);
-	ask(*state, "revoke", "{'name':'bob.act.1'}", &revoked);
+	ask(fixture, "principal", "{'id':'bob'}", &made);
+	ask(fixture, "grant", "{'to':'bob','cap':'sys/act@1'}", &given);
+	ask(fixture, "revoke", "{'name':'bob.act.1'}", &revoked);
 
 	assert_string_equal(text_of(&made, "id"), "bob");
 	assert_string_equal(text_of(&given, "name"), "bob.act.1");
 	assert_int_equal(integer_of(&revoked, "removed"), 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_WORLD(verb_that_is_unknown_names_those_there_are),
-		IN_WORLD(verb_that_wants_a_driver_is_not_enabled_without),
-		IN_WORLD(verb_refuses_a_payload_that_is_not_an_object),
-		IN_WORLD(verb_refuses_an_unknown_member_of_its_payload),
-		IN_WORLD(verb_refuses_a_payload_that_lacks_a_member),
-		IN_WORLD(verb_without_members_refuses_any),
-		cmocka_unit_test(verb_that_takes_long_is_slow),
-		cmocka_unit_test(verb_reads_long_what_takes_long),
-		cmocka_unit_test(verb_that_ends_with_its_caller_is_interruptible),
-		IN_WORLD(verb_envelope_has_result_or_error_and_meta),
-		IN_WORLD(send_event_gives_the_seq_of_its_record),
-		IN_WORLD(send_event_that_is_refused_says_why_and_changes_nothing),
-		IN_WORLD(snapshot_gives_a_hash_that_meta_has_from_then_on),
-		IN_WORLD(gc_says_what_it_dropped_and_records_nothing),
-		IN_WORLD(gc_goes_on_where_a_page_ended),
-		IN_WORLD(gc_refuses_what_it_does_not_understand),
-		IN_WORLD(invoke_of_noop_gives_a_result_and_no_record),
-		IN_WORLD(invoke_of_anything_else_is_refused_by_name),
-		IN_WORLD(making_and_revoking_tell_what_was_done),
-	};
-
-	return cmocka_run_group_tests_name("verb", tests, NULL, NULL);
 }

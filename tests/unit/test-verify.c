@@ -122,21 +122,20 @@ static void live_a_little(struct world_fixture *fixture)
 	tell(fixture, "{'key':'c','op':'set','n':3}");
 }
 
-static void a_new_world_is_good(void **state)
+IN_WORLD(a_new_world_is_good)
 {
-	assert_good(*state);
+	assert_good(fixture);
 }
 
-static void a_world_with_something_of_everything_is_good(void **state)
+IN_WORLD(a_world_with_something_of_everything_is_good)
 {
-	live(*state);
+	live(fixture);
 
-	assert_good(*state);
+	assert_good(fixture);
 }
 
-static void more_rows_than_one_view_holds_are_good(void **state)
+IN_WORLD(more_rows_than_one_view_holds_are_good)
 {
-	struct world_fixture *fixture = *state;
 	char value[100];
 
 	for (int i = 0; i < 6; i++) {
@@ -155,9 +154,8 @@ static bool note_progress(void *context, const char *what, uint64_t done, uint64
 	return true;
 }
 
-static void progress_is_told(void **state)
+IN_WORLD(progress_is_told)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
 	char last[32] = "";
 
@@ -181,9 +179,8 @@ static bool end_at_look(void *context, const char *what, uint64_t done, uint64_t
 	return ++looks->count != looks->end_at;
 }
 
-static void an_end_at_any_look_is_an_error(void **state)
+IN_WORLD(an_end_at_any_look_is_an_error)
 {
-	struct world_fixture *fixture = *state;
 	struct looks looks = {0};
 	int r = -EINTR;
 
@@ -204,59 +201,57 @@ static void an_end_at_any_look_is_an_error(void **state)
 
 /* --- journal --- */
 
-static void a_changed_line_breaks_the_chain(void **state)
+IN_WORLD(a_changed_line_breaks_the_chain)
 {
-	live_a_little(*state);
-	tamper_number(*state, "journal", GENESIS_HEIGHT, "\"n\":1", "\"n\":7");
+	live_a_little(fixture);
+	tamper_number(fixture, "journal", GENESIS_HEIGHT, "\"n\":1", "\"n\":7");
 
-	assert_tells_record(*state, GENESIS_HEIGHT + 1, "`prev` is not the hash");
+	assert_tells_record(fixture, GENESIS_HEIGHT + 1, "`prev` is not the hash");
 }
 
-static void a_shorter_line_leaves_a_gap(void **state)
+IN_WORLD(a_shorter_line_leaves_a_gap)
 {
-	live_a_little(*state);
-	tamper_number(*state, "journal", GENESIS_HEIGHT, "\"n\":1", "\"n\":");
+	live_a_little(fixture);
+	tamper_number(fixture, "journal", GENESIS_HEIGHT, "\"n\":1", "\"n\":");
 
-	assert_tells_record(*state, GENESIS_HEIGHT, "is not a record");
-	assert_tells_record(*state, GENESIS_HEIGHT + 1, "does not begin where");
+	assert_tells_record(fixture, GENESIS_HEIGHT, "is not a record");
+	assert_tells_record(fixture, GENESIS_HEIGHT + 1, "does not begin where");
 }
 
-static void a_missing_line_is_found(void **state)
+IN_WORLD(a_missing_line_is_found)
 {
-	live_a_little(*state);
-	tamper_number(*state, "journal", GENESIS_HEIGHT, NULL, NULL);
+	live_a_little(fixture);
+	tamper_number(fixture, "journal", GENESIS_HEIGHT, NULL, NULL);
 
-	assert_tells_record(*state, GENESIS_HEIGHT, "is missing");
+	assert_tells_record(fixture, GENESIS_HEIGHT, "is missing");
 }
 
-static void a_line_with_another_seq_is_found(void **state)
+IN_WORLD(a_line_with_another_seq_is_found)
 {
-	live_a_little(*state);
-	tamper_number(*state, "journal", GENESIS_HEIGHT, "\"seq\":2", "\"seq\":9");
+	live_a_little(fixture);
+	tamper_number(fixture, "journal", GENESIS_HEIGHT, "\"seq\":2", "\"seq\":9");
 
-	assert_tells_record(*state, GENESIS_HEIGHT, "holds another seq");
+	assert_tells_record(fixture, GENESIS_HEIGHT, "holds another seq");
 }
 
-static void time_that_goes_back_is_found(void **state)
+IN_WORLD(time_that_goes_back_is_found)
 {
-	live_a_little(*state);
-	tamper_number(*state, "journal", GENESIS_HEIGHT, "{\"at_ns\":17", "{\"at_ns\":16");
+	live_a_little(fixture);
+	tamper_number(fixture, "journal", GENESIS_HEIGHT, "{\"at_ns\":17", "{\"at_ns\":16");
 
-	assert_tells_record(*state, GENESIS_HEIGHT, "is older than");
+	assert_tells_record(fixture, GENESIS_HEIGHT, "is older than");
 }
 
-static void a_cause_in_the_future_is_found(void **state)
+IN_WORLD(a_cause_in_the_future_is_found)
 {
-	live_a_little(*state);
-	tamper_number(*state, "journal", GENESIS_HEIGHT, "\"cause\":null", "\"cause\":9999");
+	live_a_little(fixture);
+	tamper_number(fixture, "journal", GENESIS_HEIGHT, "\"cause\":null", "\"cause\":9999");
 
-	assert_tells_record(*state, GENESIS_HEIGHT, "is caused by a later record");
+	assert_tells_record(fixture, GENESIS_HEIGHT, "is caused by a later record");
 }
 
-static void changes_that_are_not_those_of_the_head_record_are_found(void **state)
+IN_WORLD(changes_that_are_not_those_of_the_head_record_are_found)
 {
-	struct world_fixture *fixture = *state;
-
 	live_a_little(fixture);
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(fixture, GENESIS_HEIGHT + 2);
 	char text[WFS_HASH_TEXT_SIZE];
@@ -268,10 +263,8 @@ static void changes_that_are_not_those_of_the_head_record_are_found(void **state
 	assert_tells_record(fixture, GENESIS_HEIGHT + 2, "`changes` is not the hash");
 }
 
-static void a_record_without_changes_that_changed_something_is_found(void **state)
+IN_WORLD(a_record_without_changes_that_changed_something_is_found)
 {
-	struct world_fixture *fixture = *state;
-
 	live_a_little(fixture);
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(fixture, GENESIS_HEIGHT + 2);
 	char text[WFS_HASH_TEXT_SIZE + 2];
@@ -284,10 +277,8 @@ static void a_record_without_changes_that_changed_something_is_found(void **stat
 	assert_tells_record(fixture, GENESIS_HEIGHT + 2, "`changes` is not the hash");
 }
 
-static void changes_of_a_record_that_changed_nothing_are_found(void **state)
+IN_WORLD(changes_of_a_record_that_changed_nothing_are_found)
 {
-	struct world_fixture *fixture = *state;
-
 	live_a_little(fixture);
 	assert_int_equal(send_event(fixture, "test/None@1", "1"), 0);
 	tamper_number(fixture, "journal", GENESIS_HEIGHT + 3, "\"changes\":null",
@@ -300,10 +291,8 @@ static void changes_of_a_record_that_changed_nothing_are_found(void **state)
 
 /* --- versions --- */
 
-static void a_flipped_bit_in_a_version_is_found(void **state)
+IN_WORLD(a_flipped_bit_in_a_version_is_found)
 {
-	struct world_fixture *fixture = *state;
-
 	live_a_little(fixture);
 	uint64_t vid = last_vid(fixture);
 	tamper_number(fixture, "version", vid, "{\"n\":3}", "{\"n\":1}");
@@ -312,20 +301,16 @@ static void a_flipped_bit_in_a_version_is_found(void **state)
 		"its bytes do not have its hash");
 }
 
-static void a_version_that_was_replaced_with_its_hash_is_found_by_the_record(void **state)
+IN_WORLD(a_version_that_was_replaced_with_its_hash_is_found_by_the_record)
 {
-	struct world_fixture *fixture = *state;
-
 	live_a_little(fixture);
 	tamper_version(fixture, last_vid(fixture), "{\"n\":3}\n", "{\"n\":1}\n");
 
 	assert_tells_record(fixture, GENESIS_HEIGHT + 2, "`changes` is not the hash");
 }
 
-static void a_missing_version_is_found(void **state)
+IN_WORLD(a_missing_version_is_found)
 {
-	struct world_fixture *fixture = *state;
-
 	live_a_little(fixture);
 	uint64_t vid = last_vid(fixture) - 1;
 	tamper_number(fixture, "version", vid, NULL, NULL);
@@ -333,10 +318,8 @@ static void a_missing_version_is_found(void **state)
 	assert_tells_version(fixture, "reducer 'cell', key 'b'", vid, "is missing");
 }
 
-static void a_version_cut_short_is_found(void **state)
+IN_WORLD(a_version_cut_short_is_found)
 {
-	struct world_fixture *fixture = *state;
-
 	live_a_little(fixture);
 	uint64_t vid = last_vid(fixture);
 	tamper_number(fixture, "version", vid, "{\"n\":3}\n", "{\"n\"");
@@ -354,9 +337,8 @@ static void large_state(struct world_fixture *fixture, uint64_t *ret_vid, char r
 	blob_file_path(fixture, &version.hash, ret_path);
 }
 
-static void a_missing_file_of_a_version_is_found(void **state)
+IN_WORLD(a_missing_file_of_a_version_is_found)
 {
-	struct world_fixture *fixture = *state;
 	char path[256];
 	uint64_t vid;
 
@@ -367,9 +349,8 @@ static void a_missing_file_of_a_version_is_found(void **state)
 		fixture, "reducer 'cell', key 'a' at height 3", vid, "its blob file is missing");
 }
 
-static void a_flipped_bit_in_a_file_of_a_version_is_found(void **state)
+IN_WORLD(a_flipped_bit_in_a_file_of_a_version_is_found)
 {
-	struct world_fixture *fixture = *state;
 	char path[256];
 	uint64_t vid;
 
@@ -417,9 +398,9 @@ static void other_head(struct wfs_cell *cell)
 	cell->head_vid++;
 }
 
-static void a_cell_with_another_head_is_found(void **state)
+IN_WORLD(a_cell_with_another_head_is_found)
 {
-	assert_finds_cell(*state, other_head, "its head is not its newest version");
+	assert_finds_cell(fixture, other_head, "its head is not its newest version");
 }
 
 static void other_size(struct wfs_cell *cell)
@@ -427,9 +408,9 @@ static void other_size(struct wfs_cell *cell)
 	cell->size_bytes++;
 }
 
-static void a_cell_with_another_size_is_found(void **state)
+IN_WORLD(a_cell_with_another_size_is_found)
 {
-	assert_finds_cell(*state, other_size, "does not agree with its newest version");
+	assert_finds_cell(fixture, other_size, "does not agree with its newest version");
 }
 
 static void other_life(struct wfs_cell *cell)
@@ -437,9 +418,9 @@ static void other_life(struct wfs_cell *cell)
 	cell->live = false;
 }
 
-static void a_cell_that_is_said_to_be_deleted_is_found(void **state)
+IN_WORLD(a_cell_that_is_said_to_be_deleted_is_found)
 {
-	assert_finds_cell(*state, other_life, "does not agree with its newest version");
+	assert_finds_cell(fixture, other_life, "does not agree with its newest version");
 }
 
 static void other_key(struct wfs_cell *cell)
@@ -447,10 +428,8 @@ static void other_key(struct wfs_cell *cell)
 	cell->key = wfs_bytes_text("other");
 }
 
-static void a_cell_with_another_key_is_found(void **state)
+IN_WORLD(a_cell_with_another_key_is_found)
 {
-	struct world_fixture *fixture = *state;
-
 	live_a_little(fixture);
 	struct cell_damage context = {cell_reducer(fixture), other_key};
 	tamper_rows(fixture, put_damaged_cell, &context);
@@ -463,9 +442,9 @@ static void other_count(struct wfs_cell *cell)
 	cell->version_count++;
 }
 
-static void a_cell_with_another_count_of_versions_is_found(void **state)
+IN_WORLD(a_cell_with_another_count_of_versions_is_found)
 {
-	assert_finds_cell(*state, other_count, "counts other versions than it has");
+	assert_finds_cell(fixture, other_count, "counts other versions than it has");
 }
 
 static void other_creation(struct wfs_cell *cell)
@@ -473,9 +452,9 @@ static void other_creation(struct wfs_cell *cell)
 	cell->created_height++;
 }
 
-static void a_cell_with_another_height_of_creation_is_found(void **state)
+IN_WORLD(a_cell_with_another_height_of_creation_is_found)
 {
-	assert_finds_cell(*state, other_creation, "was not created with its first version");
+	assert_finds_cell(fixture, other_creation, "was not created with its first version");
 }
 
 static void long_key(struct wfs_cell *cell)
@@ -485,9 +464,8 @@ static void long_key(struct wfs_cell *cell)
 	cell->key = WFS_BYTES(key, sizeof(key));
 }
 
-static void a_cell_row_that_does_not_decode_is_found(void **state)
+IN_WORLD(a_cell_row_that_does_not_decode_is_found)
 {
-	struct world_fixture *fixture = *state;
 	struct cell_damage context = {0};
 
 	live_a_little(fixture);
@@ -506,10 +484,8 @@ static void put_wrong_name(struct wfs_txn *txn, void *context)
 		0);
 }
 
-static void a_name_that_leads_to_another_cell_is_found(void **state)
+IN_WORLD(a_name_that_leads_to_another_cell_is_found)
 {
-	struct world_fixture *fixture = *state;
-
 	live_a_little(fixture);
 	uint32_t reducer_id = cell_reducer(fixture);
 	tamper_rows(fixture, put_wrong_name, &reducer_id);
@@ -528,10 +504,8 @@ static void put_wrong_history(struct wfs_txn *txn, void *context)
 		0);
 }
 
-static void a_history_that_leads_elsewhere_is_found(void **state)
+IN_WORLD(a_history_that_leads_elsewhere_is_found)
 {
-	struct world_fixture *fixture = *state;
-
 	live_a_little(fixture);
 	uint32_t reducer_id = cell_reducer(fixture);
 	uint64_t vid = last_vid(fixture) - 2;
@@ -551,10 +525,8 @@ static void put_wrong_counts(struct wfs_txn *txn, void *context)
 	assert_int_equal(wfs_reducer_put(txn, "cell", &reducer), 0);
 }
 
-static void a_reducer_that_counts_wrong_is_found(void **state)
+IN_WORLD(a_reducer_that_counts_wrong_is_found)
 {
-	struct world_fixture *fixture = *state;
-
 	live_a_little(fixture);
 	tamper_rows(fixture, put_wrong_counts, NULL);
 
@@ -577,11 +549,11 @@ static void put_wrong_blob(struct wfs_txn *txn, void *context)
 	assert_int_equal(wfs_blob_put(txn, &wrong), 0);
 }
 
-static void a_flipped_bit_in_a_blob_is_found(void **state)
+IN_WORLD(a_flipped_bit_in_a_blob_is_found)
 {
-	tamper_rows(*state, put_wrong_blob, NULL);
+	tamper_rows(fixture, put_wrong_blob, NULL);
 
-	assert_tells(*state, GENESIS_BLOB, "its bytes do not have its hash");
+	assert_tells(fixture, GENESIS_BLOB, "its bytes do not have its hash");
 }
 
 static void put_wrong_listing(struct wfs_txn *txn, void *context)
@@ -598,16 +570,15 @@ static void put_wrong_listing(struct wfs_txn *txn, void *context)
 	assert_int_equal(wfs_blob_put(txn, &wrong), 0);
 }
 
-static void a_blob_with_another_listing_is_found(void **state)
+IN_WORLD(a_blob_with_another_listing_is_found)
 {
-	tamper_rows(*state, put_wrong_listing, NULL);
+	tamper_rows(fixture, put_wrong_listing, NULL);
 
-	assert_tells(*state, GENESIS_BLOB, "its listing does not lead to it");
+	assert_tells(fixture, GENESIS_BLOB, "its listing does not lead to it");
 }
 
-static void a_listing_without_a_blob_is_found(void **state)
+IN_WORLD(a_listing_without_a_blob_is_found)
 {
-	struct world_fixture *fixture = *state;
 	char text[WFS_HASH_TEXT_SIZE];
 	char name[128];
 	struct wfs_hash hash;
@@ -621,9 +592,8 @@ static void a_listing_without_a_blob_is_found(void **state)
 	assert_tells(fixture, name, "names no blob");
 }
 
-static void a_damaged_file_of_a_blob_is_found(void **state)
+IN_WORLD(a_damaged_file_of_a_blob_is_found)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_FREE char *data = calloc(1, 100000);
 	struct wfs_hash hash;
 	char path[256];
@@ -637,9 +607,8 @@ static void a_damaged_file_of_a_blob_is_found(void **state)
 	assert_non_null(strstr(wfs_buffer_text(&problems.lines), "its file is missing or does"));
 }
 
-static void a_blob_row_cut_short_is_found(void **state)
+IN_WORLD(a_blob_row_cut_short_is_found)
 {
-	struct world_fixture *fixture = *state;
 	const struct wfs_hash module = wfs_hash_of(fixture_step_lua, strlen(fixture_step_lua));
 	char text[WFS_HASH_TEXT_SIZE];
 	char name[128];
@@ -654,9 +623,8 @@ static void a_blob_row_cut_short_is_found(void **state)
 
 /* --- snapshots --- */
 
-static void a_snapshot_with_another_hash_is_found(void **state)
+IN_WORLD(a_snapshot_with_another_hash_is_found)
 {
-	struct world_fixture *fixture = *state;
 	const struct wfs_hash wrong = wfs_hash_of("wrong", 5);
 
 	assert_int_equal(snapshot(fixture, &wrong), 0);
@@ -664,9 +632,8 @@ static void a_snapshot_with_another_hash_is_found(void **state)
 	assert_tells_record(fixture, GENESIS_HEIGHT, "its snapshot hash is not that");
 }
 
-static void a_snapshot_of_a_height_to_come_is_found(void **state)
+IN_WORLD(a_snapshot_of_a_height_to_come_is_found)
 {
-	struct world_fixture *fixture = *state;
 	struct wfs_request request = {.kind = WFS_REQUEST_SNAPSHOT,
 		.principal = "tester",
 		.snapshot_height = GENESIS_HEIGHT + 1};
@@ -676,9 +643,8 @@ static void a_snapshot_of_a_height_to_come_is_found(void **state)
 	assert_tells_record(fixture, GENESIS_HEIGHT, "is not a snapshot record");
 }
 
-static void verify_tells_what_is_missing_when_all_blob_files_are(void **state)
+IN_WORLD(verify_tells_what_is_missing_when_all_blob_files_are)
 {
-	struct world_fixture *fixture = *state;
 	char path[128];
 
 	live(fixture);
@@ -688,50 +654,4 @@ static void verify_tells_what_is_missing_when_all_blob_files_are(void **state)
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = verify(fixture);
 	assert_int_equal(problems.count, 2); /* a blob and a version */
 	assert_non_null(strstr(wfs_buffer_text(&problems.lines), "file is missing"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_WORLD(verify_tells_what_is_missing_when_all_blob_files_are),
-		IN_WORLD(a_new_world_is_good),
-		IN_WORLD(a_world_with_something_of_everything_is_good),
-		IN_WORLD(more_rows_than_one_view_holds_are_good),
-		IN_WORLD(progress_is_told),
-		IN_WORLD(an_end_at_any_look_is_an_error),
-		IN_WORLD(a_changed_line_breaks_the_chain),
-		IN_WORLD(a_shorter_line_leaves_a_gap),
-		IN_WORLD(a_missing_line_is_found),
-		IN_WORLD(a_line_with_another_seq_is_found),
-		IN_WORLD(time_that_goes_back_is_found),
-		IN_WORLD(a_cause_in_the_future_is_found),
-		IN_WORLD(changes_that_are_not_those_of_the_head_record_are_found),
-		IN_WORLD(a_record_without_changes_that_changed_something_is_found),
-		IN_WORLD(changes_of_a_record_that_changed_nothing_are_found),
-		IN_WORLD(a_flipped_bit_in_a_version_is_found),
-		IN_WORLD(a_version_that_was_replaced_with_its_hash_is_found_by_the_record),
-		IN_WORLD(a_missing_version_is_found),
-		IN_WORLD(a_version_cut_short_is_found),
-		IN_WORLD(a_missing_file_of_a_version_is_found),
-		IN_WORLD(a_flipped_bit_in_a_file_of_a_version_is_found),
-		IN_WORLD(a_cell_with_another_head_is_found),
-		IN_WORLD(a_cell_with_another_size_is_found),
-		IN_WORLD(a_cell_that_is_said_to_be_deleted_is_found),
-		IN_WORLD(a_cell_with_another_key_is_found),
-		IN_WORLD(a_cell_with_another_count_of_versions_is_found),
-		IN_WORLD(a_cell_with_another_height_of_creation_is_found),
-		IN_WORLD(a_cell_row_that_does_not_decode_is_found),
-		IN_WORLD(a_name_that_leads_to_another_cell_is_found),
-		IN_WORLD(a_history_that_leads_elsewhere_is_found),
-		IN_WORLD(a_reducer_that_counts_wrong_is_found),
-		IN_WORLD(a_flipped_bit_in_a_blob_is_found),
-		IN_WORLD(a_blob_with_another_listing_is_found),
-		IN_WORLD(a_listing_without_a_blob_is_found),
-		IN_WORLD(a_damaged_file_of_a_blob_is_found),
-		IN_WORLD(a_blob_row_cut_short_is_found),
-		IN_WORLD(a_snapshot_with_another_hash_is_found),
-		IN_WORLD(a_snapshot_of_a_height_to_come_is_found),
-	};
-
-	return cmocka_run_group_tests_name("verify", tests, NULL, NULL);
 }

@@ -62,9 +62,8 @@ static struct wfs_reducer reducer_in(struct wfs_view *view, const char *name)
 	return reducer;
 }
 
-static void cells_at_every_height_are_those_of_an_independent_fold(void **state)
+IN_WORLD(cells_at_every_height_are_those_of_an_independent_fold)
 {
-	struct world_fixture *fixture = *state;
 	static struct model model;
 
 	play(fixture, &model);
@@ -116,9 +115,8 @@ static void walk(struct world_fixture *fixture, uint64_t height, bool ret_seen[s
 	assert_int_equal(r, 0);
 }
 
-static void listings_at_every_height_are_those_of_an_independent_fold(void **state)
+IN_WORLD(listings_at_every_height_are_those_of_an_independent_fold)
 {
-	struct world_fixture *fixture = *state;
 	static struct model model;
 
 	play(fixture, &model);
@@ -131,9 +129,8 @@ static void listings_at_every_height_are_those_of_an_independent_fold(void **sta
 	}
 }
 
-static void keys_at_every_height_come_in_byte_order(void **state)
+IN_WORLD(keys_at_every_height_come_in_byte_order)
 {
-	struct world_fixture *fixture = *state;
 	static struct model model;
 
 	play(fixture, &model);
@@ -160,9 +157,8 @@ static void keys_at_every_height_come_in_byte_order(void **state)
 	}
 }
 
-static void a_walk_goes_on_behind_any_entry(void **state)
+IN_WORLD(a_walk_goes_on_behind_any_entry)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_ENTRY_WALK struct wfs_entry_walk entries = {0};
 	struct wfs_entry entry;
 
@@ -179,9 +175,8 @@ static void a_walk_goes_on_behind_any_entry(void **state)
 
 /* --- opening --- */
 
-static void a_height_above_the_head_is_unavailable(void **state)
+IN_WORLD(a_height_above_the_head_is_unavailable)
 {
-	struct world_fixture *fixture = *state;
 	struct wfs_view view;
 
 	assert_int_equal(
@@ -190,9 +185,8 @@ static void a_height_above_the_head_is_unavailable(void **state)
 	assert_int_equal(fixture->error.code, WFS_E_HEIGHT_UNAVAILABLE);
 }
 
-static void a_view_knows_whether_it_is_the_head(void **state)
+IN_WORLD(a_view_knows_whether_it_is_the_head)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_VIEW struct wfs_view head = view_at(fixture, WFS_HEIGHT_HEAD);
 	WFS_AUTO_VIEW struct wfs_view same = view_at(fixture, GENESIS_HEIGHT);
 	WFS_AUTO_VIEW struct wfs_view before = view_at(fixture, GENESIS_HEIGHT - 1);
@@ -202,9 +196,8 @@ static void a_view_knows_whether_it_is_the_head(void **state)
 	assert_int_equal(head.height, GENESIS_HEIGHT);
 }
 
-static void a_view_of_the_head_does_not_move(void **state)
+IN_WORLD(a_view_of_the_head_does_not_move)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
 	struct wfs_version version;
 	uint32_t reducer_id = reducer_in(&view, "cell").reducer_id;
@@ -215,18 +208,16 @@ static void a_view_of_the_head_does_not_move(void **state)
 	assert_int_equal(wfs_view_cell(&view, reducer_id, wfs_bytes_text("a"), &version), -ENOENT);
 }
 
-static void closing_a_view_twice_is_allowed(void **state)
+TEST(closing_a_view_twice_is_allowed)
 {
 	struct wfs_view view = {0};
 
-	(void)state;
 	wfs_view_close(&view);
 	wfs_view_close(&view);
 }
 
-static void meta_tells_height_manifest_and_newest_snapshot(void **state)
+IN_WORLD(meta_tells_height_manifest_and_newest_snapshot)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = wfs_world_manifest(fixture->world);
 	WFS_AUTO_VIEW struct wfs_view genesis = view_at(fixture, 1);
 	WFS_AUTO_VIEW struct wfs_view head = view_at(fixture, WFS_HEIGHT_HEAD);
@@ -241,9 +232,8 @@ static void meta_tells_height_manifest_and_newest_snapshot(void **state)
 	assert_true(meta.has_snapshot);
 }
 
-static void the_manifest_is_its_document(void **state)
+IN_WORLD(the_manifest_is_its_document)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = wfs_world_manifest(fixture->world);
 	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, 1);
 	WFS_AUTO_CONTENT struct wfs_content content = {0};
@@ -274,9 +264,8 @@ static void write_reducers(struct wfs_buffer *buffer)
 		wfs_buffer_printf(buffer, "%s ", names[i]);
 }
 
-static void reducers_are_found_by_name_and_id_and_listed(void **state)
+IN_WORLD(reducers_are_found_by_name_and_id_and_listed)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
 	struct wfs_reducer by_name = reducer_in(&view, "total");
 	struct wfs_reducer reducer = {0};
@@ -299,10 +288,8 @@ static void reducers_are_found_by_name_and_id_and_listed(void **state)
 	assert_int_equal(count, 3 + WFS_BUILTIN_REDUCER_COUNT);
 }
 
-static void reducers_count_their_cells(void **state)
+IN_WORLD(reducers_count_their_cells)
 {
-	struct world_fixture *fixture = *state;
-
 	tell(fixture, "{'key':'a','op':'set'}");
 	tell(fixture, "{'key':'b','op':'set'}");
 	tell(fixture, "{'key':'a','op':'delete'}");
@@ -317,9 +304,8 @@ static void reducers_count_their_cells(void **state)
 
 /* --- versions --- */
 
-static void a_version_knows_its_cell(void **state)
+IN_WORLD(a_version_knows_its_cell)
 {
-	struct world_fixture *fixture = *state;
 	struct wfs_version version;
 	struct wfs_bytes reducer;
 	struct wfs_bytes key;
@@ -336,9 +322,8 @@ static void a_version_knows_its_cell(void **state)
 	assert_int_equal(wfs_view_version(&view, 999, &version), -ENOENT);
 }
 
-static void a_deleted_cell_has_no_content(void **state)
+IN_WORLD(a_deleted_cell_has_no_content)
 {
-	struct world_fixture *fixture = *state;
 	struct wfs_content content = {0};
 	struct wfs_version version;
 	uint64_t last;
@@ -353,9 +338,8 @@ static void a_deleted_cell_has_no_content(void **state)
 	assert_int_equal(wfs_view_content(&view, &version, WFS_RANGE_ALL, &content, NULL), -ENOENT);
 }
 
-static void content_with_a_flipped_bit_is_not_served(void **state)
+IN_WORLD(content_with_a_flipped_bit_is_not_served)
 {
-	struct world_fixture *fixture = *state;
 	struct wfs_content content = {0};
 	struct wfs_version version;
 	uint64_t vid;
@@ -378,9 +362,8 @@ static void content_with_a_flipped_bit_is_not_served(void **state)
 	assert_int_equal(fixture->error.code, WFS_E_HASH_MISMATCH);
 }
 
-static void content_whose_file_is_cut_short_is_not_served(void **state)
+IN_WORLD(content_whose_file_is_cut_short_is_not_served)
 {
-	struct world_fixture *fixture = *state;
 	struct wfs_content content = {0};
 	struct wfs_version version;
 	char path[256];
@@ -401,9 +384,8 @@ static void content_whose_file_is_cut_short_is_not_served(void **state)
 	assert_int_equal(fixture->error.code, WFS_E_HASH_MISMATCH);
 }
 
-static void content_whose_file_is_gone_is_not_served(void **state)
+IN_WORLD(content_whose_file_is_gone_is_not_served)
 {
-	struct world_fixture *fixture = *state;
 	struct wfs_content content = {0};
 	struct wfs_version version;
 	char path[256];
@@ -423,9 +405,8 @@ static void content_whose_file_is_gone_is_not_served(void **state)
 
 /* --- blobs --- */
 
-static void a_blob_is_listed_from_its_height_on(void **state)
+IN_WORLD(a_blob_is_listed_from_its_height_on)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_CONTENT struct wfs_content content = {0};
 	struct wfs_blob_listing listing;
 	struct wfs_blob blob;
@@ -448,9 +429,8 @@ static void a_blob_is_listed_from_its_height_on(void **state)
 	assert_int_equal(content.bytes.size, 5);
 }
 
-static void the_modules_of_the_manifest_are_listed_blobs(void **state)
+IN_WORLD(the_modules_of_the_manifest_are_listed_blobs)
 {
-	struct world_fixture *fixture = *state;
 	const struct wfs_hash module = wfs_hash_of(fixture_step_lua, strlen(fixture_step_lua));
 	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, 1);
 	struct wfs_blob_listing listing;
@@ -466,9 +446,8 @@ static void the_modules_of_the_manifest_are_listed_blobs(void **state)
 
 /* --- journal --- */
 
-static void records_end_at_the_height(void **state)
+IN_WORLD(records_end_at_the_height)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_VIEW struct wfs_view genesis = view_at(fixture, 1);
 	struct wfs_bytes line;
 	int64_t at_ns;
@@ -478,9 +457,8 @@ static void records_end_at_the_height(void **state)
 	assert_int_equal(wfs_view_record_time(&genesis, 1, &at_ns), -ENOENT);
 }
 
-static void record_time_is_that_of_the_line(void **state)
+IN_WORLD(record_time_is_that_of_the_line)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(fixture, 1);
 	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
 	int64_t at_ns;
@@ -501,10 +479,8 @@ static void join_lines(struct wfs_view *view, struct wfs_buffer *ret_text)
 	}
 }
 
-static void journal_size_is_that_of_all_lines_below_the_height(void **state)
+IN_WORLD(journal_size_is_that_of_all_lines_below_the_height)
 {
-	struct world_fixture *fixture = *state;
-
 	tell(fixture, "{'key':'a','op':'set'}");
 	for (uint64_t height = 1; height <= GENESIS_HEIGHT + 1; height++) {
 		WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, height);
@@ -517,9 +493,8 @@ static void journal_size_is_that_of_all_lines_below_the_height(void **state)
 	}
 }
 
-static void journal_can_be_read_from_every_byte(void **state)
+IN_WORLD(journal_can_be_read_from_every_byte)
 {
-	struct world_fixture *fixture = *state;
 	static const size_t sizes[] = {1, 7, 500, 100000};
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer part = {0};
@@ -543,9 +518,8 @@ static void journal_can_be_read_from_every_byte(void **state)
 	}
 }
 
-static void journal_with_a_gap_is_damage(void **state)
+IN_WORLD(journal_with_a_gap_is_damage)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_BUFFER struct wfs_buffer part = {0};
 
 	for (int i = 0; i < 3; i++) /* the last two are looked at when the world is opened */
@@ -558,36 +532,4 @@ static void journal_with_a_gap_is_damage(void **state)
 	assert_int_equal(wfs_view_journal_read(&view, 0, 100000, &part), 0);
 	assert_int_equal(part.data[part.size - 1], '\n'); /* what is whole, */
 	assert_int_equal(wfs_view_journal_read(&view, part.size, 100000, &part), -EIO);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_WORLD(cells_at_every_height_are_those_of_an_independent_fold),
-		IN_WORLD(listings_at_every_height_are_those_of_an_independent_fold),
-		IN_WORLD(keys_at_every_height_come_in_byte_order),
-		IN_WORLD(a_walk_goes_on_behind_any_entry),
-		IN_WORLD(a_height_above_the_head_is_unavailable),
-		IN_WORLD(a_view_knows_whether_it_is_the_head),
-		IN_WORLD(a_view_of_the_head_does_not_move),
-		cmocka_unit_test(closing_a_view_twice_is_allowed),
-		IN_WORLD(meta_tells_height_manifest_and_newest_snapshot),
-		IN_WORLD(the_manifest_is_its_document),
-		IN_WORLD(reducers_are_found_by_name_and_id_and_listed),
-		IN_WORLD(reducers_count_their_cells),
-		IN_WORLD(a_version_knows_its_cell),
-		IN_WORLD(a_deleted_cell_has_no_content),
-		IN_WORLD(content_with_a_flipped_bit_is_not_served),
-		IN_WORLD(content_whose_file_is_cut_short_is_not_served),
-		IN_WORLD(content_whose_file_is_gone_is_not_served),
-		IN_WORLD(a_blob_is_listed_from_its_height_on),
-		IN_WORLD(the_modules_of_the_manifest_are_listed_blobs),
-		IN_WORLD(records_end_at_the_height),
-		IN_WORLD(record_time_is_that_of_the_line),
-		IN_WORLD(journal_size_is_that_of_all_lines_below_the_height),
-		IN_WORLD(journal_can_be_read_from_every_byte),
-		IN_WORLD(journal_with_a_gap_is_damage),
-	};
-
-	return cmocka_run_group_tests_name("view", tests, NULL, NULL);
 }

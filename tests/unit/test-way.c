@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Mounting and unmounting where the owner of a directory on the way has just put a link. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/fixture/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -97,6 +92,8 @@ static int teardown(void **state)
 	return status;
 }
 
+#define ON_THE_WAY(name) TEST_WITH(name, struct fixture *fixture, setup, teardown)
+
 static void exchange(const struct fixture *fixture, const char *from, const char *to)
 {
 	WFS_AUTO_FREE char *old = path_of(fixture, from);
@@ -128,10 +125,10 @@ static unsigned long mount_other(const struct fixture *fixture, const char *name
 	return stx.stx_dev_minor;
 }
 
-static void way_of_a_canonical_path_is_open(void **state)
+ON_THE_WAY(way_of_a_canonical_path_is_open)
 {
 	WFS_AUTO_WAY struct wfs_way way = WFS_WAY_NONE;
-	WFS_AUTO_FREE char *path = path_of(*state, "owned/place");
+	WFS_AUTO_FREE char *path = path_of(fixture, "owned/place");
 	unsigned long device = 0;
 	struct stat by_path;
 	struct stat by_way;
@@ -144,27 +141,27 @@ static void way_of_a_canonical_path_is_open(void **state)
 	assert_int_equal(wfs_way_mounted(&way, &device), -ENOENT);
 }
 
-static void way_has_no_links(void **state)
+ON_THE_WAY(way_has_no_links)
 {
 	WFS_AUTO_WAY struct wfs_way way = WFS_WAY_NONE;
-	WFS_AUTO_FREE char *path = path_of(*state, "link/place");
-	WFS_AUTO_FREE char *last = path_of(*state, "link");
+	WFS_AUTO_FREE char *path = path_of(fixture, "link/place");
+	WFS_AUTO_FREE char *last = path_of(fixture, "link");
 
 	assert_int_equal(wfs_way_open(path, &way), -ELOOP);
 	assert_int_equal(wfs_way_directory(path), -ELOOP);
 	assert_int_equal(wfs_way_directory(last), -ELOOP);
 }
 
-static void way_of_a_moved_directory_is_where_that_is(void **state)
+ON_THE_WAY(way_of_a_moved_directory_is_where_that_is)
 {
 	WFS_AUTO_WAY struct wfs_way way = WFS_WAY_NONE;
-	WFS_AUTO_FREE char *path = path_of(*state, "owned/place");
-	WFS_AUTO_FREE char *moved = path_of(*state, "link/place");
+	WFS_AUTO_FREE char *path = path_of(fixture, "owned/place");
+	WFS_AUTO_FREE char *moved = path_of(fixture, "link/place");
 	WFS_AUTO_FD int directory = wfs_way_directory(path);
 	struct stat by_path;
 	struct stat by_way;
 
-	exchange(*state, "owned", "link");
+	exchange(fixture, "owned", "link");
 	assert_int_equal(wfs_way_open_above(directory, &way), 0);
 
 	assert_int_equal(stat(moved, &by_path), 0);
@@ -172,9 +169,8 @@ static void way_of_a_moved_directory_is_where_that_is(void **state)
 	assert_int_equal(by_path.st_ino, by_way.st_ino);
 }
 
-static void unmount_takes_nothing_beyond_a_link(void **state)
+ON_THE_WAY(unmount_takes_nothing_beyond_a_link)
 {
-	const struct fixture *const fixture = *state;
 	WFS_AUTO_FREE char *path = path_of(fixture, "owned/place");
 	struct wfs_error error = {.code = WFS_OK};
 
@@ -188,9 +184,8 @@ static void unmount_takes_nothing_beyond_a_link(void **state)
 	assert_true(is_mounted(fixture, "other/place"));
 }
 
-static void unmount_takes_no_other_mount(void **state)
+ON_THE_WAY(unmount_takes_no_other_mount)
 {
-	const struct fixture *const fixture = *state;
 	WFS_AUTO_FREE char *path = path_of(fixture, "other/place");
 
 	if (!fixture->mounts)
@@ -208,9 +203,8 @@ static bool makes_mounts(const struct fixture *fixture)
 	return fixture->mounts && geteuid() == 0 && access("/dev/fuse", R_OK | W_OK) == 0;
 }
 
-static void make_covers_nothing_beyond_a_link(void **state)
+ON_THE_WAY(make_covers_nothing_beyond_a_link)
 {
-	const struct fixture *const fixture = *state;
 	WFS_AUTO_FREE char *path = path_of(fixture, "owned/place");
 	const struct wfs_make_options options = {.path = path, .source = "/world"};
 	struct wfs_error error = {.code = WFS_OK};
@@ -225,9 +219,8 @@ static void make_covers_nothing_beyond_a_link(void **state)
 	assert_false(is_mounted(fixture, "other/place"));
 }
 
-static void make_covers_the_directory_that_it_has_looked_at(void **state)
+ON_THE_WAY(make_covers_the_directory_that_it_has_looked_at)
 {
-	const struct fixture *const fixture = *state;
 	WFS_AUTO_FREE char *path = path_of(fixture, "owned/place");
 	WFS_AUTO_FREE char *other = path_of(fixture, "other/place");
 	WFS_AUTO_FREE char *moved = path_of(fixture, "link/place");
@@ -247,9 +240,8 @@ static void make_covers_the_directory_that_it_has_looked_at(void **state)
 	wfs_make_undo(place);
 }
 
-static void make_attaches_nothing_beyond_a_link(void **state)
+ON_THE_WAY(make_attaches_nothing_beyond_a_link)
 {
-	const struct fixture *const fixture = *state;
 	WFS_AUTO_FREE char *path = path_of(fixture, "owned/place");
 	const struct wfs_make_options options = {.path = path, .source = "/world"};
 	WFS_AUTO_FD int made = -1;
@@ -265,9 +257,8 @@ static void make_attaches_nothing_beyond_a_link(void **state)
 	assert_false(is_mounted(fixture, "other/place"));
 }
 
-static void make_is_undone_where_the_directory_is_by_then(void **state)
+ON_THE_WAY(make_is_undone_where_the_directory_is_by_then)
 {
-	const struct fixture *const fixture = *state;
 	WFS_AUTO_FREE char *path = path_of(fixture, "owned/place");
 	WFS_AUTO_FREE char *moved = path_of(fixture, "link/place");
 	const struct wfs_make_options options = {.path = path, .source = "/world"};
@@ -290,26 +281,4 @@ static void make_is_undone_where_the_directory_is_by_then(void **state)
 	assert_false(is_mounted(fixture, "link/place"));
 	assert_true(is_mounted(fixture, "other/place"));
 	assert_int_equal(wfs_make_device(place, &made), -ENOENT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(way_of_a_canonical_path_is_open, setup, teardown),
-		cmocka_unit_test_setup_teardown(way_has_no_links, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			way_of_a_moved_directory_is_where_that_is, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			unmount_takes_nothing_beyond_a_link, setup, teardown),
-		cmocka_unit_test_setup_teardown(unmount_takes_no_other_mount, setup, teardown),
-		cmocka_unit_test_setup_teardown(make_covers_nothing_beyond_a_link, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			make_covers_the_directory_that_it_has_looked_at, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			make_attaches_nothing_beyond_a_link, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			make_is_undone_where_the_directory_is_by_then, setup, teardown),
-	};
-
-	return cmocka_run_group_tests_name("way", tests, NULL, NULL);
 }

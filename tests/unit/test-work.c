@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tasks on threads of their own: order, delay, other threads. */
-#include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "tests/fixture/test.h"
 
-#include <cmocka.h>
+#include <pthread.h>
+#include <string.h>
 
 #include "fs/base/work.h"
 #include "kernel/base/clock.h"
@@ -56,13 +52,12 @@ static void wait_for(struct record *record, size_t count)
 		.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER \
 	}
 
-static void work_runs_a_task_on_another_thread(void **state)
+TEST(work_runs_a_task_on_another_thread)
 {
 	struct record record = RECORD;
 	struct task task = {.task = {.run = note}, .record = &record, .name = 'a'};
 	WFS_AUTO_WORK struct wfs_work *work = NULL;
 
-	(void)state;
 	assert_int_equal(wfs_work_new(1, &work), 0);
 
 	wfs_work_add(work, &task.task, 0);
@@ -72,7 +67,7 @@ static void work_runs_a_task_on_another_thread(void **state)
 	assert_false(pthread_equal(record.thread, pthread_self()));
 }
 
-static void work_runs_tasks_in_the_order_they_are_due(void **state)
+TEST(work_runs_tasks_in_the_order_they_are_due)
 {
 	struct record record = RECORD;
 	struct task late = {.task = {.run = note}, .record = &record, .name = 'c'};
@@ -80,7 +75,6 @@ static void work_runs_tasks_in_the_order_they_are_due(void **state)
 	struct task first = {.task = {.run = note}, .record = &record, .name = 'a'};
 	WFS_AUTO_WORK struct wfs_work *work = NULL;
 
-	(void)state;
 	assert_int_equal(wfs_work_new(1, &work), 0);
 
 	wfs_work_add(work, &late.task, 60);
@@ -100,7 +94,7 @@ static void hold(struct wfs_work_task *base)
 	pthread_mutex_unlock(&task->record->mutex);
 }
 
-static void work_runs_tasks_of_one_user_after_the_other(void **state)
+TEST(work_runs_tasks_of_one_user_after_the_other)
 {
 	static const char *const users[] = {"alice", "bob"};
 	struct record record = RECORD;
@@ -110,7 +104,6 @@ static void work_runs_tasks_of_one_user_after_the_other(void **state)
 	struct task bob = {.task = {.run = note}, .record = &record, .name = 'c'};
 	WFS_AUTO_WORK struct wfs_work *work = NULL;
 
-	(void)state;
 	assert_int_equal(wfs_work_new(1, &work), 0);
 
 	pthread_mutex_lock(&record.mutex);
@@ -124,13 +117,12 @@ static void work_runs_tasks_of_one_user_after_the_other(void **state)
 	assert_true(strchr(record.order, 'c') < strchr(record.order, 'b'));
 }
 
-static void work_does_not_run_a_task_before_its_delay(void **state)
+TEST(work_does_not_run_a_task_before_its_delay)
 {
 	struct record record = RECORD;
 	struct task task = {.task = {.run = note}, .record = &record, .name = 'a'};
 	WFS_AUTO_WORK struct wfs_work *work = NULL;
 
-	(void)state;
 	assert_int_equal(wfs_work_new(WFS_WORK_THREADS_MAX, &work), 0);
 	int64_t before_ns = wfs_clock_monotonic_ns();
 
@@ -140,13 +132,12 @@ static void work_does_not_run_a_task_before_its_delay(void **state)
 	assert_true(record.at_ns - before_ns >= 20 * INT64_C(1000000));
 }
 
-static void work_runs_what_is_left_before_it_is_freed(void **state)
+TEST(work_runs_what_is_left_before_it_is_freed)
 {
 	struct record record = RECORD;
 	struct task task = {.task = {.run = note}, .record = &record, .name = 'a'};
 	struct wfs_work *work = NULL;
 
-	(void)state;
 	assert_int_equal(wfs_work_new(1, &work), 0);
 
 	wfs_work_add(work, &task.task, 10);
@@ -155,23 +146,7 @@ static void work_runs_what_is_left_before_it_is_freed(void **state)
 	assert_string_equal(record.order, "a");
 }
 
-static void work_free_accepts_null(void **state)
+TEST(work_free_accepts_null)
 {
-	(void)state;
-
 	wfs_work_free(NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(work_runs_a_task_on_another_thread),
-		cmocka_unit_test(work_runs_tasks_in_the_order_they_are_due),
-		cmocka_unit_test(work_runs_tasks_of_one_user_after_the_other),
-		cmocka_unit_test(work_does_not_run_a_task_before_its_delay),
-		cmocka_unit_test(work_runs_what_is_left_before_it_is_freed),
-		cmocka_unit_test(work_free_accepts_null),
-	};
-
-	return cmocka_run_group_tests_name("work", tests, NULL, NULL);
 }

@@ -10,10 +10,8 @@ enum { GENESIS_HEIGHT = 2 }; /* of a new world: the genesis record and its first
 
 /* --- opening one --- */
 
-static void open_refuses_what_is_no_world(void **state)
+WITH_SOURCE(open_refuses_what_is_no_world)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_int_equal(world_fixture_open(fixture), -ENOENT);
 	assert_int_equal(fixture->error.code, WFS_E_NOT_FOUND);
 	assert_int_equal(mkdir(fixture->directory, 0755), 0);
@@ -22,9 +20,8 @@ static void open_refuses_what_is_no_world(void **state)
 	assert_int_equal(rmdir(fixture->directory), 0); /* the attempt left nothing in it */
 }
 
-static void open_names_the_process_that_owns_the_world(void **state)
+IN_WORLD(open_names_the_process_that_owns_the_world)
 {
-	struct world_fixture *fixture = *state;
 	char pid_text[32];
 	int hold[2];
 	int ready[2];
@@ -58,9 +55,8 @@ static void open_names_the_process_that_owns_the_world(void **state)
 	assert_int_equal(world_fixture_open(fixture), 0);
 }
 
-static void open_for_reading_runs_beside_the_owner(void **state)
+IN_WORLD(open_for_reading_runs_beside_the_owner)
 {
-	struct world_fixture *fixture = *state;
 	const struct wfs_world_options options = {.read_only = true};
 	/* LMDB does not allow one environment twice in a process: the owner is another one. */
 	world_fixture_close(fixture);
@@ -74,9 +70,8 @@ static void open_for_reading_runs_beside_the_owner(void **state)
 	assert_int_equal(fixture->error.code, WFS_E_READ_ONLY);
 }
 
-static void open_shows_what_was_there_before(void **state)
+IN_WORLD(open_shows_what_was_there_before)
 {
-	struct world_fixture *fixture = *state;
 	char id[64];
 
 	tell(fixture, "{'key':'a','op':'set','n':1}");
@@ -110,10 +105,8 @@ static void append_raw(struct world_fixture *fixture, const char *line)
 	assert_int_equal(wfs_txn_commit(txn), 0);
 }
 
-static void open_refuses_a_head_record_that_does_not_hash(void **state)
+IN_WORLD(open_refuses_a_head_record_that_does_not_hash)
 {
-	struct world_fixture *fixture = *state;
-
 	tell(fixture, "{'key':'a','op':'set','n':1}");
 	tamper_number(fixture, "journal", GENESIS_HEIGHT, "\"n\":1", "\"n\":2");
 
@@ -121,10 +114,8 @@ static void open_refuses_a_head_record_that_does_not_hash(void **state)
 	assert_int_equal(fixture->error.code, WFS_E_HASH_MISMATCH);
 }
 
-static void open_refuses_a_journal_whose_end_is_gone(void **state)
+IN_WORLD(open_refuses_a_journal_whose_end_is_gone)
 {
-	struct world_fixture *fixture = *state;
-
 	tell(fixture, "{'key':'a','op':'set','n':1}");
 	tamper_number(fixture, "journal", GENESIS_HEIGHT, NULL, NULL);
 
@@ -132,19 +123,16 @@ static void open_refuses_a_journal_whose_end_is_gone(void **state)
 	assert_int_equal(fixture->error.code, WFS_E_HASH_MISMATCH);
 }
 
-static void open_refuses_a_head_record_that_is_no_record(void **state)
+IN_WORLD(open_refuses_a_head_record_that_is_no_record)
 {
-	struct world_fixture *fixture = *state;
-
 	append_raw(fixture, "nonsense\n");
 	tamper_head_hash(fixture);
 
 	assert_int_equal(world_fixture_open(fixture), -EIO);
 }
 
-static void open_refuses_a_head_record_that_is_not_chained(void **state)
+IN_WORLD(open_refuses_a_head_record_that_is_not_chained)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_BUFFER struct wfs_buffer line = {0};
 	const struct wfs_record record = {
 		.seq = GENESIS_HEIGHT,
@@ -163,18 +151,15 @@ static void open_refuses_a_head_record_that_is_not_chained(void **state)
 	assert_int_equal(fixture->error.code, WFS_E_HASH_MISMATCH);
 }
 
-static void close_of_no_world_is_allowed(void **state)
+TEST(close_of_no_world_is_allowed)
 {
-	(void)state;
-
 	wfs_world_close(NULL);
 }
 
 /* --- events --- */
 
-static void an_event_sets_its_cell(void **state)
+IN_WORLD(an_event_sets_its_cell)
 {
-	struct world_fixture *fixture = *state;
 	uint64_t seq;
 
 	assert_int_equal(
@@ -186,9 +171,8 @@ static void an_event_sets_its_cell(void **state)
 	assert_state_at(fixture, GENESIS_HEIGHT, "cell", "a", NULL);
 }
 
-static void the_record_of_an_event_holds_what_it_did(void **state)
+IN_WORLD(the_record_of_an_event_holds_what_it_did)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_BUFFER struct wfs_buffer changes = {0};
 	const struct wfs_hash state_hash = wfs_hash_of("{\"n\":5}\n", 8);
 
@@ -210,10 +194,8 @@ static void the_record_of_an_event_holds_what_it_did(void **state)
 		5);
 }
 
-static void an_event_that_gives_the_cell_what_it_has_changes_nothing(void **state)
+IN_WORLD(an_event_that_gives_the_cell_what_it_has_changes_nothing)
 {
-	struct world_fixture *fixture = *state;
-
 	tell(fixture, "{'key':'a','op':'set','n':5}");
 	tell(fixture, "{'key':'a','op':'set','n':5}");
 	tell(fixture, "{'key':'a','op':'same'}");
@@ -227,10 +209,8 @@ static void an_event_that_gives_the_cell_what_it_has_changes_nothing(void **stat
 	assert_int_equal(height_of(fixture), GENESIS_HEIGHT + 4);
 }
 
-static void nil_deletes_the_cell_and_it_can_come_back(void **state)
+IN_WORLD(nil_deletes_the_cell_and_it_can_come_back)
 {
-	struct world_fixture *fixture = *state;
-
 	tell(fixture, "{'key':'a','op':'set','n':1}");
 	tell(fixture, "{'key':'a','op':'delete'}");
 	tell(fixture, "{'key':'a','op':'add','n':3}");
@@ -240,29 +220,24 @@ static void nil_deletes_the_cell_and_it_can_come_back(void **state)
 	assert_state_at(fixture, GENESIS_HEIGHT + 3, "cell", "a", "{'n':3}");
 }
 
-static void an_event_without_reducers_is_recorded(void **state)
+IN_WORLD(an_event_without_reducers_is_recorded)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_int_equal(send_event(fixture, "test/None@1", "[1,2]"), 0);
 
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(fixture, GENESIS_HEIGHT);
 	assert_false(parsed.record.changed);
 }
 
-static void a_reducer_without_keys_has_the_empty_key(void **state)
+IN_WORLD(a_reducer_without_keys_has_the_empty_key)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_int_equal(send_event(fixture, "test/Total@1", "{'op':'add','n':2}"), 0);
 	assert_int_equal(send_event(fixture, "test/Total@1", "{'op':'add','n':3}"), 0);
 
 	assert_state(fixture, "total", "", "{'n':5}");
 }
 
-static void two_reducers_fold_one_event(void **state)
+IN_WORLD(two_reducers_fold_one_event)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_BUFFER struct wfs_buffer changes = {0};
 	const struct wfs_hash state_hash = wfs_hash_of("{\"n\":4}\n", 8);
 
@@ -278,28 +253,22 @@ static void two_reducers_fold_one_event(void **state)
 	assert_true(wfs_hash_equal(&parsed.record.changes, &hash));
 }
 
-static void a_key_may_come_from_deep_inside(void **state)
+IN_WORLD(a_key_may_come_from_deep_inside)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_int_equal(send_event(fixture, "test/Deep@1", "{'a':{'b':17},'n':1}"), 0);
 
 	assert_state(fixture, "deep", "17", "{'n':1}");
 }
 
-static void the_senders_own_key_may_repeat_the_key(void **state)
+IN_WORLD(the_senders_own_key_may_repeat_the_key)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_int_equal(
 		send_keyed(fixture, "test/Do@1", "{'key':'a','op':'set'}", "'a'", NULL), 0);
 	assert_int_equal(send_keyed(fixture, "test/Do@1", "{'key':7,'op':'set'}", "'7'", NULL), 0);
 }
 
-static void a_large_state_becomes_a_file_and_comes_back(void **state)
+IN_WORLD(a_large_state_becomes_a_file_and_comes_back)
 {
-	struct world_fixture *fixture = *state;
-
 	tell(fixture, "{'key':'a','op':'grow','n':100000}");
 	tell(fixture, "{'key':'a','op':'same'}");
 	assert_int_equal(world_fixture_open(fixture), 0);
@@ -310,10 +279,8 @@ static void a_large_state_becomes_a_file_and_comes_back(void **state)
 	assert_false(parsed.record.changed);
 }
 
-static void a_step_is_told_where_it_is(void **state)
+IN_WORLD(a_step_is_told_where_it_is)
 {
-	struct world_fixture *fixture = *state;
-
 	tell(fixture, "{'key':'a','op':'context'}");
 
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(fixture, GENESIS_HEIGHT);
@@ -325,10 +292,8 @@ static void a_step_is_told_where_it_is(void **state)
 	assert_state(fixture, "cell", "a", wfs_buffer_text(&expected));
 }
 
-static void random_differs_from_record_to_record(void **state)
+IN_WORLD(random_differs_from_record_to_record)
 {
-	struct world_fixture *fixture = *state;
-
 	tell(fixture, "{'key':'a','op':'random'}");
 	tell(fixture, "{'key':'b','op':'random'}");
 
@@ -342,9 +307,8 @@ static int64_t backward_clock(void *context)
 	return atomic_fetch_sub((atomic_int_least64_t *)context, 1000000);
 }
 
-static void time_never_goes_back(void **state)
+IN_WORLD(time_never_goes_back)
 {
-	struct world_fixture *fixture = *state;
 	int64_t last = 0;
 
 	fixture->options.clock_ns = backward_clock;
@@ -362,49 +326,45 @@ static void time_never_goes_back(void **state)
 
 /* --- events that are refused --- */
 
-static void an_unknown_schema_is_refused(void **state)
+IN_WORLD(an_unknown_schema_is_refused)
 {
-	assert_event_refused(*state, "test/Nothing@1", "{}", NULL, -ENOENT, WFS_E_NOT_FOUND);
+	assert_event_refused(fixture, "test/Nothing@1", "{}", NULL, -ENOENT, WFS_E_NOT_FOUND);
 }
 
-static void a_value_that_does_not_fit_its_schema_is_refused(void **state)
+IN_WORLD(a_value_that_does_not_fit_its_schema_is_refused)
 {
 	assert_event_refused(
-		*state, "test/Do@1", "{'key':'a'}", NULL, -EINVAL, WFS_E_SCHEMA_VIOLATION);
+		fixture, "test/Do@1", "{'key':'a'}", NULL, -EINVAL, WFS_E_SCHEMA_VIOLATION);
 }
 
-static void a_lua_error_is_refused_with_its_message(void **state)
+IN_WORLD(a_lua_error_is_refused_with_its_message)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_event_refused(
 		fixture, "test/Do@1", "{'key':'a','op':'fail'}", NULL, -EIO, WFS_E_RUNTIME_ERROR);
 	assert_non_null(strstr(fixture->error.message, "told to fail"));
 	assert_non_null(strstr(fixture->error.message, "cell.lua:8"));
 }
 
-static void an_endless_loop_is_refused(void **state)
+IN_WORLD(an_endless_loop_is_refused)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_event_refused(
 		fixture, "test/Do@1", "{'key':'a','op':'loop'}", NULL, -EIO, WFS_E_RUNTIME_ERROR);
 	tell(fixture, "{'key':'a','op':'set'}");
 }
 
-static void an_effect_that_is_not_declared_is_refused(void **state)
+IN_WORLD(an_effect_that_is_not_declared_is_refused)
 {
 	assert_event_refused(
-		*state, "test/Do@1", "{'key':'a','op':'effect'}", NULL, -EIO, WFS_E_RUNTIME_ERROR);
+		fixture, "test/Do@1", "{'key':'a','op':'effect'}", NULL, -EIO, WFS_E_RUNTIME_ERROR);
 }
 
-static void an_event_without_the_key_is_refused(void **state)
+IN_WORLD(an_event_without_the_key_is_refused)
 {
 	assert_event_refused(
-		*state, "test/Do@1", "{'op':'set'}", NULL, -EINVAL, WFS_E_INVALID_ARGUMENT);
+		fixture, "test/Do@1", "{'op':'set'}", NULL, -EINVAL, WFS_E_INVALID_ARGUMENT);
 }
 
-static void a_key_that_is_too_long_is_refused(void **state)
+IN_WORLD(a_key_that_is_too_long_is_refused)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer value = {0};
 
@@ -414,12 +374,11 @@ static void a_key_that_is_too_long_is_refused(void **state)
 	wfs_buffer_append_text(&value, "'}");
 
 	assert_event_refused(
-		*state, "test/Do@1", wfs_buffer_text(&value), NULL, -EFBIG, WFS_E_KEY_TOO_LONG);
+		fixture, "test/Do@1", wfs_buffer_text(&value), NULL, -EFBIG, WFS_E_KEY_TOO_LONG);
 }
 
-static void a_key_of_the_limit_is_taken(void **state)
+IN_WORLD(a_key_of_the_limit_is_taken)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_BUFFER struct wfs_buffer value = {0};
 
 	wfs_buffer_append_text(&value, "{'op':'set','key':'");
@@ -436,15 +395,14 @@ static void a_key_of_the_limit_is_taken(void **state)
 		"{'n':0}");
 }
 
-static void a_key_other_than_the_senders_own_is_refused(void **state)
+IN_WORLD(a_key_other_than_the_senders_own_is_refused)
 {
-	assert_event_refused(*state, "test/Do@1", "{'key':'a','op':'set'}", "'b'", -EINVAL,
+	assert_event_refused(fixture, "test/Do@1", "{'key':'a','op':'set'}", "'b'", -EINVAL,
 		WFS_E_INVALID_ARGUMENT);
 }
 
-static void a_request_that_is_too_large_is_refused(void **state)
+IN_WORLD(a_request_that_is_too_large_is_refused)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_FREE char *text = malloc(WFS_REQUEST_SIZE_MAX + 1);
 
 	memset(text, 'x', WFS_REQUEST_SIZE_MAX + 1);
@@ -459,26 +417,22 @@ static void a_request_that_is_too_large_is_refused(void **state)
 	assert_int_equal(height_of(fixture), GENESIS_HEIGHT);
 }
 
-static void a_refused_event_leaves_the_cells_as_they_were(void **state)
+IN_WORLD(a_refused_event_leaves_the_cells_as_they_were)
 {
-	struct world_fixture *fixture = *state;
-
 	/* `total` is folded first and succeeds, then the key is found to be missing in `cell`. */
 	tell(fixture, "{'key':'a','op':'set','n':1}");
 	assert_int_equal(send_event(fixture, "test/Total@1", "{'op':'set','n':1}"), 0);
 
 	assert_event_refused(
-		*state, "test/Both@1", "{'key':'a','op':'fail'}", NULL, -EIO, WFS_E_RUNTIME_ERROR);
+		fixture, "test/Both@1", "{'key':'a','op':'fail'}", NULL, -EIO, WFS_E_RUNTIME_ERROR);
 	assert_state(fixture, "cell", "a", "{'n':1}");
 	assert_state(fixture, "total", "", "{'n':1}");
 }
 
 /* --- derived events --- */
 
-static void derived_events_are_folded_behind_their_cause(void **state)
+IN_WORLD(derived_events_are_folded_behind_their_cause)
 {
-	struct world_fixture *fixture = *state;
-
 	tell(fixture, "{'key':'a','op':'emit','n':3}");
 
 	assert_int_equal(height_of(fixture), GENESIS_HEIGHT + 4);
@@ -494,9 +448,8 @@ static void derived_events_are_folded_behind_their_cause(void **state)
 	assert_state_at(fixture, GENESIS_HEIGHT + 3, "cell", "a.3", NULL);
 }
 
-static void derived_events_are_folded_breadth_first(void **state)
+IN_WORLD(derived_events_are_folded_breadth_first)
 {
-	struct world_fixture *fixture = *state;
 	static const char *const keys[] = {"r", "r1", "r2", "r11", "r12", "r21", "r22"};
 	static const uint64_t causes[] = {0, 0, 0, 1, 1, 2, 2};
 
@@ -516,10 +469,8 @@ static void derived_events_are_folded_breadth_first(void **state)
 	}
 }
 
-static void several_records_of_a_request_may_change_one_cell(void **state)
+IN_WORLD(several_records_of_a_request_may_change_one_cell)
 {
-	struct world_fixture *fixture = *state;
-
 	tell(fixture, "{'key':'a','op':'emit','n':3,'value':{'key':'b','op':'add','n':10}}");
 
 	assert_state_at(fixture, GENESIS_HEIGHT + 1, "cell", "b", NULL);
@@ -528,32 +479,28 @@ static void several_records_of_a_request_may_change_one_cell(void **state)
 	assert_state_at(fixture, GENESIS_HEIGHT + 4, "cell", "b", "{'n':30}");
 }
 
-static void an_event_may_cause_as_many_others_as_the_limit(void **state)
+IN_WORLD(an_event_may_cause_as_many_others_as_the_limit)
 {
-	struct world_fixture *fixture = *state;
-
 	tell(fixture, "{'key':'a','op':'emit','n':1024}");
 
 	assert_int_equal(height_of(fixture), GENESIS_HEIGHT + 1025);
 	assert_state(fixture, "cell", "a.1024", "{'n':1024}");
 }
 
-static void an_event_that_causes_more_others_than_the_limit_is_refused(void **state)
+IN_WORLD(an_event_that_causes_more_others_than_the_limit_is_refused)
 {
-	assert_event_refused(*state, "test/Do@1", "{'key':'a','op':'emit','n':1025}", NULL, -EIO,
+	assert_event_refused(fixture, "test/Do@1", "{'key':'a','op':'emit','n':1025}", NULL, -EIO,
 		WFS_E_RUNTIME_ERROR);
 }
 
-static void an_event_that_causes_more_others_in_the_end_is_refused(void **state)
+IN_WORLD(an_event_that_causes_more_others_in_the_end_is_refused)
 {
-	assert_event_refused(*state, "test/Do@1", "{'key':'a','op':'tree','n':10}", NULL, -EIO,
+	assert_event_refused(fixture, "test/Do@1", "{'key':'a','op':'tree','n':10}", NULL, -EIO,
 		WFS_E_RUNTIME_ERROR);
 }
 
-static void a_derived_event_that_is_not_declared_is_refused(void **state)
+IN_WORLD(a_derived_event_that_is_not_declared_is_refused)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_event_refused(fixture, "test/Do@1",
 		"{'key':'a','op':'emit','n':1,'schema':'test/Total@1','value':{'op':'set'}}", NULL,
 		-EIO, WFS_E_RUNTIME_ERROR);
@@ -563,28 +510,24 @@ static void a_derived_event_that_is_not_declared_is_refused(void **state)
 		-EIO, WFS_E_RUNTIME_ERROR);
 }
 
-static void a_derived_event_that_does_not_fit_its_schema_is_refused(void **state)
+IN_WORLD(a_derived_event_that_does_not_fit_its_schema_is_refused)
 {
-	assert_event_refused(*state, "test/Do@1",
+	assert_event_refused(fixture, "test/Do@1",
 		"{'key':'a','op':'emit','n':1,'value':{'key':'b'}}", NULL, -EIO,
 		WFS_E_RUNTIME_ERROR);
-	assert_event_refused(*state, "test/Do@1", "{'key':'a','op':'emit','n':1,'schema':5}", NULL,
+	assert_event_refused(fixture, "test/Do@1", "{'key':'a','op':'emit','n':1,'schema':5}", NULL,
 		-EIO, WFS_E_RUNTIME_ERROR);
 }
 
-static void a_derived_event_with_another_key_of_its_own_is_refused(void **state)
+IN_WORLD(a_derived_event_with_another_key_of_its_own_is_refused)
 {
-	struct world_fixture *fixture = *state;
-
 	tell(fixture, "{'key':'a','op':'emit','n':1,'own_key':'a.1'}");
 	assert_event_refused(fixture, "test/Do@1", "{'key':'a','op':'emit','n':1,'own_key':'b'}",
 		NULL, -EINVAL, WFS_E_INVALID_ARGUMENT);
 }
 
-static void a_derived_event_that_fails_fails_the_whole_request(void **state)
+IN_WORLD(a_derived_event_that_fails_fails_the_whole_request)
 {
-	struct world_fixture *fixture = *state;
-
 	assert_event_refused(fixture, "test/Do@1",
 		"{'key':'a','op':'emit','n':1,'value':{'key':'b','op':'fail'}}", NULL, -EIO,
 		WFS_E_RUNTIME_ERROR);
@@ -593,9 +536,8 @@ static void a_derived_event_that_fails_fails_the_whole_request(void **state)
 
 /* --- blobs --- */
 
-static void a_blob_is_listed_once(void **state)
+IN_WORLD(a_blob_is_listed_once)
 {
-	struct world_fixture *fixture = *state;
 	struct wfs_hash hash;
 	struct wfs_hash again;
 
@@ -609,9 +551,8 @@ static void a_blob_is_listed_once(void **state)
 	assert_int_equal(json_integer_value(json_object_get(parsed.body_json, "size")), 6);
 }
 
-static void a_blob_that_is_listed_already_is_answered_without_a_record(void **state)
+IN_WORLD(a_blob_that_is_listed_already_is_answered_without_a_record)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
 	struct wfs_request request = {.kind = WFS_REQUEST_BLOB, .principal = "tester"};
 	struct wfs_hash hash;
@@ -626,9 +567,8 @@ static void a_blob_that_is_listed_already_is_answered_without_a_record(void **st
 	assert_int_equal(request.height, GENESIS_HEIGHT + 1);
 }
 
-static void a_large_blob_can_be_read_back(void **state)
+IN_WORLD(a_large_blob_can_be_read_back)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_FREE char *data = malloc(1 << 20);
 	struct wfs_blob_listing listing;
 	struct wfs_blob blob;
@@ -643,58 +583,4 @@ static void a_large_blob_can_be_read_back(void **state)
 	assert_int_equal(listing.height, GENESIS_HEIGHT + 1);
 	assert_int_equal(wfs_view_blob_content(&view, &blob, WFS_RANGE_ALL, &content, NULL), 0);
 	assert_true(wfs_bytes_equal(content.bytes, WFS_BYTES(data, 1 << 20)));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_SOURCE(open_refuses_what_is_no_world),
-		IN_WORLD(open_names_the_process_that_owns_the_world),
-		IN_WORLD(open_for_reading_runs_beside_the_owner),
-		IN_WORLD(open_shows_what_was_there_before),
-		IN_WORLD(open_refuses_a_head_record_that_does_not_hash),
-		IN_WORLD(open_refuses_a_journal_whose_end_is_gone),
-		IN_WORLD(open_refuses_a_head_record_that_is_no_record),
-		IN_WORLD(open_refuses_a_head_record_that_is_not_chained),
-		cmocka_unit_test(close_of_no_world_is_allowed),
-		IN_WORLD(an_event_sets_its_cell),
-		IN_WORLD(the_record_of_an_event_holds_what_it_did),
-		IN_WORLD(an_event_that_gives_the_cell_what_it_has_changes_nothing),
-		IN_WORLD(nil_deletes_the_cell_and_it_can_come_back),
-		IN_WORLD(an_event_without_reducers_is_recorded),
-		IN_WORLD(a_reducer_without_keys_has_the_empty_key),
-		IN_WORLD(two_reducers_fold_one_event),
-		IN_WORLD(a_key_may_come_from_deep_inside),
-		IN_WORLD(the_senders_own_key_may_repeat_the_key),
-		IN_WORLD(a_large_state_becomes_a_file_and_comes_back),
-		IN_WORLD(a_step_is_told_where_it_is),
-		IN_WORLD(random_differs_from_record_to_record),
-		IN_WORLD(time_never_goes_back),
-		IN_WORLD(an_unknown_schema_is_refused),
-		IN_WORLD(a_value_that_does_not_fit_its_schema_is_refused),
-		IN_WORLD(a_lua_error_is_refused_with_its_message),
-		IN_WORLD(an_endless_loop_is_refused),
-		IN_WORLD(an_effect_that_is_not_declared_is_refused),
-		IN_WORLD(an_event_without_the_key_is_refused),
-		IN_WORLD(a_key_that_is_too_long_is_refused),
-		IN_WORLD(a_key_of_the_limit_is_taken),
-		IN_WORLD(a_key_other_than_the_senders_own_is_refused),
-		IN_WORLD(a_request_that_is_too_large_is_refused),
-		IN_WORLD(a_refused_event_leaves_the_cells_as_they_were),
-		IN_WORLD(derived_events_are_folded_behind_their_cause),
-		IN_WORLD(derived_events_are_folded_breadth_first),
-		IN_WORLD(several_records_of_a_request_may_change_one_cell),
-		IN_WORLD(an_event_may_cause_as_many_others_as_the_limit),
-		IN_WORLD(an_event_that_causes_more_others_than_the_limit_is_refused),
-		IN_WORLD(an_event_that_causes_more_others_in_the_end_is_refused),
-		IN_WORLD(a_derived_event_that_is_not_declared_is_refused),
-		IN_WORLD(a_derived_event_that_does_not_fit_its_schema_is_refused),
-		IN_WORLD(a_derived_event_with_another_key_of_its_own_is_refused),
-		IN_WORLD(a_derived_event_that_fails_fails_the_whole_request),
-		IN_WORLD(a_blob_is_listed_once),
-		IN_WORLD(a_blob_that_is_listed_already_is_answered_without_a_record),
-		IN_WORLD(a_large_blob_can_be_read_back),
-	};
-
-	return cmocka_run_group_tests_name("world", tests, NULL, NULL);
 }

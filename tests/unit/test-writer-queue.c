@@ -41,9 +41,8 @@ static size_t send_until_refused(struct world_fixture *fixture, struct sent *sen
 	return max;
 }
 
-static void more_requests_than_the_queue_holds_are_refused(void **state)
+IN_WORLD(more_requests_than_the_queue_holds_are_refused)
 {
-	struct world_fixture *fixture = *state;
 	struct sent *sent = calloc(WFS_QUEUE_COUNT_MAX + 1, sizeof(*sent));
 	struct wfs_world_figures figures;
 	struct answers answers;
@@ -95,7 +94,7 @@ static size_t count_taken(struct world_fixture *fixture, size_t max, json_t *val
 	return taken;
 }
 
-static void more_bytes_than_the_queue_holds_are_refused(void **state)
+IN_WORLD(more_bytes_than_the_queue_holds_are_refused)
 {
 	enum { LARGE = 15 << 20, COUNT = WFS_QUEUE_BYTES_MAX / LARGE + 1 };
 	WFS_AUTO_FREE char *text = malloc(LARGE);
@@ -103,10 +102,10 @@ static void more_bytes_than_the_queue_holds_are_refused(void **state)
 	memset(text, 'x', LARGE);
 	WFS_AUTO_JSON json_t *value = json_stringn(text, LARGE);
 
-	assert_int_equal(count_taken(*state, COUNT, value), COUNT - 1);
+	assert_int_equal(count_taken(fixture, COUNT, value), COUNT - 1);
 }
 
-static void values_count_as_the_memory_that_they_take(void **state)
+IN_WORLD(values_count_as_the_memory_that_they_take)
 {
 	enum { VALUES = 500000, COUNT = WFS_QUEUE_BYTES_MAX / (VALUES * WFS_JSON_VALUE_BYTES) + 1 };
 	WFS_AUTO_JSON json_t *value = json_array();
@@ -114,12 +113,11 @@ static void values_count_as_the_memory_that_they_take(void **state)
 	for (int i = 0; i < VALUES; i++)
 		json_array_append_new(value, json_null());
 
-	assert_true(count_taken(*state, COUNT, value) >= 2);
+	assert_true(count_taken(fixture, COUNT, value) >= 2);
 }
 
-static void one_principal_has_not_the_whole_queue(void **state)
+IN_WORLD(one_principal_has_not_the_whole_queue)
 {
-	struct world_fixture *fixture = *state;
 	struct sent *sent = calloc(WFS_QUEUE_PRINCIPAL_COUNT_MAX + 2, sizeof(*sent));
 	struct answers answers;
 	struct gate gate;
@@ -160,12 +158,11 @@ static size_t fill(struct writer_queues *queues, struct wfs_request *requests, s
 	return taken;
 }
 
-static void others_have_room_when_two_principals_fill_the_queue(void **state)
+TEST(others_have_room_when_two_principals_fill_the_queue)
 {
 	enum { LARGE = 8 << 20, MOST = WFS_QUEUE_COUNT_MAX + 2 };
 	struct wfs_request *const requests = calloc(MOST, sizeof(*requests));
 
-	(void)state;
 	for (int large = 0; large < 2; large++) {
 		struct writer_queues queues = {.waiting_count = 0};
 		struct wfs_request others[WFS_QUEUE_FEW_COUNT + 1];
@@ -191,9 +188,8 @@ static void others_have_room_when_two_principals_fill_the_queue(void **state)
 
 /* --- turns --- */
 
-static void one_request_does_not_wait_for_all_of_another_principal(void **state)
+IN_WORLD(one_request_does_not_wait_for_all_of_another_principal)
 {
-	struct world_fixture *fixture = *state;
 	enum { MANY = 60 };
 	struct sent sent[MANY + 1];
 	struct answers answers;
@@ -244,9 +240,8 @@ static void send_long_and_urgent(struct world_fixture *fixture, struct sent sent
 	json_decref(sent[1].value);
 }
 
-static void an_urgent_request_stops_code_which_runs_again(void **state)
+IN_WORLD(an_urgent_request_stops_code_which_runs_again)
 {
-	struct world_fixture *fixture = *state;
 	struct sent sent[2];
 	struct answers answers;
 
@@ -257,14 +252,13 @@ static void an_urgent_request_stops_code_which_runs_again(void **state)
 	assert_state(fixture, "cell", "a", "{'n':9000000}");
 }
 
-static void an_urgent_request_waits_behind_one_that_its_connection_sent_before(void **state)
+TEST(an_urgent_request_waits_behind_one_that_its_connection_sent_before)
 {
 	struct writer_queues queues = {.queue_count = 0};
 	struct wfs_request sent[] = {{.principal = "tester", .connection = 7},
 		{.principal = "tester", .connection = 7},
 		{.principal = "tester", .connection = 7, .urgent = true}};
 
-	(void)state;
 	writer_queues_init(&queues);
 	for (size_t i = 0; i < 2; i++)
 		assert_int_equal(writer_queues_add(&queues, &sent[i]), 0);
@@ -285,13 +279,12 @@ static void an_urgent_request_waits_behind_one_that_its_connection_sent_before(v
 	writer_queues_done(&queues);
 }
 
-static void an_urgent_request_waits_behind_one_that_was_stopped_earlier(void **state)
+TEST(an_urgent_request_waits_behind_one_that_was_stopped_earlier)
 {
 	struct writer_queues queues = {.queue_count = 0};
 	struct wfs_request stopped = {.principal = "tester", .connection = 7};
 	struct wfs_request urgent = {.principal = "tester", .connection = 7, .urgent = true};
 
-	(void)state;
 	writer_queues_init(&queues);
 	assert_int_equal(writer_queues_add(&queues, &stopped), 0);
 	assert_ptr_equal(writer_queues_take(&queues), &stopped);
@@ -310,9 +303,8 @@ static void an_urgent_request_waits_behind_one_that_was_stopped_earlier(void **s
 	writer_queues_done(&queues);
 }
 
-static void urgent_requests_in_a_row_do_not_starve_a_request(void **state)
+IN_WORLD(urgent_requests_in_a_row_do_not_starve_a_request)
 {
-	struct world_fixture *fixture = *state;
 	struct sent sent;
 	struct answers answers;
 	size_t urgent_count = 0;
@@ -332,25 +324,25 @@ static void urgent_requests_in_a_row_do_not_starve_a_request(void **state)
 	json_decref(sent.value);
 }
 
-static void urgent_requests_of_administrators_never_wait_for_code(void **state)
+IN_WORLD(urgent_requests_of_administrators_never_wait_for_code)
 {
 	struct sent sent;
 	struct answers answers;
 
 	answers_init(&answers, 1);
 	sent_init(&sent, &answers, "work", "a", LONG_WORK);
-	send_and_fold(*state, &sent);
+	send_and_fold(fixture, &sent);
 	for (int i = 0; i < WFS_PUT_BACK_MAX; i++)
-		call_urgent(*state, "other");
-	call_urgent(*state, "operator");
-	call_urgent(*state, "admin");
+		call_urgent(fixture, "other");
+	call_urgent(fixture, "operator");
+	call_urgent(fixture, "admin");
 	answers_wait(&answers);
 	assert_int_equal(answers.failed, 0);
 	assert_int_equal(sent.request.put_back_count, WFS_PUT_BACK_MAX + 2);
 	json_decref(sent.value);
 }
 
-static void time_of_code_that_was_stopped_is_of_the_principal_that_stopped_it(void **state)
+TEST(time_of_code_that_was_stopped_is_of_the_principal_that_stopped_it)
 {
 	struct writer_queues queues = {.waiting_count = 0};
 	struct wfs_request stopped = {.principal = "tester"};
@@ -358,7 +350,6 @@ static void time_of_code_that_was_stopped_is_of_the_principal_that_stopped_it(vo
 	struct wfs_request others = {.principal = "other"};
 	struct wfs_request next = {.principal = "tester"};
 
-	(void)state;
 	writer_queues_init(&queues);
 	assert_int_equal(writer_queues_add(&queues, &stopped), 0);
 	assert_ptr_equal(writer_queues_take(&queues), &stopped);
@@ -383,14 +374,13 @@ enum { HEAVY = 6, EACH = 20, ALL = HEAVY * EACH };
 
 #define MS INT64_C(1000000) /* ns */
 
-static void a_principal_that_asks_for_little_waits_for_one_request_at_most(void **state)
+TEST(a_principal_that_asks_for_little_waits_for_one_request_at_most)
 {
 	static const char *const names[HEAVY] = {"a", "b", "c", "d", "e", "f"};
 	struct writer_queues queues = {.waiting_count = 0};
 	struct wfs_request heavy[HEAVY][EACH];
 	struct wfs_request light = {.principal = "light"};
 
-	(void)state;
 	writer_queues_init(&queues);
 	for (size_t i = 0; i < ALL; i++) {
 		heavy[i % HEAVY][i / HEAVY] = (struct wfs_request){.principal = names[i % HEAVY]};
@@ -410,13 +400,12 @@ static void a_principal_that_asks_for_little_waits_for_one_request_at_most(void 
 	writer_queues_done(&queues);
 }
 
-static void principals_that_ask_for_much_get_equal_shares(void **state)
+TEST(principals_that_ask_for_much_get_equal_shares)
 {
 	struct writer_queues queues = {.waiting_count = 0};
 	struct wfs_request requests[2][200];
 	int64_t taken_ns[2] = {0, 0};
 
-	(void)state;
 	writer_queues_init(&queues);
 	for (size_t i = 0; i < 200; i++) {
 		requests[0][i] = (struct wfs_request){.principal = "short"};
@@ -436,9 +425,8 @@ static void principals_that_ask_for_much_get_equal_shares(void **state)
 	writer_queues_done(&queues);
 }
 
-static void a_request_whose_client_is_gone_is_not_begun(void **state)
+IN_WORLD(a_request_whose_client_is_gone_is_not_begun)
 {
-	struct world_fixture *fixture = *state;
 	const atomic_bool gone = true;
 	struct sent sent[3];
 	struct answers answers;
@@ -459,9 +447,8 @@ static void a_request_whose_client_is_gone_is_not_begun(void **state)
 		json_decref(sent[i].value);
 }
 
-static void a_request_that_was_stopped_and_whose_client_is_gone_ends(void **state)
+IN_WORLD(a_request_that_was_stopped_and_whose_client_is_gone_ends)
 {
-	struct world_fixture *fixture = *state;
 	atomic_bool gone = false;
 	struct sent sent[2];
 	struct answers answers;
@@ -470,29 +457,4 @@ static void a_request_that_was_stopped_and_whose_client_is_gone_ends(void **stat
 	assert_int_equal(answers.failed, 1);
 	assert_int_equal(sent[0].request.error.code, WFS_E_CANCELLED);
 	assert_int_equal(height_of(fixture), GENESIS_HEIGHT + 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_WORLD(more_requests_than_the_queue_holds_are_refused),
-		IN_WORLD(more_bytes_than_the_queue_holds_are_refused),
-		IN_WORLD(values_count_as_the_memory_that_they_take),
-		IN_WORLD(one_principal_has_not_the_whole_queue),
-		cmocka_unit_test(others_have_room_when_two_principals_fill_the_queue),
-		IN_WORLD(one_request_does_not_wait_for_all_of_another_principal),
-		IN_WORLD(an_urgent_request_stops_code_which_runs_again),
-		cmocka_unit_test(
-			an_urgent_request_waits_behind_one_that_its_connection_sent_before),
-		cmocka_unit_test(an_urgent_request_waits_behind_one_that_was_stopped_earlier),
-		IN_WORLD(urgent_requests_in_a_row_do_not_starve_a_request),
-		IN_WORLD(urgent_requests_of_administrators_never_wait_for_code),
-		cmocka_unit_test(time_of_code_that_was_stopped_is_of_the_principal_that_stopped_it),
-		cmocka_unit_test(a_principal_that_asks_for_little_waits_for_one_request_at_most),
-		cmocka_unit_test(principals_that_ask_for_much_get_equal_shares),
-		IN_WORLD(a_request_whose_client_is_gone_is_not_begun),
-		IN_WORLD(a_request_that_was_stopped_and_whose_client_is_gone_ends),
-	};
-
-	return cmocka_run_group_tests_name("writer-queue", tests, NULL, NULL);
 }

@@ -76,10 +76,8 @@ static size_t count_refusals(struct world_fixture *fixture, uint64_t seq, json_i
 	return records;
 }
 
-static void refusals_of_a_second_are_counted(void **state)
+IN_WORLD(refusals_of_a_second_are_counted)
 {
-	struct world_fixture *fixture = *state;
-
 	stop_clock();
 	for (int i = 0; i < 100; i++)
 		refuse(fixture, "tester", "event.emit");
@@ -92,9 +90,8 @@ static void refusals_of_a_second_are_counted(void **state)
 	assert_int_equal(json_integer_value(json_object_get(parsed.body_json, "count")), 99);
 }
 
-static void refusals_whose_batch_is_done_again_are_counted_once(void **state)
+IN_WORLD(refusals_whose_batch_is_done_again_are_counted_once)
 {
-	struct world_fixture *fixture = *state;
 	struct sent sent[4];
 	struct answers answers;
 	json_int_t total;
@@ -120,10 +117,8 @@ static void refusals_whose_batch_is_done_again_are_counted_once(void **state)
 		json_decref(sent[i].value);
 }
 
-static void a_count_that_finds_no_room_is_tried_again(void **state)
+IN_WORLD(a_count_that_finds_no_room_is_tried_again)
 {
-	struct world_fixture *fixture = *state;
-
 	stop_clock();
 	refuse(fixture, "tester", "event.emit");
 	refuse(fixture, "tester", "event.emit");
@@ -133,10 +128,8 @@ static void a_count_that_finds_no_room_is_tried_again(void **state)
 	assert_int_equal(atomic_load(&failing_begins), 0);
 }
 
-static void closing_waits_for_no_count(void **state)
+IN_WORLD(closing_waits_for_no_count)
 {
-	struct world_fixture *fixture = *state;
-
 	stop_clock();
 	refuse(fixture, "tester", "event.emit");
 	refuse(fixture, "tester", "event.emit");
@@ -148,9 +141,8 @@ static void closing_waits_for_no_count(void **state)
 	assert_int_equal(height_of(fixture), GENESIS_HEIGHT + 1);
 }
 
-static void very_many_principals_have_few_records(void **state)
+IN_WORLD(very_many_principals_have_few_records)
 {
-	struct world_fixture *fixture = *state;
 	enum { PRINCIPALS = WRITER_REFUSALS_MAX + 100, MORE = 100 };
 	char name[16];
 	json_int_t total;
@@ -170,9 +162,8 @@ static void very_many_principals_have_few_records(void **state)
 	assert_int_equal(total, PRINCIPALS + MORE + 1);
 }
 
-static void agents_of_one_principal_leave_room_for_others(void **state)
+WITH_ACTORS(agents_of_one_principal_leave_room_for_others)
 {
-	struct world_fixture *fixture = *state;
 	enum { AGENTS = WRITER_REFUSALS_OWNER_MAX + 10 };
 	char text[128];
 	json_int_t total;
@@ -195,19 +186,4 @@ static void agents_of_one_principal_leave_room_for_others(void **state)
 	WFS_AUTO_RECORD struct wfs_record_parsed last = record_at(fixture, height_of(fixture) - 1);
 	assert_string_equal(last.record.principal, "alice");
 	assert_int_equal(json_integer_value(json_object_get(last.body_json, "count")), 10);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_WORLD(refusals_of_a_second_are_counted),
-		IN_WORLD(refusals_whose_batch_is_done_again_are_counted_once),
-		IN_WORLD(a_count_that_finds_no_room_is_tried_again),
-		IN_WORLD(closing_waits_for_no_count),
-		IN_WORLD(very_many_principals_have_few_records),
-		cmocka_unit_test_setup_teardown(agents_of_one_principal_leave_room_for_others,
-			action_fixture_setup, action_fixture_teardown),
-	};
-
-	return cmocka_run_group_tests_name("writer-refusals", tests, NULL, NULL);
 }

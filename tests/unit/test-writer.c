@@ -80,9 +80,8 @@ static void *send_many(void *argument)
 	return NULL;
 }
 
-static void ten_thousand_requests_of_four_threads_are_each_answered_once(void **state)
+IN_WORLD(ten_thousand_requests_of_four_threads_are_each_answered_once)
 {
-	struct world_fixture *fixture = *state;
 	const size_t count = (size_t)THREADS * REQUESTS_PER_THREAD;
 	struct sent *sent = calloc(count, sizeof(*sent));
 	struct sender senders[THREADS];
@@ -118,9 +117,8 @@ static void ten_thousand_requests_of_four_threads_are_each_answered_once(void **
 	}
 }
 
-static void a_bad_request_among_good_ones_fails_alone(void **state)
+IN_WORLD(a_bad_request_among_good_ones_fails_alone)
 {
-	struct world_fixture *fixture = *state;
 	static const char *const ops[] = {"set", "fail", "add", "loop", "add"};
 	struct sent sent[WFS_ARRAY_COUNT(ops)];
 	struct answers answers;
@@ -144,9 +142,8 @@ static void a_bad_request_among_good_ones_fails_alone(void **state)
 	assert_state(fixture, "cell", "a", "{'n':3}");
 }
 
-static void an_event_with_too_many_values_is_refused(void **state)
+IN_WORLD(an_event_with_too_many_values_is_refused)
 {
-	struct world_fixture *fixture = *state;
 	WFS_AUTO_JSON json_t *value = json_array();
 	struct wfs_request request = {.kind = WFS_REQUEST_EVENT,
 		.principal = "tester",
@@ -160,9 +157,8 @@ static void an_event_with_too_many_values_is_refused(void **state)
 	assert_int_equal(request.error.code, WFS_E_TOO_LARGE);
 }
 
-static void close_answers_everything_that_is_queued(void **state)
+IN_WORLD(close_answers_everything_that_is_queued)
 {
-	struct world_fixture *fixture = *state;
 	enum { COUNT = 3000 };
 	static struct sent sent[COUNT];
 	struct answers answers;
@@ -182,9 +178,8 @@ static void close_answers_everything_that_is_queued(void **state)
 		json_decref(sent[i].value);
 }
 
-static void a_batch_ends_when_its_results_are_large(void **state)
+IN_WORLD(a_batch_ends_when_its_results_are_large)
 {
-	struct world_fixture *fixture = *state;
 	enum { COUNT = 40, SIZE = 3000000 };
 	struct wfs_world_figures figures;
 	struct sent sent[COUNT];
@@ -212,9 +207,8 @@ static void a_batch_ends_when_its_results_are_large(void **state)
 	}
 }
 
-static void a_batch_ends_when_its_work_was_long(void **state)
+IN_WORLD(a_batch_ends_when_its_work_was_long)
 {
-	struct world_fixture *fixture = *state;
 	static const char *const ops[] = {
 		"set", "work", "work", "add", "work", "loop", "loop", "add", "add"};
 	struct wfs_world_figures figures;
@@ -239,9 +233,8 @@ static void a_batch_ends_when_its_work_was_long(void **state)
 		json_decref(sent[i].value);
 }
 
-static void figures_count_requests_and_batches(void **state)
+IN_WORLD(figures_count_requests_and_batches)
 {
-	struct world_fixture *fixture = *state;
 	struct wfs_world_figures figures;
 
 	tell(fixture, "{'key':'a','op':'set'}");
@@ -298,9 +291,8 @@ static void watcher_init(struct watcher *watcher, struct world_fixture *fixture)
 	wfs_world_observe(fixture->world, &watcher->observer);
 }
 
-static void an_observer_is_called_before_the_answer_and_sees_the_commit(void **state)
+IN_WORLD(an_observer_is_called_before_the_answer_and_sees_the_commit)
 {
-	struct world_fixture *fixture = *state;
 	struct watcher watcher;
 
 	watcher_init(&watcher, fixture);
@@ -313,9 +305,8 @@ static void an_observer_is_called_before_the_answer_and_sees_the_commit(void **s
 	assert_int_equal(watcher.seen_height, GENESIS_HEIGHT + 1);
 }
 
-static void an_observer_is_told_each_changed_cell(void **state)
+IN_WORLD(an_observer_is_told_each_changed_cell)
 {
-	struct world_fixture *fixture = *state;
 	struct watcher watcher;
 
 	tell(fixture, "{'key':'a.1','op':'set','n':7}");
@@ -333,9 +324,8 @@ static void an_observer_is_told_each_changed_cell(void **state)
 	assert_string_equal(watcher.keys[2], "a.2");
 }
 
-static void an_observer_is_told_of_a_deletion(void **state)
+IN_WORLD(an_observer_is_told_of_a_deletion)
 {
-	struct world_fixture *fixture = *state;
 	struct watcher watcher;
 
 	tell(fixture, "{'key':'a','op':'set'}");
@@ -349,9 +339,8 @@ static void an_observer_is_told_of_a_deletion(void **state)
 	assert_false(watcher.last.manifest_changed || watcher.last.blobs_listed);
 }
 
-static void an_observer_is_told_of_the_cell_without_a_key(void **state)
+IN_WORLD(an_observer_is_told_of_the_cell_without_a_key)
 {
-	struct world_fixture *fixture = *state;
 	struct watcher watcher;
 
 	watcher_init(&watcher, fixture);
@@ -362,9 +351,8 @@ static void an_observer_is_told_of_the_cell_without_a_key(void **state)
 	assert_int_equal(watcher.changes[0].key.size, 0);
 }
 
-static void an_observer_is_not_told_of_cells_that_stayed_the_same(void **state)
+IN_WORLD(an_observer_is_not_told_of_cells_that_stayed_the_same)
 {
-	struct world_fixture *fixture = *state;
 	struct watcher watcher;
 
 	tell(fixture, "{'key':'a','op':'set','n':1}");
@@ -376,9 +364,8 @@ static void an_observer_is_not_told_of_cells_that_stayed_the_same(void **state)
 	assert_int_equal(watcher.last.change_count, 0);
 }
 
-static void an_observer_is_told_of_blobs(void **state)
+IN_WORLD(an_observer_is_told_of_blobs)
 {
-	struct world_fixture *fixture = *state;
 	struct watcher watcher;
 	struct wfs_hash hash;
 
@@ -389,9 +376,8 @@ static void an_observer_is_told_of_blobs(void **state)
 	assert_true(watcher.last.blobs_listed);
 }
 
-static void an_observer_is_not_called_when_nothing_was_stored(void **state)
+IN_WORLD(an_observer_is_not_called_when_nothing_was_stored)
 {
-	struct world_fixture *fixture = *state;
 	struct watcher watcher;
 
 	watcher_init(&watcher, fixture);
@@ -401,9 +387,8 @@ static void an_observer_is_not_called_when_nothing_was_stored(void **state)
 	assert_int_equal(watcher.count, 0);
 }
 
-static void an_observer_that_was_taken_away_is_not_called(void **state)
+IN_WORLD(an_observer_that_was_taken_away_is_not_called)
 {
-	struct world_fixture *fixture = *state;
 	struct watcher first;
 	struct watcher second;
 
@@ -419,9 +404,8 @@ static void an_observer_that_was_taken_away_is_not_called(void **state)
 
 /* --- a full store --- */
 
-static void a_full_store_refuses_events_and_still_reads(void **state)
+WITH_SOURCE(a_full_store_refuses_events_and_still_reads)
 {
-	struct world_fixture *fixture = *state;
 	uint64_t height;
 	int r = 0;
 
@@ -447,9 +431,8 @@ static void a_full_store_refuses_events_and_still_reads(void **state)
 	assert_int_equal(height_of(fixture), height + 1);
 }
 
-static void a_commit_that_fails_leaves_no_trace(void **state)
+IN_WORLD(a_commit_that_fails_leaves_no_trace)
 {
-	struct world_fixture *fixture = *state;
 	uint64_t seq;
 
 	tell(fixture, "{'key':'a','op':'set','n':1}");
@@ -465,9 +448,8 @@ static void a_commit_that_fails_leaves_no_trace(void **state)
 	assert_int_equal(height_of(fixture), GENESIS_HEIGHT + 5);
 }
 
-static void a_store_that_cannot_be_written_any_more_refuses_and_does_not_end(void **state)
+IN_WORLD(a_store_that_cannot_be_written_any_more_refuses_and_does_not_end)
 {
-	struct world_fixture *fixture = *state;
 	uint64_t seq;
 
 	tell(fixture, "{'key':'a','op':'set','n':1}");
@@ -486,9 +468,8 @@ static void a_store_that_cannot_be_written_any_more_refuses_and_does_not_end(voi
 	assert_state(fixture, "cell", "a", "{'n':5}");
 }
 
-static void a_commit_that_fails_is_not_observed(void **state)
+IN_WORLD(a_commit_that_fails_is_not_observed)
 {
-	struct world_fixture *fixture = *state;
 	struct watcher watcher;
 
 	watcher_init(&watcher, fixture);
@@ -516,9 +497,8 @@ static void note_commit(struct wfs_observer *observer, const struct wfs_commit *
 	history->count++;
 }
 
-static void a_request_that_cannot_be_stored_fails_alone(void **state)
+IN_WORLD(a_request_that_cannot_be_stored_fails_alone)
 {
-	struct world_fixture *fixture = *state;
 	static const char *const ops[] = {"set", "add", "fail", "grow", "add", "emit"};
 	struct history history = {.observer.committed = note_commit};
 	struct sent sent[WFS_ARRAY_COUNT(ops)];
@@ -562,9 +542,8 @@ static void a_request_that_cannot_be_stored_fails_alone(void **state)
 	assert_int_equal(height_of(fixture), GENESIS_HEIGHT + 6);
 }
 
-static void requests_behind_one_that_cannot_be_stored_share_a_batch_again(void **state)
+IN_WORLD(requests_behind_one_that_cannot_be_stored_share_a_batch_again)
 {
-	struct world_fixture *fixture = *state;
 	enum { COUNT = 20 };
 	struct wfs_world_figures figures;
 	struct sent sent[COUNT];
@@ -590,9 +569,8 @@ static void requests_behind_one_that_cannot_be_stored_share_a_batch_again(void *
 		json_decref(sent[i].value);
 }
 
-static void a_collection_that_fails_fails_alone(void **state)
+IN_WORLD(a_collection_that_fails_fails_alone)
 {
-	struct world_fixture *fixture = *state;
 	enum { COUNT = 4, GC = 2 };
 	struct wfs_gc_step step = {.kind = WFS_GC_DROP};
 	struct sent sent[COUNT];
@@ -616,9 +594,8 @@ static void a_collection_that_fails_fails_alone(void **state)
 		json_decref(sent[i].value);
 }
 
-static void a_request_that_failed_before_the_commit_did_keeps_its_reason(void **state)
+IN_WORLD(a_request_that_failed_before_the_commit_did_keeps_its_reason)
 {
-	struct world_fixture *fixture = *state;
 	static const char *const ops[] = {"loop", "fail", "set"};
 	struct sent sent[WFS_ARRAY_COUNT(ops)];
 	struct answers answers;
@@ -638,35 +615,4 @@ static void a_request_that_failed_before_the_commit_did_keeps_its_reason(void **
 	assert_true(sent[2].request.seq == UINT64_MAX);
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(ops); i++)
 		json_decref(sent[i].value);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_WORLD(ten_thousand_requests_of_four_threads_are_each_answered_once),
-		IN_WORLD(a_bad_request_among_good_ones_fails_alone),
-		IN_WORLD(an_event_with_too_many_values_is_refused),
-		IN_WORLD(close_answers_everything_that_is_queued),
-		IN_WORLD(a_batch_ends_when_its_results_are_large),
-		IN_WORLD(a_batch_ends_when_its_work_was_long),
-		IN_WORLD(figures_count_requests_and_batches),
-		IN_WORLD(an_observer_is_called_before_the_answer_and_sees_the_commit),
-		IN_WORLD(an_observer_is_told_each_changed_cell),
-		IN_WORLD(an_observer_is_told_of_a_deletion),
-		IN_WORLD(an_observer_is_told_of_the_cell_without_a_key),
-		IN_WORLD(an_observer_is_not_told_of_cells_that_stayed_the_same),
-		IN_WORLD(an_observer_is_told_of_blobs),
-		IN_WORLD(an_observer_is_not_called_when_nothing_was_stored),
-		IN_WORLD(an_observer_that_was_taken_away_is_not_called),
-		WITH_SOURCE(a_full_store_refuses_events_and_still_reads),
-		IN_WORLD(a_commit_that_fails_leaves_no_trace),
-		IN_WORLD(a_store_that_cannot_be_written_any_more_refuses_and_does_not_end),
-		IN_WORLD(a_commit_that_fails_is_not_observed),
-		IN_WORLD(a_request_that_cannot_be_stored_fails_alone),
-		IN_WORLD(requests_behind_one_that_cannot_be_stored_share_a_batch_again),
-		IN_WORLD(a_collection_that_fails_fails_alone),
-		IN_WORLD(a_request_that_failed_before_the_commit_did_keeps_its_reason),
-	};
-
-	return cmocka_run_group_tests_name("writer", tests, NULL, NULL);
 }

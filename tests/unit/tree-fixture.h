@@ -114,4 +114,4 @@ static inline void assert_lists(struct shown *shown, const char *path, const cha
 	wfs_buffer_done(&listing.names);
 }
 
-#define SHOWN(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define SHOWN(name) TEST_WITH(name, struct shown *shown, setup, teardown)

@@ -383,7 +383,7 @@ static inline void assert_event_refused(struct world_fixture *fixture, const cha
 	assert_int_equal(height_of(fixture), height);
 }
 
-#define IN_WORLD(test) \
-	cmocka_unit_test_setup_teardown(test, world_fixture_setup, world_fixture_teardown)
-#define WITH_SOURCE(test) \
-	cmocka_unit_test_setup_teardown(test, world_fixture_source, world_fixture_teardown)
+#define IN_WORLD(name) \
+	TEST_WITH(name, struct world_fixture *fixture, world_fixture_setup, world_fixture_teardown)
+#define WITH_SOURCE(name) \
+	TEST_WITH(name, struct world_fixture *fixture, world_fixture_source, world_fixture_teardown)
