@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests to an owner that ends: done elsewhere when he cannot have done them, else told. And to one that does not
  * react. */
-#include "tests/unit/world-fixture.h"
+#include "tests/fixture/world.h"
 
 #include <sys/socket.h>
 #include <unistd.h>

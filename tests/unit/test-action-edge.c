@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Actions at their edges: bounds that end a part of one, code that changes itself, empty code. */
-#include "tests/unit/turn-fixture.h"
+#include "tests/fixture/turn.h"
 
 /* Code that takes more memory than there is, and is ended for it. */
 #define GREEDY "local t = {} for i = 1, 1e9 do t[i] = {i} end "

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Contents of agents, prompts and workflows are checked when they are written, and not when a journal is folded again.
  * Each test ends with a replay of all that it did. */
-#include "tests/unit/action-fixture.h"
-#include "tests/unit/restore-fixture.h"
+#include "tests/fixture/action.h"
+#include "tests/fixture/restore.h"
 
 #include "kernel/mind/form.h"
 

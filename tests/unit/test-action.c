@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Actions: artifacts, scrip, quotas, code that runs; each as sent, and folded again. */
-#include "tests/unit/action-fixture.h"
-#include "tests/unit/tamper.h"
+#include "tests/fixture/action.h"
+#include "tests/fixture/tamper.h"
 
 /* --- artifacts --- */
 

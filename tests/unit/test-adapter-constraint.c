@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Constraints: asked for in each dialect, refused, and checked. (77 …: cases of research, part 4) */
-#include "tests/unit/adapter-helper.h"
+#include "tests/fixture/adapter.h"
 
 #include "agents/adapter/constraint.h"
 #include "agents/adapter/format.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bodies of requests. (49, 50 …: cases of research, part 4) */
-#include "tests/unit/adapter-helper.h"
+#include "tests/fixture/adapter.h"
 
 #include "agents/adapter/format.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Adapters without memory: whichever allocation fails, it is told and nothing stays behind. */
-#include "tests/unit/adapter-helper.h"
-#include "tests/unit/malloc-helper.h"
+#include "tests/fixture/adapter.h"
+#include "tests/fixture/malloc.h"
 
 #include "agents/adapter/constraint.h"
 #include "agents/adapter/format.h"

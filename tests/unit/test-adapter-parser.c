@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls in answers: native, in tags, bare. (64, 71 …: cases of research, part 4) */
-#include "tests/unit/json-helper.h"
+#include "tests/fixture/json.h"
 
 #include "agents/adapter/parser.h"
 

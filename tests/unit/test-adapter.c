@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Adapters: profiles, and what a run may be made of. (58 …: cases of research, part 4) */
-#include "tests/unit/adapter-helper.h"
+#include "tests/fixture/adapter.h"
 
 #define ENTRY "{'provider':'openai','base_url':'http://x/v1','model':'m'}"
 #define NAMED(name) "{'tool_choice':{'type':'function','function':{'name':'" name "'}}}"

@@ -3,7 +3,7 @@
 #include "fs/tool/helper.h"
 
 #define FIXTURE_HELPERS (&wfs_tool_helpers)
-#include "tests/unit/agents-fixture.h"
+#include "tests/fixture/agents.h"
 
 #define LINE(match, calls) "{'match':'" match "','tool_calls':[" calls "]}\n"
 #define SAY(match, content) "{'match':'" match "','content':'" content "'}\n"

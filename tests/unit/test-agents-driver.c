@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The driver: what becomes of runs when things end, fail, take long, or are not allowed. */
-#include "tests/unit/agents-fixture.h"
+#include "tests/fixture/agents.h"
 
 #define CALLS(calls) "{'tool_calls':[" calls "]}\n"
 #define CALL(name, arguments) "{'id':'" name "','name':'" name "','arguments':'" arguments "'}"

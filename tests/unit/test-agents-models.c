@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Models of host.json: which there are, and what is wrong with their entries. */
-#include "tests/unit/world-fixture.h"
+#include "tests/fixture/world.h"
 
 #include "agents/host/models.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The router: one name for each tool, and what calls give. */
 #include "agents/prepare/router.h"
-#include "tests/unit/agents-fixture.h"
+#include "tests/fixture/agents.h"
 
 static json_t *canonical(const char *text)
 {

@@ -2,7 +2,7 @@
 /* Answers out of scripts: which line is taken, and what is wrong with lines. */
 #include <limits.h>
 
-#include "tests/unit/world-fixture.h"
+#include "tests/fixture/world.h"
 
 #include "agents/host/script.h"
 

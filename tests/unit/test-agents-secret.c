@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Answers of models without the key. */
-#include "tests/unit/json-helper.h"
+#include "tests/fixture/json.h"
 
 #include "agents/host/secret.h"
 

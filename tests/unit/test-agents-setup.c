@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a run is made from: defaults, what an agent sets, and what is refused before there is a run. */
-#include "tests/unit/agents-fixture.h"
+#include "tests/fixture/agents.h"
 
 #include "agents/prepare/setup.h"
 #include "kernel/mind/form.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tools of agents: what kinds there are, what they are called, and what a call of one is. */
-#include "tests/unit/agents-fixture.h"
+#include "tests/fixture/agents.h"
 
 #include "agents/prepare/tool.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A manifest behind another: what comes, what goes, what is refused, and that it is folded again. */
-#include "tests/unit/apply-fixture.h"
+#include "tests/fixture/apply.h"
 
 #include <pthread.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What code may do and see: what its author may, whoever runs it. */
-#include "tests/unit/action-fixture.h"
+#include "tests/fixture/action.h"
 
 #define GRANT(members) "{'action_type':'grant'," members "}"
 #define CODE(id, body) WRITE("'artifact_id':'" id "','code':'function run(...) " body " end'")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The authority: rights follow grants at once, and watchers are told before who changed them is. */
-#include "tests/unit/session-fixture.h"
+#include "tests/fixture/session.h"
 
 #include "kernel/base/clock.h"
 

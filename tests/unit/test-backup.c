@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Backups: worlds of their own, or nothing. */
-#include "tests/unit/world-fixture.h"
+#include "tests/fixture/world.h"
 
 #include <dirent.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Receiving blobs: small ones stay in memory, large ones become files, unfinished ones vanish. */
-#include "tests/unit/store-fixture.h"
+#include "tests/fixture/store.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -20,7 +20,7 @@
 #include "kernel/base/array.h"
 #include "kernel/base/clock.h"
 #include "kernel/box/box-impl.h"
-#include "tests/unit/lua-helper.h"
+#include "tests/fixture/lua.h"
 
 enum {
 	SYSTEM_CALLS = 500, /* more than Linux has */

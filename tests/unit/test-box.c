@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/unit/program-helper.h"
+#include "tests/fixture/program.h"
 
 #include "kernel/base/clock.h"
 #include "kernel/box/box-impl.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* agent migrate: what is written, in which order, by whom, and what is there when it is run again. */
-#include "tests/unit/command-helper.h"
+#include "tests/fixture/command.h"
 
 #include "kernel/mind/form.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commands that change a world, copy it and check it. */
-#include "tests/unit/command-helper.h"
+#include "tests/fixture/command.h"
 
 IN_WORLD(blob_that_was_put_comes_back)
 {

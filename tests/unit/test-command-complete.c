@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What shells are told could stand next on a command line. */
-#include "tests/unit/builtin-helper.h"
-#include "tests/unit/command-helper.h"
+#include "tests/fixture/builtin.h"
+#include "tests/fixture/command.h"
 
 static struct printed complete_in(const char *const *words)
 {

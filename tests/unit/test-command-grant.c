@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commands about who may do what: grants, what is taken back, when they end. */
-#include "tests/unit/command-helper.h"
+#include "tests/fixture/command.h"
 
 static struct world_fixture *with_alice(struct world_fixture *fixture)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commands that read, state and files, at any height. */
-#include "tests/unit/builtin-helper.h"
-#include "tests/unit/command-helper.h"
+#include "tests/fixture/builtin.h"
+#include "tests/fixture/command.h"
 
 /* --- reading --- */
 

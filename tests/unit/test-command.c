@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command line, from argv to exit status: help, misuse, worlds, owners. What needs a mount is
  * in tests/mount/. */
-#include "tests/unit/command-helper.h"
+#include "tests/fixture/command.h"
 
 #include <signal.h>
 #include <sys/wait.h>

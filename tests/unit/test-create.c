@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Making a world: where it may be, and that nothing is left when it fails. */
-#include "tests/unit/world-fixture.h"
+#include "tests/fixture/world.h"
 
 #include <dirent.h>
 

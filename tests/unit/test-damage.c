@@ -3,7 +3,7 @@
  * Rows that a stranger has made, with checksums that fit: each ends in an error, in bounded time, and
  * never ends the process. (The walk over pages has test-pages.c.)
  */
-#include "tests/unit/tamper.h"
+#include "tests/fixture/tamper.h"
 
 #include <sys/sendfile.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of effects: definitions, typed params, receipts. */
-#include "tests/unit/json-helper.h"
+#include "tests/fixture/json.h"
 
 #include "kernel/base/problems.h"
 #include "kernel/manifest/builtin.h"

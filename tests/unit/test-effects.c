@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Effects of reducers: what they ask for, what is recorded, and what they are told. */
-#include "tests/unit/asking-fixture.h"
+#include "tests/fixture/asking.h"
 
 #include "kernel/base/encode.h"
 

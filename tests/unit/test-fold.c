@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The fold by itself: it computes without writing, and is applied whole or dropped. */
-#include "tests/unit/world-fixture.h"
+#include "tests/fixture/world.h"
 
 #include <malloc.h>
 

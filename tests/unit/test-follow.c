@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What people are told of a turn while they wait. */
-#include "tests/unit/world-fixture.h"
+#include "tests/fixture/world.h"
 
 #include "fs/command/agents/follow.h"
 

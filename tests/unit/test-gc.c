@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Collections: what goes, what stays, and what every step leaves behind. */
-#include "tests/unit/tamper.h"
+#include "tests/fixture/tamper.h"
 
 #include "kernel/check/replay.h"
 #include "kernel/copy/gc.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Principals and grants: what actions make of them, budgets, and records of refusals. */
-#include "tests/unit/world-fixture.h"
+#include "tests/fixture/world.h"
 
 #include "kernel/check/replay.h"
 #include "kernel/check/verify.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The handbook: it tells of everything that the tables have, and is there in a world that wants it. */
-#include "tests/unit/action-fixture.h"
+#include "tests/fixture/action.h"
 
 #include "kernel/domain/action/handbook.h"
 #include "kernel/domain/action/invoke.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The index: what sets cells are in, as they come, change and go, and how damage to it is found. */
-#include "tests/unit/cells-fixture.h"
-#include "tests/unit/tamper.h"
+#include "tests/fixture/cells.h"
+#include "tests/fixture/tamper.h"
 
 #include "kernel/check/verify.h"
 #include "kernel/copy/gc.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The introspection adapter: its receipts, its errors, and what is out of sight. */
-#include "tests/unit/builtin-helper.h"
-#include "tests/unit/world-fixture.h"
+#include "tests/fixture/builtin.h"
+#include "tests/fixture/world.h"
 
 #include "kernel/base/encode.h"
 #include "kernel/read/introspect.h"

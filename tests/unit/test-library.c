@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Artifacts of the type library: code that other code of their author requires. */
-#include "tests/unit/action-fixture.h"
+#include "tests/fixture/action.h"
 
 #define LIBRARY(id, code) \
 	WRITE("'artifact_id':'" id "','type':'library','executable':false,'code':'" code "'")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The owner's lock: one at a time, waiting, who has it, and that it ends with its process. */
-#include "tests/unit/store-fixture.h"
+#include "tests/fixture/store.h"
 
 #include <signal.h>
 #include <sys/wait.h>

@@ -6,8 +6,8 @@
  */
 #include <time.h>
 
-#include "tests/unit/lua-helper.h"
-#include "tests/unit/malloc-helper.h"
+#include "tests/fixture/lua.h"
+#include "tests/fixture/malloc.h"
 
 enum {
 	SECONDS_MAX = 10,     /* far above the slowest honest way, also under a sanitizer */

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "kernel/base/file.h"
-#include "tests/unit/lua-helper.h"
+#include "tests/fixture/lua.h"
 
 #define DIRECTORY SOURCE_ROOT "/tests/data/lua/"
 

@@ -3,7 +3,7 @@
  * What a module sees: what is there means what it means in stock Lua (each expression is evaluated
  * in both), what differs on purpose, and what is absent.
  */
-#include "tests/unit/lua-helper.h"
+#include "tests/fixture/lua.h"
 
 #include <lauxlib.h>
 #include <lualib.h>

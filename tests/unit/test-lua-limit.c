@@ -5,8 +5,8 @@
  */
 #include <time.h>
 
-#include "tests/unit/lua-helper.h"
-#include "tests/unit/malloc-helper.h"
+#include "tests/fixture/lua.h"
+#include "tests/fixture/malloc.h"
 
 #define FEW_INSTRUCTIONS           \
 	(&(struct wfs_lua_limits){ \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bounds of a call, and calls within calls: what they have together, what one does to the other. */
-#include "tests/unit/program-helper.h"
+#include "tests/fixture/program.h"
 
 TEST(a_bound_is_another_kind_of_failure)
 {

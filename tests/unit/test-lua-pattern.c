@@ -4,7 +4,7 @@
  * replacements, runs them through find, match, gmatch and gsub, and writes down what came out, once
  * in the sandbox and once with Lua's own string library.
  */
-#include "tests/unit/lua-helper.h"
+#include "tests/fixture/lua.h"
 
 #include <lauxlib.h>
 #include <lualib.h>

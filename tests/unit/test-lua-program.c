@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs: their life, what a call is told and gives, and the host. */
-#include "tests/unit/malloc-helper.h"
-#include "tests/unit/program-helper.h"
+#include "tests/fixture/malloc.h"
+#include "tests/fixture/program.h"
 
 /* Calls `run` of @source with a host. */
 static void run(const char *source, const char *arguments, struct lua_answer *ret)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The life of a module, its values in JSON, and what must not outlive a step. */
-#include "tests/unit/lua-helper.h"
+#include "tests/fixture/lua.h"
 
 /* --- modules --- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Manifests: built-in definitions, policies, principals and grants. */
-#include "tests/unit/manifest-helper.h"
+#include "tests/fixture/manifest.h"
 
 #include "kernel/manifest/grant.h"
 

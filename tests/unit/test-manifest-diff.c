@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What one manifest would change of another. */
-#include "tests/unit/manifest-helper.h"
+#include "tests/fixture/manifest.h"
 
 #include "kernel/manifest/manifest-diff.h"
 

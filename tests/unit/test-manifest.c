@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Manifests: what is compiled from a good one, and every refusal with its pointer. */
-#include "tests/unit/manifest-helper.h"
+#include "tests/fixture/manifest.h"
 
 TEST(manifest_hash_is_that_of_its_canonical_document)
 {

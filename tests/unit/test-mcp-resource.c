@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files of the tree as resources of the Model Context Protocol. */
-#include "tests/unit/builtin-helper.h"
-#include "tests/unit/mcp-helper.h"
+#include "tests/fixture/builtin.h"
+#include "tests/fixture/mcp.h"
 
 #define LINE(constant, name, hidden) BUILTIN_UNLESS_##hidden(name "/\\n")
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The Model Context Protocol over descriptors, and the commands that offer it. */
-#include "tests/unit/mcp-helper.h"
+#include "tests/fixture/mcp.h"
 
 /* --- the transport --- */
 

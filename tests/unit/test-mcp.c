@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The Model Context Protocol: messages in, lines out. A world nobody owns answers. */
-#include "tests/unit/builtin-helper.h"
-#include "tests/unit/mcp-helper.h"
+#include "tests/fixture/builtin.h"
+#include "tests/fixture/mcp.h"
 
 #include <sys/socket.h>
 

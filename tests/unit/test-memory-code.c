@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory stores that code uses: as whom, with whose rights, and what is left of it when it is taken back. */
-#include "tests/unit/market-fixture.h"
+#include "tests/fixture/market.h"
 
 #define CREATE(args) CALL("genesis_memory", "create", args)
 #define ADD(args) CALL("genesis_memory_add", "run", args)

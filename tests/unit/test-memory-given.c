@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Entries of memory stores that come as JSON: in contents as of seed 2, and by `import`; and other embeddings
  * for entries. */
-#include "tests/unit/market-fixture.h"
+#include "tests/fixture/market.h"
 
 #include "kernel/domain/memory/memory.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an agent has inline, as artifacts: which there are, what they say, and what stays. */
 #include "fs/command/agents/migration.h"
-#include "tests/unit/json-helper.h"
+#include "tests/fixture/json.h"
 
 static struct wfs_migration made(const char *content)
 {

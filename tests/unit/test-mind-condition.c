@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Conditions: predicates, expressions, and the first of many. */
-#include "tests/unit/json-helper.h"
+#include "tests/fixture/json.h"
 
 #include "agents/mind/condition.h"
 #include "kernel/mind/workflow.h"

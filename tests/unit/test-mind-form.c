@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the content of an artifact must be because of its type. */
-#include "tests/unit/json-helper.h"
+#include "tests/fixture/json.h"
 
 #include "kernel/mind/form.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Minds without memory: whichever allocation fails, nothing stays behind and nothing else comes of it. */
-#include "tests/unit/json-helper.h"
-#include "tests/unit/malloc-helper.h"
+#include "tests/fixture/json.h"
+#include "tests/fixture/malloc.h"
 
 #include "agents/mind/condition.h"
 #include "agents/mind/reflex.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reflexes: actions, none, and all that code can do wrong. */
-#include "tests/unit/json-helper.h"
+#include "tests/fixture/json.h"
 
 #include "agents/mind/reflex.h"
 #include "kernel/box/box.h"

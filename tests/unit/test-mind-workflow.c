@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Workflows: which are refused, what follows a state, and what models answer to be asked for it. */
-#include "tests/unit/json-helper.h"
+#include "tests/fixture/json.h"
 
 #include "agents/mind/transition.h"
 #include "kernel/mind/workflow.h"

@@ -2,10 +2,10 @@
 /* The mint: bids, auctions, scores; each as sent, and folded again. */
 #include <inttypes.h>
 
-#include "tests/unit/action-fixture.h"
-#include "tests/unit/asking-fixture.h"
-#include "tests/unit/cells-fixture.h"
-#include "tests/unit/tamper.h"
+#include "tests/fixture/action.h"
+#include "tests/fixture/asking.h"
+#include "tests/fixture/cells.h"
+#include "tests/fixture/tamper.h"
 
 #include "kernel/manifest/grant.h"
 

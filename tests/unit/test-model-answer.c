@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bodies of answers, cut at every byte. */
+#include "tests/fixture/json.h"
 #include "tests/fixture/test.h"
-#include "tests/unit/json-helper.h"
 
 #include <errno.h>
 

@@ -5,7 +5,7 @@
 #include <openssl/x509.h>
 
 #include "kernel/base/clock.h"
-#include "tests/unit/model-fixture.h"
+#include "tests/fixture/model.h"
 
 /* Keeps the waits of tests that are not about them short. */
 #define SOON "'headers':{'Retry-After-Ms':'1'}"

@@ -3,7 +3,7 @@
 #include <netdb.h>
 #include <semaphore.h>
 
-#include "tests/unit/model-fixture.h"
+#include "tests/fixture/model.h"
 
 /* --- requests --- */
 

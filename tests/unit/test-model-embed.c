@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Embeddings from a real server: from a text to a vector or a failure. */
 #include "agents/model/embed.h"
-#include "tests/unit/model-fixture.h"
+#include "tests/fixture/model.h"
 
 #define SOON "'headers':{'Retry-After-Ms':'1'}"
 #define ENTRY "{'provider':'openai','base_url':'http://127.0.0.1/v1','model':'m','stream':true}"

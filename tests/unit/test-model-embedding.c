@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests for embeddings, and the vectors in answers. */
+#include "tests/fixture/json.h"
 #include "tests/fixture/test.h"
-#include "tests/unit/json-helper.h"
 
 #include <errno.h>
 #include <float.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Error bodies in the shapes of the field, and texts without the key. */
+#include "tests/fixture/json.h"
 #include "tests/fixture/test.h"
-#include "tests/unit/json-helper.h"
 
 #include <errno.h>
 

@@ -3,7 +3,7 @@
 #include <malloc.h>
 #include <sys/resource.h>
 
-#include "tests/unit/model-fixture.h"
+#include "tests/fixture/model.h"
 
 enum {
 	CALLS = 5000,

@@ -5,7 +5,7 @@
 
 #include "agents/model/answer.h"
 #include "agents/model/embed.h"
-#include "tests/unit/model-fixture.h"
+#include "tests/fixture/model.h"
 
 static unsigned int until_failure; /* allocations; 0: none fails */
 static unsigned int curl_until_failure;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a mount is told of a commit, and what becomes of it when that fails. Linux and the teller are
  * the wrapped functions, the world is real. */
-#include "tests/unit/tree-fixture.h"
+#include "tests/fixture/tree.h"
 
-#include "tests/unit/memory-fixture.h"
-#include "tests/unit/plan-tree-fixture.h"
+#include "tests/fixture/memory.h"
+#include "tests/fixture/plan-tree.h"
 
 #include "fs/data/known.h"
 #include "fs/data/notify.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Patterns as ECMA-262 has them: what they fit, and what is refused. */
-#include "tests/unit/json-helper.h"
+#include "tests/fixture/json.h"
 
 #include "kernel/schema/pattern.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which principal pays for records: what its quota `journal` counts and refuses. All is folded again. */
-#include "tests/unit/turn-fixture.h"
+#include "tests/fixture/turn.h"
 
 #include "kernel/fold/payer.h"
 #include "kernel/read/text.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which principal a user is: what host.json says, and what is wrong with it. */
-#include "tests/unit/world-fixture.h"
+#include "tests/fixture/world.h"
 
 #include "fs/verb/peer.h"
 

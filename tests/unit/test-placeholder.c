@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Placeholders in arguments and prompts. */
-#include "tests/unit/json-helper.h"
+#include "tests/fixture/json.h"
 
 #include "agents/plan/placeholder.h"
 #include "caps/session.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files of plans: what they hold, in parts and as a whole, and how much is read for that. */
-#include "tests/unit/plan-tree-fixture.h"
+#include "tests/fixture/plan-tree.h"
 
 #include "kernel/base/clock.h"
 #include "kernel/base/encode.h"

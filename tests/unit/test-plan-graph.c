@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Dependencies among steps. */
-#include "tests/unit/json-helper.h"
+#include "tests/fixture/json.h"
 
 #include <errno.h>
 

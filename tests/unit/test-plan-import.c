@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Documents of plans that are imported. Numbers of cases: issue 7, "Store, checkpoint, resume". */
-#include "tests/unit/plan-helper.h"
+#include "tests/fixture/normalize.h"
 
 #define HEAD                                                                                \
 	"'schema_version':1,'plan_id':'p-1','goal':'g','created_utc':'2026-11-21T20:46:37." \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plans without memory: whichever allocation fails, it is told and nothing stays behind. */
-#include "tests/unit/malloc-helper.h"
-#include "tests/unit/plan-helper.h"
+#include "tests/fixture/malloc.h"
+#include "tests/fixture/normalize.h"
 
 #include "agents/plan/placeholder.h"
 #include "agents/plan/reply.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plans out of texts. Numbers of cases: issue 7, "Plans: normalisation". */
-#include "tests/unit/plan-helper.h"
+#include "tests/fixture/normalize.h"
 
 #include "agents/plan/placeholder.h"
 

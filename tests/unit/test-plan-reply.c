@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Replies of models: plans and answers. */
-#include "tests/unit/json-helper.h"
+#include "tests/fixture/json.h"
 
 #include "agents/plan/reply.h"
 #include "caps/session.h"

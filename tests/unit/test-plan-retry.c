@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plans whose failed steps are run again. */
-#include "tests/unit/plan-fixture.h"
+#include "tests/fixture/plan.h"
 
 #define TOOL(after)              \
 	{                        \

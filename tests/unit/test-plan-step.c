@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Steps of plans as models write them. Numbers of cases: issue 7, "Plans: normalisation". */
-#include "tests/unit/plan-helper.h"
+#include "tests/fixture/normalize.h"
 
 /* --- ids --- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plans that run. Numbers in comments: the cases of research/agent-kernel.md, part 4. */
-#include "tests/unit/plan-fixture.h"
+#include "tests/fixture/plan.h"
 
 #include "kernel/read/text.h"
 #include "kernel/store/tables.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Code that ended its process: counted, refused, lifted, stored; and how many codes are known at once. */
 #include "kernel/world/crashes.h"
-#include "tests/unit/store-fixture.h"
+#include "tests/fixture/store.h"
 
 static struct wfs_hash code_of(uint32_t number)
 {

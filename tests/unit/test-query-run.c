@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Queries on a real world: what each type answers, what it refuses, and what is out of sight. */
-#include "tests/unit/cells-fixture.h"
+#include "tests/fixture/cells.h"
 
 #include "kernel/domain/action/action.h"
 #include "kernel/domain/query/query-run.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of queries: every type, every param, every message; help and schemas from it. */
-#include "tests/unit/schema-helper.h"
+#include "tests/fixture/schema.h"
 
 #include "kernel/query/query.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Scripts that are made of turns. */
-#include "tests/unit/world-fixture.h"
+#include "tests/fixture/world.h"
 
 #include "fs/command/agents/recorder.h"
 

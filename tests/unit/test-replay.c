@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Replay: nothing to say of a good world, the first record that differs of any other. */
-#include "tests/unit/asking-fixture.h"
-#include "tests/unit/tamper.h"
+#include "tests/fixture/asking.h"
+#include "tests/fixture/tamper.h"
 
 #include <dirent.h>
 

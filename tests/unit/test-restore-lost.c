@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Restoring copies of worlds whose artifacts had other texts once, which are in no copy. */
-#include "tests/unit/restore-lost-fixture.h"
-#include "tests/unit/turn-fixture.h"
+#include "tests/fixture/restore-lost.h"
+#include "tests/fixture/turn.h"
 
 #include "kernel/copy/gc.h"
 

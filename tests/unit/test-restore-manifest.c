@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Restoring worlds that had several manifests. */
-#include "tests/unit/apply-fixture.h"
-#include "tests/unit/restore-fixture.h"
+#include "tests/fixture/apply.h"
+#include "tests/fixture/restore.h"
 
 /* A copy of every height that shows the change of a manifest, and of those beside it. */
 IN_WORLD(copies_from_both_sides_of_a_manifest_come_back)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies of worlds that have memory stores. */
-#include "tests/unit/memory-fixture.h"
-#include "tests/unit/restore-lost-fixture.h"
+#include "tests/fixture/memory.h"
+#include "tests/fixture/restore-lost.h"
 
 enum { COUNT = WFS_ARRAY_COUNT(memory_texts) };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Restoring copies of worlds in which plans run on, also behind a text that is lost. */
-#include "tests/unit/plan-fixture.h"
-#include "tests/unit/restore-lost-fixture.h"
+#include "tests/fixture/plan.h"
+#include "tests/fixture/restore-lost.h"
 
 #define TOOL(after)              \
 	{                        \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies of worlds that have plans. */
-#include "tests/unit/plan-tree-fixture.h"
-#include "tests/unit/restore-fixture.h"
+#include "tests/fixture/plan-tree.h"
+#include "tests/fixture/restore.h"
 
 #define PLANS "plans/" PLANNED_ID
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Restoring: the same world from a whole copy, nothing from any other. */
-#include "tests/unit/asking-fixture.h"
-#include "tests/unit/restore-fixture.h"
-#include "tests/unit/tamper.h"
+#include "tests/fixture/asking.h"
+#include "tests/fixture/restore.h"
+#include "tests/fixture/tamper.h"
 
 #include <dirent.h>
 

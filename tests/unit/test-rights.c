@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rights: what grants and the policy allow together, and what they say when they do not. */
-#include "tests/unit/json-helper.h"
+#include "tests/fixture/json.h"
 
 #include "kernel/base/clock.h"
 #include "kernel/manifest/source.h"

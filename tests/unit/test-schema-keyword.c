@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What each keyword of a schema accepts and refuses. */
-#include "tests/unit/schema-helper.h"
+#include "tests/fixture/schema.h"
 
 #include "kernel/base/clock.h"
 #include "kernel/schema/pattern.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Schemas that refer to others, and to themselves. */
-#include "tests/unit/schema-helper.h"
+#include "tests/fixture/schema.h"
 
 TEST(ref_leads_to_any_schema_of_the_document)
 {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "tests/unit/schema-helper.h"
+#include "tests/fixture/schema.h"
 
 #include "kernel/base/file.h"
 

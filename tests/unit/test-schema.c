@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What cannot be loaded, what a report says, and that neither hostile schemas nor hostile
  * values make a check long. */
-#include "tests/unit/schema-helper.h"
+#include "tests/fixture/schema.h"
 
 #include <pthread.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Scopes: what patterns cover, what is seen above them, which lie inside of others. */
-#include "tests/unit/json-helper.h"
+#include "tests/fixture/json.h"
 
 #include "kernel/rights/scope.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests that are sent without waiting for answers: each sees the effects of those before it. */
+#include "tests/fixture/server.h"
 #include "tests/fixture/test.h"
-#include "tests/unit/server-fixture.h"
 
 #include "fs/verb/order.h"
 #include "kernel/base/encode.h"

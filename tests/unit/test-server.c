@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The control socket, from the outside: real connections to a server on a thread of its own. */
+#include "tests/fixture/server.h"
 #include "tests/fixture/test.h"
-#include "tests/unit/server-fixture.h"
 
 #include <poll.h>
 #include <semaphore.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The genesis artifacts as artifacts; how services are called; genesis_ledger and the two libraries. Numbers
  * in comments are those of cases of a comparable system. */
-#include "tests/unit/market-fixture.h"
+#include "tests/fixture/market.h"
 
 #include "kernel/domain/service/service.h"
 

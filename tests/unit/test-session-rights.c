@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a session shows and does depends on its grants, whichever way it is asked. */
-#include "tests/unit/apply-fixture.h"
-#include "tests/unit/session-fixture.h"
+#include "tests/fixture/apply.h"
+#include "tests/fixture/session.h"
 
 #include "kernel/base/encode.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sessions: who may begin one, what it is judged by, and that it forwards. */
-#include "tests/unit/session-fixture.h"
+#include "tests/fixture/session.h"
 
 #include "kernel/base/clock.h"
 #include "kernel/manifest/grant.h"

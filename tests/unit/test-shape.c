@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shapes: written down, as JSON Schema, and what they refuse. */
-#include "tests/unit/json-helper.h"
-#include "tests/unit/schema-helper.h"
+#include "tests/fixture/json.h"
+#include "tests/fixture/schema.h"
 
 #include "kernel/manifest/shape.h"
 

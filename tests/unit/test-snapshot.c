@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Snapshot documents: one hash for one state, whatever its history. */
-#include "tests/unit/world-fixture.h"
+#include "tests/fixture/world.h"
 
 #include "kernel/base/encode.h"
 #include "kernel/read/snapshot.h"

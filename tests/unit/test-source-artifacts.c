@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Artifacts of source directories: the actions they become, and what is wrong with their form. */
-#include "tests/unit/source-fixture.h"
+#include "tests/fixture/source.h"
 
 static void assert_artifacts(const struct fixture *fixture, const char *expected)
 {

@@ -4,7 +4,7 @@
  *
  * Each test writes its own directory. JSON in here is written with ' for ".
  */
-#include "tests/unit/source-fixture.h"
+#include "tests/fixture/source.h"
 
 #include "kernel/box/box.h"
 #include "kernel/manifest/builtin.h"

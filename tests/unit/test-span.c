@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ends of JSON values in texts. */
-#include "tests/unit/json-helper.h"
+#include "tests/fixture/json.h"
 
 #include "kernel/base/span.h"
 

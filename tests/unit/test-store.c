@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opening a store, its transactions, and what happens when it is full. */
-#include "tests/unit/store-fixture.h"
+#include "tests/fixture/store.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of sets: what is in them, in which order, and their sums. */
-#include "tests/unit/store-fixture.h"
+#include "tests/fixture/store.h"
 
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of private texts. */
-#include "tests/unit/store-fixture.h"
+#include "tests/fixture/store.h"
 
 /* Every test works in one write transaction, which is dropped at its end. */
 struct tables {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of the tables: round trips, order, what is missing, what is damaged. */
-#include "tests/unit/store-fixture.h"
+#include "tests/fixture/store.h"
 
 #include <inttypes.h>
 

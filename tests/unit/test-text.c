@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Private texts: records have stand-ins for them, and the world has them all the same. */
-#include "tests/unit/memory-fixture.h"
-#include "tests/unit/restore-lost-fixture.h"
+#include "tests/fixture/memory.h"
+#include "tests/fixture/restore-lost.h"
 
 #include "kernel/read/text.h"
 

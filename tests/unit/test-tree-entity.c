@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Artifacts and principals as directories: what is there, who sees it, and how it is numbered. */
-#include "tests/unit/tree-fixture.h"
+#include "tests/fixture/tree.h"
 
 /* Takes an action that must succeed. @action: JSON with ' for " */
 static void act_as(struct shown *shown, const char *principal, const char *action)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Listings of the tree: what they show, from any place on, under change. */
-#include "tests/unit/tree-fixture.h"
+#include "tests/fixture/tree.h"
 
 SHOWN(the_root_lists_its_names)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory stores and what workflows are at, as files: what is there, at each height, and who reads it. */
-#include "tests/unit/tree-fixture.h"
+#include "tests/fixture/tree.h"
 
 #include <sys/stat.h>
 
-#include "tests/unit/cells-fixture.h"
-#include "tests/unit/memory-fixture.h"
+#include "tests/fixture/cells.h"
+#include "tests/fixture/memory.h"
 
 enum { COUNT = WFS_ARRAY_COUNT(memory_texts) };
 

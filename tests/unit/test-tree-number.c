@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Nodes found by number alone, as file handles have them: nothing that no path leads to. */
-#include "tests/unit/tree-fixture.h"
+#include "tests/fixture/tree.h"
 
 static int setup_without_heights(void **state)
 {

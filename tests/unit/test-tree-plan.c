@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plans as directories: what is there, at each height, and who sees it. */
-#include "tests/unit/tree-fixture.h"
+#include "tests/fixture/tree.h"
 
 #include <sys/stat.h>
 
-#include "tests/unit/plan-tree-fixture.h"
+#include "tests/fixture/plan-tree.h"
 
 #include "kernel/copy/gc.h"
 

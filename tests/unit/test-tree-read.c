@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Contents and attributes of the files of the tree. */
-#include "tests/unit/tree-fixture.h"
+#include "tests/fixture/tree.h"
 
 #include "caps/upkeep.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Turns as directories: what is there, at each height, and who sees it. */
-#include "tests/unit/tree-fixture.h"
+#include "tests/fixture/tree.h"
 
 #include <sys/stat.h>
 
-#include "tests/unit/turn-fixture.h"
+#include "tests/fixture/turn.h"
 
 #include "kernel/copy/gc.h"
 #include "kernel/domain/turn/turn-file.h"

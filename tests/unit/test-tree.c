@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names and paths of the tree. */
-#include "tests/unit/tree-fixture.h"
+#include "tests/fixture/tree.h"
 
 /* --- names --- */
 

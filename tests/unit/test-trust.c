@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What known.json says of a store. */
-#include "tests/unit/world-fixture.h"
+#include "tests/fixture/world.h"
 
 #include "kernel/base/trust.h"
 

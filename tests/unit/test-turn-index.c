@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The records of runs: which they are, at each height, and how damage to the index is found. */
-#include "tests/unit/turn-fixture.h"
+#include "tests/fixture/turn.h"
 
-#include "tests/unit/restore-fixture.h"
-#include "tests/unit/tamper.h"
+#include "tests/fixture/restore.h"
+#include "tests/fixture/tamper.h"
 
 #include "kernel/copy/backup.h"
 #include "kernel/copy/gc.h"

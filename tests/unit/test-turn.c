@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers in comments: the cases of research/agent-kernel.md, part 4. */
-#include "tests/unit/turn-fixture.h"
+#include "tests/fixture/turn.h"
 
 #define ONE_TURN "ModelRequest ModelResponse TurnComplete"
 #define TOOL_TURN "ModelRequest ModelResponse ToolCall ToolResult TurnComplete"

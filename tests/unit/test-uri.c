@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Addresses of paths, and back. */
-#include "tests/unit/json-helper.h"
+#include "tests/fixture/json.h"
 
 #include "fs/mcp/uri.h"
 #include "kernel/base/encode.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Verbs that the process around the world answers: mounts, status, metrics. */
-#include "tests/unit/verb-helper.h"
+#include "tests/fixture/verb.h"
 
 /* Remembers what it was asked. */
 struct host {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Verbs that tell of turns: a list of them, and the records of one. */
-#include "tests/unit/verb-helper.h"
+#include "tests/fixture/verb.h"
 
-#include "tests/unit/turn-fixture.h"
+#include "tests/fixture/turn.h"
 
 static struct turn_run begin(struct world_fixture *fixture)
 {

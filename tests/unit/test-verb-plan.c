@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Verbs about chats and plans: what is handed to the driver, where a checkpoint is, what there is. */
-#include "tests/unit/verb-helper.h"
+#include "tests/fixture/verb.h"
 
-#include "tests/unit/plan-fixture.h"
+#include "tests/fixture/plan.h"
 
 /* Answers at once with a response whose checkpoint is that of the plan p1. */
 struct fake_driver {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Verbs that read state, journal and blobs: each with a good call, and what a payload can have
  * wrong. */
-#include "tests/unit/builtin-helper.h"
-#include "tests/unit/tamper.h"
-#include "tests/unit/verb-helper.h"
+#include "tests/fixture/builtin.h"
+#include "tests/fixture/tamper.h"
+#include "tests/fixture/verb.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

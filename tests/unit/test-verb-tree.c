@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Verbs that read the tree without a mount. */
-#include "tests/unit/verb-helper.h"
+#include "tests/fixture/verb.h"
 
 IN_WORLD(fs_list_gives_names_types_and_sizes)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The dispatcher of verbs, and those that change something. */
-#include "tests/unit/verb-helper.h"
+#include "tests/fixture/verb.h"
 
 /* --- the dispatcher --- */
 

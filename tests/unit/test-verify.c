@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Verification: nothing to say of a good world, and what it says of each kind of damage. */
-#include "tests/unit/tamper.h"
+#include "tests/fixture/tamper.h"
 
 #include "kernel/check/verify.h"
 #include "kernel/read/snapshot.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Views: the world at every height, against a fold of the test's own. */
-#include "tests/unit/builtin-helper.h"
-#include "tests/unit/tamper.h"
+#include "tests/fixture/builtin.h"
+#include "tests/fixture/tamper.h"
 
 enum {
 	GENESIS_HEIGHT = 2,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Worlds: opening them, and what one event or blob does to them. */
-#include "tests/unit/tamper.h"
+#include "tests/fixture/tamper.h"
 
 #include <sys/wait.h>
 

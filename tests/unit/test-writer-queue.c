@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests that wait: how many may, in which order they are begun, and urgent ones. */
-#include "tests/unit/writer-fixture.h"
+#include "tests/fixture/writer.h"
 
 #include "kernel/world/writer-impl.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Refusals that come again and again: few records, and a count that is written when there is room. */
-#include "tests/unit/action-fixture.h"
-#include "tests/unit/writer-fixture.h"
+#include "tests/fixture/action.h"
+#include "tests/fixture/writer.h"
 
 #include "kernel/world/writer-impl.h"
 

@@ -3,7 +3,7 @@
  * Many requests at once, the order of commit, observers and answers, and stores that cannot take
  * any more. Queues: test-writer-queue.c.
  */
-#include "tests/unit/writer-fixture.h"
+#include "tests/fixture/writer.h"
 
 #include "kernel/copy/gc.h"
 
