@@ -7,7 +7,7 @@
 #pragma once
 
 #include "caps/authority.h"
-#include "kernel/fold/effects.h"
+#include "kernel/world/answerer.h"
 
 /* Plain value; init, done. */
 struct wfs_authority_judge {

@@ -174,8 +174,8 @@ int wfs_session_snapshot(const struct wfs_session *session,
 	request.snapshot_height = view.height;
 	wfs_view_close(&view);
 	if (!r)
-		r = wfs_snapshot_hash(world, request.snapshot_height, progress, context,
-			&request.snapshot_hash, &request.error);
+		r = wfs_snapshot_hash(wfs_world_store(world), request.snapshot_height, progress,
+			context, &request.snapshot_hash, &request.error);
 	if (!r)
 		r = wfs_session_call(session, &request);
 	*ret_request = request;

@@ -4,6 +4,7 @@
 
 #include "kernel/base/json.h"
 #include "kernel/domain/action/action.h"
+#include "kernel/domain/principal/principal-file.h"
 #include "kernel/domain/turn/turn-file.h"
 
 /* --- what is seen --- */
@@ -192,7 +193,7 @@ int wfs_session_grants(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes principal, struct wfs_buffer *buffer, int64_t *ret_time_ns)
 {
 	(void)session; /* has found the principal already */
-	return wfs_entity_write_grants(view, principal, buffer, ret_time_ns);
+	return wfs_principal_write_grants(view, principal, buffer, ret_time_ns);
 }
 
 int wfs_session_turn(const struct wfs_session *session, struct wfs_view *view,
@@ -203,7 +204,7 @@ int wfs_session_turn(const struct wfs_session *session, struct wfs_view *view,
 	int r = wfs_session_entity_file(session, view, WFS_ENTITY_FILE_STATUS, turn_id, &version);
 
 	if (!r)
-		r = wfs_entity_state(view, &version, &state);
+		r = wfs_view_state(view, &version, &state);
 	if (r)
 		return r;
 	*ret_summary = wfs_turn_summary(state);
@@ -305,7 +306,7 @@ static int reads(
 
 	if (r)
 		return r;
-	r = wfs_entity_state(view, version, &state);
+	r = wfs_view_state(view, version, &state);
 	return r ? r : wfs_artifact_reads(state, wfs_session_principal(session));
 }
 
@@ -391,7 +392,7 @@ int session_note_artifact(
 		return 0;
 	int r = last_rule(view, id, &rule);
 	if (!r)
-		r = wfs_entity_state(view, &rule, &state);
+		r = wfs_view_state(view, &rule, &state);
 	if (r || wfs_artifact_is_open(state))
 		return r;
 	of = json_array();
@@ -433,7 +434,7 @@ int wfs_session_grantee(const struct wfs_session *session, struct wfs_view *view
 	if (!r)
 		r = wfs_view_cell(view, reducer.reducer_id, grant, &version);
 	if (!r)
-		r = wfs_entity_state(view, &version, &state);
+		r = wfs_view_state(view, &version, &state);
 	if (r)
 		return r;
 	const json_t *const to = json_object_get(state, "to");

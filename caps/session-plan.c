@@ -12,7 +12,7 @@ int wfs_session_plan(const struct wfs_session *session, struct wfs_view *view,
 		session, view, WFS_ENTITY_FILE_PLAN_STATUS, plan_id, &version);
 
 	if (!r)
-		r = wfs_entity_state(view, &version, &state);
+		r = wfs_view_state(view, &version, &state);
 	if (r)
 		return r;
 	*ret_summary = wfs_plan_summary(state);
@@ -42,7 +42,7 @@ int wfs_session_plan_step_count(const struct wfs_session *session, struct wfs_vi
 
 	(void)session;
 	if (!r)
-		r = wfs_entity_state(view, &version, &state);
+		r = wfs_view_state(view, &version, &state);
 	if (r)
 		return r;
 	const json_int_t count = json_integer_value(json_object_get(state, "defined"));

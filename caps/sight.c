@@ -3,6 +3,7 @@
 #include "caps/sight.h"
 
 #include "kernel/base/encode.h"
+#include "kernel/manifest/entity-table.h"
 
 /* A reducer's name as text, and the names of a path to one of its cells. */
 struct place {

@@ -113,7 +113,7 @@ int wfs_baseline_append(struct wfs_head *head, const struct wfs_baseline *baseli
 	WFS_CLEANUP(hashing_done) struct hashing hashing = {.changed = false};
 	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
 	/* A height that is not reached yet, in the transaction that writes it: no world, no renewal. */
-	struct wfs_view view = {.txn = head->txn, .height = head->height + 1};
+	struct wfs_view view = {.txn = head->txn, .txn_borrowed = true, .height = head->height + 1};
 	struct wfs_record record = {
 		.at_ns = at_ns, .kind = WFS_RECORD_BASELINE, .principal = principal};
 	char text[WFS_HASH_TEXT_SIZE];

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "kernel/fold/genesis.h"
+#include "kernel/world/genesis.h"
 
 enum { WFS_BASELINE_SEQ = 1 }; /* of the record; the height that shows its cells is one more */
 

@@ -869,7 +869,7 @@ static int check_snapshot(struct verify *verify, const struct wfs_record_parsed 
 	if ((uint64_t)height < verify->first)
 		return 0;
 	int r = wfs_snapshot_hash(
-		verify->world, (uint64_t)height, NULL, NULL, &hash, verify->error);
+		wfs_world_store(verify->world), (uint64_t)height, NULL, NULL, &hash, verify->error);
 	if (r == -EIO) {
 		wrong(verify, WFS_TABLE_JOURNAL, parsed->record.seq,
 			"the cells of its snapshot cannot be read");

@@ -315,8 +315,8 @@ static int compare_hashes(struct compare *compare)
 	struct restore *const restore = compare->restore;
 	const struct wfs_hash came = wfs_snapshot_document_end(&compare->document);
 	struct wfs_hash *const hash = &restore->restored.snapshot_hash;
-	int r = wfs_snapshot_hash(
-		compare->world, compare->view.height, NULL, NULL, hash, restore->error);
+	int r = wfs_snapshot_hash(wfs_world_store(compare->world), compare->view.height, NULL, NULL,
+		hash, restore->error);
 
 	if (r)
 		return wfs_trace(r);

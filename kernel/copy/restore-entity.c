@@ -9,6 +9,7 @@
 #include "kernel/domain/entity/entity.h"
 #include "kernel/domain/memory/memory-file.h"
 #include "kernel/domain/plan/plan-file.h"
+#include "kernel/domain/principal/principal-file.h"
 #include "kernel/domain/turn/turn-file.h"
 
 /* One of these directories, and what is looked at in it. */
@@ -56,7 +57,7 @@ static int make(struct entities *entities, enum wfs_entity_file file)
 
 	wfs_buffer_reset(&entities->wanted);
 	if (file == WFS_ENTITY_FILE_GRANTS)
-		return wfs_entity_write_grants(entities->view, id, &entities->wanted, &time_ns);
+		return wfs_principal_write_grants(entities->view, id, &entities->wanted, &time_ns);
 	int r = wfs_entity_source(entities->view, file, id, &version);
 	if (r || !is_written(file))
 		return r;
@@ -525,7 +526,7 @@ int restore_compare_texts(struct restore *restore, struct wfs_view *view)
 
 		r = wfs_view_version(view, entry.vid, &version);
 		if (!r)
-			r = wfs_entity_state(view, &version, &state);
+			r = wfs_view_state(view, &version, &state);
 		if (!r)
 			r = compare_text(restore, view, entry.key, state, WFS_ENTITY_FILE_CONTENT);
 		if (!r)

@@ -224,7 +224,7 @@ static int record_cut(struct restore *restore, struct wfs_head *head)
 	if (r)
 		return wfs_trace(r);
 	/* The transaction's own view: without a world it is not renewed. */
-	struct wfs_view view = {.txn = batch.txn, .height = head->height};
+	struct wfs_view view = {.txn = batch.txn, .txn_borrowed = true, .height = head->height};
 	struct wfs_hash hash;
 	r = wfs_snapshot_document_init(&document, wfs_manifest_hash(restore->manifest));
 	if (!r)

@@ -44,7 +44,7 @@ static int load(struct wfs_view *view, enum wfs_builtin_reducer builtin, struct 
 
 	if (!r)
 		r = wfs_view_cell(view, reducer.reducer_id, key, &version);
-	return r ? r : wfs_entity_state(view, &version, ret_state);
+	return r ? r : wfs_view_state(view, &version, ret_state);
 }
 
 /* --- one store --- */
@@ -77,7 +77,7 @@ static int compare_entry(struct store *store, uint32_t number, const struct wfs_
 	int r = wfs_view_version(store->view, entry->vid, &version);
 
 	if (!r)
-		r = wfs_entity_state(store->view, &version, &state);
+		r = wfs_view_state(store->view, &version, &state);
 	wfs_memory_entry_name(number, name);
 	if (!r)
 		r = is_right(store, state, name);

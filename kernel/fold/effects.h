@@ -11,14 +11,13 @@
  */
 #pragma once
 
-#include <pthread.h>
-
 #include "kernel/fold/head.h"
 #include "kernel/read/introspect.h"
 
 struct wfs_fold;
 
 #define WFS_RECEIPT_SCHEMA "sys/Receipt@1"
+#define WFS_MINT_ADAPTER "kernel.mint" /* adapter_id of the receipts of mint.score */
 
 enum {
 	WFS_EFFECTS_MAX = 32,           /* effects that one request may ask for */
@@ -59,24 +58,6 @@ struct wfs_answerer {
 		struct wfs_error *error);
 };
 
-/* What a judge says. Plain value; its pointers are the judge's until `release`. */
-struct wfs_judgement {
-	const struct wfs_introspect_filter
-		*filter;              /* allowed: what may be seen; NULL: everything */
-	struct wfs_error error;       /* refused: why */
-	struct wfs_decision decision; /* refused: by what; its effect and intent are known */
-	void *context;                /* the judge's own */
-};
-
-/* Says what reducers may have on behalf of whom. Callback table. Thread: the kernel's. */
-struct wfs_judge {
-	/* Return: 0, or -EACCES with @ret_judgement->error. */
-	int (*judge)(struct wfs_judge *judge, const struct wfs_intent *intent,
-		struct wfs_judgement *ret_judgement);
-	/* The judgement is not needed any more; may be NULL. */
-	void (*release)(struct wfs_judge *judge, struct wfs_judgement *judgement);
-};
-
 /** wfs_intent_read() - the effect and params of an item of `effects`. @reducer: which asks.
  *  Return: 0, or -errno: runtime_error (no {effect, params?}, or not declared). */
 int wfs_intent_read(const struct wfs_reducer_definition *reducer, const json_t *item,
@@ -95,16 +76,19 @@ int wfs_intent_write(const struct wfs_intent *intent, struct wfs_buffer *buffer)
 int wfs_outcome_read(const struct wfs_record_parsed *parsed, const struct wfs_intent *intent,
 	struct wfs_outcome *ret_outcome);
 
-/* An answerer that asks a world and its judge. Plain value; init, done. */
-struct wfs_world_answerer {
-	struct wfs_answerer answerer;
-	struct wfs_world *world;
-	pthread_mutex_t lock;    /* held while the judge is asked and what it allows is read */
-	struct wfs_judge *judge; /* lock: lock; NULL: everything is refused */
-};
+/** wfs_effect_adapter() - the `adapter_id` of receipts that answer this effect. */
+const char *wfs_effect_adapter(enum wfs_effect effect);
 
-void wfs_world_answerer_init(struct wfs_world_answerer *self, struct wfs_world *world);
-void wfs_world_answerer_done(struct wfs_world_answerer *self);
+/**
+ * wfs_outcome_init() - begin the answer to @intent with the event that tells the reducer
+ * The caller appends the body of the record. Return: 0, -ENOMEM.
+ */
+int wfs_outcome_init(struct wfs_outcome *outcome, enum wfs_record_kind kind,
+	const struct wfs_intent *intent, const char *status, json_t *payload);
 
-/** wfs_world_answerer_judge() - see wfs_world_judge. */
-void wfs_world_answerer_judge(struct wfs_world_answerer *self, struct wfs_judge *judge);
+/**
+ * wfs_outcome_init_refusal() - begin a refusal of @intent
+ * Its event follows from @code alone, so that replay gives an equal one. Return: 0, -ENOMEM.
+ */
+int wfs_outcome_init_refusal(struct wfs_outcome *outcome, const struct wfs_intent *intent,
+	const struct wfs_error_info *code);

@@ -534,3 +534,12 @@ int fold_apply_changes(struct wfs_fold *fold, struct wfs_head *head, size_t reco
 	}
 	return 0;
 }
+
+int fold_lives(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *id,
+	struct wfs_error *error)
+{
+	size_t cell;
+	int r = fold_touch(fold, fold_builtin(fold, reducer), wfs_bytes_text(id), &cell, error);
+
+	return r ? wfs_trace(r) : fold_cell_at(fold, cell)->live;
+}

@@ -2,6 +2,7 @@
 /* What the records of a request add to the journal, counted against the quota of the principal that pays for them. */
 #include "kernel/base/json.h"
 #include "kernel/domain/action/act.h"
+#include "kernel/domain/principal/account.h"
 #include "kernel/domain/principal/grants.h"
 #include "kernel/fold/fold-work.h"
 

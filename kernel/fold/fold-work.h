@@ -190,6 +190,10 @@ size_t fold_builtin(const struct wfs_fold *fold, enum wfs_builtin_reducer reduce
 int fold_is_live(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
 	struct wfs_error *error);
 
+/** fold_lives() - has a built-in reducer a live cell of this key, as the fold has left it? Return: 1, 0, -errno. */
+int fold_lives(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *id,
+	struct wfs_error *error);
+
 /** fold_live_count() - live cells of a built-in reducer in the store. */
 uint64_t fold_live_count(const struct wfs_fold *fold, enum wfs_builtin_reducer reducer);
 

@@ -81,6 +81,13 @@ enum wfs_effect wfs_effect_find_action(const char *name)
 	return WFS_EFFECT_COUNT;
 }
 
+enum wfs_effect wfs_action_effect(const json_t *action)
+{
+	const char *const name = json_string_value(json_object_get(action, "action_type"));
+
+	return name ? wfs_effect_find_action(name) : WFS_EFFECT_COUNT;
+}
+
 const char *wfs_effect_granted_as(enum wfs_effect effect)
 {
 	const char *const action = wfs_effect_action(effect);

@@ -316,6 +316,10 @@ const char *wfs_effect_action(enum wfs_effect effect);
 /** wfs_effect_find_action() - the action of a name, or WFS_EFFECT_COUNT when there is none. */
 enum wfs_effect wfs_effect_find_action(const char *name);
 
+/** wfs_action_effect() - the effect that an action's `action_type` names; WFS_EFFECT_COUNT: it names
+ *  none. */
+enum wfs_effect wfs_action_effect(const json_t *action);
+
 /** wfs_effect_granted_as() - what `actions` of a grant call it: an action by its name, others by their
  *  kind. */
 const char *wfs_effect_granted_as(enum wfs_effect effect);

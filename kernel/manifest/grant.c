@@ -212,3 +212,18 @@ int wfs_account_check_member(const json_t *account, size_t index, struct wfs_err
 	return strcmp(member, QUOTAS) == 0 ? check_quotas(quotas, error)
 					   : check_amount(json_object_get(account, member), error);
 }
+
+int wfs_grant_mark(const json_t *grant, struct wfs_hash *ret_mark)
+{
+	WFS_AUTO_JSON json_t *lasting = wfs_json_copy(grant);
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	if (!lasting)
+		return -ENOMEM;
+	(void)json_object_del(lasting, "used");
+	wfs_json_write(lasting, &text);
+	int r = wfs_buffer_check(&text);
+	if (!r)
+		*ret_mark = wfs_hash_of(text.data, text.size);
+	return r;
+}

@@ -14,8 +14,9 @@ enum {
 	WFS_PRINCIPAL_AGENTS_MAX =
 		4096, /* principals that are agents whose bytes one principal pays */
 	WFS_PRINCIPAL_PASSED_ON_MAX = 4096, /* grants that one principal has passed on */
-	WFS_GRANT_NAME_MAX = 128,           /* bytes; principals' too */
-	WFS_GRANT_PARAMS_MAX = 16 << 10,    /* bytes of their canonical text */
+	WFS_GRANT_CHAIN_MAX = 16,        /* times that a grant is passed on, one after the other */
+	WFS_GRANT_NAME_MAX = 128,        /* bytes; principals' too */
+	WFS_GRANT_PARAMS_MAX = 16 << 10, /* bytes of their canonical text */
 };
 
 /* For messages. */
@@ -60,3 +61,10 @@ const char *wfs_account_member(size_t index);
  * Return: 0, -EINVAL (invalid_argument). The message does not say which member it is about.
  */
 int wfs_account_check_member(const json_t *account, size_t index, struct wfs_error *error);
+
+/**
+ * wfs_grant_mark() - compute what tells a grant from a later one of its name
+ * The mark is a hash of the grant's document without `used`, which changes with every charge.
+ * Thread: any. Return: 0, -ENOMEM.
+ */
+int wfs_grant_mark(const json_t *grant, struct wfs_hash *ret_mark);

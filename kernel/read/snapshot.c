@@ -86,13 +86,13 @@ void wfs_snapshot_document_done(struct wfs_snapshot_document *document)
 
 static int renew(struct pass *pass, struct wfs_error *error)
 {
-	struct wfs_world *const world = pass->view->world;
+	struct wfs_store *const store = pass->view->store;
 	const uint64_t height = pass->view->height;
 
-	if (!world)
+	if (pass->view->txn_borrowed)
 		return 0;
 	wfs_view_close(pass->view);
-	return wfs_view_open(world, height, pass->view, error);
+	return wfs_view_of(store, height, pass->view, error);
 }
 
 static int walk_reducer(
@@ -212,7 +212,7 @@ int wfs_snapshot_document_walk(struct wfs_snapshot_document *document, struct wf
 	return wfs_trace(hash_view(&hashing, view, ret_hash, error));
 }
 
-int wfs_snapshot_hash(struct wfs_world *world, uint64_t height,
+int wfs_snapshot_hash(struct wfs_store *store, uint64_t height,
 	void (*progress)(void *context, uint64_t done, uint64_t total), void *context,
 	struct wfs_hash *ret_hash, struct wfs_error *error)
 {
@@ -220,7 +220,7 @@ int wfs_snapshot_hash(struct wfs_world *world, uint64_t height,
 	struct hashing hashing = {&document, progress, context};
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	struct wfs_version manifest;
-	int r = wfs_view_open(world, height, &view, error);
+	int r = wfs_view_of(store, height, &view, error);
 
 	if (r)
 		return wfs_trace(r);

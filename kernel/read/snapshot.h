@@ -37,8 +37,8 @@ struct wfs_snapshot_walker {
 
 /**
  * wfs_snapshot_walk() - the live cells of a view in the order of snapshot documents
- * @view: renewed at the same height on the way, so that no old transaction keeps pages alive; one
- *        without a world stays as it is
+ * @view: if it owns its transaction, it is opened again at its height now and then, so that no old
+ *        transaction keeps pages alive
  */
 int wfs_snapshot_walk(
 	struct wfs_view *view, const struct wfs_snapshot_walker *walker, struct wfs_error *error);
@@ -59,6 +59,6 @@ int wfs_snapshot_document_walk(struct wfs_snapshot_document *document, struct wf
  * @progress: called now and then with cells done and in all; may be NULL
  * Return: 0, -ENOENT (height_unavailable), -EIO, -ENOMEM.
  */
-int wfs_snapshot_hash(struct wfs_world *world, uint64_t height,
+int wfs_snapshot_hash(struct wfs_store *store, uint64_t height,
 	void (*progress)(void *context, uint64_t done, uint64_t total), void *context,
 	struct wfs_hash *ret_hash, struct wfs_error *error);

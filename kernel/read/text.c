@@ -6,7 +6,7 @@
 
 #include "kernel/base/array.h"
 #include "kernel/base/json.h"
-#include "kernel/domain/action/action.h"
+#include "kernel/manifest/effect.h"
 
 void wfs_texts_done(struct wfs_texts *texts)
 {

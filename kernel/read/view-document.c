@@ -30,3 +30,18 @@ int wfs_view_document(struct wfs_view *view, enum wfs_builtin_reducer builtin, c
 	r = wfs_view_cell(view, found.reducer_id, wfs_bytes_text(key), &version);
 	return r ? r : wfs_view_version_document(view, &version, ret_document, error);
 }
+
+int wfs_view_state(struct wfs_view *view, const struct wfs_version *version, json_t **ret_state)
+{
+	WFS_AUTO_CONTENT struct wfs_content content = {0};
+	int r = wfs_view_content(view, version, WFS_RANGE_ALL, &content, NULL);
+
+	if (r)
+		return wfs_trace(r);
+	r = wfs_json_parse(content.bytes.data, content.bytes.size, ret_state, NULL);
+	if (r == -EINVAL) {
+		*ret_state = json_object();
+		r = *ret_state ? 0 : -ENOMEM;
+	}
+	return wfs_trace(r);
+}

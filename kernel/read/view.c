@@ -7,7 +7,6 @@
 #include "kernel/base/damage.h"
 #include "kernel/base/encode.h"
 #include "kernel/store/row-name.h"
-#include "kernel/world/world.h"
 
 void wfs_content_done(struct wfs_content *content)
 {
@@ -34,12 +33,12 @@ static int check_height(
 	return 0;
 }
 
-int wfs_view_open(struct wfs_world *world, uint64_t height, struct wfs_view *ret_view,
+int wfs_view_of(struct wfs_store *store, uint64_t height, struct wfs_view *ret_view,
 	struct wfs_error *error)
 {
 	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
 	uint64_t head;
-	int r = wfs_store_read(wfs_world_store(world), &txn);
+	int r = wfs_store_read(store, &txn);
 
 	if (r == -EAGAIN)
 		return wfs_error_set(error, WFS_E_OVERLOADED, "too many readers at once");
@@ -47,7 +46,7 @@ int wfs_view_open(struct wfs_world *world, uint64_t height, struct wfs_view *ret
 		r = wfs_journal_height(txn, &head);
 	if (r)
 		return wfs_error_from_errno(error, r, "read the journal's height");
-	r = wfs_view_within(world, txn, head, height, ret_view, error);
+	r = wfs_view_within(store, txn, head, height, ret_view, error);
 	if (r)
 		return r;
 	ret_view->txn_borrowed = false;
@@ -55,7 +54,7 @@ int wfs_view_open(struct wfs_world *world, uint64_t height, struct wfs_view *ret
 	return 0;
 }
 
-int wfs_view_within(struct wfs_world *world, struct wfs_txn *txn, uint64_t head, uint64_t height,
+int wfs_view_within(struct wfs_store *store, struct wfs_txn *txn, uint64_t head, uint64_t height,
 	struct wfs_view *ret_view, struct wfs_error *error)
 {
 	int r = check_height(txn, head, height, error);
@@ -63,8 +62,7 @@ int wfs_view_within(struct wfs_world *world, struct wfs_txn *txn, uint64_t head,
 	if (r)
 		return r;
 	*ret_view = (struct wfs_view){
-		.world = world,
-		.store = wfs_world_store(world),
+		.store = store,
 		.txn = txn,
 		.txn_borrowed = true,
 		.height = height == WFS_HEIGHT_HEAD ? head : height,

@@ -18,13 +18,11 @@
 #include "kernel/read/blob-read.h"
 
 struct wfs_store;
-struct wfs_world;
 
 #define WFS_HEIGHT_HEAD UINT64_C(0) /* heights run from 1 */
 
 /* Plain value. */
 struct wfs_view {
-	struct wfs_world *world; /* NULL: a store that is no world yet */
 	struct wfs_store *store;
 	struct wfs_txn *txn;
 	bool txn_borrowed; /* it goes on when the view is closed */
@@ -50,18 +48,18 @@ void wfs_content_done(struct wfs_content *content);
 #define WFS_AUTO_CONTENT WFS_CLEANUP(wfs_content_done)
 
 /**
- * wfs_view_open() - look at @height, or at WFS_HEIGHT_HEAD
+ * wfs_view_of() - look at @height, or at WFS_HEIGHT_HEAD
  * Return: 0, -ENOENT (height_unavailable), -EAGAIN (overloaded), -EIO, -ENOMEM.
  */
-int wfs_view_open(struct wfs_world *world, uint64_t height, struct wfs_view *ret_view,
+int wfs_view_of(struct wfs_store *store, uint64_t height, struct wfs_view *ret_view,
 	struct wfs_error *error);
 
 /**
- * wfs_view_within() - the same within a transaction that goes on, for the thread that has it
+ * wfs_view_within() - look at a height in a transaction that outlives the view
  * @head: the newest height in it
  * Return: 0, -ENOENT (height_unavailable), -EIO.
  */
-int wfs_view_within(struct wfs_world *world, struct wfs_txn *txn, uint64_t head, uint64_t height,
+int wfs_view_within(struct wfs_store *store, struct wfs_txn *txn, uint64_t head, uint64_t height,
 	struct wfs_view *ret_view, struct wfs_error *error);
 void wfs_view_close(struct wfs_view *view);
 
@@ -168,6 +166,10 @@ int wfs_view_next_key(struct wfs_view *view, uint32_t reducer_id, const struct w
  */
 int wfs_view_content(struct wfs_view *view, const struct wfs_version *version,
 	struct wfs_range range, struct wfs_content *ret_content, struct wfs_error *error);
+
+/** wfs_view_state() - the JSON of a version; an empty object when it is not JSON, as a world may have
+ *  that was restored from foreign files. Return: 0, -EIO, -ENOMEM. @ret_state: caller owns it */
+int wfs_view_state(struct wfs_view *view, const struct wfs_version *version, json_t **ret_state);
 
 /** wfs_view_version_document() - the JSON of a version of a built-in reducer's cell; caller owns it. */
 int wfs_view_version_document(struct wfs_view *view, const struct wfs_version *version,

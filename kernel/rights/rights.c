@@ -8,7 +8,7 @@
 
 #include "kernel/base/array.h"
 #include "kernel/base/json.h"
-#include "kernel/domain/principal/grants.h"
+#include "kernel/manifest/grant.h"
 
 #define CAP_TYPE_QUERY "query" /* the type of capability that shows the tree */
 #define CAP_TYPE_BLOB "blob"

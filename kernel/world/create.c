@@ -20,7 +20,7 @@ static int append_snapshot(struct wfs_head *head, const struct wfs_manifest *man
 	WFS_AUTO_SNAPSHOT_DOCUMENT struct wfs_snapshot_document document = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
 	/* The transaction's own view: without a world it is not renewed. */
-	struct wfs_view view = {.txn = head->txn, .height = head->height};
+	struct wfs_view view = {.txn = head->txn, .txn_borrowed = true, .height = head->height};
 	struct wfs_hash hash;
 	int r = wfs_snapshot_document_init(&document, wfs_manifest_hash(manifest));
 

@@ -4,9 +4,9 @@
 #include "kernel/domain/action/action.h"
 #include "kernel/domain/action/handbook.h"
 #include "kernel/domain/service/service.h"
-#include "kernel/fold/genesis.h"
 #include "kernel/fold/runtime.h"
 #include "kernel/manifest/source.h"
+#include "kernel/world/genesis.h"
 
 /* Making them. */
 struct making {

@@ -4,7 +4,7 @@
 
 #include "kernel/base/trust.h"
 #include "kernel/box/quarantine.h"
-#include "kernel/fold/genesis.h"
+#include "kernel/world/genesis.h"
 #include "kernel/world/world.h"
 
 struct wfs_world {

@@ -36,6 +36,12 @@ const char *wfs_world_directory(const struct wfs_world *world)
 	return world->directory;
 }
 
+int wfs_view_open(struct wfs_world *world, uint64_t height, struct wfs_view *ret_view,
+	struct wfs_error *error)
+{
+	return wfs_view_of(world->store, height, ret_view, error);
+}
+
 const char *wfs_world_id(const struct wfs_world *world)
 {
 	return world->id;

@@ -114,6 +114,13 @@ bool wfs_world_read_only(const struct wfs_world *world);
 /** wfs_world_quarantine() - code that ended its process; for the boxes of other layers, too. */
 struct wfs_quarantine *wfs_world_quarantine(struct wfs_world *world);
 
+/**
+ * wfs_view_open() - open a view of a world at @height, or at WFS_HEIGHT_HEAD
+ * Return: as wfs_view_of().
+ */
+int wfs_view_open(struct wfs_world *world, uint64_t height, struct wfs_view *ret_view,
+	struct wfs_error *error);
+
 /** wfs_world_store() - for the layer above to receive blobs into. */
 struct wfs_store *wfs_world_store(struct wfs_world *world);
 

@@ -8,8 +8,8 @@
 
 #include <pthread.h>
 
-#include "kernel/fold/effects.h"
 #include "kernel/fold/fold.h"
+#include "kernel/world/answerer.h"
 #include "kernel/world/world-impl.h"
 #include "kernel/world/writer.h"
 

@@ -304,9 +304,9 @@ int writer_decide(struct wfs_writer *writer, const char *principal, struct wfs_b
 /* Is the refusal counted? The principal's cell tells whose agent it is; one that cannot be read is nobody's. */
 static bool is_counted(struct wfs_writer *writer, const struct wfs_request *request)
 {
-	/* The transaction's own view: without a world it is not renewed. */
 	struct wfs_view view = {.store = writer->world->store,
 		.txn = writer->head.txn,
+		.txn_borrowed = true,
 		.height = writer->head.height};
 	WFS_AUTO_JSON json_t *principal = NULL;
 	struct wfs_error ignored = {0};

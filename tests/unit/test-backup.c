@@ -61,8 +61,8 @@ static struct wfs_hash snapshot_of(struct world_fixture *fixture)
 {
 	struct wfs_hash hash;
 
-	assert_int_equal(wfs_snapshot_hash(fixture->world, height_of(fixture), NULL, NULL, &hash,
-				 &fixture->error),
+	assert_int_equal(wfs_snapshot_hash(wfs_world_store(fixture->world), height_of(fixture),
+				 NULL, NULL, &hash, &fixture->error),
 		0);
 	return hash;
 }

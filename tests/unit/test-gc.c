@@ -59,8 +59,9 @@ static struct wfs_hash snapshot_at(struct world_fixture *fixture, uint64_t heigh
 {
 	struct wfs_hash hash;
 
-	assert_int_equal(
-		wfs_snapshot_hash(fixture->world, height, NULL, NULL, &hash, &fixture->error), 0);
+	assert_int_equal(wfs_snapshot_hash(wfs_world_store(fixture->world), height, NULL, NULL,
+				 &hash, &fixture->error),
+		0);
 	return hash;
 }
 

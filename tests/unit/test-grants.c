@@ -167,8 +167,9 @@ IN_WORLD(the_first_snapshot_is_of_the_cells_of_genesis)
 	char text[WFS_HASH_TEXT_SIZE];
 	struct wfs_hash hash;
 
-	assert_int_equal(
-		wfs_snapshot_hash(fixture->world, 1, NULL, NULL, &hash, &fixture->error), 0);
+	assert_int_equal(wfs_snapshot_hash(wfs_world_store(fixture->world), 1, NULL, NULL, &hash,
+				 &fixture->error),
+		0);
 
 	wfs_hash_text(&hash, text);
 	assert_string_equal(
@@ -580,8 +581,8 @@ static struct wfs_request snapshot_request(struct world_fixture *fixture)
 		.snapshot_height = height_of(fixture),
 	};
 
-	assert_int_equal(wfs_snapshot_hash(fixture->world, request.snapshot_height, NULL, NULL,
-				 &request.snapshot_hash, &fixture->error),
+	assert_int_equal(wfs_snapshot_hash(wfs_world_store(fixture->world), request.snapshot_height,
+				 NULL, NULL, &request.snapshot_hash, &fixture->error),
 		0);
 	return request;
 }

@@ -14,8 +14,9 @@ static struct wfs_hash snapshot_at(struct world_fixture *fixture, uint64_t heigh
 {
 	struct wfs_hash hash;
 
-	assert_int_equal(
-		wfs_snapshot_hash(fixture->world, height, NULL, NULL, &hash, &fixture->error), 0);
+	assert_int_equal(wfs_snapshot_hash(wfs_world_store(fixture->world), height, NULL, NULL,
+				 &hash, &fixture->error),
+		0);
 	return hash;
 }
 
@@ -114,8 +115,8 @@ IN_WORLD(a_height_above_the_head_is_unavailable)
 {
 	struct wfs_hash hash;
 
-	assert_int_equal(wfs_snapshot_hash(fixture->world, GENESIS_HEIGHT + 1, NULL, NULL, &hash,
-				 &fixture->error),
+	assert_int_equal(wfs_snapshot_hash(wfs_world_store(fixture->world), GENESIS_HEIGHT + 1,
+				 NULL, NULL, &hash, &fixture->error),
 		-ENOENT);
 
 	assert_int_equal(fixture->error.code, WFS_E_HEIGHT_UNAVAILABLE);
@@ -145,8 +146,8 @@ IN_WORLD(many_cells_are_read_over_several_views)
 		snprintf(value, sizeof(value), "{'key':'k%d','op':'emit','n':999}", i);
 		tell(fixture, value);
 	}
-	assert_int_equal(wfs_snapshot_hash(fixture->world, WFS_HEIGHT_HEAD, note_progress,
-				 &progress, &with_progress, &fixture->error),
+	assert_int_equal(wfs_snapshot_hash(wfs_world_store(fixture->world), WFS_HEIGHT_HEAD,
+				 note_progress, &progress, &with_progress, &fixture->error),
 		0);
 
 	struct wfs_hash again = snapshot_at(fixture, WFS_HEIGHT_HEAD);

@@ -70,8 +70,9 @@ static int snapshot(struct world_fixture *fixture, const struct wfs_hash *hash)
 	if (hash)
 		request.snapshot_hash = *hash;
 	else
-		assert_int_equal(wfs_snapshot_hash(fixture->world, request.snapshot_height, NULL,
-					 NULL, &request.snapshot_hash, &fixture->error),
+		assert_int_equal(
+			wfs_snapshot_hash(wfs_world_store(fixture->world), request.snapshot_height,
+				NULL, NULL, &request.snapshot_hash, &fixture->error),
 			0);
 	return wfs_world_call(fixture->world, &request);
 }

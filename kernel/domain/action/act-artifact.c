@@ -6,6 +6,7 @@
 #include "kernel/base/json.h"
 #include "kernel/domain/action/act.h"
 #include "kernel/domain/memory/memory.h"
+#include "kernel/domain/query/query-run.h"
 
 /* --- read --- */
 
@@ -27,7 +28,7 @@ static int set_text(json_t *object, const char *name, struct wfs_bytes bytes)
 static int read_all(struct act *act, const struct artifact *artifact, struct wfs_error *error)
 {
 	static const char *const members[] = {"access", "depends_on", "interface", "metadata"};
-	WFS_AUTO_JSON json_t *row = artifact_row(artifact);
+	WFS_AUTO_JSON json_t *row = wfs_artifact_row(artifact->document);
 	struct wfs_bytes bytes;
 	int r = row ? 0 : -ENOMEM;
 

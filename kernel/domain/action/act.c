@@ -12,13 +12,6 @@ static int (*const runs[])(struct act *act, struct wfs_error *error) = {
 #undef ACTION_RUN
 };
 
-enum wfs_effect wfs_action_effect(const json_t *action)
-{
-	const char *const name = json_string_value(json_object_get(action, "action_type"));
-
-	return name ? wfs_effect_find_action(name) : WFS_EFFECT_COUNT;
-}
-
 json_t *wfs_action_told(const json_t *action, const json_t *answer)
 {
 	json_t *const data = json_object_get(answer, "data");

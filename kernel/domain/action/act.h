@@ -8,8 +8,9 @@
 #pragma once
 
 #include "kernel/domain/action/action.h"
-#include "kernel/domain/entity/entity.h"
+#include "kernel/domain/principal/account.h"
 #include "kernel/fold/fold-work.h"
+#include "kernel/manifest/entity-table.h"
 #include "kernel/manifest/grant.h"
 #include "kernel/read/view.h"
 
@@ -91,46 +92,6 @@ int act_refuse_with(struct act *act, json_t *details, int r);
 	int act_##member(struct act *act, struct wfs_error *error);
 WFS_ACTIONS(ACT_DECLARE)
 #undef ACT_DECLARE
-
-/* --- account.c: scrip and resources --- */
-
-/** account_exists() - is it a principal, an artifact, or the mint? Return: 1, 0, or -errno. */
-int account_exists(struct wfs_fold *fold, const char *id, struct wfs_error *error);
-
-/** account_scrip() - 0 for who never held any. */
-int account_scrip(
-	struct wfs_fold *fold, const char *id, int64_t *ret_scrip, struct wfs_error *error);
-
-/** account_add() - @amount may be negative. Return: 0, -EDQUOT (insufficient_funds, or more than an
- *  account can hold: quota_exceeded), … */
-int account_add(struct wfs_fold *fold, const char *id, int64_t amount, struct wfs_error *error);
-
-/** account_move() - from one to the other. Return: as above. */
-int account_move(struct wfs_fold *fold, const char *from, const char *to, int64_t amount,
-	struct wfs_error *error);
-
-enum account_resource {
-#define ACCOUNT_RESOURCE(constant, name) ACCOUNT_##constant,
-	WFS_RESOURCES(ACCOUNT_RESOURCE)
-#undef ACCOUNT_RESOURCE
-		ACCOUNT_RESOURCE_COUNT
-};
-
-/** account_resource_find() - by name; ACCOUNT_RESOURCE_COUNT: there is none. */
-enum account_resource account_resource_find(const char *name);
-
-/** account_use() - @amount more is used, or less when it is negative. Return: 0, -EDQUOT
- *  (quota_exceeded), … */
-int account_use(struct wfs_fold *fold, const char *id, enum account_resource resource,
-	int64_t amount, struct wfs_error *error);
-
-/** account_spend() - @amount more has been used, whatever the quota says. */
-int account_spend(struct wfs_fold *fold, const char *id, enum account_resource resource,
-	int64_t amount, struct wfs_error *error);
-
-/** account_move_quota() - of what is not used. Return: 0, -EDQUOT, -EINVAL (one of them has none). */
-int account_move_quota(struct wfs_fold *fold, const char *from, const char *to,
-	enum account_resource resource, int64_t amount, struct wfs_error *error);
 
 /* --- artifact.c: their cells, and who may --- */
 
@@ -222,9 +183,6 @@ const char *artifact_charged_to(const struct artifact *artifact);
  */
 int artifact_disk_payer(struct wfs_fold *fold, const char *id, const char **ret_payer,
 	json_t **ret_keep, struct wfs_error *error);
-
-/** artifact_row() - what queries and readers are told of it. Return: new reference, or NULL. */
-json_t *artifact_row(const struct artifact *artifact);
 
 /* What may be done to an artifact. X(constant, name) */
 #define ARTIFACT_USES(X)    \

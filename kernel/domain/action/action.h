@@ -20,7 +20,7 @@
  * In a record, content and code stand as {hash, size}; other texts of what is private as stand-ins
  * (kernel/read/text.h).
  * Source: spec 4.
- * Thread: the one that folds; wfs_action_effect, wfs_action_check_form: any.
+ * Thread: the one that folds; wfs_action_check_form: any.
  */
 #pragma once
 
@@ -29,7 +29,6 @@
 
 #define WFS_ARTIFACT_TYPE_AGENT "agent" /* of artifacts that are principals, and take turns */
 #define WFS_ARTIFACT_TYPE_MEMORY "memory_store" /* of artifacts that have entries */
-#define WFS_MINT_ADAPTER "kernel.mint"          /* adapter_id of the receipts of mint.score */
 
 struct action_programs;
 struct wfs_view;
@@ -68,9 +67,6 @@ struct wfs_action_recorded {
 	const json_t *result; /* of the record; borrowed */
 };
 
-/** wfs_action_effect() - by its `action_type`; WFS_EFFECT_COUNT: none of these actions. */
-enum wfs_effect wfs_action_effect(const json_t *action);
-
 /**
  * wfs_action_told() - what a tool call that was this action gives: of an invocation what the code gave, of others all
  * their data
@@ -88,21 +84,10 @@ int wfs_action_check_form(const json_t *action, struct wfs_error *error);
 /** wfs_action_artifact() - the artifact that it names, borrowed; NULL: none. */
 const char *wfs_action_artifact(const json_t *action);
 
-/* --- artifacts, for those who show them --- */
-
-/** wfs_artifact_row() - what is told of one among others. @state: of its cell of sys.artifact; what it lacks is null. Return: new reference, or NULL. */
-json_t *wfs_artifact_row(const json_t *state);
-
-/**
- * wfs_artifact_document() - what is told of one by itself: by the query `artifact`, and as its `meta.json`
- * @state: as above
- * @hashes: also those of content and code, by which a short text can be found
- * Return: new reference, or NULL.
- */
-json_t *wfs_artifact_document(const json_t *state, bool hashes);
+/* --- what the rules of an artifact say; @state: of its cell of sys.artifact --- */
 
 /** wfs_artifact_reads() - may @principal read its content and code for nothing, without asking its
- *  contract? @state: as above */
+ *  contract? */
 bool wfs_artifact_reads(const json_t *state, const char *principal);
 
 enum wfs_artifact_answer {
@@ -111,10 +96,10 @@ enum wfs_artifact_answer {
 	WFS_ARTIFACT_CONTRACT, /* its contract is asked when it is done */
 };
 
-/** wfs_artifact_invokes() - may @principal invoke it by its rules? @state: as above */
+/** wfs_artifact_invokes() - may @principal invoke it by its rules? */
 enum wfs_artifact_answer wfs_artifact_invokes(const json_t *state, const char *principal);
 
-/** wfs_artifact_is_open() - may everybody read its content and code for nothing? @state: as above */
+/** wfs_artifact_is_open() - may everybody read its content and code for nothing? */
 bool wfs_artifact_is_open(const json_t *state);
 
 /* --- whose text it is: act-hide.c --- */
@@ -139,15 +124,6 @@ bool wfs_privacy_hides(const struct wfs_privacy *privacy, const json_t *action);
 /** wfs_privacy_said() - the private artifacts that these texts belong to; []: for the sender alone
  *  Return: an array that the caller owns; NULL without memory. */
 json_t *wfs_privacy_said(const struct wfs_privacy *privacy);
-
-/* --- for kernel/domain/principal/grants.c: the accounts of principals --- */
-
-/**
- * account_open() - the account of a new principal
- * @account: object with `scrip` and `quotas`, if there are, which were checked (wfs_account_member)
- */
-int account_open(
-	struct wfs_fold *fold, const char *id, const json_t *account, struct wfs_error *error);
 
 /**
  * action_pay_run() - for kernel/domain/turn/: may the principal of the record have this agent take a turn? Then it

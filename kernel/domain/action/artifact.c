@@ -14,19 +14,9 @@ void artifact_done(struct artifact *artifact)
 	artifact->document = NULL;
 }
 
-/* Has a reducer this cell, as the fold has left it? */
-static int is_live(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *id,
-	struct wfs_error *error)
-{
-	size_t cell;
-	int r = fold_touch(fold, fold_builtin(fold, reducer), wfs_bytes_text(id), &cell, error);
-
-	return r ? wfs_trace(r) : fold_cell_at(fold, cell)->live;
-}
-
 int artifact_exists(struct wfs_fold *fold, const char *id, struct wfs_error *error)
 {
-	return is_live(fold, WFS_BUILTIN_ARTIFACT, id, error);
+	return fold_lives(fold, WFS_BUILTIN_ARTIFACT, id, error);
 }
 
 /* Why there is none. */
@@ -117,7 +107,7 @@ int artifact_disk_payer(struct wfs_fold *fold, const char *id, const char **ret_
 	json_t **ret_keep, struct wfs_error *error)
 {
 	struct artifact self = {.document = NULL};
-	int r = is_live(fold, WFS_BUILTIN_DELETED, id, error);
+	int r = fold_lives(fold, WFS_BUILTIN_DELETED, id, error);
 
 	*ret_payer = id;
 	*ret_keep = NULL;
@@ -238,42 +228,6 @@ int artifact_set_text(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, c
 	return wfs_trace(bytes.size == 0 && reducer == WFS_BUILTIN_CODE
 			? fold_delete(fold, cell, error)
 			: fold_set(fold, cell, bytes, error));
-}
-
-json_t *wfs_artifact_row(const json_t *state)
-{
-	static const char *const members[] = {"content_size", "created_at", "created_by",
-		"executable", "id", "invoke_price", "owner", "read_price", "type", "updated_at"};
-	WFS_AUTO_JSON json_t *row = json_pack("{s:b}", "deleted", 0);
-
-	for (size_t i = 0; row && i < WFS_ARRAY_COUNT(members); i++) {
-		json_t *const member = json_object_get(state, members[i]);
-
-		if (json_object_set_new(
-			    row, members[i], member ? json_incref(member) : json_null()) < 0)
-			return NULL;
-	}
-	return WFS_STEAL(row);
-}
-
-json_t *wfs_artifact_document(const json_t *state, bool hashes)
-{
-	json_t *const document = json_copy((json_t *)(uintptr_t)state);
-
-	if (!hashes) {
-		(void)json_object_del(document, "content_hash");
-		(void)json_object_del(document, "code_hash");
-	}
-	if (json_object_set_new(document, "deleted", json_false()) < 0) {
-		json_decref(document);
-		return NULL;
-	}
-	return document;
-}
-
-json_t *artifact_row(const struct artifact *artifact)
-{
-	return wfs_artifact_row(artifact->document);
 }
 
 /* --- who may --- */

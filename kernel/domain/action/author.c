@@ -12,6 +12,7 @@
 #include "kernel/base/array.h"
 #include "kernel/base/json.h"
 #include "kernel/domain/entity/entity.h"
+#include "kernel/domain/principal/principal-file.h"
 #include "kernel/fold/runtime.h"
 
 const char *author_of(const struct artifact *artifact)
@@ -50,7 +51,7 @@ static int take_chain(struct wfs_view *view, json_t *grants, json_t *grant)
 			break;
 		r = wfs_view_cell(view, reducer.reducer_id, wfs_bytes_text(from), &version);
 		if (!r)
-			r = wfs_entity_state(view, &version, &next);
+			r = wfs_view_state(view, &version, &next);
 	}
 	return r == -ENOENT ? 0 : wfs_trace(r); /* what comes from nothing grants nothing */
 }
@@ -61,7 +62,7 @@ static int find_grants(struct wfs_view *view, const char *principal, json_t *gra
 	int64_t time_ns;
 	json_t *grant;
 	size_t i;
-	int r = wfs_entity_grants(view, wfs_bytes_text(principal), &own, &time_ns);
+	int r = wfs_principal_grants(view, wfs_bytes_text(principal), &own, &time_ns);
 
 	json_array_foreach(own, i, grant)
 	{

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 
 #include "kernel/base/json.h"
+#include "kernel/domain/query/query-run.h"
 
 static int say(char *reason, const char *text)
 {
@@ -128,7 +129,7 @@ int contract_permit(struct act *act, const struct artifact *artifact, const char
 	if (act->within && act->within->depth > INVOKE_DEPTH_MAX)
 		return say(reason, "contracts within contracts are too deep");
 	WFS_AUTO_JSON json_t *arguments =
-		json_pack("[s, s, o]", act->actor, use, artifact_row(artifact));
+		json_pack("[s, s, o]", act->actor, use, wfs_artifact_row(artifact->document));
 	if (!arguments)
 		return fold_no_memory(error);
 	r = ask(act, &contract, arguments, &verdict, reason, error);

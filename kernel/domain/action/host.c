@@ -6,6 +6,7 @@
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 #include "kernel/domain/action/invoke.h"
+#include "kernel/domain/query/query-run.h"
 #include "kernel/query/query.h"
 
 /*
@@ -184,7 +185,7 @@ static int get_metadata(const struct asked *asked, json_t **ret_value)
 
 	if (r)
 		return r > 0 ? 0 : r; /* nil */
-	WFS_AUTO_JSON json_t *row = artifact_row(&artifact);
+	WFS_AUTO_JSON json_t *row = wfs_artifact_row(artifact.document);
 	if (!row ||
 		json_object_set(row, "metadata", json_object_get(artifact.document, "metadata")) <
 			0)

@@ -8,6 +8,7 @@
 #include "kernel/base/clock.h"
 #include "kernel/base/json.h"
 #include "kernel/domain/memory/embedding.h"
+#include "kernel/domain/query/query-run.h"
 #include "kernel/domain/service/service.h"
 #include "kernel/fold/intent.h"
 
@@ -41,8 +42,8 @@ static int add_dependency(const struct invocation *self, const struct artifact *
 
 	if (r < 0)
 		return wfs_trace(r);
-	return json_object_set_new(
-		       deps, one->id, r ? artifact_row(one) : json_pack("{s:s}", "id", one->id)) < 0
+	return json_object_set_new(deps, one->id,
+		       r ? wfs_artifact_row(one->document) : json_pack("{s:s}", "id", one->id)) < 0
 		? fold_no_memory(error)
 		: 0;
 }

@@ -8,6 +8,7 @@
 #include "kernel/domain/action/invoke.h"
 #include "kernel/domain/memory/memory-file.h"
 #include "kernel/domain/memory/memory.h"
+#include "kernel/domain/principal/account.h"
 #include "kernel/domain/service/service.h"
 
 #define EMBEDDER "genesis_embedder"

@@ -17,7 +17,7 @@ static int append_entry(struct memory *memory, uint64_t cell_id, json_t *entries
 		return r;
 	r = wfs_version_get(memory->act->fold->head->txn, cell.head_vid, &version);
 	if (!r)
-		r = wfs_entity_state(&view, &version, &entry);
+		r = wfs_view_state(&view, &version, &entry);
 	if (r)
 		return r;
 	(void)json_object_del(entry, "embedding");

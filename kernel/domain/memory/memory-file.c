@@ -150,7 +150,7 @@ int wfs_memory_entry_count(struct wfs_view *view, struct wfs_bytes artifact_id, 
 	if (!r)
 		r = wfs_view_cell(view, reducer.reducer_id, artifact_id, &version);
 	if (!r)
-		r = wfs_entity_state(view, &version, &state);
+		r = wfs_view_state(view, &version, &state);
 	if (r && r != -ENOENT)
 		return r;
 	const json_int_t count = json_integer_value(json_object_get(state, "count"));

@@ -8,6 +8,7 @@
 #include "kernel/base/json.h"
 #include "kernel/domain/action/invoke.h"
 #include "kernel/domain/entity/entity.h"
+#include "kernel/domain/principal/account.h"
 
 /* --- how a store is kept --- */
 

@@ -3,6 +3,7 @@
 #include "kernel/base/json.h"
 #include "kernel/domain/action/act.h"
 #include "kernel/domain/plan/plan-impl.h"
+#include "kernel/domain/principal/account.h"
 #include "kernel/domain/service/service.h"
 #include "kernel/read/text.h"
 

@@ -7,6 +7,7 @@
 #include "kernel/base/json.h"
 #include "kernel/domain/action/action.h"
 #include "kernel/domain/plan/plan.h"
+#include "kernel/domain/principal/account.h"
 #include "kernel/domain/principal/grants-impl.h"
 #include "kernel/domain/turn/turn.h"
 #include "kernel/fold/fold-work.h"
@@ -423,21 +424,6 @@ int wfs_action_check(
 	return type
 		? type->check(manifest, action, error)
 		: wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "unknown action_type '%.60s'", name);
-}
-
-int wfs_grant_mark(const json_t *grant, struct wfs_hash *ret_mark)
-{
-	WFS_AUTO_JSON json_t *lasting = wfs_json_copy(grant);
-	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
-
-	if (!lasting)
-		return -ENOMEM;
-	(void)json_object_del(lasting, "used");
-	wfs_json_write(lasting, &text);
-	int r = wfs_buffer_check(&text);
-	if (!r)
-		*ret_mark = wfs_hash_of(text.data, text.size);
-	return r;
 }
 
 bool wfs_action_ends(const char *type)

@@ -22,21 +22,12 @@
 
 #include "kernel/fold/fold.h"
 
-enum { WFS_GRANT_CHAIN_MAX = 16 }; /* grants that one was passed on from, one after the other */
-
 /**
  * wfs_action_check() - the form of an action, as far as the manifest tells
  * Return: 0, -EINVAL, -ENOENT (not_found: the capability), -EFBIG, -ENOMEM.
  */
 int wfs_action_check(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
-
-/**
- * wfs_grant_mark() - compute what tells a grant from another one that gets its name later
- * It is a hash of the grant's document without `used`, which changes each time that the budget is charged.
- * Thread: any. Return: 0, -ENOMEM.
- */
-int wfs_grant_mark(const json_t *grant, struct wfs_hash *ret_mark);
 
 /** wfs_action_ends() - does an action of this type end something, which happens once: a grant, a run, a chat, a plan? */
 bool wfs_action_ends(const char *type);

@@ -4,6 +4,7 @@
 
 #include "kernel/domain/action/action.h"
 #include "kernel/domain/query/query-impl.h"
+#include "kernel/domain/query/query-run.h"
 #include "kernel/read/index.h"
 #include "kernel/schema/pattern.h"
 #include "kernel/store/row-name.h"
@@ -379,4 +380,37 @@ int query_libraries(struct query_run *run)
 
 	wfs_index_artifacts(&set, id, "library", WFS_QUERY_ABSENT);
 	return r ? wfs_trace(r) : set_list(run, "libraries", &set, append_library);
+}
+
+/* --- documents --- */
+
+json_t *wfs_artifact_row(const json_t *state)
+{
+	static const char *const members[] = {"content_size", "created_at", "created_by",
+		"executable", "id", "invoke_price", "owner", "read_price", "type", "updated_at"};
+	WFS_AUTO_JSON json_t *row = json_pack("{s:b}", "deleted", 0);
+
+	for (size_t i = 0; row && i < WFS_ARRAY_COUNT(members); i++) {
+		json_t *const member = json_object_get(state, members[i]);
+
+		if (json_object_set_new(
+			    row, members[i], member ? json_incref(member) : json_null()) < 0)
+			return NULL;
+	}
+	return WFS_STEAL(row);
+}
+
+json_t *wfs_artifact_document(const json_t *state, bool hashes)
+{
+	json_t *const document = json_copy((json_t *)(uintptr_t)state);
+
+	if (!hashes) {
+		(void)json_object_del(document, "content_hash");
+		(void)json_object_del(document, "code_hash");
+	}
+	if (json_object_set_new(document, "deleted", json_false()) < 0) {
+		json_decref(document);
+		return NULL;
+	}
+	return document;
 }

@@ -105,3 +105,16 @@ json_t *wfs_query_quotas(const json_t *state);
 
 /** wfs_query_frozen() - are its tokens used up? */
 bool wfs_query_frozen(const json_t *state);
+
+/* --- documents of artifacts, for other readers; @state: of a cell of sys.artifact --- */
+
+/** wfs_artifact_row() - an artifact as one row of a list; members that @state lacks are null.
+ *  Return: new reference, or NULL. */
+json_t *wfs_artifact_row(const json_t *state);
+
+/**
+ * wfs_artifact_document() - an artifact by itself: the answer of query `artifact`, and `meta.json`
+ * @hashes: also those of content and code, by which a short text can be found
+ * Return: new reference, or NULL.
+ */
+json_t *wfs_artifact_document(const json_t *state, bool hashes);

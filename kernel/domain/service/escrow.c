@@ -8,6 +8,7 @@
 
 #include "kernel/base/json.h"
 #include "kernel/domain/entity/entity.h"
+#include "kernel/domain/principal/account.h"
 #include "kernel/domain/service/service.h"
 
 #define ESCROW "genesis_escrow"
@@ -228,7 +229,7 @@ static int list_sales(struct service_call *call, json_t *sales, int64_t limit)
 
 		r = wfs_view_version(&view, entry.vid, &version);
 		if (!r)
-			r = wfs_entity_state(&view, &version, &document);
+			r = wfs_view_state(&view, &version, &document);
 		if (!r && json_array_append(sales, document) < 0)
 			r = -ENOMEM;
 	}

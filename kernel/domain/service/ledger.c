@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* genesis_ledger: scrip. */
 #include "kernel/base/json.h"
+#include "kernel/domain/principal/account.h"
 #include "kernel/domain/service/service.h"
 
 static int transfer(struct service_call *call, struct wfs_error *error)

@@ -10,6 +10,7 @@
  */
 #include "kernel/base/json.h"
 #include "kernel/domain/action/act.h"
+#include "kernel/domain/principal/account.h"
 #include "kernel/domain/turn/turn-impl.h"
 
 /* --- the view --- */

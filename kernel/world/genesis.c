@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Record 0 and what stands beside it. */
-#include "kernel/fold/genesis.h"
+#include "kernel/world/genesis.h"
 
 #include <sys/random.h>
 

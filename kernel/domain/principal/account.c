@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Scrip, and resources with their quotas. */
+#include "kernel/domain/principal/account.h"
+
 #include <inttypes.h>
 
 #include "kernel/base/json.h"
-#include "kernel/domain/action/act.h"
+#include "kernel/manifest/grant.h"
 
 /* --- scrip --- */
 
@@ -12,7 +14,7 @@ int account_exists(struct wfs_fold *fold, const char *id, struct wfs_error *erro
 	int r = fold_is_live(fold, WFS_BUILTIN_PRINCIPAL, id, error);
 
 	if (r == 0)
-		r = artifact_exists(fold, id, error);
+		r = fold_lives(fold, WFS_BUILTIN_ARTIFACT, id, error);
 	return r == 0 ? strcmp(id, WFS_PRINCIPAL_MINT) == 0 : r;
 }
 

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Principals as files: `grants.json` is made from all grants to a principal at one height. */
+#pragma once
+
+#include <jansson.h>
+
+#include "kernel/read/view.h"
+
+/**
+ * wfs_principal_grants() - all that a principal holds at the view's height, by name
+ * @ret_grants: an array of documents; caller owns it
+ * @ret_time_ns: of the newest of them; 0: there are none
+ * Return: 0, -EIO, -ENOMEM.
+ */
+int wfs_principal_grants(struct wfs_view *view, struct wfs_bytes principal, json_t **ret_grants,
+	int64_t *ret_time_ns);
+
+/**
+ * wfs_principal_write_grants() - append `grants.json` of a principal at the view's height: by name
+ * @ret_time_ns: of the newest of the grants; 0: there are none
+ * Return: 0, -EIO, -ENOMEM.
+ */
+int wfs_principal_write_grants(struct wfs_view *view, struct wfs_bytes principal,
+	struct wfs_buffer *buffer, int64_t *ret_time_ns);
