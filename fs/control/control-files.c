@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of control files: to add one, add its row here and its verb to verb-impl.h. */
+/* The table of control files: to add one, add its row here and its verb to fs/verb/verb.c. */
 #include "fs/control/control-impl.h"
 
 const struct wfs_control_file wfs_control_files[] = {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the handlers of verbs share: members of the payload, parts of the result, views. */
+/* What verbs share: members of the payload, parts of the result, views, the end of a call. */
 #include <string.h>
 
 #include "fs/verb/verb-impl.h"
 #include "kernel/base/json.h"
+#include "kernel/base/log.h"
 
 int wfs_verb_text(struct wfs_call *call, const char *name, const char **ret_text)
 {
@@ -56,6 +57,18 @@ int wfs_verb_cursor_set(const struct wfs_call *call, uint64_t cursor)
 	return r < 0 ? r : wfs_json_set_cursor(call->result, r ? &permutation : NULL, cursor);
 }
 
+int wfs_verb_meta(struct wfs_call *call, struct wfs_view *view)
+{
+	struct wfs_meta meta;
+	int r = wfs_session_meta(call->session, view, &meta);
+
+	if (r)
+		return wfs_error_from_errno(&call->error, r, "read where the world stands");
+	json_decref(call->meta);
+	call->meta = wfs_meta_document(&meta);
+	return call->meta ? 0 : -ENOMEM;
+}
+
 int wfs_verb_view(struct wfs_call *call, const char *consistency, struct wfs_view *ret_view)
 {
 	struct wfs_consistency wanted = {.kind = WFS_CONSISTENCY_HEAD};
@@ -80,4 +93,97 @@ int wfs_verb_view(struct wfs_call *call, const char *consistency, struct wfs_vie
 	}
 	*ret_view = view;
 	return 0;
+}
+
+/* --- the end of a call --- */
+
+/* Errors say where the world stood even when nothing was read, to those who may query anything; best effort. */
+static void default_meta(struct wfs_call *call)
+{
+	struct wfs_error ignored;
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+
+	if (call->stranger || !wfs_session_queries(call->session))
+		json_decref(WFS_STEAL(call->meta));
+	else if (!call->meta &&
+		wfs_session_view(call->session, WFS_HEIGHT_HEAD, &view, &ignored) == 0) {
+		const struct wfs_error error = call->error;
+
+		(void)wfs_verb_meta(call, &view);
+		call->error = error;
+	}
+}
+
+/* Nothing more can be read or stored: a new owner starts from what is on the disk. */
+static void end_owner(struct wfs_host *host)
+{
+	wfs_log(WFS_LOG_SOCKET, WFS_LOG_ERR,
+		"the store must be opened again after a failed write: ending");
+	host->shutdown(host);
+}
+
+void wfs_verb_finish(struct wfs_call *call, int r)
+{
+	struct wfs_host *const host = call->host;
+
+	if (!r && call->meta && json_object_set(call->result, "meta", call->meta) < 0)
+		r = -ENOMEM;
+	if (!r && call->gives_receipt)
+		r = wfs_effect_check_receipt(call->effect, call->result, &call->error);
+	if (r) {
+		json_decref(WFS_STEAL(call->result));
+		wfs_read_describe(&call->error, r);
+		default_meta(call);
+	}
+	/* Without a host it is a command, which tells its user. */
+	if (r && host && call->error.code == WFS_E_HASH_MISMATCH)
+		wfs_log(WFS_LOG_SOCKET, WFS_LOG_ERR, "refused to serve what is damaged: %s",
+			call->error.message);
+	/* The damage may be in what its principal may not see, and then has a name that it may not see. */
+	if (r && call->error.code == WFS_E_HASH_MISMATCH && !wfs_session_sees_all(call->session))
+		(void)wfs_error_set(
+			&call->error, WFS_E_HASH_MISMATCH, "what is stored does not have its hash");
+	if (r == -EACCES && host)
+		wfs_log(WFS_LOG_SOCKET, WFS_LOG_INFO, "refused: %s", call->error.message);
+	call->status = r;
+	call->done(call);
+	if (r == -ENOTRECOVERABLE && host)
+		end_owner(host);
+}
+
+void wfs_call_done(struct wfs_call *call)
+{
+	if (call->handed_count > 0)
+		wfs_handed_close(&call->handed);
+	call->handed_count = 0;
+	json_decref(WFS_STEAL(call->payload));
+	json_decref(WFS_STEAL(call->result));
+	json_decref(WFS_STEAL(call->meta));
+	json_decref(WFS_STEAL(call->error_details));
+}
+
+static json_t *error_document(const struct wfs_call *call)
+{
+	const struct wfs_error_info *const info = wfs_error_info(call->error.code);
+
+	return json_pack("{s:s, s:s, s:O*, s:s, s:b}", "category", info->category, "code",
+		info->name, "details", call->error_details, "message", call->error.message,
+		"retriable", (int)info->retriable);
+}
+
+json_t *wfs_call_envelope(const struct wfs_call *call, const char *id)
+{
+	WFS_AUTO_JSON json_t *envelope = json_pack("{s:b}", "ok", (int)(call->status == 0));
+	int bad = envelope ? 0 : -1;
+
+	if (id)
+		bad |= json_object_set_new(envelope, "id", json_string(id));
+	if (call->status == 0) {
+		bad |= json_object_set(envelope, "result", call->result);
+	} else {
+		bad |= json_object_set_new(envelope, "error", error_document(call));
+		if (call->meta)
+			bad |= json_object_set(envelope, "meta", call->meta);
+	}
+	return bad ? NULL : WFS_STEAL(envelope);
 }

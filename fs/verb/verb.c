@@ -1,31 +1,85 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The dispatcher of verbs: looks up, checks the payload, judges, runs, completes the answer. */
+/* The table of verbs, and its dispatcher: finds a verb, checks its payload, judges and runs it. */
 #include "fs/verb/verb.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "fs/tree/tree.h"
 #include "fs/verb/order.h"
 #include "fs/verb/verb-impl.h"
 #include "kernel/base/json.h"
-#include "kernel/base/log.h"
+
+/* In the effect column: the session judges each part of the tree as it is read, or the action. */
+enum { WFS_EFFECT_PER_READ = WFS_EFFECT_COUNT };
 
 /* One row of the table; static lifetime. */
 struct verb {
 	const char *name;
-	int (*handler)(struct wfs_call *call);
+	wfs_verb_handler *handler;
 	int effect; /* enum wfs_effect, or WFS_EFFECT_PER_READ */
 	bool slow;
 	enum wfs_order_kind order;
 	const char *members; /* NULL: those of the effect, and it gives the effect's receipt */
 };
 
+/* The members column of a verb that takes what its effect takes and gives the effect's receipt: both
+ * are checked. */
+#define AS_EFFECT NULL
+
+/*
+ * Members of the payload: `?` marks an optional one. Slow: takes long enough to hold up other verbs,
+ * wants a thread that may wait. Order: WFS_ORDER_… of fs/verb/order.h; an `invoke` that is a query
+ * is a read.
+ */
+#define VERB(handler_, name_, effect_, slow_, order_, members_)                            \
+	{                                                                                  \
+		(name_), wfs_verb_##handler_, (int)(effect_), (slow_), WFS_ORDER_##order_, \
+			(members_)                                                         \
+	}
+
 static const struct verb verbs[] = {
-#define VERB_ROW(handler_, name_, effect_, slow_, order_, members_) \
-	{(name_), wfs_verb_##handler_, (int)(effect_), (slow_), WFS_ORDER_##order_, (members_)},
-	WFS_VERBS(VERB_ROW)
-#undef VERB_ROW
+	VERB(manifest_read, "manifest-read", WFS_EFFECT_INTROSPECT_MANIFEST, false, READ,
+		AS_EFFECT),
+	VERB(query_state, "query-state", WFS_EFFECT_INTROSPECT_REDUCER_STATE, false, READ,
+		AS_EFFECT),
+	VERB(list_cells, "list-cells", WFS_EFFECT_INTROSPECT_LIST_CELLS, false, READ, AS_EFFECT),
+	VERB(journal_head, "journal-head", WFS_EFFECT_INTROSPECT_JOURNAL_HEAD, false, READ,
+		AS_EFFECT),
+	VERB(journal_read, "journal-read", WFS_EFFECT_INTROSPECT_JOURNAL, false, READ, AS_EFFECT),
+	VERB(turns, "turns", WFS_EFFECT_PER_READ, false, READ, "agent? cursor? limit?"),
+	VERB(query, "query", WFS_EFFECT_ACTION_QUERY_KERNEL, true, READ, "query_type params?"),
+	VERB(blob_get, "blob-get", WFS_EFFECT_BLOB_GET, true, READ, AS_EFFECT),
+	VERB(blob_stat, "blob-stat", WFS_EFFECT_BLOB_GET, false, READ, "hash_hex"),
+	VERB(put_blob, "put-blob", WFS_EFFECT_BLOB_PUT, true, CHANGE, AS_EFFECT),
+	VERB(invoke, "invoke", WFS_EFFECT_PER_READ, false, CHANGE, "action"),
+	VERB(send_event, "send-event", WFS_EFFECT_EVENT_EMIT, false, CHANGE, AS_EFFECT),
+	VERB(step, "step", WFS_EFFECT_AGENT_STEP, false, TURN, AS_EFFECT),
+	VERB(chat, "chat", WFS_EFFECT_PLAN_RUN, false, TURN,
+		"batch_size? max_concurrency? message? plan_id? session_id? wait?"),
+	VERB(plans, "plans", WFS_EFFECT_PER_READ, false, READ, "cursor? limit? session_id?"),
+	VERB(plan_status, "plan-status", WFS_EFFECT_PER_READ, false, READ, "plan_id? session_id?"),
+	VERB(plan_resume, "plan-resume", WFS_EFFECT_PLAN_RUN, false, TURN,
+		"plan_id retry_failed? wait?"),
+	VERB(plan_cancel, "plan-cancel", WFS_EFFECT_PLAN_CANCEL, false, AT_ONCE, "plan_id"),
+	VERB(plan_import, "plan-import", WFS_EFFECT_PLAN_RUN, false, TURN,
+		"batch_size? blob max_concurrency? rerun? resume? session_id?"),
+	VERB(cancel, "cancel", WFS_EFFECT_AGENT_CANCEL, false, AT_ONCE, AS_EFFECT),
+	VERB(approve, "approve", WFS_EFFECT_AGENT_APPROVE, false, AT_ONCE, AS_EFFECT),
+	VERB(grant, "grant", WFS_EFFECT_WORLD_GRANT, false, RIGHTS, AS_EFFECT),
+	VERB(revoke, "revoke", WFS_EFFECT_WORLD_REVOKE, false, RIGHTS, AS_EFFECT),
+	VERB(principal, "principal", WFS_EFFECT_WORLD_PRINCIPAL, false, RIGHTS, AS_EFFECT),
+	VERB(apply, "apply", WFS_EFFECT_WORLD_APPLY, true, WORLD, AS_EFFECT),
+	VERB(snapshot, "snapshot", WFS_EFFECT_WORLD_SNAPSHOT, true, WORLD, AS_EFFECT),
+	VERB(gc, "gc", WFS_EFFECT_WORLD_GC, true, WORLD, AS_EFFECT),
+	VERB(code, "code", WFS_EFFECT_WORLD_CODE, true, WORLD, AS_EFFECT),
+	VERB(mount, "mount", WFS_EFFECT_WORLD_MOUNT, true, WORLD, AS_EFFECT),
+	VERB(umount, "umount", WFS_EFFECT_WORLD_MOUNT, true, WORLD, "dir"),
+	VERB(status, "status", WFS_EFFECT_INTROSPECT_STATUS, false, READ, AS_EFFECT),
+	VERB(metrics, "metrics", WFS_EFFECT_INTROSPECT_STATUS, false, READ, ""),
+	VERB(shutdown, "shutdown", WFS_EFFECT_WORLD_SHUTDOWN, false, AT_ONCE, AS_EFFECT),
+	VERB(fs_list, "fs-list", WFS_EFFECT_PER_READ, false, READ, "path at? cursor? limit?"),
+	VERB(fs_stat, "fs-stat", WFS_EFFECT_PER_READ, false, READ, "path at?"),
+	VERB(fs_read, "fs-read", WFS_EFFECT_PER_READ, false, READ, "path at? offset? limit?"),
 };
 
 static const struct verb *verb_find(const char *name)
@@ -184,107 +238,4 @@ void wfs_call_start(struct wfs_call *call, const char *verb)
 
 	if (r != WFS_VERB_PENDING)
 		wfs_verb_finish(call, r);
-}
-
-int wfs_verb_meta(struct wfs_call *call, struct wfs_view *view)
-{
-	struct wfs_meta meta;
-	int r = wfs_session_meta(call->session, view, &meta);
-
-	if (r)
-		return wfs_error_from_errno(&call->error, r, "read where the world stands");
-	json_decref(call->meta);
-	call->meta = wfs_meta_document(&meta);
-	return call->meta ? 0 : -ENOMEM;
-}
-
-/* Errors say where the world stood even when nothing was read, to those who may query anything; best effort. */
-static void default_meta(struct wfs_call *call)
-{
-	struct wfs_error ignored;
-	WFS_AUTO_VIEW struct wfs_view view = {0};
-
-	if (call->stranger || !wfs_session_queries(call->session))
-		json_decref(WFS_STEAL(call->meta));
-	else if (!call->meta &&
-		wfs_session_view(call->session, WFS_HEIGHT_HEAD, &view, &ignored) == 0) {
-		const struct wfs_error error = call->error;
-
-		(void)wfs_verb_meta(call, &view);
-		call->error = error;
-	}
-}
-
-/* Nothing more can be read or stored: a new owner starts from what is on the disk. */
-static void end_owner(struct wfs_host *host)
-{
-	wfs_log(WFS_LOG_SOCKET, WFS_LOG_ERR,
-		"the store must be opened again after a failed write: ending");
-	host->shutdown(host);
-}
-
-void wfs_verb_finish(struct wfs_call *call, int r)
-{
-	struct wfs_host *const host = call->host;
-
-	if (!r && call->meta && json_object_set(call->result, "meta", call->meta) < 0)
-		r = -ENOMEM;
-	if (!r && call->gives_receipt)
-		r = wfs_effect_check_receipt(call->effect, call->result, &call->error);
-	if (r) {
-		json_decref(WFS_STEAL(call->result));
-		wfs_read_describe(&call->error, r);
-		default_meta(call);
-	}
-	/* Without a host it is a command, which tells its user. */
-	if (r && host && call->error.code == WFS_E_HASH_MISMATCH)
-		wfs_log(WFS_LOG_SOCKET, WFS_LOG_ERR, "refused to serve what is damaged: %s",
-			call->error.message);
-	/* The damage may be in what its principal may not see, and then has a name that it may not see. */
-	if (r && call->error.code == WFS_E_HASH_MISMATCH && !wfs_session_sees_all(call->session))
-		(void)wfs_error_set(
-			&call->error, WFS_E_HASH_MISMATCH, "what is stored does not have its hash");
-	if (r == -EACCES && host)
-		wfs_log(WFS_LOG_SOCKET, WFS_LOG_INFO, "refused: %s", call->error.message);
-	call->status = r;
-	call->done(call);
-	if (r == -ENOTRECOVERABLE && host)
-		end_owner(host);
-}
-
-void wfs_call_done(struct wfs_call *call)
-{
-	if (call->handed_count > 0)
-		wfs_handed_close(&call->handed);
-	call->handed_count = 0;
-	json_decref(WFS_STEAL(call->payload));
-	json_decref(WFS_STEAL(call->result));
-	json_decref(WFS_STEAL(call->meta));
-	json_decref(WFS_STEAL(call->error_details));
-}
-
-static json_t *error_document(const struct wfs_call *call)
-{
-	const struct wfs_error_info *const info = wfs_error_info(call->error.code);
-
-	return json_pack("{s:s, s:s, s:O*, s:s, s:b}", "category", info->category, "code",
-		info->name, "details", call->error_details, "message", call->error.message,
-		"retriable", (int)info->retriable);
-}
-
-json_t *wfs_call_envelope(const struct wfs_call *call, const char *id)
-{
-	WFS_AUTO_JSON json_t *envelope = json_pack("{s:b}", "ok", (int)(call->status == 0));
-	int bad = envelope ? 0 : -1;
-
-	if (id)
-		bad |= json_object_set_new(envelope, "id", json_string(id));
-	if (call->status == 0) {
-		bad |= json_object_set(envelope, "result", call->result);
-	} else {
-		bad |= json_object_set_new(envelope, "error", error_document(call));
-		if (call->meta)
-			bad |= json_object_set(envelope, "meta", call->meta);
-	}
-	return bad ? NULL : WFS_STEAL(envelope);
 }

@@ -111,7 +111,7 @@ def counted_since(socket, height):
 
 
 def verbs_are_refused(socket, source_root):
-    names = names_in(source_root, "fs/verb/verb-impl.h", r'X\(\w+, "([a-z-]+)"')
+    names = names_in(source_root, "fs/verb/verb.c", r'VERB\(\w+, "([a-z-]+)"')
     known("verbs", names, VERBS)
     refused = collections.Counter()
     start = socket.must("journal-head")["journal_height"]
