@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Artifacts, principals, turns and plans as directories. What their files hold: kernel/entity.h. */
+/* Artifacts, principals, turns and plans as directories. What their files hold:
+ * kernel/domain/entity/entity.h. */
 #include <sys/stat.h>
 
 #include "fs/tree/tree-impl.h"
@@ -106,7 +107,7 @@ bool wfs_tree_entity_ino(enum wfs_entity entity, uint64_t cell, uint64_t *ret_in
 	return fits;
 }
 
-static struct wfs_node inner_node(enum wfs_entity_file directory, uint64_t view, uint64_t cell)
+struct wfs_node wfs_tree_inner_node(enum wfs_entity_file directory, uint64_t view, uint64_t cell)
 {
 	struct wfs_node node = {.kind = WFS_NODE_DIRECTORY, .cell = cell, .number = view};
 
@@ -118,7 +119,7 @@ static struct wfs_node inner_node(enum wfs_entity_file directory, uint64_t view,
 
 bool wfs_tree_inner_ino(enum wfs_entity_file directory, uint64_t cell, uint64_t *ret_ino)
 {
-	const struct wfs_node node = inner_node(directory, WFS_HEIGHT_HEAD, cell);
+	const struct wfs_node node = wfs_tree_inner_node(directory, WFS_HEIGHT_HEAD, cell);
 	const bool fits = wfs_node_fits(&node);
 
 	if (fits)
@@ -152,54 +153,6 @@ int wfs_tree_entity_mtime(const struct wfs_tree *tree, struct wfs_view *view,
 
 	if (!r)
 		*ret_mtime_ns = version.time_ns;
-	return r;
-}
-
-/* `<id>.json` beside the directory of a plan. */
-static int lookup_beside(const struct wfs_tree *tree, struct wfs_view *view, const char *name,
-	struct wfs_attr *ret_attr)
-{
-	const char *const suffix = wfs_entity_file_name(WFS_ENTITY_FILE_PLAN_BESIDE);
-	WFS_AUTO_BUFFER struct wfs_buffer id = {0};
-	const size_t size = strlen(name);
-	const size_t id_size = size > strlen(suffix) ? size - strlen(suffix) : 0;
-
-	if (id_size == 0 || strcmp(name + id_size, suffix) != 0)
-		return -ENOENT;
-	int r = wfs_name_decode(name, id_size, &id);
-	return r ? r : wfs_tree_entity_beside(tree, view, wfs_buffer_bytes(&id), ret_attr);
-}
-
-static int lookup_directory(const struct wfs_tree *tree, struct wfs_view *view,
-	const struct wfs_node *parent, const char *name, struct wfs_attr *ret_attr)
-{
-	WFS_AUTO_BUFFER struct wfs_buffer id = {0};
-	struct wfs_version version;
-	enum wfs_entity entity;
-	int r = wfs_name_decode(name, strlen(name), &id);
-
-	(void)wfs_tree_entities_of(parent->directory, &entity);
-	if (!r)
-		r = wfs_session_entity(
-			tree->session, view, entity, wfs_buffer_bytes(&id), &version);
-	if (r)
-		return r;
-	const struct wfs_node node = wfs_tree_entity_node(parent, entity, version.cell_id);
-	if (!wfs_node_fits(&node))
-		return -ENOENT;
-	r = wfs_tree_node_attr(tree, view, &node, ret_attr);
-	if (!r)
-		ret_attr->cookie = wfs_tree_entity_cookie(entity, version.cell_id, false);
-	return r;
-}
-
-int wfs_tree_entity_lookup(const struct wfs_tree *tree, struct wfs_view *view,
-	const struct wfs_node *parent, const char *name, struct wfs_attr *ret_attr)
-{
-	int r = lookup_directory(tree, view, parent, name, ret_attr);
-
-	if (r == -ENOENT && parent->directory == WFS_DIRECTORY_PLANS)
-		r = lookup_beside(tree, view, name, ret_attr);
 	return r;
 }
 
@@ -367,11 +320,6 @@ struct wfs_attr wfs_tree_text_attr(uint64_t vid, uint64_t size_bytes, int64_t ti
 	return wfs_tree_file_attr(wfs_ino_encode(&node), size_bytes, time_ns);
 }
 
-static struct wfs_attr text_attr(const struct wfs_version *version, bool live)
-{
-	return wfs_tree_text_attr(version->vid, version->size_bytes, version->time_ns, live);
-}
-
 int wfs_tree_entity_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, struct wfs_attr *ret_attr)
 {
@@ -383,42 +331,9 @@ int wfs_tree_entity_attr(const struct wfs_tree *tree, struct wfs_view *view,
 		return made_attr(tree, view, node, ret_attr);
 	int r = wfs_session_live_text(tree->session, view, node->number, &version);
 	if (!r)
-		*ret_attr = text_attr(&version, true);
+		*ret_attr =
+			wfs_tree_text_attr(version.vid, version.size_bytes, version.time_ns, true);
 	return r;
-}
-
-int wfs_tree_entity_file(const struct wfs_tree *tree, struct wfs_view *view,
-	const struct wfs_node *parent, enum wfs_entity_file file, struct wfs_attr *ret_attr)
-{
-	struct wfs_node node = {.kind = WFS_NODE_MADE, .file = file};
-	struct wfs_version version;
-	struct wfs_bytes id;
-	int r = wfs_tree_entity_find(tree, view, parent, &id, &version);
-
-	if (!r)
-		r = wfs_session_entity_file(tree->session, view, file, id, &version);
-	if (r)
-		return r;
-	node.number = version.vid;
-	switch (wfs_entity_file_form(file)) {
-	case WFS_ENTITY_BYTES:
-		*ret_attr = text_attr(&version, parent->number == WFS_HEIGHT_HEAD);
-		return 0;
-	case WFS_ENTITY_GRANTS:
-		node = (struct wfs_node){
-			.kind = WFS_NODE_GRANTS, .cell = parent->cell, .number = view->height};
-		break;
-	case WFS_ENTITY_STEPS:
-	case WFS_ENTITY_ENTRIES:
-		node = inner_node(file, parent->number, parent->cell);
-		return wfs_tree_node_attr(tree, view, &node, ret_attr);
-	case WFS_ENTITY_EVENTS:
-		r = wfs_session_last_event(tree->session, view, id, &node.number);
-		return r ? r : events_attr(tree, view, &node, ret_attr);
-	default:
-		break;
-	}
-	return made_attr(tree, view, &node, ret_attr);
 }
 
 int wfs_tree_entity_beside(const struct wfs_tree *tree, struct wfs_view *view,

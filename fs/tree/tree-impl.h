@@ -43,6 +43,11 @@ static inline bool wfs_tree_scan_ends(const struct wfs_tree *tree, uint64_t cook
 	return true;
 }
 
+/* Names of /journal before the records: `head` has cookie 1, `log.jsonl` 2, `texts` 3. */
+enum { WFS_TREE_JOURNAL_FIXED = 3 };
+
+/* --- tree-node.c: what is known without a look-up --- */
+
 /** wfs_tree_view() - the view that a node is read in. Return: 0, -ENOENT (no such height), … */
 int wfs_tree_view(
 	const struct wfs_tree *tree, const struct wfs_node *node, struct wfs_view *ret_view);
@@ -51,28 +56,28 @@ int wfs_tree_view(
  *  where they are read. Return: 0, -ENOENT (out of its scope), -EACCES. */
 int wfs_tree_sees(const struct wfs_tree *tree, const struct wfs_node *node);
 
-/** wfs_tree_node_attr() - stat of a node, in a view of it. */
-int wfs_tree_node_attr(const struct wfs_tree *tree, struct wfs_view *view,
-	const struct wfs_node *node, struct wfs_attr *ret_attr);
-
-/** wfs_tree_root_attr() - stat of a fixed name. Return: 0, or -ENOENT (not in this tree or view). */
-int wfs_tree_root_attr(const struct wfs_tree *tree, struct wfs_view *view,
-	const struct wfs_node *parent, const struct wfs_root_name *name, struct wfs_attr *ret_attr);
-
-/** wfs_tree_directory_mtime() - of a directory; the world's creation when something of it may be hidden.
- *  Return: 0, -ENOENT, … */
-int wfs_tree_directory_mtime(const struct wfs_tree *tree, struct wfs_view *view,
-	const struct wfs_node *node, int64_t *ret_mtime_ns);
-
 /* stat of what a look-up or a listing has found already */
 struct wfs_attr wfs_tree_version_attr(uint64_t vid, uint64_t size_bytes, int64_t time_ns);
 struct wfs_attr wfs_tree_blob_attr(
 	const struct wfs_blob *blob, const struct wfs_blob_listing *listing);
 struct wfs_attr wfs_tree_file_attr(uint64_t ino, uint64_t size_bytes, int64_t mtime_ns);
 
-/** wfs_tree_text_file() - stat of a private text in journal/texts. */
-int wfs_tree_text_file(const struct wfs_tree *tree, struct wfs_view *view,
-	const struct wfs_text *text, struct wfs_attr *ret_attr);
+/** wfs_tree_sees_name() - may the session see a fixed name of the root?
+ *  Return: 0, -ENOENT, -EACCES. */
+int wfs_tree_sees_name(const struct wfs_tree *tree, const struct wfs_root_name *name);
+
+/** wfs_tree_head_document() - contents of /journal/head in this view. */
+int wfs_tree_head_document(
+	const struct wfs_tree *tree, struct wfs_view *view, struct wfs_buffer *buffer);
+
+/** wfs_tree_readme() - contents of /README. */
+struct wfs_bytes wfs_tree_readme(void);
+
+/** wfs_tree_slice() - up to @size bytes from @offset, as far as there are any. */
+struct wfs_bytes wfs_tree_slice(struct wfs_bytes bytes, uint64_t offset, size_t size);
+
+/** wfs_tree_number() - a decimal number in its one spelling, below 2^@bits. */
+bool wfs_tree_number(const char *text, size_t size, unsigned int bits, uint64_t *ret_number);
 
 /* --- tree-entity.c: artifacts, principals, turns and plans --- */
 
@@ -97,6 +102,9 @@ int wfs_tree_entity_find(const struct wfs_tree *tree, struct wfs_view *view,
 struct wfs_node wfs_tree_entity_node(
 	const struct wfs_node *parent, enum wfs_entity entity, uint64_t cell_id);
 
+/** wfs_tree_inner_node() - the node of a directory within that of one, in the view @view. */
+struct wfs_node wfs_tree_inner_node(enum wfs_entity_file directory, uint64_t view, uint64_t cell);
+
 /** wfs_tree_entity_cookie() - of its entry in the directory of all; @beside: of the file beside, which
  *  follows it. */
 uint64_t wfs_tree_entity_cookie(enum wfs_entity entity, uint64_t cell_id, bool beside);
@@ -104,15 +112,6 @@ uint64_t wfs_tree_entity_cookie(enum wfs_entity entity, uint64_t cell_id, bool b
 /** wfs_tree_entity_mtime() - of such a directory at the head. Return: 0, -ENOENT, … */
 int wfs_tree_entity_mtime(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, int64_t *ret_mtime_ns);
-
-/** wfs_tree_entity_lookup() - the directory of one, or what stands beside it, by the name in the directory
- *  of all. */
-int wfs_tree_entity_lookup(const struct wfs_tree *tree, struct wfs_view *view,
-	const struct wfs_node *parent, const char *name, struct wfs_attr *ret_attr);
-
-/** wfs_tree_entity_file() - stat of a file in the directory of one. Return: 0, -ENOENT, … */
-int wfs_tree_entity_file(const struct wfs_tree *tree, struct wfs_view *view,
-	const struct wfs_node *parent, enum wfs_entity_file file, struct wfs_attr *ret_attr);
 
 /** wfs_tree_entity_beside() - the same of the file that stands beside the directory of a plan. */
 int wfs_tree_entity_beside(const struct wfs_tree *tree, struct wfs_view *view,
@@ -181,15 +180,29 @@ int wfs_tree_entries_list(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, uint64_t cookie,
 	bool (*each)(void *context, const struct wfs_tree_entry *entry), void *context);
 
-/** wfs_tree_head_document() - contents of /journal/head in this view. */
-int wfs_tree_head_document(
-	const struct wfs_tree *tree, struct wfs_view *view, struct wfs_buffer *buffer);
+/* --- tree-time.c --- */
 
-/** wfs_tree_readme() - contents of /README. */
-struct wfs_bytes wfs_tree_readme(void);
+/** wfs_tree_directory_mtime() - of a directory; the world's creation when something of it may be hidden.
+ *  Return: 0, -ENOENT, … */
+int wfs_tree_directory_mtime(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *node, int64_t *ret_mtime_ns);
 
-/** wfs_tree_slice() - up to @size bytes from @offset, as far as there are any. */
-struct wfs_bytes wfs_tree_slice(struct wfs_bytes bytes, uint64_t offset, size_t size);
+/* --- tree-attr.c --- */
 
-/** wfs_tree_number() - a decimal number in its one spelling, below 2^@bits. */
-bool wfs_tree_number(const char *text, size_t size, unsigned int bits, uint64_t *ret_number);
+/** wfs_tree_node_attr() - stat of a node, in a view of it. */
+int wfs_tree_node_attr(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *node, struct wfs_attr *ret_attr);
+
+/** wfs_tree_text_file() - stat of a private text in journal/texts. */
+int wfs_tree_text_file(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_text *text, struct wfs_attr *ret_attr);
+
+/* --- tree.c --- */
+
+/** wfs_tree_root_attr() - stat of a fixed name. Return: 0, or -ENOENT (not in this tree or view). */
+int wfs_tree_root_attr(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *parent, const struct wfs_root_name *name, struct wfs_attr *ret_attr);
+
+/** wfs_tree_entity_file() - stat of a file in the directory of an artifact, a principal, a turn or a plan. Return: 0, -ENOENT, … */
+int wfs_tree_entity_file(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *parent, enum wfs_entity_file file, struct wfs_attr *ret_attr);

@@ -222,18 +222,11 @@ static int list_blobs(const struct sink *sink, uint64_t cookie)
 	return r;
 }
 
-/* Names of /journal before the records: `head` has cookie 1, `log.jsonl` 2, `texts` 3. */
-enum { FIXED_COUNT = 3 };
-
-uint64_t wfs_tree_record_cookie(uint64_t seq)
-{
-	return FIXED_COUNT + seq + 1;
-}
-
 static int list_journal(const struct sink *sink, uint64_t cookie)
 {
-	for (uint64_t i = cookie; i < FIXED_COUNT + sink->view->height; i++) {
-		struct wfs_node node = {.kind = WFS_NODE_RECORD, .number = i - FIXED_COUNT};
+	for (uint64_t i = cookie; i < WFS_TREE_JOURNAL_FIXED + sink->view->height; i++) {
+		struct wfs_node node = {
+			.kind = WFS_NODE_RECORD, .number = i - WFS_TREE_JOURNAL_FIXED};
 		char name[sizeof("18446744073709551615.json")];
 		struct wfs_attr attr;
 
@@ -302,7 +295,7 @@ int wfs_tree_count(const struct wfs_tree *tree, uint64_t ino, uint64_t *ret_coun
 	if (r)
 		return r;
 	if (node.directory == WFS_DIRECTORY_JOURNAL)
-		*ret_count = FIXED_COUNT + view.height;
+		*ret_count = WFS_TREE_JOURNAL_FIXED + view.height;
 	if (node.directory == WFS_DIRECTORY_BLOB)
 		return wfs_session_blob_last(tree->session, &view, ret_count);
 	if (wfs_tree_entities_of(node.directory, &entity))

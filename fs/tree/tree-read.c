@@ -11,26 +11,6 @@ void wfs_tree_data_done(struct wfs_tree_data *data)
 	wfs_buffer_done(&data->built);
 }
 
-int wfs_tree_head_document(
-	const struct wfs_tree *tree, struct wfs_view *view, struct wfs_buffer *buffer)
-{
-	struct wfs_meta meta;
-	int r = wfs_session_meta(tree->session, view, &meta);
-
-	if (r)
-		return r;
-	wfs_meta_write(&meta, buffer);
-	return wfs_buffer_check(buffer);
-}
-
-struct wfs_bytes wfs_tree_slice(struct wfs_bytes bytes, uint64_t offset, size_t size)
-{
-	if (offset >= bytes.size)
-		return WFS_BYTES(NULL, 0);
-	size_t left = bytes.size - (size_t)offset;
-	return WFS_BYTES((const char *)bytes.data + offset, left < size ? left : size);
-}
-
 /* Takes over what was found. Several files may be read one after the other under the same view. */
 static void set_content(struct wfs_tree_data *data, const struct wfs_content *content)
 {

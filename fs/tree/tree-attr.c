@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stat of a node, whichever kind it is of. */
+#include <sys/stat.h>
+
+#include "fs/tree/tree-impl.h"
+
+/* The directory of private texts is there as soon as there is one. */
+static int has_texts(const struct wfs_tree *tree, struct wfs_view *view)
+{
+	int r = wfs_session_has_texts(tree->session, view);
+
+	return r > 0 ? 0 : r < 0 ? r : -ENOENT;
+}
+
+static int directory_attr(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *node, struct wfs_attr *ret_attr)
+{
+	struct wfs_attr attr = {.ino = wfs_ino_encode(node), .mode = S_IFDIR | 0555};
+	struct wfs_reducer reducer;
+	enum wfs_entity entity;
+	int64_t changed_ns;
+	int r = 0;
+
+	if (node->directory == WFS_DIRECTORY_REDUCER)
+		r = wfs_session_reducer_by_id(tree->session, view, node->reducer_id, &reducer);
+	else if (node->directory == WFS_DIRECTORY_TEXTS)
+		r = has_texts(tree, view);
+	else if (wfs_tree_entity_within(node->directory, &entity))
+		r = wfs_tree_entity_mtime(tree, view, node, &changed_ns);
+	if (!r)
+		r = wfs_tree_directory_mtime(tree, view, node, &attr.mtime_ns);
+	if (!r)
+		*ret_attr = attr;
+	return r;
+}
+
+static int link_attr(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *node, struct wfs_attr *ret_attr)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer target = {0};
+	struct wfs_attr attr = {
+		.ino = wfs_ino_encode(node),
+		.mode = S_IFLNK | 0777,
+		.uncached = node->kind == WFS_NODE_AT_LINK,
+	};
+	int r = wfs_tree_link(tree, attr.ino, &target);
+
+	if (!r)
+		r = wfs_session_record_time(tree->session, view, 0, &attr.mtime_ns);
+	if (r)
+		return r;
+	attr.size_bytes = target.size;
+	*ret_attr = attr;
+	return 0;
+}
+
+static int version_attr(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *node, struct wfs_attr *ret_attr)
+{
+	struct wfs_version version;
+	int r = wfs_session_version(tree->session, view, node->number, &version);
+
+	if (!r && version.tombstone)
+		r = -ENOENT;
+	if (!r)
+		*ret_attr = wfs_tree_version_attr(version.vid, version.size_bytes, version.time_ns);
+	return r;
+}
+
+static int log_size(const struct wfs_tree *tree, struct wfs_view *view, const struct wfs_node *node,
+	uint64_t *ret_size_bytes)
+{
+	if (node->number != WFS_HEIGHT_HEAD || !tree->log_size_bytes)
+		return wfs_session_journal_size(tree->session, view, ret_size_bytes);
+	*ret_size_bytes = atomic_load(tree->log_size_bytes);
+	return 0;
+}
+
+static int journal_attr(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *node, struct wfs_attr *ret_attr)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer document = {0};
+	struct wfs_attr attr = wfs_tree_file_attr(wfs_ino_encode(node), 0, 0);
+	uint64_t seq = node->kind == WFS_NODE_RECORD ? node->number : view->height - 1;
+	struct wfs_bytes line = {0};
+	int r = wfs_session_record_time(tree->session, view, seq, &attr.mtime_ns);
+
+	if (!r && node->kind == WFS_NODE_RECORD)
+		r = wfs_session_record(tree->session, view, seq, &line);
+	else if (!r && node->kind == WFS_NODE_LOG)
+		r = log_size(tree, view, node, &attr.size_bytes);
+	else if (!r)
+		r = wfs_tree_head_document(tree, view, &document);
+	if (r)
+		return r;
+	attr.size_bytes += line.size + document.size;
+	*ret_attr = attr;
+	return 0;
+}
+
+int wfs_tree_text_file(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_text *text, struct wfs_attr *ret_attr)
+{
+	const struct wfs_node node = {.kind = WFS_NODE_TEXT, .number = text->number};
+	int64_t at_ns;
+	int r = wfs_session_record_time(tree->session, view, text->seq, &at_ns);
+
+	if (r)
+		return r;
+	*ret_attr = wfs_tree_file_attr(wfs_ino_encode(&node), text->bytes.size, at_ns);
+	ret_attr->cookie = text->number;
+	ret_attr->uncached = true; /* it goes when the principal may not read it any more */
+	return 0;
+}
+
+static int text_attr(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *node, struct wfs_attr *ret_attr)
+{
+	struct wfs_text text;
+	int r = wfs_session_text(tree->session, view, node->number, &text);
+
+	return r ? r : wfs_tree_text_file(tree, view, &text, ret_attr);
+}
+
+int wfs_tree_node_attr(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *node, struct wfs_attr *ret_attr)
+{
+	struct wfs_blob_listing listing;
+	struct wfs_blob blob;
+	int64_t genesis_ns;
+	int r = wfs_tree_sees(tree, node);
+
+	if (r)
+		return r;
+	switch (node->kind) {
+	case WFS_NODE_DIRECTORY:
+		return directory_attr(tree, view, node, ret_attr);
+	case WFS_NODE_VERSION:
+		return version_attr(tree, view, node, ret_attr);
+	case WFS_NODE_LIVE:
+	case WFS_NODE_MADE:
+	case WFS_NODE_GRANTS:
+		return wfs_tree_entity_attr(tree, view, node, ret_attr);
+	case WFS_NODE_BLOB:
+		r = wfs_session_blob_listed(tree->session, view, node->number, &blob, &listing);
+		if (!r)
+			*ret_attr = wfs_tree_blob_attr(&blob, &listing);
+		return r;
+	case WFS_NODE_TEXT:
+		return text_attr(tree, view, node, ret_attr);
+	case WFS_NODE_RECORD:
+	case WFS_NODE_HEAD:
+	case WFS_NODE_LOG:
+		return journal_attr(tree, view, node, ret_attr);
+	case WFS_NODE_README:
+		r = wfs_session_record_time(tree->session, view, 0, &genesis_ns);
+		if (!r)
+			*ret_attr = wfs_tree_file_attr(
+				wfs_ino_encode(node), wfs_tree_readme().size, genesis_ns);
+		return r;
+	case WFS_NODE_CTL_LINK:
+	case WFS_NODE_AT_LINK:
+		return link_attr(tree, view, node, ret_attr);
+	case WFS_NODE_INVALID:
+		break;
+	}
+	return -ENOENT;
+}

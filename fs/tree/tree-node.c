@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is known of nodes without a look-up: fixed names, views, rights, symlinks, stat from its parts. */
+#include <inttypes.h>
+#include <sys/stat.h>
+
+#include "fs/tree/tree-impl.h"
+#include "kernel/base/encode.h"
+
+const struct wfs_root_name wfs_root_names[] = {
+#define ROOT_ROW(name, kind, directory, head_only, effect) \
+	{name, kind, directory, head_only, WFS_EFFECT_##effect},
+	WFS_ROOT_NAMES(ROOT_ROW)
+#undef ROOT_ROW
+};
+const size_t wfs_root_name_count = WFS_ARRAY_COUNT(wfs_root_names);
+
+const char *wfs_tree_root_name(size_t index)
+{
+	return index < wfs_root_name_count ? wfs_root_names[index].name : NULL;
+}
+
+static const char readme[] =
+	"This is a world, shown as files by WorldFS. Nothing here is edited in place.\n"
+	"\n"
+	"Look around\n"
+	"  manifest                 what the world is made of: schemas, reducers, routing\n"
+	"  reducers/<name>/<key>    its state, one file a cell\n"
+	"  artifacts/<id>/          what somebody made: content, code, who owns it, prices\n"
+	"  principals/<id>/         who is there: scrip, resources, grants\n"
+	"  turns/<id>/              what agents were asked, said and did; how it ended\n"
+	"  plans/<id>/              what was planned, step by step, and what came of it\n"
+	"  journal/log.jsonl        everything that ever happened, one record a line\n"
+	"  at/<height>/             all of this as it was after that many records\n"
+	"  blob/<sha256>            bytes stored under their hash\n"
+	"\n"
+	"Act\n"
+	"  cat ctl/event            each control file tells how it is used\n"
+	"  echo '{\"schema\":\"…\",\"value\":{…}}' > ctl/event || cat ctl/last\n"
+	"\n"
+	"Compare and keep\n"
+	"  diff -r at/100 at/200    what changed between two heights\n"
+	"  tar -C at/head -c .      a consistent snapshot, while agents work\n"
+	"  getfattr -d FILE         its hash and the height that wrote it\n";
+
+struct wfs_bytes wfs_tree_readme(void)
+{
+	return WFS_BYTES(readme, sizeof(readme) - 1);
+}
+
+bool wfs_tree_number(const char *text, size_t size, unsigned int bits, uint64_t *ret_number)
+{
+	uint64_t number;
+
+	if (wfs_decimal_read(text, size, &number) != size || size == 0 ||
+		(size > 1 && text[0] == '0') || number >> bits)
+		return false;
+	*ret_number = number;
+	return true;
+}
+
+uint64_t wfs_tree_directory_ino(enum wfs_directory_kind kind, uint32_t reducer_id)
+{
+	const struct wfs_node node = {
+		.kind = WFS_NODE_DIRECTORY, .directory = kind, .reducer_id = reducer_id};
+
+	return wfs_ino_encode(&node);
+}
+
+int wfs_tree_view(
+	const struct wfs_tree *tree, const struct wfs_node *node, struct wfs_view *ret_view)
+{
+	uint64_t height = WFS_HEIGHT_HEAD;
+
+	if (node->kind == WFS_NODE_DIRECTORY || node->kind == WFS_NODE_LOG ||
+		node->kind == WFS_NODE_HEAD || node->kind == WFS_NODE_GRANTS)
+		height = node->number;
+	return wfs_session_view(tree->session, height, ret_view, NULL);
+}
+
+/* --- attributes --- */
+
+struct wfs_attr wfs_tree_file_attr(uint64_t ino, uint64_t size_bytes, int64_t mtime_ns)
+{
+	return (struct wfs_attr){
+		.ino = ino, .mode = S_IFREG | 0444, .size_bytes = size_bytes, .mtime_ns = mtime_ns};
+}
+
+struct wfs_attr wfs_tree_version_attr(uint64_t vid, uint64_t size_bytes, int64_t time_ns)
+{
+	const struct wfs_node node = {.kind = WFS_NODE_VERSION, .number = vid};
+
+	return wfs_tree_file_attr(wfs_ino_encode(&node), size_bytes, time_ns);
+}
+
+struct wfs_attr wfs_tree_blob_attr(
+	const struct wfs_blob *blob, const struct wfs_blob_listing *listing)
+{
+	const struct wfs_node node = {.kind = WFS_NODE_BLOB, .number = listing->listed_id};
+
+	return wfs_tree_file_attr(wfs_ino_encode(&node), blob->size_bytes, listing->time_ns);
+}
+
+/* --- what the session may see --- */
+
+/* Everything is below a height, so a principal that may see anything sees the heights. */
+static int sees_heights(const struct wfs_tree *tree)
+{
+	if (wfs_session_may(tree->session, WFS_EFFECT_BLOB_GET))
+		return 0;
+	return wfs_session_judge(tree->session, WFS_EFFECT_INTROSPECT_JOURNAL_HEAD, tree->refusal);
+}
+
+int wfs_tree_sees_name(const struct wfs_tree *tree, const struct wfs_root_name *name)
+{
+	const struct wfs_bytes names = wfs_bytes_text(name->name);
+
+	if (name->kind == WFS_NODE_CTL_LINK)
+		return 0; /* a principal that may do nothing reads so there */
+	if (name->directory == WFS_DIRECTORY_AT)
+		return sees_heights(tree);
+	return wfs_session_sees(tree->session, name->effect, (struct wfs_path){&names, 1},
+		name->kind == WFS_NODE_DIRECTORY ? WFS_COVERAGE_BELOW : WFS_COVERAGE_WHOLE,
+		tree->refusal);
+}
+
+static int sees_directory(const struct wfs_tree *tree, const struct wfs_node *node)
+{
+	const struct wfs_bytes texts[] = {wfs_bytes_text("journal"), wfs_bytes_text("texts")};
+
+	if (node->directory == WFS_DIRECTORY_ROOT || node->directory == WFS_DIRECTORY_REDUCER)
+		return 0; /* a reducer is looked up by what is seen of it */
+	if (node->directory == WFS_DIRECTORY_TEXTS)
+		return wfs_session_sees(tree->session, WFS_EFFECT_INTROSPECT_JOURNAL,
+			(struct wfs_path){texts, 2}, WFS_COVERAGE_BELOW, tree->refusal);
+	for (size_t i = 0; i < wfs_root_name_count; i++)
+		if (wfs_root_names[i].kind == WFS_NODE_DIRECTORY &&
+			wfs_root_names[i].directory == node->directory)
+			return wfs_tree_sees_name(tree, &wfs_root_names[i]);
+	return 0; /* the directory below the control files */
+}
+
+/* Of files in /journal other than records. */
+static int sees_journal_file(const struct wfs_tree *tree, const struct wfs_node *node)
+{
+	const struct wfs_bytes names[] = {wfs_bytes_text("journal"),
+		wfs_bytes_text(node->kind == WFS_NODE_LOG ? "log.jsonl" : "head")};
+
+	return wfs_session_sees(tree->session, WFS_EFFECT_INTROSPECT_JOURNAL,
+		(struct wfs_path){names, 2}, WFS_COVERAGE_WHOLE, tree->refusal);
+}
+
+int wfs_tree_sees(const struct wfs_tree *tree, const struct wfs_node *node)
+{
+	static const struct wfs_root_name readme_name = {
+		.name = "README",
+		.kind = WFS_NODE_README,
+		.effect = WFS_EFFECT_INTROSPECT_JOURNAL_HEAD,
+	};
+
+	switch (node->kind) {
+	case WFS_NODE_DIRECTORY:
+		return sees_directory(tree, node);
+	case WFS_NODE_README:
+		return wfs_tree_sees_name(tree, &readme_name);
+	case WFS_NODE_HEAD:
+	case WFS_NODE_LOG:
+		return sees_journal_file(tree, node);
+	case WFS_NODE_AT_LINK:
+		return sees_heights(tree);
+	default: /* is judged where it is read */
+		return 0;
+	}
+}
+
+/* --- contents --- */
+
+int wfs_tree_head_document(
+	const struct wfs_tree *tree, struct wfs_view *view, struct wfs_buffer *buffer)
+{
+	struct wfs_meta meta;
+	int r = wfs_session_meta(tree->session, view, &meta);
+
+	if (r)
+		return r;
+	wfs_meta_write(&meta, buffer);
+	return wfs_buffer_check(buffer);
+}
+
+struct wfs_bytes wfs_tree_slice(struct wfs_bytes bytes, uint64_t offset, size_t size)
+{
+	if (offset >= bytes.size)
+		return WFS_BYTES(NULL, 0);
+	size_t left = bytes.size - (size_t)offset;
+	return WFS_BYTES((const char *)bytes.data + offset, left < size ? left : size);
+}
+
+int wfs_tree_link(const struct wfs_tree *tree, uint64_t ino, struct wfs_buffer *buffer)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	struct wfs_node node;
+
+	if (!wfs_ino_decode(ino, &node))
+		return -ENOENT;
+	if (node.kind == WFS_NODE_CTL_LINK && tree->ctl_target) {
+		wfs_buffer_append_text(buffer, tree->ctl_target);
+	} else if (node.kind == WFS_NODE_AT_LINK) {
+		int r = wfs_tree_view(tree, &node, &view);
+
+		if (r)
+			return r;
+		wfs_buffer_append_int(buffer, (int64_t)view.height);
+	} else {
+		return -EINVAL;
+	}
+	return wfs_buffer_check(buffer);
+}
+
+uint64_t wfs_tree_record_cookie(uint64_t seq)
+{
+	return WFS_TREE_JOURNAL_FIXED + seq + 1;
+}
