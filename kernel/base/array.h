@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How arrays grow. */
+/* Growing arrays. */
 #pragma once
 
 #include <stdlib.h>
 
-enum { WFS_ARRAY_FIRST = 16 }; /* items that the first room is for */
+enum { WFS_ARRAY_FIRST = 16 }; /* items that the first allocation has room for */
 
 /**
- * wfs_array_reserve() - room for one more item behind the @count that there are
- * @items: from this function, or NULL; may move
- * @capacity: items that there is room for; changed
- * Return: the array, or NULL when there is no memory (@items and @capacity stay).
+ * wfs_array_reserve() - make room for one more item in an array of @count items
+ * @items: the array: allocated by this function, or NULL; the array may move
+ * @capacity: the number of items that the array has room for; updated
+ * Return: the array, owned by the caller, or NULL without memory (@items and @capacity stay valid).
  */
 static inline void *wfs_array_reserve(void *items, size_t count, size_t *capacity, size_t item_size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A growable run of bytes. One byte more than asked for is always reserved, so that
- * wfs_buffer_text can put its NUL there without a failure of its own.
+ * wfs_buffer_text can always put its NUL there.
  */
 #include "kernel/base/buffer.h"
 
@@ -77,7 +77,7 @@ void wfs_buffer_append_int(struct wfs_buffer *buffer, int64_t value)
 	/* Negated as unsigned: -INT64_MIN has no signed form. */
 	uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
 
-	if (value >= 0 && value < 10) { /* as are most */
+	if (value >= 0 && value < 10) { /* most values */
 		wfs_buffer_append_byte(buffer, (char)('0' + value));
 		return;
 	}

@@ -2,8 +2,8 @@
 /*
  * A growable run of bytes, and a borrowed view of one.
  *
- * Appending never fails half-way: either all bytes are in, or the buffer is marked failed and
- * stays so, and `wfs_buffer_check` reports it once at the end. So writers of long documents need
+ * A failed append marks the buffer as failed; later appends to it do nothing, and
+ * `wfs_buffer_check` reports the failure once at the end. So writers of long documents need
  * one check, not fifty.
  */
 #pragma once
@@ -45,24 +45,25 @@ struct wfs_buffer {
 void wfs_buffer_done(struct wfs_buffer *buffer);
 #define WFS_AUTO_BUFFER WFS_CLEANUP(wfs_buffer_done)
 
-/** wfs_buffer_reset() - forget the contents and the failure, keep the memory. */
+/** wfs_buffer_reset() - empty the buffer and clear its failure; keeps the memory for reuse. */
 static inline void wfs_buffer_reset(struct wfs_buffer *buffer)
 {
 	buffer->size = 0;
 	buffer->failed = false;
 }
 
-/** wfs_buffer_trim() - free the memory, contents included, if it is more than @kept_bytes */
+/** wfs_buffer_trim() - free the buffer's memory and contents if it has more than @kept_bytes. */
 static inline void wfs_buffer_trim(struct wfs_buffer *buffer, size_t kept_bytes)
 {
 	if (buffer->capacity_bytes > kept_bytes)
 		wfs_buffer_done(buffer);
 }
 
-/* For wfs_buffer_reserve alone: there is no room, or the buffer has failed. */
+/* The slow path of wfs_buffer_reserve(): the buffer must grow, or has failed. */
 int wfs_buffer_reserve_more(struct wfs_buffer *buffer, size_t size);
 
-/** wfs_buffer_reserve() - room for @size more bytes. Return: 0, or -ENOMEM (buffer now failed). */
+/** wfs_buffer_reserve() - make room for @size more bytes.
+ *  Return: 0, or -ENOMEM (and the buffer is marked as failed). */
 static inline int wfs_buffer_reserve(struct wfs_buffer *buffer, size_t size)
 {
 	if (!buffer->failed && size < buffer->capacity_bytes - buffer->size)
@@ -70,7 +71,7 @@ static inline int wfs_buffer_reserve(struct wfs_buffer *buffer, size_t size)
 	return wfs_buffer_reserve_more(buffer, size);
 }
 
-/* Appending. @data and @text must not point into the buffer itself. */
+/* Append to the buffer. @data and @text must not point into the buffer itself. */
 void wfs_buffer_append(struct wfs_buffer *buffer, const void *data, size_t size);
 void wfs_buffer_append_text(struct wfs_buffer *buffer, const char *text);
 void wfs_buffer_append_int(struct wfs_buffer *buffer, int64_t value);
@@ -79,7 +80,7 @@ void wfs_buffer_printf(struct wfs_buffer *buffer, const char *format, ...)
 void wfs_buffer_vprintf(struct wfs_buffer *buffer, const char *format, va_list arguments)
 	__attribute__((format(printf, 2, 0)));
 
-/* Inline: writers of JSON append a byte or two for each of a million numbers. */
+/* Inline because writers of JSON append a byte or two for each of a million numbers. */
 static inline void wfs_buffer_append_byte(struct wfs_buffer *buffer, char byte)
 {
 	if (wfs_buffer_reserve(buffer, 1) < 0)
@@ -90,7 +91,8 @@ static inline void wfs_buffer_append_byte(struct wfs_buffer *buffer, char byte)
 /** wfs_buffer_check() - Return: 0, or -ENOMEM when any append since the last reset failed. */
 int wfs_buffer_check(const struct wfs_buffer *buffer);
 
-/** wfs_buffer_text() - the contents and a NUL behind them (not counted in size); "" when failed. */
+/** wfs_buffer_text() - get the contents as a C string; "" for a failed buffer.
+ *  Return: borrowed until the buffer changes; the NUL at the end is not counted in `size`. */
 const char *wfs_buffer_text(struct wfs_buffer *buffer);
 
 static inline struct wfs_bytes wfs_buffer_bytes(const struct wfs_buffer *buffer)

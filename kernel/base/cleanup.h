@@ -15,7 +15,7 @@
 
 #define WFS_CLEANUP(function) __attribute__((cleanup(function)))
 
-/* Hands the pointer out and leaves NULL behind, so that the cleanup finds nothing. */
+/* Returns the pointer and sets the variable to NULL, so that its cleanup frees nothing. */
 #define WFS_STEAL(pointer)                       \
 	({                                       \
 		__auto_type stolen_ = (pointer); \
@@ -23,7 +23,7 @@
 		stolen_;                         \
 	})
 
-/* The same for a descriptor: leaves -1 behind. */
+/* Returns the descriptor and sets the variable to -1, so that its cleanup closes nothing. */
 #define WFS_STEAL_FD(fd)            \
 	({                          \
 		int stolen_ = (fd); \
@@ -31,7 +31,7 @@
 		stolen_;            \
 	})
 
-/* Defines the cleanup function `wfs_auto_<name>` for a pointer type with its `free` function. */
+/* Defines the cleanup function `wfs_auto_<name>` for pointers that @free_function frees. */
 #define WFS_DEFINE_AUTO(name, type, free_function)         \
 	static inline void wfs_auto_##name(type **pointer) \
 	{                                                  \

@@ -4,17 +4,17 @@
 
 #include <stdint.h>
 
-/** wfs_clock_realtime_ns() - nanoseconds since 1970. */
+/** wfs_clock_realtime_ns() - get the time of day: nanoseconds since 1970. */
 int64_t wfs_clock_realtime_ns(void);
 
-/** wfs_clock_monotonic_ns() - nanoseconds since some point; for intervals. */
+/** wfs_clock_monotonic_ns() - get nanoseconds since an arbitrary point, to measure intervals. */
 int64_t wfs_clock_monotonic_ns(void);
 
-/** wfs_clock_thread_ns() - processor time that the calling thread has used. */
+/** wfs_clock_thread_ns() - get the processor time that the calling thread has used. */
 int64_t wfs_clock_thread_ns(void);
 
 enum { WFS_UTC_SIZE = sizeof("2026-11-21T20:46:37.000+00:00") };
 
-/** wfs_clock_utc() - ISO 8601 with milliseconds of a time in nanoseconds since 1970; what
- *  is before that is 1970. */
+/** wfs_clock_utc() - write a time, in nanoseconds since 1970, as ISO 8601 with milliseconds.
+ *  Times before 1970 are written as the beginning of 1970. */
 void wfs_clock_utc(int64_t time_ns, char ret_text[static WFS_UTC_SIZE]);

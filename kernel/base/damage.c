@@ -7,7 +7,7 @@
 
 #include "kernel/base/error.h"
 
-static _Thread_local char noted[WFS_ERROR_MESSAGE_SIZE]; /* as errno, and of the same thread */
+static _Thread_local char noted[WFS_ERROR_MESSAGE_SIZE]; /* one for each thread, like errno */
 
 void wfs_damage_note(const char *format, ...)
 {

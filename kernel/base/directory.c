@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making what a world consists of, and removing directory trees, with system calls alone. */
+/* Makes directories and removes directory trees, with system calls alone. */
 #include "kernel/base/directory.h"
 
 #include <dirent.h>
@@ -14,12 +14,12 @@
 
 enum {
 	LIST_SIZE = 4096, /* bytes of names that are read at once, on the stack of each level */
-	DEPTH_MAX = 128,  /* directories in each other; what is deeper stays */
+	DEPTH_MAX = 128,  /* nesting of directories; deeper ones stay */
 };
 
 static void remove_content(int fd, unsigned int depth);
 
-/* Return: is it gone? */
+/* Return: was the name removed? */
 static bool remove_name(int parent_fd, const char *name, unsigned int depth)
 {
 	if (unlinkat(parent_fd, name, 0) == 0)
@@ -33,7 +33,7 @@ static bool remove_name(int parent_fd, const char *name, unsigned int depth)
 	return unlinkat(parent_fd, name, AT_REMOVEDIR) == 0;
 }
 
-/* A listing may miss names while others are removed, so it is read again until it is of no use. */
+/* A listing may miss names while others are removed, so it is repeated until it removes nothing. */
 static void remove_content(int fd, unsigned int depth)
 {
 	_Alignas(struct dirent64) char names[LIST_SIZE];

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Directories: what is made in them, and removing them. */
+/* Making directories, and removing them with everything in them. */
 #pragma once
 
 /**
- * wfs_directory_remove() - remove a directory and everything in it, not following symlinks
- * Best effort: what cannot be removed stays. It needs no memory, and a child of a process with
- * threads may call it: signal-safety(7).
+ * wfs_directory_remove() - remove a directory and everything in it, not following symbolic links
+ * Best effort: files that cannot be removed stay. Allocates nothing, so that a child of a process
+ * with threads may call this function: signal-safety(7).
  */
 void wfs_directory_remove(const char *directory);
 
-/** wfs_directory_make() - make a directory in a world's directory, unless it is there.
+/** wfs_directory_make() - make the directory @name in an open directory, unless it exists.
  *  Return: 0 or -errno. */
 int wfs_directory_make(int directory_fd, const char *name);
 
-/** wfs_directory_clear() - remove everything in a directory that is open, in the same way. */
+/** wfs_directory_clear() - remove everything in an open directory; best effort, as above. */
 void wfs_directory_clear(int fd);

@@ -74,7 +74,7 @@ size_t wfs_utf8_cut(const char *text, size_t size)
 {
 	const uint8_t *const bytes = (const uint8_t *)text;
 
-	/* At most three bytes of a cut character can stand at the end. */
+	/* At most three bytes of an incomplete character can be at the end. */
 	for (size_t back = 1; back <= 3 && back <= size; back++) {
 		const uint8_t byte = bytes[size - back];
 
@@ -105,7 +105,7 @@ static bool is_control(uint8_t byte)
 	return byte < 0x20 || byte == 0x7f;
 }
 
-/* Is the character of @count bytes one that a terminal or the eye of a reader is misled by? */
+/* May a character of @count bytes mislead a terminal, or the eye of a reader? */
 static bool misleads(const char *text, size_t count)
 {
 	const uint8_t *const bytes = (const uint8_t *)text;
@@ -124,7 +124,7 @@ static bool misleads(const char *text, size_t count)
 		bytes[2] <= 0xa9;
 }
 
-/* @kept: control characters that stay */
+/* Overwrites by `?`, as wfs_line_clean(). @kept: control characters that stay */
 static void clean(char *text, size_t size, const char *kept)
 {
 	size_t count;
@@ -166,7 +166,7 @@ enum { BASE64_PADDING = 64 }; /* index of `=` */
 static const char base64_digits[] =
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
 
-/* Four digits for 1 to 3 bytes. */
+/* Writes the four characters for 1 to 3 bytes. */
 static void base64_encode_group(const uint8_t *bytes, size_t count, char ret_text[static 4])
 {
 	const uint32_t bits = (uint32_t)bytes[0] << 16 | (count > 1 ? (uint32_t)bytes[1] << 8 : 0) |
@@ -207,7 +207,8 @@ static int base64_value(char digit)
 	return digit == '/' ? 63 : -1;
 }
 
-/* Return: bytes written (1 to 3; less than 3 only in the @last group), or 0 when malformed. */
+/* Decodes four characters. Return: 1 to 3 bytes (less than 3 in the @last group only), 0:
+ * malformed */
 static size_t base64_decode_group(const char *text, bool last, char ret_bytes[static 3])
 {
 	size_t digits = 4;
@@ -222,7 +223,7 @@ static size_t base64_decode_group(const char *text, bool last, char ret_bytes[st
 			return 0;
 		bits = bits << 6 | (uint32_t)value;
 	}
-	/* Bits behind the last byte must be zero, or one value had several spellings. */
+	/* Bits after the last byte must be zero: each value has one spelling only. */
 	if ((digits == 2 && (bits & 0xffff) != 0) || (digits == 3 && (bits & 0xff) != 0))
 		return 0;
 
@@ -258,7 +259,7 @@ int wfs_base64_decode(
 	return 0;
 }
 
-/* Bytes at the start of @at that stand for themselves in a name. */
+/* Counts the bytes at the start of @at that a name keeps as they are. */
 static size_t plain_run(const uint8_t *at, size_t size)
 {
 	size_t run = 0;
@@ -278,7 +279,7 @@ static bool is_dots(const void *key, size_t size)
 	return (size == 1 || size == 2) && memcmp(key, "..", size) == 0;
 }
 
-/* Both the writer and the counter of names: appends unless @buffer is NULL. Return: bytes. */
+/* Encodes a key; @buffer: NULL to count only. Return: bytes of the name. */
 static size_t name_encode(struct wfs_buffer *buffer, const uint8_t *key, size_t size)
 {
 	size_t name_size = 0;
@@ -347,7 +348,7 @@ static int name_unescape(const char *name, size_t size, struct wfs_buffer *buffe
 	return wfs_buffer_check(buffer);
 }
 
-/* Names with escapes: canonical is what encoding the decoded key gives again. */
+/* Decodes a name with escapes. It is canonical if encoding the key gives the name again. */
 static int name_decode_escaped(const char *name, size_t size, struct wfs_buffer *buffer)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer again = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Text encodings: UTF-8 validity, decimal numbers, base64 (RFC 4648 section 4, padded, strict), and the
- * percent-encoding that gives every key exactly one file name (spec 2, "Names").
+ * Text encodings: validity of UTF-8, decimal numbers, base64 (RFC 4648 section 4, padded, strict),
+ * and the percent-encoding that gives every key exactly one file name (spec 2, "Names").
  */
 #pragma once
 
@@ -11,29 +11,33 @@
 #include "kernel/base/buffer.h"
 #include "kernel/base/error.h"
 
-/** wfs_utf8_valid() - well-formed UTF-8 (no surrogates, no overlong forms, at most U+10FFFF). */
+/** wfs_utf8_valid() - are the bytes well-formed UTF-8: no surrogates, no overlong forms, at most
+ *  U+10FFFF? */
 bool wfs_utf8_valid(const void *data, size_t size);
 
-/** wfs_utf8_sequence() - bytes (1 to 4) of the well-formed character at @data; 0: there is none. */
+/** wfs_utf8_sequence() - measure the character at the beginning of @data.
+ *  Return: its bytes (1 to 4), or 0 if it is not well-formed UTF-8. */
 size_t wfs_utf8_sequence(const void *data, size_t size);
 
-/** wfs_utf8_cut() - @size, less the bytes of a character that was cut off at the end of @text. */
+/** wfs_utf8_cut() - Return: @size without the bytes of an incomplete character at the end of @text.
+ */
 size_t wfs_utf8_cut(const char *text, size_t size);
 
-/** wfs_utf8_clean() - in place, `?` for every byte that is not part of a well-formed character. */
+/** wfs_utf8_clean() - overwrite every byte that is not part of a well-formed character by `?`. */
 void wfs_utf8_clean(char *text, size_t size);
 
 /**
- * wfs_line_clean() - in place, `?` for every byte that is not part of a well-formed character, or part of one that a
- * terminal may take for a command or that makes a reader see another text: control characters (C0, DEL, C1),
- * separators of lines, and marks that change the direction of writing. It is one line then.
+ * wfs_line_clean() - overwrite by `?` what may mislead a terminal or its reader; the result is one
+ * line Overwrites every byte of malformed UTF-8, control characters (C0, DEL, C1), line separators,
+ * and the marks that change the direction of writing.
  */
 void wfs_line_clean(char *text, size_t size);
 
-/** wfs_terminal_clean() - as wfs_line_clean(), but line ends and tabs stay */
+/** wfs_terminal_clean() - overwrite as wfs_line_clean() does, but keep newlines and tabs. */
 void wfs_terminal_clean(char *text, size_t size);
 
-/** wfs_hex_value() - of a hexadecimal digit of either case; -1: @digit is none. */
+/** wfs_hex_value() - Return: the value of a hexadecimal digit of either case, or -1 for other
+ *  bytes. */
 static inline int wfs_hex_value(char digit)
 {
 	if (digit >= '0' && digit <= '9')
@@ -44,8 +48,9 @@ static inline int wfs_hex_value(char digit)
 }
 
 /**
- * wfs_decimal_read() - the number whose digits @text begins with
- * Return: how many digits it has, 0 when there is none or the number is above UINT64_MAX.
+ * wfs_decimal_read() - read the decimal number at the beginning of @text
+ * Return: how many digits the number has; 0 if @text does not begin with a digit, or the number is
+ * above UINT64_MAX.
  */
 size_t wfs_decimal_read(const char *text, size_t size, uint64_t *ret_number);
 
@@ -53,9 +58,9 @@ size_t wfs_decimal_read(const char *text, size_t size, uint64_t *ret_number);
 void wfs_base64_append(struct wfs_buffer *buffer, const void *data, size_t size);
 
 /**
- * wfs_base64_decode() - appends to @buffer
- * Strict: missing padding, bits behind the last byte, white space and other alphabets are refused.
- * Return: 0, -EINVAL (invalid_argument; @buffer is as before) or -ENOMEM.
+ * wfs_base64_decode() - decode base64 and append the bytes to @buffer
+ * Refuses missing padding, bits after the last byte, white space and other alphabets.
+ * Return: 0, -EINVAL (invalid_argument; @buffer is unchanged) or -ENOMEM.
  */
 int wfs_base64_decode(
 	const char *text, size_t size, struct wfs_buffer *buffer, struct wfs_error *error);
@@ -63,20 +68,20 @@ int wfs_base64_decode(
 enum { WFS_NAME_MAX = 255 }; /* bytes of a file name (limits.h NAME_MAX on Linux) */
 
 /**
- * wfs_name_append() - the file name of a key
+ * wfs_name_append() - append the file name of a key
  *
- * `%XX` (upper-case) for `/`, `%`, bytes < 0x20, 0x7f, bytes of invalid UTF-8, every `.` of a key
- * that is exactly `.` or `..` in its first place, a `_` that is the whole key; the empty key
- * is `_`.
+ * These bytes of the key are written as `%XX`, in upper case: `/`, `%`, bytes below 0x20, 0x7f,
+ * bytes of invalid UTF-8, the first `.` of the keys `.` and `..`, and the `_` of the key `_`. The
+ * name of the empty key is `_`.
  */
 void wfs_name_append(struct wfs_buffer *buffer, const void *key, size_t size);
 
-/** wfs_name_size() - bytes of the name that wfs_name_append would write. */
+/** wfs_name_size() - Return: how many bytes wfs_name_append would append. */
 size_t wfs_name_size(const void *key, size_t size);
 
 /**
- * wfs_name_decode() - the key of a file name; appends to @buffer
- * Return: 0, -ENOENT when the name is not the canonical spelling of any key (@buffer is as
- * before), or -ENOMEM.
+ * wfs_name_decode() - append the key of a file name to @buffer
+ * Return: 0, -ENOENT when the name is not the canonical spelling of any key (@buffer is
+ * unchanged), or -ENOMEM.
  */
 int wfs_name_decode(const char *name, size_t size, struct wfs_buffer *buffer);

@@ -25,7 +25,7 @@ static const struct wfs_error_info infos[WFS_ERROR_CODE_COUNT] = {
 #undef ERROR_INFO
 };
 
-/* What a failed system call means to a user; whatever is not here is internal_error. */
+/* What a failed system call means to a user; every other errno is internal_error. */
 static const struct {
 	int number;
 	enum wfs_error_code code;
@@ -33,7 +33,7 @@ static const struct {
 	{ENOENT, WFS_E_NOT_FOUND},
 	{EACCES, WFS_E_NOT_AUTHORIZED},
 	{EPERM, WFS_E_NOT_AUTHORIZED},
-	{ENOTDIR, WFS_E_INVALID_ARGUMENT}, /* paths that users name */
+	{ENOTDIR, WFS_E_INVALID_ARGUMENT}, /* in a path that a user gave */
 	{EISDIR, WFS_E_INVALID_ARGUMENT},
 	{ELOOP, WFS_E_INVALID_ARGUMENT},
 	{ENAMETOOLONG, WFS_E_INVALID_ARGUMENT},
@@ -86,7 +86,7 @@ static void message_format(struct wfs_error *error, const char *format, va_list 
 
 int wfs_error_set(struct wfs_error *error, enum wfs_error_code code, const char *format, ...)
 {
-	/* The arguments may point into *error, when a caller adds to a message. */
+	/* The arguments may point into *error, when a caller extends a message. */
 	struct wfs_error filled = {.code = code_in_table(code)};
 	va_list arguments;
 

@@ -93,7 +93,7 @@ enum wfs_error_code {
 
 enum { WFS_ERROR_MESSAGE_SIZE = 512 };
 
-/* A failure told to a user: plain value, no ownership. `message` is UTF-8, cut at a character. */
+/* A failure, for a user: plain value, no ownership. `message` is UTF-8, cut between characters. */
 struct wfs_error {
 	enum wfs_error_code code;
 	char message[WFS_ERROR_MESSAGE_SIZE];
@@ -105,21 +105,21 @@ struct wfs_error_info {
 	int number;           /* positive errno */
 	const char *category; /* validation | permission | resource | execution | system */
 	bool retriable;
-	const char *text; /* what it means, for messages that have nothing better */
+	const char *text; /* what the code means, for messages without a better text */
 };
 
 /**
- * wfs_error_info() - the table row of a code
- * @code: any value; one outside the table gives the row of internal_error
+ * wfs_error_info() - find the row of an error code in the table
+ * @code: any value; a value outside the table gives the row of internal_error
  * Return: static storage, never NULL.
  */
 const struct wfs_error_info *wfs_error_info(enum wfs_error_code code);
 
-/** wfs_error_find() - the code with this wire name, or WFS_OK when there is none. */
+/** wfs_error_find() - Return: the code with this wire name, or WFS_OK for an unknown name. */
 enum wfs_error_code wfs_error_find(const char *name);
 
 /**
- * wfs_error_set() - fill an error and give the matching return value
+ * wfs_error_set() - fill @error and return the matching errno
  * @error: filled; may be NULL when the caller does not want the text
  * @format: what was expected, what came and where; printf style
  * Return: the negative errno of @code, so that callers write `return wfs_error_set(…);`.
@@ -128,16 +128,16 @@ int wfs_error_set(struct wfs_error *error, enum wfs_error_code code, const char 
 	__attribute__((format(printf, 3, 4)));
 
 /**
- * wfs_error_from_errno() - describe a system failure that has no text yet
- * @number: negative errno; ENOSPC becomes store_full, ENOMEM and the rest internal_error,
- *          an errno with a code of its own gets that (EBUSY: busy, …); EIO with a note (damage.h): hash_mismatch
- * @format: what was being done, e.g. "open 'data.mdb'"; the system's reason, or the note, is put behind it
+ * wfs_error_from_errno() - fill @error for a failed system call
+ * @number: negative errno. Some have a code of their own (EBUSY: busy; ENOSPC: store_full; …), EIO
+ *          with a note (damage.h) is hash_mismatch, and all others are internal_error.
+ * @format: what was being done, e.g. "open 'data.mdb'"; the note or the system's reason is appended
  * Return: @number unchanged.
  */
 int wfs_error_from_errno(struct wfs_error *error, int number, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/** wfs_trace() - pass a failure up unchanged; leaves file and line in the debug log. */
+/** wfs_trace() - return a failure unchanged, and write file and line to the debug log. */
 #define wfs_trace(r)                                               \
 	({                                                         \
 		int traced_ = (r);                                 \
@@ -147,7 +147,8 @@ int wfs_error_from_errno(struct wfs_error *error, int number, const char *format
 	})
 int wfs_trace_at(int r, const char *file, int line);
 
-/** wfs_require() - our own invariants only, never input; stays on in release builds. */
+/** wfs_require() - end the process if @condition is false, also in release builds.
+ *  For invariants of our own; input is never required to be valid, but refused. */
 #define wfs_require(condition) \
 	((condition) ? (void)0 : wfs_require_failed(#condition, __FILE__, __LINE__))
 _Noreturn void wfs_require_failed(const char *condition, const char *file, int line);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copying files. */
+/* Reading and copying whole files. */
 #include "kernel/base/file.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 enum { PIECE_SIZE = 64 << 20 }; /* bytes of one system call */
 
-/* copy_file_range(2) and its file systems, old and new, say so in all of these ways. */
+/* Does this errno mean that copy_file_range(2) does not work between these two files? */
 static bool cannot_share(int number)
 {
 	return number == EXDEV || number == EINVAL || number == EOPNOTSUPP || number == ENOSYS;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The first JSON object in a text: runs by the grammar of RFC 8259, one for each brace that may begin it. */
+/* Finds JSON objects in a text: runs by the grammar of RFC 8259, each from a brace that may begin
+ * one. */
 #include "kernel/base/find.h"
 
 #include <errno.h>
@@ -10,9 +11,9 @@
 
 enum expected {
 	VALUE,
-	VALUE_OR_END, /* behind `[` */
+	VALUE_OR_END, /* after `[` */
 	NAME,
-	NAME_OR_END, /* behind `{` */
+	NAME_OR_END, /* after `{` */
 	COLON,
 	COMMA_OR_END,
 };
@@ -22,12 +23,12 @@ struct run {
 	size_t size;
 	size_t at;
 	enum expected expected;
-	uint32_t *open; /* where the brackets stand that are not closed; owned */
+	uint32_t *open; /* positions of the open brackets; owned */
 	size_t open_count;
 	size_t open_capacity;
 };
 
-/* --- tokens: how many bytes, 0: there is none --- */
+/* --- tokens: each function returns the bytes of one, or 0 --- */
 
 static bool is_digit(char byte)
 {
@@ -39,7 +40,7 @@ static bool is_hex(char byte)
 	return is_digit(byte) || (byte >= 'a' && byte <= 'f') || (byte >= 'A' && byte <= 'F');
 }
 
-/* The first byte; none counts as NUL, which nothing here begins with. */
+/* The first byte, or NUL at the end of the text, with which no token begins. */
 static char first(const char *text, size_t size)
 {
 	if (size == 0)
@@ -87,7 +88,7 @@ static size_t digits_size(const char *text, size_t size)
 	return count;
 }
 
-/* A part of a number that begins with one byte or two and goes on with digits. */
+/* A fraction or an exponent: @begin bytes in front, then digits. */
 static size_t part_size(const char *text, size_t size, size_t begin)
 {
 	const size_t digits = begin < size ? digits_size(text + begin, size - begin) : 0;
@@ -173,7 +174,7 @@ static int close_bracket(struct run *run, char byte)
 	return take(run, 1, COMMA_OR_END);
 }
 
-/* One token. Return: 0, -EINVAL (this is not JSON), -ENOMEM. */
+/* Reads one token. Return: 0, -EINVAL (this is not JSON), -ENOMEM. */
 static int step(struct run *run)
 {
 	run->at += wfs_span_blank(WFS_BYTES(run->text + run->at, run->size - run->at));
@@ -194,7 +195,8 @@ static int step(struct run *run)
 	return take(run, scalar_size(rest, size), COMMA_OR_END);
 }
 
-/* From one brace on. Return: 0 (its object ends at `at`), -EINVAL (at `at` it is no JSON), -ENOMEM. */
+/* Reads an object from the brace @at on. Return: 0 (the object ends at `at`), -EINVAL (at `at` the
+ * text is not JSON), -ENOMEM. */
 static int run_from(struct run *run, size_t at)
 {
 	run->at = at;
@@ -219,7 +221,7 @@ static void mark_failed(uint8_t *failed, const struct run *run)
 		failed[run->open[i] / 8] |= (uint8_t)(1U << (run->open[i] % 8));
 }
 
-/* @failed: a bit for each byte of the text: no object begins there */
+/* @failed: a bit for each byte of the text: set if no object begins there */
 static int search(struct run *run, uint8_t *failed, struct wfs_bytes *ret_object)
 {
 	const char *brace = memchr(run->text, '{', run->size);

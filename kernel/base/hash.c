@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SHA-256 through libcrypto. The functions of openssl/sha.h are deprecated in favour of EVP, but EVP
- * allocates for every hash (OpenSSL 3.0: EVP_DigestInit_ex2), and so every hash could fail; these
- * need no memory and no set-up, and cannot.
+ * SHA-256 through libcrypto. The functions of openssl/sha.h are deprecated in favour of EVP, but
+ * EVP allocates for every hash (OpenSSL 3.0: EVP_DigestInit_ex2), and so every hash could fail.
+ * These functions need no memory and no set-up, and cannot fail.
  */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "kernel/base/hash.h"

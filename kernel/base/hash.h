@@ -32,15 +32,15 @@ struct wfs_hash wfs_hash_of(const void *data, size_t size);
 
 bool wfs_hash_equal(const struct wfs_hash *a, const struct wfs_hash *b);
 
-/** wfs_hash_hex() - 64 lower-case hex digits and a NUL. */
+/** wfs_hash_hex() - write a hash as 64 lower-case hexadecimal digits and a NUL. */
 void wfs_hash_hex(const struct wfs_hash *hash, char ret_hex[static WFS_HASH_HEX_SIZE + 1]);
 
-/** wfs_hash_text() - `sha256:` + hex + NUL. */
+/** wfs_hash_text() - write a hash as `sha256:`, 64 hexadecimal digits and a NUL. */
 void wfs_hash_text(const struct wfs_hash *hash, char ret_text[static WFS_HASH_TEXT_SIZE]);
 
 /**
- * wfs_hash_parse() - the one parser: with or without the prefix, lower-case, nothing else
- * Return: 0, or -EINVAL (invalid_argument, message shows what came).
+ * wfs_hash_parse() - read 64 lower-case hexadecimal digits, with or without `sha256:` in front
+ * Return: 0, or -EINVAL (invalid_argument; the message shows the text).
  */
 int wfs_hash_parse(
 	const char *text, size_t size, struct wfs_hash *ret_hash, struct wfs_error *error);
@@ -50,7 +50,7 @@ struct wfs_hasher;
 /** wfs_hasher_new() - Return: 0, or -ENOMEM. */
 int wfs_hasher_new(struct wfs_hasher **ret_hasher);
 void wfs_hasher_add(struct wfs_hasher *hasher, const void *data, size_t size);
-/** wfs_hasher_end() - the hash of everything added; the hasher can be started over with add. */
+/** wfs_hasher_end() - get the hash of all added bytes, and reset the hasher for further use. */
 struct wfs_hash wfs_hasher_end(struct wfs_hasher *hasher);
 void wfs_hasher_free(struct wfs_hasher *hasher);
 WFS_DEFINE_AUTO(hasher, struct wfs_hasher, wfs_hasher_free)

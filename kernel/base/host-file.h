@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host.json in a world's directory: how this host serves the world (users, models). It is no part of the
- * world.
+ * host.json in a world's directory: how this host serves the world (users, models). The file is not
+ * part of the world, but backups copy it.
  *
- * A model of the provider `script` answers from a `file`. One that is relative stands in the world's
- * directory, and comes and goes with it.
+ * A model of the provider `script` answers from a `file`. A relative path means a file in the
+ * world's directory; backups copy that file, too.
  */
 #pragma once
 
@@ -17,16 +17,19 @@
 enum { WFS_HOST_FILE_MAX = 1 << 20 }; /* bytes */
 
 /**
- * wfs_host_file_read() - @ret_host: {} when there is no file; caller owns it
- * @ret_hash: of the bytes that were read, zero when there is no file; may be NULL
+ * wfs_host_file_read() - read and parse host.json
+ * @ret_host: an object, empty when the file does not exist; caller owns it
+ * @ret_hash: the hash of the file's bytes, zero when it does not exist; may be NULL
  * Return: 0, -EINVAL (invalid_json), -EFBIG (too_large), -ENOMEM, or another -errno.
  */
 int wfs_host_file_read(const char *directory, json_t **ret_host, struct wfs_hash *ret_hash,
 	struct wfs_error *error);
 
-/** wfs_host_script() - the relative file that a model answers from; NULL: it has none. @entry: of
- *  `models` */
+/** wfs_host_script() - get the relative path of the file that a model answers from
+ *  @entry: a member of `models`
+ *  Return: borrowed, or NULL if the model is not a script or its path is absolute. */
 const char *wfs_host_script(const json_t *entry);
 
-/** wfs_host_script_name_valid() - is it a name that no other file of a world has? */
+/** wfs_host_script_name_valid() - is @name a file name ending in `.jsonl`, as no other file of a
+ *  world's directory does? */
 bool wfs_host_script_name_valid(const char *name);

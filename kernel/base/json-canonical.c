@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is a text in canonical form? One pass, without values. */
+/* Checks in one pass, without making values, whether a text is in canonical form. */
 #include <string.h>
 
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 
 enum {
-	INTEGER_DIGITS = 18, /* always fit 64 bits */
-	NUMBER_SIZE = 32,    /* no canonical number is as long */
+	INTEGER_DIGITS = 18, /* that many always fit 64 bits */
+	NUMBER_SIZE = 32,    /* every canonical number is shorter */
 };
 
 struct scanner {
 	const char *at;
 	const char *end;
 	struct wfs_buffer
-		keys[2]; /* decoded names with escapes: of the member before, and this one */
+		keys[2]; /* decoded names with escapes: the previous member's, and this one's */
 };
 
 static bool scan_value(struct scanner *s, int depth);
@@ -35,7 +35,7 @@ static bool take_word(struct scanner *s, const char *word, size_t size)
 	return true;
 }
 
-/* What is not a short integer is canonical when it would be written so. */
+/* A number that is not a short integer is canonical if wfs_json_write() writes it like this. */
 static bool scan_long_number(struct scanner *s, size_t size)
 {
 	WFS_AUTO_JSON json_t *json = NULL;
@@ -85,7 +85,7 @@ static bool scan_escape(struct scanner *s, struct wfs_buffer *decoded)
 		if (!found)
 			return false;
 		const char byte = (char)((s->at[0] - '0') * 16 + (int)(found - digits));
-		/* Those with a short form have that. */
+		/* A byte with a short escape is always written with that. */
 		if (memchr(to, byte, sizeof(to) - 1))
 			return false;
 		wfs_buffer_append_byte(decoded, byte);
@@ -100,7 +100,7 @@ static bool scan_escape(struct scanner *s, struct wfs_buffer *decoded)
 	return true;
 }
 
-/* After the opening quote. @decoded: scratch; @ret_text: in the text, or in @decoded */
+/* Scans after the opening quote. @decoded: scratch; @ret_text: points into the text, or @decoded */
 static bool scan_string(struct scanner *s, struct wfs_buffer *decoded, struct wfs_bytes *ret_text)
 {
 	const char *start = s->at;
@@ -138,8 +138,8 @@ static bool scan_array(struct scanner *s, int depth)
 	return take(s, ']');
 }
 
-/* The name before may be a decoded one, so it is kept aside while the value is scanned. A name with a NUL is one that
- * wfs_json_parse() refuses. */
+/* The previous name may be a decoded one, so it is kept while the value is scanned. A name with a
+ * NUL is refused, as wfs_json_parse() refuses it. */
 static bool scan_object(struct scanner *s, int depth)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer kept = {0};

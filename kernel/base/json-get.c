@@ -9,8 +9,8 @@
 #include "kernel/base/permutation.h"
 
 enum {
-	CURSOR_BITS = 60,   /* of a plain cursor; more than any listing's */
-	PERMUTED_SIZE = 17, /* text of one that is permuted */
+	CURSOR_BITS = 60,   /* of a plain cursor; more than any listing needs */
+	PERMUTED_SIZE = 17, /* text of a permuted cursor */
 };
 
 static const char *type_name(const json_t *json)
@@ -132,7 +132,7 @@ int wfs_json_only(const json_t *object, const char *const *names, struct wfs_err
 	return 0;
 }
 
-/* Takes the next word off `members`: `name` or `name?`. Return: its size, 0 at the end. */
+/* Reads the next word of `members`: `name` or `name?`. Return: its size, 0 at the end. */
 static size_t member_next(const char **members, const char **ret_name, bool *ret_optional)
 {
 	const char *const name = *members + strspn(*members, " ");
@@ -210,7 +210,7 @@ int wfs_json_get_base64(
 	return r;
 }
 
-/* `x` and all digits in hex. */
+/* Reads a permuted cursor: `x` and 16 hexadecimal digits. */
 static bool read_permuted(
 	const char *text, const struct wfs_permutation *permutation, uint64_t *ret_cursor)
 {

@@ -16,11 +16,11 @@
 
 #include "kernel/base/json.h"
 
-/* Spelt for messages; json.h has the value. */
+/* Says the value of WFS_JSON_DEPTH_MAX in messages. */
 #define DEPTH_REASON "nested too deeply, the greatest depth is 128 levels"
 static_assert(WFS_JSON_DEPTH_MAX == 128, "DEPTH_REASON says so");
 
-/* Where the walk is, from the value up to the document; rendered only for a refusal. */
+/* Where the walk is: a chain from the value up to the document; formatted only for a refusal. */
 struct place {
 	const struct place *up; /* NULL: this is the document */
 	const char *key;        /* NULL: an array element */
@@ -53,7 +53,7 @@ static int refuse(const struct place *place, const char *reason, struct wfs_erro
 	WFS_AUTO_BUFFER struct wfs_buffer pointer = {0};
 
 	pointer_append(&pointer, place);
-	/* The pointer comes last: a long one may be cut, the reason not. */
+	/* The pointer comes last: a long one may be cut, but not the reason. */
 	return wfs_error_set(
 		error, WFS_E_INVALID_JSON, "%s, at '%s'", reason, wfs_buffer_text(&pointer));
 }
@@ -118,9 +118,9 @@ static int normalise_object(
 }
 
 /*
- * normalise() - make a parsed value canonical, below @place
+ * normalise() - make the parsed value at @place canonical
  * @depth: levels around @json
- * @ret_instead: what has to stand in the place of @json; caller owns it; left alone for "nothing"
+ * @ret_instead: the value to replace @json by; caller owns it; unchanged if @json can stay
  */
 static int normalise(json_t *json, const struct place *place, int depth, json_t **ret_instead,
 	struct wfs_error *error)
@@ -144,18 +144,18 @@ static int normalise(json_t *json, const struct place *place, int depth, json_t 
 /* --- scanning --- */
 
 /*
- * jansson's scanner goes on when it has no memory for a byte of a token: it ends the process by an
- * assertion, gives another value, or writes behind a string whose closing quote it lost. So its
- * allocator leaves it at once, and what the scan had allocated is freed.
+ * When jansson's scanner has no memory for a byte of a token it does not stop: it ends the process
+ * by an assertion, gives another value, or writes after a string whose closing quote it lost. So
+ * allocate() jumps out of the scanner, and scan_text() frees what the scan had allocated.
  */
-struct block {                  /* in front of all that jansson allocates */
-	struct block *previous; /* in the ring of its scan, followed only while that lasts */
+struct block {                  /* in front of all memory that jansson allocates */
+	struct block *previous; /* in the ring of its scan; followed during that scan only */
 	struct block *next;
 };
 static_assert(sizeof(struct block) % alignof(max_align_t) == 0, "what is behind it is aligned");
 
 static _Thread_local struct {
-	struct block *blocks; /* NULL: there is none; else the ring of what it holds, with a head */
+	struct block *blocks; /* a ring, with a head, of the blocks of this scan; NULL: no scan */
 	jmp_buf out_of_memory;
 } scan;
 
@@ -192,11 +192,11 @@ __attribute__((constructor)) static void set_allocator(void)
 	json_set_alloc_funcs(allocate, release);
 }
 
-/* Return: 0, -EINVAL with @found, -ENOMEM. */
+/* Return: 0, -EINVAL (@found says where and why), -ENOMEM. */
 static int scan_text(
 	const char *text, size_t size, size_t more_flags, json_t **ret_json, json_error_t *found)
 {
-	static _Thread_local struct block ring; /* no local variable: those are lost by a jump */
+	static _Thread_local struct block ring; /* not a local variable: longjmp may lose those */
 	const size_t flags = JSON_DECODE_ANY | JSON_ALLOW_NUL | more_flags;
 
 	ring = (struct block){.previous = &ring, .next = &ring};
@@ -221,7 +221,7 @@ static int syntax_error(const json_error_t *found, struct wfs_error *error)
 }
 
 /*
- * A NUL byte is never JSON, but jansson's look-ahead drops one that follows a number or a word.
+ * A NUL byte is never JSON, but jansson ignores one that follows a number or a word.
  */
 static int refuse_nul(const char *text, size_t nul_index, struct wfs_error *error)
 {
@@ -266,9 +266,9 @@ int wfs_json_parse(const char *text, size_t size, json_t **ret_json, struct wfs_
 	return 0;
 }
 
-/* --- values of a text --- */
+/* --- counting values --- */
 
-/* @at: behind the opening quote. Return: the index behind the closing one, or @size. */
+/* @at: after the opening quote. Return: the index after the closing one, or @size. */
 static size_t skip_string(const char *text, size_t size, size_t at)
 {
 	while (at < size) {
@@ -282,8 +282,8 @@ static size_t skip_string(const char *text, size_t size, size_t at)
 
 size_t wfs_json_count(const char *text, size_t size)
 {
-	size_t count = 1; /* the text itself; one more for each that is opened or behind a comma */
-	bool empty = false; /* what was opened last has nothing in it so far */
+	size_t count = 1; /* the outermost value; and one for each comma and each opening bracket */
+	bool empty = false; /* nothing follows the last opening bracket so far */
 
 	for (size_t at = 0; at < size;) {
 		const char byte = text[at++];

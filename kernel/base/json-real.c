@@ -70,7 +70,7 @@ static bool decimal_is(const struct decimal *decimal, double value)
 	return strtod(text, NULL) == value;
 }
 
-/* The next larger decimal of the same count of digits. */
+/* The next larger decimal with as many digits. */
 static struct decimal decimal_next(struct decimal decimal)
 {
 	int i = decimal.count - 1;
@@ -94,12 +94,12 @@ static bool is_power_of_two(double value)
 }
 
 /*
- * Fewest digits that read back as @value, the nearest where there are several.
+ * The fewest digits that read back as @value; of several such decimals the nearest.
  *
  * Normal numbers keep every decimal of up to DBL_DIG digits, so rounding to DBL_DIG finds all
- * shorter forms too (with zeros behind); subnormals hold fewer and are searched from one digit.
- * Below a power of two doubles lie closer than above it: there the nearest decimal can miss while
- * the next one above still reads back (2^-44 is 5.684341886080802e-14, not …801e-14).
+ * shorter forms too (with zeros at the end); subnormals hold fewer and are searched from one digit.
+ * Below a power of two doubles lie closer than above it: there the nearest decimal may not read
+ * back while the next one above does (2^-44 is 5.684341886080802e-14, not …801e-14).
  */
 static struct decimal decimal_shortest(double value)
 {

@@ -83,8 +83,8 @@ static void members_sort(struct member *members, size_t count)
 
 #define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/* The top bit of each byte of @eight that is less than @bound (at most 0x80), and of no byte
- * before the first such; of those behind it, it may say too much. */
+/* Sets the top bit of the first byte of @eight that is less than @bound (at most 0x80). Bits of
+ * earlier bytes are clear; bits of later bytes mean nothing. */
 static uint64_t less_than(uint64_t eight, uint8_t bound)
 {
 	return (eight - EACH_BYTE(bound)) & ~eight & EACH_BYTE(0x80);
@@ -105,10 +105,10 @@ size_t wfs_json_plain_size(const char *text, size_t size)
 	return at;
 }
 
-/* What stands behind the backslash; 'u': \u00xx. @byte is not plain. */
+/* The letter after the backslash ('u': \u00xx) that escapes @byte. */
 static char escape_of(unsigned char byte)
 {
-	/* Of the bytes 0x00 to 0x1f in order. */
+	/* One for each of the bytes 0x00 to 0x1f. */
 	static const char escapes[] = "uuuuuuuubtnufruuuuuuuuuuuuuuuuuu";
 	static_assert(sizeof(escapes) - 1 == 0x20, "one for each control byte");
 
@@ -133,7 +133,7 @@ static void append_escaped(struct wfs_buffer *buffer, unsigned char byte)
 
 void wfs_json_write_string(struct wfs_buffer *buffer, const char *text, size_t size)
 {
-	/* One growth for the usual string, which has nothing to escape. */
+	/* Grow once, for the usual string without escapes. */
 	if (wfs_buffer_reserve(buffer, size + 2) < 0)
 		return;
 	wfs_buffer_append_byte(buffer, '"');

@@ -39,7 +39,7 @@ static _Atomic int area_levels[] = {
 #undef AREA_LEVEL
 };
 
-/* Index of the name that is exactly the @size bytes at @text, or -1. */
+/* Finds the name that equals the @size bytes at @text. Return: its index, or -1. */
 static int name_find(const char *const *names, size_t count, const char *text, size_t size)
 {
 	for (size_t i = 0; i < count; i++)
@@ -96,7 +96,7 @@ bool wfs_log_enabled(enum wfs_log_area area, enum wfs_log_level level)
 	return (int)level <= atomic_load_explicit(&area_levels[area], memory_order_relaxed);
 }
 
-/* A short or failed write is dropped: there is no place to report it. */
+/* A short or failed write is dropped: it cannot be reported anywhere. */
 static void write_line(const char *line, size_t size)
 {
 	while (size > 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One-line log messages on stderr: `level area: what failed: 'name': reason key=value`.
- * kernel/ and caps/ stay at debug; fs/ and agents/ log where a result is consumed.
+ * kernel/ and caps/ log at debug level only; fs/ and agents/ log where a result is consumed.
  */
 #pragma once
 
@@ -26,17 +26,17 @@ enum wfs_log_area {
 };
 
 enum wfs_log_level {
-	WFS_LOG_ERR,     /* an operation is lost */
+	WFS_LOG_ERR,     /* an operation failed for good */
 	WFS_LOG_WARNING, /* degraded; the line says what happens instead */
-	WFS_LOG_NOTICE,  /* life of the daemon */
+	WFS_LOG_NOTICE,  /* starts and stops of the daemon */
 	WFS_LOG_INFO,
-	WFS_LOG_DEBUG, /* per operation; off by default */
+	WFS_LOG_DEBUG, /* each operation; off by default */
 };
 
 /**
- * wfs_log_setup() - read the level once, at start-up
+ * wfs_log_setup() - set the levels of all areas, at start-up
  * @spec: "debug", "info", … or "debug:mount,ctl" (debug for these areas only); NULL: notice
- * Return: 0, or -EINVAL when @spec is none of these.
+ * Return: 0, or -EINVAL for any other @spec.
  */
 int wfs_log_setup(const char *spec);
 

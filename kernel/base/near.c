@@ -21,10 +21,11 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Letters to insert, drop, replace or swap with the next one. Both have at most WFS_NEAR_SIZE_MAX bytes. */
+/* How many letters to insert, drop, replace or swap with the next one. Both names have at most
+ * WFS_NEAR_SIZE_MAX bytes. */
 static size_t distance(const char *a, size_t a_size, const char *b, size_t b_size)
 {
-	size_t rows[3][WFS_NEAR_SIZE_MAX + 1]; /* of the letters of @a: this one, and two before */
+	size_t rows[3][WFS_NEAR_SIZE_MAX + 1]; /* for this letter of @a and the two before */
 
 	for (size_t j = 0; j <= b_size; j++)
 		rows[0][j] = j;
@@ -44,7 +45,7 @@ static size_t distance(const char *a, size_t a_size, const char *b, size_t b_siz
 	return rows[a_size % 3][b_size];
 }
 
-/* Words have `_` between. */
+/* Is @word one of the words, separated by `_`, of @name? */
 static bool has_word(const char *name, const char *word, size_t word_size)
 {
 	for (const char *at = name;; at++) {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pages of help: words that are broken into lines, in columns of a width that fits everywhere. */
+/* Pages of help: wraps words into lines and columns that fit a terminal of 80 columns. */
 #pragma once
 
 #include "kernel/base/buffer.h"
 
 enum {
 	WFS_PAGE_WIDTH = 79,
-	WFS_PAGE_INDENT = 28, /* column of what an option, command or member does */
+	WFS_PAGE_INDENT = 28, /* column at which descriptions begin */
 };
 
 /**
- * wfs_page_words() - append @text word by word, and a newline
- * @column: that the line has reached
+ * wfs_page_words() - append @text, wrapped between words, and a newline
+ * @column: where the current line has ended so far
  * @indent: column at which further lines begin
  */
 void wfs_page_words(struct wfs_buffer *buffer, size_t column, size_t indent, struct wfs_bytes text);
 
-/** wfs_page_item() - append @left, and what it means in the column for that. */
+/** wfs_page_item() - append @left, and its description in the column for descriptions. */
 void wfs_page_item(struct wfs_buffer *buffer, const char *left, const char *meaning);

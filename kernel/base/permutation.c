@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SipHash, and a Feistel network of it. */
+/* SipHash, and a Feistel network that uses it. */
 #include "kernel/base/permutation.h"
 
 #include <endian.h>
@@ -70,9 +70,9 @@ uint64_t wfs_siphash(const uint64_t key[2], uint64_t first, uint64_t second)
 	return sip_end(sip_begin(key, first), second);
 }
 
-/* A number as two halves, and what is hashed with each. */
+/* A number as two halves, and the state that each round begins with. */
 struct feistel {
-	struct sip begun; /* by the tweak */
+	struct sip begun; /* after the tweak */
 	unsigned int half_bits;
 	uint64_t mask;
 	uint64_t left;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A list of problems found in one run over somebody's input, so that all of them are reported
- * at once: file, JSON pointer and reason.
+ * A list of the problems in a user's input, each with file, JSON pointer and reason, so that all
+ * are reported at once.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 #include "kernel/base/buffer.h"
 #include "kernel/base/error.h"
 
-enum { WFS_PROBLEMS_MAX = 1000 }; /* further ones are counted, not kept */
+enum { WFS_PROBLEMS_MAX = 1000 }; /* further problems are counted, not kept */
 
 /* Plain value; zero-initialised is empty. */
 struct wfs_problems {
@@ -18,19 +18,19 @@ struct wfs_problems {
 	size_t count;            /* problems found, kept or not */
 };
 
-/* A JSON pointer that needs no escapes. Plain value. */
+/* A JSON pointer without characters that need escapes. Plain value. */
 struct wfs_place {
 	char text[96];
 };
 
-/** wfs_place_at() - put one together, printf style. */
+/** wfs_place_at() - format a JSON pointer, printf style. */
 struct wfs_place wfs_place_at(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 void wfs_problems_done(struct wfs_problems *problems);
 #define WFS_AUTO_PROBLEMS WFS_CLEANUP(wfs_problems_done)
 
 /**
- * wfs_problems_add() - note one problem
+ * wfs_problems_add() - add one problem
  * @file: name of the file as the user wrote it, or NULL
  * @pointer: JSON pointer (RFC 6901; "" is the whole document), or NULL
  * @format: the reason, printf style

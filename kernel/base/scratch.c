@@ -14,7 +14,7 @@
 #include "kernel/base/directory.h"
 
 enum {
-	TRIES = 20, /* to remove it: the system may be out of descriptors for a moment */
+	TRIES = 20, /* at removing: the system may be out of descriptors for a moment */
 	PAUSE_NS = 5000000,
 };
 
@@ -30,7 +30,7 @@ static void remove_surely(const char *path)
 	}
 }
 
-/* Signals to the group are meant for the one who works here. */
+/* The child. Blocks all signals: those to the process group are meant for the parent. */
 _Noreturn static void remover_main(const char *path, int end)
 {
 	sigset_t all;
@@ -40,7 +40,7 @@ _Noreturn static void remover_main(const char *path, int end)
 	pthread_sigmask(SIG_SETMASK, &all, NULL);
 	(void)setsid();
 	(void)prctl(PR_SET_NAME, "wfs-remover");
-	/* Every other descriptor goes: that of our own end of the pipe above all. */
+	/* Closes all other descriptors, above all the copy of the parent's end of the pipe. */
 	if (dup2(end, STDIN_FILENO) < 0)
 		_exit(1);
 	closefrom(STDIN_FILENO + 1);

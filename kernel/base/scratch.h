@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A temporary directory that is gone when its process is, however that ends: a child process waits
- * for the end and removes it. The child has no descriptor but a pipe's, and needs no memory.
+ * A temporary directory that is removed when its process ends, in whatever way: a child process
+ * waits for the end. The child has no descriptor but that of a pipe, and allocates nothing.
  */
 #pragma once
 
@@ -15,17 +15,17 @@
 struct wfs_scratch {
 	char path[PATH_MAX];
 	/* Private. */
-	int alive;     /* the pipe's end that is closed with the process */
+	int alive;     /* our end of the pipe, which closes when this process ends */
 	pid_t remover; /* 0: none */
 };
 
 /**
  * wfs_scratch_init() - make a directory in $TMPDIR, or in /tmp
- * @name: what its name begins with
+ * @name: the beginning of the directory's name
  * Return: 0, or -errno.
  */
 int wfs_scratch_init(struct wfs_scratch *scratch, const char *name, struct wfs_error *error);
 
-/** wfs_scratch_done() - remove it; returns when that is done. */
+/** wfs_scratch_done() - remove the directory, and wait until it is removed. */
 void wfs_scratch_done(struct wfs_scratch *scratch);
 #define WFS_AUTO_SCRATCH WFS_CLEANUP(wfs_scratch_done)

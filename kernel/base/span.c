@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ends of JSON values in a text. */
+/* Finds where JSON values end in a text. */
 #include "kernel/base/span.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@ static struct wfs_bytes behind(struct wfs_bytes text, size_t size)
 	return WFS_BYTES((const char *)text.data + size, text.size - size);
 }
 
-/* The first byte; none counts as NUL, which nothing here begins with. */
+/* The first byte, or NUL at the end of the text, with which no value begins. */
 static char first(struct wfs_bytes text)
 {
 	const char *const bytes = text.data;
@@ -25,7 +25,7 @@ static bool is_blank(char byte)
 	return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
 }
 
-/* Of a number, true, false, null. */
+/* Can the byte be part of a number, true, false or null? */
 static bool is_word(char byte)
 {
 	return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
@@ -67,7 +67,7 @@ static size_t span_string(struct wfs_bytes text)
 	return at < text.size ? at + 1 : 0;
 }
 
-/* An object or an array. That each bracket closes one of its kind is for who parses it. */
+/* An object or an array. Whether each bracket closes one of its kind is left to the parser. */
 static size_t span_nested(struct wfs_bytes text)
 {
 	const char *const bytes = text.data;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where JSON values end in a text, without making them: their bytes are wanted as they stand.
+ * Where JSON values end in a text, without making the values: callers want their exact bytes.
  *
- * This finds ends, it does not validate; what it accepts may still be no JSON. Outside of strings
- * it stops at the first byte that cannot be in JSON. That a `<` is one makes a search from every
- * tag of a text linear as a whole: a search goes on beyond another tag only inside a string, and
- * of two that both do one ends there, as each quote opens for the one what it closes for the other.
+ * These functions find ends and do not validate; what they accept may still not be JSON. Outside of
+ * strings a search stops at the first byte that cannot be in JSON. `<` is such a byte, so searching
+ * from every tag of a text is linear as a whole: a search passes another tag only inside a string,
+ * and of two searches that pass the same tag one ends there, because a quote that opens a string of
+ * one closes a string of the other.
  */
 #pragma once
 
@@ -14,23 +15,24 @@
 
 #include "kernel/base/buffer.h"
 
-/** wfs_span_blank() - bytes of white space that the text begins with. */
+/** wfs_span_blank() - Return: how many bytes of white space the text begins with. */
 size_t wfs_span_blank(struct wfs_bytes text);
 
-/** wfs_span_value() - bytes of the JSON value that the text begins with; 0: it does not. */
+/** wfs_span_value() - Return: how many bytes the JSON value has that the text begins with, or 0 if
+ *  the text does not begin with a value. */
 size_t wfs_span_value(struct wfs_bytes text);
 
-/* An object's members, one after the other. Plain value; views borrow the text. */
+/* Iterates over the members of an object. Plain value; the views borrow the text. */
 struct wfs_span_object {
-	struct wfs_bytes rest; /* behind the brace, or behind a member */
-	bool begun;            /* there was a member */
+	struct wfs_bytes rest; /* after the brace, or after a member */
+	bool begun;            /* a member has been read */
 	struct wfs_bytes name; /* of the member: a JSON string with its quotes */
 	struct wfs_bytes value;
 };
 
-/** wfs_span_object() - begin with the members of @text, which begins with a brace. */
+/** wfs_span_object() - begin to iterate over the object @text, which begins with a brace. */
 struct wfs_span_object wfs_span_object(struct wfs_bytes text);
 
-/** wfs_span_next() - the next member. Return: 1, 0 (the brace came and nothing but white space is
- *  behind it), or -EINVAL (this is not an object). */
+/** wfs_span_next() - read the next member. Return: 1, 0 (the object has ended, and nothing but
+ *  white space follows), or -EINVAL (this is not an object). */
 int wfs_span_next(struct wfs_span_object *object);

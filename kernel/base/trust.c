@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* known.json and keys.json of the user. */
+/* Reads and writes known.json and keys.json of the user. */
 #include "kernel/base/trust.h"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ enum { USER_FILE_MAX = 4 << 20 }; /* bytes of known.json or keys.json */
 
 /* --- the user's directories --- */
 
-/* `$NAME/worldfs`, or root's, or `$HOME/LATER/worldfs`. */
+/* @ret_path: `$NAME/worldfs`, or @roots for root, or `$HOME/LATER/worldfs` */
 static int user_directory(const char *name, const char *roots, const char *later,
 	char ret_path[static PATH_MAX], struct wfs_error *error)
 {
@@ -51,7 +51,7 @@ static int state_directory(char ret_path[static PATH_MAX], struct wfs_error *err
 		"XDG_STATE_HOME", "/var/lib/worldfs", ".local/state", ret_path, error);
 }
 
-/* Makes it and what leads to it. */
+/* Makes a directory and those that lead to it. */
 static int make_directory(const char *path, struct wfs_error *error)
 {
 	char part[PATH_MAX];
@@ -66,7 +66,7 @@ static int make_directory(const char *path, struct wfs_error *error)
 		: 0;
 }
 
-/* A file of the user's own, which may be a link of his. @ret: {} when there is none */
+/* Reads a file of the user, which may be a symbolic link. @ret: {} when the file does not exist */
 static int read_user_file(const char *path, json_t **ret, struct wfs_error *error)
 {
 	WFS_AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -101,7 +101,7 @@ static int read_user_file(const char *path, json_t **ret, struct wfs_error *erro
 
 struct known {
 	char path[PATH_MAX];
-	int lock_fd; /* -1: only read */
+	int lock_fd; /* -1: opened for reading only */
 	json_t *worlds;
 };
 
@@ -125,7 +125,7 @@ static int known_read(struct known *known, struct wfs_error *error)
 	return read_user_file(known->path, &known->worlds, error);
 }
 
-/* Others wait until it is written and closed. */
+/* Locks and reads known.json; other processes wait until known_done(). */
 static int known_open(struct known *known, struct wfs_error *error)
 {
 	char path[PATH_MAX];
@@ -145,7 +145,7 @@ static int known_open(struct known *known, struct wfs_error *error)
 	return known_read(known, error);
 }
 
-/* On the disk when this returns, so that the name it gets never stands for an empty file. */
+/* Writes the text to the disk, so that the later rename never leaves an empty file. */
 static int write_text(const char *path, const struct wfs_buffer *text)
 {
 	WFS_AUTO_FD int fd =
@@ -174,7 +174,7 @@ static int known_write(struct known *known, struct wfs_error *error)
 	return r ? wfs_error_from_errno(error, r, "write '%s'", known->path) : 0;
 }
 
-/* Where a world's entry stands: device and inode of data.mdb. @ret_owner: may be NULL */
+/* @ret_key: the name of the world's entry: device and inode of data.mdb. @ret_owner: may be NULL */
 static int find_key(const char *directory, char ret_key[static 64], uid_t *ret_owner)
 {
 	char path[PATH_MAX];
@@ -207,7 +207,8 @@ static int64_t seen_ns(const json_t *entry)
 	return json_integer_value(json_object_get(entry, "seen_ns"));
 }
 
-/* Room for one more: first those that are not where they were, then the one that was not seen for longest. */
+/* Makes room for one entry: drops worlds whose data.mdb is gone, or, if all exist, the one that was
+ * not used for the longest time. */
 static void forget_some(json_t *worlds)
 {
 	const char *oldest = NULL;
@@ -231,7 +232,8 @@ static void forget_some(json_t *worlds)
 		json_object_del(worlds, oldest);
 }
 
-/* The world's entry, made anew when the inode was another world's. Borrowed; NULL without memory. */
+/* Gets or makes the world's entry; replaces one of another world that had the inode before.
+ * Borrowed; NULL without memory. */
 static json_t *entry_for(
 	struct known *known, const char *directory, const char *key, const char *world_id)
 {
@@ -310,7 +312,7 @@ int wfs_trust_forget_other(const char *directory, const char *world_id, struct w
 	struct wfs_error ignored;
 	char key[64];
 
-	/* What cannot be read is trusted by nobody. */
+	/* Without a readable known.json no other world is trusted. */
 	if (key_of(directory, key) || known_read(&looked_at, &ignored) ||
 		!is_other(&looked_at, key, world_id))
 		return 0;
@@ -349,8 +351,8 @@ void wfs_trust_made(const char *directory, const char *world_id)
 		(void)wfs_trust_give(path, world_id, &none, &ignored);
 }
 
-/* The entry of a store that this user owns: another owner may write anything to the file at any time.
- * Borrowed; NULL if known.json has no entry. */
+/* The entry of a store that this user owns: another owner could write anything to the file at any
+ * time. Borrowed; NULL if known.json has no entry. */
 static const json_t *own_entry(struct known *known, const char *directory)
 {
 	struct wfs_error ignored;
@@ -400,7 +402,7 @@ void wfs_trust_closed(
 
 /* --- keys --- */
 
-/* Is one of the entries @wanted? */
+/* Is @wanted one of @hosts, ignoring case? */
 static bool is_named(const json_t *hosts, const char *wanted)
 {
 	size_t i;

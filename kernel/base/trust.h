@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the user of this process has agreed to, in files of that user and not of the world.
+ * What the user of this process has agreed to, in files that belong to the user and not to the
+ * world.
  *
- * `$XDG_STATE_HOME/worldfs/known.json` remembers worlds that this user made or trusted: by device and inode of
- * data.mdb; the world's id, the hash of host.json that was trusted, and transaction and head at
- * the last close. A world that is not in it, or has another host.json, asks no model, runs nothing
- * that was under way and sends no variable.
+ * `$XDG_STATE_HOME/worldfs/known.json` lists the worlds that this user made or trusted, by device
+ * and inode of data.mdb, with the world's id, the hash of the host.json that was trusted, and the
+ * transaction and head at the last close. A world that is not in the list, or has another
+ * host.json, asks no model, resumes nothing that was under way and sends no variable.
  *
- * A crafted page of data.mdb can harm the process that reads it. If the store's last transaction is not the one with
- * which this user closed the store, all pages are walked before the first row is read. If only the head differs,
- * another user has written a transaction with the same number, and the pages are walked before the first write.
+ * A crafted page of data.mdb can harm the process that reads it. If the store's last transaction is
+ * not the one with which this user closed the store, all pages are checked before the first row is
+ * read. If only the head differs, another user has written a transaction with the same number, and
+ * the pages are checked before the first write.
  *
- * `$XDG_CONFIG_HOME/worldfs/keys.json` maps environment variables to the hosts that each may be sent to: a host, for
- * encrypted connections and this machine, or a host and a port.
- * (root: /var/lib/worldfs and /etc/worldfs, unless these variables are set.)
+ * `$XDG_CONFIG_HOME/worldfs/keys.json` maps environment variables to the hosts that each may be
+ * sent to. A host alone allows encrypted connections, and this machine; a host with a port, any
+ * connection. (root: /var/lib/worldfs and /etc/worldfs, unless these variables are set.)
  * Source: docs/decisions/0025-consent.md
  */
 #pragma once
@@ -25,58 +27,63 @@
 #include "kernel/base/error.h"
 #include "kernel/base/hash.h"
 
-/* Worlds that are remembered. For one more all that are gone are forgotten; if none is, the one not seen for longest. */
+/* Worlds in the list. When the list is full, worlds whose files are gone are dropped, or, if all
+ * exist, the world that was not used for the longest time. */
 enum { WFS_KNOWN_MAX = 1000 };
 
-/* What a world's store is told apart by. Plain value. */
+/* Distinguishes one state of a world's store from another. Plain value. */
 struct wfs_store_mark {
 	uint64_t txn;
 	struct wfs_hash head;
 };
 
 /**
- * wfs_trust_check() - may this host.json be used, and what was under way go on?
- * @host: hash of its bytes; zero: there is none
+ * wfs_trust_check() - may this world use its host.json, and resume what was under way?
+ * @host: hash of the bytes of host.json; zero: the file does not exist
  * Return: 0, -EACCES (not_authorized: says why not, and what to do), or another -errno.
  */
 int wfs_trust_check(const char *directory, const struct wfs_hash *host, struct wfs_error *error);
 
-/** wfs_trust_check_now() - wfs_trust_check() with the hash of host.json as it is now */
+/** wfs_trust_check_now() - wfs_trust_check() with the hash of the current host.json. */
 int wfs_trust_check_now(const char *directory, struct wfs_error *error);
 
 /**
- * wfs_trust_forget_other() - a world was opened: forget what was agreed to about another one that had this data.mdb
+ * wfs_trust_forget_other() - forget the trust in another world that used to have this data.mdb
  *
- * Linux gives the inode of a file that is gone to the next one, and a file may be written over.
+ * Called when a world is opened: Linux reuses the inode of a removed file, and a file may be
+ * overwritten.
  * Return: 0, or -errno: known.json cannot be written.
  */
 int wfs_trust_forget_other(const char *directory, const char *world_id, struct wfs_error *error);
 
-/** wfs_trust_give() - trust a world with the host.json that has this hash (zero: without one).
+/** wfs_trust_give() - trust a world with the host.json of this hash (zero: without the file).
  *  Return: 0, or -errno (@error names the file). */
 int wfs_trust_give(const char *directory, const char *world_id, const struct wfs_hash *host,
 	struct wfs_error *error);
 
-/** wfs_trust_made() - trust a world that was made now, without a host.json. What cannot be written is asked
- *  when the world is used. */
+/** wfs_trust_made() - trust a world that was just made, which has no host.json. If the list cannot
+ *  be written, the user is asked when the world is used. */
 void wfs_trust_made(const char *directory, const char *world_id);
 
-/** wfs_trust_last_txn() - the store's last transaction when this user closed it; 0: not known, or the file is
- *  root's and not this user's, and may be written to at any time */
+/** wfs_trust_last_txn() - get the store's last transaction when this user closed it.
+ *  Return: the number, or 0: unknown, or this user does not own the file, which its owner may write
+ *  to at any time. */
 uint64_t wfs_trust_last_txn(const char *directory);
 
-/** wfs_trust_has_written() - is the store this user's, and was it last closed by this user, as it is now? */
+/** wfs_trust_has_written() - does this user own the store, and has nobody written to it since this
+ *  user closed it? */
 bool wfs_trust_has_written(
 	const char *directory, const char *world_id, const struct wfs_store_mark *mark);
 
-/** wfs_trust_closed() - the store was closed with this mark. If that cannot be written, its pages are walked again. */
+/** wfs_trust_closed() - remember that the store was closed with this mark. If that fails, the pages
+ *  are checked again at the next open. */
 void wfs_trust_closed(
 	const char *directory, const char *world_id, const struct wfs_store_mark *mark);
 
 /**
- * wfs_trust_key() - may an environment variable be sent to a host?
+ * wfs_trust_key() - may this environment variable be sent to this server?
  * @host, @port: of the server
- * @plain: it is sent over a network without encryption: then an entry has to name the port
+ * @plain: sent over a network without encryption: only an entry with a port allows that
  * Return: 0, -EACCES (not_authorized: says which line to add where), or another -errno.
  */
 int wfs_trust_key(const char *variable, const char *host, const char *port, bool plain,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening files in a directory that is not trusted. */
+/* Opens files in a directory that is not trusted. */
 #include "kernel/base/world-file.h"
 
 #include <fcntl.h>
@@ -81,7 +81,8 @@ int wfs_world_file_open_at(int directory_fd, const char *directory, const char *
 
 	if (r)
 		return r;
-	/* Before, so that a device is not even opened; and after, because it may change between. */
+	/* Checked before, so that a device is not even opened, and after, because it may be
+	 * replaced. */
 	if (fstatat(directory_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
 		r = check_kind(directory, name, &st, error);
 		if (r)

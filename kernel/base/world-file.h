@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opening the files of a world's directory, which may come from somebody else.
+ * Opening the files of a world's directory, which somebody else may have made.
  *
- * A symbolic link in the place of a file would lead reads and writes out of the directory, and opening
- * a FIFO would wait for ever. So every file is opened without following links and without waiting,
- * and must be a regular one. The directory itself may be reached through links.
+ * A symbolic link in the place of a file would lead reads and writes out of the directory, and
+ * opening a FIFO would wait for ever. So every file is opened without following links and without
+ * waiting, and must be a regular file. The directory itself may be reached through links.
  *
- * Directory and file must be owned by the user who opens the file, or by root. LMDB keeps mutexes in
- * lock.mdb and believes what both of its files say, so their owner has power over each process that maps
- * them: root, too, opens no world of another user.
+ * Directory and file must be owned by the user who opens the file, or by root. LMDB keeps mutexes
+ * in lock.mdb and believes what both of its files say, so their owner has power over each process
+ * that maps them. Root, too, does not open worlds of other users.
  * Source: docs/decisions/0025-consent.md
  */
 #pragma once
@@ -20,27 +20,29 @@
 /**
  * wfs_world_file_open() - open a file in a world's directory
  * @directory: its path. @name: without a slash
- * @flags: of open(2); with O_CREAT the file has mode 0600
- * Return: a descriptor, -EINVAL (invalid_argument: says what stands there instead of a file),
- *         -EACCES (not_authorized: says whose it is), or another -errno. All fill @error.
+ * @flags: of open(2); with O_CREAT the file gets mode 0600
+ * Return: a descriptor, -EINVAL (invalid_argument: says what is in the place of a regular file),
+ *         -EACCES (not_authorized: says whose file it is), or another -errno. All fill @error.
  */
 int wfs_world_file_open(
 	const char *directory, const char *name, int flags, struct wfs_error *error);
 
-/** wfs_world_directory_check() - may this user use the files in a directory? Return: 0, or -EACCES
- *  (not_authorized: it is another user's) or another -errno with @error. */
+/** wfs_world_directory_check() - may this user use the files in a directory? Return: 0, -EACCES
+ *  (not_authorized: the directory is another user's), or another -errno; all fill @error. */
 int wfs_world_directory_check(int directory_fd, const char *directory, struct wfs_error *error);
 
-/** wfs_world_file_open_at() - open a file in an open directory; @directory: for messages */
+/** wfs_world_file_open_at() - wfs_world_file_open() in an open directory
+ *  @directory: its path, for messages */
 int wfs_world_file_open_at(int directory_fd, const char *directory, const char *name, int flags,
 	struct wfs_error *error);
 
-/** wfs_file_kind_name() - what @mode says that a file is, for messages: "a symbolic link" */
+/** wfs_file_kind_name() - name the kind of file that @mode says, for messages: "a symbolic link" */
 const char *wfs_file_kind_name(mode_t mode);
 
 /**
- * wfs_beneath_open() - open a path within a directory, no part of which may be a link
- * Without O_DIRECTORY it must lead to a regular file. @flags: with O_CREAT as above
- * Return: a descriptor, -ELOOP or -ENOTDIR (a link), -EINVAL (not a regular file), or another -errno.
+ * wfs_beneath_open() - open a path within a directory, without following links in any of its parts
+ * @flags: of open(2). Without O_DIRECTORY the path must lead to a regular file.
+ * Return: a descriptor, -ELOOP or -ENOTDIR (a link), -EINVAL (not a regular file), or another
+ * -errno.
  */
 int wfs_beneath_open(int directory_fd, const char *path, int flags);
