@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing a blob once, durably, under its own hash; opening it again. */
+/* Writes and reads blob files: large values, each written once and durably under its hash. */
 #include "kernel/store/blob.h"
 
 #include <dirent.h>
@@ -32,14 +32,14 @@ struct wfs_blob_writer {
 	struct wfs_store *store;
 	struct wfs_hasher *hasher;
 	struct wfs_buffer small; /* the value, while it is below WFS_BLOB_FILE_MIN */
-	XXH3_state_t *sum;       /* of the chunk at hand */
+	XXH3_state_t *sum;       /* of the current chunk */
 	struct wfs_buffer sums;  /* of the chunks before it */
 	uint64_t size_bytes;
 	int fd; /* the temporary file, or -1 */
 	char temporary[TEMPORARY_PATH_SIZE];
 	bool pending;
 	struct wfs_hash hash;         /* when pending */
-	struct wfs_blob_writer *next; /* pending, too; lock: that of the list */
+	struct wfs_blob_writer *next; /* in the list of pending writers, under its lock */
 };
 
 int wfs_blob_writer_new(struct wfs_store *store, struct wfs_blob_writer **ret_writer)
@@ -69,7 +69,7 @@ static void end_chunk(struct wfs_blob_writer *writer)
 	XXH3_64bits_reset(writer->sum);
 }
 
-/* @data comes behind the bytes that writer->size_bytes counts. */
+/* Adds @data, which follows the first writer->size_bytes bytes of the value, to the checksums. */
 static void add_to_sums(struct wfs_blob_writer *writer, const char *data, size_t size)
 {
 	uint64_t at = writer->size_bytes;
@@ -102,7 +102,7 @@ static int write_all(int fd, const char *data, size_t size)
 	return 0;
 }
 
-/* The value has become large: what was kept in memory moves into a temporary file. */
+/* The value has become large: moves its beginning from memory into a temporary file. */
 static int spill(struct wfs_blob_writer *writer)
 {
 	static atomic_uint counter;
@@ -128,7 +128,7 @@ static int spill(struct wfs_blob_writer *writer)
 
 int wfs_blob_writer_add(struct wfs_blob_writer *writer, const void *data, size_t size)
 {
-	wfs_damage_forget(); /* what fails here is no read of a row */
+	wfs_damage_forget(); /* a failure here is not one of reading a row */
 	wfs_hasher_add(writer->hasher, data, size);
 	add_to_sums(writer, data, size);
 	writer->size_bytes += size;
@@ -169,8 +169,8 @@ static int sync_directory(int directory_fd, const char *path)
 	return 0;
 }
 
-/* Makes `blobs/ab` when it is missing, and lets its own entry reach the disk first: also when it is
- * there, for whoever made it may have failed to, or not be done. */
+/* Makes `blobs/ab` if it is missing, and syncs `blobs`: also if it exists, because the writer that
+ * made it may not have synced it yet, or may have failed to. */
 static int ensure_parent(int directory_fd, const char *parent)
 {
 	const int r = wfs_directory_make(directory_fd, parent);
@@ -178,7 +178,8 @@ static int ensure_parent(int directory_fd, const char *parent)
 	return r ? r : sync_directory(directory_fd, "blobs");
 }
 
-/* Writes the sums under their own name. Whoever reads a blob finds them: they come first. */
+/* Writes the checksums under their name. This comes before the file, so each file has its
+ * checksums. */
 static int publish_sums(struct wfs_blob_writer *writer, const struct wfs_hash *hash)
 {
 	int directory_fd = wfs_store_directory_fd(writer->store);
@@ -204,7 +205,7 @@ static int publish_sums(struct wfs_blob_writer *writer, const struct wfs_hash *h
 	return r;
 }
 
-/* --- files whose rows may be under way --- */
+/* --- files whose rows may not be written yet --- */
 
 static void pending_add(struct wfs_blob_writer *writer, const struct wfs_hash *hash)
 {
@@ -228,7 +229,7 @@ static void pending_remove(struct wfs_blob_writer *writer)
 	*at = writer->next;
 }
 
-/* Lock: that of the list is held. */
+/* Lock: the caller holds the list's. */
 static bool is_pending(const struct wfs_blob_pending *pending, const struct wfs_hash *hash)
 {
 	for (const struct wfs_blob_writer *writer = pending->first; writer; writer = writer->next)
@@ -237,7 +238,7 @@ static bool is_pending(const struct wfs_blob_pending *pending, const struct wfs_
 	return false;
 }
 
-/* Gives the file its name, and counts it unless it is there already. */
+/* Renames the temporary file, and adds its size to the count, unless the file exists already. */
 static int put_in_place(struct wfs_blob_writer *writer, const char *path)
 {
 	const int directory_fd = wfs_store_directory_fd(writer->store);
@@ -322,11 +323,11 @@ static int open_file(struct wfs_store *store, const struct wfs_hash *hash, const
 
 	blob_path(hash, suffix, path);
 	const int fd = wfs_beneath_open(wfs_store_directory_fd(store), path, O_RDONLY);
-	/* What is no file, or reached by a link, is none of this world's files. */
+	/* Links, directories and devices in the place of a blob file are damage. */
 	return fd == -EINVAL || fd == -ELOOP || fd == -ENOTDIR || fd == -ENXIO ? -EIO : fd;
 }
 
-/* Appends exactly @size bytes. Return: 0, -EIO (the file ends before), … */
+/* Appends exactly @size bytes. Return: 0, -EIO (the file is shorter), … */
 static int read_all(int fd, uint64_t offset, size_t size, struct wfs_buffer *buffer)
 {
 	int r = wfs_buffer_reserve(buffer, size);
@@ -345,7 +346,7 @@ static int read_all(int fd, uint64_t offset, size_t size, struct wfs_buffer *buf
 	return r;
 }
 
-/* Do the chunks from @chunks on, which begin with number @first, have their sums? */
+/* Do the chunks @chunks, the first of which has number @first, have their checksums? */
 static int check_sums(struct wfs_store *store, const struct wfs_hash *hash, uint64_t first,
 	struct wfs_bytes chunks)
 {
@@ -383,7 +384,7 @@ int wfs_blob_file_read(struct wfs_store *store, const struct wfs_blob *blob, uin
 	if ((uint64_t)st.st_size != blob->size_bytes || offset > blob->size_bytes ||
 		size > blob->size_bytes - offset)
 		return -EIO;
-	/* Whole chunks, then what was asked for. */
+	/* Read whole chunks first; the requested range is cut out afterwards. */
 	const uint64_t from = first * CHUNK_SIZE;
 	uint64_t end = (offset + size + CHUNK_SIZE - 1) / CHUNK_SIZE * CHUNK_SIZE;
 	if (end > blob->size_bytes)
@@ -443,7 +444,7 @@ int wfs_blob_files_clean(struct wfs_store *store)
 	return 0;
 }
 
-/* --- files of a store that others work on --- */
+/* --- files of a store that other processes use --- */
 
 int wfs_blob_files_hold(struct wfs_store *store)
 {
@@ -457,7 +458,7 @@ int wfs_blob_files_hold(struct wfs_store *store)
 	return WFS_STEAL_FD(fd);
 }
 
-/* Makes `blobs` and `blobs/ab` when they are missing. */
+/* Makes `blobs` and `blobs/ab` if they are missing. */
 static int make_parents(int directory_fd, const char *path)
 {
 	char parent[sizeof("blobs/ab")];
@@ -529,7 +530,7 @@ int wfs_blob_file_remove(
 	struct wfs_blob_pending *pending = wfs_store_blob_pending(store);
 	char sums[BLOB_PATH_SIZE];
 	char path[BLOB_PATH_SIZE];
-	bool alone = false; /* are the sums all that is left? */
+	bool alone = false; /* are only the checksums left? */
 	struct stat st;
 	int r;
 	WFS_GUARD(&pending->lock);
@@ -543,7 +544,7 @@ int wfs_blob_file_remove(
 		if (!alone || fstatat(directory_fd, sums, &st, AT_SYMLINK_NOFOLLOW))
 			return -errno;
 	}
-	/* They go first: what is found by its own name is left when this is as far as it gets. */
+	/* Checksums go first: after a crash the file is left, whose name later calls find. */
 	if (unlinkat(directory_fd, sums, 0) && errno != ENOENT)
 		return -errno;
 	if (!alone) {
@@ -555,7 +556,8 @@ int wfs_blob_file_remove(
 	return 0;
 }
 
-/* Cuts a name of sums to that of their file. Return: is it one, and is there no such file? */
+/* If @name is that of a file of checksums, cuts it to the name of the blob's file.
+ * Return: was it one, and does the blob's file not exist? */
 static bool are_sums_alone(int parent_fd, char *name)
 {
 	const size_t size = strlen(name);
@@ -567,8 +569,8 @@ static bool are_sums_alone(int parent_fd, char *name)
 	return faccessat(parent_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT;
 }
 
-/* The files of one `blobs/ab`, also those of which a crash has left the sums alone; other names are
- * somebody else's. */
+/* Calls @each for the files in one `blobs/ab`, also for those of which a crash has left the
+ * checksums only. Ignores other names. */
 static int files_below(int directory_fd, uint8_t first_byte,
 	int (*each)(void *context, const struct wfs_hash *hash), void *context)
 {
@@ -611,14 +613,14 @@ int wfs_blob_files_each(struct wfs_store *store,
 	return wfs_trace(r);
 }
 
-/* --- their size --- */
+/* --- the size of all files --- */
 
 struct sizes {
 	int directory_fd;
 	uint64_t bytes;
 };
 
-/* Of a file that goes meanwhile, and of sums without one, nothing. */
+/* Adds nothing for a file that was just removed, or of which only the checksums are left. */
 static int add_size(void *context, const struct wfs_hash *hash)
 {
 	struct sizes *const sizes = context;
@@ -632,7 +634,7 @@ static int add_size(void *context, const struct wfs_hash *hash)
 	return 0;
 }
 
-/* One directory, unless it is known. @ret_bytes: of all that are known then */
+/* Counts one directory, unless it is known. @ret_bytes: of all directories that are known then */
 static int count_below(struct wfs_store *store, uint8_t first_byte, uint64_t *ret_bytes)
 {
 	struct wfs_blob_count *const count = wfs_store_blob_count(store);
@@ -651,7 +653,7 @@ static int count_below(struct wfs_store *store, uint8_t first_byte, uint64_t *re
 	return 0;
 }
 
-/* What was counted at another commit. */
+/* Forgets the count if there was a commit since. */
 static void forget_count(struct wfs_store *store)
 {
 	struct wfs_blob_count *const count = wfs_store_blob_count(store);

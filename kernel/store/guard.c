@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Leaving LMDB where it meets damage. */
+/* Jumps out of calls into LMDB that meet damage. */
 #include "kernel/store/guard.h"
 
 #include <pthread.h>
@@ -10,19 +10,19 @@
 #include "kernel/base/cleanup.h"
 #include "kernel/base/error.h"
 
-/* Signals come to a process, not to an object: a handler finds its way by these alone. */
+/* A signal handler gets no argument of ours, so it needs these variables. */
 static _Thread_local sigjmp_buf *current; /* where the thread's guarded call began, or NULL */
 static const int numbers[] = {SIGBUS, SIGSEGV};
 static struct sigaction before[WFS_ARRAY_COUNT(numbers)]; /* written by guard_init() */
 
-/* Only the call's own faults come here with `current` set: they are synchronous, and of this
- * thread. Whatever else it is happens again, or is sent again, without us. */
+/* Only a fault of the guarded call itself finds `current` set: faults are synchronous, and come to
+ * the thread that caused them. Every other signal is passed to the earlier handler. */
 static void on_fault(int number, siginfo_t *info, void *context)
 {
 	const ucontext_t *interrupted = context;
 
 	if (current && info->si_code > 0) {
-		/* The jump leaves the handler, but not what is blocked in it. */
+		/* siglongjmp() does not unblock what the kernel blocked for the handler. */
 		(void)pthread_sigmask(SIG_SETMASK, &interrupted->uc_sigmask, NULL);
 		siglongjmp(*current, 1); /* NOLINT(bugprone-signal-handler): leaves a fault */
 	}

@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Private to kernel/store/: calls into LMDB that a damaged page cannot end the process by.
+ * Private to kernel/store/: calls into LMDB during which a damaged page cannot end the process.
  *
- * LMDB believes its file. A damaged page leads it behind the file's end (SIGBUS), to an address
- * that is not there (SIGSEGV), or to one of its assertions (abort); a page that the disk cannot
- * read is a SIGBUS, too. Within guard_call() each of these is MDB_CORRUPTED, and the call is left
- * where it stood.
+ * LMDB believes its file. A damaged page leads it past the file's end (SIGBUS), to an address
+ * that is not mapped (SIGSEGV), or to one of its assertions (abort); a page that the disk cannot
+ * read is a SIGBUS, too. Within guard_call() each of these ends the call, by a jump out of it, with
+ * MDB_CORRUPTED.
  *
- * So what is called may hold no lock and allocate nothing that is lost by that, and read or write
- * what is LMDB's, its arguments, and nothing else: everything on the way must be fit to be dropped.
- * Reading is. A write transaction can only be aborted afterwards.
+ * So a guarded call may hold no lock, allocate nothing that the jump would leak, and touch nothing
+ * but its arguments and what belongs to LMDB: it must be safe to leave it at any point. Reading is
+ * safe. A write transaction can only be aborted after such a jump.
  */
 #pragma once
 
 #include <lmdb.h>
 
-/** guard_init() - before the first call, and whenever a store is opened: somebody may have taken the
- *  signals. What is not from such a call goes to the handlers that were there. */
+/** guard_init() - install the signal handlers. Call before the first guarded call, and whenever a
+ *  store is opened, because other code may have replaced them. Signals from elsewhere go to the
+ *  handlers that were installed before. */
 void guard_init(void);
 
-/** guard_watch() - LMDB's assertions on @env come back from guarded calls as well. */
+/** guard_watch() - make failed assertions of LMDB on @env end a guarded call as well. */
 void guard_watch(MDB_env *env);
 
 /**
- * guard_call() - call @call with @context; such calls do not nest
- * Thread: any. Return: what @call returns, or MDB_CORRUPTED.
+ * guard_call() - call @call with @context; guarded calls do not nest
+ * Thread: any. Return: the result of @call, or MDB_CORRUPTED.
  */
 int guard_call(int (*call)(void *context), void *context);

@@ -19,7 +19,7 @@ enum page_flag {
 };
 
 enum node_flag {
-	NODE_IS_BIG = 0x01,   /* the value stands on pages of its own; the node has their number */
+	NODE_IS_BIG = 0x01,   /* the value is on pages of its own; the node has their number */
 	NODE_IS_TABLE = 0x02, /* the value is a struct tree */
 };
 
@@ -33,17 +33,17 @@ enum {
 
 #define PAGE_NONE UINT64_MAX /* the root of an empty tree */
 
-/* The beginning of a page; places of its nodes follow, 16 bits each. */
+/* The beginning of a page; the offsets of its nodes follow, 16 bits each. */
 struct page {
 	uint64_t number;
 	uint16_t unused;
 	uint16_t flags;
 	union {
 		struct {
-			uint16_t lower; /* end of the places */
+			uint16_t lower; /* end of the offsets */
 			uint16_t upper; /* begin of the nodes */
 		};
-		uint32_t page_count; /* of an overflow page: how many pages there are of it */
+		uint32_t page_count; /* of an overflow page: how many pages the value takes */
 	};
 };
 static_assert(sizeof(struct page) == 16, "as LMDB has it");
@@ -59,7 +59,7 @@ static_assert(sizeof(struct node) == 8, "as LMDB has it");
 
 /* One table. */
 struct tree {
-	uint32_t pad; /* of the first one: the size of pages */
+	uint32_t pad; /* in the root's first tree: the page size */
 	uint16_t flags;
 	uint16_t depth;
 	uint64_t branch_pages;

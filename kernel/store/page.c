@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The shape of a page: its head, the places of its nodes, and the nodes. */
+/* The shape of a page: its head, the offsets of its nodes, and the nodes. */
 #include "kernel/store/page.h"
 
 #include <string.h>
@@ -35,7 +35,7 @@ static struct node node_at(const uint8_t *bytes, size_t place)
 	return node;
 }
 
-/* Bytes on the page behind the key. */
+/* Bytes that the node's value takes on the page, after the key. */
 static size_t value_room(const uint8_t *bytes, const struct node *node)
 {
 	if (!page_is_leaf(bytes))
@@ -44,8 +44,9 @@ static size_t value_room(const uint8_t *bytes, const struct node *node)
 					 : (size_t)node->low | (size_t)node->high << 16;
 }
 
-/* Nodes fill the page from `upper` to its end, without gaps and each byte once; LMDB moves them as a
- * whole. @taken: of the page's bytes, two a bit */
+/* Nodes fill the page from `upper` to its end, without gaps and overlaps; LMDB moves them as one
+ * block.
+ * @taken: a bit for every two bytes of the page */
 static const char *check_node(
 	const uint8_t *bytes, size_t size, size_t index, uint8_t *taken, size_t *sum)
 {

@@ -2,8 +2,8 @@
 /*
  * Private to kernel/store/: one page of one of LMDB's trees, read from data.mdb as untrusted bytes.
  *
- * After page_check() has accepted a page, page_node() can be called for each of its nodes: places,
- * keys, and values that stand on the page lie within it.
+ * After page_check() has accepted a page, page_node() can be called for each of its nodes: offsets,
+ * keys, and values that are stored on the page lie within it.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 #include "kernel/base/buffer.h"
 #include "kernel/store/layout.h"
 
-/* A node, taken apart. Plain value; `key` and `value` are borrowed from the page. */
+/* The parts of a node. Plain value; `key` and `value` are borrowed from the page. */
 struct page_node {
 	struct wfs_bytes key;
 	uint64_t child;         /* of a branch */
@@ -24,8 +24,8 @@ struct page_node {
 /**
  * page_check() - is this a branch or a leaf that LMDB could have written?
  * @bytes: @size bytes, aligned for a struct page
- * @number: where it was read from
- * Return: NULL, or what is wrong with it.
+ * @number: of the page that the bytes were read from
+ * Return: NULL, or what is wrong, as static text.
  */
 const char *page_check(const uint8_t *bytes, size_t size, uint64_t number);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Walking the trees of data.mdb, and the list of free pages. */
+/* Checks the trees of data.mdb, and the list of free pages. */
 #include "kernel/store/pages.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include "kernel/store/page.h"
 
 enum {
-	FREE_PIECE_COUNT = 512,   /* numbers of free pages that are read at a time */
+	FREE_PIECE_COUNT = 512,   /* numbers of free pages that are read at once */
 	PROGRESS_EVERY = 1 << 14, /* pages */
 };
 
@@ -29,17 +29,17 @@ struct walk {
 	const struct pages_options *options;
 	size_t name_count;
 	struct wfs_problems *problems;
-	uint64_t done; /* pages looked at */
-	int failure;   /* that ends the walk; -errno */
-	/* Of the tree at hand: */
+	uint64_t done; /* pages checked so far */
+	int failure;   /* ends the walk; -errno */
+	/* Of the current tree: */
 	const char *table;
 	bool numbered;       /* keys are the numbers of transactions, and values lists of pages */
 	bool holds_tables;   /* values are trees */
-	struct tree counted; /* what was found of it */
-	uint16_t depth;      /* that it says it has */
+	struct tree counted; /* what was found in it */
+	uint16_t depth;      /* what its head says */
 };
 
-/* Keys of a page lie between those that lead to it. A bound without bytes is none. */
+/* The keys of a page lie between those of the node that leads to it. No bytes: no bound. */
 struct bounds {
 	struct wfs_bytes low;
 	struct wfs_bytes high;
@@ -67,7 +67,8 @@ static bool read_at(struct walk *walk, uint64_t offset, void *ret, size_t size)
 	return false;
 }
 
-/* Each page is reached once. Return: false, with a problem. */
+/* Marks a page as reached. Return: false, with a problem, if it was reached before or cannot be
+ * one. */
 static bool take(struct walk *walk, uint64_t from, uint64_t number)
 {
 	if (number < ROOT_COUNT || number >= walk->page_count) {
@@ -101,7 +102,7 @@ static int compare(const struct walk *walk, struct wfs_bytes a, struct wfs_bytes
 
 /* --- values --- */
 
-/* Takes the pages of a value. @ret_offset: where its bytes begin */
+/* Marks the pages of a value as reached. @ret_offset: where its bytes begin */
 static bool take_big(
 	struct walk *walk, uint64_t from, const struct page_node *node, uint64_t *ret_offset)
 {
@@ -126,7 +127,7 @@ static bool take_big(
 	return true;
 }
 
-/* Numbers fall, so that LMDB finds them; a page in use must not be among them. */
+/* Checks a piece of a list: numbers fall, as LMDB expects, and no page in use is among them. */
 static bool take_free(
 	struct walk *walk, uint64_t from, const uint64_t *numbers, size_t count, uint64_t *before)
 {
@@ -142,8 +143,8 @@ static bool take_free(
 	return true;
 }
 
-/* A list of free pages: how many, then their numbers. @offset: in the file, or 0: the value stands on
- * the page */
+/* Checks a list of free pages: their count, then their numbers. @offset: of the list in the file,
+ * or 0: the list is in the node */
 static void check_free(
 	struct walk *walk, uint64_t from, const struct page_node *node, uint64_t offset)
 {
@@ -209,7 +210,7 @@ static bool check_key(struct walk *walk, uint64_t from, struct wfs_bytes key)
 	return false;
 }
 
-/* The first key of a branch has no bytes, or any: LMDB does not look at it. */
+/* LMDB ignores the first key of a branch, so that may be anything. */
 static bool check_order(
 	struct walk *walk, uint64_t number, const uint8_t *page, struct bounds bounds)
 {
@@ -256,14 +257,14 @@ static void walk_children(struct walk *walk, uint64_t number, const uint8_t *pag
 	}
 }
 
-/* @level: from 1. Return: what is wrong with it in its place, or NULL. */
+/* @level: from 1. Return: what is wrong with a page on this level, or NULL. */
 static const char *check_place(const struct walk *walk, const uint8_t *page, uint16_t level)
 {
 	if (page_is_leaf(page))
 		return level == walk->depth ? NULL : "a leaf stands at the wrong depth";
 	if (level >= walk->depth)
 		return "the tree is deeper than it says";
-	/* Deleting in the list of free pages may leave one for a while. */
+	/* A branch of the list of free pages may have one child for a while after deletions. */
 	return page_node_count(page) > 1 || walk->numbered ? NULL
 							   : "a branch leads to one page only";
 }
@@ -322,7 +323,7 @@ static void walk_tree(struct walk *walk, const char *table, const struct tree *t
 
 /* --- tables --- */
 
-/* A leaf of the table of tables, after it has been checked. */
+/* Checks the tables in a leaf of the table of tables, which itself is checked already. */
 static void walk_tables_of(struct walk *walk, const uint8_t *leaf, bool *found)
 {
 	const char *const *const names = walk->options->names;
@@ -352,7 +353,7 @@ static void walk_tables_of(struct walk *walk, const uint8_t *leaf, bool *found)
 	}
 }
 
-/* Their names fit on one leaf: fourteen of at most 12 bytes, 70 bytes each, and no row is larger. */
+/* All names fit on one leaf: fourteen of at most 12 bytes, 70 bytes each, and no row is larger. */
 static void walk_tables(struct walk *walk)
 {
 	const struct tree *const tables = &walk->root->tables;
@@ -369,7 +370,7 @@ static void walk_tables(struct walk *walk)
 		wrong(walk, tables->root, "it has more than one page");
 		return;
 	}
-	/* Trees are walked through the same buffers. */
+	/* The leaf is copied, because checking the tables reuses the buffers. */
 	WFS_AUTO_FREE uint8_t *leaf = malloc(walk->page_size);
 	if (!leaf)
 		walk->failure = -ENOMEM;
@@ -410,7 +411,7 @@ int pages_walk(int fd, const struct root *root, const struct pages_options *opti
 	if (!walk.seen || !walk.buffers)
 		return -ENOMEM;
 	walk_tables(&walk);
-	/* Last: its pages must be those that no table uses. */
+	/* Last, because its pages must be those that no table uses. */
 	walk.numbered = true;
 	if (!walk.failure)
 		walk_tree(&walk, "of free pages", &root->free_pages);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What LMDB does not check of its roots. */
+/* Checks of the two roots that LMDB does not make. */
 #include "kernel/store/roots.h"
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 
 enum {
 	ROOT_VERSION = 1,
-	LOOKS_MAX = 10, /* commits that may come between reading one root and the other */
+	LOOKS_MAX = 10, /* attempts: a commit may come between reading both */
 };
 
 static const uint32_t root_magic = 0xBEEFC0DE;
@@ -40,7 +40,7 @@ static bool is_root(const struct root *root, uint64_t number)
 		root->tables.flags == 0;
 }
 
-/* Transaction n writes root n % 2. A new store begins with 0 in both. */
+/* Transaction n writes root n % 2. In a new store both have 0. */
 static bool are_in_turn(const struct root roots[static ROOT_COUNT])
 {
 	const uint64_t even = roots[0].txn_id;
@@ -51,8 +51,8 @@ static bool are_in_turn(const struct root roots[static ROOT_COUNT])
 	return even % 2 == 0 && odd % 2 == 1 && (even + 1 == odd || odd + 1 == even);
 }
 
-/* Return: 0, -EAGAIN (they do not fit together: perhaps one was written meanwhile), -EBADMSG,
- * -ENODATA (the file ends before), or another -errno. */
+/* Return: 0, -EAGAIN (they do not fit together: perhaps one was just written), -EBADMSG,
+ * -ENODATA (the file is too short), or another -errno. */
 static int read_roots(int fd, struct root roots[static ROOT_COUNT])
 {
 	int r = read_root(fd, 0, &roots[0]);
@@ -92,7 +92,7 @@ int roots_find(int fd, uint64_t txn_id, struct root *ret_root)
 	struct root roots[ROOT_COUNT];
 	int r = read_roots(fd, roots);
 
-	if (r && r != -EAGAIN) /* what was not read is not looked at */
+	if (r && r != -EAGAIN) /* not read, so there is nothing to check */
 		return r;
 	if (roots[txn_id % ROOT_COUNT].txn_id != txn_id)
 		return -EAGAIN;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Private to kernel/store/: the two pages that data.mdb begins with.
+ * Private to kernel/store/: the first two pages of data.mdb.
  *
- * Each holds a root: LMDB writes them in turn, and believes the one with the higher number. It
- * looks at a mark and a version only; a bit that is flipped in the number, or in the size of pages,
- * would show an older state or none. So what must be true of the two together is checked first.
+ * Each holds a root. LMDB writes them in turn, and believes the one with the higher number, of
+ * which it checks a magic number and a version only; a flipped bit in the number, or in the page
+ * size, would show an older state or an empty store. So the two roots are first checked against
+ * each other.
  * Source: LMDB 0.9, mdb.c, MDB_page and MDB_meta.
  */
 #pragma once
@@ -14,7 +15,7 @@
 #include "kernel/base/error.h"
 
 /**
- * wfs_roots_check() - may LMDB be given the data.mdb of this directory?
+ * wfs_roots_check() - are the two roots of a directory's data.mdb valid, so that LMDB may open it?
  * @directory: for messages. Thread: any; a commit may be under way.
  * Return: 0, -EIO (hash_mismatch: damaged, or cut short), or another -errno.
  */
@@ -23,7 +24,8 @@ int wfs_roots_check(int directory_fd, const char *directory, struct wfs_error *e
 struct root;
 
 /**
- * roots_find() - the root that a transaction wrote
- * Return: 0, -EAGAIN (later ones have written over it), -EBADMSG, -ENODATA, or another -errno.
+ * roots_find() - read the root that a transaction wrote
+ * Return: 0, -EAGAIN (later transactions have overwritten it), -EBADMSG, -ENODATA, or another
+ * -errno.
  */
 int roots_find(int fd, uint64_t txn_id, struct root *ret_root);

@@ -10,26 +10,26 @@
 #include "kernel/store/tables.h"
 
 enum {
-	SCAN_MAX = 1 << 20,  /* rows that are looked at to find the one that leads to another */
-	CHAIN_MAX = 1 << 10, /* versions */
+	SCAN_MAX = 1 << 20,  /* rows that a search for a referring row reads */
+	CHAIN_MAX = 1 << 10, /* versions of a cell that a search follows */
 	PEEK_SIZE = 64 + WFS_KEY_SIZE_MAX + WFS_SEAL_SIZE, /* of a cell's row: facts, key, seal */
-	MENDED_KEY_MAX = 64, /* bytes of a damaged key whose right form is looked for */
+	MENDED_KEY_MAX = 64, /* bytes of a damaged key that key_of_seal() tries to repair */
 	TEXT_SIZE = 512,
 };
 
-/* Behind the facts of a cell's row stands its key. */
+/* Offset of the key in a cell's row. */
 #define CELL_FACTS_SIZE (6 * sizeof(uint64_t) + 1)
-/* In a version's row, after the cell and the version before. */
+/* Offsets in a version's row, which begins with the cell. */
 #define VERSION_PREV_AT sizeof(uint64_t)
 #define VERSION_HEIGHT_AT (2 * sizeof(uint64_t))
-/* In a text's row, after the record. */
+/* Offset in a text's row, which begins with the record. */
 #define TEXT_HASH_AT sizeof(uint64_t)
-/* In the row of a listed blob, after its height and its time. */
+/* Offset in the row of a listed blob, which begins with height and time. */
 #define LISTING_HASH_AT (2 * sizeof(uint64_t))
 
-/* --- looking for a row that leads to another one --- */
+/* --- searching for a row that refers to another one --- */
 
-/* Number @at of the bytes of a row. */
+/* Decodes the number at offset @at of a row. */
 static bool number_at(struct wfs_bytes bytes, size_t at, uint64_t *ret_number)
 {
 	if (bytes.size < at + sizeof(*ret_number))
@@ -40,11 +40,11 @@ static bool number_at(struct wfs_bytes bytes, size_t at, uint64_t *ret_number)
 	return true;
 }
 
-/* A number in the value of a row. */
+/* What find() searches for: rows with a number at an offset of their value. */
 struct wanted {
 	enum wfs_table table;
-	struct wfs_bytes from;   /* the first key that is looked at; empty: the first of all */
-	struct wfs_bytes prefix; /* of all keys that are looked at */
+	struct wfs_bytes from;   /* the first key of the search; empty: the table's first */
+	struct wfs_bytes prefix; /* that a key must have; the search ends at the first other key */
 	size_t at;
 	size_t size; /* 4 or 8 bytes */
 	uint64_t number;
@@ -66,7 +66,7 @@ static bool has_prefix(struct wfs_bytes key, struct wfs_bytes prefix)
 		(prefix.size == 0 || memcmp(key.data, prefix.data, prefix.size) == 0);
 }
 
-/* Return: found one that is whole; @ret_key and @ret_value are borrowed from the map */
+/* Finds an undamaged row. @ret_key and @ret_value are borrowed from the map. */
 static bool find(struct wfs_txn *txn, const struct wanted *wanted, struct wfs_bytes *ret_key,
 	struct wfs_bytes *ret_value)
 {
@@ -101,7 +101,8 @@ static void set_text(struct text *text, struct wfs_bytes bytes)
 		(const char *)bytes.data);
 }
 
-/* The name in its own row: of a damaged one, when there is a reducer of this name. */
+/* The name in the reducer's own row, which may be damaged. Return: does a reducer of this name
+ * exist? */
 static bool name_in_row(struct wfs_txn *txn, uint32_t reducer_id, struct text *name)
 {
 	const struct row key = row_key_u32(reducer_id);
@@ -135,7 +136,7 @@ static void name_reducer(struct wfs_txn *txn, uint32_t reducer_id, struct text *
 		snprintf(text->bytes, sizeof(text->bytes), "reducer number %" PRIu32, reducer_id);
 }
 
-/* The key of a name in `cell_by_name`. */
+/* A key of the table cell_by_name. */
 struct cell_name {
 	uint8_t bytes[sizeof(uint32_t) + WFS_KEY_SIZE_MAX];
 	size_t size;
@@ -151,7 +152,7 @@ static void cell_name_of(uint64_t cell_id, struct wfs_bytes key, struct cell_nam
 	name->size = id.size + key.size;
 }
 
-/* What a damaged row says is the cell's key, if that leads to it. */
+/* The key that a cell's row says, which may be damaged. Return: does this key lead to the cell? */
 static bool key_in_row(struct wfs_txn *txn, uint64_t cell_id, struct text *key)
 {
 	const struct row id = row_key_u64(cell_id);
@@ -169,7 +170,7 @@ static bool key_in_row(struct wfs_txn *txn, uint64_t cell_id, struct text *key)
 	return wfs_cell_find(txn, wfs_cell_reducer(cell_id), told, &found) == 0 && found == cell_id;
 }
 
-/* Return: is the key known? */
+/* Finds the key of a cell by other rows or its own. Return: is it known? */
 static bool key_of(struct wfs_txn *txn, uint64_t cell_id, struct text *key)
 {
 	struct cell_name first;
@@ -196,7 +197,7 @@ static bool key_of(struct wfs_txn *txn, uint64_t cell_id, struct text *key)
 	return true;
 }
 
-/* "reducer 'cell', key 'a'"; the only cell of a reducer that is not keyed has no key. */
+/* Writes "reducer 'cell', key 'a'". The only cell of a reducer that is not keyed has no key. */
 static void name_cell(struct wfs_txn *txn, uint64_t cell_id, struct text *text)
 {
 	struct text reducer;
@@ -223,7 +224,7 @@ static void name_cell(struct wfs_txn *txn, uint64_t cell_id, struct text *text)
 
 /* --- versions --- */
 
-/* Do the versions of the cell lead to this one? */
+/* Is the version in the chain of versions of the cell? */
 static bool leads_to(struct wfs_txn *txn, uint64_t cell_id, uint64_t vid)
 {
 	struct wfs_version version;
@@ -238,7 +239,7 @@ static bool leads_to(struct wfs_txn *txn, uint64_t cell_id, uint64_t vid)
 	return version.prev_vid == vid;
 }
 
-/* The version after it, or the row of its cell, tells its cell. */
+/* Finds the cell of a version by the next version, or by the row of the cell, that refers to it. */
 static bool find_leading(struct wfs_txn *txn, uint64_t vid, uint64_t *ret_cell_id)
 {
 	const struct row next = row_key_u64(vid + 1);
@@ -256,7 +257,7 @@ static bool find_leading(struct wfs_txn *txn, uint64_t vid, uint64_t *ret_cell_i
 	return find(txn, &cells, &key, &row) && number_at(key, 0, ret_cell_id);
 }
 
-/* Return: is the cell known? */
+/* Finds the cell of a version by other rows or its own, @row. Return: is it known? */
 static bool cell_of_version(
 	struct wfs_txn *txn, uint64_t vid, struct wfs_bytes row, uint64_t *ret_cell_id)
 {
@@ -277,7 +278,7 @@ static bool cell_of_version(
 	return true;
 }
 
-/* Its height, unless what the row says cannot be. */
+/* The height that a version's row says. Return: can this be a height of the world? */
 static bool height_in_row(struct wfs_txn *txn, struct wfs_bytes row, uint64_t *ret_height)
 {
 	uint64_t height;
@@ -347,7 +348,7 @@ static void name_cell_name(struct wfs_txn *txn, struct wfs_bytes key, struct wfs
 	uint64_t cell_id = 0;
 	size_t size = 0;
 
-	/* What is damaged may be the key: the cell's own row has it, too. */
+	/* If the key is damaged, the cell's own row still has it. */
 	if (txn)
 		(void)row_peek(txn, WFS_TABLE_CELL_BY_NAME, key, id, sizeof(id), &size);
 	if (number_at(WFS_BYTES(id, size), 0, &cell_id) &&
@@ -373,7 +374,7 @@ static void name_history(struct wfs_txn *txn, struct wfs_bytes key, struct wfs_r
 		cell.bytes, height);
 }
 
-/* Its hash by its own row: of a damaged one, when there is a blob with this hash. */
+/* The hash that a listing's row says, which may be damaged. Return: does a blob have this hash? */
 static bool hash_in_listing(struct wfs_txn *txn, uint64_t listed_id, struct wfs_hash *ret_hash)
 {
 	const struct row key = row_key_u64(listed_id);
@@ -412,7 +413,7 @@ static void name_listing(struct wfs_txn *txn, uint64_t listed_id, struct wfs_row
 			listed_id);
 }
 
-/* Its hash by its own row: of a damaged one, when there is a text with this hash. */
+/* The hash that a text's row says, which may be damaged. Return: does a text have this hash? */
 static bool hash_in_text(struct wfs_txn *txn, uint64_t number, struct wfs_hash *ret_hash)
 {
 	const struct row key = row_key_u64(number);
@@ -449,7 +450,7 @@ static void name_text(struct wfs_txn *txn, uint64_t number, struct wfs_row_name 
 		snprintf(name->text, sizeof(name->text), "private text number %" PRIu64, number);
 }
 
-/* Ids of cells have the number of a reducer in front; those below are records. */
+/* Ids of cells have a reducer id in their upper bits; smaller numbers are records. */
 static void name_index(struct wfs_txn *txn, struct wfs_bytes key, struct wfs_row_name *name)
 {
 	struct wfs_index_row row;
@@ -541,8 +542,9 @@ static void name_row(
 	}
 }
 
-/* A damaged row may have another key than it was written with, which leads nowhere. Where one byte of the key has
- * changed, its seal says which. @bytes: room for the right key. Return: the right key, or @key */
+/* Repairs the key of a damaged row, if one byte of it has changed: of all keys that differ in one
+ * byte, the right one fits the seal. @bytes: room for the right key. Return: the right key, or
+ * @key */
 static struct wfs_bytes key_of_seal(
 	struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key, uint8_t *bytes)
 {

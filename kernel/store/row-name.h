@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tables, and the names that their rows have in messages: the one place that makes them.
+ * The tables, and the names of their rows in messages.
  *
- * A user knows records by their number, states by reducer, key and height, blobs and texts by their hash. Each row
- * has such a name, also when it is damaged: what the row itself says is believed only when other rows confirm it,
- * otherwise the row that leads to it is searched for, among a bounded number of rows.
+ * A user knows records by their number, states by reducer, key and height, and blobs and texts by
+ * their hash. Damaged rows have such names, too: what a damaged row itself says is believed only if
+ * other rows confirm it. Otherwise a bounded number of rows is searched for the one that refers to
+ * it.
  */
 #pragma once
 
@@ -45,26 +46,27 @@ struct wfs_row_name {
 	char text[WFS_ERROR_MESSAGE_SIZE];
 };
 
-/** wfs_row_name() - the name of a row. @txn: for reading rows that tell more about it; NULL: use the key alone */
+/** wfs_row_name() - name a row. @txn: to read rows that tell more about it; NULL: use the key
+ *  alone */
 void wfs_row_name(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key,
 	struct wfs_row_name *ret_name);
 
-/** wfs_row_name_number() - of a table whose keys are numbers */
+/** wfs_row_name_number() - name a row of a table whose keys are numbers. */
 void wfs_row_name_number(
 	struct wfs_txn *txn, enum wfs_table table, uint64_t number, struct wfs_row_name *ret_name);
 
-/** wfs_row_name_index() - of an item of the index. @id: of a cell, or a seq */
+/** wfs_row_name_index() - name an item of a set of the index. @id: of a cell, or a record's seq */
 void wfs_row_name_index(struct wfs_txn *txn, const struct wfs_index_set *set, uint64_t id,
 	struct wfs_row_name *ret_name);
 
-/** wfs_row_name_error() - put the name of a row before what an error says of its bytes. Return: -EIO. */
+/** wfs_row_name_error() - insert the name of a row before @error's message. Return: -EIO. */
 int wfs_row_name_error(
 	struct wfs_txn *txn, enum wfs_table table, uint64_t number, struct wfs_error *error);
 
 void wfs_row_note_lost(struct wfs_txn *txn, enum wfs_table table, uint64_t number);
 void wfs_row_note_bad(struct wfs_txn *txn, enum wfs_table table, uint64_t number);
 
-/** wfs_row_lost() - note that a row that must be there is missing (kernel/base/damage.h). Return: -EIO. */
+/** wfs_row_lost() - note that a required row is missing (kernel/base/damage.h). Return: -EIO. */
 static inline int wfs_row_lost(struct wfs_txn *txn, enum wfs_table table, uint64_t number)
 {
 	wfs_row_note_lost(txn, table, number);
@@ -72,8 +74,8 @@ static inline int wfs_row_lost(struct wfs_txn *txn, enum wfs_table table, uint64
 }
 
 /**
- * wfs_row_needed() - the result of looking up a cell or a version that must be there because another row leads to it
- * @r: of wfs_cell_get() or wfs_version_get(), called last; when it is -ENOENT, the row is noted as missing
+ * wfs_row_needed() - convert the result of looking up a cell or version that another row refers to
+ * @r: of wfs_cell_get() or wfs_version_get(), called last; -ENOENT is noted as a missing row
  * Return: @r, but -EIO for -ENOENT.
  */
 int wfs_row_needed(struct wfs_txn *txn, int r);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading and writing rows, with the checksum behind each. */
+/* Reads and writes rows, with the checksum after each. */
 #include "kernel/store/row.h"
 
 #include <xxhash.h>
@@ -8,9 +8,9 @@
 #include "kernel/store/guard.h"
 
 enum {
-	ROW_SIZE_MAX = 64 << 20, /* no row is as large: a damaged size costs no more than this */
+	ROW_SIZE_MAX = 64 << 20, /* every row is smaller: bounds what a damaged size costs */
 	LMDB_KEY_MAX = 511,      /* MDB_MAXKEYSIZE */
-	ROW_ROOM_MIN = 20, /* bytes of a page for one row: place, head, key of one byte, seal */
+	ROW_ROOM_MIN = 20, /* bytes of a page for one row: offset, head, key of one byte, seal */
 };
 
 void wfs_row_seal(enum wfs_table table, struct wfs_bytes key, struct wfs_bytes value,
@@ -22,9 +22,9 @@ void wfs_row_seal(enum wfs_table table, struct wfs_bytes key, struct wfs_bytes v
 	memcpy(ret_seal, &seal, sizeof(seal));
 }
 
-/* --- under the guard --- */
+/* --- guarded calls --- */
 
-/* A row that is read or written. */
+/* Arguments and results of a guarded call that reads or writes one row. */
 struct access {
 	struct wfs_txn *txn;
 	enum wfs_table table;
@@ -32,15 +32,15 @@ struct access {
 	MDB_cursor_op op;
 	unsigned int flags;
 	MDB_val key;
-	/* Starts as nothing: of a damaged page LMDB may say that a row is there, and give none. */
+	/* Empty at first, because LMDB may return success for a damaged page without setting it. */
 	MDB_val value;
-	bool damaged; /* LMDB found a row, and its seal does not fit */
+	bool damaged; /* LMDB found a row, but its seal does not fit */
 	MDB_stat stat;
-	void *copy; /* of a row that is read as it is */
+	void *copy; /* gets the row as it is, damaged or not */
 	size_t copy_size;
 };
 
-/* --- what a user is told --- */
+/* --- noting damage for a user --- */
 
 static void note(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key, const char *how)
 {
@@ -52,7 +52,7 @@ static void note(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key
 	wfs_damage_note("%s %s", name.text, how);
 }
 
-/* Of a row that LMDB did not reach. */
+/* Notes a row that LMDB could not reach. */
 static int note_failure(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key, int r)
 {
 	if (r == -EIO)
@@ -75,8 +75,8 @@ static MDB_dbi table_of(const struct access *access)
 	return wfs_store_table(access->txn->store, access->table);
 }
 
-/* Takes the seal off a value that was read. That reads all of the row: a size that leads out of
- * the file is found out here, under the guard, and by nobody later. */
+/* Checks the seal of a value and removes it. This reads all of the value, so a size that leads out
+ * of the file is found here, under the guard, and not by a caller later. */
 static void unseal(struct access *access)
 {
 	MDB_val *value = &access->value;
@@ -101,8 +101,8 @@ static int get(void *context)
 	return r;
 }
 
-/* Can the key be read, and does it stand where the move from @from must lead? A damaged page can
- * send a cursor round in circles. */
+/* Is the cursor's key readable, and on the right side of @from, where the move began? A damaged
+ * page can send a cursor round in circles. */
 static bool follows(const struct access *access, const MDB_val *from)
 {
 	const MDB_val *key = &access->key;
@@ -144,15 +144,15 @@ static int count(void *context)
 static int open_cursor(void *context)
 {
 	struct access *access = context;
-	int r = count(access); /* for what it does as in wfs_txn_cursor() */
+	int r = count(access); /* as in wfs_txn_cursor(), finds the table's root before mallocs */
 
 	if (!r)
 		r = mdb_cursor_open(access->txn->mdb, table_of(access), &access->cursor);
 	return r;
 }
 
-/* Through the transaction's cursors: those that mdb_put() and mdb_del() have on the stack are in
- * the transaction's list until they return. */
+/* Uses the transaction's cursors, because mdb_put() and mdb_del() would put a cursor on the stack
+ * into the transaction's list, where a jump out of the call would leave it. */
 static int put(void *context)
 {
 	struct access *access = context;
@@ -218,7 +218,7 @@ int row_peek(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key, vo
 	return r;
 }
 
-/* What was left in the middle of a change can only be dropped. */
+/* Makes a change. If it ends in the middle, the transaction can only be dropped. */
 static int change(int (*call)(void *context), struct access *access)
 {
 	if (access->txn->broken)
@@ -229,7 +229,7 @@ static int change(int (*call)(void *context), struct access *access)
 		access->txn, access->table, row_bytes_of(access->key), wfs_store_error(r));
 }
 
-/* Writes the fixed part, `tail` and the seal as one value, without joining them first. */
+/* Reserves the value and writes its parts there, without joining them in memory first. */
 int row_put(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key, const struct row *row,
 	struct wfs_bytes tail, unsigned int flags)
 {
@@ -262,7 +262,7 @@ int row_drop(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key)
 
 uint64_t row_count_max(const struct wfs_txn *txn)
 {
-	/* What a transaction adds is not in the file yet. */
+	/* A transaction may have added rows for which the file has not grown yet. */
 	return txn->writing ? UINT64_MAX : wfs_store_data_bytes(txn->store) / ROW_ROOM_MIN;
 }
 
@@ -293,8 +293,8 @@ int row_cursor_open(struct wfs_txn *txn, enum wfs_table table, MDB_cursor **ret_
 	return r;
 }
 
-/* Return: 0, -ENOENT, -EBADMSG (the row is damaged, the cursor stands on it), -EIO (the cursor
- * stands nowhere), … */
+/* Return: 0, -ENOENT, -EBADMSG (the row is damaged, and the cursor is on it), -EIO (the cursor has
+ * no position any more), … */
 static int move_to(struct access *access, struct wfs_bytes *key, struct wfs_bytes *ret_value)
 {
 	access->key = row_val_of(*key);
@@ -325,7 +325,7 @@ int row_seek(struct wfs_txn *txn, enum wfs_table table, MDB_cursor_op op, struct
 	struct access access = {.txn = txn, .table = table, .op = op};
 	int r = move_to(&access, key, ret_value);
 
-	/* A cursor that LMDB left on its way would find the wrong things next time. */
+	/* The position of a cursor that LMDB left in the middle of a move is not to be trusted. */
 	if (r && r != -ENOENT && r != -EBADMSG)
 		wfs_txn_cursor_drop(txn, table);
 	return r == -EBADMSG ? -EIO : r;
@@ -349,7 +349,8 @@ int row_edge_key(struct wfs_txn *txn, enum wfs_table table, MDB_cursor_op op, ui
 	return reader.bad ? -EIO : 0;
 }
 
-/* Is the row before the place of @key damaged? A row whose own key is damaged may stand there. Return: 0, -EIO. */
+/* Is the row before the place of @key damaged? It may be the row of @key with a damaged key.
+ * Return: 0, -EIO. */
 static int check_before(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key)
 {
 	struct wfs_bytes place = key;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Private to kernel/store/: rows. Numbers and bytes to keys and values and back, and the only
- * calls that read and write them in LMDB, with the checksum behind each value. What is in them is
- * told by tables.h, each group of tables has a file tables-*.c.
+ * Private to kernel/store/: rows. Encodes and decodes keys and values, and makes the only calls
+ * that read and write rows in LMDB, with the checksum after each value. tables.h says what the rows
+ * contain; each group of tables has a file tables-*.c.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 #include "kernel/base/hash.h"
 #include "kernel/store/store-impl.h"
 
-/* A row under construction or being read: fixed fields first, then free bytes. */
+/* A row that is being built: its fixed fields. Plain value. */
 struct row {
 	uint8_t bytes[128];
 	size_t size;
@@ -48,7 +48,7 @@ static inline void row_add_hash(struct row *row, const struct wfs_hash *hash)
 	row->size += sizeof(hash->bytes);
 }
 
-/* Reading; `left` shrinks. A row that is too short sets `bad` and gives zeros. */
+/* Reads a row; `left` shrinks. Reading past the end sets `bad` and gives zeros. */
 struct row_reader {
 	const uint8_t *at;
 	size_t left;
@@ -136,11 +136,12 @@ static inline struct row row_key_u32(uint32_t number)
 	return key;
 }
 
-/** row_get() - Return: 0, -ENOENT, -EIO (damaged). @ret_value is borrowed from the map. */
+/** row_get() - read a row. @ret_value: borrowed from the map. Return: 0, -ENOENT, -EIO
+ *  (damaged). */
 int row_get(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key,
 	struct wfs_bytes *ret_value);
 
-/** row_put() - @row and @tail, one behind the other. @flags: of mdb_put() */
+/** row_put() - write @row followed by @tail as one value. @flags: of mdb_put() */
 int row_put(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key, const struct row *row,
 	struct wfs_bytes tail, unsigned int flags);
 
@@ -148,32 +149,34 @@ int row_drop(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key);
 
 /**
  * row_seek() - move the table's cursor
- * @key: the key goes in through it (for MDB_NEXT: the one before), and comes back through it, also
- *       when the row is damaged
+ * @key: in: where to move to (for MDB_NEXT: the key before); out: the key of the row, also when the
+ *       row is damaged
  * Return: 0, -ENOENT, -EIO.
  */
 int row_seek(struct wfs_txn *txn, enum wfs_table table, MDB_cursor_op op, struct wfs_bytes *key,
 	struct wfs_bytes *ret_value);
 
-/** row_edge_key() - the u64 key of a table's last or first row; @when_empty when there is none. */
+/** row_edge_key() - get the u64 key of a table's first or last row; @when_empty for an empty
+ *  table. */
 int row_edge_key(struct wfs_txn *txn, enum wfs_table table, MDB_cursor_op op, uint64_t when_empty,
 	uint64_t *ret_key);
 
 /**
- * row_find() - row_get(), for tables in which a missing row is normal and no other row shows that it was lost
- * A row whose key is damaged cannot be found by its right key, but it still stands where that key belongs. So when
- * @key is not found, the rows on both sides of its place are read.
+ * row_find() - row_get() for tables whose rows may be absent, and of which no other row tells a
+ * loss A row whose key is damaged cannot be found by its right key, but it is still where that key
+ * belongs. So when @key is not found, the rows on both sides of its place are checked.
  * Return: 0, -ENOENT, -EIO (the row, or one beside its place, is damaged).
  */
 int row_find(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key,
 	struct wfs_bytes *ret_value);
 
-/** row_seek_first() - row_seek() with MDB_SET_RANGE, to the first row of a range. Also -EIO when the row before the
- *  range is damaged: its right key may be in the range. */
+/** row_seek_first() - row_seek() with MDB_SET_RANGE, to the first row of a range
+ *  Return: as row_seek(); -EIO also when the row before the range is damaged, because its right key
+ *  may be in the range. */
 int row_seek_first(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes *key,
 	struct wfs_bytes *ret_value);
 
-/** row_peek() - up to @size bytes of a value, seal included, whether it is damaged or not.
+/** row_peek() - copy up to @size bytes of a value, checksum included, even if it is damaged.
  *  Return: 0, -ENOENT, -EIO. */
 int row_peek(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key, void *ret_bytes,
 	size_t size, size_t *ret_size);
@@ -188,14 +191,14 @@ static inline int row_bad(struct wfs_txn *txn, enum wfs_table table, struct wfs_
 	return -EIO;
 }
 
-/** row_absent() - remember what was not found, for wfs_row_needed() */
+/** row_absent() - remember which row was not found, for wfs_row_needed(). */
 static inline void row_absent(struct wfs_txn *txn, enum wfs_table table, uint64_t number)
 {
 	txn->absent_table = table;
 	txn->absent_number = number;
 }
 
-/** row_lost() - note that a row that must be there is missing. Return: -EIO. */
+/** row_lost() - note that a required row is missing. Return: -EIO. */
 static inline int row_lost(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key)
 {
 	row_note_lost(txn, table, key);
@@ -205,30 +208,30 @@ static inline int row_lost(struct wfs_txn *txn, enum wfs_table table, struct wfs
 struct wfs_index_row;
 struct wfs_index_set;
 
-/** index_key_read() - set and id of a row of the index. Return: 0, or -EIO. */
+/** index_key_read() - decode set and id from the key of an index row. Return: 0, or -EIO. */
 int index_key_read(struct wfs_bytes key, struct wfs_index_row *ret_row);
 
-/** index_set_text() - the texts that name a set: 'alice', 'agent' */
+/** index_set_text() - write the texts that name a set, such as 'alice', 'agent' */
 void index_set_text(const struct wfs_index_set *set, char *ret_text, size_t size);
 
-/** row_count() - how many rows LMDB says that the table has. Whoever finds another number of them
- *  was led past some, or led astray. */
+/** row_count() - get the number of rows that LMDB has counted in a table. A reader that meets
+ *  another number of rows has met damage. */
 int row_count(struct wfs_txn *txn, enum wfs_table table, uint64_t *ret_count);
 
-/** row_count_max() - how many rows there is room for in the file; unbounded while writing. */
+/** row_count_max() - Return: how many rows fit into the file; no bound in a write transaction. */
 uint64_t row_count_max(const struct wfs_txn *txn);
 
-/* A cursor of one's own: plain value. */
+/* A cursor that the caller owns: plain value. */
 struct row_cursor {
 	struct wfs_txn *txn;
 	enum wfs_table table;
 	MDB_cursor *mdb;
 };
 
-/** row_cursor_open() - @ret_cursor: close it before the transaction ends */
+/** row_cursor_open() - open a cursor, which the caller closes before the transaction ends. */
 int row_cursor_open(struct wfs_txn *txn, enum wfs_table table, MDB_cursor **ret_cursor);
 
-/** row_cursor_move() - like row_seek(). Return: -EBADMSG, too: this row is damaged, but the cursor
- *  can be moved on; after -EIO it cannot. */
+/** row_cursor_move() - row_seek() with the caller's cursor. Return: as row_seek(), or -EBADMSG
+ *  (this row is damaged, but the cursor can move on; after -EIO it cannot). */
 int row_cursor_move(const struct row_cursor *cursor, MDB_cursor_op op, struct wfs_bytes *key,
 	struct wfs_bytes *ret_value);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading all rows for their checksums. */
+/* Reads all rows to check their checksums. */
 #include "kernel/store/rows.h"
 
 #include "kernel/store/row.h"
@@ -44,7 +44,7 @@ static bool remember(struct wfs_rows *rows, struct wfs_bytes key)
 	return true;
 }
 
-/* To the first row behind those that were looked at. Return: as row_cursor_move(). */
+/* Moves to the first row that is not checked yet. Return: as row_cursor_move(). */
 static int begin(const struct wfs_rows *rows, const struct row_cursor *cursor,
 	struct wfs_bytes *key, struct wfs_bytes *value)
 {
@@ -62,7 +62,7 @@ static int begin(const struct wfs_rows *rows, const struct row_cursor *cursor,
 	return row_cursor_move(cursor, MDB_NEXT, key, value);
 }
 
-/* The next rows of one table. Return: 1, 0 (the table has no more), … */
+/* Checks the next rows of one table. Return: 1, 0 (the table has no more), … */
 static int check_table(struct wfs_rows *rows, const struct row_cursor *cursor, size_t *left,
 	struct wfs_problems *problems)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A look at every row of every table: does its checksum fit?
+ * Checks every row of every table against its checksum.
  *
- * What a row says is not compared with other rows: that is what wfs_verify() does. Pages are to be checked before
+ * This does not compare rows with each other, as wfs_verify() does. Check the pages first
  * (wfs_store_check_pages()).
  */
 #pragma once
@@ -12,26 +12,26 @@
 
 #include "kernel/store/row-name.h"
 
-/* Where a look is. Plain value; zero-initialised is the beginning. */
+/* How far a check has come. Plain value; zero-initialised is the beginning. */
 struct wfs_rows {
 	unsigned int table;
-	bool inside;      /* of the table, behind this key */
-	uint8_t key[511]; /* no key of LMDB is larger */
+	bool inside;      /* some rows of `table` are checked, the last one with this key */
+	uint8_t key[511]; /* the largest key of LMDB */
 	size_t key_size;
 	uint64_t done; /* rows */
 };
 
-/** wfs_rows_count() - how many a table has */
+/** wfs_rows_count() - count the rows of a table. */
 int wfs_rows_count(struct wfs_txn *txn, enum wfs_table table, uint64_t *ret_count);
 
-/** wfs_rows_total() - how many all tables have */
+/** wfs_rows_total() - count the rows of all tables. */
 int wfs_rows_total(struct wfs_txn *txn, uint64_t *ret_count);
 
 /**
- * wfs_rows_check() - look at the next @count rows
- * @txn: may be another one at each call
- * @problems: damaged rows, by name (kernel/store/row-name.h)
- * Return: 1 (there are more), 0 (all were looked at), -ENOMEM, …
+ * wfs_rows_check() - check the next @count rows
+ * @txn: may be a different one in each call
+ * @problems: gets the damaged rows, by name (kernel/store/row-name.h)
+ * Return: 1 (more rows are left), 0 (all are checked), -ENOMEM, …
  */
 int wfs_rows_check(
 	struct wfs_rows *rows, struct wfs_txn *txn, size_t count, struct wfs_problems *problems);

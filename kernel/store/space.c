@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counting free pages. */
+/* Counts free pages. */
 #include "kernel/store/space.h"
 
 #include <string.h>
 
 #include "kernel/store/guard.h"
 
-enum { FREE_TABLE = 0 }; /* mdb_stat.c reads it in the same way */
+enum { FREE_TABLE = 0 }; /* LMDB's table of free pages; mdb_stat.c reads it in this way, too */
 
 struct counting {
 	MDB_cursor *cursor;
 	uint64_t page_count;
 };
 
-/* A row of the table begins with the number of pages in it. */
+/* Sums the rows of the table; each begins with the number of pages in it. */
 static int count_pages(void *context)
 {
 	struct counting *counting = context;
@@ -26,7 +26,7 @@ static int count_pages(void *context)
 
 		if (pages.mv_size >= sizeof(row_count))
 			memcpy(&row_count, pages.mv_data, sizeof(row_count));
-		/* As many as there is room for, and no more: else the row is damaged. */
+		/* A row with more pages than it has room for is damaged. */
 		if (row_count >= pages.mv_size / sizeof(row_count))
 			return MDB_CORRUPTED;
 		count += row_count;
@@ -35,7 +35,7 @@ static int count_pages(void *context)
 	return 0;
 }
 
-/* Pages that the snapshot of @txn has free; none when that cannot be told. */
+/* Counts the pages that are free in the snapshot of @txn. Return: 0 also if that fails. */
 static uint64_t count_in(MDB_txn *txn)
 {
 	struct counting counting = {0};

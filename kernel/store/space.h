@@ -2,8 +2,8 @@
 /*
  * Private to kernel/store/: how much of data.mdb is in use.
  *
- * LMDB never gives a page back to the disk. It has a table of those that are free, and no sum of
- * them: that is counted, once for each commit that somebody asks about.
+ * LMDB never gives a page back to the disk. It keeps a table of free pages, but not their sum,
+ * which is counted here at most once for each commit.
  */
 #pragma once
 
@@ -11,10 +11,10 @@
 
 #include "kernel/store/store.h"
 
-/* What was counted last. Zero-initialise, and initialise the lock. */
+/* The last count. Zero-initialise, and initialise the lock. */
 struct wfs_space {
 	pthread_mutex_t lock;
-	uint64_t txn_id;          /* lock; the commit that it was counted in */
+	uint64_t txn_id;          /* lock; the commit of the last count */
 	uint64_t free_page_count; /* lock */
 };
 

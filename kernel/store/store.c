@@ -22,9 +22,9 @@ enum {
 	READERS_MAX = 1024,
 	LOCK_FILE_BYTES = READERS_MAX * 64 + 4096, /* at least what LMDB uses of lock.mdb */
 	ROOT_LOOKS_MAX =
-		100, /* commits that may come between a transaction and the look at its root */
-	COPY_PIECE_SIZE = 1 << 20,  /* bytes between two looks at a copy */
-	FULL_DISK_BYTES = 64 << 10, /* less room than this, and a write that failed was for that */
+		100, /* attempts: commits may come between beginning and reading the root */
+	COPY_PIECE_SIZE = 1 << 20,  /* bytes of a copy between two calls of the caller's function */
+	FULL_DISK_BYTES = 64 << 10, /* with less room than this, a failed write means a full disk */
 };
 
 struct wfs_store {
@@ -32,7 +32,7 @@ struct wfs_store {
 	MDB_dbi tables[WFS_TABLE_COUNT];
 	char *directory;
 	int directory_fd;
-	bool scratch; /* its files may have no name */
+	bool scratch; /* its files may have been removed */
 	pthread_mutex_t pool_lock;
 	struct wfs_txn *pool; /* idle readers, reset; lock: pool_lock */
 	bool read_only;
@@ -63,7 +63,7 @@ int wfs_store_error(int code)
 	case MDB_KEYEXIST:
 		return -EEXIST;
 	case MDB_MAP_FULL:
-	case EDQUOT: /* of the host: for who makes room it is the same */
+	case EDQUOT: /* the quota of the host, which a user mends like a full disk */
 		return -ENOSPC;
 	case MDB_READERS_FULL:
 		return -EAGAIN;
@@ -72,13 +72,13 @@ int wfs_store_error(int code)
 		 * store is opened again. */
 		return -ENOTRECOVERABLE;
 	default:
-		/* LMDB's own codes are negative: what is left of them means damage or misuse. */
+		/* LMDB's own codes are negative; those not listed above mean damage or misuse. */
 		return code > 0 ? -code : -EIO;
 	}
 }
 
-/* A write that the disk had room for only in part is EIO for LMDB ("short write, filesystem full?"
- * in mdb_page_flush). */
+/* LMDB reports a write that the disk had room for only in part as EIO ("short write, filesystem
+ * full?" in mdb_page_flush). */
 static int commit_error(const struct wfs_store *store, int code)
 {
 	struct statvfs disk;
@@ -155,8 +155,8 @@ int wfs_txn_cursor(struct wfs_txn *txn, enum wfs_table table, MDB_cursor **ret_c
 	if (!txn->cursors[table]) {
 		MDB_stat stat;
 
-		/* Finds the table's root, so that there is nothing to find, and to be led astray
-		 * by, while memory is in hand. */
+		/* Reads the table's root, so that mdb_cursor_open() allocates its memory without
+		 * reading pages, which may be damaged. */
 		r = mdb_stat(txn->mdb, dbi, &stat);
 		if (!r)
 			r = mdb_cursor_open(txn->mdb, dbi, &txn->cursors[table]);
@@ -206,7 +206,7 @@ static int txn_new(struct wfs_store *store, bool writing, struct wfs_txn **ret_t
 	if (r == MDB_READERS_FULL) {
 		int dead = 0;
 
-		/* Slots of processes that were killed stay taken until somebody looks. */
+		/* Free the readers' slots of killed processes, and try again. */
 		mdb_reader_check(store->env, &dead);
 		if (dead)
 			r = mdb_txn_begin(store->env, NULL, writing ? 0 : MDB_RDONLY, &txn->mdb);
@@ -260,11 +260,11 @@ static int commit(void *context)
 	struct wfs_txn *txn = context;
 	int r = mdb_txn_commit(txn->mdb);
 
-	txn->mdb = NULL; /* LMDB has freed it, whatever came of it */
+	txn->mdb = NULL; /* LMDB has freed it, also after a failure */
 	return r;
 }
 
-/* Was data.mdb removed under us? What is written to it now is lost with this process. */
+/* Was data.mdb removed while it is open? What is written to it now is lost with this process. */
 static bool is_removed(const struct wfs_store *store)
 {
 	struct stat st;
@@ -309,11 +309,11 @@ static int open_table(void *context)
 
 	if (!r)
 		r = mdb_dbi_flags(opening->txn, *opening->ret_table, &flags);
-	/* Ours have none; one that is damaged would be another order of the rows. */
+	/* Our tables have no flags; a damaged flag would change the order of the rows. */
 	return !r && flags ? MDB_CORRUPTED : r;
 }
 
-/* Those from @first to before @end. */
+/* Opens the tables from @first to before @end. */
 static int open_tables(
 	struct wfs_store *store, bool create, enum wfs_table first, enum wfs_table end)
 {
@@ -342,7 +342,8 @@ static int format_error(const char *directory, int format, struct wfs_error *err
 		directory, format, WFS_STORE_FORMAT, newer ? "a newer" : "an older");
 }
 
-/* Is it not another format, but a flipped byte? Another one may have other checksums, but then in all rows. */
+/* Is a wrong format number a flipped byte, because other rows have valid checksums? Another format
+ * may compute checksums in another way, but then those of all rows. */
 static bool is_damaged(struct wfs_txn *txn)
 {
 	struct wfs_bytes row;
@@ -406,8 +407,8 @@ static int open_directory(
 	return r ? wfs_error_from_errno(error, r, "make '%s/blobs'", store->directory) : 0;
 }
 
-/* LMDB maps its lock file and makes it by ftruncate: on a full disk the first store into a hole of
- * it would be a SIGBUS. On a file system that can only be read LMDB does without. */
+/* LMDB maps its lock file, which it makes by ftruncate: on a full disk the first write into a hole
+ * of it would raise SIGBUS. On a read-only file system LMDB works without a lock file. */
 static int reserve_lock_file(const struct wfs_store *store, bool read_only, struct wfs_error *error)
 {
 	struct wfs_error reason = {.code = WFS_OK};
@@ -424,7 +425,7 @@ static int reserve_lock_file(const struct wfs_store *store, bool read_only, stru
 	return 0;
 }
 
-/* LMDB opens its files by their names, after they were looked at: is data.mdb still the same file? */
+/* LMDB opens its files by name after we have checked them: is data.mdb still the checked file? */
 static int check_opened(const struct wfs_store *store, struct wfs_error *error)
 {
 	struct stat opened;
@@ -456,7 +457,7 @@ static int open_environment(struct wfs_store *store, const struct wfs_store_opti
 		r = mdb_env_set_maxreaders(store->env, READERS_MAX);
 	if (!r)
 		r = mdb_env_set_mapsize(store->env, size);
-	/* The directory that was looked at, whatever has its name by now. */
+	/* Opens the directory that was checked, even if its path now leads to another one. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", store->directory_fd);
 	/* NOTLS: a reader's slot belongs to its transaction, which may change threads. */
 	unsigned int flags = MDB_NOTLS | (options->read_only ? MDB_RDONLY : 0) |
@@ -471,7 +472,7 @@ static int open_environment(struct wfs_store *store, const struct wfs_store_opti
 	return wfs_store_error(r);
 }
 
-/* As of the last commit. */
+/* Checks the pages of the last commit. */
 static int check_pages(
 	struct wfs_store *store, const struct pages_options *options, struct wfs_problems *problems)
 {
@@ -480,7 +481,7 @@ static int check_pages(
 	mdb_filehandle_t fd;
 	int r = -EAGAIN;
 
-	/* Pages that the transaction's root leads to stay as they are while it lasts. */
+	/* While the transaction lasts, the pages of its root do not change. */
 	for (int i = 0; r == -EAGAIN && i < ROOT_LOOKS_MAX; i++) {
 		wfs_txn_end(WFS_STEAL(txn));
 		r = wfs_store_read(store, &txn);
@@ -497,8 +498,9 @@ static int check_pages(
 	return wfs_trace(r ? r : pages_walk(fd, &root, options, problems));
 }
 
-/* LMDB follows a page that leads to itself for ever: of a store that somebody else may have made it reads none
- * before all have been looked at. The format comes after that, so tables may be those of another one. */
+/* LMDB would follow for ever a page that leads to itself, so it reads nothing of a store that
+ * somebody else may have made until all pages are checked. The format is checked later, so the
+ * tables may be those of another format. */
 static int walk_pages(
 	struct wfs_store *store, const struct wfs_store_options *options, struct wfs_error *error)
 {
@@ -559,7 +561,7 @@ int wfs_store_open(const char *directory, const struct wfs_store_options *option
 		r = walk_pages(store, options, error);
 	if (r)
 		return wfs_trace(r);
-	/* One of another format may lack tables that ours has: it says so first. */
+	/* The format is checked first: another one may lack some of our tables. */
 	r = open_tables(store, options->create, WFS_TABLE_META, WFS_TABLE_META + 1);
 	if (!r && !options->create) {
 		r = check_format(store, error);
@@ -623,13 +625,13 @@ int wfs_store_check_pages(struct wfs_store *store, struct wfs_problems *problems
 
 /* --- copying --- */
 
-/* LMDB writes to a pipe on a thread of its own, so that what comes can be counted and stopped. */
+/* LMDB writes to a pipe on a thread of its own; this thread counts what comes, and can stop it. */
 struct copy {
 	struct wfs_store *store;
 	pthread_t thread;
 	int in; /* the pipe's ends */
 	int out;
-	int result; /* of LMDB; once the thread has ended */
+	int result; /* of LMDB; valid when the thread has ended */
 };
 
 static void *copy_main(void *argument)
@@ -650,7 +652,7 @@ static int copy_begin(struct wfs_store *store, struct copy *copy)
 		return -errno;
 	copy->out = ends[0];
 	copy->in = ends[1];
-	(void)fcntl(copy->out, F_SETPIPE_SZ, COPY_PIECE_SIZE); /* only faster */
+	(void)fcntl(copy->out, F_SETPIPE_SZ, COPY_PIECE_SIZE); /* for speed only */
 	int r = -pthread_create(&copy->thread, NULL, copy_main, copy);
 	if (r) {
 		close(copy->in);
@@ -684,7 +686,7 @@ int wfs_store_copy(struct wfs_store *store, int fd, wfs_store_copy_fn *each, voi
 	if (r)
 		return wfs_trace(r);
 	r = copy_pieces(&copy, fd, each, context);
-	close(copy.out); /* whoever still writes gets EPIPE; LMDB keeps the signal off */
+	close(copy.out); /* a writer still at work gets EPIPE; LMDB blocks the signal */
 	pthread_join(copy.thread, NULL);
 	return wfs_trace(r ? r : wfs_store_error(copy.result));
 }

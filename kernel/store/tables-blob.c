@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blobs and what lists them. Their files are in blob.c. */
+/* Blobs and their listing. Their files are in blob.c. */
 #include "kernel/store/tables.h"
 
 #include "kernel/store/row.h"
@@ -54,7 +54,7 @@ int wfs_blob_next(struct wfs_txn *txn, const struct wfs_hash *after, struct wfs_
 		r = row_seek(txn, WFS_TABLE_BLOB, MDB_NEXT, &key, &value);
 	if (!r && blob_decode(key, value, ret_blob))
 		r = row_bad(txn, WFS_TABLE_BLOB, key);
-	/* So that the next search can begin behind a damaged row. */
+	/* Return the hash, so that the next search can begin after the damaged row. */
 	if (r == -EIO && key.size == WFS_HASH_SIZE &&
 		(!after || memcmp(key.data, after->bytes, WFS_HASH_SIZE) > 0)) {
 		memcpy(ret_blob->hash.bytes, key.data, WFS_HASH_SIZE);

@@ -139,7 +139,7 @@ int wfs_cell_get(struct wfs_txn *txn, uint64_t cell_id, struct wfs_cell *ret_cel
 	return r == -EIO ? row_bad(txn, WFS_TABLE_CELL, row_bytes(&key)) : r;
 }
 
-/* The id of the cell that was made last. */
+/* Gets the id of the reducer's newest cell. */
 static int last_cell(struct wfs_txn *txn, uint32_t reducer_id, uint64_t *ret_id)
 {
 	struct wfs_reducer reducer;
@@ -153,7 +153,7 @@ static int last_cell(struct wfs_txn *txn, uint32_t reducer_id, uint64_t *ret_id)
 		r = row_count(txn, WFS_TABLE_CELL, &count);
 	if (r)
 		return r;
-	/* Rows of cells stay when the cells are removed: a walk ends after that many. */
+	/* Removed cells keep their rows, so there are at least as many rows as ordinals. */
 	if (reducer.cell_count > count)
 		return row_bad(txn, WFS_TABLE_REDUCER, name);
 	*ret_id = wfs_cell_id(reducer_id, reducer.cell_count);
@@ -183,7 +183,7 @@ int wfs_cell_walk_init(
 	return 0;
 }
 
-/* No row of the reducer is left. */
+/* The walk has met no further row of the reducer. */
 static int end_walk(const struct wfs_cell_walk *walk)
 {
 	return walk->last_id && walk->next_id <= walk->last_id
@@ -191,8 +191,8 @@ static int end_walk(const struct wfs_cell_walk *walk)
 		: 0;
 }
 
-/* What a damaged row says of itself is not believed: it is one of the reducer's until all were
- * there. */
+/* Passes a damaged row. Its key may be damaged, too, so it counts as a row of the reducer as long
+ * as rows of that are missing. */
 static int skip_row(struct wfs_cell_walk *walk, uint64_t cell_id)
 {
 	if (walk->last_id ? walk->next_id > walk->last_id
@@ -203,7 +203,7 @@ static int skip_row(struct wfs_cell_walk *walk, uint64_t cell_id)
 	return -EIO;
 }
 
-/* One row on. Return: 1 and a cell, -ENOENT for one that was removed, 0 at the end, or -errno. */
+/* Moves by one row. Return: 1 and a cell, -ENOENT for a removed cell, 0 at the end, or -errno. */
 static int walk_row(struct wfs_cell_walk *walk, struct wfs_cell *ret_cell)
 {
 	const struct row_cursor cursor = {walk->txn, WFS_TABLE_CELL, walk->cursor};
@@ -222,7 +222,7 @@ static int walk_row(struct wfs_cell_walk *walk, struct wfs_cell *ret_cell)
 	const uint64_t cell_id = row_take_u64(&reader);
 	if (r)
 		return skip_row(walk, cell_id);
-	/* @after_id is a caller's word: it may point behind the reducer. */
+	/* The caller's @after_id may be beyond the reducer's last cell. */
 	if (wfs_cell_reducer(cell_id) != walk->reducer_id)
 		return end_walk(walk);
 	const uint64_t missed = walk->last_id && cell_id != walk->next_id ? walk->next_id : 0;
@@ -265,7 +265,7 @@ int wfs_cell_remove(struct wfs_txn *txn, uint64_t cell_id)
 		r = row_drop(txn, WFS_TABLE_CELL_BY_NAME, WFS_BYTES(name.bytes, name.size));
 	if (r)
 		return r;
-	/* The row stays, without a key: ordinals have no gaps, so a row that is lost is missed. */
+	/* The row stays, without a key: ordinals have no gaps, so that a lost row is noticed. */
 	struct row row = row_key_u64(0);
 	for (size_t i = 0; i < 5; i++)
 		row_add_u64(&row, 0);

@@ -37,7 +37,7 @@ int wfs_code_crash_next(
 	struct wfs_code_crash crash = {.crashes = row_take_u32(&reader)};
 	crash.at_ns = (int64_t)row_take_u64(&reader);
 	crash.name = row_rest_of(&reader);
-	/* Keys that do not rise would lead round in circles. */
+	/* Keys that do not rise would lead the caller round in circles. */
 	if (reader.bad || key.size != WFS_HASH_SIZE ||
 		(after && memcmp(key.data, after->bytes, WFS_HASH_SIZE) <= 0))
 		return row_bad(txn, WFS_TABLE_CODE_CRASH, key);

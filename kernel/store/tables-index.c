@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sets of cells or records, in order of creation, and the sum over each of them. */
+/* Sets of cells or records in order of creation, and the sum of each set. */
 #include "kernel/store/tables.h"
 
 #include "kernel/store/row.h"
 
 /*
- * A set is named by its kind, the number of its texts, and each text behind its size. So no name is
- * the beginning of another one, and the rows of a set are one range: first the sum, whose key is
+ * The name of a set is its kind, the number of its texts, and each text after its size. So no name
+ * is the beginning of another one, and the rows of a set are one range: first the sum, whose key is
  * the name, then the items, whose keys are the name and a cell id.
  */
 enum {
-	TEXT_HASHED = 0xff, /* instead of a size: it was too long, what stands there is its hash */
-	TEXTS_AT = 1,       /* where the number of texts stands */
+	TEXT_HASHED = 0xff, /* instead of a size: the text was too long, its hash follows */
+	TEXTS_AT = 1,       /* offset of the number of texts */
 };
 
 void wfs_index_set_init(struct wfs_index_set *set, uint8_t kind)
@@ -42,7 +42,7 @@ void wfs_index_set_add(struct wfs_index_set *set, struct wfs_bytes text)
 	}
 }
 
-/* Bytes of the name that a key begins with, or 0. */
+/* Return: the size of the name that a key begins with, or 0. */
 static size_t name_size(struct wfs_bytes key)
 {
 	const uint8_t *const bytes = key.data;
@@ -126,7 +126,7 @@ int wfs_index_sum_get(
 	return r;
 }
 
-/* A set that is empty has no row. */
+/* Writes the sum of a set, or removes it for an empty set. */
 static int sum_put(
 	struct wfs_txn *txn, const struct wfs_index_set *set, const struct wfs_index_sum *sum)
 {
@@ -241,7 +241,7 @@ int wfs_index_walk_init(struct wfs_index_walk *walk, struct wfs_txn *txn,
 	return 0;
 }
 
-/* To the first item, or to what stands behind the last one and then back. */
+/* Moves to the first item, or, for newest first, past the last item and one row back. */
 static int walk_start(struct wfs_index_walk *walk, const struct row_cursor *cursor,
 	struct item_key *start, struct wfs_bytes *key, struct wfs_bytes *value)
 {

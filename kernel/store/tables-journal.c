@@ -39,7 +39,7 @@ int wfs_journal_height(struct wfs_txn *txn, uint64_t *ret_height)
 
 	if (!r)
 		r = wfs_journal_first(txn, &first);
-	/* They have no gaps: loops over them end. */
+	/* Records have no gaps, so that loops over them end. */
 	if (!r && last + 1 - first > row_count_max(txn))
 		r = wfs_row_bad(txn, WFS_TABLE_JOURNAL, last);
 	if (r)
@@ -53,8 +53,8 @@ int wfs_journal_first(struct wfs_txn *txn, uint64_t *ret_seq)
 	return row_edge_key(txn, WFS_TABLE_JOURNAL, MDB_FIRST, 0, ret_seq);
 }
 
-/* A record between @low and @end (both excluded) that can be read: the first from @from on, otherwise the last before it.
- * Return: 0, -EIO (none can be read), … */
+/* Finds a readable record between @low and @end (both excluded): the first from @from on, otherwise
+ * the last before @from. Return: 0, -EIO (none can be read), … */
 static int nearest(struct wfs_txn *txn, uint64_t low, uint64_t from, uint64_t end,
 	uint64_t *ret_seq, uint64_t *ret_start)
 {
@@ -86,13 +86,14 @@ int wfs_journal_at_offset(struct wfs_txn *txn, uint64_t offset, uint64_t *ret_se
 		return r;
 	if (low >= height)
 		return -ENOENT;
-	/* Invariant: the record sought is in [low, high). Offsets rise with seq. Damaged records are passed over. */
+	/* Invariant: the wanted record is in [low, high). Offsets rise with seq. Skips damaged
+	 * records. */
 	for (uint64_t high = height; high - low > 1;) {
 		uint64_t seq;
 
 		r = nearest(txn, low, low + (high - low) / 2, high, &seq, &start);
 		if (r == -EIO)
-			break; /* all behind low */
+			break; /* no readable record after low */
 		if (r)
 			return r;
 		if (start <= offset)
@@ -104,13 +105,14 @@ int wfs_journal_at_offset(struct wfs_txn *txn, uint64_t offset, uint64_t *ret_se
 	if (r)
 		return r;
 	if (offset >= start && offset - start < line.size) {
-		wfs_damage_forget(); /* of records that were passed over */
+		wfs_damage_forget(); /* of records that were skipped */
 		*ret_seq = low;
 		return 0;
 	}
 	if (offset < start || low + 1 == height)
 		return -ENOENT;
-	/* It is in a record behind that one, which cannot be read; or lines do not follow one another. */
+	/* The byte is in a later record, which cannot be read; or there is a gap between two
+	 * lines. */
 	r = wfs_journal_get(txn, low + 1, &start, &line);
 	return r ? r : wfs_row_bad(txn, WFS_TABLE_JOURNAL, low);
 }

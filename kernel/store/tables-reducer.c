@@ -40,7 +40,7 @@ static int reducer_decode(struct wfs_bytes value, struct wfs_reducer *ret_reduce
 	return 0;
 }
 
-/* Two names must not lead to one id: each id would be met again and again. */
+/* Two names must not have the same id: callers would meet that id again and again. */
 static int checked_reducer(struct wfs_txn *txn, struct wfs_bytes name, struct wfs_bytes value,
 	struct wfs_reducer *ret_reducer)
 {
@@ -104,7 +104,7 @@ int wfs_reducer_next(struct wfs_txn *txn, uint32_t after, struct wfs_bytes *ret_
 		r = wfs_reducer_name(txn, after + 1, &name);
 	if (!r)
 		r = wfs_reducer_get(txn, name.data, name.size, ret_reducer);
-	/* A name that leads to another id would lead the caller round in circles. */
+	/* A name with another id would lead the caller round in circles. */
 	if (!r && ret_reducer->reducer_id != after + 1)
 		r = wfs_row_bad(txn, WFS_TABLE_REDUCER_NAME, after + 1);
 	if (r)

@@ -9,7 +9,7 @@ int wfs_text_last(struct wfs_txn *txn, uint64_t *ret_number)
 	uint64_t last;
 	int r = row_edge_key(txn, WFS_TABLE_TEXT, MDB_LAST, 0, &last);
 
-	/* Numbers have no gaps: loops over them end. */
+	/* Numbers have no gaps, so that loops over them end. */
 	if (!r && last > row_count_max(txn))
 		r = wfs_row_bad(txn, WFS_TABLE_TEXT, last);
 	if (!r)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Versions, and which of them a cell had at a height. */
+/* Versions, and the history that finds the version of a cell at a height. */
 #include "kernel/store/tables.h"
 
 #include "kernel/store/row.h"
@@ -91,7 +91,7 @@ int wfs_version_next_vid(struct wfs_txn *txn, uint64_t after, uint64_t *ret_vid)
 	int r = row_seek(txn, WFS_TABLE_VERSION, MDB_SET_RANGE, &key, &value);
 	struct row_reader reader = row_reader_of(key);
 	const uint64_t vid = row_take_u64(&reader);
-	/* The key of a damaged row comes back, too. */
+	/* The key of a damaged row is returned, too. */
 	if (r && (r != -EIO || key.data == wanted.bytes))
 		return r;
 	if (reader.bad || vid <= after || vid > WFS_VID_MAX)
@@ -118,7 +118,7 @@ int wfs_version_remove(struct wfs_txn *txn, const struct wfs_version *version)
 	if (!r) {
 		struct row_reader reader = row_reader_of(value);
 
-		/* A record can give a cell two versions; the row is the later one's. */
+		/* A record can give a cell two versions; the row then is that of the later one. */
 		if (row_take_u64(&reader) == version->vid)
 			r = row_drop(txn, WFS_TABLE_HISTORY, row_bytes(&indexed));
 	} else if (r == -ENOENT) {
@@ -127,7 +127,7 @@ int wfs_version_remove(struct wfs_txn *txn, const struct wfs_version *version)
 	return r ? r : row_drop(txn, WFS_TABLE_VERSION, row_bytes(&key));
 }
 
-/* --- history, searched --- */
+/* --- searching the history --- */
 
 /* The vid to search backwards from: the nearest indexed version not before @height, or the head. */
 static int history_start(struct wfs_txn *txn, uint64_t cell_id, uint64_t height, uint64_t *ret_vid)
@@ -155,7 +155,7 @@ static int history_start(struct wfs_txn *txn, uint64_t cell_id, uint64_t height,
 	return r;
 }
 
-/* A version that the cell's row, its history or its next version leads to. */
+/* Gets a version that the cell's row, its history or its next version refers to. */
 static int get_of_cell(
 	struct wfs_txn *txn, uint64_t cell_id, uint64_t vid, struct wfs_version *ret_version)
 {

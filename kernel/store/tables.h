@@ -4,7 +4,8 @@
  *
  * | table        | key                     | value                                            |
  * |--------------|-------------------------|--------------------------------------------------|
- * | meta         | name                    | format, world id, entropy, hash of the last line, first height |
+ * | meta         | name                    | format, world id, entropy, hash of the last line,
+ * first height |
  * | journal      | seq                     | offset in log.jsonl, record line                 |
  * | reducer      | name                    | struct wfs_reducer                               |
  * | reducer_name | reducer id              | name                                             |
@@ -22,13 +23,13 @@
  *
  * Numbers in keys are big-endian, so that LMDB's byte order is their order. A cell id is the
  * reducer id and the cell's ordinal in that reducer, so one range of `cell` is one directory in
- * creation order. Versions and journal rows are never overwritten; versions that no height from
- * the first one on shows may be gone, so that a chain of `prev_vid` can be followed down to the
- * version in force at that height, and no further.
+ * creation order. Versions and journal rows are never overwritten. Versions that were only visible
+ * at dropped heights, before the first one that is kept, may be removed: a chain of `prev_vid` can
+ * be followed down to the version that is current at the first height, and no further.
  *
  * Every struct wfs_bytes that a getter returns is borrowed from the map until the transaction
- * ends (for a write transaction: until its next put). Behind every value stands a checksum of
- * table, key and value (wfs_row_seal); a row that does not fit it or does not decode is -EIO.
+ * ends (in a write transaction: until its next put). After every value a checksum of table, key and
+ * value is stored (wfs_row_seal). A row with a wrong checksum, or which does not decode, is -EIO.
  * Source: design §3.
  */
 #pragma once
@@ -42,7 +43,7 @@
 enum {
 	WFS_REDUCER_ID_BITS = 16,
 	WFS_CELL_ORDINAL_BITS = 40,
-	WFS_KEY_SIZE_MAX = 255, /* bytes of a cell's key: its file name has at least as many */
+	WFS_KEY_SIZE_MAX = 255, /* bytes of a cell's key; its file name has at least as many */
 	/* A row of history costs a page of its own at each commit, so not every version gets one:
 	 * the others are found by at most this many steps along `prev_vid`. */
 	WFS_HISTORY_STRIDE = 8,
@@ -60,7 +61,7 @@ enum wfs_kernel_cell {
 	WFS_KERNEL_CELL_SNAPSHOT = 2, /* text of the newest snapshot's hash */
 };
 
-/* The highest number of a version: inode numbers have no room for more (fs/tree/ino.h). */
+/* The highest number of a version; inode numbers have no room for more (fs/tree/ino.h). */
 #define WFS_VID_MAX ((UINT64_C(1) << 55) - 1)
 
 static inline uint64_t wfs_cell_id(uint32_t reducer_id, uint64_t ordinal)
@@ -83,8 +84,8 @@ struct wfs_reducer {
 	bool keyed;
 	uint64_t created_height; /* first height that lists it */
 	uint64_t live_count;     /* cells that exist at head */
-	uint64_t cell_count;     /* cells that ever existed; the last ordinal */
-	int64_t names_ns;        /* when a name last came or went */
+	uint64_t cell_count;     /* cells that ever existed; also the last ordinal */
+	int64_t names_ns;        /* time of the last change to the set of live names */
 };
 
 struct wfs_cell {
@@ -92,7 +93,7 @@ struct wfs_cell {
 	uint64_t head_vid;
 	uint64_t head_height;
 	uint64_t created_height;
-	uint64_t version_count; /* versions it ever had, tombstones included */
+	uint64_t version_count; /* of all versions it ever had, tombstones included */
 	uint64_t size_bytes;    /* of the head version */
 	int64_t time_ns;        /* of the head version */
 	bool live;              /* the head version is not a tombstone */
@@ -102,7 +103,7 @@ struct wfs_cell {
 struct wfs_version {
 	uint64_t vid;
 	uint64_t cell_id;
-	uint64_t prev_vid; /* the cell's version before, 0 for its first */
+	uint64_t prev_vid; /* the cell's previous version, 0 for its first */
 	uint64_t height;
 	uint64_t size_bytes;
 	int64_t time_ns;
@@ -130,34 +131,38 @@ struct wfs_blob_listing {
 /* meta */
 int wfs_meta_put(struct wfs_txn *txn, const char *name, struct wfs_bytes value);
 int wfs_meta_get(struct wfs_txn *txn, const char *name, struct wfs_bytes *ret_value);
-/** wfs_first_height_get() - the first height that is kept; 1 in a world that dropped none. */
+/** wfs_first_height_get() - get the first height that is kept; 1 if none was dropped. */
 int wfs_first_height_get(struct wfs_txn *txn, uint64_t *ret_height);
 int wfs_first_height_put(struct wfs_txn *txn, uint64_t height);
 
-/** wfs_meta_format() - the store's format as it stands there: its checksum may be of a later kind. */
+/** wfs_meta_format() - read the store's format without checking the row's checksum, which another
+ *  format may compute in another way. */
 int wfs_meta_format(struct wfs_txn *txn, uint8_t *ret_format);
 
-/* journal; getters: -ENOENT behind the end */
+/* journal; getters: -ENOENT after the last record */
 
-/** wfs_journal_append() - @seq must be the next one. @offset: bytes of all lines before it. */
+/** wfs_journal_append() - add a record. @seq: the next one. @offset: bytes of all lines before
+ *  it */
 int wfs_journal_append(struct wfs_txn *txn, uint64_t seq, uint64_t offset, struct wfs_bytes line);
 int wfs_journal_get(
 	struct wfs_txn *txn, uint64_t seq, uint64_t *ret_offset, struct wfs_bytes *ret_line);
-/** wfs_journal_height() - number of records: the seq of the last one and one more. */
+/** wfs_journal_height() - get the number of records, those that were dropped included: last seq +
+ *  1. */
 int wfs_journal_height(struct wfs_txn *txn, uint64_t *ret_height);
-/** wfs_journal_first() - the oldest record kept. */
+/** wfs_journal_first() - get the seq of the oldest record that is kept. */
 int wfs_journal_first(struct wfs_txn *txn, uint64_t *ret_seq);
-/** wfs_journal_at_offset() - the record that holds this byte of log.jsonl. */
+/** wfs_journal_at_offset() - find the record whose line has the byte @offset of log.jsonl. */
 int wfs_journal_at_offset(struct wfs_txn *txn, uint64_t offset, uint64_t *ret_seq);
 
 /* reducer; getters: -ENOENT */
 int wfs_reducer_put(struct wfs_txn *txn, const char *name, const struct wfs_reducer *reducer);
 int wfs_reducer_get(
 	struct wfs_txn *txn, const char *name, size_t name_size, struct wfs_reducer *ret_reducer);
-/** wfs_reducer_next() - the first one with an id above @after. */
+/** wfs_reducer_next() - find the reducer with the lowest id above @after. */
 int wfs_reducer_next(struct wfs_txn *txn, uint32_t after, struct wfs_bytes *ret_name,
 	struct wfs_reducer *ret_reducer);
-/** wfs_reducer_next_name() - the first one whose name is above @after (empty: the first of all). */
+/** wfs_reducer_next_name() - find the reducer with the first name after @after (empty: the
+ *  first). */
 int wfs_reducer_next_name(struct wfs_txn *txn, struct wfs_bytes after, struct wfs_bytes *ret_name,
 	struct wfs_reducer *ret_reducer);
 int wfs_reducer_name(struct wfs_txn *txn, uint32_t reducer_id, struct wfs_bytes *ret_name);
@@ -170,72 +175,74 @@ int wfs_cell_find(
 int wfs_cell_put(struct wfs_txn *txn, const struct wfs_cell *cell);
 int wfs_cell_get(struct wfs_txn *txn, uint64_t cell_id, struct wfs_cell *ret_cell);
 
-/** wfs_cell_remove() - the cell and its name; its number is never given again. */
+/** wfs_cell_remove() - remove a cell and its name; its number is never used again. */
 int wfs_cell_remove(struct wfs_txn *txn, uint64_t cell_id);
 
-/** wfs_cell_find_next() - the first cell of a reducer whose key is above @after (NULL: the first
- *  of all), in byte order. @ret_key is borrowed from the map. */
+/** wfs_cell_find_next() - find the cell of a reducer with the first key after @after (NULL: the
+ *  first) in byte order. @ret_key is borrowed from the map. */
 int wfs_cell_find_next(struct wfs_txn *txn, uint32_t reducer_id, const struct wfs_bytes *after,
 	struct wfs_bytes *ret_key, uint64_t *ret_cell_id);
 
-/* Walks the cells of one reducer in creation order. Plain value: init, next …, done. */
+/* Iterates over the cells of one reducer in creation order. Plain value: init, next …, done. */
 struct wfs_cell_walk {
 	void *cursor;
 	struct wfs_txn *txn;
 	uint32_t reducer_id;
 	uint64_t next_id;
-	uint64_t last_id; /* of the reducer; 0: it is not known, and nothing is missed */
+	uint64_t last_id; /* of the reducer; 0: unknown, so missing rows are not noticed */
 	bool positioned;
-	bool row_damaged; /* -EIO was for one row: the walk can go on behind it */
+	bool row_damaged; /* -EIO was for one row: the walk can continue after it */
 };
-/** wfs_cell_walk_init() - start behind @after_id (0: at the first cell of @reducer_id). */
+/** wfs_cell_walk_init() - start after @after_id (0: at the first cell of @reducer_id). */
 int wfs_cell_walk_init(
 	struct wfs_cell_walk *walk, struct wfs_txn *txn, uint32_t reducer_id, uint64_t after_id);
 /** wfs_cell_walk_next() - Return: 1 and a cell, 0 at the reducer's end, or -errno (-EIO: a row is
- *  damaged or missing: ordinals have no gaps). */
+ *  damaged, or missing: ordinals have no gaps). */
 int wfs_cell_walk_next(struct wfs_cell_walk *walk, struct wfs_cell *ret_cell);
 void wfs_cell_walk_done(struct wfs_cell_walk *walk);
 #define WFS_AUTO_CELL_WALK WFS_CLEANUP(wfs_cell_walk_done)
 
 /* history */
 int wfs_history_put(struct wfs_txn *txn, uint64_t cell_id, uint64_t height, uint64_t vid);
-/** wfs_history_at() - the version in force at @height. Return: 0, or -ENOENT before the first. */
+/** wfs_history_at() - find the version that is current at @height. Return: 0, or -ENOENT if the
+ *  cell begins later. */
 int wfs_history_at(
 	struct wfs_txn *txn, uint64_t cell_id, uint64_t height, struct wfs_version *ret_version);
 
 /* version; getters: -ENOENT */
 int wfs_version_put(struct wfs_txn *txn, const struct wfs_version *version);
 int wfs_version_get(struct wfs_txn *txn, uint64_t vid, struct wfs_version *ret_version);
-/** wfs_version_last() - the highest vid, 0 when there is none. */
+/** wfs_version_last() - get the highest vid; 0 in an empty store. */
 int wfs_version_last(struct wfs_txn *txn, uint64_t *ret_vid);
-/** wfs_version_next() - the first one with a vid above @after. */
+/** wfs_version_next() - get the version with the lowest vid above @after. */
 int wfs_version_next(struct wfs_txn *txn, uint64_t after, struct wfs_version *ret_version);
-/** wfs_version_next_vid() - the number of that one alone: its row may be damaged. */
+/** wfs_version_next_vid() - get the lowest vid above @after, even if that row is damaged. */
 int wfs_version_next_vid(struct wfs_txn *txn, uint64_t after, uint64_t *ret_vid);
-/** wfs_version_remove() - a version and its row of history; `prev_vid` of the one behind it stays. */
+/** wfs_version_remove() - remove a version and its row of history; the next version's `prev_vid`
+ *  stays. */
 int wfs_version_remove(struct wfs_txn *txn, const struct wfs_version *version);
 
 /* blob; getters: -ENOENT */
 int wfs_blob_put(struct wfs_txn *txn, const struct wfs_blob *blob);
 int wfs_blob_get(struct wfs_txn *txn, const struct wfs_hash *hash, struct wfs_blob *ret_blob);
-/** wfs_blob_next() - the first blob whose hash is above @after (NULL: the first of all).
- *  Return: 0, -ENOENT, -EIO; -EBADMSG for a damaged row, of which @ret_blob has the hash. */
+/** wfs_blob_next() - find the blob with the lowest hash above @after (NULL: the first of all).
+ *  Return: 0, -ENOENT, -EIO; -EBADMSG for a damaged row, with its hash in @ret_blob. */
 int wfs_blob_next(struct wfs_txn *txn, const struct wfs_hash *after, struct wfs_blob *ret_blob);
 int wfs_blob_listing_put(struct wfs_txn *txn, const struct wfs_blob_listing *listing);
 int wfs_blob_listing_get(
 	struct wfs_txn *txn, uint64_t listed_id, struct wfs_blob_listing *ret_listing);
-/** wfs_blob_listing_last() - the highest listing id, 0 when there is none. */
+/** wfs_blob_listing_last() - get the highest listing id; 0 if no blob is listed. */
 int wfs_blob_listing_last(struct wfs_txn *txn, uint64_t *ret_listed_id);
 
 /*
- * text: private texts, which stand in records as their hash; see kernel/text.h. Rows are never changed
- * or removed. Their numbers have no gaps, and rise with the records that name the texts.
+ * text: private texts, which records mention by their hash; see kernel/text.h. Rows are never
+ * changed or removed. Their numbers have no gaps, and rise with the records that mention the texts.
  */
 
-/* Plain value; what a getter returns is borrowed from the map. */
+/* Plain value; the bytes that a getter returns are borrowed from the map. */
 struct wfs_text {
 	uint64_t number;
-	uint64_t seq;           /* of the record that names it first */
+	uint64_t seq;           /* of the first record that mentions it */
 	struct wfs_hash hash;   /* of `bytes` */
 	struct wfs_bytes to;    /* the principal of that record */
 	struct wfs_bytes of;    /* JSON array: ids of the artifacts that the text belongs to */
@@ -244,39 +251,39 @@ struct wfs_text {
 
 /** wfs_text_put() - add a text; @text->number must be the last number + 1. */
 int wfs_text_put(struct wfs_txn *txn, const struct wfs_text *text);
-/** wfs_text_get() - the text of a number. Return: 0, -ENOENT, -EIO. */
+/** wfs_text_get() - get the text with a number. Return: 0, -ENOENT, -EIO. */
 int wfs_text_get(struct wfs_txn *txn, uint64_t number, struct wfs_text *ret_text);
-/** wfs_text_find() - the text that has this hash. Return: 0, -ENOENT, -EIO. */
+/** wfs_text_find() - find the text with a hash. Return: 0, -ENOENT, -EIO. */
 int wfs_text_find(struct wfs_txn *txn, const struct wfs_hash *hash, struct wfs_text *ret_text);
-/** wfs_text_last() - the highest number, 0 in a world without texts. */
+/** wfs_text_last() - get the highest number; 0 in a world without texts. */
 int wfs_text_last(struct wfs_txn *txn, uint64_t *ret_number);
 
 /*
- * code_crash: code that ended the process it ran in; see kernel/box/quarantine.h. These rows stand beside the world: they
- * are in no cell, no record and no snapshot.
+ * code_crash: code that ended the process it ran in; see kernel/box/quarantine.h. These rows are
+ * not part of the world: no cell, record or snapshot has them.
  */
 struct wfs_code_crash {
 	struct wfs_hash code;
 	uint32_t crashes;
-	int64_t at_ns;         /* of the last one */
-	struct wfs_bytes name; /* what the code was called then */
+	int64_t at_ns;         /* of the last crash */
+	struct wfs_bytes name; /* of the code at the last crash */
 };
 
-/** wfs_code_crash_put() - set the row of a code; 0 crashes remove it */
+/** wfs_code_crash_put() - write the row of a code; 0 crashes remove it. */
 int wfs_code_crash_put(struct wfs_txn *txn, const struct wfs_code_crash *crash);
 
-/** wfs_code_crash_next() - the row behind @after, NULL: the first. Return: 0, -ENOENT, -EIO. */
+/** wfs_code_crash_next() - get the row after @after, NULL: the first. Return: 0, -ENOENT, -EIO. */
 int wfs_code_crash_next(
 	struct wfs_txn *txn, const struct wfs_hash *after, struct wfs_code_crash *ret_crash);
 
 /*
- * index: sets of cells, kept for queries, and of records; which there are is told by kernel/index.h.
- * A record's seq stands where a cell's id does.
+ * index: sets of cells or records, which answer queries; kernel/index.h says which sets exist. For
+ * sets of records the functions take and return seqs in the place of cell ids.
  */
 
 enum {
 	WFS_INDEX_TEXTS_MAX = 3,  /* texts that name a set */
-	WFS_INDEX_TEXT_MAX = 128, /* bytes of one; a longer one is known by its hash */
+	WFS_INDEX_TEXT_MAX = 128, /* bytes of one; a longer one is replaced by its hash */
 	WFS_INDEX_SET_SIZE_MAX = 2 + WFS_INDEX_TEXTS_MAX * (1 + WFS_INDEX_TEXT_MAX),
 };
 
@@ -288,35 +295,36 @@ struct wfs_index_set {
 void wfs_index_set_init(struct wfs_index_set *set, uint8_t kind);
 void wfs_index_set_add(struct wfs_index_set *set, struct wfs_bytes text);
 
-/* Over all cells of a set. */
+/* The sum over all items of a set. */
 struct wfs_index_sum {
 	uint64_t count;
-	uint64_t amount; /* of whatever the set sums, modulo 2^64 */
+	uint64_t amount; /* the sum of the items' amounts, modulo 2^64 */
 };
 
-/** wfs_index_add() - put a cell into a set. Return: 0, -EEXIST, -EIO, -ENOSPC. */
+/** wfs_index_add() - add a cell to a set. Return: 0, -EEXIST, -EIO, -ENOSPC. */
 int wfs_index_add(
 	struct wfs_txn *txn, const struct wfs_index_set *set, uint64_t cell_id, uint64_t amount);
-/** wfs_index_remove() - take it out. Return: 0, -ENOENT, -EIO, -ENOSPC. */
+/** wfs_index_remove() - remove a cell from a set. Return: 0, -ENOENT, -EIO, -ENOSPC. */
 int wfs_index_remove(struct wfs_txn *txn, const struct wfs_index_set *set, uint64_t cell_id);
-/** wfs_index_get() - is it in there? Return: 0, or -ENOENT. */
+/** wfs_index_get() - get a cell's amount in a set. Return: 0, or -ENOENT (not in the set). */
 int wfs_index_get(struct wfs_txn *txn, const struct wfs_index_set *set, uint64_t cell_id,
 	uint64_t *ret_amount);
-/** wfs_index_sum_get() - of a set that is empty: zeros. */
+/** wfs_index_sum_get() - get the sum of a set; zeros for an empty set. */
 int wfs_index_sum_get(
 	struct wfs_txn *txn, const struct wfs_index_set *set, struct wfs_index_sum *ret_sum);
 
-/* Walks the cells of a set in order of creation, or the other way. Plain value: init, next …, done. */
+/* Iterates over the cells of a set, oldest or newest first. Plain value: init, next …, done. */
 struct wfs_index_walk {
 	void *cursor;
 	struct wfs_txn *txn;
 	struct wfs_index_set set;
 	bool newest_first;
 	bool positioned;
-	/* Before the first step: the first that may be met; of a walk to older ones all are below it. */
+	/* Until the first step: lowest id to return; with `newest_first`, returned ids are below
+	 * it. */
 	uint64_t start;
 	uint64_t cell_id; /* of the last step */
-	uint64_t amount;  /* the same: its part of the sum */
+	uint64_t amount;  /* of the last step: the cell's amount */
 };
 int wfs_index_walk_init(struct wfs_index_walk *walk, struct wfs_txn *txn,
 	const struct wfs_index_set *set, bool newest_first);
@@ -325,15 +333,16 @@ int wfs_index_walk_next(struct wfs_index_walk *walk, uint64_t *ret_cell_id);
 void wfs_index_walk_done(struct wfs_index_walk *walk);
 #define WFS_AUTO_INDEX_WALK WFS_CLEANUP(wfs_index_walk_done)
 
-/* A row as it stands there. Plain value. */
+/* A decoded row of the index. Plain value. */
 struct wfs_index_row {
 	struct wfs_index_set set;
 	bool is_sum;
-	uint64_t cell_id;         /* of an item; or a seq */
-	struct wfs_index_sum sum; /* of an item: 1 and its part */
+	uint64_t cell_id;         /* of an item: a cell's id or a record's seq */
+	struct wfs_index_sum sum; /* of an item: 1 and its amount */
 };
 typedef int wfs_index_each_fn(void *context, const struct wfs_index_row *row);
 
-/** wfs_index_each() - all rows, set by set, the sum of each first; @each keeps off them.
- *  Return: 0, what @each gave, -EIO (a row is damaged: those behind it were not reached). */
+/** wfs_index_each() - call @each for all rows, set by set, the sum of each first. @each must not
+ *  change the index. Return: 0, the result of @each, -EIO (a damaged row; later ones were not
+ *  reached). */
 int wfs_index_each(struct wfs_txn *txn, wfs_index_each_fn *each, void *context);
