@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parser of ECMA-262's patterns (as they are with the flag `u`), which writes for PCRE2 what it reads.
+ * The parser of ECMA-262's patterns (with the flag `u`); writes PCRE2's form of what it parses.
  *
- * Characters and classes are written as code points in brackets, so that no option or version of PCRE2
- * reads them otherwise. Refused, besides what ECMA-262 refuses: what PCRE2 cannot express. That is a
- * look-behind of varying length, and a reference to a group that a repetition would forget: ECMA-262
- * begins each round without the groups of the last, PCRE2 keeps them.
- * Accepted, besides what ECMA-262 accepts: a backslash before any punctuation, braces that are not a
- * quantifier, and `-` beside an escape like `\w` in brackets. They mean the character itself, as in
- * JavaScript without the flag `u`.
+ * Characters and classes are written as code points in brackets, so that no option or version of
+ * PCRE2 interprets them in another way. Besides what ECMA-262 refuses, this refuses what PCRE2
+ * cannot express: a look-behind of varying length, and a reference to a group inside of a
+ * repetition. (ECMA-262 clears groups at the beginning of each round, PCRE2 keeps them.)
+ * Besides what ECMA-262 accepts, this accepts a backslash before any punctuation, braces that are
+ * not a quantifier, and `-` beside an escape like `\w` in brackets. They mean the character itself,
+ * as in JavaScript without the flag `u`.
  * Source: ECMA-262, "Patterns" (22.2.1) and "Regular Expressions for Web Browsers" (B.1.2).
  */
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #include "kernel/base/encode.h"
 #include "kernel/schema/pattern-impl.h"
 
-/* Takes a decimal number, as far as it is no more than PATTERN_REPEAT_MAX. Return: false when it is. */
+/* Reads a decimal number. Return: false if it is above PATTERN_REPEAT_MAX. */
 static bool take_number(struct pattern_parser *parser, unsigned *ret_number)
 {
 	unsigned number = 0;
@@ -40,7 +40,7 @@ static unsigned add_lengths(unsigned a, unsigned b)
 
 /* --- references to groups --- */
 
-/* Is the group @capture gone through whenever the present place is reached? */
+/* Has the group @capture always matched when the current position is reached? */
 static bool is_passed(const struct pattern_parser *parser, const struct pattern_capture *capture)
 {
 	if (!capture->closed || capture->quantified)
@@ -71,7 +71,7 @@ static int read_number_reference(struct pattern_parser *parser, size_t from)
 	return read_reference(parser, from, number - 1);
 }
 
-/* Takes `<name>`, of ASCII letters, digits, `_` and `$`. */
+/* Reads `<name>`, of ASCII letters, digits, `_` and `$`. */
 static bool take_name(struct pattern_parser *parser, struct wfs_bytes *ret_name)
 {
 	size_t size = 0;
@@ -91,7 +91,7 @@ static bool take_name(struct pattern_parser *parser, struct wfs_bytes *ret_name)
 	return true;
 }
 
-/* Return: the index, or capture_count. */
+/* Return: the index of the group with this name, or capture_count. */
 static size_t capture_find(const struct pattern_parser *parser, struct wfs_bytes name)
 {
 	size_t i = 0;
@@ -155,7 +155,7 @@ static void branch_begin(struct pattern_parser *parser)
 	group->length = 0;
 }
 
-/* What one alternative has told about the lengths of all. */
+/* Ends an alternative: merges its length into that of its group. */
 static void branch_end(struct pattern_parser *parser)
 {
 	struct pattern_group *const group = &parser->groups[parser->depth];
@@ -166,7 +166,7 @@ static void branch_end(struct pattern_parser *parser)
 		group->all_length = PATTERN_LENGTH_VARIES;
 }
 
-/* A look-behind's alternatives may differ, but each must have a length. */
+/* The alternatives of a look-behind may differ in length, but none may vary in length. */
 static int branch_check(struct pattern_parser *parser)
 {
 	const struct pattern_group *const group = &parser->groups[parser->depth];
@@ -250,10 +250,10 @@ static int read_or(struct pattern_parser *parser)
 
 struct quantifier {
 	unsigned min;
-	unsigned max; /* PATTERN_REPEAT_MAX + 1: no bound */
+	unsigned max; /* PATTERN_REPEAT_MAX + 1: unbounded */
 };
 
-/* Return: 1 (taken), 0 (no quantifier is next), -EINVAL. */
+/* Reads a quantifier. Return: 1, 0 (no quantifier follows), -EINVAL. */
 static int take_quantifier(struct pattern_parser *parser, struct quantifier *ret_quantifier)
 {
 	const size_t from = parser->at;
@@ -300,7 +300,7 @@ static void write_quantifier(struct pattern_parser *parser, struct quantifier qu
 		wfs_buffer_append_byte(parser->out, '?');
 }
 
-/* A quantifier may follow an atom. */
+/* Ends an atom, with the quantifier that may follow it. */
 static int atom_end(struct pattern_parser *parser)
 {
 	struct pattern_group *const group = &parser->groups[parser->depth];
@@ -405,8 +405,9 @@ static bool is_assertion(const struct pattern_parser *parser)
 }
 
 /*
- * A reference may come before its group, so the groups are counted first. A look-ahead keeps PCRE2 10.42
- * from a place where `(?=b) ?b` fits "ab", if it is not told to try every place.
+ * Counts the groups first, because a reference may come before its group. With a look-ahead PCRE2
+ * 10.42 skips positions where a match begins (`(?=b) ?b` in "ab"), unless it has to try every
+ * position.
  */
 static int find_captures(struct pattern_parser *parser)
 {

@@ -11,7 +11,7 @@
 
 enum { UNICODE_MAX = 0x10ffff };
 
-/* What \d, \w and \s stand for, in brackets: PCRE2 10.42 has `[^\D\p{P}]` fit "😀". */
+/* What \d, \w and \s mean, in brackets: PCRE2 10.42 lets `[^\D\p{P}]` match "😀". */
 #define DIGITS "0-9"
 #define NO_DIGITS "\\x{0}-\\x{2f}\\x{3a}-\\x{10ffff}"
 #define WORDS "0-9A-Z_a-z"
@@ -25,7 +25,7 @@ enum { UNICODE_MAX = 0x10ffff };
 	"\\x{200b}-\\x{2027}\\x{202a}-\\x{202e}\\x{2030}-\\x{205e}\\x{2060}-\\x{2fff}"   \
 	"\\x{3001}-\\x{fefe}\\x{ff00}-\\x{10ffff}"
 
-/* --- reading --- */
+/* --- parsing --- */
 
 int pattern_refuse(struct pattern_parser *parser, size_t at, const char *format, ...)
 {
@@ -73,7 +73,7 @@ static bool is_punctuation(char c)
 	return c > ' ' && c < 0x7f && !pattern_is_digit(c) && !pattern_is_letter(c);
 }
 
-/* Takes @count hexadecimal digits, or none. */
+/* Reads exactly @count hexadecimal digits. Return: false, without moving, if there are fewer. */
 static bool take_hex(struct pattern_parser *parser, size_t count, uint32_t *ret_code)
 {
 	uint32_t code = 0;
@@ -109,7 +109,8 @@ void pattern_atom_is(struct pattern_parser *parser, unsigned length, bool can_re
 
 /* --- escapes --- */
 
-/* `\u`, which was taken: four digits, two times four of a surrogate pair, or any in braces. */
+/* Reads what follows `\u`: four digits, two times four for a surrogate pair, or any number in
+ * braces. */
 static int take_unicode(struct pattern_parser *parser, size_t from, uint32_t *ret_code)
 {
 	uint32_t high, low;
@@ -182,7 +183,7 @@ int pattern_take_character_escape(struct pattern_parser *parser, size_t from, ui
 	return 0;
 }
 
-/* `\p{...}`; the backslash, at @from, was taken. */
+/* Translates `\p{...}`. Its backslash, at @from, is read already. */
 static int read_property(struct pattern_parser *parser, size_t from, bool in_class)
 {
 	const bool negated = pattern_peek(parser, 0) == 'P';
@@ -224,7 +225,8 @@ int pattern_read_set_escape(struct pattern_parser *parser, size_t from, bool in_
 
 /* --- brackets --- */
 
-/* One member of a class. Return: 1 (many characters, written), 0 (one, not written), -EINVAL. */
+/* Reads one member of a class. Return: 1 (a set, written already), 0 (a character, not written
+ * yet), -EINVAL. */
 static int take_class_member(struct pattern_parser *parser, uint32_t *ret_code)
 {
 	const size_t from = parser->at;
@@ -244,7 +246,7 @@ static int take_class_member(struct pattern_parser *parser, uint32_t *ret_code)
 	return pattern_take_character_escape(parser, from, ret_code);
 }
 
-/* A member, or a range of them. */
+/* Translates a member of a class, or a range. */
 static int read_class_range(struct pattern_parser *parser)
 {
 	const size_t from = parser->at;

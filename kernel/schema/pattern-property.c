@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `\p{...}`: names of properties as ECMA-262 spells them. Source: ECMA-262, tables 67 to 69, and Unicode's
- * PropertyValueAliases.txt; names and letters of general categories mean the same. PCRE2 knows scripts and
- * the other properties under the same names.
+ * `\p{...}`: names of properties as ECMA-262 spells them. Source: ECMA-262, tables 67 to 69, and
+ * Unicode's PropertyValueAliases.txt. General categories have names and letters that mean the same.
+ * PCRE2 has scripts and the other properties under ECMA-262's names.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "kernel/schema/pattern-impl.h"
 
 struct category {
-	const char *letters; /* as PCRE2 spells it */
+	const char *letters; /* PCRE2's spelling */
 	const char *names;   /* other names, each followed by a space */
 };
 
@@ -55,7 +55,7 @@ static const struct category categories[] = {
 	{"Cn", "Unassigned "},
 };
 
-/* Each name is followed by a space. Changes_When_NFKC_Casefolded is not among PCRE2's. */
+/* Each name is followed by a space. PCRE2 lacks Changes_When_NFKC_Casefolded. */
 static const char binary_properties[] =
 	"ASCII_Hex_Digit AHex Alphabetic Alpha Any Bidi_Control Bidi_C Bidi_Mirrored Bidi_M "
 	"Case_Ignorable CI "
@@ -83,7 +83,7 @@ static bool name_is(struct wfs_bytes name, const char *text)
 	return wfs_bytes_equal(name, wfs_bytes_text(text));
 }
 
-/* Is it one of the words of @list? */
+/* Is @name one of the words of @list? */
 static bool is_listed(struct wfs_bytes name, const char *list)
 {
 	for (const char *end; (end = strchr(list, ' ')); list = end + 1) {
@@ -106,7 +106,7 @@ static const char *category_find(struct wfs_bytes name)
 	return NULL;
 }
 
-/* Takes `@key=` off. */
+/* Removes `@key=` from the beginning. Return: was it there? */
 static bool take_key(struct wfs_bytes *name, const char *key)
 {
 	const size_t size = strlen(key);
@@ -127,7 +127,7 @@ static void append_property(
 	wfs_buffer_append_byte(out, '}');
 }
 
-/* PCRE2 knows which scripts there are. */
+/* Appends a script without checking its name: PCRE2 refuses unknown ones. */
 static bool append_script(
 	struct wfs_buffer *out, bool negated, const char *kind, struct wfs_bytes name)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Patterns by PCRE2. */
+/* Compiles and matches patterns with PCRE2. */
 #include "kernel/schema/pattern.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
@@ -23,19 +23,20 @@ struct wfs_matcher {
 
 /* --- patterns --- */
 
-/* @offset_shown: the author of the pattern can count up to the byte that PCRE2 names */
+/* @offset_shown: the message may name PCRE2's byte offset, because PCRE2 got the author's own
+ * text */
 static int compile(struct wfs_bytes text, uint32_t options, bool offset_shown,
 	pcre2_code **ret_code, struct wfs_error *error)
 {
-	/* Bounds that hold whatever the pattern says of itself, e.g. `(*UCP)`. */
+	/* A pattern must not change these options itself, e.g. by `(*UCP)`. */
 	const uint32_t always = PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_BACKSLASH_C |
 		PCRE2_NEVER_UCP | PCRE2_MATCH_UNSET_BACKREF;
 	PCRE2_UCHAR reason[128] = "";
 	size_t offset = 0;
 	int number = 0;
 
-	/* Not translated to machine code: the limits of work would count something else where memory may be made
-	 * executable, and what code asks is answered alike on every machine. */
+	/* Not compiled to machine code: that would count the limits in another way on hosts that
+	 * allow executable memory, and results must be the same on every machine. */
 	*ret_code = pcre2_compile(text.data, text.size, always | options, &number, &offset, NULL);
 	if (*ret_code)
 		return 0;
@@ -121,7 +122,7 @@ void wfs_matcher_free(struct wfs_matcher *matcher)
 	free(matcher);
 }
 
-/* Most texts are, and this is told faster than that they are UTF-8. */
+/* Most texts are ASCII, and checking that is faster than checking for UTF-8. */
 static bool is_ascii(const char *text, size_t size)
 {
 	uint64_t bits = 0;

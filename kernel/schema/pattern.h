@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Patterns: regular expressions that somebody else wrote, tried on texts that somebody else wrote.
+ * Patterns: regular expressions, matched against texts; neither pattern nor text is trusted.
  *
- * The dialect is PCRE2's with UTF-8 and `$` at the very end only, or, as JSON Schema has it, that of ECMA-262
- * with the flag `u`. Every match runs under limits of work, depth and memory.
+ * The dialect is PCRE2's with UTF-8 and `$` at the very end only; or, for JSON Schema, that of
+ * ECMA-262 with the flag `u`. Every match runs under limits of work, depth and memory.
  * Thread: a pattern is immutable; a matcher belongs to one thread at a time.
  */
 #pragma once
@@ -22,7 +22,7 @@ enum {
 };
 
 enum wfs_pattern_flags {
-	WFS_PATTERN_AT_START = 1 << 0, /* it matches where the text begins, or not at all */
+	WFS_PATTERN_AT_START = 1 << 0, /* match only at the beginning of the text */
 	WFS_PATTERN_ECMA = 1 << 1,     /* the dialect is that of ECMA-262 */
 };
 
@@ -30,8 +30,9 @@ struct wfs_pattern;
 struct wfs_matcher;
 
 /**
- * wfs_pattern_new() - compile
- * Return: 0, -EINVAL (invalid_pattern; the message is the reason alone), -ENOMEM (nothing filled).
+ * wfs_pattern_new() - compile a pattern; caller owns it
+ * Return: 0, -EINVAL (invalid_pattern; the message is the reason alone), -ENOMEM (@error
+ * unchanged).
  */
 int wfs_pattern_new(const char *text, size_t size, enum wfs_pattern_flags flags,
 	struct wfs_pattern **ret_pattern, struct wfs_error *error);
@@ -39,21 +40,21 @@ void wfs_pattern_free(struct wfs_pattern *pattern);
 WFS_DEFINE_AUTO(pattern, struct wfs_pattern, wfs_pattern_free)
 #define WFS_AUTO_PATTERN WFS_CLEANUP(wfs_auto_pattern)
 
-/** wfs_pattern_at_start() - can it match nowhere but where the text begins? */
+/** wfs_pattern_at_start() - can the pattern match only at the beginning of a text? */
 bool wfs_pattern_at_start(const struct wfs_pattern *pattern);
 
-/** wfs_matcher_new() - what matches need to run. Return: 0, or -ENOMEM. */
+/** wfs_matcher_new() - make the scratch memory that matches need. Return: 0, or -ENOMEM. */
 int wfs_matcher_new(struct wfs_matcher **ret_matcher);
 void wfs_matcher_free(struct wfs_matcher *matcher);
 WFS_DEFINE_AUTO(matcher, struct wfs_matcher, wfs_matcher_free)
 #define WFS_AUTO_MATCHER WFS_CLEANUP(wfs_auto_matcher)
 
 /**
- * wfs_pattern_match() - try it on a text
- * @limit: of the work, counted anew for each place where a match could begin; up to
+ * wfs_pattern_match() - does the pattern match somewhere in a text?
+ * @limit: of the work, counted anew for each position where a match could begin; up to
  *         WFS_PATTERN_MATCH_MAX
  * Return: 1, 0, -EAGAIN (a higher limit may do), -E2BIG (too deep, or too much memory), -EINVAL
- *         (the text is not one that a pattern can be tried on: not UTF-8), -ENOMEM.
+ *         (the text is not UTF-8), -ENOMEM.
  */
 int wfs_pattern_match(const struct wfs_pattern *pattern, struct wfs_matcher *matcher,
 	const char *text, size_t size, uint32_t limit);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inside of checks: what the files that check values share.
+ * Private to the schema validator: what the files that check values share.
  *
- * The work of a check is bounded by a count of steps, whatever schema and value are, and the count
- * depends on nothing but the two, so that the same check ends the same way on every machine. When
- * it runs out the check as a whole fails: no `not` or `anyOf` may take that for an answer.
+ * The work of a check is bounded by a number of steps, for any schema and value, and this number
+ * depends on nothing but the two, so that a check ends in the same way on every machine. When no
+ * steps are left the whole check fails: `not` and `anyOf` must not treat that as "does not fit".
  */
 #pragma once
 
 #include "kernel/schema/schema-impl.h"
 
 /*
- * Which items or members of the value have been looked at by the schemas that apply to it: what
- * unevaluatedItems and unevaluatedProperties leave out. Members count in the order of the object.
+ * Which items or members of the value other keywords have checked: unevaluatedItems and
+ * unevaluatedProperties apply to the rest. Members are counted in the order of the object.
  */
 struct schema_seen {
 	bool all;
@@ -20,22 +20,22 @@ struct schema_seen {
 	size_t count;
 };
 
-/* Where $dynamicRef looks: resources, in the order in which the check has entered them. */
+/* Where $dynamicRef searches: resources, in the order in which the check has entered them. */
 struct schema_scope {
-	unsigned *resources; /* owned; NULL: no reference asks for it */
+	unsigned *resources; /* owned; NULL: the schema has no $dynamicRef that needs them */
 	bool *entered;       /* owned; by index of resource */
 	unsigned count;
 };
 
 struct schema_check {
 	struct wfs_error *error;
-	unsigned quiet;              /* above 0: the answer counts, nobody will read why */
-	unsigned depth;              /* of the value's part in the value */
-	unsigned chain;              /* schemas that this part is in the middle of */
-	unsigned nested;             /* schemas that the check is in the middle of */
+	unsigned quiet;              /* above 0: only the result matters, not the message */
+	unsigned depth;              /* nesting of the current part in the value */
+	unsigned chain;              /* unfinished schemas of this part */
+	unsigned nested;             /* unfinished schemas of all parts */
 	uint64_t steps;              /* left */
-	struct wfs_matcher *matcher; /* owned; NULL until there is a pattern to try */
-	struct schema_seen *seen;    /* of this part; NULL: nobody asks */
+	struct wfs_matcher *matcher; /* owned; NULL until a pattern is first matched */
+	struct schema_seen *seen;    /* of this part; NULL: no unevaluated… keyword needs it */
 	struct schema_scope scope;
 };
 
@@ -43,29 +43,29 @@ struct schema_check {
 enum { SCHEMA_CHECK_STOPPED = -E2BIG };
 
 enum {
-	SCHEMA_LOOKUPS_PER_STEP = 8,     /* of members by name */
-	SCHEMA_SEEN_WORDS_PER_STEP = 16, /* of struct schema_seen, cleared and merged */
+	SCHEMA_LOOKUPS_PER_STEP = 8,     /* look-ups of members by name */
+	SCHEMA_SEEN_WORDS_PER_STEP = 16, /* words of struct schema_seen, cleared and merged */
 };
 
-/** schema_violation() - the value does not fit: "<text>[, got <value>]". Return: -EINVAL, -ENOMEM. */
+/** schema_violation() - report a violation: "<text>[, got <value>]". Return: -EINVAL, -ENOMEM. */
 int schema_violation(struct schema_check *check, const struct schema_path *path,
 	const json_t *value, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/** schema_stop() - a limit was hit. Return: SCHEMA_CHECK_STOPPED, -ENOMEM. */
+/** schema_stop() - end the check at a limit. Return: SCHEMA_CHECK_STOPPED, -ENOMEM. */
 int schema_stop(struct schema_check *check, const struct schema_path *path, const char *text);
 
-/** schema_plural() - "s", but for 1 */
+/** schema_plural() - Return: "s", or "" for a count of 1. */
 const char *schema_plural(uint64_t count);
 
-/** schema_check_node() - all of a schema. */
+/** schema_check_node() - check a value against a schema. */
 int schema_check_node(struct schema_check *check, const struct schema_node *node,
 	const json_t *value, const struct schema_path *path);
 
-/** schema_check_inner() - a schema that a part of the value must fit. */
+/** schema_check_inner() - check an item or member, at @path, against a schema. */
 int schema_check_inner(struct schema_check *check, const struct schema_node *node,
 	const json_t *value, const struct schema_path *path);
 
-/** schema_check_equal() - `const` and `enum`. */
+/** schema_check_equal() - check `const` and `enum`. */
 int schema_check_equal(struct schema_check *check, const struct schema_node *node,
 	const json_t *value, const struct schema_path *path);
 int schema_check_number(struct schema_check *check, const struct schema_node *node,
@@ -77,10 +77,11 @@ int schema_check_array(struct schema_check *check, const struct schema_node *nod
 int schema_check_object(struct schema_check *check, const struct schema_node *node,
 	const json_t *value, const struct schema_path *path);
 
-/** schema_check_unevaluated() - what is not in check->seen. */
+/** schema_check_unevaluated() - check the items or members that are not in check->seen. */
 int schema_check_unevaluated(struct schema_check *check, const struct schema_node *node,
 	const json_t *value, const struct schema_path *path);
 
-/** schema_match() - try a pattern on @text, which is at @path. Return: 1, 0, SCHEMA_CHECK_STOPPED, -ENOMEM. */
+/** schema_match() - match a pattern against @text, which is at @path.
+ *  Return: 1, 0, SCHEMA_CHECK_STOPPED, -ENOMEM. */
 int schema_match(struct schema_check *check, const struct schema_pattern *pattern, const char *text,
 	size_t size, const struct schema_path *path);

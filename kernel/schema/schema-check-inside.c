@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks of arrays and objects, and of what is in them. */
+/* Checks arrays and objects, and the values in them. */
 #include <string.h>
 
 #include "kernel/base/cleanup.h"
@@ -24,7 +24,7 @@ static int check_unique(
 		"expected items that differ, got items %zu and %zu equal", first, second);
 }
 
-/* The first @count items. */
+/* Marks the first @count items as checked. */
 static void mark_first(struct schema_seen *seen, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -57,7 +57,7 @@ static int check_items(struct schema_check *check, const struct schema_node *nod
 	return 0;
 }
 
-/* Return: 1 (the item fits what `contains` has), 0, or negative. */
+/* Does an item fit the schema of `contains`? Return: 1, 0, or negative. */
 static int contains_item(struct schema_check *check, const struct schema_node *node,
 	const json_t *value, size_t index, const struct schema_path *path)
 {
@@ -72,7 +72,8 @@ static int contains_item(struct schema_check *check, const struct schema_node *n
 	return r == -EINVAL ? 0 : r == 0 ? 1 : r;
 }
 
-/* Looking ends when the answer is known, and nobody asks which items fit. */
+/* Stops when the answer is known, unless an unevaluated… keyword needs to know all items that
+ * fit. */
 static int check_contains(struct schema_check *check, const struct schema_node *node,
 	const json_t *value, const struct schema_path *path)
 {
@@ -132,12 +133,13 @@ static int member_missing(struct schema_check *check, const char *wanted, const 
 	if (!text)
 		return -ENOMEM;
 	wfs_schema_describe(text, &name);
-	/* "string " is how describe begins; a name needs only what follows. */
+	/* wfs_schema_describe() begins with "string ", which a name does not need. */
 	return schema_violation(check, path, value, "expected a member %s",
 		wfs_buffer_text(&name) + strlen("string "));
 }
 
-/* What the groups that the name is in say of a member. Return: 1 (it is in one), 0 (in none), or negative. */
+/* Checks a member against the patternProperties that its name matches.
+ * Return: 1 (it matches one), 0 (it matches none), or negative. */
 static int check_groups(struct schema_check *check, const struct schema_node *node,
 	const char *name, const json_t *item, const struct schema_path *path)
 {
@@ -160,7 +162,8 @@ static int check_groups(struct schema_check *check, const struct schema_node *no
 	return found;
 }
 
-/* Members by groups, and those that neither a group nor `properties` names. */
+/* Checks members against patternProperties; the others that `properties` does not name, against
+ * additionalProperties. */
 static int check_members(struct schema_check *check, const struct schema_node *node,
 	const json_t *value, const struct schema_path *path)
 {
@@ -295,7 +298,7 @@ int schema_check_object(struct schema_check *check, const struct schema_node *no
 	return check_members(check, node, value, path);
 }
 
-/* --- what no keyword has looked at --- */
+/* --- unevaluatedItems, unevaluatedProperties --- */
 
 static bool is_marked(const struct schema_seen *seen, size_t index)
 {

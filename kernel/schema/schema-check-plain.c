@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a check tells of a violation; and checks of values that have no parts. */
+/* Messages about violations; checks of values without parts. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@ enum {
 	MATCH_LIMIT_FACTOR = 32,
 };
 
-/* "at <pointer>: <text>[, got <value>]" */
+/* Reports "at <pointer>: <text>[, got <value>]". */
 static int report(struct schema_check *check, const struct schema_path *path, const json_t *value,
 	const char *text)
 {
@@ -62,7 +62,7 @@ int schema_stop(struct schema_check *check, const struct schema_path *path, cons
 	return r == -EINVAL ? SCHEMA_CHECK_STOPPED : r;
 }
 
-/* A value the schema expects: arrays and objects in full, as far as they are short. */
+/* Appends the value that the schema expects: short arrays and objects in full. */
 static void append_expected(struct wfs_buffer *buffer, const json_t *value)
 {
 	const size_t before = buffer->size;
@@ -166,8 +166,8 @@ static uint64_t count_code_points(const char *text, size_t size)
 }
 
 /*
- * What a match with this limit can cost at worst. PCRE2 counts its limit anew for each place where
- * a match could begin (pcre2_match.c), and between two counts it may walk over the whole text.
+ * The greatest cost of a match with this limit. PCRE2 counts its limit anew for each position where
+ * a match could begin (pcre2_match.c), and between two counts it may read the whole text.
  */
 static uint64_t match_work(const struct wfs_pattern *pattern, size_t size, uint32_t limit)
 {
@@ -180,7 +180,7 @@ static uint64_t match_work(const struct wfs_pattern *pattern, size_t size, uint3
 	return work / MATCH_WORK_PER_STEP + 1;
 }
 
-/* Small limits first, so that a check is charged for what it needs and not for what it could. */
+/* Tries small limits first, so that the check is charged for what the match needs. */
 int schema_match(struct schema_check *check, const struct schema_pattern *pattern, const char *text,
 	size_t size, const struct schema_path *path)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checking of values against a compiled schema. The first violation is reported. */
+/* Checks values against a compiled schema. The first violation is reported. */
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -40,14 +40,14 @@ static unsigned types_of(const json_t *value)
 	return 0;
 }
 
-/* --- what has been looked at --- */
+/* --- items and members that keywords have checked --- */
 
 static size_t seen_words(const struct schema_seen *seen)
 {
 	return seen->count / 64 + 1;
 }
 
-/* @check is charged for what it takes to clear and to merge it. */
+/* Charges @check for clearing and merging @seen. */
 static int seen_init(struct schema_check *check, size_t count, struct schema_seen *seen)
 {
 	*seen = (struct schema_seen){.count = count};
@@ -65,7 +65,8 @@ static void seen_merge(struct schema_seen *into, const struct schema_seen *from)
 
 /* --- schemas in place --- */
 
-/* Does the value fit? Nobody reads why not, and what a schema has looked at counts if it does. */
+/* Checks a schema of `anyOf`, `if` …: without a message, and marking items and members only if it
+ * fits. */
 static int check_branch(struct schema_check *check, const struct schema_node *node,
 	const json_t *value, const struct schema_path *path)
 {
@@ -87,7 +88,7 @@ static int check_branch(struct schema_check *check, const struct schema_node *no
 	return r;
 }
 
-/* How many of the list fit; looking ends at @enough. Return: the count, or negative. */
+/* Counts the schemas of a list that fit, up to @enough. Return: the count, or negative. */
 static int count_fitting(struct schema_check *check, const struct schema_list *list,
 	const json_t *value, const struct schema_path *path, int enough)
 {
@@ -109,7 +110,8 @@ static int check_choices(struct schema_check *check, const struct schema_node *n
 	int count;
 
 	if (node->any_of.count > 0) {
-		/* Each that fits has looked at something. */
+		/* For unevaluated… keywords try all, because each that fits marks items or
+		 * members. */
 		count = count_fitting(check, &node->any_of, value, path, check->seen ? INT_MAX : 1);
 		if (count < 0)
 			return count;
@@ -178,7 +180,7 @@ static int check_dependent(struct schema_check *check, const struct schema_node 
 	return r;
 }
 
-/* The anchor of the first resource entered that has one. */
+/* Finds the dynamic anchor in the first entered resource that has one; otherwise the target. */
 static const struct schema_node *dynamic_target(
 	struct schema_check *check, const struct schema_reference *reference)
 {
@@ -265,7 +267,8 @@ static int check_keywords(struct schema_check *check, const struct schema_node *
 	return check_in_place(check, node, value, path);
 }
 
-/* The keywords, and then what none of them has looked at. */
+/* Checks the keywords, and then unevaluatedItems or unevaluatedProperties with what they have
+ * marked. */
 static int check_with_rest(struct schema_check *check, const struct schema_node *node,
 	const json_t *value, const struct schema_path *path)
 {
@@ -287,7 +290,8 @@ static int check_with_rest(struct schema_check *check, const struct schema_node 
 	return r;
 }
 
-/* Return: was it entered now? Then it is to be left. */
+/* Enters a resource. Return: false if the check is inside of it already; otherwise leave it
+ * later. */
 static bool scope_enter(struct schema_check *check, unsigned resource)
 {
 	struct schema_scope *const scope = &check->scope;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inside of the schema validator: what schema.c compiles and schema-check.c walks.
+ * Private to the schema validator: what schema.c compiles and schema-check.c walks.
  *
- * A compiled schema is a graph of nodes, one for each (sub)schema. Invariant after a successful
- * wfs_schema_new: every reference has its target, and no path of in-place edges (targets, all_of, any_of,
- * one_of, negated, if_fits, then_fits, else_fits, dependent_schemas) is longer than WFS_SCHEMA_CHAIN_MAX.
- * Where a $dynamicRef leads is known in a check only, which counts for itself.
+ * A compiled schema is a graph of nodes, one for each schema and subschema. Invariant after a
+ * successful wfs_schema_new: every reference has its target, and no path of in-place edges
+ * (targets, all_of, any_of, one_of, negated, if_fits, then_fits, else_fits, dependent_schemas) is
+ * longer than WFS_SCHEMA_CHAIN_MAX. The target of a $dynamicRef is known during a check only, which
+ * counts those paths itself.
  *
- * A resource is a schema with an identifier of its own: the document, what has `$id`, and each of the
- * metaschemas that the document refers to. Each node is part of one.
+ * A resource is a schema with an identifier of its own: the document, each subschema with `$id`,
+ * and each metaschema that the document refers to. Each node is part of one resource.
  */
 #pragma once
 
@@ -21,7 +22,7 @@
 #include "kernel/schema/pattern.h"
 #include "kernel/schema/schema.h"
 
-/* Types a value can have; a whole number is both of INTEGER and NUMBER. */
+/* Types of values; a whole number is INTEGER and NUMBER. */
 enum schema_types {
 	SCHEMA_NULL = 1 << 0,
 	SCHEMA_BOOLEAN = 1 << 1,
@@ -55,7 +56,7 @@ struct schema_pattern {
 	const char *text;             /* borrowed from the definition */
 };
 
-/* Members whose names fit a pattern. */
+/* patternProperties: a schema for members whose names match a pattern. */
 struct schema_group {
 	struct schema_pattern pattern;
 	const struct schema_node *node;
@@ -68,16 +69,17 @@ struct schema_dynamic {
 	const struct schema_node *node;
 };
 
-/* $ref, $dynamicRef. In a check, the anchor of the first resource that was entered takes the place of the target. */
+/* $ref or $dynamicRef. A check replaces the target of $dynamicRef by the anchor of the same name in
+ * the first resource that it has entered and that has one. */
 struct schema_reference {
 	const char *text; /* borrowed from the definition; NULL: the node has no such keyword */
 	const struct schema_node *target;
 	const struct schema_dynamic *dynamics; /* by resource; borrowed from the schema */
 	size_t dynamic_count;
 
-	/* Of use while compiling only. */
-	const char *dynamic_name; /* of the target's $dynamicAnchor, if the reference names that */
-	char *where;              /* pointer of the keyword; owned */
+	/* While compiling only: */
+	const char *dynamic_name; /* of the target's $dynamicAnchor, if the reference names it */
+	char *where;              /* JSON pointer of the keyword; owned */
 };
 
 struct schema_property {
@@ -86,7 +88,7 @@ struct schema_property {
 	bool required;
 };
 
-/* Everything borrowed is so from the definition, which the schema holds. */
+/* All borrowed pointers point into the definition, which the schema holds. */
 struct schema_node {
 	struct schema_node *next; /* list of all nodes of a schema */
 	const json_t *definition;
@@ -119,7 +121,7 @@ struct schema_node {
 
 	uint64_t members_min;
 	uint64_t members_max;
-	struct schema_property *properties; /* owned; named ones first, then the only required */
+	struct schema_property *properties; /* owned; `properties`, then those only required */
 	size_t property_count;
 	struct schema_group *groups; /* owned; patternProperties */
 	size_t group_count;
@@ -141,10 +143,10 @@ struct schema_node {
 	struct schema_reference dynamic_reference;
 
 	unsigned resource;                   /* index */
-	const struct schema_node *annotated; /* contentSchema, which checks nothing */
+	const struct schema_node *annotated; /* contentSchema, which no check uses */
 
-	/* Of use while compiling only. */
-	unsigned chain; /* longest in-place path from here, itself counted; 0: not known yet */
+	/* While compiling only: */
+	unsigned chain; /* nodes of the longest in-place path from here; 0: not known yet */
 	bool visiting;
 };
 
@@ -160,15 +162,15 @@ struct wfs_schema {
 	bool has_scopes; /* a check needs to know which resources it has entered */
 };
 
-/* What is known while a schema is loaded. */
+/* State while a schema is compiled. */
 struct schema_compiler {
 	struct wfs_schema *schema;
 	const char *file;   /* for problems; may be NULL */
-	const char *prefix; /* of every pointer */
+	const char *prefix; /* of every JSON pointer in problems */
 	struct wfs_problems *problems;
-	size_t depth; /* schemas around the one being read */
+	size_t depth; /* schemas around the current one */
 	size_t pattern_count;
-	unsigned resource;                 /* index of the one being read */
+	unsigned resource;                 /* index of the current one */
 	struct schema_resource *resources; /* owned; as many as the schema has */
 	json_t *resource_of;               /* owned: identifier → index */
 	json_t *anchor_of;                 /* owned: index of a resource # name → index below */
@@ -189,26 +191,26 @@ struct schema_anchor {
 	bool dynamic;
 };
 
-/* Where in a document we are: a list on the stack, from the inside out. */
+/* A place in a document: a list on the stack, from the inside out. */
 struct schema_path {
 	const struct schema_path *parent; /* NULL: this is the first step below the root */
-	const char *name;                 /* NULL: `index` counts */
+	const char *name;                 /* of a member; NULL: an item, at `index` */
 	size_t index;
 };
 
-/** schema_path_append() - append the JSON pointer of @path (NULL: the root, appends nothing). */
+/** schema_path_append() - append @path as a JSON pointer; nothing for NULL, the root. */
 void schema_path_append(struct wfs_buffer *buffer, const struct schema_path *path);
 
-/** schema_cut() - the largest size up to @max that does not split a UTF-8 character. */
+/** schema_cut() - Return: the largest size up to @max that does not split a UTF-8 character. */
 size_t schema_cut(const char *text, size_t size, size_t max);
 
 /** schema_type_names() - append the names of @types, joined by " or ". */
 void schema_type_names(unsigned types, struct wfs_buffer *buffer);
 
-/** schema_type_find() - the type of this name (enum schema_types), or 0. */
+/** schema_type_find() - Return: the type with this name (enum schema_types), or 0. */
 unsigned schema_type_find(const json_t *name);
 
-/* How a keyword holds subschemas; references may lead through these only. */
+/* How the value of a keyword contains subschemas; references may lead only through these. */
 enum schema_shape {
 	SCHEMA_SHAPE_PLAIN,
 	SCHEMA_SHAPE_SCHEMA,
@@ -218,98 +220,104 @@ enum schema_shape {
 
 struct schema_keyword {
 	const char *name;
-	/* Return: 0 (problems are added to the list), -E2BIG (stop, one was added), -ENOMEM. */
+	/* Return: 0 (also if problems were added), -E2BIG (stop, a problem was added), -ENOMEM. */
 	int (*compile)(struct schema_compiler *compiler, struct schema_node *node,
 		const struct schema_keyword *keyword, json_t *value,
 		const struct schema_path *path);
-	size_t offset; /* of the member of struct schema_node that it fills */
+	size_t offset; /* in struct schema_node, of the member to fill */
 	unsigned checks;
-	unsigned types; /* annotations: what they must be */
+	unsigned types; /* of an annotation: the allowed types of its value */
 	enum schema_shape shape;
 };
 
-/** schema_problem() - note "<text>, got <value>" at @path; @value NULL: only the text. */
+/** schema_problem() - add the problem "<text>, got <value>" at @path; @value NULL: only the
+ *  text. */
 void schema_problem(struct schema_compiler *compiler, const struct schema_path *path,
 	const json_t *value, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /**
- * schema_compile_node() - compile a schema and those in it
- * *ret_node: NULL when a problem kept it from being made; owned by the schema.
- * Return: 0 (problems are added to the list), -E2BIG (stop, one was added), -ENOMEM.
+ * schema_compile_node() - compile a schema and its subschemas
+ * @ret_node: owned by compiler->schema; NULL if a problem prevented it
+ * Return: 0 (also if problems were added), -E2BIG (stop, a problem was added), -ENOMEM.
  */
 int schema_compile_node(struct schema_compiler *compiler, json_t *definition,
 	const struct schema_path *path, const struct schema_node **ret_node);
 
-/** schema_keyword_find() - the row of a keyword, or NULL. */
+/** schema_keyword_find() - Return: the table row of a keyword, or NULL. */
 const struct schema_keyword *schema_keyword_find(const char *name);
 
-/** schema_merge_required() - `required` joins the properties. Return: 0, -ENOMEM. */
+/** schema_merge_required() - merge `required` into node->properties. Return: 0, -ENOMEM. */
 int schema_merge_required(struct schema_node *node);
 
-/** schema_compile_pattern() - @where: the keyword or member that has it. Return: 0 (problems are added to the
- *  list), -E2BIG (stop, one was added), -ENOMEM. */
+/** schema_compile_pattern() - compile a pattern. @where: the keyword or member that has it
+ *  Return: 0 (also if problems were added), -E2BIG (stop, a problem was added), -ENOMEM. */
 int schema_compile_pattern(struct schema_compiler *compiler, struct schema_pattern *pattern,
 	const char *text, size_t size, const struct schema_path *where);
 
-/** schema_compile_reference() - the keywords $ref and $dynamicRef. */
+/** schema_compile_reference() - compile the keywords $ref and $dynamicRef. */
 int schema_compile_reference(struct schema_compiler *compiler, struct schema_node *node,
 	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path);
 
-/** schema_compile_anchor() - the keywords $anchor and $dynamicAnchor. */
+/** schema_compile_anchor() - compile the keywords $anchor and $dynamicAnchor. */
 int schema_compile_anchor(struct schema_compiler *compiler, struct schema_node *node,
 	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path);
 
-/** schema_resource_enter() - begin a resource if @node is one: a document's top, or a schema with `$id`
- *  Return: 0 (problems are added to the list), -ENOMEM. */
+/** schema_resource_enter() - begin a resource if @node is one: a document's root, or has `$id`
+ *  Return: 0 (also if problems were added), -ENOMEM. */
 int schema_resource_enter(
 	struct schema_compiler *compiler, struct schema_node *node, const struct schema_path *path);
 
 /**
- * schema_resource_find() - the resource that a reference names
- * @base: index of the resource that the reference is part of
- * @text: the reference without its fragment; a metaschema is compiled when it is first named
+ * schema_resource_find() - find the resource that a reference names
+ * @base: index of the resource that contains the reference
+ * @text: the reference without its fragment; a metaschema is compiled at its first reference
  * Return: 1, 0 (no resource has this URI), -ENOMEM, -E2BIG (stop, a problem was added).
  */
 int schema_resource_find(struct schema_compiler *compiler, unsigned base, const char *text,
 	size_t size, unsigned *ret_resource);
 
-/** schema_anchor_find() - *ret_anchor: NULL when @resource has none of this name. Return: 0, -ENOMEM. */
+/** schema_anchor_find() - find an anchor in a resource. @ret_anchor: NULL if it has none of this
+ *  name
+ *  Return: 0, -ENOMEM. */
 int schema_anchor_find(struct schema_compiler *compiler, unsigned resource, const char *name,
 	const struct schema_anchor **ret_anchor);
 
-/** schema_metaschema() - the text of the metaschema with this identifier, or NULL. */
+/** schema_metaschema() - Return: the static text of the metaschema with this identifier, or
+ *  NULL. */
 const char *schema_metaschema(const char *uri);
 
-/** schema_uri_resolve() - append the URI that @text (without a fragment) means in a document @base
+/** schema_uri_resolve() - append the URI that the reference @text (without a fragment) means in
+ *  @base
  *  Return: 0, -ENOMEM. */
 int schema_uri_resolve(const char *base, const char *text, size_t size, struct wfs_buffer *out);
 
-/** schema_resolve_references() - set the targets of all. Return: 0 (problems are added to the list), -E2BIG
- *  (stop, one was added), -ENOMEM. */
+/** schema_resolve_references() - set the targets of all references. Return: 0 (also if problems
+ *  were added), -E2BIG (stop, a problem was added), -ENOMEM. */
 int schema_resolve_references(struct schema_compiler *compiler);
 
-/** schema_check_chains() - note in-place paths that never end or are too long. */
+/** schema_check_chains() - add problems for in-place paths that are circular or too long. */
 void schema_check_chains(struct schema_compiler *compiler);
 
 /*
- * Comparing values, exactly. Functions with @steps charge their work to it; what is not left is
- * not taken, and 0 means that the budget is gone (schema-check.c).
+ * Comparing values, exactly. Functions with @steps subtract their work from it. When @steps reaches
+ * 0 the budget is used up, and their result must not be used (schema-check.c).
  */
 
-/** schema_compare_numbers() - Return: below, at or above 0 as @a is to @b. */
+/** schema_compare_numbers() - Return: below, equal to or above 0, like @a - @b. */
 int schema_compare_numbers(const json_t *a, const json_t *b);
 
-/** schema_is_multiple() - in decimal: 0.3 is a multiple of 0.1. Return: 1, 0, -ENOMEM. */
+/** schema_is_multiple() - is @value a multiple of @divisor in decimal, as 0.3 is of 0.1?
+ *  Return: 1, 0, -ENOMEM. */
 int schema_is_multiple(const json_t *value, const json_t *divisor);
 
-/** schema_values_equal() - JSON equality; 1 and 1.0 are equal. */
+/** schema_values_equal() - are the values equal as JSON, in which 1 and 1.0 are equal? */
 bool schema_values_equal(uint64_t *steps, const json_t *a, const json_t *b);
 
-/** schema_find_repeated() - two equal items of an array. Return: 1 (found), 0, -ENOMEM. */
+/** schema_find_repeated() - find two equal items of an array. Return: 1 (found), 0, -ENOMEM. */
 int schema_find_repeated(
 	uint64_t *steps, const json_t *array, size_t *ret_first, size_t *ret_second);
 
-/** schema_spend() - take @count steps, as far as there are any. */
+/** schema_spend() - subtract @count steps, but not below 0. */
 static inline void schema_spend(uint64_t *steps, uint64_t count)
 {
 	*steps = *steps > count ? *steps - count : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The keywords of a schema, one row each in a table. A keyword fills members of its node; what is
- * not in the table is refused.
+ * The keywords of a schema, one row each in a table. A keyword fills members of its node; unknown
+ * keywords are refused.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static int compile_annotation(struct schema_compiler *compiler, struct schema_no
 	return 0;
 }
 
-/* schema_resource_enter() has read it. */
+/* For keywords that schema_resource_enter() has read. */
 static int compile_nothing(struct schema_compiler *compiler, struct schema_node *node,
 	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path)
 {
@@ -219,7 +219,7 @@ static int compile_list(struct schema_compiler *compiler, struct schema_node *no
 	return 0;
 }
 
-/* $defs: compiled so that their problems are found; references find them by their definition. */
+/* $defs: compiled to find problems; references find the nodes by their definition. */
 static int compile_definitions(struct schema_compiler *compiler, struct schema_node *node,
 	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path)
 {
@@ -302,7 +302,7 @@ static int compile_groups(struct schema_compiler *compiler, struct schema_node *
 	return 0;
 }
 
-/* A list of names of members, each once. Return: 0 (problems are added to the list), -ENOMEM. */
+/* Checks a list of unique member names. Return: 0 (also if problems were added), -ENOMEM. */
 static int check_names(
 	struct schema_compiler *compiler, const json_t *value, const struct schema_path *path)
 {
@@ -389,7 +389,7 @@ static int compile_dependent_schemas(struct schema_compiler *compiler, struct sc
 	return 0;
 }
 
-/* `required` joins the list of properties when all keywords of the node are read. */
+/* Called when all keywords of the node are compiled. */
 int schema_merge_required(struct schema_node *node)
 {
 	const json_t *required = json_object_get(node->definition, "required");
@@ -417,7 +417,7 @@ int schema_merge_required(struct schema_node *node)
 		size_t place = at ? (size_t)json_integer_value(at) : node->property_count;
 
 		if (!name)
-			continue; /* was reported */
+			continue; /* reported already */
 		if (!at)
 			node->properties[node->property_count++].name = name;
 		node->properties[place].required = true;
@@ -431,7 +431,7 @@ int schema_merge_required(struct schema_node *node)
 		name_, compile_annotation, .types = (types_) \
 	}
 
-/* The closed list of what a schema may say. */
+/* All keywords that a schema may have. */
 static const struct schema_keyword keywords[] = {
 	{"type", compile_type},
 	{"properties", compile_properties, .checks = SCHEMA_CHECK_OBJECT,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * $ref and $dynamicRef: finding what they name, and making sure that following references comes to an end.
+ * $ref and $dynamicRef: finds their targets, and refuses references that never come to an end.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -13,11 +13,11 @@
 #include "kernel/schema/schema-impl.h"
 
 enum {
-	POINTER_TEXT_MAX = 512,   /* bytes of a $ref's pointer that are kept for a message */
+	POINTER_TEXT_MAX = 512,   /* bytes of a $ref's pointer that messages can show */
 	REFERENCE_SHOWN_MAX = 64, /* bytes of a reference in a message */
 };
 
-/* Takes one token off a JSON pointer. Return: 0, -EINVAL (not a pointer), -ENOMEM. */
+/* Reads one token of a JSON pointer. Return: 0, -EINVAL (not a pointer), -ENOMEM. */
 static int pointer_token(const char **pointer, struct wfs_buffer *token)
 {
 	const char *at = *pointer;
@@ -48,7 +48,7 @@ static json_t *list_item(json_t *list, const char *index)
 	return json_array_get(list, strtoul(index, NULL, 10));
 }
 
-/* A fragment is percent-encoded (RFC 6901 section 6). Return: 0, -EINVAL, -ENOMEM. */
+/* Decodes the percent-encoding of a fragment (RFC 6901 section 6). Return: 0, -EINVAL, -ENOMEM. */
 static int fragment_decode(const char *fragment, struct wfs_buffer *pointer)
 {
 	for (; *fragment; fragment++) {
@@ -128,7 +128,8 @@ static int sort_nodes(struct schema_compiler *compiler)
 	return 0;
 }
 
-/* The place in `sorted` of the first node that is not before this one. */
+/* Return: the index in `sorted` of the first node that is not before this definition and
+ * resource. */
 static size_t node_bound(
 	const struct schema_compiler *compiler, const json_t *definition, unsigned resource)
 {
@@ -147,8 +148,9 @@ static size_t node_bound(
 }
 
 /*
- * The node of @definition in @resource. Places that share one jansson value say the same in one resource, so
- * either node will do; the booleans do so in each.
+ * Finds the node of @definition in @resource. Places that share one jansson value mean the same in
+ * one resource, so any node of that value will do; the nodes of `true` and `false` do so in every
+ * resource.
  */
 static const struct schema_node *node_find(
 	const struct schema_compiler *compiler, const json_t *definition, unsigned resource)
@@ -165,14 +167,14 @@ static const struct schema_node *node_find(
 
 /* --- following pointers --- */
 
-/* Where a pointer has come to. */
+/* Where a pointer leads. */
 struct place {
-	json_t *at; /* NULL: it leads nowhere */
+	json_t *at; /* NULL: nowhere */
 	unsigned resource;
-	enum schema_shape shape; /* of what is there: a schema, or schemas in a keyword */
+	enum schema_shape shape; /* what is at the place: a schema, or a list or map of schemas */
 };
 
-/* The resource that begins at @place, if one does. */
+/* Sets place->resource if a resource begins at @place. */
 static void enter_resource(const struct schema_compiler *compiler, struct place *place)
 {
 	const size_t first = json_object_get(place->at, "$id") ? node_bound(compiler, place->at, 0)
@@ -186,7 +188,8 @@ static void enter_resource(const struct schema_compiler *compiler, struct place 
 		place->resource = node->resource;
 }
 
-/* One step, through keywords that hold schemas only: `#/examples/0` names a value, not a schema. */
+/* Makes one step, only through keywords that hold schemas: `#/examples/0` is a value, not a
+ * schema. */
 static void reference_step(
 	const struct schema_compiler *compiler, struct place *place, const char *name)
 {
@@ -212,7 +215,7 @@ static void reference_step(
 		enter_resource(compiler, place);
 }
 
-/* Return: 0 (place->at NULL: it leads nowhere), -ENOMEM. */
+/* Follows a pointer. Return: 0 (place->at is NULL if it leads nowhere), -ENOMEM. */
 static int reference_walk(
 	const struct schema_compiler *compiler, const char *pointer, struct place *place)
 {
@@ -248,7 +251,8 @@ static void reference_problem(struct schema_compiler *compiler,
 		reference->text[shown] ? "…" : "");
 }
 
-/* The target is the schema at @pointer in a resource. Return: 0 (target NULL: none), -E2BIG, -ENOMEM. */
+/* Sets the target to the schema at @pointer in a resource. Return: 0 (target NULL: none), -E2BIG,
+ * -ENOMEM. */
 static int resolve_pointer(struct schema_compiler *compiler, struct schema_reference *reference,
 	unsigned resource, const char *pointer)
 {
@@ -337,7 +341,7 @@ static int list_dynamics(struct schema_compiler *compiler)
 	return 0;
 }
 
-/* The first anchor whose name is not before @name, or, with @after, is after it. */
+/* The index of the first anchor whose name is not before @name, or, with @after, comes after it. */
 static size_t dynamics_bound(const struct wfs_schema *schema, const char *name, bool after)
 {
 	size_t first = 0;
@@ -354,7 +358,7 @@ static size_t dynamics_bound(const struct wfs_schema *schema, const char *name, 
 	return first;
 }
 
-/* The anchors that may take the place of the target. If it is the only one of its name, none does. */
+/* Finds the anchors that a check may use in the place of the target, if others have its name. */
 static void find_dynamics(struct wfs_schema *schema, struct schema_reference *reference)
 {
 	const size_t first = dynamics_bound(schema, reference->dynamic_name, false);
@@ -367,7 +371,8 @@ static void find_dynamics(struct wfs_schema *schema, struct schema_reference *re
 	schema->has_scopes = true;
 }
 
-/* A metaschema that is loaded on the way has references of its own, at the end of the list. */
+/* References of metaschemas that are loaded here are added at the end of the list, and resolved,
+ * too. */
 int schema_resolve_references(struct schema_compiler *compiler)
 {
 	struct wfs_schema *const schema = compiler->schema;
@@ -388,7 +393,7 @@ int schema_resolve_references(struct schema_compiler *compiler)
 	return r;
 }
 
-/* --- paths that take nothing off the value --- */
+/* --- in-place paths: those that stay at one part of the value --- */
 
 static unsigned chain_measure(
 	struct schema_compiler *compiler, const struct schema_node *const_node, unsigned depth);
@@ -416,7 +421,7 @@ static unsigned chain_of_reference(struct schema_compiler *compiler,
 	const struct schema_reference *reference, unsigned depth, unsigned longest)
 {
 	if (!reference->target || reference->dynamic_count > 0)
-		return longest; /* a check counts where it leads */
+		return longest; /* a check counts this path itself */
 	if (!reference->target->visiting)
 		return chain_longer(compiler, reference->target, depth, longest);
 	wfs_problems_add(compiler->problems, compiler->file, reference->where,
@@ -425,9 +430,8 @@ static unsigned chain_of_reference(struct schema_compiler *compiler,
 }
 
 /*
- * The number of schemas on the longest in-place path from a node. One that comes back to itself
- * does so through a $ref, where it is reported. One that is too long is only said to be so: its
- * end is not looked for, which bounds the recursion.
+ * The number of schemas on the longest in-place path from a node. A circular path is reported at a
+ * $ref of it. A path that is too long is not followed to its end, which bounds the recursion.
  */
 static unsigned chain_measure(
 	struct schema_compiler *compiler, const struct schema_node *const_node, unsigned depth)
@@ -462,7 +466,8 @@ static bool has_target(const struct schema_node *node)
 	return node->reference.target || node->dynamic_reference.target;
 }
 
-/* Every path that is too long has a $ref in it: the nesting of schemas is bounded below that. */
+/* Every path that is too long contains a $ref, because the nesting of schemas is bounded below
+ * that. */
 void schema_check_chains(struct schema_compiler *compiler)
 {
 	const struct schema_node *tallest = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Identifiers of schemas: $id, $anchor, $dynamicAnchor. Nothing is fetched: what a reference can name is in
- * the document, or one of the metaschemas of JSON Schema 2020-12, which are part of the program.
+ * Identifiers of schemas: $id, $anchor, $dynamicAnchor. Nothing is fetched: a reference can name
+ * parts of the document, and the metaschemas of JSON Schema 2020-12, which are built in.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "kernel/base/json.h"
 #include "kernel/schema/schema-impl.h"
 
-/* Return: the index kept in @map under @key, or negative. */
+/* Return: the index of @key in @map, or negative. */
 static json_int_t map_find(const json_t *map, const char *key)
 {
 	const json_t *const index = json_object_get(map, key);
@@ -42,7 +42,7 @@ static int grow(void **items, size_t count, size_t item_bytes)
 	return 0;
 }
 
-/* @uri: taken. The new resource is the one being read. */
+/* Adds a resource, which becomes the current one. Takes @uri. */
 static int resource_add(struct schema_compiler *compiler, const struct schema_node *root, char *uri)
 {
 	WFS_AUTO_FREE char *owned = uri;
@@ -62,7 +62,7 @@ static int resource_add(struct schema_compiler *compiler, const struct schema_no
 	return 0;
 }
 
-/* The identifier @id against that of the resource around it. */
+/* Resolves @id against the identifier of the resource around it. */
 static int resolve_id(
 	struct schema_compiler *compiler, bool is_top, const char *id, struct wfs_buffer *uri)
 {
@@ -116,7 +116,7 @@ int schema_resource_enter(
 	return r;
 }
 
-/* The metaschema @uri becomes one more document. Return: 1, 0 (no metaschema has this URI), -ENOMEM, -E2BIG. */
+/* Compiles a metaschema. Return: 1, 0 (no metaschema has this URI), -ENOMEM, -E2BIG. */
 static int load_metaschema(struct schema_compiler *compiler, const char *uri)
 {
 	WFS_AUTO_JSON json_t *document = NULL;
@@ -198,7 +198,7 @@ int schema_compile_anchor(struct schema_compiler *compiler, struct schema_node *
 		return 0;
 	}
 	if (known >= 0 && strcmp(keyword->name, "$anchor") == 0)
-		return 0; /* the dynamic one of the same schema can do more */
+		return 0; /* a $dynamicAnchor of the same schema and name serves both */
 	if (grow((void **)&compiler->anchors, compiler->anchor_count, sizeof(*compiler->anchors)) <
 			0 ||
 		map_add(&compiler->anchor_of, wfs_buffer_text(&key), compiler->anchor_count) < 0)

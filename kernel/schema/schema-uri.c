@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * References to URIs, resolved as texts (RFC 3986, 5.2). Nothing is fetched; a base may be relative or
- * empty, which is what a schema without `$id` has.
+ * Resolves references to URIs as texts (RFC 3986, 5.2). Nothing is fetched; a base may be relative
+ * or empty, like that of a schema without `$id`.
  */
 #include <string.h>
 
@@ -48,7 +48,7 @@ static void append_bytes(struct wfs_buffer *out, struct wfs_bytes bytes)
 	wfs_buffer_append(out, bytes.data, bytes.size);
 }
 
-/* Takes the last segment off what is in @out since @from, and the `/` before it. */
+/* Removes the last segment of the path that begins at @from, and the `/` before it. */
 static void drop_segment(struct wfs_buffer *out, size_t from)
 {
 	while (out->size > from && out->data[out->size - 1] != '/')
@@ -57,7 +57,7 @@ static void drop_segment(struct wfs_buffer *out, size_t from)
 		out->size--;
 }
 
-/* Appends a path without `.` and `..` (RFC 3986, 5.2.4). */
+/* Appends a path without its `.` and `..` segments (RFC 3986, 5.2.4). */
 static void append_path(struct wfs_buffer *out, const char *path, size_t size)
 {
 	const size_t from = out->size;
@@ -86,7 +86,7 @@ static void append_path(struct wfs_buffer *out, const char *path, size_t size)
 	}
 }
 
-/* The path of @reference, beginning where that of @base ends (RFC 3986, 5.2.3). */
+/* Appends the path of @reference relative to that of @base (RFC 3986, 5.2.3). */
 static int append_merged(struct wfs_buffer *out, const struct uri *base, struct wfs_bytes reference)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer merged = {0};

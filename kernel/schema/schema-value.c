@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Comparing JSON values, without the rounding that a conversion to double would bring.
+ * Compares JSON values exactly, without the rounding of conversions to double.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,11 +11,11 @@
 #include "kernel/schema/schema-impl.h"
 
 enum {
-	PAIRWISE_MAX = 8,        /* items that are compared without writing them */
+	PAIRWISE_MAX = 8,        /* items that are compared pairwise, without writing them */
 	DECIMAL_DIGITS_MAX = 19, /* of any uint64_t below 10^19 */
 };
 
-/* Exact: an integer beyond 2^53 is not what its conversion to double says. */
+/* Exact, although converting integers beyond 2^53 to double is not. */
 static int compare_integer_to_real(json_int_t integer, double real)
 {
 	double whole = trunc(real);
@@ -98,7 +98,7 @@ struct decimal {
 	int exponent;
 };
 
-/* The shortest decimal is what the author of a real wrote: 0.1, not the double next to it. */
+/* A real's shortest decimal is what its author wrote: 0.1, not the double next to it. */
 static struct decimal decimal_of(const json_t *value, struct wfs_buffer *buffer)
 {
 	struct decimal decimal = {0};
@@ -121,7 +121,7 @@ static struct decimal decimal_of(const json_t *value, struct wfs_buffer *buffer)
 			fraction = true;
 		if (*at < '0' || *at > '9')
 			continue;
-		/* Zeros behind 17 digits of a large number (1e20 has 21) are exponent. */
+		/* Zeros after 17 digits of a large number (1e20 has 21) go to the exponent. */
 		if (decimal.digits >= UINT64_MAX / 10 - 1) {
 			decimal.exponent += fraction ? 0 : 1;
 			continue;
@@ -132,7 +132,7 @@ static struct decimal decimal_of(const json_t *value, struct wfs_buffer *buffer)
 	return decimal;
 }
 
-/* value.digits × 10^value.exponent ≡ 0 (mod divisor), in exact arithmetic. */
+/* Is value.digits × 10^value.exponent ≡ 0 (mod divisor), in exact arithmetic? */
 static bool decimal_is_multiple(struct decimal value, struct decimal divisor)
 {
 	int shift = value.exponent - divisor.exponent;
@@ -185,7 +185,7 @@ static int compare_written(const void *a, const void *b)
 	return (left->index > right->index) - (left->index < right->index);
 }
 
-/* Equal values have equal canonical texts; sorted, they stand side by side. */
+/* Sorts the canonical texts of the items: those of equal values are equal, and then neighbours. */
 static int find_repeated_written(
 	uint64_t *steps, const json_t *array, size_t *ret_first, size_t *ret_second)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loading of schemas: every keyword of every subschema is compiled or refused, then references
- * are resolved, then the in-place paths are measured. All problems are collected; what could not
- * be compiled leaves its keyword out, which does no harm because such a schema is never handed out.
+ * Compiles schemas: first every keyword of every subschema, then references are resolved, then the
+ * in-place paths are measured. All problems are collected. A keyword that does not compile is left
+ * out, which does no harm, because a schema with problems is not returned.
  */
 #include "kernel/schema/schema.h"
 

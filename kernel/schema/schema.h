@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * JSON Schema (2020-12): every keyword of its vocabularies, as far as no other document is to be fetched.
+ * JSON Schema (2020-12): all keywords of its vocabularies. References to other documents are
+ * refused.
  *
- * One validator serves events, params, receipts, tool arguments and artifact interfaces. A keyword
- * that JSON Schema does not have is refused when the schema is loaded, never ignored, and so is a reference
- * to a document that is neither this one nor a metaschema. Patterns are those of ECMA-262 (pattern.h), and
- * run under limits; a hostile one is a violation, not a hang.
+ * One validator serves events, params, receipts, tool arguments and artifact interfaces. Loading a
+ * schema refuses keywords that JSON Schema does not have, and references to documents other than
+ * this one and the metaschemas. Patterns are those of ECMA-262 (pattern.h), and run under limits; a
+ * hostile pattern is a violation, not a hang.
  * Source: spec 1, "Manifest", defschema.
  * Thread: a schema is immutable after wfs_schema_new; check from any number of threads.
  */
@@ -20,17 +21,17 @@
 #include "kernel/base/problems.h"
 
 enum {
-	WFS_SCHEMA_DEPTH_MAX = 64,    /* schemas inside one another */
-	WFS_SCHEMA_COUNT_MAX = 10000, /* schemas in one document, the inner ones counted */
-	WFS_SCHEMA_CHAIN_MAX = 128, /* schemas that one value must pass, by $ref, allOf, not … */
+	WFS_SCHEMA_DEPTH_MAX = 64,    /* nested schemas */
+	WFS_SCHEMA_COUNT_MAX = 10000, /* schemas in one document, nested ones included */
+	WFS_SCHEMA_CHAIN_MAX = 128,   /* schemas that apply to one value, by $ref, allOf, not … */
 	WFS_SCHEMA_NESTED_MAX =
-		4096, /* schemas that a check is inside of, by chains and by nesting of the value */
+		4096, /* unfinished schemas in a check, on all levels of the value */
 	WFS_SCHEMA_PATTERNS_MAX = 256, /* patterns in one document */
-	WFS_SCHEMA_URI_MAX = 1024,     /* bytes of a schema's identifier, when it is resolved */
+	WFS_SCHEMA_URI_MAX = 1024,     /* bytes of a schema's resolved identifier */
 	/*
-	 * Work of one check. A step is a schema met by a value; comparisons and patterns are
-	 * charged by size. It allows a million items, and 20 KiB of text for a pattern that is
-	 * not anchored (the cost of one is quadratic at worst).
+	 * Work of one check. A step is a schema applied to a value; comparisons and patterns are
+	 * charged by size. The bound allows a million items, and 20 KiB of text for a pattern that
+	 * is not anchored (whose cost is quadratic at worst).
 	 */
 	WFS_SCHEMA_STEPS_MAX = 4 << 20,
 };
@@ -39,10 +40,11 @@ struct wfs_schema;
 
 /**
  * wfs_schema_new() - compile a schema
- * @definition: the schema value; kept by reference (jansson), must not be changed afterwards
+ * @definition: the schema value; the schema keeps a reference, and it must not be changed any more
  * @file: for the problems' first column; may be NULL
  * @pointer: JSON pointer of @definition inside its file, prefix of every reported pointer
  * @problems: every problem found is added
+ * @ret_schema: caller owns it
  * Return: 0, -EINVAL when problems were added, -ENOMEM.
  */
 int wfs_schema_new(json_t *definition, const char *file, const char *pointer,
@@ -52,20 +54,21 @@ WFS_DEFINE_AUTO(schema, struct wfs_schema, wfs_schema_free)
 #define WFS_AUTO_SCHEMA WFS_CLEANUP(wfs_auto_schema)
 
 /**
- * wfs_schema_check() - does @value fit?
+ * wfs_schema_check() - check a value against a schema
  * Return: 0, -EINVAL (schema_violation; the message gives the JSON pointer into the value, what
  *         was expected and what came), -ENOMEM.
  */
 int wfs_schema_check(const struct wfs_schema *schema, const json_t *value, struct wfs_error *error);
 
-/** wfs_schema_check_counted() - the same. @steps: the steps that the check took are added */
+/** wfs_schema_check_counted() - wfs_schema_check() that also adds the steps it took to @steps. */
 int wfs_schema_check_counted(const struct wfs_schema *schema, const json_t *value, uint64_t *steps,
 	struct wfs_error *error);
 
-/** wfs_schema_describe() - append what a value is, shortened: `integer 5`, `array of 3 items`.
+/** wfs_schema_describe() - append a short description of a value: `integer 5`, `array of 3 items`.
  *  @value: NULL gives `nothing`. */
 void wfs_schema_describe(const json_t *value, struct wfs_buffer *buffer);
 
-/** wfs_schema_pointer_append() - append `/` and @name as a JSON pointer writes it; control
- *  characters as in a JSON string (RFC 6901 section 5), so that a report stays one line. */
+/** wfs_schema_pointer_append() - append `/` and @name, escaped as in a JSON pointer. Control
+ *  characters are escaped as in a JSON string (RFC 6901 section 5), so that a message stays one
+ *  line. */
 void wfs_schema_pointer_append(struct wfs_buffer *buffer, const char *name);

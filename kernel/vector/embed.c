@@ -2,8 +2,8 @@
 /*
  * Signed feature hashing (Weinberger and others, 2009, "Feature Hashing for Large Scale Multitask
  * Learning"): each feature adds to one dimension, up or down, as its hash says. Features are words
- * without their endings, runs of 3 to 5 letters of them, and pairs of neighbours. The n-th time that
- * a feature comes it counts for 1/n, so that a text is not taken over by what it says often.
+ * without their endings, runs of 3 to 5 letters of these words, and pairs of neighbours. The n-th
+ * occurrence of a feature counts 1/n, so that repeated features do not dominate the text.
  */
 #include "kernel/vector/embed.h"
 
@@ -26,37 +26,37 @@ static_assert(
 	FLT_EVAL_METHOD >= 0 && FLT_EVAL_METHOD != 2, "double arithmetic is that of IEEE 754");
 
 enum {
-	WORD_MAX = 48, /* letters; a longer run of them is cut, so that time stays linear */
-	GRAM_MIN = 3,  /* letters of a run, the marks of a word's begin and end among them */
+	WORD_MAX = 48, /* letters; longer runs of letters are cut, so that time stays linear */
+	GRAM_MIN = 3,  /* letters of a run, including the marks of a word's begin and end */
 	GRAM_MAX = 5,
-	STEM_MIN = 3,    /* letters that are left when an ending goes */
-	SEEN_BITS = 14,  /* of a hash: where it is counted how often a feature came */
-	TIMES_MAX = 255, /* after that it counts for nothing */
+	STEM_MIN = 3,    /* letters that remain when an ending is removed */
+	SEEN_BITS = 14,  /* of a feature's hash: index of the count of its occurrences */
+	TIMES_MAX = 255, /* occurrences; later ones count nothing */
 
-	/* What features weigh. Found by trying; half or twice as much hardly makes a difference. */
+	/* Weights of features. Found by trying; half or twice as much hardly makes a difference. */
 	WORD_WEIGHT = 2560,
 	STOP_WORD_WEIGHT = 256,
 	PAIR_WEIGHT = 384,
 	GRAM_WEIGHT = 512,
 };
 
-/* What the hashes of features of different kinds begin with. */
+/* Start values for the hashes of the kinds of features. */
 #define WORD_SEED UINT64_C(0x9e3779b97f4a7c15)
 #define PAIR_SEED UINT64_C(0xc2b2ae3d27d4eb4f)
 #define GRAM_SEED UINT64_C(0x165667b19e3779f9)
 
-/* What stands before a word's first letter, and behind its last, in runs of letters. */
+/* Marks before a word's first letter and after its last, in runs of letters. */
 enum { WORD_BEGIN = '<', WORD_END = '>' };
 
 struct embedder {
 	int64_t sums[WFS_EMBED_DIMS];
-	uint8_t seen[1 << SEEN_BITS];   /* times, up to TIMES_MAX */
-	uint32_t letters[WORD_MAX + 2]; /* of the word that is being read, from index 1 on */
+	uint8_t seen[1 << SEEN_BITS];   /* occurrences, up to TIMES_MAX */
+	uint32_t letters[WORD_MAX + 2]; /* of the current word, from index 1 on */
 	size_t letter_count;
-	uint64_t previous; /* hash of the word before, 0: none */
+	uint64_t previous; /* hash of the previous word, 0: none */
 };
 
-/* Words that are in every text, and say nothing about it. Sorted. */
+/* Words that occur in every text and say nothing about it. Sorted. */
 static const char *const stop_words[] = {"a", "about", "after", "again", "all", "almost", "already",
 	"also", "although", "always", "am", "an", "and", "another", "any", "are", "around", "as",
 	"at", "away", "back", "be", "because", "become", "been", "before", "both", "but", "by",
@@ -82,11 +82,12 @@ static const char *const stop_words[] = {"a", "about", "after", "again", "all", 
 enum kind {
 	APART,  /* separates words */
 	LETTER, /* of a word */
-	ALONE,  /* is a word: of a script without blanks, or a symbol */
-	SILENT, /* is not there: `don't` is `dont` */
+	ALONE,  /* is a word of its own: in scripts without blanks, or a symbol */
+	SILENT, /* is ignored: `don't` is `dont` */
 };
 
-/* From U+0080 on; what is not listed is a letter. Source: Unicode 15, blocks and general categories. */
+/* Kinds of characters from U+0080 on; unlisted ones are letters.
+ * Source: Unicode 15, blocks and general categories. */
 static const struct {
 	uint32_t first;
 	uint32_t last;
@@ -139,7 +140,8 @@ static enum kind kind_of(uint32_t letter)
 	return LETTER;
 }
 
-/* Capitals of the scripts whose letters have two bytes. @pairs: small ones stand next to them */
+/* Capitals in scripts whose letters have two bytes. @pairs: each capital precedes its small
+ * letter */
 static const struct {
 	uint32_t first;
 	uint32_t last;
@@ -183,7 +185,7 @@ static uint32_t small(uint32_t letter)
 	return letter;
 }
 
-/* The code point of a well-formed sequence of @size bytes. */
+/* Return: the code point of a well-formed sequence of @size bytes. */
 static uint32_t decode(const uint8_t *at, size_t size)
 {
 	static const uint8_t masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
@@ -262,7 +264,7 @@ static bool ends_in(struct word word, const char *ending)
 	return true;
 }
 
-/* English endings, the longer ones first; those with nothing to take away protect the word. */
+/* English endings, the longer ones first; those that take nothing away protect the word. */
 static const struct {
 	const char *ending;
 	size_t taken;
@@ -290,13 +292,13 @@ static size_t stem_count(struct word word)
 		word.count -= endings[i].taken;
 		break;
 	}
-	/* `stopping` is `stopp` now, `cries` is `cri`. */
+	/* `stopping` is `stopp` here, and `cries` is `cri`. */
 	if (word.count > STEM_MIN && word.letters[word.count - 1] == word.letters[word.count - 2])
 		word.count--;
 	return word.count;
 }
 
-/* Runs of letters of a word that stands between its marks. */
+/* Adds the runs of letters of a word between its marks. */
 static void add_grams(struct embedder *embedder, const uint32_t *letters, size_t count)
 {
 	for (size_t size = GRAM_MIN; size <= GRAM_MAX; size++)
@@ -382,7 +384,7 @@ int wfs_embed_local(
 	add_text(&embedder, text);
 	for (size_t i = 0; i < WFS_EMBED_DIMS; i++)
 		squares += (double)embedder.sums[i] * (double)embedder.sums[i];
-	/* Features that cancel each other out to the last would be as bad as none. */
+	/* Features may also cancel each other out completely. */
 	if (squares == 0)
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "Text cannot be empty");
 	const double length = sqrt(squares);

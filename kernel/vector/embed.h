@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The local embedder: a text as a vector of unit length, so that texts which share words, or parts of
- * words, lie close together. It knows nothing of meaning: words that never look alike are strangers.
+ * The local embedder: turns a text into a vector of unit length, so that texts which share words,
+ * or parts of words, lie close together. It knows nothing of meaning: words that look unlike are
+ * unrelated.
  *
- * What it gives is recorded and compared for ever, so the same text gives the same bytes on every
- * machine and under every compiler: features are counted in integers, and only the last step rounds.
- * Whoever changes a single bit of it gives the model another name.
+ * Its vectors are recorded and compared for ever, so a text must give the same bytes on every
+ * machine and with every compiler: features are counted in integers, and only the last step rounds.
+ * A change of a single bit of its results needs another name of the model.
  */
 #pragma once
 
@@ -17,11 +18,11 @@
 enum { WFS_EMBED_DIMS = 768 };
 
 /**
- * wfs_embed_local() - the vector of a text
- * Time is linear in the text, no memory is allocated, 24 KiB of stack are used.
- * @text: should be UTF-8; bytes that are not separate words, as blanks do
+ * wfs_embed_local() - compute the vector of a text
+ * Time is linear in the text; allocates nothing, and uses 24 KiB of stack.
+ * @text: UTF-8; other bytes separate words, like blanks
  * Thread: any.
- * Return: 0, or -EINVAL (invalid_argument: the text has neither a letter nor a digit nor a symbol).
+ * Return: 0, or -EINVAL (invalid_argument: the text has no letter, digit or symbol).
  */
 int wfs_embed_local(
 	struct wfs_bytes text, float ret_vector[static WFS_EMBED_DIMS], struct wfs_error *error);

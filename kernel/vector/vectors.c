@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows stand in chunks, so that a growing set copies none. A search goes through memory once with
- * arithmetic in float, which tells every cosine to within a proven error; the few rows that could be
- * among the best by that are computed again in double.
+ * Rows are stored in chunks, so that a growing set copies none. A search goes through memory once
+ * with arithmetic in float, which gives every cosine to within a proven error; the few rows that
+ * may be among the best, within that error, are computed again in double.
  */
 #include "kernel/vector/vectors.h"
 
@@ -21,17 +21,17 @@
 enum {
 	CHUNK_ROWS = 256,
 	ALIGNMENT_BYTES = 64, /* a cache line */
-	STEP = 16,            /* floats: what the inner loop takes at once, in LANES accumulators */
+	STEP = 16,            /* floats that the inner loop takes at once, in LANES accumulators */
 	LANE_FLOATS = 4,
 	LANES = STEP / LANE_FLOATS,
-	AHEAD = 512, /* floats that are asked of memory before they are needed */
+	AHEAD = 512, /* floats that are prefetched before they are needed */
 };
 
-/* Every processor that this runs on can do four at once. */
+/* Every processor that this runs on computes four floats at once. */
 typedef float lane __attribute__((vector_size(LANE_FLOATS * sizeof(float)), may_alias));
 
-/* Vectors shorter or longer than that may overflow in float, or lose digits at its lower end: they
- * are always computed in double. */
+/* In float, vectors of other lengths may overflow or lose digits at its lower end: they are always
+ * computed in double. */
 #define LENGTH_MIN 0x1p-60
 #define LENGTH_MAX 0x1p60
 
@@ -52,7 +52,7 @@ struct wfs_vectors {
 	size_t stride; /* floats of a row: `dims`, and zeros up to a multiple of STEP */
 	size_t count;
 	struct chunk *
-		*chunks; /* all full but for the last with rows, and at most one empty behind */
+		*chunks; /* all full but for the last with rows, and at most one empty after it */
 	size_t chunk_count;
 	size_t chunk_capacity;
 	float *query; /* scratch of a search: `stride` floats, of length 1 */
@@ -147,7 +147,7 @@ static size_t used_rows(const struct wfs_vectors *vectors, size_t index)
 	return rows < CHUNK_ROWS ? rows : CHUNK_ROWS;
 }
 
-/* Looks at all before it tells, which compilers make faster than a loop that ends early. */
+/* Compares all ids before it returns: compilers make that faster than a loop that ends early. */
 static bool has_id(const uint32_t *ids, size_t count, uint32_t id)
 {
 	unsigned int found = 0;
@@ -173,7 +173,8 @@ static bool find_place(const struct wfs_vectors *vectors, uint32_t id, struct pl
 	return false;
 }
 
-/* In order of the dimensions. Products of floats are exact in double. 0, or not finite: unusable */
+/* Adds in order of the dimensions. Products of floats are exact in double.
+ * Return: the length; a vector of length 0, or not finite, is unusable. */
 static double length_of(const float *vector, size_t dims)
 {
 	double squares = 0;
@@ -193,7 +194,7 @@ static int check_length(double length, const char *what, struct wfs_error *error
 		what);
 }
 
-/* Room for one more row. */
+/* Makes room for one more row. */
 static int reserve(struct wfs_vectors *vectors)
 {
 	struct chunk **chunks = NULL;
@@ -280,7 +281,7 @@ int wfs_vectors_remove(struct wfs_vectors *vectors, uint32_t id)
 	if (row.id != id)
 		put(vectors, place, &row, last.chunk->lengths[last.row]);
 	vectors->count--;
-	/* One is kept, for who adds and removes in turn. */
+	/* Keep one empty chunk, for owners that add and remove in turn. */
 	if (vectors->chunk_count > used_chunks(vectors) + 1)
 		free(vectors->chunks[--vectors->chunk_count]);
 	return 0;
@@ -309,7 +310,7 @@ int wfs_vectors_set_score(struct wfs_vectors *vectors, uint32_t id, double score
 	return 0;
 }
 
-/* --- hits: a heap with the worst one on top --- */
+/* --- hits: a heap with the worst hit on top --- */
 
 struct hits {
 	struct wfs_vectors_hit *items;
@@ -322,7 +323,7 @@ static bool is_worse(const struct wfs_vectors_hit *a, const struct wfs_vectors_h
 	return a->score != b->score ? a->score < b->score : a->id > b->id;
 }
 
-/* Puts @hit where it belongs, from the top down. */
+/* Inserts @hit, from the top down. */
 static void sift_down(struct hits *hits, struct wfs_vectors_hit hit)
 {
 	size_t at = 0;
@@ -356,7 +357,7 @@ static void offer(struct hits *hits, struct wfs_vectors_hit hit)
 		sift_down(hits, hit);
 }
 
-/* The best first: the worst goes last, then the worst of the others … */
+/* Sorts the hits, best first: the worst goes last, then the worst of the others … */
 static void sort_hits(struct hits *hits)
 {
 	const size_t count = hits->count;
@@ -374,14 +375,14 @@ static void sort_hits(struct hits *hits)
 /* --- the search --- */
 
 /*
- * How far a cosine in float may be from the one in double. With u = 2^-24, and vectors x of the query
+ * How far a cosine in float may be from that in double. With u = 2^-24, and vectors x of the query
  * and y of the row, |x| = 1: rounding the query gives at most u |y|; a sum of products in which no
  * term passes more than n roundings at most n u |y| (Higham, "Accuracy and Stability of Numerical
  * Algorithms", 3.1, with the inequality of Cauchy and Schwarz), where n = 1 for the product,
- * stride / STEP for its lane, and 7 for adding up lanes; the inverse of |y| and multiplying by it 2 u.
- * Together at most (stride / STEP + 11) u, but for terms of u². Twice (stride / STEP + 32) u leaves
- * room for these, for numbers next to zero that a processor may take as zero, and for what the sum in
- * double itself is off, at most WFS_VECTORS_DIMS_MAX * 2^-52.
+ * stride / STEP for its lane, and 7 for adding up lanes; the inverse of |y| and multiplying by it 2
+ * u. Together at most (stride / STEP + 11) u, but for terms of u². Twice (stride / STEP + 32) u
+ * leaves room for these, for numbers next to zero that a processor may take as zero, and for what
+ * the sum in double itself is off, at most WFS_VECTORS_DIMS_MAX * 2^-52.
  */
 static double rough_error(const struct wfs_vectors *vectors)
 {
@@ -408,7 +409,8 @@ static float rough_product(const float *query, const float *vector, size_t strid
 	return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-/* Fills `rough` of every row. Return: the lowest of the best ones, or -INFINITY: any row may be. */
+/* Fills `rough` of every row. Return: the lowest of the `limit` best rough cosines, or -INFINITY if
+ * any row may be a hit. */
 static double find_floor(const struct wfs_vectors *vectors, struct hits *hits)
 {
 	for (size_t i = 0; i < used_chunks(vectors); i++) {
@@ -437,14 +439,14 @@ static double exact_product(const float *query, const float *vector, size_t dims
 	return sum;
 }
 
-/* Computes rows that could have a cosine of @floor. */
+/* Computes in double all rows that may have a cosine of at least @floor. */
 static void find_hits(const struct wfs_vectors *vectors, const float *query, double query_length,
 	double floor, struct hits *hits)
 {
 	for (size_t index = 0; index < vectors->count; index++) {
 		const struct place at = place_of(vectors, index);
 
-		/* A rough cosine that is unknown is not below anything. */
+		/* A rough cosine that is NAN is not below anything. */
 		if (floor > -INFINITY && (double)at.chunk->rough[at.row] < floor)
 			continue;
 		const double product = exact_product(query, vector_at(vectors, at), vectors->dims);
@@ -487,7 +489,7 @@ int wfs_vectors_search(struct wfs_vectors *vectors, const float *query, size_t l
 	return (int)hits.count;
 }
 
-/* --- what goes first --- */
+/* --- choosing a row to drop --- */
 
 static double value_of(struct place place, enum wfs_vectors_order order)
 {

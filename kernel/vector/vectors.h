@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vectors of one dimension in memory, searched exactly: no index that could miss one, and the scores
- * are those of plain arithmetic in double, whatever the machine.
+ * A set of vectors of one dimension in memory, searched exactly: no search misses a vector, and the
+ * scores are those of plain arithmetic in double, on every machine.
  *
- * Rows are in no order. With each stands what its owner drops rows by; the set does not drop any.
+ * Rows have no order. Each has values by which its owner chooses rows to drop; the set itself drops
+ * none.
  * Thread: one at a time; a search changes scratch memory of the set.
  */
 #pragma once
@@ -24,28 +25,28 @@ struct wfs_vectors;
 /* Plain value. */
 struct wfs_vectors_row {
 	uint32_t id;    /* unique in its set */
-	int64_t tick;   /* when it was made */
-	uint64_t place; /* how many rows had been added before it, removed ones counted */
+	int64_t tick;   /* creation time, in units of the owner */
+	uint64_t place; /* how many rows were added before it, removed ones included */
 	double importance;
 	double score;
-	const float *vector; /* as many as the set has dimensions; borrowed: see the functions */
+	const float *vector; /* one number for each dimension; borrowed: see the functions */
 };
 
 /* Plain value. */
 struct wfs_vectors_hit {
 	uint32_t id;
-	double score; /* cosine, from -1 to 1 but for rounding */
+	double score; /* cosine, from -1 to 1 except for rounding */
 };
 
-/* Which row goes first. */
+/* Which row wfs_vectors_lowest() returns. */
 enum wfs_vectors_order {
 	WFS_VECTORS_OLDEST,            /* by tick, then place */
 	WFS_VECTORS_LOWEST_SCORE,      /* by score, then tick, then place */
-	WFS_VECTORS_LOWEST_IMPORTANCE, /* by importance, then place: a stable sort of a list */
+	WFS_VECTORS_LOWEST_IMPORTANCE, /* by importance, then place, like a stable sort of a list */
 };
 
 /**
- * wfs_vectors_new() - an empty set
+ * wfs_vectors_new() - make an empty set; caller owns it
  * @dims: from 1 to WFS_VECTORS_DIMS_MAX
  * Return: 0, -EINVAL (invalid_argument), -ENOMEM.
  */
@@ -55,46 +56,48 @@ WFS_DEFINE_AUTO(vectors, struct wfs_vectors, wfs_vectors_free)
 #define WFS_AUTO_VECTORS WFS_CLEANUP(wfs_auto_vectors)
 
 /**
- * wfs_vectors_add() - copies the row and its vector
- * Return: 0, -EINVAL (invalid_argument: a number that is not finite, or all of the vector is zero),
- *         -EEXIST (already_exists: the id), -ENOMEM. The set is as before when it fails.
+ * wfs_vectors_add() - add a copy of a row and its vector
+ * Return: 0, -EINVAL (invalid_argument: a number is not finite, or all are zero),
+ *         -EEXIST (already_exists: the id), -ENOMEM. A failure leaves the set unchanged.
  */
 int wfs_vectors_add(
 	struct wfs_vectors *vectors, const struct wfs_vectors_row *row, struct wfs_error *error);
 
-/** wfs_vectors_remove() - Return: 0, or -ENOENT. */
+/** wfs_vectors_remove() - remove a row. Return: 0, or -ENOENT. */
 int wfs_vectors_remove(struct wfs_vectors *vectors, uint32_t id);
 
 /**
- * wfs_vectors_find() - the row of an id
+ * wfs_vectors_find() - get the row of an id
  * @ret_row: its vector stays valid until a row is added or removed
  * Return: 0, or -ENOENT.
  */
 int wfs_vectors_find(
 	const struct wfs_vectors *vectors, uint32_t id, struct wfs_vectors_row *ret_row);
 
-/** wfs_vectors_set_score() - Return: 0, -EINVAL (it is not finite), -ENOENT. */
+/** wfs_vectors_set_score() - change a row's score. Return: 0, -EINVAL (not finite), -ENOENT. */
 int wfs_vectors_set_score(struct wfs_vectors *vectors, uint32_t id, double score);
 
 size_t wfs_vectors_dims(const struct wfs_vectors *vectors);
 size_t wfs_vectors_count(const struct wfs_vectors *vectors);
 
-/** wfs_vectors_size_bytes() - all memory that it has asked for. */
+/** wfs_vectors_size_bytes() - Return: how much memory the set has allocated. */
 size_t wfs_vectors_size_bytes(const struct wfs_vectors *vectors);
 
 /**
- * wfs_vectors_search() - the rows whose vectors have the highest cosine with @query, best first
- * The score is the sum of products, divided by the product of the lengths, all in double and added
- * up in order of the dimensions. Of equal ones the lower id is first. Allocates nothing.
- * @query: as many numbers as the set has dimensions
+ * wfs_vectors_search() - find the rows whose vectors have the highest cosine with @query, best
+ * first The score is the sum of products, divided by the product of the lengths, all in double and
+ * added in order of the dimensions. Of rows with equal scores the lower id is first. Allocates
+ * nothing.
+ * @query: one number for each dimension
  * @limit: from 1 to WFS_VECTORS_LIMIT_MAX
- * @ret_hits: room for @limit; what is behind the hits is undefined
+ * @ret_hits: room for @limit hits; those after the returned number are undefined
  * Return: the number of hits, or -EINVAL (invalid_argument: @limit, or a query that is zero or not
  *         finite).
  */
 int wfs_vectors_search(struct wfs_vectors *vectors, const float *query, size_t limit,
 	struct wfs_vectors_hit *ret_hits, struct wfs_error *error);
 
-/** wfs_vectors_lowest() - the row that goes first. Return: 0, or -ENOENT (there is none). */
+/** wfs_vectors_lowest() - find the first row in an order. Return: 0, or -ENOENT (the set is
+ *  empty). */
 int wfs_vectors_lowest(
 	const struct wfs_vectors *vectors, enum wfs_vectors_order order, uint32_t *ret_id);
