@@ -4,16 +4,16 @@
 
 enum {
 	CALLS_MORE = 100
-}; /* code may pass its bound a little: the sandbox looks at the bound now and then */
+}; /* code may exceed its bound a little, because the sandbox checks it only now and then */
 
-/* A call while it runs. */
+/* A call in progress. */
 struct calling {
 	struct wfs_code *code;
 	struct wfs_code_call *call;
 	struct process *process;
 	struct wfs_lua_run run;
-	uint64_t asked_count; /* calls of the host */
-	int host_result;      /* negative: the host failed, and this is why the call ends */
+	uint64_t asked_count; /* calls of the host's functions */
+	int host_result;      /* negative: the host's failure, which ends the call */
 	struct wfs_error host_error;
 };
 
@@ -28,7 +28,7 @@ static int put_call(struct calling *calling)
 	const struct wfs_code_call *const call = calling->call;
 	WFS_AUTO_BUFFER struct wfs_buffer arguments = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer deps = {0};
-	/* Whether there is a host is all that the process has to know of it. */
+	/* The process only needs to know whether the call has a host. */
 	struct wfs_lua_host host = {0};
 	struct wfs_lua_call told = {
 		.function = call->function,
@@ -64,7 +64,7 @@ static uint64_t most_calls(const struct wfs_lua_limits *limits)
 	return limits->instructions / WFS_LUA_CHARGE_HOST + CALLS_MORE;
 }
 
-/* Has the host do what is asked. Return: as of the host; -EBADMSG: nobody can ask that */
+/* Calls the host's function. Return: as the host; -EBADMSG: an impossible question */
 static int ask_host(struct calling *calling, struct wfs_wire_reader *reader, json_t **ret_value,
 	struct wfs_error *error)
 {
@@ -76,7 +76,7 @@ static int ask_host(struct calling *calling, struct wfs_wire_reader *reader, jso
 
 	if (!host || !box_get_run(reader, &calling->run))
 		return -EBADMSG;
-	/* What the process says of the budget need not be true; code could not pay for so many calls. */
+	/* The process may lie about its budget, but code could not pay for so many calls. */
 	if (++calling->asked_count > most_calls(&code->options.limits))
 		return -EBADMSG;
 	const uint64_t index = wfs_wire_get_number(reader);
@@ -103,7 +103,7 @@ static int ask_host(struct calling *calling, struct wfs_wire_reader *reader, jso
 	return r;
 }
 
-/* Gives the process what the host gave. @r: what the host returned */
+/* Sends the host's answer to the process. @r: result of the host */
 static int give(struct calling *calling, int r, const json_t *value, const struct wfs_error *error,
 	struct wfs_wire_reader *ret_reader)
 {
@@ -134,7 +134,7 @@ static int take_value(struct calling *calling, struct wfs_wire_reader *reader, j
 	return box_get_json(calling->code, text, "the result", ret_value, error);
 }
 
-/* The host failed: that is why the call ends, whatever the process says then. */
+/* Ends the call because the host has failed, whatever the process sends then. */
 static int end_of_host(struct calling *calling, struct wfs_error *error)
 {
 	calling->run.failure = WFS_LUA_FAILURE_HOST;

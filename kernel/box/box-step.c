@@ -48,7 +48,7 @@ static int keep(const struct wfs_code *code, const struct wfs_lua_result *steppe
 		r = get_list(code, stepped->effects, "effects", &effects, error);
 	if (r < 0)
 		return r;
-	/* The old buffer is used again, once nothing can fail but the memory for it. */
+	/* Reuses the old buffer; only its growth can fail from here on. */
 	state = result->state;
 	result->state = (struct wfs_buffer){0};
 	wfs_buffer_reset(&state);
@@ -68,8 +68,8 @@ static int keep(const struct wfs_code *code, const struct wfs_lua_result *steppe
 	return 0;
 }
 
-/* A cell's document ends with a newline, which a result does not have. What code is charged for its state must
- * not depend on where the state comes from. */
+/* Drops the newline at the end of a cell's document, which a state from a step ahead does not have:
+ * what code is charged for its state must not depend on where the state comes from. */
 static struct wfs_bytes text_of(struct wfs_bytes document)
 {
 	const char *const text = document.data;
@@ -111,7 +111,7 @@ static int put_step(const struct wfs_code *code, struct process *process,
 	return 0;
 }
 
-/* Asks the process. */
+/* Sends the step to the process, and waits for its result. */
 static int step_now(struct wfs_code *code, const struct wfs_code_step *step,
 	struct wfs_lua_run *run, struct wfs_code_result *result, struct wfs_error *error)
 {
@@ -181,7 +181,7 @@ int wfs_code_ahead_add(struct wfs_code *code, const struct wfs_code_step *step,
 		return -EFBIG;
 	if (ahead->count == 0) {
 		wfs_wire_begin(&ahead->sent, WFS_WIRE_STEPS);
-		wfs_wire_put_number(&ahead->sent, 0); /* the count, which is not known yet */
+		wfs_wire_put_number(&ahead->sent, 0); /* the count, filled in later */
 	}
 	*own = (struct ahead_step){
 		.code = code,
@@ -190,8 +190,8 @@ int wfs_code_ahead_add(struct wfs_code *code, const struct wfs_code_step *step,
 		.at_ns = step->at_ns,
 		.instructions = budget.instructions,
 		.state_of = state_of,
-		.state_at = ahead->sent.size +
-			3 * number, /* behind state_of, the id and its own size */
+		.state_at =
+			ahead->sent.size + 3 * number, /* after state_of, the id and its own size */
 		.state_size = told.state.size,
 		.key_size = told.key.size,
 		.key_at = ahead->sent.size + 5 * number + told.state.size + 1 + event_text.size + 1,
@@ -203,8 +203,8 @@ int wfs_code_ahead_add(struct wfs_code *code, const struct wfs_code_step *step,
 	return wfs_buffer_check(&ahead->sent);
 }
 
-/* Loads what is not there. Reducers are the world's, so all of them are in one process.
- * Return: 0, or -errno: none is run ahead then */
+/* Loads missing modules. Reducers are code of the world, so all modules are in one process.
+ * Return: 0, or -errno: no step can be run ahead */
 static int load_all(struct wfs_box *box, struct process **ret_process)
 {
 	const struct ahead_step *const steps = box->ahead.steps;
@@ -212,7 +212,7 @@ static int load_all(struct wfs_box *box, struct process **ret_process)
 	for (size_t i = 0; i < box->ahead.count; i++) {
 		struct wfs_lua_run run = {.budget = NULL};
 
-		/* box_ready() takes a system call. */
+		/* Skip what was just loaded: box_ready() takes a system call. */
 		if (i > 0 && steps[i].code == steps[i - 1].code)
 			continue;
 		const int r = box_ready(steps[i].code, NULL, ret_process, &run, NULL);
@@ -222,7 +222,7 @@ static int load_all(struct wfs_box *box, struct process **ret_process)
 	return 0;
 }
 
-/* What the frame says of each. Return: false: it says what cannot be */
+/* Reads the results of all steps. Return: false: the frame is impossible */
 static bool get_ahead(struct wfs_box *box, struct wfs_wire_reader *reader)
 {
 	struct ahead *const ahead = &box->ahead;
@@ -271,12 +271,12 @@ void wfs_code_ahead_run(struct wfs_box *box)
 	process->out = spare;
 	if (r == 0 && !get_ahead(box, &reader))
 		r = -EBADMSG;
-	/* The results stay where they are until they are taken. */
+	/* The results stay in this buffer until they are taken. */
 	spare = ahead->received;
 	ahead->received = process->in;
 	process->in = spare;
 	if (r < 0) {
-		/* Whichever step it was: it is asked for alone, and fails then for all to see. */
+		/* Whichever step it was fails again, by itself, when it is asked for. */
 		process_end(process, &box->lock);
 		forget_results(box);
 	}
@@ -300,13 +300,13 @@ static bool is_same(const struct ahead *ahead, const struct ahead_step *step,
 			WFS_BYTES(ahead->sent.data + step->key_at, step->key_size), asked->key);
 }
 
-/* The result of a step that was sent ahead. Return: 1 when there is none, or as keep() */
+/* Takes the result of a step ahead. Return: 1 without one, otherwise as keep() */
 static int take_ahead(struct wfs_code *code, const struct wfs_code_step *step,
 	struct wfs_code_result *result, struct wfs_error *error)
 {
 	struct ahead *const ahead = &code->box->ahead;
 
-	/* A box that waits for a host is asked for something else. */
+	/* Steps during a host's work are other ones. */
 	for (size_t i = ahead->next; code->box->depth == 0 && i < ahead->count; i++) {
 		if (!is_same(ahead, &ahead->steps[i], code, step))
 			continue;
@@ -324,7 +324,7 @@ int wfs_code_step(struct wfs_code *code, struct wfs_code_step *step, struct wfs_
 	struct wfs_lua_run run = {.budget = step->budget};
 	int r = take_ahead(code, step, result, error);
 
-	/* A list that is not JSON is a lie, which ends the process when the step is asked for alone. */
+	/* A list that is not JSON is a lie; asking for the step alone will end the process. */
 	if (r == 1 || r == -EBADMSG)
 		r = step_now(code, step, &run, result, error);
 	step->failure = box_failure_of(&run, r);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The processes that run code, the modules in them, and what is believed of their answers. */
+/* The processes that run code, the modules in them, and checks of their answers. */
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -9,7 +9,7 @@
 #include "kernel/box/box-impl.h"
 
 #define USED_MAX \
-	(UINT64_C(1) << 53) /* of what a budget counts: months, and sums stay numbers of records */
+	(UINT64_C(1) << 53) /* bound of budgets: months of work, and sums are exact in records */
 
 const char *const wfs_code_step_functions[] = {"step", NULL};
 
@@ -80,7 +80,8 @@ bool wfs_box_resume(struct wfs_box *box)
 	box->run_interrupted = false;
 	if (!atomic_load(&box->interrupted))
 		return run_interrupted;
-	/* A killed process may take a moment to end; the next code would seem to have ended it. */
+	/* A process that was killed just now may live for a moment; the next code would seem to end
+	 * it. */
 	for (size_t i = 0; i < BOX_PROCESSES_MAX; i++)
 		process_end(&box->processes[i], &box->lock);
 	atomic_store(&box->interrupted, false);
@@ -110,7 +111,7 @@ int wfs_box_check(struct wfs_box *box, const char *name, struct wfs_error *error
 	return wfs_error_set(error, WFS_E_CANCELLED, "%s: stopped %s", name, reason);
 }
 
-/* How it ended, as far as the author can do something about it. */
+/* Reports how a process ended, as far as the author can do something about it. */
 static int crashed(const struct wfs_code *code, int status, struct wfs_error *error)
 {
 	if (WIFSIGNALED(status))
@@ -127,7 +128,8 @@ static struct wfs_hash hash_of(const struct wfs_code *code)
 	return wfs_hash_of(code->source, code->options.source.size);
 }
 
-/* Tells the log whose code it was the first time, and that it is refused when it is. */
+/* Counts a crash. Logs the first one of a code with its author, and the one that makes it
+ * refused. */
 static void note_crash(const struct wfs_code *code)
 {
 	struct wfs_quarantine *const quarantine = code->box->quarantine;
@@ -149,7 +151,8 @@ static void note_crash(const struct wfs_code *code)
 			code->name, WFS_QUARANTINE_CRASHES, text);
 }
 
-/* Is the code refused? Looked up when what is refused has changed since the last time. */
+/* Is the code refused? Looks it up only if the set of refused codes has changed since the last
+ * time. */
 static bool is_refused(struct wfs_code *code)
 {
 	struct wfs_quarantine *const quarantine = code->box->quarantine;
@@ -212,14 +215,14 @@ static int unavailable(const char *what, int reason, struct wfs_error *error)
 	return wfs_error_set(error, WFS_E_UNAVAILABLE, "%s: %s", what, strerrordesc_np(-reason));
 }
 
-/* --- asking a process --- */
+/* --- requests to a process --- */
 
 static bool is_by(const char *author, const char *other)
 {
 	return author && other ? strcmp(author, other) == 0 : author == other;
 }
 
-/* A process without a run that runs code of the author, or else one that may be ended for another. */
+/* Chooses a process without a run: one of the author, otherwise one that can be ended for it. */
 static struct process *choose(struct wfs_box *box, const char *author)
 {
 	struct process *unused = NULL;
@@ -239,11 +242,11 @@ static struct process *choose(struct wfs_box *box, const char *author)
 			oldest = process;
 		idle_count += process->pid != 0;
 	}
-	/* Fewer than BOX_PROCESSES_MAX - BOX_IDLE_MAX runs can wait, so one of the two is there. */
+	/* Fewer than BOX_PROCESSES_MAX - BOX_IDLE_MAX runs can wait, so one of the two exists. */
 	return idle_count < BOX_IDLE_MAX && unused ? unused : oldest;
 }
 
-/* The process is for code of another author from now on. */
+/* Ends a process, and assigns it to another author. */
 static int hand_to(struct wfs_box *box, struct process *process, const char *author)
 {
 	char *const copy = author ? strdup(author) : NULL;
@@ -256,7 +259,7 @@ static int hand_to(struct wfs_box *box, struct process *process, const char *aut
 	return 0;
 }
 
-/* That of the run to come. */
+/* Chooses and starts the process for the next run. */
 static int process_ready(
 	struct wfs_code *code, struct process **ret_process, struct wfs_error *error)
 {
@@ -275,9 +278,9 @@ static int process_ready(
 			return unavailable("make a file of the program that runs code", r, error);
 		box->image_fd = r;
 	}
-	/* Between two runs the process may have ended: for a lack of memory, by an administrator,
-	 * or because code had taken it over. Such code may also have left an answer to this run,
-	 * whose code is not to blame for any of that. */
+	/* Between two runs the process may have ended: for lack of memory, by an administrator, or
+	 * because code had taken it over. Such code may also have sent an answer in advance. The
+	 * code of this run is not to blame for any of that. */
 	if (process->pid && !process_is_quiet(process))
 		process_end(process, &box->lock);
 	if (!process->pid) {
@@ -294,12 +297,12 @@ int box_exchange(struct wfs_code *code, struct process *process, struct wfs_wire
 {
 	int r = 0;
 
-	/* A process that was being started when the interruption came was not ended by it. */
+	/* An interruption during the start did not kill the process, whose pid was not set yet. */
 	if (is_interrupted(code->box))
 		return -EINTR;
 	process->time_limit_ns = wfs_lua_time_limit_ns(code->options.limits.instructions);
 	r = process_send(process);
-	/* It may have ended while it was sent something; then there is nothing to receive either. */
+	/* If it ended during the send, receiving reports that. */
 	return r < 0 && r != -ECONNRESET ? r : process_receive(process, ret_reader);
 }
 
@@ -312,7 +315,7 @@ bool box_get_run(struct wfs_wire_reader *reader, struct wfs_lua_run *run)
 	message_get_run(reader, &said);
 	if (reader->bad || (said.budget != NULL) != (budget != NULL))
 		return false;
-	/* Only a message that tells of a failure names one, whatever the process put into another. */
+	/* Only a FAILED message has a failure; ignore what the process writes into others. */
 	run->failure = reader->kind == WFS_WIRE_FAILED ? said.failure : WFS_LUA_FAILURE_NONE;
 	run->memory_left_bytes = said.memory_left_bytes;
 	if (!budget)
@@ -326,7 +329,7 @@ bool box_get_run(struct wfs_wire_reader *reader, struct wfs_lua_run *run)
 	return true;
 }
 
-/* A failure that the sandbox can have. Return: its -errno, or 0: that cannot be */
+/* Reads a failure of the sandbox. Return: its -errno, or 0: the failure is impossible */
 static int get_failure(const struct wfs_code *code, struct wfs_wire_reader *reader,
 	struct wfs_lua_run *run, struct wfs_error *ret_error)
 {
@@ -337,13 +340,13 @@ static int get_failure(const struct wfs_code *code, struct wfs_wire_reader *read
 	r = message_get_error(reader, ret_error);
 	if (!wfs_wire_is_whole(reader) || run->failure == WFS_LUA_FAILURE_CRASH)
 		return 0;
-	if (r == -ENOMEM) { /* whatever code and message came with it */
+	if (r == -ENOMEM) { /* with any code and message */
 		run->failure = WFS_LUA_FAILURE_HOST;
 		return wfs_error_from_errno(ret_error, r, "run '%s'", code->name);
 	}
 	if (run->failure == WFS_LUA_FAILURE_NONE || -wfs_error_info(ret_error->code)->number != r)
 		return 0;
-	/* HOST: what it was given is not canonical. */
+	/* HOST: a value for the code was not canonical. */
 	if (run->failure == WFS_LUA_FAILURE_HOST)
 		return ret_error->code == WFS_E_INTERNAL_ERROR ? r : 0;
 	return ret_error->code == WFS_E_RUNTIME_ERROR || ret_error->code == WFS_E_SYNTAX_ERROR ? r
@@ -388,7 +391,8 @@ static size_t module_bytes(const struct wfs_code *code)
 	return WFS_LUA_MODULE_BYTES + code->options.source.size * WFS_LUA_MODULE_BYTES_SOURCE;
 }
 
-/* Has the process forget the module that was not used for the longest time. Return: as exchange */
+/* Drops the module of a process that was not used for the longest time. Return: as
+ * box_exchange() */
 static int drop_oldest(struct wfs_code *code, struct process *process)
 {
 	struct wfs_wire_reader reader;
@@ -421,7 +425,8 @@ static bool is_full(const struct process *process, size_t more_bytes)
 			modules_bytes(process) + more_bytes > PROCESS_MODULES_BYTES);
 }
 
-/* Ends processes of other authors that were not used for long, while the modules in them take too much. */
+/* Ends idle processes of other authors, the longest idle first, while all modules take too much
+ * memory. */
 static void end_oldest(struct wfs_box *box, const struct process *in_use)
 {
 	for (;;) {
@@ -454,7 +459,7 @@ static bool has_module(struct process *process, uint64_t id)
 	return false;
 }
 
-/* @functions: to check for; NULL: none */
+/* Loads a module. @functions: one of which it must define; NULL: not checked */
 static int load(struct wfs_code *code, struct process *process, const char *const *functions,
 	struct wfs_lua_run *run, struct wfs_error *error)
 {
@@ -502,7 +507,7 @@ int box_ready(struct wfs_code *code, const char *const *functions, struct proces
 	if (box->depth > 0) {
 		const size_t left = box->memory_left[box->depth - 1];
 
-		run->memory_bytes = left > 0 ? left : 1; /* 0 would be no bound */
+		run->memory_bytes = left > 0 ? left : 1; /* 0 would mean unbounded */
 	}
 	run->failure = WFS_LUA_FAILURE_NONE;
 	if (has_module(*ret_process, code->id))
@@ -568,7 +573,7 @@ void wfs_code_free(struct wfs_code *code)
 	if (!code)
 		return;
 	wfs_require(code->running == 0);
-	/* Processes that have it forget it when they need the room. */
+	/* Processes that have the module drop it when they need the room. */
 	free(code->source);
 	free(code->author);
 	free(code->name);

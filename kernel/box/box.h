@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Code of reducers and artifacts, run in a process of its own.
+ * Runs code of reducers and artifacts in processes of its own.
  *
- * A *box* has processes (kernel/box/inside/) that hold a Lua sandbox each and nothing else: no file, no
- * environment, no system call but those that waiting and ending take. A process is started when code
- * runs for the first time, and again after it has ended. What it says is input of an enemy: sizes, kinds,
- * order and JSON are checked, and a process that says what cannot be is ended.
+ * A *box* has processes (kernel/box/inside/) that each hold Lua sandboxes and nothing else: no
+ * file, no environment, no system calls but those for waiting and ending. A process is started when
+ * code runs for the first time, and again after it has ended. Its messages are treated as an
+ * attacker's input: sizes, kinds, order and JSON are checked, and a process that sends an
+ * impossible message is killed.
  *
- * Code that calls its host may have that run other code; the code that waits keeps its process, and what
- * is called runs in another one. A process runs code of one author only, so code that has taken its process
- * over can give wrong results for code of that author, and for no other. Each run begins with the same
- * memory in any process.
+ * Code that calls its host may cause other code to run; the waiting code keeps its process, and the
+ * other code runs in another one. A process runs code of one author only, so code that has taken
+ * over its process can falsify results of code by that author, and of no other. Each run begins
+ * with the same memory contents in any process.
  *
- * A failure because the process ended (WFS_LUA_FAILURE_CRASH, code_crashed) does not depend on the arguments
- * alone, so a caller that folds the run again must not run it again.
- * Thread: a box, and all code in it, belong to one thread at a time, but for wfs_box_interrupt() and wfs_box_end().
+ * A failure because the process ended (WFS_LUA_FAILURE_CRASH, code_crashed) does not depend on the
+ * arguments alone, so a caller that folds the run again must not run it again.
+ * Thread: a box and all its code belong to one thread at a time, except for wfs_box_interrupt() and
+ * wfs_box_end().
  */
 #pragma once
 
@@ -28,42 +30,42 @@
 #include "kernel/box/quarantine.h"
 #include "kernel/lua/lua.h"
 
-enum { WFS_BOX_DEPTH_MAX = 32 }; /* calls within calls */
+enum { WFS_BOX_DEPTH_MAX = 32 }; /* nested calls */
 
 struct wfs_box;
 
-/** wfs_box_new() - a box without a process. Return: 0, -ENOMEM. */
+/** wfs_box_new() - make a box without processes. Return: 0, -ENOMEM. */
 int wfs_box_new(struct wfs_box **ret_box);
 void wfs_box_free(struct wfs_box *box);
 WFS_DEFINE_AUTO(box, struct wfs_box, wfs_box_free)
 #define WFS_AUTO_BOX WFS_CLEANUP(wfs_auto_box)
 
 /**
- * wfs_box_interrupt() - end the code that runs now, if any does
+ * wfs_box_interrupt() - stop the code that is running, if any
  *
- * Its run fails with the code cancelled (-EINTR), and so does every later one, until wfs_box_resume().
+ * The run fails with the code cancelled (-EINTR), and so do all later runs until wfs_box_resume().
  * Thread: any.
  */
 void wfs_box_interrupt(struct wfs_box *box);
 
 /**
- * wfs_box_resume() - have code run again; not while any does, and not beside wfs_box_interrupt()
+ * wfs_box_resume() - allow code to run again; not during a run, and not beside wfs_box_interrupt()
  * Return: has a run failed because it was interrupted?
  */
 bool wfs_box_resume(struct wfs_box *box);
 
 /**
- * wfs_box_check() - is what its thread does to be ended, too, as code that runs there would be?
- * @name: of what is done, for the message
- * Return: 0, or -EINTR (cancelled), of which wfs_box_resume() tells.
+ * wfs_box_check() - should the box's thread stop what it is doing, because the box was interrupted?
+ * @name: of what the thread is doing, for the message
+ * Return: 0, or -EINTR (cancelled), which wfs_box_resume() counts as an interrupted run.
  */
 int wfs_box_check(struct wfs_box *box, const char *name, struct wfs_error *error);
 
 /**
- * wfs_box_end() - have no code run any more from @time_ns on, by the monotonic clock
+ * wfs_box_end() - allow no code to run after @time_ns, by the monotonic clock
  *
- * Its run fails with the code cancelled (-EINTR) a moment later, and so does every later one. wfs_box_resume() tells of
- * it, and does not undo it. Thread: any.
+ * The run at that time fails with the code cancelled (-EINTR) a moment later, and so do all later
+ * runs. wfs_box_resume() reports such a failure, but does not lift the end. Thread: any.
  */
 void wfs_box_end(struct wfs_box *box, int64_t time_ns);
 
@@ -74,35 +76,36 @@ int wfs_box_pid(const struct wfs_box *box, size_t depth);
 /* What the module of a reducer must define. */
 extern const char *const wfs_code_step_functions[];
 
-/* One module: the source, and where it has been compiled. Belongs to a box, and must end before that. */
+/* One module: its source, and the processes that have it compiled. Must be freed before its box. */
 struct wfs_code;
 
-/* What it is made from. Plain value; everything but the bindings is copied. */
+/* What a module is made from. Plain value; everything except the bindings is copied. */
 struct wfs_code_options {
 	bool program; /* code of an artifact; otherwise a reducer's module */
 	const struct wfs_lua_limits *limits;
 	const char *name;        /* chunk name for messages */
 	const char *author;      /* the principal whose code it is; NULL: the world's */
 	struct wfs_bytes source; /* text, at most WFS_LUA_SOURCE_MAX */
-	/* NULL-ended: it must define one of these, which is checked at once. NULL: it was checked before,
-	 * and is compiled when it runs. */
+	/* NULL-terminated: the module must define one of these, which is checked at once. NULL: it
+	 * was checked before, and is compiled when it runs. */
 	const char *const *functions;
-	const struct wfs_lua_binding *bindings; /* used as long as the code lives */
+	const struct wfs_lua_binding *bindings; /* must live as long as the code */
 	size_t binding_count;
 	struct wfs_lua_budget *budget;     /* of checking; may be NULL */
 	enum wfs_lua_failure *ret_failure; /* of checking; may be NULL */
 };
 
 /**
- * wfs_box_quarantine() - refuse code that ended its process too often, and note what ends it here
+ * wfs_box_quarantine() - refuse code that crashed too often, and note the code that crashes here
  * @quarantine: borrowed, must live as long as the box
  */
 void wfs_box_quarantine(struct wfs_box *box, struct wfs_quarantine *quarantine);
 
 /**
- * wfs_code_new() - have a module, compiled and checked if there are functions to look for
- * Return: 0, -EINVAL (syntax_error: too large, does not compile, or defines none of them;
- *         depth_exceeded: more than WFS_BOX_DEPTH_MAX calls within calls),
+ * wfs_code_new() - make a module; with `functions`, compile and check it, too
+ * @ret_code: caller owns it
+ * Return: 0, -EINVAL (syntax_error: too large, does not compile, or defines none of `functions`;
+ *         depth_exceeded: more than WFS_BOX_DEPTH_MAX nested calls),
  *         -EIO (runtime_error: the main chunk failed or hit a bound; code_crashed),
  *         -EACCES (code_quarantined), -EINTR (cancelled), -EAGAIN (unavailable: no process could be
  *         started), or -ENOMEM.
@@ -113,15 +116,15 @@ void wfs_code_free(struct wfs_code *code);
 WFS_DEFINE_AUTO(code, struct wfs_code, wfs_code_free)
 #define WFS_AUTO_CODE WFS_CLEANUP(wfs_auto_code)
 
-/** wfs_code_is_by() - is that the author of the code? @author: NULL: the world */
+/** wfs_code_is_by() - is @author the author of the code? NULL: the world */
 bool wfs_code_is_by(const struct wfs_code *code, const char *author);
 
-/** wfs_code_is_running() - does it wait for its host, so that it must not be freed? */
+/** wfs_code_is_running() - is the code waiting for its host, so that it must not be freed? */
 bool wfs_code_is_running(const struct wfs_code *code);
 
-/* What one step gets. All pointers are borrowed for the call. */
+/* Arguments of one step. All pointers are borrowed for the call. */
 struct wfs_code_step {
-	struct wfs_bytes state; /* canonical document of the cell; size 0: there is no cell (nil) */
+	struct wfs_bytes state; /* canonical document of the cell; size 0: no cell (nil in Lua) */
 	const json_t *event;    /* the event's value */
 	struct wfs_bytes key;   /* ctx.key: UTF-8 text; empty for a reducer without keys */
 	const char *reducer;
@@ -129,18 +132,18 @@ struct wfs_code_step {
 	const char *principal;
 	uint64_t seq;
 	int64_t at_ns;
-	uint8_t seed[32]; /* of ctx.random(), which gets its hash; differs from step to step */
+	uint8_t seed[32]; /* of ctx.random(), which uses its hash; differs from step to step */
 	struct wfs_lua_budget
-		*budget; /* of its request, charged; NULL: it has its own bounds only */
+		*budget; /* of the request, charged; NULL: only the step's own bounds apply */
 	enum wfs_lua_failure failure; /* set by the step */
 };
 
-/* What one step answered. Plain value; release with wfs_code_result_done. */
+/* Result of one step. Plain value; release with wfs_code_result_done. */
 struct wfs_code_result {
 	bool deleted;            /* the new state is nil */
 	struct wfs_buffer state; /* canonical document with its newline; empty when deleted */
-	json_t *events;          /* array of {schema, value, key?} as the module gave it, or NULL */
-	json_t *effects;         /* array, or NULL */
+	json_t *events;  /* array of {schema, value, key?} as returned by the module, or NULL */
+	json_t *effects; /* array, or NULL */
 };
 
 void wfs_code_result_done(struct wfs_code_result *result);
@@ -149,96 +152,100 @@ void wfs_code_result_done(struct wfs_code_result *result);
 /**
  * wfs_code_step() - run `step(state, event, ctx)`
  * @result: zero-initialised or used before; overwritten on success only
- * Return: 0, -EIO (runtime_error with the Lua message and line; an exceeded bound says which and
- *         its value; a result that is not JSON says where in it; code_crashed), -ENOMEM, or else as
- *         wfs_code_new(), which checks the code only if it is given functions.
+ * Return: 0, -EIO (runtime_error with the Lua message and line; the message about an exceeded bound
+ * has
+ *         its value, that about a result which is not JSON the place; code_crashed), -ENOMEM, or as
+ *         wfs_code_new() for code that was made without `functions`.
  */
 int wfs_code_step(struct wfs_code *code, struct wfs_code_step *step, struct wfs_code_result *result,
 	struct wfs_error *error);
 
 /*
- * Steps ahead: many steps that are likely to be asked for next, sent at once. A later wfs_code_step() that has
- * the arguments of one of them takes its result, if that is a success. So nothing but time depends on what was
- * sent ahead.
+ * Steps ahead: many steps that will probably be asked for next, sent in one message. A later
+ * wfs_code_step() with the arguments of one of them returns its result, if it succeeded. So running
+ * steps ahead changes nothing but the time that they take.
  */
 enum {
 	WFS_CODE_AHEAD_MAX = 64,
 	WFS_CODE_AHEAD_BYTES_MAX = 4 << 20, /* of all states and events */
 };
 
-/** wfs_code_ahead_begin() - forget the steps that were sent ahead. */
+/** wfs_code_ahead_begin() - forget earlier steps ahead. */
 void wfs_code_ahead_begin(struct wfs_box *box);
 
 /**
- * wfs_code_ahead_add() - have one more step; at most WFS_CODE_AHEAD_MAX
- * @step: as of wfs_code_step(); its event must live until the result was taken, or the next beginning
+ * wfs_code_ahead_add() - add a step; at most WFS_CODE_AHEAD_MAX
+ * @step: as for wfs_code_step(); its event must live until the result is taken, or until the next
+ *        wfs_code_ahead_begin()
  * @event_text: the event's canonical text
- * @state_of: -1, or the place (from 0) of the step whose new state is the state of this one; step->state is
- *            then left out
- * Return: 0, -EFBIG (more than WFS_CODE_AHEAD_BYTES_MAX), or another -errno: then the step is left out, and none may follow.
+ * @state_of: -1, or the index of the step whose new state is the state of this step; step->state is
+ *            ignored then
+ * Return: 0, -EFBIG (more than WFS_CODE_AHEAD_BYTES_MAX), or another -errno. After a failure the
+ * step
+ *         is left out, and no other may be added.
  */
 int wfs_code_ahead_add(struct wfs_code *code, const struct wfs_code_step *step,
 	struct wfs_bytes event_text, int state_of);
 
-/** wfs_code_ahead_run() - send them, and wait for the results. Failures show when the steps are asked for. */
+/** wfs_code_ahead_run() - run all added steps. Failures appear when the steps are asked for. */
 void wfs_code_ahead_run(struct wfs_box *box);
 
-/** wfs_code_ahead_work() - instructions that the steps used that gave a result. */
+/** wfs_code_ahead_work() - Return: the instructions that the successful steps ahead used. */
 uint64_t wfs_code_ahead_work(const struct wfs_box *box);
 
-/** wfs_code_ahead_taken() - results that were taken since the beginning. */
+/** wfs_code_ahead_taken() - Return: how many results were taken since wfs_code_ahead_begin(). */
 size_t wfs_code_ahead_taken(const struct wfs_box *box);
 
-/* The host. Embedded in what it works on. */
+/* The functions that code can call on its host. Embedded in the struct that the host works on. */
 struct wfs_code_host {
 	/**
-	 * call() - do what the program asks for; it may call other programs
-	 * @binding_index: of the row in the table of bindings
-	 * @arguments: array; nil is null, but at the end it is left out
-	 * @ret_value: takes a reference; what the function returns; NULL: nil
-	 * @error: filled unless 0 is returned
+	 * call() - do what the program asks for, which may run other programs
+	 * @binding_index: in the table of bindings
+	 * @arguments: array; nil is null, but trailing nils are left out
+	 * @ret_value: the function's result; the caller owns the reference; NULL: nil
+	 * @error: filled unless the result is 0
 	 *
-	 * Return: 0; 1: the message is raised, and the program may catch it; or a negative errno: the
-	 * host has failed, the program ends there whatever it catches, and its caller gets that.
+	 * Return: 0; 1: raise the message of @error, which the program may catch; or a negative
+	 * errno: the host has failed, which ends the program and is returned to its caller.
 	 */
 	int (*call)(struct wfs_code_host *host, size_t binding_index, const json_t *arguments,
 		json_t **ret_value, struct wfs_error *error);
 };
 
-/* What one call gets. All pointers are borrowed for the call. */
+/* Arguments of one call. All pointers are borrowed for the call. */
 struct wfs_code_call {
 	const char *function;
 	const json_t *arguments;    /* array */
 	const json_t *deps;         /* the global `deps`; NULL: nil */
-	struct wfs_code_host *host; /* NULL: the host's functions raise */
+	struct wfs_code_host *host; /* NULL: calling the host's functions raises an error */
 
-	/* Of the global `ctx`; a text may be NULL. */
+	/* Members of the global `ctx`; a text may be NULL. */
 	const char *caller;
 	const char *origin;
 	const char *artifact_id;
 	const char *method;
 	uint64_t seq;
 	int64_t at_ns;
-	uint8_t seed[32]; /* of ctx.random(), which gets its hash; differs from call to call */
+	uint8_t seed[32]; /* of ctx.random(), which uses its hash; differs from call to call */
 
-	/* The agent's tool call that this is; the texts are NULL if no agent has called it. */
+	/* The agent's tool call that caused this call; the texts are NULL otherwise. */
 	const char *call_id;
 	const char *tool_name;
 	const char *run_id;
 	int64_t turn;
 
 	struct wfs_lua_budget
-		*budget;              /* of all calls of a nest; NULL: it has its own bounds only */
+		*budget;              /* of a call and all nested ones; NULL: only its own bounds */
 	enum wfs_lua_failure failure; /* set by the call */
 };
 
 /**
  * wfs_code_call() - call a function that the program defines
  *
- * A call while another one waits for its host is nested in that: it has the memory that the other one
- * leaves.
- * @ret_value: caller owns one reference; nil, and no result at all, is null
- * Return: as wfs_code_step(), or what the host returned.
+ * A call while another one waits for its host is nested in it, and may use the memory that the
+ * outer call has left.
+ * @ret_value: caller owns one reference; null for nil and for no result
+ * Return: as wfs_code_step(), or a failure of the host.
  */
 int wfs_code_call(struct wfs_code *code, struct wfs_code_call *call, json_t **ret_value,
 	struct wfs_error *error);

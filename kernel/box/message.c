@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is in each message. */
+/* The contents of each message. */
 #include "kernel/box/message.h"
 
 #include <stdio.h>
@@ -37,7 +37,7 @@ void message_put_run(struct wfs_buffer *frame, const struct wfs_lua_run *run)
 	wfs_wire_put_number(frame, run->budget->time_used_ns);
 }
 
-/* The budget goes where run->budget points to. */
+/* Writes the budget to what run->budget points to. */
 void message_get_run(struct wfs_wire_reader *reader, struct wfs_lua_run *run)
 {
 	run->memory_bytes = wfs_wire_get_number(reader);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starting, waiting for and ending the process that runs code. */
+/* Starts the process that runs code, waits for it and ends it. */
 #include "kernel/box/process.h"
 
 #include <errno.h>
@@ -25,23 +25,24 @@
 enum {
 	SEAL_TRIES = 100,
 	SEAL_PAUSE_NS = 10 * 1000 * 1000,
-	LATE_MS = 200, /* then its processor time is looked at, again and again */
+	LATE_MS = 200, /* after this its processor time is checked, again and again */
 	NS_PER_SECOND = 1000 * 1000 * 1000,
-	SLACK_NS = NS_PER_SECOND, /* processor time beyond that at which code is stopped inside */
-	SLEEP_MAX_NS = NS_PER_SECOND, /* without any processor time; code never sleeps */
+	SLACK_NS = NS_PER_SECOND, /* processor time beyond that at which the sandbox stops code */
+	SLEEP_MAX_NS = NS_PER_SECOND, /* without using a processor; code never sleeps */
 };
 
-/* Where nothing tells whether the process sleeps: it may be waiting for a processor. */
+/* The same bound for systems that hide its state: it may be waiting for a processor. */
 #define IDLE_MAX_NS (INT64_C(5) * NS_PER_SECOND)
 
-/* Processor time that code which has taken the process over can use between two runs. */
+/* Processor time that RLIMIT_CPU allows beyond that of a run, to code that has taken over the
+ * process. */
 #define SPARE_NS (INT64_C(60) * NS_PER_SECOND)
 
-/* The program; the build makes the file that defines it (make-image). */
+/* The program; made by the build from its file (make-image). */
 extern const char wfs_code_image[];
 extern const char wfs_code_image_end[];
 
-/* Linux refuses with EBUSY while it has pages of the file in its hands, which passes. */
+/* Linux refuses with EBUSY while it still uses pages of the file, which takes a moment. */
 static int seal(int fd)
 {
 	const struct timespec pause = {.tv_nsec = SEAL_PAUSE_NS};
@@ -75,7 +76,7 @@ int process_image(void)
 	return r < 0 ? r : WFS_STEAL_FD(fd);
 }
 
-/* In the child of vfork(), which shares the parent's memory: system calls alone. */
+/* The child of vfork(), which shares the parent's memory, so it only makes system calls. */
 _Noreturn static void become(int image_fd, int socket)
 {
 	static char name[] = "worldfs-code";
@@ -83,7 +84,7 @@ _Noreturn static void become(int image_fd, int socket)
 	char *const environment[] = {NULL};
 	sigset_t limit;
 
-	/* The signal of the limit that allow_time() sets; all others stay blocked. */
+	/* Unblock the signal of the limit that allow_time() sets; all others stay blocked. */
 	sigemptyset(&limit);
 	sigaddset(&limit, SIGXCPU);
 	(void)pthread_sigmask(SIG_UNBLOCK, &limit, NULL);
@@ -99,10 +100,11 @@ static pid_t spawn(int image_fd, int socket)
 	sigset_t before;
 	pid_t pid = 0;
 
-	/* No handler of the parent may run in the child. */
+	/* Blocked, because no handler of the parent may run in the child. */
 	sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
-	/* fork() would copy the page tables. NOLINTNEXTLINE(clang-analyzer-security.insecureAPI.vfork) */
+	/* fork() would copy the page tables.
+	 * NOLINTNEXTLINE(clang-analyzer-security.insecureAPI.vfork) */
 	pid = vfork();
 	if (pid == 0)
 		/* It makes system calls alone. NOLINTNEXTLINE(clang-analyzer-unix.Vfork) */
@@ -126,7 +128,8 @@ int process_end(struct process *process, pthread_mutex_t *lock)
 
 	if (pid == 0)
 		return 0;
-	/* Once it was waited for, its id may be another process's, which wfs_box_interrupt() must not end. */
+	/* Once the process is waited for, its id may be given to another one, which
+	 * wfs_box_interrupt() must not kill. */
 	pthread_mutex_lock(lock);
 	process->pid = 0;
 	pthread_mutex_unlock(lock);
@@ -138,7 +141,7 @@ int process_end(struct process *process, pthread_mutex_t *lock)
 	return status;
 }
 
-/* Return: 0 when the process has used none, or the system does not say */
+/* Return: 0 also when the system does not say */
 static int64_t processor_time_ns(pid_t pid)
 {
 	clockid_t clock;
@@ -149,8 +152,8 @@ static int64_t processor_time_ns(pid_t pid)
 	return (int64_t)now.tv_sec * NS_PER_SECOND + now.tv_nsec;
 }
 
-/* Does it sleep, or is it stopped? A process that waits for a processor or a disk is neither.
- * Return: 1, 0, or -1: there is no telling, without a descriptor or where /proc hides it */
+/* Is the process asleep or stopped? Waiting for a processor or a disk is neither.
+ * Return: 1, 0, or -1: unknown, without a descriptor or where /proc hides it */
 static int sleeps(pid_t pid)
 {
 	char path[32];
@@ -163,7 +166,7 @@ static int sleeps(pid_t pid)
 	if (size < 0)
 		return -1;
 	text[size] = '\0';
-	/* The name before the state is its own, and may have anything in it. */
+	/* The process chooses the name in front of its state, which may contain anything. */
 	const char *const state = strrchr(text, ')');
 	return state && (strncmp(state, ") S", 3) == 0 || strncmp(state, ") T", 3) == 0);
 }
@@ -195,8 +198,9 @@ static void begin_waiting(struct process *process)
 }
 
 /*
- * Has it run where the caller runs, which sleeps meanwhile: to wake another processor takes longer than most code runs.
- * It is only faster; where it is not allowed, the process runs anywhere.
+ * Moves the process to the caller's processor, which is free while the caller sleeps: waking
+ * another processor takes longer than most code runs. This is for speed only; where it is not
+ * allowed, the process runs anywhere.
  */
 static void follow_caller(struct process *process)
 {
@@ -212,10 +216,11 @@ static void follow_caller(struct process *process)
 }
 
 /*
- * Moves the limit at which Linux ends the process ahead of the run to come, for code that has taken the process over and
- * uses a processor without a run. A process of one thread uses no more time than passes, so most runs only need to look
- * at the clock. Where the owner may not set the limit (root of some containers), such code goes on until the
- * process is needed.
+ * Raises the limit at which Linux ends the process to make room for the next run. The limit is for
+ * code that has taken over the process and uses a processor without a run. A process of one thread
+ * uses no more processor time than time passes, so most runs only need to read the clock. Where the
+ * owner may not set the limit (as root of some containers), such code goes on until the process is
+ * needed.
  */
 static void allow_time(struct process *process)
 {
@@ -248,7 +253,7 @@ int process_receive(struct process *process, struct wfs_wire_reader *ret_reader)
 	return wfs_wire_receive(process->fd, &process->in, ret_reader, go_on, process);
 }
 
-/* Without memory, or where it cannot be confined, the process ends before any code runs in it. */
+/* Waits for READY. Without memory, or where it cannot be confined, the process ends before it. */
 static int wait_until_ready(struct process *process, pthread_mutex_t *lock)
 {
 	struct wfs_wire_reader reader;
@@ -260,7 +265,7 @@ static int wait_until_ready(struct process *process, pthread_mutex_t *lock)
 	return r == -ENOMEM ? r : -ECHILD;
 }
 
-/* The other end of the socket is the process's alone when this returns. */
+/* Starts the process. When this returns, only the process has the other end of the socket. */
 static int begin(struct process *process, int image_fd, pthread_mutex_t *lock)
 {
 	const struct timeval late = {.tv_usec = (suseconds_t)LATE_MS * 1000};

@@ -13,13 +13,13 @@
 
 struct known {
 	struct wfs_quarantine_row row;
-	bool changed; /* since it was stored */
-	bool storing; /* by the transaction that has not ended yet */
+	bool changed; /* since it was last stored */
+	bool storing; /* by a transaction that has not ended yet */
 };
 
 struct wfs_quarantine {
 	pthread_mutex_t lock;
-	struct known *known; /* by hash; those of 0 crashes leave when they are stored */
+	struct known *known; /* sorted by hash; rows with 0 crashes leave when they are stored */
 	size_t count;
 	size_t capacity;
 	_Atomic uint64_t generation;
@@ -45,7 +45,7 @@ void wfs_quarantine_free(struct wfs_quarantine *quarantine)
 	free(quarantine);
 }
 
-/* The place of @code, or where it would stand. */
+/* Return: the index of @code, or the index at which to insert it */
 static size_t place_of(
 	const struct wfs_quarantine *quarantine, const struct wfs_hash *code, bool *ret_found)
 {
@@ -86,8 +86,8 @@ static void drop(struct wfs_quarantine *quarantine, struct known *known)
 	quarantine->count--;
 }
 
-/* Room for one more: one that is not refused is forgotten for it. It leaves when the store has forgotten it, too; so there
- * may be more than WFS_QUARANTINE_ROWS_MAX for some time, but not for long without anything stored. */
+/* Makes room for one more by forgetting a code that is not refused. Its row stays until the store
+ * has removed it, too, so there may be more than WFS_QUARANTINE_ROWS_MAX rows for some time. */
 static bool make_room(struct wfs_quarantine *quarantine)
 {
 	struct known *least = NULL;
@@ -158,7 +158,8 @@ uint32_t wfs_quarantine_crashed(
 	WFS_GUARD(&quarantine->lock);
 	struct known *known = find(quarantine, code);
 
-	/* A code that was forgotten a moment ago needs room as a new one does: its place went to another code. */
+	/* A code that was just forgotten needs room like a new one: another code has taken its
+	 * place. */
 	if ((!known || known->row.crashes == 0) && !make_room(quarantine))
 		return 0;
 	if (!known)

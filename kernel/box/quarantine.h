@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Code that ended the process it ran in, by the hash of its source. Code that did it three times is refused until an
- * administrator lifts that, or it is written anew.
+ * Counts the crashes of code, by the hash of its source: how often it ended the process that ran
+ * it. After three crashes the code is refused until an administrator lifts that, or its source
+ * changes.
  *
- * It is kept in memory; wfs_quarantine_changed() gives what is to be stored. Replay has no quarantine: it believes what
- * records say of code that crashed.
+ * The counts are kept in memory; wfs_quarantine_changed() returns what has to be stored. Replay has
+ * no quarantine: it uses what records say about code that crashed.
  * Thread: any.
  */
 #pragma once
@@ -18,16 +19,16 @@
 
 enum {
 	WFS_QUARANTINE_CRASHES = 3,     /* of one code, before it is refused */
-	WFS_QUARANTINE_ROWS_MAX = 4096, /* codes that are known at once */
+	WFS_QUARANTINE_ROWS_MAX = 4096, /* codes that are kept at once */
 	WFS_QUARANTINE_NAME_MAX = 255,  /* bytes */
 };
 
 /* One code. Plain value. */
 struct wfs_quarantine_row {
 	struct wfs_hash code;
-	uint32_t crashes;                       /* 0: it was lifted or forgotten */
+	uint32_t crashes;                       /* 0: lifted or forgotten */
 	int64_t at_ns;                          /* of the last crash, by the wall clock */
-	char name[WFS_QUARANTINE_NAME_MAX + 1]; /* what it was called then */
+	char name[WFS_QUARANTINE_NAME_MAX + 1]; /* of the code at that time */
 };
 
 struct wfs_quarantine;
@@ -35,15 +36,15 @@ struct wfs_quarantine;
 int wfs_quarantine_new(struct wfs_quarantine **ret_quarantine);
 void wfs_quarantine_free(struct wfs_quarantine *quarantine);
 
-/** wfs_quarantine_load() - take a row of the store. Return: 0, or -ENOMEM. */
+/** wfs_quarantine_load() - add a row that was read from the store. Return: 0, or -ENOMEM. */
 int wfs_quarantine_load(struct wfs_quarantine *quarantine, const struct wfs_quarantine_row *row);
 
 /**
- * wfs_quarantine_crashed() - note one more crash
+ * wfs_quarantine_crashed() - count one more crash
  * @name: of the code, in messages
- * Of more than WFS_QUARANTINE_ROWS_MAX codes the one is forgotten that crashed least often; when all are refused, the
- * new one is not noted.
- * Return: its crashes so far; 0: it was not noted.
+ * When WFS_QUARANTINE_ROWS_MAX codes are kept, forgets the one with the fewest crashes; if all are
+ * refused ones, the new crash is not counted.
+ * Return: the crashes of the code so far; 0: not counted.
  */
 uint32_t wfs_quarantine_crashed(
 	struct wfs_quarantine *quarantine, const struct wfs_hash *code, const char *name);
@@ -51,26 +52,27 @@ uint32_t wfs_quarantine_crashed(
 /** wfs_quarantine_refuses() - is this code refused? */
 bool wfs_quarantine_refuses(struct wfs_quarantine *quarantine, const struct wfs_hash *code);
 
-/** wfs_quarantine_generation() - another number after each change of what is refused; 0: nothing ever was. */
+/** wfs_quarantine_generation() - Return: a number that changes whenever the set of refused codes
+ *  does; 0: no code was ever refused. */
 uint64_t wfs_quarantine_generation(const struct wfs_quarantine *quarantine);
 
-/** wfs_quarantine_lift() - forget the crashes of a code. Return: false: neither memory nor the store has any. */
+/** wfs_quarantine_lift() - set the crashes of a code to 0. Return: false: it had none. */
 bool wfs_quarantine_lift(struct wfs_quarantine *quarantine, const struct wfs_hash *code);
 
 /**
- * wfs_quarantine_rows() - copy what is known, by hash
- * @ret_rows: caller frees; NULL when there are none
+ * wfs_quarantine_rows() - copy all rows, sorted by hash
+ * @ret_rows: caller frees; NULL without rows
  * Return: 0, or -ENOMEM.
  */
 int wfs_quarantine_rows(
 	struct wfs_quarantine *quarantine, struct wfs_quarantine_row **ret_rows, size_t *ret_count);
 
 /**
- * wfs_quarantine_changed() - the next row that is to be stored, if there is one
- * The row counts as stored from now on; wfs_quarantine_settle() says whether it was.
+ * wfs_quarantine_changed() - get the next row that has to be stored. Return: is there one?
+ * Until wfs_quarantine_settle() says otherwise the row counts as stored.
  */
 bool wfs_quarantine_changed(struct wfs_quarantine *quarantine, struct wfs_quarantine_row *ret_row);
 
-/** wfs_quarantine_settle() - the transaction of the changed rows has ended
- *  @committed: false: the next transaction stores them. */
+/** wfs_quarantine_settle() - the transaction that stores changed rows has ended
+ *  @committed: false: its rows have to be stored again */
 void wfs_quarantine_settle(struct wfs_quarantine *quarantine, bool committed);

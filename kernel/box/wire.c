@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames, written and read. */
+/* Writes and reads frames. */
 #include "kernel/box/wire.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 enum {
-	READ_AHEAD_BYTES = 4096, /* asked for with the header: most frames end there */
+	READ_AHEAD_BYTES = 4096, /* received together with the header: most frames are smaller */
 	PARTS_LOOK = 64, /* parts of a frame after which the caller is asked whether to go on */
 };
 
@@ -73,7 +73,7 @@ int wfs_wire_send(int fd, struct wfs_buffer *frame, int (*again)(void *context),
 	return 0;
 }
 
-/* Receives at least @wanted bytes, and what else is there up to the buffer's capacity. */
+/* Receives at least @wanted bytes, and more if they are there, up to the buffer's capacity. */
 static int receive(
 	int fd, struct wfs_buffer *frame, size_t wanted, int (*again)(void *context), void *context)
 {
@@ -119,7 +119,7 @@ int wfs_wire_receive(int fd, struct wfs_buffer *frame, struct wfs_wire_reader *r
 	r = receive(fd, frame, sizeof(header) + header.size, again, context);
 	if (r)
 		return r;
-	/* The ends take turns, so nothing follows a frame. */
+	/* The two ends take turns, so nothing can follow the frame. */
 	if (frame->size != sizeof(header) + header.size)
 		return -EBADMSG;
 	*ret_reader = (struct wfs_wire_reader){

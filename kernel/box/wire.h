@@ -2,12 +2,12 @@
 /*
  * Messages between the owner of code and the process that runs it: frames on a stream socket.
  *
- * A frame is a kind, a size, and that many bytes: numbers of 64 bits in the machine's order, and texts
- * with their size before them and a NUL behind them. Both ends run on one machine and are built together,
- * so there is no version.
+ * A frame is a kind, a size, and that many bytes: numbers of 64 bits in the machine's byte order,
+ * and texts with their size before them and a NUL after them. Both ends run on one machine and are
+ * built together, so the protocol has no version.
  *
- * A frame that is read may hold anything. When a reader is asked for more than is left, or for a
- * text without its NUL, it becomes bad and stays bad; a bad reader gives zeroes and empty texts.
+ * A received frame may contain anything. A reader that is asked for more than is left, or for a
+ * text without its NUL, becomes bad and stays bad; a bad reader returns zeros and empty texts.
  */
 #pragma once
 
@@ -19,20 +19,20 @@
 
 /* To the process. */
 enum wfs_wire_request {
-	WFS_WIRE_LOAD = 1, /* keep a module */
-	WFS_WIRE_DROP,     /* forget one */
+	WFS_WIRE_LOAD = 1, /* load a module */
+	WFS_WIRE_DROP,     /* forget a module */
 	WFS_WIRE_STEP,
-	WFS_WIRE_STEPS, /* many, of which one may begin with the state that another gave */
+	WFS_WIRE_STEPS, /* many steps; one may begin with the new state of another */
 	WFS_WIRE_CALL,
-	WFS_WIRE_GIVE, /* what the host answers */
+	WFS_WIRE_GIVE, /* the host's answer to WFS_WIRE_ASK */
 };
 
 /* From the process. */
 enum wfs_wire_answer {
 	WFS_WIRE_DONE = 101,
 	WFS_WIRE_FAILED,
-	WFS_WIRE_ASK,   /* of the host; the call goes on */
-	WFS_WIRE_READY, /* before the first request: it has all that it needs, and no more */
+	WFS_WIRE_ASK,   /* calls a function of the host, during a call */
+	WFS_WIRE_READY, /* sent before the first request: the process is confined */
 };
 
 enum { WFS_WIRE_FRAME_MAX = 96 << 20 };
@@ -49,18 +49,19 @@ void wfs_wire_begin(struct wfs_buffer *frame, uint32_t kind);
 void wfs_wire_put_number(struct wfs_buffer *frame, uint64_t number);
 void wfs_wire_put_bytes(struct wfs_buffer *frame, struct wfs_bytes bytes);
 
-/** wfs_wire_put_text() - @text may be NULL, which the reader gets. */
+/** wfs_wire_put_text() - append a text, or NULL, which the reader returns as NULL. */
 void wfs_wire_put_text(struct wfs_buffer *frame, const char *text);
 
 /**
- * wfs_wire_send() - write the header's size and send the frame
- * @again: asked whenever the socket's time limit has passed; returns 0 to go on; NULL: go on
- * Return: 0, -ENOMEM, -EFBIG (above WFS_WIRE_FRAME_MAX; nothing was sent), -EPIPE, what @again returned, or
+ * wfs_wire_send() - fill in the header's size and send the frame
+ * @again: called whenever the socket's time limit has passed; 0: go on; NULL: always go on
+ * Return: 0, -ENOMEM, -EFBIG (above WFS_WIRE_FRAME_MAX; nothing was sent), -EPIPE, the result of
+ * @again, or
  *         another -errno.
  */
 int wfs_wire_send(int fd, struct wfs_buffer *frame, int (*again)(void *context), void *context);
 
-/* A frame that is read; borrows the buffer. */
+/* Reads a frame; borrows its buffer. */
 struct wfs_wire_reader {
 	uint32_t kind;
 	const char *at;
@@ -71,21 +72,22 @@ struct wfs_wire_reader {
 /**
  * wfs_wire_receive() - wait for a frame
  * @frame: overwritten, and borrowed by the reader
- * @again: asked whenever the socket's time limit has passed, and now and then while a frame comes in many parts;
- *         returns 0 to go on; NULL: go on
- * Return: 0, -EPIPE (the other end is gone), -EBADMSG (a frame that is too large), -ENOMEM, what
- *         @again returned, or another -errno.
+ * @again: called whenever the socket's time limit has passed, and now and then while a frame comes
+ *         in many parts; 0: go on; NULL: always go on
+ * Return: 0, -EPIPE (the other end is closed), -EBADMSG (the frame is too large), -ENOMEM, the
+ * result
+ *         of @again, or another -errno.
  */
 int wfs_wire_receive(int fd, struct wfs_buffer *frame, struct wfs_wire_reader *ret_reader,
 	int (*again)(void *context), void *context);
 
 uint64_t wfs_wire_get_number(struct wfs_wire_reader *reader);
 
-/** wfs_wire_get_bytes() - a NUL is behind them, which does not count. */
+/** wfs_wire_get_bytes() - read bytes; a NUL follows them, which is not counted. */
 struct wfs_bytes wfs_wire_get_bytes(struct wfs_wire_reader *reader);
 
-/** wfs_wire_get_text() - the text, or NULL; one with a NUL in it makes the reader bad. */
+/** wfs_wire_get_text() - read a text or NULL; a text that contains a NUL makes the reader bad. */
 const char *wfs_wire_get_text(struct wfs_wire_reader *reader);
 
-/** wfs_wire_is_whole() - was all of it read, and nothing missing? */
+/** wfs_wire_is_whole() - was the frame read exactly to its end? */
 bool wfs_wire_is_whole(const struct wfs_wire_reader *reader);

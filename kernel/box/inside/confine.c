@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The last things that the process does freely. */
+/* Gives up descriptors, privileges and system calls. */
 #include "kernel/box/inside/confine.h"
 
 #include <errno.h>
@@ -64,17 +64,17 @@ static int set_limits(void)
 
 /* --- privileges --- */
 
-/* Of root: an empty root directory, and an id that owns nothing. */
+/* As root: moves to an empty root directory, and to an id that owns nothing. */
 static int drop_root(void)
 {
 	if (geteuid() != 0)
 		return 0;
-	/* Without the capability (in a container) the filter alone keeps files away. */
+	/* Without the capability (in a container) only the filter keeps files away. */
 	if (chroot("/proc/self/fdinfo") < 0 && errno != EPERM && errno != ENOENT)
 		return -errno;
 	if (chdir("/") < 0)
 		return -errno;
-	/* In a user namespace without that id root of it stays, which is nobody outside. */
+	/* A user namespace may lack that id; its root stays, and has no rights outside. */
 	if (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
 		setresuid(NOBODY, NOBODY, NOBODY) < 0)
 		return errno == EPERM || errno == EINVAL ? 0 : -errno;
@@ -87,7 +87,7 @@ static int drop_privileges(void)
 
 	if (r < 0)
 		return r;
-	/* After the change of ids, which would undo the last two. */
+	/* After the change of ids, which would undo the last two settings. */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 ||
 		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
@@ -99,8 +99,8 @@ static int drop_privileges(void)
 
 static int allow(scmp_filter_ctx filter, int fd)
 {
-	/* Waiting for a message and sending one, as recv(2) and send(2) do it here: other flags (MSG_OOB) and
-	 * addresses lead to parts of Linux that nobody needs. */
+	/* Receiving and sending as recv(2) and send(2) do it here: other flags (MSG_OOB) and
+	 * addresses lead to parts of Linux that are not needed. */
 	int r = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(recvfrom), 4,
 		SCMP_A0(SCMP_CMP_EQ, (uint64_t)fd), SCMP_A3(SCMP_CMP_EQ, 0),
 		SCMP_A4(SCMP_CMP_EQ, 0), SCMP_A5(SCMP_CMP_EQ, 0));
@@ -109,16 +109,17 @@ static int allow(scmp_filter_ctx filter, int fd)
 		r = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(sendto), 4,
 			SCMP_A0(SCMP_CMP_EQ, (uint64_t)fd), SCMP_A3(SCMP_CMP_EQ, MSG_NOSIGNAL),
 			SCMP_A4(SCMP_CMP_EQ, 0), SCMP_A5(SCMP_CMP_EQ, 0));
-	/* The heap grows and shrinks at its end; memory of the region is given back. */
+	/* Growing and shrinking the heap, and returning memory of the region. */
 	if (r == 0)
 		r = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(brk), 0);
 	if (r == 0)
 		r = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(madvise), 1,
 			SCMP_A2(SCMP_CMP_EQ, MADV_DONTNEED));
-	/* What malloc() tries when the heap is at its bound. */
+	/* malloc() tries mmap() when the heap is at its bound: refuse without ending the
+	 * process. */
 	if (r == 0)
 		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOMEM), SCMP_SYS(mmap), 0);
-	/* The own processor time, which bounds code. */
+	/* The process's own processor time, which bounds code. */
 	if (r == 0)
 		r = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clock_gettime), 1,
 			SCMP_A0(SCMP_CMP_EQ, CLOCK_THREAD_CPUTIME_ID));

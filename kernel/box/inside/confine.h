@@ -3,11 +3,12 @@
 #pragma once
 
 /**
- * confine() - keep descriptor @fd, and nothing else of the world
+ * confine() - give up everything except descriptor @fd
  *
- * No other descriptor, no more files, processes or memory than the bounds in confine.c, no privilege ever again,
- * no core file, death with the thread that started it, and a filter that ends the process at any system
- * call but those that waiting, sending, growing the heap and ending take.
+ * Closes all other descriptors; bounds files, processes and memory (see confine.c); gives up all
+ * privileges for ever; writes no core file; has the process die with the thread that started it;
+ * and installs a filter that ends the process at any system call except those for waiting, sending,
+ * growing the heap and ending.
  * Return: 0, or -errno of the first step that failed: then no code may run.
  */
 int confine(int fd);

@@ -2,8 +2,8 @@
 /*
  * worldfs-code: the process that runs code of artifacts and reducers, and has nothing else.
  *
- * Its owner starts it with one socket as descriptor 0, without arguments or environment. It is not for
- * users. It exits 0 when the owner is gone, 1 when it could not give up what it must not have.
+ * Its owner starts it with a socket as descriptor 0, without arguments or environment. Users never
+ * start it. It exits with 0 when the owner is gone, and with 1 when it could not be confined.
  */
 #include <malloc.h>
 #include <stdint.h>
@@ -17,7 +17,8 @@
 
 enum { SOCKET = 0 };
 
-/* The linker puts this in place of time(): what Lua makes the seed of its hashes of must not differ. */
+/* Replaces time() at linking: Lua makes its hash seed from the time, and the seed must be
+ * constant. */
 /* NOLINTBEGIN(readability-identifier-naming): the linker makes this name */
 time_t __wrap_time(time_t *ret_time);
 time_t __wrap_time(time_t *ret_time)
@@ -33,7 +34,8 @@ static int compare(const void *a, const void *b)
 	return *(const unsigned char *)a - *(const unsigned char *)b;
 }
 
-/* The C library asks at its first large sort how much memory there is, which the filter forbids later. */
+/* At its first large sort the C library asks for the size of memory, which the filter would forbid
+ * later. */
 static void sort_once(void)
 {
 	unsigned char bytes[2048] = {1};
@@ -43,14 +45,14 @@ static void sort_once(void)
 
 int main(void)
 {
-	/* The heap grows by brk() alone: the filter allows no other way. There is one thread. */
+	/* Let the heap grow by brk() alone, which the filter allows. There is one thread. */
 	mallopt(M_MMAP_MAX, 0);  /* NOLINT(concurrency-mt-unsafe) */
 	mallopt(M_ARENA_MAX, 1); /* NOLINT(concurrency-mt-unsafe) */
 	sort_once();
 	(void)prctl(PR_SET_NAME, "worldfs-code");
 	if (wfs_lua_arena_map() < 0)
 		return EXIT_FAILURE;
-#ifndef WFS_CODE_UNCONFINED /* the runtime of a sanitizer needs more than the filter allows */
+#ifndef WFS_CODE_UNCONFINED /* a sanitizer's runtime needs more than the filter allows */
 	if (confine(SOCKET) < 0)
 		return EXIT_FAILURE;
 #endif

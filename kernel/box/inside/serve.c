@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages of the owner: modules to keep, steps and calls to run. */
+/* Answers messages of the owner: keeps modules, runs steps and calls. */
 #include "kernel/box/inside/serve.h"
 
 #include "kernel/box/message.h"
 
 enum {
-	MODULES_MAX = 64,             /* kept at once; the owner counts, too */
-	MESSAGE_KEPT_BYTES = 1 << 20, /* of a buffer, while nothing runs */
+	MODULES_MAX = 64,             /* the owner sees to it that there are no more */
+	MESSAGE_KEPT_BYTES = 1 << 20, /* of a buffer that is kept while nothing runs */
 };
 
 struct module {
@@ -20,19 +20,19 @@ struct server {
 	int fd;
 	struct wfs_buffer in;
 	struct wfs_buffer out;
-	struct wfs_buffer given; /* what the host gave */
+	struct wfs_buffer given; /* the host's answer */
 	struct module modules[MODULES_MAX];
 };
 
-/* The host, for code: its owner, who is asked by a message. */
+/* The host, as code sees it: each call is a message to the owner. */
 struct asking {
 	struct wfs_lua_host host;
 	struct server *server;
 	struct wfs_lua_run *run;
-	int broken; /* negative: the owner is gone, or says what cannot be */
+	int broken; /* negative: the owner is gone, or sent an impossible message */
 };
 
-/* @id: 0: a free one */
+/* Finds a module. @id: 0: a free place */
 static struct module *place_of(struct server *server, uint64_t id)
 {
 	for (size_t i = 0; i < MODULES_MAX; i++)
@@ -119,13 +119,13 @@ static int drop(struct server *server, struct wfs_wire_reader *reader)
 
 /* --- steps --- */
 
-/* Return: offset of the new state in the message. */
+/* Writes the result of a step. Return: offset of the new state in the message. */
 static size_t put_stepped(
 	struct wfs_buffer *out, const struct wfs_lua_run *run, const struct wfs_lua_result *result)
 {
 	message_put_run(out, run);
 	wfs_wire_put_number(out, result->deleted);
-	const size_t state_at = out->size + sizeof(uint64_t); /* behind its size */
+	const size_t state_at = out->size + sizeof(uint64_t); /* after its size */
 	wfs_wire_put_bytes(out, result->state);
 	wfs_wire_put_bytes(out, result->events);
 	wfs_wire_put_bytes(out, result->effects);
@@ -155,19 +155,19 @@ static int step(struct server *server, struct wfs_wire_reader *reader)
 
 /* --- many steps --- */
 
-enum { /* of all: those that are left then are not run */
+enum { /* bounds of all steps together; steps beyond them are not run */
 	STEPS_INSTRUCTIONS_MAX = 10000000,
-	STEPS_BYTES_MAX = 4 << 20, /* of what they give */
+	STEPS_BYTES_MAX = 4 << 20, /* of their results */
 };
 
-/* The new states, as places in the frame that is being made. */
+/* Where the new states are in the frame that is being written. */
 struct states {
 	size_t at[WFS_MESSAGE_STEPS_MAX];
 	size_t size[WFS_MESSAGE_STEPS_MAX];
 	bool known[WFS_MESSAGE_STEPS_MAX];
 };
 
-/* Runs one, unless it needs the state of one that gave none. Return: did it give something? */
+/* Runs one step, unless it needs the state of a step that failed. Return: did it succeed? */
 static bool step_of_many(struct server *server, struct message_step *message, uint64_t state_of,
 	const struct states *states, struct wfs_lua_result *ret_result)
 {
@@ -221,7 +221,7 @@ static int steps(struct server *server, struct wfs_wire_reader *reader)
 
 /* --- calls --- */
 
-/* What the host gave: 0 and a value, 1 and a message, or its failure. */
+/* Reads the host's answer: 0 and a value, 1 and a message, or its failure. */
 static int take_given(struct asking *asking, struct wfs_wire_reader *reader,
 	struct wfs_bytes *ret_value, struct wfs_error *error)
 {
@@ -298,7 +298,8 @@ static int answer(struct server *server, struct wfs_wire_reader *reader)
 	}
 }
 
-/* The process may wait long for its next run, while others of the box run. */
+/* Frees memory while the process waits, which may take long while other processes of the box
+ * run. */
 static void trim(struct server *server)
 {
 	for (size_t i = 0; i < MODULES_MAX; i++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The loop of the process that runs code: messages of its owner, one after another. */
+/* The loop of the process that runs code: answers the messages of its owner, one after another. */
 #pragma once
 
 /**
- * serve() - answer messages on @fd until its other end is closed
- * Return: 0, or -EBADMSG (a message that cannot be: the owner is broken), or another -errno.
+ * serve() - answer messages on @fd until the other end is closed
+ * Return: 0, -EBADMSG (an impossible message: the owner has a defect), or another -errno.
  */
 int serve(int fd);
