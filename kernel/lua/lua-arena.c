@@ -2,13 +2,13 @@
 /*
  * The memory that code runs in: one region of the process, always at the same address.
  *
- * Invariant: everything that a Lua state consists of lies in the region, the allocator's own lists
- * included. So a copy of the region's first bytes is a copy of the state, and putting it back makes
- * the state exactly what it was. And since every run begins with the same bytes at the same
- * addresses, what Lua makes of addresses (the place of a table in a hash) is always the same, too.
+ * Invariant: all memory of a Lua state is in the region, and so are the allocator's own lists. So a
+ * copy of the region's first bytes is a copy of the state, and restoring it restores the state
+ * exactly. And since every run begins with the same bytes at the same addresses, whatever Lua
+ * derives from addresses (the place of a table in a hash) is always equal, too.
  *
- * Small blocks come in classes of 16 bytes and are cut from slabs. Large blocks have a header, are kept
- * in lists by size, and are merged with their neighbours when they are free.
+ * Small blocks come in classes of 16 bytes and are cut from slabs. Large blocks have a header; free
+ * ones are kept in lists by size, and merged with free neighbours.
  */
 #include <assert.h>
 #include <errno.h>
@@ -17,32 +17,32 @@
 
 #include "kernel/lua/lua-impl.h"
 
-/* Where the region is. Free in ordinary processes, and in those with the address sanitizer. */
+/* Where the region is. Unused in ordinary processes, also with the address sanitizer. */
 #define ARENA_ADDRESS UINT64_C(0x200000000000)
 
 enum {
 	ARENA_BYTES = 256 << 20,
-	STACK_BYTES = 64 << 10, /* of the region, at its end: lua_newstate runs on it */
+	STACK_BYTES = 64 << 10, /* at the end of the region: lua_newstate runs on this stack */
 	ALIGNMENT = 16,
 	SMALL_MAX = 512,
 	SMALL_CLASSES = SMALL_MAX / ALIGNMENT,
-	SLAB_BYTES = 8 << 10, /* that small blocks are cut from */
-	BINS = 32,            /* of large free blocks: powers of two */
-	BIN_LOOKS_MAX = 16,   /* at blocks of a bin that may be too small */
-	SPLIT_MIN = 128,      /* what is left over becomes a block of its own from here on */
-	IDLE_BYTES = 8 << 20, /* of the region; what was used beyond is given back to the system */
+	SLAB_BYTES = 8 << 10, /* from which small blocks are cut */
+	BINS = 32,            /* lists of large free blocks: powers of two */
+	BIN_LOOKS_MAX = 16,   /* blocks of a bin that a search tries, as they may be too small */
+	SPLIT_MIN = 128,      /* a remainder of this size becomes a free block */
+	IDLE_BYTES = 8 << 20, /* of the region, kept; memory beyond is returned to the system */
 };
 
-/* An unused small block: its own first bytes link it to the next one. */
+/* A free small block: its first bytes link it to the next one. */
 struct unused {
 	struct unused *next;
 };
 
-/* A large block. The payload follows; of a free one it begins with the links. */
+/* A large block. Its payload follows this header; that of a free block begins with the links. */
 struct block {
-	size_t size;          /* with this header; a multiple of 16, bit 0: it is in use */
-	size_t previous_size; /* of the block before it; 0: it is the first */
-	struct block *next;   /* in its bin, when it is free */
+	size_t size;          /* with this header; a multiple of 16, bit 0: in use */
+	size_t previous_size; /* of the block before this one in memory; 0: this is the first */
+	struct block *next;   /* in its bin, if free */
 	struct block *previous;
 };
 
@@ -50,10 +50,10 @@ enum { HEADER_BYTES = offsetof(struct block, next), IN_USE = 1 };
 
 /* At the beginning of the region. */
 struct arena {
-	size_t top;  /* bytes from the beginning that blocks take */
-	size_t high; /* greatest `top` since the region was put back */
-	size_t last; /* offset of the block that ends at `top`; 0: there is no block */
-	char *slab;  /* what is left of the newest slab */
+	size_t top;  /* offset of the end of the last block */
+	size_t high; /* greatest `top` since the region was restored */
+	size_t last; /* offset of the block that ends at `top`; 0: none */
+	char *slab;  /* unused part of the newest slab */
 	size_t slab_bytes;
 	struct unused *small[SMALL_CLASSES];
 	struct block *bins[BINS];
@@ -148,7 +148,7 @@ static void set_size(struct arena *arena, struct block *block, size_t size, size
 
 static void block_free(struct arena *arena, struct block *block);
 
-/* Cuts what is not needed off a block in use, and makes it a free one. */
+/* Shortens a block in use, and frees the rest if that is large enough. */
 static void block_trim(struct arena *arena, struct block *block, size_t size)
 {
 	const size_t all = size_of(block);
@@ -190,7 +190,7 @@ static void block_free(struct arena *arena, struct block *block)
 	bin_add(arena, block);
 }
 
-/* Makes the region's used part larger. Return: false: there is no room */
+/* Enlarges the used part of the region. Return: false: the region is full */
 static bool extend(struct arena *arena, size_t size)
 {
 	if (size > ARENA_BYTES - STACK_BYTES - arena->top)
@@ -230,7 +230,7 @@ static void *block_new(struct arena *arena, size_t payload)
 	return (char *)block + HEADER_BYTES;
 }
 
-/* Grows or shrinks where it is. Return: false: there is no room behind it */
+/* Grows or shrinks a block in place. Return: false: no room after it */
 static bool block_resize(struct arena *arena, struct block *block, size_t payload)
 {
 	const size_t size = block_size(payload);
@@ -346,7 +346,7 @@ int wfs_lua_arena_map(void)
 		return 0;
 	if (data == MAP_FAILED)
 		return -errno;
-	munmap(data, ARENA_BYTES); /* of a Linux that does not know the flag */
+	munmap(data, ARENA_BYTES); /* an old Linux ignores the flag, and maps elsewhere */
 	return -ENOTSUP;
 }
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The basic functions that are not Lua's own (lua-stock.c) and have nothing to do with metatables or order.
- * Absent on purpose: `load` and its kin, `collectgarbage`, `print`, `warn`, `rawset`, coroutines. (`require` is a function
- * of a host: lua-module.c.)
+ * The basic functions that are not Lua's own (lua-stock.c) and have nothing to do with metatables
+ * or order. Absent on purpose: `load` and its relatives, `collectgarbage`, `print`, `warn`,
+ * `rawset`, coroutines. (`require` is a function of a host: lua-module.c.)
  */
 #include "kernel/lua/lua-impl.h"
 
 /* --- errors --- */
 
-/* A stop goes through every pcall. So does a refused allocation that nobody asked for again. */
+/* Raises again what pcall must not catch: a stop, and a lack of memory. */
 static void pass_stop(lua_State *L, int status)
 {
 	struct wfs_lua *const lua = wfs_lua_of(L);
@@ -36,8 +36,8 @@ static int base_pcall(lua_State *L)
 }
 
 /*
- * Stands between an error and the module's handler. A handler that is called from within the hook
- * runs with hooks off, so nothing would end it.
+ * Called with an error instead of the module's handler, which it calls only if the state goes on: a
+ * handler that is called from within the hook runs with hooks off, so nothing could stop it.
  */
 static int handle_error(lua_State *L)
 {

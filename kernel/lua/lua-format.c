@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * string.format: the conversions c, d i, o x X, e E f F g G, s and %. Absent: `p` (addresses), `q`
- * (nothing here could read it back) and `a` (its digits are the C library's choice).
+ * string.format: the conversions c, d i, o x X, e E f F g G, s and %. Absent: `p` (shows
+ * addresses), `q` (nothing here could read it back) and `a` (its digits depend on the C library).
  */
 #include <math.h>
 #include <stdio.h>
@@ -73,7 +73,7 @@ static void append_padded(
 		memset(wfs_lua_text_room(text, padding), ' ', padding);
 }
 
-/* The formats below are put together from flags and digits that read_conversion has checked. */
+/* These formats consist of flags and digits that read_conversion has checked. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions of the host: a closure for each row of the table of bindings, in protected tables like
- * those of the library. Arguments and results pass as canonical text.
+ * Functions of the host: a closure for each binding, in protected tables like those of the library.
+ * Arguments and results are exchanged as canonical text.
  */
 #include <string.h>
 
@@ -9,14 +9,14 @@
 
 /* Upvalues of a closure. */
 enum {
-	UPVALUE_INDEX = 1, /* of the row */
+	UPVALUE_INDEX = 1, /* of the binding */
 	UPVALUE_NAME,      /* for messages */
 	UPVALUE_COUNT = 2,
 };
 
 /*
- * Arguments, from @first on, as the text of an array. The charge raises when the call has stopped, so that nothing
- * asks the host then: a message handler might.
+ * Writes the arguments, from @first on, as the text of an array. If the call has stopped, the
+ * charge raises, so that no code (a message handler, for instance) can call the host any more.
  */
 static void write_arguments(lua_State *L, const char *name, int first, struct wfs_buffer *buffer)
 {
@@ -42,7 +42,7 @@ static void write_arguments(lua_State *L, const char *name, int first, struct wf
 	wfs_lua_charge(L, WFS_LUA_CHARGE_HOST + buffer->size / WFS_LUA_CHARGE_JSON_BYTES);
 }
 
-/* Asks while nothing can raise. Return: as of the host's function */
+/* Calls the host; nothing raises here. Return: as of the host's function */
 static int ask_host(struct wfs_lua *lua, size_t binding_index, const struct wfs_buffer *text,
 	struct wfs_bytes *ret_value)
 {
@@ -82,7 +82,7 @@ void wfs_lua_ask_host(lua_State *L, size_t binding_index, const char *name, int 
 		calling->host_result = r;
 		wfs_lua_stop_now(L, WFS_LUA_STOP_HOST);
 	}
-	wfs_lua_charge(L, 1); /* a safe point, if what was nested used up a bound */
+	wfs_lua_charge(L, 1); /* a safe point, because nested runs may have used up a bound */
 	if (r > 0)
 		luaL_error(L, "%s: %s", name, calling->error.message);
 	if (value.size > 0)
@@ -113,7 +113,7 @@ static void push_closure(lua_State *L, size_t index, const struct wfs_lua_bindin
 	lua_pushcclosure(L, call_host, UPVALUE_COUNT);
 }
 
-/* Adds the rows from @first that are of one table. Return: how many. */
+/* Adds the bindings of one table, from @first on. Return: how many they are. */
 static size_t open_table(lua_State *L, const struct wfs_lua *lua, size_t first)
 {
 	const char *const table = lua->bindings[first].table;

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of kernel/lua/ share; private to this folder.
+ * Private to kernel/lua/: what its files share.
  *
- * lua.c          life of a sandbox, running in it
- * lua-step.c     modules of reducers, one step
- * lua-program.c  code of artifacts, one call
- * lua-arena.c    the memory of all that, at a fixed address
- * lua-host.c     the functions of its host
- * lua-module.c   modules that its host gives
- * lua-source.c   what Lua compiles and should not
- * lua-limit.c    allocator, counter, collection of garbage, the stop that nothing catches
- * lua-json.c     values to Lua and back to canonical text
- * lua-read.c     canonical text to Lua
- * lua-library.c  the environment: protected proxies, what each global is
+ * lua.c          making sandboxes, and running functions in them
+ * lua-step.c     modules of reducers: one step
+ * lua-program.c  code of artifacts: one call
+ * lua-arena.c    the memory of all Lua states, at a fixed address
+ * lua-host.c     functions of the host
+ * lua-module.c   modules whose source the host returns
+ * lua-source.c   source that Lua compiles but must not run
+ * lua-limit.c    allocator, counters, garbage collection, and stops, which no code can catch
+ * lua-json.c     Lua values to canonical text
+ * lua-read.c     canonical text to Lua values
+ * lua-library.c  the environment: read-only proxies of libraries, and the globals
  * lua-text.c     strings that grow
  * lua-stock.c    functions of Lua's own library, each with a charge
  * lua-base.c lua-metatable.c lua-pairs.c lua-random.c lua-table.c lua-string.c lua-format.c
  * lua-pattern.c  the other functions; lua-match.c is the matcher of lua-pattern.c
  *
- * Bounds. Everything a module can make the processor do is charged to one counter: the count hook
- * adds the instructions, library functions and large allocations add their own work. Reaching a
- * bound *stops* the state: the stop is remembered outside of Lua, every error-catching function
- * raises it again, the hook fires at every instruction, and the state is thrown away afterwards.
+ * Bounds. All processor work that a module can cause is charged to one counter: the count hook adds
+ * the instructions, and library functions and large allocations add their own work. Reaching a
+ * bound *stops* the state: the stop is stored outside of Lua, every error-catching function raises
+ * it again, the hook fires at every instruction, and the state is discarded afterwards.
  */
 #pragma once
 
@@ -34,46 +34,46 @@
 #include "kernel/base/buffer.h"
 #include "kernel/lua/lua.h"
 
-/* Why a state stopped. The order has no meaning. */
+/* Why a state stopped. The order of the constants has no meaning. */
 enum wfs_lua_stop {
 	WFS_LUA_GOING,
 	WFS_LUA_STOP_INSTRUCTIONS,
 	WFS_LUA_STOP_MEMORY,
-	WFS_LUA_STOP_TIME,      /* processor time: what the counter cannot see */
-	WFS_LUA_STOP_NO_MEMORY, /* malloc failed: the machine's fault, not the module's */
+	WFS_LUA_STOP_TIME,      /* processor time, for work that the counter cannot see */
+	WFS_LUA_STOP_NO_MEMORY, /* malloc failed, which is not the module's fault */
 	WFS_LUA_STOP_HOST,      /* a function of the host failed */
 };
 
-/* Registry slots. Integers, because these are the cheapest registry keys. */
+/* Registry slots. Integers, because these are the fastest registry keys. */
 enum wfs_lua_slot {
 	WFS_LUA_SLOT_MAIN = 16, /* the compiled main chunk */
-	WFS_LUA_SLOT_GLOBALS,   /* metatable of a step's globals: reads fall to the library */
-	WFS_LUA_SLOT_ARRAY,     /* marker metatables */
+	WFS_LUA_SLOT_GLOBALS,   /* metatable of a run's globals: reads fall back to the library */
+	WFS_LUA_SLOT_ARRAY,     /* metatables that mark arrays and objects */
 	WFS_LUA_SLOT_OBJECT,    /* */
 	WFS_LUA_SLOT_MODULES,   /* what modules of the host returned in this run, by name */
 };
 
 enum {
-	WFS_LUA_HOOK_PERIOD = 1000,        /* instructions between two looks at the bounds */
-	WFS_LUA_GARBAGE_BYTES = 256 << 10, /* kept before it is collected */
-	WFS_LUA_IDLE_BYTES = 4 << 20,      /* beyond the module: collected when the host is asked */
-	WFS_LUA_CHARGE_BYTES = 32,         /* copied or compared for one instruction */
-	WFS_LUA_CHARGE_JSON_BYTES = 8,     /* read, written or hashed for one of a budget */
-	WFS_LUA_CHARGE_SOURCE_BYTE = 4,    /* compiled */
+	WFS_LUA_HOOK_PERIOD = 1000,        /* instructions between two checks of the bounds */
+	WFS_LUA_GARBAGE_BYTES = 256 << 10, /* garbage that is kept before a collection */
+	WFS_LUA_IDLE_BYTES = 4 << 20,      /* garbage that is kept while the host works */
+	WFS_LUA_CHARGE_BYTES = 32,         /* copied or compared bytes that cost one instruction */
+	WFS_LUA_CHARGE_JSON_BYTES = 8,     /* JSON bytes that cost a budget one instruction */
+	WFS_LUA_CHARGE_SOURCE_BYTE = 4,    /* instructions for compiling one byte */
 	WFS_LUA_MATCH_DEPTH_MAX = 200,     /* nesting of the pattern matcher */
 };
 
-/* One member name while an object is sorted. `slot`: stack index of its value, 0: look it up. */
+/* A member of an object that is sorted. `slot`: stack index of its value, 0: look it up by name. */
 struct wfs_lua_member {
 	const char *text;
 	size_t size;
 	int slot;
 };
 
-/* A call of a program while it runs. */
+/* A call of a program in progress. */
 struct wfs_lua_calling {
 	struct wfs_lua_call *call;
-	bool open;              /* the main chunk has ended: the host may be asked */
+	bool open;              /* the main chunk has ended: the program may call the host */
 	int host_result;        /* negative: the host failed */
 	struct wfs_error error; /* of the host */
 };
@@ -84,39 +84,39 @@ struct wfs_lua {
 	char *source; /* owned */
 	size_t source_size;
 	const char *budget_of;   /* what a budget is for, in messages: "event" */
-	lua_State *state;        /* in the region, which holds this module while it runs */
+	lua_State *state;        /* in the region, which holds this module during a run only */
 	struct wfs_buffer image; /* of the region after compiling; empty: not compiled yet */
-	size_t image_heap_bytes; /* `heap_bytes` then */
+	size_t image_heap_bytes; /* `heap_bytes` of that image */
 
 	/* Bounds of the run in progress. */
 	bool running;           /* user code may run; the hook and the charges are on */
-	bool armed;             /* the hook was asked to fire at the next instruction */
-	bool refused;           /* the allocator refused; Lua is collecting and will ask again */
-	bool collected;         /* Lua collected on its own since the last safe point */
-	enum wfs_lua_stop stop; /* set once a run */
+	bool armed;             /* the hook will fire at the next instruction */
+	bool refused;           /* the allocator refused once; Lua collects and will ask again */
+	bool collected;         /* Lua collected by itself since the last safe point */
+	enum wfs_lua_stop stop; /* the first stop of the run */
 	int stop_line;          /* 0: not in Lua code */
-	uint64_t instructions;  /* bound: that of a step, or less when the budget has less left */
-	uint64_t used;          /* instructions and what was charged like them */
+	uint64_t instructions;  /* bound: that of the limits, or less if the budget has less left */
+	uint64_t used;          /* instructions, and work that is charged like them */
 	uint64_t used_checked;  /* `used` at the last safe point */
-	uint64_t used_settled;  /* `used` as far as the budget knows of it */
+	uint64_t used_settled;  /* the part of `used` that is charged to the budget */
 	size_t memory_bytes;    /* bound: limits.memory_bytes, or less */
 	size_t heap_bytes;      /* live and garbage */
-	size_t collect_bytes;   /* collect when the heap is above */
-	uint64_t run_charge;    /* what each run costs before it begins */
-	int64_t time_start_ns;  /* processor time at the first safe point; 0: none yet */
+	size_t collect_bytes;   /* a larger heap is collected at the next safe point */
+	uint64_t run_charge;    /* instructions that each run costs before it begins */
+	int64_t time_start_ns;  /* processor time at the first safe point; 0: none so far */
 	char stop_name[LUA_IDSIZE]; /* of the chunk with `stop_line` */
 
 	struct wfs_lua_budget *budget; /* of the run; may be NULL */
-	int64_t budget_start_ns;       /* processor time when it was settled last; 0: not counted */
-	const uint8_t *seed;           /* of the run; NULL once `random` was made from it */
+	int64_t budget_start_ns;       /* processor time when it was last settled; 0: not counted */
+	const uint8_t *seed;           /* of the run; NULL after `random` was made from it */
 	uint64_t random[4];            /* xoshiro256** of ctx.random() */
 
-	/* Of a program. */
+	/* For programs only. */
 	const struct wfs_lua_binding *bindings;
 	size_t binding_count;
-	struct wfs_lua_calling *calling; /* NULL: it does not run */
+	struct wfs_lua_calling *calling; /* NULL: no call is in progress */
 
-	/* Scratch of the writer. */
+	/* Scratch memory of the JSON writer. */
 	struct wfs_buffer output[3]; /* state, events, effects */
 	struct wfs_lua_member *members;
 	size_t member_count;
@@ -132,51 +132,55 @@ static inline struct wfs_lua *wfs_lua_of(lua_State *L)
 /* --- lua.c --- */
 
 /**
- * wfs_lua_run() - call @function with @context as light userdata, protected and under the bounds
+ * wfs_lua_run() - call @function with @context as light userdata, in protected mode and under the
+ * bounds
  *
- * Puts the region back to how it was after compiling, or compiles, and counts against the budget of @run.
- * What stopped the run stays in lua->stop until the next one.
- * @run: of the run; its failure is set
+ * First restores the region as it was after compiling, or compiles; charges the budget of @run. The
+ * stop of the run, if any, stays in lua->stop until the next run.
+ * @run: its failure is set
  * Return: 0, -EINVAL (syntax_error: the source does not compile), -EIO (runtime_error), -ENOMEM.
  */
 int wfs_lua_run(struct wfs_lua *lua, struct wfs_lua_run *run, lua_CFunction function, void *context,
 	struct wfs_error *error);
 
-/** wfs_lua_compile() - push the chunk of a source; raises when it does not compile, or keeps no bounds.
+/** wfs_lua_compile() - push the chunk of a source; raises if it does not compile, or exceeds a
+ *  bound.
  *  @name: of the chunk, for messages */
 void wfs_lua_compile(lua_State *L, const char *name, struct wfs_bytes source);
 
-/** wfs_lua_new_globals() - push globals that have nothing of their own but `_G`. */
+/** wfs_lua_new_globals() - push a globals table with nothing of its own except `_G`. */
 void wfs_lua_new_globals(lua_State *L);
 
-/** wfs_lua_push_globals() - run the main chunk in fresh globals, and push these. */
+/** wfs_lua_push_globals() - run the main chunk in a new globals table, and push that table. */
 void wfs_lua_push_globals(lua_State *L);
 
-/** wfs_lua_push_function() - push the function @name of the table at @globals, raw. Return: false,
- *  with nothing pushed, when it is none. */
+/** wfs_lua_push_function() - push the function @name of the table at @globals, by a raw read.
+ *  Return: false, with nothing pushed, if the value is not a function. */
 bool wfs_lua_push_function(lua_State *L, int globals, const char *name);
 
 /* --- lua-source.c --- */
 
-/** wfs_lua_check_source() - raise unless @source, which Lua has compiled, keeps its bounds. */
+/** wfs_lua_check_source() - raise if @source, which Lua has compiled, exceeds a bound of
+ *  lua-source.c. */
 void wfs_lua_check_source(lua_State *L, const char *name, struct wfs_bytes source);
 
 /* --- lua-arena.c --- */
 
-/** wfs_lua_arena_reset() - forget all that is in the region. */
+/** wfs_lua_arena_reset() - empty the region. */
 void wfs_lua_arena_reset(void);
 
-/** wfs_lua_arena_stack() - the upper end of a stack in the region. */
+/** wfs_lua_arena_stack() - Return: the upper end of a stack in the region. */
 void *wfs_lua_arena_stack(void);
 
-/** wfs_lua_arena_bytes() - the part of the region that is used; a copy of it can be put back. */
+/** wfs_lua_arena_bytes() - Return: the used part of the region, of which a copy can be restored. */
 struct wfs_bytes wfs_lua_arena_bytes(void);
 
-/** wfs_lua_arena_restore() - put a copy back. */
+/** wfs_lua_arena_restore() - copy an image back into the region. */
 void wfs_lua_arena_restore(struct wfs_bytes image);
 
-/** wfs_lua_arena_resize() - malloc, realloc and free in one; sizes are 0 where there is no block.
- *  Return: the block, or NULL (the region is full, or @new_size 0). */
+/** wfs_lua_arena_resize() - malloc, realloc and free in one, as Lua wants it; NULL blocks have size
+ *  0.
+ *  Return: the block, or NULL (the region is full, or @new_size is 0). */
 void *wfs_lua_arena_resize(void *data, size_t old_size, size_t new_size);
 
 /* --- lua-limit.c --- */
@@ -184,62 +188,66 @@ void *wfs_lua_arena_resize(void *data, size_t old_size, size_t new_size);
 /** wfs_lua_allocate() - the lua_Alloc of every state; @context is the struct wfs_lua. */
 void *wfs_lua_allocate(void *context, void *block, size_t old_size, size_t new_size);
 
-/** wfs_lua_limit_start() - zero the counters; user code may run from here on. */
+/** wfs_lua_limit_start() - reset the counters, and turn on hook and charges. */
 void wfs_lua_limit_start(struct wfs_lua *lua);
 
-/** wfs_lua_limit_left() - has the budget anything left for another step? Counts it, and sets
- *  `stop` when not. */
+/** wfs_lua_limit_left() - count a step in the budget. Return: does the budget have anything left
+ *  for it? Sets `stop` if not. */
 bool wfs_lua_limit_left(struct wfs_lua *lua);
 
-/** wfs_lua_limit_settle() - tell the budget what was used since it was told last. */
+/** wfs_lua_limit_settle() - charge the budget for what was used since the last settlement. */
 void wfs_lua_limit_settle(struct wfs_lua *lua);
 
-/** wfs_lua_limit_resume() - others may have used the budget since it was settled. */
+/** wfs_lua_limit_resume() - reread the budget, which other runs may have used since it was
+ *  settled. */
 void wfs_lua_limit_resume(struct wfs_lua *lua);
 
-/** wfs_lua_limit_memory_left() - of a state that waits in a C function, for others. */
+/** wfs_lua_limit_memory_left() - Return: the memory that a run waiting for its host leaves to
+ *  others. */
 size_t wfs_lua_limit_memory_left(struct wfs_lua *lua);
 
-/** wfs_lua_charge() - count work of a library function; raises when a bound is reached. */
+/** wfs_lua_charge() - charge @count instructions for work of a library function; raises at a
+ *  bound. */
 void wfs_lua_charge(lua_State *L, uint64_t count);
 
-/** wfs_lua_charge_bytes() - the same for bytes copied, compared or scanned. */
+/** wfs_lua_charge_bytes() - charge for @size bytes that are copied, compared or scanned. */
 static inline void wfs_lua_charge_bytes(lua_State *L, size_t size)
 {
 	wfs_lua_charge(L, 1 + size / WFS_LUA_CHARGE_BYTES);
 }
 
-/** wfs_lua_raise_stop() - raise again what stopped the state. */
+/** wfs_lua_raise_stop() - raise the stop of the state again. */
 _Noreturn void wfs_lua_raise_stop(lua_State *L);
 
-/** wfs_lua_stop_now() - stop the state for @stop and raise. */
+/** wfs_lua_stop_now() - stop the state for the reason @stop, and raise. */
 _Noreturn void wfs_lua_stop_now(lua_State *L, enum wfs_lua_stop stop);
 
 /* --- lua-read.c --- */
 
-/** wfs_lua_push_json() - push the value of a canonical text, charged; raises when it is not canonical. */
+/** wfs_lua_push_json() - push the value of a canonical text, charged; raises for any other text. */
 void wfs_lua_push_json(lua_State *L, struct wfs_bytes text);
 
 /**
  * wfs_lua_read_json() - push the value of a canonical text, with or without a newline after it
  * @scratch: overwritten
- * Return: true; false with nothing pushed when @text is not in canonical form.
+ * Return: true; false, with nothing pushed, if @text is not canonical.
  */
 bool wfs_lua_read_json(lua_State *L, struct wfs_bytes text, struct wfs_buffer *scratch);
 
 /* --- lua-json.c --- */
 
 /**
- * wfs_lua_write_json() - make @buffer hold the canonical text of the value at @index, and no more
- * @what: what the value is, begins every message, e.g. "new state"
+ * wfs_lua_write_json() - replace the contents of @buffer by the canonical text of the value at
+ * @index
+ * @what: name of the value at the beginning of every message, e.g. "new state"
  * @array: an empty unmarked table is an array here
- * Raises when it is not JSON (the message says where) or the text exceeds limits.output_bytes.
+ * Raises if the value is not JSON (the message says where) or the text exceeds limits.output_bytes.
  */
 void wfs_lua_write_json(
 	lua_State *L, int index, struct wfs_buffer *buffer, const char *what, bool array);
 
-/** wfs_lua_write_element() - append the text of one element of an array that the caller writes
- *  Raises as wfs_lua_write_json(). */
+/** wfs_lua_write_element() - append the text of an array's element; the caller writes the array
+ *  itself. Raises as wfs_lua_write_json(). */
 void wfs_lua_write_element(lua_State *L, int index, struct wfs_buffer *buffer, const char *what);
 
 /* --- lua-pairs.c --- */
@@ -249,10 +257,10 @@ typedef bool wfs_lua_key_test(lua_State *L, int index);
 /**
  * wfs_lua_push_least_key() - push the first key of the table at @index that @wanted accepts
  *
- * In the order of `pairs`, then keys without an order by the names of their types. A message that names
- * a key names this one: Lua's own order differs between processes.
- * @wanted: pushes nothing
- * Return: false, with nothing pushed, when it accepts none.
+ * Searches in the order of `pairs`; keys without an order come last, by the names of their types.
+ * Messages name keys that this finds, because Lua's own order differs between processes.
+ * @wanted: must push nothing
+ * Return: false, with nothing pushed, if it accepts no key.
  */
 bool wfs_lua_push_least_key(lua_State *L, int index, wfs_lua_key_test *wanted);
 
@@ -261,21 +269,21 @@ bool wfs_lua_push_least_key(lua_State *L, int index, wfs_lua_key_test *wanted);
 /** wfs_lua_open() - build the read-only environment and the registry slots. */
 void wfs_lua_open(lua_State *L);
 
-/** wfs_lua_protect() - replace the table on top by a read-only proxy that hides it. */
+/** wfs_lua_protect() - replace the table on top of the stack by a read-only proxy that hides it. */
 void wfs_lua_protect(lua_State *L);
 
 /**
  * wfs_lua_push_stable() - push a C function that code can reach
  *
- * It is pushed as a closure, an object of the region: the address of a bare C function differs from build to build, and the
- * place of a table's key follows from the key's address.
+ * Pushes a closure, which is an object of the region. A table key's place in its table depends on
+ * its address, and the address of a bare C function differs from build to build.
  */
 void wfs_lua_push_stable(lua_State *L, lua_CFunction function);
 
-/** wfs_lua_push_context() - push a step's `ctx`. */
+/** wfs_lua_push_context() - push the table `ctx` of a step. */
 void wfs_lua_push_context(lua_State *L, const struct wfs_lua_step *step);
 
-/** wfs_lua_push_call_context() - push a call's `ctx`. */
+/** wfs_lua_push_call_context() - push the table `ctx` of a call. */
 void wfs_lua_push_call_context(lua_State *L, const struct wfs_lua_call *call);
 
 /* --- lua-host.c --- */
@@ -283,21 +291,22 @@ void wfs_lua_push_call_context(lua_State *L, const struct wfs_lua_call *call);
 /** wfs_lua_open_host() - add the functions of lua->bindings to the environment on top. */
 void wfs_lua_open_host(lua_State *L);
 
-/** wfs_lua_ask_host() - ask with what is on the stack from @first on, and leave the answer there instead; raises. */
+/** wfs_lua_ask_host() - call a function of the host with the stack's values from @first on, and
+ *  replace them by its result; raises what it raises. */
 void wfs_lua_ask_host(lua_State *L, size_t binding_index, const char *name, int first);
 
 /* --- lua-module.c --- */
 
-/** wfs_lua_push_module_function() - push the function of a row that `gives_module`. */
+/** wfs_lua_push_module_function() - push the function of a binding with `gives_module`. */
 void wfs_lua_push_module_function(lua_State *L, size_t binding_index);
 
-/* --- lua-text.c: a growing string --- */
+/* --- lua-text.c: growing strings --- */
 
 enum { WFS_LUA_TEXT_SMALL_BYTES = 512 };
 
 /*
- * A string while it is being put together. Unlike luaL_Buffer it grows through ordinary objects, so
- * that Lua collects before it gives up. Lives on the C stack; occupies one slot of the Lua stack.
+ * A string that is being built. Unlike luaL_Buffer it grows through ordinary objects, so that Lua
+ * collects garbage before it fails. Lives on the C stack, and occupies one slot of the Lua stack.
  */
 struct wfs_lua_text {
 	lua_State *L;
@@ -308,15 +317,16 @@ struct wfs_lua_text {
 	char small[WFS_LUA_TEXT_SMALL_BYTES];
 };
 
-/** wfs_lua_text_start() - empty; pushes the slot. */
+/** wfs_lua_text_start() - begin with an empty string; pushes the slot. */
 void wfs_lua_text_start(lua_State *L, struct wfs_lua_text *text);
 void wfs_lua_text_append(struct wfs_lua_text *text, const char *data, size_t size);
 void wfs_lua_text_append_byte(struct wfs_lua_text *text, char byte);
 
-/** wfs_lua_text_room() - @size bytes to be written by the caller; they count as appended. */
+/** wfs_lua_text_room() - append @size bytes, which the caller writes. Return: where to write
+ *  them. */
 char *wfs_lua_text_room(struct wfs_lua_text *text, size_t size);
 
-/** wfs_lua_text_push() - push what was put together. */
+/** wfs_lua_text_push() - push the finished string. */
 void wfs_lua_text_push(struct wfs_lua_text *text);
 
 /* --- functions of the environment, by file --- */
@@ -334,15 +344,17 @@ int wfs_lua_format(lua_State *L); /* lua-format.c: string.format */
 /** wfs_lua_add_stock() - add functions of Lua's own @library to the table on top (lua-stock.c). */
 void wfs_lua_add_stock(lua_State *L, const char *library);
 
-/** wfs_lua_random() - ctx.random (lua-random.c) */
+/** wfs_lua_random() - the function ctx.random (lua-random.c) */
 int wfs_lua_random(lua_State *L);
 
-/** wfs_lua_push_text() - push the value at @index as `tostring` shows it: never an address. */
+/** wfs_lua_push_text() - push the text of the value at @index as `tostring` gives it, without
+ *  addresses.
+ *  Return: the text, borrowed from the stack. */
 const char *wfs_lua_push_text(lua_State *L, int index, size_t *ret_size);
 
 /**
- * wfs_lua_position() - a start index as the string functions take it, made 1-based and positive
- * @position: as given; negative counts from the end
- * Return: 1 … ; may be beyond @size.
+ * wfs_lua_position() - convert a start position of a string function to a positive one
+ * @position: 1-based; negative: from the end
+ * Return: 1 or more; may be beyond @size.
  */
 size_t wfs_lua_position(lua_Integer position, size_t size);

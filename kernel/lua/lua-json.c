@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values of Lua as canonical JSON. (The other way is in lua-read.c.)
+ * Writes Lua values as canonical JSON. (lua-read.c reads it.)
  *
- * null is light userdata of the NULL pointer; arrays carry the array marker as their metatable;
- * objects are plain tables. Back: a table is an array when it is marked or has exactly the keys
- * 1 … n; it is an object when it is marked so, empty, or has string keys only. Fields are read raw,
- * so writing runs no code of the module. This is the hot path of every step: members are sorted and
- * written from the Lua stack, without values in between.
+ * null is light userdata of the NULL pointer; arrays have the array marker as their metatable;
+ * objects are plain tables. When written, a table is an array if it is marked as one or has exactly
+ * the keys 1 … n; it is an object if it is marked as one, is empty, or has string keys only. Fields
+ * are read raw, so writing runs no code of the module. This is the hot path of every step: members
+ * are sorted and written from the Lua stack, without values in between.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,15 +18,15 @@
 
 enum {
 	STACK_NEEDED = 4,        /* per level, besides kept members */
-	MEMBERS_KEPT = 64,       /* of one object; keys and values of more are looked up again */
-	MEMBERS_SORTED_FEW = 16, /* insertion sort up to here */
+	MEMBERS_KEPT = 64,       /* members of an object on the stack; others are looked up again */
+	MEMBERS_SORTED_FEW = 16, /* up to this number, insertion sort */
 	PATH_SHOWN_BYTES = 200,  /* of a path in a message */
 	NAME_SHOWN_BYTES = 60,   /* of a member name in a path */
 };
 
-/* --- from Lua --- */
+/* --- writing --- */
 
-/* Where the writer is, from the value up to the root. */
+/* Where the writer is: a chain from the value up to the root. */
 struct place {
 	const struct place *up; /* NULL: this is the root */
 	const char *name;       /* NULL: an element */
@@ -59,8 +59,8 @@ static void path_append(struct wfs_buffer *path, const struct place *place)
 /*
  * refuse() - raise "name:line: what: path: reason"
  *
- * The path is rendered into the step's own output buffer, which is void now and, unlike a local,
- * is not lost when the error leaves this function.
+ * The path is written into the step's own output buffer, which is not needed any more and, unlike a
+ * local, does not leak when the error leaves this function.
  */
 _Noreturn static void refuse(struct writer *w, const struct place *place, const char *reason)
 {
@@ -74,7 +74,7 @@ _Noreturn static void refuse(struct writer *w, const struct place *place, const 
 		w->buffer->data[PATH_SHOWN_BYTES] = '\0';
 		more = "…";
 	}
-	luaL_where(w->L, 1); /* the line of who called a function of the host; else "" */
+	luaL_where(w->L, 1); /* the line that called a function of the host; otherwise "" */
 	if (!*lua_tostring(w->L, -1))
 		lua_pushfstring(w->L, "%s: ", w->lua->name);
 	lua_pushfstring(w->L, "%s: %s%s%s%s", w->what, path, more, *path ? ": " : "", reason);
@@ -181,7 +181,7 @@ static void members_write(
 	for (size_t i = 0; i < count; i++) {
 		if (i > 0)
 			wfs_buffer_append_byte(w->buffer, ',');
-		/* By value: nested objects may move the array. */
+		/* Copied, because nested objects may move the array. */
 		member_write(w, table, w->lua->members[first + i], place, depth);
 	}
 	wfs_buffer_append_byte(w->buffer, '}');
@@ -222,8 +222,8 @@ static bool has_marker(lua_State *L, int table, enum wfs_lua_slot slot)
 }
 
 /*
- * The table has keys of an array and others. It counts as an array if it is marked so, or has a number
- * for a key and is not marked.
+ * For a table that has keys of an array and others. Refuses it as an array if it is marked as one,
+ * or if it has a number as a key and is not marked; otherwise as an object.
  */
 _Noreturn static void refuse_keys(struct writer *w, int table, const struct place *place)
 {
@@ -273,7 +273,7 @@ static void write_object(struct writer *w, int table, const struct place *place,
 	lua_settop(L, top);
 }
 
-/* The keys are positive integers, but not 1 … n. */
+/* For a table whose keys are positive integers, but not 1 … n. */
 _Noreturn static void refuse_hole(struct writer *w, int table, const struct place *place)
 {
 	lua_Integer hole = 1;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a module sees.
+ * Builds what a module sees.
  *
- * The environment lives as long as the state, so nothing in it may be written: every library is an
- * empty table whose metatable reads from the real one, refuses assignment and hides itself; the
- * real tables can be reached by no other way. A step's globals are a new table that reads from the
- * environment in the same manner.
+ * The environment lives as long as the state, so code must not write to it: every library is an
+ * empty table whose metatable reads from the real one, refuses assignments and hides itself; code
+ * cannot reach the real tables in any other way. A run's globals are a new table that reads from
+ * the environment in the same manner.
  */
 #include <math.h>
 
@@ -57,7 +57,7 @@ static void add_functions(lua_State *L, const luaL_Reg *functions)
 	}
 }
 
-/* Each of these adds one protected library to the environment on top of the stack. */
+/* Each of these functions adds one protected library to the environment on top of the stack. */
 
 static void open_math(lua_State *L)
 {
@@ -91,7 +91,7 @@ static void open_utf8(lua_State *L)
 	lua_setfield(L, -2, "utf8");
 }
 
-/* The same real table serves `string.x` and `("…"):x()`. */
+/* `string.x` and `("…"):x()` read from one table. */
 static void open_string(lua_State *L)
 {
 	lua_newtable(L);
@@ -130,7 +130,7 @@ static void open_environment(lua_State *L)
 	wfs_lua_open_host(L);
 }
 
-/* `getmetatable` of a marked table shows the name of the mark. */
+/* `getmetatable` of a marked table returns the name of the mark. */
 static void open_marker(lua_State *L, const char *name, enum wfs_lua_slot slot)
 {
 	lua_newtable(L);

@@ -3,18 +3,18 @@
  * The bounds of a run.
  *
  * Garbage is collected at *safe points* only (the count hook, and charges of library functions),
- * not whenever Lua likes, so that each collection is charged.
+ * and not when Lua decides to, so that each collection is charged.
  *
- * Memory: the bound is on live memory. When the allocator refuses, Lua collects everything and asks
- * again; only the second refusal stops the state. The hook is armed with the first, so that the
+ * Memory: the bound applies to live memory. When the allocator refuses, Lua collects everything and
+ * asks again; only the second refusal stops the state. The first arms the hook, so that the
  * collection is charged at the next instruction.
  *
- * Single instructions can be slow without being counted (comparing two strings of 30 MiB); a bound
- * on processor time, far above what honest instructions take, catches those.
+ * Single instructions can be slow without being counted (comparing two strings of 30 MiB). A bound
+ * on processor time, far above what ordinary instructions take, catches those.
  *
- * A request of many steps has a *budget*, too, of instructions and by them of processor time. Time is
- * taken from its second step on: most requests have one, and looking at the clock costs as much as
- * a small step.
+ * A request of many steps also has a *budget* of instructions, from which a bound on processor time
+ * follows. Time is measured from the second step on: most requests have one step, and reading the
+ * clock costs as much as a small step.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -22,14 +22,14 @@
 #include "kernel/lua/lua-impl.h"
 
 enum {
-	LARGE_BYTES = 1024,           /* allocations from here on are charged */
+	LARGE_BYTES = 1024,           /* allocations of this size and above are charged */
 	COLLECTION_CHARGE_BYTES = 64, /* of live memory, for one instruction of a collection */
 	NS_PER_SECOND = 1000 * 1000 * 1000,
 };
 
 static void on_count(lua_State *L, lua_Debug *ar);
 
-/* Asks for the hook at the next instruction. lua_sethook may be called at any moment. */
+/* Makes the hook fire at the next instruction. lua_sethook may be called at any moment. */
 static void arm(struct wfs_lua *lua)
 {
 	if (!lua->running || lua->armed)
@@ -45,7 +45,7 @@ static void set_stop(struct wfs_lua *lua, enum wfs_lua_stop stop)
 	arm(lua);
 }
 
-/* May the heap become this large? */
+/* May the heap grow to this size? */
 static bool admit(struct wfs_lua *lua, size_t heap_bytes)
 {
 	if (heap_bytes <= lua->memory_bytes) {
@@ -70,7 +70,7 @@ static void *grow(struct wfs_lua *lua, void *block, size_t old_size, size_t new_
 		return NULL;
 	larger = wfs_lua_arena_resize(block, old_size, new_size);
 	if (!larger) {
-		/* The region is full of holes: as if the bound had been reached. */
+		/* The region is too fragmented: treated as if the bound had been reached. */
 		set_stop(lua, WFS_LUA_STOP_MEMORY);
 		return NULL;
 	}
@@ -88,7 +88,7 @@ void *wfs_lua_allocate(void *context, void *block, size_t old_size, size_t new_s
 	void *smaller = NULL;
 
 	if (!block)
-		old_size = 0; /* Lua passes the type of the new object there */
+		old_size = 0; /* for a new block, Lua passes the type of the object here */
 	if (new_size > old_size)
 		return grow(lua, block, old_size, new_size);
 
@@ -114,7 +114,7 @@ static void note_place(lua_State *L, struct wfs_lua *lua)
 	lua->stop_line = 0;
 }
 
-/* The error value is nil: pushing anything else could fail for want of memory. */
+/* Raises nil as the error value: pushing another value could fail for lack of memory. */
 void wfs_lua_raise_stop(lua_State *L)
 {
 	lua_pushnil(L);
@@ -249,7 +249,7 @@ size_t wfs_lua_limit_memory_left(struct wfs_lua *lua)
 {
 	if (lua->heap_bytes > lua->image_heap_bytes + WFS_LUA_IDLE_BYTES) {
 		collect(lua);
-		/* The next safe point charges this. */
+		/* The next safe point charges the collection. */
 		lua->collected = true;
 		arm(lua);
 	}

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Patterns with the meaning of the Lua 5.4 reference manual (section 6.4.1), in a matcher of our own,
- * because the stock one can run for hours without the count hook ever firing. Every step of a match
- * is charged, and nesting is bounded.
+ * Patterns with the meaning of the Lua 5.4 reference manual (section 6.4.1), in a matcher of our
+ * own, because Lua's can run for hours without the count hook ever firing. Every step of a match is
+ * charged, and nesting is bounded.
  *
  * A pattern is a list of items. An item is a *single* (a byte, `.`, a class or a set) with an
- * optional repetition, or one of `(`, `)`, `()`, `%1`, `%b`, `%f`, `$` at the end. match_here matches
- * the items from one place on and calls itself only where it may have to come back.
+ * optional repetition, or one of `(`, `)`, `()`, `%1`, `%b`, `%f`, `$` at the end. match_here
+ * matches the items from one position on, and calls itself only where it may have to backtrack.
  */
 #include "kernel/lua/lua-match.h"
 
@@ -16,7 +16,7 @@
 
 enum {
 	CHARGE_STEPS = 256,  /* steps of the matcher between two charges */
-	SET_STEP_BYTES = 16, /* of a set that are one step to read */
+	SET_STEP_BYTES = 16, /* bytes of a set that cost one step to read */
 };
 
 static const char *match_here(struct wfs_lua_matcher *m, const char *s, const char *p);
@@ -57,7 +57,7 @@ static bool is_graphic(unsigned char byte)
 	return is_between(byte, '!', '~');
 }
 
-/* Is @byte in the class `%<letter>`? ASCII, whatever the locale. */
+/* Is @byte in the class `%<letter>`? ASCII, in any locale. */
 static bool in_class(unsigned char byte, unsigned char letter)
 {
 	bool in = false;
@@ -94,7 +94,7 @@ static bool in_class(unsigned char byte, unsigned char letter)
 		in = is_digit(byte) || is_between(byte | 0x20, 'a', 'f');
 		break;
 	case 'z':
-		in = byte == 0; /* not in the manual any more, but in Lua */
+		in = byte == 0; /* not in the manual any more, but still in Lua */
 		break;
 	default:
 		return byte == letter;
@@ -102,14 +102,14 @@ static bool in_class(unsigned char byte, unsigned char letter)
 	return is_between(letter, 'A', 'Z') ? !in : in;
 }
 
-/* The end of the set that starts at @p (behind its `]`). */
+/* Return: the end of the set that starts at @p (after its `]`). */
 static const char *set_end(struct wfs_lua_matcher *m, const char *p)
 {
 	const char *const start = p++;
 
 	if (p < m->pattern_end && *p == '^')
 		p++;
-	/* A `]` in the first place stands for itself. */
+	/* A `]` in the first place is an ordinary member. */
 	for (bool first = true;; first = false) {
 		if (p >= m->pattern_end)
 			luaL_error(m->L, "malformed pattern (missing ']')");
@@ -121,7 +121,7 @@ static const char *set_end(struct wfs_lua_matcher *m, const char *p)
 	return p + 1;
 }
 
-/* The end of the single item at @p. */
+/* Return: the end of the single item at @p. */
 static const char *single_end(struct wfs_lua_matcher *m, const char *p)
 {
 	if (*p == '[')
@@ -133,7 +133,7 @@ static const char *single_end(struct wfs_lua_matcher *m, const char *p)
 	return p + 2;
 }
 
-/* Is @byte in the set from @p (its `[`) to @end (behind its `]`)? */
+/* Is @byte in the set from @p (its `[`) to @end (after its `]`)? */
 static bool in_set(unsigned char byte, const char *p, const char *end)
 {
 	const char *const last = end - 1;
@@ -184,7 +184,7 @@ static bool single_matches(struct wfs_lua_matcher *m, const char *s, const char 
 
 /* --- repetitions --- */
 
-/* As many as there are, then back off. */
+/* Matches as many as possible, then backtracks. */
 static const char *repeat_most(
 	struct wfs_lua_matcher *m, const char *s, const char *p, const char *end)
 {
@@ -248,14 +248,14 @@ static const char *capture_close(struct wfs_lua_matcher *m, const char *s, const
 	return matched;
 }
 
-/* `%1` … `%9`: the same text again. Return: behind it, or NULL. */
+/* `%1` … `%9`: matches the text of a capture again. Return: its end, or NULL. */
 static const char *match_again(struct wfs_lua_matcher *m, const char *s, int digit)
 {
 	const int i = digit - '1';
 
 	if (i < 0 || i >= m->capture_count || m->captures[i].size == WFS_LUA_CAPTURE_OPEN)
 		luaL_error(m->L, "invalid capture index %%%d in pattern", i + 1);
-	/* A position capture has no text that could come again. */
+	/* A position capture has no text. */
 	if (m->captures[i].size < 0 || m->captures[i].size > m->text_end - s)
 		return NULL;
 	wfs_lua_charge_bytes(m->L, (size_t)m->captures[i].size);
@@ -266,7 +266,7 @@ static const char *match_again(struct wfs_lua_matcher *m, const char *s, int dig
 
 /* --- other items --- */
 
-/* `%bxy` with @p at x. Return: behind the balanced text, or NULL. */
+/* `%bxy` with @p at x. Return: the end of the balanced text, or NULL. */
 static const char *match_balance(struct wfs_lua_matcher *m, const char *s, const char *p)
 {
 	int open = 0;
@@ -287,7 +287,7 @@ static const char *match_balance(struct wfs_lua_matcher *m, const char *s, const
 	return NULL;
 }
 
-/* `%f[set]` with @p at the set: is @s where the set begins to match? */
+/* `%f[set]` with @p at the set: does the set match at @s but not before it? */
 static bool is_frontier(struct wfs_lua_matcher *m, const char *s, const char *p, const char *end)
 {
 	const unsigned char before = s == m->text ? 0 : (unsigned char)s[-1];
@@ -297,8 +297,9 @@ static bool is_frontier(struct wfs_lua_matcher *m, const char *s, const char *p,
 }
 
 /*
- * match_single() - one single item and its repetition
- * @ret_more: true when the item matched and the caller goes on at the returned places
+ * match_single() - match one single item with its repetition
+ * @p: moved past the item
+ * @ret_more: true if the item matched and the caller continues at the returned position
  */
 static const char *match_single(
 	struct wfs_lua_matcher *m, const char *s, const char **p, bool *ret_more)
@@ -335,7 +336,7 @@ static const char *match_single(
 	}
 }
 
-/* An item that begins with `%`. As match_single. */
+/* Matches an item that begins with `%`. Arguments as match_single. */
 static const char *match_percent(
 	struct wfs_lua_matcher *m, const char *s, const char **p, bool *ret_more)
 {
@@ -363,7 +364,7 @@ static const char *match_percent(
 	}
 }
 
-/* Return: the end of the match of all items from @p on, at @s exactly; NULL: no match. */
+/* Return: the end of the match of all items from @p on, exactly at @s; NULL: no match. */
 static const char *match_items(struct wfs_lua_matcher *m, const char *s, const char *p)
 {
 	bool more = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pattern matcher; private to this folder. A match is tried at one place of the text at a time.
- * Everything is borrowed from the Lua strings, which the caller keeps on its stack.
+ * The pattern matcher; private to this folder. Each call matches at one position of the text. Texts
+ * and patterns are borrowed from Lua strings, which the caller keeps on its stack.
  */
 #pragma once
 
@@ -10,13 +10,13 @@
 
 enum {
 	WFS_LUA_CAPTURES_MAX = 32,
-	WFS_LUA_CAPTURE_OPEN = -1, /* size of a capture whose `)` has not come */
+	WFS_LUA_CAPTURE_OPEN = -1, /* size of a capture whose `)` is not reached yet */
 	WFS_LUA_CAPTURE_POSITION = -2,
 };
 
 struct wfs_lua_capture {
 	const char *start;
-	ptrdiff_t size; /* or one of the two above */
+	ptrdiff_t size; /* or one of the two constants above */
 };
 
 /* Plain value. */
@@ -35,11 +35,12 @@ void wfs_lua_match_init(struct wfs_lua_matcher *m, lua_State *L, const char *tex
 	const char *pattern_end);
 
 /**
- * wfs_lua_match_at() - match the items of the pattern from @p on at @s exactly
- * Raises when the pattern is malformed or too complex, or a bound is reached.
- * Return: the end of the match, the captures are set; NULL: none.
+ * wfs_lua_match_at() - match the pattern items from @p on, exactly at @s
+ * Raises if the pattern is malformed or too complex, or at a bound.
+ * Return: the end of the match, and the captures are set; NULL: no match.
  */
 const char *wfs_lua_match_at(struct wfs_lua_matcher *m, const char *s, const char *p);
 
-/** wfs_lua_match_done() - charge the rest of the steps; before anything is returned. */
+/** wfs_lua_match_done() - charge steps that are not charged yet; call before returning to Lua
+ *  code. */
 void wfs_lua_match_done(struct wfs_lua_matcher *m);

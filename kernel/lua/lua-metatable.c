@@ -2,23 +2,23 @@
 /*
  * Metatables, and the marks of arrays and objects.
  *
- * Invariant: Lua never sees a metatable that code can write. `setmetatable` makes a new table with the
- * events that it knows; assignments to the table that it was given change nothing afterwards.
+ * Invariant: Lua never sees a metatable that code can write. `setmetatable` makes a new table with
+ * the events that it knows; later assignments to the table that it was given have no effect.
  * `getmetatable` returns the given table, which is element 1 of the copy.
  *
  * So a table cannot become weak, nothing has a finaliser, and a to-be-closed variable refuses every
- * value but nil and false: Lua's list of variables to close is always empty. Lua 5.4.4 corrupts memory
- * after a `break` out of a loop with such a variable, and when a collection empties a weak metatable
- * during an assignment.
- * `__concat` is refused because of a third such defect: when the stack grows during the metamethod,
- * luaV_concat (as Debian 12 has patched it) continues in the old stack.
+ * value except nil and false: Lua's list of variables to close is always empty. Lua 5.4.4 corrupts
+ * memory after a `break` out of a loop with such a variable, and when a collection empties a weak
+ * metatable during an assignment.
+ * `__concat` is refused because of a third defect of this kind: when the stack grows during the
+ * metamethod, luaV_concat (as patched in Debian 12) continues in the old stack.
  */
 #include "kernel/base/cleanup.h"
 #include "kernel/lua/lua-impl.h"
 
 enum {
-	ORIGINAL = 1,    /* element of a copy: the table that the code gave */
-	CHARGE_COPY = 8, /* of looking for all events */
+	ORIGINAL = 1,    /* element of a copy: the table that the code passed */
+	CHARGE_COPY = 8, /* instructions for looking up all events */
 };
 
 static const char *const events[] = {
@@ -58,7 +58,7 @@ static int meta_getmetatable(lua_State *L)
 		lua_pushnil(L);
 		return 1;
 	}
-	/* Pushes nothing when the field is absent; metatables of the library and of marks have it. */
+	/* Pushes nothing if the field is absent; metatables of libraries and of marks have it. */
 	if (luaL_getmetafield(L, 1, "__metatable") == LUA_TNIL)
 		lua_rawgeti(L, -1, ORIGINAL);
 	return 1;
@@ -71,7 +71,7 @@ static int push_raw_field(lua_State *L, int index, const char *name)
 	return lua_rawget(L, index);
 }
 
-/* Pushes the metatable that Lua sees in place of the table at @index. */
+/* Pushes the metatable that Lua gets instead of the table at @index. */
 static void push_copy(lua_State *L, int index)
 {
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(refused_events); i++) {
@@ -107,7 +107,7 @@ static int meta_setmetatable(lua_State *L)
 	return 1;
 }
 
-/* Marks the table given, or a new one; a marked one may be marked anew. */
+/* Marks the table that was passed, or a new one; a mark can be replaced. */
 static int mark(lua_State *L, enum wfs_lua_slot slot)
 {
 	if (lua_isnone(L, 1))

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `require`: a function of the host that gives source, and what the program gets for it.
+ * `require`: calls a function of the host that returns source, and returns what that source
+ * returns.
  *
- * A module is compiled and run once in each run of the program, in globals of its own, and is charged as the
- * program's own source. Its globals have another `require`, which names the module to the host: so the host knows
- * which source asks.
+ * A module is compiled and run once in each run of the program, with globals of its own, and is
+ * charged like the program's own source. Its globals have another `require`, which tells the host
+ * the name of the module, so that the host knows which source asks.
  */
 #include "kernel/lua/lua-impl.h"
 
 /* Upvalues of a closure. */
 enum {
-	UPVALUE_INDEX = 1, /* of the row */
-	UPVALUE_ASKER,     /* name of the module that asks; nil: the program */
+	UPVALUE_INDEX = 1, /* of the binding */
+	UPVALUE_ASKER,     /* name of the module that calls it; nil: the program */
 	UPVALUE_COUNT = 2,
 };
 
-/* Pushes the table of what modules have returned; of one that has not, or never will, it has a light userdata. */
+/* Pushes the table of the modules' results; a module that has not returned has a light userdata
+ * there. */
 static void push_modules(lua_State *L)
 {
 	if (lua_rawgeti(L, LUA_REGISTRYINDEX, WFS_LUA_SLOT_MODULES) == LUA_TTABLE)
@@ -28,7 +30,7 @@ static void push_modules(lua_State *L)
 
 static int call_require(lua_State *L);
 
-/* @asker: index on the stack */
+/* Pushes a `require`. @asker: stack index of the name of the module that gets it */
 static void push_require(lua_State *L, lua_Integer index, int asker)
 {
 	lua_pushvalue(L, asker);
@@ -37,7 +39,7 @@ static void push_require(lua_State *L, lua_Integer index, int asker)
 	lua_pushcclosure(L, call_require, UPVALUE_COUNT);
 }
 
-/* Compiles the source at the top, runs it, and leaves there what it returned. @name: index on the stack */
+/* Replaces the source on top by what it returns. @name: stack index of the module's name */
 static void run_module(lua_State *L, lua_Integer index, int name)
 {
 	struct wfs_bytes source = {0};
@@ -66,7 +68,7 @@ static int call_require(lua_State *L)
 	push_modules(L);
 	lua_pushvalue(L, NAME);
 	(void)lua_rawget(L, MODULES);
-	if (lua_touserdata(L, -1) == L) /* the mark below; `null` is light userdata, too */
+	if (lua_touserdata(L, -1) == L) /* the mark set below; `null` is light userdata, too */
 		return luaL_error(L, "%s: '%s' requires itself, or has failed", function, name);
 	if (!lua_isnil(L, -1))
 		return 1;

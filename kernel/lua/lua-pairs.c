@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Traversal in an order that is the same everywhere: numbers by value, strings by bytes, false,
- * true. Keys of other types have no such order and are refused. (Stock Lua goes by hash values,
- * whose seed is random.)
+ * Iteration in an order that is the same everywhere: numbers by value, strings by bytes, false,
+ * true. Keys of other types have no such order and are refused. (Lua's own order is that of hashes
+ * with a random seed.)
  *
- * `pairs` takes the keys when it is called: fields that are assigned later are not visited, fields
- * that are cleared are skipped.
+ * `pairs` takes the keys when it is called: fields that are assigned later are not visited, and
+ * fields that are cleared are skipped.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,12 +17,12 @@
 
 enum { RANK_UNORDERED = 3 };
 
-/* A key in its place. Strings are borrowed: the key is on the stack or in a table. */
+/* A key, for sorting. Strings are borrowed: the key is on the stack or in a table. */
 struct key {
 	int type;
 	bool is_integer;
 	union {
-		lua_Integer integer; /* booleans too */
+		lua_Integer integer; /* for booleans, too */
 		lua_Number real;
 	};
 	const char *text; /* of a key without an order: the name of its type */
@@ -55,7 +55,7 @@ static void key_read(lua_State *L, int index, struct key *ret_key)
 	*ret_key = key;
 }
 
-/* Exact, also where the integer has no equal real. */
+/* Exact, also if no real equals the integer. */
 static int compare_integer_real(lua_Integer a, lua_Number b)
 {
 	if (b >= TWO_TO_63)
@@ -113,7 +113,7 @@ static int key_compare(const void *left, const void *right)
 	return order != 0 ? order : (a->size > b->size) - (a->size < b->size);
 }
 
-/* --- the key that a message names --- */
+/* --- keys for messages --- */
 
 bool wfs_lua_push_least_key(lua_State *L, int index, wfs_lua_key_test *wanted)
 {
@@ -155,7 +155,7 @@ static bool key_is_unordered(lua_State *L, int index)
 	return is_unordered(&key);
 }
 
-/* Raises for a table with such keys. */
+/* Raises an error for a table that has keys without an order. */
 static void refuse_unordered(lua_State *L, int table)
 {
 	wfs_lua_push_least_key(L, table, key_is_unordered);
@@ -164,7 +164,7 @@ static void refuse_unordered(lua_State *L, int table)
 
 /* --- next --- */
 
-/* Finds the least key above the one given. Linear, and charged so; loops use pairs. */
+/* Finds the least key above the given one. Linear, and charged for that; loops use pairs. */
 static int pairs_next(lua_State *L)
 {
 	struct key after = {.type = LUA_TBOOLEAN, .text = ""};
@@ -204,7 +204,7 @@ static int pairs_next(lua_State *L)
 
 /* --- pairs --- */
 
-/* Upvalues: table, position. The keys are 1 … n. */
+/* For keys 1 … n. Upvalues: table, position. */
 static int sequence_iterate(lua_State *L)
 {
 	const lua_Integer next = lua_tointeger(L, lua_upvalueindex(2)) + 1;
@@ -225,7 +225,7 @@ static int sequence_iterate(lua_State *L)
 	return 1;
 }
 
-/* Upvalues: table, position, table of keys, array of the slots in order. */
+/* For other keys. Upvalues: table, position, table of keys, array of their slots in order. */
 static int keys_iterate(lua_State *L)
 {
 	const uint32_t *const order = lua_touserdata(L, lua_upvalueindex(4));
@@ -247,7 +247,7 @@ static int keys_iterate(lua_State *L)
 	return 1;
 }
 
-/* Are the keys 1 … n? Sets the number of keys in any case. */
+/* Are the keys 1 … n? @ret_count: the number of keys, in any case */
 static bool is_sequence(lua_State *L, lua_Integer *ret_count)
 {
 	lua_Integer greatest = 0;
@@ -277,7 +277,7 @@ static uint64_t sort_cost(lua_Integer count)
 	return cost;
 }
 
-/* Pushes the table of keys and the array of their order. */
+/* Pushes a table of the keys, and an array of their slots in order. */
 static void push_sorted_keys(lua_State *L, lua_Integer count)
 {
 	struct key *const keys = lua_newuserdatauv(L, (size_t)count * sizeof(*keys), 0);

@@ -7,7 +7,7 @@
 
 /* --- captures --- */
 
-/* Pushes capture @i; the whole match @s … @end as capture 0 of a pattern without any. */
+/* Pushes capture @i; for a pattern without captures, the whole match @s … @end as capture 0. */
 static void push_capture(struct wfs_lua_matcher *m, int i, const char *s, const char *end)
 {
 	const struct wfs_lua_capture *const capture = &m->captures[i];
@@ -58,7 +58,8 @@ static int find_plain(lua_State *L, size_t start)
 	const char *found = NULL;
 
 	found = memmem(text + start, size - start, pattern, pattern_size);
-	/* What was looked at, so that finding one field after the other costs the text once. */
+	/* Only for the bytes that were scanned, so that finding all fields of a text costs it
+	 * once. */
 	wfs_lua_charge_bytes(L, (found ? (size_t)(found - text) : size) - start + pattern_size);
 	if (!found) {
 		lua_pushnil(L);
@@ -202,7 +203,7 @@ static void append_template(
 	}
 }
 
-/* Appends what stands for the match @s … @end. */
+/* Appends the replacement of the match @s … @end. */
 static void append_replacement(
 	struct wfs_lua_matcher *m, struct wfs_lua_text *result, const char *s, const char *end)
 {
@@ -244,7 +245,7 @@ static int pattern_gsub(lua_State *L)
 	const int type = lua_type(L, GSUB_REPLACEMENT);
 	const lua_Integer most = luaL_optinteger(L, 4, (lua_Integer)size + 1);
 	const bool anchored = pattern_size > 0 && *p == '^';
-	const char *copied = s; /* up to here in the result */
+	const char *copied = s; /* the text before this is in the result */
 	const char *last = NULL;
 	lua_Integer count = 0;
 	struct wfs_lua_text result;

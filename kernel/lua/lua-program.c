@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The code of an artifact: one call of a function in it. */
+/* The code of an artifact: calls a function of it. */
 #include "kernel/lua/lua-impl.h"
 
-/* The value between the function below and the top; nil when there is none. */
+/* Leaves the one value above @below on the stack: nil without values; raises if there are more. */
 static void expect_one_value(lua_State *L, const struct wfs_lua_call *call, int below)
 {
 	const int count = lua_gettop(L) - below;
 
 	if (count > 1) {
-		lua_settop(L, below); /* they may fill the stack */
+		lua_settop(L, below); /* the values may fill the stack */
 		luaL_error(L, "%s: %s returned %d values, expected one", wfs_lua_of(L)->name,
 			call->function, count);
 	}
@@ -31,7 +31,7 @@ static void write_result(lua_State *L, const struct wfs_lua_call *call)
 	wfs_lua_charge(L, text->size / WFS_LUA_CHARGE_JSON_BYTES);
 }
 
-/* Pushes the elements of the array at the top in its place. Return: how many */
+/* Replaces the array on top by its elements. Return: how many they are */
 static int spread(lua_State *L, const struct wfs_lua_call *call)
 {
 	const int array = lua_gettop(L);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ctx.random, the only source of randomness. */
+/* ctx.random, the only source of random numbers. */
 #include <float.h>
 
 #include "kernel/lua/lua-impl.h"
@@ -24,7 +24,7 @@ static uint64_t random_next(uint64_t state[static 4])
 	return result;
 }
 
-/* At the first draw of a step; most steps draw nothing. */
+/* Called at the first random number of a run; most runs use none. */
 static void random_start(struct wfs_lua *lua)
 {
 	for (int i = 0; i < 4; i++) {
@@ -32,13 +32,13 @@ static void random_start(struct wfs_lua *lua)
 		for (int byte = 7; byte >= 0; byte--)
 			lua->random[i] = lua->random[i] << 8 | lua->seed[i * 8 + byte];
 	}
-	/* All zero is the one state that the generator never leaves. */
+	/* The generator never leaves the state of zeros. */
 	if (!(lua->random[0] | lua->random[1] | lua->random[2] | lua->random[3]))
 		lua->random[0] = 1;
 	lua->seed = NULL;
 }
 
-/* Uniform in 0 … @most: draws below the next power of two until one fits. */
+/* Uniform in 0 … @most: tries numbers below the next power of two until one fits. */
 static uint64_t random_up_to(uint64_t state[static 4], uint64_t most)
 {
 	const int unused = most == 0 ? 63 : __builtin_clzll(most);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Canonical text straight to Lua: states, events, arguments and what a host returns. Parsing the
- * text into json_t first would cost more than the rest of a step. The reader takes exactly the
+ * Reads canonical text directly into Lua: states, events, arguments and results of the host.
+ * Parsing into json_t first would cost more than the rest of a step. The reader accepts exactly the
  * canonical form (members in order and so without duplicates, no white space), because the owner of
  * the process writes no other. It refuses every other text without saying what is wrong with it.
  *
@@ -15,17 +15,17 @@
 #include "kernel/lua/lua-impl.h"
 
 enum {
-	WAITING_MAX = 64,    /* values of one table on the stack */
-	STACK_NEEDED = 4,    /* besides */
-	INTEGER_DIGITS = 19, /* always fit 64 bits without a sign */
-	NUMBER_SIZE = 32,    /* no canonical number is as long */
+	WAITING_MAX = 64,    /* values of one table that wait on the stack */
+	STACK_NEEDED = 4,    /* besides waiting values */
+	INTEGER_DIGITS = 19, /* as many always fit 64 bits without a sign */
+	NUMBER_SIZE = 32,    /* every canonical number is shorter */
 };
 
 struct reader {
 	lua_State *L;
 	const char *at;
 	const char *end;
-	struct wfs_buffer *scratch; /* of strings with escapes */
+	struct wfs_buffer *scratch; /* for strings with escapes */
 };
 
 static bool read_value(struct reader *r, int depth);
@@ -48,7 +48,7 @@ static bool take_word(struct reader *r, const char *word, size_t size)
 
 /* --- numbers --- */
 
-/* Copies the number at hand. Return: its size, 0: none, or too long. */
+/* Copies the number at the reader's position. Return: its size; 0: not a number, or too long. */
 static size_t number_text(struct reader *r, char ret_text[static NUMBER_SIZE])
 {
 	size_t size = 0;
@@ -63,7 +63,8 @@ static size_t number_text(struct reader *r, char ret_text[static NUMBER_SIZE])
 	return size;
 }
 
-/* Reals, the least integer, and what is out of range: taken when spelt as it would be written. */
+/* Reads reals, the least integer, and numbers out of range; accepts only their canonical
+ * spelling. */
 static bool read_long_number(struct reader *r)
 {
 	WFS_AUTO_JSON json_t *json = NULL;
@@ -76,7 +77,7 @@ static bool read_long_number(struct reader *r)
 	wfs_json_write(json, r->scratch);
 	if (!wfs_bytes_equal(wfs_buffer_bytes(r->scratch), WFS_BYTES(text, size)))
 		return false;
-	/* A number is pushed without an allocation: nothing can raise before the release. */
+	/* Pushing a number allocates nothing, so nothing can raise before the release. */
 	if (json_is_integer(json))
 		lua_pushinteger(r->L, json_integer_value(json));
 	else
@@ -138,7 +139,7 @@ static bool read_escape(struct reader *r)
 	return true;
 }
 
-/* The rest of a string from its first escape on; @start is where the string began. */
+/* Reads the rest of a string, from its first escape on; @start is where the string began. */
 static bool read_escaped_string(struct reader *r, const char *start, struct wfs_bytes *ret_text)
 {
 	wfs_buffer_reset(r->scratch);
@@ -157,7 +158,7 @@ static bool read_escaped_string(struct reader *r, const char *start, struct wfs_
 	return take(r, '"');
 }
 
-/* A string behind its opening quote; @ret_text is valid until the next string is read. */
+/* Reads a string after its opening quote; @ret_text is valid until the next string is read. */
 static bool read_string(struct reader *r, struct wfs_bytes *ret_text)
 {
 	const char *const start = r->at;
@@ -172,12 +173,12 @@ static bool read_string(struct reader *r, struct wfs_bytes *ret_text)
 /* --- tables --- */
 
 /*
- * Moves what waits above @slot into the table there, which is made now if it is not there yet.
- * @done: elements that are in the table already; @width: 1 elements, 2 members
+ * Moves the values that wait above @slot into the table there, which is made first unless @made.
+ * @done: elements that are in the table already; @width: 1 for elements, 2 for members
  */
 static void settle(lua_State *L, int slot, lua_Integer done, int width, bool *made)
 {
-	/* A table that is made takes the slot, and what waits begins above it. */
+	/* A new table takes the slot of the first waiting value. */
 	const int count = (lua_gettop(L) - slot + (*made ? 0 : 1)) / width;
 
 	if (!*made) {
@@ -216,7 +217,7 @@ static bool read_array(struct reader *r, int depth)
 	return true;
 }
 
-/* Reads one member and leaves it on the stack. @previous: the key before, borrowed; replaced. */
+/* Reads one member onto the stack. @previous: the key before, borrowed; replaced by this key. */
 static bool read_member(struct reader *r, struct wfs_bytes *previous, int depth)
 {
 	struct wfs_bytes key = {0};
@@ -224,7 +225,7 @@ static bool read_member(struct reader *r, struct wfs_bytes *previous, int depth)
 	if ((previous->data && !take(r, ',')) || !take(r, '"') || !read_string(r, &key))
 		return false;
 	lua_pushlstring(r->L, key.data, key.size);
-	/* Lua's copy stays where it is: on the stack, then in the table. */
+	/* Lua's copy does not move: it stays on the stack, and then in the table. */
 	key.data = lua_tolstring(r->L, -1, &key.size);
 	if (previous->data &&
 		wfs_json_key_compare(previous->data, previous->size, key.data, key.size) >= 0)
@@ -313,7 +314,8 @@ void wfs_lua_push_json(lua_State *L, struct wfs_bytes text)
 	struct wfs_lua *const lua = wfs_lua_of(L);
 
 	wfs_lua_charge(L, 1 + text.size / WFS_LUA_CHARGE_JSON_BYTES);
-	/* Texts come from a writer of canonical ones, which does not look how deep they are. */
+	/* The owner's texts are canonical, so only their depth can be wrong, which it does not
+	 * check. */
 	if (!wfs_lua_read_json(L, text, &lua->output[1]))
 		luaL_error(L, "value nested more than %d levels", WFS_JSON_DEPTH_MAX);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One bound on source that Lua has compiled: the indices in a row, as the four in `a.b[i].c[a.d]`.
+ * One bound on source that Lua has compiled: the number of indices in a row, such as the four in
+ * `a.b[i].c[a.d]`.
  *
- * When such an expression fails, Lua 5.4.4 looks for a name for its message by one level of C recursion
- * for each index (getobjname), and reads all instructions of the function at each level. A source of
- * 256 KiB has 100,000 of them: seven seconds, and then the C stack has overflowed.
+ * When such an expression fails, Lua 5.4.4 searches a name for its message by one level of C
+ * recursion for each index (getobjname), and reads all instructions of the function at each level.
+ * A source of 256 KiB can have 100,000 indices: that takes seven seconds, and then overflows the C
+ * stack.
  *
  * Lua has accepted the source, so this file reads tokens only.
  */
@@ -23,7 +25,7 @@ struct scan {
 	int line;
 	bool after_dot; /* the last token is the `.` of an index */
 	size_t depth;
-	int indices[NESTING_MAX]; /* for each bracket around the token: in a row, before it */
+	int indices[NESTING_MAX]; /* in a row before the token, for each bracket around it */
 };
 
 static bool is_at(const struct scan *s, const char *text)
@@ -55,7 +57,7 @@ static void skip(struct scan *s, size_t count)
 		s->line += *s->at++ == '\n';
 }
 
-/* Skips `[[…]]` or `[=[…]=]`. Return: false when there is no such bracket here. */
+/* Skips `[[…]]` or `[=[…]=]`. Return: false: another kind of token. */
 static bool skip_long_bracket(struct scan *s)
 {
 	const char *at = s->at + 1;
@@ -109,7 +111,7 @@ static bool is_hex_digit(char byte)
 	return is_digit(byte) || (byte >= 'a' && byte <= 'f') || (byte >= 'A' && byte <= 'F');
 }
 
-/* As Lua reads it: `0xE+1` is a number, an operator and a number. */
+/* Skips a number as Lua reads it: `0xE+1` is a number, an operator and a number. */
 static void skip_number(struct scan *s)
 {
 	const bool hexadecimal = is_at(s, "0x") || is_at(s, "0X");
@@ -146,7 +148,8 @@ static void open_bracket(lua_State *L, struct scan *s)
 	skip(s, 1);
 }
 
-/* A value in brackets has the name of what is in them; arguments of calls are counted like it. */
+/* Ends a bracket. A value in brackets is named by what is in them, and the arguments of calls are
+ * counted in this way, too. */
 static void close_bracket(struct scan *s)
 {
 	const int inner = s->indices[s->depth];
@@ -162,7 +165,7 @@ static void read_operator(struct scan *s)
 	skip(s, 1);
 }
 
-/* Return: whether the dot is that of an index. */
+/* Reads dots. Return: is it the dot of an index? */
 static bool read_dots(struct scan *s)
 {
 	if (s->end - s->at > 1 && is_digit(s->at[1])) {

@@ -10,11 +10,11 @@ enum {
 	OUTPUT_EFFECTS,
 };
 
-/* What the protected function works on, and what it found. */
+/* What the protected function gets, and what it finds. */
 struct run {
 	struct wfs_lua *lua;
 	const struct wfs_lua_step *step;
-	bool not_canonical; /* the state or the event; nothing was run */
+	bool not_canonical; /* the state or the event; the step was not run */
 	bool deleted;
 	bool has_output[WFS_ARRAY_COUNT(((struct wfs_lua *)NULL)->output)];
 };
@@ -32,7 +32,7 @@ static bool is_unknown_member(lua_State *L, int key)
 	return true;
 }
 
-/* Takes over output @i; the second result is on top of the stack. */
+/* Writes output @i, a member of the second result, which is on top of the stack. */
 static void write_member(lua_State *L, struct run *run, size_t i)
 {
 	struct wfs_lua *const lua = run->lua;
@@ -98,7 +98,7 @@ static int protected_step(lua_State *L)
 	return 0;
 }
 
-/* Counts the bytes that the step read and wrote; its instructions were counted already. */
+/* Charges the bytes that the step read and wrote; its instructions are charged already. */
 static void charge_bytes(const struct run *run)
 {
 	const struct wfs_lua *const lua = run->lua;
@@ -112,7 +112,7 @@ static void charge_bytes(const struct run *run)
 	run->step->run.budget->used += bytes / WFS_LUA_CHARGE_JSON_BYTES;
 }
 
-/* Output @i, or nothing. */
+/* Return: output @i, or no bytes. */
 static struct wfs_bytes output_of(const struct run *run, size_t i)
 {
 	return run->has_output[i] ? wfs_buffer_bytes(&run->lua->output[i]) : WFS_BYTES(NULL, 0);

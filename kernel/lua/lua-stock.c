@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions of Lua's own library that need nothing but a charge.
+ * Functions of Lua's own library that only need a charge.
  *
- * The table says which, and how each is charged. A function that is not in the table is not available, or
- * is written in this folder: because it must not let a stop pass (pcall), depends on addresses or on Lua's
- * own order of keys (tostring, next), can run long without being charged (patterns, table.insert), or grows
- * a string in a way that neither collects garbage nor works without variables to close (luaL_Buffer:
- * string.rep, table.concat). Functions whose last digit depends on the C library are not available.
+ * The table says which functions, and how each is charged. Other functions are not available, or
+ * are written in this folder: because they must not catch a stop (pcall), depend on addresses or on
+ * Lua's own order of keys (tostring, next), can run long without being charged (patterns,
+ * table.insert), or build a string with luaL_Buffer, which neither collects garbage nor works
+ * without variables to close (string.rep, table.concat). Functions whose last digit depends on the
+ * C library are not available.
  */
 #include <lualib.h>
 #include <string.h>
@@ -23,7 +24,7 @@ enum rule {
 	PART,          /* the bytes from argument 2 to argument 3, or to the end */
 	WAY,           /* the bytes from argument 3 to the result */
 	STEP,          /* the bytes from argument 2 to the result */
-	ITERATOR,      /* the first result is a function that is charged by STEP */
+	ITERATOR,      /* the first result is a function, which is charged by STEP */
 };
 
 static const struct stock {
@@ -84,8 +85,9 @@ static lua_Integer from_start(lua_Integer position, lua_Integer size)
 }
 
 /*
- * The bytes of argument 1 from argument 2 to argument 3, whose default is the end or argument 2. A wrong
- * argument is 0 here; the function itself refuses it.
+ * Return: the bytes of argument 1 from argument 2 to argument 3, which defaults to the end or to
+ * argument
+ * 2. Wrong arguments give 0 here; the function itself refuses them.
  */
 static uint64_t part_size(lua_State *L, bool to_end)
 {
@@ -122,7 +124,8 @@ static void charge_before(lua_State *L, enum rule rule)
 	}
 }
 
-/* Where a WAY or a STEP begins; the arguments are still there. */
+/* Return: where a WAY or a STEP begins. Called before the function, which consumes the
+ * arguments. */
 static lua_Integer way_start(lua_State *L, enum rule rule)
 {
 	const lua_Integer size = text_size(L, 1);
@@ -134,7 +137,7 @@ static lua_Integer way_start(lua_State *L, enum rule rule)
 	return from_start(lua_tointeger(L, 3), size);
 }
 
-/* Without a position for a result the whole text may have been passed. */
+/* Charges a WAY or a STEP. If the result is not a position, the whole text may have been read. */
 static void charge_way(lua_State *L, lua_Integer start, int count)
 {
 	const lua_Integer size = text_size(L, 1);
@@ -151,7 +154,7 @@ static void charge_way(lua_State *L, lua_Integer start, int count)
 
 /* --- the wrapper --- */
 
-/* Upvalues: the function, its rule. */
+/* Calls a function and charges for it. Upvalues: the function, its rule. */
 static int charged(lua_State *L)
 {
 	const lua_CFunction function = lua_tocfunction(L, lua_upvalueindex(1));
@@ -162,7 +165,7 @@ static int charged(lua_State *L)
 	charge_before(L, rule);
 	if (rule == WAY || rule == STEP)
 		start = way_start(L, rule);
-	/* In this frame, so that messages name the function as the code called it. */
+	/* Called in this frame, so that messages have the name by which the code called it. */
 	count = function(L);
 	if (rule == WAY || rule == STEP)
 		charge_way(L, start, count);
@@ -177,7 +180,7 @@ static int charged(lua_State *L)
 	return count;
 }
 
-/* Pushes the table of a library as Lua has it. */
+/* Opens one of Lua's libraries, and pushes its table. */
 static void push_library(lua_State *L, const char *library)
 {
 	static const struct {
@@ -198,11 +201,11 @@ static void push_library(lua_State *L, const char *library)
 	lua_pushcfunction(L, libraries[i].open);
 	lua_call(L, 0, 1);
 	if (libraries[i].open == luaopen_base) {
-		/* It has filled the table of globals, which code must never find. */
+		/* Opening has filled the table of globals, which code must never find. */
 		lua_newtable(L);
 		lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
 	} else if (libraries[i].open == luaopen_string) {
-		/* It has given strings a metatable, which has the arithmetic. */
+		/* Opening has given strings a metatable, which has the arithmetic. */
 		lua_pushliteral(L, "");
 		lua_getmetatable(L, -1);
 		lua_pushnil(L);

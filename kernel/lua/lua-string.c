@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions of `string` and `utf8` that grow a string, without patterns (lua-pattern.c) and format
- * (lua-format.c). Letters are ASCII letters, whatever the host's locale. `dump`, `pack` and `unpack` are
- * absent.
+ * The functions of `string` and `utf8` that build strings, except those with patterns
+ * (lua-pattern.c) and format (lua-format.c). Letters are ASCII letters, in any locale. `dump`,
+ * `pack` and `unpack` are absent.
  */
 #include <limits.h>
 #include <string.h>
 
 #include "kernel/lua/lua-impl.h"
 
-enum { CODE_MAX = 0x7fffffff }; /* of utf8.char; JSON refuses what is not valid UTF-8 */
+enum { CODE_MAX = 0x7fffffff }; /* for utf8.char; JSON refuses codes that are not valid UTF-8 */
 
 size_t wfs_lua_position(lua_Integer position, size_t size)
 {

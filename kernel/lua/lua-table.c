@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions of `table` that can run long. Elements are read and written as the language does it, metamethods included, so that the
- * protection of the library's own tables holds here too. Sorting is a stable merge sort: the number
- * of comparisons is bounded and their order fixed, whatever the comparison answers.
+ * The functions of `table` that can run long. Elements are read and written as by the language,
+ * metamethods included, so that the library's own tables are protected here, too. Sorting is a
+ * stable merge sort: it makes a bounded number of comparisons in a fixed order, whatever their
+ * results.
  */
 #include <string.h>
 
@@ -109,7 +110,7 @@ static int table_move(lua_State *L)
 	if (last >= first) {
 		luaL_argcheck(L, first > 0 || last < LUA_MAXINTEGER + first, 3,
 			"too many elements to move");
-		const lua_Integer count = last - first; /* less one */
+		const lua_Integer count = last - first; /* of elements, minus one */
 
 		luaL_argcheck(L, to <= LUA_MAXINTEGER - count, 4, "destination wrap around");
 		if (to > last || to <= first || !same) {
@@ -126,10 +127,10 @@ static int table_move(lua_State *L)
 
 /* --- sort --- */
 
-/* Stack of a sort: 1 table, 2 comparison or nil, 3 elements, 4 the other array. */
+/* Stack indices of a sort: 1 table, 2 comparison or nil, 3 elements, 4 the other array. */
 enum { STACK_ORDER = 2, STACK_FROM = 3, STACK_TO = 4 };
 
-/* Is the value on top to come before the one below it? Pops neither. */
+/* Must the value on top come before the one below it? Pops neither. */
 static bool comes_before(lua_State *L)
 {
 	bool before = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A growing string in Lua's memory, which is charged for every byte. */
+/* A growing string in Lua's memory; every byte is charged. */
 #include <string.h>
 
 #include "kernel/lua/lua-impl.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A sandbox: its state, and running a C function in it under the bounds.
+ * A sandbox: makes its state, and runs C functions in it under the bounds.
  *
- * Everything that can raise runs inside of one lua_pcall (call), so there is nothing for Lua's panic
- * function to do. A module is compiled once; what the region of memory holds then is its image, and
- * every run begins with that. So it does not matter in which state a run leaves Lua.
+ * Everything that can raise runs inside of one lua_pcall (call), so Lua's panic function is never
+ * called. A module is compiled once; the contents of the memory region after that are its image,
+ * with which every run begins. So it does not matter in which state a run leaves Lua.
  */
 #include "kernel/lua/lua.h"
 
@@ -14,10 +14,10 @@
 #include "kernel/lua/lua-impl.h"
 
 enum {
-	NAME_SHOWN_BYTES = LUA_IDSIZE - 1, /* Lua cuts chunk names there */
-	SCRATCH_KEPT_BYTES = 16 << 10,     /* of a buffer, between two runs */
+	NAME_SHOWN_BYTES = LUA_IDSIZE - 1, /* Lua cuts longer chunk names */
+	SCRATCH_KEPT_BYTES = 16 << 10,     /* of a buffer that is kept between two runs */
 	PLACE_LEVELS_MAX =
-		16, /* looked at for a place: to find one, Lua walks through those above it */
+		16, /* stack levels searched for a place: Lua walks through those above each */
 };
 
 /* --- errors --- */
@@ -62,7 +62,8 @@ static int stop_error(const struct wfs_lua *lua, struct wfs_error *error)
 	return bound_error(lua, error, wfs_buffer_text(&what));
 }
 
-/* The error value on top of the stack as the reason of a failure. Runs no code of the module. */
+/* Reports the error value on top of the stack as the reason of a failure. Runs no code of the
+ * module. */
 static int value_error(const struct wfs_lua *lua, enum wfs_error_code code, struct wfs_error *error)
 {
 	lua_State *const L = lua->state;
@@ -80,7 +81,7 @@ static bool begins_with(const char *message, const char *name)
 	return strncmp(message, name, size) == 0 && message[size] == ':';
 }
 
-/* Does the message begin with the name of one of the chunks that run? */
+/* Does the message begin with the name of a chunk that is running? */
 static bool has_place(lua_State *L, const char *message)
 {
 	lua_Debug ar;
@@ -95,7 +96,7 @@ static bool has_place(lua_State *L, const char *message)
 	return false;
 }
 
-/* Puts the place in front of a message that has none; `assert` gives such. */
+/* Puts chunk and line in front of a message without them, such as one from `assert`. */
 static int add_place(lua_State *L)
 {
 	const struct wfs_lua *const lua = wfs_lua_of(L);
@@ -120,12 +121,13 @@ static int add_place(lua_State *L)
 
 /* --- building a state --- */
 
-/* Calls @function(@context) protected. Return: a status of Lua's; the error value is on the stack. */
+/* Calls @function(@context) in protected mode. Return: a status of Lua; an error value is on the
+ * stack. */
 static int call(struct wfs_lua *lua, lua_CFunction function, void *context)
 {
 	lua_State *const L = lua->state;
 
-	/* None of these allocates. */
+	/* None of these calls allocates. */
 	lua_settop(L, 0);
 	lua_pushcfunction(L, add_place);
 	lua_pushcfunction(L, function);
@@ -163,9 +165,9 @@ static int build_error(struct wfs_lua *lua, int status, struct wfs_error *error)
 }
 
 /*
- * lua_newstate() on the stack of the region. The seed of Lua's hashes is made of the address of the new
- * state, of a local variable, of lua_newstate and of the time: on this stack the second is fixed; the
- * program fixes the last two (kernel/box/meson.build).
+ * Calls lua_newstate() on the stack of the region. Lua makes the seed of its hashes from the
+ * addresses of the new state, of a local variable and of lua_newstate, and from the time. On this
+ * stack the second is constant; the program fixes the last two (kernel/box/meson.build).
  */
 #if defined(__x86_64__)
 lua_State *wfs_lua_newstate_on(lua_Alloc allocate, void *context, void *stack);
@@ -183,12 +185,12 @@ __asm__(".text\n"
 #else
 static lua_State *wfs_lua_newstate_on(lua_Alloc allocate, void *context, void *stack)
 {
-	(void)stack; /* the seed differs from build to build */
+	(void)stack; /* without this, the seed differs from build to build */
 	return lua_newstate(allocate, context);
 }
 #endif
 
-/* Compiles the module in an empty region, and keeps the image of that. */
+/* Compiles the module in an empty region, and keeps the image of the region. */
 static int build(struct wfs_lua *lua, struct wfs_error *error)
 {
 	int status = LUA_OK;
@@ -212,7 +214,7 @@ static int build(struct wfs_lua *lua, struct wfs_error *error)
 		return build_error(lua, status, error);
 	lua_gc(lua->state, LUA_GCCOLLECT);
 	const struct wfs_bytes image = wfs_lua_arena_bytes();
-	wfs_buffer_reset(&lua->image); /* an earlier try may have failed */
+	wfs_buffer_reset(&lua->image); /* an earlier attempt may have failed */
 	wfs_buffer_append(&lua->image, image.data, image.size);
 	lua->image_heap_bytes = lua->heap_bytes;
 	return wfs_buffer_check(&lua->image)
@@ -235,7 +237,7 @@ void wfs_lua_trim(struct wfs_lua *lua)
 	}
 }
 
-/* The state as it was after compiling. */
+/* Restores the state as it was after compiling; compiles the module if it has no image. */
 static int prepare(struct wfs_lua *lua, struct wfs_error *error)
 {
 	if (lua->image.size == 0)
@@ -327,7 +329,7 @@ bool wfs_lua_push_function(lua_State *L, int globals, const char *name)
 
 /* --- life --- */
 
-/* What is looked for after a first run of the main chunk, and whether it was there. */
+/* The functions of which the main chunk must define one, and whether it did. */
 struct expectation {
 	const char *const *functions;
 	bool met;
@@ -343,7 +345,7 @@ static int protected_expect(lua_State *L)
 	return 0;
 }
 
-/* Compiles, runs the main chunk, and looks for what it defines. */
+/* Compiles the module, runs its main chunk, and checks that it defines one of the functions. */
 static int expect(struct wfs_lua *lua, struct wfs_lua_run *run, const char *const *functions,
 	struct wfs_error *error)
 {
@@ -392,8 +394,8 @@ int wfs_lua_new(const struct wfs_lua_options *options, struct wfs_lua_run *run,
 	lua->budget_of = options->program ? "invocation" : "event";
 	lua->bindings = options->bindings;
 	lua->binding_count = options->binding_count;
-	/* A call of a program may end before it is looked at for the first time, and its source counts
-	 * in each one, so that it does not matter whether it was compiled for this one. */
+	/* Each run is charged for its source, compiled now or not, and for the instructions up to
+	 * the first look at the bounds, before which a call may end. */
 	if (options->program)
 		lua->run_charge =
 			WFS_LUA_HOOK_PERIOD + options->source.size * WFS_LUA_CHARGE_SOURCE_BYTE;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sandbox that runs code: one Lua module, and bounds. It is linked into the process `worldfs-code`
- * alone (kernel/box/); everything else asks that process.
+ * The sandbox: runs one Lua module, under bounds. It is linked only into the process `worldfs-code`
+ * (kernel/box/); all other code sends requests to that process.
  *
- * A module is either that of a reducer, which defines `step`, or the code of an artifact, a *program*,
- * whose functions are called with JSON and can ask their *host* for things. The sandbox takes and gives
- * canonical JSON as text, and knows none of the host's functions but by the names it is given.
+ * A module is either that of a reducer, which defines `step`, or the code of an artifact, a
+ * *program*, whose functions are called with JSON and may call functions of their *host*. The
+ * sandbox exchanges canonical JSON as text, and knows only the names of the host's functions.
  *
  * Invariant: a run is a function of its arguments. Each run begins with the same bytes at the same
- * addresses (lua-arena.c): those that the memory had after the module was compiled. The main chunk runs
- * anew, in a fresh global table, for every run. There is no clock, no I/O, no `load` of texts that code
- * makes, no address in `tostring`, and `pairs`/`next` go in sorted key order. So replay is exact.
- * Lua never sees a metatable that code can write (lua-metatable.c): tables are not weak, and nothing runs
- * code when it is collected or goes out of scope.
- * Instructions, memory and the work of library functions are bounded; a bound that was hit cannot
- * be caught by `pcall`.
+ * addresses (lua-arena.c): those of the memory after the module was compiled. Every run executes
+ * the main chunk again, in a new global table. Code has no clock, no I/O and no `load`,
+ * `tostring` shows no addresses, and `pairs`/`next` use the sorted order of keys. So replay
+ * is exact. Lua never sees a metatable that code can write (lua-metatable.c): no table is weak, and
+ * no code runs when an object is collected or goes out of scope.
+ * Instructions, memory and the work of library functions are bounded; `pcall` cannot catch a bound
+ * that was hit.
  * Source: design §7; spec 1, "Reducers"; spec 4, "Executable artifacts".
  * Thread: one for all objects of the process, because they share one region of memory.
  */
@@ -29,17 +29,17 @@
 
 /* Option struct: plain value. */
 struct wfs_lua_limits {
-	uint64_t instructions; /* VM instructions of one run; library work is charged to it too */
+	uint64_t instructions; /* VM instructions of one run, plus library work charged like them */
 	uint64_t memory_bytes; /* live memory of the state */
-	uint64_t output_bytes; /* canonical JSON of each result, and of what the host is asked */
+	uint64_t output_bytes; /* canonical JSON of each result, and of the host's arguments */
 };
 
 enum {
-	WFS_LUA_NS_PER_INSTRUCTION = 200, /* processor time allowed; usual is 3 to 10 */
+	WFS_LUA_NS_PER_INSTRUCTION = 200, /* allowed processor time; 3 to 10 ns are usual */
 	WFS_LUA_TIME_MIN_NS = 1000 * 1000 * 1000,
 };
 
-/** wfs_lua_time_limit_ns() - the processor time that @instructions may take; no overflow */
+/** wfs_lua_time_limit_ns() - Return: the processor time that @instructions may take. */
 static inline int64_t wfs_lua_time_limit_ns(uint64_t instructions)
 {
 	const uint64_t most = INT64_MAX / WFS_LUA_NS_PER_INSTRUCTION / 2;
@@ -49,23 +49,24 @@ static inline int64_t wfs_lua_time_limit_ns(uint64_t instructions)
 	return limit > WFS_LUA_TIME_MIN_NS ? limit : WFS_LUA_TIME_MIN_NS;
 }
 
-/* Of a step. */
+/* For a step. */
 #define WFS_LUA_LIMITS_DEFAULT    \
 	((struct wfs_lua_limits){ \
 		.instructions = 10000000, .memory_bytes = 64 << 20, .output_bytes = 16 << 20})
 
-/* Of a call of a program. */
+/* For a call of a program. */
 #define WFS_LUA_PROGRAM_LIMITS_DEFAULT \
 	((struct wfs_lua_limits){      \
 		.instructions = 50000000, .memory_bytes = 64 << 20, .output_bytes = 1 << 20})
 
-/* Bytes of a module. Compiling cannot be ended; programs are charged 4 instructions for each byte. */
+/* Bytes of a module. Compiling cannot be stopped; programs are charged 4 instructions for each
+ * byte. */
 enum { WFS_LUA_SOURCE_MAX = 256 << 10 };
 
-/* Instructions that a call of a function of the host costs, besides its arguments. */
+/* Instructions that a call of the host costs, besides its arguments. */
 enum { WFS_LUA_CHARGE_HOST = 100 };
 
-/* What the runs of one request share: plain value. Zero all but `instructions`. */
+/* What the runs of one request share: plain value. Initialise to zero except `instructions`. */
 struct wfs_lua_budget {
 	uint64_t instructions; /* bound; bytes of states and results are charged to it, too */
 	uint64_t used;
@@ -73,62 +74,66 @@ struct wfs_lua_budget {
 	uint64_t time_used_ns; /* processor time from the second run on */
 };
 
-/* Why a run failed: what to do about it differs. */
+/* Why a run failed; callers treat these differently. */
 enum wfs_lua_failure {
 	WFS_LUA_FAILURE_NONE,
-	WFS_LUA_FAILURE_CODE,  /* it raised an error, or its result is not one JSON value */
+	WFS_LUA_FAILURE_CODE,  /* the code raised an error, or its result is not one JSON value */
 	WFS_LUA_FAILURE_BOUND, /* instructions, memory or processor time were used up */
-	WFS_LUA_FAILURE_HOST,  /* the host failed, or had no memory */
+	WFS_LUA_FAILURE_HOST,  /* the host failed, or memory ran out */
 	WFS_LUA_FAILURE_CRASH, /* the process ended; set by kernel/box */
 	WFS_LUA_FAILURE_COUNT,
 };
 
-/* A function of the host, as programs see it. Plain value; rows of one table stand together. */
+/* A function of the host, as programs see it. Plain value; rows of one table must be adjacent. */
 struct wfs_lua_binding {
-	const char *table; /* a global table, or NULL: the function is global itself */
+	const char *table; /* name of a global table, or NULL for a global function */
 	const char *name;
-	bool gives_module; /* the host returns source: the program gets what this returns, once a run */
+	bool gives_module; /* the host returns source; the program gets what that source returns */
 };
 
 /* What a module is made from. Plain value. */
 struct wfs_lua_options {
-	bool program; /* its functions are called; otherwise it is a reducer's */
+	bool program; /* code of an artifact; otherwise a reducer's module */
 	struct wfs_lua_limits limits;
 	const char *name;        /* chunk name for messages, e.g. "package.lua"; copied */
 	struct wfs_bytes source; /* text only, at most WFS_LUA_SOURCE_MAX; copied */
-	/* NULL-ended: it must define one of these. NULL: it has been checked before, and runs for the
-	 * first time when it is called. */
+	/* NULL-terminated: the module must define one of these. NULL: it was checked before, and
+	 * runs for the first time when it is called. */
 	const char *const *functions;
-	const struct wfs_lua_binding *bindings; /* used as long as the object lives */
+	const struct wfs_lua_binding *bindings; /* must live as long as the object */
 	size_t binding_count;
 };
 
-/* Bounds and counters of one run, beside the limits of its module. */
+/* Bounds and results of one run, besides the limits of its module. */
 struct wfs_lua_run {
-	uint64_t memory_bytes; /* bound, when less than that of the limits; 0: there is none */
-	struct wfs_lua_budget *budget; /* charged; NULL: the run has its own bounds only */
-	enum wfs_lua_failure failure;  /* set */
-	uint64_t memory_left_bytes;    /* set before the host is asked */
+	uint64_t memory_bytes;         /* bound, if less than that of the limits; 0: none */
+	struct wfs_lua_budget *budget; /* charged; NULL: only the run's own bounds apply */
+	enum wfs_lua_failure failure;  /* set by the run */
+	uint64_t memory_left_bytes;    /* set before each call of the host */
 };
 
-/* Memory that a module keeps between two runs, at most; a larger image is made again for each run. */
+/* Bound of a module's image that is kept between two runs; a larger one is made again for each
+ * run. */
 enum {
-	WFS_LUA_MODULE_BYTES = 128 << 10, /* of one without source */
-	WFS_LUA_MODULE_BYTES_SOURCE = 24, /* more for each byte of source */
+	WFS_LUA_MODULE_BYTES = 128 << 10, /* for a module without source */
+	WFS_LUA_MODULE_BYTES_SOURCE = 24, /* plus this for each byte of source */
 };
 
-/** wfs_lua_arena_map() - have the region that modules run in; before all else. Return: 0, or -errno. */
+/** wfs_lua_arena_map() - map the region in which modules run; call this first. Return: 0, or
+ *  -errno. */
 int wfs_lua_arena_map(void);
 
-/** wfs_lua_arena_trim() - give memory that a run took beyond 8 MiB back to the system; not while code runs. */
+/** wfs_lua_arena_trim() - return the region's memory beyond 8 MiB to the system; not during a
+ *  run. */
 void wfs_lua_arena_trim(void);
 
 struct wfs_lua;
 
 /**
- * wfs_lua_new() - compile a module, and check that running it defines one of the functions
- * @run: of checking
- * Return: 0, -EINVAL (syntax_error: too large, does not compile, or defines none of them),
+ * wfs_lua_new() - compile a module, run its main chunk, and check that it defines one of the
+ * functions
+ * @run: of this check
+ * Return: 0, -EINVAL (syntax_error: too large, does not compile, or defines none of the functions),
  *         -EIO (runtime_error: the main chunk failed or hit a bound), -ENOMEM.
  */
 int wfs_lua_new(const struct wfs_lua_options *options, struct wfs_lua_run *run,
@@ -137,13 +142,13 @@ void wfs_lua_free(struct wfs_lua *lua);
 WFS_DEFINE_AUTO(lua, struct wfs_lua, wfs_lua_free)
 #define WFS_AUTO_LUA WFS_CLEANUP(wfs_auto_lua)
 
-/** wfs_lua_trim() - give back what a run took and no other run needs; what it gave is gone. */
+/** wfs_lua_trim() - free memory of the last run, and its result. */
 void wfs_lua_trim(struct wfs_lua *lua);
 
-/* What one step gets. Plain value, all borrowed for the call. A text ends with NUL. */
+/* Arguments of one step. Plain value, all borrowed for the call. Texts end with NUL. */
 struct wfs_lua_step {
 	struct wfs_bytes
-		state; /* canonical text of the cell's state; size 0: there is no cell (nil) */
+		state; /* canonical text of the cell's state; size 0: no cell (nil in Lua) */
 	struct wfs_bytes event; /* canonical text of the event's value */
 	struct wfs_bytes key;   /* ctx.key: UTF-8 text; empty for a reducer without keys */
 	const char *reducer;
@@ -155,7 +160,7 @@ struct wfs_lua_step {
 	struct wfs_lua_run run;
 };
 
-/* What one step gave, borrowed from the sandbox until its next run. */
+/* Result of one step, borrowed from the sandbox until its next run. */
 struct wfs_lua_result {
 	bool deleted;             /* the new state is nil */
 	struct wfs_bytes state;   /* canonical text without a newline; empty when deleted */
@@ -165,37 +170,39 @@ struct wfs_lua_result {
 
 /**
  * wfs_lua_step() - run `step(state, event, ctx)` of a reducer's module
- * Return: 0, -EIO (runtime_error with the Lua message and line; an exceeded bound says which and
- *         its value; a result that is not JSON says where in it; internal_error: the state or the
- *         event is not in canonical form), -ENOMEM.
+ * Return: 0, -EIO (runtime_error with the Lua message and line; the message about an exceeded bound
+ * has
+ *         its value, that about a result which is not JSON the place; internal_error: the state or
+ *         the event is not in canonical form), -ENOMEM.
  */
 int wfs_lua_step(struct wfs_lua *lua, struct wfs_lua_step *step, struct wfs_lua_result *ret_result,
 	struct wfs_error *error);
 
-/* The host. Embedded in what it works on. */
+/* The functions that a program can call on its host. Embedded in the struct that the host works
+ * on. */
 struct wfs_lua_host {
 	/**
 	 * call() - do what the program asks for
-	 * @binding_index: of the row in the table of bindings
-	 * @arguments: text of an array; nil is null, but at the end it is left out
-	 * @ret_value: canonical text of what the function returns, borrowed until the next call; size
+	 * @binding_index: in the table of bindings
+	 * @arguments: text of an array; nil is null, but trailing nils are left out
+	 * @ret_value: canonical text of the function's result, borrowed until the next call; size
 	 *             0: nil
 	 *
-	 * Return: 0; 1: the message is raised, and the program may catch it; or a negative errno: the
-	 * host has failed, the program ends there whatever it catches, and its caller gets that.
+	 * Return: 0; 1: raise the message of @error, which the program may catch; or a negative
+	 * errno: the host has failed, which ends the program and is returned to its caller.
 	 */
 	int (*call)(struct wfs_lua_host *host, size_t binding_index, struct wfs_bytes arguments,
 		struct wfs_bytes *ret_value, struct wfs_error *error);
 };
 
-/* What one call of a program gets. Plain value, all borrowed for the call. */
+/* Arguments of one call of a program. Plain value, all borrowed for the call. */
 struct wfs_lua_call {
 	const char *function;
 	struct wfs_bytes arguments; /* canonical text of an array */
 	struct wfs_bytes deps;      /* the global `deps`; size 0: nil */
-	struct wfs_lua_host *host;  /* NULL: the host's functions raise */
+	struct wfs_lua_host *host;  /* NULL: calling the host's functions raises an error */
 
-	/* Of the global `ctx`; a text may be NULL. */
+	/* Members of the global `ctx`; a text may be NULL. */
 	const char *caller;
 	const char *origin;
 	const char *artifact_id;
@@ -204,7 +211,7 @@ struct wfs_lua_call {
 	int64_t at_ns;
 	uint8_t seed[32]; /* of ctx.random(): differs from call to call */
 
-	/* The agent's tool call that this is; the texts are NULL if no agent has called it. */
+	/* The agent's tool call that caused this call; the texts are NULL without one. */
 	const char *call_id;
 	const char *tool_name;
 	const char *run_id;
@@ -215,9 +222,10 @@ struct wfs_lua_call {
 
 /**
  * wfs_lua_call() - call a function that the program defines
- * @ret_value: canonical text, borrowed until the next run; nil, and no result at all, is null
- * Return: 0, -EIO (runtime_error with the Lua message and line; an exceeded bound says which and its
- *         value), -ENOMEM, or what the host returned.
+ * @ret_value: canonical text, borrowed until the next run; null for nil and for no result
+ * Return: 0, -EIO (runtime_error with the Lua message and line; the message about an exceeded bound
+ * has
+ *         its value), -ENOMEM, or a failure of the host.
  */
 int wfs_lua_call(struct wfs_lua *lua, struct wfs_lua_call *call, struct wfs_bytes *ret_value,
 	struct wfs_error *error);
