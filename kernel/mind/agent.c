@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An agent's configuration. */
+/* Reads and checks an agent's configuration. */
 #include "kernel/mind/agent.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ int wfs_mind_agent_read(struct wfs_bytes content, json_t **ret_content, struct w
 
 /* --- texts --- */
 
-/* @where: the text is, for messages */
+/* @where: what the text is, for messages */
 static int check_text(const char *where, const json_t *value, struct wfs_error *error)
 {
 	if (!json_is_string(value))
@@ -156,7 +156,7 @@ static int check_numbers(const json_t *content, struct wfs_error *error)
 	return r ? r : wfs_mind_check_history_max(history, error);
 }
 
-/* Null is as if it were not there. */
+/* Null counts as absent. */
 static const json_t *member(const json_t *content, const char *name)
 {
 	const json_t *const value = json_object_get(content, name);
@@ -164,7 +164,7 @@ static const json_t *member(const json_t *content, const char *name)
 	return wfs_mind_is_absent(value) ? NULL : value;
 }
 
-/* Which constraints a server takes is known when the agent takes a turn. */
+/* Which constraints a server accepts is known when the agent takes a turn. */
 static int check_others(const json_t *content, struct wfs_error *error)
 {
 	const json_t *const temperature = member(content, "temperature");

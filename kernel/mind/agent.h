@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Agents: the content of an artifact of type agent, as far as it is right or wrong by itself. What it names
- * (model, tools, artifacts) may be missing until a turn needs it.
+ * Agents: checks the content of an artifact of type agent by itself. The model, tools and artifacts
+ * that it names need not exist before a turn needs them.
  *
  *     {model?, llm_model?, system_prompt?, prompt?, tools?[], max_turns?, max_history_messages?,
  *      max_concurrency?, max_tokens?, temperature?, tool_choice?, constraint?, extra_body?,
@@ -22,15 +22,15 @@
 enum { WFS_MIND_AGENT_MAX = 1 << 20 }; /* bytes of content */
 
 /**
- * wfs_mind_agent_read() - an object with members that agents have; their values are not looked at
+ * wfs_mind_agent_read() - parse an object that has only members of agents; their values are not
+ * checked
  * @ret_content: caller owns it
- * Return: 0, -EINVAL (invalid_json, invalid_argument), -EFBIG (too_large), -ENOMEM.
  */
 int wfs_mind_agent_read(struct wfs_bytes content, json_t **ret_content, struct wfs_error *error);
 
 /**
- * wfs_mind_agent_check() - are the values what they must be?
- * @content: of wfs_mind_agent_read
+ * wfs_mind_agent_check() - check the values of the members
+ * @content: from wfs_mind_agent_read
  * Return: 0, -EINVAL (invalid_argument, …), -EFBIG (too_large), -ENOMEM.
  */
 int wfs_mind_agent_check(const json_t *content, struct wfs_error *error);

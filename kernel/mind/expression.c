@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is a text an expression? It is compiled behind a `return`, as all that is left of a chunk. */
+/* A text is an expression if it compiles after `return`, as the rest of a chunk. */
 #include "kernel/mind/expression.h"
 
 #include "kernel/base/buffer.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Conditions of transitions as texts: is one a Lua expression? Whether it holds is agents/mind/condition.h.
+ * Conditions of transitions: is a text a Lua expression? (agents/mind/condition.h evaluates them.)
  *
- * Built-in predicates (`stuck`, `balance_below(5)`) are expressions, too.
+ * Calls of built-in predicates (`stuck`, `balance_below(5)`) are expressions, too.
  * Thread: that of the box.
  */
 #pragma once
@@ -15,19 +15,19 @@ enum {
 	WFS_MIND_CONDITION_OUTPUT_BYTES = 1 << 10,
 };
 
-/* Where expressions are compiled, and what that may take. Plain value; borrowed. */
+/* Where expressions are compiled, and at whose cost. Plain value; borrowed. */
 struct wfs_mind_compiler {
 	struct wfs_box *box;
-	const char *author; /* the principal whose expressions these are; NULL: the world's */
-	struct wfs_lua_budget *budget; /* that they use up; may be NULL */
+	const char *author; /* the principal who wrote the expressions; NULL: the world */
+	struct wfs_lua_budget *budget; /* charged; may be NULL */
 };
 
-/* Of each expression. */
+/* Bounds of each expression. */
 extern const struct wfs_lua_limits wfs_mind_condition_limits;
 
 /**
- * wfs_mind_expression_check() - compile it; it does not run
- * Return: 0, -EINVAL (syntax_error: it is no expression), or as wfs_code_new().
+ * wfs_mind_expression_check() - compile an expression, without running it
+ * Return: 0, -EINVAL (syntax_error: not an expression), or as wfs_code_new().
  */
 int wfs_mind_expression_check(
 	const struct wfs_mind_compiler *compiler, struct wfs_bytes text, struct wfs_error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Contents by the types of artifacts. */
+/* Checks contents by the types of artifacts. */
 #include "kernel/mind/form.h"
 
 #include <inttypes.h>
@@ -27,7 +27,7 @@ static int charge(const struct wfs_mind_compiler *compiler, struct wfs_error *er
 		budget->instructions);
 }
 
-/* @index: of its step; @number: within that */
+/* @index: of the step; @number: of the condition in the step */
 static int check_condition(const json_t *condition, size_t index, size_t number,
 	const struct wfs_mind_compiler *compiler, struct wfs_error *error)
 {
@@ -49,7 +49,7 @@ static int check_condition(const json_t *condition, size_t index, size_t number,
 	return wfs_trace(r);
 }
 
-/* @workflow: that passed wfs_mind_workflow_check() */
+/* @workflow: has passed wfs_mind_workflow_check() */
 static int check_conditions(
 	const json_t *workflow, const struct wfs_mind_compiler *compiler, struct wfs_error *error)
 {
@@ -98,7 +98,7 @@ static int check_workflows(
 	return 0;
 }
 
-/* --- one for each type --- */
+/* --- a function for each type --- */
 
 static int check_prompt(
 	struct wfs_bytes content, const struct wfs_mind_compiler *compiler, struct wfs_error *error)
@@ -134,7 +134,7 @@ static int check_agent(
 	return wfs_trace(r);
 }
 
-/* Libraries of Lua have any content. */
+/* Content that is not a JSON object is a library of Lua, in which anything is allowed. */
 static int check_library(
 	struct wfs_bytes content, const struct wfs_mind_compiler *compiler, struct wfs_error *error)
 {

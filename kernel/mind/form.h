@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the content of an artifact must be because of the artifact's type, when it is written. Turns that meet
- * another content, of an older program, go on without it and say so.
+ * The form that the content of an artifact must have because of the artifact's type. It is checked
+ * when the content is written. A turn that meets other content, from an older program, goes on
+ * without it and reports that.
  *
  *   agent     an agent's configuration (agent.h)
  *   prompt    a prompt, or a library {prompts: {name: prompt}}
  *   workflow  a workflow, or a library {workflows: {name: workflow}}
  *   library   `prompts` and `workflows` as above, if it has them and they are objects
  *
- * Artifacts that are named need not be there.
+ * Artifacts that the content names need not exist.
  */
 #pragma once
 
@@ -17,17 +18,17 @@
 #include "kernel/base/buffer.h"
 #include "kernel/mind/expression.h"
 
-enum { WFS_MIND_EXPRESSION_COST = 10000 }; /* instructions that checking a condition counts as */
+enum { WFS_MIND_EXPRESSION_COST = 10000 }; /* instructions charged for checking a condition */
 
-/** wfs_mind_form_has() - is the content of artifacts of that type looked at? */
+/** wfs_mind_form_has() - does this type of artifact require a form of the content? */
 bool wfs_mind_form_has(const char *type);
 
 /**
- * wfs_mind_form_check() - has it the form?
- * @type: one that wfs_mind_form_has
- * @compiler: for conditions; its budget is used up
- * Return: 0, -EINVAL (invalid_json, invalid_argument, missing_argument, syntax_error), -EFBIG (too_large), -ENOMEM, or
- * as wfs_mind_expression_check(). The message begins with 'content'.
+ * wfs_mind_form_check() - check the form of a content
+ * @type: one for which wfs_mind_form_has() is true
+ * @compiler: for conditions; its budget is charged
+ * Return: 0, -EINVAL (invalid_json, invalid_argument, missing_argument, syntax_error), -EFBIG
+ * (too_large), -ENOMEM, or as wfs_mind_expression_check(). The message begins with 'content'.
  */
 int wfs_mind_form_check(const char *type, struct wfs_bytes content,
 	const struct wfs_mind_compiler *compiler, struct wfs_error *error);

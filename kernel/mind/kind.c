@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What messages say of values, and of what there is instead. */
+/* Words of messages about JSON values. */
 #include "kernel/mind/kind.h"
 
 enum {
 	NAME_SHOWN_BYTES = 64,
-	LIST_SHOWN_BYTES = 240, /* of about 500 that a message has */
+	LIST_SHOWN_BYTES = 240, /* of the roughly 500 of a message */
 };
 
 const char *wfs_mind_kind(const json_t *json)
@@ -23,7 +23,7 @@ const char *wfs_mind_kind(const json_t *json)
 	return json ? kinds[json_typeof(json)] : "nothing";
 }
 
-/* Return: does it still fit? */
+/* Return: was there room for the name? */
 static bool add(struct wfs_buffer *list, const char *name)
 {
 	if (list->size > LIST_SHOWN_BYTES)

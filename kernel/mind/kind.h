@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What messages say of JSON values: what kind of value came, and which names there are. */
+/* Words of messages about JSON values: the kind of a value, and lists of known names. */
 #pragma once
 
 #include <jansson.h>
@@ -8,20 +8,20 @@
 
 #include "kernel/base/buffer.h"
 
-/** wfs_mind_kind() - what a value is, for messages. @json: may be NULL */
+/** wfs_mind_kind() - Return: the kind of a value, static text. @json: NULL for an absent one */
 const char *wfs_mind_kind(const json_t *json);
 
-/** wfs_mind_list() - append the names of an object's members, or the texts of an array, with commas
- *  between; what does not fit into a message is counted only. "none", if there are none. */
+/** wfs_mind_list() - append the names of an object's members, or the texts of an array, separated
+ *  by commas; "none" if it is empty. Names that do not fit into a message are only counted. */
 void wfs_mind_list(const json_t *json, struct wfs_buffer *buffer);
 
-/** wfs_mind_is_absent() - is there no such member, or null? */
+/** wfs_mind_is_absent() - is a member absent, or null? */
 static inline bool wfs_mind_is_absent(const json_t *value)
 {
 	return !value || json_is_null(value);
 }
 
-/** wfs_mind_has_nul() - of a JSON string. */
+/** wfs_mind_has_nul() - does a JSON string contain a NUL character? */
 static inline bool wfs_mind_has_nul(const json_t *text)
 {
 	return strlen(json_string_value(text)) != json_string_length(text);

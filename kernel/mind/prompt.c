@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prompts: which one a content is. */
+/* Finds prompts in contents. */
 #include "kernel/mind/prompt.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@ static int no_memory(struct wfs_error *error)
 	return wfs_error_from_errno(error, -ENOMEM, "read a prompt");
 }
 
-/* Is all of it one object, as the grammar has it? Return: 1, 0, -errno. */
+/* Is the whole content one object by JSON's grammar? Return: 1, 0, -errno. */
 static int is_object(struct wfs_bytes content)
 {
 	const struct wfs_bytes text = wfs_text_trimmed(content);
@@ -62,7 +62,8 @@ static int read_plain(struct wfs_bytes content, json_t **ret_json, struct wfs_er
 	return *ret_json ? 0 : no_memory(error);
 }
 
-/* What is not JSON is text. But an object with a name twice, or too deep, is a mistake, and told. */
+/* Content that is not JSON is text. But an object with a repeated name, or too deep, is an
+ * error. */
 static int read_content(
 	struct wfs_bytes content, bool is_library, json_t **ret_json, struct wfs_error *error)
 {
@@ -136,7 +137,7 @@ static int check_variables(const json_t *names, const char *what, struct wfs_err
 	return 0;
 }
 
-/* @what: the value is, for messages */
+/* @what: what the value is, for messages */
 static int read_prompt(
 	json_t *value, const char *what, json_t **ret_prompt, struct wfs_error *error)
 {
@@ -213,7 +214,7 @@ int wfs_mind_prompt_read(struct wfs_bytes content, const char *fragment, json_t 
 
 /* --- checking --- */
 
-/* @name: in a library; NULL: it is by itself */
+/* @name: of the prompt in a library; NULL: not in a library */
 static int check_prompt(json_t *value, const char *name, struct wfs_error *error)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer what = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Prompts: what an artifact's content says that one is. Filling it in is agents/mind/template.h.
+ * Prompts: finds a prompt in an artifact's content. agents/mind/template.h fills it in.
  * Source: spec 7, "Turn".
  * Thread: any; nothing is shared.
  */
@@ -12,35 +12,36 @@
 #include "kernel/base/error.h"
 
 enum {
-	WFS_MIND_CONTENT_MAX = 16 << 20, /* bytes of content that prompts are looked for in */
-	WFS_MIND_TEXT_MAX = 1 << 20,     /* bytes of a template, and of what it is filled to */
-	WFS_MIND_VARIABLES_MAX = 256,    /* that a template declares */
+	WFS_MIND_CONTENT_MAX = 16 << 20, /* bytes of content in which prompts are searched */
+	WFS_MIND_TEXT_MAX = 1 << 20,     /* bytes of a template, and of its filled-in text */
+	WFS_MIND_VARIABLES_MAX = 256,    /* variables that a template declares */
 	WFS_MIND_VARIABLE_NAME_MAX = 64, /* bytes */
 };
 
 /**
- * wfs_mind_prompt_read() - the prompt that a content is, or has in it
+ * wfs_mind_prompt_read() - get the prompt that a content is, or one that it contains
  *
- * A prompt is a text (the template), or {template, variables?}. Content that is not JSON is a text; so is
- * a JSON string. With a fragment the content is a library: {prompts: {name: prompt}}. Members that are
- * not named here are passed over.
+ * A prompt is a text (the template), or {template, variables?}. Content that is not JSON is a text;
+ * so is a JSON string. With a fragment the content is a library: {prompts: {name: prompt}}. Other
+ * members are ignored.
  *
- * @fragment: the name of one in a library; NULL: the content is the prompt
+ * @fragment: the name of a prompt in a library; NULL: the content is the prompt
  * @ret_prompt: {template, variables}, where variables is an array of names; caller owns it
- * Return: 0, -EINVAL (invalid_json, invalid_argument, missing_argument), -ENOENT (not_found: no such one
- * in the library, and which there are), -EFBIG (too_large), -ENOMEM.
+ * Return: 0, -EINVAL (invalid_json, invalid_argument, missing_argument), -ENOENT (not_found: the
+ * library lacks it; the message lists those it has), -EFBIG (too_large), -ENOMEM.
  */
 int wfs_mind_prompt_read(struct wfs_bytes content, const char *fragment, json_t **ret_prompt,
 	struct wfs_error *error);
 
 /**
- * wfs_mind_prompt_check() - is a content a prompt, or a library of prompts?
+ * wfs_mind_prompt_check() - check that a content is a prompt, or a library of prompts
  * Return: as wfs_mind_prompt_read.
  */
 int wfs_mind_prompt_check(struct wfs_bytes content, struct wfs_error *error);
 
-/** wfs_mind_prompts_check() - are the members of `prompts` of a library prompts? */
+/** wfs_mind_prompts_check() - check that the members of a library's `prompts` are prompts. */
 int wfs_mind_prompts_check(const json_t *library, struct wfs_error *error);
 
-/** wfs_mind_name_size() - bytes of the name of a variable that the text begins with; 0: it does not. */
+/** wfs_mind_name_size() - Return: bytes of the variable's name at the beginning of the text, or
+ *  0. */
 size_t wfs_mind_name_size(struct wfs_bytes text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Workflows: checking, and what follows a state. */
+/* Checks workflows, and finds what follows a state. */
 #include "kernel/mind/workflow.h"
 
 #include "kernel/base/json.h"
@@ -16,24 +16,24 @@ static const char *const modes[] = {
 	[WFS_MIND_LLM] = "llm",
 };
 
-/* A workflow while it is checked. */
+/* A check in progress. */
 struct check {
 	const json_t *states;
-	uint64_t with_step; /* a bit for each of them */
+	uint64_t with_step; /* a bit for each state */
 	struct wfs_error *error;
-	char where[96]; /* the object at hand */
+	char where[96]; /* the current object */
 };
 
 /* --- texts --- */
 
-/* @name: of a member; ends a path */
+/* @name: of a member, the end of the path */
 static int expected(struct check *check, const char *name, const char *what, const json_t *value)
 {
 	return wfs_error_set(check->error, value ? WFS_E_INVALID_ARGUMENT : WFS_E_MISSING_ARGUMENT,
 		"%s.%s: expected %s, got %s", check->where, name, what, wfs_mind_kind(value));
 }
 
-/* A text of at most @max bytes. */
+/* Checks a text of at most @max bytes. */
 static int check_text(struct check *check, const char *name, const json_t *value, size_t max)
 {
 	if (!json_is_string(value))
@@ -48,7 +48,7 @@ static int check_text(struct check *check, const char *name, const json_t *value
 	return 0;
 }
 
-/* The same for a member of @object that may be absent. */
+/* Checks an optional text member of @object. */
 static int check_member(struct check *check, const json_t *object, const char *name, size_t max)
 {
 	const json_t *const value = json_object_get(object, name);
@@ -119,7 +119,7 @@ static int check_states(struct check *check, const json_t *states)
 	return r;
 }
 
-/* @value: that must be one of the states */
+/* @value: must be one of the states */
 static int check_state(
 	struct check *check, const char *name, const json_t *value, size_t *ret_index)
 {
@@ -146,7 +146,7 @@ static int check_state_member(struct check *check, const json_t *object, const c
 
 /* --- steps --- */
 
-/* An object at a place, and its members: @members as of wfs_json_members */
+/* Checks an object at a place, and its members: @members as for wfs_json_members */
 static int check_object(struct check *check, const json_t *value, const char *members)
 {
 	int r;
@@ -177,7 +177,7 @@ static int check_condition(struct check *check, const json_t *condition)
 	return r;
 }
 
-/* @step_index: of the step that has them */
+/* @step_index: of the step with these conditions */
 static int check_conditions(struct check *check, const json_t *conditions, size_t step_index)
 {
 	int r = 0;
@@ -274,7 +274,7 @@ int wfs_mind_workflow_check(const json_t *workflow, struct wfs_error *error)
 	return wfs_trace(r);
 }
 
-/* --- what follows --- */
+/* --- what follows a state --- */
 
 const char *wfs_mind_workflow_initial(const json_t *workflow)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Params of queries: checked, and handed out. */
+/* Checks and decodes params of queries. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "kernel/query/query.h"
 #include "kernel/schema/pattern.h"
 
-enum { SHOWN_MAX = 200 }; /* bytes of what came, in a message */
+enum { SHOWN_MAX = 200 }; /* bytes of a wrong value, in a message */
 
 static void append_hint(const struct wfs_near *near, struct wfs_buffer *buffer)
 {
@@ -45,7 +45,7 @@ static int refuse_param(enum wfs_query_type type, const char *name, struct wfs_e
 		wfs_query_name(type), wfs_buffer_text(&names));
 }
 
-/* Of a text the text; of anything else, and of one with NUL characters, its JSON text. */
+/* Shows a text as it is; every other value, and a text with NUL characters, as JSON. */
 static int refuse_value(const struct wfs_query_param *param, const char *expected,
 	const json_t *value, struct wfs_error *error)
 {
@@ -61,7 +61,7 @@ static int refuse_value(const struct wfs_query_param *param, const char *expecte
 		param->name, expected, SHOWN_MAX, wfs_buffer_text(&text));
 }
 
-/* --- handing out --- */
+/* --- decoding --- */
 
 static int decode_text(const struct wfs_query_param *param, const json_t *value,
 	const char **ret_text, struct wfs_error *error)
@@ -135,7 +135,7 @@ static int check_names(enum wfs_query_type type, const json_t *params, struct wf
 	return 0;
 }
 
-/* NULL when it is absent. */
+/* Return: the value of a param, NULL if it is absent. */
 static const json_t *param_value(const json_t *params, const struct wfs_query_param *param)
 {
 	const json_t *const value = json_object_get(params, param->name);
@@ -174,7 +174,7 @@ int wfs_query_pattern(const char *text, struct wfs_pattern **ret_pattern, struct
 	return r;
 }
 
-/* Now, so that it is refused although nothing may be there that it would be tried on. */
+/* Checked here, so that a wrong pattern is refused even if there is nothing to match it against. */
 static int check_patterns(const struct wfs_query *query, struct wfs_error *error)
 {
 	WFS_AUTO_PATTERN struct wfs_pattern *pattern = NULL;

@@ -96,8 +96,7 @@ static json_t *type_schema(const struct wfs_query_param *param, const char *type
 		json_decref(schema);
 		return NULL;
 	}
-	if (param->kind == WFS_QUERY_KIND_PATTERN &&
-		!strict) /* strict interfaces know few formats */
+	if (param->kind == WFS_QUERY_KIND_PATTERN && !strict) /* strict servers know few keywords */
 		json_object_set_new(schema, "format", json_string("regex"));
 	return schema;
 }
@@ -122,7 +121,7 @@ static json_t *param_schema(const struct wfs_query_param *param, bool strict)
 		: NULL;
 }
 
-/* What it is to each type that takes it; types after each other to which it is the same stand together. */
+/* Describes a param with the queries that take it, grouped where the descriptions are equal. */
 static void describe_param(const char *name, struct wfs_buffer *buffer)
 {
 	const char *help = NULL;
@@ -145,7 +144,7 @@ static void describe_param(const char *name, struct wfs_buffer *buffer)
 	wfs_buffer_printf(buffer, ": %s", help ? help : "");
 }
 
-/* Adds a param, unless another type has it already. Return: 0, -ENOMEM. */
+/* Adds a param, unless another query has added it. Return: 0, -ENOMEM. */
 static int add_param(
 	json_t *properties, json_t *required, const struct wfs_query_param *param, bool strict)
 {
@@ -231,7 +230,7 @@ static void help_param(const struct wfs_query_param *param, struct wfs_buffer *b
 	wfs_buffer_printf(buffer, "%s: %s\n", param->required ? ", required" : "", param->help);
 }
 
-/* Lines of the table, with two spaces before each. */
+/* Appends lines of the table, each after two spaces. */
 static void help_lines(const char *lines, struct wfs_buffer *buffer)
 {
 	while (*lines) {
@@ -242,7 +241,7 @@ static void help_lines(const char *lines, struct wfs_buffer *buffer)
 	}
 }
 
-/* As the command is given its params: name=value. */
+/* Appends the example as the command takes it: name=value. */
 static void help_example(enum wfs_query_type type, struct wfs_buffer *buffer)
 {
 	const char *const example = queries[type].example;

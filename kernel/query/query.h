@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of queries: everything that query_kernel can be asked.
+ * The table of queries: everything that the action query_kernel can ask.
  *
- * Of each query it has the params, what the answer holds, and an example. The decoded params, their
- * checks and every message, the help, and the JSON Schemas for tools all come from there. Queries are
- * answered elsewhere; nothing here knows the world.
+ * For each query the table has the params, the contents of the answer, and an example. The decoded
+ * params, their checks with all messages, the help, and the JSON Schemas for tools are made from
+ * it. Queries are answered elsewhere; these functions do not use the world.
  * Source: spec 4, "query_kernel: 13 types"; seed 0.
  * Thread: any; the table is immutable.
  */
@@ -22,14 +22,14 @@ struct wfs_pattern;
 
 enum {
 	WFS_QUERY_LIMIT_MAX = 10000,      /* rows of one answer */
-	WFS_QUERY_OFFSET_MAX = INT32_MAX, /* rows skipped before it */
-	WFS_QUERY_ABSENT = -1,            /* of a flag: it was not given */
+	WFS_QUERY_OFFSET_MAX = INT32_MAX, /* rows that are skipped */
+	WFS_QUERY_ABSENT = -1,            /* value of a flag that was not given */
 };
 
 /*
  * P(query, type, name, OPTIONAL or REQUIRED, default, help)
- * Types: TEXT, PATTERN (a text that is a regular expression), FLAG, LIMIT, OFFSET. Only the last two
- * have a default; of the others it is NONE.
+ * Types: TEXT, PATTERN (a text that is a regular expression), FLAG, LIMIT, OFFSET. Only LIMIT and
+ * OFFSET have a default; the others have NONE.
  */
 #define WFS_QUERY_PARAMS_ARTIFACTS(P, query)                                              \
 	P(query, TEXT, owner, OPTIONAL, NONE, "who owns them now")                        \
@@ -119,14 +119,14 @@ enum wfs_query_type {
 		WFS_QUERY_COUNT
 };
 
-/* How params are handed out. Absent: NULL, WFS_QUERY_ABSENT, the default. */
+/* The C types of params. Absent: NULL, WFS_QUERY_ABSENT, or the default. */
 #define WFS_QUERY_C_TEXT const char *
 #define WFS_QUERY_C_PATTERN const char *
 #define WFS_QUERY_C_FLAG int
 #define WFS_QUERY_C_LIMIT int64_t
 #define WFS_QUERY_C_OFFSET int64_t
 
-/* A query that was checked: plain value. The member of its type is set; texts are borrowed from the
+/* A checked query: plain value. The member of its type is set; texts are borrowed from the
  * params. */
 struct wfs_query {
 	enum wfs_query_type type;
@@ -156,62 +156,64 @@ struct wfs_query_param {
 	enum wfs_query_kind kind;
 	bool required;
 	int64_t value_absent; /* of a limit or an offset: the default */
-	int64_t maximum;      /* of the same; the minimum is 0 */
-	size_t offset;        /* where struct wfs_query has it */
+	int64_t maximum;      /* of a limit or an offset; the minimum is 0 */
+	size_t offset;        /* in struct wfs_query */
 	const char *help;
 };
 
-/** wfs_query_name() - e.g. "artifacts". */
+/** wfs_query_name() - Return: the name of a query, e.g. "artifacts". */
 const char *wfs_query_name(enum wfs_query_type type);
 
-/** wfs_query_find() - the type of this name, or WFS_QUERY_COUNT when there is none. */
+/** wfs_query_find() - Return: the query with this name, or WFS_QUERY_COUNT for an unknown name. */
 enum wfs_query_type wfs_query_find(const char *name);
 
-/** wfs_query_line() - what it tells, in one line. */
+/** wfs_query_line() - Return: one line that says what the query answers. */
 const char *wfs_query_line(enum wfs_query_type type);
 
-/** wfs_query_example() - params for it, as JSON text. */
+/** wfs_query_example() - Return: example params of the query, as JSON text. */
 const char *wfs_query_example(enum wfs_query_type type);
 
-/** wfs_query_params() - in the order of the table; the last one has no name. */
+/** wfs_query_params() - Return: the params in the order of the table; after the last, one without
+ *  name. */
 const struct wfs_query_param *wfs_query_params(enum wfs_query_type type);
 
-/** wfs_query_param_find() - the param of this name, or NULL when the type does not take it. */
+/** wfs_query_param_find() - Return: the param with this name, or NULL if the query does not take
+ *  it. */
 const struct wfs_query_param *wfs_query_param_find(enum wfs_query_type type, struct wfs_bytes name);
 
-/** wfs_query_type_schema() - JSON Schema (2020-12) of the name of a type: all there are, and what each tells and
- *  takes. Return: new reference, NULL without memory. */
+/** wfs_query_type_schema() - make the JSON Schema (2020-12) for the name of a query: all names,
+ *  with what each answers and takes. Return: new reference, NULL without memory. */
 json_t *wfs_query_type_schema(void);
 
 /**
- * wfs_query_params_schema() - JSON Schema of an object with the params of all types
- * It does not depend on the type: few servers of models take a schema that chooses between objects. The description
- * of each param names the types that take it.
+ * wfs_query_params_schema() - make the JSON Schema of an object with the params of all queries
+ * It does not depend on the query, because few servers of models take a schema that chooses between
+ * objects. The description of each param names the queries that take it.
  * @strict: for servers that require every member: each is required, and may be null
  * Return: new reference, NULL without memory.
  */
 json_t *wfs_query_params_schema(bool strict);
 
-/** wfs_query_names_append() - all names, with `, ` between. */
+/** wfs_query_names_append() - append all names, separated by `, `. */
 void wfs_query_names_append(struct wfs_buffer *buffer);
 
-/** wfs_query_page() - append what a type takes and answers: lines of at most 80 columns. */
+/** wfs_query_page() - append what a query takes and answers: lines of at most 80 columns. */
 void wfs_query_page(enum wfs_query_type type, struct wfs_buffer *buffer);
 
-/** wfs_query_help() - the same, and how the command is given it. */
+/** wfs_query_help() - append wfs_query_page(), and how to write the query on the command line. */
 void wfs_query_help(enum wfs_query_type type, struct wfs_buffer *buffer);
 
 /**
- * wfs_query_check() - is that a query?
+ * wfs_query_check() - check a query and decode its params
  *
- * In this order: the type, a param that is unknown (the first as written), one that is missing, type
- * and range of each in the order of the table, the pattern. A param that is null counts as absent.
- * @params: what @ret_query borrows from; NULL or null: none
+ * Checks in this order: the name, unknown params (the first as written), missing params, type and
+ * range of each in the order of the table, the pattern. A param that is null counts as absent.
+ * @params: an object, from which @ret_query borrows; NULL or null: no params
  * Return: 0, -EINVAL (invalid_query_type, invalid_param, missing_param, invalid_param_type,
  *         invalid_param_value, invalid_pattern), -ENOMEM.
  */
 int wfs_query_check(const char *query_type, const json_t *params, struct wfs_query *ret_query,
 	struct wfs_error *error);
 
-/** wfs_query_pattern() - a name_pattern. Return: 0, -EINVAL (invalid_pattern), -ENOMEM. */
+/** wfs_query_pattern() - compile a name_pattern. Return: 0, -EINVAL (invalid_pattern), -ENOMEM. */
 int wfs_query_pattern(const char *text, struct wfs_pattern **ret_pattern, struct wfs_error *error);
