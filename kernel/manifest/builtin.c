@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Built-in definitions, as data. */
+/* The built-in definitions, as data. */
 #include "kernel/manifest/builtin.h"
 
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "kernel/manifest/builtin-schemas-data.h"
 #include "kernel/manifest/effect.h"
 
-/* Lists are bounded, so that judging a call is. A pattern is over paths or ids, as
- * kernel/rights/scope.h reads them: names between slashes, `**` alone. */
+/* Lists are bounded, so that the cost of judging a call is. A pattern matches paths or ids, as
+ * kernel/rights/scope.h reads them: names between slashes; `**` only as a whole name. */
 #define GLOB "(\\\\*\\\\*|([^/*]|\\\\*(?!\\\\*))+)"
 #define PATTERN                                                                                   \
 	"{\"type\":\"string\",\"maxLength\":1024,\"pattern\":\"^(?!at(/|$))" GLOB "(/" GLOB ")*$" \
@@ -21,10 +21,11 @@
 	"{\"$kind\":\"defcap\",\"name\":\"sys/" type "@1\",\"cap_type\":\"" type \
 	"\",\"schema\":" PARAMS(properties) "}"
 
-/* The empty text is a scope, too: everything. */
+/* An empty text is a scope, too, and means everything. */
 #define SCOPE "{\"anyOf\":[{\"const\":\"\"}," PATTERN "," LIST(PATTERN) "]}"
 
-/* A drive grant without params is for every agent that its holder may invoke, and its holder's own plans. */
+/* A drive grant without params covers every agent that its holder may invoke, and its holder's
+ * plans. */
 #define DRIVE                                                              \
 	"\"agents\":" LIST(PATTERN) ",\"approve\":{\"type\":\"boolean\"}," \
 				    "\"plans\":{\"enum\":[\"own\",\"all\"]}"
@@ -33,7 +34,7 @@
 static const char caps[] = "[" CAP("query", "\"scope\":" SCOPE) "," CAP("blob", "") "," CAP(
 	"act", ACT) "," CAP("drive", DRIVE) "," CAP("llm", "") "," CAP("admin", "") "]";
 
-/* A grant alone decides. */
+/* This policy allows everything, so only grants decide. */
 static const char policies[] = "[{\"$kind\":\"defpolicy\",\"name\":\"" WFS_BUILTIN_POLICY "\","
 			       "\"rules\":[{\"when\":{},\"decision\":\"allow\"}]}]";
 
@@ -86,7 +87,7 @@ json_t *wfs_builtin_effects(void)
 	return WFS_STEAL(list);
 }
 
-/* What a grant of `act` can be about. */
+/* The actions that a grant of `act` can name. */
 static json_t *action_names(void)
 {
 	WFS_AUTO_JSON json_t *names = json_array();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The built-in definitions: what every new world's manifest has besides the user's own.
+ * The built-in definitions, which every new world's manifest has besides the user's own.
  *
- * A manifest may leave out effects, capabilities and the default policy (they are then not enabled
- * in that world), never the reducers; it cannot have other ones under these names.
+ * A manifest may leave out effects, capabilities and the default policy (they are not enabled in
+ * that world then), but not the reducers. It cannot redefine any of them.
  * Source: spec 3, "Capabilities and policy"; spec 1, "Manifest".
  */
 #pragma once
@@ -15,10 +15,11 @@
 #define WFS_BUILTIN_POLICY "sys/default@1"
 
 /*
- * The reducers that are written in C. What they hold is told in kernel/domain/principal/grants.h,
- * kernel/domain/action/action.h, kernel/domain/memory/memory.h, kernel/domain/service/service.h, kernel/domain/turn/turn.h and
- * kernel/domain/plan/plan.h. From TURN on they are of runs: not actions alone change them.
- * X(constant, name, hidden: no path and no call shows its cells as those of a reducer)
+ * The reducers that are written in C. Their cells are described in
+ * kernel/domain/principal/grants.h, kernel/domain/action/action.h, kernel/domain/memory/memory.h,
+ * kernel/domain/service/service.h, kernel/domain/turn/turn.h and kernel/domain/plan/plan.h. Those
+ * up to ESCROW change by actions only; those from TURN on belong to turns and plans.
+ * X(constant, name, hidden: no path and no call shows the cells of this reducer)
  */
 #define WFS_BUILTIN_REDUCERS(X)                    \
 	X(PRINCIPAL, "sys.principal", false)       \
@@ -60,14 +61,15 @@ enum wfs_builtin_reducer {
 
 enum { WFS_BUILTIN_POLICY_COUNT = 1 };
 
-/** wfs_builtin_reducer_name() - e.g. "sys.grant". */
+/** wfs_builtin_reducer_name() - Return: the name of a built-in reducer, e.g. "sys.grant". */
 const char *wfs_builtin_reducer_name(enum wfs_builtin_reducer reducer);
 
-/** wfs_builtin_reducer_hidden() - is it the name of one that nobody is shown? */
+/** wfs_builtin_reducer_hidden() - is it the name of a hidden reducer? */
 bool wfs_builtin_reducer_hidden(const char *name, size_t size);
 
-/* Each gives a new list of definitions, or NULL when there is no memory. The schemas are those of values that
- * definitions of effects refer to, and of the payload of a receipt of an error; no event is of one of them. */
+/* Each makes a new list of definitions. Return: new reference, or NULL without memory. The schemas
+ * are those of values that definitions of effects refer to, and of the payload of a failed receipt;
+ * events do not have these schemas. */
 json_t *wfs_builtin_schemas(void);
 json_t *wfs_builtin_effects(void);
 json_t *wfs_builtin_caps(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What people and models are told of an action, from the table of effects. */
+/* Help for people and models about an action, from the table of effects. */
 #include <string.h>
 
 #include "kernel/base/page.h"
@@ -21,7 +21,7 @@ static const char *type_name(const struct wfs_shape *shape)
 	return names[shape->kind];
 }
 
-/* With the members that it must have. */
+/* Appends an example with the required members. */
 static void append_least(enum wfs_effect effect, struct wfs_buffer *buffer)
 {
 	const struct wfs_shape_member *member = wfs_effect_params(effect)->members;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each effect gives. Reads say where the world stood: `meta`. */
+/* The shape of each effect's receipt. Receipts of reads have the height they were read at in
+ * `meta`. */
 #include "kernel/manifest/effect-impl.h"
 
 #define NEED(name_, shape_)                        \
@@ -154,7 +155,7 @@ static const struct wfs_shape_member mint_score[] = {
 	{NULL},
 };
 
-/* Of one run; of a list of them; of one that is not waited for. */
+/* For one run; for a list of runs; for a run that is not waited for. */
 static const struct wfs_shape_member agent_step[] = {
 	MAYBE("agent", TEXT),
 	MAYBE("error", &value_ref),

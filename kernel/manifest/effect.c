@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of effects: definitions, and params read by them. */
+/* The table of effects: definitions, and decoding of params. */
 #include "kernel/manifest/effect.h"
 
 #include <string.h>
@@ -42,7 +42,7 @@ static const struct {
 	const char *origin_scope;
 	const char *help;
 	struct wfs_shape params;
-	const char *members; /* behind a space */
+	const char *members; /* separated by spaces, with one in front */
 } effects[] = {
 #define PARAM_WORD(effect, type, name, need, help) " " #name MARK_##need
 #define EFFECT_ROW(constant, member, kind_, cap_type, scope, receipt, params_, help_) \
@@ -180,7 +180,7 @@ json_t *wfs_effect_params_schema(enum wfs_effect effect)
 
 /* --- params and receipts --- */
 
-/* JSON that is handed out as it came. */
+/* Checks JSON that is passed on as it came. */
 static int check_json(
 	const json_t *value, const struct wfs_shape_member *member, struct wfs_error *error)
 {
@@ -214,7 +214,7 @@ static int read_flag(
 	return 0;
 }
 
-/* Puts one member where the decoded params have it. */
+/* Decodes one member into its place in the struct at @base. */
 static int decode_member(const json_t *params, const struct wfs_shape_member *member, char *base,
 	struct wfs_error *error)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of effects: everything that anybody can ask of a world.
+ * The table of effects: everything that a principal can ask of a world.
  *
- * Every call of a session names one of these and is judged by it. What is not in the table cannot
- * be asked for. Of each the table has the members of its params, and effect-receipt.c the shape of
- * its receipt; the definitions in manifests, the typed params, the members of verbs, and the checks
- * of params and receipts all come from there.
+ * Every call of a session names an effect and is judged by it. For each effect the table has the
+ * members of its params, and effect-receipt.c the shape of its receipt. The definitions in
+ * manifests, the typed params, the members of verbs, and the checks of params and receipts are made
+ * from it.
  * Source: design §2, "The one door"; spec 1, "Introspection"; spec 3, "Capabilities and policy".
  */
 #pragma once
@@ -81,7 +81,7 @@
 	P(effect, TEXT, reason, OPTIONAL, "why, for the record")                     \
 	P(effect, BOOL, dry_run, OPTIONAL, "tell what would change, change nothing")
 
-/* Actions: every one may have `reasoning`, which is kept in its record. */
+/* Actions: each may have `reasoning`, which is kept in its record. */
 #define WFS_PARAMS_NOOP(P, effect) P(effect, VALUE, reasoning, OPTIONAL, "why")
 #define WFS_PARAMS_READ_ARTIFACT(P, effect)              \
 	P(effect, TEXT, artifact_id, REQUIRED, "its id") \
@@ -183,12 +183,12 @@
 
 /*
  * X(constant, member of struct wfs_params, effect kind, type of the capability that covers it,
- *   who may ask for it, shape of the receipt, params, what it does)
- * Who: `both` plans and reducers, or only plans (`plan-only`, in the seed's words). What reducers may
- * ask for, and mint.score, which an action asks for, is answered within the kernel.
+ *   origin scope, shape of the receipt, params, what it does)
+ * Origin scope: `both` means plans and reducers, `plan-only` only plans (words of the seed). The
+ * kernel itself answers what reducers may ask for, and mint.score, which an action asks for.
  */
-/* Effects whose member begins with `action_` are actions. action_query_kernel changes nothing: its kind is query.kernel,
- * and a grant of type `query` covers it, as with other questions. */
+/* Effects whose member begins with `action_` are actions. action_query_kernel changes nothing: its
+ * kind is query.kernel, and a grant of type `query` covers it, like other questions. */
 #define WFS_ACTION(X, constant, name, cap_type, help)                                       \
 	X(ACTION_##constant, action_##name, "action." #name, cap_type, "plan-only", action, \
 		WFS_PARAMS_##constant, help)
@@ -276,7 +276,7 @@ enum wfs_effect {
 		WFS_EFFECT_COUNT
 };
 
-/* How the decoder hands a member out: borrowed from the params; absent: NULL, -1, false. */
+/* The C types of members: texts and JSON are borrowed from the params. Absent: NULL, -1, false. */
 #define WFS_PARAM_C_TEXT const char *
 #define WFS_PARAM_C_CONSISTENCY const char *
 #define WFS_PARAM_C_NAT int64_t
@@ -286,7 +286,7 @@ enum wfs_effect {
 #define WFS_PARAM_C_TEXTS const json_t *
 #define WFS_PARAM_C_VALUES const json_t *
 
-/* Decoded params: plain value. The member of the effect that was decoded is set. */
+/* Decoded params: plain value. Only the member of the decoded effect is set. */
 struct wfs_params {
 	enum wfs_effect effect;
 	union {
@@ -301,72 +301,77 @@ struct wfs_params {
 	};
 };
 
-/** wfs_effect_kind() - e.g. "introspect.manifest". */
+/** wfs_effect_kind() - Return: the kind of an effect, e.g. "introspect.manifest". */
 const char *wfs_effect_kind(enum wfs_effect effect);
 
-/** wfs_effect_help() - what it does, e.g. "read a blob". */
+/** wfs_effect_help() - Return: what an effect does, e.g. "read a blob". */
 const char *wfs_effect_help(enum wfs_effect effect);
 
-/** wfs_effect_params() - its params as a record, to tell of them. */
+/** wfs_effect_params() - Return: the params of an effect as a record, for help. */
 const struct wfs_shape *wfs_effect_params(enum wfs_effect effect);
 
-/** wfs_effect_action() - the name of the action, e.g. "noop"; NULL: it is none. */
+/** wfs_effect_action() - Return: the name of an action, e.g. "noop"; NULL for other effects. */
 const char *wfs_effect_action(enum wfs_effect effect);
 
-/** wfs_effect_find_action() - the action of a name, or WFS_EFFECT_COUNT when there is none. */
+/** wfs_effect_find_action() - Return: the action with this name, or WFS_EFFECT_COUNT for another
+ *  name. */
 enum wfs_effect wfs_effect_find_action(const char *name);
 
-/** wfs_action_effect() - the effect that an action's `action_type` names; WFS_EFFECT_COUNT: it names
- *  none. */
+/** wfs_action_effect() - Return: the effect that an action's `action_type` names, or WFS_EFFECT_COUNT
+ *  for an unknown name. */
 enum wfs_effect wfs_action_effect(const json_t *action);
 
-/** wfs_effect_granted_as() - what `actions` of a grant call it: an action by its name, others by their
- *  kind. */
+/** wfs_effect_granted_as() - Return: the word for the effect in `actions` of a grant: an action's
+ *  name, or another effect's kind. */
 const char *wfs_effect_granted_as(enum wfs_effect effect);
 
-/** wfs_effect_action_page() - append a page on an action: lines of at most 80 columns. */
+/** wfs_effect_action_page() - append a help page for an action: lines of at most 80 columns. */
 void wfs_effect_action_page(enum wfs_effect effect, struct wfs_buffer *buffer);
 
-/** wfs_effect_acts() - does it do something, so that its refusal is recorded? Others only read. */
+/** wfs_effect_acts() - does the effect change something, so that a refusal is recorded? */
 bool wfs_effect_acts(enum wfs_effect effect);
 
-/** wfs_effect_cap_type() - e.g. "query". */
+/** wfs_effect_cap_type() - Return: the type of capability that covers the effect, e.g. "query". */
 const char *wfs_effect_cap_type(enum wfs_effect effect);
 
-/** wfs_effect_has_reducer() - is it judged by the reducer that it is about? */
+/** wfs_effect_has_reducer() - do rules and grants judge the effect by the reducer it concerns? */
 bool wfs_effect_has_reducer(enum wfs_effect effect);
 
-/** wfs_effect_has_artifact() - is it judged by the artifact, or the agent, that it is about? */
+/** wfs_effect_has_artifact() - do rules and grants judge the effect by an artifact or agent? */
 bool wfs_effect_has_artifact(enum wfs_effect effect);
 
-/** wfs_effect_covered_by() - can a grant of this type of capability cover it? A grant of type `admin` covers also
- *  resuming and cancelling plans and turns of others, and approving of calls. */
+/** wfs_effect_covered_by() - can a grant of this type of capability cover the effect? A grant of
+ *  type `admin` also covers resuming and cancelling plans and turns of others, and approving
+ *  calls. */
 bool wfs_effect_covered_by(enum wfs_effect effect, const char *cap_type);
 
-/** wfs_effect_find() - the effect of a kind, or WFS_EFFECT_COUNT when there is none. */
+/** wfs_effect_find() - Return: the effect of a kind, or WFS_EFFECT_COUNT for an unknown kind. */
 enum wfs_effect wfs_effect_find(const char *kind);
 
-/** wfs_effect_of_reducers() - may reducers ask for it (origin_scope `both`)? */
+/** wfs_effect_of_reducers() - may reducers ask for the effect (origin_scope `both`)? */
 bool wfs_effect_of_reducers(enum wfs_effect effect);
 
-/** wfs_effect_members() - members of its params, e.g. "reducer key_b64? consistency?". */
+/** wfs_effect_members() - Return: the members of the params, e.g. "reducer key_b64?
+ *  consistency?". */
 const char *wfs_effect_members(enum wfs_effect effect);
 
-/** wfs_effect_definition() - its `defeffect`. Return: new reference, NULL without memory. */
+/** wfs_effect_definition() - make the effect's `defeffect`. Return: new reference, NULL without
+ *  memory. */
 json_t *wfs_effect_definition(enum wfs_effect effect);
 
-/** wfs_effect_params_schema() - JSON Schema (2020-12) of its params. Return: as above. */
+/** wfs_effect_params_schema() - make the JSON Schema (2020-12) of the params. Return: new
+ *  reference, NULL without memory. */
 json_t *wfs_effect_params_schema(enum wfs_effect effect);
 
 /**
- * wfs_effect_drop_nulls() - remove the optional members of params that are null: they count as absent
- * A member that may be any value keeps its null.
+ * wfs_effect_drop_nulls() - remove optional members that are null: they count as absent
+ * A null member whose type allows any value stays.
  */
 void wfs_effect_drop_nulls(enum wfs_effect effect, json_t *params);
 
 /**
- * wfs_effect_decode() - check params and hand them out
- * @params: what @ret_params borrows from
+ * wfs_effect_decode() - check and decode params
+ * @params: @ret_params borrows from them
  * Return: 0, -EINVAL (missing_argument; invalid_argument: unknown, or of the wrong type); the
  *         message names the member.
  */
@@ -374,8 +379,8 @@ int wfs_effect_decode(enum wfs_effect effect, const json_t *params, struct wfs_p
 	struct wfs_error *error);
 
 /**
- * wfs_effect_check_receipt() - has the answer the shape of the definition?
- * Return: 0, -EIO (internal_error: an error of ours), -ENOMEM.
+ * wfs_effect_check_receipt() - check that a receipt has the defined shape
+ * Return: 0, -EIO (internal_error: a defect of ours), -ENOMEM.
  */
 int wfs_effect_check_receipt(
 	enum wfs_effect effect, const json_t *receipt, struct wfs_error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The members of a grant, one after the other. */
+/* Checks the members of a grant, one after the other. */
 #include "kernel/manifest/grant.h"
 
 #include <assert.h>
@@ -100,7 +100,7 @@ static int check_params(const struct wfs_manifest *manifest, const json_t *grant
 		return wfs_error_set(error, WFS_E_TOO_LARGE,
 			"the params of a grant have at most %d bytes, got %zu",
 			WFS_GRANT_PARAMS_MAX, text.size);
-	return cap ? wfs_schema_check(cap->params, value, error) : 0; /* check_cap tells */
+	return cap ? wfs_schema_check(cap->params, value, error) : 0; /* check_cap reports that */
 }
 
 static int check_expiry(const struct wfs_manifest *manifest, const json_t *grant,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The form of grants and of principals with their accounts, wherever they come from: the manifest declares some, and
- * actions make others. What depends on the state of a world is checked by kernel/grants.h.
+ * The form of grants, and of principals with their accounts; those that the manifest declares and
+ * those that actions make have the same form. kernel/grants.h checks what depends on the state of a
+ * world.
  * Source: spec 3, "Capabilities and policy".
  */
 #pragma once
@@ -10,60 +11,61 @@
 
 enum {
 	WFS_PRINCIPALS_MAX = 65536, /* of a world */
-	WFS_GRANTS_MAX = 65536,     /* live ones of a world */
+	WFS_GRANTS_MAX = 65536,     /* live grants of a world */
 	WFS_PRINCIPAL_AGENTS_MAX =
-		4096, /* principals that are agents whose bytes one principal pays */
-	WFS_PRINCIPAL_PASSED_ON_MAX = 4096, /* grants that one principal has passed on */
-	WFS_GRANT_CHAIN_MAX = 16,        /* times that a grant is passed on, one after the other */
-	WFS_GRANT_NAME_MAX = 128,        /* bytes; principals' too */
-	WFS_GRANT_PARAMS_MAX = 16 << 10, /* bytes of their canonical text */
+		4096, /* principals that are agents, for whose bytes one principal pays */
+	WFS_PRINCIPAL_PASSED_ON_MAX = 4096, /* grants that one principal has delegated */
+	WFS_GRANT_CHAIN_MAX = 16,           /* delegations of a grant, each of the one before */
+	WFS_GRANT_NAME_MAX = 128,           /* bytes; for ids of principals, too */
+	WFS_GRANT_PARAMS_MAX = 16 << 10,    /* bytes of their canonical text */
 };
 
 /* For messages. */
 #define WFS_GRANT_NAME_FORM \
 	"a name of letters, digits and ._#@:-, a letter or digit first, at most 128 bytes"
 
-/** wfs_grant_name_valid() - `[A-Za-z0-9][A-Za-z0-9._#@:-]{0,127}`; ids of principals too. */
+/** wfs_grant_name_valid() - is it `[A-Za-z0-9][A-Za-z0-9._#@:-]{0,127}`? Also for ids of
+ *  principals. */
 bool wfs_grant_name_valid(const char *text);
 
-#define WFS_GENESIS_PREFIX "genesis_" /* begins the ids of the artifacts that the kernel has made */
+#define WFS_GENESIS_PREFIX "genesis_" /* begins the ids of the kernel's own artifacts */
 
-/** wfs_id_internal() - is it a principal of the kernel's own? */
+/** wfs_id_internal() - is it one of the kernel's own principals? */
 bool wfs_id_internal(const char *id);
 
-/** wfs_id_reserved() - is it a word of the kernel's own, which no principal and no artifact is named by:
- *  an action, `mint`, `genesis`, or what begins with `genesis_`? */
+/** wfs_id_reserved() - is the id refused for principals and artifacts, because the kernel uses it:
+ *  the name of an action, `mint`, `genesis`, or one that begins with `genesis_`? */
 bool wfs_id_reserved(const char *id);
 
-/** wfs_grant_member() - member @index of a grant whose form is checked; NULL behind the last. */
+/** wfs_grant_member() - Return: the name of member @index of a grant; NULL after the last. */
 const char *wfs_grant_member(size_t index);
 
 /**
- * wfs_grant_check_member() - is that member of @grant in order?
+ * wfs_grant_check_member() - check one member of @grant
  * @grant: an object; `name` may be missing
  * Return: 0, -EINVAL (missing_argument, invalid_argument, schema_violation), -ENOENT (not_found:
  *         a capability that this world does not have), -EFBIG (too_large), -ENOMEM.
- *         The message does not say which member it is about.
+ *         The message does not name the member.
  */
 int wfs_grant_check_member(const struct wfs_manifest *manifest, const json_t *grant, size_t index,
 	struct wfs_error *error);
 
-/* Scrip and quotas that somebody may begin with, so that sums can be counted. */
+/* Bound of the scrip and quotas that a principal begins with, so that sums do not overflow. */
 #define WFS_ACCOUNT_START_MAX (INT64_C(1) << 53)
 
-/** wfs_account_member() - JSON pointer, without its first slash, to member @index of a principal's
- *  account, as `quotas/disk`; NULL behind the last. All of them may be absent. */
+/** wfs_account_member() - Return: the JSON pointer, without its first slash, of member @index of a
+ *  principal's account, such as `quotas/disk`; NULL after the last. All are optional. */
 const char *wfs_account_member(size_t index);
 
 /**
- * wfs_account_check_member() - is that member of @account in order?
- * @account: object with `scrip` and `quotas`, if there are
- * Return: 0, -EINVAL (invalid_argument). The message does not say which member it is about.
+ * wfs_account_check_member() - check one member of @account
+ * @account: an object with `scrip` and `quotas`, both optional
+ * Return: 0, -EINVAL (invalid_argument). The message does not name the member.
  */
 int wfs_account_check_member(const json_t *account, size_t index, struct wfs_error *error);
 
 /**
- * wfs_grant_mark() - compute what tells a grant from a later one of its name
+ * wfs_grant_mark() - compute a mark that differs from that of a later grant with the same name
  * The mark is a hash of the grant's document without `used`, which changes with every charge.
  * Thread: any. Return: 0, -ENOMEM.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of a manifest that say what there is to be granted, and to whom it is. */
+/* Reads effects, capabilities, principals and grants of a manifest. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,7 +96,7 @@ static int read_cap_definitions(const struct manifest_reader *reader)
 
 /* --- principals and grants --- */
 
-/* A name of the wrong form is entered too, as by manifest_enter. Return: 0, -ENOMEM. */
+/* Enters a name, also one of the wrong form, as manifest_enter does. Return: 0, -ENOMEM. */
 static int enter_name(const struct manifest_reader *reader, struct wfs_place place,
 	const json_t *value, json_t *seen)
 {
@@ -170,7 +170,7 @@ static int read_grant(const struct manifest_reader *reader, const json_t *grant,
 
 		if (r == -ENOMEM)
 			return r;
-		/* A principal of the wrong form was noted where it is declared. */
+		/* A principal of the wrong form was reported where it is declared. */
 		if (r && strcmp(member, "to") != 0)
 			wfs_problems_add(reader->problems, NULL,
 				wfs_place_at("%s/%s", place.text, member).text, "%s",

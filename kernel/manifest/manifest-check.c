@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all parts of a manifest are checked with: values, members, lists, names. */
+/* Checks that all parts of a manifest use: of values, members, lists, names. */
 #include <stdio.h>
 #include <string.h>
 
@@ -123,7 +123,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Characters behind the first one of a name; reducers and namespaces know no capitals. */
+/* Skips the characters after the first one of a name; reducers and namespaces have no capitals. */
 static const char *skip_name(const char *at, bool capitals)
 {
 	while (is_digit(*at) || *at == '_' || *at == '.' || *at == '-' || is_lower(*at) ||
@@ -165,7 +165,7 @@ int manifest_enter(const struct manifest_reader *reader, struct wfs_place place,
 
 	*ret_name = NULL;
 	if (!value)
-		return 0; /* was noted as missing */
+		return 0; /* was reported as missing */
 	if (!text || !naming->fits(text))
 		manifest_expected(reader, place, naming->form, value);
 	else if (naming->reserved && strncmp(text, naming->reserved, strlen(naming->reserved)) == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Comparing manifests, item by item of each list. */
+/* Compares manifests, item by item of each list. */
 #include "kernel/manifest/manifest-diff.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ static const char *const lists[] = {
 	"schemas", "reducers", "routing", "effects", "caps", "policies", "principals", "grants"};
 static const char *const members[] = {"name", "policy"};
 
-/* A name that tells an item from the others of its list; new reference. */
+/* Return: a name that is unique in the list of the item; new reference. */
 static json_t *name_of(const char *list, const json_t *item)
 {
 	if (strcmp(list, "routing") == 0)
@@ -21,7 +21,7 @@ static json_t *name_of(const char *list, const json_t *item)
 	return json_incref(json_object_get(item, strcmp(list, "principals") == 0 ? "id" : "name"));
 }
 
-/* The items of a list by name; new reference, NULL when there is no memory. */
+/* Return: the items of a list by name; new reference, NULL without memory. */
 static json_t *by_name(const struct wfs_manifest *manifest, const char *list)
 {
 	WFS_AUTO_JSON json_t *index = json_object();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a manifest would change: for people who look before they apply one.
+ * What a manifest would change, for people who want to know before they apply it.
  * Source: spec 3, `apply --dry-run`.
  */
 #pragma once
@@ -8,12 +8,13 @@
 #include "kernel/manifest/manifest.h"
 
 /**
- * wfs_manifest_diff() - what is different in @to
+ * wfs_manifest_diff() - compare two manifests
  *
- * @ret_diff: {added, changed, removed}, each an array of {list, name} in the order of the lists and
- * then of the manifest (`changed` and `added`: of @to). What has no name of its own: a row of
- * `routing` is named `event -> reducer`, a principal by its id; the members `name` and `policy` are
- * {list: "", name: "policy"}. Caller owns it.
+ * @ret_diff: {added, changed, removed}, each an array of {list, name}, ordered by lists and then as
+ *            in
+ * the manifest (`added` and `changed`: as in @to). A row of `routing` gets the name `event ->
+ * reducer`, a principal its id; the members `name` and `policy` are {list: "", name: "policy"}.
+ * Caller owns it.
  * Return: 0, -ENOMEM.
  */
 int wfs_manifest_diff(

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Policies: rules that are tried in their order, of which the first that matches decides. */
+/* Policies: rules that are tried in order; the first that matches decides. */
 #include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "kernel/base/json.h"
 #include "kernel/manifest/manifest-impl.h"
 
-/* --- what a rule takes --- */
+/* --- conditions of rules --- */
 
 bool wfs_policy_fits(const char *pattern, const char *text)
 {
@@ -37,11 +37,11 @@ const char *wfs_origin_name(enum wfs_origin origin)
 
 /* --- rules --- */
 
-/* What a rule can ask for, and where it stands in a compiled one. */
+/* The conditions of a rule. */
 static const struct {
 	const char *name;
-	size_t offset;
-	bool always; /* every question has it */
+	size_t offset; /* in struct wfs_policy_rule */
+	bool always;   /* every question has a text for it */
 } conditions[] = {
 #define CONDITION(member, always)                                           \
 	{                                                                   \
@@ -113,14 +113,15 @@ static void read_rule(const struct manifest_reader *reader, struct wfs_place pla
 
 /* --- rules that never match --- */
 
-/* Does the effect only follow from a turn or plan? The kernel asks a driver for it, and no principal is judged. */
+/* Is the effect one that only turns and plans cause? The kernel asks a driver for it without
+ * judging a principal. */
 static bool follows(enum wfs_effect effect)
 {
 	return effect == WFS_EFFECT_TOOL_CALL || effect == WFS_EFFECT_WORKFLOW_ADVANCE ||
 		effect == WFS_EFFECT_PLAN_NORMALIZE || effect == WFS_EFFECT_PLAN_ADVANCE;
 }
 
-/* Is a question about this effect ever asked for this origin? */
+/* Is this effect ever judged for this origin? */
 static bool comes_from(enum wfs_effect effect, enum wfs_origin origin)
 {
 	if (follows(effect))
@@ -129,7 +130,7 @@ static bool comes_from(enum wfs_effect effect, enum wfs_origin origin)
 	case WFS_ORIGIN_REDUCER:
 		return wfs_effect_of_reducers(effect) || effect == WFS_EFFECT_MINT_SCORE;
 	case WFS_ORIGIN_CODE:
-		/* What its queries show is judged by the last three, see wfs_query_shows(). */
+		/* Queries of code are judged by the last three effects, see wfs_query_shows(). */
 		return wfs_effect_action(effect) || effect == WFS_EFFECT_INTROSPECT_REDUCER_STATE ||
 			effect == WFS_EFFECT_INTROSPECT_LIST_CELLS ||
 			effect == WFS_EFFECT_INTROSPECT_JOURNAL;
@@ -155,7 +156,7 @@ static bool cap_may_match(const struct manifest_reader *reader, const struct wfs
 	for (size_t i = 0; i < manifest->cap_count; i++) {
 		const struct wfs_cap_definition *const cap = &manifest->caps[i].definition;
 
-		/* Passing on a part of a grant is judged by the capability of that part. */
+		/* Delegating a part of a grant is judged by the capability of that part. */
 		if (wfs_policy_fits(rule->cap, cap->name) &&
 			(wfs_effect_covered_by(effect, cap->cap_type) ||
 				effect == WFS_EFFECT_WORLD_GRANT))
@@ -178,8 +179,9 @@ static bool may_match(const struct manifest_reader *reader, const struct wfs_pol
 	return false;
 }
 
-/* Does the condition @before take whatever @after takes? What is about no reducer or no artifact is taken by rules
- * that do not ask for one. @always: every question has a text for this condition */
+/* Does the condition @before match everything that @after matches? A question about no reducer or
+ * artifact only matches rules without such a condition. @always: every question has a text for
+ * it */
 static bool takes_all(const char *before, const char *after, bool always)
 {
 	const size_t size = before ? strlen(before) : 0;
@@ -201,7 +203,7 @@ static bool hides(const struct wfs_policy_rule *before, const struct wfs_policy_
 	return true;
 }
 
-/* Does the rule name effects that only follow from others, and no other ones? */
+/* Are all effects that the rule names caused by turns and plans only? */
 static bool names_what_follows(const struct wfs_policy_rule *rule)
 {
 	bool any = false;
@@ -216,7 +218,7 @@ static bool names_what_follows(const struct wfs_policy_rule *rule)
 	return any;
 }
 
-/* A rule that does nothing was meant to do something. Rules are looked at when there is nothing else to be said. */
+/* Reports rules without effect, which are mistakes. Does so only when nothing else is wrong. */
 static void check_rules(const struct manifest_reader *reader, struct wfs_place place,
 	const struct wfs_policy_rule *rules, size_t count)
 {
@@ -243,7 +245,7 @@ static void check_rules(const struct manifest_reader *reader, struct wfs_place p
 
 /* --- policies --- */
 
-/* Checks the rules of policy @index. @ret_rules: caller frees. */
+/* Reads the rules of policy @index. @ret_rules: caller frees. */
 static int read_rules(const struct manifest_reader *reader, const json_t *list, size_t index,
 	struct wfs_policy_rule **ret_rules)
 {

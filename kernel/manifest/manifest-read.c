@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checking of manifest documents: everything in one is either understood or refused, and all
+ * Checks manifest documents: everything in a document is either understood or refused, and all
  * problems are found in one run.
  */
 #include <assert.h>
@@ -14,7 +14,7 @@
 
 #define WORLD_VERSION 1
 
-/* A row as written, with the names resolved. */
+/* A row of the routing as written, with its names resolved. */
 struct row {
 	size_t schema;
 	struct wfs_route route;
@@ -31,7 +31,7 @@ static bool is_world_name(const char *text)
 	return size > 0 && size <= WFS_MANIFEST_NAME_MAX;
 }
 
-/* Names joined by dots, none of them empty. */
+/* Is it a list of non-empty names joined by dots? */
 static bool is_key_field(const char *text)
 {
 	size_t size = strlen(text);
@@ -66,7 +66,7 @@ static int read_schema(const struct manifest_reader *reader, const json_t *item,
 	return r == -EINVAL ? 0 : r;
 }
 
-/* How many of the manifest's schemas are built in: the manifest of an older version has none. */
+/* How many of the manifest's schemas are built in? A manifest of an older version has none. */
 static size_t count_builtin_schemas(const struct wfs_manifest *manifest, const json_t *builtins)
 {
 	const json_t *item;
@@ -78,7 +78,7 @@ static size_t count_builtin_schemas(const struct wfs_manifest *manifest, const j
 	return count;
 }
 
-/* Built-in ones are there to be read: no event, route or reducer can name one. */
+/* Built-in schemas are only documentation: no event, route or reducer can name one. */
 static int read_schemas(const struct manifest_reader *reader)
 {
 	WFS_AUTO_JSON json_t *builtins = wfs_builtin_schemas();
@@ -236,7 +236,7 @@ static int read_reducer(const struct manifest_reader *reader, const json_t *buil
 		       : read_user_reducer(reader, item, index);
 }
 
-/* The kernel folds into them, so no world does without. */
+/* Every world needs them, because the kernel changes their cells. */
 static void check_builtin_reducers(const struct manifest_reader *reader, const json_t *builtins)
 {
 	size_t index;
@@ -278,7 +278,7 @@ static int read_reducers(struct manifest_reader *reader)
 	return 0;
 }
 
-/* The place of a name that a row refers to, or -1 (noted). */
+/* Return: the index of the name that a row refers to, or -1 (a problem was added). */
 static int64_t row_refer(const struct manifest_reader *reader, struct wfs_place place,
 	const json_t *value, const json_t *index_of, const char *what)
 {
@@ -312,7 +312,7 @@ static void read_key_field(const struct manifest_reader *reader, struct wfs_plac
 	route->key_field = text;
 }
 
-/* Return: 1 when *ret_row is filled, 0 when problems were noted, -ENOMEM. */
+/* Return: 1 (*ret_row is filled), 0 (problems were added), -ENOMEM. */
 static int read_row(const struct manifest_reader *reader, const json_t *item, size_t index,
 	json_t *seen, struct row *ret_row)
 {
@@ -355,7 +355,7 @@ static int read_row(const struct manifest_reader *reader, const json_t *item, si
 	return json_object_set_new(seen, key.text, json_null()) < 0 ? -ENOMEM : 1;
 }
 
-/* Brings the rows of a schema together, in the order in which they came. */
+/* Groups the rows by schema; rows of one schema stay in their order. */
 static int routes_sort(struct wfs_manifest *manifest, const struct row *rows, size_t count)
 {
 	size_t first = 0;

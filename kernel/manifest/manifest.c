@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The life of a manifest, and look-ups in it. A manifest object exists only for a document without
- * a problem, so what it hands out needs no second check. Look-ups are by hash (an index from name
- * to place) and never search.
+ * Making and freeing manifests, and look-ups in them. A manifest object exists only for a document
+ * without problems, so its contents need no further checks. Look-ups are by hash (from a name to an
+ * index) and never search.
  */
 #include "kernel/manifest/manifest.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The manifest: the one document that says what a world is made of.
+ * The manifest: the document that says what a world is made of.
  *
- * It has exactly one identity, the hash of its canonical document. A parsed manifest is immutable
- * and shared by reference count; whatever it hands out stays valid until its last unref.
+ * Its identity is the hash of its canonical document. A parsed manifest is immutable and shared by
+ * reference count; what its functions return is borrowed until the last unref.
  * Source: spec 1, "Manifest".
  * Thread: any.
  */
@@ -33,8 +33,9 @@ enum {
 	WFS_POLICY_PATTERN_MAX = 255,  /* bytes */
 };
 
-#define WFS_PRINCIPAL_OPERATOR "operator" /* every new world has it; holds every capability */
-/* The kernel's own, who nobody is: who holds bids, and whose the genesis artifacts are. */
+#define WFS_PRINCIPAL_OPERATOR "operator" /* in every new world; has every capability */
+/* The kernel's own principals, as which nobody acts: the holder of bids, and the owner of the
+ * genesis artifacts. */
 #define WFS_PRINCIPAL_MINT "mint"
 #define WFS_PRINCIPAL_GENESIS "genesis"
 
@@ -45,12 +46,12 @@ enum {
 	X(LLM_BUDGET, llm_budget) \
 	X(LLM_TOKENS, llm_tokens)
 
-/* One reducer of a manifest. Borrowed from it; plain value. */
+/* A reducer of a manifest. Borrowed from it; plain value. */
 struct wfs_reducer_definition {
 	const char *name;
 	struct wfs_hash module; /* blob with the Lua source; zero when built in */
 	bool keyed;
-	bool builtin; /* the kernel itself folds into it; no Lua, no events */
+	bool builtin; /* the kernel itself changes its cells; no Lua, no events */
 	size_t index; /* position in the manifest */
 };
 
@@ -61,14 +62,14 @@ struct wfs_route {
 		key_field; /* dotted path into the event's value; NULL for a reducer without keys */
 };
 
-/* One capability that can be granted. Borrowed; plain value. */
+/* A capability that can be granted. Borrowed; plain value. */
 struct wfs_cap_definition {
 	const char *name;     /* "sys/query@1" */
 	const char *cap_type; /* "query" */
 	const struct wfs_schema *params;
 };
 
-/* Who speaks for the principal; a policy's `origin`. X(constant, name) */
+/* From where a principal asks; a policy's `origin`. X(constant, name) */
 #define WFS_ORIGINS(X)                                                  \
 	X(HOST, "host")       /* mount, control socket, command line */ \
 	X(REDUCER, "reducer") /* an effect that a reducer asked for */  \
@@ -81,13 +82,13 @@ enum wfs_origin {
 		WFS_ORIGIN_COUNT
 };
 
-/** wfs_origin_name() - as rules of policies have it, e.g. "host". */
+/** wfs_origin_name() - Return: the word in rules of policies, e.g. "host". */
 const char *wfs_origin_name(enum wfs_origin origin);
 
 /**
- * wfs_policy_fits() - does one condition of a rule take this text?
- * @pattern: NULL: the rule does not have the condition, which takes everything
- * @text: NULL: the question has none
+ * wfs_policy_fits() - does one condition of a rule match this text?
+ * @pattern: NULL: the rule does not have the condition, which matches then
+ * @text: NULL: the question has no such text
  */
 bool wfs_policy_fits(const char *pattern, const char *text);
 
@@ -98,15 +99,16 @@ bool wfs_policy_fits(const char *pattern, const char *text);
 struct wfs_policy_rule {
 	const char *effect, *cap, *principal, *origin, *reducer, *artifact;
 	bool allow;
-	bool ask; /* a tool call of a run has to wait for an approval, anything else is denied */
+	bool ask; /* a tool call of a run waits for an approval; anything else is denied */
 };
 
 struct wfs_manifest;
 
 /**
  * wfs_manifest_new() - check and compile a manifest document
- * @document: one reference is kept
- * @problems: every problem, with its JSON pointer
+ * @document: the manifest keeps a reference
+ * @problems: gets every problem, with its JSON pointer
+ * @ret_manifest: caller owns a reference
  * Return: 0, -EINVAL when problems were added, -ENOMEM.
  */
 int wfs_manifest_new(
@@ -118,17 +120,17 @@ WFS_DEFINE_AUTO(manifest, struct wfs_manifest, wfs_manifest_unref)
 
 const char *wfs_manifest_name(const struct wfs_manifest *manifest);
 
-/** wfs_manifest_document() - the exact bytes of `/manifest`, newline included. */
+/** wfs_manifest_document() - Return: the exact bytes of the file `/manifest`, newline included. */
 struct wfs_bytes wfs_manifest_document(const struct wfs_manifest *manifest);
 
-/** wfs_manifest_hash() - the hash of these bytes. */
+/** wfs_manifest_hash() - Return: the hash of wfs_manifest_document(). */
 const struct wfs_hash *wfs_manifest_hash(const struct wfs_manifest *manifest);
 
-/** wfs_manifest_schema() - compiled schema of this name (`ns/Name@N`), or NULL. */
+/** wfs_manifest_schema() - Return: the compiled schema with this name (`ns/Name@N`), or NULL. */
 const struct wfs_schema *wfs_manifest_schema(
 	const struct wfs_manifest *manifest, const char *schema);
 
-/** wfs_manifest_routes() - rows for a schema in manifest order; may be none. */
+/** wfs_manifest_routes() - Return: the rows for a schema in manifest order. @ret_count: may be 0 */
 const struct wfs_route *wfs_manifest_routes(
 	const struct wfs_manifest *manifest, const char *schema, size_t *ret_count);
 
@@ -138,25 +140,26 @@ const struct wfs_reducer_definition *wfs_manifest_reducer(
 const struct wfs_reducer_definition *wfs_manifest_reducer_find(
 	const struct wfs_manifest *manifest, const char *name);
 
-/** wfs_manifest_emits() - does this reducer declare that it emits events of @schema? */
+/** wfs_manifest_emits() - does the reducer declare that it emits events of @schema? */
 bool wfs_manifest_emits(const struct wfs_reducer_definition *reducer, const char *schema);
 
-/** wfs_manifest_asks() - does this reducer declare that it asks for @effect? */
+/** wfs_manifest_asks() - does the reducer declare that it asks for @effect? */
 bool wfs_manifest_asks(const struct wfs_reducer_definition *reducer, enum wfs_effect effect);
 
-/** wfs_manifest_effect() - is it enabled in this world? */
+/** wfs_manifest_effect() - is the effect enabled in this world? */
 bool wfs_manifest_effect(const struct wfs_manifest *manifest, enum wfs_effect effect);
 
-/** wfs_manifest_cap() - the capability of this name, or NULL. */
+/** wfs_manifest_cap() - Return: the capability with this name, or NULL. */
 const struct wfs_cap_definition *wfs_manifest_cap(
 	const struct wfs_manifest *manifest, const char *name);
 
-/** wfs_manifest_policy() - rules of the policy in force, in order; there may be none. */
+/** wfs_manifest_policy() - Return: the rules of the policy in force, in order. @ret_count: may be
+ *  0 */
 const struct wfs_policy_rule *wfs_manifest_policy(
 	const struct wfs_manifest *manifest, const char **ret_name, size_t *ret_count);
 
-/** wfs_manifest_principals() - the declared principals, an array of {id}. */
+/** wfs_manifest_principals() - Return: the declared principals, an array of {id}. */
 const json_t *wfs_manifest_principals(const struct wfs_manifest *manifest);
 
-/** wfs_manifest_grants() - the declared grants, an array; each has a name. */
+/** wfs_manifest_grants() - Return: the declared grants, an array; each has a name. */
 const json_t *wfs_manifest_grants(const struct wfs_manifest *manifest);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shapes written down, as JSON Schema, and checked. */
+/* Writes shapes as definitions and as JSON Schema, and checks values against them. */
 #include "kernel/manifest/shape.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ const struct wfs_shape wfs_shape_nat = {.kind = WFS_SHAPE_NAT};
 const struct wfs_shape wfs_shape_bool = {.kind = WFS_SHAPE_BOOL};
 const struct wfs_shape wfs_shape_hash = {.kind = WFS_SHAPE_HASH};
 
-/* --- as a definition has it --- */
+/* --- definitions --- */
 
 static json_t *record_document(const struct wfs_shape_member *member)
 {
@@ -62,7 +62,7 @@ json_t *wfs_shape_document(const struct wfs_shape *shape)
 	return WFS_STEAL(document);
 }
 
-/* --- as JSON Schema --- */
+/* --- JSON Schema --- */
 
 static json_t *member_schema(const struct wfs_shape_member *member)
 {
@@ -126,7 +126,7 @@ json_t *wfs_shape_schema(const struct wfs_shape *shape)
 
 /* --- the check --- */
 
-/* A check under way; `pointer` leads to the value at hand. */
+/* A check in progress; `pointer` is that of the current value. */
 struct check {
 	struct wfs_buffer pointer;
 	struct wfs_error *error;
@@ -144,7 +144,7 @@ static int refuse(struct check *check, const char *expected, const json_t *value
 
 static int check_value(struct check *check, const struct wfs_shape *shape, const json_t *value);
 
-/* The value under @name in the one at hand. */
+/* Checks the part @name of the current value. */
 static int check_inner(
 	struct check *check, const char *name, const struct wfs_shape *shape, const json_t *value)
 {

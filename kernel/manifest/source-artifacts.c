@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Artifacts of the source form: what a world begins with.
+ * Artifacts of the source form: those with which a world begins.
  *
- * They are no part of the manifest. Each becomes the action write_artifact that makes it, and has
- * the members of that, as the table of effects says; only its name and its files stand otherwise.
- * What depends on the world (quotas, rules, whether code compiles) is left to making them.
+ * They are not part of the manifest. Each becomes the action write_artifact that makes it, and has
+ * the members of that action, as the table of effects says; only its id and files are written
+ * differently. What depends on the world (quotas, rules, whether code compiles) is checked when
+ * they are made.
  */
 #include <errno.h>
 #include <string.h>
@@ -16,13 +17,13 @@
 #include "kernel/manifest/grant.h"
 #include "kernel/manifest/source-impl.h"
 
-#define ARTIFACT_ID "artifact_id" /* of the action: `id` in world.json */
+#define ARTIFACT_ID "artifact_id" /* in the action; `id` in world.json */
 
-/* What is known while artifacts are read. */
+/* State while artifacts are read. */
 struct reading {
 	struct source_loader *loader;
-	json_t *principals; /* ids of those of the world */
-	json_t *ids;        /* of all artifacts: index of the first that has it */
+	json_t *principals; /* ids of the world's principals */
+	json_t *ids;        /* of all artifacts: index of the first with this id */
 };
 
 static void reading_done(struct reading *reading)
@@ -33,7 +34,8 @@ static void reading_done(struct reading *reading)
 
 /* --- members --- */
 
-/* What a shape says begins with where it is: "/3: expected text, got integer 7". */
+/* Reports a shape's problem, whose text begins with its place: "/3: expected text, got integer
+ * 7". */
 static int check_shape(const struct source_loader *loader, struct wfs_place place,
 	const struct wfs_shape *shape, const json_t *value)
 {
@@ -69,7 +71,7 @@ static int take_members(const struct source_loader *loader, struct wfs_place pla
 	return r;
 }
 
-/* The text of `<name>_file`, as member @name. */
+/* Sets the member @name to the contents of the file `<name>_file`. */
 static int take_file(struct source_loader *loader, struct wfs_place place, const json_t *item,
 	const char *name, json_t *action)
 {
@@ -131,7 +133,7 @@ static void check_creator(const struct reading *reading, size_t index, const jso
 			"the id of a principal of this world", creator);
 }
 
-/* They are made one after the other, so each depends on what stands before it. */
+/* Artifacts are made in order, so each can only depend on earlier ones. */
 static void check_dependencies(const struct reading *reading, size_t index, const json_t *list)
 {
 	const struct source_loader *loader = reading->loader;
@@ -213,7 +215,7 @@ static int read_artifact(const struct reading *reading, size_t index, const json
 	return r || json_array_append(loader->artifacts, made) == 0 ? r : -ENOMEM;
 }
 
-/* Enters the id of an item, if it has one and nobody had it before. @value: taken */
+/* Enters the id of an item, if it has one that is not taken. @value: taken */
 static int enter_id(json_t *ids, const json_t *item, json_t *value)
 {
 	const char *const id = json_string_value(json_object_get(item, "id"));

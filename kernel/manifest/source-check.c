@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small parts that all of the source reader uses. */
+/* Functions that all parts of the source reader use. */
 #include <assert.h>
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files of a source directory. Nothing outside of it can be reached, whatever is in it.
+ * Files of a source directory. Whatever it contains, nothing outside of it can be reached.
  */
 #include "kernel/manifest/source-impl.h"
 
@@ -14,7 +14,7 @@
 #include "kernel/base/cleanup.h"
 #include "kernel/manifest/source.h"
 
-/* Relative, down only, without control characters; every component is a name. */
+/* Relative, without control characters; every component is a name other than `.` and `..`. */
 bool source_file_name_valid(const char *name)
 {
 	size_t size = strlen(name);
@@ -39,7 +39,7 @@ bool source_file_name_valid(const char *name)
 
 /*
  * Opens component by component without following links, so that nothing outside of the directory
- * can be reached whatever is in it. O_NONBLOCK: opening a pipe must not wait for its writer.
+ * can be reached. O_NONBLOCK: opening a pipe must not wait for its writer.
  */
 static int file_open(int directory, const char *name, int *ret_fd)
 {

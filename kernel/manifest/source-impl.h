@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of the source reader: what it knows while it reads, its files, its principals and
- * artifacts. */
+/* Private to the source reader: its state, files, principals and artifacts. */
 #pragma once
 
 #include <jansson.h>
@@ -12,15 +11,16 @@
 
 #define WORLD_FILE WFS_SOURCE_WORLD_FILE
 
-/* Where in world.json a principal or a grant of the manifest stands. */
+/* Which item of world.json a principal or a grant of the manifest comes from. */
 struct source_place {
 	size_t principal;
-	size_t grant; /* SIZE_MAX: it is the principal itself */
+	size_t grant; /* SIZE_MAX: the principal itself */
 };
 
-/* By list and index in the manifest. Grants of the operator stand nowhere, and have no problems. */
+/* By list and index in the manifest. The operator's grants come from no item, and have no
+ * problems. */
 struct source_places {
-	size_t operator_index; /* in the list of world.json; SIZE_MAX: it is not there */
+	size_t operator_index; /* of the operator in world.json's list; SIZE_MAX: not in it */
 	struct source_place *principals;
 	size_t principal_count;
 	size_t principal_capacity;
@@ -35,10 +35,10 @@ struct source_loader {
 	int directory;
 	struct wfs_problems *problems;
 	json_t *world;       /* world.json */
-	json_t *manifest;    /* in the making */
-	json_t *schemas;     /* by file name: a schema that compiles, or `true` in place of one */
+	json_t *manifest;    /* that is being made */
+	json_t *schemas;     /* by file name: a schema that compiles, or `true` after problems */
 	json_t *modules;     /* by file name: index of the reducer that has it, or MODULE_FAILED */
-	struct wfs_box *box; /* that modules are checked in; owned */
+	struct wfs_box *box; /* in which modules are checked; owned */
 	struct wfs_buffer *blobs;
 	size_t blob_count;
 	size_t total_bytes; /* of modules and of files of artifacts */
@@ -51,30 +51,32 @@ struct source_loader {
 
 /* --- source-check.c --- */
 
-/** source_expected() - note a problem of world.json: "expected <what>, got <value>". */
+/** source_expected() - add a problem of world.json: "expected <what>, got <value>". */
 void source_expected(const struct source_loader *loader, struct wfs_place place, const char *what,
 	const json_t *value);
 
-/** source_check_members() - note members of @object that are not in the NULL-ended @names. */
+/** source_check_members() - add a problem for members of @object that are not in the
+ *  NULL-terminated
+ *  @names. */
 void source_check_members(const struct source_loader *loader, struct wfs_place place,
 	const json_t *object, const char *const *names);
 
-/** source_file_name() - the name of a file that @value gives, or NULL (noted). */
+/** source_file_name() - Return: @value as the name of a file, or NULL (a problem was added). */
 const char *source_file_name(
 	const struct source_loader *loader, struct wfs_place place, const json_t *value);
 
-/** source_named_file_read() - append what world.json names at @place.
- *  Return: 1, 0 (a problem was noted), -ENOMEM. */
+/** source_named_file_read() - append the contents of a file that world.json names at @place.
+ *  Return: 1, 0 (a problem was added), -ENOMEM. */
 int source_named_file_read(const struct source_loader *loader, struct wfs_place place,
 	const char *name, struct wfs_buffer *buffer);
 
-/** source_charge() - room for a file that is kept. Return: 1, 0 when there is none (noted once). */
+/** source_charge() - count the bytes of a file. Return: 1, 0 if there are too many (added once). */
 int source_charge(struct source_loader *loader, struct wfs_place place, size_t bytes);
 
-/** source_set() - set a member to a new reference; an absent @value is left out. */
+/** source_set() - set a member to a new reference; does nothing for NULL. Return: 0, -ENOMEM. */
 int source_set(json_t *object, const char *name, json_t *value);
 
-/** source_set_new() - the same, taking the reference. Return: 0, -ENOMEM. */
+/** source_set_new() - set a member, taking the reference @value. Return: 0, -ENOMEM. */
 int source_set_new(json_t *object, const char *name, json_t *value);
 
 /* --- source-principals.c --- */
@@ -84,47 +86,48 @@ enum {
 };
 
 /**
- * source_operator() - put the operator, who holds every capability, into an empty manifest
+ * source_operator() - put the operator, with every capability, into an empty manifest
  * @account: {scrip?, quotas?} that it begins with; may be NULL
- * @genesis: are there services that cost? Then it begins with SOURCE_OPERATOR_SCRIP unless @account says
- *  otherwise: nobody could give it any.
+ * @genesis: some services cost scrip: it begins with SOURCE_OPERATOR_SCRIP unless @account says
+ *  otherwise, because nobody could give it any
  */
 int source_operator(json_t *manifest, const json_t *account, bool genesis);
 
-/** source_principals() - the operator and the principals of world.json, with their grants.
+/** source_principals() - add the operator, and the principals of world.json, with their grants.
  *  Return: 0, -ENOMEM. */
 int source_principals(struct source_loader *loader);
 
-/** source_place() - where the part of the manifest at @pointer stands in world.json.
- *  Return: false: at the same place. */
+/** source_place() - find the place in world.json of the manifest's part at @pointer.
+ *  Return: false: the same pointer. */
 bool source_place(
 	const struct source_loader *loader, const char *pointer, struct wfs_place *ret_place);
 
 /* --- source-artifacts.c --- */
 
-/** source_artifacts() - the actions that make the artifacts of world.json, behind its principals.
+/** source_artifacts() - make the actions that make the artifacts of world.json; after its
+ *  principals.
  *  Return: 0, -ENOMEM. */
 int source_artifacts(struct source_loader *loader);
 
 /* --- source-scripts.c --- */
 
-/** source_scripts() - the files that models of host.json answer from, into @source.
+/** source_scripts() - read the files from which models of host.json answer into @source.
  *  Return: 0, -ENOMEM. */
 int source_scripts(
 	const struct source_loader *loader, const json_t *host, struct wfs_source *source);
 
 /* --- source-file.c --- */
 
-/** source_file_name_valid() - relative, down only, without control characters. */
+/** source_file_name_valid() - is it a relative path without `..` and control characters? */
 bool source_file_name_valid(const char *name);
 
 /**
- * source_file_read() - append a file to @buffer
+ * source_file_read() - append the contents of a file to @buffer
  * @name: valid
  * Return: 0, -EBADF (not a regular file), -ELOOP (a symbolic link), -EFBIG (more than
- *         WFS_SOURCE_FILE_MAX), -ENOMEM, or what open and read say.
+ *         WFS_SOURCE_FILE_MAX), -ENOMEM, or an -errno of open(2) or read(2).
  */
 int source_file_read(int directory, const char *name, struct wfs_buffer *buffer);
 
-/** source_file_reason() - what one of these results means to the user. */
+/** source_file_reason() - Return: what one of these results means, for the user. */
 const char *source_file_reason(int r);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Principals of the source form, which has their grants inside of them; the manifest has two lists.
+ * Principals of the source form, each with its grants; the manifest has one list of each.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -80,7 +80,8 @@ static bool is_operator(const json_t *item)
 	return id && strcmp(id, WFS_PRINCIPAL_OPERATOR) == 0;
 }
 
-/* The first of the list that is the operator: what it begins with. Others are taken names. */
+/* Finds the first item that is the operator, with its account. A second one is reported as a
+ * duplicate. */
 static const json_t *find_operator(struct source_places *places, const json_t *list)
 {
 	size_t index;
@@ -108,14 +109,14 @@ static void check_operator(struct source_loader *loader, size_t index, const jso
 			"the operator of every world has every capability, and no other grants");
 }
 
-/* --- the others --- */
+/* --- other principals --- */
 
-/* What is known while principals are read. */
+/* State while principals are read. */
 struct reading {
 	struct source_loader *loader;
 	json_t *caps;  /* built-in definitions */
 	json_t *taken; /* names of grants */
-	json_t *next;  /* by `<to>.<cap type>`: the lowest number that may be free */
+	json_t *next;  /* by `<to>.<cap type>`: no lower number is free */
 };
 
 static void reading_done(struct reading *reading)
@@ -125,7 +126,7 @@ static void reading_done(struct reading *reading)
 	json_decref(reading->next);
 }
 
-/* The cap type of a grant; that of an unknown capability is refused by the manifest. */
+/* Return: the cap type of a grant; the manifest will refuse an unknown capability. */
 static const char *cap_type_of(const struct reading *reading, const json_t *grant)
 {
 	size_t index;
@@ -139,7 +140,7 @@ static const char *cap_type_of(const struct reading *reading, const json_t *gran
 	return "unknown";
 }
 
-/* The lowest name that is free: `<to>.<cap type>.<n>`. */
+/* Gives a grant the first free name `<to>.<cap type>.<n>`. */
 static int name_grant(struct reading *reading, json_t *grant)
 {
 	const char *to = json_string_value(json_object_get(grant, "to"));
@@ -147,7 +148,8 @@ static int name_grant(struct reading *reading, json_t *grant)
 	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
 	json_int_t number;
 
-	/* An id of the wrong form is refused where it stands, and not once more for each name. */
+	/* An id of the wrong form is reported where it is, and must not be once more in each
+	 * name. */
 	wfs_buffer_printf(&stem, "%s.%s", wfs_grant_name_valid(to) ? to : "nobody",
 		cap_type_of(reading, grant));
 	if (wfs_buffer_check(&stem) < 0)
@@ -240,13 +242,13 @@ static int add_principal(struct reading *reading, size_t index, json_t *item)
 			&places->principal_capacity, index, SIZE_MAX);
 	if (r == 0 && json_array_append(json_object_get(loader->manifest, "principals"), made) < 0)
 		r = -ENOMEM;
-	/* Without an id its grants are for nobody; that it is missing is told by the manifest. */
+	/* Without an id its grants have no principal; the manifest reports that. */
 	return r || !json_is_string(id)
 		? r
 		: add_grants(reading, index, json_object_get(item, "grants"));
 }
 
-/* Names that are given come before those that are found. */
+/* Collects the names that are given, before names are found for other grants. */
 static int take_names(struct reading *reading, const json_t *list)
 {
 	size_t i, j;
@@ -301,7 +303,7 @@ int source_principals(struct source_loader *loader)
 /* --- problems --- */
 
 /*
- * Is @pointer `/<list>/<index>…`, with an index behind the @operator_count items of the operator?
+ * Is @pointer `/<list>/<index>…`, with an index after the @operator_count items of the operator?
  * @ret_rest: what follows the index
  */
 static bool is_in_list(const char *pointer, const char *list, size_t operator_count, size_t count,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scripts of models: files that host.json names, which are a part of the source as it is. */
+/* Scripts of models: files that host.json names, which are copied as they are. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ static bool is_loaded(const struct wfs_source *source, const char *name)
 	return false;
 }
 
-/* Return: 0, also when a problem was noted, or -ENOMEM. */
+/* Return: 0, also if a problem was added, or -ENOMEM. */
 static int load_script(const struct source_loader *loader, const struct wfs_place *place,
 	const char *name, struct wfs_source *source)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading of source directories.
+ * Reads source directories.
  *
- * The lists of world.json become the lists of the manifest item by item, at the same places, so
- * that a pointer into one is a pointer into the other; built-in definitions stand behind them, and
- * principals are found by source_place. What is only known here (files, members of
- * the source form) is checked here, and stands in the manifest as something harmless when it is
- * wrong; everything else is left to the manifest, which so reports each problem once.
+ * The lists of world.json become the lists of the manifest, item by item at the same indices, so
+ * that a pointer into one is a pointer into the other. Built-in definitions come after them, and
+ * source_place finds principals. What only the source form has (files, some members) is checked
+ * here, and replaced by something harmless if it is wrong; everything else is checked by the
+ * manifest, so that each problem is reported once.
  */
 #include "kernel/manifest/source.h"
 
@@ -31,7 +31,7 @@
 
 enum { MODULE_FAILED = -1 }; /* in struct source_loader.modules */
 
-/* Reads and parses a file. *ret_json: NULL when problems were added. Return: 0, -ENOMEM. */
+/* Parses the text of a file. @ret_json: NULL if problems were added. Return: 0, -ENOMEM. */
 static int json_load(const struct source_loader *loader, const char *name,
 	const struct wfs_buffer *text, json_t **ret_json)
 {
@@ -45,7 +45,7 @@ static int json_load(const struct source_loader *loader, const char *name,
 	return 0;
 }
 
-/* The schema in a file, or `true` when there are problems. Return: 0, -ENOMEM. */
+/* @ret_definition: the schema in a file, or `true` after problems. Return: 0, -ENOMEM. */
 static int schema_file_load(const struct source_loader *loader, struct wfs_place place,
 	const char *name, json_t **ret_definition)
 {
@@ -73,7 +73,7 @@ static int schema_file_load(const struct source_loader *loader, struct wfs_place
 	return source_set(loader->schemas, name, *ret_definition);
 }
 
-/* *ret_item: the defschema of an item of world.json. Return: 0, -ENOMEM. */
+/* @ret_item: the defschema for an item of world.json. Return: 0, -ENOMEM. */
 static int schema_assemble(
 	struct source_loader *loader, json_t *item, size_t index, json_t **ret_item)
 {
@@ -112,7 +112,7 @@ static int schema_assemble(
 	return 0;
 }
 
-/* Lua says "name:line: text" or "name: text"; the name is said already. */
+/* Lua says "name:line: text" or "name: text"; the problem has the name already. */
 static void module_problem(
 	const struct source_loader *loader, const char *name, const struct wfs_error *error)
 {
@@ -128,7 +128,7 @@ static void module_problem(
 	wfs_problems_add(loader->problems, name, NULL, "%s%s", line ? "line " : "", message);
 }
 
-/* Return: 1 when the module compiles, 0 when problems were added, -ENOMEM. */
+/* Return: 1 if the module compiles, 0 if problems were added, -ENOMEM. */
 static int module_compile(
 	const struct source_loader *loader, const char *name, const struct wfs_buffer *text)
 {
@@ -150,7 +150,7 @@ static int module_compile(
 	return 0;
 }
 
-/* Fills blobs[@index]. Return: 1, 0 when problems were added, -ENOMEM. */
+/* Fills blobs[@index]. Return: 1, 0 if problems were added, -ENOMEM. */
 static int module_load(
 	struct source_loader *loader, struct wfs_place place, const json_t *value, size_t index)
 {
@@ -185,7 +185,7 @@ static int module_load(
 	return r;
 }
 
-/* *ret_item: the defreducer of an item of world.json. Return: 0, -ENOMEM. */
+/* @ret_item: the defreducer for an item of world.json. Return: 0, -ENOMEM. */
 static int reducer_assemble(
 	struct source_loader *loader, json_t *item, size_t index, json_t **ret_item)
 {
@@ -223,8 +223,9 @@ static int reducer_assemble(
 }
 
 /*
- * Makes the manifest's list @name out of world.json's. What is no list, has too many items or is
- * no object goes into the manifest as it is, to be refused there.
+ * Makes the manifest's list @name from that of world.json. Values that are not lists, lists that
+ * are too long, and items that are not objects go into the manifest as they are, which refuses
+ * them.
  */
 static int list_assemble(struct source_loader *loader, const char *name, size_t max,
 	int (*assemble)(struct source_loader *, json_t *, size_t, json_t **))
@@ -255,17 +256,17 @@ static int list_assemble(struct source_loader *loader, const char *name, size_t 
 	return source_set(loader->manifest, name, made);
 }
 
-/* Puts the built-in definitions behind those that are there. */
+/* Appends the built-in definitions to a list. */
 static int list_extend(json_t *manifest, const char *name, json_t *builtins)
 {
 	json_t *list = json_object_get(manifest, name);
 	WFS_AUTO_JSON json_t *owned = builtins;
-	WFS_AUTO_JSON json_t *made = json_array(); /* the list may be world.json's own */
+	WFS_AUTO_JSON json_t *made = json_array(); /* the list may be part of world.json */
 
 	if (!owned)
 		return -ENOMEM;
 	if (!json_is_array(list))
-		return 0; /* refused by the manifest */
+		return 0; /* the manifest will refuse it */
 	if (json_array_extend(made, list) < 0 || json_array_extend(made, builtins) < 0)
 		return -ENOMEM;
 	return source_set(manifest, name, made);
@@ -286,7 +287,7 @@ static int builtins_add(json_t *manifest)
 	return r;
 }
 
-/* A manifest of nothing. @name: NULL leaves it without one. */
+/* Makes a manifest with empty lists. @name: NULL: no name */
 static json_t *manifest_base(const char *name)
 {
 	json_t *manifest = json_pack("{s:i, s:[], s:[], s:[], s:[], s:[], s:[], s:s, s:[], s:[]}",
@@ -300,7 +301,7 @@ static json_t *manifest_base(const char *name)
 	return manifest;
 }
 
-/* Compiles the manifest for its problems; they stand at the same places of world.json. */
+/* Compiles the manifest for its problems, and reports them at their places of world.json. */
 static int manifest_check(const struct source_loader *loader)
 {
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = NULL;
@@ -383,8 +384,8 @@ static int world_assemble(struct source_loader *loader, const char *name)
 	return r < 0 ? r : source_artifacts(loader);
 }
 
-/* Reads one of the two files with a fixed name. Return: 1, 0 (a problem was added), -ENOENT
- * (nothing was added), -ENOMEM. */
+/* Reads and parses world.json or host.json. Return: 1, 0 (a problem was added), -ENOENT (without a
+ * problem), -ENOMEM. */
 static int fixed_file_load(const struct source_loader *loader, const char *name, json_t **ret_json)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
@@ -455,7 +456,7 @@ static void loader_done(struct source_loader *loader)
 	wfs_auto_fd(&loader->directory);
 }
 
-/* Return: 0, -EINVAL when a problem was added, -ENOMEM. */
+/* Return: 0, -EINVAL if a problem was added, -ENOMEM. */
 static int name_check(const char *name, struct wfs_problems *problems)
 {
 	WFS_AUTO_SOURCE struct wfs_source source = {0};
@@ -480,7 +481,7 @@ int wfs_source_load(const char *directory, const char *name, struct wfs_problems
 	if (r < 0 && r != -EINVAL)
 		return wfs_trace(r);
 	if (r == -EINVAL)
-		name = "world"; /* the problem is noted; the rest is read all the same */
+		name = "world"; /* the problem was added; read the rest for its problems */
 	loader.directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (loader.directory < 0) {
 		r = -errno;
@@ -529,7 +530,7 @@ int wfs_source_empty(const char *name, struct wfs_source *ret_source, struct wfs
 	if (r == 0)
 		r = wfs_manifest_new(document, &problems, &manifest);
 	if (r == -EINVAL) {
-		/* Of "/name: …" the slash says nothing where there is no file. */
+		/* Without a file the slash of "/name: …" means nothing. */
 		lines = wfs_buffer_text(&problems.lines);
 		lines += *lines == '/';
 		return wfs_error_set(

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The source form of a world: a directory with `world.json` and the files it names, written by
- * people. Loading it gives a manifest, the blobs that the manifest names, and the artifacts that a
- * world of it begins with, or every problem in it at once. It reads files and nothing else; what is
- * made of the result is the caller's affair.
+ * people. Loading it gives a manifest, the blobs that the manifest names, and the artifacts with
+ * which a world of it begins; or all problems at once. Loading only reads files; the caller makes
+ * the world.
  * Source: spec 1, "Manifest".
  */
 #pragma once
@@ -24,7 +24,8 @@ enum {
 	WFS_SOURCE_FILE_NAME_MAX = 1024, /* bytes of a file name in world.json */
 };
 
-/* Begins the ids of the artifacts of a handbook; a source that has one has no others of that kind. */
+/* Begins the ids of a handbook's artifacts, which no other artifact of a source with one may
+ * have. */
 #define WFS_HANDBOOK_PREFIX "handbook_"
 
 /* For problems. */
@@ -40,16 +41,15 @@ struct wfs_source_file {
 struct wfs_source {
 	json_t *manifest; /* manifest document, not yet compiled */
 	/* In the order of world.json: {id, created_by, action, code_file?}; the action is the
-	 * write_artifact that makes it. Of one that has problems only the id, if there is one.
-	 * NULL: there are none. */
+	 * write_artifact that makes it. An artifact with problems has only its id, if that.
+	 * NULL: no artifacts. */
 	json_t *artifacts;
-	bool genesis;  /* it begins with the artifacts of kernel/domain/service/service.h, too */
-	bool handbook; /* the same of kernel/domain/action/handbook.h */
+	bool genesis;  /* also begin with the artifacts of kernel/domain/service/service.h */
+	bool handbook; /* also begin with those of kernel/domain/action/handbook.h */
 	struct wfs_buffer *blobs; /* contents of the modules, in the order of the reducers */
 	size_t blob_count;
-	struct wfs_buffer
-		host; /* text of host.json (parsed: it is JSON), empty when there is none */
-	struct wfs_source_file *files; /* that host.json names */
+	struct wfs_buffer host; /* text of host.json, which is valid JSON; empty without the file */
+	struct wfs_source_file *files; /* named by host.json */
 	size_t file_count;
 	size_t file_capacity;
 };
@@ -62,15 +62,16 @@ void wfs_source_done(struct wfs_source *source);
  *
  * File names in it are relative to @directory and may not leave it. Every Lua module is compiled
  * once (kernel/lua) and the assembled manifest is compiled once (kernel/manifest), so that their
- * problems are reported here too.
+ * problems are reported here, too.
  * @name: replaces the name in world.json; may be NULL
- * @ret_source: is filled also when all problems are of artifacts: what else is wrong with those is
- *              known when they are made, see wfs_world_create
- * Return: 0, -EINVAL when problems were added, -ENOENT (no world.json; a problem was added too), -ENOMEM.
+ * @ret_source: also filled if all problems are those of artifacts, of which others are found when
+ *              the artifacts are made, see wfs_world_create
+ * Return: 0, -EINVAL when problems were added, -ENOENT (no world.json; a problem was added, too),
+ * -ENOMEM.
  */
 int wfs_source_load(const char *directory, const char *name, struct wfs_problems *problems,
 	struct wfs_source *ret_source);
 
-/** wfs_source_empty() - the source of a world without reducers, named @name, with the genesis artifacts and the
- *  handbook. */
+/** wfs_source_empty() - make the source of a world named @name, without reducers, with the genesis
+ *  artifacts and the handbook. */
 int wfs_source_empty(const char *name, struct wfs_source *ret_source, struct wfs_error *error);

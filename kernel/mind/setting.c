@@ -19,7 +19,7 @@ const struct wfs_mind_number wfs_mind_numbers[] = {
 	{0},
 };
 
-/* 0 means no history; with 1 there would be no room for an answer. */
+/* 0: no bound. With 1 an answer would find no room. */
 int wfs_mind_check_history_max(int64_t max, struct wfs_error *error)
 {
 	if (max == 0 || max >= HISTORY_MAX_LEAST)

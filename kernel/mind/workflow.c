@@ -66,7 +66,7 @@ static bool is_state_name(const char *text)
 	return *text && !text[strspn(text, allowed)];
 }
 
-/* Return: its index, or the number of states: it is none of them. */
+/* Return: the index of the state, or the number of states for an unknown one. */
 static size_t find_state(const json_t *states, const char *name)
 {
 	size_t i;
