@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Grants are kept as their documents. Who is at work has a holder, with the rights that follow from
- * them; they are made anew when a commit touched one of its grants. What cannot be read is no grant:
- * then nobody may do anything, until it can be read.
- * Locks, in the order in which they are taken: `telling` while watchers are told, so that a change
- * by a commit and one by time come one after the other; `lock` for the tables, for moments only.
+ * Grants are kept as their documents. A principal at work has a holder, with the rights that follow
+ * from the grants; its rights are made again when a commit has changed one of its grants. If the
+ * grants cannot be read, nobody has any rights until they can be.
+ * Locks, in the order in which they are taken: `telling` while watchers are notified, so that a
+ * change by a commit and one by time come one after the other; `lock` for the tables, for moments
+ * only.
  */
 #include "caps/authority.h"
 
@@ -20,16 +21,17 @@
 #include "kernel/domain/principal/grants.h"
 #include "kernel/manifest/builtin.h"
 
-/* Made when its principal first begins to work, and kept: there is one a principal at most. */
+/* Made when its principal gets its first session, and kept: there is at most one for each
+ * principal. */
 struct wfs_holder {
 	const char *principal;   /* owned */
-	struct wfs_holder *next; /* made before */
+	struct wfs_holder *next; /* an older one */
 	/* Lock for the following: the authority's `lock`. */
 	size_t references;
 	struct wfs_rights *rights;
-	bool stale; /* `rights` is to be made anew */
+	bool stale; /* `rights` must be made again */
 	/* Lock for the following: `telling`. */
-	bool told; /* that its rights have changed */
+	bool told; /* watchers must be notified */
 	struct wfs_rights_watcher *watchers;
 };
 
@@ -37,9 +39,9 @@ struct wfs_authority {
 	struct wfs_world *world;
 	struct wfs_observer observer;
 	bool observing;
-	struct wfs_authority_judge judge; /* when it observes */
+	struct wfs_authority_judge judge; /* if it observes */
 	atomic_uint_fast64_t refused_total;
-	atomic_bool unread; /* grants could not be read: they are to be read again */
+	atomic_bool unread; /* reading the grants has failed: read them again */
 	pthread_mutex_t telling;
 	pthread_t timer;
 	bool timer_started; /* lock: telling */
@@ -48,11 +50,11 @@ struct wfs_authority {
 	pthread_cond_t timer_wanted; /* a grant or `stopping` */
 	/* Lock for the following: lock. */
 	json_t *grants;      /* name: document */
-	uint32_t reducer_id; /* of sys.grant; 0: there is none */
-	uint64_t height;     /* that they are of, or later */
-	int64_t expired_ns;  /* watchers were told of what expired until then */
+	uint32_t reducer_id; /* of sys.grant; 0: the world has no such reducer */
+	uint64_t height;     /* of the grants, or a later one */
+	int64_t expired_ns;  /* watchers were notified of what expired until then */
 	struct wfs_holder *holders;
-	void *holder_tree; /* the same by principal: tsearch(3) */
+	void *holder_tree; /* the holders by principal: tsearch(3) */
 	bool stopping;
 };
 
@@ -67,7 +69,7 @@ static int read_document(
 	return r ? r : wfs_json_parse(content.bytes.data, content.bytes.size, ret_document, NULL);
 }
 
-/* A grant as it is in @view. One that is not there, or is damaged, is taken off.
+/* Reads a grant from @view into @grants. One that does not exist, or is damaged, is removed there.
  * Return: 0, -EIO (it is damaged), or -ENOMEM. */
 static int read_grant(
 	struct wfs_view *view, uint32_t reducer_id, struct wfs_bytes key, json_t *grants)
@@ -85,7 +87,7 @@ static int read_grant(
 	return r == -ENOMEM || r == -EIO ? r : 0;
 }
 
-/* Of a damaged grant nobody knows what it would show: then there are no rights at all. */
+/* Fails if any grant is damaged, because the rights that it would give are unknown. */
 static int read_all(struct wfs_view *view, uint32_t *ret_reducer_id, json_t **ret_grants)
 {
 	WFS_AUTO_ENTRY_WALK struct wfs_entry_walk walk = {0};
@@ -107,7 +109,7 @@ static int read_all(struct wfs_view *view, uint32_t *ret_reducer_id, json_t **re
 	return 0;
 }
 
-/* Has everybody's rights made anew from these grants, which it takes. Under the lock. */
+/* Replaces the grants, taking @grants, and makes everybody's rights stale. Under the lock. */
 static void take_all(struct wfs_authority *authority, uint32_t reducer_id, json_t *grants)
 {
 	json_decref(authority->grants);
@@ -131,14 +133,14 @@ static int reload(struct wfs_authority *authority, struct wfs_error *error)
 		return wfs_error_from_errno(error, r, "read the grants");
 	WFS_GUARD(&authority->lock);
 	if (view.height < authority->height)
-		return 0; /* a later commit is known already, and may have revoked one of these */
+		return 0; /* a later commit is known, which may have revoked one of these grants */
 	take_all(authority, reducer_id, WFS_STEAL(grants));
 	authority->height = view.height;
 	atomic_store(&authority->unread, false);
 	return 0;
 }
 
-/* Of a world that is not observed: has it grown? */
+/* For a world that is not observed: has it grown? */
 static bool is_behind(struct wfs_authority *authority, uint64_t height)
 {
 	WFS_GUARD(&authority->lock);
@@ -150,12 +152,13 @@ void wfs_authority_seen(struct wfs_authority *authority, uint64_t height)
 {
 	if (atomic_load(&authority->unread) ||
 		(!authority->observing && is_behind(authority, height)))
-		(void)reload(authority, NULL); /* else they stay as they are */
+		(void)reload(authority, NULL); /* if this fails, the old grants stay */
 }
 
 /* --- rights --- */
 
-/* Without memory there are none, and who asks next tries again. Under the lock. */
+/* Makes a holder's rights. Without memory it has none, and the next caller tries again. Under the
+ * lock. */
 static void refresh(struct wfs_authority *authority, struct wfs_holder *holder)
 {
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = wfs_world_manifest(authority->world);
@@ -194,7 +197,7 @@ int wfs_authority_passed_on(struct wfs_authority *authority, const char *grant,
 	return 1;
 }
 
-/* --- telling --- */
+/* --- notifying --- */
 
 static int compare_holders(const void *a, const void *b)
 {
@@ -202,7 +205,7 @@ static int compare_holders(const void *a, const void *b)
 		((const struct wfs_holder *)b)->principal);
 }
 
-/* Return: NULL when the principal has never been at work. Under the lock. */
+/* Return: NULL if the principal has never had a session. Under the lock. */
 static struct wfs_holder *find_holder(struct wfs_authority *authority, const char *principal)
 {
 	const struct wfs_holder wanted = {.principal = principal};
@@ -211,7 +214,7 @@ static struct wfs_holder *find_holder(struct wfs_authority *authority, const cha
 	return found ? *(struct wfs_holder **)found : NULL;
 }
 
-/* The rights of whoever the grant is for are to be made anew. Under the lock. */
+/* Makes the rights of the grant's principal stale. Under the lock. */
 static void mark(struct wfs_authority *authority, const json_t *document)
 {
 	const char *const to = json_string_value(json_object_get(document, "to"));
@@ -233,7 +236,7 @@ struct wfs_rights *wfs_authority_rights_of(struct wfs_authority *authority, cons
 	return wfs_rights_new(principal, manifest, authority->grants, &rights) ? NULL : rights;
 }
 
-/* Under both locks. */
+/* Makes stale rights again. Under both locks. */
 static void renew(struct wfs_authority *authority)
 {
 	for (struct wfs_holder *holder = authority->holders; holder; holder = holder->next) {
@@ -255,7 +258,7 @@ static struct wfs_holder *first_holder(struct wfs_authority *authority)
 	return authority->holders;
 }
 
-/* Under `telling`. Holders are only ever added in front. */
+/* Notifies watchers. Under `telling`. New holders are only ever added in front. */
 static void tell(struct wfs_authority *authority)
 {
 	struct wfs_holder *holder = first_holder(authority);
@@ -280,7 +283,7 @@ static int take_change(
 	int r = read_grant(view, authority->reducer_id, change->key, authority->grants);
 
 	if (r == -EIO)
-		r = 0; /* the others are as they were */
+		r = 0; /* the other grants are unchanged */
 
 	mark(authority, before);
 	mark(authority, json_object_getn(authority->grants, change->key.data, change->key.size));
@@ -308,7 +311,7 @@ static int take_changes(struct wfs_authority *authority, const struct wfs_commit
 	return r;
 }
 
-/* Under `telling`. */
+/* Takes over what a commit has changed. Under `telling`. */
 static void take_commit(struct wfs_authority *authority, const struct wfs_commit *commit)
 {
 	int r = commit->manifest_changed ? reload(authority, NULL) : 0;
@@ -316,7 +319,7 @@ static void take_commit(struct wfs_authority *authority, const struct wfs_commit
 
 	if (!commit->manifest_changed)
 		r = take_changes(authority, commit);
-	if (r) { /* better nobody than somebody who may not */
+	if (r) { /* no rights for anybody are safer than too many for somebody */
 		take_all(authority, authority->reducer_id, json_object());
 		atomic_store(&authority->unread, true);
 	}
@@ -337,9 +340,9 @@ static void committed(struct wfs_observer *observer, const struct wfs_commit *co
 	tell(authority);
 }
 
-/* --- what time ends --- */
+/* --- grants that end by time --- */
 
-/* When the next grant ends, INT64_MAX: never. Under the lock. */
+/* Return: when the next grant ends, INT64_MAX: never. Under the lock. */
 static int64_t next_expiry(const struct wfs_authority *authority)
 {
 	int64_t next_ns = INT64_MAX;
@@ -357,7 +360,7 @@ static int64_t next_expiry(const struct wfs_authority *authority)
 	return next_ns;
 }
 
-/* Notes who is to be told of what expired until now. Under `telling`. */
+/* Marks the holders of grants that have expired for notification. Under `telling`. */
 static void note_expired(struct wfs_authority *authority)
 {
 	const int64_t now_ns = wfs_clock_realtime_ns();
@@ -379,7 +382,7 @@ static void note_expired(struct wfs_authority *authority)
 	authority->expired_ns = now_ns;
 }
 
-/* Return: false when it is to end. */
+/* Return: false when the thread must end. */
 static bool wait_for_expiry(struct wfs_authority *authority)
 {
 	WFS_GUARD(&authority->lock);
@@ -425,7 +428,7 @@ int wfs_authority_watch(struct wfs_authority *authority, struct wfs_holder *hold
 	}
 	watcher->next = holder->watchers;
 	holder->watchers = watcher;
-	/* What it may see from now on is compared with this. */
+	/* Later rights are compared with these. */
 	WFS_GUARD(&authority->lock);
 	if (holder->stale)
 		refresh(authority, holder);
@@ -445,7 +448,7 @@ void wfs_authority_unwatch(struct wfs_authority *authority, struct wfs_holder *h
 	}
 }
 
-/* --- who is at work --- */
+/* --- principals at work --- */
 
 static struct wfs_holder *add_holder(struct wfs_authority *authority, const char *principal)
 {
@@ -485,7 +488,7 @@ static int check_principal(
 	return r ? wfs_error_from_errno(error, r, "look for the principal '%s'", principal) : 0;
 }
 
-/* Return: NULL when the principal has never been at work. */
+/* Return: NULL if the principal has never had a session. */
 static struct wfs_holder *hold_again(struct wfs_authority *authority, const char *principal)
 {
 	WFS_GUARD(&authority->lock);
@@ -499,7 +502,7 @@ static struct wfs_holder *hold_again(struct wfs_authority *authority, const char
 int wfs_authority_hold(struct wfs_authority *authority, const char *principal,
 	struct wfs_holder **ret_holder, struct wfs_error *error)
 {
-	/* Principals stay, so whoever was at work needs no look into a store that may have failed. */
+	/* Principals are never removed, so one that had a session needs no read of the store. */
 	struct wfs_holder *holder = hold_again(authority, principal);
 	if (holder) {
 		*ret_holder = holder;
@@ -509,7 +512,7 @@ int wfs_authority_hold(struct wfs_authority *authority, const char *principal,
 	if (r)
 		return r;
 	WFS_GUARD(&authority->lock);
-	holder = find_holder(authority, principal); /* somebody may have come before */
+	holder = find_holder(authority, principal); /* another thread may have added it */
 	if (!holder)
 		holder = add_holder(authority, principal);
 	if (!holder)
@@ -572,7 +575,7 @@ int wfs_authority_new(
 		wfs_world_observe(world, &authority->observer);
 		authority->observing = true;
 		wfs_authority_judge_init(&authority->judge, authority);
-		r = reload(authority, error); /* what was committed just before */
+		r = reload(authority, error); /* a commit may have come just before observing */
 		if (r)
 			return r;
 	}

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The authority of an open world: it knows every grant, and keeps the rights of each principal that
- * is at work as the newest commit has them.
+ * The authority of an open world: has all grants, and keeps the rights of each principal that is at
+ * work up to date with the newest commit.
  *
- * Grants are cells (kernel/domain/principal/grants.h). The authority observes commits, so that the rights that a
- * revocation leaves are in force, and every watcher has been told, before whoever revoked is
- * answered. Time ends grants as well: watchers are told then, too. Of a world that is opened for
- * reading only, which another process may change, the grants are read again when it has grown.
- * Source: spec 3, "Revocation is complete".
+ * Grants are cells (kernel/domain/principal/grants.h). The authority observes commits: before a
+ * request that revoked a grant is answered, the remaining rights are in force and every watcher was
+ * notified. Grants also end by time; watchers are notified then, too. For a world that is open for
+ * reading only, which another process may change, the grants are read again when the world has
+ * grown.
  * Thread: any.
  */
 #pragma once
@@ -16,31 +16,32 @@
 #include "kernel/world/world.h"
 
 struct wfs_authority;
-struct wfs_holder; /* a principal at work */
+struct wfs_holder; /* a principal that has sessions */
 
-/* Who keeps copies of what a principal may see. Zero-initialise, set `changed`. */
+/* For an owner of copies of what a principal may see. Zero-initialise, set `changed`. */
 struct wfs_rights_watcher {
-	/* What the principal may see may have changed. The new rights are in force; who changed
-	 * them is not answered yet. On the publisher's thread or the authority's, one at a time. */
+	/* What the principal may see may have changed. The new rights are in force; the request
+	 * that changed them is not answered yet. Called on the publisher's thread or the
+	 * authority's, one call at a time. */
 	void (*changed)(struct wfs_rights_watcher *watcher);
 	struct wfs_rights_watcher *next; /* private */
 };
 
 /**
- * wfs_authority_new() - of @world, which must outlive it
+ * wfs_authority_new() - make the authority of @world, which must outlive it; caller owns it
  * Return: 0, -EIO, -ENOMEM.
  */
 int wfs_authority_new(
 	struct wfs_world *world, struct wfs_authority **ret_authority, struct wfs_error *error);
 
-/** wfs_authority_free() - when no principal is at work any more; accepts NULL. */
+/** wfs_authority_free() - free an authority without sessions; accepts NULL. */
 void wfs_authority_free(struct wfs_authority *authority);
 WFS_DEFINE_AUTO(authority, struct wfs_authority, wfs_authority_free)
 #define WFS_AUTO_AUTHORITY WFS_CLEANUP(wfs_auto_authority)
 
 struct wfs_world *wfs_authority_world(const struct wfs_authority *authority);
 
-/** wfs_authority_hold() - a principal begins to work.
+/** wfs_authority_hold() - get or make the holder of a principal, for a session.
  *  Return: 0, -ENOENT (not_found), -EIO, -ENOMEM. */
 int wfs_authority_hold(struct wfs_authority *authority, const char *principal,
 	struct wfs_holder **ret_holder, struct wfs_error *error);
@@ -49,37 +50,38 @@ void wfs_authority_release(struct wfs_authority *authority, struct wfs_holder *h
 const char *wfs_holder_principal(const struct wfs_holder *holder);
 
 /**
- * wfs_authority_rights() - as they are now; caller unrefs
- * @ret_height: they follow from the grants at this height, or at a later one
+ * wfs_authority_rights() - get the current rights of a holder; caller unrefs
+ * @ret_height: the rights follow from the grants at this height, or at a later one
  * Return: the rights, or NULL without memory: then the principal may do nothing.
  */
 struct wfs_rights *wfs_authority_rights(
 	struct wfs_authority *authority, struct wfs_holder *holder, uint64_t *ret_height);
 
-/** wfs_authority_rights_of() - the same of anybody, at work or not. NULL: no memory. */
+/** wfs_authority_rights_of() - get the rights of any principal; caller unrefs. NULL: no memory. */
 struct wfs_rights *wfs_authority_rights_of(struct wfs_authority *authority, const char *principal);
 
-/** wfs_authority_seen() - the world had @height; see above, of a world for reading only. */
+/** wfs_authority_seen() - note that the world has reached @height: in a world for reading only, a
+ *  greater height makes the authority read the grants again. */
 void wfs_authority_seen(struct wfs_authority *authority, uint64_t height);
 
-/** wfs_authority_watch() - have @watcher told of changes from now on.
- *  Return: 0, -EAGAIN (no thread to be had for what time ends). */
+/** wfs_authority_watch() - notify @watcher of changes from now on.
+ *  Return: 0, -EAGAIN (the thread for grants that end by time could not be started). */
 int wfs_authority_watch(struct wfs_authority *authority, struct wfs_holder *holder,
 	struct wfs_rights_watcher *watcher);
 
-/** wfs_authority_unwatch() - when it returns, the watcher is not being told any more. */
+/** wfs_authority_unwatch() - end that; after it returns, the watcher is not called any more. */
 void wfs_authority_unwatch(struct wfs_authority *authority, struct wfs_holder *holder,
 	struct wfs_rights_watcher *watcher);
 
 /**
- * wfs_authority_passed_on() - did @principal pass this grant on?
+ * wfs_authority_passed_on() - did @principal delegate this grant?
  * @ret_mark: of the grant, see wfs_grant_mark()
- * @ret_height: the grant was there at this height, or at a later one
- * Return: 1, 0 (@principal has passed on no grant of that name), or -ENOMEM.
+ * @ret_height: the grant existed at this height, or at a later one
+ * Return: 1, 0 (@principal has delegated no grant with that name), or -ENOMEM.
  */
 int wfs_authority_passed_on(struct wfs_authority *authority, const char *grant,
 	const char *principal, struct wfs_hash *ret_mark, uint64_t *ret_height);
 
-/** wfs_authority_refused() - count a refused read. */
+/** wfs_authority_refused() - count one refused read. */
 void wfs_authority_refused(struct wfs_authority *authority);
 uint64_t wfs_authority_refused_total(const struct wfs_authority *authority);

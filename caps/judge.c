@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* On the kernel's thread. What a judgement shows lives until it is released. */
+/* Judges on the kernel's thread. What a judgement shows is valid until it is released. */
 #include "caps/judge.h"
 
 #include "caps/sight.h"
 #include "kernel/base/clock.h"
 
-/* A reducer that is seen may still be one whose cells may not be listed. */
+/* Listing the cells of a reducer may be refused although the reducer is seen. */
 static struct wfs_verdict judge_intent(const struct wfs_sight *sight,
 	const struct wfs_intent *intent, struct wfs_question *question)
 {

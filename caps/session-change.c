@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What changes the world: judged, charged, and recorded when it is refused. */
+/* Calls that change the world: judged, charged, and recorded if they are refused. */
 #include "caps/session-impl.h"
 
 #include "kernel/base/json.h"
@@ -24,15 +24,16 @@ static enum wfs_effect effect_of(const struct wfs_request *request)
 		return WFS_EFFECT_WORLD_CODE;
 	case WFS_REQUEST_MANIFEST:
 		return WFS_EFFECT_WORLD_APPLY;
-	default: /* is judged by whoever makes it */
+	default: /* judged by the function that makes it */
 		break;
 	}
 	wfs_require(false && "a request that is not judged by its kind");
 	return WFS_EFFECT_COUNT;
 }
 
-/* While the request waits, its grant can end and another policy can come into force: the kernel asks both again before it
- * does what the request says. It counts the call when it is recorded. */
+/* While the request waits, its grant can end and another policy can come into force: the kernel
+ * judges both again before it does what the request says, and counts the call when it is
+ * recorded. */
 static void charge(struct wfs_request *request, const struct wfs_question *question,
 	const struct wfs_verdict *verdict)
 {
@@ -51,7 +52,7 @@ static void charge(struct wfs_request *request, const struct wfs_question *quest
 		snprintf(request->charge, sizeof(request->charge), "%s", verdict->grant);
 }
 
-/* The request's error says why it is refused. */
+/* Turns the request into one that records its refusal, for the reason in its error. */
 static void become_decision(struct wfs_request *request, const struct wfs_question *question,
 	const struct wfs_verdict *verdict)
 {
@@ -60,8 +61,8 @@ static void become_decision(struct wfs_request *request, const struct wfs_questi
 }
 
 /*
- * Judges @asked for @request and, when it is allowed, does what @begin does with it. What is refused
- * becomes the request that records the refusal, and is answered with it.
+ * Judges @asked for @request. If it is allowed, calls @begin with the request; if it is refused,
+ * turns the request into one that records the refusal and is answered with it, and calls @record.
  * Return: 0 (`done` will be called, or @begin has done it all), or -errno.
  */
 static int admit(const struct wfs_session *session, const struct wfs_question *asked,
@@ -133,7 +134,8 @@ static void forget(struct wfs_request *request)
 	free(request);
 }
 
-/* Has a refusal recorded that was answered already; without memory it is only answered. */
+/* Records a refusal that is answered without waiting for the record; without memory, does not
+ * record. */
 static void record_behind(const struct wfs_session *session, enum wfs_effect effect)
 {
 	struct wfs_request *const request = calloc(1, sizeof(*request));
@@ -150,7 +152,7 @@ int wfs_session_blob_writer(const struct wfs_session *session, struct wfs_blob_w
 {
 	int r = wfs_session_judge(session, WFS_EFFECT_BLOB_PUT, error);
 
-	if (r && r != -ENOMEM) /* who streams it in must not wait here */
+	if (r && r != -ENOMEM) /* the sender of the blob must not wait here */
 		record_behind(session, WFS_EFFECT_BLOB_PUT);
 	if (r)
 		return r;
@@ -215,15 +217,15 @@ int wfs_session_code(const struct wfs_session *session, const struct wfs_hash *l
 
 /* --- grants and principals --- */
 
-/* @action becomes the request's action; it is not one yet. */
+/* @action: not used by another request */
 int session_act(const struct wfs_session *session, const char *type, json_t *action,
 	struct wfs_request *request)
 {
 	request->kind = WFS_REQUEST_ACTION;
 	session_sign(session, request);
 	request->action = action;
-	request->urgent = wfs_action_ends(type); /* it does not wait until that has ended */
-	/* Without memory it is one of others. */
+	request->urgent = wfs_action_ends(type); /* it must not wait for what it ends */
+	/* Without memory it counts as a request of an ordinary principal. */
 	request->administers = request->urgent && session_administers(session) > 0;
 	if (json_object_set_new(action, "action_type", json_string(type)) < 0)
 		return wfs_error_from_errno(&request->error, -ENOMEM, "make a request");
@@ -261,7 +263,7 @@ static int unknown_action(const json_t *action, struct wfs_error *error)
 		"Unknown action_type '%.60s'. Valid types: %s", type, wfs_buffer_text(&types));
 }
 
-/* @call: the tool call that it is, or NULL */
+/* @call: the tool call whose action this is, or NULL */
 static int act_as(const struct wfs_session *session, const json_t *action,
 	struct wfs_session_call *call, struct wfs_request *request)
 {
@@ -335,8 +337,10 @@ int wfs_session_grant(const struct wfs_session *session, json_t *grant, struct w
 	return session_act(session, "grant", grant, request);
 }
 
-/* Did the principal pass this grant on? Then it may revoke it, whatever else it holds and the policy says. Another grant may get the
- * name while the request waits, and that one does not end by it. Return: 1, 0, or -ENOMEM. */
+/* Did the principal delegate this grant? Then it may revoke it, whatever its grants and the policy
+ * say. While the request waits, another grant may get the name, and the request does not revoke
+ * that one.
+ * Return: 1, 0, or -ENOMEM. */
 static int claim_grant(
 	const struct wfs_session *session, const char *name, struct wfs_request *request)
 {

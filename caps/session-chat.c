@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chats and plans: begun and stopped for who may drive, and how they are for who sees them. */
+/* Chats and plans: begins and stops them, and reports how far they are. */
 #include "caps/session-impl.h"
 
 #include "kernel/base/json.h"
@@ -47,9 +47,10 @@ int wfs_session_leave_plan(
 	return session_act(session, "stop", stop, request);
 }
 
-/* --- how they are --- */
+/* --- reporting --- */
 
-/* The newest message that somebody else than a model has said. @id: of the chat; becomes its id */
+/* Finds the newest message that is not from a model. @id: of the chat; replaced by the message's
+ * id */
 static int newest_message(
 	struct wfs_view *view, struct wfs_buffer *id, json_t **ret_message, struct wfs_error *error)
 {

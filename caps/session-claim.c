@@ -10,14 +10,14 @@
 #include "kernel/domain/action/action.h"
 #include "kernel/fold/key.h"
 
-enum { OWNERS_MAX = 64 }; /* artifacts that own one another, one behind the other */
+enum { OWNERS_MAX = 64 }; /* length of a chain of artifacts that own one another */
 
 static bool is_own(const struct wfs_session *session, const char *principal)
 {
 	return strcmp(wfs_session_principal(session), principal) == 0;
 }
 
-/* @ret_document: NULL: it is not there */
+/* @ret_document: NULL: not found */
 static int find(struct wfs_view *view, enum wfs_builtin_reducer reducer, const char *key,
 	json_t **ret_document, struct wfs_error *error)
 {
@@ -46,7 +46,8 @@ int session_claim_run(const struct wfs_session *session, const char *run_id,
 	return r;
 }
 
-/* Is the principal the agent, or an artifact that belongs to it? One behind too many owners may be. */
+/* Is the principal the agent, or an artifact that belongs to it? Yes, too, after too many
+ * owners. */
 static int is_the_agents(struct wfs_view *view, const char *principal, const char *agent,
 	bool *ret_is, struct wfs_error *error)
 {
@@ -73,8 +74,8 @@ static int is_the_agents(struct wfs_view *view, const char *principal, const cha
 	return r;
 }
 
-/* Is the principal that gave a grant the agent, or an artifact of the agent? Yes, if that cannot be
- * found out. */
+/* Is the principal that gave a grant the agent, or an artifact of the agent? Yes, too, if that
+ * cannot be found out. */
 static bool is_barred(void *context, const char *giver)
 {
 	const struct session_approval *const approval = context;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Artifacts, principals, turns and plans as directories, as a session sees them. */
+/* Artifacts, principals, turns and plans as directories, for a session. */
 #include "caps/session-impl.h"
 
 #include "kernel/base/json.h"
@@ -7,9 +7,9 @@
 #include "kernel/domain/principal/principal-file.h"
 #include "kernel/domain/turn/turn-file.h"
 
-/* --- what is seen --- */
+/* --- what the session sees --- */
 
-/* Return: 0, -ENOENT, or -ENOMEM. */
+/* Return: 0, -ENOENT (the directory is not seen), or -ENOMEM. */
 static int sees_entity(
 	const struct wfs_session *session, enum wfs_entity entity, struct wfs_bytes id)
 {
@@ -100,7 +100,7 @@ int wfs_session_entity_names(const struct wfs_session *session, struct wfs_view 
 	struct wfs_reducer reducer;
 	int r = wfs_view_builtin(view, wfs_entity_reducer(entity), &reducer);
 
-	(void)session; /* of a directory that was looked up */
+	(void)session; /* which has looked up the directory */
 	if (r)
 		return r;
 	*ret_count = reducer.live_count;
@@ -155,15 +155,15 @@ int wfs_session_entity_version(const struct wfs_session *session, struct wfs_vie
 		r = session_sees_step(session, view, &version);
 	else
 		r = session_sees_file(session, file, id);
-	if (r == -ENOENT && file == WFS_ENTITY_FILE_PLAN) /* it has two names */
+	if (r == -ENOENT && file == WFS_ENTITY_FILE_PLAN) /* the file has two names */
 		r = session_sees_file(session, WFS_ENTITY_FILE_PLAN_BESIDE, id);
 	if (!r)
 		*ret_version = version;
-	return r == -ENOENT ? -EACCES : r; /* a reader that has it open saw it once */
+	return r == -ENOENT ? -EACCES : r; /* a reader with an open file has seen it once */
 }
 
-/* As in the answer to a query: see caps/session-query.c. The rule is the newest one, as for content and code.
- * Return: 1, 0, or -errno. */
+/* May the principal see hashes in `meta.json`? Judged as for answers to queries
+ * (caps/session-query.c), by the newest rule, as for content and code. Return: 1, 0, or -errno. */
 static int sees_hashes(
 	const struct wfs_session *session, struct wfs_view *view, const struct wfs_version *version)
 {
@@ -192,7 +192,7 @@ int wfs_session_entity_read(const struct wfs_session *session, struct wfs_view *
 int wfs_session_grants(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes principal, struct wfs_buffer *buffer, int64_t *ret_time_ns)
 {
-	(void)session; /* has found the principal already */
+	(void)session; /* which has found the principal */
 	return wfs_principal_write_grants(view, principal, buffer, ret_time_ns);
 }
 
@@ -221,7 +221,7 @@ int wfs_session_turn_records(const struct wfs_session *session, struct wfs_view 
 int wfs_session_last_event(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes turn_id, uint64_t *ret_seq)
 {
-	(void)session; /* has found the turn already */
+	(void)session; /* which has found the turn */
 	return wfs_turn_last_event(view, turn_id, ret_seq);
 }
 
@@ -235,7 +235,7 @@ int wfs_session_events(const struct wfs_session *session, struct wfs_view *view,
 	if (r)
 		return r;
 	r = session_sees_file(session, WFS_ENTITY_FILE_EVENTS, wfs_buffer_bytes(&turn_id));
-	if (r) /* a reader that has it open saw it once */
+	if (r) /* a reader with an open file has seen it once */
 		return r == -ENOENT ? -EACCES : r;
 	r = wfs_turn_events(
 		view, wfs_buffer_bytes(&turn_id), seq, range, buffer, &events.size_bytes);
@@ -244,7 +244,7 @@ int wfs_session_events(const struct wfs_session *session, struct wfs_view *view,
 	return r;
 }
 
-/* --- what is read --- */
+/* --- reading --- */
 
 static bool is_named(struct wfs_bytes reducer, enum wfs_entity_file file)
 {
@@ -297,7 +297,8 @@ int session_administers(const struct wfs_session *session)
 	return r ? r : wfs_rights_administer(rights, question.now_ns);
 }
 
-/* The rule is that of @version, of the artifact's cell. Return: 1, 0, or -errno. */
+/* May the principal read the artifact, by the rule in @version of its cell? Return: 1, 0, or
+ * -errno. */
 static int reads(
 	const struct wfs_session *session, struct wfs_view *view, const struct wfs_version *version)
 {
@@ -318,7 +319,7 @@ int wfs_session_reads(const struct wfs_session *session, struct wfs_view *view, 
 	return r == -ENOENT ? 0 : r ? r : reads(session, view, &version);
 }
 
-/* The last rule that an artifact had: of the one that lives, the newest. */
+/* Finds the last rule that an artifact had; the newest one, if it is live. */
 static int last_rule(struct wfs_view *view, struct wfs_bytes id, struct wfs_version *ret_version)
 {
 	struct wfs_version version;
@@ -401,7 +402,7 @@ int session_note_artifact(
 		: session_note(session, of);
 }
 
-/* --- for whoever drops what is cached --- */
+/* --- for dropping cached files --- */
 
 int wfs_session_builtin(const struct wfs_session *session, struct wfs_view *view,
 	enum wfs_builtin_reducer builtin, uint32_t *ret_reducer_id)

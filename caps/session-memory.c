@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory stores and their entries, as a session sees them. What they say is read as content is. */
+/* Memory stores and their entries, for a session. The texts of entries are read like content. */
 #include "caps/session-impl.h"
 
 int wfs_session_entry_count(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes artifact_id, uint64_t *ret_count)
 {
-	(void)session; /* of a directory that was looked up */
+	(void)session; /* which has looked up the directory */
 	return wfs_memory_entry_count(view, artifact_id, ret_count);
 }
 
@@ -44,7 +44,7 @@ int wfs_session_entry_next(const struct wfs_session *session, struct wfs_view *v
 	return 1;
 }
 
-/* --- for whoever drops what is cached --- */
+/* --- for dropping cached files --- */
 
 int wfs_session_is_store(
 	const struct wfs_session *session, struct wfs_view *view, struct wfs_bytes id)

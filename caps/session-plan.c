@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans and their steps, as a session sees them. */
+/* Plans and their steps, for a session. */
 #include "caps/session-impl.h"
 #include "kernel/base/json.h"
 
@@ -91,7 +91,7 @@ int wfs_session_plan_step(const struct wfs_session *session, struct wfs_view *vi
 	return r;
 }
 
-/* --- for whoever drops what is cached --- */
+/* --- for dropping cached files --- */
 
 int wfs_session_plan_step_name(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes key, struct wfs_buffer *buffer)

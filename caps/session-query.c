@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queries of the kernel. An answer shows what the files of the tree show to the same principal. */
+/* Answers queries. An answer shows what the files of the tree show to the same principal. */
 #include "caps/session-impl.h"
 
 #include "kernel/domain/action/action.h"

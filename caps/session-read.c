@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a session may see: paths, reducers, cells, blobs, records. */
+/* What a session sees: paths, reducers, cells, blobs, records. */
 #include <inttypes.h>
 
 #include "caps/session-impl.h"
@@ -81,7 +81,7 @@ int wfs_session_sees_whole(
 		wfs_sight_listing(&sight, reducer, &question).code == WFS_OK;
 }
 
-/* Return: 0, -ENOENT, or -ENOMEM. */
+/* Return: 0, -ENOENT (the reducer is not seen), or -ENOMEM. */
 static int check_reducer(const struct wfs_session *session, struct wfs_bytes name)
 {
 	WFS_AUTO_SIGHT struct wfs_sight sight = {.rights = NULL};
@@ -90,7 +90,7 @@ static int check_reducer(const struct wfs_session *session, struct wfs_bytes nam
 	return r ? r : wfs_sight_reducer(&sight, name) ? 0 : -ENOENT;
 }
 
-/* Return: 0, -ENOENT, or -ENOMEM. */
+/* Return: 0, -ENOENT (the cell is not seen), or -ENOMEM. */
 static int check_cell(
 	const struct wfs_session *session, struct wfs_bytes reducer, struct wfs_bytes key)
 {
@@ -102,7 +102,7 @@ static int check_cell(
 	return r > 0 ? 0 : r < 0 ? r : -ENOENT;
 }
 
-/* --- the view itself --- */
+/* --- views --- */
 
 int wfs_session_view(const struct wfs_session *session, uint64_t height, struct wfs_view *ret_view,
 	struct wfs_error *error)
@@ -119,7 +119,7 @@ int wfs_session_meta(
 {
 	int r = wfs_view_meta(view, ret_meta);
 
-	/* It changes when something hidden does. */
+	/* The hash changes with things that the session does not see. */
 	if (!r && !wfs_session_sees_all(session))
 		ret_meta->has_snapshot = false;
 	return r;
@@ -180,7 +180,8 @@ int wfs_session_reducer_next(const struct wfs_session *session, struct wfs_view 
 	return 0;
 }
 
-/* Of the kernel's own values only the manifest is in the tree, and it is looked up otherwise. */
+/* Of the kernel's own values only the manifest is in the tree; a function of its own looks it
+ * up. */
 static int name_of_reducer(struct wfs_view *view, uint32_t reducer_id, struct wfs_bytes *ret_name)
 {
 	struct wfs_reducer reducer;
@@ -225,7 +226,7 @@ int wfs_session_cells(const struct wfs_session *session, struct wfs_view *view, 
 	return 0;
 }
 
-/* Is anything of it seen? Return: 1, 0, or -ENOMEM. */
+/* Is any part of the entry seen? Return: 1, 0, or -ENOMEM. */
 static int sees_entry(struct wfs_session_walk *walk, struct wfs_bytes key)
 {
 	int beside = 0;
@@ -262,8 +263,9 @@ void wfs_session_walk_done(struct wfs_session_walk *walk)
 	wfs_sight_done(&walk->sight);
 }
 
-/* A reader that has the number of a version saw the version once, or guesses (file handles): fs/tree/tree-number.c turns
- * this refusal into -ENOENT, so that a guess does not tell whether the version exists. */
+/* A reader with the number of a version has seen the version once, or guesses (file handles):
+ * fs/tree/tree-number.c turns this refusal into -ENOENT, so that a guess does not tell whether the
+ * version exists. */
 static int check_version(
 	const struct wfs_session *session, struct wfs_view *view, const struct wfs_version *version)
 {
@@ -303,7 +305,7 @@ int wfs_session_version(const struct wfs_session *session, struct wfs_view *view
 int wfs_session_version_name(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_version *version, struct wfs_bytes *ret_reducer, struct wfs_bytes *ret_key)
 {
-	(void)session; /* has the version already */
+	(void)session; /* which has found the version */
 	return wfs_view_name(view, version, ret_reducer, ret_key);
 }
 
@@ -375,14 +377,14 @@ int wfs_session_record(const struct wfs_session *session, struct wfs_view *view,
 int wfs_session_record_time(
 	const struct wfs_session *session, struct wfs_view *view, uint64_t seq, int64_t *ret_at_ns)
 {
-	(void)session; /* a time of something else, for stat */
+	(void)session; /* only the time of another file, for stat(2) */
 	return wfs_view_record_time(view, seq, ret_at_ns);
 }
 
 int wfs_session_journal_size(
 	const struct wfs_session *session, struct wfs_view *view, uint64_t *ret_size_bytes)
 {
-	(void)session; /* of a file that was looked up */
+	(void)session; /* which has looked up the file */
 	return wfs_view_journal_size(view, ret_size_bytes);
 }
 
@@ -396,7 +398,7 @@ int wfs_session_journal_read(const struct wfs_session *session, struct wfs_view 
 	return r == -ENOENT ? -EACCES : r ? r : wfs_view_journal_read(view, offset, size, buffer);
 }
 
-/* They tell what others do. Return: 1, 0, or -ENOMEM. */
+/* Figures tell what other principals do. Return: 1, 0, or -ENOMEM. */
 static int sees_figures(const struct wfs_session *session)
 {
 	return wfs_session_sees_all(session) ? 1 : session_administers(session);
@@ -432,7 +434,7 @@ int wfs_session_figures(const struct wfs_session *session, struct wfs_session_fi
 /* --- introspection --- */
 
 struct session_introspector {
-	struct wfs_introspector introspector; /* first: open_for_session casts back */
+	struct wfs_introspector introspector; /* first, because open_for_session casts back */
 	const struct wfs_session *session;
 };
 
@@ -444,7 +446,7 @@ static int open_for_session(const struct wfs_introspector *introspector, uint64_
 	return wfs_session_view(self->session, height, ret_view, error);
 }
 
-/* A reducer whose keys may be known need not be listed; one that is not seen is as if not there. */
+/* Judges a listing. A reducer that is not seen is answered as if it did not exist. */
 static int judge_listing(const struct wfs_session *session, const struct wfs_sight *sight,
 	const json_t *params, struct wfs_error *error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Private texts, as a session sees them. The principal of a text's record may read the text, and so may
+ * Private texts, for a session. The principal of a text's record may read the text, and so may
  * a principal that may read the contents of all artifacts that the text belongs to.
  */
 #include "caps/session-impl.h"
@@ -23,7 +23,7 @@ static int reads_all(const struct wfs_session *session, struct wfs_view *view, c
 	return r;
 }
 
-/* Return: 1, 0, or -errno. */
+/* May the principal read a text? Return: 1, 0, or -errno. */
 static int reads_text(
 	const struct wfs_session *session, struct wfs_view *view, const struct wfs_text *text)
 {
@@ -61,7 +61,7 @@ static int judge_file(
 	return r > 0 ? 0 : r < 0 ? r : -ENOENT;
 }
 
-/* Its file is looked at, or read. */
+/* Notes that the file of a text is looked up or read. */
 static int note_file(const struct wfs_session *session, const struct wfs_text *text)
 {
 	WFS_AUTO_JSON json_t *of = NULL;
@@ -127,13 +127,13 @@ int wfs_session_has_texts(const struct wfs_session *session, struct wfs_view *vi
 	struct wfs_text text;
 	int r = wfs_text_get(view->txn, 1, &text);
 
-	(void)session; /* every record tells whether it has some */
+	(void)session; /* every record says whether it has private texts */
 	return r == -ENOENT ? 0 : r ? r : text.seq < view->height;
 }
 
 /* --- documents --- */
 
-/* The session that reads a document with stand-ins. */
+/* The context of revealing a document's texts. */
 struct revealing {
 	const struct wfs_session *session;
 	struct wfs_view *view;
@@ -165,7 +165,7 @@ int wfs_session_reveal(const struct wfs_session *session, struct wfs_view *view,
 	return r ? wfs_error_from_errno(error, r, "read a private text") : 0;
 }
 
-/* --- what is noted --- */
+/* --- noting --- */
 
 int wfs_session_note_private(struct wfs_session *session)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs of agents: begun and ended for who may drive, and what their drivers do for the agents. */
+/* Runs of agents: begins, cancels and approves, and does what drivers need for agents. */
 #include "caps/session-impl.h"
 
 #include "kernel/base/json.h"
@@ -29,7 +29,7 @@ int wfs_session_find_agent(const struct wfs_session *session, struct wfs_view *v
 		r = session_sees_file(session, WFS_ENTITY_FILE_META, wfs_bytes_text(agent));
 	if (r == -ENOENT)
 		return wfs_error_set(error, WFS_E_NOT_FOUND, "Agent '%.140s' not found", agent);
-	/* Of what is seen the caller tells that the type is another one. */
+	/* If the artifact is seen, the caller reports that it is not an agent. */
 	return r || invokes
 		? wfs_trace(r)
 		: wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
@@ -63,8 +63,9 @@ int wfs_session_leave_run(
 }
 
 /*
- * An approval of a run that does not exist is refused, and recorded, in the same way as one of somebody else's run
- * whose files the principal does not see, unless the principal may approve of that.
+ * Refuses to approve a call of a run that does not exist, and of another principal's run whose
+ * files the principal does not see and whose calls it may not approve. Both refusals are equal,
+ * and recorded.
  * @run: NULL: it does not exist
  * Return: 1 (refused: `done` will be called), 0 (@asked is to be judged), or -errno.
  */
@@ -85,7 +86,7 @@ static int refuse_unseen(const struct wfs_session *session, const char *run_id, 
 		return wfs_error_from_errno(&request->error, r, "judge an approval");
 	if (run && wfs_rights_judge(rights, &question).code == WFS_OK)
 		return 0;
-	/* The refusal must not tell whether the run exists, so it is judged without the run and its agent. */
+	/* The refusal must not tell whether the run exists, so it is judged without the run. */
 	question.claim = WFS_CLAIM_OTHERS;
 	question.is_barred = NULL;
 	question.artifact = NULL;
@@ -116,9 +117,10 @@ int wfs_session_approve(
 	return session_admit_act(session, &question, "approve", approve, request);
 }
 
-/* --- for the agent --- */
+/* --- for agents --- */
 
-/* May it be invoked, by grants and policy? A tool call may wait for an approval, and a budget may get more. */
+/* May the principal invoke it, by grants and policy? Yes, too, if it needs an approval or more
+ * budget. */
 static int may_invoke(const struct wfs_session *session, const char *id)
 {
 	struct wfs_question question = {
@@ -219,7 +221,7 @@ int wfs_session_check_journal(const struct wfs_session *session, struct wfs_erro
 	return wfs_trace(r ? r : wfs_payer_check(&payer, WFS_PAYER_RECORD_BYTES, error));
 }
 
-/* Has it used up its tokens? Return: 0, -EDQUOT, … */
+/* Has the principal used up its tokens? Return: 0, -EDQUOT, … */
 static int check_tokens(const struct wfs_session *session, struct wfs_error *error)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};

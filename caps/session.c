@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of sessions, judging, and waiting for those who were judged. */
+/* Sessions: making and freeing them, judging, and waiting for requests in progress. */
 #include "caps/session-impl.h"
 
 #include <inttypes.h>
@@ -47,7 +47,7 @@ void wfs_session_connect(struct wfs_session *session, uint64_t connection)
 {
 	session->connection = connection;
 	if (strcmp(wfs_session_principal(session), WFS_PRINCIPAL_OPERATOR) == 0)
-		/* No principal is called so. */
+		/* No principal has a name with a slash. */
 		snprintf(session->queue, sizeof(session->queue), WFS_PRINCIPAL_OPERATOR "/%" PRIu64,
 			connection);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rights as a filter of reducers and cells. */
+/* The rights of a principal as a filter of reducers and cells. */
 #include "caps/sight.h"
 
 #include "kernel/base/encode.h"
@@ -60,7 +60,7 @@ bool wfs_sight_reducer(const struct wfs_sight *sight, struct wfs_bytes name)
 		coverage(sight, &place, 2) > WFS_COVERAGE_NONE;
 }
 
-/* The name of a key's file, most often the key itself. @buffer: keeps it otherwise */
+/* Gets the name of a key's file, which is most often the key. @buffer: holds it otherwise */
 static int name_of(struct wfs_bytes key, struct wfs_buffer *buffer, struct wfs_bytes *ret_name)
 {
 	*ret_name = key;
@@ -87,12 +87,12 @@ int wfs_sight_cell(const struct wfs_sight *sight, struct wfs_bytes reducer, stru
 		allows(sight, WFS_EFFECT_INTROSPECT_REDUCER_STATE, place.reducer);
 }
 
-/* A path in the directory of all of them, which is made from cells of this reducer. Plain value. */
+/* A path in the directory of an entity, made from cells of `reducer`. Plain value. */
 struct entity_path {
 	enum wfs_entity entity;
 	struct wfs_bytes id;
-	const char *suffix;        /* behind the id's name */
-	struct wfs_bytes below[2]; /* names in its directory */
+	const char *suffix;        /* after the id's name */
+	struct wfs_bytes below[2]; /* names in the entity's directory */
 	size_t below_count;
 	enum wfs_coverage least;
 	enum wfs_builtin_reducer reducer;
@@ -168,15 +168,15 @@ struct wfs_verdict wfs_sight_listing(
 	place_init(&place, reducer);
 	*ret_question = question_of(sight, WFS_EFFECT_INTROSPECT_LIST_CELLS, place.reducer);
 	struct wfs_verdict verdict = wfs_rights_judge(sight->rights, ret_question);
-	if (verdict.code == WFS_OK) { /* a list of what may not be read would be empty */
+	if (verdict.code == WFS_OK) { /* without reading, a list would be empty */
 		ret_question->effect = WFS_EFFECT_INTROSPECT_REDUCER_STATE;
 		verdict = wfs_rights_judge(sight->rights, ret_question);
 	}
-	ret_question->reducer = NULL; /* it ends here */
+	ret_question->reducer = NULL; /* points to a local variable */
 	return verdict;
 }
 
-/* --- for the kernel --- */
+/* --- the filter for the kernel --- */
 
 static bool sees_manifest(const struct wfs_introspect_filter *filter)
 {

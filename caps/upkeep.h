@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Upkeep: what whoever may read the world directory itself can do with it, without a session:
- * check it, fold it again, copy it, and make one from the copy of a tree. The operations are the
- * kernel's; this names them for the command line, which reaches the kernel only through this folder.
+ * Upkeep: the operations on a world's directory that need no session, only access to its files:
+ * check it, fold it again, copy it, and make a world from a copy of the tree. The kernel has these
+ * operations; this header names them for the command line, which reaches the kernel only through
+ * this folder.
  */
 #pragma once
 
