@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The body of an answer: documents and streams of events. */
+/* Reads bodies of answers: documents and streams of events. */
 #include "agents/model/answer.h"
 
 #include <errno.h>
@@ -11,11 +11,11 @@
 
 struct wfs_model_answer {
 	enum wfs_model_service service;
-	bool begun;                /* its first byte that says what it is was seen */
+	bool begun;                /* the first significant byte was seen */
 	struct wfs_buffer body;    /* of a document */
-	struct wfs_stream *stream; /* owned; NULL: it is no stream */
+	struct wfs_stream *stream; /* owned; NULL: a document */
 	struct wfs_sse sse;
-	struct wfs_model_failure *failure; /* of the caller who is feeding now */
+	struct wfs_model_failure *failure; /* of the current caller of feed */
 };
 
 static bool is_success(int status)
@@ -50,7 +50,7 @@ static int on_event(void *context, enum wfs_sse_kind kind, struct wfs_bytes data
 {
 	struct wfs_model_answer *const answer = context;
 
-	(void)kind; /* a stray line is an error, or no JSON: both end the stream */
+	(void)kind; /* a stray line is an error, or not JSON: both end the stream */
 	return wfs_stream_event(answer->stream, data, answer->failure);
 }
 
@@ -63,7 +63,7 @@ static int sse_result(int r, struct wfs_model_failure *failure)
 		"expected at most %d bytes in an event of the stream, got more", WFS_SSE_EVENT_MAX);
 }
 
-/* White space and a byte order mark say nothing, and no parser of documents wants the latter. */
+/* Counts white space and a byte order mark, which the parser of documents does not accept. */
 static size_t leading_size(const char *text, size_t size)
 {
 	size_t i = 0;
@@ -73,7 +73,8 @@ static size_t leading_size(const char *text, size_t size)
 	return i;
 }
 
-/* The first letters of data, event, id and retry, and of a comment; no JSON begins with one. */
+/* Is it the first letter of data, event, id or retry, or of a comment? No JSON begins with one of
+ * these. */
 static bool begins_stream(enum wfs_model_service service, char first)
 {
 	return service == WFS_MODEL_CHAT && first != '\0' && strchr("deir:", first);
@@ -132,7 +133,7 @@ bool wfs_model_answer_complete(const struct wfs_model_answer *answer)
 
 /* --- finishing --- */
 
-/* A connection that is closed where no length was announced looks like the end of the body. */
+/* A connection that closes early looks like the end of a body, if no length was announced. */
 static bool is_cut(struct wfs_bytes body)
 {
 	const char *const text = body.data;
@@ -143,7 +144,7 @@ static bool is_cut(struct wfs_bytes body)
 	return size > 0 && text[0] == '{' && text[size - 1] != '}';
 }
 
-/* @r: what came of parsing, not 0. Return: -EBADMSG, -ENOMEM. */
+/* @r: result of parsing, not 0. Return: -EBADMSG, -ENOMEM. */
 static int refuse_document(const struct wfs_model_answer *answer, int r,
 	const struct wfs_error *error, struct wfs_model_failure *failure)
 {

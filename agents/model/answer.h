@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The body of an answer, from its bytes to a completion, or a document with embeddings, or a failure.
+ * Reads the body of an answer: from its bytes to a completion, a document with embeddings, or a
+ * failure.
  *
- * What a body is shows in its first byte, not in its headers, which servers and proxies get wrong:
- * a stream of events begins with a field or a comment, and anything else, also where a stream was asked
- * for, is a document. Embeddings are never streamed, whatever their first byte is.
+ * The first byte says what a body is, not its headers, which servers and proxies get wrong: a
+ * stream of events begins with a field or a comment; anything else is a document, also where a
+ * stream was requested. Embeddings are never streamed, whatever their first byte is.
  */
 #pragma once
 
 #include "agents/model/failure.h"
 
-enum { WFS_MODEL_ERROR_BODY_MAX = 64 << 10 }; /* bytes kept of the body of an error */
+enum { WFS_MODEL_ERROR_BODY_MAX = 64 << 10 }; /* bytes that are kept of the body of an error */
 
-/* What a server is asked for, and so what its answer has to be. */
+/* What a server is asked for, and so what its answer must contain. */
 enum wfs_model_service {
 	WFS_MODEL_CHAT,       /* a completion */
 	WFS_MODEL_EMBEDDINGS, /* vectors of texts */
@@ -20,33 +21,36 @@ enum wfs_model_service {
 
 struct wfs_model_answer;
 
-/** wfs_model_answer_new() - Owner: caller, wfs_model_answer_free(). Return: 0, or -ENOMEM. */
+/** wfs_model_answer_new() - begin to read an answer. Owner: caller, wfs_model_answer_free().
+ *  Return: 0, or -ENOMEM. */
 int wfs_model_answer_new(enum wfs_model_service service, struct wfs_model_answer **ret_answer);
 void wfs_model_answer_free(struct wfs_model_answer *answer);
 WFS_DEFINE_AUTO(model_answer, struct wfs_model_answer, wfs_model_answer_free)
 #define WFS_AUTO_MODEL_ANSWER WFS_CLEANUP(wfs_auto_model_answer)
 
 /**
- * wfs_model_answer_feed() - take the next bytes of the body
- * @status: HTTP, of the whole answer
- * Return: 0, -EBADMSG (@failure says why nothing more is needed), -ENOMEM.
+ * wfs_model_answer_feed() - read the next bytes of the body
+ * @status: the HTTP status of the answer
+ * Return: 0, -EBADMSG (@failure says why the rest is not needed), -ENOMEM.
  */
 int wfs_model_answer_feed(struct wfs_model_answer *answer, int status, const void *data,
 	size_t size, struct wfs_model_failure *failure);
 
-/** wfs_model_answer_text() - text streamed so far, whole characters; valid until the next feed. */
+/** wfs_model_answer_text() - get the text streamed so far, whole characters; valid until the next
+ *  feed. */
 struct wfs_bytes wfs_model_answer_text(const struct wfs_model_answer *answer);
 
-/** wfs_model_answer_ended() - a stream said that nothing more comes, though it may stay open. */
+/** wfs_model_answer_ended() - has a stream said that nothing more comes? It may stay open. */
 bool wfs_model_answer_ended(const struct wfs_model_answer *answer);
 
-/** wfs_model_answer_complete() - a stream has brought a whole answer, even if it breaks now. */
+/** wfs_model_answer_complete() - has a stream brought a whole answer, even if it breaks now? */
 bool wfs_model_answer_complete(const struct wfs_model_answer *answer);
 
 /**
- * wfs_model_answer_finish() - the body is over
+ * wfs_model_answer_finish() - end the body, and get the answer
  * @failure: its status is set
- * @ret_answer: see completion.h; of embeddings the document as it came. Caller owns it
+ * @ret_answer: a completion, see completion.h; for embeddings the document as it came. Caller owns
+ *              it
  * Return: 0, -EBADMSG (@failure says why), -ENOMEM.
  */
 int wfs_model_answer_finish(

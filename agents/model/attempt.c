@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One attempt of a call: what curl tells of it, and what that means for the call: its end, or another
- * attempt after a wait.
+ * One attempt of a call: handles curl's callbacks, and then ends the call or starts another attempt
+ * after a wait.
  */
 #include <errno.h>
 #include <sys/random.h>
@@ -15,11 +15,11 @@
 enum {
 	NS_PER_S = 1000000000,
 	MS_PER_S = 1000,
-	/* For a server to end what it said has ended, so that the connection can be used again. */
+	/* Time for a server to close a finished stream, so that the connection can be reused. */
 	LINGER_MS = 1000,
 };
 
-/* --- what curl tells --- */
+/* --- curl's callbacks --- */
 
 static int on_connected(void *context, char *peer, char *local, int peer_port, int local_port)
 {
@@ -125,7 +125,7 @@ static const char *header(const struct wfs_model_call *call, const char *name)
 {
 	struct curl_header *found = NULL;
 
-	/* -1: of the last answer, behind those of proxies and 1xx */
+	/* -1: of the last answer, not of proxies and 1xx before it */
 	if (curl_easy_header(call->easy, name, 0, CURLH_HEADER, -1, &found) != CURLHE_OK)
 		return NULL;
 	return found->value;
@@ -162,7 +162,7 @@ static struct wfs_retry decide(const struct wfs_model_call *call, bool lost)
 	return wfs_retry_decide(&input);
 }
 
-/* Says first that the server asked for a wait that is too long. */
+/* Begins the message with the server's request for a wait that is too long. */
 static void tell_wait(struct wfs_model_call *call, int64_t asked_ms)
 {
 	struct wfs_model_failure *const failure = &call->failure;
@@ -175,14 +175,14 @@ static void tell_wait(struct wfs_model_call *call, int64_t asked_ms)
 	failure->retry_after_ms = asked_ms;
 }
 
-/* @lost: in a way that need not happen again */
+/* @lost: in a way that may not happen again */
 static void attempt_failed(struct wfs_model_call *call, bool lost)
 {
 	const struct wfs_retry retry = decide(call, lost);
 	const char *const request_id = header(call, "x-request-id");
 
 	if (retry.again && retry.wait_ms < wfs_model_call_left_ms(call)) {
-		/* One more: what is left of a millisecond must not make it too short. */
+		/* One more, because a timer of whole milliseconds may fire a part of one early. */
 		wfs_model_call_start_timer(call, retry.wait_ms + 1);
 		return;
 	}
@@ -199,7 +199,7 @@ static void attempt_out_of_memory(struct wfs_model_call *call)
 	attempt_failed(call, wfs_model_transport_failed(&call->failure, CURLE_OUT_OF_MEMORY, ""));
 }
 
-/* @r: what came of the answer: 0, -EBADMSG with the failure filled, -ENOMEM */
+/* @r: result of the answer: 0, -EBADMSG with the failure filled, -ENOMEM */
 static void attempt_judged(struct wfs_model_call *call, int r, json_t *completion)
 {
 	if (r == 0)

@@ -2,8 +2,8 @@
 /*
  * One call: its time limits, its turn to connect, its beginning and its end.
  *
- * Attempts begin in the call's timer, the first one, too: so whatever goes wrong is told from the
- * loop. The timer has one use at a time, which state and limit say.
+ * All attempts begin in the call's timer, also the first, so that every failure is reported from
+ * the loop. The timer has one use at a time; state and limit say which.
  */
 #include <errno.h>
 
@@ -19,7 +19,7 @@ static void on_timer(uv_timer_t *timer);
 
 void wfs_model_call_start_timer(struct wfs_model_call *call, int64_t wait_ms)
 {
-	uv_update_time(call->client->loop); /* it stands still while the loop works */
+	uv_update_time(call->client->loop); /* its time stands still while the loop works */
 	uv_timer_start(&call->timer, on_timer, (uint64_t)wait_ms, 0);
 }
 
@@ -168,7 +168,7 @@ static void on_timer(uv_timer_t *timer)
 		break;
 	case WFS_MODEL_CALL_QUEUED:
 		wfs_model_call_stop(call);
-		wfs_model_failure_begin(&call->failure); /* of an earlier attempt */
+		wfs_model_failure_begin(&call->failure); /* clears that of an earlier attempt */
 		wfs_model_call_limit_reached(call);
 		wfs_model_call_end(call, NULL);
 		break;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* curl's multi interface on a libuv loop: sockets, curl's timer, and the life of a client. */
+/* Runs curl's multi interface on a libuv loop: sockets, curl's timer, making and freeing
+ * clients. */
 #include "agents/model/client.h"
 
 #include <errno.h>
@@ -7,19 +8,19 @@
 #include "agents/model/client-impl.h"
 
 enum {
-	/* Connections kept, with those in use. Below the number of calls at once, curl would close one
-	 * for each that ends. */
+	/* Connections that are kept, those in use included. With fewer than simultaneous calls,
+	 * curl would close one connection for each call that ends. */
 	CONNECTIONS_MAX = 8192,
 };
 
-/* A socket of curl's that the loop looks at. */
+/* A socket of curl that the loop watches. */
 struct watch {
 	uv_poll_t poll;
 	struct wfs_model_client *client;
 	curl_socket_t socket;
 };
 
-/* --- the life of a client --- */
+/* --- freeing --- */
 
 void wfs_model_client_handle_closed(struct wfs_model_client *client)
 {
@@ -40,11 +41,11 @@ static void on_watch_closed(uv_handle_t *poll)
 	free(watch);
 }
 
-/* --- what happens --- */
+/* --- calling back --- */
 
 /*
- * Text first: it came before the end of its call. Callbacks may cancel any call, begin others, and free
- * the client, whose memory stays until its handles are closed.
+ * Gives text first, because it came before the end of its call. Callbacks may cancel any call,
+ * begin others, and free the client, whose memory stays until its handles are closed.
  */
 static void tell(struct wfs_model_client *client)
 {
@@ -87,7 +88,7 @@ static void on_timeout(uv_timer_t *timer)
 	tell(client);
 }
 
-/* --- what curl wants --- */
+/* --- requests of curl --- */
 
 static int want_timeout(CURLM *multi, long timeout_ms, void *context)
 {
@@ -101,7 +102,7 @@ static int want_timeout(CURLM *multi, long timeout_ms, void *context)
 	return 0;
 }
 
-/* Return: NULL when it cannot be had. */
+/* Return: NULL if libuv cannot watch the socket. */
 static struct watch *watch_new(struct wfs_model_client *client, curl_socket_t socket)
 {
 	struct watch *const watch = calloc(1, sizeof(*watch));
@@ -119,8 +120,8 @@ static struct watch *watch_new(struct wfs_model_client *client, curl_socket_t so
 }
 
 /*
- * Without a watch the call ends at its next time limit. To return an error would end all calls of
- * the client, and its use.
+ * Without a watch the call ends at its next time limit. Returning an error instead would end all
+ * calls of the client, and make it unusable.
  */
 static int want_socket(
 	CURL *easy, curl_socket_t socket, int what, void *context, void *watch_context)
@@ -189,7 +190,7 @@ void wfs_model_client_free(struct wfs_model_client *client)
 		return;
 	while ((call = TAILQ_FIRST(&client->calls)))
 		wfs_model_call_cancel(call);
-	curl_multi_cleanup(WFS_STEAL(client->multi)); /* lets go of the sockets */
+	curl_multi_cleanup(WFS_STEAL(client->multi)); /* stops using the sockets */
 	curl_global_cleanup();
 	uv_close((uv_handle_t *)&client->timer, on_timer_closed);
 }

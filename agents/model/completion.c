@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Completions, and reading one from a plain answer. */
+/* Makes completions, and reads one from an answer that is not a stream. */
 #include "agents/model/completion.h"
 
 #include <errno.h>
@@ -15,16 +15,16 @@ static bool has_text(const json_t *json)
 	return json_is_string(json) && json_string_length(json) > 0;
 }
 
-/* --- putting together --- */
+/* --- making --- */
 
-/* Return: may a count of tokens be this? It is summed over turns, so it stays far below 2^63. */
+/* Can this be a count of tokens? Counts are summed over turns, so they must stay far below 2^63. */
 static bool is_count(const json_t *json)
 {
 	return json_is_integer(json) && json_integer_value(json) >= 0 &&
 		json_integer_value(json) <= UINT32_MAX;
 }
 
-/* Servers leave the total out, and vLLM sends null for a completion that has no token yet. */
+/* Servers omit the total, and vLLM sends null for a completion that has no tokens yet. */
 static json_t *usage_new(const json_t *usage)
 {
 	const json_t *const prompt = json_object_get(usage, "prompt_tokens");
@@ -34,13 +34,13 @@ static json_t *usage_new(const json_t *usage)
 
 	if (!is_count(prompt) || (completion && !json_is_null(completion) && !is_count(completion)))
 		return json_null();
-	sum = json_integer_value(prompt) + json_integer_value(completion); /* of null: 0 */
+	sum = json_integer_value(prompt) + json_integer_value(completion); /* 0 for null */
 	return json_pack("{s:I, s:I, s:I}", "prompt_tokens", json_integer_value(prompt),
 		"completion_tokens", json_integer_value(completion), "total_tokens",
 		is_count(total) ? json_integer_value(total) : sum);
 }
 
-/* A text, or null. */
+/* Sets a member to a text, or to null for other values. */
 static int set_text(json_t *object, const char *name, json_t *text)
 {
 	return json_is_string(text) ? json_object_set(object, name, text)
@@ -128,7 +128,8 @@ static int read_calls(const json_t *list, json_t **ret_calls, struct wfs_model_f
 	return 0;
 }
 
-/* Some servers send content as parts: [{"type": "text", "text": …}]. Return: NULL without memory. */
+/* Some servers send content as parts: [{"type": "text", "text": …}]. Return: NULL without
+ * memory. */
 static json_t *join_parts(const json_t *parts)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};

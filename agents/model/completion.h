@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A completion: what a model answered, in the one form that the rest knows.
+ * A completion: what a model answered, in the form that all other code uses.
  *
  *   {"content": text | null,
  *    "tool_calls": [{"id"?: text, "name"?: text, "arguments"?: raw text}],
@@ -8,9 +8,9 @@
  *    "usage": {"prompt_tokens", "completion_tokens", "total_tokens"} | null,
  *    "model"?: text}
  *
- * `arguments` is what the server sent, byte for byte, and may be anything: nobody here judges it. Where
- * the server sent a value instead of a text, it is that value's canonical JSON. A call without a name
- * stays in the list. A refusal is content when there is no other, and finishes as content_filter.
+ * `arguments` is what the server sent, byte for byte, and is not checked here. If the server sent a
+ * value instead of a text, it is that value's canonical JSON. A call without a name stays in the
+ * list. A refusal becomes the content if that is absent, with the finish_reason content_filter.
  */
 #pragma once
 
@@ -20,7 +20,7 @@
 
 enum { WFS_COMPLETION_CALLS_MAX = 1024 }; /* tool calls of one completion */
 
-/* What a completion is made of. Plain value; all borrowed, NULL: absent. */
+/* The parts of a completion. Plain value; all borrowed, NULL: absent. */
 struct wfs_completion_parts {
 	json_t *content; /* text */
 	json_t *refusal; /* text */
@@ -31,24 +31,24 @@ struct wfs_completion_parts {
 };
 
 /**
- * wfs_completion_new() - put one together; what has a wrong type is taken as absent
+ * wfs_completion_new() - make a completion; parts of a wrong type count as absent; caller owns it
  * Return: 0, or -ENOMEM.
  */
 int wfs_completion_new(const struct wfs_completion_parts *parts, json_t **ret_completion);
 
 /**
- * wfs_completion_call_add() - add one call to a list of them
- * @id, @name: texts; anything else, also an empty text, counts as absent
+ * wfs_completion_call_add() - append a call to a list of tool calls
+ * @id, @name: texts; other values, and empty texts, count as absent
  * @arguments: any value; NULL or null: absent
  * Return: 0, or -ENOMEM.
  */
 int wfs_completion_call_add(json_t *tool_calls, json_t *id, json_t *name, json_t *arguments);
 
-/** wfs_completion_too_many() - Return: -EBADMSG, @failure says how many calls there may be. */
+/** wfs_completion_too_many() - report too many calls in @failure. Return: -EBADMSG. */
 int wfs_completion_too_many(struct wfs_model_failure *failure);
 
 /**
- * wfs_completion_read() - the completion in a plain answer
+ * wfs_completion_read() - read the completion from an answer that is not a stream
  * @answer: parsed, and without an error in it
  * Return: 0, -EBADMSG (@failure says what was expected and what came), -ENOMEM.
  */

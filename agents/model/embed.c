@@ -6,7 +6,7 @@
 
 #include "kernel/base/json.h"
 
-/* The client hands out documents of any 2xx, and not which. */
+/* The client returns documents of any 2xx status, without the status. */
 enum { STATUS_SUCCESS = 200 };
 
 int wfs_model_embed_start(struct wfs_model_client *client,

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An embedding from a server: a call of client.h whose body and answer are those of embedding.h.
+ * Gets an embedding from a server: a call of client.h, with the body and answer of embedding.h.
  *
- * Who asks starts with wfs_model_embed_start(), and hands what his `done` is given to
- * wfs_model_embed_read(), which makes a vector or a failure of it. In between it is a call like any
- * other: it may be cancelled, and goes with its client.
+ * The caller starts with wfs_model_embed_start(), and gives the result that its `done` gets to
+ * wfs_model_embed_read(), which makes a vector or a failure from it. In between it is a call like
+ * any other: it may be cancelled, and ends with its client.
  */
 #pragma once
 
 #include "agents/model/client.h"
 #include "agents/model/embedding.h"
 
-/* What is asked. Plain value. Endpoint and key are borrowed as in struct wfs_model_request, the others
+/* A request. Plain value. Endpoint and key are borrowed as in struct wfs_model_request, the others
  * only until wfs_model_embed_start() returns. */
 struct wfs_model_embed_request {
-	const struct wfs_model_endpoint *endpoint; /* made of the entry */
+	const struct wfs_model_endpoint *endpoint; /* made from the entry */
 	const json_t *entry;                       /* of host.json */
 	const char *text;
-	const char *idempotency_key; /* the same in all attempts */
+	const char *idempotency_key; /* sent with all attempts */
 };
 
 /**
  * wfs_model_embed_start() - begin a call for the embedding of one text
- * @body: empty; keeps the body until `done`, or until the call is cancelled. Owner: caller
+ * @body: empty; must live until `done`, or until the call is cancelled. Owner: caller
  * @callbacks: copied; progress is never called
  * Return: 0, -EINVAL (as wfs_embedding_request() and wfs_model_call_start()), -ENOMEM.
  */
@@ -32,10 +32,10 @@ int wfs_model_embed_start(struct wfs_model_client *client,
 	struct wfs_error *error);
 
 /**
- * wfs_model_embed_read() - the vector, or why there is none; to be called by `done`
+ * wfs_model_embed_read() - get the vector, or the failure; to be called by `done`
  * @endpoint, @entry: of the request
  * @ret_embedding: caller releases it with wfs_embedding_done()
- * @ret_failure: what it borrows is valid until `done` returns
+ * @ret_failure: its borrowed parts are valid until `done` returns
  * Return: 0, or -EBADMSG (@ret_failure is filled instead, also without memory).
  */
 int wfs_model_embed_read(const struct wfs_model_result *result,

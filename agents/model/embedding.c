@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bodies of requests for embeddings, and vectors from answers. */
+/* Makes bodies of requests for embeddings, and reads vectors from answers. */
 #include "agents/model/embedding.h"
 
 #include <assert.h>
@@ -29,7 +29,7 @@ static int check_extra(const json_t *extra, struct wfs_error *error)
 	return 0;
 }
 
-/* Vectors of two models cannot be compared, so which one made it has to be known. */
+/* The entry must name a model: vectors of different models cannot be compared. */
 static int check_entry(const json_t *entry, struct wfs_error *error)
 {
 	const char *provider = "";
@@ -90,7 +90,7 @@ static int refuse(struct wfs_model_failure *failure, const char *expected, const
 	return wfs_model_failure_refuse(failure, expected, came);
 }
 
-/* @dimensions: of the entry; 0: any */
+/* @dimensions: of the entry; 0: any number */
 static int check_count(size_t count, size_t dimensions, struct wfs_model_failure *failure)
 {
 	if (dimensions > 0 && count != dimensions)
@@ -105,7 +105,7 @@ static int check_count(size_t count, size_t dimensions, struct wfs_model_failure
 	return 0;
 }
 
-/* A vector of nothing but zeros has no direction. */
+/* A vector of zeros has no direction. */
 static int check_values(const float *values, size_t count, struct wfs_model_failure *failure)
 {
 	bool zero = true;
@@ -125,7 +125,7 @@ static int check_values(const float *values, size_t count, struct wfs_model_fail
 		"expected an embedding with a direction, got %zu zeros", count);
 }
 
-/* What is beyond float32 becomes infinite here, and is refused then. */
+/* Numbers beyond float32 become infinite here, and check_values() refuses them. */
 static int read_numbers(const json_t *list, float *values, struct wfs_model_failure *failure)
 {
 	const json_t *item;
@@ -191,7 +191,7 @@ static int read_vector(const json_t *value, size_t dimensions, struct wfs_embedd
 
 /* --- answers --- */
 
-/* Counts are summed up, so that they stay far below 2^63. */
+/* Counts are summed, so they must stay far below 2^63. */
 static int64_t count_of(const json_t *usage, const char *name)
 {
 	const json_t *const count = json_object_get(usage, name);
@@ -200,7 +200,7 @@ static int64_t count_of(const json_t *usage, const char *name)
 	return json_is_integer(count) && value >= 0 && value <= UINT32_MAX ? value : -1;
 }
 
-/* The embedding in @answer, borrowed. */
+/* Finds the embedding in @answer; borrowed. */
 static int find_vector(
 	const json_t *answer, const json_t **ret_value, struct wfs_model_failure *failure)
 {

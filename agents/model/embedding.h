@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Embeddings: the body of a request for one, and the vector in what a server answers.
+ * Embeddings: makes the body of a request for one, and reads the vector from a server's answer.
  *
- * An entry is that of host.json's models called WFS_EMBEDDING_MODEL. A vector that comes out of here
- * can be compared: it has the size that was asked for, every number of it is finite, and not all of
- * them are zero. Pure: values in, values out.
+ * An entry is that of host.json's models called WFS_EMBEDDING_MODEL. Vectors that are returned here
+ * can be compared: each has the requested size, all its numbers are finite, and not all are zero.
+ * The functions have no side effects.
  */
 #pragma once
 
@@ -21,29 +21,32 @@ enum { WFS_EMBEDDING_DIMENSIONS_MAX = 4096 };
 struct wfs_embedding {
 	float *values;         /* owned; finite, not all zero */
 	size_t count;          /* 1 to WFS_EMBEDDING_DIMENSIONS_MAX */
-	const char *model;     /* who made it; borrowed from the entry */
-	int64_t prompt_tokens; /* as the server counted them; -1: it did not say */
-	int64_t total_tokens;  /* the same */
+	const char *model;     /* that made it; borrowed from the entry */
+	int64_t prompt_tokens; /* as the server counted them; -1: unknown */
+	int64_t total_tokens;  /* as the server counted them; -1: unknown */
 };
 
 /**
- * wfs_embedding_request() - the body of a request for the embedding of one text
- * The members extra_body of the entry replace what is there, but for the text and the model.
- * @entry: that passed wfs_models_find()
- * @text: how long it may be is the server's affair
- * Return: 0, -EINVAL (invalid_argument, missing_argument: the entry is a script's, names no model, or
- *         has an extra_body that cannot be; the text is empty or no UTF-8), -ENOMEM; caller owns @ret_body.
+ * wfs_embedding_request() - make the body of a request for the embedding of one text
+ * Members of the entry's extra_body replace those of the body, except for the text and the model.
+ * @entry: accepted by wfs_models_find()
+ * @text: the server decides which length it accepts
+ * Return: 0, -EINVAL (invalid_argument, missing_argument: the entry is a script's, names no model,
+ * or
+ *         has an impossible extra_body; the text is empty or not UTF-8), -ENOMEM; caller owns
+ *         @ret_body.
  */
 int wfs_embedding_request(
 	const json_t *entry, const char *text, json_t **ret_body, struct wfs_error *error);
 
 /**
- * wfs_embedding_read() - the one vector in an answer
- * It may be an array of numbers, or base64 of little-endian float32, which some servers send unasked.
+ * wfs_embedding_read() - read the one vector of an answer
+ * It may be an array of numbers, or base64 of little-endian float32, which some servers send
+ * unasked.
  * @answer: parsed; any value
- * @entry: that the request was made of
+ * @entry: from which the request was made
  * @ret_embedding: caller releases it with wfs_embedding_done()
- * @failure: its secret is in no text of it
+ * @failure: its texts never contain its secret
  * Return: 0, -EBADMSG (@failure says what was expected and what came), -ENOMEM.
  */
 int wfs_embedding_read(const json_t *answer, const json_t *entry,

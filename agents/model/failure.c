@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Error bodies in the shapes of the field, and texts without the secret. */
+/* Reads error bodies in all known forms, and removes the secret from texts. */
 #include "agents/model/failure.h"
 
 #include <errno.h>
@@ -12,8 +12,8 @@
 #define MASK "***"
 
 /*
- * How servers say that a request is longer than what the model can read, where they have no code for
- * it: vLLM and Mistral, SGLang, llama.cpp before it had a type, LM Studio, Ollama, gateways.
+ * Texts of servers without an error code for a request that is longer than the model can read: vLLM
+ * and Mistral, SGLang, older llama.cpp, LM Studio, Ollama, gateways.
  */
 static const char *const context_phrases[] = {
 	"maximum context length",
@@ -27,7 +27,7 @@ static const char *const context_phrases[] = {
 	"context_length_exceeded",
 };
 
-/* llama.cpp's */
+/* The type in llama.cpp's errors. */
 #define CONTEXT_TYPE "exceed_context_size_error"
 
 void wfs_model_failure_begin(struct wfs_model_failure *failure)
@@ -55,7 +55,7 @@ static void append_masked(struct wfs_buffer *buffer, struct wfs_bytes text, cons
 	}
 }
 
-/* White space of several lines is told apart from bytes that are no text. */
+/* Replaces line ends by blanks, and bytes that are not text by `?`. */
 static void put_on_one_line(char *text, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
@@ -72,7 +72,7 @@ void wfs_model_failure_text(const struct wfs_model_failure *failure, struct wfs_
 
 	append_masked(&masked, text, failure->secret);
 	if (wfs_buffer_check(&masked) < 0)
-		masked.size = 0; /* what there is may end within the secret */
+		masked.size = 0; /* the text may end in the middle of the secret */
 	size = masked.size < target_size ? masked.size : wfs_utf8_cut(masked.data, target_size - 1);
 	if (size > 0)
 		memcpy(target, masked.data, size);
@@ -128,7 +128,7 @@ int wfs_model_failure_refuse(
 
 /* --- bodies --- */
 
-/* A text as it is, anything else as JSON, null and what is absent as nothing. */
+/* Writes a text as it is, other values as JSON, and nothing for null and absent members. */
 static void set_member(const struct wfs_model_failure *failure, const json_t *value, char *target,
 	size_t target_size)
 {
@@ -143,7 +143,7 @@ static void set_member(const struct wfs_model_failure *failure, const json_t *va
 	wfs_model_failure_text(failure, wfs_buffer_bytes(&text), target, target_size);
 }
 
-/* An object with message, type and code; Google's has the type in `status`. */
+/* Reads an object with message, type and code; in Google's, `status` is the type. */
 static void read_object(struct wfs_model_failure *failure, const json_t *error)
 {
 	const json_t *const type = json_object_get(error, "type");
@@ -155,7 +155,7 @@ static void read_object(struct wfs_model_failure *failure, const json_t *error)
 		sizeof(failure->type));
 }
 
-/* Return: did @answer report an error? */
+/* Return: does @answer report an error? */
 static bool read_error(struct wfs_model_failure *failure, const json_t *answer)
 {
 	const json_t *const error = json_object_get(answer, "error");
@@ -172,7 +172,7 @@ static bool read_error(struct wfs_model_failure *failure, const json_t *answer)
 	return true;
 }
 
-/* What only says something behind a status that is an error. */
+/* Reads members that only mean an error together with an error status. */
 static bool read_detail(struct wfs_model_failure *failure, const json_t *answer)
 {
 	const json_t *const detail = json_object_get(answer, "detail");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A request as a handle of curl. */
+/* Makes a curl handle for a request. */
 #include <errno.h>
 #include <string.h>
 #include <strings.h>
@@ -7,8 +7,8 @@
 #include "agents/model/client-impl.h"
 
 enum {
-	READ_BUFFER_SIZE = 4096,    /* bytes; one for each call under way */
-	UPLOAD_BUFFER_SIZE = 16384, /* bytes; curl's least. A longer body goes through one */
+	READ_BUFFER_SIZE = 4096,    /* bytes; one for each running call */
+	UPLOAD_BUFFER_SIZE = 16384, /* bytes; curl's minimum, used for longer bodies in pieces */
 };
 
 static void url_free(CURLU **url)
@@ -62,7 +62,7 @@ static int parse_url(const char *base_url, CURLU *url, struct wfs_error *error)
 	return 0;
 }
 
-/* Puts the service's behind the path; a query stays behind it. */
+/* Appends the path of the service, before a query. */
 static int extend_path(CURLU *url, enum wfs_model_service service)
 {
 	static const char *const paths[] = {
@@ -89,7 +89,7 @@ bool wfs_model_is_loopback(const char *host)
 	const char *const suffix = ".localhost"; /* RFC 6761, 6.3 */
 	const size_t size = strlen(host);
 
-	/* Four numbers are an address; 127.example.org is a name. */
+	/* Four numbers are an address, but 127.example.org is a name. */
 	return strcasecmp(host, "localhost") == 0 || strcmp(host, "[::1]") == 0 ||
 		(strncmp(host, "127.", strlen("127.")) == 0 &&
 			strspn(host, "0123456789.") == size) ||
@@ -111,7 +111,7 @@ static int set_url(CURL *easy, const struct wfs_model_request *request, struct w
 		curl_url_get(url, CURLUPART_URL, &text, 0) != CURLUE_OK ||
 		curl_easy_setopt(easy, CURLOPT_URL, text) != CURLE_OK)
 		return -ENOMEM;
-	/* An empty proxy is none, whatever the environment says. */
+	/* An empty text means no proxy, whatever the environment says. */
 	if (wfs_model_is_loopback(host) && curl_easy_setopt(easy, CURLOPT_PROXY, "") != CURLE_OK)
 		return -ENOMEM;
 	return 0;
@@ -130,7 +130,7 @@ static int add_header(struct curl_slist **headers, const char *name, const char 
 {
 	WFS_AUTO_BUFFER struct wfs_buffer line = {0};
 	struct curl_slist *added = NULL;
-	/* Reserved at once: growing would leave a copy behind. */
+	/* Reserved at once, because growing would leave a copy of the key in freed memory. */
 	int r = wfs_buffer_reserve(&line, strlen(name) + strlen(value));
 
 	if (r < 0)
@@ -170,7 +170,7 @@ static int set_headers(CURL *easy, const struct wfs_model_request *request,
 		r = add_header(
 			headers, "Accept: ", stream ? "text/event-stream" : "application/json");
 	if (r == 0)
-		r = add_header(headers, "Expect:", ""); /* waits for no 100 Continue */
+		r = add_header(headers, "Expect:", ""); /* not to wait for 100 Continue */
 	if (r == 0)
 		r = add_header(headers, "Idempotency-Key: ", request->idempotency_key);
 	if (r == 0 && key[0] != '\0')
@@ -189,7 +189,7 @@ static int set_options(CURL *easy, const struct wfs_model_request *request)
 	int r = 0;
 
 	r |= (int)curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-	/* A cancelled call does not wait for the thread that looks for its address. */
+	/* Cancelling a call must not wait for the thread that resolves a name. */
 	r |= (int)curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
 	r |= (int)curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	r |= (int)curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
@@ -202,16 +202,16 @@ static int set_options(CURL *easy, const struct wfs_model_request *request)
 	r |= (int)curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, (long)UPLOAD_BUFFER_SIZE);
 	r |= (int)curl_easy_setopt(
 		easy, CURLOPT_CONNECTTIMEOUT_MS, (long)endpoint->connect_timeout_ms);
-	r |= (int)curl_easy_setopt(easy, CURLOPT_POSTFIELDS, body); /* not copied */
+	r |= (int)curl_easy_setopt(easy, CURLOPT_POSTFIELDS, body); /* borrowed, not copied */
 	r |= (int)curl_easy_setopt(
 		easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body.size);
 	return r ? -ENOMEM : 0;
 }
 
 /*
- * curl keeps the certificates that it read for the next connection, but only where they come from a
- * file alone; with Debian's default, a file and a directory, each connection reads all of them anew
- * (30 ms, 0.9 MB). The file has what the directory has.
+ * curl caches certificates for the next connection only if all come from one file. With Debian's
+ * default, a file and a directory, each connection reads all of them again (30 ms, 0.9 MB). The
+ * file has all that the directory has.
  */
 static int set_authorities(CURL *easy)
 {
@@ -219,7 +219,7 @@ static int set_authorities(CURL *easy)
 
 	if (curl_easy_getinfo(easy, CURLINFO_CAINFO, &file) != CURLE_OK || !file ||
 		access(file, R_OK) != 0)
-		return 0; /* only the directory then */
+		return 0; /* use only the directory then */
 	return curl_easy_setopt(easy, CURLOPT_CAPATH, NULL) == CURLE_OK ? 0 : -ENOMEM;
 }
 

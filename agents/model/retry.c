@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When a request is sent once more. */
+/* Decides when a request is sent again. */
 #include "agents/model/retry.h"
 
 #include <curl/curl.h>
@@ -14,7 +14,7 @@ enum {
 	MS_PER_S = 1000,
 };
 
-#define JITTER 0.25 /* of the wait, which is taken off at most */
+#define JITTER 0.25 /* greatest part of the wait that is randomly subtracted */
 #define QUOTA "insufficient_quota"
 
 static bool same(const char *text, const char *wanted)
@@ -23,9 +23,9 @@ static bool same(const char *text, const char *wanted)
 }
 
 /*
- * A decimal number without sign or exponent, times @unit, rounded down. strtod() is not used: it takes
- * "inf", "nan" and hexadecimal, and the locale's comma.
- * Return: -1: it is none; INT64_MAX: more than that.
+ * Reads a decimal number without sign or exponent, times @unit, rounded down. Does not use
+ * strtod(), which accepts "inf", "nan" and hexadecimal, and the locale's comma.
+ * Return: -1: not a number; INT64_MAX: this much or more.
  */
 static int64_t read_number(const char *text, int64_t unit)
 {
@@ -53,7 +53,7 @@ static int64_t read_date(const char *text, int64_t now_s)
 	return date > now_s ? ((int64_t)date - now_s) * MS_PER_S : -1;
 }
 
-/* Return: milliseconds that the server asked for; 0 or less: it did not. */
+/* Return: the wait that the server asked for in milliseconds; 0 or less: it did not ask. */
 static int64_t asked_ms(const struct wfs_retry_input *input)
 {
 	int64_t wait_ms = -1;

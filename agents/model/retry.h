@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When a request is sent once more, and how long after: a function of what came, nothing else.
+ * Decides whether a request is sent again, and how much later, by its outcome alone.
  *
- * To repeat is safe because no tool has run yet; it is not once text has reached the caller. Statuses
- * 408, 409, 429 and from 500 are worth it (501 is not: it stays so), and what the transport lost.
- * `x-should-retry` overrides that. Servers say how long to wait; one that asks for more than the
- * bound is not asked again. Source: spec 5, "Model client", after the policy of OpenAI's own clients.
+ * Repeating is safe because no tool has run yet; it is not once text has reached the caller. It is
+ * done for the statuses 408, 409, 429 and those from 500 on (but not 501, which will not change),
+ * and for failures of the transport. `x-should-retry` overrides that. Servers say how long to wait;
+ * one that asks for more than the bound is not asked again. Source: spec 5, "Model client", after
+ * the policy of OpenAI's own clients.
  */
 #pragma once
 
@@ -14,15 +15,15 @@
 
 struct wfs_model_failure;
 
-/* What came of an attempt. Plain value; texts are borrowed, NULL: absent. */
+/* The outcome of an attempt. Plain value; texts are borrowed, NULL: absent. */
 struct wfs_retry_input {
 	unsigned int attempt; /* 1: the first has failed */
 	unsigned int attempt_max;
 	bool text_given;            /* streamed text has reached the caller */
-	bool lost;                  /* by the transport, in a way that need not happen again */
+	bool lost;                  /* by the transport, in a way that may not happen again */
 	int status;                 /* HTTP; 0: none came */
-	const char *code;           /* of the error body */
-	const char *type;           /* of the error body */
+	const char *code;           /* in the error body */
+	const char *type;           /* in the error body */
 	const char *should_retry;   /* headers from here */
 	const char *retry_after_ms; /* a number of milliseconds */
 	const char *retry_after;    /* a number of seconds, or a date */
@@ -35,11 +36,11 @@ struct wfs_retry_input {
 struct wfs_retry {
 	bool again;
 	int64_t wait_ms;  /* before the next attempt */
-	int64_t asked_ms; /* that the server asked for, when it is too long; else 0 */
+	int64_t asked_ms; /* the wait that the server asked for, if it is too long; otherwise 0 */
 };
 
-/** wfs_retry_decide() - what to do after an attempt that failed. */
+/** wfs_retry_decide() - decide what to do after a failed attempt. */
 struct wfs_retry wfs_retry_decide(const struct wfs_retry_input *input);
 
-/** wfs_retry_may_pass() - may the same request succeed when it is sent again later? */
+/** wfs_retry_may_pass() - may this request succeed when it is sent again later? */
 bool wfs_retry_may_pass(const struct wfs_model_failure *failure);

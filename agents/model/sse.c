@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Server-sent events: bytes to lines, lines to events. */
+/* Parses server-sent events: bytes to lines, lines to events. */
 #include "agents/model/sse.h"
 
 #include <errno.h>

@@ -2,9 +2,10 @@
 /*
  * Server-sent events, as servers of models write them.
  *
- * Bytes go in as they come, cut anywhere; data of whole events comes out. Lines end with LF, CR or CRLF;
- * comments, unknown fields and a byte order mark are skipped; several `data` lines of an event are
- * joined by LF. An event that no blank line ended is not one, except at the end of the stream.
+ * The parser takes bytes as they come, cut anywhere, and returns the data of whole events. Lines
+ * end with LF, CR or CRLF; comments, unknown fields and a byte order mark are skipped; several
+ * `data` lines of an event are joined by LF. An event without a blank line at its end counts only
+ * at the end of the stream.
  * Source: WHATWG HTML, 9.2.6 "Interpreting an event stream".
  */
 #pragma once
@@ -14,42 +15,43 @@
 
 #include "kernel/base/buffer.h"
 
-enum { WFS_SSE_EVENT_MAX = 4 << 20 }; /* bytes of an event, with a line that has not ended */
+enum { WFS_SSE_EVENT_MAX = 4 << 20 }; /* bytes of an event and an unfinished line */
 
 enum wfs_sse_kind {
-	WFS_SSE_DATA, /* data of an event */
-	WFS_SSE_STRAY, /* a line that begins with `{`, so no field: Ollama reports errors like that */
+	WFS_SSE_DATA,  /* data of an event */
+	WFS_SSE_STRAY, /* a line that begins with `{`, which is not a field: Ollama's errors */
 };
 
-/* Who takes events. Plain value. */
+/* Receives events. Plain value. */
 struct wfs_sse_sink {
 	void *context;
-	/* @data is borrowed for the call. Return: 0, or a negative errno, which ends the feeding. */
+	/* @data is borrowed for the call. Return: 0, or a negative errno, which feeding returns. */
 	int (*event)(void *context, enum wfs_sse_kind kind, struct wfs_bytes data);
 };
 
-/* Plain value; zero-initialised is the beginning of a stream. The members are the parser's own. */
+/* Plain value; zero-initialised is the beginning of a stream. The members are private. */
 struct wfs_sse {
-	struct wfs_buffer line; /* that has not ended */
-	struct wfs_buffer data; /* of the event; an LF behind each line */
-	bool begun;             /* a line was seen: no byte order mark comes any more */
-	bool after_cr;          /* an LF that comes now belongs to the line end before it */
+	struct wfs_buffer line; /* the unfinished line */
+	struct wfs_buffer data; /* of the event; an LF after each line */
+	bool begun;             /* a line was seen, so no byte order mark can follow */
+	bool after_cr;          /* an LF that comes next belongs to the last line end */
 };
 
 void wfs_sse_done(struct wfs_sse *sse);
 #define WFS_AUTO_SSE WFS_CLEANUP(wfs_sse_done)
 
 /**
- * wfs_sse_feed() - take the next bytes
- * Return: 0, -EFBIG (more than WFS_SSE_EVENT_MAX), -ENOMEM, or what the sink returned.
+ * wfs_sse_feed() - parse the next bytes, and call @sink for each event
+ * Return: 0, -EFBIG (more than WFS_SSE_EVENT_MAX), -ENOMEM, or the result of the sink.
  */
 int wfs_sse_feed(
 	struct wfs_sse *sse, const void *data, size_t size, const struct wfs_sse_sink *sink);
 
 /**
- * wfs_sse_end() - the stream is over
+ * wfs_sse_end() - end the stream
  *
- * Gives what lacks only its blank line, and a stray line without an end. Half a `data` line is dropped.
+ * Calls @sink for an event that only lacks its blank line, and for a stray line without an end.
+ * Drops an unfinished `data` line.
  * Return: as wfs_sse_feed().
  */
 int wfs_sse_end(struct wfs_sse *sse, const struct wfs_sse_sink *sink);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Deltas of a streamed completion. */
+/* Puts the deltas of a streamed completion together. */
 #include "agents/model/stream.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@ struct stream_call {
 	json_int_t index;
 	json_t *id;   /* owned; NULL: none came */
 	json_t *name; /* owned; NULL: none came */
-	bool argued;  /* arguments came, though they may be empty */
+	bool argued;  /* arguments came, maybe empty ones */
 	struct wfs_buffer arguments;
 };
 
@@ -24,7 +24,7 @@ struct wfs_stream {
 	struct stream_call *calls;
 	size_t call_count;
 	size_t call_capacity;
-	json_t *finish_reason; /* owned, as all of these; NULL: none came */
+	json_t *finish_reason; /* owned; NULL: none came. So too the next ones */
 	json_t *usage;
 	json_t *model;
 };
@@ -59,7 +59,7 @@ void wfs_stream_free(struct wfs_stream *stream)
 
 /* --- tool calls --- */
 
-/* What one delta says of a call; texts are NULL when they are empty. Borrowed. */
+/* What one delta says about a call; empty texts are NULL. Borrowed. */
 struct call_delta {
 	json_t *index;
 	json_t *id;
@@ -100,7 +100,7 @@ static struct stream_call *call_with_id(struct wfs_stream *stream, const json_t 
 	return NULL;
 }
 
-/* Servers that number all calls 0 go on with the last of them. */
+/* Some servers number all calls 0, so the last call with the index is meant. */
 static struct stream_call *call_with_index(struct wfs_stream *stream, json_int_t index)
 {
 	for (size_t i = stream->call_count; i-- > 0;)
@@ -109,7 +109,7 @@ static struct stream_call *call_with_index(struct wfs_stream *stream, json_int_t
 	return NULL;
 }
 
-/* The open call that a delta without an id continues. */
+/* Finds the call that a delta without an id continues. */
 static struct stream_call *call_continued(struct wfs_stream *stream, const struct call_delta *delta)
 {
 	struct stream_call *const last = call_last(stream);
@@ -118,14 +118,14 @@ static struct stream_call *call_continued(struct wfs_stream *stream, const struc
 		struct stream_call *const call =
 			call_with_index(stream, json_integer_value(delta->index));
 
-		/* An index that nothing opened, without a name: servers lose count, too. */
+		/* An unknown index without a name: some servers miscount. */
 		return call || delta->name ? call : last;
 	}
-	/* Servers that send whole calls may number them not at all. */
+	/* Some servers send whole calls without index and id. */
 	return last && last->name && delta->name ? NULL : last;
 }
 
-/* Return: the open call that the delta belongs to, NULL: it opens one. */
+/* Return: the call that the delta belongs to, NULL: it begins a call. */
 static struct stream_call *call_find(struct wfs_stream *stream, const struct call_delta *delta)
 {
 	struct stream_call *call = NULL;
@@ -174,7 +174,7 @@ static int add_call(
 		if (r < 0)
 			return r;
 	}
-	/* Both come once; servers that repeat them repeat them whole. */
+	/* Id and name come once; servers that repeat them repeat them whole. */
 	if (!call->id)
 		call->id = json_incref(delta.id);
 	if (!call->name)
@@ -198,7 +198,7 @@ static int add_text(struct wfs_buffer *buffer, const json_t *text)
 	return wfs_buffer_check(buffer);
 }
 
-/* The last one that came counts. */
+/* Keeps the last value that came. */
 static void keep(json_t **kept, json_t *value)
 {
 	if (!value || json_is_null(value))
@@ -246,7 +246,7 @@ int wfs_stream_event(
 		return r;
 	keep(&stream->usage, json_object_get(event, "usage"));
 	keep(&stream->model, text_of(event, "model"));
-	/* One choice is asked for; in the last chunk there is none. */
+	/* One choice was requested; the last chunk has none. */
 	return add_choice(stream, json_array_get(json_object_get(event, "choices"), 0), failure);
 }
 
@@ -265,7 +265,7 @@ bool wfs_stream_complete(const struct wfs_stream *stream)
 	return stream->finish_reason != NULL;
 }
 
-/* --- the end --- */
+/* --- finishing --- */
 
 /* Return: new reference, NULL without memory. */
 static json_t *text_new(const struct wfs_buffer *buffer)
@@ -294,7 +294,7 @@ static int list_calls(const struct wfs_stream *stream, json_t **ret_calls)
 int wfs_stream_finish(
 	const struct wfs_stream *stream, json_t **ret_completion, struct wfs_model_failure *failure)
 {
-	/* Streams begin with an empty text where a plain answer has null beside calls. */
+	/* With calls, a plain answer has null where streams begin with an empty text. */
 	const bool silent = stream->content.size == 0 && stream->call_count > 0;
 	WFS_AUTO_JSON json_t *content = silent ? json_null() : text_new(&stream->content);
 	WFS_AUTO_JSON json_t *refusal = text_new(&stream->refusal);

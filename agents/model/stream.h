@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A streamed completion: deltas, put together.
+ * Puts the deltas of a streamed completion together.
  *
- * Tool calls are told apart by index or by id, whatever the server sends of them: a delta belongs to
- * the call that has its id; else to the last call with its index; else, without an index, to the last
- * call. A new id, or a new index with a name, opens a call. Nothing is ever added to a call that has
- * another id. A stream that ends without a finish_reason is no completion.
+ * Servers identify tool calls by index, id, or neither. A delta belongs to the call with its id;
+ * otherwise to the last call with its index; otherwise, without an index, to the last call. A new
+ * id, or a new index with a name, begins a call. Nothing is ever added to a call that has another
+ * id. A stream without a finish_reason is not a completion.
  */
 #pragma once
 
@@ -15,31 +15,32 @@
 
 struct wfs_stream;
 
-/** wfs_stream_new() - Owner: caller, wfs_stream_free(). Return: 0, or -ENOMEM. */
+/** wfs_stream_new() - begin a completion. Owner: caller, wfs_stream_free(). Return: 0, or
+ *  -ENOMEM. */
 int wfs_stream_new(struct wfs_stream **ret_stream);
 void wfs_stream_free(struct wfs_stream *stream);
 WFS_DEFINE_AUTO(stream, struct wfs_stream, wfs_stream_free)
 #define WFS_AUTO_STREAM WFS_CLEANUP(wfs_auto_stream)
 
 /**
- * wfs_stream_event() - take the data of one event
- * Return: 0, -EBADMSG (@failure says why this is the end: an error of the server, no JSON, too many
- * calls), -ENOMEM.
+ * wfs_stream_event() - add the data of one event
+ * Return: 0, -EBADMSG (@failure says why the stream ends here: an error of the server, not JSON,
+ * too many calls), -ENOMEM.
  */
 int wfs_stream_event(
 	struct wfs_stream *stream, struct wfs_bytes data, struct wfs_model_failure *failure);
 
-/** wfs_stream_text() - content so far, whole characters; valid until the next event. */
+/** wfs_stream_text() - get the content so far, whole characters; valid until the next event. */
 struct wfs_bytes wfs_stream_text(const struct wfs_stream *stream);
 
-/** wfs_stream_ended() - `[DONE]` came: the server has nothing more to say. */
+/** wfs_stream_ended() - has `[DONE]` come, after which the server sends nothing? */
 bool wfs_stream_ended(const struct wfs_stream *stream);
 
-/** wfs_stream_complete() - a finish_reason came: the answer is whole, wherever the stream ends. */
+/** wfs_stream_complete() - has a finish_reason come, so that the answer is whole? */
 bool wfs_stream_complete(const struct wfs_stream *stream);
 
 /**
- * wfs_stream_finish() - the completion
+ * wfs_stream_finish() - get the completion; caller owns it
  * Return: 0, -EBADMSG (it is not complete), -ENOMEM.
  */
 int wfs_stream_finish(const struct wfs_stream *stream, json_t **ret_completion,

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What curl says, as a failure: the one place that converts its codes. */
+/* Converts results of curl to failures; the only place that does. */
 #include "agents/model/client-impl.h"
 
 static const struct transport {
 	CURLcode result;
 	enum wfs_model_failure_kind kind;
 	const char *code;
-	bool lost; /* need not happen again */
+	bool lost; /* another attempt may succeed */
 } transports[] = {
 	{CURLE_COULDNT_RESOLVE_PROXY, WFS_MODEL_FAILURE_TRANSPORT, WFS_MODEL_CODE_UNREACHABLE,
 		true},
 	{CURLE_COULDNT_RESOLVE_HOST, WFS_MODEL_FAILURE_TRANSPORT, WFS_MODEL_CODE_UNREACHABLE, true},
 	{CURLE_COULDNT_CONNECT, WFS_MODEL_FAILURE_TRANSPORT, WFS_MODEL_CODE_UNREACHABLE, true},
-	/* The only time limit that curl is told. */
+	/* The only time limit that curl itself watches. */
 	{CURLE_OPERATION_TIMEDOUT, WFS_MODEL_FAILURE_TIMEOUT, WFS_MODEL_CODE_CONNECT_TIMEOUT, true},
 	{CURLE_PARTIAL_FILE, WFS_MODEL_FAILURE_TRANSPORT, WFS_MODEL_CODE_LOST, true},
 	{CURLE_GOT_NOTHING, WFS_MODEL_FAILURE_TRANSPORT, WFS_MODEL_CODE_LOST, true},
 	{CURLE_SEND_ERROR, WFS_MODEL_FAILURE_TRANSPORT, WFS_MODEL_CODE_LOST, true},
 	{CURLE_RECV_ERROR, WFS_MODEL_FAILURE_TRANSPORT, WFS_MODEL_CODE_LOST, true},
-	/* A handshake that broke off; certificates have codes of their own. */
+	/* The handshake broke off; certificates have codes of their own. */
 	{CURLE_SSL_CONNECT_ERROR, WFS_MODEL_FAILURE_TRANSPORT, WFS_MODEL_CODE_TLS, true},
 	{CURLE_PEER_FAILED_VERIFICATION, WFS_MODEL_FAILURE_TRANSPORT, WFS_MODEL_CODE_TLS, false},
 	{CURLE_SSL_CACERT_BADFILE, WFS_MODEL_FAILURE_TRANSPORT, WFS_MODEL_CODE_TLS, false},
