@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run is made of, checked. */
+/* Checks what a run is made from. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdint.h>
@@ -13,16 +13,16 @@
 
 /* --- settings --- */
 
-/* What is checked: borrowed values. */
+/* Arguments of the checks; borrowed. */
 struct check {
 	const struct wfs_adapter *adapter;
 	const json_t *settings;
 	const json_t *entry;
-	const json_t *tools; /* as they are offered */
+	const json_t *tools; /* the offered ones */
 	struct wfs_error *error;
 };
 
-/* A member that is there and not null. */
+/* Return: a member that is present and not null, or NULL. */
 static json_t *member(const json_t *object, const char *name)
 {
 	json_t *const value = json_object_get(object, name);
@@ -117,7 +117,7 @@ static int check_extra(const struct check *check, const char *where, json_t *ext
 
 /* --- bodies --- */
 
-/* Of the members that constrain, a server takes one. */
+/* A server takes only one of the members that constrain. */
 static int check_keys(const struct check *check, const json_t *body)
 {
 	const struct wfs_grammar_config *const config = check->adapter->grammar_config;
@@ -148,7 +148,7 @@ static int check_keys(const struct check *check, const json_t *body)
 	return 0;
 }
 
-/* The body as it will be, without its messages. */
+/* Checks the body as it will be, without its messages. */
 static int check_body(const struct check *check, const json_t *setup)
 {
 	WFS_AUTO_JSON json_t *messages = json_array();
@@ -164,7 +164,7 @@ static int check_body(const struct check *check, const json_t *setup)
 	return r;
 }
 
-/* The one that is sent. */
+/* The tool_choice that is sent. */
 static const json_t *effective_choice(const struct check *check)
 {
 	const json_t *const sources[] = {json_object_get(check->settings, "extra_body"),

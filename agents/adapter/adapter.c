@@ -18,7 +18,7 @@ static const struct wfs_grammar_config openai_grammar = {
 	.keys = "response_format",
 };
 
-/* From 0.12 on, which takes the older `guided_*` and ignores them. */
+/* From 0.12 on, which accepts the older `guided_*` but ignores them. */
 static const struct wfs_grammar_config vllm_grammar = {
 	.forms =
 		{
@@ -83,7 +83,7 @@ static const struct wfs_adapter adapters[] = {
 	{.name = "sglang", ADAPTER_SERVER, .grammar_config = &sglang_grammar},
 };
 
-/* Nobody reads the request, so that there is nothing to refuse in it. */
+/* The script does not read the request, so nothing in it is refused. */
 static const struct wfs_adapter script_adapter = {.name = "script", ADAPTER_COMMON};
 
 static int refuse_profile(const char *profile, struct wfs_error *error)

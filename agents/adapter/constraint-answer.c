@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers against their constraints. */
+/* Checks answers against their constraints. */
 #include <errno.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static void append_quote(struct wfs_buffer *buffer, struct wfs_bytes text)
 		wfs_buffer_append_text(buffer, "…");
 }
 
-/* The quote comes first: a message is cut at its end. */
+/* The quote comes first, because a message is cut at its end. */
 static int violation(const json_t *constraint, struct wfs_bytes text, const char *reason,
 	struct wfs_error *error)
 {
@@ -96,7 +96,7 @@ static int check_choice(const json_t *constraint, struct wfs_bytes text, struct 
 	return violation(constraint, text, wfs_buffer_text(&reason), error);
 }
 
-/* A tag that was written and not taken for a call is one that does not end. */
+/* A tag in the text that was not taken for a call is one that is not closed. */
 static int check_tag(const json_t *constraint, struct wfs_bytes text, struct wfs_error *error)
 {
 	static const char trigger[] = CONSTRAINT_TAG_TRIGGER;

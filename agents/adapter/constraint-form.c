@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How each server is asked for a constraint: the values, and where in a body they go. */
+/* How each server is asked for a constraint: the values, and their members of a body. */
 #include <errno.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ json_t *wfs_constraint_schema(const json_t *constraint, const json_t *tools)
 	return json_incref(json_object_get(constraint, "schema"));
 }
 
-/* The schema is nested: llama.cpp takes a flat one for "any object". */
+/* The schema is nested, because llama.cpp reads a flat one as "any object". */
 json_t *wfs_constraint_response_format(const json_t *constraint, const json_t *tools)
 {
 	const char *const name = json_string_value(json_object_get(constraint, "name"));
@@ -42,7 +42,7 @@ json_t *wfs_constraint_grammar(const json_t *constraint, const json_t *tools)
 	return json_incref(json_object_get(constraint, "grammar"));
 }
 
-/* --- choices, where a server knows none --- */
+/* --- choices, for servers without that kind --- */
 
 static bool is_control(char byte)
 {
@@ -73,7 +73,7 @@ static void append_grammar_byte(struct wfs_buffer *text, char byte)
 		wfs_buffer_append_byte(text, byte);
 }
 
-/* The choices one after the other. @quote: around each */
+/* Appends all choices. @quote: around each */
 static void append_choices(struct wfs_buffer *text, const json_t *constraint, const char *quote,
 	const char *separator, void (*append)(struct wfs_buffer *text, char byte))
 {

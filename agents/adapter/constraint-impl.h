@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the files of the constraints. */
+/* Private to the files of constraints. */
 #pragma once
 
 #include "agents/adapter/constraint.h"
 #include "kernel/schema/pattern.h"
 #include "kernel/schema/schema.h"
 
-/* What a structural tag begins with; the parser of answers knows the same form. */
+/* The beginning of a structural tag; the parser of answers knows it, too. */
 #define CONSTRAINT_TAG_TRIGGER "<function="
 
-/** constraint_kind() - of a constraint; WFS_CONSTRAINT_KIND_COUNT when there is no such kind. */
+/** constraint_kind() - Return: the kind of a constraint, WFS_CONSTRAINT_KIND_COUNT for an unknown
+ *  one. */
 enum wfs_constraint_kind constraint_kind(const json_t *constraint);
 
 const char *constraint_kind_name(enum wfs_constraint_kind kind);
 
-/** constraint_schema_new() - compile its member `schema`. Return: 0, -EINVAL, -ENOMEM. */
+/** constraint_schema_new() - compile the member `schema` of a constraint. Return: 0, -EINVAL,
+ *  -ENOMEM. */
 int constraint_schema_new(
 	const json_t *constraint, struct wfs_schema **ret_schema, struct wfs_error *error);
 
-/** constraint_pattern_new() - a pattern that matches texts that @regex matches as a whole
+/** constraint_pattern_new() - compile a pattern for texts that @regex matches as a whole
  *  Return: 0, -EINVAL, -ENOMEM. */
 int constraint_pattern_new(
 	const char *regex, struct wfs_pattern **ret_pattern, struct wfs_error *error);
 
 /**
- * constraint_check_xgrammar() - are there no keywords that xgrammar does not enforce?
+ * constraint_check_xgrammar() - refuse keywords that xgrammar does not enforce
  * Source: vLLM 0.15.1, has_xgrammar_unsupported_json_features().
  * Return: 0, or -EINVAL (the message names the keyword and its place).
  */

@@ -20,7 +20,8 @@ int constraint_schema_new(
 	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "%.*s", (int)strcspn(text, "\n"), text);
 }
 
-/* Compiled alone first: what is not a pattern alone may be one in the brackets, as `a)|(b` is. */
+/* First compiles @regex alone: text such as `a)|(b` is not a pattern, but would be one in
+ * brackets. */
 int constraint_pattern_new(
 	const char *regex, struct wfs_pattern **ret_pattern, struct wfs_error *error)
 {
@@ -48,7 +49,7 @@ static bool is_one_of(const char *word, const char *const *words)
 
 static int check_node(const json_t *node, struct wfs_buffer *where, struct wfs_error *error);
 
-/* @name: of the member, NULL for an item of a list */
+/* @name: of the member; NULL: an item of a list */
 static int check_inner(const json_t *node, const char *name, size_t index, struct wfs_buffer *where,
 	struct wfs_error *error)
 {
@@ -64,7 +65,7 @@ static int check_inner(const json_t *node, const char *name, size_t index, struc
 	return r;
 }
 
-/* Schemas in an array or an object. */
+/* Checks schemas in an array or an object. */
 static int check_members(json_t *members, struct wfs_buffer *where, struct wfs_error *error)
 {
 	const char *name;
@@ -100,7 +101,7 @@ static bool is_format(const json_t *value)
 static int check_keyword(
 	const char *name, json_t *value, struct wfs_buffer *where, struct wfs_error *error)
 {
-	/* vLLM refuses those up to propertyNames; a grammar cannot enforce the others. */
+	/* vLLM refuses the keywords up to propertyNames; a grammar cannot enforce the others. */
 	static const char *const refused[] = {"multipleOf", "uniqueItems", "contains",
 		"minContains", "maxContains", "patternProperties", "propertyNames", "if", "then",
 		"else", "dependentRequired", "dependentSchemas", "unevaluatedItems",
@@ -124,7 +125,7 @@ static int check_keyword(
 	return r;
 }
 
-/* The schema has been compiled: it is not nested deeper than WFS_SCHEMA_DEPTH_MAX. */
+/* The schema has been compiled, so it is not nested more deeply than WFS_SCHEMA_DEPTH_MAX. */
 static int check_node(const json_t *node, struct wfs_buffer *where, struct wfs_error *error)
 {
 	json_t *const members = (json_t *)node; /* jansson's iterators take no const */

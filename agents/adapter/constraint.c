@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Constraints: what is one, and what a server takes. */
+/* Checks constraints, and what servers support of them. */
 #include "agents/adapter/constraint.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "agents/adapter/format.h"
 #include "kernel/base/json.h"
 
-/* --- what each kind must have --- */
+/* --- members of each kind --- */
 
 static int check_json_schema(const json_t *constraint, struct wfs_error *error)
 {
@@ -70,8 +70,8 @@ static int check_grammar(const json_t *constraint, struct wfs_error *error)
 
 static const struct kind {
 	const char *name;
-	const char *members; /* as wfs_json_members() takes them */
-	int (*check)(const json_t *constraint, struct wfs_error *error); /* NULL: nothing to */
+	const char *members; /* for wfs_json_members() */
+	int (*check)(const json_t *constraint, struct wfs_error *error); /* NULL: none */
 } kinds[WFS_CONSTRAINT_KIND_COUNT] = {
 	[WFS_CONSTRAINT_JSON_SCHEMA] = {"json_schema", "kind schema name? strict?",
 		check_json_schema},
@@ -96,7 +96,7 @@ const char *constraint_kind_name(enum wfs_constraint_kind kind)
 	return kinds[kind].name;
 }
 
-/* Appends the names of the kinds that a server takes. @config: NULL: all */
+/* Appends the names of the kinds that a server supports. @config: NULL: all */
 static void append_kinds(struct wfs_buffer *names, const struct wfs_grammar_config *config)
 {
 	for (size_t i = 0; i < WFS_CONSTRAINT_KIND_COUNT; i++)
@@ -125,7 +125,7 @@ static int check_itself(
 	return kinds[kind].check(constraint, error);
 }
 
-/* --- what a server takes --- */
+/* --- support of a server --- */
 
 static bool is_choice(const json_t *tool_choice, const char *text)
 {
@@ -133,9 +133,10 @@ static bool is_choice(const json_t *tool_choice, const char *text)
 }
 
 /*
- * Where constraint and calls shut one another out (vLLM, SGLang): the constraint holds for all of
- * the answer, so that no call can be written, and a tool_choice that forces a call replaces it, or
- * is replaced. A structural tag is made for calls, which are then text: only "auto" leaves it be.
+ * For servers where constraint and calls exclude each other (vLLM, SGLang): the constraint holds
+ * for the whole answer, so that no call can be written, and a tool_choice that forces a call
+ * replaces it, or is replaced. A structural tag is meant for calls, which are text then: only
+ * "auto" does not disturb it.
  */
 static int check_calls(const struct wfs_adapter *adapter, enum wfs_constraint_kind kind,
 	const json_t *tool_choice, struct wfs_error *error)

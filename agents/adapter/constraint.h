@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Constraints: what form an answer must have, how each server is asked for it, and whether the
+ * Constraints: which form an answer must have, how each server is asked for it, and whether an
  * answer has it.
  *
  * `{"kind":"json_schema","schema":…,"name"?,"strict"?}`, `{"kind":"regex","regex":…}`,
  * `{"kind":"choice","choices":[…]}`, `{"kind":"grammar","grammar":…}` (GBNF),
  * `{"kind":"structural_tag"}`: calls of the offered tools as `<function=NAME>{…}</function>`.
  *
- * There is no fallback from one kind to another: a server that cannot be asked for a kind is not
- * asked at all, the run is refused.
+ * No kind is replaced by another one: if a server cannot be asked for a kind, the run is refused.
  * Source: spec 5, "Model client", Adapters.
  */
 #pragma once
@@ -32,22 +31,22 @@ enum wfs_constraint_kind {
 /* How a server is asked for one kind. Plain value with static lifetime. */
 struct wfs_grammar_form {
 	const char *key;    /* member of the body; NULL: the server cannot be asked */
-	const char *inside; /* member of the object there; NULL: the value stands at the key */
-	/* New reference, or NULL when there is no memory. @tools: as they are offered. */
+	const char *inside; /* member of the object at the key; NULL: the value itself */
+	/* Return: new reference, or NULL without memory. @tools: the offered ones */
 	json_t *(*value)(const json_t *constraint, const json_t *tools);
 };
 
-/* What a server knows of constraints. Plain value with static lifetime. */
+/* What a server supports of constraints. Plain value with static lifetime. */
 struct wfs_grammar_config {
 	struct wfs_grammar_form forms[WFS_CONSTRAINT_KIND_COUNT];
-	const char *keys;           /* members of a body that constrain; the server takes one */
-	const char *ignored;        /* prefix of members that it takes and ignores; may be NULL */
-	const char *key_sans_tools; /* of the keys, the one it refuses beside tools; may be NULL */
+	const char *keys;           /* members that constrain; the server takes only one */
+	const char *ignored;        /* prefix of members that it ignores; may be NULL */
+	const char *key_sans_tools; /* one that it refuses together with tools; or NULL */
 	bool xgrammar;              /* some keywords of JSON Schema are refused */
-	bool blocks_calls;          /* constraint and calls shut one another out */
+	bool blocks_calls;          /* constraint and calls exclude each other */
 };
 
-/* The values that forms are made of. */
+/* Values for forms. */
 json_t *wfs_constraint_schema(const json_t *constraint, const json_t *tools);
 json_t *wfs_constraint_response_format(const json_t *constraint, const json_t *tools);
 json_t *wfs_constraint_regex(const json_t *constraint, const json_t *tools);
@@ -59,29 +58,29 @@ json_t *wfs_constraint_tag(const json_t *constraint, const json_t *tools);
 json_t *wfs_constraint_tag_text(const json_t *constraint, const json_t *tools);
 
 /**
- * wfs_constraint_check() - is this a constraint, and can the server be asked for it?
+ * wfs_constraint_check() - check a constraint, and that the server can be asked for it
  * @adapter: of the server
- * @tools: as they are offered (wfs_format_offered)
+ * @tools: the offered ones (wfs_format_offered)
  * @tool_choice: NULL is "auto"
  * Return: 0, -EINVAL (the message names kind and profile), -ENOMEM.
  */
 int wfs_constraint_check(const json_t *constraint, const struct wfs_adapter *adapter,
 	const json_t *tools, const json_t *tool_choice, struct wfs_error *error);
 
-/** wfs_constraint_build() - the grammar_builder of all servers: by the form of the kind. */
+/** wfs_constraint_build() - the grammar_builder of all servers: sets what the form of the kind
+ *  says. */
 int wfs_constraint_build(const struct wfs_grammar_config *config, const json_t *constraint,
 	const json_t *tools, json_t *body);
 
 /**
- * wfs_constraint_check_answer() - does an answer have the form that was asked for?
+ * wfs_constraint_check_answer() - check that an answer has the requested form
  *
- * For answers that came to their end (an answer that was cut is not one to judge). One with calls
- * is not the answer yet. A grammar cannot be checked here, and is not: that would take its parser.
- * Of a structural_tag it is checked that what its trigger began is a call; arguments are for the
- * schema of the tool.
- * @constraint: that passed wfs_constraint_check(); NULL and null: none
+ * For complete answers only. An answer with calls is accepted, because the run continues after
+ * them. Grammars are not checked, which would take a parser of them. For a structural_tag, checks
+ * that each trigger began a call; arguments are checked later, by the schema of the tool.
+ * @constraint: accepted by wfs_constraint_check(); NULL and null: none
  * @completion: from wfs_parser_parse()
- * Return: 0, -EINVAL (schema_violation: what was asked and how the answer begins), -ENOMEM.
+ * Return: 0, -EINVAL (schema_violation: what was requested and how the answer begins), -ENOMEM.
  */
 int wfs_constraint_check_answer(
 	const json_t *constraint, const json_t *completion, struct wfs_error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bodies of requests. */
+/* Makes bodies of requests. */
 #include "agents/adapter/format.h"
 
 #include <errno.h>
@@ -27,8 +27,8 @@ bool wfs_format_is_name(const char *name)
 }
 
 /*
- * The name of a call that a model made up: servers refuse a history with a name that no tool could
- * have, and the run would end there although the model has been told.
+ * Replaces a name that a model made up and no tool could have: servers refuse a history with such a
+ * name, and the run would end there although the model has got an error.
  */
 static json_t *wire_name(const json_t *call)
 {
@@ -45,7 +45,7 @@ static json_t *wire_name(const json_t *call)
 	return json_stringn(text, size);
 }
 
-/* A member that is a text with something in it, else @otherwise. */
+/* Return: a member that is a non-empty text, otherwise @otherwise. */
 static json_t *text_or(const json_t *object, const char *member, const char *otherwise)
 {
 	json_t *const text = json_object_get(object, member);
@@ -71,7 +71,7 @@ static json_t *wire_calls(const json_t *calls)
 	return WFS_STEAL(wire);
 }
 
-/* Content always has its key: null beside calls, "" elsewhere, as llama.cpp wants it. */
+/* Content is never absent: null beside calls, "" otherwise, as llama.cpp needs it. */
 static json_t *wire_message(const json_t *message)
 {
 	const json_t *const calls = json_object_get(message, "tool_calls");
@@ -109,7 +109,7 @@ int wfs_format_messages(const json_t *messages, json_t **ret_messages)
 
 /* --- tools --- */
 
-/* Tools by their names. */
+/* Indexes tools by their names. */
 static int name_tools(const json_t *tools, json_t *named, struct wfs_error *error)
 {
 	size_t index;
@@ -222,7 +222,7 @@ static int set_tools(const struct wfs_adapter *adapter, const json_t *tools, jso
 	return 0;
 }
 
-/* Members that say nothing without tools, and that servers refuse then. */
+/* Removes members that mean nothing without tools, and that servers refuse then. */
 static void unset_choice(const json_t *tools, json_t *body)
 {
 	if (json_array_size(tools) > 0)
@@ -261,7 +261,7 @@ static int set_stream(json_t *body)
 	return 0;
 }
 
-/* What is put over the standard members, the stronger last. */
+/* Replaces standard members by those of both extra bodies, the stronger last. */
 static int set_extras(const struct wfs_adapter *adapter, const json_t *settings,
 	const json_t *entry, const json_t *tools, json_t *body)
 {

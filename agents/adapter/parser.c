@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls in an answer. */
+/* Finds calls in an answer. */
 #include "agents/adapter/parser.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ static json_t *json_of_text(struct wfs_bytes text)
 
 /* --- calls --- */
 
-/* @name, @arguments: NULL when the model wrote none. */
+/* @name, @arguments: NULL if the model wrote none. */
 static int call_add(json_t *calls, json_t *name, json_t *arguments)
 {
 	WFS_AUTO_JSON json_t *call = json_object();
@@ -48,7 +48,7 @@ static int call_add(json_t *calls, json_t *name, json_t *arguments)
 	return 0;
 }
 
-/* A call that cannot be made, for which the model gets an error. */
+/* Adds a call that cannot be made, for which the model will get an error. */
 static int call_add_broken(json_t *calls, struct wfs_bytes text)
 {
 	WFS_AUTO_JSON json_t *arguments = json_of_text(text);
@@ -56,7 +56,7 @@ static int call_add_broken(json_t *calls, struct wfs_bytes text)
 	return arguments ? call_add(calls, NULL, arguments) : -ENOMEM;
 }
 
-/* The text that a JSON string stands for. Return: 0, -EINVAL (it is none), -ENOMEM. */
+/* Decodes a JSON string. Return: 0, -EINVAL (not a string), -ENOMEM. */
 static int decode(struct wfs_bytes value, json_t **ret_text)
 {
 	if (!begins(value, "\""))
@@ -64,7 +64,7 @@ static int decode(struct wfs_bytes value, json_t **ret_text)
 	return wfs_json_parse(value.data, value.size, ret_text, NULL);
 }
 
-/* Members of a call, as they stand in the text. */
+/* Members of a call, as JSON text. */
 struct written {
 	struct wfs_bytes name;
 	struct wfs_bytes arguments;
@@ -85,14 +85,14 @@ static int read_written(struct wfs_bytes body, struct written *ret_written)
 		else if (wfs_bytes_equal(object.name, wfs_bytes_text("\"arguments\"")))
 			written.arguments = object.value;
 	}
-	/* As servers' null: none. */
+	/* null means no arguments, as in native calls. */
 	if (wfs_bytes_equal(written.arguments, wfs_bytes_text("null")))
 		written.arguments.size = 0;
 	*ret_written = written;
 	return r;
 }
 
-/* `{"name":…,"arguments":…}`. Arguments may be written as servers do, as a string. */
+/* Adds `{"name":…,"arguments":…}`. Arguments may also be written as a string, as servers do. */
 static int add_tool_call(json_t *calls, struct wfs_bytes name, struct wfs_bytes body)
 {
 	WFS_AUTO_JSON json_t *decoded = NULL;
@@ -127,24 +127,24 @@ static int add_function(json_t *calls, struct wfs_bytes name, struct wfs_bytes b
 
 static const struct form {
 	const char *open;
-	bool named; /* a name and `>` follow */
+	bool named; /* a name and `>` follow the opening */
 	const char *close;
-	/* Adds what stands between the tags. Return: 0, or -ENOMEM. */
+	/* Adds the call between the tags. Return: 0, or -ENOMEM. */
 	int (*add)(json_t *calls, struct wfs_bytes name, struct wfs_bytes body);
 } forms[] = {
 	{"<tool_call>", false, "</tool_call>", add_tool_call},
 	{"<function=", true, "</function>", add_function},
 };
 
-/* A search for tags. */
+/* State of a search for tags. */
 struct search {
 	struct wfs_bytes text;
 	size_t at;
 	json_t *calls;
-	struct wfs_buffer rest; /* text that is no call */
+	struct wfs_buffer rest; /* text outside of calls */
 };
 
-/* A tag and what is in it. Offsets into the text. */
+/* A tag with its contents. Offsets into the text. */
 struct tag {
 	struct wfs_bytes name;
 	size_t body;
@@ -166,7 +166,7 @@ static bool read_name(struct wfs_bytes text, struct tag *tag)
 	return true;
 }
 
-/* Where @what begins in the text from @from on; the text's end when it does not. */
+/* Return: where @what begins in the text from @from on; the text's end if it does not occur. */
 static size_t find(struct wfs_bytes text, size_t from, const char *what)
 {
 	const struct wfs_bytes ahead = slice(text, from, text.size);
@@ -176,8 +176,9 @@ static size_t find(struct wfs_bytes text, size_t from, const char *what)
 }
 
 /*
- * Where the tag closes: behind the JSON value in it, whose strings may hold any tag. Where another
- * opens before, this one is not closed; looking no farther keeps a text of opening tags linear.
+ * Finds where the tag closes: after the JSON value in it, whose strings may contain any tag. If
+ * another tag opens before that, this one is not closed; not searching on keeps a text of opening
+ * tags linear.
  */
 static bool read_body(struct wfs_bytes text, const struct form *form, struct tag *tag)
 {
@@ -190,7 +191,7 @@ static bool read_body(struct wfs_bytes text, const struct form *form, struct tag
 	return tag->body_end < another;
 }
 
-/* The tag that begins at the search's place. Return: 1, 0 (there is none), or -ENOMEM. */
+/* Reads the tag at the search's position. Return: 1, 0 (no whole tag), or -ENOMEM. */
 static int take_tag(struct search *search)
 {
 	const struct wfs_bytes ahead = slice(search->text, search->at, search->text.size);
@@ -232,7 +233,7 @@ static int search_tags(struct search *search)
 	return wfs_buffer_check(&search->rest);
 }
 
-/* The text without its calls; null when nothing is left to read. */
+/* Return: the text without its calls; null if only blanks are left. */
 static json_t *json_of_rest(const struct wfs_buffer *rest)
 {
 	const struct wfs_bytes text = wfs_buffer_bytes(rest);
@@ -252,9 +253,9 @@ static int find_tags(struct wfs_bytes text, json_t *calls, json_t *completion)
 	return r;
 }
 
-/* --- the bare action --- */
+/* --- an action as the whole answer --- */
 
-/* The action's type, and an object of the other members as they stand. */
+/* Reads the action's type, and the other members as an object, byte for byte. */
 static int read_action(struct wfs_bytes body, json_t **ret_type, struct wfs_buffer *arguments)
 {
 	WFS_AUTO_JSON json_t *type = NULL;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Conditions: what is no predicate is an expression, and runs in the sandbox.
+ * Evaluates conditions: text that is not a predicate is an expression, and runs in the sandbox.
  *
- * An expression is put into the source of a program, between parentheses. So that it cannot close them
- * and go on as something else, it is compiled by itself first (kernel/mind/expression.h), where there is
- * nothing that it could close.
+ * An expression is put into the source of a program, between parentheses. It must not close them
+ * and continue as other code, so it is first compiled by itself (kernel/mind/expression.h), where
+ * it has no parentheses to close.
  */
 #include "agents/mind/condition.h"
 
@@ -18,7 +18,7 @@ enum {
 	TEXT_SHOWN_BYTES = 120, /* of a condition, in messages */
 };
 
-/* Behind the expression, which is `condition`. It gives a boolean, or the name of a type. */
+/* Follows the expression, which is `condition`. Returns a boolean, or the name of a type. */
 static const char driver[] =
 	"local G, error, null, pairs, type = _G, error, null, pairs, type\n"
 	"local function kind(value) return value == null and 'null' or type(value) end\n"
@@ -51,9 +51,9 @@ static const char driver[] =
 	"  return type(holds)\n"
 	"end\n";
 
-/* A condition while it is looked at. */
+/* A condition that is being evaluated. */
 struct condition {
-	struct wfs_box *box;   /* that expressions run in */
+	struct wfs_box *box;   /* in which expressions run */
 	struct wfs_bytes text; /* without white space around it */
 	const json_t *variables;
 	struct wfs_lua_budget *budget; /* may be NULL */
@@ -82,7 +82,7 @@ static int new_program(
 		: wfs_code_new(condition->box, &options, ret_program, condition->error);
 }
 
-/* What the driver is called with. Return: NULL: no memory */
+/* The arguments of the driver. Return: new reference, NULL without memory */
 static json_t *arguments_of(const json_t *variables)
 {
 	WFS_AUTO_JSON json_t *arguments = json_array();
@@ -117,13 +117,13 @@ static int run_expression(const struct condition *condition, json_t **ret_value)
 
 	wfs_buffer_append_text(&source, "local condition = function() return (");
 	wfs_buffer_append(&source, condition->text.data, condition->text.size);
-	wfs_buffer_append_text(&source, "\n) end\n"); /* it may end with a comment */
+	wfs_buffer_append_text(&source, "\n) end\n"); /* the expression may end with a comment */
 	wfs_buffer_append_text(&source, driver);
 	r = new_program(condition, &source, &program);
 	return r ? r : call_driver(condition, program, ret_value);
 }
 
-/* @ret_holds: of an expression */
+/* Evaluates an expression. */
 static int ask_lua(const struct condition *condition, bool *ret_holds)
 {
 	const struct wfs_mind_compiler compiler = {.box = condition->box};
@@ -153,7 +153,7 @@ static int check_size(struct wfs_bytes text, struct wfs_error *error)
 	return 0;
 }
 
-/* @reason: of a failure; its code stays */
+/* @reason: of a failure; its code is kept */
 static int refuse(struct wfs_bytes text, const struct wfs_error *reason, struct wfs_error *error)
 {
 	const size_t shown = text.size < TEXT_SHOWN_BYTES ? text.size : TEXT_SHOWN_BYTES;
@@ -204,7 +204,8 @@ static int add_note(json_t **notes, const struct wfs_error *error)
 	return json_array_append_new(*notes, json_string(error->message)) < 0 ? -ENOMEM : 0;
 }
 
-/* One that fails does not hold, and is noted. @given: what is the same for all */
+/* Evaluates a condition; a failure counts as false, and is noted. @given: what all conditions
+ * share */
 static int ask_noting(
 	const json_t *written, const struct condition *given, bool *ret_holds, json_t **notes)
 {

@@ -11,12 +11,14 @@
 /* --- predicate.c --- */
 
 /**
- * mind_predicate() - does a built-in predicate hold?
+ * mind_predicate() - evaluate a built-in predicate
  * @text: of a condition
- * Return: 0; 1 (it is none: an expression); -EINVAL (invalid_argument), -ENOMEM (without a message).
+ * Return: 0; 1 (not a predicate, but an expression); -EINVAL (invalid_argument), -ENOMEM (@error
+ * unchanged).
  */
 int mind_predicate(
 	struct wfs_bytes text, const json_t *variables, bool *ret_holds, struct wfs_error *error);
 
-/** mind_predicates() - those without an argument: object name → boolean. Return: NULL: no memory */
+/** mind_predicates() - evaluate those without an argument: object name → boolean. Return: new
+ *  reference, NULL without memory */
 json_t *mind_predicates(const json_t *variables);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The predicates that conditions may name; condition.h says what each is. */
+/* Evaluates the built-in predicates of conditions; condition.h describes them. */
 #include "agents/mind/mind-impl.h"
 #include "agents/plan/placeholder.h"
 #include "kernel/base/json.h"
@@ -10,7 +10,7 @@ enum {
 	TURNS_OF_STUCK = 5,
 };
 
-/* @lower: a letter of ASCII, where the case is one bit */
+/* Compares ignoring case. @lower: an ASCII letter, of which the case is one bit */
 static bool is_letter(char byte, char lower)
 {
 	return ((unsigned char)byte | 0x20) == (unsigned char)lower;
@@ -42,7 +42,7 @@ static bool is_design(const json_t *artifact)
 		mentions_design(wfs_text_of(id));
 }
 
-/* A memory that is no text is looked at as its JSON. */
+/* A memory other than text is searched as JSON. */
 static int memory_mentions_design(const json_t *memory)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
@@ -52,7 +52,7 @@ static int memory_mentions_design(const json_t *memory)
 	return wfs_buffer_check(&text) ? -ENOMEM : mentions_design(wfs_buffer_bytes(&text));
 }
 
-/* Exact for integers. Both are numbers. */
+/* Exact for integers. Both must be numbers. */
 static bool is_below(const json_t *value, const json_t *number)
 {
 	if (json_is_integer(value) && json_is_integer(number))
@@ -65,7 +65,7 @@ static bool is_at_least(const json_t *variables, const char *name, double number
 	return json_number_value(json_object_get(variables, name)) >= number;
 }
 
-/* --- those without an argument. Return: 1, 0, -ENOMEM. --- */
+/* --- predicates without an argument. Return: 1, 0, -ENOMEM. --- */
 
 static int has_design(const json_t *variables)
 {
@@ -126,18 +126,18 @@ json_t *mind_predicates(const json_t *variables)
 	return WFS_STEAL(values);
 }
 
-/* --- those that compare a variable with a number --- */
+/* --- predicates that compare a variable with a number --- */
 
 static const struct {
 	const char *name;
 	const char *variable;
-	bool below; /* or at least */
+	bool below; /* false: at least */
 } comparisons[] = {
 	{"balance_below", "balance", true},
 	{"same_state_for", "same_state_for", false},
 };
 
-/* The number of `name(number)`; NULL: it is something else. */
+/* Reads the number of `name(number)`. Return: NULL: the text is something else. */
 static json_t *read_number(struct wfs_bytes text, const char *name)
 {
 	const size_t size = strlen(name);

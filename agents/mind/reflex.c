@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reflexes: one call of a program, and what it may return. */
+/* Runs reflexes, and checks what they return. */
 #include "agents/mind/reflex.h"
 
 #include "kernel/base/json.h"
@@ -11,7 +11,7 @@ static const struct wfs_lua_limits limits = {
 	.output_bytes = WFS_MIND_REFLEX_ACTION_MAX,
 };
 
-/* Lua's names, because these are what the code's author knows. */
+/* Lua's names of types, which the code's author knows. */
 static const char *lua_type(const json_t *value)
 {
 	switch (json_typeof(value)) {
@@ -31,7 +31,7 @@ static const char *lua_type(const json_t *value)
 	}
 }
 
-/* Of code that compiles. A call only says that it has failed. */
+/* For code that compiles: does it define no reflex? A call itself only says that it has failed. */
 static bool defines_none(struct wfs_box *box, const struct wfs_code_options *options)
 {
 	static const char *const functions[] = {"reflex", NULL};

@@ -2,9 +2,9 @@
 /*
  * Reflexes: Lua that may answer a turn before a model is asked.
  *
- * The code defines `reflex(context)`, which returns an action, a table with a text `action_type`, or nil:
- * then there is none. It runs in the sandbox of kernel/lua, without functions of a host; `ctx` tells
- * nothing, and `ctx.random()` gives the same at every call.
+ * The code defines `reflex(context)`, which returns an action (a table with a text `action_type`),
+ * or nil for no action. It runs in the sandbox of kernel/lua, without functions of a host; `ctx` is
+ * empty, and `ctx.random()` gives the same numbers in every call.
  * Source: spec 7, "Turn".
  * Thread: any; nothing is shared.
  */
@@ -16,21 +16,21 @@
 #include "kernel/base/error.h"
 
 enum {
-	/* About 100 ms. Measured: 18 ms of an empty loop, 20 to 60 of arithmetic, calls and
-	 * tables, 110 to 140 of code that makes strings all the time, 185 of errors that it catches. */
+	/* About 100 ms. Measured: 18 ms for an empty loop, 20 to 60 for arithmetic, calls and
+	 * tables, 110 to 140 for code that makes strings all the time, 185 for catching errors. */
 	WFS_MIND_REFLEX_INSTRUCTIONS = 5000000,
 	WFS_MIND_REFLEX_MEMORY_BYTES = 16 << 20,
 	WFS_MIND_REFLEX_ACTION_MAX = 1 << 20, /* bytes of an action, as JSON */
 };
 
 /**
- * wfs_mind_reflex() - what a reflex does in a turn
+ * wfs_mind_reflex() - run a reflex
  * @name: of the code, for messages
  * @context: object; its argument
- * @ret_action: caller owns it; NULL: none
+ * @ret_action: caller owns it; NULL: no action
  * Return: 0, -EINVAL (syntax_error: it does not compile, is too large, or defines no reflex;
- * invalid_argument: what it returned is no action), -EIO (runtime_error: it failed, with its line, or hit
- * a bound), -ENOMEM.
+ * invalid_argument: its result is not an action), -EIO (runtime_error: it failed, with its line, or
+ * hit a bound), -ENOMEM.
  */
 int wfs_mind_reflex(struct wfs_bytes source, const char *name, const json_t *context,
 	json_t **ret_action, struct wfs_error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Templates of prompts: filling in one pass. */
+/* Fills templates of prompts in one pass. */
 #include "agents/mind/template.h"
 
 #include "agents/mind/mind-impl.h"
@@ -13,9 +13,9 @@ enum piece_kind {
 	PIECE_END,
 	PIECE_TEXT,
 	PIECE_NAME,       /* without its braces */
-	PIECE_OPEN,       /* `{` that no name follows */
+	PIECE_OPEN,       /* `{` without a variable's name after it */
 	PIECE_OPEN_TWICE, /* `{{` */
-	PIECE_CLOSE,      /* one `}`; it may be the first of two */
+	PIECE_CLOSE,      /* one `}`, perhaps the first of two */
 };
 
 /* A part of a template. Plain value; borrows it. */
@@ -34,7 +34,7 @@ static bool begins(struct wfs_bytes text, char byte)
 	return text.size > 0 && *(const char *)text.data == byte;
 }
 
-/* Bytes up to the first brace, or all. */
+/* Counts the bytes up to the first brace, or all. */
 static size_t plain_size(struct wfs_bytes text)
 {
 	const char *const bytes = text.data;
@@ -45,7 +45,7 @@ static size_t plain_size(struct wfs_bytes text)
 	return size;
 }
 
-/* What an opening brace begins. */
+/* Return: the piece that an opening brace begins. */
 static struct piece opened_piece(struct wfs_bytes text)
 {
 	const struct wfs_bytes inside = behind(text, 1);
@@ -58,7 +58,7 @@ static struct piece opened_piece(struct wfs_bytes text)
 	return (struct piece){PIECE_OPEN, WFS_BYTES(text.data, 1)};
 }
 
-/* The next part of @rest, which it is taken off. */
+/* Removes the next piece from @rest. */
 static struct piece next_piece(struct wfs_bytes *rest)
 {
 	const struct wfs_bytes text = *rest;
@@ -95,9 +95,9 @@ bool wfs_mind_template_uses(const json_t *prompt, const char *name)
 struct filling {
 	const json_t *variables;
 	struct wfs_bytes rest;   /* of the template */
-	struct wfs_buffer open;  /* kinds of the braces that are not closed, a byte each; owned */
-	struct wfs_buffer *text; /* takes what it becomes */
-	size_t before;           /* bytes that were in it */
+	struct wfs_buffer open;  /* kinds of the braces that are open, a byte each; owned */
+	struct wfs_buffer *text; /* gets the result */
+	size_t before;           /* size of `text` at the beginning */
 };
 
 static int check_declared(const json_t *names, const json_t *variables, struct wfs_error *error)
@@ -137,7 +137,7 @@ static void put_open(struct filling *filling, enum piece_kind kind)
 	wfs_buffer_append_byte(filling->text, '{');
 }
 
-/* Two of them are one, unless what they close was opened by one. */
+/* Two closing braces become one, unless the brace that they close was single. */
 static void put_close(struct filling *filling)
 {
 	struct wfs_buffer *const open = &filling->open;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a model answered when it was asked for the next state. */
+/* Reads what a model answered when it was asked for the next state. */
 #include "agents/mind/transition.h"
 
 #include "agents/mind/mind-impl.h"
@@ -15,7 +15,7 @@ static int no_memory(struct wfs_error *error)
 	return wfs_error_from_errno(error, -ENOMEM, "read a transition");
 }
 
-/* @object: that the grammar has accepted */
+/* @object: accepted by the grammar */
 static bool has_next_state(struct wfs_bytes object)
 {
 	struct wfs_span_object members = wfs_span_object(object);
@@ -26,7 +26,7 @@ static bool has_next_state(struct wfs_bytes object)
 	return false;
 }
 
-/* The first object with a next_state. @ret_count: objects that were looked at. Return: 1, 0, -errno. */
+/* Finds the first object with a next_state. @ret_count: examined objects. Return: 1, 0, -errno. */
 static int find_reply(struct wfs_bytes text, struct wfs_bytes *ret_object, size_t *ret_count)
 {
 	struct wfs_bytes rest = text;
@@ -36,7 +36,7 @@ static int find_reply(struct wfs_bytes text, struct wfs_bytes *ret_object, size_
 		r = wfs_find_object(rest, ret_object);
 		if (r <= 0 || has_next_state(*ret_object))
 			return r;
-		/* On with what is inside of it. */
+		/* Continue with the contents of the object. */
 		const char *const inside = (const char *)ret_object->data + 1;
 
 		rest.size -= (size_t)(inside - (const char *)rest.data);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Transitions: the state that a model has chosen.
+ * Transitions: reads which state a model has chosen.
  * Source: spec 7, "Turn".
  * Thread: any; nothing is shared.
  */
@@ -12,21 +12,21 @@
 #include "kernel/base/error.h"
 
 enum {
-	WFS_MIND_REPLY_MAX = 256 << 10,  /* bytes of an answer that is looked at */
-	WFS_MIND_REPLY_OBJECTS_MAX = 64, /* objects in it that are looked at */
-	WFS_MIND_REASON_MAX = 500,       /* characters; more are cut off */
+	WFS_MIND_REPLY_MAX = 256 << 10,  /* bytes of an answer that are searched */
+	WFS_MIND_REPLY_OBJECTS_MAX = 64, /* objects in it that are examined */
+	WFS_MIND_REASON_MAX = 500,       /* characters; longer reasons are cut */
 };
 
 /**
- * wfs_mind_transition_reply() - which state a model has chosen
+ * wfs_mind_transition_reply() - read which state a model has chosen
  *
- * {next_state, reason?}, by itself, in a fence or in other text: the first object that has a `next_state`,
- * be it inside of another.
+ * The answer is {next_state, reason?}, by itself, in a fence or in other text: the first object
+ * that has a `next_state`, nested or not.
  * @states: of the workflow
  * @ret_next: borrows @states
  * @ret_reason: appended to
- * Return: 0, -EINVAL (invalid_json, invalid_argument, missing_argument), -ENOENT (not_found: no such state),
- * -EFBIG (too_large), -ENOMEM.
+ * Return: 0, -EINVAL (invalid_json, invalid_argument, missing_argument), -ENOENT (not_found: the
+ * workflow has no such state), -EFBIG (too_large), -ENOMEM.
  */
 int wfs_mind_transition_reply(struct wfs_bytes text, const json_t *states, const char **ret_next,
 	struct wfs_buffer *ret_reason, struct wfs_error *error);

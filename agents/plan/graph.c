@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dependencies: counting sort for the other way round, Kahn's algorithm for the order. */
+/* Dependencies: counting sort for the reverse edges, Kahn's algorithm for the order. */
 #include "agents/plan/graph.h"
 
 #include <errno.h>
@@ -53,10 +53,10 @@ void wfs_graph_end_step(struct wfs_graph *graph)
 	graph->on.first[++graph->defined_count] = graph->on.count;
 }
 
-/* --- the other way round --- */
+/* --- reverse edges --- */
 
-/* While they are put in, `first[i + 1]` is where the next one of step i goes; after that it is where those of
- * step i + 1 begin. */
+/* During the last loop, `first[i + 1]` is the place of the next edge of step i; afterwards, the
+ * place where the edges of step i + 1 begin. */
 static int reverse(struct wfs_graph *graph)
 {
 	size_t *const first = graph->next.first;
@@ -93,7 +93,8 @@ static void put_first(struct wfs_graph *graph, uint32_t *waiting)
 	}
 }
 
-/* @waiting: of each step; at the end not 0 of those that are in no order */
+/* @waiting: for each step, the dependencies that have no place in the order yet; after the call,
+ * those that never get one, because of a cycle */
 static void put_others(struct wfs_graph *graph, uint32_t *waiting)
 {
 	for (size_t at = 0; at < graph->order_count; at++) {
@@ -108,7 +109,7 @@ static void put_others(struct wfs_graph *graph, uint32_t *waiting)
 
 /* --- cycles --- */
 
-/* One that it depends on and that is in no order either. */
+/* Return: a dependency of the step that has no place in the order either. */
 static uint32_t blocker(const struct wfs_graph *graph, const uint32_t *waiting, uint32_t step)
 {
 	size_t count;
@@ -119,7 +120,7 @@ static uint32_t blocker(const struct wfs_graph *graph, const uint32_t *waiting, 
 	return *on;
 }
 
-/* A step of a cycle: whoever is in no order depends on one that is not either, and so on. */
+/* Finds a step of a cycle: each step without a place in the order depends on another one. */
 static uint32_t step_of_cycle(struct wfs_graph *graph, const uint32_t *waiting)
 {
 	uint32_t step = 0;

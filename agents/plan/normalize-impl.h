@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to agents/plan/: one plan while it is normalised. */
+/* Private to agents/plan/: the state of normalising one plan. */
 #pragma once
 
 #include "agents/plan/graph.h"
@@ -8,7 +8,7 @@
 #include "kernel/base/text.h"
 #include "kernel/mind/kind.h"
 
-/* X(what is wrong, as told in `code`; code of the error that goes with it) */
+/* X(value of `code` in the details, code of the error) */
 #define NORMALIZE_CODES(X)                              \
 	X(INVALID_JSON, INVALID_JSON)                   \
 	X(TOO_MANY_VALUES, TOO_LARGE)                   \
@@ -44,59 +44,62 @@ enum normalize_status {
 	NORMALIZE_SKIPPED,
 };
 
-/* Plain value; what is owned is released by normalize_done in normalize.c. */
+/* Plain value; normalize_done in normalize.c releases what is owned. */
 struct normalize {
 	const struct wfs_plan_origin *origin;
 	struct wfs_error *error;
 	json_t *details;    /* of the refusal; owned */
 	json_t *root;       /* the text's value; owned */
-	size_t value_count; /* of JSON that was read so far */
+	size_t value_count; /* of JSON values read so far */
 	const char *list;   /* name of the array of steps, for messages */
 	json_t *written;    /* the array; owned */
 	bool is_calls;      /* its items are calls */
-	bool is_document;   /* the text is one of a plan that has begun */
-	json_t *ids;        /* array of strings; null: not known so far; owned */
+	bool is_document;   /* the text is the document of a plan that has begun */
+	json_t *ids;        /* array of strings; null: not known yet; owned */
 	json_t *indices;    /* of steps, by their ids; owned */
 	json_t *documents;  /* array of the steps; owned */
 	struct wfs_graph graph;
 	uint8_t *statuses; /* of steps, of enum normalize_status; owned */
-	json_t *results;   /* of steps, by their ids; owned; NULL: there are none */
-	size_t lost_count; /* steps that are done, and whose results are not there */
-	size_t lost_index; /* the first of them, as they are ordered */
+	json_t *results;   /* of steps, by their ids; owned; NULL: none */
+	size_t lost_count; /* steps that are done but have no result */
+	size_t lost_index; /* the first of them in the order */
 };
 
 enum { NORMALIZE_NO_STEP = -1 };
 
 int normalize_no_memory(struct normalize *work);
 
-/** normalize_refuse() - @index: of the step that is wrong, or NORMALIZE_NO_STEP. Return: -errno */
+/** normalize_refuse() - refuse the plan. @index: of the wrong step, or NORMALIZE_NO_STEP. Return:
+ *  -errno */
 int normalize_refuse(struct normalize *work, enum normalize_code code, int64_t index,
 	const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/** normalize_tell() - one more member of the details. @value: taken. Return: @r, or -ENOMEM. */
+/** normalize_tell() - add a member to the details. @value: taken. Return: @r, or -ENOMEM. */
 int normalize_tell(struct normalize *work, int r, const char *name, json_t *value);
 
-/** normalize_string() - a JSON string. Return: NULL: no memory */
+/** normalize_string() - make a JSON string. Return: new reference, NULL without memory */
 json_t *normalize_string(struct wfs_bytes text);
 
-/** normalize_text() - at most @max characters of a text. @ret_text: stays as it is, if nothing was written */
+/** normalize_text() - read at most @max characters of a text. @ret_text: unchanged if @written is
+ *  not a non-empty text */
 int normalize_text(struct normalize *work, const json_t *written, size_t max, json_t **ret_text);
 
 /* --- steps: normalize-step.c --- */
 
-/** normalize_ids() - ids of all steps, and which step has which. */
+/** normalize_ids() - find or make the ids of all steps, and index the steps by them. */
 int normalize_ids(struct normalize *work);
 
-/** normalize_steps() - their documents; their dependencies become edges. */
+/** normalize_steps() - make the documents of all steps, and edges of their dependencies. */
 int normalize_steps(struct normalize *work);
 
 /* --- documents of plans: normalize-import.c --- */
 
-/** normalize_is_document() - or is it a plan that has not begun? */
+/** normalize_is_document() - is it the document of a plan that has begun? */
 bool normalize_is_document(const json_t *root);
 
-/** normalize_check_document() - has it what it must have? */
+/** normalize_check_document() - check the members of a plan's document. */
 int normalize_check_document(struct normalize *work);
 
-/** normalize_restore() - what the document says of its steps, and of the plan as a whole. */
+/** normalize_restore() - take over what a document says about its steps, and about the whole
+ *  plan. */
 int normalize_restore(struct normalize *work, struct wfs_plan_made *plan);

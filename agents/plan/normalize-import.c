@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Documents of plans, schema version 1: what has been done is kept, what was under way is done again.
+ * Documents of plans, schema version 1: keeps what has been done, and does again what was in
+ * progress.
  *
- * A document may have been edited, or come from another program. So what it says is taken only where it
- * agrees with itself: a step is done if its result is there, and its plan has ended if all its steps have. A step
- * that is done and has no result would be run again, so such a document is refused unless that is wanted.
+ * A document may have been edited, or come from another program. So its claims count only where
+ * they agree with each other: a step is done if its result is present, and the plan has ended if
+ * all its steps have. A step that is done but has no result would run again, so such a document is
+ * refused unless the caller wants that.
  */
 #include "agents/plan/normalize-impl.h"
 #include "agents/plan/placeholder.h"
@@ -19,7 +21,7 @@ bool normalize_is_document(const json_t *root)
 
 /* --- keys --- */
 
-/* @expected: what its value should be */
+/* @expected: the expected value */
 static int refuse_key(struct normalize *work, const char *key, const char *expected)
 {
 	const json_t *const value = json_object_get(work->root, key);
@@ -47,7 +49,7 @@ static int check_version(struct normalize *work)
 	return json_is_integer(version) ? normalize_tell(work, r, "got", json_incref(version)) : r;
 }
 
-/* What cells' keys and names of files begin with. */
+/* Is it an id that keys of cells and names of files can begin with? */
 static bool id_is_valid(struct wfs_bytes id)
 {
 	const char *const bytes = id.data;
@@ -77,7 +79,7 @@ static int read_time(const json_t *written, int64_t *ret_ns)
 		for (int64_t unit = second_ns / 10; *++at >= '0' && *at <= '9'; unit /= 10)
 			ns += unit * (*at - '0');
 	at = strptime(at, "%z", &tm);
-	const int64_t offset = tm.tm_gmtoff; /* which timegm(3) does not look at, and sets */
+	const int64_t offset = tm.tm_gmtoff; /* read first: timegm(3) ignores and overwrites it */
 	const int64_t seconds = timegm(&tm) - offset;
 	if (!at || *at || seconds < 0 || seconds >= INT64_MAX / second_ns)
 		return -EINVAL;
@@ -109,7 +111,7 @@ static int check_status(struct normalize *work)
 	return normalize_tell(work, r, "type", json_string(status));
 }
 
-/* Its plan is the one that it says. */
+/* Checks that the inner plan has the id of the document. */
 static int check_plan(struct normalize *work)
 {
 	json_t *const plan_id = json_object_get(work->root, "plan_id");
@@ -128,7 +130,8 @@ static int check_plan(struct normalize *work)
 	return normalize_tell(work, r, "plan_id", json_incref(plan_id));
 }
 
-/* @ret_sum: what it must be. Return: 1, 0 (it says nothing), -EINVAL (it says what is no digest) */
+/* @ret_sum: the digest that the document says. Return: 1, 0 (it says none), -EINVAL (not a
+ * digest) */
 static int read_digest(const json_t *root, struct wfs_hash *ret_sum)
 {
 	const json_t *const written =
@@ -204,7 +207,7 @@ static json_t *value_or_null(json_t *value)
 	return value ? json_incref(value) : json_null();
 }
 
-/* As the kernel keeps it. */
+/* Return: the result in the kernel's form. */
 static json_t *result_of(const json_t *written)
 {
 	return json_pack("{s:O, s:o, s:o, s:o, s:o, s:o, s:b, s:o}", "_step_id",
@@ -235,7 +238,7 @@ static int check_result(struct normalize *work, int64_t index, const json_t *res
 	return 0;
 }
 
-/* The first one of each step that there is. */
+/* Keeps the first result of each step that exists. */
 static int take_result(struct normalize *work, const json_t *written)
 {
 	const struct wfs_bytes id = wfs_text_of(json_object_get(written, "_step_id"));
@@ -294,7 +297,7 @@ static int read_status(struct normalize *work, size_t index, enum normalize_stat
 		json_is_string(written) ? status : "");
 }
 
-/* The id of a dependency that was not done and will not be; NULL: there is none. */
+/* Return: the id of a dependency that was not done and will not be, or NULL. */
 static const char *failed_dependency(const struct normalize *work, size_t index)
 {
 	size_t count;
@@ -307,7 +310,8 @@ static const char *failed_dependency(const struct normalize *work, size_t index)
 	return NULL;
 }
 
-/* A result that says the same as the status is kept. @status: pending, if it is done by nothing */
+/* Keeps a result that agrees with the status. @status: set to pending if the step is done without
+ * one */
 static void match_result(struct normalize *work, size_t index, enum normalize_status *status)
 {
 	const json_t *const document = json_array_get(work->documents, index);
@@ -336,7 +340,7 @@ static json_int_t attempts_of(const json_t *written)
 	return attempts < WFS_PLAN_ATTEMPTS_MAX ? attempts : WFS_PLAN_ATTEMPTS_MAX;
 }
 
-/* @reason: why it was not done; of size 0: nothing is said */
+/* @reason: why it was not done; size 0: unknown */
 static int set_ended(
 	struct normalize *work, size_t index, enum normalize_status status, struct wfs_bytes reason)
 {
@@ -388,7 +392,7 @@ static void count_steps(const struct normalize *work, struct wfs_plan_made *plan
 	}
 }
 
-/* It has ended if it says so and all its steps have; how, follows from them. */
+/* The status of a plan that says it has ended, and whose steps have. It follows from the steps. */
 static const char *status_of(const struct normalize *work, const struct wfs_plan_made *plan)
 {
 	const char *const written = wfs_json_text(work->root, "status");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Steps as models write them, and as the kernel takes them. */
+/* Converts steps from the form that models write to the kernel's form. */
 #include "agents/plan/normalize-impl.h"
 #include "agents/plan/placeholder.h"
 
-/* The text of a text or number. @scratch: what it may be in. Return: false: it is neither */
+/* Reads a text, or a number as text. @scratch: may hold it. Return: false: neither of them */
 static bool read_text(const json_t *value, struct wfs_buffer *scratch, struct wfs_bytes *ret_text)
 {
 	if (json_is_string(value)) {
@@ -18,7 +18,7 @@ static bool read_text(const json_t *value, struct wfs_buffer *scratch, struct wf
 	return true;
 }
 
-/* Bytes of a text that a message shows. */
+/* Return: how many bytes of a text a message shows. */
 static int cut_for_message(struct wfs_bytes text)
 {
 	return (int)(text.size < 60 ? text.size : 60);
@@ -33,7 +33,7 @@ static bool id_is_valid(struct wfs_bytes id)
 		!memchr(id.data, '$', id.size);
 }
 
-/* @ret_id: of size 0: it has none */
+/* @ret_id: size 0: the step has none */
 static int read_id(
 	struct normalize *work, size_t index, struct wfs_buffer *scratch, struct wfs_bytes *ret_id)
 {
@@ -95,7 +95,7 @@ static int take_id(struct normalize *work, size_t index, struct wfs_buffer *scra
 	return normalize_tell(work, r, "step", normalize_string(id));
 }
 
-/* `s3`, or the first of `s3-2`, `s3-3` … that is free: ids of no other step are looked at. */
+/* Makes the id `s3`, or the first of `s3-2`, `s3-3` … that no other step has. */
 static int make_id(struct normalize *work, size_t index)
 {
 	char text[64];
@@ -128,7 +128,7 @@ int normalize_ids(struct normalize *work)
 
 /* --- dependencies --- */
 
-/* One that is written as @item. @list: ids of those that it depends on */
+/* Adds the dependency that is written as @item. @list: ids of the dependencies so far */
 static int add_dependency(struct normalize *work, size_t index, const json_t *item, json_t *list)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer scratch = {0};
@@ -183,7 +183,7 @@ static int read_dependencies(
 
 /* --- tools --- */
 
-/* Arguments as servers write them: JSON in a text. What is none stays as it is. */
+/* Parses arguments that are JSON in a text, as servers write them. Other texts stay as they are. */
 static int parse_arguments(
 	struct normalize *work, int64_t index, const json_t *written, json_t **ret_args)
 {
@@ -212,7 +212,8 @@ static bool has_args(const json_t *call)
 		!wfs_mind_is_absent(json_object_get(call, "arguments"));
 }
 
-/* Models also write the arguments beside `tool`. @beside: what they write them in then; may be NULL */
+/* Models also write arguments beside `tool`. @beside: the members that may hold them; may be
+ * NULL */
 static int read_args(struct normalize *work, int64_t index, const json_t *call,
 	const json_t *beside, json_t **ret_args)
 {
@@ -241,7 +242,7 @@ static int read_args(struct normalize *work, int64_t index, const json_t *call,
 	return 0;
 }
 
-/* The name or method of a tool. @ret_name: of size 0: it has none */
+/* Reads the name or method of a tool. @ret_name: size 0: absent */
 static int read_name(struct normalize *work, int64_t index, const char *member,
 	const json_t *written, struct wfs_bytes *ret_name)
 {
@@ -261,7 +262,8 @@ static int read_name(struct normalize *work, int64_t index, const char *member,
 	return 0;
 }
 
-/* What a step or a call calls: {args, method, name}. @step: that `written` is `tool` of; NULL: it is a call */
+/* Reads a tool call: {args, method, name}. @step: the step that has `tool` in it; NULL: a call by
+ * itself */
 static int read_tool(struct normalize *work, int64_t index, const json_t *written,
 	const json_t *step, json_t **ret_tool)
 {
@@ -295,9 +297,9 @@ static int read_tool(struct normalize *work, int64_t index, const json_t *writte
 	return *ret_tool ? 0 : normalize_no_memory(work);
 }
 
-/* --- what else there is --- */
+/* --- other members --- */
 
-/* Return: tool, llm, note; NULL: none of them */
+/* Return: tool, llm, note; NULL: unknown */
 static const char *known_type(struct wfs_bytes written)
 {
 	static const char *const types[] = {"tool", "llm", "note"};
@@ -309,7 +311,7 @@ static const char *known_type(struct wfs_bytes written)
 	return NULL;
 }
 
-/* One that says nothing to do is a note; one that says it in another way is not understood. */
+/* A step without work is a note; but a step with unknown members may mean work, and is refused. */
 static int check_note(struct normalize *work, size_t index, const json_t *step)
 {
 	static const char *const known[] = {"attempts", "depends_on", "description", "id",
@@ -360,7 +362,7 @@ static int read_type(
 	return 0;
 }
 
-/* @tool: of a call */
+/* @tool: of the call */
 static int read_title(struct normalize *work, size_t index, const json_t *step, const json_t *tool,
 	json_t **ret_title)
 {
@@ -385,7 +387,7 @@ static int read_title(struct normalize *work, size_t index, const json_t *step, 
 	return *ret_title ? 0 : normalize_no_memory(work);
 }
 
-/* @title: what is asked when nothing else is said */
+/* @title: the prompt, if the step has no other */
 static int read_prompt(struct normalize *work, size_t index, const json_t *step,
 	const json_t *title, json_t **ret_prompt)
 {
@@ -414,7 +416,7 @@ static json_int_t read_max_attempts(const json_t *step)
 
 /* --- documents --- */
 
-/* @ret_tool, @ret_prompt: null of a type that has none */
+/* @ret_tool, @ret_prompt: null for types without them */
 static int read_work(struct normalize *work, size_t index, const char *type, json_t **ret_tool,
 	json_t **ret_title, json_t **ret_prompt)
 {
@@ -471,7 +473,7 @@ int normalize_steps(struct normalize *work)
 		r = make_document(work, i, &document);
 		if (!r && json_array_append_new(work->documents, document) < 0)
 			r = normalize_no_memory(work);
-		if (!work->is_document) /* it is not looked at any more, and takes memory */
+		if (!work->is_document) /* not needed any more, and takes memory */
 			(void)json_array_set_new(work->written, i, json_null());
 	}
 	return r;

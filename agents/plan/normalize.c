@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plan out of a text: its form, its order, its parts and its id. */
+/* Makes a plan from a text: its form, its order, its parts and its id. */
 #include "agents/plan/normalize-impl.h"
 
 #include "agents/plan/placeholder.h"
 
-/* --- what is wrong --- */
+/* --- refusals --- */
 
 int normalize_no_memory(struct normalize *work)
 {
@@ -20,7 +20,7 @@ static const struct code {
 #undef NORMALIZE_ROW
 };
 
-/* `step 'x': `, or where it is written, or nothing. */
+/* Appends `step 'x': `, or the step's place in the text, or nothing. */
 static void append_place(const struct normalize *work, int64_t index, struct wfs_buffer *message)
 {
 	const char *const id = index == NORMALIZE_NO_STEP
@@ -95,7 +95,7 @@ static int parse(struct normalize *work, const char *text, size_t size)
 		 : 0;
 }
 
-/* --- its form --- */
+/* --- forms --- */
 
 static int refuse_format(struct normalize *work)
 {
@@ -130,7 +130,7 @@ static bool is_empty(const json_t *value)
 	return wfs_mind_is_absent(value) || (json_is_array(value) && json_array_size(value) == 0);
 }
 
-/* A plan that has not begun. Steps count more than calls. */
+/* Reads a plan that has not begun. `steps` win over `tool_calls`. */
 static int take_form(struct normalize *work)
 {
 	const json_t *const steps = json_object_get(work->root, "steps");
@@ -179,7 +179,7 @@ int normalize_text(struct normalize *work, const json_t *written, size_t max, js
 	return *ret_text ? 0 : normalize_no_memory(work);
 }
 
-/* What it says as a whole. */
+/* Reads the members of the plan besides its steps. */
 static int take_head(struct normalize *work, struct wfs_plan_made *plan)
 {
 	const json_t *const draft = work->is_document ? json_object_get(plan_of(work), "draft")
@@ -194,7 +194,7 @@ static int take_head(struct normalize *work, struct wfs_plan_made *plan)
 
 /* --- the order --- */
 
-/* `a -> b -> a`; of a long one the beginning. */
+/* Reports `a -> b -> a`, or the beginning of a long cycle. */
 static int refuse_cycle(struct normalize *work)
 {
 	const struct wfs_graph *const graph = &work->graph;
@@ -231,7 +231,7 @@ static int sort(struct normalize *work)
 
 /* --- parts --- */
 
-/* Steps that wait for a step, or will when they are run again. @ret_next: NULL if no step does */
+/* Finds the steps that wait for a step, or will if they run again. @ret_next: NULL: none */
 static int next_of(struct normalize *work, size_t index, json_t **ret_next)
 {
 	WFS_AUTO_JSON json_t *next = json_array();
@@ -249,7 +249,7 @@ static int next_of(struct normalize *work, size_t index, json_t **ret_next)
 	return 0;
 }
 
-/* @ret_refs: NULL: it names nobody */
+/* Finds the steps named by placeholders. @ret_refs: NULL: none */
 static int refs_of(struct normalize *work, const json_t *document, json_t **ret_refs)
 {
 	const json_t *const args = json_object_get(json_object_get(document, "tool"), "args");
@@ -267,7 +267,7 @@ static int refs_of(struct normalize *work, const json_t *document, json_t **ret_
 	return 0;
 }
 
-/* A step that has failed or was skipped may be run again: then it waits for what is pending now. */
+/* A failed or skipped step may run again: then it waits for those that are pending now. */
 static json_int_t waiting_of(const struct normalize *work, size_t index)
 {
 	size_t count;
@@ -353,7 +353,7 @@ static void make_id(const struct wfs_hash *hash, char ret_id[static WFS_PLAN_ID_
 	snprintf(ret_id, WFS_PLAN_ID_SIZE + 1, "%.*s", WFS_PLAN_ID_SIZE, hex);
 }
 
-/* Over {chat_id, goal, steps} as canonical JSON, a step at a time. */
+/* Hashes {chat_id, goal, steps} as canonical JSON, one step at a time. */
 static int identify(struct normalize *work, struct wfs_plan_made *plan)
 {
 	const char *const chat_id = work->origin->chat_id;
@@ -401,7 +401,7 @@ void wfs_plan_failed_id(const struct wfs_plan_origin *origin, const char *text, 
 	make_id(&hash, ret_id);
 }
 
-/* --- all of it --- */
+/* --- normalising --- */
 
 static void normalize_done(struct normalize *work)
 {

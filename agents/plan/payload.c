@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts of a plan, as receipts give them. */
+/* Makes the payloads of receipts from the parts of a plan. */
 #include "agents/plan/normalize.h"
 #include "kernel/base/json.h"
 
-/* How many steps fit into a part from @offset on. */
+/* Return: how many steps the part from @offset on has. */
 static size_t count_of(const struct wfs_plan_made *plan, size_t offset)
 {
 	const size_t left = json_array_size(plan->parts) - offset;

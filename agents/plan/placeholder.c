@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Placeholders: where they are, which step they name, and what stands in their place. */
+/* Placeholders: finds them and the steps they name, and replaces them by values. */
 #include "agents/plan/placeholder.h"
 
 #include "caps/session.h"
@@ -32,7 +32,7 @@ static bool begins(struct wfs_bytes text, const char *with)
 	return text.size >= strlen(with) && memcmp(text.data, with, strlen(with)) == 0;
 }
 
-/* Bytes up to the first of `$`, `{` and `}`, or all. */
+/* Counts the bytes up to the first `$`, `{` or `}`, or all. */
 static size_t plain_size(struct wfs_bytes text)
 {
 	const char *const bytes = text.data;
@@ -43,7 +43,7 @@ static size_t plain_size(struct wfs_bytes text)
 	return size;
 }
 
-/* The next part of @rest, which it is taken off. Text may come in several parts. */
+/* Removes the next piece from @rest. Adjacent text may be several pieces. */
 static struct piece next_piece(struct wfs_bytes *rest)
 {
 	const struct wfs_bytes text = *rest;
@@ -70,21 +70,22 @@ static struct piece next_piece(struct wfs_bytes *rest)
 	return piece;
 }
 
-/* The next shorter one that may be an id: up to a dot. @size: of the last one; all of it comes first,
- * from SIZE_MAX. Return: SIZE_MAX: there is none */
+/* Finds the next shorter text that may be an id: the whole name, then up to each dot from the last
+ * on.
+ * @size: of the previous one; SIZE_MAX at first. Return: SIZE_MAX: no more */
 static size_t shorter_id(struct wfs_bytes name, size_t size)
 {
 	const char *dot;
 
 	if (size == SIZE_MAX && name.size <= WFS_PLAN_STEP_ID_MAX)
 		return name.size;
-	if (size > WFS_PLAN_STEP_ID_MAX + 1) /* a dot may be behind one of the greatest size */
+	if (size > WFS_PLAN_STEP_ID_MAX + 1) /* a dot may follow an id of the greatest size */
 		size = WFS_PLAN_STEP_ID_MAX + 1;
 	dot = memrchr(name.data, '.', size < name.size ? size : name.size);
 	return dot ? (size_t)(dot - (const char *)name.data) : SIZE_MAX;
 }
 
-/* --- which steps --- */
+/* --- naming steps --- */
 
 static int add_ref(struct wfs_bytes name, const json_t *indices, json_t *refs)
 {
@@ -138,9 +139,9 @@ int wfs_placeholder_refs(const json_t *value, const json_t *indices, json_t *ref
 struct filling {
 	wfs_placeholder_resolve *resolve;
 	void *context;
-	json_t *known;             /* what steps gave, by their ids; owned */
-	struct wfs_buffer scratch; /* of a value that is measured */
-	size_t size;               /* bytes of what was put in */
+	json_t *known;             /* results of steps, by their ids; owned */
+	struct wfs_buffer scratch; /* for measuring a value */
+	size_t size;               /* bytes of all inserted values */
 	struct wfs_error *error;
 };
 
@@ -197,7 +198,7 @@ static const json_t *member(const json_t *value, struct wfs_bytes name)
 	return NULL;
 }
 
-/* @path: begins with a dot, if there is any. Return: NULL: there is no such value */
+/* @path: begins with a dot unless it is empty. Return: NULL: no value at the path */
 static const json_t *walk(const json_t *value, struct wfs_bytes path)
 {
 	while (value && path.size > 0) {
@@ -241,7 +242,7 @@ static int count(struct filling *filling, size_t size)
 	return filling->size > WFS_PLACEHOLDER_SIZE_MAX ? too_large(filling) : 0;
 }
 
-/* A value by itself: it is shared, and counted each time. */
+/* Replaces a whole string by a value, which is shared, and counted each time. */
 static int put_value(
 	struct filling *filling, struct wfs_bytes name, unsigned int depth, json_t **ret_value)
 {
@@ -373,7 +374,7 @@ static int fill(
 	return 0;
 }
 
-/* What was put in is bounded by then, so this is, too. */
+/* The inserted values are bounded already, so this writes a bounded text. */
 static int check_size(struct filling *filling, const json_t *value)
 {
 	wfs_buffer_reset(&filling->scratch);
@@ -400,7 +401,7 @@ int wfs_placeholder_fill(const json_t *value, wfs_placeholder_resolve *resolve, 
 	return wfs_trace(r);
 }
 
-/* --- values as such --- */
+/* --- values --- */
 
 void wfs_placeholder_append(const json_t *value, struct wfs_buffer *buffer)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans and answers in texts. Only what is asked for is parsed: a plan may be large. */
+/* Finds plans and answers in texts. Parses only the members that are needed: a plan may be
+ * large. */
 #include "agents/plan/reply.h"
 
 #include "agents/plan/placeholder.h"
@@ -9,7 +10,7 @@
 #include "kernel/base/span.h"
 #include "kernel/base/text.h"
 
-/* Members of the first object, as they stand; of size 0: it has no such. */
+/* Members of the first object, as JSON text; size 0: absent. */
 struct written {
 	struct wfs_bytes object;
 	struct wfs_bytes steps;
@@ -27,7 +28,7 @@ static bool begins(struct wfs_bytes value, char byte)
 	return value.size > 0 && *(const char *)value.data == byte;
 }
 
-/* null is as if it were not there. Of two of one name the last counts. */
+/* null counts as absent. Of repeated members the last counts. */
 static void read_member(struct written *written, const struct wfs_span_object *object)
 {
 	struct wfs_bytes value = object->value;
@@ -42,7 +43,7 @@ static void read_member(struct written *written, const struct wfs_span_object *o
 		written->final = value;
 }
 
-/* Return: 1, 0 (there is no object), -EFBIG, -ENOMEM. */
+/* Return: 1, 0 (no object in the text), -EFBIG, -ENOMEM. */
 static int read_text(const char *text, struct written *ret_written)
 {
 	struct written written = {0};
@@ -73,8 +74,9 @@ static bool is_plan(const struct written *written, bool has_final)
 	return written->steps.size > 0 && !(has_final && is_array(written->steps, true));
 }
 
-/* Does a plan begin here that has no end? The text, or what is in its fence, begins with an object that is not
- * whole and speaks of steps or calls. @found: the first whole object; of size 0: there is none */
+/* Is there a plan that breaks off? So it is if the text, or what is in its fence, begins with an
+ * object that is not complete and has steps or calls. @found: the first complete object; size 0:
+ * none */
 static bool is_cut_plan(struct wfs_bytes text, struct wfs_bytes found, struct wfs_bytes *ret_rest)
 {
 	static const char fence[] = "```";
@@ -93,7 +95,7 @@ static bool is_cut_plan(struct wfs_bytes text, struct wfs_bytes found, struct wf
 		memmem(start, ret_rest->size, "\"tool_calls\"", 12);
 }
 
-/* The whole text, if @final is NULL. */
+/* @final: NULL: give the whole text */
 static int give_text(const char *text, json_t *final, json_t **ret_text, struct wfs_error *error)
 {
 	const struct wfs_bytes all = wfs_text_trimmed(wfs_bytes_text(text));
@@ -102,7 +104,7 @@ static int give_text(const char *text, json_t *final, json_t **ret_text, struct 
 	return *ret_text ? 0 : wfs_error_from_errno(error, -ENOMEM, "read a reply");
 }
 
-/* @ret_final: NULL: there is none. Return: 0, -ENOMEM. */
+/* @ret_final: NULL: absent. Return: 0, -ENOMEM. */
 static int parse_final(const struct written *written, json_t **ret_final)
 {
 	int r = written->final.size > 0

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a model's reply to a chat is: a plan, or the answer.
+ * Decides whether a model's reply to a chat is a plan or the answer.
  *
- * Models wrap JSON in fences and prose; the first complete object of the text is what counts. Nothing is
- * refused here: what is no plan is an answer, and what is one but a wrong one is for wfs_plan_normalize.
+ * Models wrap JSON in fences and prose; the first complete object of the text counts. Nothing is
+ * refused here: text that is not a plan is an answer, and wrong plans are refused by
+ * wfs_plan_normalize.
  * Thread: any.
  */
 #pragma once
@@ -14,11 +15,12 @@
 #include "kernel/base/error.h"
 
 /**
- * wfs_plan_reply() - is it a plan?
+ * wfs_plan_reply() - is a reply a plan, or an answer?
  *
- * A plan is an object with `steps` or with calls in `tool_calls`. One without any of these and with a
- * `final` is an answer: that text. So is every other text, without the white space around it. A text that begins
- * with a plan that is cut off is that plan, which wfs_plan_normalize() refuses.
+ * A plan is an object with `steps` or with calls in `tool_calls`. An object without any of these
+ * and with a `final` is an answer: that text. Every other text is an answer, too, without the white
+ * space around it. But a text that begins with a plan which breaks off is that plan, and
+ * wfs_plan_normalize() refuses it.
  *
  * @text: valid UTF-8
  * @ret_text: JSON string: the plan as the model wrote it, or the answer; caller owns it
@@ -27,7 +29,8 @@
 int wfs_plan_reply(const char *text, bool *ret_is_plan, json_t **ret_text, struct wfs_error *error);
 
 /**
- * wfs_plan_answer() - what the answer stage of a plan gave: `final` of the first object, else all of it
+ * wfs_plan_answer() - get the answer from a plan's answer stage: `final` of the first object,
+ * otherwise all
  * @text: valid UTF-8
  * @ret_text: JSON string; caller owns it
  * Return: 0, -EFBIG, -ENOMEM.
