@@ -390,6 +390,9 @@ int wfs_session_grantee(const struct wfs_session *session, struct wfs_view *view
 int wfs_session_text_before(const struct wfs_session *session, struct wfs_view *view,
 	enum wfs_entity_file file, struct wfs_bytes key, uint64_t vid, uint64_t *ret_vid);
 
+/* Blobs and the journal: judged, except for a record's time and the size of log.jsonl, which
+ * stat(2) needs for files that were looked up. kernel/read/view.h describes the results. */
+
 int wfs_session_blob(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_hash *hash, struct wfs_blob *ret_blob,
 	struct wfs_blob_listing *ret_listing);

@@ -317,8 +317,8 @@ const char *wfs_effect_action(enum wfs_effect effect);
  *  name. */
 enum wfs_effect wfs_effect_find_action(const char *name);
 
-/** wfs_action_effect() - Return: the effect that an action's `action_type` names, or WFS_EFFECT_COUNT
- *  for an unknown name. */
+/** wfs_action_effect() - Return: the effect that an action's `action_type` names, or
+ *  WFS_EFFECT_COUNT for an unknown name. */
 enum wfs_effect wfs_action_effect(const json_t *action);
 
 /** wfs_effect_granted_as() - Return: the word for the effect in `actions` of a grant: an action's

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Directories of what a world has, and their files. */
+/* The table of the directories and files of entities. */
 #include "kernel/manifest/entity-table.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The directories of artifacts, principals, turns and plans, and the files in each: one table of names, of
- * the built-in reducers whose cells the files are made from, and of the ways in which they are made.
- * What is in the files: kernel/domain/entity/entity.h.
+ * The directories of artifacts, principals, turns and plans, and the files in each: a table of
+ * their names, of the built-in reducers from whose cells the files are made, and of the forms in
+ * which they are made. kernel/domain/entity/entity.h describes the contents of the files.
  * Source: spec 2, "Data connection".
  */
 #pragma once
@@ -11,7 +11,7 @@
 
 #include "kernel/manifest/builtin.h"
 
-/* X(constant, its directory, the reducer whose live cells are those that there are) */
+/* X(constant, directory, reducer: each of its live cells is an entity) */
 #define WFS_ENTITIES(X)                    \
 	X(ARTIFACT, "artifacts", ARTIFACT) \
 	X(PRINCIPAL, "principals", LEDGER) \
@@ -26,8 +26,8 @@ enum wfs_entity {
 };
 
 /*
- * In the order in which they are listed. Inode numbers have their place in the table.
- * X(constant, name, whose it is, the reducer whose cell of the same key it is made from, form)
+ * In the order of listings. Inode numbers contain the position in this table.
+ * X(constant, name, entity, reducer: its cell with the entity's key is the source, form)
  */
 #define WFS_ENTITY_FILES(X)                                         \
 	X(CONTENT, "content", ARTIFACT, CONTENT, BYTES)             \
@@ -64,7 +64,7 @@ enum wfs_entity_file {
 		WFS_ENTITY_FILE_COUNT
 };
 
-/* How a file is made. */
+/* The form in which a file is made from a cell. */
 enum wfs_entity_form {
 	WFS_ENTITY_BYTES,  /* the cell's bytes as they are */
 	WFS_ENTITY_STATE,  /* the cell's document */
@@ -81,9 +81,9 @@ enum wfs_entity_form {
 	WFS_ENTITY_PLAN_DOCUMENT, /* wfs_plan_document, and so on; in parts */
 	WFS_ENTITY_PLAN_STATUS,
 	WFS_ENTITY_PLAN_GRAPH,
-	WFS_ENTITY_STEPS, /* a directory; a file in it is made in parts from a version of its step */
-	WFS_ENTITY_ENTRIES, /* a directory that only memory stores have; a file in it is a version */
-	WFS_ENTITY_BESIDE, /* stands beside the directory: its name, and this behind it; is `plan.json` */
+	WFS_ENTITY_STEPS,   /* a directory; a file in it is made from a version of its step */
+	WFS_ENTITY_ENTRIES, /* a directory of memory stores only; a file in it is a version */
+	WFS_ENTITY_BESIDE,  /* `plan.json` beside the directory, with the directory's name */
 };
 
 const char *wfs_entity_directory(enum wfs_entity entity);
@@ -94,8 +94,9 @@ enum wfs_entity wfs_entity_file_entity(enum wfs_entity_file file);
 enum wfs_builtin_reducer wfs_entity_file_reducer(enum wfs_entity_file file);
 enum wfs_entity_form wfs_entity_file_form(enum wfs_entity_file file);
 
-/** wfs_entity_file_is_directory() - is it one, with files of its own? */
+/** wfs_entity_file_is_directory() - is it a directory with files of its own? */
 bool wfs_entity_file_is_directory(enum wfs_entity_file file);
 
-/** wfs_entity_file_find() - in its directory. WFS_ENTITY_FILE_COUNT: it has no file of this name. */
+/** wfs_entity_file_find() - find a file in an entity's directory by its name. Return:
+ *  WFS_ENTITY_FILE_COUNT for an unknown name. */
 enum wfs_entity_file wfs_entity_file_find(enum wfs_entity entity, const char *name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Filling a directory under another name. */
+/* Fills a directory under a temporary name. */
 #include "kernel/store/stage.h"
 
 #include <dirent.h>
@@ -13,19 +13,19 @@
 #include "kernel/base/directory.h"
 #include "kernel/base/world-file.h"
 
-#define MARK ".worldfs-new-" /* what our names have before their random end */
+#define MARK ".worldfs-new-" /* in our names, before their random end */
 #define MOVED ".moved"
 
 enum {
 	RANDOM_SIZE = 6, /* hexadecimal digits at the end of our names */
 	RANDOM_MASK = 0xffffff,
-	TRIES_MAX = 1000, /* names that are taken, or whose directory somebody cleared away */
-	/* A directory of ours with this bit is a stage, from its first moment on: who may rename
-	 * where it stands could give the name of a stage to any other one. */
+	TRIES_MAX = 1000, /* of names that are taken, or whose directory another process removed */
+	/* A directory of ours with this bit is a stage, from its first moment on: a user who may
+	 * rename there could give any directory the name of a stage. */
 	STAGE_BIT = S_ISVTX,
 };
 
-/* The directory that the stage is made in, and what its name begins with. */
+/* The parent directory of the stage, and the beginning of the stage's name. */
 struct place {
 	char directory[PATH_MAX];
 	char prefix[NAME_MAX + 1];
@@ -36,7 +36,7 @@ static int too_long(struct wfs_error *error, const char *directory)
 	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "'%s' is too long", directory);
 }
 
-/* Cuts the last name off a path: what is left is where it stands. */
+/* Cuts the last name off a path, which leaves its parent. Return: the last name. */
 static char *cut_name(char *path)
 {
 	size_t size = strlen(path);
@@ -102,7 +102,7 @@ static void close_listing(DIR **listing)
 }
 #define AUTO_LISTING WFS_CLEANUP(close_listing)
 
-/* Return: NULL and errno; with a descriptor of its own, because closedir closes it. */
+/* Return: NULL and errno; uses a descriptor of its own, because closedir closes it. */
 static DIR *list(int directory_fd)
 {
 	WFS_AUTO_FD int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -119,13 +119,14 @@ static const char *next_name(DIR *listing)
 	const struct dirent *entry;
 
 	do {
-		/* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone, see readdir(3) */
+		/* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone, see
+		 * readdir(3) */
 		entry = readdir(listing);
 	} while (entry && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0));
 	return entry ? entry->d_name : NULL;
 }
 
-/* Return: 1 (there is nothing in it), 0, or -errno. */
+/* Return: 1 (the directory is empty), 0, or -errno. */
 static int is_empty(int directory_fd)
 {
 	AUTO_LISTING DIR *listing = list(directory_fd);
@@ -138,14 +139,14 @@ static bool has_name(int directory_fd, const char *name)
 	return faccessat(directory_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Renames, replacing nothing. Return: 0, -EEXIST, or another -errno. */
+/* Renames without replacing anything. Return: 0, -EEXIST, or another -errno. */
 static int move_to(int from_fd, const char *from, int to_fd, const char *to)
 {
 	if (renameat2(from_fd, from, to_fd, to, RENAME_NOREPLACE) == 0)
 		return 0;
 	if (errno != EINVAL)
 		return -errno;
-	/* Not every file system has that. Ours do not come here at once: they hold locks. */
+	/* Not every file system can do that. Our processes do not race here: they hold locks. */
 	if (has_name(to_fd, to))
 		return -EEXIST;
 	return renameat(from_fd, from, to_fd, to) ? -errno : 0;
@@ -156,9 +157,9 @@ static int move(int from_fd, int to_fd, const char *name)
 	return move_to(from_fd, name, to_fd, name);
 }
 
-/* --- what others left --- */
+/* --- what killed runs left --- */
 
-/* Has it the name of a stage? */
+/* Is it the name of a stage? */
 static bool is_named(const char *prefix, const char *name)
 {
 	const size_t size = strlen(prefix);
@@ -180,7 +181,7 @@ static bool is_stage(int fd)
 	return fstat(fd, &st) == 0 && st.st_uid == geteuid() && (st.st_mode & STAGE_BIT);
 }
 
-/* Has the name that comes last been moved? When a crash left both, they are one file. */
+/* Has the name that is moved last been moved? If a crash left it in both places, it is one file. */
 static bool is_published(int place_fd, int stage_fd, const char *last)
 {
 	struct stat moved;
@@ -192,16 +193,17 @@ static bool is_published(int place_fd, int stage_fd, const char *last)
 		(left.st_dev == moved.st_dev && left.st_ino == moved.st_ino);
 }
 
-/* Does it lead to something in the same directory? */
+/* Is it a single name in a directory? */
 static bool is_plain(const char *name)
 {
 	return !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 
 /*
- * A run that ended while it moved up has left names beside its stage. They stand in MOVED, behind
- * the one that comes last, which says that they are to stay. Those that the stage still has were
- * not moved: what is beside it then is somebody else's. Return: is everything back?
+ * Moves files back into a stage whose run was killed while it moved them up. MOVED lists their
+ * names, after that of the last one, which means, once it is moved, that all stay. A name that the
+ * stage still has was not moved, so the one beside the stage is somebody else's. Return: is
+ * everything back?
  */
 static bool take_back(int place_fd, int stage_fd)
 {
@@ -228,8 +230,9 @@ static bool take_back(int place_fd, int stage_fd)
 }
 
 /*
- * Removes a stage with what it moved, which without it nobody would know: if that cannot be taken
- * back, both stay for the next run. By its name only when it is empty: that may be another's.
+ * Removes a stage together with the files it has moved, which nobody would find without it. If
+ * those cannot be moved back, both stay for the next run. Removes the name only if empty: it may be
+ * another directory's.
  */
 static void remove_stage(int place_fd, int stage_fd, const char *name)
 {
@@ -240,7 +243,7 @@ static void remove_stage(int place_fd, int stage_fd, const char *name)
 	(void)unlinkat(place_fd, name, AT_REMOVEDIR);
 }
 
-/* Removes what killed runs left. */
+/* Removes stages that killed runs left. */
 static int remove_left(int place_fd, const char *prefix)
 {
 	AUTO_LISTING DIR *listing = list(place_fd);
@@ -260,7 +263,8 @@ static int remove_left(int place_fd, const char *prefix)
 
 /* --- life --- */
 
-/* Opens the directory that the stage is made in, and sees that there is room for what is wanted. */
+/* Opens the parent directory of the stage, and checks that the wanted directory can be made or
+ * filled. */
 static int enter_place(struct wfs_stage *stage, const struct place *place, struct wfs_error *error)
 {
 	stage->place_fd = open(place->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -270,7 +274,8 @@ static int enter_place(struct wfs_stage *stage, const struct place *place, struc
 			      : 0;
 	if (r)
 		return r;
-	/* Until it is filled: so of two that found it empty one goes on. */
+	/* Locked until it is filled, so that only one of two processes that found it empty goes
+	 * on. */
 	if (stage->inside && flock(stage->place_fd, LOCK_EX | LOCK_NB))
 		return errno != EWOULDBLOCK
 			? wfs_error_from_errno(error, -errno, "lock '%s'", place->directory)
@@ -287,7 +292,7 @@ static int enter_place(struct wfs_stage *stage, const struct place *place, struc
 	return 0;
 }
 
-/* Return: 0, or -EAGAIN when the name is taken or the directory was cleared away, … */
+/* Return: 0, or -EAGAIN (the name is taken, or the directory was removed by another process), … */
 static int try_to_make(struct wfs_stage *stage)
 {
 	const char *const name = name_of(stage->path);
@@ -295,7 +300,8 @@ static int try_to_make(struct wfs_stage *stage)
 
 	if (mkdirat(stage->place_fd, name, STAGE_BIT | S_IRWXU))
 		return errno == EEXIST ? -EAGAIN : -errno;
-	/* Who clears away may have been faster; then it is locked until it is gone. */
+	/* A process that removes stages may have been faster, and holds the lock until it is
+	 * gone. */
 	WFS_AUTO_FD int fd = open_directory(stage->place_fd, name);
 	if (fd < 0 || flock(fd, LOCK_EX) || fstat(fd, &st)) {
 		const int r = fd < 0 ? fd : -errno;
@@ -344,7 +350,7 @@ static bool is_moved(const char *name, const char *last)
 	return strcmp(name, MOVED) != 0 && strcmp(name, last) != 0;
 }
 
-/* Writes down what will be moved, for take_back. */
+/* Writes down the names that will be moved, for take_back. */
 static int note_names(const struct wfs_stage *stage, DIR *listing, const char *last)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer names = {0};
@@ -367,7 +373,7 @@ static int note_names(const struct wfs_stage *stage, DIR *listing, const char *l
 	return n < 0 || fsync(fd) || fsync(stage->fd) ? -errno : 0;
 }
 
-/* Moves everything out of the stage. */
+/* Moves everything from the stage to the parent. */
 static int move_up(const struct wfs_stage *stage, const char *last)
 {
 	AUTO_LISTING DIR *listing = list(stage->fd);
@@ -377,7 +383,7 @@ static int move_up(const struct wfs_stage *stage, const char *last)
 	if (!listing)
 		return -errno;
 	int r = note_names(stage, listing, last);
-	/* The stage's own name, too, so that what is moved is never alone. */
+	/* The stage's own name must be durable first, so that moved files are never without it. */
 	if (!r && fsync(to))
 		r = -errno;
 	while (!r && (name = next_name(listing)))
@@ -389,19 +395,20 @@ static int move_up(const struct wfs_stage *stage, const char *last)
 		r = move(stage->fd, to, last);
 	if (!r && fsync(to)) {
 		r = -errno;
-		(void)move(to, stage->fd, last); /* it failed, so it is not there */
+		(void)move(to, stage->fd, last); /* undone, because publishing failed */
 	}
 	return r;
 }
 
-/* The stage is one no more; behind the rename, so that a crash leaves nothing for good. */
+/* Clears the mark of a stage, after the rename, so that a crash before it leaves a removable
+ * stage. */
 static int clear_bit(const struct wfs_stage *stage)
 {
 	struct stat st;
 
 	if (fstat(stage->fd, &st))
 		return -errno;
-	if (!(st.st_mode & STAGE_BIT)) /* a file system that has none */
+	if (!(st.st_mode & STAGE_BIT)) /* the file system does not store the bit */
 		return 0;
 	return fchmod(stage->fd, st.st_mode & ALLPERMS & ~(mode_t)STAGE_BIT) ? -errno : 0;
 }
@@ -417,15 +424,15 @@ static int take_place(const struct wfs_stage *stage)
 	r = clear_bit(stage);
 	if (!r && fsync(stage->place_fd))
 		r = -errno;
-	if (r) /* it failed, so it is not there */
+	if (r) /* undone, because publishing failed */
 		(void)move_to(stage->place_fd, wanted, stage->place_fd, own);
 	return r;
 }
 
 int wfs_stage_publish(struct wfs_stage *stage, const char *last, struct wfs_error *error)
 {
-	/* One call for any number of files, and it tells of every one that could not be written;
-	 * but it waits for what others write, too. */
+	/* syncfs(2) is one call for any number of files, and reports each that could not be
+	 * written; but it also waits for what other processes write. */
 	int r = (stage->files_synced ? fsync(stage->fd) : syncfs(stage->fd)) ? -errno : 0;
 
 	if (r)
@@ -434,7 +441,7 @@ int wfs_stage_publish(struct wfs_stage *stage, const char *last, struct wfs_erro
 	if (r)
 		return wfs_error_from_errno(error, r, "fill '%s'", stage->directory);
 	if (!stage->inside)
-		close(WFS_STEAL_FD(stage->fd)); /* it is the wanted one */
+		close(WFS_STEAL_FD(stage->fd)); /* it is the wanted directory now */
 	return 0;
 }
 
