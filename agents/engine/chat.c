@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Those who ask for plans, and wait for their end.
- *
- * What they are told follows from cells, but for the times, which are those of this one request.
+ * What callers are told follows from cells. Only the times are those of their own request.
  * Source: seed 3, "MasterAgent"; spec 6, "Chat".
  */
-#include "agents/engine/engine.h"
+#include "agents/engine/chat.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -14,8 +12,6 @@
 #include "agents/prepare/setup.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/json.h"
-
-#define CLOSING "the world is being closed; plans go on when it is opened again"
 
 /* In order. X(member of timing_ms) */
 #define STAGES(X)        \
@@ -38,30 +34,14 @@ static const char *const stages[] = {
 #undef STAGE_NAME
 };
 
-/* One request. */
+/* One request. It watches its chat until there is a plan, and then the plan. */
 struct talk {
-	struct job job;
-	struct job leaving; /* posted when the kernel has stopped what it asked for */
-	struct engine *engine;
-	struct talk *next; /* of all that there are */
-	struct talk **at;
-	uint64_t ticket;
-	struct wfs_drive *drive;     /* NULL: it has been told */
-	json_t *action;              /* owned */
-	json_t *stop;                /* owned; the kernel has it until `stopping` is answered */
-	struct wfs_session *stopper; /* the asker's, which may be gone before that; owned */
-	bool requested;              /* the kernel has `request` */
-	bool at_once;                /* it is not waited for the end */
-	bool abandoned;
-	char chat_id[WFS_CHAT_ID_MAX + 1];  /* "": not known yet */
-	char plan_id[WFS_PLAN_ID_SIZE + 1]; /* the same */
-	char session_id[WFS_CHAT_SESSION_MAX + 1];
-	struct wfs_request request;
-	struct wfs_request stopping;
+	struct wait wait;
+	json_t *action;                     /* owned */
+	char plan_id[WFS_PLAN_ID_SIZE + 1]; /* "": not known yet */
 
 	enum stage stage; /* that it is in */
-	int64_t began_ns; /* monotonic, as are the times below */
-	int64_t stage_ns; /* since when it is in that */
+	int64_t stage_ns; /* when that began, from `began_ns` on */
 	int64_t took_ms[STAGE_COUNT];
 };
 
@@ -70,18 +50,27 @@ static int no_memory(struct wfs_error *error)
 	return wfs_error_from_errno(error, -ENOMEM, "answer a chat");
 }
 
+static const char *session_id_of(const struct talk *talk)
+{
+	const char *const id =
+		json_string_value(json_object_get(talk->wait.drive->params, "session_id"));
+
+	return id ? id : WFS_CHAT_SESSION_DEFAULT;
+}
+
 /* --- times --- */
 
-/* The stage that it is in ended then, and those up to @stage are passed over. */
+/* The stage that it was in took until then, and those before @stage are passed over. */
 static void enter_at(struct talk *talk, enum stage stage, int64_t at_ns)
 {
 	if (talk->stage >= stage)
 		return;
-	if (at_ns < talk->stage_ns)
-		at_ns = talk->stage_ns;
-	talk->took_ms[talk->stage] += (at_ns - talk->stage_ns) / 1000000;
+	const int64_t begins_ns = at_ns - talk->wait.began_ns;
+	if (begins_ns > talk->stage_ns) {
+		talk->took_ms[talk->stage] += (begins_ns - talk->stage_ns) / 1000000;
+		talk->stage_ns = begins_ns;
+	}
 	talk->stage = stage;
-	talk->stage_ns = at_ns;
 }
 
 static void enter(struct talk *talk, enum stage stage)
@@ -89,7 +78,6 @@ static void enter(struct talk *talk, enum stage stage)
 	enter_at(talk, stage, wfs_clock_monotonic_ns());
 }
 
-/* The request may be built before the answer to the recorded message brings the chat's id. */
 static void take_built(struct talk *talk, const struct work *work)
 {
 	enter_at(talk, STAGE_context_build, work->built_ns - work->built_ms * 1000000);
@@ -98,60 +86,31 @@ static void take_built(struct talk *talk, const struct work *work)
 
 void chat_built(const struct work *work)
 {
-	for (struct talk *talk = work->engine->talks; talk; talk = talk->next)
-		if (strcmp(talk->chat_id, work->owner_id) == 0)
-			take_built(talk, work);
+	for (struct wait *wait = wait_find(work->engine, work->owner_id); wait; wait = wait->same)
+		if (wait->kind == &wait_for_plan)
+			take_built((struct talk *)wait, work);
 }
 
 static json_t *timing_of(struct talk *talk)
 {
 	WFS_AUTO_JSON json_t *timing = json_object();
-	const int64_t now_ns = wfs_clock_monotonic_ns();
+	const int64_t total_ns = wfs_clock_monotonic_ns() - talk->wait.began_ns;
 
-	talk->took_ms[talk->stage] += (now_ns - talk->stage_ns) / 1000000;
-	talk->stage_ns = now_ns;
+	talk->took_ms[talk->stage] += (total_ns - talk->stage_ns) / 1000000;
 	for (int i = 0; i < STAGE_COUNT; i++)
 		if (json_object_set_new(timing, stages[i], json_integer(talk->took_ms[i])) < 0)
 			return NULL;
-	return json_object_set_new(
-		       timing, "total", json_integer((now_ns - talk->began_ns) / 1000000)) < 0
+	return json_object_set_new(timing, "total", json_integer(total_ns / 1000000)) < 0
 		? NULL
 		: WFS_STEAL(timing);
 }
 
-/* --- life --- */
-
-static void release(struct talk *talk)
-{
-	struct engine *const engine = talk->engine;
-
-	if (talk->requested || talk->stop)
-		return;
-	*talk->at = talk->next;
-	if (talk->next)
-		talk->next->at = talk->at;
-	json_decref(talk->action);
-	wfs_session_free(talk->stopper);
-	free(talk);
-	engine_one_less(engine);
-}
-
-/* @response: taken; may be NULL */
-static void end(struct talk *talk, int r, json_t *response, const struct wfs_error *error)
-{
-	struct wfs_drive *const drive = WFS_STEAL(talk->drive);
-
-	wfs_require(!talk->requested); /* the kernel would have the action */
-	json_decref(WFS_STEAL(talk->action));
-	drive->status = r;
-	drive->result = response;
-	if (error)
-		drive->error = *error;
-	drive->done(drive);
-	release(talk);
-}
-
 /* --- answers --- */
+
+static void done(struct wait *wait)
+{
+	json_decref(((struct talk *)wait)->action);
+}
 
 static json_t *compose(struct talk *talk, const struct response *response)
 {
@@ -160,14 +119,14 @@ static json_t *compose(struct talk *talk, const struct response *response)
 	return json_pack("{s:O?, s:O?, s:s?, s:s, s:b, s:O?, s:s, s:o, s:I, s:I, s:O}",
 		"checkpoint", response->checkpoint, "details", response->details, "error",
 		response->code, "final", response->final ? response->final : "", "ok",
-		response->code == NULL, "plan", response->plan, "session_id", talk->session_id,
+		response->code == NULL, "plan", response->plan, "session_id", session_id_of(talk),
 		"timing_ms", timing_of(talk), "tool_batches",
 		(json_int_t)response_number(response, "tool_batches"), "tool_calls_count",
 		(json_int_t)response_number(response, "tool_calls"), "tool_results",
 		response->results ? response->results : nothing);
 }
 
-/* The errno of a code; what it says in words is the caller's. */
+/* The error that a caller gets for the code of a response. */
 static enum wfs_error_code error_of(const struct response *response)
 {
 	static const struct {
@@ -207,10 +166,7 @@ static void tell_failure(const struct response *response, struct wfs_error *erro
 		(void)wfs_error_set(error, error_of(response), "%s", code);
 }
 
-/*
- * What it was made of goes first: values are not for two threads, and whoever asked has the answer then.
- * @error: of what failed; its code may be WFS_OK, then it follows from the response's
- */
+/* @error: without a code: it follows from the response. */
 static void respond(struct talk *talk, struct response *response, struct wfs_error *error)
 {
 	json_t *const composed = compose(talk, response);
@@ -218,50 +174,50 @@ static void respond(struct talk *talk, struct response *response, struct wfs_err
 
 	if (failed && error->code == WFS_OK)
 		tell_failure(response, error);
-	response_done(response);
+	response_done(response); /* two threads may not have one value */
 	if (!composed)
-		end(talk, no_memory(error), NULL, error);
+		wait_tell(&talk->wait, no_memory(error), NULL, error);
 	else
-		end(talk, failed ? -wfs_error_info(error->code)->number : 0, composed,
+		wait_tell(&talk->wait, failed ? -wfs_error_info(error->code)->number : 0, composed,
 			failed ? error : NULL);
 }
 
-/* What goes wrong before there is anything to tell of. */
-static void fail(struct talk *talk, const char *code, struct wfs_error *error)
+static void fail_with(struct talk *talk, const char *code, struct wfs_error *error)
 {
-	WFS_CLEANUP(response_done)
-	struct response response = {.code = code ? code : wfs_error_info(error->code)->name};
+	const char *const name = wfs_error_info(error->code)->name;
+	struct response response = {.code = code};
 
-	response.details = json_pack(
-		"{s:s, s:s}", "message", error->message, "type", wfs_error_info(error->code)->name);
-	if (*talk->plan_id && response.details)
-		(void)json_object_set_new(response.details, "plan_id", json_string(talk->plan_id));
+	response.details = json_pack("{s:s, s:s*, s:s}", "message", error->message, "plan_id",
+		*talk->plan_id ? talk->plan_id : NULL, "type", name);
 	respond(talk, &response, error);
 }
 
-static void fail_closing(struct talk *talk)
+static void fail(struct wait *wait, int r, struct wfs_error *error)
 {
-	struct wfs_error error;
-
-	(void)wfs_error_set(&error, WFS_E_CANCELLED, CLOSING);
-	fail(talk, WFS_CHAT_CANCELLED, &error);
+	(void)r;
+	fail_with((struct talk *)wait,
+		error->code == WFS_E_CANCELLED ? WFS_CHAT_CANCELLED
+					       : wfs_error_info(error->code)->name,
+		error);
 }
 
 /* --- looking --- */
 
-/* One that was imported is not run before somebody says so, and has not failed by that. */
+/* A plan that was imported does not run before a caller resumes it; that is no failure. */
 static bool waits_for_resume(const struct talk *talk)
 {
-	return talk->drive->what == WFS_DRIVE_IMPORT &&
-		!json_is_true(json_object_get(talk->drive->params, "resume"));
+	const struct wfs_drive *const drive = talk->wait.drive;
+
+	return drive->what == WFS_DRIVE_IMPORT &&
+		!json_is_true(json_object_get(drive->params, "resume"));
 }
 
-/* The asker gets the private texts that it may read. */
+/* Replaces a document by one with the private texts that the caller may read. */
 static int reveal(
 	struct talk *talk, struct wfs_view *view, json_t **document, struct wfs_error *error)
 {
 	json_t *revealed;
-	int r = wfs_session_reveal(talk->drive->session, view, *document, &revealed, error);
+	int r = wfs_session_reveal(talk->wait.drive->session, view, *document, &revealed, error);
 
 	if (r)
 		return r;
@@ -293,10 +249,10 @@ static int look_at_plan(struct talk *talk, struct wfs_view *view, struct respons
 }
 
 /* Return: 1 and an answer, 0: it goes on, or -errno. */
-static int look_at(struct talk *talk, struct wfs_view *view, struct response *response,
+static int look_at_chat(struct talk *talk, struct wfs_view *view, struct response *response,
 	struct wfs_error *error)
 {
-	int r = wfs_chat_message(view, talk->chat_id, &response->message, error);
+	int r = wfs_chat_message(view, talk->wait.id, &response->message, error);
 
 	if (r)
 		return r;
@@ -316,111 +272,100 @@ static int look_at(struct talk *talk, struct wfs_view *view, struct response *re
 	}
 	snprintf(talk->plan_id, sizeof(talk->plan_id), "%s",
 		wfs_json_text(response->message, "plan_id"));
-	return look_at_plan(talk, view, response, error);
+	r = wait_watch(&talk->wait, talk->plan_id, error);
+	return r ? r : look_at_plan(talk, view, response, error);
 }
 
-static void look(struct talk *talk)
+static void look(struct wait *wait)
 {
+	struct talk *const talk = (struct talk *)wait;
 	WFS_CLEANUP(response_done) struct response response = {.code = NULL};
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	struct wfs_error error = {0};
-	int r = wfs_view_open(talk->engine->world, WFS_HEIGHT_HEAD, &view, &error);
+	int r = wfs_view_open(wait->engine->world, WFS_HEIGHT_HEAD, &view, &error);
 
 	if (!r)
 		r = *talk->plan_id ? look_at_plan(talk, &view, &response, &error)
-				   : look_at(talk, &view, &response, &error);
+				   : look_at_chat(talk, &view, &response, &error);
 	wfs_view_close(&view);
 	if (r < 0)
-		fail(talk, NULL, &error);
+		wait_fail(wait, r, &error);
 	else if (r > 0)
 		respond(talk, &response, &error);
 }
 
-void chat_look(struct engine *engine, const char *id)
-{
-	struct talk *next;
-
-	for (struct talk *talk = engine->talks; talk; talk = next) {
-		next = talk->next; /* telling one ends it */
-		if (talk->drive && *talk->chat_id &&
-			(!id || strcmp(talk->chat_id, id) == 0 || strcmp(talk->plan_id, id) == 0))
-			look(talk);
-	}
-}
-
 /* --- beginning --- */
-
-static void stop(struct talk *talk);
 
 /* What waited already in a world that was opened paused is begun now. */
 static void begin_open(struct talk *talk)
 {
+	struct engine *const engine = talk->wait.engine;
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	WFS_AUTO_JSON json_t *state = NULL;
 	struct wfs_error ignored;
 	size_t i;
 	const json_t *open;
 
-	if (!talk->engine->paused || !*talk->plan_id ||
-		wfs_view_open(talk->engine->world, WFS_HEIGHT_HEAD, &view, &ignored) ||
+	if (!engine->paused || !*talk->plan_id ||
+		wfs_view_open(engine->world, WFS_HEIGHT_HEAD, &view, &ignored) ||
 		wfs_plan_state(&view, talk->plan_id, &state, &ignored))
 		return;
 	wfs_view_close(&view);
 	json_array_foreach(json_object_get(state, "open"), i, open)
-		work_look(talk->engine, wfs_json_text(open, "intent_id"));
+		work_look(engine, wfs_json_text(open, "intent_id"));
 }
 
+/* The kernel has refused the action; one that has a plan_id would have resumed that. */
 static void fail_beginning(struct talk *talk)
 {
-	struct wfs_error error = talk->request.error;
-	const bool resumed = json_object_get(talk->action, "plan_id") != NULL;
+	const char *const plan_id = wfs_json_text(talk->action, "plan_id");
+	struct wfs_error error = talk->wait.request.error;
 
-	snprintf(
-		talk->plan_id, sizeof(talk->plan_id), "%s", wfs_json_text(talk->action, "plan_id"));
-	fail(talk, resumed ? WFS_CHAT_RESUME_FAILED : NULL, &error);
+	talk->wait.requested = false;
+	snprintf(talk->plan_id, sizeof(talk->plan_id), "%s", plan_id);
+	fail_with(talk,
+		json_object_get(talk->action, "plan_id") ? WFS_CHAT_RESUME_FAILED
+							 : wfs_error_info(error.code)->name,
+		&error);
 }
 
-static void begun(struct engine *engine, struct job *job)
+/* The model may have been asked before the kernel's answer came here. */
+static void enter_begun(struct talk *talk, const char *chat_id)
 {
-	struct talk *const talk = (struct talk *)job;
-	WFS_AUTO_JSON json_t *answer = WFS_STEAL(talk->request.answer);
+	const struct work *const asking = work_of_chat(talk->wait.engine, chat_id);
 
-	talk->requested = false;
-	if (!talk->drive) {
-		release(talk);
-		return;
-	}
-	snprintf(talk->chat_id, sizeof(talk->chat_id), "%s", wfs_json_text(answer, "chat_id"));
-	const struct work *const asking =
-		*talk->chat_id ? work_of_chat(engine, talk->chat_id) : NULL;
 	if (asking && asking->built_ns > 0)
 		take_built(talk, asking);
 	else
 		enter(talk, STAGE_context_build);
-	if (talk->request.result) {
+}
+
+static void begun(struct wait *wait, json_t *answer)
+{
+	struct talk *const talk = (struct talk *)wait;
+	const char *const chat_id = wfs_json_text(answer, "chat_id");
+	const char *const plan_id = wfs_json_text(answer, "plan_id");
+	struct wfs_error error = {0};
+
+	enter_begun(talk, chat_id);
+	if (wait->request.result) {
 		fail_beginning(talk);
 		return;
 	}
-	snprintf(talk->plan_id, sizeof(talk->plan_id), "%s", wfs_json_text(answer, "plan_id"));
-	if (talk->at_once) {
-		end(talk, 0, WFS_STEAL(answer), NULL);
+	if (wait->at_once) {
+		wait_tell(wait, 0, json_deep_copy(answer), NULL);
 		return;
 	}
-	if (engine_stopping(engine)) {
-		fail_closing(talk);
+	snprintf(talk->plan_id, sizeof(talk->plan_id), "%s", plan_id);
+	int r = wait_check_open(wait, &error);
+	if (!r)
+		r = wait_watch(wait, *plan_id ? plan_id : chat_id, &error);
+	if (r) {
+		wait_fail(wait, r, &error);
 		return;
 	}
-	if (talk->abandoned)
-		stop(talk);
 	begin_open(talk);
-	look(talk); /* it may have ended already */
-}
-
-static void on_begun(struct wfs_request *request)
-{
-	struct talk *const talk = request->context;
-
-	(void)engine_post(talk->engine, &talk->job, begun);
+	look(wait); /* it may have ended already */
 }
 
 /* --- what is asked for --- */
@@ -432,9 +377,22 @@ static bool is_blank(const char *text)
 	return !*text;
 }
 
+/* Returns 0 or -1, as jansson does. */
+static int take(struct talk *talk, const char *member)
+{
+	json_t *const value = json_object_get(talk->wait.drive->params, member);
+
+	return value ? json_object_set(talk->action, member, value) : 0;
+}
+
+static int set_text(struct talk *talk, const char *member, const char *text)
+{
+	return json_object_set_new(talk->action, member, json_string(text));
+}
+
 static int set_settings(struct talk *talk, struct wfs_error *error)
 {
-	const json_t *const params = talk->drive->params;
+	const json_t *const params = talk->wait.drive->params;
 	int64_t concurrency = WFS_PLAN_CONCURRENCY_DEFAULT;
 	json_t *const batch = json_object_get(params, "batch_size");
 	const char *session_id = WFS_CHAT_SESSION_DEFAULT;
@@ -445,73 +403,47 @@ static int set_settings(struct talk *talk, struct wfs_error *error)
 		r = wfs_json_get_string(params, "session_id", &session_id, error);
 	if (r)
 		return r;
-	snprintf(talk->session_id, sizeof(talk->session_id), "%s", session_id);
-	return json_object_set_new(talk->action, "session_id", json_string(session_id)) < 0 ||
+	return set_text(talk, "session_id", session_id) < 0 ||
 			json_object_set_new(talk->action, "batch_size",
 				batch ? json_incref(batch) : json_integer(WFS_PLAN_BATCH_DEFAULT)) <
 				0 ||
 			json_object_set_new(
 				talk->action, "max_concurrency", json_integer(concurrency)) < 0 ||
-			json_object_set_new(talk->action, "model", json_string(WFS_AGENT_MODEL)) < 0
+			set_text(talk, "model", WFS_AGENT_MODEL) < 0
 		? no_memory(error)
 		: 0;
 }
 
-static int take(struct talk *talk, const char *member, struct wfs_error *error)
-{
-	json_t *const value = json_object_get(talk->drive->params, member);
-
-	return value && json_object_set(talk->action, member, value) < 0 ? no_memory(error) : 0;
-}
-
-/* The code of what is wrong with a request; NULL: nothing that has one. */
-static const char *misuse(const json_t *params, bool is_chat)
-{
-	const json_t *const batch = json_object_get(params, "batch_size");
-
-	if (is_chat &&
-		(!json_is_string(json_object_get(params, "message")) ||
-			is_blank(wfs_json_text(params, "message"))))
-		return WFS_CHAT_INVALID_MESSAGE;
-	if (batch &&
-		(!json_is_integer(batch) || json_integer_value(batch) < 1 ||
-			json_integer_value(batch) > WFS_PLAN_BATCH_MAX))
-		return WFS_CHAT_INVALID_BATCH_SIZE;
-	return NULL;
-}
-
+/* An empty plan_id is the same as none. */
 static int make_chat(struct talk *talk, struct wfs_error *error)
 {
-	const char *const called_by = talk->drive->called_by.intent_id;
-	int r = set_settings(talk, error);
+	const struct wfs_drive *const drive = talk->wait.drive;
+	const char *const called_by = drive->called_by.intent_id;
+	const int r = set_settings(talk, error);
 
-	if (!r)
-		r = take(talk, "message", error);
-	/* An empty plan_id is none. */
-	if (!r && *wfs_json_text(talk->drive->params, "plan_id"))
-		r = take(talk, "plan_id", error);
-	if (!r && called_by &&
-		json_object_set_new(talk->action, "called_by", json_string(called_by)) < 0)
-		r = no_memory(error);
-	return r;
+	if (r)
+		return r;
+	return take(talk, "message") < 0 ||
+			(*wfs_json_text(drive->params, "plan_id") && take(talk, "plan_id") < 0) ||
+			(called_by && set_text(talk, "called_by", called_by) < 0)
+		? no_memory(error)
+		: 0;
 }
 
 static int make_import(struct talk *talk, struct wfs_error *error)
 {
-	int r = set_settings(talk, error);
+	const int r = set_settings(talk, error);
 
-	if (!r)
-		r = take(talk, "blob", error);
-	if (!r)
-		r = take(talk, "rerun", error);
-	return r ? r : take(talk, "resume", error);
+	if (r)
+		return r;
+	return take(talk, "blob") < 0 || take(talk, "rerun") < 0 || take(talk, "resume") < 0
+		? no_memory(error)
+		: 0;
 }
 
 static int make_resume(struct talk *talk, struct wfs_error *error)
 {
-	const int r = take(talk, "plan_id", error);
-
-	return r ? r : take(talk, "retry_failed", error);
+	return take(talk, "plan_id") < 0 || take(talk, "retry_failed") < 0 ? no_memory(error) : 0;
 }
 
 static const struct {
@@ -523,138 +455,78 @@ static const struct {
 	[WFS_DRIVE_RESUME] = {make_resume, wfs_session_plan_resume},
 };
 
-static void refuse(struct talk *talk, const char *code)
+/* The code of what is wrong with a request; NULL: nothing that has a code. */
+static const char *misuse(const struct wfs_drive *drive, struct wfs_error *error)
 {
-	struct wfs_error error;
+	const json_t *const message = json_object_get(drive->params, "message");
+	const json_t *const batch = json_object_get(drive->params, "batch_size");
 
-	(void)wfs_error_set(&error, WFS_E_INVALID_ARGUMENT, "%s",
-		strcmp(code, WFS_CHAT_INVALID_MESSAGE) == 0
-			? "'message': expected a text that is not blank"
-			: "'batch_size': expected an integer from 1 to 200");
-	fail(talk, code, &error);
+	if (drive->what == WFS_DRIVE_CHAT &&
+		(!json_is_string(message) || is_blank(json_string_value(message)))) {
+		(void)wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"'message': expected a text that is not blank");
+		return WFS_CHAT_INVALID_MESSAGE;
+	}
+	if (batch &&
+		(!json_is_integer(batch) || json_integer_value(batch) < 1 ||
+			json_integer_value(batch) > WFS_PLAN_BATCH_MAX)) {
+		(void)wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"'batch_size': expected an integer from 1 to 200");
+		return WFS_CHAT_INVALID_BATCH_SIZE;
+	}
+	return NULL;
 }
 
-static void start(struct engine *engine, struct job *job)
+static void submit(struct talk *talk)
 {
-	struct talk *const talk = (struct talk *)job;
-	const char *const code = misuse(talk->drive->params, talk->drive->what == WFS_DRIVE_CHAT);
-	const char *const session_id =
-		json_string_value(json_object_get(talk->drive->params, "session_id"));
+	const struct wfs_drive *const drive = talk->wait.drive;
 	struct wfs_error error = {0};
 
-	engine->open_count++;
-	talk->next = engine->talks;
-	talk->at = &engine->talks;
-	if (talk->next)
-		talk->next->at = &talk->next;
-	engine->talks = talk;
-	snprintf(talk->session_id, sizeof(talk->session_id), "%s",
-		session_id ? session_id : WFS_CHAT_SESSION_DEFAULT);
-	if (engine_stopping(engine)) {
-		fail_closing(talk);
-		return;
-	}
-	if (talk->drive->called_by.began) {
-		snprintf(talk->chat_id, sizeof(talk->chat_id), "%s", talk->drive->called_by.began);
-		look(talk);
-		return;
-	}
-	if (code) {
-		refuse(talk, code);
-		return;
-	}
-	if (kinds[talk->drive->what].make(talk, &error)) {
-		fail(talk, NULL, &error);
-		return;
-	}
-	talk->requested = true;
-	talk->request = (struct wfs_request){.done = on_begun, .context = talk};
-	if (kinds[talk->drive->what].submit(talk->drive->session, talk->action, &talk->request)) {
-		talk->requested = false;
+	talk->action = json_object();
+	const int r = talk->action ? kinds[drive->what].make(talk, &error) : no_memory(&error);
+	if (r)
+		wait_fail(&talk->wait, r, &error);
+	else if (kinds[drive->what].submit(drive->session, talk->action, wait_send(&talk->wait)))
 		fail_beginning(talk);
+}
+
+static void start(struct wait *wait)
+{
+	struct talk *const talk = (struct talk *)wait;
+	const char *const began = wait->drive->called_by.began;
+	struct wfs_error error = {0};
+	const char *const code = began ? NULL : misuse(wait->drive, &error);
+
+	if (code) {
+		fail_with(talk, code, &error);
+	} else if (began) {
+		const int r = wait_watch(wait, began, &error);
+
+		if (r)
+			wait_fail(wait, r, &error);
+		else
+			look(wait);
+	} else {
+		submit(talk);
 	}
 }
 
-void chat_begin(struct wfs_driver *driver, struct wfs_drive *drive)
+static json_t *cancelled(const struct wait *wait)
 {
-	struct engine *const engine = (struct engine *)driver;
-	struct talk *const talk = calloc(1, sizeof(*talk));
-	json_t *const action = json_object();
+	const struct talk *const talk = (const struct talk *)wait;
 
-	if (talk && action) {
-		talk->engine = engine;
-		talk->drive = drive;
-		talk->action = action;
-		talk->at_once = json_is_false(json_object_get(drive->params, "wait"));
-		talk->began_ns = talk->stage_ns = wfs_clock_monotonic_ns();
-		talk->ticket = drive->ticket = engine_ticket(engine);
-		if (engine_post(engine, &talk->job, start))
-			return;
-	}
-	json_decref(action);
-	drive->status = talk ? wfs_error_set(&drive->error, WFS_E_CANCELLED, "%s", CLOSING)
-			     : no_memory(&drive->error);
-	free(talk);
-	drive->done(drive);
+	return json_pack("{s:s}", *talk->plan_id ? "plan_id" : "chat_id", wait->id);
 }
 
-/* --- going away --- */
-
-static void stopped(struct engine *engine, struct job *job)
-{
-	struct talk *const talk = (struct talk *)((char *)job - offsetof(struct talk, leaving));
-
-	(void)engine;
-	json_decref(WFS_STEAL(talk->stop));
-	json_decref(WFS_STEAL(talk->stopping.answer));
-	if (!talk->drive)
-		release(talk);
-}
-
-static void on_stopped(struct wfs_request *request)
-{
-	struct talk *const talk = request->context;
-
-	(void)engine_post(talk->engine, &talk->leaving, stopped);
-}
-
-/* The end of the plan ends the waiting. */
-static void stop(struct talk *talk)
-{
-	struct wfs_error ignored;
-
-	if (wfs_session_new(talk->engine->authority, wfs_session_principal(talk->drive->session),
-		    &talk->stopper, &ignored))
-		return;
-	talk->stop = *talk->plan_id ? json_pack("{s:s}", "plan_id", talk->plan_id)
-				    : json_pack("{s:s}", "chat_id", talk->chat_id);
-	if (!talk->stop)
-		return;
-	talk->stopping = (struct wfs_request){.done = on_stopped, .context = talk};
-	if (wfs_session_leave_plan(talk->stopper, talk->stop, &talk->stopping))
-		json_decref(WFS_STEAL(talk->stop));
-}
-
-void chat_leave(struct engine *engine, uint64_t ticket)
-{
-	struct talk *talk = engine->talks;
-
-	while (talk && talk->ticket != ticket)
-		talk = talk->next;
-	if (!talk || talk->abandoned || !talk->drive)
-		return;
-	talk->abandoned = true;
-	if (*talk->chat_id)
-		stop(talk);
-}
-
-void chat_drop_all(struct engine *engine)
-{
-	struct talk *next;
-
-	for (struct talk *talk = engine->talks; talk; talk = next) {
-		next = talk->next;
-		if (talk->drive && !talk->requested)
-			fail_closing(talk);
-	}
-}
+const struct wait_kind wait_for_plan = {
+	.size = sizeof(struct talk),
+	.doing = "answer a chat",
+	.closing = "the world is being closed; plans go on when it is opened again",
+	.start = start,
+	.begun = begun,
+	.look = look,
+	.fail = fail,
+	.cancelled = cancelled,
+	.cancel = wfs_session_leave_plan,
+	.done = done,
+};

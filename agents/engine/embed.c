@@ -3,13 +3,12 @@
  * Embeddings of a server: an action that needs one waits here until it is there (kernel/world/world.h, struct
  * wfs_embedder). Nothing of that is recorded but what the action then was done with.
  */
-#include "agents/engine/engine.h"
+#include "agents/engine/embed.h"
 
+#include "agents/engine/engine.h"
 #include "agents/host/endpoint.h"
 #include "agents/host/models.h"
-#include "agents/host/secret.h"
 #include "agents/model/embed.h"
-#include "caps/drive.h"
 #include "kernel/base/json.h"
 #include "kernel/base/log.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Open intents: begun when their cells are there, ended by a request that answers them. */
-#include "agents/engine/engine.h"
+#include "agents/engine/work.h"
 
 #include <search.h>
 
@@ -26,6 +25,11 @@ static struct work *find(struct engine *engine, const char *intent_id)
 	return found ? *found : NULL;
 }
 
+static bool asks_model(const struct work *work)
+{
+	return work->kind->effect == WFS_EFFECT_LLM_GENERATE;
+}
+
 /* A search by something else than the key. */
 struct chat_search {
 	const char *chat_id;
@@ -37,7 +41,8 @@ static void look_for_chat(const void *node, VISIT visit, void *context)
 	const struct work *const work = *(struct work *const *)node;
 	struct chat_search *const search = context;
 
-	if ((visit == preorder || visit == leaf) && work->kind == WORK_CHAT_ASK &&
+	if ((visit == preorder || visit == leaf) && asks_model(work) &&
+		strcmp(work->kind->owner, "chat_id") == 0 &&
 		strcmp(work->owner_id, search->chat_id) == 0)
 		search->found = work;
 }
@@ -50,13 +55,24 @@ const struct work *work_of_chat(const struct engine *engine, const char *chat_id
 	return search.found;
 }
 
-/* Frees it; when a thread of libuv's still reads for it, after that. */
-static void work_free(struct work *work)
+void work_question_done(struct work_question *question)
+{
+	json_decref(question->messages);
+	json_decref(question->setup);
+}
+
+static void stop(struct work *work)
+{
+	if (work->kind->cancel)
+		work->kind->cancel(work);
+}
+
+void work_free(struct work *work)
 {
 	struct engine *const engine = work->engine;
 
 	work_clear_timer(work);
-	work_leave_driving(work);
+	stop(work);
 	if (work->is_reading) {
 		work->is_done = true;
 		return;
@@ -75,7 +91,8 @@ static void work_free(struct work *work)
 	json_decref(work->usage);
 	json_decref(work->failure_meta);
 	agents_origin_done(&work->origin);
-	normalize_free(work->normalizing);
+	if (work->kind->done)
+		work->kind->done(work);
 	wfs_buffer_done(&work->body);
 	wfs_buffer_done(&work->output);
 	free(work->tool_name);
@@ -83,22 +100,10 @@ static void work_free(struct work *work)
 	engine_one_less(engine);
 }
 
-void work_let_go(struct work *work)
-{
-	work_free(work);
-}
-
-static void stop_asking(struct work *work)
-{
-	work_leave_driving(work);
-	if (work->model_call)
-		wfs_model_call_cancel(WFS_STEAL(work->model_call));
-}
-
-/* Nobody waits for it any more. What the kernel has comes back first. */
+/* Its answer is not wanted any more. What the kernel has comes back first. */
 static void drop(struct work *work)
 {
-	stop_asking(work);
+	stop(work);
 	if (!work->gone)
 		(void)tdelete(work, &work->engine->works, compare);
 	work->gone = true;
@@ -199,55 +204,6 @@ int work_set_timer(struct work *work, uint64_t in_ms, void (*due)(struct work *w
 	return uv_timer_start(&timer->handle, on_due, in_ms, 0);
 }
 
-/* --- kinds --- */
-
-static void advance(struct work *work)
-{
-	work_answer(work, "ok", json_object());
-}
-
-/* What an intent's cell has, of which kind it then is: the first row that fits. */
-static const struct kind {
-	enum work_kind kind;
-	const char *owner; /* member that says whose it is */
-	enum wfs_effect effect;
-	const char *index; /* member that says of what in it; NULL: of all of it */
-	const char *adapter;
-	void (*begin)(struct work *work);
-} kinds[] = {
-	{WORK_RUN_CALL, "run_id", WFS_EFFECT_TOOL_CALL, "call", "agents.tool", work_call},
-	{WORK_RUN_ASK, "run_id", WFS_EFFECT_LLM_GENERATE, NULL, "agents.model", work_generate},
-	{WORK_RUN_NEXT, "run_id", WFS_EFFECT_WORKFLOW_ADVANCE, NULL, "agents.workflow", work_next},
-	{WORK_CHAT_ASK, "chat_id", WFS_EFFECT_LLM_GENERATE, NULL, "agents.model", work_generate},
-	{WORK_NORMALIZE, "chat_id", WFS_EFFECT_PLAN_NORMALIZE, NULL, "agents.planner",
-		work_normalize},
-	{WORK_STEP_CALL, "plan_id", WFS_EFFECT_TOOL_CALL, "step", "agents.router", work_step_call},
-	{WORK_STEP_ASK, "plan_id", WFS_EFFECT_LLM_GENERATE, "step", "agents.model", work_generate},
-	{WORK_PLAN_ASK, "plan_id", WFS_EFFECT_LLM_GENERATE, NULL, "agents.model", work_generate},
-	{WORK_ADVANCE, "plan_id", WFS_EFFECT_PLAN_ADVANCE, NULL, "agents.planner", advance},
-};
-
-static const struct kind *find_kind(const json_t *intent)
-{
-	const char *const effect = wfs_json_text(intent, "effect");
-
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(kinds); i++)
-		if (json_object_get(intent, kinds[i].owner) &&
-			strcmp(effect, wfs_effect_kind(kinds[i].effect)) == 0 &&
-			(!kinds[i].index || json_object_get(intent, kinds[i].index)))
-			return &kinds[i];
-	return NULL;
-}
-
-static const struct kind *kind_of(const struct work *work)
-{
-	size_t i = 0;
-
-	while (kinds[i].kind != work->kind)
-		i++;
-	return &kinds[i];
-}
-
 /* --- answering --- */
 
 static void submit(struct work *work);
@@ -292,7 +248,7 @@ static void answered(struct engine *engine, struct job *job)
 		work_free(work);
 	else if (work->request.kind == WFS_REQUEST_DECISION) /* the agent may not */
 		answer_otherwise(work, &work->request.error);
-	else if (r == 0 && normalize_next(work))
+	else if (r == 0 && work->kind->next && work->kind->next(work))
 		return;
 	else if (r == 0 || r == -ESTALE || r == -ENOENT || work->request.seq != UINT64_MAX)
 		work_free(work);
@@ -392,10 +348,10 @@ bool work_read(struct work *work)
 void work_answer(struct work *work, const char *status, json_t *payload)
 {
 	work_clear_timer(work);
-	if (work->kind == WORK_RUN_NEXT && !work->gone)
-		advance_log(work, status, payload);
+	if (work->kind->answers && !work->gone)
+		work->kind->answers(work, status, payload);
 	json_decref(WFS_STEAL(work->receipt));
-	work->receipt = json_pack("{s:s, s:s, s:o, s:s}", "adapter_id", kind_of(work)->adapter,
+	work->receipt = json_pack("{s:s, s:s, s:o, s:s}", "adapter_id", work->kind->adapter_id,
 		"intent_id", work->intent_id, "payload", payload, "status", status);
 	if (work->gone)
 		work_free(work);
@@ -415,13 +371,8 @@ static const char *status_of(const struct work *work, enum wfs_error_code code)
 {
 	if (code == WFS_E_TIMEOUT)
 		return "timeout";
-	return code == WFS_E_CANCELLED && strcmp(kind_of(work)->owner, "run_id") == 0 ? "cancelled"
-										      : "error";
-}
-
-static bool asks_model(const struct work *work)
-{
-	return work->kind != WORK_RUN_NEXT && kind_of(work)->effect == WFS_EFFECT_LLM_GENERATE;
+	return code == WFS_E_CANCELLED && strcmp(work->kind->owner, "run_id") == 0 ? "cancelled"
+										   : "error";
 }
 
 /* A model that was not asked would not be asked the next time either: host.json, the environment or a grant must
@@ -439,7 +390,7 @@ void work_fail(struct work *work, const struct wfs_error *error)
 	const bool is_private = agents_origin_is_private(&work->origin);
 
 	wfs_texts_done(&work->texts);
-	json_t *const outcome = work->kind == WORK_STEP_CALL ? step_failure(work, error) : NULL;
+	json_t *const outcome = work->kind->outcome ? work->kind->outcome(work, error) : NULL;
 
 	work_answer(work, status_of(work, error->code),
 		json_pack("{s:s, s:I, s:s*, s:s, s:O*, s:o*, s:o*, s:O*}", "code",
@@ -466,10 +417,23 @@ static int read_intent(
 	return r == -ENOENT ? 0 : r;
 }
 
+/* NULL: the intent asks for nothing that is known. */
+static const struct work_kind *find_kind(const struct engine *engine, const json_t *intent)
+{
+	const char *const effect = wfs_json_text(intent, "effect");
+
+	for (const struct work_kind *kind = engine->work_kinds; kind->owner; kind++)
+		if (json_object_get(intent, kind->owner) &&
+			strcmp(effect, wfs_effect_kind(kind->effect)) == 0 &&
+			(!kind->index || json_object_get(intent, kind->index)))
+			return kind;
+	return NULL;
+}
+
 static struct work *work_new(
 	struct engine *engine, const char *intent_id, const json_t *intent, struct wfs_error *error)
 {
-	const struct kind *const kind = find_kind(intent);
+	const struct work_kind *const kind = find_kind(engine, intent);
 	struct work *const work = kind ? calloc(1, sizeof(*work)) : NULL;
 
 	if (!kind)
@@ -478,7 +442,7 @@ static struct work *work_new(
 	if (!work)
 		return NULL;
 	work->engine = engine;
-	work->kind = kind->kind;
+	work->kind = kind;
 	work->turn = json_integer_value(json_object_get(intent, "turn"));
 	if (kind->index)
 		work->index = json_integer_value(json_object_get(intent, kind->index));
@@ -505,11 +469,11 @@ static void begin_now(struct work *work)
 
 	work->began_ns = wfs_clock_monotonic_ns();
 	/* A plan goes on until all of its steps have ended, be it with errors; and what a call has begun is waited for. */
-	if (work->kind != WORK_ADVANCE && !*work->began &&
+	if (work->kind->effect != WFS_EFFECT_PLAN_ADVANCE && !*work->began &&
 		wfs_session_check_journal(work->session, &error))
 		work_fail(work, &error);
 	else
-		kind_of(work)->begin(work);
+		work->kind->begin(work);
 }
 
 /* What is tried again waits a while first. */

@@ -3,7 +3,7 @@
  * Intents of workflow.advance: a run has done its work, and its agent goes to another state. Conditions
  * are looked at on a thread of libuv's, or a model is asked. Whatever goes wrong, the agent stays.
  */
-#include "agents/engine/engine.h"
+#include "agents/intent/intent-impl.h"
 
 #include "agents/mind/condition.h"
 #include "agents/mind/template.h"
@@ -170,14 +170,14 @@ static int begin_deciding(struct work *work, struct facts *facts, struct wfs_err
 
 /* --- a model --- */
 
-int advance_make(struct work *work, json_t **ret_messages, json_t **ret_setup, int64_t *ret_left_ms,
-	struct wfs_error *error)
+int ask_state(struct work *work, struct work_question *question, struct wfs_error *error)
 {
 	FACTS_AUTO struct facts facts = {.mind = NULL};
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	int r = read_facts(work, &facts, error);
 
 	work->request_private = facts.is_private;
+	work->script_turn = work->turn + 1;
 	if (!r && facts.left_ms == 0)
 		return wfs_error_set(error, WFS_E_TIMEOUT, "the run has used up its time");
 	if (!r)
@@ -194,9 +194,9 @@ int advance_make(struct work *work, json_t **ret_messages, json_t **ret_setup, i
 		REPLY_TOKENS_MAX, "temperature", 0.0, "tools");
 	if (!messages || !setup)
 		return no_memory(error);
-	*ret_left_ms = facts.left_ms;
-	*ret_messages = WFS_STEAL(messages);
-	*ret_setup = WFS_STEAL(setup);
+	question->left_ms = facts.left_ms;
+	question->messages = WFS_STEAL(messages);
+	question->setup = WFS_STEAL(setup);
 	return 0;
 }
 
@@ -223,8 +223,7 @@ static int read_reply(const json_t *mind, const char *text, const char **ret_nex
 		: 0;
 }
 
-int advance_payload(
-	struct work *work, const json_t *completion, json_t **ret_payload, struct wfs_error *error)
+int take_state(struct work *work, json_t *completion, json_t **ret_payload, struct wfs_error *error)
 {
 	FACTS_AUTO struct facts facts = {.mind = NULL};
 	WFS_AUTO_JSON json_t *notes = json_array();
@@ -247,7 +246,7 @@ int advance_payload(
 
 /* --- both --- */
 
-void work_next(struct work *work)
+void advance_begin(struct work *work)
 {
 	FACTS_AUTO struct facts facts = {.mind = NULL};
 	struct wfs_error error = {0};
@@ -255,7 +254,7 @@ void work_next(struct work *work)
 	const bool asks = strcmp(wfs_json_text(facts.mind, "mode"), "llm") == 0;
 
 	if (!r && asks && json_object_get(facts.mind, "transition_prompt")) {
-		work_generate(work);
+		generate_begin(work);
 		return;
 	}
 	if (!r && asks)

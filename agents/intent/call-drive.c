@@ -12,7 +12,7 @@
  * whose cancelling got lost with the process ends when it asks for something: work_read_run(). A chat has no such rule:
  * its plan goes on to its end, which is not deep, because steps of plans have none of these tools.
  */
-#include "agents/engine/engine.h"
+#include "agents/intent/intent-impl.h"
 
 #include "kernel/base/json.h"
 
@@ -127,7 +127,7 @@ static void driven(struct engine *engine, struct job *job)
 		work->driving = NULL;
 	/* Closing ends the waiting, and not what is waited for. */
 	if (work && engine_stopping(engine))
-		work_let_go(work);
+		work_free(work);
 	else if (work && driving->call.status)
 		tell_failure(work, driving);
 	else if (work)
@@ -147,7 +147,7 @@ static void on_driven(struct wfs_helper_call *call)
 
 /* --- the call --- */
 
-void work_leave_driving(struct work *work)
+void drive_leave(struct work *work)
 {
 	struct driving *const driving = WFS_STEAL(work->driving);
 
@@ -165,7 +165,7 @@ static void too_late(struct work *work)
 	(void)wfs_error_set(&error, WFS_E_TIMEOUT,
 		"the run that calls has used up its time, %lld ms of it in this call",
 		(long long)work_elapsed_ms(work));
-	work_leave_driving(work);
+	drive_leave(work);
 	work_fail(work, &error);
 }
 
@@ -210,7 +210,7 @@ static struct driving *driving_new(
 	return driving;
 }
 
-int work_drive(struct work *work, const char *tool_name, const json_t *arguments, int64_t left_ms,
+int drive_begin(struct work *work, const char *tool_name, const json_t *arguments, int64_t left_ms,
 	struct wfs_error *error)
 {
 	const char *const agent = json_string_value(json_object_get(arguments, "agent"));

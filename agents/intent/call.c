@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Intents of tool.call: the tool is called in the name of the agent, and does what its grants allow. */
-#include "agents/engine/engine.h"
+#include "agents/intent/intent-impl.h"
 
 #include "agents/prepare/private.h"
 #include "agents/prepare/question.h"
@@ -30,19 +30,11 @@ static int hide_output(struct work *work, json_t *payload, struct wfs_error *err
 	return r ? wfs_text_hide_member(&work->texts, of, payload, "output", error) : 0;
 }
 
-static void answer_reading(struct work *work)
+void call_take_output(struct work *work)
 {
 	const size_t size = work->output.size;
 	struct wfs_error error = {0};
 
-	if (work->read_result) {
-		work_fail(work, &work->failure);
-		return;
-	}
-	if (work->kind == WORK_STEP_CALL) {
-		step_read(work);
-		return;
-	}
 	wfs_turn_cut(&work->output);
 	WFS_AUTO_JSON json_t *payload = json_pack("{s:I, s:s#, s:I}", "duration_ms",
 		(json_int_t)work->read_ms, "output", wfs_buffer_text(&work->output),
@@ -75,8 +67,12 @@ static void read_done(uv_work_t *reading, int status)
 	struct work *const work = (struct work *)((char *)reading - offsetof(struct work, reading));
 
 	(void)status; /* it is never cancelled */
-	if (work_read(work))
-		answer_reading(work);
+	if (!work_read(work))
+		return;
+	if (work->read_result)
+		work_fail(work, &work->failure);
+	else
+		work->kind->take_output(work);
 }
 
 /* The reading goes on, and nobody waits for it. */
@@ -90,7 +86,7 @@ static void too_late(struct work *work)
 	work_fail(work, &error);
 }
 
-int work_read_with(struct work *work, const json_t *tool, const json_t *arguments, int64_t limit_ms,
+int call_read(struct work *work, const json_t *tool, const json_t *arguments, int64_t limit_ms,
 	struct wfs_error *error)
 {
 	work->tool_name = strdup(wfs_json_text(tool, "name"));
@@ -188,19 +184,19 @@ static int read_call(struct work *work, struct called *called, struct wfs_error 
 	return hide_reason(stored, r, error);
 }
 
-void work_call(struct work *work)
+void call_begin(struct work *work)
 {
 	WFS_CLEANUP(called_done) struct called called = {.tool = NULL};
 	struct wfs_error error = {0};
 	int r = read_call(work, &called, &error);
 
 	if (!r && is_kind(called.tool, WFS_TOOL_KIND_READ)) {
-		r = work_read_with(work, called.tool, called.arguments, called.limit_ms, &error);
+		r = call_read(work, called.tool, called.arguments, called.limit_ms, &error);
 		if (!r)
 			return;
 	}
 	if (!r && is_kind(called.tool, WFS_TOOL_KIND_DRIVE)) {
-		r = work_drive(work, wfs_json_text(called.tool, "name"), called.arguments,
+		r = drive_begin(work, wfs_json_text(called.tool, "name"), called.arguments,
 			called.run_left_ms, &error);
 		if (!r)
 			return;

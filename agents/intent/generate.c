@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Intents of llm.generate: the request is made, its answer is read and checked. */
-#include "agents/engine/engine.h"
+#include "agents/intent/intent-impl.h"
 
 #include "agents/adapter/adapter.h"
 #include "agents/adapter/constraint.h"
@@ -68,40 +68,11 @@ static void take_violation(struct work *work, const json_t *parsed, const struct
 			"retriable", 0, "usage", usage));
 }
 
-/* Of what plans ask for only the text is kept. */
-static void take_for_plan(struct work *work, const json_t *parsed)
+static void record(struct work *work, json_t *completion)
 {
 	struct wfs_error error = {0};
 	json_t *payload = NULL;
-	int r = prompt_payload(work, parsed, &payload, &error);
-
-	if (r)
-		fail_with(work, r, &error);
-	else
-		work_answer(work, "ok", payload);
-}
-
-static void take_for_run(struct work *work, json_t *parsed)
-{
-	WFS_AUTO_VIEW struct wfs_view view = {0};
-	struct wfs_error error = {0};
-	int r = wfs_view_open(work->engine->world, WFS_HEIGHT_HEAD, &view, &error);
-
-	if (!r)
-		r = agents_hide_answer(
-			&view, json_object_get(work->setup, "tools"), &work->texts, parsed, &error);
-	wfs_view_close(&view);
-	if (r)
-		fail_with(work, r, &error);
-	else
-		work_answer(work, "ok", json_incref(parsed));
-}
-
-static void take_next(struct work *work, const json_t *parsed)
-{
-	struct wfs_error error = {0};
-	json_t *payload = NULL;
-	int r = advance_payload(work, parsed, &payload, &error);
+	const int r = work->kind->take(work, completion, &payload, &error);
 
 	if (r)
 		fail_with(work, r, &error);
@@ -127,12 +98,8 @@ static void take_completion(
 		take_violation(work, parsed, &error);
 	else if (r)
 		fail_with(work, r, &error);
-	else if (work->kind == WORK_RUN_ASK)
-		take_for_run(work, parsed);
-	else if (work->kind == WORK_RUN_NEXT)
-		take_next(work, parsed);
 	else
-		take_for_plan(work, parsed);
+		record(work, parsed);
 }
 
 /* --- a server --- */
@@ -178,7 +145,7 @@ static json_t *failure_payload(const struct work *work, const struct wfs_model_r
 	return payload ? agents_secret_mask(payload, work->endpoint.api_key) : NULL;
 }
 
-static void take_answer(struct work *work, const struct wfs_model_result *result)
+static void take_model_answer(struct work *work, const struct wfs_model_result *result)
 {
 	WFS_AUTO_JSON json_t *masked =
 		agents_secret_mask(result->completion, work->endpoint.api_key);
@@ -198,17 +165,17 @@ static void on_model_done(void *context, const struct wfs_model_result *result)
 	work->model_call = NULL;
 	wfs_buffer_done(&work->body);
 	if (!failure) {
-		take_answer(work, result);
+		take_model_answer(work, result);
 		return;
 	}
 	work_answer(work, failure->kind == WFS_MODEL_FAILURE_TIMEOUT ? "timeout" : "error",
 		failure_payload(work, result));
 }
 
-/* All attempts of a step are one request to whoever remembers keys. */
+/* All attempts of a step are one request to servers that remember keys. */
 static void make_key(struct work *work)
 {
-	if (work->kind == WORK_STEP_ASK)
+	if (work->kind->index)
 		snprintf(work->key, sizeof(work->key), "%.*s/%lld", WFS_PLAN_ID_SIZE,
 			work->owner_id, (long long)work->index);
 	else
@@ -216,16 +183,16 @@ static void make_key(struct work *work)
 }
 
 static int ask_server(
-	struct work *work, const json_t *messages, int64_t left_ms, struct wfs_error *error)
+	struct work *work, const struct work_question *question, struct wfs_error *error)
 {
 	const struct wfs_model_callbacks callbacks = {.context = work, .done = on_model_done};
 	WFS_AUTO_JSON json_t *body = NULL;
-	int r = agents_endpoint_make(work->entry, left_ms, &work->endpoint, error);
+	int r = agents_endpoint_make(work->entry, question->left_ms, &work->endpoint, error);
 
 	make_key(work);
 	if (!r)
-		r = wfs_format_request(
-			work->setup, work->entry, messages, work->endpoint.stream, &body, error);
+		r = wfs_format_request(work->setup, work->entry, question->messages,
+			work->endpoint.stream, &body, error);
 	if (r)
 		return r;
 	wfs_json_write(body, &work->body);
@@ -245,29 +212,14 @@ static int ask_server(
 /* The script is read again, so that nothing is kept while it waits. */
 static void generate_now(struct work *work);
 
-/* What a script's lines are counted by: of a chat the first asks for the plan, the second for the answer. */
-static int64_t turn_of(const struct work *work)
-{
-	switch (work->kind) {
-	case WORK_RUN_ASK:
-		return work->turn;
-	case WORK_RUN_NEXT:
-		return work->turn + 1;
-	case WORK_PLAN_ASK:
-		return 2;
-	default:
-		return 1;
-	}
-}
-
 static int ask_script(
-	struct work *work, const json_t *messages, int64_t left_ms, struct wfs_error *error)
+	struct work *work, const struct work_question *question, struct wfs_error *error)
 {
 	const int64_t waited_ms = work_elapsed_ms(work);
 	struct script_answer answer = {.completion = NULL};
 	int r = script_read(wfs_world_directory(work->engine->world),
-		json_string_value(json_object_get(work->entry, "file")), turn_of(work), messages,
-		&answer, error);
+		json_string_value(json_object_get(work->entry, "file")), work->script_turn,
+		question->messages, &answer, error);
 
 	if (r == -ENOENT && work->request_private) /* it quotes the last message */
 		return wfs_error_set(
@@ -277,8 +229,9 @@ static int ask_script(
 	if (answer.delay_ms > waited_ms) {
 		const int64_t wait_ms = answer.delay_ms - waited_ms;
 
-		r = work_set_timer(
-			work, (uint64_t)(wait_ms < left_ms ? wait_ms : left_ms), generate_now);
+		r = work_set_timer(work,
+			(uint64_t)(wait_ms < question->left_ms ? wait_ms : question->left_ms),
+			generate_now);
 		r = r ? no_memory(error) : 0;
 		json_decref(answer.completion);
 		json_decref(answer.failure);
@@ -316,67 +269,31 @@ static int expand(struct work *work, const json_t *setup, struct wfs_error *erro
 										: no_memory(error);
 }
 
-/* @ret_left_ms: of the run's time */
-static int prepare_run(struct work *work, json_t **ret_messages, json_t **ret_setup,
-	int64_t *ret_left_ms, struct wfs_error *error)
-{
-	WFS_AUTO_VIEW struct wfs_view view = {0};
-	WFS_AUTO_JSON json_t *state = NULL;
-	WFS_AUTO_JSON json_t *setup = NULL;
-	WFS_AUTO_JSON json_t *sent = NULL;
-	int r = work_read_run(work, &view, &state, &setup, error);
-
-	if (!r) {
-		work->settings_private = wfs_text_has_hidden(json_object_get(setup, "settings"));
-		r = agents_reveal(work->session, &view, setup, ret_setup, error);
-	}
-	if (!r)
-		r = wfs_turn_sent(&view, state, &sent, error);
-	if (!r)
-		r = agents_reveal(work->session, &view, sent, ret_messages, error);
-	if (r)
-		return r;
-	work->request_private = wfs_text_has_hidden(setup) || wfs_text_has_hidden(sent);
-	*ret_left_ms = work_left_ms(state, *ret_setup);
-	return *ret_left_ms > 0
-		? 0
-		: wfs_error_set(error, WFS_E_TIMEOUT, "the run has used up its time");
-}
-
 /* What the request is made from. */
-static int prepare(
-	struct work *work, json_t **ret_messages, int64_t *ret_left_ms, struct wfs_error *error)
+static int prepare(struct work *work, struct work_question *question, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *setup = NULL;
-	int r = 0;
+	int r = work->kind->ask(work, question, error);
 
-	*ret_left_ms = INT64_MAX;
-	if (work->kind == WORK_RUN_ASK)
-		r = prepare_run(work, ret_messages, &setup, ret_left_ms, error);
-	else if (work->kind == WORK_RUN_NEXT)
-		r = advance_make(work, ret_messages, &setup, ret_left_ms, error);
-	else
-		r = prompt_make(work, ret_messages, &setup, error);
 	if (!r)
-		r = expand(work, setup, error);
+		r = expand(work, question->setup, error);
 	if (r)
 		return r;
 	json_decref(WFS_STEAL(work->entry));
 	return wfs_models_find(wfs_world_directory(work->engine->world),
-		wfs_json_text(setup, "model"), &work->entry, error);
+		wfs_json_text(question->setup, "model"), &work->entry, error);
 }
 
 static void generate_now(struct work *work)
 {
-	WFS_AUTO_JSON json_t *messages = NULL;
+	WFS_CLEANUP(work_question_done)
+	struct work_question question = {.left_ms = INT64_MAX};
 	struct wfs_error error = {0};
-	int64_t left_ms = 0;
-	int r = prepare(work, &messages, &left_ms, &error);
+	int r = prepare(work, &question, &error);
 
 	if (!r && is_provider(work, "script"))
-		r = ask_script(work, messages, left_ms, &error);
+		r = ask_script(work, &question, &error);
 	else if (!r)
-		r = ask_server(work, messages, left_ms, &error);
+		r = ask_server(work, &question, &error);
 	if (r)
 		fail_with(work, r, &error);
 }
@@ -400,7 +317,7 @@ static void on_refused(struct wfs_request *request)
 	(void)engine_post(work->engine, &work->job, on_refusal_told);
 }
 
-void work_generate(struct work *work)
+void generate_begin(struct work *work)
 {
 	work->request = (struct wfs_request){.done = on_refused, .context = work};
 	int r = wfs_session_generate(work->session, work->charge, &work->request);
@@ -416,4 +333,51 @@ void work_generate(struct work *work)
 		return;
 	}
 	generate_now(work);
+}
+
+void generate_cancel(struct work *work)
+{
+	if (work->model_call)
+		wfs_model_call_cancel(WFS_STEAL(work->model_call));
+}
+
+/* --- a run --- */
+
+int ask_run(struct work *work, struct work_question *question, struct wfs_error *error)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_JSON json_t *state = NULL;
+	WFS_AUTO_JSON json_t *setup = NULL;
+	WFS_AUTO_JSON json_t *sent = NULL;
+	int r = work_read_run(work, &view, &state, &setup, error);
+
+	work->script_turn = work->turn;
+	if (!r) {
+		work->settings_private = wfs_text_has_hidden(json_object_get(setup, "settings"));
+		r = agents_reveal(work->session, &view, setup, &question->setup, error);
+	}
+	if (!r)
+		r = wfs_turn_sent(&view, state, &sent, error);
+	if (!r)
+		r = agents_reveal(work->session, &view, sent, &question->messages, error);
+	if (r)
+		return r;
+	work->request_private = wfs_text_has_hidden(setup) || wfs_text_has_hidden(sent);
+	question->left_ms = work_left_ms(state, question->setup);
+	return question->left_ms > 0
+		? 0
+		: wfs_error_set(error, WFS_E_TIMEOUT, "the run has used up its time");
+}
+
+int take_run(struct work *work, json_t *completion, json_t **ret_payload, struct wfs_error *error)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	int r = wfs_view_open(work->engine->world, WFS_HEIGHT_HEAD, &view, error);
+
+	if (!r)
+		r = agents_hide_answer(&view, json_object_get(work->setup, "tools"), &work->texts,
+			completion, error);
+	if (!r)
+		*ret_payload = json_incref(completion);
+	return r;
 }

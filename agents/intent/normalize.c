@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Intents of plan.normalize: a plan is cut into steps on a thread of libuv's, and given in parts. */
-#include "agents/engine/engine.h"
+#include "agents/intent/intent-impl.h"
 
 #include "agents/plan/normalize.h"
 #include "kernel/base/json.h"
@@ -25,7 +25,7 @@ struct normalizing {
 	size_t offset; /* of the next part */
 };
 
-void normalize_free(struct normalizing *normalizing)
+static void normalizing_free(struct normalizing *normalizing)
 {
 	if (!normalizing)
 		return;
@@ -128,7 +128,7 @@ static void is_done(uv_work_t *request, int status)
 	(void)status; /* it is never cancelled */
 	normalizing->is_running = false;
 	if (!work) {
-		normalize_free(normalizing);
+		normalizing_free(normalizing);
 		return;
 	}
 	if (normalizing->result)
@@ -211,12 +211,17 @@ static int begin(struct work *work, struct normalizing *normalizing, struct wfs_
 	return r ? wfs_error_from_errno(error, r, "read a plan") : 0;
 }
 
-void work_normalize(struct work *work)
+void normalize_done(struct work *work)
+{
+	normalizing_free(work->normalizing);
+}
+
+void normalize_begin(struct work *work)
 {
 	struct normalizing *const normalizing = calloc(1, sizeof(*normalizing));
 	struct wfs_error error = {0};
 
-	normalize_free(work->normalizing);
+	normalizing_free(work->normalizing);
 	work->normalizing = normalizing;
 	if (!normalizing) {
 		(void)wfs_error_from_errno(&error, -ENOMEM, "read a plan");

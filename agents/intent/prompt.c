@@ -6,8 +6,9 @@
  * What is asked is made of cells alone, so that it is the same when it is asked again. What somebody says
  * now is never cut off; of what was said before, and of results, the newest is shown, up to a bound.
  */
-#include "agents/engine/engine.h"
+#include "agents/intent/intent-impl.h"
 
+#include "agents/engine/chat.h"
 #include "agents/plan/reply.h"
 #include "agents/prepare/private.h"
 #include "agents/prepare/router.h"
@@ -164,8 +165,8 @@ static int add_context(struct wfs_view *view, const char *chat_id, int64_t end, 
 	return 0;
 }
 
-static int make_for_chat(struct work *work, struct wfs_view *view, json_t *messages,
-	json_t **ret_setup, struct wfs_error *error)
+static int write_chat(struct work *work, struct wfs_view *view, struct work_question *question,
+	struct wfs_error *error)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	WFS_AUTO_JSON json_t *message = NULL;
@@ -177,22 +178,24 @@ static int make_for_chat(struct work *work, struct wfs_view *view, json_t *messa
 	if (!r)
 		r = write_artifacts(work, view, &text, error);
 	if (!r)
-		r = add_buffer(messages, "system", &text, error);
+		r = add_buffer(question->messages, "system", &text, error);
 	if (!r)
 		r = add_context(view, work->owner_id,
-			strtoll(strrchr(work->owner_id, '.') + 1, NULL, 10), messages, error);
+			strtoll(strrchr(work->owner_id, '.') + 1, NULL, 10), question->messages,
+			error);
 	if (!r)
-		r = add_message(messages, "user", wfs_json_text(message, "content"), error);
+		r = add_message(
+			question->messages, "user", wfs_json_text(message, "content"), error);
 	if (r)
 		return r;
-	*ret_setup = setup_of(wfs_json_text(message, "model"));
-	return *ret_setup ? 0 : no_memory(error);
+	question->setup = setup_of(wfs_json_text(message, "model"));
+	return question->setup ? 0 : no_memory(error);
 }
 
 /* --- a step --- */
 
-static int make_for_step(struct work *work, struct wfs_view *view, json_t *messages,
-	json_t **ret_setup, struct wfs_error *error)
+static int write_step(struct work *work, struct wfs_view *view, struct work_question *question,
+	struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *state = NULL;
 	WFS_AUTO_JSON json_t *step = NULL;
@@ -216,13 +219,13 @@ static int make_for_step(struct work *work, struct wfs_view *view, json_t *messa
 		wfs_buffer_append_text(&text, json_string_value(prompt));
 	else
 		wfs_json_write(prompt, &text);
-	r = add_message(messages, "system", step_text, error);
+	r = add_message(question->messages, "system", step_text, error);
 	if (!r)
-		r = add_buffer(messages, "user", &text, error);
+		r = add_buffer(question->messages, "user", &text, error);
 	if (r)
 		return r;
-	*ret_setup = setup_of(wfs_json_text(state, "model"));
-	return *ret_setup ? 0 : no_memory(error);
+	question->setup = setup_of(wfs_json_text(state, "model"));
+	return question->setup ? 0 : no_memory(error);
 }
 
 /* --- the answer --- */
@@ -298,8 +301,8 @@ static void write_status(const json_t *state, struct wfs_buffer *text)
 	wfs_buffer_append_text(text, "\nTOOL_RESULTS:\n");
 }
 
-static int make_for_answer(struct work *work, struct wfs_view *view, json_t *messages,
-	json_t **ret_setup, struct wfs_error *error)
+static int write_answer(struct work *work, struct wfs_view *view, struct work_question *question,
+	struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *state = NULL;
 	WFS_AUTO_JSON json_t *message = NULL;
@@ -310,64 +313,77 @@ static int make_for_answer(struct work *work, struct wfs_view *view, json_t *mes
 	if (!r)
 		r = wfs_chat_message(view, chat_id, &message, error);
 	if (!r)
-		r = add_message(messages, "system", answer_text, error);
+		r = add_message(question->messages, "system", answer_text, error);
 	if (!r)
 		r = add_context(view, chat_id, strtoll(strrchr(chat_id, '.') + 1, NULL, 10),
-			messages, error);
+			question->messages, error);
 	if (r)
 		return r;
 	wfs_buffer_append_text(&text, wfs_json_text(message, "content"));
 	write_status(state, &text);
 	r = write_results(work, view, state, &text, error);
 	if (!r)
-		r = add_buffer(messages, "user", &text, error);
+		r = add_buffer(question->messages, "user", &text, error);
 	if (r)
 		return r;
-	*ret_setup = setup_of(wfs_json_text(state, "model"));
-	return *ret_setup ? 0 : no_memory(error);
+	question->setup = setup_of(wfs_json_text(state, "model"));
+	return question->setup ? 0 : no_memory(error);
 }
 
 /* --- all of them --- */
 
-static void note_built(struct work *work, int64_t began_ns)
+static int ask(struct work *work, struct work_question *question, struct wfs_error *error,
+	int (*write)(struct work *, struct wfs_view *, struct work_question *, struct wfs_error *))
 {
-	work->built_ns = wfs_clock_monotonic_ns();
-	work->built_ms = (work->built_ns - began_ns) / 1000000;
-	chat_built(work);
-}
-
-int prompt_make(
-	struct work *work, json_t **ret_messages, json_t **ret_setup, struct wfs_error *error)
-{
-	const int64_t began_ns = wfs_clock_monotonic_ns();
 	WFS_AUTO_VIEW struct wfs_view view = {0};
-	WFS_AUTO_JSON json_t *messages = json_array();
 	int r = wfs_view_open(work->engine->world, WFS_HEIGHT_HEAD, &view, error);
 
-	if (!r && work->kind == WORK_CHAT_ASK)
-		r = make_for_chat(work, &view, messages, ret_setup, error);
-	else if (!r && work->kind == WORK_STEP_ASK)
-		r = make_for_step(work, &view, messages, ret_setup, error);
-	else if (!r)
-		r = make_for_answer(work, &view, messages, ret_setup, error);
-	if (work->kind == WORK_CHAT_ASK && r)
+	question->messages = json_array();
+	return r ? r : write(work, &view, question, error);
+}
+
+int ask_chat(struct work *work, struct work_question *question, struct wfs_error *error)
+{
+	const int64_t began_ns = wfs_clock_monotonic_ns();
+	int r = ask(work, question, error, write_chat);
+
+	work->script_turn = 1;
+	if (r) {
 		work->failed = WFS_CHAT_CONTEXT_FAILED;
-	else if (work->kind == WORK_CHAT_ASK && work->built_ns == 0)
-		note_built(work, began_ns);
-	if (!r)
-		*ret_messages = WFS_STEAL(messages);
+	} else if (work->built_ns == 0) {
+		work->built_ns = wfs_clock_monotonic_ns();
+		work->built_ms = (work->built_ns - began_ns) / 1000000;
+		chat_built(work);
+	}
 	return r;
+}
+
+int ask_step(struct work *work, struct work_question *question, struct wfs_error *error)
+{
+	work->script_turn = 1;
+	return ask(work, question, error, write_step);
+}
+
+/* Of a script the first line is for the plan, the second for the answer. */
+int ask_answer(struct work *work, struct work_question *question, struct wfs_error *error)
+{
+	work->script_turn = 2;
+	return ask(work, question, error, write_answer);
 }
 
 /* --- what is kept --- */
 
-static int cut_off(const char *reason, struct wfs_error *error)
+/* An answer that was cut off is none. */
+static int check_whole(const json_t *completion, struct wfs_error *error)
 {
-	return wfs_error_set(error, WFS_E_EFFECT_FAILED,
-		"the model's answer is not whole (finish_reason %s); max_tokens in extra_body of "
-		"the "
-		"model in host.json may be raised",
-		reason);
+	const char *const finish = wfs_json_text(completion, "finish_reason");
+
+	return strcmp(finish, "length") == 0 || strcmp(finish, "content_filter") == 0
+		? wfs_error_set(error, WFS_E_EFFECT_FAILED,
+			  "the model's answer is not whole (finish_reason %s); max_tokens in "
+			  "extra_body of the model in host.json may be raised",
+			  finish)
+		: 0;
 }
 
 /* Nothing that could be shown. */
@@ -378,34 +394,53 @@ static bool is_blank(const json_t *kept)
 	return text[strspn(text, " \t\r\n")] == '\0' && strlen(text) == json_string_length(kept);
 }
 
-int prompt_payload(
-	struct work *work, const json_t *completion, json_t **ret_payload, struct wfs_error *error)
+/* @kept: taken; NULL: there was no memory for it. @expected: what the model was asked for */
+static int keep(const json_t *completion, const char *member, json_t *kept, const char *expected,
+	json_t **ret_payload, struct wfs_error *error)
+{
+	if (json_is_string(kept) && is_blank(kept)) {
+		json_decref(kept);
+		return wfs_error_set(error, WFS_E_EFFECT_FAILED,
+			"the model's answer is empty: expected %s", expected);
+	}
+	*ret_payload = json_pack("{s:O?, s:O, s:o, s:O?}", "attempts",
+		json_object_get(completion, "attempts"), "duration_ms",
+		json_object_get(completion, "duration_ms"), member, kept, "usage",
+		json_object_get(completion, "usage"));
+	return *ret_payload ? 0 : no_memory(error);
+}
+
+int take_chat(struct work *work, json_t *completion, json_t **ret_payload, struct wfs_error *error)
+{
+	json_t *kept = NULL;
+	bool is_plan = false;
+	int r = check_whole(completion, error);
+
+	(void)work;
+	if (!r)
+		r = wfs_plan_reply(wfs_json_text(completion, "content"), &is_plan, &kept, error);
+	return r ? r
+		 : keep(completion, is_plan ? "plan" : "text", kept, "a text or a plan",
+			   ret_payload, error);
+}
+
+int take_step(struct work *work, json_t *completion, json_t **ret_payload, struct wfs_error *error)
 {
 	const char *const text = wfs_json_text(completion, "content");
-	const char *const finish = wfs_json_text(completion, "finish_reason");
-	WFS_AUTO_JSON json_t *kept = NULL;
-	bool is_plan = false;
-	int r = 0;
+	const int r = check_whole(completion, error);
 
-	if (strcmp(finish, "length") == 0 || strcmp(finish, "content_filter") == 0)
-		return cut_off(finish, error);
-	if (work->kind == WORK_CHAT_ASK)
-		r = wfs_plan_reply(text, &is_plan, &kept, error);
-	else if (work->kind == WORK_PLAN_ASK)
-		r = wfs_plan_answer(text, &kept, error);
-	else
-		kept = json_string(text);
-	if (!r && !kept)
-		r = no_memory(error);
-	if (!r && !is_plan && is_blank(kept))
-		return wfs_error_set(error, WFS_E_EFFECT_FAILED,
-			"the model's answer is empty: expected a text%s",
-			work->kind == WORK_CHAT_ASK ? " or a plan" : "");
-	if (r)
-		return r;
-	*ret_payload = json_pack("{s:O?, s:O, s:O, s:O?}", "attempts",
-		json_object_get(completion, "attempts"), "duration_ms",
-		json_object_get(completion, "duration_ms"), is_plan ? "plan" : "text", kept,
-		"usage", json_object_get(completion, "usage"));
-	return *ret_payload ? 0 : no_memory(error);
+	(void)work;
+	return r ? r : keep(completion, "text", json_string(text), "a text", ret_payload, error);
+}
+
+int take_answer(
+	struct work *work, json_t *completion, json_t **ret_payload, struct wfs_error *error)
+{
+	json_t *kept = NULL;
+	int r = check_whole(completion, error);
+
+	(void)work;
+	if (!r)
+		r = wfs_plan_answer(wfs_json_text(completion, "content"), &kept, error);
+	return r ? r : keep(completion, "text", kept, "a text", ret_payload, error);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Intents of tool.call of plans: the tool of a step is called in the name of who asked for the plan. */
-#include "agents/engine/engine.h"
+#include "agents/intent/intent-impl.h"
 
 #include "agents/plan/placeholder.h"
 #include "agents/prepare/private.h"
@@ -30,7 +30,7 @@ static int hide_reason(struct work *work, json_t *outcome)
 	return of ? wfs_text_hide_member(&work->texts, of, details, "message", &ignored) : -ENOMEM;
 }
 
-json_t *step_failure(struct work *work, const struct wfs_error *error)
+json_t *step_outcome(struct work *work, const struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *outcome = agents_router_failed(work->asked,
 		error->code == WFS_E_TIMEOUT ? WFS_TOOL_TIMEOUT : WFS_TOOL_EXCEPTION,
@@ -70,7 +70,7 @@ static int hide_read(struct work *work, json_t *outcome, struct wfs_error *error
 }
 
 /* A text that is a JSON object or array is that. */
-void step_read(struct work *work)
+void step_take_output(struct work *work)
 {
 	const struct wfs_bytes output = wfs_buffer_bytes(&work->output);
 	WFS_AUTO_JSON json_t *value = NULL;
@@ -179,7 +179,7 @@ static int find_call(
 	return r ? r : agents_router_find(&catalog, work->asked, ret_tool, ret_outcome, error);
 }
 
-void work_step_call(struct work *work)
+void step_begin(struct work *work)
 {
 	WFS_AUTO_JSON json_t *tool = NULL;
 	json_t *outcome = NULL;
@@ -199,7 +199,7 @@ void work_step_call(struct work *work)
 		return;
 	}
 	if (!r && strcmp(wfs_json_text(tool, "kind"), WFS_TOOL_KIND_READ) == 0) {
-		r = work_read_with(work, tool, args, STEP_TIMEOUT_MS, &error);
+		r = call_read(work, tool, args, STEP_TIMEOUT_MS, &error);
 		if (!r)
 			return;
 	}

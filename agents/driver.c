@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Joins the parts of agents/: starts and stops the thread, and passes commits and requests on. */
+#include "agents/driver.h"
+
+#include <signal.h>
+
+#include "agents/engine/chat.h"
+#include "agents/engine/embed.h"
+#include "agents/engine/engine.h"
+#include "agents/engine/run.h"
+#include "agents/engine/wait.h"
+#include "agents/engine/work.h"
+#include "agents/host/models.h"
+#include "agents/intent/intent.h"
+
+/* --- commits --- */
+
+/* A cell that has changed. */
+struct change {
+	struct job job;
+	void (*look)(struct engine *engine, const char *key);
+	char key[];
+};
+
+static void look(struct engine *engine, struct job *job)
+{
+	struct change *const change = (struct change *)job;
+
+	if (!engine_stopping(engine)) {
+		observe_tell(engine);
+		change->look(engine, change->key);
+	}
+	free(change);
+}
+
+static void post_change(struct engine *engine, struct wfs_bytes key,
+	void (*look_at)(struct engine *engine, const char *key))
+{
+	struct change *const change = malloc(sizeof(*change) + key.size + 1);
+
+	if (!change) {
+		engine_rescan(engine);
+		return;
+	}
+	change->look = look_at;
+	memcpy(change->key, key.data, key.size);
+	change->key[key.size] = '\0';
+	if (!engine_post(engine, &change->job, look))
+		free(change);
+}
+
+/* On the publisher's thread, when every mount shows the commit. */
+static void on_told(struct wfs_observer *observer, const struct wfs_commit *commit)
+{
+	struct engine *const engine =
+		(struct engine *)((char *)observer - offsetof(struct engine, observer));
+
+	for (size_t i = 0; i < commit->change_count; i++) {
+		const struct wfs_change *const change = &commit->changes[i];
+
+		if (change->reducer_id == engine->intents_id)
+			post_change(engine, change->key, work_look);
+		else if (change->reducer_id == engine->turns_id ||
+			change->reducer_id == engine->chats_id ||
+			change->reducer_id == engine->plans_id)
+			post_change(engine, change->key, wait_look);
+	}
+}
+
+/* A work whose intent has gone learns that from the answer to its receipt. */
+static void look_at_all(struct engine *engine)
+{
+	observe_tell(engine);
+	work_look_at_all(engine);
+	wait_look_at_all(engine);
+}
+
+/* --- requests --- */
+
+static void begin(struct wfs_driver *driver, struct wfs_drive *drive)
+{
+	struct engine *const engine = (struct engine *)driver;
+
+	if (!engine_trusts(engine, &drive->error)) {
+		drive->status = -wfs_error_info(drive->error.code)->number;
+		drive->done(drive);
+		return;
+	}
+	wait_begin(engine, drive->what == WFS_DRIVE_STEP ? &wait_for_runs : &wait_for_plan, drive);
+}
+
+static void abandon(struct wfs_driver *driver, uint64_t ticket)
+{
+	wait_abandon((struct engine *)driver, ticket);
+}
+
+/* --- life --- */
+
+static void *run(void *argument)
+{
+	struct engine *const engine = argument;
+	sigset_t all;
+
+	sigfillset(&all); /* the program's own threads take signals; SIGPIPE ends nothing here */
+	(void)pthread_sigmask(SIG_BLOCK, &all, NULL);
+	(void)pthread_setname_np(pthread_self(), "wfs-agents");
+	if (!engine->paused)
+		work_look_at_all(engine);
+	(void)uv_run(&engine->loop, UV_RUN_DEFAULT);
+	return NULL;
+}
+
+static void stop(struct engine *engine, struct job *job)
+{
+	(void)job;
+	embed_drop_all(engine);
+	work_drop_all(engine);
+	wait_drop_all(engine);
+}
+
+static void driver_stop(struct wfs_driver *driver)
+{
+	struct engine *const engine = (struct engine *)driver;
+	bool first;
+
+	pthread_mutex_lock(&engine->lock);
+	first = !engine->stopping;
+	engine->stopping = true;
+	pthread_mutex_unlock(&engine->lock);
+	if (!first)
+		return;
+	embed_stop(engine);
+	(void)engine_post(engine, &engine->stop, stop);
+}
+
+static void driver_free(struct wfs_driver *driver)
+{
+	struct engine *const engine = (struct engine *)driver;
+
+	driver_stop(driver);
+	wfs_world_unobserve(engine->world, &engine->observer);
+	pthread_join(engine->thread, NULL);
+	engine_done(engine);
+	free(engine);
+}
+
+static int find_reducers(struct engine *engine, struct wfs_error *error)
+{
+	const struct {
+		enum wfs_builtin_reducer reducer;
+		uint32_t *id;
+	} watched[] = {
+		{WFS_BUILTIN_INTENT, &engine->intents_id},
+		{WFS_BUILTIN_TURN, &engine->turns_id},
+		{WFS_BUILTIN_CHAT_MESSAGE, &engine->chats_id},
+		{WFS_BUILTIN_PLAN, &engine->plans_id},
+	};
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	int r = wfs_view_open(engine->world, WFS_HEIGHT_HEAD, &view, error);
+
+	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(watched); i++) {
+		struct wfs_reducer reducer;
+
+		r = wfs_view_builtin(&view, watched[i].reducer, &reducer);
+		if (!r)
+			*watched[i].id = reducer.reducer_id;
+	}
+	return r;
+}
+
+static int make_thread(struct engine *engine)
+{
+	wfs_world_observe(engine->world, &engine->observer);
+	const int r = -pthread_create(&engine->thread, NULL, run, engine);
+	if (r) {
+		wfs_world_unobserve(engine->world, &engine->observer);
+		embed_stop(engine);
+		engine_close(engine);
+	}
+	return r;
+}
+
+int wfs_agents_start(struct wfs_authority *authority, const struct wfs_helpers *helpers,
+	bool paused, struct wfs_driver **ret_driver, struct wfs_error *error)
+{
+	WFS_AUTO_FREE struct engine *engine = calloc(1, sizeof(*engine));
+
+	if (!engine)
+		return wfs_error_from_errno(error, -ENOMEM, "drive the world's agents");
+	engine->driver = (struct wfs_driver){begin, abandon, driver_stop, driver_free};
+	engine->observer = (struct wfs_observer){.told = on_told};
+	engine->authority = authority;
+	engine->world = wfs_authority_world(authority);
+	engine->helpers = helpers;
+	engine->work_kinds = intent_kinds;
+	engine->look_at_all = look_at_all;
+	engine->paused = paused || !engine_trusts(engine, NULL);
+	int r = find_reducers(engine, error);
+	if (r)
+		return r;
+	r = engine_open(engine);
+	wfs_models_guard_keys(wfs_world_directory(engine->world));
+	if (!r) {
+		/* Before the thread begins: the first entry of a store decides which model it has. */
+		embed_start(engine);
+		r = make_thread(engine);
+	}
+	if (r)
+		return wfs_error_from_errno(error, r, "drive the world's agents");
+	*ret_driver = &WFS_STEAL(engine)->driver;
+	return 0;
+}

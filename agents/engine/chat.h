@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Callers that chat, import a plan or resume one. */
+#pragma once
+
+#include "agents/engine/wait.h"
+#include "agents/engine/work.h"
+
+extern const struct wait_kind wait_for_plan;
+
+/** chat_built() - the work has built the context of its chat; the times that callers are told say when. */
+void chat_built(const struct work *work);

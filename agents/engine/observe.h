@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Telling observers of the events of runs. */
+#pragma once
+
+#include <jansson.h>
+#include <stdint.h>
+
+struct engine;
+struct wfs_driver;
+
+/* Is told what runs do. Callback table. Thread: `wfs-agents`, one at a time. */
+struct wfs_turn_observer {
+	/* @event: the value of a record of sys/KernelStart@1 and so on, in the order of the journal. A
+	 * returned -errno is logged and has no other effect. */
+	int (*event)(struct wfs_turn_observer *observer, const json_t *event);
+	/* Private; lock: the driver's. */
+	struct wfs_turn_observer *next;
+	uint64_t from_height; /* of the first record that it is told of */
+};
+
+/** wfs_agents_observe() - from the next commit on. @observer: kept until wfs_agents_unobserve() */
+void wfs_agents_observe(struct wfs_driver *driver, struct wfs_turn_observer *observer);
+
+/** wfs_agents_unobserve() - when this returns, the observer is not being called any more. */
+void wfs_agents_unobserve(struct wfs_driver *driver, struct wfs_turn_observer *observer);
+
+/** observe_tell() - tell observers of events up to the head. */
+void observe_tell(struct engine *engine);

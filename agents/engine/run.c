@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agents/engine/run.h"
+
+#include "agents/prepare/prepare.h"
+#include "agents/prepare/private.h"
+#include "agents/prepare/setup.h"
+#include "kernel/base/json.h"
+
+enum { TURNS_MAX = 1000 }; /* runs of one request */
+
+/* One request for runs. */
+struct runs {
+	struct wait wait;
+	int64_t left;    /* to be begun */
+	bool many;       /* the answer is a list */
+	json_t *content; /* configuration of the agent; owned */
+	json_t *step;    /* owned */
+	json_t *results; /* so far; owned */
+
+	/* A thread of libuv's puts together what the agent refers to. It alone has these then. */
+	uv_work_t preparing;
+	struct wfs_session *agent; /* owned */
+	json_t *asked;             /* a copy of the params; owned */
+	int prepared;
+	struct agents_origin origin; /* of what was put together */
+	struct wfs_texts texts;      /* that the step hides */
+	struct wfs_error problem;
+};
+
+static int no_memory(struct wfs_error *error)
+{
+	return wfs_error_from_errno(error, -ENOMEM, "drive an agent");
+}
+
+static void forget_preparation(struct runs *runs)
+{
+	wfs_session_free(WFS_STEAL(runs->agent));
+	json_decref(WFS_STEAL(runs->content));
+	json_decref(WFS_STEAL(runs->asked));
+	agents_origin_done(&runs->origin);
+	runs->origin = (struct agents_origin){.of = NULL};
+}
+
+static void forget_run(struct runs *runs)
+{
+	forget_preparation(runs);
+	wfs_texts_done(&runs->texts);
+	json_decref(WFS_STEAL(runs->step));
+}
+
+static void done(struct wait *wait)
+{
+	struct runs *const runs = (struct runs *)wait;
+
+	forget_run(runs);
+	json_decref(WFS_STEAL(runs->results));
+}
+
+static void fail(struct wait *wait, int r, struct wfs_error *error)
+{
+	wait_tell(wait, r, NULL, error);
+}
+
+/* --- the end of a run --- */
+
+/* WFS_OK: the run has done what it was begun for. */
+static enum wfs_error_code code_of(const json_t *result)
+{
+	const char *const reason = json_string_value(json_object_get(result, "termination_reason"));
+	static const struct {
+		const char *reason;
+		enum wfs_error_code code;
+	} codes[] = {
+		{"error", WFS_E_EFFECT_FAILED},
+		{"cancelled", WFS_E_CANCELLED},
+		{"quota_exceeded", WFS_E_QUOTA_EXCEEDED},
+		{"timeout", WFS_E_TIMEOUT},
+	};
+
+	if (json_is_false(json_object_get(json_object_get(result, "error"), "retriable")))
+		return WFS_E_EFFECT_REFUSED;
+	for (size_t i = 0; reason && i < WFS_ARRAY_COUNT(codes); i++)
+		if (strcmp(reason, codes[i].reason) == 0)
+			return codes[i].code;
+	return WFS_OK;
+}
+
+static int describe(const json_t *result, enum wfs_error_code code, struct wfs_error *error)
+{
+	const json_t *const failure = json_object_get(result, "error");
+	const char *const message = json_string_value(json_object_get(failure, "message"));
+	const char *const reason = json_string_value(json_object_get(result, "termination_reason"));
+	const char *const run_id = json_string_value(json_object_get(result, "run_id"));
+
+	return wfs_error_set(error, code, "run '%s' ended: %s", run_id ? run_id : "",
+		message ? message : reason);
+}
+
+static void begin(struct runs *runs);
+
+/* The caller gets one result, or the list of them. */
+static void finish(struct runs *runs)
+{
+	json_t *const last = json_array_get(runs->results, json_array_size(runs->results) - 1);
+	const enum wfs_error_code code = code_of(last);
+	struct wfs_error error = {0};
+	const int r = code == WFS_OK ? 0 : describe(last, code, &error);
+	json_t *const all = runs->many ? json_pack("{s:o}", "runs", WFS_STEAL(runs->results))
+				       : json_incref(last);
+
+	wait_tell(&runs->wait, r, all, r ? &error : NULL);
+}
+
+/* @result: taken */
+static void take_result(struct runs *runs, json_t *result)
+{
+	const bool well = code_of(result) == WFS_OK;
+	struct wfs_error error = {0};
+	int r = json_array_append_new(runs->results, result) < 0 ? no_memory(&error) : 0;
+
+	wait_unwatch(&runs->wait);
+	if (!r && runs->left > 0)
+		r = wait_check_open(&runs->wait, &error);
+	if (r)
+		wait_fail(&runs->wait, r, &error);
+	else if (runs->left > 0 && well && !runs->wait.abandoned)
+		begin(runs);
+	else
+		finish(runs);
+}
+
+/* A tool call tells all of the result but the history. The private texts in that make the output of the
+ * call private, too. */
+static int note_told(
+	const struct wfs_session *session, const json_t *result, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *told = json_copy((json_t *)(uintptr_t)result);
+
+	(void)json_object_del(told, "history");
+	return told && wfs_session_note_hidden(session, told) == 0 ? 0 : no_memory(error);
+}
+
+/* What a run ended with, as its caller may read it. Nothing else has a part of the result when this
+ * returns, so that it may go to the caller's thread. */
+static int read_result(const struct wait *wait, json_t **ret_result, struct wfs_error *error)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_JSON json_t *stored = NULL;
+	int r = wfs_view_open(wait->engine->world, WFS_HEIGHT_HEAD, &view, error);
+
+	if (!r)
+		r = wfs_turn_result(&view, wait->id, &stored, error);
+	if (!r && wait->drive->called_by.intent_id)
+		r = note_told(wait->drive->session, stored, error);
+	return r ? r : wfs_session_reveal(wait->drive->session, &view, stored, ret_result, error);
+}
+
+static void look(struct wait *wait)
+{
+	struct wfs_error error = {0};
+	json_t *result = NULL;
+	int r = read_result(wait, &result, &error);
+
+	if (!r)
+		take_result((struct runs *)wait, result);
+	else if (r != -EBUSY)
+		wait_fail(wait, r, &error);
+}
+
+/* --- beginning one --- */
+
+/* The run may have ended already. */
+static void watch(struct wait *wait, const char *run_id)
+{
+	struct wfs_error error = {0};
+	const int r = wait_watch(wait, run_id, &error);
+
+	if (r)
+		wait_fail(wait, r, &error);
+	else
+		look(wait);
+}
+
+static void begun(struct wait *wait, json_t *answer)
+{
+	struct wfs_error error = wait->request.error;
+	json_t *result = NULL;
+	int r = wait->request.result;
+
+	if (!r && wait->at_once) {
+		result = json_pack("{s:s}", "turn_id", wfs_json_text(answer, "run_id"));
+		r = result ? 0 : no_memory(&error);
+	} else if (!r) {
+		r = wait_check_open(wait, &error);
+	}
+	if (r)
+		wait_fail(wait, r, &error);
+	else if (result)
+		wait_tell(wait, 0, result, NULL);
+	else
+		watch(wait, wfs_json_text(answer, "run_id"));
+}
+
+/* Return: 0: the request is on its way. */
+static int submit(struct runs *runs, struct wfs_error *error)
+{
+	const struct wfs_drive *const drive = runs->wait.drive;
+	const char *const called_by = drive->called_by.intent_id;
+	int r = agents_hide_step(runs->wait.engine->world, &runs->origin, drive->params, runs->step,
+		&runs->texts, error);
+
+	if (!r && called_by &&
+		json_object_set_new(runs->step, "called_by", json_string(called_by)) < 0)
+		r = no_memory(error);
+	if (r)
+		return r;
+	struct wfs_request *const request = wait_send(&runs->wait);
+	request->texts = &runs->texts;
+	r = wfs_session_step(drive->session, runs->step, request);
+	if (r) /* otherwise the kernel has it */
+		*error = request->error;
+	return r;
+}
+
+/* On a thread of libuv's. */
+static void prepare_on_thread(uv_work_t *preparing)
+{
+	struct runs *const runs =
+		(struct runs *)((char *)preparing - offsetof(struct runs, preparing));
+
+	runs->prepared = agents_prepare(
+		runs->agent, runs->content, runs->asked, runs->step, &runs->origin, &runs->problem);
+}
+
+static void prepared(uv_work_t *preparing, int status)
+{
+	struct runs *const runs =
+		(struct runs *)((char *)preparing - offsetof(struct runs, preparing));
+	struct wfs_error error = runs->problem;
+	int r = runs->prepared;
+
+	(void)status; /* it is never cancelled */
+	if (!r)
+		r = wait_check_open(&runs->wait, &error);
+	if (!r && runs->wait.abandoned)
+		r = wfs_error_set(&error, WFS_E_CANCELLED, "whoever asked has gone");
+	if (!r)
+		r = submit(runs, &error);
+	forget_preparation(runs);
+	if (r)
+		wait_fail(&runs->wait, r, &error);
+}
+
+/* Return: 0: it is under way. */
+static int prepare(struct runs *runs, struct wfs_error *error)
+{
+	struct engine *const engine = runs->wait.engine;
+
+	runs->asked = json_deep_copy(runs->wait.drive->params);
+	runs->problem = (struct wfs_error){0};
+	int r = runs->asked ? wfs_session_new(engine->authority, wfs_json_text(runs->step, "agent"),
+				      &runs->agent, error)
+			    : no_memory(error);
+	if (r)
+		return r;
+	r = uv_queue_work(&engine->loop, &runs->preparing, prepare_on_thread, prepared);
+	return r ? wfs_error_from_errno(error, r, "drive an agent") : 0;
+}
+
+/* A caller that may not have the agent take turns does not learn what is wrong with the agent, either.
+ * Return: 0: a request is on its way. */
+static int ask_kernel(struct runs *runs, struct wfs_error *error)
+{
+	const struct wfs_drive *const drive = runs->wait.drive;
+	struct wfs_request *const request = wait_send(&runs->wait);
+	int r = wfs_session_admit_step(
+		drive->session, wfs_json_text(drive->params, "agent"), request);
+
+	if (r == WFS_SESSION_REFUSED)
+		return 0;
+	*error = request->error;
+	if (!r)
+		r = agents_setup_make(drive->session, runs->wait.engine->helpers, drive->params,
+			&runs->content, &runs->step, error);
+	if (r)
+		return r;
+	return agents_has_mind(runs->content) ? prepare(runs, error) : submit(runs, error);
+}
+
+static void begin(struct runs *runs)
+{
+	struct wfs_error error = {0};
+
+	forget_run(runs);
+	runs->left--;
+	const int r = ask_kernel(runs, &error);
+	if (r)
+		wait_fail(&runs->wait, r, &error);
+}
+
+/* --- asking --- */
+
+static int read_params(struct runs *runs, struct wfs_error *error)
+{
+	const json_t *const params = runs->wait.drive->params;
+	int64_t turns = 1;
+	int r = wfs_json_get_integer(params, "turns", 1, TURNS_MAX, &turns, error);
+
+	runs->left = turns;
+	runs->many = turns > 1;
+	runs->results = json_array();
+	if (!r && !runs->results)
+		r = no_memory(error);
+	if (!r && runs->many && runs->wait.at_once)
+		r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"'turns': who does not wait can begin one at a time");
+	return r;
+}
+
+static void start(struct wait *wait)
+{
+	struct runs *const runs = (struct runs *)wait;
+	const char *const began = wait->drive->called_by.began;
+	struct wfs_error error = {0};
+	const int r = read_params(runs, &error);
+
+	if (r) {
+		wait_fail(wait, r, &error);
+	} else if (began) {
+		runs->left = 0;
+		watch(wait, began);
+	} else {
+		begin(runs);
+	}
+}
+
+static json_t *cancelled(const struct wait *wait)
+{
+	return json_pack("{s:s}", "turn_id", wait->id);
+}
+
+const struct wait_kind wait_for_runs = {
+	.size = sizeof(struct runs),
+	.doing = "drive an agent",
+	.closing = "the world is being closed; runs go on when it is opened again",
+	.start = start,
+	.begun = begun,
+	.look = look,
+	.fail = fail,
+	.cancelled = cancelled,
+	.cancel = wfs_session_leave_run,
+	.done = done,
+};

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Callers that wait for the end of runs, or of a plan.
+ *
+ * Each has one struct wait, from its request to the answer: a request is sent to the kernel, then the
+ * cell of the run, chat or plan is watched, and when that has ended, the caller is told. When a caller
+ * goes away, what it has begun is cancelled, and ends the wait.
+ * What callers ask for, and when it has ended, is in run.c and chat.c.
+ */
+#pragma once
+
+#include "agents/engine/engine.h"
+
+/* What callers wait for. Callback table; called on the driver's thread. */
+struct wait_kind {
+	size_t size;         /* of the struct that begins with a struct wait */
+	const char *doing;   /* in messages: what failed */
+	const char *closing; /* in messages: the world is being closed */
+	/* Send a request to the kernel with wait_send(), or watch what has begun already. */
+	void (*start)(struct wait *wait);
+	/* The kernel has answered the request. @answer: NULL when `request` has an error */
+	void (*begun)(struct wait *wait, json_t *answer);
+	/* The cell that is watched may have changed. */
+	void (*look)(struct wait *wait);
+	/* Tell the caller what went wrong, with wait_tell(). @error: may be changed */
+	void (*fail)(struct wait *wait, int r, struct wfs_error *error);
+	/* The action that cancels what the wait has begun; new reference, NULL without memory. */
+	json_t *(*cancelled)(const struct wait *wait);
+	int (*cancel)(
+		const struct wfs_session *session, json_t *action, struct wfs_request *request);
+	/* Free what the kind owns of the wait, before its caller is told. */
+	void (*done)(struct wait *wait);
+};
+
+struct wait {
+	struct job job;
+	struct job leaving; /* posted when the kernel has answered `cancel` */
+	const struct wait_kind *kind;
+	struct engine *engine;
+	struct wait *next; /* of all that there are */
+	struct wait **at;
+	struct wait *same;       /* the next that watches the same id */
+	struct wfs_drive *drive; /* NULL: its caller has been told */
+	int64_t began_ns;        /* when the caller asked, monotonic */
+	bool at_once;            /* the caller does not wait for the end */
+	bool is_watching;
+	bool requested;               /* the kernel has `request`, or libuv's thread prepares it */
+	bool abandoned;               /* the caller has gone */
+	char id[WFS_CHAT_ID_MAX + 1]; /* of the run, chat or plan that is watched */
+	struct wfs_request request;
+	struct wfs_request cancel;
+	json_t *cancel_action;         /* owned; the kernel has it until `cancel` is answered */
+	struct wfs_session *canceller; /* owned: the caller's session may end before `cancel` */
+};
+
+/** wait_begin() - do what @drive asks for. Thread: any. */
+void wait_begin(struct engine *engine, const struct wait_kind *kind, struct wfs_drive *drive);
+
+/** wait_abandon() - the caller with this ticket has gone. Thread: any. */
+void wait_abandon(struct engine *engine, uint64_t ticket);
+
+/** wait_send() - Return: the wait's request, for the kernel; `begun` is called with the answer. */
+struct wfs_request *wait_send(struct wait *wait);
+
+/** wait_watch() - watch the cell of @id, and no other. Return: 0, or -ENOMEM with @error. */
+int wait_watch(struct wait *wait, const char *id, struct wfs_error *error);
+void wait_unwatch(struct wait *wait);
+
+/** wait_check_open() - Return: 0, or -EINTR with @error when the world is being closed. */
+int wait_check_open(const struct wait *wait, struct wfs_error *error);
+
+/** wait_fail() - nothing is under way any more; tell the caller what went wrong.
+ *  @r: says it when @error has no code */
+void wait_fail(struct wait *wait, int r, struct wfs_error *error);
+
+/** wait_tell() - tell the caller; the wait is freed when the kernel has nothing of it.
+ *  @result: taken, and nothing else has a part of it; may be NULL. @error: may be NULL */
+void wait_tell(struct wait *wait, int status, json_t *result, const struct wfs_error *error);
+
+/** wait_find() - the first that watches this id; others follow by `same`. NULL: none does. */
+struct wait *wait_find(const struct engine *engine, const char *id);
+
+/** wait_look() - the cell of this id has changed. */
+void wait_look(struct engine *engine, const char *id);
+
+/** wait_look_at_all() - any cell may have changed. */
+void wait_look_at_all(struct engine *engine);
+
+/** wait_drop_all() - the engine stops: tell callers. */
+void wait_drop_all(struct engine *engine);

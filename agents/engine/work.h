@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Open intents: each is one struct work, from when its cell is seen to when its answer is recorded.
+ *
+ * A work begins what its kind says, and ends with work_answer(), work_act(), work_fail() or
+ * work_free(). When the cell goes first, nothing of what was begun is recorded.
+ */
+#pragma once
+
+#include "agents/engine/engine.h"
+#include "agents/prepare/private.h"
+
+struct driving;
+struct normalizing;
+struct work;
+
+/* What a model is asked. Plain value; owned, see work_question_done(). */
+struct work_question {
+	json_t *messages;
+	json_t *setup;   /* {model, offered, settings, tools} */
+	int64_t left_ms; /* of the time of the run that asks; INT64_MAX: it has no limit */
+};
+void work_question_done(struct work_question *question);
+
+/* What intents can ask for: the first kind of engine->work_kinds that fits. Table of functions; those that
+ * may be NULL are marked so. */
+struct work_kind {
+	const char
+		*owner; /* member of the intent's cell that names the run, chat or plan that asks */
+	enum wfs_effect effect;
+	const char *index; /* member that names a call or a step of the owner; NULL: none does */
+	const char *adapter_id; /* in receipts */
+	void (*begin)(struct work *work);
+	/* End what was begun; its answer is not wanted any more. May be NULL. */
+	void (*cancel)(struct work *work);
+	/* Free what `begin` has allocated. May be NULL. */
+	void (*done)(struct work *work);
+	/* The answer was recorded. Return: true when another one follows. May be NULL. */
+	bool (*next)(struct work *work);
+	/* An answer is about to be recorded. May be NULL. */
+	void (*answers)(const struct work *work, const char *status, const json_t *payload);
+	/* The outcome that is recorded with a failure; NULL without memory. May be NULL. */
+	json_t *(*outcome)(struct work *work, const struct wfs_error *error);
+
+	/* Of kinds that ask a model: what it is asked, and what of its answer is recorded.
+	 * @completion: parsed; may be changed */
+	int (*ask)(struct work *work, struct work_question *question, struct wfs_error *error);
+	int (*take)(struct work *work, json_t *completion, json_t **ret_payload,
+		struct wfs_error *error);
+	/* Of kinds that call tools: a helper's output is there. */
+	void (*take_output)(struct work *work);
+};
+
+/* How far a work is. */
+enum work_state {
+	WORK_DOING,      /* its answer is being found */
+	WORK_SUBMITTING, /* the answer is a request that the kernel has */
+	WORK_WAITING,    /* the request is repeated in a while: the kernel could not take it */
+};
+
+/* One open intent. */
+struct work {
+	struct job job;
+	struct engine *engine;
+	const struct work_kind *kind;
+	enum work_state state;
+	bool gone;     /* its cell has gone: what comes of it is dropped */
+	bool approved; /* the call was */
+	char intent_id[WFS_HASH_TEXT_SIZE];
+	char owner_id[WFS_CHAT_ID_MAX + 1];
+	char began[WFS_CHAT_ID_MAX + 1]; /* run or chat that a call has begun already; "": none */
+	int64_t turn;                    /* of a run */
+	int64_t index;                   /* of the call, or of the step */
+	struct wfs_session *session;     /* of the agent; owned */
+	int64_t began_ns;                /* monotonic */
+	uv_timer_t *timer;               /* owned until it is closed; may be NULL */
+
+	/* The answer. */
+	struct wfs_request request;
+	json_t *receipt;        /* owned; NULL: it is an action */
+	struct wfs_texts texts; /* that the receipt hides */
+	json_t *action;         /* owned */
+	struct wfs_session_call called;
+	char charge[WFS_GRANT_NAME_MAX + 1];
+	const char *failed;   /* code of a chat's failure; static; NULL: that of the model */
+	json_t *failure_meta; /* where the world stood when it failed; owned; NULL: not known */
+
+	/* A model is asked. */
+	struct wfs_model_call *model_call; /* NULL: no server is asked now */
+	struct wfs_model_endpoint endpoint;
+	json_t *entry;         /* of host.json; owned */
+	json_t *setup;         /* expanded; owned */
+	bool settings_private; /* the record of the run hides some of its settings */
+	bool request_private;  /* the request has private texts in it: an error may quote them */
+	int64_t script_turn;   /* for which turn a script is asked */
+	int64_t built_ns;      /* when the context of a chat was built, monotonic; 0: not yet */
+	int64_t built_ms;      /* that building it took */
+	json_t *usage; /* of an answer, even if that cannot be used; owned; NULL: no answer */
+	struct wfs_buffer body;
+	char key[WFS_HASH_TEXT_SIZE]; /* by which the server knows the request when it comes again */
+
+	/* A tool of a plan is called. */
+	json_t *asked;               /* {args, method, name} as it is called; owned */
+	struct agents_origin origin; /* of the private results that it was filled with */
+
+	/* A tool is called that has others take turns. */
+	struct driving *driving; /* NULL: it has not begun, or has ended */
+
+	/* A plan is cut into steps. */
+	struct normalizing *normalizing; /* owned; NULL: it is not */
+
+	/* A helper reads on a thread of libuv's, which has `tool_name` to `read_ms` meanwhile. */
+	uv_work_t reading;
+	bool is_reading;
+	bool is_late;      /* another answer was given meanwhile */
+	bool is_done;      /* the work is freed when the reading is over */
+	char *tool_name;   /* owned */
+	json_t *arguments; /* owned */
+	struct wfs_buffer output;
+	struct wfs_error failure;
+	int read_result;
+	int64_t read_ms; /* that it took */
+};
+
+/* --- for the engine --- */
+
+/** work_look() - begin what this intent asks for, or end it, as its cell says. */
+void work_look(struct engine *engine, const char *intent_id);
+
+/** work_look_at_all() - look at every intent that is open. */
+void work_look_at_all(struct engine *engine);
+
+/** work_drop_all() - the engine stops: what is under way is left for another time. */
+void work_drop_all(struct engine *engine);
+
+/** work_of_chat() - the open work that asks a model for the plan of this chat; NULL: none does. */
+const struct work *work_of_chat(const struct engine *engine, const char *chat_id);
+
+/* --- for kinds --- */
+
+/** work_answer() - record a receipt. @payload: taken; NULL: there was no memory for it */
+void work_answer(struct work *work, const char *status, json_t *payload);
+
+/** work_fail() - record a receipt that says what went wrong. */
+void work_fail(struct work *work, const struct wfs_error *error);
+
+/** work_failure_meta() - where the world stood when its reading failed; borrowed. NULL: its reading has
+ *  not failed, or that is not known. */
+json_t *work_failure_meta(const struct work *work);
+
+/** work_act() - the answer is work->action. */
+void work_act(struct work *work);
+
+/** work_free() - free it, as soon as no thread reads for it. An intent that has no answer is found again
+ *  when the world is opened. */
+void work_free(struct work *work);
+
+/**
+ * work_wait_for_approval() - does the tool call need an approval, before it is judged by @effect and @artifact?
+ * @artifact: may be NULL
+ * Return: 1 (it does, and is begun again when it has the approval), 0, or -errno.
+ */
+int work_wait_for_approval(
+	struct work *work, enum wfs_effect effect, const char *artifact, struct wfs_error *error);
+
+/** work_read() - its reading is over. Return: is what it gave still wanted? */
+bool work_read(struct work *work);
+
+/**
+ * work_read_run() - read the run that asks, as it is now
+ * @ret_view: open also when this fails; caller closes it, and owns the documents
+ * Return: 0, -EINTR (cancelled: a tool call began the run, and is over), …
+ */
+int work_read_run(const struct work *work, struct wfs_view *ret_view, json_t **ret_state,
+	json_t **ret_setup, struct wfs_error *error);
+
+/** work_elapsed_ms() - since it began. */
+int64_t work_elapsed_ms(const struct work *work);
+
+/** work_left_ms() - what is left of a run's time, by the host's clock; at least 0. */
+int64_t work_left_ms(const json_t *state, const json_t *setup);
+
+/** work_set_timer() - call @due in a while; one at a time. Return: 0, -ENOMEM. */
+int work_set_timer(struct work *work, uint64_t in_ms, void (*due)(struct work *work));
+void work_clear_timer(struct work *work);

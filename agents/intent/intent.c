@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agents/intent/intent.h"
+
+#include "agents/intent/intent-impl.h"
+
+static void go_on(struct work *work)
+{
+	work_answer(work, "ok", json_object());
+}
+
+const struct work_kind intent_kinds[] = {
+	{"run_id", WFS_EFFECT_TOOL_CALL, "call", "agents.tool", call_begin, .cancel = drive_leave,
+		.take_output = call_take_output},
+	{"run_id", WFS_EFFECT_LLM_GENERATE, NULL, "agents.model", generate_begin,
+		.cancel = generate_cancel, .ask = ask_run, .take = take_run},
+	{"run_id", WFS_EFFECT_WORKFLOW_ADVANCE, NULL, "agents.workflow", advance_begin,
+		.cancel = generate_cancel, .answers = advance_log, .ask = ask_state,
+		.take = take_state},
+	{"chat_id", WFS_EFFECT_LLM_GENERATE, NULL, "agents.model", generate_begin,
+		.cancel = generate_cancel, .ask = ask_chat, .take = take_chat},
+	{"chat_id", WFS_EFFECT_PLAN_NORMALIZE, NULL, "agents.planner", normalize_begin,
+		.done = normalize_done, .next = normalize_next},
+	{"plan_id", WFS_EFFECT_TOOL_CALL, "step", "agents.router", step_begin,
+		.outcome = step_outcome, .take_output = step_take_output},
+	{"plan_id", WFS_EFFECT_LLM_GENERATE, "step", "agents.model", generate_begin,
+		.cancel = generate_cancel, .ask = ask_step, .take = take_step},
+	{"plan_id", WFS_EFFECT_LLM_GENERATE, NULL, "agents.model", generate_begin,
+		.cancel = generate_cancel, .ask = ask_answer, .take = take_answer},
+	{"plan_id", WFS_EFFECT_PLAN_ADVANCE, NULL, "agents.planner", go_on},
+	{.owner = NULL},
+};
