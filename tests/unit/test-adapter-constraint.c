@@ -138,13 +138,13 @@ TEST(a_script_takes_every_constraint_and_is_asked_for_none)
 /* Case 79. */
 TEST(a_kind_that_the_server_does_not_know_is_refused)
 {
-	assert_refused(LLAMACPP, "[]", WITH(REGEX),
+	assert_refuses(LLAMACPP, "[]", WITH(REGEX),
 		"agent 'clerk': a server of profile 'llamacpp' has no constraint of kind 'regex' "
 		"(it has: json_schema, choice, grammar)");
-	assert_refused(LLAMACPP, "['a']", WITH(TAG),
+	assert_refuses(LLAMACPP, "['a']", WITH(TAG),
 		"agent 'clerk': a server of profile 'llamacpp' has no constraint of kind "
 		"'structural_tag' (it has: json_schema, choice, grammar)");
-	assert_refused(OPENAI, "[]", WITH(CHOICE),
+	assert_refuses(OPENAI, "[]", WITH(CHOICE),
 		"agent 'clerk': a server of profile 'openai' has no constraint of kind 'choice' "
 		"(it has: json_schema)");
 }
@@ -152,48 +152,48 @@ TEST(a_kind_that_the_server_does_not_know_is_refused)
 /* Case 78. */
 TEST(a_constraint_without_what_its_kind_needs_is_refused)
 {
-	assert_refused(OPENAI, "[]", WITH("{'kind':'json_schema'}"),
+	assert_refuses(OPENAI, "[]", WITH("{'kind':'json_schema'}"),
 		"agent 'clerk': 'schema' is missing (json_schema takes: kind schema name? "
 		"strict?)");
-	assert_refused(VLLM, "[]", WITH("{'kind':'regex'}"),
+	assert_refuses(VLLM, "[]", WITH("{'kind':'regex'}"),
 		"agent 'clerk': 'regex' is missing (regex takes: kind regex)");
-	assert_refused(VLLM, "[]", WITH("{'kind':'choice'}"),
+	assert_refuses(VLLM, "[]", WITH("{'kind':'choice'}"),
 		"agent 'clerk': 'choices' is missing (choice takes: kind choices)");
-	assert_refused(VLLM, "[]", WITH("{'kind':'grammar'}"),
+	assert_refuses(VLLM, "[]", WITH("{'kind':'grammar'}"),
 		"agent 'clerk': 'grammar' is missing (grammar takes: kind grammar)");
-	assert_refused(VLLM, "[]", WITH(TAG),
+	assert_refuses(VLLM, "[]", WITH(TAG),
 		"agent 'clerk': a structural_tag is made of the offered tools, and there are none");
-	assert_refused(VLLM, "[]", WITH("{'schema':{}}"),
+	assert_refuses(VLLM, "[]", WITH("{'schema':{}}"),
 		"agent 'clerk': 'kind' is missing, expected a string");
-	assert_refused(
+	assert_refuses(
 		VLLM, "[]", WITH("'regex'"), "agent 'clerk': expected an object, got a string");
 }
 
 TEST(what_is_no_constraint_is_refused)
 {
-	assert_refused(VLLM, "[]", WITH("{'kind':'xml'}"),
+	assert_refuses(VLLM, "[]", WITH("{'kind':'xml'}"),
 		"agent 'clerk': 'kind': expected one of json_schema, regex, choice, grammar, "
 		"structural_tag, got 'xml'");
-	assert_refused(VLLM, "[]", WITH("{'kind':'regex','regex':'a','schema':{}}"),
+	assert_refuses(VLLM, "[]", WITH("{'kind':'regex','regex':'a','schema':{}}"),
 		"agent 'clerk': unknown member 'schema' (regex takes: kind regex)");
-	assert_refused(VLLM, "[]", WITH("{'kind':'regex','regex':'a('}"),
+	assert_refuses(VLLM, "[]", WITH("{'kind':'regex','regex':'a('}"),
 		"agent 'clerk': the pattern does not compile: missing closing parenthesis at byte "
 		"2");
-	assert_refused(VLLM, "[]", WITH("{'kind':'regex','regex':'a)|(b'}"),
+	assert_refuses(VLLM, "[]", WITH("{'kind':'regex','regex':'a)|(b'}"),
 		"agent 'clerk': the pattern does not compile: unmatched closing parenthesis at "
 		"byte "
 		"1");
-	assert_refused(VLLM, "[]", WITH("{'kind':'choice','choices':[]}"),
+	assert_refuses(VLLM, "[]", WITH("{'kind':'choice','choices':[]}"),
 		"agent 'clerk': 'choices': expected an array with at least one text");
-	assert_refused(VLLM, "[]", WITH("{'kind':'choice','choices':['a',1]}"),
+	assert_refuses(VLLM, "[]", WITH("{'kind':'choice','choices':['a',1]}"),
 		"agent 'clerk': 'choices': expected texts, item 1 is none");
-	assert_refused(VLLM, "[]", WITH("{'kind':'grammar','grammar':''}"),
+	assert_refuses(VLLM, "[]", WITH("{'kind':'grammar','grammar':''}"),
 		"agent 'clerk': 'grammar': expected a grammar, got an empty text");
-	assert_refused(OPENAI, "[]", WITH("{'kind':'json_schema','schema':{'type':'text'}}"),
+	assert_refuses(OPENAI, "[]", WITH("{'kind':'json_schema','schema':{'type':'text'}}"),
 		"agent 'clerk': /schema/type: expected the name of a type, got string \"text\"");
-	assert_refused(OPENAI, "[]", WITH("{'kind':'json_schema','schema':{},'name':'a b'}"),
+	assert_refuses(OPENAI, "[]", WITH("{'kind':'json_schema','schema':{},'name':'a b'}"),
 		"agent 'clerk': 'name': expected 1 to 64 of a-z A-Z 0-9 _ -, got 'a b'");
-	assert_refused(OPENAI, "[]", WITH("{'kind':'json_schema','schema':{},'strict':1}"),
+	assert_refuses(OPENAI, "[]", WITH("{'kind':'json_schema','schema':{},'strict':1}"),
 		"agent 'clerk': 'strict': expected a boolean");
 }
 
@@ -204,9 +204,9 @@ TEST(a_grammar_together_with_tools_is_refused_on_llamacpp)
 		"agent 'clerk': a server of profile 'llamacpp' refuses 'grammar' together with "
 		"tools: expected no tools, or tool_choice \"none\"";
 
-	assert_refused(LLAMACPP, "['a']", WITH(GRAMMAR), message);
-	assert_refused(LLAMACPP, "['a']", WITH(CHOICE), message);
-	assert_refused(LLAMACPP, "['a']", "{'extra_body':{'grammar':''}}", message);
+	assert_refuses(LLAMACPP, "['a']", WITH(GRAMMAR), message);
+	assert_refuses(LLAMACPP, "['a']", WITH(CHOICE), message);
+	assert_refuses(LLAMACPP, "['a']", "{'extra_body':{'grammar':''}}", message);
 	assert_taken(LLAMACPP, "['a']", "{'tool_choice':'none','constraint':" GRAMMAR "}");
 }
 
@@ -229,11 +229,11 @@ TEST(a_constraint_that_shuts_out_calls_is_refused_beside_tools)
 		snprintf(entry, sizeof(entry), "{'profile':'%s'}", profiles[i % 2]);
 		snprintf(message, sizeof(message), format, profiles[i % 2]);
 		print_message("%s %s\n", entry, settings);
-		assert_refused(entry, "['a']", settings, message);
+		assert_refuses(entry, "['a']", settings, message);
 	}
 	assert_taken(VLLM, "['a']", "{'tool_choice':'none','constraint':" JSON_SCHEMA "}");
 	snprintf(message, sizeof(message), format, "vllm");
-	assert_refused(VLLM, "['a']",
+	assert_refuses(VLLM, "['a']",
 		"{'tool_choice':'none','extra_body':{'tool_choice':'auto'},'constraint'"
 		":" JSON_SCHEMA "}",
 		message);
@@ -243,7 +243,7 @@ TEST(a_constraint_that_shuts_out_calls_is_refused_beside_tools)
 TEST(a_structural_tag_is_taken_with_the_choice_auto_only)
 {
 	assert_taken(VLLM, "['a']", "{'tool_choice':'auto','constraint':" TAG "}");
-	assert_refused(VLLM, "['a']", "{'tool_choice':'required','constraint':" TAG "}",
+	assert_refuses(VLLM, "['a']", "{'tool_choice':'required','constraint':" TAG "}",
 		"agent 'clerk': a structural_tag with a tool_choice other than \"auto\" would be "
 		"ignored by a server of profile 'vllm'");
 }
@@ -255,12 +255,12 @@ TEST(two_constraints_are_refused)
 		"agent 'clerk': 'structured_outputs' and 'response_format' are two constraints, a "
 		"server of profile 'vllm' takes one";
 
-	assert_refused(VLLM, "[]",
+	assert_refuses(VLLM, "[]",
 		"{'constraint':" REGEX ",'extra_body':{'response_format':{'type':'json_object'}}}",
 		message);
-	assert_refused("{'profile':'vllm','extra_body':{'response_format':{}}}", "[]",
+	assert_refuses("{'profile':'vllm','extra_body':{'response_format':{}}}", "[]",
 		"{'extra_body':{'structured_outputs':{}}}", message);
-	assert_refused(LLAMACPP, "[]", "{'constraint':" JSON_SCHEMA ",'extra_body':{'grammar':''}}",
+	assert_refuses(LLAMACPP, "[]", "{'constraint':" JSON_SCHEMA ",'extra_body':{'grammar':''}}",
 		"agent 'clerk': 'grammar' and 'response_format' are two constraints, a server of "
 		"profile 'llamacpp' takes one");
 }
@@ -268,26 +268,26 @@ TEST(two_constraints_are_refused)
 /* Case 85. */
 TEST(keywords_that_a_server_does_not_enforce_are_refused)
 {
-	assert_refused(VLLM, "[]",
+	assert_refuses(VLLM, "[]",
 		WITH("{'kind':'json_schema','schema':{'properties':{'n':{'multipleOf':5}}}}"),
 		"agent 'clerk': /schema/properties/n/multipleOf: expected nothing that is not "
 		"enforced by a server of profile 'vllm'");
-	assert_refused(SGLANG, "[]",
+	assert_refuses(SGLANG, "[]",
 		WITH("{'kind':'json_schema','schema':{'anyOf':[{},{'items':{'uniqueItems':true}}]}"
 		     "}"),
 		"agent 'clerk': /schema/anyOf/1/items/uniqueItems: expected nothing that is not "
 		"enforced by a server of profile 'sglang'");
-	assert_refused(VLLM, "[]",
+	assert_refuses(VLLM, "[]",
 		WITH("{'kind':'json_schema','schema':{'type':'string','format':'isbn'}}"),
 		"agent 'clerk': /schema/format: expected nothing that is not enforced by a server "
 		"of profile 'vllm'");
-	assert_refused(VLLM, "[]", WITH("{'kind':'json_schema','schema':{'contains':{}}}"),
+	assert_refuses(VLLM, "[]", WITH("{'kind':'json_schema','schema':{'contains':{}}}"),
 		"agent 'clerk': /schema/contains: expected nothing that is not enforced by a "
 		"server of profile 'vllm'");
-	assert_refused(VLLM, "[]", WITH("{'kind':'json_schema','schema':{'not':{'if':true}}}"),
+	assert_refuses(VLLM, "[]", WITH("{'kind':'json_schema','schema':{'not':{'if':true}}}"),
 		"agent 'clerk': /schema/not/if: expected nothing that is not enforced by a server "
 		"of profile 'vllm'");
-	assert_refused(OPENAI, "[]", WITH("{'kind':'json_schema','schema':{'iff':{}}}"),
+	assert_refuses(OPENAI, "[]", WITH("{'kind':'json_schema','schema':{'iff':{}}}"),
 		"agent 'clerk': /schema/iff: this keyword is not supported");
 	assert_taken(OPENAI, "[]", WITH("{'kind':'json_schema','schema':{'contains':{}}}"));
 	assert_taken(OPENAI, "[]", WITH("{'kind':'json_schema','schema':{'multipleOf':5}}"));
@@ -303,10 +303,10 @@ TEST(names_and_values_are_not_taken_for_keywords)
 /* Case 86. */
 TEST(what_a_newer_vllm_ignores_is_refused)
 {
-	assert_refused(VLLM, "[]", "{'extra_body':{'guided_json':{}}}",
+	assert_refuses(VLLM, "[]", "{'extra_body':{'guided_json':{}}}",
 		"agent 'clerk': 'extra_body' of the agent: a server of profile 'vllm' would ignore "
 		"'guided_json'; expected a constraint");
-	assert_refused("{'profile':'vllm','extra_body':{'guided_regex':'x'}}", "[]", "{}",
+	assert_refuses("{'profile':'vllm','extra_body':{'guided_regex':'x'}}", "[]", "{}",
 		"agent 'clerk': 'extra_body' of the model: a server of profile 'vllm' would ignore "
 		"'guided_regex'; expected a constraint");
 	assert_taken(OPENAI, "[]", "{'extra_body':{'guided_json':{}}}");

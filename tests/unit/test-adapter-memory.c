@@ -7,31 +7,6 @@
 #include "agents/adapter/format.h"
 #include "agents/adapter/parser.h"
 
-/* NOLINTBEGIN(readability-identifier-naming): the linker's names, see ld(1), --wrap */
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_reallocarray(void *block, size_t count, size_t size);
-char *__wrap_strdup(const char *text);
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-	return allocation_fails() ? NULL : count_block(__real_calloc(count, size));
-}
-
-void *__wrap_reallocarray(void *block, size_t count, size_t size)
-{
-	return __wrap_realloc(block, count * size);
-}
-
-char *__wrap_strdup(const char *text)
-{
-	const size_t size = strlen(text) + 1;
-	char *const copy = __wrap_malloc(size);
-
-	return copy ? memcpy(copy, text, size) : NULL;
-}
-/* NOLINTEND(readability-identifier-naming) */
-
 /* What is done again and again, with what was made before. */
 struct work {
 	json_t *setup;

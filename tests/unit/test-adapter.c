@@ -48,12 +48,12 @@ TEST(a_script_may_stand_for_a_server)
 
 TEST(an_unknown_profile_is_refused)
 {
-	assert_refused("{'profile':'ollama'}", "[]", "{}",
+	assert_refuses("{'profile':'ollama'}", "[]", "{}",
 		"agent 'clerk': 'profile': expected one of openai, vllm, llamacpp, sglang, got "
 		"'ollama'");
-	assert_refused("{'profile':7}", "[]", "{}",
+	assert_refuses("{'profile':7}", "[]", "{}",
 		"agent 'clerk': 'profile': expected a string, got an integer");
-	assert_refused("{'profile':'script'}", "[]", "{}",
+	assert_refuses("{'profile':'script'}", "[]", "{}",
 		"agent 'clerk': 'profile': expected one of openai, vllm, llamacpp, sglang, got "
 		"'script'");
 }
@@ -69,16 +69,16 @@ TEST(settings_of_a_run_are_taken)
 /* Case 58. */
 TEST(numbers_out_of_range_are_refused)
 {
-	assert_refused(ENTRY, "[]", "{'max_history_messages':1}",
+	assert_refuses(ENTRY, "[]", "{'max_history_messages':1}",
 		"agent 'clerk': 'max_history_messages': expected 0 (no limit) or at least 2, got "
 		"1");
-	assert_refused(ENTRY, "[]", "{'max_tokens':0}",
+	assert_refuses(ENTRY, "[]", "{'max_tokens':0}",
 		"agent 'clerk': 'max_tokens': expected an integer from 1 to 2147483647, got 0");
-	assert_refused(ENTRY, "[]", "{'temperature':2.5}",
+	assert_refuses(ENTRY, "[]", "{'temperature':2.5}",
 		"agent 'clerk': 'temperature': expected a number from 0 to 2");
-	assert_refused(ENTRY, "[]", "{'temperature':'hot'}",
+	assert_refuses(ENTRY, "[]", "{'temperature':'hot'}",
 		"agent 'clerk': 'temperature': expected a number from 0 to 2");
-	assert_refused("{'max_tokens_name':'n_predict'}", "[]", "{}",
+	assert_refuses("{'max_tokens_name':'n_predict'}", "[]", "{}",
 		"agent 'clerk': 'max_tokens_name': expected max_tokens or max_completion_tokens, "
 		"got 'n_predict'");
 }
@@ -91,23 +91,23 @@ TEST(a_choice_that_is_none_is_refused)
 	char message[256];
 
 	snprintf(message, sizeof(message), expected, "any");
-	assert_refused(ENTRY, "['a']", "{'tool_choice':'any'}", message);
+	assert_refuses(ENTRY, "['a']", "{'tool_choice':'any'}", message);
 	snprintf(message, sizeof(message), expected, "something else");
-	assert_refused(ENTRY, "['a']", "{'tool_choice':{'name':'a'}}", message);
-	assert_refused(ENTRY, "['a']", "{'tool_choice':{'function':{'name':'a'}}}", message);
-	assert_refused(ENTRY, "['a']", "{'extra_body':{'tool_choice':[]}}", message);
+	assert_refuses(ENTRY, "['a']", "{'tool_choice':{'name':'a'}}", message);
+	assert_refuses(ENTRY, "['a']", "{'tool_choice':{'function':{'name':'a'}}}", message);
+	assert_refuses(ENTRY, "['a']", "{'extra_body':{'tool_choice':[]}}", message);
 }
 
 TEST(a_tool_that_is_chosen_must_be_offered)
 {
 	assert_taken(ENTRY, "['a']", NAMED("a"));
-	assert_refused(ENTRY, "['a']", NAMED("b"),
+	assert_refuses(ENTRY, "['a']", NAMED("b"),
 		"agent 'clerk': 'tool_choice': 'b' is not an offered tool");
 }
 
 TEST(llamacpp_does_not_get_a_choice_that_it_would_ignore)
 {
-	assert_refused("{'profile':'llamacpp'}", "['a']", NAMED("a"),
+	assert_refuses("{'profile':'llamacpp'}", "['a']", NAMED("a"),
 		"agent 'clerk': 'tool_choice': a server of profile 'llamacpp' knows no named tool, "
 		"it would take \"auto\" instead");
 }
@@ -116,35 +116,35 @@ TEST(llamacpp_does_not_get_a_choice_that_it_would_ignore)
 
 TEST(extra_members_of_an_agent_cannot_cost_more)
 {
-	assert_refused(ENTRY, "[]", "{'extra_body':{'n':100}}",
+	assert_refuses(ENTRY, "[]", "{'extra_body':{'n':100}}",
 		"agent 'clerk': 'extra_body' of the agent: 'n'" MAY_COST_MORE);
-	assert_refused(ENTRY, "[]", "{'extra_body':{'max_tokens':1000000}}",
+	assert_refuses(ENTRY, "[]", "{'extra_body':{'max_tokens':1000000}}",
 		"agent 'clerk': 'extra_body' of the agent: 'max_tokens'" MAY_COST_MORE);
-	assert_refused(ENTRY, "[]", "{'extra_body':{'models':['dear']}}",
+	assert_refuses(ENTRY, "[]", "{'extra_body':{'models':['dear']}}",
 		"agent 'clerk': 'extra_body' of the agent: 'models'" MAY_COST_MORE);
 }
 
 /* Case 104. */
 TEST(extra_members_cannot_replace_what_makes_the_request)
 {
-	assert_refused(ENTRY, "[]", "{'extra_body':{'messages':[]}}",
+	assert_refuses(ENTRY, "[]", "{'extra_body':{'messages':[]}}",
 		"agent 'clerk': 'extra_body' of the agent: 'messages' cannot be replaced");
-	assert_refused(ENTRY, "[]", "{'extra_body':{'model':'n'}}",
+	assert_refuses(ENTRY, "[]", "{'extra_body':{'model':'n'}}",
 		"agent 'clerk': 'extra_body' of the agent: 'model' cannot be replaced");
-	assert_refused(ENTRY, "[]", "{'extra_body':{'tools':[]}}",
+	assert_refuses(ENTRY, "[]", "{'extra_body':{'tools':[]}}",
 		"agent 'clerk': 'extra_body' of the agent: 'tools' cannot be replaced");
-	assert_refused("{'extra_body':{'stream':true}}", "[]", "{}",
+	assert_refuses("{'extra_body':{'stream':true}}", "[]", "{}",
 		"agent 'clerk': 'extra_body' of the model: 'stream' cannot be replaced");
-	assert_refused(ENTRY, "[]", "{'extra_body':[]}",
+	assert_refuses(ENTRY, "[]", "{'extra_body':[]}",
 		"agent 'clerk': 'extra_body' of the agent: expected an object");
 }
 
 TEST(tools_must_be_there_once_to_be_offered)
 {
-	assert_refused(ENTRY, "['zzz']", "{}",
+	assert_refuses(ENTRY, "['zzz']", "{}",
 		"agent 'clerk': 'zzz' is offered, expected each name once and of a tool that the "
 		"agent has");
-	assert_refused(ENTRY, "['a','a']", "{}",
+	assert_refuses(ENTRY, "['a','a']", "{}",
 		"agent 'clerk': 'a' is offered, expected each name once and of a tool that the "
 		"agent has");
 }

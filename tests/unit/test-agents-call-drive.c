@@ -2,7 +2,6 @@
 /* Tools that have others take turns: `step` and `chat`, as the program has them. */
 #include "fs/tool/helper.h"
 
-#define FIXTURE_HELPERS (&wfs_tool_helpers)
 #include "tests/fixture/agents.h"
 
 #define LINE(match, calls) "{'match':'" match "','tool_calls':[" calls "]}\n"
@@ -24,7 +23,8 @@ static void grant_drive(struct agents_fixture *fixture, const char *agent)
 /* ada and cold may have each other take turns. */
 static int setup(void **state)
 {
-	int r = fixture_setup(state);
+	agents_helpers = &wfs_tool_helpers;
+	int r = agents_setup(state);
 
 	if (!r) {
 		grant_drive(*state, "ada");
@@ -35,7 +35,7 @@ static int setup(void **state)
 	return r;
 }
 
-#define DRIVES(name) TEST_WITH(name, struct agents_fixture *fixture, setup, fixture_teardown)
+#define DRIVES(name) TEST_WITH(name, struct agents_fixture *fixture, setup, agents_teardown)
 
 /* --- events --- */
 

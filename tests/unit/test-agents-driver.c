@@ -356,7 +356,7 @@ DRIVEN(a_run_goes_on_when_its_world_is_opened_again)
 	fixture_configure(fixture, "ada", "{'model':'script','tools':['fs_wait']}");
 	fixture_script(fixture, CALLS(CALL("fs_wait", "{\\'n\\':1}")) "{'content':'done'}\n");
 	fixture_ask(fixture, fixture->operator, ADA, &asked);
-	wait_sem(&gate.entered);
+	wait_sem(&agents_gate.entered);
 	fixture->driver->stop(fixture->driver);
 	assert_int_equal(fixture_wait(fixture, &asked, &result), -EINTR);
 	assert_null(result);
@@ -395,7 +395,7 @@ DRIVEN(closing_waits_for_a_tool_that_reads)
 	fixture_configure(fixture, "ada", "{'model':'script','tools':['fs_wait']}");
 	fixture_script(fixture, CALLS(CALL("fs_wait", "{}")));
 	fixture_ask(fixture, fixture->operator, ADA, &asked);
-	wait_sem(&gate.entered);
+	wait_sem(&agents_gate.entered);
 	assert_int_equal(pthread_create(&thread, NULL, let_go_later, NULL), 0);
 	fixture_stop_driving(fixture);
 
@@ -454,7 +454,7 @@ DRIVEN(a_run_is_cancelled_while_a_tool_reads)
 	fixture_script(fixture, CALLS(CALL("fs_wait", "{}") "," CALL("fs_echo", "{}")));
 	watch(fixture, &watcher, 0);
 	fixture_ask(fixture, fixture->operator, ADA, &asked);
-	wait_sem(&gate.entered);
+	wait_sem(&agents_gate.entered);
 	wait_sem(&watcher.told);
 	cancel(fixture, &watcher);
 	wait_sem(&watcher.ended);
@@ -518,7 +518,7 @@ DRIVEN(a_tool_may_end_when_it_was_given_up)
 		const struct timespec until_it_is_late = {.tv_nsec = 1000000 + i * 40000};
 
 		fixture_ask(fixture, fixture->operator, ADA, &asked);
-		wait_sem(&gate.entered);
+		wait_sem(&agents_gate.entered);
 		nanosleep(&until_it_is_late, NULL);
 		fixture_let_go();
 		assert_int_equal(fixture_wait(fixture, &asked, &result), 0);
@@ -747,7 +747,7 @@ DRIVEN(a_run_outlives_the_artifact_of_its_agent)
 	fixture_configure(fixture, "ada", "{'model':'script','tools':['fs_wait']}");
 	fixture_script(fixture, CALLS(CALL("fs_wait", "{}")) "{'content':'done'}\n");
 	fixture_ask(fixture, fixture->operator, ADA, &asked);
-	wait_sem(&gate.entered);
+	wait_sem(&agents_gate.entered);
 	fixture_act(fixture, "ada",
 		json_pack("{s:s, s:s}", "action_type", "delete_artifact", "artifact_id", "ada"));
 	fixture_let_go();

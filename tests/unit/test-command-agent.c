@@ -57,7 +57,7 @@ static void assert_content(struct world_fixture *fixture, const char *id, const 
 
 	snprintf(path, sizeof(path), "artifacts/%s/content", id);
 	AUTO_PRINTED struct printed printed = RUN_IN(fixture, "fs", "cat", path);
-	assert_done(&printed, content);
+	assert_prints(&printed, content);
 }
 
 static void assert_owner(
@@ -74,7 +74,7 @@ static void assert_height(struct world_fixture *fixture, const char *before)
 {
 	AUTO_PRINTED struct printed printed = RUN_IN(fixture, "head");
 
-	assert_done(&printed, before);
+	assert_prints(&printed, before);
 }
 
 IN_WORLD(parts_become_artifacts_that_belong_to_the_agent)
@@ -82,7 +82,7 @@ IN_WORLD(parts_become_artifacts_that_belong_to_the_agent)
 	with_agent(fixture, "operator", "");
 	AUTO_PRINTED struct printed printed = RUN_IN(fixture, "agent", "migrate", "al");
 
-	assert_done(&printed, WRITTEN);
+	assert_prints(&printed, WRITTEN);
 	assert_says(printed.err, "migrated");
 	assert_content(fixture, "al",
 		"{\"personality_prompt_artifact_id\":\"al_personality\",\"workflow_artifact_id\":"
@@ -100,7 +100,7 @@ IN_WORLD(an_agent_migrates_itself)
 	AUTO_PRINTED struct printed printed =
 		RUN_IN(fixture, "--as", "al", "agent", "migrate", "al");
 
-	assert_done(&printed, WRITTEN);
+	assert_prints(&printed, WRITTEN);
 	assert_owner(fixture, "al_workflow", "al", "private");
 }
 
@@ -109,7 +109,7 @@ IN_WORLD(what_costs_something_is_not_free_afterwards)
 	with_agent(fixture, "operator", ",'policy':{'read_price':3}");
 	AUTO_PRINTED struct printed printed = RUN_IN(fixture, "agent", "migrate", "al");
 
-	assert_done(&printed, WRITTEN);
+	assert_prints(&printed, WRITTEN);
 	assert_owner(fixture, "al_personality", "al", "private");
 }
 
@@ -120,8 +120,8 @@ IN_WORLD(the_second_time_there_is_nothing_to_migrate)
 	AUTO_PRINTED struct printed before = RUN_IN(fixture, "head");
 	AUTO_PRINTED struct printed twice = RUN_IN(fixture, "agent", "migrate", "al");
 
-	assert_done(&once, WRITTEN);
-	assert_done(&twice, "");
+	assert_prints(&once, WRITTEN);
+	assert_prints(&twice, "");
 	assert_says(twice.err, "there is nothing to migrate");
 	assert_height(fixture, before.out);
 }
@@ -133,7 +133,7 @@ IN_WORLD(a_dry_run_changes_nothing)
 	AUTO_PRINTED struct printed printed =
 		RUN_IN(fixture, "agent", "migrate", "al", "--dry-run");
 
-	assert_done(&printed, WRITTEN);
+	assert_prints(&printed, WRITTEN);
 	assert_says(printed.err, "nothing was changed");
 	assert_height(fixture, before.out);
 }
@@ -167,7 +167,7 @@ IN_WORLD(what_an_interrupted_one_has_written_is_taken)
 		"'content':{'template':'do','variables':[]}}");
 	AUTO_PRINTED struct printed printed = RUN_IN(fixture, "agent", "migrate", "al");
 
-	assert_done(&printed,
+	assert_prints(&printed,
 		"=  prompt      al_personality\n=  prompt      al_acting_prompt\n"
 		"A  workflow    al_workflow\nM  agent       al\n");
 	assert_owner(fixture, "al_personality", "al", "freeware");

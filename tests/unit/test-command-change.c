@@ -17,7 +17,7 @@ IN_WORLD(blob_that_was_put_comes_back)
 	AUTO_PRINTED struct printed stat = RUN_IN(fixture, "blob", "stat", hash);
 	AUTO_PRINTED struct printed bad = RUN_IN(fixture, "blob", "get", "12");
 
-	assert_done(&get, "hello");
+	assert_prints(&get, "hello");
 	assert_says(stat.out, "\"size\":5");
 	assert_misuse(&bad, "12", "--help");
 }
@@ -34,9 +34,9 @@ IN_WORLD(event_sends_a_value_from_the_line_or_a_file)
 	AUTO_PRINTED struct printed file = RUN_IN(fixture, "event", "test/Do@1", path);
 	AUTO_PRINTED struct printed state_now = RUN_IN(fixture, "state", "cell", "a");
 
-	assert_done(&line, "{\"seqs\":[5]}\n");
-	assert_done(&file, "{\"seqs\":[6]}\n");
-	assert_done(&state_now, "{\"n\":12}\n");
+	assert_prints(&line, "{\"seqs\":[5]}\n");
+	assert_prints(&file, "{\"seqs\":[6]}\n");
+	assert_prints(&state_now, "{\"n\":12}\n");
 }
 
 IN_WORLD(event_that_is_refused_says_why)
@@ -74,7 +74,7 @@ IN_WORLD(event_lines_sends_each_line_and_lists_those_refused)
 	assert_says(printed.err, "line 5: invalid_json: ");
 	assert_says(printed.err, "2 events accepted, 3 refused");
 	assert_string_equal(printed.out, "");
-	assert_done(&state_now, "{\"n\":5}\n");
+	assert_prints(&state_now, "{\"n\":5}\n");
 }
 
 IN_WORLD(event_lines_of_a_large_file_are_all_sent)
@@ -92,7 +92,7 @@ IN_WORLD(event_lines_of_a_large_file_are_all_sent)
 
 	assert_int_equal(printed.status, WFS_EXIT_DONE);
 	assert_says(printed.out, "\"accepted\":20000,\"refused\":[]");
-	assert_done(&state_now, "{\"n\":20003}\n");
+	assert_prints(&state_now, "{\"n\":20003}\n");
 }
 
 IN_WORLD(event_lines_needs_a_file)
@@ -125,10 +125,10 @@ IN_WORLD(backup_makes_a_world_that_has_the_same_head)
 	AUTO_PRINTED struct printed head = RUN_IN(fixture, "head");
 	AUTO_PRINTED struct printed copied = RUN("-w", directory, "head");
 
-	assert_done(&printed, "");
+	assert_prints(&printed, "");
 	assert_says(printed.err, "height 5 is in ");
 	assert_failed(&again, "already_exists: ");
-	assert_done(&copied, head.out);
+	assert_prints(&copied, head.out);
 }
 
 IN_WORLD(gc_drops_old_heights)
@@ -141,11 +141,11 @@ IN_WORLD(gc_drops_old_heights)
 	AUTO_PRINTED struct printed kept =
 		RUN_IN(fixture, "state", "cell", "a", "--exact-height", "5");
 
-	assert_done(&printed, "");
+	assert_prints(&printed, "");
 	assert_says(printed.err, "height 5 is the first now; dropped 1 versions with 8 bytes");
 	assert_says(json.out, "\"first_height\":5,");
 	assert_failed(&dropped, "height_unavailable: height 4 was dropped");
-	assert_done(&kept, "{\"n\":3}\n");
+	assert_prints(&kept, "{\"n\":3}\n");
 }
 
 IN_WORLD(gc_refuses_what_it_does_not_understand)
@@ -169,9 +169,9 @@ IN_WORLD(verify_and_replay_of_a_good_world_find_nothing)
 	AUTO_PRINTED struct printed verify = RUN_IN(fixture, "verify");
 	AUTO_PRINTED struct printed replay = RUN_IN(fixture, "replay", "--json");
 
-	assert_done(&verify, "");
+	assert_prints(&verify, "");
 	assert_says(verify.err, "0 problems found");
-	assert_done(&replay, "{\"data\":{\"count\":0,\"problems\":[]}}\n");
+	assert_prints(&replay, "{\"data\":{\"count\":0,\"problems\":[]}}\n");
 }
 
 IN_WORLD(an_action_is_performed)

@@ -114,7 +114,7 @@ CHATS(an_answer_is_printed_and_nothing_else)
 	fake.answer = ANSWERED;
 	AUTO_PRINTED struct printed printed = RUN_DRIVEN(fixture, "chat", "who is there?");
 
-	assert_done(&printed, "hello\n");
+	assert_prints(&printed, "hello\n");
 	assert_asked(WFS_DRIVE_CHAT, "{'message':'who is there?'}");
 	assert_null(strstr(printed.err, "plan"));
 }
@@ -153,7 +153,7 @@ CHATS(a_plan_is_told_behind_its_answer)
 	fake.answer = ANSWER(CHECKPOINT("done"), "null", "the end", "true");
 	AUTO_PRINTED struct printed printed = RUN_DRIVEN(fixture, "chat", "go");
 
-	assert_done(&printed, "the end\n");
+	assert_prints(&printed, "the end\n");
 	assert_says(printed.err, "plan p1: done, 1 tool call, 1.2 s\n");
 	assert_null(strstr(printed.err, "worldfs plan"));
 }
@@ -165,7 +165,7 @@ CHATS(a_plan_with_failures_is_named_to_be_shown)
 	fake.answer = ANSWER(CHECKPOINT("partial"), "null", "the end", "true");
 	AUTO_PRINTED struct printed printed = RUN_DRIVEN(fixture, "chat", "go");
 
-	assert_done(&printed, "the end\n");
+	assert_prints(&printed, "the end\n");
 	assert_says(printed.err, "worldfs plan show p1 ");
 }
 
@@ -241,7 +241,7 @@ CHATS(resuming_names_the_plan)
 	fake.answer = ANSWER(CHECKPOINT("done"), "null", "the end", "true");
 	AUTO_PRINTED struct printed printed = RUN_DRIVEN(fixture, "plan", "resume", "p1");
 
-	assert_done(&printed, "the end\n");
+	assert_prints(&printed, "the end\n");
 	assert_asked(WFS_DRIVE_RESUME, "{'plan_id':'p1'}");
 }
 
@@ -256,10 +256,10 @@ CHATS(a_plan_out_of_a_file_goes_by_its_blob)
 	const char *const hash = wfs_json_text(fake.params, "blob");
 	AUTO_PRINTED struct printed blob = RUN_IN(fixture, "blob", "get", hash);
 
-	assert_done(&printed, "");
+	assert_prints(&printed, "");
 	assert_int_equal(fake.what, WFS_DRIVE_IMPORT);
 	assert_true(json_is_false(json_object_get(fake.params, "resume")));
-	assert_done(&blob, "{\"steps\":[]}\n");
+	assert_prints(&blob, "{\"steps\":[]}\n");
 	assert_says(printed.err, "worldfs plan resume p1 ");
 }
 
@@ -271,7 +271,7 @@ CHATS(a_hash_is_imported_as_it_is)
 	AUTO_PRINTED struct printed printed =
 		RUN_DRIVEN(fixture, "plan", "import", "sha256:00", "--resume", "--session", "s");
 
-	assert_done(&printed, "the end\n");
+	assert_prints(&printed, "the end\n");
 	assert_asked(WFS_DRIVE_IMPORT, "{'blob':'sha256:00','resume':true,'session_id':'s'}");
 }
 
@@ -295,7 +295,7 @@ CHATS(where_there_are_no_plans_none_are_listed)
 	filled(fixture);
 	AUTO_PRINTED struct printed printed = RUN_DRIVEN(fixture, "plan", "ls");
 
-	assert_done(&printed, "");
+	assert_prints(&printed, "");
 }
 
 CHATS(a_picture_is_no_json)

@@ -7,7 +7,7 @@ static struct world_fixture *with_alice(struct world_fixture *fixture)
 	filled(fixture);
 	AUTO_PRINTED struct printed added = RUN_IN(fixture, "principal", "add", "alice");
 
-	assert_done(&added, "");
+	assert_prints(&added, "");
 	assert_says(added.err, "added alice");
 	return fixture;
 }
@@ -22,8 +22,8 @@ IN_WORLD(a_grant_is_named_and_shows_what_it_covers)
 	AUTO_PRINTED struct printed other =
 		RUN_IN(fixture, "--as", "alice", "fs", "cat", "reducers/cell/b%2Fc");
 
-	assert_done(&grant, "alice.query.1\n");
-	assert_done(&list, "a\n");
+	assert_prints(&grant, "alice.query.1\n");
+	assert_prints(&list, "a\n");
 	assert_failed(&other, "worldfs: not_found: ");
 }
 
@@ -36,8 +36,8 @@ IN_WORLD(what_is_revoked_is_refused)
 	AUTO_PRINTED struct printed read = RUN_IN(fixture, "--as", "alice", "manifest");
 	AUTO_PRINTED struct printed again = RUN_IN(fixture, "revoke", "look");
 
-	assert_done(&grant, "look\n");
-	assert_done(&revoke, "");
+	assert_prints(&grant, "look\n");
+	assert_prints(&revoke, "");
 	assert_says(revoke.err, "revoked look");
 	assert_failed(&read, "worldfs: not_authorized: ");
 	assert_failed(&again, "worldfs: not_found: ");
@@ -53,8 +53,8 @@ IN_WORLD(a_budget_is_kept_in_the_grant)
 	AUTO_PRINTED struct printed wrong =
 		RUN_IN(fixture, "grant", "alice", "act", "--calls", "many");
 
-	assert_done(&grant, "alice.act.1\n");
-	assert_done(&state_now,
+	assert_prints(&grant, "alice.act.1\n");
+	assert_prints(&state_now,
 		"{\"budget\":{\"calls\":3},\"cap\":\"sys/act@1\","
 		"\"expires_at_ns\":4105080000000000000,\"granted_by\":\"operator\","
 		"\"name\":\"alice.act.1\",\"params\":{},\"to\":\"alice\"}\n");
@@ -94,7 +94,7 @@ IN_WORLD(an_offset_is_taken_off)
 	AUTO_PRINTED struct printed state_now =
 		RUN_IN(fixture, "state", "sys.grant", "alice.query.1");
 
-	assert_done(&grant, "alice.query.1\n");
+	assert_prints(&grant, "alice.query.1\n");
 	assert_says(state_now.out, "\"expires_at_ns\":4105076400000000000,");
 }
 
@@ -106,9 +106,9 @@ IN_WORLD(a_principal_begins_with_scrip_and_quotas)
 	AUTO_PRINTED struct printed ledger = RUN_IN(fixture, "state", "sys.ledger", "alice");
 	AUTO_PRINTED struct printed quotas = RUN_IN(fixture, "state", "sys.resource", "alice");
 
-	assert_done(&added, "");
-	assert_done(&ledger, "{\"scrip\":100}\n");
-	assert_done(&quotas,
+	assert_prints(&added, "");
+	assert_prints(&ledger, "{\"scrip\":100}\n");
+	assert_prints(&quotas,
 		"{\"disk\":{\"quota\":5,\"used\":0},\"journal\":{\"quota\":9,\"used\":0},"
 		"\"llm_tokens\":{\"quota\":7,\"used\":0}}\n");
 }

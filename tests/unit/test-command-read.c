@@ -14,11 +14,11 @@ IN_WORLD(state_prints_exact_bytes_and_meta_on_stderr)
 	AUTO_PRINTED struct printed b64 =
 		RUN_IN(fixture, "state", "cell", "--key-b64", "Yi9j", "--raw");
 
-	assert_done(&head, "{\"n\":3}\n");
+	assert_prints(&head, "{\"n\":3}\n");
 	assert_says(head.err, "meta: {\"journal_height\":5,");
-	assert_done(&then, "{\"n\":1}\n");
+	assert_prints(&then, "{\"n\":1}\n");
 	assert_says(then.err, "meta: {\"journal_height\":3,");
-	assert_done(&b64, "{\"n\":2}\n");
+	assert_prints(&b64, "{\"n\":2}\n");
 	assert_string_equal(b64.err, "");
 }
 
@@ -76,7 +76,7 @@ IN_WORLD(manifest_and_fs_cat_print_the_same_exact_bytes)
 	wfs_hash_text(&hash, text);
 	assert_int_equal(manifest.status, WFS_EXIT_DONE);
 	assert_says(manifest.err, text);
-	assert_done(&cat, manifest.out);
+	assert_prints(&cat, manifest.out);
 }
 
 IN_WORLD(turns_are_a_table)
@@ -97,7 +97,7 @@ IN_WORLD(turns_are_a_table)
 		first);
 	assert_says(all.out, line);
 	assert_says(all.out, " cancelled ");
-	assert_done(&none, "");
+	assert_prints(&none, "");
 	assert_says(json.out, "{\"data\":{\"turns\":[{\"agent\":\"alice\",\"asked_by\":");
 	assert_says(json.out, "\"status\":\"cancelled\"");
 }
@@ -118,7 +118,7 @@ IN_WORLD(journal_prints_the_records_of_a_turn)
 	assert_says(lines.out, "\"KernelStart\"");
 	assert_null(strstr(lines.out, "cancelled"));
 	assert_int_equal(strncmp(lines.out, some.out, strlen(some.out)), 0);
-	assert_done(&some, record.out);
+	assert_prints(&some, record.out);
 	assert_failed(&missing, "Turn 'alice.1' not found");
 }
 
@@ -130,8 +130,8 @@ IN_WORLD(journal_prints_the_exact_lines)
 	AUTO_PRINTED struct printed one = RUN_IN(fixture, "journal", "--from", "3", "--limit", "1");
 	AUTO_PRINTED struct printed record = RUN_IN(fixture, "fs", "cat", "journal/3.json");
 
-	assert_done(&all, log.out);
-	assert_done(&one, record.out);
+	assert_prints(&all, log.out);
+	assert_prints(&one, record.out);
 }
 
 IN_WORLD(head_prints_where_the_world_stands)
@@ -149,10 +149,10 @@ IN_WORLD(diff_prints_sorted_paths)
 	AUTO_PRINTED struct printed back = RUN_IN(fixture, "diff", "5", "3");
 	AUTO_PRINTED struct printed none = RUN_IN(fixture, "diff", "4", "4");
 
-	assert_done(&forth, "M reducers/cell/a\nA reducers/cell/b%2Fc\n");
+	assert_prints(&forth, "M reducers/cell/a\nA reducers/cell/b%2Fc\n");
 	assert_says(forth.err, "2 paths differ");
-	assert_done(&back, "M reducers/cell/a\nD reducers/cell/b%2Fc\n");
-	assert_done(&none, "");
+	assert_prints(&back, "M reducers/cell/a\nD reducers/cell/b%2Fc\n");
+	assert_prints(&none, "");
 }
 
 /* --- files --- */
@@ -168,9 +168,9 @@ IN_WORLD(fs_ls_lists_names_as_of_a_height)
 		RUN_IN(fixture, "fs", "ls", "at/3/reducers/cell", "--at", "4");
 	AUTO_PRINTED struct printed absent = RUN_IN(fixture, "fs", "ls", "x");
 
-	assert_done(&head, "a\nb%2Fc\n");
-	assert_done(&then, "a\n");
-	assert_done(&below, "a\n");
+	assert_prints(&head, "a\nb%2Fc\n");
+	assert_prints(&then, "a\n");
+	assert_prints(&below, "a\n");
 	assert_misuse(&twice, "names a height already", "--help");
 	assert_failed(&absent, "worldfs: not_found: no 'x' in the tree");
 }
@@ -188,7 +188,7 @@ IN_WORLD(fs_ls_lists_more_names_than_a_page)
 	world_fixture_close(fixture);
 	AUTO_PRINTED struct printed printed = RUN_IN(fixture, "fs", "ls", "reducers/cell");
 
-	assert_done(&printed, wfs_buffer_text(&expected));
+	assert_prints(&printed, wfs_buffer_text(&expected));
 }
 
 /* What a world has of its cells that nothing was done in. */
@@ -225,7 +225,7 @@ IN_WORLD(fs_tree_shows_all_paths)
 		if (!wfs_builtin_reducer_hidden(name, strlen(name)))
 			wfs_buffer_printf(&expected, "%s/\n%s", name, first_cells(name));
 	}
-	assert_done(&below, wfs_buffer_text(&expected));
+	assert_prints(&below, wfs_buffer_text(&expected));
 	assert_int_equal(all.status, WFS_EXIT_DONE);
 	assert_says(all.out, "\nreducers/\n  cell/\n    a\n");
 	assert_says(all.out, "  log.jsonl\n");
@@ -240,9 +240,9 @@ IN_WORLD(fs_grep_prints_path_line_and_text)
 	AUTO_PRINTED struct printed file =
 		RUN_IN(fixture, "fs", "grep", "\"seq\":4", "journal/log.jsonl", "-l");
 
-	assert_done(&lines, "reducers/cell/a:1:{\"n\":3}\nreducers/cell/b%2Fc:1:{\"n\":2}\n");
-	assert_done(&names, "reducers/cell/a\n");
-	assert_done(&file, "journal/log.jsonl\n");
+	assert_prints(&lines, "reducers/cell/a:1:{\"n\":3}\nreducers/cell/b%2Fc:1:{\"n\":2}\n");
+	assert_prints(&names, "reducers/cell/a\n");
+	assert_prints(&file, "journal/log.jsonl\n");
 }
 
 IN_WORLD(fs_grep_without_a_match_or_a_pattern_fails)

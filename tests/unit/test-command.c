@@ -73,9 +73,9 @@ TEST(help_prints_what_the_option_prints)
 	AUTO_PRINTED struct printed topic_too = RUN("query", "--help", "artifacts");
 	AUTO_PRINTED struct printed unknown = RUN("help", "plann");
 
-	assert_done(&overview, overview_too.out);
-	assert_done(&command, command_too.out);
-	assert_done(&topic, topic_too.out);
+	assert_prints(&overview, overview_too.out);
+	assert_prints(&command, command_too.out);
+	assert_prints(&topic, topic_too.out);
 	assert_misuse(&unknown, "there is no command 'plann'; did you mean 'plan'?", "Try");
 }
 
@@ -92,7 +92,7 @@ TEST(version_is_printed)
 {
 	AUTO_PRINTED struct printed printed = RUN("--version");
 
-	assert_done(&printed, "worldfs " WFS_VERSION "\n");
+	assert_prints(&printed, "worldfs " WFS_VERSION "\n");
 }
 
 /* --- misuse --- */
@@ -165,9 +165,9 @@ IN_WORLD(world_is_found_by_option_environment_and_working_directory)
 	assert_int_equal(chdir("/"), 0);
 	AUTO_PRINTED struct printed nowhere = RUN("state", "cell", "a");
 
-	assert_done(&option, "{\"n\":3}\n");
-	assert_done(&environment, "{\"n\":3}\n");
-	assert_done(&here, "{\"n\":3}\n");
+	assert_prints(&option, "{\"n\":3}\n");
+	assert_prints(&environment, "{\"n\":3}\n");
+	assert_prints(&here, "{\"n\":3}\n");
 	assert_failed(&nowhere, "worldfs: not_found: no world here or above");
 }
 
@@ -188,7 +188,7 @@ WITH_SOURCE(init_makes_a_world_that_can_be_used)
 	AUTO_PRINTED struct printed status = RUN_IN(fixture, "status");
 	AUTO_PRINTED struct printed again = RUN("init", fixture->directory);
 
-	assert_done(&init, "");
+	assert_prints(&init, "");
 	assert_says(status.out, "\"name\":\"mine\"");
 	assert_failed(&again, "worldfs: already_exists: ");
 }
@@ -198,7 +198,7 @@ WITH_SOURCE(init_without_source_names_the_world_after_its_directory)
 	AUTO_PRINTED struct printed init = RUN("init", fixture->directory);
 	AUTO_PRINTED struct printed status = RUN_IN(fixture, "status");
 
-	assert_done(&init, "");
+	assert_prints(&init, "");
 	assert_says(status.out, "\"name\":\"world\"");
 }
 
@@ -207,7 +207,7 @@ WITH_SOURCE(init_without_source_gives_what_agents_are_made_of)
 	AUTO_PRINTED struct printed init = RUN("init", fixture->directory);
 	AUTO_PRINTED struct printed listed = RUN_IN(fixture, "fs", "ls", "artifacts");
 
-	assert_done(&init, "");
+	assert_prints(&init, "");
 	assert_int_equal(listed.status, WFS_EXIT_DONE);
 	assert_says(listed.out, "genesis_ledger\n");
 	assert_says(listed.out, "genesis_workflow_templates\n");
@@ -347,7 +347,7 @@ IN_WORLD(event_lines_go_through_the_owner)
 
 	assert_failed(&printed, "line 20001: runtime_error: ");
 	assert_says(printed.err, "20000 events accepted, 1 refused");
-	assert_done(&state_now, "{\"n\":20003}\n");
+	assert_prints(&state_now, "{\"n\":20003}\n");
 }
 
 IN_WORLD(second_owner_is_told_who_is_first)

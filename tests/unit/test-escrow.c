@@ -28,7 +28,7 @@ static void write_doc(struct world_fixture *fixture, const char *principal, cons
 /* The text of a member of an artifact; caller frees. */
 static char *member_of(struct world_fixture *fixture, const char *id, const char *member)
 {
-	WFS_AUTO_JSON json_t *artifact = document_of(fixture, "sys.artifact", id);
+	WFS_AUTO_JSON json_t *artifact = market_document(fixture, "sys.artifact", id);
 
 	return strdup(wfs_json_text(artifact, member));
 }

@@ -113,7 +113,7 @@ IN_MARKET(test_memory_store_artifact_creation)
 {
 	assert_call(fixture, "alice", CREATE("'test_memory'"), 5,
 		"{'created_by':'alice','memory_artifact_id':'test_memory'}");
-	WFS_AUTO_JSON json_t *artifact = document_of(fixture, "sys.artifact", "test_memory");
+	WFS_AUTO_JSON json_t *artifact = market_document(fixture, "sys.artifact", "test_memory");
 	assert_string_equal(wfs_json_text(artifact, "type"), "memory_store");
 	assert_string_equal(wfs_json_text(artifact, "owner"), "alice");
 	assert_string_equal(wfs_json_text(artifact, "access"), "private");
@@ -142,7 +142,7 @@ IN_MARKET(a_store_is_made_with_what_is_asked_for)
 	make_store(fixture,
 		CREATE("{'id':'m','config':{'auto_prune':'lowest_score','max_entries':7},"
 		       "'access':'public'}"));
-	WFS_AUTO_JSON json_t *artifact = document_of(fixture, "sys.artifact", "m");
+	WFS_AUTO_JSON json_t *artifact = market_document(fixture, "sys.artifact", "m");
 
 	assert_string_equal(wfs_json_text(artifact, "access"), "public");
 	assert_state(fixture, "sys.content", "m",

@@ -269,17 +269,18 @@ TEST(utf8_is_that_of_lua)
 
 TEST(traversal_is_sorted)
 {
-	assert_step("function step()\n"
-		    "local t, keys = {}, {}\n"
-		    "for i = 10, 1, -1 do t['k' .. i] = i t[-i] = i end\n"
-		    "t[true] = 1 t[false] = 1 t[1.5] = 1 t[1] = 1 t[2^53] = 1 t['k'] = 1\n"
-		    "t[math.huge] = 1 t[-math.huge] = 1 t[math.maxinteger] = 1 t[2^63] = 1\n"
-		    "t['é'] = 1 t['z\\0'] = 1 t['z'] = 1\n"
-		    "for k in pairs(t) do keys[#keys + 1] = tostring(k) end\n"
-		    "local k, n = nil, 0\n"
-		    "repeat k = next(t, k) n = n + 1 assert(tostring(k) == (keys[n] or 'nil'))\n"
-		    "until k == nil\n"
-		    "return table.concat(keys, ' ') end",
+	assert_code_step(
+		"function step()\n"
+		"local t, keys = {}, {}\n"
+		"for i = 10, 1, -1 do t['k' .. i] = i t[-i] = i end\n"
+		"t[true] = 1 t[false] = 1 t[1.5] = 1 t[1] = 1 t[2^53] = 1 t['k'] = 1\n"
+		"t[math.huge] = 1 t[-math.huge] = 1 t[math.maxinteger] = 1 t[2^63] = 1\n"
+		"t['é'] = 1 t['z\\0'] = 1 t['z'] = 1\n"
+		"for k in pairs(t) do keys[#keys + 1] = tostring(k) end\n"
+		"local k, n = nil, 0\n"
+		"repeat k = next(t, k) n = n + 1 assert(tostring(k) == (keys[n] or 'nil'))\n"
+		"until k == nil\n"
+		"return table.concat(keys, ' ') end",
 		NULL, NULL,
 		"\"-inf -10 -9 -8 -7 -6 -5 -4 -3 -2 -1 1 1.5 9007199254740992 9223372036854775807"
 		" 9.2233720368548e+18 inf k k1 k10 k2 k3 k4 k5 k6 k7 k8 k9 z z\\u0000 é false "
@@ -379,7 +380,7 @@ TEST(sorting_is_stable_and_always_ends)
 
 TEST(random_numbers_keep_their_range)
 {
-	assert_step(
+	assert_code_step(
 		"function step(s, e, c)\n"
 		"local seen = {}\n"
 		"for i = 1, 1000 do\n"
@@ -416,8 +417,8 @@ TEST(what_is_not_there_is_absent)
 
 TEST(the_globals_are_those_of_the_step)
 {
-	assert_step("x = 1 function step() local t = {}\n"
-		    "for k in pairs(_G) do t[#t + 1] = k end return t end",
+	assert_code_step("x = 1 function step() local t = {}\n"
+			 "for k in pairs(_G) do t[#t + 1] = k end return t end",
 		NULL, NULL, "[\"_G\",\"step\",\"x\"]");
 	assert_value("_G._G == _G and _G.tostring == tostring", "true");
 }

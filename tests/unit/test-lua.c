@@ -89,7 +89,7 @@ TEST(a_module_above_the_greatest_size_is_refused)
 
 TEST(a_step_is_told_state_event_and_context)
 {
-	assert_step(
+	assert_code_step(
 		"function step(s, e, c) return object{s = s, e = e, c = object{\n"
 		"key = c.key, reducer = c.reducer, schema = c.schema, principal = c.principal,\n"
 		"seq = c.seq, at_ns = c.at_ns, random = type(c.random)}} end",
@@ -101,7 +101,7 @@ TEST(a_step_is_told_state_event_and_context)
 
 TEST(the_first_state_is_nil)
 {
-	assert_step("function step(s) return type(s) end", NULL, NULL, "\"nil\"");
+	assert_code_step("function step(s) return type(s) end", NULL, NULL, "\"nil\"");
 }
 
 TEST(values_survive_a_round_trip)
@@ -131,8 +131,8 @@ TEST(values_survive_a_round_trip)
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(values); i++) {
 		print_message("value %s\n", values[i]);
-		assert_step("function step(s) return s end", values[i], NULL, values[i]);
-		assert_step("function step(s, e) return e end", NULL, values[i], values[i]);
+		assert_code_step("function step(s) return s end", values[i], NULL, values[i]);
+		assert_code_step("function step(s, e) return e end", NULL, values[i], values[i]);
 	}
 }
 
@@ -154,7 +154,7 @@ TEST(objects_of_any_size_are_sorted)
 			wfs_buffer_printf(&expected, "%s\"%05d\":{\"k%d\":%d}",
 				member == 1 ? "{" : ",", member, member, member);
 		wfs_buffer_append_byte(&expected, '}');
-		assert_step(wfs_buffer_text(&source), NULL, NULL, wfs_buffer_text(&expected));
+		assert_code_step(wfs_buffer_text(&source), NULL, NULL, wfs_buffer_text(&expected));
 	}
 }
 
@@ -173,9 +173,9 @@ TEST(values_of_any_size_survive_a_round_trip)
 		for (int value = 0; value < sizes[i]; value++)
 			wfs_buffer_printf(&text, "%s\"%04d\":[%d]", value ? "," : "", value, value);
 		wfs_buffer_append_text(&text, "}}");
-		assert_step("function step(s) return s end", wfs_buffer_text(&text), NULL,
+		assert_code_step("function step(s) return s end", wfs_buffer_text(&text), NULL,
 			wfs_buffer_text(&text));
-		assert_step("function step(s, e) return e end", NULL, wfs_buffer_text(&text),
+		assert_code_step("function step(s, e) return e end", NULL, wfs_buffer_text(&text),
 			wfs_buffer_text(&text));
 	}
 }
@@ -195,8 +195,8 @@ TEST(tables_become_arrays_or_objects)
 	assert_value("setmetatable({a = 1}, {__index = {b = 2}, __pairs = error})", "{\"a\":1}");
 	assert_value("{null, getmetatable(array()), getmetatable(object())}",
 		"[null,\"array\",\"object\"]");
-	assert_step("function step(s) s[1] = nil return s end", "[1]", NULL, "[]");
-	assert_step("function step(s) s[#s + 1] = null return s end", "[1]", NULL, "[1,null]");
+	assert_code_step("function step(s) s[1] = nil return s end", "[1]", NULL, "[]");
+	assert_code_step("function step(s) s[#s + 1] = null return s end", "[1]", NULL, "[1,null]");
 }
 
 TEST(a_table_of_the_library_cannot_be_marked)
@@ -247,7 +247,7 @@ TEST(the_deepest_result_can_be_read_back)
 	for (int i = 0; i < WFS_JSON_DEPTH_MAX; i++)
 		wfs_buffer_append_byte(&deepest, ']');
 
-	assert_step("function step(s) return s end", wfs_buffer_text(&deepest), NULL,
+	assert_code_step("function step(s) return s end", wfs_buffer_text(&deepest), NULL,
 		wfs_buffer_text(&deepest));
 	assert_body_fails("local t = array() for i = 1, 128 do t = {t} end return t", "128 levels");
 }

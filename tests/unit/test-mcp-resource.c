@@ -11,7 +11,7 @@ IN_WORLD(the_files_of_the_root_and_the_reducers_are_resources)
 {
 	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
-	ask(&talk, REQUEST("1", "resources/list"));
+	ask_mcp(&talk, REQUEST("1", "resources/list"));
 
 	const json_t *const result = json_object_get(answer_of(&talk), "result");
 	assert_int_equal(
@@ -29,7 +29,7 @@ IN_WORLD(templates_have_any_path_at_any_height)
 {
 	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
-	ask(&talk, REQUEST("1", "resources/templates/list"));
+	ask_mcp(&talk, REQUEST("1", "resources/templates/list"));
 
 	assert_answer(&talk, "result.resourceTemplates.0.uriTemplate", "'worldfs:///{+path}'");
 	assert_answer(&talk, "result.resourceTemplates.1.uriTemplate",
@@ -40,14 +40,14 @@ IN_WORLD(a_file_is_read_as_a_resource)
 {
 	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
-	ask(&talk, READ("1", "worldfs:///reducers/cell/b%2Fc"));
+	ask_mcp(&talk, READ("1", "worldfs:///reducers/cell/b%2Fc"));
 	assert_answer(&talk, "result.contents",
 		"[{'mimeType':'application/json','text':'{\\'n\\':2}\\n',"
 		"'uri':'worldfs:///reducers/cell/b%2Fc'}]");
-	ask(&talk, READ("2", "worldfs:///at/3/reducers/cell/a"));
+	ask_mcp(&talk, READ("2", "worldfs:///at/3/reducers/cell/a"));
 	assert_answer(&talk, "result.contents.0.text", "'{\\'n\\':1}\\n'");
 	assert_answer(&talk, "result.contents.0.mimeType", "'application/json'");
-	ask(&talk, READ("3", "worldfs:///README"));
+	ask_mcp(&talk, READ("3", "worldfs:///README"));
 	assert_answer(&talk, "result.contents.0.mimeType", "'text/plain'");
 }
 
@@ -55,11 +55,11 @@ IN_WORLD(a_directory_is_read_as_its_names)
 {
 	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
-	ask(&talk, READ("1", "worldfs:///reducers/cell"));
+	ask_mcp(&talk, READ("1", "worldfs:///reducers/cell"));
 	assert_answer(&talk, "result.contents",
 		"[{'mimeType':'inode/directory','text':'a\\nb%2Fc\\n',"
 		"'uri':'worldfs:///reducers/cell'}]");
-	ask(&talk, READ("2", "worldfs:///reducers/"));
+	ask_mcp(&talk, READ("2", "worldfs:///reducers/"));
 	assert_answer(&talk, "result.contents.0.text",
 		"'cell/\\ntotal/\\ndeep/\\n" WFS_BUILTIN_REDUCERS(LINE) "'");
 }
@@ -84,12 +84,12 @@ IN_WORLD(a_directory_is_read_to_its_end_past_names_that_are_hidden)
 	tell(fixture, "{'key':'last','op':'set'}");
 	world_fixture_close(fixture);
 	assert_int_equal(wfs_mcp_new(fixture->directory, "alice", NULL, &talk.mcp), 0);
-	ask(&talk, HELLO);
+	ask_mcp(&talk, HELLO);
 	say(&talk, "{'jsonrpc':'2.0','method':'notifications/initialized'}");
 
-	ask(&talk, READ("1", "worldfs:///reducers/cell"));
+	ask_mcp(&talk, READ("1", "worldfs:///reducers/cell"));
 	assert_answer(&talk, "result.contents.0.text", "'first\\nlast\\n'");
-	ask(&talk, CALL("2", "fs_ls", "{'path':'reducers/cell'}"));
+	ask_mcp(&talk, CALL("2", "fs_ls", "{'path':'reducers/cell'}"));
 	assert_answer(&talk, "result.structuredContent.more", "false");
 	assert_answer(&talk, "result.structuredContent.entries.1.path", "'reducers/cell/last'");
 }
@@ -101,7 +101,7 @@ IN_WORLD(a_directory_with_more_than_a_thousand_names_says_so)
 	world_fixture_close(fixture);
 	AUTO_TALK struct talk talk = talk_hello(fixture);
 
-	ask(&talk, READ("1", "worldfs:///reducers/cell"));
+	ask_mcp(&talk, READ("1", "worldfs:///reducers/cell"));
 
 	const char *const text = json_string_value(json_object_get(
 		json_array_get(
@@ -124,7 +124,7 @@ IN_WORLD(bytes_are_read_as_a_blob)
 	AUTO_TALK struct talk talk = talk_hello(fixture);
 
 	snprintf(request, sizeof(request), READ("1", "worldfs:///blob/%s"), strchr(text, ':') + 1);
-	ask(&talk, request);
+	ask_mcp(&talk, request);
 
 	assert_answer(&talk, "result.contents.0.blob", "'/wA='");
 	assert_answer(&talk, "result.contents.0.mimeType", "'application/octet-stream'");
@@ -147,7 +147,7 @@ IN_WORLD(a_resource_of_several_parts_is_whole)
 
 	wfs_hash_text(&fits, text);
 	snprintf(request, sizeof(request), READ("1", "worldfs:///blob/%s"), strchr(text, ':') + 1);
-	ask(&talk, request);
+	ask_mcp(&talk, request);
 	assert_int_equal(
 		json_string_length(json_object_get(
 			json_array_get(json_object_get(json_object_get(answer_of(&talk), "result"),
@@ -157,25 +157,25 @@ IN_WORLD(a_resource_of_several_parts_is_whole)
 		size);
 	wfs_hash_text(&larger, text);
 	snprintf(request, sizeof(request), READ("2", "worldfs:///blob/%s"), strchr(text, ':') + 1);
-	ask(&talk, request);
-	assert_error(&talk, "2", WFS_RPC_INVALID_PARAMS, "more than the 4194304");
+	ask_mcp(&talk, request);
+	assert_mcp_error(&talk, "2", WFS_RPC_INVALID_PARAMS, "more than the 4194304");
 }
 
 IN_WORLD(a_resource_that_is_not_there_is_not_found)
 {
 	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
-	ask(&talk, READ("1", "worldfs:///reducers/cell/x"));
-	assert_error(&talk, "1", WFS_RPC_RESOURCE_NOT_FOUND, "reducers/cell/x");
+	ask_mcp(&talk, READ("1", "worldfs:///reducers/cell/x"));
+	assert_mcp_error(&talk, "1", WFS_RPC_RESOURCE_NOT_FOUND, "reducers/cell/x");
 	assert_answer(&talk, "error.data.uri", "'worldfs:///reducers/cell/x'");
-	ask(&talk, READ("2", "worldfs:///at/99/README"));
-	assert_error(&talk, "2", WFS_RPC_RESOURCE_NOT_FOUND, "");
-	ask(&talk, READ("3", "file:///etc/passwd"));
-	assert_error(&talk, "3", WFS_RPC_RESOURCE_NOT_FOUND, "expected worldfs:///PATH");
-	ask(&talk, READ("4", "worldfs:///../../etc/passwd"));
-	assert_error(&talk, "4", WFS_RPC_RESOURCE_NOT_FOUND, "");
-	ask(&talk, REQUEST("5", "resources/read"));
-	assert_error(&talk, "5", WFS_RPC_INVALID_PARAMS, "");
-	ask(&talk, "{'id':6,'jsonrpc':'2.0','method':'resources/read','params':{'uri':7}}");
-	assert_error(&talk, "6", WFS_RPC_INVALID_PARAMS, "'uri'");
+	ask_mcp(&talk, READ("2", "worldfs:///at/99/README"));
+	assert_mcp_error(&talk, "2", WFS_RPC_RESOURCE_NOT_FOUND, "");
+	ask_mcp(&talk, READ("3", "file:///etc/passwd"));
+	assert_mcp_error(&talk, "3", WFS_RPC_RESOURCE_NOT_FOUND, "expected worldfs:///PATH");
+	ask_mcp(&talk, READ("4", "worldfs:///../../etc/passwd"));
+	assert_mcp_error(&talk, "4", WFS_RPC_RESOURCE_NOT_FOUND, "");
+	ask_mcp(&talk, REQUEST("5", "resources/read"));
+	assert_mcp_error(&talk, "5", WFS_RPC_INVALID_PARAMS, "");
+	ask_mcp(&talk, "{'id':6,'jsonrpc':'2.0','method':'resources/read','params':{'uri':7}}");
+	assert_mcp_error(&talk, "6", WFS_RPC_INVALID_PARAMS, "'uri'");
 }

@@ -13,7 +13,7 @@ IN_WORLD(initialize_tells_what_there_is)
 {
 	AUTO_TALK struct talk talk = talk_begin(filled(fixture));
 
-	ask(&talk, HELLO);
+	ask_mcp(&talk, HELLO);
 
 	assert_answer(&talk, "id", "0");
 	assert_answer(&talk, "result.protocolVersion", "'2025-06-18'");
@@ -49,11 +49,11 @@ IN_WORLD(nothing_but_ping_comes_before_initialize)
 {
 	AUTO_TALK struct talk talk = talk_begin(filled(fixture));
 
-	ask(&talk, REQUEST("1", "tools/list"));
-	assert_error(&talk, "1", WFS_RPC_INVALID_REQUEST, "before 'initialize'");
-	ask(&talk, REQUEST("2", "nonsense"));
-	assert_error(&talk, "2", WFS_RPC_INVALID_REQUEST, "before 'initialize'");
-	ask(&talk, REQUEST("'p'", "ping"));
+	ask_mcp(&talk, REQUEST("1", "tools/list"));
+	assert_mcp_error(&talk, "1", WFS_RPC_INVALID_REQUEST, "before 'initialize'");
+	ask_mcp(&talk, REQUEST("2", "nonsense"));
+	assert_mcp_error(&talk, "2", WFS_RPC_INVALID_REQUEST, "before 'initialize'");
+	ask_mcp(&talk, REQUEST("'p'", "ping"));
 	assert_answer(&talk, "id", "'p'");
 	assert_answer(&talk, "result", "{}");
 }
@@ -62,14 +62,14 @@ IN_WORLD(initialize_comes_once_and_with_a_revision)
 {
 	AUTO_TALK struct talk talk = talk_begin(filled(fixture));
 
-	ask(&talk, REQUEST("1", "initialize"));
-	assert_error(&talk, "1", WFS_RPC_INVALID_PARAMS, "expected an object");
-	ask(&talk, "{'id':2,'jsonrpc':'2.0','method':'initialize','params':{}}");
-	assert_error(&talk, "2", WFS_RPC_INVALID_PARAMS, "'protocolVersion'");
-	ask(&talk, HELLO);
+	ask_mcp(&talk, REQUEST("1", "initialize"));
+	assert_mcp_error(&talk, "1", WFS_RPC_INVALID_PARAMS, "expected an object");
+	ask_mcp(&talk, "{'id':2,'jsonrpc':'2.0','method':'initialize','params':{}}");
+	assert_mcp_error(&talk, "2", WFS_RPC_INVALID_PARAMS, "'protocolVersion'");
+	ask_mcp(&talk, HELLO);
 	assert_answer(&talk, "result.serverInfo.name", "'worldfs'");
-	ask(&talk, HELLO);
-	assert_error(&talk, "0", WFS_RPC_INVALID_REQUEST, "already");
+	ask_mcp(&talk, HELLO);
+	assert_mcp_error(&talk, "0", WFS_RPC_INVALID_REQUEST, "already");
 }
 
 /* --- messages --- */
@@ -78,11 +78,11 @@ IN_WORLD(a_line_that_is_not_json_is_a_parse_error)
 {
 	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
-	ask(&talk, "{'id':1,");
-	assert_error(&talk, "null", WFS_RPC_PARSE_ERROR, "");
-	ask(&talk, "\xff");
-	assert_error(&talk, "null", WFS_RPC_PARSE_ERROR, "");
-	ask(&talk, REQUEST("1", "ping"));
+	ask_mcp(&talk, "{'id':1,");
+	assert_mcp_error(&talk, "null", WFS_RPC_PARSE_ERROR, "");
+	ask_mcp(&talk, "\xff");
+	assert_mcp_error(&talk, "null", WFS_RPC_PARSE_ERROR, "");
+	ask_mcp(&talk, REQUEST("1", "ping"));
 	assert_answer(&talk, "result", "{}");
 }
 
@@ -90,31 +90,31 @@ IN_WORLD(what_is_no_message_is_an_invalid_request)
 {
 	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
-	ask(&talk, "7");
-	assert_error(&talk, "null", WFS_RPC_INVALID_REQUEST, "an object");
-	ask(&talk, "{}");
-	assert_error(&talk, "null", WFS_RPC_INVALID_REQUEST, "'jsonrpc'");
-	ask(&talk, "{'id':1,'jsonrpc':'1.0','method':'ping'}");
-	assert_error(&talk, "1", WFS_RPC_INVALID_REQUEST, "'jsonrpc'");
-	ask(&talk, "{'id':1,'jsonrpc':2.0,'method':'ping'}");
-	assert_error(&talk, "1", WFS_RPC_INVALID_REQUEST, "'jsonrpc'");
-	ask(&talk, "{'id':1,'jsonrpc':'2.0'}");
-	assert_error(&talk, "1", WFS_RPC_INVALID_REQUEST, "'method'");
-	ask(&talk, "{'id':1,'jsonrpc':'2.0','method':7}");
-	assert_error(&talk, "1", WFS_RPC_INVALID_REQUEST, "'method'");
+	ask_mcp(&talk, "7");
+	assert_mcp_error(&talk, "null", WFS_RPC_INVALID_REQUEST, "an object");
+	ask_mcp(&talk, "{}");
+	assert_mcp_error(&talk, "null", WFS_RPC_INVALID_REQUEST, "'jsonrpc'");
+	ask_mcp(&talk, "{'id':1,'jsonrpc':'1.0','method':'ping'}");
+	assert_mcp_error(&talk, "1", WFS_RPC_INVALID_REQUEST, "'jsonrpc'");
+	ask_mcp(&talk, "{'id':1,'jsonrpc':2.0,'method':'ping'}");
+	assert_mcp_error(&talk, "1", WFS_RPC_INVALID_REQUEST, "'jsonrpc'");
+	ask_mcp(&talk, "{'id':1,'jsonrpc':'2.0'}");
+	assert_mcp_error(&talk, "1", WFS_RPC_INVALID_REQUEST, "'method'");
+	ask_mcp(&talk, "{'id':1,'jsonrpc':'2.0','method':7}");
+	assert_mcp_error(&talk, "1", WFS_RPC_INVALID_REQUEST, "'method'");
 }
 
 IN_WORLD(an_id_is_a_string_or_an_integer)
 {
 	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
-	ask(&talk, REQUEST("null", "ping"));
-	assert_error(&talk, "null", WFS_RPC_INVALID_REQUEST, "'id'");
-	ask(&talk, REQUEST("1.5", "ping"));
-	assert_error(&talk, "null", WFS_RPC_INVALID_REQUEST, "'id'");
-	ask(&talk, REQUEST("[1]", "ping"));
-	assert_error(&talk, "null", WFS_RPC_INVALID_REQUEST, "'id'");
-	ask(&talk, REQUEST("-9223372036854775808", "ping"));
+	ask_mcp(&talk, REQUEST("null", "ping"));
+	assert_mcp_error(&talk, "null", WFS_RPC_INVALID_REQUEST, "'id'");
+	ask_mcp(&talk, REQUEST("1.5", "ping"));
+	assert_mcp_error(&talk, "null", WFS_RPC_INVALID_REQUEST, "'id'");
+	ask_mcp(&talk, REQUEST("[1]", "ping"));
+	assert_mcp_error(&talk, "null", WFS_RPC_INVALID_REQUEST, "'id'");
+	ask_mcp(&talk, REQUEST("-9223372036854775808", "ping"));
 	assert_answer(&talk, "id", "-9223372036854775808");
 }
 
@@ -122,32 +122,32 @@ IN_WORLD(a_batch_is_refused)
 {
 	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
-	ask(&talk, "[" REQUEST("1", "ping") "]");
-	assert_error(&talk, "null", WFS_RPC_INVALID_REQUEST, "batches");
-	ask(&talk, "[]");
-	assert_error(&talk, "null", WFS_RPC_INVALID_REQUEST, "batches");
+	ask_mcp(&talk, "[" REQUEST("1", "ping") "]");
+	assert_mcp_error(&talk, "null", WFS_RPC_INVALID_REQUEST, "batches");
+	ask_mcp(&talk, "[]");
+	assert_mcp_error(&talk, "null", WFS_RPC_INVALID_REQUEST, "batches");
 }
 
 IN_WORLD(an_unknown_method_is_not_found)
 {
 	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
-	ask(&talk, REQUEST("1", "prompts/list"));
-	assert_error(&talk, "1", WFS_RPC_METHOD_NOT_FOUND, "'prompts/list'");
-	ask(&talk, REQUEST("2", "logging/setLevel"));
-	assert_error(&talk, "2", WFS_RPC_METHOD_NOT_FOUND, "'logging/setLevel'");
+	ask_mcp(&talk, REQUEST("1", "prompts/list"));
+	assert_mcp_error(&talk, "1", WFS_RPC_METHOD_NOT_FOUND, "'prompts/list'");
+	ask_mcp(&talk, REQUEST("2", "logging/setLevel"));
+	assert_mcp_error(&talk, "2", WFS_RPC_METHOD_NOT_FOUND, "'logging/setLevel'");
 	/* A notification is no request. */
-	ask(&talk, REQUEST("3", "notifications/cancelled"));
-	assert_error(&talk, "3", WFS_RPC_METHOD_NOT_FOUND, "notifications/cancelled");
+	ask_mcp(&talk, REQUEST("3", "notifications/cancelled"));
+	assert_mcp_error(&talk, "3", WFS_RPC_METHOD_NOT_FOUND, "notifications/cancelled");
 }
 
 IN_WORLD(params_are_an_object)
 {
 	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
-	ask(&talk, "{'id':1,'jsonrpc':'2.0','method':'ping','params':[1]}");
-	assert_error(&talk, "1", WFS_RPC_INVALID_PARAMS, "'params'");
-	ask(&talk, "{'jsonrpc':'2.0','method':'notifications/cancelled','params':[1]}");
+	ask_mcp(&talk, "{'id':1,'jsonrpc':'2.0','method':'ping','params':[1]}");
+	assert_mcp_error(&talk, "1", WFS_RPC_INVALID_PARAMS, "'params'");
+	ask_mcp(&talk, "{'jsonrpc':'2.0','method':'notifications/cancelled','params':[1]}");
 	assert_int_equal(json_array_size(talk.said), 0);
 }
 
@@ -155,13 +155,13 @@ IN_WORLD(notifications_and_responses_are_not_answered)
 {
 	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
-	ask(&talk, "{'jsonrpc':'2.0','method':'tools/list'}");
+	ask_mcp(&talk, "{'jsonrpc':'2.0','method':'tools/list'}");
 	assert_int_equal(json_array_size(talk.said), 0);
-	ask(&talk, "{'jsonrpc':'2.0','method':'notifications/unheard/of'}");
+	ask_mcp(&talk, "{'jsonrpc':'2.0','method':'notifications/unheard/of'}");
 	assert_int_equal(json_array_size(talk.said), 0);
-	ask(&talk, "{'id':1,'jsonrpc':'2.0','result':{}}");
+	ask_mcp(&talk, "{'id':1,'jsonrpc':'2.0','result':{}}");
 	assert_int_equal(json_array_size(talk.said), 0);
-	ask(&talk, "{'id':1,'jsonrpc':'2.0','error':{'code':1,'message':'x'}}");
+	ask_mcp(&talk, "{'id':1,'jsonrpc':'2.0','error':{'code':1,'message':'x'}}");
 	assert_int_equal(json_array_size(talk.said), 0);
 }
 
@@ -171,7 +171,7 @@ IN_WORLD(tools_are_listed_with_their_schemas)
 {
 	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
-	ask(&talk, REQUEST("1", "tools/list"));
+	ask_mcp(&talk, REQUEST("1", "tools/list"));
 
 	const json_t *const tools =
 		json_object_get(json_object_get(answer_of(&talk), "result"), "tools");
@@ -188,23 +188,24 @@ IN_WORLD(a_cursor_that_was_not_given_is_refused)
 {
 	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
-	ask(&talk, "{'id':1,'jsonrpc':'2.0','method':'tools/list','params':{'cursor':'x'}}");
-	assert_error(&talk, "1", WFS_RPC_INVALID_PARAMS, "'cursor'");
-	ask(&talk,
+	ask_mcp(&talk, "{'id':1,'jsonrpc':'2.0','method':'tools/list','params':{'cursor':'x'}}");
+	assert_mcp_error(&talk, "1", WFS_RPC_INVALID_PARAMS, "'cursor'");
+	ask_mcp(&talk,
 		"{'id':2,'jsonrpc':'2.0','method':'resources/templates/list','params':"
 		"{'cursor':'x'}}");
-	assert_error(&talk, "2", WFS_RPC_INVALID_PARAMS, "'cursor'");
-	ask(&talk, "{'id':3,'jsonrpc':'2.0','method':'resources/list','params':{'cursor':'x'}}");
-	assert_error(&talk, "3", WFS_RPC_INVALID_PARAMS, "'cursor'");
-	ask(&talk, "{'id':4,'jsonrpc':'2.0','method':'resources/list','params':{'cursor':7}}");
-	assert_error(&talk, "4", WFS_RPC_INVALID_PARAMS, "'cursor'");
+	assert_mcp_error(&talk, "2", WFS_RPC_INVALID_PARAMS, "'cursor'");
+	ask_mcp(&talk,
+		"{'id':3,'jsonrpc':'2.0','method':'resources/list','params':{'cursor':'x'}}");
+	assert_mcp_error(&talk, "3", WFS_RPC_INVALID_PARAMS, "'cursor'");
+	ask_mcp(&talk, "{'id':4,'jsonrpc':'2.0','method':'resources/list','params':{'cursor':7}}");
+	assert_mcp_error(&talk, "4", WFS_RPC_INVALID_PARAMS, "'cursor'");
 }
 
 IN_WORLD(a_call_gives_text_and_structure_with_meta)
 {
 	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
-	ask(&talk, CALL("'c'", "fs_read_reducer", "{'name':'cell','key':'b/c'}"));
+	ask_mcp(&talk, CALL("'c'", "fs_read_reducer", "{'name':'cell','key':'b/c'}"));
 
 	assert_answer(&talk, "id", "'c'");
 	assert_answer(&talk, "result.isError", "false");
@@ -224,7 +225,7 @@ IN_WORLD(the_text_of_a_file_stands_by_itself)
 {
 	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
-	ask(&talk, CALL("1", "fs_read", "{'path':'reducers/cell/a'}"));
+	ask_mcp(&talk, CALL("1", "fs_read", "{'path':'reducers/cell/a'}"));
 
 	assert_answer(&talk, "result.content.0.text", "'{\\'n\\':3}\\n'");
 	assert_answer(&talk, "result.structuredContent.text", "'{\\'n\\':3}\\n'");
@@ -239,15 +240,15 @@ IN_WORLD(every_tool_works)
 	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 	char first_cell[64];
 
-	ask(&talk, CALL("1", "fs_read_manifest", "{}"));
+	ask_mcp(&talk, CALL("1", "fs_read_manifest", "{}"));
 	assert_answer(&talk, "result.structuredContent.manifest.name", "'fixture'");
-	ask(&talk, CALL("1", "fs_ls", "{'path':'reducers','depth':2}"));
+	ask_mcp(&talk, CALL("1", "fs_ls", "{'path':'reducers','depth':2}"));
 	snprintf(first_cell, sizeof(first_cell), "result.structuredContent.entries.%d.path",
 		3 + BUILTIN_SHOWN_COUNT); /* behind the reducers */
 	assert_answer(&talk, first_cell, "'reducers/cell/a'");
-	ask(&talk, CALL("1", "fs_stat", "{'path':'reducers/cell/a'}"));
+	ask_mcp(&talk, CALL("1", "fs_stat", "{'path':'reducers/cell/a'}"));
 	assert_answer(&talk, "result.structuredContent.size", "8");
-	ask(&talk, CALL("1", "invoke", "{'action':{'action_type':'noop','reasoning':null}}"));
+	ask_mcp(&talk, CALL("1", "invoke", "{'action':{'action_type':'noop','reasoning':null}}"));
 	assert_answer(&talk, "result.structuredContent.ok", "true");
 }
 
@@ -255,14 +256,14 @@ IN_WORLD(a_call_that_fails_is_an_error_of_the_tool)
 {
 	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
-	ask(&talk, CALL("1", "fs_read", "{'path':'nowhere'}"));
+	ask_mcp(&talk, CALL("1", "fs_read", "{'path':'nowhere'}"));
 
 	assert_answer(&talk, "result.isError", "true");
 	assert_answer(&talk, "result.structuredContent.error.code", "'not_found'");
 	assert_answer(&talk, "result.structuredContent.meta.journal_height", "5");
-	ask(&talk, CALL("2", "fs_read_reducer", "{'name':'nobody'}"));
+	ask_mcp(&talk, CALL("2", "fs_read_reducer", "{'name':'nobody'}"));
 	assert_answer(&talk, "result.structuredContent.error.code", "'reducer_missing'");
-	ask(&talk, CALL("3", "fs_ls", "{'path':'at/99'}"));
+	ask_mcp(&talk, CALL("3", "fs_ls", "{'path':'at/99'}"));
 	assert_answer(&talk, "result.isError", "true");
 }
 
@@ -270,15 +271,15 @@ IN_WORLD(a_call_that_is_wrong_is_an_error_of_the_protocol)
 {
 	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
-	ask(&talk, CALL("1", "fs_write", "{}"));
-	assert_error(&talk, "1", WFS_RPC_INVALID_PARAMS, "Unknown tool: fs_write");
-	ask(&talk, REQUEST("2", "tools/call"));
-	assert_error(&talk, "2", WFS_RPC_INVALID_PARAMS, "'name' is missing");
-	ask(&talk, CALL("3", "fs_read", "{'path':7}"));
-	assert_error(&talk, "3", WFS_RPC_INVALID_PARAMS, "fs_read: 'path': expected a string");
+	ask_mcp(&talk, CALL("1", "fs_write", "{}"));
+	assert_mcp_error(&talk, "1", WFS_RPC_INVALID_PARAMS, "Unknown tool: fs_write");
+	ask_mcp(&talk, REQUEST("2", "tools/call"));
+	assert_mcp_error(&talk, "2", WFS_RPC_INVALID_PARAMS, "'name' is missing");
+	ask_mcp(&talk, CALL("3", "fs_read", "{'path':7}"));
+	assert_mcp_error(&talk, "3", WFS_RPC_INVALID_PARAMS, "fs_read: 'path': expected a string");
 	assert_answer(&talk, "error.data.code", "'invalid_argument'");
-	ask(&talk, CALL("4", "fs_read", "[]"));
-	assert_error(&talk, "4", WFS_RPC_INVALID_PARAMS, "expected an object");
+	ask_mcp(&talk, CALL("4", "fs_read", "[]"));
+	assert_mcp_error(&talk, "4", WFS_RPC_INVALID_PARAMS, "expected an object");
 }
 
 /* --- several at once --- */
@@ -336,7 +337,7 @@ IN_WORLD(an_id_that_is_under_way_is_refused)
 	say(&talk, CALL("1", "fs_stat", "{'path':'README'}"));
 	say(&talk, REQUEST("1", "ping"));
 	collect(&talk);
-	assert_error(&talk, "1", WFS_RPC_INVALID_REQUEST, "under way");
+	assert_mcp_error(&talk, "1", WFS_RPC_INVALID_REQUEST, "under way");
 	let_it_work(&talk);
 	collect(&talk);
 	assert_answer(&talk, "result.isError", "false");
@@ -348,7 +349,7 @@ IN_WORLD(a_cancelled_call_is_not_answered)
 
 	say(&talk, CALL("'x'", "fs_ls", "{'path':'/','depth':3}"));
 	say(&talk, CALL("'y'", "fs_stat", "{'path':'README'}"));
-	ask(&talk,
+	ask_mcp(&talk,
 		"{'jsonrpc':'2.0','method':'notifications/cancelled','params':"
 		"{'requestId':'x','reason':'changed my mind'}}");
 
@@ -359,9 +360,10 @@ IN_WORLD(cancelling_what_is_not_under_way_is_nothing)
 {
 	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
 
-	ask(&talk, "{'jsonrpc':'2.0','method':'notifications/cancelled','params':{'requestId':9}}");
+	ask_mcp(&talk,
+		"{'jsonrpc':'2.0','method':'notifications/cancelled','params':{'requestId':9}}");
 	assert_int_equal(json_array_size(talk.said), 0);
-	ask(&talk, "{'jsonrpc':'2.0','method':'notifications/cancelled'}");
+	ask_mcp(&talk, "{'jsonrpc':'2.0','method':'notifications/cancelled'}");
 	assert_int_equal(json_array_size(talk.said), 0);
 }
 
@@ -422,7 +424,7 @@ IN_WORLD(an_owner_that_ends_fails_what_it_was_asked)
 	assert_answer(&talk, "result.structuredContent.error.code", "'cancelled'");
 	assert_answer(&talk, "result.structuredContent.error.retriable", "true");
 	/* And the next one is done without it. */
-	ask(&talk, CALL("2", "fs_stat", "{'path':'README'}"));
+	ask_mcp(&talk, CALL("2", "fs_stat", "{'path':'README'}"));
 	assert_answer(&talk, "result.isError", "false");
 }
 
@@ -449,11 +451,11 @@ IN_WORLD(the_world_is_open_only_while_a_call_is_under_way)
 	filled(fixture);
 	AUTO_TALK struct talk talk = talk_hello(fixture);
 
-	ask(&talk, CALL("1", "invoke", "{'action':{'action_type':'noop'}}"));
+	ask_mcp(&talk, CALL("1", "invoke", "{'action':{'action_type':'noop'}}"));
 	assert_int_equal(world_fixture_open(fixture), 0);
 	tell(fixture, "{'key':'a','op':'set','n':9}");
 	world_fixture_close(fixture);
-	ask(&talk, CALL("2", "fs_read_reducer", "{'name':'cell','key':'a'}"));
+	ask_mcp(&talk, CALL("2", "fs_read_reducer", "{'name':'cell','key':'a'}"));
 
 	assert_answer(&talk, "result.structuredContent.state", "{'n':9}");
 }
@@ -464,7 +466,7 @@ IN_WORLD(a_world_that_went_away_fails_the_call)
 	AUTO_TALK struct talk talk = talk_hello(fixture);
 
 	wfs_directory_remove(fixture->directory);
-	ask(&talk, CALL("1", "fs_stat", "{'path':'README'}"));
+	ask_mcp(&talk, CALL("1", "fs_stat", "{'path':'README'}"));
 
 	assert_answer(&talk, "result.isError", "true");
 }
@@ -508,6 +510,6 @@ IN_WORLD(changed_messages_are_survived)
 		}
 	}
 	assert_true(answers > 100);
-	ask(&talk, REQUEST("'still there'", "ping"));
+	ask_mcp(&talk, REQUEST("'still there'", "ping"));
 	assert_answer(&talk, "id", "'still there'");
 }

@@ -70,7 +70,7 @@ IN_MARKET(code_keeps_a_store_of_its_own)
 	const int64_t disk = used_disk_of(fixture, "alice");
 
 	assert_call(fixture, "bob", RUN("diary", ""), 0, "'one apple|'");
-	WFS_AUTO_JSON json_t *artifact = document_of(fixture, "sys.artifact", "d");
+	WFS_AUTO_JSON json_t *artifact = market_document(fixture, "sys.artifact", "d");
 	assert_string_equal(wfs_json_text(artifact, "owner"), "diary");
 	assert_string_equal(wfs_json_text(artifact, "charged_to"), "alice");
 	assert_true(used_disk_of(fixture, "alice") > disk + 4096);

@@ -9,35 +9,6 @@
 #include "agents/mind/transition.h"
 #include "kernel/mind/workflow.h"
 
-/* NOLINTBEGIN(readability-identifier-naming): the linker's names, see ld(1), --wrap */
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_reallocarray(void *block, size_t count, size_t size);
-char *__wrap_strndup(const char *text, size_t size);
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-	return allocation_fails() ? NULL : count_block(__real_calloc(count, size));
-}
-
-void *__wrap_reallocarray(void *block, size_t count, size_t size)
-{
-	return __wrap_realloc(block, count * size);
-}
-
-char *__wrap_strndup(const char *text, size_t size)
-{
-	const size_t copied = strnlen(text, size);
-	char *const copy = __wrap_malloc(copied + 1);
-
-	if (!copy)
-		return NULL;
-	memcpy(copy, text, copied);
-	copy[copied] = '\0';
-	return copy;
-}
-/* NOLINTEND(readability-identifier-naming) */
-
 /* Does it with the first, second … allocation failing, until none fails any more. Lua may come by without
  * one that failed, and messages may be shorter. @expected: what it returns otherwise */
 static void assert_survives(

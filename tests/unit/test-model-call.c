@@ -15,8 +15,8 @@
 /* Case 92. */
 WITH_MODEL(what_fails_twice_may_succeed)
 {
-	AUTO_OUTCOME struct outcome outcome =
-		ask(fixture, "{'answers':[{'status':500," SOON "},{'status':500," SOON "},{}]}");
+	AUTO_OUTCOME struct outcome outcome = ask_model(
+		fixture, "{'answers':[{'status':500," SOON "},{'status':500," SOON "},{}]}");
 	WFS_AUTO_JSON json_t *requests = model_server_requests(fixture->server);
 
 	expect_content(&outcome, "ok");
@@ -29,7 +29,7 @@ WITH_MODEL(what_fails_twice_may_succeed)
 /* Case 92. */
 WITH_MODEL(what_fails_three_times_has_failed)
 {
-	AUTO_OUTCOME struct outcome outcome = ask(fixture,
+	AUTO_OUTCOME struct outcome outcome = ask_model(fixture,
 		"{'default':{'status':500,'json':{'error':{'message':'broken'}}," SOON "}}");
 
 	expect_failure(&outcome, WFS_MODEL_FAILURE_HTTP, "");
@@ -47,7 +47,7 @@ WITH_MODEL(what_the_client_did_wrong_is_asked_once)
 		WFS_AUTO_BUFFER struct wfs_buffer plan = {0};
 
 		wfs_buffer_printf(&plan, "{'answers':[{'status':%d," SOON "}]}", statuses[i]);
-		AUTO_OUTCOME struct outcome outcome = ask(fixture, wfs_buffer_text(&plan));
+		AUTO_OUTCOME struct outcome outcome = ask_model(fixture, wfs_buffer_text(&plan));
 
 		print_message("status %d\n", statuses[i]);
 		expect_failure(&outcome, WFS_MODEL_FAILURE_HTTP, "");
@@ -59,8 +59,8 @@ WITH_MODEL(what_the_client_did_wrong_is_asked_once)
 /* Case 94. */
 WITH_MODEL(the_server_may_refuse_to_be_asked_again)
 {
-	AUTO_OUTCOME struct outcome outcome =
-		ask(fixture, "{'answers':[{'status':503,'headers':{'X-Should-Retry':'false'}}]}");
+	AUTO_OUTCOME struct outcome outcome = ask_model(
+		fixture, "{'answers':[{'status':503,'headers':{'X-Should-Retry':'false'}}]}");
 
 	expect_failure(&outcome, WFS_MODEL_FAILURE_HTTP, "");
 	assert_int_equal(outcome.attempts, 1);
@@ -69,7 +69,7 @@ WITH_MODEL(the_server_may_refuse_to_be_asked_again)
 /* Case 91. */
 WITH_MODEL(an_empty_purse_is_not_asked_again)
 {
-	AUTO_OUTCOME struct outcome outcome = ask(fixture,
+	AUTO_OUTCOME struct outcome outcome = ask_model(fixture,
 		"{'answers':[{'status':429,'json':{'error':{'message':'pay',"
 		"'code':'insufficient_quota'}}," SOON "}]}");
 
@@ -82,7 +82,7 @@ WITH_MODEL(an_empty_purse_is_not_asked_again)
 /* Return: milliseconds between the first two requests. */
 static double wait_after(struct model_fixture *fixture, const char *plan)
 {
-	AUTO_OUTCOME struct outcome outcome = ask(fixture, plan);
+	AUTO_OUTCOME struct outcome outcome = ask_model(fixture, plan);
 	WFS_AUTO_JSON json_t *requests = model_server_requests(fixture->server);
 
 	expect_content(&outcome, "ok");
@@ -136,7 +136,7 @@ WITH_MODEL(without_a_word_of_the_server_the_wait_is_half_a_second)
 /* Case 90. */
 WITH_MODEL(a_wait_that_is_too_long_is_told)
 {
-	AUTO_OUTCOME struct outcome outcome = ask(fixture,
+	AUTO_OUTCOME struct outcome outcome = ask_model(fixture,
 		"{'answers':[{'status':429,'json':{'error':{'message':'busy','code':'slow'}},"
 		"'headers':{'Retry-After':'600'}}]}");
 
@@ -150,7 +150,7 @@ WITH_MODEL(a_wait_that_is_too_long_is_told)
 WITH_MODEL(a_wait_beyond_the_total_limit_is_not_begun)
 {
 	fixture->endpoint.total_timeout_ms = 20000;
-	AUTO_OUTCOME struct outcome outcome = ask(fixture,
+	AUTO_OUTCOME struct outcome outcome = ask_model(fixture,
 		"{'answers':[{'status':503,'json':{'error':'busy'},'headers':{'Retry-After':'60'}}]"
 		"}");
 
@@ -192,7 +192,7 @@ WITH_MODEL(a_server_that_never_answers_times_out)
 {
 	fixture->endpoint.first_byte_timeout_ms = 100;
 	fixture->endpoint.attempts = 2;
-	AUTO_OUTCOME struct outcome outcome = ask(fixture, "{'default':{'never':true}}");
+	AUTO_OUTCOME struct outcome outcome = ask_model(fixture, "{'default':{'never':true}}");
 
 	expect_failure(&outcome, WFS_MODEL_FAILURE_TIMEOUT, "first_byte_timeout");
 	assert_string_equal(
@@ -205,12 +205,12 @@ WITH_MODEL(an_answer_that_stops_times_out)
 {
 	fixture->endpoint.idle_timeout_ms = 100;
 	AUTO_OUTCOME struct outcome outcome =
-		ask(fixture, "{'answers':[{'stall_after':20},{'stall_after':20},{}]}");
+		ask_model(fixture, "{'answers':[{'stall_after':20},{'stall_after':20},{}]}");
 
 	expect_content(&outcome, "ok");
 	assert_int_equal(outcome.attempts, 3);
 	fixture->endpoint.attempts = 1;
-	AUTO_OUTCOME struct outcome failed = ask(fixture, "{'answers':[{'stall_after':20}]}");
+	AUTO_OUTCOME struct outcome failed = ask_model(fixture, "{'answers':[{'stall_after':20}]}");
 	expect_failure(&failed, WFS_MODEL_FAILURE_TIMEOUT, "idle_timeout");
 }
 
@@ -218,7 +218,7 @@ WITH_MODEL(an_answer_that_stops_times_out)
 WITH_MODEL(the_total_limit_holds_over_all_attempts)
 {
 	fixture->endpoint.total_timeout_ms = 700;
-	AUTO_OUTCOME struct outcome outcome = ask(fixture,
+	AUTO_OUTCOME struct outcome outcome = ask_model(fixture,
 		"{'answers':[{'status':500," SOON "}],'default':{'chunk':1,'pause_ms':50}}");
 
 	expect_failure(&outcome, WFS_MODEL_FAILURE_TIMEOUT, "total_timeout");
@@ -231,7 +231,7 @@ WITH_MODEL(a_stream_that_stalls_after_text_is_not_repeated)
 {
 	fixture->endpoint.stream = true;
 	fixture->endpoint.idle_timeout_ms = 100;
-	AUTO_OUTCOME struct outcome outcome = ask(fixture,
+	AUTO_OUTCOME struct outcome outcome = ask_model(fixture,
 		"{'answers':[{'events':[{'choices':[{'delta':{'content':'half'}}]}],'stall_after':"
 		"50}]}");
 
@@ -259,7 +259,7 @@ WITH_MODEL(an_answer_that_is_too_large_is_refused)
 	fixture->endpoint.response_size_max = 250;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(plans); i++) {
 		fixture->endpoint.stream = i == 0;
-		AUTO_OUTCOME struct outcome outcome = ask(fixture, plans[i]);
+		AUTO_OUTCOME struct outcome outcome = ask_model(fixture, plans[i]);
 
 		print_message("plan %zu\n", i);
 		expect_failure(&outcome, WFS_MODEL_FAILURE_TOO_LARGE, "too_large");
@@ -275,14 +275,14 @@ WITH_MODEL(an_answer_of_exactly_the_bound_is_taken)
 
 	for (;; size++) {
 		fixture->endpoint.response_size_max = size;
-		AUTO_OUTCOME struct outcome outcome = ask(fixture, "{}");
+		AUTO_OUTCOME struct outcome outcome = ask_model(fixture, "{}");
 
 		if (outcome.completion)
 			break;
 		assert_in_range(size, 200, 400);
 	}
 	fixture->endpoint.response_size_max = size - 1;
-	AUTO_OUTCOME struct outcome outcome = ask(fixture, "{}");
+	AUTO_OUTCOME struct outcome outcome = ask_model(fixture, "{}");
 
 	expect_failure(&outcome, WFS_MODEL_FAILURE_TOO_LARGE, "too_large");
 }
@@ -293,7 +293,7 @@ WITH_MODEL(each_attempt_has_the_whole_bound)
 
 	fixture->endpoint.response_size_max = 400;
 	wfs_buffer_printf(&plan, "{'answers':[{'status':500,'body':'%0250d'," SOON "},{}]}", 0);
-	AUTO_OUTCOME struct outcome outcome = ask(fixture, wfs_buffer_text(&plan));
+	AUTO_OUTCOME struct outcome outcome = ask_model(fixture, wfs_buffer_text(&plan));
 
 	expect_content(&outcome, "ok");
 	assert_int_equal(outcome.attempts, 2);
@@ -350,11 +350,12 @@ WITH_MODEL(a_call_that_waits_for_its_turn_can_time_out)
 /* Case 99. */
 WITH_MODEL(half_a_body_is_asked_for_again)
 {
-	AUTO_OUTCOME struct outcome length = ask(fixture, "{'answers':[{'close_after':40},{}]}");
+	AUTO_OUTCOME struct outcome length =
+		ask_model(fixture, "{'answers':[{'close_after':40},{}]}");
 	AUTO_OUTCOME struct outcome chunks =
-		ask(fixture, "{'answers':[{'chunked':true,'close_after':40},{}]}");
+		ask_model(fixture, "{'answers':[{'chunked':true,'close_after':40},{}]}");
 	AUTO_OUTCOME struct outcome neither =
-		ask(fixture, "{'answers':[{'length':false,'close_after':40},{}]}");
+		ask_model(fixture, "{'answers':[{'length':false,'close_after':40},{}]}");
 
 	expect_content(&length, "ok");
 	assert_int_equal(length.attempts, 2);
@@ -368,14 +369,15 @@ WITH_MODEL(half_a_body_is_asked_for_again)
 WITH_MODEL(half_a_body_is_no_success)
 {
 	fixture->endpoint.attempts = 1;
-	AUTO_OUTCOME struct outcome outcome = ask(fixture, "{'answers':[{'close_after':40}]}");
+	AUTO_OUTCOME struct outcome outcome =
+		ask_model(fixture, "{'answers':[{'close_after':40}]}");
 
 	expect_failure(&outcome, WFS_MODEL_FAILURE_TRANSPORT, "connection_lost");
 }
 
 WITH_MODEL(a_connection_closed_without_an_answer_is_tried_again)
 {
-	AUTO_OUTCOME struct outcome outcome = ask(fixture, "{'answers':[{'drop':true},{}]}");
+	AUTO_OUTCOME struct outcome outcome = ask_model(fixture, "{'answers':[{'drop':true},{}]}");
 
 	expect_content(&outcome, "ok");
 	assert_int_equal(outcome.attempts, 2);
@@ -383,7 +385,7 @@ WITH_MODEL(a_connection_closed_without_an_answer_is_tried_again)
 
 WITH_MODEL(a_stream_that_breaks_unseen_is_asked_for_again)
 {
-	AUTO_OUTCOME struct outcome outcome = ask(fixture,
+	AUTO_OUTCOME struct outcome outcome = ask_model(fixture,
 		"{'answers':[{'events':[{'choices':[{'delta':{'content':'half'}}]}],'close_after':"
 		"60}"
 		",{'events':[{'choices':[{'delta':{'content':'all'},'finish_reason':'stop'}]}]}]}");

@@ -9,7 +9,7 @@
 
 WITH_MODEL(a_plain_answer_becomes_a_completion)
 {
-	AUTO_OUTCOME struct outcome outcome = ask(fixture,
+	AUTO_OUTCOME struct outcome outcome = ask_model(fixture,
 		"{'answers':[{'latency_ms':20,'completion':{'content':'hi','usage':"
 		"{'prompt_tokens':1,'completion_tokens':2}}}]}");
 
@@ -20,7 +20,7 @@ WITH_MODEL(a_plain_answer_becomes_a_completion)
 
 WITH_MODEL(a_request_says_who_asks_and_what)
 {
-	AUTO_OUTCOME struct outcome outcome = ask(fixture, "{}");
+	AUTO_OUTCOME struct outcome outcome = ask_model(fixture, "{}");
 	WFS_AUTO_JSON json_t *requests = model_server_requests(fixture->server);
 
 	expect_content(&outcome, "ok");
@@ -38,7 +38,7 @@ WITH_MODEL(a_request_says_who_asks_and_what)
 WITH_MODEL(without_a_key_nothing_is_authorized)
 {
 	fixture->endpoint.api_key = NULL;
-	AUTO_OUTCOME struct outcome outcome = ask(fixture, "{}");
+	AUTO_OUTCOME struct outcome outcome = ask_model(fixture, "{}");
 	WFS_AUTO_JSON json_t *requests = model_server_requests(fixture->server);
 
 	expect_content(&outcome, "ok");
@@ -51,7 +51,7 @@ static void expect_path(struct model_fixture *fixture, const char *ending, const
 
 	wfs_buffer_printf(&url, "http://127.0.0.1:%d%s", fixture->server->port, ending);
 	fixture->endpoint.base_url = wfs_buffer_text(&url);
-	AUTO_OUTCOME struct outcome outcome = ask(fixture, "{}");
+	AUTO_OUTCOME struct outcome outcome = ask_model(fixture, "{}");
 	WFS_AUTO_JSON json_t *requests = model_server_requests(fixture->server);
 
 	expect_content(&outcome, "ok");
@@ -72,7 +72,7 @@ WITH_MODEL(embeddings_are_asked_where_they_are)
 {
 	fixture->service = WFS_MODEL_EMBEDDINGS;
 	fixture->endpoint.stream = true;
-	AUTO_OUTCOME struct outcome outcome = ask(fixture, "{}");
+	AUTO_OUTCOME struct outcome outcome = ask_model(fixture, "{}");
 	WFS_AUTO_JSON json_t *requests = model_server_requests(fixture->server);
 
 	assert_json_is(json_incref(outcome.completion),
@@ -157,7 +157,7 @@ WITH_MODEL(a_key_that_breaks_its_header_is_refused)
 /* Case 95. */
 WITH_MODEL(a_wrong_key_is_told)
 {
-	AUTO_OUTCOME struct outcome outcome = ask(fixture,
+	AUTO_OUTCOME struct outcome outcome = ask_model(fixture,
 		"{'answers':[{'status':401,'json':{'error':'Unauthorized'},"
 		"'headers':{'X-Request-Id':'req-1'}}]}");
 
@@ -181,7 +181,7 @@ WITH_MODEL(a_key_that_is_echoed_is_masked)
 	};
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(plans); i++) {
-		AUTO_OUTCOME struct outcome outcome = ask(fixture, plans[i]);
+		AUTO_OUTCOME struct outcome outcome = ask_model(fixture, plans[i]);
 
 		/* on_done() has looked for the key */
 		print_message("%s\n", outcome.failure.message);
@@ -192,7 +192,7 @@ WITH_MODEL(a_key_that_is_echoed_is_masked)
 
 WITH_MODEL(a_redirect_is_not_followed)
 {
-	AUTO_OUTCOME struct outcome outcome = ask(fixture,
+	AUTO_OUTCOME struct outcome outcome = ask_model(fixture,
 		"{'answers':[{'status':307,'headers':{'Location':'/v2/chat/completions'}}]}");
 	WFS_AUTO_JSON json_t *requests = model_server_requests(fixture->server);
 
@@ -204,9 +204,10 @@ WITH_MODEL(a_redirect_is_not_followed)
 /* Cases 10, 98. */
 WITH_MODEL(success_without_a_completion_is_a_failure)
 {
-	AUTO_OUTCOME struct outcome none = ask(fixture, "{'answers':[{'json':{'choices':[]}}]}");
+	AUTO_OUTCOME struct outcome none =
+		ask_model(fixture, "{'answers':[{'json':{'choices':[]}}]}");
 	AUTO_OUTCOME struct outcome error =
-		ask(fixture, "{'answers':[{'json':{'error':'Unexpected endpoint'}}]}");
+		ask_model(fixture, "{'answers':[{'json':{'error':'Unexpected endpoint'}}]}");
 
 	expect_failure(&none, WFS_MODEL_FAILURE_ANSWER, "no_choices");
 	expect_failure(&error, WFS_MODEL_FAILURE_ANSWER, "");
@@ -226,7 +227,7 @@ WITH_MODEL(a_stream_is_given_as_it_comes)
 {
 	fixture->endpoint.stream = true;
 	AUTO_OUTCOME struct outcome outcome =
-		ask(fixture, "{'answers':[{" STREAMED ",'chunk':1,'pause_ms':0.1}]}");
+		ask_model(fixture, "{'answers':[{" STREAMED ",'chunk':1,'pause_ms':0.1}]}");
 	WFS_AUTO_JSON json_t *requests = model_server_requests(fixture->server);
 
 	expect_content(&outcome, "na\u00efve \U0001f600 text");
@@ -237,11 +238,11 @@ WITH_MODEL(a_stream_is_given_as_it_comes)
 
 WITH_MODEL(stream_and_document_give_the_same)
 {
-	AUTO_OUTCOME struct outcome document = ask(fixture, "{'answers':[{" STREAMED "}]}");
+	AUTO_OUTCOME struct outcome document = ask_model(fixture, "{'answers':[{" STREAMED "}]}");
 
 	fixture->endpoint.stream = true;
 	AUTO_OUTCOME struct outcome stream =
-		ask(fixture, "{'answers':[{" STREAMED ",'chunked':true,'chunk':100}]}");
+		ask_model(fixture, "{'answers':[{" STREAMED ",'chunked':true,'chunk':100}]}");
 
 	assert_non_null(document.completion);
 	assert_true(json_equal(document.completion, stream.completion));
@@ -250,7 +251,7 @@ WITH_MODEL(stream_and_document_give_the_same)
 WITH_MODEL(a_document_is_taken_where_a_stream_was_asked_for)
 {
 	fixture->endpoint.stream = true;
-	AUTO_OUTCOME struct outcome outcome = ask(
+	AUTO_OUTCOME struct outcome outcome = ask_model(
 		fixture, "{'answers':[{'json':{'choices':[{'message':{'content':'plain'}}]}}]}");
 
 	expect_content(&outcome, "plain");
@@ -261,7 +262,7 @@ WITH_MODEL(a_document_is_taken_where_a_stream_was_asked_for)
 WITH_MODEL(an_error_after_text_keeps_the_text)
 {
 	fixture->endpoint.stream = true;
-	AUTO_OUTCOME struct outcome outcome = ask(fixture,
+	AUTO_OUTCOME struct outcome outcome = ask_model(fixture,
 		"{'answers':[{'events':[{'choices':[{'delta':{'content':'half'}}]},"
 		"{'error':{'message':'died','type':'InternalServerError'}}]}]}");
 
@@ -278,8 +279,8 @@ WITH_MODEL(a_stream_may_end_without_done_but_not_without_a_reason)
 {
 	fixture->endpoint.stream = true;
 	AUTO_OUTCOME struct outcome whole =
-		ask(fixture, "{'answers':[{'done':false,'completion':{'content':'whole'}}]}");
-	AUTO_OUTCOME struct outcome half = ask(
+		ask_model(fixture, "{'answers':[{'done':false,'completion':{'content':'whole'}}]}");
+	AUTO_OUTCOME struct outcome half = ask_model(
 		fixture, "{'answers':[{'events':[{'choices':[{'delta':{'content':'half'}}]}]}]}");
 
 	expect_content(&whole, "whole");
@@ -291,7 +292,7 @@ WITH_MODEL(a_stream_may_end_without_done_but_not_without_a_reason)
 WITH_MODEL(a_stream_that_breaks_behind_its_reason_is_whole)
 {
 	fixture->endpoint.stream = true;
-	AUTO_OUTCOME struct outcome outcome = ask(fixture,
+	AUTO_OUTCOME struct outcome outcome = ask_model(fixture,
 		"{'answers':[{'events':[{'choices':[{'delta':{'content':'all'},'finish_reason':"
 		"'stop'}]},{'choices':[],'usage':null}],'close_after':90}]}");
 
@@ -302,7 +303,7 @@ WITH_MODEL(a_stream_that_stays_open_behind_done_is_left)
 {
 	fixture->endpoint.stream = true;
 	fixture->endpoint.attempts = 1;
-	AUTO_OUTCOME struct outcome outcome = ask(fixture,
+	AUTO_OUTCOME struct outcome outcome = ask_model(fixture,
 		"{'answers':[{'chunked':true,'stall_after':99999,'completion':{'content':'all'}}]"
 		"}");
 
@@ -338,7 +339,7 @@ TEST(a_name_that_begins_like_an_address_is_not_loopback)
 WITH_MODEL(a_proxy_is_not_asked_for_loopback)
 {
 	set_proxy("http://127.0.0.1:1");
-	AUTO_OUTCOME struct outcome outcome = ask(fixture, "{}");
+	AUTO_OUTCOME struct outcome outcome = ask_model(fixture, "{}");
 
 	set_proxy("");
 	expect_content(&outcome, "ok");
@@ -351,7 +352,7 @@ WITH_MODEL(a_proxy_is_asked_for_other_hosts)
 	wfs_buffer_printf(&proxy, "http://127.0.0.1:%d", fixture->server->port);
 	set_proxy(wfs_buffer_text(&proxy));
 	fixture->endpoint.base_url = "http://model.invalid/v1";
-	AUTO_OUTCOME struct outcome outcome = ask(fixture, "{}");
+	AUTO_OUTCOME struct outcome outcome = ask_model(fixture, "{}");
 	WFS_AUTO_JSON json_t *requests = model_server_requests(fixture->server);
 
 	set_proxy("");

@@ -136,7 +136,7 @@ static int setup_notify(void **state)
 {
 	fixture = calloc(1, sizeof(*fixture));
 	*state = fixture;
-	if (!fixture || setup((void **)&fixture->shown))
+	if (!fixture || shown_setup((void **)&fixture->shown))
 		return -1;
 	/* Nobody looks at the teller itself. */
 	return wfs_known_new(WFS_KNOWN_NAMES_MIN, &fixture->known) ||
@@ -153,7 +153,7 @@ static int teardown_notify(void **state)
 	wfs_notify_done(&fixture->notify);
 	wfs_known_free(fixture->known);
 	free(fixture);
-	return teardown(&shown);
+	return shown_teardown(&shown);
 }
 
 #define NOTIFY(name) TEST_WITH(name, void *state, setup_notify, teardown_notify)

@@ -27,7 +27,7 @@ static struct attempt import_steps(const char *status, const char *steps, const 
 
 static json_t *member_of(const struct attempt *attempt, size_t index, const char *name)
 {
-	return json_object_get(part_of(attempt, index), name);
+	return json_object_get(normalized_part(attempt, index), name);
 }
 
 static json_int_t waiting(const struct attempt *attempt, size_t index)

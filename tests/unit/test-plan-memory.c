@@ -6,22 +6,6 @@
 #include "agents/plan/placeholder.h"
 #include "agents/plan/reply.h"
 
-/* NOLINTBEGIN(readability-identifier-naming): the linker's names, see ld(1), --wrap */
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_reallocarray(void *block, size_t count, size_t size);
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-	return allocation_fails() ? NULL : count_block(__real_calloc(count, size));
-}
-
-void *__wrap_reallocarray(void *block, size_t count, size_t size)
-{
-	return __wrap_realloc(block, count * size);
-}
-/* NOLINTEND(readability-identifier-naming) */
-
 /* Does it with the first, second … allocation failing, until none fails any more. @expected: then */
 static void assert_survives(int (*function)(const char *text), const char *quoted, int expected)
 {

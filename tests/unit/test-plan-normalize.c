@@ -37,11 +37,11 @@ TEST(arguments_beside_the_tool_are_those_of_the_tool)
 			      "'}},{'tool':{'name':'file'},'method':'ls',"
 			      "'arguments':'{\\'path\\':1}'}]}"));
 
-	assert_json_is(
-		json_incref(json_object_get(json_object_get(part_of(&made, 0), "step"), "tool")),
+	assert_json_is(json_incref(json_object_get(
+			       json_object_get(normalized_part(&made, 0), "step"), "tool")),
 		"{'args':{'path':'/'},'method':'','name':'fs_ls'}");
-	assert_json_is(
-		json_incref(json_object_get(json_object_get(part_of(&made, 1), "step"), "tool")),
+	assert_json_is(json_incref(json_object_get(
+			       json_object_get(normalized_part(&made, 1), "step"), "tool")),
 		"{'args':{'path':1},'method':'ls','name':'file'}");
 	assert_refusal(attempt("{'steps':[{'id':'a','tool':{'name':'x','args':{}},'args':{}}]}"),
 		-EINVAL, "step 'a': 'args': expected once, got them in 'tool' and beside it",
@@ -359,12 +359,12 @@ static struct attempt large(enum shape shape, size_t count, bool cycle)
 
 static size_t next_count(const struct attempt *made, size_t index)
 {
-	return json_array_size(json_object_get(part_of(made, index), "next"));
+	return json_array_size(json_object_get(normalized_part(made, index), "next"));
 }
 
 static json_int_t waiting(const struct attempt *made, size_t index)
 {
-	return json_integer_value(json_object_get(part_of(made, index), "waiting"));
+	return json_integer_value(json_object_get(normalized_part(made, index), "waiting"));
 }
 
 static void assert_chain(size_t count)
@@ -373,7 +373,7 @@ static void assert_chain(size_t count)
 
 	assert_int_equal(json_array_size(made.plan.parts), count);
 	for (size_t i = 0; i < count; i++) {
-		const json_t *const next = json_object_get(part_of(&made, i), "next");
+		const json_t *const next = json_object_get(normalized_part(&made, i), "next");
 
 		assert_int_equal(waiting(&made, i), i > 0);
 		assert_int_equal(json_array_size(next), i + 1 < count);
@@ -458,7 +458,7 @@ TEST(parts_have_a_thousand_steps)
 
 		assert_int_equal(count, expected[i]);
 		assert_int_equal(json_array_size(steps), count);
-		assert_ptr_equal(json_array_get(steps, 0), part_of(&made, offset));
+		assert_ptr_equal(json_array_get(steps, 0), normalized_part(&made, offset));
 		assert_int_equal(json_integer_value(json_object_get(payload, "offset")), offset);
 		assert_int_equal(json_integer_value(json_object_get(payload, "total")), 2500);
 		assert_string_equal(wfs_json_text(payload, "plan_id"), made.plan.plan_id);

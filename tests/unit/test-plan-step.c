@@ -340,9 +340,10 @@ TEST(dependencies_have_several_forms)
 	assert_json_is(json_incref(of_step(&made, 2, "depends_on")), "['1']");
 	assert_json_is(json_incref(of_step(&made, 3, "depends_on")), "['b']");
 	assert_json_is(json_incref(of_step(&made, 4, "depends_on")), "['b','1']");
-	assert_json_is(json_incref(json_object_get(part_of(&made, 0), "next")), "[2,4]");
-	assert_int_equal(json_integer_value(json_object_get(part_of(&made, 4), "waiting")), 2);
-	assert_null(json_object_get(part_of(&made, 5), "next"));
+	assert_json_is(json_incref(json_object_get(normalized_part(&made, 0), "next")), "[2,4]");
+	assert_int_equal(
+		json_integer_value(json_object_get(normalized_part(&made, 4), "waiting")), 2);
+	assert_null(json_object_get(normalized_part(&made, 5), "next"));
 	assert_stays(&made, "look around");
 }
 
@@ -352,7 +353,7 @@ TEST(a_step_may_depend_on_a_later_one)
 		taken(attempt("{'steps':[{'id':'a','depends_on':['b']},{'id':'b'}]}"));
 
 	assert_string_equal(text_of_step(&made, 0, "id"), "a");
-	assert_json_is(json_incref(json_object_get(part_of(&made, 1), "next")), "[0]");
+	assert_json_is(json_incref(json_object_get(normalized_part(&made, 1), "next")), "[0]");
 }
 
 /* Case 119. */
@@ -404,7 +405,8 @@ TEST(steps_that_placeholders_name_are_told)
 			"{'tool':{'name':'x','args':{'p':['${a.b.c}',{'q':'${a.x} ${nobody}'}]}}},"
 			"{'prompt':'${s3}','title':'${a}'},{'type':'note','prompt':'${a}'}]}"));
 
-	assert_json_is(json_incref(json_object_get(part_of(&made, 2), "refs")), "{'a':0,'a.b':1}");
-	assert_json_is(json_incref(json_object_get(part_of(&made, 3), "refs")), "{'s3':2}");
-	assert_null(json_object_get(part_of(&made, 4), "refs"));
+	assert_json_is(
+		json_incref(json_object_get(normalized_part(&made, 2), "refs")), "{'a':0,'a.b':1}");
+	assert_json_is(json_incref(json_object_get(normalized_part(&made, 3), "refs")), "{'s3':2}");
+	assert_null(json_object_get(normalized_part(&made, 4), "refs"));
 }

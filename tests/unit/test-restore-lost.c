@@ -62,7 +62,7 @@ LOST(a_run_of_a_copy_that_was_changed_is_refused)
 	snprintf(name, sizeof(name), "reducers/sys.turn/%s", run.id);
 	replace_in_copy(fixture, name, "\"turn\":1", "\"turn\":2");
 
-	assert_refused(fixture, name);
+	assert_copy_refused(fixture, name);
 }
 
 LOST(older_heights_are_not_there)
@@ -258,7 +258,7 @@ LOST(a_cell_of_a_reducer_is_still_proven_by_folding)
 	copy_at(fixture, WFS_HEIGHT_HEAD);
 	put_copy_text(fixture, "reducers/cell/a", "{\"n\":3}\n");
 
-	assert_refused(fixture, "reducers/cell/a: expected sha256:");
+	assert_copy_refused(fixture, "reducers/cell/a: expected sha256:");
 }
 
 LOST(content_must_be_what_its_artifact_says)
@@ -267,7 +267,7 @@ LOST(content_must_be_what_its_artifact_says)
 	copy_at(fixture, WFS_HEIGHT_HEAD);
 	put_copy_text(fixture, "artifacts/note/content", "fifth");
 
-	assert_refused(fixture, "artifacts/note/content: expected sha256:");
+	assert_copy_refused(fixture, "artifacts/note/content: expected sha256:");
 }
 
 LOST(content_must_be_there)
@@ -276,7 +276,7 @@ LOST(content_must_be_there)
 	copy_at(fixture, WFS_HEIGHT_HEAD);
 	remove_copy(fixture, "artifacts/note/content");
 
-	assert_refused(fixture, "artifacts/note/content: is missing");
+	assert_copy_refused(fixture, "artifacts/note/content: is missing");
 }
 
 LOST(an_artifact_must_be_what_is_made_of_it)
@@ -286,7 +286,7 @@ LOST(an_artifact_must_be_what_is_made_of_it)
 	replace_in_copy(
 		fixture, "reducers/sys.artifact/note", "\"owner\":\"alice\"", "\"owner\":\"bob\"");
 
-	assert_refused(fixture, "artifacts/note/owner: expected sha256:");
+	assert_copy_refused(fixture, "artifacts/note/owner: expected sha256:");
 }
 
 LOST(what_is_made_of_cells_must_be_there)
@@ -295,7 +295,7 @@ LOST(what_is_made_of_cells_must_be_there)
 	copy_at(fixture, WFS_HEIGHT_HEAD);
 	remove_copy_directory(fixture, "principals");
 
-	assert_refused(fixture, "principals: is missing or empty");
+	assert_copy_refused(fixture, "principals: is missing or empty");
 }
 
 LOST(an_artifact_is_not_gone_without_having_been_deleted)
@@ -305,7 +305,7 @@ LOST(an_artifact_is_not_gone_without_having_been_deleted)
 	remove_copy(fixture, "reducers/sys.artifact/early");
 	remove_copy_directory(fixture, "artifacts/early");
 
-	assert_refused(fixture, "reducers/sys.artifact/early: is missing");
+	assert_copy_refused(fixture, "reducers/sys.artifact/early: is missing");
 }
 
 LOST(what_actions_leave_for_good_must_be_there)
@@ -323,7 +323,7 @@ LOST(what_actions_leave_for_good_must_be_there)
 	snprintf(line, sizeof(line), "%s: is missing: record %llu made it\n", name,
 		(unsigned long long)seq);
 
-	assert_refused(fixture, line);
+	assert_copy_refused(fixture, line);
 }
 
 LOST(an_account_is_never_gone)
@@ -333,7 +333,7 @@ LOST(an_account_is_never_gone)
 	remove_copy(fixture, "reducers/sys.ledger/bob");
 	remove_copy_directory(fixture, "principals/bob");
 
-	assert_refused(fixture, "reducers/sys.ledger/bob: is missing");
+	assert_copy_refused(fixture, "reducers/sys.ledger/bob: is missing");
 }
 
 LOST(an_invocation_from_before_is_not_changed)
@@ -347,7 +347,7 @@ LOST(an_invocation_from_before_is_not_changed)
 	replace_in_copy(fixture, name, "\"success\":true", "\"success\":false");
 	snprintf(line, sizeof(line), "%s: is not what folding gives", name);
 
-	assert_refused(fixture, line);
+	assert_copy_refused(fixture, line);
 }
 
 /* Nothing else in the tree has that. */
@@ -363,7 +363,7 @@ LOST(a_snapshot_proves_all_cells)
 	replace_in_copy(fixture, "reducers/sys.deleted/gone", "\"deleted_by\":\"bob\"",
 		"\"deleted_by\":\"alice\"");
 
-	assert_refused(fixture, "reducers: expected sha256:");
+	assert_copy_refused(fixture, "reducers: expected sha256:");
 }
 
 /* Else whoever changes a content would only have to change its hash, too. */
@@ -380,7 +380,8 @@ LOST(a_text_that_nothing_replaced_is_not_lost)
 	put_copy_text(fixture, "artifacts/note/content", "forged");
 	replace_in_copy(fixture, "reducers/sys.artifact/note", proven, forged);
 
-	assert_refused(fixture, "reducers/sys.artifact/note: content_hash: expected \"sha256:");
+	assert_copy_refused(
+		fixture, "reducers/sys.artifact/note: content_hash: expected \"sha256:");
 }
 
 LOST(content_without_a_journal_must_be_what_its_artifact_says)
@@ -389,7 +390,7 @@ LOST(content_without_a_journal_must_be_what_its_artifact_says)
 	copy_state(fixture);
 	put_copy_text(fixture, "artifacts/note/content", "fifth");
 
-	assert_refused(fixture, "artifacts/note/content: expected sha256:");
+	assert_copy_refused(fixture, "artifacts/note/content: expected sha256:");
 }
 
 LOST(an_end_at_any_look_leaves_nothing)

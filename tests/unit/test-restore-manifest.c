@@ -85,5 +85,5 @@ IN_WORLD(a_manifest_that_is_missing_is_told)
 	remove_copy(fixture, name);
 	snprintf(
 		name, sizeof(name), "blob/%s: is missing: the journal names it as a manifest", hex);
-	assert_refused(fixture, name);
+	assert_copy_refused(fixture, name);
 }

@@ -3,7 +3,7 @@
 #include "tests/fixture/memory.h"
 #include "tests/fixture/restore-lost.h"
 
-enum { COUNT = WFS_ARRAY_COUNT(memory_texts) };
+enum { COUNT = MEMORY_TEXT_COUNT };
 
 #define ENTRIES "artifacts/notes/entries"
 #define STORE_CELL "reducers/sys.memory_store/notes"
@@ -134,7 +134,7 @@ static void assert_refused_at(const struct copied *copied, const char *name, con
 	char line[384];
 
 	snprintf(line, sizeof(line), "%s: %s", name, says);
-	assert_refused(copied->fixture, line);
+	assert_copy_refused(copied->fixture, line);
 }
 
 WITH_MEMORY(a_changed_entry_is_named)
@@ -250,7 +250,7 @@ WITH_MEMORY(without_a_journal_a_store_that_is_none_is_told)
 
 	put_copy_text(copied.fixture, "reducers/sys.memory_store/other", "{}\n");
 
-	assert_refused(
+	assert_copy_refused(
 		copied.fixture, "reducers/sys.memory_store/other: its artifact is no memory_store");
 }
 
@@ -261,7 +261,7 @@ WITH_MEMORY(without_a_journal_a_score_of_no_entry_is_told)
 	put_copy_text(copied.fixture, "reducers/sys.memory_hit/notes%2Fmem_00000000",
 		"{\"score\":0.5}\n");
 
-	assert_refused(copied.fixture,
+	assert_copy_refused(copied.fixture,
 		"reducers/sys.memory_hit/notes%2Fmem_00000000: is of an entry that is not there");
 }
 

@@ -95,5 +95,5 @@ LOST(a_plan_of_a_copy_that_was_changed_is_refused)
 	snprintf(name, sizeof(name), "reducers/sys.plan_step/%s.2", run.id);
 	replace_in_copy(fixture, name, "\"pending\"", "\"skipped\"");
 
-	assert_refused(fixture, name);
+	assert_copy_refused(fixture, name);
 }

@@ -88,7 +88,7 @@ COPIED(a_changed_file_of_a_plan_is_named)
 
 		change(fixture, files[i].name);
 		snprintf(line, sizeof(line), "%s: %s", files[i].name, files[i].says);
-		assert_refused(fixture, line);
+		assert_copy_refused(fixture, line);
 		change(fixture, files[i].name); /* back */
 	}
 }
@@ -103,7 +103,7 @@ COPIED(a_missing_file_of_a_plan_is_named)
 
 		remove_copy(fixture, names[i]);
 		snprintf(line, sizeof(line), "%s: is missing", names[i]);
-		assert_refused(fixture, line);
+		assert_copy_refused(fixture, line);
 	}
 }
 
@@ -117,9 +117,9 @@ COPIED(a_file_that_no_plan_has_is_named)
 
 		put_copy(fixture, names[i], wfs_bytes_text("{}\n"));
 		snprintf(line, sizeof(line), "%s: is no file of a tree", names[i]);
-		assert_refused(fixture, line);
+		assert_copy_refused(fixture, line);
 		remove_copy(fixture, names[i]);
 	}
 	put_copy(fixture, "plans/other.json", wfs_bytes_text("{}\n"));
-	assert_refused(fixture, "plans/other.json: is not in the world");
+	assert_copy_refused(fixture, "plans/other.json: is not in the world");
 }

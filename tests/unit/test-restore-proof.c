@@ -23,7 +23,7 @@ LOST(a_grant_is_not_added)
 	put_copy_text(fixture, "reducers/sys.grant/forged",
 		"{\"cap\":\"sys/admin@1\",\"name\":\"forged\",\"params\":{},\"to\":\"bob\"}\n");
 
-	assert_refused(fixture, "reducers/sys.grant/forged: is not what folding gives");
+	assert_copy_refused(fixture, "reducers/sys.grant/forged: is not what folding gives");
 }
 
 LOST(a_grant_is_not_changed)
@@ -32,7 +32,7 @@ LOST(a_grant_is_not_changed)
 	copy_behind_a_loss(fixture);
 	replace_in_copy(fixture, "reducers/sys.grant/some", "sys/query@1", "sys/admin@1");
 
-	assert_refused(fixture, "reducers/sys.grant/some: is not what folding gives");
+	assert_copy_refused(fixture, "reducers/sys.grant/some: is not what folding gives");
 }
 
 LOST(a_grant_is_not_gone)
@@ -41,7 +41,7 @@ LOST(a_grant_is_not_gone)
 	copy_behind_a_loss(fixture);
 	remove_copy(fixture, "reducers/sys.grant/some");
 
-	assert_refused(fixture, "reducers/sys.grant/some: is missing");
+	assert_copy_refused(fixture, "reducers/sys.grant/some: is missing");
 }
 
 LOST(a_revoked_grant_does_not_come_back)
@@ -55,7 +55,7 @@ LOST(a_revoked_grant_does_not_come_back)
 	copy_behind_a_loss(fixture);
 	put_copy(fixture, "reducers/sys.grant/some", wfs_buffer_bytes(&document));
 
-	assert_refused(fixture, "reducers/sys.grant/some: is not what folding gives");
+	assert_copy_refused(fixture, "reducers/sys.grant/some: is not what folding gives");
 }
 
 LOST(a_principal_is_not_added)
@@ -63,7 +63,7 @@ LOST(a_principal_is_not_added)
 	copy_behind_a_loss(fixture);
 	put_copy_text(fixture, "reducers/sys.principal/mallory", "{\"id\":\"mallory\"}\n");
 
-	assert_refused(fixture, "reducers/sys.principal/mallory: is not what folding gives");
+	assert_copy_refused(fixture, "reducers/sys.principal/mallory: is not what folding gives");
 }
 
 /* Puts another text there, with its hash; both are of one size. */
@@ -171,7 +171,7 @@ LOST(the_principal_of_an_agent_is_not_gone)
 	copy_at(fixture, WFS_HEIGHT_HEAD);
 	remove_copy(fixture, "reducers/sys.principal/bot");
 
-	assert_refused(fixture, "reducers/sys.principal/bot: is missing: record ");
+	assert_copy_refused(fixture, "reducers/sys.principal/bot: is missing: record ");
 }
 
 LOST(the_principal_of_an_agent_has_the_maker_of_its_line)
@@ -181,7 +181,7 @@ LOST(the_principal_of_an_agent_has_the_maker_of_its_line)
 	replace_in_copy(fixture, "reducers/sys.principal/bot", "\"created_by\":\"alice\"",
 		"\"created_by\":\"bob\"");
 
-	assert_refused(fixture, "reducers/sys.principal/bot: is not what folding gives");
+	assert_copy_refused(fixture, "reducers/sys.principal/bot: is not what folding gives");
 }
 
 LOST(an_agent_that_no_line_made_is_not_added)
@@ -191,7 +191,7 @@ LOST(an_agent_that_no_line_made_is_not_added)
 	put_copy_text(fixture, "reducers/sys.principal/forged",
 		"{\"agent_of\":\"alice\",\"created_by\":\"alice\",\"id\":\"forged\"}\n");
 
-	assert_refused(fixture, "reducers/sys.principal/forged: is not what folding gives");
+	assert_copy_refused(fixture, "reducers/sys.principal/forged: is not what folding gives");
 }
 
 LOST(code_is_not_lost_by_a_write_of_something_else)
@@ -206,7 +206,7 @@ LOST(code_is_not_lost_by_a_write_of_something_else)
 	copy_at(fixture, WFS_HEIGHT_HEAD);
 	forge_text(fixture, "tool", "code", CODE_1, CODE_2);
 
-	assert_refused(fixture, "reducers/sys.artifact/tool: code_hash: expected \"sha256:");
+	assert_copy_refused(fixture, "reducers/sys.artifact/tool: code_hash: expected \"sha256:");
 }
 
 LOST(a_text_behind_the_lost_one_is_that_of_its_line)
@@ -217,7 +217,8 @@ LOST(a_text_behind_the_lost_one_is_that_of_its_line)
 	copy_behind_a_loss(fixture);
 	forge_text(fixture, "note", "content", "proven", "forged");
 
-	assert_refused(fixture, "reducers/sys.artifact/note: content_hash: expected \"sha256:");
+	assert_copy_refused(
+		fixture, "reducers/sys.artifact/note: content_hash: expected \"sha256:");
 }
 
 LOST(a_text_from_before_the_lost_one_is_what_it_was)
@@ -228,7 +229,7 @@ LOST(a_text_from_before_the_lost_one_is_what_it_was)
 	replace_in_copy(
 		fixture, "reducers/sys.artifact/note", "\"owner\":\"alice\"", "\"owner\":\"bob\"");
 
-	assert_refused(fixture, "reducers/sys.artifact/note: is not what folding gives");
+	assert_copy_refused(fixture, "reducers/sys.artifact/note: is not what folding gives");
 }
 
 LOST(a_text_behind_an_invocation_is_that_of_its_line)
@@ -238,7 +239,8 @@ LOST(a_text_behind_an_invocation_is_that_of_its_line)
 	copy_at(fixture, WFS_HEIGHT_HEAD);
 	forge_text(fixture, "note", "content", "proven", "forged");
 
-	assert_refused(fixture, "reducers/sys.artifact/note: content_hash: expected \"sha256:");
+	assert_copy_refused(
+		fixture, "reducers/sys.artifact/note: content_hash: expected \"sha256:");
 }
 
 LOST(an_artifact_without_content_has_none)
@@ -249,7 +251,8 @@ LOST(an_artifact_without_content_has_none)
 	copy_behind_a_loss(fixture);
 	forge_text(fixture, "note", "content", "", "forged");
 
-	assert_refused(fixture, "reducers/sys.artifact/note: content_hash: expected \"sha256:");
+	assert_copy_refused(
+		fixture, "reducers/sys.artifact/note: content_hash: expected \"sha256:");
 }
 
 LOST(code_has_the_author_who_wrote_it)
@@ -262,7 +265,7 @@ LOST(code_has_the_author_who_wrote_it)
 	replace_in_copy(fixture, "reducers/sys.artifact/tool", "\"code_author\":\"alice\"",
 		"\"code_author\":\"tester\"");
 
-	assert_refused(fixture,
+	assert_copy_refused(fixture,
 		"reducers/sys.artifact/tool: code_author: expected \"alice\" (the journal), got "
 		"\"tester\"");
 }
@@ -292,7 +295,7 @@ LOST(code_from_before_has_the_author_it_had)
 	replace_in_copy(fixture, "reducers/sys.artifact/tool", "\"code_author\":\"alice\"",
 		"\"code_author\":\"tester\"");
 
-	assert_refused(fixture, "reducers/sys.artifact/tool: code_author: expected \"alice\"");
+	assert_copy_refused(fixture, "reducers/sys.artifact/tool: code_author: expected \"alice\"");
 }
 
 LOST(a_record_is_still_what_folding_gives)
@@ -306,7 +309,7 @@ LOST(a_record_is_still_what_folding_gives)
 	snprintf(line, sizeof(line), "journal/log.jsonl: %llu: is not the one that folding gives",
 		(unsigned long long)seq);
 
-	assert_refused(fixture, line);
+	assert_copy_refused(fixture, line);
 }
 
 LOST(the_result_of_an_action_is_still_what_folding_gives)
@@ -321,7 +324,7 @@ LOST(the_result_of_an_action_is_still_what_folding_gives)
 	snprintf(line, sizeof(line), "journal/log.jsonl: %llu: is not the one that folding gives",
 		(unsigned long long)seq);
 
-	assert_refused(fixture, line);
+	assert_copy_refused(fixture, line);
 }
 
 LOST(an_artifact_is_not_deleted_by_the_copy)
@@ -333,5 +336,5 @@ LOST(an_artifact_is_not_deleted_by_the_copy)
 	put_copy_text(fixture, "reducers/sys.deleted/note",
 		"{\"deleted_at\":1,\"deleted_by\":\"alice\"}\n");
 
-	assert_refused(fixture, "reducers/sys.deleted/note: is not what the journal says");
+	assert_copy_refused(fixture, "reducers/sys.deleted/note: is not what the journal says");
 }

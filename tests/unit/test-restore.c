@@ -459,14 +459,14 @@ IN_WORLD(a_changed_cell_is_named)
 	copy_at(fixture, WFS_HEIGHT_HEAD);
 	put_copy(fixture, "reducers/cell/a", wfs_bytes_text("{\"n\":4.6}\n"));
 
-	assert_refused(fixture, "reducers/cell/a: expected sha256:");
+	assert_copy_refused(fixture, "reducers/cell/a: expected sha256:");
 }
 
 /* --- repairing --- */
 
 static void assert_cause(struct world_fixture *fixture, const char *start, const char *cause)
 {
-	assert_refused(fixture, start);
+	assert_copy_refused(fixture, start);
 	if (!strstr(fixture->error.message, cause))
 		fail_msg("%s", fixture->error.message);
 }
@@ -540,8 +540,8 @@ IN_WORLD(cells_that_are_too_many_and_too_few_are_named)
 	remove_copy(fixture, "reducers/cell/a%2Fb");
 	put_copy(fixture, "reducers/cell/b", wfs_bytes_text("{}\n"));
 
-	assert_refused(fixture, "reducers/cell/a%2Fb: is missing");
-	assert_refused(fixture, "reducers/cell/b: is no cell of the world");
+	assert_copy_refused(fixture, "reducers/cell/a%2Fb: is missing");
+	assert_copy_refused(fixture, "reducers/cell/b: is no cell of the world");
 }
 
 IN_WORLD(a_changed_manifest_is_named)
@@ -549,7 +549,7 @@ IN_WORLD(a_changed_manifest_is_named)
 	copy_at(fixture, WFS_HEIGHT_HEAD);
 	put_copy(fixture, "manifest", wfs_bytes_text("{}\n"));
 
-	assert_refused(fixture, "manifest: ");
+	assert_copy_refused(fixture, "manifest: ");
 }
 
 IN_WORLD(a_missing_module_is_named)
@@ -561,7 +561,7 @@ IN_WORLD(a_missing_module_is_named)
 	copy_at(fixture, WFS_HEIGHT_HEAD);
 	remove_copy(fixture, name);
 
-	assert_refused(fixture, name);
+	assert_copy_refused(fixture, name);
 }
 
 IN_WORLD(a_record_that_does_not_fold_is_named)
@@ -582,7 +582,7 @@ IN_WORLD(a_record_that_does_not_fold_is_named)
 	put_copy(fixture, "journal/2.json",
 		WFS_BYTES(line + 1, log.size - (size_t)(line + 1 - log.data)));
 
-	assert_refused(fixture, "journal/log.jsonl: 2: differs from what folding gives");
+	assert_copy_refused(fixture, "journal/log.jsonl: 2: differs from what folding gives");
 }
 
 /* Nobody's hash covers the last record: it must stand in the copy twice. */
@@ -593,14 +593,14 @@ IN_WORLD(a_last_record_that_nothing_proves_is_named)
 	copy_at(fixture, WFS_HEIGHT_HEAD);
 	copy_records(fixture);
 	remove_copy(fixture, "journal/3.json");
-	assert_refused(fixture, "journal/3.json: is missing");
+	assert_copy_refused(fixture, "journal/3.json: is missing");
 
 	remove_copy(fixture, "journal/0.json");
 	remove_copy(fixture, "journal/1.json");
-	assert_refused(fixture, "journal/3.json: is missing");
+	assert_copy_refused(fixture, "journal/3.json: is missing");
 
 	remove_copy(fixture, "journal/2.json");
-	assert_refused(fixture, "journal/3.json: is missing");
+	assert_copy_refused(fixture, "journal/3.json: is missing");
 }
 
 IN_WORLD(a_missing_log_is_named)
@@ -609,7 +609,7 @@ IN_WORLD(a_missing_log_is_named)
 	copy_records(fixture);
 	remove_copy(fixture, "journal/log.jsonl");
 
-	assert_refused(fixture, "journal/log.jsonl: is missing");
+	assert_copy_refused(fixture, "journal/log.jsonl: is missing");
 }
 
 IN_WORLD(a_log_that_ends_with_a_whole_record_too_early_is_named)
@@ -625,7 +625,7 @@ IN_WORLD(a_log_that_ends_with_a_whole_record_too_early_is_named)
 	const char *last = memrchr(log.data, '\n', log.size - 1);
 	put_copy(fixture, "journal/log.jsonl", WFS_BYTES(log.data, (size_t)(last + 1 - log.data)));
 
-	assert_refused(fixture, "journal/log.jsonl: ends with record 1, expected 2");
+	assert_copy_refused(fixture, "journal/log.jsonl: ends with record 1, expected 2");
 }
 
 IN_WORLD(a_changed_last_record_is_named)
@@ -647,12 +647,12 @@ IN_WORLD(a_changed_last_record_is_named)
 		assert_non_null(part);
 		(*byte)++;
 		put_copy(fixture, "journal/log.jsonl", wfs_buffer_bytes(&log));
-		assert_refused(fixture, "journal/log.jsonl: expected sha256:");
+		assert_copy_refused(fixture, "journal/log.jsonl: expected sha256:");
 		(*byte)--;
 	}
 	put_copy(fixture, "journal/log.jsonl", wfs_buffer_bytes(&log));
 	remove_copy(fixture, "journal/head");
-	assert_refused(fixture, "journal/head: is missing");
+	assert_copy_refused(fixture, "journal/head: is missing");
 }
 
 IN_WORLD(a_readme_that_no_version_shows_is_named)
@@ -660,7 +660,7 @@ IN_WORLD(a_readme_that_no_version_shows_is_named)
 	copy_at(fixture, WFS_HEIGHT_HEAD);
 	put_copy(fixture, "README", wfs_bytes_text("This is a wurld.\n"));
 
-	assert_refused(fixture, "README: expected sha256:");
+	assert_copy_refused(fixture, "README: expected sha256:");
 }
 
 IN_WORLD(a_state_that_is_no_document_is_named)
@@ -669,7 +669,7 @@ IN_WORLD(a_state_that_is_no_document_is_named)
 	copy_state(fixture);
 	put_copy(fixture, "reducers/cell/a", wfs_bytes_text("{\"n\": 1}\n"));
 
-	assert_refused(fixture, "reducers/cell/a: expected sha256:");
+	assert_copy_refused(fixture, "reducers/cell/a: expected sha256:");
 }
 
 IN_WORLD(a_key_of_a_reducer_without_keys_is_named)
@@ -677,7 +677,7 @@ IN_WORLD(a_key_of_a_reducer_without_keys_is_named)
 	copy_state(fixture);
 	put_copy(fixture, "reducers/total/a", wfs_bytes_text("{}\n"));
 
-	assert_refused(fixture, "reducers/total/a: is no file of a tree");
+	assert_copy_refused(fixture, "reducers/total/a: is no file of a tree");
 }
 
 /* --- other ends --- */

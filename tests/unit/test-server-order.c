@@ -184,7 +184,7 @@ SERVED(read_waits_for_the_turn_before_it_and_changes_do_not)
 	AUTO_WIRE struct wire other = wire_to(served);
 
 	wire_say(&wire, STEP_1 ADD);
-	wait_for(&served->driver.asked);
+	wait_for_event(&served->driver.asked);
 	do { /* the change is there although the turn goes on */
 		wire_say(&other, LOOK);
 		WFS_AUTO_JSON json_t *answer = wire_next(&other);
@@ -233,7 +233,7 @@ SERVED(values_that_wait_are_bounded)
 	wire_say(&wire, STEP_1);
 	for (int i = 0; i < FIT + 1; i++)
 		say_values(&wire, VALUES);
-	wait_for(&served->driver.asked);
+	wait_for_event(&served->driver.asked);
 	wire_say(&wire, ABANDON("1"));
 
 	assert_error(&wire, "1", "cancelled");
@@ -251,10 +251,10 @@ SERVED(client_that_goes_away_ends_what_waits)
 	struct wire wire = wire_to(served);
 
 	wire_say(&wire, STEP_1 LOOK ADD);
-	wait_for(&served->driver.asked);
+	wait_for_event(&served->driver.asked);
 	wire_done(&wire);
 
-	wait_for(&served->driver.abandoned);
+	wait_for_event(&served->driver.abandoned);
 	wire_say(&other, HEAD_1);
 	assert_ok(&other, "1");
 }

@@ -398,10 +398,10 @@ SERVED(client_that_goes_away_ends_the_turn_it_waits_for)
 	struct wire wire = wire_to(served);
 
 	wire_say(&wire, STEP_1);
-	wait_for(&served->driver.asked);
+	wait_for_event(&served->driver.asked);
 	wire_done(&wire);
 
-	wait_for(&served->driver.abandoned);
+	wait_for_event(&served->driver.abandoned);
 }
 
 SERVED(client_that_says_nothing_more_waits_for_its_turn)
@@ -410,7 +410,7 @@ SERVED(client_that_says_nothing_more_waits_for_its_turn)
 	AUTO_WIRE struct wire other = wire_to(served);
 
 	wire_say(&wire, STEP_1);
-	wait_for(&served->driver.asked);
+	wait_for_event(&served->driver.asked);
 	assert_int_equal(shutdown(wire.fd, SHUT_WR), 0);
 	wire_say(&other, HEAD_1); /* by its answer the end was seen */
 	assert_ok(&other, "1");

@@ -28,7 +28,7 @@ static const char *const ids[] = {"genesis_ledger", "genesis_escrow", "genesis_e
 IN_MARKET(a_world_begins_with_them)
 {
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(ids); i++) {
-		WFS_AUTO_JSON json_t *artifact = document_of(fixture, "sys.artifact", ids[i]);
+		WFS_AUTO_JSON json_t *artifact = market_document(fixture, "sys.artifact", ids[i]);
 
 		print_message("%s\n", ids[i]);
 		assert_non_null(service_find(ids[i]));

@@ -7,13 +7,13 @@
 #include "tests/fixture/cells.h"
 #include "tests/fixture/memory.h"
 
-enum { COUNT = WFS_ARRAY_COUNT(memory_texts) };
+enum { COUNT = MEMORY_TEXT_COUNT };
 
 #define NOTES "artifacts/notes"
 #define ENTRIES NOTES "/entries"
 
 /* The session of the operator, who reads everything. */
-static int shown_setup(void **state)
+static int store_setup(void **state)
 {
 	struct shown *const shown = calloc(1, sizeof(*shown));
 
@@ -26,7 +26,7 @@ static int shown_setup(void **state)
 	return 0;
 }
 
-#define STORE(name) TEST_WITH(name, struct shown *shown, shown_setup, teardown)
+#define STORE(name) TEST_WITH(name, struct shown *shown, store_setup, shown_teardown)
 
 /* With alice's private store of all texts. */
 struct stored {
@@ -567,7 +567,7 @@ static int working_setup(void **state)
 	return 0;
 }
 
-#define WORKING(name) TEST_WITH(name, struct shown *shown, working_setup, teardown)
+#define WORKING(name) TEST_WITH(name, struct shown *shown, working_setup, shown_teardown)
 
 WORKING(a_workflow_in_use_is_shown_as_state)
 {

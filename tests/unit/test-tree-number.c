@@ -132,7 +132,7 @@ SHOWN(a_number_of_what_is_not_seen_is_as_one_of_nothing)
 }
 
 TEST_WITH(without_the_right_to_heights_no_number_leads_to_the_past, struct shown *shown,
-	setup_without_heights, teardown)
+	setup_without_heights, shown_teardown)
 {
 	struct wfs_attr attr;
 

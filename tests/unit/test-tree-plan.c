@@ -10,12 +10,12 @@
 
 static int plan_setup_shown(void **state)
 {
-	if (setup(state))
+	if (shown_setup(state))
 		return -1;
 	return action_fixture_begin(((struct shown *)*state)->world);
 }
 
-#define SHOWN_PLAN(name) TEST_WITH(name, struct shown *shown, plan_setup_shown, teardown)
+#define SHOWN_PLAN(name) TEST_WITH(name, struct shown *shown, plan_setup_shown, shown_teardown)
 
 #define PLANS "plans/" PLANNED_ID
 #define STEP_0 PLANS "/steps/0-a.json"

@@ -11,12 +11,12 @@
 
 static int turn_setup_shown(void **state)
 {
-	if (setup(state))
+	if (shown_setup(state))
 		return -1;
 	return action_fixture_begin(((struct shown *)*state)->world);
 }
 
-#define SHOWN_TURN(name) TEST_WITH(name, struct shown *shown, turn_setup_shown, teardown)
+#define SHOWN_TURN(name) TEST_WITH(name, struct shown *shown, turn_setup_shown, shown_teardown)
 
 static struct turn_run begin(struct shown *shown)
 {

@@ -185,7 +185,7 @@ static void assert_file_refused(const struct turn_run *run, const char *name, co
 	char line[512];
 
 	snprintf(line, sizeof(line), "%s: %s", copied(run, name), reason);
-	assert_refused(run->fixture, line);
+	assert_copy_refused(run->fixture, line);
 }
 
 WITH_ACTORS_DAMAGED(a_copy_with_other_events_is_refused)

@@ -154,10 +154,10 @@ IN_WORLD(mount_refuses_relative_paths_and_options_that_are_not_boolean)
 
 IN_WORLD(verbs_of_the_host_are_not_enabled_without_one)
 {
-	assert_refused(
+	assert_verb_refused(
 		fixture, "mount", "{'ctl':'/c','dir':'/m'}", WFS_E_NOT_ENABLED, "owns the world");
-	assert_refused(fixture, "umount", "{'dir':'/m'}", WFS_E_NOT_ENABLED, "owns the world");
-	assert_refused(fixture, "shutdown", NULL, WFS_E_NOT_ENABLED, "owns the world");
+	assert_verb_refused(fixture, "umount", "{'dir':'/m'}", WFS_E_NOT_ENABLED, "owns the world");
+	assert_verb_refused(fixture, "shutdown", NULL, WFS_E_NOT_ENABLED, "owns the world");
 }
 
 IN_WORLD(shutdown_is_passed_to_the_host)
@@ -202,7 +202,7 @@ IN_WORLD(who_may_not_mount_is_told_of_own_mounts_only)
 	struct host host = HOST;
 
 	make_alice(fixture, "'cap':'sys/query@1'");
-	ask_for(fixture, &host.host, "alice", "status", NULL, &asked);
+	ask_verb_for(fixture, &host.host, "alice", "status", NULL, &asked);
 	assert_int_equal(json_array_size(result_of(&asked, "mounts")), 1);
 }
 
@@ -213,8 +213,8 @@ IN_WORLD(who_sees_a_part_is_told_of_heights_only)
 	struct host host = HOST;
 
 	make_alice(fixture, "'cap':'sys/query@1','params':{'scope':'manifest'}");
-	ask_for(fixture, &host.host, "alice", "status", NULL, &status);
-	ask_for(fixture, &host.host, "alice", "metrics", NULL, &metrics);
+	ask_verb_for(fixture, &host.host, "alice", "status", NULL, &status);
+	ask_verb_for(fixture, &host.host, "alice", "metrics", NULL, &metrics);
 
 	assert_int_equal(integer_of(&status, "height"), height_of(fixture));
 	assert_null(result_of(&status, "effects_in_flight"));
@@ -230,7 +230,7 @@ IN_WORLD(metrics_are_prometheus_text)
 	AUTO_ASKED struct asked asked;
 	char line[60];
 
-	ask(fixture, "metrics", NULL, &asked);
+	ask_verb(fixture, "metrics", NULL, &asked);
 
 	snprintf(line, sizeof(line), "\nworldfs_height %d\n", (int)height_of(fixture));
 	assert_non_null(strstr(text_of(&asked, "text"), line));

@@ -36,7 +36,7 @@ WITH_ACTORS(turns_are_listed_with_what_they_did)
 	turn_says(&first,
 		"{'content':'done','tool_calls':[],'usage':"
 		"{'completion_tokens':2,'prompt_tokens':5,'total_tokens':7}}");
-	ask(fixture, "turns", "{}", &asked);
+	ask_verb(fixture, "turns", "{}", &asked);
 
 	assert_int_equal(json_array_size(result_of(&asked, "turns")), 2);
 	const json_t *const ended = turn_of(&asked, 0);
@@ -65,8 +65,8 @@ WITH_ACTORS(turns_may_be_those_of_an_agent)
 	AUTO_ASKED struct asked alice;
 	AUTO_ASKED struct asked bob;
 
-	ask(fixture, "turns", "{'agent':'alice'}", &alice);
-	ask(fixture, "turns", "{'agent':'bob'}", &bob);
+	ask_verb(fixture, "turns", "{'agent':'alice'}", &alice);
+	ask_verb(fixture, "turns", "{'agent':'bob'}", &bob);
 
 	assert_int_equal(json_array_size(result_of(&alice, "turns")), 1);
 	assert_int_equal(json_array_size(result_of(&bob, "turns")), 0);
@@ -80,10 +80,10 @@ WITH_ACTORS(turns_come_in_pages)
 	AUTO_ASKED struct asked rest;
 	char payload[128];
 
-	ask(fixture, "turns", "{'limit':1}", &page);
+	ask_verb(fixture, "turns", "{'limit':1}", &page);
 	snprintf(payload, sizeof(payload), "{'limit':1,'cursor':'%s'}",
 		text_of(&page, "next_cursor"));
-	ask(fixture, "turns", payload, &rest);
+	ask_verb(fixture, "turns", payload, &rest);
 
 	assert_string_equal(member(turn_of(&page, 0), "turn_id"), first.id);
 	assert_string_equal(member(turn_of(&rest, 0), "turn_id"), second.id);
@@ -138,7 +138,7 @@ WITH_ACTORS(records_are_those_of_the_turn)
 
 	(void)begin(fixture);
 	turn_says(&run, SAYS("hi"));
-	ask(fixture, "journal-read", payload_of(&run, "'from':0"), &asked);
+	ask_verb(fixture, "journal-read", payload_of(&run, "'from':0"), &asked);
 
 	assert_seqs(&asked, "8 9 10 11 16 17 18 19 ");
 	assert_null(result_of(&asked, "next_from"));
@@ -153,23 +153,23 @@ WITH_ACTORS(records_of_a_turn_come_in_pages)
 
 	(void)begin(fixture);
 	turn_says(&run, SAYS("hi"));
-	ask(fixture, "journal-read", payload_of(&run, "'from':0,'limit':4"), &page);
+	ask_verb(fixture, "journal-read", payload_of(&run, "'from':0,'limit':4"), &page);
 	assert_seqs(&page, "8 9 10 11 ");
 	assert_int_equal(integer_of(&page, "next_from"), 12);
-	ask(fixture, "journal-read", payload_of(&run, "'from':12"), &rest);
+	ask_verb(fixture, "journal-read", payload_of(&run, "'from':12"), &rest);
 
 	assert_seqs(&rest, "16 17 18 19 ");
 	assert_null(result_of(&rest, "next_from"));
-	ask(fixture, "journal-read", payload_of(&run, "'from':20"), &end);
+	ask_verb(fixture, "journal-read", payload_of(&run, "'from':20"), &end);
 	assert_seqs(&end, "");
 	assert_null(result_of(&end, "next_from"));
 }
 
 WITH_ACTORS(a_turn_that_there_is_not_is_not_found)
 {
-	assert_refused(fixture, "journal-read", "{'turn':'alice.99','from':0}", WFS_E_NOT_FOUND,
-		"Turn 'alice.99' not found");
-	assert_refused(
+	assert_verb_refused(fixture, "journal-read", "{'turn':'alice.99','from':0}",
+		WFS_E_NOT_FOUND, "Turn 'alice.99' not found");
+	assert_verb_refused(
 		fixture, "journal-read", "{'turn':5,'from':0}", WFS_E_INVALID_ARGUMENT, "turn");
 }
 

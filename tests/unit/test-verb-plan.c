@@ -89,10 +89,10 @@ WITH_ACTORS(resuming_is_handed_to_the_driver)
 
 WITH_ACTORS(what_is_unknown_is_refused)
 {
-	assert_refused(
+	assert_verb_refused(
 		fixture, "chat", "{'message':'m','more':1}", WFS_E_INVALID_ARGUMENT, "'more'");
-	assert_refused(fixture, "plan-resume", "{}", WFS_E_MISSING_ARGUMENT, "'plan_id'");
-	assert_refused(fixture, "plan-cancel", "{}", WFS_E_MISSING_ARGUMENT, "'plan_id'");
+	assert_verb_refused(fixture, "plan-resume", "{}", WFS_E_MISSING_ARGUMENT, "'plan_id'");
+	assert_verb_refused(fixture, "plan-cancel", "{}", WFS_E_MISSING_ARGUMENT, "'plan_id'");
 }
 
 WITH_ACTORS(without_a_driver_it_is_not_enabled)
@@ -102,7 +102,7 @@ WITH_ACTORS(without_a_driver_it_is_not_enabled)
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(verbs); i++) {
 		print_message("%s\n", verbs[i][0]);
-		assert_refused(fixture, verbs[i][0], verbs[i][1], WFS_E_NOT_ENABLED, "drives");
+		assert_verb_refused(fixture, verbs[i][0], verbs[i][1], WFS_E_NOT_ENABLED, "drives");
 	}
 }
 
@@ -124,7 +124,7 @@ static void assert_resuming_says(
 	AUTO_ASKED struct asked asked;
 
 	print_message("%s\n", wfs_error_info(code)->name);
-	ask_for(fixture, &host, "stranger", "plan-resume", "{'plan_id':'p1'}", &asked);
+	ask_verb_for(fixture, &host, "stranger", "plan-resume", "{'plan_id':'p1'}", &asked);
 
 	assert_int_equal(asked.call.error.code, code);
 	if (!strstr(asked.call.error.message, says))
@@ -178,7 +178,7 @@ static void assert_path_for(
 	struct wfs_host host = {.status = one_mount_of_bob, .driver = &fake.driver};
 	AUTO_ASKED struct asked asked;
 
-	ask_for(fixture, &host, principal, "chat", "{'message':'m'}", &asked);
+	ask_verb_for(fixture, &host, principal, "chat", "{'message':'m'}", &asked);
 
 	assert_string_equal(path_in(asked.call.result), expected);
 }
@@ -244,7 +244,7 @@ WITH_ACTORS(plans_are_listed_with_how_far_they_are)
 	AUTO_ASKED struct asked asked;
 
 	plan_do(&first, 1);
-	ask(fixture, "plans", "{}", &asked);
+	ask_verb(fixture, "plans", "{}", &asked);
 
 	assert_int_equal(json_array_size(result_of(&asked, "plans")), 2);
 	assert_string_equal(id_of(plan_of(&asked, 0)), first.id);
@@ -262,8 +262,8 @@ WITH_ACTORS(plans_may_be_those_of_a_session)
 	AUTO_ASKED struct asked other;
 	AUTO_ASKED struct asked nothing;
 
-	ask(fixture, "plans", "{'session_id':'other'}", &other);
-	ask(fixture, "plans", "{'session_id':'s'}", &nothing);
+	ask_verb(fixture, "plans", "{'session_id':'other'}", &other);
+	ask_verb(fixture, "plans", "{'session_id':'s'}", &nothing);
 
 	assert_int_equal(json_array_size(result_of(&other, "plans")), 1);
 	assert_string_equal(id_of(plan_of(&other, 0)), run.id);
@@ -278,10 +278,10 @@ WITH_ACTORS(plans_come_in_pages)
 	AUTO_ASKED struct asked rest;
 	char payload[128];
 
-	ask(fixture, "plans", "{'limit':1}", &page);
+	ask_verb(fixture, "plans", "{'limit':1}", &page);
 	snprintf(payload, sizeof(payload), "{'limit':1,'cursor':'%s'}",
 		text_of(&page, "next_cursor"));
-	ask(fixture, "plans", payload, &rest);
+	ask_verb(fixture, "plans", payload, &rest);
 
 	assert_string_equal(id_of(plan_of(&page, 0)), first.id);
 	assert_string_equal(id_of(plan_of(&rest, 0)), second.id);
@@ -315,7 +315,7 @@ WITH_ACTORS(the_status_is_that_of_a_plan)
 
 	plan_do(&run, 2);
 	snprintf(payload, sizeof(payload), "{'plan_id':'%s'}", run.id);
-	ask(fixture, "plan-status", payload, &asked);
+	ask_verb(fixture, "plan-status", payload, &asked);
 
 	assert_string_equal(text_of(&asked, "phase"), "answering");
 	assert_int_equal(integer_of(&asked, "done"), 2);
@@ -345,16 +345,16 @@ WITH_ACTORS(a_session_is_that_of_who_asks)
 {
 	(void)BEGIN(fixture, CHAT, STEPS);
 
-	assert_refused(
+	assert_verb_refused(
 		fixture, "plan-status", "{'session_id':'s'}", WFS_E_NOT_FOUND, "Session 's'");
 }
 
 WITH_ACTORS(a_status_is_of_one_thing)
 {
-	assert_refused(fixture, "plan-status", "{}", WFS_E_INVALID_ARGUMENT, "one of");
-	assert_refused(fixture, "plan-status", "{'plan_id':'p','session_id':'s'}",
+	assert_verb_refused(fixture, "plan-status", "{}", WFS_E_INVALID_ARGUMENT, "one of");
+	assert_verb_refused(fixture, "plan-status", "{'plan_id':'p','session_id':'s'}",
 		WFS_E_INVALID_ARGUMENT, "one of");
-	assert_refused(
+	assert_verb_refused(
 		fixture, "plan-status", "{'plan_id':'p'}", WFS_E_NOT_FOUND, "Plan 'p' not found");
 }
 
@@ -368,8 +368,8 @@ WITH_ACTORS(cancelling_stops_a_plan)
 	char payload[128];
 
 	snprintf(payload, sizeof(payload), "{'plan_id':'%s'}", run.id);
-	ask(fixture, "plan-cancel", payload, &asked);
-	ask(fixture, "plan-cancel", payload, &again);
+	ask_verb(fixture, "plan-cancel", payload, &asked);
+	ask_verb(fixture, "plan-cancel", payload, &again);
 
 	assert_int_equal(asked.call.status, 0);
 	assert_plan(&run, "{'status':'cancelled','open':[]}");
@@ -380,7 +380,7 @@ WITH_ACTORS(what_is_no_plan_is_not_cancelled)
 {
 	AUTO_ASKED struct asked asked;
 
-	ask(fixture, "plan-cancel", "{'plan_id':'p'}", &asked);
+	ask_verb(fixture, "plan-cancel", "{'plan_id':'p'}", &asked);
 
 	assert_int_equal(asked.call.status, -ENOENT);
 }

@@ -14,7 +14,7 @@ IN_WORLD(manifest_read_gives_document_and_meta_twice)
 {
 	AUTO_ASKED struct asked asked;
 
-	ask(fixture, "manifest-read", "{'consistency':' HEAD '}", &asked);
+	ask_verb(fixture, "manifest-read", "{'consistency':' HEAD '}", &asked);
 
 	assert_string_equal(
 		json_string_value(json_object_get(result_of(&asked, "manifest"), "name")),
@@ -28,7 +28,7 @@ IN_WORLD(query_state_gives_the_exact_bytes)
 	AUTO_ASKED struct asked asked;
 
 	tell(fixture, "{'key':'a','op':'set','n':5}");
-	ask(fixture, "query-state", "{'reducer':'cell','key_b64':'YQ=='}", &asked);
+	ask_verb(fixture, "query-state", "{'reducer':'cell','key_b64':'YQ=='}", &asked);
 
 	assert_bytes(&asked, "state_b64", "{\"n\":5}\n");
 	assert_meta(&asked, height_of(fixture));
@@ -41,15 +41,15 @@ IN_WORLD(optional_members_that_are_null_are_as_if_absent)
 	AUTO_ASKED struct asked turns;
 
 	tell(fixture, "{'key':'a','op':'set','n':5}");
-	ask(fixture, "list-cells",
+	ask_verb(fixture, "list-cells",
 		"{'reducer':'cell','limit':null,'cursor':null,'consistency':null}", &cells);
-	ask(fixture, "query-state", "{'reducer':'cell','key_b64':null}", &none);
-	ask(fixture, "turns", "{'agent':null,'limit':null,'cursor':null}", &turns);
+	ask_verb(fixture, "query-state", "{'reducer':'cell','key_b64':null}", &none);
+	ask_verb(fixture, "turns", "{'agent':null,'limit':null,'cursor':null}", &turns);
 
 	assert_int_equal(json_array_size(result_of(&cells, "cells")), 1);
 	assert_null(result_of(&none, "state_b64"));
 	assert_int_equal(json_array_size(result_of(&turns, "turns")), 0);
-	assert_refused(fixture, "list-cells", "{'reducer':null}", WFS_E_INVALID_ARGUMENT,
+	assert_verb_refused(fixture, "list-cells", "{'reducer':null}", WFS_E_INVALID_ARGUMENT,
 		"'reducer': expected a string, got null");
 }
 
@@ -63,7 +63,7 @@ static void assert_is_a(struct world_fixture *fixture, const char *name, const j
 	const json_t *definition;
 	size_t i;
 
-	ask(fixture, "manifest-read", "{}", &asked);
+	ask_verb(fixture, "manifest-read", "{}", &asked);
 	json_array_foreach(json_object_get(result_of(&asked, "manifest"), "schemas"), i, definition)
 	{
 		if (strcmp(json_string_value(json_object_get(definition, "name")), name) == 0)
@@ -85,8 +85,8 @@ IN_WORLD(answers_fit_the_schemas_that_definitions_refer_to)
 	size_t i;
 
 	tell(fixture, "{'key':'a','op':'set','n':5}");
-	ask(fixture, "manifest-read", "{}", &manifest);
-	ask(fixture, "journal-read", "{'from':0}", &journal);
+	ask_verb(fixture, "manifest-read", "{}", &manifest);
+	ask_verb(fixture, "journal-read", "{'from':0}", &journal);
 	records = result_of(&journal, "records");
 
 	assert_is_a(fixture, "sys/Manifest@1", result_of(&manifest, "manifest"));
@@ -96,7 +96,7 @@ IN_WORLD(answers_fit_the_schemas_that_definitions_refer_to)
 
 IN_WORLD(no_event_is_of_a_built_in_schema)
 {
-	assert_refused(fixture, "send-event", "{'schema':'sys/Object@1','value':{}}",
+	assert_verb_refused(fixture, "send-event", "{'schema':'sys/Object@1','value':{}}",
 		WFS_E_NOT_FOUND, "sys/Object@1");
 }
 
@@ -111,7 +111,7 @@ IN_WORLD(query_state_at_an_exact_height_gives_the_state_of_then)
 	tell(fixture, "{'key':'a','op':'set','n':6}");
 	snprintf(payload, sizeof(payload),
 		"{'reducer':'cell','key_b64':'YQ==','consistency':'exact:%d'}", (int)height);
-	ask(fixture, "query-state", payload, &asked);
+	ask_verb(fixture, "query-state", payload, &asked);
 
 	assert_bytes(&asked, "state_b64", "{\"n\":5}\n");
 	assert_meta(&asked, height);
@@ -121,7 +121,7 @@ IN_WORLD(query_state_of_a_missing_key_is_ok_without_state)
 {
 	AUTO_ASKED struct asked asked;
 
-	ask(fixture, "query-state", "{'reducer':'cell','key_b64':'YQ=='}", &asked);
+	ask_verb(fixture, "query-state", "{'reducer':'cell','key_b64':'YQ=='}", &asked);
 
 	assert_null(result_of(&asked, "state_b64"));
 	assert_meta(&asked, height_of(fixture));
@@ -155,7 +155,7 @@ static void damage_large_cell(struct world_fixture *fixture)
 	char path[256];
 
 	tell(fixture, "{'key':'a','op':'grow','n':100000}");
-	ask(fixture, "list-cells", "{'reducer':'cell'}", &asked);
+	ask_verb(fixture, "list-cells", "{'reducer':'cell'}", &asked);
 	const char *const text = json_string_value(
 		json_object_get(json_array_get(result_of(&asked, "cells"), 0), "state_hash"));
 	assert_int_equal(wfs_hash_parse(text, strlen(text), &hash, NULL), 0);
@@ -167,9 +167,9 @@ IN_WORLD(a_damaged_file_of_a_cell_is_hash_mismatch)
 {
 	damage_large_cell(fixture);
 
-	assert_refused(fixture, "query-state", "{'reducer':'cell','key_b64':'YQ=='}",
+	assert_verb_refused(fixture, "query-state", "{'reducer':'cell','key_b64':'YQ=='}",
 		WFS_E_HASH_MISMATCH, "sha256:");
-	assert_refused(fixture, "send-event",
+	assert_verb_refused(fixture, "send-event",
 		"{'schema':'test/Do@1','value':{'key':'a','op':'same'}}", WFS_E_HASH_MISMATCH,
 		"sha256:");
 }
@@ -185,7 +185,7 @@ IN_WORLD(a_damaged_row_is_hash_mismatch)
 	flip(path, "{\"n\":987654321}");
 	assert_int_equal(world_fixture_open(fixture), 0);
 
-	assert_refused(fixture, "query-state", "{'reducer':'cell','key_b64':'YQ=='}",
+	assert_verb_refused(fixture, "query-state", "{'reducer':'cell','key_b64':'YQ=='}",
 		WFS_E_HASH_MISMATCH, "reducer 'cell', key 'a' at height ");
 }
 
@@ -203,32 +203,32 @@ IN_WORLD(a_damaged_file_of_a_blob_is_hash_mismatch)
 	wfs_hash_hex(&hash, hex);
 	snprintf(payload, sizeof(payload), "{'hash_hex':'%s'}", hex);
 
-	assert_refused(fixture, "blob-get", payload, WFS_E_HASH_MISMATCH, "damaged");
+	assert_verb_refused(fixture, "blob-get", payload, WFS_E_HASH_MISMATCH, "damaged");
 }
 
 IN_WORLD(query_state_of_an_unknown_reducer_names_those_there_are)
 {
-	assert_refused(fixture, "query-state", "{'reducer':'nope'}", WFS_E_REDUCER_MISSING,
+	assert_verb_refused(fixture, "query-state", "{'reducer':'nope'}", WFS_E_REDUCER_MISSING,
 		"(there are: cell total deep" BUILTIN_WORDS ")");
 }
 
 IN_WORLD(query_state_refuses_what_is_not_base64)
 {
-	assert_refused(fixture, "query-state", "{'reducer':'cell','key_b64':'YQ'}",
+	assert_verb_refused(fixture, "query-state", "{'reducer':'cell','key_b64':'YQ'}",
 		WFS_E_INVALID_ARGUMENT, "key_b64");
 }
 
 IN_WORLD(reads_refuse_bad_consistency_and_heights_not_reached)
 {
-	assert_refused(fixture, "manifest-read", "{'consistency':'newest'}",
+	assert_verb_refused(fixture, "manifest-read", "{'consistency':'newest'}",
 		WFS_E_INVALID_CONSISTENCY, "newest");
-	assert_refused(fixture, "manifest-read", "{'consistency':'exact:99'}",
+	assert_verb_refused(fixture, "manifest-read", "{'consistency':'exact:99'}",
 		WFS_E_HEIGHT_UNAVAILABLE, "99");
-	assert_refused(fixture, "manifest-read", "{'consistency':'exact:0'}",
+	assert_verb_refused(fixture, "manifest-read", "{'consistency':'exact:0'}",
 		WFS_E_HEIGHT_UNAVAILABLE, "0");
-	assert_refused(fixture, "manifest-read", "{'consistency':'at_least:99'}",
+	assert_verb_refused(fixture, "manifest-read", "{'consistency':'at_least:99'}",
 		WFS_E_HEIGHT_UNAVAILABLE, "99");
-	assert_refused(fixture, "manifest-read", "{'consistency':7}", WFS_E_INVALID_ARGUMENT,
+	assert_verb_refused(fixture, "manifest-read", "{'consistency':7}", WFS_E_INVALID_ARGUMENT,
 		"consistency");
 }
 
@@ -238,7 +238,7 @@ IN_WORLD(list_cells_gives_hash_size_and_activity)
 	const json_t *cell;
 
 	tell(fixture, "{'key':'a','op':'set','n':5}");
-	ask(fixture, "list-cells", "{'reducer':'cell'}", &asked);
+	ask_verb(fixture, "list-cells", "{'reducer':'cell'}", &asked);
 
 	assert_int_equal(json_array_size(result_of(&asked, "cells")), 1);
 	cell = json_array_get(result_of(&asked, "cells"), 0);
@@ -261,10 +261,10 @@ IN_WORLD(list_cells_goes_on_behind_its_cursor)
 	tell(fixture, "{'key':'a','op':'set'}");
 	tell(fixture, "{'key':'b','op':'set'}");
 	tell(fixture, "{'key':'c','op':'set'}");
-	ask(fixture, "list-cells", "{'reducer':'cell','limit':2}", &first);
+	ask_verb(fixture, "list-cells", "{'reducer':'cell','limit':2}", &first);
 	snprintf(payload, sizeof(payload), "{'reducer':'cell','limit':2,'cursor':'%s'}",
 		text_of(&first, "next_cursor"));
-	ask(fixture, "list-cells", payload, &second);
+	ask_verb(fixture, "list-cells", payload, &second);
 
 	assert_int_equal(json_array_size(result_of(&first, "cells")), 2);
 	assert_int_equal(json_array_size(result_of(&second, "cells")), 1);
@@ -273,13 +273,13 @@ IN_WORLD(list_cells_goes_on_behind_its_cursor)
 
 IN_WORLD(list_cells_refuses_limits_and_cursors_out_of_bounds)
 {
-	assert_refused(fixture, "list-cells", "{'reducer':'cell','limit':0}",
+	assert_verb_refused(fixture, "list-cells", "{'reducer':'cell','limit':0}",
 		WFS_E_INVALID_ARGUMENT, "from 1 to 1000");
-	assert_refused(fixture, "list-cells", "{'reducer':'cell','limit':1001}",
+	assert_verb_refused(fixture, "list-cells", "{'reducer':'cell','limit':1001}",
 		WFS_E_INVALID_ARGUMENT, "from 1 to 1000");
-	assert_refused(fixture, "list-cells", "{'reducer':'cell','cursor':'x'}",
+	assert_verb_refused(fixture, "list-cells", "{'reducer':'cell','cursor':'x'}",
 		WFS_E_INVALID_ARGUMENT, "cursor");
-	assert_refused(fixture, "list-cells", "{'reducer':'cell','cursor':'5'}",
+	assert_verb_refused(fixture, "list-cells", "{'reducer':'cell','cursor':'5'}",
 		WFS_E_INVALID_ARGUMENT, "another reducer");
 }
 
@@ -287,7 +287,7 @@ IN_WORLD(journal_head_gives_meta_twice)
 {
 	AUTO_ASKED struct asked asked;
 
-	ask(fixture, "journal-head", NULL, &asked);
+	ask_verb(fixture, "journal-head", NULL, &asked);
 
 	assert_int_equal(integer_of(&asked, "journal_height"), height_of(fixture));
 	assert_meta(&asked, height_of(fixture));
@@ -300,8 +300,8 @@ IN_WORLD(journal_read_gives_records_and_where_to_go_on)
 	const json_t *record;
 
 	tell(fixture, "{'key':'a','op':'set'}");
-	ask(fixture, "journal-read", "{'from':0,'limit':1}", &first);
-	ask(fixture, "journal-read", "{'from':99}", &behind);
+	ask_verb(fixture, "journal-read", "{'from':0,'limit':1}", &first);
+	ask_verb(fixture, "journal-read", "{'from':99}", &behind);
 
 	record = json_array_get(result_of(&first, "records"), 0);
 	assert_string_equal(json_string_value(json_object_get(record, "kind")), "genesis");
@@ -328,7 +328,8 @@ IN_WORLD(journal_read_passes_over_what_is_out_of_scope)
 
 IN_WORLD(journal_read_refuses_a_negative_beginning)
 {
-	assert_refused(fixture, "journal-read", "{'from':-1}", WFS_E_INVALID_ARGUMENT, "'from'");
+	assert_verb_refused(
+		fixture, "journal-read", "{'from':-1}", WFS_E_INVALID_ARGUMENT, "'from'");
 }
 
 /* --- blobs --- */
@@ -341,9 +342,9 @@ IN_WORLD(blob_that_was_put_can_be_got_and_looked_at)
 	AUTO_ASKED struct asked get;
 	AUTO_ASKED struct asked stat;
 
-	ask(fixture, "put-blob", "{'data_b64':'aGVsbG8='}", &put);
-	ask(fixture, "blob-get", "{'hash_hex':'" HASH_OF_HELLO "'}", &get);
-	ask(fixture, "blob-stat", "{'hash_hex':'sha256:" HASH_OF_HELLO "'}", &stat);
+	ask_verb(fixture, "put-blob", "{'data_b64':'aGVsbG8='}", &put);
+	ask_verb(fixture, "blob-get", "{'hash_hex':'" HASH_OF_HELLO "'}", &get);
+	ask_verb(fixture, "blob-stat", "{'hash_hex':'sha256:" HASH_OF_HELLO "'}", &stat);
 
 	assert_string_equal(text_of(&put, "hash"), "sha256:" HASH_OF_HELLO);
 	assert_bytes(&get, "data_b64", "hello");
@@ -355,16 +356,17 @@ IN_WORLD(blob_put_refuses_what_is_not_base64_and_changes_nothing)
 {
 	const uint64_t height = height_of(fixture);
 
-	assert_refused(
+	assert_verb_refused(
 		fixture, "put-blob", "{'data_b64':'aGVsbG8'}", WFS_E_INVALID_ARGUMENT, "data_b64");
 	assert_int_equal(height_of(fixture), height);
 }
 
 IN_WORLD(blob_get_refuses_unknown_and_malformed_hashes)
 {
-	assert_refused(fixture, "blob-get", "{'hash_hex':'" HASH_OF_HELLO "'}", WFS_E_NOT_FOUND,
-		HASH_OF_HELLO);
-	assert_refused(fixture, "blob-get", "{'hash_hex':'2CF2'}", WFS_E_INVALID_ARGUMENT, "2CF2");
+	assert_verb_refused(fixture, "blob-get", "{'hash_hex':'" HASH_OF_HELLO "'}",
+		WFS_E_NOT_FOUND, HASH_OF_HELLO);
+	assert_verb_refused(
+		fixture, "blob-get", "{'hash_hex':'2CF2'}", WFS_E_INVALID_ARGUMENT, "2CF2");
 }
 
 IN_WORLD(blob_get_refuses_more_than_its_bound)
@@ -377,5 +379,5 @@ IN_WORLD(blob_get_refuses_more_than_its_bound)
 	assert_int_equal(put_blob(fixture, bytes, size, &hash), 0);
 	wfs_hash_hex(&hash, payload + strlen(payload));
 	memcpy(payload + strlen(payload), "'}", 3);
-	assert_refused(fixture, "blob-get", payload, WFS_E_TOO_LARGE, "fs-read");
+	assert_verb_refused(fixture, "blob-get", payload, WFS_E_TOO_LARGE, "fs-read");
 }

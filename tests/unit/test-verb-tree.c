@@ -8,7 +8,7 @@ IN_WORLD(fs_list_gives_names_types_and_sizes)
 	const json_t *entry;
 
 	tell(fixture, "{'key':'a/b','op':'set','n':5}");
-	ask(fixture, "fs-list", "{'path':'reducers/cell'}", &asked);
+	ask_verb(fixture, "fs-list", "{'path':'reducers/cell'}", &asked);
 
 	assert_int_equal(json_array_size(result_of(&asked, "entries")), 1);
 	entry = json_array_get(result_of(&asked, "entries"), 0);
@@ -26,10 +26,10 @@ IN_WORLD(fs_list_goes_on_behind_its_cursor)
 
 	tell(fixture, "{'key':'a','op':'set'}");
 	tell(fixture, "{'key':'b','op':'set'}");
-	ask(fixture, "fs-list", "{'path':'/reducers/cell/','limit':1}", &first);
+	ask_verb(fixture, "fs-list", "{'path':'/reducers/cell/','limit':1}", &first);
 	snprintf(payload, sizeof(payload), "{'path':'reducers/cell','limit':1,'cursor':'%s'}",
 		text_of(&first, "next_cursor"));
-	ask(fixture, "fs-list", payload, &second);
+	ask_verb(fixture, "fs-list", payload, &second);
 
 	assert_string_equal(json_string_value(json_object_get(
 				    json_array_get(result_of(&second, "entries"), 0), "name")),
@@ -68,9 +68,9 @@ IN_WORLD(fs_list_of_an_older_height_shows_the_names_of_then)
 
 	tell(fixture, "{'key':'a','op':'set'}");
 	snprintf(payload, sizeof(payload), "{'path':'reducers/cell','at':'exact:%d'}", height);
-	ask(fixture, "fs-list", payload, &asked);
+	ask_verb(fixture, "fs-list", payload, &asked);
 	snprintf(payload, sizeof(payload), "{'path':'at/%d/reducers/cell'}", height);
-	ask(fixture, "fs-list", payload, &below_at);
+	ask_verb(fixture, "fs-list", payload, &below_at);
 
 	assert_int_equal(json_array_size(result_of(&asked, "entries")), 0);
 	assert_int_equal(json_array_size(result_of(&below_at, "entries")), 0);
@@ -84,7 +84,7 @@ static void assert_meta_of(
 
 	print_message("%s at/%d/%s\n", verb, at, rest);
 	snprintf(payload, sizeof(payload), "{'path':'/at/%d/%s'}", at, rest);
-	ask(fixture, verb, payload, &asked);
+	ask_verb(fixture, verb, payload, &asked);
 	assert_int_equal(
 		json_integer_value(json_object_get(asked.call.meta, "journal_height")), at);
 }
@@ -105,7 +105,7 @@ IN_WORLD(fs_verbs_tell_the_height_that_a_path_below_at_names)
 	/* Also when nothing is found there. */
 	assert_meta_of(fixture, "fs-read", height, "reducers/cell/a");
 	assert_meta_of(fixture, "fs-list", height, "manifest");
-	ask(fixture, "fs-read", "{'path':'at/head/reducers/cell/b'}", &head);
+	ask_verb(fixture, "fs-read", "{'path':'at/head/reducers/cell/b'}", &head);
 	assert_meta(&head, height_of(fixture));
 }
 
@@ -115,7 +115,7 @@ IN_WORLD(fs_stat_gives_attributes_and_xattrs)
 	const json_t *xattrs;
 
 	tell(fixture, "{'key':'a','op':'set','n':5}");
-	ask(fixture, "fs-stat", "{'path':'reducers/cell/a'}", &asked);
+	ask_verb(fixture, "fs-stat", "{'path':'reducers/cell/a'}", &asked);
 
 	assert_int_equal(integer_of(&asked, "mode"), 0444);
 	assert_int_equal(integer_of(&asked, "size"), 8);
@@ -134,9 +134,9 @@ IN_WORLD(fs_read_gives_parts_and_says_when_the_end_is_reached)
 	AUTO_ASKED struct asked behind;
 
 	tell(fixture, "{'key':'a','op':'set','n':5}");
-	ask(fixture, "fs-read", "{'path':'reducers/cell/a','limit':3}", &part);
-	ask(fixture, "fs-read", "{'path':'reducers/cell/a','offset':3}", &rest);
-	ask(fixture, "fs-read", "{'path':'reducers/cell/a','offset':99}", &behind);
+	ask_verb(fixture, "fs-read", "{'path':'reducers/cell/a','limit':3}", &part);
+	ask_verb(fixture, "fs-read", "{'path':'reducers/cell/a','offset':3}", &rest);
+	ask_verb(fixture, "fs-read", "{'path':'reducers/cell/a','offset':99}", &behind);
 
 	assert_bytes(&part, "data_b64", "{\"n");
 	assert_true(json_is_false(result_of(&part, "eof")));
@@ -160,7 +160,7 @@ IN_WORLD(fs_read_gives_a_large_blob_from_its_file)
 	assert_int_equal(put_blob(fixture, bytes, size, &hash), 0);
 	wfs_hash_hex(&hash, hex);
 	snprintf(payload, sizeof(payload), "{'path':'blob/%s','offset':%d}", hex, (int)size - 4);
-	ask(fixture, "fs-read", payload, &asked);
+	ask_verb(fixture, "fs-read", payload, &asked);
 
 	assert_bytes(&asked, "data_b64", "xxxx");
 	assert_true(json_is_true(result_of(&asked, "eof")));
@@ -168,26 +168,26 @@ IN_WORLD(fs_read_gives_a_large_blob_from_its_file)
 
 IN_WORLD(fs_verbs_refuse_paths_that_are_not_there_or_of_another_type)
 {
-	assert_refused(fixture, "fs-list", "{'path':'nope'}", WFS_E_NOT_FOUND, "nope");
-	assert_refused(fixture, "fs-stat", "{'path':'reducers/cell/a'}", WFS_E_NOT_FOUND,
+	assert_verb_refused(fixture, "fs-list", "{'path':'nope'}", WFS_E_NOT_FOUND, "nope");
+	assert_verb_refused(fixture, "fs-stat", "{'path':'reducers/cell/a'}", WFS_E_NOT_FOUND,
 		"reducers/cell/a");
-	assert_refused(
+	assert_verb_refused(
 		fixture, "fs-read", "{'path':'reducers'}", WFS_E_INVALID_ARGUMENT, "directory");
-	assert_refused(fixture, "fs-list", "{'path':'manifest'}", WFS_E_INVALID_ARGUMENT,
+	assert_verb_refused(fixture, "fs-list", "{'path':'manifest'}", WFS_E_INVALID_ARGUMENT,
 		"not a directory");
-	assert_refused(
+	assert_verb_refused(
 		fixture, "fs-read", "{'path':'at/head'}", WFS_E_INVALID_ARGUMENT, "directory");
-	assert_refused(fixture, "fs-read", "{'path':'manifest','at':'exact:99'}",
+	assert_verb_refused(fixture, "fs-read", "{'path':'manifest','at':'exact:99'}",
 		WFS_E_HEIGHT_UNAVAILABLE, "99");
 }
 
 IN_WORLD(fs_verbs_refuse_limits_out_of_bounds)
 {
-	assert_refused(
+	assert_verb_refused(
 		fixture, "fs-list", "{'path':'/','limit':1001}", WFS_E_INVALID_ARGUMENT, "1000");
-	assert_refused(fixture, "fs-read", "{'path':'manifest','limit':1048577}",
+	assert_verb_refused(fixture, "fs-read", "{'path':'manifest','limit':1048577}",
 		WFS_E_INVALID_ARGUMENT, "1048576");
-	assert_refused(fixture, "fs-read", "{'path':'manifest','offset':-1}",
+	assert_verb_refused(fixture, "fs-read", "{'path':'manifest','offset':-1}",
 		WFS_E_INVALID_ARGUMENT, "offset");
 }
 

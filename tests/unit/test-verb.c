@@ -6,33 +6,35 @@
 
 IN_WORLD(verb_that_is_unknown_names_those_there_are)
 {
-	assert_refused(fixture, "fly", NULL, WFS_E_UNKNOWN_METHOD, "query-state");
+	assert_verb_refused(fixture, "fly", NULL, WFS_E_UNKNOWN_METHOD, "query-state");
 }
 
 IN_WORLD(verb_that_wants_a_driver_is_not_enabled_without)
 {
-	assert_refused(fixture, "chat", "{'message':'m'}", WFS_E_NOT_ENABLED, "nobody drives");
+	assert_verb_refused(fixture, "chat", "{'message':'m'}", WFS_E_NOT_ENABLED, "nobody drives");
 }
 
 IN_WORLD(verb_refuses_a_payload_that_is_not_an_object)
 {
-	assert_refused(fixture, "journal-head", "[1]", WFS_E_INVALID_ARGUMENT, "not an object");
+	assert_verb_refused(
+		fixture, "journal-head", "[1]", WFS_E_INVALID_ARGUMENT, "not an object");
 }
 
 IN_WORLD(verb_refuses_an_unknown_member_of_its_payload)
 {
-	assert_refused(fixture, "query-state", "{'reducer':'cell','key':'a'}",
+	assert_verb_refused(fixture, "query-state", "{'reducer':'cell','key':'a'}",
 		WFS_E_INVALID_ARGUMENT, "unknown member 'key'");
 }
 
 IN_WORLD(verb_refuses_a_payload_that_lacks_a_member)
 {
-	assert_refused(fixture, "list-cells", "{}", WFS_E_MISSING_ARGUMENT, "'reducer' is missing");
+	assert_verb_refused(
+		fixture, "list-cells", "{}", WFS_E_MISSING_ARGUMENT, "'reducer' is missing");
 }
 
 IN_WORLD(verb_without_members_refuses_any)
 {
-	assert_refused(fixture, "status", "{'a':1}", WFS_E_INVALID_ARGUMENT, "takes: none");
+	assert_verb_refused(fixture, "status", "{'a':1}", WFS_E_INVALID_ARGUMENT, "takes: none");
 }
 
 TEST(verb_that_takes_long_is_slow)
@@ -79,8 +81,8 @@ IN_WORLD(verb_envelope_has_result_or_error_and_meta)
 	WFS_AUTO_JSON json_t *refusal = NULL;
 	const json_t *error;
 
-	ask(fixture, "journal-head", NULL, &good);
-	ask(fixture, "fly", NULL, &bad);
+	ask_verb(fixture, "journal-head", NULL, &good);
+	ask_verb(fixture, "fly", NULL, &bad);
 	envelope = wfs_call_envelope(&good.call, "7");
 	refusal = wfs_call_envelope(&bad.call, NULL);
 
@@ -103,8 +105,8 @@ IN_WORLD(send_event_gives_the_seq_of_its_record)
 	AUTO_ASKED struct asked asked;
 	const uint64_t height = height_of(fixture);
 
-	ask(fixture, "send-event", "{'schema':'test/Do@1','value':{'key':'a','op':'set','n':1}}",
-		&asked);
+	ask_verb(fixture, "send-event",
+		"{'schema':'test/Do@1','value':{'key':'a','op':'set','n':1}}", &asked);
 
 	assert_int_equal(json_integer_value(json_array_get(result_of(&asked, "seqs"), 0)), height);
 	assert_state(fixture, "cell", "a", "{'n':1}");
@@ -114,14 +116,14 @@ IN_WORLD(send_event_that_is_refused_says_why_and_changes_nothing)
 {
 	const uint64_t height = height_of(fixture);
 
-	assert_refused(fixture, "send-event", "{'schema':'test/Nope@1','value':{}}",
+	assert_verb_refused(fixture, "send-event", "{'schema':'test/Nope@1','value':{}}",
 		WFS_E_NOT_FOUND, "test/Nope@1");
-	assert_refused(fixture, "send-event", "{'schema':'test/Do@1','value':{'key':'a'}}",
+	assert_verb_refused(fixture, "send-event", "{'schema':'test/Do@1','value':{'key':'a'}}",
 		WFS_E_SCHEMA_VIOLATION, "op");
-	assert_refused(fixture, "send-event",
+	assert_verb_refused(fixture, "send-event",
 		"{'schema':'test/Do@1','value':{'key':'a','op':'fail'}}", WFS_E_RUNTIME_ERROR,
 		"told to fail");
-	assert_refused(
+	assert_verb_refused(
 		fixture, "send-event", "{'schema':5,'value':1}", WFS_E_INVALID_ARGUMENT, "schema");
 	assert_int_equal(height_of(fixture), height);
 }
@@ -132,8 +134,8 @@ IN_WORLD(snapshot_gives_a_hash_that_meta_has_from_then_on)
 	AUTO_ASKED struct asked head;
 
 	tell(fixture, "{'key':'a','op':'set'}");
-	ask(fixture, "snapshot", NULL, &asked);
-	ask(fixture, "journal-head", NULL, &head);
+	ask_verb(fixture, "snapshot", NULL, &asked);
+	ask_verb(fixture, "journal-head", NULL, &head);
 
 	assert_string_equal(text_of(&asked, "snapshot_hash"), text_of(&head, "snapshot_hash"));
 	assert_int_equal(integer_of(&asked, "height"), height_of(fixture) - 1);
@@ -152,15 +154,15 @@ IN_WORLD(gc_says_what_it_dropped_and_records_nothing)
 
 	tell_often(fixture, 10);
 	const uint64_t height = height_of(fixture);
-	ask(fixture, "gc", "{'keep_heights':4}", &asked);
-	ask(fixture, "status", NULL, &status);
+	ask_verb(fixture, "gc", "{'keep_heights':4}", &asked);
+	ask_verb(fixture, "status", NULL, &status);
 
 	assert_int_equal(integer_of(&asked, "first_height"), height - 3);
 	assert_int_equal(integer_of(&asked, "versions"), 6);
 	assert_null(result_of(&asked, "next_cursor"));
 	assert_int_equal(integer_of(&status, "first_height"), height - 3);
 	assert_int_equal(height_of(fixture), height);
-	assert_refused(fixture, "query-state", "{'reducer':'cell','consistency':'exact:3'}",
+	assert_verb_refused(fixture, "query-state", "{'reducer':'cell','consistency':'exact:3'}",
 		WFS_E_HEIGHT_UNAVAILABLE, "was dropped");
 }
 
@@ -170,9 +172,9 @@ IN_WORLD(gc_goes_on_where_a_page_ended)
 	AUTO_ASKED struct asked second;
 
 	tell_often(fixture, 1500);
-	ask(fixture, "gc", "{'since':1400,'limit':1}", &first);
+	ask_verb(fixture, "gc", "{'since':1400,'limit':1}", &first);
 	assert_string_equal(text_of(&first, "next_cursor"), "1000");
-	ask(fixture, "gc", "{'since':1400,'limit':1000,'cursor':'1000'}", &second);
+	ask_verb(fixture, "gc", "{'since':1400,'limit':1000,'cursor':'1000'}", &second);
 
 	assert_null(result_of(&second, "next_cursor"));
 	assert_int_equal(integer_of(&first, "total"), integer_of(&second, "total"));
@@ -181,13 +183,16 @@ IN_WORLD(gc_goes_on_where_a_page_ended)
 
 IN_WORLD(gc_refuses_what_it_does_not_understand)
 {
-	assert_refused(fixture, "gc", "{}", WFS_E_MISSING_ARGUMENT, "neither");
-	assert_refused(
+	assert_verb_refused(fixture, "gc", "{}", WFS_E_MISSING_ARGUMENT, "neither");
+	assert_verb_refused(
 		fixture, "gc", "{'since':1,'keep_heights':1}", WFS_E_INVALID_ARGUMENT, "both");
-	assert_refused(fixture, "gc", "{'keep_heights':0}", WFS_E_INVALID_ARGUMENT, "keep_heights");
-	assert_refused(fixture, "gc", "{'since':'now'}", WFS_E_INVALID_ARGUMENT, "since");
-	assert_refused(fixture, "gc", "{'since':99}", WFS_E_HEIGHT_UNAVAILABLE, "not reached yet");
-	assert_refused(fixture, "gc", "{'since':1,'journal':true}", WFS_E_NOT_ENABLED, "journal");
+	assert_verb_refused(
+		fixture, "gc", "{'keep_heights':0}", WFS_E_INVALID_ARGUMENT, "keep_heights");
+	assert_verb_refused(fixture, "gc", "{'since':'now'}", WFS_E_INVALID_ARGUMENT, "since");
+	assert_verb_refused(
+		fixture, "gc", "{'since':99}", WFS_E_HEIGHT_UNAVAILABLE, "not reached yet");
+	assert_verb_refused(
+		fixture, "gc", "{'since':1,'journal':true}", WFS_E_NOT_ENABLED, "journal");
 }
 
 IN_WORLD(invoke_of_noop_gives_a_result_and_no_record)
@@ -195,7 +200,8 @@ IN_WORLD(invoke_of_noop_gives_a_result_and_no_record)
 	AUTO_ASKED struct asked asked;
 	const uint64_t height = height_of(fixture);
 
-	ask(fixture, "invoke", "{'action':{'action_type':'noop','reasoning':'why not'}}", &asked);
+	ask_verb(fixture, "invoke", "{'action':{'action_type':'noop','reasoning':'why not'}}",
+		&asked);
 
 	assert_true(json_is_true(result_of(&asked, "ok")));
 	assert_string_equal(text_of(&asked, "action_type"), "noop");
@@ -208,14 +214,15 @@ IN_WORLD(invoke_of_noop_gives_a_result_and_no_record)
 
 IN_WORLD(invoke_of_anything_else_is_refused_by_name)
 {
-	assert_refused(fixture, "invoke", "{'action':{'action_type':'transfer'}}",
+	assert_verb_refused(fixture, "invoke", "{'action':{'action_type':'transfer'}}",
 		WFS_E_MISSING_ARGUMENT, "'to'");
-	assert_refused(fixture, "invoke", "{'action':{'artifact_id':'x'}}", WFS_E_NOT_FOUND,
+	assert_verb_refused(fixture, "invoke", "{'action':{'artifact_id':'x'}}", WFS_E_NOT_FOUND,
 		"Artifact 'x' not found");
-	assert_refused(fixture, "invoke", "{'action':{'action_type':'fly'}}",
+	assert_verb_refused(fixture, "invoke", "{'action':{'action_type':'fly'}}",
 		WFS_E_INVALID_ARGUMENT, "fly");
-	assert_refused(fixture, "invoke", "{'action':'noop'}", WFS_E_INVALID_ARGUMENT, "object");
-	assert_refused(fixture, "invoke", "{'action':{'action_type':'noop','x':1}}",
+	assert_verb_refused(
+		fixture, "invoke", "{'action':'noop'}", WFS_E_INVALID_ARGUMENT, "object");
+	assert_verb_refused(fixture, "invoke", "{'action':{'action_type':'noop','x':1}}",
 		WFS_E_INVALID_ARGUMENT, "x");
 }
 
@@ -225,9 +232,9 @@ IN_WORLD(making_and_revoking_tell_what_was_done)
 	AUTO_ASKED struct asked given;
 	AUTO_ASKED struct asked revoked;
 
-	ask(fixture, "principal", "{'id':'bob'}", &made);
-	ask(fixture, "grant", "{'to':'bob','cap':'sys/act@1'}", &given);
-	ask(fixture, "revoke", "{'name':'bob.act.1'}", &revoked);
+	ask_verb(fixture, "principal", "{'id':'bob'}", &made);
+	ask_verb(fixture, "grant", "{'to':'bob','cap':'sys/act@1'}", &given);
+	ask_verb(fixture, "revoke", "{'name':'bob.act.1'}", &revoked);
 
 	assert_string_equal(text_of(&made, "id"), "bob");
 	assert_string_equal(text_of(&given, "name"), "bob.act.1");
