@@ -119,8 +119,7 @@ static const char *next_name(DIR *listing)
 	const struct dirent *entry;
 
 	do {
-		/* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone, see
-		 * readdir(3) */
+		/* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours, see readdir(3) */
 		entry = readdir(listing);
 	} while (entry && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0));
 	return entry ? entry->d_name : NULL;
