@@ -201,7 +201,7 @@ int wfs_agents_start(struct wfs_authority *authority, const struct wfs_helpers *
 	r = engine_open(engine);
 	wfs_models_guard_keys(wfs_world_directory(engine->world));
 	if (!r) {
-		/* Before the thread begins: the first entry of a store decides which model it has. */
+		/* Before the thread: the first entry of a store decides which model it has. */
 		embed_start(engine);
 		r = make_thread(engine);
 	}

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The driver of a world's agents: one thread (`wfs-agents`) that does what runs ask for.
+ * The driver of a world: one thread (`wfs-agents`) that does what open intents ask for.
  *
- * It looks at the cells of sys.intent alone: one that is there is done, once, in the name of its agent;
- * one that is gone is not needed any more. So a world that was closed, or killed, goes on where it
- * was. Models are asked on this thread, thousands at once; tools that read do so on libuv's threads;
- * tools that act are requests to the kernel.
- * Source: design §5, §6; spec 5.
+ * It looks at the cells of sys.intent: each is done once, with the rights of its principal; a
+ * cell that has gone needs no answer any more. So a world that was closed, or killed, goes on
+ * where it was. This thread asks models, thousands at once; tools that read run on threads of
+ * libuv; tools that act are requests to the kernel.
+ * Source: docs/design.md, "Turns" and "Plans".
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What callers are told follows from cells. Only the times are those of their own request.
- * Source: seed 3, "MasterAgent"; spec 6, "Chat".
+ * The answer to a caller follows from cells, except for the times, which are those of its request.
+ * Source: docs/design.md, "Plans".
  */
 #include "agents/engine/chat.h"
 
@@ -40,7 +40,7 @@ struct talk {
 	json_t *action;                     /* owned */
 	char plan_id[WFS_PLAN_ID_SIZE + 1]; /* "": not known yet */
 
-	enum stage stage; /* that it is in */
+	enum stage stage; /* the present one */
 	int64_t stage_ns; /* when that began, from `began_ns` on */
 	int64_t took_ms[STAGE_COUNT];
 };
@@ -60,7 +60,7 @@ static const char *session_id_of(const struct talk *talk)
 
 /* --- times --- */
 
-/* The stage that it was in took until then, and those before @stage are passed over. */
+/* Ends the present stage at that time. The stages before @stage that had not begun took no time. */
 static void enter_at(struct talk *talk, enum stage stage, int64_t at_ns)
 {
 	if (talk->stage >= stage)
@@ -203,7 +203,7 @@ static void fail(struct wait *wait, int r, struct wfs_error *error)
 
 /* --- looking --- */
 
-/* A plan that was imported does not run before a caller resumes it; that is no failure. */
+/* An imported plan does not run before a caller resumes it; to wait for that is not a failure. */
 static bool waits_for_resume(const struct talk *talk)
 {
 	const struct wfs_drive *const drive = talk->wait.drive;
@@ -296,7 +296,7 @@ static void look(struct wait *wait)
 
 /* --- beginning --- */
 
-/* What waited already in a world that was opened paused is begun now. */
+/* In a world that was opened paused, begin the intents of the plan that were open already. */
 static void begin_open(struct talk *talk)
 {
 	struct engine *const engine = talk->wait.engine;
@@ -315,7 +315,7 @@ static void begin_open(struct talk *talk)
 		work_look(engine, wfs_json_text(open, "intent_id"));
 }
 
-/* The kernel has refused the action; one that has a plan_id would have resumed that. */
+/* The kernel has refused the action. An action with a plan_id would have resumed that plan. */
 static void fail_beginning(struct talk *talk)
 {
 	const char *const plan_id = wfs_json_text(talk->action, "plan_id");

@@ -7,5 +7,5 @@
 
 extern const struct wait_kind wait_for_plan;
 
-/** chat_built() - the work has built the context of its chat; the times that callers are told say when. */
+/** chat_built() - the work has built the context of its chat, which ends a stage of the times. */
 void chat_built(const struct work *work);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Embeddings of a server: an action that needs one waits here until it is there (kernel/world/world.h, struct
- * wfs_embedder). Nothing of that is recorded but what the action then was done with.
+ * An action that needs an embedding waits here until a server has made it (kernel/world/world.h,
+ * struct wfs_embedder). Of that only the embedding is recorded, with the action.
  */
 #include "agents/engine/embed.h"
 
@@ -12,15 +12,15 @@
 #include "kernel/base/json.h"
 #include "kernel/base/log.h"
 
-enum { EMBEDS_MAX = 1024 }; /* texts that are under way */
+enum { EMBEDS_MAX = 1024 }; /* texts for which a server is asked */
 
-#define CLOSING "the world is being closed: nobody makes embeddings any more"
+#define CLOSING "the world is being closed: no more embeddings are made"
 
 /* One text. */
 struct embed {
 	struct job job;
 	struct engine *engine;
-	struct embed *next; /* of all that there are */
+	struct embed *next; /* of all */
 	struct embed **at;
 	struct wfs_request *request; /* that waits for it */
 	json_t *entry;               /* of host.json; owned */
@@ -46,7 +46,7 @@ static void release(struct embed *embed)
 	engine_one_less(engine);
 }
 
-/* @embedding: taken; the action goes on with it, or fails of what it says */
+/* @embedding: taken; a {code, message} makes the action fail */
 static void give(struct embed *embed, json_t *embedding)
 {
 	struct wfs_request *const request = embed->request;
@@ -101,7 +101,7 @@ static void on_done(void *context, const struct wfs_model_result *result)
 
 /* --- the question --- */
 
-/* All attempts for one text are one request to whoever remembers keys. */
+/* Servers that remember keys see all attempts for one text as one request. */
 static void make_key(struct embed *embed, const char *text)
 {
 	const struct wfs_hash hash = wfs_hash_of(text, strlen(text));

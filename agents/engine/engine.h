@@ -81,7 +81,7 @@ bool engine_stopping(struct engine *engine);
 /** engine_ticket() - a number for a request. Thread: any. */
 uint64_t engine_ticket(struct engine *engine);
 
-/** engine_one_less() - a work, wait or embed has ended: a thread that stops may have waited for it. */
+/** engine_one_less() - a work, wait or embed has ended, for which a thread that stops may wait. */
 void engine_one_less(struct engine *engine);
 
 /** engine_trusts() - does the user trust the world? Otherwise no model is asked, and no open

@@ -8,10 +8,10 @@
 struct engine;
 struct wfs_driver;
 
-/* Is told what runs do. Callback table. Thread: `wfs-agents`, one at a time. */
+/* Receives the events of runs. Callback table. Thread: `wfs-agents`, one call at a time. */
 struct wfs_turn_observer {
-	/* @event: the value of a record of sys/KernelStart@1 and so on, in the order of the journal. A
-	 * returned -errno is logged and has no other effect. */
+	/* @event: the value of a record of sys/KernelStart@1 and so on, in the order of the
+	 * journal. A returned -errno is logged and has no other effect. */
 	int (*event)(struct wfs_turn_observer *observer, const json_t *event);
 	/* Private; lock: the driver's. */
 	struct wfs_turn_observer *next;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What chats and plans that have ended tell. */
 #include "agents/engine/response.h"
 
 #include "kernel/base/json.h"
 
 enum {
-	RESULTS_BYTES_MAX = 4 << 20, /* of results; further ones are left out */
-	STEPS_BYTES_MAX = 8 << 20,   /* of a plan's steps; a larger plan comes without them */
+	RESULTS_BYTES_MAX = 4 << 20, /* bytes of results; further ones are left out */
+	STEPS_BYTES_MAX = 8 << 20,   /* bytes of a plan's steps; a larger plan comes without them */
 };
 
 static int no_memory(struct wfs_error *error)
@@ -31,7 +30,7 @@ int64_t response_number(const struct response *response, const char *member)
 	return json_integer_value(json_object_get(response->state, member));
 }
 
-/* The result of step @index if it is one of a tool; @bytes: of those before, grows. */
+/* The result of step @index if a tool gave it. @bytes: size of all results; grows */
 static int add_result(struct wfs_view *view, const char *plan_id, int64_t index, size_t *bytes,
 	json_t *results, struct wfs_error *error)
 {
@@ -51,13 +50,13 @@ static int add_result(struct wfs_view *view, const char *plan_id, int64_t index,
 	return r;
 }
 
-/* Whatever else the details tell, they tell this. */
+/* Members that all details have. */
 static int tell_omitted(struct response *response, struct wfs_error *error)
 {
 	json_t *const details = response->details
 		? wfs_json_copy(response->details)
 		: json_pack("{s:s}", "message",
-			  "the results of all steps are too large to be told; they are in the "
+			  "the results of all steps are too large for the answer; they are in the "
 			  "plan's directory");
 
 	json_decref(response->details);
@@ -91,7 +90,7 @@ static int add_checkpoint(struct response *response, uint64_t size, struct wfs_e
 	return response->checkpoint ? 0 : no_memory(error);
 }
 
-/* The plan as its file shows it; a large one without its steps. */
+/* The plan as its file has it; a large one without its steps. */
 static int add_plan(struct wfs_view *view, struct response *response, struct wfs_error *error)
 {
 	const bool large = response_number(response, "steps_bytes") > STEPS_BYTES_MAX;

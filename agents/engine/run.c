@@ -17,12 +17,12 @@ struct runs {
 	json_t *step;    /* owned */
 	json_t *results; /* so far; owned */
 
-	/* A thread of libuv's puts together what the agent refers to. It alone has these then. */
+	/* A thread of libuv reads what the agent refers to. Meanwhile it alone uses these. */
 	uv_work_t preparing;
 	struct wfs_session *agent; /* owned */
 	json_t *asked;             /* a copy of the params; owned */
 	int prepared;
-	struct agents_origin origin; /* of what was put together */
+	struct agents_origin origin; /* of what was read */
 	struct wfs_texts texts;      /* that the step hides */
 	struct wfs_error problem;
 };
@@ -129,8 +129,8 @@ static void take_result(struct runs *runs, json_t *result)
 		finish(runs);
 }
 
-/* A tool call tells all of the result but the history. The private texts in that make the output of the
- * call private, too. */
+/* The output of a tool call has all of the result but the history; what is private in that makes
+ * the output private. */
 static int note_told(
 	const struct wfs_session *session, const json_t *result, struct wfs_error *error)
 {
@@ -140,8 +140,8 @@ static int note_told(
 	return told && wfs_session_note_hidden(session, told) == 0 ? 0 : no_memory(error);
 }
 
-/* What a run ended with, as its caller may read it. Nothing else has a part of the result when this
- * returns, so that it may go to the caller's thread. */
+/* The result of a run, as the caller may read it. Nothing else has a part of it when this
+ * returns, so that the caller's thread may use it. */
 static int read_result(const struct wait *wait, json_t **ret_result, struct wfs_error *error)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
@@ -222,7 +222,7 @@ static int submit(struct runs *runs, struct wfs_error *error)
 	return r;
 }
 
-/* On a thread of libuv's. */
+/* On a thread of libuv. */
 static void prepare_on_thread(uv_work_t *preparing)
 {
 	struct runs *const runs =
@@ -243,7 +243,7 @@ static void prepared(uv_work_t *preparing, int status)
 	if (!r)
 		r = wait_check_open(&runs->wait, &error);
 	if (!r && runs->wait.abandoned)
-		r = wfs_error_set(&error, WFS_E_CANCELLED, "whoever asked has gone");
+		r = wfs_error_set(&error, WFS_E_CANCELLED, "the caller has gone");
 	if (!r)
 		r = submit(runs, &error);
 	forget_preparation(runs);
@@ -267,7 +267,8 @@ static int prepare(struct runs *runs, struct wfs_error *error)
 	return r ? wfs_error_from_errno(error, r, "drive an agent") : 0;
 }
 
-/* A caller that may not have the agent take turns does not learn what is wrong with the agent, either.
+/* Judges before it reads the agent, so that a refused caller does not learn what is wrong with
+ * that.
  * Return: 0: a request is on its way. */
 static int ask_kernel(struct runs *runs, struct wfs_error *error)
 {
@@ -313,7 +314,7 @@ static int read_params(struct runs *runs, struct wfs_error *error)
 		r = no_memory(error);
 	if (!r && runs->many && runs->wait.at_once)
 		r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-			"'turns': who does not wait can begin one at a time");
+			"'turns': expected 1, because the request does not wait");
 	return r;
 }
 

@@ -2,10 +2,10 @@
 /*
  * Callers that wait for the end of runs, or of a plan.
  *
- * Each has one struct wait, from its request to the answer: a request is sent to the kernel, then the
- * cell of the run, chat or plan is watched, and when that has ended, the caller is told. When a caller
- * goes away, what it has begun is cancelled, and ends the wait.
- * What callers ask for, and when it has ended, is in run.c and chat.c.
+ * Each has one struct wait from its request to the answer. A request is sent to the kernel; then
+ * the cell of the run, chat or plan is watched; when that has ended, the caller gets the answer.
+ * When a caller goes away, what it has begun is cancelled, and ends the wait. run.c and chat.c
+ * know what callers ask for, and when it has ended.
  */
 #pragma once
 
@@ -28,7 +28,7 @@ struct wait_kind {
 	json_t *(*cancelled)(const struct wait *wait);
 	int (*cancel)(
 		const struct wfs_session *session, json_t *action, struct wfs_request *request);
-	/* Free what the kind owns of the wait, before its caller is told. */
+	/* Free what the kind owns of the wait, before its caller gets the answer. */
 	void (*done)(struct wait *wait);
 };
 
@@ -37,20 +37,20 @@ struct wait {
 	struct job leaving; /* posted when the kernel has answered `cancel` */
 	const struct wait_kind *kind;
 	struct engine *engine;
-	struct wait *next; /* of all that there are */
+	struct wait *next; /* of all */
 	struct wait **at;
 	struct wait *same;       /* the next that watches the same id */
-	struct wfs_drive *drive; /* NULL: its caller has been told */
+	struct wfs_drive *drive; /* NULL: its caller has the answer */
 	int64_t began_ns;        /* when the caller asked, monotonic */
 	bool at_once;            /* the caller does not wait for the end */
 	bool is_watching;
-	bool requested;               /* the kernel has `request`, or libuv's thread prepares it */
-	bool abandoned;               /* the caller has gone */
+	bool requested; /* the kernel has `request`, or a thread of libuv prepares it */
+	bool abandoned; /* the caller has gone */
 	char id[WFS_CHAT_ID_MAX + 1]; /* of the run, chat or plan that is watched */
 	struct wfs_request request;
 	struct wfs_request cancel;
 	json_t *cancel_action;         /* owned; the kernel has it until `cancel` is answered */
-	struct wfs_session *canceller; /* owned: the caller's session may end before `cancel` */
+	struct wfs_session *canceller; /* owned; the caller's session may end first */
 };
 
 /** wait_begin() - do what @drive asks for. Thread: any. */
@@ -69,8 +69,8 @@ void wait_unwatch(struct wait *wait);
 /** wait_check_open() - Return: 0, or -EINTR with @error when the world is being closed. */
 int wait_check_open(const struct wait *wait, struct wfs_error *error);
 
-/** wait_fail() - nothing is under way any more; tell the caller what went wrong.
- *  @r: says it when @error has no code */
+/** wait_fail() - tell the caller what went wrong; nothing of the wait is under way any more.
+ *  @r: describes it if @error has no code */
 void wait_fail(struct wait *wait, int r, struct wfs_error *error);
 
 /** wait_tell() - tell the caller; the wait is freed when the kernel has nothing of it.

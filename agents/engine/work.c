@@ -100,7 +100,7 @@ void work_free(struct work *work)
 	engine_one_less(engine);
 }
 
-/* Its answer is not wanted any more. What the kernel has comes back first. */
+/* Its answer is not wanted any more. A request that the kernel has comes back first. */
 static void drop(struct work *work)
 {
 	stop(work);
@@ -129,8 +129,8 @@ int64_t work_left_ms(const json_t *state, const json_t *setup)
 	return left_ms > 0 ? left_ms : 0;
 }
 
-/* A run that a tool call has begun is for that call, and is cancelled with it. When the process died before that, it ends
- * here, where it asks for something. */
+/* A run that a tool call has begun is cancelled with the call. If the process died before that,
+ * the run ends here, when it asks for something. */
 static int check_caller(struct wfs_view *view, const json_t *state, struct wfs_error *error)
 {
 	const char *const called_by = wfs_json_text(state, "called_by");
@@ -208,7 +208,7 @@ int work_set_timer(struct work *work, uint64_t in_ms, void (*due)(struct work *w
 
 static void submit(struct work *work);
 
-/* Does it make sense to send the same again, later? The disk of the host may have room then. */
+/* Can the request succeed later? The disk of the host may have room then. */
 static bool is_passing(int r, const struct wfs_error *error)
 {
 	return r == -ENOSPC || r == -EAGAIN || r == -ENOMEM ||
@@ -222,7 +222,7 @@ static void submit_later(struct work *work)
 		work_free(work); /* it is found again when the world is opened */
 }
 
-/* What the kernel cannot take as it is becomes an error that it can. */
+/* An answer that the kernel cannot take is replaced by an error. */
 static void answer_otherwise(struct work *work, const struct wfs_error *error)
 {
 	const struct wfs_error reason = *error;
@@ -296,7 +296,7 @@ void work_act(struct work *work)
 
 static void begin_now(struct work *work);
 
-/* It is recorded that it waits, and begun again with the approval. */
+/* The record that the call waits is written. The approval begins the work again. */
 static void asked(struct engine *engine, struct job *job)
 {
 	struct work *const work = (struct work *)job;
@@ -361,7 +361,7 @@ void work_answer(struct work *work, const char *status, json_t *payload)
 		work_free(work); /* without memory: it is found again when the world is opened */
 }
 
-/* A reading that goes on, for nobody, may set it in its thread. */
+/* A thread that still reads may set it. */
 json_t *work_failure_meta(const struct work *work)
 {
 	return work->is_reading ? NULL : work->failure_meta;
@@ -375,8 +375,8 @@ static const char *status_of(const struct work *work, enum wfs_error_code code)
 										   : "error";
 }
 
-/* A model that was not asked would not be asked the next time either: host.json, the environment or a grant must
- * become another one first. A fault of this process says nothing of that. */
+/* A model that could not be asked cannot be asked the next time either, before host.json, the
+ * environment or a grant has changed. A fault of this process says nothing about that. */
 static json_t *retriable_of(const struct work *work, const struct wfs_error *error)
 {
 	return asks_model(work) && error->code != WFS_E_INTERNAL_ERROR &&
@@ -468,7 +468,8 @@ static void begin_now(struct work *work)
 	struct wfs_error error = {0};
 
 	work->began_ns = wfs_clock_monotonic_ns();
-	/* A plan goes on until all of its steps have ended, be it with errors; and what a call has begun is waited for. */
+	/* A plan goes on until all of its steps have ended, with errors if need be; and a call
+	 * that has begun something waits for that. */
 	if (work->kind->effect != WFS_EFFECT_PLAN_ADVANCE && !*work->began &&
 		wfs_session_check_journal(work->session, &error))
 		work_fail(work, &error);
@@ -476,7 +477,7 @@ static void begin_now(struct work *work)
 		work->kind->begin(work);
 }
 
-/* What is tried again waits a while first. */
+/* An attempt after a failure waits first. */
 static void begin(struct engine *engine, const char *intent_id, const json_t *intent)
 {
 	const int64_t not_before_ns = json_integer_value(json_object_get(intent, "not_before_ns"));
@@ -513,7 +514,7 @@ void work_look(struct engine *engine, const char *intent_id)
 			wfs_json_text(intent, "principal"), error.message);
 }
 
-/* Ids of all that are open: reading ends before anything is begun. */
+/* Ids of all open intents: the reading ends before the first one begins. */
 static json_t *open_intents(struct engine *engine, struct wfs_error *error)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};

@@ -22,8 +22,8 @@ struct work_question {
 };
 void work_question_done(struct work_question *question);
 
-/* What intents can ask for: the first kind of engine->work_kinds that fits. Table of functions; those that
- * may be NULL are marked so. */
+/* What an intent can ask for. Table of functions: engine->work_kinds has one for each, and the
+ * first that fits an intent is its kind. */
 struct work_kind {
 	const char
 		*owner; /* member of the intent's cell that names the run, chat or plan that asks */
@@ -97,7 +97,7 @@ struct work {
 	int64_t built_ms;      /* that building it took */
 	json_t *usage; /* of an answer, even if that cannot be used; owned; NULL: no answer */
 	struct wfs_buffer body;
-	char key[WFS_HASH_TEXT_SIZE]; /* by which the server knows the request when it comes again */
+	char key[WFS_HASH_TEXT_SIZE]; /* by which a server recognises the request */
 
 	/* A tool of a plan is called. */
 	json_t *asked;               /* {args, method, name} as it is called; owned */
@@ -109,7 +109,7 @@ struct work {
 	/* A plan is cut into steps. */
 	struct normalizing *normalizing; /* owned; NULL: it is not */
 
-	/* A helper reads on a thread of libuv's, which has `tool_name` to `read_ms` meanwhile. */
+	/* A helper reads on a thread of libuv, which alone uses `tool_name` to `read_ms` then. */
 	uv_work_t reading;
 	bool is_reading;
 	bool is_late;      /* another answer was given meanwhile */
@@ -138,27 +138,27 @@ const struct work *work_of_chat(const struct engine *engine, const char *chat_id
 
 /* --- for kinds --- */
 
-/** work_answer() - record a receipt. @payload: taken; NULL: there was no memory for it */
+/** work_answer() - record a receipt. @payload: taken; NULL: memory for it was lacking */
 void work_answer(struct work *work, const char *status, json_t *payload);
 
 /** work_fail() - record a receipt that says what went wrong. */
 void work_fail(struct work *work, const struct wfs_error *error);
 
-/** work_failure_meta() - where the world stood when its reading failed; borrowed. NULL: its reading has
- *  not failed, or that is not known. */
+/** work_failure_meta() - where the world stood when a reading failed; borrowed. NULL: none has
+ *  failed, or not known. */
 json_t *work_failure_meta(const struct work *work);
 
 /** work_act() - the answer is work->action. */
 void work_act(struct work *work);
 
-/** work_free() - free it, as soon as no thread reads for it. An intent that has no answer is found again
- *  when the world is opened. */
+/** work_free() - free it as soon as no thread reads for it. An intent without an answer is found
+ *  again when the world is opened. */
 void work_free(struct work *work);
 
 /**
- * work_wait_for_approval() - does the tool call need an approval, before it is judged by @effect and @artifact?
- * @artifact: may be NULL
- * Return: 1 (it does, and is begun again when it has the approval), 0, or -errno.
+ * work_wait_for_approval() - does the tool call need an approval, by its policy?
+ * @effect, @artifact: that the call will be judged by; @artifact may be NULL
+ * Return: 1 (it does; the approval begins the work again), 0, or -errno.
  */
 int work_wait_for_approval(
 	struct work *work, enum wfs_effect effect, const char *artifact, struct wfs_error *error);

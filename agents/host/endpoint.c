@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An endpoint out of an entry of host.json. */
 #include "agents/host/endpoint.h"
 
 #include <curl/curl.h>
@@ -31,13 +30,13 @@ static int read_limits(const json_t *entry, int64_t left_ms, struct wfs_model_en
 	return r;
 }
 
-/* Is what is sent readable for the network between? */
+/* Can the network read what is sent? */
 static bool is_plain(const char *scheme, const char *host)
 {
 	return (!scheme || strcmp(scheme, "https") != 0) && !wfs_model_is_loopback(host);
 }
 
-/* As curl understands the URL: what it sends the request to, and how. */
+/* Where and how curl sends requests to this URL. */
 static int check_host(const char *variable, const char *base_url, struct wfs_error *error)
 {
 	CURLU *const url = curl_url();

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Entries of host.json. */
 #include "agents/host/models.h"
 
 #include <string.h>
@@ -27,7 +26,7 @@ static int no_such_model(const json_t *models, const char *name, struct wfs_erro
 		names.size > 0 ? wfs_buffer_text(&names) : " none");
 }
 
-/* What is not of its type would be taken for absent: a request would go without its key. */
+/* A member of a wrong type would count as absent: a request would go without its key. */
 static int check_types(const json_t *entry, struct wfs_error *error)
 {
 	static const char *const texts[] = {"api_key_env", "model"};
@@ -83,7 +82,7 @@ int wfs_models_find(
 	struct wfs_hash hash;
 	int r = wfs_host_file_read(directory, &host, &hash, error);
 
-	/* Of the bytes that were read: they may be others in a moment. */
+	/* Checks the bytes that were read: the file may change at any time. */
 	if (!r && json_object_size(host) > 0)
 		r = wfs_trust_check(directory, &hash, error);
 	if (r)

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines of a script. */
 #include "agents/host/script.h"
 
 #include <fcntl.h>
@@ -59,7 +58,7 @@ static bool is_array(const json_t *value)
 	return json_is_array(value);
 }
 
-/* A condition of another type would be one that always holds. */
+/* A condition of a wrong type would hold for every request. */
 static bool is_condition(const json_t *value)
 {
 	return json_is_string(value);

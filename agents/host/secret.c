@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values without the secret. Its copies that are released here are wiped by nobody: the process has it in
- * its environment anyway. */
+/* Copies of the secret that are released here are not wiped: the environment has it anyway. */
 #include "agents/host/secret.h"
 
 #include <stdlib.h>
@@ -16,7 +15,7 @@ const char *agents_secret_get(const char *variable)
 	const char *const secret = secure_getenv(variable);
 
 	if (secret)
-		(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* fails for no value of this one */
+		(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* cannot fail with PR_SET_DUMPABLE */
 	return secret;
 }
 
@@ -82,7 +81,7 @@ static json_t *mask_object(json_t *value, struct wfs_bytes secret)
 	return WFS_STEAL(masked);
 }
 
-/* Deep values are no danger here: what was parsed has at most WFS_JSON_DEPTH_MAX levels. */
+/* This recursion is bounded: parsed values have at most WFS_JSON_DEPTH_MAX levels. */
 static json_t *mask(json_t *value, struct wfs_bytes secret)
 {
 	if (json_is_string(value))

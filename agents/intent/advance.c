@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Intents of workflow.advance: a run has done its work, and its agent goes to another state. Conditions
- * are looked at on a thread of libuv's, or a model is asked. Whatever goes wrong, the agent stays.
+ * Intents of workflow.advance: a run is done, and the workflow of its agent may go to another
+ * state. A thread of libuv evaluates conditions, or a model is asked. If anything fails, the
+ * state stays.
  */
 #include "agents/intent/intent-impl.h"
 
@@ -21,14 +22,14 @@ static int no_memory(struct wfs_error *error)
 	return wfs_error_from_errno(error, -ENOMEM, "advance a workflow");
 }
 
-/* What it is decided by. Plain value; owned. Another thread may have the first two: they share
- * nothing with the setup. */
+/* What the decision depends on. Plain value; owned. Another thread may have the first two: they
+ * share nothing with the setup. */
 struct facts {
 	json_t *mind;
 	json_t *variables;
 	json_t *setup;
 	int64_t left_ms; /* of the run's time */
-	bool is_private; /* some of it is made of private texts */
+	bool is_private; /* some of it was made from private texts */
 };
 
 static void facts_done(struct facts *facts)
@@ -70,11 +71,11 @@ static json_t *note_of(const char *reference, const char *fallback, const char *
 
 /* --- conditions --- */
 
-/* Looking at conditions. */
+/* Conditions while they are evaluated. */
 struct deciding {
 	uv_work_t on_thread;
-	struct work *work; /* there until it is over: it is_reading */
-	json_t *mind;      /* of its thread alone; owned, as what follows */
+	struct work *work; /* stays until the evaluation is over: it is_reading */
+	json_t *mind;      /* used by its thread alone; owned, as are those that follow */
 	json_t *variables;
 	json_t *notes;
 	bool is_private;
@@ -148,7 +149,7 @@ static void decided(uv_work_t *request, int status)
 	deciding_free(deciding);
 }
 
-/* @facts: what it needs of them becomes its own */
+/* @facts: mind and variables are taken */
 static int begin_deciding(struct work *work, struct facts *facts, struct wfs_error *error)
 {
 	struct deciding *const deciding = calloc(1, sizeof(*deciding));
@@ -200,7 +201,7 @@ int ask_state(struct work *work, struct work_question *question, struct wfs_erro
 	return 0;
 }
 
-/* Of an answer that is none the agent stays, and what it said is kept. */
+/* After an answer that names no state, the state stays; the note has the answer. */
 static int read_reply(const json_t *mind, const char *text, const char **ret_next,
 	struct wfs_buffer *reason, json_t *notes, struct wfs_error *error)
 {

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls of the tools `step` and `chat` by a run: `step` has an agent take a turn, `chat` has the model `default`
- * answer, with a plan if it needs tools.
+ * Calls of the tools `step` and `chat` by a run: `step` has an agent take a turn, `chat` has the
+ * model `default` answer, with a plan if it needs tools.
  *
- * The call is the verb of that name, of the agent that calls: judged, paid, recorded and answered like the verb
- * of any other principal. It holds no thread while it waits, but a place among those that wait for a run
- * (drive.c) or a chat (chat.c). What begins in the world has the call's intent with it, and the intent says what it
- * has begun: a call that is found open when the world is opened again waits for that, and begins nothing.
+ * A call is the verb of that name, with the calling agent as the principal: judged, paid,
+ * recorded and answered in the same way. No thread waits for it, but a struct wait
+ * (agents/engine/wait.h). What the call begins names the call's intent, and the intent names what
+ * was begun: a call that is found open when the world is opened again waits for that, and begins
+ * nothing.
  *
- * When the call is over before what it has begun (its run was cancelled, or is out of time), that is cancelled. A run
- * whose cancelling got lost with the process ends when it asks for something: work_read_run(). A chat has no such rule:
- * its plan goes on to its end, which is not deep, because steps of plans have none of these tools.
+ * If the call ends first (its run was cancelled, or has no time left), what it has begun is
+ * cancelled. If the process died before that, a run ends when it next asks for something:
+ * work_read_run(). A plan goes on to its end; that begins no further calls, because steps of
+ * plans do not have these tools.
  */
 #include "agents/intent/intent-impl.h"
 
 #include "kernel/base/json.h"
 
-/* One call under way. It may outlive its work: the driver posts it when the turn or chat has ended. */
+/* One call. It may outlive its work: it is freed when the turn or chat has ended. */
 struct driving {
-	struct job job; /* first: posted when they have */
+	struct job job; /* first; posted when the turn or chat has ended */
 	struct engine *engine;
-	struct work *work;           /* NULL: nobody wants the answer any more */
+	struct work *work;           /* NULL: the answer is not wanted any more */
 	struct wfs_session *session; /* of the agent that calls; owned */
 	char intent_id[WFS_HASH_TEXT_SIZE];
 	char began[WFS_CHAT_ID_MAX + 1];
@@ -44,8 +46,8 @@ static void driving_free(struct driving *driving)
 
 /* --- the answer --- */
 
-/* Why an agent cannot take a turn is said in words of its content, which not everybody may read; nothing is said in
- * them to those that may not have it take one. */
+/* The reason why an agent cannot take a turn may quote its content, which may be private. A
+ * principal that may not have it take a turn gets no such reason. */
 static bool quotes_private(const struct driving *driving)
 {
 	const char *const agent = wfs_json_text(driving->arguments, "agent");
@@ -62,7 +64,7 @@ static bool quotes_private(const struct driving *driving)
 		wfs_session_find_agent(driving->session, &view, agent, &ignored) == 0;
 }
 
-/* Of what was asked for, and not of the agent. */
+/* Is it about the request, and not about the agent? */
 static bool is_refusal(enum wfs_error_code code)
 {
 	return code == WFS_E_NOT_AUTHORIZED || code == WFS_E_POLICY_DENIED ||
@@ -84,7 +86,7 @@ static void tell_failure(struct work *work, const struct driving *driving)
 	work_fail(work, &error);
 }
 
-/* Hides an answer that was made from private texts from the principals that may not read these. */
+/* Hides an answer that was made from private texts. */
 static int hide_output(
 	struct work *work, const struct driving *driving, json_t *payload, struct wfs_error *error)
 {
@@ -125,7 +127,7 @@ static void driven(struct engine *engine, struct job *job)
 
 	if (work)
 		work->driving = NULL;
-	/* Closing ends the waiting, and not what is waited for. */
+	/* To close the world ends the wait, and not the turn or plan. */
 	if (work && engine_stopping(engine))
 		work_free(work);
 	else if (work && driving->call.status)

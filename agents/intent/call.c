@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Intents of tool.call: the tool is called in the name of the agent, and does what its grants allow. */
+/* Intents of tool.call: the tool is called with the rights of the agent. */
 #include "agents/intent/intent-impl.h"
 
 #include "agents/prepare/private.h"
@@ -19,7 +19,7 @@ static bool is_kind(const json_t *tool, const char *kind)
 
 /* --- reading --- */
 
-/* What was read of private artifacts is hidden from the others. */
+/* Hides an output that was read from private artifacts. */
 static int hide_output(struct work *work, json_t *payload, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *of = NULL;
@@ -45,7 +45,7 @@ void call_take_output(struct work *work)
 		work_answer(work, "ok", WFS_STEAL(payload));
 }
 
-/* On a thread of libuv's. */
+/* On a thread of libuv. */
 static void read_for(uv_work_t *reading)
 {
 	struct work *const work = (struct work *)((char *)reading - offsetof(struct work, reading));
@@ -75,7 +75,7 @@ static void read_done(uv_work_t *reading, int status)
 		work->kind->take_output(work);
 }
 
-/* The reading goes on, and nobody waits for it. */
+/* The reading goes on, and its output is dropped. */
 static void too_late(struct work *work)
 {
 	struct wfs_error error;
@@ -90,7 +90,7 @@ int call_read(struct work *work, const json_t *tool, const json_t *arguments, in
 	struct wfs_error *error)
 {
 	work->tool_name = strdup(wfs_json_text(tool, "name"));
-	work->arguments = json_deep_copy(arguments); /* of its thread alone */
+	work->arguments = json_deep_copy(arguments); /* for its thread alone */
 	if (!work->tool_name || !work->arguments ||
 		(limit_ms < INT64_MAX && work_set_timer(work, (uint64_t)limit_ms, too_late)))
 		return no_memory(error);
@@ -103,7 +103,7 @@ int call_read(struct work *work, const json_t *tool, const json_t *arguments, in
 
 /* --- a call --- */
 
-/* What is called, and with what. Plain value; owned. */
+/* A tool and its arguments. Plain value; owned. */
 struct called {
 	json_t *tool; /* expanded */
 	json_t *arguments;
@@ -143,7 +143,7 @@ static int64_t limit_of(const json_t *state, const json_t *setup)
 	return limit && json_integer_value(limit) < left_ms ? json_integer_value(limit) : left_ms;
 }
 
-/* The message about arguments that are refused does not quote private ones. @r: of checking them */
+/* The message about arguments that are refused does not quote private ones. @r: of their check */
 static int hide_reason(const json_t *stored, int r, struct wfs_error *error)
 {
 	return (r == -EINVAL || r == -EFBIG) && wfs_text_has_hidden(stored)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Intents of llm.generate: the request is made, its answer is read and checked. */
+/* Intents of llm.generate: a model is asked, and its answer is read and checked. */
 #include "agents/intent/intent-impl.h"
 
 #include "agents/adapter/adapter.h"
@@ -28,7 +28,7 @@ static void fail_with(struct work *work, int r, struct wfs_error *error)
 	work_fail(work, error);
 }
 
-/* With calls found in its text. What was asked of its form is checked. */
+/* Finds the calls in a completion, and checks it against the constraint. */
 static int read_answer(
 	struct work *work, const json_t *completion, json_t **ret_parsed, struct wfs_error *error)
 {
@@ -54,8 +54,8 @@ static int read_answer(
 	return r;
 }
 
-/* What does not fit its constraint is a failure that has the answer in it: it was paid for, and people
- * want to see it. */
+/* An answer that does not fit its constraint is a failure that has the answer in it, because it
+ * was paid for. */
 static void take_violation(struct work *work, const json_t *parsed, const struct wfs_error *error)
 {
 	json_t *const usage = json_object_get(parsed, "usage");
@@ -112,7 +112,7 @@ static bool may_quote(const struct work *work, const struct wfs_model_failure *f
 			failure->kind == WFS_MODEL_FAILURE_ANSWER);
 }
 
-/* A server may put a text in the place of a code. */
+/* A server may send a text as its code. */
 static bool is_word(const char *code)
 {
 	static const char letters[] =
@@ -121,7 +121,7 @@ static bool is_word(const char *code)
 	return *code && code[strspn(code, letters)] == '\0';
 }
 
-/* What the server has told, and text that came before a stream broke. NULL without memory. */
+/* The error of a server, and the text that came before a stream broke. NULL without memory. */
 static json_t *failure_payload(const struct work *work, const struct wfs_model_result *result)
 {
 	const struct wfs_model_failure *const failure = result->failure;
@@ -172,7 +172,7 @@ static void on_model_done(void *context, const struct wfs_model_result *result)
 		failure_payload(work, result));
 }
 
-/* All attempts of a step are one request to servers that remember keys. */
+/* Servers that remember keys see all attempts of a step as one request. */
 static void make_key(struct work *work)
 {
 	if (work->kind->index)
@@ -209,7 +209,7 @@ static int ask_server(
 
 /* --- a script --- */
 
-/* The script is read again, so that nothing is kept while it waits. */
+/* The script is read again after the wait, so that nothing of it is kept. */
 static void generate_now(struct work *work);
 
 static int ask_script(
@@ -254,7 +254,7 @@ static bool is_provider(const struct work *work, const char *name)
 	return provider && strcmp(provider, name) == 0;
 }
 
-/* With tools as the server is told of them. */
+/* Sets the setup, with descriptions and parameters of the tools. */
 static int expand(struct work *work, const json_t *setup, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *tools = NULL;
@@ -307,7 +307,7 @@ static void on_refusal_told(struct engine *engine, struct job *job)
 
 	(void)engine;
 	work->state = WORK_DOING;
-	work_fail(work, &error); /* drops itself when its run is gone */
+	work_fail(work, &error); /* frees the work if its intent has gone */
 }
 
 static void on_refused(struct wfs_request *request)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to agents/intent/: what the kinds of intents are made of. See struct work_kind for what each does. */
+/* Private to agents/intent/: the functions of the kinds of intents; see struct work_kind. */
 #pragma once
 
 #include "agents/engine/work.h"

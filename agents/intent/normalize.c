@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Intents of plan.normalize: a plan is cut into steps on a thread of libuv's, and given in parts. */
+/* Intents of plan.normalize: a thread of libuv cuts a plan into steps, which are answered in
+ * parts. */
 #include "agents/intent/intent-impl.h"
 
 #include "agents/plan/normalize.h"
 #include "kernel/base/json.h"
 
-/* A plan between its text and its parts. */
+/* A plan while it is cut into steps. */
 struct normalizing {
 	uv_work_t on_thread;
-	struct work *work; /* NULL: nobody waits for it any more */
+	struct work *work; /* NULL: the steps are not wanted any more */
 	char chat_id[WFS_CHAT_ID_MAX + 1];
 	struct wfs_buffer text;
 	json_t *goal; /* the message; owned by its thread */
@@ -102,7 +103,7 @@ bool normalize_next(struct work *work)
 	return true;
 }
 
-/* Parts that were given before the world was opened are not given again. */
+/* Skips the parts that were answered before the world was opened. */
 static int skip_given(struct work *work, struct normalizing *normalizing, struct wfs_error *error)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What models are asked for plans: for the plan itself, for what a step is to say, for the answer when all
- * steps have ended; and what is kept of what they say.
+ * What models are asked for plans: for the plan itself, for the text of a step, for the answer
+ * when all steps have ended; and which part of their answers is recorded.
  *
- * What is asked is made of cells alone, so that it is the same when it is asked again. What somebody says
- * now is never cut off; of what was said before, and of results, the newest is shown, up to a bound.
+ * A question is made from cells alone, so that it is the same when it is asked again. The new
+ * message is never cut; of earlier messages and of results, the newest are shown, up to a bound.
  */
 #include "agents/intent/intent-impl.h"
 
@@ -16,12 +16,13 @@
 #include "kernel/base/json.h"
 
 enum {
-	MESSAGES_MAX = 20,      /* of the chat, that are shown */
-	CONTEXT_MAX = 18000,    /* bytes of these */
-	ARTIFACTS_MAX = 64,     /* executable ones that are told of */
-	RESULT_MAX = 4 << 10,   /* bytes of one result in the last request */
-	RESULTS_MAX = 48 << 10, /* of all of them */
-	MAX_TOKENS = 4096, /* of an answer; extra_body of the model in host.json says otherwise */
+	MESSAGES_MAX = 20,      /* messages of the chat that are shown */
+	CONTEXT_MAX = 18000,    /* bytes of these messages */
+	ARTIFACTS_MAX = 64,     /* executable artifacts that are listed */
+	RESULT_MAX = 4 << 10,   /* bytes of one result in the question for the answer */
+	RESULTS_MAX = 48 << 10, /* bytes of all results there */
+	MAX_TOKENS =
+		4096, /* of an answer, unless extra_body of the model in host.json says otherwise */
 };
 
 static const char planner_text[] =
@@ -126,7 +127,7 @@ static int write_artifacts(
 		return no_memory(error);
 	const struct wfs_session_query query = {.type = "artifacts", .params = params};
 	if (wfs_session_query(work->session, view, &query, &found, &ignored))
-		return 0; /* who may not look does without */
+		return 0; /* a principal that may not query gets no list */
 	json_array_foreach(json_object_get(found, "results"), i, row)
 	{
 		WFS_AUTO_JSON json_t *tool = NULL;
@@ -210,7 +211,7 @@ static int write_step(struct work *work, struct wfs_view *view, struct work_ques
 		return r;
 	r = step_fill(work, view, json_object_get(step, "prompt"), &origin, &prompt, error);
 	work->request_private = agents_origin_is_private(&origin);
-	if (r && r != -ENOMEM && work->request_private) /* it names what a result has */
+	if (r && r != -ENOMEM && work->request_private) /* the message names members of a result */
 		return wfs_error_set(
 			error, error->code, "the prompt cannot be filled; " AGENTS_REASON_LEFT_OUT);
 	if (r)
@@ -230,7 +231,7 @@ static int write_step(struct work *work, struct wfs_view *view, struct work_ques
 
 /* --- the answer --- */
 
-/* The beginning of a text, at a character. */
+/* Appends the beginning of a text, without cutting a character. */
 static void write_beginning(struct wfs_buffer *text, struct wfs_bytes whole, size_t max)
 {
 	const char *const data = whole.data;
@@ -373,7 +374,7 @@ int ask_answer(struct work *work, struct work_question *question, struct wfs_err
 
 /* --- what is kept --- */
 
-/* An answer that was cut off is none. */
+/* Refuses an answer that was cut off. */
 static int check_whole(const json_t *completion, struct wfs_error *error)
 {
 	const char *const finish = wfs_json_text(completion, "finish_reason");
@@ -386,7 +387,7 @@ static int check_whole(const json_t *completion, struct wfs_error *error)
 		: 0;
 }
 
-/* Nothing that could be shown. */
+/* Does a text have nothing but white space? */
 static bool is_blank(const json_t *kept)
 {
 	const char *const text = json_string_value(kept);
@@ -394,7 +395,7 @@ static bool is_blank(const json_t *kept)
 	return text[strspn(text, " \t\r\n")] == '\0' && strlen(text) == json_string_length(kept);
 }
 
-/* @kept: taken; NULL: there was no memory for it. @expected: what the model was asked for */
+/* @kept: taken; NULL: memory for it was lacking. @expected: that the model was asked for */
 static int keep(const json_t *completion, const char *member, json_t *kept, const char *expected,
 	json_t **ret_payload, struct wfs_error *error)
 {

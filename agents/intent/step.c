@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Intents of tool.call of plans: the tool of a step is called in the name of who asked for the plan. */
+/* Intents of tool.call of plans: the tool of a step is called with the rights of the plan's
+ * principal. */
 #include "agents/intent/intent-impl.h"
 
 #include "agents/plan/placeholder.h"
@@ -16,8 +17,8 @@ static int no_memory(struct wfs_error *error)
 
 /* --- outcomes --- */
 
-/* What is wrong may repeat private results that the arguments were filled with. The result has the call as the plan
- * writes it. Return: 0, or -ENOMEM. */
+/* The message may repeat private results that the arguments were filled with. The result has the
+ * call as the plan has it. Return: 0, or -ENOMEM. */
 static int hide_reason(struct work *work, json_t *outcome)
 {
 	json_t *const details = json_object_get(outcome, "details");
@@ -42,7 +43,7 @@ json_t *step_outcome(struct work *work, const struct wfs_error *error)
 	return hide_reason(work, outcome) ? NULL : WFS_STEAL(outcome);
 }
 
-/* @outcome: taken; @final: it would be the same another time */
+/* @outcome: taken. @final: another attempt would have the same outcome */
 static void answer(struct work *work, json_t *outcome, bool final)
 {
 	const bool ok = json_is_true(json_object_get(outcome, "ok"));
@@ -52,8 +53,8 @@ static void answer(struct work *work, json_t *outcome, bool final)
 			"final", final, "outcome", outcome));
 }
 
-/* What was read of private artifacts is hidden from the others, and so is what has something in it that looks
- * like a stand-in: as it is, the text of another one would take its place. */
+/* Hides a result that was read from private artifacts. A result that has something like a
+ * stand-in in it is hidden, too: open, a hidden text could take the place of that. */
 static int hide_read(struct work *work, json_t *outcome, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *of = NULL;
@@ -69,7 +70,7 @@ static int hide_read(struct work *work, json_t *outcome, struct wfs_error *error
 		  : no_memory(error);
 }
 
-/* A text that is a JSON object or array is that. */
+/* An output that is a JSON object or array becomes that value. */
 void step_take_output(struct work *work)
 {
 	const struct wfs_bytes output = wfs_buffer_bytes(&work->output);
@@ -100,13 +101,13 @@ void step_take_output(struct work *work)
 
 /* --- what is called --- */
 
-/* Whose results placeholders stand for. Plain value. */
+/* Where the results come from that placeholders name. Plain value. */
 struct results {
-	const struct wfs_session *session; /* that reads private ones */
+	const struct wfs_session *session; /* with whose rights private ones are read */
 	struct wfs_view *view;
 	const char *plan_id;
-	struct agents_origin *origin; /* gets whose private texts they have */
-	json_t *refs;                 /* indices by id; owned; NULL: there are none */
+	struct agents_origin *origin; /* gets the owners of private texts */
+	json_t *refs;                 /* indices by id; owned; NULL: no step has a result */
 };
 
 static void results_done(struct results *results)
@@ -150,7 +151,7 @@ int step_fill(const struct work *work, struct wfs_view *view, const json_t *valu
 	return r ? r : wfs_placeholder_fill(value, find_result, &results, ret_value, error);
 }
 
-/* @ret_outcome: what is told when there is nothing to be called */
+/* @ret_outcome: of a call that cannot be made; caller owns it */
 static int find_call(
 	struct work *work, json_t **ret_tool, json_t **ret_outcome, struct wfs_error *error)
 {

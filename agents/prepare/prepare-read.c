@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Notes of a turn, and reading what its agent refers to, as the agent. */
+/* Notes of a turn, and reading artifacts as its agent. */
 #include "agents/prepare/prepare-impl.h"
 
 #include <semaphore.h>
@@ -15,7 +15,7 @@ int prepare_no_memory(struct wfs_error *error)
 	return wfs_error_from_errno(error, -ENOMEM, "prepare a turn");
 }
 
-/* --- what is told --- */
+/* --- notes --- */
 
 /* The reason and the reference may quote a private text, so the log has neither. */
 void agents_log_fallback(const struct wfs_session *session, const char *stage, const char *fallback)
@@ -48,7 +48,7 @@ int prepare_note(struct preparing *turn, const char *stage, const char *referenc
 		: 0;
 }
 
-/* A note is an event, which every principal reads that sees the turn. */
+/* A note is an event, which every principal that sees the turn can read. */
 int prepare_not_quoted(const struct preparing *turn, int r, struct wfs_error *reason)
 {
 	if (r && !prepare_ends_all(r) && agents_origin_is_private(turn->origin))
@@ -59,7 +59,7 @@ int prepare_not_quoted(const struct preparing *turn, int r, struct wfs_error *re
 
 /* --- acting as the agent --- */
 
-/* An action that is waited for. */
+/* An action of which the answer is awaited. */
 struct acting {
 	struct wfs_request request;
 	sem_t done;
@@ -138,7 +138,7 @@ int prepare_read_reference(struct preparing *turn, const char *reference,
 	char library[WFS_ARTIFACT_ID_MAX + 1];
 	int r = -ENOENT;
 
-	/* The library first: else anybody could take the place of what it has. */
+	/* The library comes first: otherwise any principal could replace its prompts. */
 	if (wfs_mind_reference_split(reference, &id, ret_fragment) && id.size < sizeof(library)) {
 		snprintf(library, sizeof(library), "%.*s", (int)id.size, (const char *)id.data);
 		r = prepare_read_artifact(turn, library, ret_artifact, error);

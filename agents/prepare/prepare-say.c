@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the model is told in a turn. */
+/* The messages that a turn begins with. */
 #include "agents/prepare/prepare-impl.h"
 
 #include "agents/mind/template.h"
@@ -13,7 +13,7 @@
 
 enum {
 	MEMORIES_MAX = 5,
-	QUERY_MAX = 8 << 10,          /* bytes of a prompt that memories are sought by */
+	QUERY_MAX = 8 << 10,          /* bytes of a prompt that the search for memories uses */
 	WORKING_MEMORY_MAX = 4 << 10, /* bytes of it that are shown */
 };
 
@@ -72,7 +72,7 @@ static int add_message(
 		: 0;
 }
 
-/* @ret_prompt: NULL: there is none; caller owns it */
+/* @ret_prompt: NULL: the agent has none; caller owns it */
 static int find_personality(struct preparing *turn, json_t **ret_prompt, struct wfs_buffer *text,
 	struct wfs_error *error)
 {
@@ -101,7 +101,7 @@ static int find_personality(struct preparing *turn, json_t **ret_prompt, struct 
 
 /* --- memories --- */
 
-/* The text that the asker gave in the prompt's place, or NULL. */
+/* The text that the caller gives instead of the prompt, or NULL. */
 static const char *told(const json_t *params)
 {
 	return json_string_value(json_object_get(params, "message"));
@@ -141,8 +141,8 @@ static int take_memories(struct preparing *turn, const char *reference, const js
 			   json_array_size(results));
 }
 
-/* The search has a record, in which everybody would read a prompt that is made of private texts. A
- * message of the asker is not such a text.
+/* The search has a record, which every principal can read; a prompt that was made from private
+ * texts is hidden in it. A message of the caller is not such a text.
  * @ret_of: for prepare_act(); stays NULL when nothing is hidden; caller owns it */
 static int query_origin(const struct preparing *turn, json_t **ret_of, struct wfs_error *error)
 {
@@ -152,7 +152,7 @@ static int query_origin(const struct preparing *turn, json_t **ret_of, struct wf
 	return *ret_of ? 0 : prepare_no_memory(error);
 }
 
-/* @query: what they are to be like */
+/* @query: a text; memories that are like it are found */
 static int prepare_memories(
 	struct preparing *turn, const struct wfs_buffer *query, struct wfs_error *error)
 {
@@ -187,14 +187,14 @@ static int prepare_memories(
 
 /* --- the prompt of the state --- */
 
-/* A text as a prompt that declares nothing. */
+/* Makes a prompt without declared variables of a text. */
 static int inline_prompt(const char *text, json_t **ret_prompt, struct wfs_error *error)
 {
 	*ret_prompt = json_pack("{s:s, s:[]}", "template", text, "variables");
 	return *ret_prompt ? 0 : prepare_no_memory(error);
 }
 
-/* What is said when the prompt that is meant is not there: NULL: nothing. */
+/* The text that replaces a prompt that cannot be read; NULL: no text does. */
 static const char *inline_text(const struct preparing *turn, const json_t *step)
 {
 	const char *const state = wfs_json_text(turn->mind, "state");
@@ -220,7 +220,7 @@ static int fail_step(struct preparing *turn, const char *reference, const struct
 		: 0;
 }
 
-/* A text instead of a prompt. Filled, it may be too much. */
+/* Says a text instead of a prompt. With its variables filled, it may be too long. */
 static int find_inline(
 	struct preparing *turn, const char *text, json_t **ret_prompt, struct wfs_error *error)
 {
@@ -238,8 +238,8 @@ static int find_inline(
 	return r ? fail_step(turn, "prompt_inline", &reason, error) : 0;
 }
 
-/* In the order in which they are tried: the artifact's, the text that stands beside it; and without a
- * workflow the library's. @ret_prompt: NULL: the step fails; caller owns it */
+/* Tries, in this order: the prompt of an artifact, the text that is configured beside it; without a
+ * workflow, the library's prompt. @ret_prompt: NULL: the step fails; caller owns it */
 static int find_prompt(struct preparing *turn, json_t **ret_prompt, struct wfs_error *error)
 {
 	const char *const state = wfs_json_text(turn->mind, "state");
@@ -277,7 +277,7 @@ static int find_prompt(struct preparing *turn, json_t **ret_prompt, struct wfs_e
 
 /* --- messages --- */
 
-/* Is a variable shown by what is said anyway? */
+/* Does the text show this variable already? */
 static bool shows(const json_t *personality, const json_t *prompt, const char *name)
 {
 	return wfs_mind_template_uses(personality, name) || wfs_mind_template_uses(prompt, name);
@@ -295,7 +295,7 @@ static int add_section(
 				       : add_message(turn, "system", &text, error);
 }
 
-/* What the agent is told, as far as the variables are known. @prompt: NULL: it was given */
+/* Fills prompts with the variables that are known. @prompt: NULL: the caller gave a message */
 static int write_task(const struct preparing *turn, const json_t *prompt, struct wfs_buffer *text,
 	struct wfs_error *error)
 {
@@ -305,7 +305,7 @@ static int write_task(const struct preparing *turn, const json_t *prompt, struct
 	return wfs_buffer_check(text) ? prepare_no_memory(error) : 0;
 }
 
-/* @personality, @prompt: NULL: there is none */
+/* @personality, @prompt: NULL: not configured */
 static int compose(struct preparing *turn, const json_t *personality, struct wfs_buffer *system,
 	const json_t *prompt, struct wfs_error *error)
 {
@@ -324,7 +324,7 @@ static int compose(struct preparing *turn, const json_t *personality, struct wfs
 	return r ? r : add_message(turn, "user", &text, error);
 }
 
-/* They are what is too much: without them it was not. */
+/* The memories made it too long: it fitted without them. */
 static int fail_with_memories(struct preparing *turn, struct wfs_error *error)
 {
 	const struct wfs_error reason = *error;
@@ -332,7 +332,8 @@ static int fail_with_memories(struct preparing *turn, struct wfs_error *error)
 	return fail_step(turn, "with memories", &reason, error);
 }
 
-/* Personality, state's prompt, memories; the prompt is filled again once they are known. */
+/* Personality, prompt of the state, memories; the prompt is filled again when the memories are
+ * known. */
 int prepare_messages(struct preparing *turn, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *personality = NULL;
@@ -343,7 +344,8 @@ int prepare_messages(struct preparing *turn, struct wfs_error *error)
 
 	if (r || json_object_get(turn->step, "failure"))
 		return r;
-	r = write_task(turn, prompt, &query, error); /* memories are sought by it, without any */
+	/* The search for memories uses the prompt, filled without memories. */
+	r = write_task(turn, prompt, &query, error);
 	if (!r)
 		r = prepare_memories(turn, &query, error);
 	if (!r)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a turn is about: a reflex that acts, or else the state that a workflow is in. */
+/* What a turn is about: the action of a reflex, otherwise the state of a workflow. */
 #include "agents/prepare/prepare-impl.h"
 
 #include "agents/mind/reflex.h"
@@ -11,7 +11,7 @@
 
 /* --- reflex --- */
 
-/* Code, or else content. */
+/* Its code; the content of an artifact without code. */
 static struct wfs_bytes code_of(const json_t *artifact)
 {
 	const json_t *const code = json_object_get(artifact, "code");
@@ -27,10 +27,10 @@ static int check_action(const json_t *action, struct wfs_error *error)
 	return wfs_effect_find_action(type) < WFS_EFFECT_COUNT
 		? wfs_action_check_form(action, error)
 		: wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-			  "a reflex wants the action '%.60s', which there is not", type);
+			  "a reflex asks for the action '%.60s', which does not exist", type);
 }
 
-/* The run is that action, by a tool that stands for it. */
+/* The turn is one call of the tool that does this action. */
 static int take_reflex(struct preparing *turn, json_t *action, struct wfs_error *error)
 {
 	json_t *const setup = json_object_get(turn->step, "setup");
@@ -119,7 +119,8 @@ static int read_workflow(struct preparing *turn, const char *reference, struct w
 	return prepare_not_quoted(turn, r, error);
 }
 
-/* That of its own, or else of older configurations; or none, which is one state. */
+/* Its own `workflow_artifact_id`, otherwise the `workflow` of older configurations; without both,
+ * an agent has one state. */
 static int load_workflow(struct preparing *turn, struct wfs_error *error)
 {
 	const char *const reference = prepare_reference_of(turn->content, PREPARE_WORKFLOW);
@@ -153,7 +154,7 @@ static bool has_state(const json_t *workflow, const char *name)
 	return false;
 }
 
-/* Where the agent is, as far as the workflow knows that state. */
+/* The state in which the agent was left, if the workflow still has that. */
 static int find_state(struct preparing *turn, struct wfs_error *error)
 {
 	const char *const current = wfs_json_text(turn->place, "current_state");
@@ -210,7 +211,7 @@ int prepare_transition(struct preparing *turn, struct wfs_error *error)
 	if (mode == WFS_MIND_AUTO)
 		failed |= json_object_set_new(turn->mind, "next",
 			json_string(wfs_mind_workflow_auto(turn->workflow, state)));
-	if (mode != WFS_MIND_AUTO) /* what decides is told of it, too */
+	if (mode != WFS_MIND_AUTO) /* the condition or model that decides reads it, too */
 		failed |= json_object_set(turn->mind, "working_memory",
 			json_object_get(turn->variables, "working_memory"));
 	if (mode == WFS_MIND_CONDITION && conditions)

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A turn from what its agent refers to. See prepare.h. */
 #include "agents/prepare/prepare-impl.h"
 
 #include "agents/prepare/variables.h"
@@ -34,7 +33,8 @@ static bool has_workflow(const struct preparing *turn)
 		json_is_object(json_object_get(turn->content, "workflow"));
 }
 
-/* A reflex is told the state that was entered last: the workflow is read after it, and may cost. */
+/* A reflex gets the state that was entered last: the workflow is read later, because that may
+ * cost. */
 static int set_place(struct preparing *turn, struct wfs_error *error)
 {
 	json_t *const state = json_object_get(turn->place, "current_state");
@@ -42,7 +42,7 @@ static int set_place(struct preparing *turn, struct wfs_error *error)
 	return state ? prepare_set_variable(turn, "current_state", json_incref(state), error) : 0;
 }
 
-/* The whole history was given: only what comes of the run is the workflow's. */
+/* The caller gave the whole history: the workflow decides only what comes after the turn. */
 static bool has_history(const json_t *params)
 {
 	return json_object_get(params, "messages") != NULL;
@@ -69,7 +69,7 @@ static int prepare_all(struct preparing *turn, struct wfs_error *error)
 		: 0;
 }
 
-/* All that is read at once; what is done after that waits for the kernel, and no view is open then. */
+/* One view reads the variables; later steps wait for the kernel, while no view is open. */
 static int look(struct preparing *turn, struct wfs_error *error)
 {
 	const char *const agent = wfs_session_principal(turn->session);

@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The beginning of a turn of an agent whose mind is artifacts: its reflex, the prompt of the state that its
- * workflow is in, its personality, its memories.
+ * Prepares a turn of an agent that is made of artifacts: its reflex, the prompt of the state that
+ * its workflow is in, its personality, its memories.
  *
- * All of them are references that may dangle. Each is read as the agent itself: its rights count, and it
- * pays the price of what is not its own. What was used, and what was used instead, is noted in the run's
- * step, which holds all that the run depends on.
- * Source: seed 2, "Phase 4"; spec 7, "Turn".
+ * Each of these is a reference, and what it names may be missing. It is read as the agent itself:
+ * the agent's rights count, and it pays the price of artifacts of other owners. Notes in the step
+ * say what was used, and what was used instead. The step holds everything that the turn depends
+ * on.
+ * Source: docs/design.md, "Turns".
  */
 #pragma once
 
 #include "agents/prepare/private.h"
 
-/** agents_has_mind() - does this configuration of an agent have any of that? */
+/** agents_has_mind() - does this configuration of an agent refer to any of these artifacts? */
 bool agents_has_mind(const json_t *content);
 
 /**
- * agents_prepare() - put it together
+ * agents_prepare() - add to a step what the agent refers to
  * @session: of the agent
  * @content: its configuration
- * @params: of agent.step: what the agent is told instead of its prompt
- * @step: of agents_setup_make; gets messages, notes, and what else there is
- * @origin: gets whose the private texts are that these are made of
- * Thread: one that may wait for the kernel's.
- * Return: 0, or -errno: of what is no fault of the agent's.
+ * @params: of agent.step; may give messages instead of the agent's prompt
+ * @step: of agents_setup_make(); gets messages, notes, and the other members
+ * @origin: gets the owners of the private texts that these were made from
+ * Thread: one that may wait for the kernel thread.
+ * Return: 0, or -errno: of a failure that is not the agent's own.
  */
 int agents_prepare(const struct wfs_session *session, const json_t *content, const json_t *params,
 	json_t *step, struct agents_origin *origin, struct wfs_error *error);
 
-/** agents_log_fallback() - tell the log that a turn of the session's agent goes on without something.
+/** agents_log_fallback() - log that a turn of the session's agent goes on without something.
  *  @fallback: what is done instead */
 void agents_log_fallback(
 	const struct wfs_session *session, const char *stage, const char *fallback);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private texts in what a driver tells and reads. */
 #include "agents/prepare/private.h"
 
 #include <string.h>
@@ -16,8 +15,8 @@ static int no_memory(struct wfs_error *error)
 
 /* --- tool calls --- */
 
-/* What a call's arguments would ask for; those that are not taken say whose texts they are, too.
- * @ret_action: NULL if the tool reads, or if no action can be made of the arguments */
+/* The action that a call's arguments ask for. Arguments that do not fit the tool belong to an
+ * artifact, too. @ret_action: NULL if the tool reads, or if the arguments make no action */
 static int action_of(
 	const json_t *tools, const json_t *call, json_t **ret_action, struct wfs_error *error)
 {
@@ -38,7 +37,7 @@ static int action_of(
 	return *ret_action ? 0 : no_memory(error);
 }
 
-/* @origin: gets what the hidden texts belong to */
+/* @origin: gets the artifacts that the hidden texts belong to */
 static int hide_call(struct wfs_view *view, const json_t *tools, struct wfs_texts *texts,
 	json_t *call, struct agents_origin *origin, struct wfs_error *error)
 {
@@ -150,7 +149,7 @@ int agents_origin_add_hidden(struct agents_origin *origin, const json_t *documen
 	return wfs_text_reveal(document, add_stand_in, origin, &same);
 }
 
-/* Without an artifact: for the agent alone. */
+/* A text that belongs to no artifact is hidden from all but the agent. */
 json_t *agents_origin_list(const struct agents_origin *origin)
 {
 	return origin->nobodys || !origin->of ? json_array() : json_incref(origin->of);
@@ -169,8 +168,8 @@ int agents_origin_add_agent(struct agents_origin *origin, struct wfs_world *worl
 	return r ? r : agents_origin_add(origin, &view, reads, error);
 }
 
-/* What the asker gave is the last message. Another one of the same text is not the asker's: left as
- * it is, it would tell whether the asker has guessed it. */
+/* The message of the caller is the last one. An earlier message with the same text is hidden:
+ * open, it would tell the caller that its guess was right. */
 static bool is_of_asker(const json_t *params, const json_t *messages, size_t index)
 {
 	const json_t *const told = json_object_get(params, "message");
@@ -219,7 +218,7 @@ static int hide_reflex(
 	return wfs_text_hide_member(texts, of, hidden, "arguments", error);
 }
 
-/* A record of a step has stand-ins for texts alone that it hides itself. */
+/* Every stand-in in the record of a step is for a text that this step hides. */
 static int refuse_alike(const json_t *step, struct wfs_error *error)
 {
 	static const char *const members[] = {"messages", "notes", "reflex", "setup"};

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Questions of plans. */
 #include "agents/prepare/question.h"
 
 #include "agents/prepare/tool.h"
@@ -7,7 +6,7 @@
 
 enum {
 	BLOB_MAX = WFS_PLAN_RESULT_MAX / 4 * 3 - 1024
-}; /* bytes: in base64 they are a step's result */
+}; /* bytes; in base64 they fit into the result of a step */
 
 enum wfs_effect agents_question_find(const char *kind)
 {
@@ -77,7 +76,7 @@ static int get_blob(const struct wfs_session *session, const json_t *params, jso
 	return r ? wfs_error_from_errno(error, r, "read a blob") : 0;
 }
 
-/* As verbs tell it: to those who may query anything, also where nothing was read. */
+/* As verbs report it: to principals that may query anything, also when nothing was read. */
 static json_t *meta_of_failure(const struct wfs_session *session, const json_t *answer)
 {
 	json_t *const meta = json_object_get(answer, "meta");

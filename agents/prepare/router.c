@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Aliases, and what calls give. */
 #include "agents/prepare/router.h"
 
 #include <ctype.h>
@@ -7,7 +6,8 @@
 #include "agents/prepare/question.h"
 #include "kernel/base/json.h"
 
-/* A name with a method, or both with a dot between, is the one name of a tool, which is no alias. */
+/* {alias, name of the tool}; a name with a method is NAME.METHOD. A name of a tool is never an
+ * alias. */
 static const struct alias {
 	const char *name;
 	const char *method;
@@ -24,7 +24,7 @@ static const struct alias {
 	{"file", "read", "fs_read"},
 	{"file", "stat", "fs_stat"},
 	{"kernel", "query", "query_kernel"},
-	{"memory", "add", "genesis_memory_add"}, /* of worlds that have it */
+	{"memory", "add", "genesis_memory_add"}, /* in worlds that have this artifact */
 	{"memory", "search", "genesis_memory_search"},
 };
 
@@ -48,7 +48,7 @@ const char *agents_router_name(const char *name)
 	return alias ? alias->canonical : name;
 }
 
-/* The text of a member without white space around it; "" when it is none. */
+/* The text of a member without white space around it; "" if the member is not a text. */
 static json_t *trimmed(const json_t *call, const char *member)
 {
 	const char *text = wfs_json_text(call, member);
@@ -107,7 +107,7 @@ json_t *agents_router_done(const json_t *call, json_t *result)
 
 /* --- finding --- */
 
-enum { NAMES_MAX = 256 }; /* of actions and helpers, whose tables are the program's own */
+enum { NAMES_MAX = 256 }; /* of actions and helpers, which have tables of their own */
 
 static int compare_names(const void *a, const void *b)
 {
@@ -140,7 +140,7 @@ static int add_questions(json_t *names)
 	return r;
 }
 
-/* An array of the same texts, sorted. */
+/* A sorted copy of an array of texts. */
 static json_t *sort(const json_t *names)
 {
 	WFS_AUTO_JSON json_t *sorted = json_array();
@@ -205,7 +205,7 @@ static bool is_of_kind(const json_t *tool, const char *kind)
 	return strcmp(wfs_json_text(tool, "kind"), kind) == 0;
 }
 
-/* Code that does not say what it takes gets what it is given, nothing for nothing. */
+/* Code without an interface gets the arguments as they are, and no argument for {}. */
 static int take_as_arguments(const json_t *tool, json_t *call)
 {
 	json_t *const args = json_object_get(call, "args");

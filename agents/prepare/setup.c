@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An agent's configuration, checked and completed. */
 #include "agents/prepare/setup.h"
 
 #include <string.h>
@@ -121,7 +120,7 @@ static int optional_text(
 	return json_object_get(object, name) ? wfs_json_get_string(object, name, text, error) : 0;
 }
 
-/* What is asked for, or else what the agent is configured to be told. */
+/* The message of the caller, otherwise the prompt that the agent is configured with. */
 static int make_messages(
 	const json_t *content, const json_t *params, json_t **ret_messages, struct wfs_error *error)
 {
@@ -151,14 +150,14 @@ static int make_messages(
 	return 0;
 }
 
-/* What a turn is made for. Plain value. */
+/* The agent of a turn, and its caller. Plain value. */
 struct asked {
 	const struct agents_catalog *catalog; /* of the agent */
 	const json_t *params;
-	bool reads; /* the asker may read the agent's content, which has the names of its tools */
+	bool reads; /* the caller may read the agent's content, which names its tools */
 };
 
-/* All of its tools, unless the asker names some. */
+/* All tools of the agent, unless the caller names some. */
 static int make_offered(const struct asked *asked, const json_t *tools, json_t **ret_offered,
 	struct wfs_error *error)
 {
@@ -201,7 +200,7 @@ static int make_setup(const struct asked *asked, const json_t *content, json_t *
 	const json_t *const names = json_object_get(content, "tools");
 	const bool twice =
 		json_object_get(content, "model") && json_object_get(content, "llm_model");
-	int r = optional_text(content, "llm_model", &model, error); /* seed 2's name of it */
+	int r = optional_text(content, "llm_model", &model, error); /* an older name */
 
 	if (!r)
 		r = optional_text(content, "model", &model, error);
@@ -224,7 +223,7 @@ static int make_setup(const struct asked *asked, const json_t *content, json_t *
 	return *ret_setup ? 0 : no_memory(error);
 }
 
-/* What the entry calls the model that it asks for. */
+/* The name by which the server knows the model. */
 static int set_asked_model(const json_t *entry, json_t *setup, struct wfs_error *error)
 {
 	json_t *const model = json_object_get(entry, "model");
@@ -232,7 +231,7 @@ static int set_asked_model(const json_t *entry, json_t *setup, struct wfs_error 
 	return model && json_object_set(setup, "asked_model", model) < 0 ? no_memory(error) : 0;
 }
 
-/* Would the server take it? It is asked with everything that tools are. */
+/* Would the server accept it? Checked with every member that a tool can have. */
 static int check_adapter(struct wfs_world *world, const struct wfs_helpers *helpers,
 	const char *agent, json_t *setup, struct wfs_error *error)
 {
@@ -254,7 +253,7 @@ static int check_adapter(struct wfs_world *world, const struct wfs_helpers *help
 	return r ? r : set_asked_model(entry, setup, error);
 }
 
-/* Is the content of the agent shown to the asker, for nothing? */
+/* May the caller read the content of the agent without paying? */
 static int may_read(const struct wfs_session *asker, struct wfs_view *view, const char *agent,
 	bool *ret_reads, struct wfs_error *error)
 {
@@ -294,7 +293,7 @@ int agents_setup_make(const struct wfs_session *asker, const struct wfs_helpers 
 	if (!r)
 		r = wfs_json_get_integer(
 			content, "max_turns", 0, WFS_TURN_TURNS_MAX, &max_turns, error);
-	if (!r) /* no more than the agent's owner lets it */
+	if (!r) /* at most what the agent's owner allows */
 		r = wfs_json_get_integer(params, "max_turns", 0, max_turns, &max_turns, error);
 	if (!r)
 		r = make_messages(content, params, &messages, error);

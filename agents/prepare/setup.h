@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a run is made from: the content of an artifact of type agent, and what is asked of it. Everything
- * that can be wrong with it is found here, before there is a run.
+ * What a run is made from: the content of an artifact of type agent, and the params of the
+ * caller. Everything that can be wrong with them is found here, before the run begins. The
+ * content is
  *
- *     {model?, system_prompt?, prompt?, tools?[], max_turns?, max_history_messages?, max_concurrency?,
- *      max_tokens?, temperature?, tool_choice?, constraint?, extra_body?, tool_timeout_ms?,
- *      run_timeout_ms?, and what agents/prepare/prepare.h makes something of: longterm_memory_artifact_id?,
- *      personality_prompt_artifact_id?, prompts?, reflex_artifact_id?, workflow?,
- *      workflow_artifact_id?, working_memory_artifact_id?}
+ *     {model?, system_prompt?, prompt?, tools?[], max_turns?, max_history_messages?,
+ *      max_concurrency?, max_tokens?, temperature?, tool_choice?, constraint?, extra_body?,
+ *      tool_timeout_ms?, run_timeout_ms?}
  *
- * Source: spec 5, "Settled"; spec 7, "Agent artifact".
+ * and members that prepare.h reads: {longterm_memory_artifact_id?,
+ * personality_prompt_artifact_id?, prompts?, reflex_artifact_id?, workflow?,
+ * workflow_artifact_id?, working_memory_artifact_id?}.
+ * Source: docs/design.md, "Turns"; worldfs-tree(5).
  * Thread: any.
  */
 #pragma once
@@ -17,16 +19,17 @@
 #include "caps/drive.h"
 #include "caps/session.h"
 
-#define WFS_AGENT_MODEL "default" /* that is asked when an agent names none */
+#define WFS_AGENT_MODEL "default" /* the model of agents that name none */
 
 /**
- * agents_setup_make() - the action that begins a run
- * @asker: session of the principal that has the agent take a turn; tools are looked for as the agent
+ * agents_setup_make() - make the action that begins a run
+ * @asker: session of the principal that has the agent take a turn; the tools are those of the
+ *         agent
  * @params: of agent.step
  * @ret_content: the agent's configuration; caller owns it
  * @ret_step: for wfs_session_step(); caller owns it
- * Return: 0, -ENOENT (not_found: no such agent, tool or model; deleted), -EINVAL (invalid_type: the
- *         artifact is no agent; …), …
+ * Return: 0, -ENOENT (not_found: agent, tool or model; deleted), -EINVAL (invalid_type: the
+ *         artifact is not an agent; …), …
  */
 int agents_setup_make(const struct wfs_session *asker, const struct wfs_helpers *helpers,
 	const json_t *params, json_t **ret_content, json_t **ret_step, struct wfs_error *error);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tools are, and what a call of one is. */
 #include "agents/prepare/tool.h"
 
 #include <ctype.h>
@@ -10,7 +9,7 @@
 #include "kernel/base/json.h"
 #include "kernel/schema/schema.h"
 
-enum { TOOL_NAME_MAX = 64 }; /* bytes; of models' servers */
+enum { TOOL_NAME_MAX = 64 }; /* bytes; servers of models take no longer ones */
 
 #define RESULT_NAME "submit_result"
 #define RESULT_DESCRIPTION "End the run, with its result."
@@ -40,7 +39,7 @@ json_t *agents_tool_find(const json_t *tools, const char *name)
 
 /* --- artifacts as tools --- */
 
-/* Servers take fewer characters in names than ids have. */
+/* Servers allow fewer characters in names than ids have. */
 static void name_of(const char *id, char ret_name[static TOOL_NAME_MAX + 1])
 {
 	size_t size = 0;
@@ -52,7 +51,7 @@ static void name_of(const char *id, char ret_name[static TOOL_NAME_MAX + 1])
 	ret_name[size] = '\0';
 }
 
-/* What describes an object is the only argument; a list of arguments becomes `args`. */
+/* An artifact whose schema is of an object takes that one argument; others take the list `args`. */
 static bool is_object(const json_t *input)
 {
 	const json_t *const type = json_object_get(input, "type");
@@ -70,7 +69,7 @@ static json_t *parameters_of(json_t *input, bool object)
 		"required", "args", "type", "object");
 }
 
-/* The method of this name; "": the first. NULL: there is none. */
+/* The method of this name; "": the first. NULL: not found. */
 static const json_t *method_of(const json_t *interface, const char *name)
 {
 	const json_t *const methods = json_object_get(interface, "methods");
@@ -197,7 +196,7 @@ int agents_tools_make(const struct agents_catalog *catalog, const json_t *names,
 
 /* --- expanding --- */
 
-/* The types of queries and their params are in the table of queries, not in that of effects. */
+/* The types of queries and their params have a table of their own. */
 static json_t *query_parameters(void)
 {
 	WFS_AUTO_JSON json_t *parameters = wfs_effect_params_schema(WFS_EFFECT_ACTION_QUERY_KERNEL);
@@ -246,7 +245,7 @@ static json_t *expand_helper(const json_t *definitions, const json_t *tool)
 	return definition;
 }
 
-/* A new reference; NULL: without memory, or this program does not have it any more. */
+/* A new reference; NULL without memory, or if this program does not have the tool any more. */
 static json_t *expand(const json_t *definitions, json_t *tool)
 {
 	if (is_kind(tool, WFS_TOOL_KIND_ACTION))
@@ -279,7 +278,8 @@ int agents_tools_expand(const struct wfs_helpers *helpers, const json_t *tools, 
 
 /* --- calls --- */
 
-/* Of an action or a question, as they are checked however they are sent. Those that are null and optional are absent. */
+/* Checks params of an action or a question as for any client. Optional params that are null count
+ * as absent. */
 static int check_params(enum wfs_effect effect, const json_t *arguments, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *given = wfs_json_copy(arguments);
@@ -291,7 +291,7 @@ static int check_params(enum wfs_effect effect, const json_t *arguments, struct 
 	return wfs_effect_decode(effect, given, &params, error);
 }
 
-/* An artifact whose arguments are one object takes this; any other takes them as `args`, as an invocation does. */
+/* An artifact whose argument is one object takes the arguments; any other takes them as `args`. */
 static int check_shape(const json_t *tool, const json_t *arguments, struct wfs_error *error)
 {
 	if (json_is_true(json_object_get(tool, "object")))
@@ -306,7 +306,7 @@ static int check_shape(const json_t *tool, const json_t *arguments, struct wfs_e
 		       : no_memory(error);
 }
 
-/* As an invocation is checked, by what the run keeps of the interface. */
+/* The checks of an invocation, with the interface that the run keeps. */
 static int check_artifact(const json_t *tool, const json_t *arguments, struct wfs_error *error)
 {
 	const bool object = json_is_true(json_object_get(tool, "object"));
@@ -367,7 +367,8 @@ static json_t *invocation(const json_t *tool, json_t *arguments)
 		json_object_get(tool, "method"));
 }
 
-/* Members that are null count as absent, as where a helper makes its action. Return: 0, or -1 without memory. */
+/* Members that are null count as absent, as for helpers that make an action. Return: 0, or -1
+ * without memory. */
 static int take_members(json_t *asked, const json_t *from)
 {
 	const char *name;
@@ -382,7 +383,8 @@ static int take_members(json_t *asked, const json_t *from)
 	return r;
 }
 
-/* Members of the action may stand beside `action` by mistake. One that does not say what it is, is an invocation. */
+/* A model may put members of the action beside `action`. An action without a type is an
+ * invocation. */
 static json_t *asked_of_helper(const json_t *arguments)
 {
 	WFS_AUTO_JSON json_t *asked = json_pack("{s:s}", "action_type", "invoke_artifact");

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The variables of a turn, out of a view. */
 #include "agents/prepare/variables.h"
 
 #include "kernel/base/json.h"
@@ -14,7 +13,7 @@ static int no_memory(struct wfs_error *error)
 	return wfs_error_from_errno(error, -ENOMEM, "make the variables of a turn");
 }
 
-/* Of what is not there the document is an empty one. */
+/* An empty document if the cell does not exist. */
 static int read_document(struct wfs_view *view, enum wfs_builtin_reducer reducer, const char *id,
 	json_t **ret_document, struct wfs_error *error)
 {
@@ -26,7 +25,8 @@ static int read_document(struct wfs_view *view, enum wfs_builtin_reducer reducer
 	return *ret_document ? 0 : no_memory(error);
 }
 
-/* One page of what it owns. @ret_total: of all of it. What may not be asked is not told. */
+/* One page of the artifacts that the agent owns. @ret_total: of all. Nothing if it may not
+ * query. */
 static int ask_artifacts(const struct wfs_session *session, struct wfs_view *view, int64_t offset,
 	int64_t *ret_total, json_t **ret_rows, struct wfs_error *error)
 {
@@ -92,7 +92,7 @@ static json_t *number_of(const json_t *document, const char *member)
 	return json_integer(json_integer_value(json_object_get(document, member)));
 }
 
-/* What is read before they are made. Plain value; owned. */
+/* Documents that the variables are made from. Plain value; owned. */
 struct facts {
 	json_t *ledger;
 	json_t *resources;
@@ -130,7 +130,7 @@ static json_t *make(
 		"working_memory", or_none(json_object_get(mind, "working_memory")));
 }
 
-/* What it did last may be a private text. */
+/* The result of the last action may be a private text. */
 static int reveal_agent(const struct wfs_session *session, struct wfs_view *view,
 	struct agents_origin *origin, json_t **agent, struct wfs_error *error)
 {

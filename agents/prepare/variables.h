@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the prompts, the reflex and the conditions of an agent are told of the world: the variables of its
- * turn.
- * Source: spec 7, "Turn".
+ * The variables of a turn: what prompts, reflex and conditions of an agent can use.
+ * Source: docs/design.md, "Turns".
  */
 #pragma once
 
@@ -10,7 +9,7 @@
 
 /*
  * X(name, what it is)
- * Numbers are JSON numbers, lists are arrays; what is not there yet is the text "none".
+ * Numbers are JSON numbers, lists are arrays; a value that does not exist yet is the text "none".
  */
 #define WFS_VARIABLES(X)                                                                       \
 	X(agent_id, "the agent's own id")                                                      \
@@ -30,10 +29,10 @@
 	X(working_memory, "the content of its working memory")
 
 /**
- * agents_variables() - all of them, as they are in the view
- * @session: of the agent: what it may not see is not told
+ * agents_variables() - all variables, as the view has them
+ * @session: of the agent; what it may not see is left out
  * @mind: {state?, states?, working_memory?}, of a setup
- * @origin: gets the artifacts that the private texts among them belong to
+ * @origin: gets the artifacts that private texts among them belong to
  * Return: 0, or -errno with @error.
  */
 int agents_variables(const struct wfs_session *session, struct wfs_view *view, const json_t *mind,
