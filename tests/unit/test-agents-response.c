@@ -86,7 +86,8 @@ TEST(what_is_beyond_the_bound_is_left_out_and_the_details_say_so)
 	static const int64_t bytes[] = {3LL * MIB, MIB + 1};
 
 	assert_response(bytes, DONE, "[0]",
-		"{'message':'the results of all steps are too large for the answer; they are in the "
+		"{'message':'the results of all steps are too large for the answer; they are in "
+		"the "
 		"plan\\u0027s directory','results_omitted':true}");
 }
 
