@@ -6,6 +6,7 @@
 #include "kernel/domain/action/action.h"
 #include "kernel/domain/principal/grants.h"
 #include "kernel/read/snapshot.h"
+#include "kernel/world/domains.h"
 
 /* --- judging --- */
 

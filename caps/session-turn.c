@@ -4,8 +4,8 @@
 
 #include "kernel/base/json.h"
 #include "kernel/domain/action/action.h"
+#include "kernel/domain/principal/payer.h"
 #include "kernel/domain/query/query-run.h"
-#include "kernel/fold/payer.h"
 
 int wfs_session_admit_step(
 	const struct wfs_session *session, const char *agent, struct wfs_request *request)

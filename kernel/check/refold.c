@@ -7,6 +7,7 @@
 #include "kernel/base/json.h"
 #include "kernel/read/text.h"
 #include "kernel/world/apply.h"
+#include "kernel/world/domains.h"
 
 enum {
 	BATCH_COUNT_MAX = 1000,     /* records between two commits */
@@ -645,7 +646,7 @@ int wfs_refold_init(struct wfs_refold *refold, struct wfs_store *store,
 	if (!r)
 		r = wfs_runtime_new(source->manifest, &limits, &refold->runtime);
 	if (!r)
-		r = wfs_fold_new(source->genesis->entropy, &refold->fold);
+		r = wfs_fold_new(source->genesis->entropy, wfs_domains, &refold->fold);
 	if (!r)
 		wfs_fold_set_answerer(refold->fold, &refold->answerer);
 	return r ? wfs_error_from_errno(error, r, "prepare to fold the journal") : 0;

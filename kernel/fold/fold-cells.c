@@ -2,7 +2,6 @@
 /* The cells of a fold: reading them, changing them in memory, writing the changes. */
 #include "kernel/base/array.h"
 #include "kernel/base/json.h"
-#include "kernel/domain/principal/grants.h"
 #include "kernel/fold/fold-work.h"
 #include "kernel/read/blob-read.h"
 #include "kernel/store/row-name.h"
@@ -501,6 +500,19 @@ int fold_hash_changes(struct wfs_fold *fold)
 
 /* --- writing --- */
 
+/* @cell: of which the record that is written changes the state */
+static void tell_domains(
+	struct wfs_fold *fold, const struct fold_cell *cell, const struct wfs_state *state)
+{
+	const struct wfs_reducer_definition *const reducer = fold_reducer_of(fold, cell);
+
+	if (!reducer->builtin)
+		return;
+	for (const struct wfs_domain *const *domain = fold->domains; *domain; domain++)
+		if ((*domain)->changed)
+			(*domain)->changed(fold, reducer->name, cell->row.key, state);
+}
+
 static int apply_change(struct wfs_fold *fold, struct wfs_head *head,
 	const struct fold_change *change, uint64_t height)
 {
@@ -515,8 +527,7 @@ static int apply_change(struct wfs_fold *fold, struct wfs_head *head,
 	if (seen) /* the key never has this hash, so the cell is read again */
 		seen->name_hash = ~cell->name_hash;
 	cell->row.key = fold_bytes(fold, cell->key);
-	if (fold->passed && cell->reducer_index == fold_builtin(fold, WFS_BUILTIN_GRANT))
-		grants_passed_change(fold, cell->row.key, &state);
+	tell_domains(fold, cell, &state);
 	return wfs_head_set_cell(
 		head, cell->reducer_index, &cell->row, &state, height, fold->input.at_ns);
 }

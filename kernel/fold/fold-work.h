@@ -6,8 +6,8 @@
 #pragma once
 
 #include "kernel/fold/effects.h"
+#include "kernel/fold/fold-domain.h"
 #include "kernel/fold/fold.h"
-#include "kernel/fold/payer.h"
 #include "kernel/manifest/builtin.h"
 #include "kernel/read/text.h"
 
@@ -101,8 +101,6 @@ struct fold_array {
 	size_t capacity;
 };
 
-enum { FOLD_RUNS_MAX = 2 }; /* the one whose tool call an action is, and the one that it is about */
-
 struct wfs_fold {
 	uint8_t entropy[WFS_ENTROPY_SIZE];
 	struct wfs_head *head; /* during a run */
@@ -130,17 +128,13 @@ struct wfs_fold {
 	size_t value_count;          /* of JSON, in the derived events */
 	struct fold_outcome outcome; /* of an action */
 	struct wfs_texts texts;      /* private texts that the action has brought */
-	struct wfs_payer payer;      /* of the request's records */
 	struct wfs_box *box;         /* that code runs in; owned */
 	size_t ahead_count;          /* steps that were sent ahead last */
 	size_t ahead_pause;          /* how many times more none are sent */
 	struct fold_array seen;      /* struct fold_cell, as they were read ahead and are still */
 	struct wfs_buffer seen_text; /* their keys and states */
-	struct action_programs *programs; /* code of artifacts; NULL: none yet */
-	struct memory_mirrors *memories;  /* vectors of memory stores; NULL: none yet */
-	struct grants_passed *passed; /* what was passed on from grants; owned; NULL: not read */
-	char runs[FOLD_RUNS_MAX][WFS_KEY_SIZE_MAX + 1]; /* ids of runs whose records these are */
-	size_t run_count;
+	const struct wfs_domain *const *domains; /* static; the last is NULL */
+	void **kept;                             /* of each domain, in their order; owned */
 };
 
 static inline struct fold_cell *fold_cell_at(const struct wfs_fold *fold, size_t i)
@@ -262,9 +256,6 @@ int fold_apply_changes(
 int fold_add_record(struct wfs_fold *fold, size_t cause, json_t *derived,
 	struct fold_record **ret_record, struct wfs_error *error);
 
-/** fold_note_run() - the records of this fold are records of this run. */
-void fold_note_run(struct wfs_fold *fold, const char *run_id);
-
 /* --- fold-effects.c --- */
 
 /** fold_ask() - the record that is folded asks for an effect; the answer is folded into this cell.
@@ -279,13 +270,3 @@ int fold_ask_all(struct wfs_fold *fold, size_t cell_index, struct wfs_error *err
 int fold_answer_asks(struct wfs_fold *fold, struct wfs_error *error);
 
 void fold_asks_clear(struct wfs_fold *fold);
-
-/* --- fold-pay.c --- */
-
-/** fold_pay_begin() - find the principal that pays for the request's records, before it is folded.
- *  Return: 0, -EDQUOT (quota_exceeded: not even its own record fits), -EIO, -ENOMEM. */
-int fold_pay_begin(struct wfs_fold *fold, struct wfs_error *error);
-
-/** fold_pay() - count the request's records, which are complete; the last one changes the payer's cell.
- *  Return: 0, -EDQUOT (quota_exceeded), -EIO, -ENOMEM. */
-int fold_pay(struct wfs_fold *fold, struct wfs_error *error);

@@ -5,10 +5,6 @@
 #include "kernel/base/clock.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
-#include "kernel/domain/action/action.h"
-#include "kernel/domain/memory/memory.h"
-#include "kernel/domain/principal/grants.h"
-#include "kernel/domain/turn/turn-index.h"
 #include "kernel/fold/fold-work.h"
 #include "kernel/fold/intent.h"
 #include "kernel/fold/key.h"
@@ -18,13 +14,23 @@ enum {
 	AHEAD_PAUSE = 64,     /* requests for steps ahead that are left out after useless ones */
 };
 
-int wfs_fold_new(const uint8_t *entropy, struct wfs_fold **ret_fold)
+int wfs_fold_new(
+	const uint8_t *entropy, const struct wfs_domain *const *domains, struct wfs_fold **ret_fold)
 {
 	WFS_AUTO_FOLD struct wfs_fold *fold = calloc(1, sizeof(*fold));
+	size_t count = 0;
 
-	if (!fold || wfs_box_new(&fold->box) < 0)
+	while (domains[count])
+		count++;
+	if (!fold || !(fold->kept = calloc(count + 1, sizeof(*fold->kept))))
 		return -ENOMEM;
+	fold->domains = domains;
+	for (size_t i = 0; i < count; i++)
+		if (!(fold->kept[i] = calloc(1, domains[i]->kept_size + 1)))
+			return -ENOMEM;
 	memcpy(fold->entropy, entropy, sizeof(fold->entropy));
+	if (wfs_box_new(&fold->box) < 0)
+		return -ENOMEM;
 	*ret_fold = WFS_STEAL(fold);
 	return 0;
 }
@@ -48,7 +54,9 @@ void wfs_fold_clear(struct wfs_fold *fold)
 	fold->value_count = 0;
 	fold->undos.count = 0;
 	fold->mark_count = 0;
-	fold->run_count = 0;
+	for (const struct wfs_domain *const *domain = fold->domains; domain && *domain; domain++)
+		if ((*domain)->clear)
+			(*domain)->clear(fold);
 	json_decref(fold->outcome.details);
 	json_decref(fold->outcome.answer);
 	json_decref(fold->outcome.action);
@@ -80,6 +88,16 @@ void wfs_fold_set_quarantine(struct wfs_fold *fold, struct wfs_quarantine *quara
 	wfs_box_quarantine(fold->box, quarantine);
 }
 
+static void free_kept(struct wfs_fold *fold)
+{
+	for (size_t i = 0; fold->domains && fold->domains[i]; i++) {
+		if (fold->kept[i] && fold->domains[i]->done)
+			fold->domains[i]->done(fold->kept[i]);
+		free(fold->kept[i]);
+	}
+	free(fold->kept);
+}
+
 void wfs_fold_free(struct wfs_fold *fold)
 {
 	if (!fold)
@@ -96,10 +114,8 @@ void wfs_fold_free(struct wfs_fold *fold)
 	wfs_buffer_done(&fold->seen_text);
 	wfs_buffer_done(&fold->scratch);
 	wfs_code_result_done(&fold->result);
-	action_programs_free(fold->programs);
+	free_kept(fold); /* code that is kept goes before the box that it runs in */
 	wfs_box_free(fold->box);
-	memory_mirrors_free(fold->memories);
-	grants_passed_free(fold->passed);
 	free(fold);
 }
 
@@ -118,15 +134,6 @@ void wfs_fold_write_body(
 	write_body_start(buffer, charge, schema);
 	wfs_json_write(value, buffer);
 	wfs_buffer_append_byte(buffer, '}');
-}
-
-void fold_note_run(struct wfs_fold *fold, const char *run_id)
-{
-	for (size_t i = 0; i < fold->run_count; i++)
-		if (strcmp(fold->runs[i], run_id) == 0)
-			return;
-	wfs_require(fold->run_count < FOLD_RUNS_MAX && strlen(run_id) <= WFS_KEY_SIZE_MAX);
-	snprintf(fold->runs[fold->run_count++], sizeof(fold->runs[0]), "%s", run_id);
 }
 
 /* --- derived events --- */
@@ -335,11 +342,18 @@ static bool is_refusal(const struct wfs_error *error)
 		strcmp(wfs_error_info(error->code)->category, "system") != 0;
 }
 
+/* The form of an action was checked when it was sent, but maybe by another manifest. */
 static int do_action(struct wfs_fold *fold, struct wfs_error *error)
 {
-	if (wfs_action_effect(fold->input.action) < WFS_EFFECT_COUNT)
-		return wfs_trace(action_fold(fold, error));
-	int r = grants_fold_action(fold, fold->input.action, &fold->outcome.answer, error);
+	const json_t *const action = fold->input.action;
+	const struct wfs_action_type *const type =
+		wfs_domain_action(fold->domains, wfs_json_text(action, "action_type"));
+
+	if (type && type->fold_whole)
+		return wfs_trace(type->fold_whole(fold, error));
+	int r = wfs_domain_check(fold->domains, fold->manifest, action, error);
+	if (!r)
+		r = type->fold(fold, action, &fold->outcome.answer, error);
 	if (!fold->outcome.result)
 		fold->outcome.result = json_incref(fold->outcome.answer);
 	else if (!r && json_object_update(fold->outcome.result, fold->outcome.answer) < 0)
@@ -465,6 +479,17 @@ static int fold_action(struct wfs_fold *fold, struct wfs_error *error)
 	return wfs_trace(fold_add_text(fold, wfs_buffer_bytes(&fold->scratch), &own->body, error));
 }
 
+static int fold_manifest(
+	struct wfs_fold *fold, const struct wfs_manifest *to, struct wfs_error *error)
+{
+	int r = 0;
+
+	for (const struct wfs_domain *const *domain = fold->domains; !r && *domain; domain++)
+		if ((*domain)->fold_manifest)
+			r = (*domain)->fold_manifest(fold, to, error);
+	return wfs_trace(r);
+}
+
 static int fold_own(struct wfs_fold *fold, struct wfs_error *error)
 {
 	switch (fold->input.kind) {
@@ -475,12 +500,25 @@ static int fold_own(struct wfs_fold *fold, struct wfs_error *error)
 	case WFS_RECORD_RECEIPT:
 		return wfs_trace(intent_fold_receipt(fold, fold->input.receipt, error));
 	case WFS_RECORD_GENESIS:
-		return fold->manifest ? wfs_trace(grants_fold_declared(fold, error)) : 0;
+		return fold->manifest ? wfs_trace(fold_manifest(fold, NULL, error)) : 0;
 	case WFS_RECORD_MANIFEST:
-		return wfs_trace(grants_fold_manifest(fold, fold->input.manifest, error));
+		return wfs_trace(fold_manifest(fold, fold->input.manifest, error));
 	default:
 		return 0; /* a blob or a snapshot changes no cell */
 	}
+}
+
+/* The answer to what a cell of a built-in reducer asked for. */
+static int fold_answer(
+	struct wfs_fold *fold, size_t cell, const json_t *answer, struct wfs_error *error)
+{
+	const size_t reducer = fold_cell_at(fold, cell)->reducer_index;
+	int r = 0;
+
+	for (const struct wfs_domain *const *domain = fold->domains; !r && *domain; domain++)
+		if ((*domain)->fold_answer && fold_builtin(fold, (*domain)->asker) == reducer)
+			r = (*domain)->fold_answer(fold, cell, answer, error);
+	return wfs_trace(r);
 }
 
 /* The record behind the request's own that has this index. */
@@ -496,20 +534,36 @@ static int fold_derived(struct wfs_fold *fold, size_t index, struct wfs_error *e
 		return 0; /* a receipt of what nobody waits for any more */
 	const json_t *const answer = json_object_get(record->derived, "value");
 	return wfs_trace(fold_reducer_of(fold, fold_cell_at(fold, record->cell))->builtin
-			? action_fold_answer(fold, record->cell, answer, error)
+			? fold_answer(fold, record->cell, answer, error)
 			: step(fold, index, record->cell, answer, error));
 }
 
 static int fold_record(struct wfs_fold *fold, size_t index, struct wfs_error *error)
 {
+	fold->folding = index;
+	return wfs_trace(index == 0 ? fold_own(fold, error) : fold_derived(fold, index, error));
+}
+
+/* Each domain, before the request is folded. */
+static int begin(struct wfs_fold *fold, struct wfs_error *error)
+{
 	int r = 0;
 
-	fold->folding = index;
-	if (index == 0 && fold->input.charge && !fold->input.partial &&
-		fold->input.kind != WFS_RECORD_RECEIPT)
-		r = grants_fold_charge(fold, fold->input.charge, error);
-	if (!r)
-		r = index == 0 ? fold_own(fold, error) : fold_derived(fold, index, error);
+	fold->folding = 0;
+	for (const struct wfs_domain *const *domain = fold->domains; !r && *domain; domain++)
+		if ((*domain)->begin)
+			r = (*domain)->begin(fold, error);
+	return wfs_trace(r);
+}
+
+/* Each domain, when all records of the request are there. */
+static int end(struct wfs_fold *fold, struct wfs_error *error)
+{
+	int r = 0;
+
+	for (const struct wfs_domain *const *domain = fold->domains; !r && *domain; domain++)
+		if ((*domain)->end)
+			r = (*domain)->end(fold, error);
 	return wfs_trace(r);
 }
 
@@ -524,7 +578,7 @@ static int run(struct wfs_fold *fold, struct wfs_head *head, const struct wfs_fo
 		return fold_no_memory(error);
 	own->kind = input->kind;
 	own->schema = input->schema;
-	int r = fold_pay_begin(fold, error);
+	int r = begin(fold, error);
 	/* The list grows while it is walked: breadth first. Effects come behind all events. */
 	for (size_t i = 0; !r && i < fold->records.count; i++) {
 		r = fold_record(fold, i, error);
@@ -532,7 +586,7 @@ static int run(struct wfs_fold *fold, struct wfs_head *head, const struct wfs_fo
 			r = fold_answer_asks(fold, error);
 	}
 	if (!r)
-		r = fold_pay(fold, error);
+		r = end(fold, error);
 	if (r)
 		return wfs_trace(r);
 	return fold_hash_changes(fold) ? fold_no_memory(error) : 0;
@@ -723,24 +777,6 @@ int wfs_fold_check_texts(
 	return wfs_trace(r);
 }
 
-/* Whose record the last one is. */
-static int apply_runs(struct wfs_fold *fold, struct wfs_head *head, size_t index)
-{
-	const struct fold_record *const record = fold_record_at(fold, index);
-	const json_t *const run_id =
-		json_object_get(json_object_get(record->derived, "value"), "run_id");
-	int r = 0;
-
-	for (size_t i = 0; !r && i < fold->run_count; i++) {
-		const bool told = json_is_string(run_id) &&
-			strcmp(json_string_value(run_id), fold->runs[i]) == 0;
-
-		r = wfs_turn_index_add(head->txn, fold->runs[i], head->height - 1,
-			told ? wfs_turn_event_size(record->schema, record->body.size) : 0);
-	}
-	return wfs_trace(r);
-}
-
 /* Those that the request's own record names. */
 static int apply_texts(struct wfs_fold *fold, struct wfs_head *head)
 {
@@ -753,18 +789,22 @@ static int apply_texts(struct wfs_fold *fold, struct wfs_head *head)
 	return wfs_trace(r);
 }
 
+static void applying(struct wfs_fold *fold, const struct wfs_head *head)
+{
+	for (const struct wfs_domain *const *domain = fold->domains; *domain; domain++)
+		if ((*domain)->applying)
+			(*domain)->applying(fold, head);
+}
+
 static int apply(struct wfs_fold *fold, struct wfs_head *head, size_t index)
 {
 	int r = index == 0 ? apply_texts(fold, head) : 0;
 
 	if (!r)
-		r = apply_runs(fold, head, index);
-	if (!r)
 		r = fold_apply_changes(fold, head, index, head->height);
-	if (!r)
-		grants_passed_end(fold, head);
-	else /* the table may have some of the changes, and the journal will end as it did before */
-		grants_passed_free(WFS_STEAL(fold->passed));
+	for (const struct wfs_domain *const *domain = fold->domains; !r && *domain; domain++)
+		if ((*domain)->apply)
+			r = (*domain)->apply(fold, head, index);
 	return wfs_trace(r);
 }
 
@@ -772,7 +812,7 @@ int wfs_fold_apply_record(struct wfs_fold *fold, struct wfs_head *head, size_t i
 {
 	struct wfs_record record = wfs_fold_record(fold, head, index);
 
-	grants_passed_begin(fold, head);
+	applying(fold, head);
 	int r = wfs_head_append(head, &record);
 
 	return wfs_trace(r ? r : apply(fold, head, index));
@@ -781,7 +821,7 @@ int wfs_fold_apply_record(struct wfs_fold *fold, struct wfs_head *head, size_t i
 int wfs_fold_apply_line(
 	struct wfs_fold *fold, struct wfs_head *head, size_t index, struct wfs_bytes line)
 {
-	grants_passed_begin(fold, head);
+	applying(fold, head);
 	int r = wfs_head_append_line(head, line, fold->input.at_ns);
 
 	return wfs_trace(r ? r : apply(fold, head, index));

@@ -15,8 +15,8 @@
 #include "kernel/fold/runtime.h"
 #include "kernel/world/world.h"
 
-struct wfs_action_recorded;
 struct wfs_answerer;
+struct wfs_domain;
 struct wfs_fold;
 struct wfs_texts;
 
@@ -26,11 +26,41 @@ enum {
 	WFS_FOLD_BATCH_WORK_MAX = 20000000,  /* of wfs_fold_work, the same: somebody waits for it */
 };
 
-/** wfs_fold_new() - @entropy: WFS_ENTROPY_SIZE bytes of the world, for ctx.random(); copied. */
-int wfs_fold_new(const uint8_t *entropy, struct wfs_fold **ret_fold);
+/**
+ * wfs_fold_new()
+ * @entropy: WFS_ENTROPY_SIZE bytes of the world, for ctx.random(); copied
+ * @domains: static; the last is NULL
+ * Return: 0, -ENOMEM.
+ */
+int wfs_fold_new(const uint8_t *entropy, const struct wfs_domain *const *domains,
+	struct wfs_fold **ret_fold);
 void wfs_fold_free(struct wfs_fold *fold);
 WFS_DEFINE_AUTO(fold, struct wfs_fold, wfs_fold_free)
 #define WFS_AUTO_FOLD WFS_CLEANUP(wfs_auto_fold)
+
+/* A content or code that a record names. Plain value; borrowed. */
+struct wfs_action_text {
+	const char *artifact_id;
+	bool code; /* or else it is content */
+	struct wfs_hash hash;
+};
+
+/* Where that is found which the record of an action has not. Embedded in what it works on. */
+struct wfs_action_recorded {
+	/**
+	 * hidden() - append salt and JSON of a private text (kernel/read/text.h)
+	 * Return: 0, or -errno with @error.
+	 */
+	int (*hidden)(struct wfs_action_recorded *recorded, const struct wfs_hash *hash,
+		struct wfs_buffer *buffer, struct wfs_error *error);
+	/**
+	 * text() - append its bytes
+	 * Return: 0, or -errno with @error.
+	 */
+	int (*text)(struct wfs_action_recorded *recorded, const struct wfs_action_text *text,
+		struct wfs_buffer *buffer, struct wfs_error *error);
+	const json_t *result; /* of the record; borrowed */
+};
 
 /* What is folded: a request's own record. Plain value; borrowed until wfs_fold_apply. */
 struct wfs_fold_input {
@@ -38,8 +68,7 @@ struct wfs_fold_input {
 	const char *schema;        /* event: known to the manifest, and `value` fits it */
 	const json_t *value;       /* event */
 	const json_t *key;         /* event: the sender's own, or NULL */
-	const json_t *
-		action; /* action; see kernel/domain/action/action.h, kernel/domain/principal/grants.h */
+	const json_t *action;      /* action; see kernel/fold/fold-domain.h */
 	/* action out of a journal, whose texts are hashes there; NULL: it is as it was sent */
 	struct wfs_action_recorded *recorded;
 	const char *

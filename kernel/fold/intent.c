@@ -3,9 +3,6 @@
 #include "kernel/fold/intent.h"
 
 #include "kernel/base/json.h"
-#include "kernel/domain/plan/plan.h"
-#include "kernel/domain/principal/grants.h"
-#include "kernel/domain/turn/turn.h"
 
 int wfs_intent_check_receipt(const json_t *receipt, struct wfs_error *error)
 {
@@ -153,34 +150,28 @@ void intent_forget(json_t *list, const char *intent_id)
 
 /* --- answers --- */
 
-int intent_charge(struct wfs_fold *fold, const json_t *receipt, struct wfs_error *error)
+/* The row of an intent in a domain's table. Its cell is as good as the store it is read from. */
+static int type_of(struct wfs_fold *fold, const char *intent_id, const json_t *document,
+	const struct wfs_intent_type **ret_type, struct wfs_error *error)
 {
-	const struct wfs_fold_input *const input = &fold->input;
-	const json_t *const usage = json_object_get(json_object_get(receipt, "payload"), "usage");
-	const int64_t tokens = json_integer_value(json_object_get(usage, "total_tokens"));
-
-	return input->charge && !input->partial
-		? grants_fold_spent(fold, input->charge, tokens > 0 ? tokens : 0, error)
-		: 0;
-}
-
-static bool is_of_run(const json_t *document)
-{
-	return json_object_get(document, "run_id") != NULL;
+	*ret_type = wfs_domain_intent(fold->domains, document);
+	return *ret_type ? 0
+			 : wfs_error_set(error, WFS_E_INTERNAL_ERROR,
+				   "the intent %s names nothing that waits for it", intent_id);
 }
 
 int intent_fold_receipt(struct wfs_fold *fold, const json_t *receipt, struct wfs_error *error)
 {
 	const char *const id = wfs_json_text(receipt, "intent_id");
 	WFS_AUTO_JSON json_t *document = NULL;
+	const struct wfs_intent_type *type;
 	int r = wfs_intent_check_receipt(receipt, error);
 
 	if (!r)
 		r = intent_load(fold, id, NULL, &document, error);
-	if (r)
-		return wfs_trace(r);
-	return wfs_trace(is_of_run(document) ? turn_fold_receipt(fold, document, receipt, error)
-					     : plan_fold_receipt(fold, document, receipt, error));
+	if (!r)
+		r = type_of(fold, id, document, &type, error);
+	return wfs_trace(r ? r : type->fold_receipt(fold, document, receipt, error));
 }
 
 int intent_check_called(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error)
@@ -201,14 +192,17 @@ int intent_begin(struct wfs_fold *fold, const char *intent_id, const char *began
 	json_t **ret_document, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *document = NULL;
+	const struct wfs_intent_type *type;
 	size_t cell;
 	int r = intent_check_called(fold, intent_id, error);
 
 	if (!r)
 		r = intent_load(fold, intent_id, &cell, &document, error);
+	if (!r)
+		r = type_of(fold, intent_id, document, &type, error);
 	if (r)
 		return wfs_trace(r);
-	if (!is_of_run(document))
+	if (!type->fold_begun)
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"the intent %s is a call of a plan, and runs and chats are begun by calls "
 			"of runs",
@@ -220,7 +214,7 @@ int intent_begin(struct wfs_fold *fold, const char *intent_id, const char *began
 		return fold_no_memory(error);
 	r = fold_set_document(fold, cell, document, error);
 	if (!r)
-		r = turn_fold_begun(fold, intent_id, document, error);
+		r = type->fold_begun(fold, intent_id, document, error);
 	if (!r && ret_document)
 		*ret_document = WFS_STEAL(document);
 	return wfs_trace(r);
@@ -230,21 +224,24 @@ int intent_call_of(
 	struct wfs_fold *fold, const char *intent_id, json_t **ret_call, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *document = NULL;
+	const struct wfs_intent_type *type;
 	int r = intent_load(fold, intent_id, NULL, &document, error);
 
-	if (r || !is_of_run(document))
+	if (!r)
+		r = type_of(fold, intent_id, document, &type, error);
+	if (r || !type->describe)
 		return wfs_trace(r);
-	return wfs_trace(turn_describe_call(fold, document, ret_call, error));
+	return wfs_trace(type->describe(fold, document, ret_call, error));
 }
 
 int intent_fold_called(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *document = NULL;
+	const struct wfs_intent_type *type;
 	int r = intent_load(fold, intent_id, NULL, &document, error);
 
 	fold->outcome.unrecorded = false;
-	if (r)
-		return wfs_trace(r);
-	return wfs_trace(is_of_run(document) ? turn_fold_called(fold, intent_id, document, error)
-					     : plan_fold_called(fold, intent_id, document, error));
+	if (!r)
+		r = type_of(fold, intent_id, document, &type, error);
+	return wfs_trace(r ? r : type->fold_called(fold, intent_id, document, error));
 }

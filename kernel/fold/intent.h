@@ -53,7 +53,7 @@ int intent_load(struct wfs_fold *fold, const char *intent_id, size_t *ret_cell,
  * So whoever drives the world again finds what was begun, and a call begins one thing.
  * @began: its id
  * @ret_document: of the intent; caller owns it; may be NULL
- * Return: as intent_check_called, -ESTALE (conflict: it has begun something), or as turn_fold_begun.
+ * Return: as intent_check_called, -ESTALE (conflict: it has begun something), or as fold_begun() of its domain.
  */
 int intent_begin(struct wfs_fold *fold, const char *intent_id, const char *began,
 	json_t **ret_document, struct wfs_error *error);
@@ -66,10 +66,6 @@ int intent_cancel(struct wfs_fold *fold, const char *intent_id, struct wfs_error
 
 /** intent_forget() - take an intent out of a list of objects that have `intent_id`. */
 void intent_forget(json_t *list, const char *intent_id);
-
-/** intent_charge() - the grant that has paid for what a model gave, whatever has become of its budget
- *  meanwhile. */
-int intent_charge(struct wfs_fold *fold, const json_t *receipt, struct wfs_error *error);
 
 /* --- for kernel/fold/fold.c: parts of record 0 of a fold --- */
 

@@ -17,7 +17,7 @@
 /*
  * The reducers that are written in C. Their cells are described in
  * kernel/domain/principal/grants.h, kernel/domain/action/action.h, kernel/domain/memory/memory.h,
- * kernel/domain/service/service.h, kernel/domain/turn/turn.h and kernel/domain/plan/plan.h. Those
+ * kernel/domain/action/service.h, kernel/domain/turn/turn.h and kernel/domain/plan/plan.h. Those
  * up to ESCROW change by actions only; those from TURN on belong to turns and plans.
  * X(constant, name, hidden: no path and no call shows the cells of this reducer)
  */

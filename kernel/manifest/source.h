@@ -44,7 +44,7 @@ struct wfs_source {
 	 * write_artifact that makes it. An artifact with problems has only its id, if that.
 	 * NULL: no artifacts. */
 	json_t *artifacts;
-	bool genesis;  /* also begin with the artifacts of kernel/domain/service/service.h */
+	bool genesis;  /* also begin with the artifacts of kernel/domain/action/service.h */
 	bool handbook; /* also begin with those of kernel/domain/action/handbook.h */
 	struct wfs_buffer *blobs; /* contents of the modules, in the order of the reducers */
 	size_t blob_count;

@@ -3,9 +3,10 @@
 #include "kernel/base/json.h"
 #include "kernel/domain/action/action.h"
 #include "kernel/domain/action/handbook.h"
-#include "kernel/domain/service/service.h"
+#include "kernel/domain/service/service-domain.h"
 #include "kernel/fold/runtime.h"
 #include "kernel/manifest/source.h"
+#include "kernel/world/domains.h"
 #include "kernel/world/genesis.h"
 
 /* Making them. */
@@ -170,14 +171,15 @@ int wfs_genesis_artifacts(struct wfs_head *head, const struct wfs_genesis *genes
 		.refused = json_object(),
 		.at_ns = genesis->at_ns,
 	};
-	int r = making.refused ? wfs_fold_new(genesis->entropy, &making.fold) : -ENOMEM;
+	int r = making.refused ? wfs_fold_new(genesis->entropy, wfs_domains, &making.fold)
+			       : -ENOMEM;
 
 	if (!r)
 		r = wfs_runtime_new(manifest, &WFS_LUA_LIMITS_DEFAULT, &making.runtime);
 	if (r)
 		return wfs_error_from_errno(error, r, "make an artifact");
 	if (source->genesis)
-		r = make_asked_for(&making, "genesis", wfs_service_artifacts(), error);
+		r = make_asked_for(&making, "genesis", wfs_service_artifacts(wfs_domains), error);
 	if (!r && source->handbook)
 		r = make_asked_for(&making, "handbook", wfs_handbook_artifacts(), error);
 	return wfs_trace(r ? r : make_all(&making, source->artifacts, error));

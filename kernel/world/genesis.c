@@ -7,6 +7,7 @@
 #include "kernel/base/clock.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
+#include "kernel/world/domains.h"
 
 static int write_body(struct wfs_buffer *body, const struct wfs_genesis *genesis,
 	const struct wfs_manifest *manifest)
@@ -31,7 +32,7 @@ static int append_record(struct wfs_head *head, const struct wfs_genesis *genesi
 	int r = write_body(&body, genesis, manifest);
 
 	if (!r)
-		r = wfs_fold_new(genesis->entropy, &fold);
+		r = wfs_fold_new(genesis->entropy, wfs_domains, &fold);
 	if (r)
 		return wfs_trace(r);
 	const struct wfs_fold_input input = {

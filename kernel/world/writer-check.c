@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checking a request, on the sender's thread. */
 #include "kernel/base/json.h"
-#include "kernel/domain/principal/grants.h"
 #include "kernel/fold/intent.h"
 #include "kernel/read/snapshot.h"
 #include "kernel/world/apply.h"
+#include "kernel/world/domains.h"
 #include "kernel/world/writer-impl.h"
 
 int writer_check_event(const struct wfs_manifest *manifest, struct wfs_request *request)

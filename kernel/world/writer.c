@@ -3,6 +3,7 @@
 #include "kernel/base/clock.h"
 #include "kernel/read/introspect.h"
 #include "kernel/world/crashes.h"
+#include "kernel/world/domains.h"
 #include "kernel/world/writer-impl.h"
 
 enum {
@@ -574,7 +575,7 @@ static int load(struct wfs_writer *writer, struct wfs_error *error)
 	if (!r)
 		r = wfs_head_load(&writer->head, writer->world->store, txn, manifest);
 	if (!r)
-		r = wfs_fold_new(writer->world->entropy, &writer->fold);
+		r = wfs_fold_new(writer->world->entropy, wfs_domains, &writer->fold);
 	if (!r)
 		wfs_fold_set_answerer(writer->fold, &writer->answerer.answerer);
 	if (!r)

@@ -7,6 +7,7 @@
 #include "kernel/fold/fold.h"
 #include "kernel/fold/head.h"
 #include "kernel/fold/runtime.h"
+#include "kernel/world/domains.h"
 
 enum {
 	GENESIS_HEIGHT = 2,
@@ -41,7 +42,7 @@ static int setup(void **state)
 		wfs_store_write(folding->store, &folding->txn) ||
 		wfs_head_load(&folding->head, folding->store, folding->txn, folding->manifest) ||
 		wfs_runtime_new(folding->manifest, &WFS_LUA_LIMITS_DEFAULT, &folding->runtime) ||
-		wfs_fold_new(entropy, &folding->fold);
+		wfs_fold_new(entropy, wfs_domains, &folding->fold);
 }
 
 static int teardown(void **state)

@@ -2,7 +2,7 @@
 /* Which principal pays for records: what its quota `journal` counts and refuses. All is folded again. */
 #include "tests/fixture/turn.h"
 
-#include "kernel/fold/payer.h"
+#include "kernel/domain/principal/payer.h"
 #include "kernel/read/text.h"
 
 #define JOURNAL_QUOTA 1000000

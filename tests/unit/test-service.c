@@ -3,7 +3,8 @@
  * in comments are those of cases of a comparable system. */
 #include "tests/fixture/market.h"
 
-#include "kernel/domain/service/service.h"
+#include "kernel/domain/action/service.h"
+#include "kernel/world/domains.h"
 
 #define LEDGER(method, args) CALL("genesis_ledger", method, args)
 #define PROMPTS(method, args) CALL("genesis_prompt_library", method, args)
@@ -31,12 +32,12 @@ IN_MARKET(a_world_begins_with_them)
 		WFS_AUTO_JSON json_t *artifact = market_document(fixture, "sys.artifact", ids[i]);
 
 		print_message("%s\n", ids[i]);
-		assert_non_null(service_find(ids[i]));
+		assert_non_null(service_find(wfs_domains, ids[i]));
 		assert_string_equal(wfs_json_text(artifact, "owner"), "genesis");
 		assert_string_equal(wfs_json_text(artifact, "access"), "freeware");
 		assert_true(json_is_true(json_object_get(artifact, "executable")));
 	}
-	assert_null(service_find("genesis"));
+	assert_null(service_find(wfs_domains, "genesis"));
 }
 
 IN_MARKET(nobody_changes_them)

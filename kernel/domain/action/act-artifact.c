@@ -5,7 +5,6 @@
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 #include "kernel/domain/action/act.h"
-#include "kernel/domain/memory/memory.h"
 #include "kernel/domain/query/query-run.h"
 
 /* --- read --- */
@@ -149,10 +148,10 @@ static int check_memory(struct act *act, const struct artifact *artifact, const 
 	struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *after = NULL;
-	int r = memory_check(act->fold, artifact, error);
+	int r = artifact_holding(act->fold)->check(act->fold, artifact, error);
 
 	if (!r)
-		r = memory_content_entries(act->fold, artifact, &after, error);
+		r = artifact_holding(act->fold)->entries(act->fold, artifact, &after, error);
 	if (r || (!before && !after) || json_equal(before, after))
 		return wfs_trace(r);
 	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
@@ -171,7 +170,7 @@ int act_action_edit_artifact(struct act *act, struct wfs_error *error)
 	if (!r)
 		r = artifact_permit(act, &artifact, ARTIFACT_USE_EDIT, error);
 	if (!r)
-		r = memory_content_entries(act->fold, &artifact, &entries, error);
+		r = artifact_holding(act->fold)->entries(act->fold, &artifact, &entries, error);
 	if (!r)
 		r = replace(act, &artifact, &after, error);
 	if (!r)
@@ -232,7 +231,7 @@ int act_action_delete_artifact(struct act *act, struct wfs_error *error)
 		r = account_use(
 			act->fold, artifact_charged_to(&artifact), ACCOUNT_DISK, -size, error);
 	if (!r)
-		r = memory_delete_all(act->fold, id, error);
+		r = artifact_holding(act->fold)->delete_all(act->fold, id, error);
 	if (!r)
 		r = delete_cell(act->fold, WFS_BUILTIN_CONTENT, id, error);
 	if (!r)

@@ -8,7 +8,7 @@
 #include "kernel/domain/action/invoke.h"
 
 #include "kernel/base/json.h"
-#include "kernel/domain/service/service.h"
+#include "kernel/domain/action/service.h"
 
 bool wfs_artifact_is_open(const json_t *state)
 {
@@ -31,6 +31,7 @@ struct finder {
 
 /* An action that is looked at. */
 struct looking {
+	const struct wfs_domain *const *domains;
 	struct finder *finder;
 	const json_t *action;
 	struct wfs_privacy privacy;
@@ -92,7 +93,7 @@ static int look_at_service(struct looking *looking, const struct service *servic
 
 static int look_at_invocation(struct looking *looking, const char *id)
 {
-	const struct service *const service = service_find(id);
+	const struct service *const service = service_find(looking->domains, id);
 	WFS_AUTO_JSON json_t *state = NULL;
 
 	if (service)
@@ -162,11 +163,12 @@ void wfs_privacy_done(struct wfs_privacy *privacy)
 	privacy->of = NULL;
 }
 
-static int privacy_of(struct finder *finder, const json_t *action, struct wfs_privacy *ret_privacy,
-	struct wfs_error *error)
+static int privacy_of(const struct wfs_domain *const *domains, struct finder *finder,
+	const json_t *action, struct wfs_privacy *ret_privacy, struct wfs_error *error)
 {
 	static const char *const none[] = {NULL};
 	struct looking looking = {
+		.domains = domains,
 		.finder = finder,
 		.action = action,
 		.privacy = {.of = json_array(), .members = none},
@@ -211,12 +213,12 @@ static int find_in_view(
 	return r == -ENOENT ? 0 : wfs_trace(r);
 }
 
-int wfs_privacy_in(struct wfs_view *view, const json_t *action, struct wfs_privacy *ret_privacy,
-	struct wfs_error *error)
+int action_privacy(const struct wfs_domain *const *domains, struct wfs_view *view,
+	const json_t *action, struct wfs_privacy *ret_privacy, struct wfs_error *error)
 {
 	struct view_finder finder = {{find_in_view}, view};
 
-	return wfs_trace(privacy_of(&finder.finder, action, ret_privacy, error));
+	return wfs_trace(privacy_of(domains, &finder.finder, action, ret_privacy, error));
 }
 
 struct fold_finder {
@@ -297,7 +299,8 @@ static int add_senders(struct act_hiding *hiding, const json_t *action, struct w
 int act_hide(struct act_hiding *hiding, const json_t *action, struct wfs_error *error)
 {
 	struct fold_finder finder = {{find_in_fold}, hiding->act->fold};
-	int r = privacy_of(&finder.finder, action, &hiding->privacy, error);
+	int r = privacy_of(
+		hiding->act->fold->domains, &finder.finder, action, &hiding->privacy, error);
 
 	if (!r)
 		r = add_senders(hiding, action, error);

@@ -4,7 +4,7 @@
 
 #include "kernel/base/json.h"
 #include "kernel/domain/action/act.h"
-#include "kernel/domain/service/service.h"
+#include "kernel/domain/action/service.h"
 
 static int check_taker(struct act *act, const char *id, struct wfs_error *error)
 {
@@ -67,13 +67,16 @@ static int give(struct act *act, struct artifact *artifact, const char *to, stru
 {
 	WFS_AUTO_JSON json_t *keep = NULL;
 	const char *payer = "";
-	int r = service_find(to) ? 0 : artifact_disk_payer(act->fold, to, &payer, &keep, error);
+	int r = service_find(act->fold->domains, to)
+		? 0
+		: artifact_disk_payer(act->fold, to, &payer, &keep, error);
 
 	/* What a service holds takes the disk of who had it: else it would be room for nothing. */
-	if (!r && !service_find(to))
+	if (!r && !service_find(act->fold->domains, to))
 		r = move_bytes(act, artifact, payer, error);
 	/* The writer was the giver's choice, and would write at the new owner's cost. A service gives back what it got. */
-	if (!r && !service_find(to) && !service_find(act->actor))
+	if (!r && !service_find(act->fold->domains, to) &&
+		!service_find(act->fold->domains, act->actor))
 		r = artifact_take_writer_out(artifact, error);
 	if (r)
 		return wfs_trace(r);
@@ -87,7 +90,8 @@ static int give(struct act *act, struct artifact *artifact, const char *to, stru
 /* What a service has not taken itself it never gives back. */
 static int check_service(const struct act *act, const char *to, struct wfs_error *error)
 {
-	if (!service_find(to) || (act->within && strcmp(act->within->id, to) == 0))
+	if (!service_find(act->fold->domains, to) ||
+		(act->within && strcmp(act->within->id, to) == 0))
 		return 0;
 	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 		"'to': '%s' is a service: invoke it to have it take something", to);

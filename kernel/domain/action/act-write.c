@@ -4,9 +4,8 @@
 
 #include "kernel/base/json.h"
 #include "kernel/domain/action/invoke.h"
-#include "kernel/domain/memory/memory.h"
+#include "kernel/domain/action/service.h"
 #include "kernel/domain/principal/grants.h"
-#include "kernel/domain/service/service.h"
 
 #define HANDBOOK_PREFIX "handbook_" /* agents believe what they read there */
 
@@ -87,7 +86,7 @@ static int check_memory_type(
 	int64_t bytes = 0;
 	int r = strcmp(type, WFS_ARTIFACT_TYPE_MEMORY) == 0
 		? 0
-		: memory_bytes(act->fold, artifact->id, &bytes, error);
+		: artifact_holding(act->fold)->bytes(act->fold, artifact->id, &bytes, error);
 
 	if (r || bytes == 0)
 		return wfs_trace(r);
@@ -368,7 +367,7 @@ static int take_code(struct act *act, struct artifact *artifact, struct wfs_erro
 			act, artifact, WFS_BUILTIN_CODE, wfs_buffer_bytes(&act->code.bytes), error);
 	if (r)
 		return wfs_trace(r);
-	if (!artifact->executable || service_find(artifact->id))
+	if (!artifact->executable || service_find(act->fold->domains, artifact->id))
 		return 0;
 	if (artifact_number(artifact, "code_size") == 0)
 		return wfs_error_set(error, WFS_E_MISSING_ARGUMENT,
@@ -406,10 +405,11 @@ static int check_content(
 
 static int take_all(struct act *act, struct artifact *artifact, struct wfs_error *error)
 {
+	const struct artifact_holding *const holding = artifact_holding(act->fold);
 	WFS_AUTO_JSON json_t *entries = NULL; /* of a memory store, before the write */
 	const char *const type = act->params.action_write_artifact.type;
 	const bool retyped = type && strcmp(type, wfs_json_text(artifact->document, "type")) != 0;
-	int r = memory_content_entries(act->fold, artifact, &entries, error);
+	int r = holding->entries(act->fold, artifact, &entries, error);
 
 	if (!r)
 		r = take_type(act, artifact, error);
@@ -435,9 +435,9 @@ static int take_all(struct act *act, struct artifact *artifact, struct wfs_error
 	if (!r)
 		r = check_content(act, artifact, retyped, error);
 	if (!r)
-		r = memory_check(act->fold, artifact, error);
+		r = holding->check(act->fold, artifact, error);
 	if (!r)
-		r = memory_take_content(act, artifact, entries, error);
+		r = holding->take_content(act, artifact, entries, error);
 	if (!r)
 		r = take_executable(act, artifact, error);
 	return wfs_trace(r ? r : take_code(act, artifact, error));

@@ -3,7 +3,6 @@
 #include "kernel/domain/action/invoke.h"
 
 #include "kernel/base/json.h"
-#include "kernel/domain/memory/embedding.h"
 
 /* Each does its action. */
 static int (*const runs[])(struct act *act, struct wfs_error *error) = {
@@ -218,6 +217,21 @@ int act_run(struct act *act, const json_t *action, struct wfs_error *error)
 
 /* --- for the fold --- */
 
+static int add_embeddings(const struct act *act, json_t *result)
+{
+	const struct nest *const nest = act->nest;
+	json_t *const recorded = json_object_get(nest->recorded, "embedder");
+
+	if (nest->embedder_told &&
+		json_object_set_new(result, "embedder",
+			recorded ? json_incref(recorded) : json_string(act->fold->input.embedder)) <
+			0)
+		return -ENOMEM;
+	return json_array_size(nest->embeddings) > 0
+		? json_object_set(result, "embeddings", nest->embeddings)
+		: 0;
+}
+
 /* What the record tells of an invocation beside its outcome. */
 static int add_nest(const struct act *act, json_t *result)
 {
@@ -232,7 +246,7 @@ static int add_nest(const struct act *act, json_t *result)
 	if (json_array_size(nest->refused_contents) > 0 &&
 		json_object_set(result, "refused_contents", nest->refused_contents) < 0)
 		return -ENOMEM;
-	if (embedding_add_nest(act, result) < 0)
+	if (add_embeddings(act, result) < 0)
 		return -ENOMEM;
 	if (nest->count == 0)
 		return 0;

@@ -14,6 +14,7 @@
 #include "kernel/manifest/grant.h"
 #include "kernel/read/view.h"
 
+struct artifact;
 struct invocation;
 struct nest;
 
@@ -44,6 +45,39 @@ struct act {
 	bool unrecorded;    /* it only read */
 	bool refused_again; /* as its record tells; nothing was computed */
 };
+
+/** action_fold() - do the action of record 0, or change nothing; sets fold->outcome. */
+int action_fold(struct wfs_fold *fold, struct wfs_error *error);
+
+/**
+ * action_fold_answer() - fold the answer to what the action of record 0 has asked for
+ * @cell_index: that asked
+ * @event: of sys/Receipt@1
+ */
+int action_fold_answer(
+	struct wfs_fold *fold, size_t cell_index, const json_t *event, struct wfs_error *error);
+
+/* What artifacts hold beside their content, by a domain above. Table of functions. */
+struct artifact_holding {
+	/** check() - is the content in order, if the artifact is of that domain's type? */
+	int (*check)(
+		struct wfs_fold *fold, const struct artifact *artifact, struct wfs_error *error);
+	/** entries() - @ret_entries: those that the content names; NULL: none; caller owns it */
+	int (*entries)(struct wfs_fold *fold, const struct artifact *artifact, json_t **ret_entries,
+		struct wfs_error *error);
+	/** take_content() - do to what is held what a write did to the entries of the content
+	 *  @before: what entries() gave before the write; may be NULL */
+	int (*take_content)(struct act *act, const struct artifact *artifact, json_t *before,
+		struct wfs_error *error);
+	/** bytes() - of what is held; 0: nothing */
+	int (*bytes)(struct wfs_fold *fold, const char *artifact_id, int64_t *ret_bytes,
+		struct wfs_error *error);
+	/** delete_all() - the artifact is deleted; its disk was given back by the caller */
+	int (*delete_all)(struct wfs_fold *fold, const char *artifact_id, struct wfs_error *error);
+};
+
+/** artifact_holding() - the table of the domain that has one. */
+const struct artifact_holding *artifact_holding(const struct wfs_fold *fold);
 
 /** act_run() - do what @action says, or change nothing (but that it was tried to invoke something). */
 int act_run(struct act *act, const json_t *action, struct wfs_error *error);

@@ -24,7 +24,7 @@
  */
 #pragma once
 
-#include "kernel/fold/fold.h"
+#include "kernel/fold/fold-domain.h"
 #include "kernel/manifest/effect.h"
 
 #define WFS_ARTIFACT_TYPE_AGENT "agent" /* of artifacts that are principals, and take turns */
@@ -43,30 +43,6 @@ enum {
 	WFS_MINT_PENDING_MAX = 65536,        /* bids that wait for one auction */
 };
 
-/* A content or code that a record names. Plain value; borrowed. */
-struct wfs_action_text {
-	const char *artifact_id;
-	bool code; /* or else it is content */
-	struct wfs_hash hash;
-};
-
-/* Where that is found which the record of an action has not. Embedded in what it works on. */
-struct wfs_action_recorded {
-	/**
-	 * hidden() - append salt and JSON of a private text (kernel/read/text.h)
-	 * Return: 0, or -errno with @error.
-	 */
-	int (*hidden)(struct wfs_action_recorded *recorded, const struct wfs_hash *hash,
-		struct wfs_buffer *buffer, struct wfs_error *error);
-	/**
-	 * text() - append its bytes
-	 * Return: 0, or -errno with @error.
-	 */
-	int (*text)(struct wfs_action_recorded *recorded, const struct wfs_action_text *text,
-		struct wfs_buffer *buffer, struct wfs_error *error);
-	const json_t *result; /* of the record; borrowed */
-};
-
 /**
  * wfs_action_told() - what a tool call that was this action gives: of an invocation what the code gave, of others all
  * their data
@@ -83,6 +59,8 @@ int wfs_action_check_form(const json_t *action, struct wfs_error *error);
 
 /** wfs_action_artifact() - the artifact that it names, borrowed; NULL: none. */
 const char *wfs_action_artifact(const json_t *action);
+
+extern const struct wfs_domain wfs_action_domain;
 
 /* --- what the rules of an artifact say; @state: of its cell of sys.artifact --- */
 
@@ -114,9 +92,9 @@ struct wfs_privacy {
 void wfs_privacy_done(struct wfs_privacy *privacy);
 #define WFS_AUTO_PRIVACY WFS_CLEANUP(wfs_privacy_done)
 
-/** wfs_privacy_in() - of an action that is not done yet, by the artifacts that a view shows. Return: 0, -EIO, -ENOMEM. */
-int wfs_privacy_in(struct wfs_view *view, const json_t *action, struct wfs_privacy *ret_privacy,
-	struct wfs_error *error);
+/** action_privacy() - of an action that is not done yet, by the artifacts that a view shows. Return: 0, -EIO, -ENOMEM. */
+int action_privacy(const struct wfs_domain *const *domains, struct wfs_view *view,
+	const json_t *action, struct wfs_privacy *ret_privacy, struct wfs_error *error);
 
 /** wfs_privacy_hides() - does the action have private texts? */
 bool wfs_privacy_hides(const struct wfs_privacy *privacy, const json_t *action);
@@ -133,22 +111,7 @@ json_t *wfs_privacy_said(const struct wfs_privacy *privacy);
  */
 int action_pay_run(struct wfs_fold *fold, const char *agent, struct wfs_error *error);
 
-/* --- for kernel/fold/fold.c: part of record 0 of a fold --- */
-
-void action_programs_free(struct action_programs *programs);
-
-/** action_fold() - does it, or changes nothing, into fold->outcome. */
-int action_fold(struct wfs_fold *fold, struct wfs_error *error);
-
-/**
- * action_fold_answer() - fold the answer to what the action of record 0 has asked for
- * @cell_index: that asked
- * @event: of sys/Receipt@1
- */
-int action_fold_answer(
-	struct wfs_fold *fold, size_t cell_index, const json_t *event, struct wfs_error *error);
-
-/* --- for kernel/fold/effects.c --- */
+/* --- for kernel/world/answerer.c --- */
 
 /**
  * action_score() - the adapter of mint.score: the artifact's own tests, `interface.tests`

@@ -5,8 +5,17 @@
 #include <inttypes.h>
 
 #include "kernel/base/json.h"
-#include "kernel/domain/memory/memory.h"
-#include "kernel/domain/service/service.h"
+#include "kernel/domain/action/service.h"
+
+const struct artifact_holding *artifact_holding(const struct wfs_fold *fold)
+{
+	const struct wfs_domain *const *domain = fold->domains;
+
+	while (*domain && !(*domain)->holding)
+		domain++;
+	wfs_require(*domain != NULL);
+	return (*domain)->holding;
+}
 
 void artifact_done(struct artifact *artifact)
 {
@@ -91,7 +100,7 @@ int artifact_size(struct wfs_fold *fold, const struct artifact *artifact, int64_
 	struct wfs_error *error)
 {
 	int64_t entries;
-	int r = memory_bytes(fold, artifact->id, &entries, error);
+	int r = artifact_holding(fold)->bytes(fold, artifact->id, &entries, error);
 
 	*ret_size = artifact_number(artifact, "content_size") +
 		artifact_number(artifact, "code_size") + entries;
@@ -327,7 +336,8 @@ int artifact_permit(struct act *act, const struct artifact *artifact, enum artif
 	char reason[CONTRACT_REASON_SIZE] = "";
 	bool allowed;
 
-	if (!is_open(use) && service_find(artifact->owner) && !is_owner(act->actor, artifact))
+	if (!is_open(use) && service_find(act->fold->domains, artifact->owner) &&
+		!is_owner(act->actor, artifact))
 		return deny(act, artifact, use, "it is for sale", error);
 	if (rule)
 		return rule->allows(act->actor, artifact, use)

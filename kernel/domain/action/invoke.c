@@ -7,9 +7,8 @@
 
 #include "kernel/base/clock.h"
 #include "kernel/base/json.h"
-#include "kernel/domain/memory/embedding.h"
+#include "kernel/domain/action/service.h"
 #include "kernel/domain/query/query-run.h"
-#include "kernel/domain/service/service.h"
 #include "kernel/fold/intent.h"
 
 enum { RESULT_SHOWN_BYTES = 100 };
@@ -177,7 +176,8 @@ static int check_arguments(struct act *act, struct running *running, struct wfs_
 static int check_call(struct act *act, struct running *running, struct service_call *call,
 	struct wfs_error *error)
 {
-	const struct service *const service = service_find(running->artifact->id);
+	const struct service *const service =
+		service_find(act->fold->domains, running->artifact->id);
 
 	call->act = act;
 	return wfs_trace(service
@@ -297,6 +297,15 @@ void nest_forget_checks(struct nest *nest, size_t count)
 	}
 }
 
+/* Forgets the embeddings after the first @count, which code used that a bound has ended: it does not run again.
+ * @told: was the host's embedder looked at before? */
+static void forget_embeddings(struct nest *nest, size_t count, bool told)
+{
+	while (json_array_size(nest->embeddings) > count)
+		(void)json_array_remove(nest->embeddings, json_array_size(nest->embeddings) - 1);
+	nest->embedder_told = told;
+}
+
 /* The row of the record. What was begun within one that a bound has ended is forgotten. */
 static int note(struct act *act, const struct running *running, int64_t duration_ms,
 	const struct wfs_error *failure)
@@ -312,7 +321,7 @@ static int note(struct act *act, const struct running *running, int64_t duration
 		nest_forget_checks(nest, running->check_count);
 		nest->action_count = running->action_count;
 		nest_forget_contents(nest, running->content_count);
-		embedding_forget(nest, running->embedding_count, running->embedder_told);
+		forget_embeddings(nest, running->embedding_count, running->embedder_told);
 		while (json_array_size(nest->nested) > running->number)
 			(void)json_array_remove(nest->nested, json_array_size(nest->nested) - 1);
 	}

@@ -141,6 +141,25 @@ int interface_describe(
 int action_program(struct act *act, const struct artifact *artifact, struct wfs_code **ret_program,
 	struct wfs_error *error);
 
+enum { ACTION_PROGRAMS_MAX = 32 }; /* that are kept: more than can be running at once */
+
+/* A program that is kept. The same code may be there twice, when it invokes itself. */
+struct action_program {
+	struct wfs_code *program;         /* owned */
+	struct wfs_hash hash;             /* of the code */
+	char id[WFS_ARTIFACT_ID_MAX + 1]; /* of the artifact, for messages */
+	uint64_t used;                    /* when, in uses */
+};
+
+/* What the domain keeps in a fold. */
+struct action_programs {
+	struct action_program kept[ACTION_PROGRAMS_MAX];
+	size_t count;
+	uint64_t use_count;
+};
+
+void action_programs_done(struct action_programs *programs);
+
 /** action_instructions() - that all code of one record may take. */
 uint64_t action_instructions(const struct wfs_fold *fold);
 

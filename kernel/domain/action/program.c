@@ -2,35 +2,18 @@
 /* Compiled code, kept while it is used often. */
 #include "kernel/domain/action/invoke.h"
 
-enum { KEPT_MAX = 32 }; /* more than can be running at once */
-
-/* One that is kept. The same code may be there twice, when it invokes itself. */
-struct kept {
-	struct wfs_code *program;         /* owned */
-	struct wfs_hash hash;             /* of the code */
-	char id[WFS_ARTIFACT_ID_MAX + 1]; /* of the artifact, for messages */
-	uint64_t used;                    /* when, in uses */
-};
-
-struct action_programs {
-	struct kept kept[KEPT_MAX];
-	size_t count;
-	uint64_t use_count;
-};
-
-void action_programs_free(struct action_programs *programs)
+void action_programs_done(struct action_programs *programs)
 {
-	for (size_t i = 0; programs && i < programs->count; i++)
+	for (size_t i = 0; i < programs->count; i++)
 		wfs_code_free(programs->kept[i].program);
-	free(programs);
 }
 
 /* @author: of the code; another author's is run in another process */
-static struct kept *find(struct action_programs *programs, const char *id,
+static struct action_program *find(struct action_programs *programs, const char *id,
 	const struct wfs_hash *hash, const char *author)
 {
 	for (size_t i = 0; i < programs->count; i++) {
-		struct kept *const kept = &programs->kept[i];
+		struct action_program *const kept = &programs->kept[i];
 
 		if (wfs_hash_equal(&kept->hash, hash) && strcmp(kept->id, id) == 0 &&
 			wfs_code_is_by(kept->program, author) &&
@@ -41,14 +24,14 @@ static struct kept *find(struct action_programs *programs, const char *id,
 }
 
 /* A place for one more: an empty one, or that of the one that was not used for the longest. */
-static struct kept *make_room(struct action_programs *programs)
+static struct action_program *make_room(struct action_programs *programs)
 {
-	struct kept *oldest = NULL;
+	struct action_program *oldest = NULL;
 
-	if (programs->count < KEPT_MAX)
+	if (programs->count < ACTION_PROGRAMS_MAX)
 		return &programs->kept[programs->count++];
-	for (size_t i = 0; i < KEPT_MAX; i++) {
-		struct kept *const kept = &programs->kept[i];
+	for (size_t i = 0; i < ACTION_PROGRAMS_MAX; i++) {
+		struct action_program *const kept = &programs->kept[i];
 
 		if (!wfs_code_is_running(kept->program) && (!oldest || kept->used < oldest->used))
 			oldest = kept;
@@ -117,28 +100,24 @@ static int code_hash(const struct artifact *artifact, struct wfs_hash *ret_hash)
 static int get(struct act *act, const struct artifact *artifact, const char *const *functions,
 	struct wfs_code **ret_program, struct wfs_error *error)
 {
-	struct action_programs **const programs = &act->fold->programs;
+	struct action_programs *const programs = fold_kept(act->fold, &wfs_action_domain);
 	struct wfs_code *program = NULL;
 	struct wfs_hash hash;
 
 	if (code_hash(artifact, &hash))
 		return wfs_error_set(
 			error, WFS_E_INVALID_TYPE, "artifact '%s' has no code", artifact->id);
-	if (!*programs)
-		*programs = calloc(1, sizeof(**programs));
-	if (!*programs)
-		return fold_no_memory(error);
-	struct kept *kept = find(*programs, artifact->id, &hash, author_of(artifact));
+	struct action_program *kept = find(programs, artifact->id, &hash, author_of(artifact));
 	if (!kept) {
 		int r = compile(act, artifact, functions, &program, error);
 
 		if (r)
 			return wfs_trace(r);
-		kept = make_room(*programs);
-		*kept = (struct kept){.program = program, .hash = hash};
+		kept = make_room(programs);
+		*kept = (struct action_program){.program = program, .hash = hash};
 		snprintf(kept->id, sizeof(kept->id), "%s", artifact->id);
 	}
-	kept->used = ++(*programs)->use_count;
+	kept->used = ++programs->use_count;
 	*ret_program = kept->program;
 	return 0;
 }

@@ -43,28 +43,6 @@ const char *embedding_host_model(struct act *act)
 	return model ? model : WFS_EMBED_MODEL;
 }
 
-void embedding_forget(struct nest *nest, size_t count, bool told)
-{
-	while (json_array_size(nest->embeddings) > count)
-		(void)json_array_remove(nest->embeddings, json_array_size(nest->embeddings) - 1);
-	nest->embedder_told = told;
-}
-
-int embedding_add_nest(const struct act *act, json_t *result)
-{
-	const struct nest *const nest = act->nest;
-	json_t *const recorded = json_object_get(nest->recorded, "embedder");
-
-	if (nest->embedder_told &&
-		json_object_set_new(result, "embedder",
-			recorded ? json_incref(recorded) : json_string(act->fold->input.embedder)) <
-			0)
-		return -ENOMEM;
-	return json_array_size(nest->embeddings) > 0
-		? json_object_set(result, "embeddings", nest->embeddings)
-		: 0;
-}
-
 /* @list: of embeddings. Return: borrowed from it, or NULL. */
 static json_t *find(const json_t *list, const char *model, const char *hash)
 {

@@ -17,7 +17,6 @@
 #include "kernel/vector/embed.h"
 
 struct act;
-struct nest;
 
 enum {
 	EMBEDDING_TEXT_MAX = 16 << 10, /* bytes */
@@ -48,13 +47,6 @@ int embedding_check_text(const char *text, struct wfs_error *error);
 
 /** embedding_host_model() - the model of the host's embedder. */
 const char *embedding_host_model(struct act *act);
-
-/** embedding_forget() - those behind the first @count, which code has used that a bound has ended: it does
- *  not run again. @told: was the host's embedder looked at before? */
-void embedding_forget(struct nest *nest, size_t count, bool told);
-
-/** embedding_add_nest() - what a record tells of embeddings. Return: 0, or -ENOMEM. */
-int embedding_add_nest(const struct act *act, json_t *result);
 
 /** embedding_read() - out of {dims, embedding, model}. Return: 0, -EIO (it is not of that form), -ENOMEM. */
 int embedding_read(

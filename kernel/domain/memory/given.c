@@ -6,10 +6,10 @@
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 #include "kernel/domain/action/invoke.h"
+#include "kernel/domain/action/service.h"
 #include "kernel/domain/memory/memory-file.h"
 #include "kernel/domain/memory/memory.h"
 #include "kernel/domain/principal/account.h"
-#include "kernel/domain/service/service.h"
 
 #define EMBEDDER "genesis_embedder"
 #define ID_PREFIX "mem_"
@@ -257,7 +257,7 @@ static int pay(struct act *act, int64_t count, int64_t *ret_price, struct wfs_er
 	r = artifact_get(act->fold, EMBEDDER, &embedder, error);
 	if (r || artifact_is_free(act, &embedder))
 		return wfs_trace(r);
-	const int64_t price = count * service_find(EMBEDDER)->methods[0].price;
+	const int64_t price = count * service_find(act->fold->domains, EMBEDDER)->methods[0].price;
 	r = artifact_check_payer(act, &embedder, price, error);
 	if (!r)
 		r = artifact_earner(act->fold, &embedder, earner, error);

@@ -46,6 +46,8 @@ enum {
 
 #define MEMORY_SAME 0.95 /* cosine above which a text is there already */
 
+extern const struct wfs_domain wfs_memory_domain;
+
 /* A store while it is worked on. Plain value; memory_open, memory_done. */
 struct memory {
 	struct act *act;

@@ -379,13 +379,14 @@ static void keep_bound(struct memory_mirrors *mirrors, const struct memory_mirro
 
 int memory_mirror(struct memory *memory, struct memory_mirror **ret_mirror, struct wfs_error *error)
 {
-	struct memory_mirrors **const mirrors = &memory->act->fold->memories;
+	struct memory_mirrors **const kept = fold_kept(memory->act->fold, &wfs_memory_domain);
 
-	if (!*mirrors)
-		*mirrors = calloc(1, sizeof(**mirrors));
-	if (!*mirrors)
+	if (!*kept)
+		*kept = calloc(1, sizeof(**kept));
+	if (!*kept)
 		return fold_no_memory(error);
-	struct memory_mirror *const mirror = find_place(*mirrors, memory->id);
+	struct memory_mirrors *const mirrors = *kept;
+	struct memory_mirror *const mirror = find_place(mirrors, memory->id);
 	const bool alike = mirror->vectors &&
 		(mirror->label == memory->label || go_back(mirror, memory->label));
 	/* It depends on what was read before, so it may end only what is done for the first time: that a bound ended it is
@@ -395,8 +396,8 @@ int memory_mirror(struct memory *memory, struct memory_mirror **ret_mirror, stru
 	int r = alike ? 0 : read_all(memory, mirror, error);
 	if (r)
 		return wfs_trace(r);
-	mirror->used = ++(*mirrors)->use_count;
-	keep_bound(*mirrors, mirror);
+	mirror->used = ++mirrors->use_count;
+	keep_bound(mirrors, mirror);
 	*ret_mirror = mirror;
 	return 0;
 }

@@ -49,7 +49,7 @@ static int check_settings(const json_t *action, struct wfs_error *error)
 	return r;
 }
 
-int wfs_plan_check_chat(
+int plan_check_chat(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
 {
 	const char *message;
@@ -72,7 +72,7 @@ int wfs_plan_check_chat(
 	return r ? r : check_settings(action, error);
 }
 
-int wfs_plan_check_import(
+int plan_check_import(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
 {
 	static const char *const flags[] = {"rerun", "resume"};
@@ -97,7 +97,7 @@ int wfs_plan_check_import(
 	return r ? r : check_settings(action, error);
 }
 
-int wfs_plan_check_resume(
+int plan_check_resume(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
 {
 	(void)manifest;
@@ -110,7 +110,7 @@ int wfs_plan_check_resume(
 	return r ? r : check_text(action, "plan_id", error);
 }
 
-int wfs_plan_check_cancel(
+int plan_check_cancel(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
 {
 	(void)manifest;

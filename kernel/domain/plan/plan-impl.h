@@ -162,3 +162,41 @@ int plan_say(struct wfs_fold *fold, const char *chat, const json_t *message,
 /** plan_fold_chat_receipt() - what a chat has asked for, before there is a plan. */
 int plan_fold_chat_receipt(struct wfs_fold *fold, const json_t *intent, const json_t *receipt,
 	struct wfs_error *error);
+
+/* --- actions and answers, for plan-domain.c --- */
+
+/** plan_check_action() - the form of an action of one of these types. Return: 0, -EINVAL, -EFBIG. */
+int plan_check_chat(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
+int plan_check_import(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
+int plan_check_resume(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
+int plan_check_cancel(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
+
+/** plan_fold_chat() - {message, session_id, …}: ask for a plan, or with `plan_id` go on with one;
+ *  {chat_id, plan_id?} */
+int plan_fold_chat(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
+
+/** plan_fold_import() - a plan out of a blob; {chat_id} */
+int plan_fold_import(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
+
+/** plan_fold_resume() - go on with {plan_id}; {chat_id, plan_id} */
+int plan_fold_resume(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
+
+/** plan_fold_cancel() - stop {plan_id}, or what has become of {chat_id}. */
+int plan_fold_cancel(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
+
+/** plan_fold_receipt() - fold the answer to an intent of a chat or a plan. @intent: its document */
+int plan_fold_receipt(struct wfs_fold *fold, const json_t *intent, const json_t *receipt,
+	struct wfs_error *error);
+
+/** plan_fold_called() - the action of record 0 was a step; its result becomes part of the outcome's,
+ *  which an action out of a journal has already. */
+int plan_fold_called(struct wfs_fold *fold, const char *intent_id, const json_t *intent,
+	struct wfs_error *error);

@@ -2,9 +2,10 @@
 /* Answers to the intents of plans: receipts, and actions that were steps. */
 #include "kernel/base/json.h"
 #include "kernel/domain/action/act.h"
+#include "kernel/domain/action/service.h"
 #include "kernel/domain/plan/plan-impl.h"
 #include "kernel/domain/principal/account.h"
-#include "kernel/domain/service/service.h"
+#include "kernel/domain/principal/grants.h"
 #include "kernel/read/text.h"
 
 /* --- results --- */
@@ -48,7 +49,7 @@ int plan_spend(struct wfs_fold *fold, const char *principal, const json_t *recei
 {
 	const json_t *const usage = json_object_get(json_object_get(receipt, "payload"), "usage");
 	const int64_t tokens = json_integer_value(json_object_get(usage, "total_tokens"));
-	int r = intent_charge(fold, receipt, error);
+	int r = grants_charge_receipt(fold, receipt, error);
 
 	if (r || tokens <= 0)
 		return wfs_trace(r);
@@ -178,20 +179,22 @@ int plan_fold_receipt(
 
 /* Was the artifact itself the tool? Services have aliases, none of which is one of invoke_artifact's:
  * `artifact`, `artifact.invoke` (agents/prepare/router.c). */
-static bool is_called_itself(const char *asked, const char *artifact_id)
+static bool is_called_itself(
+	const struct wfs_fold *fold, const char *asked, const char *artifact_id)
 {
 	return strcmp(asked, artifact_id) == 0 ||
-		(service_find(artifact_id) && !strstr(asked, "artifact"));
+		(service_find(fold->domains, artifact_id) && !strstr(asked, "artifact"));
 }
 
 /* Who asked for an artifact by its id is told of that, and not of the action that ran it. */
-static json_t *name_of(const json_t *action, const struct plan_step *step)
+static json_t *name_of(
+	const struct wfs_fold *fold, const json_t *action, const struct plan_step *step)
 {
 	const json_t *const artifact_id = json_object_get(action, "artifact_id");
 	const char *const asked = wfs_json_text(json_object_get(step->document, "tool"), "name");
 
 	return json_is_string(artifact_id) &&
-			is_called_itself(asked, json_string_value(artifact_id))
+			is_called_itself(fold, asked, json_string_value(artifact_id))
 		? json_incref((json_t *)artifact_id)
 		: json_incref(json_object_get(action, "action_type"));
 }
@@ -238,7 +241,7 @@ static json_t *result_of_action(
 		ok ? json_null() : failure_of_action(outcome, value, large), "error",
 		ok ? json_null() : json_string(WFS_TOOL_EXCEPTION), "method",
 		json_is_string(method) ? json_string_value(method) : "", "name",
-		name_of(action, step), "ok", (int)ok, "result", large ? NULL : value);
+		name_of(fold, action, step), "ok", (int)ok, "result", large ? NULL : value);
 
 	return WFS_STEAL(result);
 }

@@ -4,9 +4,9 @@
  * passed on. Its cell counts them, so that one of them does not fill the world for all.
  */
 #include "kernel/base/json.h"
-#include "kernel/domain/principal/grants-impl.h"
 #include "kernel/domain/principal/grants.h"
-#include "kernel/fold/payer.h"
+#include "kernel/domain/principal/payer.h"
+#include "kernel/domain/principal/principal-impl.h"
 #include "kernel/manifest/grant.h"
 
 static const struct counted {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Principals and grants that manifests declare: of the first one, and what a later one changes. */
 #include "kernel/base/json.h"
-#include "kernel/domain/principal/grants-impl.h"
 #include "kernel/domain/principal/grants.h"
+#include "kernel/domain/principal/principal-impl.h"
 #include "kernel/fold/fold-work.h"
 #include "kernel/manifest/builtin.h"
 #include "kernel/manifest/grant.h"

@@ -4,32 +4,17 @@
  *
  * The table is right for the journal that ends with one line, whose hash it has. It follows what the fold applies. When the
  * journal has grown otherwise, or the transaction was given up later, the hashes differ, and the next revocation reads all
- * grants again. A record that cannot be applied drops the table.
+ * grants again. A record that cannot be written drops the table.
  */
 #include "kernel/base/json.h"
-#include "kernel/domain/principal/grants-impl.h"
-#include "kernel/domain/principal/grants.h"
+#include "kernel/domain/principal/principal-impl.h"
 #include "kernel/manifest/builtin.h"
 #include "kernel/store/row-name.h"
 
-struct grants_passed {
-	struct wfs_hash prev; /* of the journal's last line */
-	json_t *children;     /* {from: {name: true}} */
-	json_t *parents;      /* {name: from} */
-};
-
-void grants_passed_free(struct grants_passed *passed)
+void grants_passed_done(struct grants_passed *passed)
 {
-	if (!passed)
-		return;
-	json_decref(passed->children);
-	json_decref(passed->parents);
-	free(passed);
-}
-
-static void forget(struct wfs_fold *fold)
-{
-	grants_passed_free(WFS_STEAL(fold->passed));
+	json_decref(WFS_STEAL(passed->children));
+	json_decref(WFS_STEAL(passed->parents));
 }
 
 static int add(struct grants_passed *passed, const char *name, const char *from)
@@ -85,7 +70,9 @@ static int note_cell(struct wfs_fold *fold, const struct wfs_cell *cell, struct 
 			error, wfs_row_needed(fold->head->txn, r), "read a grant");
 	wfs_buffer_reset(&fold->scratch);
 	r = wfs_version_read(fold->head->store, &version, &fold->scratch, error);
-	return wfs_trace(r ? r : note(fold->passed, wfs_buffer_bytes(&fold->scratch), error));
+	return wfs_trace(
+		r ? r
+		  : note(&principal_kept(fold)->passed, wfs_buffer_bytes(&fold->scratch), error));
 }
 
 static int read_all(struct wfs_fold *fold, struct wfs_error *error)
@@ -109,45 +96,59 @@ static int read_all(struct wfs_fold *fold, struct wfs_error *error)
 	return wfs_error_from_errno(error, r, "read the grants");
 }
 
+/* A record that could not be written may have left some of its changes in the table. */
+static void forget_other(struct grants_passed *passed, const struct wfs_head *head)
+{
+	if (passed->children && (passed->applying || !wfs_hash_equal(&passed->prev, &head->prev)))
+		grants_passed_done(passed);
+	passed->applying = false;
+}
+
 int grants_passed_on(struct wfs_fold *fold, const json_t **ret_children, struct wfs_error *error)
 {
+	struct grants_passed *const passed = &principal_kept(fold)->passed;
 	int r = 0;
 
-	grants_passed_begin(fold, fold->head);
-	if (!fold->passed) {
-		fold->passed = calloc(1, sizeof(*fold->passed));
-		if (!fold->passed)
-			return fold_no_memory(error);
-		fold->passed->prev = fold->head->prev;
-		fold->passed->children = json_object();
-		fold->passed->parents = json_object();
-		r = fold->passed->children && fold->passed->parents ? read_all(fold, error)
-								    : fold_no_memory(error);
+	forget_other(passed, fold->head);
+	if (!passed->children) {
+		passed->prev = fold->head->prev;
+		passed->children = json_object();
+		passed->parents = json_object();
+		r = passed->children && passed->parents ? read_all(fold, error)
+							: fold_no_memory(error);
 	}
 	if (r) {
-		forget(fold);
+		grants_passed_done(passed);
 		return wfs_trace(r);
 	}
-	*ret_children = fold->passed->children;
+	*ret_children = passed->children;
 	return 0;
 }
 
-void grants_passed_begin(struct wfs_fold *fold, const struct wfs_head *head)
+void grants_passed_applying(struct wfs_fold *fold, const struct wfs_head *head)
 {
-	if (fold->passed && !wfs_hash_equal(&fold->passed->prev, &head->prev))
-		forget(fold);
+	struct grants_passed *const passed = &principal_kept(fold)->passed;
+
+	forget_other(passed, head);
+	passed->applying = true;
 }
 
-void grants_passed_change(
+void grants_passed_changed(
 	struct wfs_fold *fold, struct wfs_bytes name, const struct wfs_state *state)
 {
-	take_off(fold->passed, name);
-	if (state->live && note(fold->passed, state->bytes, NULL) < 0)
-		forget(fold);
+	struct grants_passed *const passed = &principal_kept(fold)->passed;
+
+	if (!passed->children)
+		return;
+	take_off(passed, name);
+	if (state->live && note(passed, state->bytes, NULL) < 0)
+		grants_passed_done(passed);
 }
 
-void grants_passed_end(struct wfs_fold *fold, const struct wfs_head *head)
+void grants_passed_applied(struct wfs_fold *fold, const struct wfs_head *head)
 {
-	if (fold->passed)
-		fold->passed->prev = head->prev;
+	struct grants_passed *const passed = &principal_kept(fold)->passed;
+
+	passed->prev = head->prev;
+	passed->applying = false;
 }

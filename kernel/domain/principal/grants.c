@@ -5,11 +5,8 @@
 #include <inttypes.h>
 
 #include "kernel/base/json.h"
-#include "kernel/domain/action/action.h"
-#include "kernel/domain/plan/plan.h"
 #include "kernel/domain/principal/account.h"
-#include "kernel/domain/principal/grants-impl.h"
-#include "kernel/domain/turn/turn.h"
+#include "kernel/domain/principal/principal-impl.h"
 #include "kernel/fold/fold-work.h"
 #include "kernel/manifest/builtin.h"
 #include "kernel/manifest/grant.h"
@@ -36,7 +33,7 @@ static int check_name(const json_t *action, const char *member, struct wfs_error
 		member, WFS_GRANT_NAME_FORM, text);
 }
 
-static int check_grant(
+int grants_check_grant(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
 {
 	static const char *const names[] = {"action_type", "budget", "cap", "expires_at_ns", "from",
@@ -56,7 +53,7 @@ static int check_grant(
 	return r || !json_object_get(action, "from") ? r : check_name(action, "from", error);
 }
 
-static int check_revoke(
+int grants_check_revoke(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
 {
 	static const char *const names[] = {"action_type", "name", NULL};
@@ -66,7 +63,7 @@ static int check_revoke(
 	return r ? r : check_name(action, "name", error);
 }
 
-static int check_principal(
+int grants_check_principal(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
 {
 	static const char *const names[] = {"action_type", "id", "quotas", "scrip", NULL};
@@ -157,7 +154,7 @@ int grants_check_id(struct wfs_fold *fold, const char *id, struct wfs_error *err
 
 /* --- action_type principal --- */
 
-static int fold_principal(
+int grants_fold_principal(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
 {
 	const char *id = json_string_value(json_object_get(action, "id"));
@@ -298,7 +295,7 @@ static int check_state(struct wfs_fold *fold, const json_t *action, struct wfs_e
 	return wfs_trace(r ? r : check_from(fold, action, error));
 }
 
-static int fold_grant(
+int grants_fold_grant(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
@@ -359,7 +356,7 @@ int grants_remove(struct wfs_fold *fold, json_t *names, size_t *ret_count, struc
 	return wfs_trace(r);
 }
 
-static int fold_revoke(
+int grants_fold_revoke(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
 {
 	const char *name = json_string_value(json_object_get(action, "name"));
@@ -377,77 +374,6 @@ static int fold_revoke(
 		return wfs_trace(r);
 	*ret_answer = json_pack("{s:I}", "removed", (json_int_t)count);
 	return *ret_answer ? 0 : fold_no_memory(error);
-}
-
-/* --- actions on them --- */
-
-static const struct action_type {
-	const char *name;
-	int (*check)(
-		const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
-	int (*fold)(struct wfs_fold *fold, const json_t *action, json_t **ret_answer,
-		struct wfs_error *error);
-} action_types[] = {
-	{"grant", check_grant, fold_grant},
-	{"revoke", check_revoke, fold_revoke},
-	{"principal", check_principal, fold_principal},
-	{"step", wfs_turn_check_step, turn_fold_step},
-	{"cancel", wfs_turn_check_cancel, turn_fold_cancel},
-	{"ask", wfs_turn_check_ask, turn_fold_ask},
-	{"approve", wfs_turn_check_approve, turn_fold_approve},
-	{"chat", wfs_plan_check_chat, plan_fold_chat},
-	{"import", wfs_plan_check_import, plan_fold_import},
-	{"resume", wfs_plan_check_resume, plan_fold_resume},
-	{"stop", wfs_plan_check_cancel, plan_fold_cancel},
-};
-
-static const struct action_type *find_type(const char *name)
-{
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(action_types); i++)
-		if (strcmp(action_types[i].name, name) == 0)
-			return &action_types[i];
-	return NULL;
-}
-
-int wfs_action_check(
-	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
-{
-	const struct action_type *type;
-	const char *name;
-	int r = wfs_json_get_string(action, "action_type", &name, error);
-
-	if (r)
-		return r;
-	if (wfs_action_effect(action) < WFS_EFFECT_COUNT)
-		return wfs_action_check_form(action, error);
-	type = find_type(name);
-	return type
-		? type->check(manifest, action, error)
-		: wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "unknown action_type '%.60s'", name);
-}
-
-bool wfs_action_ends(const char *type)
-{
-	static const char *const types[] = {"cancel", "revoke", "stop"};
-
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(types); i++)
-		if (strcmp(type, types[i]) == 0)
-			return true;
-	return false;
-}
-
-/* It was checked when it was sent, but maybe by another manifest. */
-int grants_fold_action(
-	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
-{
-	const struct action_type *type;
-	int r = wfs_action_check(fold->manifest, action, error);
-
-	if (r)
-		return r;
-	type = find_type(json_string_value(json_object_get(action, "action_type")));
-	wfs_require(type != NULL);
-	return wfs_trace(type->fold(fold, action, ret_answer, error));
 }
 
 /* --- budgets --- */
@@ -535,10 +461,14 @@ int grants_fold_charge(struct wfs_fold *fold, const char *name, struct wfs_error
 	return wfs_trace(fold_charge(fold, name, &call, error));
 }
 
-int grants_fold_spent(
-	struct wfs_fold *fold, const char *name, int64_t tokens, struct wfs_error *error)
+int grants_charge_receipt(struct wfs_fold *fold, const json_t *receipt, struct wfs_error *error)
 {
-	const struct charge answer = {.calls = 1, .tokens = tokens, .spent = true};
+	const struct wfs_fold_input *const input = &fold->input;
+	const json_t *const usage = json_object_get(json_object_get(receipt, "payload"), "usage");
+	const int64_t tokens = json_integer_value(json_object_get(usage, "total_tokens"));
+	const struct charge answer = {.calls = 1, .tokens = tokens > 0 ? tokens : 0, .spent = true};
 
-	return wfs_trace(fold_charge(fold, name, &answer, error));
+	return input->charge && !input->partial
+		? wfs_trace(fold_charge(fold, input->charge, &answer, error))
+		: 0;
 }

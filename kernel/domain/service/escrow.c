@@ -9,7 +9,7 @@
 #include "kernel/base/json.h"
 #include "kernel/domain/entity/entity.h"
 #include "kernel/domain/principal/account.h"
-#include "kernel/domain/service/service.h"
+#include "kernel/domain/service/service-domain.h"
 
 #define ESCROW "genesis_escrow"
 

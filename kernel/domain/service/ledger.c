@@ -2,7 +2,7 @@
 /* genesis_ledger: scrip. */
 #include "kernel/base/json.h"
 #include "kernel/domain/principal/account.h"
-#include "kernel/domain/service/service.h"
+#include "kernel/domain/service/service-domain.h"
 
 static int transfer(struct service_call *call, struct wfs_error *error)
 {

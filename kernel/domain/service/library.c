@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* genesis_prompt_library, genesis_workflow_templates: what their contents have, by name. */
 #include "kernel/base/json.h"
-#include "kernel/domain/service/service.h"
+#include "kernel/domain/service/service-domain.h"
 
 /* @member: of the content, that has them by name; caller owns @ret_document, which it is part of */
 static int load(struct service_call *call, const char *member, json_t **ret_document,

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 
 #include "kernel/base/json.h"
-#include "kernel/domain/service/service.h"
+#include "kernel/domain/service/service-domain.h"
 
 enum {
 	LIST_DEFAULT = 20,

@@ -9,6 +9,7 @@
 
 #include "kernel/base/json.h"
 #include "kernel/domain/action/invoke.h"
+#include "kernel/domain/principal/grants.h"
 #include "kernel/domain/turn/turn-impl.h"
 #include "kernel/manifest/grant.h"
 #include "kernel/read/text.h"
@@ -379,7 +380,7 @@ int turn_fold_advance(struct turn *turn, const json_t *receipt, struct wfs_error
 	int r = turn_setup(turn, &setup, error);
 
 	if (!r)
-		r = intent_charge(turn->fold, receipt, error);
+		r = grants_charge_receipt(turn->fold, receipt, error);
 	if (!r && json_is_object(usage))
 		r = turn_spend(turn, usage, error);
 	if (!r)

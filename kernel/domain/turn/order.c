@@ -27,21 +27,21 @@ static int check_members(
 	return 0;
 }
 
-int wfs_turn_check_cancel(
+int turn_check_cancel(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
 {
 	(void)manifest;
 	return check_members(action, "cancel", "action_type turn_id", error);
 }
 
-int wfs_turn_check_ask(
+int turn_check_ask(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
 {
 	(void)manifest;
 	return check_members(action, "ask", "action_type intent_id policy rule?", error);
 }
 
-int wfs_turn_check_approve(
+int turn_check_approve(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
 {
 	const char *decision;

@@ -2,6 +2,7 @@
 /* Answers to the intents of runs: receipts, and actions that were tool calls. */
 #include "kernel/base/json.h"
 #include "kernel/domain/action/action.h"
+#include "kernel/domain/principal/grants.h"
 #include "kernel/domain/turn/turn-impl.h"
 #include "kernel/read/text.h"
 
@@ -47,7 +48,7 @@ static int fold_failure(struct turn *turn, const json_t *receipt, struct wfs_err
 
 static int fold_generated(struct turn *turn, const json_t *receipt, struct wfs_error *error)
 {
-	int r = intent_charge(turn->fold, receipt, error);
+	int r = grants_charge_receipt(turn->fold, receipt, error);
 
 	if (r)
 		return wfs_trace(r);

@@ -117,7 +117,7 @@ static int check_tools(const json_t *setup, struct wfs_error *error)
 	return 0;
 }
 
-int wfs_turn_check_step(
+int turn_check_step(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
 {
 	const json_t *const setup = json_object_get(action, "setup");

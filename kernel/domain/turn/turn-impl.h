@@ -10,6 +10,26 @@
 #include "kernel/domain/turn/turn.h"
 #include "kernel/fold/intent.h"
 
+enum { TURN_RUNS_MAX = 2 }; /* the one whose tool call an action is, and the one that it is about */
+
+/* What the domain keeps in a fold. */
+struct turn_kept {
+	char runs[TURN_RUNS_MAX]
+		 [WFS_KEY_SIZE_MAX + 1]; /* ids of the runs whose records these are */
+	size_t run_count;
+};
+
+static inline struct turn_kept *turn_kept(const struct wfs_fold *fold)
+{
+	return fold_kept(fold, &wfs_turn_domain);
+}
+
+/** turn_note_run() - the records of this fold are records of this run. */
+void turn_note_run(struct wfs_fold *fold, const char *run_id);
+
+/** turn_index_record() - record @index was written before @head: index it for its runs. Return: 0, -EIO, -ENOSPC. */
+int turn_index_record(struct wfs_fold *fold, struct wfs_head *head, size_t index);
+
 /* Plain value; turn_load or zero, turn_done. */
 struct turn {
 	struct wfs_fold *fold;
@@ -141,4 +161,54 @@ int turn_call_of(struct turn *turn, int64_t number, int64_t index, json_t **ret_
 	struct wfs_error *error);
 /** turn_call_load() - the cell of call @index of this turn. @ret_call: its document; caller owns it */
 int turn_call_load(struct turn *turn, int64_t index, size_t *ret_cell, json_t **ret_call,
+	struct wfs_error *error);
+
+/* --- actions and answers, for turn-domain.c --- */
+
+/** turn_check_action() - the form of an action of one of these types. Return: 0, -EINVAL, -EFBIG. */
+int turn_check_step(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
+int turn_check_cancel(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
+int turn_check_ask(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
+int turn_check_approve(
+	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
+
+/** turn_fold_step() - begin a run; {run_id} */
+int turn_fold_step(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
+
+/** turn_fold_cancel() - end the run {turn_id}; {run_id} */
+int turn_fold_cancel(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
+
+/** turn_fold_ask() - the tool call of {intent_id} waits until somebody approves it. */
+int turn_fold_ask(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
+
+/** turn_fold_approve() - {turn_id, call_id, decision} */
+int turn_fold_approve(
+	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
+
+/** turn_fold_receipt() - fold the answer to an intent of a run. @intent: its document */
+int turn_fold_receipt(struct wfs_fold *fold, const json_t *intent, const json_t *receipt,
+	struct wfs_error *error);
+
+/**
+ * turn_fold_begun() - another run or a chat has begun for a tool call of a run.
+ * @intent: its document
+ * Return: 0, -EAGAIN (overloaded: WFS_TURN_BELOW_MAX of them are under way below the topmost run), …
+ */
+int turn_fold_begun(struct wfs_fold *fold, const char *intent_id, const json_t *intent,
+	struct wfs_error *error);
+
+/** turn_describe_call() - the call that an intent of a run asks for: {call_id, run_id, tool_name, turn}
+ *  @intent: its document; @ret_call: caller owns it */
+int turn_describe_call(
+	struct wfs_fold *fold, const json_t *intent, json_t **ret_call, struct wfs_error *error);
+
+/** turn_fold_called() - the action of record 0 has answered it; its output becomes part of the
+ *  outcome's result, which an action out of a journal has already. */
+int turn_fold_called(struct wfs_fold *fold, const char *intent_id, const json_t *intent,
 	struct wfs_error *error);

@@ -2,7 +2,7 @@
 /* Records of runs in the index. */
 #include "kernel/domain/turn/turn-index.h"
 
-#include "kernel/domain/turn/events.h"
+#include "kernel/domain/turn/turn-impl.h"
 #include "kernel/read/index.h"
 
 uint64_t wfs_turn_event_size(const char *schema, size_t body_size)
@@ -57,4 +57,35 @@ int wfs_turn_walk_next(struct wfs_turn_walk *walk, uint64_t *ret_seq, uint64_t *
 void wfs_turn_walk_done(struct wfs_turn_walk *walk)
 {
 	wfs_index_walk_done(&walk->rows);
+}
+
+/* --- of a fold --- */
+
+void turn_note_run(struct wfs_fold *fold, const char *run_id)
+{
+	struct turn_kept *const kept = turn_kept(fold);
+
+	for (size_t i = 0; i < kept->run_count; i++)
+		if (strcmp(kept->runs[i], run_id) == 0)
+			return;
+	wfs_require(kept->run_count < TURN_RUNS_MAX && strlen(run_id) <= WFS_KEY_SIZE_MAX);
+	snprintf(kept->runs[kept->run_count++], sizeof(kept->runs[0]), "%s", run_id);
+}
+
+int turn_index_record(struct wfs_fold *fold, struct wfs_head *head, size_t index)
+{
+	const struct turn_kept *const kept = turn_kept(fold);
+	const struct fold_record *const record = fold_record_at(fold, index);
+	const json_t *const run_id =
+		json_object_get(json_object_get(record->derived, "value"), "run_id");
+	int r = 0;
+
+	for (size_t i = 0; !r && i < kept->run_count; i++) {
+		const bool told = json_is_string(run_id) &&
+			strcmp(json_string_value(run_id), kept->runs[i]) == 0;
+
+		r = wfs_turn_index_add(head->txn, kept->runs[i], head->height - 1,
+			told ? wfs_turn_event_size(record->schema, record->body.size) : 0);
+	}
+	return wfs_trace(r);
 }

@@ -66,7 +66,7 @@ static int set_cell(struct turn *turn, struct wfs_error *error)
 
 int turn_store(struct turn *turn, struct wfs_error *error)
 {
-	fold_note_run(turn->fold, turn->run_id);
+	turn_note_run(turn->fold, turn->run_id);
 	return wfs_trace(set_cell(turn, error));
 }
 

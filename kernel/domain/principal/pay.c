@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the records of a request add to the journal, counted against the quota of the principal that pays for them. */
 #include "kernel/base/json.h"
-#include "kernel/domain/action/act.h"
 #include "kernel/domain/principal/account.h"
-#include "kernel/domain/principal/grants.h"
-#include "kernel/fold/fold-work.h"
+#include "kernel/domain/principal/principal-impl.h"
+
+static struct wfs_payer *payer_of(const struct wfs_fold *fold)
+{
+	return &principal_kept(fold)->payer;
+}
 
 /* Behind a lost text what an action gave is not known, nor what a principal had left. */
 static bool is_counted(const struct wfs_fold *fold)
@@ -16,24 +19,28 @@ static bool is_counted(const struct wfs_fold *fold)
  * world may have been paid for. */
 static bool is_always_stored(const struct wfs_fold *fold)
 {
+	const struct wfs_action_type *type;
+
 	if (fold->input.kind == WFS_RECORD_RECEIPT)
 		return true;
-	return fold->input.kind == WFS_RECORD_ACTION && fold->outcome.refusal.code == WFS_OK &&
-		wfs_action_ends(wfs_json_text(fold->input.action, "action_type"));
+	if (fold->input.kind != WFS_RECORD_ACTION || fold->outcome.refusal.code != WFS_OK)
+		return false;
+	type = wfs_domain_action(fold->domains, wfs_json_text(fold->input.action, "action_type"));
+	return type && type->ends;
 }
 
-int fold_pay_begin(struct wfs_fold *fold, struct wfs_error *error)
+int principal_pay_begin(struct wfs_fold *fold, struct wfs_error *error)
 {
+	struct wfs_payer *const payer = payer_of(fold);
 	struct wfs_view view = fold_view(fold);
 	const int64_t size = (int64_t)fold->input.body.size + WFS_PAYER_RECORD_BYTES;
 
-	fold->payer = (struct wfs_payer){.limited = false};
+	*payer = (struct wfs_payer){.limited = false};
 	if (!is_counted(fold))
 		return 0;
-	int r = wfs_payer_find(&view, fold->input.principal, &fold->payer, error);
+	int r = wfs_payer_find(&view, fold->input.principal, payer, error);
 	/* An action may turn out to be one that is always stored. */
-	return wfs_trace(
-		r || is_always_stored(fold) ? r : wfs_payer_check(&fold->payer, size, error));
+	return wfs_trace(r || is_always_stored(fold) ? r : wfs_payer_check(payer, size, error));
 }
 
 /* --- private texts --- */
@@ -85,21 +92,23 @@ static int64_t records_size(const struct wfs_fold *fold)
 /* As the quota is behind the request, which may have moved some of it. */
 static int check(struct wfs_fold *fold, int64_t size, struct wfs_error *error)
 {
+	struct wfs_payer *const payer = payer_of(fold);
 	WFS_AUTO_JSON json_t *resources = NULL;
 	size_t cell;
-	int r = fold_load(fold, WFS_BUILTIN_RESOURCE, fold->payer.id, &cell, &resources, error);
+	int r = fold_load(fold, WFS_BUILTIN_RESOURCE, payer->id, &cell, &resources, error);
 
 	if (r || is_always_stored(fold))
 		return wfs_trace(r);
-	(void)wfs_payer_read(resources, &fold->payer);
-	return wfs_payer_check(&fold->payer, size, error);
+	(void)wfs_payer_read(resources, payer);
+	return wfs_payer_check(payer, size, error);
 }
 
-int fold_pay(struct wfs_fold *fold, struct wfs_error *error)
+int principal_pay(struct wfs_fold *fold, struct wfs_error *error)
 {
+	const struct wfs_payer *const payer = payer_of(fold);
 	int64_t size;
 
-	if (!fold->payer.limited || fold->outcome.unrecorded || fold->unanswered)
+	if (!payer->limited || fold->outcome.unrecorded || fold->unanswered)
 		return 0;
 	size = records_size(fold);
 	if (count_texts(fold, &size))
@@ -108,5 +117,5 @@ int fold_pay(struct wfs_fold *fold, struct wfs_error *error)
 	if (r)
 		return wfs_trace(r);
 	fold->folding = fold->records.count - 1;
-	return wfs_trace(account_spend(fold, fold->payer.id, ACCOUNT_JOURNAL, size, error));
+	return wfs_trace(account_spend(fold, payer->id, ACCOUNT_JOURNAL, size, error));
 }

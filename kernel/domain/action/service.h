@@ -12,7 +12,7 @@
  *   sys.escrow, key artifact id: {artifact_id, deposited_at, price, seller}
  *
  * Source: seed 2; spec 7, "Genesis and trade".
- * Thread: the one that folds; wfs_service_artifacts: any.
+ * Thread: the one that folds.
  */
 #pragma once
 
@@ -63,8 +63,9 @@ struct service_call {
 void service_call_done(struct service_call *call);
 #define SERVICE_CALL_AUTO WFS_CLEANUP(service_call_done)
 
-/** service_find() - the service that an artifact is; NULL: it is none. */
-const struct service *service_find(const char *artifact_id);
+/** service_find() - the service of one of @domains that an artifact is; NULL: it is none. */
+const struct service *service_find(
+	const struct wfs_domain *const *domains, const char *artifact_id);
 
 /** service_parse() - which method is called, and with what. @ret_call: zero; service, method and args are
  *  set. Return: 0, -EINVAL (invalid_argument, missing_argument), -ENOMEM. */
@@ -75,9 +76,9 @@ int service_parse(const struct service *service, const char *method, const json_
  *  Return: 0, or what the method fails of. */
 int service_run(struct service_call *call, json_t **ret_result, struct wfs_error *error);
 
-/** wfs_service_artifacts() - the actions that make their artifacts: an array of {action, created_by, id},
- *  or NULL without memory. */
-json_t *wfs_service_artifacts(void);
+/** wfs_service_artifacts() - the actions that make the artifacts of all services: an array of
+ *  {action, created_by, id}, or NULL without memory. Thread: any. */
+json_t *wfs_service_artifacts(const struct wfs_domain *const *domains);
 
 /* --- for the methods --- */
 
@@ -105,12 +106,3 @@ int service_work(struct service_call *call, uint64_t instructions, struct wfs_er
 /** service_may() - may who answers for the call do this? As author_may. */
 int service_may(const struct service_call *call, enum wfs_effect effect, const char *artifact,
 	struct wfs_error *error);
-
-extern const struct service_method ledger_methods[];
-extern const struct service_method escrow_methods[];
-extern const struct service_method embedder_methods[];
-extern const struct service_method memory_methods[];
-extern const struct service_method memory_search_methods[];
-extern const struct service_method memory_add_methods[];
-extern const struct service_method prompt_library_methods[];
-extern const struct service_method workflow_template_methods[];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finding the principal that pays for records. */
-#include "kernel/fold/payer.h"
+#include "kernel/domain/principal/payer.h"
 
 #include <inttypes.h>
 

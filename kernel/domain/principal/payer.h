@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "kernel/domain/action/action.h"
+#include "kernel/manifest/grant.h"
 #include "kernel/read/view.h"
 
 enum {
@@ -22,10 +22,10 @@ enum {
 
 /* Plain value. */
 struct wfs_payer {
-	bool limited;                     /* by a quota: the rest is set */
-	char id[WFS_ARTIFACT_ID_MAX + 1]; /* of the principal that has the quota */
-	int64_t quota;                    /* bytes, 0 or more */
-	int64_t used;                     /* bytes, 0 or more */
+	bool limited;                    /* by a quota: the rest is set */
+	char id[WFS_GRANT_NAME_MAX + 1]; /* of the principal that has the quota */
+	int64_t quota;                   /* bytes, 0 or more */
+	int64_t used;                    /* bytes, 0 or more */
 };
 
 /** wfs_payer_maker() - of an agent: the principal whose request made it, or made the agent whose request did, and so on

@@ -1,38 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of services; a call from its arguments to its result. */
-#include "kernel/domain/service/service.h"
+/* A call of a service, from its arguments to its result. */
+#include "kernel/domain/action/service.h"
 
 #include <inttypes.h>
 
 #include "kernel/base/json.h"
-#include "kernel/genesis/texts.h"
 #include "kernel/manifest/grant.h"
 
-static const struct service services[] = {
-	{"genesis_ledger", "service", "scrip: give it, and see who has how much", NULL,
-		ledger_methods, SERVICE_RUN_NAMED},
-	{"genesis_escrow", "service",
-		"sales: holds an artifact until somebody has paid its price; a sale is one record",
-		NULL, escrow_methods, SERVICE_RUN_NAMED},
-	{"genesis_embedder", "service", "turns a text into a vector", NULL, embedder_methods,
-		SERVICE_RUN_EITHER},
-	{"genesis_memory", "service", "memory stores: make them, add to them, search them", NULL,
-		memory_methods, SERVICE_RUN_NAMED},
-	{"genesis_memory_search", "service", "finds what in a memory store is like a text", NULL,
-		memory_search_methods, SERVICE_RUN_FIRST},
-	{"genesis_memory_add", "service", "adds a text to a memory store", NULL, memory_add_methods,
-		SERVICE_RUN_FIRST},
-	{"genesis_prompt_library", "library", "prompts to begin with: genesis_prompt_library#NAME",
-		wfs_genesis_prompt_library, prompt_library_methods, SERVICE_RUN_NAMED},
-	{"genesis_workflow_templates", "library", "workflows to begin with",
-		wfs_genesis_workflow_templates, workflow_template_methods, SERVICE_RUN_NAMED},
-};
-
-const struct service *service_find(const char *artifact_id)
+const struct service *service_find(const struct wfs_domain *const *domains, const char *artifact_id)
 {
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(services); i++)
-		if (strcmp(services[i].id, artifact_id) == 0)
-			return &services[i];
+	for (; *domains; domains++)
+		for (const struct service *service = (*domains)->services; service && service->id;
+			service++)
+			if (strcmp(service->id, artifact_id) == 0)
+				return service;
 	return NULL;
 }
 
@@ -434,12 +415,14 @@ static json_t *artifact_document(const struct service *service)
 		"id", service->id);
 }
 
-json_t *wfs_service_artifacts(void)
+json_t *wfs_service_artifacts(const struct wfs_domain *const *domains)
 {
 	WFS_AUTO_JSON json_t *artifacts = json_array();
 
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(services); i++)
-		if (json_array_append_new(artifacts, artifact_document(&services[i])) < 0)
-			return NULL;
+	for (; *domains; domains++)
+		for (const struct service *service = (*domains)->services; service && service->id;
+			service++)
+			if (json_array_append_new(artifacts, artifact_document(service)) < 0)
+				return NULL;
 	return WFS_STEAL(artifacts);
 }

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Principals, their grants and accounts, as a domain. */
+#include "kernel/domain/principal/principal-impl.h"
+
+static const struct wfs_action_type actions[] = {
+	{"grant", .check = grants_check_grant, .fold = grants_fold_grant},
+	{"revoke", true, grants_check_revoke, grants_fold_revoke},
+	{"principal", .check = grants_check_principal, .fold = grants_fold_principal},
+	{NULL},
+};
+
+static void done(void *kept)
+{
+	grants_passed_done(&((struct principal_kept *)kept)->passed);
+}
+
+static int begin(struct wfs_fold *fold, struct wfs_error *error)
+{
+	const struct wfs_fold_input *const input = &fold->input;
+	int r = principal_pay_begin(fold, error);
+
+	if (!r && input->charge && !input->partial && input->kind != WFS_RECORD_RECEIPT)
+		r = grants_fold_charge(fold, input->charge, error);
+	return wfs_trace(r);
+}
+
+static int fold_manifest(
+	struct wfs_fold *fold, const struct wfs_manifest *to, struct wfs_error *error)
+{
+	return wfs_trace(
+		to ? grants_fold_manifest(fold, to, error) : grants_fold_declared(fold, error));
+}
+
+static void changed(struct wfs_fold *fold, const char *reducer, struct wfs_bytes key,
+	const struct wfs_state *state)
+{
+	if (strcmp(reducer, wfs_builtin_reducer_name(WFS_BUILTIN_GRANT)) == 0)
+		grants_passed_changed(fold, key, state);
+}
+
+static int apply(struct wfs_fold *fold, struct wfs_head *head, size_t index)
+{
+	(void)index;
+	grants_passed_applied(fold, head);
+	return 0;
+}
+
+const struct wfs_domain wfs_principal_domain = {
+	.name = "principal",
+	.actions = actions,
+	.kept_size = sizeof(struct principal_kept),
+	.done = done,
+	.begin = begin,
+	.end = principal_pay,
+	.fold_manifest = fold_manifest,
+	.applying = grants_passed_applying,
+	.changed = changed,
+	.apply = apply,
+};

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows of the domains' tables, found by name. */
+#include "kernel/fold/fold-domain.h"
+
+#include "kernel/base/json.h"
+#include "kernel/fold/fold-work.h"
+
+const struct wfs_action_type *wfs_domain_action(
+	const struct wfs_domain *const *domains, const char *type)
+{
+	for (; *domains; domains++)
+		for (const struct wfs_action_type *row = (*domains)->actions; row && row->name;
+			row++)
+			if (strcmp(row->name, type) == 0)
+				return row;
+	return NULL;
+}
+
+int wfs_domain_check(const struct wfs_domain *const *domains, const struct wfs_manifest *manifest,
+	const json_t *action, struct wfs_error *error)
+{
+	const char *name;
+	int r = wfs_json_get_string(action, "action_type", &name, error);
+
+	if (r)
+		return r;
+	const struct wfs_action_type *const type = wfs_domain_action(domains, name);
+	return type
+		? type->check(manifest, action, error)
+		: wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "unknown action_type '%.60s'", name);
+}
+
+const struct wfs_intent_type *wfs_domain_intent(
+	const struct wfs_domain *const *domains, const json_t *document)
+{
+	for (; *domains; domains++)
+		for (const struct wfs_intent_type *type = (*domains)->intents; type && type->member;
+			type++)
+			if (json_object_get(document, type->member))
+				return type;
+	return NULL;
+}
+
+void *fold_kept(const struct wfs_fold *fold, const struct wfs_domain *domain)
+{
+	size_t i = 0;
+
+	while (fold->domains[i] != domain) {
+		wfs_require(fold->domains[i] != NULL);
+		i++;
+	}
+	return fold->kept[i];
+}
