@@ -6,7 +6,6 @@
 #include "kernel/domain/action/action.h"
 #include "kernel/domain/principal/grants.h"
 #include "kernel/read/snapshot.h"
-#include "kernel/world/domains.h"
 
 /* --- judging --- */
 

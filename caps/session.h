@@ -15,7 +15,6 @@
 #include "caps/authority.h"
 #include "caps/sight.h"
 #include "kernel/copy/gc.h"
-#include "kernel/domain/action/action.h"
 #include "kernel/domain/memory/memory-file.h"
 #include "kernel/domain/plan/plan-file.h"
 #include "kernel/domain/turn/events.h"
@@ -27,6 +26,7 @@
 #include "kernel/read/introspect.h"
 #include "kernel/read/text.h"
 #include "kernel/read/view.h"
+#include "kernel/world/domains.h"
 #include "kernel/world/world.h"
 
 struct wfs_session;

@@ -5,7 +5,6 @@
 
 #include "agents/prepare/tool.h"
 #include "kernel/base/json.h"
-#include "kernel/world/domains.h"
 
 #define NOT_KEPT "[a private text that this world does not keep]"
 
