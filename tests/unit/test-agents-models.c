@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Models of host.json: which there are, and what is wrong with their entries. */
-#include "tests/fixture/world.h"
+#include "tests/fixture/file.h"
+#include "tests/fixture/json.h"
 
 #include "agents/host/models.h"
 

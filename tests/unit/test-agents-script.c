@@ -2,7 +2,8 @@
 /* Answers out of scripts: which line is taken, and what is wrong with lines. */
 #include <limits.h>
 
-#include "tests/fixture/world.h"
+#include "tests/fixture/file.h"
+#include "tests/fixture/json.h"
 
 #include "agents/host/script.h"
 
