@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "kernel/base/array.h"
+#include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 #include "kernel/base/span.h"
 
@@ -35,11 +36,6 @@ static bool is_digit(char byte)
 	return byte >= '0' && byte <= '9';
 }
 
-static bool is_hex(char byte)
-{
-	return is_digit(byte) || (byte >= 'a' && byte <= 'f') || (byte >= 'A' && byte <= 'F');
-}
-
 /* The first byte, or NUL at the end of the text, with which no token begins. */
 static char first(const char *text, size_t size)
 {
@@ -55,7 +51,7 @@ static size_t escape_size(const char *text, size_t size)
 	if (text[1] != 'u')
 		return text[1] && strchr("\"\\/bfnrt", text[1]) ? 2 : 0;
 	for (size_t i = 2; i < 6; i++)
-		if (i >= size || !is_hex(text[i]))
+		if (i >= size || wfs_hex_value(text[i]) < 0)
 			return 0;
 	return 6;
 }
@@ -96,11 +92,6 @@ static size_t part_size(const char *text, size_t size, size_t begin)
 	return digits > 0 ? begin + digits : 0;
 }
 
-static size_t fraction_size(const char *text, size_t size)
-{
-	return size > 0 && text[0] == '.' ? part_size(text, size, 1) : 0;
-}
-
 static size_t exponent_size(const char *text, size_t size)
 {
 	if (size < 2 || (text[0] != 'e' && text[0] != 'E'))
@@ -116,7 +107,8 @@ static size_t number_size(const char *text, size_t size)
 	if (whole == 0)
 		return 0;
 	at += text[at] == '0' ? 1 : whole;
-	at += fraction_size(text + at, size - at);
+	if (at < size && text[at] == '.')
+		at += part_size(text + at, size - at, 1);
 	return at + exponent_size(text + at, size - at);
 }
 

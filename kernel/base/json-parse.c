@@ -212,14 +212,6 @@ static int scan_text(
 	return -ENOMEM;
 }
 
-static int syntax_error(const json_error_t *found, struct wfs_error *error)
-{
-	const bool deep = json_error_code(found) == json_error_stack_overflow;
-
-	return wfs_error_set(error, WFS_E_INVALID_JSON, "line %d column %d: %s", found->line,
-		found->column, deep ? DEPTH_REASON : found->text);
-}
-
 /*
  * A NUL byte is never JSON, but jansson ignores one that follows a number or a word.
  */
@@ -251,7 +243,10 @@ int wfs_json_parse(const char *text, size_t size, json_t **ret_json, struct wfs_
 	if (r == -ENOMEM)
 		return wfs_error_from_errno(error, r, "parse JSON");
 	if (r < 0)
-		return syntax_error(&found, error);
+		return wfs_error_set(error, WFS_E_INVALID_JSON, "line %d column %d: %s", found.line,
+			found.column,
+			json_error_code(&found) == json_error_stack_overflow ? DEPTH_REASON
+									     : found.text);
 
 	r = normalise(json, &document, 0, &instead, error);
 	if (r == -ENOMEM)

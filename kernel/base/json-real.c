@@ -124,24 +124,19 @@ static void append_zeros(struct wfs_buffer *buffer, int count)
 		wfs_buffer_append_byte(buffer, '0');
 }
 
-static void append_exponential(struct wfs_buffer *buffer, const struct decimal *decimal)
-{
-	wfs_buffer_append_byte(buffer, decimal->digits[0]);
-	if (decimal->count > 1) {
-		wfs_buffer_append_byte(buffer, '.');
-		wfs_buffer_append(buffer, decimal->digits + 1, (size_t)decimal->count - 1);
-	}
-	wfs_buffer_append_text(buffer, decimal->exponent > 0 ? "e+" : "e");
-	wfs_buffer_append_int(buffer, decimal->exponent - 1);
-}
-
 static void append_decimal(struct wfs_buffer *buffer, const struct decimal *decimal)
 {
 	const int point = decimal->exponent; /* digits before the point */
 	const int count = decimal->count;
 
 	if (point > PLAIN_EXPONENT_MAX || point <= PLAIN_EXPONENT_MIN) {
-		append_exponential(buffer, decimal);
+		wfs_buffer_append_byte(buffer, decimal->digits[0]);
+		if (count > 1) {
+			wfs_buffer_append_byte(buffer, '.');
+			wfs_buffer_append(buffer, decimal->digits + 1, (size_t)count - 1);
+		}
+		wfs_buffer_append_text(buffer, point > 0 ? "e+" : "e");
+		wfs_buffer_append_int(buffer, point - 1);
 	} else if (point <= 0) {
 		wfs_buffer_append_text(buffer, "0.");
 		append_zeros(buffer, -point);

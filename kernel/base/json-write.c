@@ -148,19 +148,6 @@ void wfs_json_write_string(struct wfs_buffer *buffer, const char *text, size_t s
 	wfs_buffer_append_byte(buffer, '"');
 }
 
-static void write_members(const struct member *members, size_t count, struct wfs_buffer *buffer)
-{
-	wfs_buffer_append_byte(buffer, '{');
-	for (size_t i = 0; i < count; i++) {
-		if (i > 0)
-			wfs_buffer_append_byte(buffer, ',');
-		wfs_json_write_string(buffer, members[i].key, members[i].key_size);
-		wfs_buffer_append_byte(buffer, ':');
-		wfs_json_write(members[i].value, buffer);
-	}
-	wfs_buffer_append_byte(buffer, '}');
-}
-
 static void write_object(const json_t *json, struct wfs_buffer *buffer)
 {
 	json_t *const object = (json_t *)json; /* jansson's iterators take no const */
@@ -185,7 +172,15 @@ static void write_object(const json_t *json, struct wfs_buffer *buffer)
 			.value = json_object_iter_value(at),
 		};
 	members_sort(members, count);
-	write_members(members, count, buffer);
+	wfs_buffer_append_byte(buffer, '{');
+	for (size_t i = 0; i < count; i++) {
+		if (i > 0)
+			wfs_buffer_append_byte(buffer, ',');
+		wfs_json_write_string(buffer, members[i].key, members[i].key_size);
+		wfs_buffer_append_byte(buffer, ':');
+		wfs_json_write(members[i].value, buffer);
+	}
+	wfs_buffer_append_byte(buffer, '}');
 }
 
 static void write_array(const json_t *json, struct wfs_buffer *buffer)
@@ -201,18 +196,10 @@ static void write_array(const json_t *json, struct wfs_buffer *buffer)
 	wfs_buffer_append_byte(buffer, ']');
 }
 
-static void write_number(double value, struct wfs_buffer *buffer)
+void wfs_json_write(const json_t *json, struct wfs_buffer *buffer)
 {
 	int64_t integer = 0;
 
-	if (wfs_json_real_canonical(value, &integer) == 2)
-		wfs_buffer_append_int(buffer, integer);
-	else
-		wfs_json_write_real(buffer, value);
-}
-
-void wfs_json_write(const json_t *json, struct wfs_buffer *buffer)
-{
 	switch (json_typeof(json)) {
 	case JSON_OBJECT:
 		write_object(json, buffer);
@@ -227,7 +214,10 @@ void wfs_json_write(const json_t *json, struct wfs_buffer *buffer)
 		wfs_buffer_append_int(buffer, json_integer_value(json));
 		break;
 	case JSON_REAL:
-		write_number(json_real_value(json), buffer);
+		if (wfs_json_real_canonical(json_real_value(json), &integer) == 2)
+			wfs_buffer_append_int(buffer, integer);
+		else
+			wfs_json_write_real(buffer, json_real_value(json));
 		break;
 	case JSON_TRUE:
 		wfs_buffer_append_text(buffer, "true");

@@ -18,21 +18,10 @@ enum {
 	PAUSE_NS = 5000000,
 };
 
-static void remove_surely(const char *path)
-{
-	const struct timespec pause = {.tv_nsec = PAUSE_NS};
-
-	for (int i = 0; i < TRIES; i++) {
-		wfs_directory_remove(path);
-		if (access(path, F_OK) < 0)
-			return;
-		nanosleep(&pause, NULL);
-	}
-}
-
 /* The child. Blocks all signals: those to the process group are meant for the parent. */
 _Noreturn static void remover_main(const char *path, int end)
 {
+	const struct timespec pause = {.tv_nsec = PAUSE_NS};
 	sigset_t all;
 	char byte;
 
@@ -46,7 +35,12 @@ _Noreturn static void remover_main(const char *path, int end)
 	closefrom(STDIN_FILENO + 1);
 	while (read(STDIN_FILENO, &byte, 1) < 0 && errno == EINTR)
 		continue;
-	remove_surely(path);
+	for (int i = 0; i < TRIES; i++) {
+		wfs_directory_remove(path);
+		if (access(path, F_OK) < 0)
+			break;
+		nanosleep(&pause, NULL);
+	}
 	_exit(0);
 }
 

@@ -169,15 +169,6 @@ static int sync_directory(int directory_fd, const char *path)
 	return 0;
 }
 
-/* Makes `blobs/ab` if it is missing, and syncs `blobs`: also if it exists, because the writer that
- * made it may not have synced it yet, or may have failed to. */
-static int ensure_parent(int directory_fd, const char *parent)
-{
-	const int r = wfs_directory_make(directory_fd, parent);
-
-	return r ? r : sync_directory(directory_fd, "blobs");
-}
-
 /* Writes the checksums under their name. This comes before the file, so each file has its
  * checksums. */
 static int publish_sums(struct wfs_blob_writer *writer, const struct wfs_hash *hash)
@@ -264,7 +255,11 @@ static int publish(struct wfs_blob_writer *writer, const struct wfs_hash *hash)
 	snprintf(parent, sizeof(parent), "%.*s", (int)sizeof(parent) - 1, path);
 	if (fsync(writer->fd))
 		return -errno;
-	int r = ensure_parent(directory_fd, parent);
+	/* `blobs` is synced also if `blobs/ab` exists, because the writer that made it may not have
+	 * synced it yet, or may have failed to. */
+	int r = wfs_directory_make(directory_fd, parent);
+	if (!r)
+		r = sync_directory(directory_fd, "blobs");
 	if (r)
 		return r;
 	pending_add(writer, hash);
@@ -458,17 +453,6 @@ int wfs_blob_files_hold(struct wfs_store *store)
 	return WFS_STEAL_FD(fd);
 }
 
-/* Makes `blobs` and `blobs/ab` if they are missing. */
-static int make_parents(int directory_fd, const char *path)
-{
-	char parent[sizeof("blobs/ab")];
-
-	snprintf(parent, sizeof(parent), "%.*s", (int)sizeof(parent) - 1, path);
-	const int r = wfs_directory_make(directory_fd, "blobs");
-
-	return r ? r : wfs_directory_make(directory_fd, parent);
-}
-
 static int copy_file(struct wfs_store *from, struct wfs_store *to, const struct wfs_hash *hash,
 	const char *suffix)
 {
@@ -487,10 +471,15 @@ static int copy_file(struct wfs_store *from, struct wfs_store *to, const struct 
 
 int wfs_blob_file_copy(struct wfs_store *from, struct wfs_store *to, const struct wfs_blob *blob)
 {
+	const int to_fd = wfs_store_directory_fd(to);
 	char path[BLOB_PATH_SIZE];
+	char parent[sizeof("blobs/ab")];
 
 	blob_path(&blob->hash, "", path);
-	int r = make_parents(wfs_store_directory_fd(to), path);
+	snprintf(parent, sizeof(parent), "%.*s", (int)sizeof(parent) - 1, path);
+	int r = wfs_directory_make(to_fd, "blobs");
+	if (!r)
+		r = wfs_directory_make(to_fd, parent);
 	if (!r)
 		r = copy_file(from, to, &blob->hash, "");
 	if (r == -EEXIST)

@@ -328,15 +328,6 @@ static void name_hash(const char *what, struct wfs_bytes hash, struct wfs_row_na
 	snprintf(name->text, sizeof(name->text), "%s %s", what, text);
 }
 
-static void name_cell_row(
-	struct wfs_txn *txn, const char *what, uint64_t cell_id, struct wfs_row_name *name)
-{
-	struct text cell;
-
-	name_cell(txn, cell_id, &cell);
-	snprintf(name->text, sizeof(name->text), "%s%.450s", what, cell.bytes);
-}
-
 static void name_cell_name(struct wfs_txn *txn, struct wfs_bytes key, struct wfs_row_name *name)
 {
 	struct row_reader reader = row_reader_of(key);
@@ -479,6 +470,7 @@ static void name_by_number(
 	struct wfs_txn *txn, enum wfs_table table, uint64_t number, struct wfs_row_name *name)
 {
 	struct text reducer;
+	struct text cell;
 
 	switch (table) {
 	case WFS_TABLE_JOURNAL:
@@ -489,7 +481,8 @@ static void name_by_number(
 		snprintf(name->text, sizeof(name->text), "%.450s", reducer.bytes);
 		break;
 	case WFS_TABLE_CELL:
-		name_cell_row(txn, "", number, name);
+		name_cell(txn, number, &cell);
+		snprintf(name->text, sizeof(name->text), "%.450s", cell.bytes);
 		break;
 	case WFS_TABLE_VERSION:
 		name_version(txn, number, name);

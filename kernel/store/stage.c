@@ -133,11 +133,6 @@ static int is_empty(int directory_fd)
 	return listing ? !next_name(listing) : -errno;
 }
 
-static bool has_name(int directory_fd, const char *name)
-{
-	return faccessat(directory_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
 /* Renames without replacing anything. Return: 0, -EEXIST, or another -errno. */
 static int move_to(int from_fd, const char *from, int to_fd, const char *to)
 {
@@ -146,7 +141,7 @@ static int move_to(int from_fd, const char *from, int to_fd, const char *to)
 	if (errno != EINVAL)
 		return -errno;
 	/* Not every file system can do that. Our processes do not race here: they hold locks. */
-	if (has_name(to_fd, to))
+	if (faccessat(to_fd, to, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return -EEXIST;
 	return renameat(from_fd, from, to_fd, to) ? -errno : 0;
 }
