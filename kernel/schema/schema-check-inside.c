@@ -24,13 +24,6 @@ static int check_unique(
 		"expected items that differ, got items %zu and %zu equal", first, second);
 }
 
-/* Marks the first @count items as checked. */
-static void mark_first(struct schema_seen *seen, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		mark(seen, i);
-}
-
 static int check_items(struct schema_check *check, const struct schema_node *node,
 	const json_t *value, const struct schema_path *path)
 {
@@ -52,8 +45,8 @@ static int check_items(struct schema_check *check, const struct schema_node *nod
 		if (r < 0)
 			return r;
 	}
-	if (check->seen)
-		mark_first(check->seen, i);
+	while (check->seen && i > 0)
+		mark(check->seen, --i);
 	return 0;
 }
 

@@ -303,12 +303,6 @@ static bool scope_enter(struct schema_check *check, unsigned resource)
 	return true;
 }
 
-static void scope_leave(struct schema_check *check, unsigned resource)
-{
-	check->scope.entered[resource] = false;
-	check->scope.count--;
-}
-
 static int check_nested(struct schema_check *check, const struct schema_node *node,
 	const json_t *value, const struct schema_path *path)
 {
@@ -326,8 +320,10 @@ static int check_nested(struct schema_check *check, const struct schema_node *no
 		     : check_keywords(check, node, value, path);
 	check->chain--;
 	check->nested--;
-	if (entered)
-		scope_leave(check, node->resource);
+	if (entered) {
+		check->scope.entered[node->resource] = false;
+		check->scope.count--;
+	}
 	return r;
 }
 

@@ -461,11 +461,6 @@ static unsigned chain_measure(
 	return node->chain;
 }
 
-static bool has_target(const struct schema_node *node)
-{
-	return node->reference.target || node->dynamic_reference.target;
-}
-
 /* Every path that is too long contains a $ref, because the nesting of schemas is bounded below
  * that. */
 void schema_check_chains(struct schema_compiler *compiler)
@@ -482,7 +477,8 @@ void schema_check_chains(struct schema_compiler *compiler)
 	if (longest <= WFS_SCHEMA_CHAIN_MAX)
 		return;
 	for (struct schema_node *node = compiler->schema->nodes; node; node = node->next) {
-		if (has_target(node) && (!tallest || node->chain > tallest->chain))
+		if ((node->reference.target || node->dynamic_reference.target) &&
+			(!tallest || node->chain > tallest->chain))
 			tallest = node;
 	}
 	wfs_require(tallest != NULL);

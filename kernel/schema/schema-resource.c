@@ -62,15 +62,6 @@ static int resource_add(struct schema_compiler *compiler, const struct schema_no
 	return 0;
 }
 
-/* Resolves @id against the identifier of the resource around it. */
-static int resolve_id(
-	struct schema_compiler *compiler, bool is_top, const char *id, struct wfs_buffer *uri)
-{
-	const char *const base = is_top ? "" : compiler->resources[compiler->resource].uri;
-
-	return schema_uri_resolve(base, id, strcspn(id, "#"), uri);
-}
-
 static int enter_named(struct schema_compiler *compiler, struct schema_node *node, const json_t *id,
 	const struct schema_path *path)
 {
@@ -87,7 +78,8 @@ static int enter_named(struct schema_compiler *compiler, struct schema_node *nod
 		schema_problem(compiler, &inner, id, "expected a URI without a fragment");
 		return 0;
 	}
-	const int r = resolve_id(compiler, !path, text, &uri);
+	const int r = schema_uri_resolve(path ? compiler->resources[compiler->resource].uri : "",
+		text, strcspn(text, "#"), &uri);
 
 	if (r < 0)
 		return r;

@@ -246,12 +246,6 @@ static int compare_word(const void *key, const void *entry)
 	return text[word->count] ? -1 : 0;
 }
 
-static bool is_stop_word(struct word word)
-{
-	return bsearch(&word, stop_words, WFS_ARRAY_COUNT(stop_words), sizeof(stop_words[0]),
-		       compare_word) != NULL;
-}
-
 static bool ends_in(struct word word, const char *ending)
 {
 	const size_t size = strlen(ending);
@@ -323,7 +317,8 @@ static void end_word(struct embedder *embedder)
 	if (count == 0)
 		return;
 	embedder->letter_count = 0;
-	if (is_stop_word(word)) {
+	if (bsearch(&word, stop_words, WFS_ARRAY_COUNT(stop_words), sizeof(stop_words[0]),
+		    compare_word)) {
 		add_feature(embedder, hash_letters(WORD_SEED, letters, count), STOP_WORD_WEIGHT);
 		return;
 	}

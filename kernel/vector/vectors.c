@@ -457,12 +457,6 @@ static void find_hits(const struct wfs_vectors *vectors, const float *query, dou
 	}
 }
 
-static void set_query(struct wfs_vectors *vectors, const float *query, double length)
-{
-	for (size_t i = 0; i < vectors->stride; i++)
-		vectors->query[i] = i < vectors->dims ? (float)((double)query[i] / length) : 0;
-}
-
 int wfs_vectors_search(struct wfs_vectors *vectors, const float *query, size_t limit,
 	struct wfs_vectors_hit *ret_hits, struct wfs_error *error)
 {
@@ -478,7 +472,9 @@ int wfs_vectors_search(struct wfs_vectors *vectors, const float *query, size_t l
 	if (r)
 		return r;
 	if (vectors->count > limit) {
-		set_query(vectors, query, length);
+		for (size_t i = 0; i < vectors->stride; i++)
+			vectors->query[i] =
+				i < vectors->dims ? (float)((double)query[i] / length) : 0;
 		/* A row that is among the best has at least the worst rough cosine of `limit` rows,
 		 * less their error; its own rough cosine may be below by its own error. */
 		floor = find_floor(vectors, &hits) - 2 * rough_error(vectors);
