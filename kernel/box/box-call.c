@@ -59,11 +59,6 @@ static int put_call(struct calling *calling)
 	return 0;
 }
 
-static uint64_t most_calls(const struct wfs_lua_limits *limits)
-{
-	return limits->instructions / WFS_LUA_CHARGE_HOST + CALLS_MORE;
-}
-
 /* Calls the host's function. Return: as the host; -EBADMSG: an impossible question */
 static int ask_host(struct calling *calling, struct wfs_wire_reader *reader, json_t **ret_value,
 	struct wfs_error *error)
@@ -77,7 +72,8 @@ static int ask_host(struct calling *calling, struct wfs_wire_reader *reader, jso
 	if (!host || !box_get_run(reader, &calling->run))
 		return -EBADMSG;
 	/* The process may lie about its budget, but code could not pay for so many calls. */
-	if (++calling->asked_count > most_calls(&code->options.limits))
+	if (++calling->asked_count >
+		code->options.limits.instructions / WFS_LUA_CHARGE_HOST + CALLS_MORE)
 		return -EBADMSG;
 	const uint64_t index = wfs_wire_get_number(reader);
 	const struct wfs_bytes text = wfs_wire_get_bytes(reader);
@@ -134,15 +130,6 @@ static int take_value(struct calling *calling, struct wfs_wire_reader *reader, j
 	return box_get_json(calling->code, text, "the result", ret_value, error);
 }
 
-/* Ends the call because the host has failed, whatever the process sends then. */
-static int end_of_host(struct calling *calling, struct wfs_error *error)
-{
-	calling->run.failure = WFS_LUA_FAILURE_HOST;
-	if (error)
-		*error = calling->host_error;
-	return calling->host_result;
-}
-
 static int converse(struct calling *calling, json_t **ret_value, struct wfs_error *error)
 {
 	struct wfs_code *const code = calling->code;
@@ -169,7 +156,11 @@ static int converse(struct calling *calling, json_t **ret_value, struct wfs_erro
 	if (calling->host_result < 0) {
 		if (r < 0 || reader.kind != WFS_WIRE_FAILED || !box_get_run(&reader, &calling->run))
 			process_end(calling->process, &code->box->lock);
-		return end_of_host(calling, error);
+		/* The host has failed: this is why the call ends, whatever the process sends. */
+		calling->run.failure = WFS_LUA_FAILURE_HOST;
+		if (error)
+			*error = calling->host_error;
+		return calling->host_result;
 	}
 	if (r < 0)
 		return box_give_up(code, calling->process, r, &calling->run.failure, error);

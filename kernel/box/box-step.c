@@ -244,12 +244,6 @@ static bool get_ahead(struct wfs_box *box, struct wfs_wire_reader *reader)
 	return reader->kind == WFS_WIRE_DONE && wfs_wire_is_whole(reader);
 }
 
-static void forget_results(struct wfs_box *box)
-{
-	for (size_t i = 0; i < box->ahead.count; i++)
-		box->ahead.steps[i].done = false;
-}
-
 void wfs_code_ahead_run(struct wfs_box *box)
 {
 	struct ahead *const ahead = &box->ahead;
@@ -278,7 +272,8 @@ void wfs_code_ahead_run(struct wfs_box *box)
 	if (r < 0) {
 		/* Whichever step it was fails again, by itself, when it is asked for. */
 		process_end(process, &box->lock);
-		forget_results(box);
+		for (size_t i = 0; i < ahead->count; i++)
+			ahead->steps[i].done = false;
 	}
 }
 

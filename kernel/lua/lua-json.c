@@ -351,16 +351,6 @@ static void write_table(struct writer *w, int table, const struct place *place, 
 		write_object(w, table, place, depth + 1);
 }
 
-static void check_size(struct writer *w, const struct place *place)
-{
-	if (w->buffer->size > w->lua->limits.output_bytes)
-		refuse(w, place,
-			lua_pushfstring(w->L, "more than %I bytes of JSON",
-				(LUAI_UACINT)w->lua->limits.output_bytes));
-	if (wfs_buffer_check(w->buffer) < 0)
-		wfs_lua_stop_now(w->L, WFS_LUA_STOP_NO_MEMORY);
-}
-
 /*
  * write_value() - append the value at the absolute stack index @index
  * @depth: tables around it
@@ -393,7 +383,12 @@ static void write_value(struct writer *w, int index, const struct place *place, 
 		refuse(w, place,
 			lua_pushfstring(L, "a %s is not a JSON value", luaL_typename(L, index)));
 	}
-	check_size(w, place);
+	if (w->buffer->size > w->lua->limits.output_bytes)
+		refuse(w, place,
+			lua_pushfstring(L, "more than %I bytes of JSON",
+				(LUAI_UACINT)w->lua->limits.output_bytes));
+	if (wfs_buffer_check(w->buffer) < 0)
+		wfs_lua_stop_now(L, WFS_LUA_STOP_NO_MEMORY);
 }
 
 static void write_root(lua_State *L, int index, struct writer *writer, int depth)

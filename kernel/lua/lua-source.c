@@ -12,6 +12,7 @@
  */
 #include <string.h>
 
+#include "kernel/base/encode.h"
 #include "kernel/lua/lua-impl.h"
 
 enum {
@@ -106,11 +107,6 @@ static void skip_string(struct scan *s)
 	skip(s, 1);
 }
 
-static bool is_hex_digit(char byte)
-{
-	return is_digit(byte) || (byte >= 'a' && byte <= 'f') || (byte >= 'A' && byte <= 'F');
-}
-
 /* Skips a number as Lua reads it: `0xE+1` is a number, an operator and a number. */
 static void skip_number(struct scan *s)
 {
@@ -123,7 +119,7 @@ static void skip_number(struct scan *s)
 			skip(s, 1);
 			if (s->at < s->end && is_one_of(*s->at, "+-"))
 				skip(s, 1);
-		} else if (is_hex_digit(*s->at) || *s->at == '.') {
+		} else if (wfs_hex_value(*s->at) >= 0 || *s->at == '.') {
 			skip(s, 1);
 		} else {
 			break;

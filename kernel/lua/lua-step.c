@@ -32,36 +32,32 @@ static bool is_unknown_member(lua_State *L, int key)
 	return true;
 }
 
-/* Writes output @i, a member of the second result, which is on top of the stack. */
-static void write_member(lua_State *L, struct run *run, size_t i)
+static void write_outputs(lua_State *L, struct run *run)
 {
 	struct wfs_lua *const lua = run->lua;
 
-	lua_pushstring(L, output_names[i]);
-	if (lua_rawget(L, -2) != LUA_TNIL) {
-		wfs_lua_write_json(L, -1, &lua->output[i], output_names[i], true);
-		if (lua->output[i].data[0] != '[')
-			luaL_error(L, "%s: %s: expected an array", lua->name, output_names[i]);
-		run->has_output[i] = true;
-	}
-	lua_pop(L, 1);
-}
-
-static void write_outputs(lua_State *L, struct run *run)
-{
 	if (lua_isnil(L, -1))
 		return;
 	if (!lua_istable(L, -1))
 		luaL_error(L,
 			"%s: second result: expected a table with events and effects, got a %s",
-			run->lua->name, luaL_typename(L, -1));
+			lua->name, luaL_typename(L, -1));
 	if (wfs_lua_push_least_key(L, -1, is_unknown_member))
 		luaL_error(L, "%s: second result: unknown member '%s', expected events or effects",
-			run->lua->name,
+			lua->name,
 			lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1)
 						       : luaL_typename(L, -1));
-	for (size_t i = OUTPUT_EVENTS; i < WFS_ARRAY_COUNT(output_names); i++)
-		write_member(L, run, i);
+	for (size_t i = OUTPUT_EVENTS; i < WFS_ARRAY_COUNT(output_names); i++) {
+		lua_pushstring(L, output_names[i]);
+		if (lua_rawget(L, -2) != LUA_TNIL) {
+			wfs_lua_write_json(L, -1, &lua->output[i], output_names[i], true);
+			if (lua->output[i].data[0] != '[')
+				luaL_error(
+					L, "%s: %s: expected an array", lua->name, output_names[i]);
+			run->has_output[i] = true;
+		}
+		lua_pop(L, 1);
+	}
 }
 
 /* Pushes the state and the event. Return: false: one of them is not canonical */

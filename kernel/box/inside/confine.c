@@ -23,13 +23,6 @@ enum {
 
 /* --- descriptors and limits --- */
 
-static int limit(__rlimit_resource_t resource, rlim_t bound)
-{
-	const struct rlimit both = {.rlim_cur = bound, .rlim_max = bound};
-
-	return setrlimit(resource, &both) < 0 ? -errno : 0;
-}
-
 static int close_others(int fd)
 {
 	if (fd > 0 && close_range(0, (unsigned int)fd - 1, 0) < 0)
@@ -54,10 +47,10 @@ static int set_limits(void)
 	};
 
 	for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
-		const int r = limit(limits[i].resource, limits[i].bound);
+		const struct rlimit both = {limits[i].bound, limits[i].bound};
 
-		if (r < 0)
-			return r;
+		if (setrlimit(limits[i].resource, &both) < 0)
+			return -errno;
 	}
 	return 0;
 }
