@@ -226,16 +226,6 @@ static int read_builtin_reducer(const struct manifest_reader *reader, const json
 		json_object_get(item, "name"), index, &naming, &definition->name);
 }
 
-static int read_reducer(const struct manifest_reader *reader, const json_t *builtins,
-	const json_t *item, size_t index)
-{
-	const json_t *builtin = manifest_find_named(builtins, json_object_get(item, "name"));
-
-	reader->manifest->reducers[index].definition.index = index;
-	return builtin ? read_builtin_reducer(reader, item, builtin, index)
-		       : read_user_reducer(reader, item, index);
-}
-
 /* Every world needs them, because the kernel changes their cells. */
 static void check_builtin_reducers(const struct manifest_reader *reader, const json_t *builtins)
 {
@@ -268,8 +258,13 @@ static int read_reducers(struct manifest_reader *reader)
 		return -ENOMEM;
 	manifest->reducer_count = count;
 	for (size_t i = 0; i < count; i++) {
-		int r = read_reducer(reader, builtins, json_array_get(list, i), i);
+		const json_t *item = json_array_get(list, i);
+		const json_t *builtin =
+			manifest_find_named(builtins, json_object_get(item, "name"));
 
+		manifest->reducers[i].definition.index = i;
+		int r = builtin ? read_builtin_reducer(reader, item, builtin, i)
+				: read_user_reducer(reader, item, i);
 		if (r < 0)
 			return r;
 	}
@@ -399,13 +394,6 @@ static int read_routing(const struct manifest_reader *reader)
 	return routes_sort(reader->manifest, rows, count);
 }
 
-static void read_version(const struct manifest_reader *reader, const json_t *value)
-{
-	if (value && (!json_is_integer(value) || json_integer_value(value) != WORLD_VERSION))
-		manifest_expected(reader, wfs_place_at("/world_version"),
-			"1, the version this program knows", value);
-}
-
 static void read_world_name(const struct manifest_reader *reader, const json_t *value)
 {
 	const char *text = manifest_text(value);
@@ -421,11 +409,14 @@ int manifest_read(struct manifest_reader *reader)
 	static const char *const names[] = {"world_version", "name", "schemas", "reducers",
 		"routing", "effects", "caps", "policies", "policy", "principals", "grants", NULL};
 	const json_t *document = reader->manifest->document;
+	const json_t *version = json_object_get(document, "world_version");
 	int r;
 
 	if (!manifest_check_members(reader, wfs_place_at("%s", ""), document, names, NULL))
 		return 0;
-	read_version(reader, json_object_get(document, "world_version"));
+	if (version && (!json_is_integer(version) || json_integer_value(version) != WORLD_VERSION))
+		manifest_expected(reader, wfs_place_at("/world_version"),
+			"1, the version this program knows", version);
 	read_world_name(reader, json_object_get(document, "name"));
 	r = read_schemas(reader);
 	if (r == 0)

@@ -30,12 +30,6 @@ size_t wfs_mind_name_size(struct wfs_bytes text)
 	return size;
 }
 
-static bool is_name(struct wfs_bytes text)
-{
-	return text.size > 0 && text.size <= WFS_MIND_VARIABLE_NAME_MAX &&
-		wfs_mind_name_size(text) == text.size;
-}
-
 /* --- reading --- */
 
 static int no_memory(struct wfs_error *error)
@@ -128,7 +122,9 @@ static int check_variables(const json_t *names, const char *what, struct wfs_err
 			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 				"%s: 'variables[%zu]': expected a name, got %s", what, i,
 				wfs_mind_kind(name));
-		if (!is_name(wfs_text_of(name)))
+		const struct wfs_bytes text = wfs_text_of(name);
+		if (text.size == 0 || text.size > WFS_MIND_VARIABLE_NAME_MAX ||
+			wfs_mind_name_size(text) != text.size)
 			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 				"%s: 'variables[%zu]': expected a name ([A-Za-z_][A-Za-z0-9_]*, at "
 				"most %d bytes), got '%.80s'",

@@ -153,17 +153,6 @@ static int check_required(enum wfs_query_type type, const json_t *params, struct
 	return 0;
 }
 
-static int check_values(enum wfs_query_type type, const json_t *params, struct wfs_query *query,
-	struct wfs_error *error)
-{
-	int r = 0;
-
-	for (const struct wfs_query_param *param = wfs_query_params(type); !r && param->name;
-		param++)
-		r = decode_param(param, param_value(params, param), query, error);
-	return r;
-}
-
 int wfs_query_pattern(const char *text, struct wfs_pattern **ret_pattern, struct wfs_error *error)
 {
 	int r = wfs_pattern_new(text, strlen(text), WFS_PATTERN_AT_START, ret_pattern, NULL);
@@ -197,8 +186,9 @@ int wfs_query_check(const char *query_type, const json_t *params, struct wfs_que
 	r = check_names(query.type, params, error);
 	if (!r)
 		r = check_required(query.type, params, error);
-	if (!r)
-		r = check_values(query.type, params, &query, error);
+	for (const struct wfs_query_param *param = wfs_query_params(query.type); !r && param->name;
+		param++)
+		r = decode_param(param, param_value(params, param), &query, error);
 	if (!r)
 		r = check_patterns(&query, error);
 	if (!r)
