@@ -86,20 +86,11 @@ static const struct wfs_adapter adapters[] = {
 /* The script does not read the request, so nothing in it is refused. */
 static const struct wfs_adapter script_adapter = {.name = "script", ADAPTER_COMMON};
 
-static int refuse_profile(const char *profile, struct wfs_error *error)
-{
-	WFS_AUTO_BUFFER struct wfs_buffer names = {0};
-
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(adapters); i++)
-		wfs_buffer_printf(&names, "%s%s", i > 0 ? ", " : "", adapters[i].name);
-	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-		"'profile': expected one of %s, got '%.100s'", wfs_buffer_text(&names), profile);
-}
-
 int wfs_adapter_get(
 	const json_t *entry, const struct wfs_adapter **ret_adapter, struct wfs_error *error)
 {
 	const char *const provider = json_string_value(json_object_get(entry, "provider"));
+	WFS_AUTO_BUFFER struct wfs_buffer names = {0};
 	const char *profile = adapters[0].name;
 	int r = 0;
 
@@ -117,5 +108,8 @@ int wfs_adapter_get(
 			return 0;
 		}
 	}
-	return refuse_profile(profile, error);
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(adapters); i++)
+		wfs_buffer_printf(&names, "%s%s", i > 0 ? ", " : "", adapters[i].name);
+	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+		"'profile': expected one of %s, got '%.100s'", wfs_buffer_text(&names), profile);
 }

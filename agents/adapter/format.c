@@ -222,15 +222,6 @@ static int set_tools(const struct wfs_adapter *adapter, const json_t *tools, jso
 	return 0;
 }
 
-/* Removes members that mean nothing without tools, and that servers refuse then. */
-static void unset_choice(const json_t *tools, json_t *body)
-{
-	if (json_array_size(tools) > 0)
-		return;
-	(void)json_object_del(body, "tool_choice");
-	(void)json_object_del(body, "parallel_tool_calls");
-}
-
 static int set_settings(const json_t *settings, const json_t *entry, json_t *body)
 {
 	const char *const count_name = json_string_value(json_object_get(entry, "max_tokens_name"));
@@ -272,7 +263,11 @@ static int set_extras(const struct wfs_adapter *adapter, const json_t *settings,
 	if ((is_set(of_entry) && json_object_update(body, of_entry) < 0) ||
 		(is_set(of_agent) && json_object_update(body, of_agent) < 0))
 		return -ENOMEM;
-	unset_choice(tools, body);
+	/* Without tools these mean nothing, and servers refuse them. */
+	if (json_array_size(tools) == 0) {
+		(void)json_object_del(body, "tool_choice");
+		(void)json_object_del(body, "parallel_tool_calls");
+	}
 	if (!is_set(constraint) || !adapter->grammar_builder)
 		return 0;
 	return adapter->grammar_builder(adapter->grammar_config, constraint, tools, body);

@@ -48,14 +48,6 @@ static int call_add(json_t *calls, json_t *name, json_t *arguments)
 	return 0;
 }
 
-/* Adds a call that cannot be made, for which the model will get an error. */
-static int call_add_broken(json_t *calls, struct wfs_bytes text)
-{
-	WFS_AUTO_JSON json_t *arguments = json_of_text(text);
-
-	return arguments ? call_add(calls, NULL, arguments) : -ENOMEM;
-}
-
 /* Decodes a JSON string. Return: 0, -EINVAL (not a string), -ENOMEM. */
 static int decode(struct wfs_bytes value, json_t **ret_text)
 {
@@ -110,9 +102,11 @@ static int add_tool_call(json_t *calls, struct wfs_bytes name, struct wfs_bytes 
 	else if (r == 0 && written.arguments.size > 0 &&
 		!(arguments = json_of_text(written.arguments)))
 		r = -ENOMEM;
-	if (r == -EINVAL)
-		return call_add_broken(calls, body);
-	return r < 0 ? r : call_add(calls, decoded, arguments);
+	if (r != -EINVAL)
+		return r < 0 ? r : call_add(calls, decoded, arguments);
+	/* A call that cannot be made, for which the model will get an error. */
+	WFS_AUTO_JSON json_t *text = json_of_text(body);
+	return text ? call_add(calls, NULL, text) : -ENOMEM;
 }
 
 static int add_function(json_t *calls, struct wfs_bytes name, struct wfs_bytes body)

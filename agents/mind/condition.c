@@ -197,13 +197,6 @@ int wfs_mind_condition(
 
 /* --- the first of many --- */
 
-static int add_note(json_t **notes, const struct wfs_error *error)
-{
-	if (!*notes)
-		*notes = json_array();
-	return json_array_append_new(*notes, json_string(error->message)) < 0 ? -ENOMEM : 0;
-}
-
 /* Evaluates a condition; a failure counts as false, and is noted. @given: what all conditions
  * share */
 static int ask_noting(
@@ -221,7 +214,9 @@ static int ask_noting(
 
 	if (r == -ENOMEM)
 		return r;
-	return r ? add_note(notes, &error) : 0;
+	if (r && !*notes)
+		*notes = json_array();
+	return r && json_array_append_new(*notes, json_string(error.message)) < 0 ? -ENOMEM : 0;
 }
 
 int wfs_mind_conditions_first(

@@ -10,12 +10,6 @@ enum {
 	TURNS_OF_STUCK = 5,
 };
 
-/* Compares ignoring case. @lower: an ASCII letter, of which the case is one bit */
-static bool is_letter(char byte, char lower)
-{
-	return ((unsigned char)byte | 0x20) == (unsigned char)lower;
-}
-
 static bool mentions_design(struct wfs_bytes text)
 {
 	static const char word[] = "design";
@@ -25,7 +19,8 @@ static bool mentions_design(struct wfs_bytes text)
 	for (size_t at = 0; at + size <= text.size; at++) {
 		size_t same = 0;
 
-		while (same < size && is_letter(bytes[at + same], word[same]))
+		/* 0x20 is the bit of the case of ASCII letters. */
+		while (same < size && ((unsigned char)bytes[at + same] | 0x20) == word[same])
 			same++;
 		if (same == size)
 			return true;

@@ -131,12 +131,6 @@ static void put_name(struct filling *filling, struct wfs_bytes name)
 	wfs_buffer_append_byte(filling->text, '}');
 }
 
-static void put_open(struct filling *filling, enum piece_kind kind)
-{
-	wfs_buffer_append_byte(&filling->open, (char)kind);
-	wfs_buffer_append_byte(filling->text, '{');
-}
-
 /* Two closing braces become one, unless the brace that they close was single. */
 static void put_close(struct filling *filling)
 {
@@ -160,7 +154,8 @@ static void put_piece(struct filling *filling, struct piece piece)
 		break;
 	case PIECE_OPEN:
 	case PIECE_OPEN_TWICE:
-		put_open(filling, piece.kind);
+		wfs_buffer_append_byte(&filling->open, (char)piece.kind);
+		wfs_buffer_append_byte(filling->text, '{');
 		break;
 	case PIECE_CLOSE:
 		put_close(filling);

@@ -55,15 +55,6 @@ static void append_masked(struct wfs_buffer *buffer, struct wfs_bytes text, cons
 	}
 }
 
-/* Replaces line ends by blanks, and bytes that are not text by `?`. */
-static void put_on_one_line(char *text, size_t size)
-{
-	for (size_t i = 0; i < size; i++)
-		if (text[i] == '\n' || text[i] == '\r' || text[i] == '\t')
-			text[i] = ' ';
-	wfs_line_clean(text, size);
-}
-
 void wfs_model_failure_text(const struct wfs_model_failure *failure, struct wfs_bytes text,
 	char *target, size_t target_size)
 {
@@ -77,7 +68,10 @@ void wfs_model_failure_text(const struct wfs_model_failure *failure, struct wfs_
 	if (size > 0)
 		memcpy(target, masked.data, size);
 	target[size] = '\0';
-	put_on_one_line(target, size);
+	for (size_t i = 0; i < size; i++)
+		if (target[i] == '\n' || target[i] == '\r' || target[i] == '\t')
+			target[i] = ' '; /* wfs_line_clean() would make it a `?` */
+	wfs_line_clean(target, size);
 }
 
 static void set_message(struct wfs_model_failure *failure, struct wfs_bytes text)

@@ -87,11 +87,6 @@ static struct call_delta delta_of(const json_t *call)
 	};
 }
 
-static struct stream_call *call_last(struct wfs_stream *stream)
-{
-	return stream->call_count > 0 ? &stream->calls[stream->call_count - 1] : NULL;
-}
-
 static struct stream_call *call_with_id(struct wfs_stream *stream, const json_t *id)
 {
 	for (size_t i = 0; i < stream->call_count; i++)
@@ -112,7 +107,8 @@ static struct stream_call *call_with_index(struct wfs_stream *stream, json_int_t
 /* Finds the call that a delta without an id continues. */
 static struct stream_call *call_continued(struct wfs_stream *stream, const struct call_delta *delta)
 {
-	struct stream_call *const last = call_last(stream);
+	struct stream_call *const last =
+		stream->call_count > 0 ? &stream->calls[stream->call_count - 1] : NULL;
 
 	if (delta->index) {
 		struct stream_call *const call =

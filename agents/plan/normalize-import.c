@@ -165,18 +165,10 @@ static int check_digest(struct normalize *work)
 	return normalize_tell(work, r, "got", json_string(hex));
 }
 
-static int check_results(struct normalize *work)
-{
-	const json_t *const results = json_object_get(work->root, "tool_results");
-
-	return wfs_mind_is_absent(results) || json_is_array(results)
-		? check_digest(work)
-		: refuse_key(work, "tool_results", "an array");
-}
-
 int normalize_check_document(struct normalize *work)
 {
 	const json_t *const root = work->root;
+	const json_t *const results = json_object_get(root, "tool_results");
 	int r = check_version(work);
 
 	if (!r && !id_is_valid(wfs_text_of(json_object_get(root, "plan_id"))))
@@ -191,7 +183,11 @@ int normalize_check_document(struct normalize *work)
 		r = check_status(work);
 	if (!r)
 		r = check_plan(work);
-	return r ? r : check_results(work);
+	if (r)
+		return r;
+	return wfs_mind_is_absent(results) || json_is_array(results)
+		? check_digest(work)
+		: refuse_key(work, "tool_results", "an array");
 }
 
 /* --- results --- */
@@ -383,15 +379,6 @@ static int restore_step(struct normalize *work, size_t index)
 
 /* --- the plan --- */
 
-static void count_steps(const struct normalize *work, struct wfs_plan_made *plan)
-{
-	for (size_t i = 0; i < json_array_size(work->documents); i++) {
-		plan->done += work->statuses[i] == NORMALIZE_DONE;
-		plan->failed += work->statuses[i] == NORMALIZE_FAILED;
-		plan->skipped += work->statuses[i] == NORMALIZE_SKIPPED;
-	}
-}
-
 /* The status of a plan that says it has ended, and whose steps have. It follows from the steps. */
 static const char *status_of(const struct normalize *work, const struct wfs_plan_made *plan)
 {
@@ -413,7 +400,11 @@ static int restore_plan(struct normalize *work, struct wfs_plan_made *plan)
 	plan->restored = true;
 	snprintf(plan->plan_id, sizeof(plan->plan_id), "%s", wfs_json_text(work->root, "plan_id"));
 	(void)read_time(json_object_get(work->root, "created_utc"), &plan->created_ns);
-	count_steps(work, plan);
+	for (size_t i = 0; i < json_array_size(work->documents); i++) {
+		plan->done += work->statuses[i] == NORMALIZE_DONE;
+		plan->failed += work->statuses[i] == NORMALIZE_FAILED;
+		plan->skipped += work->statuses[i] == NORMALIZE_SKIPPED;
+	}
 	plan->status = status_of(work, plan);
 	return plan->status ? normalize_text(work, json_object_get(inner, "final"),
 				      WFS_PLAN_FINAL_MAX, &plan->final)
