@@ -21,8 +21,8 @@
 #include "kernel/domain/principal/grants.h"
 #include "kernel/manifest/builtin.h"
 
-/* Made when its principal gets its first session, and kept: there is at most one for each
- * principal. */
+/* Made when its principal gets its first session, and kept:
+ * there is at most one for each principal. */
 struct wfs_holder {
 	const char *principal;   /* owned */
 	struct wfs_holder *next; /* an older one */
@@ -157,8 +157,8 @@ void wfs_authority_seen(struct wfs_authority *authority, uint64_t height)
 
 /* --- rights --- */
 
-/* Makes a holder's rights. Without memory it has none, and the next caller tries again. Under the
- * lock. */
+/* Makes a holder's rights. Without memory it has none, and the next caller tries again.
+ * Under the lock. */
 static void refresh(struct wfs_authority *authority, struct wfs_holder *holder)
 {
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = wfs_world_manifest(authority->world);

@@ -62,16 +62,16 @@ struct wfs_drive {
 	uint64_t ticket; /* set by begin(): names the request for abandon() */
 };
 
-/* Takes the turns of a world's agents: does what runs ask for, those begun earlier included.
- * Callback table. */
+/* Takes the turns of a world's agents: does what runs ask for,
+ * those begun earlier included. Callback table. */
 struct wfs_driver {
 	/* Begin a request; an immediate failure is reported by `done`, too. Thread: any. */
 	void (*begin)(struct wfs_driver *driver, struct wfs_drive *drive);
 	/* The caller of a request has gone: end what it began. `done` is called anyway, and
 	 * may have been called already. Thread: any. */
 	void (*abandon)(struct wfs_driver *driver, uint64_t ticket);
-	/* Begin nothing any more, and answer all waiting requests: the world is being closed.
-	 * Thread: any. */
+	/* Begin nothing any more, and answer all waiting requests:
+	 * the world is being closed. Thread: any. */
 	void (*stop)(struct wfs_driver *driver);
 	/* stop(), and wait for everything in progress. Unfinished runs and plans continue when the
 	 * world is opened again. */
@@ -104,8 +104,8 @@ struct wfs_helpers {
 	/* Array of {acts, description, drives, name, parameters}; `acts`: the function wraps an
 	 * action; `drives`: it makes agents or plans run. New reference, NULL without memory. */
 	json_t *(*definitions)(void);
-	/* Check arguments, with the messages that other callers get. Return: 0, -EINVAL,
-	 * -ENOMEM. */
+	/* Check arguments, with the messages that other callers get.
+	 * Return: 0, -EINVAL, -ENOMEM. */
 	int (*check)(const char *name, const json_t *arguments, struct wfs_error *error);
 	/* Check arguments, and make the action that a call of a function with `acts` means; caller
 	 * owns it. Return: 0, -EINVAL, -ENOMEM. NULL: no function acts. */
@@ -116,8 +116,8 @@ struct wfs_helpers {
 	 * Return: 0, or -errno with @error. */
 	int (*run)(const struct wfs_session *session, const char *name, const json_t *arguments,
 		struct wfs_buffer *output, json_t **ret_meta, struct wfs_error *error);
-	/* Begin a call of a function with `drives`; `done` reports its end. NULL: no function
-	 * drives. */
+	/* Begin a call of a function with `drives`; `done` reports its end.
+	 * NULL: no function drives. */
 	void (*begin)(struct wfs_helper_call *call);
 	/* The caller has gone: end what the call began. `done` is called anyway, and may have
 	 * been called already. */

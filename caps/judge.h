@@ -15,8 +15,8 @@ struct wfs_authority_judge {
 	struct wfs_authority *authority;
 };
 
-/** wfs_authority_judge_init() - let @authority judge for its world. @self: must live until
- *  `done` */
+/** wfs_authority_judge_init() - let @authority judge for its world.
+ *  @self: must live until `done` */
 void wfs_authority_judge_init(struct wfs_authority_judge *self, struct wfs_authority *authority);
 
 /** wfs_authority_judge_done() - end that; after it returns, no judgement is in progress. */

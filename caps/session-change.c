@@ -134,8 +134,8 @@ static void forget(struct wfs_request *request)
 	free(request);
 }
 
-/* Records a refusal that is answered without waiting for the record; without memory, does not
- * record. */
+/* Records a refusal that is answered without waiting for the record;
+ * without memory, does not record. */
 static void record_behind(const struct wfs_session *session, enum wfs_effect effect)
 {
 	struct wfs_request *const request = calloc(1, sizeof(*request));

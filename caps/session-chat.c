@@ -49,8 +49,8 @@ int wfs_session_leave_plan(
 
 /* --- reporting --- */
 
-/* Finds the newest message that is not from a model. @id: of the chat; replaced by the message's
- * id */
+/* Finds the newest message that is not from a model.
+ * @id: of the chat; replaced by the message's id */
 static int newest_message(
 	struct wfs_view *view, struct wfs_buffer *id, json_t **ret_message, struct wfs_error *error)
 {

@@ -46,8 +46,8 @@ int session_claim_run(const struct wfs_session *session, const char *run_id,
 	return r;
 }
 
-/* Is the principal the agent, or an artifact that belongs to it? Yes, too, after too many
- * owners. */
+/* Is the principal the agent, or an artifact that belongs to it? Yes, too,
+ * after too many owners. */
 static int is_the_agents(struct wfs_view *view, const char *principal, const char *agent,
 	bool *ret_is, struct wfs_error *error)
 {

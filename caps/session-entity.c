@@ -297,8 +297,8 @@ int session_administers(const struct wfs_session *session)
 	return r ? r : wfs_rights_administer(rights, question.now_ns);
 }
 
-/* May the principal read the artifact, by the rule in @version of its cell? Return: 1, 0, or
- * -errno. */
+/* May the principal read the artifact, by the rule in @version of its cell?
+ * Return: 1, 0, or -errno. */
 static int reads(
 	const struct wfs_session *session, struct wfs_view *view, const struct wfs_version *version)
 {

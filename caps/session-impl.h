@@ -45,8 +45,8 @@ void session_notes_free(struct session_notes *notes);
  *  principal alone. Return: 0, or -ENOMEM. */
 int session_note(const struct wfs_session *session, const json_t *of);
 
-/** session_note_artifact() - note that text of this artifact is read, unless everybody may read
- *  it. */
+/** session_note_artifact() - note that text of this artifact is read,
+ *  unless everybody may read it. */
 int session_note_artifact(
 	const struct wfs_session *session, struct wfs_view *view, struct wfs_bytes id);
 
@@ -68,8 +68,8 @@ int session_act(const struct wfs_session *session, const char *type, json_t *act
 int session_admit(const struct wfs_session *session, const struct wfs_question *question,
 	struct wfs_request *request);
 
-/** session_admit_act() - judge @question, then session_act(). Return: 0 (`done` will be called), or
- *  -errno. */
+/** session_admit_act() - judge @question, then session_act().
+ *  Return: 0 (`done` will be called), or -errno. */
 int session_admit_act(const struct wfs_session *session, const struct wfs_question *question,
 	const char *type, json_t *action, struct wfs_request *request);
 
@@ -111,8 +111,8 @@ int session_claim_plan(const struct wfs_session *session, const char *plan_id,
 void session_claim_chat(
 	const struct wfs_session *session, const char *chat_id, struct wfs_question *question);
 
-/** session_ask() - record that the call waits for an approval. @verdict: the one that asks for
- *  it */
+/** session_ask() - record that the call waits for an approval.
+ *  @verdict: the one that asks for it */
 int session_ask(const struct wfs_session *session, struct wfs_session_call *call,
 	const struct wfs_verdict *verdict, struct wfs_request *request);
 
@@ -123,8 +123,8 @@ int session_look(const struct wfs_session *session, struct wfs_sight *ret_sight)
 int session_sees_file(
 	const struct wfs_session *session, enum wfs_entity_file file, struct wfs_bytes id);
 
-/** session_sees_step() - may it see a file in `steps` of a plan? @version: of the step. Return: as
- *  above. */
+/** session_sees_step() - may it see a file in `steps` of a plan? @version: of the step.
+ *  Return: as above. */
 int session_sees_step(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_version *version);
 
@@ -140,13 +140,13 @@ struct session_text {
 	uint32_t entry;               /* the entry's number */
 };
 
-/** session_text_of() - is a version content, code or an entry? Return: 1 and which, 0, or
- *  -errno. */
+/** session_text_of() - is a version content, code or an entry?
+ *  Return: 1 and which, 0, or -errno. */
 int session_text_of(
 	struct wfs_view *view, const struct wfs_version *version, struct session_text *ret_text);
 
-/** session_sees_text() - may the session see the file of a text? Return: 0, -ENOENT (no), or
- *  -ENOMEM. */
+/** session_sees_text() - may the session see the file of a text?
+ *  Return: 0, -ENOENT (no), or -ENOMEM. */
 int session_sees_text(const struct wfs_session *session, const struct session_text *text);
 
 /** session_administers() - does the principal administer the world? Return: 1, 0, or -ENOMEM. */

@@ -180,8 +180,8 @@ int wfs_session_reducer_next(const struct wfs_session *session, struct wfs_view 
 	return 0;
 }
 
-/* Of the kernel's own values only the manifest is in the tree; a function of its own looks it
- * up. */
+/* Of the kernel's own values only the manifest is in the tree;
+ * a function of its own looks it up. */
 static int name_of_reducer(struct wfs_view *view, uint32_t reducer_id, struct wfs_bytes *ret_name)
 {
 	struct wfs_reducer reducer;

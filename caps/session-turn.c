@@ -119,8 +119,8 @@ int wfs_session_approve(
 
 /* --- for agents --- */
 
-/* May the principal invoke it, by grants and policy? Yes, too, if it needs an approval or more
- * budget. */
+/* May the principal invoke it, by grants and policy? Yes, too,
+ * if it needs an approval or more budget. */
 static int may_invoke(const struct wfs_session *session, const char *id)
 {
 	struct wfs_question question = {

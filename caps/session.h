@@ -60,8 +60,8 @@ void wfs_session_connect(struct wfs_session *session, uint64_t connection);
 void wfs_session_connect_as(struct wfs_session *session, const struct wfs_session *other);
 struct wfs_authority *wfs_session_authority(const struct wfs_session *session);
 
-/** wfs_session_world() - get the world, for life-cycle calls (observe, directory, id); not for
- *  reading. */
+/** wfs_session_world() - get the world, for life-cycle calls (observe, directory, id);
+ *  not for reading. */
 struct wfs_world *wfs_session_world(const struct wfs_session *session);
 
 /**
@@ -103,12 +103,12 @@ void wfs_session_settle(const struct wfs_session *session);
 
 /* --- reading; kernel/read/view.h describes the results, and when they are -ENOENT --- */
 
-/** wfs_session_view() - open a view. This needs no right; what is read in it is judged by later
- *  calls. */
+/** wfs_session_view() - open a view.
+ *  This needs no right; what is read in it is judged by later calls. */
 int wfs_session_view(const struct wfs_session *session, uint64_t height, struct wfs_view *ret_view,
 	struct wfs_error *error);
-/** wfs_session_meta() - get height and time; the hash of the whole world only if the session sees
- *  all. */
+/** wfs_session_meta() - get height and time;
+ *  the hash of the whole world only if the session sees all. */
 int wfs_session_meta(
 	const struct wfs_session *session, struct wfs_view *view, struct wfs_meta *ret_meta);
 int wfs_session_manifest(
@@ -183,8 +183,8 @@ static inline bool wfs_session_walk_cut(const struct wfs_session_walk *walk)
 void wfs_session_walk_done(struct wfs_session_walk *walk);
 #define WFS_AUTO_SESSION_WALK WFS_CLEANUP(wfs_session_walk_done)
 
-/** wfs_session_version() - get a version by its number; -EACCES if the session may not see it (any
- *  more). */
+/** wfs_session_version() - get a version by its number;
+ *  -EACCES if the session may not see it (any more). */
 int wfs_session_version(const struct wfs_session *session, struct wfs_view *view, uint64_t vid,
 	struct wfs_version *ret_version);
 int wfs_session_version_name(const struct wfs_session *session, struct wfs_view *view,
@@ -255,8 +255,8 @@ int wfs_session_entity_read(const struct wfs_session *session, struct wfs_view *
 int wfs_session_lists(
 	const struct wfs_session *session, enum wfs_entity_file directory, struct wfs_error *error);
 
-/** wfs_session_plan_step_count() - count the steps so far of a plan that a function above has
- *  found. */
+/** wfs_session_plan_step_count() - count the steps so far of a plan
+ *  that a function above has found. */
 int wfs_session_plan_step_count(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes plan_id, uint64_t *ret_count);
 
@@ -270,8 +270,8 @@ int wfs_session_plan_step(const struct wfs_session *session, struct wfs_view *vi
 	struct wfs_bytes plan_id, uint64_t index, struct wfs_buffer *name,
 	struct wfs_version *ret_version);
 
-/** wfs_session_entry_count() - count the entries of a memory store that a function above has
- *  found. */
+/** wfs_session_entry_count() - count the entries of a memory store
+ *  that a function above has found. */
 int wfs_session_entry_count(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes artifact_id, uint64_t *ret_count);
 
@@ -306,8 +306,8 @@ int wfs_session_turn(const struct wfs_session *session, struct wfs_view *view,
  *  does it see the plan's `status`? Return: 1, 0, or -errno. */
 int wfs_session_gets_plan(const struct wfs_session *session, const char *plan_id);
 
-/** wfs_session_plan() - summarise a plan, for a session that sees its `status`; see
- *  wfs_plan_summary. */
+/** wfs_session_plan() - summarise a plan,
+ *  for a session that sees its `status`; see wfs_plan_summary. */
 int wfs_session_plan(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes plan_id, json_t **ret_summary);
 
@@ -324,8 +324,8 @@ int wfs_session_chat_status(const struct wfs_session *session, struct wfs_view *
 int wfs_session_turn_records(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes turn_id, uint64_t from, struct wfs_turn_walk *ret_walk);
 
-/** wfs_session_last_event() - get the newest event of a turn that was found. Return: 0, -ENOENT,
- *  … */
+/** wfs_session_last_event() - get the newest event of a turn that was found.
+ *  Return: 0, -ENOENT, … */
 int wfs_session_last_event(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes turn_id, uint64_t *ret_seq);
 
@@ -353,8 +353,8 @@ int wfs_session_live_text(const struct wfs_session *session, struct wfs_view *vi
 int wfs_session_builtin(const struct wfs_session *session, struct wfs_view *view,
 	enum wfs_builtin_reducer builtin, uint32_t *ret_reducer_id);
 
-/** wfs_session_entity_number() - get the number of an entity's cell, live or not. Return: 0,
- *  -ENOENT, … */
+/** wfs_session_entity_number() - get the number of an entity's cell, live or not.
+ *  Return: 0, -ENOENT, … */
 int wfs_session_entity_number(const struct wfs_session *session, struct wfs_view *view,
 	enum wfs_entity entity, struct wfs_bytes id, uint64_t *ret_number);
 
@@ -363,13 +363,13 @@ int wfs_session_entity_number(const struct wfs_session *session, struct wfs_view
 int wfs_session_plan_step_name(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes key, struct wfs_buffer *buffer);
 
-/** wfs_session_is_store() - is this artifact a memory store in the view? Return: 1, 0, or
- *  -errno. */
+/** wfs_session_is_store() - is this artifact a memory store in the view?
+ *  Return: 1, 0, or -errno. */
 int wfs_session_is_store(
 	const struct wfs_session *session, struct wfs_view *view, struct wfs_bytes id);
 
-/** wfs_session_entry_ever() - find the first entry from @number on, deleted ones included; see
- *  wfs_memory_entry_ever. */
+/** wfs_session_entry_ever() - find the first entry from @number on,
+ *  deleted ones included; see wfs_memory_entry_ever. */
 int wfs_session_entry_ever(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes artifact_id, uint64_t number, uint32_t *ret_number,
 	struct wfs_bytes *ret_key);
@@ -622,8 +622,8 @@ int wfs_session_offers(const struct wfs_session *session, struct wfs_view *view,
  *  kernel/domain/turn/turn.h. The answer is {run_id}. */
 int wfs_session_step(const struct wfs_session *session, json_t *step, struct wfs_request *request);
 
-/** wfs_session_cancel() - end the run {turn_id}. The principal that began the run may, and an
- *  administrator. */
+/** wfs_session_cancel() - end the run {turn_id}.
+ *  The principal that began the run may, and an administrator. */
 int wfs_session_cancel(
 	const struct wfs_session *session, json_t *cancel, struct wfs_request *request);
 
@@ -655,8 +655,8 @@ int wfs_session_plan_resume(
 int wfs_session_leave_run(
 	const struct wfs_session *session, json_t *cancel, struct wfs_request *request);
 
-/** wfs_session_leave_plan() - stop {plan_id}, or the chat {chat_id}, for drivers: needs no
- *  right. */
+/** wfs_session_leave_plan() - stop {plan_id}, or the chat {chat_id}, for drivers:
+ *  needs no right. */
 int wfs_session_leave_plan(
 	const struct wfs_session *session, json_t *stop, struct wfs_request *request);
 

@@ -48,8 +48,8 @@ int wfs_sight_entity(const struct wfs_sight *sight, enum wfs_entity entity, stru
 int wfs_sight_entity_file(
 	const struct wfs_sight *sight, enum wfs_entity_file file, struct wfs_bytes id);
 
-/** wfs_sight_inner() - is a file in `steps` or `entries` seen? @name: of the file. Return: as
- *  above. */
+/** wfs_sight_inner() - is a file in `steps` or `entries` seen? @name: of the file.
+ *  Return: as above. */
 int wfs_sight_inner(const struct wfs_sight *sight, enum wfs_entity_file directory,
 	struct wfs_bytes id, struct wfs_bytes name);
 

@@ -9,14 +9,14 @@
 /* The beginning of a structural tag; the parser of answers knows it, too. */
 #define CONSTRAINT_TAG_TRIGGER "<function="
 
-/** constraint_kind() - Return: the kind of a constraint, WFS_CONSTRAINT_KIND_COUNT for an unknown
- *  one. */
+/** constraint_kind() - Return: the kind of a constraint,
+ *  WFS_CONSTRAINT_KIND_COUNT for an unknown one. */
 enum wfs_constraint_kind constraint_kind(const json_t *constraint);
 
 const char *constraint_kind_name(enum wfs_constraint_kind kind);
 
-/** constraint_schema_new() - compile the member `schema` of a constraint. Return: 0, -EINVAL,
- *  -ENOMEM. */
+/** constraint_schema_new() - compile the member `schema` of a constraint.
+ *  Return: 0, -EINVAL, -ENOMEM. */
 int constraint_schema_new(
 	const json_t *constraint, struct wfs_schema **ret_schema, struct wfs_error *error);
 

@@ -20,8 +20,8 @@ int constraint_schema_new(
 	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "%.*s", (int)strcspn(text, "\n"), text);
 }
 
-/* First compiles @regex alone: text such as `a)|(b` is not a pattern, but would be one in
- * brackets. */
+/* First compiles @regex alone: text such as `a)|(b` is not a pattern,
+ * but would be one in brackets. */
 int constraint_pattern_new(
 	const char *regex, struct wfs_pattern **ret_pattern, struct wfs_error *error)
 {

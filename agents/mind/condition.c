@@ -197,8 +197,8 @@ int wfs_mind_condition(
 
 /* --- the first of many --- */
 
-/* Evaluates a condition; a failure counts as false, and is noted. @given: what all conditions
- * share */
+/* Evaluates a condition; a failure counts as false, and is noted.
+ * @given: what all conditions share */
 static int ask_noting(
 	const json_t *written, const struct condition *given, bool *ret_holds, json_t **notes)
 {

@@ -73,8 +73,8 @@ static size_t leading_size(const char *text, size_t size)
 	return i;
 }
 
-/* Is it the first letter of data, event, id or retry, or of a comment? No JSON begins with one of
- * these. */
+/* Is it the first letter of data, event, id or retry,
+ * or of a comment? No JSON begins with one of these. */
 static bool begins_stream(enum wfs_model_service service, char first)
 {
 	return service == WFS_MODEL_CHAT && first != '\0' && strchr("deir:", first);

@@ -36,8 +36,8 @@ WFS_DEFINE_AUTO(model_answer, struct wfs_model_answer, wfs_model_answer_free)
 int wfs_model_answer_feed(struct wfs_model_answer *answer, int status, const void *data,
 	size_t size, struct wfs_model_failure *failure);
 
-/** wfs_model_answer_text() - get the text streamed so far, whole characters; valid until the next
- *  feed. */
+/** wfs_model_answer_text() - get the text streamed so far, whole characters;
+ *  valid until the next feed. */
 struct wfs_bytes wfs_model_answer_text(const struct wfs_model_answer *answer);
 
 /** wfs_model_answer_ended() - has a stream said that nothing more comes? It may stay open. */

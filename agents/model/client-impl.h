@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to agents/model/: the structs of a client and its calls. Only the loop's thread uses
- * them. */
+/* Private to agents/model/: the structs of a client and its calls.
+ * Only the loop's thread uses them. */
 #pragma once
 
 #include <curl/curl.h>
@@ -68,8 +68,8 @@ void wfs_model_client_handle_closed(struct wfs_model_client *client);
 
 /* --- call.c --- */
 
-/** wfs_model_call_start_timer() - start it for @wait_ms from now, even if the loop's clock is
- *  late. */
+/** wfs_model_call_start_timer() - start it for @wait_ms from now,
+ *  even if the loop's clock is late. */
 void wfs_model_call_start_timer(struct wfs_model_call *call, int64_t wait_ms);
 
 /** wfs_model_call_left_ms() - Return: the time until the total time limit, at least 0. */
@@ -82,8 +82,8 @@ void wfs_model_call_set_limit(
 /** wfs_model_call_limit_reached() - set the call's failure to that of the current limit. */
 void wfs_model_call_limit_reached(struct wfs_model_call *call);
 
-/** wfs_model_call_take_turn() - Return: may the call connect? If not, it waits, and begins its
- *  attempt later. */
+/** wfs_model_call_take_turn() - Return: may the call connect? If not, it waits,
+ *  and begins its attempt later. */
 bool wfs_model_call_take_turn(struct wfs_model_call *call);
 
 /** wfs_model_call_end_turn() - the call has connected, or has given up. */

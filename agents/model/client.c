@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs curl's multi interface on a libuv loop: sockets, curl's timer, making and freeing
- * clients. */
+/* Runs curl's multi interface on a libuv loop: sockets, curl's timer,
+ * making and freeing clients. */
 #include "agents/model/client.h"
 
 #include <errno.h>

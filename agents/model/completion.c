@@ -128,8 +128,8 @@ static int read_calls(const json_t *list, json_t **ret_calls, struct wfs_model_f
 	return 0;
 }
 
-/* Some servers send content as parts: [{"type": "text", "text": …}]. Return: NULL without
- * memory. */
+/* Some servers send content as parts: [{"type": "text", "text": …}].
+ * Return: NULL without memory. */
 static json_t *join_parts(const json_t *parts)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};

@@ -32,8 +32,7 @@ struct wfs_embedding {
  * @entry: accepted by wfs_models_find()
  * @text: the server decides which length it accepts
  * Return: 0, -EINVAL (invalid_argument, missing_argument: the entry is a script's, names no model,
- * or
- *         has an impossible extra_body; the text is empty or not UTF-8), -ENOMEM; caller owns
+ *         or has an impossible extra_body; the text is empty or not UTF-8), -ENOMEM; caller owns
  *         @ret_body.
  */
 int wfs_embedding_request(

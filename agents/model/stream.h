@@ -15,8 +15,8 @@
 
 struct wfs_stream;
 
-/** wfs_stream_new() - begin a completion. Owner: caller, wfs_stream_free(). Return: 0, or
- *  -ENOMEM. */
+/** wfs_stream_new() - begin a completion. Owner: caller, wfs_stream_free().
+ *  Return: 0, or -ENOMEM. */
 int wfs_stream_new(struct wfs_stream **ret_stream);
 void wfs_stream_free(struct wfs_stream *stream);
 WFS_DEFINE_AUTO(stream, struct wfs_stream, wfs_stream_free)

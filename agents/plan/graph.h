@@ -45,8 +45,8 @@ void wfs_graph_end_step(struct wfs_graph *graph);
  *  on the first), -ENOMEM. */
 int wfs_graph_sort(struct wfs_graph *graph);
 
-/** wfs_edges_of() - get the list of @step. @ret_count: its length. Return: NULL if all lists are
- *  empty. */
+/** wfs_edges_of() - get the list of @step. @ret_count: its length.
+ *  Return: NULL if all lists are empty. */
 static inline const uint32_t *wfs_edges_of(
 	const struct wfs_edges *edges, size_t step, size_t *ret_count)
 {

@@ -69,8 +69,8 @@ enum { NORMALIZE_NO_STEP = -1 };
 
 int normalize_no_memory(struct normalize *work);
 
-/** normalize_refuse() - refuse the plan. @index: of the wrong step, or NORMALIZE_NO_STEP. Return:
- *  -errno */
+/** normalize_refuse() - refuse the plan.
+ *  @index: of the wrong step, or NORMALIZE_NO_STEP. Return: -errno */
 int normalize_refuse(struct normalize *work, enum normalize_code code, int64_t index,
 	const char *format, ...) __attribute__((format(printf, 4, 5)));
 
@@ -100,6 +100,6 @@ bool normalize_is_document(const json_t *root);
 /** normalize_check_document() - check the members of a plan's document. */
 int normalize_check_document(struct normalize *work);
 
-/** normalize_restore() - take over what a document says about its steps, and about the whole
- *  plan. */
+/** normalize_restore() - take over what a document says about its steps,
+ *  and about the whole plan. */
 int normalize_restore(struct normalize *work, struct wfs_plan_made *plan);

@@ -212,8 +212,8 @@ static bool has_args(const json_t *call)
 		!wfs_mind_is_absent(json_object_get(call, "arguments"));
 }
 
-/* Models also write arguments beside `tool`. @beside: the members that may hold them; may be
- * NULL */
+/* Models also write arguments beside `tool`.
+ * @beside: the members that may hold them; may be NULL */
 static int read_args(struct normalize *work, int64_t index, const json_t *call,
 	const json_t *beside, json_t **ret_args)
 {
@@ -262,8 +262,8 @@ static int read_name(struct normalize *work, int64_t index, const char *member,
 	return 0;
 }
 
-/* Reads a tool call: {args, method, name}. @step: the step that has `tool` in it; NULL: a call by
- * itself */
+/* Reads a tool call: {args, method, name}.
+ * @step: the step that has `tool` in it; NULL: a call by itself */
 static int read_tool(struct normalize *work, int64_t index, const json_t *written,
 	const json_t *step, json_t **ret_tool)
 {

@@ -57,8 +57,8 @@ typedef int wfs_placeholder_resolve(
 int wfs_placeholder_fill(const json_t *value, wfs_placeholder_resolve *resolve, void *context,
 	json_t **ret_value, struct wfs_error *error);
 
-/** wfs_placeholder_append() - append a value as text: a string as it is, others as canonical
- *  JSON. */
+/** wfs_placeholder_append() - append a value as text: a string as it is,
+ *  others as canonical JSON. */
 void wfs_placeholder_append(const json_t *value, struct wfs_buffer *buffer);
 
 /** wfs_placeholder_depth_fits() - does @value have at most @max levels? */

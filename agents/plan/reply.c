@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds plans and answers in texts. Parses only the members that are needed: a plan may be
- * large. */
+/* Finds plans and answers in texts.
+ * Parses only the members that are needed: a plan may be large. */
 #include "agents/plan/reply.h"
 
 #include "agents/plan/placeholder.h"

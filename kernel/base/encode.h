@@ -11,16 +11,16 @@
 #include "kernel/base/buffer.h"
 #include "kernel/base/error.h"
 
-/** wfs_utf8_valid() - are the bytes well-formed UTF-8: no surrogates, no overlong forms, at most
- *  U+10FFFF? */
+/** wfs_utf8_valid() - are the bytes well-formed UTF-8: no surrogates, no overlong forms,
+ *  at most U+10FFFF? */
 bool wfs_utf8_valid(const void *data, size_t size);
 
 /** wfs_utf8_sequence() - measure the character at the beginning of @data.
  *  Return: its bytes (1 to 4), or 0 if it is not well-formed UTF-8. */
 size_t wfs_utf8_sequence(const void *data, size_t size);
 
-/** wfs_utf8_cut() - Return: @size without the bytes of an incomplete character at the end of @text.
- */
+/** wfs_utf8_cut() - Return: @size without the bytes of an incomplete character at the end
+ *  of @text. / */
 size_t wfs_utf8_cut(const char *text, size_t size);
 
 /** wfs_utf8_clean() - overwrite every byte that is not part of a well-formed character by `?`. */
@@ -36,8 +36,8 @@ void wfs_line_clean(char *text, size_t size);
 /** wfs_terminal_clean() - overwrite as wfs_line_clean() does, but keep newlines and tabs. */
 void wfs_terminal_clean(char *text, size_t size);
 
-/** wfs_hex_value() - Return: the value of a hexadecimal digit of either case, or -1 for other
- *  bytes. */
+/** wfs_hex_value() - Return: the value of a hexadecimal digit of either case,
+ *  or -1 for other bytes. */
 static inline int wfs_hex_value(char digit)
 {
 	if (digit >= '0' && digit <= '9')

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds JSON objects in a text: runs by the grammar of RFC 8259, each from a brace that may begin
- * one. */
+/* Finds JSON objects in a text: runs by the grammar of RFC 8259,
+ * each from a brace that may begin one. */
 #include "kernel/base/find.h"
 
 #include <errno.h>

@@ -85,8 +85,8 @@ void wfs_json_write_string(struct wfs_buffer *buffer, const char *text, size_t s
  *  escape: a quote, a backslash or a control byte. */
 size_t wfs_json_plain_size(const char *text, size_t size);
 
-/** wfs_json_write_real() - append a finite number in ECMAScript's shortest form (RFC 8785
- *  3.2.2.3) */
+/** wfs_json_write_real() - append a finite number
+ *  in ECMAScript's shortest form (RFC 8785 3.2.2.3) */
 void wfs_json_write_real(struct wfs_buffer *buffer, double value);
 
 /**

@@ -21,8 +21,8 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* How many letters to insert, drop, replace or swap with the next one. Both names have at most
- * WFS_NEAR_SIZE_MAX bytes. */
+/* How many letters to insert, drop, replace or swap with the next one.
+ * Both names have at most WFS_NEAR_SIZE_MAX bytes. */
 static size_t distance(const char *a, size_t a_size, const char *b, size_t b_size)
 {
 	size_t rows[3][WFS_NEAR_SIZE_MAX + 1]; /* for this letter of @a and the two before */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts that models write: trimmed, cut to a length, checked. All returned views borrow the text.
- */
+/* Texts that models write: trimmed, cut to a length, checked.
+ * All returned views borrow the text. / */
 #pragma once
 
 #include <jansson.h>

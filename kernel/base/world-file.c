@@ -81,8 +81,8 @@ int wfs_world_file_open_at(int directory_fd, const char *directory, const char *
 
 	if (r)
 		return r;
-	/* Checked before, so that a device is not even opened, and after, because it may be
-	 * replaced. */
+	/* Checked before, so that a device is not even opened, and after,
+	 * because it may be replaced. */
 	if (fstatat(directory_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
 		r = check_kind(directory, name, &st, error);
 		if (r)

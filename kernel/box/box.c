@@ -80,8 +80,8 @@ bool wfs_box_resume(struct wfs_box *box)
 	box->run_interrupted = false;
 	if (!atomic_load(&box->interrupted))
 		return run_interrupted;
-	/* A process that was killed just now may live for a moment; the next code would seem to end
-	 * it. */
+	/* A process that was killed just now may live for a moment;
+	 * the next code would seem to end it. */
 	for (size_t i = 0; i < BOX_PROCESSES_MAX; i++)
 		process_end(&box->processes[i], &box->lock);
 	atomic_store(&box->interrupted, false);
@@ -128,8 +128,8 @@ static struct wfs_hash hash_of(const struct wfs_code *code)
 	return wfs_hash_of(code->source, code->options.source.size);
 }
 
-/* Counts a crash. Logs the first one of a code with its author, and the one that makes it
- * refused. */
+/* Counts a crash. Logs the first one of a code with its author,
+ * and the one that makes it refused. */
 static void note_crash(const struct wfs_code *code)
 {
 	struct wfs_quarantine *const quarantine = code->box->quarantine;
@@ -151,8 +151,8 @@ static void note_crash(const struct wfs_code *code)
 			code->name, WFS_QUARANTINE_CRASHES, text);
 }
 
-/* Is the code refused? Looks it up only if the set of refused codes has changed since the last
- * time. */
+/* Is the code refused? Looks it up only if the set
+ * of refused codes has changed since the last time. */
 static bool is_refused(struct wfs_code *code)
 {
 	struct wfs_quarantine *const quarantine = code->box->quarantine;
@@ -391,8 +391,8 @@ static size_t module_bytes(const struct wfs_code *code)
 	return WFS_LUA_MODULE_BYTES + code->options.source.size * WFS_LUA_MODULE_BYTES_SOURCE;
 }
 
-/* Drops the module of a process that was not used for the longest time. Return: as
- * box_exchange() */
+/* Drops the module of a process that was not used for the longest time.
+ * Return: as box_exchange() */
 static int drop_oldest(struct wfs_code *code, struct process *process)
 {
 	struct wfs_wire_reader reader;
@@ -425,8 +425,8 @@ static bool is_full(const struct process *process, size_t more_bytes)
 			modules_bytes(process) + more_bytes > PROCESS_MODULES_BYTES);
 }
 
-/* Ends idle processes of other authors, the longest idle first, while all modules take too much
- * memory. */
+/* Ends idle processes of other authors, the longest idle first,
+ * while all modules take too much memory. */
 static void end_oldest(struct wfs_box *box, const struct process *in_use)
 {
 	for (;;) {

@@ -153,9 +153,8 @@ void wfs_code_result_done(struct wfs_code_result *result);
  * wfs_code_step() - run `step(state, event, ctx)`
  * @result: zero-initialised or used before; overwritten on success only
  * Return: 0, -EIO (runtime_error with the Lua message and line; the message about an exceeded bound
- * has
- *         its value, that about a result which is not JSON the place; code_crashed), -ENOMEM, or as
- *         wfs_code_new() for code that was made without `functions`.
+ *         has its value, that about a result which is not JSON the place; code_crashed), -ENOMEM,
+ *         or as wfs_code_new() for code that was made without `functions`.
  */
 int wfs_code_step(struct wfs_code *code, struct wfs_code_step *step, struct wfs_code_result *result,
 	struct wfs_error *error);
@@ -181,8 +180,7 @@ void wfs_code_ahead_begin(struct wfs_box *box);
  * @state_of: -1, or the index of the step whose new state is the state of this step; step->state is
  *            ignored then
  * Return: 0, -EFBIG (more than WFS_CODE_AHEAD_BYTES_MAX), or another -errno. After a failure the
- * step
- *         is left out, and no other may be added.
+ *         step is left out, and no other may be added.
  */
 int wfs_code_ahead_add(struct wfs_code *code, const struct wfs_code_step *step,
 	struct wfs_bytes event_text, int state_of);

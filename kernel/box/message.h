@@ -58,8 +58,8 @@ struct message_call {
 void message_put_call(struct wfs_buffer *frame, uint64_t id, const struct wfs_lua_call *call);
 bool message_get_call(struct wfs_wire_reader *reader, struct message_call *ret_call);
 
-/* The state of a run: at the beginning of each message of the process, and of the host's
- * answers. */
+/* The state of a run: at the beginning of each message of the process,
+ * and of the host's answers. */
 void message_put_run(struct wfs_buffer *frame, const struct wfs_lua_run *run);
 void message_get_run(struct wfs_wire_reader *reader, struct wfs_lua_run *run);
 

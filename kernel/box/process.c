@@ -34,8 +34,8 @@ enum {
 /* The same bound for systems that hide its state: it may be waiting for a processor. */
 #define IDLE_MAX_NS (INT64_C(5) * NS_PER_SECOND)
 
-/* Processor time that RLIMIT_CPU allows beyond that of a run, to code that has taken over the
- * process. */
+/* Processor time that RLIMIT_CPU allows beyond that of a run,
+ * to code that has taken over the process. */
 #define SPARE_NS (INT64_C(60) * NS_PER_SECOND)
 
 /* The program; made by the build from its file (make-image). */

@@ -158,8 +158,8 @@ uint32_t wfs_quarantine_crashed(
 	WFS_GUARD(&quarantine->lock);
 	struct known *known = find(quarantine, code);
 
-	/* A code that was just forgotten needs room like a new one: another code has taken its
-	 * place. */
+	/* A code that was just forgotten needs room like a new one:
+	 * another code has taken its place. */
 	if ((!known || known->row.crashes == 0) && !make_room(quarantine))
 		return 0;
 	if (!known)

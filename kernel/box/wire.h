@@ -75,8 +75,7 @@ struct wfs_wire_reader {
  * @again: called whenever the socket's time limit has passed, and now and then while a frame comes
  *         in many parts; 0: go on; NULL: always go on
  * Return: 0, -EPIPE (the other end is closed), -EBADMSG (the frame is too large), -ENOMEM, the
- * result
- *         of @again, or another -errno.
+ *         result of @again, or another -errno.
  */
 int wfs_wire_receive(int fd, struct wfs_buffer *frame, struct wfs_wire_reader *ret_reader,
 	int (*again)(void *context), void *context);

@@ -160,8 +160,8 @@ bool wfs_lua_push_function(lua_State *L, int globals, const char *name);
 
 /* --- lua-source.c --- */
 
-/** wfs_lua_check_source() - raise if @source, which Lua has compiled, exceeds a bound of
- *  lua-source.c. */
+/** wfs_lua_check_source() - raise if @source, which Lua has compiled,
+ *  exceeds a bound of lua-source.c. */
 void wfs_lua_check_source(lua_State *L, const char *name, struct wfs_bytes source);
 
 /* --- lua-arena.c --- */
@@ -198,16 +198,16 @@ bool wfs_lua_limit_left(struct wfs_lua *lua);
 /** wfs_lua_limit_settle() - charge the budget for what was used since the last settlement. */
 void wfs_lua_limit_settle(struct wfs_lua *lua);
 
-/** wfs_lua_limit_resume() - reread the budget, which other runs may have used since it was
- *  settled. */
+/** wfs_lua_limit_resume() - reread the budget,
+ *  which other runs may have used since it was settled. */
 void wfs_lua_limit_resume(struct wfs_lua *lua);
 
-/** wfs_lua_limit_memory_left() - Return: the memory that a run waiting for its host leaves to
- *  others. */
+/** wfs_lua_limit_memory_left() - Return: the memory that a run waiting
+ *  for its host leaves to others. */
 size_t wfs_lua_limit_memory_left(struct wfs_lua *lua);
 
-/** wfs_lua_charge() - charge @count instructions for work of a library function; raises at a
- *  bound. */
+/** wfs_lua_charge() - charge @count instructions for work of a library function;
+ *  raises at a bound. */
 void wfs_lua_charge(lua_State *L, uint64_t count);
 
 /** wfs_lua_charge_bytes() - charge for @size bytes that are copied, compared or scanned. */
@@ -322,8 +322,8 @@ void wfs_lua_text_start(lua_State *L, struct wfs_lua_text *text);
 void wfs_lua_text_append(struct wfs_lua_text *text, const char *data, size_t size);
 void wfs_lua_text_append_byte(struct wfs_lua_text *text, char byte);
 
-/** wfs_lua_text_room() - append @size bytes, which the caller writes. Return: where to write
- *  them. */
+/** wfs_lua_text_room() - append @size bytes, which the caller writes.
+ *  Return: where to write them. */
 char *wfs_lua_text_room(struct wfs_lua_text *text, size_t size);
 
 /** wfs_lua_text_push() - push the finished string. */

@@ -41,6 +41,6 @@ void wfs_lua_match_init(struct wfs_lua_matcher *m, lua_State *L, const char *tex
  */
 const char *wfs_lua_match_at(struct wfs_lua_matcher *m, const char *s, const char *p);
 
-/** wfs_lua_match_done() - charge steps that are not charged yet; call before returning to Lua
- *  code. */
+/** wfs_lua_match_done() - charge steps that are not charged yet;
+ *  call before returning to Lua code. */
 void wfs_lua_match_done(struct wfs_lua_matcher *m);

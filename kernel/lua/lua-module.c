@@ -16,8 +16,8 @@ enum {
 	UPVALUE_COUNT = 2,
 };
 
-/* Pushes the table of the modules' results; a module that has not returned has a light userdata
- * there. */
+/* Pushes the table of the modules' results;
+ * a module that has not returned has a light userdata there. */
 static void push_modules(lua_State *L)
 {
 	if (lua_rawgeti(L, LUA_REGISTRYINDEX, WFS_LUA_SLOT_MODULES) == LUA_TTABLE)

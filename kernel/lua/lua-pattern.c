@@ -58,8 +58,8 @@ static int find_plain(lua_State *L, size_t start)
 	const char *found = NULL;
 
 	found = memmem(text + start, size - start, pattern, pattern_size);
-	/* Only for the bytes that were scanned, so that finding all fields of a text costs it
-	 * once. */
+	/* Only for the bytes that were scanned,
+	 * so that finding all fields of a text costs it once. */
 	wfs_lua_charge_bytes(L, (found ? (size_t)(found - text) : size) - start + pattern_size);
 	if (!found) {
 		lua_pushnil(L);

@@ -63,8 +63,8 @@ static size_t number_text(struct reader *r, char ret_text[static NUMBER_SIZE])
 	return size;
 }
 
-/* Reads reals, the least integer, and numbers out of range; accepts only their canonical
- * spelling. */
+/* Reads reals, the least integer, and numbers out of range;
+ * accepts only their canonical spelling. */
 static bool read_long_number(struct reader *r)
 {
 	WFS_AUTO_JSON json_t *json = NULL;
@@ -314,8 +314,8 @@ void wfs_lua_push_json(lua_State *L, struct wfs_bytes text)
 	struct wfs_lua *const lua = wfs_lua_of(L);
 
 	wfs_lua_charge(L, 1 + text.size / WFS_LUA_CHARGE_JSON_BYTES);
-	/* The owner's texts are canonical, so only their depth can be wrong, which it does not
-	 * check. */
+	/* The owner's texts are canonical, so only their depth can be wrong,
+	 * which it does not check. */
 	if (!wfs_lua_read_json(L, text, &lua->output[1]))
 		luaL_error(L, "value nested more than %d levels", WFS_JSON_DEPTH_MAX);
 }

@@ -124,8 +124,8 @@ static void charge_before(lua_State *L, enum rule rule)
 	}
 }
 
-/* Return: where a WAY or a STEP begins. Called before the function, which consumes the
- * arguments. */
+/* Return: where a WAY or a STEP begins.
+ * Called before the function, which consumes the arguments. */
 static lua_Integer way_start(lua_State *L, enum rule rule)
 {
 	const lua_Integer size = text_size(L, 1);

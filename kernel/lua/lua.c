@@ -62,8 +62,8 @@ static int stop_error(const struct wfs_lua *lua, struct wfs_error *error)
 	return bound_error(lua, error, wfs_buffer_text(&what));
 }
 
-/* Reports the error value on top of the stack as the reason of a failure. Runs no code of the
- * module. */
+/* Reports the error value on top of the stack as the reason of a failure.
+ * Runs no code of the module. */
 static int value_error(const struct wfs_lua *lua, enum wfs_error_code code, struct wfs_error *error)
 {
 	lua_State *const L = lua->state;
@@ -121,8 +121,8 @@ static int add_place(lua_State *L)
 
 /* --- building a state --- */
 
-/* Calls @function(@context) in protected mode. Return: a status of Lua; an error value is on the
- * stack. */
+/* Calls @function(@context) in protected mode.
+ * Return: a status of Lua; an error value is on the stack. */
 static int call(struct wfs_lua *lua, lua_CFunction function, void *context)
 {
 	lua_State *const L = lua->state;

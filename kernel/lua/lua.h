@@ -59,8 +59,8 @@ static inline int64_t wfs_lua_time_limit_ns(uint64_t instructions)
 	((struct wfs_lua_limits){      \
 		.instructions = 50000000, .memory_bytes = 64 << 20, .output_bytes = 1 << 20})
 
-/* Bytes of a module. Compiling cannot be stopped; programs are charged 4 instructions for each
- * byte. */
+/* Bytes of a module.
+ * Compiling cannot be stopped; programs are charged 4 instructions for each byte. */
 enum { WFS_LUA_SOURCE_MAX = 256 << 10 };
 
 /* Instructions that a call of the host costs, besides its arguments. */
@@ -112,19 +112,19 @@ struct wfs_lua_run {
 	uint64_t memory_left_bytes;    /* set before each call of the host */
 };
 
-/* Bound of a module's image that is kept between two runs; a larger one is made again for each
- * run. */
+/* Bound of a module's image that is kept between two runs;
+ * a larger one is made again for each run. */
 enum {
 	WFS_LUA_MODULE_BYTES = 128 << 10, /* for a module without source */
 	WFS_LUA_MODULE_BYTES_SOURCE = 24, /* plus this for each byte of source */
 };
 
-/** wfs_lua_arena_map() - map the region in which modules run; call this first. Return: 0, or
- *  -errno. */
+/** wfs_lua_arena_map() - map the region in which modules run; call this first.
+ *  Return: 0, or -errno. */
 int wfs_lua_arena_map(void);
 
-/** wfs_lua_arena_trim() - return the region's memory beyond 8 MiB to the system; not during a
- *  run. */
+/** wfs_lua_arena_trim() - return the region's memory beyond 8 MiB to the system;
+ *  not during a run. */
 void wfs_lua_arena_trim(void);
 
 struct wfs_lua;
@@ -171,15 +171,14 @@ struct wfs_lua_result {
 /**
  * wfs_lua_step() - run `step(state, event, ctx)` of a reducer's module
  * Return: 0, -EIO (runtime_error with the Lua message and line; the message about an exceeded bound
- * has
- *         its value, that about a result which is not JSON the place; internal_error: the state or
- *         the event is not in canonical form), -ENOMEM.
+ *         has its value, that about a result which is not JSON the place; internal_error: the state
+ *         or the event is not in canonical form), -ENOMEM.
  */
 int wfs_lua_step(struct wfs_lua *lua, struct wfs_lua_step *step, struct wfs_lua_result *ret_result,
 	struct wfs_error *error);
 
-/* The functions that a program can call on its host. Embedded in the struct that the host works
- * on. */
+/* The functions that a program can call on its host.
+ * Embedded in the struct that the host works on. */
 struct wfs_lua_host {
 	/**
 	 * call() - do what the program asks for
@@ -224,8 +223,7 @@ struct wfs_lua_call {
  * wfs_lua_call() - call a function that the program defines
  * @ret_value: canonical text, borrowed until the next run; null for nil and for no result
  * Return: 0, -EIO (runtime_error with the Lua message and line; the message about an exceeded bound
- * has
- *         its value), -ENOMEM, or a failure of the host.
+ *         has its value), -ENOMEM, or a failure of the host.
  */
 int wfs_lua_call(struct wfs_lua *lua, struct wfs_lua_call *call, struct wfs_bytes *ret_value,
 	struct wfs_error *error);

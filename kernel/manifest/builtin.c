@@ -24,8 +24,8 @@
 /* An empty text is a scope, too, and means everything. */
 #define SCOPE "{\"anyOf\":[{\"const\":\"\"}," PATTERN "," LIST(PATTERN) "]}"
 
-/* A drive grant without params covers every agent that its holder may invoke, and its holder's
- * plans. */
+/* A drive grant without params covers every agent that its holder may invoke,
+ * and its holder's plans. */
 #define DRIVE                                                              \
 	"\"agents\":" LIST(PATTERN) ",\"approve\":{\"type\":\"boolean\"}," \
 				    "\"plans\":{\"enum\":[\"own\",\"all\"]}"

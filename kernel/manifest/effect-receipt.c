@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The shape of each effect's receipt. Receipts of reads have the height they were read at in
- * `meta`. */
+/* The shape of each effect's receipt.
+ * Receipts of reads have the height they were read at in `meta`. */
 #include "kernel/manifest/effect-impl.h"
 
 #define NEED(name_, shape_)                        \

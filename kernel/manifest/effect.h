@@ -313,8 +313,8 @@ const struct wfs_shape *wfs_effect_params(enum wfs_effect effect);
 /** wfs_effect_action() - Return: the name of an action, e.g. "noop"; NULL for other effects. */
 const char *wfs_effect_action(enum wfs_effect effect);
 
-/** wfs_effect_find_action() - Return: the action with this name, or WFS_EFFECT_COUNT for another
- *  name. */
+/** wfs_effect_find_action() - Return: the action with this name,
+ *  or WFS_EFFECT_COUNT for another name. */
 enum wfs_effect wfs_effect_find_action(const char *name);
 
 /** wfs_action_effect() - Return: the effect that an action's `action_type` names, or
@@ -351,12 +351,12 @@ enum wfs_effect wfs_effect_find(const char *kind);
 /** wfs_effect_of_reducers() - may reducers ask for the effect (origin_scope `both`)? */
 bool wfs_effect_of_reducers(enum wfs_effect effect);
 
-/** wfs_effect_members() - Return: the members of the params, e.g. "reducer key_b64?
- *  consistency?". */
+/** wfs_effect_members() - Return: the members of the params,
+ *  e.g. "reducer key_b64? consistency?". */
 const char *wfs_effect_members(enum wfs_effect effect);
 
-/** wfs_effect_definition() - make the effect's `defeffect`. Return: new reference, NULL without
- *  memory. */
+/** wfs_effect_definition() - make the effect's `defeffect`.
+ *  Return: new reference, NULL without memory. */
 json_t *wfs_effect_definition(enum wfs_effect effect);
 
 /** wfs_effect_params_schema() - make the JSON Schema (2020-12) of the params. Return: new

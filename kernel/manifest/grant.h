@@ -24,8 +24,8 @@ enum {
 #define WFS_GRANT_NAME_FORM \
 	"a name of letters, digits and ._#@:-, a letter or digit first, at most 128 bytes"
 
-/** wfs_grant_name_valid() - is it `[A-Za-z0-9][A-Za-z0-9._#@:-]{0,127}`? Also for ids of
- *  principals. */
+/** wfs_grant_name_valid() - is it `[A-Za-z0-9][A-Za-z0-9._#@:-]{0,127}`? Also
+ *  for ids of principals. */
 bool wfs_grant_name_valid(const char *text);
 
 #define WFS_GENESIS_PREFIX "genesis_" /* begins the ids of the kernel's own artifacts */

@@ -11,10 +11,9 @@
  * wfs_manifest_diff() - compare two manifests
  *
  * @ret_diff: {added, changed, removed}, each an array of {list, name}, ordered by lists and then as
- *            in
- * the manifest (`added` and `changed`: as in @to). A row of `routing` gets the name `event ->
- * reducer`, a principal its id; the members `name` and `policy` are {list: "", name: "policy"}.
- * Caller owns it.
+ *            in the manifest (`added` and `changed`: as in @to). A row of `routing` gets the name
+ *            `event -> reducer`, a principal its id; the members `name` and `policy` are {list: "",
+ *            name: "policy"}. Caller owns it.
  * Return: 0, -ENOMEM.
  */
 int wfs_manifest_diff(

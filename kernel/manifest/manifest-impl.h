@@ -68,8 +68,8 @@ int manifest_read(struct manifest_reader *reader);
 
 /* --- manifest-caps.c --- */
 
-/** manifest_read_effects() - read the effects; before the reducers, which name them. Return: as
- *  above. */
+/** manifest_read_effects() - read the effects; before the reducers, which name them.
+ *  Return: as above. */
 int manifest_read_effects(const struct manifest_reader *reader);
 
 /** manifest_read_caps() - read capabilities, policies, principals and grants. Return: as above. */

@@ -34,8 +34,8 @@ enum {
 };
 
 #define WFS_PRINCIPAL_OPERATOR "operator" /* in every new world; has every capability */
-/* The kernel's own principals, as which nobody acts: the holder of bids, and the owner of the
- * genesis artifacts. */
+/* The kernel's own principals, as which nobody acts: the holder of bids,
+ * and the owner of the genesis artifacts. */
 #define WFS_PRINCIPAL_MINT "mint"
 #define WFS_PRINCIPAL_GENESIS "genesis"
 
@@ -153,8 +153,8 @@ bool wfs_manifest_effect(const struct wfs_manifest *manifest, enum wfs_effect ef
 const struct wfs_cap_definition *wfs_manifest_cap(
 	const struct wfs_manifest *manifest, const char *name);
 
-/** wfs_manifest_policy() - Return: the rules of the policy in force, in order. @ret_count: may be
- *  0 */
+/** wfs_manifest_policy() - Return: the rules of the policy in force, in order.
+ *  @ret_count: may be 0 */
 const struct wfs_policy_rule *wfs_manifest_policy(
 	const struct wfs_manifest *manifest, const char **ret_name, size_t *ret_count);
 

@@ -50,8 +50,8 @@ extern const struct wfs_shape wfs_shape_nat;
 extern const struct wfs_shape wfs_shape_bool;
 extern const struct wfs_shape wfs_shape_hash;
 
-/** wfs_shape_document() - write a shape as definitions do. Return: new reference, NULL without
- *  memory. */
+/** wfs_shape_document() - write a shape as definitions do.
+ *  Return: new reference, NULL without memory. */
 json_t *wfs_shape_document(const struct wfs_shape *shape);
 
 /**

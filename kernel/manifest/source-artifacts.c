@@ -34,8 +34,8 @@ static void reading_done(struct reading *reading)
 
 /* --- members --- */
 
-/* Reports a shape's problem, whose text begins with its place: "/3: expected text, got integer
- * 7". */
+/* Reports a shape's problem, whose text begins with its place: "/3: expected text,
+ * got integer 7". */
 static int check_shape(const struct source_loader *loader, struct wfs_place place,
 	const struct wfs_shape *shape, const json_t *value)
 {

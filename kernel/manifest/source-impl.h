@@ -17,8 +17,8 @@ struct source_place {
 	size_t grant; /* SIZE_MAX: the principal itself */
 };
 
-/* By list and index in the manifest. The operator's grants come from no item, and have no
- * problems. */
+/* By list and index in the manifest.
+ * The operator's grants come from no item, and have no problems. */
 struct source_places {
 	size_t operator_index; /* of the operator in world.json's list; SIZE_MAX: not in it */
 	struct source_place *principals;

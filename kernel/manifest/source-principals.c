@@ -80,8 +80,8 @@ static bool is_operator(const json_t *item)
 	return id && strcmp(id, WFS_PRINCIPAL_OPERATOR) == 0;
 }
 
-/* Finds the first item that is the operator, with its account. A second one is reported as a
- * duplicate. */
+/* Finds the first item that is the operator, with its account.
+ * A second one is reported as a duplicate. */
 static const json_t *find_operator(struct source_places *places, const json_t *list)
 {
 	size_t index;
@@ -148,8 +148,8 @@ static int name_grant(struct reading *reading, json_t *grant)
 	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
 	json_int_t number;
 
-	/* An id of the wrong form is reported where it is, and must not be once more in each
-	 * name. */
+	/* An id of the wrong form is reported where it is,
+	 * and must not be once more in each name. */
 	wfs_buffer_printf(&stem, "%s.%s", wfs_grant_name_valid(to) ? to : "nobody",
 		cap_type_of(reading, grant));
 	if (wfs_buffer_check(&stem) < 0)

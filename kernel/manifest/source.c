@@ -384,8 +384,8 @@ static int world_assemble(struct source_loader *loader, const char *name)
 	return r < 0 ? r : source_artifacts(loader);
 }
 
-/* Reads and parses world.json or host.json. Return: 1, 0 (a problem was added), -ENOENT (without a
- * problem), -ENOMEM. */
+/* Reads and parses world.json or host.json.
+ * Return: 1, 0 (a problem was added), -ENOENT (without a problem), -ENOMEM. */
 static int fixed_file_load(const struct source_loader *loader, const char *name, json_t **ret_json)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};

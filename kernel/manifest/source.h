@@ -24,8 +24,8 @@ enum {
 	WFS_SOURCE_FILE_NAME_MAX = 1024, /* bytes of a file name in world.json */
 };
 
-/* Begins the ids of a handbook's artifacts, which no other artifact of a source with one may
- * have. */
+/* Begins the ids of a handbook's artifacts,
+ * which no other artifact of a source with one may have. */
 #define WFS_HANDBOOK_PREFIX "handbook_"
 
 /* For problems. */

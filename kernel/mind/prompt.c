@@ -56,8 +56,8 @@ static int read_plain(struct wfs_bytes content, json_t **ret_json, struct wfs_er
 	return *ret_json ? 0 : no_memory(error);
 }
 
-/* Content that is not JSON is text. But an object with a repeated name, or too deep, is an
- * error. */
+/* Content that is not JSON is text.
+ * But an object with a repeated name, or too deep, is an error. */
 static int read_content(
 	struct wfs_bytes content, bool is_library, json_t **ret_json, struct wfs_error *error)
 {

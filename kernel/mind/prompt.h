@@ -42,6 +42,6 @@ int wfs_mind_prompt_check(struct wfs_bytes content, struct wfs_error *error);
 /** wfs_mind_prompts_check() - check that the members of a library's `prompts` are prompts. */
 int wfs_mind_prompts_check(const json_t *library, struct wfs_error *error);
 
-/** wfs_mind_name_size() - Return: bytes of the variable's name at the beginning of the text, or
- *  0. */
+/** wfs_mind_name_size() - Return: bytes of the variable's name at the beginning
+ *  of the text, or 0. */
 size_t wfs_mind_name_size(struct wfs_bytes text);

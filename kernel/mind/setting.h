@@ -29,8 +29,8 @@ struct wfs_mind_number {
 /* The integer settings that a run keeps; the last row has no name. */
 extern const struct wfs_mind_number wfs_mind_numbers[];
 
-/* Check the value of a setting. Return: 0, or -EINVAL (invalid_argument) with a message that names
- * it. */
+/* Check the value of a setting.
+ * Return: 0, or -EINVAL (invalid_argument) with a message that names it. */
 int wfs_mind_check_history_max(int64_t max, struct wfs_error *error);
 int wfs_mind_check_temperature(const json_t *value, struct wfs_error *error);
 

@@ -42,8 +42,8 @@ int wfs_mind_workflow_check(const json_t *workflow, struct wfs_error *error);
 /** wfs_mind_workflow_initial() - get the state that it begins in; borrowed from @workflow. */
 const char *wfs_mind_workflow_initial(const json_t *workflow);
 
-/** wfs_mind_workflow_step() - get the step of a state; borrowed from @workflow. Return: NULL:
- *  none. */
+/** wfs_mind_workflow_step() - get the step of a state; borrowed from @workflow.
+ *  Return: NULL: none. */
 const json_t *wfs_mind_workflow_step(const json_t *workflow, const char *state);
 
 /** wfs_mind_workflow_auto() - get the state that follows without a decision: the one that the step
@@ -51,6 +51,6 @@ const json_t *wfs_mind_workflow_step(const json_t *workflow, const char *state);
  *  Return: NULL: @state is not one of the workflow. */
 const char *wfs_mind_workflow_auto(const json_t *workflow, const char *state);
 
-/** wfs_mind_step_mode() - how does a state end? @step: from wfs_mind_workflow_step(), NULL
- *  included */
+/** wfs_mind_step_mode() - how does a state end?
+ *  @step: from wfs_mind_workflow_step(), NULL included */
 enum wfs_mind_mode wfs_mind_step_mode(const json_t *step);

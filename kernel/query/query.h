@@ -126,8 +126,8 @@ enum wfs_query_type {
 #define WFS_QUERY_C_LIMIT int64_t
 #define WFS_QUERY_C_OFFSET int64_t
 
-/* A checked query: plain value. The member of its type is set; texts are borrowed from the
- * params. */
+/* A checked query: plain value.
+ * The member of its type is set; texts are borrowed from the params. */
 struct wfs_query {
 	enum wfs_query_type type;
 	union {
@@ -173,12 +173,12 @@ const char *wfs_query_line(enum wfs_query_type type);
 /** wfs_query_example() - Return: example params of the query, as JSON text. */
 const char *wfs_query_example(enum wfs_query_type type);
 
-/** wfs_query_params() - Return: the params in the order of the table; after the last, one without
- *  name. */
+/** wfs_query_params() - Return: the params in the order of the table;
+ *  after the last, one without name. */
 const struct wfs_query_param *wfs_query_params(enum wfs_query_type type);
 
-/** wfs_query_param_find() - Return: the param with this name, or NULL if the query does not take
- *  it. */
+/** wfs_query_param_find() - Return: the param with this name,
+ *  or NULL if the query does not take it. */
 const struct wfs_query_param *wfs_query_param_find(enum wfs_query_type type, struct wfs_bytes name);
 
 /** wfs_query_type_schema() - make the JSON Schema (2020-12) for the name of a query: all names,

@@ -109,8 +109,8 @@ void pattern_atom_is(struct pattern_parser *parser, unsigned length, bool can_re
 
 /* --- escapes --- */
 
-/* Reads what follows `\u`: four digits, two times four for a surrogate pair, or any number in
- * braces. */
+/* Reads what follows `\u`: four digits, two times four for a surrogate pair,
+ * or any number in braces. */
 static int take_unicode(struct pattern_parser *parser, size_t from, uint32_t *ret_code)
 {
 	uint32_t high, low;
@@ -225,8 +225,8 @@ int pattern_read_set_escape(struct pattern_parser *parser, size_t from, bool in_
 
 /* --- brackets --- */
 
-/* Reads one member of a class. Return: 1 (a set, written already), 0 (a character, not written
- * yet), -EINVAL. */
+/* Reads one member of a class.
+ * Return: 1 (a set, written already), 0 (a character, not written yet), -EINVAL. */
 static int take_class_member(struct pattern_parser *parser, uint32_t *ret_code)
 {
 	const size_t from = parser->at;

@@ -23,8 +23,8 @@ struct wfs_matcher {
 
 /* --- patterns --- */
 
-/* @offset_shown: the message may name PCRE2's byte offset, because PCRE2 got the author's own
- * text */
+/* @offset_shown: the message may name PCRE2's byte offset,
+ * because PCRE2 got the author's own text */
 static int compile(struct wfs_bytes text, uint32_t options, bool offset_shown,
 	pcre2_code **ret_code, struct wfs_error *error)
 {

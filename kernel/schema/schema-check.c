@@ -65,8 +65,8 @@ static void seen_merge(struct schema_seen *into, const struct schema_seen *from)
 
 /* --- schemas in place --- */
 
-/* Checks a schema of `anyOf`, `if` …: without a message, and marking items and members only if it
- * fits. */
+/* Checks a schema of `anyOf`, `if` …: without a message,
+ * and marking items and members only if it fits. */
 static int check_branch(struct schema_check *check, const struct schema_node *node,
 	const json_t *value, const struct schema_path *path)
 {
@@ -110,8 +110,8 @@ static int check_choices(struct schema_check *check, const struct schema_node *n
 	int count;
 
 	if (node->any_of.count > 0) {
-		/* For unevaluated… keywords try all, because each that fits marks items or
-		 * members. */
+		/* For unevaluated… keywords try all,
+		 * because each that fits marks items or members. */
 		count = count_fitting(check, &node->any_of, value, path, check->seen ? INT_MAX : 1);
 		if (count < 0)
 			return count;
@@ -267,8 +267,8 @@ static int check_keywords(struct schema_check *check, const struct schema_node *
 	return check_in_place(check, node, value, path);
 }
 
-/* Checks the keywords, and then unevaluatedItems or unevaluatedProperties with what they have
- * marked. */
+/* Checks the keywords, and then unevaluatedItems or unevaluatedProperties
+ * with what they have marked. */
 static int check_with_rest(struct schema_check *check, const struct schema_node *node,
 	const json_t *value, const struct schema_path *path)
 {
@@ -290,8 +290,8 @@ static int check_with_rest(struct schema_check *check, const struct schema_node 
 	return r;
 }
 
-/* Enters a resource. Return: false if the check is inside of it already; otherwise leave it
- * later. */
+/* Enters a resource. Return: false if the check is inside of it already;
+ * otherwise leave it later. */
 static bool scope_enter(struct schema_check *check, unsigned resource)
 {
 	struct schema_scope *const scope = &check->scope;

@@ -230,8 +230,8 @@ struct schema_keyword {
 	enum schema_shape shape;
 };
 
-/** schema_problem() - add the problem "<text>, got <value>" at @path; @value NULL: only the
- *  text. */
+/** schema_problem() - add the problem "<text>, got <value>" at @path;
+ *  @value NULL: only the text. */
 void schema_problem(struct schema_compiler *compiler, const struct schema_path *path,
 	const json_t *value, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
@@ -282,8 +282,8 @@ int schema_resource_find(struct schema_compiler *compiler, unsigned base, const 
 int schema_anchor_find(struct schema_compiler *compiler, unsigned resource, const char *name,
 	const struct schema_anchor **ret_anchor);
 
-/** schema_metaschema() - Return: the static text of the metaschema with this identifier, or
- *  NULL. */
+/** schema_metaschema() - Return: the static text of the metaschema
+ *  with this identifier, or NULL. */
 const char *schema_metaschema(const char *uri);
 
 /** schema_uri_resolve() - append the URI that the reference @text (without a fragment) means in

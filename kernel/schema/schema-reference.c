@@ -128,8 +128,8 @@ static int sort_nodes(struct schema_compiler *compiler)
 	return 0;
 }
 
-/* Return: the index in `sorted` of the first node that is not before this definition and
- * resource. */
+/* Return: the index in `sorted` of the first node that
+ * is not before this definition and resource. */
 static size_t node_bound(
 	const struct schema_compiler *compiler, const json_t *definition, unsigned resource)
 {
@@ -188,8 +188,8 @@ static void enter_resource(const struct schema_compiler *compiler, struct place 
 		place->resource = node->resource;
 }
 
-/* Makes one step, only through keywords that hold schemas: `#/examples/0` is a value, not a
- * schema. */
+/* Makes one step, only through keywords that hold schemas: `#/examples/0` is a value,
+ * not a schema. */
 static void reference_step(
 	const struct schema_compiler *compiler, struct place *place, const char *name)
 {
@@ -251,8 +251,8 @@ static void reference_problem(struct schema_compiler *compiler,
 		reference->text[shown] ? "…" : "");
 }
 
-/* Sets the target to the schema at @pointer in a resource. Return: 0 (target NULL: none), -E2BIG,
- * -ENOMEM. */
+/* Sets the target to the schema at @pointer in a resource.
+ * Return: 0 (target NULL: none), -E2BIG, -ENOMEM. */
 static int resolve_pointer(struct schema_compiler *compiler, struct schema_reference *reference,
 	unsigned resource, const char *pointer)
 {
@@ -371,8 +371,8 @@ static void find_dynamics(struct wfs_schema *schema, struct schema_reference *re
 	schema->has_scopes = true;
 }
 
-/* References of metaschemas that are loaded here are added at the end of the list, and resolved,
- * too. */
+/* References of metaschemas that are loaded here are added at the end of the list,
+ * and resolved, too. */
 int schema_resolve_references(struct schema_compiler *compiler)
 {
 	struct wfs_schema *const schema = compiler->schema;
@@ -461,8 +461,8 @@ static unsigned chain_measure(
 	return node->chain;
 }
 
-/* Every path that is too long contains a $ref, because the nesting of schemas is bounded below
- * that. */
+/* Every path that is too long contains a $ref,
+ * because the nesting of schemas is bounded below that. */
 void schema_check_chains(struct schema_compiler *compiler)
 {
 	const struct schema_node *tallest = NULL;

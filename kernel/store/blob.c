@@ -169,8 +169,8 @@ static int sync_directory(int directory_fd, const char *path)
 	return 0;
 }
 
-/* Writes the checksums under their name. This comes before the file, so each file has its
- * checksums. */
+/* Writes the checksums under their name.
+ * This comes before the file, so each file has its checksums. */
 static int publish_sums(struct wfs_blob_writer *writer, const struct wfs_hash *hash)
 {
 	int directory_fd = wfs_store_directory_fd(writer->store);

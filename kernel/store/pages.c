@@ -67,8 +67,8 @@ static bool read_at(struct walk *walk, uint64_t offset, void *ret, size_t size)
 	return false;
 }
 
-/* Marks a page as reached. Return: false, with a problem, if it was reached before or cannot be
- * one. */
+/* Marks a page as reached.
+ * Return: false, with a problem, if it was reached before or cannot be one. */
 static bool take(struct walk *walk, uint64_t from, uint64_t number)
 {
 	if (number < ROOT_COUNT || number >= walk->page_count) {

@@ -101,8 +101,8 @@ static void set_text(struct text *text, struct wfs_bytes bytes)
 		(const char *)bytes.data);
 }
 
-/* The name in the reducer's own row, which may be damaged. Return: does a reducer of this name
- * exist? */
+/* The name in the reducer's own row, which may be damaged.
+ * Return: does a reducer of this name exist? */
 static bool name_in_row(struct wfs_txn *txn, uint32_t reducer_id, struct text *name)
 {
 	const struct row key = row_key_u32(reducer_id);

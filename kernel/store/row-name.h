@@ -46,8 +46,8 @@ struct wfs_row_name {
 	char text[WFS_ERROR_MESSAGE_SIZE];
 };
 
-/** wfs_row_name() - name a row. @txn: to read rows that tell more about it; NULL: use the key
- *  alone */
+/** wfs_row_name() - name a row.
+ *  @txn: to read rows that tell more about it; NULL: use the key alone */
 void wfs_row_name(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key,
 	struct wfs_row_name *ret_name);
 

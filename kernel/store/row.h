@@ -136,8 +136,8 @@ static inline struct row row_key_u32(uint32_t number)
 	return key;
 }
 
-/** row_get() - read a row. @ret_value: borrowed from the map. Return: 0, -ENOENT, -EIO
- *  (damaged). */
+/** row_get() - read a row. @ret_value: borrowed from the map.
+ *  Return: 0, -ENOENT, -EIO (damaged). */
 int row_get(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key,
 	struct wfs_bytes *ret_value);
 
@@ -156,8 +156,8 @@ int row_drop(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key);
 int row_seek(struct wfs_txn *txn, enum wfs_table table, MDB_cursor_op op, struct wfs_bytes *key,
 	struct wfs_bytes *ret_value);
 
-/** row_edge_key() - get the u64 key of a table's first or last row; @when_empty for an empty
- *  table. */
+/** row_edge_key() - get the u64 key of a table's first or last row;
+ *  @when_empty for an empty table. */
 int row_edge_key(struct wfs_txn *txn, enum wfs_table table, MDB_cursor_op op, uint64_t when_empty,
 	uint64_t *ret_key);
 

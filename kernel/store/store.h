@@ -27,8 +27,8 @@ struct wfs_store_options {
 	bool create;    /* make the tables; refuses a directory that has a store already */
 	bool scratch;   /* the store may be lost: commits are not synced */
 	bool read_only; /* no write transactions; works beside a process that owns the store */
-	/* Check all pages before the first row is read, unless @believed_txn is the last
-	 * transaction. */
+	/* Check all pages before the first row is read,
+	 * unless @believed_txn is the last transaction. */
 	bool walk_pages;
 	uint64_t believed_txn;
 	struct wfs_problems *problems; /* gets all that this check finds; may be NULL */

@@ -86,8 +86,8 @@ int wfs_journal_at_offset(struct wfs_txn *txn, uint64_t offset, uint64_t *ret_se
 		return r;
 	if (low >= height)
 		return -ENOENT;
-	/* Invariant: the wanted record is in [low, high). Offsets rise with seq. Skips damaged
-	 * records. */
+	/* Invariant: the wanted record is in [low, high). Offsets rise with seq.
+	 * Skips damaged records. */
 	for (uint64_t high = height; high - low > 1;) {
 		uint64_t seq;
 
@@ -111,8 +111,8 @@ int wfs_journal_at_offset(struct wfs_txn *txn, uint64_t offset, uint64_t *ret_se
 	}
 	if (offset < start || low + 1 == height)
 		return -ENOENT;
-	/* The byte is in a later record, which cannot be read; or there is a gap between two
-	 * lines. */
+	/* The byte is in a later record, which cannot be read;
+	 * or there is a gap between two lines. */
 	r = wfs_journal_get(txn, low + 1, &start, &line);
 	return r ? r : wfs_row_bad(txn, WFS_TABLE_JOURNAL, low);
 }

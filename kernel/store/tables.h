@@ -141,13 +141,13 @@ int wfs_meta_format(struct wfs_txn *txn, uint8_t *ret_format);
 
 /* journal; getters: -ENOENT after the last record */
 
-/** wfs_journal_append() - add a record. @seq: the next one. @offset: bytes of all lines before
- *  it */
+/** wfs_journal_append() - add a record. @seq: the next one.
+ *  @offset: bytes of all lines before it */
 int wfs_journal_append(struct wfs_txn *txn, uint64_t seq, uint64_t offset, struct wfs_bytes line);
 int wfs_journal_get(
 	struct wfs_txn *txn, uint64_t seq, uint64_t *ret_offset, struct wfs_bytes *ret_line);
-/** wfs_journal_height() - get the number of records, those that were dropped included: last seq +
- *  1. */
+/** wfs_journal_height() - get the number of records, those that were dropped included:
+ *  last seq + 1. */
 int wfs_journal_height(struct wfs_txn *txn, uint64_t *ret_height);
 /** wfs_journal_first() - get the seq of the oldest record that is kept. */
 int wfs_journal_first(struct wfs_txn *txn, uint64_t *ret_seq);
@@ -161,8 +161,8 @@ int wfs_reducer_get(
 /** wfs_reducer_next() - find the reducer with the lowest id above @after. */
 int wfs_reducer_next(struct wfs_txn *txn, uint32_t after, struct wfs_bytes *ret_name,
 	struct wfs_reducer *ret_reducer);
-/** wfs_reducer_next_name() - find the reducer with the first name after @after (empty: the
- *  first). */
+/** wfs_reducer_next_name() - find the reducer
+ *  with the first name after @after (empty: the first). */
 int wfs_reducer_next_name(struct wfs_txn *txn, struct wfs_bytes after, struct wfs_bytes *ret_name,
 	struct wfs_reducer *ret_reducer);
 int wfs_reducer_name(struct wfs_txn *txn, uint32_t reducer_id, struct wfs_bytes *ret_name);
@@ -218,8 +218,8 @@ int wfs_version_last(struct wfs_txn *txn, uint64_t *ret_vid);
 int wfs_version_next(struct wfs_txn *txn, uint64_t after, struct wfs_version *ret_version);
 /** wfs_version_next_vid() - get the lowest vid above @after, even if that row is damaged. */
 int wfs_version_next_vid(struct wfs_txn *txn, uint64_t after, uint64_t *ret_vid);
-/** wfs_version_remove() - remove a version and its row of history; the next version's `prev_vid`
- *  stays. */
+/** wfs_version_remove() - remove a version and its row of history;
+ *  the next version's `prev_vid` stays. */
 int wfs_version_remove(struct wfs_txn *txn, const struct wfs_version *version);
 
 /* blob; getters: -ENOENT */
@@ -320,8 +320,8 @@ struct wfs_index_walk {
 	struct wfs_index_set set;
 	bool newest_first;
 	bool positioned;
-	/* Until the first step: lowest id to return; with `newest_first`, returned ids are below
-	 * it. */
+	/* Until the first step: lowest id to return;
+	 * with `newest_first`, returned ids are below it. */
 	uint64_t start;
 	uint64_t cell_id; /* of the last step */
 	uint64_t amount;  /* of the last step: the cell's amount */

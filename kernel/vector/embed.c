@@ -140,8 +140,8 @@ static enum kind kind_of(uint32_t letter)
 	return LETTER;
 }
 
-/* Capitals in scripts whose letters have two bytes. @pairs: each capital precedes its small
- * letter */
+/* Capitals in scripts whose letters have two bytes.
+ * @pairs: each capital precedes its small letter */
 static const struct {
 	uint32_t first;
 	uint32_t last;

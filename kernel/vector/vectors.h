@@ -97,7 +97,7 @@ size_t wfs_vectors_size_bytes(const struct wfs_vectors *vectors);
 int wfs_vectors_search(struct wfs_vectors *vectors, const float *query, size_t limit,
 	struct wfs_vectors_hit *ret_hits, struct wfs_error *error);
 
-/** wfs_vectors_lowest() - find the first row in an order. Return: 0, or -ENOENT (the set is
- *  empty). */
+/** wfs_vectors_lowest() - find the first row in an order.
+ *  Return: 0, or -ENOENT (the set is empty). */
 int wfs_vectors_lowest(
 	const struct wfs_vectors *vectors, enum wfs_vectors_order order, uint32_t *ret_id);

@@ -108,8 +108,8 @@ static int allow(scmp_filter_ctx filter, int fd)
 	if (r == 0)
 		r = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(madvise), 1,
 			SCMP_A2(SCMP_CMP_EQ, MADV_DONTNEED));
-	/* malloc() tries mmap() when the heap is at its bound: refuse without ending the
-	 * process. */
+	/* malloc() tries mmap() when the heap is at its bound:
+	 * refuse without ending the process. */
 	if (r == 0)
 		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOMEM), SCMP_SYS(mmap), 0);
 	/* The process's own processor time, which bounds code. */

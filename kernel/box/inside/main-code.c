@@ -17,8 +17,8 @@
 
 enum { SOCKET = 0 };
 
-/* Replaces time() at linking: Lua makes its hash seed from the time, and the seed must be
- * constant. */
+/* Replaces time() at linking: Lua makes its hash seed from the time,
+ * and the seed must be constant. */
 /* NOLINTBEGIN(readability-identifier-naming): the linker makes this name */
 time_t __wrap_time(time_t *ret_time);
 time_t __wrap_time(time_t *ret_time)
@@ -34,8 +34,8 @@ static int compare(const void *a, const void *b)
 	return *(const unsigned char *)a - *(const unsigned char *)b;
 }
 
-/* At its first large sort the C library asks for the size of memory, which the filter would forbid
- * later. */
+/* At its first large sort the C library asks for the size of memory,
+ * which the filter would forbid later. */
 static void sort_once(void)
 {
 	unsigned char bytes[2048] = {1};

@@ -298,8 +298,8 @@ static int answer(struct server *server, struct wfs_wire_reader *reader)
 	}
 }
 
-/* Frees memory while the process waits, which may take long while other processes of the box
- * run. */
+/* Frees memory while the process waits,
+ * which may take long while other processes of the box run. */
 static void trim(struct server *server)
 {
 	for (size_t i = 0; i < MODULES_MAX; i++)
