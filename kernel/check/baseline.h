@@ -10,8 +10,6 @@
 
 #include "kernel/world/genesis.h"
 
-enum { WFS_BASELINE_SEQ = 1 }; /* of the record; the height that shows its cells is one more */
-
 /* Where the cells come from. Plain value. */
 struct wfs_baseline {
 	char from_world_id[WFS_WORLD_ID_SIZE + 1]; /* "": not known */

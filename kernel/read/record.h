@@ -14,6 +14,10 @@
 
 #include "kernel/base/hash.h"
 
+enum {
+	WFS_BASELINE_SEQ = 1
+}; /* of a baseline's record; the height that shows its cells is one more */
+
 /* X(constant, name on the line) */
 #define WFS_RECORD_KINDS(X)     \
 	X(GENESIS, "genesis")   \

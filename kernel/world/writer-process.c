@@ -4,12 +4,12 @@
 #include "kernel/base/clock.h"
 #include "kernel/base/damage.h"
 #include "kernel/base/json.h"
-#include "kernel/copy/gc.h"
 #include "kernel/domain/principal/grants.h"
 #include "kernel/read/blob-read.h"
 #include "kernel/rights/rights.h"
 #include "kernel/store/row-name.h"
 #include "kernel/world/apply.h"
+#include "kernel/world/gc-step.h"
 #include "kernel/world/writer-impl.h"
 
 enum { AHEAD_BYTES_MAX = 1 << 20 }; /* of events whose code runs at once */
