@@ -19,9 +19,9 @@ struct wfs_driver;
 struct wfs_session;
 
 /*
- * X(constant, params, result): what can be asked for. Results of plans are those of spec 6, also
- * those of failures, with `plan:ID` as the checkpoint's path; with `wait: false` {chat_id,
- * plan_id?}.
+ * X(constant, params, result): what can be asked for. The result of a plan is the
+ * answer of its chat, also when the plan failed, with `plan:ID` as the checkpoint's path; with
+ * `wait: false` it is {chat_id, plan_id?}.
  */
 #define WFS_DRIVES(X)                                                                     \
 	X(STEP, "those of agent.step", "the run's, or the list of them")                  \

@@ -2,7 +2,7 @@
 /*
  * Judges what reducers ask for, by the current rights of the principal whose request made them ask.
  * The kernel records a refusal.
- * Source: spec 1, "Introspection"; spec 3.
+ * Source: docs/design.md §5.
  */
 #pragma once
 

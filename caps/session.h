@@ -7,7 +7,7 @@
  * principal has at that moment, and is forwarded to one entry of the kernel. What a principal may
  * not see is answered as if it did not exist (-ENOENT); what it may not do at all is -EACCES.
  * Refused changes are recorded; refused reads are counted.
- * Source: design §2; spec 3.
+ * Source: docs/design.md §2.
  * Thread: any.
  */
 #pragma once

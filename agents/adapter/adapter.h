@@ -10,7 +10,7 @@
  * wfs_adapter_check() refuses whatever a server would refuse, or take and ignore. It is called when
  * a run is made, before any request, because answers do not show whether a setting was ignored or
  * enforced.
- * Source: spec 5, "Model client", Adapters.
+ * Source: docs/design.md §11.
  * Thread: any; rows are immutable.
  */
 #pragma once

@@ -8,7 +8,6 @@
  * `{"kind":"structural_tag"}`: calls of the offered tools as `<function=NAME>{…}</function>`.
  *
  * No kind is replaced by another one: if a server cannot be asked for a kind, the run is refused.
- * Source: spec 5, "Model client", Adapters.
  */
 #pragma once
 

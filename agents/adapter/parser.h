@@ -10,7 +10,6 @@
  * Native calls win, and text beside calls is kept. A tag with other contents becomes a call that
  * cannot be made, without a name or with arguments that are not an object, so that the model gets
  * an error. A tag that is not closed is text. Texts are hostile: work is linear in their size.
- * Source: spec 5, "Model client", Parsers.
  */
 #pragma once
 

@@ -16,7 +16,6 @@
  * and two functions. Predicates hide variables of their name, and variables hide the sandbox's own
  * functions. An expression runs in the sandbox of kernel/lua with an empty `ctx`, and its effects
  * are discarded.
- * Source: spec 7, "Turn".
  * Thread: any; nothing is shared.
  */
 #pragma once

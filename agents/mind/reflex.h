@@ -5,7 +5,6 @@
  * The code defines `reflex(context)`, which returns an action (a table with a text `action_type`),
  * or nil for no action. It runs in the sandbox of kernel/lua, without functions of a host; `ctx` is
  * empty, and `ctx.random()` gives the same numbers in every call.
- * Source: spec 7, "Turn".
  * Thread: any; nothing is shared.
  */
 #pragma once

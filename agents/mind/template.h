@@ -6,7 +6,6 @@
  * braces stays as it is, so that templates can contain JSON: one closing brace ends it, also where
  * two are adjacent (`{"a": {"b": 1}}`). Values are inserted as they are: braces in them have no
  * meaning.
- * Source: spec 7, "Turn".
  * Thread: any; nothing is shared.
  */
 #pragma once

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Transitions: reads which state a model has chosen.
- * Source: spec 7, "Turn".
  * Thread: any; nothing is shared.
  */
 #pragma once

@@ -48,7 +48,7 @@ struct wfs_model_endpoint {
 	size_t response_size_max;      /* bytes of an answer with its headers */
 };
 
-/* The defaults (spec 5), without base_url. */
+/* The defaults, without base_url. */
 #define WFS_MODEL_ENDPOINT_DEFAULT                               \
 	((struct wfs_model_endpoint){.connect_timeout_ms = 5000, \
 		.first_byte_timeout_ms = 120000,                 \

@@ -5,8 +5,8 @@
  * Repeating is safe because no tool has run yet; it is not once text has reached the caller. It is
  * done for the statuses 408, 409, 429 and those from 500 on (but not 501, which will not change),
  * and for failures of the transport. `x-should-retry` overrides that. Servers say how long to wait;
- * one that asks for more than the bound is not asked again. Source: spec 5, "Model client", after
- * the policy of OpenAI's own clients.
+ * one that asks for more than the bound is not asked again. Source: the policy of OpenAI's
+ * own clients.
  */
 #pragma once
 

@@ -10,7 +10,7 @@
  * Nothing is guessed: a step with an unknown form, a dependency on an unknown step, or a cycle
  * makes the whole plan refused, with the step named. A model's claims about status and results are
  * ignored. Time and memory are linear in steps, dependencies and bytes.
- * Source: spec 6, "Planner", "PlanStateStore".
+ * Source: docs/design.md §12.
  * Thread: any; nothing is shared.
  */
 #pragma once

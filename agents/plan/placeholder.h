@@ -10,7 +10,6 @@
  * A string that is one placeholder and nothing more is replaced by the value; in longer text the
  * value's text is inserted. Names of members, and inserted values, are not searched for
  * placeholders.
- * Source: spec 6, "Planner".
  * Thread: any.
  */
 #pragma once

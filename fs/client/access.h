@@ -2,7 +2,6 @@
 /*
  * How a command reaches a world: through the socket of its owner, or, when nobody owns it, by
  * opening it. Requests and answers are the same both ways.
- * Source: spec 3, "Command line".
  */
 #pragma once
 

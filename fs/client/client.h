@@ -8,7 +8,7 @@
  * A request may take hours, so how long its answer takes says nothing. When nothing has come for a while, the
  * client asks the owner something by a connection of its own, which every owner answers at once; one that does
  * not, because it was stopped or hangs, is given up.
- * Source: spec 3, "Control socket".
+ * Source: worldfs(1).
  */
 #pragma once
 

@@ -4,7 +4,7 @@
  *
  * One table (fs/command/table.c) says which commands there are, what they take and what their help
  * says; parser, hints and `--help` come from it.
- * Source: spec 3, "Command line".
+ * Source: worldfs(1).
  */
 #pragma once
 

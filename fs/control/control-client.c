@@ -7,7 +7,7 @@
  * that is killed flushes like one that is done. So what is not whole yet is taken as complete only
  * when the process that opened the file closes it of its own will, and dropped only when that one
  * is killed: what others wrote is not a child's to throw away. FUSE tells the thread.
- * Source: fs/fuse/dev.c (fuse_get_req: pid_nr_ns(task_pid(current))); proc(5).
+ * Source: Linux fs/fuse/dev.c (fuse_get_req: pid_nr_ns(task_pid(current))); proc(5).
  */
 #include <dirent.h>
 #include <errno.h>

@@ -12,7 +12,7 @@
  *   end, so everything received so far is dropped with the one error.
  * Where words are requests, so is a line that begins with anything but a bracket or a quotation mark,
  * as it stands, without the white space around it.
- * Source: spec 2, "Control connection".
+ * Source: worldfs-tree(5).
  */
 #pragma once
 

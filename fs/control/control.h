@@ -7,7 +7,7 @@
  * answer is read back from the same descriptor. Requests run without occupying a worker: a reply
  * is sent from wherever the verb ends. Every look-up of a control file gives a new node id, because
  * Linux serialises the writers of one inode.
- * Source: spec 2, "Control connection"; design §4.
+ * Source: worldfs-tree(5); docs/design.md §8.
  */
 #pragma once
 

@@ -5,7 +5,7 @@
  * Opens are never sent to us, every timeout is infinite, and after each commit the publisher
  * invalidates the names that changed before the writer is answered (fs/data/notify.h). The workers only
  * read: they never wait for the writer or for the thread that sends notifications.
- * Source: design §4; spec 2.
+ * Source: docs/design.md §8.
  */
 #pragma once
 

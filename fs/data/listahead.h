@@ -12,7 +12,8 @@
  * It is a process, because no thread of the daemon may wait for the daemon's own mount: killed in
  * that wait, it would keep the connection open and wait for ever. The child has no descriptor of the
  * daemon's, and lives for one window.
- * Source: docs/decisions/0005; request_wait_answer() and fuse_direntplus_link() in Linux fs/fuse.
+ * Source: docs/decisions/0005-listings-with-attributes.md; request_wait_answer() and
+ * fuse_direntplus_link() in Linux fs/fuse.
  * Thread: any.
  */
 #pragma once

@@ -18,7 +18,7 @@
  *   been stored, and while lines are being stored it is deferred until they are.
  *
  * Nothing is pushed to a mount whose principal may not see the log.
- * Source: design §4; fuse_notify_store() and fuse_change_attributes() in Linux fs/fuse.
+ * Source: docs/design.md §8; fuse_notify_store() and fuse_change_attributes() in Linux fs/fuse.
  */
 #pragma once
 

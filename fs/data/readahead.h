@@ -7,7 +7,7 @@
  * the next siblings into the page cache, in a window that grows while the scan keeps hitting it.
  * It only ever stores what a read would have answered, and stops as soon as the kernel does not
  * know the siblings.
- * Source: design §4, "Read-ahead across files".
+ * Source: docs/design.md §8.
  */
 #pragma once
 

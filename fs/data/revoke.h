@@ -11,7 +11,7 @@
  * - Listings, and all attributes again, for such a look-up may just have made the inode.
  * Of a mount that is ended, which cannot be told of names any more, the pages are dropped all the same.
  * More rights are taken in the same way: listings have what was seen before.
- * Source: spec 3, "Revocation is complete"; fuse_reverse_inval_inode() in Linux fs/fuse.
+ * Source: docs/decisions/0015-taken-back.md; fuse_reverse_inval_inode() in Linux fs/fuse.
  */
 #pragma once
 

@@ -8,7 +8,8 @@
  * one takes longer, the teller is given up: the connection is aborted, and its callers go on.
  * Nothing ends the wait itself, not even the abort; so the thread is left behind with all that it
  * still uses, which is its own, and ends when the reader lets go.
- * Source: docs/decisions/0013; fuse_reverse_inval_entry(), fuse_readdir_cached() in Linux fs/fuse.
+ * Source: docs/decisions/0013-tellers.md; fuse_reverse_inval_entry(),
+ * fuse_readdir_cached() in Linux fs/fuse.
  */
 #pragma once
 

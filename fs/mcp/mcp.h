@@ -4,7 +4,7 @@
  *
  * Messages go in, lines come out; the descriptors they travel on are fs/mcp/stdio.h's affair. Calls
  * go to the world like commands do, and without an owner the world is open only while one is under
- * way. Source: MCP 2025-06-18 (modelcontextprotocol.io); spec 3, "Helpers for models".
+ * way. Source: MCP 2025-06-18 (modelcontextprotocol.io).
  * Thread: one.
  */
 #pragma once

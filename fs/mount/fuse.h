@@ -5,7 +5,7 @@
  *
  * A connection ends in one of two ways: somebody unmounts it (then `ended` is called), or
  * wfs_fuse_free takes it down, lazily when files are in use, so that stopping always ends.
- * Source: design §4; libfuse 3.14, fuse_lowlevel.h.
+ * Source: docs/design.md §8; libfuse 3.14, fuse_lowlevel.h.
  */
 #pragma once
 

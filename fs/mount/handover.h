@@ -6,7 +6,7 @@
  * The process that wants a mount makes it, with its own rights and in its own mount namespace; the
  * owner only serves the descriptors. Whatever fails, and whenever that process is killed, the keeper takes
  * away what was mounted.
- * Source: spec 14, "Who mounts"; unix(7), SCM_RIGHTS.
+ * Source: docs/decisions/0026-who-mounts.md; unix(7), SCM_RIGHTS.
  */
 #pragma once
 

@@ -2,7 +2,7 @@
 /*
  * Mounts of one owner process: each is a data connection and a control connection that live and
  * die together, and leave nothing behind.
- * Source: spec 2, "Mount life".
+ * Source: docs/design.md §8.
  */
 #pragma once
 

@@ -5,7 +5,7 @@
  * Started by `mount`, it ends with its last mount; started by `serve`, it stays until it is told
  * to end. It ends in order: nothing new is begun, what was begun is answered, the mounts are taken
  * down, the world is closed.
- * Source: spec 2, "Mount life"; design §5.
+ * Source: docs/design.md §7.
  */
 #pragma once
 

@@ -10,7 +10,7 @@
  * A client that goes away while it waits for turns of an agent ends them. One that only sends nothing
  * more is still there. `abandon {id}` ends the request of that id on the same connection, whose answer
  * then says so; not one that runs on another thread, because the connection is not read until that is answered.
- * Source: spec 3, "Control socket".
+ * Source: worldfs(1).
  */
 #pragma once
 

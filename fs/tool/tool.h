@@ -4,7 +4,6 @@
  *
  * One table says which there are, which arguments they take and which task they are. Definitions,
  * checks of arguments and `worldfs tools` come from it; `worldfs mcp` runs the tasks.
- * Source: spec 3, "Helpers for models".
  */
 #pragma once
 

@@ -5,7 +5,7 @@
  * One description for everybody who shows the world as files: the FUSE data connection, and the
  * `fs` commands and helpers that work without a mount, so they have the same paths and the same
  * bytes. It knows nothing about FUSE; it reads through a session, statelessly, one view a call.
- * Source: spec 2, "Data connection".
+ * Source: worldfs-tree(5).
  * Thread: any.
  */
 #pragma once

@@ -12,7 +12,7 @@
  * An action that needs an embedding of a server is done when that has come, so changes that were sent after it may be
  * done before.
  * Thread: one at a time; users lock.
- * Source: spec 3, "Control socket".
+ * Source: worldfs(1).
  */
 #pragma once
 

@@ -4,7 +4,7 @@
  *
  * The world's owner, and root, are the operator; others are whom `uids` in the world's host.json
  * names, e.g. {"uids": {"1001": "alice"}}, or nobody.
- * Source: spec 3, "Control socket".
+ * Source: worldfs(1).
  */
 #pragma once
 

@@ -53,7 +53,6 @@ int wfs_verb_snapshot(struct wfs_call *call)
 
 /* --- actions --- */
 
-/* Source: spec 4, "Result"; `meta` is added like to every answer. */
 static int action_result(struct wfs_call *call, const json_t *answer, uint64_t height)
 {
 	const json_t *const action = json_object_get(call->payload, "action");

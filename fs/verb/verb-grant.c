@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verbs about what a world is made of and who may do what: apply, grants, principals. Source: spec 3,
- * "Capabilities and policy". */
+/* Verbs that change the manifest and rights: apply, grants, principals. */
 #include "fs/verb/verb-impl.h"
 #include "kernel/base/json.h"
 

@@ -4,8 +4,8 @@
  *
  * A handler finds its payload checked for unknown and missing members, and judged by the effect
  * in its row. It sets call->result, and call->meta by opening its view with wfs_verb_view; then
- * the result gets it as `meta`. What a change gives (seqs, hash) stands alone, as spec 2 and 3 have
- * it: tens of thousands a second of them are answered. Errors always have meta.
+ * the result gets it as `meta`. Results of changes (seqs, hash) have no meta,
+ * because tens of thousands of them are answered in a second. Errors always have meta.
  */
 #pragma once
 

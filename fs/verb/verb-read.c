@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verbs that look at the world: manifest, cells, journal. Source: spec 1, "Introspection". */
+/* Verbs that read the world: manifest, cells, journal. */
 #include "fs/verb/verb-impl.h"
 #include "kernel/base/json.h"
 

@@ -5,7 +5,7 @@
  * The control socket, the control files and the command line without an owner all start a call
  * here, so a request means the same wherever it comes from. A verb reads its payload, asks the
  * session, and gives a result document or an error with meta.
- * Source: spec 3, "Control socket".
+ * Source: worldfs(1).
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Text encodings: validity of UTF-8, decimal numbers, base64 (RFC 4648 section 4, padded, strict),
- * and the percent-encoding that gives every key exactly one file name (spec 2, "Names").
+ * and the percent-encoding that gives every key exactly one file name (worldfs-tree(5)).
  */
 #pragma once
 

@@ -6,7 +6,7 @@
  * each code its name on the wire, its errno, its category and whether trying again can help;
  * socket, command line, control files and documentation are all generated from it. A code that is
  * not in the table cannot be expressed.
- * Source: spec 1, "Errors".
+ * Source: docs/design.md §3.
  */
 #pragma once
 

@@ -6,7 +6,7 @@
  * surrogates, invalid UTF-8, integers beyond 64 bits, reals whose form would be such an integer),
  * and turns reals that are whole numbers below 2^63 into integers, so that equal documents are
  * equal values. A *document* is the canonical text plus one newline; hashes are over documents.
- * Source: spec 1, "Hashes and bytes"; RFC 8785.
+ * Source: docs/design.md §3; RFC 8785.
  */
 #pragma once
 

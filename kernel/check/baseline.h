@@ -4,7 +4,7 @@
  *
  * A world has at most one, right behind genesis. Its cells are in no journal: whoever folds it
  * again needs them from elsewhere, and its `changes` and snapshot hash tell whether they are right.
- * Source: spec 1, "Journal records", "Snapshot, replay, restore".
+ * Source: docs/decisions/0010-restore-without-history.md.
  */
 #pragma once
 

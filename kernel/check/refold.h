@@ -3,7 +3,7 @@
  * Folding a journal again, from genesis, into an empty store. Every line that folding writes must
  * be the line that was read: what was computed once must come out the same. Replay throws the
  * store away afterwards, restore keeps it.
- * Source: spec 1, "Snapshot, replay, restore"; design promise 4.
+ * Source: docs/design.md §5.
  */
 #pragma once
 

@@ -2,7 +2,7 @@
 /*
  * Replay: fold the journal again, from genesis, into a scratch store, and compare every line and
  * every version with the world's. What was computed once must come out the same.
- * Source: spec 1, "Snapshot, replay, restore"; design promise 4.
+ * Source: docs/design.md §13.
  */
 #pragma once
 

@@ -5,7 +5,7 @@
  * Checks the journal's chain, the hash of every version and blob, that each record's `changes` is
  * the hash of the versions of its height, that the derived tables say what the versions say, and
  * every recorded snapshot. It reads only; it may run beside the owner.
- * Source: spec 1, "Snapshot, replay, restore".
+ * Source: docs/design.md §13.
  */
 #pragma once
 

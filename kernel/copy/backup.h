@@ -7,7 +7,7 @@
  * names. It shares nothing with the original that can be damaged with it, and appears in its place
  * whole and synced, or not at all.
  * It reads beside the owner and never waits for the kernel thread, nor lets it wait.
- * Source: spec 1, "Snapshot, replay, restore".
+ * Source: docs/design.md §13.
  */
 #pragma once
 

@@ -13,7 +13,7 @@
  * deleted there, and was not made again since, goes with its name; made again later it is a new
  * cell. A listed blob stays: no height ever stops showing it. The cells that a baseline gave stay as
  * it gave them, because they are in no record: without them the journal could not be replayed.
- * Source: spec 1, "Snapshot, replay, restore".
+ * Source: docs/decisions/0009-gc-by-first-height.md.
  */
 #pragma once
 

@@ -10,7 +10,7 @@
  * the one computed from the copy. A copy that differs anywhere is refused, each path of it that
  * does is named, and nothing is made; unless it is to be repaired, and its whole journal was folded: then files
  * that only show what follows from the journal may differ. Nothing outside of the copy is read, whatever is in it.
- * Source: spec 1, "Snapshot, replay, restore".
+ * Source: docs/design.md §13.
  */
 #pragma once
 

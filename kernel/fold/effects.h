@@ -7,7 +7,7 @@
  * when it was refused. The answer is folded into the cell that asked, as an event of the built-in
  * schema sys/Receipt@1, so that a refusal is told as well. The first time the world answers, under
  * the eyes of a judge; on replay the journal does: nothing is read again.
- * Source: spec 1, "Journal records", "Introspection"; seed 4, "Effect Handler Design".
+ * Source: docs/design.md §5.
  */
 #pragma once
 

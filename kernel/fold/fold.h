@@ -6,7 +6,7 @@
  * new states of one request in memory, derived events included, breadth first. The result is
  * either applied whole or dropped, so a request that fails has nothing to undo. The same fold
  * serves the writer and replay.
- * Source: spec 1, "Reducers"; design §5.
+ * Source: docs/design.md §5.
  * Thread: the one that holds the write transaction.
  */
 #pragma once

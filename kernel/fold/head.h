@@ -7,7 +7,7 @@
  * derived row in the same transaction, so there is no state in which the journal and the cells
  * disagree. Each line is covered by the hash in the line behind it; that of the last line stands
  * in the store's meta table.
- * Source: design §3.
+ * Source: docs/design.md §3.
  * Thread: the one that holds the write transaction.
  */
 #pragma once

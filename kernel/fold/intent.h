@@ -10,7 +10,7 @@
  *     of a plan:      not_before_ns?, plan_id, step?
  *
  * Each is answered once: by a receipt, or, when it is a tool call that is an action, by that action.
- * Source: design §5, §6.
+ * Source: docs/design.md §11.
  */
 #pragma once
 

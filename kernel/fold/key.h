@@ -4,7 +4,7 @@
  *
  * A key is valid UTF-8: text as it is, an integer in decimal, any other JSON value as its
  * canonical text. Its file name must fit WFS_NAME_MAX.
- * Source: spec 1, "Reducers".
+ * Source: worldfs-lua(7).
  */
 #pragma once
 

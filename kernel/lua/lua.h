@@ -15,7 +15,7 @@
  * no code runs when an object is collected or goes out of scope.
  * Instructions, memory and the work of library functions are bounded; `pcall` cannot catch a bound
  * that was hit.
- * Source: design §7; spec 1, "Reducers"; spec 4, "Executable artifacts".
+ * Source: docs/design.md §5; worldfs-lua(7).
  * Thread: one for all objects of the process, because they share one region of memory.
  */
 #pragma once

@@ -4,7 +4,7 @@
  *
  * A manifest may leave out effects, capabilities and the default policy (they are not enabled in
  * that world then), but not the reducers. It cannot redefine any of them.
- * Source: spec 3, "Capabilities and policy"; spec 1, "Manifest".
+ * Source: docs/design.md §4.
  */
 #pragma once
 

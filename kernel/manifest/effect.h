@@ -6,7 +6,7 @@
  * members of its params, and effect-receipt.c the shape of its receipt. The definitions in
  * manifests, the typed params, the members of verbs, and the checks of params and receipts are made
  * from it.
- * Source: design §2, "The one door"; spec 1, "Introspection"; spec 3, "Capabilities and policy".
+ * Source: docs/design.md §2.
  */
 #pragma once
 

@@ -3,7 +3,7 @@
  * The directories of artifacts, principals, turns and plans, and the files in each: a table of
  * their names, of the built-in reducers from whose cells the files are made, and of the forms in
  * which they are made. kernel/domain/entity/entity.h describes the contents of the files.
- * Source: spec 2, "Data connection".
+ * Source: worldfs-tree(5).
  */
 #pragma once
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The form of grants, and of principals with their accounts; those that the manifest declares and
- * those that actions make have the same form. kernel/grants.h checks what depends on the state of a
- * world.
- * Source: spec 3, "Capabilities and policy".
+ * those that actions make have the same form. kernel/domain/principal/grants.h checks what depends
+ * on the state of a world.
+ * Source: docs/design.md §9.
  */
 #pragma once
 

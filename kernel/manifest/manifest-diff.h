@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a manifest would change, for people who want to know before they apply it.
- * Source: spec 3, `apply --dry-run`.
  */
 #pragma once
 

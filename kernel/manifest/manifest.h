@@ -4,7 +4,7 @@
  *
  * Its identity is the hash of its canonical document. A parsed manifest is immutable and shared by
  * reference count; what its functions return is borrowed until the last unref.
- * Source: spec 1, "Manifest".
+ * Source: docs/design.md §4.
  * Thread: any.
  */
 #pragma once

@@ -5,7 +5,7 @@
  * A shape is a constant tree. From the tree come the text of a definition
  * (`{"record":{"key_b64":{"maybe":{"text":{}}}}}`), a JSON Schema, and the check of a value. A
  * member that is `maybe` may be absent; null is never a value.
- * Source: seed 4, "Draft AIR Definitions".
+ * Source: tests/data/seeds/4-introspection-surface.
  * Thread: any; shapes are immutable.
  */
 #pragma once

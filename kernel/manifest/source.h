@@ -4,7 +4,7 @@
  * people. Loading it gives a manifest, the blobs that the manifest names, and the artifacts with
  * which a world of it begins; or all problems at once. Loading only reads files; the caller makes
  * the world.
- * Source: spec 1, "Manifest".
+ * Source: docs/design.md §4.
  */
 #pragma once
 

@@ -9,7 +9,7 @@
  *      longterm_memory_artifact_id?, personality_prompt_artifact_id?, reflex_artifact_id?,
  *      workflow_artifact_id?, working_memory_artifact_id?}
  *
- * Source: spec 5, "Settled"; spec 7, "Agent artifact".
+ * Source: worldfs(1).
  * Thread: any; nothing is shared.
  */
 #pragma once

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Prompts: finds a prompt in an artifact's content. agents/mind/template.h fills it in.
- * Source: spec 7, "Turn".
  * Thread: any; nothing is shared.
  */
 #pragma once

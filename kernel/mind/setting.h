@@ -2,7 +2,6 @@
 /*
  * Settings of an agent, checked by themselves. Which of them a server accepts is known in
  * agents/adapter/.
- * Source: spec 5, "Settled".
  * Thread: any; nothing is shared.
  */
 #pragma once

@@ -7,7 +7,6 @@
  * object may also have a `name` and a `description`, and null counts as absent. A state without a
  * step is like one whose step has no members. Workflows in an agent's own content have this form,
  * too.
- * Source: spec 7, "Turn".
  * Thread: any; nothing is shared.
  */
 #pragma once

@@ -5,7 +5,7 @@
  * For each query the table has the params, the contents of the answer, and an example. The decoded
  * params, their checks with all messages, the help, and the JSON Schemas for tools are made from
  * it. Queries are answered elsewhere; these functions do not use the world.
- * Source: spec 4, "query_kernel: 13 types"; seed 0.
+ * Source: tests/data/seeds/0-query-kernel.
  * Thread: any; the table is immutable.
  */
 #pragma once

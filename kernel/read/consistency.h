@@ -3,7 +3,7 @@
  * Which height a read wants: `head`, `exact:<h>` or `at_least:<h>`.
  *
  * The one parser of this text. What is none of the three is an error, never a default.
- * Source: spec 1, "Consistency".
+ * Source: docs/design.md §6.
  */
 #pragma once
 

@@ -18,7 +18,6 @@
  * past. A state that has not the shape of its reducer (of a world that was restored from anything)
  * is in the sets that what it has gives.
  * Records of runs are known of the past, too: they are never taken out (kernel/domain/turn/turn-index.h).
- * Source: spec 4, "query_kernel: 13 types".
  * Thread: the one of the transaction.
  */
 #pragma once

@@ -6,7 +6,7 @@
  * introspect.journal_head and introspect.list_cells. Sessions ask it for the socket, the control
  * files and the command line, and the kernel for reducers, so that all of them get the same
  * answers. It reads the store and nothing else.
- * Source: spec 1, "Introspection", "Consistency"; seed 4, "Effect Handler Design".
+ * Source: docs/design.md §6; tests/data/seeds/4-introspection-surface.
  */
 #pragma once
 

@@ -4,7 +4,7 @@
  *
  * A line is written from parts that are canonical already, so nothing is serialised twice. The
  * hash of a line is over its bytes with the newline; the next record carries it as `prev`.
- * Source: spec 1, "Journal records".
+ * Source: worldfs-journal(5).
  */
 #pragma once
 

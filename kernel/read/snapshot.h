@@ -2,7 +2,7 @@
 /*
  * Snapshot documents: one line per live cell, sorted, so that equal states have equal hashes
  * whatever their history.
- * Source: spec 1, "Snapshot, replay, restore".
+ * Source: docs/design.md §13.
  */
 #pragma once
 

@@ -6,7 +6,7 @@
  * the moment it was opened and does not move. Bytes that a view hands out are borrowed from the
  * store's map until the view is closed, and have been checked against their hash. Of a value that
  * is a file the parts that are read have been checked against their checksums.
- * Source: design §3; spec 1, "Consistency".
+ * Source: docs/design.md §6.
  * Thread: any number of views; each is used by one thread at a time.
  */
 #pragma once

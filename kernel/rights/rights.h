@@ -5,7 +5,7 @@
  * They are made anew when a grant or the policy changes, and never change themselves; only time
  * goes on, so every question says when it is asked. A grant and the policy must both allow. What
  * is no well-formed grant grants nothing.
- * Source: spec 3, "Capabilities and policy".
+ * Source: docs/design.md §9.
  * Thread: any.
  */
 #pragma once

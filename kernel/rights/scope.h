@@ -6,7 +6,7 @@
  * `artifacts/alice_*` and so on. `*` stands for any characters within a name, `**`, alone between
  * slashes, for any number of names. A pattern covers what it names and everything below it. The
  * directories above are seen too, but are not covered: they list only what is.
- * Source: spec 3, "Capabilities and policy".
+ * Source: docs/design.md §9.
  * Thread: any; a scope is immutable.
  */
 #pragma once

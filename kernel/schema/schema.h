@@ -7,7 +7,7 @@
  * schema refuses keywords that JSON Schema does not have, and references to documents other than
  * this one and the metaschemas. Patterns are those of ECMA-262 (pattern.h), and run under limits; a
  * hostile pattern is a violation, not a hang.
- * Source: spec 1, "Manifest", defschema.
+ * Source: docs/design.md §4.
  * Thread: a schema is immutable after wfs_schema_new; check from any number of threads.
  */
 #pragma once

@@ -17,7 +17,7 @@
 
 enum {
 	WFS_BLOB_FILE_MIN = 64 << 10, /* bytes; values of this size and larger are files */
-	WFS_BLOB_MAX = 1 << 30,       /* bytes of a listed blob (spec 2) */
+	WFS_BLOB_MAX = 1 << 30,       /* bytes of a listed blob */
 };
 
 struct wfs_blob_writer;

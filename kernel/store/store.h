@@ -5,7 +5,7 @@
  * Readers work on snapshots, take no lock and never wait for the writer; only one writer works at a
  * time. A transaction belongs to one request and ends with it, because an old snapshot keeps alive
  * every page that was freed since. Rows are in tables.h, large values as files in blob.h.
- * Source: design §3, §5.
+ * Source: docs/design.md §3, §6.
  */
 #pragma once
 

@@ -30,7 +30,7 @@
  * Every struct wfs_bytes that a getter returns is borrowed from the map until the transaction
  * ends (in a write transaction: until its next put). After every value a checksum of table, key and
  * value is stored (wfs_row_seal). A row with a wrong checksum, or which does not decode, is -EIO.
- * Source: design §3.
+ * Source: docs/design.md §3.
  */
 #pragma once
 
@@ -235,8 +235,9 @@ int wfs_blob_listing_get(
 int wfs_blob_listing_last(struct wfs_txn *txn, uint64_t *ret_listed_id);
 
 /*
- * text: private texts, which records mention by their hash; see kernel/text.h. Rows are never
- * changed or removed. Their numbers have no gaps, and rise with the records that mention the texts.
+ * text: private texts, which records mention by their hash; see kernel/read/text.h. Rows are
+ * never changed or removed. Their numbers have no gaps, and rise with the records that mention the
+ * texts.
  */
 
 /* Plain value; the bytes that a getter returns are borrowed from the map. */
@@ -277,8 +278,8 @@ int wfs_code_crash_next(
 	struct wfs_txn *txn, const struct wfs_hash *after, struct wfs_code_crash *ret_crash);
 
 /*
- * index: sets of cells or records, which answer queries; kernel/index.h says which sets exist. For
- * sets of records the functions take and return seqs in the place of cell ids.
+ * index: sets of cells or records, which answer queries; kernel/read/index.h says which sets exist.
+ * For sets of records the functions take and return seqs in the place of cell ids.
  */
 
 enum {

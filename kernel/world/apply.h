@@ -8,7 +8,7 @@
  * manifest before becomes a listed blob: so a tree has all manifests that its journal names, the
  * newest as /manifest and the others by their hash. The same steps serve the writer and whoever
  * folds a journal again: wfs_apply_check, wfs_fold_run, wfs_fold_apply, wfs_apply_write.
- * Source: spec 1, "Manifest"; spec 3, `apply`.
+ * Source: docs/design.md §4.
  * Thread: the one that holds the write transaction, unless said otherwise.
  */
 #pragma once

@@ -7,7 +7,7 @@
  * of them as one transaction, and hands the batch to the publisher thread. That tells the observers (mounts drop what
  * they cached), and only then answers the requests. So a client that got an answer sees the change everywhere. A request
  * that fails has changed nothing. Reading: view.h; readers never wait for either thread.
- * Source: design §3, §5.
+ * Source: docs/design.md §7.
  */
 #pragma once
 
@@ -47,11 +47,11 @@ enum {
 	WFS_QUEUE_FEW_BYTES = 1 << 20,
 	WFS_PUT_BACK_MAX =
 		8, /* how often one request gives way to urgent ones of principals that do not administer */
-	WFS_REQUEST_SIZE_MAX = 16 << 20, /* bytes of one request (spec 2) */
+	WFS_REQUEST_SIZE_MAX = 16 << 20, /* bytes of one request */
 	WFS_REASON_MAX = 1024,           /* bytes of the reason of a manifest */
 	WFS_EMBEDDER_MODEL_MAX = 128,    /* bytes of the name of an embedder's model */
 	WFS_EMBEDDINGS_MAX = 64,         /* of an embedder, that one action needs */
-	WFS_DERIVED_COUNT_MAX = 1024,    /* derived events of one record (spec 1) */
+	WFS_DERIVED_COUNT_MAX = 1024,    /* derived events of one record */
 	WFS_FOLD_STEPS_MAX = 10,       /* instructions of all steps of one event, in those of one */
 	WFS_FOLD_BYTES_MAX = 64 << 20, /* bytes of the states that one event reads and gives, and of
 					  * the events that it causes */

@@ -7,7 +7,7 @@
  * any other, however much others ask for, and principals that ask for more than there is get equal shares. The virtual
  * time of the world is that of the queue that was served last; a queue that was idle begins there, so time cannot be
  * saved up. What a request will take is guessed from the requests before it, and made right when it is known.
- * Source: spec 14, "Fair"; the order is that of self-clocked fair queueing (Golestani 1994).
+ * Source: self-clocked fair queueing (Golestani 1994).
  */
 #include <string.h>
 

@@ -9,7 +9,7 @@
  * A principal may have very many agents. Those behind the first WRITER_REFUSALS_OWNER_MAX are counted as their
  * owner; and those of principals behind WRITER_REFUSALS_MAX rows, of each effect, as the kernel. So there are
  * at most two records a second for each row, and the agents of one principal do not hide refusals of others.
- * Source: spec 14, "Answers that tell too much".
+ * Source: docs/design.md §9.
  */
 #include <assert.h>
 #include <string.h>

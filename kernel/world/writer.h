@@ -6,7 +6,7 @@
  * Order is the contract: commit, then notify, then answer. The kernel thread goes on with the next
  * batch while the publisher works on the last. When a request cannot be stored, those of its batch
  * are done again, each in a transaction of its own, so that it fails alone.
- * Source: design §4 ("commit, then notify, then answer"), §5.
+ * Source: docs/design.md §7.
  */
 #pragma once
 

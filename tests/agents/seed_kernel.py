@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the kernel of seed 1 imports, as far as it uses it, and a client that asks tests/agents/model_server.py.
+"""What the kernel of tests/data/seeds/1-agent-kernel imports, as far as it uses it, and a client that
+asks tests/agents/model_server.py.
 
 The kernel itself is a block of the seed, which runs as it stands (see `install`)."""
 import json

@@ -2,7 +2,7 @@
 """What a principal can do to its neighbours: each kind is one way to take what others need.
 
 A Kind says how many connections it has, how many requests wait on each, and what the next request is. The
-code that it runs ends within 20 ms (spec 14, "Fair"), but for `computing`.
+code that it runs ends within 20 ms, but for `computing`.
 """
 import json
 import os

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What actions do to scrip, quotas and artifacts, for test-economy.
 
-Written from spec 4 and the manual alone. State is a few dictionaries; every change goes through a
+Written from the manual alone. State is a few dictionaries; every change goes through a
 list of what was before, so that a failure takes back what it has done and no more.
 
 >>> e = Economy()

@@ -336,7 +336,7 @@ class ControlFiles(Way):
     lacks = {"meta": "metrics are text"}
 
     def expected(self, answer):
-        """A chat has an answer of its own, also when it fails: that of seed 3."""
+        """A chat has an answer of its own form, also when it fails."""
         if "of chat" in answer.get("error", {}):
             return answer | {"error": {"of chat": answer["error"]["of chat"]}}
         return answer

@@ -29,7 +29,7 @@ static void assert_definition(enum wfs_effect effect, const char *expected)
 	assert_string_equal(wfs_buffer_text(&text), wanted);
 }
 
-/* Source: seed 4, "Draft AIR Definitions". */
+/* Source: tests/data/seeds/4-introspection-surface. */
 TEST(definitions_of_introspection_have_the_form_of_the_seed)
 {
 	assert_definition(WFS_EFFECT_INTROSPECT_REDUCER_STATE,

@@ -303,7 +303,7 @@ IN_MARKET(an_entry_is_added_in_any_form_of_the_call)
 		"alpha|beta|delta|epsilon|gamma|no tags|one apple|two pears|");
 }
 
-/* The names and the order of seed 2. */
+/* Source: tests/data/seeds/2-artifact-intelligence. */
 IN_MARKET(a_store_may_be_named_as_memory_artifact_id)
 {
 	make_store(fixture, CREATE("'m'"));
@@ -727,7 +727,7 @@ IN_MARKET(test_memory_pruning)
 	assert_found(fixture, "alice", SEARCH("'m','alpha',1"), "alpha|");
 }
 
-/* As `entries.sort(key=importance); entries = entries[-max_entries:]` of seed 2, after each of them. */
+/* As `entries.sort(key=importance); entries = entries[-max_entries:]`, after each of them. */
 IN_MARKET(of_three_the_two_most_important_stay)
 {
 	make_store(fixture, STORE("m", "'max_entries':2,'auto_prune':'lowest_importance'"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Entries of memory stores that come as JSON: in contents as of seed 2, and by `import`; and other embeddings
+/* Entries of memory stores that come as JSON: in contents, and by `import`; and other embeddings
  * for entries. */
 #include "tests/fixture/market.h"
 
@@ -57,7 +57,7 @@ static void assert_found(struct world_fixture *fixture, const char *search, cons
 
 /* --- in contents --- */
 
-/* But for the dots, and for the comment, as seed 2 has it. */
+/* From tests/data/seeds/2-artifact-intelligence, without the dots and the comment. */
 #define ESCROW                                                                           \
 	"{'id':'mem_001','tick':50,'text':'Built escrow artifact, earned 20 scrip from " \
 	"usage','tags':['building','escrow','success'],'embedding':[0.12,-0.34,0.56],"   \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Documents of plans that are imported. Numbers of cases: issue 7, "Store, checkpoint, resume". */
+/* Documents of plans that are imported. */
 #include "tests/fixture/normalize.h"
 
 #define HEAD                                                                                \

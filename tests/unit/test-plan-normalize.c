@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans out of texts. Numbers of cases: issue 7, "Plans: normalisation". */
+/* Plans out of texts. */
 #include "tests/fixture/normalize.h"
 
 #include "agents/plan/placeholder.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Steps of plans as models write them. Numbers of cases: issue 7, "Plans: normalisation". */
+/* Steps of plans as models write them. */
 #include "tests/fixture/normalize.h"
 
 /* --- ids --- */

@@ -41,7 +41,6 @@ static void add_line(struct world_fixture *fixture, struct wfs_buffer *document,
 		document, "\",\"reducer\":\"%s\",\"state_hash\":\"%s\"}\n", reducer, hash_text);
 }
 
-/* What spec 1 says, line by line. */
 IN_WORLD(the_document_is_a_header_and_a_line_for_each_cell)
 {
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = wfs_world_manifest(fixture->world);

@@ -12,7 +12,6 @@
  * What stands beside a reference is what is used when that dangles: it stays where it is. No text is kept
  * in two places: what became an artifact is not inline any more, or whoever is to pay for the prompt would
  * find it in the workflow.
- * Source: seed 2, "Migration Path"; spec 7, "Agent artifact".
  * Thread: any; nothing is shared.
  */
 #pragma once

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A script out of the journal: what a model answered in a turn, as the provider `script` takes it.
- * Source: agents/host/script.h has the form; spec 5, "Providers".
+ * Source: agents/host/script.h has the form.
  */
 #pragma once
 

@@ -19,7 +19,7 @@
  *
  * In a record, content and code stand as {hash, size}; other texts of what is private as stand-ins
  * (kernel/read/text.h).
- * Source: spec 4.
+ * Source: docs/design.md §10.
  * Thread: the one that folds; wfs_action_check_form: any.
  */
 #pragma once

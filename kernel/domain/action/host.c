@@ -354,7 +354,8 @@ static json_t *failure_document(const struct wfs_error *failure, json_t *details
 		info->retriable);
 }
 
-/* The result of an action, as spec 4 has it, but what is null there is nil: in Lua, null is true.
+/* The result of an action as a value of Lua. A member that is null in JSON is absent,
+ * because null is true in Lua.
  * Return: new reference, or NULL. */
 static json_t *result_of(
 	const struct act *act, const json_t *action, const struct wfs_error *failure)

@@ -11,7 +11,7 @@
  *
  * The record of resolve_mint ends the auction and asks for mint.score; a receipt makes scrip, and a
  * decision against it makes none.
- * Source: spec 4, "Ledger, quotas, mint".
+ * Source: docs/decisions/0018-mint-score.md.
  */
 #pragma once
 

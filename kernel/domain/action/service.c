@@ -26,7 +26,7 @@ static const struct service_method *find_method(const struct service *service, c
 	return method->name ? method : NULL;
 }
 
-/* Arguments that have two names; the first is that of seed 2. */
+/* Arguments that have two names. */
 static const struct {
 	const char *name;
 	const char *param;

@@ -11,7 +11,7 @@
  *
  *   sys.escrow, key artifact id: {artifact_id, deposited_at, price, seller}
  *
- * Source: seed 2; spec 7, "Genesis and trade".
+ * Source: docs/decisions/0022-minds.md.
  * Thread: the one that folds.
  */
 #pragma once

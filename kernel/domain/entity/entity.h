@@ -7,7 +7,7 @@
  * a run up to one of them (kernel/domain/turn/turn-file.h). The directory `steps` of a plan has a file for
  * each of its steps, made from a version of that (kernel/domain/plan/plan-file.h); the directory `entries` of a
  * memory store one for each entry, which is a version of that (kernel/domain/memory/memory-file.h).
- * Source: spec 2, "Data connection".
+ * Source: worldfs-tree(5).
  */
 #pragma once
 

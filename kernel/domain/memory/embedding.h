@@ -9,7 +9,7 @@
  *   embeddings?: [{dims, embedding, hash, model}, or {code, hash, message, model} of one that failed];
  *       hash: of the text
  *
- * Source: spec 7, "Memory".
+ * Source: docs/decisions/0022-minds.md.
  */
 #pragma once
 

@@ -110,7 +110,7 @@ static bool is_usable(const struct embedding *embedding)
 	return !is_zero;
 }
 
-/* As seed 2 shows them: a list of numbers. */
+/* Reads an embedding that is a list of numbers. */
 static int read_numbers(const json_t *numbers, const char *model, struct embedding *ret_embedding)
 {
 	struct embedding read = {.dims = json_array_size(numbers)};
@@ -134,7 +134,7 @@ static int read_numbers(const json_t *numbers, const char *model, struct embeddi
 }
 
 /* A vector counts if it is of the model that the store has, or gets. One without a model says nothing, and is not
- * looked at: seed 2 shows such vectors, cut short. */
+ * looked at: examples have vectors that were cut short. */
 static int read_vector(const json_t *item, const char *model, struct embedding *ret_embedding,
 	struct wfs_error *error)
 {

@@ -5,7 +5,7 @@
  * A file is one version of an entry's cell, with its bytes as they are. It is called as the entry,
  * `mem_0000002a.json`, and listed in the order of the ids, which is that of the names and of the keys; so a
  * listing goes on behind any id, whatever came and went meanwhile.
- * Source: spec 2, "Data connection"; spec 7, "Memory".
+ * Source: worldfs-tree(5).
  * Thread: any.
  */
 #pragma once

@@ -16,7 +16,7 @@
  *       is pruned by that
  *
  * All entries of a store have embeddings of one model: those of two cannot be compared.
- * Source: seed 2, "Phase 1"; spec 7, "Memory".
+ * Source: docs/decisions/0022-minds.md.
  * Thread: the one that folds.
  */
 #pragma once

@@ -7,7 +7,7 @@
  * changes a step changes its plan's cell, too, so nothing of a file changes.
  * A plan may be long. The size of `plan.json` is known from the plan's cell alone; of a part of it only
  * the steps in it are read, and the others are passed over by their blocks.
- * Source: spec 2, "Data connection"; spec 6, "PlanStateStore".
+ * Source: worldfs-tree(5).
  * Thread: any.
  */
 #pragma once

@@ -3,7 +3,6 @@
  * Plans and chats, for those who look: drivers of the world, and people.
  *
  * What each document has is told in kernel/domain/plan/plan.h. What files show of a plan: plan-file.h.
- * Source: spec 6.
  * Thread: any.
  */
 #pragma once

@@ -37,7 +37,7 @@
  * Its intents (kernel/fold/intent.h) have {chat_id}, or {not_before_ns?, plan_id, step?}.
  * A step's completion writes its own two cells, its block, those of what waits for it, and the plan's:
  * however long the plan is, it is one small record.
- * Source: seed 3; spec 6; design §6.
+ * Source: docs/design.md §12.
  */
 #pragma once
 
@@ -70,7 +70,7 @@ enum {
 
 #define WFS_CHAT_SESSION_DEFAULT "default"
 
-/* Codes of chats that failed: what is told in `error`. Source: spec 6. */
+/* Codes of chats that failed, in `error`. */
 #define WFS_CHAT_INVALID_MESSAGE "INVALID_MESSAGE"
 #define WFS_CHAT_INVALID_BATCH_SIZE "INVALID_BATCH_SIZE"
 #define WFS_CHAT_CONTEXT_FAILED "CONTEXT_BUILD_FAILED"
@@ -80,7 +80,7 @@ enum {
 #define WFS_CHAT_PLAN_FAILED "PLAN_FAILED"
 #define WFS_CHAT_CANCELLED "CANCELLED"
 
-/* Codes of tool results. Source: spec 6, "ToolRouter". */
+/* Codes of tool results. */
 #define WFS_TOOL_INVALID_CALL "INVALID_TOOL_CALL"
 #define WFS_TOOL_UNKNOWN "UNKNOWN_TOOL"
 #define WFS_TOOL_EXCEPTION "TOOL_EXCEPTION"

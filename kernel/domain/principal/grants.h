@@ -15,7 +15,7 @@
  *   {action_type "grant", cap, to, params, name?, expires_at_ns?, budget?, from?, to_artifact_of?} -> {name}
  *   {action_type "revoke", name} -> {removed}; with all that was passed on from it
  *   {action_type "principal", id} -> {id}
- * Source: spec 3, "Capabilities and policy".
+ * Source: docs/decisions/0016-grants.md.
  * Thread: the one that folds.
  */
 #pragma once

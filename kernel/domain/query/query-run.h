@@ -5,7 +5,6 @@
  * A query reads the store and changes nothing. It reads the index (kernel/read/index.h), which knows the
  * head alone, so it answers at the head of its view's transaction, and at no older height. No answer
  * has content or code: the cells of sys.content and sys.code are never opened here.
- * Source: spec 4, "query_kernel: 13 types".
  * Thread: the one of the view.
  */
 #pragma once

@@ -3,7 +3,7 @@
  * What runs tell: the events of the agent kernel, as `event` records.
  *
  * Each has `agent, event_seq, run_id, type` beside its own members. Nobody can send them.
- * Source: spec 5, "Events".
+ * Source: worldfs-journal(5).
  */
 #pragma once
 

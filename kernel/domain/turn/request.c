@@ -6,7 +6,7 @@
  * groups: an assistant's message with all results of its calls is kept or left out as one. Pinned are
  * the leading system messages and the latest user message; of the others the newest are kept, and
  * the newest group always is.
- * Source: spec 5, "History".
+ * Source: docs/design.md §11.
  */
 #include "kernel/base/json.h"
 #include "kernel/domain/action/act.h"

@@ -6,7 +6,7 @@
  * calls as they were then; `events.jsonl` is made from records, up to one of them. So nothing of a
  * file changes. A history that is longer than WFS_TURN_FILE_MAX is not shown whole: the oldest messages
  * are left out, and a mark says so.
- * Source: spec 2, "Data connection".
+ * Source: worldfs-tree(5).
  * Thread: any.
  */
 #pragma once

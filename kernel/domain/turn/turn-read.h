@@ -4,7 +4,6 @@
  *
  * A message is {content, role, tool_call_id?, tool_calls?[{arguments, id, name}]}, with arguments as the
  * text that came; how models want it is the business of agents/.
- * Source: spec 5.
  * Thread: any.
  */
 #pragma once

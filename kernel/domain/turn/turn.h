@@ -39,7 +39,7 @@
  * instead: how many open calls have begun a run or a chat, of its own calls and of those of the runs whose `top` it is.
  *
  * A run tells what it does by the records of sys/KernelStart@1 and so on (events.h).
- * Source: seed 1; spec 5; design §6.
+ * Source: docs/design.md §11.
  */
 #pragma once
 
