@@ -129,7 +129,9 @@ static int check_itself(
 
 static bool is_choice(const json_t *tool_choice, const char *text)
 {
-	return strcmp(tool_choice ? json_string_value(tool_choice) ?: "" : "auto", text) == 0;
+	const char *const chosen = tool_choice ? json_string_value(tool_choice) : "auto";
+
+	return chosen && strcmp(chosen, text) == 0;
 }
 
 /*

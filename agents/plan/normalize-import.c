@@ -130,8 +130,8 @@ static int check_plan(struct normalize *work)
 	return normalize_tell(work, r, "plan_id", json_incref(plan_id));
 }
 
-/* @ret_sum: the digest that the document says. Return: 1, 0 (it says none), -EINVAL (not a
- * digest) */
+/* @ret_sum: the digest that the document says.
+ * Return: 1, 0 (it says none), -EINVAL (not a digest) */
 static int read_digest(const json_t *root, struct wfs_hash *ret_sum)
 {
 	const json_t *const written =
@@ -194,8 +194,9 @@ int normalize_check_document(struct normalize *work)
 
 static json_t *text_or(json_t *value, const char *otherwise)
 {
-	return json_is_string(value) ? json_incref(value)
-				     : (otherwise ? json_string(otherwise) : json_null());
+	if (json_is_string(value))
+		return json_incref(value);
+	return otherwise ? json_string(otherwise) : json_null();
 }
 
 static json_t *value_or_null(json_t *value)
@@ -306,8 +307,8 @@ static const char *failed_dependency(const struct normalize *work, size_t index)
 	return NULL;
 }
 
-/* Keeps a result that agrees with the status. @status: set to pending if the step is done without
- * one */
+/* Keeps a result that agrees with the status.
+ * @status: set to pending if the step is done without one */
 static void match_result(struct normalize *work, size_t index, enum normalize_status *status)
 {
 	const json_t *const document = json_array_get(work->documents, index);

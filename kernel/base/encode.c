@@ -79,7 +79,7 @@ size_t wfs_utf8_cut(const char *text, size_t size)
 		const uint8_t byte = bytes[size - back];
 
 		if (byte >= 0xc2 && byte <= 0xf4) {
-			const size_t whole = byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
+			const size_t whole = (size_t)2 + (byte >= 0xe0) + (byte >= 0xf0);
 
 			return back < whole ? size - back : size;
 		}
@@ -207,8 +207,8 @@ static int base64_value(char digit)
 	return digit == '/' ? 63 : -1;
 }
 
-/* Decodes four characters. Return: 1 to 3 bytes (less than 3 in the @last group only), 0:
- * malformed */
+/* Decodes four characters. Return: 1 to 3 bytes (less than 3
+ * in the @last group only), 0: malformed */
 static size_t base64_decode_group(const char *text, bool last, char ret_bytes[static 3])
 {
 	size_t digits = 4;

@@ -62,11 +62,13 @@ static int contains_item(struct schema_check *check, const struct schema_node *n
 	check->quiet--;
 	if (r == 0 && check->seen)
 		mark(check->seen, index);
-	return r == -EINVAL ? 0 : r == 0 ? 1 : r;
+	if (r == -EINVAL)
+		return 0;
+	return r == 0 ? 1 : r;
 }
 
-/* Stops when the answer is known, unless an unevaluated… keyword needs to know all items that
- * fit. */
+/* Stops when the answer is known,
+ * unless an unevaluated… keyword needs to know all items that fit. */
 static int check_contains(struct schema_check *check, const struct schema_node *node,
 	const json_t *value, const struct schema_path *path)
 {
@@ -155,8 +157,8 @@ static int check_groups(struct schema_check *check, const struct schema_node *no
 	return found;
 }
 
-/* Checks members against patternProperties; the others that `properties` does not name, against
- * additionalProperties. */
+/* Checks members against patternProperties;
+ * the others that `properties` does not name, against additionalProperties. */
 static int check_members(struct schema_check *check, const struct schema_node *node,
 	const json_t *value, const struct schema_path *path)
 {

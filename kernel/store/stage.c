@@ -63,7 +63,9 @@ static int resolve(struct wfs_stage *stage, const char *directory, struct wfs_er
 	if (errno != ENOENT)
 		return wfs_error_from_errno(error, -errno, "make '%s'", directory);
 	const char *name = cut_name(path);
-	const char *place = name == path ? "." : *path ? path : "/";
+	const char *place = *path ? path : "/";
+	if (name == path)
+		place = ".";
 	if (!realpath(place, parent))
 		return wfs_error_from_errno(error, -errno, "make '%s'", directory);
 	if ((size_t)snprintf(stage->directory, PATH_MAX, "%s/%s",
@@ -257,8 +259,8 @@ static int remove_left(int place_fd, const char *prefix)
 
 /* --- life --- */
 
-/* Opens the parent directory of the stage, and checks that the wanted directory can be made or
- * filled. */
+/* Opens the parent directory of the stage,
+ * and checks that the wanted directory can be made or filled. */
 static int enter_place(struct wfs_stage *stage, const struct place *place, struct wfs_error *error)
 {
 	stage->place_fd = open(place->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -268,8 +270,8 @@ static int enter_place(struct wfs_stage *stage, const struct place *place, struc
 			      : 0;
 	if (r)
 		return r;
-	/* Locked until it is filled, so that only one of two processes that found it empty goes
-	 * on. */
+	/* Locked until it is filled,
+	 * so that only one of two processes that found it empty goes on. */
 	if (stage->inside && flock(stage->place_fd, LOCK_EX | LOCK_NB))
 		return errno != EWOULDBLOCK
 			? wfs_error_from_errno(error, -errno, "lock '%s'", place->directory)
@@ -294,8 +296,8 @@ static int try_to_make(struct wfs_stage *stage)
 
 	if (mkdirat(stage->place_fd, name, STAGE_BIT | S_IRWXU))
 		return errno == EEXIST ? -EAGAIN : -errno;
-	/* A process that removes stages may have been faster, and holds the lock until it is
-	 * gone. */
+	/* A process that removes stages may have been faster,
+	 * and holds the lock until it is gone. */
 	WFS_AUTO_FD int fd = open_directory(stage->place_fd, name);
 	if (fd < 0 || flock(fd, LOCK_EX) || fstat(fd, &st)) {
 		const int r = fd < 0 ? fd : -errno;
@@ -394,8 +396,8 @@ static int move_up(const struct wfs_stage *stage, const char *last)
 	return r;
 }
 
-/* Clears the mark of a stage, after the rename, so that a crash before it leaves a removable
- * stage. */
+/* Clears the mark of a stage, after the rename,
+ * so that a crash before it leaves a removable stage. */
 static int clear_bit(const struct wfs_stage *stage)
 {
 	struct stat st;
