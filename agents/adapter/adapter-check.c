@@ -69,11 +69,6 @@ static bool offers(const json_t *tools, const char *name)
 	return false;
 }
 
-static bool is_text(const json_t *value, const char *text)
-{
-	return json_is_string(value) && strcmp(json_string_value(value), text) == 0;
-}
-
 /* @choice: may be NULL */
 static int check_tool_choice(const struct check *check, const json_t *choice)
 {
@@ -121,7 +116,7 @@ static int check_extra(const struct check *check, const char *where, json_t *ext
 static int check_keys(const struct check *check, const json_t *body)
 {
 	const struct wfs_grammar_config *const config = check->adapter->grammar_config;
-	const json_t *const choice = json_object_get(body, "tool_choice");
+	const char *const choice = json_string_value(json_object_get(body, "tool_choice"));
 	const char *words = config->keys;
 	struct wfs_bytes found = {0};
 
@@ -140,7 +135,7 @@ static int check_keys(const struct check *check, const json_t *body)
 		found = word;
 	}
 	if (config->key_sans_tools && json_object_get(body, config->key_sans_tools) &&
-		json_object_get(body, "tools") && !is_text(choice, "none"))
+		json_object_get(body, "tools") && (!choice || strcmp(choice, "none") != 0))
 		return wfs_error_set(check->error, WFS_E_INVALID_ARGUMENT,
 			"a server of profile '%s' refuses '%s' together with tools: expected no "
 			"tools, or tool_choice \"none\"",

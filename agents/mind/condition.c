@@ -153,15 +153,6 @@ static int check_size(struct wfs_bytes text, struct wfs_error *error)
 	return 0;
 }
 
-/* @reason: of a failure; its code is kept */
-static int refuse(struct wfs_bytes text, const struct wfs_error *reason, struct wfs_error *error)
-{
-	const size_t shown = text.size < TEXT_SHOWN_BYTES ? text.size : TEXT_SHOWN_BYTES;
-
-	return wfs_error_set(error, reason->code, "condition '%.*s': %s", (int)shown,
-		(const char *)text.data, reason->message);
-}
-
 static int ask(const struct condition *condition, bool *ret_holds)
 {
 	struct wfs_error reason = {0};
@@ -176,7 +167,12 @@ static int ask(const struct condition *condition, bool *ret_holds)
 		r = ask_lua(&inner, ret_holds);
 	if (r == -ENOMEM)
 		return no_memory(condition);
-	return r ? refuse(condition->text, &reason, condition->error) : 0;
+	if (!r)
+		return 0;
+	const size_t shown =
+		condition->text.size < TEXT_SHOWN_BYTES ? condition->text.size : TEXT_SHOWN_BYTES;
+	return wfs_error_set(condition->error, reason.code, "condition '%.*s': %s", (int)shown,
+		(const char *)condition->text.data, reason.message);
 }
 
 int wfs_mind_condition(

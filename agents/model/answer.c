@@ -80,16 +80,6 @@ static bool begins_stream(enum wfs_model_service service, char first)
 	return service == WFS_MODEL_CHAT && first != '\0' && strchr("deir:", first);
 }
 
-static int feed_document(struct wfs_model_answer *answer, int status, const void *data, size_t size)
-{
-	const size_t room = WFS_MODEL_ERROR_BODY_MAX > answer->body.size
-		? WFS_MODEL_ERROR_BODY_MAX - answer->body.size
-		: 0;
-
-	wfs_buffer_append(&answer->body, data, is_success(status) || size < room ? size : room);
-	return wfs_buffer_check(&answer->body);
-}
-
 int wfs_model_answer_feed(struct wfs_model_answer *answer, int status, const void *data,
 	size_t size, struct wfs_model_failure *failure)
 {
@@ -109,8 +99,13 @@ int wfs_model_answer_feed(struct wfs_model_answer *answer, int status, const voi
 			wfs_stream_new(&answer->stream) < 0)
 			return -ENOMEM;
 	}
-	if (!answer->stream)
-		return feed_document(answer, status, text, size);
+	if (!answer->stream) {
+		const size_t kept = is_success(status) ? SIZE_MAX : WFS_MODEL_ERROR_BODY_MAX;
+		const size_t room = kept > answer->body.size ? kept - answer->body.size : 0;
+
+		wfs_buffer_append(&answer->body, text, size < room ? size : room);
+		return wfs_buffer_check(&answer->body);
+	}
 	answer->failure = failure;
 	r = wfs_sse_feed(&answer->sse, text, size, &sink);
 	return sse_result(r, failure);

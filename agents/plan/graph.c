@@ -81,32 +81,6 @@ static int reverse(struct wfs_graph *graph)
 
 /* --- the order --- */
 
-static void put_first(struct wfs_graph *graph, uint32_t *waiting)
-{
-	for (size_t step = 0; step < graph->step_count; step++) {
-		size_t count;
-
-		(void)wfs_edges_of(&graph->on, step, &count);
-		waiting[step] = (uint32_t)count;
-		if (count == 0)
-			graph->order[graph->order_count++] = (uint32_t)step;
-	}
-}
-
-/* @waiting: for each step, the dependencies that have no place in the order yet; after the call,
- * those that never get one, because of a cycle */
-static void put_others(struct wfs_graph *graph, uint32_t *waiting)
-{
-	for (size_t at = 0; at < graph->order_count; at++) {
-		size_t count;
-		const uint32_t *const next = wfs_edges_of(&graph->next, graph->order[at], &count);
-
-		for (size_t i = 0; i < count; i++)
-			if (--waiting[next[i]] == 0)
-				graph->order[graph->order_count++] = next[i];
-	}
-}
-
 /* --- cycles --- */
 
 /* Return: a dependency of the step that has no place in the order either. */
@@ -159,8 +133,23 @@ int wfs_graph_sort(struct wfs_graph *graph)
 
 	if (r)
 		return r;
-	put_first(graph, waiting);
-	put_others(graph, waiting);
+	for (size_t step = 0; step < graph->step_count; step++) {
+		size_t count;
+
+		(void)wfs_edges_of(&graph->on, step, &count);
+		waiting[step] = (uint32_t)count;
+		if (count == 0)
+			graph->order[graph->order_count++] = (uint32_t)step;
+	}
+	/* Afterwards only the steps that a cycle keeps from a place in the order wait. */
+	for (size_t at = 0; at < graph->order_count; at++) {
+		size_t count;
+		const uint32_t *const next = wfs_edges_of(&graph->next, graph->order[at], &count);
+
+		for (size_t i = 0; i < count; i++)
+			if (--waiting[next[i]] == 0)
+				graph->order[graph->order_count++] = next[i];
+	}
 	if (graph->order_count == graph->step_count)
 		return 0;
 	find_cycle(graph, waiting);

@@ -425,25 +425,17 @@ void wfs_plan_made_done(struct wfs_plan_made *plan)
 	*plan = (struct wfs_plan_made){0};
 }
 
-static int prepare(struct normalize *work)
-{
-	const size_t count = json_array_size(work->written);
-
-	work->statuses = calloc(count + 1, sizeof(*work->statuses));
-	return !work->statuses || wfs_graph_init(&work->graph, count) < 0
-		? normalize_no_memory(work)
-		: 0;
-}
-
 static int make(struct normalize *work, struct wfs_plan_made *plan)
 {
 	work->is_document = work->origin->imported && normalize_is_document(work->root);
 	int r = choose_form(work);
 
-	if (!r)
-		r = prepare(work);
-	if (!r)
-		r = take_head(work, plan);
+	if (r)
+		return r;
+	work->statuses = calloc(json_array_size(work->written) + 1, sizeof(*work->statuses));
+	if (!work->statuses || wfs_graph_init(&work->graph, json_array_size(work->written)) < 0)
+		return normalize_no_memory(work);
+	r = take_head(work, plan);
 	if (!r)
 		r = normalize_ids(work);
 	if (!r)

@@ -340,17 +340,6 @@ static bool is_array(struct writer *w, int table, const struct place *place)
 	return array;
 }
 
-static void write_table(struct writer *w, int table, const struct place *place, int depth)
-{
-	if (depth == WFS_JSON_DEPTH_MAX)
-		refuse(w, place, "nested more than 128 levels, or a table that contains itself");
-	luaL_checkstack(w->L, STACK_NEEDED, "JSON value");
-	if (is_array(w, table, place))
-		write_array(w, table, place, depth + 1);
-	else
-		write_object(w, table, place, depth + 1);
-}
-
 /*
  * write_value() - append the value at the absolute stack index @index
  * @depth: tables around it
@@ -364,7 +353,14 @@ static void write_value(struct writer *w, int index, const struct place *place, 
 	wfs_lua_charge(L, 1);
 	switch (lua_type(L, index)) {
 	case LUA_TTABLE:
-		write_table(w, index, place, depth);
+		if (depth == WFS_JSON_DEPTH_MAX)
+			refuse(w, place,
+				"nested more than 128 levels, or a table that contains itself");
+		luaL_checkstack(L, STACK_NEEDED, "JSON value");
+		if (is_array(w, index, place))
+			write_array(w, index, place, depth + 1);
+		else
+			write_object(w, index, place, depth + 1);
 		break;
 	case LUA_TSTRING:
 		text = lua_tolstring(L, index, &size);

@@ -394,22 +394,13 @@ static int read_routing(const struct manifest_reader *reader)
 	return routes_sort(reader->manifest, rows, count);
 }
 
-static void read_world_name(const struct manifest_reader *reader, const json_t *value)
-{
-	const char *text = manifest_text(value);
-
-	static_assert(WFS_MANIFEST_NAME_MAX == 255, "the message names the bound");
-	if (value && (!text || !is_world_name(text)))
-		manifest_expected(reader, wfs_place_at("/name"),
-			"a name of 1 to 255 bytes without control characters", value);
-}
-
 int manifest_read(struct manifest_reader *reader)
 {
 	static const char *const names[] = {"world_version", "name", "schemas", "reducers",
 		"routing", "effects", "caps", "policies", "policy", "principals", "grants", NULL};
 	const json_t *document = reader->manifest->document;
 	const json_t *version = json_object_get(document, "world_version");
+	const json_t *name = json_object_get(document, "name");
 	int r;
 
 	if (!manifest_check_members(reader, wfs_place_at("%s", ""), document, names, NULL))
@@ -417,7 +408,10 @@ int manifest_read(struct manifest_reader *reader)
 	if (version && (!json_is_integer(version) || json_integer_value(version) != WORLD_VERSION))
 		manifest_expected(reader, wfs_place_at("/world_version"),
 			"1, the version this program knows", version);
-	read_world_name(reader, json_object_get(document, "name"));
+	static_assert(WFS_MANIFEST_NAME_MAX == 255, "the message names the bound");
+	if (name && (!manifest_text(name) || !is_world_name(manifest_text(name))))
+		manifest_expected(reader, wfs_place_at("/name"),
+			"a name of 1 to 255 bytes without control characters", name);
 	r = read_schemas(reader);
 	if (r == 0)
 		r = manifest_read_effects(reader);

@@ -124,15 +124,6 @@ static void check_id(const struct reading *reading, size_t index, const json_t *
 			(long long)json_integer_value(first));
 }
 
-static void check_creator(const struct reading *reading, size_t index, const json_t *creator)
-{
-	const char *const text = json_string_value(creator);
-
-	if (creator && (!text || !json_object_get(reading->principals, text)))
-		source_expected(reading->loader, wfs_place_at("/artifacts/%zu/created_by", index),
-			"the id of a principal of this world", creator);
-}
-
 /* Artifacts are made in order, so each can only depend on earlier ones. */
 static void check_dependencies(const struct reading *reading, size_t index, const json_t *list)
 {
@@ -176,7 +167,10 @@ static int read_members(
 		wfs_problems_add(loader->problems, WORLD_FILE,
 			wfs_place_at("%s/" ARTIFACT_ID, place.text).text, "it is called id here");
 	check_id(reading, index, json_object_get(item, "id"));
-	check_creator(reading, index, json_object_get(item, "created_by"));
+	const json_t *const creator = json_object_get(item, "created_by");
+	if (creator && !json_object_get(reading->principals, json_string_value(creator)))
+		source_expected(loader, wfs_place_at("%s/created_by", place.text),
+			"the id of a principal of this world", creator);
 	int r = take_members(loader, place, item, action);
 	if (r == 0)
 		r = take_file(loader, place, item, "content", action);

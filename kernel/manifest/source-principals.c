@@ -73,13 +73,6 @@ int source_operator(json_t *manifest, const json_t *account, bool genesis)
 	return 0;
 }
 
-static bool is_operator(const json_t *item)
-{
-	const char *const id = json_string_value(json_object_get(item, "id"));
-
-	return id && strcmp(id, WFS_PRINCIPAL_OPERATOR) == 0;
-}
-
 /* Finds the first item that is the operator, with its account.
  * A second one is reported as a duplicate. */
 static const json_t *find_operator(struct source_places *places, const json_t *list)
@@ -89,7 +82,7 @@ static const json_t *find_operator(struct source_places *places, const json_t *l
 
 	json_array_foreach(list, index, item)
 	{
-		if (is_operator(item)) {
+		if (strcmp(wfs_json_text(item, "id"), WFS_PRINCIPAL_OPERATOR) == 0) {
 			places->operator_index = index;
 			return item;
 		}

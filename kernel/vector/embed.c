@@ -331,13 +331,6 @@ static void end_word(struct embedder *embedder)
 	add_grams(embedder, embedder->letters, count + 2);
 }
 
-static void add_letter(struct embedder *embedder, uint32_t letter)
-{
-	if (embedder->letter_count == WORD_MAX)
-		end_word(embedder);
-	embedder->letters[1 + embedder->letter_count++] = letter;
-}
-
 static void add_alone(struct embedder *embedder, uint32_t letter)
 {
 	const uint64_t hash = hash_letters(WORD_SEED, &letter, 1);
@@ -358,12 +351,12 @@ static void add_text(struct embedder *embedder, struct wfs_bytes text)
 		const enum kind kind = sequence ? kind_of(letter) : APART;
 
 		size = sequence ? sequence : 1;
+		if (kind == APART || (kind == LETTER && embedder->letter_count == WORD_MAX))
+			end_word(embedder);
 		if (kind == LETTER)
-			add_letter(embedder, letter);
+			embedder->letters[1 + embedder->letter_count++] = letter;
 		else if (kind == ALONE)
 			add_alone(embedder, letter);
-		else if (kind == APART)
-			end_word(embedder);
 	}
 	end_word(embedder);
 }

@@ -182,15 +182,6 @@ static bool step_of_many(struct server *server, struct message_step *message, ui
 	return wfs_lua_step(module->lua, &message->step, ret_result, &error) == 0;
 }
 
-static void put_result(struct server *server, const struct wfs_lua_run *run,
-	const struct wfs_lua_result *result, size_t i, struct states *states)
-{
-	wfs_wire_put_number(&server->out, 1);
-	states->at[i] = put_stepped(&server->out, run, result);
-	states->size[i] = result->state.size;
-	states->known[i] = true;
-}
-
 static int steps(struct server *server, struct wfs_wire_reader *reader)
 {
 	const uint64_t count = wfs_wire_get_number(reader);
@@ -209,10 +200,14 @@ static int steps(struct server *server, struct wfs_wire_reader *reader)
 			!message.step.run.budget)
 			return -EBADMSG;
 		if (used < STEPS_INSTRUCTIONS_MAX && server->out.size < STEPS_BYTES_MAX &&
-			step_of_many(server, &message, state_of, &states, &result))
-			put_result(server, &message.step.run, &result, i, &states);
-		else
+			step_of_many(server, &message, state_of, &states, &result)) {
+			wfs_wire_put_number(&server->out, 1);
+			states.at[i] = put_stepped(&server->out, &message.step.run, &result);
+			states.size[i] = result.state.size;
+			states.known[i] = true;
+		} else {
 			wfs_wire_put_number(&server->out, 0);
+		}
 		used += message.budget.used;
 	}
 	return wfs_wire_is_whole(reader) ? wfs_wire_send(server->fd, &server->out, NULL, NULL)
