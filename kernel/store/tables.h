@@ -4,8 +4,7 @@
  *
  * | table        | key                     | value                                            |
  * |--------------|-------------------------|--------------------------------------------------|
- * | meta         | name                    | format, world id, entropy, hash of the last line,
- * first height |
+ * | meta         | name                    | format, world id, entropy, last hash, first height |
  * | journal      | seq                     | offset in log.jsonl, record line                 |
  * | reducer      | name                    | struct wfs_reducer                               |
  * | reducer_name | reducer id              | name                                             |
