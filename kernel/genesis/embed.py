@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a C header of JSON files: embed.py HEADER FILE...
+"""Makes a C header from JSON files: embed.py HEADER FILE...
 
-Of some-name.json it makes `static const char some_name[]`: the file as it is, and a NUL. What is no
-JSON, or has a name twice in one object, is refused, so that the program never meets it.
+For some-name.json it writes `static const char some_name[]`: the bytes of the file, and a NUL. It refuses
+files that are not JSON, or repeat a member of an object, so that the program need not check them.
 """
 
 import json
@@ -24,7 +24,7 @@ def number(text):
 
 
 def literal(line):
-    """A C string literal of these bytes; octal escapes end after three digits, whatever follows."""
+    """Returns a C string literal; octal escapes end after three digits, so any byte may follow."""
     plain = b" !#$%&'()*+,-./0123456789:;<=>@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}~"
     return '"' + "".join(chr(byte) if byte in plain else f"\\{byte:03o}" for byte in line) + '"'
 
