@@ -92,9 +92,9 @@ struct session_approval {
 };
 
 /**
- * session_claim_approval() - for approving calls of a run: the agent, its artifacts, and principals
- * that got the right from these may not approve calls of the agent; others may approve calls of the
- * agents that their grants name
+ * session_claim_approval() - for approving calls of a run
+ * The agent, its artifacts, and principals that got the right from these may not approve calls of
+ * the agent; others may approve calls of the agents that their grants name.
  * @ret_approval: zero-initialised; the question borrows from it; caller ends it with
  *                session_approval_done()
  */

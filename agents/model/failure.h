@@ -62,8 +62,7 @@ struct wfs_model_failure {
 void wfs_model_failure_begin(struct wfs_model_failure *failure);
 
 /**
- * wfs_model_failure_text() - write a text from a server into a member, cleaned and without the
- * secret
+ * wfs_model_failure_text() - write a server's text into a member, cleaned and without the secret
  * @target: of @failure, @target_size bytes
  */
 void wfs_model_failure_text(const struct wfs_model_failure *failure, struct wfs_bytes text,

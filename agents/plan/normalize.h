@@ -83,8 +83,8 @@ void wfs_plan_failed_id(const struct wfs_plan_origin *origin, const char *text, 
 	char ret_id[static WFS_PLAN_ID_SIZE + 1]);
 
 /**
- * wfs_plan_payload() - make the payload of a receipt of plan.normalize, for the steps from @offset
- * on
+ * wfs_plan_payload() - make the payload of a receipt of plan.normalize
+ * It is for the steps from @offset on.
  *
  * Takes at most WFS_PLAN_PART_MAX steps, and about WFS_PLAN_PART_SIZE bytes; at least one if there
  * is one. The first part has draft, final, in_order and created_ns of the plan, the last part its

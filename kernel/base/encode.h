@@ -27,9 +27,9 @@ size_t wfs_utf8_cut(const char *text, size_t size);
 void wfs_utf8_clean(char *text, size_t size);
 
 /**
- * wfs_line_clean() - overwrite by `?` what may mislead a terminal or its reader; the result is one
- * line Overwrites every byte of malformed UTF-8, control characters (C0, DEL, C1), line separators,
- * and the marks that change the direction of writing.
+ * wfs_line_clean() - overwrite by `?` what may mislead a terminal or its reader
+ * These are every byte of malformed UTF-8, control characters (C0, DEL, C1), line separators, and
+ * the marks that change the direction of writing. The result is one line.
  */
 void wfs_line_clean(char *text, size_t size);
 

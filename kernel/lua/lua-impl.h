@@ -132,8 +132,7 @@ static inline struct wfs_lua *wfs_lua_of(lua_State *L)
 /* --- lua.c --- */
 
 /**
- * wfs_lua_run() - call @function with @context as light userdata, in protected mode and under the
- * bounds
+ * wfs_lua_run() - call @function with @context as light userdata, protected and under the bounds
  *
  * First restores the region as it was after compiling, or compiles; charges the budget of @run. The
  * stop of the run, if any, stays in lua->stop until the next run.

@@ -130,8 +130,7 @@ void wfs_lua_arena_trim(void);
 struct wfs_lua;
 
 /**
- * wfs_lua_new() - compile a module, run its main chunk, and check that it defines one of the
- * functions
+ * wfs_lua_new() - compile a module, run its main chunk, and check that it defines a wanted function
  * @run: of this check
  * Return: 0, -EINVAL (syntax_error: too large, does not compile, or defines none of the functions),
  *         -EIO (runtime_error: the main chunk failed or hit a bound), -ENOMEM.

@@ -141,8 +141,8 @@ int manifest_enter(const struct manifest_reader *reader, struct wfs_place place,
 	const char **ret_name);
 
 /**
- * manifest_read_builtin() - check that item @index of the list @name is one of @builtins, and the
- * only one of its name
+ * manifest_read_builtin() - check that item @index of the list @name is one of @builtins
+ * Its name must not be one of @seen.
  * @seen: names so far
  * Return: 1, 0 (a problem was added), -ENOMEM.
  */

@@ -22,8 +22,7 @@
 enum { WFS_MIND_AGENT_MAX = 1 << 20 }; /* bytes of content */
 
 /**
- * wfs_mind_agent_read() - parse an object that has only members of agents; their values are not
- * checked
+ * wfs_mind_agent_read() - parse an object with members of agents, without checking their values
  * @ret_content: caller owns it
  */
 int wfs_mind_agent_read(struct wfs_bytes content, json_t **ret_content, struct wfs_error *error);

@@ -51,7 +51,7 @@ WFS_DEFINE_AUTO(matcher, struct wfs_matcher, wfs_matcher_free)
 
 /**
  * wfs_pattern_match() - does the pattern match somewhere in a text?
- * @limit: of the work, counted anew for each position where a match could begin; up to
+ * @limit: of the work, counted separately for each position where a match could begin; up to
  *         WFS_PATTERN_MATCH_MAX
  * Return: 1, 0, -EAGAIN (a higher limit may do), -E2BIG (too deep, or too much memory), -EINVAL
  *         (the text is not UTF-8), -ENOMEM.

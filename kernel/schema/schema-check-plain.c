@@ -166,8 +166,8 @@ static uint64_t count_code_points(const char *text, size_t size)
 }
 
 /*
- * The greatest cost of a match with this limit. PCRE2 counts its limit anew for each position where
- * a match could begin (pcre2_match.c), and between two counts it may read the whole text.
+ * The greatest cost of a match with this limit. PCRE2 counts its limit separately for each position
+ * where a match could begin (pcre2_match.c), and between two counts it may read the whole text.
  */
 static uint64_t match_work(const struct wfs_pattern *pattern, size_t size, uint32_t limit)
 {

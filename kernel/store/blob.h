@@ -86,8 +86,7 @@ int wfs_blob_file_remove(
 	struct wfs_store *store, const struct wfs_hash *hash, uint64_t *ret_size_bytes);
 
 /**
- * wfs_blob_file_copy() - copy a blob's file to another store, unless it is there, and check its
- * hash
+ * wfs_blob_file_copy() - copy a blob's file to a store that lacks it, and check its hash
  * @to: only its directory is used. The copy is not synced.
  * Return: 0, -ENOENT (@from has no such file), -EIO (another hash), -ENOSPC, …
  */

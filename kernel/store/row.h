@@ -162,8 +162,8 @@ int row_edge_key(struct wfs_txn *txn, enum wfs_table table, MDB_cursor_op op, ui
 	uint64_t *ret_key);
 
 /**
- * row_find() - row_get() for tables whose rows may be absent, and of which no other row tells a
- * loss A row whose key is damaged cannot be found by its right key, but it is still where that key
+ * row_find() - row_get() for tables whose rows may be absent, so that a lost row would look normal
+ * A row whose key is damaged cannot be found by its right key, but it is still where that key
  * belongs. So when @key is not found, the rows on both sides of its place are checked.
  * Return: 0, -ENOENT, -EIO (the row, or one beside its place, is damaged).
  */

@@ -84,10 +84,9 @@ size_t wfs_vectors_count(const struct wfs_vectors *vectors);
 size_t wfs_vectors_size_bytes(const struct wfs_vectors *vectors);
 
 /**
- * wfs_vectors_search() - find the rows whose vectors have the highest cosine with @query, best
- * first The score is the sum of products, divided by the product of the lengths, all in double and
- * added in order of the dimensions. Of rows with equal scores the lower id is first. Allocates
- * nothing.
+ * wfs_vectors_search() - find the rows with the highest cosine to @query, best first
+ * The score is the sum of products, divided by the product of the lengths, all in double and added
+ * in order of the dimensions. Of rows with equal scores the lower id is first. Allocates nothing.
  * @query: one number for each dimension
  * @limit: from 1 to WFS_VECTORS_LIMIT_MAX
  * @ret_hits: room for @limit hits; those after the returned number are undefined
