@@ -115,5 +115,5 @@ int wfs_model_call_start(struct wfs_model_client *client, const struct wfs_model
 	const struct wfs_model_callbacks *callbacks, struct wfs_model_call **ret_call,
 	struct wfs_error *error);
 
-/** wfs_model_call_cancel() - end it in whatever state it is; no callback of it comes afterwards. */
+/** wfs_model_call_cancel() - end a call in any state; its callbacks are not called any more. */
 void wfs_model_call_cancel(struct wfs_model_call *call);
