@@ -31,10 +31,8 @@ static void invoke(struct world_fixture *fixture, const char *as, const char *ac
 }
 
 /* A world with the agent `al`, who may do all, and has made its own artifact, or the operator has. */
-static struct world_fixture *with_agent(
-	struct world_fixture *fixture, const char *owner, const char *more)
+static void with_agent(struct world_fixture *fixture, const char *owner, const char *more)
 {
-	filled(fixture);
 	WFS_AUTO_BUFFER struct wfs_buffer action = {0};
 	AUTO_PRINTED struct printed added = RUN_IN(fixture, "principal", "add", "al");
 	AUTO_PRINTED struct printed act = RUN_IN(fixture, "grant", "al", "act");
@@ -48,7 +46,6 @@ static struct world_fixture *with_agent(
 		"{'prompt':'do','system_prompt':'be {agent_id}'}}",
 		more);
 	invoke(fixture, owner, wfs_buffer_text(&action));
-	return fixture;
 }
 
 static void assert_content(struct world_fixture *fixture, const char *id, const char *content)
@@ -77,7 +74,7 @@ static void assert_height(struct world_fixture *fixture, const char *before)
 	assert_prints(&printed, before);
 }
 
-IN_WORLD(parts_become_artifacts_that_belong_to_the_agent)
+IN_FILLED_WORLD(parts_become_artifacts_that_belong_to_the_agent)
 {
 	with_agent(fixture, "operator", "");
 	AUTO_PRINTED struct printed printed = RUN_IN(fixture, "agent", "migrate", "al");
@@ -94,7 +91,7 @@ IN_WORLD(parts_become_artifacts_that_belong_to_the_agent)
 	assert_owner(fixture, "al_workflow", "al", "freeware");
 }
 
-IN_WORLD(an_agent_migrates_itself)
+IN_FILLED_WORLD(an_agent_migrates_itself)
 {
 	with_agent(fixture, "al", ",'access':'self_owned'");
 	AUTO_PRINTED struct printed printed =
@@ -104,7 +101,7 @@ IN_WORLD(an_agent_migrates_itself)
 	assert_owner(fixture, "al_workflow", "al", "private");
 }
 
-IN_WORLD(what_costs_something_is_not_free_afterwards)
+IN_FILLED_WORLD(what_costs_something_is_not_free_afterwards)
 {
 	with_agent(fixture, "operator", ",'policy':{'read_price':3}");
 	AUTO_PRINTED struct printed printed = RUN_IN(fixture, "agent", "migrate", "al");
@@ -113,7 +110,7 @@ IN_WORLD(what_costs_something_is_not_free_afterwards)
 	assert_owner(fixture, "al_personality", "al", "private");
 }
 
-IN_WORLD(the_second_time_there_is_nothing_to_migrate)
+IN_FILLED_WORLD(the_second_time_there_is_nothing_to_migrate)
 {
 	with_agent(fixture, "operator", "");
 	AUTO_PRINTED struct printed once = RUN_IN(fixture, "agent", "migrate", "al");
@@ -126,7 +123,7 @@ IN_WORLD(the_second_time_there_is_nothing_to_migrate)
 	assert_height(fixture, before.out);
 }
 
-IN_WORLD(a_dry_run_changes_nothing)
+IN_FILLED_WORLD(a_dry_run_changes_nothing)
 {
 	with_agent(fixture, "operator", "");
 	AUTO_PRINTED struct printed before = RUN_IN(fixture, "head");
@@ -138,7 +135,7 @@ IN_WORLD(a_dry_run_changes_nothing)
 	assert_height(fixture, before.out);
 }
 
-IN_WORLD(json_has_what_is_written)
+IN_FILLED_WORLD(json_has_what_is_written)
 {
 	with_agent(fixture, "operator", "");
 	AUTO_PRINTED struct printed printed =
@@ -155,7 +152,7 @@ IN_WORLD(json_has_what_is_written)
 }
 
 /* As if it had been killed before the last record, and before one was given away. */
-IN_WORLD(what_an_interrupted_one_has_written_is_taken)
+IN_FILLED_WORLD(what_an_interrupted_one_has_written_is_taken)
 {
 	with_agent(fixture, "operator", "");
 
@@ -174,7 +171,7 @@ IN_WORLD(what_an_interrupted_one_has_written_is_taken)
 	assert_owner(fixture, "al_acting_prompt", "al", "freeware");
 }
 
-IN_WORLD(an_artifact_with_another_content_is_an_error)
+IN_FILLED_WORLD(an_artifact_with_another_content_is_an_error)
 {
 	with_agent(fixture, "operator", "");
 
@@ -190,7 +187,7 @@ IN_WORLD(an_artifact_with_another_content_is_an_error)
 	assert_height(fixture, before.out);
 }
 
-IN_WORLD(an_artifact_of_somebody_else_is_an_error)
+IN_FILLED_WORLD(an_artifact_of_somebody_else_is_an_error)
 {
 	with_agent(fixture, "al", "");
 
@@ -204,7 +201,7 @@ IN_WORLD(an_artifact_of_somebody_else_is_an_error)
 		&printed, "the artifact 'al_personality' is there, and belongs to 'operator'");
 }
 
-IN_WORLD(an_agent_of_somebody_else_is_left_as_it_is)
+IN_FILLED_WORLD(an_agent_of_somebody_else_is_left_as_it_is)
 {
 	with_agent(fixture, "al", "");
 	AUTO_PRINTED struct printed before = RUN_IN(fixture, "head");
@@ -215,10 +212,8 @@ IN_WORLD(an_agent_of_somebody_else_is_left_as_it_is)
 	assert_height(fixture, before.out);
 }
 
-IN_WORLD(what_is_no_agent_is_refused)
+IN_FILLED_WORLD(what_is_no_agent_is_refused)
 {
-	filled(fixture);
-
 	invoke(fixture, "operator",
 		"{'action_type':'write_artifact','artifact_id':'page','content':'{}'}");
 	invoke(fixture, "operator",

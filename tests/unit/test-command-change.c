@@ -2,9 +2,8 @@
 /* Commands that change a world, copy it and check it. */
 #include "tests/fixture/command.h"
 
-IN_WORLD(blob_that_was_put_comes_back)
+IN_FILLED_WORLD(blob_that_was_put_comes_back)
 {
-	filled(fixture);
 	char path[120];
 	char hash[100];
 
@@ -22,9 +21,8 @@ IN_WORLD(blob_that_was_put_comes_back)
 	assert_misuse(&bad, "12", "--help");
 }
 
-IN_WORLD(event_sends_a_value_from_the_line_or_a_file)
+IN_FILLED_WORLD(event_sends_a_value_from_the_line_or_a_file)
 {
-	filled(fixture);
 	char path[120];
 
 	put_file(fixture->source, "event.json", "{\"key\":\"a\",\"op\":\"add\",\"n\":5}\n");
@@ -39,9 +37,8 @@ IN_WORLD(event_sends_a_value_from_the_line_or_a_file)
 	assert_prints(&state_now, "{\"n\":12}\n");
 }
 
-IN_WORLD(event_that_is_refused_says_why)
+IN_FILLED_WORLD(event_that_is_refused_says_why)
 {
-	filled(fixture);
 	AUTO_PRINTED struct printed json = RUN_IN(fixture, "event", "test/Do@1", "{");
 	AUTO_PRINTED struct printed schema = RUN_IN(fixture, "event", "test/No@1", "{}");
 	AUTO_PRINTED struct printed key = RUN_IN(
@@ -52,9 +49,8 @@ IN_WORLD(event_that_is_refused_says_why)
 	assert_failed(&key, "worldfs: invalid_argument: ");
 }
 
-IN_WORLD(event_lines_sends_each_line_and_lists_those_refused)
+IN_FILLED_WORLD(event_lines_sends_each_line_and_lists_those_refused)
 {
-	filled(fixture);
 	char path[120];
 
 	put_lines(fixture,
@@ -77,9 +73,8 @@ IN_WORLD(event_lines_sends_each_line_and_lists_those_refused)
 	assert_prints(&state_now, "{\"n\":5}\n");
 }
 
-IN_WORLD(event_lines_of_a_large_file_are_all_sent)
+IN_FILLED_WORLD(event_lines_of_a_large_file_are_all_sent)
 {
-	filled(fixture);
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	char path[120];
 
@@ -95,17 +90,16 @@ IN_WORLD(event_lines_of_a_large_file_are_all_sent)
 	assert_prints(&state_now, "{\"n\":20003}\n");
 }
 
-IN_WORLD(event_lines_needs_a_file)
+IN_FILLED_WORLD(event_lines_needs_a_file)
 {
 	AUTO_PRINTED struct printed printed =
-		RUN_IN(filled(fixture), "event", "test/Do@1", "{}", "--lines");
+		RUN_IN(fixture, "event", "test/Do@1", "{}", "--lines");
 
 	assert_misuse(&printed, "--lines needs @FILE or @-", "Try 'worldfs event --help'.");
 }
 
-IN_WORLD(snapshot_prints_the_hash_that_head_then_has)
+IN_FILLED_WORLD(snapshot_prints_the_hash_that_head_then_has)
 {
-	filled(fixture);
 	AUTO_PRINTED struct printed snapshot = RUN_IN(fixture, "snapshot");
 	AUTO_PRINTED struct printed head = RUN_IN(fixture, "head");
 
@@ -114,9 +108,8 @@ IN_WORLD(snapshot_prints_the_hash_that_head_then_has)
 	assert_says(head.out, snapshot.out);
 }
 
-IN_WORLD(backup_makes_a_world_that_has_the_same_head)
+IN_FILLED_WORLD(backup_makes_a_world_that_has_the_same_head)
 {
-	filled(fixture);
 	char directory[120];
 
 	snprintf(directory, sizeof(directory), "%s/backup", fixture->root);
@@ -131,9 +124,8 @@ IN_WORLD(backup_makes_a_world_that_has_the_same_head)
 	assert_prints(&copied, head.out);
 }
 
-IN_WORLD(gc_drops_old_heights)
+IN_FILLED_WORLD(gc_drops_old_heights)
 {
-	filled(fixture);
 	AUTO_PRINTED struct printed printed = RUN_IN(fixture, "gc", "--keep-heights", "1");
 	AUTO_PRINTED struct printed json = RUN_IN(fixture, "gc", "--since", "2", "--json");
 	AUTO_PRINTED struct printed dropped =
@@ -148,9 +140,8 @@ IN_WORLD(gc_drops_old_heights)
 	assert_prints(&kept, "{\"n\":3}\n");
 }
 
-IN_WORLD(gc_refuses_what_it_does_not_understand)
+IN_FILLED_WORLD(gc_refuses_what_it_does_not_understand)
 {
-	filled(fixture);
 	AUTO_PRINTED struct printed neither = RUN_IN(fixture, "gc");
 	AUTO_PRINTED struct printed both =
 		RUN_IN(fixture, "gc", "--since", "1", "--keep-heights", "1");
@@ -163,9 +154,8 @@ IN_WORLD(gc_refuses_what_it_does_not_understand)
 	assert_failed(&journal, "not_enabled: --journal");
 }
 
-IN_WORLD(verify_and_replay_of_a_good_world_find_nothing)
+IN_FILLED_WORLD(verify_and_replay_of_a_good_world_find_nothing)
 {
-	filled(fixture);
 	AUTO_PRINTED struct printed verify = RUN_IN(fixture, "verify");
 	AUTO_PRINTED struct printed replay = RUN_IN(fixture, "replay", "--json");
 
@@ -174,9 +164,8 @@ IN_WORLD(verify_and_replay_of_a_good_world_find_nothing)
 	assert_prints(&replay, "{\"data\":{\"count\":0,\"problems\":[]}}\n");
 }
 
-IN_WORLD(an_action_is_performed)
+IN_FILLED_WORLD(an_action_is_performed)
 {
-	filled(fixture);
 	AUTO_PRINTED struct printed done = RUN_IN(fixture, "invoke", "{\"action_type\":\"noop\"}");
 	AUTO_PRINTED struct printed refused =
 		RUN_IN(fixture, "invoke", "{\"action_type\":\"dance\"}");
@@ -190,9 +179,8 @@ IN_WORLD(an_action_is_performed)
 	assert_says(bad.err, "invalid_json");
 }
 
-IN_WORLD(an_auction_is_ended_by_administrators)
+IN_FILLED_WORLD(an_auction_is_ended_by_administrators)
 {
-	filled(fixture);
 	AUTO_PRINTED struct printed done = RUN_IN(fixture, "mint", "resolve");
 	AUTO_PRINTED struct printed json = RUN_IN(fixture, "mint", "resolve", "--json");
 	AUTO_PRINTED struct printed added = RUN_IN(fixture, "principal", "add", "alice");

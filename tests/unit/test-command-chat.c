@@ -53,7 +53,7 @@ static int setup(void **state)
 {
 	json_decref(fake.params);
 	memset(&fake, 0, sizeof(fake));
-	return world_fixture_setup(state);
+	return filled_setup(state);
 }
 
 static int teardown(void **state)
@@ -109,8 +109,6 @@ static void assert_asked(enum wfs_drive_what what, const char *expected)
 
 CHATS(an_answer_is_printed_and_nothing_else)
 {
-	filled(fixture);
-
 	fake.answer = ANSWERED;
 	AUTO_PRINTED struct printed printed = RUN_DRIVEN(fixture, "chat", "who is there?");
 
@@ -121,8 +119,6 @@ CHATS(an_answer_is_printed_and_nothing_else)
 
 CHATS(options_of_a_chat_are_sent)
 {
-	filled(fixture);
-
 	fake.answer = ANSWERED;
 	AUTO_PRINTED struct printed printed = RUN_DRIVEN(fixture, "chat", "go", "--session", "s",
 		"--plan", "p1", "--batch", "5", "--concurrency", "2");
@@ -135,7 +131,6 @@ CHATS(options_of_a_chat_are_sent)
 
 CHATS(a_message_may_be_a_file)
 {
-	filled(fixture);
 	char path[120];
 
 	put_lines(fixture, "go\n", path);
@@ -148,8 +143,6 @@ CHATS(a_message_may_be_a_file)
 
 CHATS(a_plan_is_told_behind_its_answer)
 {
-	filled(fixture);
-
 	fake.answer = ANSWER(CHECKPOINT("done"), "null", "the end", "true");
 	AUTO_PRINTED struct printed printed = RUN_DRIVEN(fixture, "chat", "go");
 
@@ -160,8 +153,6 @@ CHATS(a_plan_is_told_behind_its_answer)
 
 CHATS(a_plan_with_failures_is_named_to_be_shown)
 {
-	filled(fixture);
-
 	fake.answer = ANSWER(CHECKPOINT("partial"), "null", "the end", "true");
 	AUTO_PRINTED struct printed printed = RUN_DRIVEN(fixture, "chat", "go");
 
@@ -171,8 +162,6 @@ CHATS(a_plan_with_failures_is_named_to_be_shown)
 
 CHATS(a_plan_that_was_stopped_is_named_to_be_resumed)
 {
-	filled(fixture);
-
 	fake.answer = ANSWER(CHECKPOINT("cancelled"), "'CANCELLED'", "", "false");
 	fake.code = WFS_E_CANCELLED;
 	fake.message = "CANCELLED: it was stopped";
@@ -185,8 +174,6 @@ CHATS(a_plan_that_was_stopped_is_named_to_be_resumed)
 
 CHATS(json_is_the_whole_answer)
 {
-	filled(fixture);
-
 	fake.answer = ANSWERED;
 	AUTO_PRINTED struct printed printed = RUN_DRIVEN(fixture, "chat", "go", "--json");
 	WFS_AUTO_JSON json_t *document = json_loads(printed.out, 0, NULL);
@@ -197,8 +184,6 @@ CHATS(json_is_the_whole_answer)
 
 CHATS(json_of_a_failure_has_the_answer_as_details)
 {
-	filled(fixture);
-
 	fake.answer = ANSWER("null", "'LLM_FAILED'", "", "false");
 	fake.code = WFS_E_EFFECT_FAILED;
 	fake.message = "LLM_FAILED: it is ill";
@@ -215,8 +200,6 @@ CHATS(json_of_a_failure_has_the_answer_as_details)
 
 CHATS(a_number_that_is_none_is_misuse)
 {
-	filled(fixture);
-
 	fake.answer = ANSWERED;
 	AUTO_PRINTED struct printed printed = RUN_DRIVEN(fixture, "chat", "go", "--batch", "many");
 
@@ -226,7 +209,6 @@ CHATS(a_number_that_is_none_is_misuse)
 
 CHATS(without_a_driver_nobody_answers)
 {
-	filled(fixture);
 	AUTO_PRINTED struct printed printed = RUN_IN(fixture, "chat", "go");
 
 	assert_failed(&printed, "worldfs: not_enabled: ");
@@ -236,8 +218,6 @@ CHATS(without_a_driver_nobody_answers)
 
 CHATS(resuming_names_the_plan)
 {
-	filled(fixture);
-
 	fake.answer = ANSWER(CHECKPOINT("done"), "null", "the end", "true");
 	AUTO_PRINTED struct printed printed = RUN_DRIVEN(fixture, "plan", "resume", "p1");
 
@@ -247,7 +227,6 @@ CHATS(resuming_names_the_plan)
 
 CHATS(a_plan_out_of_a_file_goes_by_its_blob)
 {
-	filled(fixture);
 	char path[120];
 
 	put_lines(fixture, "{\"steps\":[]}\n", path);
@@ -265,8 +244,6 @@ CHATS(a_plan_out_of_a_file_goes_by_its_blob)
 
 CHATS(a_hash_is_imported_as_it_is)
 {
-	filled(fixture);
-
 	fake.answer = ANSWER(CHECKPOINT("done"), "null", "the end", "true");
 	AUTO_PRINTED struct printed printed =
 		RUN_DRIVEN(fixture, "plan", "import", "sha256:00", "--resume", "--session", "s");
@@ -278,7 +255,6 @@ CHATS(a_hash_is_imported_as_it_is)
 CHATS(what_is_no_plan_is_told_by_its_name)
 {
 	static const char *const commands[] = {"show", "watch", "cancel", "graph"};
-	filled(fixture);
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(commands); i++) {
 		print_message("%s\n", commands[i]);
@@ -292,7 +268,6 @@ CHATS(what_is_no_plan_is_told_by_its_name)
 
 CHATS(where_there_are_no_plans_none_are_listed)
 {
-	filled(fixture);
 	AUTO_PRINTED struct printed printed = RUN_DRIVEN(fixture, "plan", "ls");
 
 	assert_prints(&printed, "");
@@ -300,7 +275,6 @@ CHATS(where_there_are_no_plans_none_are_listed)
 
 CHATS(a_picture_is_no_json)
 {
-	filled(fixture);
 	AUTO_PRINTED struct printed printed =
 		RUN_DRIVEN(fixture, "plan", "graph", "p1", "--svg", "--json");
 

@@ -82,9 +82,8 @@ TEST(shells_complete_directories_and_files)
 	assert_string_equal(number.out, "");
 }
 
-IN_WORLD(reducers_keys_and_schemas_come_from_the_world)
+IN_FILLED_WORLD(reducers_keys_and_schemas_come_from_the_world)
 {
-	filled(fixture);
 	const char *const world = fixture->directory;
 	AUTO_PRINTED struct printed reducers = COMPLETE("-w", world, "state", "");
 	AUTO_PRINTED struct printed keys = COMPLETE("-w", world, "state", "cell", "");
@@ -152,9 +151,8 @@ TEST(resources_come_with_their_equals_sign)
 	assert_offers(&inside, "--quota=llm_budget= --quota=llm_tokens= ");
 }
 
-IN_WORLD(paths_come_from_the_tree)
+IN_FILLED_WORLD(paths_come_from_the_tree)
 {
-	filled(fixture);
 	WFS_AUTO_FREE char *option = NULL;
 
 	assert_true(asprintf(&option, "--world=%s", fixture->directory) > 0);

@@ -2,17 +2,15 @@
 /* Commands about who may do what: grants, what is taken back, when they end. */
 #include "tests/fixture/command.h"
 
-static struct world_fixture *with_alice(struct world_fixture *fixture)
+static void with_alice(struct world_fixture *fixture)
 {
-	filled(fixture);
 	AUTO_PRINTED struct printed added = RUN_IN(fixture, "principal", "add", "alice");
 
 	assert_prints(&added, "");
 	assert_says(added.err, "added alice");
-	return fixture;
 }
 
-IN_WORLD(a_grant_is_named_and_shows_what_it_covers)
+IN_FILLED_WORLD(a_grant_is_named_and_shows_what_it_covers)
 {
 	with_alice(fixture);
 	AUTO_PRINTED struct printed grant =
@@ -27,7 +25,7 @@ IN_WORLD(a_grant_is_named_and_shows_what_it_covers)
 	assert_failed(&other, "worldfs: not_found: ");
 }
 
-IN_WORLD(what_is_revoked_is_refused)
+IN_FILLED_WORLD(what_is_revoked_is_refused)
 {
 	with_alice(fixture);
 	AUTO_PRINTED struct printed grant =
@@ -43,7 +41,7 @@ IN_WORLD(what_is_revoked_is_refused)
 	assert_failed(&again, "worldfs: not_found: ");
 }
 
-IN_WORLD(a_budget_is_kept_in_the_grant)
+IN_FILLED_WORLD(a_budget_is_kept_in_the_grant)
 {
 	with_alice(fixture);
 	AUTO_PRINTED struct printed grant = RUN_IN(fixture, "grant", "alice", "sys/act@1",
@@ -61,7 +59,7 @@ IN_WORLD(a_budget_is_kept_in_the_grant)
 	assert_misuse(&wrong, "many", "grant --help");
 }
 
-IN_WORLD(expiry_is_a_duration_or_a_time)
+IN_FILLED_WORLD(expiry_is_a_duration_or_a_time)
 {
 	static const char *const good[] = {"+1s", "+10m", "+1h", "+7d", "2100-01-31T12:00:00Z",
 		"2100-01-31T12:00:00+01:00", "2100-01-31T12:00:00-05:30"};
@@ -86,7 +84,7 @@ IN_WORLD(expiry_is_a_duration_or_a_time)
 	}
 }
 
-IN_WORLD(an_offset_is_taken_off)
+IN_FILLED_WORLD(an_offset_is_taken_off)
 {
 	with_alice(fixture);
 	AUTO_PRINTED struct printed grant = RUN_IN(
@@ -98,9 +96,8 @@ IN_WORLD(an_offset_is_taken_off)
 	assert_says(state_now.out, "\"expires_at_ns\":4105076400000000000,");
 }
 
-IN_WORLD(a_principal_begins_with_scrip_and_quotas)
+IN_FILLED_WORLD(a_principal_begins_with_scrip_and_quotas)
 {
-	filled(fixture);
 	AUTO_PRINTED struct printed added = RUN_IN(fixture, "principal", "add", "alice", "--scrip",
 		"100", "--quota", "disk=5", "--quota=llm_tokens=7", "--quota=journal=9");
 	AUTO_PRINTED struct printed ledger = RUN_IN(fixture, "state", "sys.ledger", "alice");
@@ -113,9 +110,8 @@ IN_WORLD(a_principal_begins_with_scrip_and_quotas)
 		"\"llm_tokens\":{\"quota\":7,\"used\":0}}\n");
 }
 
-IN_WORLD(what_a_principal_begins_with_is_checked)
+IN_FILLED_WORLD(what_a_principal_begins_with_is_checked)
 {
-	filled(fixture);
 	static const char *const bad[] = {"", "disk", "=1", "disk=", "disk=x", "disk=-1", "disk=1x",
 		"a_name_that_is_longer_than_any_that_there_could_be=1"};
 

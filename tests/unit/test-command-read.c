@@ -5,9 +5,8 @@
 
 /* --- reading --- */
 
-IN_WORLD(state_prints_exact_bytes_and_meta_on_stderr)
+IN_FILLED_WORLD(state_prints_exact_bytes_and_meta_on_stderr)
 {
-	filled(fixture);
 	AUTO_PRINTED struct printed head = RUN_IN(fixture, "state", "cell", "a");
 	AUTO_PRINTED struct printed then =
 		RUN_IN(fixture, "state", "cell", "a", "--exact-height", "3");
@@ -22,9 +21,8 @@ IN_WORLD(state_prints_exact_bytes_and_meta_on_stderr)
 	assert_string_equal(b64.err, "");
 }
 
-IN_WORLD(state_of_what_is_not_there_fails)
+IN_FILLED_WORLD(state_of_what_is_not_there_fails)
 {
-	filled(fixture);
 	AUTO_PRINTED struct printed key = RUN_IN(fixture, "state", "cell", "x");
 	AUTO_PRINTED struct printed reducer = RUN_IN(fixture, "state", "x");
 	AUTO_PRINTED struct printed height =
@@ -38,9 +36,8 @@ IN_WORLD(state_of_what_is_not_there_fails)
 	assert_failed(&height, "worldfs: height_unavailable: ");
 }
 
-IN_WORLD(json_puts_data_or_error_and_meta_on_stdout)
+IN_FILLED_WORLD(json_puts_data_or_error_and_meta_on_stdout)
 {
-	filled(fixture);
 	AUTO_PRINTED struct printed good = RUN_IN(fixture, "--json", "state", "cell", "a");
 	AUTO_PRINTED struct printed bad = RUN_IN(fixture, "state", "x", "--json");
 
@@ -65,9 +62,8 @@ IN_WORLD(cells_prints_a_line_a_cell)
 	assert_says(printed.out, "\nb/c\t8\t4\tsha256:");
 }
 
-IN_WORLD(manifest_and_fs_cat_print_the_same_exact_bytes)
+IN_FILLED_WORLD(manifest_and_fs_cat_print_the_same_exact_bytes)
 {
-	filled(fixture);
 	AUTO_PRINTED struct printed manifest = RUN_IN(fixture, "manifest");
 	AUTO_PRINTED struct printed cat = RUN_IN(fixture, "fs", "cat", "/manifest");
 	struct wfs_hash hash = wfs_hash_of(manifest.out, strlen(manifest.out));
@@ -122,9 +118,8 @@ IN_WORLD(journal_prints_the_records_of_a_turn)
 	assert_failed(&missing, "Turn 'alice.1' not found");
 }
 
-IN_WORLD(journal_prints_the_exact_lines)
+IN_FILLED_WORLD(journal_prints_the_exact_lines)
 {
-	filled(fixture);
 	AUTO_PRINTED struct printed all = RUN_IN(fixture, "journal");
 	AUTO_PRINTED struct printed log = RUN_IN(fixture, "fs", "cat", "journal/log.jsonl");
 	AUTO_PRINTED struct printed one = RUN_IN(fixture, "journal", "--from", "3", "--limit", "1");
@@ -134,17 +129,16 @@ IN_WORLD(journal_prints_the_exact_lines)
 	assert_prints(&one, record.out);
 }
 
-IN_WORLD(head_prints_where_the_world_stands)
+IN_FILLED_WORLD(head_prints_where_the_world_stands)
 {
-	AUTO_PRINTED struct printed printed = RUN_IN(filled(fixture), "head");
+	AUTO_PRINTED struct printed printed = RUN_IN(fixture, "head");
 
 	assert_int_equal(printed.status, WFS_EXIT_DONE);
 	assert_says(printed.out, "{\"journal_height\":5,\"manifest_hash\":\"sha256:");
 }
 
-IN_WORLD(diff_prints_sorted_paths)
+IN_FILLED_WORLD(diff_prints_sorted_paths)
 {
-	filled(fixture);
 	AUTO_PRINTED struct printed forth = RUN_IN(fixture, "diff", "3", "5");
 	AUTO_PRINTED struct printed back = RUN_IN(fixture, "diff", "5", "3");
 	AUTO_PRINTED struct printed none = RUN_IN(fixture, "diff", "4", "4");
@@ -157,9 +151,8 @@ IN_WORLD(diff_prints_sorted_paths)
 
 /* --- files --- */
 
-IN_WORLD(fs_ls_lists_names_as_of_a_height)
+IN_FILLED_WORLD(fs_ls_lists_names_as_of_a_height)
 {
-	filled(fixture);
 	AUTO_PRINTED struct printed head = RUN_IN(fixture, "fs", "ls", "reducers/cell");
 	AUTO_PRINTED struct printed then =
 		RUN_IN(fixture, "fs", "ls", "reducers/cell", "--at", "3");
@@ -211,9 +204,8 @@ static const char *first_cells(const char *reducer)
 	return "";
 }
 
-IN_WORLD(fs_tree_shows_all_paths)
+IN_FILLED_WORLD(fs_tree_shows_all_paths)
 {
-	filled(fixture);
 	WFS_AUTO_BUFFER struct wfs_buffer expected = {0};
 	AUTO_PRINTED struct printed below = RUN_IN(fixture, "fs", "tree", "reducers");
 	AUTO_PRINTED struct printed all = RUN_IN(fixture, "fs", "tree");
@@ -231,9 +223,8 @@ IN_WORLD(fs_tree_shows_all_paths)
 	assert_says(all.out, "  log.jsonl\n");
 }
 
-IN_WORLD(fs_grep_prints_path_line_and_text)
+IN_FILLED_WORLD(fs_grep_prints_path_line_and_text)
 {
-	filled(fixture);
 	AUTO_PRINTED struct printed lines = RUN_IN(fixture, "fs", "grep", "n\":[23]", "reducers");
 	AUTO_PRINTED struct printed names =
 		RUN_IN(fixture, "fs", "grep", "-l", "n\":", "reducers", "--at", "3");
@@ -245,9 +236,8 @@ IN_WORLD(fs_grep_prints_path_line_and_text)
 	assert_prints(&file, "journal/log.jsonl\n");
 }
 
-IN_WORLD(fs_grep_without_a_match_or_a_pattern_fails)
+IN_FILLED_WORLD(fs_grep_without_a_match_or_a_pattern_fails)
 {
-	filled(fixture);
 	AUTO_PRINTED struct printed none = RUN_IN(fixture, "fs", "grep", "zzz", "reducers");
 	AUTO_PRINTED struct printed bad = RUN_IN(fixture, "fs", "grep", "(", "reducers");
 
@@ -256,10 +246,10 @@ IN_WORLD(fs_grep_without_a_match_or_a_pattern_fails)
 	assert_failed(&bad, "worldfs: invalid_pattern: ");
 }
 
-IN_WORLD(fs_stat_prints_attributes)
+IN_FILLED_WORLD(fs_stat_prints_attributes)
 {
 	AUTO_PRINTED struct printed printed =
-		RUN_IN(filled(fixture), "fs", "stat", "reducers/cell/a");
+		RUN_IN(fixture, "fs", "stat", "reducers/cell/a");
 
 	assert_int_equal(printed.status, WFS_EXIT_DONE);
 	assert_says(printed.out, "\"type\":\"file\"");

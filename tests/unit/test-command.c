@@ -147,9 +147,8 @@ TEST(misuse_of_arguments_is_told_with_a_hint)
 
 /* --- finding the world --- */
 
-IN_WORLD(world_is_found_by_option_environment_and_working_directory)
+IN_FILLED_WORLD(world_is_found_by_option_environment_and_working_directory)
 {
-	filled(fixture);
 	char below[120];
 
 	snprintf(below, sizeof(below), "%s/below", fixture->directory);
@@ -290,7 +289,7 @@ static void stop_owner(pid_t pid)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-IN_WORLD(commands_print_the_same_with_and_without_an_owner)
+IN_FILLED_WORLD(commands_print_the_same_with_and_without_an_owner)
 {
 	static const char *const commands[][WORDS_MAX] = {
 		{"head"},
@@ -311,7 +310,6 @@ IN_WORLD(commands_print_the_same_with_and_without_an_owner)
 		{"verify"},
 	};
 	enum { COUNT = WFS_ARRAY_COUNT(commands) };
-	filled(fixture);
 	struct printed direct[COUNT];
 
 	for (size_t i = 0; i < COUNT; i++)
@@ -329,9 +327,8 @@ IN_WORLD(commands_print_the_same_with_and_without_an_owner)
 	stop_owner(owner);
 }
 
-IN_WORLD(event_lines_go_through_the_owner)
+IN_FILLED_WORLD(event_lines_go_through_the_owner)
 {
-	filled(fixture);
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	char path[120];
 
@@ -350,9 +347,8 @@ IN_WORLD(event_lines_go_through_the_owner)
 	assert_prints(&state_now, "{\"n\":20003}\n");
 }
 
-IN_WORLD(second_owner_is_told_who_is_first)
+IN_FILLED_WORLD(second_owner_is_told_who_is_first)
 {
-	filled(fixture);
 	const pid_t owner = start_owner(fixture);
 	char text[40];
 

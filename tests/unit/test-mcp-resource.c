@@ -7,9 +7,9 @@
 
 /* --- resources --- */
 
-IN_WORLD(the_files_of_the_root_and_the_reducers_are_resources)
+IN_FILLED_WORLD(the_files_of_the_root_and_the_reducers_are_resources)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
+	AUTO_TALK struct talk talk = talk_hello(fixture);
 
 	ask_mcp(&talk, REQUEST("1", "resources/list"));
 
@@ -25,9 +25,9 @@ IN_WORLD(the_files_of_the_root_and_the_reducers_are_resources)
 	assert_null(json_object_get(result, "nextCursor"));
 }
 
-IN_WORLD(templates_have_any_path_at_any_height)
+IN_FILLED_WORLD(templates_have_any_path_at_any_height)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
+	AUTO_TALK struct talk talk = talk_hello(fixture);
 
 	ask_mcp(&talk, REQUEST("1", "resources/templates/list"));
 
@@ -36,9 +36,9 @@ IN_WORLD(templates_have_any_path_at_any_height)
 		"'worldfs:///at/{height}/{+path}'");
 }
 
-IN_WORLD(a_file_is_read_as_a_resource)
+IN_FILLED_WORLD(a_file_is_read_as_a_resource)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
+	AUTO_TALK struct talk talk = talk_hello(fixture);
 
 	ask_mcp(&talk, READ("1", "worldfs:///reducers/cell/b%2Fc"));
 	assert_answer(&talk, "result.contents",
@@ -51,9 +51,9 @@ IN_WORLD(a_file_is_read_as_a_resource)
 	assert_answer(&talk, "result.contents.0.mimeType", "'text/plain'");
 }
 
-IN_WORLD(a_directory_is_read_as_its_names)
+IN_FILLED_WORLD(a_directory_is_read_as_its_names)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
+	AUTO_TALK struct talk talk = talk_hello(fixture);
 
 	ask_mcp(&talk, READ("1", "worldfs:///reducers/cell"));
 	assert_answer(&talk, "result.contents",
@@ -161,9 +161,9 @@ IN_WORLD(a_resource_of_several_parts_is_whole)
 	assert_mcp_error(&talk, "2", WFS_RPC_INVALID_PARAMS, "more than the 4194304");
 }
 
-IN_WORLD(a_resource_that_is_not_there_is_not_found)
+IN_FILLED_WORLD(a_resource_that_is_not_there_is_not_found)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
+	AUTO_TALK struct talk talk = talk_hello(fixture);
 
 	ask_mcp(&talk, READ("1", "worldfs:///reducers/cell/x"));
 	assert_mcp_error(&talk, "1", WFS_RPC_RESOURCE_NOT_FOUND, "reducers/cell/x");

@@ -24,9 +24,8 @@ static int serve(struct world_fixture *fixture, struct wfs_bytes input, struct w
 	return r;
 }
 
-IN_WORLD(what_was_asked_is_answered_when_the_input_ends)
+IN_FILLED_WORLD(what_was_asked_is_answered_when_the_input_ends)
 {
-	filled(fixture);
 	WFS_AUTO_FREE char *input = json_text("\n \r\n" HELLO "\r\n" CALL(
 		"1", "fs_read", "{'path':'README'}") "\n" REQUEST("2", "ping"));
 	WFS_AUTO_BUFFER struct wfs_buffer written = {0};
@@ -38,11 +37,11 @@ IN_WORLD(what_was_asked_is_answered_when_the_input_ends)
 	assert_says(wfs_buffer_text(&written), "\"id\":2");
 }
 
-IN_WORLD(an_empty_input_gives_nothing)
+IN_FILLED_WORLD(an_empty_input_gives_nothing)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer written = {0};
 
-	assert_int_equal(serve(filled(fixture), WFS_BYTES("", 0), &written), 0);
+	assert_int_equal(serve(fixture, WFS_BYTES("", 0), &written), 0);
 	assert_int_equal(written.size, 0);
 }
 
@@ -60,10 +59,9 @@ static void put_line(struct wfs_buffer *input, const char *text, size_t size)
 	"{\"error\":{\"code\":-32600,\"message\":\"a message has more than 16777216 bytes\"}" \
 	",\"id\":null,\"jsonrpc\":\"2.0\"}\n"
 
-IN_WORLD(a_line_that_is_too_long_is_refused_and_the_next_is_read)
+IN_FILLED_WORLD(a_line_that_is_too_long_is_refused_and_the_next_is_read)
 {
 	static const char ping[] = "{\"id\":1,\"jsonrpc\":\"2.0\",\"method\":\"ping\"}";
-	filled(fixture);
 	WFS_AUTO_BUFFER struct wfs_buffer input = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer written = {0};
 
@@ -76,9 +74,8 @@ IN_WORLD(a_line_that_is_too_long_is_refused_and_the_next_is_read)
 		TOO_LONG TOO_LONG "{\"id\":1,\"jsonrpc\":\"2.0\",\"result\":{}}\n");
 }
 
-IN_WORLD(many_calls_at_once_are_all_answered)
+IN_FILLED_WORLD(many_calls_at_once_are_all_answered)
 {
-	filled(fixture);
 	WFS_AUTO_FREE char *hello = json_text(HELLO);
 	WFS_AUTO_BUFFER struct wfs_buffer input = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer written = {0};
@@ -116,9 +113,8 @@ static int serve_deaf(struct world_fixture *fixture, bool asked, struct wfs_erro
 	return r;
 }
 
-IN_WORLD(a_client_that_reads_no_more_ends_it)
+IN_FILLED_WORLD(a_client_that_reads_no_more_ends_it)
 {
-	filled(fixture);
 	struct wfs_error error = {.code = WFS_OK};
 
 	assert_int_equal(serve_deaf(fixture, false, &error), 0);
@@ -126,9 +122,8 @@ IN_WORLD(a_client_that_reads_no_more_ends_it)
 	assert_says(error.message, "write to the client");
 }
 
-IN_WORLD(an_output_that_cannot_be_written_is_told)
+IN_FILLED_WORLD(an_output_that_cannot_be_written_is_told)
 {
-	filled(fixture);
 	WFS_AUTO_MCP struct wfs_mcp *mcp = NULL;
 	WFS_AUTO_FD int nothing = open("/dev/null", O_PATH | O_CLOEXEC);
 	WFS_AUTO_FILE FILE *in = tmpfile();
@@ -139,9 +134,8 @@ IN_WORLD(an_output_that_cannot_be_written_is_told)
 	assert_says(error.message, "write to the client");
 }
 
-IN_WORLD(an_input_that_cannot_be_read_is_told)
+IN_FILLED_WORLD(an_input_that_cannot_be_read_is_told)
 {
-	filled(fixture);
 	WFS_AUTO_MCP struct wfs_mcp *mcp = NULL;
 	WFS_AUTO_FD int directory = open(fixture->directory, O_RDONLY | O_CLOEXEC);
 	WFS_AUTO_FILE FILE *out = tmpfile();

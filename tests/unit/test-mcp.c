@@ -9,9 +9,9 @@
 
 /* --- life --- */
 
-IN_WORLD(initialize_tells_what_there_is)
+IN_FILLED_WORLD(initialize_tells_what_there_is)
 {
-	AUTO_TALK struct talk talk = talk_begin(filled(fixture));
+	AUTO_TALK struct talk talk = talk_begin(fixture);
 
 	ask_mcp(&talk, HELLO);
 
@@ -34,10 +34,8 @@ static void assert_spoken(struct world_fixture *fixture, const char *asked, cons
 	assert_answer(&talk, "result.protocolVersion", spoken);
 }
 
-IN_WORLD(the_client_s_revision_is_spoken_if_it_is_known)
+IN_FILLED_WORLD(the_client_s_revision_is_spoken_if_it_is_known)
 {
-	filled(fixture);
-
 	assert_spoken(fixture, "2025-03-26", "'2025-03-26'");
 	assert_spoken(fixture, "2024-11-05", "'2024-11-05'");
 	assert_spoken(fixture, "2025-06-18", "'2025-06-18'");
@@ -45,9 +43,9 @@ IN_WORLD(the_client_s_revision_is_spoken_if_it_is_known)
 	assert_spoken(fixture, "", "'2025-06-18'");
 }
 
-IN_WORLD(nothing_but_ping_comes_before_initialize)
+IN_FILLED_WORLD(nothing_but_ping_comes_before_initialize)
 {
-	AUTO_TALK struct talk talk = talk_begin(filled(fixture));
+	AUTO_TALK struct talk talk = talk_begin(fixture);
 
 	ask_mcp(&talk, REQUEST("1", "tools/list"));
 	assert_mcp_error(&talk, "1", WFS_RPC_INVALID_REQUEST, "before 'initialize'");
@@ -58,9 +56,9 @@ IN_WORLD(nothing_but_ping_comes_before_initialize)
 	assert_answer(&talk, "result", "{}");
 }
 
-IN_WORLD(initialize_comes_once_and_with_a_revision)
+IN_FILLED_WORLD(initialize_comes_once_and_with_a_revision)
 {
-	AUTO_TALK struct talk talk = talk_begin(filled(fixture));
+	AUTO_TALK struct talk talk = talk_begin(fixture);
 
 	ask_mcp(&talk, REQUEST("1", "initialize"));
 	assert_mcp_error(&talk, "1", WFS_RPC_INVALID_PARAMS, "expected an object");
@@ -74,9 +72,9 @@ IN_WORLD(initialize_comes_once_and_with_a_revision)
 
 /* --- messages --- */
 
-IN_WORLD(a_line_that_is_not_json_is_a_parse_error)
+IN_FILLED_WORLD(a_line_that_is_not_json_is_a_parse_error)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
+	AUTO_TALK struct talk talk = talk_hello(fixture);
 
 	ask_mcp(&talk, "{'id':1,");
 	assert_mcp_error(&talk, "null", WFS_RPC_PARSE_ERROR, "");
@@ -86,9 +84,9 @@ IN_WORLD(a_line_that_is_not_json_is_a_parse_error)
 	assert_answer(&talk, "result", "{}");
 }
 
-IN_WORLD(what_is_no_message_is_an_invalid_request)
+IN_FILLED_WORLD(what_is_no_message_is_an_invalid_request)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
+	AUTO_TALK struct talk talk = talk_hello(fixture);
 
 	ask_mcp(&talk, "7");
 	assert_mcp_error(&talk, "null", WFS_RPC_INVALID_REQUEST, "an object");
@@ -104,9 +102,9 @@ IN_WORLD(what_is_no_message_is_an_invalid_request)
 	assert_mcp_error(&talk, "1", WFS_RPC_INVALID_REQUEST, "'method'");
 }
 
-IN_WORLD(an_id_is_a_string_or_an_integer)
+IN_FILLED_WORLD(an_id_is_a_string_or_an_integer)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
+	AUTO_TALK struct talk talk = talk_hello(fixture);
 
 	ask_mcp(&talk, REQUEST("null", "ping"));
 	assert_mcp_error(&talk, "null", WFS_RPC_INVALID_REQUEST, "'id'");
@@ -118,9 +116,9 @@ IN_WORLD(an_id_is_a_string_or_an_integer)
 	assert_answer(&talk, "id", "-9223372036854775808");
 }
 
-IN_WORLD(a_batch_is_refused)
+IN_FILLED_WORLD(a_batch_is_refused)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
+	AUTO_TALK struct talk talk = talk_hello(fixture);
 
 	ask_mcp(&talk, "[" REQUEST("1", "ping") "]");
 	assert_mcp_error(&talk, "null", WFS_RPC_INVALID_REQUEST, "batches");
@@ -128,9 +126,9 @@ IN_WORLD(a_batch_is_refused)
 	assert_mcp_error(&talk, "null", WFS_RPC_INVALID_REQUEST, "batches");
 }
 
-IN_WORLD(an_unknown_method_is_not_found)
+IN_FILLED_WORLD(an_unknown_method_is_not_found)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
+	AUTO_TALK struct talk talk = talk_hello(fixture);
 
 	ask_mcp(&talk, REQUEST("1", "prompts/list"));
 	assert_mcp_error(&talk, "1", WFS_RPC_METHOD_NOT_FOUND, "'prompts/list'");
@@ -141,9 +139,9 @@ IN_WORLD(an_unknown_method_is_not_found)
 	assert_mcp_error(&talk, "3", WFS_RPC_METHOD_NOT_FOUND, "notifications/cancelled");
 }
 
-IN_WORLD(params_are_an_object)
+IN_FILLED_WORLD(params_are_an_object)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
+	AUTO_TALK struct talk talk = talk_hello(fixture);
 
 	ask_mcp(&talk, "{'id':1,'jsonrpc':'2.0','method':'ping','params':[1]}");
 	assert_mcp_error(&talk, "1", WFS_RPC_INVALID_PARAMS, "'params'");
@@ -151,9 +149,9 @@ IN_WORLD(params_are_an_object)
 	assert_int_equal(json_array_size(talk.said), 0);
 }
 
-IN_WORLD(notifications_and_responses_are_not_answered)
+IN_FILLED_WORLD(notifications_and_responses_are_not_answered)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
+	AUTO_TALK struct talk talk = talk_hello(fixture);
 
 	ask_mcp(&talk, "{'jsonrpc':'2.0','method':'tools/list'}");
 	assert_int_equal(json_array_size(talk.said), 0);
@@ -167,9 +165,9 @@ IN_WORLD(notifications_and_responses_are_not_answered)
 
 /* --- tools --- */
 
-IN_WORLD(tools_are_listed_with_their_schemas)
+IN_FILLED_WORLD(tools_are_listed_with_their_schemas)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
+	AUTO_TALK struct talk talk = talk_hello(fixture);
 
 	ask_mcp(&talk, REQUEST("1", "tools/list"));
 
@@ -184,9 +182,9 @@ IN_WORLD(tools_are_listed_with_their_schemas)
 	assert_part(tools, "6.annotations", "{'openWorldHint':false,'readOnlyHint':false}");
 }
 
-IN_WORLD(a_cursor_that_was_not_given_is_refused)
+IN_FILLED_WORLD(a_cursor_that_was_not_given_is_refused)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
+	AUTO_TALK struct talk talk = talk_hello(fixture);
 
 	ask_mcp(&talk, "{'id':1,'jsonrpc':'2.0','method':'tools/list','params':{'cursor':'x'}}");
 	assert_mcp_error(&talk, "1", WFS_RPC_INVALID_PARAMS, "'cursor'");
@@ -201,9 +199,9 @@ IN_WORLD(a_cursor_that_was_not_given_is_refused)
 	assert_mcp_error(&talk, "4", WFS_RPC_INVALID_PARAMS, "'cursor'");
 }
 
-IN_WORLD(a_call_gives_text_and_structure_with_meta)
+IN_FILLED_WORLD(a_call_gives_text_and_structure_with_meta)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
+	AUTO_TALK struct talk talk = talk_hello(fixture);
 
 	ask_mcp(&talk, CALL("'c'", "fs_read_reducer", "{'name':'cell','key':'b/c'}"));
 
@@ -221,9 +219,9 @@ IN_WORLD(a_call_gives_text_and_structure_with_meta)
 	assert_true(json_equal(text, json_object_get(result, "structuredContent")));
 }
 
-IN_WORLD(the_text_of_a_file_stands_by_itself)
+IN_FILLED_WORLD(the_text_of_a_file_stands_by_itself)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
+	AUTO_TALK struct talk talk = talk_hello(fixture);
 
 	ask_mcp(&talk, CALL("1", "fs_read", "{'path':'reducers/cell/a'}"));
 
@@ -235,9 +233,9 @@ IN_WORLD(the_text_of_a_file_stands_by_itself)
 		2);
 }
 
-IN_WORLD(every_tool_works)
+IN_FILLED_WORLD(every_tool_works)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
+	AUTO_TALK struct talk talk = talk_hello(fixture);
 	char first_cell[64];
 
 	ask_mcp(&talk, CALL("1", "fs_read_manifest", "{}"));
@@ -252,9 +250,9 @@ IN_WORLD(every_tool_works)
 	assert_answer(&talk, "result.structuredContent.ok", "true");
 }
 
-IN_WORLD(a_call_that_fails_is_an_error_of_the_tool)
+IN_FILLED_WORLD(a_call_that_fails_is_an_error_of_the_tool)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
+	AUTO_TALK struct talk talk = talk_hello(fixture);
 
 	ask_mcp(&talk, CALL("1", "fs_read", "{'path':'nowhere'}"));
 
@@ -267,9 +265,9 @@ IN_WORLD(a_call_that_fails_is_an_error_of_the_tool)
 	assert_answer(&talk, "result.isError", "true");
 }
 
-IN_WORLD(a_call_that_is_wrong_is_an_error_of_the_protocol)
+IN_FILLED_WORLD(a_call_that_is_wrong_is_an_error_of_the_protocol)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
+	AUTO_TALK struct talk talk = talk_hello(fixture);
 
 	ask_mcp(&talk, CALL("1", "fs_write", "{}"));
 	assert_mcp_error(&talk, "1", WFS_RPC_INVALID_PARAMS, "Unknown tool: fs_write");
@@ -284,9 +282,9 @@ IN_WORLD(a_call_that_is_wrong_is_an_error_of_the_protocol)
 
 /* --- several at once --- */
 
-IN_WORLD(calls_are_answered_by_id)
+IN_FILLED_WORLD(calls_are_answered_by_id)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
+	AUTO_TALK struct talk talk = talk_hello(fixture);
 	unsigned int seen = 0;
 	json_t *answer;
 	size_t i;
@@ -306,9 +304,9 @@ IN_WORLD(calls_are_answered_by_id)
 	assert_part(talk.said, "0.id", "4");
 }
 
-IN_WORLD(a_call_sees_what_a_call_before_it_has_changed)
+IN_FILLED_WORLD(a_call_sees_what_a_call_before_it_has_changed)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
+	AUTO_TALK struct talk talk = talk_hello(fixture);
 
 	say(&talk,
 		CALL("1", "invoke",
@@ -330,9 +328,9 @@ IN_WORLD(a_call_sees_what_a_call_before_it_has_changed)
 	assert_part(talk.said, "3.result.content.0.text", "'2'");
 }
 
-IN_WORLD(an_id_that_is_under_way_is_refused)
+IN_FILLED_WORLD(an_id_that_is_under_way_is_refused)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
+	AUTO_TALK struct talk talk = talk_hello(fixture);
 
 	say(&talk, CALL("1", "fs_stat", "{'path':'README'}"));
 	say(&talk, REQUEST("1", "ping"));
@@ -343,9 +341,9 @@ IN_WORLD(an_id_that_is_under_way_is_refused)
 	assert_answer(&talk, "result.isError", "false");
 }
 
-IN_WORLD(a_cancelled_call_is_not_answered)
+IN_FILLED_WORLD(a_cancelled_call_is_not_answered)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
+	AUTO_TALK struct talk talk = talk_hello(fixture);
 
 	say(&talk, CALL("'x'", "fs_ls", "{'path':'/','depth':3}"));
 	say(&talk, CALL("'y'", "fs_stat", "{'path':'README'}"));
@@ -356,9 +354,9 @@ IN_WORLD(a_cancelled_call_is_not_answered)
 	assert_answer(&talk, "id", "'y'");
 }
 
-IN_WORLD(cancelling_what_is_not_under_way_is_nothing)
+IN_FILLED_WORLD(cancelling_what_is_not_under_way_is_nothing)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
+	AUTO_TALK struct talk talk = talk_hello(fixture);
 
 	ask_mcp(&talk,
 		"{'jsonrpc':'2.0','method':'notifications/cancelled','params':{'requestId':9}}");
@@ -392,10 +390,9 @@ static void owner_end(const struct slow_owner *owner)
 	close(owner->listener);
 }
 
-IN_WORLD(a_call_that_is_cancelled_while_the_owner_works_is_not_answered)
+IN_FILLED_WORLD(a_call_that_is_cancelled_while_the_owner_works_is_not_answered)
 {
 	static const char answer[] = "{\"id\":\"1\",\"ok\":true,\"result\":{}}\n";
-	filled(fixture);
 	AUTO_TALK struct talk talk = talk_hello(fixture);
 	const struct slow_owner owner = owner_begin(fixture, &talk);
 
@@ -411,9 +408,8 @@ IN_WORLD(a_call_that_is_cancelled_while_the_owner_works_is_not_answered)
 	owner_end(&owner);
 }
 
-IN_WORLD(an_owner_that_ends_fails_what_it_was_asked)
+IN_FILLED_WORLD(an_owner_that_ends_fails_what_it_was_asked)
 {
-	filled(fixture);
 	AUTO_TALK struct talk talk = talk_hello(fixture);
 	const struct slow_owner owner = owner_begin(fixture, &talk);
 
@@ -428,9 +424,9 @@ IN_WORLD(an_owner_that_ends_fails_what_it_was_asked)
 	assert_answer(&talk, "result.isError", "false");
 }
 
-IN_WORLD(it_is_full_with_64_calls)
+IN_FILLED_WORLD(it_is_full_with_64_calls)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
+	AUTO_TALK struct talk talk = talk_hello(fixture);
 	char call[200];
 
 	for (int i = 0; i < WFS_MCP_CALLS_MAX; i++) {
@@ -446,9 +442,8 @@ IN_WORLD(it_is_full_with_64_calls)
 }
 
 /* Others may change it between two calls. */
-IN_WORLD(the_world_is_open_only_while_a_call_is_under_way)
+IN_FILLED_WORLD(the_world_is_open_only_while_a_call_is_under_way)
 {
-	filled(fixture);
 	AUTO_TALK struct talk talk = talk_hello(fixture);
 
 	ask_mcp(&talk, CALL("1", "invoke", "{'action':{'action_type':'noop'}}"));
@@ -460,9 +455,8 @@ IN_WORLD(the_world_is_open_only_while_a_call_is_under_way)
 	assert_answer(&talk, "result.structuredContent.state", "{'n':9}");
 }
 
-IN_WORLD(a_world_that_went_away_fails_the_call)
+IN_FILLED_WORLD(a_world_that_went_away_fails_the_call)
 {
-	filled(fixture);
 	AUTO_TALK struct talk talk = talk_hello(fixture);
 
 	wfs_directory_remove(fixture->directory);
@@ -471,9 +465,9 @@ IN_WORLD(a_world_that_went_away_fails_the_call)
 	assert_answer(&talk, "result.isError", "true");
 }
 
-IN_WORLD(calls_under_way_are_released)
+IN_FILLED_WORLD(calls_under_way_are_released)
 {
-	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
+	AUTO_TALK struct talk talk = talk_hello(fixture);
 
 	say(&talk, CALL("1", "fs_ls", "{'path':'/','depth':8}"));
 	say(&talk, CALL("2", "invoke", "{'action':{'action_type':'noop'}}"));
@@ -484,13 +478,13 @@ IN_WORLD(calls_under_way_are_released)
 
 /* One byte of a good message after the other is another one: each answer is a message, and what
  * comes after it is answered. */
-IN_WORLD(changed_messages_are_survived)
+IN_FILLED_WORLD(changed_messages_are_survived)
 {
 	static const char *const messages[] = {HELLO, REQUEST("1", "tools/list"),
 		CALL("1", "fs_ls", "{'path':'/','depth':2}"), READ("1", "worldfs:///at/3/README"),
 		"{'jsonrpc':'2.0','method':'notifications/cancelled','params':{'requestId':1}}"};
 	static const char others[] = "\"{}[]:,0-.ex\\ \x00\x7f\xc3\xff";
-	AUTO_TALK struct talk talk = talk_hello(filled(fixture));
+	AUTO_TALK struct talk talk = talk_hello(fixture);
 	unsigned int answers = 0;
 
 	for (size_t m = 0; m < WFS_ARRAY_COUNT(messages); m++) {

@@ -4,33 +4,6 @@
 
 #include <inttypes.h>
 
-/* Every test works in one write transaction, which is dropped at its end. */
-struct tables {
-	struct store_fixture *store;
-	struct wfs_txn *txn;
-};
-
-static int setup(void **state)
-{
-	struct tables *tables = calloc(1, sizeof(*tables));
-	int r = store_fixture_setup((void **)&tables->store);
-
-	*state = tables;
-	return r || wfs_store_write(tables->store->store, &tables->txn);
-}
-
-static int teardown(void **state)
-{
-	struct tables *tables = *state;
-	void *store = tables->store;
-
-	wfs_txn_end(tables->txn);
-	free(tables);
-	return store_fixture_teardown(&store);
-}
-
-#define IN_TXN(name) TEST_WITH(name, struct tables *tables, setup, teardown)
-
 static struct wfs_index_set set_of(uint8_t kind, const char *a, const char *b)
 {
 	struct wfs_index_set set;
@@ -60,7 +33,6 @@ static void assert_walk(
 
 IN_TXN(sets_are_walked_both_ways_and_never_into_others)
 {
-	struct wfs_txn *txn = tables->txn;
 	const struct wfs_index_set sets[] = {set_of(1, NULL, NULL), set_of(1, "a", NULL),
 		set_of(1, "a", "b"), set_of(2, "a", "b")};
 
@@ -82,7 +54,6 @@ IN_TXN(sets_are_walked_both_ways_and_never_into_others)
 
 IN_TXN(a_cell_is_in_a_set_once)
 {
-	struct wfs_txn *txn = tables->txn;
 	const struct wfs_index_set set = set_of(1, "a", NULL);
 	struct wfs_index_sum sum;
 	uint64_t amount;
@@ -113,7 +84,6 @@ static int count_row(void *context, const struct wfs_index_row *row)
 
 IN_TXN(an_empty_set_leaves_no_row)
 {
-	struct wfs_txn *txn = tables->txn;
 	const struct wfs_index_set set = set_of(1, "a", NULL);
 	size_t count = 0;
 

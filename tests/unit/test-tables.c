@@ -11,38 +11,10 @@ static struct wfs_bytes text(const char *string)
 	return wfs_bytes_text(string);
 }
 
-/* Every test works in one write transaction, which is dropped at its end. */
-struct tables {
-	struct store_fixture *store;
-	struct wfs_txn *txn;
-};
-
-static int setup(void **state)
-{
-	struct tables *tables = calloc(1, sizeof(*tables));
-	int r = store_fixture_setup((void **)&tables->store);
-
-	*state = tables;
-	return r || wfs_store_write(tables->store->store, &tables->txn);
-}
-
-static int teardown(void **state)
-{
-	struct tables *tables = *state;
-	void *store = tables->store;
-
-	wfs_txn_end(tables->txn);
-	free(tables);
-	return store_fixture_teardown(&store);
-}
-
-#define IN_TXN(name) TEST_WITH(name, struct tables *tables, setup, teardown)
-
 /* --- what is missing --- */
 
 IN_TXN(getters_of_an_empty_store_find_nothing)
 {
-	struct wfs_txn *txn = tables->txn;
 	struct wfs_reducer reducer;
 	struct wfs_version version;
 	struct wfs_blob_listing listing;
@@ -71,7 +43,6 @@ IN_TXN(getters_of_an_empty_store_find_nothing)
 
 IN_TXN(counters_of_an_empty_store_are_zero)
 {
-	struct wfs_txn *txn = tables->txn;
 	uint64_t number = 9;
 
 	assert_int_equal(wfs_journal_height(txn, &number), 0);
@@ -88,7 +59,6 @@ IN_TXN(counters_of_an_empty_store_are_zero)
 
 IN_TXN(meta_gives_back_what_was_put_last)
 {
-	struct wfs_txn *txn = tables->txn;
 	struct wfs_bytes value;
 
 	assert_int_equal(wfs_meta_put(txn, "name", text("first")), 0);
@@ -100,7 +70,6 @@ IN_TXN(meta_gives_back_what_was_put_last)
 
 IN_TXN(first_height_is_one_until_it_is_put)
 {
-	struct wfs_txn *txn = tables->txn;
 	uint64_t height;
 
 	assert_int_equal(wfs_first_height_get(txn, &height), 0);
@@ -112,7 +81,6 @@ IN_TXN(first_height_is_one_until_it_is_put)
 
 IN_TXN(first_height_of_nothing_is_damage)
 {
-	struct wfs_txn *txn = tables->txn;
 	uint64_t height;
 
 	assert_int_equal(wfs_meta_put(txn, "first_height", text("short")), 0);
@@ -137,7 +105,6 @@ static void append_lines(struct wfs_txn *txn, uint64_t first)
 
 IN_TXN(journal_gives_each_line_and_its_offset)
 {
-	struct wfs_txn *txn = tables->txn;
 	uint64_t expected = 0;
 	struct wfs_bytes line;
 	uint64_t offset;
@@ -155,7 +122,6 @@ IN_TXN(journal_gives_each_line_and_its_offset)
 
 IN_TXN(journal_finds_the_record_of_every_byte)
 {
-	struct wfs_txn *txn = tables->txn;
 	uint64_t offset = 0;
 	uint64_t seq;
 
@@ -173,7 +139,6 @@ IN_TXN(journal_finds_the_record_of_every_byte)
 
 IN_TXN(journal_may_begin_late)
 {
-	struct wfs_txn *txn = tables->txn;
 	uint64_t number;
 
 	append_lines(txn, 100);
@@ -188,8 +153,6 @@ IN_TXN(journal_may_begin_late)
 
 IN_TXN(journal_refuses_a_seq_that_is_there)
 {
-	struct wfs_txn *txn = tables->txn;
-
 	append_lines(txn, 0);
 
 	assert_int_equal(wfs_journal_append(txn, 2, 0, text("again\n")), -EEXIST);
@@ -197,7 +160,6 @@ IN_TXN(journal_refuses_a_seq_that_is_there)
 
 IN_TXN(journal_row_without_a_line_is_damage)
 {
-	struct wfs_txn *txn = tables->txn;
 	struct wfs_bytes line;
 	uint64_t offset;
 
@@ -228,7 +190,6 @@ static void put_reducers(struct wfs_txn *txn, const char *const *names, size_t c
 
 IN_TXN(reducer_comes_back_as_it_was_put)
 {
-	struct wfs_txn *txn = tables->txn;
 	struct wfs_reducer reducer;
 	struct wfs_bytes name;
 
@@ -247,7 +208,6 @@ IN_TXN(reducer_comes_back_as_it_was_put)
 
 IN_TXN(reducer_names_that_cannot_be_are_not_found)
 {
-	struct wfs_txn *txn = tables->txn;
 	struct wfs_reducer reducer;
 	char long_name[1000];
 
@@ -262,7 +222,6 @@ IN_TXN(reducer_names_that_cannot_be_are_not_found)
 IN_TXN(reducers_are_walked_by_id)
 {
 	static const char *const names[] = {"zebra", "ape", "mole"};
-	struct wfs_txn *txn = tables->txn;
 	struct wfs_reducer reducer = {0};
 	struct wfs_bytes name;
 
@@ -278,7 +237,6 @@ IN_TXN(reducers_are_walked_by_id)
 
 IN_TXN(a_walk_of_reducers_that_lacks_a_number_is_damage)
 {
-	struct wfs_txn *txn = tables->txn;
 	struct wfs_reducer reducer = {.reducer_id = 1};
 	struct wfs_bytes name;
 
@@ -294,7 +252,6 @@ IN_TXN(reducers_are_walked_by_name)
 {
 	static const char *const names[] = {"zebra", "ape", "mole"};
 	static const char *const sorted[] = {"ape", "mole", "zebra"};
-	struct wfs_txn *txn = tables->txn;
 	struct wfs_bytes name = text("");
 	struct wfs_reducer reducer;
 
@@ -344,7 +301,6 @@ static void put_cells(struct wfs_txn *txn, uint32_t reducer_id, const char *cons
 
 IN_TXN(cell_comes_back_as_it_was_put)
 {
-	struct wfs_txn *txn = tables->txn;
 	const struct wfs_cell cell = some_cell(wfs_cell_id(REDUCER, 1), "the key");
 	struct wfs_cell found;
 
@@ -364,7 +320,6 @@ IN_TXN(cell_comes_back_as_it_was_put)
 
 IN_TXN(cell_with_too_long_a_key_is_damage)
 {
-	struct wfs_txn *txn = tables->txn;
 	char key[WFS_KEY_SIZE_MAX + 2];
 	struct wfs_cell found;
 
@@ -379,7 +334,6 @@ IN_TXN(cell_with_too_long_a_key_is_damage)
 IN_TXN(cell_is_found_by_reducer_and_key)
 {
 	static const char *const keys[] = {"a", "b", "", NULL};
-	struct wfs_txn *txn = tables->txn;
 	uint64_t cell_id;
 
 	put_cells(txn, REDUCER, keys);
@@ -394,7 +348,6 @@ IN_TXN(cell_is_found_by_reducer_and_key)
 
 IN_TXN(a_key_of_any_bytes_up_to_the_limit_is_found)
 {
-	struct wfs_txn *txn = tables->txn;
 	uint8_t key[WFS_KEY_SIZE_MAX + 1];
 	uint64_t cell_id;
 
@@ -417,7 +370,6 @@ IN_TXN(keys_are_walked_in_byte_order_within_their_reducer)
 	static const char *const keys[] = {"b", "\xff", "a", "", "ab", "B", NULL};
 	static const char *const sorted[] = {"", "B", "a", "ab", "b", "\xff"};
 	static const char *const others[] = {"other", NULL};
-	struct wfs_txn *txn = tables->txn;
 	const struct wfs_bytes *after = NULL;
 	struct wfs_bytes key;
 	uint64_t cell_id;
@@ -459,7 +411,6 @@ IN_TXN(cells_are_walked_in_creation_order_within_their_reducer)
 {
 	static const char *const keys[] = {"c", "a", "b", NULL};
 	static const char *const others[] = {"x", NULL};
-	struct wfs_txn *txn = tables->txn;
 	char found[64];
 
 	put_cells(txn, REDUCER - 1, others);
@@ -478,7 +429,6 @@ IN_TXN(a_walk_that_starts_behind_its_reducer_gives_nothing)
 {
 	static const char *const keys[] = {"c", "a", "b", NULL};
 	static const char *const others[] = {"x", "y", "z", NULL};
-	struct wfs_txn *txn = tables->txn;
 	char found[64];
 
 	put_cells(txn, 0, others);
@@ -501,7 +451,6 @@ TEST(a_walk_that_never_began_can_be_ended)
 
 IN_TXN(version_comes_back_as_it_was_put)
 {
-	struct wfs_txn *txn = tables->txn;
 	const struct wfs_version version = {
 		.vid = 5,
 		.cell_id = 6,
@@ -530,7 +479,6 @@ IN_TXN(version_comes_back_as_it_was_put)
 
 IN_TXN(version_flags_come_back)
 {
-	struct wfs_txn *txn = tables->txn;
 	const struct wfs_version tombstone = {.vid = 1, .tombstone = true};
 	const struct wfs_version in_file = {.vid = 2, .in_file = true, .size_bytes = 1 << 20};
 	struct wfs_version found;
@@ -546,7 +494,6 @@ IN_TXN(version_flags_come_back)
 
 IN_TXN(version_with_another_size_than_its_bytes_is_damage)
 {
-	struct wfs_txn *txn = tables->txn;
 	const struct wfs_version version = {.vid = 1, .size_bytes = 3, .bytes = text("four")};
 	struct wfs_version found;
 
@@ -557,7 +504,6 @@ IN_TXN(version_with_another_size_than_its_bytes_is_damage)
 
 IN_TXN(versions_are_never_overwritten)
 {
-	struct wfs_txn *txn = tables->txn;
 	const struct wfs_version version = {.vid = 1};
 	uint64_t last;
 
@@ -614,8 +560,6 @@ static void assert_history(struct wfs_txn *txn, uint64_t cell_id, uint64_t count
 
 IN_TXN(history_gives_the_version_in_force_at_every_height)
 {
-	struct wfs_txn *txn = tables->txn;
-
 	put_history(txn, wfs_cell_id(REDUCER, 1), 3 * WFS_HISTORY_STRIDE + 3);
 
 	assert_history(txn, wfs_cell_id(REDUCER, 1), 3 * WFS_HISTORY_STRIDE + 3);
@@ -623,8 +567,6 @@ IN_TXN(history_gives_the_version_in_force_at_every_height)
 
 IN_TXN(history_of_as_many_versions_as_one_stride_is_right)
 {
-	struct wfs_txn *txn = tables->txn;
-
 	put_history(txn, wfs_cell_id(REDUCER, 1), WFS_HISTORY_STRIDE);
 
 	assert_history(txn, wfs_cell_id(REDUCER, 1), WFS_HISTORY_STRIDE);
@@ -632,8 +574,6 @@ IN_TXN(history_of_as_many_versions_as_one_stride_is_right)
 
 IN_TXN(history_of_one_version_is_right)
 {
-	struct wfs_txn *txn = tables->txn;
-
 	put_history(txn, wfs_cell_id(REDUCER, 1), 1);
 
 	assert_history(txn, wfs_cell_id(REDUCER, 1), 1);
@@ -641,7 +581,6 @@ IN_TXN(history_of_one_version_is_right)
 
 IN_TXN(history_of_a_cell_does_not_reach_into_its_neighbours)
 {
-	struct wfs_txn *txn = tables->txn;
 	const uint64_t cell_id = wfs_cell_id(REDUCER, 2);
 
 	assert_int_equal(wfs_history_put(txn, cell_id - 1, 1000, 999), 0);
@@ -653,7 +592,6 @@ IN_TXN(history_of_a_cell_does_not_reach_into_its_neighbours)
 
 IN_TXN(history_that_leads_to_another_cells_version_is_damage)
 {
-	struct wfs_txn *txn = tables->txn;
 	const struct wfs_version other = {.vid = 1, .cell_id = 99, .height = 1};
 	const struct wfs_version version = {.vid = 2, .cell_id = 5, .prev_vid = 1, .height = 5};
 	struct wfs_cell cell = some_cell(5, "key");
@@ -670,7 +608,6 @@ IN_TXN(history_that_leads_to_another_cells_version_is_damage)
 
 IN_TXN(history_that_leads_forward_or_nowhere_is_damage)
 {
-	struct wfs_txn *txn = tables->txn;
 	const struct wfs_version version = {.vid = 2, .cell_id = 5, .prev_vid = 2, .height = 5};
 	struct wfs_cell cell = some_cell(5, "key");
 	struct wfs_version found;
@@ -689,7 +626,6 @@ IN_TXN(history_that_leads_forward_or_nowhere_is_damage)
 
 IN_TXN(versions_are_walked_by_number_over_those_removed)
 {
-	struct wfs_txn *txn = tables->txn;
 	const uint64_t cell_id = wfs_cell_id(REDUCER, 1);
 	const uint64_t count = UINT64_C(2) * WFS_HISTORY_STRIDE;
 	struct wfs_version version;
@@ -709,7 +645,6 @@ IN_TXN(versions_are_walked_by_number_over_those_removed)
 
 IN_TXN(history_above_removed_versions_is_right)
 {
-	struct wfs_txn *txn = tables->txn;
 	const uint64_t cell_id = wfs_cell_id(REDUCER, 1);
 	const uint64_t count = UINT64_C(3) * WFS_HISTORY_STRIDE;
 	struct wfs_version version;
@@ -733,7 +668,6 @@ IN_TXN(history_above_removed_versions_is_right)
 IN_TXN(a_removed_cell_leaves_its_neighbours)
 {
 	static const char *const keys[] = {"a", "b", "c", NULL};
-	struct wfs_txn *txn = tables->txn;
 	struct wfs_cell cell;
 	uint64_t cell_id;
 
@@ -750,7 +684,6 @@ IN_TXN(a_removed_cell_leaves_its_neighbours)
 
 IN_TXN(blob_comes_back_as_it_was_put)
 {
-	struct wfs_txn *txn = tables->txn;
 	const struct wfs_blob small = {.hash = wfs_hash_of("small", 5),
 		.size_bytes = 5,
 		.listed_id = 3,
@@ -775,7 +708,6 @@ IN_TXN(blob_comes_back_as_it_was_put)
 
 IN_TXN(blob_with_another_size_than_its_bytes_is_damage)
 {
-	struct wfs_txn *txn = tables->txn;
 	const struct wfs_blob blob = {.size_bytes = 3, .bytes = text("four")};
 	struct wfs_blob found;
 
@@ -787,7 +719,6 @@ IN_TXN(blob_with_another_size_than_its_bytes_is_damage)
 
 IN_TXN(blobs_are_walked_by_hash)
 {
-	struct wfs_txn *txn = tables->txn;
 	struct wfs_hash last = {0};
 	struct wfs_blob found;
 	size_t count = 0;
@@ -808,7 +739,6 @@ IN_TXN(blobs_are_walked_by_hash)
 
 IN_TXN(listing_comes_back_as_it_was_put)
 {
-	struct wfs_txn *txn = tables->txn;
 	const struct wfs_blob_listing listing = {
 		.listed_id = 2, .hash = wfs_hash_of("x", 1), .height = 3, .time_ns = -4};
 	struct wfs_blob_listing first = {.listed_id = 1};
@@ -829,7 +759,6 @@ IN_TXN(listing_comes_back_as_it_was_put)
 
 IN_TXN(a_listing_that_lacks_a_number_is_damage)
 {
-	struct wfs_txn *txn = tables->txn;
 	struct wfs_blob_listing listing = {.listed_id = 1};
 	struct wfs_blob_listing found;
 	uint64_t last;
