@@ -177,8 +177,3 @@ AT_WORK(settling_waits_for_requests_that_were_pinned_before)
 	wfs_session_unpin(&old); /* once is enough */
 	wfs_session_settle(work->alice);
 }
-
-TEST(freeing_no_authority_is_allowed)
-{
-	wfs_authority_free(NULL);
-}

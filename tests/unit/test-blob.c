@@ -338,11 +338,6 @@ IN_STORE(check_of_a_missing_file_says_so)
 	assert_int_equal(wfs_blob_file_check(fixture->store, &blob), -ENOENT);
 }
 
-TEST(freeing_no_writer_is_allowed)
-{
-	wfs_blob_writer_free(NULL);
-}
-
 static int count_each(void *context, const struct wfs_hash *hash)
 {
 	(void)hash;

@@ -395,8 +395,3 @@ FOLDING(what_a_large_event_took_is_given_back)
 	assert_int_equal(wfs_fold_bytes(folding->fold), 0);
 	assert_true(heap_bytes() < before + (16 << 20)); /* under a sanitizer both are 0 */
 }
-
-TEST(freeing_no_fold_is_allowed)
-{
-	wfs_fold_free(NULL);
-}

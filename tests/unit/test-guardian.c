@@ -252,8 +252,3 @@ WITH_KEEPER(a_path_that_is_too_long_is_refused)
 
 	assert_int_equal(wfs_guardian_watch(guardian, path, keeper_fd), -ENAMETOOLONG);
 }
-
-WITH_KEEPER(guardian_free_accepts_null)
-{
-	wfs_guardian_free(NULL);
-}

@@ -483,12 +483,3 @@ IN_WORLD(a_row_that_does_not_decode_is_found)
 
 	assert_finds(fixture, "is the last one whose row can be read");
 }
-
-TEST(nothing_can_be_released)
-{
-	struct wfs_index_places places = {0};
-	struct wfs_index_walk walk = {0};
-
-	wfs_index_places_done(&places);
-	wfs_index_walk_done(&walk);
-}

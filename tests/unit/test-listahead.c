@@ -302,8 +302,3 @@ LISTS_AHEAD(nobody_asks_for_a_child_that_is_not_there)
 	assert_false(wfs_listahead_take(fixture->listahead, 1, &plain));
 	assert_false(plain);
 }
-
-TEST(listahead_free_accepts_null)
-{
-	wfs_listahead_free(NULL);
-}

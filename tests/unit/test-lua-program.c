@@ -40,11 +40,6 @@ static void assert_run_fails(const char *source, const char *arguments, const ch
 
 /* --- life --- */
 
-TEST(free_accepts_null)
-{
-	wfs_code_free(NULL);
-}
-
 TEST(code_that_does_not_compile_is_refused_with_its_line)
 {
 	WFS_AUTO_CODE struct wfs_code *program = NULL;

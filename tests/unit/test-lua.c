@@ -16,14 +16,6 @@ static int load_text(const char *source, struct wfs_error *error)
 	return load(source, strlen(source), error);
 }
 
-TEST(free_accepts_null)
-{
-	struct wfs_code_result result = {0};
-
-	wfs_code_free(NULL);
-	wfs_code_result_done(&result);
-}
-
 TEST(a_module_that_does_not_compile_is_refused_with_its_line)
 {
 	struct wfs_error error = {0};

@@ -230,8 +230,3 @@ TEST(what_is_no_document_of_embeddings_is_a_failure)
 	expect_embeddings(404, "{'error':{'message':'no','code':'c'}}", "2 c no");
 	expect_embeddings(500, "<html>Oops</html>", "2  <html>Oops</html>");
 }
-
-TEST(freeing_none_is_allowed)
-{
-	wfs_model_answer_free(NULL);
-}

@@ -410,11 +410,6 @@ WITH_MODEL(a_name_server_that_never_answers_holds_up_nobody)
 
 /* --- life --- */
 
-WITH_MODEL(freeing_none_is_allowed)
-{
-	wfs_model_client_free(NULL);
-}
-
 WITH_MODEL(a_client_may_go_with_calls_in_every_state)
 {
 	struct outcome outcomes[4] = {{0}};

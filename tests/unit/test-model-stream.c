@@ -306,8 +306,3 @@ TEST(too_many_calls_are_refused)
 	assert_int_equal(i, WFS_COMPLETION_CALLS_MAX + 1);
 	assert_int_equal(failure.kind, WFS_MODEL_FAILURE_TOO_LARGE);
 }
-
-TEST(freeing_none_is_allowed)
-{
-	wfs_stream_free(NULL);
-}

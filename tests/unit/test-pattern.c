@@ -88,9 +88,3 @@ TEST(a_text_that_is_not_utf8_is_refused)
 {
 	assert_int_equal(match("a", 0, "\xff"), -EINVAL);
 }
-
-TEST(nothing_and_a_half_built_one_can_be_freed)
-{
-	wfs_pattern_free(NULL);
-	wfs_matcher_free(NULL);
-}

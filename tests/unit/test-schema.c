@@ -189,11 +189,6 @@ TEST(pointer_append_keeps_a_report_on_one_line)
 	assert_string_equal(wfs_buffer_text(&buffer), "/a\\u000a~1~0");
 }
 
-TEST(schema_free_takes_null)
-{
-	wfs_schema_free(NULL);
-}
-
 struct worker {
 	const struct wfs_schema *schema;
 	const json_t *value;

@@ -645,9 +645,3 @@ IN_WORLD(connecting_where_nobody_listens_says_so)
 		-ENOENT);
 	assert_null(client);
 }
-
-TEST(freeing_nothing_is_fine)
-{
-	wfs_server_free(NULL);
-	wfs_client_free(NULL);
-}

@@ -321,11 +321,6 @@ AT_WORK(figures_are_those_of_the_world)
 	assert_int_equal(figures.world.height, ALICE_HEIGHT);
 }
 
-TEST(freeing_no_session_is_allowed)
-{
-	wfs_session_free(NULL);
-}
-
 AT_WORK(a_session_introspects)
 {
 	struct world_fixture *fixture = work->world;

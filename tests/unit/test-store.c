@@ -337,11 +337,6 @@ IN_DIRECTORY(a_scratch_store_takes_what_any_store_takes)
 	assert_int_equal(wfs_meta_get(txn, "name", &value), 0);
 }
 
-TEST(close_accepts_null)
-{
-	wfs_store_close(NULL);
-}
-
 IN_STORE(directory_is_the_one_given)
 {
 	assert_string_equal(wfs_store_directory(fixture->store), fixture->directory);
@@ -497,11 +492,6 @@ IN_STORE(a_reader_may_move_between_threads)
 	assert_int_equal(pthread_join(thread, NULL), 0);
 
 	wfs_txn_end(store_fixture_read(fixture));
-}
-
-TEST(ending_no_transaction_is_allowed)
-{
-	wfs_txn_end(NULL);
 }
 
 /* --- full --- */

@@ -464,11 +464,6 @@ TEST(vectors_search_allocates_nothing)
 	assert_int_equal(left, 1);
 }
 
-TEST(vectors_free_takes_null)
-{
-	wfs_vectors_free(NULL);
-}
-
 /* --- searches --- */
 
 TEST(vectors_search_of_an_empty_set_finds_nothing)

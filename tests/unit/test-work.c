@@ -145,8 +145,3 @@ TEST(work_runs_what_is_left_before_it_is_freed)
 
 	assert_string_equal(record.order, "a");
 }
-
-TEST(work_free_accepts_null)
-{
-	wfs_work_free(NULL);
-}

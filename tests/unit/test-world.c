@@ -151,11 +151,6 @@ IN_WORLD(open_refuses_a_head_record_that_is_not_chained)
 	assert_int_equal(fixture->error.code, WFS_E_HASH_MISMATCH);
 }
 
-TEST(close_of_no_world_is_allowed)
-{
-	wfs_world_close(NULL);
-}
-
 /* --- events --- */
 
 IN_WORLD(an_event_sets_its_cell)
