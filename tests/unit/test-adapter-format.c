@@ -130,37 +130,30 @@ TEST(names_that_models_made_up_do_not_get_the_history_refused)
 	}
 }
 
+#define SENDS(name, entry, tools, settings, stream, body)                      \
+	TEST(name)                                                             \
+	{                                                                      \
+		assert_json_is(body_of(entry, tools, settings, stream), body); \
+	}
+
 /* Case 49. */
-TEST(without_tools_nothing_about_tools_is_sent)
-{
-	assert_json_is(body_of("{'model':'m','extra_body':{'parallel_tool_calls':false,"
-			       "'tool_choice':'auto'}}",
-			       "[]", "{'tool_choice':'required'}", false),
-		"{'model':'m'}");
-}
+SENDS(without_tools_nothing_about_tools_is_sent,
+	"{'model':'m','extra_body':{'parallel_tool_calls':false,"
+	"'tool_choice':'auto'}}",
+	"[]", "{'tool_choice':'required'}", false, "{'model':'m'}")
 
 /* Case 50. */
-TEST(offered_tools_are_sent_in_their_order_with_the_choice)
-{
-	assert_json_is(body_of(ENTRY, "['b','a']", "{'tool_choice':'required'}", false),
-		"{'model':'m','tool_choice':'required','tools':[" TOOL_B "," TOOL_A "]}");
-}
+SENDS(offered_tools_are_sent_in_their_order_with_the_choice, ENTRY, "['b','a']",
+	"{'tool_choice':'required'}", false,
+	"{'model':'m','tool_choice':'required','tools':[" TOOL_B "," TOOL_A "]}")
 
 /* Case 51, the request's side. */
-TEST(tools_are_sent_with_the_choice_none)
-{
-	assert_json_is(body_of(ENTRY, "['b']", "{'tool_choice':'none'}", false),
-		"{'model':'m','tool_choice':'none','tools':[" TOOL_B "]}");
-}
-
-TEST(a_named_tool_is_chosen_by_an_object)
-{
-	assert_json_is(
-		body_of(ENTRY, "['b']",
-			"{'tool_choice':{'type':'function','function':{'name':'b'}}}", false),
-		"{'model':'m','tool_choice':{'type':'function','function':{'name':'b'}},"
-		"'tools':[" TOOL_B "]}");
-}
+SENDS(tools_are_sent_with_the_choice_none, ENTRY, "['b']", "{'tool_choice':'none'}", false,
+	"{'model':'m','tool_choice':'none','tools':[" TOOL_B "]}")
+SENDS(a_named_tool_is_chosen_by_an_object, ENTRY, "['b']",
+	"{'tool_choice':{'type':'function','function':{'name':'b'}}}", false,
+	"{'model':'m','tool_choice':{'type':'function','function':{'name':'b'}},"
+	"'tools':[" TOOL_B "]}")
 
 /* Case 76 as well: no constraint, no member that constrains. */
 TEST(settings_are_sent_under_the_names_that_the_model_wants)
@@ -176,32 +169,19 @@ TEST(settings_are_sent_under_the_names_that_the_model_wants)
 	assert_json_is(body_of(ENTRY, "[]", "{'temperature':null}", false), "{'model':'m'}");
 }
 
-TEST(a_stream_is_asked_for_with_usage)
-{
-	assert_json_is(body_of(ENTRY, "[]", "{}", true),
-		"{'model':'m','stream':true,'stream_options':{'include_usage':true}}");
-}
-
-TEST(a_model_without_a_name_of_the_server_has_its_own)
-{
-	assert_json_is(body_of("{'provider':'script'}", "[]", "{}", false), "{'model':'default'}");
-}
+SENDS(a_stream_is_asked_for_with_usage, ENTRY, "[]", "{}", true,
+	"{'model':'m','stream':true,'stream_options':{'include_usage':true}}")
+SENDS(a_model_without_a_name_of_the_server_has_its_own, "{'provider':'script'}", "[]", "{}", false,
+	"{'model':'default'}")
 
 /* Case 103. */
-TEST(extra_members_replace_settings_the_agents_those_of_the_model)
-{
-	assert_json_is(
-		body_of("{'model':'m','extra_body':{'top_k':5,'seed':1,'stop':null}}", "[]",
-			"{'temperature':0.1,'extra_body':{'temperature':0,'seed':2}}", false),
-		"{'model':'m','top_k':5,'temperature':0,'seed':2,'stop':null}");
-}
+SENDS(extra_members_replace_settings_the_agents_those_of_the_model,
+	"{'model':'m','extra_body':{'top_k':5,'seed':1,'stop':null}}", "[]",
+	"{'temperature':0.1,'extra_body':{'temperature':0,'seed':2}}", false,
+	"{'model':'m','top_k':5,'temperature':0,'seed':2,'stop':null}")
 
 /* Case 81. */
-TEST(a_constraint_replaces_an_extra_member_of_its_name)
-{
-	assert_json_is(body_of("{'model':'m','profile':'vllm'}", "[]",
-			       "{'constraint':{'kind':'regex','regex':'[0-9]{4}'},"
-			       "'extra_body':{'structured_outputs':{'regex':'x'}}}",
-			       false),
-		"{'model':'m','structured_outputs':{'regex':'[0-9]{4}'}}");
-}
+SENDS(a_constraint_replaces_an_extra_member_of_its_name, "{'model':'m','profile':'vllm'}", "[]",
+	"{'constraint':{'kind':'regex','regex':'[0-9]{4}'},"
+	"'extra_body':{'structured_outputs':{'regex':'x'}}}",
+	false, "{'model':'m','structured_outputs':{'regex':'[0-9]{4}'}}")

@@ -47,20 +47,20 @@ TEST(native_calls_win_and_the_text_beside_them_is_kept)
 		"'native_calls_count':1}");
 }
 
-/* Case 71. */
-TEST(a_call_in_tags_is_found_and_the_text_around_it_is_kept)
-{
-	assert_parsed("x <tool_call>{'name':'a','arguments':{'k':1}}</tool_call> y", "'x  y'",
-		"[{'name':'a','arguments':'{\\'k\\':1}'}]");
-}
+#define PARSES(name, text, content, calls)           \
+	TEST(name)                                   \
+	{                                            \
+		assert_parsed(text, content, calls); \
+	}
 
-TEST(several_calls_stand_in_the_order_of_the_text)
-{
-	assert_parsed("<tool_call>\n{'name': 'b'}\n</tool_call>\n<function=a>{}</function>"
-		      "<tool_call>{'arguments':{},'name':'b'}</tool_call>",
-		"null",
-		"[{'name':'b'},{'name':'a','arguments':'{}'},{'name':'b','arguments':'{}'}]");
-}
+/* Case 71. */
+PARSES(a_call_in_tags_is_found_and_the_text_around_it_is_kept,
+	"x <tool_call>{'name':'a','arguments':{'k':1}}</tool_call> y", "'x  y'",
+	"[{'name':'a','arguments':'{\\'k\\':1}'}]")
+PARSES(several_calls_stand_in_the_order_of_the_text,
+	"<tool_call>\n{'name': 'b'}\n</tool_call>\n<function=a>{}</function>"
+	"<tool_call>{'arguments':{},'name':'b'}</tool_call>",
+	"null", "[{'name':'b'},{'name':'a','arguments':'{}'},{'name':'b','arguments':'{}'}]")
 
 /* Case 72. */
 TEST(a_string_argument_may_hold_the_closing_tag)
@@ -82,40 +82,27 @@ TEST(an_unclosed_tag_is_text)
 	assert_parsed("<function=>{}</function>", "'<function=>{}</function>'", "[]");
 }
 
-TEST(an_unclosed_tag_does_not_hide_the_next)
-{
-	assert_parsed("<tool_call>{'name':'a'} <tool_call>{'name':'b'}</tool_call>",
-		"'<tool_call>{\\'name\\':\\'a\\'} '", "[{'name':'b'}]");
-}
+PARSES(an_unclosed_tag_does_not_hide_the_next,
+	"<tool_call>{'name':'a'} <tool_call>{'name':'b'}</tool_call>",
+	"'<tool_call>{\\'name\\':\\'a\\'} '", "[{'name':'b'}]")
 
 /* Case 74. */
-TEST(arguments_keep_their_bytes)
-{
-	assert_parsed("<tool_call>{'name':'a','arguments': { 'k' : 12345678901234567890, 'l':1.0 } "
-		      "}</tool_call>",
-		"null",
-		"[{'name':'a','arguments':'{ \\'k\\' : 12345678901234567890, \\'l\\':1.0 }'}]");
-}
+PARSES(arguments_keep_their_bytes,
+	"<tool_call>{'name':'a','arguments': { 'k' : 12345678901234567890, 'l':1.0 } "
+	"}</tool_call>",
+	"null", "[{'name':'a','arguments':'{ \\'k\\' : 12345678901234567890, \\'l\\':1.0 }'}]")
 
 /* Case 75. */
-TEST(the_form_that_a_structural_tag_forces_is_understood)
-{
-	assert_parsed("I look. <function=a>{'k':1}</function>", "'I look. '",
-		"[{'name':'a','arguments':'{\\'k\\':1}'}]");
-}
-
-TEST(arguments_may_be_written_as_a_string)
-{
-	assert_parsed("<tool_call>{'name':'a','arguments':'{\\'k\\':1}'}</tool_call>", "null",
-		"[{'name':'a','arguments':'{\\'k\\':1}'}]");
-}
+PARSES(the_form_that_a_structural_tag_forces_is_understood,
+	"I look. <function=a>{'k':1}</function>", "'I look. '",
+	"[{'name':'a','arguments':'{\\'k\\':1}'}]")
+PARSES(arguments_may_be_written_as_a_string,
+	"<tool_call>{'name':'a','arguments':'{\\'k\\':1}'}</tool_call>", "null",
+	"[{'name':'a','arguments':'{\\'k\\':1}'}]")
 
 /* Case 68. */
-TEST(arguments_that_are_null_are_none)
-{
-	assert_parsed(
-		"<tool_call>{'name':'a','arguments':null}</tool_call>", "null", "[{'name':'a'}]");
-}
+PARSES(arguments_that_are_null_are_none, "<tool_call>{'name':'a','arguments':null}</tool_call>",
+	"null", "[{'name':'a'}]")
 
 /* Cases 66, 67, 70: whoever makes calls gets what it can tell the model about. */
 TEST(what_is_no_call_in_a_tag_becomes_one_without_a_name)
@@ -136,11 +123,9 @@ TEST(what_is_no_call_in_a_tag_becomes_one_without_a_name)
 	assert_parsed("<tool_call></tool_call>", "null", "[{'arguments':''}]");
 }
 
-TEST(arguments_in_a_function_tag_are_given_whatever_they_are)
-{
-	assert_parsed("<function=a> <parameter=k>1</parameter> </function>", "null",
-		"[{'name':'a','arguments':'<parameter=k>1</parameter>'}]");
-}
+PARSES(arguments_in_a_function_tag_are_given_whatever_they_are,
+	"<function=a> <parameter=k>1</parameter> </function>", "null",
+	"[{'name':'a','arguments':'<parameter=k>1</parameter>'}]")
 
 TEST(an_answer_that_is_an_action_is_a_call)
 {

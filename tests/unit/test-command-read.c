@@ -248,8 +248,7 @@ IN_FILLED_WORLD(fs_grep_without_a_match_or_a_pattern_fails)
 
 IN_FILLED_WORLD(fs_stat_prints_attributes)
 {
-	AUTO_PRINTED struct printed printed =
-		RUN_IN(fixture, "fs", "stat", "reducers/cell/a");
+	AUTO_PRINTED struct printed printed = RUN_IN(fixture, "fs", "stat", "reducers/cell/a");
 
 	assert_int_equal(printed.status, WFS_EXIT_DONE);
 	assert_says(printed.out, "\"type\":\"file\"");

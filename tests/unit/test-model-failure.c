@@ -30,49 +30,33 @@ static void expect(const struct wfs_model_failure *failure, const char *message,
 	assert_string_equal(failure->type, type);
 }
 
-TEST(an_error_object_gives_message_code_and_type)
-{
-	const struct wfs_model_failure failure = read_body(429,
-		"{'error':{'message':'Slow down','type':'requests','param':null,"
-		"'code':'rate_limit_exceeded'}}");
+#define FAILS_WITH(name, status, body, message, code, type)                       \
+	TEST(name)                                                                \
+	{                                                                         \
+		const struct wfs_model_failure failure = read_body(status, body); \
+		expect(&failure, message, code, type);                            \
+	}
 
-	expect(&failure, "Slow down", "rate_limit_exceeded", "requests");
-}
+FAILS_WITH(an_error_object_gives_message_code_and_type, 429,
+	"{'error':{'message':'Slow down','type':'requests','param':null,"
+	"'code':'rate_limit_exceeded'}}",
+	"Slow down", "rate_limit_exceeded", "requests")
 
 /* Case 96. */
-TEST(a_code_that_is_a_number_becomes_text)
-{
-	const struct wfs_model_failure failure = read_body(404,
-		"{'error':{'message':'The model `x` does not exist.','type':'NotFoundError',"
-		"'param':'model','code':404}}");
-
-	expect(&failure, "The model `x` does not exist.", "404", "NotFoundError");
-}
+FAILS_WITH(a_code_that_is_a_number_becomes_text, 404,
+	"{'error':{'message':'The model `x` does not exist.','type':'NotFoundError',"
+	"'param':'model','code':404}}",
+	"The model `x` does not exist.", "404", "NotFoundError")
 
 /* Case 95. */
-TEST(an_error_may_be_a_text)
-{
-	const struct wfs_model_failure failure = read_body(401, "{'error':'Unauthorized'}");
-
-	expect(&failure, "Unauthorized", "", "");
-}
-
-TEST(an_error_may_be_the_whole_body)
-{
-	const struct wfs_model_failure failure = read_body(400,
-		"{'object':'error','message':'bad','type':'BadRequestError','param':null,'code':"
-		"400}");
-
-	expect(&failure, "bad", "400", "BadRequestError");
-}
-
-TEST(an_error_may_stand_in_a_list)
-{
-	const struct wfs_model_failure failure = read_body(
-		400, "[{'error':{'code':400,'message':'no','status':'INVALID_ARGUMENT'}}]");
-
-	expect(&failure, "no", "400", "INVALID_ARGUMENT");
-}
+FAILS_WITH(an_error_may_be_a_text, 401, "{'error':'Unauthorized'}", "Unauthorized", "", "")
+FAILS_WITH(an_error_may_be_the_whole_body, 400,
+	"{'object':'error','message':'bad','type':'BadRequestError','param':null,'code':"
+	"400}",
+	"bad", "400", "BadRequestError")
+FAILS_WITH(an_error_may_stand_in_a_list, 400,
+	"[{'error':{'code':400,'message':'no','status':'INVALID_ARGUMENT'}}]", "no", "400",
+	"INVALID_ARGUMENT")
 
 TEST(a_detail_is_the_message)
 {
@@ -105,12 +89,8 @@ TEST(a_body_that_says_nothing_leaves_the_status)
 	expect(&object, "HTTP status 503 without a reason", "", "");
 }
 
-TEST(a_redirect_says_that_it_is_not_followed)
-{
-	const struct wfs_model_failure failure = read_body(307, "<html>elsewhere</html>");
-
-	expect(&failure, "HTTP status 307: redirects are not followed", "", "");
-}
+FAILS_WITH(a_redirect_says_that_it_is_not_followed, 307, "<html>elsewhere</html>",
+	"HTTP status 307: redirects are not followed", "", "")
 
 TEST(members_of_other_types_do_no_harm)
 {
@@ -182,14 +162,10 @@ TEST(an_answer_without_an_error_is_none)
 }
 
 /* Case 102. */
-TEST(the_key_is_masked_wherever_it_is_echoed)
-{
-	const struct wfs_model_failure failure = read_body(401,
-		"{'error':{'message':'Incorrect API key: " KEY " (" KEY ")','code':'" KEY
-		"','type':'x" KEY "'}}");
-
-	expect(&failure, "Incorrect API key: *** (***)", "***", "x***");
-}
+FAILS_WITH(the_key_is_masked_wherever_it_is_echoed, 401,
+	"{'error':{'message':'Incorrect API key: " KEY " (" KEY ")','code':'" KEY "','type':'x" KEY
+	"'}}",
+	"Incorrect API key: *** (***)", "***", "x***")
 
 /* Case 102. */
 TEST(a_key_at_the_cut_is_masked_before_it_is_cut)

@@ -111,38 +111,21 @@ ASKING(a_world_that_asks_replays_without_a_judge)
 	assert_good(fixture);
 }
 
+#define NAMES_ASKING(name, seq, from, to)                         \
+	ASKING(name)                                              \
+	{                                                         \
+		live_asking(fixture);                             \
+		tamper_number(fixture, "journal", seq, from, to); \
+		assert_names(fixture, seq);                       \
+	}
+
 /* Record 3 is the first intent, 4 the receipt. */
-ASKING(a_receipt_that_is_none_is_named)
-{
-	live_asking(fixture);
-	tamper_number(fixture, "journal", 4, "\"status\":\"ok\"", "\"status\":\"no\"");
-
-	assert_names(fixture, 4);
-}
-
-ASKING(a_receipt_for_an_unknown_intent_is_named)
-{
-	live_asking(fixture);
-	tamper_number(fixture, "journal", 4, "\"intent_id\":\"sha256:", "\"intent_id\":\"sha512:");
-
-	assert_names(fixture, 4);
-}
-
-ASKING(a_receipt_with_another_payload_is_named)
-{
-	live_asking(fixture);
-	tamper_number(fixture, "journal", 4, "\"journal_height\":2", "\"journal_height\":1");
-
-	assert_names(fixture, 4);
-}
-
-ASKING(an_intent_that_was_not_asked_for_is_named)
-{
-	live_asking(fixture);
-	tamper_number(fixture, "journal", 3, "\"head\"", "\"deaf\"");
-
-	assert_names(fixture, 3);
-}
+NAMES_ASKING(a_receipt_that_is_none_is_named, 4, "\"status\":\"ok\"", "\"status\":\"no\"")
+NAMES_ASKING(a_receipt_for_an_unknown_intent_is_named, 4,
+	"\"intent_id\":\"sha256:", "\"intent_id\":\"sha512:")
+NAMES_ASKING(
+	a_receipt_with_another_payload_is_named, 4, "\"journal_height\":2", "\"journal_height\":1")
+NAMES_ASKING(an_intent_that_was_not_asked_for_is_named, 3, "\"head\"", "\"deaf\"")
 
 IN_WORLD(more_records_than_one_batch_replay)
 {
@@ -282,13 +265,15 @@ static void live_a_little(struct world_fixture *fixture)
 	tell(fixture, "{'key':'c','op':'set','n':3}");
 }
 
-IN_WORLD(a_changed_value_in_the_journal_is_named)
-{
-	live_a_little(fixture);
-	tamper_number(fixture, "journal", GENESIS_HEIGHT, "\"n\":1", "\"n\":7");
+#define NAMES_CHANGED(name, from, to)                                        \
+	IN_WORLD(name)                                                       \
+	{                                                                    \
+		live_a_little(fixture);                                      \
+		tamper_number(fixture, "journal", GENESIS_HEIGHT, from, to); \
+		assert_names(fixture, GENESIS_HEIGHT);                       \
+	}
 
-	assert_names(fixture, GENESIS_HEIGHT);
-}
+NAMES_CHANGED(a_changed_value_in_the_journal_is_named, "\"n\":1", "\"n\":7")
 
 IN_WORLD(a_changed_principal_in_the_journal_is_named_by_the_chain)
 {
@@ -306,45 +291,11 @@ IN_WORLD(a_changed_time_in_the_journal_is_named)
 	assert_names(fixture, GENESIS_HEIGHT + 1);
 }
 
-IN_WORLD(an_unknown_schema_in_the_journal_is_named)
-{
-	live_a_little(fixture);
-	tamper_number(fixture, "journal", GENESIS_HEIGHT, "test/Do@1", "test/No@1");
-
-	assert_names(fixture, GENESIS_HEIGHT);
-}
-
-IN_WORLD(an_event_that_fails_now_is_named)
-{
-	live_a_little(fixture);
-	tamper_number(fixture, "journal", GENESIS_HEIGHT, "\"set\"", "\"fail\"");
-
-	assert_names(fixture, GENESIS_HEIGHT);
-}
-
-IN_WORLD(a_line_that_is_no_record_is_named)
-{
-	live_a_little(fixture);
-	tamper_number(fixture, "journal", GENESIS_HEIGHT, "\"kind\"", "\"kine\"");
-
-	assert_names(fixture, GENESIS_HEIGHT);
-}
-
-IN_WORLD(a_seq_out_of_place_is_named)
-{
-	live_a_little(fixture);
-	tamper_number(fixture, "journal", GENESIS_HEIGHT, "\"seq\":2", "\"seq\":3");
-
-	assert_names(fixture, GENESIS_HEIGHT);
-}
-
-IN_WORLD(a_kind_that_cannot_be_folded_is_named)
-{
-	live_a_little(fixture);
-	tamper_number(fixture, "journal", GENESIS_HEIGHT, "\"event\"", "\"receipt\"");
-
-	assert_names(fixture, GENESIS_HEIGHT);
-}
+NAMES_CHANGED(an_unknown_schema_in_the_journal_is_named, "test/Do@1", "test/No@1")
+NAMES_CHANGED(an_event_that_fails_now_is_named, "\"set\"", "\"fail\"")
+NAMES_CHANGED(a_line_that_is_no_record_is_named, "\"kind\"", "\"kine\"")
+NAMES_CHANGED(a_seq_out_of_place_is_named, "\"seq\":2", "\"seq\":3")
+NAMES_CHANGED(a_kind_that_cannot_be_folded_is_named, "\"event\"", "\"receipt\"")
 
 IN_WORLD(a_derived_record_that_was_changed_is_named)
 {

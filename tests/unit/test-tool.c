@@ -271,26 +271,21 @@ static void assert_result(struct wfs_task *task, const char *result)
 	assert_json(task->result, result);
 }
 
-TEST(a_manifest_comes_with_meta)
-{
-	WFS_AUTO_TASK struct wfs_task task;
+#define RESULTS(name, tool, arguments, verb, payload, answer, result) \
+	TEST(name)                                                    \
+	{                                                             \
+		WFS_AUTO_TASK struct wfs_task task;                   \
+		begin(&task, tool, arguments);                        \
+		give(&task, verb, payload, answer, 7);                \
+		assert_result(&task, result);                         \
+	}
 
-	begin(&task, "fs_read_manifest", NULL);
-	give(&task, "manifest-read", "{}", "{'journal_height':7,'manifest':{'name':'x'}}", 7);
-
-	assert_result(&task, "{'manifest':{'name':'x'},'meta':{'journal_height':7}}");
-}
-
-TEST(a_state_is_a_value)
-{
-	WFS_AUTO_TASK struct wfs_task task;
-
-	begin(&task, "fs_read_reducer", "{'name':'cell','key':'b/c'}");
-	give(&task, "query-state", "{'key_b64':'Yi9j','reducer':'cell'}",
-		"{'state_b64':'eyJuIjozfQo='}", 7);
-
-	assert_result(&task, "{'found':true,'meta':{'journal_height':7},'state':{'n':3}}");
-}
+RESULTS(a_manifest_comes_with_meta, "fs_read_manifest", NULL, "manifest-read", "{}",
+	"{'journal_height':7,'manifest':{'name':'x'}}",
+	"{'manifest':{'name':'x'},'meta':{'journal_height':7}}")
+RESULTS(a_state_is_a_value, "fs_read_reducer", "{'name':'cell','key':'b/c'}", "query-state",
+	"{'key_b64':'Yi9j','reducer':'cell'}", "{'state_b64':'eyJuIjozfQo='}",
+	"{'found':true,'meta':{'journal_height':7},'state':{'n':3}}")
 
 TEST(a_manifest_and_a_state_of_an_older_height_are_asked_for)
 {
@@ -307,15 +302,9 @@ TEST(a_manifest_and_a_state_of_an_older_height_are_asked_for)
 	assert_result(&reducer, "{'found':false,'meta':{'journal_height':7},'state':null}");
 }
 
-TEST(a_state_that_is_not_there_is_told)
-{
-	WFS_AUTO_TASK struct wfs_task task;
-
-	begin(&task, "fs_read_reducer", "{'name':'cell','key':null}");
-	give(&task, "query-state", "{'key_b64':'','reducer':'cell'}", "{}", 7);
-
-	assert_result(&task, "{'found':false,'meta':{'journal_height':7},'state':null}");
-}
+RESULTS(a_state_that_is_not_there_is_told, "fs_read_reducer", "{'name':'cell','key':null}",
+	"query-state", "{'key_b64':'','reducer':'cell'}", "{}",
+	"{'found':false,'meta':{'journal_height':7},'state':null}")
 
 /* Reads all of @arguments' file, whose part is @data_b64. */
 static void read_part(struct wfs_task *task, const char *arguments, const char *payload,
@@ -617,16 +606,10 @@ TEST(chat_tells_the_answer_and_not_the_plan)
 		"'omitted':['plan','tool_results']}");
 }
 
-TEST(chat_goes_on_with_a_plan)
-{
-	WFS_AUTO_TASK struct wfs_task task;
-
-	begin(&task, "chat", "{'message':'go on','session_id':'s','plan_id':'p'}");
-	give(&task, "chat", "{'message':'go on','plan_id':'p','session_id':'s'}",
-		"{'final':'yes','plan':null,'tool_results':[]}", 7);
-
-	assert_result(&task, "{'final':'yes','meta':{'journal_height':7}}");
-}
+RESULTS(chat_goes_on_with_a_plan, "chat", "{'message':'go on','session_id':'s','plan_id':'p'}",
+	"chat", "{'message':'go on','plan_id':'p','session_id':'s'}",
+	"{'final':'yes','plan':null,'tool_results':[]}",
+	"{'final':'yes','meta':{'journal_height':7}}")
 
 TEST(chat_tells_why_it_failed)
 {

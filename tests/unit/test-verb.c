@@ -4,38 +4,24 @@
 
 /* --- the dispatcher --- */
 
-IN_WORLD(verb_that_is_unknown_names_those_there_are)
-{
-	assert_verb_refused(fixture, "fly", NULL, WFS_E_UNKNOWN_METHOD, "query-state");
-}
+#define REFUSES_VERB(name, verb, payload, code, says)                    \
+	IN_WORLD(name)                                                   \
+	{                                                                \
+		assert_verb_refused(fixture, verb, payload, code, says); \
+	}
 
-IN_WORLD(verb_that_wants_a_driver_is_not_enabled_without)
-{
-	assert_verb_refused(fixture, "chat", "{'message':'m'}", WFS_E_NOT_ENABLED, "nobody drives");
-}
-
-IN_WORLD(verb_refuses_a_payload_that_is_not_an_object)
-{
-	assert_verb_refused(
-		fixture, "journal-head", "[1]", WFS_E_INVALID_ARGUMENT, "not an object");
-}
-
-IN_WORLD(verb_refuses_an_unknown_member_of_its_payload)
-{
-	assert_verb_refused(fixture, "query-state", "{'reducer':'cell','key':'a'}",
-		WFS_E_INVALID_ARGUMENT, "unknown member 'key'");
-}
-
-IN_WORLD(verb_refuses_a_payload_that_lacks_a_member)
-{
-	assert_verb_refused(
-		fixture, "list-cells", "{}", WFS_E_MISSING_ARGUMENT, "'reducer' is missing");
-}
-
-IN_WORLD(verb_without_members_refuses_any)
-{
-	assert_verb_refused(fixture, "status", "{'a':1}", WFS_E_INVALID_ARGUMENT, "takes: none");
-}
+REFUSES_VERB(verb_that_is_unknown_names_those_there_are, "fly", NULL, WFS_E_UNKNOWN_METHOD,
+	"query-state")
+REFUSES_VERB(verb_that_wants_a_driver_is_not_enabled_without, "chat", "{'message':'m'}",
+	WFS_E_NOT_ENABLED, "nobody drives")
+REFUSES_VERB(verb_refuses_a_payload_that_is_not_an_object, "journal-head", "[1]",
+	WFS_E_INVALID_ARGUMENT, "not an object")
+REFUSES_VERB(verb_refuses_an_unknown_member_of_its_payload, "query-state",
+	"{'reducer':'cell','key':'a'}", WFS_E_INVALID_ARGUMENT, "unknown member 'key'")
+REFUSES_VERB(verb_refuses_a_payload_that_lacks_a_member, "list-cells", "{}", WFS_E_MISSING_ARGUMENT,
+	"'reducer' is missing")
+REFUSES_VERB(verb_without_members_refuses_any, "status", "{'a':1}", WFS_E_INVALID_ARGUMENT,
+	"takes: none")
 
 TEST(verb_that_takes_long_is_slow)
 {

@@ -321,16 +321,15 @@ IN_WORLD(time_never_goes_back)
 
 /* --- events that are refused --- */
 
-IN_WORLD(an_unknown_schema_is_refused)
-{
-	assert_event_refused(fixture, "test/Nothing@1", "{}", NULL, -ENOENT, WFS_E_NOT_FOUND);
-}
+#define REFUSES_EVENT(name, schema, value, key, number, code)                    \
+	IN_WORLD(name)                                                           \
+	{                                                                        \
+		assert_event_refused(fixture, schema, value, key, number, code); \
+	}
 
-IN_WORLD(a_value_that_does_not_fit_its_schema_is_refused)
-{
-	assert_event_refused(
-		fixture, "test/Do@1", "{'key':'a'}", NULL, -EINVAL, WFS_E_SCHEMA_VIOLATION);
-}
+REFUSES_EVENT(an_unknown_schema_is_refused, "test/Nothing@1", "{}", NULL, -ENOENT, WFS_E_NOT_FOUND)
+REFUSES_EVENT(a_value_that_does_not_fit_its_schema_is_refused, "test/Do@1", "{'key':'a'}", NULL,
+	-EINVAL, WFS_E_SCHEMA_VIOLATION)
 
 IN_WORLD(a_lua_error_is_refused_with_its_message)
 {
@@ -347,17 +346,10 @@ IN_WORLD(an_endless_loop_is_refused)
 	tell(fixture, "{'key':'a','op':'set'}");
 }
 
-IN_WORLD(an_effect_that_is_not_declared_is_refused)
-{
-	assert_event_refused(
-		fixture, "test/Do@1", "{'key':'a','op':'effect'}", NULL, -EIO, WFS_E_RUNTIME_ERROR);
-}
-
-IN_WORLD(an_event_without_the_key_is_refused)
-{
-	assert_event_refused(
-		fixture, "test/Do@1", "{'op':'set'}", NULL, -EINVAL, WFS_E_INVALID_ARGUMENT);
-}
+REFUSES_EVENT(an_effect_that_is_not_declared_is_refused, "test/Do@1", "{'key':'a','op':'effect'}",
+	NULL, -EIO, WFS_E_RUNTIME_ERROR)
+REFUSES_EVENT(an_event_without_the_key_is_refused, "test/Do@1", "{'op':'set'}", NULL, -EINVAL,
+	WFS_E_INVALID_ARGUMENT)
 
 IN_WORLD(a_key_that_is_too_long_is_refused)
 {
@@ -390,11 +382,8 @@ IN_WORLD(a_key_of_the_limit_is_taken)
 		"{'n':0}");
 }
 
-IN_WORLD(a_key_other_than_the_senders_own_is_refused)
-{
-	assert_event_refused(fixture, "test/Do@1", "{'key':'a','op':'set'}", "'b'", -EINVAL,
-		WFS_E_INVALID_ARGUMENT);
-}
+REFUSES_EVENT(a_key_other_than_the_senders_own_is_refused, "test/Do@1", "{'key':'a','op':'set'}",
+	"'b'", -EINVAL, WFS_E_INVALID_ARGUMENT)
 
 IN_WORLD(a_request_that_is_too_large_is_refused)
 {
@@ -482,17 +471,10 @@ IN_WORLD(an_event_may_cause_as_many_others_as_the_limit)
 	assert_state(fixture, "cell", "a.1024", "{'n':1024}");
 }
 
-IN_WORLD(an_event_that_causes_more_others_than_the_limit_is_refused)
-{
-	assert_event_refused(fixture, "test/Do@1", "{'key':'a','op':'emit','n':1025}", NULL, -EIO,
-		WFS_E_RUNTIME_ERROR);
-}
-
-IN_WORLD(an_event_that_causes_more_others_in_the_end_is_refused)
-{
-	assert_event_refused(fixture, "test/Do@1", "{'key':'a','op':'tree','n':10}", NULL, -EIO,
-		WFS_E_RUNTIME_ERROR);
-}
+REFUSES_EVENT(an_event_that_causes_more_others_than_the_limit_is_refused, "test/Do@1",
+	"{'key':'a','op':'emit','n':1025}", NULL, -EIO, WFS_E_RUNTIME_ERROR)
+REFUSES_EVENT(an_event_that_causes_more_others_in_the_end_is_refused, "test/Do@1",
+	"{'key':'a','op':'tree','n':10}", NULL, -EIO, WFS_E_RUNTIME_ERROR)
 
 IN_WORLD(a_derived_event_that_is_not_declared_is_refused)
 {
