@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a process that runs code would be, if code in it had taken it over: confined as that one is, and bent on
- * getting out or on lying to its owner. Each call's first argument says what it tries; test-box-escape
- * asks for it.
+ * What a process that runs code would be, if code in it had taken it over: confined as that one
+ * is, and bent on getting out or on lying to its owner. Each call's first argument says what it
+ * tries; test-box-escape asks for it.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -305,7 +305,8 @@ static const struct {
 
 /* --- one call --- */
 
-/* The numbers behind the first word: of a system call and its arguments. Gives the errno, 0: it succeeded. */
+/* The numbers behind the first word: of a system call and its arguments. Gives the errno, 0: it
+ * succeeded. */
 static void system_call(const struct wfs_lua_run *run, const char *text)
 {
 	long numbers[7] = {0};

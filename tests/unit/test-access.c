@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests to an owner that ends: done elsewhere when he cannot have done them, else told. And to one that does not
- * react. */
+/* Requests to an owner that ends: done elsewhere when he cannot have done them, else told. And
+ * to one that does not react. */
 #include "tests/fixture/world.h"
 
 #include <sys/socket.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Contents of agents, prompts and workflows are checked when they are written, and not when a journal is folded again.
- * Each test ends with a replay of all that it did. */
+/* Contents of agents, prompts and workflows are checked when they are written, and not when a
+ * journal is folded again. Each test ends with a replay of all that it did. */
 #include "tests/fixture/action.h"
 #include "tests/fixture/restore.h"
 
@@ -105,7 +105,8 @@ WITH_ACTORS(an_editor_that_may_not_read_is_not_told_what_is_there)
 
 /* --- by code --- */
 
-/* The author's program x writes an agent, with the content that it is given, and notes what it was told. */
+/* The author's program x writes an agent, with the content that it is given, and notes what it
+ * was told. */
 static void make_writer(struct world_fixture *fixture, const char *author)
 {
 	assert_done(fixture, author,

@@ -189,7 +189,8 @@ static uint64_t newest_vid(struct world_fixture *fixture, const char *reducer, c
 	return version.vid;
 }
 
-/* Without disk that is used, none can be given back: the cell is from a damaged or crafted store. */
+/* Without disk that is used, none can be given back: the cell is from a damaged or crafted
+ * store. */
 WITH_ACTORS_DAMAGED(a_cell_that_lies_about_disk_is_an_error)
 {
 	WFS_AUTO_FREE char *before = NULL;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Constraints: asked for in each dialect, refused, and checked. (77 …: cases of research, part 4) */
+/* Constraints: asked for in each dialect, refused, and checked. (77 …: cases of research, part
+ * 4) */
 #include "tests/fixture/adapter.h"
 
 #include "agents/adapter/constraint.h"

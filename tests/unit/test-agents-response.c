@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the answer of a chat has of a plan's results, and what it tells when there are too many. The plan's cells are
- * made up here: a bound of 4 MiB would cost a plan that has so much. */
+/* What the answer of a chat has of a plan's results, and what it tells when there are too many.
+ * The plan's cells are made up here: a bound of 4 MiB would cost a plan that has so much. */
 #include "tests/fixture/json.h"
 
 #include "agents/engine/response.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run is made from: defaults, what an agent sets, and what is refused before there is a run. */
+/* What a run is made from: defaults, what an agent sets, and what is refused before there is a
+ * run. */
 #include "tests/fixture/agents.h"
 
 #include "agents/prepare/setup.h"

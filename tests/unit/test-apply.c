@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A manifest behind another: what comes, what goes, what is refused, and that it is folded again. */
+/* A manifest behind another: what comes, what goes, what is refused, and that it is folded
+ * again. */
 #include "tests/fixture/apply.h"
 
 #include <pthread.h>
@@ -258,7 +259,8 @@ static void write_agent(struct world_fixture *fixture, const char *owner, const 
 	json_decref(request.answer);
 }
 
-/* The author of an agent's artifact chooses its name, which may be one that the operator is about to declare. */
+/* The author of an agent's artifact chooses its name, which may be one that the operator is
+ * about to declare. */
 IN_WORLD(an_agent_of_somebody_else_is_not_declared)
 {
 	WFS_AUTO_JSON json_t *document = manifest_now(fixture);

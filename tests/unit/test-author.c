@@ -294,7 +294,8 @@ WITH_MALLORY(code_of_another_does_not_read_what_its_caller_sells)
 	assert_int_equal(scrip_of(fixture, "bob"), 0);
 }
 
-/* Or whoever may write to an artifact would have its code run by somebody who did not ask for it. */
+/* Or whoever may write to an artifact would have its code run by somebody who did not ask for
+ * it. */
 WITH_MALLORY(who_makes_it_executable_is_its_author)
 {
 	assert_done(fixture, "alice",

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernel/box with a process that was taken over (escape-code.c): it makes every system call, tells every lie, and
- * reaches nothing. Its owner gets code_crashed, in bounded time, and the next run has a new process.
+ * kernel/box with a process that was taken over (escape-code.c): it makes every system call, tells
+ * every lie, and reaches nothing. Its owner gets code_crashed, in bounded time, and the next run
+ * has a new process.
  */
 #include <fcntl.h>
 #include <linux/ptrace.h>
@@ -123,8 +124,8 @@ static void the_next_run_has_a_process(void)
 TEST(every_other_system_call_ends_the_process)
 {
 	static const long allowed[] = {SYS_recvfrom, SYS_sendto, SYS_brk, SYS_exit_group};
-	/* mmap fails. Newer versions of Linux let two others pass every filter, for probes of theirs, and they
-	 * do nothing anywhere else. */
+	/* mmap fails. Newer versions of Linux let two others pass every filter: they serve probes
+	 * of the kernel, and do nothing elsewhere. */
 	enum { URETPROBE = 335, UPROBE = 336 };
 
 	for (long number = 0; number < SYSTEM_CALLS; number++) {
@@ -284,7 +285,8 @@ static int become_root_again(void **state)
 
 #define AS_ORDINARY_USER(name) TEST_WITH(name, void *state, become_ordinary, become_root_again)
 
-/* The bound is far; a nearer one shows that the process ends there, and that the next code is not to blame. */
+/* The bound is far; a nearer one shows that the process ends there, and that the next code is
+ * not to blame. */
 AS_ORDINARY_USER(a_process_that_burns_time_without_a_run_is_ended)
 {
 	enum { FAR_S = 70 };

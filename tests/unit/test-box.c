@@ -663,7 +663,8 @@ TEST(steps_ahead_are_taken_in_order)
 	chain_end(&chain);
 }
 
-/* Of some size the newline of a cell's document would cost one instruction more than the result without it. */
+/* Of some size the newline of a cell's document would cost one instruction more than the result
+ * without it. */
 TEST(a_step_costs_the_same_when_it_is_sent_ahead)
 {
 	enum { SIZES = 8 };

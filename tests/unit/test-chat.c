@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chats up to their plans: replies, parts, imports, and what is said to a plan. Numbers in comments: the
- * cases of research/agent-kernel.md, part 4. */
+/* Chats up to their plans: replies, parts, imports, and what is said to a plan. Numbers in
+ * comments: the cases of research/agent-kernel.md, part 4. */
 #include "tests/fixture/plan.h"
 
 #define TOOL(after)              \

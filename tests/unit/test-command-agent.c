@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* agent migrate: what is written, in which order, by whom, and what is there when it is run again. */
+/* agent migrate: what is written, in which order, by whom, and what is there when it is run
+ * again. */
 #include "tests/fixture/command.h"
 
 #include "kernel/mind/form.h"
@@ -30,7 +31,8 @@ static void invoke(struct world_fixture *fixture, const char *as, const char *ac
 		fail_msg("%s: %s", action, printed.err);
 }
 
-/* A world with the agent `al`, who may do all, and has made its own artifact, or the operator has. */
+/* A world with the agent `al`, who may do all, and has made its own artifact, or the operator
+ * has. */
 static void with_agent(struct world_fixture *fixture, const char *owner, const char *more)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer action = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands that wait for chats and plans: what is asked for, and what is printed of the answer. Drives
- * nothing: what would be answered is said before. */
+/* Commands that wait for chats and plans: what is asked for, and what is printed of the answer.
+ * Drives nothing: what would be answered is said before. */
 #include "tests/fixture/command.h"
 
 /* The answer of the next request, and what it was. Reset before each test. */

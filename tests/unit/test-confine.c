@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the process that runs code can still do, if the code has taken it over: each attempt in a process of its own. */
+/* What the process that runs code can still do, if the code has taken it over: each attempt in a
+ * process of its own. */
 #include "tests/fixture/test.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows that a stranger has made, with checksums that fit: each ends in an error, in bounded time, and
- * never ends the process. (The walk over pages has test-pages.c.)
+ * Rows that a stranger has made, with checksums that fit: each ends in an error, in bounded time,
+ * and never ends the process. (The walk over pages has test-pages.c.)
  */
 #include "tests/fixture/tamper.h"
 
@@ -300,7 +300,8 @@ IN_WORLD(a_store_with_a_damaged_page_has_no_backup)
 	assert_int_equal(access(directory, F_OK), -1);
 }
 
-/* The root page of the table of tables becomes a page whose first row leads to itself: LMDB goes round for ever. */
+/* The root page of the table of tables becomes a page whose first row leads to itself: LMDB goes
+ * round for ever. */
 static void lead_to_itself(struct world_fixture *fixture)
 {
 	static const uint8_t head[] = {0x7f, 0xff, 0, 0};
@@ -364,7 +365,8 @@ IN_WORLD(a_world_of_a_stranger_has_its_pages_walked_before_it_is_read)
 
 /* --- rows whose checksum does not fit: what each is called --- */
 
-/* Flips a bit of a row's checksum, or gives the row another key. @moved: the key; NULL: it keeps its own */
+/* Flips a bit of a row's checksum, or gives the row another key. @moved: the key; NULL: it keeps
+ * its own */
 static void spoil_row(
 	struct world_fixture *fixture, const char *table, struct wfs_bytes key, const void *moved)
 {

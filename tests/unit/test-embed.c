@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The local embedder: the same bytes for ever, what is refused, and how well it tells topics apart. */
+/* The local embedder: the same bytes for ever, what is refused, and how well it tells topics
+ * apart. */
 #include "tests/fixture/test.h"
 
 #include <endian.h>
@@ -332,7 +333,8 @@ static size_t nearest_of_topic(const struct topics *topics, size_t text)
 	return same;
 }
 
-/* Chance gives 0.11, words counted and weighed by how rare they are in all of the texts give 0.49. */
+/* Chance gives 0.11, words counted and weighed by how rare they are in all of the texts give
+ * 0.49. */
 WITH_TOPICS(embed_finds_texts_of_the_same_topic)
 {
 	size_t same = 0;

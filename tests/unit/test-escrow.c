@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* genesis_escrow: sales, what is refused, and that nobody is left with neither; also at random, against a
- * model. Numbers in comments are those of cases of a comparable system. */
+/* genesis_escrow: sales, what is refused, and that nobody is left with neither; also at random,
+ * against a model. Numbers in comments are those of cases of a comparable system. */
 #include "tests/fixture/market.h"
 
 #define ESCROW(method, args) CALL("genesis_escrow", method, args)

@@ -286,7 +286,8 @@ FOLDING(states_that_an_event_only_reads_count_too)
 	assert_int_equal(run(folding, "test/Do@1", "{'key':'a','op':'emit','n':9}"), 0);
 }
 
-/* An event that causes 50 others with @turns of a loop each, when a step has 100,000 instructions. */
+/* An event that causes 50 others with @turns of a loop each, when a step has 100,000
+ * instructions. */
 static int run_working(struct folding *folding, uint64_t instructions, int turns)
 {
 	const struct wfs_lua_limits limits = {
@@ -364,7 +365,7 @@ FOLDING(events_of_many_steps_with_too_many_values_fail)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer value = {0};
 
-	/* The event has 5 times 100,000 values of its own, and each of these causes 2 times as many. */
+	/* The event has 5 times 100,000 values, and each of these causes twice as many. */
 	wfs_buffer_append_text(&value,
 		"{'key':'a','op':'emit','n':5,'value':{'key':'x','op':'emit','schema':'test/Do@1',"
 		"'n':2,'value':{'key':'x','op':'same','values':");

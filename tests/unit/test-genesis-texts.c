@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts of genesis artifacts: they hold what the seed has, and agree with themselves and each other. */
+/* Texts of genesis artifacts: they hold what the seed has, and agree with themselves and each
+ * other. */
 #include "tests/fixture/json.h"
 
 #include "kernel/genesis/texts.h"

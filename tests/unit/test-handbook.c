@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The handbook: it tells of everything that the tables have, and is there in a world that wants it. */
+/* The handbook: it tells of everything that the tables have, and is there in a world that wants
+ * it. */
 #include "tests/fixture/action.h"
 
 #include "kernel/domain/action/handbook.h"
@@ -238,7 +239,8 @@ TEST(lines_fit_80_columns_but_for_tables_and_lists)
 
 /* --- in a world --- */
 
-/* A world whose source has these members, beside its name. JSON with ' for ". Return: creation's. */
+/* A world whose source has these members, beside its name. JSON with ' for ". Return:
+ * creation's. */
 static int make_world(struct world_fixture *fixture, const char *members)
 {
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};

@@ -292,7 +292,8 @@ TEST(json_parse_works_without_an_error_to_fill)
 	assert_int_equal(wfs_json_parse("[1e19]", 6, &json, NULL), -EINVAL);
 }
 
-/* The n-th allocation from now fails, and no other or all that follow; jansson's go the same way. */
+/* The n-th allocation from now fails, and no other or all that follow; jansson's go the same
+ * way. */
 static int allocations_left = INT_MAX;
 static bool all_fail;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ways out of the sandbox, one test for each: of reducers and of artifacts alike. Every piece of code
- * runs in a step and in a program, twice in each. It must end within bounded time and memory, with
- * the value or the message that is expected of it, and with the same bytes each time.
+ * Ways out of the sandbox, one test for each: of reducers and of artifacts alike. Every piece of
+ * code runs in a step and in a program, twice in each. It must end within bounded time and memory,
+ * with the value or the message that is expected of it, and with the same bytes each time.
  */
 #include <time.h>
 

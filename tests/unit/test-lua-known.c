@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Code that made Lua 5.4.4 corrupt memory or give other values in another process, from tests/data/lua.
- * Each file runs right or ends in an error, and does not end the process.
+ * Code that made Lua 5.4.4 corrupt memory or give other values in another process, from
+ * tests/data/lua. Each file runs right or ends in an error, and does not end the process.
  */
 #include <fcntl.h>
 #include <unistd.h>

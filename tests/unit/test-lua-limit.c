@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bounds of a step: each is hit, none is caught, and the module stays usable. (Ways around them,
- * of steps and of programs alike, are in test-lua-escape.c.)
+ * The bounds of a step: each is hit, none is caught, and the module stays usable. (Ways around
+ * them, of steps and of programs alike, are in test-lua-escape.c.)
  */
 #include <time.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pattern matcher against the one of stock Lua: the same program makes up subjects, patterns and
- * replacements, runs them through find, match, gmatch and gsub, and writes down what came out, once
- * in the sandbox and once with Lua's own string library.
+ * The pattern matcher against the one of stock Lua: the same program makes up subjects, patterns
+ * and replacements, runs them through find, match, gmatch and gsub, and writes down what came out,
+ * once in the sandbox and once with Lua's own string library.
  */
 #include "tests/fixture/lua.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory stores that code uses: as whom, with whose rights, and what is left of it when it is taken back. */
+/* Memory stores that code uses: as whom, with whose rights, and what is left of it when it is
+ * taken back. */
 #include "tests/fixture/market.h"
 
 #define CREATE(args) CALL("genesis_memory", "create", args)
@@ -13,6 +14,7 @@
 #define LUA_ADD(store, text)                                                     \
 	"local r = invoke(\\'genesis_memory_add\\', \\'" store "\\', " text ") " \
 	"if not r.ok then error(r.error.message) end "
+#define LUA_BOOM(text) "local inner = invoke(\\'boom\\', \\'" text "\\') "
 #define LUA_FOUND(store, query)                                                                \
 	"local r = invoke(\\'genesis_memory_search\\', \\'" store "\\', \\'" query "\\') "     \
 	"local s = \\'\\' for _, h in ipairs(r.result.results) do s = s .. h.text .. \\'|\\' " \
@@ -243,31 +245,9 @@ IN_MARKET(code_within_code_takes_back_its_own_alone)
 	assert_done(fixture, "alice", BOOM);
 	assert_done(fixture, "alice",
 		CODE("outer",
-			LUA_ADD("m",
-				"\\'alpha beta gamma apple\\'") "local inner = invoke(\\'boom\\', "
-								"\\'one "
-								"apple\\') " LUA_ADD("m",
-									"\\'an apple pie\\'") "loca"
-											      "l "
-											      "inne"
-											      "r = "
-											      "invo"
-											      "ke("
-											      "\\'"
-											      "boom"
-											      "\\',"
-											      " "
-											      "\\'"
-											      "gree"
-											      "n "
-											      "appl"
-											      "e\\'"
-											      ")"
-											      " " LUA_FOUND(
-												      "m",
-												      "apple") "retu"
-													       "rn "
-													       "s"));
+			LUA_ADD("m", "\\'alpha beta gamma apple\\'") LUA_BOOM("one apple")
+				LUA_ADD("m", "\\'an apple pie\\'") LUA_BOOM("green apple")
+					LUA_FOUND("m", "apple") "return s"));
 
 	WFS_AUTO_JSON json_t *result = call_for(fixture, "alice", RUN("outer", ""), 0);
 	assert_string_equal(
@@ -443,8 +423,8 @@ IN_MARKET(more_stores_than_are_kept_are_searched_in_turn)
 
 enum { RECORDS = 60, RECORDS_KEPT = 6 };
 
-/* Random steps in one record: adds, takes out, searches, and may fail at any depth. It begins with a number of
- * the test's, so that each run of the test does the same. */
+/* Random steps in one record: adds, takes out, searches, and may fail at any depth. It begins
+ * with a number of the test's, so that each run of the test does the same. */
 #define RANDOM_CODE                                                                       \
 	"local n, deep, seed = ... "                                                      \
 	"local function chance(m) seed = (seed * 1103515245 + 12345) % 2147483648 "       \

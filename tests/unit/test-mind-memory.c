@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Minds without memory: whichever allocation fails, nothing stays behind and nothing else comes of it. */
+/* Minds without memory: whichever allocation fails, nothing stays behind and nothing else comes
+ * of it. */
 #include "tests/fixture/json.h"
 #include "tests/fixture/malloc.h"
 
@@ -9,8 +10,8 @@
 #include "agents/mind/transition.h"
 #include "kernel/mind/workflow.h"
 
-/* Does it with the first, second … allocation failing, until none fails any more. Lua may come by without
- * one that failed, and messages may be shorter. @expected: what it returns otherwise */
+/* Does it with the first, second … allocation failing, until none fails any more. Lua may come
+ * by without one that failed, and messages may be shorter. @expected: what it returns otherwise */
 static void assert_survives(
 	const char *name, int (*function)(const json_t *json), const char *quoted, int expected)
 {

@@ -362,12 +362,13 @@ WITH_MODEL(a_proxy_is_asked_for_other_hosts)
 }
 
 /*
- * The name server that never answers: curl's library finds this function instead of the C library's.
- * Its threads wait until the test lets them go.
+ * The name server that never answers: curl's library finds this function instead of the C
+ * library's. Its threads wait until the test lets them go.
  */
 static sem_t resolver_may_end;
 
-/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): those of netdb.h are reserved */
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): those of netdb.h are
+ * reserved */
 __attribute__((visibility("default"))) int getaddrinfo(const char *restrict name,
 	const char *restrict service, const struct addrinfo *restrict hints,
 	struct addrinfo **restrict found)

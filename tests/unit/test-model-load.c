@@ -22,7 +22,7 @@ struct load {
 	unsigned int started_count;
 	unsigned int done_count;
 	unsigned int completion_count;
-	size_t waiting_bytes; /* resident, when the first call ended: until then, all were waiting */
+	size_t waiting_bytes; /* resident when the first call ended; until then all waited */
 	char body[1024];
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The client of models without memory (ours fails at every allocation, curl's at every kind), and after
- * its end. */
+/* The client of models without memory (ours fails at every allocation, curl's at every kind),
+ * and after its end. */
 #include <curl/curl.h>
 
 #include "agents/model/answer.h"

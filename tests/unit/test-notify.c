@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a mount is told of a commit, and what becomes of it when that fails. Linux and the teller are
- * the wrapped functions, the world is real. */
+/* What a mount is told of a commit, and what becomes of it when that fails. Linux and the teller
+ * are the wrapped functions, the world is real. */
 #include "tests/fixture/tree.h"
 
 #include "tests/fixture/memory.h"
@@ -481,7 +481,8 @@ NOTIFY_STORES(private_texts_are_dropped_with_any_artifact_that_is_lost)
 	assert_int_equal(count_of("inode:text"), 1);
 }
 
-/* Each time looks at all names that Linux knows. The commit is made up: it has what two records changed. */
+/* Each time looks at all names that Linux knows. The commit is made up: it has what two records
+ * changed. */
 NOTIFY_STORES(private_texts_are_dropped_once_for_all_artifacts_that_are_lost)
 {
 	struct world_fixture *const world = fixture->shown->world;
@@ -575,7 +576,7 @@ NOTIFY(content_that_may_not_be_read_any_more_is_dropped)
 
 	act("{'action_type':'delete_artifact','artifact_id':'a'}");
 
-	/* Two versions, each under two numbers, and the listing of all artifacts; and of its cells. */
+	/* Two versions under two numbers each, and the listings of artifacts and of cells. */
 	assert_true(count_of("inode:cells") >= kept + 5);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The walk over data.mdb: nothing to say of a good store, and what it says of each kind of damage. */
+/* The walk over data.mdb: nothing to say of a good store, and what it says of each kind of
+ * damage. */
 #include "tests/fixture/store.h"
 
 #include <fcntl.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which principal pays for records: what its quota `journal` counts and refuses. All is folded again. */
+/* Which principal pays for records: what its quota `journal` counts and refuses. All is folded
+ * again. */
 #include "tests/fixture/turn.h"
 
 #include "kernel/domain/principal/payer.h"

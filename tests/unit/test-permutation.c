@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keyed permutations: every number has one image and comes back, the key decides, nothing is left of the order. */
+/* Keyed permutations: every number has one image and comes back, the key decides, nothing is
+ * left of the order. */
 #include "tests/fixture/test.h"
 
 #include <stdlib.h>
@@ -18,7 +19,8 @@ static struct wfs_permutation permutation_of(const char *secret, uint64_t first,
 	return permutation;
 }
 
-/* Made by a second implementation, which gives the vector of the paper with its two and four rounds. */
+/* Made by a second implementation, which gives the vector of the paper with its two and four
+ * rounds. */
 TEST(siphash_gives_what_a_second_implementation_gives)
 {
 	const uint64_t key[] = {UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908)};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How plans are folded: with what is known of how long it took, never more than a fold may hold, and with all that
- * an action gives. */
+/* How plans are folded: with what is known of how long it took, never more than a fold may hold,
+ * and with all that an action gives. */
 #include "tests/fixture/plan.h"
 
 #include <inttypes.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans that were cut into steps, given to a world: it takes them, and they run as they were written. */
+/* Plans that were cut into steps, given to a world: it takes them, and they run as they were
+ * written. */
 #include "tests/fixture/plan.h"
 
 #include "agents/plan/normalize.h"

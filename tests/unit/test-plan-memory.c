@@ -6,7 +6,8 @@
 #include "agents/plan/placeholder.h"
 #include "agents/plan/reply.h"
 
-/* Does it with the first, second … allocation failing, until none fails any more. @expected: then */
+/* Does it with the first, second … allocation failing, until none fails any more. @expected:
+ * then */
 static void assert_survives(int (*function)(const char *text), const char *quoted, int expected)
 {
 	WFS_AUTO_FREE char *text = json_text(quoted);

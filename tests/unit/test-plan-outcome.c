@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of the steps of a plan, and of the plan. Numbers in comments: the cases of research/agent-kernel.md, part 4. */
+/* What becomes of the steps of a plan, and of the plan. Numbers in comments: the cases of
+ * research/agent-kernel.md, part 4. */
 #include "tests/fixture/plan.h"
 
 #include "kernel/read/text.h"

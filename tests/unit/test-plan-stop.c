@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans that are stopped and go on. Numbers in comments: the cases of research/agent-kernel.md, part 4. */
+/* Plans that are stopped and go on. Numbers in comments: the cases of research/agent-kernel.md,
+ * part 4. */
 #include "tests/fixture/plan.h"
 
 #include "kernel/read/text.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Code that ended its process: counted, refused, lifted, stored; and how many codes are known at once. */
+/* Code that ended its process: counted, refused, lifted, stored; and how many codes are known at
+ * once. */
 #include "kernel/world/crashes.h"
 #include "tests/fixture/store.h"
 

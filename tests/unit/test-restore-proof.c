@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Forged copies of worlds whose artifacts had other texts once: what the journal says of their cells. */
+/* Forged copies of worlds whose artifacts had other texts once: what the journal says of their
+ * cells. */
 #include "tests/fixture/restore-lost.h"
 
 static void copy_behind_a_loss(struct world_fixture *fixture)

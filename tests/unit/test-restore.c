@@ -167,7 +167,8 @@ static void ask_later(struct world_fixture *fixture)
 		ask_for(fixture, "later", "[{'effect':'introspect.journal_head'}]", ""), 0);
 }
 
-/* Also between an intent and its answer. What was read once is not read again: there is no judge. */
+/* Also between an intent and its answer. What was read once is not read again: there is no
+ * judge. */
 ASKING(every_height_of_a_world_that_asks_is_restored)
 {
 	struct asking_judge judge = asking_judge();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is dropped when rights change, in which order, and what becomes of it when that fails. Linux,
- * the teller and the session are the wrapped functions. */
+/* What is dropped when rights change, in which order, and what becomes of it when that fails.
+ * Linux, the teller and the session are the wrapped functions. */
 #include "tests/fixture/test.h"
 
 #include <errno.h>

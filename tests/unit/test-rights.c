@@ -8,7 +8,8 @@
 
 enum { NOW = 1000 };
 
-/* A manifest with the built-in definitions. @rules: of the policy in force, NULL: the default one. */
+/* A manifest with the built-in definitions. @rules: of the policy in force, NULL: the default
+ * one. */
 static struct wfs_manifest *manifest_with(const char *rules)
 {
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};

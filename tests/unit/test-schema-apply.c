@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keywords that apply schemas to parts of a value, or on a condition; and that their work is bounded. */
+/* Keywords that apply schemas to parts of a value, or on a condition; and that their work is
+ * bounded. */
 #include "tests/fixture/schema.h"
 
 #include "kernel/base/clock.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * JSON-Schema-Test-Suite, 2020-12 (tests/data/json-schema-suite): each case has the answer that the suite
- * wants, but those in the file `differs`, and each of these has another.
+ * JSON-Schema-Test-Suite, 2020-12 (tests/data/json-schema-suite): each case has the answer that
+ * the suite wants, but those in the file `differs`, and each of these has another.
  */
 #include <dirent.h>
 #include <fcntl.h>

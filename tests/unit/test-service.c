@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The genesis artifacts as artifacts; how services are called; genesis_ledger and the two libraries. Numbers
- * in comments are those of cases of a comparable system. */
+/* The genesis artifacts as artifacts; how services are called; genesis_ledger and the two
+ * libraries. Numbers in comments are those of cases of a comparable system. */
 #include "tests/fixture/market.h"
 
 #include "kernel/domain/action/service.h"

@@ -445,7 +445,8 @@ AT_WORK(what_waited_is_done_when_another_policy_allows_it)
 	assert_int_equal(wfs_world_call(work->world->world, &request), 0);
 }
 
-/* alice writes an artifact; meanwhile a policy comes into force that denies what is about 'x'. Return: as wfs_world_call. */
+/* alice writes an artifact; meanwhile a policy comes into force that denies what is about 'x'.
+ * Return: as wfs_world_call. */
 static int write_before_policy(struct at_work *work, const char *id)
 {
 	WFS_AUTO_JSON json_t *action = json_pack("{s:s, s:s, s:s}", "action_type", "write_artifact",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of tools: definitions, arguments, and what each makes of answers; no world is needed. */
+/* The table of tools: definitions, arguments, and what each makes of answers; no world is
+ * needed. */
 #include "tests/fixture/json.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory stores and what workflows are at, as files: what is there, at each height, and who reads it. */
+/* Memory stores and what workflows are at, as files: what is there, at each height, and who
+ * reads it. */
 #include "tests/fixture/tree.h"
 
 #include <sys/stat.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sets of vectors: rows, what is refused, searches against plain arithmetic, which row goes first. */
+/* Sets of vectors: rows, what is refused, searches against plain arithmetic, which row goes
+ * first. */
 #include "tests/fixture/test.h"
 
 #include <errno.h>

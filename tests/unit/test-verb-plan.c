@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verbs about chats and plans: what is handed to the driver, where a checkpoint is, what there is. */
+/* Verbs about chats and plans: what is handed to the driver, where a checkpoint is, what there
+ * is. */
 #include "tests/fixture/verb.h"
 
 #include "tests/fixture/plan.h"

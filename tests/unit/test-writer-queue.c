@@ -212,8 +212,8 @@ IN_WORLD(one_request_does_not_wait_for_all_of_another_principal)
 
 enum { LONG_WORK = 9000000 }; /* turns of a loop; a step may take 10000000 */
 
-/* Sends one that takes long, and an urgent one while it is folded. @gone: NULL, or the client of the first is gone when
- * the transaction of the urgent one begins */
+/* Sends one that takes long, and an urgent one while it is folded. @gone: NULL, or the client of
+ * the first is gone when the transaction of the urgent one begins */
 static void send_long_and_urgent(struct world_fixture *fixture, struct sent sent[static 2],
 	struct answers *answers, atomic_bool *gone)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Refusals that come again and again: few records, and a count that is written when there is room. */
+/* Refusals that come again and again: few records, and a count that is written when there is
+ * room. */
 #include "tests/fixture/action.h"
 #include "tests/fixture/writer.h"
 

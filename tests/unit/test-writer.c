@@ -225,7 +225,7 @@ IN_WORLD(a_batch_ends_when_its_work_was_long)
 	answers_wait(&answers);
 	wfs_world_figures(fixture->world, &figures);
 
-	/* set; work; work; add and work; loop; loop, which both fail; add, add: 10 ms end a batch. */
+	/* set; work; work; add and work; two loops, which fail; add, add: 10 ms end a batch. */
 	assert_int_equal(answers.failed, 2);
 	assert_in_range(figures.batches_total, 7, WFS_ARRAY_COUNT(ops));
 	assert_state(fixture, "cell", "a", "{'n':4}");
