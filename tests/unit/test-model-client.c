@@ -367,8 +367,7 @@ WITH_MODEL(a_proxy_is_asked_for_other_hosts)
  */
 static sem_t resolver_may_end;
 
-/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): those of netdb.h are
- * reserved */
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): netdb.h reserves its own */
 __attribute__((visibility("default"))) int getaddrinfo(const char *restrict name,
 	const char *restrict service, const struct addrinfo *restrict hints,
 	struct addrinfo **restrict found)
