@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* genesis_memory, its methods that stand alone, and genesis_embedder: each as called, and folded again.
- * Numbers in comments are those of cases of a comparable system. */
+/* genesis_memory, its methods that stand alone, and genesis_embedder: each as called, and folded
+ * again. Numbers in comments are those of cases of a comparable system. */
 #include "tests/fixture/market.h"
 
 #include "kernel/domain/memory/memory.h"

@@ -15,7 +15,8 @@
 
 /* --- helpers --- */
 
-/* `id place tick text` of each entry, in the order in which they were added, with | behind each. Caller frees. */
+/* `id place tick text` of each entry, in the order in which they were added, with | behind each.
+ * Caller frees. */
 static char *entries_of(struct world_fixture *fixture, const char *list)
 {
 	WFS_AUTO_JSON json_t *result = call_for(fixture, "alice", list, 0);
