@@ -38,7 +38,7 @@ struct wfs_session {
 /** session_sign() - fill in what a request says about its sender. */
 void session_sign(const struct wfs_session *session, struct wfs_request *request);
 
-/** session_notes_free() - accepts NULL. */
+/** session_notes_free() - free the notes of a session; accepts NULL. */
 void session_notes_free(struct session_notes *notes);
 
 /** session_note() - note that text of these artifacts is read. @of: array; []: it is for the

@@ -172,7 +172,8 @@ struct wfs_session_walk {
  *  @error: filled if listing is refused; may be NULL */
 int wfs_session_cells(const struct wfs_session *session, struct wfs_view *view, uint32_t reducer_id,
 	uint64_t after_id, struct wfs_session_walk *ret_walk, struct wfs_error *error);
-/** wfs_session_walk_next() - Return: 1 and an entry, 0 at the end or at look_max, or -errno. */
+/** wfs_session_walk_next() - get the next entry. Return: 1, 0 at the end or at look_max, or
+ *  -errno. */
 int wfs_session_walk_next(struct wfs_session_walk *walk, struct wfs_entry *ret_entry);
 /** wfs_session_walk_cut() - has the walk ended at look_max? There may be more after
  *  walk->cell_id. */

@@ -88,7 +88,7 @@ static inline void wfs_buffer_append_byte(struct wfs_buffer *buffer, char byte)
 	buffer->data[buffer->size++] = byte;
 }
 
-/** wfs_buffer_check() - Return: 0, or -ENOMEM when any append since the last reset failed. */
+/** wfs_buffer_check() - did every append since the last reset succeed? Return: 0, or -ENOMEM. */
 int wfs_buffer_check(const struct wfs_buffer *buffer);
 
 /** wfs_buffer_text() - get the contents as a C string; "" for a failed buffer.

@@ -24,7 +24,7 @@ struct wfs_hash {
 };
 
 /**
- * wfs_hash_of() - SHA-256 of @size bytes
+ * wfs_hash_of() - compute the SHA-256 of @size bytes
  * Allocates nothing, and so cannot fail.
  * Thread: any.
  */
@@ -47,7 +47,7 @@ int wfs_hash_parse(
 
 /* Hashing in pieces (large files). */
 struct wfs_hasher;
-/** wfs_hasher_new() - Return: 0, or -ENOMEM. */
+/** wfs_hasher_new() - begin a hash; caller owns @ret_hasher. Return: 0, or -ENOMEM. */
 int wfs_hasher_new(struct wfs_hasher **ret_hasher);
 void wfs_hasher_add(struct wfs_hasher *hasher, const void *data, size_t size);
 /** wfs_hasher_end() - get the hash of all added bytes, and reset the hasher for further use. */

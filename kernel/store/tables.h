@@ -195,8 +195,8 @@ struct wfs_cell_walk {
 /** wfs_cell_walk_init() - start after @after_id (0: at the first cell of @reducer_id). */
 int wfs_cell_walk_init(
 	struct wfs_cell_walk *walk, struct wfs_txn *txn, uint32_t reducer_id, uint64_t after_id);
-/** wfs_cell_walk_next() - Return: 1 and a cell, 0 at the reducer's end, or -errno (-EIO: a row is
- *  damaged, or missing: ordinals have no gaps). */
+/** wfs_cell_walk_next() - get the next cell. Return: 1, 0 at the reducer's end, or -errno (-EIO: a
+ *  row is damaged, or missing: ordinals have no gaps). */
 int wfs_cell_walk_next(struct wfs_cell_walk *walk, struct wfs_cell *ret_cell);
 void wfs_cell_walk_done(struct wfs_cell_walk *walk);
 #define WFS_AUTO_CELL_WALK WFS_CLEANUP(wfs_cell_walk_done)
@@ -328,7 +328,7 @@ struct wfs_index_walk {
 };
 int wfs_index_walk_init(struct wfs_index_walk *walk, struct wfs_txn *txn,
 	const struct wfs_index_set *set, bool newest_first);
-/** wfs_index_walk_next() - Return: 1 and a cell, 0 at the end, or -errno. */
+/** wfs_index_walk_next() - get the next cell. Return: 1, 0 at the end, or -errno. */
 int wfs_index_walk_next(struct wfs_index_walk *walk, uint64_t *ret_cell_id);
 void wfs_index_walk_done(struct wfs_index_walk *walk);
 #define WFS_AUTO_INDEX_WALK WFS_CLEANUP(wfs_index_walk_done)
