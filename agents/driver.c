@@ -49,22 +49,19 @@ static void post_change(struct engine *engine, struct wfs_bytes key,
 		free(change);
 }
 
-/* On the publisher's thread, when every mount shows the commit. */
-static void on_told(struct wfs_observer *observer, const struct wfs_commit *commit)
+static struct engine *engine_of(struct wfs_driving *driving)
 {
-	struct engine *const engine =
-		(struct engine *)((char *)observer - offsetof(struct engine, observer));
+	return (struct engine *)((char *)driving - offsetof(struct engine, driving));
+}
 
-	for (size_t i = 0; i < commit->change_count; i++) {
-		const struct wfs_change *const change = &commit->changes[i];
+static void intent_changed(struct wfs_driving *driving, struct wfs_bytes key)
+{
+	post_change(engine_of(driving), key, work_look);
+}
 
-		if (change->reducer_id == engine->intents_id)
-			post_change(engine, change->key, work_look);
-		else if (change->reducer_id == engine->turns_id ||
-			change->reducer_id == engine->chats_id ||
-			change->reducer_id == engine->plans_id)
-			post_change(engine, change->key, wait_look);
-	}
+static void owner_changed(struct wfs_driving *driving, struct wfs_bytes key)
+{
+	post_change(engine_of(driving), key, wait_look);
 }
 
 /* A work whose intent has gone learns that from the answer to its receipt. */
@@ -138,42 +135,18 @@ static void driver_free(struct wfs_driver *driver)
 	struct engine *const engine = (struct engine *)driver;
 
 	driver_stop(driver);
-	wfs_world_unobserve(engine->world, &engine->observer);
+	wfs_driving_end(&engine->driving);
 	pthread_join(engine->thread, NULL);
 	engine_done(engine);
 	free(engine);
 }
 
-static int find_reducers(struct engine *engine, struct wfs_error *error)
-{
-	const struct {
-		enum wfs_builtin_reducer reducer;
-		uint32_t *id;
-	} watched[] = {
-		{WFS_BUILTIN_INTENT, &engine->intents_id},
-		{WFS_BUILTIN_TURN, &engine->turns_id},
-		{WFS_BUILTIN_CHAT_MESSAGE, &engine->chats_id},
-		{WFS_BUILTIN_PLAN, &engine->plans_id},
-	};
-	WFS_AUTO_VIEW struct wfs_view view = {0};
-	int r = wfs_view_open(engine->world, WFS_HEIGHT_HEAD, &view, error);
-
-	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(watched); i++) {
-		struct wfs_reducer reducer;
-
-		r = wfs_view_builtin(&view, watched[i].reducer, &reducer);
-		if (!r)
-			*watched[i].id = reducer.reducer_id;
-	}
-	return r;
-}
-
 static int make_thread(struct engine *engine)
 {
-	wfs_world_observe(engine->world, &engine->observer);
+	wfs_driving_begin(&engine->driving);
 	const int r = -pthread_create(&engine->thread, NULL, run, engine);
 	if (r) {
-		wfs_world_unobserve(engine->world, &engine->observer);
+		wfs_driving_end(&engine->driving);
 		embed_stop(engine);
 		engine_close(engine);
 	}
@@ -188,18 +161,17 @@ int wfs_agents_start(struct wfs_authority *authority, const struct wfs_helpers *
 	if (!engine)
 		return wfs_error_from_errno(error, -ENOMEM, "drive the world's agents");
 	engine->driver = (struct wfs_driver){begin, abandon, driver_stop, driver_free};
-	engine->observer = (struct wfs_observer){.told = on_told};
+	engine->driving = (struct wfs_driving){intent_changed, owner_changed};
 	engine->authority = authority;
-	engine->world = wfs_authority_world(authority);
 	engine->helpers = helpers;
 	engine->work_kinds = intent_kinds;
 	engine->look_at_all = look_at_all;
-	engine->paused = paused || !engine_trusts(engine, NULL);
-	int r = find_reducers(engine, error);
+	int r = wfs_driving_init(&engine->driving, authority, error);
 	if (r)
 		return r;
+	engine->paused = paused || !engine_trusts(engine, NULL);
 	r = engine_open(engine);
-	wfs_models_guard_keys(wfs_world_directory(engine->world));
+	wfs_models_guard_keys(wfs_authority_directory(engine->authority));
 	if (!r) {
 		/* Before the thread: the first entry of a store decides which model it has. */
 		embed_start(engine);

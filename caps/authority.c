@@ -555,6 +555,11 @@ struct wfs_world *wfs_authority_world(const struct wfs_authority *authority)
 	return authority->world;
 }
 
+const char *wfs_authority_directory(const struct wfs_authority *authority)
+{
+	return wfs_world_directory(authority->world);
+}
+
 int wfs_authority_new(
 	struct wfs_world *world, struct wfs_authority **ret_authority, struct wfs_error *error)
 {

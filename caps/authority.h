@@ -41,6 +41,9 @@ WFS_DEFINE_AUTO(authority, struct wfs_authority, wfs_authority_free)
 
 struct wfs_world *wfs_authority_world(const struct wfs_authority *authority);
 
+/** wfs_authority_directory() - of the world, with its host.json; borrowed. */
+const char *wfs_authority_directory(const struct wfs_authority *authority);
+
 /** wfs_authority_hold() - get or make the holder of a principal, for a session.
  *  Return: 0, -ENOENT (not_found), -EIO, -ENOMEM. */
 int wfs_authority_hold(struct wfs_authority *authority, const char *principal,

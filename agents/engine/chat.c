@@ -282,7 +282,7 @@ static void look(struct wait *wait)
 	WFS_CLEANUP(response_done) struct response response = {.code = NULL};
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	struct wfs_error error = {0};
-	int r = wfs_view_open(wait->engine->world, WFS_HEIGHT_HEAD, &view, &error);
+	int r = wfs_session_view(wait->drive->session, WFS_HEIGHT_HEAD, &view, &error);
 
 	if (!r)
 		r = *talk->plan_id ? look_at_plan(talk, &view, &response, &error)
@@ -307,7 +307,7 @@ static void begin_open(struct talk *talk)
 	const json_t *open;
 
 	if (!engine->paused || !*talk->plan_id ||
-		wfs_view_open(engine->world, WFS_HEIGHT_HEAD, &view, &ignored) ||
+		wfs_session_view(talk->wait.drive->session, WFS_HEIGHT_HEAD, &view, &ignored) ||
 		wfs_plan_state(&view, talk->plan_id, &state, &ignored))
 		return;
 	wfs_view_close(&view);

@@ -50,10 +50,10 @@ static void release(struct embed *embed)
 static void give(struct embed *embed, json_t *embedding)
 {
 	struct wfs_request *const request = embed->request;
-	struct wfs_world *const world = embed->engine->world;
+	const struct wfs_driving *const driving = &embed->engine->driving;
 
 	release(embed);
-	wfs_world_embedded(world, request, embedding);
+	wfs_driving_embedded(driving, request, embedding);
 }
 
 static void give_failure(struct embed *embed, const char *code, const char *message)
@@ -113,8 +113,8 @@ static int ask(struct embed *embed, struct wfs_error *error)
 {
 	const char *const text = wfs_json_text(embed->request->wanted, "text");
 	const struct wfs_model_callbacks callbacks = {.context = embed, .done = on_done};
-	int r = wfs_models_find(wfs_world_directory(embed->engine->world), WFS_EMBEDDING_MODEL,
-		&embed->entry, error);
+	int r = wfs_models_find(wfs_authority_directory(embed->engine->authority),
+		WFS_EMBEDDING_MODEL, &embed->entry, error);
 
 	if (!r && strcmp(wfs_json_text(embed->entry, "model"), embed->engine->embedder_model) != 0)
 		r = wfs_error_set(error, WFS_E_CONFLICT,
@@ -139,7 +139,7 @@ static void refuse(struct wfs_request *request, enum wfs_error_code code, const 
 	struct wfs_error error;
 
 	(void)wfs_error_set(&error, code, "%s", reason);
-	wfs_world_unembedded(request, &error);
+	wfs_driving_unembedded(request, &error);
 }
 
 static void drop(struct embed *embed, enum wfs_error_code code, const char *reason)
@@ -203,7 +203,7 @@ void embed_start(struct engine *engine)
 	WFS_AUTO_JSON json_t *entry = NULL;
 	struct wfs_error error = {0};
 	int r = wfs_models_find(
-		wfs_world_directory(engine->world), WFS_EMBEDDING_MODEL, &entry, &error);
+		wfs_authority_directory(engine->authority), WFS_EMBEDDING_MODEL, &entry, &error);
 	const char *const model = wfs_json_text(entry, "model");
 
 	if (r == -ENOENT)
@@ -218,11 +218,11 @@ void embed_start(struct engine *engine)
 	}
 	snprintf(engine->embedder_model, sizeof(engine->embedder_model), "%s", model);
 	engine->embedder = (struct wfs_embedder){.model = engine->embedder_model, .embed = take};
-	wfs_world_set_embedder(engine->world, &engine->embedder);
+	wfs_driving_set_embedder(&engine->driving, &engine->embedder);
 }
 
 void embed_stop(struct engine *engine)
 {
 	if (engine->embedder.embed)
-		wfs_world_set_embedder(engine->world, NULL);
+		wfs_driving_set_embedder(&engine->driving, NULL);
 }

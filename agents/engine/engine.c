@@ -97,7 +97,7 @@ void engine_one_less(struct engine *engine)
 
 bool engine_trusts(const struct engine *engine, struct wfs_error *error)
 {
-	return wfs_trust_check_now(wfs_world_directory(engine->world), error) == 0;
+	return wfs_trust_check_now(wfs_authority_directory(engine->authority), error) == 0;
 }
 
 /* --- life --- */

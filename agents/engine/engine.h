@@ -12,6 +12,7 @@
 
 #include "agents/model/client.h"
 #include "caps/drive.h"
+#include "caps/driving.h"
 #include "caps/session.h"
 
 struct embed;
@@ -30,16 +31,11 @@ struct engine {
 	struct wfs_driver driver;     /* first: callbacks cast back */
 	struct wfs_embedder embedder; /* of texts, when the host has a model for that */
 	char embedder_model[WFS_EMBEDDER_MODEL_MAX + 1];
-	struct wfs_observer observer; /* of commits */
 	struct wfs_authority *authority;
-	struct wfs_world *world;
+	struct wfs_driving driving; /* of the world */
 	const struct wfs_helpers *helpers;
 	const struct work_kind *work_kinds; /* what intents can ask for; the last has no owner */
 	void (*look_at_all)(struct engine *engine); /* after a change was missed */
-	uint32_t intents_id;                        /* of the reducer sys.intent */
-	uint32_t turns_id;                          /* of sys.turn */
-	uint32_t chats_id;                          /* of sys.chat_message */
-	uint32_t plans_id;                          /* of sys.plan */
 	uint64_t told_height; /* observers have been told of the records below it */
 	bool paused;          /* intents that were open when the world was opened stay open */
 

@@ -4,8 +4,10 @@
 #include "agents/engine/engine.h"
 #include "kernel/base/log.h"
 
-static void tell_all(struct engine *engine, uint64_t seq, const json_t *event)
+static void tell(void *context, uint64_t seq, const json_t *event)
 {
+	struct engine *const engine = context;
+
 	for (struct wfs_turn_observer *observer = engine->observers; observer;
 		observer = observer->next) {
 		const int r = seq < observer->from_height ? 0 : observer->event(observer, event);
@@ -16,41 +18,23 @@ static void tell_all(struct engine *engine, uint64_t seq, const json_t *event)
 	}
 }
 
-static void tell_record(struct engine *engine, uint64_t seq, struct wfs_bytes line)
-{
-	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
-
-	if (wfs_record_parse(line, &parsed, NULL) || parsed.record.kind != WFS_RECORD_EVENT)
-		return;
-	const char *const schema = json_string_value(json_object_get(parsed.body_json, "schema"));
-	if (schema && wfs_kernel_event_find(schema) < WFS_KERNEL_EVENT_COUNT)
-		tell_all(engine, seq, json_object_get(parsed.body_json, "value"));
-}
-
 void observe_tell(struct engine *engine)
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
-	struct wfs_error error;
-	struct wfs_bytes line;
 	WFS_GUARD(&engine->observers_lock);
 
-	if (!engine->observers || wfs_view_open(engine->world, WFS_HEIGHT_HEAD, &view, &error))
-		return;
-	for (; engine->told_height < view.height; engine->told_height++)
-		if (wfs_view_record(&view, engine->told_height, &line) == 0)
-			tell_record(engine, engine->told_height, line);
+	if (engine->observers)
+		engine->told_height =
+			wfs_driving_events(&engine->driving, engine->told_height, tell, engine);
 }
 
 void wfs_agents_observe(struct wfs_driver *driver, struct wfs_turn_observer *observer)
 {
 	struct engine *const engine = (struct engine *)driver;
-	struct wfs_world_figures figures;
 	WFS_GUARD(&engine->observers_lock);
 
-	wfs_world_figures(engine->world, &figures);
+	observer->from_height = wfs_driving_height(&engine->driving);
 	if (!engine->observers)
-		engine->told_height = figures.height;
-	observer->from_height = figures.height;
+		engine->told_height = observer->from_height;
 	observer->next = engine->observers;
 	engine->observers = observer;
 }

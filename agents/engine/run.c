@@ -146,7 +146,7 @@ static int read_result(const struct wait *wait, json_t **ret_result, struct wfs_
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	WFS_AUTO_JSON json_t *stored = NULL;
-	int r = wfs_view_open(wait->engine->world, WFS_HEIGHT_HEAD, &view, error);
+	int r = wfs_session_view(wait->drive->session, WFS_HEIGHT_HEAD, &view, error);
 
 	if (!r)
 		r = wfs_turn_result(&view, wait->id, &stored, error);
@@ -206,8 +206,8 @@ static int submit(struct runs *runs, struct wfs_error *error)
 {
 	const struct wfs_drive *const drive = runs->wait.drive;
 	const char *const called_by = drive->called_by.intent_id;
-	int r = agents_hide_step(runs->wait.engine->world, &runs->origin, drive->params, runs->step,
-		&runs->texts, error);
+	int r = agents_hide_step(
+		drive->session, &runs->origin, drive->params, runs->step, &runs->texts, error);
 
 	if (!r && called_by &&
 		json_object_set_new(runs->step, "called_by", json_string(called_by)) < 0)

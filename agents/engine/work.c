@@ -146,7 +146,7 @@ static int check_caller(struct wfs_view *view, const json_t *state, struct wfs_e
 int work_read_run(const struct work *work, struct wfs_view *ret_view, json_t **ret_state,
 	json_t **ret_setup, struct wfs_error *error)
 {
-	int r = wfs_view_open(work->engine->world, WFS_HEIGHT_HEAD, ret_view, error);
+	int r = wfs_session_view(work->session, WFS_HEIGHT_HEAD, ret_view, error);
 
 	if (!r)
 		r = wfs_turn_state(ret_view, work->owner_id, ret_state, error);
@@ -403,20 +403,6 @@ void work_fail(struct work *work, const struct wfs_error *error)
 
 /* --- looking --- */
 
-/* @ret_intent: NULL: it is not open */
-static int read_intent(
-	struct engine *engine, const char *intent_id, json_t **ret_intent, struct wfs_error *error)
-{
-	WFS_AUTO_VIEW struct wfs_view view = {0};
-	int r = wfs_view_open(engine->world, WFS_HEIGHT_HEAD, &view, error);
-
-	if (!r)
-		r = wfs_view_document(&view, WFS_BUILTIN_INTENT, intent_id, ret_intent, error);
-	if (r == -ENOENT)
-		*ret_intent = NULL;
-	return r == -ENOENT ? 0 : r;
-}
-
 /* NULL: the intent asks for nothing that is known. */
 static const struct work_kind *find_kind(const struct engine *engine, const json_t *intent)
 {
@@ -498,7 +484,7 @@ void work_look(struct engine *engine, const char *intent_id)
 	struct work *const work = find(engine, intent_id);
 	struct wfs_error error = {0};
 
-	if (read_intent(engine, intent_id, &intent, &error)) {
+	if (wfs_driving_intent(&engine->driving, intent_id, &intent, &error)) {
 		wfs_log(WFS_LOG_AGENTS, WFS_LOG_ERR, "an intent cannot be read: %s", error.message);
 		return;
 	}
@@ -514,32 +500,15 @@ void work_look(struct engine *engine, const char *intent_id)
 			wfs_json_text(intent, "principal"), error.message);
 }
 
-/* Ids of all open intents: the reading ends before the first one begins. */
-static json_t *open_intents(struct engine *engine, struct wfs_error *error)
-{
-	WFS_AUTO_VIEW struct wfs_view view = {0};
-	WFS_AUTO_ENTRY_WALK struct wfs_entry_walk walk = {0};
-	WFS_AUTO_JSON json_t *ids = json_array();
-	struct wfs_entry entry;
-	int r = wfs_view_open(engine->world, WFS_HEIGHT_HEAD, &view, error);
-
-	if (!r)
-		r = wfs_entry_walk_init(&walk, &view, engine->intents_id, 0);
-	while (!r && (r = wfs_entry_walk_next(&walk, &entry)) > 0)
-		r = json_array_append_new(ids, json_stringn(entry.key.data, entry.key.size)) < 0
-			? -ENOMEM
-			: 0;
-	return r ? NULL : WFS_STEAL(ids);
-}
-
 void work_look_at_all(struct engine *engine)
 {
-	struct wfs_error error = {.message = "no memory"};
-	WFS_AUTO_JSON json_t *ids = open_intents(engine, &error);
+	struct wfs_error error = {0};
+	WFS_AUTO_JSON json_t *ids = NULL;
 	size_t i;
 	const json_t *id;
 
-	if (!ids)
+	/* All ids are read before the first intent begins. */
+	if (wfs_driving_intents(&engine->driving, &ids, &error))
 		wfs_log(WFS_LOG_AGENTS, WFS_LOG_ERR, "open intents cannot be listed: %s",
 			error.message);
 	json_array_foreach(ids, i, id) work_look(engine, json_string_value(id));

@@ -57,8 +57,8 @@ static bool quotes_private(const struct driving *driving)
 
 	if (!*agent || driving->call.details)
 		return false;
-	if (wfs_view_open(driving->engine->world, WFS_HEIGHT_HEAD, &view, &ignored) ||
-		agents_origin_add_agent(&origin, driving->engine->world, agent, &ignored))
+	if (wfs_session_view(driving->session, WFS_HEIGHT_HEAD, &view, &ignored) ||
+		agents_origin_add_agent(&origin, driving->session, agent, &ignored))
 		return true;
 	return agents_origin_is_private(&origin) &&
 		wfs_session_find_agent(driving->session, &view, agent, &ignored) == 0;

@@ -217,7 +217,7 @@ static int ask_script(
 {
 	const int64_t waited_ms = work_elapsed_ms(work);
 	struct script_answer answer = {.completion = NULL};
-	int r = script_read(wfs_world_directory(work->engine->world),
+	int r = script_read(wfs_authority_directory(work->engine->authority),
 		json_string_value(json_object_get(work->entry, "file")), work->script_turn,
 		question->messages, &answer, error);
 
@@ -279,7 +279,7 @@ static int prepare(struct work *work, struct work_question *question, struct wfs
 	if (r)
 		return r;
 	json_decref(WFS_STEAL(work->entry));
-	return wfs_models_find(wfs_world_directory(work->engine->world),
+	return wfs_models_find(wfs_authority_directory(work->engine->authority),
 		wfs_json_text(question->setup, "model"), &work->entry, error);
 }
 
@@ -372,7 +372,7 @@ int ask_run(struct work *work, struct work_question *question, struct wfs_error 
 int take_run(struct work *work, json_t *completion, json_t **ret_payload, struct wfs_error *error)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
-	int r = wfs_view_open(work->engine->world, WFS_HEIGHT_HEAD, &view, error);
+	int r = wfs_session_view(work->session, WFS_HEIGHT_HEAD, &view, error);
 
 	if (!r)
 		r = agents_hide_answer(&view, json_object_get(work->setup, "tools"), &work->texts,

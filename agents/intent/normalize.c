@@ -108,7 +108,7 @@ static int skip_given(struct work *work, struct normalizing *normalizing, struct
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	WFS_AUTO_JSON json_t *state = NULL;
-	int r = wfs_view_open(work->engine->world, WFS_HEIGHT_HEAD, &view, error);
+	int r = wfs_session_view(work->session, WFS_HEIGHT_HEAD, &view, error);
 
 	if (!r)
 		r = wfs_plan_state(&view, normalizing->plan.plan_id, &state, error);
@@ -185,7 +185,7 @@ static int read_text(struct work *work, struct normalizing *normalizing, struct 
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	WFS_AUTO_JSON json_t *message = NULL;
-	int r = wfs_view_open(work->engine->world, WFS_HEIGHT_HEAD, &view, error);
+	int r = wfs_session_view(work->session, WFS_HEIGHT_HEAD, &view, error);
 
 	if (!r)
 		r = wfs_chat_message(&view, work->owner_id, &message, error);

@@ -337,7 +337,7 @@ static int ask(struct work *work, struct work_question *question, struct wfs_err
 	int (*write)(struct work *, struct wfs_view *, struct work_question *, struct wfs_error *))
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
-	int r = wfs_view_open(work->engine->world, WFS_HEIGHT_HEAD, &view, error);
+	int r = wfs_session_view(work->session, WFS_HEIGHT_HEAD, &view, error);
 
 	question->messages = json_array();
 	return r ? r : write(work, &view, question, error);

@@ -158,7 +158,7 @@ static int find_call(
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	WFS_AUTO_JSON json_t *step = NULL;
 	WFS_AUTO_JSON json_t *filled = NULL;
-	int r = wfs_view_open(work->engine->world, WFS_HEIGHT_HEAD, &view, error);
+	int r = wfs_session_view(work->session, WFS_HEIGHT_HEAD, &view, error);
 
 	if (!r)
 		r = wfs_plan_step(&view, work->owner_id, work->index, &step, error);

@@ -75,7 +75,7 @@ static int look(struct preparing *turn, struct wfs_error *error)
 	const char *const agent = wfs_session_principal(turn->session);
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	struct wfs_error reason = {0};
-	int r = wfs_view_open(wfs_session_world(turn->session), WFS_HEIGHT_HEAD, &view, error);
+	int r = wfs_session_view(turn->session, WFS_HEIGHT_HEAD, &view, error);
 
 	if (!r)
 		r = agents_variables(
@@ -108,8 +108,7 @@ int agents_prepare(const struct wfs_session *session, const json_t *content, con
 
 	if (!turn.notes || !turn.mind || !turn.read || !turn.messages)
 		return prepare_no_memory(error);
-	int r = agents_origin_add_agent(
-		origin, wfs_session_world(session), wfs_session_principal(session), error);
+	int r = agents_origin_add_agent(origin, session, wfs_session_principal(session), error);
 	if (!r)
 		r = look(&turn, error);
 	return r ? r : prepare_all(&turn, error);

@@ -157,13 +157,13 @@ json_t *agents_origin_list(const struct agents_origin *origin)
 
 /* --- steps --- */
 
-int agents_origin_add_agent(struct agents_origin *origin, struct wfs_world *world,
+int agents_origin_add_agent(struct agents_origin *origin, const struct wfs_session *session,
 	const char *agent, struct wfs_error *error)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	WFS_AUTO_JSON json_t *reads =
 		json_pack("{s:s, s:s}", "action_type", "read_artifact", "artifact_id", agent);
-	int r = reads ? wfs_view_open(world, WFS_HEIGHT_HEAD, &view, error) : no_memory(error);
+	int r = reads ? wfs_session_view(session, WFS_HEIGHT_HEAD, &view, error) : no_memory(error);
 
 	return r ? r : agents_origin_add(origin, &view, reads, error);
 }
@@ -232,15 +232,15 @@ static int refuse_alike(const json_t *step, struct wfs_error *error)
 	return 0;
 }
 
-int agents_hide_step(struct wfs_world *world, struct agents_origin *origin, const json_t *params,
-	json_t *step, struct wfs_texts *texts, struct wfs_error *error)
+int agents_hide_step(const struct wfs_session *session, struct agents_origin *origin,
+	const json_t *params, json_t *step, struct wfs_texts *texts, struct wfs_error *error)
 {
 	static const char *const members[] = {"conditions", "transition_prompt", "working_memory"};
 	static const char *const asked[] = {"constraint", "extra_body"};
 	json_t *const settings = json_object_get(json_object_get(step, "setup"), "settings");
 	json_t *const mind = json_object_get(json_object_get(step, "setup"), "mind");
 	json_t *const messages = json_object_get(step, "messages");
-	int r = agents_origin_add_agent(origin, world, wfs_json_text(step, "agent"), error);
+	int r = agents_origin_add_agent(origin, session, wfs_json_text(step, "agent"), error);
 
 	if (!r)
 		r = refuse_alike(step, error);

@@ -42,7 +42,7 @@ int agents_origin_add(struct agents_origin *origin, struct wfs_view *view, const
 	struct wfs_error *error);
 
 /** agents_origin_add_agent() - add the agent's own artifact, if it is private: it has prompts. */
-int agents_origin_add_agent(struct agents_origin *origin, struct wfs_world *world,
+int agents_origin_add_agent(struct agents_origin *origin, const struct wfs_session *session,
 	const char *agent, struct wfs_error *error);
 
 /** agents_origin_add_hidden() - add the artifacts that the stand-ins in a document name.
@@ -58,8 +58,8 @@ int agents_origin_add_hidden(struct agents_origin *origin, const json_t *documen
  * @step: changed
  * Return: 0, -EINVAL (something in the step looks like a stand-in), -ENOMEM, -EIO.
  */
-int agents_hide_step(struct wfs_world *world, struct agents_origin *origin, const json_t *params,
-	json_t *step, struct wfs_texts *texts, struct wfs_error *error);
+int agents_hide_step(const struct wfs_session *session, struct agents_origin *origin,
+	const json_t *params, json_t *step, struct wfs_texts *texts, struct wfs_error *error);
 
 /** agents_origin_list() - the argument @of of wfs_text_hide(); caller owns it. NULL without
  *  memory. */

@@ -232,15 +232,14 @@ static int set_asked_model(const json_t *entry, json_t *setup, struct wfs_error 
 }
 
 /* Would the server accept it? Checked with every member that a tool can have. */
-static int check_adapter(struct wfs_world *world, const struct wfs_helpers *helpers,
+static int check_adapter(const char *directory, const struct wfs_helpers *helpers,
 	const char *agent, json_t *setup, struct wfs_error *error)
 {
 	const char *const model = json_string_value(json_object_get(setup, "model"));
 	WFS_AUTO_JSON json_t *entry = NULL;
 	WFS_AUTO_JSON json_t *tools = NULL;
 	WFS_AUTO_JSON json_t *whole = wfs_json_copy(setup);
-	int r = whole ? wfs_models_find(wfs_world_directory(world), model, &entry, error)
-		      : no_memory(error);
+	int r = whole ? wfs_models_find(directory, model, &entry, error) : no_memory(error);
 
 	if (!r)
 		r = agents_tools_expand(helpers, json_object_get(setup, "tools"), &tools, error);
@@ -277,19 +276,19 @@ int agents_setup_make(const struct wfs_session *asker, const struct wfs_helpers 
 	WFS_AUTO_JSON json_t *messages = NULL;
 	WFS_AUTO_JSON json_t *setup = NULL;
 	WFS_AUTO_SESSION struct wfs_session *session = NULL;
-	struct wfs_world *const world = wfs_session_world(asker);
+	struct wfs_authority *const authority = wfs_session_authority(asker);
 	int64_t max_turns = WFS_TURN_TURNS_DEFAULT;
 	const char *agent;
 	int r = wfs_json_get_string(params, "agent", &agent, error);
 
 	if (!r)
-		r = wfs_view_open(world, WFS_HEIGHT_HEAD, &view, error);
+		r = wfs_session_view(asker, WFS_HEIGHT_HEAD, &view, error);
 	if (!r)
 		r = wfs_session_find_agent(asker, &view, agent, error);
 	if (!r)
 		r = read_agent(&view, agent, &content, error);
 	if (!r)
-		r = wfs_session_new(wfs_session_authority(asker), agent, &session, error);
+		r = wfs_session_new(authority, agent, &session, error);
 	if (!r)
 		r = wfs_json_get_integer(
 			content, "max_turns", 0, WFS_TURN_TURNS_MAX, &max_turns, error);
@@ -304,7 +303,7 @@ int agents_setup_make(const struct wfs_session *asker, const struct wfs_helpers 
 	if (!r)
 		r = make_setup(&asked, content, &setup, error);
 	if (!r)
-		r = check_adapter(world, helpers, agent, setup, error);
+		r = check_adapter(wfs_authority_directory(authority), helpers, agent, setup, error);
 	if (r)
 		return r;
 	*ret_step = json_pack("{s:s, s:I, s:O, s:O}", "agent", agent, "max_turns",
