@@ -3,6 +3,7 @@
 
 #include "kernel/base/json.h"
 #include "kernel/domain/turn/events.h"
+#include "kernel/domain/turn/turn-read.h"
 #include "kernel/domain/turn/turn.h"
 #include "kernel/read/record.h"
 
@@ -127,6 +128,82 @@ uint64_t wfs_driving_events(const struct wfs_driving *driving, uint64_t height,
 			event(context, height, json_object_get(parsed.body_json, "value"));
 	}
 	return height;
+}
+
+/* --- what a principal drives --- */
+
+void wfs_driving_run_done(struct wfs_driving_run *run)
+{
+	wfs_view_close(&run->view);
+	json_decref(run->state);
+	json_decref(run->setup);
+}
+
+static int check_caller(struct wfs_driving_run *run, struct wfs_error *error)
+{
+	const char *const called_by = wfs_json_text(run->state, "called_by");
+	WFS_AUTO_JSON json_t *intent = NULL;
+	int r = *called_by
+		? wfs_view_document(&run->view, WFS_BUILTIN_INTENT, called_by, &intent, error)
+		: 0;
+
+	return r == -ENOENT ? wfs_error_set(error, WFS_E_CANCELLED,
+				      "the tool call that has begun this run is over")
+			    : wfs_trace(r);
+}
+
+int wfs_driving_run(const struct wfs_session *session, const char *run_id,
+	struct wfs_driving_run *ret_run, struct wfs_error *error)
+{
+	const char *const principal = wfs_session_principal(session);
+	int r = wfs_session_view(session, WFS_HEIGHT_HEAD, &ret_run->view, error);
+
+	ret_run->run_id = run_id;
+	if (!r)
+		r = wfs_turn_state(&ret_run->view, run_id, &ret_run->state, error);
+	if (!r && strcmp(wfs_json_text(ret_run->state, "agent"), principal) != 0)
+		r = wfs_error_set(error, WFS_E_NOT_AUTHORIZED, "the run '%s' is not a run of '%s'",
+			run_id, principal);
+	if (!r)
+		r = check_caller(ret_run, error);
+	return r ? r : wfs_turn_setup(&ret_run->view, run_id, &ret_run->setup, error);
+}
+
+int wfs_driving_call(struct wfs_driving_run *run, int64_t turn, int64_t index, json_t **ret_call,
+	struct wfs_error *error)
+{
+	return wfs_turn_call(&run->view, run->run_id, turn, index, ret_call, error);
+}
+
+int wfs_driving_sent(struct wfs_driving_run *run, json_t **ret_messages, struct wfs_error *error)
+{
+	return wfs_turn_sent(&run->view, run->state, ret_messages, error);
+}
+
+int wfs_driving_own(const struct wfs_session *session, struct wfs_view *view,
+	enum wfs_builtin_reducer reducer, json_t **ret_document, struct wfs_error *error)
+{
+	return wfs_view_document(
+		view, reducer, wfs_session_principal(session), ret_document, error);
+}
+
+int wfs_driving_agent(const struct wfs_session *session, struct wfs_view *view, const char *agent,
+	json_t **ret_artifact, struct wfs_content *ret_content, struct wfs_error *error)
+{
+	struct wfs_reducer reducer;
+	struct wfs_version version;
+	int r = wfs_session_find_agent(session, view, agent, error);
+
+	if (!r)
+		r = wfs_view_document(view, WFS_BUILTIN_ARTIFACT, agent, ret_artifact, error);
+	if (r || strcmp(wfs_json_text(*ret_artifact, "type"), WFS_ARTIFACT_TYPE_AGENT) != 0)
+		return wfs_trace(r);
+	r = wfs_view_builtin(view, WFS_BUILTIN_CONTENT, &reducer);
+	if (!r)
+		r = wfs_view_cell(view, reducer.reducer_id, wfs_bytes_text(agent), &version);
+	if (r)
+		return wfs_error_from_errno(error, -EIO, "read the agent '%s'", agent);
+	return wfs_view_content(view, &version, WFS_RANGE_ALL, ret_content, error);
 }
 
 /* --- embeddings --- */

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The driver's part of the door: open intents, commits that change turns and plans, events of turns,
- * and embeddings. An intent names what is asked for, and for which principal; everything else is read
- * and done with a session of that principal.
+ * The driver's part of the door: open intents, commits that change turns and plans, events of
+ * turns, and embeddings. An intent names what is asked for, and for which principal; everything
+ * else is read and done with a session of that principal.
  */
 #pragma once
 
-#include "caps/authority.h"
+#include "caps/session.h"
 
 /* The driver of a world. Zero-initialise, set the callbacks, and call wfs_driving_init(). */
 struct wfs_driving {
-	/* A cell has changed, and every mount shows that. @key: borrowed. Thread: the publisher's. */
+	/* A cell has changed, and every mount shows that. @key: borrowed. Thread: the
+	 * publisher's. */
 	void (*intent_changed)(struct wfs_driving *driving, struct wfs_bytes key);
 	void (*owner_changed)(
 		struct wfs_driving *driving, struct wfs_bytes key); /* turn, chat, plan */
@@ -28,7 +29,8 @@ struct wfs_driving {
 int wfs_driving_init(
 	struct wfs_driving *driving, struct wfs_authority *authority, struct wfs_error *error);
 
-/** wfs_driving_begin() - call the callbacks from the next commit on, until wfs_driving_end() returns. */
+/** wfs_driving_begin() - call the callbacks from the next commit on, until wfs_driving_end()
+ *  returns. */
 void wfs_driving_begin(struct wfs_driving *driving);
 void wfs_driving_end(struct wfs_driving *driving);
 
@@ -36,7 +38,8 @@ void wfs_driving_end(struct wfs_driving *driving);
 int wfs_driving_intents(
 	const struct wfs_driving *driving, json_t **ret_ids, struct wfs_error *error);
 
-/** wfs_driving_intent() - the cell of an intent; caller owns it. @ret_intent: NULL: it is not open */
+/** wfs_driving_intent() - the cell of an intent; caller owns it. @ret_intent: NULL: it is not
+ *  open */
 int wfs_driving_intent(const struct wfs_driving *driving, const char *intent_id,
 	json_t **ret_intent, struct wfs_error *error);
 
@@ -51,6 +54,48 @@ uint64_t wfs_driving_height(const struct wfs_driving *driving);
  */
 uint64_t wfs_driving_events(const struct wfs_driving *driving, uint64_t height,
 	void (*event)(void *context, uint64_t seq, const json_t *value), void *context);
+
+/* A run of the principal of a session, at the head. Only wfs_driving_run() makes one. */
+struct wfs_driving_run {
+	struct wfs_view view;
+	const char *run_id; /* borrowed */
+	json_t *state;      /* of sys.turn; owned */
+	json_t *setup;      /* of sys.turn_setup; owned */
+};
+void wfs_driving_run_done(struct wfs_driving_run *run);
+#define WFS_AUTO_DRIVING_RUN WFS_CLEANUP(wfs_driving_run_done)
+
+/**
+ * wfs_driving_run() - open a run in which the principal of the session is the agent
+ * A run that a tool call has begun is cancelled with the call. If the process died before that, the
+ * run ends here, when it asks for something.
+ * @run_id: kept until wfs_driving_run_done()
+ * Return: 0, -EACCES (the agent is another one), -EINTR (cancelled: the call is over), -ENOENT, …
+ */
+int wfs_driving_run(const struct wfs_session *session, const char *run_id,
+	struct wfs_driving_run *ret_run, struct wfs_error *error);
+
+/** wfs_driving_call() - a tool call of the run; caller owns it. */
+int wfs_driving_call(struct wfs_driving_run *run, int64_t turn, int64_t index, json_t **ret_call,
+	struct wfs_error *error);
+
+/** wfs_driving_sent() - the messages that the model of the run gets now, an array; caller owns
+ *  it. */
+int wfs_driving_sent(struct wfs_driving_run *run, json_t **ret_messages, struct wfs_error *error);
+
+/** wfs_driving_own() - the principal's own cell of a reducer whose keys are principals; caller owns
+ *  it. Return: 0, -ENOENT, -EIO, -ENOMEM. */
+int wfs_driving_own(const struct wfs_session *session, struct wfs_view *view,
+	enum wfs_builtin_reducer reducer, json_t **ret_document, struct wfs_error *error);
+
+/**
+ * wfs_driving_agent() - the artifact of an agent that the principal may have take turns
+ * @ret_artifact: caller owns it
+ * @ret_content: its content, if its type is agent; caller frees it with wfs_content_done()
+ * Return: as wfs_session_find_agent(), which judges.
+ */
+int wfs_driving_agent(const struct wfs_session *session, struct wfs_view *view, const char *agent,
+	json_t **ret_artifact, struct wfs_content *ret_content, struct wfs_error *error);
 
 /** wfs_driving_set_embedder() - see wfs_world_set_embedder(), as for the next two. */
 void wfs_driving_set_embedder(const struct wfs_driving *driving, struct wfs_embedder *embedder);

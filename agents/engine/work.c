@@ -129,32 +129,6 @@ int64_t work_left_ms(const json_t *state, const json_t *setup)
 	return left_ms > 0 ? left_ms : 0;
 }
 
-/* A run that a tool call has begun is cancelled with the call. If the process died before that,
- * the run ends here, when it asks for something. */
-static int check_caller(struct wfs_view *view, const json_t *state, struct wfs_error *error)
-{
-	const char *const called_by = wfs_json_text(state, "called_by");
-	WFS_AUTO_JSON json_t *intent = NULL;
-	int r = *called_by ? wfs_view_document(view, WFS_BUILTIN_INTENT, called_by, &intent, error)
-			   : 0;
-
-	return r == -ENOENT ? wfs_error_set(error, WFS_E_CANCELLED,
-				      "the tool call that has begun this run is over")
-			    : wfs_trace(r);
-}
-
-int work_read_run(const struct work *work, struct wfs_view *ret_view, json_t **ret_state,
-	json_t **ret_setup, struct wfs_error *error)
-{
-	int r = wfs_session_view(work->session, WFS_HEIGHT_HEAD, ret_view, error);
-
-	if (!r)
-		r = wfs_turn_state(ret_view, work->owner_id, ret_state, error);
-	if (!r)
-		r = check_caller(ret_view, *ret_state, error);
-	return r ? r : wfs_turn_setup(ret_view, work->owner_id, ret_setup, error);
-}
-
 /* --- timers: libuv's live until they are closed, in the loop's next turn --- */
 
 struct timer {

@@ -166,14 +166,6 @@ int work_wait_for_approval(
 /** work_read() - its reading is over. Return: is what it gave still wanted? */
 bool work_read(struct work *work);
 
-/**
- * work_read_run() - read the run that asks, as it is now
- * @ret_view: open also when this fails; caller closes it, and owns the documents
- * Return: 0, -EINTR (cancelled: a tool call began the run, and is over), …
- */
-int work_read_run(const struct work *work, struct wfs_view *ret_view, json_t **ret_state,
-	json_t **ret_setup, struct wfs_error *error);
-
 /** work_elapsed_ms() - since it began. */
 int64_t work_elapsed_ms(const struct work *work);
 

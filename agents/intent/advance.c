@@ -42,23 +42,24 @@ static void facts_done(struct facts *facts)
 
 static int read_facts(const struct work *work, struct facts *facts, struct wfs_error *error)
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
-	WFS_AUTO_JSON json_t *state = NULL;
-	int r = work_read_run(work, &view, &state, &facts->setup, error);
+	WFS_AUTO_DRIVING_RUN struct wfs_driving_run run = {.state = NULL};
+	int r = wfs_driving_run(work->session, work->owner_id, &run, error);
 
 	if (r)
 		return r;
-	facts->left_ms = work_left_ms(state, facts->setup);
+	facts->setup = json_incref(run.setup);
+	facts->left_ms = work_left_ms(run.state, run.setup);
 	WFS_AUTO_JSON json_t *mind = NULL;
-	const json_t *const stored = json_object_get(facts->setup, "mind");
+	const json_t *const stored = json_object_get(run.setup, "mind");
 	WFS_CLEANUP(agents_origin_done) struct agents_origin origin = {.of = NULL};
-	r = agents_reveal(work->session, &view, stored, &mind, error);
+	r = agents_reveal(work->session, &run.view, stored, &mind, error);
 	if (r)
 		return r;
 	facts->mind = json_deep_copy(mind);
 	if (!facts->mind)
 		return no_memory(error);
-	r = agents_variables(work->session, &view, facts->mind, &origin, &facts->variables, error);
+	r = agents_variables(
+		work->session, &run.view, facts->mind, &origin, &facts->variables, error);
 	facts->is_private = wfs_text_has_hidden(stored) || agents_origin_is_private(&origin);
 	return r;
 }

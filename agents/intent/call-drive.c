@@ -11,7 +11,7 @@
  *
  * If the call ends first (its run was cancelled, or has no time left), what it has begun is
  * cancelled. If the process died before that, a run ends when it next asks for something:
- * work_read_run(). A plan goes on to its end; that begins no further calls, because steps of
+ * wfs_driving_run(). A plan goes on to its end; that begins no further calls, because steps of
  * plans do not have these tools.
  */
 #include "agents/intent/intent-impl.h"

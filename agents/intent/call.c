@@ -156,24 +156,22 @@ static int hide_reason(const json_t *stored, int r, struct wfs_error *error)
 
 static int read_call(struct work *work, struct called *called, struct wfs_error *error)
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
-	WFS_AUTO_JSON json_t *state = NULL;
-	WFS_AUTO_JSON json_t *setup = NULL;
+	WFS_AUTO_DRIVING_RUN struct wfs_driving_run run = {.state = NULL};
 	WFS_AUTO_JSON json_t *stored = NULL;
 	WFS_AUTO_JSON json_t *call = NULL;
-	int r = work_read_run(work, &view, &state, &setup, error);
+	int r = wfs_driving_run(work->session, work->owner_id, &run, error);
 
 	if (!r)
-		r = wfs_turn_call(&view, work->owner_id, work->turn, work->index, &stored, error);
+		r = wfs_driving_call(&run, work->turn, work->index, &stored, error);
 	if (!r)
-		r = agents_reveal(work->session, &view, stored, &call, error);
+		r = agents_reveal(work->session, &run.view, stored, &call, error);
 	if (!r)
-		r = find_tool(work, setup, wfs_json_text(call, "name"), &called->tool, error);
+		r = find_tool(work, run.setup, wfs_json_text(call, "name"), &called->tool, error);
 	if (r)
 		return r;
 	const char *const arguments = wfs_json_text(call, "arguments");
-	called->limit_ms = limit_of(state, setup);
-	called->run_left_ms = work_left_ms(state, setup);
+	called->limit_ms = limit_of(run.state, run.setup);
+	called->run_left_ms = work_left_ms(run.state, run.setup);
 	r = wfs_json_parse_bounded(arguments, strlen(arguments), &called->arguments, error);
 	if (!r && !json_is_object(called->arguments))
 		r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT,

@@ -345,25 +345,24 @@ void generate_cancel(struct work *work)
 
 int ask_run(struct work *work, struct work_question *question, struct wfs_error *error)
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
-	WFS_AUTO_JSON json_t *state = NULL;
-	WFS_AUTO_JSON json_t *setup = NULL;
+	WFS_AUTO_DRIVING_RUN struct wfs_driving_run run = {.state = NULL};
 	WFS_AUTO_JSON json_t *sent = NULL;
-	int r = work_read_run(work, &view, &state, &setup, error);
+	int r = wfs_driving_run(work->session, work->owner_id, &run, error);
 
 	work->script_turn = work->turn;
 	if (!r) {
-		work->settings_private = wfs_text_has_hidden(json_object_get(setup, "settings"));
-		r = agents_reveal(work->session, &view, setup, &question->setup, error);
+		work->settings_private =
+			wfs_text_has_hidden(json_object_get(run.setup, "settings"));
+		r = agents_reveal(work->session, &run.view, run.setup, &question->setup, error);
 	}
 	if (!r)
-		r = wfs_turn_sent(&view, state, &sent, error);
+		r = wfs_driving_sent(&run, &sent, error);
 	if (!r)
-		r = agents_reveal(work->session, &view, sent, &question->messages, error);
+		r = agents_reveal(work->session, &run.view, sent, &question->messages, error);
 	if (r)
 		return r;
-	work->request_private = wfs_text_has_hidden(setup) || wfs_text_has_hidden(sent);
-	question->left_ms = work_left_ms(state, question->setup);
+	work->request_private = wfs_text_has_hidden(run.setup) || wfs_text_has_hidden(sent);
+	question->left_ms = work_left_ms(run.state, question->setup);
 	return question->left_ms > 0
 		? 0
 		: wfs_error_set(error, WFS_E_TIMEOUT, "the run has used up its time");

@@ -2,6 +2,7 @@
 #include "agents/prepare/prepare-impl.h"
 
 #include "agents/prepare/variables.h"
+#include "caps/driving.h"
 #include "kernel/base/json.h"
 
 bool agents_has_mind(const json_t *content)
@@ -72,7 +73,6 @@ static int prepare_all(struct preparing *turn, struct wfs_error *error)
 /* One view reads the variables; later steps wait for the kernel, while no view is open. */
 static int look(struct preparing *turn, struct wfs_error *error)
 {
-	const char *const agent = wfs_session_principal(turn->session);
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	struct wfs_error reason = {0};
 	int r = wfs_session_view(turn->session, WFS_HEIGHT_HEAD, &view, error);
@@ -82,7 +82,7 @@ static int look(struct preparing *turn, struct wfs_error *error)
 			turn->session, &view, turn->mind, turn->origin, &turn->variables, error);
 	if (r)
 		return r;
-	r = wfs_view_document(&view, WFS_BUILTIN_WORKFLOW, agent, &turn->place, &reason);
+	r = wfs_driving_own(turn->session, &view, WFS_BUILTIN_WORKFLOW, &turn->place, &reason);
 	if (r && r != -ENOENT) {
 		*error = reason;
 		return r;

@@ -6,6 +6,7 @@
 #include "agents/adapter/adapter.h"
 #include "agents/host/models.h"
 #include "agents/prepare/tool.h"
+#include "caps/driving.h"
 #include "kernel/base/json.h"
 #include "kernel/mind/agent.h"
 #include "kernel/mind/setting.h"
@@ -29,42 +30,22 @@ static int not_an_agent(const char *id, const json_t *artifact, struct wfs_error
 		id, type ? type : "");
 }
 
-static int read_text(
-	struct wfs_view *view, const char *id, json_t **ret_content, struct wfs_error *error)
+static int read_agent(const struct wfs_session *asker, struct wfs_view *view, const char *id,
+	json_t **ret_content, struct wfs_error *error)
 {
+	WFS_AUTO_JSON json_t *artifact = NULL;
 	WFS_AUTO_CONTENT struct wfs_content content = {0};
 	struct wfs_error reason = {0};
-	struct wfs_reducer reducer;
-	struct wfs_version version;
-	int r = wfs_view_builtin(view, WFS_BUILTIN_CONTENT, &reducer);
+	int r = wfs_driving_agent(asker, view, id, &artifact, &content, error);
 
-	if (!r)
-		r = wfs_view_cell(view, reducer.reducer_id, wfs_bytes_text(id), &version);
-	if (r)
-		return wfs_error_from_errno(error, -EIO, "read the agent '%s'", id);
-	r = wfs_view_content(view, &version, WFS_RANGE_ALL, &content, error);
 	if (r)
 		return wfs_trace(r);
+	if (strcmp(wfs_json_text(artifact, "type"), WFS_ARTIFACT_TYPE_AGENT) != 0)
+		return not_an_agent(id, artifact, error);
 	r = wfs_mind_agent_read(content.bytes, ret_content, &reason);
 	return r ? wfs_error_set(error, reason.code, "the content of the agent '%s': %s", id,
 			   reason.message)
 		 : 0;
-}
-
-static int read_agent(
-	struct wfs_view *view, const char *id, json_t **ret_content, struct wfs_error *error)
-{
-	WFS_AUTO_JSON json_t *artifact = NULL;
-	int r = wfs_view_document(view, WFS_BUILTIN_ARTIFACT, id, &artifact, error);
-
-	if (r == -ENOENT)
-		return wfs_error_set(error, WFS_E_NOT_FOUND, "Agent '%.140s' not found", id);
-	if (r)
-		return wfs_trace(r);
-	const char *const type = json_string_value(json_object_get(artifact, "type"));
-	if (!type || strcmp(type, WFS_ARTIFACT_TYPE_AGENT) != 0)
-		return not_an_agent(id, artifact, error);
-	return wfs_trace(read_text(view, id, ret_content, error));
 }
 
 /* --- the parts of a run --- */
@@ -284,9 +265,7 @@ int agents_setup_make(const struct wfs_session *asker, const struct wfs_helpers 
 	if (!r)
 		r = wfs_session_view(asker, WFS_HEIGHT_HEAD, &view, error);
 	if (!r)
-		r = wfs_session_find_agent(asker, &view, agent, error);
-	if (!r)
-		r = read_agent(&view, agent, &content, error);
+		r = read_agent(asker, &view, agent, &content, error);
 	if (!r)
 		r = wfs_session_new(authority, agent, &session, error);
 	if (!r)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agents/prepare/variables.h"
 
+#include "caps/driving.h"
 #include "kernel/base/json.h"
 
 enum { ARTIFACTS_MAX = 50 };
@@ -14,10 +15,10 @@ static int no_memory(struct wfs_error *error)
 }
 
 /* An empty document if the cell does not exist. */
-static int read_document(struct wfs_view *view, enum wfs_builtin_reducer reducer, const char *id,
-	json_t **ret_document, struct wfs_error *error)
+static int read_own(const struct wfs_session *session, struct wfs_view *view,
+	enum wfs_builtin_reducer reducer, json_t **ret_document, struct wfs_error *error)
 {
-	int r = wfs_view_document(view, reducer, id, ret_document, error);
+	int r = wfs_driving_own(session, view, reducer, ret_document, error);
 
 	if (r != -ENOENT)
 		return wfs_trace(r);
@@ -151,12 +152,12 @@ int agents_variables(const struct wfs_session *session, struct wfs_view *view, c
 {
 	const char *const id = wfs_session_principal(session);
 	WFS_CLEANUP(facts_done) struct facts facts = {.ledger = NULL};
-	int r = read_document(view, WFS_BUILTIN_LEDGER, id, &facts.ledger, error);
+	int r = read_own(session, view, WFS_BUILTIN_LEDGER, &facts.ledger, error);
 
 	if (!r)
-		r = read_document(view, WFS_BUILTIN_RESOURCE, id, &facts.resources, error);
+		r = read_own(session, view, WFS_BUILTIN_RESOURCE, &facts.resources, error);
 	if (!r)
-		r = read_document(view, WFS_BUILTIN_AGENT, id, &facts.agent, error);
+		r = read_own(session, view, WFS_BUILTIN_AGENT, &facts.agent, error);
 	if (!r)
 		r = reveal_agent(session, view, origin, &facts.agent, error);
 	if (!r)
