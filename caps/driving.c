@@ -6,6 +6,7 @@
 #include "kernel/domain/turn/turn-read.h"
 #include "kernel/domain/turn/turn.h"
 #include "kernel/read/record.h"
+#include "kernel/world/domains.h"
 
 int wfs_driving_init(
 	struct wfs_driving *driving, struct wfs_authority *authority, struct wfs_error *error)
@@ -204,6 +205,23 @@ int wfs_driving_agent(const struct wfs_session *session, struct wfs_view *view, 
 	if (r)
 		return wfs_error_from_errno(error, -EIO, "read the agent '%s'", agent);
 	return wfs_view_content(view, &version, WFS_RANGE_ALL, ret_content, error);
+}
+
+int wfs_driving_privacy(struct wfs_view *view, const json_t *action, json_t **ret_said,
+	json_t **ret_gives, struct wfs_error *error)
+{
+	WFS_AUTO_PRIVACY struct wfs_privacy privacy = {.of = NULL};
+	int r = wfs_privacy_in(view, action, &privacy, error);
+
+	if (r)
+		return wfs_trace(r);
+	const bool hides = wfs_privacy_hides(&privacy, action);
+	json_t *const said = hides ? wfs_privacy_said(&privacy) : NULL;
+	if (hides && !said)
+		return wfs_error_from_errno(error, -ENOMEM, "hide a private text");
+	*ret_said = said;
+	*ret_gives = WFS_STEAL(privacy.of);
+	return 0;
 }
 
 /* --- embeddings --- */

@@ -97,6 +97,16 @@ int wfs_driving_own(const struct wfs_session *session, struct wfs_view *view,
 int wfs_driving_agent(const struct wfs_session *session, struct wfs_view *view, const char *agent,
 	json_t **ret_artifact, struct wfs_content *ret_content, struct wfs_error *error);
 
+/**
+ * wfs_driving_privacy() - find whose texts an action has and gives, before it is done
+ * @ret_said: for wfs_text_hide(): the private artifacts that texts of the action belong to, [] for
+ *            texts of the sender; NULL if it has no private texts; caller owns it
+ * @ret_gives: the private artifacts that its answer belongs to; may be NULL; caller owns it
+ * Return: 0, -EIO, -ENOMEM.
+ */
+int wfs_driving_privacy(struct wfs_view *view, const json_t *action, json_t **ret_said,
+	json_t **ret_gives, struct wfs_error *error);
+
 /** wfs_driving_set_embedder() - see wfs_world_set_embedder(), as for the next two. */
 void wfs_driving_set_embedder(const struct wfs_driving *driving, struct wfs_embedder *embedder);
 void wfs_driving_embedded(

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agents/prepare/tool.h"
+#include "caps/driving.h"
 #include "kernel/base/json.h"
 
 #define NOT_KEPT "[a private text that this world does not keep]"
@@ -41,18 +42,15 @@ static int action_of(
 static int hide_call(struct wfs_view *view, const json_t *tools, struct wfs_texts *texts,
 	json_t *call, struct agents_origin *origin, struct wfs_error *error)
 {
-	WFS_AUTO_PRIVACY struct wfs_privacy privacy = {.of = NULL};
 	WFS_AUTO_JSON json_t *action = NULL;
+	WFS_AUTO_JSON json_t *of = NULL;
+	WFS_AUTO_JSON json_t *gives = NULL;
 	int r = action_of(tools, call, &action, error);
 
-	if (r || !action)
+	if (!r && action)
+		r = wfs_driving_privacy(view, action, &of, &gives, error);
+	if (r || !of)
 		return r;
-	r = wfs_privacy_in(view, action, &privacy, error);
-	if (r || !wfs_privacy_hides(&privacy, action))
-		return r;
-	WFS_AUTO_JSON json_t *of = wfs_privacy_said(&privacy);
-	if (!of)
-		return no_memory(error);
 	r = wfs_text_hide_member(texts, of, call, "arguments", error);
 	if (!r && agents_origin_add_hidden(origin, call))
 		r = no_memory(error);
@@ -124,12 +122,13 @@ static int add_all(struct agents_origin *origin, const json_t *of)
 int agents_origin_add(struct agents_origin *origin, struct wfs_view *view, const json_t *action,
 	struct wfs_error *error)
 {
-	WFS_AUTO_PRIVACY struct wfs_privacy privacy = {.of = NULL};
-	int r = wfs_privacy_in(view, action, &privacy, error);
+	WFS_AUTO_JSON json_t *said = NULL;
+	WFS_AUTO_JSON json_t *gives = NULL;
+	int r = wfs_driving_privacy(view, action, &said, &gives, error);
 
 	if (r)
 		return r;
-	return add_all(origin, privacy.of) ? no_memory(error) : 0;
+	return add_all(origin, gives) ? no_memory(error) : 0;
 }
 
 static int add_stand_in(void *context, const json_t *stand_in, json_t **ret_value)
