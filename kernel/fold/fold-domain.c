@@ -41,13 +41,12 @@ const struct wfs_intent_type *wfs_domain_intent(
 	return NULL;
 }
 
-void *fold_kept(const struct wfs_fold *fold, const struct wfs_domain *domain)
+void *fold_kept(const struct wfs_fold *fold, const char *name)
 {
 	size_t i = 0;
 
-	while (fold->domains[i] != domain) {
-		wfs_require(fold->domains[i] != NULL);
+	while (fold->domains[i] && strcmp(fold->domains[i]->name, name) != 0)
 		i++;
-	}
+	wfs_require(fold->domains[i] != NULL);
 	return fold->kept[i];
 }

@@ -97,5 +97,5 @@ int wfs_domain_check(const struct wfs_domain *const *domains, const struct wfs_m
 const struct wfs_intent_type *wfs_domain_intent(
 	const struct wfs_domain *const *domains, const json_t *document);
 
-/** fold_kept() - what @domain, one of the fold's, keeps in it. */
-void *fold_kept(const struct wfs_fold *fold, const struct wfs_domain *domain);
+/** fold_kept() - what the domain of this name, one of the fold's, keeps in it. */
+void *fold_kept(const struct wfs_fold *fold, const char *name);

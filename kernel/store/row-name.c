@@ -582,32 +582,12 @@ void wfs_row_name(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes ke
 		txn->naming = false;
 }
 
-static struct row key_of_number(enum wfs_table table, uint64_t number)
-{
-	return table == WFS_TABLE_REDUCER_NAME ? row_key_u32((uint32_t)number)
-					       : row_key_u64(number);
-}
-
 void wfs_row_name_number(
 	struct wfs_txn *txn, enum wfs_table table, uint64_t number, struct wfs_row_name *ret_name)
 {
-	const struct row key = key_of_number(table, number);
+	const struct row key = row_of_number(table, number);
 
 	wfs_row_name(txn, table, row_bytes(&key), ret_name);
-}
-
-void wfs_row_note_lost(struct wfs_txn *txn, enum wfs_table table, uint64_t number)
-{
-	const struct row key = key_of_number(table, number);
-
-	row_note_lost(txn, table, row_bytes(&key));
-}
-
-void wfs_row_note_bad(struct wfs_txn *txn, enum wfs_table table, uint64_t number)
-{
-	const struct row key = key_of_number(table, number);
-
-	row_note_bad(txn, table, row_bytes(&key));
 }
 
 int wfs_row_needed(struct wfs_txn *txn, int r)

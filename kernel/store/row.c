@@ -48,7 +48,7 @@ static void note(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key
 
 	if (txn->naming)
 		return;
-	wfs_row_name(txn, table, key, &name);
+	txn->store->name_row(txn, table, key, &name);
 	wfs_damage_note("%s %s", name.text, how);
 }
 
@@ -68,6 +68,26 @@ void row_note_bad(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes ke
 void row_note_lost(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key)
 {
 	note(txn, table, key, "is missing");
+}
+
+struct row row_of_number(enum wfs_table table, uint64_t number)
+{
+	return table == WFS_TABLE_REDUCER_NAME ? row_key_u32((uint32_t)number)
+					       : row_key_u64(number);
+}
+
+void wfs_row_note_lost(struct wfs_txn *txn, enum wfs_table table, uint64_t number)
+{
+	const struct row key = row_of_number(table, number);
+
+	row_note_lost(txn, table, row_bytes(&key));
+}
+
+void wfs_row_note_bad(struct wfs_txn *txn, enum wfs_table table, uint64_t number)
+{
+	const struct row key = row_of_number(table, number);
+
+	row_note_bad(txn, table, row_bytes(&key));
 }
 
 static MDB_dbi table_of(const struct access *access)

@@ -5,6 +5,7 @@
 #include <lmdb.h>
 
 #include "kernel/store/row-name.h"
+#include "kernel/store/space.h"
 #include "kernel/store/store.h"
 
 struct wfs_txn {
@@ -43,11 +44,36 @@ struct wfs_blob_count {
 };
 struct wfs_blob_count *wfs_store_blob_count(struct wfs_store *store);
 
+struct wfs_store {
+	MDB_env *env;
+	MDB_dbi tables[WFS_TABLE_COUNT];
+	char *directory;
+	int directory_fd;
+	bool scratch; /* its files may have been removed */
+	pthread_mutex_t pool_lock;
+	struct wfs_txn *pool; /* idle readers, reset; lock: pool_lock */
+	bool read_only;
+	struct wfs_blob_pending pending;
+	struct wfs_blob_count blob_count;
+	struct wfs_space space;
+	/* wfs_row_name(): reading rows does not depend on the file that names them. */
+	void (*name_row)(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key,
+		struct wfs_row_name *ret_name);
+};
+
+/** store_commit_error() - convert a code of LMDB that came of writing; -ENOSPC for a full disk. */
+int store_commit_error(const struct wfs_store *store, int code);
+
+/** store_txn_free() - free a transaction, which is aborted if it has not ended. */
+void store_txn_free(struct wfs_txn *txn);
+
 /** wfs_blob_files_bytes() - sum the sizes of all blob files. Return: 0, or -errno of a listing. */
 int wfs_blob_files_bytes(struct wfs_store *store, uint64_t *ret_bytes);
 
 /** wfs_store_read_only() - is it open for reading only, so that another process may own it? */
 bool wfs_store_read_only(const struct wfs_store *store);
+
+extern const char *const wfs_table_names[]; /* of LMDB; the last is NULL */
 
 /** wfs_table_name() - Return: LMDB's name of the table, static. */
 const char *wfs_table_name(enum wfs_table table);

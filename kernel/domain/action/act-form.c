@@ -89,14 +89,3 @@ int artifact_check_content(
 	/* A refused one is refused by its record, before it comes here. */
 	return act->fold->input.recorded ? 0 : wfs_trace(check(act, artifact, error));
 }
-
-void nest_forget_contents(struct nest *nest, size_t count)
-{
-	json_t *const list = nest->refused_contents;
-
-	nest->content_count = count;
-	while (json_array_size(list) > 0 &&
-		(size_t)json_integer_value(json_array_get(list, json_array_size(list) - 1)) >=
-			count)
-		(void)json_array_remove(list, json_array_size(list) - 1);
-}

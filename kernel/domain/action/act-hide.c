@@ -10,11 +10,6 @@
 #include "kernel/base/json.h"
 #include "kernel/domain/action/service.h"
 
-bool wfs_artifact_is_open(const json_t *state)
-{
-	return wfs_artifact_reads(state, "");
-}
-
 /* --- whose --- */
 
 /* A sender may repeat in `reasoning` what is hidden beside it. */

@@ -43,7 +43,7 @@ int action_pay_run(struct wfs_fold *fold, const char *agent, struct wfs_error *e
 		return wfs_trace(r);
 	fold->budget.instructions = action_instructions(fold);
 	fold->outcome.result = json_object();
-	if (nest_init(&nest, recorded ? recorded->result : NULL) || !fold->outcome.result)
+	if (nest_init(&nest, act_run, recorded ? recorded->result : NULL) || !fold->outcome.result)
 		return fold_no_memory(error);
 	r = artifact_get(fold, agent, &artifact, error);
 	if (!r)

@@ -30,11 +30,6 @@ void wfs_action_types(struct wfs_buffer *buffer)
 				wfs_effect_action((enum wfs_effect)i));
 }
 
-const char *wfs_action_artifact(const json_t *action)
-{
-	return json_string_value(json_object_get(action, "artifact_id"));
-}
-
 /* Its members beside `action_type`, without those that are null and optional: a new object, NULL without memory. */
 static json_t *params_of(const json_t *action)
 {
@@ -138,29 +133,6 @@ static int take_text(
 }
 
 /* --- an action --- */
-
-void act_done(struct act *act)
-{
-	wfs_buffer_done(&act->content.bytes);
-	wfs_buffer_done(&act->code.bytes);
-	json_decref(act->data);
-	json_decref(act->details);
-}
-
-int act_refuse_with(struct act *act, json_t *details, int r)
-{
-	json_decref(act->details);
-	act->details = details; /* without memory there are none */
-	return r;
-}
-
-bool act_has_crashed(const struct act *act)
-{
-	const json_t *const result = act->recorded ? act->recorded->result : NULL;
-	const char *const code = json_string_value(json_object_get(result, "error_code"));
-
-	return invoke_crashed(&(struct wfs_error){.code = wfs_error_find(code ? code : "")});
-}
 
 static int run_with(struct act *act, const json_t *action, json_t *params, json_t *record,
 	struct wfs_error *error)
@@ -375,7 +347,7 @@ int action_fold(struct wfs_fold *fold, struct wfs_error *error)
 	fold->outcome.action = json_object();
 	int r = recorded ? uncover(fold, &action, &result, error)
 			 : cover(&act, fold->input.action, &hiding, error);
-	if (!r && nest_init(&nest, result))
+	if (!r && nest_init(&nest, act_run, result))
 		r = fold_no_memory(error);
 	if (r)
 		return wfs_trace(r);

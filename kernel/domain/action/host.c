@@ -399,7 +399,7 @@ static int act_as_self(const struct asked *asked, const json_t *action, json_t *
 		r = author_may(asked->self, wfs_action_effect(action), wfs_action_artifact(action),
 			&failure);
 	if (!r)
-		r = act_run(&act, action, &failure);
+		r = act.nest->run(&act, action, &failure);
 	if (r && ends(asked, &failure)) {
 		*asked->error = failure;
 		return r;

@@ -13,17 +13,6 @@
 
 enum { RESULT_SHOWN_BYTES = 100 };
 
-bool invoke_crashed(const struct wfs_error *error)
-{
-	return error->code == WFS_E_CODE_CRASHED || error->code == WFS_E_CODE_QUARANTINED;
-}
-
-bool invoke_fails_all(const struct wfs_error *error)
-{
-	return error->code == WFS_OK || invoke_crashed(error) ||
-		strcmp(wfs_error_info(error->code)->category, "system") == 0;
-}
-
 /* --- before it runs --- */
 
 static int not_executable(const struct artifact *artifact, struct wfs_error *error)
@@ -72,17 +61,6 @@ static int load_dependencies(const struct invocation *self, const struct artifac
 }
 
 /* --- the run --- */
-
-void action_seed(const struct wfs_fold *fold, uint64_t place, uint8_t ret_seed[static 32])
-{
-	const uint64_t words[] = {htobe64(fold->head->height), htobe64(place)};
-	uint8_t bytes[sizeof(words)];
-
-	memcpy(bytes, words, sizeof(bytes));
-	memcpy(ret_seed, fold->entropy, WFS_ENTROPY_SIZE);
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		ret_seed[i] ^= bytes[i];
-}
 
 /* An invocation from its beginning to its end. */
 struct running {
@@ -248,53 +226,6 @@ static int keep_record(struct act *act, const struct running *running, int64_t d
 	int r = fold_touch(act->fold, fold_builtin(act->fold, WFS_BUILTIN_INVOCATION),
 		wfs_bytes_text(key), &cell, error);
 	return wfs_trace(r ? r : fold_set_document(act->fold, cell, document, error));
-}
-
-int nest_init(struct nest *nest, const json_t *recorded)
-{
-	*nest = (struct nest){
-		.result = json_object(),
-		.nested = json_array(),
-		.recorded = recorded,
-		.stopped_checks = json_object(),
-		.embeddings = json_array(),
-		.refused_contents = json_array(),
-		.began_ns = wfs_clock_thread_ns(),
-	};
-	return nest->result && nest->nested && nest->stopped_checks && nest->embeddings &&
-			nest->refused_contents
-		? 0
-		: -ENOMEM;
-}
-
-void nest_done(struct nest *nest)
-{
-	json_decref(nest->result);
-	json_decref(nest->nested);
-	json_decref(nest->stopped_checks);
-	json_decref(nest->embeddings);
-	json_decref(nest->refused_contents);
-	authors_done(nest);
-}
-
-int nest_check_time(const struct act *act, const char *id, struct wfs_error *error)
-{
-	const int64_t most = wfs_lua_time_limit_ns(action_instructions(act->fold));
-
-	if (act->fold->input.recorded || wfs_clock_thread_ns() - act->nest->began_ns <= most)
-		return 0;
-	return wfs_error_set(
-		error, WFS_E_RUNTIME_ERROR, "%s: too much processor time for what it asks for", id);
-}
-
-void nest_forget_checks(struct nest *nest, size_t count)
-{
-	for (; nest->check_count > count; nest->check_count--) {
-		char number[24];
-
-		snprintf(number, sizeof(number), "%zu", nest->check_count - 1);
-		(void)json_object_del(nest->stopped_checks, number);
-	}
 }
 
 /* Forgets the embeddings after the first @count, which code used that a bound has ended: it does not run again.
@@ -479,15 +410,6 @@ static int check_not_action(const char *id, struct wfs_error *error)
 		return 0;
 	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 		"'%s' is an action, not an artifact: send {\"action_type\":\"%s\",…}", id, id);
-}
-
-int action_shown(struct wfs_bytes text, size_t size)
-{
-	if (text.size <= size)
-		return (int)text.size;
-	while (size > 0 && (((const unsigned char *)text.data)[size] & 0xC0) == 0x80)
-		size--;
-	return (int)size;
 }
 
 static int tell(struct act *act, const char *id, const json_t *result, struct wfs_error *error)

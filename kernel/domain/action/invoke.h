@@ -21,6 +21,7 @@ enum {
 
 /* The invocations of one record. Plain value; nest_done. */
 struct nest {
+	int (*run)(struct act *act, const json_t *action, struct wfs_error *error); /* act_run() */
 	json_t *result; /* for the record: {duration_ms, stopped?} of the outermost; owned */
 	json_t *nested; /* the same of the others, in an array; owned */
 	const json_t *recorded; /* result of the record that is folded again; NULL: it is new */
@@ -39,8 +40,10 @@ struct nest {
 	size_t rights_capacity;
 };
 
-/** nest_init() - @recorded: see there. Return: 0, or -ENOMEM; nest_done in any case. */
-int nest_init(struct nest *nest, const json_t *recorded);
+/** nest_init() - @run: does the actions that code takes; @recorded: see struct nest. Return: 0, or -ENOMEM; nest_done in any case. */
+int nest_init(struct nest *nest,
+	int (*run)(struct act *act, const json_t *action, struct wfs_error *error),
+	const json_t *recorded);
 void nest_done(struct nest *nest);
 #define NEST_AUTO WFS_CLEANUP(nest_done)
 
@@ -159,6 +162,9 @@ struct action_programs {
 };
 
 void action_programs_done(struct action_programs *programs);
+
+/** action_limits() - of code: twice the instructions for an action out of a journal. */
+struct wfs_lua_limits action_limits(const struct wfs_fold *fold);
 
 /** action_instructions() - that all code of one record may take. */
 uint64_t action_instructions(const struct wfs_fold *fold);

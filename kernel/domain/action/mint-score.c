@@ -110,7 +110,7 @@ int action_score(
 	struct score score;
 
 	wfs_require(fold != NULL);
-	int r = nest_init(&nest, NULL) ? fold_no_memory(error) : 0;
+	int r = nest_init(&nest, act_run, NULL) ? fold_no_memory(error) : 0;
 	if (!r)
 		r = wfs_effect_decode(WFS_EFFECT_MINT_SCORE, params, &decoded, error);
 	if (!r)

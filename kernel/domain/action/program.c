@@ -41,29 +41,11 @@ static struct action_program *make_room(struct action_programs *programs)
 	return oldest;
 }
 
-/*
- * On a slower machine code that passed once may take more processor time. The bound of memory stays: it decides when Lua
- * collects garbage, so another bound would give tables other addresses.
- */
-static struct wfs_lua_limits limits_of(const struct wfs_fold *fold)
-{
-	struct wfs_lua_limits limits = WFS_LUA_PROGRAM_LIMITS_DEFAULT;
-
-	if (fold->input.recorded)
-		limits.instructions *= 2;
-	return limits;
-}
-
-uint64_t action_instructions(const struct wfs_fold *fold)
-{
-	return limits_of(fold).instructions;
-}
-
 /* @functions: NULL-ended, of which it must define one; NULL: that was checked */
 static int compile(struct act *act, const struct artifact *artifact, const char *const *functions,
 	struct wfs_code **ret_program, struct wfs_error *error)
 {
-	const struct wfs_lua_limits limits = limits_of(act->fold);
+	const struct wfs_lua_limits limits = action_limits(act->fold);
 	enum wfs_lua_failure failure = WFS_LUA_FAILURE_NONE;
 	struct wfs_bytes source;
 	int r = artifact_text(act->fold, WFS_BUILTIN_CODE, artifact->id, &source, error);
@@ -100,7 +82,7 @@ static int code_hash(const struct artifact *artifact, struct wfs_hash *ret_hash)
 static int get(struct act *act, const struct artifact *artifact, const char *const *functions,
 	struct wfs_code **ret_program, struct wfs_error *error)
 {
-	struct action_programs *const programs = fold_kept(act->fold, &wfs_action_domain);
+	struct action_programs *const programs = fold_kept(act->fold, "action");
 	struct wfs_code *program = NULL;
 	struct wfs_hash hash;
 

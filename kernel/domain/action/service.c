@@ -246,7 +246,7 @@ int service_act(struct service_call *call, const char *actor, json_t *action, js
 
 	if (!owned)
 		return fold_no_memory(error);
-	int r = act_run(&act, owned, error);
+	int r = act.nest->run(&act, owned, error);
 	if (!r && ret_data)
 		*ret_data = WFS_STEAL(act.data);
 	return wfs_trace(r);

@@ -379,7 +379,7 @@ static void keep_bound(struct memory_mirrors *mirrors, const struct memory_mirro
 
 int memory_mirror(struct memory *memory, struct memory_mirror **ret_mirror, struct wfs_error *error)
 {
-	struct memory_mirrors **const kept = fold_kept(memory->act->fold, &wfs_memory_domain);
+	struct memory_mirrors **const kept = fold_kept(memory->act->fold, "memory");
 
 	if (!*kept)
 		*kept = calloc(1, sizeof(**kept));

@@ -25,7 +25,7 @@ struct principal_kept {
 
 static inline struct principal_kept *principal_kept(const struct wfs_fold *fold)
 {
-	return fold_kept(fold, &wfs_principal_domain);
+	return fold_kept(fold, "principal");
 }
 
 /** grants_check_id() - may a principal be called so, as far as artifacts and the mint go?

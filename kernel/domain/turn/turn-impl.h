@@ -21,7 +21,7 @@ struct turn_kept {
 
 static inline struct turn_kept *turn_kept(const struct wfs_fold *fold)
 {
-	return fold_kept(fold, &wfs_turn_domain);
+	return fold_kept(fold, "turn");
 }
 
 /** turn_note_run() - the records of this fold are records of this run. */

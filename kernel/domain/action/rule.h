@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to kernel/domain/action/: the rules that artifacts name in `access`, without contracts. */
+#pragma once
+
+#include "kernel/domain/action/act.h"
+
+/* Plain value with static lifetime. */
+struct artifact_rule {
+	const char *name;
+	bool (*allows)(const char *actor, const struct artifact *artifact, enum artifact_use use);
+	const char *reason; /* of a refusal */
+};
+
+/** artifact_rule_find() - the rule that an artifact's `access` names; NULL: it names a contract. */
+const struct artifact_rule *artifact_rule_find(const char *access);
+
+bool artifact_is_owned(const struct artifact *artifact, const char *actor);
+
+/** artifact_use_is_open() - is it a use that rules allow everybody, reading or invoking? */
+bool artifact_use_is_open(enum artifact_use use);
