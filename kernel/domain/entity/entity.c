@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of artifacts, principals, turns and plans hold. */
+/* The files of artifacts, principals, turns and plans: sources and contents. */
 #include "kernel/domain/entity/entity.h"
 
 #include "kernel/base/json.h"
@@ -19,7 +19,7 @@ static int live_cell(struct wfs_view *view, enum wfs_builtin_reducer builtin, st
 	return r ? r : wfs_view_cell(view, reducer.reducer_id, id, ret_version);
 }
 
-/* Return: 0, -ENOENT: the run goes on, … */
+/* Has the turn ended? Return: 0: yes; -ENOENT: no; … */
 static int has_ended(struct wfs_view *view, const struct wfs_version *version)
 {
 	WFS_AUTO_JSON json_t *state = NULL;
@@ -28,7 +28,8 @@ static int has_ended(struct wfs_view *view, const struct wfs_version *version)
 	return !r && !json_object_get(state, "reason") ? -ENOENT : r;
 }
 
-/* Of the directory `entries`. @version: of the artifact. Return: 0, -ENOENT: it is no memory store, … */
+/* Finds the source of the directory `entries`. @version: of the artifact. Return: 0, -ENOENT: it
+ * is not a memory store, … */
 static int entries_source(struct wfs_view *view, struct wfs_bytes id,
 	const struct wfs_version *version, struct wfs_version *ret_version)
 {
@@ -40,7 +41,7 @@ static int entries_source(struct wfs_view *view, struct wfs_bytes id,
 	if (r)
 		return r;
 	r = live_cell(view, WFS_BUILTIN_MEMORY_STORE, id, ret_version);
-	if (r == -ENOENT) { /* it never had an entry */
+	if (r == -ENOENT) { /* the store never had an entry */
 		*ret_version = *version;
 		r = 0;
 	}
@@ -103,7 +104,7 @@ static int write_document(json_t *document, struct wfs_buffer *buffer)
 	return wfs_buffer_check(buffer);
 }
 
-/* @then: as it was when the run got its version */
+/* Writes a file of a turn. @then: the view at the height of the turn's version */
 static int write_turn(struct wfs_view *then, enum wfs_entity_form form, const json_t *state,
 	struct wfs_buffer *buffer)
 {
@@ -119,7 +120,7 @@ static int write_turn(struct wfs_view *then, enum wfs_entity_form form, const js
 	}
 }
 
-/* A file as a whole. @then: as it was when the cell got this version */
+/* Writes a whole file. @then: the view at the height of the cell's version */
 static int write_whole(struct wfs_view *then, enum wfs_entity_file file, const json_t *state,
 	struct wfs_buffer *buffer)
 {
@@ -151,18 +152,18 @@ static int write_whole(struct wfs_view *then, enum wfs_entity_file file, const j
 	return wfs_buffer_check(buffer);
 }
 
-/* The document of the cell that a file is made from. */
+/* Reads the document of the cell that a file is made from. */
 static int source_state(struct wfs_view *view, enum wfs_entity_file file,
 	const struct wfs_version *version, json_t **ret_state)
 {
-	/* Of resources that there are none of yet. */
+	/* The version is of the ledger: the principal has no resources yet. */
 	if (wfs_view_is_of(view, version, wfs_entity_file_reducer(file)) != 0)
 		return wfs_trace(wfs_view_state(view, version, ret_state));
 	*ret_state = json_object();
 	return *ret_state ? 0 : -ENOMEM;
 }
 
-/* Return: 0, -ENOMEM. */
+/* Appends the bytes of @whole within the range. Return: 0, -ENOMEM. */
 static int append_part(struct wfs_bytes whole, struct wfs_range range, struct wfs_buffer *buffer,
 	uint64_t *ret_size_bytes)
 {
@@ -178,8 +179,8 @@ static int append_part(struct wfs_bytes whole, struct wfs_range range, struct wf
 	return wfs_buffer_check(buffer);
 }
 
-/* The other cells of a run or a plan are as they were when it got this version; that height may be
- * dropped, but then nothing of it has changed up to the first that is kept. */
+/* The other cells of a turn or plan are read at the height of its version. If that height was
+ * dropped, these cells are unchanged up to the first height that is kept. */
 int wfs_entity_write(struct wfs_view *view, enum wfs_entity_file file,
 	const struct wfs_version *version, struct wfs_range range, struct wfs_buffer *buffer,
 	uint64_t *ret_size_bytes)

@@ -82,7 +82,8 @@ enum account_resource account_resource_find(const char *name)
 	return ACCOUNT_RESOURCE_COUNT;
 }
 
-/* The resources of one account, with that of a name, made when it is missing. */
+/* The resources of one account. `one` is the resource that load_resources() was asked for, added
+ * if it was missing. */
 struct resources {
 	json_t *document; /* owned */
 	json_t *one;      /* borrowed from it */
@@ -139,7 +140,7 @@ int account_use(struct wfs_fold *fold, const char *id, enum account_resource res
 	const json_t *const quota = json_object_get(resources.one, "quota");
 	const int64_t used = number(resources.one, "used");
 	int64_t sum;
-	/* A cell is as good as the store it is read from. */
+	/* The store may be damaged, so the number that was read is checked. */
 	if (used < 0 || __builtin_add_overflow(used, amount, &sum) || sum < 0)
 		return wfs_error_set(error, WFS_E_HASH_MISMATCH,
 			"the cell of sys.resource of '%s' is damaged: %" PRId64
@@ -210,7 +211,7 @@ int account_move_quota(struct wfs_fold *fold, const char *from, const char *to,
 
 /* --- both --- */
 
-/* Gives a cell that is not live yet its first state. */
+/* Gives its first state to a cell that is not live yet. */
 static int make(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *id,
 	const json_t *document, struct wfs_error *error)
 {

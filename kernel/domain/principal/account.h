@@ -1,31 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Accounts of principals and artifacts: scrip in sys.ledger; what was used, and its quota, in sys.resource.
- * Thread: the one that folds.
+ * Accounts of principals and artifacts: sys.ledger has their scrip, sys.resource what they have
+ * used and their quotas.
+ * Thread: the thread that folds.
  */
 #pragma once
 
 #include "kernel/fold/fold-work.h"
 
 /**
- * account_open() - the account of a new principal
- * @account: object with `scrip` and `quotas`, if there are, which were checked (wfs_account_member)
+ * account_open() - make the account of a new principal
+ * @account: an object with optional members `scrip` and `quotas`, already checked by
+ * wfs_account_member
  */
 int account_open(
 	struct wfs_fold *fold, const char *id, const json_t *account, struct wfs_error *error);
 
-/** account_exists() - is it a principal, an artifact, or the mint? Return: 1, 0, or -errno. */
+/** account_exists() - can @id hold scrip: is it a principal, an artifact or the mint? Return: 1,
+ *  0, or -errno. */
 int account_exists(struct wfs_fold *fold, const char *id, struct wfs_error *error);
 
-/** account_scrip() - 0 for who never held any. */
+/** account_scrip() - read how much scrip @id has; 0 if it has no account yet. */
 int account_scrip(
 	struct wfs_fold *fold, const char *id, int64_t *ret_scrip, struct wfs_error *error);
 
-/** account_add() - @amount may be negative. Return: 0, -EDQUOT (insufficient_funds, or more than an
- *  account can hold: quota_exceeded), … */
+/** account_add() - add @amount of scrip, which may be negative, to the account of @id.
+ *  Return: 0, -EDQUOT (insufficient_funds, or quota_exceeded: more than an account can count), … */
 int account_add(struct wfs_fold *fold, const char *id, int64_t amount, struct wfs_error *error);
 
-/** account_move() - from one to the other. Return: as above. */
+/** account_move() - move scrip from account @from to account @to. Return: as account_add(). */
 int account_move(struct wfs_fold *fold, const char *from, const char *to, int64_t amount,
 	struct wfs_error *error);
 
@@ -36,18 +39,22 @@ enum account_resource {
 		ACCOUNT_RESOURCE_COUNT
 };
 
-/** account_resource_find() - by name; ACCOUNT_RESOURCE_COUNT: there is none. */
+/** account_resource_find() - find a resource by name. Return: ACCOUNT_RESOURCE_COUNT if no
+ *  resource has this name. */
 enum account_resource account_resource_find(const char *name);
 
-/** account_use() - @amount more is used, or less when it is negative. Return: 0, -EDQUOT
- *  (quota_exceeded), … */
+/** account_use() - add @amount to what @id has used of a resource, if its quota allows; a negative
+ *  amount gives back.
+ *  Return: 0, -EDQUOT (quota_exceeded), … */
 int account_use(struct wfs_fold *fold, const char *id, enum account_resource resource,
 	int64_t amount, struct wfs_error *error);
 
-/** account_spend() - @amount more has been used, whatever the quota says. */
+/** account_spend() - add @amount, 0 or more, to what @id has used of a resource, without checking
+ *  the quota. */
 int account_spend(struct wfs_fold *fold, const char *id, enum account_resource resource,
 	int64_t amount, struct wfs_error *error);
 
-/** account_move_quota() - of what is not used. Return: 0, -EDQUOT, -EINVAL (one of them has none). */
+/** account_move_quota() - move @amount of unused quota from account @from to account @to.
+ *  Return: 0, -EDQUOT (quota_exceeded), -EINVAL (one of the accounts has no quota), … */
 int account_move_quota(struct wfs_fold *fold, const char *from, const char *to,
 	enum account_resource resource, int64_t amount, struct wfs_error *error);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What one principal has made of what a world has a bound for: agents, which are principals, and grants that it
- * passed on. Its cell counts them, so that one of them does not fill the world for all.
+ * Counts, in the cell of each principal, the agents that it has made and the grants that it has
+ * passed on. The world bounds the number of both, so each principal gets its own lower bound: one
+ * alone cannot use up the world's.
  */
 #include "kernel/base/json.h"
 #include "kernel/domain/principal/grants.h"
@@ -26,11 +27,11 @@ int grants_count(struct wfs_fold *fold, const char *principal, enum grants_count
 	WFS_AUTO_JSON json_t *document = NULL;
 	size_t cell;
 
-	if (fold->input.partial) /* some would be missing */
+	if (fold->input.partial) /* some grants and agents would be missing */
 		return 0;
 	int r = fold_load(fold, WFS_BUILTIN_PRINCIPAL, principal, &cell, &document, error);
 
-	if (r || !document) /* one of the kernel's own has no cell */
+	if (r || !document) /* principals of the kernel itself have no cell */
 		return wfs_trace(r);
 	const json_int_t count =
 		json_integer_value(json_object_get(document, row->member)) + amount;
@@ -46,8 +47,9 @@ int grants_count(struct wfs_fold *fold, const char *principal, enum grants_count
 
 /* --- agents --- */
 
-/* The principal at the beginning of it all, when a request makes an agent: agents that make agents have no journal of
- * their own. */
+/* Sets `requested_by` of an agent that a request makes: the requester or, if an agent sent the
+ * request, the principal that this agent acts for (wfs_payer_maker). So agents that make agents
+ * get no journal quota of their own. */
 static int note_requester(
 	struct wfs_fold *fold, const char *payer, json_t *agent, struct wfs_error *error)
 {
@@ -89,8 +91,9 @@ int grants_make_agent(struct wfs_fold *fold, const char *id, const char *maker, 
 	return wfs_trace(r ? r : fold_set_document(fold, cell, document, error));
 }
 
-/* The author of an artifact of type agent chooses its id, which others may take for somebody else's name.
- * @ret_owner: caller owns it; NULL: the principal was made by itself */
+/* Finds the owner of an agent. The author of an artifact of type agent chooses its id, which
+ * others may take for the name of somebody else.
+ * @ret_owner: caller owns it; NULL: the principal was not made with an artifact */
 static int owner_of_agent(
 	struct wfs_fold *fold, const char *id, json_t **ret_owner, struct wfs_error *error)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Principals and grants that manifests declare: of the first one, and what a later one changes. */
+/* Folds the principals and grants that the first manifest declares, and the changes that later
+ * manifests make to them. */
 #include "kernel/base/json.h"
 #include "kernel/domain/principal/grants.h"
 #include "kernel/domain/principal/principal-impl.h"
@@ -31,7 +32,8 @@ int grants_fold_declared(struct wfs_fold *fold, struct wfs_error *error)
 
 /* --- from one manifest to the next --- */
 
-/* {name: item} of a list; new reference, NULL without memory. */
+/* Indexes a list by @member of its items: {name: item}. Return: new reference, NULL without
+ * memory. */
 static json_t *by_member(const json_t *list, const char *member)
 {
 	WFS_AUTO_JSON json_t *index = json_object();
@@ -52,8 +54,8 @@ static int quota(const char *what, int maximum, struct wfs_error *error)
 		error, WFS_E_QUOTA_EXCEEDED, "a world has at most %d %s", maximum, what);
 }
 
-/* Those that the world does not have yet. Principals of the manifest before stay, and those that
- * there are keep their accounts: what is declared is what they began with. */
+/* Makes the declared principals that the world does not have yet. Other principals stay and keep
+ * their accounts: a manifest declares only what an account begins with. */
 static int add_principals(
 	struct wfs_fold *fold, const json_t *base, const json_t *declared, struct wfs_error *error)
 {
@@ -68,7 +70,8 @@ static int add_principals(
 			continue;
 		r = fold_is_live(fold, WFS_BUILTIN_PRINCIPAL, id, error);
 		if (r > 0) {
-			/* An action made it, and it keeps what it has. */
+			/* An action has made this principal already, and the principal keeps its
+			 * account. */
 			r = fold->input.partial ? 0 : grants_check_declared(fold, id, error);
 			continue;
 		}
@@ -82,7 +85,8 @@ static int add_principals(
 	return wfs_trace(r);
 }
 
-/* Those that are declared no more, or otherwise, with all that was passed on from them. */
+/* Removes the grants that the new manifest leaves out or declares differently, and those passed on
+ * from them. */
 static int remove_grants(struct wfs_fold *fold, const json_t *base, const json_t *after,
 	size_t *ret_count, struct wfs_error *error)
 {
@@ -109,7 +113,7 @@ static int remove_grants(struct wfs_fold *fold, const json_t *base, const json_t
 	return wfs_trace(grants_remove(fold, names, ret_count, error));
 }
 
-/* A grant that is declared anew, or otherwise than before. */
+/* Makes a grant that is new in the manifest, or differs from the one before. */
 static int add_grant(struct wfs_fold *fold, const json_t *grant, struct wfs_error *error)
 {
 	const size_t reducer = fold_builtin(fold, WFS_BUILTIN_GRANT);
@@ -139,7 +143,7 @@ static int add_grants(struct wfs_fold *fold, const json_t *before, const json_t 
 		int r = 0;
 
 		if (old && json_equal(old, grant))
-			continue; /* it is as it was, also if it was revoked since */
+			continue; /* unchanged, also if it was revoked since */
 		if (count++ >= WFS_GRANTS_MAX)
 			r = quota("grants", WFS_GRANTS_MAX, error);
 		if (!r)

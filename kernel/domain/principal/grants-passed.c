@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What was passed on from each grant, kept in memory: a revocation must not take longer in a world of many grants.
+ * A table in memory of the grants that were passed on from each grant, so that a revocation takes
+ * no longer in a world with many grants.
  *
- * The table is right for the journal that ends with one line, whose hash it has. It follows what the fold applies. When the
- * journal has grown otherwise, or the transaction was given up later, the hashes differ, and the next revocation reads all
- * grants again. A record that cannot be written drops the table.
+ * The table is valid for the journal whose last line has the hash `prev`. It follows the records
+ * that the fold applies. If the journal has grown otherwise, or a transaction was aborted later,
+ * the hashes differ, and the next revocation reads all grants again. A record that cannot be
+ * written drops the table.
  */
 #include "kernel/base/json.h"
 #include "kernel/domain/principal/principal-impl.h"
@@ -46,7 +48,7 @@ static void take_off(struct grants_passed *passed, struct wfs_bytes name)
 	(void)json_object_deln(passed->parents, name.data, name.size);
 }
 
-/* @document: of a live grant */
+/* Notes a live grant in the table, if it was passed on. @document: bytes of its cell */
 static int note(struct grants_passed *passed, struct wfs_bytes document, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *grant = NULL;
@@ -96,7 +98,8 @@ static int read_all(struct wfs_fold *fold, struct wfs_error *error)
 	return wfs_error_from_errno(error, r, "read the grants");
 }
 
-/* A record that could not be written may have left some of its changes in the table. */
+/* Drops the table if it is of another journal. A record that could not be written may have left
+ * some of its changes in the table. */
 static void forget_other(struct grants_passed *passed, const struct wfs_head *head)
 {
 	if (passed->children && (passed->applying || !wfs_hash_equal(&passed->prev, &head->prev)))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What actions make of principals and grants. */
+/* Folds the actions that make principals and make or revoke grants, and charges budgets of grants.
+ */
 #include "kernel/domain/principal/grants.h"
 
 #include <inttypes.h>
@@ -97,7 +98,7 @@ static int no_such(const char *what, const char *name, struct wfs_error *error)
 
 /* --- writing --- */
 
-/* A cell that is not live yet. */
+/* Gives its first state to a cell that is not live yet. */
 static int make(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
 	const json_t *document, struct wfs_error *error)
 {
@@ -180,7 +181,7 @@ int grants_fold_principal(
 
 /* --- action_type grant --- */
 
-/* `<to>.<cap type>.<n>`. Return: 1 when there is a grant of that name, 0, or -errno. */
+/* Is the name `<to>.<cap type>.<n>` taken? @name: set to it. Return: 1, 0, or -errno. */
 static int is_taken(struct wfs_fold *fold, const json_t *action, uint64_t number,
 	struct wfs_buffer *name, struct wfs_error *error)
 {
@@ -199,8 +200,8 @@ static int is_taken(struct wfs_fold *fold, const json_t *action, uint64_t number
 	return fold_is_live(fold, WFS_BUILTIN_GRANT, wfs_buffer_text(name), error);
 }
 
-/* The lowest free number if the taken ones have no gap. There may be very many: the search doubles its steps until a
- * number is free, and then halves the interval. */
+/* Finds the lowest free number, if the taken numbers have no gap. There may be very many: the
+ * search doubles its steps until a number is free, and then halves the interval. */
 static int find_name(struct wfs_fold *fold, const json_t *action, struct wfs_buffer *name,
 	struct wfs_error *error)
 {
@@ -243,7 +244,8 @@ static int choose_name(struct wfs_fold *fold, const json_t *action, struct wfs_b
 	return wfs_error_set(error, WFS_E_ALREADY_EXISTS, "there is a grant '%s' already", given);
 }
 
-/* The grant that it is passed on from must be of the same capability, and not too far down. */
+/* Checks the grant that a new one is passed on from: it has the capability of the new one, and the
+ * chain is not too long. */
 static int check_from(struct wfs_fold *fold, const json_t *action, struct wfs_error *error)
 {
 	const json_t *cap = json_object_get(action, "cap");
@@ -259,7 +261,7 @@ static int check_from(struct wfs_fold *fold, const json_t *action, struct wfs_er
 			return wfs_trace(r);
 		if (!above)
 			return no_such("grant", from, error);
-		json_decref(grant); /* `from` was its */
+		json_decref(grant); /* `from` was borrowed from it */
 		grant = above;
 		if (!json_equal(json_object_get(grant, "cap"), cap))
 			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
@@ -335,7 +337,7 @@ int grants_remove(struct wfs_fold *fold, json_t *names, size_t *ret_count, struc
 	const json_t *passed_on;
 	int r = removed ? grants_passed_on(fold, &passed_on, error) : fold_no_memory(error);
 
-	/* The list grows while it is walked, and may name one twice. */
+	/* The list grows during the loop, and may contain a name twice. */
 	for (size_t i = 0; !r && i < json_array_size(names); i++) {
 		const char *name = json_string_value(json_array_get(names, i));
 		const char *child;
@@ -386,7 +388,7 @@ static bool is_spent(const json_t *budget, const json_t *used, const char *what)
 		json_integer_value(json_object_get(used, what)) >= json_integer_value(limit);
 }
 
-/* Adds to what is used of a grant that has a budget. */
+/* Adds calls and tokens to the use of a grant that has a budget. */
 static int add_used(struct wfs_fold *fold, size_t cell_index, json_t *grant, int64_t calls,
 	int64_t tokens, struct wfs_error *error)
 {
@@ -398,7 +400,7 @@ static int add_used(struct wfs_fold *fold, size_t cell_index, json_t *grant, int
 		return 0;
 	if (__builtin_add_overflow(all_calls, calls, &all_calls) ||
 		__builtin_add_overflow(all_tokens, tokens, &all_tokens))
-		return 0; /* it is spent for good */
+		return 0; /* the budget stays spent */
 	if (json_object_set_new(grant, "used",
 		    json_pack("{s:I, s:I}", "calls", (json_int_t)all_calls, "tokens",
 			    (json_int_t)all_tokens)) < 0)
@@ -417,8 +419,8 @@ static int check_budget(const char *name, const json_t *grant, struct wfs_error 
 		error, WFS_E_QUOTA_EXCEEDED, "the budget of grant '%s' is spent", name);
 }
 
-/* One charge to a grant and to all that it was passed on from. @spent: it is done already: no budget can
- * refuse it any more, and a grant may be gone */
+/* A charge to a grant and to each grant above it. @spent: the cost has arisen already, so no
+ * budget can refuse it, and a grant of the chain may be gone */
 struct charge {
 	int64_t calls;
 	int64_t tokens;
@@ -445,7 +447,7 @@ static int fold_charge(struct wfs_fold *fold, const char *name, const struct cha
 		r = charge->spent ? 0 : check_budget(name, above, error);
 		if (!r)
 			r = add_used(fold, cell_index, above, charge->calls, charge->tokens, error);
-		json_decref(grant); /* `name` may be its */
+		json_decref(grant); /* `name` may be borrowed from it */
 		grant = above;
 		if (r)
 			return wfs_trace(r);

@@ -2,21 +2,25 @@
 /*
  * Principals and grants: cells of the built-in reducers sys.principal and sys.grant.
  *
- * They change by actions alone (and by genesis, for those that the manifest declares), and are
- * folded like everything else: an action and the state before it say what it gives. Who may take an
- * action, and whether a grant is inside of the one it is passed on from, is decided in caps/.
+ * They change only by actions, and by genesis for those that the manifest declares. Folding an
+ * action depends only on the action and the state before it. caps/ decides whether a principal may
+ * act, and whether a grant is within the one that it is passed on from.
  *
- *   sys.principal, key id:   {agent_of?, agents?, created_by, id, passed_on?, requested_by?}; agent_of: it was made with
- *                             an artifact of type agent, whose bytes this principal pays; agents, passed_on: how
- *                             many it made; requested_by: the principal whose request made this agent, if
- *                             that is not agent_of; if an agent requested it, that agent's requested_by or agent_of
- *   sys.grant, key name:     {budget?{calls?,tokens?}, cap, expires_at_ns?, from?, granted_by, name,
- *                             params, to, used?{calls,tokens}}
- *   {action_type "grant", cap, to, params, name?, expires_at_ns?, budget?, from?, to_artifact_of?} -> {name}
- *   {action_type "revoke", name} -> {removed}; with all that was passed on from it
+ *   sys.principal, key id: {agent_of?, agents?, created_by, id, passed_on?, requested_by?};
+ *       agent_of: the principal that pays for the artifact of type agent with which this principal
+ *       was made; agents, passed_on: how many agents this principal has made and how many grants
+ *       it has passed on; requested_by: the principal whose request made this agent, if it differs
+ *       from agent_of; if an agent sent the request, that agent's requested_by or agent_of
+ *   sys.grant, key name: {budget?{calls?,tokens?}, cap, expires_at_ns?, from?, granted_by, name,
+ *       params, to, used?{calls,tokens}}
+ *
+ *   {action_type "grant", cap, to, params, name?, expires_at_ns?, budget?, from?, to_artifact_of?}
+ *       -> {name}
+ *   {action_type "revoke", name} -> {removed}; also removes each grant that was passed on from it
  *   {action_type "principal", id} -> {id}
+ *
  * Source: docs/decisions/0016-grants.md.
- * Thread: the one that folds.
+ * Thread: the thread that folds.
  */
 #pragma once
 
@@ -24,13 +28,16 @@
 
 extern const struct wfs_domain wfs_principal_domain;
 
-/** grants_make_agent() - for kernel/domain/action/: the principal of an artifact of type agent; there is none. Its account is
- *  the caller's. @maker: actor; @payer: of the artifact's bytes. Return: 0, -EDQUOT (quota_exceeded), … */
+/** grants_make_agent() - make the principal of an artifact of type agent
+ *  For kernel/domain/action/. No principal has this id yet. The caller makes the account.
+ *  @maker: the actor; @payer: the principal that pays for the artifact's bytes
+ *  Return: 0, -EDQUOT (quota_exceeded), … */
 int grants_make_agent(struct wfs_fold *fold, const char *id, const char *maker, const char *payer,
 	struct wfs_error *error);
 
 /**
- * grants_charge_receipt() - count the answer of a model in the grant that covers the request
- * The answer is paid for already, so the budget cannot refuse it any more. Return: 0, -EIO, -ENOMEM.
+ * grants_charge_receipt() - charge the answer of a model to the grant that covers the request
+ * The model has been paid already, so a spent budget does not refuse the answer.
+ * Return: 0, -EIO, -ENOMEM.
  */
 int grants_charge_receipt(struct wfs_fold *fold, const json_t *receipt, struct wfs_error *error);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the records of a request add to the journal, counted against the quota of the principal that pays for them. */
+/* Counts what the records of a request add to the journal against the quota of the principal that
+ * pays for them. */
 #include "kernel/base/json.h"
 #include "kernel/domain/principal/account.h"
 #include "kernel/domain/principal/principal-impl.h"
@@ -9,14 +10,15 @@ static struct wfs_payer *payer_of(const struct wfs_fold *fold)
 	return &principal_kept(fold)->payer;
 }
 
-/* Behind a lost text what an action gave is not known, nor what a principal had left. */
+/* In a fold without its private texts the results of actions are unknown, and so is what a
+ * principal had left. */
 static bool is_counted(const struct wfs_fold *fold)
 {
 	return fold->input.kind != WFS_RECORD_GENESIS && !fold->input.partial;
 }
 
-/* What ends something is stored even when the quota is spent: it cannot come again and again. An answer out of the
- * world may have been paid for. */
+/* Actions that end something are stored even when the quota is spent, because they cannot be
+ * repeated endlessly. So are answers from outside, which may have been paid for. */
 static bool is_always_stored(const struct wfs_fold *fold)
 {
 	const struct wfs_action_type *type;
@@ -39,7 +41,8 @@ int principal_pay_begin(struct wfs_fold *fold, struct wfs_error *error)
 	if (!is_counted(fold))
 		return 0;
 	int r = wfs_payer_find(&view, fold->input.principal, payer, error);
-	/* An action may turn out to be one that is always stored. */
+	/* Whether an action ends something is known only after it is folded; principal_pay()
+	 * checks again. */
 	return wfs_trace(r || is_always_stored(fold) ? r : wfs_payer_check(payer, size, error));
 }
 
@@ -89,7 +92,7 @@ static int64_t records_size(const struct wfs_fold *fold)
 	return size;
 }
 
-/* As the quota is behind the request, which may have moved some of it. */
+/* Checks the quota as it is after the request, which may have moved some of it. */
 static int check(struct wfs_fold *fold, int64_t size, struct wfs_error *error)
 {
 	struct wfs_payer *const payer = payer_of(fold);

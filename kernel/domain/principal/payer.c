@@ -24,7 +24,7 @@ const char *wfs_payer_maker(const json_t *principal)
 	return json_string_value(maker ? maker : json_object_get(principal, "agent_of"));
 }
 
-/* Return: 1 when @id has a quota of its own, 0, or -errno. */
+/* Reads the quota `journal` of @id. Return: 1: it has one, and @payer is set; 0; or -errno. */
 static int read_quota(
 	struct wfs_view *view, const char *id, struct wfs_payer *payer, struct wfs_error *error)
 {
@@ -46,7 +46,7 @@ int wfs_payer_find(struct wfs_view *view, const char *principal, struct wfs_paye
 
 	if (r == 0)
 		r = wfs_view_document(view, WFS_BUILTIN_PRINCIPAL, principal, &document, error);
-	if (r == -ENOENT) /* one of the kernel's own */
+	if (r == -ENOENT) /* principals of the kernel itself have no cell */
 		r = 0;
 	const char *const maker = wfs_payer_maker(document);
 	if (r == 0 && maker)

@@ -6,7 +6,7 @@
 #include "kernel/read/index.h"
 #include "kernel/store/row-name.h"
 
-/* Is it a grant to this principal? Then it becomes part of the list. */
+/* Appends a grant to the list if it is to this principal. */
 static int add_grant(struct wfs_view *view, const struct wfs_version *version,
 	struct wfs_bytes principal, json_t *grants, int64_t *time_ns)
 {
@@ -24,7 +24,7 @@ static int add_grant(struct wfs_view *view, const struct wfs_version *version,
 	return json_array_append(grants, grant) < 0 ? -ENOMEM : 0;
 }
 
-/* At an older height all grants are looked at. */
+/* At an older height the index does not help, so all grants are read. */
 static int add_all(
 	struct wfs_view *view, struct wfs_bytes principal, json_t *grants, int64_t *time_ns)
 {
@@ -77,7 +77,7 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(name_a ? name_a : "", name_b ? name_b : "");
 }
 
-/* By their names, because a world that is restored from a copy may have made them in another order. */
+/* Sorts grants by name: a world restored from a copy may have made them in another order. */
 static int sort_grants(json_t *grants)
 {
 	const size_t count = json_array_size(grants);

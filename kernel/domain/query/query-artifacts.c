@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queries about artifacts: pages of them, one, libraries, dependencies. */
+/* Queries about artifacts: pages of a list, one artifact, libraries, dependencies. */
 #include <inttypes.h>
 
 #include "kernel/domain/action/action.h"
@@ -10,22 +10,22 @@
 #include "kernel/store/row-name.h"
 
 enum {
-	MATCH_LIMIT = 4 << 10,       /* of the work of a pattern on one id, mostly enough */
-	MATCH_LIMIT_HARD = 64 << 10, /* when it was not … */
+	MATCH_LIMIT = 4 << 10,       /* steps of a pattern on one id; mostly enough */
+	MATCH_LIMIT_HARD = 64 << 10, /* steps when MATCH_LIMIT was not enough … */
 	MATCH_HARD_MAX = 1000,       /* … so often in one query: they are seconds */
 };
 
 /* --- pages --- */
 
-/* A page under way. */
+/* A page that is being filled. */
 struct page {
 	struct query_run *run;
 	struct wfs_pattern *pattern; /* owned; may be NULL */
 	struct wfs_matcher *matcher; /* owned */
-	unsigned int hard;           /* matches that took more work */
-	bool counting;               /* the total is not kept: all that match are looked at */
-	uint64_t total;              /* when counting, of those that were looked at */
-	uint64_t skipped;            /* of `offset` */
+	unsigned int hard;           /* matches that needed MATCH_LIMIT_HARD */
+	bool counting;  /* true: the index does not have the total, so all matches are looked at */
+	uint64_t total; /* when counting: matches so far */
+	uint64_t skipped; /* matches left out so far, of `offset` */
 	json_t *results;
 };
 
@@ -76,8 +76,8 @@ static int page_append(struct page *page, const struct wfs_entry *entry)
 	return json_array_append_new(page->results, row) < 0 ? -ENOMEM : 0;
 }
 
-/* Looks at the next artifact that is seen and fits the filters besides the pattern. Return: 0, 1 (no more are
- * wanted), or -errno. */
+/* Takes the next artifact that is seen and fits the filters beside the pattern. Return: 0, 1 (the
+ * page is complete), or -errno. */
 static int page_take(struct page *page, const struct wfs_entry *entry)
 {
 	if (page->pattern) {
@@ -102,7 +102,7 @@ static int page_entry(struct query_run *run, const struct wfs_entry *entry, void
 	return page_take(context, entry);
 }
 
-/* Of those that need not be looked at only the number is known. */
+/* Skips an artifact before `offset` without reading it, if the index has the total. */
 static bool passes_over(struct page *page)
 {
 	if (page->counting || page->skipped >= (uint64_t)page->run->query->artifacts.offset)
@@ -140,7 +140,7 @@ static int page_of_set(struct page *page, const struct wfs_index_set *set)
 	return wfs_trace(r);
 }
 
-/* How many fit the filters besides pattern and sight. @set: NULL: no filter */
+/* How many artifacts fit the filters, before pattern and sight? @set: NULL: no filter */
 static int kept_total(struct query_run *run, const struct wfs_index_set *set, uint64_t *ret_total)
 {
 	struct wfs_reducer reducer = {.live_count = 0};
@@ -181,7 +181,7 @@ static int page_fill(struct page *page)
 	return wfs_trace(r);
 }
 
-/* `{owner: 'alpha', executable: true}` */
+/* Appends the filters as text, e.g. `{owner: 'alpha', executable: true}`. */
 static void append_filters(const struct wfs_query *query, struct wfs_buffer *buffer)
 {
 	const char *between = "";
@@ -247,7 +247,7 @@ static int refuse_artifact(struct query_run *run, const char *id)
 	return wfs_error_set(run->error, WFS_E_NOT_FOUND, "Artifact '%.200s' not found", id);
 }
 
-/* An artifact that is seen and exists. Return: 0, -ENOENT (not_found), … */
+/* Finds an artifact that exists and is seen. Return: 0, -ENOENT (not_found), … */
 static int find_artifact(struct query_run *run, const char *id, json_t **ret_state)
 {
 	int r = -ENOENT;
@@ -257,7 +257,7 @@ static int find_artifact(struct query_run *run, const char *id, json_t **ret_sta
 	return r == -ENOENT ? refuse_artifact(run, id) : wfs_trace(r);
 }
 
-/* What is left of one that was deleted. */
+/* Answers with what is left of a deleted artifact. */
 static int find_deleted(struct query_run *run, const char *id, json_t **ret_result)
 {
 	static const char *const names[] = {"deleted_at", "deleted_by", NULL};
@@ -278,7 +278,8 @@ static int find_deleted(struct query_run *run, const char *id, json_t **ret_resu
 	return 0;
 }
 
-/* Of one that exists. Its hashes only if the asker may read what they are of. */
+/* Answers for an existing artifact, with hashes of content and code only if the client may read
+ * these. */
 static int describe(struct query_run *run, const json_t *state, json_t **ret_result)
 {
 	const int reads = run->sight ? run->sight->reads(run->sight->context, state) : 1;
@@ -305,10 +306,10 @@ int query_artifact(struct query_run *run)
 
 /* --- what belongs to one --- */
 
-/* An artifact of a set that is seen. Return: 0, or -errno. */
+/* Adds one seen artifact of a set to the list. Return: 0, or -errno. */
 typedef int member_fn(struct query_run *run, const struct wfs_entry *entry, json_t *list);
 
-/* The list that @each makes of a set's artifacts. */
+/* Answers with the list that @each makes of a set's artifacts. */
 static int set_list(
 	struct query_run *run, const char *name, const struct wfs_index_set *set, member_fn *each)
 {
@@ -354,7 +355,7 @@ int query_dependencies(struct query_run *run)
 	return r ? wfs_trace(r) : set_list(run, "dependents", &set, append_id);
 }
 
-/* Name and version are what its owner says of it. */
+/* Name and version are claims of the artifact's owner. */
 static int append_library(struct query_run *run, const struct wfs_entry *entry, json_t *list)
 {
 	static const char *const names[] = {"name", "version", NULL};

@@ -19,7 +19,7 @@ static json_t *scrip_of(const json_t *ledger)
 
 /* --- principals --- */
 
-/* Ids of principals, the first of them. */
+/* The first ids of principals, and how many there are. */
 struct listing {
 	uint64_t total;
 	json_t *ids; /* owned */
@@ -31,7 +31,7 @@ static int list_principal(struct query_run *run, const struct wfs_entry *entry, 
 
 	listing->total++;
 	if (json_array_size(listing->ids) >= (size_t)run->query->principals.limit)
-		return !run->sight; /* the total is kept, of all there are */
+		return !run->sight; /* without a sight the reducer has the total */
 	return json_array_append_new(listing->ids, query_text(entry->key)) < 0 ? -ENOMEM : 0;
 }
 
@@ -53,7 +53,8 @@ int query_principals(struct query_run *run)
 	return wfs_trace(r ? r : query_set(run, "results", json_incref(ids)));
 }
 
-/* A name is one of a principal, of an artifact with a wallet, or our own. */
+/* Sets whether an id is that of a principal, an artifact with an account, or one internal to the
+ * kernel. */
 static int type_of(struct query_run *run, const char *id, json_t **ret_type)
 {
 	WFS_AUTO_JSON json_t *artifact = NULL;
@@ -125,7 +126,7 @@ int query_balances(struct query_run *run)
 
 /* --- resources --- */
 
-/* What a principal has of a resource. */
+/* A principal's quota and use of one resource. */
 struct share {
 	bool limited;
 	json_int_t quota;
@@ -191,7 +192,7 @@ static bool is_resource(const char *name)
 	return false;
 }
 
-/* One that has no cell yet has used nothing. */
+/* Reads the resources of a principal; one without a cell has used nothing. */
 static int shares_state(struct query_run *run, const char *id, json_t **ret_state)
 {
 	int r = query_state(run, WFS_BUILTIN_RESOURCE, id, ret_state);
@@ -199,7 +200,7 @@ static int shares_state(struct query_run *run, const char *id, json_t **ret_stat
 	return r == -ENOENT ? 0 : wfs_trace(r);
 }
 
-/* Resources and quotas are asked for alike. @resource: NULL: all of them */
+/* Answers `resources` and `quotas`, which differ only in @show. @resource: NULL: all of them */
 static int set_shares(struct query_run *run, const char *id, const char *resource,
 	const char *missing, json_t *(*show)(const struct share *share))
 {
@@ -276,7 +277,7 @@ int query_frozen(struct query_run *run)
 
 /* --- the mint --- */
 
-/* A bid that is seen, as the artifact is that it was made for. Return: 1, 0, -errno. */
+/* Reads a bid if the artifact that it is for is seen. Return: 1, 0, -errno. */
 static int bid_at(
 	struct query_run *run, uint64_t cell_id, struct wfs_cell *ret_cell, json_t **ret_state)
 {
@@ -296,7 +297,7 @@ static int bid_at(
 	return 1;
 }
 
-/* Bids are sealed: how many there are is all that is told of them. */
+/* Bids are sealed: the answer has only their number. */
 static int set_current(struct query_run *run, const struct wfs_index_set *set)
 {
 	WFS_AUTO_INDEX_WALK struct wfs_index_walk walk = {0};

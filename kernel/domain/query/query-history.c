@@ -6,7 +6,7 @@
 
 /* --- events --- */
 
-/* The first of the newest records, @limit of them or as many as may be in one answer. */
+/* Finds the first of the newest records: @limit of them, or as many as fit in one answer. */
 static int first_event(struct query_run *run, uint64_t *ret_seq)
 {
 	uint64_t seq = run->view->height;
@@ -54,7 +54,7 @@ int query_events(struct query_run *run)
 
 /* --- invocations --- */
 
-/* What is told of invocations. */
+/* Statistics of invocations. */
 struct record_stats {
 	uint64_t total;
 	uint64_t duration_ms;
@@ -115,7 +115,7 @@ static int set_stats(struct query_run *run, const struct record_stats *stats)
 			query_ratio(stats->duration_ms, stats->total), "failure_types", types));
 }
 
-/* An invocation, when the artifact is seen that was invoked. */
+/* Counts and appends an invocation, if the invoked artifact is seen. */
 static int add_record(
 	struct query_run *run, uint64_t cell_id, json_t *records, struct record_stats *stats)
 {
@@ -140,8 +140,8 @@ static int add_record(
 	return json_array_append_new(records, query_copy(state, names)) < 0 ? -ENOMEM : 0;
 }
 
-/* @counting: all are looked at, for the statistics; they are kept of all there are, and of those of
- * one artifact. */
+/* @counting: look at all invocations, for the statistics. The index has these only for the whole
+ * world and for single artifacts. */
 static int add_records(
 	struct query_run *run, json_t *records, bool counting, struct record_stats *stats)
 {

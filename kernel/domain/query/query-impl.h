@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Private to kernel/query-*.c: a query under way.
- */
+/* Private to kernel/domain/query/: a query that is being answered. */
 #pragma once
 
 #include "kernel/base/json.h"
@@ -12,60 +10,69 @@ struct query_run {
 	struct wfs_view *view;
 	const struct wfs_query *query;
 	const struct wfs_query_sight *sight; /* may be NULL */
-	json_t *answer;                      /* what is known of it; owned by wfs_query_run */
+	json_t *answer;                      /* the answer so far; owned by wfs_query_run() */
 	struct wfs_error *error;
 	struct wfs_query_work *work; /* may be NULL */
 };
 
 enum {
-	QUERY_WORK_OF_CELL = 200,         /* one that is looked at */
-	QUERY_WORK_BYTES = 4,             /* of a document, for one instruction */
-	QUERY_WORK_OF_HARD_MATCH = 30000, /* of a pattern and an id */
+	QUERY_WORK_OF_CELL = 200, /* to look at a cell */
+	QUERY_WORK_BYTES = 4,     /* of a document that are read in the time of one instruction */
+	QUERY_WORK_OF_HARD_MATCH = 30000, /* to match a pattern that backtracks much with an id */
 };
 
-/** query_work() - count what is about to be done. Return: 0, -EIO (runtime_error: it is too much), what work->goes_on gives. */
+/** query_work() - count @instructions of work before doing it.
+ *  Return: 0, -EIO (runtime_error: it is too much), or what work->goes_on() returns. */
 int query_work(struct query_run *run, uint64_t instructions);
 
-/** query_sees() - may the answer show what the query names? @key: of a cell, or a name in the tree */
+/** query_sees() - may the answer show what the query names? @key: of a cell, or a name in the tree
+ */
 bool query_sees(const struct query_run *run, enum wfs_query_part part, struct wfs_bytes key);
 
-/** query_sees_listed() - may the answer have it in a list, or count it? */
+/** query_sees_listed() - may the answer list or count a cell that the query has not named? */
 bool query_sees_listed(const struct query_run *run, enum wfs_query_part part, struct wfs_bytes key);
 
-/** query_text() - a key, for an answer; `?` for what is not UTF-8 (in a world that was restored from
- *  anything). Return: new reference, NULL without memory. */
+/** query_text() - make a JSON text of a key. Bytes that are not UTF-8, which a restored world can
+ *  have, become `?`.
+ *  Return: new reference, NULL without memory. */
 json_t *query_text(struct wfs_bytes key);
 
-/** query_set() - a member of the answer. @value: taken; NULL: there was no memory */
+/** query_set() - set a member of the answer. @value: taken; NULL: its caller had no memory.
+ *  Return: 0, -ENOMEM. */
 int query_set(struct query_run *run, const char *name, json_t *value);
 
-/** query_version_state() - the document of a cell. @ret_state: caller owns it */
+/** query_version_state() - read the document of a version, and count the work. @ret_state: caller
+ *  owns it */
 int query_version_state(
 	struct query_run *run, const struct wfs_version *version, json_t **ret_state);
 
-/** query_state() - the document of one cell that is live; it is no work. Return: 0, or -ENOENT (no error is filled). */
+/** query_state() - read the document of one live cell, without counting work. @ret_state: caller
+ *  owns it
+ *  Return: 0, -ENOENT (no error is filled), … */
 int query_state(struct query_run *run, enum wfs_builtin_reducer reducer, const char *key,
 	json_t **ret_state);
 
-/** query_principal() - the ledger's entry of a principal of whom @part is seen.
- *  Return: 0, -ENOENT (not_found), … */
+/** query_principal() - read the ledger's entry of a principal of which @part is seen.
+ *  Return: 0, -ENOENT (not_found: or it is not seen), … */
 int query_principal(
 	struct query_run *run, enum wfs_query_part part, const char *id, json_t **ret_ledger);
 
-/* One cell of many. Return: 0, 1 (that was enough) or -errno. */
+/* Called for one cell of a walk. Return: 0, 1 to end the walk, or -errno. */
 typedef int query_cell_fn(struct query_run *run, const struct wfs_entry *entry, void *context);
 
-/** query_each() - the live cells of a part that are seen, in order of creation. */
+/** query_each() - call @each for the live cells of a part that are seen, in order of creation. */
 int query_each(struct query_run *run, enum wfs_query_part part, query_cell_fn *each, void *context);
 
-/** query_entry_state() - the document of a cell that was walked over. */
+/** query_entry_state() - read the document of a cell that a walk has come to, and count the work.
+ */
 int query_entry_state(struct query_run *run, const struct wfs_entry *entry, json_t **ret_state);
 
-/** query_copy() - members of a state, for an answer; null for one that it lacks.
+/** query_copy() - copy members of a state for an answer; members that it lacks are null.
  *  @names: NULL-ended. Return: new reference, NULL without memory. */
 json_t *query_copy(const json_t *state, const char *const *names);
 
-/** query_ratio() - a part of a whole, 0 of nothing. */
+/** query_ratio() - @part divided by @whole, an integer when it is whole; 0 if @whole is 0. Return:
+ *  new reference. */
 json_t *query_ratio(uint64_t part, uint64_t whole);
 
 int query_artifacts(struct query_run *run);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queries: what their answers share, and which function gives which. */
+/* Runs queries, and makes the parts that several answers share. */
 #include "kernel/domain/query/query-run.h"
 
 #include "kernel/base/encode.h"
@@ -204,7 +204,7 @@ json_t *query_copy(const json_t *state, const char *const *names)
 	return WFS_STEAL(copy);
 }
 
-/* What is whole is an integer: so it is in canonical JSON. */
+/* Whole numbers are integers in canonical JSON. */
 json_t *query_ratio(uint64_t part, uint64_t whole)
 {
 	if (whole == 0 || part % whole == 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * genesis_escrow: sales. What is deposited belongs to the escrow until it is bought or taken back. Each
- * method is one record, so at every moment the artifact belongs to one of the three, and scrip moves
- * with it or not at all.
+ * genesis_escrow: sales of artifacts. A deposited artifact belongs to the escrow until it is
+ * bought or taken back. Each method is one record, so at any time the artifact has exactly one
+ * owner, and scrip moves together with it or not at all.
  */
 #include <inttypes.h>
 
@@ -15,7 +15,7 @@
 
 enum { LIST_DEFAULT = 100, LIST_MAX = 1000 };
 
-/* What is for sale. Plain value; sale_done. */
+/* An artifact that is for sale. Plain value; sale_done. */
 struct sale {
 	json_t *document;   /* owned; NULL: it is not for sale */
 	const char *seller; /* borrowed from it */
@@ -94,11 +94,11 @@ static int deposit(struct service_call *call, struct wfs_error *error)
 
 /* --- purchase, cancel --- */
 
-/* What is taken out of the escrow. Plain value; taking_done. */
+/* An artifact that is being taken out of the escrow. Plain value; taking_done. */
 struct taking {
 	struct sale sale;
 	struct artifact artifact;
-	char seller[WFS_ARTIFACT_ID_MAX + 1]; /* or who stands in for one who is gone */
+	char seller[WFS_ARTIFACT_ID_MAX + 1]; /* or the replacement for a seller that is gone */
 };
 
 static void taking_done(struct taking *taking)
@@ -128,7 +128,7 @@ static int begin_taking(
 				     ret_taking->seller, error));
 }
 
-/* The sale is over, and it is theirs. */
+/* Ends the sale, and gives the artifact to @to. */
 static int end_taking(struct service_call *call, const struct taking *taking, const char *to,
 	struct wfs_error *error)
 {
@@ -211,7 +211,7 @@ static int check(struct service_call *call, struct wfs_error *error)
 	return call->result ? 0 : fold_no_memory(error);
 }
 
-/* As they were before this record, the oldest first. Return: 0, or -errno. */
+/* Lists the sales before this record, the oldest first. Return: 0, or -errno. */
 static int list_sales(struct service_call *call, json_t *sales, int64_t limit)
 {
 	struct wfs_view view = fold_view(call->act->fold);

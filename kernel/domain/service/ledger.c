@@ -17,7 +17,7 @@ static int transfer(struct service_call *call, struct wfs_error *error)
 		&call->result, error));
 }
 
-/* Of what is not seen there is none. */
+/* The balance of a principal that the caller does not see is 0. */
 static int balance(struct service_call *call, struct wfs_error *error)
 {
 	const json_t *const given = json_object_get(call->args, "id");

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* genesis_prompt_library, genesis_workflow_templates: what their contents have, by name. */
+/* genesis_prompt_library, genesis_workflow_templates: look up items of their contents by name. */
 #include "kernel/base/json.h"
 #include "kernel/domain/service/service-domain.h"
 
-/* @member: of the content, that has them by name; caller owns @ret_document, which it is part of */
+/* Loads the items, which are in the content's @member by name. @ret_document: has the items;
+ * caller owns it */
 static int load(struct service_call *call, const char *member, json_t **ret_document,
 	const json_t **ret_items, struct wfs_error *error)
 {
@@ -49,7 +50,7 @@ static bool has_tag(const json_t *item, const char *tag)
 	return false;
 }
 
-/* What is told of one in a list: not its text. */
+/* An item as a row of a list: without its text. */
 static json_t *listed(const char *name, const json_t *item)
 {
 	static const char *const members[] = {"description", "tags", "variables"};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * genesis_embedder, genesis_memory and its two methods that stand alone: texts as vectors, and stores of
- * them. An embedding that fails is an error, and costs nothing.
+ * genesis_embedder, genesis_memory, and two services that each have one method of it: make vectors
+ * of texts, and store them. An embedding that fails is an error, and costs nothing.
  */
 #include "kernel/domain/memory/memory.h"
 
@@ -15,10 +15,10 @@ enum {
 	REEMBED_DEFAULT = 100,
 };
 
-/* What these take, in instructions of code that take as long. */
+/* Costs of these methods, in instructions of code that take as long. */
 enum {
-	WORK_OF_ENTRY = 100,  /* that is listed, or left out */
-	NUMBERS_OF_WORK = 32, /* of vectors that are looked at, for one instruction */
+	WORK_OF_ENTRY = 100,  /* an entry that is listed or skipped */
+	NUMBERS_OF_WORK = 32, /* numbers of vectors compared in the time of one instruction */
 };
 
 static int work_to_embed(struct service_call *call, const char *text, struct wfs_error *error)
@@ -33,7 +33,8 @@ static int work_to_search(
 		call, (uint64_t)memory_count(memory) * WFS_EMBED_DIMS / NUMBERS_OF_WORK, error));
 }
 
-/* @count: entries that come. They may be there already; and each of those that go is looked for. */
+/* Charges the work of adding @count entries: each may be a duplicate, and entries that are pruned
+ * are searched for. */
 static int work_to_add(struct service_call *call, const struct memory *memory, size_t count,
 	struct wfs_error *error)
 {
@@ -104,7 +105,7 @@ static int open_store(struct service_call *call, enum artifact_use use, struct s
 		r = artifact_permit(call->act, &ret_store->artifact, use, error);
 	if (!r)
 		r = memory_open(call->act, &ret_store->artifact, &ret_store->memory, error);
-	/* Whoever reads what is not his pays as for any other reading. */
+	/* A reader other than the owner pays as for any other reading. */
 	return wfs_trace(r || !reads ? r
 				     : artifact_pay_to_read(call->act, &ret_store->artifact,
 					       &call->price_paid, error));
@@ -121,7 +122,8 @@ static int check_limit(const char *name, int64_t limit, int64_t minimum, struct 
 
 /* --- create --- */
 
-/* `memory_<caller>_<number>`, of a record; longer names are not taken. */
+/* Names a new store `memory_<caller>_<height>.<number>`, with at most 80 bytes of the caller's
+ * id. */
 static void name_store(struct service_call *call, char *buffer, size_t size)
 {
 	snprintf(buffer, size, "memory_%.80s_%" PRIu64 ".%zu", call->act->actor,
@@ -296,7 +298,7 @@ static int delete_entry(struct service_call *call, struct wfs_error *error)
 
 /* --- import, reembed --- */
 
-/* Those of the list that the store does not have already: with that id and that text.
+/* Finds the items that the store does not have yet with that id and text.
  * @ret_missing: caller owns it */
 static int find_missing(
 	struct memory *memory, const json_t *entries, json_t **ret_missing, struct wfs_error *error)
