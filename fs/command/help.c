@@ -79,9 +79,10 @@ void wfs_help_overview(FILE *file)
 		print_group(file, i);
 	fputs("\nEverywhere:\n", file);
 	print_options(file, WFS_OPTIONS_GLOBAL | WFS_OPTION_BIT(VERSION));
-	fputs("\nData goes to standard output; notices, progress and where a read stood (meta)\n"
-	      "to standard error. Exit status: 0 done, 1 failed or not found, 2 misuse.\n"
-	      "'worldfs COMMAND --help' tells more about a command.\n",
+	fputs("\nData goes to standard output; notices, progress and the height that was read\n"
+	      "(meta) go to standard error.\n"
+	      "Exit status: 0 success, 1 failure or not found, 2 wrong command line.\n"
+	      "'worldfs COMMAND --help' describes a command.\n",
 		file);
 }
 
@@ -94,7 +95,7 @@ void wfs_help_group(FILE *file, const char *word)
 		if (strncmp(wfs_commands[i].name, word, size) == 0 &&
 			wfs_commands[i].name[size] == ' ')
 			print_command_line(file, &wfs_commands[i]);
-	fprintf(file, "\n'worldfs %s COMMAND --help' tells more about a command.\n", word);
+	fprintf(file, "\n'worldfs %s COMMAND --help' describes a command.\n", word);
 }
 
 void wfs_help_command(FILE *file, const struct wfs_command *command)

@@ -25,12 +25,12 @@ const struct wfs_command wfs_commands[] = {
 		.options = WFS_OPTION_BIT(SOURCE) | WFS_OPTION_BIT(NAME),
 		.run = wfs_run_init,
 		.summary = "make a world in DIR",
-		.help = "DIR is made if it is not there, and must be empty otherwise. With "
-			"--from, the world gets the schemas, reducers, routing, principals, "
-			"artifacts and handbook that SRC/world.json describes, and SRC/host.json "
-			"with the scripts that it names; every problem is reported, and nothing is "
-			"made unless there is none. Without, it begins with the genesis artifacts "
-			"and the handbook.\n",
+		.help = "DIR is created if it does not exist; otherwise it must be empty. With "
+			"--from, SRC/world.json describes the world's schemas, reducers, routing, "
+			"principals, artifacts and handbook, and SRC/host.json is copied with the "
+			"scripts that it names. All problems in SRC are listed; if there are any, "
+			"no world is made. Without --from, the world begins with the genesis "
+			"artifacts and the handbook.\n",
 	},
 	{
 		.name = "mount",
@@ -42,10 +42,9 @@ const struct wfs_command wfs_commands[] = {
 			WFS_OPTION_BIT(FOREGROUND) | WFS_OPTION_BIT(PAUSED),
 		.run = wfs_run_mount,
 		.summary = "show the world as files in MNT",
-		.help = "Returns when the tree is usable. If nobody owns the world, a "
-			"process that does is started in the background; it ends when its "
-			"last mount is taken down, and writes what it has to say to "
-			"worldfs.log in the world.\n\n"
+		.help = "Returns when the tree can be used. If no process owns the world, an owner "
+			"process is started in the background; it ends when its last mount is "
+			"taken down, and logs to worldfs.log in the world directory.\n\n"
 			"  worldfs -w ~/world mount ~/mnt && ls ~/mnt/reducers\n",
 	},
 	{
@@ -56,18 +55,17 @@ const struct wfs_command wfs_commands[] = {
 		.argument_max = 1,
 		.run = wfs_run_umount,
 		.summary = "take the mount at MNT down",
-		.help = "Returns when it is gone, and when the process behind it has let go "
-			"of the world if this was its last mount. 'umount MNT' and "
-			"'fusermount3 -u MNT' do as well.\n",
+		.help = "Returns when the mount is gone. If it was the last mount of a background "
+			"owner process, also waits until that process has closed the world. "
+			"'umount MNT' and 'fusermount3 -u MNT' take the mount down as well.\n",
 	},
 	{
 		.name = "status",
 		.group = GROUP_WORLD,
 		.arguments = "",
 		.run = wfs_run_status,
-		.summary = "height, queue, store and mounts of the world",
-		.help = "Prints one JSON document. It has 'pid' when a process owns the "
-			"world.\n",
+		.summary = "print height, queue, store and mounts of the world",
+		.help = "Prints one JSON document. It has 'pid' if a process owns the world.\n",
 	},
 	{
 		.name = "serve",
@@ -76,8 +74,8 @@ const struct wfs_command wfs_commands[] = {
 		.options = WFS_OPTION_BIT(PAUSED),
 		.run = wfs_run_serve,
 		.summary = "own the world in the foreground, until SIGTERM",
-		.help = "Serves the control socket, and mounts that other commands ask for. "
-			"It stays when the last of them is taken down.\n",
+		.help = "Serves the control socket, and the mounts that other commands ask for. "
+			"Keeps running when the last mount is taken down.\n",
 	},
 	{
 		.name = "trust",
@@ -86,12 +84,12 @@ const struct wfs_command wfs_commands[] = {
 		.options = WFS_OPTION_BIT(YES),
 		.run = wfs_run_trust,
 		.summary = "agree to what the world's host.json says",
-		.help = "Shows what host.json would have this host do: which hosts are asked for "
-			"answers of models, with which environment variables. Then asks you. "
-			"A world from somebody else, or one whose host.json has changed, asks no "
-			"model, and turns and plans that were under way do not go on, until you "
-			"have "
-			"agreed. A variable goes only to the hosts that your keys.json names.\n",
+		.help = "Shows what host.json would make this host do: which hosts are asked for "
+			"answers of models, and which environment variables they get. Then asks "
+			"whether you agree. Until you agree, a world that you did not make, or "
+			"whose host.json has changed, asks no model, and its unfinished turns and "
+			"plans do not continue. A variable is sent only to the hosts that your "
+			"keys.json lists for it.\n",
 	},
 	{
 		.name = "verify",
@@ -99,8 +97,8 @@ const struct wfs_command wfs_commands[] = {
 		.arguments = "",
 		.run = wfs_run_verify,
 		.summary = "check every hash and derived row of the world",
-		.help = "Reads beside a running owner. What is wrong is listed on standard "
-			"output, and the exit status is then 1.\n",
+		.help = "Only reads, and works while another process owns the world. Problems are "
+			"listed on standard output, and the exit status is then 1.\n",
 	},
 	{
 		.name = "replay",
@@ -108,9 +106,8 @@ const struct wfs_command wfs_commands[] = {
 		.arguments = "",
 		.run = wfs_run_replay,
 		.summary = "fold the journal again and compare",
-		.help = "Folds the whole journal into a scratch store and compares every "
-			"version with what the world has. The first record that differs is "
-			"named.\n",
+		.help = "Folds the whole journal into a scratch store and compares every version "
+			"with that of the world. Names the first record that differs.\n",
 	},
 	{
 		.name = "restore",
@@ -121,15 +118,14 @@ const struct wfs_command wfs_commands[] = {
 		.options = WFS_OPTION_BIT(REPAIR),
 		.run = wfs_run_restore,
 		.summary = "make a world in DIR from a copy of a tree",
-		.help = "TREE is a copy of a mount or of one of its heights, made by tar, "
-			"cp, rsync or git. With the journal in it, the world gets its "
-			"records, and every file of TREE must be what they give; without "
-			"it, the world begins with the state of TREE. Every path that "
-			"differs is named, and nothing is made unless there is none. With --repair "
-			"files that only show what follows from the journal may differ, as in "
-			"a copy that rsync has updated without -c: they are named, and not "
-			"taken. DIR is made if it is not there, and must be empty "
-			"otherwise.\n\n"
+		.help = "TREE is a copy of a mount or of one of its heights, made by tar, cp, "
+			"rsync or git. If it has the journal, the world gets the same records, and "
+			"every file of TREE must be what they give; otherwise the world begins "
+			"with the state of TREE. All paths that differ are listed; if there are "
+			"any, no world is made. With --repair, files that only show what follows "
+			"from the journal may differ, as in a copy that rsync has updated without "
+			"-c: they are listed, and not used. DIR is created if it does not exist; "
+			"otherwise it must be empty.\n\n"
 			"  tar -C ~/mnt/at/head -c . | tar -C ~/copy -x\n"
 			"  worldfs restore ~/copy ~/world2\n",
 	},
@@ -140,8 +136,8 @@ const struct wfs_command wfs_commands[] = {
 		.changes = true,
 		.run = wfs_run_snapshot,
 		.summary = "record the hash of the whole state",
-		.help = "Prints the snapshot hash. Equal states have equal hashes, whatever "
-			"their history.\n",
+		.help = "Prints the snapshot hash. Equal states have equal hashes, whatever their "
+			"history.\n",
 	},
 	{
 		.name = "backup",
@@ -150,11 +146,11 @@ const struct wfs_command wfs_commands[] = {
 		.argument_min = 1,
 		.argument_max = 1,
 		.run = wfs_run_backup,
-		.summary = "a compact copy of the whole world in DIR",
-		.help = "DIR is made if it is not there, and must be empty otherwise. It is "
-			"a world then, of one moment, with every blob file, whose hashes "
-			"were checked. The owner goes on meanwhile. Interrupted or refused, "
-			"it leaves nothing in DIR.\n\n"
+		.summary = "make a compact copy of the whole world in DIR",
+		.help = "DIR is created if it does not exist; otherwise it must be empty. The copy "
+			"is a world at one moment, with every blob file; their hashes are checked. "
+			"The owner process keeps working. If the command is interrupted or fails, "
+			"it leaves nothing.\n\n"
 			"  worldfs -w ~/world backup /backup/$(date +%F)\n",
 	},
 	{
@@ -162,12 +158,11 @@ const struct wfs_command wfs_commands[] = {
 		.group = GROUP_WORLD,
 		.arguments = "",
 		.run = wfs_run_code_ls,
-		.summary = "code that ended the process that runs code",
-		.help = "A line for each: the hash of the code, how often it ended that process, "
-			"whether it is "
-			"refused, and what it was called. Code is refused after three times, until "
-			"it is written "
-			"anew or 'worldfs code lift' is run.\n",
+		.summary = "list code that ended the process that runs code",
+		.help = "Prints a line for each piece of code: its hash, how often it ended that "
+			"process, whether it is refused, and the name it was called by. Code that "
+			"did so three times is refused until it is written anew or 'worldfs code "
+			"lift' is run.\n",
 	},
 	{
 		.name = "code lift",
@@ -178,7 +173,8 @@ const struct wfs_command wfs_commands[] = {
 		.changes = true,
 		.run = wfs_run_code_lift,
 		.summary = "let refused code run again",
-		.help = "Its count begins at 0 again. HASH is what 'worldfs code ls' prints.\n",
+		.help = "Counting for this code begins at 0 again. HASH is printed by 'worldfs "
+			"code ls'.\n",
 	},
 	{
 		.name = "gc",
@@ -189,11 +185,11 @@ const struct wfs_command wfs_commands[] = {
 		.changes = true,
 		.run = wfs_run_gc,
 		.summary = "drop old heights, and what only they show",
-		.help = "What the heights that are kept show stays as it is, and so does the "
-			"journal. at/H of a dropped height is gone. It can be interrupted at "
-			"any moment and run again, and others write meanwhile. Free pages of "
-			"data.mdb are used again, but the file does not shrink; 'worldfs "
-			"backup' makes a copy without them.\n\n"
+		.help = "The kept heights stay unchanged, and so does the journal. at/H of a "
+			"dropped height disappears. The command can be interrupted at any moment "
+			"and run again; others can write while it runs. Free pages of data.mdb are "
+			"used again, but the file does not shrink; 'worldfs backup' makes a copy "
+			"without them.\n\n"
 			"  worldfs -w ~/world gc --keep-heights 1000\n",
 	},
 	{
@@ -203,8 +199,8 @@ const struct wfs_command wfs_commands[] = {
 		.argument_min = 2,
 		.argument_max = 2,
 		.run = wfs_run_diff,
-		.summary = "paths that differ between two heights",
-		.help = "One line a path, sorted: A added, M modified, D deleted.\n\n"
+		.summary = "list the paths that differ between two heights",
+		.help = "One line for each path, sorted: A added, M modified, D deleted.\n\n"
 			"  worldfs diff 100 200\n",
 	},
 	{
@@ -213,7 +209,7 @@ const struct wfs_command wfs_commands[] = {
 		.arguments = "",
 		.options = WFS_OPTION_BIT(EXACT_HEIGHT) | WFS_OPTION_BIT(AT_LEAST_HEIGHT),
 		.run = wfs_run_manifest,
-		.summary = "what the world is made of",
+		.summary = "print what the world is made of",
 		.help = "Prints the exact bytes of the manifest.\n",
 	},
 	{
@@ -226,9 +222,9 @@ const struct wfs_command wfs_commands[] = {
 			WFS_OPTION_BIT(KEY_B64) | WFS_OPTION_BIT(RAW_STATE),
 		.empty_argument = true,
 		.run = wfs_run_state,
-		.summary = "the state of one cell",
-		.help = "Prints its exact bytes; their SHA-256 is the state's hash. A "
-			"reducer without keys has one cell, with the empty key.\n\n"
+		.summary = "print the state of one cell",
+		.help = "Prints its exact bytes; their SHA-256 is the state hash. A reducer "
+			"without keys has one cell, with the empty key.\n\n"
 			"  worldfs state package bash:amd64 --exact-height 100\n",
 	},
 	{
@@ -240,16 +236,17 @@ const struct wfs_command wfs_commands[] = {
 		.options = WFS_OPTION_BIT(EXACT_HEIGHT) | WFS_OPTION_BIT(AT_LEAST_HEIGHT) |
 			WFS_OPTION_BIT(RAW_CELLS),
 		.run = wfs_run_cells,
-		.summary = "the cells of a reducer",
-		.help = "One line a cell, parted by tabs: key, size, height of its last "
-			"change, hash. A key that is not plain text is printed as 0x and hex.\n",
+		.summary = "list the cells of a reducer",
+		.help = "One line for each cell, with fields separated by tabs: key, size, height "
+			"of the last change, hash. A key that is not plain text is printed as 0x "
+			"and hexadecimal digits.\n",
 	},
 	{
 		.name = "head",
 		.group = GROUP_READ,
 		.arguments = "",
 		.run = wfs_run_head,
-		.summary = "the height of the journal",
+		.summary = "print the height of the journal",
 		.help = "Prints height, manifest hash and newest snapshot hash as a JSON "
 			"document.\n",
 	},
@@ -261,9 +258,9 @@ const struct wfs_command wfs_commands[] = {
 		.run = wfs_run_query,
 		.topic = wfs_query_topic,
 		.summary = "ask about artifacts, scrip, quotas, the mint",
-		.help = "Without TYPE the types are listed; 'worldfs query --help TYPE' tells of "
-			"the params and the answer of one. Answers are of the newest height, "
-			"and have no content or code of artifacts.\n\n"
+		.help = "Without TYPE, lists the types; 'worldfs query --help TYPE' describes the "
+			"parameters and the answer of one. Answers are those of the newest height, "
+			"and do not have content or code of artifacts.\n\n"
 			"  worldfs query artifacts owner=alice executable=true limit=20\n"
 			"  worldfs query balances\n",
 	},
@@ -274,9 +271,9 @@ const struct wfs_command wfs_commands[] = {
 		.options = WFS_OPTION_BIT(FOLLOW) | WFS_OPTION_BIT(FROM_SEQ) |
 			WFS_OPTION_BIT(LIMIT) | WFS_OPTION_BIT(TURN),
 		.run = wfs_run_journal,
-		.summary = "the records, one a line",
-		.help = "Prints the exact lines of the journal. Of a turn these are what it was "
-			"asked and told, and what came of that.\n\n"
+		.summary = "print the records, one a line",
+		.help = "Prints the exact lines of the journal. With --turn, prints only the "
+			"records of that turn of an agent.\n\n"
 			"  worldfs journal --from 100 --limit 5\n"
 			"  worldfs journal --turn helper.120\n",
 	},
@@ -286,9 +283,10 @@ const struct wfs_command wfs_commands[] = {
 		.arguments = "[AGENT]",
 		.argument_max = 1,
 		.run = wfs_run_turns,
-		.summary = "what agents are doing, and have done",
-		.help = "One line a turn, the newest last. Its status is 'running', 'waiting' for "
-			"an approval, or why it ended; turns/TURN/ of a mount has the rest.\n\n"
+		.summary = "list the turns of agents",
+		.help = "One line for each turn, the newest last. Its status is 'running', "
+			"'waiting' (for an approval), or why the turn ended; turns/TURN/ of a "
+			"mount has all about it.\n\n"
 			"  worldfs turns helper\n"
 			"  worldfs fs cat turns/helper.120/transcript.md\n",
 	},
@@ -299,8 +297,8 @@ const struct wfs_command wfs_commands[] = {
 		.argument_min = 1,
 		.argument_max = 1,
 		.run = wfs_run_blob_get,
-		.summary = "the bytes of a blob",
-		.help = "HASH is 64 hex digits, with or without 'sha256:' before them.\n",
+		.summary = "print the bytes of a blob",
+		.help = "HASH is 64 hexadecimal digits, with or without the prefix 'sha256:'.\n",
 	},
 	{
 		.name = "blob put",
@@ -310,8 +308,8 @@ const struct wfs_command wfs_commands[] = {
 		.argument_max = 1,
 		.changes = true,
 		.run = wfs_run_blob_put,
-		.summary = "keep the bytes of FILE (-: standard input)",
-		.help = "Prints the hash. At most 11 MiB; larger ones are written to "
+		.summary = "store the bytes of FILE (-: standard input)",
+		.help = "Prints the hash. The limit is 11 MiB; larger blobs are written to "
 			"ctl/put-blob of a mount.\n",
 	},
 	{
@@ -321,7 +319,7 @@ const struct wfs_command wfs_commands[] = {
 		.argument_min = 1,
 		.argument_max = 1,
 		.run = wfs_run_blob_stat,
-		.summary = "size and time of a blob",
+		.summary = "print size and time of a blob",
 		.help = "Prints a JSON document.\n",
 	},
 	{
@@ -331,7 +329,7 @@ const struct wfs_command wfs_commands[] = {
 		.argument_max = 1,
 		.options = WFS_OPTION_BIT(AT) | WFS_OPTION_BIT(LONG),
 		.run = wfs_run_fs_ls,
-		.summary = "names in a directory",
+		.summary = "list the names in a directory",
 		.help = "The paths are those of a mount.\n\n"
 			"  worldfs fs ls -l reducers/package --at 100\n",
 	},
@@ -343,8 +341,8 @@ const struct wfs_command wfs_commands[] = {
 		.argument_max = 1,
 		.options = WFS_OPTION_BIT(AT),
 		.run = wfs_run_fs_cat,
-		.summary = "the bytes of a file",
-		.help = "The same bytes as in a mount.\n",
+		.summary = "print the bytes of a file",
+		.help = "Prints the bytes that the file has in a mount.\n",
 	},
 	{
 		.name = "fs stat",
@@ -354,7 +352,7 @@ const struct wfs_command wfs_commands[] = {
 		.argument_max = 1,
 		.options = WFS_OPTION_BIT(AT),
 		.run = wfs_run_fs_stat,
-		.summary = "type, size, time and attributes of a path",
+		.summary = "print type, size, time and attributes of a path",
 		.help = "Prints a JSON document with the extended attributes.\n",
 	},
 	{
@@ -364,8 +362,8 @@ const struct wfs_command wfs_commands[] = {
 		.argument_max = 1,
 		.options = WFS_OPTION_BIT(AT),
 		.run = wfs_run_fs_tree,
-		.summary = "all paths below a directory",
-		.help = "All of it at one height.\n",
+		.summary = "print all paths below a directory",
+		.help = "The listing shows a single height.\n",
 	},
 	{
 		.name = "fs grep",
@@ -375,10 +373,10 @@ const struct wfs_command wfs_commands[] = {
 		.argument_max = 2,
 		.options = WFS_OPTION_BIT(AT) | WFS_OPTION_BIT(FILES),
 		.run = wfs_run_fs_grep,
-		.summary = "lines that match, in all files below a path",
-		.help = "PATTERN is a Perl-compatible regular expression. Prints "
-			"PATH:LINE:TEXT, all of it at one height. The exit status is 1 when "
-			"nothing matches.\n\n"
+		.summary = "print lines that match, in all files below a path",
+		.help = "PATTERN is a Perl-compatible regular expression. Prints PATH:LINE:TEXT. "
+			"The search reads a single height. The exit status is 1 if nothing "
+			"matches.\n\n"
 			"  worldfs fs grep '\"status\":\"config-files\"' reducers/package -l\n",
 	},
 	{
@@ -390,11 +388,11 @@ const struct wfs_command wfs_commands[] = {
 		.options = WFS_OPTION_BIT(LINES) | WFS_OPTION_BIT(KEY),
 		.changes = true,
 		.run = wfs_run_event,
-		.summary = "send an event, or one for every line",
-		.help = "The value stands on the command line, in a file, or comes from "
-			"standard input. With --lines each line is a request of its own: "
-			"refused ones are listed with their number, the others stand, and "
-			"the exit status is then 1.\n\n"
+		.summary = "send an event, or one for each line",
+		.help = "The value is given on the command line, in a file, or on standard input. "
+			"With --lines, each line is sent as a request of its own: refused lines "
+			"are listed with their numbers, the other lines take effect, and the exit "
+			"status is then 1.\n\n"
 			"  worldfs event dpkg/Change@1 @events.jsonl --lines\n",
 	},
 	{
@@ -406,12 +404,12 @@ const struct wfs_command wfs_commands[] = {
 		.run = wfs_run_invoke,
 		.topic = wfs_invoke_topic,
 		.summary = "perform an action, such as writing an artifact",
-		.help = "The action is an object that stands on the command line, in a file, or "
-			"comes from standard input. Prints its result. Without one the actions "
-			"are listed; 'worldfs invoke --help ACTION' tells of the members of "
-			"one. An object without action_type invokes an artifact.\n\n"
-			"  worldfs invoke '{\"action_type\":\"read_artifact\","
-			"\"artifact_id\":\"doc\"}'\n"
+		.help = "The action is an object given on the command line, in a file, or on "
+			"standard input. Prints its result. Without an argument, lists the "
+			"actions; 'worldfs invoke --help ACTION' describes the members of one. An "
+			"object without action_type invokes an artifact.\n\n"
+			"  worldfs invoke "
+			"'{\"action_type\":\"read_artifact\",\"artifact_id\":\"doc\"}'\n"
 			"  worldfs invoke '{\"artifact_id\":\"add\",\"args\":[1,2]}'\n",
 	},
 	{
@@ -426,11 +424,12 @@ const struct wfs_command wfs_commands[] = {
 		.changes = true,
 		.run = wfs_run_step,
 		.summary = "have an agent take a turn",
-		.help = "AGENT is an artifact of the type 'agent'. It is told MESSAGE, or what it "
-			"is configured to be told, and works until its model wants no more tools. "
-			"Prints its last words; the turn is kept in turns/TURN/ of the tree. On a "
-			"terminal a line tells how far it is. Interrupting ends the turn. With "
-			"--record, FILE lets the turn be taken again without the model.\n\n"
+		.help = "AGENT is an artifact of the type 'agent'. It is given MESSAGE, or by "
+			"default the prompt in its configuration, and works until its model asks "
+			"for no more tool calls. Prints the agent's last words; turns/TURN/ of the "
+			"tree keeps the turn. On a terminal, a line shows the progress. "
+			"Interrupting the command ends the turn. With --record, FILE allows the "
+			"turn to be taken again without the model.\n\n"
 			"  worldfs step helper 'Which packages are held back?'\n"
 			"  worldfs step helper --timeout 10m --record helper.jsonl\n",
 	},
@@ -443,16 +442,16 @@ const struct wfs_command wfs_commands[] = {
 		.options = WFS_OPTION_BIT(DRY_RUN),
 		.changes = true,
 		.run = wfs_run_agent_migrate,
-		.summary = "make artifacts of what an agent has inline",
-		.help = "Its system_prompt, prompt, prompts and workflow become artifacts that it "
-			"names instead: AGENT_personality, AGENT_workflow, AGENT_STATE_prompt. Its "
-			"next turn has the same messages as before. The artifacts belong to the "
-			"agent, and all may read them if all may read the agent for nothing; else "
-			"the agent alone may. Prints a line for each that is written (A) or there "
-			"already (=), and for the agent (M). What stands beside a reference is "
-			"used "
-			"when that dangles, and stays. Run again, it goes on where it was "
-			"interrupted.\n\n"
+		.summary = "move inline parts of an agent into artifacts",
+		.help = "The agent's system_prompt, prompt, prompts and workflow become artifacts, "
+			"which the agent names instead: AGENT_personality, AGENT_workflow, "
+			"AGENT_STATE_prompt. The messages of its next turn stay as before. The "
+			"artifacts belong to the agent, and everyone may read them if everyone may "
+			"read the agent for free; otherwise only the agent may. Prints a line for "
+			"each artifact that is written (A) or exists already (=), and for the "
+			"agent (M). A text next to a member that already names an artifact stays "
+			"inline, because it is used when that artifact does not exist. If the "
+			"command is interrupted, running it again continues.\n\n"
 			"  worldfs agent migrate helper --dry-run\n",
 	},
 	{
@@ -464,10 +463,11 @@ const struct wfs_command wfs_commands[] = {
 		.changes = true,
 		.run = wfs_run_agent_export,
 		.summary = "print an agent with its prompts, workflow and memories",
-		.help = "One JSON document, {agent, artifacts}: the agent, and what it and its "
-			"workflow name, each as write_artifact takes it. A memory store has its "
-			"entries, with their embeddings. You must be able to read all of it. "
-			"What costs to read is paid.\n\n"
+		.help = "Prints one JSON document, {agent, artifacts}: the agent, and the "
+			"artifacts that it and its workflow name, each in the form that "
+			"write_artifact takes. A memory store has its entries, with their "
+			"embeddings. You must be able to read all of them, and pay their "
+			"prices.\n\n"
 			"  worldfs --as helper agent export helper > helper.json\n",
 	},
 	{
@@ -479,14 +479,15 @@ const struct wfs_command wfs_commands[] = {
 		.options = WFS_OPTION_BIT(ARTIFACT_ID),
 		.changes = true,
 		.run = wfs_run_agent_import,
-		.summary = "make what 'agent export' has printed, or other artifacts in JSON",
+		.summary = "make an exported agent, or other artifacts given in JSON",
 		.help = "FILE has the document of an export, a list of artifacts, or one artifact: "
-			"{id, type, content, ...}. Prints a line for each that is made (A) or "
-			"there already (=). One that is there must be the same; a memory store "
-			"gets the entries that it lacks. An embedding of another model than the "
-			"store's, or the host's when the store is empty, is made anew, for 1 "
-			"scrip. Artifacts that were the agent's are given to it; grants are not "
-			"imported. Run again, it goes on where it was interrupted.\n\n"
+			"{id, type, content, ...}. Prints a line for each artifact that is made "
+			"(A) or exists already (=). An existing artifact must have this type, "
+			"content and code; an existing memory store gets the entries that it does "
+			"not have. An embedding that was not made by the store's model, or in an "
+			"empty store by the host's, is made anew, for 1 scrip. Artifacts that "
+			"belonged to the agent are given to it; grants are not imported. If the "
+			"command is interrupted, running it again continues.\n\n"
 			"  worldfs agent import helper.json\n"
 			"  worldfs agent import store.json --id helper_memory\n",
 	},
@@ -499,10 +500,10 @@ const struct wfs_command wfs_commands[] = {
 		.changes = true,
 		.run = wfs_run_memory_reembed,
 		.summary = "make the embeddings of a memory store with the host's model",
-		.help = "For a store whose entries have embeddings of a model that host.json does "
-			"not name any more: until this is done, nothing is added to it or found in "
-			"it. It costs nothing. You must be able to write the store. Interrupted, "
-			"it is run again.\n\n"
+		.help = "Needed if the entries have embeddings of a model that host.json does not "
+			"name any more: until then nothing can be added to the store or found in "
+			"it. Costs nothing. You must be able to write the store. If the command is "
+			"interrupted, run it again.\n\n"
 			"  worldfs --as helper memory reembed helper_memory\n",
 	},
 	{
@@ -515,16 +516,13 @@ const struct wfs_command wfs_commands[] = {
 			WFS_OPTION_BIT(CONCURRENCY),
 		.changes = true,
 		.run = wfs_run_chat,
-		.summary = "have a model answer, with a plan when tools are needed",
-		.help = "The model 'default' of host.json is asked. It answers at once, or with a "
-			"plan of "
-			"steps, which are run as you: tools, questions to a model, notes; then it "
-			"answers from what they gave. The plan is kept in plans/PLAN/ of the tree. "
-			"On a terminal a line tells how far it is. Interrupting stops the plan, "
-			"and "
-			"'worldfs plan resume' goes on with it. What was said before in the "
-			"session "
-			"is known to the model.\n\n"
+		.summary = "have a model answer, with a plan if tools are needed",
+		.help = "Asks the model 'default' of host.json. The model answers at once, or "
+			"makes a plan of steps, which run with your rights: tools, questions to a "
+			"model, notes. Then it answers based on their results. plans/PLAN/ of the "
+			"tree keeps the plan. On a terminal, a line shows the progress. "
+			"Interrupting the command stops the plan, and 'worldfs plan resume' "
+			"continues it. The model is given the earlier messages of the session.\n\n"
 			"  worldfs chat 'Which artifacts are there, and who owns them?'\n",
 	},
 	{
@@ -533,8 +531,8 @@ const struct wfs_command wfs_commands[] = {
 		.arguments = "",
 		.options = WFS_OPTION_BIT(SESSION),
 		.run = wfs_run_plan_ls,
-		.summary = "plans, what they are for and how far they are",
-		.help = "A line for each plan, the oldest first.\n",
+		.summary = "list plans, with their goals and progress",
+		.help = "One line for each plan, the oldest first.\n",
 	},
 	{
 		.name = "plan show",
@@ -544,9 +542,9 @@ const struct wfs_command wfs_commands[] = {
 		.argument_max = 1,
 		.options = WFS_OPTION_BIT(AT),
 		.run = wfs_run_plan_show,
-		.summary = "the steps of a plan",
-		.help = "What each step is, how it went, and what it depends on; then the answer. "
-			"With --json the document as plans/PLAN.json has it.\n",
+		.summary = "print the steps of a plan",
+		.help = "For each step: what it is, how it went, and what it depends on; then the "
+			"answer. With --json, prints the document plans/PLAN.json.\n",
 	},
 	{
 		.name = "plan watch",
@@ -556,9 +554,8 @@ const struct wfs_command wfs_commands[] = {
 		.argument_max = 1,
 		.run = wfs_run_plan_watch,
 		.summary = "follow a plan until it ends",
-		.help = "A line for each batch of steps that has ended, and on a terminal a bar "
-			"for "
-			"the one that runs.\n",
+		.help = "Prints a line for each batch of steps when the batch ends; on a terminal, "
+			"a bar shows the progress of the current batch.\n",
 	},
 	{
 		.name = "plan graph",
@@ -568,8 +565,8 @@ const struct wfs_command wfs_commands[] = {
 		.argument_max = 1,
 		.options = WFS_OPTION_BIT(SVG) | WFS_OPTION_BIT(AT),
 		.run = wfs_run_plan_graph,
-		.summary = "the steps of a plan as a graph",
-		.help = "In the language of Graphviz, as plans/PLAN/graph.dot has it.\n\n"
+		.summary = "print the steps of a plan as a graph",
+		.help = "The graph is in the language of Graphviz, as in plans/PLAN/graph.dot.\n\n"
 			"  worldfs plan graph --svg PLAN > plan.svg\n",
 	},
 	{
@@ -581,12 +578,11 @@ const struct wfs_command wfs_commands[] = {
 		.options = WFS_OPTION_BIT(RETRY_FAILED),
 		.changes = true,
 		.run = wfs_run_plan_resume,
-		.summary = "go on with a plan, and wait for its answer",
-		.help = "Steps that are done are not run again. One that has ended is told as it "
-			"is. "
-			"With --retry-failed, the failed steps of a plan that has ended are run "
-			"again, and so are the steps that were skipped because of them. "
-			"A world goes on with its running plans by itself when it is opened.\n",
+		.summary = "continue a plan, and wait for its answer",
+		.help = "Steps that are done are not run again. If the plan has ended, its result "
+			"is printed. With --retry-failed, the failed steps of a plan that has "
+			"ended are run again, and so are the steps that were skipped because of "
+			"them. A world continues its running plans by itself when it is opened.\n",
 	},
 	{
 		.name = "plan cancel",
@@ -597,8 +593,8 @@ const struct wfs_command wfs_commands[] = {
 		.changes = true,
 		.run = wfs_run_plan_cancel,
 		.summary = "stop a plan",
-		.help = "What its steps have done stays done. 'worldfs plan resume' goes on with "
-			"it.\n",
+		.help = "The effects of its steps stay. 'worldfs plan resume' continues the "
+			"plan.\n",
 	},
 	{
 		.name = "plan export",
@@ -609,7 +605,7 @@ const struct wfs_command wfs_commands[] = {
 		.options = WFS_OPTION_BIT(AT),
 		.run = wfs_run_plan_export,
 		.summary = "write a plan with its results to a file",
-		.help = "The file is written whole or not at all. 'worldfs plan import' reads "
+		.help = "The file is written completely or not at all. 'worldfs plan import' reads "
 			"it.\n",
 	},
 	{
@@ -623,14 +619,11 @@ const struct wfs_command wfs_commands[] = {
 		.changes = true,
 		.run = wfs_run_plan_import,
 		.summary = "take a plan from a file",
-		.help = "FILE is what 'worldfs plan export' wrote: then the plan is as it was, "
-			"with "
-			"its results; or an object with 'steps', as a model would write it. It is "
-			"run "
-			"by 'worldfs plan resume', or at once with --resume. plans/PLAN.json has "
-			"no "
-			"results: steps that are done would run again, so it is taken with --rerun "
-			"only. HASH is that of a blob.\n",
+		.help = "FILE was written by 'worldfs plan export', and the plan is imported with "
+			"its results; or it is an object with 'steps' in the form that a model "
+			"writes. 'worldfs plan resume' runs the plan; with --resume it runs at "
+			"once. plans/PLAN.json has no results, so its steps that are done would "
+			"run again; it is taken only with --rerun. HASH is the hash of a blob.\n",
 	},
 	{
 		.name = "cancel",
@@ -641,8 +634,8 @@ const struct wfs_command wfs_commands[] = {
 		.changes = true,
 		.run = wfs_run_cancel,
 		.summary = "end a turn of an agent",
-		.help = "What it has done stays done. Whoever waits for it is told that it was "
-			"cancelled.\n\n"
+		.help = "The effects of the turn stay. A caller that waits for it gets the error "
+			"'cancelled'.\n\n"
 			"  worldfs cancel helper.120\n",
 	},
 	{
@@ -654,12 +647,12 @@ const struct wfs_command wfs_commands[] = {
 		.options = WFS_OPTION_BIT(OF_TURN),
 		.changes = true,
 		.run = wfs_run_approve,
-		.summary = "let a tool call be made that waits, or not",
-		.help = "A rule of the policy with the decision 'ask' makes it wait. "
-			"turns/TURN/status names the calls that do. A call that is denied gives "
-			"the agent an error. Some models use an id again in a later turn of a run; "
-			"then --of-turn says which call is meant, so that nobody decides on a call "
-			"that was not looked at.\n\n"
+		.summary = "allow or deny a tool call that waits for approval",
+		.help = "A rule of the policy with the decision 'ask' makes a call wait. "
+			"turns/TURN/status lists these calls. For a denied call the agent gets an "
+			"error. Some models use a call id again in a later answer; then --of-turn "
+			"says which call is meant, so that nobody decides about a call without "
+			"having seen it.\n\n"
 			"  worldfs approve helper.120 call_1\n"
 			"  worldfs approve helper.120 call_1 deny\n",
 	},
@@ -673,16 +666,15 @@ const struct wfs_command wfs_commands[] = {
 			WFS_OPTION_BIT(EXPIRES) | WFS_OPTION_BIT(CALLS) | WFS_OPTION_BIT(TOKENS),
 		.changes = true,
 		.run = wfs_run_grant,
-		.summary = "let a principal do something",
-		.help = "CAP is query, blob, act, drive, llm or admin, or a full name as "
-			"sys/query@1. JSON are its params: for query {\"scope\": [PATTERN, ...]}, "
-			"patterns over paths of the tree, for act {\"actions\": [...], "
-			"\"artifacts\": [PATTERN, ...]}, for drive {\"agents\": [PATTERN, ...], "
-			"\"plans\": \"all\", \"approve\": true}; without them it covers all, for "
-			"drive the holder's own plans. A principal "
-			"that is not an administrator passes on a part of what it holds. Prints "
-			"the "
-			"grant's name.\n\n"
+		.summary = "give a principal a capability",
+		.help = "CAP is query, blob, act, drive, llm or admin, or a full name such as "
+			"sys/query@1. JSON are its parameters: for query {\"scope\": [PATTERN, "
+			"...]}, patterns for paths of the tree; for act {\"actions\": [...], "
+			"\"artifacts\": [PATTERN, ...]}; for drive {\"agents\": [PATTERN, ...], "
+			"\"plans\": \"all\", \"approve\": true}. Without parameters the grant "
+			"covers everything, but for drive only the holder's own plans. A principal "
+			"that is not an administrator can pass on part of what it holds. Prints "
+			"the name of the grant.\n\n"
 			"  worldfs grant alice query '{\"scope\":[\"reducers/package/lib*\"]}'\n",
 	},
 	{
@@ -694,9 +686,9 @@ const struct wfs_command wfs_commands[] = {
 		.changes = true,
 		.run = wfs_run_revoke,
 		.summary = "take a grant back",
-		.help = "And all that was passed on from it. When it returns, nothing of what "
-			"only that grant showed can be read any more, not even through a file "
-			"that is open.\n",
+		.help = "All grants that were passed on from it are taken back, too. When the "
+			"command returns, nothing that only these grants made visible can be read "
+			"any more, not even through an open file.\n",
 	},
 	{
 		.name = "principal add",
@@ -707,7 +699,7 @@ const struct wfs_command wfs_commands[] = {
 		.options = WFS_OPTION_BIT(SCRIP) | WFS_OPTION_BIT(QUOTA),
 		.changes = true,
 		.run = wfs_run_principal_add,
-		.summary = "make a principal, who may do nothing yet",
+		.summary = "make a principal that holds no grants",
 		.help = "ID has letters, digits and ._#@:-, at most 128. A resource without a "
 			"quota is not limited.\n\n"
 			"  worldfs principal add alice --scrip 100 --quota disk=1000000\n",
@@ -719,11 +711,10 @@ const struct wfs_command wfs_commands[] = {
 		.changes = true,
 		.run = wfs_run_mint_resolve,
 		.summary = "end the auction of the mint",
-		.help = "The highest bid wins and pays the second highest, or 1, which all other "
-			"principals share. The winner's artifact is scored from 0 to 100 by its "
-			"own "
-			"tests, and a tenth of that is minted for the winner; all other bids are "
-			"given back. Prints what came of it.\n",
+		.help = "The highest bid wins and pays the second highest bid, or 1, which all "
+			"other principals share. The winner's artifact is scored from 0 to 100 by "
+			"its own tests, and a tenth of the score is minted for the winner. All "
+			"other bids are returned. Prints the result.\n",
 	},
 	{
 		.name = "apply",
@@ -737,9 +728,9 @@ const struct wfs_command wfs_commands[] = {
 		.summary = "change what the world is made of",
 		.help = "SRC is a directory with world.json and the files it names, as for 'init "
 			"--from'. Prints a line for each definition that is added (A), changed (M) "
-			"or removed (D). Grants that world.json declares no more are revoked. A "
-			"reducer that has cells cannot be removed. Artifacts, scrip and quotas are "
-			"left alone.\n\n"
+			"or removed (D). Grants that world.json does not declare any more are "
+			"revoked. A reducer that has cells cannot be removed. Artifacts, scrip and "
+			"quotas stay as they are.\n\n"
 			"  worldfs apply ./source --dry-run\n",
 	},
 	{
@@ -748,8 +739,8 @@ const struct wfs_command wfs_commands[] = {
 		.arguments = "[COMMAND...]",
 		.argument_max = 3,
 		.run = wfs_run_help,
-		.summary = "what there is, or more about a command",
-		.help = "Prints what 'worldfs COMMAND --help' prints, or the list of all commands. "
+		.summary = "list the commands, or describe one",
+		.help = "Prints the list of all commands, or what 'worldfs COMMAND --help' prints. "
 			"'query' and 'invoke' also take the name of one of their types.\n\n"
 			"  worldfs help plan show\n"
 			"  worldfs help query artifacts\n",
@@ -760,18 +751,19 @@ const struct wfs_command wfs_commands[] = {
 		.arguments = "",
 		.run = wfs_run_mcp,
 		.summary = "serve the world to a model's client, on standard input and output",
-		.help = "Speaks the Model Context Protocol, one message a line: its tools are "
-			"those that 'tools' lists, its resources the files of the tree. It "
-			"ends with its input, and acts as the principal that --as names.\n",
+		.help = "Speaks the Model Context Protocol, one message a line. Its tools are "
+			"those that 'worldfs tools' lists; its resources are the files of the "
+			"tree. It ends when its input ends, and acts as the principal that --as "
+			"names.\n",
 	},
 	{
 		.name = "tools",
 		.group = GROUP_PROGRAMS,
 		.arguments = "",
 		.run = wfs_run_tools,
-		.summary = "the functions that a model can be given",
-		.help = "With --json it prints their function-calling definitions, a bare "
-			"array. It needs no world.\n",
+		.summary = "list the functions that a model can be given",
+		.help = "With --json, prints their function-calling definitions, a plain array. "
+			"The command does not need a world.\n",
 	},
 };
 

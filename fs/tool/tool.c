@@ -8,21 +8,21 @@
 #include "fs/tool/tool-impl.h"
 #include "kernel/base/json.h"
 
-#define PATH_ARGUMENT(what)                                                                \
-	{                                                                                  \
-		.name = "path", .type = WFS_TOOL_TEXT, .required = true,                   \
-		.description = what " such as 'reducers/<name>/<key>', from the root of "  \
-				    "the tree. '/' is the root. Below 'at/<height>/' is "  \
-				    "the tree as it was after that many journal records.", \
+#define PATH_ARGUMENT(what)                                                               \
+	{                                                                                 \
+		.name = "path", .type = WFS_TOOL_TEXT, .required = true,                  \
+		.description = what " such as 'reducers/<name>/<key>', from the root of " \
+				    "the tree. '/' is the root. 'at/<height>/' is the "   \
+				    "tree as it was after that many journal records.",    \
 	}
 
-#define CONSISTENCY_ARGUMENT                                                                    \
-	{                                                                                       \
-		.name = "consistency",                                                          \
-		.description = "'head' for what is current, as if left out; 'exact:<height>' "  \
-			       "for the world after that many journal records; "                \
-			       "'at_least:<height>' for what is current, unless the world has " \
-			       "fewer records, which is an error.",                             \
+#define CONSISTENCY_ARGUMENT                                                                  \
+	{                                                                                     \
+		.name = "consistency",                                                        \
+		.description = "'head', the default, is the newest height; 'exact:<height>' " \
+			       "is the world after that many journal records; "               \
+			       "'at_least:<height>' is the newest height, and an error if "   \
+			       "the world has fewer records.",                                \
 	}
 
 /* A row here is all that another tool takes, once its verb is enabled. */
@@ -31,8 +31,9 @@ const struct wfs_tool wfs_tools[] = {
 		.name = "fs_read_manifest",
 		.signature = "fs_read_manifest(consistency?)",
 		.summary = "the manifest",
-		.description = "Read the manifest: which event schemas, reducers and routes "
-			       "the world is made of. 'meta' tells of which height.",
+		.description =
+			"Read the manifest: the event schemas, reducers and routes of the world. "
+			"'meta' has the height.",
 		.arguments = {CONSISTENCY_ARGUMENT},
 		.task = {.start = wfs_tool_manifest_start, .answered = wfs_tool_manifest_answered},
 	},
@@ -40,8 +41,9 @@ const struct wfs_tool wfs_tools[] = {
 		.name = "fs_read_reducer",
 		.signature = "fs_read_reducer(name, key?, consistency?)",
 		.summary = "the state under a key of a reducer",
-		.description = "Read the state that a reducer keeps under a key. 'found' is false "
-			       "when it has nothing under that key; 'meta' tells at which height.",
+		.description =
+			"Read the state that a reducer keeps under a key. 'found' is false if "
+			"the key does not exist; 'meta' has the height.",
 		.arguments =
 			{
 				{
@@ -52,10 +54,10 @@ const struct wfs_tool wfs_tools[] = {
 				},
 				{
 					.name = "key",
-					.description = "The key, as it is and not as a file "
-						       "name; fs_ls of 'reducers/<name>' "
-						       "lists them as file names. Leave it "
-						       "out for a reducer without keys.",
+					.description = "The key itself, not its file name; fs_ls "
+						       "of 'reducers/<name>' lists "
+						       "keys as file names. Omit it for a reducer "
+						       "without keys.",
 				},
 				CONSISTENCY_ARGUMENT,
 			},
@@ -64,10 +66,11 @@ const struct wfs_tool wfs_tools[] = {
 	{
 		.name = "fs_ls",
 		.signature = "fs_ls(path, depth?)",
-		.summary = "what is below a directory",
-		.description = "List what is below a directory of the world's tree: path, "
-			       "type and size, at most 1000, the upper levels first. 'more' "
-			       "is true where there is more than was listed.",
+		.summary = "names below a directory",
+		.description =
+			"List paths, types and sizes below a directory of the world's tree: at "
+			"most 1000 entries, the upper levels first. 'more' is true if something "
+			"was left out.",
 		.arguments =
 			{
 				PATH_ARGUMENT("Path of a directory,"),
@@ -76,9 +79,9 @@ const struct wfs_tool wfs_tools[] = {
 					.type = WFS_TOOL_INTEGER,
 					.minimum = 1,
 					.maximum = WFS_TOOL_DEPTH_MAX,
-					.description = "How many levels to list, 1 if left out; "
-						       "from 2 on at most 100 names of each "
-						       "directory.",
+					.description = "How many levels to list, by default 1; "
+						       "from 2 on at most 100 names of "
+						       "each directory.",
 				},
 			},
 		.task = {.start = wfs_tool_list_start, .answered = wfs_tool_list_answered},
@@ -87,8 +90,8 @@ const struct wfs_tool wfs_tools[] = {
 		.name = "fs_stat",
 		.signature = "fs_stat(path)",
 		.summary = "type, size, time and hashes of a path",
-		.description = "Tell type, size, time of change and hashes of a path in the "
-			       "world's tree.",
+		.description =
+			"Get type, size, time of change and hashes of a path in the world's tree.",
 		.arguments = {PATH_ARGUMENT("Path of a file or directory,")},
 		.task = {.start = wfs_tool_stat_start, .answered = wfs_tool_plain_answered},
 	},
@@ -96,9 +99,8 @@ const struct wfs_tool wfs_tools[] = {
 		.name = "fs_read",
 		.signature = "fs_read(path, offset?, limit?)",
 		.summary = "bytes of a file",
-		.description = "Read a file of the world's tree: 'text' if it is UTF-8, else "
-			       "'data_b64'. 'next_offset' is where to go on when 'eof' is "
-			       "false.",
+		.description = "Read a file of the world's tree: 'text' if it is UTF-8, otherwise "
+			       "'data_b64'. If 'eof' is false, continue at 'next_offset'.",
 		.arguments =
 			{
 				PATH_ARGUMENT("Path of a file,"),
@@ -106,15 +108,14 @@ const struct wfs_tool wfs_tools[] = {
 					.name = "offset",
 					.type = WFS_TOOL_INTEGER,
 					.maximum = INT64_MAX,
-					.description = "First byte to read, 0 if left out.",
+					.description = "First byte to read, by default 0.",
 				},
 				{
 					.name = "limit",
 					.type = WFS_TOOL_INTEGER,
 					.minimum = 1,
 					.maximum = WFS_TOOL_READ_MAX,
-					.description = "At most so many bytes, 65536 if left "
-						       "out.",
+					.description = "Maximum number of bytes, by default 65536.",
 				},
 			},
 		.task = {.start = wfs_tool_read_start, .answered = wfs_tool_read_answered},
@@ -154,8 +155,9 @@ const struct wfs_tool wfs_tools[] = {
 					.type = WFS_TOOL_OBJECT,
 					.required = true,
 					.schema = wfs_tool_action_schema,
-					.description = "What to do, and why; what the action "
-						       "does not take must be null.",
+					.description = "The action to perform, and why; members "
+						       "that the action does not take "
+						       "must be null.",
 				},
 			},
 		.task = {.changes = true,
@@ -167,10 +169,11 @@ const struct wfs_tool wfs_tools[] = {
 		.name = "step",
 		.signature = "step(agent, message?, messages?, tools?, max_turns?)",
 		.summary = "have an agent take a turn",
-		.description = "Have an agent take a turn, and wait for its end: it is told the "
-			       "message and works with its own tools and rights. 'final_message' "
-			       "is what it said last; 'turns/<run_id>' of the tree has what it "
-			       "did. Cancelling the call ends the turn.",
+		.description =
+			"Have an agent take a turn, and wait for its end: the agent gets the "
+			"message and works with its own tools and rights. 'final_message' has "
+			"its last words; 'turns/<run_id>' of the tree has what it did. "
+			"Cancelling the call ends the turn.",
 		.arguments =
 			{
 				{
@@ -180,8 +183,8 @@ const struct wfs_tool wfs_tools[] = {
 				},
 				{
 					.name = "message",
-					.description = "What to tell it; what it is configured to "
-						       "be told if left out.",
+					.description = "The message for the agent; by default the "
+						       "prompt in its configuration.",
 				},
 				{
 					.name = "messages",
@@ -194,15 +197,15 @@ const struct wfs_tool wfs_tools[] = {
 					.name = "tools",
 					.type = WFS_TOOL_ARRAY,
 					.schema = wfs_tool_names_schema,
-					.description = "Those of its tools that it is offered; all "
-						       "if left out.",
+					.description = "Which of its tools the agent is offered; "
+						       "by default all.",
 				},
 				{
 					.name = "max_turns",
 					.type = WFS_TOOL_INTEGER,
 					.maximum = WFS_TOOL_TURNS_MAX,
-					.description = "Requests to its model at most, no more "
-						       "than the agent is configured to have.",
+					.description = "Maximum number of requests to its model, "
+						       "up to the agent's own limit.",
 				},
 			},
 		.task = {.changes = true,
@@ -213,29 +216,30 @@ const struct wfs_tool wfs_tools[] = {
 	{
 		.name = "chat",
 		.signature = "chat(message, session_id?, plan_id?)",
-		.summary = "have a model answer; it may plan",
+		.summary = "have a model answer; it may make a plan",
 		.description =
-			"Say something to the world's own model, and wait for its answer, 'final'. "
-			"When tools are needed it makes a plan, which is run with your rights; "
-			"'plans/<plan_id>' of the tree has its steps and their results. Cancelling "
-			"the call stops the plan.",
+			"Send a message to the world's own model, and wait for its answer, "
+			"'final'. If tools are needed, the model makes a plan, which runs with "
+			"your rights; 'plans/<plan_id>' of the tree has its steps and their "
+			"results. Cancelling the call stops the plan.",
 		.arguments =
 			{
 				{
 					.name = "message",
 					.required = true,
-					.description = "What to say.",
+					.description = "The message.",
 				},
 				{
 					.name = "session_id",
-					.description = "Which of several talks it belongs to; "
-						       "'default' if left out. What was said "
-						       "before in it is known to the model.",
+					.description = "Which of several conversations the message "
+						       "belongs to, by default "
+						       "'default'. The model is given its earlier "
+						       "messages.",
 				},
 				{
 					.name = "plan_id",
-					.description = "A plan of that talk that is to go on, in "
-						       "the place of a new one.",
+					.description = "A plan of that conversation to continue, "
+						       "instead of making a new one.",
 				},
 			},
 		.task = {.changes = true,

@@ -24,69 +24,72 @@ enum {
  */
 #define WFS_OPTIONS(X)                                                                             \
 	X(WORLD, "world", 'w', "DIR",                                                              \
-		"the world; else $WORLDFS_WORLD, else this directory or the nearest one above it " \
-		"that is a world")                                                                 \
-	X(AS, "as", 0, "PRINCIPAL", "act as this principal instead of the operator")               \
+		"the world (default: $WORLDFS_WORLD, or this directory or its nearest parent "     \
+		"that is a world)")                                                                \
+	X(AS, "as", 0, "PRINCIPAL", "act as this principal (operator only)")                       \
 	X(WAIT, "wait", 0, "TIME",                                                                 \
-		"give up when the world's owner has not reacted at all for TIME (default 10s)")    \
-	X(JSON, "json", 0, NULL, "print one document, {data, meta} or {error, meta}")              \
+		"fail if the owner process shows no sign of life for TIME (default 10s)")          \
+	X(JSON, "json", 0, NULL, "print one JSON document, {data, meta} or {error, meta}")         \
 	X(HELP, "help", 'h', NULL, "print this help")                                              \
 	X(VERSION, "version", 0, NULL, "print the version")                                        \
 	X(SOURCE, "from", 0, "SRC", "directory with world.json and the files it names")            \
-	X(NAME, "name", 0, "NAME", "name of the world; else that of its source or directory")      \
+	X(NAME, "name", 0, "NAME", "name of the world (default: that of its source or directory)") \
 	X(ALLOW_OTHER, "allow-other", 0, "[=act]",                                                 \
-		"other users see the mount; with =act they act as its principal, too")             \
-	X(NEST_CTL, "nest-ctl", 0, NULL,                                                           \
-		"mount the control files inside, at MNT/ctl (needs privilege)")                    \
-	X(FOREGROUND, "foreground", 0, NULL, "stay in the foreground as the world's owner")        \
-	X(PAUSED, "paused", 0, NULL, "turns and plans that were going on stay as they are")        \
-	X(EXACT_HEIGHT, "exact-height", 0, "N", "as it was after the first N records")             \
-	X(AT_LEAST_HEIGHT, "at-least-height", 0, "N", "as it is now, if N is reached")             \
+		"let other users see the mount; with =act, also act as its principal")             \
+	X(NEST_CTL, "nest-ctl", 0, NULL, "mount the control files at MNT/ctl itself (root only)")  \
+	X(FOREGROUND, "foreground", 0, NULL, "stay in the foreground as the owner process")        \
+	X(PAUSED, "paused", 0, NULL, "do not continue unfinished turns and plans")                 \
+	X(EXACT_HEIGHT, "exact-height", 0, "N", "read the state after the first N records")        \
+	X(AT_LEAST_HEIGHT, "at-least-height", 0, "N",                                              \
+		"read the newest state; fail if it is below height N")                             \
 	X(KEY_B64, "key-b64", 0, "K", "the key in base64, instead of KEY")                         \
-	X(RAW_STATE, "raw", 0, NULL, "the state and no meta")                                      \
-	X(RAW_CELLS, "raw", 0, NULL, "each cell as the JSON that list-cells answers")              \
-	X(FOLLOW, "follow", 'f', NULL, "then go on with new records as they come")                 \
+	X(RAW_STATE, "raw", 0, NULL, "print the state without the line meta")                      \
+	X(RAW_CELLS, "raw", 0, NULL, "print each cell as a JSON object")                           \
+	X(FOLLOW, "follow", 'f', NULL, "continue with new records as they come")                   \
 	X(FROM_SEQ, "from", 0, "N", "first record (default 0)")                                    \
-	X(TURN, "turn", 0, "TURN", "only the records of that turn")                                \
+	X(TURN, "turn", 0, "TURN", "only the records of this turn")                                \
 	X(LIMIT, "limit", 0, "N", "at most N records")                                             \
-	X(AT, "at", 0, "HEIGHT", "as of a height: N, exact:N, at_least:N or head")                 \
-	X(LONG, "long", 'l', NULL, "type, size and time of each name")                             \
-	X(FILES, "files-with-matches", 'l', NULL, "only the paths of files that match")            \
-	X(LINES, "lines", 0, NULL, "every line is a value, sent as an event of its own")           \
-	X(KEY, "key", 0, "K", "the event's own key")                                               \
+	X(AT, "at", 0, "HEIGHT", "read this height: N, exact:N, at_least:N or head")               \
+	X(LONG, "long", 'l', NULL, "print type, size and time of each name")                       \
+	X(FILES, "files-with-matches", 'l', NULL, "print only the paths of files that match")      \
+	X(LINES, "lines", 0, NULL, "send each line as the value of an event of its own")           \
+	X(KEY, "key", 0, "K", "the key of the event")                                              \
 	X(KEEP_HEIGHTS, "keep-heights", 0, "N", "keep the newest N heights")                       \
-	X(SINCE, "since", 0, "H", "keep height H and those above")                                 \
-	X(GRANT_NAME, "name", 0, "NAME", "name of the grant; else PRINCIPAL.TYPE.N")               \
-	X(TO_ARTIFACT_OF, "to-artifact-of", 0, "OWNER", "PRINCIPAL is an agent of this owner's")   \
+	X(SINCE, "since", 0, "H", "keep height H and all above it")                                \
+	X(GRANT_NAME, "name", 0, "NAME", "name of the grant (default: PRINCIPAL.TYPE.N)")          \
+	X(TO_ARTIFACT_OF, "to-artifact-of", 0, "OWNER",                                            \
+		"the principal that owns the agent PRINCIPAL")                                     \
 	X(EXPIRES, "expires", 0, "TIME",                                                           \
-		"when it ends: +90s, +10m, +1h, +7d or 2027-01-31T12:00:00Z")                      \
-	X(CALLS, "calls", 0, "N", "good for N calls that are recorded")                            \
-	X(TOKENS, "tokens", 0, "N", "good for N tokens of a model")                                \
-	X(SCRIP, "scrip", 0, "N", "that it begins with (default 0)")                               \
+		"end of the grant: +90s, +10m, +1h, +7d or 2027-01-31T12:00:00Z")                  \
+	X(CALLS, "calls", 0, "N", "end the grant after N recorded calls")                          \
+	X(TOKENS, "tokens", 0, "N", "end the grant after N tokens of a model")                     \
+	X(SCRIP, "scrip", 0, "N", "scrip that it begins with (default 0)")                         \
 	X(QUOTA, "quota", 0, "NAME=N",                                                             \
-		"limit disk, journal, llm_budget or llm_tokens; once for each that is limited")    \
-	X(DRY_RUN, "dry-run", 0, NULL, "change nothing, print what would change")                  \
+		"limit disk, journal, llm_budget or llm_tokens; may be given several times")       \
+	X(DRY_RUN, "dry-run", 0, NULL, "change nothing, only print what would change")             \
 	X(BASE, "base", 0, "HASH", "only if the manifest in force has this hash")                  \
-	X(OF_TURN, "of-turn", 0, "N",                                                              \
-		"the CALL of the run's turn N, if other turns have one, too")                      \
-	X(TURNS, "turns", 0, "N", "N turns of the agent, one after the other (default 1)")         \
+	X(OF_TURN, "of-turn", 0, "N", "which CALL: N of 'turn N of M' in turns/TURN/status")       \
+	X(TURNS, "turns", 0, "N", "take N turns, one after the other (default 1)")                 \
 	X(MAX_TURNS, "max-turns", 0, "N",                                                          \
-		"at most N requests to the model in a turn, no more than the agent has")           \
+		"at most N requests to the model in a turn, up to the agent's own limit")          \
 	X(MESSAGES, "messages", 0, "FILE",                                                         \
-		"begin with the messages in FILE, an array of {role, content}; -: standard input") \
-	X(TOOLS, "tools", 0, "NAMES", "offer the model these of its tools alone: a,b; '': none")   \
+		"begin with the messages in FILE, an array of {role, content} (-: standard "       \
+		"input)")                                                                          \
+	X(TOOLS, "tools", 0, "NAMES",                                                              \
+		"offer the model only these tools of the agent: a,b ('': none)")                   \
 	X(TIMEOUT, "timeout", 0, "TIME", "end a turn that takes longer: 90s, 10m, 1h")             \
 	X(NO_WAIT, "no-wait", 0, NULL, "do not wait for the end, print the id of the turn")        \
-	X(RECORD, "record", 0, "FILE", "write what the model answered, for the provider 'script'") \
-	X(SESSION, "session", 0, "S", "the session (default: 'default'; of plan ls: all of them)") \
-	X(PLAN, "plan", 0, "PLAN", "go on with that plan of the session")                          \
+	X(RECORD, "record", 0, "FILE", "write the model's answers, for the provider 'script'")     \
+	X(SESSION, "session", 0, "S",                                                              \
+		"the session (default: 'default'; for plan ls: all sessions)")                     \
+	X(PLAN, "plan", 0, "PLAN", "continue this plan of the session")                            \
 	X(BATCH, "batch", 0, "N", "steps of a batch, 1 to 200 (default 25)")                       \
 	X(CONCURRENCY, "concurrency", 0, "N", "steps that run at once, 1 to 64 (default 8)")       \
-	X(RESUME, "resume", 0, NULL, "run it at once")                                             \
-	X(RETRY_FAILED, "retry-failed", 0, NULL, "run steps again that failed or were skipped")    \
-	X(REPAIR, "repair", 0, NULL, "make the world that the journal gives, if it is whole")      \
-	X(RERUN, "rerun", 0, NULL, "run done steps again whose results are not in FILE")           \
-	X(ARTIFACT_ID, "id", 0, "ID", "of the one artifact that FILE has")                         \
+	X(RESUME, "resume", 0, NULL, "run the plan at once")                                       \
+	X(RETRY_FAILED, "retry-failed", 0, NULL, "run failed and skipped steps again")             \
+	X(REPAIR, "repair", 0, NULL, "make the world that the journal gives, if it is complete")   \
+	X(RERUN, "rerun", 0, NULL, "run steps again that are done but have no results in FILE")    \
+	X(ARTIFACT_ID, "id", 0, "ID", "id of the single artifact in FILE")                         \
 	X(SVG, "svg", 0, NULL, "a picture, drawn by Graphviz")                                     \
 	X(YES, "yes", 'y', NULL, "do not ask")                                                     \
 	X(JOURNAL, "journal", 0, NULL, "drop their records as well (not enabled yet)")
