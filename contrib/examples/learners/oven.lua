@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The operator's oven: what becomes of a dough after so many minutes. Whoever bakes pays the
--- artifact's price, 1 scrip.
+-- The operator's oven: the result for a dough and a number of minutes. The caller pays the artifact's
+-- price, 1 scrip.
 
 local minutes = {
     rye = { least = 55, most = 65 },

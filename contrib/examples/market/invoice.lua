@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- bob's: an invoice over several items, kept as an artifact of its own. It asks alice's `quote`
--- for each of them. Whoever invokes this pays for all of that: 2 scrip to bob, 1 a line to alice.
+-- bob's service: writes an invoice for several items, as an artifact. It asks alice's `quote` for each
+-- item. The caller pays for both services: 2 scrip to bob, and 1 for each line to alice.
 
 function run(items)
     local lines = {}
@@ -8,8 +8,8 @@ function run(items)
 
     for item, count in pairs(items) do
         local quote = invoke("quote", item, count)
-        -- What went wrong there is data here. An error ends this invocation; then nothing of it has
-        -- happened, and everybody has his scrip back.
+        -- A failed quote is a value here. An error ends this invocation; then all its changes are
+        -- undone, and all scrip is returned.
         if not quote.ok then
             error("no quote for " .. item .. ": " .. quote.error.message, 0)
         end

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- alice's: what so many of an item cost. Whoever asks pays her the artifact's price, 1 scrip.
+-- alice's service: the price of a number of items. The caller pays her the artifact's price, 1 scrip.
 
 local cents = { apple = 30, pear = 45, plum = 12 }
 
