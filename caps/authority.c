@@ -484,7 +484,7 @@ static int check_principal(
 		r = wfs_view_cell(&view, reducer.reducer_id, wfs_bytes_text(principal), &version);
 	if (r == -ENOENT)
 		return wfs_error_set(
-			error, WFS_E_NOT_FOUND, "there is no principal '%.128s'", principal);
+			error, WFS_E_NOT_FOUND, "unknown principal '%.128s'", principal);
 	return r ? wfs_error_from_errno(error, r, "look for the principal '%s'", principal) : 0;
 }
 

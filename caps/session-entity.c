@@ -356,10 +356,9 @@ int session_reads_text(const struct wfs_session *session, struct wfs_view *view,
 		r = 1;
 	if (r <= 0)
 		return r;
-	return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
-		"'%s' may not read %s of '%.*s' for nothing", wfs_session_principal(session),
-		wfs_entity_file_name(text.file), (int)text.artifact_id.size,
-		(const char *)text.artifact_id.data);
+	return wfs_error_set(error, WFS_E_NOT_AUTHORIZED, "'%s' may not read %s of '%.*s' for free",
+		wfs_session_principal(session), wfs_entity_file_name(text.file),
+		(int)text.artifact_id.size, (const char *)text.artifact_id.data);
 }
 
 int wfs_session_live_text(const struct wfs_session *session, struct wfs_view *view, uint64_t vid,

@@ -29,7 +29,8 @@ static int goes_on(const void *context, struct wfs_error *error)
 	const atomic_bool *const gone = context;
 
 	return gone && atomic_load(gone)
-		? wfs_error_set(error, WFS_E_CANCELLED, "nobody waits for the answer any more")
+		? wfs_error_set(error, WFS_E_CANCELLED,
+			  "the client does not wait for the answer any more")
 		: 0;
 }
 

@@ -80,8 +80,8 @@ static int check_tool_choice(const struct check *check, const json_t *choice)
 		return r;
 	if (check->adapter->tool_choice_texts)
 		return wfs_error_set(check->error, WFS_E_INVALID_ARGUMENT,
-			"'tool_choice': a server of profile '%s' knows no named tool, it would "
-			"take \"auto\" instead",
+			"'tool_choice': a server of profile '%s' does not support a named tool, it "
+			"would use \"auto\" instead",
 			check->adapter->name);
 	if (!offers(check->tools, name))
 		return wfs_error_set(check->error, WFS_E_INVALID_ARGUMENT,

@@ -114,7 +114,7 @@ static int check_keyword(
 
 	if (is_one_of(name, refused) || (strcmp(name, "format") == 0 && !is_format(value)))
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-			"%s/%s: expected nothing that is not enforced", wfs_buffer_text(where),
+			"%s/%s: expected only keywords that are enforced", wfs_buffer_text(where),
 			name);
 	wfs_schema_pointer_append(where, name);
 	if (is_one_of(name, schemas))

@@ -49,7 +49,7 @@ static int check_choice(const json_t *constraint, struct wfs_error *error)
 	{
 		if (!json_is_string(choice))
 			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-				"'choices': expected texts, item %zu is none", index);
+				"'choices': expected texts, item %zu is not one", index);
 	}
 	if (json_array_size(choices) == 0)
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
@@ -148,14 +148,13 @@ static int check_calls(const struct wfs_adapter *adapter, enum wfs_constraint_ki
 			? 0
 			: wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 				  "a structural_tag with a tool_choice other than \"auto\" would "
-				  "be "
-				  "ignored by a server of profile '%s'",
+				  "be ignored by a server of profile '%s'",
 				  adapter->name);
 	if (is_choice(tool_choice, "none"))
 		return 0;
 	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-		"a constraint of kind '%s' and calls shut one another out on a server of profile "
-		"'%s': expected no tools, or tool_choice \"none\"",
+		"a constraint of kind '%s' and calls cannot be combined on a server of "
+		"profile '%s': expected no tools, or tool_choice \"none\"",
 		kinds[kind].name, adapter->name);
 }
 
@@ -186,7 +185,7 @@ int wfs_constraint_check(const json_t *constraint, const struct wfs_adapter *ada
 
 	if (r == 0 && kind == WFS_CONSTRAINT_STRUCTURAL_TAG && !offering)
 		r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-			"a structural_tag is made of the offered tools, and there are none");
+			"a structural_tag is made of the offered tools, got no tools");
 	if (r < 0 || !adapter->grammar_config)
 		return r;
 	r = check_server(constraint, kind, adapter, error);

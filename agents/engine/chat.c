@@ -521,7 +521,7 @@ static json_t *cancelled(const struct wait *wait)
 const struct wait_kind wait_for_plan = {
 	.size = sizeof(struct talk),
 	.doing = "answer a chat",
-	.closing = "the world is being closed; plans go on when it is opened again",
+	.closing = "the world is being closed; plans continue when it is opened again",
 	.start = start,
 	.begun = begun,
 	.look = look,

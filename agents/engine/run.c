@@ -343,7 +343,7 @@ static json_t *cancelled(const struct wait *wait)
 const struct wait_kind wait_for_runs = {
 	.size = sizeof(struct runs),
 	.doing = "drive an agent",
-	.closing = "the world is being closed; runs go on when it is opened again",
+	.closing = "the world is being closed; runs continue when it is opened again",
 	.start = start,
 	.begun = begun,
 	.look = look,

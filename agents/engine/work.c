@@ -398,7 +398,7 @@ static struct work *work_new(
 
 	if (!kind)
 		(void)wfs_error_set(error, WFS_E_INTERNAL_ERROR,
-			"the intent %s asks for nothing that is known", intent_id);
+			"the intent %s asks for an unknown effect", intent_id);
 	if (!work)
 		return NULL;
 	work->engine = engine;
@@ -446,7 +446,8 @@ static void begin(struct engine *engine, const char *intent_id, const json_t *in
 	struct work *const work = work_new(engine, intent_id, intent, &error);
 
 	if (!work)
-		wfs_log(WFS_LOG_AGENTS, WFS_LOG_ERR, "what '%s' asks for is not done: %s",
+		wfs_log(WFS_LOG_AGENTS, WFS_LOG_ERR,
+			"the effect that '%s' asks for is not performed: %s",
 			wfs_json_text(intent, "principal"), error.message);
 	else if (wait_ms <= 0 || work_set_timer(work, (uint64_t)wait_ms, begin_now))
 		begin_now(work);
@@ -470,7 +471,7 @@ void work_look(struct engine *engine, const char *intent_id)
 		begin(engine, intent_id, intent);
 	else
 		wfs_log(WFS_LOG_AGENTS, WFS_LOG_WARNING,
-			"what '%s' asks for is not begun before the world is opened again: %s",
+			"the effect that '%s' asks for is begun when the world is opened again: %s",
 			wfs_json_text(intent, "principal"), error.message);
 }
 

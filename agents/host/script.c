@@ -29,12 +29,14 @@ static int read_file(
 		return wfs_error_from_errno(error, -ENAMETOOLONG, "open the script");
 	char *const slash = strrchr(path, '/');
 	if (!slash)
-		return wfs_error_set(error, WFS_E_NOT_FOUND, "there is no script '%s'", path);
+		return wfs_error_set(
+			error, WFS_E_NOT_FOUND, "the script '%s' does not exist", path);
 	*slash = '\0';
 	WFS_AUTO_FD int fd = wfs_world_file_open(*path ? path : "/", slash + 1, O_RDONLY, error);
 	*slash = '/';
 	if (fd == -ENOENT)
-		return wfs_error_set(error, WFS_E_NOT_FOUND, "there is no script '%s'", path);
+		return wfs_error_set(
+			error, WFS_E_NOT_FOUND, "the script '%s' does not exist", path);
 	if (fd < 0)
 		return fd;
 	const int r = wfs_file_read(fd, FILE_MAX, text);

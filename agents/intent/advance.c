@@ -260,7 +260,7 @@ void advance_begin(struct work *work)
 		return;
 	}
 	if (!r && asks)
-		r = wfs_error_set(&error, WFS_E_NOT_FOUND, "there is no transition prompt");
+		r = wfs_error_set(&error, WFS_E_NOT_FOUND, "the state has no transition prompt");
 	if (!r)
 		r = begin_deciding(work, &facts, &error);
 	if (r)

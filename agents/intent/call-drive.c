@@ -165,7 +165,7 @@ static void too_late(struct work *work)
 	struct wfs_error error;
 
 	(void)wfs_error_set(&error, WFS_E_TIMEOUT,
-		"the run that calls has used up its time, %lld ms of it in this call",
+		"the calling run has used up its time, %lld ms of it in this call",
 		(long long)work_elapsed_ms(work));
 	drive_leave(work);
 	work_fail(work, &error);

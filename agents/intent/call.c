@@ -124,7 +124,7 @@ static int find_tool(struct work *work, const json_t *setup, const char *name, j
 	WFS_AUTO_JSON json_t *expanded = NULL;
 
 	if (!tool)
-		return wfs_error_set(error, WFS_E_NOT_FOUND, "there is no tool '%s'", name);
+		return wfs_error_set(error, WFS_E_NOT_FOUND, "unknown tool '%s'", name);
 	WFS_AUTO_JSON json_t *one = json_pack("[O]", tool);
 	if (!one)
 		return no_memory(error);
@@ -149,8 +149,7 @@ static int hide_reason(const json_t *stored, int r, struct wfs_error *error)
 	return (r == -EINVAL || r == -EFBIG) && wfs_text_has_hidden(stored)
 		? wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			  "the arguments are not a JSON object that fits the tool's parameters, "
-			  "and "
-			  "are not repeated here, because they are private")
+			  "and are not repeated here, because they are private")
 		: r;
 }
 

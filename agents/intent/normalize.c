@@ -154,7 +154,7 @@ static int read_blob(struct work *work, struct wfs_view *view, const char *name,
 	if (!r)
 		r = wfs_session_blob(work->session, view, &hash, &blob, &listing);
 	if (r == -ENOENT)
-		return wfs_error_set(error, WFS_E_NOT_FOUND, "there is no blob %s", name);
+		return wfs_error_set(error, WFS_E_NOT_FOUND, "the blob %s does not exist", name);
 	if (r)
 		return wfs_error_from_errno(error, r, "read the blob %s", name);
 	if (blob.size_bytes > WFS_PLAN_IMPORT_MAX)

@@ -128,7 +128,7 @@ static int find_result(
 
 	if (r == -ENOENT && index)
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-			"the step '%.128s' has given nothing (so far)", step_id);
+			"the step '%.128s' has no result (yet)", step_id);
 	if (!r && agents_origin_add_hidden(results->origin, document))
 		r = no_memory(error);
 	if (!r)

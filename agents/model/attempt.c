@@ -169,7 +169,7 @@ static void tell_wait(struct wfs_model_call *call, int64_t asked_ms)
 	const struct wfs_model_failure said = *failure;
 
 	wfs_model_failure_set(failure, said.kind, said.code,
-		"the server asks to wait %lld s, at most %lld s are waited: %s",
+		"the server asks to wait %lld s, longer than the limit of %lld s: %s",
 		(long long)(asked_ms / MS_PER_S),
 		(long long)(call->request.endpoint->retry_wait_max_ms / MS_PER_S), said.message);
 	failure->retry_after_ms = asked_ms;

@@ -122,7 +122,7 @@ static int check_values(const float *values, size_t count, struct wfs_model_fail
 	if (!zero)
 		return 0;
 	return wfs_model_failure_set(failure, WFS_MODEL_FAILURE_ANSWER, WFS_MODEL_CODE_INVALID,
-		"expected an embedding with a direction, got %zu zeros", count);
+		"expected an embedding that is not all zeros, got %zu zeros", count);
 }
 
 /* Numbers beyond float32 become infinite here, and check_values() refuses them. */

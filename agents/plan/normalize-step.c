@@ -143,7 +143,7 @@ static int add_dependency(struct normalize *work, size_t index, const json_t *it
 	const json_t *const found = json_object_getn(work->indices, id.data, id.size);
 	if (!found) {
 		int r = normalize_refuse(work, NORMALIZE_UNKNOWN_DEPENDENCY, (int64_t)index,
-			"'depends_on': there is no step '%.*s'", cut_for_message(id),
+			"'depends_on': unknown step '%.*s'", cut_for_message(id),
 			(const char *)id.data);
 
 		return normalize_tell(work, r, "dependency",
@@ -329,8 +329,7 @@ static int check_note(struct normalize *work, size_t index, const json_t *step)
 		if (!found)
 			return normalize_refuse(work, NORMALIZE_INVALID_STEP, (int64_t)index,
 				"expected 'tool' {name, method?, args} or 'prompt', or 'type' "
-				"note, got "
-				"'%.60s'",
+				"note, got '%.60s'",
 				name);
 	}
 	return 0;

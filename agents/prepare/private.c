@@ -225,7 +225,7 @@ static int refuse_alike(const json_t *step, struct wfs_error *error)
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(members); i++)
 		if (wfs_text_has_hidden(json_object_get(step, members[i])))
 			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-				"'%s': something in it has {hash, of, size}, which stands for a "
+				"'%s': it contains an object {hash, of, size}, which stands for a "
 				"private text",
 				members[i]);
 	return 0;

@@ -108,7 +108,7 @@ static int make_of_artifact(const struct agents_catalog *catalog, const char *id
 		return wfs_error_from_errno(error, r, "find a tool");
 	if (r == 0)
 		return wfs_error_set(error, WFS_E_NOT_FOUND,
-			"there is no tool '%.140s': expected an action, fs_…, query, invoke, step, "
+			"unknown tool '%.140s': expected an action, fs_…, query, invoke, step, "
 			"chat, submit_result or an executable artifact",
 			id);
 	if (!json_is_true(json_object_get(artifact, "executable")))

@@ -307,7 +307,7 @@ static void abandon(struct wfs_local *local, struct local_call *call)
 		free(WFS_STEAL(call->verb));
 		wfs_verb_finish(&call->call,
 			wfs_error_set(&call->call.error, WFS_E_CANCELLED,
-				"nobody waits for the answer: the request was not begun"));
+				"the client is gone, so the request was not begun"));
 		return;
 	}
 	WFS_GUARD(&local->lock);

@@ -92,7 +92,7 @@ static int parse_line(struct wfs_run *run, int argc, char *const *argv, struct l
 		/* All of them may go into JSON. */
 		if (!wfs_utf8_valid(argument, strlen(argument)))
 			return wfs_run_misuse(
-				run, "'%.60s': an argument has to be valid UTF-8", argument);
+				run, "'%.60s': expected an argument in valid UTF-8", argument);
 		if (!options_ended && strcmp(argument, "--") == 0) {
 			options_ended = true;
 			i++;
@@ -281,9 +281,9 @@ static int refuse_word(struct wfs_run *run, const char *word)
 		if (near.name == first)
 			near.name = memcpy(nearest, first, sizeof(first));
 	}
-	return near.name ? wfs_run_misuse(run, "there is no command '%.60s'; did you mean '%s'?",
-				   word, near.name)
-			 : wfs_run_misuse(run, "there is no command '%.60s'", word);
+	return near.name ? wfs_run_misuse(run, "unknown command '%.60s'; did you mean '%s'?", word,
+				   near.name)
+			 : wfs_run_misuse(run, "unknown command '%.60s'", word);
 }
 
 static int refuse_command(struct wfs_run *run, const struct line *line)

@@ -59,7 +59,7 @@ void wfs_control_artifact_change(struct wfs_control_open *open, const struct wfs
 		r = wfs_control_content_truncate(&open->content, op->offset, &error);
 	else if (open->flags & O_APPEND)
 		r = wfs_control_content_refuse(&open->content,
-			"expected the whole new content, came something to append; edit_artifact "
+			"expected the whole new content, got bytes to append; edit_artifact "
 			"changes a part of it",
 			&error);
 	else

@@ -44,7 +44,8 @@ void wfs_control_blob_write(struct wfs_control_open *open, const void *data, siz
 	open->truncated = false;
 	if (r < 0)
 		wfs_error_set(&error, WFS_E_INVALID_REQUEST,
-			"more bytes of a blob that was refused; read the answer or close first");
+			"this blob was refused: read the answer or close the file before writing "
+			"more");
 	else
 		r = blob_add(open, data, size, &error);
 	if (r < 0) {

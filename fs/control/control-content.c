@@ -46,10 +46,10 @@ static int check_place(
 {
 	if (content->spoilt)
 		return wfs_error_set(error, WFS_E_INVALID_REQUEST,
-			"more of a content that was refused; close the file first");
+			"this content was refused: close the file before writing more");
 	if (!content->begun)
 		return wfs_control_content_refuse(content,
-			"expected the whole new content, came a change of what is there; open with "
+			"expected the whole new content, got a change of the old one; open with "
 			"O_TRUNC, or change a part with edit_artifact",
 			error);
 	if (offset <= content->bytes.size)

@@ -45,8 +45,8 @@ int wfs_control_take(struct wfs_control_open *open, size_t bytes, struct wfs_err
 		return 0;
 	}
 	return wfs_error_set(error, WFS_E_OVERLOADED,
-		"open control files of user %u take %zu bytes of memory already, and there is no "
-		"room for %zu more; read the answers, close some, or try again",
+		"open control files of user %u take %zu bytes of memory already, and %zu "
+		"more do not fit; read the answers, close some, or try again",
 		(unsigned int)open->user->uid, open->user->held_bytes, bytes);
 }
 

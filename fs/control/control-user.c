@@ -73,10 +73,10 @@ static int user_enter(
 		return 0;
 	if (!principal)
 		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
-			"user %u is no principal of this world and may only read the tree; %s",
+			"user %u is not a principal of this world and may only read the tree; %s",
 			(unsigned int)user->uid,
 			control->trusted
-				? "'uids' in the world's host.json names those who may act"
+				? "'uids' in the world's host.json names the users who may act"
 				: "in a mount that the operator did not make, or made in another "
 				  "user namespace (a container), or that root made of a world "
 				  "which another user serves, only its user acts");

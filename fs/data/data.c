@@ -84,7 +84,7 @@ static void refuse(fuse_req_t request, uint64_t ino, int r)
 {
 	if (r == -EIO)
 		wfs_log(WFS_LOG_MOUNT, WFS_LOG_ERR,
-			"refused to serve what is damaged: %s ino=%#" PRIx64,
+			"refused to serve damaged content: %s ino=%#" PRIx64,
 			*wfs_damage_noted() ? wfs_damage_noted() : "stored bytes", ino);
 	fs_reply_result(request, r);
 }

@@ -413,7 +413,7 @@ int wfs_teller_run(struct wfs_teller *teller, int (*job)(void *context), void *c
 	int r = run(teller, job, context, &end);
 
 	if (end)
-		wfs_teller_end(teller, "a reader keeps Linux from being told what has changed");
+		wfs_teller_end(teller, "a reader keeps Linux from dropping outdated content");
 	return r;
 }
 

@@ -318,6 +318,6 @@ void wfs_mcp_resources_templates(struct wfs_mcp *mcp, const struct wfs_rpc_messa
 		json_pack("{s:[{s:s, s:s, s:s}, {s:s, s:s, s:s}]}", "resourceTemplates",
 			"description", "a file or directory of the world as it is now", "name",
 			"path", "uriTemplate", "worldfs:///{+path}", "description",
-			"the same as it was after that many journal records", "name",
+			"a file or directory of the world after that many journal records", "name",
 			"path at a height", "uriTemplate", "worldfs:///at/{height}/{+path}"));
 }

@@ -12,9 +12,9 @@
 static const char *const revisions[] = {"2025-06-18", "2025-03-26", "2024-11-05"};
 
 static const char instructions[] =
-	"A world: a journal of events, and the state that follows from them, as a tree of files. "
-	"Begin with fs_read of 'README' or fs_ls of '/'. What is read comes with 'meta': the "
-	"journal height that it is of.";
+	"A world: a journal of events, and the state that follows from them, as a "
+	"tree of files. Begin with fs_read of 'README' or fs_ls of '/'. Everything "
+	"that is read comes with 'meta', which has the journal height that was read.";
 
 int wfs_mcp_new(
 	const char *directory, const char *as, wfs_driver_start *drive, struct wfs_mcp **ret_mcp)
@@ -63,7 +63,7 @@ bool wfs_mcp_refuse_cursor(struct wfs_mcp *mcp, const struct wfs_rpc_message *me
 	if (!json_object_get(message->params, "cursor"))
 		return false;
 	wfs_rpc_error(&mcp->output, message->id, WFS_RPC_INVALID_PARAMS, NULL,
-		"'cursor': this list has one page, which gave none");
+		"'cursor': this list has only one page, so expected no cursor");
 	return true;
 }
 

@@ -257,7 +257,7 @@ void wfs_fuse_abort(struct wfs_fuse *fuse)
 		: wfs_keeper_ask(fuse->keeper, WFS_KEEPER_ABORT, fuse->part, 0);
 	if (r < 0)
 		wfs_log(WFS_LOG_MOUNT, WFS_LOG_ERR,
-			"'%s' may show what is not true any more, its keeper cannot end it: %s",
+			"'%s' may show outdated content, its keeper cannot end it: %s",
 			fuse->directory, strerrordesc_np(-r));
 }
 

@@ -113,8 +113,8 @@ static int place_make_base(const char *base, bool system, struct wfs_error *erro
 		return wfs_error_from_errno(error, -errno, "look at '%s'", base);
 	if (!place_is_private(base, system ? 0022 : 0077))
 		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
-			"'%s' is not a directory of ours alone; remove it, or set XDG_RUNTIME_DIR "
-			"to a directory that is yours, with mode 0700",
+			"'%s' is not a directory that only this user can use; remove it, or set "
+			"XDG_RUNTIME_DIR to a directory that is yours, with mode 0700",
 			base);
 	return access(base, W_OK) < 0 ? wfs_error_from_errno(error, -errno, "use '%s'", base) : 0;
 }

@@ -166,8 +166,8 @@ static int mount_connect(
 	mount->watched = r == 0;
 	if (r < 0)
 		wfs_log(WFS_LOG_MOUNT, WFS_LOG_WARNING,
-			"nobody watches over '%s', it may hang after a kill: %s", mount->directory,
-			strerrordesc_np(-r));
+			"the guardian does not watch '%s', which may hang after a kill: %s",
+			mount->directory, strerrordesc_np(-r));
 	r = mount_control(mount, options, error);
 	if (r == 0)
 		r = mount_data(mount, options, error);
@@ -233,7 +233,8 @@ static int mounts_begin(struct wfs_mounts *mounts, uint64_t *ret_number, struct 
 	WFS_GUARD(&mounts->mutex);
 
 	if (mounts->closed)
-		return wfs_error_set(error, WFS_E_CANCELLED, "the world's owner is ending");
+		return wfs_error_set(
+			error, WFS_E_CANCELLED, "the process that owns the world is ending");
 	if (mounts_count(mounts) + mounts->coming >= WFS_MOUNTS_MAX)
 		return wfs_error_set(error, WFS_E_OVERLOADED, "the world has %d mounts already",
 			(int)WFS_MOUNTS_MAX);
@@ -322,7 +323,8 @@ int wfs_mounts_remove(struct wfs_mounts *mounts, const char *directory, struct w
 	if (r == 0)
 		return 0;
 	return wfs_error_set(error, WFS_E_NOT_FOUND,
-		"the keeper of '%s' is gone: the mount is served no more, but stays, dead",
+		"the keeper of '%s' is gone: the mount is not served any more, but stays "
+		"as a dead mount",
 		directory);
 }
 

@@ -102,7 +102,7 @@ int wfs_owner_start(const struct wfs_owner_options *options, struct wfs_error *e
 	if (size != (ssize_t)sizeof(report)) {
 		(void)waitpid(pid, NULL, 0);
 		return wfs_error_set(error, WFS_E_INTERNAL_ERROR,
-			"the process that was to own '%s' ended; its worldfs.log may say why",
+			"the process that should own '%s' ended; its worldfs.log may say why",
 			options->directory);
 	}
 	if (report.r) {

@@ -519,8 +519,8 @@ static int begin_session(struct wfs_server_connection *connection, struct wfs_er
 	/* A stranger is not counted, so however many come, other users find room. */
 	if (!principal)
 		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
-			"the socket serves the user who owns the world, root, and those whom "
-			"'uids' in its host.json names");
+			"the socket serves the user who owns the world, root, and the users in "
+			"'uids' of its host.json");
 	int r = wfs_server_user_admit(connection, error);
 	if (r)
 		return r;

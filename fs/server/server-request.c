@@ -144,7 +144,7 @@ static int act_as(struct wfs_server_request *request, struct wfs_error *error)
 		return 0;
 	if (strcmp(wfs_session_principal(own), WFS_PRINCIPAL_OPERATOR) != 0)
 		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
-			"'as': only the operator may act as somebody else, not '%s'",
+			"'as': only the operator may act as another principal, not '%s'",
 			wfs_session_principal(own));
 	r = wfs_session_new(wfs_session_authority(own), principal, &request->session, error);
 	if (r)
@@ -347,7 +347,7 @@ static void end_waiting(struct wfs_server_request *request)
 	request->started = true;
 	wfs_verb_finish(&request->call,
 		wfs_error_set(&request->call.error, WFS_E_CANCELLED,
-			"nobody waits for the answer: the request was not begun"));
+			"the client is gone, so the request was not begun"));
 }
 
 void wfs_server_request_abandon(struct wfs_server_request *request)

@@ -261,12 +261,13 @@ static int check_room(const struct wfs_server *server, const struct wfs_server_u
 	if (user->admitted_count >= WFS_SERVER_USER_CONNECTIONS_FEW &&
 		server->guest_count >= WFS_SERVER_GUEST_CONNECTIONS_MAX / 2)
 		return wfs_error_set(error, WFS_E_OVERLOADED,
-			"%zu connections of user %u are open already, and others have many, too",
+			"%zu connections of user %u are open already, and other users have many, "
+			"too",
 			user->admitted_count, (unsigned int)user->uid);
 	if (server->guest_count >= WFS_SERVER_GUEST_CONNECTIONS_MAX)
 		return wfs_error_set(error, WFS_E_OVERLOADED,
-			"%d connections are open already; the others are kept for the world's "
-			"owner",
+			"%d connections are open already; the rest are reserved for the user who "
+			"owns the world",
 			WFS_SERVER_GUEST_CONNECTIONS_MAX);
 	return 0;
 }
@@ -317,15 +318,14 @@ int wfs_server_user_parse(struct wfs_server *server, struct wfs_server_user *use
 		return 0;
 	if (user->parsed_bytes > 0 && user->parsed_bytes + bytes > WFS_SERVER_USER_PARSED_MAX)
 		return wfs_error_set(error, WFS_E_OVERLOADED,
-			"requests of user %u take %zu bytes of memory already, and this one "
-			"would "
-			"take %zu; at most %d are given",
+			"requests of user %u take %zu bytes of memory already, and this one would "
+			"take %zu; at most %d are allowed",
 			(unsigned int)user->uid, user->parsed_bytes, bytes,
 			WFS_SERVER_USER_PARSED_MAX);
 	if (!user->owner && server->guest_parsed_bytes > 0 &&
 		server->guest_parsed_bytes + bytes > WFS_SERVER_GUEST_PARSED_MAX)
 		return wfs_error_set(error, WFS_E_OVERLOADED,
-			"requests of others take too much memory already, try again");
+			"requests of other users take too much memory already, try again");
 	user->parsed_bytes += bytes;
 	if (!user->owner)
 		server->guest_parsed_bytes += bytes;

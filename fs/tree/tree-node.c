@@ -20,26 +20,26 @@ const char *wfs_tree_root_name(size_t index)
 }
 
 static const char readme[] =
-	"This is a world, shown as files by WorldFS. Nothing here is edited in place.\n"
+	"This is a world, shown as files by WorldFS. The files cannot be edited in place.\n"
 	"\n"
 	"Look around\n"
 	"  manifest                 what the world is made of: schemas, reducers, routing\n"
-	"  reducers/<name>/<key>    its state, one file a cell\n"
-	"  artifacts/<id>/          what somebody made: content, code, who owns it, prices\n"
-	"  principals/<id>/         who is there: scrip, resources, grants\n"
-	"  turns/<id>/              what agents were asked, said and did; how it ended\n"
-	"  plans/<id>/              what was planned, step by step, and what came of it\n"
+	"  reducers/<name>/<key>    the state, one file for each cell\n"
+	"  artifacts/<id>/          artifacts: content, code, owner, prices\n"
+	"  principals/<id>/         accounts: scrip, resources, grants\n"
+	"  turns/<id>/              turns of agents: what they were asked, said and did\n"
+	"  plans/<id>/              plans, with their steps and results\n"
 	"  journal/log.jsonl        everything that ever happened, one record a line\n"
-	"  at/<height>/             all of this as it was after that many records\n"
+	"  at/<height>/             the tree as it was after that many records\n"
 	"  blob/<sha256>            bytes stored under their hash\n"
 	"\n"
 	"Act\n"
-	"  cat ctl/event            each control file tells how it is used\n"
+	"  cat ctl/event            each control file says how to use it\n"
 	"  echo '{\"schema\":\"…\",\"value\":{…}}' > ctl/event || cat ctl/last\n"
 	"\n"
 	"Compare and keep\n"
 	"  diff -r at/100 at/200    what changed between two heights\n"
-	"  tar -C at/head -c .      a consistent snapshot, while agents work\n"
+	"  tar -C at/head -c .      a consistent copy, while agents work\n"
 	"  getfattr -d FILE         its hash and the height that wrote it\n";
 
 struct wfs_bytes wfs_tree_readme(void)

@@ -59,7 +59,8 @@ static int read_uids(const char *directory, json_t **ret_uids, struct wfs_error 
 		return r;
 	if (wfs_trust_check(directory, &hash, &reason)) {
 		wfs_log(WFS_LOG_SOCKET, WFS_LOG_WARNING,
-			"other users of this host are not served, 'uids' does not count: %s",
+			"other users of this host are not served, because 'uids' cannot be used: "
+			"%s",
 			reason.message);
 		return 0;
 	}

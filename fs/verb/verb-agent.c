@@ -34,7 +34,7 @@ int wfs_verb_drive(
 
 	if (!driver)
 		return wfs_error_set(&call->error, WFS_E_NOT_ENABLED,
-			"this is not enabled: nobody drives the agents of this world");
+			"this is not enabled: no process runs the agents of this world");
 	call->drive = (struct wfs_drive){
 		.what = what,
 		.session = call->session,

@@ -41,7 +41,7 @@ static int check_act_as(struct wfs_call *call, const char *principal)
 	if (strcmp(own, principal) == 0 || strcmp(own, WFS_PRINCIPAL_OPERATOR) == 0)
 		return 0;
 	return wfs_error_set(&call->error, WFS_E_NOT_AUTHORIZED,
-		"'as': only the operator may mount as somebody else, not '%s'", own);
+		"'as': only the operator may mount as another principal, not '%s'", own);
 }
 
 /* The process that wants a mount makes it: nothing is mounted here for anybody. */
@@ -50,9 +50,9 @@ static int require_handed(struct wfs_call *call)
 	if (call->handed_count == WFS_HANDED_COUNT)
 		return 0;
 	return wfs_error_set(&call->error, WFS_E_INVALID_ARGUMENT,
-		"expected three descriptors beside the request: of the tree's mount, of the "
-		"control "
-		"files' and of a keeper; came %u ('worldfs mount' makes them)",
+		"expected three descriptors with the request, those of the tree's mount, "
+		"of the mount of control files and of a keeper; got %u ('worldfs mount' "
+		"makes them)",
 		call->handed_count);
 }
 
@@ -225,20 +225,20 @@ static const struct {
 	METRIC_OF("worldfs_first_height", "gauge", "First height that is kept.", world.first_height,
 		true),
 	METRIC("worldfs_queue_requests", "gauge", "Requests not answered yet.", world.queue_count),
-	METRIC("worldfs_queue_bytes", "gauge", "Bytes of their bodies and parsed values.",
-		world.queue_bytes),
+	METRIC("worldfs_queue_bytes", "gauge",
+		"Bytes of the bodies and parsed values of these requests.", world.queue_bytes),
 	METRIC("worldfs_effects_in_flight", "gauge", "Answers that runs of agents wait for.",
 		effects_in_flight),
 	METRIC("worldfs_requests_total", "counter", "Requests that reached the kernel.",
 		world.requests_total),
-	METRIC("worldfs_requests_failed_total", "counter", "Those that were refused.",
+	METRIC("worldfs_requests_failed_total", "counter", "Requests that were refused.",
 		world.requests_failed),
 	METRIC("worldfs_reads_refused_total", "counter", "Reads that no grant or policy allows.",
 		refused_total),
 	METRIC("worldfs_batches_total", "counter", "Commits.", world.batches_total),
 	METRIC("worldfs_store_used_bytes", "gauge", "Bytes in use in data.mdb.",
 		world.store.used_bytes),
-	METRIC("worldfs_store_free_bytes", "gauge", "Of these, bytes that are used again.",
+	METRIC("worldfs_store_free_bytes", "gauge", "Free bytes in data.mdb, which are used again.",
 		world.store.free_bytes),
 	METRIC("worldfs_store_blob_bytes", "gauge", "Bytes of blob files.", world.store.blob_bytes),
 	METRIC("worldfs_store_map_bytes", "gauge", "Bytes that data.mdb can grow to.",

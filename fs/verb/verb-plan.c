@@ -69,7 +69,7 @@ static void withhold(struct wfs_drive *drive)
 		json_object_clear(response);
 	if (drive->status && !is_refusal(drive->error.code))
 		(void)wfs_error_set(&drive->error, drive->error.code,
-			"the plan did not go on, or did not succeed; only a principal that sees "
+			"the plan did not continue, or did not succeed; only a principal that sees "
 			"the plan gets the reason");
 }
 

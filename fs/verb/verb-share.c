@@ -63,7 +63,7 @@ int wfs_verb_meta(struct wfs_call *call, struct wfs_view *view)
 	int r = wfs_session_meta(call->session, view, &meta);
 
 	if (r)
-		return wfs_error_from_errno(&call->error, r, "read where the world stands");
+		return wfs_error_from_errno(&call->error, r, "read the height of the world");
 	json_decref(call->meta);
 	call->meta = wfs_meta_document(&meta);
 	return call->meta ? 0 : -ENOMEM;
@@ -137,12 +137,12 @@ void wfs_verb_finish(struct wfs_call *call, int r)
 	}
 	/* Without a host it is a command, which tells its user. */
 	if (r && host && call->error.code == WFS_E_HASH_MISMATCH)
-		wfs_log(WFS_LOG_SOCKET, WFS_LOG_ERR, "refused to serve what is damaged: %s",
+		wfs_log(WFS_LOG_SOCKET, WFS_LOG_ERR, "refused to serve damaged content: %s",
 			call->error.message);
 	/* The damage may be in what its principal may not see, and then has a name that it may not see. */
 	if (r && call->error.code == WFS_E_HASH_MISMATCH && !wfs_session_sees_all(call->session))
 		(void)wfs_error_set(
-			&call->error, WFS_E_HASH_MISMATCH, "what is stored does not have its hash");
+			&call->error, WFS_E_HASH_MISMATCH, "stored bytes do not have their hash");
 	if (r == -EACCES && host)
 		wfs_log(WFS_LOG_SOCKET, WFS_LOG_INFO, "refused: %s", call->error.message);
 	call->status = r;

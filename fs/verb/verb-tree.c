@@ -39,7 +39,7 @@ static int tree_error(struct wfs_call *call, int r, const char *path)
 		const char *const noted = wfs_damage_noted();
 
 		return wfs_error_set(&call->error, WFS_E_HASH_MISMATCH, "'%.300s': %s", path,
-			*noted ? noted : "what is stored does not have its hash");
+			*noted ? noted : "stored bytes do not have their hash");
 	}
 	case -EACCES: /* the tree has said why */
 		return r;

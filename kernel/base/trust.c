@@ -16,8 +16,9 @@
 
 enum { USER_FILE_MAX = 4 << 20 }; /* bytes of known.json or keys.json */
 
-#define UNTIL_THEN                                                                             \
-	"no model is asked, no other user is served, and nothing goes on that was under way; " \
+#define UNTIL_THEN                                                                           \
+	"no model is asked, no other user is served, and unfinished turns and plans do not " \
+	"continue; "                                                                         \
 	"'worldfs trust' shows what it would do, and asks"
 
 /* --- the user's directories --- */
@@ -38,9 +39,8 @@ static int user_directory(const char *name, const char *roots, const char *later
 		size = snprintf(ret_path, PATH_MAX, "%s/%s/worldfs", home, later);
 	else
 		return wfs_error_set(error, WFS_E_NOT_FOUND,
-			"neither $%s nor $HOME is set to a path: there is no place for what the "
-			"user "
-			"trusts",
+			"neither $%s nor $HOME is set to a path, so the list of trusted worlds has "
+			"no place",
 			name);
 	return size < PATH_MAX ? 0 : wfs_error_from_errno(error, -ENAMETOOLONG, "use $%s", name);
 }

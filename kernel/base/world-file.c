@@ -53,13 +53,14 @@ static int check_owner(const char *path, const struct stat *st, struct wfs_error
 	if (geteuid() != 0)
 		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
 			"'%s' is owned by user %lu: expected root or user %lu. While user %lu "
-			"serves the world ('worldfs serve' or a mount), that process does what "
-			"others ask for",
+			"serves the world ('worldfs serve' or a mount), that process performs the "
+			"requests of other users",
 			path, owner, (unsigned long)geteuid(), owner);
 	return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
-		"'%s' is owned by user %lu: expected root. As that user: setpriv --reuid=%lu "
-		"--regid=%lu --clear-groups --reset-env worldfs … While user %lu serves the world "
-		"('worldfs serve' or a mount), that process does what root asks for",
+		"'%s' is owned by user %lu: expected root. As that user: setpriv "
+		"--reuid=%lu --regid=%lu --clear-groups --reset-env worldfs … While user "
+		"%lu serves the world ('worldfs serve' or a mount), that process performs "
+		"the requests of root",
 		path, owner, owner, (unsigned long)st->st_gid, owner);
 }
 

@@ -110,7 +110,7 @@ int wfs_refold_action(
 		.recorded = &texts.recorded};
 
 	if (!input.action)
-		return wfs_refold_differs(refold, seq, "holds no action");
+		return wfs_refold_differs(refold, seq, "has no action");
 	int r = 0;
 	if (!refold->lost.seq || is_foldable(parsed->body_json))
 		r = wfs_refold_again(refold, parsed, &input, error);
@@ -135,7 +135,7 @@ int wfs_refold_score(
 		record->seq == asked + 2;
 
 	if (!asked || record->cause + 1 != record->seq || (!is_intent && !is_answer))
-		return wfs_refold_differs(refold, record->seq, "stands in the wrong place");
+		return wfs_refold_differs(refold, record->seq, "is in the wrong place");
 	return wfs_trace(append_line(refold, parsed, error));
 }
 

@@ -154,8 +154,8 @@ static int apply_run(struct wfs_refold *refold, struct wfs_error *error)
 	int r = is_cut(refold, error);
 	if (r)
 		return r > 0 ? 0 : wfs_trace(r);
-	return wfs_refold_differs(refold, refold->head.height,
-		"is not the answer to what the record before it asks for");
+	return wfs_refold_differs(
+		refold, refold->head.height, "does not answer the record before it");
 }
 
 int wfs_refold_again(struct wfs_refold *refold, const struct wfs_record_parsed *parsed,
@@ -197,7 +197,7 @@ static int fold_event(
 
 	if (!schema || !value || !wfs_manifest_schema(wfs_refold_manifest(refold), schema))
 		return wfs_refold_differs(
-			refold, parsed->record.seq, "is no event of a known schema");
+			refold, parsed->record.seq, "is not an event of a known schema");
 	wfs_fold_write_body(&body, charge, schema, value);
 	if (wfs_buffer_check(&body))
 		return wfs_error_from_errno(error, -ENOMEM, "fold a record");
@@ -253,7 +253,7 @@ static int fold_blob(
 	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
 
 	if (size < 0 || hash_member(parsed->body_json, "hash", &blob.hash))
-		return wfs_refold_differs(refold, parsed->record.seq, "names no blob");
+		return wfs_refold_differs(refold, parsed->record.seq, "does not name a blob");
 	int r = refold->source->blob(refold->source->context, refold->head.txn, &blob, error);
 	if (r)
 		return wfs_trace(r);
@@ -277,7 +277,7 @@ static int fold_snapshot(
 	struct wfs_hash hash;
 
 	if (hash_member(parsed->body_json, "snapshot_hash", &hash))
-		return wfs_refold_differs(refold, parsed->record.seq, "holds no snapshot hash");
+		return wfs_refold_differs(refold, parsed->record.seq, "has no snapshot hash");
 	wfs_json_write(parsed->body_json, &body);
 	if (wfs_buffer_check(&body))
 		return wfs_error_from_errno(error, -ENOMEM, "fold a record");
@@ -302,7 +302,7 @@ static int store_module(
 
 	if (r == -ENOENT || (!r && !row.listed_id))
 		return wfs_refold_differs(refold, refold->head.height,
-			"brings a module that is no blob of the world");
+			"has a module that is not a blob of the world");
 	if (!r)
 		r = source->module(source->context, refold->head.txn, hash, &module, error);
 	if (r)
@@ -371,11 +371,11 @@ static int fold_manifest(
 	struct wfs_hash hash;
 
 	if (hash_member(parsed->body_json, "manifest_hash", &hash))
-		return wfs_refold_differs(refold, parsed->record.seq, "names no manifest");
+		return wfs_refold_differs(refold, parsed->record.seq, "does not name a manifest");
 	int r = source->manifest_of(source->context, refold->head.txn, &hash, &to, error);
 	if (r == -ENOENT)
 		return wfs_refold_differs(
-			refold, parsed->record.seq, "names a manifest that is not there");
+			refold, parsed->record.seq, "names a manifest that does not exist");
 	if (!r)
 		r = store_modules(refold, to, error);
 	return wfs_trace(r || refold->differs ? r : fold_manifest_to(refold, parsed, to, error));
@@ -456,13 +456,13 @@ static int fold_baseline(
 	struct wfs_hash snapshot_hash;
 
 	if (parsed->record.seq != WFS_BASELINE_SEQ)
-		return wfs_refold_differs(refold, parsed->record.seq, "stands in the wrong place");
+		return wfs_refold_differs(refold, parsed->record.seq, "is in the wrong place");
 	if (!refold->source->cell)
 		return wfs_refold_differs(
 			refold, parsed->record.seq, "has cells that are in no record");
 	if (wfs_baseline_parse(parsed, &baseline))
 		return wfs_refold_differs(
-			refold, parsed->record.seq, "does not tell where it comes from");
+			refold, parsed->record.seq, "does not say where it comes from");
 	int r = put_cells(refold, parsed->record.at_ns, error);
 	if (r)
 		return wfs_trace(r);
@@ -476,7 +476,7 @@ static int fold_record(
 {
 	if (parsed->record.seq != refold->head.height ||
 		(parsed->record.kind == WFS_RECORD_GENESIS) != (parsed->record.seq == 0))
-		return wfs_refold_differs(refold, refold->head.height, "stands in the wrong place");
+		return wfs_refold_differs(refold, refold->head.height, "is in the wrong place");
 	if (parsed->record.at_ns < refold->head.at_ns)
 		return wfs_refold_differs(
 			refold, refold->head.height, "is older than the record before it");

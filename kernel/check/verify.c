@@ -222,7 +222,7 @@ static void check_record(struct verify *verify, uint64_t seq, struct chain *chai
 		wrong(verify, WFS_TABLE_JOURNAL, seq, "is not a record");
 	} else if (!r) {
 		if (parsed.record.seq != seq)
-			wrong(verify, WFS_TABLE_JOURNAL, seq, "holds another seq");
+			wrong(verify, WFS_TABLE_JOURNAL, seq, "has another seq");
 		if (!wfs_hash_equal(&parsed.record.prev, &chain->hash))
 			wrong(verify, WFS_TABLE_JOURNAL, seq,
 				"`prev` is not the hash of the record before it");
@@ -383,7 +383,7 @@ static int close_changes(struct verify *verify, struct changes *changes)
 	if (r || changed != changes->changed ||
 		(changed && !wfs_hash_equal(&hash, &changes->recorded)))
 		wrong(verify, WFS_TABLE_JOURNAL, changes->height - 1,
-			"`changes` is not the hash of what the record changed");
+			"`changes` is not the hash of the record's changes");
 	return 0;
 }
 
@@ -467,7 +467,7 @@ static int check_version(
 	r = wfs_view_name(&verify->view, version, &reducer, &key);
 	if (r) {
 		if (is_wrong(verify, r))
-			wrong(verify, WFS_TABLE_VERSION, version->vid, "belongs to no cell");
+			wrong(verify, WFS_TABLE_VERSION, version->vid, "does not belong to a cell");
 		return 0;
 	}
 	return changes->baseline ? 0 : add_change(verify, changes, version, reducer, key);
@@ -788,7 +788,7 @@ static int check_listings(struct verify *verify)
 		if (wfs_blob_listing_get(verify->view.txn, id, &listing))
 			wrong(verify, WFS_TABLE_BLOB_LISTED, id, "is missing or damaged");
 		else if (wfs_blob_get(verify->view.txn, &listing.hash, &blob))
-			wrong(verify, WFS_TABLE_BLOB_LISTED, id, "names no blob");
+			wrong(verify, WFS_TABLE_BLOB_LISTED, id, "does not name a blob");
 		r = step(verify, "listings", id, last);
 	}
 	return r ? failed(verify, r, "the listed blobs") : 0;

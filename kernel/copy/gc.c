@@ -51,7 +51,7 @@ int wfs_gc_since(
 		return wfs_trace(r);
 	if (height == 0)
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-			"expected a height to keep, they run from 1, got 0");
+			"expected a height to keep, 1 or more, got 0");
 	if (height > head)
 		return wfs_error_set(error, WFS_E_HEIGHT_UNAVAILABLE,
 			"height %" PRIu64 " is not reached yet, the head is %" PRIu64, height,
@@ -70,7 +70,7 @@ int wfs_gc_keep(struct wfs_world *world, uint64_t count, struct wfs_gc *gc, stru
 		return wfs_trace(r);
 	if (count == 0)
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-			"expected how many heights to keep, at least 1, got 0");
+			"expected the number of heights to keep, at least 1, got 0");
 	return wfs_trace(wfs_gc_since(world, count < head ? head - count + 1 : 1, gc, error));
 }
 

@@ -45,8 +45,8 @@ static int decode_key(
 	if (r || !wfs_utf8_valid(cells->key.data, cells->key.size))
 		return restore_noted(restore, path, "is not the name of a key");
 	if (!cells->reducer->keyed && cells->key.size > 0)
-		return restore_noted(
-			restore, path, "is no file of a tree: the reducer has no keys, expected _");
+		return restore_noted(restore, path,
+			"is not a file of a tree: the reducer has no keys, expected _");
 	return 1;
 }
 
@@ -207,7 +207,7 @@ static int take_reducer(struct restore *restore, void *context, int directory, c
 		return 0; /* it was folded */
 	if (!cells->reducer)
 		return restore_noted(restore, path.text,
-			"is no file of a tree: the manifest has no such reducer");
+			"is not a file of a tree: the manifest does not have this reducer");
 	int r = restore_directory(restore, directory, name, path.text, &fd);
 	return r <= 0 ? r
 		      : restore_list_sorted(
@@ -245,7 +245,7 @@ static int take_entry(struct restore *restore, void *context, int directory, con
 	uint32_t number;
 
 	if (!wfs_memory_entry_number(name, &number))
-		return restore_noted(restore, path.text, "is no file of a tree");
+		return restore_noted(restore, path.text, "is not a file of a tree");
 	int r = decode_key(restore, cells, path.text, cells->artifact);
 	if (r > 0)
 		r = read_state(restore, cells, directory, name, path.text);

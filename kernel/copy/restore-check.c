@@ -179,8 +179,8 @@ static int compare_cell(void *context, struct wfs_bytes reducer, struct wfs_byte
 		return r;
 	if (!wfs_hash_equal(&hash, &version->hash)) {
 		restore_same_size(compare->restore);
-		restore_hash_noted(
-			compare->restore, path.text, "what folding gives", &version->hash, &hash);
+		restore_hash_noted(compare->restore, path.text, "the cell that folding gives",
+			&version->hash, &hash);
 	}
 	r = wfs_snapshot_document_add(&compare->document, reducer, key, &hash);
 	return r ? wfs_error_from_errno(error, r, "compare") : 0;
@@ -219,7 +219,7 @@ static int find_cell(struct restore *restore, void *context, int directory, cons
 		return restore_noted(restore,
 			restore_path("reducers/%s/%s", wfs_buffer_text(&compare->reducer), name)
 				.text,
-			"is no cell of the world");
+			"is not a cell of the world");
 	return r ? wfs_error_from_errno(restore->error, r, "look a cell up") : 0;
 }
 
@@ -232,7 +232,7 @@ static int find_reducer(struct restore *restore, void *context, int directory, c
 	(void)directory;
 	if (r == -ENOENT)
 		return restore_noted(restore, path.text,
-			"is no file of a tree: the manifest has no such reducer");
+			"is not a file of a tree: the manifest does not have this reducer");
 	if (r)
 		return wfs_error_from_errno(restore->error, r, "look a reducer up");
 	r = enter_reducer(compare, wfs_bytes_text(name));
@@ -259,7 +259,7 @@ static int find_blobs(struct compare *compare)
 		wfs_hash_hex(&last, hex);
 		if (!blob.listed_id)
 			restore_noted(compare->restore, restore_path("blob/%s", hex).text,
-				"is no file of the tree: neither the journal nor the manifest "
+				"is not a file of the tree: neither the journal nor the manifest "
 				"names it");
 	}
 	return r == -ENOENT ? 0 : wfs_error_from_errno(compare->restore->error, r, "read a blob");
@@ -281,7 +281,7 @@ static int find_text(struct restore *restore, void *context, int directory, cons
 	(void)directory;
 	if (r == -ENOENT)
 		return restore_noted(restore, path.text,
-			"is no file of the tree: no record of the journal names it");
+			"is not a file of the tree: no record of the journal names it");
 	return r ? wfs_error_from_errno(restore->error, r, "look a private text up") : 0;
 }
 

@@ -231,7 +231,7 @@ static int find_step(struct restore *restore, void *context, int directory, cons
 	if (!r && strcmp(wfs_buffer_text(&wanted), name) != 0)
 		r = -ENOENT;
 	return r == -ENOENT
-		? restore_noted(restore, step_path(entities, name).text, "is no file of a tree")
+		? restore_noted(restore, step_path(entities, name).text, "is not a file of a tree")
 		: r;
 }
 
@@ -244,7 +244,7 @@ static int compare_steps(struct entities *entities, int plan)
 	int r = restore_directory(restore, plan, steps, path.text, &directory);
 
 	if (r == 0)
-		return restore_noted(restore, path.text, "is missing, or no directory");
+		return restore_noted(restore, path.text, "is missing, or not a directory");
 	for (int64_t i = 0; r >= 0 && i < WFS_PLAN_STEPS_MAX; i++) {
 		WFS_AUTO_BUFFER struct wfs_buffer name = {0};
 
@@ -287,7 +287,7 @@ static int find_entry(struct restore *restore, void *context, int directory, con
 	return r == -ENOENT
 		? restore_noted(restore,
 			  restore_path("%s/%s", path_of(entities, entries).text, name).text,
-			  "is no file of a tree")
+			  "is not a file of a tree")
 		: r;
 }
 
@@ -318,7 +318,7 @@ static int find_file(struct restore *restore, void *context, int directory, cons
 
 	(void)directory;
 	return r == -ENOENT
-		? restore_noted(restore, path_of(entities, name).text, "is no file of a tree")
+		? restore_noted(restore, path_of(entities, name).text, "is not a file of a tree")
 		: r;
 }
 
@@ -333,7 +333,7 @@ static int compare_entity(struct entities *entities)
 	int r = restore_directory(restore, entities->directory, name, path.text, &directory);
 
 	if (r == 0)
-		return restore_noted(restore, path.text, "is missing, or no directory");
+		return restore_noted(restore, path.text, "is missing, or not a directory");
 	if (r < 0)
 		return r;
 	r = 0;

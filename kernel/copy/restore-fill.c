@@ -90,7 +90,7 @@ static int take_blob(struct restore *restore, void *context, int directory, cons
 
 	if (strlen(name) != WFS_HASH_HEX_SIZE ||
 		wfs_hash_parse(name, WFS_HASH_HEX_SIZE, &hash, NULL))
-		return restore_noted(restore, path.text, "is no file of a tree");
+		return restore_noted(restore, path.text, "is not a file of a tree");
 	int r = restore_open(restore, directory, name, path.text, WFS_BLOB_MAX, &fd);
 	restore_progress(restore, "blobs", ++restore->told.done, 0);
 	return r <= 0 ? r : put_blob(context, fd, path.text, &hash);

@@ -108,7 +108,7 @@ static int next_of_log(struct restore_lines *lines)
 		if (r == 0 && lines->line.size > 0)
 			return restore_noted(restore, LOG_PATH,
 				"record %" PRIu64
-				" is cut off: expected a newline behind it, got the end",
+				" is cut off: expected a newline after it, got the end",
 				lines->count);
 		if (r <= 0)
 			return r;
@@ -183,7 +183,7 @@ static int take_name(struct restore *restore, void *context, int directory, cons
 			journal->record_last = seq;
 	} else
 		restore_noted(
-			restore, restore_path("journal/%s", name).text, "is no file of a tree");
+			restore, restore_path("journal/%s", name).text, "is not a file of a tree");
 	return 0;
 }
 
@@ -197,7 +197,7 @@ static int check_record_name(
 	(void)directory;
 	if (is_record_name(name, &seq) && seq >= restore->journal.height)
 		restore_noted(restore, record_path(seq).text,
-			"expected no record behind %" PRIu64 ", the last one of the journal",
+			"expected no record after %" PRIu64 ", the last one of the journal",
 			restore->journal.height - 1);
 	return 0;
 }
@@ -299,7 +299,7 @@ static void take_record(
 	const uint64_t seq = parsed->record.seq;
 
 	if (seq == 0 && wfs_genesis_parse(parsed, &journal->genesis, &journal->genesis_manifest))
-		note_line(restore, chain, seq, "is no genesis record");
+		note_line(restore, chain, seq, "is not a genesis record");
 	if (seq == 0)
 		journal->meta.manifest_hash = journal->genesis_manifest;
 	if (parsed->record.kind == WFS_RECORD_MANIFEST)
@@ -325,7 +325,7 @@ static void check_line(struct restore *restore, struct chain *chain, uint64_t se
 	} else {
 		check_prev(restore, chain, &parsed, seq);
 		if (parsed.record.seq != seq)
-			note_line(restore, chain, seq, "holds another seq");
+			note_line(restore, chain, seq, "has another seq");
 		else if (parsed.record.at_ns < chain->at_ns)
 			note_line(restore, chain, seq, "is older than the record before it");
 		else

@@ -89,7 +89,7 @@ static int compare_entry(struct store *store, uint32_t number, const struct wfs_
 		restore_path("artifacts/%s/%s/%s", wfs_buffer_text(&store->name),
 			wfs_entity_file_name(WFS_ENTITY_FILE_ENTRIES), name)
 			.text,
-		"is no entry of this store, as its cell says");
+		"is not an entry of this store, by its cell");
 }
 
 static int compare_number(struct store *store, const char *member, int64_t expected)
@@ -191,7 +191,7 @@ static int look_at_store(
 
 	return r ? (r > 0 ? 0 : r)
 		 : note_cell(restore, WFS_BUILTIN_MEMORY_STORE, entry->key,
-			   "its artifact is no memory_store");
+			   "its artifact is not a memory_store");
 }
 
 static int look_at_hit(
@@ -204,7 +204,7 @@ static int look_at_hit(
 	if (!r)
 		r = wfs_view_cell(view, entries.reducer_id, entry->key, &version);
 	return r == -ENOENT ? note_cell(restore, WFS_BUILTIN_MEMORY_HIT, entry->key,
-				      "is of an entry that is not there")
+				      "is of an entry that does not exist")
 			    : r;
 }
 

@@ -272,8 +272,8 @@ static int check_artifact(const struct look *look)
 	if (!look->expected)
 		return look->restore->proof.invoked ? 1 : check_same(look);
 	if (json_object_get(look->expected, "deleted_by"))
-		return restore_noted(look->restore, look->path,
-			"is there: the journal tells that it was deleted");
+		return restore_noted(
+			look->restore, look->path, "exists: the journal says that it was deleted");
 	if (!made || wfs_json_set_hash(made, "content_hash", &empty))
 		return wfs_error_from_errno(look->restore->error, -ENOMEM, "compare artifacts");
 	if (!look->folded) /* it was made since, and is empty unless a line gives it content */
@@ -289,7 +289,7 @@ static int check_deleted(const struct look *look)
 		restore_place(WFS_BUILTIN_ARTIFACT, strrchr(look->path, '/') + 1);
 
 	if (restore_has(look->restore, artifact.text))
-		return restore_noted(look->restore, artifact.text, "is there, and is deleted, too");
+		return restore_noted(look->restore, artifact.text, "exists, and is deleted, too");
 	if (!look->expected)
 		return look->restore->proof.invoked ? 1 : check_same(look);
 	return json_equal(look->expected, look->found)

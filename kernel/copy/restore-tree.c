@@ -331,8 +331,7 @@ static int collect(struct restore *restore, void *context, int directory, const 
 
 	if (names->count == NAMES_MAX)
 		return wfs_error_set(restore->error, WFS_E_TOO_LARGE,
-			"'%s' has more than %d names, which is as many as are taken", names->path,
-			NAMES_MAX);
+			"'%s' has more names than the limit of %d", names->path, NAMES_MAX);
 	char **const items =
 		wfs_array_reserve(names->items, names->count, &names->capacity, sizeof(*items));
 	char *const copy = items ? strdup(name) : NULL;
@@ -385,6 +384,7 @@ int restore_list_sorted(struct restore *restore, int directory, const char *path
 /* README is no part of a world, and may be left out: but what is there must be one that some version
  * has shown, so that no byte of a copy can change unnoticed. Further texts are added in front. */
 static const char *const readme_hashes[] = {
+	"4d7f9519f2a6948c0d2620c19b7f467ec653d7f13b80bec06b2b2a8af41b6639",
 	"1726b4c12c709a5da5d82b5afe2247a8cf548412fbd5efe7b817b54a67519fd8",
 	"3790d37da94400bf900f14c49a3ae1c869b90fd21934c559f8858349d7a4aa83",
 	"b5dde7dbe3bfa9c44a2a062ded4fd3d2936eed8fd69c0d7f0f6ff700fb83da50",
@@ -425,7 +425,7 @@ static int note_unknown(struct restore *restore, void *context, int directory, c
 
 	(void)directory;
 	return restore_noted(restore, restore_path("%s/%s", parent, name).text,
-		"is no file of a tree: expected an empty directory");
+		"is not a file of a tree: expected an empty directory");
 }
 
 /* A directory that has nothing in it yet in this version. */
@@ -468,7 +468,7 @@ static int check_root_name(struct restore *restore, void *context, int directory
 		if (strcmp(known[i].name, name) == 0)
 			kind = known[i].kind;
 	if (!kind)
-		return restore_noted(restore, name, "is no file of a tree");
+		return restore_noted(restore, name, "is not a file of a tree");
 	if (fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW))
 		return cannot(restore, name, "look at", -errno);
 	if (kind == 'f')

@@ -69,13 +69,12 @@ static const char *cause(const struct restore *restore)
 	const bool repairable = may_be_repaired(restore);
 
 	if (repairable && restore->same_size_count == restore->problems->count)
-		return "; the journal is whole, and all files that differ have the right size, as "
-		       "when rsync "
-		       "copied into an older copy without -c or --modify-window=-1: 'restore "
-		       "--repair' takes "
-		       "what the journal gives";
+		return "; the journal is complete, and all files that differ have the right size, "
+		       "as when rsync copied into an older copy without -c or --modify-window=-1: "
+		       "'restore --repair' makes the world that the journal gives";
 	if (repairable)
-		return "; the journal is whole, so 'restore --repair' takes what it gives";
+		return "; the journal is complete, so 'restore --repair' makes the world that it "
+		       "gives";
 	if (restore->restored.journal && !restore->journal.broken)
 		return "; if the tree changed while it was copied, copy at/head, which does not "
 		       "change";
@@ -87,8 +86,8 @@ static int refuse(struct restore *restore, const char *tree)
 	const size_t count = restore->problems->count;
 
 	return wfs_error_set(restore->error, WFS_E_HASH_MISMATCH,
-		"'%.150s' is not a whole and unchanged copy of a tree: %zu problem%s, nothing was "
-		"made%s",
+		"'%.150s' is not a complete and unchanged copy of a tree: %zu problem%s, "
+		"nothing was made%s",
 		tree, count, count == 1 ? "" : "s", cause(restore));
 }
 

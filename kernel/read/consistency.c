@@ -69,7 +69,7 @@ int wfs_consistency_height(
 	}
 	if (consistency->height == WFS_HEIGHT_HEAD)
 		return wfs_error_set(
-			error, WFS_E_HEIGHT_UNAVAILABLE, "there is no height 0, they run from 1");
+			error, WFS_E_HEIGHT_UNAVAILABLE, "height 0 does not exist, the first is 1");
 	*ret_height = consistency->height;
 	return 0;
 }

@@ -42,7 +42,7 @@ int wfs_read_describe(struct wfs_error *error, int r)
 		return wfs_error_set(error, WFS_E_HASH_MISMATCH, "%s", wfs_damage_noted());
 	if (r == -EIO)
 		return wfs_error_set(
-			error, WFS_E_HASH_MISMATCH, "what is stored does not have its hash");
+			error, WFS_E_HASH_MISMATCH, "stored bytes do not have their hash");
 	return wfs_error_from_errno(error, r, "the request failed");
 }
 
@@ -54,7 +54,7 @@ static int set_meta(struct asked *asked)
 	int r = wfs_view_meta(&asked->view, &meta);
 
 	if (r)
-		return wfs_error_from_errno(asked->error, r, "read where the world stands");
+		return wfs_error_from_errno(asked->error, r, "read the height of the world");
 	if (asked->introspector->filter) /* it is a hash of everything */
 		meta.has_snapshot = false;
 	asked->meta = wfs_meta_document(&meta);

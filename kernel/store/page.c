@@ -53,7 +53,7 @@ static const char *check_node(
 	const size_t place = place_of(bytes, index);
 
 	if (place < head_of(bytes)->upper || place % 2 != 0 || place + sizeof(struct node) > size)
-		return "a row stands outside of the page";
+		return "a row is outside of the page";
 	const struct node node = node_at(bytes, place);
 	const size_t end = place + sizeof(node) + node.key_size + value_room(bytes, &node);
 	if (end > size)

@@ -261,7 +261,7 @@ static void walk_children(struct walk *walk, uint64_t number, const uint8_t *pag
 static const char *check_place(const struct walk *walk, const uint8_t *page, uint16_t level)
 {
 	if (page_is_leaf(page))
-		return level == walk->depth ? NULL : "a leaf stands at the wrong depth";
+		return level == walk->depth ? NULL : "a leaf is at the wrong depth";
 	if (level >= walk->depth)
 		return "the tree is deeper than it says";
 	/* A branch of the list of free pages may have one child for a while after deletions. */

@@ -117,7 +117,7 @@ int wfs_roots_check(int directory_fd, const char *directory, struct wfs_error *e
 	}
 	if (r == -EAGAIN || r == -EBADMSG)
 		return wfs_error_set(error, WFS_E_HASH_MISMATCH,
-			"'%s/data.mdb' is damaged: its first two pages are no roots of a store",
+			"'%s/data.mdb' is damaged: its first two pages are not roots of a store",
 			directory);
 	if (r == -ENODATA)
 		return wfs_error_set(error, WFS_E_HASH_MISMATCH,

@@ -106,7 +106,7 @@ static int check_module(struct wfs_box *box, struct wfs_store *store, struct wfs
 			return 0;
 		wfs_hash_text(&reducer->module, hash);
 		return wfs_error_set(error, WFS_E_NOT_FOUND,
-			"the module of reducer '%s' is no blob of this world: put %s first",
+			"the module of reducer '%s' is not a blob of this world: store %s first",
 			reducer->name, hash);
 	}
 	if (r)

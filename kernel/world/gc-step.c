@@ -117,8 +117,8 @@ static int drop_rows(
 	}
 	if (r == -EIO)
 		return wfs_error_set(error, WFS_E_HASH_MISMATCH,
-			"%s; what came after version %" PRIu64
-			" was not dropped, 'worldfs verify' lists all damage",
+			"%s; versions after %" PRIu64
+			" were not dropped, 'worldfs verify' lists all damage",
 			*wfs_damage_noted() ? wfs_damage_noted() : "a row is damaged",
 			step->after_vid);
 	return r ? wfs_error_from_errno(error, r, "drop old versions") : 0;

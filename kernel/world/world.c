@@ -279,7 +279,7 @@ static int open_parts(struct wfs_world *world, struct wfs_error *error)
 	if (access(path, F_OK))
 		return wfs_error_set(error,
 			errno == ENOENT ? WFS_E_NOT_FOUND : WFS_E_INTERNAL_ERROR,
-			"'%s' is no world: %s", world->directory,
+			"'%s' is not a world: %s", world->directory,
 			errno == ENOENT ? "it has no data.mdb (make one with: worldfs init)"
 					: "its data.mdb cannot be reached");
 	if (!world->options.read_only) {

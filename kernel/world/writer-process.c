@@ -239,10 +239,10 @@ static int check_base(const struct wfs_manifest *from, struct wfs_request *reque
 	wfs_hash_text(hash, text);
 	if (request->based && !wfs_hash_equal(hash, &request->base))
 		return wfs_error_set(&request->error, WFS_E_CONFLICT,
-			"the manifest in force is another one than base_manifest_hash: %s", text);
+			"expected the manifest in force to be base_manifest_hash, got %s", text);
 	if (wfs_hash_equal(hash, wfs_manifest_hash(request->manifest)))
 		return wfs_error_set(&request->error, WFS_E_NO_CHANGE,
-			"the manifest is the one that is in force: %s", text);
+			"this manifest is in force already: %s", text);
 	return 0;
 }
 
@@ -432,7 +432,7 @@ static int check_policy(struct wfs_writer *writer, const json_t *grant, struct w
 	int r = wfs_policy_check(wfs_runtime_manifest(writer->runtime), request->principal,
 		&question, wfs_json_text(grant, "cap"), &reason);
 	return r ? wfs_error_set(&request->error, reason.code,
-			   "%.400s, since a manifest that was applied while the request waited",
+			   "%.400s, by a manifest that was applied while the request waited",
 			   reason.message)
 		 : 0;
 }

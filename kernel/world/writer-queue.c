@@ -196,7 +196,7 @@ static int check_room(const struct writer_queues *queues, const struct writer_qu
 	if (queues->open_count >= WFS_QUEUE_COUNT_MAX + more_count ||
 		queues->open_bytes + request->queued_bytes > WFS_QUEUE_BYTES_MAX + more_bytes)
 		return wfs_error_set(&request->error, WFS_E_OVERLOADED,
-			"as many requests are waiting already as there may be, try again");
+			"too many requests are waiting already, try again");
 	if (queue->open_count >= WFS_QUEUE_PRINCIPAL_COUNT_MAX ||
 		queue->open_bytes + request->queued_bytes > WFS_QUEUE_PRINCIPAL_BYTES_MAX)
 		return wfs_error_set(&request->error, WFS_E_OVERLOADED,

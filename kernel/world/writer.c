@@ -523,7 +523,7 @@ static bool embed(struct wfs_writer *writer, struct wfs_request *request)
 	json_decref(WFS_STEAL(request->wanted));
 	json_decref(WFS_STEAL(request->embeddings));
 	request->result = wfs_error_set(&request->error, WFS_E_CANCELLED,
-		"the world is being closed: nobody makes embeddings any more");
+		"the world is being closed: no more embeddings are made");
 	return false;
 }
 

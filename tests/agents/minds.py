@@ -177,7 +177,7 @@ class Field(unittest.TestCase):
 
     def logged(self, stage):
         """What the owner's log says that was done instead, as often as it says it."""
-        start = f"'{self.agent}': what its configuration names for {stage} is not used, using '"
+        start = f"'{self.agent}': the artifact that its configuration names for {stage} is not used, using '"
         with open(self.world.log, encoding="utf-8") as log:
             return [line.split(start)[1].split("' instead")[0] for line in log if start in line]
 

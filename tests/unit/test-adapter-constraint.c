@@ -163,7 +163,7 @@ TEST(a_constraint_without_what_its_kind_needs_is_refused)
 	assert_refuses(VLLM, "[]", WITH("{'kind':'grammar'}"),
 		"agent 'clerk': 'grammar' is missing (grammar takes: kind grammar)");
 	assert_refuses(VLLM, "[]", WITH(TAG),
-		"agent 'clerk': a structural_tag is made of the offered tools, and there are none");
+		"agent 'clerk': a structural_tag is made of the offered tools, got no tools");
 	assert_refuses(VLLM, "[]", WITH("{'schema':{}}"),
 		"agent 'clerk': 'kind' is missing, expected a string");
 	assert_refuses(
@@ -187,7 +187,7 @@ TEST(what_is_no_constraint_is_refused)
 	assert_refuses(VLLM, "[]", WITH("{'kind':'choice','choices':[]}"),
 		"agent 'clerk': 'choices': expected an array with at least one text");
 	assert_refuses(VLLM, "[]", WITH("{'kind':'choice','choices':['a',1]}"),
-		"agent 'clerk': 'choices': expected texts, item 1 is none");
+		"agent 'clerk': 'choices': expected texts, item 1 is not one");
 	assert_refuses(VLLM, "[]", WITH("{'kind':'grammar','grammar':''}"),
 		"agent 'clerk': 'grammar': expected a grammar, got an empty text");
 	assert_refuses(OPENAI, "[]", WITH("{'kind':'json_schema','schema':{'type':'text'}}"),
@@ -215,8 +215,9 @@ TEST(a_grammar_together_with_tools_is_refused_on_llamacpp)
 TEST(a_constraint_that_shuts_out_calls_is_refused_beside_tools)
 {
 	static const char format[] =
-		"agent 'clerk': a constraint of kind 'json_schema' and calls shut one another out "
-		"on a server of profile '%s': expected no tools, or tool_choice \"none\"";
+		"agent 'clerk': a constraint of kind 'json_schema' and calls cannot be "
+		"combined on a server of profile '%s': expected no tools, or tool_choice "
+		"\"none\"";
 	static const char *const choices[] = {
 		"'auto'", "'required'", "{'type':'function','function':{'name':'a'}}", "null"};
 	static const char *const profiles[] = {"vllm", "sglang"};
@@ -271,23 +272,23 @@ TEST(keywords_that_a_server_does_not_enforce_are_refused)
 {
 	assert_refuses(VLLM, "[]",
 		WITH("{'kind':'json_schema','schema':{'properties':{'n':{'multipleOf':5}}}}"),
-		"agent 'clerk': /schema/properties/n/multipleOf: expected nothing that is not "
-		"enforced by a server of profile 'vllm'");
+		"agent 'clerk': /schema/properties/n/multipleOf: expected only keywords "
+		"that are enforced by a server of profile 'vllm'");
 	assert_refuses(SGLANG, "[]",
 		WITH("{'kind':'json_schema','schema':{'anyOf':[{},{'items':{'uniqueItems':true}}]}"
 		     "}"),
-		"agent 'clerk': /schema/anyOf/1/items/uniqueItems: expected nothing that is not "
-		"enforced by a server of profile 'sglang'");
+		"agent 'clerk': /schema/anyOf/1/items/uniqueItems: expected only keywords "
+		"that are enforced by a server of profile 'sglang'");
 	assert_refuses(VLLM, "[]",
 		WITH("{'kind':'json_schema','schema':{'type':'string','format':'isbn'}}"),
-		"agent 'clerk': /schema/format: expected nothing that is not enforced by a server "
-		"of profile 'vllm'");
+		"agent 'clerk': /schema/format: expected only keywords that are enforced "
+		"by a server of profile 'vllm'");
 	assert_refuses(VLLM, "[]", WITH("{'kind':'json_schema','schema':{'contains':{}}}"),
-		"agent 'clerk': /schema/contains: expected nothing that is not enforced by a "
-		"server of profile 'vllm'");
+		"agent 'clerk': /schema/contains: expected only keywords that are enforced "
+		"by a server of profile 'vllm'");
 	assert_refuses(VLLM, "[]", WITH("{'kind':'json_schema','schema':{'not':{'if':true}}}"),
-		"agent 'clerk': /schema/not/if: expected nothing that is not enforced by a server "
-		"of profile 'vllm'");
+		"agent 'clerk': /schema/not/if: expected only keywords that are enforced "
+		"by a server of profile 'vllm'");
 	assert_refuses(OPENAI, "[]", WITH("{'kind':'json_schema','schema':{'iff':{}}}"),
 		"agent 'clerk': /schema/iff: this keyword is not supported");
 	assert_taken(OPENAI, "[]", WITH("{'kind':'json_schema','schema':{'contains':{}}}"));

@@ -108,8 +108,8 @@ TEST(a_tool_that_is_chosen_must_be_offered)
 TEST(llamacpp_does_not_get_a_choice_that_it_would_ignore)
 {
 	assert_refuses("{'profile':'llamacpp'}", "['a']", NAMED("a"),
-		"agent 'clerk': 'tool_choice': a server of profile 'llamacpp' knows no named tool, "
-		"it would take \"auto\" instead");
+		"agent 'clerk': 'tool_choice': a server of profile 'llamacpp' does not "
+		"support a named tool, it would use \"auto\" instead");
 }
 
 #define MAY_COST_MORE " may cost more, expected it in the extra_body of the model in host.json"

@@ -425,7 +425,7 @@ DRIVES(the_time_of_the_outer_one_ends_both)
 		fixture, "ada", "{'model':'script','tools':['step'],'run_timeout_ms':4000}");
 	begin_and_wait_for_the_inner_one(fixture, &watcher, &asked);
 	assert_int_equal(fixture_wait(fixture, &asked, &result), -ETIMEDOUT);
-	assert_has(told(result), "the run that calls has used up its time");
+	assert_has(told(result), "the calling run has used up its time");
 	wait_for(&watcher.ended, 2);
 
 	wfs_agents_unobserve(fixture->driver, &watcher.observer);

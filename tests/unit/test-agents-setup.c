@@ -251,8 +251,8 @@ UNDRIVEN(a_model_that_the_host_does_not_have_is_refused)
 
 UNDRIVEN(tools_that_there_are_not_are_refused)
 {
-	expect_refused(fixture, "{" SCRIPTED "'tools':['none']}", WFS_E_NOT_FOUND,
-		"there is no tool 'none'");
+	expect_refused(
+		fixture, "{" SCRIPTED "'tools':['none']}", WFS_E_NOT_FOUND, "unknown tool 'none'");
 	expect_refused(fixture, "{" SCRIPTED "'tools':['noop','noop']}", WFS_E_INVALID_ARGUMENT,
 		"two tools have the name 'noop'");
 }

@@ -151,9 +151,9 @@ UNDRIVEN(what_is_wrong_with_a_query_is_left_to_the_kernel)
 
 UNDRIVEN(unknown_tools_are_refused)
 {
-	expect_refused(fixture, "['fs_none']", WFS_E_NOT_FOUND, "there is no tool 'fs_none'");
-	expect_refused(fixture, "['sum','none']", WFS_E_NOT_FOUND, "there is no tool 'none'");
-	expect_refused(fixture, "['']", WFS_E_NOT_FOUND, "there is no tool ''");
+	expect_refused(fixture, "['fs_none']", WFS_E_NOT_FOUND, "unknown tool 'fs_none'");
+	expect_refused(fixture, "['sum','none']", WFS_E_NOT_FOUND, "unknown tool 'none'");
+	expect_refused(fixture, "['']", WFS_E_NOT_FOUND, "unknown tool ''");
 }
 
 UNDRIVEN(artifacts_that_cannot_be_called_are_refused)

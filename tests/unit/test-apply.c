@@ -331,7 +331,7 @@ IN_WORLD(modules_are_blobs_that_compile)
 	set_module(document, &hash);
 	assert_int_equal(apply_as(fixture, document, NULL, true, NULL), 0);
 	assert_int_equal(apply_as(fixture, document, NULL, false, NULL), -ENOENT);
-	assert_non_null(strstr(fixture->error.message, "'cell' is no blob"));
+	assert_non_null(strstr(fixture->error.message, "'cell' is not a blob"));
 	assert_int_equal(put_blob(fixture, bad, strlen(bad), &hash), 0);
 	set_module(document, &hash);
 	assert_not_applied(fixture, document, WFS_E_SYNTAX_ERROR, "cell.lua");

@@ -184,8 +184,8 @@ IN_FILLED_WORLD(an_artifact_with_another_content_is_an_error)
 	AUTO_PRINTED struct printed printed = RUN_IN(fixture, "agent", "migrate", "al");
 
 	assert_failed(&printed,
-		"worldfs: already_exists: the artifact 'al_workflow' is there, with another "
-		"content; nothing was changed");
+		"worldfs: already_exists: the artifact 'al_workflow' exists with another content; "
+		"nothing was changed");
 	assert_height(fixture, before.out);
 }
 
@@ -199,8 +199,7 @@ IN_FILLED_WORLD(an_artifact_of_somebody_else_is_an_error)
 	AUTO_PRINTED struct printed printed =
 		RUN_IN(fixture, "--as", "al", "agent", "migrate", "al");
 
-	assert_failed(
-		&printed, "the artifact 'al_personality' is there, and belongs to 'operator'");
+	assert_failed(&printed, "the artifact 'al_personality' exists and belongs to 'operator'");
 }
 
 IN_FILLED_WORLD(an_agent_of_somebody_else_is_left_as_it_is)
@@ -210,7 +209,7 @@ IN_FILLED_WORLD(an_agent_of_somebody_else_is_left_as_it_is)
 	AUTO_PRINTED struct printed printed = RUN_IN(fixture, "agent", "migrate", "al");
 
 	assert_failed(&printed,
-		"worldfs: not_authorized: only its owner changes the agent 'al': --as al");
+		"worldfs: not_authorized: only its owner can change the agent 'al': use --as al");
 	assert_height(fixture, before.out);
 }
 

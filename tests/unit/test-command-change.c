@@ -134,7 +134,7 @@ IN_FILLED_WORLD(gc_drops_old_heights)
 		RUN_IN(fixture, "state", "cell", "a", "--exact-height", "5");
 
 	assert_prints(&printed, "");
-	assert_says(printed.err, "height 5 is the first now; dropped 1 versions with 8 bytes");
+	assert_says(printed.err, "the first height is now 5; dropped 1 versions with 8 bytes");
 	assert_says(json.out, "\"first_height\":5,");
 	assert_failed(&dropped, "height_unavailable: height 4 was dropped");
 	assert_prints(&kept, "{\"n\":3}\n");

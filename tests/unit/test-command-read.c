@@ -28,7 +28,7 @@ IN_FILLED_WORLD(state_of_what_is_not_there_fails)
 	AUTO_PRINTED struct printed height =
 		RUN_IN(fixture, "state", "cell", "a", "--at-least-height", "9");
 
-	assert_failed(&key, "reducer 'cell' has no such key");
+	assert_failed(&key, "reducer 'cell' does not have this key");
 	assert_string_equal(key.out, "");
 	assert_failed(&reducer,
 		"worldfs: reducer_missing: no reducer 'x' (there are: cell total deep" BUILTIN_WORDS
@@ -164,7 +164,7 @@ IN_FILLED_WORLD(fs_ls_lists_names_as_of_a_height)
 	assert_prints(&head, "a\nb%2Fc\n");
 	assert_prints(&then, "a\n");
 	assert_prints(&below, "a\n");
-	assert_misuse(&twice, "names a height already", "--help");
+	assert_misuse(&twice, "names a height, and --at", "--help");
 	assert_failed(&absent, "worldfs: not_found: no 'x' in the tree");
 }
 

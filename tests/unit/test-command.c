@@ -76,7 +76,7 @@ TEST(help_prints_what_the_option_prints)
 	assert_prints(&overview, overview_too.out);
 	assert_prints(&command, command_too.out);
 	assert_prints(&topic, topic_too.out);
-	assert_misuse(&unknown, "there is no command 'plann'; did you mean 'plan'?", "Try");
+	assert_misuse(&unknown, "unknown command 'plann'; did you mean 'plan'?", "Try");
 }
 
 TEST(help_of_a_group_lists_its_commands)
@@ -106,8 +106,9 @@ TEST(misuse_of_commands_is_told_with_a_hint)
 	AUTO_PRINTED struct printed member = RUN("fs", "fly");
 
 	assert_misuse(&none, "Usage:", "--help");
-	assert_misuse(&unknown, "no command 'fly'", "Try 'worldfs --help'.");
-	assert_misuse(&near, "no command 'staet'; did you mean 'state'?", "Try 'worldfs --help'.");
+	assert_misuse(&unknown, "unknown command 'fly'", "Try 'worldfs --help'.");
+	assert_misuse(
+		&near, "unknown command 'staet'; did you mean 'state'?", "Try 'worldfs --help'.");
 	assert_misuse(&group, "fs grep", "--help");
 	assert_misuse(&member, "fs grep", "--help");
 }
@@ -141,7 +142,7 @@ TEST(misuse_of_arguments_is_told_with_a_hint)
 	assert_misuse(&more, "'3' is one argument too many", "Try 'worldfs diff --help'.");
 	assert_int_equal(number.status, WFS_EXIT_FAILED); /* the first height is looked up first */
 	assert_misuse(&at, "--at: expected a height", "--help");
-	assert_misuse(&both, "exclude each other", "--help");
+	assert_misuse(&both, "cannot be used together", "--help");
 	assert_misuse(&negative, "--from: expected a number, got '-1'", "--help");
 }
 

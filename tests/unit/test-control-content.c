@@ -119,8 +119,9 @@ TEST(content_that_is_there_is_not_written_into)
 	struct wfs_error error = {0};
 
 	int r = wfs_control_content_write(&written, 0, wfs_bytes_text("x"), &error);
-	assert_string_equal("expected the whole new content, came a change of what is there; open "
-			    "with O_TRUNC, or change a part with edit_artifact",
+	assert_string_equal(
+		"expected the whole new content, got a change of the old one; open with "
+		"O_TRUNC, or change a part with edit_artifact",
 		error.message);
 	assert_spoilt(&written, r, -EINVAL, &error, WFS_E_INVALID_REQUEST);
 	r = wfs_control_content_truncate(&truncated, 1, &error);

@@ -477,5 +477,5 @@ IN_WORLD(verify_misses_what_younger_heights_show)
 	tamper_number(fixture, "version", vid, NULL, NULL);
 
 	assert_finds(fixture, "lacks a version that the first height shows");
-	assert_finds(fixture, "`changes` is not the hash of what the record changed");
+	assert_finds(fixture, "`changes` is not the hash of the record's changes");
 }

@@ -142,7 +142,7 @@ WITH_MODEL(a_wait_that_is_too_long_is_told)
 
 	expect_failure(&outcome, WFS_MODEL_FAILURE_HTTP, "slow");
 	assert_string_equal(outcome.failure.message,
-		"the server asks to wait 600 s, at most 120 s are waited: busy");
+		"the server asks to wait 600 s, longer than the limit of 120 s: busy");
 	assert_int_equal(outcome.failure.retry_after_ms, 600000);
 	assert_int_equal(outcome.attempts, 1);
 }

@@ -207,7 +207,7 @@ WITH_MODEL(a_vector_of_zeros_is_a_failure)
 	wait_for_end(&asking);
 
 	expect_no_vector(&asking, WFS_MODEL_FAILURE_ANSWER, "invalid_answer",
-		"expected an embedding with a direction, got 3 zeros");
+		"expected an embedding that is not all zeros, got 3 zeros");
 	assert_int_equal(asking.failure.status, 200);
 	assert_int_equal(asking.attempts, 1);
 }

@@ -270,11 +270,11 @@ TEST(a_vector_of_another_size_is_refused)
 TEST(a_vector_of_zeros_is_refused)
 {
 	expect_none(ENTRY, json_of(ANSWER("[0,0.0,-0.0]")),
-		"expected an embedding with a direction, got 3 zeros");
+		"expected an embedding that is not all zeros, got 3 zeros");
 	expect_none(ENTRY, json_of(ANSWER("[1e-60]")),
-		"expected an embedding with a direction, got 1 zeros");
+		"expected an embedding that is not all zeros, got 1 zeros");
 	expect_none(ENTRY, json_of(ANSWER("'AAAAAAAAAIA='")),
-		"expected an embedding with a direction, got 2 zeros");
+		"expected an embedding that is not all zeros, got 2 zeros");
 }
 
 TEST(numbers_beyond_float32_are_refused)

@@ -360,10 +360,10 @@ TEST(a_step_may_depend_on_a_later_one)
 TEST(a_dependency_on_nothing_is_refused)
 {
 	assert_refusal(attempt("{'steps':[{'id':'a'},{'id':'b','depends_on':['a','c d']}]}"),
-		-EINVAL, "step 'b': 'depends_on': there is no step 'c d'",
+		-EINVAL, "step 'b': 'depends_on': unknown step 'c d'",
 		"{'code':'UNKNOWN_DEPENDENCY','dependency':'c d','index':1,'step':'b'}");
 	assert_refusal(attempt("{'steps':[{'depends_on':['']}]}"), -EINVAL,
-		"step 's1': 'depends_on': there is no step ''",
+		"step 's1': 'depends_on': unknown step ''",
 		"{'code':'UNKNOWN_DEPENDENCY','dependency':'','index':0,'step':'s1'}");
 }
 

@@ -173,7 +173,7 @@ WITH_MEMORY(a_file_that_is_no_entry_is_named)
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(names); i++) {
 		put_copy_text(copied.fixture, names[i], "{}\n");
-		assert_refused_at(&copied, names[i], "is no file of a tree");
+		assert_refused_at(&copied, names[i], "is not a file of a tree");
 		remove_copy(copied.fixture, names[i]);
 	}
 }
@@ -193,13 +193,13 @@ WITH_MEMORY(without_a_journal_a_file_that_is_no_entry_is_named)
 	const struct copied copied = state_of(fixture);
 
 	put_copy_text(copied.fixture, ENTRIES "/mem_0.json", "{}\n");
-	assert_refused_at(&copied, ENTRIES "/mem_0.json", "is no file of a tree");
+	assert_refused_at(&copied, ENTRIES "/mem_0.json", "is not a file of a tree");
 	remove_copy(copied.fixture, ENTRIES "/mem_0.json");
 	put_copy_text(copied.fixture, ENTRIES "/mem_00000000.json", "{ }\n");
 	assert_refused_at(&copied, ENTRIES "/mem_00000000.json", "expected sha256:");
 	put_copy_text(copied.fixture, ENTRIES "/mem_00000000.json", "{}\n");
 	assert_refused_at(&copied, ENTRIES "/mem_00000000.json",
-		"is no entry of this store, as its cell says");
+		"is not an entry of this store, by its cell");
 }
 
 /* Its id is another than that of its file. */
@@ -214,7 +214,7 @@ WITH_MEMORY(without_a_journal_an_entry_under_another_name_is_named)
 	assert_int_equal(rename(from, to), 0);
 
 	assert_refused_at(&copied, ENTRIES "/mem_00000000.json",
-		"is no entry of this store, as its cell says");
+		"is not an entry of this store, by its cell");
 }
 
 WITH_MEMORY(without_a_journal_a_longer_entry_is_told_by_its_store)
@@ -241,7 +241,7 @@ WITH_MEMORY(without_a_journal_a_store_of_another_model_is_told)
 
 	replace_in_copy(copied.fixture, STORE_CELL, "\"dims\":768", "\"dims\":767");
 
-	assert_refused_at(&copied, copied.paths[0], "is no entry of this store, as its cell says");
+	assert_refused_at(&copied, copied.paths[0], "is not an entry of this store, by its cell");
 }
 
 WITH_MEMORY(without_a_journal_a_store_that_is_none_is_told)
@@ -250,8 +250,8 @@ WITH_MEMORY(without_a_journal_a_store_that_is_none_is_told)
 
 	put_copy_text(copied.fixture, "reducers/sys.memory_store/other", "{}\n");
 
-	assert_copy_refused(
-		copied.fixture, "reducers/sys.memory_store/other: its artifact is no memory_store");
+	assert_copy_refused(copied.fixture,
+		"reducers/sys.memory_store/other: its artifact is not a memory_store");
 }
 
 WITH_MEMORY(without_a_journal_a_score_of_no_entry_is_told)
@@ -262,7 +262,8 @@ WITH_MEMORY(without_a_journal_a_score_of_no_entry_is_told)
 		"{\"score\":0.5}\n");
 
 	assert_copy_refused(copied.fixture,
-		"reducers/sys.memory_hit/notes%2Fmem_00000000: is of an entry that is not there");
+		"reducers/sys.memory_hit/notes%2Fmem_00000000: is of an entry that does "
+		"not exist");
 }
 
 /* --- behind a text that is lost --- */

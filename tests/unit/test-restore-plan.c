@@ -116,7 +116,7 @@ COPIED(a_file_that_no_plan_has_is_named)
 		char line[256];
 
 		put_copy(fixture, names[i], wfs_bytes_text("{}\n"));
-		snprintf(line, sizeof(line), "%s: is no file of a tree", names[i]);
+		snprintf(line, sizeof(line), "%s: is not a file of a tree", names[i]);
 		assert_copy_refused(fixture, line);
 		remove_copy(fixture, names[i]);
 	}

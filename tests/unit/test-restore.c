@@ -445,7 +445,7 @@ IN_WORLD(verify_and_replay_see_a_cell_that_the_baseline_did_not_give)
 	assert_int_equal(wfs_replay(fixture->world, &replayed, NULL, NULL, &fixture->error), 0);
 
 	assert_non_null(strstr(wfs_buffer_text(&verified.lines),
-		"record 1: `changes` is not the hash of what the record changed"));
+		"record 1: `changes` is not the hash of the record's changes"));
 	assert_non_null(strstr(wfs_buffer_text(&verified.lines),
 		"record 1: its snapshot hash is not that of its height"));
 	assert_int_equal(replayed.count, 1);
@@ -486,8 +486,8 @@ IN_WORLD(a_copy_with_old_files_of_the_right_size_is_repaired)
 	assert_cause(fixture,
 		"reducers/cell/a: expected sha256:", "rsync copied into an older copy without -c");
 	put_copy(fixture, "reducers/cell/b", wfs_bytes_text("{}\n"));
-	assert_cause(fixture, "reducers/cell/b: is no cell of the world",
-		"'restore --repair' takes what it gives");
+	assert_cause(fixture, "reducers/cell/b: is not a cell of the world",
+		"'restore --repair' makes the world that it gives");
 	assert_null(strstr(fixture->error.message, "rsync"));
 	world_fixture_close(fixture);
 	wfs_directory_remove(fixture->directory);
@@ -542,7 +542,7 @@ IN_WORLD(cells_that_are_too_many_and_too_few_are_named)
 	put_copy(fixture, "reducers/cell/b", wfs_bytes_text("{}\n"));
 
 	assert_copy_refused(fixture, "reducers/cell/a%2Fb: is missing");
-	assert_copy_refused(fixture, "reducers/cell/b: is no cell of the world");
+	assert_copy_refused(fixture, "reducers/cell/b: is not a cell of the world");
 }
 
 IN_WORLD(a_changed_manifest_is_named)
@@ -678,7 +678,7 @@ IN_WORLD(a_key_of_a_reducer_without_keys_is_named)
 	copy_state(fixture);
 	put_copy(fixture, "reducers/total/a", wfs_bytes_text("{}\n"));
 
-	assert_copy_refused(fixture, "reducers/total/a: is no file of a tree");
+	assert_copy_refused(fixture, "reducers/total/a: is not a file of a tree");
 }
 
 /* --- other ends --- */

@@ -411,9 +411,8 @@ AT_WORK(what_waited_is_not_done_when_another_policy_denies_it)
 	assert_int_equal(wfs_world_call(work->world->world, &request), -EACCES);
 	assert_int_equal(request.error.code, WFS_E_POLICY_DENIED);
 	assert_string_equal(request.error.message,
-		"rule 0 of the policy 'test/Other@1' denies event.emit to 'alice', since a "
-		"manifest "
-		"that was applied while the request waited");
+		"rule 0 of the policy 'test/Other@1' denies event.emit to 'alice', by a "
+		"manifest that was applied while the request waited");
 	assert_int_equal(height_of(work->world), height);
 }
 

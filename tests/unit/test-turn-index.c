@@ -230,7 +230,7 @@ WITH_ACTORS_DAMAGED(a_copy_with_one_more_file_of_a_run_is_refused)
 
 	put_copy(fixture, copied(&run, "more"), wfs_bytes_text("x"));
 
-	assert_file_refused(&run, "more", "is no file of a tree");
+	assert_file_refused(&run, "more", "is not a file of a tree");
 }
 
 WITH_ACTORS(a_backup_has_them)

@@ -71,9 +71,9 @@ IN_WORLD(mount_refuses_a_request_without_its_descriptors)
 		&more);
 
 	assert_int_equal(none.call.status, -EINVAL);
-	assert_non_null(strstr(none.call.error.message, "came 0"));
+	assert_non_null(strstr(none.call.error.message, "got 0"));
 	assert_int_equal(more.call.status, -EINVAL);
-	assert_non_null(strstr(more.call.error.message, "came 4"));
+	assert_non_null(strstr(more.call.error.message, "got 4"));
 	assert_string_equal(host.mounted, "");
 }
 

@@ -103,7 +103,8 @@ WITH_ACTORS(without_a_driver_it_is_not_enabled)
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(verbs); i++) {
 		print_message("%s\n", verbs[i][0]);
-		assert_verb_refused(fixture, verbs[i][0], verbs[i][1], WFS_E_NOT_ENABLED, "drives");
+		assert_verb_refused(
+			fixture, verbs[i][0], verbs[i][1], WFS_E_NOT_ENABLED, "no process runs");
 	}
 }
 

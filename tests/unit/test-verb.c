@@ -13,7 +13,7 @@
 REFUSES_VERB(verb_that_is_unknown_names_those_there_are, "fly", NULL, WFS_E_UNKNOWN_METHOD,
 	"query-state")
 REFUSES_VERB(verb_that_wants_a_driver_is_not_enabled_without, "chat", "{'message':'m'}",
-	WFS_E_NOT_ENABLED, "nobody drives")
+	WFS_E_NOT_ENABLED, "no process runs")
 REFUSES_VERB(verb_refuses_a_payload_that_is_not_an_object, "journal-head", "[1]",
 	WFS_E_INVALID_ARGUMENT, "not an object")
 REFUSES_VERB(verb_refuses_an_unknown_member_of_its_payload, "query-state",

@@ -228,7 +228,7 @@ IN_WORLD(a_shorter_line_leaves_a_gap)
 	}
 
 TELLS_CHANGED(a_missing_line_is_found, NULL, NULL, "is missing")
-TELLS_CHANGED(a_line_with_another_seq_is_found, "\"seq\":2", "\"seq\":9", "holds another seq")
+TELLS_CHANGED(a_line_with_another_seq_is_found, "\"seq\":2", "\"seq\":9", "has another seq")
 TELLS_CHANGED(time_that_goes_back_is_found, "{\"at_ns\":17", "{\"at_ns\":16", "is older than")
 TELLS_CHANGED(a_cause_in_the_future_is_found, "\"cause\":null", "\"cause\":9999",
 	"is caused by a later record")
@@ -572,7 +572,7 @@ IN_WORLD(a_listing_without_a_blob_is_found)
 
 	wfs_hash_text(&hash, text);
 	snprintf(name, sizeof(name), "the listing of blob %s", text);
-	assert_tells(fixture, name, "names no blob");
+	assert_tells(fixture, name, "does not name a blob");
 }
 
 IN_WORLD(a_damaged_file_of_a_blob_is_found)

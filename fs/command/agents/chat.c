@@ -80,7 +80,7 @@ static void write_line(void *context, int64_t seconds, struct wfs_buffer *line)
 		write_plan(plan, line);
 	else
 		wfs_buffer_append_text(
-			line, watch->plan_id ? "the plan goes on" : "the model plans");
+			line, watch->plan_id ? "the plan continues" : "the model plans");
 	wfs_buffer_printf(line, ", %" PRId64 " s", seconds);
 }
 
@@ -120,7 +120,7 @@ static void print_summary(struct wfs_run *run, const json_t *response)
 		calls == 1 ? "" : "s", (double)wfs_run_integer(timing, "total") / 1000);
 	if (command)
 		wfs_run_notice(run, "  worldfs plan %s %s   %s", command, plan_id,
-			*command == 'r' ? "goes on with it" : "tells of its steps");
+			*command == 'r' ? "continues it" : "shows its steps");
 }
 
 int wfs_plan_wait(
@@ -129,7 +129,7 @@ int wfs_plan_wait(
 	const bool json = run->options[WFS_OPTION_JSON];
 	const struct wfs_wait wait = {
 		.verb = verb,
-		.ending = "the plan is being stopped",
+		.ending = "stopping the plan",
 		.beside = "plan-status",
 		.every_ms = LOOK_EVERY_MS,
 		.context = watch,

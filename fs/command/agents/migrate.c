@@ -63,7 +63,7 @@ static int check_owner(const struct task *task)
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(of_owners); i++)
 		if (strcmp(access, of_owners[i]) == 0 && strcmp(caller(task), owner) != 0 && !self)
 			return wfs_error_set(&task->run->error, WFS_E_NOT_AUTHORIZED,
-				"only its owner changes the agent '%.140s': --as %.140s",
+				"only its owner can change the agent '%.140s': use --as %.140s",
 				task->agent, owner);
 	return 0;
 }
@@ -98,12 +98,11 @@ static int compare(const struct task *task, const json_t *wanted, const json_t *
 	if (strcmp(wfs_json_text(there, "type"), wfs_json_text(wanted, "type")) != 0 ||
 		!json_equal(content, json_object_get(wanted, "content")))
 		return wfs_error_set(&task->run->error, WFS_E_ALREADY_EXISTS,
-			"the artifact '%.140s' is there, with another content; nothing was changed",
+			"the artifact '%.140s' exists with another content; nothing was changed",
 			id);
 	if (strcmp(owner, task->agent) != 0 && strcmp(owner, caller(task)) != 0)
 		return wfs_error_set(&task->run->error, WFS_E_ALREADY_EXISTS,
-			"the artifact '%.140s' is there, and belongs to '%.140s'; nothing was "
-			"changed",
+			"the artifact '%.140s' exists and belongs to '%.140s'; nothing was changed",
 			id, owner);
 	return 0;
 }

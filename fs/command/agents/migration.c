@@ -114,7 +114,7 @@ static int add_artifact(
 
 	if (!wfs_grant_name_valid(id))
 		return wfs_error_set(parts->error, WFS_E_INVALID_ARGUMENT,
-			"the artifact '%.160s' cannot be called so: expected " WFS_GRANT_NAME_FORM,
+			"'%.160s' cannot be the name of an artifact: expected " WFS_GRANT_NAME_FORM,
 			id);
 	return !owned ||
 			json_array_append_new(parts->to->artifacts,
@@ -136,7 +136,7 @@ static int add_prompt(const struct parts *parts, const char *id, const char *wha
 			"'%.80s': expected a text without NUL characters", what);
 	if (json_string_length(owned) > TEMPLATE_MAX)
 		return wfs_error_set(parts->error, WFS_E_TOO_LARGE,
-			"'%.80s': as a prompt it has %zu bytes, at most %d are taken", what,
+			"'%.80s': as a prompt it has %zu bytes, expected at most %d", what,
 			json_string_length(owned), TEMPLATE_MAX);
 	return add_artifact(
 		parts, id, "prompt", json_pack("{s:O, s:[]}", "template", owned, "variables"));

@@ -220,7 +220,7 @@ static int export_artifact(struct export *export, const json_t *artifact)
 	if (!r &&
 		(json_object_get(artifact, "content_b64") || json_object_get(artifact, "code_b64")))
 		r = wfs_error_set(&export->run->error, WFS_E_INVALID_TYPE,
-			"'%.140s' is no text, and JSON cannot have it", id);
+			"'%.140s': expected content and code in UTF-8, which JSON can contain", id);
 	if (!r)
 		r = export_dependencies(export, artifact);
 	if (!r && refers)
@@ -253,7 +253,8 @@ static int export_named(struct export *export, const char *member, const char *r
 		return 0;
 	int r = find_artifact(export->run, name, &artifact);
 	if (r == 0)
-		wfs_run_notice(export->run, "%s: '%s' is not there, and is left out", member, name);
+		wfs_run_notice(
+			export->run, "%s: '%s' does not exist, and is left out", member, name);
 	return r <= 0 ? r : export_artifact(export, artifact);
 }
 
@@ -354,8 +355,8 @@ static int compare(struct wfs_run *run, const json_t *artifact, const json_t *th
 				strcmp(wfs_json_text(there, "code"), code) == 0)))
 		return 0;
 	return wfs_error_set(&run->error, WFS_E_ALREADY_EXISTS,
-		"the artifact '%.140s' is there, with another type, content or code; nothing was "
-		"changed",
+		"the artifact '%.140s' exists with another type, content or code; nothing "
+		"was changed",
 		wfs_json_text(artifact, "id"));
 }
 
@@ -372,7 +373,8 @@ static int look_at_all(struct wfs_run *run, const json_t *artifacts, json_t *the
 
 		if (!*id)
 			return wfs_error_set(&run->error, WFS_E_MISSING_ARGUMENT,
-				"artifact number %zu of the file has no 'id': --id gives it one",
+				"artifact number %zu of the file has no 'id': give it one with "
+				"--id",
 				i + 1);
 		int r = find_artifact(run, id, &found);
 		if (r > 0)

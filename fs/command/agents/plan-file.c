@@ -124,7 +124,7 @@ static int put_file(struct wfs_run *run, const char *name, json_t **ret_hash)
 	r = wfs_input_read(name, IMPORT_MAX, &bytes, &run->error);
 	if (r == -EFBIG)
 		wfs_run_notice(
-			run, "a larger one is imported by its hash: put it with ctl/put-blob");
+			run, "write a larger plan to ctl/put-blob, and import it by its hash");
 	if (r)
 		return r;
 	wfs_base64_append(&text, bytes.data, bytes.size);
@@ -230,7 +230,7 @@ static int draw(struct wfs_run *run, struct wfs_walk *walk, const char *path)
 		return r;
 	if (dot == -ENOENT)
 		return wfs_error_set(&run->error, WFS_E_NOT_ENABLED,
-			"--svg: there is no 'dot'; Debian has it in the package graphviz");
+			"--svg needs the program 'dot' (Debian package graphviz)");
 	if (dot < 0)
 		return wfs_error_from_errno(&run->error, dot, "run 'dot' of Graphviz");
 	r = copy_stream(picture, run->out);
@@ -275,7 +275,7 @@ int wfs_run_plan_graph(struct wfs_run *run)
 	int r;
 
 	if (svg && run->options[WFS_OPTION_JSON])
-		return wfs_run_misuse(run, "--svg and --json exclude each other");
+		return wfs_run_misuse(run, "--svg and --json cannot be used together");
 	snprintf(path, sizeof(path), "plans/%.64s/graph.dot", run->arguments[0]);
 	if (strchr(run->arguments[0], '/'))
 		return not_found(run);

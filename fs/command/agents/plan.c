@@ -219,8 +219,8 @@ static bool is_left_alone(struct wfs_run *run)
 	if (wfs_access_has_owner(run->access))
 		return false;
 	wfs_run_notice(run,
-		"nobody owns the world, so the plan waits; 'worldfs plan resume %s' "
-		"goes on with it",
+		"no process owns the world, so the plan does not run; 'worldfs plan resume "
+		"%s' continues it",
 		run->arguments[0]);
 	return true;
 }
@@ -278,7 +278,7 @@ int wfs_run_plan_cancel(struct wfs_run *run)
 		return r;
 	if (run->options[WFS_OPTION_JSON])
 		return wfs_run_json(run, WFS_STEAL(result));
-	wfs_run_notice(run, "stopped %s; 'worldfs plan resume %s' goes on with it",
-		run->arguments[0], run->arguments[0]);
+	wfs_run_notice(run, "stopped %s; 'worldfs plan resume %s' continues it", run->arguments[0],
+		run->arguments[0]);
 	return 0;
 }

@@ -58,7 +58,7 @@ int wfs_step_wait(struct wfs_run *run, json_t *payload, json_t **ret_result, int
 	struct following following = {.follow = {.agent = run->arguments[0]}};
 	const struct wfs_wait wait = {
 		.verb = "step",
-		.ending = "the turn is being ended",
+		.ending = "ending the turn",
 		.beside = "journal-read",
 		.every_ms = FOLLOW_EVERY_MS,
 		.context = &following,

@@ -25,7 +25,7 @@ static int add_turns(struct wfs_run *run, json_t *payload)
 	if (r || !turns)
 		return r;
 	if (number != 1 && (run->options[WFS_OPTION_NO_WAIT] || run->options[WFS_OPTION_RECORD]))
-		return wfs_run_misuse(run, "--turns: with %s there can be one turn at a time",
+		return wfs_run_misuse(run, "--turns: expected 1 with %s",
 			run->options[WFS_OPTION_NO_WAIT] ? "--no-wait" : "--record");
 	return set(payload, "turns", json_integer((json_int_t)number));
 }
@@ -48,7 +48,7 @@ static int add_messages(struct wfs_run *run, json_t *payload)
 	if (!file)
 		return 0;
 	if (run->argument_count > 1)
-		return wfs_run_misuse(run, "MESSAGE and --messages exclude each other");
+		return wfs_run_misuse(run, "MESSAGE and --messages cannot be used together");
 	wfs_buffer_append_byte(&at, '@');
 	wfs_buffer_append_text(&at, file);
 	int r = wfs_buffer_check(&at);
@@ -93,7 +93,7 @@ static int make_request(struct wfs_run *run, json_t **ret_payload)
 	int r = payload ? 0 : -ENOMEM;
 
 	if (!r && run->options[WFS_OPTION_NO_WAIT] && run->options[WFS_OPTION_RECORD])
-		r = wfs_run_misuse(run, "--no-wait and --record exclude each other");
+		r = wfs_run_misuse(run, "--no-wait and --record cannot be used together");
 	if (!r)
 		r = add_turns(run, payload);
 	if (!r)
@@ -183,7 +183,7 @@ static int print_turns(struct wfs_run *run, const json_t *result, int64_t took_n
 		if (!r && json_object_get(turn, "run_id"))
 			print_summary(run, turn, took);
 		if (json_is_false(json_object_get(turn, "ok")))
-			wfs_run_notice(run, "turns/%s/transcript.md has what it did",
+			wfs_run_notice(run, "turns/%s/transcript.md shows the turn",
 				wfs_json_text(turn, "run_id"));
 	}
 	return r;
@@ -237,8 +237,8 @@ static int begin_step(struct wfs_run *run, json_t *payload)
 
 	if (!wfs_access_has_owner(run->access))
 		return wfs_error_set(&run->error, WFS_E_NOT_ENABLED,
-			"--no-wait: no process owns the world, so nobody would go on with the "
-			"turn; 'worldfs serve' or 'worldfs mount' would");
+			"--no-wait: no process owns the world to continue the turn; start one with "
+			"'worldfs serve' or 'worldfs mount'");
 	int r = wfs_run_call(run, "step", json_incref(payload), &result);
 	if (r)
 		return r;

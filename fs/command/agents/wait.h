@@ -11,8 +11,7 @@
 /* What is told, and how it is found out. Set all; plain value. */
 struct wfs_wait {
 	const char *verb;
-	const char
-		*ending; /* what is told when a signal has come, e.g. "the turn is being ended" */
+	const char *ending; /* what is told when a signal has come, e.g. "ending the turn" */
 	const char *beside; /* verb that is asked meanwhile */
 	int every_ms;       /* how often */
 	void *context;

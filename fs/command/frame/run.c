@@ -55,8 +55,7 @@ static int world_here(struct wfs_run *run, char **ret_directory)
 		if (!slash || slash == directory)
 			return wfs_error_set(&run->error, WFS_E_NOT_FOUND,
 				"no world here or above; name one with -w DIR or $WORLDFS_WORLD, "
-				"or "
-				"make one with 'worldfs init DIR'");
+				"or make one with 'worldfs init DIR'");
 		*slash = '\0';
 	}
 	*ret_directory = WFS_STEAL(directory);
@@ -244,7 +243,7 @@ int wfs_run_consistency(struct wfs_run *run, char **ret_text)
 	*ret_text = NULL;
 	if (exact && at_least)
 		return wfs_run_misuse(
-			run, "--exact-height and --at-least-height exclude each other");
+			run, "--exact-height and --at-least-height cannot be used together");
 	if (exact)
 		return number_text(run, WFS_OPTION_EXACT_HEIGHT, "exact", ret_text);
 	if (at_least)

@@ -13,7 +13,7 @@ int wfs_walk_init(struct wfs_walk *walk, struct wfs_run *run, const char *path)
 	*walk = (struct wfs_walk){.run = run};
 	if (run->options[WFS_OPTION_AT] && wfs_tree_path_names_height(path))
 		return wfs_run_misuse(
-			run, "'%.60s' names a height already, --at another one", path);
+			run, "'%.60s' names a height, and --at names another one", path);
 	return wfs_run_at(run, &walk->at);
 }
 

@@ -200,8 +200,7 @@ static int hand_over(
 	*ret_again = false;
 	if (!owner_is_gone(run, r)) {
 		if (!r && options->paused)
-			wfs_run_notice(
-				run, "--paused: the world is open already, nothing was stopped");
+			wfs_run_notice(run, "--paused has no effect: the world is open already");
 		return r;
 	}
 	if (reached) { /* It may have read FUSE_INIT, which Linux sends only once for each mount. */
@@ -449,7 +448,7 @@ static int wait_until_gone(struct wfs_run *run, const char *path, const struct b
 			return 0;
 		if (wfs_clock_monotonic_ns() >= deadline_ns)
 			return wfs_error_set(&run->error, WFS_E_TIMEOUT,
-				"'%s' was unmounted, but the process behind it does not end", path);
+				"'%s' was unmounted, but its owner process does not end", path);
 		pause_ms(RETRY_MS / 10);
 	}
 }

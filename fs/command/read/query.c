@@ -25,7 +25,7 @@ static void print_types(FILE *file)
 	for (int i = 0; i < WFS_QUERY_COUNT; i++)
 		fprintf(file, "%-*s %s\n", NAME_WIDTH, wfs_query_name((enum wfs_query_type)i),
 			wfs_query_line((enum wfs_query_type)i));
-	fputs("\n'worldfs query --help TYPE' tells more about a type.\n", file);
+	fputs("\n'worldfs query --help TYPE' describes a type.\n", file);
 }
 
 /* Text stays text; of another kind it is JSON, and what is not is told by who checks it. */

@@ -46,7 +46,7 @@ static int key_given(struct wfs_run *run, struct wfs_buffer *buffer, const char 
 
 	*ret_key_b64 = run->options[WFS_OPTION_KEY_B64];
 	if (key && *ret_key_b64)
-		return wfs_run_misuse(run, "KEY and --key-b64 exclude each other");
+		return wfs_run_misuse(run, "KEY and --key-b64 cannot be used together");
 	if (!key)
 		return 0;
 	wfs_base64_append(buffer, key, strlen(key));
@@ -60,7 +60,7 @@ static int print_state(struct wfs_run *run, const json_t *result)
 	int r;
 
 	if (!json_object_get(result, "state_b64")) {
-		wfs_run_notice(run, "reducer '%s' has no such key", run->arguments[0]);
+		wfs_run_notice(run, "reducer '%s' does not have this key", run->arguments[0]);
 		return 1;
 	}
 	r = wfs_run_decode(run, result, "state_b64", &state);
@@ -262,8 +262,8 @@ int wfs_run_journal(struct wfs_run *run)
 
 	if (json && run->options[WFS_OPTION_FOLLOW])
 		return wfs_run_misuse(run,
-			"--json and --follow exclude each other; the records "
-			"are JSON lines anyway");
+			"--json and --follow cannot be used together; the records are JSON lines "
+			"anyway");
 	if (run->options[WFS_OPTION_FROM_SEQ])
 		r = wfs_run_number(
 			run, "--from", run->options[WFS_OPTION_FROM_SEQ], &reader.next_seq);

@@ -119,7 +119,7 @@ int wfs_run_apply(struct wfs_run *run)
 	print_items(run, result, "changed", 'M');
 	print_items(run, result, "removed", 'D');
 	wfs_run_notice(run, "%s %s",
-		run->options[WFS_OPTION_DRY_RUN] ? "nothing was changed, this would become"
+		run->options[WFS_OPTION_DRY_RUN] ? "nothing was changed; the new manifest would be"
 						 : "applied",
 		wfs_json_text(result, "manifest_hash"));
 	return 0;

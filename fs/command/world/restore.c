@@ -54,11 +54,12 @@ static void print_text(struct wfs_run *run, const struct wfs_restored *restored)
 			run->arguments[1]);
 	else if (restored->journal)
 		wfs_run_notice(run,
-			"the journal begins with a baseline, whose cells are in no copy: made a "
-			"world of the state alone in %s",
+			"the journal begins with a baseline, and no copy has its cells: made a "
+			"world from the state alone in %s",
 			run->arguments[1]);
 	else
-		wfs_run_notice(run, "there is no journal: made a world of the state alone in %s",
+		wfs_run_notice(run,
+			"the copy has no journal: made a world from the state alone in %s",
 			run->arguments[1]);
 }
 
@@ -83,7 +84,7 @@ int wfs_run_restore(struct wfs_run *run)
 	if (restored.repaired > 0)
 		wfs_run_notice(run,
 			"%zu files of the copy differ from what its journal gives, and were not "
-			"taken",
+			"used",
 			restored.repaired);
 	if (run->options[WFS_OPTION_JSON])
 		return print_json(run, &restored);

@@ -64,7 +64,7 @@ static void add_models(struct wfs_buffer *text, const json_t *models, bool with_
 static void add_under_way(struct wfs_buffer *text, uint64_t count)
 {
 	if (count == 0)
-		wfs_buffer_append_text(text, "  no turn and no plan is under way\n");
+		wfs_buffer_append_text(text, "  no turn or plan is unfinished\n");
 	else
 		wfs_buffer_printf(text,
 			"  %" PRIu64
@@ -165,7 +165,7 @@ int wfs_run_trust(struct wfs_run *run)
 			json_pack("{s:s, s:I, s:s}", "trusted", run->directory, "under_way",
 				(json_int_t)found.under_way_count, "world_id", found.id));
 	wfs_run_notice(
-		run, "trusted; what was under way goes on when the world is opened the next time");
+		run, "trusted; unfinished turns and plans continue when the world is opened next");
 	return 0;
 }
 

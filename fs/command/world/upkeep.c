@@ -94,8 +94,8 @@ static int page_shown(struct wfs_run *run, struct wfs_progress *progress, const 
 		    (uint64_t)wfs_run_integer(result, "total")))
 		return 0;
 	return wfs_error_set(&run->error, WFS_E_CANCELLED,
-		"interrupted: height %" PRId64 " is the first now, %" PRId64
-		" versions were dropped; the next gc drops the others",
+		"interrupted: the first height is now %" PRId64 ", %" PRId64
+		" versions were dropped; the next gc continues",
 		wfs_run_integer(result, "first_height"), wfs_run_integer(result, "versions"));
 }
 
@@ -131,7 +131,7 @@ static int collect(struct wfs_run *run, struct wfs_progress *progress, json_t **
 static void tell(struct wfs_run *run, const json_t *result)
 {
 	wfs_run_notice(run,
-		"height %" PRId64 " is the first now; dropped %" PRId64 " versions with %" PRId64
+		"the first height is now %" PRId64 "; dropped %" PRId64 " versions with %" PRId64
 		" bytes, %" PRId64 " cells, %" PRId64 " files with %" PRId64 " bytes",
 		wfs_run_integer(result, "first_height"), wfs_run_integer(result, "versions"),
 		wfs_run_integer(result, "version_bytes"), wfs_run_integer(result, "cells"),

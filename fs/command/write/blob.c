@@ -51,8 +51,8 @@ int wfs_run_blob_put(struct wfs_run *run)
 
 	if (r == -EFBIG)
 		return wfs_error_set(&run->error, WFS_E_TOO_LARGE,
-			"'%.200s': expected at most %d bytes; write more to ctl/put-blob of a "
-			"mount",
+			"'%.200s': expected at most %d bytes; write larger blobs to ctl/put-blob "
+			"of a mount",
 			run->arguments[0], BLOB_PUT_MAX);
 	if (r)
 		return r;

@@ -32,7 +32,7 @@ static void print_actions(FILE *file)
 		if (name)
 			fprintf(file, "%-*s %s\n", NAME_WIDTH, name, wfs_effect_help(effect));
 	}
-	fputs("\n'worldfs invoke --help ACTION' tells more about an action.\n", file);
+	fputs("\n'worldfs invoke --help ACTION' describes an action.\n", file);
 }
 
 int wfs_run_invoke(struct wfs_run *run)
