@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "fs/client/client.h"
+#include "fs/command/complete.h"
 #include "fs/command/frame/interrupt.h"
-#include "fs/command/frame/run.h"
+#include "fs/command/help.h"
 #include "fs/command/table.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
-#include "kernel/base/near.h"
 
 enum { WAIT_MAX_S = 86400 }; /* for an owner */
 
@@ -19,67 +19,35 @@ enum { WAIT_MAX_S = 86400 }; /* for an owner */
 
 /* What stands on the line, before it is known which command it is for. */
 struct line {
-	struct {
-		const char *name; /* long, or one letter */
-		size_t name_size;
-		const char *value;
-	} given[WFS_GIVEN_MAX];
+	struct wfs_given given[WFS_GIVEN_MAX];
 	size_t given_count;
 	const char
 		*words[WFS_ARGUMENTS_MAX + 3]; /* a command of two words, and one word too many */
 	size_t word_count;
 };
 
-bool wfs_option_named(const struct wfs_option_row *row, const char *name, size_t size)
-{
-	if (size == 1)
-		return row->letter == name[0];
-	return strlen(row->name) == size && memcmp(row->name, name, size) == 0;
-}
-
-bool wfs_option_needs_value(const struct wfs_option_row *row)
-{
-	return row->value && row->value[0] != '[';
-}
-
-/* Options of one name take values or do not, whatever command they are for. */
-const struct wfs_option_row *wfs_option_find(const char *name, size_t size)
-{
-	for (size_t i = 0; i < WFS_OPTION_COUNT; i++)
-		if (wfs_option_named(&wfs_option_rows[i], name, size))
-			return &wfs_option_rows[i];
-	return NULL;
-}
-
 /* One argument that begins with `-`. @next: the one behind it, or NULL.
  * Return: how many arguments it took, or -EINVAL. */
 static int parse_option(
 	struct wfs_run *run, struct line *line, const char *argument, const char *next)
 {
-	const bool is_long = argument[1] == '-';
-	const char *const name = argument + (is_long ? 2 : 1);
-	const size_t size = is_long ? strcspn(name, "=") : 1;
-	const char *inside =
-		is_long ? (name[size] ? name + size + 1 : NULL) : (name[1] ? name + 1 : NULL);
-	const struct wfs_option_row *const row =
-		is_long && size == 1 ? NULL : wfs_option_find(name, size);
+	struct wfs_given given;
+	const int taken = wfs_option_read(argument, next, &given);
+	const struct wfs_option_row *const row = given.row;
 
 	if (!row)
 		return wfs_run_misuse(run, "unknown option '%.60s'", argument);
 	if (line->given_count == WFS_GIVEN_MAX)
 		return wfs_run_misuse(run, "too many options");
-	if (!row->value && inside)
+	if (!row->value && given.value)
 		return wfs_run_misuse(run, "option '--%s' takes no value", row->name);
-	if (wfs_option_needs_value(row) && !inside && !next)
+	if (wfs_option_needs_value(row) && !given.value)
 		return wfs_run_misuse(
 			run, "option '--%s' needs a value: %s", row->name, row->value);
-	line->given[line->given_count].name = name;
-	line->given[line->given_count].name_size = size;
-	line->given[line->given_count].value = inside ? inside
-		: wfs_option_needs_value(row)         ? next
-						      : "";
-	line->given_count++;
-	return wfs_option_needs_value(row) && !inside ? 2 : 1;
+	if (!given.value)
+		given.value = "";
+	line->given[line->given_count++] = given;
+	return taken;
 }
 
 static int parse_line(struct wfs_run *run, int argc, char *const *argv, struct line *line)
@@ -119,47 +87,6 @@ static bool is_given(const struct line *line, enum wfs_option option)
 			    line->given[i].name_size))
 			return true;
 	return false;
-}
-
-/* Size of the first word of a command's name when it has two words, else 0. */
-static size_t group_word_size(const struct wfs_command *command)
-{
-	const char *const space = strchr(command->name, ' ');
-
-	return space ? (size_t)(space - command->name) : 0;
-}
-
-static bool is_group_word(const char *word)
-{
-	for (size_t i = 0; i < wfs_command_count; i++) {
-		const size_t size = group_word_size(&wfs_commands[i]);
-
-		if (size > 0 && strlen(word) == size &&
-			memcmp(wfs_commands[i].name, word, size) == 0)
-			return true;
-	}
-	return false;
-}
-
-const struct wfs_command *wfs_command_find(
-	const char *const *words, size_t word_count, size_t *ret_words)
-{
-	for (size_t i = 0; i < wfs_command_count; i++) {
-		const struct wfs_command *const command = &wfs_commands[i];
-		const size_t first = group_word_size(command);
-
-		if (first == 0 && word_count > 0 && strcmp(command->name, words[0]) == 0) {
-			*ret_words = 1;
-			return command;
-		}
-		if (first > 0 && word_count > 1 && strlen(words[0]) == first &&
-			memcmp(command->name, words[0], first) == 0 &&
-			strcmp(command->name + first + 1, words[1]) == 0) {
-			*ret_words = 2;
-			return command;
-		}
-	}
-	return NULL;
 }
 
 static int set_options(struct wfs_run *run, const struct line *line)
@@ -267,62 +194,18 @@ static int run_command(struct wfs_run *run)
 	return r ? WFS_EXIT_FAILED : WFS_EXIT_DONE;
 }
 
-/* Return: -EINVAL. */
-static int refuse_word(struct wfs_run *run, const char *word)
-{
-	struct wfs_near near = {.asked = word};
-	char first[WFS_NEAR_SIZE_MAX];
-	char nearest[WFS_NEAR_SIZE_MAX];
-
-	for (size_t i = 0; i < wfs_command_count; i++) {
-		snprintf(first, sizeof(first), "%.*s", (int)strcspn(wfs_commands[i].name, " "),
-			wfs_commands[i].name);
-		wfs_near_try(&near, first);
-		if (near.name == first)
-			near.name = memcpy(nearest, first, sizeof(first));
-	}
-	return near.name ? wfs_run_misuse(run, "unknown command '%.60s'; did you mean '%s'?", word,
-				   near.name)
-			 : wfs_run_misuse(run, "unknown command '%.60s'", word);
-}
-
 static int refuse_command(struct wfs_run *run, const struct line *line)
 {
 	if (line->word_count == 0) {
-		wfs_help_overview(run->err);
+		wfs_help_overview(run->err, run->commands);
 		return WFS_EXIT_MISUSE;
 	}
-	if (is_group_word(line->words[0])) {
-		wfs_help_group(run->err, line->words[0]);
+	if (wfs_command_is_group(run->commands, line->words[0])) {
+		wfs_help_group(run->err, run->commands, line->words[0]);
 		return WFS_EXIT_MISUSE;
 	}
-	(void)refuse_word(run, line->words[0]);
+	(void)wfs_help_refuse(run, line->words[0]);
 	return misuse_status(run);
-}
-
-/* Of what the words of a line name. Return: 0, or -EINVAL: nothing has that name. */
-static int print_help(struct wfs_run *run, const char *const *words, size_t word_count)
-{
-	size_t named = 0;
-	const struct wfs_command *const command = wfs_command_find(words, word_count, &named);
-
-	if (command && command->topic && word_count > named &&
-		command->topic(run->out, words[named]))
-		return 0;
-	if (command)
-		wfs_help_command(run->out, command);
-	else if (word_count > 0 && is_group_word(words[0]))
-		wfs_help_group(run->out, words[0]);
-	else if (word_count > 0)
-		return refuse_word(run, words[0]);
-	else
-		wfs_help_overview(run->out);
-	return 0;
-}
-
-int wfs_run_help(struct wfs_run *run)
-{
-	return print_help(run, run->arguments, run->argument_count);
 }
 
 static int set_wait(struct wfs_run *run)
@@ -350,10 +233,10 @@ static int run_line(struct wfs_run *run, int argc, char *const *argv)
 
 	if (parse_line(run, argc, argv, &line) < 0)
 		return misuse_status(run);
-	run->command = wfs_command_find(line.words, line.word_count, &words);
+	run->command = wfs_command_find(run->commands, line.words, line.word_count, &words);
 	if (is_given(&line, WFS_OPTION_HELP))
-		return print_help(run, line.words, line.word_count) ? misuse_status(run)
-								    : WFS_EXIT_DONE;
+		return wfs_help_words(run, line.words, line.word_count) ? misuse_status(run)
+									: WFS_EXIT_DONE;
 	if (is_given(&line, WFS_OPTION_VERSION) && !run->command) {
 		fprintf(run->out, "worldfs %s\n", WFS_VERSION);
 		return WFS_EXIT_DONE;
@@ -368,11 +251,11 @@ static int run_line(struct wfs_run *run, int argc, char *const *argv)
 
 int wfs_command_main(int argc, char *const *argv, FILE *out, FILE *err, wfs_driver_start *drive)
 {
-	struct wfs_run run = {.out = out, .err = err, .drive = drive};
+	struct wfs_run run = {.commands = &wfs_commands, .out = out, .err = err, .drive = drive};
 	int status;
 
 	if (argc > 1 && strcmp(argv[1], "__complete") == 0)
-		status = wfs_complete(argc - 2, argv + 2, out, err);
+		status = wfs_complete(&wfs_commands, argc - 2, argv + 2, out, err);
 	else
 		status = run_line(&run, argc, argv);
 

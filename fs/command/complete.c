@@ -7,10 +7,11 @@
  * shell's own. So commands and options stand in their table only. Nothing is an error: who completes
  * wants no message in his line.
  */
+#include "fs/command/complete.h"
+
 #include <string.h>
 
 #include "caps/session.h"
-#include "fs/command/table.h"
 #include "kernel/base/encode.h"
 
 enum { NAMES_MAX = 10000 }; /* looked at in a directory of the tree, in pages of the verb */
@@ -207,17 +208,18 @@ static void offer_commands(const struct typed *typed)
 	const char *const group = typed->word_count > 0 ? typed->words[0] : NULL;
 	char last[40] = "";
 
-	for (size_t i = 0; i < wfs_command_count; i++) {
-		const char *const name = wfs_commands[i].name;
+	for (size_t i = 0; i < typed->run.commands->count; i++) {
+		const char *const name = typed->run.commands->rows[i].name;
 		const size_t size = strcspn(name, " ");
 		char word[40];
 
 		snprintf(word, sizeof(word), "%.*s", (int)size, name);
 		if (typed->word_count == 1 && strcmp(word, group) == 0 && name[size])
-			offer(typed, name + size + 1, wfs_commands[i].summary);
+			offer(typed, name + size + 1, typed->run.commands->rows[i].summary);
 		else if (!group && strcmp(word, last) != 0)
 			offer(typed, word,
-				name[size] ? wfs_commands[i].group : wfs_commands[i].summary);
+				name[size] ? typed->run.commands->rows[i].group
+					   : typed->run.commands->rows[i].summary);
 		memcpy(last, word, sizeof(last));
 	}
 }
@@ -260,26 +262,18 @@ static void take_value(struct typed *typed, const char *name, size_t size, const
 /* A word that begins with `-`; @next: the one behind it, or NULL. Return: how many it took. */
 static int take_option(struct typed *typed, const char *word, const char *next)
 {
-	const bool is_long = word[1] == '-';
-	const char *const name = word + (is_long ? 2 : 1);
-	const size_t size = is_long ? strcspn(name, "=") : 1;
-	const struct wfs_option_row *const row = wfs_option_find(name, size);
-	const char *const inside = is_long && !name[size] ? NULL
-		: is_long                                 ? name + size + 1
-		: name[1]                                 ? name + 1
-							  : NULL;
+	struct wfs_given given;
+	const int taken = wfs_option_read(word, next, &given);
 
-	if (!row || !wfs_option_needs_value(row))
-		return 1;
-	if (inside)
-		take_value(typed, name, size, inside);
-	else if (next)
-		take_value(typed, name, size, next);
-	if (!inside && !next) {
-		typed->option = name;
-		typed->option_size = size;
+	if (!given.row || !wfs_option_needs_value(given.row))
+		return taken;
+	if (given.value) {
+		take_value(typed, given.name, given.name_size, given.value);
+	} else {
+		typed->option = given.name;
+		typed->option_size = given.name_size;
 	}
-	return inside ? 1 : 2;
+	return taken;
 }
 
 static void take_word(struct typed *typed, const char *word)
@@ -321,13 +315,17 @@ static void read_line(struct typed *typed, int count, char *const *words)
 	}
 	if (!typed->option)
 		look_inside(typed);
-	typed->command = wfs_command_find(typed->words, typed->word_count, &typed->command_words);
+	typed->command = wfs_command_find(
+		typed->run.commands, typed->words, typed->word_count, &typed->command_words);
 }
 
-int wfs_complete(int count, char *const *words, FILE *out, FILE *err)
+int wfs_complete(
+	const struct wfs_commands *commands, int count, char *const *words, FILE *out, FILE *err)
 {
 	static const struct wfs_command reads = {.name = "__complete"}; /* changes nothing */
-	struct typed typed = {.run = {.command = &reads, .out = out, .err = err}, .before = ""};
+	struct typed typed = {
+		.run = {.commands = commands, .command = &reads, .out = out, .err = err},
+		.before = ""};
 
 	read_line(&typed, count, words);
 	if (typed.option)

@@ -2,12 +2,13 @@
 /* The table of commands: what each takes, what it does, what its help says. */
 #include "fs/command/table.h"
 
-const struct wfs_option_row wfs_option_rows[WFS_OPTION_COUNT] = {
-#define OPTION_ROW(constant_, name_, letter_, value_, help_) \
-	[WFS_OPTION_##constant_] = {(name_), (letter_), (value_), (help_)},
-	WFS_OPTIONS(OPTION_ROW)
-#undef OPTION_ROW
-};
+#include "fs/command/agents/commands.h"
+#include "fs/command/help.h"
+#include "fs/command/mount/commands.h"
+#include "fs/command/read/commands.h"
+#include "fs/command/rights/commands.h"
+#include "fs/command/world/commands.h"
+#include "fs/command/write/commands.h"
 
 #define GROUP_WORLD "World"
 #define GROUP_READ "Read"
@@ -15,7 +16,7 @@ const struct wfs_option_row wfs_option_rows[WFS_OPTION_COUNT] = {
 #define GROUP_ACT "Act"
 #define GROUP_PROGRAMS "For programs"
 
-const struct wfs_command wfs_commands[] = {
+static const struct wfs_command rows[] = {
 	{
 		.name = "init",
 		.group = GROUP_WORLD,
@@ -767,4 +768,4 @@ const struct wfs_command wfs_commands[] = {
 	},
 };
 
-const size_t wfs_command_count = WFS_ARRAY_COUNT(wfs_commands);
+const struct wfs_commands wfs_commands = {rows, WFS_ARRAY_COUNT(rows)};

@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "fs/command/table.h"
+
 /* --- help --- */
 
 static void assert_fits(const char *name, const char *text)
@@ -21,20 +23,20 @@ static void assert_fits(const char *name, const char *text)
 
 TEST(help_of_every_command_fits_80_columns_and_goes_to_stdout)
 {
-	for (size_t i = 0; i < wfs_command_count; i++) {
-		WFS_AUTO_FREE char *name = strdup(wfs_commands[i].name);
+	for (size_t i = 0; i < wfs_commands.count; i++) {
+		WFS_AUTO_FREE char *name = strdup(wfs_commands.rows[i].name);
 		char *const space = strchr(name, ' ');
 
 		if (space)
 			*space = '\0';
 		AUTO_PRINTED struct printed printed =
 			space ? RUN(name, space + 1, "--help") : RUN(name, "--help");
-		print_message("%s\n", wfs_commands[i].name);
+		print_message("%s\n", wfs_commands.rows[i].name);
 		assert_int_equal(printed.status, WFS_EXIT_DONE);
 		assert_string_equal(printed.err, "");
 		assert_says(printed.out, "Usage: worldfs [-w WORLD] ");
-		assert_says(printed.out, wfs_commands[i].summary);
-		assert_fits(wfs_commands[i].name, printed.out);
+		assert_says(printed.out, wfs_commands.rows[i].summary);
+		assert_fits(wfs_commands.rows[i].name, printed.out);
 	}
 }
 
@@ -44,22 +46,22 @@ TEST(help_overview_fits_and_names_every_command)
 
 	assert_int_equal(printed.status, WFS_EXIT_DONE);
 	assert_fits("overview", printed.out);
-	for (size_t i = 0; i < wfs_command_count; i++)
-		assert_says(printed.out, wfs_commands[i].name);
+	for (size_t i = 0; i < wfs_commands.count; i++)
+		assert_says(printed.out, wfs_commands.rows[i].name);
 }
 
 TEST(each_heading_of_the_overview_is_there_once)
 {
 	AUTO_PRINTED struct printed printed = RUN("--help");
 
-	for (size_t i = 0; i < wfs_command_count; i++) {
+	for (size_t i = 0; i < wfs_commands.count; i++) {
 		char heading[80];
 
-		snprintf(heading, sizeof(heading), "\n%s:\n", wfs_commands[i].group);
+		snprintf(heading, sizeof(heading), "\n%s:\n", wfs_commands.rows[i].group);
 		const char *const first = strstr(printed.out, heading);
 		assert_non_null(first);
 		if (strstr(first + 1, heading))
-			fail_msg("'%s' is there twice", wfs_commands[i].group);
+			fail_msg("'%s' is there twice", wfs_commands.rows[i].group);
 	}
 }
 

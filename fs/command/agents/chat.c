@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "fs/command/agents/commands.h"
 #include "fs/command/agents/plan.h"
-#include "fs/command/table.h"
 
 enum {
 	LOOK_EVERY_MS = 200,

@@ -3,7 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "fs/command/table.h"
+#include "fs/command/agents/commands.h"
 #include "fs/mcp/stdio.h"
 #include "fs/tool/tool.h"
 

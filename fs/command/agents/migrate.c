@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "caps/session.h"
+#include "fs/command/agents/commands.h"
 #include "fs/command/agents/migration.h"
-#include "fs/command/table.h"
 
 /* One migration. Plain value; task_done. */
 struct task {

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "caps/session.h"
+#include "fs/command/agents/commands.h"
 #include "fs/command/frame/input.h"
 #include "fs/command/frame/walk.h"
-#include "fs/command/table.h"
 
 #define TYPE_WORKFLOW "workflow"
 #define MEMORY_SERVICE "genesis_memory"

@@ -8,11 +8,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fs/command/agents/commands.h"
 #include "fs/command/agents/plan.h"
 #include "fs/command/frame/input.h"
 #include "fs/command/frame/output.h"
 #include "fs/command/frame/walk.h"
-#include "fs/command/table.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/hash.h"
 

@@ -4,10 +4,10 @@
 #include <poll.h>
 #include <string.h>
 
+#include "fs/command/agents/commands.h"
 #include "fs/command/agents/plan.h"
 #include "fs/command/frame/interrupt.h"
 #include "fs/command/frame/walk.h"
-#include "fs/command/table.h"
 
 enum {
 	WATCH_EVERY_MS = 200,

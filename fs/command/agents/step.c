@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "fs/command/agents/commands.h"
 #include "fs/command/agents/step.h"
-#include "fs/command/table.h"
 
 #define SECOND_NS INT64_C(1000000000)
 #define MS_NS INT64_C(1000000)

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <time.h>
 
-#include "fs/command/table.h"
+#include "fs/command/agents/commands.h"
 
 #define SECOND_NS (INT64_C(1000) * 1000 * 1000)
 

@@ -31,6 +31,49 @@ int wfs_run_misuse(struct wfs_run *run, const char *format, ...)
 	return wfs_error_set(&run->error, WFS_E_INVALID_ARGUMENT, "%s", message);
 }
 
+/* --- the table of commands --- */
+
+/* Size of the first word of a command's name when it has two words, else 0. */
+static size_t group_word_size(const struct wfs_command *command)
+{
+	const char *const space = strchr(command->name, ' ');
+
+	return space ? (size_t)(space - command->name) : 0;
+}
+
+bool wfs_command_is_group(const struct wfs_commands *commands, const char *word)
+{
+	for (size_t i = 0; i < commands->count; i++) {
+		const size_t size = group_word_size(&commands->rows[i]);
+
+		if (size > 0 && strlen(word) == size &&
+			memcmp(commands->rows[i].name, word, size) == 0)
+			return true;
+	}
+	return false;
+}
+
+const struct wfs_command *wfs_command_find(const struct wfs_commands *commands,
+	const char *const *words, size_t word_count, size_t *ret_words)
+{
+	for (size_t i = 0; i < commands->count; i++) {
+		const struct wfs_command *const command = &commands->rows[i];
+		const size_t first = group_word_size(command);
+
+		if (first == 0 && word_count > 0 && strcmp(command->name, words[0]) == 0) {
+			*ret_words = 1;
+			return command;
+		}
+		if (first > 0 && word_count > 1 && strlen(words[0]) == first &&
+			memcmp(command->name, words[0], first) == 0 &&
+			strcmp(command->name + first + 1, words[1]) == 0) {
+			*ret_words = 2;
+			return command;
+		}
+	}
+	return NULL;
+}
+
 /* --- the world --- */
 
 static bool is_world(const char *directory)

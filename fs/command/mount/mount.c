@@ -6,7 +6,8 @@
 
 #include "caps/session.h"
 #include "fs/client/client.h"
-#include "fs/command/table.h"
+#include "fs/command/mount/commands.h"
+#include "fs/command/world/commands.h"
 #include "fs/mount/mount-table.h"
 #include "fs/server/owner.h"
 #include "kernel/base/clock.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "fs/command/frame/walk.h"
-#include "fs/command/table.h"
+#include "fs/command/read/commands.h"
 #include "kernel/base/encode.h"
 
 /* The tree of one height: an object, path -> hash. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "fs/command/frame/walk.h"
-#include "fs/command/table.h"
+#include "fs/command/read/commands.h"
 #include "kernel/base/encode.h"
 
 enum {

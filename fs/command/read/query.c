@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "caps/session.h"
-#include "fs/command/table.h"
+#include "fs/command/read/commands.h"
 #include "kernel/base/json.h"
 
 enum { NAME_WIDTH = 14 };

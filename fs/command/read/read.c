@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "fs/command/table.h"
+#include "fs/command/read/commands.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 

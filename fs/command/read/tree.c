@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "fs/command/frame/walk.h"
-#include "fs/command/table.h"
+#include "fs/command/read/commands.h"
 
 #define SECOND_NS (INT64_C(1000) * 1000 * 1000)
 

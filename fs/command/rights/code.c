@@ -2,7 +2,7 @@
 /* Commands for code that ended the process that runs code: ls, lift. */
 #include <inttypes.h>
 
-#include "fs/command/table.h"
+#include "fs/command/rights/commands.h"
 
 static void print_row(struct wfs_run *run, const json_t *row)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "fs/command/table.h"
+#include "fs/command/rights/commands.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/encode.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "caps/session.h"
-#include "fs/command/table.h"
+#include "fs/command/world/commands.h"
 #include "kernel/base/encode.h"
 
 static int load(struct wfs_run *run, struct wfs_source *ret_source)

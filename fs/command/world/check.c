@@ -3,7 +3,7 @@
 #include "caps/upkeep.h"
 #include "fs/command/frame/interrupt.h"
 #include "fs/command/frame/progress.h"
-#include "fs/command/table.h"
+#include "fs/command/world/commands.h"
 
 typedef int check_fn(struct wfs_world *world, struct wfs_problems *problems,
 	wfs_progress_fn *progress, void *context, struct wfs_error *error);

@@ -5,7 +5,7 @@
 #include "caps/upkeep.h"
 #include "fs/command/frame/interrupt.h"
 #include "fs/command/frame/progress.h"
-#include "fs/command/table.h"
+#include "fs/command/world/commands.h"
 
 static void print_problems(struct wfs_run *run, const struct wfs_problems *problems)
 {

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "caps/upkeep.h"
-#include "fs/command/table.h"
+#include "fs/command/world/commands.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/host-file.h"
 #include "kernel/base/trust.h"

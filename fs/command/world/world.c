@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "caps/session.h"
-#include "fs/command/table.h"
+#include "fs/command/world/commands.h"
 
 /* The last name of a path; "world" when it has none. */
 static const char *last_name(const char *path, char *buffer, size_t buffer_size)

@@ -4,7 +4,7 @@
 
 #include "fs/command/frame/input.h"
 #include "fs/command/frame/walk.h"
-#include "fs/command/table.h"
+#include "fs/command/write/commands.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/hash.h"
 

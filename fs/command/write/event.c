@@ -12,7 +12,7 @@
 #include "fs/command/frame/input.h"
 #include "fs/command/frame/interrupt.h"
 #include "fs/command/frame/progress.h"
-#include "fs/command/table.h"
+#include "fs/command/write/commands.h"
 #include "kernel/base/clock.h"
 
 enum {

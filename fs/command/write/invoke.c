@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "caps/session.h"
-#include "fs/command/table.h"
+#include "fs/command/write/commands.h"
 
 enum { NAME_WIDTH = 18 };
 

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to fs/command/: completion of command lines. */
+#pragma once
+
+#include "fs/command/frame/run.h"
+
+/** wfs_complete() - `__complete WORD…`: print what can stand where the last WORD is. Always succeeds. */
+int wfs_complete(
+	const struct wfs_commands *commands, int count, char *const *words, FILE *out, FILE *err);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to fs/command/: help texts, from the table of commands. */
+#pragma once
+
+#include "fs/command/frame/run.h"
+
+wfs_command_run wfs_run_help;
+
+void wfs_help_overview(FILE *file, const struct wfs_commands *commands);
+void wfs_help_group(FILE *file, const struct wfs_commands *commands, const char *word);
+
+/** wfs_help_words() - help on what the words of a line name. Return: 0, or -EINVAL (misuse). */
+int wfs_help_words(struct wfs_run *run, const char *const *words, size_t word_count);
+
+/** wfs_help_refuse() - no command has this name; suggests one. Return: -EINVAL (misuse). */
+int wfs_help_refuse(struct wfs_run *run, const char *word);

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to fs/command/: the commands of this folder. */
+#pragma once
+
+#include "fs/command/frame/run.h"
+
+wfs_command_run wfs_run_init, wfs_run_status, wfs_run_snapshot, wfs_run_trust, wfs_run_verify,
+	wfs_run_replay, wfs_run_backup, wfs_run_gc, wfs_run_restore, wfs_run_apply;
+
+/** wfs_run_tell_trust() - a line for people, if the user does not trust the world */
+void wfs_run_tell_trust(struct wfs_run *run, const char *directory);
