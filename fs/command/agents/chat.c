@@ -155,30 +155,18 @@ int wfs_plan_wait(
 
 /* --- the command --- */
 
-static int add_number(
-	struct wfs_run *run, json_t *payload, enum wfs_option option, const char *member)
-{
-	const char *const given = run->options[option];
-	uint64_t number;
-	int r = given ? wfs_run_number(run, wfs_option_rows[option].name, given, &number) : 0;
-
-	if (r || !given)
-		return r;
-	return json_object_set_new(payload, member, json_integer((json_int_t)number)) < 0 ? -ENOMEM
-											  : 0;
-}
-
 int wfs_plan_settings(struct wfs_run *run, json_t *payload)
 {
-	const char *const session_id = run->options[WFS_OPTION_SESSION];
-	int r = add_number(run, payload, WFS_OPTION_BATCH, "batch_size");
+	static const struct wfs_member members[] = {
+		{"batch_size", WFS_OPTION_BATCH},
+		{"max_concurrency", WFS_OPTION_CONCURRENCY},
+		{"plan_id", WFS_OPTION_PLAN},
+		{"rerun", WFS_OPTION_RERUN},
+		{"session_id", WFS_OPTION_SESSION},
+		{.name = NULL},
+	};
 
-	if (!r)
-		r = add_number(run, payload, WFS_OPTION_CONCURRENCY, "max_concurrency");
-	if (!r && session_id &&
-		json_object_set_new(payload, "session_id", json_string(session_id)) < 0)
-		r = -ENOMEM;
-	return r;
+	return wfs_run_members(run, members, payload);
 }
 
 int wfs_run_chat(struct wfs_run *run)
@@ -187,7 +175,7 @@ int wfs_run_chat(struct wfs_run *run)
 	const char *const plan_id = run->options[WFS_OPTION_PLAN];
 	WFS_AUTO_PLAN_WATCH struct wfs_plan_watch watch = {
 		.plan_id = plan_id, .session_id = session_id ? session_id : "default"};
-	WFS_AUTO_JSON json_t *payload = json_pack("{s:s*}", "plan_id", plan_id);
+	WFS_AUTO_JSON json_t *payload = json_object();
 	int r = payload ? wfs_run_message(run, run->arguments[0], payload) : -ENOMEM;
 
 	if (!r)

@@ -147,9 +147,6 @@ int wfs_run_plan_import(struct wfs_run *run)
 
 	if (!r && json_object_set_new(payload, "blob", hash) < 0)
 		r = -ENOMEM;
-	if (!r && run->options[WFS_OPTION_RERUN] &&
-		json_object_set_new(payload, "rerun", json_true()) < 0)
-		r = -ENOMEM;
 	if (!r)
 		r = wfs_plan_settings(run, payload);
 	if (!r)

@@ -257,28 +257,27 @@ int wfs_run_plan_watch(struct wfs_run *run)
 
 int wfs_run_plan_resume(struct wfs_run *run)
 {
+	static const struct wfs_member members[] = {
+		{"retry_failed", WFS_OPTION_RETRY_FAILED}, {.name = NULL}};
 	WFS_AUTO_PLAN_WATCH struct wfs_plan_watch watch = {.plan_id = run->arguments[0]};
 	WFS_AUTO_JSON json_t *payload = json_pack("{s:s}", "plan_id", run->arguments[0]);
 	int r = wfs_run_open(run);
 
-	if (!r && run->options[WFS_OPTION_RETRY_FAILED] &&
-		json_object_set_new(payload, "retry_failed", json_true()) < 0)
-		r = -ENOMEM;
-
+	if (!r)
+		r = wfs_run_members(run, members, payload);
 	return r ? r : wfs_plan_wait(run, "plan-resume", payload, &watch);
+}
+
+static int print_cancelled(struct wfs_run *run, const json_t *result)
+{
+	(void)result;
+	wfs_run_notice(run, "stopped %s; 'worldfs plan resume %s' continues it", run->arguments[0],
+		run->arguments[0]);
+	return 0;
 }
 
 int wfs_run_plan_cancel(struct wfs_run *run)
 {
-	WFS_AUTO_JSON json_t *result = NULL;
-	int r = wfs_run_call(
-		run, "plan-cancel", json_pack("{s:s}", "plan_id", run->arguments[0]), &result);
-
-	if (r)
-		return r;
-	if (run->options[WFS_OPTION_JSON])
-		return wfs_run_json(run, WFS_STEAL(result));
-	wfs_run_notice(run, "stopped %s; 'worldfs plan resume %s' continues it", run->arguments[0],
-		run->arguments[0]);
-	return 0;
+	return wfs_run_show(run, "plan-cancel", json_pack("{s:s}", "plan_id", run->arguments[0]),
+		print_cancelled);
 }

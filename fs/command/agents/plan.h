@@ -18,7 +18,7 @@ void wfs_plan_watch_done(struct wfs_plan_watch *watch);
 int wfs_plan_wait(
 	struct wfs_run *run, const char *verb, json_t *payload, struct wfs_plan_watch *watch);
 
-/** wfs_plan_settings() - from --batch, --concurrency and --session. */
+/** wfs_plan_settings() - from --batch, --concurrency, --plan, --rerun and --session. */
 int wfs_plan_settings(struct wfs_run *run, json_t *payload);
 
 struct wfs_walk;

@@ -18,25 +18,16 @@ static int set(json_t *object, const char *name, json_t *value)
 
 static int add_turns(struct wfs_run *run, json_t *payload)
 {
-	const char *const turns = run->options[WFS_OPTION_TURNS];
+	static const struct wfs_member members[] = {
+		{"max_turns", WFS_OPTION_MAX_TURNS}, {"turns", WFS_OPTION_TURNS}, {.name = NULL}};
 	uint64_t number = 1;
-	int r = turns ? wfs_run_number(run, "--turns", turns, &number) : 0;
+	int r = wfs_run_count(run, WFS_OPTION_TURNS, &number);
 
-	if (r || !turns)
-		return r;
-	if (number != 1 && (run->options[WFS_OPTION_NO_WAIT] || run->options[WFS_OPTION_RECORD]))
+	if (!r && number != 1 &&
+		(run->options[WFS_OPTION_NO_WAIT] || run->options[WFS_OPTION_RECORD]))
 		return wfs_run_misuse(run, "--turns: expected 1 with %s",
 			run->options[WFS_OPTION_NO_WAIT] ? "--no-wait" : "--record");
-	return set(payload, "turns", json_integer((json_int_t)number));
-}
-
-static int add_max_turns(struct wfs_run *run, json_t *payload)
-{
-	const char *const given = run->options[WFS_OPTION_MAX_TURNS];
-	uint64_t number = 0;
-	int r = given ? wfs_run_number(run, "--max-turns", given, &number) : 0;
-
-	return r || !given ? r : set(payload, "max_turns", json_integer((json_int_t)number));
+	return r ? r : wfs_run_members(run, members, payload);
 }
 
 static int add_messages(struct wfs_run *run, json_t *payload)
@@ -96,8 +87,6 @@ static int make_request(struct wfs_run *run, json_t **ret_payload)
 		r = wfs_run_misuse(run, "--no-wait and --record cannot be used together");
 	if (!r)
 		r = add_turns(run, payload);
-	if (!r)
-		r = add_max_turns(run, payload);
 	if (!r)
 		r = add_messages(run, payload);
 	if (!r)
@@ -231,21 +220,19 @@ static int step(struct wfs_run *run, json_t *payload, struct wfs_output *file)
 	return !r && json ? wfs_run_json(run, WFS_STEAL(result)) : r;
 }
 
+static int print_turn_id(struct wfs_run *run, const json_t *result)
+{
+	fprintf(run->out, "%s\n", wfs_json_text(result, "turn_id"));
+	return 0;
+}
+
 static int begin_step(struct wfs_run *run, json_t *payload)
 {
-	WFS_AUTO_JSON json_t *result = NULL;
-
 	if (!wfs_access_has_owner(run->access))
 		return wfs_error_set(&run->error, WFS_E_NOT_ENABLED,
 			"--no-wait: no process owns the world to continue the turn; start one with "
 			"'worldfs serve' or 'worldfs mount'");
-	int r = wfs_run_call(run, "step", json_incref(payload), &result);
-	if (r)
-		return r;
-	if (run->options[WFS_OPTION_JSON])
-		return wfs_run_json(run, WFS_STEAL(result));
-	fprintf(run->out, "%s\n", wfs_json_text(result, "turn_id"));
-	return 0;
+	return wfs_run_show(run, "step", json_incref(payload), print_turn_id);
 }
 
 int wfs_run_step(struct wfs_run *run)
@@ -265,40 +252,25 @@ int wfs_run_step(struct wfs_run *run)
 						: step(run, payload, &file);
 }
 
-/* An order to a turn; takes @payload. */
-static int order(struct wfs_run *run, const char *verb, json_t *payload, const char *done)
-{
-	WFS_AUTO_JSON json_t *result = NULL;
-	int r = wfs_run_call(run, verb, payload, &result);
-
-	if (r)
-		return r;
-	if (run->options[WFS_OPTION_JSON])
-		return wfs_run_json(run, WFS_STEAL(result));
-	wfs_run_notice(run, "%s %s", done, run->arguments[run->argument_count > 1 ? 1 : 0]);
-	return 0;
-}
-
 int wfs_run_cancel(struct wfs_run *run)
 {
-	return order(run, "cancel", json_pack("{s:s}", "turn_id", run->arguments[0]), "cancelled");
+	return wfs_run_order(run, "cancel", json_pack("{s:s}", "turn_id", run->arguments[0]),
+		"cancelled", run->arguments[0]);
 }
 
 int wfs_run_approve(struct wfs_run *run)
 {
+	static const struct wfs_member members[] = {{"turn", WFS_OPTION_OF_TURN}, {.name = NULL}};
 	const char *const decision = run->argument_count > 2 ? run->arguments[2] : "allow";
-	const char *const turn = run->options[WFS_OPTION_OF_TURN];
 	const bool allow = strcmp(decision, "allow") == 0;
-	uint64_t number = 0;
-	int r = turn ? wfs_run_number(run, "--of-turn", turn, &number) : 0;
+	WFS_AUTO_JSON json_t *payload = json_pack("{s:s, s:s, s:s}", "call_id", run->arguments[1],
+		"decision", decision, "turn_id", run->arguments[0]);
+	int r = payload ? wfs_run_members(run, members, payload) : -ENOMEM;
 
 	if (r)
 		return r;
 	if (!allow && strcmp(decision, "deny") != 0)
 		return wfs_run_misuse(run, "expected allow or deny, got '%.60s'", decision);
-	return order(run, "approve",
-		json_pack("{s:s, s:s, s:o*, s:s}", "call_id", run->arguments[1], "decision",
-			decision, "turn", turn ? json_integer((json_int_t)number) : NULL, "turn_id",
-			run->arguments[0]),
-		allow ? "allowed" : "denied");
+	return wfs_run_order(run, "approve", WFS_STEAL(payload), allow ? "allowed" : "denied",
+		run->arguments[1]);
 }

@@ -190,6 +190,32 @@ int wfs_run_call(struct wfs_run *run, const char *verb, json_t *payload, json_t 
 	return wfs_run_take(run, ret_result);
 }
 
+int wfs_run_show(struct wfs_run *run, const char *verb, json_t *payload,
+	int (*print)(struct wfs_run *run, const json_t *result))
+{
+	WFS_AUTO_JSON json_t *result = NULL;
+	int r = wfs_run_call(run, verb, payload, &result);
+
+	if (r)
+		return r;
+	return run->options[WFS_OPTION_JSON] ? wfs_run_json(run, WFS_STEAL(result))
+					     : print(run, result);
+}
+
+int wfs_run_order(
+	struct wfs_run *run, const char *verb, json_t *payload, const char *done, const char *what)
+{
+	WFS_AUTO_JSON json_t *result = NULL;
+	int r = wfs_run_call(run, verb, payload, &result);
+
+	if (r)
+		return r;
+	if (run->options[WFS_OPTION_JSON])
+		return wfs_run_json(run, WFS_STEAL(result));
+	wfs_run_notice(run, "%s %s", done, what);
+	return 0;
+}
+
 int wfs_run_pin(struct wfs_run *run, char **consistency)
 {
 	free(*consistency);
@@ -265,14 +291,46 @@ int wfs_duration_read(const char *text, int64_t *ret_ns)
 	return -EINVAL;
 }
 
-static int number_text(struct wfs_run *run, enum wfs_option option, const char *form, char **ret)
+int wfs_run_count(struct wfs_run *run, enum wfs_option option, uint64_t *ret_number)
 {
 	char name[40];
-	uint64_t number = 0;
-	int r;
 
+	if (!run->options[option])
+		return 0;
 	snprintf(name, sizeof(name), "--%s", wfs_option_rows[option].name);
-	r = wfs_run_number(run, name, run->options[option], &number);
+	return wfs_run_number(run, name, run->options[option], ret_number);
+}
+
+int wfs_run_members(struct wfs_run *run, const struct wfs_member *members, json_t *payload)
+{
+	for (; members->name; members++) {
+		const char *const text = run->options[members->option];
+		const char *const kind = wfs_option_rows[members->option].value;
+		uint64_t number = 0;
+		json_t *value;
+
+		if (!text)
+			continue;
+		if (kind && strcmp(kind, "N") == 0) {
+			int r = wfs_run_count(run, members->option, &number);
+
+			if (r)
+				return r;
+			value = json_integer((json_int_t)number);
+		} else {
+			value = kind ? json_string(text) : json_true();
+		}
+		if (json_object_set_new(payload, members->name, value) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int number_text(struct wfs_run *run, enum wfs_option option, const char *form, char **ret)
+{
+	uint64_t number = 0;
+	int r = wfs_run_count(run, option, &number);
+
 	if (!r && asprintf(ret, "%s:%" PRIu64, form, number) < 0)
 		r = -ENOMEM;
 	return r;

@@ -96,6 +96,16 @@ int wfs_run_open(struct wfs_run *run);
  */
 int wfs_run_call(struct wfs_run *run, const char *verb, json_t *payload, json_t **ret_result);
 
+/** wfs_run_show() - one request, whose answer is printed: by @print, or with --json as {data, meta};
+ *  takes @payload, which may be NULL. Return: 0, or -errno with run->error. */
+int wfs_run_show(struct wfs_run *run, const char *verb, json_t *payload,
+	int (*print)(struct wfs_run *run, const json_t *result));
+
+/** wfs_run_order() - a change of which the user only learns that it is done: @done and @what, on
+ *  run->err; takes @payload. Return: 0, or -errno with run->error. */
+int wfs_run_order(
+	struct wfs_run *run, const char *verb, json_t *payload, const char *done, const char *what);
+
 /** wfs_run_act() - take one action as `invoke` does. @action: taken; @ret_data: may be NULL, else caller owns it */
 int wfs_run_act(struct wfs_run *run, json_t *action, json_t **ret_data);
 
@@ -122,6 +132,20 @@ int wfs_run_json(struct wfs_run *run, json_t *data);
 
 /** wfs_run_number() - value of an option or argument @text. Return: 0, or -EINVAL (misuse). */
 int wfs_run_number(struct wfs_run *run, const char *name, const char *text, uint64_t *ret_number);
+
+/** wfs_run_count() - the number of an option; @ret_number keeps its value when the option is not given.
+ *  Return: 0, or -EINVAL (misuse). */
+int wfs_run_count(struct wfs_run *run, enum wfs_option option, uint64_t *ret_number);
+
+/* An option that becomes a member of a payload: a number for one that takes N, true for a flag,
+ * otherwise a text. Static lifetime. */
+struct wfs_member {
+	const char *name; /* NULL: after the last one */
+	enum wfs_option option;
+};
+
+/** wfs_run_members() - set the members whose options are given. Return: 0, -EINVAL (misuse), -ENOMEM. */
+int wfs_run_members(struct wfs_run *run, const struct wfs_member *members, json_t *payload);
 
 /** wfs_duration_read() - 90s, 10m, 1h, 7d. Return: 0, -EINVAL. */
 int wfs_duration_read(const char *text, int64_t *ret_ns);

@@ -62,7 +62,6 @@ static int add_param(struct wfs_run *run, const char *argument, json_t *params)
 int wfs_run_query(struct wfs_run *run)
 {
 	WFS_AUTO_JSON json_t *params = json_object();
-	WFS_AUTO_JSON json_t *result = NULL;
 	int r = params ? 0 : -ENOMEM;
 
 	if (run->argument_count == 0) {
@@ -71,13 +70,9 @@ int wfs_run_query(struct wfs_run *run)
 	}
 	for (size_t i = 1; !r && i < run->argument_count; i++)
 		r = add_param(run, run->arguments[i], params);
-	if (!r)
-		r = wfs_run_call(run, "query",
-			json_pack("{s:s, s:O}", "query_type", run->arguments[0], "params", params),
-			&result);
-	if (r)
-		return r;
-	if (run->options[WFS_OPTION_JSON])
-		return wfs_run_json(run, WFS_STEAL(result));
-	return wfs_run_print_document(run, result);
+	return r ? r
+		 : wfs_run_show(run, "query",
+			   json_pack(
+				   "{s:s, s:O}", "query_type", run->arguments[0], "params", params),
+			   wfs_run_print_document);
 }

@@ -9,32 +9,24 @@
 
 enum { FOLLOW_EVERY_MS = 100 }; /* how often --follow looks for new records */
 
+static int print_manifest(struct wfs_run *run, const json_t *result)
+{
+	return wfs_run_print_document(run, json_object_get(result, "manifest"));
+}
+
 int wfs_run_manifest(struct wfs_run *run)
 {
 	WFS_AUTO_FREE char *consistency = NULL;
-	WFS_AUTO_JSON json_t *result = NULL;
 	int r = wfs_run_consistency(run, &consistency);
 
-	if (!r)
-		r = wfs_run_call(run, "manifest-read",
-			json_pack("{s:s*}", "consistency", consistency), &result);
-	if (r)
-		return r;
-	if (run->options[WFS_OPTION_JSON])
-		return wfs_run_json(run, WFS_STEAL(result));
-	return wfs_run_print_document(run, json_object_get(result, "manifest"));
+	return r ? r
+		 : wfs_run_show(run, "manifest-read",
+			   json_pack("{s:s*}", "consistency", consistency), print_manifest);
 }
 
 int wfs_run_head(struct wfs_run *run)
 {
-	WFS_AUTO_JSON json_t *result = NULL;
-	int r = wfs_run_call(run, "journal-head", NULL, &result);
-
-	if (r)
-		return r;
-	if (run->options[WFS_OPTION_JSON])
-		return wfs_run_json(run, WFS_STEAL(result));
-	return wfs_run_print_document(run, result);
+	return wfs_run_show(run, "journal-head", NULL, wfs_run_print_document);
 }
 
 /* --- state --- */
@@ -258,17 +250,15 @@ int wfs_run_journal(struct wfs_run *run)
 	const bool json = run->options[WFS_OPTION_JSON];
 	WFS_AUTO_JSON json_t *all = json ? json_array() : NULL;
 	struct journal_reader reader = {.run = run, .left = UINT64_MAX, .all = all};
-	int r = 0;
+	int r;
 
 	if (json && run->options[WFS_OPTION_FOLLOW])
 		return wfs_run_misuse(run,
 			"--json and --follow cannot be used together; the records are JSON lines "
 			"anyway");
-	if (run->options[WFS_OPTION_FROM_SEQ])
-		r = wfs_run_number(
-			run, "--from", run->options[WFS_OPTION_FROM_SEQ], &reader.next_seq);
-	if (!r && run->options[WFS_OPTION_LIMIT])
-		r = wfs_run_number(run, "--limit", run->options[WFS_OPTION_LIMIT], &reader.left);
+	r = wfs_run_count(run, WFS_OPTION_FROM_SEQ, &reader.next_seq);
+	if (!r)
+		r = wfs_run_count(run, WFS_OPTION_LIMIT, &reader.left);
 	if (r)
 		return r;
 	do {

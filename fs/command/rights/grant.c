@@ -56,20 +56,6 @@ static json_t *expiry(struct wfs_run *run)
 
 /* --- the parts of a grant --- */
 
-static int add_limit(struct wfs_run *run, enum wfs_option option, json_t *budget)
-{
-	const char *const text = run->options[option];
-	uint64_t number;
-	int r = text ? wfs_run_number(run, "a budget", text, &number) : 0;
-
-	if (r || !text)
-		return r;
-	return json_object_set_new(
-		       budget, wfs_option_rows[option].name, json_integer((json_int_t)number)) < 0
-		? -ENOMEM
-		: 0;
-}
-
 /* `query` is short for `sys/query@1`. Return: new reference, NULL without memory. */
 static json_t *cap_name(const char *text)
 {
@@ -86,25 +72,29 @@ static int read_params(struct wfs_run *run, json_t **ret_params)
 
 static int make_grant(struct wfs_run *run, json_t **ret_grant)
 {
+	static const struct wfs_member names[] = {{"name", WFS_OPTION_GRANT_NAME},
+		{"to_artifact_of", WFS_OPTION_TO_ARTIFACT_OF}, {.name = NULL}};
+	static const struct wfs_member limits[] = {
+		{"calls", WFS_OPTION_CALLS}, {"tokens", WFS_OPTION_TOKENS}, {.name = NULL}};
 	WFS_AUTO_JSON json_t *budget = json_object();
 	WFS_AUTO_JSON json_t *params = NULL;
 	WFS_AUTO_JSON json_t *expires = expiry(run);
+	WFS_AUTO_JSON json_t *grant = NULL;
 	int r = run->misused ? -EINVAL : read_params(run, &params);
 
 	if (!r && (!budget || (run->options[WFS_OPTION_EXPIRES] && !expires)))
 		r = -ENOMEM;
 	if (!r)
-		r = add_limit(run, WFS_OPTION_CALLS, budget);
-	if (!r)
-		r = add_limit(run, WFS_OPTION_TOKENS, budget);
+		r = wfs_run_members(run, limits, budget);
 	if (r)
 		return r;
-	*ret_grant = json_pack("{s:s, s:o, s:O*, s:s*, s:s*, s:O*, s:O*}", "to", run->arguments[0],
-		"cap", cap_name(run->arguments[1]), "params", params, "name",
-		run->options[WFS_OPTION_GRANT_NAME], "to_artifact_of",
-		run->options[WFS_OPTION_TO_ARTIFACT_OF], "expires_at_ns", expires, "budget",
+	grant = json_pack("{s:s, s:o, s:O*, s:O*, s:O*}", "to", run->arguments[0], "cap",
+		cap_name(run->arguments[1]), "params", params, "expires_at_ns", expires, "budget",
 		json_object_size(budget) > 0 ? budget : NULL);
-	return *ret_grant ? 0 : -ENOMEM;
+	r = grant ? wfs_run_members(run, names, grant) : -ENOMEM;
+	if (!r)
+		*ret_grant = WFS_STEAL(grant);
+	return r;
 }
 
 /* --- what a principal begins with --- */
@@ -128,17 +118,11 @@ static int add_quota(struct wfs_run *run, const char *text, json_t *quotas)
 
 static int make_principal(struct wfs_run *run, json_t **ret_principal)
 {
-	const char *const scrip = run->options[WFS_OPTION_SCRIP];
+	static const struct wfs_member members[] = {{"scrip", WFS_OPTION_SCRIP}, {.name = NULL}};
 	WFS_AUTO_JSON json_t *quotas = json_object();
 	WFS_AUTO_JSON json_t *principal = json_pack("{s:s}", "id", run->arguments[0]);
-	uint64_t number = 0;
-	int r = quotas && principal ? 0 : -ENOMEM;
+	int r = quotas && principal ? wfs_run_members(run, members, principal) : -ENOMEM;
 
-	if (!r && scrip)
-		r = wfs_run_number(run, "--scrip", scrip, &number);
-	if (!r && scrip &&
-		json_object_set_new(principal, "scrip", json_integer((json_int_t)number)) < 0)
-		r = -ENOMEM;
 	for (size_t i = 0; !r && i < run->value_count; i++)
 		r = add_quota(run, run->values[i], quotas);
 	if (!r && run->value_count > 0 && json_object_set(principal, "quotas", quotas) < 0)
@@ -150,39 +134,24 @@ static int make_principal(struct wfs_run *run, json_t **ret_principal)
 
 /* --- the commands --- */
 
-int wfs_run_grant(struct wfs_run *run)
+static int print_grant(struct wfs_run *run, const json_t *result)
 {
-	WFS_AUTO_JSON json_t *result = NULL;
-	json_t *grant = NULL;
-	int r = make_grant(run, &grant);
-
-	if (!r)
-		r = wfs_run_call(run, "grant", grant, &result);
-	if (r)
-		return r;
-	if (run->options[WFS_OPTION_JSON])
-		return wfs_run_json(run, WFS_STEAL(result));
 	fprintf(run->out, "%s\n", wfs_json_text(result, "name"));
 	return 0;
 }
 
-/* A change whose answer says nothing that is not known. */
-static int run_silent(struct wfs_run *run, const char *verb, json_t *payload, const char *done)
+int wfs_run_grant(struct wfs_run *run)
 {
-	WFS_AUTO_JSON json_t *result = NULL;
-	int r = wfs_run_call(run, verb, payload, &result);
+	json_t *grant = NULL;
+	int r = make_grant(run, &grant);
 
-	if (r)
-		return r;
-	if (run->options[WFS_OPTION_JSON])
-		return wfs_run_json(run, WFS_STEAL(result));
-	wfs_run_notice(run, "%s %s", done, run->arguments[0]);
-	return 0;
+	return r ? r : wfs_run_show(run, "grant", grant, print_grant);
 }
 
 int wfs_run_revoke(struct wfs_run *run)
 {
-	return run_silent(run, "revoke", json_pack("{s:s}", "name", run->arguments[0]), "revoked");
+	return wfs_run_order(run, "revoke", json_pack("{s:s}", "name", run->arguments[0]),
+		"revoked", run->arguments[0]);
 }
 
 int wfs_run_principal_add(struct wfs_run *run)
@@ -190,5 +159,5 @@ int wfs_run_principal_add(struct wfs_run *run)
 	json_t *principal = NULL;
 	int r = make_principal(run, &principal);
 
-	return r ? r : run_silent(run, "principal", principal, "added");
+	return r ? r : wfs_run_order(run, "principal", principal, "added", run->arguments[0]);
 }

@@ -54,22 +54,6 @@ static int find_base(struct wfs_run *run, json_t **ret_base)
 	return *ret_base ? 0 : -ENOMEM;
 }
 
-static int send(struct wfs_run *run, const struct wfs_source *source, json_t **ret_result)
-{
-	const bool dry_run = run->options[WFS_OPTION_DRY_RUN] != NULL;
-	WFS_AUTO_JSON json_t *base = NULL;
-	int r = find_base(run, &base);
-
-	for (size_t i = 0; !r && !dry_run && i < source->blob_count; i++)
-		r = put_module(run, &source->blobs[i]);
-	if (r)
-		return r;
-	return wfs_run_call(run, "apply",
-		json_pack("{s:O, s:O, s:b}", "manifest", source->manifest, "base_manifest_hash",
-			base, "dry_run", dry_run),
-		ret_result);
-}
-
 static const char *kind_of(const char *list)
 {
 	static const struct {
@@ -103,18 +87,8 @@ static void print_items(
 			wfs_json_text(item, "name"));
 }
 
-int wfs_run_apply(struct wfs_run *run)
+static int print_changes(struct wfs_run *run, const json_t *result)
 {
-	WFS_AUTO_SOURCE struct wfs_source source = {.manifest = NULL};
-	WFS_AUTO_JSON json_t *result = NULL;
-	int r = load(run, &source);
-
-	if (!r)
-		r = send(run, &source, &result);
-	if (r)
-		return r;
-	if (run->options[WFS_OPTION_JSON])
-		return wfs_run_json(run, WFS_STEAL(result));
 	print_items(run, result, "added", 'A');
 	print_items(run, result, "changed", 'M');
 	print_items(run, result, "removed", 'D');
@@ -123,4 +97,23 @@ int wfs_run_apply(struct wfs_run *run)
 						 : "applied",
 		wfs_json_text(result, "manifest_hash"));
 	return 0;
+}
+
+int wfs_run_apply(struct wfs_run *run)
+{
+	const bool dry_run = run->options[WFS_OPTION_DRY_RUN];
+	WFS_AUTO_SOURCE struct wfs_source source = {.manifest = NULL};
+	WFS_AUTO_JSON json_t *base = NULL;
+	int r = load(run, &source);
+
+	if (!r)
+		r = find_base(run, &base);
+	for (size_t i = 0; !r && !dry_run && i < source.blob_count; i++)
+		r = put_module(run, &source.blobs[i]);
+	if (r)
+		return r;
+	return wfs_run_show(run, "apply",
+		json_pack("{s:O, s:O, s:b}", "manifest", source.manifest, "base_manifest_hash",
+			base, "dry_run", (int)dry_run),
+		print_changes);
 }

@@ -66,8 +66,7 @@ static int first_page(struct wfs_run *run, json_t **ret_payload)
 			"--journal is not enabled: the records of dropped heights always stay");
 	if (!keep == !since)
 		return wfs_run_misuse(run, "expected either --keep-heights or --since");
-	int r = wfs_run_number(
-		run, keep ? "--keep-heights" : "--since", keep ? keep : since, &number);
+	int r = wfs_run_count(run, keep ? WFS_OPTION_KEEP_HEIGHTS : WFS_OPTION_SINCE, &number);
 	if (r)
 		return r;
 	*ret_payload = json_pack("{s:I, s:i}", keep ? "keep_heights" : "since", (json_int_t)number,

@@ -65,30 +65,26 @@ int wfs_run_init(struct wfs_run *run)
 	return 0;
 }
 
-int wfs_run_status(struct wfs_run *run)
+static int print_status(struct wfs_run *run, const json_t *status)
 {
-	WFS_AUTO_JSON json_t *status = NULL;
-	int r = wfs_run_call(run, "status", NULL, &status);
-
-	if (r)
-		return r;
-	if (run->options[WFS_OPTION_JSON])
-		return wfs_run_json(run, WFS_STEAL(status));
 	if (!wfs_access_has_owner(run->access))
 		wfs_run_notice(run, "no process owns the world");
 	return wfs_run_print_document(run, status);
 }
 
-int wfs_run_snapshot(struct wfs_run *run)
+int wfs_run_status(struct wfs_run *run)
 {
-	WFS_AUTO_JSON json_t *result = NULL;
-	int r = wfs_run_call(run, "snapshot", NULL, &result);
+	return wfs_run_show(run, "status", NULL, print_status);
+}
 
-	if (r)
-		return r;
-	if (run->options[WFS_OPTION_JSON])
-		return wfs_run_json(run, WFS_STEAL(result));
+static int print_snapshot(struct wfs_run *run, const json_t *result)
+{
 	fprintf(run->out, "%s\n", wfs_json_text(result, "snapshot_hash"));
 	wfs_run_notice(run, "snapshot of height %" PRId64, wfs_run_integer(result, "height"));
 	return 0;
+}
+
+int wfs_run_snapshot(struct wfs_run *run)
+{
+	return wfs_run_show(run, "snapshot", NULL, print_snapshot);
 }

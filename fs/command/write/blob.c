@@ -31,22 +31,20 @@ int wfs_run_blob_get(struct wfs_run *run)
 
 int wfs_run_blob_stat(struct wfs_run *run)
 {
-	WFS_AUTO_JSON json_t *result = NULL;
-	int r = wfs_run_call(
-		run, "blob-stat", json_pack("{s:s}", "hash_hex", run->arguments[0]), &result);
+	return wfs_run_show(run, "blob-stat", json_pack("{s:s}", "hash_hex", run->arguments[0]),
+		wfs_run_print_document);
+}
 
-	if (r)
-		return r;
-	if (run->options[WFS_OPTION_JSON])
-		return wfs_run_json(run, WFS_STEAL(result));
-	return wfs_run_print_document(run, result);
+static int print_hash(struct wfs_run *run, const json_t *result)
+{
+	fprintf(run->out, "%s\n", wfs_json_text(result, "hash"));
+	return 0;
 }
 
 int wfs_run_blob_put(struct wfs_run *run)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer bytes = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
-	WFS_AUTO_JSON json_t *result = NULL;
 	int r = wfs_input_read(run->arguments[0], BLOB_PUT_MAX, &bytes, &run->error);
 
 	if (r == -EFBIG)
@@ -57,12 +55,6 @@ int wfs_run_blob_put(struct wfs_run *run)
 	if (r)
 		return r;
 	wfs_base64_append(&text, bytes.data, bytes.size);
-	r = wfs_run_call(
-		run, "put-blob", json_pack("{s:s}", "data_b64", wfs_buffer_text(&text)), &result);
-	if (r)
-		return r;
-	if (run->options[WFS_OPTION_JSON])
-		return wfs_run_json(run, WFS_STEAL(result));
-	fprintf(run->out, "%s\n", wfs_json_text(result, "hash"));
-	return 0;
+	return wfs_run_show(run, "put-blob", json_pack("{s:s}", "data_b64", wfs_buffer_text(&text)),
+		print_hash);
 }

@@ -32,17 +32,12 @@ static json_t *event_payload(const struct wfs_run *run, json_t *value)
 
 static int send_one(struct wfs_run *run)
 {
-	WFS_AUTO_JSON json_t *result = NULL;
 	json_t *value;
 	int r = wfs_run_value(run, run->arguments[1], &value);
 
-	if (!r)
-		r = wfs_run_call(run, "send-event", event_payload(run, value), &result);
-	if (r)
-		return r;
-	if (run->options[WFS_OPTION_JSON])
-		return wfs_run_json(run, WFS_STEAL(result));
-	return wfs_run_print_document(run, result);
+	return r ? r
+		 : wfs_run_show(
+			   run, "send-event", event_payload(run, value), wfs_run_print_document);
 }
 
 /* --- every line --- */

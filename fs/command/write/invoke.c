@@ -37,7 +37,6 @@ static void print_actions(FILE *file)
 
 int wfs_run_invoke(struct wfs_run *run)
 {
-	WFS_AUTO_JSON json_t *result = NULL;
 	json_t *action;
 
 	if (run->argument_count == 0) {
@@ -45,25 +44,19 @@ int wfs_run_invoke(struct wfs_run *run)
 		return 0;
 	}
 	int r = wfs_run_value(run, run->arguments[0], &action);
-	if (!r)
-		r = wfs_run_call(run, "invoke", json_pack("{s:o}", "action", action), &result);
-	if (r)
-		return r;
-	if (run->options[WFS_OPTION_JSON])
-		return wfs_run_json(run, WFS_STEAL(result));
-	return wfs_run_print_document(run, result);
+	return r ? r
+		 : wfs_run_show(run, "invoke", json_pack("{s:o}", "action", action),
+			   wfs_run_print_document);
+}
+
+static int print_mint(struct wfs_run *run, const json_t *result)
+{
+	wfs_run_notice(run, "%s", wfs_json_text(result, "message"));
+	return wfs_run_print_document(run, json_object_get(result, "data"));
 }
 
 int wfs_run_mint_resolve(struct wfs_run *run)
 {
-	WFS_AUTO_JSON json_t *result = NULL;
-	int r = wfs_run_call(run, "invoke",
-		json_pack("{s:{s:s}}", "action", "action_type", "resolve_mint"), &result);
-
-	if (r)
-		return r;
-	if (run->options[WFS_OPTION_JSON])
-		return wfs_run_json(run, WFS_STEAL(result));
-	wfs_run_notice(run, "%s", wfs_json_text(result, "message"));
-	return wfs_run_print_document(run, json_object_get(result, "data"));
+	return wfs_run_show(run, "invoke",
+		json_pack("{s:{s:s}}", "action", "action_type", "resolve_mint"), print_mint);
 }
