@@ -69,7 +69,7 @@ int wfs_value_read(struct wfs_store *store, const struct wfs_blob *value, struct
 	return 0;
 }
 
-/* Appends a whole value, and compares a file with its hash. */
+/* Appends a whole value to @buffer, and compares it with its hash. */
 static int read_whole(struct wfs_store *store, const struct wfs_blob *value,
 	struct wfs_buffer *buffer, struct wfs_error *error)
 {

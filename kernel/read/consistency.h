@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which height a read wants: `head`, `exact:<h>` or `at_least:<h>`.
+ * The height that a read asks for: `head`, `exact:<h>` or `at_least:<h>`.
  *
- * The one parser of this text. What is none of the three is an error, never a default.
+ * The only parser of this text. Any other text is an error, never a default.
  * Source: docs/design.md §6.
  */
 #pragma once
@@ -20,11 +20,12 @@ enum wfs_consistency_kind {
 /* Plain value; zero-initialised is `head`. */
 struct wfs_consistency {
 	enum wfs_consistency_kind kind;
-	uint64_t height; /* of the last two */
+	uint64_t height; /* of `exact` and `at_least` */
 };
 
 /**
- * wfs_consistency_parse() - white space around it and the case of letters do not matter
+ * wfs_consistency_parse() - read the text of a wanted height
+ * White space around the text, and the case of its letters, do not matter.
  * Return: 0, or -EINVAL (invalid_consistency, the message shows what came).
  */
 int wfs_consistency_parse(
@@ -33,12 +34,12 @@ int wfs_consistency_parse(
 /**
  * wfs_consistency_height() - the height to open a view at
  * @ret_height: WFS_HEIGHT_HEAD for `head` and `at_least`
- * Return: 0, or -ENOENT (height_unavailable: `exact:0`, heights run from 1).
+ * Return: 0, or -ENOENT (height_unavailable: `exact:0`, as heights run from 1).
  */
 int wfs_consistency_height(
 	const struct wfs_consistency *consistency, uint64_t *ret_height, struct wfs_error *error);
 
-/** wfs_consistency_check() - is @height, of the view that was opened, what was wanted?
- *  Return: 0, or -ENOENT (height_unavailable: `at_least` is not reached yet). */
+/** wfs_consistency_check() - check that the opened view, whose height is @height, is the one wanted
+ *  Return: 0, or -ENOENT (height_unavailable: the world has not reached `at_least` yet). */
 int wfs_consistency_check(
 	const struct wfs_consistency *consistency, uint64_t height, struct wfs_error *error);

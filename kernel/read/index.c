@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What sets a cell is in. */
+/* The sets that a cell is in. */
 #include "kernel/read/index.h"
 
 #include "kernel/base/array.h"
@@ -9,7 +9,7 @@
 #include "kernel/read/blob-read.h"
 #include "kernel/store/row-name.h"
 
-/* Bits of a set's kind: which of its texts are given. */
+/* Bits of a set's kind: the texts that are part of its name. */
 enum {
 	BY_OWNER = 1 << 0,
 	BY_TYPE = 1 << 1,
@@ -20,7 +20,7 @@ enum {
 	BY_BOTH = BY_ARTIFACT | BY_INVOKER,
 };
 
-/* Kinds are on disk. */
+/* These numbers are on disk. */
 enum {
 	KIND_ARTIFACTS = 0x10,
 	KIND_DEPENDENTS = 0x20,
@@ -52,7 +52,7 @@ enum wfs_indexed wfs_indexed_find(struct wfs_bytes reducer)
 
 /* --- names of sets --- */
 
-/* What the sets of an artifact are named by. */
+/* The members of an artifact that name its sets. */
 struct artifact_facts {
 	struct wfs_bytes owner;
 	struct wfs_bytes type;
@@ -77,7 +77,7 @@ static void name_dependents(struct wfs_index_set *set, struct wfs_bytes artifact
 	wfs_index_set_add(set, artifact_id);
 }
 
-/* What the sets of an invocation are named by; without a code it succeeded. */
+/* The members of an invocation that name its sets; one without a code succeeded. */
 struct invocation_facts {
 	struct wfs_bytes artifact_id;
 	struct wfs_bytes invoker_id;
@@ -235,7 +235,7 @@ static int places_of_artifact(const json_t *state, struct wfs_index_places *plac
 	return places_of_dependencies(json_object_get(state, "depends_on"), places);
 }
 
-/* A code that is not in our table counts as one that is, so that there are few. */
+/* Codes that are not in our table count as one code that is, so that there are few sets. */
 static const char *code_of(const json_t *state)
 {
 	const char *const text = json_string_value(json_object_get(state, "error_code"));
@@ -331,8 +331,8 @@ int wfs_index_places_now(struct wfs_store *store, struct wfs_txn *txn, enum wfs_
 		indexed, version.in_file ? wfs_buffer_bytes(&read) : version.bytes, places));
 }
 
-/* Most changes leave most places as they are. Both lists are made in the same order, and mostly of
- * the same length, so the place is looked for where it should be first. */
+/* Most changes leave most places as they are. Both lists are made in one order, and mostly have
+ * equal lengths, so the place is probably at @index. */
 static bool has_place(
 	const struct wfs_index_places *places, size_t index, const struct wfs_index_place *wanted)
 {

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The index: which sets the cells of built-in reducers are in, so that queries find and count them
- * without looking at the others.
+ * The index: sets of cells of built-in reducers, and of records, by which queries find and count
+ * cells without reading all of them.
  *
- * | set                                      | of                | sums           |
+ * | a set for each                           | holds             | sums           |
  * |------------------------------------------|-------------------|----------------|
- * | owner, type, executable; each may lack   | artifacts         |                |
- * | the artifact that is depended on         | artifacts         |                |
- * | artifact, invoker; each may lack         | invocations       | milliseconds   |
- * | the same, and the code of an error       | those that failed | milliseconds   |
- * | whether its `status` is pending          | bids of the mint  |                |
+ * | some of: owner, type, executable         | artifacts         |                |
+ * | artifact that others depend on           | artifacts         |                |
+ * | artifact, invoker, or both               | invocations       | milliseconds   |
+ * | of these, with the code of an error      | those that failed | milliseconds   |
+ * | `status`: pending, or not                | bids of the mint  |                |
  * | holder                                   | grants            |                |
- * | the run of an agent                      | records           | bytes in `events.jsonl` |
+ * | turn of an agent                         | records           | bytes in `events.jsonl` |
  *
- * What sets a cell is in follows from its state alone. Whoever sets a cell changes them in the same
- * transaction (wfs_head_set_cell), so they are those of the head, always; nothing is known of the
- * past. A state that has not the shape of its reducer (of a world that was restored from anything)
- * is in the sets that what it has gives.
- * Records of runs are known of the past, too: they are never taken out (kernel/domain/turn/turn-index.h).
+ * The sets that a cell is in follow from its state alone. wfs_head_set_cell() changes them in the
+ * transaction that sets the cell, so the index always shows the head, and nothing of the past. A
+ * restored world can have a state without the shape that its reducer gives; such a cell is in the
+ * sets that follow from the members it has.
+ * Records of turns stay in their sets (kernel/domain/turn/turn-index.h), which show the past, too.
  * Thread: the one of the transaction.
  */
 #pragma once
@@ -25,11 +25,11 @@
 #include "kernel/store/tables.h"
 
 enum {
-	/* Of one artifact; what a world was restored from may list more: these are in no set. */
+	/* Of one artifact. A restored world may have more of them: these are in no set. */
 	WFS_INDEX_DEPENDENCIES_MAX = 1024,
 };
 
-/* What is done with the cells of a reducer. */
+/* How the cells of a reducer are indexed. */
 enum wfs_indexed {
 	WFS_INDEXED_NONE,
 	WFS_INDEXED_ARTIFACTS,
@@ -38,48 +38,52 @@ enum wfs_indexed {
 	WFS_INDEXED_GRANTS,
 };
 
-/** wfs_indexed_find() - what is done with those of the reducer of this name. */
+/** wfs_indexed_find() - how the cells of the reducer with the name @reducer are indexed. */
 enum wfs_indexed wfs_indexed_find(struct wfs_bytes reducer);
 
-/* --- names of sets --- */
+/* --- names of sets: each function writes the name of one to @set, which the caller owns --- */
 
-/** wfs_index_artifacts() - @owner, @type: NULL, @executable: -1: any; one of them is given. */
+/** wfs_index_artifacts() - artifacts by owner, type and executable
+ *  @owner, @type: NULL: any
+ *  @executable: 0, 1, or -1: any
+ *  At least one of the three must be given. */
 void wfs_index_artifacts(
 	struct wfs_index_set *set, const char *owner, const char *type, int executable);
 
-/** wfs_index_dependents() - artifacts that depend on this one. */
+/** wfs_index_dependents() - artifacts that depend on @artifact_id. */
 void wfs_index_dependents(struct wfs_index_set *set, const char *artifact_id);
 
-/** wfs_index_invocations() - @artifact_id, @invoker_id: NULL: any. */
+/** wfs_index_invocations() - invocations of an artifact by an invoker. Both: NULL: any. */
 void wfs_index_invocations(
 	struct wfs_index_set *set, const char *artifact_id, const char *invoker_id);
 
-/** wfs_index_failures() - those of them that ended with this error. */
+/** wfs_index_failures() - the invocations of wfs_index_invocations() that ended with error
+ *  @code. */
 void wfs_index_failures(struct wfs_index_set *set, const char *artifact_id, const char *invoker_id,
 	enum wfs_error_code code);
 
-/** wfs_index_bids() - those that wait for an auction, or the others. */
+/** wfs_index_bids() - bids of the mint: those that wait for an auction, or all others. */
 void wfs_index_bids(struct wfs_index_set *set, bool pending);
 
-/** wfs_index_grants() - those of a principal. */
+/** wfs_index_grants() - grants that @principal holds. */
 void wfs_index_grants(struct wfs_index_set *set, struct wfs_bytes principal);
 
-/** wfs_index_run() - the records of a run, by their seq. */
+/** wfs_index_run() - records of a turn, by their seq. */
 void wfs_index_run(struct wfs_index_set *set, struct wfs_bytes run_id);
 
-/** wfs_index_is_run() - is it one of those? */
+/** wfs_index_is_run() - is @set one of wfs_index_run()? */
 bool wfs_index_is_run(const struct wfs_index_set *set);
 
-/* --- keeping them --- */
+/* --- changing sets --- */
 
-/* What sets a cell is in. Plain value: zero, a call below, done. */
+/* The sets that a cell is in. Plain value: zero, a call below, done. */
 struct wfs_index_places {
 	struct wfs_index_place *items; /* owned */
 	size_t count;
 	size_t capacity;
 };
 
-/* A set, and the cell's part of its sum. Plain value. */
+/* A set, and what the cell adds to its sum. Plain value. */
 struct wfs_index_place {
 	struct wfs_index_set set;
 	uint64_t amount;
@@ -88,42 +92,46 @@ struct wfs_index_place {
 void wfs_index_places_done(struct wfs_index_places *places);
 #define WFS_AUTO_INDEX_PLACES WFS_CLEANUP(wfs_index_places_done)
 
-/** wfs_index_places_of() - of a cell with this state. @places: empty. Return: 0, or -ENOMEM. */
+/** wfs_index_places_of() - find the sets of a cell with the state @state
+ *  @places: empty; the caller ends it, also after an error
+ *  Return: 0, or -ENOMEM. */
 int wfs_index_places_of(
 	enum wfs_indexed indexed, struct wfs_bytes state, struct wfs_index_places *places);
 
 /**
- * wfs_index_places_now() - of a cell as it is in the store
- * @cell: one without a number is new, and is in no set
+ * wfs_index_places_now() - find the sets of a cell with the state that is in the store
+ * @cell: a cell without a number is new, and is in no set
  * Return: 0, -EIO, -ENOMEM.
  */
 int wfs_index_places_now(struct wfs_store *store, struct wfs_txn *txn, enum wfs_indexed indexed,
 	const struct wfs_cell *cell, struct wfs_index_places *places);
 
-/** wfs_index_move() - the cell leaves @from and enters @to; those in both it stays in.
- *  Return: 0, -EIO (it was not where it should have been), -ENOSPC. */
+/** wfs_index_move() - take a cell out of the sets that are only in @from, and put it into those
+ *  that are only in @to
+ *  Return: 0, -EIO (the cell was missing in a set of @from), -ENOSPC. */
 int wfs_index_move(struct wfs_txn *txn, uint64_t cell_id, const struct wfs_index_places *from,
 	const struct wfs_index_places *to);
 
 /* --- checking --- */
 
-/* Who is told. Callback table. */
+/* Receives the findings of wfs_index_check(). Callback table. */
 struct wfs_index_checker {
-	/* @id: of a cell; or a seq, in the set of a run */
+	/* Something is wrong in a set. @id: of a cell; in the set of a turn, the seq of a record */
 	void (*wrong)(
 		void *context, const struct wfs_index_set *set, uint64_t id, const char *reason);
-	/* Now and then, with cells done. Return: 0, or -errno that ends it. */
+	/* Called now and then, with the number of cells done. Return: 0, or -errno that ends the
+	 * check. */
 	int (*progress)(void *context, uint64_t done);
 	void *context;
-	uint64_t height;       /* records below it were looked at */
-	uint64_t runs_records; /* how many rows they have as those of runs */
+	uint64_t height;       /* records below it were checked */
+	uint64_t runs_records; /* rows that these records have in the sets of turns */
 };
 
 /**
- * wfs_index_check() - is every cell in the sets where it belongs, and nothing else in any?
- * Whether a record is in those of its runs is looked at by kernel/domain/turn/turn-check.h.
- * Cells that cannot be read are skipped: then what the index has of them is too much.
- * Return: 0, what @progress gave, -ENOMEM, …
+ * wfs_index_check() - report cells that are missing in a set, and cells that are in a wrong one
+ * kernel/domain/turn/turn-check.h checks that records are in the sets of their turns.
+ * Cells that cannot be read are skipped; their entries in sets are then reported as wrong.
+ * Return: 0, the -errno of `progress`, -ENOMEM, …
  */
 int wfs_index_check(
 	struct wfs_store *store, struct wfs_txn *txn, const struct wfs_index_checker *checker);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a world says about itself. */
+/* Answering questions about a world. */
 #include "kernel/read/introspect.h"
 
 #include <inttypes.h>
@@ -37,7 +37,7 @@ int wfs_read_describe(struct wfs_error *error, int r)
 {
 	if (error->code != WFS_OK)
 		return r;
-	/* Who writes files says what went wrong, so EIO without a text comes from reading. */
+	/* Functions that write files set a text, so EIO without a text comes from reading. */
 	if (r == -EIO && *wfs_damage_noted())
 		return wfs_error_set(error, WFS_E_HASH_MISMATCH, "%s", wfs_damage_noted());
 	if (r == -EIO)
@@ -55,7 +55,7 @@ static int set_meta(struct asked *asked)
 
 	if (r)
 		return wfs_error_from_errno(asked->error, r, "read the height of the world");
-	if (asked->introspector->filter) /* it is a hash of everything */
+	if (asked->introspector->filter) /* the hash covers cells that are out of sight, too */
 		meta.has_snapshot = false;
 	asked->meta = wfs_meta_document(&meta);
 	return asked->meta ? 0 : -ENOMEM;
@@ -98,7 +98,7 @@ static bool sees_cell(const struct asked *asked, const char *reducer, struct wfs
 	return !filter || filter->cell(filter, wfs_bytes_text(reducer), key);
 }
 
-/* reducer_missing, with the names that would have been right. */
+/* Sets the error reducer_missing, with the names of reducers that there are. */
 static int refuse_reducer(struct asked *asked, const char *name)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer names = {0};
@@ -183,7 +183,7 @@ static int reducer_state(struct asked *asked)
 	if (sees_cell(asked, name, wfs_buffer_bytes(&key)))
 		r = wfs_view_cell(
 			&asked->view, reducer.reducer_id, wfs_buffer_bytes(&key), &version);
-	if (r) /* a known reducer without that key is an answer, with no state */
+	if (r) /* a cell that is missing in a known reducer is an answer without state */
 		return r == -ENOENT ? 0 : r;
 	r = wfs_view_content(&asked->view, &version, WFS_RANGE_ALL, &content, asked->error);
 	return r ? r
@@ -212,7 +212,7 @@ static int append_cell(struct asked *asked, json_t *cells, const struct wfs_entr
 	return r;
 }
 
-/* A cursor is the id of the last cell looked at: 0, or one of this reducer. */
+/* A cursor is the id of the last cell that was looked at: 0, or of a cell of this reducer. */
 static int read_cursor(
 	struct asked *asked, const struct wfs_reducer *reducer, uint64_t *ret_after_id)
 {
@@ -228,7 +228,7 @@ static int read_cursor(
 	return r;
 }
 
-/* One page of cells behind @after_id. */
+/* Appends to @cells one page of the cells after @after_id. */
 static int list_page(struct asked *asked, struct wfs_entry_walk *walk, uint64_t after_id,
 	size_t limit, json_t *cells)
 {
@@ -298,7 +298,7 @@ static int answer(struct asked *asked, enum wfs_effect effect)
 	return r ? r : wfs_effect_check_receipt(effect, asked->receipt, asked->error);
 }
 
-/* Errors say where the world stood even when nothing was read. */
+/* Errors give the height of the world even if nothing was read. */
 static json_t *error_payload(struct asked *asked)
 {
 	struct wfs_error *const error = asked->error;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Introspection: a world that is asked about itself.
+ * Introspection: answers questions about a world.
  *
- * The one adapter behind the effects introspect.manifest, introspect.reducer_state,
- * introspect.journal_head and introspect.list_cells. Sessions ask it for the socket, the control
- * files and the command line, and the kernel for reducers, so that all of them get the same
- * answers. It reads the store and nothing else.
+ * The one adapter of the effects introspect.manifest, introspect.reducer_state,
+ * introspect.journal_head and introspect.list_cells. Sessions ask it for clients of the socket, of
+ * the control files and of the command line, and the kernel asks it for reducers, so that all of
+ * them get equal answers. It reads only the store.
  * Source: docs/design.md §6; tests/data/seeds/4-introspection-surface.
  */
 #pragma once
@@ -23,31 +23,31 @@ enum {
 	WFS_INTROSPECT_SCAN_MAX = 10000, /* cells looked at for one list_cells, seen or not */
 };
 
-/* What somebody may see; the rest is as if it were not there. Callback table. */
+/* What the principal may see; the answers hide everything else. Callback table. */
 struct wfs_introspect_filter {
 	bool (*manifest)(const struct wfs_introspect_filter *filter);
-	/* Also one of which only some cells are seen. */
+	/* True also for a reducer of which the principal sees only some cells. */
 	bool (*reducer)(const struct wfs_introspect_filter *filter, struct wfs_bytes name);
 	bool (*cell)(const struct wfs_introspect_filter *filter, struct wfs_bytes reducer,
 		struct wfs_bytes key);
 };
 
-/* Who asks. Callback table. */
+/* The side that asks. Callback table. */
 struct wfs_introspector {
-	/* As wfs_view_open. */
+	/* Opens a view, as wfs_view_of() does. */
 	int (*open)(const struct wfs_introspector *introspector, uint64_t height,
 		struct wfs_view *ret_view, struct wfs_error *error);
 	const struct wfs_introspect_filter *filter; /* NULL: everything */
-	const struct wfs_permutation *cursors;      /* NULL: plain ones, of who sees everything */
+	const struct wfs_permutation *cursors;      /* NULL: ids of cells are given as they are */
 };
 
-/** wfs_introspects() - is @effect one of the four? */
+/** wfs_introspects() - is @effect one of the four effects of introspection? */
 bool wfs_introspects(enum wfs_effect effect);
 
 /**
- * wfs_introspect() - answer
- * @effect: one of the four
- * @params: checked here
+ * wfs_introspect() - answer one question about a world
+ * @effect: one that wfs_introspects()
+ * @params: of the effect; checked here
  * @ret_payload: the receipt; of a failure {"code","message","meta"}, or NULL without memory.
  *               Caller owns it either way.
  * @error: filled on failure; not NULL
@@ -58,9 +58,9 @@ bool wfs_introspects(enum wfs_effect effect);
 int wfs_introspect(const struct wfs_introspector *introspector, enum wfs_effect effect,
 	const json_t *params, json_t **ret_payload, struct wfs_error *error);
 
-/** wfs_meta_document() - {journal_height, manifest_hash, snapshot_hash?}. Return: new reference,
- *  NULL without memory. */
+/** wfs_meta_document() - write @meta as {journal_height, manifest_hash, snapshot_hash?}
+ *  Return: a new reference, or NULL without memory. */
 json_t *wfs_meta_document(const struct wfs_meta *meta);
 
-/** wfs_read_describe() - fill an error that a failed read left without text. Return: @r. */
+/** wfs_read_describe() - give @error a text if a read that failed with @r left none. Return: @r. */
 int wfs_read_describe(struct wfs_error *error, int r);

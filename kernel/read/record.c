@@ -9,7 +9,7 @@
 
 enum {
 	RECORD_VERSION = 1,
-	RECORD_MEMBERS = 9, /* all of them are needed, so one more is none that we know */
+	RECORD_MEMBERS = 9, /* all are required, so a record with more has an unknown one */
 };
 
 static const char *const kind_names[] = {
@@ -34,7 +34,7 @@ static void append_hash(struct wfs_buffer *buffer, const struct wfs_hash *hash)
 	wfs_buffer_append_byte(buffer, '"');
 }
 
-/* Members stand in the order that RFC 8785 asks for. */
+/* Writes members in the order that RFC 8785 asks for. */
 void wfs_record_write(struct wfs_buffer *buffer, const struct wfs_record *record)
 {
 	wfs_buffer_append_text(buffer, "{\"at_ns\":");
@@ -62,7 +62,7 @@ void wfs_record_write(struct wfs_buffer *buffer, const struct wfs_record *record
 	wfs_buffer_append_text(buffer, ",\"v\":1}\n");
 }
 
-/* A record's hash is written in one way; wfs_hash_parse() takes more, for people who type one. */
+/* Records have one form of a hash; wfs_hash_parse() takes others, too, which people may type. */
 static int parse_hash_member(const json_t *json, const char *name, struct wfs_hash *ret_hash)
 {
 	char text[WFS_HASH_TEXT_SIZE];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Journal records: one line of canonical JSON each, chained by hash.
+ * Records of the journal: each is one line of canonical JSON, and has the hash of the line before.
  *
- * A line is written from parts that are canonical already, so nothing is serialised twice. The
- * hash of a line is over its bytes with the newline; the next record carries it as `prev`.
+ * A line is put together from parts that are canonical already, so nothing is serialised twice. The
+ * hash of a line covers its bytes with the newline; the next record has it as `prev`.
  * Source: worldfs-journal(5).
  */
 #pragma once
@@ -16,7 +16,7 @@
 
 enum {
 	WFS_BASELINE_SEQ = 1
-}; /* of a baseline's record; the height that shows its cells is one more */
+}; /* seq of the baseline; its cells are visible from the next height on */
 
 /* X(constant, name on the line) */
 #define WFS_RECORD_KINDS(X)     \
@@ -54,33 +54,34 @@ struct wfs_record {
 
 const char *wfs_record_kind_name(enum wfs_record_kind kind);
 
-/** wfs_record_write() - append the line, newline included. */
+/** wfs_record_write() - append the line of a record to @buffer, newline included. */
 void wfs_record_write(struct wfs_buffer *buffer, const struct wfs_record *record);
 
-/** wfs_record_write_charge() - append the member, with a comma behind it, that names the grant whose budget
- *  paid. */
+/** wfs_record_write_charge() - append the member `grant`, and a comma, to a body
+ *  @charge: name of the grant whose budget pays for the record */
 void wfs_record_write_charge(struct wfs_buffer *buffer, const char *charge);
 
-/** wfs_record_open_body() - begin a body whose other members come behind `grant`. @charge: may be
- *  NULL */
+/** wfs_record_open_body() - begin a body with the member `grant`; other members follow
+ *  @charge: as above; NULL: no such member */
 void wfs_record_open_body(struct wfs_buffer *buffer, const char *charge);
 
-/** wfs_record_write_blob_body() - append the body of a `blob` record. @charge: may be NULL */
+/** wfs_record_write_blob_body() - append the body of a `blob` record. @charge: as above, or NULL */
 void wfs_record_write_blob_body(struct wfs_buffer *buffer, const char *charge,
 	const struct wfs_hash *hash, uint64_t size_bytes);
 
-/* Who refused something, and why. Plain value; pointers are borrowed. */
+/* A refusal, and its reason. Plain value; pointers are borrowed. */
 struct wfs_decision {
-	const char *effect;    /* kind of what was asked for */
-	const char *intent_id; /* a reducer asked for it, or NULL */
-	const char *grant;     /* that would have covered it, or NULL */
-	const char *policy;    /* that denied it, or NULL */
-	bool rule_known;       /* `rule_index` is the rule that did */
-	uint64_t rule_index;
-	uint64_t count; /* refusals that the record sums up, without grant and rule; 0: it is one */
+	const char *effect;    /* the kind of request that was refused */
+	const char *intent_id; /* of the reducer that asked, or NULL */
+	const char *grant;     /* the grant that would have covered the request, or NULL */
+	const char *policy;    /* the policy that denied it, or NULL */
+	bool rule_known;       /* `rule_index` is set */
+	uint64_t rule_index;   /* of the rule that denied it */
+	uint64_t count; /* refusals that the record sums up, without grant and rule; 0: only one */
 };
 
-/** wfs_record_write_decision_body() - append the body of a `decision` record. */
+/** wfs_record_write_decision_body() - append the body of a `decision` record
+ *  @code: the name of the error code that the client gets */
 void wfs_record_write_decision_body(
 	struct wfs_buffer *buffer, const struct wfs_decision *decision, const char *code);
 
@@ -92,7 +93,9 @@ struct wfs_record_parsed {
 };
 
 /**
- * wfs_record_parse() - read a line back
+ * wfs_record_parse() - parse the line of a record
+ * @line: borrowed for the call
+ * @ret: the caller ends it with wfs_record_parsed_done()
  * Return: 0, -EIO (internal_error: not a record of this version), -ENOMEM.
  */
 int wfs_record_parse(struct wfs_bytes line, struct wfs_record_parsed *ret, struct wfs_error *error);
@@ -100,19 +103,22 @@ void wfs_record_parsed_done(struct wfs_record_parsed *parsed);
 #define WFS_AUTO_RECORD WFS_CLEANUP(wfs_record_parsed_done)
 
 /*
- * The `changes` document of a record: `[[reducer,key_b64,state_hash|null],…]`, sorted by reducer
- * then key bytes; the caller adds in that order to an empty buffer and ends it.
+ * The `changes` document of a record: `[[reducer,key_b64,state_hash|null],…]`, sorted by reducer,
+ * then by the bytes of the key. The caller begins with an empty buffer, adds items in this order,
+ * and ends the document.
  */
 
-/** wfs_changes_compare() - that order, of two cells. Return: below 0, 0 or above, like memcmp. */
+/** wfs_changes_compare() - compare two cells by that order. Return: as memcmp(). */
 int wfs_changes_compare(const char *reducer_a, struct wfs_bytes key_a, const char *reducer_b,
 	struct wfs_bytes key_b);
 
-/** wfs_changes_item() - one item alone, for who hashes the document in pieces. */
+/** wfs_changes_item() - append one item alone, for callers that hash the document in pieces
+ *  @first: the first item of the document; false: a comma is written before the item
+ *  @hash: of the new state; NULL: the cell was deleted */
 void wfs_changes_item(struct wfs_buffer *buffer, bool first, struct wfs_bytes reducer,
 	struct wfs_bytes key, const struct wfs_hash *hash);
 
-/** wfs_changes_add() - @hash: of the new state, NULL when the cell was deleted. */
+/** wfs_changes_add() - append the next item. @hash: of the new state; NULL: the cell was deleted */
 void wfs_changes_add(struct wfs_buffer *buffer, const char *reducer, struct wfs_bytes key,
 	const struct wfs_hash *hash);
 void wfs_changes_end(struct wfs_buffer *buffer);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing snapshot documents into a hash. */
+/* Computing the hashes of snapshot documents. */
 #include "kernel/read/snapshot.h"
 
 #include <inttypes.h>
@@ -14,8 +14,8 @@ enum { RENEW_COUNT = 4096 }; /* cells between two renewals of the view */
 struct pass {
 	struct wfs_view *view;
 	const struct wfs_snapshot_walker *walker;
-	struct wfs_buffer key;  /* of the last cell, kept over a renewal */
-	struct wfs_buffer name; /* of the reducer */
+	struct wfs_buffer key;  /* of the last cell; outlives a renewal of the view */
+	struct wfs_buffer name; /* of the reducer at hand */
 	uint64_t done;
 	uint64_t total;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private texts: hiding them, and finding them again. */
+/* Hiding private texts, and finding them again. */
 #include "kernel/read/text.h"
 
 #include <sys/random.h>
@@ -50,7 +50,8 @@ bool wfs_text_is_hidden(const json_t *value, struct wfs_hash *ret_hash)
 	const json_t *const hash = json_object_get(value, "hash");
 	const json_t *const of = json_object_get(value, "of");
 	const json_t *const size = json_object_get(value, "size");
-	/* A quota counts the size, also in a journal that was written elsewhere. Requests and answers are far smaller. */
+	/* A quota counts `size`, which may come from a foreign journal, so it has a bound. Requests
+	 * and answers are far smaller. */
 	if (!json_is_string(hash) || !json_is_array(of) || !json_is_integer(size) ||
 		json_integer_value(size) < 0 || json_integer_value(size) > UINT32_MAX ||
 		json_string_length(hash) != WFS_HASH_TEXT_SIZE - 1 ||
@@ -80,7 +81,7 @@ static int walk(const json_t *value, wfs_text_each_fn *each, void *context)
 	int r = 0;
 
 	if (!json_is_object(value) && !json_is_array(value))
-		return 0; /* as are most: a request may have a million of them */
+		return 0; /* most values end here: a request may have a million of them */
 	if (wfs_text_is_hidden(value, NULL))
 		return each(context, value);
 	json_object_foreach((json_t *)(uintptr_t)value, name, member)
@@ -103,7 +104,7 @@ bool wfs_text_has_hidden(const json_t *value)
 
 /* --- hiding --- */
 
-/* Salt and JSON. */
+/* Appends the salt and the JSON of @value to @buffer. */
 static int write_bytes(const json_t *value, struct wfs_buffer *buffer)
 {
 	uint8_t salt[WFS_TEXT_SALT_SIZE];
@@ -248,7 +249,7 @@ static int walk_member(
 	return wfs_text_is_hidden(value, NULL) ? each(context, value) : 0;
 }
 
-/* What a step of a plan gave. */
+/* Walks the result of a step of a plan. */
 static int walk_outcome(const json_t *outcome, wfs_text_each_fn *each, void *context)
 {
 	int r = walk_member(outcome, "result", each, context);
@@ -256,7 +257,7 @@ static int walk_outcome(const json_t *outcome, wfs_text_each_fn *each, void *con
 	return r ? r : walk_member(json_object_get(outcome, "details"), "message", each, context);
 }
 
-/* Members that a record hides. In others a stand-in may be a copy, out of a record that was read. */
+/* Walks the members that a record hides. In others a stand-in may be a copy from another record. */
 static int walk_action(const json_t *body, wfs_text_each_fn *each, void *context)
 {
 	const json_t *const action = json_object_get(body, "action");
@@ -301,7 +302,7 @@ int wfs_text_each(const struct wfs_record_parsed *parsed, wfs_text_each_fn *each
 
 /* --- those that a record would bring --- */
 
-/* Can canonical JSON have a stand-in in it? A string never looks like one: its quotes are escaped. */
+/* Can canonical JSON contain a stand-in? A string never looks like one: its quotes are escaped. */
 static bool may_have_hidden(struct wfs_bytes json)
 {
 	static const char start[] = "{\"hash\":\"";

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Private texts. What a record takes from something that not everybody may read for nothing (the texts
- * of a private memory store, arguments of code that is private, a content that costs) is kept in one
- * table of the store. The record, and every cell, event and message that repeats the text, has a
- * stand-in:
+ * Private texts: texts that not everybody may read for nothing, such as entries of a private memory
+ * store, arguments of private code, or a content that costs. One table of the store has them. The
+ * record, and every cell, event and message that repeats the text, has a stand-in:
  *
  *     {"hash":"sha256:…","of":[artifact id, …],"size":bytes}
  *
- * `of` names the artifacts that the text belongs to. `size` counts the value's canonical JSON. The hash
- * is over 16 random bytes and that JSON, so that a short text cannot be found by trying. The random
- * bytes are in the table only; folding a journal again takes them from there.
+ * `of` names the artifacts that the text belongs to. `size` counts the bytes of the value's
+ * canonical JSON. The hash covers 16 random bytes (the salt) and this JSON, so that a short text
+ * cannot be found by trying. Only the table has the salt; folding a journal again takes it from
+ * there.
  *
- * A principal may read a text if its own record brought the text into the world, or if it may read the
- * contents of all artifacts in `of` (caps/session-text.c judges).
+ * A principal may read a text if its own record brought the text into the world, or if it may read
+ * the contents of all artifacts in `of` (caps/session-text.c judges).
  *
- * Where a record hides texts, a value of a principal that looks like a stand-in is hidden like any other value.
- * Elsewhere in a record it may be a copy of a stand-in. A record is refused before it is stored if wfs_text_each() finds
- * a stand-in whose text is not in the world and does not come with the record (wfs_text_check).
+ * In members that a record hides, a value that looks like a stand-in is hidden like other values.
+ * In other members it may be a copy of a stand-in. A record is refused before it is stored if
+ * wfs_text_each() finds a stand-in in it whose text is neither in the world nor stored with the
+ * record (wfs_text_check).
  */
 #pragma once
 
@@ -42,12 +43,13 @@ struct wfs_texts {
 };
 void wfs_texts_done(struct wfs_texts *texts);
 
-/** wfs_texts_put() - write all of them to the store, as texts of record @seq of the principal @to. */
+/** wfs_texts_put() - write texts to the store, as those of record @seq, which principal @to may
+ *  read. */
 int wfs_texts_put(struct wfs_txn *txn, const struct wfs_texts *texts, uint64_t seq, const char *to);
 
 /**
- * wfs_text_hide() - add a value to @texts
- * @of: array of artifact ids
+ * wfs_text_hide() - add a value to @texts, with a new salt
+ * @of: array of the ids of the artifacts that it belongs to
  * @ret_stand_in: caller owns it
  * Return: 0, -ENOMEM, -EIO (no random bytes).
  */
@@ -55,8 +57,9 @@ int wfs_text_hide(
 	struct wfs_texts *texts, const json_t *of, const json_t *value, json_t **ret_stand_in);
 
 /**
- * wfs_text_hide_member() - put a stand-in in the place of a member of @object; nothing when it is absent or null
- * @of: as above
+ * wfs_text_hide_member() - hide a member of @object: a stand-in takes its place
+ * Does nothing if the member is absent or null.
+ * @of: as for wfs_text_hide()
  * Return: 0, -ENOMEM, -EIO.
  */
 int wfs_text_hide_member(struct wfs_texts *texts, const json_t *of, json_t *object,
@@ -65,37 +68,40 @@ int wfs_text_hide_member(struct wfs_texts *texts, const json_t *of, json_t *obje
 /** wfs_text_is_hidden() - is the value a stand-in? @ret_hash: may be NULL */
 bool wfs_text_is_hidden(const json_t *value, struct wfs_hash *ret_hash);
 
-/** wfs_text_has_hidden() - is the value a stand-in, or does it have one in it? */
+/** wfs_text_has_hidden() - is the value a stand-in, or does it contain one? */
 bool wfs_text_has_hidden(const json_t *value);
 
-/** wfs_text_value() - the value of a text. @bytes: salt and JSON. Return: 0, -EIO, -ENOMEM. */
+/** wfs_text_value() - parse the value of a text. @bytes: salt and JSON, as the table has them
+ *  @ret_value: caller owns it. Return: 0, -EIO, -ENOMEM. */
 int wfs_text_value(struct wfs_bytes bytes, json_t **ret_value);
 
-/* What becomes of a stand-in: 1 and the value that takes its place (a new reference), 0 when it stays,
- * or -errno that ends the walk. */
+/* Finds the value of a stand-in. Return: 1 and the value that replaces it (a new reference), 0 to
+ * leave the stand-in, or -errno that ends the walk. */
 typedef int wfs_text_reveal_fn(void *context, const json_t *stand_in, json_t **ret_value);
 
 /**
- * wfs_text_reveal() - a copy of a document with values in the place of stand-ins
- * @ret_copy: @document itself when nothing was replaced; a new reference either way
+ * wfs_text_reveal() - copy a document, with values in the place of stand-ins
+ * @ret_copy: a new reference; to @document itself if nothing was replaced
  */
 int wfs_text_reveal(
 	const json_t *document, wfs_text_reveal_fn *reveal, void *context, json_t **ret_copy);
 
-/** wfs_text_to() - the principal that may read what a record hides, because it said it or got it: the
- *  record's; of a run's beginning the agent. @action: of the record; may be NULL. Borrowed. */
+/** wfs_text_to() - the principal whose texts a record brings, and which may read them: the agent of
+ *  a turn if the record begins one, otherwise @principal, of the record
+ *  @action: of the record; may be NULL
+ *  Return: borrowed from @action or @principal. */
 const char *wfs_text_to(const json_t *action, const char *principal);
 
 /**
- * wfs_text_check() - does every stand-in that a record would bring stand for a text?
- * @ours, @given: texts that would be stored with the record; @given may be NULL
+ * wfs_text_check() - refuse a record if a stand-in in it has no text
+ * @ours, @given: texts that will be stored with the record; @given may be NULL
  * Return: 0, -EINVAL (invalid_argument), -ENOMEM, or -errno of the store.
  */
 int wfs_text_check(struct wfs_txn *txn, const struct wfs_texts *ours, const struct wfs_texts *given,
 	const struct wfs_record *record, struct wfs_error *error);
 
-/* One stand-in. Return: 0, or what ends the walk and is returned. */
+/* Called for one stand-in. Return: 0, or a number that ends the walk, which returns it. */
 typedef int wfs_text_each_fn(void *context, const json_t *stand_in);
 
-/** wfs_text_each() - every stand-in that a record brings into the world. */
+/** wfs_text_each() - call @each for every stand-in that a record brings into the world. */
 int wfs_text_each(const struct wfs_record_parsed *parsed, wfs_text_each_fn *each, void *context);

@@ -11,7 +11,8 @@ int wfs_view_version_document(struct wfs_view *view, const struct wfs_version *v
 
 	if (!r)
 		r = wfs_json_parse(content.bytes.data, content.bytes.size, ret_document, error);
-	/* A cell that is not JSON (of a world that was restored from anything) is our trouble. */
+	/* A restored world may have cells that are not JSON: the caller is not to blame for
+	 * these. */
 	if (r == -EINVAL)
 		return wfs_error_set(error, WFS_E_INTERNAL_ERROR,
 			"a cell of a built-in reducer is not a document");

@@ -13,7 +13,7 @@ void wfs_content_done(struct wfs_content *content)
 	wfs_buffer_done(&content->read);
 }
 
-/* Can the height be looked at? @head: the newest in this transaction */
+/* Is the height there, and not dropped? @head: the newest height in this transaction */
 static int check_height(
 	struct wfs_txn *txn, uint64_t head, uint64_t height, struct wfs_error *error)
 {
@@ -114,7 +114,8 @@ int wfs_view_meta(struct wfs_view *view, struct wfs_meta *ret_meta)
 		return wfs_trace(r);
 	meta.manifest_hash = version.hash;
 	r = wfs_history_at(view->txn, snapshot, view->height, &version);
-	/* The first heights have none, but the cell is there: a world is made with a snapshot. */
+	/* The first heights show no snapshot, but the cell exists: making a world makes a
+	 * snapshot. */
 	if (r == -ENOENT && wfs_cell_get(view->txn, snapshot, &cell) == -ENOENT)
 		r = wfs_row_lost(view->txn, WFS_TABLE_CELL, snapshot);
 	if (r && r != -ENOENT)
@@ -241,7 +242,7 @@ int wfs_view_name(struct wfs_view *view, const struct wfs_version *version,
 	return r;
 }
 
-/* The id of a cell of a built-in reducer. */
+/* Finds the id of a cell of a built-in reducer. */
 static int find_builtin_cell(struct wfs_view *view, enum wfs_builtin_reducer builtin,
 	struct wfs_bytes key, uint64_t *ret_cell_id)
 {
@@ -311,7 +312,7 @@ int wfs_entry_walk_init(
 	return wfs_cell_walk_init(&walk->cells, view->txn, reducer_id, after_id);
 }
 
-/* Return: 1 and an entry, 0 (it does not live in the view), or -errno. */
+/* Return: 1 and an entry, 0 (the cell is not live in the view), or -errno. */
 static int entry_of(struct wfs_view *view, const struct wfs_cell *cell, struct wfs_entry *ret_entry)
 {
 	struct wfs_version version;
@@ -347,7 +348,7 @@ int wfs_entry_walk_next(struct wfs_entry_walk *walk, struct wfs_entry *ret_entry
 
 	for (;;) {
 		r = wfs_cell_walk_next(&walk->cells, &cell);
-		/* Cells are numbered as they are created: nothing behind this one is older. */
+		/* Cells are numbered in the order of their creation: no later one is older. */
 		if (r <= 0 || cell.created_height > walk->view->height)
 			return r <= 0 ? r : 0;
 		r = entry_of(walk->view, &cell, ret_entry);
@@ -507,9 +508,9 @@ int wfs_view_journal_read(
 		offset += part;
 		size -= part;
 	}
-	if (r == -ENOENT) /* at or behind the end: nothing to read */
+	if (r == -ENOENT) /* @offset is at the end, or after it: nothing to read */
 		return 0;
-	if (r == -EIO && buffer->size > begin) /* the next read begins where it cannot be read */
+	if (r == -EIO && buffer->size > begin) /* the next read begins at the damage and fails */
 		r = 0;
 	return r ? r : wfs_buffer_check(buffer);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A view: the world as it was at one height, for as long as one request lasts.
+ * A view: the world at one height, open for reading as long as one request lasts.
  *
- * Every read in the system is a view plus a look-up. A view of the head is the newest commit at
- * the moment it was opened and does not move. Bytes that a view hands out are borrowed from the
- * store's map until the view is closed, and have been checked against their hash. Of a value that
- * is a file the parts that are read have been checked against their checksums.
+ * Every read is a look-up in a view. A view of the head shows the newest commit of the moment at
+ * which it was opened, and later commits do not change it. Bytes that a view returns are borrowed
+ * from the store's map until the view is closed, and have been compared with their hash; of a value
+ * in a file, the parts that are read have been compared with their checksums.
  * Source: docs/design.md §6.
  * Thread: any number of views; each is used by one thread at a time.
  */
@@ -25,38 +25,40 @@ struct wfs_store;
 struct wfs_view {
 	struct wfs_store *store;
 	struct wfs_txn *txn;
-	bool txn_borrowed; /* it goes on when the view is closed */
+	bool txn_borrowed; /* closing the view does not end the transaction */
 	uint64_t height;   /* the height served */
 	bool head;         /* no later record existed when the view was opened */
 };
 
-/* Where a read stood: what every reply and error carries. Plain value. */
+/* The state of the world that a read has seen; every reply and error has it. Plain value. */
 struct wfs_meta {
 	uint64_t journal_height;
 	bool has_snapshot;
 	struct wfs_hash snapshot_hash; /* the newest snapshot recorded before the height */
-	struct wfs_hash manifest_hash; /* the manifest in force at it */
+	struct wfs_hash manifest_hash; /* the manifest in force at the height */
 };
 
 /* A range of a version's or blob's bytes. Plain value; zero-initialised is empty. */
 struct wfs_content {
 	struct wfs_bytes bytes; /* borrowed from the map until the view is closed, or from `read` */
-	struct wfs_buffer read; /* what came from a file */
+	struct wfs_buffer read; /* owned: bytes that were read from a file */
 };
 
 void wfs_content_done(struct wfs_content *content);
 #define WFS_AUTO_CONTENT WFS_CLEANUP(wfs_content_done)
 
 /**
- * wfs_view_of() - look at @height, or at WFS_HEIGHT_HEAD
+ * wfs_view_of() - open a view, with a transaction of its own
+ * @height: from 1 on, or WFS_HEIGHT_HEAD
+ * @ret_view: the caller closes it
  * Return: 0, -ENOENT (height_unavailable), -EAGAIN (overloaded), -EIO, -ENOMEM.
  */
 int wfs_view_of(struct wfs_store *store, uint64_t height, struct wfs_view *ret_view,
 	struct wfs_error *error);
 
 /**
- * wfs_view_within() - look at a height in a transaction that outlives the view
- * @head: the newest height in it
+ * wfs_view_within() - open a view in the transaction @txn, which must outlive the view
+ * @head: the newest height in the transaction
  * Return: 0, -ENOENT (height_unavailable), -EIO.
  */
 int wfs_view_within(struct wfs_store *store, struct wfs_txn *txn, uint64_t head, uint64_t height,
@@ -64,87 +66,93 @@ int wfs_view_within(struct wfs_store *store, struct wfs_txn *txn, uint64_t head,
 void wfs_view_close(struct wfs_view *view);
 
 /**
- * wfs_view_then() - the view as it was at an older height, for whoever has a version of then
- * Of a height that was dropped, the first that is kept: up to there the cell did not change.
- * @ret_view: not to be closed; good as long as @view is
+ * wfs_view_then() - a view of an older height, for callers with a version of that height
+ * If the height was dropped, @ret_view shows the oldest height that is kept; up to this height, the
+ * cell of the version did not change.
+ * @ret_view: borrows from @view; the caller does not close it
  */
 int wfs_view_then(const struct wfs_view *view, uint64_t height, struct wfs_view *ret_view);
 #define WFS_AUTO_VIEW WFS_CLEANUP(wfs_view_close)
 
 int wfs_view_meta(struct wfs_view *view, struct wfs_meta *ret_meta);
 
-/** wfs_meta_write() - append the document of /journal/head. */
+/** wfs_meta_write() - append @meta as the file journal/head shows it. */
 void wfs_meta_write(const struct wfs_meta *meta, struct wfs_buffer *buffer);
 
-/** wfs_view_reducer() - Return: 0, or -ENOENT when the height has no reducer of this name. */
+/** wfs_view_reducer() - find a reducer by its name. Return: 0, or -ENOENT (not at this height). */
 int wfs_view_reducer(
 	struct wfs_view *view, const char *name, size_t name_size, struct wfs_reducer *ret_reducer);
 
-/** wfs_view_builtin() - the same for a built-in one, which every height has: it is never -ENOENT. */
+/** wfs_view_builtin() - find a built-in reducer, which every height has. Return: 0, or -EIO. */
 int wfs_view_builtin(
 	struct wfs_view *view, enum wfs_builtin_reducer builtin, struct wfs_reducer *ret_reducer);
 
-/** wfs_view_reducer_by_id() - Return: 0, or -ENOENT. */
+/** wfs_view_reducer_by_id() - find a reducer by its number. Return: 0, or -ENOENT. */
 int wfs_view_reducer_by_id(
 	struct wfs_view *view, uint32_t reducer_id, struct wfs_reducer *ret_reducer);
 
-/** wfs_view_reducer_next() - the next one after id @after (0: the first), in order of creation. */
+/** wfs_view_reducer_next() - find the reducer with the lowest id above @after (0: the first of
+ *  all); later reducers have higher ids. Return: 0, or -ENOENT. */
 int wfs_view_reducer_next(struct wfs_view *view, uint32_t after, struct wfs_bytes *ret_name,
 	struct wfs_reducer *ret_reducer);
 
-/** wfs_view_reducer_next_name() - the same in byte order of the names (@after empty: the first). */
+/** wfs_view_reducer_next_name() - find the reducer whose name comes next after @after in byte order
+ *  (empty: the first of all). Return: 0, or -ENOENT. */
 int wfs_view_reducer_next_name(struct wfs_view *view, struct wfs_bytes after,
 	struct wfs_bytes *ret_name, struct wfs_reducer *ret_reducer);
 
-/** wfs_view_cell() - the live version of a cell. Return: 0, or -ENOENT. */
+/** wfs_view_cell() - find the live version of a cell. Return: 0, or -ENOENT. */
 int wfs_view_cell(struct wfs_view *view, uint32_t reducer_id, struct wfs_bytes key,
 	struct wfs_version *ret_version);
 
-/** wfs_view_version() - any version by its number, whatever the view's height. */
+/** wfs_view_version() - find a version by its number, whatever the view's height. */
 int wfs_view_version(struct wfs_view *view, uint64_t vid, struct wfs_version *ret_version);
 
 /* --- cells of built-in reducers, whatever the view's height --- */
 
-/** wfs_view_number() - the number of a cell among those of its reducer, live or not.
- *  Return: 0, or -ENOENT (there never was one). */
+/** wfs_view_number() - find the number of a cell among all of its reducer, live or not
+ *  Return: 0, or -ENOENT (no cell ever had this key). */
 int wfs_view_number(struct wfs_view *view, enum wfs_builtin_reducer builtin, struct wfs_bytes key,
 	uint64_t *ret_number);
 
-/** wfs_view_key() - the key of a cell by its number; borrowed until the view is closed.
+/** wfs_view_key() - find the key of a cell by that number
+ *  @ret_key: borrowed until the view is closed
  *  Return: 0, or -ENOENT. */
 int wfs_view_key(struct wfs_view *view, enum wfs_builtin_reducer builtin, uint64_t number,
 	struct wfs_bytes *ret_key);
 
-/** wfs_view_newest() - its newest version, which may be a deletion. Return: 0, or -ENOENT. */
+/** wfs_view_newest() - find the newest version of a cell, which may be a deletion
+ *  Return: 0, or -ENOENT. */
 int wfs_view_newest(struct wfs_view *view, enum wfs_builtin_reducer builtin, struct wfs_bytes key,
 	struct wfs_version *ret_version);
 
-/** wfs_view_is_of() - is this a version of a cell of that reducer? Return: 1, 0, or -errno. */
+/** wfs_view_is_of() - does @version belong to a cell of @builtin? Return: 1, 0, or -errno. */
 int wfs_view_is_of(
 	struct wfs_view *view, const struct wfs_version *version, enum wfs_builtin_reducer builtin);
 
 /**
- * wfs_view_name() - which cell a version belongs to
+ * wfs_view_name() - find the cell that a version belongs to
  * @ret_reducer, @ret_key: borrowed until the view is closed
  */
 int wfs_view_name(struct wfs_view *view, const struct wfs_version *version,
 	struct wfs_bytes *ret_reducer, struct wfs_bytes *ret_key);
 
-/* What a listing tells of a cell. Plain value; `key` is borrowed until the next step. */
+/* A live cell in a listing. Plain value; `key` is borrowed until the next step. */
 struct wfs_entry {
-	uint64_t cell_id; /* also the cookie: a walk can start behind it */
+	uint64_t cell_id; /* also the cookie: a later walk can start after this cell */
 	uint64_t vid;
-	uint64_t height; /* when this version was written */
+	uint64_t height; /* at which this version was written */
 	uint64_t size_bytes;
 	int64_t time_ns;
 	struct wfs_bytes key;
 };
 
-/** wfs_view_entry() - of one cell; its key is borrowed until the view is closed. Return: 1 and an entry, 0 (it
- *  does not live in the view), or -errno. */
+/** wfs_view_entry() - the entry of one cell, by its id
+ *  @ret_entry: its key is borrowed until the view is closed
+ *  Return: 1 and an entry, 0 (the cell is not live in the view), or -errno. */
 int wfs_view_entry(struct wfs_view *view, uint64_t cell_id, struct wfs_entry *ret_entry);
 
-/* Walks the live cells of a reducer in order of creation. Plain value: init, next …, done. */
+/* Walks the live cells of a reducer, oldest first. Plain value: init, next …, done. */
 struct wfs_entry_walk {
 	struct wfs_view *view;
 	struct wfs_cell_walk cells;
@@ -156,56 +164,69 @@ int wfs_entry_walk_next(struct wfs_entry_walk *walk, struct wfs_entry *ret_entry
 void wfs_entry_walk_done(struct wfs_entry_walk *walk);
 #define WFS_AUTO_ENTRY_WALK WFS_CLEANUP(wfs_entry_walk_done)
 
-/** wfs_view_next_key() - the live version with the smallest key above @after (NULL: the first). */
+/** wfs_view_next_key() - find the live cell with the lowest key above @after (NULL: the first of
+ *  all)
+ *  Return: 0, or -ENOENT. */
 int wfs_view_next_key(struct wfs_view *view, uint32_t reducer_id, const struct wfs_bytes *after,
 	struct wfs_bytes *ret_key, struct wfs_version *ret_version);
 
 /**
- * wfs_view_content() - bytes of a version that were checked
+ * wfs_view_content() - read a range of a version's bytes, and check it
+ * @ret_content: the caller ends it with wfs_content_done()
  * Return: 0, -ENOENT (it is a deletion), -EIO (hash_mismatch), …
  */
 int wfs_view_content(struct wfs_view *view, const struct wfs_version *version,
 	struct wfs_range range, struct wfs_content *ret_content, struct wfs_error *error);
 
-/** wfs_view_state() - the JSON of a version; an empty object when it is not JSON, as a world may have
- *  that was restored from foreign files. Return: 0, -EIO, -ENOMEM. @ret_state: caller owns it */
+/** wfs_view_state() - read a version as JSON
+ *  @ret_state: caller owns it; an empty object if the bytes are not JSON, which can happen in a
+ *  world that was restored from foreign files
+ *  Return: 0, -EIO, -ENOMEM. */
 int wfs_view_state(struct wfs_view *view, const struct wfs_version *version, json_t **ret_state);
 
-/** wfs_view_version_document() - the JSON of a version of a built-in reducer's cell; caller owns it. */
+/** wfs_view_version_document() - read a version of a built-in reducer's cell as JSON
+ *  @ret_document: caller owns it
+ *  Return: 0, -EIO (also if the bytes are not JSON), … */
 int wfs_view_version_document(struct wfs_view *view, const struct wfs_version *version,
 	json_t **ret_document, struct wfs_error *error);
 
-/** wfs_view_document() - the same of the live cell of this key. Return: 0, -ENOENT, … */
+/** wfs_view_document() - read the live cell with the key @key of a built-in reducer as JSON
+ *  @ret_document: caller owns it
+ *  Return: 0, -ENOENT, … */
 int wfs_view_document(struct wfs_view *view, enum wfs_builtin_reducer builtin, const char *key,
 	json_t **ret_document, struct wfs_error *error);
 
-/** wfs_view_manifest() - the version that is the manifest document in force. */
+/** wfs_view_manifest() - find the version that has the document of the manifest in force. */
 int wfs_view_manifest(struct wfs_view *view, struct wfs_version *ret_version);
 
-/** wfs_view_blob() - a listed blob. Return: 0, or -ENOENT (also when listed later). */
+/** wfs_view_blob() - find a listed blob by its hash. Return: 0, or -ENOENT (also if the blob was
+ *  listed after the view's height). */
 int wfs_view_blob(struct wfs_view *view, const struct wfs_hash *hash, struct wfs_blob *ret_blob,
 	struct wfs_blob_listing *ret_listing);
 
-/** wfs_view_blob_listed() - the listed blob of this number. Return: 0, or -ENOENT. */
+/** wfs_view_blob_listed() - find a listed blob by its number. Return: 0, or -ENOENT. */
 int wfs_view_blob_listed(struct wfs_view *view, uint64_t listed_id, struct wfs_blob *ret_blob,
 	struct wfs_blob_listing *ret_listing);
 
-/** wfs_view_blob_last() - the highest number of a listed blob, 0 when there is none. */
+/** wfs_view_blob_last() - find the highest number of a listed blob; 0 if the view has no blobs. */
 int wfs_view_blob_last(struct wfs_view *view, uint64_t *ret_listed_id);
 
-/** wfs_view_blob_content() - the same of a blob. */
+/** wfs_view_blob_content() - read a range of a blob's bytes, as wfs_view_content() does. */
 int wfs_view_blob_content(struct wfs_view *view, const struct wfs_blob *blob,
 	struct wfs_range range, struct wfs_content *ret_content, struct wfs_error *error);
 
-/** wfs_view_record() - one journal line. Return: 0, or -ENOENT at or above the height. */
+/** wfs_view_record() - find a line of the journal, borrowed until the view is closed
+ *  Return: 0, or -ENOENT (@seq is not below the height). */
 int wfs_view_record(struct wfs_view *view, uint64_t seq, struct wfs_bytes *ret_line);
 
-/** wfs_view_record_time() - at_ns of a record, read from its line. */
+/** wfs_view_record_time() - the time of a record, in nanoseconds since 1970, read from its line. */
 int wfs_view_record_time(struct wfs_view *view, uint64_t seq, int64_t *ret_at_ns);
 
-/** wfs_view_journal_size() - bytes of all lines below the height. */
+/** wfs_view_journal_size() - the bytes of all journal lines below the height. */
 int wfs_view_journal_size(struct wfs_view *view, uint64_t *ret_size_bytes);
 
-/** wfs_view_journal_read() - append up to @size bytes of log.jsonl from @offset to @buffer. */
+/** wfs_view_journal_read() - append up to @size bytes of journal/log.jsonl, from byte @offset on,
+ *  to
+ *  @buffer. */
 int wfs_view_journal_read(
 	struct wfs_view *view, uint64_t offset, size_t size, struct wfs_buffer *buffer);
