@@ -9,7 +9,7 @@
 
 /* --- read --- */
 
-/* A text as JSON has it: base64 when it is no UTF-8. Return: 0, or -ENOMEM. */
+/* Sets a text member; bytes that are not UTF-8 become base64. Return: 0, or -ENOMEM. */
 static int set_text(json_t *object, const char *name, struct wfs_bytes bytes)
 {
 	char name_b64[16];
@@ -23,7 +23,7 @@ static int set_text(json_t *object, const char *name, struct wfs_bytes bytes)
 	return wfs_json_set_base64(object, name_b64, bytes.data, bytes.size);
 }
 
-/* The row, what only readers see of the rest, and the texts. */
+/* Sets the answer: the artifact's row, members that only readers see, and the texts. */
 static int read_all(struct act *act, const struct artifact *artifact, struct wfs_error *error)
 {
 	static const char *const members[] = {"access", "depends_on", "interface", "metadata"};
@@ -84,7 +84,7 @@ int act_action_read_artifact(struct act *act, struct wfs_error *error)
 
 /* --- edit --- */
 
-/* How often @part is in @whole, overlaps left aside. @ret_first: offset of the first */
+/* Counts how often @part occurs in @whole, without overlaps. @ret_first: offset of the first */
 static size_t occurrences(struct wfs_bytes whole, struct wfs_bytes part, size_t *ret_first)
 {
 	const char *at = whole.data;
@@ -123,7 +123,7 @@ static int find_old(
 	return 0;
 }
 
-/* The content with the new text instead of the old one. */
+/* Writes the content with the new text in the place of the old one. */
 static int replace(struct act *act, const struct artifact *artifact, struct wfs_buffer *after,
 	struct wfs_error *error)
 {
@@ -143,7 +143,7 @@ static int replace(struct act *act, const struct artifact *artifact, struct wfs_
 	return wfs_buffer_check(after) ? fold_no_memory(error) : 0;
 }
 
-/* What an edit leaves of a store's content is that of a store, with the entries that it had. */
+/* Checks that an edit leaves the content of a memory store valid, and its entries unchanged. */
 static int check_memory(struct act *act, const struct artifact *artifact, const json_t *before,
 	struct wfs_error *error)
 {

@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Contents that turns are put together with must have their form when they are written (kernel/mind/form.h).
+ * Contents that turns are made from must have their form when they are written
+ * (kernel/mind/form.h).
  *
- * The record of an action is believed when it is folded again: what an older program took stays taken, and what
- * was refused is refused. So that code is told the same again, the record of an invocation has the numbers of the
- * writes within it that were refused. Code is told the message of the check when it is folded again, too, and may
- * have stored it: messages of kernel/mind/ are part of folding, like all that code is told.
+ * Folding a record again follows the record: content that an older program accepted stays
+ * accepted, and content that it refused stays refused. For this the record of an invocation has
+ * the numbers of its refused writes. When it is folded again, code also gets the message of the
+ * check, and may have stored it: so messages of kernel/mind/ are part of folding, like everything
+ * that code gets.
  */
 #include "kernel/base/json.h"
 #include "kernel/domain/action/invoke.h"
 #include "kernel/mind/form.h"
 
-/* Who has not brought the content and may not read it is not told what is in it. */
+/* May the actor learn what is wrong with the content? Only if it has sent the content, or may read
+ * it. */
 static bool may_be_told(const struct act *act, const struct artifact *artifact)
 {
 	return act->content.given || wfs_artifact_reads(artifact->document, act->actor);
 }
 
-/* Its content as it will be. Return: 0, or why it is refused. */
+/* Checks the content as it will be after the action. Return: 0, or the error of a refusal. */
 static int check(struct act *act, const struct artifact *artifact, struct wfs_error *error)
 {
 	const char *const type = wfs_json_text(artifact->document, "type");
@@ -55,7 +58,7 @@ static bool was_refused(const struct nest *nest, size_t number)
 	return false;
 }
 
-/* A write of code that runs. */
+/* Checks a write by running code. */
 static int check_within(
 	struct act *act, const struct artifact *artifact, size_t number, struct wfs_error *error)
 {
@@ -68,7 +71,8 @@ static int check_within(
 		r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "refused, as it was before");
 	if (!r || invoke_fails_all(error))
 		return wfs_trace(r);
-	/* It may pass when it is folded again, so whose code had it checked ends there. */
+	/* On another machine the check may pass. So the code that caused it ends here, which its
+	 * record says. */
 	if (error->code == WFS_E_RUNTIME_ERROR) {
 		act->within->stopped = true;
 		return wfs_trace(r);
@@ -79,13 +83,14 @@ static int check_within(
 int artifact_check_content(
 	struct act *act, const struct artifact *artifact, struct wfs_error *error)
 {
-	/* All writes are counted, so that the numbers in old records stay right when another type gets a form. */
+	/* Writes of all types are counted, so that numbers in old records stay right when another
+	 * type gets a form. */
 	const size_t number = act->within ? act->nest->content_count++ : 0;
 
 	if (!wfs_mind_form_has(wfs_json_text(artifact->document, "type")))
 		return 0;
 	if (act->within)
 		return wfs_trace(check_within(act, artifact, number, error));
-	/* A refused one is refused by its record, before it comes here. */
+	/* The record refuses a refused action before it gets here. */
 	return act->fold->input.recorded ? 0 : wfs_trace(check(act, artifact, error));
 }

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whose text is it? Which members of an action are texts of something private, so that its record has
- * stand-ins for them (kernel/read/text.h), and to which private artifacts its output belongs.
+ * Finds the private texts of an action: the members for which its record has stand-ins
+ * (kernel/read/text.h), and the private artifacts to which its output belongs.
  *
- * The answer is found before the action is done: a rule that the action itself changes does not count.
+ * They are found before the action is done: a rule that the action itself changes does not count.
  */
 #include "kernel/domain/action/invoke.h"
 
 #include "kernel/base/json.h"
 #include "kernel/domain/action/service.h"
 
-/* --- whose --- */
+/* --- which texts are private --- */
 
-/* A sender may repeat in `reasoning` what is hidden beside it. */
+/* A sender may repeat in `reasoning` what another member hides. */
 static const char *const hides_arguments[] = {"args", "reasoning", NULL};
 static const char *const hides_edit[] = {"old_string", "new_string", "reasoning", NULL};
 static const char *const hides_write[] = {"reasoning", NULL};
 
-/* Finds artifacts. Embedded in what it works on. */
+/* Finds artifacts. Embedded in a struct that has the source. */
 struct finder {
 	/* @ret_state: the artifact's cell; NULL if no artifact has this id. Caller owns it. */
 	int (*find)(
 		struct finder *finder, const char *id, json_t **ret_state, struct wfs_error *error);
 };
 
-/* An action that is looked at. */
+/* An action whose private texts are sought. */
 struct looking {
 	const struct wfs_domain *const *domains;
 	struct finder *finder;
@@ -47,8 +47,9 @@ static int find(struct looking *looking, const char *id, json_t **ret_state)
 		: 0;
 }
 
-/* Notes an artifact, if it is private. @ret_state: NULL, or gets its state, NULL if there is none
- * Return: 1 (it is there, and open to everybody), 0, -errno. */
+/* Adds an artifact to `privacy.of` if it is private.
+ * @ret_state: may be NULL; gets the artifact's state, NULL if it does not exist
+ * Return: 1 (it exists, and is open to everybody), 0, -errno. */
 static int note_artifact(struct looking *looking, const char *id, json_t **ret_state)
 {
 	WFS_AUTO_JSON json_t *state = NULL;
@@ -64,7 +65,7 @@ static int note_artifact(struct looking *looking, const char *id, json_t **ret_s
 	return open;
 }
 
-/* Arguments of services are hidden, unless they are understood and are about no memory store, or about one
+/* Hides the arguments of a service, unless they can be parsed and name no memory store, or one
  * that everybody may read. */
 static int look_at_service(struct looking *looking, const struct service *service)
 {
@@ -102,8 +103,9 @@ static int look_at_invocation(struct looking *looking, const char *id)
 	return r < 0 ? wfs_trace(r) : 0;
 }
 
-/* What is written belongs to the artifact by the rule that it has then. One that is not there belongs to nobody yet:
- * the write may fail, and somebody else make an artifact of that id. */
+/* A written text belongs to the artifact by the rule that the artifact has after the write. A new
+ * artifact is not noted yet: the write may fail, and somebody else may make an artifact with that
+ * id. */
 static int look_at_write(struct looking *looking, const char *id)
 {
 	json_t *const access = json_object_get(looking->action, "access");
@@ -232,7 +234,7 @@ static int find_in_fold(
 
 /* --- hiding --- */
 
-/* The record gets a stand-in for the member, if there is one. */
+/* Gives the record a stand-in for a member, if the action has it. */
 static int hide(struct act_hiding *hiding, const json_t *action, const char *member,
 	struct wfs_error *error)
 {
@@ -251,14 +253,15 @@ static int hide(struct act_hiding *hiding, const json_t *action, const char *mem
 									  : 0;
 }
 
-/* The record of a write has hash and size of content and code in any case. */
+/* Is it content or code of a write? Its record has only hash and size anyway. */
 static bool is_hashed(const json_t *action, const char *member)
 {
 	return wfs_action_effect(action) == WFS_EFFECT_ACTION_WRITE_ARTIFACT &&
 		(strcmp(member, "content") == 0 || strcmp(member, "code") == 0);
 }
 
-/* What looks like a stand-in is hidden, so that each one in a record is one. */
+/* Hides members that look like stand-ins, so that everything in a record that looks like one is
+ * one. */
 static int hide_alike(struct act_hiding *hiding, const json_t *action, struct wfs_error *error)
 {
 	const char *member;
@@ -274,8 +277,8 @@ static int hide_alike(struct act_hiding *hiding, const json_t *action, struct wf
 	return wfs_trace(r);
 }
 
-/* Hides arguments that the sender made of private texts, whatever artifact is invoked. If one of
- * the texts is for the principal alone, all of them are. */
+/* Hides arguments that the sender made of private texts, whichever artifact is invoked. If one of
+ * the texts is only for the principal, all of them are. */
 static int add_senders(struct act_hiding *hiding, const json_t *action, struct wfs_error *error)
 {
 	const json_t *const of = hiding->act->fold->input.of;
@@ -317,7 +320,7 @@ void act_hiding_done(struct act_hiding *hiding)
 
 /* --- out of a journal --- */
 
-/* Where texts are found again. */
+/* Source of the texts that replace stand-ins. */
 struct revealing {
 	struct wfs_action_recorded *recorded;
 	struct wfs_error *error;
@@ -346,6 +349,6 @@ int act_reveal(struct wfs_action_recorded *recorded, const json_t *document, jso
 	if (r && error->code == WFS_OK)
 		return fold_no_memory(error);
 	if (r && !invoke_fails_all(error))
-		error->code = WFS_E_INTERNAL_ERROR; /* the action was not refused for it */
+		error->code = WFS_E_INTERNAL_ERROR; /* not the reason of the refusal */
 	return wfs_trace(r);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Queries from within an action: code gets what its author sees, a principal what it sees itself. They are about
- * the world as it was before the record, because indexes do not have the record's own changes yet.
+ * Queries within an action: code gets what its author sees, a principal what it sees itself. They
+ * answer about the world before the record, because the indexes do not have the record's changes
+ * yet.
  */
 #include "kernel/domain/action/invoke.h"
 
-/* For as long as code may run. */
+/* Ends the query when the nest has taken as long as code may. */
 static int goes_on(const void *context, struct wfs_error *error)
 {
 	const struct act *const act = context;
@@ -15,7 +16,8 @@ static int goes_on(const void *context, struct wfs_error *error)
 	return r ? r : nest_check_time(act, name, error);
 }
 
-/* What is looked at counts as instructions of the record: it takes the thread that all wait for. */
+/* Counts the query's work as instructions of the record, because it takes the thread that all
+ * clients wait for. */
 static int run_query(struct act *act, struct wfs_view *view, const struct wfs_query *query,
 	const struct wfs_query_sight *sight, json_t **ret_result, struct wfs_error *error)
 {
@@ -51,7 +53,7 @@ int act_query(struct act *act, const char *type, const json_t *params, json_t **
 		r = author_sight_init(&sight, act->within ? act->within : &host, error);
 	if (r)
 		return r;
-	/* Or it would depend on which records are committed together what is counted. */
+	/* Otherwise the answer would depend on which records are committed together. */
 	r = wfs_head_flush(fold->head, fold->manifest);
 	if (r)
 		return wfs_error_from_errno(error, r, "ask about the world");

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Refusals about artifacts. The rights that they follow are those before the record (author.c), so that folding
- * the record again gives the same words.
+ * Refusals about artifacts. They follow the rights before the record (author.c), so that folding
+ * it again gives the same messages.
  */
 #include "kernel/domain/action/invoke.h"
 
 int act_knows(
 	const struct act *act, enum wfs_entity entity, const char *id, struct wfs_error *error)
 {
-	/* The callee only reads the act, but for the rights that the nest keeps. */
+	/* The callee changes nothing of the act but the rights that the nest caches. */
 	const struct invocation host = {.act = (struct act *)(uintptr_t)act,
 		.id = "",
 		.author = act->payer,
 		.is_host = true};
 
 	if (strncmp(id, WFS_GENESIS_PREFIX, strlen(WFS_GENESIS_PREFIX)) == 0)
-		return 1; /* every world has these */
+		return 1; /* every world has these principals */
 	return wfs_trace(author_knows(act->within ? act->within : &host, entity, id, error));
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A principal that has an agent take a turn must be one that may invoke the agent's artifact: rules and contract
- * are asked, and the invoke_price is paid.
+ * A principal may have an agent take a turn if it may invoke the agent's artifact: rules and
+ * contract are asked, and the invoke_price is paid.
  */
 #include "kernel/domain/action/invoke.h"
 
@@ -39,7 +39,7 @@ int action_pay_run(struct wfs_fold *fold, const char *agent, struct wfs_error *e
 					    : fold_no_memory(error);
 	}
 	int r = artifact_exists(fold, agent, error);
-	if (r <= 0) /* a principal that is no artifact belongs to nobody */
+	if (r <= 0) /* a principal without an artifact has no owner */
 		return wfs_trace(r);
 	fold->budget.instructions = action_instructions(fold);
 	fold->outcome.result = json_object();

@@ -33,7 +33,7 @@ void act_done(struct act *act)
 int act_refuse_with(struct act *act, json_t *details, int r)
 {
 	json_decref(act->details);
-	act->details = details; /* without memory there are none */
+	act->details = details; /* NULL without memory */
 	return r;
 }
 
@@ -78,8 +78,9 @@ void nest_done(struct nest *nest)
 }
 
 /*
- * On a slower machine code that passed once may take more processor time. The bound of memory stays: it decides when Lua
- * collects garbage, so another bound would give tables other addresses.
+ * On a slower machine code that passed once may take more processor time. The bound of memory
+ * stays: it decides when Lua collects garbage, and another bound would give tables other
+ * addresses.
  */
 struct wfs_lua_limits action_limits(const struct wfs_fold *fold)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Giving away: scrip, quota, artifacts. */
+/* Transfers of scrip, quota and artifacts. */
 #include <inttypes.h>
 
 #include "kernel/base/json.h"
@@ -46,7 +46,7 @@ int act_action_transfer(struct act *act, struct wfs_error *error)
 	return act->data ? 0 : fold_no_memory(error);
 }
 
-/* The bytes count against the new owner, or who pays for what that one writes. */
+/* Charges the artifact's bytes to the account that pays for the new owner's disk. */
 static int move_bytes(
 	struct act *act, struct artifact *artifact, const char *payer, struct wfs_error *error)
 {
@@ -71,10 +71,12 @@ static int give(struct act *act, struct artifact *artifact, const char *to, stru
 		? 0
 		: artifact_disk_payer(act->fold, to, &payer, &keep, error);
 
-	/* What a service holds takes the disk of who had it: else it would be room for nothing. */
+	/* An artifact held by a service stays charged to its previous owner; otherwise services
+	 * would be free disk. */
 	if (!r && !service_find(act->fold->domains, to))
 		r = move_bytes(act, artifact, payer, error);
-	/* The writer was the giver's choice, and would write at the new owner's cost. A service gives back what it got. */
+	/* The giver chose the writer, which would write at the new owner's cost. Services give
+	 * back what they got unchanged. */
 	if (!r && !service_find(act->fold->domains, to) &&
 		!service_find(act->fold->domains, act->actor))
 		r = artifact_take_writer_out(artifact, error);
@@ -87,7 +89,7 @@ static int give(struct act *act, struct artifact *artifact, const char *to, stru
 	return wfs_trace(artifact_put(act->fold, artifact, error));
 }
 
-/* What a service has not taken itself it never gives back. */
+/* A service never gives back what it has not taken itself. */
 static int check_service(const struct act *act, const char *to, struct wfs_error *error)
 {
 	if (!service_find(act->fold->domains, to) ||

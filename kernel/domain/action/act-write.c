@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making artifacts, and changing what is given of them. */
+/* Makes artifacts, and changes the given members of existing ones. */
 #include <inttypes.h>
 
 #include "kernel/base/json.h"
@@ -9,7 +9,7 @@
 
 #define HANDBOOK_PREFIX "handbook_" /* agents believe what they read there */
 
-/* --- what is given --- */
+/* --- given members --- */
 
 static int set_member(struct artifact *artifact, const char *name, json_t *value)
 {
@@ -46,7 +46,7 @@ static int take_prices(struct act *act, struct artifact *artifact, struct wfs_er
 	return r == -ENOMEM ? fold_no_memory(error) : r;
 }
 
-/* Objects of the user's own are bounded, because every reader of the cell reads them. */
+/* Objects defined by users are bounded, because every reader of the cell reads them. */
 static int take_object(
 	struct artifact *artifact, const char *name, const json_t *value, struct wfs_error *error)
 {
@@ -79,7 +79,7 @@ static int take_access(struct act *act, struct artifact *artifact, struct wfs_er
 	return 0;
 }
 
-/* What has entries stays a store. */
+/* A memory store with entries keeps its type. */
 static int check_memory_type(
 	struct act *act, const struct artifact *artifact, const char *type, struct wfs_error *error)
 {
@@ -125,7 +125,8 @@ enum { WALK_MAX = 10000 };
 
 static int follow(struct walk *walk, const json_t *list, int depth);
 
-/* One that is not shown to the actor, and that its rule does not let the actor invoke, is as one that is not there. */
+/* Finds a dependency. One that is not shown to the actor, and that the actor may not invoke by its
+ * rule, is reported as not found. */
 static int find_dependency(const struct act *act, const char *id, struct artifact *ret_artifact,
 	struct wfs_error *error)
 {
@@ -152,7 +153,7 @@ static int follow_one(struct walk *walk, const char *id, int depth)
 			walk->from, WFS_ARTIFACT_DEPTH_MAX);
 	int r = depth > 1 ? artifact_get(walk->act->fold, id, &artifact, &reason)
 			  : find_dependency(walk->act, id, &artifact, &reason);
-	/* What was deleted dangles: it is named when the code runs. */
+	/* Deleted dependencies of dependencies are allowed; running the code reports them. */
 	if (reason.code == WFS_E_NOT_FOUND || reason.code == WFS_E_DELETED)
 		return depth > 1 ? 0
 				 : wfs_error_set(walk->error, reason.code, "'depends_on': %.400s",
@@ -205,7 +206,7 @@ static int set_author(struct act *act, struct artifact *artifact, struct wfs_err
 		: 0;
 }
 
-/* A text whose disk has been charged. */
+/* Stores a text whose disk has been charged. */
 static int put_text(struct act *act, struct artifact *artifact, enum wfs_builtin_reducer reducer,
 	struct wfs_bytes bytes, struct wfs_error *error)
 {
@@ -237,7 +238,7 @@ int artifact_change_text(struct act *act, struct artifact *artifact,
 	return wfs_trace(r ? r : put_text(act, artifact, reducer, bytes, error));
 }
 
-/* The disk for both texts at once: one may make room for the other. */
+/* Charges the disk for both texts together: one may make room for the other. */
 static int charge_texts(struct act *act, const struct artifact *artifact, struct wfs_error *error)
 {
 	int64_t more = 0;
@@ -259,7 +260,7 @@ static int check_id(struct act *act, const char *id, struct wfs_error *error)
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"'artifact_id': expected %s, got '%.140s'", WFS_GRANT_NAME_FORM, id);
 	if (strcmp(act->actor, WFS_PRINCIPAL_GENESIS) == 0)
-		return 0; /* nobody is called so: the world is being made */
+		return 0; /* no client has this name: the world is being made */
 	if (strncmp(id, WFS_GENESIS_PREFIX, strlen(WFS_GENESIS_PREFIX)) == 0)
 		return wfs_error_set(
 			error, WFS_E_NOT_AUTHORIZED, "Cannot modify system artifact '%s'", id);
@@ -281,8 +282,8 @@ static bool is_agent(const char *type)
 	return type && strcmp(type, WFS_ARTIFACT_TYPE_AGENT) == 0;
 }
 
-/* A new artifact is not called like a principal; but an agent is one, and may be made for one that there
- * is, by itself or the operator. */
+/* A new artifact may not have the id of a principal. Exception: an agent for an existing
+ * principal, made by that principal or by the operator. */
 static int check_new_id(struct act *act, const char *id, struct wfs_error *error)
 {
 	const bool may = is_agent(act->params.action_write_artifact.type) &&
@@ -295,7 +296,7 @@ static int check_new_id(struct act *act, const char *id, struct wfs_error *error
 	return act_refuse_id(act, WFS_ENTITY_PRINCIPAL, id, error);
 }
 
-/* An agent acts as itself: it is a principal of its own id, who can be granted something. */
+/* Makes the principal of an agent, which has the artifact's id and can get grants. */
 static int make_principal(struct act *act, const struct artifact *artifact, struct wfs_error *error)
 {
 	int r = fold_is_live(act->fold, WFS_BUILTIN_PRINCIPAL, artifact->id, error);
@@ -357,7 +358,7 @@ static int get_or_make(struct act *act, const char *id, struct artifact *ret_art
 	return wfs_trace(artifact_permit(act, ret_artifact, ARTIFACT_USE_WRITE, error));
 }
 
-/* Code that is not executable is just kept; what is executable has code. */
+/* Stores given code. An executable artifact must have code, which is checked. */
 static int take_code(struct act *act, struct artifact *artifact, struct wfs_error *error)
 {
 	int r = 0;
@@ -392,7 +393,8 @@ static int take_executable(struct act *act, struct artifact *artifact, struct wf
 	return made ? set_author(act, artifact, error) : 0;
 }
 
-/* One that has no content yet may get it later. @retyped: it has another type than before */
+/* Checks the content if it has changed or its type has. An artifact without content may get it
+ * later. @retyped: it has another type than before */
 static int check_content(
 	struct act *act, const struct artifact *artifact, bool retyped, struct wfs_error *error)
 {

@@ -4,7 +4,6 @@
 
 #include "kernel/base/json.h"
 
-/* Each does its action. */
 static int (*const runs[])(struct act *act, struct wfs_error *error) = {
 #define ACTION_RUN(constant, member, ...) [WFS_EFFECT_##constant] = act_##member,
 	WFS_ACTIONS(ACTION_RUN)
@@ -30,7 +29,8 @@ void wfs_action_types(struct wfs_buffer *buffer)
 				wfs_effect_action((enum wfs_effect)i));
 }
 
-/* Its members beside `action_type`, without those that are null and optional: a new object, NULL without memory. */
+/* Copies an action's members other than `action_type`, without optional ones that are null.
+ * Return: new reference, NULL without memory. */
 static json_t *params_of(const json_t *action)
 {
 	const enum wfs_effect effect = wfs_action_effect(action);
@@ -57,7 +57,7 @@ int wfs_action_check_form(const json_t *action, struct wfs_error *error)
 
 /* --- content and code --- */
 
-/* Text as it is, anything else as its document. */
+/* Takes a sent member: text as it is, other JSON as a document. */
 static int take_sent(const json_t *value, struct act_text *text)
 {
 	if (json_is_string(value))
@@ -69,7 +69,7 @@ static int take_sent(const json_t *value, struct act_text *text)
 	return wfs_buffer_check(&text->bytes);
 }
 
-/* The texts of a refused action are not stored: it cannot be done again to learn the reason. */
+/* The texts of a refused action are not stored, so it cannot be done again to find the reason. */
 int act_refuse_again(struct act *act, struct wfs_error *error)
 {
 	const char *const code =
@@ -91,11 +91,11 @@ static int take_recorded(struct act *act, const json_t *action, const json_t *va
 		: wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "'%s': expected {hash, size}",
 			  code ? "code" : "content");
 
-	/* Code that is empty is no cell. */
+	/* Empty code has no cell. */
 	if (!r && !wfs_hash_equal(&wanted.hash, &empty))
 		r = act->recorded->text(act->recorded, &wanted, &text->bytes, error);
 	if (r && !invoke_fails_all(error))
-		error->code = WFS_E_INTERNAL_ERROR; /* the action was not refused for it */
+		error->code = WFS_E_INTERNAL_ERROR; /* not the reason of the refusal */
 	text->hash = wanted.hash;
 	return wfs_trace(r);
 }
@@ -110,7 +110,7 @@ static int stand_in_for(const struct act_text *text, json_t *record, const char 
 		: 0;
 }
 
-/* Takes a member out of the params. @record: gets its hash and size instead */
+/* Moves content or code from the params to the act. @record: gets its hash and size instead */
 static int take_text(
 	struct act *act, json_t *params, json_t *record, bool code, struct wfs_error *error)
 {
@@ -140,8 +140,8 @@ static int run_with(struct act *act, const json_t *action, json_t *params, json_
 	const enum wfs_effect effect = wfs_action_effect(action);
 	int r = 0;
 
-	/* A query may have taken too long, which folding again would not see; what a content must be may have
-	 * changed. */
+	/* A query may have been refused for the time it took, which folding again would not see;
+	 * and the rules for contents may have changed. */
 	if (act->recorded && json_is_false(json_object_get(act->recorded->result, "ok")) &&
 		(effect == WFS_EFFECT_ACTION_WRITE_ARTIFACT ||
 			effect == WFS_EFFECT_ACTION_EDIT_ARTIFACT ||
@@ -158,7 +158,7 @@ static int run_with(struct act *act, const json_t *action, json_t *params, json_
 	return wfs_trace(r ? r : runs[effect](act, error));
 }
 
-/* @record: an object that becomes the action as a record has it */
+/* Runs an action. @record: an object; becomes the action as a record has it */
 static int run(struct act *act, const json_t *action, json_t *record, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *params = params_of(action);
@@ -168,9 +168,9 @@ static int run(struct act *act, const json_t *action, json_t *record, struct wfs
 	if (!params || !record || json_object_update(record, (json_t *)action) < 0)
 		return fold_no_memory(error);
 	int r = run_with(act, action, params, record, error);
-	act->params = (struct wfs_params){.effect = act->params.effect}; /* they borrowed */
+	act->params = (struct wfs_params){.effect = act->params.effect}; /* borrowed */
 	act->sent = NULL;
-	/* An invocation has taken back all but its own record, unless it crashed. */
+	/* A failed invocation has taken back all changes but its own record, unless it crashed. */
 	if (r &&
 		(wfs_action_effect(action) != WFS_EFFECT_ACTION_INVOKE_ARTIFACT ||
 			invoke_crashed(error)))
@@ -204,7 +204,7 @@ static int add_embeddings(const struct act *act, json_t *result)
 		: 0;
 }
 
-/* What the record tells of an invocation beside its outcome. */
+/* Adds to the result what the record has about the nest. */
 static int add_nest(const struct act *act, json_t *result)
 {
 	const struct nest *const nest = act->nest;
@@ -238,8 +238,8 @@ int act_add_result(const struct act *act, json_t *result)
 		: 0;
 }
 
-/* Vectors tell what their texts say. Code that invokes something else may take these texts from anywhere: then
- * the vectors are for the sender alone. */
+/* Hides embeddings in the result: vectors reveal their texts. Code that invokes something else may
+ * take these texts from anywhere, and then only the sender may see the vectors. */
 static int hide_embeddings(struct act *act, struct fold_outcome *outcome, struct wfs_error *error)
 {
 	const json_t *const embeddings = json_object_get(outcome->result, "embeddings");
@@ -288,7 +288,7 @@ static int set_outcome(struct act *act, int r, struct wfs_error *error)
 	return outcome->answer ? 0 : fold_no_memory(error);
 }
 
-/* The action as it was sent, and the result as it was before texts of it were hidden. */
+/* Restores the action as it was sent, and the result as it was before texts were hidden. */
 static int uncover(const struct wfs_fold *fold, json_t **ret_action, json_t **ret_result,
 	struct wfs_error *error)
 {
@@ -309,7 +309,7 @@ static int uncover(const struct wfs_fold *fold, json_t **ret_action, json_t **re
 	return wfs_trace(r);
 }
 
-/* What the record has of an action that comes from a client. */
+/* Makes the record's form of an action from a client, with private texts hidden. */
 static int cover(
 	struct act *act, const json_t *action, struct act_hiding *hiding, struct wfs_error *error)
 {
@@ -358,7 +358,7 @@ int action_fold(struct wfs_fold *fold, struct wfs_error *error)
 	return wfs_trace(set_outcome(&act, r, error));
 }
 
-/* --- actions that are not about anything --- */
+/* --- actions about nothing --- */
 
 int act_action_noop(struct act *act, struct wfs_error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cells of artifacts, and the rules that say who may use them. */
+/* The cells of artifacts, and their prices. */
 #include "kernel/domain/action/invoke.h"
 
 #include <inttypes.h>
@@ -27,7 +27,7 @@ int artifact_exists(struct wfs_fold *fold, const char *id, struct wfs_error *err
 	return fold_lives(fold, WFS_BUILTIN_ARTIFACT, id, error);
 }
 
-/* Why there is none. */
+/* Says why an artifact is missing: deleted, or not found. */
 static int missing(struct wfs_fold *fold, const char *id, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *deleted = NULL;
@@ -119,7 +119,7 @@ int artifact_disk_payer(struct wfs_fold *fold, const char *id, const char **ret_
 
 	*ret_payer = id;
 	*ret_keep = NULL;
-	if (r > 0) /* its code may still run */
+	if (r > 0) /* its code may still be running */
 		return wfs_trace(missing(fold, id, error));
 	if (!r)
 		r = artifact_exists(fold, id, error);
@@ -146,7 +146,7 @@ int64_t artifact_price(const struct act *act, const struct artifact *artifact, c
 	return artifact_is_free(act, artifact) ? 0 : artifact_number(artifact, member);
 }
 
-/* Does the owner of the artifact run code that somebody else has written? */
+/* Does the owner of the artifact run code by another author? */
 static bool is_lent(const struct act *act, const struct artifact *artifact)
 {
 	return act->within && strcmp(act->payer, artifact->owner) == 0 &&
@@ -160,7 +160,8 @@ int64_t artifact_read_price(const struct act *act, const struct artifact *artifa
 				      : artifact_price(act, artifact, "read_price");
 }
 
-/* What the mint holds are bids. Code that it tries must not spend them, nor learn for nothing what costs. */
+/* The mint holds bids. Code that it tries must not spend them, nor read for nothing what has a
+ * price. */
 int artifact_check_payer(const struct act *act, const struct artifact *artifact, int64_t price,
 	struct wfs_error *error)
 {

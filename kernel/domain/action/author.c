@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What code may do and see: what its author may. The author is the principal who wrote the code last,
- * or made it executable, or the author of the code that did; whoever runs it, and whoever owns it,
- * lends it nothing.
+ * What code may do and see: what its author may. The author is the principal who last wrote the
+ * code or made it executable; if code did that, the author of that code. The principals that run
+ * or own it lend it no rights.
  *
- * Rights are those before the record, by grants and manifest as they are in the store and the time of
- * the record, so that folding it again finds the same. Besides, code always sees its own artifact.
+ * The rights are those before the record, from the grants and the manifest in the store, at the
+ * time of the record, so that folding it again gives the same rights. Code also always sees its
+ * own artifact.
  */
 #include "kernel/domain/action/invoke.h"
 
@@ -30,7 +31,7 @@ const char *author_now(const struct act *act)
 
 /* --- the grants of one principal --- */
 
-/* With those that it was passed on from, one behind the other. @grants: {name: document} */
+/* Adds a grant, and each grant in the chain that it was passed on by. @grants: {name: document} */
 static int take_chain(struct wfs_view *view, json_t *grants, json_t *grant)
 {
 	struct wfs_reducer reducer;
@@ -53,7 +54,7 @@ static int take_chain(struct wfs_view *view, json_t *grants, json_t *grant)
 		if (!r)
 			r = wfs_view_state(view, &version, &next);
 	}
-	return r == -ENOENT ? 0 : wfs_trace(r); /* what comes from nothing grants nothing */
+	return r == -ENOENT ? 0 : wfs_trace(r); /* from a missing grant */
 }
 
 static int find_grants(struct wfs_view *view, const char *principal, json_t *grants)
@@ -86,7 +87,7 @@ static int make_rights(const struct act *act, const char *author, struct wfs_rig
 	return r ? wfs_error_from_errno(error, r, "judge code") : 0;
 }
 
-/* Made once a record. */
+/* Gets the rights of the author, computed once for each record. */
 static int rights_of(
 	const struct invocation *self, struct wfs_rights **ret_rights, struct wfs_error *error)
 {
@@ -121,7 +122,7 @@ void authors_done(struct nest *nest)
 
 /* --- judging --- */
 
-/* A principal that asks for itself was judged when its action came: then somebody may have approved of it. */
+/* A principal that asks for itself was judged, and maybe approved, when its action came. */
 static struct wfs_question question_of(const struct invocation *self, enum wfs_effect effect)
 {
 	return (struct wfs_question){.effect = effect,
@@ -142,7 +143,8 @@ int author_may(const struct invocation *self, enum wfs_effect effect, const char
 	question.artifact = artifact;
 	const struct wfs_verdict verdict = wfs_rights_judge(rights, &question);
 	r = wfs_rights_explain(rights, &question, &verdict, error);
-	/* That the world does not have it is no fault of the system's: code may go on without. */
+	/* An effect that the world has not enabled is not an error of the system: code may go on
+	 * without it. */
 	if (verdict.code == WFS_E_NOT_ENABLED) {
 		error->code = WFS_E_NOT_AUTHORIZED;
 		r = -EACCES;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Contracts: artifacts whose code says who may use other artifacts. `check(caller, action, artifact)`
- * gives {allowed, reason}; it only looks, and whatever else it gives or does is a no.
+ * Contracts: artifacts whose code says who may use other artifacts. `check(caller, action,
+ * artifact)` gives {allowed, reason}. It only reads; any other result, and any failure, is a
+ * refusal.
  */
 #include "kernel/domain/action/invoke.h"
 
@@ -17,7 +18,7 @@ static int say(char *reason, const char *text)
 	return 0;
 }
 
-/* What it gave. */
+/* Reads the verdict of a contract. @reason: gets its reason */
 static bool read_verdict(const json_t *verdict, char *reason)
 {
 	const json_t *const allowed = json_object_get(verdict, "allowed");
@@ -31,7 +32,7 @@ static bool read_verdict(const json_t *verdict, char *reason)
 	return json_is_true(allowed);
 }
 
-/* Bounds are where they were when it ran first: the record tells which checks they have ended. */
+/* When a record is folded again, the record says which checks a bound has ended. */
 static const char *recorded_stop(const struct nest *nest, const char *number)
 {
 	return json_string_value(
@@ -72,7 +73,8 @@ static int run_check(struct act *act, const struct artifact *contract, const jso
 	return wfs_trace(r);
 }
 
-/* Return: 0 (it ran, or was ended by what it did itself: see @ret_verdict, @reason), or -errno. */
+/* Runs a contract. Return: 0 (it ran, or its own doing ended it: see @ret_verdict, @reason), or
+ * -errno. */
 static int ask(struct act *act, const struct artifact *contract, const json_t *arguments,
 	json_t **ret_verdict, char *reason, struct wfs_error *error)
 {
@@ -88,8 +90,8 @@ static int ask(struct act *act, const struct artifact *contract, const json_t *a
 		return json_object_set_new(nest->stopped_checks, number, json_string(stopped)) < 0
 			? fold_no_memory(error)
 			: say(reason, stopped);
-	/* It changes nothing, and what it has read must not count: one that was ended reads nothing
-	 * when it is folded again. */
+	/* A contract changes nothing, and cells that it has read must not count: a contract that
+	 * was ended by a bound reads nothing when the record is folded again. */
 	const struct fold_mark mark = fold_mark(act->fold);
 	int r = run_check(act, contract, arguments, &call, ret_verdict, &failure);
 	fold_take_back(act->fold, &mark);

@@ -111,7 +111,7 @@ static void append_function(struct wfs_buffer *buffer, const char *table, const 
 		name, arguments, help);
 }
 
-/* Those of the table @table; NULL: of none. */
+/* Appends the functions of a Lua table. @table: NULL: functions outside of tables */
 static void append_functions(struct wfs_buffer *buffer, const char *table)
 {
 	for (size_t i = 0; i < host_help_count; i++) {
@@ -123,7 +123,7 @@ static void append_functions(struct wfs_buffer *buffer, const char *table)
 	}
 }
 
-/* With their members in the order in which they are given without names. */
+/* Appends the actions, with their members in the order of unnamed arguments. */
 static void append_actions(struct wfs_buffer *buffer)
 {
 	for (int i = 0; i < WFS_EFFECT_COUNT; i++) {
@@ -132,7 +132,7 @@ static void append_actions(struct wfs_buffer *buffer)
 		WFS_AUTO_BUFFER struct wfs_buffer members = {0};
 
 		if (!wfs_effect_action(effect) || effect == WFS_EFFECT_ACTION_RESOLVE_MINT)
-			continue; /* an administrator asks for it, not code */
+			continue; /* only administrators ask for it, not code */
 		for (; member->name; member++)
 			wfs_buffer_printf(&members, "%s%s", members.size ? ", " : "", member->name);
 		append_function(buffer, "kernel_actions", wfs_effect_action(effect),

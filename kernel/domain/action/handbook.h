@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The handbook: what an agent can do in a world, as artifacts in it that everybody may read.
+ * The handbook: artifacts, readable by everybody, that tell agents what they can do in a world.
  *
- * They are generated from the tables that actions, queries, the functions of code and errors come
- * from, so they tell what this program does; what agents think with, and how that is traded, has no
- * such table and is told in prose. Once made they are artifacts like any others: their
- * owner, the operator, may change them, and nothing brings them up to date.
+ * The pages about actions, queries, functions of code and errors are generated from the tables of
+ * this program. The pages about minds, memory and trade are prose. Once made they are ordinary
+ * artifacts: their owner, the operator, may change them, and nothing updates them.
  */
 #pragma once
 
@@ -13,7 +12,7 @@
 
 #include "kernel/base/buffer.h"
 
-/* X(name behind handbook_, function below); those from agents on: handbook-mind.c */
+/* X(name after `handbook_`, function below); those from `agents` on are in handbook-mind.c */
 #define WFS_HANDBOOK(X)                        \
 	X(actions, wfs_handbook_write_actions) \
 	X(queries, wfs_handbook_write_queries) \
@@ -23,11 +22,11 @@
 	X(memory, wfs_handbook_write_memory)   \
 	X(trade, wfs_handbook_write_trade)
 
-/* Each appends one text: Markdown. */
+/* Each appends one page, in Markdown. */
 #define WFS_HANDBOOK_WRITE(name, function) void function(struct wfs_buffer *buffer);
 WFS_HANDBOOK(WFS_HANDBOOK_WRITE)
 #undef WFS_HANDBOOK_WRITE
 
-/** wfs_handbook_artifacts() - what makes all of them, as struct wfs_source has its artifacts.
+/** wfs_handbook_artifacts() - the actions that make all pages, in the form of struct wfs_source.
  *  Return: new reference, NULL without memory. */
 json_t *wfs_handbook_artifacts(void);

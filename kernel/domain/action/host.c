@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What running code can ask for. Its actions are the artifact's own: there is no way to name
- * somebody else.
+ * What running code can ask for. All its actions are done as its artifact; it cannot act as
+ * anybody else.
  */
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
@@ -11,7 +11,8 @@
 
 /*
  * X(constant, table or NULL, name, function below, arguments, help)
- * `require` gives source, which the sandbox runs. The actions stand behind these, under their own names, with the others of their table.
+ * `require` gives source, which the sandbox runs. The actions come after these bindings, under
+ * their own names.
  */
 #define STATE "kernel_state"
 #define ACTIONS "kernel_actions"
@@ -46,10 +47,10 @@ enum host_function {
 #define HOST_ENUM(constant, ...) HOST_##constant,
 	HOST_FUNCTIONS(HOST_ENUM)
 #undef HOST_ENUM
-		HOST_ACTION, /* the first of them */
+		HOST_ACTION, /* the first action */
 };
 
-/* One call. */
+/* One call from code. */
 struct asked {
 	struct invocation *self;
 	struct wfs_fold *fold;
@@ -62,13 +63,13 @@ static int no_memory(const struct asked *asked)
 	return fold_no_memory(asked->error);
 }
 
-/* What fails because of what was asked is raised, or told; other failures end what runs. */
+/* Does an error end the invocation? Errors of the call itself are raised in Lua, or returned. */
 static bool ends(const struct asked *asked, const struct wfs_error *error)
 {
 	return invoke_fails_all(error) || asked->self->stopped;
 }
 
-/* An action of the artifact that runs. */
+/* Makes an act of the artifact whose code runs. */
 static struct act act_of_self(const struct asked *asked)
 {
 	return (struct act){
@@ -123,7 +124,7 @@ static int own_balance(const struct asked *asked, json_t **ret_value)
 	return balance_of(asked, asked->self->id, ret_value);
 }
 
-/* @member: `used` or `quota`; a quota that nobody has set is nil. */
+/* Reads `used` or `quota` (@member) of a resource; a quota that is not set is nil. */
 static int resource_member(const struct asked *asked, const char *member, json_t **ret_value)
 {
 	WFS_AUTO_JSON json_t *document = NULL;
@@ -164,7 +165,7 @@ static int get_quota(const struct asked *asked, json_t **ret_value)
 	return resource_member(asked, "quota", ret_value);
 }
 
-/* Return: 0, 1 when there is none that is seen, or -errno. */
+/* Finds the artifact named by the first argument. Return: 0, 1 (absent, or not seen), or -errno. */
 static int find_artifact(const struct asked *asked, struct artifact *ret_artifact)
 {
 	const char *id = NULL;
@@ -194,7 +195,7 @@ static int get_metadata(const struct asked *asked, json_t **ret_value)
 	return 0;
 }
 
-/* The content as its file shows it; nil where reading is not allowed, or has a price. */
+/* Reads content as its file shows it; nil if reading is not allowed or has a price. */
 static int read_content(const struct asked *asked, json_t **ret_value)
 {
 	ARTIFACT_AUTO struct artifact artifact = {.document = NULL};
@@ -216,12 +217,13 @@ static int read_content(const struct asked *asked, json_t **ret_value)
 	if (r)
 		return r;
 	if (!wfs_utf8_valid(bytes.data, bytes.size))
-		return 0; /* nil: it is no text */
+		return 0; /* nil: not a text */
 	*ret_value = json_stringn_nocheck(bytes.data, bytes.size);
 	return *ret_value ? 0 : no_memory(asked);
 }
 
-/* Does the code of @asker, the artifact that runs or a library of it, name the library as a dependency? */
+/* Checks that @asker, the artifact that runs or one of its libraries, lists the library as a
+ * dependency. */
 static int check_depends(const struct asked *asked, const char *asker, const char *id)
 {
 	ARTIFACT_AUTO struct artifact artifact = {.document = NULL};
@@ -240,8 +242,9 @@ static int check_depends(const struct asked *asked, const char *asker, const cha
 		"'%.80s' must be in 'depends_on' of '%s'", id, asker);
 }
 
-/* Its code runs with the rights of the code that requires it, in a process of that code's author: so both have one author,
- * and a library of somebody else cannot be required before its user has written it as an own one. */
+/* A library runs with the rights of the code that requires it, in a process of that code's author.
+ * So both must have one author; to use a library by another author, its user has to write a copy
+ * first. */
 static int check_library(const struct asked *asked, const struct artifact *artifact)
 {
 	const char *const type = json_string_value(json_object_get(artifact->document, "type"));
@@ -251,7 +254,7 @@ static int check_library(const struct asked *asked, const struct artifact *artif
 
 	if (shown < 0)
 		return wfs_trace(shown);
-	if (!shown) /* neither its type nor its author is told */
+	if (!shown) /* the refusal tells neither its type nor its author */
 		return wfs_error_set(asked->error, WFS_E_NOT_AUTHORIZED,
 			"'%s' is not a library of '%s', who wrote what requires it", artifact->id,
 			asked->self->author);
@@ -273,7 +276,8 @@ static int check_library(const struct asked *asked, const struct artifact *artif
 	return 0;
 }
 
-/* The source of a library. @arguments: its id, and that of the library that asks, if it is one that does */
+/* Reads the source of a library. @arguments: its id, and the id of the requiring library, if a
+ * library requires it */
 static int read_library(const struct asked *asked, json_t **ret_value)
 {
 	ARTIFACT_AUTO struct artifact artifact = {.document = NULL};
@@ -316,7 +320,7 @@ static int query(const struct asked *asked, json_t **ret_value)
 	return r ? r : ask(asked, type, json_array_get(asked->arguments, 1), ret_value);
 }
 
-/* Ids, in order of creation, as many as one query tells. */
+/* Lists ids in order of creation, as many as one query gives. */
 static int list_by_owner(const struct asked *asked, json_t **ret_value)
 {
 	WFS_AUTO_JSON json_t *answer = NULL;
@@ -354,8 +358,8 @@ static json_t *failure_document(const struct wfs_error *failure, json_t *details
 		info->retriable);
 }
 
-/* The result of an action as a value of Lua. A member that is null in JSON is absent,
- * because null is true in Lua.
+/* The result of an action as a Lua value. A member that is null in JSON is absent, because null is
+ * true in Lua.
  * Return: new reference, or NULL. */
 static json_t *result_of(
 	const struct act *act, const json_t *action, const struct wfs_error *failure)
@@ -370,7 +374,8 @@ static json_t *result_of(
 		error, "message", ok ? act->message : failure->message, "ok", ok);
 }
 
-/* Code that has deleted its artifact runs to its end, but as nobody: it has no owner who pays. */
+/* Code that has deleted its own artifact runs to its end, but may not act: it has no owner to
+ * pay. */
 static int check_may_act(const struct asked *asked, struct wfs_error *error)
 {
 	const struct invocation *const self = asked->self;
@@ -388,7 +393,7 @@ static int check_may_act(const struct asked *asked, struct wfs_error *error)
 	return 0;
 }
 
-/* Takes an action as the artifact that runs. What fails is told, not raised. */
+/* Takes an action as the artifact that runs. A failure is returned to the code, not raised. */
 static int act_as_self(const struct asked *asked, const json_t *action, json_t **ret_value)
 {
 	struct wfs_error failure = {0};
@@ -408,7 +413,7 @@ static int act_as_self(const struct asked *asked, const json_t *action, json_t *
 	return *ret_value ? 0 : no_memory(asked);
 }
 
-/* What the table says of its own `action_type` does not count. */
+/* Copies the members of an argument table, except `action_type`, to the action. */
 static int take_members(const struct asked *asked, json_t *table, json_t *action)
 {
 	const char *name;
@@ -422,7 +427,7 @@ static int take_members(const struct asked *asked, json_t *table, json_t *action
 	return 0;
 }
 
-/* Arguments in order, or one table of them, as the params of an action. */
+/* Makes the params of an action from arguments in order, or from one table of them. */
 static int params_of(const struct asked *asked, enum wfs_effect effect, json_t *action)
 {
 	const struct wfs_shape_member *member = wfs_effect_params(effect)->members;
@@ -461,7 +466,7 @@ static int submit_for_mint(const struct asked *asked, json_t **ret_value)
 	return take_action(asked, WFS_EFFECT_ACTION_SUBMIT_TO_MINT, ret_value);
 }
 
-/* {ok, result, error, price_paid}, from what the action of that name gives. */
+/* Makes {ok, result, error, price_paid} from the result of `invoke_artifact`. */
 static json_t *invoked_document(const json_t *result)
 {
 	json_t *const data = json_object_get(result, "data");

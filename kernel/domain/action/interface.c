@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an artifact says of its methods: {description?, methods: [{name, description?, input?}],
- * tests?}, where `input` is a schema of the list of arguments; or, when its type is object, of the only
- * one. Without methods everything fits.
+ * Interfaces: {description?, methods: [{name, description?, input?}], tests?}. `input` is a schema
+ * of the list of arguments or, if its type is object, of the only argument. Without methods every
+ * call is allowed.
  */
 #include "kernel/domain/action/invoke.h"
 
@@ -10,7 +10,8 @@
 #include "kernel/base/problems.h"
 #include "kernel/schema/schema.h"
 
-/* Of many problems, one a line, the first is told. Return: 0, -EINVAL with @reason, or -ENOMEM. */
+/* Compiles a method's `input`. @reason: the first of its problems. Return: 0, -EINVAL with
+ * @reason, or -ENOMEM. */
 static int make_schema(json_t *input, struct wfs_schema **ret_schema, struct wfs_error *reason)
 {
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
@@ -90,7 +91,7 @@ static const json_t *find_method(const json_t *methods, const char *name)
 	return NULL;
 }
 
-/* Does it describe the only argument, and not the list? */
+/* Does the schema describe the only argument, and not the list? */
 static bool is_object_schema(const json_t *input)
 {
 	const char *const type = json_string_value(json_object_get(input, "type"));
@@ -136,8 +137,8 @@ int interface_check_call(const struct artifact *artifact, const char *method, co
 		 : 0;
 }
 
-/* Has the schema `"secret": true` anywhere? The schema is not matched with arguments: one mark
- * hides all of them. */
+/* Has the schema `"secret": true` anywhere? It is not matched with the arguments: one mark hides
+ * all of them. */
 static bool marks_secret(const json_t *schema)
 {
 	const char *name;

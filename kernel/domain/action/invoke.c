@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Running the code of artifacts: who may, who pays, what is kept of it. */
+/* Runs the code of artifacts: permission, payment, and the record of each invocation. */
 #include "kernel/domain/action/invoke.h"
 
 #include <endian.h>
@@ -22,7 +22,8 @@ static int not_executable(const struct artifact *artifact, struct wfs_error *err
 		artifact->id, json_string_value(json_object_get(artifact->document, "type")));
 }
 
-/* What code is told of one that it needs: of what it does not see only that it is there. */
+/* Adds a dependency to those that code is given; of one that its author does not see, only the
+ * id. */
 static int add_dependency(const struct invocation *self, const struct artifact *one, json_t *deps,
 	struct wfs_error *error)
 {
@@ -36,7 +37,8 @@ static int add_dependency(const struct invocation *self, const struct artifact *
 		: 0;
 }
 
-/* Code finds what it needs, or is told what is missing by name. @ret_deps: {id: row}; caller owns */
+/* Loads the dependencies of an artifact; a missing one is an error that names it. @ret_deps: {id:
+ * row}; caller owns it */
 static int load_dependencies(const struct invocation *self, const struct artifact *artifact,
 	json_t **ret_deps, struct wfs_error *error)
 {
@@ -69,16 +71,17 @@ struct running {
 	const json_t *args;
 	size_t number;       /* within the nest */
 	size_t check_count;  /* of the nest, when it began */
-	size_t action_count; /* the same */
+	size_t action_count; /* of the nest, when it began */
 	size_t content_count;
 	size_t embedding_count;
 	bool embedder_told;
-	bool trial; /* by the mint, to find a score */
+	bool trial; /* run by the mint to find a score */
 	enum wfs_lua_failure failure;
 };
 
-/* The artifact that an agent has called as a tool is told of its call; what it invokes itself is not.
- * @ret_call: {call_id, run_id, tool_name, turn}; NULL: it is no such call; caller owns it */
+/* Finds the tool call for which an artifact is invoked. Only the called artifact gets it, not
+ * those that it invokes.
+ * @ret_call: {call_id, run_id, tool_name, turn}; NULL: not a tool call; caller owns it */
 static int find_call(const struct act *act, const struct running *running, json_t **ret_call,
 	struct wfs_error *error)
 {
@@ -132,7 +135,8 @@ static int run_code(
 	return wfs_trace(r);
 }
 
-/* A step of a check counts as one instruction: code could have thousands of long checks made. */
+/* Checks the arguments. Each step counts as an instruction, because code could cause thousands of
+ * long checks. */
 static int check_arguments(struct act *act, struct running *running, struct wfs_error *error)
 {
 	struct wfs_lua_budget *const budget = &act->fold->budget;
@@ -150,7 +154,7 @@ static int check_arguments(struct act *act, struct running *running, struct wfs_
 		running->artifact->id, budget->instructions);
 }
 
-/* Is the method there, and do the arguments fit? @call: of a service; zero */
+/* Checks that the method exists and the arguments match. @call: zero; set for a service */
 static int check_call(struct act *act, struct running *running, struct service_call *call,
 	struct wfs_error *error)
 {
@@ -171,7 +175,7 @@ static int64_t price_of(
 	return artifact_price(act, artifact, "invoke_price");
 }
 
-/* The price is held while it runs, and the owner's when it is done. */
+/* Runs with a price: it is held while the code runs, and goes to the owner afterwards. */
 static int run_paid(
 	struct act *act, struct running *running, struct invoked *invoked, struct wfs_error *error)
 {
@@ -183,7 +187,7 @@ static int run_paid(
 	const int64_t price = price_of(act, running->artifact, &call);
 	char earner[WFS_ARTIFACT_ID_MAX + 1];
 	r = artifact_check_payer(act, running->artifact, price, error);
-	if (!r) /* it may be sold by the time that it is done */
+	if (!r) /* its code may sell it */
 		r = artifact_earner(act->fold, running->artifact, earner, error);
 	if (!r && price > 0)
 		r = account_add(act->fold, act->payer, -price, error);
@@ -198,9 +202,9 @@ static int run_paid(
 	return wfs_trace(r);
 }
 
-/* --- what is kept of it --- */
+/* --- the record of an invocation --- */
 
-/* What the record of a nest that is folded again tells of this one. */
+/* Finds what the record that is folded again says of invocation @number. */
 static const json_t *recorded_of(const struct act *act, size_t number)
 {
 	const json_t *const result = act->nest->recorded;
@@ -228,7 +232,8 @@ static int keep_record(struct act *act, const struct running *running, int64_t d
 	return wfs_trace(r ? r : fold_set_document(act->fold, cell, document, error));
 }
 
-/* Forgets the embeddings after the first @count, which code used that a bound has ended: it does not run again.
+/* Forgets the embeddings after the first @count: the code that used them was ended by a bound, and
+ * does not run again.
  * @told: was the host's embedder looked at before? */
 static void forget_embeddings(struct nest *nest, size_t count, bool told)
 {
@@ -237,7 +242,8 @@ static void forget_embeddings(struct nest *nest, size_t count, bool told)
 	nest->embedder_told = told;
 }
 
-/* The row of the record. What was begun within one that a bound has ended is forgotten. */
+/* Fills the record's row of an invocation. If a bound has ended it, forgets what was begun within
+ * it. */
 static int note(struct act *act, const struct running *running, int64_t duration_ms,
 	const struct wfs_error *failure)
 {
@@ -295,7 +301,8 @@ static int begin(struct act *act, struct running *running, struct wfs_error *err
 		: 0;
 }
 
-/* A bound is where it is on the machine that ran it first. */
+/* Runs an invocation, unless the record says that a bound ended it: bounds apply only on the
+ * machine that ran it first. */
 static int run_or_stop(
 	struct act *act, struct running *running, struct invoked *invoked, struct wfs_error *error)
 {
@@ -324,7 +331,7 @@ static int run_artifact(struct act *act, struct running *running, struct invoked
 	const int64_t start = wfs_clock_monotonic_ns();
 	int run = run_or_stop(act, running, &invoked, &failure);
 	if (running->trial && invoke_crashed(&failure)) {
-		/* The mint goes on; the record has it as one that a bound ended. */
+		/* The mint goes on; the record says that a bound ended the invocation. */
 		failure.code = WFS_E_RUNTIME_ERROR;
 		running->failure = WFS_LUA_FAILURE_BOUND;
 	}
@@ -332,7 +339,7 @@ static int run_artifact(struct act *act, struct running *running, struct invoked
 		json_object_get(recorded_of(act, running->number), "duration_ms");
 	const int64_t duration_ms = recorded ? json_integer_value(recorded)
 					     : (wfs_clock_monotonic_ns() - start) / 1000000;
-	if (!run) /* what leaves no room for its own record has failed */
+	if (!run) /* fails if there is no room for its own record */
 		run = finish(act, running, duration_ms, &failure, &failure);
 	if (run) {
 		fold_take_back(act->fold, &mark);
@@ -401,7 +408,7 @@ int invoke_artifact(struct act *act, const char *id, const char *method, const j
 
 /* --- the action --- */
 
-/* Who sends the name of an action as an artifact is told what to send. */
+/* Tells a caller that sends the name of an action as the id of an artifact what to send instead. */
 static int check_not_action(const char *id, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *named = json_pack("{s:s}", "action_type", id);
@@ -419,7 +426,7 @@ static int tell(struct act *act, const char *id, const json_t *result, struct wf
 
 	wfs_json_write(result, &text);
 	if (wfs_buffer_check(&text))
-		return fold_no_memory(error); /* code may be told this */
+		return fold_no_memory(error); /* code may get this message */
 	if (act->price_paid > 0)
 		snprintf(paid, sizeof(paid), " (paid %" PRId64 " scrip)", act->price_paid);
 	const int size = action_shown(wfs_buffer_bytes(&text), RESULT_SHOWN_BYTES);

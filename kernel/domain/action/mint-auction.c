@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The end of an auction: who has won pays, and the others share; then a score is asked for.
+ * Ends an auction: the winner pays, the price is shared among the other principals, and a score is
+ * requested.
  *
- * There may be many bids and many principals, and the fold holds a bounded number of bytes: so bids
- * are read beside it, and what somebody is given is added up before the account is touched, once.
+ * There may be many bids and many principals, but a fold holds a bounded number of bytes. So bids
+ * are read without the fold, and what each account gets is summed before the account is changed
+ * once.
  */
 #include <inttypes.h>
 
@@ -14,26 +16,26 @@
 #include "kernel/read/index.h"
 #include "kernel/store/row-name.h"
 
-/* A bid that waits. */
+/* A pending bid. */
 struct entry {
 	uint64_t cell_id;
-	bool stands; /* the artifact is still what was submitted */
+	bool stands; /* the artifact is still executable and the bidder's */
 };
 
 struct auction {
 	struct act *act;
-	struct entry *entries; /* owned; those that wait, the earliest first */
+	struct entry *entries; /* owned; pending bids, the earliest first */
 	size_t count;
 	size_t capacity;
 	size_t standing_count;
-	int64_t escrow;         /* sum of all */
-	struct mint_bid winner; /* the highest that stands; none: its amount is 0 */
+	int64_t escrow;         /* sum of all bids */
+	struct mint_bid winner; /* the highest bid that stands; amount 0: none */
 	uint64_t winner_cell;   /* 0: none */
-	int64_t second;         /* the second highest amount that stands, 0: there is none */
+	int64_t second;         /* the second highest amount that stands; 0: none */
 	int64_t price;
-	size_t winner_index; /* of its cell in the fold, once it has ended */
-	json_t *credits;     /* {id: amount} that each account is given; owned */
-	json_t *distributed; /* {id: amount}, the part of it that is of the price; owned */
+	size_t winner_index; /* index of its cell in the fold, once the bid has ended */
+	json_t *credits;     /* {id: amount} to add to each account; owned */
+	json_t *distributed; /* {id: amount}, the part that comes from the price; owned */
 };
 
 static void auction_done(struct auction *auction)
@@ -52,7 +54,7 @@ static int add_to(int64_t *sum, int64_t amount, struct wfs_error *error)
 		: 0;
 }
 
-/* @amounts: {id: amount} */
+/* Adds to the amount of an id. @amounts: {id: amount} */
 static int add_amount(json_t *amounts, const char *id, int64_t amount, struct wfs_error *error)
 {
 	int64_t sum = json_integer_value(json_object_get(amounts, id));
@@ -65,7 +67,8 @@ static int add_amount(json_t *amounts, const char *id, int64_t amount, struct wf
 
 /* --- the bids --- */
 
-/* As the store has it: this record has changed none. @ret_cell: its key is borrowed from the map */
+/* Reads a bid from the store: this record has changed none. @ret_cell: its key is borrowed from
+ * the store */
 static int read_bid(const struct auction *auction, uint64_t cell_id, struct wfs_cell *ret_cell,
 	struct mint_bid *ret_bid, struct wfs_error *error)
 {
@@ -85,7 +88,7 @@ static int read_bid(const struct auction *auction, uint64_t cell_id, struct wfs_
 	return wfs_trace(r ? r : mint_bid_of(document, ret_bid, error));
 }
 
-/* Is the artifact there, executable, and the bidder's? */
+/* Does the artifact exist, is it executable, and does it belong to the bidder? */
 static int check_stands(const struct auction *auction, const struct mint_bid *bid, bool *ret_stands,
 	struct wfs_error *error)
 {
@@ -165,7 +168,7 @@ static int collect(struct auction *auction, struct wfs_error *error)
 	return r ? wfs_error_from_errno(error, r, "look for bids") : 0;
 }
 
-/* --- what becomes of them --- */
+/* --- ending bids --- */
 
 static int tell_winner(
 	struct auction *auction, size_t cell, json_t *document, struct wfs_error *error)
@@ -209,7 +212,7 @@ static int give_share(
 	return wfs_trace(r ? r : add_amount(auction->credits, id, amount, error));
 }
 
-/* The principal behind this one, in the order of ids. Return: 1, 0 at the end, -errno. */
+/* Finds the next principal, in the order of ids. Return: 1, 0 at the end, -errno. */
 static int next_principal(const struct wfs_fold *fold, struct wfs_bytes *key)
 {
 	const uint32_t reducer_id =
@@ -230,7 +233,8 @@ static int next_principal(const struct wfs_fold *fold, struct wfs_bytes *key)
 	return r ? wfs_row_needed(fold->head->txn, r) : 1;
 }
 
-/* Among @count others in equal parts; what is left over is the first one's. */
+/* Shares the price among @count other principals in equal parts; the first also gets the
+ * remainder. */
 static int share_price(struct auction *auction, uint64_t count, struct wfs_error *error)
 {
 	const int64_t share = auction->price / (int64_t)count;
@@ -254,7 +258,7 @@ static int share_price(struct auction *auction, uint64_t count, struct wfs_error
 	return r ? wfs_error_from_errno(error, r, "look for principals") : 0;
 }
 
-/* To all other principals; to the winner when there is no other. */
+/* Gives the price to all other principals, or to the winner if there is no other. */
 static int distribute(struct auction *auction, struct wfs_error *error)
 {
 	struct wfs_fold *const fold = auction->act->fold;
@@ -268,7 +272,7 @@ static int distribute(struct auction *auction, struct wfs_error *error)
 				   : give_share(auction, winner, auction->price, error));
 }
 
-/* --- all of it --- */
+/* --- paying --- */
 
 static int pay(struct auction *auction, struct wfs_error *error)
 {
@@ -288,7 +292,7 @@ static int pay(struct auction *auction, struct wfs_error *error)
 	return 0;
 }
 
-/* What is made of it is told by the answer. */
+/* Asks for a score; folding the answer makes the scrip. */
 static int ask_for_score(const struct auction *auction, struct wfs_error *error)
 {
 	struct wfs_fold *const fold = auction->act->fold;
@@ -330,7 +334,7 @@ int act_action_resolve_mint(struct act *act, struct wfs_error *error)
 		.act = act, .credits = json_object(), .distributed = json_object()};
 	int r;
 
-	/* What this record has done to bids is not in the store, where they are looked for. */
+	/* Bids are looked up in the store, which does not have changes of this record. */
 	if (act->within)
 		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
 			"resolve_mint is for administrators: code cannot end an auction");

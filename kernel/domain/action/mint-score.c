@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an artifact is worth: the part of its own tests that it passes; and what is made of a score,
- * whoever has given it.
+ * The score of an artifact, which is the share of its own tests that pass; and the scrip that is
+ * made for a score, wherever it came from.
  */
 #include <inttypes.h>
 
@@ -16,7 +16,8 @@ struct score {
 
 /* --- the adapter --- */
 
-/* As documents, in which 5 and 5.0 are the same. @result: NULL is null. Return: 1, 0, -ENOMEM. */
+/* Compares as documents, in which 5 and 5.0 are equal. @result: NULL means null. Return: 1, 0,
+ * -ENOMEM. */
 static int is_same(const json_t *result, const json_t *expected)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer given = {0};
@@ -29,7 +30,7 @@ static int is_same(const json_t *result, const json_t *expected)
 	return wfs_bytes_equal(wfs_buffer_bytes(&given), wfs_buffer_bytes(&wanted));
 }
 
-/* @ret_failure: why it did not pass; NULL: it did */
+/* Runs one test. @ret_failure: why it did not pass; NULL: it passed */
 static int run_test(struct act *act, const struct artifact *artifact, const json_t *test,
 	const char **ret_failure, struct wfs_error *error)
 {
@@ -127,9 +128,10 @@ int action_score(
 	return wfs_trace(r);
 }
 
-/* --- what is made of its answer --- */
+/* --- folding the answer --- */
 
-/* What the bid is told: {score, score_reason, scrip_minted}. Who was not scored has 0. */
+/* Reads from the answer what the bid gets: {score, score_reason, scrip_minted}. Without a score it
+ * is 0. */
 static int read_answer(const json_t *event, json_t **ret_scored, struct wfs_error *error)
 {
 	const json_t *const payload = json_object_get(event, "payload");
@@ -150,7 +152,7 @@ static int read_answer(const json_t *event, json_t **ret_scored, struct wfs_erro
 	return *ret_scored ? 0 : fold_no_memory(error);
 }
 
-/* Adds it to what the action has given so far. */
+/* Adds the score to the answer of the action. */
 static int tell(json_t *answer, json_t *scored, struct wfs_error *error)
 {
 	const char *const message = json_string_value(json_object_get(answer, "message"));
@@ -165,7 +167,7 @@ static int tell(json_t *answer, json_t *scored, struct wfs_error *error)
 		: 0;
 }
 
-/* The bid that has won. */
+/* Loads the winning bid. */
 static int load_winner(
 	struct wfs_fold *fold, size_t cell_index, struct mint_bid *ret_bid, struct wfs_error *error)
 {

@@ -63,7 +63,8 @@ static int check_artifact(
 	return 0;
 }
 
-/* Those of this record are not in the store yet, and count even when they are cancelled in it. */
+/* Checks the number of pending bids. Those of this record are not in the store yet, and count even
+ * if it cancels them. */
 static int check_room(const struct act *act, struct wfs_error *error)
 {
 	struct wfs_index_set set;
@@ -80,7 +81,7 @@ static int check_room(const struct act *act, struct wfs_error *error)
 		WFS_MINT_PENDING_MAX);
 }
 
-/* `mint_<seq>`; `mint_<seq>.<n>` for those behind the first of the record. */
+/* Names a submission `mint_<seq>`, or `mint_<seq>.<n>` after the first of the record. */
 static void name_submission(struct act *act, char *buffer, size_t size)
 {
 	const size_t number = act->nest->submission_count++;

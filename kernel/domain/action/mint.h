@@ -2,15 +2,16 @@
 /*
  * Private to kernel/domain/action/: the mint, which makes scrip.
  *
- * Owners bid for a score of what they have made. What is bid is held by the principal `mint` until an
+ * Owners bid for a score of what they have made. The principal `mint` holds the bids until an
  * auction ends: the highest bid wins, the others are given back. A bid is a cell of sys.mint, key
  * submission id:
  *   {artifact_id, bid, principal_id, status, submission_id, submitted_at, resolved_at?}
- * status: pending, cancelled, void (the artifact was not what it was submitted as), lost, or won: then
- * with {price_paid}, and behind the answer to mint.score with {score, score_reason, scrip_minted}.
+ * status: pending, cancelled, void (the artifact is no longer as it was submitted), lost, or won;
+ * a won bid has {price_paid} and, after the answer to mint.score, {score, score_reason,
+ * scrip_minted}.
  *
- * The record of resolve_mint ends the auction and asks for mint.score; a receipt makes scrip, and a
- * decision against it makes none.
+ * The record of resolve_mint ends the auction and asks for mint.score. A receipt makes scrip; a
+ * refusal of the request makes none.
  * Source: docs/decisions/0018-mint-score.md.
  */
 #pragma once
@@ -19,10 +20,10 @@
 
 enum {
 	MINT_SCORE_MAX = 100,
-	MINT_SCORE_OF_ONE_SCRIP = 10, /* that much score makes one */
+	MINT_SCORE_OF_ONE_SCRIP = 10, /* score for which one scrip is made */
 };
 
-/* One, as its cell has it. Plain value; mint_bid_done. */
+/* A bid, as in its cell. Plain value; mint_bid_done. */
 struct mint_bid {
 	json_t *document;   /* owned */
 	const char *bidder; /* principal or artifact; borrowed from the document, as the next */
@@ -33,9 +34,10 @@ struct mint_bid {
 void mint_bid_done(struct mint_bid *bid);
 #define MINT_BID_AUTO WFS_CLEANUP(mint_bid_done)
 
-/** mint_bid_of() - @document: taken, also when it fails. Return: 0, -EIO (it is not of this form). */
+/** mint_bid_of() - read a bid from its document. @document: taken, also on failure. Return: 0,
+ *  -EIO (malformed). */
 int mint_bid_of(json_t *document, struct mint_bid *ret_bid, struct wfs_error *error);
 
-/** mint_bid_end() - store it with this status. @cell: its cell in the fold */
+/** mint_bid_end() - store the bid with a final status. @cell: its cell in the fold */
 int mint_bid_end(struct act *act, const struct mint_bid *bid, const char *status, size_t cell,
 	struct wfs_error *error);

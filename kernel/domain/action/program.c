@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compiled code, kept while it is used often. */
+/* A cache of compiled code. */
 #include "kernel/domain/action/invoke.h"
 
 void action_programs_done(struct action_programs *programs)
@@ -8,7 +8,8 @@ void action_programs_done(struct action_programs *programs)
 		wfs_code_free(programs->kept[i].program);
 }
 
-/* @author: of the code; another author's is run in another process */
+/* Finds a cached program that is not running. @author: of the code; code of each author runs in a
+ * process of its own */
 static struct action_program *find(struct action_programs *programs, const char *id,
 	const struct wfs_hash *hash, const char *author)
 {
@@ -23,7 +24,8 @@ static struct action_program *find(struct action_programs *programs, const char 
 	return NULL;
 }
 
-/* A place for one more: an empty one, or that of the one that was not used for the longest. */
+/* Makes room for a program: an empty place, or that of the least recently used one that is not
+ * running. */
 static struct action_program *make_room(struct action_programs *programs)
 {
 	struct action_program *oldest = NULL;
@@ -41,7 +43,7 @@ static struct action_program *make_room(struct action_programs *programs)
 	return oldest;
 }
 
-/* @functions: NULL-ended, of which it must define one; NULL: that was checked */
+/* Compiles code. @functions: NULL-ended; it must define one of these; NULL: not checked */
 static int compile(struct act *act, const struct artifact *artifact, const char *const *functions,
 	struct wfs_code **ret_program, struct wfs_error *error)
 {
@@ -65,7 +67,8 @@ static int compile(struct act *act, const struct artifact *artifact, const char 
 		.ret_failure = &failure,
 	};
 	r = wfs_code_new(act->fold->box, &options, ret_program, error);
-	/* It may pass when it is folded again, so whose code had it checked ends there. */
+	/* On another machine the code may pass. So the code that had it checked ends here, which
+	 * its record says. */
 	if (failure == WFS_LUA_FAILURE_BOUND && act->within)
 		act->within->stopped = true;
 	return wfs_trace(r);

@@ -27,7 +27,8 @@ static bool by_freeware(const char *actor, const struct artifact *artifact, enum
 	return artifact_use_is_open(use) || artifact_is_owned(artifact, actor);
 }
 
-/* A writer that is named there changes it instead of the owner, who pays for what is in it and can delete it. */
+/* The `authorized_writer` changes it instead of the owner, which pays for its bytes and can delete
+ * it. */
 static bool by_transferable_freeware(
 	const char *actor, const struct artifact *artifact, enum artifact_use use)
 {
@@ -72,10 +73,10 @@ bool artifact_is_rule(const char *access)
 	return artifact_rule_find(access) != NULL;
 }
 
-/* Whether a contract would let somebody read is asked when he reads by an action, which may run it. */
+/* A contract is not asked here: only reading by an action may run it. */
 bool wfs_artifact_reads(const json_t *state, const char *principal)
 {
-	/* Borrowed: the rules only look at it. */
+	/* Borrowed: rules only read it. */
 	const struct artifact artifact = artifact_of((json_t *)(uintptr_t)state, SIZE_MAX);
 	const struct artifact_rule *const rule = artifact_rule_find(artifact.access);
 

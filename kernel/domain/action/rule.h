@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to kernel/domain/action/: the rules that artifacts name in `access`, without contracts. */
+/* Private to kernel/domain/action/: the built-in rules that artifacts name in `access`. */
 #pragma once
 
 #include "kernel/domain/action/act.h"
@@ -11,10 +11,12 @@ struct artifact_rule {
 	const char *reason; /* of a refusal */
 };
 
-/** artifact_rule_find() - the rule that an artifact's `access` names; NULL: it names a contract. */
+/** artifact_rule_find() - find the rule that an artifact's `access` names; NULL: it names a
+ *  contract. */
 const struct artifact_rule *artifact_rule_find(const char *access);
 
 bool artifact_is_owned(const struct artifact *artifact, const char *actor);
 
-/** artifact_use_is_open() - is it a use that rules allow everybody, reading or invoking? */
+/** artifact_use_is_open() - can a rule allow this use to everybody? True for reading and
+ *  invoking. */
 bool artifact_use_is_open(enum artifact_use use);

@@ -26,7 +26,7 @@ static const struct service_method *find_method(const struct service *service, c
 	return method->name ? method : NULL;
 }
 
-/* Arguments that have two names. */
+/* Second names of arguments. */
 static const struct {
 	const char *name;
 	const char *param;
@@ -63,7 +63,8 @@ static int no_method(const struct service *service, const char *name, struct wfs
 		wfs_buffer_text(&names));
 }
 
-/* What `run` is told in front of the arguments: which method it is. @ret_rest: the others; caller owns */
+/* Takes the name of the method from the arguments of `run`. @ret_rest: the other arguments; caller
+ * owns it */
 static int name_method(const struct service *service, const json_t *args, const char **ret_name,
 	json_t **ret_rest, struct wfs_error *error)
 {
@@ -89,7 +90,7 @@ static int name_method(const struct service *service, const json_t *args, const 
 	return 0;
 }
 
-/* Arguments in order, as members. What is null is absent. */
+/* Names arguments that come in order. Null arguments are absent. */
 static int name_arguments(const struct service_method *method, const json_t *args, json_t *named,
 	struct wfs_error *error)
 {
@@ -108,7 +109,7 @@ static int name_arguments(const struct service_method *method, const json_t *arg
 	return 0;
 }
 
-/* @name: as it is given. Return: that of the method's table. */
+/* Finds a param by one of its names. Return: the name in the method's table. */
 static const char *param_name(const struct service_method *method, const char *name)
 {
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(other_names); i++)
@@ -118,7 +119,7 @@ static const char *param_name(const struct service_method *method, const char *n
 	return name;
 }
 
-/* Arguments that have names. What is null is absent. */
+/* Takes named arguments. Null arguments are absent. */
 static int take_members(
 	const struct service_method *method, json_t *object, json_t *named, struct wfs_error *error)
 {
@@ -157,7 +158,8 @@ static int check_arguments(
 	return r ? fold_no_memory(error) : 0;
 }
 
-/* Which method does `run` call? A text alone is no name where there is a first method. */
+/* Do the arguments of `run` name the method? A single text does not, if the service has a default
+ * method. */
 static bool names_method(const struct service *service, const json_t *args)
 {
 	const json_t *const first = json_array_get(args, 0);
@@ -287,8 +289,8 @@ static int forget_required(json_t *schema, const char *name)
 	return 0;
 }
 
-/* A parameter with two names is required under neither: schemas that servers of models take cannot say
- * `one of the two`. The call is refused without both. */
+/* A parameter with two names is not marked as required under either: the JSON Schema that servers
+ * of models accept cannot say `one of the two`. A call without both is refused. */
 static int add_other_names(const struct service_method *method, json_t *schema)
 {
 	json_t *const properties = json_object_get(schema, "properties");
@@ -306,7 +308,7 @@ static int add_other_names(const struct service_method *method, json_t *schema)
 	return r ? -ENOMEM : 0;
 }
 
-/* What a method takes, as a schema of the only argument. NULL without memory. */
+/* Makes the schema of a method's only argument. NULL without memory. */
 static json_t *method_schema(const struct service_method *method)
 {
 	const struct wfs_shape shape = {.kind = WFS_SHAPE_RECORD, .members = method->params};
@@ -321,7 +323,8 @@ static json_t *method_document(const struct service_method *method, const char *
 		method_schema(method), "name", name, "price", (json_int_t)method->price);
 }
 
-/* What methods call alike, and say otherwise, is told without what they say. Return: 0, or -ENOMEM. */
+/* Adds a param to a schema. If two methods describe a param of one name differently, it gets no
+ * description. Return: 0, or -ENOMEM. */
 static int add_param(json_t *properties, const char *name, json_t *schema)
 {
 	json_t *const before = json_object_get(properties, name);
@@ -348,7 +351,7 @@ static int add_params(json_t *properties, const struct service_method *method)
 	return r;
 }
 
-/* `add(memory, text, tags?): adds …; costs 1 scrip` */
+/* Appends e.g. `add(memory, text, tags?): adds …; costs 1 scrip`. */
 static void describe_method(const struct service_method *method, struct wfs_buffer *text)
 {
 	wfs_buffer_printf(text, "\n- %s(", method->name);
@@ -360,7 +363,8 @@ static void describe_method(const struct service_method *method, struct wfs_buff
 		wfs_buffer_printf(text, "; costs %" PRId64 " scrip", method->price);
 }
 
-/* Of a service with many methods. Models are shown this one as a tool: it tells what each takes. */
+/* Describes `run` of a service with several methods. Models get it as a tool, so it tells what
+ * each method takes. */
 static json_t *run_document(const struct service *service)
 {
 	WFS_AUTO_JSON json_t *names = json_array();

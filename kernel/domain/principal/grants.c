@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Folds the actions that make principals and make or revoke grants, and charges budgets of grants.
- */
+/* Folds the actions that make principals and make or revoke grants; charges budgets of grants. */
 #include "kernel/domain/principal/grants.h"
 
 #include <inttypes.h>

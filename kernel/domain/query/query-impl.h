@@ -25,8 +25,8 @@ enum {
  *  Return: 0, -EIO (runtime_error: it is too much), or what work->goes_on() returns. */
 int query_work(struct query_run *run, uint64_t instructions);
 
-/** query_sees() - may the answer show what the query names? @key: of a cell, or a name in the tree
- */
+/** query_sees() - may the answer show what the query names? @key: of a cell, or a name in the
+ *  tree */
 bool query_sees(const struct query_run *run, enum wfs_query_part part, struct wfs_bytes key);
 
 /** query_sees_listed() - may the answer list or count a cell that the query has not named? */
@@ -63,8 +63,7 @@ typedef int query_cell_fn(struct query_run *run, const struct wfs_entry *entry, 
 /** query_each() - call @each for the live cells of a part that are seen, in order of creation. */
 int query_each(struct query_run *run, enum wfs_query_part part, query_cell_fn *each, void *context);
 
-/** query_entry_state() - read the document of a cell that a walk has come to, and count the work.
- */
+/** query_entry_state() - read the document of a cell that a walk has found, and count the work. */
 int query_entry_state(struct query_run *run, const struct wfs_entry *entry, json_t **ret_state);
 
 /** query_copy() - copy members of a state for an answer; members that it lacks are null.
