@@ -74,7 +74,7 @@ int wfs_intent_write(const struct wfs_intent *intent, struct wfs_buffer *buffer)
 
 /* --- answers --- */
 
-/* The event that tells the reducer. */
+/* The event that the reducer folds. */
 static json_t *receipt_event(const struct wfs_intent *intent, const char *status, json_t *payload)
 {
 	char id[WFS_HASH_TEXT_SIZE];

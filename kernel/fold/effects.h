@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What reducers ask for: from the item in a step's `effects` to the record of its answer. The built-in
- * reducer of the mint asks, too, for mint.score.
+ * Effects that reducers ask for: from the item in a step's `effects` to the record of its answer.
+ * The built-in reducer of the mint asks for an effect, too: mint.score.
  *
- * Each effect is an `intent` record, and behind it stands its answer: a `receipt`, or a `decision`
- * when it was refused. The answer is folded into the cell that asked, as an event of the built-in
- * schema sys/Receipt@1, so that a refusal is told as well. The first time the world answers, under
- * the eyes of a judge; on replay the journal does: nothing is read again.
+ * Each effect becomes an `intent` record, and its answer the record after it: a `receipt`, or a
+ * `decision` if it was refused. The answer is folded into the cell that asked, as an event of the
+ * built-in schema sys/Receipt@1, so the reducer learns of a refusal, too. The first time, the world
+ * answers if a judge allows it; on replay the journal answers, and nothing is read again.
  * Source: docs/design.md §5.
  */
 #pragma once
@@ -29,10 +29,10 @@ struct wfs_intent {
 	enum wfs_effect effect;
 	const json_t *params;
 	const char *principal; /* of the request */
-	const char *reducer;   /* which asked */
+	const char *reducer;   /* the one that asked */
 	struct wfs_bytes key;  /* of the cell that asked */
 	struct wfs_hash id;
-	struct wfs_fold *fold; /* that asks; NULL: it was only read */
+	struct wfs_fold *fold; /* the one that asks; NULL: the intent comes from a journal */
 };
 
 /* The answer to an intent. Plain value; wfs_outcome_done releases it. */
@@ -45,33 +45,41 @@ struct wfs_outcome {
 void wfs_outcome_done(struct wfs_outcome *outcome);
 #define WFS_AUTO_OUTCOME WFS_CLEANUP(wfs_outcome_done)
 
-/* Who answers. Callback table. */
+/* Answers intents. Callback table. */
 struct wfs_answerer {
 	/*
-	 * @head: inside of the transaction, as the request found it
+	 * answer() - answer one intent
+	 * @head: inside of the transaction, as it was before the request
 	 * @seq: of the answer's record
-	 * Return: 0, 1 when nobody knows the answer (the fold ends there), or -errno, which fails
-	 * the request, with or without @error (which is not NULL).
+	 * @ret_outcome: the caller ends it with wfs_outcome_done()
+	 * @error: not NULL; may be left unset on failure
+	 * Return: 0, 1 if the answer is not known (the fold ends there), or -errno, which fails
+	 * the request.
 	 */
 	int (*answer)(struct wfs_answerer *answerer, const struct wfs_head *head, uint64_t seq,
 		const struct wfs_intent *intent, struct wfs_outcome *ret_outcome,
 		struct wfs_error *error);
 };
 
-/** wfs_intent_read() - the effect and params of an item of `effects`. @reducer: which asks.
- *  Return: 0, or -errno: runtime_error (no {effect, params?}, or not declared). */
+/** wfs_intent_read() - read the effect and the params of an item of `effects`
+ *  @reducer: the one that asks
+ *  @ret_intent: only its effect and params are set, borrowed from @item
+ *  Return: 0, or -errno: runtime_error (@item is not {effect, params?}, or @reducer does not
+ *  declare the effect). */
 int wfs_intent_read(const struct wfs_reducer_definition *reducer, const json_t *item,
 	struct wfs_intent *ret_intent, struct wfs_error *error);
 
-/** wfs_intent_id() - of the @index-th effect that folding record @cause asked for. */
+/** wfs_intent_id() - the id of the intent for effect @index that folding record @cause asked
+ *  for. */
 struct wfs_hash wfs_intent_id(uint64_t cause, size_t index);
 
-/** wfs_intent_write() - append the body of its record. Return: 0, or -ENOMEM. */
+/** wfs_intent_write() - append the body of the intent's record. Return: 0, or -ENOMEM. */
 int wfs_intent_write(const struct wfs_intent *intent, struct wfs_buffer *buffer);
 
 /**
- * wfs_outcome_read() - the answer to @intent out of its record, as replay finds it
- * Return: 0, -EINVAL (it is none, or not one to this intent), -ENOMEM.
+ * wfs_outcome_read() - read the answer to @intent from a record of the journal, for replay
+ * @ret_outcome: the caller ends it with wfs_outcome_done()
+ * Return: 0, -EINVAL (the record is not an answer, or not to this intent), -ENOMEM.
  */
 int wfs_outcome_read(const struct wfs_record_parsed *parsed, const struct wfs_intent *intent,
 	struct wfs_outcome *ret_outcome);
@@ -80,7 +88,7 @@ int wfs_outcome_read(const struct wfs_record_parsed *parsed, const struct wfs_in
 const char *wfs_effect_adapter(enum wfs_effect effect);
 
 /**
- * wfs_outcome_init() - begin the answer to @intent with the event that tells the reducer
+ * wfs_outcome_init() - begin the answer to @intent: make the event that its reducer folds
  * The caller appends the body of the record. Return: 0, -ENOMEM.
  */
 int wfs_outcome_init(struct wfs_outcome *outcome, enum wfs_record_kind kind,
@@ -88,7 +96,7 @@ int wfs_outcome_init(struct wfs_outcome *outcome, enum wfs_record_kind kind,
 
 /**
  * wfs_outcome_init_refusal() - begin a refusal of @intent
- * Its event follows from @code alone, so that replay gives an equal one. Return: 0, -ENOMEM.
+ * Its event follows from @code alone, so replay makes an equal event. Return: 0, -ENOMEM.
  */
 int wfs_outcome_init_refusal(struct wfs_outcome *outcome, const struct wfs_intent *intent,
 	const struct wfs_error_info *code);

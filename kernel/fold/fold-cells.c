@@ -60,7 +60,7 @@ size_t fold_builtin(const struct wfs_fold *fold, enum wfs_builtin_reducer reduce
 	const struct wfs_reducer_definition *definition =
 		wfs_manifest_reducer_find(fold->manifest, wfs_builtin_reducer_name(reducer));
 
-	wfs_require(definition != NULL); /* no manifest is without it */
+	wfs_require(definition != NULL); /* every manifest has the built-in reducers */
 	return definition->index;
 }
 
@@ -156,7 +156,7 @@ static int load_state(struct wfs_fold *fold, struct fold_cell *cell, struct wfs_
 			: r);
 }
 
-/* --- what can be taken back --- */
+/* --- taking changes back --- */
 
 struct fold_mark fold_mark(struct wfs_fold *fold)
 {
@@ -192,7 +192,8 @@ void fold_take_back(struct wfs_fold *fold, const struct fold_mark *mark)
 	fold_keep(fold, mark);
 }
 
-/* The change of a cell by this record, if there is one: what it does twice is one version. */
+/* The change that the record being folded has made to a cell, or NULL. A record that changes a cell
+ * twice gives one version. */
 static struct fold_change *change_of(const struct wfs_fold *fold, const struct fold_cell *cell)
 {
 	struct fold_change *last =
@@ -203,7 +204,7 @@ static struct fold_change *change_of(const struct wfs_fold *fold, const struct f
 		: NULL;
 }
 
-/* Keeps what the next change or reading of the cell takes the place of. */
+/* Keeps the cell's entry as it is, before the cell is changed or read. */
 static int note_undo(struct wfs_fold *fold, size_t cell_index)
 {
 	struct fold_undo *const undo =
@@ -226,7 +227,7 @@ static int note_undo(struct wfs_fold *fold, size_t cell_index)
 
 /* --- finding --- */
 
-/* Names are chosen by users: who has many with one hash slows down its own requests. */
+/* Users choose names: a user whose names have equal hashes slows down only their own requests. */
 static uint64_t hash_of(size_t reducer_index, struct wfs_bytes key)
 {
 	const uint8_t *const bytes = key.data;
@@ -247,7 +248,7 @@ static void put_in_slot(struct wfs_fold *fold, size_t index)
 	fold->slots[slot] = (uint32_t)index + 1;
 }
 
-/* Slots for one more cell. Return: 0, or -ENOMEM. */
+/* Makes room in the hash table for one more cell. Return: 0, or -ENOMEM. */
 static int make_slots(struct wfs_fold *fold)
 {
 	const size_t wanted = fold->slot_count ? fold->slot_count * 2 : SLOTS_FIRST;
@@ -285,7 +286,7 @@ static bool find(
 	return false;
 }
 
-/* The newest go first, so no slot is emptied that another one was passed over for. */
+/* Drops the newest first: a slot may be emptied only if no later entry was put after it. */
 void fold_forget_cells(struct wfs_fold *fold, size_t count)
 {
 	const size_t mask = fold->slot_count - 1;
@@ -300,7 +301,7 @@ void fold_forget_cells(struct wfs_fold *fold, size_t count)
 	}
 }
 
-/* How the store has it. @cell: has its name */
+/* Reads the row of a cell from the store. @cell: its name is set */
 static int look_up(struct wfs_fold *fold, struct fold_cell *cell, struct wfs_error *error)
 {
 	const struct fold_cell *const seen = find_seen(fold, cell);
@@ -466,7 +467,7 @@ static void write_change(
 		change->live ? &change->hash : NULL);
 }
 
-/* Those of @record are @count from index @first on. */
+/* Hashes the changes of @record: @count of them, from index @first on. */
 static int hash_changes(struct wfs_fold *fold, size_t record, size_t first, size_t count)
 {
 	if (count > 1)
@@ -500,7 +501,7 @@ int fold_hash_changes(struct wfs_fold *fold)
 
 /* --- writing --- */
 
-/* @cell: of which the record that is written changes the state */
+/* Tells the domains that the record that is being written gives @cell the state @state. */
 static void tell_domains(
 	struct wfs_fold *fold, const struct fold_cell *cell, const struct wfs_state *state)
 {
@@ -524,7 +525,7 @@ static int apply_change(struct wfs_fold *fold, struct wfs_head *head,
 	};
 
 	struct fold_cell *const seen = find_seen(fold, cell);
-	if (seen) /* the key never has this hash, so the cell is read again */
+	if (seen) /* a wrong hash: the entry is not found any more, and the cell is read again */
 		seen->name_hash = ~cell->name_hash;
 	cell->row.key = fold_bytes(fold, cell->key);
 	tell_domains(fold, cell, &state);

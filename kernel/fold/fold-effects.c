@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Effects in a fold: when the events of a request are folded, those that its steps asked for become
- * records, each an intent and its answer, in the order in which they were asked for. Folding the
- * answers may give more events and effects, which come behind them.
+ * Effects in a fold: after the events of a request were folded, the effects that its steps asked
+ * for become records in the order in which they were asked for, each an intent and its answer.
+ * Folding the answers may give more events and effects, whose records come after these.
  */
 #include "kernel/base/json.h"
 #include "kernel/fold/effects.h"
@@ -117,7 +117,7 @@ static struct wfs_intent intent_of(struct wfs_fold *fold, const struct fold_ask 
 	};
 }
 
-/* Return: 0, 1 when nobody knows, or -errno. */
+/* Return: 0, 1 if the answer is not known, or -errno. */
 static int get_answer(struct wfs_fold *fold, const struct fold_ask *ask, uint64_t seq,
 	struct wfs_outcome *ret_answer, struct wfs_error *error)
 {
@@ -147,7 +147,7 @@ static int answer_one(struct wfs_fold *fold, const struct fold_ask *ask, struct 
 	if (wfs_intent_write(&intent, &fold->scratch))
 		return fold_no_memory(error);
 	int r = add_record(fold, WFS_RECORD_INTENT, ask->record, NULL, error);
-	fold->folding = index + 1; /* who answers may compute in the fold, and take that back */
+	fold->folding = index + 1; /* the answerer may compute in the fold, and take that back */
 	if (!r)
 		r = get_answer(fold, ask, fold->head->height + index + 1, &answer, error);
 	fold->unanswered = r > 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For those who compute in a fold (kernel/fold*.c, kernel/grants*.c, kernel/domain/action/): what it holds,
- * how cells are read and changed in it, and how effects become records.
+ * The inside of a fold, for kernel/fold and kernel/domain: what it holds, how cells are read and
+ * changed in it, and how effects become records.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 #include "kernel/manifest/builtin.h"
 #include "kernel/read/text.h"
 
-/* A stretch of fold->text: offsets, because the text moves as it grows. */
+/* A part of fold->text. An offset, because the text moves as it grows. */
 struct fold_span {
 	size_t offset;
 	size_t size;
@@ -21,13 +21,13 @@ struct fold_span {
 struct fold_cell {
 	size_t reducer_index;
 	struct fold_span key;
-	uint64_t name_hash;  /* of these two */
+	uint64_t name_hash;  /* of reducer_index and key */
 	struct wfs_cell row; /* as it is in the store; its key is not used */
-	bool stored_live;    /* before the request */
+	bool stored_live;    /* was live before the request */
 	bool live;
-	bool loaded;          /* `hash` and `state` are those of it, if it is live */
+	bool loaded;          /* `hash` and `state` are set, if the cell is live */
 	bool changed;         /* by the request */
-	size_t change_end;    /* index behind its last change, 0: there is none */
+	size_t change_end;    /* 1 + index of its last change, or 0 */
 	struct wfs_hash hash; /* of the state; zero when not live */
 	struct fold_span state;
 };
@@ -41,21 +41,21 @@ struct fold_change {
 	struct fold_span state;
 };
 
-/* What a change, or the reading of a state, took the place of, so that it can be taken back. */
+/* The entry of a cell before it was changed or read, so that this can be taken back. */
 struct fold_undo {
 	size_t cell;
 	struct fold_cell cell_before;
-	size_t change; /* index of the change that was made, or made another */
-	bool made;     /* there was none before */
+	size_t change; /* index of the change that was added or replaced */
+	bool made;     /* it was added */
 	struct fold_change change_before;
 };
 
-/* A record of the request: the first is the request's own. */
+/* A record that the request gives: the first is the request's own. */
 struct fold_record {
 	enum wfs_record_kind kind;
 	json_t *derived;    /* {schema, value, key?}, owned; NULL for the first and for intents */
 	const char *schema; /* borrowed from `derived` or the request */
-	struct fold_span body; /* in text; of the first: in input.body, unless it is an action */
+	struct fold_span body; /* in fold->text; the first, unless an action, is in input.body */
 	size_t cause;          /* index of the record that caused it */
 	size_t cell;           /* of an answer: index of the cell that asked */
 	size_t ask_count;      /* effects that folding it asked for */
@@ -67,27 +67,28 @@ struct fold_record {
 struct fold_ask {
 	enum wfs_effect effect;
 	json_t *params; /* owned; may be NULL */
-	size_t record;  /* whose folding asked */
-	size_t index;   /* of the effects that it asked for */
-	size_t cell;    /* that asked */
+	size_t record;  /* index of the record whose folding asked */
+	size_t index;   /* among the effects that folding the record asked for */
+	size_t cell;    /* index of the cell that asked */
 };
 
-/* What became of an action. JSON is owned, and may be NULL. */
+/* The outcome of an action. JSON is owned, and may be NULL. */
 struct fold_outcome {
 	struct wfs_error refusal; /* why it was not done */
 	json_t *details;          /* of the refusal */
-	json_t *answer;           /* what it gives, when it was done */
-	json_t *action;           /* as the record has it; NULL: as it came */
-	json_t *result; /* members that the record's result has beside ok and error_code */
-	json_t *wanted; /* the embedding without which nothing was done; owned */
-	json_t *of;     /* the private artifacts that what it gives belongs to; NULL: none */
-	/* the private artifacts that what it says belongs to, which a refusal may quote; []: it is for
-	 * the sender alone; NULL: for everybody */
+	json_t *answer;           /* for the sender, if it was done */
+	json_t *action;           /* as the record has it; NULL: as it was sent */
+	json_t *result;           /* members of the record's result beside ok and error_code */
+	/* {model, text} of an embedding that is needed before the action can be done */
+	json_t *wanted;
+	json_t *of; /* ids of the private artifacts that the answer belongs to; NULL: none */
+	/* ids of the private artifacts that the action's own texts belong to, which a refusal may
+	 * quote; []: the texts are for the sender alone; NULL: for everybody */
 	json_t *said_of;
-	bool unrecorded; /* nothing changed that anybody could want to know of */
+	bool unrecorded; /* the action only read, so it gets no record */
 };
 
-/* Where a fold stood. Plain value. */
+/* The state of a fold to which its changes can be taken back. Plain value. */
 struct fold_mark {
 	size_t undo_count;
 	size_t cell_count;
@@ -103,7 +104,7 @@ struct fold_array {
 
 struct wfs_fold {
 	uint8_t entropy[WFS_ENTROPY_SIZE];
-	struct wfs_head *head; /* during a run */
+	struct wfs_head *head; /* borrowed during a run */
 	const struct wfs_manifest *manifest;
 	struct wfs_runtime *runtime; /* NULL for genesis */
 	struct wfs_fold_input input;
@@ -114,27 +115,27 @@ struct wfs_fold {
 	size_t slot_count;             /* a power of two, more than twice the cells; or 0 */
 	struct fold_array changes;     /* struct fold_change; those of one record are adjacent */
 	struct fold_array records;     /* struct fold_record */
-	size_t folding;                /* index of the record that changes are made by */
-	struct fold_array undos;       /* struct fold_undo; while there are marks */
-	size_t mark_count;             /* that have not ended */
+	size_t folding;                /* index of the record that is being folded */
+	struct fold_array undos;       /* struct fold_undo; only while there are marks */
+	size_t mark_count;             /* marks that have not ended */
 	struct fold_array asks;        /* struct fold_ask */
-	size_t asks_done;              /* that have records */
+	size_t asks_done;              /* asks that have records */
 	size_t applied_count;          /* changes written so far */
-	struct wfs_answerer *answerer; /* borrowed; NULL: nobody answers */
-	bool unanswered;               /* the run ended at an intent whose answer nobody knows */
+	struct wfs_answerer *answerer; /* borrowed; NULL: effects fail the request */
+	bool unanswered;               /* the run ended at an intent whose answer is not known */
 	struct wfs_code_result result;
 	uint64_t steps; /* in this run; part of the random seed */
 	struct wfs_lua_budget budget;
-	size_t value_count;          /* of JSON, in the derived events */
+	size_t value_count;          /* JSON values in the derived events */
 	struct fold_outcome outcome; /* of an action */
 	struct wfs_texts texts;      /* private texts that the action has brought */
-	struct wfs_box *box;         /* that code runs in; owned */
-	size_t ahead_count;          /* steps that were sent ahead last */
-	size_t ahead_pause;          /* how many times more none are sent */
-	struct fold_array seen;      /* struct fold_cell, as they were read ahead and are still */
-	struct wfs_buffer seen_text; /* their keys and states */
+	struct wfs_box *box;         /* runs code; owned */
+	size_t ahead_count;          /* steps that wfs_fold_ahead() last sent */
+	size_t ahead_pause;          /* calls of wfs_fold_ahead() that will send no steps */
+	struct fold_array seen;      /* struct fold_cell: read ahead, and not changed since */
+	struct wfs_buffer seen_text; /* keys and states of these cells */
 	const struct wfs_domain *const *domains; /* static; the last is NULL */
-	void **kept;                             /* of each domain, in their order; owned */
+	void **kept;                             /* memory of each domain, in their order; owned */
 };
 
 static inline struct fold_cell *fold_cell_at(const struct wfs_fold *fold, size_t i)
@@ -164,109 +165,116 @@ static inline struct wfs_bytes fold_bytes(const struct wfs_fold *fold, struct fo
 
 /* --- fold-cells.c --- */
 
-/** fold_no_memory() - Return: -ENOMEM, with @error set. */
+/** fold_no_memory() - set @error. Return: -ENOMEM. */
 int fold_no_memory(struct wfs_error *error);
 
-/** fold_array_add() - one more item, of zeros. Return: NULL when there is no memory. */
+/** fold_array_add() - add an item of zeros. Return: the item, borrowed until the next call; NULL
+ *  without memory. */
 void *fold_array_add(struct fold_array *array, size_t item_size);
 
-/** fold_add_text() - Return: 0, -EIO (runtime_error: the fold holds too much), -ENOMEM. */
+/** fold_add_text() - append bytes to fold->text
+ *  Return: 0, -EIO (runtime_error: more than WFS_FOLD_BYTES_MAX), -ENOMEM. */
 int fold_add_text(struct wfs_fold *fold, struct wfs_bytes bytes, struct fold_span *ret_span,
 	struct wfs_error *error);
 
 const struct wfs_reducer_definition *fold_reducer_of(
 	const struct wfs_fold *fold, const struct fold_cell *cell);
 
-/** fold_builtin() - the index of a built-in reducer. */
+/** fold_builtin() - the index of a built-in reducer in the fold's manifest. */
 size_t fold_builtin(const struct wfs_fold *fold, enum wfs_builtin_reducer reducer);
 
-/** fold_is_live() - has a built-in reducer a live cell of this key in the store? Return: 1, 0, -errno. */
+/** fold_is_live() - had a built-in reducer a live cell of this key before the request?
+ *  Return: 1, 0, -errno. */
 int fold_is_live(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
 	struct wfs_error *error);
 
-/** fold_lives() - has a built-in reducer a live cell of this key, as the fold has left it? Return: 1, 0, -errno. */
+/** fold_lives() - has a built-in reducer a live cell of this key, with the fold's changes so far?
+ *  Return: 1, 0, -errno. */
 int fold_lives(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *id,
 	struct wfs_error *error);
 
-/** fold_live_count() - live cells of a built-in reducer in the store. */
+/** fold_live_count() - the number of live cells that a built-in reducer has in the store. */
 uint64_t fold_live_count(const struct wfs_fold *fold, enum wfs_builtin_reducer reducer);
 
-/** fold_view() - the world as it was before the request; nothing need be closed. */
+/** fold_view() - a view of the world before the request; the caller does not close it. */
 struct wfs_view fold_view(const struct wfs_fold *fold);
 
-/** fold_touch() - the cell's entry in this fold, read from the store at its first touch. */
+/** fold_touch() - find the entry of a cell in the fold; the first time, the cell and its state are
+ *  read from the store. @ret_index: of the entry. Return: 0, -EIO, -ENOMEM, … */
 int fold_touch(struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key, size_t *ret_index,
 	struct wfs_error *error);
 
-/** fold_see() - keep the cells that were touched, none of which was changed, for the runs to come: until the next
- *  wfs_fold_ahead(), and each of them until it is changed. */
+/** fold_see() - keep all touched cells, of which none may be changed, for later runs
+ *  They are kept until the next wfs_fold_ahead(), and each of them until it is changed. */
 void fold_see(struct wfs_fold *fold);
 
-/** fold_forget_cells() - drop the entries behind the first @count, which nothing has changed. */
+/** fold_forget_cells() - drop all entries but the first @count; none of them may be changed. */
 void fold_forget_cells(struct wfs_fold *fold, size_t count);
 
-/** fold_set() - the record that is folded gives a cell this state; the bytes that it has change
- *  nothing. */
+/** fold_set() - change the state of a cell, as part of the record that is being folded. Does
+ *  nothing if the cell has these bytes already. */
 int fold_set(
 	struct wfs_fold *fold, size_t cell_index, struct wfs_bytes bytes, struct wfs_error *error);
 
-/** fold_delete() - it deletes a cell. */
+/** fold_delete() - delete a cell, as part of the record that is being folded. */
 int fold_delete(struct wfs_fold *fold, size_t cell_index, struct wfs_error *error);
 
-/** fold_touch_unread() - the same, for who does not look at its state, which is not read. */
+/** fold_touch_unread() - fold_touch() without reading the state. */
 int fold_touch_unread(struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key,
 	size_t *ret_index, struct wfs_error *error);
 
-/** fold_load() - the document of a built-in reducer's cell. @ret_document: NULL: there is none; else
- *  caller owns it */
+/** fold_load() - touch a cell of a built-in reducer, and read its document
+ *  @ret_document: caller owns it; NULL: the cell is not live */
 int fold_load(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
 	size_t *ret_index, json_t **ret_document, struct wfs_error *error);
 
-/** fold_set_document() - the same with a document. */
+/** fold_set_document() - fold_set() with a document. */
 int fold_set_document(
 	struct wfs_fold *fold, size_t cell_index, const json_t *document, struct wfs_error *error);
 
 /**
- * fold_mark() - from here on what is changed can be taken back
- * Marks nest; each is ended by one of the next two, the newest first.
+ * fold_mark() - begin changes that can be taken back
+ * Marks nest; fold_keep() or fold_take_back() ends each of them, the newest first.
  */
 struct fold_mark fold_mark(struct wfs_fold *fold);
 
-/** fold_keep() - end a mark. */
+/** fold_keep() - end a mark, and keep the changes. */
 void fold_keep(struct wfs_fold *fold, const struct fold_mark *mark);
 
-/** fold_take_back() - end a mark; the fold is as it was there: neither changes since nor what was
- *  touched and read for them are held any more, or count. */
+/** fold_take_back() - end a mark, and take back all changes since. Entries of cells that were
+ *  touched since are dropped, too, and do not count. */
 void fold_take_back(struct wfs_fold *fold, const struct fold_mark *mark);
 
-/** fold_hash_changes() - end all records: each gets the hash of its changes. Return: 0, or -ENOMEM. */
+/** fold_hash_changes() - give each record the hash of its changes. Return: 0, or -ENOMEM. */
 int fold_hash_changes(struct wfs_fold *fold);
 
-/** fold_apply_changes() - write those of record @record, visible at @height. */
+/** fold_apply_changes() - write the changes of record @record, visible from @height on. */
 int fold_apply_changes(
 	struct wfs_fold *fold, struct wfs_head *head, size_t record, uint64_t height);
 
 /* --- fold.c --- */
 
 /**
- * fold_add_record() - a record behind those that there are; its body is in `scratch`
+ * fold_add_record() - add a record after all others; its body is in fold->scratch
+ * @cause: index of the record that caused it
  * @derived: a reference is kept; may be NULL
- * @ret_record: valid until the next one is added
+ * @ret_record: borrowed until the next record is added
  */
 int fold_add_record(struct wfs_fold *fold, size_t cause, json_t *derived,
 	struct fold_record **ret_record, struct wfs_error *error);
 
 /* --- fold-effects.c --- */
 
-/** fold_ask() - the record that is folded asks for an effect; the answer is folded into this cell.
- *  @params: a reference is kept; NULL: none */
+/** fold_ask() - ask for an effect, on behalf of the record that is being folded
+ *  @params: a reference is kept; NULL: none
+ *  @cell_index: the cell into which the answer is folded */
 int fold_ask(struct wfs_fold *fold, enum wfs_effect effect, json_t *params, size_t cell_index,
 	struct wfs_error *error);
 
-/** fold_ask_all() - keep what a step in this cell asked for. */
+/** fold_ask_all() - ask for all effects of the last step, which ran on the cell @cell_index. */
 int fold_ask_all(struct wfs_fold *fold, size_t cell_index, struct wfs_error *error);
 
-/** fold_answer_asks() - make the records of what was asked for and has none yet. */
+/** fold_answer_asks() - make the records of all effects that have none yet: intents and answers. */
 int fold_answer_asks(struct wfs_fold *fold, struct wfs_error *error);
 
 void fold_asks_clear(struct wfs_fold *fold);

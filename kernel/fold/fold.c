@@ -10,8 +10,8 @@
 #include "kernel/fold/key.h"
 
 enum {
-	KEPT_BYTES = 4 << 20, /* of memory, from one run to the next */
-	AHEAD_PAUSE = 64,     /* requests for steps ahead that are left out after useless ones */
+	KEPT_BYTES = 4 << 20, /* of memory that is kept from one run to the next */
+	AHEAD_PAUSE = 64,     /* calls of wfs_fold_ahead() that do nothing after useless ones */
 };
 
 int wfs_fold_new(
@@ -114,12 +114,12 @@ void wfs_fold_free(struct wfs_fold *fold)
 	wfs_buffer_done(&fold->seen_text);
 	wfs_buffer_done(&fold->scratch);
 	wfs_code_result_done(&fold->result);
-	free_kept(fold); /* code that is kept goes before the box that it runs in */
+	free_kept(fold); /* domains may keep code, which must be freed before the box */
 	wfs_box_free(fold->box);
 	free(fold);
 }
 
-/* The body of an event up to its value. */
+/* Appends the body of an event up to its value. */
 static void write_body_start(struct wfs_buffer *buffer, const char *charge, const char *schema)
 {
 	wfs_record_open_body(buffer, charge);
@@ -138,7 +138,7 @@ void wfs_fold_write_body(
 
 /* --- derived events --- */
 
-/* Is this a well-formed event that the reducer may emit? */
+/* Checks that the event is well-formed, and that the reducer may emit it. */
 static int check_derived(const struct wfs_manifest *manifest,
 	const struct wfs_reducer_definition *reducer, const json_t *event, struct wfs_error *error)
 {
@@ -220,7 +220,7 @@ static int queue_all_derived(struct wfs_fold *fold, const struct wfs_reducer_def
 
 /* --- one record --- */
 
-/* Differs for every step of the world's life. */
+/* The random seed of a step, which no other step of the world has. */
 static void seed_of(struct wfs_fold *fold, uint64_t seq, uint8_t ret_seed[static WFS_ENTROPY_SIZE])
 {
 	const uint64_t place[] = {htobe64(seq), htobe64(fold->steps++)};
@@ -240,7 +240,8 @@ static int code_of(struct wfs_fold *fold, const struct wfs_reducer_definition *r
 	return wfs_trace(wfs_runtime_reducer(fold->runtime, &place, reducer, ret_code, error));
 }
 
-/* The arguments of the next step, borrowed until the fold changes. @record: counts from the height */
+/* The arguments of the next step, borrowed until the fold changes. @record: counts from the
+ * height */
 static struct wfs_code_step step_of(struct wfs_fold *fold, const struct fold_cell *cell,
 	const char *schema, const json_t *value, size_t record)
 {
@@ -332,8 +333,8 @@ static int fold_event(struct wfs_fold *fold, size_t index, struct wfs_error *err
 	return 0;
 }
 
-/* What failed because of what the action asks for is recorded, and so is code that ended its process, because
- * it must not run again; what failed here is not. */
+/* A failure is recorded if the action itself is the cause, or if code ended its process, because
+ * this code must not run again. Failures of the host are not recorded. */
 static bool is_refusal(const struct wfs_error *error)
 {
 	if (error->code == WFS_E_CODE_CRASHED)
@@ -342,7 +343,7 @@ static bool is_refusal(const struct wfs_error *error)
 		strcmp(wfs_error_info(error->code)->category, "system") != 0;
 }
 
-/* The form of an action was checked when it was sent, but maybe by another manifest. */
+/* Does the action. Its form was checked when it was sent, but perhaps by another manifest. */
 static int do_action(struct wfs_fold *fold, struct wfs_error *error)
 {
 	const json_t *const action = fold->input.action;
@@ -361,7 +362,8 @@ static int do_action(struct wfs_fold *fold, struct wfs_error *error)
 	return wfs_trace(r);
 }
 
-/* How long it took is known of one out of a journal; and of code that ran, whose cell says the same. */
+/* Puts the duration into the result. It is known already of an action from a journal, and of code
+ * that ran, whose cell has the same duration. */
 static int keep_duration(struct wfs_fold *fold, int64_t began_ns, struct wfs_error *error)
 {
 	const struct wfs_action_recorded *const recorded = fold->input.recorded;
@@ -379,7 +381,7 @@ static int keep_duration(struct wfs_fold *fold, int64_t began_ns, struct wfs_err
 		: 0;
 }
 
-/* What its record tells of an action that is not done again. */
+/* Takes the outcome of an action that is not done again from its record. */
 static int believe(struct wfs_fold *fold, struct wfs_error *ret_failure, struct wfs_error *error)
 {
 	const json_t *const recorded = fold->input.recorded->result;
@@ -392,7 +394,7 @@ static int believe(struct wfs_fold *fold, struct wfs_error *ret_failure, struct 
 	return fold->outcome.result ? 0 : fold_no_memory(error);
 }
 
-/* A tool call that is this action: it is done whatever comes of it. */
+/* Does an action that is a tool call. The call is answered, also if the action is refused. */
 static int act_called(struct wfs_fold *fold, struct wfs_error *ret_failure, struct wfs_error *error)
 {
 	const int64_t began_ns = wfs_clock_monotonic_ns();
@@ -424,7 +426,8 @@ static int act(struct wfs_fold *fold, struct wfs_error *ret_failure, struct wfs_
 	return wfs_trace(r);
 }
 
-/* `ok`, or not and why, and what else there is to know. Return: new reference, NULL without memory. */
+/* The `result` of the record: `ok`, `error_code` if it was refused, and outcome->result.
+ * Return: a new reference, or NULL without memory. */
 static json_t *result_document(const struct fold_outcome *outcome)
 {
 	const bool done = outcome->refusal.code == WFS_OK;
@@ -508,7 +511,7 @@ static int fold_own(struct wfs_fold *fold, struct wfs_error *error)
 	}
 }
 
-/* The answer to what a cell of a built-in reducer asked for. */
+/* Folds the answer to an effect that a cell of a built-in reducer asked for. */
 static int fold_answer(
 	struct wfs_fold *fold, size_t cell, const json_t *answer, struct wfs_error *error)
 {
@@ -521,7 +524,7 @@ static int fold_answer(
 	return wfs_trace(r);
 }
 
-/* The record behind the request's own that has this index. */
+/* Folds record @index, which is not the request's own. */
 static int fold_derived(struct wfs_fold *fold, size_t index, struct wfs_error *error)
 {
 	const struct fold_record *record = fold_record_at(fold, index);
@@ -529,9 +532,9 @@ static int fold_derived(struct wfs_fold *fold, size_t index, struct wfs_error *e
 	if (record->kind == WFS_RECORD_EVENT)
 		return wfs_trace(fold_event(fold, index, error));
 	if (record->kind == WFS_RECORD_INTENT)
-		return 0; /* its answer is what changes something */
+		return 0; /* an intent: only its answer changes cells */
 	if (!record->derived)
-		return 0; /* a receipt of what nobody waits for any more */
+		return 0; /* the receipt of an intent that was cancelled */
 	const json_t *const answer = json_object_get(record->derived, "value");
 	return wfs_trace(fold_reducer_of(fold, fold_cell_at(fold, record->cell))->builtin
 			? fold_answer(fold, record->cell, answer, error)
@@ -544,7 +547,7 @@ static int fold_record(struct wfs_fold *fold, size_t index, struct wfs_error *er
 	return wfs_trace(index == 0 ? fold_own(fold, error) : fold_derived(fold, index, error));
 }
 
-/* Each domain, before the request is folded. */
+/* Calls each domain before the request is folded. */
 static int begin(struct wfs_fold *fold, struct wfs_error *error)
 {
 	int r = 0;
@@ -556,7 +559,7 @@ static int begin(struct wfs_fold *fold, struct wfs_error *error)
 	return wfs_trace(r);
 }
 
-/* Each domain, when all records of the request are there. */
+/* Calls each domain after all records of the request were folded. */
 static int end(struct wfs_fold *fold, struct wfs_error *error)
 {
 	int r = 0;
@@ -579,7 +582,7 @@ static int run(struct wfs_fold *fold, struct wfs_head *head, const struct wfs_fo
 	own->kind = input->kind;
 	own->schema = input->schema;
 	int r = begin(fold, error);
-	/* The list grows while it is walked: breadth first. Effects come behind all events. */
+	/* The list grows while it is walked: breadth first. Effects come after all events. */
 	for (size_t i = 0; !r && i < fold->records.count; i++) {
 		r = fold_record(fold, i, error);
 		if (!r && i + 1 == fold->records.count)
@@ -609,7 +612,7 @@ int wfs_fold_run(struct wfs_fold *fold, struct wfs_head *head, struct wfs_runtim
 
 /* --- steps ahead --- */
 
-/* Adds the step that @input will probably take, @record records from now, if there is one alone.
+/* Adds the step that @input will probably cause, if it is a single one, @record records from now.
  * @steps_of: by cell, the place of the last step on it, or -1 */
 static int add_ahead(struct wfs_fold *fold, const struct wfs_fold_input *input, size_t record,
 	int steps_of[static WFS_CODE_AHEAD_MAX], int *count)
@@ -641,7 +644,7 @@ static int add_ahead(struct wfs_fold *fold, const struct wfs_fold_input *input, 
 	if (!r)
 		r = code_of(fold, routes[0].reducer, &code, NULL);
 	if (r)
-		return 0; /* it will be told when it is folded */
+		return 0; /* folding the request will report the error */
 	const struct wfs_code_step step =
 		step_of(fold, fold_cell_at(fold, cell), input->schema, input->value, record);
 	r = wfs_code_ahead_add(code, &step, text, steps_of[cell]);
@@ -650,8 +653,8 @@ static int add_ahead(struct wfs_fold *fold, const struct wfs_fold_input *input, 
 	return r;
 }
 
-/* Forgets the steps that were sent ahead last. If most of them were of no use, these events take other steps than was
- * thought: none are sent for some time. */
+/* Forgets the steps that were sent ahead last. If most of them were of no use, the guess is wrong
+ * for these events, and no steps are sent for some time. */
 static void end_ahead(struct wfs_fold *fold)
 {
 	if (fold->ahead_count > 2 * wfs_code_ahead_taken(fold->box))
@@ -684,7 +687,7 @@ uint64_t wfs_fold_ahead(struct wfs_fold *fold, struct wfs_head *head, struct wfs
 	for (size_t i = 0; !r && i < input_count; i++)
 		r = add_ahead(fold, &inputs[i], i, steps_of, &count);
 	if (r == -EFBIG)
-		r = 0; /* those that there is room for are sent */
+		r = 0; /* the steps that fit are sent */
 	if (r)
 		wfs_code_ahead_begin(fold->box);
 	else
@@ -777,7 +780,7 @@ int wfs_fold_check_texts(
 	return wfs_trace(r);
 }
 
-/* Those that the request's own record names. */
+/* Writes the private texts that the request's own record names. */
 static int apply_texts(struct wfs_fold *fold, struct wfs_head *head)
 {
 	const struct wfs_fold_input *const input = &fold->input;

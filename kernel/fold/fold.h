@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Folding: what one request does to the cells.
+ * Folding: computes what one request does to the cells.
  *
- * A fold reads through the write transaction but writes nothing: it computes the records and the
- * new states of one request in memory, derived events included, breadth first. The result is
- * either applied whole or dropped, so a request that fails has nothing to undo. The same fold
- * serves the writer and replay.
+ * A fold reads through the write transaction, and computes the records and new states of one
+ * request in memory, those of derived events included (breadth first). The result is then applied
+ * as a whole, or dropped, so a request that fails has nothing to undo. The writer and replay use
+ * the same code.
  * Source: docs/design.md §5.
  * Thread: the one that holds the write transaction.
  */
@@ -21,13 +21,15 @@ struct wfs_fold;
 struct wfs_texts;
 
 enum {
-	WFS_ENTROPY_SIZE = 32,               /* bytes of randomness in the genesis record */
-	WFS_FOLD_BATCH_BYTES_MAX = 32 << 20, /* of wfs_fold_bytes, after which a transaction ends */
-	WFS_FOLD_BATCH_WORK_MAX = 20000000,  /* of wfs_fold_work, the same: somebody waits for it */
+	WFS_ENTROPY_SIZE = 32, /* bytes of randomness in the genesis record */
+	/* of wfs_fold_bytes(), after which a transaction ends */
+	WFS_FOLD_BATCH_BYTES_MAX = 32 << 20,
+	/* of wfs_fold_work(), after which a transaction ends */
+	WFS_FOLD_BATCH_WORK_MAX = 20000000,
 };
 
 /**
- * wfs_fold_new()
+ * wfs_fold_new() - make a fold, which can run any number of requests, one after the other
  * @entropy: WFS_ENTROPY_SIZE bytes of the world, for ctx.random(); copied
  * @domains: static; the last is NULL
  * Return: 0, -ENOMEM.
@@ -41,11 +43,12 @@ WFS_DEFINE_AUTO(fold, struct wfs_fold, wfs_fold_free)
 /* A content or code that a record names. Plain value; borrowed. */
 struct wfs_action_text {
 	const char *artifact_id;
-	bool code; /* or else it is content */
+	bool code; /* false: content */
 	struct wfs_hash hash;
 };
 
-/* Where that is found which the record of an action has not. Embedded in what it works on. */
+/* Finds texts that the record of an action names only by their hashes. The caller embeds it in a
+ * struct of its own. */
 struct wfs_action_recorded {
 	/**
 	 * hidden() - append salt and JSON of a private text (kernel/read/text.h)
@@ -54,7 +57,7 @@ struct wfs_action_recorded {
 	int (*hidden)(struct wfs_action_recorded *recorded, const struct wfs_hash *hash,
 		struct wfs_buffer *buffer, struct wfs_error *error);
 	/**
-	 * text() - append its bytes
+	 * text() - append the bytes of a content or code
 	 * Return: 0, or -errno with @error.
 	 */
 	int (*text)(struct wfs_action_recorded *recorded, const struct wfs_action_text *text,
@@ -62,46 +65,50 @@ struct wfs_action_recorded {
 	const json_t *result; /* of the record; borrowed */
 };
 
-/* What is folded: a request's own record. Plain value; borrowed until wfs_fold_apply. */
+/* The input of a fold: a request's own record. Plain value; borrowed until wfs_fold_apply(). */
 struct wfs_fold_input {
 	enum wfs_record_kind kind; /* any but intent and baseline */
 	const char *schema;        /* event: known to the manifest, and `value` fits it */
 	const json_t *value;       /* event */
 	const json_t *key;         /* event: the sender's own, or NULL */
 	const json_t *action;      /* action; see kernel/fold/fold-domain.h */
-	/* action out of a journal, whose texts are hashes there; NULL: it is as it was sent */
+	/* action: comes from a journal, which has hashes of its texts; NULL: it is as it was
+	 * sent */
 	struct wfs_action_recorded *recorded;
 	const char *
-		intent_id; /* action: the tool call that it is, or NULL; see kernel/domain/turn/turn.h */
-	/* invocation: its arguments have texts of these private artifacts; []: for the principal
-	 * alone; NULL: it is not known that they have any. Not for one out of a journal. */
+		/* action: the tool call that it is, or NULL; see kernel/domain/turn/turn.h */
+		intent_id;
+	/* invocation: ids of the private artifacts whose texts are in its arguments; []: the
+	 * arguments are for the principal alone; NULL: they have no private texts that are known.
+	 * Not for an action from a journal. */
 	const json_t *of;
 	const json_t *receipt;               /* receipt: the record's body */
 	const struct wfs_manifest *manifest; /* manifest: the one that comes into force */
-	const char *charge; /* the grant that covers it, whose budget it is taken from, or NULL */
-	bool unacted; /* a tool call whose texts are lost: what the record tells of it is believed */
-	/* It is folded again behind a lost text: budgets and agents are not what they
-	 * were, so nothing is charged, counted or judged by them. */
+	const char *charge;                  /* the grant whose budget pays, or NULL */
+	bool unacted; /* a tool call whose texts are lost: it is not done, its record is believed */
+	/* An earlier text is lost, so budgets and agents are not what they were when the request
+	 * was first folded: nothing is charged, counted or judged by them. */
 	bool partial;
 	const char *
 		embedder; /* action: the model of the host's embedder; NULL: it has the local one */
 	const json_t
-		*embeddings; /* action: what that has given; see kernel/domain/memory/embedding.h */
+		*embeddings; /* action: of the embedder; see kernel/domain/memory/embedding.h */
 	const struct wfs_texts *texts; /* private texts that the record names, or NULL */
-	struct wfs_bytes body; /* the record's, canonical; that of an action is found by folding */
+	struct wfs_bytes body; /* of the record, canonical; folding makes that of an action */
 	const char *principal;
 	int64_t at_ns;
 };
 
-/** wfs_fold_write_body() - the canonical body of an event record. @charge: may be NULL */
+/** wfs_fold_write_body() - append the canonical body of an event record. @charge: the grant whose
+ *  budget pays, or NULL */
 void wfs_fold_write_body(
 	struct wfs_buffer *buffer, const char *charge, const char *schema, const json_t *value);
 
 /**
- * wfs_fold_run() - compute; whatever the fold held before is dropped
- * What is counted for WFS_FOLD_BYTES_MAX follows from the input and the state alone, so a request
- * that passed once passes again. Of instructions all steps have WFS_FOLD_STEPS_MAX times what the
- * limits of @runtime allow one.
+ * wfs_fold_run() - fold one request in memory; the result of the last run is dropped
+ * The bytes that count for WFS_FOLD_BYTES_MAX follow from the input and the state alone, so a
+ * request that passed once passes again. All steps together may take WFS_FOLD_STEPS_MAX times the
+ * instructions that the limits of @runtime allow one step.
  * Return: 0 (also for an action that is refused: see wfs_fold_outcome), or -errno: runtime_error,
  *         invalid_argument, key_too_long, schema_violation (of a derived event), not_found,
  *         hash_mismatch, quota_exceeded and not_authorized (of the charge) …
@@ -110,92 +117,103 @@ int wfs_fold_run(struct wfs_fold *fold, struct wfs_head *head, struct wfs_runtim
 	const struct wfs_fold_input *input, struct wfs_error *error);
 
 /**
- * wfs_fold_ahead() - have the code run that the next requests will probably need, all at once
+ * wfs_fold_ahead() - run the code that the next requests will probably need, all at once
  *
- * A later wfs_fold_run() of one of @inputs takes the result if nothing has come between, and runs the code again
- * otherwise. Drops what the last run gave, and forgets what ran ahead before.
- * @inputs: events in the order in which they will be folded, at most WFS_CODE_AHEAD_MAX; what they borrow must
- *          live until they were folded. Fewer than two: none runs ahead
- * Return: the work of the code that ran, of which wfs_fold_work() will give each request its part.
+ * A later wfs_fold_run() of one of @inputs takes the result if the cell was not changed since, and
+ * runs the code again otherwise. Drops the result of the last run, and of code that ran ahead
+ * before.
+ * @inputs: events in the order in which they will be folded, at most WFS_CODE_AHEAD_MAX; what they
+ *          borrow must live until they were folded. Fewer than two: no code runs
+ * Return: the instructions of the code that ran; wfs_fold_work() will give each request its part.
  */
 uint64_t wfs_fold_ahead(struct wfs_fold *fold, struct wfs_head *head, struct wfs_runtime *runtime,
 	const struct wfs_fold_input *inputs, size_t input_count);
 
-/** wfs_fold_interrupt() - have code fail that runs, or is to run, until wfs_fold_resume(). Thread: any. */
+/** wfs_fold_interrupt() - make code fail, also code that runs now, until wfs_fold_resume()
+ *  Thread: any. */
 void wfs_fold_interrupt(struct wfs_fold *fold);
 
-/** wfs_fold_end() - have no code run any more from @time_ns on, by the monotonic clock. Thread: any. */
+/** wfs_fold_end() - make all code fail from @time_ns on. @time_ns: of the monotonic clock. Thread:
+ *  any. */
 void wfs_fold_end(struct wfs_fold *fold, int64_t time_ns);
 
-/** wfs_fold_resume() - not beside wfs_fold_interrupt(). Return: has code failed for that? Then the run must be
- *  dropped, whatever became of it: code may catch the failure of other code. */
+/** wfs_fold_resume() - end an interruption. No thread may call wfs_fold_interrupt() at that moment.
+ *  Return: true if code has failed because of it. The run must then be dropped, even if it
+ *          succeeded: code can catch the failure of other code. */
 bool wfs_fold_resume(struct wfs_fold *fold);
 
-/** wfs_fold_run_genesis() - the same for record 0, which gives the declared principals and grants of
- *  @manifest their cells; none when it is NULL. @input: of this kind */
+/** wfs_fold_run_genesis() - fold record 0, which makes the cells of the principals and grants that
+ *  @manifest declares. @manifest: NULL: no cells. @input: of the kind genesis. Return: as
+ *  wfs_fold_run(). */
 int wfs_fold_run_genesis(struct wfs_fold *fold, struct wfs_head *head,
 	const struct wfs_manifest *manifest, const struct wfs_fold_input *input,
 	struct wfs_error *error);
 
 /**
- * wfs_fold_outcome() - what became of the action of the last run
- * @ret_answer: what it gives, or details of the refusal, or NULL; a new reference
- * Return: 0, or the -errno of the refusal that stands in the record.
+ * wfs_fold_outcome() - the outcome of the action of the last run
+ * @ret_answer: its answer, or details of the refusal, or NULL; a new reference
+ * Return: 0, or the -errno of the refusal that the record has.
  */
 int wfs_fold_outcome(const struct wfs_fold *fold, json_t **ret_answer, struct wfs_error *error);
 
-/** wfs_fold_wanted() - did the last run end because it needs an embedding? {model, text}, borrowed; NULL: it
- *  did not. */
+/** wfs_fold_wanted() - the embedding that the last run needs before its action can be done
+ *  Return: {model, text}, borrowed until the next run; NULL: it needs none. */
 const json_t *wfs_fold_wanted(const struct wfs_fold *fold);
 
-/** wfs_fold_unrecorded() - was the last run one that is not applied, because it only read? */
+/** wfs_fold_unrecorded() - did the last run only read, so that it is not applied? */
 bool wfs_fold_unrecorded(const struct wfs_fold *fold);
 
 /**
- * wfs_fold_set_answerer() - who answers what reducers ask for; see effects.h
- * @answerer: kept; NULL (as at first): an effect that is asked for fails the request, not_enabled
+ * wfs_fold_set_answerer() - set the answerer of effects; see effects.h
+ * @answerer: borrowed by the fold; NULL (as at first): a request for which a reducer asks for an
+ *            effect fails (not_enabled)
  */
 void wfs_fold_set_answerer(struct wfs_fold *fold, struct wfs_answerer *answerer);
 
-/** wfs_fold_set_quarantine() - code that is refused, and where crashes are noted; borrowed. Without it none is refused. */
+/** wfs_fold_set_quarantine() - set the list of code that is refused because its process has
+ *  crashed; the fold adds to it. Borrowed by the fold; without a list no code is refused. */
 void wfs_fold_set_quarantine(struct wfs_fold *fold, struct wfs_quarantine *quarantine);
 
-/** wfs_fold_unanswered() - did the last run end at an intent whose answer nobody knew? */
+/** wfs_fold_unanswered() - did the last run end at an intent whose answer is not known? */
 bool wfs_fold_unanswered(const struct wfs_fold *fold);
 
-/** wfs_fold_clear() - drop what the last run gave, and memory beyond what most runs need. */
+/** wfs_fold_clear() - drop the result of the last run, and memory that most runs do not need. */
 void wfs_fold_clear(struct wfs_fold *fold);
 
-/** wfs_fold_bytes() - how much the last run holds: its keys, states and derived events. */
+/** wfs_fold_bytes() - the bytes that the last run holds: its keys, states and derived events. */
 size_t wfs_fold_bytes(const struct wfs_fold *fold);
 
-/** wfs_fold_work() - instructions that the last run took, also one that failed. */
+/** wfs_fold_work() - the instructions that the last run took, also if it failed. */
 uint64_t wfs_fold_work(const struct wfs_fold *fold);
 
-/** wfs_fold_record() - record @index of the last run as it is written next; borrowed until another. */
+/** wfs_fold_record() - record @index of the last run, as it would be written at @head; borrowed
+ *  until the next run. */
 struct wfs_record wfs_fold_record(
 	const struct wfs_fold *fold, const struct wfs_head *head, size_t index);
 
-/** wfs_fold_check_texts() - wfs_text_check() of each record of the last run. */
+/** wfs_fold_check_texts() - call wfs_text_check() for each record of the last run. */
 int wfs_fold_check_texts(
 	const struct wfs_fold *fold, const struct wfs_head *head, struct wfs_error *error);
 
 /** wfs_fold_apply() - write the records and versions of the last run. Return: 0, -ENOSPC, -EIO. */
 int wfs_fold_apply(struct wfs_fold *fold, struct wfs_head *head);
 
-/** wfs_fold_apply_record() - the same of one record of them, 0 first, each once and in order. */
+/** wfs_fold_apply_record() - write record @index of the last run, and its versions
+ *  The caller writes each record once, in order, from 0 on. Return: 0, -ENOSPC, -EIO. */
 int wfs_fold_apply_record(struct wfs_fold *fold, struct wfs_head *head, size_t index);
 
-/** wfs_fold_apply_line() - the same with @line in the place of the record's own. */
+/** wfs_fold_apply_line() - as wfs_fold_apply_record(), with @line in the place of the line that the
+ *  fold would write. */
 int wfs_fold_apply_line(
 	struct wfs_fold *fold, struct wfs_head *head, size_t index, struct wfs_bytes line);
 
-/** wfs_fold_record_count() - records of the last run: 1 and its derived ones. */
+/** wfs_fold_record_count() - the number of records of the last run: the request's own, and
+ *  others. */
 size_t wfs_fold_record_count(const struct wfs_fold *fold);
 
 /**
- * wfs_fold_changes() - the cells that the last run changed, one call a cell
- * The change's key is borrowed until the next run.
+ * wfs_fold_changes() - call @each for each cell that the last run changed
+ * The key of the change is borrowed until the next run.
  */
 void wfs_fold_changes(const struct wfs_fold *fold,
 	void (*each)(void *context, const struct wfs_change *change), void *context);

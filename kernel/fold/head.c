@@ -33,13 +33,13 @@ static int load_reducers(struct wfs_head *head, const struct wfs_manifest *manif
 		int r = wfs_reducer_get(head->txn, name, strlen(name), &head->reducers[i]);
 
 		head->indexed[i] = wfs_indexed_find(wfs_bytes_text(name));
-		if (r && r != -ENOENT) /* missing: a world that is being made */
+		if (r && r != -ENOENT) /* -ENOENT: the world is being made */
 			return wfs_trace(r);
 	}
 	return 0;
 }
 
-/* Every reducer of the manifest in force has a row. */
+/* Checks that every reducer of the manifest in force has a row. */
 static int check_reducers(const struct wfs_head *head, const struct wfs_manifest *manifest)
 {
 	for (size_t i = 0; i < head->reducer_count; i++)
@@ -183,7 +183,7 @@ int wfs_head_set_manifest(struct wfs_head *head, const struct wfs_manifest *from
 	return wfs_trace(r);
 }
 
-/* Large values become files first; small ones stay in their row. */
+/* Writes a large value to a file; a small one will be in its row. */
 static int store_bytes(struct wfs_head *head, struct wfs_bytes bytes, bool *ret_in_file)
 {
 	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;

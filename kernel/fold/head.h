@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The head: the growing edge of a world inside one write transaction.
+ * The head: the end of a world's journal, inside one write transaction.
  *
- * It holds what has to be known to append (next seq, hash of the last line, next vid …), all of it
- * derived from the last rows of the store. Appending a record and setting a cell write every
- * derived row in the same transaction, so there is no state in which the journal and the cells
- * disagree. Each line is covered by the hash in the line behind it; that of the last line stands
- * in the store's meta table.
+ * It holds what appending needs (next seq, hash of the last line, next vid …), which is read from
+ * the last rows of the store. Appending a record, or setting a cell, writes all rows that follow
+ * from it in one transaction, so the journal and the cells always agree. Each line has the hash of
+ * the line before; the hash of the last line is in the store's meta table.
  * Source: docs/design.md §3.
  * Thread: the one that holds the write transaction.
  */
@@ -30,12 +29,12 @@ struct wfs_head {
 	uint64_t next_listed_id;
 	struct wfs_reducer *reducers; /* by index in the manifest; owned */
 	bool *reducer_dirty;          /* owned */
-	enum wfs_indexed *indexed;    /* of each; owned */
+	enum wfs_indexed *indexed;    /* of each reducer; owned */
 	size_t reducer_count;
 	struct wfs_buffer line; /* scratch */
 };
 
-/** wfs_head_load() - read everything from the last rows. Return: 0, -EIO, -ENOMEM. */
+/** wfs_head_load() - read the head from the last rows of the store. Return: 0, -EIO, -ENOMEM. */
 int wfs_head_load(struct wfs_head *head, struct wfs_store *store, struct wfs_txn *txn,
 	const struct wfs_manifest *manifest);
 void wfs_head_done(struct wfs_head *head);
@@ -44,23 +43,24 @@ void wfs_head_done(struct wfs_head *head);
 /** wfs_head_append() - write @record as the next line; its seq and prev are set here. */
 int wfs_head_append(struct wfs_head *head, struct wfs_record *record);
 
-/** wfs_head_append_line() - the same of a line that there is already: whoever calls has checked that
- *  it is a record, the next one, and chained. */
+/** wfs_head_append_line() - write @line, of an existing journal, as the next line. The caller has
+ *  checked that it is the next record, and has the hash of the line before. */
 int wfs_head_append_line(struct wfs_head *head, struct wfs_bytes line, int64_t at_ns);
 
-/** wfs_head_add_reducer() - make the row of a reducer, visible from the next height on. */
+/** wfs_head_add_reducer() - write the row of a reducer, visible from the next height on. */
 int wfs_head_add_reducer(
 	struct wfs_head *head, const struct wfs_reducer_definition *reducer, int64_t at_ns);
 
 /**
- * wfs_head_set_manifest() - go over to the reducers of another manifest
- * Those that are new get rows, visible from the height on that is now.
- * @from: what `reducers` are of; those of them that are kept have no live cells, or are keyed as before
+ * wfs_head_set_manifest() - replace the reducers by those of another manifest
+ * New reducers get rows, visible from head->height on.
+ * @from: the manifest of head->reducers. A reducer that @to has, too, must have no live cells, or
+ * the same keys as before
  */
 int wfs_head_set_manifest(struct wfs_head *head, const struct wfs_manifest *from,
 	const struct wfs_manifest *to, int64_t at_ns);
 
-/* What a cell becomes. Plain value; `bytes` are borrowed. */
+/* The new state of a cell. Plain value; `bytes` are borrowed. */
 struct wfs_state {
 	bool live;
 	struct wfs_bytes bytes; /* document; empty when not live */
@@ -68,38 +68,39 @@ struct wfs_state {
 };
 
 /**
- * wfs_head_set_cell() - write the version that becomes visible at @height
- * The cell's places in the index change with it.
+ * wfs_head_set_cell() - write a version of a cell, visible from @height on, and change the index
  * @reducer_index: in the manifest
- * @cell: the cell's row as it is now (a new cell: only its key), and as it is afterwards
+ * @cell: the cell's row (of a new cell only its key), which is updated
  */
 int wfs_head_set_cell(struct wfs_head *head, size_t reducer_index, struct wfs_cell *cell,
 	const struct wfs_state *state, uint64_t height, int64_t at_ns);
 
-/** wfs_head_set_kernel() - the same for a cell of the kernel's own (wfs_kernel_cell). */
+/** wfs_head_set_kernel() - write a version of a cell that belongs to the kernel itself. */
 int wfs_head_set_kernel(struct wfs_head *head, enum wfs_kernel_cell kernel_cell,
 	struct wfs_bytes bytes, uint64_t height, int64_t at_ns);
 
-/** wfs_head_set_snapshot() - @hash is that of the newest snapshot from the height on that is now. */
+/** wfs_head_set_snapshot() - note @hash as that of the newest snapshot, from head->height on. */
 int wfs_head_set_snapshot(struct wfs_head *head, const struct wfs_hash *hash, int64_t at_ns);
 
-/** wfs_head_append_snapshot() - a snapshot record, and @hash as the newest snapshot. */
+/** wfs_head_append_snapshot() - append a snapshot record, and note @hash as that of the newest
+ *  snapshot. */
 int wfs_head_append_snapshot(struct wfs_head *head, const char *principal, int64_t at_ns,
 	struct wfs_bytes body, const struct wfs_hash *hash);
 
 /**
  * wfs_head_list_blob() - store a blob and list it from @height on
- * Return: 0 newly listed, 1 was listed already, or -errno.
+ * Return: 0, 1 (the blob was listed already), or -errno.
  */
 int wfs_head_list_blob(
 	struct wfs_head *head, const struct wfs_blob *blob, uint64_t height, int64_t at_ns);
 
-/** wfs_head_list_bytes() - the same for a blob that is in memory. Return: as above. */
+/** wfs_head_list_bytes() - store bytes as a blob, and list it. Return: as wfs_head_list_blob(). */
 int wfs_head_list_bytes(
 	struct wfs_head *head, struct wfs_bytes bytes, uint64_t height, int64_t at_ns);
 
 /* Name in the meta table: hash of the last line, raw. */
 #define WFS_META_HEAD_HASH "head_hash"
 
-/** wfs_head_flush() - write what is kept in memory; before every commit. */
+/** wfs_head_flush() - write rows that are kept in memory; the caller does so before every
+ *  commit. */
 int wfs_head_flush(struct wfs_head *head, const struct wfs_manifest *manifest);

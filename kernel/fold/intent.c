@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Open intents: their cells, their records, and whom their answers are for. */
+/* Open intents: their cells, their records, and the domains that fold their answers. */
 #include "kernel/fold/intent.h"
 
 #include "kernel/base/json.h"
@@ -105,7 +105,7 @@ int intent_load(struct wfs_fold *fold, const char *intent_id, size_t *ret_cell,
 		*ret_cell = cell;
 	if (r || *ret_document)
 		return wfs_trace(r);
-	/* Its cell was live once, or there never was one. */
+	/* A cell with an id was live before; one without an id never existed. */
 	return fold_cell_at(fold, cell)->row.cell_id
 		? wfs_error_set(
 			  error, WFS_E_CONFLICT, "the intent %s is answered already", intent_id)
@@ -150,7 +150,7 @@ void intent_forget(json_t *list, const char *intent_id)
 
 /* --- answers --- */
 
-/* The row of an intent in a domain's table. Its cell is as good as the store it is read from. */
+/* Finds the row of an intent in a domain's table. A cell that fits no row is a damaged store. */
 static int type_of(struct wfs_fold *fold, const char *intent_id, const json_t *document,
 	const struct wfs_intent_type **ret_type, struct wfs_error *error)
 {

@@ -19,7 +19,7 @@ int wfs_key_append(const json_t *value, struct wfs_buffer *buffer, struct wfs_er
 	if (r)
 		return wfs_error_from_errno(error, r, "read a key");
 	if (buffer->size == start)
-		return 0; /* there may be no buffer */
+		return 0; /* an empty buffer has no data */
 	size_t size = wfs_name_size(buffer->data + start, buffer->size - start);
 	if (size <= WFS_NAME_MAX)
 		return 0;

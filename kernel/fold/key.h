@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keys of cells: how an event's value names the cell it goes to.
+ * Keys of cells: the value of an event gives the key of the cell that it changes.
  *
  * A key is valid UTF-8: text as it is, an integer in decimal, any other JSON value as its
  * canonical text. Its file name must fit WFS_NAME_MAX.
@@ -14,13 +14,14 @@
 #include "kernel/base/error.h"
 
 /**
- * wfs_key_append() - append the key that a JSON value stands for
+ * wfs_key_append() - append the key that a JSON value gives
  * Return: 0, -EFBIG (key_too_long), -ENOMEM.
  */
 int wfs_key_append(const json_t *value, struct wfs_buffer *buffer, struct wfs_error *error);
 
 /**
- * wfs_key_from_event() - the key at @key_field, a dotted path into the event's value
+ * wfs_key_from_event() - append the key from the member @key_field, a dotted path, of an event's
+ * value
  * Return: 0, -EINVAL (invalid_argument: the event has no such member), -EFBIG, -ENOMEM.
  */
 int wfs_key_from_event(const json_t *event, const char *key_field, struct wfs_buffer *buffer,

@@ -10,7 +10,7 @@
 #include "kernel/base/json.h"
 #include "kernel/manifest/grant.h"
 
-#define CAP_TYPE_QUERY "query" /* the type of capability that shows the tree */
+#define CAP_TYPE_QUERY "query" /* shows the tree */
 #define CAP_TYPE_BLOB "blob"
 #define CAP_TYPE_ADMIN "admin"
 
@@ -21,14 +21,14 @@ struct grant {
 	struct wfs_hash mark; /* wfs_grant_mark() */
 	const struct wfs_cap_definition *cap;
 	int64_t expires_at_ns;   /* INT64_MAX: never */
-	struct wfs_scope *scope; /* over paths; owned */
-	struct wfs_scope *owned; /* over artifacts or agents, by their ids; owned */
+	struct wfs_scope *scope; /* of paths; owned */
+	struct wfs_scope *owned; /* of ids of artifacts or agents; owned */
 	const json_t *actions;   /* names of effects; NULL: all */
-	bool all_plans;          /* may resume and stop those of others */
+	bool all_plans;          /* allows resuming and stopping plans of others */
 	bool approves;
-	json_t *givers;  /* names of who granted it, and those that it was passed on from; owned */
-	bool has_budget; /* it, or one that it was passed on from */
-	bool spent;      /* the same */
+	json_t *givers;  /* principals that gave this grant, or one it was delegated from; owned */
+	bool has_budget; /* this grant, or one that it was delegated from */
+	bool spent;      /* nothing is left of one of these budgets */
 };
 
 struct wfs_rights {
@@ -65,7 +65,7 @@ static bool actions_inside(const json_t *inner, const json_t *outer)
 	return inner != NULL;
 }
 
-/* Is @part no more than @whole? Budgets are another matter: both are charged. */
+/* Does @whole allow everything that @part allows? Budgets are left aside: both are charged. */
 static bool is_inside(const struct grant *part, const struct grant *whole)
 {
 	return part->cap == whole->cap && part->expires_at_ns <= whole->expires_at_ns &&
@@ -75,7 +75,7 @@ static bool is_inside(const struct grant *part, const struct grant *whole)
 		part->all_plans <= whole->all_plans && part->approves <= whole->approves;
 }
 
-/* Is there anything left of member @name of the budget? */
+/* Is nothing left of the member @name of the budget? */
 static bool is_spent(const json_t *document, const char *name)
 {
 	const json_t *const limit = json_object_get(json_object_get(document, "budget"), name);
@@ -84,7 +84,7 @@ static bool is_spent(const json_t *document, const char *name)
 	return limit && json_integer_value(used) >= json_integer_value(limit);
 }
 
-/* What @params cover. Return: 0, -EINVAL, or -ENOMEM; the caller ends the grant in any case. */
+/* Reads @params into @grant, which the caller ends in any case. Return: 0, -EINVAL, or -ENOMEM. */
 static int read_params(const json_t *params, struct grant *grant, struct wfs_error *error)
 {
 	const char *const owned = json_object_get(params, "agents") ? "agents" : "artifacts";
@@ -96,7 +96,8 @@ static int read_params(const json_t *params, struct grant *grant, struct wfs_err
 	return r ? r : wfs_scope_new(json_object_get(params, owned), owned, &grant->owned, error);
 }
 
-/* One by itself. Return: 1 and a grant, 0 when it grants nothing, or -ENOMEM. */
+/* Reads a grant without those that it was delegated from.
+ * Return: 1 and a grant, 0 if it grants nothing, or -ENOMEM. */
 static int grant_read(
 	const struct wfs_manifest *manifest, json_t *document, struct grant *ret_grant)
 {
@@ -128,9 +129,10 @@ static int grant_read(
 }
 
 /*
- * What was passed on shares the budgets of all that it comes from, and is never more than they are:
- * a grant can have been taken back, and a lesser one given its name, after it was judged by the first.
- * Return: 1, 0 when it grants nothing, or -ENOMEM.
+ * Follows a grant to those that it was delegated from. It shares their budgets, and must not allow
+ * more than they do: after the delegation, a grant can have been revoked, and a smaller one given
+ * its name.
+ * Return: 1, 0 if it grants nothing, or -ENOMEM.
  */
 static int follow(const struct wfs_manifest *manifest, json_t *grants, struct grant *grant)
 {
@@ -252,7 +254,7 @@ static bool comes_from_barred(const struct grant *grant, const struct wfs_questi
 	return false;
 }
 
-/* What is somebody else's takes more than the capability. */
+/* Is the capability of the grant enough for the claim of the question? See enum wfs_claim. */
 static bool reaches(const struct grant *grant, const struct wfs_question *question)
 {
 	const bool by_cap = is_of_type(grant, wfs_effect_cap_type(question->effect));
@@ -283,8 +285,8 @@ static bool covers(const struct grant *grant, const struct wfs_question *questio
 		!(question->is_barred && comes_from_barred(grant, question));
 }
 
-/* Something is left of it; it is the holder's own and not passed on, which its giver could take back at any time; it has
- * no budget. The first of these counts most. */
+/* How good a grant is for paying. Best is one that is not spent; then one that was not delegated,
+ * as the principal that delegated it could revoke it at any time; then one without a budget. */
 static int worth_of(const struct grant *grant)
 {
 	return (grant->spent ? 0 : 4) + (json_object_get(grant->document, "from") ? 0 : 2) +
@@ -293,8 +295,8 @@ static int worth_of(const struct grant *grant)
 
 enum { WORTH_MAX = 4 + 2 + 1 };
 
-/* The first of those that are worth most. One of the holder's own without a budget ends the look; without it, all are
- * looked at. @ret_expired: if none is found, one that covered it once */
+/* Finds the first grant of the highest worth that covers the question. One of WORTH_MAX ends the
+ * search. @ret_expired: if no grant is found, one that covered it until it expired */
 static const struct grant *find_grant(const struct wfs_rights *rights,
 	const struct wfs_question *question, const struct grant **ret_expired)
 {
@@ -322,8 +324,8 @@ static const struct grant *find_grant(const struct wfs_rights *rights,
 
 /* --- policy --- */
 
-/* A rule about some is not one about the others, and none about what is about nothing. Could it fit for some
- * reducer? What it denies to some, others may have. */
+/* A rule that names reducers fits only questions about these. With of_any: could the rule fit for
+ * some reducer? A rule that denies some reducers does not fit then, as others may be allowed. */
 static bool reducer_fits(const struct wfs_policy_rule *rule, const struct wfs_question *question)
 {
 	if (rule->reducer && question->of_any && wfs_effect_has_reducer(question->effect))
@@ -331,7 +333,7 @@ static bool reducer_fits(const struct wfs_policy_rule *rule, const struct wfs_qu
 	return wfs_policy_fits(rule->reducer, question->reducer);
 }
 
-/* The same of artifacts. */
+/* As reducer_fits(), for artifacts. */
 static bool artifact_fits(const struct wfs_policy_rule *rule, const struct wfs_question *question)
 {
 	if (rule->artifact && question->of_any && !question->artifact &&
@@ -381,7 +383,7 @@ static bool holds_whole_tree(const struct wfs_rights *rights)
 	return false;
 }
 
-/* The first rules that could be about @effect must allow it, whatever it is about. */
+/* Do all rules that could be the first to fit @effect allow it, whatever the effect is about? */
 static bool policy_always_allows(const struct wfs_rights *rights, enum wfs_effect effect)
 {
 	const char *name;
@@ -509,7 +511,7 @@ static int explain_expiry(
 		verdict->grant, rights->principal, text);
 }
 
-/* Whether it is somebody else's or is not there at all is not told. */
+/* The message does not tell whether the turn or plan belongs to another principal or is missing. */
 static int explain_claim(const struct wfs_rights *rights, const struct wfs_question *question,
 	struct wfs_error *error)
 {
@@ -647,7 +649,7 @@ bool wfs_rights_grant_shows(const struct wfs_rights *rights, const json_t *grant
 	return definition && shows(rights, definition);
 }
 
-/* Return: NULL behind the last */
+/* Return: NULL after the last. */
 static const struct grant *next_that_shows(const struct wfs_rights *rights, size_t *at)
 {
 	while (*at < rights->grant_count) {
@@ -659,7 +661,7 @@ static const struct grant *next_that_shows(const struct wfs_rights *rights, size
 	return NULL;
 }
 
-/* Budgets and what is used of them show nothing. */
+/* Compares two grants without their budgets, which do not change what is seen. */
 static bool grants_equal(const struct grant *a, const struct grant *b)
 {
 	return a->cap == b->cap && a->expires_at_ns == b->expires_at_ns &&
@@ -684,7 +686,7 @@ bool wfs_rights_see_the_same(const struct wfs_rights *a, const struct wfs_rights
 	return !of_a && !of_b;
 }
 
-/* --- what is to be granted --- */
+/* --- checking new grants --- */
 
 int wfs_rights_check_params(const json_t *params, struct wfs_error *error)
 {

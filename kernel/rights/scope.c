@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Patterns are matched name by name, with the set of places in the pattern that the names so far
- * can have led to: one bit a place, so a path costs its number of names, whatever the pattern.
+ * Patterns are matched name by name. The state is the set of places in the pattern that the names
+ * so far can have led to, with one bit for each place; so the time grows with the number of names
+ * in the path, and not with what the pattern looks like.
  */
 #include "kernel/rights/scope.h"
 
@@ -9,7 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Bit i: the next name is matched by name i of the pattern. Bit `count`: it is covered. */
+/* Bit i: the next name is compared with name i of the pattern. Bit `count`: the path is covered. */
 typedef uint64_t places_t;
 static_assert(WFS_SCOPE_NAMES_MAX < 64, "a place is a bit");
 
@@ -31,14 +32,15 @@ static bool is_any_names(struct wfs_bytes name)
 
 /* --- matching --- */
 
-/* Does @pattern match @name? With @symbolic, `*` in the name stands for itself: only `*` takes it. */
+/* Does @pattern match @name? @symbolic: @name comes from a pattern, and only `*` matches its
+ * `*`. */
 static bool name_matches(struct wfs_bytes pattern, struct wfs_bytes name, bool symbolic)
 {
 	const char *const want = pattern.data;
 	const char *const have = name.data;
 	size_t at = 0;
-	size_t star = SIZE_MAX; /* the last `*` in the pattern, and where it began to take */
-	size_t taken = 0;
+	size_t star = SIZE_MAX; /* place of the last `*` in the pattern */
+	size_t taken = 0;       /* where the part of the name begins that follows this `*` */
 
 	for (size_t i = 0; i < name.size;) {
 		if (at < pattern.size && want[at] == '*') {
@@ -146,7 +148,7 @@ static int refuse(struct wfs_error *error, const char *text, const char *why)
 	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "the pattern '%.200s': %s", text, why);
 }
 
-/* Takes the next name of the pattern's text. Return: NULL, or what is wrong with it. */
+/* Adds the next name of the pattern's text. Return: NULL, or a text that says what is wrong. */
 static const char *add_name(struct pattern *pattern, const char *name, size_t size)
 {
 	if (size == 0)

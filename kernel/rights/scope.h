@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scopes: which paths of the tree a grant covers.
+ * Scopes: the paths of the tree that a grant covers.
  *
  * A scope is a set of patterns over tree paths without `at/<height>/`: `reducers/package/lib*`,
- * `artifacts/alice_*` and so on. `*` stands for any characters within a name, `**`, alone between
- * slashes, for any number of names. A pattern covers what it names and everything below it. The
- * directories above are seen too, but are not covered: they list only what is.
+ * `artifacts/alice_*` and so on. `*` stands for any characters within a name; `**`, alone between
+ * slashes, for any number of names. A pattern covers the paths that it matches, and everything
+ * below them. The directories above are visible, too, but list only names that lead to covered
+ * paths.
  * Source: docs/design.md §9.
  * Thread: any; a scope is immutable.
  */
@@ -22,11 +23,11 @@ enum {
 	WFS_SCOPE_NAMES_MAX = 32,          /* names of one pattern */
 };
 
-/* How much of a path is seen; they are ordered. */
+/* How much of a path is visible, from the least to the most. */
 enum wfs_coverage {
-	WFS_COVERAGE_NONE,  /* it is as if it were not there */
-	WFS_COVERAGE_BELOW, /* a directory in which something may be seen */
-	WFS_COVERAGE_WHOLE, /* it and everything below it */
+	WFS_COVERAGE_NONE,  /* nothing: the path is as good as missing */
+	WFS_COVERAGE_BELOW, /* the path is a directory in which something may be visible */
+	WFS_COVERAGE_WHOLE, /* the path and everything below it */
 };
 
 /* A path as its names, from the root down. Plain value; the names are borrowed. */
@@ -38,10 +39,10 @@ struct wfs_path {
 struct wfs_scope;
 
 /**
- * wfs_scope_new() - read what a grant's params say
- * @patterns: an array of patterns, or one; NULL, an empty array or text: everything
- * @name: what the params call it, for messages
- * Return: 0, -EINVAL (invalid_argument: names the pattern and what is wrong), -ENOMEM.
+ * wfs_scope_new() - read a scope from a grant's params
+ * @patterns: an array of patterns, or one pattern; NULL, or an empty array or text: everything
+ * @name: of the member of the params, for messages
+ * Return: 0, -EINVAL (invalid_argument: names the pattern and its mistake), -ENOMEM.
  */
 int wfs_scope_new(const json_t *patterns, const char *name, struct wfs_scope **ret_scope,
 	struct wfs_error *error);
@@ -49,12 +50,13 @@ void wfs_scope_free(struct wfs_scope *scope);
 WFS_DEFINE_AUTO(scope, struct wfs_scope, wfs_scope_free)
 #define WFS_AUTO_SCOPE WFS_CLEANUP(wfs_auto_scope)
 
-/** wfs_scope_coverage() - how much of @path is seen */
+/** wfs_scope_coverage() - how much of @path is visible. */
 enum wfs_coverage wfs_scope_coverage(const struct wfs_scope *scope, struct wfs_path path);
 
 /**
  * wfs_scope_inside() - does @outer cover everything that @inner covers?
- * Each pattern of @inner must lie inside one of @outer: what only several of them cover together
- * is not recognised, so the answer may be false where true would be right, never the reverse.
+ * True only if each pattern of @inner lies inside a single pattern of @outer. So the answer may be
+ * false although several patterns of @outer cover one of @inner together, but is never wrongly
+ * true.
  */
 bool wfs_scope_inside(const struct wfs_scope *inner, const struct wfs_scope *outer);
