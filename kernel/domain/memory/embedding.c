@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Embeddings, local and as documents. */
+/* Makes embeddings, locally or from the answers of a server, and reads and writes them. */
 #include "kernel/domain/memory/embedding.h"
 
 #include <endian.h>
@@ -43,7 +43,8 @@ const char *embedding_host_model(struct act *act)
 	return model ? model : WFS_EMBED_MODEL;
 }
 
-/* @list: of embeddings. Return: borrowed from it, or NULL. */
+/* Finds the embedding of a text by hash. @list: of embeddings. Return: borrowed from it, or
+ * NULL. */
 static json_t *find(const json_t *list, const char *model, const char *hash)
 {
 	json_t *item;
@@ -58,7 +59,7 @@ static json_t *find(const json_t *list, const char *model, const char *hash)
 	return NULL;
 }
 
-/* The fold ends here, and is done again when the embedding is there. */
+/* Ends the fold, which is repeated when the embedding has come. */
 static int want(struct act *act, const char *model, const char *text, struct wfs_error *error)
 {
 	struct wfs_fold *const fold = act->fold;
@@ -73,7 +74,7 @@ static int want(struct act *act, const char *model, const char *text, struct wfs
 		: fold_no_memory(error);
 }
 
-/* @given: what a server has made, or why it has not */
+/* Reads the answer of a server. @given: an embedding, or why the server gave none */
 static int read_given(const json_t *given, struct embedding *ret_embedding, struct wfs_error *error)
 {
 	const char *const message = json_string_value(json_object_get(given, "message"));

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Embeddings: texts as vectors.
+ * Embeddings: vectors that represent texts.
  *
- * The local embedder computes them in the fold. Those of a server are asked for: a fold that needs one
- * says so (wfs_fold_wanted) and is dropped, and done again when it is there. What was used stands in the
- * record's result, so that it is found when the record is folded again:
- *   embedder?: the model of the host's embedder, when it has another than the local one
- *   embeddings?: [{dims, embedding, hash, model}, or {code, hash, message, model} of one that failed];
- *       hash: of the text
+ * The local embedder computes them while folding. If the embedding of a server is needed, the fold
+ * says so (wfs_fold_wanted) and is dropped, and repeated when the server has answered. The
+ * embeddings that were used are in the record's result, where folding it again finds them:
+ *   embedder?: the model of the host's embedder, if it is not the local one
+ *   embeddings?: [{dims, embedding, hash, model}, or {code, hash, message, model} of one that
+ *       failed]; hash: of the text
  *
  * Source: docs/decisions/0022-minds.md.
  */
@@ -34,23 +34,25 @@ void embedding_done(struct embedding *embedding);
 #define EMBEDDING_AUTO WFS_CLEANUP(embedding_done)
 
 /**
- * embedding_make() - of a text
- * @model: whose it must be; NULL: that of the host
- * Return: 0, -EINVAL (an empty text, one that is too long, a model that the host has not), -EIO
- *         (effect_failed: the server did not give one), -EBUSY (it has to be asked for), …
+ * embedding_make() - make the embedding of a text
+ * @model: required model; NULL: that of the host
+ * Return: 0, -EINVAL (the text is empty or too long, or the host does not have the model), -EIO
+ * (effect_failed: the server gave none), -EBUSY (a server has to be asked first), …
  */
 int embedding_make(struct act *act, const char *model, const char *text,
 	struct embedding *ret_embedding, struct wfs_error *error);
 
-/** embedding_check_text() - can it be embedded? Return: 0, -EINVAL (it is blank), -EFBIG (too_large). */
+/** embedding_check_text() - can a text be embedded? Return: 0, -EINVAL (it is blank), -EFBIG
+ *  (too_large). */
 int embedding_check_text(const char *text, struct wfs_error *error);
 
-/** embedding_host_model() - the model of the host's embedder. */
+/** embedding_host_model() - get the model of the host's embedder; borrowed. */
 const char *embedding_host_model(struct act *act);
 
-/** embedding_read() - out of {dims, embedding, model}. Return: 0, -EIO (it is not of that form), -ENOMEM. */
+/** embedding_read() - read an embedding from {dims, embedding, model}. Return: 0, -EIO
+ *  (malformed), -ENOMEM. */
 int embedding_read(
 	const json_t *document, struct embedding *ret_embedding, struct wfs_error *error);
 
-/** embedding_write() - the same into a document. Return: 0, or -ENOMEM. */
+/** embedding_write() - set `dims`, `embedding` and `model` of a document. Return: 0, or -ENOMEM. */
 int embedding_write(const struct embedding *embedding, json_t *document);

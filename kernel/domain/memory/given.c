@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Entries that a caller has written down: in the content of a store, or for `import`. */
+/* Adds entries that a client has written: in the content of a store, or for `import`. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -14,15 +14,15 @@
 #define EMBEDDER "genesis_embedder"
 #define ID_PREFIX "mem_"
 
-enum { WORK_OF_GIVEN = 500 }; /* of one, in instructions of code that take as long */
+enum { WORK_OF_GIVEN = 500 }; /* per entry, in instructions of code that take as long */
 
-/* One of them. Plain value; given_done. */
+/* One given entry. Plain value; given_done. */
 struct given {
 	struct memory_entry entry;  /* borrows from its JSON */
 	struct embedding embedding; /* its vector is NULL when the text has to be embedded */
 };
 
-/* All of them. Plain value; list_done. */
+/* All given entries. Plain value; list_done. */
 struct list {
 	struct given *items;
 	size_t count;
@@ -77,7 +77,7 @@ int memory_read_importance(const json_t *value, double *ret_importance, struct w
 	return 0;
 }
 
-/* An absent member, or null. */
+/* Gets a member; NULL if it is absent or null. */
 static const json_t *member(const json_t *item, const char *name)
 {
 	const json_t *const value = json_object_get(item, name);
@@ -85,7 +85,7 @@ static const json_t *member(const json_t *item, const char *name)
 	return json_is_null(value) ? NULL : value;
 }
 
-/* `mem_` and 1 to 8 hex digits: `mem_001` is `mem_00000001`. */
+/* Reads an id of `mem_` and 1 to 8 hex digits: `mem_001` means `mem_00000001`. */
 static bool read_id(const char *id, uint32_t *ret_number)
 {
 	const size_t prefix = strlen(ID_PREFIX);
@@ -133,8 +133,8 @@ static int read_numbers(const json_t *numbers, const char *model, struct embeddi
 	return 0;
 }
 
-/* A vector counts if it is of the model that the store has, or gets. One without a model says nothing, and is not
- * looked at: examples have vectors that were cut short. */
+/* Reads the vector of an entry if it is of the model that the store has, or will have. A vector
+ * without a model is ignored: examples have vectors that were cut short. */
 static int read_vector(const json_t *item, const char *model, struct embedding *ret_embedding,
 	struct wfs_error *error)
 {
@@ -244,7 +244,7 @@ static int read_list(const struct memory *memory, const json_t *entries, struct 
 
 /* --- paying --- */
 
-/* What the host embeds is paid as a call of genesis_embedder, where there is one. */
+/* Pays for embeddings by the host as for calls of genesis_embedder, if the world has that. */
 static int pay(struct act *act, int64_t count, int64_t *ret_price, struct wfs_error *error)
 {
 	ARTIFACT_AUTO struct artifact embedder = {.document = NULL};
@@ -375,7 +375,8 @@ static json_t *text_of(const json_t *item)
 	return wfs_buffer_check(&text) ? NULL : json_stringn(text.data, text.size);
 }
 
-/* An object whose members are the items of a list, as text. Return: new reference, NULL without memory. */
+/* Makes an object whose members are the items of a list, as text. Return: new reference, NULL
+ * without memory. */
 static json_t *index_of(const json_t *entries)
 {
 	WFS_AUTO_JSON json_t *index = json_object();
@@ -392,7 +393,8 @@ static json_t *index_of(const json_t *entries)
 	return WFS_STEAL(index);
 }
 
-/* The items of @entries that @index, of another list, lacks. Return: new reference, NULL without memory. */
+/* Finds the items of @entries that are not in @index of another list. Return: new reference, NULL
+ * without memory. */
 static json_t *others(json_t *entries, const json_t *index)
 {
 	WFS_AUTO_JSON json_t *found = json_array();
@@ -411,8 +413,9 @@ static json_t *others(json_t *entries, const json_t *index)
 	return WFS_STEAL(found);
 }
 
-/* Removes entries that the content had and does not have any more, or has in another form. An entry with the id of one
- * of these and another text stays: it had that id before the list was written, so the one of the list got another. */
+/* Removes entries that were removed from the content, or changed in it. An entry with the id of
+ * one of these, but another text, stays: it had the id first, so the entry of the list got another
+ * id. */
 static int remove_all(struct memory *memory, const struct artifact *artifact, const json_t *entries,
 	struct wfs_error *error)
 {

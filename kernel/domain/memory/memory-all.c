@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All entries of a memory store: listed, counted, deleted. */
+/* Lists, counts and deletes all entries of a memory store. */
 #include "kernel/base/json.h"
 #include "kernel/domain/entity/entity.h"
 #include "kernel/domain/memory/memory.h"
 
-/* What is told of an entry that is not sought. */
+/* Appends the members of an entry that a list shows. */
 static int append_entry(struct memory *memory, uint64_t cell_id, json_t *entries)
 {
 	struct wfs_view view = fold_view(memory->act->fold);
@@ -82,7 +82,7 @@ static int delete_cell(struct wfs_fold *fold, enum wfs_builtin_reducer reducer,
 	return wfs_trace(r ? r : fold_delete(fold, cell, error));
 }
 
-/* Those of the store, and those that this fold has made. */
+/* Deletes the entries or hits in the store, and those that this fold has made. */
 static int delete_cells(struct wfs_fold *fold, enum wfs_builtin_reducer reducer,
 	const char *artifact_id, struct wfs_error *error)
 {

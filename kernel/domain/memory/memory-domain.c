@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory stores, as a domain: what artifacts of their type hold. */
+/* Memory stores as a domain, with the functions for artifacts of their type. */
 #include "kernel/domain/memory/memory.h"
 
 static const struct artifact_holding holding = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Entries of memory stores, as their files are found. */
+/* Finds entries of memory stores by the names of their files. */
 #include "kernel/domain/memory/memory-file.h"
 
 #include <assert.h>
@@ -53,7 +53,8 @@ bool wfs_memory_entry_number(const char *name, uint32_t *ret_number)
 	return memory_id_number(id, ret_number);
 }
 
-/* @entry_id: "" gives what is in front of all keys of the store. Return: false: no artifact is called so. */
+/* Writes the key of an entry. @entry_id: "" writes the prefix of all keys of the store. Return:
+ * false: no artifact can have this id. */
 static bool key_of(
 	struct wfs_bytes artifact_id, const char *entry_id, char ret_key[static MEMORY_KEY_SIZE])
 {
@@ -83,7 +84,7 @@ int wfs_memory_entry(struct wfs_view *view, struct wfs_bytes artifact_id, uint32
 	return r ? r : wfs_view_cell(view, reducer.reducer_id, wfs_bytes_text(key), ret_version);
 }
 
-/* The first cell of the store from the entry @number on, live or not. */
+/* Finds the first cell of the store from entry @number on, live or not. */
 static int next_cell(struct wfs_view *view, struct wfs_bytes artifact_id, uint64_t number,
 	uint32_t *ret_number, struct wfs_bytes *ret_key, uint64_t *ret_cell_id)
 {

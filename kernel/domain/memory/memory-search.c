@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Searching memory stores, and what is kept of it. */
+/* Searches memory stores, and keeps the scores. */
 #include "kernel/base/json.h"
 #include "kernel/domain/memory/memory-impl.h"
 
-/* As long as entries go by their scores these are kept. */
+/* Keeps the score of a hit in a store that is pruned by score. */
 static int keep_hit(struct memory *memory, struct memory_mirror *mirror,
 	const struct wfs_vectors_hit *hit, struct wfs_error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Entries of memory stores: their cells, and what changes them. */
+/* Adds and removes entries of memory stores. */
 #include "kernel/domain/memory/memory-impl.h"
 
 #include <endian.h>
@@ -10,7 +10,7 @@
 #include "kernel/domain/entity/entity.h"
 #include "kernel/domain/principal/account.h"
 
-/* --- how a store is kept --- */
+/* --- settings of a store --- */
 
 static const char *const order_names[] = {
 	[WFS_VECTORS_OLDEST] = "oldest",
@@ -36,7 +36,7 @@ static int read_order(
 		"'content': config/auto_prune: expected oldest, lowest_score or lowest_importance");
 }
 
-/* @memory: gets the bound and the order */
+/* Reads the settings of a store. @memory: gets its bound and order */
 static int read_config(struct wfs_bytes content, struct memory *memory, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *document = NULL;
@@ -128,8 +128,8 @@ const char *memory_model(const struct memory *memory)
 	return memory_count(memory) > 0 ? wfs_json_text(memory->state, "model") : NULL;
 }
 
-/* What was done to the store is in its label, one thing behind the other. It is hashed with the world's entropy,
- * so that nobody who sees the label and not the journal finds a short text by trying. */
+/* The label depends on all changes of the store, in order. It is hashed with the world's entropy:
+ * so nobody who sees the label, but not the journal, finds a short text by trying. */
 void memory_change_label(struct memory *memory, char kind, uint32_t id, const struct wfs_hash *hash)
 {
 	struct {
@@ -206,8 +206,8 @@ static int touch_entry(
 			wfs_bytes_text(key), ret_cell, error));
 }
 
-/* An id that no entry of the store has, out of what is said where, and of the world's entropy, as above. That of
- * one that is gone may come again: whether its cell is still known depends on what was collected. */
+/* Makes an id that no entry has, from the text, its place and the world's entropy. The id of a
+ * removed entry may come again; otherwise ids would depend on what was collected. */
 static int new_id(struct memory *memory, const char *text, uint32_t *ret_id, size_t *ret_cell,
 	struct wfs_error *error)
 {
@@ -239,7 +239,7 @@ static int new_id(struct memory *memory, const char *text, uint32_t *ret_id, siz
 	}
 }
 
-/* The one that it wants, if that is free. */
+/* Chooses the id that the entry asks for, if it is free; otherwise a new one. */
 static int choose_id(struct memory *memory, const struct memory_entry *entry, uint32_t *ret_id,
 	size_t *ret_cell, struct wfs_error *error)
 {
@@ -264,7 +264,7 @@ int memory_charge(const struct memory *memory, const struct artifact *artifact, 
 		memory->act->fold, artifact_charged_to(artifact), ACCOUNT_DISK, bytes, error));
 }
 
-/* --- taking entries out --- */
+/* --- removing entries --- */
 
 static int delete_hit(struct memory *memory, const char *entry_id, struct wfs_error *error)
 {
@@ -290,7 +290,7 @@ int memory_remove(struct memory *memory, const struct artifact *artifact, const 
 	if (r == -ENOENT || (!r && !fold_cell_at(memory->act->fold, cell)->live))
 		return wfs_error_set(error, WFS_E_NOT_FOUND, "Entry '%.80s' not found in '%s'",
 			entry_id, memory->id);
-	if (!r && memory_left(memory) == 0) /* else there is no mirror */
+	if (!r && memory_left(memory) == 0) /* otherwise there is no mirror */
 		r = memory_mirror(memory, &mirror, error);
 	if (r)
 		return wfs_trace(r);
@@ -313,7 +313,8 @@ int memory_remove(struct memory *memory, const struct artifact *artifact, const 
 	return wfs_trace(memory_store_state(memory, error));
 }
 
-/* Does an entry that is being added go before this one? Of two alike the older goes, and it is the newest. */
+/* Is the entry being added pruned before this one? Of two equal ones the older is pruned, and it
+ * is the newest. */
 static bool goes_itself(const struct memory *memory, const struct memory_entry *entry,
 	const struct wfs_vectors *vectors, uint32_t lowest)
 {
@@ -323,8 +324,9 @@ static bool goes_itself(const struct memory *memory, const struct memory_entry *
 		wfs_vectors_find(vectors, lowest, &row) == 0 && entry->importance < row.importance;
 }
 
-/* Room for one more, as if it had been appended before: so it may be what goes. When the bound was lowered, they go
- * little by little. @ret_stored: false: the new one went */
+/* Makes room for one more entry. The new entry counts as already added, so it may be the one that
+ * is pruned. When the bound was lowered, entries are pruned over several actions. @ret_stored:
+ * false: the new entry is pruned */
 static int prune(struct memory *memory, const struct artifact *artifact,
 	const struct memory_entry *entry, bool *ret_stored, struct wfs_error *error)
 {
@@ -403,13 +405,12 @@ static int check_size(
 						     memory->id, bytes, MEMORY_VECTORS_MAX);
 }
 
-/* Rounding may give a little more than 1. */
 double memory_told_score(const struct wfs_vectors_hit *hit)
 {
 	return hit->score < 1 ? hit->score : 1;
 }
 
-/* @ret_similarity: 0: nothing in the store says the same */
+/* Finds an entry that is nearly equal. @ret_similarity: 0: not found */
 static int find_same(struct memory *memory, const struct embedding *embedding, uint32_t *ret_id,
 	double *ret_similarity, struct wfs_error *error)
 {
@@ -450,7 +451,7 @@ static json_t *entry_document(
 									: NULL;
 }
 
-/* In the store's state. */
+/* Counts an entry in the store's state. */
 static int count_entry(struct memory *memory, const struct memory_entry *entry, int64_t bytes)
 {
 	return memory_set_number(memory, "added", memory_number(memory, "added") + 1) < 0 ||
@@ -477,7 +478,7 @@ static int put_entry(struct memory *memory, const struct artifact *artifact,
 		.vector = entry->embedding->vector,
 	};
 	size_t cell = 0;
-	/* Read anew it would have the entry already. */
+	/* Get the mirror first: one that is read afterwards would have the entry already. */
 	int r = memory_count(memory) > 0 ? memory_mirror(memory, &mirror, error) : 0;
 
 	if (!r)
@@ -502,7 +503,7 @@ static int put_entry(struct memory *memory, const struct artifact *artifact,
 	return wfs_trace(r ? r : memory_store_state(memory, error));
 }
 
-/* The id that it would have had. */
+/* Gives an entry that was pruned at once the id that it would have had. */
 static int name_pruned(struct memory *memory, const struct memory_entry *entry,
 	char ret_id[static MEMORY_ID_SIZE], struct wfs_error *error)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The vectors of memory stores, as the cells of their entries have them, kept for the next search.
+ * Keeps the vectors of memory stores in memory for the next search.
  *
- * A mirror has the label of the store that it is like. What a fold does to the store it does to the
- * mirror; when the store's label is another one then, that fold is not what became of the store, and
- * its last changes are undone until the labels agree. If they never do, everything is read again.
+ * A mirror has the label of the store whose vectors it has. Each change by a fold is made to store
+ * and mirror. If the labels differ later, the changes of that fold were dropped, and the mirror
+ * undoes its last changes until the labels agree. If they never do, all vectors are read again.
  */
 #include <inttypes.h>
 
@@ -12,25 +12,25 @@
 #include "kernel/domain/memory/memory.h"
 
 enum {
-	WORK_OF_READING = 200, /* of an entry, in instructions of code that take as long */
-	CHANGES_MAX = 64,      /* of a mirror that can be undone */
-	MIRRORS_MAX = 64,      /* of a world */
-	MIRRORS_BYTES_MAX = MEMORY_VECTORS_MAX, /* of all of them but the one in use */
+	WORK_OF_READING = 200, /* per entry, in instructions of code that take as long */
+	CHANGES_MAX = 64,      /* changes of a mirror that can be undone */
+	MIRRORS_MAX = 64,      /* mirrors of a world */
+	MIRRORS_BYTES_MAX = MEMORY_VECTORS_MAX, /* of all mirrors except the one in use */
 };
 
-/* One thing that was done. */
+/* A change that can be undone. */
 struct undo {
 	char kind;                  /* + - = */
 	uint64_t label_before;      /* of the mirror */
-	struct wfs_vectors_row row; /* what came, went (its vector is owned), or had this score */
+	struct wfs_vectors_row row; /* added, removed (vector is owned), or with this score */
 };
 
 struct memory_mirror {
 	char store[MEMORY_KEY_SIZE]; /* id of the artifact */
-	struct wfs_vectors *vectors; /* owned; NULL: the place is empty */
+	struct wfs_vectors *vectors; /* owned; NULL: unused */
 	uint64_t label;
 	size_t dims;
-	uint64_t used; /* when, in uses of all */
+	uint64_t used; /* value of `use_count` at the last use */
 	struct undo undos[CHANGES_MAX];
 	size_t undo_first;
 	size_t undo_count;
@@ -86,7 +86,7 @@ void memory_mirrors_free(struct memory_mirrors *mirrors)
 	free(mirrors);
 }
 
-/* Return: 0, or -errno: then it is read again. */
+/* Undoes the last change. Return: 0, or -errno: the mirror has to be read again. */
 static int undo_last(struct memory_mirror *mirror)
 {
 	struct undo *const undo = undo_at(mirror, --mirror->undo_count);
@@ -103,7 +103,7 @@ static int undo_last(struct memory_mirror *mirror)
 	return r;
 }
 
-/* Return: is it like the store now? */
+/* Undoes changes until the mirror has this label. Return: false: it never had. */
 static bool go_back(struct memory_mirror *mirror, uint64_t label)
 {
 	size_t i = mirror->undo_count;
@@ -145,7 +145,7 @@ void memory_mirror_remove(struct memory_mirror *mirror, uint32_t id, uint64_t la
 
 	if (wfs_vectors_find(mirror->vectors, id, &row) || !copy) {
 		free(copy);
-		drop(mirror); /* it is read again */
+		drop(mirror); /* it is read again next time */
 		return;
 	}
 	memcpy(copy, row.vector, size);
@@ -192,7 +192,7 @@ static int add_document(
 	return wfs_trace(r ? r : wfs_vectors_add(mirror->vectors, &row, error));
 }
 
-/* Reading a cell of the store, and not by way of the fold: they are many. */
+/* Reads cells of the store without the fold, because they are many. */
 struct reading {
 	struct wfs_fold *fold;
 	struct memory_mirror *mirror;
@@ -200,7 +200,7 @@ struct reading {
 	struct wfs_error *error;
 };
 
-/* Its document as it is in the store. @ret_document: NULL: it is not live; caller owns it */
+/* Reads a cell's document from the store. @ret_document: NULL: not live; caller owns it */
 static int read_cell(struct reading *reading, uint64_t cell_id, json_t **ret_document)
 {
 	struct wfs_head *const head = reading->fold->head;
@@ -261,7 +261,7 @@ static int read_stored(struct reading *reading)
 	return r == -ENOENT ? 0 : wfs_trace(r);
 }
 
-/* What the fold has done to the store so far. @key: of the entry */
+/* Applies a change that the fold has made so far. @key: of the entry */
 static int take_change(struct reading *reading, const struct fold_cell *cell, bool is_hit)
 {
 	const struct wfs_bytes key = fold_bytes(reading->fold, cell->key);
@@ -338,7 +338,7 @@ static size_t size_of(const struct memory_mirror *mirror)
 	return mirror->vectors ? wfs_vectors_size_bytes(mirror->vectors) : 0;
 }
 
-/* The place of a store, or the one that is given up for it. */
+/* Finds the mirror of a store, or drops the least recently used one. */
 static struct memory_mirror *find_place(struct memory_mirrors *mirrors, const char *store)
 {
 	struct memory_mirror *place = &mirrors->mirrors[0];
@@ -355,7 +355,7 @@ static struct memory_mirror *find_place(struct memory_mirrors *mirrors, const ch
 	return place;
 }
 
-/* All but @kept give room, those that were not used for the longest first. */
+/* Drops mirrors other than @kept, the least recently used first, until the others fit. */
 static void keep_bound(struct memory_mirrors *mirrors, const struct memory_mirror *kept)
 {
 	for (;;) {
@@ -389,8 +389,8 @@ int memory_mirror(struct memory *memory, struct memory_mirror **ret_mirror, stru
 	struct memory_mirror *const mirror = find_place(mirrors, memory->id);
 	const bool alike = mirror->vectors &&
 		(mirror->label == memory->label || go_back(mirror, memory->label));
-	/* It depends on what was read before, so it may end only what is done for the first time: that a bound ended it is
-	 * recorded. */
+	/* This work depends on what was read before. So it is charged only when a record is folded
+	 * for the first time, which records what a bound has ended. */
 	if (!alike && !memory->act->fold->input.recorded)
 		memory->act->fold->budget.used += (uint64_t)memory_count(memory) * WORK_OF_READING;
 	int r = alike ? 0 : read_all(memory, mirror, error);

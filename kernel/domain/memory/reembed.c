@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Other embeddings for the entries of a store, when the host has another model than they are of. It takes
- * several records: until the last one is done, nothing is added or searched, because embeddings of two models
- * cannot be compared.
+ * Makes new embeddings for the entries of a store, when the host has another model. This takes
+ * several records. Until the last one nothing can be added or searched, because embeddings of two
+ * models cannot be compared.
  *
- * The state of the store has the model that the entries get, `next`, the number from which on none has
- * been looked at, and `left`, how many these are.
+ * During this time the state of the store has the new model, `next`, the number of the first entry
+ * that was not looked at, and `left`, how many were not looked at.
  */
 #include "kernel/base/json.h"
 #include "kernel/domain/memory/memory-impl.h"
 
 enum {
-	LOOKED_AT_MAX =
-		1000, /* entries, in one record; most have the model already when it was changed twice */
-	WORK_OF_ENTRY = 500, /* in instructions of code that take as long */
+	LOOKED_AT_MAX = 1000, /* entries in one record; most may have the model already */
+	WORK_OF_ENTRY = 500,  /* per entry, in instructions of code that take as long */
 };
 
-/* One record's part. Plain value. */
+/* The work of one record. Plain value. */
 struct reembedding {
 	struct memory *memory;
 	const struct artifact *artifact;
-	const char *model; /* that they get */
-	size_t limit;      /* of embeddings */
+	const char *model; /* of the new embeddings */
+	size_t limit;      /* number of embeddings */
 	size_t done;
 	struct wfs_error *error;
 };
@@ -51,7 +50,7 @@ static int begin(struct reembedding *work)
 		: 0;
 }
 
-/* All have the same dimensions, whatever the server says later. */
+/* All embeddings have as many dimensions as the first, whatever the server gives later. */
 static int check_dims(struct reembedding *work, size_t dims)
 {
 	struct memory *const memory = work->memory;
@@ -109,7 +108,8 @@ static int embed(struct reembedding *work, size_t cell, json_t *entry, uint32_t 
 	return wfs_trace(r);
 }
 
-/* @number: of an entry that was in the store before the record; it may have gone since */
+/* Gives an entry a new embedding, if it needs one. @number: of an entry that was in the store
+ * before the record, and may be removed by now */
 static int look_at(struct reembedding *work, uint32_t number)
 {
 	struct memory *const memory = work->memory;
@@ -134,7 +134,7 @@ static int look_at(struct reembedding *work, uint32_t number)
 	return wfs_trace(r);
 }
 
-/* Those that this record has added are looked at from the beginning. */
+/* Ends the work or, if the record has added entries, begins again with all of them. */
 static int end(struct reembedding *work)
 {
 	struct memory *const memory = work->memory;

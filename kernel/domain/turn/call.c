@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tool calls: which of those that a model wants are made, at most so many at once, and what they give.
- * A call that cannot be made is answered here, with what is wrong with it; the others go on.
+ * Tool calls: begins those that a model wants, a bounded number at once, and takes their results.
+ * A call that cannot be made is answered here with the reason; the others go on.
  */
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
@@ -56,7 +56,7 @@ int turn_describe_call(
 	return *ret_call ? 0 : fold_no_memory(error);
 }
 
-/* --- what is wrong with a call --- */
+/* --- refused calls --- */
 
 static bool is_offered(const json_t *setup, const char *name)
 {
@@ -81,7 +81,7 @@ static const json_t *tool_of(const json_t *setup, const char *name)
 	return NULL;
 }
 
-/* What the arguments are: a new object; or NULL with @reason, or without memory. */
+/* Parses arguments. Return: new reference; NULL with @reason, or without memory. */
 static json_t *arguments_of(const char *text, struct wfs_error *reason)
 {
 	WFS_AUTO_JSON json_t *arguments = NULL;
@@ -98,8 +98,8 @@ static json_t *arguments_of(const char *text, struct wfs_error *reason)
 }
 
 /*
- * The output of a call that is not made; NULL: nothing is wrong with it.
- * @reason: what is wrong with its arguments, or NULL
+ * Finds the output of a call that cannot be made; NULL: the call can be made.
+ * @reason: the error of its arguments, or NULL
  * @ret_problem: caller frees
  * Return: 0, -ENOMEM.
  */
@@ -131,15 +131,14 @@ static int judge_call(const json_t *setup, const json_t *call, bool cut,
 	if (size < 0)
 		return -ENOMEM;
 	if (problem)
-		wfs_utf8_clean(
-			problem, (size_t)size); /* it may have been cut inside of a character */
+		wfs_utf8_clean(problem, (size_t)size); /* a character may have been cut */
 	*ret_problem = problem;
 	return 0;
 }
 
 /* --- making the cells --- */
 
-/* An id that none of the calls before it has. @ids: of those; gets it */
+/* Makes an id that no earlier call has. @ids: those of the earlier calls; gets it */
 static json_t *unique_id(const struct turn *turn, const json_t *call, size_t index, json_t *ids)
 {
 	const char *const given = wfs_json_text(call, "id");
@@ -153,7 +152,7 @@ static json_t *unique_id(const struct turn *turn, const json_t *call, size_t ind
 		: NULL;
 }
 
-/* Return: 1: the text is JSON, also such as is not taken; 0: it is not; -ENOMEM. */
+/* Is the text JSON, even of a kind that is refused? Return: 1, 0, -ENOMEM. */
 static int is_json(const char *text)
 {
 	WFS_AUTO_JSON json_t *value = NULL;
@@ -162,8 +161,8 @@ static int is_json(const char *text)
 	return r == -ENOMEM ? r : r == 0;
 }
 
-/* Arguments are kept as they came. Those that are not JSON are not repeated to the model, because servers refuse
- * a history that has them. */
+/* Makes the cell of a call. Arguments are kept as they came. Those that are not JSON are not sent
+ * back to the model, because servers refuse a history with them. */
 static int make_call(struct turn *turn, const json_t *call, size_t index, bool cut, json_t *ids,
 	struct wfs_error *error)
 {
@@ -214,7 +213,7 @@ int turn_make_calls(struct turn *turn, const json_t *calls, bool cut, struct wfs
 	return wfs_trace(r);
 }
 
-/* --- what they give --- */
+/* --- results --- */
 
 void wfs_turn_cut(struct wfs_buffer *output)
 {
@@ -229,7 +228,7 @@ void wfs_turn_cut(struct wfs_buffer *output)
 	wfs_buffer_printf(output, "\n[cut: the first %zu of %zu bytes]", size, all);
 }
 
-/* The first characters of a text. */
+/* Gets the first characters of a text, for an event. */
 static json_t *preview_of(const char *text)
 {
 	size_t size = 0;
@@ -288,9 +287,9 @@ int turn_result(
 		error));
 }
 
-/* --- beginning them --- */
+/* --- beginning calls --- */
 
-/* `submit_result` ends the run: what it was given is the result. */
+/* Folds `submit_result`, which ends the run with the given result. */
 static int take_final(struct turn *turn, int64_t index, json_t *arguments, struct wfs_error *error)
 {
 	json_t *const given = json_object_get(arguments, "result");
@@ -320,7 +319,7 @@ static int refuse_call(
 	return wfs_trace(turn_result(turn, index, &result, error));
 }
 
-/* A call that is made by who drives the world. */
+/* Opens the intent of a call that the driver makes. */
 static int ask_for(struct turn *turn, int64_t index, const json_t *call, struct wfs_error *error)
 {
 	return wfs_trace(turn_ask(turn, WFS_EFFECT_TOOL_CALL,
@@ -346,7 +345,7 @@ static int begin_call(struct turn *turn, int64_t index, struct wfs_error *error)
 	WFS_AUTO_JSON json_t *arguments = wfs_text_is_hidden(given, NULL)
 		? json_incref(given)
 		: arguments_of(wfs_json_text(call, "arguments"), &reason);
-	if (!arguments && reason.code != WFS_OK) /* the event has refused arguments as a text */
+	if (!arguments && reason.code != WFS_OK) /* the event shows refused arguments as a text */
 		arguments = json_incref(given);
 	r = turn_emit(turn, WFS_KERNEL_CALL,
 		json_pack("{s:O, s:O, s:O, s:I}", "arguments", arguments, "call_id",

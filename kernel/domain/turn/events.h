@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What runs tell: the events of the agent kernel, as `event` records.
+ * Events of turns, as `event` records.
  *
- * Each has `agent, event_seq, run_id, type` beside its own members. Nobody can send them.
+ * Each has `agent, event_seq, run_id, type` beside its own members. Only the kernel makes them.
  * Source: worldfs-journal(5).
  */
 #pragma once
 
-/* X(constant, type, members besides: for people) */
+/* X(constant, type, further members, for readers) */
 #define WFS_KERNEL_EVENTS(X)                                                                    \
 	X(START, "KernelStart", "initial_messages_count, max_turns, tools_count")               \
 	X(REQUEST, "ModelRequest",                                                              \
@@ -31,5 +31,6 @@ enum wfs_kernel_event {
 /** wfs_kernel_event_schema() - e.g. "sys/KernelStart@1". */
 const char *wfs_kernel_event_schema(enum wfs_kernel_event event);
 
-/** wfs_kernel_event_find() - by schema; WFS_KERNEL_EVENT_COUNT: it is none. */
+/** wfs_kernel_event_find() - find an event by its schema. Return: WFS_KERNEL_EVENT_COUNT if no
+ *  event has it. */
 enum wfs_kernel_event wfs_kernel_event_find(const char *schema);

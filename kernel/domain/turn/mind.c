@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs of agents whose prompts, workflow, memories and reflex are artifacts. All of these are put together
- * before the run (agents/prepare/prepare.c): its step has what was found, `setup.mind`, and notes of what was
- * not. Here is what comes of it: the notes as events, an action that a reflex wants instead of a model,
- * and the state that the agent is in when the run has ended.
+ * Runs of agents whose prompts, workflow, memories and reflex are artifacts.
+ * agents/prepare/prepare.c puts these together before the run: the `step` has what was found as
+ * `setup.mind`, and notes of what was not. Folded here are the notes, as events; an action that a
+ * reflex wants instead of a model's answer; and the workflow's state after the run.
  */
 #include <inttypes.h>
 
@@ -125,7 +125,7 @@ static json_t *new_state(const char *name, int64_t seq, const char *reason)
 		name);
 }
 
-/* The newest are kept. Return: 0, or -ENOMEM. */
+/* Changes the state, and keeps the newest changes. Return: 0, or -ENOMEM. */
 static int change_state(json_t *document, const char *name, int64_t seq, const char *reason)
 {
 	json_t *const history = json_object_get(document, "history");
@@ -141,7 +141,7 @@ static int change_state(json_t *document, const char *name, int64_t seq, const c
 		: 0;
 }
 
-/* Of the workflow that the run began with. */
+/* Has the workflow that the run began with this state? */
 static bool knows_state(const struct turn *turn, const char *name)
 {
 	const json_t *const states = json_object_get(mind_of(turn->setup), "states");
@@ -156,10 +156,11 @@ static bool knows_state(const struct turn *turn, const char *name)
 	return false;
 }
 
-/* Several runs of an agent may be under way at once. The first that ends moves it on; the others,
- * which began in a state that was left meanwhile, do not take it back.
- * @from: enter it from that state only; "": from those that the workflow does not know, and from none
- * @ret_changed: it was entered */
+/* Enters a state. Several runs of an agent may be open at once. The first that ends changes the
+ * state; the others, which began in a state that has been left since, do not change it back.
+ * @from: enter only from this state; "": only from none, or from one that the workflow does not
+ * have
+ * @ret_changed: the state was entered */
 static int enter_state(struct turn *turn, const char *from, const char *name, const char *reason,
 	bool *ret_changed, struct wfs_error *error)
 {
@@ -209,7 +210,7 @@ static json_int_t count_more(const json_t *document, const char *member, bool mo
 	return more ? json_integer_value(json_object_get(document, member)) + 1 : 0;
 }
 
-/* @failed: the run has; @stayed: it is in the state that it was in */
+/* Counts a run of the agent. @failed: the run failed; @stayed: the state did not change */
 static int note_agent(struct turn *turn, bool failed, bool stayed, struct wfs_error *error)
 {
 	const char *const agent = wfs_json_text(turn->state, "agent");
@@ -240,7 +241,7 @@ static int note_agent(struct turn *turn, bool failed, bool stayed, struct wfs_er
 struct transition {
 	const char *to;
 	const char *reason;
-	const char *fallback; /* NULL: what was to be done was done */
+	const char *fallback; /* NULL: no fallback was needed */
 	bool changed;
 };
 
@@ -262,7 +263,7 @@ static int tell_transition(
 		error));
 }
 
-/* Of another run, which was faster. */
+/* Changes the report of a transition if another run has changed the state first. */
 static void take_back(const struct turn *turn, struct transition *transition)
 {
 	if (transition->changed ||
@@ -272,7 +273,7 @@ static void take_back(const struct turn *turn, struct transition *transition)
 	transition->reason = "another run has changed it meanwhile";
 }
 
-/* The run has ended well, and this is the state that the agent is in then. */
+/* Moves the agent to its next state after a successful run. */
 static int move_to(struct turn *turn, const char *to, const char *reason, struct wfs_error *error)
 {
 	const char *const from = wfs_json_text(mind_of(turn->setup), "state");
@@ -285,7 +286,8 @@ static int move_to(struct turn *turn, const char *to, const char *reason, struct
 	return wfs_trace(r ? r : tell_transition(turn, &transition, error));
 }
 
-/* Which state comes next is asked for; what was done last is known by then. */
+/* Asks the driver for the next state. The run is counted first, so that the answer can depend on
+ * it. */
 static int ask_next(
 	struct turn *turn, const char *reason, const json_t *mind, struct wfs_error *error)
 {
@@ -321,7 +323,7 @@ int turn_end_mind(struct turn *turn, const char *reason, bool *ret_waits, struct
 	*ret_waits = false;
 	if (r || !mind || json_object_get(turn->state, "advanced"))
 		return wfs_trace(r);
-	if (json_object_get(turn->state, "ending")) /* ended while it was asked: counted already */
+	if (json_object_get(turn->state, "ending")) /* ended during the question: counted already */
 		return 0;
 	if (!is_well(reason))
 		return wfs_trace(note_agent(turn, true, true, error));
@@ -333,7 +335,7 @@ int turn_end_mind(struct turn *turn, const char *reason, bool *ret_waits, struct
 	return wfs_trace(ask_next(turn, reason, mind, error));
 }
 
-/* It was not known when the run was counted. */
+/* Corrects `same_state_for`: the run was counted before the new state was known. */
 static int note_changed(struct turn *turn, struct wfs_error *error)
 {
 	const char *const agent = wfs_json_text(turn->state, "agent");
@@ -346,7 +348,7 @@ static int note_changed(struct turn *turn, struct wfs_error *error)
 	return wfs_trace(r ? r : fold_set_document(turn->fold, cell, document, error));
 }
 
-/* Whatever went wrong, the agent stays where it is. */
+/* Folds the next state. After any failure the agent stays in its state. */
 static int advance(
 	struct turn *turn, const json_t *mind, const json_t *receipt, struct wfs_error *error)
 {
@@ -403,7 +405,7 @@ int turn_begin_mind(struct turn *turn, const json_t *action, struct wfs_error *e
 	return wfs_trace(r ? r : turn_emit_notes(turn, json_object_get(action, "notes"), error));
 }
 
-/* An action instead of a model's answer. */
+/* Makes the action of a reflex a tool call, as if a model had asked for it. */
 int turn_begin_reflex(struct turn *turn, const json_t *reflex, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *arguments = wfs_json_copy(reflex);

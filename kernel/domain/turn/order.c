@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What people say to a run: end; this call may be made, or not. And a call that has to wait for that. */
+/* Actions on a run: cancel it, have a call wait for an approval, approve or refuse it. */
 #include <inttypes.h>
 
 #include "kernel/base/json.h"
@@ -7,7 +7,7 @@
 
 enum {
 	EARLIER_TURNS_MAX = 64
-}; /* that are looked through; behind more of them a decision names its turn */
+}; /* turns searched for a call's id; a later decision names its turn */
 
 static int check_members(
 	const json_t *action, const char *what, const char *members, struct wfs_error *error)
@@ -108,7 +108,7 @@ static int set_state(
 	return wfs_trace(fold_set_document(fold, cell, intent, error));
 }
 
-/* The call of the run's intent gets a status, too, for whoever looks. */
+/* Sets the status of a call, for readers. */
 static int set_status(struct turn *turn, int64_t index, const char *status, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *call = NULL;
@@ -122,7 +122,8 @@ static int set_status(struct turn *turn, int64_t index, const char *status, stru
 	return wfs_trace(fold_set_document(turn->fold, cell, call, error));
 }
 
-/* So does the intent among those that the run waits for: each version of a run says all of its status. */
+/* Marks the intent in the run's state, so that each version of the state has the run's whole
+ * status. */
 static void set_asked(struct turn *turn, int64_t index, bool asked)
 {
 	size_t i;
@@ -167,7 +168,7 @@ int turn_fold_ask(
 	return wfs_trace(r ? r : answer_with(&turn, ret_answer, error));
 }
 
-/* The open intent of the call with this id on the wire. */
+/* Finds the open intent of the call with this id. */
 static int find_asked(struct turn *turn, const char *call_id, const char **ret_intent,
 	int64_t *ret_index, struct wfs_error *error)
 {
@@ -200,7 +201,7 @@ static int find_asked(struct turn *turn, const char *call_id, const char **ret_i
 		turn->run_id, call_id);
 }
 
-/* May an earlier turn have had a call with this id, too? Return: 1, 0, or -errno. */
+/* May an earlier turn have had a call with this id? Return: 1, 0, or -errno. */
 static int find_earlier(struct turn *turn, const char *call_id, struct wfs_error *error)
 {
 	const int64_t now = turn_number(turn, "turn");
@@ -224,8 +225,8 @@ static int find_earlier(struct turn *turn, const char *call_id, struct wfs_error
 }
 
 /*
- * Some models number the calls of each answer anew. A late decision on an earlier call must not become one on the call
- * that waits now, which may do something else.
+ * Refuses a decision that may be about an earlier call. Some models number the calls of each
+ * answer anew, and a late decision must not count for the call that waits now.
  */
 static int check_meant(
 	struct turn *turn, const json_t *action, const char *call_id, struct wfs_error *error)
@@ -251,7 +252,7 @@ static int deny(struct turn *turn, const char *intent_id, int64_t index, struct 
 	char output[256];
 	char id[WFS_HASH_TEXT_SIZE];
 
-	snprintf(id, sizeof(id), "%s", intent_id); /* closing it frees the text */
+	snprintf(id, sizeof(id), "%s", intent_id); /* closing the intent frees the text */
 	snprintf(output, sizeof(output), "Tool execution failed: '%s' did not approve of the call",
 		turn->fold->input.principal);
 	const struct turn_result result = {

@@ -34,7 +34,7 @@ static int fold_failure(struct turn *turn, const json_t *receipt, struct wfs_err
 		return fold_no_memory(error);
 	int r = turn_fail(turn, reason_of(wfs_json_text(receipt, "status"), code), "model_request",
 		code, wfs_buffer_text(&message), error);
-	/* What the model has said all the same: it is not the answer, but somebody may want to read it. */
+	/* The content of a failed answer is kept for readers. */
 	json_t *const content = json_object_get(payload, "content");
 	if (!r && json_is_string(content) &&
 		json_object_set(json_object_get(turn->state, "error"), "content", content) < 0)
@@ -57,7 +57,7 @@ static int fold_generated(struct turn *turn, const json_t *receipt, struct wfs_e
 	return wfs_trace(turn_answer(turn, json_object_get(receipt, "payload"), error));
 }
 
-/* --- what a tool gave --- */
+/* --- the result of a tool --- */
 
 #define TOOL_FAILED "Tool execution failed: "
 
@@ -66,14 +66,14 @@ static json_t *hidden_or_null(json_t *output)
 	return wfs_text_is_hidden(output, NULL) ? output : NULL;
 }
 
-/* @given: its output is whole, and of an error only the message */
+/* Ends a call. @given: with the whole output or, of an error, its message */
 static int fold_output(
 	struct turn *turn, int64_t index, const struct turn_result *given, struct wfs_error *error)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer output = {0};
 	struct turn_result result = *given;
 
-	if (given->is_error && !given->hidden) /* else it is in the text */
+	if (given->is_error && !given->hidden) /* the hidden text has this prefix already */
 		wfs_buffer_append_text(&output, TOOL_FAILED);
 	wfs_buffer_append_text(&output, given->output);
 	if (result.output_size < (int64_t)output.size)
@@ -123,7 +123,7 @@ int turn_fold_receipt(
 	return wfs_trace(r ? r : turn_store(&turn, error));
 }
 
-/* What the model is told of an action that was done. Text as it is, anything else as JSON. */
+/* Writes what the model gets for an action: text as it is, other values as JSON. */
 static void write_output(const struct wfs_fold *fold, struct wfs_buffer *output)
 {
 	const struct fold_outcome *const outcome = &fold->outcome;
@@ -140,8 +140,8 @@ static void write_output(const struct wfs_fold *fold, struct wfs_buffer *output)
 		wfs_json_write(told, output);
 }
 
-/* What the model is told, as the record has it: a text, or its stand-in when it belongs to something
- * private. @ret_size: of all of it */
+/* Makes the output for the record: a text or, if it is private, its stand-in. @ret_size: of the
+ * whole output */
 static int new_output(
 	struct wfs_fold *fold, json_t **ret_output, int64_t *ret_size, struct wfs_error *error)
 {
@@ -167,8 +167,8 @@ static int new_output(
 	return *ret_output ? 0 : fold_no_memory(error);
 }
 
-/* Messages are not in the records of actions, and that of a refusal is not known again; so what the
- * model was told stands in its result. */
+/* Adds the output to the record's result: records of actions do not have messages, and that of a
+ * refusal cannot be computed again. */
 static int keep_output(
 	struct wfs_fold *fold, const json_t *recorded, int64_t *ret_size, struct wfs_error *error)
 {

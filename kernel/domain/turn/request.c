@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asking the model, and what its answer gives.
+ * Asks the model, and folds its answer.
  *
- * What is sent is a view of the history, which itself stays whole. It is counted in messages and cut in
- * groups: an assistant's message with all results of its calls is kept or left out as one. Pinned are
- * the leading system messages and the latest user message; of the others the newest are kept, and
- * the newest group always is.
+ * The model is sent a part of the history, which itself is kept whole. The part is counted in
+ * messages and cut in groups: an assistant's message and all results of its calls are kept or left
+ * out together. The leading system messages and the latest user message are pinned, that is,
+ * always sent; of the others the newest groups are sent, and at least one.
  * Source: docs/design.md §11.
  */
 #include "kernel/base/json.h"
@@ -13,7 +13,7 @@
 #include "kernel/domain/principal/account.h"
 #include "kernel/domain/turn/turn-impl.h"
 
-/* --- the view --- */
+/* --- the part that is sent --- */
 
 static bool is_pinned(const struct turn *turn, size_t group)
 {
@@ -47,7 +47,7 @@ static int64_t pinned_size(const struct turn *turn)
 	return size;
 }
 
-/* Sets the first group that is sent but for pinned ones. @ret_count: messages that are sent */
+/* Sets the first group to be sent, apart from pinned ones. @ret_count: messages that are sent */
 static void choose_from(struct turn *turn, int64_t max, int64_t *ret_count)
 {
 	int64_t count = pinned_size(turn);
@@ -65,7 +65,8 @@ static void choose_from(struct turn *turn, int64_t max, int64_t *ret_count)
 	*ret_count = count;
 }
 
-/* One group that is not pinned less; the newest stays. Return: false when there is none. */
+/* Leaves out one more group that is not pinned, but never the newest. Return: false: no group can
+ * be left out. */
 static bool leave_one_out(struct turn *turn, int64_t *ret_count)
 {
 	const size_t groups = group_count(turn);
@@ -156,7 +157,7 @@ int turn_request_again(struct turn *turn, struct wfs_error *error)
 
 static const char *const usage_members[] = {"completion_tokens", "prompt_tokens", "total_tokens"};
 
-/* Sums are those of what was told; a turn without any makes them incomplete. */
+/* Adds to the sums of usage. A turn without usage marks them as incomplete. */
 static int64_t add_usage(struct turn *turn, const json_t *usage)
 {
 	json_t *const sum = json_object_get(turn->state, "usage");
@@ -194,8 +195,8 @@ static int tell_answer(struct turn *turn, const json_t *completion, struct wfs_e
 		error));
 }
 
-/* The assistant's message. Results of its calls are not messages of their own: they stand with the
- * calls. */
+/* Keeps the assistant's message. Results of its calls are not messages of their own, but are
+ * stored with the calls. */
 static int keep_answer(
 	struct turn *turn, const json_t *completion, size_t call_count, struct wfs_error *error)
 {
@@ -214,7 +215,7 @@ static int keep_answer(
 	return wfs_trace(turn_add_message(turn, message, 1 + (int64_t)call_count, error));
 }
 
-/* A model's answer without calls ends the run. */
+/* Ends the run after an answer without calls. */
 static int end_of(struct turn *turn, const char *finish_reason, struct wfs_error *error)
 {
 	static const char *const reasons[] = {"length", "content_filter"};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The action that begins a run. Who sends it has made its setup (agents/), so what is checked here is
- * that the rest of this folder can work with it. */
+/* Folds the action that begins a run. agents/ has made its setup, so this only checks that the
+ * other files of this folder can work with it. */
 #include "kernel/base/json.h"
 #include "kernel/domain/action/action.h"
 #include "kernel/domain/turn/turn-impl.h"
@@ -44,8 +44,8 @@ static int check_message(const json_t *message, struct wfs_error *error)
 		"'role': expected system, developer, user, assistant or tool, got '%.40s'", role);
 }
 
-/* Messages of the group that begins at @index: one, or an assistant's with the results of all its calls.
- * 0: calls and results do not go together. */
+/* How many messages has the group at @index? One, or an assistant's and the results of all its
+ * calls. 0: calls and results do not match. */
 static size_t group_size(const json_t *messages, size_t index)
 {
 	const json_t *const first = json_array_get(messages, index);
@@ -151,7 +151,8 @@ int turn_check_step(
 
 /* --- the fold --- */
 
-/* Groups that are always sent: the leading system messages, the latest user message. */
+/* Finds the groups that are always sent: the leading system messages and the latest user
+ * message. */
 static json_t *pins_of(const json_t *messages)
 {
 	WFS_AUTO_JSON json_t *pins = json_array();
@@ -176,7 +177,7 @@ static json_t *pins_of(const json_t *messages)
 	return r ? NULL : WFS_STEAL(pins);
 }
 
-/* A state before the first turn. NULL without memory. */
+/* Makes the state before the first turn. NULL without memory. */
 static json_t *first_state(const struct wfs_fold *fold, const json_t *action, const char *run_id)
 {
 	WFS_AUTO_JSON json_t *pins = pins_of(json_object_get(action, "messages"));
@@ -203,7 +204,7 @@ static int set_setup(struct turn *turn, const json_t *action, struct wfs_error *
 	return wfs_trace(r ? r : fold_set_document(turn->fold, cell, turn->setup, error));
 }
 
-/* A message of the history that the run begins with, with results of its calls. */
+/* Adds a message of the initial history, with the results of its calls. */
 static int add_group(
 	struct turn *turn, const json_t *messages, size_t index, struct wfs_error *error)
 {
@@ -245,8 +246,8 @@ static int begin(struct turn *turn, const json_t *action, struct wfs_error *erro
 	return wfs_trace(r ? r : turn_store(turn, error));
 }
 
-/* A run that a tool call of another one begins knows how many stand above it, so that a chain of them has an end
- * wherever it leads, also back to the same agent. */
+/* Notes the caller of a run. A run begun by a tool call has the number of runs above it, so that
+ * any chain of runs is bounded, even if it leads back to one agent. */
 static int set_caller(struct turn *turn, const json_t *action, struct wfs_error *error)
 {
 	json_t *const intent_id = json_object_get(action, "called_by");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A request and what was derived from it are records of the same runs, so they are looked at
- * together. Most requests name theirs; an answer names its intent, whose record named the run. What
- * is derived names it, too: that tells of intents that came with the cells of a copy.
+ * The record of a request and the records derived from it belong to the same runs, so they are
+ * checked together. Most requests name their run. An answer names its intent, whose record has
+ * named the run. Derived records name it, too, which helps with intents that came with the cells
+ * of a copy.
  */
 #include "kernel/domain/turn/turn-check.h"
 
@@ -12,18 +13,18 @@
 #include "kernel/manifest/builtin.h"
 #include "kernel/read/index.h"
 
-/* A record of the request at hand. */
+/* A record of the current request. */
 struct item {
 	uint64_t seq;
 	uint64_t event_size; /* bytes in `events.jsonl` */
-	json_t *run_id;      /* whose event it is; owned; may be NULL */
+	json_t *run_id;      /* of the run whose event it is; owned; may be NULL */
 };
 
 struct wfs_turn_check {
 	void (*wrong)(void *context, uint64_t seq, const char *reason);
 	void *context;
-	json_t *intents; /* intent id: run id, of open ones */
-	json_t *runs;    /* of the request at hand: {run id: true} */
+	json_t *intents; /* {intent id: run id} of open intents */
+	json_t *runs;    /* of the current request: {run id: true} */
 	struct item *items;
 	size_t count;
 	size_t capacity;
@@ -77,7 +78,7 @@ static int add_run(struct wfs_turn_check *check, const json_t *run_id)
 	return text && json_object_set_new(check->runs, text, json_true()) < 0 ? -ENOMEM : 0;
 }
 
-/* Of an action on a run that was done: which. */
+/* Finds the run of a successful action on a run; NULL for other actions. */
 static const json_t *run_of_action(const json_t *body)
 {
 	const json_t *const action = json_object_get(body, "action");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Does the index have the records of runs? Which these are is found again here, from the journal
- * alone, in one pass over it.
+ * Checks that the index has the records of all runs. These are found again from the journal, in
+ * one pass.
  * Thread: one at a time.
  */
 #pragma once
@@ -11,15 +11,18 @@
 
 struct wfs_turn_check;
 
-/** wfs_turn_check_new() - @wrong: is told of each record that the index lacks; @context: its own */
+/** wfs_turn_check_new() - begin a check. @wrong: called with @context for each record that the
+ *  index lacks */
 int wfs_turn_check_new(void (*wrong)(void *context, uint64_t seq, const char *reason),
 	void *context, struct wfs_turn_check **ret_check);
 void wfs_turn_check_free(struct wfs_turn_check *check);
 
-/** wfs_turn_check_record() - the next record; one that cannot be read is left out.
+/** wfs_turn_check_record() - check the next record of the journal; the caller skips records that
+ *  it cannot read.
  *  Return: 0, -ENOMEM, … */
 int wfs_turn_check_record(struct wfs_turn_check *check, struct wfs_txn *txn, uint64_t seq,
 	const struct wfs_record_parsed *parsed);
 
-/** wfs_turn_check_end() - that was the last. @ret_count: rows that the index must have of these */
+/** wfs_turn_check_end() - end the check after the last record. @ret_count: how many rows the index
+ *  must have */
 int wfs_turn_check_end(struct wfs_turn_check *check, struct wfs_txn *txn, uint64_t *ret_count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs of agents, as a domain. */
+/* Turns of agents as a domain. */
 #include "kernel/domain/turn/turn-impl.h"
 
 static const struct wfs_action_type actions[] = {

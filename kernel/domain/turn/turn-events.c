@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The events of a run as lines, out of its records. */
+/* Writes the events of a run as lines, from its records. */
 #include "kernel/base/json.h"
 #include "kernel/domain/turn/events.h"
 #include "kernel/domain/turn/turn-file.h"
@@ -55,7 +55,7 @@ static uint64_t end_of(struct wfs_range range)
 	return range.size < UINT64_MAX - range.offset ? range.offset + range.size : UINT64_MAX;
 }
 
-/* The part of a line that lies in the range. @offset: of the line */
+/* Appends the part of a line that is within the range. @offset: of the line */
 static int append_line(struct wfs_view *view, uint64_t seq, uint64_t offset, struct wfs_range range,
 	struct wfs_buffer *buffer)
 {
@@ -65,7 +65,7 @@ static int append_line(struct wfs_view *view, uint64_t seq, uint64_t offset, str
 
 	if (r)
 		return wfs_trace(r == -ENOENT ? -EIO : r);
-	/* The index may lead to a record of another kind. */
+	/* The index may also have records of other kinds. */
 	const json_t *const value = json_object_get(parsed.body_json, "value");
 	if (parsed.record.kind != WFS_RECORD_EVENT || !value)
 		return -EIO;
@@ -84,7 +84,7 @@ int wfs_turn_events(struct wfs_view *view, struct wfs_bytes run_id, uint64_t las
 	struct wfs_range range, struct wfs_buffer *buffer, uint64_t *ret_size_bytes)
 {
 	WFS_AUTO_TURN_WALK struct wfs_turn_walk walk = {0};
-	struct wfs_view then = *view; /* what came behind that record is not of the file */
+	struct wfs_view then = *view; /* later records are not in the file */
 	uint64_t offset = 0;
 	uint64_t event_size;
 	uint64_t seq;

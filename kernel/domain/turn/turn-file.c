@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The status of a run, its messages and its result, as documents. */
+/* Writes the status of a run, its messages and its result. */
 #include "kernel/domain/turn/turn-file.h"
 
 #include "kernel/base/json.h"
@@ -12,7 +12,7 @@ static long long number_of(const json_t *object, const char *member)
 
 /* --- status --- */
 
-/* Ids and names are what a model wrote: what would break a line is written as JSON. */
+/* Writes an id or name, which a model may have chosen; as JSON if it would break the line. */
 static void write_word(struct wfs_buffer *buffer, const char *word)
 {
 	const size_t size = strlen(word);
@@ -99,7 +99,7 @@ int wfs_turn_write_status(struct wfs_view *view, const json_t *state, struct wfs
 
 /* --- documents --- */
 
-/* What stands before the oldest message that is shown; none when these are all. */
+/* Adds the mark before the oldest message that is shown, if some were left out. */
 static int add_mark(json_t *messages, size_t left_out)
 {
 	return left_out == 0

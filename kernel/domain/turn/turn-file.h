@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs as files: what is in `/turns/<id>/`.
+ * Runs as files: the contents of `/turns/<id>/`.
  *
- * All but `events.jsonl` are made from one version of the run's cell, and cells of its messages and
- * calls as they were then; `events.jsonl` is made from records, up to one of them. So nothing of a
- * file changes. A history that is longer than WFS_TURN_FILE_MAX is not shown whole: the oldest messages
- * are left out, and a mark says so.
+ * `events.jsonl` is made from records, up to one of them. All other files are made from one
+ * version of the run's cell, and cells of its messages and calls at that height. So a version of a
+ * file never changes. If a history has more than WFS_TURN_FILE_MAX bytes, the oldest messages are
+ * left out, and a mark says so.
  * Source: worldfs-tree(5).
  * Thread: any.
  */
@@ -16,45 +16,48 @@
 struct wfs_range;
 
 enum {
-	WFS_TURN_FILE_MAX =
-		4 << 20, /* bytes of contents and arguments of messages that are shown */
+	WFS_TURN_FILE_MAX = 4 << 20, /* bytes of contents and arguments in the shown messages */
 };
 
 /*
- * Each appends a file. @view: of the height of the run's version; @state: its document.
+ * Each appends a file to @buffer. @view: at the height of the run's version; @state: its document.
  * Return: 0, -EIO (a cell is missing), -ENOMEM.
  */
 
-/** wfs_turn_write_status() - a word: `running`, `waiting` (for approvals) or why it ended; then what of
- *  its turns it is in, the error if there is one, and the calls that wait. */
+/** wfs_turn_write_status() - append `status`: a word, the number of the turn, an error, and the
+ *  calls that wait
+ *  The word is `running`, `waiting` (for approvals) or the reason why the run ended. */
 int wfs_turn_write_status(struct wfs_view *view, const json_t *state, struct wfs_buffer *buffer);
 
-/** wfs_turn_write_messages() - an array of its messages. */
+/** wfs_turn_write_messages() - append the messages as a JSON array. */
 int wfs_turn_write_messages(struct wfs_view *view, const json_t *state, struct wfs_buffer *buffer);
 
-/** wfs_turn_write_transcript() - the same, to be read. */
+/** wfs_turn_write_transcript() - append the messages as Markdown. */
 int wfs_turn_write_transcript(
 	struct wfs_view *view, const json_t *state, struct wfs_buffer *buffer);
 
-/** wfs_turn_write_result() - as wfs_turn_result. Return: the same, or -ENOENT: it has not ended. */
+/** wfs_turn_write_result() - append the document of wfs_turn_result(). Return: also -ENOENT: the
+ *  run has not ended. */
 int wfs_turn_write_result(struct wfs_view *view, const json_t *state, struct wfs_buffer *buffer);
 
-/** wfs_turn_summary() - {agent, asked_by, ended_ns?, max_turns, model, started_ns, status, tool_calls,
- *  total_tokens, turn, turn_id}; status: the word above. NULL without memory; caller owns it. */
+/** wfs_turn_summary() - {agent, asked_by, ended_ns?, max_turns, model, started_ns, status,
+ *  tool_calls, total_tokens, turn, turn_id}; status: the word of wfs_turn_write_status().
+ *  Return: new reference; NULL without memory. */
 json_t *wfs_turn_summary(const json_t *state);
 
 /* --- events --- */
 
-/** wfs_turn_last_event() - the record of the newest event in the view. Return: 0, -ENOENT: there is
- *  none, … */
+/** wfs_turn_last_event() - find the record of the run's newest event in the view. Return: 0,
+ *  -ENOENT (no event), … */
 int wfs_turn_last_event(struct wfs_view *view, struct wfs_bytes run_id, uint64_t *ret_seq);
 
-/** wfs_turn_event_run() - append the id of the run whose event a record is. Return: 0, -ENOENT, … */
+/** wfs_turn_event_run() - append the id of the run whose event record @seq is.
+ *  Return: 0, -ENOENT (not such an event), … */
 int wfs_turn_event_run(
 	struct wfs_view *view, uint64_t seq, struct wfs_buffer *run_id, int64_t *ret_time_ns);
 
 /**
- * wfs_turn_events() - append a part of the events of a run up to one of them, whose file that is
+ * wfs_turn_events() - append a part of the file `events.jsonl`, which ends with the event @last
  * Only events within the part are read.
  * @ret_size_bytes: of the whole file
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A bounded part of a run's history. Only what is shown is read. */
+/* Reads a bounded part of a run's history, and nothing else. */
 #include "kernel/domain/turn/turn-history.h"
 
 #include "kernel/base/json.h"
@@ -15,7 +15,7 @@ static size_t size_of_calls(const json_t *calls)
 	return size;
 }
 
-/* Bytes that others wrote. */
+/* Bytes of messages in contents and arguments. */
 static size_t size_of(const json_t *messages)
 {
 	size_t size = 0;
@@ -29,7 +29,8 @@ static size_t size_of(const json_t *messages)
 	return size;
 }
 
-/* @newest: groups, the newest first. Return: new reference, NULL without memory. */
+/* Joins groups into one array, the oldest first. @newest: groups, the newest first. Return: new
+ * reference, NULL without memory. */
 static json_t *in_order(const json_t *newest)
 {
 	WFS_AUTO_JSON json_t *messages = json_array();

@@ -5,9 +5,10 @@
 #include "kernel/domain/turn/turn-file.h"
 
 /**
- * turn_newest_messages() - as many groups of messages as WFS_TURN_FILE_MAX allows, the newest always
+ * turn_newest_messages() - read the newest groups of messages within WFS_TURN_FILE_MAX, but at
+ * least one
  * @ret_messages: an array, oldest first; caller owns it
- * @ret_left_out: how many messages are not among them
+ * @ret_left_out: how many older messages were left out
  * Return: 0, -EIO, -ENOMEM.
  */
 int turn_newest_messages(

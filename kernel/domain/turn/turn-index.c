@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records of runs in the index. */
+/* The index of the records of runs. */
 #include "kernel/domain/turn/turn-index.h"
 
 #include "kernel/domain/turn/turn-impl.h"
@@ -13,7 +13,7 @@ uint64_t wfs_turn_event_size(const char *schema, size_t body_size)
 	if (!schema || wfs_kernel_event_find(schema) == WFS_KERNEL_EVENT_COUNT ||
 		body_size < others)
 		return 0;
-	return body_size - others + 1; /* a newline */
+	return body_size - others + 1; /* and a newline */
 }
 
 int wfs_turn_index_add(struct wfs_txn *txn, const char *run_id, uint64_t seq, uint64_t event_size)

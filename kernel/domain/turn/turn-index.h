@@ -1,34 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The records of a run, found without looking at others: those that folded it on (`step`, receipts,
- * actions that are its tool calls, `ask`, `approve`, `cancel`) and what was derived from these. Each
- * has a row in the index, written with the record and never taken out, so every height has its own.
- * With the row stands how long the record's line in `events.jsonl` is. A run whose cells came out of a
- * copy without a journal has only the records behind that.
- * Thread: the one of the transaction.
+ * An index of the records of each run: those that changed it (`step`, receipts, actions that are
+ * its tool calls, `ask`, `approve`, `cancel`) and those derived from these.
+ *
+ * A row is written with its record and never removed, so the index is right at every height. It
+ * has the size of the record's line in `events.jsonl`. A run that came from a copy without a
+ * journal has only rows of later records.
+ * Thread: the thread of the transaction.
  */
 #pragma once
 
 #include "kernel/read/view.h"
 
-/** wfs_turn_event_size() - bytes of its line in `events.jsonl` of an event record, 0: it has none.
- *  @body_size: bytes of its body, which has no other members than the schema and the value */
+/** wfs_turn_event_size() - bytes of an event record's line in `events.jsonl`; 0: the record has no
+ *  line there.
+ *  @body_size: bytes of the record's body, whose only other member is the schema */
 uint64_t wfs_turn_event_size(const char *schema, size_t body_size);
 
-/** wfs_turn_index_add() - a record of a run. Return: 0, -EIO (it is there), -ENOSPC. */
+/** wfs_turn_index_add() - add a row for a record of a run. Return: 0, -EIO (the row exists),
+ *  -ENOSPC. */
 int wfs_turn_index_add(struct wfs_txn *txn, const char *run_id, uint64_t seq, uint64_t event_size);
 
-/* Walks the records of a run that the view has. Plain value: init, next …, done. */
+/* Walks the records of a run that are in the view. Plain value: init, next …, done. */
 struct wfs_turn_walk {
 	struct wfs_index_walk rows;
 	uint64_t height;
 };
 
-/** wfs_turn_walk_init() - @from: the first seq, in order; UINT64_MAX: all, the newest first */
+/** wfs_turn_walk_init() - begin a walk. @from: first record, in ascending order; UINT64_MAX: all,
+ *  the newest first */
 int wfs_turn_walk_init(
 	struct wfs_turn_walk *walk, struct wfs_view *view, struct wfs_bytes run_id, uint64_t from);
 
-/** wfs_turn_walk_next() - @ret_event_size: as above. Return: 1 and a record, 0 at the end, or -errno. */
+/** wfs_turn_walk_next() - get the next record. @ret_event_size: see wfs_turn_event_size(). Return:
+ *  1, 0 at the end, or -errno. */
 int wfs_turn_walk_next(struct wfs_turn_walk *walk, uint64_t *ret_seq, uint64_t *ret_event_size);
 void wfs_turn_walk_done(struct wfs_turn_walk *walk);
 #define WFS_AUTO_TURN_WALK WFS_CLEANUP(wfs_turn_walk_done)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs out of a view. */
+/* Reads runs from a view. */
 #include "kernel/domain/turn/turn-read.h"
 
 #include "kernel/base/json.h"
 
-/* Of a call that never was answered, because its run has ended. */
+/* Output of a call that was not answered before its run ended. */
 #define NO_RESULT "(no result)"
 
 static int read_cell(struct wfs_view *view, enum wfs_builtin_reducer reducer, const char *key,
@@ -50,7 +50,7 @@ static int no_memory(struct wfs_error *error)
 	return wfs_error_from_errno(error, -ENOMEM, "read a turn");
 }
 
-/* What a call is in the message that wants it, and the message that answers it. */
+/* Appends a call to the message that wants it, and makes the message that answers it. */
 static int add_call(
 	const json_t *call, json_t *tool_calls, json_t *messages, struct wfs_error *error)
 {
@@ -68,7 +68,7 @@ static int add_call(
 	return failed ? no_memory(error) : 0;
 }
 
-/* The assistant's message with its calls, and their answers behind it. */
+/* Appends an assistant's message with its calls, and then their answers. */
 static int add_calls(struct wfs_view *view, const char *run_id, json_t *message, json_t *messages,
 	struct wfs_error *error)
 {
@@ -89,7 +89,7 @@ static int add_calls(struct wfs_view *view, const char *run_id, json_t *message,
 	return wfs_trace(r);
 }
 
-/* Of a message that the run began with. */
+/* Appends the results of a message that the run began with. */
 static int add_results(json_t *message, json_t *messages, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *results = json_incref(json_object_get(message, "results"));
@@ -122,7 +122,7 @@ static const char *run_id_of(const json_t *state)
 	return run_id ? run_id : "";
 }
 
-/* @from: the first group that is not left out; those of @pins never are */
+/* Reads messages. @from: first group; earlier groups are read only if pinned */
 static int read_messages(struct wfs_view *view, const json_t *state, size_t from,
 	json_t **ret_messages, struct wfs_error *error)
 {
@@ -178,7 +178,7 @@ static bool has_role(const json_t *message, const char *role)
 	return text && strcmp(text, role) == 0;
 }
 
-/* A run that stopped behind tools ends with one of their messages. */
+/* Adds the last message of an assistant, if the last message is a tool's. */
 static int add_last_assistant(json_t *result, const json_t *history)
 {
 	size_t i = json_array_size(history);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run to be read: who said what, which tools were called with what, and how it ended. */
+/* Writes a run as Markdown: what was said, which tools were called, and how it ended. */
 #include "kernel/base/json.h"
 #include "kernel/domain/turn/turn-history.h"
 #include "kernel/read/text.h"
@@ -9,7 +9,7 @@ static long long number_of(const json_t *object, const char *member)
 	return (long long)json_integer_value(json_object_get(object, member));
 }
 
-/* Something that is no prose stands as Markdown's indented code. */
+/* Writes a text as an indented code block. */
 static void write_indented(struct wfs_buffer *buffer, const char *text)
 {
 	while (*text) {
@@ -24,7 +24,7 @@ static void write_indented(struct wfs_buffer *buffer, const char *text)
 	wfs_buffer_append_byte(buffer, '\n');
 }
 
-/* A member as text; a private text as its stand-in. */
+/* Writes a member as text; a private text as its stand-in. */
 static void write_text(struct wfs_buffer *buffer, const json_t *object, const char *member)
 {
 	const json_t *const value = json_object_get(object, member);
@@ -51,7 +51,7 @@ static void write_call(struct wfs_buffer *buffer, const json_t *call)
 	write_member(buffer, call, "arguments");
 }
 
-/* The name of the tool whose call a message answers. @calls: of the message before */
+/* Finds the name of the tool whose call a message answers. @calls: of the message before */
 static const char *tool_of(const json_t *calls, const char *id)
 {
 	size_t i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state of a run, what it tells, what it asks for, and its end. */
+/* The state of a run, its events, its intents, and its end. */
 #include "kernel/domain/turn/turn-impl.h"
 
 #include <inttypes.h>
@@ -112,7 +112,7 @@ size_t turn_open_count(const struct turn *turn)
 	return json_array_size(json_object_get(turn->state, "open"));
 }
 
-/* --- what it tells --- */
+/* --- events --- */
 
 static int add_common(struct turn *turn, enum wfs_kernel_event event, json_t *members)
 {
@@ -146,7 +146,7 @@ int turn_emit(
 	return wfs_trace(fold_add_record(fold, fold->folding, derived, &record, error));
 }
 
-/* --- what has begun below it --- */
+/* --- runs and chats below it --- */
 
 static json_t *open_item(const struct turn *turn, const char *intent_id)
 {
@@ -161,7 +161,7 @@ static json_t *open_item(const struct turn *turn, const char *intent_id)
 	return NULL;
 }
 
-/* Counts at the topmost run. When that is @turn itself, its caller stores it. */
+/* Changes `below` of the topmost run. If that is @turn itself, its caller stores it. */
 static int change_below(struct turn *turn, int change, struct wfs_error *error)
 {
 	const char *const top_id = wfs_json_text(turn->state, "top");
@@ -200,7 +200,7 @@ static int forget_begun(struct turn *turn, const json_t *item, struct wfs_error 
 	return json_object_get(item, "began") ? wfs_trace(change_below(turn, -1, error)) : 0;
 }
 
-/* --- what it asks for --- */
+/* --- intents --- */
 
 int turn_ask(struct turn *turn, enum wfs_effect effect, json_t *params, int64_t call,
 	struct wfs_error *error)
@@ -235,7 +235,7 @@ int turn_answered(struct turn *turn, const char *intent_id, struct wfs_error *er
 
 	if (!r)
 		r = forget_begun(turn, open_item(turn, intent_id), error);
-	/* The id may be the text of the very item that is forgotten. */
+	/* The id may be borrowed from the item that is removed. */
 	intent_forget(json_object_get(turn->state, "open"), intent_id);
 	return wfs_trace(r);
 }

@@ -1,44 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Turns: the runs of agents. A run is a state machine whose state is cells and whose steps are
- * records, so nothing waits inside of it, and a crash at any record loses and repeats nothing that
- * had an answer.
+ * Turns of agents. Code and comments here call a turn a *run*, and each request to the model
+ * within it a *turn*.
  *
- * A run begins with the action `step`, which holds all that it depends on. What it wants from outside
- * is an intent: the answer of a model (`llm.generate`), or that a tool be called (`tool.call`). Who
- * drives the world finds these as cells of sys.intent, does them, and answers each once: by a receipt,
- * or, when the tool is an action, by the action itself, which names the intent, so that what it did and
- * that it was done are one record. Folding the answer gives what comes next.
+ * A run is a state machine: its state is cells, and its steps are records. So no thread waits for
+ * it, and a crash after any record neither loses nor repeats anything that was answered.
  *
- *   sys.turn, key run id:         {advanced?, agent, asked_by, below?, called_by?,
- *                                  calls {count, done, errors, next}, depth?, ending?, error?,
- *                                  event_seq, final? {call, result}, from, groups[], last_assistant?,
- *                                  max_turns, model, open[{asked?, began?, call?, intent_id}], pins[],
- *                                  reason?, retried, run_id, started_ns, ended_ns?, status,
- *                                  tool_calls?, top?, turn, usage{…}, usage_incomplete}
- *   sys.turn_setup, key run id:   the `setup` of its step
- *   sys.message, key run id.n:    {content, role, results[]?, tool_calls[]?} of the history that it began
- *                                 with, or, of a model's answer with calls,
- *                                 {content, raw_content?, role, tool_call_count, turn}: the content as
- *                                 it came, if calls were found in it
- *   sys.tool_call, key run id.turn.n: {arguments?, duration_ms, id, is_error, name, output, output_size,
- *                                  status}
+ * A run begins with the action `step`, which has everything that the run depends on. What the run
+ * wants from outside is an intent: an answer of a model (`llm.generate`), or a tool call
+ * (`tool.call`). The driver finds intents as cells of sys.intent, does what they ask for, and
+ * answers each once: by a receipt or, if the tool is an action, by the action itself. Such an
+ * action names the intent, so that one record has its changes and the answer. Folding the answer
+ * gives what comes next.
  *
- *   sys.workflow, key agent's id: {current_state, entered_at_seq, history[{reason, seq, state}]} of an
- *                                  agent that has had a workflow
- *   sys.agent, key agent's id:    {failure_count, last_action? {result, success, type}, runs,
- *                                  same_state_for} of an agent whose setup has `mind`
+ *   sys.turn, key run id: {advanced?, agent, asked_by, below?, called_by?, calls {count, done,
+ *       errors, next}, depth?, ending?, error?, event_seq, final? {call, result}, from, groups[],
+ *       last_assistant?, max_turns, model, open[{asked?, began?, call?, intent_id}], pins[],
+ *       reason?, retried, run_id, started_ns, ended_ns?, status, tool_calls?, top?, turn,
+ *       usage{…}, usage_incomplete}
+ *   sys.turn_setup, key run id: the `setup` of its step
+ *   sys.message, key run id.n: {content, role, results[]?, tool_calls[]?} of the history that the
+ *       run began with; or, of a model's answer with calls, {content, raw_content?, role,
+ *       tool_call_count, turn}: raw_content is the content as it came, if calls were found in it
+ *   sys.tool_call, key run id.turn.n: {arguments?, duration_ms, id, is_error, name, output,
+ *       output_size, status}
  *
- * A setup has {asked_model?, mind?, model, offered, settings, tools}: `model` is the name of an entry in
- * host.json, `asked_model` what that entry called the model when the run was made; mind: {entered?, mode?, next?, state?, states?,
- * transition_reference?, …} says how the run's workflow goes on (mind.c): the rest is the driver's.
+ *   sys.workflow, key agent's id: {current_state, entered_at_seq, history[{reason, seq, state}]}
+ *       of an agent that has had a workflow
+ *   sys.agent, key agent's id: {failure_count, last_action? {result, success, type}, runs,
+ *       same_state_for} of an agent whose setup has `mind`
  *
- * Its intents (kernel/fold/intent.h) have {call?, run_id, turn}, and `began` when the call is of the tool `step` or `chat`
- * and another run or a chat has begun for it. Such a run has `called_by`, the intent, `depth`, the number of runs
- * above it, and `top`, the first of these; a run that no tool call has begun has none of the three. It has `below`
- * instead: how many open calls have begun a run or a chat, of its own calls and of those of the runs whose `top` it is.
+ * A setup has {asked_model?, mind?, model, offered, settings, tools}. `model` is the name of an
+ * entry in host.json, and `asked_model` what that entry called the model when the run was made.
+ * `mind` is {entered?, mode?, next?, state?, states?, transition_reference?, …} and says how the
+ * run's workflow goes on (mind.c); its other members are for the driver.
  *
- * A run tells what it does by the records of sys/KernelStart@1 and so on (events.h).
+ * The intents of a run (kernel/fold/intent.h) have {call?, run_id, turn}, and `began` if the call
+ * is of the tool `step` or `chat` and another run or a chat has begun for it. Such a run has
+ * `called_by`, the intent; `depth`, the number of runs above it; and `top`, the first of these. A
+ * run that no tool call has begun has `below` instead: how many open calls have begun a run or a
+ * chat, of its own calls and of those of all runs whose `top` it is.
+ *
+ * A run reports what it does by records of sys/KernelStart@1 and so on (events.h).
  * Source: docs/design.md §11.
  */
 #pragma once
@@ -47,28 +50,27 @@
 #include "kernel/mind/setting.h"
 
 enum {
-	WFS_TURN_TURNS_MAX = WFS_MIND_TURNS_MAX, /* of a run */
-	WFS_TURN_DEPTH_MAX =
-		8, /* runs below a run, each begun by a tool call of the one above it */
-	WFS_TURN_BELOW_MAX =
-		256, /* runs and chats at once that a run and those below it have begun */
-	WFS_TURN_TURNS_DEFAULT = 20, /* the same, when nothing is said */
+	WFS_TURN_TURNS_MAX = WFS_MIND_TURNS_MAX, /* turns of a run */
+	WFS_TURN_DEPTH_MAX = 8,   /* nested runs, each begun by a tool call of the one above it */
+	WFS_TURN_BELOW_MAX = 256, /* open runs and chats that a run and those below it have begun */
+	WFS_TURN_TURNS_DEFAULT = 20, /* turns of a run that does not set `max_turns` */
 	WFS_TURN_CALLS_MAX = 256,    /* tool calls of one answer of a model */
 	WFS_TURN_CONCURRENCY_MAX = WFS_MIND_CONCURRENCY_MAX, /* tool calls of a run at once */
-	WFS_TURN_TOOLS_MAX = WFS_MIND_TOOLS_MAX,             /* that a run has */
-	WFS_TURN_MESSAGES_MAX = 1024,                        /* that a run begins with */
-	WFS_TURN_OUTPUT_MAX = 64 << 10, /* bytes of a tool's output that the model is told */
-	WFS_TURN_PREVIEW_MAX = 100,     /* characters of it that an event tells */
+	WFS_TURN_TOOLS_MAX = WFS_MIND_TOOLS_MAX,             /* tools of a run */
+	WFS_TURN_MESSAGES_MAX = 1024,                        /* messages that a run begins with */
+	WFS_TURN_OUTPUT_MAX = 64 << 10, /* bytes of a tool's output that the model gets */
+	WFS_TURN_PREVIEW_MAX = 100,     /* characters of a tool's output in an event */
 	WFS_TURN_ID_MAX = 128 + 1 + 20, /* bytes of a run's id: agent, dot, seq */
 	WFS_TURN_STATE_MAX = 64,        /* bytes of the name of a workflow's state */
-	WFS_TURN_STATES_KEPT = 100,     /* newest changes of a workflow's state */
-	WFS_TURN_NOTES_MAX = 64,        /* of a step, or of what a workflow is advanced by */
+	WFS_TURN_STATES_KEPT = 100,     /* kept changes of a workflow's state */
+	WFS_TURN_NOTES_MAX = 64,        /* notes of a step, or of an answer to workflow.advance */
 	WFS_TURN_NOTE_MAX = 1024,       /* bytes of a text of a note */
-	WFS_TURN_ACTION_SHOWN = 1000,   /* bytes of what the last action gave that are kept */
+	WFS_TURN_ACTION_SHOWN = 1000,   /* kept bytes of the last action's result */
 };
 
 /**
- * wfs_turn_cut() - cut a tool's output at WFS_TURN_OUTPUT_MAX bytes, at a character, with a mark
+ * wfs_turn_cut() - cut a tool's output to WFS_TURN_OUTPUT_MAX bytes, at a character, and append a
+ * mark
  * @output: valid UTF-8
  */
 void wfs_turn_cut(struct wfs_buffer *output);
