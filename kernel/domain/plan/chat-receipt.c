@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What chats are given: replies of models, and plans that were cut into steps, in parts. */
+/* Folds answers to chats: replies of models, and plans that were cut into steps, in parts. */
 #include "kernel/base/json.h"
 #include "kernel/domain/plan/plan-impl.h"
 
@@ -22,7 +22,7 @@ static int fail(json_t *message, const json_t *receipt, const char *code, struct
 		: 0;
 }
 
-/* A text that is no plan is the answer. */
+/* Takes a reply that is not a plan as the answer of the chat. */
 static int take_text(struct wfs_fold *fold, const char *chat_id, json_t *message, json_t *text,
 	struct wfs_error *error)
 {
@@ -40,7 +40,7 @@ static int take_text(struct wfs_fold *fold, const char *chat_id, json_t *message
 	return wfs_trace(r);
 }
 
-/* What is a plan is cut into steps by whoever drives the world. */
+/* Keeps a reply that is a plan, and has the driver cut it into steps. */
 static int take_source(struct wfs_fold *fold, const char *chat_id, json_t *message, json_t *text,
 	struct wfs_error *error)
 {
@@ -118,7 +118,7 @@ static int not_as(const char *member, const char *expected, struct wfs_error *er
 	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "'%s': expected %s", member, expected);
 }
 
-/* What every part says of its plan. */
+/* Checks the members that every part has. */
 static int check_head(const json_t *payload, struct wfs_error *error)
 {
 	const json_t *const plan_id = json_object_get(payload, "plan_id");
@@ -146,14 +146,14 @@ static int new_plan(struct wfs_fold *fold, const char *chat_id, json_t *message,
 		r = plan_new(fold, new_state(fold, chat_id, message, payload), ret_plan, error);
 	if (r)
 		return wfs_trace(r);
-	if (created) /* it was made elsewhere */
+	if (created) /* the plan was imported */
 		plan_set_number(ret_plan, "created_ns", json_integer_value(created));
 	return json_object_set(message, "plan_id", json_object_get(payload, "plan_id")) < 0
 		? fold_no_memory(error)
 		: 0;
 }
 
-/* The plan that parts are added to: a new one with the first. */
+/* Loads the plan that a part is added to; the first part makes the plan. */
 static int plan_of_part(struct wfs_fold *fold, const char *chat_id, json_t *message,
 	const json_t *payload, struct plan *ret_plan, struct wfs_error *error)
 {
@@ -205,7 +205,7 @@ static int add_steps(struct plan *plan, const json_t *payload, struct wfs_error 
 	return wfs_trace(r);
 }
 
-/* All steps are there. One that was brought from elsewhere runs when somebody says so. */
+/* Begins a complete plan. An imported one begins when somebody resumes it. */
 static int start(struct plan *plan, json_t *message, const json_t *payload, struct wfs_error *error)
 {
 	const json_t *const counts = json_object_get(payload, "counts");
@@ -247,7 +247,7 @@ static int fold_part(struct wfs_fold *fold, const char *chat_id, json_t *message
 	return wfs_trace(r ? r : plan_store(&plan, error));
 }
 
-/* What the model wrote is kept with a plan that never runs; also one whose first steps were given. */
+/* Keeps what the model wrote with a plan that never runs, even if some of its steps were given. */
 static int keep_failed(struct wfs_fold *fold, const char *chat_id, json_t *message,
 	const json_t *receipt, struct wfs_error *error)
 {

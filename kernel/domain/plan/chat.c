@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What people say, up to the plan that comes of it; and what they say to a plan: go on, stop. */
+/* Folds what principals say in chats until there is a plan, and what they say to a plan: continue,
+ * stop. */
 #include "kernel/base/json.h"
 #include "kernel/domain/plan/plan-impl.h"
 #include "kernel/manifest/grant.h"
@@ -31,7 +32,7 @@ static int check_text(const json_t *action, const char *member, struct wfs_error
 	return wfs_json_get_string(action, member, &text, error);
 }
 
-/* What both ways to a plan have. */
+/* Checks the settings that `chat` and `import` have. */
 static int check_settings(const json_t *action, struct wfs_error *error)
 {
 	const char *model;
@@ -172,7 +173,7 @@ int plan_chat_load(struct wfs_fold *fold, const char *chat_id, size_t *ret_cell,
 	return wfs_trace(r);
 }
 
-/* The message of a chat that asks, with what it asks for. */
+/* Makes the message of a question. */
 static json_t *asking(const json_t *action, const char *content, const char *status)
 {
 	return json_pack("{s:O, s:s, s:O, s:O, s:s, s:s}", "batch_size",
@@ -181,7 +182,8 @@ static json_t *asking(const json_t *action, const char *content, const char *sta
 		json_object_get(action, "model"), "role", "user", "status", status);
 }
 
-/* Whoever drives the world, or says that a plan is to go on, may be somebody else than whose chat it is. */
+/* The principal of the chat, and not that of the request: the driver, or a principal that resumes
+ * the plan, may be another one. */
 const char *plan_chat_principal(const char *chat_id, char ret_principal[static WFS_CHAT_ID_MAX + 1])
 {
 	snprintf(ret_principal, WFS_CHAT_ID_MAX + 1, "%.*s", (int)(strrchr(chat_id, '+') - chat_id),
@@ -223,7 +225,7 @@ static int store(
 
 /* --- going on with a plan --- */
 
-/* Steps of it were never given: they are found again. */
+/* Asks the driver again for steps of the plan that it has not given. */
 static int define_again(struct plan *plan, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *message = NULL;
@@ -239,7 +241,7 @@ static int define_again(struct plan *plan, struct wfs_error *error)
 	return wfs_trace(r ? r : fold_set_document(plan->fold, cell, message, error));
 }
 
-/* Does it wait for somebody who says that it is to go on? */
+/* Does the plan wait until somebody resumes it? */
 static bool is_waiting(const struct plan *plan)
 {
 	return plan_is(plan, "status", "cancelled") ||
@@ -276,7 +278,7 @@ static json_t *answer_of(const char *chat_id, const char *plan_id)
 	return json_pack("{s:s, s:s*}", "chat_id", chat_id, "plan_id", plan_id);
 }
 
-/* A plan that has ended, or was cancelled, goes on with the steps that failed. */
+/* Runs the failed steps of an ended or cancelled plan again. */
 static int retry_failed(struct plan *plan, struct wfs_error *error)
 {
 	const bool ended = plan_is(plan, "phase", "ended");
@@ -317,7 +319,7 @@ int plan_fold_resume(
 	return *ret_answer ? 0 : fold_no_memory(error);
 }
 
-/* Somebody says more about a plan of his session. */
+/* Folds another message about a plan of the principal's session. */
 static int fold_more(struct wfs_fold *fold, const char *chat, const json_t *action,
 	char ret_id[static WFS_CHAT_ID_MAX + 1], struct wfs_error *error)
 {
@@ -346,7 +348,7 @@ static int fold_more(struct wfs_fold *fold, const char *chat, const json_t *acti
 
 /* --- asking for a plan --- */
 
-/* @effect: gives the plan, or the text that it is made of; for that a model is asked */
+/* Asks for a plan. @effect: gives the plan, or its text; a model is asked for the text */
 static int begin(struct wfs_fold *fold, const char *chat, json_t *message, enum wfs_effect effect,
 	char ret_id[static WFS_CHAT_ID_MAX + 1], struct wfs_error *error)
 {
@@ -422,7 +424,7 @@ int plan_fold_import(
 
 /* --- stopping --- */
 
-/* A chat that waits for its plan. */
+/* Stops a chat that waits for its plan. */
 static int stop_chat(struct wfs_fold *fold, const char *chat_id, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *message = NULL;
@@ -461,7 +463,7 @@ static int stop_plan(struct wfs_fold *fold, const char *plan_id, struct wfs_erro
 	return wfs_trace(plan_store(&plan, error));
 }
 
-/* What has become of a chat: who said something may not know yet that there is a plan. */
+/* Stops a chat, or the plan that it has by now: the client may not know of the plan yet. */
 static int stop_either(struct wfs_fold *fold, const char *chat_id, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *message = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The document of a plan, its status, and the files of its steps. */
+/* Writes the document of a plan, its status, and the files of its steps. */
 #include "kernel/domain/plan/plan-file.h"
 
 #include "kernel/base/clock.h"
@@ -20,7 +20,7 @@ static uint64_t size_of(const json_t *object, const char *member)
 
 /* --- parts --- */
 
-/* A file that is written piece by piece, of which a part is wanted. */
+/* A wanted part of a file that is written piece by piece. */
 struct part {
 	struct wfs_range range; /* wanted */
 	struct wfs_buffer *buffer;
@@ -32,7 +32,7 @@ static uint64_t end_of(struct wfs_range range)
 	return range.size < UINT64_MAX - range.offset ? range.offset + range.size : UINT64_MAX;
 }
 
-/* What of the next piece is wanted. */
+/* Which range of the next piece is wanted? */
 static struct wfs_range wanted_of(const struct part *part, uint64_t size)
 {
 	const uint64_t from =
@@ -58,7 +58,7 @@ static void add_text(struct part *part, const char *text)
 	add_bytes(part, text, strlen(text));
 }
 
-/* The next piece is @size bytes of a cell, from @skip on. */
+/* Adds a piece: @size bytes of a cell, from @skip on. */
 static int add_content(struct wfs_view *view, const struct wfs_version *version, uint64_t skip,
 	uint64_t size, struct part *part)
 {
@@ -78,7 +78,7 @@ static int add_content(struct wfs_view *view, const struct wfs_version *version,
 	return 0;
 }
 
-/* The members of an object without its braces. @members: taken */
+/* Adds the members of an object, without braces. @members: taken */
 static int add_members(json_t *members, struct part *part)
 {
 	WFS_AUTO_JSON json_t *owned = members;
@@ -95,14 +95,14 @@ static int add_members(json_t *members, struct part *part)
 
 /* --- the document --- */
 
-/* A plan whose document is read. */
+/* A plan whose document is being written. */
 struct reading {
 	struct wfs_view *view;
 	const json_t *state;
 	const char *plan_id;
 	uint32_t steps_id; /* of the reducers of steps and blocks */
 	uint32_t blocks_id;
-	int64_t count; /* steps that there are so far */
+	int64_t count; /* steps given so far */
 	struct part part;
 };
 
@@ -114,7 +114,8 @@ static json_t *utc_of(const json_t *state, const char *member)
 	return json_string(text);
 }
 
-/* The first step of the batch that was not begun; between two batches, as many as have ended. */
+/* Finds the first step of the batch that has not begun; between two batches, the number of ended
+ * steps. */
 static json_int_t next_ready(const json_t *state)
 {
 	const json_t *const batch = json_object_get(state, "batch");
@@ -169,7 +170,8 @@ static int add_tail(struct reading *reading)
 	return wfs_trace(r);
 }
 
-/* What the model wrote is {"text":…} in a cell, as it stands here. One that was imported has none. */
+/* Adds what the model wrote, which is in a cell {"text":…}, byte for byte. An imported plan has
+ * none. */
 static int add_raw(struct reading *reading)
 {
 	static const char before[] = "{\"text\":";
@@ -205,7 +207,7 @@ static int find_part(struct reading *reading, uint32_t reducer_id, int64_t index
 	return wfs_trace(r == -ENOENT ? -EIO : r);
 }
 
-/* Their documents as they are, but for the newlines: commas stand between them. */
+/* Adds the document of a step, byte for byte, with a comma in the place of the newline. */
 static int add_step(struct reading *reading, int64_t index)
 {
 	struct wfs_version version;
@@ -220,7 +222,7 @@ static int add_step(struct reading *reading, int64_t index)
 	return wfs_trace(r);
 }
 
-/* Its first member is how many bytes the documents of its steps have. */
+/* Reads the first member of a block: the size of its steps' documents. */
 static int read_block_size(struct reading *reading, int64_t block, uint64_t *ret_size_bytes)
 {
 	static const char before[] = "{\"bytes\":";
@@ -263,7 +265,8 @@ static int add_block(struct reading *reading, int64_t block)
 	return wfs_trace(!r && reading->part.offset - offset != size_bytes ? -EIO : r);
 }
 
-/* All of them have one byte less than the plan's cell says: the last has no comma. */
+/* Adds all steps. They have one byte less than the plan's cell says, because the last has no
+ * comma. */
 static int add_steps(struct reading *reading)
 {
 	const uint64_t size_bytes = size_of(reading->state, "steps_bytes");
@@ -380,7 +383,7 @@ bool wfs_plan_step_key(struct wfs_bytes key, struct wfs_bytes *ret_plan_id, int6
 	return true;
 }
 
-/* As much of a name as there is room for, without half a character. */
+/* Returns how many bytes of a name fit, without cutting a character. */
 static size_t cut(const struct wfs_buffer *name, size_t room)
 {
 	size_t size = room;
@@ -429,7 +432,7 @@ bool wfs_plan_step_number(const char *name, int64_t *ret_index)
 	return true;
 }
 
-/* What a step gave, if it stands in the file. Return: 0, -ENOENT: it does not, … */
+/* Finds the result that the file shows. Return: 0, -ENOENT (it shows none), … */
 static int shown_result(
 	struct wfs_view *view, const struct wfs_version *version, struct wfs_version *ret_result)
 {
@@ -450,7 +453,7 @@ static int shown_result(
 	return r;
 }
 
-/* @result: NULL: none is shown */
+/* Writes the file of a step. @result: NULL: none is shown */
 static int write_step(struct wfs_view *view, const struct wfs_version *version,
 	const struct wfs_version *result, struct wfs_buffer *buffer)
 {
@@ -482,7 +485,7 @@ int wfs_plan_step_file(struct wfs_view *view, const struct wfs_version *version,
 
 	if (r && r != -ENOENT)
 		return wfs_trace(r);
-	/* Canonical documents: another member has the same bytes wherever it stands. */
+	/* In canonical JSON a member has the same bytes in every position. */
 	const uint64_t more = has_result ? result.size_bytes - 1 : strlen("null");
 	const uint64_t size_bytes = version->size_bytes + strlen(",\"result\":") + more;
 	if (range.size > 0) {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Plans as files: what is in `/plans/<id>/`.
+ * Plans as files: the contents of `/plans/<id>/`.
  *
- * `plan.json`, `status` and `graph.dot` are made from one version of the plan's cell, and cells of its steps
- * as they were then; a step's file from one version of its cell, and the result that it had then. Whatever
- * changes a step changes its plan's cell, too, so nothing of a file changes.
- * A plan may be long. The size of `plan.json` is known from the plan's cell alone; of a part of it only
- * the steps in it are read, and the others are passed over by their blocks.
+ * `plan.json`, `status` and `graph.dot` are made from one version of the plan's cell, and cells of
+ * its steps at that height; a step's file from one version of its cell, and its result at that
+ * height. Every change of a step also changes its plan's cell, so a version of a file never
+ * changes.
+ * A plan may be long. The size of `plan.json` follows from the plan's cell alone. To read a part
+ * of it only the steps in that part are read; others are skipped by their blocks.
  * Source: worldfs-tree(5).
  * Thread: any.
  */
@@ -16,61 +17,65 @@
 
 enum {
 	WFS_PLAN_SCHEMA_VERSION = 1,
-	WFS_PLAN_GRAPH_MAX = 2000,            /* steps of a plan that is drawn */
-	WFS_PLAN_GRAPH_TITLE_MAX = 40,        /* characters of a title in it; more are cut off */
-	WFS_PLAN_RESULT_SHOWN_MAX = 64 << 10, /* bytes of a result that stands in its step's file */
+	WFS_PLAN_GRAPH_MAX = 2000,     /* steps that are drawn */
+	WFS_PLAN_GRAPH_TITLE_MAX = 40, /* characters of a title in the graph; more are cut off */
+	WFS_PLAN_RESULT_SHOWN_MAX = 64 << 10, /* bytes of a result that its step's file shows */
 };
 
 /*
- * Each appends a file. @view: of the height of the version; @state: document of the plan's cell.
- * Return: 0, -EIO (a cell is missing, or is not what others say of it), -ENOMEM.
+ * Each appends a file to @buffer. @view: at the height of the version; @state: document of the
+ * plan's cell.
+ * Return: 0, -EIO (a cell is missing or inconsistent), -ENOMEM.
  */
 
 /**
- * wfs_plan_document() - a part of the document of a plan, schema v1
- * {created_utc, cursors{batches, next_ready, session_id}, goal, plan{created_utc, draft?, error?, final?,
- * goal, in_order?, plan_id, raw?, status, steps[]}, plan_id, schema_version, status, tool_results_ref{bytes, count}|null,
- * updated_utc}; raw: of a plan that could not be cut into steps, what the model wrote.
- * @ret_size_bytes: of the whole
+ * wfs_plan_document() - append a part of the document of a plan, schema v1
+ * {created_utc, cursors{batches, next_ready, session_id}, goal, plan{created_utc, draft?, error?,
+ * final?, goal, in_order?, plan_id, raw?, status, steps[]}, plan_id, schema_version, status,
+ * tool_results_ref{bytes, count}|null, updated_utc}; raw: what the model wrote, of a plan that
+ * could not be cut into steps.
+ * @ret_size_bytes: of the whole document
  */
 int wfs_plan_document(struct wfs_view *view, const json_t *state, struct wfs_range range,
 	struct wfs_buffer *buffer, uint64_t *ret_size_bytes);
 
-/** wfs_plan_write_status() - its status and, while it is running, its phase; how many steps have ended,
- *  and how; batches and tool calls; the error if there is one: a line each. */
+/** wfs_plan_write_status() - append the file `status`, a line for each of: status and, while the
+ *  plan is running, phase; how many steps have ended, and how; batches and tool calls; an error. */
 int wfs_plan_write_status(const json_t *state, struct wfs_buffer *buffer);
 
-/** wfs_plan_write_graph() - its steps and their dependencies in the language of Graphviz. More than
- *  WFS_PLAN_GRAPH_MAX are not drawn, and a comment says so. */
+/** wfs_plan_write_graph() - append the steps and their dependencies in the language of Graphviz
+ *  More than WFS_PLAN_GRAPH_MAX steps are not drawn; a comment says so. */
 int wfs_plan_write_graph(struct wfs_view *view, const json_t *state, struct wfs_buffer *buffer);
 
 /* --- steps --- */
 
-/** wfs_plan_step_at() - the version of step @index in the view. Return: 0, -ENOENT, … */
+/** wfs_plan_step_at() - find the version of step @index in the view. Return: 0, -ENOENT, … */
 int wfs_plan_step_at(struct wfs_view *view, struct wfs_bytes plan_id, int64_t index,
 	struct wfs_version *ret_version);
 
-/** wfs_plan_step_key() - whose step a key is, and which. @ret_plan_id: borrowed from @key. Return: false:
- *  it is the key of none. */
+/** wfs_plan_step_key() - split a key of sys.plan_step into plan and index
+ *  @ret_plan_id: borrowed from @key. Return: false: it is not the key of a step. */
 bool wfs_plan_step_key(struct wfs_bytes key, struct wfs_bytes *ret_plan_id, int64_t *ret_index);
 
 /**
  * wfs_plan_step_name() - append the name of a step's file: `<n>-<step_id>.json`
- * The id is written as keys are in names (kernel/base/encode.h). What would make the name longer than a name
- * may be is cut off the id; the number in front still tells one from all others.
+ * The id is encoded like other keys in names (kernel/base/encode.h), and cut so that the name is
+ * not too long; the number still makes the name unique.
  * @version: of the step
  */
 int wfs_plan_step_name(struct wfs_view *view, const struct wfs_version *version, int64_t index,
 	struct wfs_buffer *buffer);
 
-/** wfs_plan_step_number() - the number that a name of a step's file begins with. */
+/** wfs_plan_step_number() - get the number with which the name of a step's file begins. Return:
+ *  false: it has none. */
 bool wfs_plan_step_number(const char *name, int64_t *ret_index);
 
 /**
- * wfs_plan_step_file() - a part of the file of a step: its document and `result`, what it gave
- * The latter is null when there is none, or when it has more than WFS_PLAN_RESULT_SHOWN_MAX bytes.
- * @view: of the height of @version, that of the step
- * @ret_size_bytes: of the whole
+ * wfs_plan_step_file() - append a part of a step's file: the step's document with the member
+ * `result`
+ * `result` is null if the step has none, or one of more than WFS_PLAN_RESULT_SHOWN_MAX bytes.
+ * @view: at the height of @version, the version of the step
+ * @ret_size_bytes: of the whole file
  */
 int wfs_plan_step_file(struct wfs_view *view, const struct wfs_version *version,
 	struct wfs_range range, struct wfs_buffer *buffer, uint64_t *ret_size_bytes);

@@ -4,7 +4,7 @@
 #include "kernel/base/json.h"
 #include "kernel/domain/plan/plan-file.h"
 
-/* What it looks like. */
+/* A Graphviz attribute for a value of a member. */
 struct look {
 	const char *value;
 	const char *look;
@@ -35,7 +35,7 @@ static const char *colour_of(const json_t *step)
 
 /* --- labels --- */
 
-/* Bytes of the first characters of a text. */
+/* Bytes of the first @characters of a text. */
 static size_t first_size(const char *text, size_t characters)
 {
 	const size_t size = strlen(text);
@@ -49,8 +49,8 @@ static size_t first_size(const char *text, size_t characters)
 	return at;
 }
 
-/* Inside of quotes, where a backslash would begin a sequence with a meaning of its own. Graphviz
- * also reads `&#27;` in a label as the character that it names. */
+/* Writes a text within quotes, where a backslash begins an escape. Graphviz also reads `&#27;` in
+ * a label as the character. */
 static void write_quoted(struct wfs_buffer *buffer, const char *text, size_t size)
 {
 	for (size_t i = 0; i < size; i++) {
@@ -81,7 +81,7 @@ static void write_node(struct wfs_buffer *buffer, size_t index, const json_t *st
 
 /* --- edges --- */
 
-/* Where each step stands, by its id; NULL without memory. */
+/* Maps ids of steps to their indices; NULL without memory. */
 static json_t *indices_of(const json_t *steps)
 {
 	WFS_AUTO_JSON json_t *indices = json_object();

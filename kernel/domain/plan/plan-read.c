@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans and chats out of a view. */
+/* Reads plans and chats from a view. */
 #include "kernel/domain/plan/plan-read.h"
 
 #include "kernel/base/json.h"

@@ -31,13 +31,13 @@ static bool is_too_large(const json_t *value)
 	return text.size > WFS_PLAN_RESULT_MAX;
 }
 
-/* A step that has given too much has failed; it would give as much again. */
+/* Is another attempt useful? A step with too large a result would give it again. */
 static bool is_worth_another(const json_t *result)
 {
 	return strcmp(wfs_json_text(json_object_get(result, "details"), "type"), TOO_LARGE) != 0;
 }
 
-/* --- what a model gave --- */
+/* --- the answer of a model --- */
 
 static bool is_ok(const json_t *receipt)
 {
@@ -68,8 +68,7 @@ static json_t *failure_of(const json_t *receipt)
 	return WFS_STEAL(details);
 }
 
-/* The answer is the last thing that is said of a plan, and its end. Without one it can be asked for
- * again. */
+/* Folds the answer, which ends the plan. If the model failed, it can be asked again. */
 static int fold_answer(struct plan *plan, const json_t *receipt, struct wfs_error *error)
 {
 	json_t *const text = json_object_get(json_object_get(receipt, "payload"), "text");
@@ -94,7 +93,7 @@ static int fold_answer(struct plan *plan, const json_t *receipt, struct wfs_erro
 	return wfs_trace(r ? r : plan_end(plan, error));
 }
 
-/* --- what a step gave --- */
+/* --- the result of a step --- */
 
 static json_t *result_of_model(const json_t *receipt)
 {
@@ -107,7 +106,7 @@ static json_t *result_of_model(const json_t *receipt)
 		json_object_get(json_object_get(receipt, "payload"), "text"));
 }
 
-/* What the router gave; or what went wrong before it could. */
+/* Makes the result of a tool: that of the router, or the error that came before it. */
 static json_t *result_of_tool(const json_t *receipt)
 {
 	const json_t *const payload = json_object_get(receipt, "payload");
@@ -121,7 +120,7 @@ static json_t *result_of_tool(const json_t *receipt)
 		"result");
 }
 
-/* Return: 0, -ENOMEM. */
+/* Replaces a result that is too large by an error. Return: 0, -ENOMEM. */
 static int limit(json_t *result, const char *code)
 {
 	if (!is_too_large(json_object_get(result, "result")))
@@ -177,8 +176,8 @@ int plan_fold_receipt(
 
 /* --- actions --- */
 
-/* Was the artifact itself the tool? Services have aliases, none of which is one of invoke_artifact's:
- * `artifact`, `artifact.invoke` (agents/prepare/router.c). */
+/* Was the artifact itself the tool? Services have aliases. The aliases of invoke_artifact,
+ * `artifact` and `artifact.invoke`, are none of these (agents/prepare/router.c). */
 static bool is_called_itself(
 	const struct wfs_fold *fold, const char *asked, const char *artifact_id)
 {
@@ -186,7 +185,8 @@ static bool is_called_itself(
 		(service_find(fold->domains, artifact_id) && !strstr(asked, "artifact"));
 }
 
-/* Who asked for an artifact by its id is told of that, and not of the action that ran it. */
+/* Names the tool of a result: the artifact's id, if the step asked for that, and not the action
+ * that ran it. */
 static json_t *name_of(
 	const struct wfs_fold *fold, const json_t *action, const struct plan_step *step)
 {
@@ -199,13 +199,13 @@ static json_t *name_of(
 		: json_incref(json_object_get(action, "action_type"));
 }
 
-/* Did the tool itself say that it failed? */
+/* Does the tool's own result say that it failed? */
 static bool reports_failure(const json_t *value)
 {
 	return json_is_false(json_object_get(value, "ok"));
 }
 
-/* What the action gave; NULL: nothing. */
+/* Gets the value that the action gave; NULL: nothing. */
 static json_t *value_of(const struct wfs_fold *fold)
 {
 	const struct fold_outcome *const outcome = &fold->outcome;
@@ -246,8 +246,9 @@ static json_t *result_of_action(
 	return WFS_STEAL(result);
 }
 
-/* What the action gave is hidden if it belongs to something private, or has something in it that looks like a
- * stand-in, which code can give; why it was refused, if that or what the action said belongs to something private. */
+/* Hides private parts of a result: the value, if it belongs to a private artifact or contains
+ * something that looks like a stand-in, which code can make; and the message, if the reason of a
+ * refusal or what the action said is private. */
 static int hide_result(struct wfs_fold *fold, json_t *result, struct wfs_error *error)
 {
 	const struct fold_outcome *const outcome = &fold->outcome;
@@ -264,7 +265,7 @@ static int hide_result(struct wfs_fold *fold, json_t *result, struct wfs_error *
 	return wfs_trace(r);
 }
 
-/* What a step gave stands in the record: it is not computed again when that is folded again. */
+/* Keeps the result of a step in the record, so that folding it again does not compute it. */
 static int keep_result(
 	struct plan *plan, int64_t index, json_t **ret_result, struct wfs_error *error)
 {
@@ -286,7 +287,7 @@ static int keep_result(
 		outcome->result = json_object();
 	if (!result || json_object_set(outcome->result, "step", result) < 0)
 		return fold_no_memory(error);
-	*ret_result = wfs_json_copy(result); /* its step's name is added to that */
+	*ret_result = wfs_json_copy(result); /* a copy, because the step's name is added to it */
 	return *ret_result ? 0 : fold_no_memory(error);
 }
 

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Running a plan: a batch of steps at a time, some of them at once.
+ * Runs a plan: a batch of steps at a time, several of them at once.
  *
- * A batch ends when all of its steps have; then the next is made of those that are ready. One fold ends at
- * most WFS_PLAN_ADVANCE_MAX steps, fewer if they are large: a long chain of notes goes on in another.
+ * When all steps of a batch have ended, the next batch is made of steps that are ready. One fold
+ * ends at most WFS_PLAN_ADVANCE_MAX steps, and fewer if they are large; another fold continues.
  */
 #include "kernel/base/json.h"
 #include "kernel/domain/plan/plan-impl.h"
 
 enum {
-	BACKOFF_FIRST_MS =
-		500, /* before the second attempt; twice as much before each that follows */
+	BACKOFF_FIRST_MS = 500, /* before the second attempt; doubled before each further one */
 	BACKOFF_MAX_MS = 8000,
 };
 
@@ -33,7 +32,7 @@ static int tell_dependents(
 	return wfs_trace(r);
 }
 
-/* @status: done, failed or skipped */
+/* Ends a step. @status: done, failed or skipped */
 static int end_step(struct plan *plan, struct plan_step *step, const char *status,
 	const char *reason, struct wfs_error *error)
 {
@@ -92,14 +91,14 @@ static int add_to_batch(struct plan *plan, int64_t index, struct wfs_error *erro
 	return wfs_trace(r);
 }
 
-/* What there is to do then is done in another fold. */
+/* Has this fold done enough? Another fold does the rest. */
 static bool is_enough(const struct plan *plan)
 {
 	return plan->ended_count >= WFS_PLAN_ADVANCE_MAX ||
 		wfs_fold_bytes(plan->fold) >= WFS_PLAN_ADVANCE_BYTES;
 }
 
-/* The next batch; steps that depend on one that failed are skipped on the way. */
+/* Makes the next batch, and skips steps that depend on a failed one. */
 static int make_batch(struct plan *plan, struct wfs_error *error)
 {
 	const size_t max = (size_t)plan_number(plan, "batch_size");
@@ -129,7 +128,7 @@ static void count_batch(struct plan *plan)
 
 /* --- beginning steps --- */
 
-/* @not_before_ns: 0: now */
+/* Opens the intent of a step. @not_before_ns: 0: now */
 static int ask_for_step(
 	struct plan *plan, struct plan_step *step, int64_t not_before_ns, struct wfs_error *error)
 {
@@ -225,7 +224,7 @@ int plan_ask_answer(struct plan *plan, struct wfs_error *error)
 		-1, 0, error));
 }
 
-/* There is nothing that could be answered with. */
+/* Ends a plan without results for an answer. */
 static int fail(struct plan *plan, struct wfs_error *error)
 {
 	plan_set(plan, "error",
@@ -236,7 +235,8 @@ static int fail(struct plan *plan, struct wfs_error *error)
 	return wfs_trace(plan_end(plan, error));
 }
 
-/* Steps that have not ended wait for one another: whoever gave them has not looked. */
+/* After the last batch: asks for the answer, or fails. Steps that have not ended by then wait for
+ * one another, which the driver should have refused. */
 static int finish(struct plan *plan, struct wfs_error *error)
 {
 	const bool nothing = plan_number(plan, "done") == 0 && plan_number(plan, "total") > 0;
@@ -255,7 +255,7 @@ static int advance_later(struct plan *plan, struct wfs_error *error)
 
 /* --- trying again --- */
 
-/* @step: has failed or was skipped. What depends on it waits for it again. */
+/* Reopens a step that has failed or was skipped; steps that depend on it wait for it again. */
 static int reopen(struct plan *plan, struct plan_step *step, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *edge = NULL;
@@ -291,7 +291,7 @@ static int retry_step(struct plan *plan, int64_t index, struct wfs_error *error)
 	return wfs_trace(reopen(plan, &step, error));
 }
 
-/* From the step on that `retry` names; nothing is begun before all were looked at. */
+/* Reopens steps from `retry` on. Nothing begins before all steps were looked at. */
 static int retry_some(struct plan *plan, struct wfs_error *error)
 {
 	int64_t index = plan_number(plan, "retry");
@@ -338,7 +338,7 @@ int plan_go_on(struct plan *plan, struct wfs_error *error)
 	}
 }
 
-/* A step of the batch that has not ended is as it was before. */
+/* Makes a step of the batch that has not ended pending again. */
 static int take_back(struct plan *plan, int64_t index, struct wfs_error *error)
 {
 	PLAN_STEP_AUTO struct plan_step step = {0};
@@ -364,7 +364,7 @@ int plan_stop(struct plan *plan, struct wfs_error *error)
 	return wfs_trace(r);
 }
 
-/* --- what steps give --- */
+/* --- results of steps --- */
 
 static int64_t backoff_ns(int64_t attempts)
 {
@@ -383,7 +383,7 @@ static bool may_try_again(const struct plan_step *step)
 	return json_integer_value(attempts) < json_integer_value(max);
 }
 
-/* Whose result it is, and what was asked for. */
+/* Adds the step's id and what it asked for to a result. */
 static int complete(const struct plan_step *step, json_t *result, struct wfs_error *error)
 {
 	const json_t *const tool = json_object_get(step->document, "tool");

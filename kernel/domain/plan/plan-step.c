@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The steps of a plan: their documents, and in blocks which of them wait, and for how many others.
+ * The steps of a plan: their documents and, in blocks, how many dependencies each waits for.
  *
- * A step that waits for nothing is found by its block, which has a bit in the plan's `ready`. So what is
- * to be looked at does not grow with the plan.
+ * The plan's bitmap `ready` has the blocks with steps that wait for nothing, so finding one takes
+ * no longer in a long plan.
  */
 #include "kernel/base/json.h"
 #include "kernel/domain/plan/plan-impl.h"
@@ -59,7 +59,7 @@ static json_t *new_block(void)
 	return json_pack("{s:i, s:{}, s:[]}", "bytes", 0, "doomed", "waiting");
 }
 
-/* The block of a step; the new one of the first in it. */
+/* Loads the block of a step, or makes it for its first step. */
 static int load_block(struct plan *plan, int64_t index, struct wfs_error *error)
 {
 	struct plan_block *const block = block_at(plan, index);
@@ -92,7 +92,7 @@ static json_t *waiting_of(struct plan *plan, int64_t index)
 	return json_object_get(block_at(plan, index)->document, "waiting");
 }
 
-/* @count: as in sys.plan_block (plan.h) */
+/* Sets for how many dependencies a step waits. @count: as in sys.plan_block (plan.h) */
 static int set_waiting(struct plan *plan, int64_t index, int64_t count, struct wfs_error *error)
 {
 	json_t *const waiting = waiting_of(plan, index);
@@ -167,7 +167,7 @@ static const char *doomed_of(struct plan *plan, int64_t index)
 	return json_string_value(json_object_get(doomed, name));
 }
 
-/* The first block with a step that waits for nothing; -1: there is none. */
+/* Finds the first block with a step that waits for nothing. Return: -1: no block has one. */
 static int64_t ready_block(const struct plan *plan)
 {
 	for (size_t i = 0; i < plan->block_count; i++)
@@ -176,7 +176,7 @@ static int64_t ready_block(const struct plan *plan)
 	return -1;
 }
 
-/* The first step of the block that waits for nothing; -1: there is none. */
+/* Finds the first step of a block that waits for nothing. Return: -1: no step does. */
 static int64_t ready_in(struct plan *plan, int64_t first)
 {
 	const json_t *const waiting = waiting_of(plan, first);
@@ -234,8 +234,8 @@ int plan_step_load(
 	return 0;
 }
 
-/* plan.json is made of the documents: their bytes are counted. @before: of the document that this one takes
- * the place of */
+/* Stores a step, and counts its bytes for the size of plan.json. @before: size of its previous
+ * document */
 static int store_step(
 	struct plan *plan, struct plan_step *step, int64_t before, struct wfs_error *error)
 {
@@ -292,7 +292,7 @@ int plan_step_keep(
 	return 0;
 }
 
-/* Those who wait for it and whom it names; it names only what there is. */
+/* Makes the edge of a step, if it has one. */
 static int define_edge(
 	struct plan *plan, int64_t index, const json_t *part, struct wfs_error *error)
 {
@@ -322,7 +322,7 @@ static int define_waiting(
 	return wfs_trace(set_waiting(plan, index, count, error));
 }
 
-/* Are these steps of the plan, given or not? */
+/* Are all these indices of steps of the plan, given or not? */
 static bool are_steps(const struct plan *plan, const json_t *next, json_t *refs)
 {
 	const int64_t last = plan_number(plan, "total") - 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state of a plan, and what it asks for. */
+/* The state of a plan, and its intents. */
 #include <ctype.h>
 
 #include "kernel/base/json.h"
@@ -21,7 +21,7 @@ static size_t ready_size(const struct plan *plan)
 	return (plan->block_count + 7) / 8;
 }
 
-/* Makes room for what is read of it later. @total: of its steps */
+/* Allocates blocks and bitmap for a plan. @total: number of its steps */
 static int make_room(struct plan *plan, int64_t total, struct wfs_error *error)
 {
 	if (total < 0 || total > WFS_PLAN_STEPS_MAX)
@@ -72,7 +72,7 @@ int plan_load(
 	return 0;
 }
 
-/* Keys of steps and names of files are made of it. */
+/* Checks a plan's id, of which keys of steps and names of files are made. */
 static int check_id(const char *plan_id, struct wfs_error *error)
 {
 	size_t size = 0;
@@ -182,7 +182,7 @@ size_t plan_open_count(const struct plan *plan)
 	return json_array_size(json_object_get(plan->state, "open"));
 }
 
-/* --- what it asks for --- */
+/* --- intents --- */
 
 static json_t *intent_document(const struct plan *plan, int64_t step, int64_t not_before_ns)
 {

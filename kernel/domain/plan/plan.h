@@ -1,42 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Plans: what a model wants done, as steps that depend on one another, and the chats that make them.
+ * Plans: steps that depend on one another, made by a model, and the chats that ask for them.
  *
- * A plan is a state machine over records, like a run of an agent (kernel/domain/turn/): nothing waits inside of
- * it, a checkpoint is a commit, and going on behind a crash is what happens at every start. A chat asks
- * a model for a plan (`llm.generate`); what it answers is kept as it came, and cut into steps by whoever
- * drives the world (`plan.normalize`), who gives them in parts. Then steps are run, a batch at a time:
- * the first of those whose dependencies are done, in plan order, some at once. When all have ended a
- * model is asked for the answer.
+ * A plan is a state machine over records, like the turn of an agent (kernel/domain/turn/): no
+ * thread waits for it, each commit is a checkpoint, and every start continues what was open. A
+ * chat asks a model for a plan (`llm.generate`). The model's text is kept as it came; the driver
+ * cuts it into steps (`plan.normalize`), and gives these in parts. Then steps are run, a batch at
+ * a time: the first steps whose dependencies are done, in plan order, several at once. After the
+ * last step a model is asked for the answer.
  *
- *   sys.chat, key chat:           {created_ns, messages, principal, session_id}; a chat is the
- *                                 session of one principal: `principal+session_id`
- *   sys.chat_message, key chat.n: {content, plan_id?, role}; of what was asked also {batch_size, blob?,
- *                                 error?, max_concurrency, model, open?, reply?, rerun?, resume?, status}; status:
- *                                 planning, normalizing, then answered, planned, failed or cancelled; or
- *                                 resumed, which says more about a plan that there is
- *   sys.plan_source, key chat.n:  {text}: the plan as the model wrote it
- *   sys.plan, key plan id:        {batch{next, steps[], tools}, batch_size, batches, chat_id, created_ns,
- *                                 defined, done, draft?, error?, failed, final?, goal, in_order?, max_concurrency,
- *                                 model, open[{intent_id, step?}], phase, plan_id, principal, ready, results_bytes,
- *                                 results_count, retry?, session_id, skipped, source_id, status, steps_bytes,
- *                                 tool_batches, tool_calls, total, updated_ns}; phase: defining, running,
- *                                 answering, ended; retry: the first step that is still to be opened again
- *                                 if it has failed or was skipped; chat_id: the message that asked last, source_id: the
- *                                 one that it was made for
- *   sys.plan_step, key plan.n:    {attempts, depends_on[], id, max_attempts, prompt, reason?, result_ref,
- *                                 status, title, tool, type}: the step as plan.json shows it
- *   sys.plan_edge, key plan.n:    {next[]?, refs{}?}: indices of the steps that wait for it, and of those that
- *                                 its placeholders name
- *   sys.plan_block, key plan.b:   {bytes, doomed{}, waiting[]} of WFS_PLAN_BLOCK steps: bytes of their
- *                                 documents, which depend on one that failed, and for how many each waits
- *                                 (-1: for none any more, it was taken into a batch; -1 - n: it was
- *                                 imported as failed or skipped while n of them were pending)
- *   sys.plan_result, key plan.n:  {_step_id, asked, details, error, method, name, ok, result}
+ *   sys.chat, key chat: {created_ns, messages, principal, session_id}; a chat is a session of one
+ *       principal, with the key `principal+session_id`
+ *   sys.chat_message, key chat.n: {content, plan_id?, role}; a question also has {batch_size,
+ *       blob?, error?, max_concurrency, model, open?, reply?, rerun?, resume?, status}; status:
+ *       planning, normalizing, then answered, planned, failed or cancelled; or resumed, if it
+ *       continues a plan
+ *   sys.plan_source, key chat.n: {text}: the plan as the model wrote it
+ *   sys.plan, key plan id: {batch{next, steps[], tools}, batch_size, batches, chat_id, created_ns,
+ *       defined, done, draft?, error?, failed, final?, goal, in_order?, max_concurrency, model,
+ *       open[{intent_id, step?}], phase, plan_id, principal, ready, results_bytes, results_count,
+ *       retry?, session_id, skipped, source_id, status, steps_bytes, tool_batches, tool_calls,
+ *       total, updated_ns}; phase: defining, running, answering, ended; retry: the first step
+ *       still to be reopened if it has failed or was skipped; source_id: the message that the plan
+ *       was made for; chat_id: the newest message about the plan
+ *   sys.plan_step, key plan.n: {attempts, depends_on[], id, max_attempts, prompt, reason?,
+ *       result_ref, status, title, tool, type}: the step as plan.json shows it
+ *   sys.plan_edge, key plan.n: {next[]?, refs{}?}: indices of the steps that wait for this one,
+ *       and of those that its placeholders name
+ *   sys.plan_block, key plan.b: {bytes, doomed{}, waiting[]} of WFS_PLAN_BLOCK steps. bytes: of
+ *       their documents; doomed: steps with a failed dependency, and its id; waiting: for each
+ *       step, how many dependencies it waits for (-1: it was taken into a batch; -1 - n: it was
+ *       imported as failed or skipped while n dependencies were pending)
+ *   sys.plan_result, key plan.n: {_step_id, asked, details, error, method, name, ok, result}
  *
- * Its intents (kernel/fold/intent.h) have {chat_id}, or {not_before_ns?, plan_id, step?}.
- * A step's completion writes its own two cells, its block, those of what waits for it, and the plan's:
- * however long the plan is, it is one small record.
+ * The intents (kernel/fold/intent.h) have {chat_id}, or {not_before_ns?, plan_id, step?}. When a
+ * step ends, its own two cells, its block, the blocks of steps that wait for it, and the plan's
+ * cell are written: a small record, however long the plan is.
  * Source: docs/design.md §12.
  */
 #pragma once
@@ -44,27 +43,27 @@
 #include "kernel/fold/fold.h"
 
 enum {
-	WFS_PLAN_STEPS_MAX = 100000,      /* of a plan */
-	WFS_PLAN_PART_MAX = 1000,         /* steps of one receipt that gives them */
+	WFS_PLAN_STEPS_MAX = 100000,      /* steps of a plan */
+	WFS_PLAN_PART_MAX = 1000,         /* steps in one receipt */
 	WFS_PLAN_BATCH_MAX = 200,         /* steps of a batch */
 	WFS_PLAN_BATCH_DEFAULT = 25,      /* the same, when nothing is said */
 	WFS_PLAN_CONCURRENCY_MAX = 64,    /* steps of a plan at once */
 	WFS_PLAN_CONCURRENCY_DEFAULT = 8, /* the same, when nothing is said */
-	WFS_PLAN_ATTEMPTS_MAX = 10,       /* of a step */
-	WFS_PLAN_BLOCK = 64,              /* steps of one cell of sys.plan_block */
+	WFS_PLAN_ATTEMPTS_MAX = 10,       /* attempts of a step */
+	WFS_PLAN_BLOCK = 64,              /* steps in a cell of sys.plan_block */
 	WFS_PLAN_ADVANCE_MAX =
-		1000, /* steps that one fold ends or opens again; the next fold goes on */
-	WFS_PLAN_ADVANCE_BYTES = 16 << 20, /* that a fold holds, after which it is the same */
-	WFS_PLAN_RESULT_MAX = 4 << 20,     /* bytes of what a step gives */
+		1000, /* steps that one fold ends or reopens; the next fold continues */
+	WFS_PLAN_ADVANCE_BYTES = 16 << 20, /* bytes of a fold; the next fold continues */
+	WFS_PLAN_RESULT_MAX = 4 << 20,     /* bytes of a step's result */
 	WFS_PLAN_STEP_ID_MAX = 128,        /* bytes */
-	WFS_PLAN_TITLE_MAX = 200,          /* characters; more are cut off, as of the next */
+	WFS_PLAN_TITLE_MAX = 200,          /* characters; longer titles and prompts are cut */
 	WFS_PLAN_PROMPT_MAX = 8000,
 	WFS_PLAN_GOAL_MAX = 8000,
 	WFS_PLAN_SOURCE_MAX = 8 << 20,    /* bytes of a plan that a model writes */
-	WFS_PLAN_IMPORT_MAX = 256 << 20,  /* bytes of one that is imported */
+	WFS_PLAN_IMPORT_MAX = 256 << 20,  /* bytes of an imported plan */
 	WFS_PLAN_ID_SIZE = 32,            /* characters */
 	WFS_CHAT_SESSION_MAX = 100,       /* bytes of a session's id */
-	WFS_CHAT_MESSAGE_MAX = 256 << 10, /* bytes of what somebody says */
+	WFS_CHAT_MESSAGE_MAX = 256 << 10, /* bytes of a message */
 	WFS_CHAT_ID_MAX = 128 + 1 + WFS_CHAT_SESSION_MAX + 21,
 };
 
