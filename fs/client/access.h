@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "caps/drive.h"
-#include "fs/client/answer.h"
+#include "fs/verb/answer.h"
 
 struct wfs_access;
 

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "fs/client/answer.h"
+#include "fs/verb/answer.h"
 
 enum {
 	WFS_CLIENT_ANSWER_MAX = 64 << 20, /* bytes of one answer */

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "fs/client/answer.h"
+#include "fs/verb/answer.h"
 #include "fs/verb/verb.h"
 
 struct wfs_local;

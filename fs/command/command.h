@@ -11,13 +11,7 @@
 #include <stdio.h>
 
 #include "caps/drive.h"
-
-/* Exit statuses. */
-enum {
-	WFS_EXIT_DONE = 0,
-	WFS_EXIT_FAILED = 1, /* not found included */
-	WFS_EXIT_MISUSE = 2,
-};
+#include "fs/command/frame/exit.h"
 
 /**
  * wfs_command_main() - parse one command line and run it

@@ -18,7 +18,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "fs/client/answer.h"
+#include "fs/verb/answer.h"
 #include "kernel/base/buffer.h"
 
 struct wfs_task;

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "kernel/read/view.h"
 #include "kernel/world/genesis.h"
 
 /* Where the cells come from. Plain value. */

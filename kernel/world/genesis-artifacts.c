@@ -8,6 +8,7 @@
 #include "kernel/manifest/source.h"
 #include "kernel/world/domains.h"
 #include "kernel/world/genesis.h"
+#include "kernel/world/world.h"
 
 /* Making them. */
 struct making {

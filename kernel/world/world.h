@@ -19,6 +19,7 @@
 #include "kernel/base/error.h"
 #include "kernel/base/permutation.h"
 #include "kernel/base/problems.h"
+#include "kernel/fold/change.h"
 #include "kernel/manifest/effect.h"
 #include "kernel/manifest/grant.h"
 #include "kernel/manifest/manifest.h"
@@ -49,13 +50,7 @@ enum {
 		8, /* how often one request gives way to urgent ones of principals that do not administer */
 	WFS_REQUEST_SIZE_MAX = 16 << 20, /* bytes of one request */
 	WFS_REASON_MAX = 1024,           /* bytes of the reason of a manifest */
-	WFS_EMBEDDER_MODEL_MAX = 128,    /* bytes of the name of an embedder's model */
-	WFS_EMBEDDINGS_MAX = 64,         /* of an embedder, that one action needs */
-	WFS_DERIVED_COUNT_MAX = 1024,    /* derived events of one record */
-	WFS_FOLD_STEPS_MAX = 10,       /* instructions of all steps of one event, in those of one */
-	WFS_FOLD_BYTES_MAX = 64 << 20, /* bytes of the states that one event reads and gives, and of
-					  * the events that it causes */
-	WFS_OPEN_WAIT_MS = 5000,       /* how long another command's lock is waited for */
+	WFS_OPEN_WAIT_MS = 5000,         /* how long another command's lock is waited for */
 };
 
 /* Option struct: plain value. */
@@ -305,14 +300,6 @@ void wfs_world_embedded(struct wfs_world *world, struct wfs_request *request, js
 void wfs_world_unembedded(struct wfs_request *request, const struct wfs_error *error);
 
 /* --- observing --- */
-
-/* One cell that a commit changed. `name` is its file name's key; borrowed during the call. */
-struct wfs_change {
-	uint32_t reducer_id;
-	struct wfs_bytes key;
-	bool was_live;
-	bool is_live;
-};
 
 /* What one commit did. Borrowed during the call. */
 struct wfs_commit {

@@ -8,8 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "caps/drive.h"
 #include "fs/client/access.h"
-#include "fs/command/command.h"
+#include "fs/command/frame/exit.h"
 #include "fs/command/frame/option.h"
 #include "kernel/base/json.h"
 

@@ -12,9 +12,9 @@
 
 #include "kernel/base/array.h"
 #include "kernel/base/json.h"
-#include "kernel/domain/entity/entity.h"
 #include "kernel/domain/principal/principal-file.h"
 #include "kernel/fold/runtime.h"
+#include "kernel/manifest/entity-table.h"
 
 const char *author_of(const struct artifact *artifact)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists, counts and deletes all entries of a memory store. */
 #include "kernel/base/json.h"
-#include "kernel/domain/entity/entity.h"
 #include "kernel/domain/memory/memory.h"
 
 /* Appends the members of an entry that a list shows. */

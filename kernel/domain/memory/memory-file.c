@@ -5,7 +5,6 @@
 #include <assert.h>
 
 #include "kernel/base/json.h"
-#include "kernel/domain/entity/entity.h"
 #include "kernel/domain/memory/memory.h"
 #include "kernel/store/row-name.h"
 

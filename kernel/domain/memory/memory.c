@@ -7,7 +7,6 @@
 
 #include "kernel/base/json.h"
 #include "kernel/domain/action/invoke.h"
-#include "kernel/domain/entity/entity.h"
 #include "kernel/domain/principal/account.h"
 
 /* --- settings of a store --- */

@@ -2,7 +2,6 @@
 /* Queries about artifacts: pages of a list, one artifact, libraries, dependencies. */
 #include <inttypes.h>
 
-#include "kernel/domain/action/action.h"
 #include "kernel/domain/query/query-impl.h"
 #include "kernel/domain/query/query-run.h"
 #include "kernel/read/index.h"

@@ -3,8 +3,8 @@
 #include "kernel/domain/query/query-run.h"
 
 #include "kernel/base/encode.h"
-#include "kernel/domain/entity/entity.h"
 #include "kernel/domain/query/query-impl.h"
+#include "kernel/manifest/entity-table.h"
 #include "kernel/read/introspect.h"
 #include "kernel/store/row-name.h"
 

@@ -7,9 +7,9 @@
 #include <inttypes.h>
 
 #include "kernel/base/json.h"
-#include "kernel/domain/entity/entity.h"
 #include "kernel/domain/principal/account.h"
 #include "kernel/domain/service/service-domain.h"
+#include "kernel/manifest/entity-table.h"
 
 #define ESCROW "genesis_escrow"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading the envelope of an answer. */
-#include "fs/client/answer.h"
+#include "fs/verb/answer.h"
 
 #include "kernel/base/json.h"
 

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What folding does to one cell, for those who watch commits. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernel/base/buffer.h"
+
+/* One cell that a commit changed. Plain value; `key` is borrowed during the call. */
+struct wfs_change {
+	uint32_t reducer_id;
+	struct wfs_bytes key;
+	bool was_live;
+	bool is_live;
+};
