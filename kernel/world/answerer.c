@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A world and its judge answer what steps ask for. */
+/* Answering effects that steps ask for. */
 #include "kernel/world/answerer.h"
 
 #include "kernel/base/json.h"
@@ -22,13 +22,13 @@ static int open_within(const struct wfs_introspector *introspector, uint64_t hei
 		within->head->height, height, ret_view, error);
 }
 
-/* Failures that are an answer; any other fails the request. */
+/* Is the failure an answer, which the reducer gets? Others fail the request. */
 static bool is_answer(int r)
 {
 	return r == -EINVAL || r == -ENOENT || r == -EFBIG;
 }
 
-/* A payload that is too large becomes an error that is not. Return: 0, or -EFBIG, -ENOMEM. */
+/* Replaces a payload that is too large by an error. Return: 0, or -EFBIG (it was), -ENOMEM. */
 static int bound_payload(json_t **payload)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
@@ -50,7 +50,7 @@ static int bound_payload(json_t **payload)
 	return small ? r : -ENOMEM;
 }
 
-/* What cannot be scored, because it cannot be read, ends no auction. */
+/* Scores a text for mint.score. A text that cannot be read does not end the auction. */
 static int score(const struct wfs_intent *intent, json_t **ret_payload, struct wfs_error *error)
 {
 	int r = action_score(intent->fold, intent->params, ret_payload, error);
@@ -62,7 +62,7 @@ static int score(const struct wfs_intent *intent, json_t **ret_payload, struct w
 	return *ret_payload ? -EINVAL : -ENOMEM;
 }
 
-/* @ret_payload: of a failure that is an answer, what it tells; else NULL */
+/* @ret_payload: the answer, also for a failure that is_answer(); otherwise NULL */
 static int adapt(struct wfs_world_answerer *self, const struct wfs_head *head,
 	const struct wfs_intent *intent, const struct wfs_introspect_filter *filter,
 	json_t **ret_payload, struct wfs_error *error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From one manifest to the next: what must hold, what is written. */
+/* Replacing a manifest: checks, and the rows that are written. */
 #include "kernel/world/apply.h"
 
 #include <inttypes.h>
@@ -28,9 +28,10 @@ void wfs_apply_write_body(struct wfs_buffer *body, const char *charge, const str
 	wfs_buffer_append_byte(body, '}');
 }
 
-/* --- what must hold --- */
+/* --- checks --- */
 
-/* A reducer that has cells is as it was, but for its module and what it emits and asks for. */
+/* Checks that a reducer with cells stays as it is; only its module, and the events and effects that
+ * it declares, may change. */
 static int check_reducer(const struct wfs_head *head, const struct wfs_reducer_definition *reducer,
 	const struct wfs_manifest *to, struct wfs_error *error)
 {
@@ -45,7 +46,7 @@ static int check_reducer(const struct wfs_head *head, const struct wfs_reducer_d
 		reducer->name, cells, cells == 1 ? "" : "s", next ? "keyed otherwise" : "removed");
 }
 
-/* Grants are of them, policies name them, reducers may ask for them. */
+/* Checks that built-in definitions stay: grants, policies and reducers refer to them. */
 static int check_builtins(const json_t *diff, struct wfs_error *error)
 {
 	size_t i;
@@ -73,7 +74,7 @@ int wfs_apply_check(const struct wfs_head *head, const struct wfs_manifest *from
 	if (r)
 		return wfs_error_from_errno(error, r, "compare the manifests");
 	r = check_builtins(diff, error);
-	/* One that a manifest before @from had may have a row, too, but no cells. */
+	/* Reducers of manifests before @from may have rows, too, but have no cells. */
 	for (size_t i = 0; !r && i < wfs_manifest_reducer_count(from); i++)
 		r = check_reducer(head, wfs_manifest_reducer(from, i), to, error);
 	if (r)
@@ -144,14 +145,14 @@ int wfs_apply_check_modules(struct wfs_store *store, const struct wfs_manifest *
 	return wfs_trace(r);
 }
 
-/* --- what is written --- */
+/* --- writing --- */
 
 int wfs_apply_write(struct wfs_head *head, const struct wfs_manifest *from,
 	const struct wfs_manifest *to, int64_t at_ns)
 {
 	int r = wfs_head_list_bytes(head, wfs_manifest_document(from), head->height, at_ns);
 
-	if (r >= 0) /* it may be listed: one that was in force before, or that somebody put */
+	if (r >= 0) /* 1: listed already, as it was in force before, or a client put it */
 		r = wfs_head_set_kernel(head, WFS_KERNEL_CELL_MANIFEST, wfs_manifest_document(to),
 			head->height, at_ns);
 	return wfs_trace(r ? r : wfs_head_set_manifest(head, from, to, at_ns));

@@ -5,12 +5,13 @@
 #include "kernel/box/quarantine.h"
 #include "kernel/store/tables.h"
 
-/** wfs_crashes_load() - Return: 0, -EIO (damaged, or too many rows), or -ENOMEM. */
+/** wfs_crashes_load() - read the rows into @quarantine
+ *  Return: 0, -EIO (damaged, or too many rows), or -ENOMEM. */
 int wfs_crashes_load(struct wfs_txn *txn, struct wfs_quarantine *quarantine);
 
 /**
- * wfs_crashes_keep() - write what has changed
- * The caller calls wfs_quarantine_settle() when the transaction has ended.
- * @ret_changed: set when there was something
+ * wfs_crashes_keep() - write changed entries of @quarantine
+ * The caller calls wfs_quarantine_settle() after the transaction has ended.
+ * @ret_changed: set to true if an entry was written
  */
 int wfs_crashes_keep(struct wfs_txn *txn, struct wfs_quarantine *quarantine, bool *ret_changed);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Making a world: its genesis record, those of the artifacts it begins with, its first snapshot
- * record, and nothing on failure.
- * Everything is built in a directory of another name, which then becomes the wanted one.
+ * Making a world: its genesis record, the records of its first artifacts, and its first snapshot
+ * record.
+ * The world is built in a directory with a temporary name, which gets its name when it is complete;
+ * so a failure leaves nothing.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -14,12 +15,12 @@
 #include "kernel/store/stage.h"
 #include "kernel/world/world-impl.h"
 
-/* The first snapshot record, of the cells that genesis gave. */
+/* Appends the first snapshot record, of the cells that genesis gave. */
 static int append_snapshot(struct wfs_head *head, const struct wfs_manifest *manifest)
 {
 	WFS_AUTO_SNAPSHOT_DOCUMENT struct wfs_snapshot_document document = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
-	/* The transaction's own view: without a world it is not renewed. */
+	/* A view within the transaction: the walk cannot open it again. */
 	struct wfs_view view = {.txn = head->txn, .txn_borrowed = true, .height = head->height};
 	struct wfs_hash hash;
 	int r = wfs_snapshot_document_init(&document, wfs_manifest_hash(manifest));
@@ -35,7 +36,7 @@ static int append_snapshot(struct wfs_head *head, const struct wfs_manifest *man
 		head, "kernel", head->at_ns, wfs_buffer_bytes(&body), &hash);
 }
 
-/* What a world is made from. */
+/* The parts that a world is made from. */
 struct parts {
 	const struct wfs_source *source;
 	struct wfs_manifest *manifest;
@@ -132,7 +133,7 @@ static int write_file(int parent, const char *name, const struct wfs_buffer *byt
 	return fsync(fd) ? -errno : 0;
 }
 
-/* host.json, and what it names. */
+/* Writes host.json, and the scripts that it names. */
 static int write_host(
 	const struct wfs_source *source, const char *directory, struct wfs_error *error)
 {
@@ -160,7 +161,7 @@ static int create_in(const struct parts *parts, struct wfs_stage *stage,
 	if (r)
 		return wfs_trace(r);
 	stage->files_synced = true; /* by LMDB, by blob writers, and above */
-	/* With data.mdb a directory is a world. */
+	/* A directory that has data.mdb is a world, so data.mdb comes last. */
 	return wfs_trace(wfs_stage_publish(stage, "data.mdb", error));
 }
 
@@ -183,7 +184,7 @@ int wfs_world_create(const char *directory, const struct wfs_source *source,
 	if (r)
 		return wfs_error_from_errno(error, r, "draw random bytes");
 	r = create_in(&parts, &stage, options, error);
-	/* A host.json that came with the source is trusted by a command of its own. */
+	/* A user trusts a host.json that came with the source by a command of its own. */
 	if (!r && source->host.size == 0)
 		wfs_trust_made(directory, parts.genesis.world_id);
 	return wfs_trace(r);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One step of a collection: rows and files of dropped heights go. */
+/* One step of a collection: removes rows and files of dropped heights. */
 #include "kernel/world/gc-step.h"
 
 #include <inttypes.h>
@@ -32,7 +32,7 @@ static int raise_first(struct wfs_gc_step *step, struct wfs_txn *txn)
 	return 0;
 }
 
-/* What the baseline gave is in no record. */
+/* Did the baseline make the version? It must stay, because no record has it. */
 static bool is_of_baseline(const struct wfs_gc_step *step, uint64_t cell_id, uint64_t height)
 {
 	return step->baseline && height == WFS_BASELINE_SEQ + 1 &&
@@ -53,7 +53,8 @@ static int drop_version(
 	return 0;
 }
 
-/* A cell that is deleted at the first height. What was made again is younger and stays. */
+/* Removes a cell that is deleted at the first height. If it was made again since, it is another
+ * cell, and stays. */
 static int drop_deleted(struct wfs_gc_step *step, struct wfs_head *head,
 	const struct wfs_version *version, bool *ret_fatal)
 {
@@ -63,7 +64,7 @@ static int drop_deleted(struct wfs_gc_step *step, struct wfs_head *head,
 
 	if (r)
 		return wfs_trace(wfs_row_needed(head->txn, r));
-	/* The newest version of all stays, so that its number is not given again. */
+	/* The newest version of the world stays, so that its number is not used again. */
 	if (cell.head_vid != version->vid || version->vid + 1 == head->next_vid ||
 		is_of_baseline(step, cell_id, cell.created_height))
 		return 0;
@@ -96,7 +97,8 @@ static int look_at_version(struct wfs_gc_step *step, struct wfs_head *head, uint
 	return wfs_trace(r);
 }
 
-/* Versions rise in number with their height: behind the first one that is younger all are. */
+/* Removes rows of versions. Their numbers rise with their heights, so it ends at the first version
+ * that is younger than the first height. */
 static int drop_rows(
 	struct wfs_gc_step *step, struct wfs_head *head, bool *ret_fatal, struct wfs_error *error)
 {
@@ -129,7 +131,7 @@ int wfs_gc_compare_hashes(const void *a, const void *b)
 	return memcmp(a, b, sizeof(struct wfs_hash));
 }
 
-/* Takes the hash out of a sorted list, if it is there. */
+/* Removes a hash from a sorted list, if the list has it. */
 static void take_out(struct wfs_hash *hashes, size_t *count, const struct wfs_hash *hash)
 {
 	struct wfs_hash *found = *count
@@ -161,7 +163,8 @@ int wfs_gc_take_out_mentioned(struct wfs_txn *txn, struct wfs_hash *hashes, size
 	return r;
 }
 
-/* Rows that mention them may have come since the caller looked; none can come meanwhile. */
+/* Removes files that no row mentions. Rows may have come since the caller looked, so this looks
+ * again; during the step none can come. */
 static int remove_files(struct wfs_gc_step *step, struct wfs_head *head)
 {
 	size_t count = step->file_count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The artifacts that a world begins with, made one after the other as by an owner of the world. */
+/* Making the artifacts that a world begins with, by actions of the world's owner. */
 #include "kernel/base/json.h"
 #include "kernel/domain/action/action.h"
 #include "kernel/domain/action/handbook.h"
@@ -10,15 +10,15 @@
 #include "kernel/world/genesis.h"
 #include "kernel/world/world.h"
 
-/* Making them. */
 struct making {
 	struct wfs_head *head;
 	struct wfs_problems *problems;
 	struct wfs_fold *fold;       /* owned */
 	struct wfs_runtime *runtime; /* owned */
-	json_t *refused;             /* ids of those that are not there; owned */
+	json_t *refused;             /* ids of artifacts that were refused; owned */
 	int64_t at_ns;
-	const char *flag; /* of world.json, that these were asked for by; NULL: they stand in it */
+	/* of world.json, which asks for these artifacts; NULL: they are listed there */
+	const char *flag;
 };
 
 static void making_done(struct making *making)
@@ -28,9 +28,10 @@ static void making_done(struct making *making)
 	json_decref(making->refused);
 }
 
-/* --- what is refused --- */
+/* --- refusals --- */
 
-/* Size of the member's name when the message begins with it: "'depends_on': …"; else 0. */
+/* Size of the member's name if the message begins with one, as in "'depends_on': …"; otherwise
+ * 0. */
 static size_t member_size(const char *message)
 {
 	const size_t size = message[0] == '\'' ? strcspn(message + 1, "'") : 0;
@@ -58,7 +59,7 @@ static void note(const struct making *making, size_t index, const json_t *item,
 		message + (size > 0 ? size + strlen("'': ") : 0));
 }
 
-/* Of what needs one that was refused nothing can be told. */
+/* Does the artifact need one that was refused? Then its own refusal would tell nothing new. */
 static bool needs_refused(const struct making *making, const json_t *action)
 {
 	const json_t *item;
@@ -88,7 +89,7 @@ static int check_size(const json_t *action, struct wfs_error *reason)
 			  WFS_REQUEST_SIZE_MAX);
 }
 
-/* Return: 0, 1 when it is refused, or -errno with @error. */
+/* Makes one artifact. Return: 0, 1 if it is refused (@reason is set), or -errno with @error. */
 static int make(struct making *making, const json_t *item, struct wfs_error *reason,
 	struct wfs_error *error)
 {
@@ -147,7 +148,7 @@ static int make_all(struct making *making, const json_t *artifacts, struct wfs_e
 	return wfs_trace(r);
 }
 
-/* @artifacts: taken; NULL: there was no memory for them */
+/* @artifacts: taken; NULL: fails with -ENOMEM */
 static int make_asked_for(
 	struct making *making, const char *flag, json_t *artifacts, struct wfs_error *error)
 {

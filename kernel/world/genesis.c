@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Record 0 and what stands beside it. */
+/* Record 0, and the rows that belong to it. */
 #include "kernel/world/genesis.h"
 
 #include <sys/random.h>

@@ -21,8 +21,8 @@ static pid_t read_pid(int fd)
 	return n > 0 ? (pid_t)strtol(text, NULL, 10) : 0;
 }
 
-/* Over what is there, and as long: on a full disk there would be no room for what was cut off. A
- * file that never had a pid may be left without one then; the lock is what counts. */
+/* Writes over the old bytes, and does not truncate first: a full disk may have no room for new
+ * ones. A new file may then be left without a pid; only the lock counts. */
 static int write_pid(int fd)
 {
 	char text[sizeof("-9223372036854775808\n")];
@@ -64,12 +64,12 @@ int wfs_lock_owner(const char *directory, pid_t *ret_pid)
 
 	if (directory_fd < 0 && errno != ENOENT)
 		return -errno;
-	/* Also of another user's world, as nothing is believed but a number. */
+	/* The world may belong to another user: only a number is read from it. */
 	WFS_AUTO_FD int fd =
 		directory_fd < 0 ? -ENOENT : wfs_beneath_open(directory_fd, LOCK_NAME, O_RDONLY);
 	if (fd < 0 && fd != -ENOENT)
 		return fd;
-	/* Asks without taking, so that nobody who wants to own the directory is in our way. */
+	/* Asks without taking, so that no process that wants to own the directory is hindered. */
 	if (fd >= 0 && fcntl(fd, F_OFD_GETLK, &lock))
 		return -errno;
 	*ret_pid = fd >= 0 && lock.l_type != F_UNLCK ? read_pid(fd) : 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The lock that makes one process the owner of a world directory: `worldfs.lock`, held with an
- * open file description lock (fcntl(2)), so that it is let go of however the owner ends, and can
- * be asked about without being taken.
+ * open file description lock (fcntl(2)). So Linux releases it however the owner ends, and other
+ * processes can ask about it without taking it.
  */
 #pragma once
 
@@ -12,12 +12,13 @@
 #include "kernel/base/error.h"
 
 /**
- * wfs_lock_take() - own @directory
- * @wait_ms: how long to wait for another owner to let go
+ * wfs_lock_take() - become the owner of @directory
+ * @wait_ms: how long to wait until another owner has released the lock
  * Return: a descriptor that holds the lock until it is closed, -EBUSY (names the owner's pid), or
  *         another -errno.
  */
 int wfs_lock_take(const char *directory, uint32_t wait_ms, struct wfs_error *error);
 
-/** wfs_lock_owner() - Return: 0 and the owner's pid, 0 when nobody owns @directory; or -errno. */
+/** wfs_lock_owner() - find the owner of @directory. @ret_pid: 0: it has no owner. Return: 0 or
+ *  -errno. */
 int wfs_lock_owner(const char *directory, pid_t *ret_pid);

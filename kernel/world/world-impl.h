@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to kernel/: what a world is made of. */
+/* Private to kernel/: the inside of a world. */
 #pragma once
 
 #include "kernel/base/trust.h"
@@ -17,11 +17,11 @@ struct wfs_world {
 	struct wfs_writer *writer; /* NULL when read-only */
 	struct wfs_quarantine *quarantine;
 	struct wfs_store_mark
-		mark; /* what is remembered of the store; zero: nothing, or another one */
+		mark; /* of the store when this user last closed it; zero: not known */
 
 	pthread_mutex_t manifest_lock;
 	struct wfs_manifest *manifest; /* in force at head; lock: manifest_lock */
 };
 
-/** wfs_world_manifest_set() - @manifest is in force from now on; takes it. */
+/** wfs_world_manifest_set() - put @manifest into force. @manifest: taken */
 void wfs_world_manifest_set(struct wfs_world *world, struct wfs_manifest *manifest);

@@ -130,7 +130,8 @@ static int get_record(struct wfs_txn *txn, uint64_t seq, struct wfs_bytes *ret_l
 	return r == -ENOENT ? wfs_row_lost(txn, WFS_TABLE_JOURNAL, seq) : r;
 }
 
-/* The last record must hash, parse, stand in its place and be chained to the one before. */
+/* Checks the last record: its hash, its form, its seq, and that it has the hash of the one
+ * before. */
 static int check_head(struct wfs_txn *txn, struct wfs_error *error)
 {
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
@@ -212,7 +213,7 @@ static int read_world(struct wfs_world *world, struct wfs_error *error)
 	return wfs_trace(r);
 }
 
-/* What a store is told apart by, as it is now. */
+/* Reads the mark of the store as it is now, by which it is recognised later. */
 static int read_mark(struct wfs_world *world, struct wfs_store_mark *ret_mark)
 {
 	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
@@ -231,8 +232,9 @@ static int read_mark(struct wfs_world *world, struct wfs_store_mark *ret_mark)
 	return 0;
 }
 
-/* The last transaction is the one that this user closed the store with, or all pages were walked when it was opened:
- * @walked. A store that somebody else may have written with that number is walked before this process writes to it. */
+/* Checks all pages of the store, unless this user closed it last with the transaction that is now
+ * the last one, or @walked: they were checked when the store was opened. Pages that another user
+ * may have written are so checked before this process writes. */
 static int check_pages(struct wfs_world *world, bool walked, struct wfs_error *error)
 {
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {.count = 0};
@@ -245,7 +247,7 @@ static int check_pages(struct wfs_world *world, bool walked, struct wfs_error *e
 	if (r)
 		return wfs_error_from_errno(
 			error, r, "check the pages of '%s/data.mdb'", world->directory);
-	world->mark.txn = 0; /* it is remembered when it is closed */
+	world->mark.txn = 0; /* closing the world sets it */
 	if (problems.count == 0)
 		return 0;
 	return wfs_error_set(error, WFS_E_HASH_MISMATCH,
@@ -254,7 +256,7 @@ static int check_pages(struct wfs_world *world, bool walked, struct wfs_error *e
 		wfs_buffer_text(&problems.lines), world->directory);
 }
 
-/* What a writer left. */
+/* Stores the mark of the store after writing. */
 static void remember(struct wfs_world *world)
 {
 	struct wfs_store_mark mark;
@@ -273,7 +275,7 @@ static int open_parts(struct wfs_world *world, struct wfs_error *error)
 	};
 	int r = 0;
 
-	/* Ask first: the lock file is not to appear in a directory that is no world. */
+	/* Looks first, so that no lock file appears in a directory without a world. */
 	char path[4096];
 	snprintf(path, sizeof(path), "%s/data.mdb", world->directory);
 	if (access(path, F_OK))
@@ -298,7 +300,7 @@ static int open_parts(struct wfs_world *world, struct wfs_error *error)
 		r = check_pages(world,
 			wfs_store_last_txn(world->store) != store_options.believed_txn, error);
 	if (!r && !world->options.read_only)
-		(void)wfs_blob_files_clean(world->store); /* what stays is in nobody's way */
+		(void)wfs_blob_files_clean(world->store); /* files that stay do no harm */
 	if (!r && !world->options.read_only)
 		r = wfs_writer_new(world, &world->writer, error);
 	return wfs_trace(r);
@@ -440,7 +442,7 @@ void wfs_world_embedded(struct wfs_world *world, struct wfs_request *request, js
 	if (r)
 		r = wfs_error_from_errno(&request->error, r, "take an embedding");
 	else if (json_array_size(request->embeddings) > WFS_EMBEDDINGS_MAX)
-		/* Code that asks for another text each time would never come to its end. */
+		/* Code that asks for another text each time would never end. */
 		r = wfs_error_set(&request->error, WFS_E_TOO_LARGE,
 			"more than %d embeddings for one action", WFS_EMBEDDINGS_MAX);
 	else

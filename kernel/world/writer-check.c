@@ -17,7 +17,7 @@ int writer_check_event(const struct wfs_manifest *manifest, struct wfs_request *
 	return wfs_trace(wfs_schema_check(schema, request->value, &request->error));
 }
 
-/* The memory that the values of the body take where they are parsed. Return: how many there are. */
+/* Counts the JSON values in a request's body, and the bytes that they take when parsed. */
 static size_t count_values(struct wfs_request *request)
 {
 	const size_t values = wfs_json_count(request->body.data, request->body.size);
@@ -47,7 +47,8 @@ static int check_action(struct wfs_world *world, struct wfs_request *request)
 	if (r)
 		return wfs_trace(r);
 	wfs_json_write(
-		request->action, &request->body); /* for its size; folding finds the record's */
+		/* only for its size; folding writes the record's */
+		request->action, &request->body);
 	count_values(request);
 	return 0;
 }
@@ -68,7 +69,7 @@ static int check_receipt(struct wfs_request *request)
 	return 0;
 }
 
-/* Its body is written when it is known which one it comes behind. */
+/* Checks a manifest. Its body is written later, when the manifest that it replaces is known. */
 static int check_manifest(struct wfs_world *world, struct wfs_request *request)
 {
 	WFS_AUTO_MANIFEST struct wfs_manifest *from = wfs_world_manifest(world);

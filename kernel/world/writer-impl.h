@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Private to kernel/writer*.c: the queues (writer-queue.c), the batches (writer.c), what the sender's thread
- * checks (writer-check.c), what the kernel thread does with one request (writer-process.c), how refusals are
- * counted (writer-refusals.c).
+ * Private to kernel/world/writer*.c: the queues (writer-queue.c), the batches (writer.c), checks on
+ * the sender's thread (writer-check.c), one request on the kernel thread (writer-process.c), counts
+ * of refusals (writer-refusals.c).
  */
 #pragma once
 
@@ -23,36 +23,37 @@ enum { WRITER_BUCKETS = 256 };
 
 struct writer_queue;
 
-/* All requests that are not answered. Zero-initialise, then writer_queues_init(). */
+/* All unanswered requests. Zero-initialise, then writer_queues_init(). */
 struct writer_queues {
 	struct writer_queue *buckets[WRITER_BUCKETS]; /* by the hash of the principal; owned */
 	size_t queue_count;
-	struct writer_queue **heap; /* queues in turn; owned, has room for all queues */
+	/* queues with waiting requests; owned, has room for all queues */
+	struct writer_queue **heap;
 	size_t heap_count;
 	size_t heap_capacity;
 	int64_t now_ns;            /* the virtual time of the world */
-	struct writer_list urgent; /* at most one of each principal */
-	size_t waiting_count;      /* requests that no batch has */
-	size_t open_count;         /* requests not answered */
+	struct writer_list urgent; /* urgent requests, at most one of each principal */
+	size_t waiting_count;      /* requests that are not in a batch */
+	size_t open_count;         /* unanswered requests */
 	size_t open_bytes;
 };
 
 enum {
 	WRITER_REFUSALS_MAX = 1024,     /* rows of principals */
-	WRITER_REFUSALS_OWNER_MAX = 64, /* of them, those of agents that one principal has */
-	WRITER_REFUSALS_REST = 128,     /* rows of effects, for the rest */
+	WRITER_REFUSALS_OWNER_MAX = 64, /* rows of agents that one principal owns */
+	WRITER_REFUSALS_REST = 128,     /* rows of effects, for all other refusals */
 };
 
-/* Refusals of a principal and an effect within a second, or a little more. */
+/* Counts refusals of one effect for one principal, within a second or a little more. */
 struct writer_refusal {
 	char *principal;    /* owned */
-	char *owner;        /* of the agent that it is, or NULL; owned */
+	char *owner;        /* of the principal, if it is an agent, or NULL; owned */
 	const char *effect; /* of static lifetime */
 	enum wfs_error_code code;
 	int64_t end_ns;      /* of the second; monotonic clock */
-	uint64_t more_count; /* behind the first one, which is a record */
-	bool begun;          /* by this transaction */
-	bool written;        /* the same */
+	uint64_t more_count; /* refusals after the first one, which has a record */
+	bool begun;          /* this transaction has added the row */
+	bool written;        /* this transaction has written the count */
 };
 
 struct writer_refusals {
@@ -60,17 +61,17 @@ struct writer_refusals {
 	size_t count;
 };
 
-/* One commit on its way to the publisher. */
+/* One commit, from the kernel thread to the publisher. */
 struct writer_batch {
 	struct writer_batch *next;
 	struct writer_list requests;
 	struct wfs_commit commit;
-	bool rows_changed; /* without a record */
-	size_t fold_bytes; /* that its events gave */
+	bool rows_changed; /* rows without a record were changed */
+	size_t fold_bytes; /* wfs_fold_bytes() of its requests */
 	uint64_t fold_work;
 	struct wfs_change *changes;
 	size_t change_capacity;
-	struct wfs_buffer keys; /* what the changes' keys point into, once it is complete */
+	struct wfs_buffer keys; /* the complete batch's changes borrow their keys from it */
 };
 
 struct wfs_writer {
@@ -79,17 +80,17 @@ struct wfs_writer {
 	pthread_t publisher_thread;
 
 	pthread_mutex_t lock;
-	pthread_cond_t queued;   /* a request, `stopping`, or `spare` */
-	pthread_cond_t finished; /* a batch, or `kernel_done` */
+	pthread_cond_t queued;   /* signals a request, `stopping`, or `spare` */
+	pthread_cond_t finished; /* signals a batch, or `kernel_done` */
 	/* lock: lock */
 	struct writer_queues queues;
-	bool urgent_before;          /* the last batch was of urgent requests */
-	struct wfs_request *folding; /* its code can be stopped */
-	bool interrupted;            /* and was */
-	struct wfs_request *stopper; /* for this urgent one, which waits still; or NULL */
+	bool urgent_before;          /* the last batch had the urgent requests */
+	struct wfs_request *folding; /* the request whose code can be stopped, or NULL */
+	bool interrupted;            /* its code was stopped */
+	struct wfs_request *stopper; /* the waiting urgent request that stopped it, or NULL */
 	struct writer_batch *batches;
 	struct writer_batch **batches_last;
-	struct writer_batch *spare; /* for when there is no memory for another one */
+	struct writer_batch *spare; /* used if there is no memory for another one */
 	bool stopping;
 	bool kernel_done;
 	uint64_t requests_total;
@@ -105,114 +106,126 @@ struct wfs_writer {
 
 	/* Kernel thread only. */
 	struct wfs_head head;
-	bool head_stale; /* only its height is right: a transaction failed after it was changed */
+	bool head_stale; /* only its height is right: a transaction that changed it has failed */
 	struct wfs_fold *fold;
 	struct wfs_world_answerer answerer;
 	struct wfs_runtime *runtime;
 	struct wfs_runtime *runtime_before; /* of the manifest before, until it is committed */
-	size_t ahead_left; /* requests of the batch whose code ran ahead, and that were not folded yet */
-	int64_t ahead_ns;      /* their time */
-	int64_t ahead_took_ns; /* to run it */
-	uint64_t ahead_work;   /* of that code */
+	size_t ahead_left;     /* requests whose code ran ahead, and that are still to be folded */
+	int64_t ahead_ns;      /* time of their records */
+	int64_t ahead_took_ns; /* how long their code ran */
+	uint64_t ahead_work;   /* instructions of their code */
 	struct writer_batch *current;
 	struct writer_refusals refusals;
-	/* Height at which a grant ended, or a manifest may have replaced one, for the last time; also when that was not
-	 * stored. 0: not since the world was opened. */
+	/* The last height at which a grant ended, or a manifest may have replaced one, even if its
+	 * transaction failed; 0: none since the world was opened. */
 	uint64_t grant_ended_height;
 	bool due;  /* counts of refusals are to be written */
-	bool last; /* no batch comes behind this one */
+	bool last; /* this is the last batch */
 };
 
-/** writer_charge() - the grant that covers a request, whose budget pays, or NULL. */
+/** writer_charge() - the grant whose budget pays for a request, or NULL. */
 static inline const char *writer_charge(const struct wfs_request *request)
 {
 	return *request->charge ? request->charge : NULL;
 }
 
-/** writer_gone() - has the client of a request gone away? Then nobody gets the answer. */
+/** writer_gone() - has the client of a request gone away? */
 static inline bool writer_gone(const struct wfs_request *request)
 {
 	return request->gone && atomic_load(request->gone);
 }
 
-/** writer_check() - write the request's body; what can be judged from it alone is judged here. */
+/** writer_check() - make the checks that need only the request, and write its body. */
 int writer_check(struct wfs_world *world, struct wfs_request *request);
 
-/** writer_check_event() - the part of it that depends on a manifest. Thread: any. */
+/** writer_check_event() - check an event by its schema in @manifest. Thread: any. */
 int writer_check_event(const struct wfs_manifest *manifest, struct wfs_request *request);
 
-/** writer_ahead() - have the code of @first and of the events after it run, if they are several. */
+/** writer_ahead() - run the code of @first, and of the events after it, all at once. Does nothing
+ *  for a single event. */
 void writer_ahead(struct wfs_writer *writer, const struct wfs_request *first);
 
 /**
- * writer_ahead_share_ns() - the part of that code's time that a request is charged
- * Otherwise a principal would pay for the code of others whose events are in the same batch.
- * @work: of the request; 0: it was refused before it was folded
+ * writer_ahead_share_ns() - a request's share of the time that code ran ahead
+ * So a principal does not pay for code of others whose events are in the same batch.
+ * @work: instructions of the request; 0: it was refused before it was folded
  */
 int64_t writer_ahead_share_ns(const struct wfs_writer *writer, uint64_t work);
 
 /**
  * writer_process() - do a request, in the transaction of the current batch
- * @ret_fatal: the transaction cannot go on
+ * @ret_fatal: set to true if the transaction must be given up
  * Return: 0 or -errno of this request.
  */
 int writer_process(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal);
 
-/** writer_decide() - write a record of refusals. Return: 0, 1 (the principal's quota `journal` has no room for it, so there
- *  is no record), or -errno, which fails the transaction. */
+/** writer_decide() - write a record of refusals
+ *  Return: 0, 1 (nothing was written: the principal's quota `journal` is used up), or -errno, which
+ *          fails the transaction. */
 int writer_decide(struct wfs_writer *writer, const char *principal, struct wfs_bytes body);
 
-/** writer_fold_end() - the request that was being folded is not any more. Return: 0, or why its code was stopped: 1 (for
- *  an urgent request), -EINTR (the world is being closed). */
+/** writer_fold_end() - end the folding of a request, whose code can then not be stopped any more
+ *  Return: 0, or why its code was stopped: 1 (for an urgent request), -EINTR (the world is being
+ *          closed). */
 int writer_fold_end(struct wfs_writer *writer);
 
 void writer_list_init(struct writer_list *list);
 void writer_list_add(struct writer_list *list, struct wfs_request *request);
 
 void writer_queues_init(struct writer_queues *queues);
-/** writer_queues_done() - every request was answered. */
+/** writer_queues_done() - free the queues, after every request was answered. */
 void writer_queues_done(struct writer_queues *queues);
 
-/** writer_queues_add() - the last one of its principal. Return: 0, -EAGAIN (overloaded), -ENOMEM. */
+/** writer_queues_add() - put a request at the end of its principal's queue. Return: 0, -EAGAIN
+ *  (overloaded), -ENOMEM. */
 int writer_queues_add(struct writer_queues *queues, struct wfs_request *request);
 
-/** writer_queues_next() - the request that writer_queues_take() takes. NULL: none waits, but perhaps urgent ones. */
+/** writer_queues_next() - the request that writer_queues_take() would take. Return: NULL if no
+ *  request waits but urgent ones. */
 struct wfs_request *writer_queues_next(struct writer_queues *queues);
-/** writer_queues_take() - take it out of its queue; there must be one. */
+/** writer_queues_take() - take the next request out of its queue; at least one must wait. */
 struct wfs_request *writer_queues_take(struct writer_queues *queues);
-/** writer_queues_take_urgent() - take the first of queues->urgent; there must be one. */
+/** writer_queues_take_urgent() - take the first of queues->urgent, which must not be empty. */
 struct wfs_request *writer_queues_take_urgent(struct writer_queues *queues);
 
-/** writer_queues_put_back() - a request that was taken is the next one of its principal. */
+/** writer_queues_put_back() - put a request that was taken back to the front of its queue. */
 void writer_queues_put_back(struct writer_queues *queues, struct wfs_request *request);
 
-/** writer_queues_stopped() - code was stopped for the urgent request @stopper, whose queue is charged the time that it ran. */
+/** writer_queues_stopped() - charge the queue of the urgent request @stopper for the time that the
+ *  code ran that was stopped for it. */
 void writer_queues_stopped(
 	struct writer_queues *queues, struct wfs_request *stopper, int64_t time_ns);
 
-/** writer_queues_took() - what a request that was taken has taken of the kernel thread's time. */
+/** writer_queues_took() - charge the queue of a request for the kernel thread's time that it
+ *  took. */
 void writer_queues_took(struct writer_queues *queues, struct wfs_request *request, int64_t time_ns);
 
-/** writer_queues_answered() - a request was answered, or is about to be, and leaves its queue. */
+/** writer_queues_answered() - remove a request from its queue, right before or after it is
+ *  answered. */
 void writer_queues_answered(struct writer_queues *queues, struct wfs_request *request);
 
 /**
- * writer_refusal_counted() - is a refusal one of many, and needs no record of its own? It is counted then, or
- * else those of the next second are.
- * @owner: whose agent the principal is, or NULL
+ * writer_refusal_counted() - count a refusal, unless it is the first
+ * @owner: of the principal, if it is an agent, or NULL
+ * Return: true if it was counted; false if it needs a record, and later ones will be counted.
  */
 bool writer_refusal_counted(
 	struct writer_refusals *refusals, const struct wfs_request *request, const char *owner);
 
-/** writer_refusals_due_ns() - when a count is to be written, by the monotonic clock; INT64_MAX: none is. */
+/** writer_refusals_due_ns() - when the next count is to be written, by the monotonic clock;
+ *  INT64_MAX:
+ *  never. */
 int64_t writer_refusals_due_ns(const struct writer_refusals *refusals);
 
-/** writer_refusals_write() - write records of the counts whose second has ended; with @all of every count. */
+/** writer_refusals_write() - write records of the counts whose second has ended; @all: of all
+ *  counts. */
 int writer_refusals_write(struct writer_refusals *refusals, struct wfs_writer *writer, bool all);
 
-/** writer_refusals_settle() - the transaction has ended. @last: none comes behind it */
+/** writer_refusals_settle() - keep or undo the changes of a transaction that has ended. @last: it
+ *  was the last one */
 void writer_refusals_settle(struct writer_refusals *refusals, bool committed, bool last);
 void writer_refusals_done(struct writer_refusals *refusals);
 
-/** writer_now_ns() - the time of a record. */
+/** writer_now_ns() - the time for a new record, in nanoseconds since 1970. */
 int64_t writer_now_ns(const struct wfs_writer *writer);

@@ -23,7 +23,7 @@ int64_t writer_now_ns(const struct wfs_writer *writer)
 	return now > writer->head.at_ns ? now : writer->head.at_ns;
 }
 
-/* Events whose code ran ahead have the time that it was given. */
+/* Events whose code ran ahead have the time that this code was given. */
 static int64_t time_of(const struct wfs_writer *writer)
 {
 	if (writer->ahead_left == 0)
@@ -46,12 +46,12 @@ static void add_change(void *context, const struct wfs_change *change)
 	batch->changes = changes;
 	struct wfs_change *added = &batch->changes[commit->change_count++];
 	*added = *change;
-	/* An offset for now: the buffer may move while it grows. */
+	/* An offset until the batch is complete: the buffer moves while it grows. */
 	added->key.data = (const void *)(uintptr_t)batch->keys.size;
 	wfs_buffer_append(&batch->keys, change->key.data, change->key.size);
 }
 
-/* The number of sys.grant, which each manifest has. */
+/* The number of the reducer sys.grant, which each manifest has. */
 static uint32_t grants_id(const struct wfs_writer *writer)
 {
 	const struct wfs_reducer_definition *const grants = wfs_manifest_reducer_find(
@@ -61,7 +61,8 @@ static uint32_t grants_id(const struct wfs_writer *writer)
 	return writer->head.reducers[grants->index].reducer_id;
 }
 
-/* Notes whether the request, whose changes begin at @first, has ended a grant. A manifest may replace one, too. */
+/* Notes whether a request has ended a grant, which a manifest may do, too. @first: index of its
+ * first change */
 static void note_ended_grants(
 	struct wfs_writer *writer, const struct wfs_request *request, size_t first)
 {
@@ -77,8 +78,8 @@ static void note_ended_grants(
 
 /* --- requests that are folded --- */
 
-/* What comes before and behind the record in its transaction. Return: 0, 1 when there is nothing to
- * record, or -errno. */
+/* Does the work of a request that comes before its record. Return: 0, 1 if nothing is to be
+ * recorded, or -errno. */
 static int before_record(struct wfs_writer *writer, struct wfs_request *request, int64_t at_ns)
 {
 	if (request->kind != WFS_REQUEST_BLOB)
@@ -87,7 +88,7 @@ static int before_record(struct wfs_writer *writer, struct wfs_request *request,
 		wfs_head_list_blob(&writer->head, &request->blob, writer->head.height + 1, at_ns));
 }
 
-/* The manifest is in force from now on; until it is committed there is a way back. */
+/* Puts a manifest into force. Until it is committed, the one before is kept. */
 static int enter_manifest(struct wfs_writer *writer, struct wfs_manifest *to, int64_t at_ns)
 {
 	struct wfs_runtime *runtime = NULL;
@@ -132,7 +133,7 @@ static int apply(struct wfs_writer *writer, struct wfs_request *request, int64_t
 	return wfs_trace(after_record(writer, request, at_ns));
 }
 
-/* The model of the host's embedder. @buffer: gets its name; NULL: there is none */
+/* The model of the host's embedder, in @buffer. Return: NULL if there is no embedder. */
 static const char *embedder_of(struct wfs_writer *writer, char *buffer, size_t size)
 {
 	WFS_GUARD(&writer->embedder_lock);
@@ -143,7 +144,7 @@ static const char *embedder_of(struct wfs_writer *writer, char *buffer, size_t s
 	return buffer;
 }
 
-/* It is not done yet, and will be when it has the embedding. */
+/* Notes the embedding that a request wants; the request will be done again when it has it. */
 static void note_wanted(struct wfs_writer *writer, struct wfs_request *request)
 {
 	json_decref(WFS_STEAL(request->wanted));
@@ -183,7 +184,7 @@ static int run_request(struct wfs_writer *writer, struct wfs_request *request,
 	const struct wfs_fold_input input = input_of(request, kind, embedder, time_of(writer));
 	int r = wfs_fold_run(writer->fold, &writer->head, writer->runtime, &input, &request->error);
 
-	/* From here on it is done, or has failed; before it can be done again. */
+	/* Until here, the request can be stopped and done again; now it is done, or has failed. */
 	const int stopped = writer_fold_end(writer);
 	if (stopped < 0)
 		return wfs_error_set(&request->error, WFS_E_CANCELLED,
@@ -218,7 +219,7 @@ static int fold_request(struct wfs_writer *writer, struct wfs_request *request,
 	return r;
 }
 
-/* The manifest that it was checked against may not be in force any more. */
+/* Folds an event. It was perhaps checked by a manifest that is not in force any more. */
 static int fold_event(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
 {
 	const struct wfs_manifest *manifest = wfs_runtime_manifest(writer->runtime);
@@ -255,7 +256,7 @@ static int set_answer(const struct wfs_manifest *from, struct wfs_request *reque
 		: -ENOMEM;
 }
 
-/* Everything that a dry run leaves out is behind the fold. */
+/* Folds a manifest. A dry run ends after the fold. */
 static int fold_manifest(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
 {
 	const struct wfs_manifest *from = wfs_runtime_manifest(writer->runtime);
@@ -301,7 +302,8 @@ int writer_decide(struct wfs_writer *writer, const char *principal, struct wfs_b
 	return failure.code == WFS_E_QUOTA_EXCEEDED ? 1 : wfs_trace(r);
 }
 
-/* Is the refusal counted? The principal's cell tells whose agent it is; one that cannot be read is nobody's. */
+/* Counts a refusal, if it is not the first. The cell of the principal names its owner; if it cannot
+ * be read, the principal counts as having none. Return: was it counted? */
 static bool is_counted(struct wfs_writer *writer, const struct wfs_request *request)
 {
 	struct wfs_view view = {.store = writer->world->store,
@@ -317,10 +319,11 @@ static bool is_counted(struct wfs_writer *writer, const struct wfs_request *requ
 		json_string_value(json_object_get(principal, "agent_of")));
 }
 
-/* The refusal is the answer; what fails here is another one. */
+/* Records a refusal. Its client gets the refusal as the answer, or the failure of recording it. */
 static int put_decision(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
 {
-	/* A count stays when a transaction is given up, and its requests come again one by one. */
+	/* The count stays if the transaction is given up and its requests are done again one by
+	 * one. */
 	if (!request->counted)
 		request->counted = is_counted(writer, request);
 	if (request->counted)
@@ -401,7 +404,7 @@ static int was_revoked(struct wfs_request *request)
 		"the grant '%s' was revoked while the request waited", request->granted);
 }
 
-/* @ret_grant: the document in a live cell; caller owns it */
+/* Reads the document of a live grant. @ret_grant: caller owns it */
 static int read_grant(struct wfs_writer *writer, const struct wfs_cell *cell, json_t **ret_grant,
 	struct wfs_error *error)
 {
@@ -416,7 +419,7 @@ static int read_grant(struct wfs_writer *writer, const struct wfs_cell *cell, js
 	return wfs_trace(r ? r : wfs_json_parse(text.data, text.size, ret_grant, error));
 }
 
-/* Asks the policy in force what the policy allowed that was in force when the request was judged. */
+/* Asks the policy in force the question that was put to the policy when the request was judged. */
 static int check_policy(struct wfs_writer *writer, const json_t *grant, struct wfs_request *request)
 {
 	const struct wfs_policed *const policed = &request->policed;
@@ -437,7 +440,8 @@ static int check_policy(struct wfs_writer *writer, const json_t *grant, struct w
 		 : 0;
 }
 
-/* Is the grant in this live cell still the one that the request was judged by, and does the policy still allow it? */
+/* Checks that the grant in a live cell is still the one that the request was judged by, and that
+ * the policy still allows the request. */
 static int judge_again(
 	struct wfs_writer *writer, const struct wfs_cell *cell, struct wfs_request *request)
 {
@@ -455,9 +459,10 @@ static int judge_again(
 		: was_revoked(request);
 }
 
-/* A request is judged before it waits. A revocation goes ahead of requests that wait, and stops code that runs. After
- * it another grant, perhaps a lesser one, may have got the name. Most requests need no look at the grant's document
- * and the policy: no grant has ended, and no manifest was applied, since they were judged. */
+/* Checks again that a request is granted, because it was judged before it waited: a revocation goes
+ * ahead of waiting requests, and stops code that runs, and another grant, perhaps a smaller one,
+ * may then have got the name. Most requests need no look at the grant's document and the policy,
+ * because no grant has ended, and no manifest was applied, since they were judged. */
 static int check_granted(struct wfs_writer *writer, struct wfs_request *request)
 {
 	struct wfs_cell cell = {.live = false};
@@ -486,7 +491,7 @@ static int check_granted(struct wfs_writer *writer, struct wfs_request *request)
 
 int writer_process(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
 {
-	wfs_damage_forget(); /* the transaction may be of other requests, too */
+	wfs_damage_forget(); /* a request before this one may have found damage */
 	int r = check_granted(writer, request);
 	if (r)
 		return wfs_trace(r);

@@ -2,11 +2,13 @@
 /*
  * Requests that wait, in queues of their principals.
  *
- * A queue has a virtual time: the time of the kernel thread that its requests have taken. The queue whose next request would
- * end first in virtual time is served next. So a principal that asks for little waits for the request under way and hardly
- * any other, however much others ask for, and principals that ask for more than there is get equal shares. The virtual
- * time of the world is that of the queue that was served last; a queue that was idle begins there, so time cannot be
- * saved up. What a request will take is guessed from the requests before it, and made right when it is known.
+ * A queue has a virtual time: the time of the kernel thread that its requests have taken. The queue
+ * whose next request would end first in virtual time is served next. So a principal that asks for
+ * little waits for hardly more than the request under way, however much others ask for, and
+ * principals that ask for more than there is get equal shares. The virtual time of the world is
+ * that of the queue that was served last; a queue that was idle begins there, so time cannot be
+ * saved up. The time of a request is guessed from the requests before it, and corrected when it is
+ * known.
  * Source: self-clocked fair queueing (Golestani 1994).
  */
 #include <string.h>
@@ -15,24 +17,25 @@
 #include "kernel/world/writer-impl.h"
 
 enum {
-	GUESS_NS = 1000 * 1000,           /* of the first request of a queue */
-	GUESS_MAX_NS = 100 * 1000 * 1000, /* by which a request waits for shorter ones */
-	DEBT_MAX_NS = 1000 * 1000000,     /* a queue is at most so far ahead of the world */
+	GUESS_NS = 1000 * 1000, /* of the first request of a queue */
+	/* bound of a guess: how far shorter requests can get ahead */
+	GUESS_MAX_NS = 100 * 1000 * 1000,
+	DEBT_MAX_NS = 1000 * 1000000, /* a queue is at most so far ahead of the world */
 };
 
 #define NO_PLACE SIZE_MAX
 
-/* The requests of one principal, or of one connection of the operator, that are not answered. It stays while it has any, and
- * until its virtual time has come. */
+/* The unanswered requests of one principal, or of one connection of the operator. It stays while it
+ * has any, and until its virtual time has come. */
 struct writer_queue {
-	struct writer_queue *next_named; /* of the same bucket */
-	size_t place;                    /* in the heap; NO_PLACE: in none */
+	struct writer_queue *next_named; /* in its bucket */
+	size_t place;                    /* in the heap; NO_PLACE: not in it */
 	bool urgent_waits;               /* one of its requests is in the list of urgent ones */
 	struct writer_list waiting;
-	size_t open_count; /* not answered */
+	size_t open_count; /* unanswered requests */
 	size_t open_bytes;
 	int64_t time_ns;  /* virtual */
-	int64_t guess_ns; /* what its next request takes */
+	int64_t guess_ns; /* the time that its next request will take */
 	char name[];      /* ended by a zero byte */
 };
 
@@ -121,7 +124,8 @@ static void heap_remove_first(struct writer_queues *queues)
 	heap_down(queues, last);
 }
 
-/* The queue has taken @more time, or less, or is to have its place again. There is room for each queue in the heap. */
+/* Adds @more_ns, which may be negative or 0, to the queue's time, and moves it to its place in the
+ * heap, which has room for each queue. */
 static void heap_charge(struct writer_queues *queues, struct writer_queue *queue, int64_t more_ns)
 {
 	queue->time_ns += more_ns;
@@ -184,7 +188,8 @@ static void drop_if_idle(struct writer_queues *queues, struct writer_queue *queu
 	free(queue);
 }
 
-/* Two principals may fill the queues; others still have room for a few requests. */
+/* Checks that there is room for a request. Two principals can fill the queues; others still have
+ * room for a few requests. */
 static int check_room(const struct writer_queues *queues, const struct writer_queue *queue,
 	struct wfs_request *request)
 {
@@ -205,7 +210,7 @@ static int check_room(const struct writer_queues *queues, const struct writer_qu
 	return 0;
 }
 
-/* A request was added to those that wait. */
+/* Gives a queue its place in the heap after a request was added to it. */
 static void wait_in_turn(struct writer_queues *queues, struct writer_queue *queue)
 {
 	if (queue->place == NO_PLACE && queue->time_ns < queues->now_ns)
@@ -214,7 +219,7 @@ static void wait_in_turn(struct writer_queues *queues, struct writer_queue *queu
 	queues->waiting_count++;
 }
 
-/* Does an earlier request of its connection wait? */
+/* Does an earlier request of this request's connection wait? */
 static bool has_earlier(const struct writer_queue *queue, const struct wfs_request *request)
 {
 	const struct wfs_request *earlier = request->connection ? queue->waiting.first : NULL;
@@ -257,7 +262,7 @@ int writer_queues_add(struct writer_queues *queues, struct wfs_request *request)
 	return 0;
 }
 
-/* The queue whose turn it is. Return: NULL: none has a request */
+/* The queue whose turn it is. Return: NULL if no queue has a request. */
 static struct writer_queue *next_queue(struct writer_queues *queues)
 {
 	while (queues->heap_count > 0) {
@@ -301,7 +306,7 @@ struct wfs_request *writer_queues_take_urgent(struct writer_queues *queues)
 	return request;
 }
 
-/* The urgent request of a queue leaves the others. */
+/* Takes the urgent request of a queue out of the list of urgent ones. */
 static struct wfs_request *take_urgent_of(struct writer_queues *queues, struct writer_queue *queue)
 {
 	struct wfs_request **at = &queues->urgent.first;
@@ -318,7 +323,8 @@ static struct wfs_request *take_urgent_of(struct writer_queues *queues, struct w
 	return urgent;
 }
 
-/* A request that was not begun goes back. An urgent one that its connection has sent since waits behind it. */
+/* A request that was not begun goes back to its queue. An urgent request that its connection has
+ * sent since must wait after it. */
 static void keep_order(struct writer_queues *queues, const struct wfs_request *request)
 {
 	struct writer_queue *const queue = request->queue;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Refusals that come again and again.
+ * Counting repeated refusals, so that a principal without any right cannot fill the journal.
  *
- * The first one of a principal and an effect is a record at once. Those of the next second are counted, and
- * become one record when it has ended or the world is closed. Otherwise a principal without any right could
- * fill the journal. The count alone may be lost when the process is killed.
+ * The first refusal of an effect for a principal gets a record at once. Those of the next second
+ * are counted, and get one record when the second has ended or the world is closed. If the process
+ * is killed, only the count can be lost.
  *
- * A principal may have very many agents. Those behind the first WRITER_REFUSALS_OWNER_MAX are counted as their
- * owner; and those of principals behind WRITER_REFUSALS_MAX rows, of each effect, as the kernel. So there are
- * at most two records a second for each row, and the agents of one principal do not hide refusals of others.
+ * A principal may have very many agents. After the first WRITER_REFUSALS_OWNER_MAX of them,
+ * refusals of its agents are counted as its own. When all WRITER_REFUSALS_MAX rows are in use,
+ * refusals of further principals are counted by effect, as those of the kernel. So each row gives
+ * at most two records a second, and the agents of one principal do not hide refusals of others.
  * Source: docs/design.md §9.
  */
 #include <assert.h>
@@ -19,7 +20,7 @@
 
 enum { SECOND_NS = 1000 * 1000 * 1000 };
 
-#define KERNEL "kernel" /* that counts refusals of the rest */
+#define KERNEL "kernel" /* principal of the rows without a principal of their own */
 
 static struct writer_refusal *find(
 	struct writer_refusals *refusals, const char *principal, const char *effect)
@@ -40,7 +41,7 @@ static void drop(struct writer_refusals *refusals, struct writer_refusal *row)
 	*row = refusals->rows[--refusals->count];
 }
 
-/* Has the owner, or NULL, as many rows for its agents as it may? */
+/* Has the owner as many rows for its agents as it may? @owner: may be NULL */
 static bool owner_is_full(const struct writer_refusals *refusals, const char *owner)
 {
 	size_t count = 0;
@@ -50,7 +51,8 @@ static bool owner_is_full(const struct writer_refusals *refusals, const char *ow
 	return count >= WRITER_REFUSALS_OWNER_MAX;
 }
 
-/* A row for @name, whose agent is @owner's, or NULL. Without memory it is not counted. */
+/* Adds a row for the principal @name, an agent of @owner (NULL: no agent). Does nothing without
+ * memory. */
 static void add(struct writer_refusals *refusals, const char *name, const char *owner,
 	const struct wfs_request *request)
 {
@@ -68,7 +70,8 @@ static void add(struct writer_refusals *refusals, const char *name, const char *
 	};
 }
 
-/* A row whose second has ended, and that counted nothing, begins anew. Return: was it counted? */
+/* Counts a refusal in its row. A row whose second has ended without a count begins anew.
+ * Return: was it counted? */
 static bool count_in(struct writer_refusal *row, enum wfs_error_code code)
 {
 	const int64_t now = wfs_clock_monotonic_ns();
@@ -83,7 +86,7 @@ static bool count_in(struct writer_refusal *row, enum wfs_error_code code)
 	return false;
 }
 
-/* There is a row for each effect behind WRITER_REFUSALS_MAX. */
+/* After WRITER_REFUSALS_MAX rows of principals there is a row for each effect. */
 static_assert((int)WFS_EFFECT_COUNT <= WRITER_REFUSALS_REST, "refusals of the rest have room");
 
 bool writer_refusal_counted(
@@ -128,7 +131,7 @@ static int write_count(struct wfs_writer *writer, struct writer_refusal *row)
 	int r = wfs_buffer_check(&body);
 	if (r)
 		return r;
-	row->written = true; /* or has no room, and is forgotten */
+	row->written = true; /* also if the quota has no room: the count is then dropped */
 	r = writer_decide(writer, row->principal, wfs_buffer_bytes(&body));
 	return r < 0 ? wfs_trace(r) : 0;
 }
@@ -147,7 +150,7 @@ int writer_refusals_write(struct writer_refusals *refusals, struct wfs_writer *w
 	return r;
 }
 
-/* A count that could not be written, on a full disk, is tried again a second later. */
+/* A count that could not be written, because the disk is full, is written a second later. */
 void writer_refusals_settle(struct writer_refusals *refusals, bool committed, bool last)
 {
 	const int64_t now = wfs_clock_monotonic_ns();

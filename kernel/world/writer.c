@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Batches: kernel thread, publisher thread. */
+/* The kernel thread and the publisher thread, and the batches that they pass on. */
 #include "kernel/base/clock.h"
 #include "kernel/read/introspect.h"
 #include "kernel/world/crashes.h"
@@ -7,14 +7,14 @@
 #include "kernel/world/writer-impl.h"
 
 enum {
-	BATCH_NS = 10 * 1000 * 1000, /* of work, after which a batch ends: others wait for it */
+	BATCH_NS = 10 * 1000 * 1000, /* of work, after which a batch ends, as other requests wait */
 	BATCH_COUNT_MAX = 1024,      /* requests of one commit */
 	BATCH_BYTES_MAX = 16 << 20,  /* bytes of their bodies; see WFS_FOLD_BATCH_BYTES_MAX, too */
 };
 
 /* --- taking a request --- */
 
-/* The first urgent request of an administrator, or NULL. Lock: writer->lock is held. */
+/* The first waiting urgent request of an administrator, or NULL. Lock: writer->lock is held. */
 static struct wfs_request *administrator_waits(const struct wfs_writer *writer)
 {
 	struct wfs_request *request = writer->queues.urgent.first;
@@ -24,8 +24,9 @@ static struct wfs_request *administrator_waits(const struct wfs_writer *writer)
 	return request;
 }
 
-/* Code that runs gives way to @urgent: to administrators always, to others not for ever. Otherwise a principal
- * would have its own code give way so often that even an administrator waits for it. Lock: writer->lock is held. */
+/* Stops code that runs for @urgent: always for administrators, a limited number of times for
+ * others. Otherwise a principal could have its own code stopped so often that even an administrator
+ * waits. Lock: writer->lock is held. */
 static void interrupt(struct wfs_writer *writer, struct wfs_request *urgent)
 {
 	if (!writer->folding || writer->interrupted)
@@ -56,7 +57,7 @@ static int enqueue(struct wfs_writer *writer, struct wfs_request *request)
 	return 0;
 }
 
-/* What was embedded for it stays with it until it is answered. */
+/* Releases what a request owns, but keeps its embeddings if it waits for another one. */
 static void request_release(struct wfs_request *request)
 {
 	if (!request->wanted)
@@ -106,7 +107,8 @@ static void batch_free(struct writer_batch *batch)
 	free(batch);
 }
 
-/* A new one, or else the spare one, which the publisher gives back when it has answered it. */
+/* A new batch; without memory the spare one, which the publisher gives back after it has answered
+ * it. */
 static struct writer_batch *batch_get(struct wfs_writer *writer)
 {
 	struct writer_batch *batch = batch_new();
@@ -135,14 +137,14 @@ static void batch_give_back(struct wfs_writer *writer, struct writer_batch *batc
 	pthread_cond_signal(&writer->queued);
 }
 
-/* Urgent requests, of each principal one. */
+/* Takes the urgent requests, one of each principal. */
 static void take_urgent(struct wfs_writer *writer, struct writer_batch *batch)
 {
 	while (writer->queues.urgent.first)
 		writer_list_add(&batch->requests, writer_queues_take_urgent(&writer->queues));
 }
 
-/* As many as fit into a batch, by what they will probably take. */
+/* Takes as many requests as fit into a batch, by the time that they will probably take. */
 static void take_in_turn(struct wfs_writer *writer, struct writer_batch *batch)
 {
 	struct wfs_request *request;
@@ -152,8 +154,8 @@ static void take_in_turn(struct wfs_writer *writer, struct writer_batch *batch)
 
 	while (count < BATCH_COUNT_MAX && bytes < BATCH_BYTES_MAX && time_ns < BATCH_NS &&
 		(request = writer_queues_next(&writer->queues))) {
-		/* A step of a collection cannot be done twice, so it shares no transaction. The
-		 * manifest changes between two of them. */
+		/* A step of a collection cannot be done twice, and the manifest changes only
+		 * between transactions, so both share none with other requests. */
 		const bool alone = request->alone || request->kind == WFS_REQUEST_GC ||
 			request->kind == WFS_REQUEST_MANIFEST;
 
@@ -168,8 +170,8 @@ static void take_in_turn(struct wfs_writer *writer, struct writer_batch *batch)
 	}
 }
 
-/* Waits for requests. Behind a batch of urgent ones comes one of others, if any wait. Return: false when there
- * are none and none will come. */
+/* Waits for requests. After a batch of urgent requests, one of other requests comes, if any wait.
+ * Return: false if no request waits, and none will come. */
 static bool take_requests(struct wfs_writer *writer, struct writer_batch *batch)
 {
 	WFS_GUARD(&writer->lock);
@@ -196,7 +198,7 @@ static bool take_requests(struct wfs_writer *writer, struct writer_batch *batch)
 	return batch->requests.first || due_now;
 }
 
-/* @from, and what is behind it, waits for the next batch. */
+/* Ends a batch: puts @from, and the requests after it, back to wait for the next batch. */
 static void end_batch(
 	struct wfs_writer *writer, struct writer_batch *batch, struct wfs_request **from)
 {
@@ -240,11 +242,11 @@ static void fold_begin(struct wfs_writer *writer, struct wfs_request *request)
 	if (request->urgent)
 		return;
 	writer->folding = request;
-	if (writer->queues.urgent.first) /* that came while the last batch was stored */
+	if (writer->queues.urgent.first) /* it came while the last batch was stored */
 		interrupt(writer, writer->queues.urgent.first);
 }
 
-/* Does one request. Return: how long it took, with its part of what ran ahead */
+/* Does one request. Return: the nanoseconds that it took, with its share of code that ran ahead. */
 static int64_t fold_one(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
 {
 	const uint64_t work_before = writer->current->fold_work;
@@ -261,7 +263,7 @@ static int64_t fold_one(struct wfs_writer *writer, struct wfs_request *request, 
 			start = wfs_clock_monotonic_ns();
 		}
 		request->result = writer_process(writer, request, ret_fatal);
-		if (request->result == -EIO) /* this thread knows what is damaged */
+		if (request->result == -EIO) /* notes of damage are kept by thread */
 			(void)wfs_read_describe(&request->error, request->result);
 		share = writer_ahead_share_ns(writer, writer->current->fold_work - work_before);
 		(void)writer_fold_end(writer);
@@ -270,7 +272,7 @@ static int64_t fold_one(struct wfs_writer *writer, struct wfs_request *request, 
 	return wfs_clock_monotonic_ns() - start + share;
 }
 
-/* Return: must a batch end behind @request? */
+/* Charges a request for its time. Return: must the batch end after it? */
 static bool fold_charge(struct wfs_writer *writer, const struct writer_batch *batch,
 	struct wfs_request *request, int64_t time_ns, int64_t batch_ns)
 {
@@ -291,7 +293,7 @@ static int fold_all(struct wfs_writer *writer, struct writer_batch *batch)
 {
 	const int64_t start = wfs_clock_monotonic_ns();
 
-	/* What was read ahead in another transaction may be of one that was given up. */
+	/* Cells that were read ahead may come from a transaction that was given up. */
 	(void)wfs_fold_ahead(writer->fold, &writer->head, writer->runtime, NULL, 0);
 	writer->ahead_left = 0;
 	for (struct wfs_request **at = &batch->requests.first; *at; at = &(*at)->next) {
@@ -328,7 +330,7 @@ static int fill(struct wfs_writer *writer, struct writer_batch *batch)
 {
 	int r = fold_all(writer, batch);
 
-	if (!r) /* behind those of this batch, which count, too */
+	if (!r) /* after the requests of this batch, whose refusals count, too */
 		r = writer_refusals_write(&writer->refusals, writer, writer->last);
 	batch->commit.to_height = writer->head.height;
 	if (!r)
@@ -339,7 +341,7 @@ static int fill(struct wfs_writer *writer, struct writer_batch *batch)
 	return wfs_trace(r);
 }
 
-/* The manifest that the batch brought is in force, or it never was. */
+/* Keeps the manifest that a batch brought, or goes back to the one before. */
 static void settle_manifest(struct wfs_writer *writer, bool committed)
 {
 	struct wfs_runtime *const before = WFS_STEAL(writer->runtime_before);
@@ -354,7 +356,8 @@ static void settle_manifest(struct wfs_writer *writer, bool committed)
 		writer->runtime = before;
 }
 
-/* @ret_filling: it failed for what is in the batch, before it was committed. */
+/* Commits a batch. @ret_filling: the failure was caused by a request of the batch, before the
+ * commit. */
 static int commit(struct wfs_writer *writer, struct writer_batch *batch, bool *ret_filling)
 {
 	struct wfs_txn *txn;
@@ -382,23 +385,23 @@ static int commit(struct wfs_writer *writer, struct writer_batch *batch, bool *r
 	return wfs_trace(r);
 }
 
-/* Nothing of the batch was stored. What is known of the head is read again by the next one, because
- * now there may be no memory for it. */
+/* Forgets a batch that was not stored. The next batch reads the head again, because now there may
+ * be not enough memory. */
 static void forget_batch(struct wfs_writer *writer, struct writer_batch *batch)
 {
 	writer->head_stale = true;
 	writer->head.height = batch->commit.from_height;
 }
 
-/* Its record was not stored. */
+/* Takes the answer out of a request whose record was not stored. */
 static void forget_answer(struct wfs_request *request)
 {
 	request->seq = UINT64_MAX;
 	json_decref(WFS_STEAL(request->answer));
 }
 
-/* One of several requests failed all of them: each is done again, in a transaction of its own, so
- * that only that one fails. */
+/* One request has failed the whole batch. Each is done again, in a transaction of its own, so that
+ * only this one fails. */
 static void split_batch(struct wfs_writer *writer, struct writer_batch *batch)
 {
 	forget_batch(writer, batch);
@@ -413,7 +416,7 @@ static void split_batch(struct wfs_writer *writer, struct writer_batch *batch)
 	end_batch(writer, batch, &batch->requests.first);
 }
 
-/* Everyone is told. */
+/* Sets the failure of a batch in each of its requests. */
 static void fail_batch(struct wfs_writer *writer, struct writer_batch *batch, int failure)
 {
 	forget_batch(writer, batch);
@@ -421,7 +424,7 @@ static void fail_batch(struct wfs_writer *writer, struct writer_batch *batch, in
 		request = request->next) {
 		forget_answer(request);
 		if (request->result && request->error.code != WFS_OK)
-			continue; /* failed for a reason of its own */
+			continue; /* it has failed for a reason of its own */
 		request->result =
 			wfs_error_from_errno(&request->error, failure, "store the change");
 	}
@@ -434,7 +437,7 @@ static void seal(struct writer_batch *batch)
 	for (size_t i = 0; i < batch->commit.change_count; i++) {
 		struct wfs_change *change = &batch->changes[i];
 
-		if (change->key.size) /* else there may be no buffer */
+		if (change->key.size) /* an empty buffer has no data */
 			change->key.data = batch->keys.data + (uintptr_t)change->key.data;
 	}
 	batch->commit.changes = batch->changes;
@@ -511,7 +514,8 @@ static void notify(struct wfs_writer *writer, const struct wfs_commit *done)
 			observer->told(observer, done);
 }
 
-/* It comes again with what it wants. Return: false: there is nobody who makes that. */
+/* Gives a request to the embedder, which gives it back with the embedding. Return: false if there
+ * is no embedder. */
 static bool embed(struct wfs_writer *writer, struct wfs_request *request)
 {
 	WFS_GUARD(&writer->embedder_lock);

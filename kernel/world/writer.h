@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The two threads behind a world that is owned: the kernel thread folds and commits, the publisher
- * tells the observers and answers.
+ * The two threads of an owned world: the kernel thread folds and commits, the publisher calls the
+ * observers and answers.
  *
- * Order is the contract: commit, then notify, then answer. The kernel thread goes on with the next
- * batch while the publisher works on the last. When a request cannot be stored, those of its batch
- * are done again, each in a transaction of its own, so that it fails alone.
+ * The order is a promise: commit, then notify, then answer. The kernel thread works on the next
+ * batch while the publisher works on the last. If a request cannot be stored, all requests of its
+ * batch are done again, each in a transaction of its own, so that only this one fails.
  * Source: docs/design.md §7.
  */
 #pragma once
@@ -14,11 +14,12 @@
 
 struct wfs_writer;
 
-/** wfs_writer_new() - read the head and start both threads. */
+/** wfs_writer_new() - read the head and start both threads. Return: 0, -EIO, -ENOMEM, … */
 int wfs_writer_new(
 	struct wfs_world *world, struct wfs_writer **ret_writer, struct wfs_error *error);
 
-/** wfs_writer_free() - take no more requests, answer all that are queued, stop; accepts NULL. */
+/** wfs_writer_free() - take no more requests, answer queued ones, stop both threads; accepts
+ *  NULL. */
 void wfs_writer_free(struct wfs_writer *writer);
 
 /** wfs_writer_end_code() - see wfs_world_end_code. */
@@ -30,7 +31,7 @@ int wfs_writer_submit(struct wfs_writer *writer, struct wfs_request *request);
 void wfs_writer_observe(struct wfs_writer *writer, struct wfs_observer *observer);
 void wfs_writer_unobserve(struct wfs_writer *writer, struct wfs_observer *observer);
 
-/** wfs_writer_figures() - fills the queue, request and batch figures. */
+/** wfs_writer_figures() - fill in the figures of queues, requests and batches. */
 void wfs_writer_figures(struct wfs_writer *writer, struct wfs_world_figures *ret_figures);
 
 /** wfs_writer_set_embedder() - see wfs_world_set_embedder. */
