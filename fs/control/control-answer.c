@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Answers: how they look, and where in the file a reader finds them.
+ * Answers: their form, and where in the file a reader finds them.
  *
- * The file position of a descriptor moves with what is written and with what is read, and has
- * nothing to do with the answers. So `anchor` says at which file offset the first byte of the
- * answers stands now. A reader that goes back over what it has read (a shell's `read` reads ahead
- * and seeks back) gets it again; any other offset (a program that seeks to 0 first) reads on
- * where reading stopped.
+ * The file position of a descriptor moves with writes and reads, independently of the answers. So
+ * `anchor` has the file offset of the first byte of the answers. A reader that goes back within
+ * what it has read (a shell's `read` reads ahead and seeks back) gets these bytes again; at any
+ * other offset (a program that first seeks to 0) reading continues where it stopped.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -14,7 +13,8 @@
 
 #include "fs/control/control-impl.h"
 
-/* A run or a chat that failed answers like one that did not: with its own `ok` and `error`. */
+/* Renders the answer of a failed turn or chat like that of a successful one: with its own `ok` and
+ * `error`. */
 static json_t *answer_of_driven(const struct wfs_call *call)
 {
 	WFS_AUTO_JSON json_t *answer = json_copy(call->error_details);
@@ -40,7 +40,7 @@ void wfs_control_render(const struct wfs_call *call, struct wfs_buffer *buffer)
 		buffer->failed = true;
 }
 
-/* A seek back over what was read moves the place of reading; arithmetic is modulo 2^64. */
+/* Follows a seek back over bytes that were read. Arithmetic is modulo 2^64. */
 static void answer_seek(struct wfs_control_open *open, uint64_t offset)
 {
 	uint64_t index = offset - open->anchor;
@@ -49,7 +49,7 @@ static void answer_seek(struct wfs_control_open *open, uint64_t offset)
 		open->delivered = index;
 }
 
-/* Files that are only read are what they were when they were opened. */
+/* Reads from a file without requests, whose contents are those of the moment when it was opened. */
 static ssize_t answer_slice(
 	const struct wfs_control_open *open, uint64_t offset, size_t size, char **ret_data)
 {
@@ -87,7 +87,7 @@ ssize_t wfs_control_deliver(
 
 void wfs_control_moved(struct wfs_control_open *open, uint64_t offset, size_t size)
 {
-	/* An appending write has its offset from the file size, not from the file position. */
+	/* The offset of an appending write comes from the file size, not from the file position. */
 	if (!(open->flags & O_APPEND))
 		answer_seek(open, offset);
 	if (open->delivered > 0) {

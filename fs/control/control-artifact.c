@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ctl/artifacts: a file of each artifact, to write its whole new content. See control-content.h.
+ * ctl/artifacts: a file for each artifact, to write its whole new content. See control-content.h.
  *
- * What counts is the process that opened the file: a content is taken when that one closes the last
- * descriptor that it has of it. A shell that redirects closes one at once and keeps another, and the
- * content is not whole then. What others write later, and an empty content, is taken at release.
+ * The process that opened the file decides: a content is taken when this process closes its last
+ * descriptor of the file. A shell that redirects closes one descriptor at once and keeps another,
+ * and the content is not complete then. What other processes write later, and an empty content, is
+ * taken at release.
  */
 #include <stdio.h>
 #include <string.h>
@@ -42,7 +43,7 @@ int wfs_control_artifact_id(const struct wfs_session *session, uint64_t number, 
 		r = wfs_session_entity_at(
 			session, &view, WFS_ENTITY_ARTIFACT, number, &id, &version);
 	if (!r && id.size > WFS_GRANT_NAME_MAX)
-		r = -ENOENT; /* in a world that was restored from anything */
+		r = -ENOENT; /* possible in a restored world */
 	if (!r)
 		snprintf(ret_id, WFS_GRANT_NAME_MAX + 1, "%.*s", (int)id.size,
 			(const char *)id.data);
@@ -75,14 +76,15 @@ void wfs_control_artifact_change(struct wfs_control_open *open, const struct wfs
 
 bool wfs_control_artifact_may_take(const struct wfs_control_open *open, pid_t pid)
 {
-	/* Most that are empty are not going to stay empty: a child may write all of it. */
+	/* An empty content is mostly not final: a child may still write all of it. */
 	if (open->content.bytes.size == 0)
 		return false;
 	const int r = wfs_control_holds(pid, open->ino);
 
-	/* Without descriptors or memory of our own it is not known whether more comes: release ends
-	 * it. Of some clients (another user's, in another namespace) it is never known: what came is
-	 * taken now, so that they are told, because the bytes stay and more may follow. */
+	/* If this process lacks descriptors or memory, release takes the content, because more may
+	 * come. Of some clients (another user's, or in another namespace) it is never known
+	 * whether more comes: their content is taken now, so that they get an answer; the bytes
+	 * stay, and more may follow. */
 	return r <= 0 && r != -EMFILE && r != -ENFILE && r != -ENOMEM;
 }
 

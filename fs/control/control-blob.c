@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * put-blob: bytes stream into a blob writer as they come and are recorded when the file is closed
- * or read. Syncing a large file takes seconds, so that is done on a thread of its own.
+ * put-blob: bytes go to a blob writer as they come, and the blob is recorded when the file is
+ * closed or read. Syncing a large file takes seconds, so it is done on another thread.
  */
 #include <inttypes.h>
 #include <time.h>
@@ -76,7 +76,7 @@ static void blob_recorded(struct wfs_request *request)
 	wfs_verb_finish(call, r);
 }
 
-/* This thread may wait, so a full queue is waited for. */
+/* Waits while the world's queue is full, as this thread may. */
 static int blob_submit(struct wfs_control_call *call, const struct wfs_blob *blob)
 {
 	const struct timespec pause = {.tv_nsec = WFS_CONTROL_RETRY_MS * 1000000L};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The process that closes a control file.
+ * Finds out about the process that closes a control file.
  *
  * A flush says only that some descriptor of the open file was closed. A child that inherited it
- * flushes when it ends (`{ cat a; cat b; } > ctl/put-blob` flushes three times), and a process
- * that is killed flushes like one that is done. So what is not whole yet is taken as complete only
- * when the process that opened the file closes it of its own will, and dropped only when that one
- * is killed: what others wrote is not a child's to throw away. FUSE tells the thread.
+ * flushes when it ends (`{ cat a; cat b; } > ctl/put-blob` flushes three times), and a killed
+ * process flushes like one that is done. So an incomplete request counts as complete only when the
+ * process that opened the file closes it by itself, and is dropped only when that process is
+ * killed: a child must not drop what others wrote. FUSE gives the thread.
  * Source: Linux fs/fuse/dev.c (fuse_get_req: pid_nr_ns(task_pid(current))); proc(5).
  */
 #include <dirent.h>
@@ -25,7 +25,7 @@
 /* linux/sched.h: "Killed by a signal"; the 9th field of /proc/<pid>/stat has it. */
 #define CLIENT_PF_SIGNALED 0x00000400UL
 
-/* Reads the start of /proc/<thread>/<name> into @text. Return: false when there is none. */
+/* Reads the start of /proc/<thread>/<name> into @text. Return: false: it cannot be read. */
 static bool client_read(pid_t thread, const char *name, char *text, size_t size)
 {
 	char path[64];
@@ -47,7 +47,8 @@ pid_t wfs_control_process(pid_t thread)
 
 	if (thread <= 0)
 		return 0;
-	/* The usual case without opening a file: a thread that leads its process has its number. */
+	/* The usual case, without opening a file: the first thread of a process has the number of
+	 * the process. */
 	if (syscall(SYS_tgkill, thread, thread, 0) == 0 || errno == EPERM)
 		return thread;
 	if (!client_read(thread, "status", status, sizeof(status)))
@@ -56,10 +57,11 @@ pid_t wfs_control_process(pid_t thread)
 	return line ? (pid_t)strtol(line + strlen("\nTgid:"), NULL, 10) : 0;
 }
 
-/* Descriptors that are looked at: a process with more is not worth the time of a worker. */
+/* Descriptors that are checked: a process with more would take too much of a worker's time. */
 enum { CLIENT_DESCRIPTORS_MAX = 4096 };
 
-/* Return: 1, 0, -ENODATA (Linux before 5.14 does not tell), or -errno. */
+/* Is a descriptor of the inode? Return: 1, 0, -ENODATA (Linux before 5.14 does not say), or
+ * -errno. */
 static int descriptor_is_of(int directory, const char *name, uint64_t ino)
 {
 	char text[256];
@@ -67,16 +69,16 @@ static int descriptor_is_of(int directory, const char *name, uint64_t ino)
 	const ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 
 	if (got < 0)
-		return errno == ENOENT ? 0 : -errno; /* ENOENT: closed meanwhile */
+		return errno == ENOENT ? 0 : -errno; /* ENOENT: just closed */
 	text[got] = '\0';
 	const char *const line = strstr(text, "\nino:");
 	return line ? strtoumax(line + strlen("\nino:"), NULL, 10) == ino : -ENODATA;
 }
 
 /*
- * It looks at numbers only: a path through a mount of ours could hang. The thread itself is asked,
- * because a process whose first thread has ended shows no descriptors. One that ends shows none
- * either, and closes all.
+ * Compares only numbers: following a path through a mount of this process could hang. Looks at the
+ * thread itself, because a process whose first thread has ended shows no descriptors. A process
+ * that is ending shows none either, and closes all.
  */
 int wfs_control_holds(pid_t thread, uint64_t ino)
 {

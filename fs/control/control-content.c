@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The content of an artifact as it is written. See control-content.h. */
+/* The content of an artifact while it is written. See control-content.h. */
 #include "fs/control/control-content.h"
 
 #include <inttypes.h>
@@ -40,7 +40,7 @@ int wfs_control_content_refuse(
 	return spoil(content, wfs_error_set(error, WFS_E_INVALID_REQUEST, "%s", reason));
 }
 
-/* May it be changed at @offset? */
+/* May the content be changed at @offset? */
 static int check_place(
 	struct wfs_control_content *content, uint64_t offset, struct wfs_error *error)
 {
@@ -104,7 +104,8 @@ int wfs_control_content_truncate(
 	return 0;
 }
 
-/* Index of the first byte that is not UTF-8; @size: all of it is, which is found faster. */
+/* Index of the first byte that is not UTF-8. Return: @size: all bytes are, which is found
+ * faster. */
 static size_t first_invalid(const char *text, size_t size)
 {
 	size_t at = 0;

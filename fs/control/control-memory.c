@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The memory that open control files take: what was written and is not whole yet, values of requests that are not
- * answered, answers that were not read, and what a file that is only read shows.
+ * Charges users for the memory of their open control files: incomplete requests, values of
+ * unanswered requests, unread answers, and the contents of files without requests.
  *
- * Each user has a part, and the users who are not the operator have a part together: otherwise one who opens many
- * files takes all memory of the process that serves everybody. At the control socket fs/server/server-user.c does
- * that.
+ * Each user has a share, and all guests together have one; otherwise a user that opens many files
+ * could take all memory of the process that serves everybody. fs/server/server-user.c does this
+ * for the control socket.
  */
 #include "fs/control/control-impl.h"
 
@@ -26,7 +26,7 @@ static bool fits(const struct wfs_control_open *open, size_t bytes)
 
 	if (user->operates || wanted <= WFS_CONTROL_USER_BYTES_FEW)
 		return true;
-	/* One file alone has its request, which may have very many values. */
+	/* A single file gets memory for its request, which may have very many values. */
 	if (wanted > WFS_CONTROL_FILE_BYTES_MAX ||
 		(wanted > WFS_CONTROL_USER_BYTES_MAX &&
 			user->held_bytes - open->held_bytes > WFS_CONTROL_USER_BYTES_FEW))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operations on an open control file: they run one at a time, start calls, and are replied to
+ * Operations on an open control file: they run one at a time, start calls, and get their reply
  * when all of these are answered. See control-impl.h.
  */
 #include <fcntl.h>
@@ -25,8 +25,8 @@ static void op_call_free(struct wfs_control_call *call)
 	free(call);
 }
 
-/* Nobody reads the answers: calls that wait for the kernel thread end there without being done. Lock: open->mutex is
- * held. */
+/* Ends calls that still wait for the kernel thread, without doing them, because the client does
+ * not read answers. Lock: open->mutex is held. */
 static void op_give_up_calls(struct wfs_control_open *open)
 {
 	open->failure = open->failure < 0 ? open->failure : -EFBIG;
@@ -35,7 +35,7 @@ static void op_give_up_calls(struct wfs_control_open *open)
 			atomic_store(&call->call.gone, true);
 }
 
-/* Are there answers to be read, and more than the user may have? Lock: open->mutex is held. */
+/* Are there unread answers, and more than the user may have? Lock: open->mutex is held. */
 static bool op_is_crowded(struct wfs_control_open *open)
 {
 	const uint64_t unread = open->output.size - open->delivered;
@@ -47,7 +47,7 @@ static bool op_is_crowded(struct wfs_control_open *open)
 /* Lock: open->mutex is held. */
 static void op_keep(struct wfs_control_open *open, const struct wfs_buffer *text)
 {
-	if (op_is_crowded(open)) { /* of what is under way already */
+	if (op_is_crowded(open)) { /* of calls that have begun */
 		op_give_up_calls(open);
 		return;
 	}
@@ -67,7 +67,7 @@ static void op_show(struct wfs_control_open *open, const struct wfs_control_call
 		open->failure = open->failure < 0 ? open->failure : -ENOMEM;
 		return;
 	}
-	/* A file that is open for writing only keeps no answers: it cannot be read. */
+	/* A file opened only for writing keeps no answers: they cannot be read. */
 	if ((open->flags & O_ACCMODE) != O_WRONLY)
 		op_keep(open, &text);
 	WFS_GUARD(&open->control->mutex);
@@ -76,7 +76,7 @@ static void op_show(struct wfs_control_open *open, const struct wfs_control_call
 	text = old;
 }
 
-/* Shows what is answered, in order. Lock: open->mutex is held. */
+/* Moves answers to the output, in order. Lock: open->mutex is held. */
 static void op_show_answered(struct wfs_control_open *open)
 {
 	while (open->calls && open->calls->answered) {
@@ -110,9 +110,9 @@ static void op_reply(struct wfs_control_op *op, int failure, char *data, ssize_t
 static void op_run_task(struct wfs_work_task *task);
 
 /*
- * All calls of the operation under way are answered: reply, and let the next in line begin.
- * The lock is held at the call and not at the return. Nobody frees @open while an operation of it
- * is not replied to, so the reply comes last.
+ * Ends the current operation, all of whose calls are answered: replies, and begins the next one in
+ * line. The lock is held at the call and not at the return. @open is not freed before an operation
+ * of it is replied to, so the reply comes last.
  */
 static void op_finish(struct wfs_control_open *open)
 {
@@ -126,7 +126,7 @@ static void op_finish(struct wfs_control_open *open)
 	if (op->kind == WFS_CONTROL_READ)
 		size = wfs_control_deliver(open, op->offset, op->size, &data);
 	if (size == 0)
-		size = failure; /* one that could not even be rendered */
+		size = failure; /* without memory even for an answer */
 	wfs_control_give(open, op->copied);
 	wfs_control_parser_trim(&open->parser, WFS_CONTROL_KEEP_MAX);
 	wfs_control_input(open);
@@ -145,7 +145,7 @@ static void op_finish(struct wfs_control_open *open)
 		wfs_control_open_free(open); /* and @op with it */
 		wfs_control_late_end(control, user);
 	} else {
-		/* Waits for an interruption that is being told: it looks at the open file. */
+		/* Waits for an op_interrupted() that is running: it uses the open file. */
 		if (open->interruptible)
 			fuse_req_interrupt_func(op->request, NULL, NULL);
 		op_reply(op, failure, data, size);
@@ -166,7 +166,7 @@ static void op_pump_task(struct wfs_work_task *task)
 	op_pump((void *)((char *)task - offsetof(struct wfs_control_open, task)), false);
 }
 
-/* One of in_flight has ended. The lock is held at the call and not at the return. */
+/* Counts one of `in_flight` as ended. The lock is held at the call and not at the return. */
 static void op_settle(struct wfs_control_open *open)
 {
 	open->in_flight--;
@@ -216,7 +216,7 @@ static void op_end_long_call(struct wfs_work_task *task)
 	op_end_call(call_of(task));
 }
 
-/* `done` of every call: on the thread that started it, or on the publisher's. */
+/* `done` of every call, on the thread that started it, or on the publisher's. */
 static void op_answered(struct wfs_call *base)
 {
 	struct wfs_control_call *call = base->context;
@@ -235,8 +235,8 @@ static void op_answered(struct wfs_call *base)
 		op_end_call(call);
 		return;
 	}
-	/* Freeing a long value takes long, too, and the end of this call may free one that was
-	 * answered before its turn: the publisher would let others wait. */
+	/* Freeing a long value takes long, and ending this call may free one that was answered
+	 * before its turn. On the publisher's thread other clients would wait for that. */
 	call->task.run = op_end_long_call;
 	wfs_work_add(open->control->long_values, &call->task, 0);
 }
@@ -276,15 +276,16 @@ static void op_start_slow(struct wfs_work_task *task)
 	wfs_call_start(&call->call, call->open->file->verb);
 }
 
-/* Its thread gives way to what is answered soon. */
+/* Starts a query of a guest on a thread of low priority. */
 static void op_start_long(struct wfs_work_task *task)
 {
 	(void)setpriority(PRIO_PROCESS, (id_t)gettid(), WFS_WORK_LONG_NICE);
 	op_start_slow(task);
 }
 
-/* All calls of an interruptible file; of others those that may take long, of which one that has begun ends if it is a
- * query. The call that is being started is left to op_set_starting(). Lock: open->mutex is held. */
+/* Ends all calls of an interruptible file; of other files those that may take long, but of those
+ * that have begun only queries. op_set_starting() does it for the call that is being started.
+ * Lock: open->mutex is held. */
 static void op_abandon_calls(struct wfs_control_open *open)
 {
 	for (struct wfs_control_call *call = open->calls; call; call = call->next)
@@ -320,12 +321,12 @@ static struct wfs_control_call *op_take_retry(struct wfs_control_open *open)
 	return call;
 }
 
-/* Is it the turn of this call? If not, an answer will call the pump again. */
+/* May this call begin? If not, an answer will run the pump again. */
 static bool op_in_order(struct wfs_control_open *open, struct wfs_control_call *call)
 {
 	WFS_GUARD(&open->mutex);
 
-	if (call->counted) /* it was started before */
+	if (call->counted) /* started before */
 		return true;
 	call->order = wfs_order_kind(open->file->verb, call->payload);
 	if (wfs_order_waits(&open->order, call->order)) {
@@ -337,7 +338,7 @@ static bool op_in_order(struct wfs_control_open *open, struct wfs_control_call *
 	return true;
 }
 
-/* When the queue was full, or calls before this one must end first, the pump is called again later. */
+/* If the queue is full, or calls before this one must end first, the pump runs again later. */
 bool wfs_control_call_start(struct wfs_control_open *open, struct wfs_control_call *call)
 {
 	if (!op_in_order(open, call))
@@ -363,7 +364,7 @@ bool wfs_control_call_start(struct wfs_control_open *open, struct wfs_control_ca
 	struct wfs_control_call *refused = op_take_retry(open);
 	if (!refused)
 		return true;
-	pthread_mutex_lock(&open->mutex); /* an interruption looks at the call */
+	pthread_mutex_lock(&open->mutex); /* op_interrupted() uses the call */
 	const struct wfs_call base = refused->call;
 	wfs_call_done(&refused->call);
 	refused->call = (struct wfs_call){
@@ -380,7 +381,7 @@ bool wfs_control_call_start(struct wfs_control_open *open, struct wfs_control_ca
 	return false;
 }
 
-/* Takes @value. Return: 0, or -ENOMEM. */
+/* Makes the payload of a call from @value, which is taken. Return: 0, or -ENOMEM. */
 static int op_set_payload(struct wfs_control_call *call, json_t *value)
 {
 	const struct wfs_control_file *const file = call->open->file;
@@ -394,7 +395,7 @@ static int op_set_payload(struct wfs_control_call *call, json_t *value)
 	return json_object_set_new(call->payload, member, value) < 0 ? -ENOMEM : 0;
 }
 
-/* Are there too many answers that were not read? Then what else was written is refused. */
+/* Are there too many unread answers? Then the rest of the input is refused. */
 static bool op_overflowed(struct wfs_control_open *open, bool *ret_first, size_t *ret_unread)
 {
 	WFS_GUARD(&open->mutex);
@@ -428,7 +429,7 @@ static bool op_stop_overflow(struct wfs_control_open *open)
 	return true;
 }
 
-/* The writer does not wait any more: what else was written is not begun. */
+/* Drops the rest of the input if the writer was interrupted. */
 static bool op_stop_interrupted(struct wfs_control_open *open)
 {
 	WFS_GUARD(&open->mutex);
@@ -457,7 +458,7 @@ static void op_set_long(struct wfs_control_open *open, struct wfs_control_call *
 	open->long_count++;
 }
 
-/* Starts the next value that is whole. Return: 1, 0 (there is none), -EAGAIN (queue full). */
+/* Starts the next whole value. Return: 1, 0 (no whole value), -EAGAIN (queue full). */
 static int op_next(struct wfs_control_open *open)
 {
 	struct wfs_error error = {0};
@@ -492,7 +493,7 @@ static int op_next(struct wfs_control_open *open)
 	return wfs_control_call_start(open, call) ? 1 : -EAGAIN;
 }
 
-/* May one more call be started? If not, an answer will call the pump again. */
+/* May another call be started? If not, an answer will run the pump again. */
 static bool op_may_start(struct wfs_control_open *open)
 {
 	WFS_GUARD(&open->mutex);
@@ -503,14 +504,15 @@ static bool op_may_start(struct wfs_control_open *open)
 	return false;
 }
 
-/* On the thread of long values, which gives way to the workers. */
+/* Runs the pump on the thread of low priority for long values. */
 static void op_pump_slowly(struct wfs_work_task *task)
 {
 	(void)setpriority(PRIO_PROCESS, (id_t)gettid(), WFS_WORK_LONG_NICE);
 	op_pump((void *)((char *)task - offsetof(struct wfs_control_open, task)), true);
 }
 
-/* A value that takes long to parse would keep a worker from other users. Return: false when it does not. */
+/* Hands the pump to the thread for long values, if the next value is one: it would keep a worker
+ * from other users. Return: false: it is not. */
 static bool op_hand_over(struct wfs_control_open *open)
 {
 	if (!op_next_is_long(open))
@@ -520,7 +522,8 @@ static bool op_hand_over(struct wfs_control_open *open)
 	return true;
 }
 
-/* @slowly: long values, too. Starts everything that is whole. Only one thread at a time does this for an open file. */
+/* Starts all whole values, with @slowly also long ones. Only one thread at a time does this for an
+ * open file. */
 static void op_pump(struct wfs_control_open *open, bool slowly)
 {
 	struct wfs_control_call *next = op_take_retry(open);
@@ -597,7 +600,7 @@ static bool op_pending(const struct wfs_control_open *open)
 	}
 }
 
-/* Does the process that closes mean that what is pending is complete? See control-client.c. */
+/* Does a close by this thread complete what is pending? See control-client.c. */
 static bool op_closed_by_opener(const struct wfs_control_open *open, pid_t pid)
 {
 	if (pid == open->pid || pid == 0 || open->tgid == 0)
@@ -615,7 +618,7 @@ static void op_drop(struct wfs_control_open *open)
 	wfs_control_submitted(open);
 }
 
-/* Completes what is pending, if its opener closes it (@closed) and it is whole. */
+/* Completes what is pending, if its opener closes it (@closed) and it is complete. */
 static void op_end(struct wfs_control_open *open, pid_t pid, bool closed)
 {
 	switch (open->file->kind) {
@@ -653,14 +656,14 @@ static void op_flush(struct wfs_control_open *open, pid_t pid)
 	if (closed && killed)
 		op_drop(open);
 	else if (!pending || killed)
-		/* Empty so far; a shell that redirects closes its first descriptor right away. Or
-		 * killed, but not the opener: that ends nothing. */
+		/* Empty so far: a shell that redirects closes its first descriptor at once. Or
+		 * another process than the opener was killed, which ends nothing. */
 		wfs_control_submitted(open);
 	else
 		op_end(open, pid, closed);
 }
 
-/* Linux tells that the thread that waits for this got a signal; it waits on. */
+/* The thread that waits for this request got a signal; it continues to wait for the reply. */
 static void op_interrupted(fuse_req_t request, void *data)
 {
 	struct wfs_control_open *const open = data;
@@ -724,7 +727,7 @@ static void op_run_task(struct wfs_work_task *task)
 	op_run((void *)((char *)task - offsetof(struct wfs_control_open, task)));
 }
 
-/* Return: true when it is the turn of @op. */
+/* Puts @op in line. Return: true: it may run now. */
 static bool op_line_up(struct wfs_control_open *open, struct wfs_control_op *op)
 {
 	WFS_GUARD(&open->mutex);
@@ -740,7 +743,7 @@ static bool op_line_up(struct wfs_control_open *open, struct wfs_control_op *op)
 	return false;
 }
 
-/* Is there nothing that closing could end? */
+/* Is there nothing that a close could complete? */
 static bool op_is_settled(struct wfs_control_open *open)
 {
 	WFS_GUARD(&open->mutex);
@@ -748,7 +751,7 @@ static bool op_is_settled(struct wfs_control_open *open)
 	return !open->current && !op_pending(open);
 }
 
-/* The connection is being taken down: nothing is begun any more. */
+/* Refuses an operation, because the connection is ending. */
 static void op_turn_away(struct wfs_control_open *open, struct wfs_control_op *op, int r)
 {
 	struct wfs_control *control = open->control;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Open control files: opening, the operations that FUSE asks for, releasing.
+ * Open control files: opening them, the operations of FUSE on them, releasing them.
  *
- * A file that is only read is rendered when it is opened, so all its reads see one moment. One of an
- * artifact is only written.
+ * A file without requests is rendered when it is opened, so all reads show one moment. The file of
+ * an artifact can only be written.
  */
 #include <fcntl.h>
 #include <stddef.h>
@@ -12,14 +12,14 @@
 
 #include "fs/control/control-impl.h"
 
-/* An open(2) that is not answered yet. */
+/* An unanswered open(2). */
 struct wfs_control_opening {
 	struct wfs_control_opening *next; /* lock: the connection's */
 	struct wfs_work_task task;
 	struct wfs_control_open *open;
 	fuse_req_t request;
 	struct fuse_file_info info;
-	struct fuse_entry_param entry; /* of one that is made; otherwise zero */
+	struct fuse_entry_param entry; /* of a created file; otherwise zero */
 	struct wfs_call call;
 };
 
@@ -42,7 +42,7 @@ void wfs_control_leave(struct wfs_control *control)
 		pthread_cond_broadcast(&control->idle);
 }
 
-/* A value is about to be parsed. */
+/* Charges for a value before it is parsed. */
 static int open_admit(void *context, size_t bytes, struct wfs_error *error)
 {
 	struct wfs_control_open *const open = context;
@@ -130,7 +130,7 @@ void wfs_control_open_free(struct wfs_control_open *open)
 	free(open);
 }
 
-/* Answers an open(2); @r: 0 or -errno. Linux sends no RELEASE for one that was interrupted. */
+/* Answers an open(2). @r: 0 or -errno. Linux sends no RELEASE for an interrupted open. */
 static void open_reply(struct wfs_control_opening *opening, int r)
 {
 	struct wfs_control *control = opening->open->control;
@@ -151,7 +151,7 @@ static void open_reply(struct wfs_control_opening *opening, int r)
 	wfs_control_leave(control);
 }
 
-/* What a file that is only read shows counts against its user; a little is shown in any case.
+/* Charges for the contents of a file without requests; a small one is shown in any case.
  * Return: 0, -ENOMEM, -EAGAIN (the user's open files take too much memory). */
 static int open_charge(struct wfs_control_open *open)
 {
@@ -197,7 +197,7 @@ static void open_last(struct wfs_work_task *task)
 	open_reply(opening, open_charge(open));
 }
 
-/* `last` waits for what is being completed because its user has released a file. */
+/* Must an open of `last` wait until a release of this user has completed? */
 static bool open_must_wait(struct wfs_control *control, struct wfs_control_opening *opening)
 {
 	struct wfs_control_user *const user = opening->open->user;
@@ -244,7 +244,7 @@ static void open_start(struct wfs_control *control, struct wfs_control_opening *
 	}
 }
 
-/* Return: 0 with an opening that keeps the connection, or -errno. */
+/* Makes an opening, which keeps the connection. Return: 0 or -errno. */
 static int opening_new(fuse_req_t request, fuse_ino_t ino, const struct fuse_file_info *info,
 	struct wfs_control_opening **ret_opening)
 {
@@ -294,8 +294,9 @@ void wfs_control_fuse_open(fuse_req_t request, fuse_ino_t ino, struct fuse_file_
 		open_start(control, opening);
 }
 
-/* Below ctl/artifacts, an artifact that does not exist, or that the user does not see: it is made when the file is
- * closed. No other file can be made, and ENOENT tells a shell that the name it writes to is mistyped.
+/* Creates a file below ctl/artifacts for an artifact that does not exist, or that the user does
+ * not see; closing the file makes the artifact. No other file can be created; ENOENT tells a shell
+ * that the name is mistyped.
  * Valid replies: entry and open, or ENOENT, EINVAL (no id), EACCES, ENFILE (the user has too many
  * files open), ENODEV (stopping), ENOMEM. */
 void wfs_control_fuse_create(fuse_req_t request, fuse_ino_t parent, const char *name, mode_t mode,
@@ -327,7 +328,8 @@ static struct wfs_control_open *open_of(const struct fuse_file_info *info)
 	return (void *)(uintptr_t)info->fh;
 }
 
-/* An operation with a copy of @data (its pointer may be NULL). Without memory it is replied to. */
+/* Makes an operation with a copy of @data (its pointer may be NULL). Without memory it replies
+ * ENOMEM. */
 static struct wfs_control_op *open_op(
 	fuse_req_t request, enum wfs_control_op_kind kind, struct wfs_bytes data)
 {
@@ -411,7 +413,7 @@ void wfs_control_fuse_truncate(
 	wfs_control_begin(open_of(info), op);
 }
 
-/* Whatever was answered is durable already; what only ends at close is not begun before.
+/* Answered requests are durable already; what only a close completes is not begun here.
  * Valid replies: 0. */
 void wfs_control_fuse_fsync(
 	fuse_req_t request, fuse_ino_t ino, int datasync, struct fuse_file_info *info)
@@ -423,7 +425,7 @@ void wfs_control_fuse_fsync(
 }
 
 /* Is there content or a blob that no close(2) has completed, or an empty blob, which FLUSH cannot
- * tell from none? */
+ * tell from no blob? */
 static bool open_completes_at_release(struct wfs_control_open *open)
 {
 	WFS_GUARD(&open->mutex);
@@ -432,7 +434,8 @@ static bool open_completes_at_release(struct wfs_control_open *open)
 		(open->stream_failed == 0 && (open->writer || open->truncated));
 }
 
-/* Valid replies: 0. No reply tells what becomes of the rest, but an open of `last` waits for it. */
+/* Valid replies: 0. The reply says nothing about what the release completes, but an open of `last`
+ * waits for it. */
 void wfs_control_fuse_release(fuse_req_t request, fuse_ino_t ino, struct fuse_file_info *info)
 {
 	struct wfs_control_open *open = open_of(info);

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cutting written bytes into JSON values. See control-parser.h. */
+/* Cuts written bytes into JSON values. See control-parser.h. */
 #include "fs/control/control-parser.h"
 
 #include <string.h>
 
 #include "kernel/base/encode.h"
 
-/* Where in a value the next byte stands. The zero value is the start of a value. */
+/* Position of the next byte in a value. Zero is the start of a value. */
 enum {
-	SCAN_VALUE = 0,    /* a value must come; at depth 0: nothing has come yet */
-	SCAN_VALUE_OR_END, /* behind `[` */
-	SCAN_KEY_OR_END,   /* behind `{` */
-	SCAN_KEY,          /* behind `,` in an object */
+	SCAN_VALUE = 0,    /* a value must follow; at depth 0: nothing has come yet */
+	SCAN_VALUE_OR_END, /* after `[` */
+	SCAN_KEY_OR_END,   /* after `{` */
+	SCAN_KEY,          /* after `,` in an object */
 	SCAN_COLON,
-	SCAN_NEXT, /* behind a member: `,` or the closing bracket */
+	SCAN_NEXT, /* after a member: `,` or the closing bracket */
 	SCAN_STRING,
-	SCAN_ESCAPE, /* behind a backslash */
+	SCAN_ESCAPE, /* after a backslash */
 	SCAN_SCALAR, /* a number or literal, which is checked at its end */
-	SCAN_WORD,   /* a line that is a text as it stands */
+	SCAN_WORD,   /* a line that is a text */
 	SCAN_WHOLE,  /* the value is whole */
 	SCAN_BROKEN, /* no further byte can make it valid */
 };
@@ -137,7 +137,7 @@ static int parser_in_string(const struct wfs_control_parser *parser, char byte)
 	return (unsigned char)byte < 0x20 ? SCAN_BROKEN : SCAN_STRING;
 }
 
-/* Bytes of the structure, outside strings, numbers and literals; white space changes nothing. */
+/* Takes a byte outside of strings, numbers and literals; white space changes nothing. */
 static int parser_structure(struct wfs_control_parser *parser, char byte)
 {
 	if (parser_is_space(byte))
@@ -191,7 +191,7 @@ static int parser_step(struct wfs_control_parser *parser, char byte)
 	}
 }
 
-/* The next value begins at index @start. */
+/* Begins the next value at index @start. */
 static void parser_restart(struct wfs_control_parser *parser, size_t start)
 {
 	parser->start = start;
@@ -221,7 +221,7 @@ void wfs_control_parser_trim(struct wfs_control_parser *parser, size_t size_max_
 		wfs_control_parser_done(parser);
 }
 
-/* Closes the gap that given-out values left; a value under way is moved at most once. */
+/* Removes the bytes of taken values; the current value is moved at most once. */
 static void parser_compact(struct wfs_control_parser *parser)
 {
 	size_t gap = parser->start;
@@ -246,7 +246,7 @@ int wfs_control_parser_add(struct wfs_control_parser *parser, const void *data, 
 	return r;
 }
 
-/* A line without the white space around it. */
+/* Gives a line as a text, without the white space around it. */
 static int parser_give_word(
 	const char *text, size_t size, json_t **ret_json, struct wfs_error *error)
 {
@@ -272,7 +272,7 @@ static int parser_admit(const struct wfs_control_parser *parser, const char *tex
 		parser->context, wfs_json_count(text, size) * WFS_JSON_VALUE_BYTES + size, error);
 }
 
-/* The text from `start` to index @end is one request; taking goes on at index @next. */
+/* Gives the text from `start` to index @end as one request; the next begins at index @next. */
 static int parser_give(struct wfs_control_parser *parser, size_t end, size_t next,
 	json_t **ret_json, struct wfs_error *error)
 {
@@ -297,7 +297,7 @@ static int parser_give(struct wfs_control_parser *parser, size_t end, size_t nex
 	return r < 0 ? r : 1;
 }
 
-/* Looks at what is new. Return: true when a request ends before the newline at scanned - 1. */
+/* Scans new bytes. Return: true: a request ends before the newline at scanned - 1. */
 static bool parser_scan(struct wfs_control_parser *parser)
 {
 	while (!parser->ended && parser->scanned < parser->pending.size) {

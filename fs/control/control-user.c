@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The users of a control connection. With --allow-other any local user reaches the files; each acts as
- * the principal that it is at the control socket, or not at all, and has a `last` of its own.
+ * The users of a control connection. With --allow-other any local user reaches the files. Each
+ * acts as the principal that it is at the control socket, or cannot act, and has a `last` of its
+ * own.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 
 #include "fs/control/control-impl.h"
 
-/* Which principal is it? NULL: none. */
+/* Finds the principal of a user; NULL: none. */
 static const char *user_principal(const struct wfs_control *control, uid_t uid)
 {
 	if (!control->allow_other || control->act || uid == control->uid)
@@ -53,7 +54,7 @@ static struct wfs_control_user *user_add(struct wfs_control *control, uid_t uid)
 	return user;
 }
 
-/* What the user finds in `last`. Lock: control->mutex. */
+/* Puts an error into the user's `last`. Lock: control->mutex. */
 static void user_refuse(struct wfs_control_user *user, const struct wfs_error *error, int r)
 {
 	const struct wfs_call call = {.status = r, .error = *error};
@@ -62,7 +63,7 @@ static void user_refuse(struct wfs_control_user *user, const struct wfs_error *e
 	wfs_control_render(&call, &user->last);
 }
 
-/* Lock: control->mutex. Return: 0 when the user has a session, or -errno with @error. */
+/* Gives the user a session. Lock: control->mutex. Return: 0, or -errno with @error. */
 static int user_enter(
 	struct wfs_control *control, struct wfs_control_user *user, struct wfs_error *error)
 {

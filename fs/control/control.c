@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The control connection: its one directory, its life. See control.h. */
+/* The control connection: its directories, its start and its end. See control.h. */
 #include "fs/control/control.h"
 
 #include <errno.h>
@@ -12,15 +12,16 @@
 #include "fs/control/control-impl.h"
 
 /*
- * Node ids: the directory is 1 (fixed by FUSE), that of artifacts 255; a look-up of a file gives
- * (n << 8 | row + 2) with a new n each time, so that each open file has its own inode in the kernel
- * and nothing has to be remembered here. What stat shows as the inode number is row + 2.
- * A file of an artifact is (n << 40 | number of its cell << 8 | 254), and stat shows just that, with a permuted
- * number in the mount of a principal that sees a part of the tree (fs/data/numbers.h):
- * by it control-client.c finds the processes that hold the file. So n begins at random, because a
- * program may have files of several connections open. Its 24 bits repeat: a process that has the
- * same artifact open twice, 2^24 look-ups apart, seems to hold the one that it has closed, and the
- * content waits for RELEASE.
+ * Node ids: the directory is 1 (fixed by FUSE), that of artifacts 255. A look-up of a file gives
+ * (n << 8 | row + 2) with a new n, so that each open file has its own inode in Linux and nothing
+ * has to be remembered here. stat shows row + 2 as the inode number.
+ *
+ * A file of an artifact is (n << 40 | number of its cell << 8 | 254), and stat shows just that,
+ * with a permuted number in the mount of a principal that sees only a part of the tree
+ * (fs/data/numbers.h). By this number control-client.c finds the processes that hold the file. So
+ * n begins at random, because a program may have files of several connections open. Its 24 bits
+ * repeat: if a process has one artifact open twice, 2^24 look-ups apart, it seems to hold the file
+ * that it has closed, and the content waits for RELEASE.
  */
 enum {
 	NODE_ROW_BITS = 8,
@@ -58,7 +59,7 @@ uint64_t wfs_control_artifact_number(const struct wfs_control *control, fuse_ino
 	return control->permuted ? wfs_unpermute(&control->numbers, 0, number) : number;
 }
 
-/* --allow-other: who may do what is judged when a file is opened. */
+/* With --allow-other, opening a file checks the user's rights. */
 static mode_t control_mode(const struct wfs_control *control, fuse_ino_t ino)
 {
 	const struct wfs_control_file *const file = wfs_control_file_find(ino);
@@ -110,7 +111,7 @@ static void control_init(void *userdata, struct fuse_conn_info *connection)
 	wfs_fuse_initialised(control->fuse);
 }
 
-/* Return: 0, or -ENOENT. */
+/* Finds the node id of a file of the directory. Return: 0, or -ENOENT. */
 static int control_find(struct wfs_control *control, const char *name, fuse_ino_t *ret_ino)
 {
 	if (strcmp(name, wfs_control_artifacts.name) == 0) {
@@ -126,8 +127,8 @@ static int control_find(struct wfs_control *control, const char *name, fuse_ino_
 	return -ENOENT;
 }
 
-/* An artifact that does not exist, or is not seen, gives -ENOENT; a user that opens it to write may
- * make it. */
+/* Finds the node id of an artifact's file. One that does not exist, or is not visible, gives
+ * -ENOENT; a user that opens it to write may make it. */
 static int control_find_artifact(
 	struct wfs_control *control, uid_t uid, const char *name, fuse_ino_t *ret_ino)
 {
@@ -186,8 +187,9 @@ static void control_access(fuse_req_t request, fuse_ino_t ino, int mask)
 }
 
 /*
- * Truncating and touching change nothing, except that the content which is being written to an
- * artifact is cut: only through a descriptor of it, because no other process ever closes it.
+ * Truncating and touching change nothing, with one exception: the content that is being written to
+ * an artifact is cut, but only through a descriptor of it, because without one no close would
+ * follow.
  * Valid replies: attributes, or EPERM, EINVAL, ENODEV, ENOMEM.
  */
 static void control_setattr(fuse_req_t request, fuse_ino_t ino, struct stat *attr, int to_set,
@@ -209,7 +211,7 @@ static void control_setattr(fuse_req_t request, fuse_ino_t ino, struct stat *att
 /* Row of an offset of readdir: 0 `.`, 1 `..`, 2 the directory of artifacts, then the files. */
 enum { LIST_FILES = 3 };
 
-/* @directory: that is listed */
+/* Adds an entry of @directory. */
 static size_t control_add_entry(
 	fuse_req_t request, fuse_ino_t directory, char *data, size_t room, size_t row)
 {
@@ -230,7 +232,7 @@ static void control_readdir(
 	fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *info)
 {
 	WFS_AUTO_FREE char *data = malloc(size > 0 ? size : 1);
-	/* The directory of artifacts lists nothing: it is for writing, and the tree has them. */
+	/* The directory of artifacts lists nothing: it is for writing, and the tree lists them. */
 	const size_t rows = ino == FUSE_ROOT_ID ? wfs_control_file_count + LIST_FILES : 2;
 	size_t used = 0;
 
@@ -258,8 +260,8 @@ static void control_statfs(fuse_req_t request, fuse_ino_t ino)
 	(void)fuse_reply_statfs(request, &figures);
 }
 
-/* The list of files is fixed; those of artifacts are made by opening them. Valid replies of all of
- * the following: EPERM. */
+/* The list of files is fixed; those of artifacts are created by opening them. All of the following
+ * reply EPERM. */
 static void control_refuse_mknod(
 	fuse_req_t request, fuse_ino_t parent, const char *name, mode_t mode, dev_t device)
 {
@@ -410,7 +412,7 @@ static void control_close(struct wfs_control *control)
 	control->closing = true;
 }
 
-/* Turns, plans, queries, and code that has not begun to run: they may take long. */
+/* Ends turns, plans, queries, and code that has not begun: they may take long. */
 static void control_abandon(struct wfs_control *control)
 {
 	WFS_GUARD(&control->opens_mutex);
@@ -439,7 +441,7 @@ void wfs_control_free(struct wfs_control *control)
 	wfs_work_free(control->long_values);
 	wfs_work_free(control->long_reads);
 	wfs_work_free(control->slow);
-	/* What clients still had open: there is nobody left who would release it. */
+	/* Frees files that clients still have open: no RELEASE will come. */
 	while (control->opens)
 		wfs_control_open_free(control->opens);
 	wfs_control_users_free(control);

@@ -56,7 +56,7 @@ enum {
 	WFS_PLAN_ADVANCE_BYTES = 16 << 20, /* bytes of a fold; the next fold continues */
 	WFS_PLAN_RESULT_MAX = 4 << 20,     /* bytes of a step's result */
 	WFS_PLAN_STEP_ID_MAX = 128,        /* bytes */
-	WFS_PLAN_TITLE_MAX = 200,          /* characters; longer titles and prompts are cut */
+	WFS_PLAN_TITLE_MAX = 200, /* characters; longer titles, prompts and goals are cut */
 	WFS_PLAN_PROMPT_MAX = 8000,
 	WFS_PLAN_GOAL_MAX = 8000,
 	WFS_PLAN_SOURCE_MAX = 8 << 20,    /* bytes of a plan that a model writes */
