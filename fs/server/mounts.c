@@ -2,10 +2,11 @@
 /*
  * Mounts of one owner process. See mounts.h.
  *
- * `changing` serialises what takes mounts down, which may take seconds; a mount that comes is served
- * without it, because the process that made the mount may keep Linux's first request. `mutex` guards
- * the list and is held for moments only, because FUSE requests (`status`) take it too. When a
- * connection ends from outside, its thread only notes that; the reaper takes the rest down.
+ * `changing` serialises taking mounts down, which may take seconds. A new mount is served without
+ * it, because the process that made the mount may be holding back Linux's first request. `mutex`
+ * guards the list and is held only briefly, because FUSE requests (`status`) take it, too. When a
+ * connection is unmounted by somebody else, its thread only notes that; the reaper takes the rest
+ * down.
  */
 #include "fs/server/mounts.h"
 
@@ -27,10 +28,10 @@ struct mount {
 	struct mount *next; /* lock: mutex */
 	struct wfs_mounts *mounts;
 	struct wfs_keeper *keeper; /* owned */
-	char *directory;           /* as the process that mounted calls it */
+	char *directory;           /* as named by the process that mounted it */
 	char *principal;
 	char *ctl; /* mount point of the control connection */
-	/* A number, by which the guardian knows the mount. */
+	/* A number by which the guardian knows the mount. */
 	char name[sizeof("18446744073709551615")];
 	bool nest_ctl;
 	bool watched; /* by the guardian */
@@ -53,13 +54,13 @@ struct wfs_mounts {
 	pthread_t reaper;
 	bool reaper_started; /* changed by new and free only */
 
-	pthread_mutex_t changing; /* before mutex */
-	bool closed;              /* no mount is added any more; lock: changing */
+	pthread_mutex_t changing; /* taken before mutex */
+	bool closed;              /* no more mounts are added; lock: changing */
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
 	/* Lock for the following: mutex. */
 	struct mount *list;
-	size_t coming; /* that are being added */
+	size_t coming; /* mounts that are being added */
 	uint64_t numbers;
 	bool stopping;
 };
@@ -89,9 +90,9 @@ static void mount_data_ended(void *context)
 }
 
 /*
- * Takes down what is up, a nested connection first. Otherwise the tree goes first: its link must
- * not lead to the bare directory below the control files, where a writer would make a plain file
- * and believe that it was heard.
+ * Takes down the connections of a mount. A nested control connection goes first. Otherwise the
+ * tree goes first: its link must not lead to the bare directory below the control files, where a
+ * writer would make a plain file and get no error.
  */
 static void mount_free(struct mount *mount)
 {
@@ -188,7 +189,7 @@ static void mounts_insert(struct wfs_mounts *mounts, struct mount *mount)
 
 	mount->next = mounts->list;
 	mounts->list = mount;
-	/* It may have ended before the reaper could see it. */
+	/* It may have ended before it was in the list. */
 	pthread_cond_broadcast(&mounts->changed);
 }
 
@@ -226,7 +227,7 @@ static size_t mounts_count(const struct wfs_mounts *mounts)
 	return count;
 }
 
-/* Counts the mount that is about to be served. Return: 0 and its number, or -errno with @error. */
+/* Counts a mount that is being added. Return: 0 and its number, or -errno with @error. */
 static int mounts_begin(struct wfs_mounts *mounts, uint64_t *ret_number, struct wfs_error *error)
 {
 	WFS_GUARD(&mounts->changing);
@@ -279,7 +280,7 @@ int wfs_mounts_add(
 	return r;
 }
 
-/* Takes a mount off the list. @directory: NULL: the first one that ended. */
+/* Takes a mount off the list. @directory: NULL: the first one that has ended */
 static struct mount *mounts_take(struct wfs_mounts *mounts, const char *directory)
 {
 	WFS_GUARD(&mounts->mutex);
@@ -296,7 +297,8 @@ static struct mount *mounts_take(struct wfs_mounts *mounts, const char *director
 	return NULL;
 }
 
-/* First the connection that refuses when it is in use; the rest follows whatever happens. */
+/* Takes down the connection that refuses while it is in use first; the other one then goes in any
+ * case. */
 int wfs_mounts_remove(struct wfs_mounts *mounts, const char *directory, struct wfs_error *error)
 {
 	WFS_GUARD(&mounts->changing);
@@ -319,7 +321,7 @@ int wfs_mounts_remove(struct wfs_mounts *mounts, const char *directory, struct w
 	}
 	if (r == 0)
 		wfs_log(WFS_LOG_MOUNT, WFS_LOG_NOTICE, "unmounted: '%s'", mount->directory);
-	mount_free(mount); /* without its keeper it stays mounted, dead, and the log says so */
+	mount_free(mount); /* without a keeper it stays mounted but not served, which is logged */
 	if (r == 0)
 		return 0;
 	return wfs_error_set(error, WFS_E_NOT_FOUND,
@@ -349,7 +351,8 @@ void wfs_mounts_status(struct wfs_mounts *mounts, json_t *array)
 
 /* --- the reaper --- */
 
-/* `umount -R` takes the nested connection first and must still find the outer one. */
+/* Waits for the outer mount: `umount -R` takes the nested connection first, and must still find
+ * the outer one. */
 static void reaper_wait_outer(struct mount *mount)
 {
 	struct wfs_mounts *mounts = mount->mounts;
@@ -364,7 +367,7 @@ static void reaper_wait_outer(struct mount *mount)
 			&mounts->changed, &mounts->mutex, CLOCK_MONOTONIC, &until);
 }
 
-/* Return: false when the mounts are being freed. */
+/* Waits for a mount that has ended. Return: false: the mounts are being freed. */
 static bool reaper_wait(struct wfs_mounts *mounts)
 {
 	WFS_GUARD(&mounts->mutex);
@@ -446,7 +449,7 @@ static void mounts_stop_reaper(struct wfs_mounts *mounts)
 		pthread_join(mounts->reaper, NULL);
 }
 
-/* A keeper is asked twice and may answer neither time: all together have the time of one answer. */
+/* Gives all keepers together the time of one answer: each is asked twice, and may not answer. */
 static void mounts_hurry(struct wfs_mounts *mounts)
 {
 	const int64_t until_ns = wfs_clock_monotonic_ns() + WFS_KEEPER_WAIT_MS * INT64_C(1000000);

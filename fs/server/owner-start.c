@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Starting an owner in the background. The new process tells how it came up through a pipe: one
- * struct report, then it is on its own.
+ * Starts an owner in the background. The new process reports through a pipe whether it has
+ * started, in one struct report.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -10,7 +10,7 @@
 #include "fs/server/owner.h"
 #include "kernel/base/world-file.h"
 
-/* What the new process tells. Both ends are this program, so it needs no encoding. */
+/* The report of the new process. Both ends are this program, so it needs no encoding. */
 struct report {
 	int r;
 	struct wfs_error error;
@@ -20,7 +20,7 @@ static int write_report(int fd, int r, const struct wfs_error *error)
 {
 	const struct report report = {.r = r, .error = *error};
 
-	/* Less than PIPE_BUF: whole or not at all. */
+	/* Less than PIPE_BUF, so written as a whole or not at all. */
 	_Static_assert(sizeof(report) < PIPE_BUF, "a report is one write");
 	return write(fd, &report, sizeof(report)) == (ssize_t)sizeof(report) ? 0 : -EIO;
 }
@@ -30,12 +30,12 @@ static void on_ready(void *context)
 	const struct wfs_error none = {.code = WFS_OK};
 	int *const fd = context;
 
-	(void)write_report(*fd, 0, &none); /* whoever waited may have been interrupted */
+	(void)write_report(*fd, 0, &none); /* the waiting process may be gone */
 	close(*fd);
 	*fd = -1;
 }
 
-/* Nothing of the terminal or working directory that it came from is kept. */
+/* Leaves the terminal and the working directory. */
 static int leave_terminal(const char *directory, struct wfs_error *error)
 {
 	WFS_AUTO_FD int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -46,7 +46,7 @@ static int leave_terminal(const char *directory, struct wfs_error *error)
 	log_fd =
 		wfs_world_file_open(directory, "worldfs.log", O_WRONLY | O_CREAT | O_APPEND, error);
 	if (log_fd ==
-		-EROFS) { /* readers get EIO for what is damaged, and nothing else would be logged */
+		-EROFS) { /* readers get EIO for damaged data, and nothing else would be logged */
 		log_fd = fcntl(null_fd, F_DUPFD_CLOEXEC, 0);
 		if (log_fd < 0)
 			return wfs_error_from_errno(error, -errno, "duplicate a descriptor");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The owner's life, and what it offers to verbs. */
+/* Starts and ends the owner, and serves the requests of verbs to their host. */
 #include "fs/server/owner.h"
 
 #include <signal.h>
@@ -30,9 +30,10 @@ static struct owner *owner_of(struct wfs_host *host)
 	return (struct owner *)host;
 }
 
-/* --- what verbs ask of the host --- */
+/* --- requests of verbs to the host --- */
 
-/* A process that asks for a mount from now on is refused, and starts an owner of its own. */
+/* Ends the owner if it has no mounts. A process that asks for a mount later is refused, and starts
+ * an owner of its own. */
 static void stop_without_mounts(struct owner *owner)
 {
 	if (!owner->keep && wfs_mounts_close_if_none(owner->mounts))
@@ -55,7 +56,7 @@ static int host_umount(struct wfs_host *host, const char *directory, struct wfs_
 	struct owner *const owner = owner_of(host);
 	const int r = wfs_mounts_remove(owner->mounts, directory, error);
 
-	/* Also after an error: a mount whose keeper is gone is not served any more. */
+	/* Also after an error: a mount without a keeper is no longer served. */
 	stop_without_mounts(owner);
 	return r;
 }
@@ -88,7 +89,7 @@ static void on_reaped(void *context)
 	stop_without_mounts(context);
 }
 
-/* The reverse of coming up; half-built owners are fine. */
+/* Undoes the start in reverse; accepts a half-built owner. */
 static void owner_done(struct owner *owner)
 {
 	wfs_mounts_free(owner->mounts);
@@ -101,7 +102,8 @@ static void owner_done(struct owner *owner)
 	wfs_guardian_free(owner->guardian);
 }
 
-/* A turn that waits for a model has a connection: shells give a process 1024, and let it take more. */
+/* Raises the limit of descriptors: each turn that waits for a model has a connection, and shells
+ * give a process 1024 descriptors but allow more. */
 static void raise_descriptor_limit(void)
 {
 	struct rlimit limit;
@@ -127,9 +129,10 @@ static int make_mounts(
 	return !r && options->mount ? wfs_mounts_add(owner->mounts, options->mount, error) : r;
 }
 
-/* This process can neither lock the world nor make its control socket there, so a mount does without both. Another
- * process may be able to write there (a bind mount that is read-only): its changes are seen late or as damage, because
- * LMDB, too, has no lock file. */
+/* Is the world on a read-only medium? Then this process can neither lock it nor make its control
+ * socket, and the mount does without both. Another process may be able to write there (through
+ * another bind mount): its changes are seen late or as damage, because LMDB has no lock file,
+ * either. */
 static bool is_read_only(const char *directory)
 {
 	struct statvfs found;
@@ -176,8 +179,8 @@ int wfs_owner_run(const struct wfs_owner_options *options, struct wfs_error *err
 	};
 	int r;
 
-	(void)signal(SIGPIPE, SIG_IGN); /* clients go away when they like */
-	(void)signal(SIGCHLD, SIG_DFL); /* we wait for our children */
+	(void)signal(SIGPIPE, SIG_IGN); /* clients may go away at any time */
+	(void)signal(SIGCHLD, SIG_DFL); /* this process waits for its children */
 	wfs_server_hold_signals();
 	raise_descriptor_limit();
 	r = come_up(&owner, options, error);

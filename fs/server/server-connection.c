@@ -13,7 +13,7 @@
 
 enum {
 	READ_SIZE = 64 << 10,       /* bytes asked for at once */
-	INPUT_KEPT_BYTES = 1 << 20, /* of memory, when nothing is in it */
+	INPUT_KEPT_BYTES = 1 << 20, /* of memory that is kept when it is empty */
 };
 
 /* Answers on their way to a client. */
@@ -54,7 +54,7 @@ static void on_closed(uv_handle_t *handle)
 		connection_free(connection);
 }
 
-/* Nobody waits for them. */
+/* Abandons the requests of a connection that has ended. */
 static void abandon_requests(struct wfs_server_connection *connection)
 {
 	for (struct wfs_server_request *at = connection->first; at; at = at->next)
@@ -79,7 +79,7 @@ static bool is_answered(const struct wfs_server_request *request)
 	return request && request->answered;
 }
 
-/* Nobody is there to read them any more. */
+/* Frees answered requests that cannot be sent any more. */
 static void drop_answered(struct wfs_server_connection *connection)
 {
 	struct wfs_server_request *request;
@@ -102,7 +102,7 @@ static void on_written(uv_write_t *request, int status)
 		wfs_server_pump(connection);
 }
 
-/* All answers that are next, in one write. */
+/* Sends all answers whose turn it is, in one write. */
 static void send_answers(struct wfs_server_connection *connection)
 {
 	struct wfs_server_request *request;
@@ -149,7 +149,8 @@ static bool may_begin(const struct wfs_server_connection *connection)
 		connection->answer_bytes < WFS_SERVER_ANSWERS_BYTES_MAX;
 }
 
-/* The next whole line of the input, without its end. Return: false when there is none yet. */
+/* Takes the next whole line of the input, without its end. Return: false: there is no whole line
+ * yet. */
 static bool take_line(struct wfs_server_connection *connection, struct wfs_bytes *ret_line)
 {
 	const struct wfs_buffer *const input = &connection->input;
@@ -170,14 +171,14 @@ static bool take_line(struct wfs_server_connection *connection, struct wfs_bytes
 
 static void begin(struct wfs_server_connection *connection, struct wfs_server_request *request)
 {
-	if (!request) { /* no memory: the order of answers could not be kept */
+	if (!request) { /* no memory: answers could not be kept in order */
 		connection_close(connection);
 		return;
 	}
 	wfs_server_order_add(connection, request);
 }
 
-/* Answers with one error and ends the connection. */
+/* Answers with an error, and ends the connection. */
 static void refuse(
 	struct wfs_server_connection *connection, enum wfs_error_code code, const char *reason)
 {
@@ -185,7 +186,8 @@ static void refuse(
 	connection->ending = true;
 }
 
-/* Descriptors belong to the request whose line they came with; without one they are closed. */
+/* Gives descriptors to the request with whose line they came; without such a line they are
+ * closed. */
 static void give_descriptors(
 	struct wfs_server_connection *connection, struct wfs_server_request *request)
 {
@@ -211,7 +213,7 @@ static void begin_line(struct wfs_server_connection *connection, struct wfs_byte
 		begin(connection, request);
 }
 
-/* Is there input that was not looked at? */
+/* Is there input that was not scanned? */
 static bool has_input(const struct wfs_server_connection *connection)
 {
 	return may_begin(connection) && connection->scanned_bytes < connection->input.size;
@@ -246,7 +248,7 @@ static void begin_requests(struct wfs_server_connection *connection, int64_t end
 
 /* --- input --- */
 
-/* Forgets what was begun, so that a line in parts starts where the buffer does. */
+/* Removes lines that have begun, so that an incomplete line is at the start of the buffer. */
 static void compact_input(struct wfs_server_connection *connection)
 {
 	struct wfs_buffer *const input = &connection->input;
@@ -264,7 +266,7 @@ static void compact_input(struct wfs_server_connection *connection)
 	connection->begun_bytes = 0;
 }
 
-/* Every line was begun and none is parsed any more, so the user is no longer charged. */
+/* Frees the input and its charge when every line has begun and none is being parsed. */
 static void release_input(struct wfs_server_connection *connection)
 {
 	compact_input(connection);
@@ -279,12 +281,12 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_buf)
 	(void)suggested;
 	compact_input(connection);
 	if (wfs_buffer_reserve(input, READ_SIZE) < 0)
-		*ret_buf = uv_buf_init(NULL, 0); /* the read then fails with ENOBUFS */
+		*ret_buf = uv_buf_init(NULL, 0); /* reading then fails with ENOBUFS */
 	else
 		*ret_buf = uv_buf_init(input->data + input->size, READ_SIZE);
 }
 
-/* Has the client gone, or does it only send nothing more? */
+/* Has the client gone? It may also just have stopped sending. */
 static bool has_gone(const struct wfs_server_connection *connection)
 {
 	struct pollfd end = {.fd = -1};
@@ -298,7 +300,7 @@ static void on_carrier_closed(uv_handle_t *carrier)
 	free(carrier);
 }
 
-/* libuv gives a descriptor that came only as a handle. Return: a copy, or -errno. */
+/* Takes a received descriptor, which libuv gives only as a handle. Return: a copy, or -errno. */
 static int take_descriptor(struct wfs_server_connection *connection)
 {
 	uv_pipe_t *const carrier = calloc(1, sizeof(*carrier));
@@ -322,7 +324,8 @@ static int take_descriptor(struct wfs_server_connection *connection)
 	return r;
 }
 
-/* Do descriptors wait for their request to begin? So one connection keeps those of one request at most. */
+/* Do descriptors wait for their request to begin? So a connection holds those of one request at
+ * most. */
 static bool holds_descriptors(const struct wfs_server_connection *connection)
 {
 	for (const struct wfs_server_request *at = connection->waiting; at; at = at->next)
@@ -331,8 +334,8 @@ static bool holds_descriptors(const struct wfs_server_connection *connection)
 	return connection->handed_count > 0;
 }
 
-/* Takes in what came with the bytes at @offset. What is too much, or comes while others wait for their
- * request to begin, is closed. Return: 0 or -errno. */
+/* Takes descriptors that came with the bytes at @offset. Too many, or any while others wait for
+ * their request, are closed. Return: 0 or -errno. */
 static int take_descriptors(struct wfs_server_connection *connection, size_t offset)
 {
 	const bool wanted = !holds_descriptors(connection);
@@ -369,7 +372,7 @@ static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buf)
 			refuse(connection, WFS_E_OVERLOADED,
 				"unfinished requests of this user take too much memory already");
 	} else if (size == UV_EOF) {
-		/* Answers may still be waited for, and the last line may lack its end. */
+		/* The client may still wait for answers, and the last line may lack its end. */
 		connection->input_ended = true;
 		wfs_buffer_append_byte(&connection->input, '\n');
 		if (wfs_buffer_check(&connection->input) < 0)
@@ -469,7 +472,8 @@ void wfs_server_end_connections(struct wfs_server *server, bool now)
 
 	for (struct wfs_server_connection *at = server->connections; at; at = next) {
 		next = at->next;
-		/* A client asks another owner for what none has read, and cannot know what has become of the rest. */
+		/* A client sends unread requests to another owner; of the others it cannot know
+		 * what has become. */
 		if (!now)
 			begin_requests(at, INT64_MAX);
 		at->ending = true;
@@ -481,9 +485,9 @@ void wfs_server_end_connections(struct wfs_server *server, bool now)
 }
 
 /*
- * Only who may mount hands descriptors over. To close one, or to drop one unread, may take as long as its
- * sender likes (a file of a FUSE filesystem that does not answer; a TCP socket that lingers), and would keep the
- * loop's thread that long.
+ * Takes descriptors only from a client that may mount. Closing a descriptor, or dropping an unread
+ * one, may take as long as its sender likes (a file of a FUSE filesystem that does not answer; a
+ * TCP socket that lingers), and would hold up the loop's thread.
  */
 static void take_descriptors_of(struct wfs_server_connection *connection, uv_os_fd_t fd)
 {
@@ -493,8 +497,8 @@ static void take_descriptors_of(struct wfs_server_connection *connection, uv_os_
 	wfs_socket_pass_descriptors(fd, true);
 }
 
-/* The principal that the other end is by its user, whatever the socket's mode says.
- * Return: 0, or -EACCES and so on. */
+/* Begins a session of the principal that belongs to the peer's user, whatever the socket's mode
+ * is. Return: 0, -EACCES, … */
 static int begin_session(struct wfs_server_connection *connection, struct wfs_error *error)
 {
 	const struct wfs_server *const server = connection->server;
@@ -516,7 +520,7 @@ static int begin_session(struct wfs_server_connection *connection, struct wfs_er
 			.shares_uids = wfs_socket_shares(peer.pid, "user"),
 		};
 	}
-	/* A stranger is not counted, so however many come, other users find room. */
+	/* Strangers are not counted, so however many come, other users find room. */
 	if (!principal)
 		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
 			"the socket serves the user who owns the world, root, and the users in "
@@ -541,7 +545,7 @@ static void on_turned_away(uv_handle_t *handle)
 	wfs_server_accept_waiting(server);
 }
 
-/* libuv listens no more until a client that is there was accepted. */
+/* Sends a client away. libuv stops listening until a waiting client is accepted. */
 static void turn_away(struct wfs_server *server)
 {
 	uv_pipe_t *const pipe = &server->turned_away;

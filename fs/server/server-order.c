@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests of one connection: read in order, begun in order, answered in order. One is begun when those before
- * it that it must see were answered (fs/verb/order.h); until then those that came later wait, too.
+ * The order of a connection's requests: read, begun and answered in order. A request begins when
+ * those before it whose effects it must see are answered (fs/verb/order.h); until then later ones
+ * wait, too.
  */
 #include "fs/server/server-impl.h"
 
@@ -25,7 +26,7 @@ void wfs_server_order_add(
 	}
 }
 
-/* The first that was not begun. */
+/* Finds the first request that has not begun. */
 static struct wfs_server_request *first_waiting(struct wfs_server_connection *connection)
 {
 	while (connection->waiting && connection->waiting->started)

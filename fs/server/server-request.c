@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One request of the control socket: its line, its call, its answer. */
+/* A request of the control socket: its line, its call, its answer. */
 #include <stddef.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -10,7 +10,7 @@
 
 #define ABANDON "abandon"
 
-/* Writes the answer. One that there is no memory for is a line that says so. */
+/* Writes the answer. Without memory for it, the answer is a line that says so. */
 static void format_answer(struct wfs_server_request *request)
 {
 	WFS_AUTO_JSON json_t *envelope = wfs_call_envelope(&request->call, request->id);
@@ -31,7 +31,7 @@ void wfs_server_request_answered(struct wfs_server_request *request)
 {
 	if (request->answer.size == 0)
 		format_answer(request);
-	/* The answer may wait long for its turn; nothing reads the values any more. */
+	/* Frees the values: the answer may wait long for its turn. */
 	(void)json_object_del(request->envelope, "payload");
 	if (request->counted)
 		wfs_order_end(&request->connection->order, request->order);
@@ -40,12 +40,12 @@ void wfs_server_request_answered(struct wfs_server_request *request)
 	wfs_server_user_answers(request->connection, request->answer.size, 0);
 }
 
-/* Has the loop collect it. The loop may then free the request. */
+/* Hands a request to the loop, which may free it at once. */
 static void hand_back(struct wfs_server_request *request)
 {
 	struct wfs_server *const server = request->connection->server;
 
-	/* The loop is woken under the lock, so that it cannot have ended before. */
+	/* Wake the loop under the lock, so that it cannot have ended. */
 	WFS_GUARD(&server->lock);
 	request->next_finished = server->finished;
 	server->finished = request;
@@ -55,7 +55,7 @@ static void hand_back(struct wfs_server_request *request)
 
 static void finish(struct wfs_server_request *request)
 {
-	if (request->slow) { /* neither large answers nor large requests are the loop's work */
+	if (request->slow) { /* large answers and requests are not the loop's work */
 		format_answer(request);
 		request->id = "";
 		json_decref(WFS_STEAL(request->envelope));
@@ -73,7 +73,7 @@ static void finish_long(struct wfs_work_task *task)
 	finish(request_of(task));
 }
 
-/* On the loop's thread, one of the work's, or the publisher's. */
+/* Thread: the loop's, one of the work's, or the publisher's. */
 static void call_done(struct wfs_call *call)
 {
 	struct wfs_server_request *const request = call->context;
@@ -82,7 +82,7 @@ static void call_done(struct wfs_call *call)
 	if (pthread_equal(pthread_self(), server->thread)) {
 		wfs_server_request_answered(request);
 	} else if (request->line_bytes > WFS_SERVER_PARSE_MAX) {
-		/* To free a million values takes 20 ms, for which the publisher would let others wait. */
+		/* Freeing a million values takes 20 ms, and would hold up the publisher. */
 		request->task.run = finish_long;
 		wfs_work_add(server->long_lines, &request->task, 0);
 	} else {
@@ -90,7 +90,7 @@ static void call_done(struct wfs_call *call)
 	}
 }
 
-/* One that was used before, or a new one. */
+/* Takes a used request, or makes a new one. */
 static struct wfs_server_request *request_new(struct wfs_server_connection *connection)
 {
 	struct wfs_server *const server = connection->server;
@@ -133,7 +133,8 @@ void wfs_server_request_free(struct wfs_server_request *request)
 	server->idle_count++;
 }
 
-/* `as` makes the operator somebody else for one request. A `principal` before it may have added that one. */
+/* Does `as`, with which the operator acts as another principal for one request. A `principal`
+ * request before it may have made that principal. */
 static int act_as(struct wfs_server_request *request, struct wfs_error *error)
 {
 	const struct wfs_session *const own = request->call.session;
@@ -187,7 +188,8 @@ static int read_envelope(struct wfs_server_request *request, struct wfs_error *e
 	request->order = strcmp(request->verb, ABANDON) == 0
 		? WFS_ORDER_AT_ONCE
 		: wfs_order_kind(request->verb, payload);
-	/* The request of a long line is slow already, and the loop's thread may read `slow` now. */
+	/* The request of a long line is slow already, and the loop's thread may be reading
+	 * `slow`. */
 	if (!request->slow)
 		request->slow = request->reads_long || wfs_verb_slow(request->verb, payload);
 	return 0;
@@ -200,7 +202,7 @@ static void read_line(struct wfs_server_request *request, const char *line)
 
 	if (!r) {
 		r = read_envelope(request, error);
-		/* What is wrong with the envelope is a malformed request, whatever it lacks. */
+		/* Any error in the envelope is reported as a malformed request. */
 		if (r == -EINVAL)
 			error->code = WFS_E_INVALID_REQUEST;
 	}
@@ -209,7 +211,7 @@ static void read_line(struct wfs_server_request *request, const char *line)
 		request->order = WFS_ORDER_AT_ONCE;
 }
 
-/* Its user is charged for the values of the line. Return: false: it fails, because that is too much. */
+/* Charges the user for the values of a line. Return: false: too much, and the request fails. */
 static bool charge_values(struct wfs_server_request *request, const char *line)
 {
 	struct wfs_server_connection *const connection = request->connection;
@@ -230,7 +232,7 @@ static void read_long_line(struct wfs_server_request *request, const char *line)
 		read_line(request, line);
 }
 
-/* Values of a short line are charged when they will wait for other requests. */
+/* Reads a short line. Its values are charged if it will wait for other requests. */
 static void read_short_line(struct wfs_server_request *request, const char *line)
 {
 	read_line(request, line);
@@ -270,7 +272,7 @@ struct wfs_server_request *wfs_server_request_refused(
 	return request;
 }
 
-/* Runs the verb, or tells what is wrong with the request. */
+/* Runs the verb, or answers with the request's error. */
 static void run(struct wfs_server_request *request)
 {
 	struct wfs_call *const call = &request->call;
@@ -287,20 +289,20 @@ static void work(struct wfs_work_task *task)
 	run(request_of(task));
 }
 
-/* Its thread gives way to what is answered soon. */
+/* Runs a request on a thread of low priority. */
 static void take_long(struct wfs_work_task *task)
 {
 	(void)setpriority(PRIO_PROCESS, (id_t)gettid(), WFS_WORK_LONG_NICE);
 	work(task);
 }
 
-/* Does the verb want a thread of the work's? A request may be slow for its long line alone. */
+/* Does the verb need a thread of the work's? A request may be slow only for its long line. */
 static bool takes_thread(const struct wfs_server_request *request)
 {
 	return request->reads_long || wfs_verb_slow(request->verb, request->call.payload);
 }
 
-/* Has a slow verb run on another thread. One of long reads serves users in turn, as the loop does. */
+/* Runs a slow verb on another thread. Long reads are served by user in turn, as in the loop. */
 static void hand_over(struct wfs_server_request *request)
 {
 	const struct wfs_server *const server = request->connection->server;
@@ -341,7 +343,7 @@ void wfs_server_request_collect(struct wfs_server_request *request)
 		wfs_server_request_abandon(request);
 }
 
-/* It was not begun, and nobody waits for it any more. */
+/* Answers a request that has not begun, and whose client is gone. */
 static void end_waiting(struct wfs_server_request *request)
 {
 	request->started = true;
@@ -360,8 +362,8 @@ void wfs_server_request_abandon(struct wfs_server_request *request)
 		wfs_call_abandon(&request->call);
 }
 
-/* No verb, because it is about another request of its connection. Of those that are slow and were begun
- * another thread may be writing the answer. */
+/* Does `abandon`, which is not a verb because it is about another request of the connection. Slow
+ * requests that have begun are left alone: another thread may be writing their answer. */
 static int abandon(struct wfs_server_request *request)
 {
 	struct wfs_call *const call = &request->call;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the users of this host have of a server: connections, and memory of what they sent.
+ * Shares connections and memory for requests among the users of this host.
  *
- * Each user has a part. The user who owns the world, and root, find room whatever the others do: a part of
- * the connections is theirs alone.
+ * Each user has a share. The user that owns the world, and root, always find room: some
+ * connections are reserved for them.
  */
 #include <unistd.h>
 
@@ -11,9 +11,9 @@
 #include "kernel/base/clock.h"
 
 enum {
-	SLICE_NS = 1 * 1000 * 1000,  /* of turns, after which the loop reads and writes */
-	TURN_NS = 1000 * 1000,       /* of one connection */
-	CREDIT_NS = 5 * 1000 * 1000, /* what a user gets in its turn */
+	SLICE_NS = 1 * 1000 * 1000,  /* of turns, before the loop reads and writes again */
+	TURN_NS = 1000 * 1000,       /* for one connection */
+	CREDIT_NS = 5 * 1000 * 1000, /* credit for a turn */
 };
 
 struct wfs_server_user {
@@ -21,16 +21,16 @@ struct wfs_server_user {
 	uid_t uid;
 	bool owner;
 	bool in_turn;
-	struct wfs_server_user *next_turn;   /* NULL: the last one, or out of turn */
-	struct wfs_server_connection *ready; /* connections with lines to begin, in turn */
+	struct wfs_server_user *next_turn;   /* NULL: the last one, or not in turn */
+	struct wfs_server_connection *ready; /* connections with lines to begin, in order */
 	struct wfs_server_connection *ready_last;
 	int64_t credit_ns;       /* of the loop's time */
-	size_t answer_bytes;     /* of all its connections, that were not read */
-	bool reads_nothing;      /* they are too many: requests that were not begun were given up */
-	size_t connection_count; /* also of those that were refused */
+	size_t answer_bytes;     /* unread, of all its connections */
+	bool reads_nothing;      /* too many are unread: requests that have not begun were ended */
+	size_t connection_count; /* including refused ones */
 	size_t admitted_count;
-	size_t input_bytes;  /* of memory, for lines that were not begun or are not parsed */
-	size_t parsed_bytes; /* of memory, for the values of long lines. Lock: the server's */
+	size_t input_bytes;  /* memory for lines that have not begun or are not parsed */
+	size_t parsed_bytes; /* memory for the values of long lines. Lock: the server's */
 };
 
 struct wfs_server_user *wfs_server_user_get(struct wfs_server *server, uid_t uid)
@@ -57,8 +57,8 @@ struct wfs_server_user *wfs_server_user_get(struct wfs_server *server, uid_t uid
 /* --- turns --- */
 
 /*
- * A user has credit, which the time of its requests is taken from. A user without credit gets some and goes
- * behind the others. A user that asked for nothing lately is served first.
+ * The time of a user's requests is taken from the user's credit. A user without credit gets new
+ * credit, and goes after the others. A user without recent requests is served first.
  */
 static void turn_add(struct wfs_server_turn *turn, struct wfs_server_user *user)
 {
@@ -94,7 +94,7 @@ static void turn_remove(struct wfs_server_turn *turn, struct wfs_server_user *us
 	*turn = rest;
 }
 
-/* One that does not read its answers begins nothing more. */
+/* Has the user requests that may begin? None may while it does not read its answers. */
 static bool may_begin(const struct wfs_server_user *user)
 {
 	return user->ready && (user->owner || user->answer_bytes < WFS_SERVER_USER_ANSWERS_MAX);
@@ -147,7 +147,7 @@ void wfs_server_user_unready(struct wfs_server_connection *connection)
 		user->ready_last = before;
 }
 
-/* Takes the connection whose turn it is out of its list. Return: NULL: no connection waits */
+/* Takes the connection whose turn it is off its list. Return: NULL: no connection waits */
 static struct wfs_server_connection *next_connection(struct wfs_server *server)
 {
 	for (;;) {
@@ -163,7 +163,7 @@ static struct wfs_server_connection *next_connection(struct wfs_server *server)
 			wfs_server_user_unready(connection);
 			return connection;
 		}
-		/* One that has nothing is not fresh again at once when the next line comes. */
+		/* A user without requests is not fresh again as soon as its next line comes. */
 		turn_take(turn);
 		if (user->credit_ns <= 0 || (turn == &server->fresh && server->others.first)) {
 			user->credit_ns += user->credit_ns <= 0 ? CREDIT_NS : 0;
@@ -174,7 +174,7 @@ static struct wfs_server_connection *next_connection(struct wfs_server *server)
 	}
 }
 
-/* Requests that wait for the kernel thread end there without being done. */
+/* Ends a user's requests that wait for the kernel thread, without doing them. */
 static void give_up_requests(struct wfs_server *server, const struct wfs_server_user *user)
 {
 	for (struct wfs_server_connection *at = server->connections; at; at = at->next)
@@ -244,7 +244,7 @@ void wfs_server_user_put(struct wfs_server_connection *connection)
 	free(user);
 }
 
-/* Is there room for one more? */
+/* Is there room for another connection? */
 static int check_room(const struct wfs_server *server, const struct wfs_server_user *user,
 	struct wfs_error *error)
 {
@@ -257,7 +257,7 @@ static int check_room(const struct wfs_server *server, const struct wfs_server_u
 		return wfs_error_set(error, WFS_E_OVERLOADED,
 			"%d connections of user %u are open already",
 			WFS_SERVER_USER_CONNECTIONS_MAX, (unsigned int)user->uid);
-	/* Otherwise three users could take what there is for all of them. */
+	/* Otherwise three users could take all connections of guests. */
 	if (user->admitted_count >= WFS_SERVER_USER_CONNECTIONS_FEW &&
 		server->guest_count >= WFS_SERVER_GUEST_CONNECTIONS_MAX / 2)
 		return wfs_error_set(error, WFS_E_OVERLOADED,
@@ -293,7 +293,7 @@ bool wfs_server_user_input(struct wfs_server_connection *connection, size_t byte
 {
 	struct wfs_server *const server = connection->server;
 	struct wfs_server_user *const user = connection->user;
-	const size_t more = bytes - connection->counted_bytes; /* or less: it wraps around */
+	const size_t more = bytes - connection->counted_bytes; /* wraps around if there are fewer */
 
 	if (!user)
 		return true;
@@ -301,7 +301,7 @@ bool wfs_server_user_input(struct wfs_server_connection *connection, size_t byte
 	user->input_bytes += more;
 	if (!user->owner)
 		server->guest_input_bytes += more;
-	/* One connection alone has its line. */
+	/* A single connection always gets memory for its line. */
 	if (user->input_bytes == bytes)
 		return true;
 	return user->input_bytes <= WFS_SERVER_USER_INPUT_MAX &&

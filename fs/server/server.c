@@ -16,10 +16,10 @@
 enum {
 	WORK_THREADS = 4, /* for verbs that take long */
 	LINE_THREADS = 2, /* for long lines */
-	ACCEPTS_MAX = 64, /* clients taken in before the loop looks at its other handles */
+	ACCEPTS_MAX = 64, /* clients accepted before the loop checks its other handles */
 };
 
-/* What whoever started us chose to ignore (nohup) is none of them. */
+/* Adds a signal to the set, unless the parent process has chosen to ignore it (nohup). */
 static void add_unless_ignored(sigset_t *set, int number)
 {
 	struct sigaction action;
@@ -68,8 +68,8 @@ static void begin_stop(struct wfs_server *server)
 		return;
 	server->stopping = true;
 	close_handle(&server->listener);
-	close_handle(&server->signals);           /* more of them change nothing */
-	if (server->host && server->host->driver) /* nobody waits for turns any more */
+	close_handle(&server->signals);           /* further signals change nothing */
+	if (server->host && server->host->driver) /* no client waits for turns any more */
 		server->host->driver->stop(server->host->driver);
 	wfs_world_end_code(wfs_session_world(server->session), WFS_SERVER_STOP_CODE_MS);
 	uv_timer_start(&server->stop_timer, on_stop_timeout, WFS_SERVER_STOP_MS, 0);
@@ -122,7 +122,7 @@ static void on_connection(uv_stream_t *listener, int status)
 
 	if (status != 0)
 		return;
-	/* libuv goes on as long as clients come, unless one is not taken in. */
+	/* libuv goes on while clients come, unless one is not accepted. */
 	if (++server->accepted_count > ACCEPTS_MAX)
 		server->another_waits = true;
 	else
@@ -178,7 +178,7 @@ static int add_handles(struct wfs_server *server, int *listener_fd)
 	return r; /* libuv's codes are negative errno on Linux */
 }
 
-/* Return: 0 and the listening socket, or -errno. */
+/* Binds and listens. Return: 0 and the listening socket, or -errno. */
 static int listen_in(
 	struct wfs_server *server, const char *directory, int *ret_fd, struct wfs_error *error)
 {
@@ -266,7 +266,7 @@ void wfs_server_free(struct wfs_server *server)
 {
 	if (!server)
 		return;
-	/* Their threads may be on their way back from waking the loop. */
+	/* Their threads may be returning from waking the loop. */
 	wfs_work_free(server->work);
 	wfs_work_free(server->urgent);
 	wfs_work_free(server->long_reads);

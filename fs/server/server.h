@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The control socket of a world's owner: `<world>/control.sock`, one JSON object a line.
+ * The control socket of a world's owner: `<world>/control.sock`, with one JSON object per line.
  *
- * Answers come in the order of the requests of their connection, and each request sees the effects of those
- * before it (fs/verb/order.h); connections do not wait for each other. A client that sends faster than the world
- * answers, or does not read the answers, is not read from any more until that has changed. Each connection is a
- * session of the principal that its user is (fs/verb/peer.h).
+ * Answers come in the order of the requests of their connection, and each request sees the effects
+ * of those before it (fs/verb/order.h); connections do not wait for each other. The server stops
+ * reading from a client that sends faster than the world answers, or that does not read the
+ * answers, until that has changed. Each connection is a session of the principal that belongs to
+ * its user (fs/verb/peer.h).
  *
- * A client that goes away while it waits for turns of an agent ends them. One that only sends nothing
- * more is still there. `abandon {id}` ends the request of that id on the same connection, whose answer
- * then says so; not one that runs on another thread, because the connection is not read until that is answered.
+ * A client that goes away while it waits for turns of an agent ends them. A client that only sends
+ * no more is still there. `abandon {id}` ends the request with this id on the same connection,
+ * whose answer then says so. It cannot end a request that runs on another thread, because the
+ * connection is not read until that one is answered.
  * Source: worldfs(1).
  */
 #pragma once
@@ -17,20 +19,20 @@
 #include "fs/verb/verb.h"
 
 enum {
-	WFS_SERVER_LINE_MAX = 16 << 20,           /* bytes of one request */
-	WFS_SERVER_CONNECTIONS_MAX = 256,         /* at once; one more is refused with overloaded */
-	WFS_SERVER_GUEST_CONNECTIONS_MAX = 192,   /* of users who do not own the world, together */
-	WFS_SERVER_USER_CONNECTIONS_MAX = 64,     /* of one of them */
-	WFS_SERVER_USER_CONNECTIONS_FEW = 8,      /* of one, while they have half of theirs */
-	WFS_SERVER_GONE_MS = 500,                 /* how often busy clients are looked for */
-	WFS_SERVER_REQUESTS_MAX = 1024,           /* of one connection, not answered yet */
+	WFS_SERVER_LINE_MAX = 16 << 20,   /* bytes of one request */
+	WFS_SERVER_CONNECTIONS_MAX = 256, /* open at once; one more is refused with overloaded */
+	WFS_SERVER_GUEST_CONNECTIONS_MAX = 192, /* of all guests */
+	WFS_SERVER_USER_CONNECTIONS_MAX = 64,   /* of one guest */
+	WFS_SERVER_USER_CONNECTIONS_FEW = 8,    /* of one guest, while all have half of theirs */
+	WFS_SERVER_GONE_MS = 500,       /* pause between checks whether busy clients have gone */
+	WFS_SERVER_REQUESTS_MAX = 1024, /* unanswered requests of one connection */
 	WFS_SERVER_REQUESTS_BYTES_MAX = 32 << 20, /* bytes of their lines */
 	WFS_SERVER_ANSWERS_BYTES_MAX = 8 << 20, /* bytes of answers that the client has not read */
 	WFS_SERVER_STOP_CODE_MS = 2000,         /* how long a stop waits for code that runs */
 	WFS_SERVER_STOP_MS = 5000, /* how long a stop waits for clients that do not read */
 };
 
-/* Bytes of memory. A guest is a user who does not own the world. */
+/* Bytes of memory. A guest is a user that does not own the world. */
 enum {
 	WFS_SERVER_USER_INPUT_MAX = 40 << 20,  /* lines of one user */
 	WFS_SERVER_GUEST_INPUT_MAX = 96 << 20, /* lines of all guests */
@@ -46,29 +48,32 @@ enum {
 struct wfs_server;
 
 /**
- * wfs_server_new() - listen; the caller owns the world (a socket left behind is replaced). A world that was
- * opened for reading has no socket: its medium has no room for one.
+ * wfs_server_new() - listen on the control socket
+ * The caller owns the world, so a leftover socket is replaced. A world opened for reading has no
+ * socket, because nothing can be made on its medium.
  * @session: of the operator; must outlive the server. Others are made for other peers.
  * @host: given to verbs; must outlive the server
- * Return: 0, -errno (error says what could not be done).
+ * Return: 0, -errno (with @error).
  */
 int wfs_server_new(const struct wfs_session *session, struct wfs_host *host,
 	struct wfs_server **ret_server, struct wfs_error *error);
 
 /**
- * wfs_server_hold_signals() - have SIGTERM, SIGINT and SIGHUP wait for wfs_server_run
- * They stay blocked, so that nobody is killed who comes up, or ends, however often he is asked to.
- * Thread: to be called before any other is started: they inherit it.
+ * wfs_server_hold_signals() - block SIGTERM, SIGINT and SIGHUP until wfs_server_run()
+ * They stay blocked, so that starting and ending are not interrupted, however often a signal
+ * comes.
+ * Thread: to be called before any other thread is started, because threads inherit it.
  */
 void wfs_server_hold_signals(void);
 
 /**
- * wfs_server_run() - serve until wfs_server_stop or one of these signals; then answer what was begun
- * Thread: the one that called wfs_server_new.
+ * wfs_server_run() - serve until wfs_server_stop() or one of these signals; then answer what has
+ * begun
+ * Thread: the one that called wfs_server_new().
  */
 void wfs_server_run(struct wfs_server *server);
 
-/** wfs_server_stop() - begin to end; returns at once. Thread: any. */
+/** wfs_server_stop() - ask the server to end; returns at once. Thread: any. */
 void wfs_server_stop(struct wfs_server *server);
 
 /** wfs_server_free() - remove the socket; accepts NULL. Not while it runs. */
