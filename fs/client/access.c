@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Owner or no owner: the socket first, then the world itself. */
+/* Reaches a world with or without an owner: first by the socket, then by opening it. */
 #include "fs/client/access.h"
 
 #include <poll.h>
@@ -10,19 +10,20 @@
 #include "kernel/base/clock.h"
 
 enum {
-	LOCK_WAIT_MS = 100, /* between two looks for the socket of whoever has the lock */
-	OWNERS_MAX = 8,     /* that may end, one after the other, before one reads a request */
+	LOCK_WAIT_MS = 100, /* between two attempts at the socket of the process with the lock */
+	OWNERS_MAX = 8,     /* owners that may end, in sequence, before one reads a request */
 };
 
 struct wfs_access {
 	struct wfs_access_options options;
 	struct wfs_client *client; /* or */
 	struct wfs_local *local;
-	/* The first request, if it is the only one, for when the owner ends before he reads it. */
+	/* The first request, if it is the only one, to repeat if the owner ends before reading
+	 * it. */
 	bool posted;
 	char *verb;
 	json_t *payload;
-	unsigned int owners; /* that did */
+	unsigned int owners; /* owners that did */
 };
 
 static bool nobody_listens(int r)
@@ -30,7 +31,8 @@ static bool nobody_listens(int r)
 	return r == -ENOENT || r == -ECONNREFUSED;
 }
 
-/* A short-lived command may hold the lock, or an owner that is just starting or ending. */
+/* Opens the world for changes. A short-lived command may hold the lock, or an owner that is
+ * starting or ending. */
 static int open_for_change(struct wfs_access *access, struct wfs_error *error)
 {
 	const struct wfs_world_options world_options = {.wait_ms = LOCK_WAIT_MS};
@@ -127,7 +129,7 @@ int wfs_access_post(struct wfs_access *access, const char *verb, json_t *payload
 	return post(access, verb, payload);
 }
 
-/* Nobody has done the first request. */
+/* Repeats the first request, which no owner has read. */
 static int begin_anew(struct wfs_access *access, struct wfs_error *error)
 {
 	wfs_client_free(WFS_STEAL(access->client));
@@ -169,7 +171,7 @@ int wfs_access_beside(struct wfs_access *access, struct wfs_access **ret_access)
 	if (!other)
 		return -ENOMEM;
 	other->options = *options;
-	other->posted = true; /* nothing of it is done anywhere else */
+	other->posted = true; /* its requests are never repeated elsewhere */
 	int r = access->client ? wfs_client_new(options->directory, options->as, options->wait_ms,
 					 &other->client, NULL)
 			       : wfs_local_beside(access->local, &other->local);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a command reaches a world: through the socket of its owner, or, when nobody owns it, by
- * opening it. Requests and answers are the same both ways.
+ * How a command reaches a world: through the socket of its owner or, without an owner, by opening
+ * it. Requests and answers are the same both ways.
  */
 #pragma once
 
@@ -16,18 +16,18 @@ struct wfs_access;
 struct wfs_access_options {
 	const char *directory; /* of the world; kept */
 	const char *as;        /* principal to act as, kept; NULL: the operator */
-	/* Requests may change the world, so without an owner this process becomes it for a while, and
-	 * waits up to WFS_OPEN_WAIT_MS for another one that does the same. */
+	/* Requests may change the world. So without an owner this process owns it for a while, and
+	 * waits up to WFS_OPEN_WAIT_MS for another process that does the same. */
 	bool change;
 	wfs_driver_start
-		*drive;       /* of agents when nobody owns the world; NULL: they are not driven */
-	unsigned int wait_ms; /* as of wfs_client_new(); 0: WFS_CLIENT_WAIT_MS */
+		*drive;       /* starts the driver, without an owner; NULL: agents are not driven */
+	unsigned int wait_ms; /* see wfs_client_new(); 0: WFS_CLIENT_WAIT_MS */
 };
 
 /**
  * wfs_access_new() - open a way into a world
- * Return: 0, -ENOENT (not_found: no world there), -EBUSY (busy), -ETIMEDOUT (timeout: its owner shows no
- *         reaction), …
+ * Return: 0, -ENOENT (not_found: no world in the directory), -EBUSY (busy), -ETIMEDOUT (timeout:
+ * its owner does not react), …
  */
 int wfs_access_new(const struct wfs_access_options *options, struct wfs_access **ret_access,
 	struct wfs_error *error);
@@ -38,26 +38,29 @@ WFS_DEFINE_AUTO(access, struct wfs_access, wfs_access_free)
 /** wfs_access_has_owner() - do requests go to a running owner? */
 bool wfs_access_has_owner(const struct wfs_access *access);
 
-/** wfs_access_post() - begin a request; takes @payload, which may be NULL. Return: 0, -ENOMEM. */
+/** wfs_access_post() - begin a request. @payload: taken; may be NULL. Return: 0, -ENOMEM. */
 int wfs_access_post(struct wfs_access *access, const char *verb, json_t *payload);
 
 /**
- * wfs_access_take() - the answer to the oldest request
- * When the owner ends before it has read the first request, and no other was posted, that one is
- * done by whoever owns the world next, or here.
- * Return: 1, 0 when there is none yet and @wait is false, or -errno (with @error: no answer will
- *         come any more).
+ * wfs_access_take() - take the answer to the oldest request
+ * If the owner ends before it has read the first request, and no other was posted, the request is
+ * sent to the next owner, or done here.
+ * Return: 1; 0: not answered yet, and @wait is false; -errno: no more answers will come (with
+ * @error).
  */
 int wfs_access_take(struct wfs_access *access, bool wait, struct wfs_answer *ret_answer,
 	struct wfs_error *error);
 
-/** wfs_access_abandon() - have a request ended that nobody waits for any more; its answer comes all
- *  the same. @index: of those whose answers were not taken, in order. Return: 0, -ENOMEM. */
+/** wfs_access_abandon() - end a request whose answer is not wanted any more; its answer still has
+ *  to be taken.
+ *  @index: among the requests whose answers were not taken, in order. Return: 0, -ENOMEM. */
 int wfs_access_abandon(struct wfs_access *access, size_t index);
 
-/** wfs_access_beside() - another way into the same world, whose answers do not wait for those of
- *  @access; it ends before that. Return: 0, -ENOMEM, or why the owner cannot be reached. */
+/** wfs_access_beside() - open another way into the world of @access, whose answers do not wait for
+ *  those of @access
+ *  It must be freed before @access. Return: 0, -ENOMEM, or the error of reaching the owner. */
 int wfs_access_beside(struct wfs_access *access, struct wfs_access **ret_access);
 
-/** wfs_access_poll() - the descriptor and events to wait for after a take that gave nothing. */
+/** wfs_access_poll() - the descriptor and events to poll for after wfs_access_take() gave no
+ *  answer. */
 int wfs_access_poll(const struct wfs_access *access, short *ret_events);

@@ -14,28 +14,28 @@
 
 enum {
 	READ_SIZE = 64 << 10, /* bytes asked for at once */
-	SILENCE_FRACTION = 4, /* of the time in which an owner has to react, until it is asked to */
+	SILENCE_FRACTION = 4, /* part of `wait_ms` without bytes, after which the owner is asked */
 };
 
 #define MS_NS INT64_C(1000000)
 
-#define ABANDON_ID "-" /* of requests whose answers nobody takes */
+#define ABANDON_ID "-" /* of `abandon` requests, whose answers are dropped */
 
 struct wfs_client {
 	int fd;
 	const char *as;
 	char *directory; /* of the world; owned */
 	unsigned int wait_ms;
-	int64_t heard_ns; /* when the owner last showed that it reacts */
+	int64_t heard_ns; /* when the owner last reacted */
 	uint64_t last_id;
 	uint64_t taken_id; /* of the last answer that was taken */
 	struct wfs_buffer output;
-	size_t sent_bytes; /* of the output */
+	size_t sent_bytes; /* bytes of the output */
 	struct wfs_buffer input;
-	size_t taken_bytes;   /* of the input: answers taken */
-	size_t scanned_bytes; /* of the input: known to hold no further line end */
+	size_t taken_bytes;   /* bytes of the input that were taken */
+	size_t scanned_bytes; /* bytes of the input known to have no further line end */
 	bool cut_off;         /* not everything was sent */
-	int attached[WFS_CLIENT_DESCRIPTORS_MAX]; /* borrowed; go along with the next bytes */
+	int attached[WFS_CLIENT_DESCRIPTORS_MAX]; /* borrowed; sent with the next bytes */
 	size_t attached_count;
 };
 
@@ -117,7 +117,7 @@ int wfs_client_abandon(struct wfs_client *client, size_t index)
 	return wfs_buffer_check(&client->output);
 }
 
-/* @unread: there was something that it had not read. */
+/* Sets the error of an owner that went away. @unread: it has not read everything */
 static int gone(const struct wfs_client *client, bool unread, struct wfs_error *error)
 {
 	int r = wfs_error_set(error, WFS_E_CANCELLED,
@@ -133,7 +133,7 @@ void wfs_client_attach(struct wfs_client *client, const int *fds, size_t count)
 	client->attached_count = count;
 }
 
-/* Return: as send(2). */
+/* Sends bytes, with attached descriptors. Return: as send(2). */
 static ssize_t send_bytes(struct wfs_client *client, char *data, size_t size)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(client->attached))] = {0};
@@ -152,7 +152,8 @@ static ssize_t send_bytes(struct wfs_client *client, char *data, size_t size)
 	}
 	ssize_t sent = sendmsg(client->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (sent < 0 && errno == EPERM && bytes > 0) {
-		/* The owner takes none from this user, and its answer says more than this error. */
+		/* The owner takes no descriptors from this user; its answer explains more than
+		 * this error. */
 		message.msg_controllen = 0;
 		sent = sendmsg(client->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 	}
@@ -169,7 +170,7 @@ static int send_some(struct wfs_client *client, struct wfs_error *error)
 
 		if (size < 0 && errno == EAGAIN)
 			return 0;
-		/* Whoever was refused can still read why. */
+		/* A refused client can still read the reason. */
 		if (size < 0 && errno == EPIPE) {
 			client->cut_off = true;
 			client->sent_bytes = client->output.size;
@@ -195,7 +196,7 @@ static void forget_taken(struct wfs_client *client)
 	client->taken_bytes = 0;
 }
 
-/* Return: 1 when something came, 0 when nothing is there, or -errno. */
+/* Receives what has come. Return: 1: something came; 0: nothing; or -errno. */
 static int receive_some(struct wfs_client *client, struct wfs_error *error)
 {
 	struct wfs_buffer *const input = &client->input;
@@ -218,7 +219,7 @@ static int receive_some(struct wfs_client *client, struct wfs_error *error)
 	return 1;
 }
 
-/* Return: 1 and the next answer, 0 when it is not whole yet, or -errno. */
+/* Takes the next answer. Return: 1; 0: it is not complete; or -errno. */
 static int take_line(
 	struct wfs_client *client, struct wfs_answer *ret_answer, struct wfs_error *error)
 {
@@ -255,13 +256,13 @@ int wfs_client_poll(const struct wfs_client *client, short *ret_events)
 
 /* --- an owner that does not react --- */
 
-/* How long nothing has to come until the owner is asked whether it reacts. */
+/* After how long without bytes is the owner asked whether it reacts? */
 static unsigned int silence_ms(const struct wfs_client *client)
 {
 	return client->wait_ms / SILENCE_FRACTION;
 }
 
-/* Return: milliseconds until then; -1: nothing is awaited. */
+/* Milliseconds until the owner is asked; -1: no answer is awaited. */
 static int silence_left_ms(const struct wfs_client *client)
 {
 	const int64_t past_ms = (wfs_clock_monotonic_ns() - client->heard_ns) / MS_NS;
@@ -271,7 +272,7 @@ static int silence_left_ms(const struct wfs_client *client)
 	return past_ms < silence_ms(client) ? (int)(silence_ms(client) - past_ms) : 0;
 }
 
-/* Return: 0 (it reacts, or need not yet), -ETIMEDOUT. */
+/* Asks the owner, if it is time to. Return: 0 (it reacts, or was not asked), -ETIMEDOUT. */
 static int check_reaction(struct wfs_client *client, struct wfs_error *error)
 {
 	if (silence_left_ms(client) != 0)

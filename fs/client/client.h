@@ -2,12 +2,12 @@
 /*
  * A client of the control socket, for one thread.
  *
- * Requests are posted without waiting and their answers taken in the same order, so that many can
- * be under way at once.
+ * Requests are posted without waiting, and their answers taken in order, so that many can be open
+ * at once.
  *
- * A request may take hours, so how long its answer takes says nothing. When nothing has come for a while, the
- * client asks the owner something by a connection of its own, which every owner answers at once; one that does
- * not, because it was stopped or hangs, is given up.
+ * A request may take hours, so the time until its answer says nothing. When no bytes have come for
+ * a while, the client asks the owner something on another connection, which a working owner
+ * answers at once; an owner that does not, because it was stopped or hangs, is given up.
  * Source: worldfs(1).
  */
 #pragma once
@@ -20,7 +20,7 @@
 enum {
 	WFS_CLIENT_ANSWER_MAX = 64 << 20, /* bytes of one answer */
 	WFS_CLIENT_DESCRIPTORS_MAX = 4,
-	WFS_CLIENT_WAIT_MS = 10000, /* for an owner that does not react at all, by default */
+	WFS_CLIENT_WAIT_MS = 10000, /* default wait for an owner that does not react */
 	WFS_CLIENT_WAIT_MIN_MS = 10,
 };
 
@@ -29,9 +29,9 @@ struct wfs_client;
 /**
  * wfs_client_new() - connect to the owner of the world in @directory
  * @as: principal to act as, kept; NULL: the operator
- * @wait_ms: how long the owner may show no reaction, at least WFS_CLIENT_WAIT_MIN_MS
- * Return: 0, or as wfs_socket_connect: -ENOENT or -ECONNREFUSED (nobody listens; @error is not set), …;
- *         -ETIMEDOUT (timeout: the owner shows no reaction)
+ * @wait_ms: how long the owner may not react, at least WFS_CLIENT_WAIT_MIN_MS
+ * Return: 0, or as wfs_socket_connect(): -ENOENT or -ECONNREFUSED (no owner; @error is not set),
+ * …; -ETIMEDOUT (timeout: the owner does not react)
  */
 int wfs_client_new(const char *directory, const char *as, unsigned int wait_ms,
 	struct wfs_client **ret_client, struct wfs_error *error);
@@ -39,31 +39,34 @@ void wfs_client_free(struct wfs_client *client);
 WFS_DEFINE_AUTO(client, struct wfs_client, wfs_client_free)
 #define WFS_AUTO_CLIENT WFS_CLEANUP(wfs_auto_client)
 
-/** wfs_client_post() - have a request sent; @payload may be NULL. Return: 0, or -ENOMEM. */
+/** wfs_client_post() - queue a request to be sent. @payload: borrowed; may be NULL. Return: 0, or
+ *  -ENOMEM. */
 int wfs_client_post(struct wfs_client *client, const char *verb, const json_t *payload);
 
-/** wfs_client_attach() - have descriptors go along with what is sent next; borrowed until the answer to
- *  that is taken. @count: at most WFS_CLIENT_DESCRIPTORS_MAX */
+/** wfs_client_attach() - send descriptors with the next request; borrowed until its answer is
+ *  taken.
+ *  @count: at most WFS_CLIENT_DESCRIPTORS_MAX */
 void wfs_client_attach(struct wfs_client *client, const int *fds, size_t count);
 
 /**
- * wfs_client_take() - the next answer; sends and receives what can be on the way
- * @wait: until there is one
- * Return: 1 and an answer, 0 when there is none yet, or -EINTR (cancelled: the owner went away),
- *         -ECONNRESET (the same, and it had not read the only request), -ETIMEDOUT (timeout: the
- *         owner shows no reaction), -EFBIG, -EIO, -ENOMEM with @error.
+ * wfs_client_take() - send and receive what is possible, and take the next answer
+ * @wait: wait until there is one
+ * Return: 1; 0: no answer yet; -EINTR (cancelled: the owner went away), -ECONNRESET (the owner
+ * went away, and had not read the only request), -ETIMEDOUT (timeout: the owner does not react),
+ * -EFBIG, -EIO, -ENOMEM with @error.
  */
 int wfs_client_take(struct wfs_client *client, bool wait, struct wfs_answer *ret_answer,
 	struct wfs_error *error);
 
 /**
- * wfs_client_abandon() - have a request ended that nobody waits for any more; its answer comes all the
- * same
- * @index: of those whose answers were not taken, in order
+ * wfs_client_abandon() - end a request whose answer is not wanted any more; its answer still has
+ * to be taken
+ * @index: among the requests whose answers were not taken, in order
  * Return: 0, or -ENOMEM.
  */
 int wfs_client_abandon(struct wfs_client *client, size_t index);
 
-/** wfs_client_poll() - what to poll(2) for before the next wfs_client_take can do anything. A caller that waits for an
- *  answer must poll with a timeout and then call wfs_client_take, which alone notices an owner that has stopped. */
+/** wfs_client_poll() - what to poll(2) for until wfs_client_take() can do something
+ *  A caller that waits for an answer must poll with a timeout and then call wfs_client_take(),
+ *  which alone notices an owner that has stopped. */
 int wfs_client_poll(const struct wfs_client *client, short *ret_events);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verbs in this process, one after the other or many at once: each when its turn has come (fs/verb/order.h). */
+/* Does verbs in this process, in sequence or many at once: each when it may begin
+ * (fs/verb/order.h). */
 #include "fs/client/local.h"
 
 #include <poll.h>
@@ -11,36 +12,36 @@
 #include "kernel/base/host-file.h"
 #include "kernel/base/json.h"
 
-/* A request under way. */
+/* A request whose answer was not taken. */
 struct local_call {
 	struct wfs_call call;
 	struct wfs_local *local;
 	struct local_call *next;
-	char *verb; /* owned; until it is begun, else NULL */
+	char *verb; /* owned; NULL after it has begun */
 	enum wfs_order_kind order;
-	bool counted; /* in the local's order; lock: the local's */
+	bool counted; /* counted in `order`; lock: the local's */
 	bool done;    /* lock: the local's */
 };
 
 struct wfs_local {
-	bool beside; /* what follows, up to the driver, is another one's */
+	bool beside; /* the members up to the driver are borrowed from another local */
 	struct wfs_world *world;
 	struct wfs_authority *authority;
 	struct wfs_session *session;
 	wfs_driver_start *drive;
-	struct wfs_driver *driver; /* NULL until a request wants one */
-	int ready_fd;              /* eventfd: written when `wake_count` comes down to 0 */
-	/* Only the user's thread. */
+	struct wfs_driver *driver; /* NULL until a request needs one */
+	int ready_fd;              /* eventfd: written when `wake_count` reaches 0 */
+	/* Only for the caller's thread. */
 	struct local_call *first; /* under way, in order */
 	struct local_call *last;
-	struct local_call *idle;    /* for the next requests */
+	struct local_call *idle;    /* for reuse */
 	size_t count;               /* under way */
-	struct local_call *waiting; /* none before it waits to be begun */
+	struct local_call *waiting; /* none before it waits to begin */
 
 	pthread_mutex_t lock;
-	struct wfs_order order; /* lock; of those that were begun */
-	size_t done_count;      /* lock; done, but not taken yet */
-	size_t wake_count;      /* lock; how many more must be done before `ready_fd` is written */
+	struct wfs_order order; /* lock; of requests that have begun */
+	size_t done_count;      /* lock; answered, but not taken yet */
+	size_t wake_count;      /* lock; how many more answers until `ready_fd` is written */
 };
 
 int wfs_local_new(const char *directory, const char *as, const struct wfs_world_options *options,
@@ -112,7 +113,7 @@ static void call_done(struct wfs_call *call)
 		(void)eventfd_write(local->ready_fd, 1);
 }
 
-/* One that was used before, or a new one. */
+/* Takes a used request, or makes a new one. */
 static struct local_call *take_idle(struct wfs_local *local)
 {
 	struct local_call *const call = local->idle;
@@ -131,7 +132,8 @@ static int start_driver(struct wfs_local *local, bool paused, struct wfs_error *
 	return local->drive(local->authority, &wfs_tool_helpers, paused, &local->driver, error);
 }
 
-/* Has the host a server that makes embeddings? What cannot be read is told by those that need it. */
+/* Has the host a server that makes embeddings? A request that needs it reports an unreadable
+ * host.json. */
 static bool has_embedder(const struct wfs_local *local)
 {
 	WFS_AUTO_JSON json_t *host = NULL;
@@ -141,8 +143,8 @@ static bool has_embedder(const struct wfs_local *local)
 		json_object_get(json_object_get(host, "models"), WFS_EMBEDDING_MODEL);
 }
 
-/* Turns and plans need the driver; so do actions where it makes their embeddings, and then nothing goes on that was
- * under way. */
+/* Starts the driver if a verb needs it: turns and plans do. Actions do if the driver makes their
+ * embeddings; then it does not continue what was open. */
 static int drive_for(struct wfs_local *local, const char *verb, struct wfs_error *error)
 {
 	if (wfs_verb_drives(verb))
@@ -169,7 +171,7 @@ static void begin(struct local_call *call)
 		wfs_call_start(&call->call, verb);
 }
 
-/* The first that was not begun. */
+/* Finds the first request that has not begun. */
 static struct local_call *first_waiting(struct wfs_local *local)
 {
 	while (local->waiting && !local->waiting->verb)
@@ -235,8 +237,9 @@ int wfs_local_poll(const struct wfs_local *local)
 enum look { FIRST_IS_DONE, NOT_YET, ANOTHER_MAY_BEGIN };
 
 /*
- * Is the first one done? If not, have `ready_fd` written: for a caller that waits, or when a request waits to be
- * begun, with the next answer; otherwise with half of those that are still to come, so that many are taken at once.
+ * Is the first request answered? If not, arranges that `ready_fd` is written: at the next answer,
+ * if the caller waits or a request waits to begin; otherwise when half of the open requests are
+ * answered, so that many are taken at once.
  */
 static enum look look_at_first(struct wfs_local *local, bool wait)
 {
@@ -252,12 +255,12 @@ static enum look look_at_first(struct wfs_local *local, bool wait)
 	}
 	if (may_begin(local))
 		return ANOTHER_MAY_BEGIN;
-	(void)eventfd_read(local->ready_fd, &count); /* of an earlier wake-up */
+	(void)eventfd_read(local->ready_fd, &count); /* from an earlier wake-up */
 	local->wake_count = wait || local->waiting ? 1 : (local->count - local->done_count + 1) / 2;
 	return NOT_YET;
 }
 
-/* Begins what may be. Return: is the first one done? */
+/* Begins requests that may begin. Return: is the first request answered? */
 static bool first_is_done(struct wfs_local *local, bool wait)
 {
 	enum look look;
@@ -281,7 +284,7 @@ int wfs_local_take(struct wfs_local *local, bool wait, struct wfs_answer *ret_an
 		(void)poll(&ready, 1, -1);
 	}
 	call = local->first;
-	(void)first_waiting(local); /* which comes after it */
+	(void)first_waiting(local); /* updates `waiting`, which comes after it */
 	local->first = call->next;
 	if (!local->first)
 		local->last = NULL;
@@ -293,14 +296,14 @@ int wfs_local_take(struct wfs_local *local, bool wait, struct wfs_answer *ret_an
 		.error = call->call.error,
 		.details = WFS_STEAL(call->call.error_details),
 	};
-	json_object_del(ret_answer->result, "meta"); /* it stands beside it here */
+	json_object_del(ret_answer->result, "meta"); /* the answer has it as a member of its own */
 	wfs_call_done(&call->call);
 	call->next = local->idle;
 	local->idle = call;
 	return 1;
 }
 
-/* One that was not begun ends now. */
+/* Ends a request; one that has not begun is answered at once. */
 static void abandon(struct wfs_local *local, struct local_call *call)
 {
 	if (call->verb) {
@@ -325,14 +328,14 @@ void wfs_local_abandon(struct wfs_local *local, size_t index)
 		abandon(local, call);
 }
 
-/* Nobody is there to take the answers. */
+/* Ends all requests, because their answers will not be taken. */
 static void abandon_all(struct wfs_local *local)
 {
 	for (struct local_call *call = local->first; call; call = call->next)
 		abandon(local, call);
 }
 
-/* Waits for the answers that nobody took. */
+/* Waits for answers that were not taken. */
 static void drain(struct wfs_local *local)
 {
 	WFS_AUTO_ANSWER struct wfs_answer answer = {.status = 0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests to a world that this process opened itself: the same verbs and the same answers as over
- * the socket, when nobody owns the world.
+ * Requests to a world that this process has opened itself, because it has no owner: with the verbs
+ * and answers of the socket.
  */
 #pragma once
 
@@ -13,8 +13,9 @@ struct wfs_local;
 /**
  * wfs_local_new() - open the world in @directory
  * @as: principal to act as; NULL: the operator
- * @drive: how agents are driven, from the first request on that wants it; NULL: they are not
- * Return: 0, -EBUSY (busy), or what wfs_world_open and wfs_session_new give.
+ * @drive: starts the driver of agents with the first request that needs it; NULL: they are not
+ * driven
+ * Return: 0, -EBUSY (busy), or an error of wfs_world_open() or wfs_session_new().
  */
 int wfs_local_new(const char *directory, const char *as, const struct wfs_world_options *options,
 	wfs_driver_start *drive, struct wfs_local **ret_local, struct wfs_error *error);
@@ -22,26 +23,29 @@ void wfs_local_free(struct wfs_local *local);
 WFS_DEFINE_AUTO(local, struct wfs_local, wfs_local_free)
 #define WFS_AUTO_LOCAL WFS_CLEANUP(wfs_auto_local)
 
-/** wfs_local_post() - begin a request; takes @payload, which may be NULL. Return: 0, or -ENOMEM. */
+/** wfs_local_post() - begin a request. @payload: taken; may be NULL. Return: 0, or -ENOMEM. */
 int wfs_local_post(struct wfs_local *local, const char *verb, json_t *payload);
 
 /**
- * wfs_local_take() - the next answer, in order
- * Return: 1, or 0 when there is none yet (with @wait: none is under way).
+ * wfs_local_take() - take the next answer, in order
+ * Return: 1; 0: not answered yet or, with @wait, no request is open.
  */
 int wfs_local_take(struct wfs_local *local, bool wait, struct wfs_answer *ret_answer);
 
-/** wfs_local_beside() - another way into the same world, whose answers do not wait for those of
- *  @local; it ends before that. Return: 0, -ENOMEM. */
+/** wfs_local_beside() - open another way into the world of @local, whose answers do not wait for
+ *  those of @local
+ *  It must be freed before @local. Return: 0, -ENOMEM. */
 int wfs_local_beside(struct wfs_local *local, struct wfs_local **ret_local);
 
-/** wfs_local_abandon() - have a request ended that nobody waits for any more; its answer comes all the
- *  same. @index: of those whose answers were not taken, in order */
+/** wfs_local_abandon() - end a request whose answer is not wanted any more; its answer still has
+ *  to be taken.
+ *  @index: among the requests whose answers were not taken, in order */
 void wfs_local_abandon(struct wfs_local *local, size_t index);
 
 /**
- * wfs_local_poll() - becomes readable some time after a take that gave nothing
- * Not with the very next answer: with half of those that are under way, so that many are taken at
- * once.
+ * wfs_local_poll() - a descriptor that becomes readable some time after wfs_local_take() gave no
+ * answer
+ * Not at the next answer, but when half of the open requests are answered, so that many can be
+ * taken at once.
  */
 int wfs_local_poll(const struct wfs_local *local);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One small request on a connection of its own. See reaction.h. */
+/* Sends a small request on another connection. See reaction.h. */
 #include "fs/client/reaction.h"
 
 #include <poll.h>
@@ -13,7 +13,7 @@
 
 #define MS_NS INT64_C(1000000)
 
-/* Not a verb: the loop of the socket answers it itself, and it is not judged or recorded. */
+/* Not a verb: the loop of the socket answers it, without judging or recording it. */
 static const char question[] =
 	"{\"cmd\":\"abandon\",\"id\":\"-\",\"payload\":{\"id\":\"-\"},\"v\":1}\n";
 

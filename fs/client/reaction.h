@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Does the process that owns a world react at all? Any answer to a connection, and its end, shows that it does;
- * one that was stopped, or hangs, accepts nothing.
+ * Finds out whether the owner of a world reacts. Any answer to a connection, or its end, is a
+ * reaction; an owner that was stopped, or hangs, accepts no connection.
  * Thread: any.
  */
 #pragma once
@@ -10,8 +10,10 @@
 
 #include "kernel/base/error.h"
 
-/** wfs_reaction() - wait for a reaction, up to @wait_ms. Return: true also when it has just ended. */
+/** wfs_reaction() - wait up to @wait_ms for a reaction. Return: true also if the owner has just
+ *  ended. */
 bool wfs_reaction(const char *directory, unsigned int wait_ms);
 
-/** wfs_reaction_missed() - say that there was none in @wait_ms, and which process it is. Return: -ETIMEDOUT. */
+/** wfs_reaction_missed() - set @error: the owner, with its process id, did not react in @wait_ms.
+ *  Return: -ETIMEDOUT. */
 int wfs_reaction_missed(const char *directory, unsigned int wait_ms, struct wfs_error *error);

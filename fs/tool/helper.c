@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tasks in this thread, and those that a driver takes turns for. */
+/* Runs tasks in this thread, and those for which a driver takes turns. */
 #include "fs/tool/helper.h"
 
 #include "fs/tool/tool.h"
 #include "fs/verb/verb.h"
 #include "kernel/base/json.h"
 
-/* Its verb is answered when turns have been taken. */
+/* Is the tool's verb answered only after turns were taken? */
 static bool drives(const struct wfs_tool *tool)
 {
 	return tool->task.changes && !tool->action;
@@ -64,12 +64,12 @@ static void take_answer(struct wfs_task *task, struct wfs_call *call)
 		.details = call->error_details,
 	};
 
-	json_object_del(answer.result, "meta"); /* it stands beside it here */
+	json_object_del(answer.result, "meta"); /* the answer has it as a member of its own */
 	wfs_task_answer(task, &answer);
 	wfs_call_done(call);
 }
 
-/* Verbs of these tasks read, and are done when they have been started. */
+/* Asks a verb. Verbs of these tasks only read, and are answered when wfs_call_start() returns. */
 static void ask(
 	const struct wfs_session *session, struct wfs_task *task, const char *verb, json_t *payload)
 {
@@ -103,7 +103,7 @@ static int run(const struct wfs_session *session, const char *name, const json_t
 	return wfs_buffer_check(output);
 }
 
-/* --- calls that turns are taken for --- */
+/* --- calls that take turns --- */
 
 struct driving {
 	struct wfs_helper_call *asked;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions for models, for agents: those that read are done at once, by a session; those that have others take turns
- * end when the turns have. */
+/* Gives agents the tools for models. Tools that read are done at once, by a session; those that
+ * have other agents take turns end when the turns have ended. */
 #pragma once
 
 #include "caps/drive.h"

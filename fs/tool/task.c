@@ -24,7 +24,7 @@ void wfs_task_done(struct wfs_task *task)
 	wfs_buffer_done(&task->bytes);
 }
 
-/* Failed, if @r says so. */
+/* Ends the task if @r is negative. */
 static void end_if_failed(struct wfs_task *task, int r)
 {
 	if (!r)
@@ -63,7 +63,7 @@ void wfs_task_answer(struct wfs_task *task, const struct wfs_answer *answer)
 	}
 	int r = task->kind->answered(task, answer->result);
 	if (!r && !task->verb && !task->result)
-		r = -ENOMEM; /* the result could not be made */
+		r = -ENOMEM; /* no memory for the result */
 	end_if_failed(task, r);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tools that act and ask: their objects have the members of all actions, or of all queries. So a model needs one
- * definition, and what does not belong together is told by the kernel, which checks it.
+ * The tools that act and query. Their objects have the members of all actions, or of all queries,
+ * so that a model needs one definition; the kernel refuses members that do not belong together.
  */
 #include <string.h>
 
@@ -9,13 +9,14 @@
 #include "fs/tool/tool-impl.h"
 #include "kernel/base/json.h"
 
-/* A value of a type, or null. What has no form of its own cannot stand in a definition: NULL. */
+/* Makes the schema of a value or null. A shape that has no form of its own cannot be in a
+ * definition: NULL. */
 static json_t *nullable(const struct wfs_shape *shape)
 {
 	switch (shape->kind) {
 	case WFS_SHAPE_TEXT:
 	case WFS_SHAPE_HASH:
-	case WFS_SHAPE_VALUE: /* text is one, too */
+	case WFS_SHAPE_VALUE: /* includes texts */
 		return json_pack("{s:[s, s]}", "type", "string", "null");
 	case WFS_SHAPE_NAT:
 		return json_pack("{s:i, s:[s, s]}", "minimum", 0, "type", "integer", "null");
@@ -29,7 +30,7 @@ static json_t *nullable(const struct wfs_shape *shape)
 	}
 }
 
-/* Adds a member; one of that name that is there already stays. Return: 0, or -ENOMEM. */
+/* Adds a member, unless one of this name exists. Return: 0, or -ENOMEM. */
 static int add(json_t *schema, const char *name, json_t *value, const char *help)
 {
 	json_t *const properties = json_object_get(schema, "properties");
@@ -44,7 +45,8 @@ static int add(json_t *schema, const char *name, json_t *value, const char *help
 		: 0;
 }
 
-/* All of them, for interfaces that want every member to be given; each but the type may be null. */
+/* With @strict, requires all members, for interfaces that need every member; all but the type may
+ * be null. */
 static int require(json_t *schema, bool strict)
 {
 	json_t *const required = json_object_get(schema, "required");
@@ -137,9 +139,9 @@ json_t *wfs_tool_query_schema(bool strict)
 	return wfs_query_params_schema(strict);
 }
 
-/* --- asking --- */
+/* --- queries --- */
 
-/* Without the members that are null. Return: new reference, NULL without memory. */
+/* Copies an object without members that are null. Return: new reference, NULL without memory. */
 static json_t *given(const json_t *object)
 {
 	json_t *const copy = json_object();
@@ -156,7 +158,7 @@ static json_t *given(const json_t *object)
 	return copy;
 }
 
-/* One that does not say what it is, is an invocation. */
+/* An action without a type is an invocation. */
 json_t *wfs_tool_invoke_action(const json_t *arguments)
 {
 	json_t *const action = given(json_object_get(arguments, "action"));
@@ -202,8 +204,8 @@ int wfs_tool_chat_start(struct wfs_task *task)
 			wfs_task_text(task, "session_id")));
 }
 
-/* The history can be much more than a model wants to read, as can a plan; it is in the tree. `omitted` names what is left
- * out; what is empty is not missed. */
+/* Leaves out histories and plans, which can be much more than a model wants to read; the tree has
+ * them. `omitted` names what is left out, unless it is empty. */
 static json_t *without_history(const json_t *answer)
 {
 	static const char *const members[] = {"history", "plan", "tool_results"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to fs/tool/: the tasks that the rows of the table are. */
+/* Private to fs/tool/: the tasks of the table's rows. */
 #pragma once
 
 #include "fs/tool/tool.h"
@@ -8,8 +8,8 @@
 int wfs_tool_list_start(struct wfs_task *task);
 int wfs_tool_list_answered(struct wfs_task *task, const json_t *result);
 
-/* fs/tool/tool-action.c: invoke, query, step and chat, and the schemas of their objects (new reference, NULL
- * without memory) */
+/* fs/tool/tool-action.c: invoke, query, step and chat, and the schemas of their objects (new
+ * reference, NULL without memory) */
 int wfs_tool_invoke_start(struct wfs_task *task);
 int wfs_tool_query_start(struct wfs_task *task);
 json_t *wfs_tool_invoke_action(const json_t *arguments);
@@ -34,5 +34,5 @@ int wfs_tool_reducer_answered(struct wfs_task *task, const json_t *result);
 int wfs_tool_stat_start(struct wfs_task *task);
 int wfs_tool_read_start(struct wfs_task *task);
 int wfs_tool_read_answered(struct wfs_task *task, const json_t *result);
-/* What the verb gives, and meta. */
+/* Gives the result of the verb, and meta. */
 int wfs_tool_plain_answered(struct wfs_task *task, const json_t *result);

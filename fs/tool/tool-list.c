@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fs_ls: names below a directory, level by level, so that of a tree that is too large the upper
- * levels are there.
+ * fs_ls: lists names below a directory, level by level, so that of a tree that is too large at
+ * least the upper levels are given.
  *
- * The notes are the directories that were found; task->index is the one being listed. What is
- * below at/ is the whole tree again, once a height, so it is listed only for a path in it.
+ * The notes are the directories found so far; task->index is the one being listed. at/ has the
+ * whole tree again for each height, so it is listed only for a path within it.
  */
 #include <string.h>
 
@@ -16,7 +16,7 @@ static json_t *entries_of(const struct wfs_task *task)
 	return json_object_get(task->result, "entries");
 }
 
-/* How many more names the answer may have of the directory that is being listed. */
+/* How many more names of the current directory may the answer have? */
 static json_int_t room_of(const struct wfs_task *task)
 {
 	const json_t *const directory = json_array_get(task->notes, task->index);
@@ -27,7 +27,7 @@ static json_int_t room_of(const struct wfs_task *task)
 	return wfs_task_integer(task, "depth", 1) > 1 && deep_room < room ? deep_room : room;
 }
 
-/* @cursor: behind which the names begin; borrowed; NULL: the first ones */
+/* Asks for names. @cursor: after which they begin; borrowed; NULL: the first ones */
 static int ask_next(struct wfs_task *task, json_t *cursor)
 {
 	const json_t *const directory = json_array_get(task->notes, task->index);
@@ -51,7 +51,7 @@ int wfs_tool_list_start(struct wfs_task *task)
 	return task->notes && task->result ? ask_next(task, NULL) : -ENOMEM;
 }
 
-/* Without the `/` that the directory may begin and end with: the path from the root. */
+/* Joins a path from the root, without the `/` with which the directory may begin and end. */
 static json_t *path_below(const char *directory, const char *name)
 {
 	size_t size;
@@ -63,7 +63,7 @@ static json_t *path_below(const char *directory, const char *name)
 	return json_sprintf("%.*s%s%s", (int)size, directory, size > 0 ? "/" : "", name);
 }
 
-/* @entry: of the directory @parent of the notes */
+/* Adds an entry of the directory @parent of the notes. */
 static int add(struct wfs_task *task, const json_t *parent, const json_t *entry)
 {
 	const char *const directory = json_string_value(json_object_get(parent, "path"));
@@ -89,7 +89,7 @@ static int add(struct wfs_task *task, const json_t *parent, const json_t *entry)
 		: 0;
 }
 
-/* Not all names of the directory @index of the notes are told. */
+/* Notes that not all names of directory @index of the notes are given. */
 static int note_more(struct wfs_task *task, size_t index)
 {
 	const json_t *const place = json_object_get(json_array_get(task->notes, index), "entry");
@@ -130,7 +130,7 @@ int wfs_tool_list_answered(struct wfs_task *task, const json_t *result)
 	}
 	if (json_object_set_new(directory, "listed", json_integer(listed)) < 0)
 		return -ENOMEM;
-	/* A page that is not full may end before the directory does: it counts hidden names, too. */
+	/* A page that is not full may still have more after it: it counts hidden names, too. */
 	if (cursor && room_of(task) > 0)
 		return ask_next(task, cursor);
 	if (cursor)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tools that are one verb each. */
+/* Tools that are one verb each. */
 #include <string.h>
 
 #include "fs/tool/tool-impl.h"
@@ -47,7 +47,7 @@ int wfs_tool_reducer_start(struct wfs_task *task)
 			"key_b64", wfs_buffer_text(&key), "reducer", wfs_task_text(task, "name")));
 }
 
-/* A key that is not there is an answer, too. */
+/* A missing key is a valid answer. */
 int wfs_tool_reducer_answered(struct wfs_task *task, const json_t *result)
 {
 	const bool found = json_object_get(result, "state_b64") != NULL;
@@ -56,7 +56,7 @@ int wfs_tool_reducer_answered(struct wfs_task *task, const json_t *result)
 
 	if (!r && found)
 		r = wfs_json_parse(task->bytes.data, task->bytes.size, &state, &task->error);
-	wfs_buffer_reset(&task->bytes); /* it stands in the result */
+	wfs_buffer_reset(&task->bytes); /* it is part of the result */
 	if (r)
 		return r;
 	task->result = json_pack(
@@ -80,7 +80,7 @@ int wfs_tool_read_start(struct wfs_task *task)
 	return wfs_task_ask(task, "fs-read", payload);
 }
 
-/* Text ends with a whole character, as long as there is one; the next part begins with it. */
+/* Cuts text after a whole character, if it has one; the next part begins with the rest. */
 static bool cut_to_text(struct wfs_buffer *bytes, bool eof)
 {
 	const size_t whole = eof ? bytes->size : wfs_utf8_cut(bytes->data, bytes->size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of tools, and what is made from it: definitions, and the check of arguments. */
+/* The table of tools, their definitions, and the check of arguments. */
 #include "fs/tool/tool.h"
 
 #include <inttypes.h>
@@ -25,7 +25,7 @@
 			       "the world has fewer records.",                                \
 	}
 
-/* A row here is all that another tool takes, once its verb is enabled. */
+/* To add a tool for an enabled verb, add a row here. */
 const struct wfs_tool wfs_tools[] = {
 	{
 		.name = "fs_read_manifest",
@@ -268,7 +268,7 @@ static const char *const type_names[] = {
 	[WFS_TOOL_ARRAY] = "array",
 };
 
-/* Return: new reference, NULL without memory. */
+/* Makes the schema of an argument. Return: new reference, NULL without memory. */
 static json_t *argument_schema(const struct wfs_tool_argument *argument, bool strict)
 {
 	const bool nullable = strict && !argument->required;
@@ -347,7 +347,7 @@ static int check_argument(
 			  array ? "an array" : "an object");
 }
 
-/* Unknown and missing ones, as for the members of requests. */
+/* Refuses unknown and missing arguments, with the messages for members of requests. */
 static int check_names(
 	const struct wfs_tool *tool, const json_t *arguments, struct wfs_error *error)
 {

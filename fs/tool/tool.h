@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tools: functions that a model can be given, so that it reads a world and acts in it.
+ * Tools: functions with which a model can read a world and act in it.
  *
- * One table says which there are, which arguments they take and which task they are. Definitions,
- * checks of arguments and `worldfs tools` come from it; `worldfs mcp` runs the tasks.
+ * One table has all tools, their arguments and their tasks. Definitions, checks of arguments and
+ * `worldfs tools` come from it; `worldfs mcp` runs the tasks.
  */
 #pragma once
 
@@ -12,24 +12,24 @@
 /* Bounds of one answer. */
 enum {
 	WFS_TOOL_READ_DEFAULT = 64 << 10, /* bytes of one fs_read */
-	WFS_TOOL_READ_MAX = 1 << 20,      /* the same, when it asks for more */
+	WFS_TOOL_READ_MAX = 1 << 20,      /* bytes of one fs_read that asks for more */
 	WFS_TOOL_DEPTH_MAX = 8,           /* levels of one fs_ls */
 	WFS_TOOL_NAMES_MAX = 1000,        /* names of one fs_ls */
-	WFS_TOOL_NAMES_DEEP_MAX = 100,    /* of each directory, when it lists several levels */
-	WFS_TOOL_TURNS_MAX = 10000,       /* requests of a turn that one may ask for */
+	WFS_TOOL_NAMES_DEEP_MAX = 100, /* names of each directory, if several levels are listed */
+	WFS_TOOL_TURNS_MAX = 10000,    /* largest `max_turns` of a turn */
 };
 
 enum wfs_tool_type { WFS_TOOL_TEXT, WFS_TOOL_INTEGER, WFS_TOOL_OBJECT, WFS_TOOL_ARRAY };
 
 /* An argument. Static lifetime. */
 struct wfs_tool_argument {
-	const char *name; /* NULL: behind the last one */
+	const char *name; /* NULL: after the last argument */
 	enum wfs_tool_type type;
 	bool required;
 	int64_t minimum; /* of an integer */
 	int64_t maximum;
-	/* More of its schema: what an object or an array consists of, or which texts there are. May be NULL.
-	 * @strict: as of wfs_tool_schema() */
+	/* The rest of its schema: the parts of an object or array, or the allowed texts. May be
+	 * NULL. @strict: see wfs_tool_schema() */
 	json_t *(*schema)(bool strict);
 	const char *description; /* NULL: `schema` has it */
 };
@@ -44,31 +44,30 @@ struct wfs_tool {
 	const char *description;
 	struct wfs_tool_argument arguments[WFS_TOOL_ARGUMENTS_MAX + 1];
 	struct wfs_task_kind task;
-	/* Makes the action that a call of this tool by an agent is recorded as. The member is NULL for tools that are
-	 * not actions. @arguments: were checked. Return: new reference, NULL without memory. */
+	/* Makes the action as which an agent's call of this tool is recorded. NULL for tools that
+	 * are not actions. @arguments: checked. Return: new reference, NULL without memory. */
 	json_t *(*action)(const json_t *arguments);
 };
 extern const struct wfs_tool wfs_tools[];
 extern const size_t wfs_tool_count;
 
-/** wfs_tool_find() - the tool of that name, or NULL. */
+/** wfs_tool_find() - find a tool by its name; NULL: no tool has it. */
 const struct wfs_tool *wfs_tool_find(const char *name);
 
 /**
- * wfs_tool_schema() - JSON Schema of the arguments: an object without further members
- * @strict: for interfaces that want every argument to be given: optional ones are required, and
- *          may be null
+ * wfs_tool_schema() - JSON Schema of a tool's arguments: an object without further members
+ * @strict: for interfaces that need every argument: optional ones are required, and may be null
  * Return: new reference, NULL without memory.
  */
 json_t *wfs_tool_schema(const struct wfs_tool *tool, bool strict);
 
-/** wfs_tool_definitions() - all tools as function-calling definitions: an array; new reference, NULL
- *  without memory. */
+/** wfs_tool_definitions() - all tools as an array of function-calling definitions. Return: new
+ *  reference, NULL without memory. */
 json_t *wfs_tool_definitions(void);
 
 /**
- * wfs_tool_check() - do these arguments fit? An optional one may be null.
- * @arguments: anything; NULL is as good as {}
+ * wfs_tool_check() - are these arguments valid for a tool? An optional one may be null.
+ * @arguments: any JSON; NULL means {}
  * Return: 0, -EINVAL (missing_argument or invalid_argument, naming it), or -ENOMEM.
  */
 int wfs_tool_check(const struct wfs_tool *tool, const json_t *arguments, struct wfs_error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading the envelope of an answer. */
+/* Reads the envelope of an answer. */
 #include "fs/verb/answer.h"
 
 #include "kernel/base/json.h"
@@ -22,7 +22,8 @@ void wfs_answer_read(json_t *envelope, struct wfs_answer *ret_answer)
 		json_object_del(result, "meta");
 		answer.result = json_incref(result);
 	} else {
-		/* A code that this build does not know gives internal_error and keeps its text. */
+		/* A code that this program does not know becomes internal_error, with its
+		 * message. */
 		answer.status =
 			wfs_error_set(&answer.error, wfs_error_find(wfs_json_text(problem, "code")),
 				"%s", wfs_json_text(problem, "message"));
