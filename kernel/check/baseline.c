@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Baseline records: their cells, their two documents. */
+/* Baseline records, their cells, and the hashes of their `changes` and of their snapshot. */
 #include "kernel/check/baseline.h"
 
 #include <inttypes.h>
@@ -24,9 +24,9 @@ int wfs_baseline_cell(struct wfs_head *head, size_t reducer_index, struct wfs_by
 
 /* --- documents --- */
 
-/* Every live cell of the height, on its way into one or both of the documents. */
+/* A walk over all live cells of the height, which go into one or both of the documents. */
 struct hashing {
-	struct wfs_snapshot_document snapshot; /* left out without a hasher */
+	struct wfs_snapshot_document snapshot; /* not written if it has no hasher */
 	struct wfs_hasher *changes;
 	struct wfs_buffer item;
 	bool changed;
@@ -112,7 +112,8 @@ int wfs_baseline_append(struct wfs_head *head, const struct wfs_baseline *baseli
 {
 	WFS_CLEANUP(hashing_done) struct hashing hashing = {.changed = false};
 	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
-	/* A height that is not reached yet, in the transaction that writes it: no world, no renewal. */
+	/* A view of the next height, within the transaction that writes it: the walk cannot open it
+	 * again. */
 	struct wfs_view view = {.txn = head->txn, .txn_borrowed = true, .height = head->height + 1};
 	struct wfs_record record = {
 		.at_ns = at_ns, .kind = WFS_RECORD_BASELINE, .principal = principal};

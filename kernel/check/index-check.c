@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The index against the cells that it is derived from. */
+/* Comparing the index with the cells that it follows from. */
 #include "kernel/read/index.h"
 
 enum { PROGRESS_COUNT = 4096 }; /* cells between two reports */
@@ -9,24 +9,24 @@ struct check {
 	struct wfs_txn *txn;
 	const struct wfs_index_checker *checker;
 	uint64_t done;   /* cells */
-	uint64_t wanted; /* items, by the cells */
+	uint64_t wanted; /* items that the index must have, by the cells */
 
 	/* The set at hand, of a walk over all rows. */
 	struct wfs_index_set set;
-	struct wfs_index_sum told; /* by its row */
+	struct wfs_index_sum told; /* in the row of its sum */
 	struct wfs_index_sum found;
 	uint64_t last_id;
-	uint64_t items; /* of all sets of cells */
+	uint64_t items; /* found in all sets of cells */
 	uint64_t runs_records;
 };
 
-/* Of the item that the walk over all rows met last, in the set at hand. */
+/* Reports the last item that the walk over all rows has met, in the set at hand. */
 static void wrong(struct check *check, const char *reason)
 {
 	check->checker->wrong(check->checker->context, &check->set, check->last_id, reason);
 }
 
-/* Is that what fails a look at a row: the row, or this process? */
+/* Does the failure of a look-up mean that the row is damaged? Otherwise this process has failed. */
 static bool is_damage(int r)
 {
 	return r == -EIO || r == -ENOENT;
@@ -39,7 +39,7 @@ static int check_cell(struct check *check, enum wfs_indexed indexed, const struc
 	WFS_AUTO_INDEX_PLACES struct wfs_index_places places = {0};
 	int r = wfs_index_places_now(check->store, check->txn, indexed, cell, &places);
 
-	if (is_damage(r)) /* of the version, which is told where versions are checked */
+	if (is_damage(r)) /* of the version; the check of versions reports it */
 		return 0;
 	for (size_t i = 0; !r && i < places.count; i++) {
 		uint64_t amount;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Actions, whose records name texts by hash and size alone, and what becomes of a fold when one of
- * these is lost.
+ * Folding actions again. Their records name texts only by hash and size, so the texts come from the
+ * source; and one of them may be lost.
  */
 #include "kernel/check/refold.h"
 
-/* Texts that the record of an action names. */
+/* Finds the texts that the record of an action names. */
 struct texts {
 	struct wfs_action_recorded recorded; /* first: the callback casts back */
 	struct wfs_refold *refold;
@@ -44,15 +44,15 @@ static bool was_done(const json_t *body)
 	return json_is_true(json_object_get(json_object_get(body, "result"), "ok"));
 }
 
-/* Can the action of this record be folded behind a lost text? Those on principals and grants can. What
- * refused one may not be known. */
+/* Can the action be folded although a text before it is lost? Actions on principals and grants can,
+ * if they were done: the reason of a refusal may depend on what is not known. */
 static bool is_foldable(const json_t *body)
 {
 	return wfs_action_effect(json_object_get(body, "action")) == WFS_EFFECT_COUNT &&
 		was_done(body);
 }
 
-/* The line of the record alone. */
+/* Writes only the line of a record. */
 static int append_line(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
 {
@@ -65,8 +65,8 @@ static int append_line(
 	return r ? wfs_error_from_errno(error, r, "write the folded store") : 0;
 }
 
-/* The same of an action, which the source is told of when it was done; an auction may ask for a score
- * behind it. */
+/* Writes only the line of an action, and tells the source if the action was done. After an auction,
+ * records of a score may follow. */
 static int take_line(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
 {
@@ -81,7 +81,8 @@ static int take_line(
 	return wfs_trace(source->unfolded(source->context, parsed, error));
 }
 
-/* One that cannot be folded. Of a tool call the run goes on all the same. */
+/* Takes an action that cannot be folded. If it is a tool call, its answer is folded, so the turn
+ * goes on. */
 static int take_unfolded(struct wfs_refold *refold, const struct wfs_record_parsed *parsed,
 	struct wfs_fold_input *input, struct wfs_error *error)
 {
@@ -121,7 +122,7 @@ int wfs_refold_action(
 	return wfs_trace(r);
 }
 
-/* An auction asks for one score; intent and answer stand behind it. */
+/* An auction asks for one score; its intent and the answer are the next two records. */
 int wfs_refold_score(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
 {
@@ -139,7 +140,7 @@ int wfs_refold_score(
 	return wfs_trace(append_line(refold, parsed, error));
 }
 
-/* Is the line what folding gives? But for its `changes`, which cover cells of built-in reducers.
+/* Is the line what folding gives, but for `changes`, which depend on cells of built-in reducers?
  * Return: 1, 0, or -ENOMEM. */
 static int is_folded(const struct wfs_refold *refold, size_t index, struct wfs_bytes line)
 {

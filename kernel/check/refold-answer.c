@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Answers out of the journal: what reducers asked for is not read again. The answer stands behind
- * records that are still being folded, so lines are read ahead and kept until their turn comes.
+ * Answers from the journal to effects that reducers ask for: nothing is read again. The record of
+ * an answer comes after records that are still being folded, so lines are read ahead and kept.
  */
 #include "kernel/base/array.h"
 #include "kernel/check/refold.h"
 
-enum { AHEAD_BYTES_MAX = 2 * WFS_FOLD_BYTES_MAX }; /* more than the lines of any request have */
+enum { AHEAD_BYTES_MAX = 2 * WFS_FOLD_BYTES_MAX }; /* more than the lines of one request */
 
 /* One line in struct wfs_refold_ahead.text. */
 struct line {
@@ -46,14 +46,15 @@ static int append_line(struct wfs_refold_ahead *ahead, struct wfs_bytes bytes)
 	return wfs_buffer_check(&ahead->text);
 }
 
-/* Reads up to @seq. Return: 0, -ENOENT when the journal ends before or that is too far, -errno. */
+/* Reads lines up to @seq. Return: 0, -ENOENT (the journal ends before, or they are too many),
+ * -errno. */
 static int read_ahead(struct wfs_refold *refold, uint64_t seq, struct wfs_error *error)
 {
 	const struct wfs_refold_source *source = refold->source;
 	struct wfs_refold_ahead *ahead = &refold->ahead;
 	const uint64_t own = refold->head.height; /* the record that is being folded */
 
-	/* From that one on, because its line is asked for again when the fold is done. */
+	/* Begins with this record, because its line is needed again after the fold. */
 	if (ahead->count == 0 || ahead->first_seq + ahead->count <= own) {
 		wfs_buffer_reset(&ahead->text);
 		ahead->count = 0;
@@ -91,7 +92,7 @@ static int answer_of_journal(struct wfs_answerer *answerer, const struct wfs_hea
 		r = wfs_outcome_read(&parsed, intent, ret_outcome);
 	if (r == -ENOMEM)
 		return wfs_error_from_errno(error, r, "read the journal");
-	return r ? 1 : 0; /* who writes the records notes it */
+	return r ? 1 : 0; /* writing the records will note the problem */
 }
 
 void wfs_refold_answers_init(struct wfs_refold *refold)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One record after the other, in batches. */
+/* Folding a journal again, one record after the other, in batches. */
 #include "kernel/check/refold.h"
 
 #include <inttypes.h>
@@ -96,8 +96,8 @@ static int compare_line(struct wfs_refold *refold, uint64_t seq, struct wfs_erro
 /* --- records that are folded --- */
 
 /*
- * A world that was restored from a height inside of a request has not all of its derived records.
- * What tells is the snapshot record that restoring puts right behind them.
+ * Is this the snapshot record that restoring writes if a copy is of a height between the records of
+ * one request? The journal then lacks the other records of the request.
  */
 static bool ends_request(const struct wfs_record_parsed *parsed)
 {
@@ -108,7 +108,7 @@ static bool ends_request(const struct wfs_record_parsed *parsed)
 		(uint64_t)json_integer_value(height) == parsed->record.seq;
 }
 
-/* Is there no line for the next derived record? Return: 1, 0, or -errno. */
+/* Does the journal lack the line of the next derived record? Return: 1, 0, or -errno. */
 static int is_cut(struct wfs_refold *refold, struct wfs_error *error)
 {
 	const struct wfs_refold_source *source = refold->source;
@@ -123,7 +123,7 @@ static int is_cut(struct wfs_refold *refold, struct wfs_error *error)
 	if (r)
 		return wfs_trace(r);
 	r = wfs_record_parse(line, &parsed, NULL);
-	return r ? 0 : ends_request(&parsed); /* comparing it tells */
+	return r ? 0 : ends_request(&parsed); /* comparing the line will note the problem */
 }
 
 static int apply_record(struct wfs_refold *refold, size_t index, struct wfs_error *error)
@@ -135,7 +135,7 @@ static int apply_record(struct wfs_refold *refold, size_t index, struct wfs_erro
 	return wfs_trace(r ? r : compare_line(refold, refold->head.height - 1, error));
 }
 
-/* Writes what the last run gave, record by record. */
+/* Writes the records of the last run, one by one. */
 static int apply_run(struct wfs_refold *refold, struct wfs_error *error)
 {
 	const size_t count = wfs_fold_record_count(refold->fold);
@@ -165,7 +165,7 @@ int wfs_refold_again(struct wfs_refold *refold, const struct wfs_record_parsed *
 	struct wfs_error failure = {0};
 
 	input->kind = parsed->record.kind;
-	if (parsed->record.kind != WFS_RECORD_DECISION) /* a refusal takes nothing from a budget */
+	if (parsed->record.kind != WFS_RECORD_DECISION) /* no budget pays for a refusal */
 		input->charge = json_string_value(json_object_get(parsed->body_json, "grant"));
 	input->partial = !whole;
 	input->principal = parsed->record.principal;
@@ -176,11 +176,11 @@ int wfs_refold_again(struct wfs_refold *refold, const struct wfs_record_parsed *
 	if (r == -EINTR) /* while a text was read */
 		return wfs_error_set(error, WFS_E_CANCELLED, "%s", failure.message);
 	if (failure.code == WFS_E_UNAVAILABLE || failure.code == WFS_E_CODE_CRASHED)
-		/* That says nothing of the world. */
+		/* The host has failed, which does not make the record wrong. */
 		return wfs_error_set(error, failure.code, "fold record %" PRIu64 ": %s",
 			parsed->record.seq, failure.message);
 	if (r && whole && refold->lost.seq)
-		return 0; /* who gave the text has noted it */
+		return 0; /* the source of the text has noted the problem */
 	if (r)
 		return wfs_refold_differs(refold, parsed->record.seq, failure.message);
 	refold->folded_bytes += wfs_fold_bytes(refold->fold);
@@ -289,7 +289,7 @@ static int fold_snapshot(
 		wfs_head_set_snapshot(&refold->head, &hash, parsed->record.at_ns), error);
 }
 
-/* Steps read modules from the store, where a blob that was put may be but a row. */
+/* Stores the bytes of a module, which steps read; a blob that was put may have only a row. */
 static int store_module(
 	struct wfs_refold *refold, const struct wfs_hash *hash, struct wfs_error *error)
 {
@@ -331,7 +331,7 @@ static int store_modules(
 	return wfs_trace(r);
 }
 
-/* Folds the record as the writer did. @to: the manifest that it brings */
+/* Folds a manifest record as the writer did. @to: the manifest that it brings */
 static int fold_manifest_to(struct wfs_refold *refold, const struct wfs_record_parsed *parsed,
 	struct wfs_manifest *to, struct wfs_error *error)
 {
@@ -381,7 +381,7 @@ static int fold_manifest(
 	return wfs_trace(r || refold->differs ? r : fold_manifest_to(refold, parsed, to, error));
 }
 
-/* The answer to an intent of a run. */
+/* Folds the record of a receipt that a client has sent. */
 static int fold_receipt(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
 {
@@ -395,7 +395,7 @@ static int fold_receipt(
 	return wfs_trace(wfs_refold_again(refold, parsed, &input, error));
 }
 
-/* A refusal changes nothing but what its principal has used of the journal. */
+/* Folds a refusal, which only counts for its principal's quota of the journal. */
 static int fold_decision(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
 {
@@ -424,7 +424,7 @@ static int put_cell(struct wfs_refold *refold, const struct wfs_refold_cell *cel
 		wfs_baseline_cell(&refold->head, reducer->index, cell->key, cell->bytes, at_ns));
 }
 
-/* A baseline may have more cells than one transaction should. */
+/* Writes the cells of a baseline, in several transactions if they are many. */
 static int put_cells(struct wfs_refold *refold, int64_t at_ns, struct wfs_error *error)
 {
 	const struct wfs_refold_source *source = refold->source;
@@ -507,7 +507,7 @@ static int fold_record(
 	}
 }
 
-/* Do all lines of such a record come from a fold, which compares them? */
+/* Are records of this kind written by a fold, and so compared with their lines? */
 static bool is_compared(enum wfs_record_kind kind)
 {
 	return kind != WFS_RECORD_GENESIS && kind != WFS_RECORD_BASELINE;
@@ -638,7 +638,7 @@ int wfs_refold_init(struct wfs_refold *refold, struct wfs_store *store,
 	*refold = (struct wfs_refold){.source = source, .store = store, .problems = problems};
 	wfs_refold_answers_init(refold);
 	limits.instructions *=
-		2; /* and not the memory: limits_of() in kernel/domain/action/program.c */
+		2; /* but not the memory, see limits_of() in kernel/domain/action/program.c */
 	int r = wfs_store_read(store, &txn);
 	if (!r)
 		r = wfs_head_load(&refold->head, store, txn, source->manifest);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Folding a journal again, from genesis, into an empty store. Every line that folding writes must
- * be the line that was read: what was computed once must come out the same. Replay throws the
- * store away afterwards, restore keeps it.
+ * equal the line that was read. Replay deletes the store afterwards; restore keeps it as that of
+ * the new world.
  * Source: docs/design.md §5.
  */
 #pragma once
@@ -12,78 +12,79 @@
 #include "kernel/domain/action/action.h"
 #include "kernel/fold/effects.h"
 
-/* One cell of a baseline. Plain value; borrowed until the next one is asked for. */
+/* One cell of a baseline. Plain value; borrowed until the next call of `cell`. */
 struct wfs_refold_cell {
 	struct wfs_bytes reducer;
 	struct wfs_bytes key;
 	struct wfs_bytes bytes;
 };
 
-/* What is folded, and where that is found which is in no record. */
+/* The journal that is folded, and functions that find what its records do not have. */
 struct wfs_refold_source {
 	const char *name;                  /* of the journal, for problems */
-	struct wfs_manifest *manifest;     /* that of genesis */
-	const struct wfs_genesis *genesis; /* of the world; its time and whether it
-					    * gives cells are those of the record */
+	struct wfs_manifest *manifest;     /* of genesis */
+	const struct wfs_genesis *genesis; /* of the world; at_ns and `cells` are ignored, as
+					    * the record has them */
 	uint64_t height;                   /* number of records */
-	bool may_be_cut; /* it may end inside of a request, whose other records are then left out */
+	bool may_be_cut; /* the journal may end between the records of one request */
 	void *context;
 
-	/* The line of the record asked for last, or of the next one. Borrowed until the next call.
-	 * Return: 0, -ENOENT behind the end, or another -errno with @error. */
+	/* Give the line of record @seq: the one of the last call, or the next one. Borrowed until
+	 * the next call. Return: 0, -ENOENT (after the end), or another -errno with @error. */
 	int (*line)(
 		void *context, uint64_t seq, struct wfs_bytes *ret_line, struct wfs_error *error);
 	/* Append the bytes of a Lua module. */
 	int (*module)(void *context, struct wfs_txn *txn, const struct wfs_hash *hash,
 		struct wfs_buffer *buffer, struct wfs_error *error);
-	/* A manifest that a record brings into force; caller unrefs.
-	 * Return: 0, -ENOENT (it is not there), or another -errno with @error. */
+	/* Find a manifest that a record brings into force; the caller unrefs it.
+	 * Return: 0, -ENOENT (it is missing), or another -errno with @error. */
 	int (*manifest_of)(void *context, struct wfs_txn *txn, const struct wfs_hash *hash,
 		struct wfs_manifest **ret_manifest, struct wfs_error *error);
-	/* Append what record @seq gave an artifact for its content or code.
+	/* Append the content or code that record @seq gave an artifact.
 	 * Return: 0, -ENODATA (it is lost, see struct wfs_refold_lost), -EINTR (cancelled), or
 	 * another -errno, which is a problem of the record; with @error. */
 	int (*text)(void *context, uint64_t seq, const struct wfs_action_text *text,
 		struct wfs_buffer *buffer, struct wfs_error *error);
 	/* Append salt and JSON of the private text with this hash (kernel/read/text.h).
-	 * Return: 0, -ENODATA (it is not there), -EINTR (cancelled), or another -errno; with @error. */
+	 * Return: 0, -ENODATA (it is missing), -EINTR (cancelled), or another -errno; with
+	 * @error. */
 	int (*hidden)(void *context, const struct wfs_hash *hash, struct wfs_buffer *buffer,
 		struct wfs_error *error);
-	/* An action that was done is not folded, because of a lost text; NULL: none is ever lost.
-	 * Return: 0, or -errno with @error. */
+	/* Called for each action that was done, but is not folded because of a lost text; NULL: the
+	 * source loses no texts. Return: 0, or -errno with @error. */
 	int (*unfolded)(
 		void *context, const struct wfs_record_parsed *parsed, struct wfs_error *error);
-	/* The row of a blob that a record puts, of which hash and size are set.
+	/* Complete the row of a blob that a record puts. @blob: hash and size are set
 	 * Return: 0, or -errno with @error. */
 	int (*blob)(
 		void *context, struct wfs_txn *txn, struct wfs_blob *blob, struct wfs_error *error);
-	/* The cell of the baseline that has version @vid; NULL: baselines cannot be folded.
-	 * Return: 1, 0 behind the last, or -errno with @error. */
+	/* Find the cell of the baseline that has version @vid; NULL: baselines cannot be folded.
+	 * Return: 1, 0 (after the last), or -errno with @error. */
 	int (*cell)(void *context, uint64_t vid, struct wfs_refold_cell *ret_cell,
 		struct wfs_error *error);
 };
 
-/* Lines that were read before their turn came. Plain value. */
+/* Lines that were read ahead of the record that is being folded. Plain value. */
 struct wfs_refold_ahead {
 	uint64_t first_seq;
 	size_t count;
 	size_t capacity;
-	void *lines; /* where each is in `text`; owned */
+	void *lines; /* offset and size of each in `text`; owned */
 	struct wfs_buffer text;
 };
 
 /*
- * The first text that is kept nowhere any more. What its record did cannot be computed without it, and
- * so cannot what later actions did. From there on the lines of actions on artifacts are taken as they
- * are, and what is folded is right but for the cells of built-in reducers: no action changes others,
- * and no reducer is given those but in an answer, which is in the journal. Plain value.
+ * The first text that is lost: nothing has its bytes any more. Without it, its record and later
+ * actions on artifacts cannot be folded, so their lines are written as they are. All cells but
+ * those of built-in reducers are still right: actions change no others, and other reducers see
+ * cells of built-in ones only in answers, which the journal has. Plain value.
  */
 struct wfs_refold_lost {
-	uint64_t seq; /* of the record that gave it; 0: none is lost */
-	bool code;    /* or else it is content */
+	uint64_t seq; /* of its record; 0: no text is lost */
+	bool code;    /* false: content */
 	char artifact_id[WFS_ARTIFACT_ID_MAX + 1];
 	struct wfs_hash hash;
-	uint64_t asked; /* the last record of an auction since then; 0: there is none */
+	uint64_t asked; /* seq of the last auction since then; 0: none */
 };
 
 /* Plain value; init, batch …, done. */
@@ -93,35 +94,36 @@ struct wfs_refold {
 	const struct wfs_refold_source *source;
 	struct wfs_store *store;
 	struct wfs_problems *problems;
-	bool differs;                /* a record was not as it should be */
-	bool cut;                    /* it ended inside of a request */
-	struct wfs_refold_lost lost; /* the first text that is not there */
-	size_t folded_bytes;         /* by the events of this batch */
+	bool differs;                /* a record is not what folding gives */
+	bool cut;                    /* the journal ended between the records of a request */
+	struct wfs_refold_lost lost; /* the first text that is lost */
+	size_t folded_bytes;         /* wfs_fold_bytes() of this batch */
 	struct wfs_runtime *runtime; /* of the manifest in force */
 	struct wfs_fold *fold;
 	struct wfs_head head;
 };
 
 /**
- * wfs_refold_init() - begin
- * @store: empty but for blob rows; nobody else writes to it
- * @problems: the first record that differs, if one does; folding ends there
- * All of them are borrowed until wfs_refold_done.
+ * wfs_refold_init() - begin to fold a journal again
+ * @store: empty but for blob rows; no other code may write to it
+ * @problems: gets the first record that differs, if one does; folding ends there
+ * The arguments are borrowed until wfs_refold_done().
  */
 int wfs_refold_init(struct wfs_refold *refold, struct wfs_store *store,
 	const struct wfs_refold_source *source, struct wfs_problems *problems,
 	struct wfs_error *error);
 
 /**
- * wfs_refold_batch() - fold some records and commit; refold->head.height tells how far it is
- * Return: 0, or -errno when folding could not be finished.
+ * wfs_refold_batch() - fold some records and commit; refold->head.height is then the next record
+ * Return: 0 (also if a record differs), or -errno if folding has failed.
  */
 int wfs_refold_batch(struct wfs_refold *refold, struct wfs_error *error);
 
-/** wfs_refold_differs() - note that record @seq is not as it should be. Return: 0. */
+/** wfs_refold_differs() - note a problem of record @seq, which ends folding. Return: 0. */
 int wfs_refold_differs(struct wfs_refold *refold, uint64_t seq, const char *how);
 
-/** wfs_refold_manifest() - the one in force where it is; borrowed until the next batch. */
+/** wfs_refold_manifest() - the manifest in force at refold->head.height; borrowed until the next
+ *  batch. */
 const struct wfs_manifest *wfs_refold_manifest(const struct wfs_refold *refold);
 
 void wfs_refold_done(struct wfs_refold *refold);
@@ -129,31 +131,33 @@ void wfs_refold_done(struct wfs_refold *refold);
 
 /* --- for kernel/refold*.c --- */
 
-/** wfs_refold_again() - fold a record again. @input: its parts; time, principal, charge are set here */
+/** wfs_refold_again() - fold a record again. @input: its parts, but time, principal and charge,
+ *  which are set here */
 int wfs_refold_again(struct wfs_refold *refold, const struct wfs_record_parsed *parsed,
 	struct wfs_fold_input *input, struct wfs_error *error);
 
-/** wfs_refold_action() - the record of an action: folded again, or its line alone. */
+/** wfs_refold_action() - fold the record of an action again; if a text is lost that it depends on,
+ *  write only its line. */
 int wfs_refold_action(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error);
 
-/** wfs_refold_score() - the record of what an auction asked for, or of its answer, once a text is
- *  lost: its line alone. */
+/** wfs_refold_score() - after a text is lost: write only the line of an auction's intent, or of the
+ *  answer to it. */
 int wfs_refold_score(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error);
 
-/** wfs_refold_apply() - write record @index of the last run, once a text is lost: its changes, and
- *  the line that the source has, which differs in the hash of these alone. */
+/** wfs_refold_apply() - after a text is lost: write the changes of record @index of the last run,
+ *  with the line that the source has, which may differ only in `changes`. */
 int wfs_refold_apply(struct wfs_refold *refold, size_t index, struct wfs_error *error);
 
-/** wfs_refold_hidden() - as source->hidden, compared with its hash. */
+/** wfs_refold_hidden() - call source->hidden, and compare the bytes with their hash. */
 int wfs_refold_hidden(struct wfs_refold *refold, const struct wfs_hash *hash,
 	struct wfs_buffer *buffer, struct wfs_error *error);
 
-/** wfs_refold_line() - as source->line, of what was read ahead as well. */
+/** wfs_refold_line() - find a line among those that were read ahead, or call source->line. */
 int wfs_refold_line(struct wfs_refold *refold, uint64_t seq, struct wfs_bytes *ret_line,
 	struct wfs_error *error);
 
-/** wfs_refold_answers_init() - let the journal answer what reducers ask for. */
+/** wfs_refold_answers_init() - take the answers to effects of reducers from the journal. */
 void wfs_refold_answers_init(struct wfs_refold *refold);
 void wfs_refold_answers_done(struct wfs_refold *refold);

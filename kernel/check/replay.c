@@ -13,11 +13,11 @@
 #include "kernel/world/apply.h"
 #include "kernel/world/world.h"
 
-enum { LOOK_COUNT = 1024 }; /* cells between two looks at whether to go on */
+enum { LOOK_COUNT = 1024 }; /* cells between two calls of look() */
 
 struct replay {
 	struct wfs_world *world;
-	uint64_t first; /* height that the world keeps; it may rise meanwhile */
+	uint64_t first; /* the oldest height that the world keeps; it may rise during replay */
 	struct wfs_view
 		view; /* of the world, at the height of the start; renewed with every batch */
 	struct wfs_refold_source source;
@@ -28,12 +28,12 @@ struct replay {
 	struct wfs_scratch place;
 	struct wfs_store *scratch;
 	struct wfs_buffer state; /* of a baseline's cell */
-	uint64_t compared_vid;   /* versions up to this one are known to be equal */
+	uint64_t compared_vid;   /* versions up to this one are equal */
 	wfs_progress_fn *progress;
 	void *context;
 };
 
-/* Tells how far it is. Return: 0, or -EINTR. */
+/* Reports the progress. Return: 0, or -EINTR if replay is to end. */
 static int look(struct replay *replay, const char *what, uint64_t done, uint64_t total,
 	struct wfs_error *error)
 {
@@ -42,7 +42,7 @@ static int look(struct replay *replay, const char *what, uint64_t done, uint64_t
 	return wfs_error_set(error, WFS_E_CANCELLED, "interrupted: not all records were folded");
 }
 
-/* --- what folding asks for --- */
+/* --- the source of the journal, see struct wfs_refold_source --- */
 
 static int give_line(
 	void *context, uint64_t seq, struct wfs_bytes *ret_line, struct wfs_error *error)
@@ -62,7 +62,7 @@ static int give_module(void *context, struct wfs_txn *txn, const struct wfs_hash
 	return wfs_blob_read(wfs_world_store(replay->world), replay->view.txn, hash, buffer, error);
 }
 
-/* The newest one, or one that was in force before and is a blob since. */
+/* Gives the manifest in force, or one that was in force before, which is a blob since. */
 static int give_manifest(void *context, struct wfs_txn *txn, const struct wfs_hash *hash,
 	struct wfs_manifest **ret_manifest, struct wfs_error *error)
 {
@@ -76,7 +76,7 @@ static int give_manifest(void *context, struct wfs_txn *txn, const struct wfs_ha
 	return 0;
 }
 
-/* The version that the record wrote. */
+/* Gives the bytes of the version that the record wrote. */
 static int give_text(void *context, uint64_t seq, const struct wfs_action_text *text,
 	struct wfs_buffer *buffer, struct wfs_error *error)
 {
@@ -125,7 +125,7 @@ static int give_hidden(void *context, const struct wfs_hash *hash, struct wfs_bu
 	return r ? wfs_error_from_errno(error, r, "read the private text %s", name) : 0;
 }
 
-/* Only the row matters here; `verify` looks at the bytes. */
+/* Gives the row of a blob. Its bytes are not read; `verify` checks them. */
 static int give_blob(
 	void *context, struct wfs_txn *txn, struct wfs_blob *blob, struct wfs_error *error)
 {
@@ -136,7 +136,7 @@ static int give_blob(
 	return 0;
 }
 
-/* The versions of the baseline's height, in the order in which they were written. */
+/* Gives the versions of the baseline's height, in the order in which they were written. */
 static int give_cell(
 	void *context, uint64_t vid, struct wfs_refold_cell *ret_cell, struct wfs_error *error)
 {
@@ -176,8 +176,8 @@ static int open_view(struct replay *replay, struct wfs_error *error)
 	return r ? wfs_error_from_errno(error, r, "read the first height") : 0;
 }
 
-/* A cell that was deleted, dropped and made again has another number than one that was not
- * dropped: then its name tells. */
+/* Are both the same cell? If the world has dropped a deleted cell before it was made again, its
+ * number differs from that in the scratch store; then reducer and key are compared. */
 static bool same_cell(
 	struct replay *replay, struct wfs_txn *txn, uint64_t ours_id, uint64_t theirs_id)
 {
@@ -229,7 +229,7 @@ static int compare_versions(struct replay *replay, struct wfs_error *error)
 			return differs_damaged(replay, ours.height - 1);
 		if (r && r != -ENOENT)
 			return wfs_error_from_errno(error, r, "read a version");
-		/* It may have been dropped; compare_first looks for those that must not. */
+		/* It may have been dropped; compare_first() checks those that must be kept. */
 		if (r && ours.height <= replay->first && replay->first > 1)
 			continue;
 		if (r || !same_version(replay, txn, &ours, &version))
@@ -240,7 +240,7 @@ static int compare_versions(struct replay *replay, struct wfs_error *error)
 	return 0;
 }
 
-/* What the first height shows of a cell must be there. */
+/* Checks that the world has the version of a cell that the first height shows. */
 static int compare_cell(
 	struct replay *replay, struct wfs_txn *txn, uint64_t cell_id, struct wfs_error *error)
 {
@@ -280,7 +280,8 @@ static int compare_cells(
 	return r ? wfs_error_from_errno(error, r, "read the scratch store") : 0;
 }
 
-/* compare_versions takes what is missing below the first height for dropped. */
+/* Checks what the first height shows, because compare_versions() takes versions that are missing
+ * below it for dropped ones. */
 static int compare_first(struct replay *replay, struct wfs_error *error)
 {
 	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
@@ -303,7 +304,8 @@ static int compare_first(struct replay *replay, struct wfs_error *error)
 	return wfs_trace(r);
 }
 
-/* No record tells of the rows that others are found by. */
+/* Checks that each row of the world is as it was written, because folding compares only some of
+ * them. */
 static int check_rows(struct replay *replay, struct wfs_problems *problems, struct wfs_error *error)
 {
 	struct wfs_rows rows = {0};
@@ -352,7 +354,7 @@ static int make_scratch(struct replay *replay, struct wfs_error *error)
 	return wfs_trace(wfs_store_open(replay->place.path, &options, &replay->scratch, error));
 }
 
-/* The manifest that record 0 names. */
+/* Finds the manifest that record 0 names. */
 static int find_manifest(struct replay *replay, struct wfs_error *error)
 {
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
@@ -365,7 +367,7 @@ static int find_manifest(struct replay *replay, struct wfs_error *error)
 		r = wfs_record_parse(line, &parsed, NULL);
 	if (!r)
 		r = wfs_genesis_parse(&parsed, &genesis, &hash);
-	/* Folding tells what is wrong with it. */
+	/* Folding will report what is wrong with the record. */
 	if (r == -EINVAL || r == -EIO || r == -ENOENT)
 		hash = *wfs_manifest_hash(replay->newest);
 	else if (r)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Replay: fold the journal again, from genesis, into a scratch store, and compare every line and
- * every version with the world's. What was computed once must come out the same.
+ * every version with those of the world, which must be equal.
  * Source: docs/design.md §13.
  */
 #pragma once
@@ -9,11 +9,11 @@
 #include "kernel/check/verify.h"
 
 /**
- * wfs_replay() - fold the journal as it was when this began
- * @problems: the first record that differs, if one does; replay ends there
- * @progress: records folded; may be NULL
- * Return: 0 (see problems->count), or -errno when it could not be finished: -EINTR (cancelled) when
- *         @progress ended it, …
+ * wfs_replay() - fold the journal up to the height at which the call begins
+ * @problems: gets the first record that differs, if one does; replay ends there
+ * @progress: called with the number of records folded; may be NULL
+ * Return: 0 (see problems->count), or -errno if it could not be finished: -EINTR (cancelled:
+ * @progress ended it), …
  */
 int wfs_replay(struct wfs_world *world, struct wfs_problems *problems, wfs_progress_fn *progress,
 	void *context, struct wfs_error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checking the store against itself. */
+/* Checking that a store is undamaged, and agrees with itself. */
 #include "kernel/check/verify.h"
 
 #include <inttypes.h>
@@ -25,18 +25,18 @@ struct verify {
 	void *context;
 	struct wfs_error *error;
 	struct wfs_view view;
-	int failure; /* a check could not be made; 0 or the last -errno */
+	int failure; /* the last -errno of a check that could not be made, or 0 */
 	char forbidden[sizeof("blobs/ab/") +
-		WFS_HASH_HEX_SIZE]; /* a file that is not ours to open */
+		WFS_HASH_HEX_SIZE]; /* a file that this user may not open */
 	uint64_t height;            /* fixed at the start */
-	uint64_t first;             /* height that is kept; it may rise meanwhile */
+	uint64_t first;             /* the oldest that is kept; it may rise during the check */
 	uint64_t last_vid;          /* of the height */
-	bool file_read;             /* since the last look at whether to go on */
+	bool file_read;             /* since the last call of look() */
 	struct wfs_turn_check *runs;
 	uint64_t runs_records; /* that the index must have */
 };
 
-/* What of which row is wrong. */
+/* Reports that a row is wrong. */
 static void wrong(struct verify *verify, enum wfs_table table, uint64_t row, const char *reason)
 {
 	struct wfs_row_name name;
@@ -54,7 +54,7 @@ static void wrong_blob(struct verify *verify, const struct wfs_hash *hash, const
 	wfs_problems_add(verify->problems, name.text, NULL, "%s", reason);
 }
 
-/* A row that check_rows() told of is not told of again. */
+/* Reports a damaged row, unless check_rows() has reported it. */
 static void damaged_name(struct verify *verify, const struct wfs_row_name *name)
 {
 	const struct wfs_buffer *const lines = &verify->problems->lines;
@@ -90,7 +90,8 @@ static int open_view(struct verify *verify, uint64_t height)
 	return r ? wfs_error_from_errno(verify->error, r, "read the first height") : 0;
 }
 
-/* Is that what fails the check of a row: the row, or this process, which lacks memory or such? */
+/* Does the failure of a check mean that the row is wrong? Otherwise this process has failed, for
+ * example for lack of memory. */
 static bool is_wrong(struct verify *verify, int r)
 {
 	switch (r) {
@@ -107,7 +108,7 @@ static bool is_wrong(struct verify *verify, int r)
 	}
 }
 
-/* Tells how far it is. Return: 0, or -EINTR. */
+/* Reports the progress. Return: 0, or -EINTR if the check is to end. */
 static int look(struct verify *verify, const char *what, uint64_t done, uint64_t total)
 {
 	verify->file_read = false;
@@ -117,8 +118,8 @@ static int look(struct verify *verify, const char *what, uint64_t done, uint64_t
 		verify->error, WFS_E_CANCELLED, "interrupted: not all of the world was checked");
 }
 
-/* Every so many rows, and after every file: report, and let go of the snapshot that was read so
- * far. */
+/* After every RENEW_COUNT rows, and after every file: reports the progress, and closes the view and
+ * opens it again. */
 static int step(struct verify *verify, const char *what, uint64_t done, uint64_t total)
 {
 	if (done % RENEW_COUNT != 0 && done != total && !verify->file_read)
@@ -130,7 +131,7 @@ static int step(struct verify *verify, const char *what, uint64_t done, uint64_t
 	return open_view(verify, verify->height);
 }
 
-/* The file of a version or a blob. */
+/* Checks the file of a version or a blob. */
 static int check_file(struct verify *verify, const struct wfs_blob *file)
 {
 	char hex[WFS_HASH_HEX_SIZE + 1];
@@ -175,7 +176,7 @@ static int look_for_text(void *context, const json_t *stand_in)
 
 /* --- all rows --- */
 
-/* Are they as they were written? The other checks compare what they say. */
+/* Checks that each row is as it was written. The other checks compare rows with one another. */
 static int check_rows(struct verify *verify)
 {
 	struct wfs_rows rows = {0};
@@ -197,10 +198,10 @@ static int check_rows(struct verify *verify)
 
 /* --- journal --- */
 
-/* What the record before the one at hand left behind. */
+/* The record before the one at hand. */
 struct chain {
 	struct wfs_hash hash;
-	uint64_t end; /* offset behind its line */
+	uint64_t end; /* offset of the end of its line */
 	int64_t at_ns;
 };
 
@@ -266,7 +267,7 @@ static int walk_journal(struct verify *verify)
 	return 0;
 }
 
-/* And whether the index has the records of runs. */
+/* Checks the journal, and that the index has the records of turns. */
 static int check_journal(struct verify *verify)
 {
 	int r = wfs_turn_check_new(run_wrong, verify, &verify->runs);
@@ -291,11 +292,11 @@ struct change {
 	struct wfs_hash hash;
 };
 
-/* The changes of one height, collected from its versions, and what its record says of them. */
+/* The changes of one height, collected from its versions, and the hash that its record has. */
 struct changes {
 	uint64_t height;
-	bool told;     /* there is no record to compare with: check_journal has told of it */
-	bool baseline; /* there may be any number: they are hashed as they stand, not collected */
+	bool told;     /* its record is missing, which check_journal() has reported */
+	bool baseline; /* of a baseline: there may be too many to collect, so the view is hashed */
 	bool changed;
 	struct wfs_hash recorded;
 	struct change *items;
@@ -356,7 +357,7 @@ static int hash_collected(struct verify *verify, struct changes *changes, bool *
 	return 0;
 }
 
-/* All cells of its height are what a baseline changed. */
+/* Hashes the changes of a baseline, which are all cells of its height. */
 static int hash_baseline(struct verify *verify, const struct changes *changes, bool *ret_changed,
 	struct wfs_hash *ret_hash)
 {
@@ -368,7 +369,7 @@ static int hash_baseline(struct verify *verify, const struct changes *changes, b
 	return wfs_trace(wfs_baseline_changes(&view, ret_changed, ret_hash, verify->error));
 }
 
-/* The versions of a height are complete: is their hash what the record says? */
+/* Ends a height, all of whose versions were seen: compares their hash with the record's. */
 static int close_changes(struct verify *verify, struct changes *changes)
 {
 	struct wfs_hash hash = {0};
@@ -378,7 +379,7 @@ static int close_changes(struct verify *verify, struct changes *changes)
 		return 0;
 	int r = changes->baseline ? hash_baseline(verify, changes, &changed, &hash)
 				  : hash_collected(verify, changes, &changed, &hash);
-	if (r && r != -EIO) /* damage is told where it is found */
+	if (r && r != -EIO) /* damage was reported where it was found */
 		return wfs_trace(r);
 	if (r || changed != changes->changed ||
 		(changed && !wfs_hash_equal(&hash, &changes->recorded)))
@@ -387,7 +388,7 @@ static int close_changes(struct verify *verify, struct changes *changes)
 	return 0;
 }
 
-/* Heights without versions must have records without changes. */
+/* Checks a height without versions: its record must have no changes. */
 static int pass_height(struct verify *verify, struct changes *changes, uint64_t height)
 {
 	while (changes->height < height) {
@@ -436,8 +437,8 @@ static void check_bytes(struct verify *verify, const struct wfs_version *version
 		wrong(verify, WFS_TABLE_VERSION, version->vid, "its bytes do not have its hash");
 }
 
-/* What a baseline gave stays when its height is dropped, and what lies between it and the first
- * height goes. */
+/* Is the version from a baseline whose height was dropped? Such versions stay, but later ones of
+ * their cells, up to the first height, go. */
 static bool is_cut_off(const struct verify *verify, const struct wfs_version *version)
 {
 	return version->height == WFS_BASELINE_SEQ + 1 &&
@@ -473,10 +474,11 @@ static int check_version(
 	return changes->baseline ? 0 : add_change(verify, changes, version, reducer, key);
 }
 
-/* A version that is not there: was it dropped, with its height? Numbers rise with heights, so all
- * that are missing before the first younger one can have been; those that a height from the first
- * one on needs are missed by the hash of its changes, or by the chain of their cell.
- * Return: skipped all of them, up to before the one that *vid becomes */
+/* Skips versions that are missing because their heights were dropped, from *vid on. Numbers rise
+ * with heights, so these are all that are missing before the first one of a height that is kept. If
+ * a kept height needs one of them, the hash of its changes, or the chain of the cell, shows that it
+ * is missing.
+ * Return: were they skipped? *vid is then the last of them. */
 static bool skip_dropped(struct verify *verify, const struct changes *changes, uint64_t *vid)
 {
 	struct wfs_version next;
@@ -488,7 +490,7 @@ static bool skip_dropped(struct verify *verify, const struct changes *changes, u
 	return true;
 }
 
-/* A damaged key may leave more numbers out than there are rows: they are one problem, not so many. */
+/* Reports missing versions, from *vid on, as one problem: a damaged key can leave out very many. */
 static void miss_versions(struct verify *verify, uint64_t *vid)
 {
 	uint64_t next;
@@ -538,9 +540,9 @@ static int check_versions(struct verify *verify)
 
 /* --- cells --- */
 
-/* What a cell's row says of its versions, against the chain of them, which ends with the version in
- * force at the first height. A chain that is broken before is told by check_version, unless it
- * takes the missing version for one that was dropped. */
+/* Compares a cell's row with the chain of its versions, which goes back to the version that the
+ * first height shows. check_version() reports a chain that is broken, unless it takes the missing
+ * version for a dropped one. */
 static void check_chain(struct verify *verify, const struct wfs_cell *cell)
 {
 	struct wfs_version version = {.prev_vid = cell->head_vid};
@@ -565,7 +567,7 @@ static void check_chain(struct verify *verify, const struct wfs_cell *cell)
 			"was not created with its first version");
 }
 
-/* The head facts in a cell's row, against the version they were taken from. */
+/* Compares a cell's row with its newest version, from which it has hash, size and height. */
 static void check_cell(struct verify *verify, uint32_t reducer_id, const struct wfs_cell *cell)
 {
 	struct wfs_version version;
@@ -586,7 +588,8 @@ static void check_cell(struct verify *verify, uint32_t reducer_id, const struct 
 	check_chain(verify, cell);
 }
 
-/* Cells change under a running owner, so one reducer is checked under one view. */
+/* Checks the cells of one reducer in one view, because the owner may change cells during the
+ * check. */
 static int check_reducer(struct verify *verify, uint32_t reducer_id, uint64_t *done, uint64_t total)
 {
 	WFS_AUTO_CELL_WALK struct wfs_cell_walk walk = {0};
@@ -647,14 +650,15 @@ static int check_kernel_cells(struct verify *verify)
 		if (!r)
 			check_chain(verify, &cell);
 		else if (r == -ENOENT && cells[i] == WFS_KERNEL_CELL_SNAPSHOT)
-			continue; /* check_snapshot misses it, if there is a snapshot */
+			/* check_snapshot() finds that it is missing, if there is a snapshot */
+			continue;
 		else if (is_wrong(verify, r))
 			wrong(verify, WFS_TABLE_CELL, cell_id, "is missing or damaged");
 	}
 	return 0;
 }
 
-/* About how many cells there are, for who waits: those that were removed count, too. */
+/* About how many cells there are, for reports of progress: removed cells count, too. */
 static uint64_t count_cells(struct verify *verify)
 {
 	struct wfs_reducer reducer = {.reducer_id = WFS_REDUCER_ID_KERNEL};
@@ -706,7 +710,7 @@ static int index_progress(void *context, uint64_t done)
 	return look(context, "indexed cells", done, 0);
 }
 
-/* Under one view, too: the index is that of the head. */
+/* Checks the index in one view, because it shows the head. */
 static int check_index(struct verify *verify)
 {
 	const struct wfs_index_checker checker = {index_wrong, index_progress, verify,
@@ -773,7 +777,7 @@ static int check_blobs(struct verify *verify)
 	return 0;
 }
 
-/* What is listed must be there. */
+/* Checks that each listed blob exists. */
 static int check_listings(struct verify *verify)
 {
 	struct wfs_blob_listing listing;
@@ -781,7 +785,7 @@ static int check_listings(struct verify *verify)
 	uint64_t last;
 	int r = wfs_view_blob_last(&verify->view, &last);
 
-	/* check_rows() told of the last row, whose number is as good as none. */
+	/* check_rows() has reported the last row, whose number cannot be read. */
 	if (r == -EIO)
 		r = wfs_rows_count(verify->view.txn, WFS_TABLE_BLOB_LISTED, &last);
 	for (uint64_t id = 1; !r && id <= last; id++) {
@@ -796,7 +800,7 @@ static int check_listings(struct verify *verify)
 
 /* --- private texts --- */
 
-/* Is the text what its hash says, and named by its record? */
+/* Checks that a text has its hash, and that its record names it. */
 static void check_text(struct verify *verify, const struct wfs_text *text, uint64_t seq_before)
 {
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
@@ -814,7 +818,8 @@ static void check_text(struct verify *verify, const struct wfs_text *text, uint6
 		wrong(verify, WFS_TABLE_TEXT, text->number, "does not lead to it");
 	if (text->seq >= verify->height || wfs_view_record(&verify->view, text->seq, &line) ||
 		wfs_record_parse(line, &parsed, NULL))
-		return; /* it came meanwhile; or check_journal has told */
+		/* the text came during the check, or check_journal() has reported its record */
+		return;
 	(void)wfs_text_each(&parsed, look_for_text, &naming);
 	if (!naming.found)
 		wrong(verify, WFS_TABLE_TEXT, text->number, "is not named by its record");
@@ -826,7 +831,7 @@ static int check_texts(struct verify *verify)
 	uint64_t last;
 	int r = wfs_text_last(verify->view.txn, &last);
 
-	/* The last row is damaged, and check_rows() told of that: then its key is as good as none. */
+	/* check_rows() has reported the last row, whose key cannot be read. */
 	if (r == -EIO)
 		r = wfs_rows_count(verify->view.txn, WFS_TABLE_TEXT, &last);
 	for (uint64_t number = 1; !r && number <= last; number++) {
@@ -883,7 +888,7 @@ static int check_snapshot(struct verify *verify, const struct wfs_record_parsed 
 	return 0;
 }
 
-/* May it? Most records are told apart without parsing them. */
+/* Can the line be a snapshot record? Most other records are sorted out without parsing them. */
 static bool holds_snapshot(struct wfs_bytes line)
 {
 	static const char member[] = "\"snapshot_hash\":";
@@ -903,7 +908,7 @@ static int check_snapshots(struct verify *verify)
 			(parsed.record.kind == WFS_RECORD_SNAPSHOT ||
 				parsed.record.kind == WFS_RECORD_BASELINE))
 			r = check_snapshot(verify, &parsed);
-		if (r && r != -EIO) /* a record that is not there was told by check_journal */
+		if (r && r != -EIO) /* check_journal() has reported missing records */
 			return wfs_trace(r);
 		r = step(verify, "snapshots", seq + 1, verify->height);
 		if (r)
@@ -919,7 +924,8 @@ static bool pages_progress(void *context, uint64_t done, uint64_t total)
 	return look(context, "pages", done, total) == 0;
 }
 
-/* First: LMDB may follow a damaged page for ever, so no row is read if one is found. @ret_sound: none was */
+/* Checks pages before any row is read: LMDB may follow a damaged page for ever, so no row is read
+ * if one is found. @ret_sound: no page is damaged */
 static int check_pages(struct verify *verify, bool *ret_sound)
 {
 	const size_t before = verify->problems->count;
@@ -930,8 +936,8 @@ static int check_pages(struct verify *verify, bool *ret_sound)
 	return r && r != -EINTR ? failed(verify, r, "the pages") : r;
 }
 
-/* The number of the newest version. LMDB's last row may be damaged, which check_rows() reports: then it is the largest
- * number that a walk over the versions comes to. */
+/* Finds the number of the newest version. If the last row is damaged, which check_rows() reports,
+ * it is the largest number that a walk over the versions meets. */
 static int find_last_version(struct verify *verify)
 {
 	struct wfs_txn *const txn = verify->view.txn;
@@ -968,9 +974,9 @@ int wfs_verify(struct wfs_world *world, struct wfs_problems *problems, wfs_progr
 		.context = context,
 		.error = error,
 	};
-	/* Versions that are dropped meanwhile keep their files until they are checked. */
+	/* Files of versions that are dropped during the check stay until it ends. */
 	WFS_AUTO_FD int hold_fd = wfs_blob_files_hold(wfs_world_store(world));
-	if (hold_fd < 0 && hold_fd != -ENOENT) /* without them, each that is missing is told */
+	if (hold_fd < 0 && hold_fd != -ENOENT) /* -ENOENT: each missing file will be reported */
 		return wfs_error_from_errno(error, hold_fd, "open the blob files");
 	bool sound = false;
 	int r = check_pages(&verify, &sound);

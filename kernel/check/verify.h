@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Verification: is everything that the store says of itself true?
+ * Verification: checks that a store is undamaged, and agrees with itself.
  *
- * Checks the journal's chain, the hash of every version and blob, that each record's `changes` is
- * the hash of the versions of its height, that the derived tables say what the versions say, and
- * every recorded snapshot. It reads only; it may run beside the owner.
+ * Checks the chain of the journal, the hash of every version and blob, that each record's `changes`
+ * is the hash of the versions of its height, that the derived tables agree with the versions, and
+ * every recorded snapshot. It only reads, and may run beside the owner.
  * Source: docs/design.md §13.
  */
 #pragma once
@@ -12,16 +12,17 @@
 #include "kernel/base/problems.h"
 #include "kernel/world/world.h"
 
-/* Called now and then with what is being done, how much of it and of how much (0: not known).
- * Return: go on? */
+/* Called now and then with a name of the work, and how much of it is done.
+ * @total: 0: not known
+ * Return: true to go on, false to end the work. */
 typedef bool wfs_progress_fn(void *context, const char *what, uint64_t done, uint64_t total);
 
 /**
- * wfs_verify() - check the world as it was when this began
- * @problems: everything that is wrong
+ * wfs_verify() - check the world up to the height at which the call begins
+ * @problems: gets everything that is wrong
  * @progress: may be NULL
- * Return: 0 (see problems->count), or -errno when the check could not be finished: -EINTR (cancelled)
- *         when @progress ended it, …
+ * Return: 0 (see problems->count), or -errno if the check could not be finished: -EINTR (cancelled:
+ *         @progress ended it), …
  */
 int wfs_verify(struct wfs_world *world, struct wfs_problems *problems, wfs_progress_fn *progress,
 	void *context, struct wfs_error *error);
