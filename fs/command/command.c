@@ -12,12 +12,12 @@
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 
-enum { WAIT_MAX_S = 86400 }; /* for an owner */
+enum { WAIT_MAX_S = 86400 }; /* longest wait for an owner */
 
 #define SECOND_NS INT64_C(1000000000)
 #define MS_NS INT64_C(1000000)
 
-/* What stands on the line, before it is known which command it is for. */
+/* The parsed line, before its command is known. */
 struct line {
 	struct wfs_given given[WFS_GIVEN_MAX];
 	size_t given_count;
@@ -26,7 +26,7 @@ struct line {
 	size_t word_count;
 };
 
-/* One argument that begins with `-`. @next: the one behind it, or NULL.
+/* Parses an argument that begins with `-`. @next: the argument after it, or NULL
  * Return: how many arguments it took, or -EINVAL. */
 static int parse_option(
 	struct wfs_run *run, struct line *line, const char *argument, const char *next)
@@ -57,7 +57,7 @@ static int parse_line(struct wfs_run *run, int argc, char *const *argv, struct l
 	for (int i = 1; i < argc;) {
 		const char *const argument = argv[i];
 
-		/* All of them may go into JSON. */
+		/* Each argument may become part of JSON. */
 		if (!wfs_utf8_valid(argument, strlen(argument)))
 			return wfs_run_misuse(
 				run, "'%.60s': expected an argument in valid UTF-8", argument);
@@ -133,7 +133,7 @@ static int set_arguments(struct wfs_run *run, const struct line *line, size_t wo
 	return 0;
 }
 
-/* --- telling how it ended --- */
+/* --- reporting the end --- */
 
 static void print_error_json(struct wfs_run *run)
 {
@@ -154,7 +154,7 @@ static void print_meta(struct wfs_run *run)
 	if (!run->meta || run->options[WFS_OPTION_JSON] || run->options[WFS_OPTION_RAW_STATE])
 		return;
 	wfs_json_write(run->meta, &text);
-	(void)fflush(run->out); /* both may go to one file: what is written stays in one piece */
+	(void)fflush(run->out); /* both streams may be one file: keep the order */
 	wfs_run_notice(run, "meta: %s", wfs_buffer_text(&text));
 }
 
@@ -185,7 +185,7 @@ static int run_command(struct wfs_run *run)
 
 	if (run->misused)
 		return misuse_status(run);
-	/* That output cannot be written is told at the end, of every command. */
+	/* A failure to write output is reported at the end, for all commands. */
 	if (r < 0 && run->error.code == WFS_OK && ferror(run->out))
 		run->output_errno = -r;
 	else if (r < 0)
@@ -259,7 +259,7 @@ int wfs_command_main(int argc, char *const *argv, FILE *out, FILE *err, wfs_driv
 	else
 		status = run_line(&run, argc, argv);
 
-	/* What could not be written often stays in its buffer, and fails again. */
+	/* Unwritten output often stays in the buffer, and writing it fails again. */
 	const int reason = fflush(out) != 0 ? errno : run.output_errno;
 	if (reason || ferror(out)) {
 		wfs_run_notice(&run, "worldfs: cannot write to standard output%s%s",

@@ -2,8 +2,8 @@
 /*
  * The command line: `worldfs [-w WORLD] COMMAND …`.
  *
- * One table (fs/command/table.c) says which commands there are, what they take and what their help
- * says; parser, hints and `--help` come from it.
+ * One table (fs/command/table.c) has all commands with their arguments, options and help texts;
+ * parser, hints and `--help` come from it.
  * Source: worldfs(1).
  */
 #pragma once
@@ -17,7 +17,7 @@
  * wfs_command_main() - parse one command line and run it
  * @out: data
  * @err: notices, progress, meta, errors
- * @drive: how agents are driven; NULL: they are not
+ * @drive: starts the driver of agents; NULL: they are not driven
  * Return: the exit status.
  */
 int wfs_command_main(int argc, char *const *argv, FILE *out, FILE *err, wfs_driver_start *drive);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What could stand next on a command line: `worldfs __complete WORD…`, for the completions of shells
- * (contrib/completions). The last WORD is the one that is being typed.
+ * Candidates for the next word of a command line: `worldfs __complete WORD…`, for completions of
+ * shells (contrib/completions). The last WORD is the one that is being typed.
  *
- * Prints a candidate a line, with what it means behind a tab; or `:directories` or `:files` for the
- * shell's own. So commands and options stand in their table only. Nothing is an error: who completes
- * wants no message in his line.
+ * Prints one candidate per line, followed by a tab and its meaning; or `:directories` or `:files`,
+ * which the shell completes. So only the table has commands and options. Errors are not reported,
+ * because a user who completes a line wants no message in it.
  */
 #include "fs/command/complete.h"
 
@@ -14,18 +14,18 @@
 #include "caps/session.h"
 #include "kernel/base/encode.h"
 
-enum { NAMES_MAX = 10000 }; /* looked at in a directory of the tree, in pages of the verb */
+enum { NAMES_MAX = 10000 }; /* names of a directory that are read, in pages of the verb */
 
 /* The line so far. */
 struct typed {
-	struct wfs_run run;                /* for requests: its options say which world */
-	const struct wfs_command *command; /* that it is for; NULL: not known yet */
-	const char *words[3];              /* the first that are no options */
-	size_t word_count;                 /* all of them */
-	size_t command_words;              /* how many of them name the command */
-	const char *option;                /* whose value is being typed, or NULL */
+	struct wfs_run run;                /* for requests; has the options that name the world */
+	const struct wfs_command *command; /* of the line; NULL: not known yet */
+	const char *words[3];              /* the first ones that are not options */
+	size_t word_count;                 /* of all words */
+	size_t command_words;              /* of words that name the command */
+	const char *option;                /* option whose value is being typed, or NULL */
 	size_t option_size;
-	const char *before; /* what stands before the value in its word: `--at=`, or "" */
+	const char *before; /* text before the value in its word: `--at=`, or "" */
 	size_t before_size;
 	const char *current; /* what is being typed: an argument, an option, or a value */
 	bool options_ended;
@@ -43,9 +43,9 @@ static void offer(const struct typed *typed, const char *candidate, const char *
 			candidate, meaning);
 }
 
-/* --- what the world has --- */
+/* --- candidates from the world --- */
 
-/* Tells each name of a directory of the tree; nothing when there is no such directory. */
+/* Calls a function for each name of a directory of the tree, if the directory exists. */
 static void each_name(struct typed *typed, const char *path,
 	void (*each)(const struct typed *typed, const char *path, const json_t *entry))
 {
@@ -74,14 +74,14 @@ static void offer_name(const struct typed *typed, const char *path, const json_t
 	offer(typed, wfs_json_text(entry, "name"), "");
 }
 
-/* A file of the same name stands beside each directory. */
+/* Offers a plan. Each directory has a file of its name beside it, which is skipped. */
 static void offer_plan(const struct typed *typed, const char *path, const json_t *entry)
 {
 	if (strcmp(wfs_json_text(entry, "type"), "directory") == 0)
 		offer_name(typed, path, entry);
 }
 
-/* The key, as a command takes it. One with control characters is no word to be typed. */
+/* Offers a key as commands take it, unless it has control characters, which cannot be typed. */
 static void offer_key(const struct typed *typed, const char *path, const json_t *entry)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer key = {0};
@@ -156,7 +156,7 @@ static void offer_resources(const struct typed *typed)
 #undef OFFER_RESOURCE
 }
 
-/* @kind: as the help names the value */
+/* Offers values. @kind: the name of the value in the help */
 static void offer_values(struct typed *typed, const char *kind)
 {
 	static const char *const directories[] = {"DIR", "MNT", "SRC", "TREE"};
@@ -186,7 +186,7 @@ static void offer_values(struct typed *typed, const char *kind)
 		offer_resources(typed);
 }
 
-/* --- what the table has --- */
+/* --- candidates from the table --- */
 
 static void offer_options(const struct typed *typed)
 {
@@ -202,7 +202,7 @@ static void offer_options(const struct typed *typed)
 	}
 }
 
-/* Commands, or the second words of those that begin with the word on the line. */
+/* Offers commands, or the second words of commands that begin with the typed word. */
 static void offer_commands(const struct typed *typed)
 {
 	const char *const group = typed->word_count > 0 ? typed->words[0] : NULL;
@@ -224,7 +224,7 @@ static void offer_commands(const struct typed *typed)
 	}
 }
 
-/* The argument of the usage line at @index: REDUCER [KEY]; the last may be left out. */
+/* Offers values for the argument @index of the usage line: REDUCER [KEY]; the last is optional. */
 static void offer_argument(struct typed *typed, size_t index)
 {
 	const char *text = typed->command->arguments;
@@ -259,7 +259,8 @@ static void take_value(struct typed *typed, const char *name, size_t size, const
 			typed->run.options[kept[i]] = value;
 }
 
-/* A word that begins with `-`; @next: the one behind it, or NULL. Return: how many it took. */
+/* Takes a word that begins with `-`. @next: the word after it, or NULL. Return: how many words it
+ * took. */
 static int take_option(struct typed *typed, const char *word, const char *next)
 {
 	struct wfs_given given;
@@ -283,7 +284,7 @@ static void take_word(struct typed *typed, const char *word)
 	typed->word_count++;
 }
 
-/* `--at=val`: the value is what is being typed. */
+/* Finds the typed value within `--at=val`. */
 static void look_inside(struct typed *typed)
 {
 	const char *const equals = strchr(typed->current, '=');

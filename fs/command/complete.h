@@ -4,6 +4,6 @@
 
 #include "fs/command/frame/run.h"
 
-/** wfs_complete() - `__complete WORD…`: print what can stand where the last WORD is. Always succeeds. */
+/** wfs_complete() - do `__complete WORD…`: print candidates for the last WORD. Always succeeds. */
 int wfs_complete(
 	const struct wfs_commands *commands, int count, char *const *words, FILE *out, FILE *err);

@@ -26,7 +26,7 @@ static void print_paragraphs(FILE *file, const char *text)
 			wfs_buffer_printf(&page, "%.*s\n", (int)size, text);
 		else
 			wfs_page_words(&page, 0, 0, WFS_BYTES(text, size));
-		text += size + 1; /* every paragraph has its end */
+		text += size + 1; /* every paragraph ends with a newline */
 	}
 	fputs(wfs_buffer_text(&page), file);
 }
@@ -58,7 +58,7 @@ static void print_command_line(FILE *file, const struct wfs_command *command)
 	print_item(file, left, command->summary);
 }
 
-/* All commands of the group that command @first begins; nothing when an earlier one has begun it. */
+/* Prints all commands of a group, if command @first is the group's first. */
 static void print_group(FILE *file, const struct wfs_commands *commands, size_t first)
 {
 	const char *const group = commands->rows[first].group;

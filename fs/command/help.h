@@ -9,8 +9,10 @@ wfs_command_run wfs_run_help;
 void wfs_help_overview(FILE *file, const struct wfs_commands *commands);
 void wfs_help_group(FILE *file, const struct wfs_commands *commands, const char *word);
 
-/** wfs_help_words() - help on what the words of a line name. Return: 0, or -EINVAL (misuse). */
+/** wfs_help_words() - print help on the command or group that the words name. Return: 0, or
+ *  -EINVAL (misuse). */
 int wfs_help_words(struct wfs_run *run, const char *const *words, size_t word_count);
 
-/** wfs_help_refuse() - no command has this name; suggests one. Return: -EINVAL (misuse). */
+/** wfs_help_refuse() - report that no command has this name, and suggest one. Return: -EINVAL
+ *  (misuse). */
 int wfs_help_refuse(struct wfs_run *run, const char *word);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of commands: what each takes, what it does, what its help says. */
+/* The table of commands, with their arguments, options and help texts. */
 #include "fs/command/table.h"
 
 #include "fs/command/agents/commands.h"

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls under way.
+ * Open calls.
  *
- * All share one way into the world, on which verbs are answered in the order they were posted. It is
- * opened for the first and closed behind the last of them: so nobody is kept from the world while the
- * client is silent, and an owner that came or went in between is met with the next call.
+ * All share one way into the world, on which verbs are answered in the order of posting. It is
+ * opened for the first call and closed after the last: so it keeps nobody from the world while the
+ * client is silent, and the next call finds an owner that has come or gone since.
  */
 #include "fs/mcp/mcp-impl.h"
 
 #include "kernel/base/json.h"
 
-enum { ANSWERS_AT_ONCE = 64 }; /* taken before new messages are looked at */
+enum { ANSWERS_AT_ONCE = 64 }; /* answers taken before new messages are checked */
 
 static void call_free(struct wfs_mcp_call *call)
 {
@@ -45,7 +45,7 @@ static void close_access(struct wfs_mcp *mcp)
 	wfs_access_free(WFS_STEAL(mcp->access));
 }
 
-/* On to its next verb, or over. */
+/* Continues with a call's next verb, or ends the call. */
 static void go_on(struct wfs_mcp *mcp, struct wfs_mcp_call *call)
 {
 	if (!call->cancelled && wfs_task_next(&call->task, &call->verb, &call->payload)) {
@@ -101,13 +101,13 @@ void wfs_mcp_call_cancel(struct wfs_mcp *mcp, struct wfs_mcp_call *call)
 	call->cancelled = true;
 	for (; at && at != call; at = at->next)
 		index++;
-	if (at) /* without memory its answer is waited for */
+	if (at) /* without memory the answer has to be awaited */
 		(void)wfs_access_abandon(mcp->access, index);
 }
 
-/* --- asking --- */
+/* --- posting verbs --- */
 
-/* Does the open way serve this call? Without an owner it may be one for reading only. */
+/* Can the open way do this call? Without an owner it may be open only for reading. */
 static bool serves(const struct wfs_mcp *mcp, const struct wfs_mcp_call *call)
 {
 	return wfs_access_has_owner(mcp->access) || mcp->options.change ||
@@ -128,8 +128,8 @@ static int post(struct wfs_mcp *mcp, struct wfs_mcp_call *call, struct wfs_error
 	return r ? wfs_error_from_errno(error, r, "send '%s'", call->verb) : 0;
 }
 
-/* Posts what can be. In order: a call that wants to change something and must wait until those
- * before it are done is not overtaken. */
+/* Posts verbs in order: a call that must change something, and waits until those before it are
+ * done, is not overtaken. */
 static void post_waiting(struct wfs_mcp *mcp)
 {
 	while (mcp->waiting.first) {
@@ -152,7 +152,7 @@ static void post_waiting(struct wfs_mcp *mcp)
 	}
 }
 
-/* The way is lost: nothing that was asked will be answered. */
+/* Fails all posted calls after the way into the world was lost. */
 static void fail_asked(struct wfs_mcp *mcp, int r, const struct wfs_error *error)
 {
 	struct wfs_mcp_queue lost = mcp->asked;
@@ -163,7 +163,7 @@ static void fail_asked(struct wfs_mcp *mcp, int r, const struct wfs_error *error
 		fail(mcp, queue_take(&lost), r, error);
 }
 
-/* Return: false when there is no answer yet. */
+/* Takes an answer. Return: false: none has come. */
 static bool take_answer(struct wfs_mcp *mcp)
 {
 	WFS_AUTO_ANSWER struct wfs_answer answer = {.status = 0};

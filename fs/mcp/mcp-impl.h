@@ -14,9 +14,9 @@ struct wfs_mcp_call {
 	struct wfs_task task;
 	/* Writes the answer, whether the task went well or not. */
 	void (*finish)(struct wfs_mcp *mcp, const struct wfs_mcp_call *call);
-	const char *verb; /* to be posted */
-	json_t *payload;  /* of it; owned */
-	bool cancelled;   /* its answer is not wanted any more */
+	const char *verb; /* the next verb to be posted */
+	json_t *payload;  /* of the verb; owned */
+	bool cancelled;   /* no answer is wanted */
 };
 
 struct wfs_mcp_queue {
@@ -25,36 +25,39 @@ struct wfs_mcp_queue {
 };
 
 struct wfs_mcp {
-	struct wfs_access_options options; /* of `access`, when it is opened */
+	struct wfs_access_options options; /* with which `access` is opened */
 	bool initialized;                  /* `initialize` was answered */
 	struct wfs_buffer output;
-	struct wfs_access *access;    /* NULL while no verb is under way */
-	struct wfs_mcp_queue waiting; /* with a verb to be posted, in order */
-	struct wfs_mcp_queue asked;   /* whose verb was posted, in order: so come the answers */
-	size_t count;                 /* in both */
+	struct wfs_access *access;    /* NULL while no call is open */
+	struct wfs_mcp_queue waiting; /* calls with a verb to be posted, in order */
+	struct wfs_mcp_queue asked; /* calls whose verb was posted, in order, as are the answers */
+	size_t count;               /* of calls in both queues */
 };
 
 /* --- fs/mcp/mcp-call.c --- */
 
-/** wfs_mcp_call_begin() - have a task done for a request; takes @arguments. */
+/** wfs_mcp_call_begin() - begin a task for a request. @arguments: taken. @finish: answers the
+ *  request */
 void wfs_mcp_call_begin(struct wfs_mcp *mcp, const json_t *id, const struct wfs_task_kind *kind,
 	json_t *arguments, void (*finish)(struct wfs_mcp *mcp, const struct wfs_mcp_call *call));
 
-/** wfs_mcp_call_find() - the call under way with this id, or NULL. */
+/** wfs_mcp_call_find() - find the open call with this id; NULL: there is no open one. */
 struct wfs_mcp_call *wfs_mcp_call_find(const struct wfs_mcp *mcp, const json_t *id);
 
-/** wfs_mcp_call_cancel() - its answer is not wanted any more; what can be ended is. */
+/** wfs_mcp_call_cancel() - drop the answer of a call, and end what can be ended. */
 void wfs_mcp_call_cancel(struct wfs_mcp *mcp, struct wfs_mcp_call *call);
 
-/** wfs_mcp_calls_free() - forget all of them, and the way to the world. */
+/** wfs_mcp_calls_free() - free all calls, and the way to the world. */
 void wfs_mcp_calls_free(struct wfs_mcp *mcp);
 
-/** wfs_mcp_error_data() - {category, code, meta?, retriable, uri?}, beside the message of an error of the protocol. @meta,
- *  @uri: may be NULL. Return: new reference, NULL without memory. */
+/** wfs_mcp_error_data() - make the `data` of a protocol error: {category, code, meta?, retriable,
+ *  uri?}.
+ *  @meta, @uri: may be NULL. Return: new reference, NULL without memory. */
 json_t *wfs_mcp_error_data(const struct wfs_error *error, json_t *meta, const char *uri);
 
-/** wfs_mcp_error_document() - {"error":{category,code,details?,message,retriable},"meta"?} of a task that failed;
- *  new reference, NULL without memory. */
+/** wfs_mcp_error_document() - make {"error":{category,code,details?,message,retriable},"meta"?} of
+ *  a failed task.
+ *  Return: new reference, NULL without memory. */
 json_t *wfs_mcp_error_document(const struct wfs_task *task);
 
 /* --- fs/mcp/mcp-tool.c, fs/mcp/mcp-resource.c: methods --- */
@@ -65,5 +68,6 @@ void wfs_mcp_resources_list(struct wfs_mcp *mcp, const struct wfs_rpc_message *m
 void wfs_mcp_resources_templates(struct wfs_mcp *mcp, const struct wfs_rpc_message *message);
 void wfs_mcp_resources_read(struct wfs_mcp *mcp, const struct wfs_rpc_message *message);
 
-/** wfs_mcp_refuse_cursor() - for a list of one page: a cursor cannot be one of ours. Return: refused? */
+/** wfs_mcp_refuse_cursor() - refuse a cursor for a list of one page, which gives none. Return: was
+ *  there one? */
 bool wfs_mcp_refuse_cursor(struct wfs_mcp *mcp, const struct wfs_rpc_message *message);

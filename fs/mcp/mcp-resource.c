@@ -8,7 +8,7 @@
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 
-/* Return: new reference, NULL without memory. */
+/* Makes the address of a path. Return: new reference, NULL without memory. */
 static json_t *uri_of(const char *path)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer uri = {0};
@@ -17,7 +17,7 @@ static json_t *uri_of(const char *path)
 	return wfs_buffer_check(&uri) < 0 ? NULL : json_string(wfs_buffer_text(&uri));
 }
 
-/* States, manifests and records are JSON; what else is text may be anything. */
+/* States, manifests and records are JSON; other text may be of any kind. */
 static const char *media_type(const char *path, bool text)
 {
 	path = wfs_tree_path_first(path);
@@ -34,7 +34,7 @@ static const char *media_type(const char *path, bool text)
 	return json ? "application/json" : "text/plain";
 }
 
-/* Answers a task about @uri (NULL: about none) that failed. */
+/* Answers a failed task. @uri: that it was about; NULL: none */
 static void refuse(struct wfs_mcp *mcp, const struct wfs_mcp_call *call, const char *uri)
 {
 	const struct wfs_error_info *const info = wfs_error_info(call->task.error.code);
@@ -58,7 +58,7 @@ static int read_start(struct wfs_task *task)
 	return wfs_task_ask(task, "fs-stat", wfs_task_path(task, wfs_task_text(task, "path")));
 }
 
-/* Return: 0, -ENOMEM. Takes @value, NULL: no memory. */
+/* Sets the result. @value: taken; NULL: its caller had no memory. Return: 0, -ENOMEM. */
 static int finish_contents(
 	struct wfs_task *task, const char *type, const char *member, json_t *value)
 {
@@ -80,7 +80,7 @@ static int ask_bytes(struct wfs_task *task)
 	return wfs_task_ask(task, "fs-read", payload);
 }
 
-/* The notes are the entries of the directory so far. @cursor: behind which the names begin;
+/* Asks for names. The notes are the directory's entries so far. @cursor: after which names begin;
  * borrowed; NULL: the first ones */
 static int ask_names(struct wfs_task *task, json_t *cursor)
 {
@@ -144,7 +144,8 @@ static int take_bytes(struct wfs_task *task, const json_t *result)
 	return ask_bytes(task);
 }
 
-/* A page may end before the directory does, with few names or none: it counts hidden ones, too. */
+/* Takes a page of names. More may follow even if it has few or none: a page counts hidden names,
+ * too. */
 static int take_names(struct wfs_task *task, const json_t *result)
 {
 	json_t *const cursor = json_object_get(result, "next_cursor");

@@ -5,7 +5,7 @@
 #include "fs/mcp/mcp-impl.h"
 #include "kernel/base/json.h"
 
-/* Return: new reference, NULL without memory. */
+/* Describes a tool. Return: new reference, NULL without memory. */
 static json_t *tool_document(const struct wfs_tool *tool)
 {
 	return json_pack("{s:{s:b, s:b}, s:s, s:o, s:s}", "annotations", "openWorldHint", 0,
@@ -40,8 +40,8 @@ static int add_document(json_t *content, const json_t *document)
 }
 
 /*
- * The structured content, and the same as text for clients that know no other. The text of a file
- * stands by itself there, as it is, and then the rest.
+ * Answers with structured content, and the same content as text for older clients. There the text
+ * of a file comes first, byte for byte, and then the rest.
  */
 static void finish_tool(struct wfs_mcp *mcp, const struct wfs_mcp_call *call)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The server: its life, and the table of methods. */
+/* The server, and the table of methods. */
 #include "fs/mcp/mcp.h"
 
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "fs/mcp/mcp-impl.h"
 #include "kernel/base/json.h"
 
-/* The revisions of the protocol that can be spoken, newest first. What differs between them for us:
- * older ones do not know structuredContent, and may not mind it. */
+/* Supported revisions of the protocol, newest first. Older ones do not know structuredContent, and
+ * may ignore it. */
 static const char *const revisions[] = {"2025-06-18", "2025-03-26", "2024-11-05"};
 
 static const char instructions[] =
@@ -101,7 +101,8 @@ static void ping(struct wfs_mcp *mcp, const struct wfs_rpc_message *message)
 	wfs_rpc_result(&mcp->output, message->id, json_object());
 }
 
-/* What was asked of the world is answered by it still, turns of agents at once, and that is dropped. */
+/* Cancels a call. The world still answers it, turns of agents at once, and the answer is
+ * dropped. */
 static void cancelled(struct wfs_mcp *mcp, const struct wfs_rpc_message *message)
 {
 	const json_t *const id = json_object_get(message->params, "requestId");
@@ -111,7 +112,7 @@ static void cancelled(struct wfs_mcp *mcp, const struct wfs_rpc_message *message
 		wfs_mcp_call_cancel(mcp, call);
 }
 
-/* Nothing here waits for it. */
+/* Ignores a message. */
 static void nothing(struct wfs_mcp *mcp, const struct wfs_rpc_message *message)
 {
 	(void)mcp;
@@ -123,7 +124,7 @@ static void nothing(struct wfs_mcp *mcp, const struct wfs_rpc_message *message)
 static const struct method {
 	const char *name;
 	bool notification;
-	bool early; /* also before `initialize` */
+	bool early; /* allowed before `initialize` */
 	void (*run)(struct wfs_mcp *mcp, const struct wfs_rpc_message *message);
 } methods[] = {
 	{.name = "initialize", .early = true, .run = initialize},
@@ -174,7 +175,7 @@ void wfs_mcp_take(struct wfs_mcp *mcp, struct wfs_bytes line)
 		return;
 	}
 	method = method_find(message.method, true);
-	if (method) /* others are not for us, and nothing is answered */
+	if (method) /* other messages are ignored */
 		method->run(mcp, &message);
 }
 

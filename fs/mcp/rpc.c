@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading and writing JSON-RPC messages. */
+/* Reads and writes JSON-RPC messages. */
 #include "fs/mcp/rpc.h"
 
 #include <stdarg.h>
@@ -33,7 +33,7 @@ void wfs_rpc_result(struct wfs_buffer *output, const json_t *id, json_t *result)
 		wfs_rpc_error(output, id, WFS_RPC_INTERNAL_ERROR, NULL, "out of memory");
 }
 
-/* Written by hand, so that it needs no memory but the buffer's. */
+/* Needs no memory except the buffer's. */
 void wfs_rpc_error(struct wfs_buffer *output, const json_t *id, enum wfs_rpc_code code,
 	json_t *data, const char *format, ...)
 {
@@ -68,7 +68,7 @@ static bool is_id(const json_t *id)
 	return json_is_string(id) || json_is_integer(id);
 }
 
-/* What is wrong with it, or NULL. */
+/* The error of a message; NULL: it is valid. */
 static const char *fault_of(const json_t *document)
 {
 	const json_t *const version = json_object_get(document, "jsonrpc");
@@ -116,7 +116,7 @@ bool wfs_rpc_read(
 		return false;
 	}
 	if (message.method && message.params && !json_is_object(message.params)) {
-		/* A notification is not answered, whatever it is. */
+		/* A notification is never answered. */
 		if (id)
 			wfs_rpc_error(output, id, WFS_RPC_INVALID_PARAMS, NULL,
 				"'params': expected an object");

@@ -16,13 +16,13 @@ enum wfs_rpc_code {
 	WFS_RPC_METHOD_NOT_FOUND = -32601,
 	WFS_RPC_INVALID_PARAMS = -32602,
 	WFS_RPC_INTERNAL_ERROR = -32603,
-	WFS_RPC_RESOURCE_NOT_FOUND = -32002, /* MCP's own */
+	WFS_RPC_RESOURCE_NOT_FOUND = -32002, /* of MCP */
 };
 
-/* A message that came. Plain value; release with wfs_rpc_message_done. */
+/* A received message. Plain value; release with wfs_rpc_message_done. */
 struct wfs_rpc_message {
 	json_t *document;   /* owned */
-	const char *method; /* borrowed; NULL: a response, which nobody here waits for */
+	const char *method; /* borrowed; NULL: a response, which is ignored */
 	json_t *id;         /* borrowed; NULL: a notification */
 	json_t *params;     /* borrowed; an object or NULL */
 };
@@ -30,16 +30,17 @@ void wfs_rpc_message_done(struct wfs_rpc_message *message);
 #define WFS_AUTO_RPC_MESSAGE WFS_CLEANUP(wfs_rpc_message_done)
 
 /**
- * wfs_rpc_read() - one line
- * @output: a line that is no message, or no good one, is answered here
- * Return: true when there is a message to act on.
+ * wfs_rpc_read() - read a message from a line
+ * @output: gets the error for a line that is not a valid message
+ * Return: true: there is a message to handle.
  */
 bool wfs_rpc_read(
 	struct wfs_bytes line, struct wfs_rpc_message *ret_message, struct wfs_buffer *output);
 
-/** wfs_rpc_result() - append an answer; takes @result. NULL: an internal error, no memory. */
+/** wfs_rpc_result() - append an answer. @result: taken; NULL: no memory, which becomes an internal
+ *  error */
 void wfs_rpc_result(struct wfs_buffer *output, const json_t *id, json_t *result);
 
-/** wfs_rpc_error() - append an error; takes @data, which may be NULL. @id: NULL: not known */
+/** wfs_rpc_error() - append an error. @id: NULL: unknown. @data: taken; may be NULL */
 void wfs_rpc_error(struct wfs_buffer *output, const json_t *id, enum wfs_rpc_code code,
 	json_t *data, const char *format, ...) __attribute__((format(printf, 5, 6)));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One loop that waits for the client and for the world at once.
+ * A loop that waits for the client and for the world at once.
  *
- * Writing never blocks, or two that write to each other would wait for ever: what poll(2) calls
- * writable takes PIPE_BUF bytes of a pipe (pipe(7)), and a socket is asked not to wait. The
- * descriptors stay blocking, because others may hold the same ones.
+ * Writing never blocks; otherwise two programs that write to each other could wait for ever. A
+ * pipe that poll(2) reports as writable takes PIPE_BUF bytes (pipe(7)), and a socket is told not
+ * to wait. The descriptors stay blocking, because other processes may share them.
  */
 #include "fs/mcp/stdio.h"
 
@@ -15,7 +15,7 @@
 
 enum {
 	READ_SIZE = 64 << 10, /* bytes asked for at once */
-	LOOK_MS = 1000, /* while answers are waited for, between two looks for a stopped owner */
+	LOOK_MS = 1000,       /* while answers are awaited: between checks for a stopped owner */
 };
 
 struct transport {
@@ -23,10 +23,10 @@ struct transport {
 	int input_fd;
 	int output_fd;
 	struct wfs_buffer input;
-	size_t scanned_bytes; /* of the input: known to hold no line end */
+	size_t scanned_bytes; /* of the input: known to have no line end */
 	size_t sent_bytes;    /* of the output */
-	bool ended;           /* of the input: there is no more */
-	bool skipping;        /* the rest of a line that was refused */
+	bool ended;           /* the input has ended */
+	bool skipping;        /* the rest of a refused line is being skipped */
 };
 
 /* --- input --- */
@@ -82,7 +82,7 @@ static void take_lines(struct transport *transport)
 	forget(transport, taken);
 }
 
-/* If what is left of the input has no line end: is it too long, or the last? */
+/* Handles a rest without line end: is it too long, or the last line? */
 static void take_rest(struct transport *transport)
 {
 	struct wfs_buffer *const input = &transport->input;
@@ -125,7 +125,7 @@ static size_t to_send(const struct transport *transport)
 	return wfs_mcp_output(transport->mcp)->size - transport->sent_bytes;
 }
 
-/* Moves what is left only when that is no more than what went. */
+/* Removes sent bytes, but moves the rest only when it is no longer than these. */
 static void forget_sent(struct transport *transport)
 {
 	struct wfs_buffer *const output = wfs_mcp_output(transport->mcp);
@@ -157,7 +157,7 @@ static int write_some(struct transport *transport, struct wfs_error *error)
 
 /* --- both --- */
 
-/* May there be a message that can be taken without reading on? */
+/* May there be a message to take without reading more? */
 static bool has_line(const struct transport *transport)
 {
 	const struct wfs_buffer *const input = &transport->input;
@@ -172,7 +172,7 @@ static bool is_over(const struct transport *transport)
 		to_send(transport) == 0;
 }
 
-/* The client reads no more. That is its way to end if it waits for nothing. */
+/* Handles a client that stopped reading, which is a normal end if no answer is open. */
 static int client_gone(struct transport *transport, struct wfs_error *error)
 {
 	if (to_send(transport) > 0 || wfs_mcp_is_busy(transport->mcp))
@@ -182,13 +182,13 @@ static int client_gone(struct transport *transport, struct wfs_error *error)
 	return 0;
 }
 
-/* @at_once: there is more to do than to wait */
+/* Waits, and moves bytes. @at_once: do not wait */
 static int wait_and_move(struct transport *transport, bool at_once, struct wfs_error *error)
 {
 	const bool wants_input = !transport->ended && !wfs_mcp_is_full(transport->mcp);
 	struct pollfd ready[] = {
 		{.fd = wants_input ? transport->input_fd : -1, .events = POLLIN},
-		/* Without anything to write it still tells that the client is gone. */
+		/* Even without bytes to write, it reports that the client is gone. */
 		{.fd = transport->output_fd,
 			.events = (short)(to_send(transport) > 0 ? POLLOUT : 0)},
 		wfs_mcp_poll(transport->mcp),

@@ -8,9 +8,9 @@
 /**
  * wfs_mcp_serve() - serve the client at these descriptors until it ends its input
  *
- * Calls that are under way then are done and answered first. Blank lines are nothing; a line that is
- * too long is refused, and the next one is read.
- * Whoever calls it ignores SIGPIPE.
- * Return: 0, -EPIPE (the client reads no more), or another -errno with @error.
+ * Open calls are done and answered first. Blank lines are ignored; a line that is too long is
+ * refused, and reading continues with the next.
+ * The caller must ignore SIGPIPE.
+ * Return: 0, -EPIPE (the client stopped reading), or another -errno with @error.
  */
 int wfs_mcp_serve(struct wfs_mcp *mcp, int input_fd, int output_fd, struct wfs_error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Addresses from paths, and back. */
+/* Converts paths to addresses, and back. */
 #include "fs/mcp/uri.h"
 
 #include <ctype.h>
@@ -32,15 +32,15 @@ static int hex(char digit)
 	return digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
 }
 
-/* Is this byte written as `%XX` in names of the tree? (wfs_name_append; invalid UTF-8 comes later.)
- * @first: it is the first of its name */
+/* Is this byte written as `%XX` in names of the tree? (wfs_name_append; invalid UTF-8 is checked
+ * later.) @first: it is the first of its name */
 static bool stays_encoded(int byte, bool first)
 {
 	return byte == '/' || byte == '%' || byte < 0x20 || byte == 0x7f ||
 		(first && (byte == '.' || byte == '_'));
 }
 
-/* All that a name does not write itself is decoded. */
+/* Decodes each `%XX` that names of the tree do not have themselves. */
 static int decode(const char *text, struct wfs_buffer *buffer)
 {
 	for (bool first = true; *text; text++) {

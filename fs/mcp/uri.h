@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Addresses of files of a world: worldfs:///PATH.
+ * Addresses of a world's files: worldfs:///PATH.
  *
- * PATH is the path in the tree as reserved expansion of RFC 6570 writes it: the template
- * worldfs:///{+path} gives the address of a path. File names that have a `%XX` already (a key with
- * a slash in it) keep it; other bytes are encoded where a URI wants that.
+ * PATH is a path in the tree, in the reserved expansion of RFC 6570: the template
+ * worldfs:///{+path} gives the address of a path. File names that contain a `%XX` (for a slash in
+ * a key) keep it; other bytes are encoded where a URI requires it.
  */
 #pragma once
 
 #include "kernel/base/buffer.h"
 
-/** wfs_uri_append() - append the address of a path; a leading `/` may be left out. */
+/** wfs_uri_append() - append the address of a path; its leading `/` is optional. */
 void wfs_uri_append(struct wfs_buffer *buffer, const char *path);
 
-/** wfs_uri_path() - append the path that an address means, without a leading `/`.
+/** wfs_uri_path() - append the path of an address, without a leading `/`.
  *  Return: 0, -EINVAL (not such an address), -ENOMEM. */
 int wfs_uri_path(const char *uri, struct wfs_buffer *buffer);
