@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a process that runs code would be, if code in it had taken it over: confined as that one
- * is, and bent on getting out or on lying to its owner. Each call's first argument says what it
- * tries; test-box-escape asks for it.
+ * What a process that runs code would do if its code had taken it over: it is confined as such a
+ * process is, and tries to escape or to lie to its owner. The first argument of each call says what
+ * it tries; test-box-escape makes the calls.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -98,7 +98,7 @@ static void ask_for_ever(const struct wfs_lua_run *run)
 	} while (receive(&reader) == 0);
 }
 
-/* As above, with a bill for each question. */
+/* As ask_and_burn(), with a charge for each question. */
 static void ask_beyond_the_bound(const struct wfs_lua_run *run)
 {
 	struct wfs_lua_budget budget = *run->budget;
@@ -167,7 +167,7 @@ static void give_two_frames(const struct wfs_lua_run *run)
 	(void)send(SOCKET, out.data, out.size, MSG_NOSIGNAL);
 }
 
-/* The second answer comes after the owner has got the first. */
+/* Sends a second answer after the owner has received the first. */
 static void give_again(const struct wfs_lua_run *run)
 {
 	done(run, "1");
@@ -196,7 +196,7 @@ static void say_a_huge_size(const struct wfs_lua_run *run)
 	burn(run);
 }
 
-/* A size that may be, and then nothing of it. */
+/* Announces an allowed size, and then sends no bytes. */
 static void say_a_size_and_wait(const struct wfs_lua_run *run)
 {
 	send_header(WFS_WIRE_DONE, WFS_WIRE_FRAME_MAX);
@@ -305,8 +305,8 @@ static const struct {
 
 /* --- one call --- */
 
-/* The numbers behind the first word: of a system call and its arguments. Gives the errno, 0: it
- * succeeded. */
+/* Takes the numbers after the first word as a system call and its arguments. Gives the errno, or
+ * 0 if the call succeeded. */
 static void system_call(const struct wfs_lua_run *run, const char *text)
 {
 	long numbers[7] = {0};
@@ -345,7 +345,7 @@ static int call(struct wfs_wire_reader *reader)
 	return 0;
 }
 
-/* A module with the name `large` gets an answer of some MiB. */
+/* A module named `large` gets an answer of several MiB. */
 static int load(struct wfs_wire_reader *reader)
 {
 	enum { SIZE = 4 << 20 };

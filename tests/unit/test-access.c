@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests to an owner that ends: done elsewhere when he cannot have done them, else told. And
- * to one that does not react. */
+/* Requests to an owner that ends: if it cannot have executed them they are executed elsewhere,
+ * otherwise the client gets an error. Also requests to an owner that does not react. */
 #include "tests/fixture/world.h"
 
 #include <sys/socket.h>
@@ -14,7 +14,8 @@ enum {
 	NEW_HEIGHT = 2, /* of a world that was just made */
 };
 
-/* A socket of the world that the test answers for; the way there is open. */
+/* A world's socket on which the test answers in the place of an owner; the connection to it is
+ * open. */
 struct ending {
 	int listener;
 	int connection; /* -1: not accepted */
@@ -60,7 +61,7 @@ static void post_event(const struct ending *ending)
 	assert_int_equal(wfs_access_post(ending->access, "send-event", payload), 0);
 }
 
-/* Has it sent? */
+/* Return: has the other side sent something? */
 static void take_nothing(const struct ending *ending)
 {
 	WFS_AUTO_ANSWER struct wfs_answer answer = {.status = 0};
@@ -87,7 +88,7 @@ static void assert_done_here(const struct ending *ending)
 	assert_false(wfs_access_has_owner(ending->access));
 	assert_int_equal(wfs_access_post(ending->access, "journal-head", NULL), 0);
 	assert_int_equal(wfs_access_take(ending->access, true, &head, NULL), 1);
-	/* Once. */
+	/* expects one connection */
 	assert_int_equal(
 		json_integer_value(json_object_get(head.meta, "journal_height")), NEW_HEIGHT + 1);
 }
@@ -217,7 +218,7 @@ IN_CLOSED_WORLD(an_owner_that_accepts_nothing_is_given_up)
 	ending_end(fixture, &ending);
 }
 
-/* Answers the first connection when it was asked PROBES times whether it reacts. */
+/* Answers the first connection after the client has asked PROBES times whether the owner reacts. */
 static void *answer_late(void *argument)
 {
 	static const char answer[] =

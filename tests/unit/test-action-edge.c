@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Actions at their edges: bounds that end a part of one, code that changes itself, empty code. */
+/* Actions at their edges: bounds that end a part of an action, code that changes itself, empty
+ * code. */
 #include "tests/fixture/turn.h"
 
-/* Code that takes more memory than there is, and is ended for it. */
+/* Code that takes more memory than it may have, and is ended for that. */
 #define GREEDY "local t = {} for i = 1, 1e9 do t[i] = {i} end "
 
 WITH_ACTORS(code_that_becomes_executable_is_checked)
@@ -152,7 +153,7 @@ WITH_ACTORS(what_leaves_no_room_for_its_own_record_has_failed)
 	assert_true(used_disk_of(fixture, "bob") < 1000);
 }
 
-/* 20 times 4.5 MB, which would be more than a fold holds. */
+/* 20 times 4.5 MB, which would be more than one fold may hold */
 WITH_ACTORS(what_is_taken_back_takes_no_room)
 {
 	assert_done(fixture, "bob",
@@ -193,7 +194,7 @@ WITH_ACTORS(an_interface_is_checked_when_it_is_written)
 
 /* --- what code has the host do --- */
 
-/* A schema of one argument, which a check takes all of its steps for. */
+/* A schema of one argument; checking the argument uses up all steps that a check has. */
 static json_t *doubling_schema(void)
 {
 	json_t *const schema = json_pack("{s:s, s:{}}", "$ref", "#/$defs/0", "$defs");
@@ -233,7 +234,8 @@ WITH_ACTORS(long_checks_of_arguments_are_bounded_together)
 		"instructions for one invocation");
 }
 
-/* The kernel thread's processor time, which sanitizers would stretch; a look at it takes a step. */
+/* The processor time that the kernel thread is said to have used (sanitizers would stretch the
+ * real time); each look at it adds a step. */
 static int64_t thread_time_ns;
 static int64_t thread_step_ns;
 
@@ -246,7 +248,7 @@ int64_t __wrap_wfs_clock_thread_ns(void)
 	return thread_time_ns;
 }
 
-/* Also when it is folded again, where code must not be ended that was not ended at first. */
+/* The journal is folded again, too: then no code may be ended that was not ended at first. */
 static int slow_host_teardown(void **state)
 {
 	int r = action_fixture_teardown(state);
@@ -287,7 +289,7 @@ WITH_SLOW_HOST(a_contract_whose_host_takes_long_is_ended)
 		"slow: too much processor time for what it asks for");
 }
 
-/* Instructions of the invocation that the record of this height is about. */
+/* The number of instructions of the invocation in the record at this height. */
 static int64_t instructions_at(struct world_fixture *fixture, uint64_t seq)
 {
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(fixture, seq);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Contents of agents, prompts and workflows are checked when they are written, and not when a
- * journal is folded again. Each test ends with a replay of all that it did. */
+/* Contents of agents, prompts and workflows are checked when they are written, but not when a
+ * journal is folded again. Each test ends with a replay of its journal. */
 #include "tests/fixture/action.h"
 #include "tests/fixture/restore.h"
 
@@ -10,10 +10,10 @@
 bool __real_wfs_mind_form_has(const char *type);
 bool __wrap_wfs_mind_form_has(const char *type);
 
-/* The program is one from before the check. */
+/* Act as a program that was built before this check existed. */
 static bool is_older;
 
-/* The program is one that does not look at contents of this type yet; NULL: it looks at all. */
+/* Act as a program that does not check contents of this type yet; NULL: it checks all types. */
 static const char *later_type;
 
 bool __wrap_wfs_mind_form_has(const char *type)
@@ -105,8 +105,8 @@ WITH_ACTORS(an_editor_that_may_not_read_is_not_told_what_is_there)
 
 /* --- by code --- */
 
-/* The author's program x writes an agent, with the content that it is given, and notes what it
- * was told. */
+/* Makes a program x of the author that writes an agent with the content it is given, and notes
+ * the answer to the write. */
 static void make_writer(struct world_fixture *fixture, const char *author)
 {
 	assert_done(fixture, author,
@@ -141,7 +141,8 @@ WITH_ACTORS(code_is_told_what_is_wrong)
 	assert_content(fixture, "note", "{\"told\":\"taken\"}");
 }
 
-/* The third of four writes, beside an invocation that a bound ends with what it has written. */
+/* The third of four writes is refused; beside it, an invocation that wrote something is ended by
+ * a bound. */
 WITH_ACTORS(writes_of_code_are_told_apart_when_they_are_folded_again)
 {
 	make_writer(fixture, "alice");
@@ -192,7 +193,7 @@ WITH_ACTORS(a_type_that_gets_a_form_later_changes_no_record)
 
 WITH_ACTORS(conditions_use_up_what_code_may)
 {
-	make_writer(fixture, "bob"); /* who has no quota */
+	make_writer(fixture, "bob"); /* bob has no quota */
 	assert_done(fixture, "bob",
 		WRITE("'artifact_id':'y','access':'public','code':'function run() "
 		      "local conditions = {} "

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Actions: artifacts, scrip, quotas, code that runs; each as sent, and folded again. */
+/* Actions: artifacts, scrip, quotas, code that runs. Each is tested as sent, and when it is
+ * folded again. */
 #include "tests/fixture/action.h"
 #include "tests/fixture/tamper.h"
 
@@ -189,8 +190,7 @@ static uint64_t newest_vid(struct world_fixture *fixture, const char *reducer, c
 	return version.vid;
 }
 
-/* Without disk that is used, none can be given back: the cell is from a damaged or crafted
- * store. */
+/* A principal that uses no disk can give none back: the cell is from a damaged or crafted store. */
 WITH_ACTORS_DAMAGED(a_cell_that_lies_about_disk_is_an_error)
 {
 	WFS_AUTO_FREE char *before = NULL;
@@ -328,7 +328,7 @@ WITH_ACTORS(an_owner_deletes_what_only_somebody_else_writes)
 	assert_int_equal(used_disk_of(fixture, "alice"), 0);
 }
 
-/* The new owner pays for what is in it. */
+/* The new owner pays for the bytes of the artifact. */
 WITH_ACTORS(who_gives_an_artifact_away_writes_it_no_more)
 {
 	assert_done(fixture, "alice",
@@ -358,7 +358,8 @@ WITH_ACTORS(reading_has_its_price)
 
 	assert_int_equal(scrip_of(fixture, "alice"), 107);
 	assert_int_equal(scrip_of(fixture, "bob"), 43);
-	assert_int_equal(height_of(fixture), height + 2); /* the owner's reading is no record */
+	/* The owner's own reading leaves no record. */
+	assert_int_equal(height_of(fixture), height + 2);
 }
 
 /* --- code --- */

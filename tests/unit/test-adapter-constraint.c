@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Constraints: asked for in each dialect, refused, and checked. (77 …: cases of research, part
- * 4) */
+/* Constraints: how each dialect asks for them, which are refused, and how answers are checked.
+ * (Numbers such as "case 77" are those of our research on model servers.) */
 #include "tests/fixture/adapter.h"
 
 #include "agents/adapter/constraint.h"
@@ -19,7 +19,7 @@
 #define TAG "{'kind':'structural_tag'}"
 #define WITH(constraint) "{'constraint':" constraint "}"
 
-/* The member of a body that asks for a constraint. Caller owns it. */
+/* The member of a request body that asks for a constraint. Caller owns it. */
 static json_t *asked(const char *entry_text, const char *offered, const char *settings)
 {
 	WFS_AUTO_JSON json_t *setup = setup_of(offered, settings);
@@ -211,7 +211,7 @@ TEST(a_grammar_together_with_tools_is_refused_on_llamacpp)
 	assert_taken(LLAMACPP, "['a']", "{'tool_choice':'none','constraint':" GRAMMAR "}");
 }
 
-/* Research, section 28: on vLLM and SGLang one of the two would silently lose. */
+/* vLLM and SGLang would silently ignore one of the two (research, section 28). */
 TEST(a_constraint_that_shuts_out_calls_is_refused_beside_tools)
 {
 	static const char format[] =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bodies of requests. (49, 50 …: cases of research, part 4) */
+/* Bodies of requests. (Numbers such as "case 49" are those of our research on model servers.) */
 #include "tests/fixture/adapter.h"
 
 #include "agents/adapter/format.h"
@@ -147,7 +147,7 @@ SENDS(offered_tools_are_sent_in_their_order_with_the_choice, ENTRY, "['b','a']",
 	"{'tool_choice':'required'}", false,
 	"{'model':'m','tool_choice':'required','tools':[" TOOL_B "," TOOL_A "]}")
 
-/* Case 51, the request's side. */
+/* Case 51, on the side of the request. */
 SENDS(tools_are_sent_with_the_choice_none, ENTRY, "['b']", "{'tool_choice':'none'}", false,
 	"{'model':'m','tool_choice':'none','tools':[" TOOL_B "]}")
 SENDS(a_named_tool_is_chosen_by_an_object, ENTRY, "['b']",
@@ -155,7 +155,7 @@ SENDS(a_named_tool_is_chosen_by_an_object, ENTRY, "['b']",
 	"{'model':'m','tool_choice':{'type':'function','function':{'name':'b'}},"
 	"'tools':[" TOOL_B "]}")
 
-/* Case 76 as well: no constraint, no member that constrains. */
+/* Also case 76: without a constraint, no member constrains the answer. */
 TEST(settings_are_sent_under_the_names_that_the_model_wants)
 {
 	static const char settings[] =

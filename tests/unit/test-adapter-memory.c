@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Adapters without memory: whichever allocation fails, it is told and nothing stays behind. */
+/* Adapters without memory: whichever allocation fails, the caller gets an error, and nothing
+ * leaks. */
 #include "tests/fixture/adapter.h"
 #include "tests/fixture/malloc.h"
 
@@ -7,7 +8,7 @@
 #include "agents/adapter/format.h"
 #include "agents/adapter/parser.h"
 
-/* What is done again and again, with what was made before. */
+/* What a test repeats, and the objects that were made for it before. */
 struct work {
 	json_t *setup;
 	json_t *entry;
@@ -42,7 +43,7 @@ static int check_answer(const struct work *work)
 		json_object_get(settings, "constraint"), work->completion, NULL);
 }
 
-/* Does it with the first, second … allocation failing, until none fails any more. */
+/* Calls @function with the first, second … allocation failing, until none fails any more. */
 static void assert_survives(int (*function)(const struct work *work), const struct work *work)
 {
 	unsigned int failures = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls in answers: native, in tags, bare. (64, 71 …: cases of research, part 4) */
+/* Calls in answers: native, in tags, bare. (Numbers such as "case 64" are those of our research
+ * on model servers.) */
 #include "tests/fixture/json.h"
 
 #include "agents/adapter/parser.h"
@@ -104,7 +105,7 @@ PARSES(arguments_may_be_written_as_a_string,
 PARSES(arguments_that_are_null_are_none, "<tool_call>{'name':'a','arguments':null}</tool_call>",
 	"null", "[{'name':'a'}]")
 
-/* Cases 66, 67, 70: whoever makes calls gets what it can tell the model about. */
+/* Cases 66, 67, 70: the caller gets a message that it can send back to the model. */
 TEST(what_is_no_call_in_a_tag_becomes_one_without_a_name)
 {
 	assert_parsed("<tool_call>[{'name':'a'}]</tool_call>", "null",
@@ -191,10 +192,11 @@ TEST(a_nul_byte_is_a_byte_of_text)
 
 /* --- hostile texts --- */
 
-/* What is quadratic in so many runs into the time limit of the test. */
+/* Quadratic time would exceed the time limit of the test for so many bytes. */
 enum { HOSTILE_BYTES = 1 << 20 };
 
-/* Texts of 1 MiB: @head, @part again and again, @tail. Return: how many calls were found. */
+/* Parses a text of 1 MiB: @head, @part again and again, @tail. Return: how many calls were
+ * found. */
 static size_t hostile(const char *head, const char *part, const char *tail)
 {
 	WFS_AUTO_FREE char *quoted = json_text(part);

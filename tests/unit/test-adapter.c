@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Adapters: profiles, and what a run may be made of. (58 …: cases of research, part 4) */
+/* Adapters: profiles, and which settings a turn may have. (Numbers such as "case 58" are those
+ * of our research on model servers.) */
 #include "tests/fixture/adapter.h"
 
 #define ENTRY "{'provider':'openai','base_url':'http://x/v1','model':'m'}"

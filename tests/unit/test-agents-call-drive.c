@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tools that have others take turns: `step` and `chat`, as the program has them. */
+/* Tools that have other agents take turns: `step` and `chat`, as the program has them. */
 #include "fs/tool/helper.h"
 
 #include "tests/fixture/agents.h"
@@ -39,7 +39,7 @@ static int setup(void **state)
 
 /* --- events --- */
 
-/* What runs have told, and a wait for some of it. */
+/* Notes the events of turns, and lets a test wait for some of them. */
 struct watcher {
 	struct wfs_turn_observer observer;
 	struct wfs_buffer told; /* lines: agent, type, termination_reason? */
@@ -75,7 +75,7 @@ static void watch(struct agents_fixture *fixture, struct watcher *watcher)
 	wfs_agents_observe(fixture->driver, &watcher->observer);
 }
 
-/* @expected: the whole text of the watcher; NULL: any text */
+/* @expected: all lines that the watcher has noted; NULL: they do not matter */
 static void unwatch(struct agents_fixture *fixture, struct watcher *watcher, const char *expected)
 {
 	wfs_agents_unobserve(fixture->driver, &watcher->observer);
@@ -107,7 +107,7 @@ static json_t *cell_of(
 	return document;
 }
 
-/* The run of this agent, and there is no second one. */
+/* The turn of this agent, which must be its only one. */
 static json_t *run_of(struct agents_fixture *fixture, const char *agent)
 {
 	struct wfs_world_figures figures;
@@ -174,7 +174,7 @@ static void wait_for_end_of(struct agents_fixture *fixture, struct commits *comm
 	}
 }
 
-/* Output of the first call of ada's run. */
+/* The output of the first call of ada's turn. */
 static const char *told(const json_t *result)
 {
 	return fixture_message(result, 2);
@@ -293,7 +293,7 @@ DRIVES(the_bound_is_told_to_the_run_that_hits_it)
 	char run_id[WFS_TURN_ID_MAX + 1];
 	int depth = 0;
 
-	/* Two agents that have each other take turns: down to the last one. */
+	/* Two agents that have each other take turns, down to the deepest allowed turn. */
 	snprintf(run_id, sizeof(run_id), "%s", fixture_text(inner, "run_id"));
 	for (bool is_last = false; !is_last; depth++) {
 		WFS_AUTO_JSON json_t *run = cell_of(fixture, WFS_BUILTIN_TURN, run_id);
@@ -315,8 +315,8 @@ DRIVES(the_bound_is_told_to_the_run_that_hits_it)
 /* --- many at once --- */
 
 enum {
-	CALLS = WFS_TURN_CONCURRENCY_MAX, /* of a run, all at once */
-	FANS = 4,                         /* runs that do; none has all its calls refused */
+	CALLS = WFS_TURN_CONCURRENCY_MAX, /* calls of one turn, all at once */
+	FANS = 4, /* turns that make so many calls; in none of them all calls are refused */
 	BEGUN = WFS_TURN_BELOW_MAX,
 	REFUSED = FANS + FANS * CALLS - BEGUN,
 };
@@ -436,7 +436,7 @@ DRIVES(the_time_of_the_outer_one_ends_both)
 
 /* --- closing and opening --- */
 
-/* Closes the world while both wait. */
+/* Closes the world while both turns wait. */
 static void begin_and_stop(struct agents_fixture *fixture)
 {
 	struct watcher watcher;
@@ -477,7 +477,7 @@ static void take_drive_from_ada(struct agents_fixture *fixture)
 		json_pack("{s:s, s:s}", "action_type", "revoke", "name", "ada.drive.1"));
 }
 
-/* The turn was asked for while the right was there. */
+/* The turn was asked for while ada still had the right. */
 DRIVES(a_right_that_is_taken_back_ends_no_turn)
 {
 	struct commits commits;
@@ -507,7 +507,8 @@ DRIVES(the_inner_one_ends_with_the_outer_one_also_without_the_right)
 		"cold KernelEnd cancelled\n");
 }
 
-/* As when a crash comes between the end of the one and the cancelling of the other. */
+/* As if the daemon had crashed after the outer turn ended and before the inner one was
+ * cancelled. */
 DRIVES(a_run_whose_call_is_over_ends_when_the_world_is_opened_again)
 {
 	struct commits commits;
@@ -572,7 +573,7 @@ DRIVES(the_end_of_the_run_ends_its_chat)
 	watch(fixture, &watcher);
 	fixture_ask(fixture, fixture->operator, ADA, &asked);
 	wait_for_chat(fixture, &commits, "planning");
-	take_drive_from_ada(fixture); /* which does not keep the chat */
+	take_drive_from_ada(fixture); /* cancelling does not stop the chat */
 	cancel_run_of(fixture, "ada");
 	assert_int_equal(fixture_wait(fixture, &asked, &result), -EINTR);
 	wait_for_chat(fixture, &commits, "cancelled");
@@ -606,7 +607,7 @@ DRIVES(what_an_answer_costs_that_cannot_be_used_is_charged)
 
 /* --- private texts --- */
 
-/* The last message of the run below is a text that ada may read, and that not everybody may. */
+/* The last message of the inner turn is a text that ada may read, but not everybody. */
 DRIVES(what_is_private_in_an_answer_is_private_in_the_output)
 {
 	fixture_act(fixture, "ada",
@@ -623,7 +624,7 @@ DRIVES(what_is_private_in_an_answer_is_private_in_the_output)
 	WFS_AUTO_JSON json_t *result = fixture_ends(fixture, ADA, "no_tool_calls");
 	char key[WFS_TURN_ID_MAX + 8];
 
-	assert_has(told(result), "vanadium"); /* the operator may read it */
+	assert_has(told(result), "vanadium"); /* the operator may read the text */
 	snprintf(key, sizeof(key), "%s.1.0", fixture_text(result, "run_id"));
 	WFS_AUTO_JSON json_t *call = cell_of(fixture, WFS_BUILTIN_TOOL_CALL, key);
 	assert_true(wfs_text_is_hidden(json_object_get(call, "output"), NULL));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The driver: what becomes of runs when things end, fail, take long, or are not allowed. */
+/* The driver: what happens to turns when something ends, fails, takes long, or is not allowed. */
 #include "tests/fixture/agents.h"
 
 #define CALLS(calls) "{'tool_calls':[" calls "]}\n"
@@ -14,7 +14,7 @@ int __real_wfs_session_receipt(const struct wfs_session *session, const json_t *
 int __wrap_wfs_session_receipt(const struct wfs_session *session, const json_t *receipt,
 	const char *charge, struct wfs_request *request);
 
-static atomic_int refusals; /* that come, and then no more */
+static atomic_int refusals; /* that so many calls get, and no later ones */
 static int refused_with;
 
 int __wrap_wfs_session_receipt(const struct wfs_session *session, const json_t *receipt,
@@ -30,7 +30,7 @@ void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size);
 
 static atomic_bool publisher_starves;
-static atomic_int starved; /* how often it did */
+static atomic_int starved; /* counts failed allocations */
 
 void *__wrap_malloc(size_t size)
 {
@@ -79,7 +79,7 @@ DRIVEN(tools_of_every_kind_are_called)
 	assert_json_is(json_incref(json_object_get(result, "final_tool_result")), "{'n':7}");
 }
 
-/* Seed 1, 1. What it invokes itself is no tool call. */
+/* Seed 1, 1. An invocation that the code makes itself is not a tool call. */
 DRIVEN(code_is_told_the_tool_call_that_it_is)
 {
 	char expected[256];
@@ -154,15 +154,15 @@ DRIVEN(who_does_not_wait_gets_the_run_id)
 
 struct watcher {
 	struct wfs_turn_observer observer;
-	int result;     /* that it gives */
-	json_t *events; /* that it was told of */
+	int result;     /* the watcher owns them */
+	json_t *events; /* the events that it got */
 	pthread_t thread;
-	bool mixed; /* it was told by two threads */
+	bool mixed; /* two threads called it at once */
 	atomic_int inside;
-	bool at_once;                     /* while it was told of another */
+	bool at_once;                     /* while it was called with another event */
 	sem_t told;                       /* posted for each event */
 	sem_t ended;                      /* and for each KernelEnd */
-	char run_id[WFS_TURN_ID_MAX + 1]; /* of the first; set before it is posted */
+	char run_id[WFS_TURN_ID_MAX + 1]; /* of the first turn; set before a semaphore is posted */
 	void (*then)(const json_t *event);
 };
 
@@ -196,7 +196,7 @@ static void watch(struct agents_fixture *fixture, struct watcher *watcher, int r
 	wfs_agents_observe(fixture->driver, &watcher->observer);
 }
 
-/* Types of the events, with their numbers; caller frees. */
+/* Types of the events with their numbers, as text; caller frees. */
 static char *unwatch(struct agents_fixture *fixture, struct watcher *watcher)
 {
 	struct wfs_buffer types = {0};
@@ -232,7 +232,7 @@ DRIVEN(an_observer_that_fails_changes_nothing)
 
 	script_one_tool_turn(fixture);
 	watch(fixture, &other, 0);
-	watch(fixture, &failing, -EIO); /* is told of everything, and fails each time */
+	watch(fixture, &failing, -EIO); /* a watcher that gets every event, and fails each time */
 	WFS_AUTO_JSON json_t *result = fixture_ends(fixture, ADA, "no_tool_calls");
 	wait_sem(&failing.ended);
 	wait_sem(&other.ended);
@@ -361,11 +361,11 @@ DRIVEN(a_run_goes_on_when_its_world_is_opened_again)
 	assert_int_equal(fixture_wait(fixture, &asked, &result), -EINTR);
 	assert_null(result);
 	assert_int_equal(fixture->error.code, WFS_E_CANCELLED);
-	fixture_let_go(); /* its reading is in vain */
+	fixture_let_go(); /* the answer of the reading tool is not used */
 	fixture_close(fixture);
 
 	assert_int_equal(fixture_open_world(fixture), 0);
-	fixture_let_go(); /* and of the second there is an answer */
+	fixture_let_go(); /* the second tool has an answer */
 	assert_int_equal(fixture_drive(fixture), 0);
 	watch(fixture, &watcher, 0);
 	wait_sem(&watcher.ended);
@@ -459,7 +459,7 @@ DRIVEN(a_run_is_cancelled_while_a_tool_reads)
 	cancel(fixture, &watcher);
 	wait_sem(&watcher.ended);
 	WFS_AUTO_FREE char *types = unwatch(fixture, &watcher);
-	expect_cancelled(fixture, &asked); /* and waits for nobody */
+	expect_cancelled(fixture, &asked); /* closing waits for no thread */
 	fixture_let_go();
 
 	assert_string_equal(
@@ -506,7 +506,7 @@ DRIVEN(a_tool_that_takes_too_long_is_given_up)
 	fixture_let_go();
 }
 
-/* The reading ends while the kernel has the answer that it timed out. */
+/* The tool's reading ends when the kernel already has the answer that it timed out. */
 DRIVEN(a_tool_may_end_when_it_was_given_up)
 {
 	fixture_configure(
@@ -613,7 +613,7 @@ static int64_t left_of_journal(struct agents_fixture *fixture, const char *id)
 		json_integer_value(json_object_get(journal, "used"));
 }
 
-/* A script: first a call of @tool with so many bytes, then the answer `done`. */
+/* Writes a script: first a call of @tool with so many bytes, then the answer `done`. */
 static void script_of_one_call(struct agents_fixture *fixture, const char *tool, int size)
 {
 	WFS_AUTO_FREE char *pad = malloc((size_t)size + 1);
@@ -634,7 +634,7 @@ static void script_of_one_call(struct agents_fixture *fixture, const char *tool,
 	fixture_script(fixture, lines);
 }
 
-/* What the model was paid for is recorded; after that nothing is asked or read. */
+/* The answer that was paid for is recorded; after that the turn asks no model and reads nothing. */
 DRIVEN(a_run_ends_when_the_journal_of_its_agent_is_full)
 {
 	script_of_one_call(fixture, "fs_echo", 40000);
@@ -644,13 +644,13 @@ DRIVEN(a_run_ends_when_the_journal_of_its_agent_is_full)
 	assert_true(left_of_journal(fixture, "full") < 0);
 	assert_int_equal(json_integer_value(json_object_get(result, "turn_count")), 2);
 	assert_non_null(strstr(fixture_message(result, 2), "bytes of journal"));
-	/* And the next one before its first request. */
+	/* The next turn ends before its first request. */
 	const int64_t left = left_of_journal(fixture, "full");
 	json_decref(fixture_ends(fixture, "{'agent':'full'}", "quota_exceeded"));
 	assert_true(left - left_of_journal(fixture, "full") < 10000);
 }
 
-/* The record of the call would have the arguments again; that of its failure has not. */
+/* The record of the call would contain the arguments again; the record of its failure does not. */
 DRIVEN(a_call_that_the_journal_has_no_room_for_fails)
 {
 	script_of_one_call(fixture, "bare", 9000);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Models of host.json: which there are, and what is wrong with their entries. */
+/* Models in host.json: which ones exist, and what is wrong with their entries. */
 #include "tests/fixture/file.h"
 #include "tests/fixture/json.h"
 
@@ -29,7 +29,7 @@ static int find(const char *host, const char *name, json_t **ret_entry, struct w
 
 	put_file(directory, "host.json", text);
 	put_file(directory, "data.mdb", "");
-	(void)trust_host(directory, "1"); /* it may be one that cannot be read */
+	(void)trust_host(directory, "1"); /* the file may be unreadable */
 	return wfs_models_find(directory, name, ret_entry, error);
 }
 

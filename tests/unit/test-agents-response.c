@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the answer of a chat has of a plan's results, and what it tells when there are too many.
- * The plan's cells are made up here: a bound of 4 MiB would cost a plan that has so much. */
+/* How much of a plan's results the answer of a chat contains, and what it says when there are
+ * too many. The test makes up the plan's cells: a bound of 4 MiB would need a plan with that
+ * much. */
 #include "tests/fixture/json.h"
 
 #include "agents/engine/response.h"
@@ -51,7 +52,7 @@ int __wrap_wfs_plan_document(struct wfs_view *view, const json_t *state, struct 
 }
 /* NOLINTEND(readability-identifier-naming) */
 
-/* Two steps whose results have these sizes, of a plan in this state. */
+/* Checks the response of a plan in this state, with two steps whose results have these sizes. */
 static void assert_response(
 	const int64_t *bytes, const char *state, const char *results, const char *details)
 {

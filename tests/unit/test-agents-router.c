@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The router: one name for each tool, and what calls give. */
+/* The router: one name for each tool, and the answers of calls. */
 #include "agents/prepare/router.h"
 #include "tests/fixture/agents.h"
 
@@ -92,7 +92,7 @@ TEST(names_are_sorted)
 
 /* --- finding --- */
 
-/* What is told of a call that is not made; NULL: it is. */
+/* The error for a call that is not made; NULL if it is made. */
 static json_t *found(struct agents_fixture *fixture, const char *text, json_t **ret_tool)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};

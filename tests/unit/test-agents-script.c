@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers out of scripts: which line is taken, and what is wrong with lines. */
+/* Answers from scripts: which line is used, and what is wrong with lines. */
 #include <limits.h>
 
 #include "tests/fixture/file.h"
@@ -83,7 +83,7 @@ SCRIPT(lines_without_conditions_are_taken_in_order)
 	expect(script, 1, "x", "one");
 	expect(script, 2, "x", "two");
 	expect(script, 3, "x", "three");
-	expect(script, 2, "x", "two"); /* nothing is used up */
+	expect(script, 2, "x", "two"); /* no line is used up */
 }
 
 SCRIPT(a_line_for_a_turn_is_taken_in_it_alone)
@@ -98,7 +98,7 @@ SCRIPT(a_line_may_want_a_part_of_the_last_message)
 {
 	put(script, "{'content':'sum','match':'add'}\n{'content':'other'}\n");
 	expect(script, 1, "please add two", "sum");
-	expect(script, 1, "first", "other"); /* that of another message is none */
+	expect(script, 1, "first", "other"); /* a line for another message does not match */
 }
 
 SCRIPT(a_line_may_want_the_whole_last_message)

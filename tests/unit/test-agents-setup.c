@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run is made from: defaults, what an agent sets, and what is refused before there is a
- * run. */
+/* What a turn is set up from: defaults, members of the agent, and what is refused before the
+ * turn begins. */
 #include "tests/fixture/agents.h"
 
 #include "agents/prepare/setup.h"
 #include "kernel/mind/form.h"
 
-/* Agents of worlds that an older program wrote: nothing has looked at their content. */
+/* These agents are from worlds that an older program wrote, so their content was never checked. */
 /* NOLINTBEGIN(readability-identifier-naming): the linker's names, see ld(1), --wrap */
 bool __wrap_wfs_mind_form_has(const char *type);
 
@@ -49,7 +49,7 @@ static void refused(struct agents_fixture *fixture, const char *params, enum wfs
 		fail_msg("%s", fixture->error.message);
 }
 
-/* Such a content of ada's is refused. */
+/* Expects that this content of ada is refused. */
 static void expect_refused(struct agents_fixture *fixture, const char *content,
 	enum wfs_error_code code, const char *message)
 {
@@ -106,7 +106,7 @@ UNDRIVEN(who_asks_says_what_the_agent_is_told)
 		"expected one of them");
 }
 
-/* Seed 2's AgentConfigDict has this name. */
+/* The seed's AgentConfigDict has this name. */
 UNDRIVEN(a_model_may_be_named_as_the_seed_does)
 {
 	fixture_configure(fixture, "ada", "{'llm_model':'script'}");

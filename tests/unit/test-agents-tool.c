@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tools of agents: what kinds there are, what they are called, and what a call of one is. */
+/* Tools of agents: their kinds, their names, and what a call of each kind does. */
 #include "tests/fixture/agents.h"
 
 #include "agents/prepare/tool.h"
@@ -47,7 +47,7 @@ static void write_code(struct agents_fixture *fixture, const char *id, const cha
 	fixture_act(fixture, "ada", action);
 }
 
-/* The tool of this artifact, with description and parameters; caller owns it. */
+/* The tool for this artifact, with description and parameters; caller owns it. */
 static json_t *tool_of(struct agents_fixture *fixture, const char *id)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer names = {0};
@@ -135,7 +135,7 @@ UNDRIVEN(a_query_is_offered_with_all_types_and_params)
 	assert_true(json_equal(json_object_get(properties, "params"), params));
 }
 
-/* It says which there are, and what is near. */
+/* The error lists the queries that exist, and names a similar one. */
 UNDRIVEN(what_is_wrong_with_a_query_is_left_to_the_kernel)
 {
 	WFS_AUTO_JSON json_t *tool = tool_of(fixture, "query_kernel");
@@ -221,7 +221,7 @@ static void expect_action(
 	assert_int_equal(
 		agents_tool_action(&fixture_helpers, tool, given, &made, &fixture->error), 0);
 	assert_json_is(made, action);
-	assert_json_is(json_incref(given), arguments); /* it is as it was */
+	assert_json_is(json_incref(given), arguments); /* the content is unchanged */
 }
 
 UNDRIVEN(a_call_is_an_action)
@@ -249,7 +249,7 @@ UNDRIVEN(a_helper_that_acts_is_the_action_that_it_makes)
 	assert_int_equal(fixture->error.code, WFS_E_MISSING_ARGUMENT);
 }
 
-/* So that it is known whose texts they are. */
+/* The caller must be able to see whose texts these are. */
 UNDRIVEN(members_that_stand_beside_the_action_are_asked_for_too)
 {
 	WFS_AUTO_JSON json_t *tool = tool_of(fixture, "perform");
@@ -302,7 +302,7 @@ UNDRIVEN(optional_arguments_of_an_action_may_be_null)
 		"'artifact_id': expected a string, got null");
 }
 
-/* With the code and the message that a client of the control socket gets. */
+/* The answer has the code and the message that a client of the control socket gets. */
 UNDRIVEN(arguments_of_an_action_are_checked_as_those_of_other_callers)
 {
 	expect_refusal(fixture, "read_artifact", "{}",
@@ -345,7 +345,7 @@ GENESIS(tools_of_memory_have_aliases)
 		"two tools have the name 'genesis_memory_add'");
 }
 
-/* As servers want it: an object at the top, each member with a type or a description. */
+/* As servers require: an object at the top, and each member has a type or a description. */
 static void assert_is_described(const json_t *tool)
 {
 	json_t *const parameters = json_object_get(tool, "parameters");

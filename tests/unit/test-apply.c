@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A manifest behind another: what comes, what goes, what is refused, and that it is folded
- * again. */
+/* A manifest that replaces another: what is added, what is removed, what is refused, and that
+ * the journal can be folded again. */
 #include "tests/fixture/apply.h"
 
 #include <pthread.h>
@@ -23,7 +23,7 @@ static bool is_granted(struct world_fixture *fixture, uint64_t height, const cha
 	return state != NULL;
 }
 
-/* Verify and replay have nothing to say. */
+/* Verify and replay find no problem. */
 static void assert_sound(struct world_fixture *fixture)
 {
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
@@ -34,7 +34,7 @@ static void assert_sound(struct world_fixture *fixture)
 		fail_msg("%s", wfs_buffer_text(&problems.lines));
 }
 
-/* Refused, and nothing was changed, whether it was to be or not. */
+/* Expects a refusal that changes nothing, for a real run and for a dry run. */
 static void assert_not_applied(struct world_fixture *fixture, json_t *document,
 	enum wfs_error_code code, const char *mentioned)
 {
@@ -127,7 +127,8 @@ IN_WORLD(what_it_is_based_on_must_be_in_force)
 	assert_int_equal(height_of(fixture), height);
 	const struct wfs_hash second = hash_now(fixture);
 	assert_int_equal(apply_as(fixture, bob, &second, false, NULL), 0);
-	assert_applied(fixture, same); /* back to the first, which is a blob already */
+	/* Back to the first manifest, which is already stored as a blob. */
+	assert_applied(fixture, same);
 	assert_sound(fixture);
 }
 
@@ -159,7 +160,7 @@ IN_WORLD(a_dry_run_tells_and_changes_nothing)
 IN_WORLD(grants_go_with_what_was_passed_on_from_them)
 {
 	live_with_manifests(fixture, act_for_manifests);
-	const uint64_t height = height_of(fixture) - 2; /* before bob */
+	const uint64_t height = height_of(fixture) - 2; /* alice's grant comes before bob's */
 	assert_true(is_granted(fixture, height, "alice.query.1"));
 	assert_true(is_granted(fixture, height, "carol.query.1"));
 	assert_false(is_granted(fixture, height, "bob.blob.1"));
@@ -193,7 +194,7 @@ IN_WORLD(a_grant_that_is_declared_otherwise_is_replaced)
 		"'params':{'scope':'manifest'},'to':'alice'}");
 	assert_false(is_granted(fixture, WFS_HEIGHT_HEAD, "carol.query.1"));
 	assert_true(is_granted(fixture, WFS_HEIGHT_HEAD, "alice.act.1"));
-	/* What is declared as before stays as it is, also when it was revoked. */
+	/* A grant that is declared as before keeps its state, even if it was revoked. */
 	act_for_manifests(fixture, "{'action_type':'revoke','name':'alice.act.1'}");
 	WFS_AUTO_JSON json_t *third = manifest_now(fixture);
 	declare(third, "principals", "{'id':'dave'}");
@@ -259,7 +260,7 @@ static void write_agent(struct world_fixture *fixture, const char *owner, const 
 	json_decref(request.answer);
 }
 
-/* The author of an agent's artifact chooses its name, which may be one that the operator is
+/* The author of an agent's artifact chooses its name, and may choose a name that the operator is
  * about to declare. */
 IN_WORLD(an_agent_of_somebody_else_is_not_declared)
 {
@@ -298,7 +299,7 @@ IN_WORLD(reducers_with_cells_stay)
 	assert_not_applied(fixture, keyed, WFS_E_INVALID_ARGUMENT, "'total' has 1 cell,");
 	assert_int_equal(send_event(fixture, "test/Total@1", "{'op':'delete'}"), 0);
 	assert_applied(fixture, removed);
-	assert_applied(fixture, keyed); /* which comes again, under its old number */
+	assert_applied(fixture, keyed); /* the reducer comes again, under its old number */
 	assert_sound(fixture);
 }
 
@@ -394,7 +395,7 @@ IN_WORLD(an_event_that_waited_is_checked_again)
 		assert_int_equal(wfs_world_submit(fixture->world, &requests[i]), 0);
 	}
 	pthread_mutex_unlock(&clock_lock);
-	world_fixture_close(fixture); /* answers them all */
+	world_fixture_close(fixture); /* answers all requests */
 	assert_int_equal(atomic_load(&done), 3);
 	json_decref(requests[1].answer);
 	assert_int_equal(requests[0].result, 0);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What code may do and see: what its author may, whoever runs it. */
+/* Code may do and see what its author may, whichever principal runs it. */
 #include "tests/fixture/action.h"
 
 #define GRANT(members) "{'action_type':'grant'," members "}"
 #define CODE(id, body) WRITE("'artifact_id':'" id "','code':'function run(...) " body " end'")
 
-/* mallory holds a part; alice, of whom there are secrets, and bob hold everything. */
+/* mallory has grants for a part of the world; alice and bob have grants for all of it, and alice
+ * has secrets. */
 static int setup(void **state)
 {
 	static const char *const first[] = {
@@ -112,7 +113,7 @@ WITH_MALLORY(who_owns_it_lends_it_nothing)
 		ACTION("transfer_ownership", "'artifact_id':'open_eye','to':'alice'"));
 	assert_data(fixture, "alice", INVOKE("'artifact_id':'open_eye'"),
 		"{'price_paid':0,'result':[0,true,true,'for all',true,2,false]}");
-	/* Until she writes it herself. */
+	/* Alice's rights apply once she writes the code herself. */
 	assert_done(fixture, "alice", CODE("open_eye", ASK_ALL));
 	assert_data(fixture, "mallory", INVOKE("'artifact_id':'open_eye'"),
 		"{'price_paid':0,'result':[100,false,false,'for all',false,3,true]}");
@@ -261,7 +262,7 @@ WITH_MALLORY(what_was_passed_on_is_worth_what_it_comes_from)
 		"{'price_paid':0,'result':null}");
 }
 
-/* It is a path as well, of something else. */
+/* The id is also a valid path, which leads to something else. */
 WITH_MALLORY(an_id_is_its_own_in_its_directory_only)
 {
 	assert_done(fixture, "tester", "{'action_type':'principal','id':'guest'}");
@@ -277,7 +278,7 @@ WITH_MALLORY(an_id_is_its_own_in_its_directory_only)
 	"local read = kernel_actions.read_artifact(\\'report\\') " \
 	"return {read.ok or read.error.code, kernel_state.read_artifact(\\'report\\') or 0}"
 
-/* Its owner reads it for nothing, and would pay itself. */
+/* The owner reads the artifact for nothing, and would pay itself. */
 WITH_MALLORY(code_of_another_does_not_read_what_its_caller_sells)
 {
 	assert_done(fixture, "alice",
@@ -294,8 +295,8 @@ WITH_MALLORY(code_of_another_does_not_read_what_its_caller_sells)
 	assert_int_equal(scrip_of(fixture, "bob"), 0);
 }
 
-/* Or whoever may write to an artifact would have its code run by somebody who did not ask for
- * it. */
+/* Otherwise a principal that may write to an artifact could have its code run by somebody who
+ * did not ask for that. */
 WITH_MALLORY(who_makes_it_executable_is_its_author)
 {
 	assert_done(fixture, "alice",
@@ -320,7 +321,7 @@ static size_t index_of(const json_t *manifest, const char *effect)
 	return 0;
 }
 
-/* Rules can be about code alone: what a principal does himself is none of it. */
+/* A rule can apply to code alone: it does not match what a principal does directly. */
 WITH_SOURCE_REPLAYED(a_policy_can_name_code)
 {
 	json_t *const manifest = fixture->loaded.manifest;
@@ -357,7 +358,8 @@ WITH_SOURCE_REPLAYED(a_policy_can_name_code)
 	"return r.total or r.returned or #r.frozen_agents end "              \
 	"return {total(\\'events\\'), total(\\'artifacts\\'), total(\\'principals\\') > 0, "
 
-/* A rule hides from queries what it hides of the tree, but not from code what is its own. */
+/* A rule that hides something in the tree hides it from queries, too; but code still sees what
+ * belongs to it. */
 WITH_SOURCE_REPLAYED(code_is_told_nothing_that_the_policy_hides_from_its_author)
 {
 	world_fixture_set_policy(fixture,

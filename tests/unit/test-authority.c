@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The authority: rights follow grants at once, and watchers are told before who changed them is. */
+/* The authority: rights follow grants at once, and watchers are notified before the principal
+ * that changed the grants gets its answer. */
 #include "tests/fixture/session.h"
 
 #include "kernel/base/clock.h"
 
 enum { WAIT_MS = 10000 };
 
-/* A watcher that counts, and what the session could do when it was told. */
+/* A watcher that counts, and notes what the session could do when the watcher was notified. */
 struct watching {
 	struct wfs_rights_watcher watcher;
 	const struct wfs_session *session;
@@ -73,7 +74,7 @@ AT_WORK(who_is_not_concerned_is_not_told)
 
 	assert_int_equal(add_principal(work, work->operator, "bob"), 0);
 	let(work, "{'to':'bob','cap':'sys/query@1'}");
-	let(work, "{'to':'alice','cap':'sys/act@1'}"); /* it shows nothing */
+	let(work, "{'to':'alice','cap':'sys/act@1'}"); /* the session shows nothing */
 	tell(work->world, "{'key':'a','op':'set'}");
 	assert_int_equal(atomic_load(&watching.told), 0);
 
@@ -139,7 +140,7 @@ AT_WORK(refused_reads_are_counted)
 	assert_int_equal(wfs_authority_refused_total(work->authority), before + 1);
 }
 
-/* --- waiting for who was judged before --- */
+/* --- waiting for requests that were judged by older rights --- */
 
 struct settling {
 	const struct wfs_session *session;
@@ -164,7 +165,8 @@ AT_WORK(settling_waits_for_requests_that_were_pinned_before)
 
 	wfs_session_pin(work->alice, &old);
 	assert_int_equal(pthread_create(&thread, NULL, settle, &settling), 0);
-	/* Not held up, whether it comes before or after the other thread began to wait. */
+	/* This session does not have to wait, whether it comes before or after the other thread
+	 * began to wait. */
 	wfs_session_pin(work->alice, &new);
 	assert_false(atomic_load(&settling.settled));
 	wfs_session_unpin(&old);
@@ -174,6 +176,6 @@ AT_WORK(settling_waits_for_requests_that_were_pinned_before)
 
 	wfs_session_pin(work->alice, &old);
 	wfs_session_unpin(&old);
-	wfs_session_unpin(&old); /* once is enough */
+	wfs_session_unpin(&old); /* settling once is enough */
 	wfs_session_settle(work->alice);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Backups: worlds of their own, or nothing. */
+/* Backups: each is a complete world of its own, or leaves nothing. */
 #include "tests/fixture/world.h"
 
 #include <dirent.h>
@@ -15,7 +15,7 @@ static const char large_b_event[] = "{'key':'b','op':'grow','n':200000}";
 struct backup_result {
 	char directory[80];
 	struct wfs_backup_figures figures;
-	int looks; /* how often it asked whether to go on */
+	int looks; /* how often the backup asked whether to go on */
 	int looks_max;
 };
 
@@ -38,7 +38,7 @@ static int back_up(struct world_fixture *fixture, struct backup_result *result)
 		fixture->world, result->directory, &options, &result->figures, &fixture->error);
 }
 
-/* The fixture goes on with the copy instead of the world. */
+/* From now on the fixture uses the copy instead of the world. */
 static void open_copy(struct world_fixture *fixture, const struct backup_result *result)
 {
 	world_fixture_close(fixture);
@@ -67,7 +67,7 @@ static struct wfs_hash snapshot_of(struct world_fixture *fixture)
 	return hash;
 }
 
-/* Names in the private directory: the source and the world, if nothing else. */
+/* The number of names in the private directory, which has at least the source and the world. */
 static size_t count_names(const struct world_fixture *fixture)
 {
 	DIR *listing = opendir(fixture->root);
@@ -212,7 +212,7 @@ IN_WORLD(backup_refuses_a_directory_with_something_in_it)
 	assert_int_equal(count_names(fixture), 2);
 }
 
-/* Whenever it is told to. */
+/* The backup is interrupted at each point at which it asks. */
 IN_WORLD(backup_that_is_interrupted_leaves_nothing)
 {
 	int looks = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Receiving blobs: small ones stay in memory, large ones become files, unfinished ones vanish. */
+/* Receiving blobs: small ones stay in memory, large ones become files, and unfinished ones leave
+ * nothing. */
 #include "tests/fixture/store.h"
 
 #include <dirent.h>
@@ -8,10 +9,10 @@
 
 enum {
 	PIECE_SIZE = 1000,
-	FILES_A_BLOB = 2, /* its bytes and its sums */
+	FILES_A_BLOB = 2, /* a file with the bytes, and one with their sums */
 };
 
-/* The value of the tests: its bytes depend on where they stand. */
+/* The value of the tests: each byte depends on its position. */
 static char *value_of(size_t size)
 {
 	char *value = malloc(size + 1);
@@ -34,7 +35,7 @@ static void receive(struct store_fixture *fixture, const char *value, size_t siz
 	assert_int_equal(wfs_blob_writer_finish(*ret_writer, ret_blob), 0);
 }
 
-/* Files below blobs/, whatever their names. */
+/* The number of files below blobs/, whatever their names. */
 static size_t count_files(const char *directory)
 {
 	size_t count = 0;
@@ -177,7 +178,8 @@ IN_STORE(an_unfinished_value_is_removed)
 
 IN_STORE(a_name_left_behind_by_a_killed_process_does_not_matter)
 {
-	/* The counter in the name is not ours to know: leave more names than the tests use. */
+	/* The test cannot know the counter in the name, so it leaves more names than the tests
+	 * use. */
 	for (unsigned int i = 0; i < 100; i++) {
 		char path[160];
 		WFS_AUTO_FD int fd = -1;
@@ -365,7 +367,7 @@ IN_STORE(files_are_found_and_removed)
 	assert_int_equal(count_blob_files(fixture), 0);
 }
 
-/* One that is received and recorded, and then loses its file or its sums. */
+/* Makes a blob that is received and recorded, and then loses its file or its sums. */
 static struct wfs_hash receive_half(struct store_fixture *fixture, const char *lost_suffix)
 {
 	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
@@ -468,7 +470,7 @@ static uint64_t blob_bytes_of(struct wfs_store *store)
 	return figures.blob_bytes;
 }
 
-/* What was there is listed once; what comes and goes is counted. */
+/* A blob that stays is counted once in the listing; blobs that come and go are counted, too. */
 IN_STORE(figures_count_the_bytes_of_files)
 {
 	const struct wfs_store_options options = {.read_only = true};
@@ -480,7 +482,8 @@ IN_STORE(figures_count_the_bytes_of_files)
 	for (size_t i = 0; i < 3; i++) {
 		WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
 
-		/* The second is the first again, and asked about before it comes. */
+		/* The second blob has the bytes of the first; the test asks whether it exists
+		 * before it comes. */
 		receive(fixture, value, i < 2 ? 200000 : 100000, &writer, &blobs[i]);
 		assert_int_equal(blob_bytes_of(fixture->store), i < 2 ? 200000 : 300000);
 	}

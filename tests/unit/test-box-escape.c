@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernel/box with a process that was taken over (escape-code.c): it makes every system call, tells
- * every lie, and reaches nothing. Its owner gets code_crashed, in bounded time, and the next run
- * has a new process.
+ * kernel/box with a process that code has taken over (escape-code.c): it makes every system call
+ * and sends every lie, and reaches nothing. Its owner gets code_crashed within bounded time, and
+ * the next run has a new process.
  */
 #include <fcntl.h>
 #include <linux/ptrace.h>
@@ -124,8 +124,8 @@ static void the_next_run_has_a_process(void)
 TEST(every_other_system_call_ends_the_process)
 {
 	static const long allowed[] = {SYS_recvfrom, SYS_sendto, SYS_brk, SYS_exit_group};
-	/* mmap fails. Newer versions of Linux let two others pass every filter: they serve probes
-	 * of the kernel, and do nothing elsewhere. */
+	/* On these, mmap fails. Newer versions of Linux let two other calls pass every filter:
+	 * they serve probes of the kernel, and do nothing elsewhere. */
 	enum { URETPROBE = 335, UPROBE = 336 };
 
 	for (long number = 0; number < SYSTEM_CALLS; number++) {
@@ -144,7 +144,7 @@ TEST(every_other_system_call_ends_the_process)
 	the_next_run_has_a_process();
 }
 
-/* Calls that would reach something, with arguments that would work. */
+/* Calls that would reach something outside, with arguments that would work. */
 TEST(what_would_reach_something_ends_the_process)
 {
 	const long self = getpid();
@@ -152,7 +152,7 @@ TEST(what_would_reach_something_ends_the_process)
 	const struct {
 		const char *what;
 		long number;
-		long arguments[6]; /* the last two are 0 */
+		long arguments[6]; /* the last two arguments are 0 */
 	} calls[] = {
 		{"open", SYS_open, {(long)path, O_RDONLY, 0, 0}},
 		{"openat", SYS_openat, {AT_FDCWD, (long)path, O_RDWR | O_CREAT, 0600}},
@@ -197,7 +197,7 @@ TEST(no_memory_can_be_mapped)
 		(const long[]){0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
 			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0});
 
-	assert_string_equal(wfs_buffer_text(&attempt.value), "12"); /* ENOMEM */
+	assert_string_equal(wfs_buffer_text(&attempt.value), "12"); /* the error is ENOMEM */
 }
 
 /* --- lies --- */
@@ -236,7 +236,7 @@ TEST(a_process_that_waits_is_a_crash)
 	a_lie_is_a_crash_soon("say a size and wait", "waits instead of giving an answer");
 }
 
-/* Processor time is bounded from outside, too, also while the process takes nothing in. */
+/* Processor time is bounded from outside as well, even while the process reads no request. */
 TEST(a_process_that_burns_time_is_ended)
 {
 	static const char *const lies[] = {"burn", "ask and burn"};
@@ -254,7 +254,7 @@ TEST(a_process_that_burns_time_is_ended)
 	}
 }
 
-/* What a process sends between two runs is not taken for the answer to the second one. */
+/* Bytes that a process sends between two runs are not taken as the answer to the second run. */
 TEST(a_process_that_speaks_without_a_run_is_ended)
 {
 	AUTO_ATTEMPT struct attempt attempt = try(json_pack("[s]", "give again"));
@@ -285,8 +285,8 @@ static int become_root_again(void **state)
 
 #define AS_ORDINARY_USER(name) TEST_WITH(name, void *state, become_ordinary, become_root_again)
 
-/* The bound is far; a nearer one shows that the process ends there, and that the next code is
- * not to blame. */
+/* The usual bound is far away; a nearer one shows that the process ends at it, and that the next
+ * code is not blamed. */
 AS_ORDINARY_USER(a_process_that_burns_time_without_a_run_is_ended)
 {
 	enum { FAR_S = 70 };
@@ -305,7 +305,7 @@ AS_ORDINARY_USER(a_process_that_burns_time_without_a_run_is_ended)
 	the_next_run_has_a_process();
 }
 
-/* A process may say that it lacks memory; the owner writes the error for that. */
+/* A process may report a lack of memory; the owner words the error for that. */
 TEST(a_lack_of_memory_is_told_in_the_words_of_the_owner)
 {
 	AUTO_ATTEMPT struct attempt attempt = try(json_pack("[s]", "fail without memory"));

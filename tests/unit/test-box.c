@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernel/box: code in a process, the end of that process, and what is believed of it. */
+/* kernel/box: code in a process, the end of that process, and which of its answers the owner
+ * believes. */
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -23,7 +24,7 @@ static void kill_box(void)
 	FILE *file = NULL;
 
 	assert_int_equal(kill(box_pid(), SIGKILL), 0);
-	/* Until it is dead, and waits to be reaped. */
+	/* Waits until the process is dead and can be reaped. */
 	snprintf(path, sizeof(path), "/proc/%d/stat", box_pid());
 	do {
 		file = fopen(path, "re");
@@ -64,13 +65,13 @@ TEST(the_process_has_nothing)
 	assert_int_equal(access(path, F_OK), -1);
 	snprintf(path, sizeof(path), "/proc/%d/environ", box_pid());
 	FILE *file = fopen(path, "re");
-	if (file) { /* root may open it */
+	if (file) { /* root may open the file */
 		assert_int_equal(fgetc(file), EOF);
 		(void)fclose(file);
 	}
 }
 
-/* Runs code of @author. Return: the process that ran it. */
+/* Runs code of @author. Return: the id of the process that ran it. */
 static int run_by(const char *author, const char *source)
 {
 	static const char *const functions[] = {"run", NULL};
@@ -140,7 +141,7 @@ static long resident_bytes(int pid)
 	return pages * sysconf(_SC_PAGESIZE);
 }
 
-/* A process gives memory back after its answer: waits until it has at most @most_bytes. */
+/* A process gives memory back after it has answered: waits until it has at most @most_bytes. */
 static void assert_keeps_at_most(int pid, long most_bytes)
 {
 	for (int i = 0; i < 1000 && resident_bytes(pid) > most_bytes; i++)
@@ -155,7 +156,7 @@ TEST(a_process_without_a_run_keeps_little_memory)
 	assert_keeps_at_most(run_by("alice", source), 16 << 20);
 }
 
-/* A process that ran @source as @count modules keeps little memory. */
+/* Checks that a process that ran @source as @count modules keeps little memory. */
 static void assert_modules_keep_little(const char *source, int count)
 {
 	int pid = 0;
@@ -178,8 +179,8 @@ TEST(modules_keep_no_memory_of_their_runs)
 	assert_modules_keep_little(source, 16);
 }
 
-/* Functions that take much more memory than their source: a reference to a variable of an outer
- * function takes memory in each function between the two. */
+/* Appends functions that take much more memory than their source: a reference to a variable of
+ * an outer function takes memory in each function between the two. */
 static void append_large_functions(struct wfs_buffer *source, int blocks)
 {
 	enum { NAMES = 190, DEPTH = 90 };
@@ -210,7 +211,7 @@ TEST(modules_that_take_much_more_than_their_source_are_not_kept)
 	assert_modules_keep_little(wfs_buffer_text(&source), 3);
 }
 
-/* A reducer that is compiled for each run, because its process does not keep it. */
+/* Loads a reducer that is compiled for each run, because its process does not keep it. */
 static struct wfs_code *load_large_reducer(const char *author, int blocks)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer source = {0};
@@ -239,7 +240,7 @@ TEST(a_module_that_found_no_memory_once_runs_when_there_is_some)
 	lua_outcome_step(code, NULL, NULL, &outcome);
 	assert_int_equal(outcome.r, 0);
 	const int pid = box_pid();
-	assert_keeps_at_most(pid, 16 << 20); /* it has forgotten the module */
+	assert_keeps_at_most(pid, 16 << 20); /* the process has forgotten the module */
 	if (prlimit(pid, RLIMIT_DATA, NULL, &before) < 0) {
 		print_message("skipped: root without CAP_SYS_RESOURCE, in a container\n");
 		return; /* skip() would leave the module and its outcome */
@@ -258,8 +259,8 @@ TEST(a_module_that_found_no_memory_once_runs_when_there_is_some)
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && \
-	!defined(__SANITIZE_THREAD__) /* they take more address space than that */
-/* The process is started, and then has no room for the region that code runs in. */
+	!defined(__SANITIZE_THREAD__) /* these sanitizers take more address space than that */
+/* The process starts, and then has no room for the region in which code runs. */
 TEST(a_process_that_cannot_begin_is_no_crash_of_code)
 {
 	struct rlimit before;
@@ -288,7 +289,7 @@ TEST(a_process_that_cannot_begin_is_no_crash_of_code)
 }
 #endif
 
-/* A lack of memory may have ended it, or an administrator. */
+/* A lack of memory or an administrator may have ended the process. */
 TEST(a_process_that_ended_without_a_run_is_the_failure_of_no_code)
 {
 	WFS_AUTO_CODE struct wfs_code *code = NULL;
@@ -307,7 +308,7 @@ TEST(a_process_that_ended_without_a_run_is_the_failure_of_no_code)
 	assert_int_not_equal(box_pid(), pid);
 }
 
-/* Does the owner believe a process that says so of a run with @budget? */
+/* Does the owner believe a process that reports these figures for a run with @budget? */
 static bool is_believed(const struct wfs_lua_budget *budget, struct wfs_lua_budget said)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer frame = {0};
@@ -341,7 +342,7 @@ TEST(counts_that_cannot_be_are_lies)
 	assert_false(is_believed(&budget, said));
 }
 
-/* As one that code has taken over may do: it neither reads nor answers. */
+/* Code that has taken the process over may stop reading and answering. */
 TEST(a_process_that_does_not_answer_is_a_crash)
 {
 	WFS_AUTO_CODE struct wfs_code *code = NULL;
@@ -541,7 +542,8 @@ TEST(large_values_pass_both_ways)
 	assert_int_equal(outcome.result.state.size, event.size + 1);
 }
 
-/* What an earlier run left in memory cannot be noticed: the order in which Lua finds a hole. */
+/* The run must not notice what an earlier run left in memory: it would change the order in which
+ * Lua finds free places. */
 TEST(a_run_begins_as_the_first_one_did)
 {
 	static const char source[] = "function step(s, e)\n"
@@ -598,7 +600,7 @@ static void chain_end(struct chain *chain)
 	wfs_code_free(chain->code);
 }
 
-/* The step for event @i; the state is @state, NULL: there is none yet. */
+/* The step for event @i; @state: NULL if the cell has no state yet. */
 static struct wfs_code_step *chain_step(struct chain *chain, size_t i, const char *state)
 {
 	static const uint8_t seed[32] = {7};
@@ -652,19 +654,20 @@ TEST(steps_ahead_are_taken_in_order)
 	chain_add(&chain, 1, "2", 0);
 	chain_add(&chain, 2, "4", 1);
 	wfs_code_ahead_run(lua_box());
-	kill_box(); /* nothing more is asked of the process */
+	kill_box(); /* the process gets no more requests */
 
 	chain_expect(&chain, 0, NULL, "1\n");
 	chain_expect(&chain, 1, "1\n", "3\n");
 	chain_expect(&chain, 2, "3\n", "7\n");
 
-	chain_expect(&chain, 2, "3\n", "7\n"); /* by a new process: a result is taken once */
+	/* A new process answers: a result is taken only once. */
+	chain_expect(&chain, 2, "3\n", "7\n");
 	assert_int_equal(wfs_code_ahead_taken(lua_box()), 3);
 	chain_end(&chain);
 }
 
-/* Of some size the newline of a cell's document would cost one instruction more than the result
- * without it. */
+/* For some sizes, the newline of a cell's document would cost one instruction more than the
+ * result without it. */
 TEST(a_step_costs_the_same_when_it_is_sent_ahead)
 {
 	enum { SIZES = 8 };
@@ -736,7 +739,7 @@ TEST(a_process_that_does_not_answer_ahead_is_the_failure_of_no_step)
 	struct chain chain;
 
 	chain_begin(&chain, adds, (const char *const[]){"1", "2", NULL});
-	chain_expect(&chain, 0, NULL, "1\n"); /* the process has the module */
+	chain_expect(&chain, 0, NULL, "1\n"); /* the process has the module already */
 	wfs_code_ahead_begin(lua_box());
 	chain_add(&chain, 0, "1", -1);
 	chain_add(&chain, 1, "2", 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Growable bytes: growth, sticky failure, text. */
+/* Growable bytes: how they grow, errors that stick, text. */
 #include "tests/fixture/test.h"
 
 #include "kernel/base/buffer.h"
@@ -108,7 +108,7 @@ TEST(buffer_reserve_reports_when_memory_is_out)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
 
-	/* Allowed as a size, but no machine has an address space with so much room. */
+	/* The size is valid, but no machine has an address space with so much room. */
 	assert_int_equal(wfs_buffer_reserve(&buffer, PTRDIFF_MAX / 2), -ENOMEM);
 	assert_int_equal(wfs_buffer_check(&buffer), -ENOMEM);
 }

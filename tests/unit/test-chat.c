@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chats up to their plans: replies, parts, imports, and what is said to a plan. Numbers in
+/* Chats up to their plans: replies, parts, imports, and later messages about a plan. Numbers in
  * comments: the cases of research/agent-kernel.md, part 4. */
 #include "tests/fixture/plan.h"
 
@@ -49,7 +49,7 @@ WITH_ACTORS(a_text_is_the_answer)
 	assert_null(id);
 }
 
-/* 167: what it is made of is for whoever cuts it. */
+/* 167: the kernel keeps the text; the driver makes steps of it. */
 WITH_ACTORS(a_plan_is_kept_as_it_was_written)
 {
 	struct plan_run run = chat_as(fixture, "alice", CHAT);
@@ -390,7 +390,7 @@ WITH_ACTORS(parts_are_of_the_plan_of_their_chat)
 	assert_plan(&second, "{'defined':1}");
 }
 
-/* Whoever drives the world may do so for everybody. */
+/* A principal that drives the world may continue everybody's chats. */
 WITH_ACTORS(a_plan_is_whose_chat_it_is)
 {
 	struct plan_run run = chat_as(fixture, "bob", CHAT);
@@ -460,7 +460,7 @@ WITH_ACTORS(a_plan_that_is_none_does_not_go_on)
 		"failed_normalize");
 }
 
-/* What could not even be read has no plan. */
+/* A plan that could not even be read leaves no cell of a plan. */
 WITH_ACTORS(a_plan_without_an_id_is_not_kept)
 {
 	struct plan_run run = chat_planned(fixture, CHAT);
@@ -472,7 +472,7 @@ WITH_ACTORS(a_plan_without_an_id_is_not_kept)
 	assert_null(plan);
 }
 
-/* However late it is found that it is none, it does not run. */
+/* A refused plan does not run, however late the refusal comes. */
 WITH_ACTORS(a_plan_that_fails_behind_its_first_part_has_failed)
 {
 	struct plan_run run = chat_planned(fixture, CHAT);
@@ -513,7 +513,7 @@ WITH_ACTORS(a_chat_is_stopped_before_its_plan_has_steps)
 	assert_null(id);
 }
 
-/* 154, of steps that were not given: they are found once more. */
+/* 154, for steps that were not received: the driver makes them once more. */
 WITH_ACTORS(a_plan_is_stopped_between_its_parts)
 {
 	struct plan_run run = chat_planned(fixture, CHAT);
@@ -534,7 +534,7 @@ WITH_ACTORS(a_plan_is_stopped_between_its_parts)
 	assert_bytes_are_counted(&run);
 }
 
-/* Its chat is all that its author knows of it yet. */
+/* Until then the author knows the plan only by its chat. */
 WITH_ACTORS(a_plan_is_stopped_by_its_chat)
 {
 	struct plan_run run = chat_planned(fixture, CHAT);
@@ -551,7 +551,7 @@ WITH_ACTORS(a_plan_is_stopped_by_its_chat)
 	assert_steps(&run, "ppp");
 }
 
-/* Who may go on with plans of others does so for them. */
+/* A principal that may continue plans of others continues them in the name of their owners. */
 WITH_ACTORS(a_plan_stays_whose_it_is)
 {
 	struct plan_run run = chat_planned(fixture, CHAT);
@@ -635,7 +635,7 @@ WITH_ACTORS(saying_more_of_a_finished_plan_runs_nothing)
 	"0123456789012345678901234567890123456789012345678901234567890123','max_concurrency':1," \
 	"'model':'m','resume':" resume ",'session_id':'s'}"
 
-/* Two steps are done, the one behind them is not. */
+/* Two steps are done; the step after them is not. */
 static json_t *part_from_elsewhere(const struct plan_run *run)
 {
 	WFS_AUTO_JSON json_t *steps = steps_of(three, 3);
@@ -689,7 +689,7 @@ WITH_ACTORS(an_import_goes_on_where_it_was)
 	assert_plan(&run, "{'created_ns':5,'done':3,'phase':'answering','tool_calls':1}");
 }
 
-/* A step may come with what it has given and be run again all the same. */
+/* An imported step may have a result, and be run again nevertheless. */
 WITH_ACTORS(a_result_takes_the_place_of_an_imported_one)
 {
 	struct plan_run run = import(fixture, IMPORT("true"));

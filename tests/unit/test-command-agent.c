@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* agent migrate: what is written, in which order, by whom, and what is there when it is run
- * again. */
+/* agent migrate: what it writes, in which order and as which principal, and what a second run
+ * finds. */
 #include "tests/fixture/command.h"
 
 #include "kernel/mind/form.h"
 
-/* Agents of worlds that an older program wrote: nothing has looked at their content. */
+/* These agents are from worlds that an older program wrote, so their content was never checked. */
 /* NOLINTBEGIN(readability-identifier-naming): the linker's names, see ld(1), --wrap */
 bool __wrap_wfs_mind_form_has(const char *type);
 
@@ -31,8 +31,8 @@ static void invoke(struct world_fixture *fixture, const char *as, const char *ac
 		fail_msg("%s: %s", action, printed.err);
 }
 
-/* A world with the agent `al`, who may do all, and has made its own artifact, or the operator
- * has. */
+/* Makes a world with the agent `al`, which may do everything. Either it made its own artifact,
+ * or the operator did. */
 static void with_agent(struct world_fixture *fixture, const char *owner, const char *more)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer action = {0};
@@ -153,7 +153,8 @@ IN_FILLED_WORLD(json_has_what_is_written)
 	assert_string_equal(wfs_json_text(data, "agent_id"), "al");
 }
 
-/* As if it had been killed before the last record, and before one was given away. */
+/* As if the command had been killed before the last record, and before one artifact was given
+ * away. */
 IN_FILLED_WORLD(what_an_interrupted_one_has_written_is_taken)
 {
 	with_agent(fixture, "operator", "");

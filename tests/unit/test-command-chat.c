@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands that wait for chats and plans: what is asked for, and what is printed of the answer.
- * Drives nothing: what would be answered is said before. */
+/* Commands that wait for chats and plans: what they ask for, and what they print of the answer.
+ * Nothing is driven: each test sets the answer first. */
 #include "tests/fixture/command.h"
 
-/* The answer of the next request, and what it was. Reset before each test. */
+/* The answer to the next request, and what the request was. Reset before each test. */
 static struct {
-	enum wfs_error_code code; /* WFS_OK: it did not fail */
+	enum wfs_error_code code; /* WFS_OK: the request succeeds */
 	const char *message;
 	const char *answer; /* JSON with ' for " */
 	enum wfs_drive_what what;
@@ -64,7 +64,7 @@ static int teardown(void **state)
 
 #define CHATS(name) TEST_WITH(name, struct world_fixture *fixture, setup, teardown)
 
-/* As RUN_IN, with the driver. */
+/* As RUN_IN, but with a driver. */
 static struct printed run_driven(struct world_fixture *fixture, const char *const *words)
 {
 	char *all[WORDS_MAX] = {(char *)"worldfs", (char *)"-w", fixture->directory};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What shells are told could stand next on a command line. */
+/* Completion: the words that the program offers to a shell for the next place on a command line. */
 #include "tests/fixture/builtin.h"
 #include "tests/fixture/command.h"
 
@@ -15,7 +15,7 @@ static struct printed complete_in(const char *const *words)
 
 #define COMPLETE(...) complete_in((const char *const[]){__VA_ARGS__, NULL})
 
-/* Without the meanings. */
+/* Compares the words, without their meanings. */
 static void assert_offers(const struct printed *printed, const char *expected)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer found = {0};
@@ -39,7 +39,7 @@ TEST(commands_come_with_what_they_do)
 	assert_says(all.out, "init\t");
 	assert_says(all.out, "\nblob\t");
 	assert_null(strstr(all.out, "__complete"));
-	/* A word that several commands begin with is told once. */
+	/* A word with which several commands begin is offered once. */
 	assert_null(strstr(strstr(all.out, "\nfs\t") + 1, "\nfs\t"));
 }
 

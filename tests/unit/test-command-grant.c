@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands about who may do what: grants, what is taken back, when they end. */
+/* Commands for rights: granting, revoking, and when grants end. */
 #include "tests/fixture/command.h"
 
 static void with_alice(struct world_fixture *fixture)

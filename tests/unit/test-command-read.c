@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands that read, state and files, at any height. */
+/* Commands that read state and files, at any height. */
 #include "tests/fixture/builtin.h"
 #include "tests/fixture/command.h"
 
@@ -184,7 +184,7 @@ IN_WORLD(fs_ls_lists_more_names_than_a_page)
 	assert_prints(&printed, wfs_buffer_text(&expected));
 }
 
-/* What a world has of its cells that nothing was done in. */
+/* The cells of a reducer in a world in which nothing was done yet. */
 static const char *first_cells(const char *reducer)
 {
 	static const struct {

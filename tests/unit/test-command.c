@@ -142,7 +142,8 @@ TEST(misuse_of_arguments_is_told_with_a_hint)
 
 	assert_misuse(&missing, "'state' takes: REDUCER [KEY]", "Try 'worldfs state --help'.");
 	assert_misuse(&more, "'3' is one argument too many", "Try 'worldfs diff --help'.");
-	assert_int_equal(number.status, WFS_EXIT_FAILED); /* the first height is looked up first */
+	/* The command looks up the first height first. */
+	assert_int_equal(number.status, WFS_EXIT_FAILED);
 	assert_misuse(&at, "--at: expected a height", "--help");
 	assert_misuse(&both, "cannot be used together", "--help");
 	assert_misuse(&negative, "--from: expected a number, got '-1'", "--help");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the process that runs code can still do, if the code has taken it over: each attempt in a
+/* What a process that runs code can still do if the code has taken it over. Each attempt has a
  * process of its own. */
 #include "tests/fixture/test.h"
 
@@ -42,7 +42,7 @@ static int status_of(void (*act)(void))
 	return status;
 }
 
-/* The end of an attempt that Linux let pass, whatever came of it. */
+/* Ends an attempt that Linux did not stop, whatever its result was. */
 #define ATTEMPT(name, ...)                  \
 	static void name(void)              \
 	{                                   \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Wanted heights: every form that is taken, everything else that is refused. */
+/* Wanted heights: every accepted form, and refusals of others. */
 #include "tests/fixture/test.h"
 
 #include "kernel/base/cleanup.h"

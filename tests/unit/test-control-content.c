@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is written to the control file of an artifact: what becomes of it. */
+/* What a write to the control file of an artifact does. */
 #include "tests/fixture/test.h"
 
 #include <stdlib.h>
@@ -99,7 +99,7 @@ TEST(content_that_is_truncated_is_empty)
 	wfs_control_content_done(&content);
 }
 
-/* So that one which is there unseen keeps what it has. */
+/* An artifact that exists unseen must keep its content. */
 TEST(content_of_a_new_file_is_not_given_before_it_is_written)
 {
 	struct wfs_control_content content = {.pending = false};
@@ -111,7 +111,7 @@ TEST(content_of_a_new_file_is_not_given_before_it_is_written)
 	wfs_control_content_done(&content);
 }
 
-/* Its tail would be lost. */
+/* The tail of the old content would be lost. */
 TEST(content_that_is_there_is_not_written_into)
 {
 	struct wfs_control_content written = {.pending = false};

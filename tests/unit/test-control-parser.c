@@ -8,7 +8,7 @@
 
 enum { SIZE_MAX_BYTES = 1 << 20 };
 
-/* Takes everything that is whole and appends a line for each: its canonical text or its code. */
+/* Takes every complete value, and appends a line for each: its canonical text or its error code. */
 static void take_all(struct wfs_control_parser *parser, bool end, struct wfs_buffer *lines)
 {
 	for (;;) {
@@ -31,7 +31,7 @@ static void add(struct wfs_control_parser *parser, const char *text)
 	assert_int_equal(wfs_control_parser_add(parser, text, strlen(text)), 0);
 }
 
-/* What comes out when @text is written at once and then closed. */
+/* Checks the values that come out when @text is written at once and the file is then closed. */
 static void assert_gives(const char *text, const char *expected)
 {
 	WFS_AUTO_PARSER struct wfs_control_parser parser = {.size_max_bytes = SIZE_MAX_BYTES};
@@ -44,7 +44,7 @@ static void assert_gives(const char *text, const char *expected)
 	assert_false(wfs_control_parser_pending(&parser));
 }
 
-/* What is whole before the file is closed. */
+/* Checks the values that are complete before the file is closed. */
 static void assert_gives_open(const char *text, const char *expected)
 {
 	WFS_AUTO_PARSER struct wfs_control_parser parser = {.size_max_bytes = SIZE_MAX_BYTES};
@@ -108,7 +108,7 @@ TEST(parser_is_not_led_astray_by_strings)
 		"{\"}]{\\\"\":\"\\\\\"}\n[\"\\n{\",\"}\"]\n");
 }
 
-/* A stream with everything in it, and what must come of it. */
+/* A stream that has everything in it, and the values that it must give. */
 static const char stream[] = "{\"a\":{\"b\":[1,-2.5e3,{\"c\":\"}\\\\\\\"{\\u00e4\"}]},\"d\":null}\n"
 			     "  \n"
 			     "[\n true , false\n]\n"
@@ -207,7 +207,7 @@ TEST(parser_gives_empty_lines_when_they_are_requests)
 	assert_string_equal(wfs_buffer_text(&lines), "\n{}\n\n");
 }
 
-/* What comes out when words are requests. */
+/* Checks the values that come out when words are requests. */
 static void assert_gives_words(const char *text, bool end, const char *expected)
 {
 	WFS_AUTO_PARSER struct wfs_control_parser parser = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making a world: where it may be, and that nothing is left when it fails. */
+/* Creating a world: in which places it is allowed, and that a failure leaves nothing. */
 #include "tests/fixture/world.h"
 
 #include <dirent.h>
@@ -129,7 +129,7 @@ WITH_SOURCE(create_tells_every_problem_of_a_bad_manifest)
 
 /* --- what it begins with --- */
 
-/* A source of tests/data/worlds instead of the fixture's. */
+/* Loads a source from tests/data/worlds instead of the fixture's. */
 static void load_market(struct world_fixture *fixture)
 {
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
@@ -140,7 +140,8 @@ static void load_market(struct world_fixture *fixture)
 		fail_msg("%s", wfs_buffer_text(&problems.lines));
 }
 
-/* A source with these lists beside the fixture's. JSON with ' for ". Return: its load's. */
+/* Loads a source with these lists beside the fixture's. JSON with ' for ". Return: the result of
+ * loading. */
 static int load_with(struct world_fixture *fixture, const char *principals, const char *artifacts,
 	struct wfs_problems *problems)
 {
@@ -175,7 +176,7 @@ static void assert_member(
 	assert_true(json_equal(found, wanted));
 }
 
-/* Record @seq made the artifact @id, and was @principal's. */
+/* Checks that record @seq made the artifact @id for @principal. */
 static void assert_made_by(
 	struct world_fixture *fixture, uint64_t seq, const char *principal, const char *id)
 {
@@ -254,7 +255,8 @@ WITH_SOURCE(what_it_begins_with_is_invoked_and_paid)
 	assert_state(fixture, "sys.ledger", "carol", "{'scrip':2}");
 }
 
-/* Nothing is made, and all of these problems are told, of the form and of making them. */
+/* Expects that nothing is made, and that all of these problems are reported: of the form, and of
+ * making the artifacts. */
 static void assert_refused(struct world_fixture *fixture, const char *principals,
 	const char *artifacts, const char *lines)
 {
@@ -291,7 +293,7 @@ WITH_SOURCE(create_tells_every_artifact_that_cannot_be_made)
 		"run(...) or check(...)\n");
 }
 
-/* A control character takes six bytes of JSON. */
+/* A control character takes six bytes in JSON. */
 WITH_SOURCE(create_bounds_the_action_that_makes_an_artifact)
 {
 	enum { FITS = WFS_REQUEST_SIZE_MAX / 6 - 100, TOO_MANY = WFS_REQUEST_SIZE_MAX / 6 };

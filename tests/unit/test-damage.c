@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows that a stranger has made, with checksums that fit: each ends in an error, in bounded time,
- * and never ends the process. (The walk over pages has test-pages.c.)
+ * Rows that an attacker has made, with correct checksums: each gives an error within bounded time,
+ * and none ends the process. (test-pages.c tests the walk over pages.)
  */
 #include "tests/fixture/tamper.h"
 
@@ -17,7 +17,7 @@
 
 enum { LIMIT_S = 20 };
 
-/* Puts a row with a checksum that fits. */
+/* Puts a row with a correct checksum. */
 static void put_row(struct world_fixture *fixture, const char *table, struct wfs_bytes key,
 	struct wfs_bytes value)
 {
@@ -67,7 +67,7 @@ static uint32_t reducer_id(struct world_fixture *fixture, const char *name)
 	return reducer.reducer_id;
 }
 
-/* Nothing that reads or writes ends the process, or takes for ever. */
+/* Reads and writes: neither may end the process, or go on for ever. @wrong: an error is expected */
 static void use(struct world_fixture *fixture, bool wrong)
 {
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {.count = 0};
@@ -143,7 +143,7 @@ IN_WORLD(a_record_is_far_beyond_the_others)
 	(void)alarm(0);
 }
 
-/* The numbers between the others and it are one problem. */
+/* The missing numbers between the others and this one are reported as one problem. */
 IN_WORLD(a_version_is_far_beyond_the_others)
 {
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {.count = 0};
@@ -162,7 +162,7 @@ IN_WORLD(a_version_is_far_beyond_the_others)
 	assert_true(problems.count < 10);
 }
 
-/* Its number would not fit into that of an inode. */
+/* Its number would not fit into the number of an inode. */
 IN_WORLD(the_number_of_a_version_is_too_large)
 {
 	const uint64_t vid = htobe64(WFS_VID_MAX + 1);
@@ -199,7 +199,7 @@ IN_WORLD(versions_lead_to_each_other)
 	use(fixture, true);
 }
 
-/* The name of a cell leads to one of another reducer. */
+/* The name of a cell leads to a cell of another reducer. */
 IN_WORLD(a_name_leads_to_a_cell_of_another_reducer)
 {
 	struct __attribute__((packed)) {
@@ -240,7 +240,7 @@ IN_WORLD(the_index_leads_to_a_record_that_is_not_an_event)
 		-EIO);
 }
 
-/* Has a tree tell of more rows than the file has room for. */
+/* Has a tree claim more rows than the file has room for. */
 static void count_many_rows(struct world_fixture *fixture, const char *table)
 {
 	char path[256];
@@ -346,7 +346,7 @@ IN_WORLD(a_world_of_a_stranger_has_its_pages_walked_before_it_is_read)
 	char path[512];
 
 	lead_to_itself(fixture);
-	/* Another file is another world: see decision 25. */
+	/* Another file makes another world: see decision 25. */
 	snprintf(path, sizeof(path), "%s/data.mdb", fixture->directory);
 	snprintf(copy, sizeof(copy), "%s/data.copy", fixture->directory);
 	WFS_AUTO_FD int from = open(path, O_RDONLY | O_CLOEXEC);
@@ -365,8 +365,8 @@ IN_WORLD(a_world_of_a_stranger_has_its_pages_walked_before_it_is_read)
 
 /* --- rows whose checksum does not fit: what each is called --- */
 
-/* Flips a bit of a row's checksum, or gives the row another key. @moved: the key; NULL: it keeps
- * its own */
+/* Flips a bit of a row's checksum, or gives the row another key. @moved: that key; NULL: the row
+ * keeps its key */
 static void spoil_row(
 	struct world_fixture *fixture, const char *table, struct wfs_bytes key, const void *moved)
 {
@@ -410,7 +410,7 @@ static void spoil_number(struct world_fixture *fixture, const char *table, uint6
 	spoil(fixture, table, WFS_BYTES(&key, sizeof(key)));
 }
 
-/* `verify` lists it; `replay` and `backup` do not succeed. */
+/* `verify` lists the problem; `replay` and `backup` fail. */
 static void assert_told(struct world_fixture *fixture, const char *name)
 {
 	const struct wfs_backup_options options = {.progress = NULL};
@@ -478,7 +478,7 @@ IN_WORLD(a_cell_is_told_by_reducer_and_key)
 	assert_told(fixture, "reducer 'cell', key 'a': is damaged");
 }
 
-/* To a reducer that does not exist. */
+/* Moves the cell to a reducer that does not exist. */
 static void move_cell(struct world_fixture *fixture, uint64_t cell_id)
 {
 	const uint64_t key = htobe64(cell_id);
@@ -574,11 +574,11 @@ IN_WORLD(an_event_on_a_damaged_state_is_hash_mismatch)
 	assert_int_equal(send_event(fixture, "test/Do@1", "{'key':'a','op':'add','n':1}"), -EIO);
 	assert_int_equal(fixture->error.code, WFS_E_HASH_MISMATCH);
 	assert_non_null(strstr(fixture->error.message, "reducer 'cell', key 'a' at height 14"));
-	/* Another state is not kept from changing, and its message is its own. */
+	/* A cell with another state can still be changed, and gets its own message. */
 	tell(fixture, "{'key':'b','op':'add','n':1}");
 }
 
-/* A row whose key is damaged is not where it is looked for; the row there tells. */
+/* A row with a damaged key is not found in its place; the row that is found there shows this. */
 IN_WORLD(a_key_with_a_damaged_name_is_not_missing)
 {
 	struct __attribute__((packed)) {
@@ -619,7 +619,7 @@ IN_WORLD(a_name_that_leads_to_no_cell_is_damage)
 	assert_non_null(strstr(wfs_damage_noted(), "reducer 'cell', key 'b' is missing"));
 }
 
-/* What is before it and behind it can be read. */
+/* The records before and after it can be read. */
 IN_WORLD(a_damaged_record_in_the_middle_hides_no_other)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer log = {0};

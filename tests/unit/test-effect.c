@@ -116,7 +116,7 @@ TEST(optional_members_that_are_null_are_dropped)
 	assert_true(json_equal(write, kept)); /* content may be any value */
 }
 
-/* Every `ref` in @document is the name of one of @schemas. */
+/* Every `ref` in @document names one of @schemas. */
 static void assert_refs_are_known(const json_t *document, const json_t *schemas)
 {
 	const char *const ref = json_string_value(json_object_get(document, "ref"));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Effects of reducers: what they ask for, what is recorded, and what they are told. */
+/* Effects of reducers: what they ask for, what is recorded, and which answers they get. */
 #include "tests/fixture/asking.h"
 
 #include "kernel/base/encode.h"
 
-/* The answers that the cell @key was given; release with json_decref. */
+/* The answers that the cell @key got; release with json_decref. */
 static json_t *answers_of(struct world_fixture *fixture, const char *key)
 {
 	WFS_AUTO_FREE char *text = state_at(fixture, WFS_HEIGHT_HEAD, "asker", key);
@@ -23,7 +23,7 @@ static void assert_text(const json_t *object, const char *name, const char *expe
 	assert_string_equal(text, expected);
 }
 
-/* Answer @index has this status, and as code of its payload @code or none. */
+/* Checks that answer @index has this status, and @code as the code of its payload, or no code. */
 static void assert_answer(const json_t *answers, size_t index, const char *status, const char *code)
 {
 	const json_t *const answer = json_array_get(answers, index);
@@ -295,7 +295,7 @@ ASKING(effects_that_are_not_declared_or_malformed_fail_the_request)
 	assert_fails(fixture, "[7]", "expected an object, got an integer");
 }
 
-/* @count effects, as a list. */
+/* Appends a list of @count effects. */
 static void append_effects(struct wfs_buffer *buffer, const char *effect, int count)
 {
 	for (int i = 0; i < count; i++)

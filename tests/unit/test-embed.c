@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The local embedder: the same bytes for ever, what is refused, and how well it tells topics
+/* The local embedder: it gives the same bytes for ever, refuses some texts, and tells topics
  * apart. */
 #include "tests/fixture/test.h"
 
@@ -174,7 +174,7 @@ TEST(embed_has_unit_length)
 	}
 }
 
-/* Reads no byte behind the text: sanitizers see it. */
+/* Reads no byte after the end of the text: sanitizers would see it. */
 TEST(embed_takes_a_text_that_is_cut_anywhere)
 {
 	static const char whole[] = "tea \u00e9t\u00e9 \u5929\u6c14 \U0001f600 milk";
@@ -307,7 +307,7 @@ static int topics_teardown(void **state)
 
 #define WITH_TOPICS(name) TEST_WITH(name, struct topics *topics, NULL, NULL)
 
-/* Of the NEAREST other texts, how many have the same topic. */
+/* How many of the NEAREST other texts have the topic of this one. */
 static size_t nearest_of_topic(const struct topics *topics, size_t text)
 {
 	bool taken[TEXTS_MAX] = {false};
@@ -333,8 +333,7 @@ static size_t nearest_of_topic(const struct topics *topics, size_t text)
 	return same;
 }
 
-/* Chance gives 0.11, words counted and weighed by how rare they are in all of the texts give
- * 0.49. */
+/* Chance gives 0.11; counting words, weighted by how rare they are in all texts, gives 0.49. */
 WITH_TOPICS(embed_finds_texts_of_the_same_topic)
 {
 	size_t same = 0;

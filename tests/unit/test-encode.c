@@ -153,7 +153,7 @@ TEST(base64_decode_reports_when_memory_is_out)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
 
-	wfs_buffer_reserve(&buffer, SIZE_MAX); /* fails the buffer */
+	wfs_buffer_reserve(&buffer, SIZE_MAX); /* decoding marks the buffer as failed */
 
 	assert_int_equal(wfs_base64_decode("Zg==", 4, &buffer, NULL), -ENOMEM);
 }
@@ -275,11 +275,11 @@ TEST(name_decode_refuses_what_the_host_does_not_allow)
 TEST(name_decode_refuses_needless_escapes)
 {
 	assert_no_name("%61");
-	assert_no_name("%2E.."); /* the key "..." needs none */
+	assert_no_name("%2E.."); /* the key "..." needs no escape */
 	assert_no_name("%2Ea");
 	assert_no_name("%5Fa");
 	assert_no_name("%2E%2E");
-	assert_no_name("%E2%82%AC"); /* valid UTF-8 stands for itself */
+	assert_no_name("%E2%82%AC"); /* valid UTF-8 is not escaped */
 	assert_no_name("%E2\x82\xac");
 }
 
@@ -295,7 +295,7 @@ TEST(name_decode_refuses_malformed_escapes)
 {
 	assert_no_name("%");
 	assert_no_name("a%2");
-	assert_no_name("%2f"); /* lower case */
+	assert_no_name("%2f"); /* digits in lower case */
 	assert_no_name("%GG");
 	assert_no_name("% 2F");
 }
@@ -304,7 +304,7 @@ TEST(name_decode_reports_when_memory_is_out)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
 
-	wfs_buffer_reserve(&buffer, SIZE_MAX); /* fails the buffer */
+	wfs_buffer_reserve(&buffer, SIZE_MAX); /* decoding marks the buffer as failed */
 
 	assert_int_equal(wfs_name_decode("a", 1, &buffer), -ENOMEM);
 	assert_int_equal(wfs_name_decode("%2F", 3, &buffer), -ENOMEM);

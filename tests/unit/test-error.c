@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of errors, messages, and what system failures become. */
+/* The table of errors, their messages, and the codes for errors of the system. */
 #include "tests/fixture/test.h"
 
 #include <signal.h>

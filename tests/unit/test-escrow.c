@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* genesis_escrow: sales, what is refused, and that nobody is left with neither; also at random,
- * against a model. Numbers in comments are those of cases of a comparable system. */
+/* genesis_escrow: sales, refusals, and that nobody ends up without both the artifact and its
+ * price. Random trades are compared with a model. Numbers in comments are those of test cases of
+ * a comparable system. */
 #include "tests/fixture/market.h"
 
 #define ESCROW(method, args) CALL("genesis_escrow", method, args)
@@ -14,7 +15,7 @@
 
 /* --- helpers --- */
 
-/* Of the size that its disk shows. */
+/* Writes a document whose size changes the disk that its owner uses. */
 static void write_doc(struct world_fixture *fixture, const char *principal, const char *members)
 {
 	WFS_AUTO_FREE char *action = NULL;
@@ -60,7 +61,8 @@ IN_MARKET(a_sale_pays_the_seller_and_moves_the_artifact)
 	assert_call(fixture, "alice", DEPOSIT("'doc',30"), 0,
 		"{'artifact_id':'doc','price':30,'seller':'alice'}");
 	assert_owner(fixture, "doc", "genesis_escrow");
-	assert_int_equal(used_disk_of(fixture, "alice"), 10); /* it is no room for nothing */
+	/* An artifact takes room at its owner. */
+	assert_int_equal(used_disk_of(fixture, "alice"), 10);
 	assert_int_equal(used_disk_of(fixture, "bob"), 0);
 	assert_call(fixture, "bob", CHECK("doc"), 0,
 		"{'artifact_id':'doc','for_sale':true,'price':30,'seller':'alice'}");
@@ -171,7 +173,7 @@ IN_MARKET(a_price_that_nobody_can_pay_or_hold_is_refused_at_the_purchase)
 	done(fixture, "alice", CANCEL("doc"));
 }
 
-/* 25,000 bytes. */
+/* An artifact of 25,000 bytes. Caller frees it. */
 /* Caller frees it. */
 static char *big(const char *id)
 {
@@ -300,7 +302,7 @@ IN_MARKET(who_takes_it_back_has_what_he_gave)
 	assert_done(fixture, "rich", WRITE("'artifact_id':'doc','price':2"));
 }
 
-/* The price is held while it runs: the sale is over when it is paid out. */
+/* The price is held while the code runs: when it is paid out, the sale is over. */
 IN_MARKET(what_sells_itself_earns_for_its_seller)
 {
 	assert_done(fixture, "alice",
@@ -329,7 +331,7 @@ IN_MARKET(services_take_no_other_gifts)
 
 /* --- by code --- */
 
-/* What it is told: a method of the escrow, with arguments. */
+/* A program that calls a method of the escrow with the arguments it gets. */
 #define SHOP                                                                                      \
 	CODE("shop",                                                                              \
 		"local r = invoke(\\'genesis_escrow\\', ...) return r.error and r.error.code or " \
@@ -349,7 +351,7 @@ IN_MARKET(code_sells_and_buys_for_its_artifact)
 	assert_owner(fixture, "doc", "shop");
 	assert_int_equal(scrip_of(fixture, "shop"), 10);
 	assert_int_equal(scrip_of(fixture, "bob"), 50);
-	assert_int_equal(used_disk_of(fixture, "alice"), disk); /* who pays for the shop's bytes */
+	assert_int_equal(used_disk_of(fixture, "alice"), disk); /* bob pays for the shop's bytes */
 	assert_call(fixture, "bob", CALL("shop", "run", "'deposit','doc',20"), 0, "'ok'");
 	done(fixture, "bob", PURCHASE("doc"));
 	assert_int_equal(scrip_of(fixture, "shop"), 30);
@@ -413,7 +415,7 @@ enum { TRADERS = 3, WARES = 12, TRADES = 2000, WARE_SIZE_MAX = 9000 };
 
 static const char *const traders[TRADERS] = {"alice", "bob", "rich"};
 
-/* What there must be. */
+/* The state that the market should have. */
 struct market {
 	uint64_t random;
 	int64_t scrip[TRADERS];
@@ -421,7 +423,7 @@ struct market {
 	int64_t quota[TRADERS];
 	struct {
 		int owner; /* index of a trader */
-		bool sold; /* he sells it */
+		bool sold; /* its owner offers it for sale */
 		int64_t price;
 		int64_t size;
 	} wares[WARES];
@@ -435,13 +437,14 @@ static int64_t below(struct market *market, int64_t bound)
 	return (int64_t)(market->random % (uint64_t)bound);
 }
 
-/* Room for that much more? */
+/* Has @who room for so many more bytes? */
 static bool fits(const struct market *market, int who, int64_t more)
 {
 	return more <= 0 || market->used[who] + more <= market->quota[who];
 }
 
-/* Each trade gives its action, and does in the model what it has to do. Return: its error. */
+/* Each trade returns its action, and changes the model as that action should change the market.
+ * Return: the error that the action should have. */
 
 static enum wfs_error_code trade_deposit(struct market *market, int who, int ware, char **action)
 {

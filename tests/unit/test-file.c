@@ -12,7 +12,8 @@
 
 enum { SIZE = 300000 };
 
-/* A file without a name, with @size bytes that depend on where they stand; at its beginning. */
+/* Makes a file without a name, with @size bytes that depend on their position; its offset is at
+ * its beginning. */
 static int file_of(size_t size)
 {
 	int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);

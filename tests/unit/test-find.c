@@ -6,7 +6,7 @@
 
 enum { HOSTILE_SIZE = 1 << 20 };
 
-/* @expected: NULL: there is none */
+/* @expected: NULL if the text has no object */
 static void assert_found(const char *quoted, const char *expected)
 {
 	WFS_AUTO_FREE char *text = json_text(quoted);
@@ -69,7 +69,7 @@ TEST(what_cannot_be_parsed_for_another_reason_is_found)
 	assert_found("{'a':99999999999999999999}", "{'a':99999999999999999999}");
 }
 
-/* As jansson finds it, from each brace on. */
+/* Finds an object as jansson does, by trying from each brace on. */
 static bool find_slowly(struct wfs_bytes text, struct wfs_bytes *ret_object)
 {
 	const char *const bytes = text.data;
@@ -119,7 +119,7 @@ TEST(random_texts_give_what_trying_each_brace_gives)
 	assert_true(found_count > 10000);
 }
 
-/* @unit: again and again, up to a megabyte. What takes the square of that does not end in time. */
+/* @unit is repeated up to a megabyte. An algorithm of quadratic time would not end in time. */
 static void assert_nothing_in(const char *unit, const char *end)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};

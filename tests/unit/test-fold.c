@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fold by itself: it computes without writing, and is applied whole or dropped. */
+/* The fold alone: it computes without writing, and is applied as a whole or dropped. */
 #include "tests/fixture/world.h"
 
 #include <malloc.h>
@@ -82,7 +82,7 @@ static int run(struct folding *folding, const char *schema, const char *value)
 	};
 	int r = wfs_fold_run(
 		folding->fold, &folding->head, folding->runtime, &input, &folding->error);
-	/* The body is borrowed until the fold is applied, so that happens here. */
+	/* The fold borrows the body until it is applied, so the test applies it here. */
 	if (!r)
 		r = wfs_fold_apply(folding->fold, &folding->head);
 	return r;
@@ -245,7 +245,7 @@ FOLDING(random_is_the_same_for_the_same_record)
 
 enum { PAD = 7000000, STATE_SIZE = PAD + sizeof("{\"odd\":true,\"pad\":\"\"}\n") - 1 };
 
-/* An event that causes @count others, each of which gives the cell `x` @pad bytes. */
+/* Runs an event that causes @count others, each of which adds @pad bytes to the cell `x`. */
 static int run_large(struct folding *folding, int count, int pad)
 {
 	char value[160];
@@ -279,14 +279,14 @@ FOLDING(states_that_an_event_only_reads_count_too)
 		assert_int_equal(run(folding, "test/Do@1", value), 0);
 	}
 
-	/* It gives each of them a small state. */
+	/* The event gives each of these cells a small state. */
 	snprintf(value, sizeof(value), "{'key':'a','op':'emit','n':%d}", CELLS);
 	assert_int_equal(run(folding, "test/Do@1", value), -EIO);
 	assert_non_null(strstr(folding->error.message, "more than 67108864 bytes"));
 	assert_int_equal(run(folding, "test/Do@1", "{'key':'a','op':'emit','n':9}"), 0);
 }
 
-/* An event that causes 50 others with @turns of a loop each, when a step has 100,000
+/* Runs an event that causes 50 others, each with @turns rounds of a loop; a step has 100,000
  * instructions. */
 static int run_working(struct folding *folding, uint64_t instructions, int turns)
 {
@@ -314,10 +314,11 @@ FOLDING(an_event_with_too_many_instructions_in_its_steps_fails)
 	assert_int_equal(folding->head.height, GENESIS_HEIGHT + 51);
 }
 
-/* What the last step left is less than a step has. */
+/* The earlier steps leave less than a step may use. */
 FOLDING(the_last_steps_of_an_event_have_what_the_others_left)
 {
-	assert_int_equal(run_working(folding, 1000, 900), 0); /* less than is looked at */
+	/* Fewer instructions than between two checks of the bound. */
+	assert_int_equal(run_working(folding, 1000, 900), 0);
 	assert_int_equal(run_working(folding, 400000, 85000), -EIO);
 	assert_non_null(strstr(folding->error.message,
 		"cell.lua:14: more than 4000000 instructions for one event"));
@@ -365,7 +366,7 @@ FOLDING(events_of_many_steps_with_too_many_values_fail)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer value = {0};
 
-	/* The event has 5 times 100,000 values, and each of these causes twice as many. */
+	/* The event has 5 times 100,000 values, and each event that it causes has twice as many. */
 	wfs_buffer_append_text(&value,
 		"{'key':'a','op':'emit','n':5,'value':{'key':'x','op':'emit','schema':'test/Do@1',"
 		"'n':2,'value':{'key':'x','op':'same','values':");

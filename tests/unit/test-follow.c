@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What people are told of a turn while they wait. */
+/* The lines that people see of a turn while they wait. */
 #include "tests/fixture/world.h"
 
 #include "fs/command/agents/follow.h"
@@ -16,7 +16,7 @@
 	"{'kind':'action','body':{'action':{'action_type':'" type "'" rest "}," \
 	"'result':{'run_id':'" run "'}}}"
 
-/* The line behind these records, of which the last is NULL. */
+/* Checks the line that follows these records; NULL ends them. */
 static void assert_line(const char *const *records, const char *expected)
 {
 	struct wfs_follow follow = {.agent = "ada"};

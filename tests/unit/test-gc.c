@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collections: what goes, what stays, and what every step leaves behind. */
+/* Collections of garbage: what is removed, what stays, and what each step leaves. */
 #include "tests/fixture/tamper.h"
 
 #include "kernel/check/replay.h"
@@ -124,7 +124,7 @@ static bool has_file(struct world_fixture *fixture, const struct wfs_hash *hash)
 	return access(path, F_OK) == 0;
 }
 
-/* Forty heights of three counters, one of which is deleted and made again now and then. */
+/* Fills forty heights with three counters, one of which is deleted and made again now and then. */
 static void live(struct world_fixture *fixture)
 {
 	for (int i = 0; i < 40; i++) {
@@ -242,7 +242,7 @@ IN_WORLD(numbers_of_versions_are_not_given_again)
 
 	assert_int_equal(version_of(fixture, "b").vid, vid + 1);
 	assert_good(fixture);
-	/* Now that there is a younger one it goes, too. */
+	/* A younger blob exists now, so this one is removed, too. */
 	assert_int_equal(since(fixture, height_of(fixture)).figures.cell_count, 1);
 	assert_good(fixture);
 }
@@ -267,7 +267,7 @@ IN_WORLD(files_that_nothing_mentions_go)
 	assert_good(fixture);
 }
 
-/* A crash between the file and its sums, when they are made or removed. */
+/* As if a crash had come between the file and its sums, while they were made or removed. */
 IN_WORLD(sums_that_a_crash_left_alone_go)
 {
 	char hex[WFS_HASH_HEX_SIZE + 1];
@@ -316,7 +316,7 @@ IN_WORLD(files_that_somebody_holds_wait_for_the_next_time)
 	assert_false(has_file(fixture, &hash));
 }
 
-/* Between its file and its row there is a moment in which nothing mentions it. */
+/* For a moment between the writing of its file and of its row, nothing mentions the blob. */
 IN_WORLD(a_blob_on_its_way_keeps_its_file)
 {
 	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
@@ -380,7 +380,7 @@ IN_WORLD(a_world_opened_for_reading_is_not_collected)
 	assert_int_equal(collect(fixture, &gc), -EROFS);
 }
 
-/* One transaction after the other, the world opened anew in between, and events. */
+/* Collects in single transactions, opens the world anew between them, and adds events. */
 IN_WORLD(a_collection_can_end_after_any_step)
 {
 	struct wfs_gc gc = {.first_height = 2500};
@@ -391,7 +391,7 @@ IN_WORLD(a_collection_can_end_after_any_step)
 	for (; !gc.done; steps++) {
 		assert_int_equal(
 			wfs_gc_advance(fixture->world, &gc, "tester", 1, &fixture->error), 0);
-		gc.after_vid = 0; /* as one that begins again */
+		gc.after_vid = 0; /* as a collection that begins again */
 		assert_int_equal(world_fixture_open(fixture), 0);
 		tell(fixture, "{'key':'b','op':'add','n':1}");
 		WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
