@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* genesis_memory, its methods that stand alone, and genesis_embedder: each as called, and folded
- * again. Numbers in comments are those of cases of a comparable system. */
+/* genesis_memory, its methods as services of their own, and genesis_embedder: each as called,
+ * and as folded again. Numbers in comments are those of test cases of a comparable system. */
 #include "tests/fixture/market.h"
 
 #include "kernel/domain/memory/memory.h"
@@ -39,7 +39,7 @@ static int compare_texts(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The texts of all entries, in order of text, with | behind each. Caller frees. */
+/* The texts of all entries, sorted, each followed by . Caller frees. */
 static char *texts_of(struct world_fixture *fixture, const char *list)
 {
 	WFS_AUTO_JSON json_t *result = call_for(fixture, "alice", list, 0);
@@ -63,7 +63,7 @@ static void assert_texts(struct world_fixture *fixture, const char *list, const 
 	assert_string_equal(texts, expected);
 }
 
-/* Texts of what is found, the likest first, with | behind each. Caller frees. */
+/* The texts that a search finds, the most similar first, each followed by . Caller frees. */
 static char *found_by(struct world_fixture *fixture, const char *principal, const char *search)
 {
 	WFS_AUTO_JSON json_t *result = call_for(fixture, principal, search, 1);
@@ -91,7 +91,7 @@ static void assert_found(struct world_fixture *fixture, const char *principal, c
 	assert_string_equal(found, expected);
 }
 
-/* An action with a long text in the place of @; caller frees. */
+/* The action, with a long text in the place of @; caller frees. */
 static char *with_long(const char *action, size_t size)
 {
 	const char *const place = strchr(action, '@');
@@ -688,7 +688,7 @@ IN_MARKET(a_text_becomes_a_vector)
 		WFS_E_INSUFFICIENT_FUNDS, "1 needed");
 }
 
-/* A text alone is a text, and no name of a method. */
+/* A text as the only argument is a text, even if it is also the name of a method. */
 IN_MARKET(a_text_that_is_called_like_a_method_is_embedded)
 {
 	WFS_AUTO_JSON json_t *text =
@@ -713,7 +713,7 @@ IN_MARKET(test_memory_pruning)
 	add_more(fixture, ADD("'m','beta',[],0.25"));
 	add_more(fixture, ADD("'m','gamma',[],0.25"));
 
-	add_more(fixture, ADD("'m','delta',[],1")); /* of two alike the older goes */
+	add_more(fixture, ADD("'m','delta',[],1")); /* of two equal entries the older one goes */
 	assert_texts(fixture, LIST("'m'"), "alpha|delta|gamma|");
 	WFS_AUTO_JSON json_t *least =
 		call_for(fixture, "alice", ADD("'m','epsilon',[],0.1"), 1); /* goes itself */
@@ -727,7 +727,7 @@ IN_MARKET(test_memory_pruning)
 	assert_found(fixture, "alice", SEARCH("'m','alpha',1"), "alpha|");
 }
 
-/* As `entries.sort(key=importance); entries = entries[-max_entries:]`, after each of them. */
+/* As `entries.sort(key=importance); entries = entries[-max_entries:]` after each new entry. */
 IN_MARKET(of_three_the_two_most_important_stay)
 {
 	make_store(fixture, STORE("m", "'max_entries':2,'auto_prune':'lowest_importance'"));
@@ -739,7 +739,7 @@ IN_MARKET(of_three_the_two_most_important_stay)
 	assert_texts(fixture, LIST("'m'"), "alpha|delta|");
 }
 
-/* Their ids are in no order, and their ticks are one. */
+/* Their ids are in no order, and they have one tick. */
 IN_MARKET(of_entries_that_one_record_adds_the_first_goes_first)
 {
 	static const char *const rules[] = {"oldest", "lowest_score", "lowest_importance"};
@@ -774,7 +774,8 @@ IN_MARKET(the_oldest_goes_first)
 	make_store(fixture, STORE("m", "'max_entries':2"));
 	add_more(fixture, ADD("'m','alpha',[],1"));
 	add_more(fixture, ADD("'m','beta',[],0"));
-	json_decref(call_for(fixture, "alice", ADD("'m','alpha'"), 1)); /* said twice: as old */
+	/* Text that is stored already: its entry stays as old. */
+	json_decref(call_for(fixture, "alice", ADD("'m','alpha'"), 1));
 	add_more(fixture, ADD("'m','gamma'"));
 	assert_texts(fixture, LIST("'m'"), "beta|gamma|");
 	add_more(fixture, ADD("'m','alpha'"));
@@ -790,16 +791,16 @@ IN_MARKET(what_was_found_last_by_the_worst_score_goes_first)
 	json_decref(call_for(fixture, "alice", SEARCH("'m','alpha',1"), 1));
 	json_decref(call_for(fixture, "alice", SEARCH("'m','trading with beta',1"), 1));
 
-	add_more(fixture, ADD("'m','delta'")); /* gamma was never found */
+	add_more(fixture, ADD("'m','delta'")); /* no search found gamma */
 	assert_texts(fixture, LIST("'m'"), "alpha|beta|delta|");
 	json_decref(call_for(fixture, "alice", SEARCH("'m','delta',1"), 1));
 	add_more(fixture, ADD("'m','epsilon'")); /* beta: 0.71 */
 	assert_texts(fixture, LIST("'m'"), "alpha|delta|epsilon|");
-	assert_int_equal(world_fixture_open(fixture), 0); /* scores are read again */
-	add_more(fixture, ADD("'m','one apple'"));        /* epsilon was never found */
+	assert_int_equal(world_fixture_open(fixture), 0); /* the scores are computed again */
+	add_more(fixture, ADD("'m','one apple'"));        /* no search found epsilon */
 	assert_texts(fixture, LIST("'m'"), "alpha|delta|one apple|");
 	json_decref(call_for(fixture, "alice", SEARCH("'m','one apple',1"), 1));
-	add_more(fixture, ADD("'m','two pears'")); /* 1 each: the oldest */
+	add_more(fixture, ADD("'m','two pears'")); /* each has 1: the oldest goes */
 	assert_texts(fixture, LIST("'m'"), "delta|one apple|two pears|");
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts of genesis artifacts: they hold what the seed has, and agree with themselves and each
- * other. */
+/* Texts of genesis artifacts: they contain what the seed contains, and do not contradict
+ * themselves or each other. */
 #include "tests/fixture/json.h"
 
 #include "kernel/genesis/texts.h"
@@ -163,7 +163,8 @@ WITH_TEXTS(transition_base_ends_with_the_form_of_the_answer)
 	}
 }
 
-/* The next `{name}` at or behind *@text, which then stands behind it. Return: found? */
+/* Finds the next `{name}` at *@text or after it, and moves *@text to the place after it. Return:
+ * was one found? */
 static bool next_variable(const char **text, char *name, size_t size)
 {
 	for (const char *at = *text; (at = strchr(at, '{')); at++) {
@@ -225,7 +226,7 @@ WITH_TEXTS(templates_use_only_variables_that_there_are)
 	}
 }
 
-/* They would stand for one brace. */
+/* The template would show one brace for two. */
 WITH_TEXTS(no_template_has_two_braces_in_a_row)
 {
 	const char *prompt;
@@ -257,7 +258,7 @@ WITH_TEXTS(templates_fit_80_columns)
 
 /* --- workflows --- */
 
-/* What stands in @steps for each of @states, once. */
+/* Checks that @steps has one step for each of @states. */
 static void assert_one_step_each(const char *name, const json_t *states, const json_t *steps)
 {
 	size_t i;
@@ -369,7 +370,7 @@ static void check_conditions(const char *name, const json_t *workflow, const jso
 	}
 }
 
-/* Each mode has its members, and not those of another. */
+/* Checks that each mode has its own members, and none of another mode. */
 static void check_transition(
 	const struct texts *texts, const char *name, const json_t *workflow, const json_t *step)
 {

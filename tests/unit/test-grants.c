@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Principals and grants: what actions make of them, budgets, and records of refusals. */
+/* Principals and grants: what actions do to them, budgets, and records of refusals. */
 #include "tests/fixture/world.h"
 
 #include "kernel/check/replay.h"
@@ -27,7 +27,7 @@ int __wrap_wfs_head_set_cell(struct wfs_head *head, size_t reducer_index, struct
 		: __real_wfs_head_set_cell(head, reducer_index, cell, state, height, at_ns);
 }
 
-/* Sends an action. @ret_answer: caller owns it; NULL when it was not done */
+/* Sends an action. @ret_answer: caller owns it; NULL if the action failed */
 static int act_charged(struct world_fixture *fixture, const char *action, const char *charge,
 	uint64_t *ret_seq, json_t **ret_answer)
 {
@@ -56,7 +56,7 @@ static int act(struct world_fixture *fixture, const char *action)
 	return r;
 }
 
-/* Does what must be done, and gives the answer with ' for ". */
+/* Sends an action that must succeed, and gives the answer with ' for ". */
 static void assert_done(struct world_fixture *fixture, const char *action, const char *expected)
 {
 	WFS_AUTO_JSON json_t *wanted = json_of(expected);
@@ -69,7 +69,7 @@ static void assert_done(struct world_fixture *fixture, const char *action, const
 	assert_true(json_equal(answer, wanted));
 }
 
-/* The body of a record with ' for " is @expected. */
+/* Checks that the body of a record is @expected, with ' for ". */
 static void assert_body(struct world_fixture *fixture, uint64_t seq, enum wfs_record_kind kind,
 	const char *expected)
 {
@@ -82,7 +82,7 @@ static void assert_body(struct world_fixture *fixture, uint64_t seq, enum wfs_re
 	assert_int_equal(parsed.record.kind, kind);
 }
 
-/* A well-formed action that fails is recorded, and changes nothing. */
+/* Checks that a well-formed action fails, is recorded, and changes nothing. */
 static void assert_fails(
 	struct world_fixture *fixture, const char *action, enum wfs_error_code code)
 {
@@ -105,7 +105,7 @@ static void assert_fails(
 		wfs_error_info(code)->name);
 }
 
-/* A malformed one is refused, and leaves nothing. */
+/* Checks that a malformed action is refused, and leaves no record. */
 static void assert_malformed(
 	struct world_fixture *fixture, const char *action, enum wfs_error_code code)
 {
@@ -131,7 +131,7 @@ static uint64_t grant_count(struct world_fixture *fixture)
 	return reducer.live_count;
 }
 
-/* Principals alice and bob. */
+/* Makes the principals alice and bob. */
 static int setup(void **state)
 {
 	int r = world_fixture_setup(state);
@@ -284,7 +284,7 @@ WITH_TWO(malformed_actions_leave_no_record)
 
 /* --- passing on --- */
 
-/* Grant g<@number> of @cap, passed on from the one before. */
+/* Grants g<@number> of @cap, delegated from the grant with the number before. */
 static int pass_on(struct world_fixture *fixture, int number)
 {
 	char action[256];
@@ -339,13 +339,13 @@ WITH_TWO(what_a_revocation_that_failed_did_not_take_back_is_taken_back_later)
 
 enum { MODEL_GRANTS = 24, MODEL_ACTIONS = 300 };
 
-/* What ought to be there: of each grant, whether it is, and the one that it was passed on from. */
+/* The expected state: for each grant whether it exists, and from which grant it was delegated. */
 struct model {
 	bool live[MODEL_GRANTS];
-	int from[MODEL_GRANTS]; /* -1: none */
+	int from[MODEL_GRANTS]; /* -1: from no grant */
 };
 
-/* Below @end. */
+/* A random number below @end. */
 static int chance(uint32_t *seed, int end)
 {
 	*seed = *seed * 1664525 + 1013904223;
@@ -398,7 +398,7 @@ static void take(struct world_fixture *fixture, struct model *model, int grant)
 	assert_done(fixture, action, answer);
 }
 
-/* Between them are actions that fail, and the world is opened again now and then. */
+/* Some of the actions fail, and the world is opened again now and then. */
 WITH_TWO(grants_come_and_go_as_in_a_model)
 {
 	const uint64_t before = grant_count(fixture);
@@ -429,7 +429,7 @@ WITH_TWO(grants_come_and_go_as_in_a_model)
 
 /* --- budgets --- */
 
-/* A grant 'paid' of @calls to bob, passed on to alice as 'part' of @part_calls. */
+/* Grants bob 'paid' with a budget of @calls; bob delegates 'part' with @part_calls to alice. */
 static void grant_budgets(struct world_fixture *fixture, int calls, int part_calls)
 {
 	char action[256];
@@ -446,7 +446,7 @@ static void grant_budgets(struct world_fixture *fixture, int calls, int part_cal
 	assert_int_equal(act(fixture, action), 0);
 }
 
-/* An event that grant @charge pays for. */
+/* Sends an event that is charged to the grant @charge. */
 static int pay(struct world_fixture *fixture, const char *charge, const char *value)
 {
 	WFS_AUTO_JSON json_t *json = json_of(value);

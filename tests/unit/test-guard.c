@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Faults within a guarded call, and outside of one. */
+/* Faults inside and outside of a guarded call. */
 #include "tests/fixture/test.h"
 
 #include <lmdb.h>
@@ -16,7 +16,7 @@
 
 enum { PAGE = 4096 };
 
-/* Two pages of a file that has one. */
+/* Maps two pages of a file that has one page. */
 static uint8_t *map_beyond_the_end(void)
 {
 	int fd = memfd_create("short", MFD_CLOEXEC);
@@ -45,8 +45,8 @@ static int leave_by_a_signal(void *context)
 	return kill(getpid(), SIGSEGV);
 }
 
-/* The signal that ends a process in which @call is called; @guarded: through the guard. Its
- * handlers before are the system's, whatever the test runs under. */
+/* The signal that ends a process in which @call is called; @guarded: through the guard. The
+ * process begins with the system's handlers, whatever the test runs under. */
 static int ends_by(int (*call)(void *context), void *context, bool guarded)
 {
 	int status;
@@ -62,7 +62,7 @@ static int ends_by(int (*call)(void *context), void *context, bool guarded)
 	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
-/* This and the next one come first: they want a process that has no handlers yet. */
+/* This test and the next one come first: they need a process that has no handlers yet. */
 TEST(a_fault_outside_of_a_guarded_call_ends_the_process_as_before)
 {
 	uint8_t *map = map_beyond_the_end();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When the guardian ends connections, and when not. Daemons are child processes here; what would
- * be aborted is noted in memory that all of them share.
+ * When the guardian ends connections, and when it does not. Daemons are child processes here; calls
+ * that would abort a connection are noted in memory that all of the processes share.
  */
 #include "tests/fixture/test.h"
 
@@ -26,7 +26,7 @@ enum {
 	MESSAGES = 500,
 };
 
-/* What guardians have aborted, in order. */
+/* The connections that guardians have aborted, in order. */
 struct aborts {
 	atomic_uint count;
 	sem_t told; /* posted for each */
@@ -72,7 +72,7 @@ static int teardown(void **state)
 
 #define WITH_KEEPER(name) TEST_WITH(name, void *state, setup, teardown)
 
-/* Returns when the guardian has begun to read, for these are more messages than a socket holds. */
+/* Returns after the guardian has begun to read: a socket does not hold so many messages. */
 static int wait_until_it_reads(struct wfs_guardian *guardian)
 {
 	char path[PATH_MAX];
@@ -87,7 +87,8 @@ static int wait_until_it_reads(struct wfs_guardian *guardian)
 	return r;
 }
 
-/* Runs a daemon with two mounts until it and its guardian are gone. Return: its wait status. */
+/* Runs a daemon with two mounts until the daemon and its guardian have ended. Return: its wait
+ * status. */
 static int run_daemon(void (*end)(struct wfs_guardian *guardian))
 {
 	const struct rlimit no_core = {0, 0};
@@ -143,8 +144,8 @@ static void *exit_when_both_are_aborted(void *argument)
 	return argument;
 }
 
-/* As a killed daemon is while one of its threads cannot die: the thread that forked the guardian
- * is gone, and the socket is open. Here another process keeps it so. */
+/* Like a daemon that was killed while one of its threads cannot end: the thread that forked the
+ * guardian is gone, and the socket is still open. Here another process keeps the socket open. */
 static void be_killed_with_a_thread_that_stays(struct wfs_guardian *guardian)
 {
 	(void)guardian;

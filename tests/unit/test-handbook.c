@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The handbook: it tells of everything that the tables have, and is there in a world that wants
- * it. */
+/* The handbook: it describes everything in the tables, and exists in a world that asks for it. */
 #include "tests/fixture/action.h"
 
 #include "kernel/domain/action/handbook.h"
@@ -133,7 +132,7 @@ TEST(it_tells_how_to_trade)
 	assert_tells(&text, "", "\"policy\": {\"read_price\": 2}", "");
 }
 
-/* What a page shows as codes of errors is in the table. */
+/* Each code that a page shows as an error code must be in the table of errors. */
 static void assert_codes_are_known(struct wfs_buffer *text)
 {
 	const char *line = strstr(wfs_buffer_text(text), "\n## Errors\n");
@@ -173,7 +172,7 @@ TEST(errors_that_pages_name_are_in_the_table)
 	assert_codes_are_known(&trade);
 }
 
-/* An example begins with four spaces and a brace, and ends where its braces do. */
+/* An example begins with four spaces and a brace, and ends where its braces close. */
 static void assert_examples_are_json(void (*write)(struct wfs_buffer *buffer), size_t expected)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
@@ -239,8 +238,8 @@ TEST(lines_fit_80_columns_but_for_tables_and_lists)
 
 /* --- in a world --- */
 
-/* A world whose source has these members, beside its name. JSON with ' for ". Return:
- * creation's. */
+/* Makes a world whose source has these members beside its name. JSON with ' for ". Return: the
+ * result of creating it. */
 static int make_world(struct world_fixture *fixture, const char *members)
 {
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
@@ -321,7 +320,7 @@ TEST(it_tells_of_every_function_of_code)
 		char name[64];
 
 		if (strcmp(host_bindings[i].name, "resolve_mint") == 0)
-			continue; /* code is refused it, always */
+			continue; /* code may never call it */
 		snprintf(name, sizeof(name), "%s%s%s",
 			host_bindings[i].table ? host_bindings[i].table : "",
 			host_bindings[i].table ? "." : "", host_bindings[i].name);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The index: what sets cells are in, as they come, change and go, and how damage to it is found. */
+/* The index: in which sets cells are as they come, change and go, and how damage to the index is
+ * found. */
 #include "tests/fixture/cells.h"
 #include "tests/fixture/tamper.h"
 
@@ -7,7 +8,7 @@
 #include "kernel/copy/gc.h"
 #include "kernel/read/index.h"
 
-/* The keys of a set's cells with spaces between, in order. */
+/* Checks the keys of a set's cells, in order, with spaces between. */
 static void assert_set(struct world_fixture *fixture, const struct wfs_index_set *set,
 	bool newest_first, const char *expected)
 {

@@ -145,7 +145,7 @@ TEST(numbers_of_no_node_are_refused)
 		2,
 		UINT64_C(1) << 59,
 		(uint64_t)WFS_NODE_DIRECTORY << 60 | UINT64_C(15) << 56,
-		/* Behind the last directory with a layout of its own, and behind the last kind. */
+		/* After the last directory with a layout of its own, and after the last kind. */
 		(uint64_t)(WFS_NODE_TEXT + 1) << 60 |
 			(uint64_t)(WFS_DIRECTORY_KIND_COUNT - WFS_DIRECTORY_ARTIFACT) << 57 | 7,
 		UINT64_C(15) << 60 | 7,
@@ -158,11 +158,11 @@ TEST(numbers_of_no_node_are_refused)
 	}
 }
 
-/* One node has one number: a second spelling would be a second inode for the same thing. */
+/* One node has one number: a second number would be a second inode for one thing. */
 TEST(second_spellings_of_a_node_are_refused)
 {
 	static const uint64_t numbers[] = {
-		(uint64_t)WFS_NODE_DIRECTORY << 60, /* the root of the head, which is 1 */
+		(uint64_t)WFS_NODE_DIRECTORY << 60, /* the root of the head, whose number is 1 */
 		(uint64_t)WFS_NODE_DIRECTORY << 60 | (uint64_t)WFS_DIRECTORY_BLOB << 56 |
 			UINT64_C(5) << 40,
 		/* An artifact's directory has another layout. */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The introspection adapter: its receipts, its errors, and what is out of sight. */
+/* The introspection adapter: its receipts, its errors, and what a principal does not see. */
 #include "tests/fixture/builtin.h"
 #include "tests/fixture/world.h"
 
 #include "kernel/base/encode.h"
 #include "kernel/read/introspect.h"
 
-/* Somebody who sees the manifest or not, and of `cell` the keys that begin with `a`. */
+/* A reader that may or may not see the manifest, and sees the keys of `cell` that begin with
+ * `a`. */
 struct eyes {
 	struct wfs_introspector introspector; /* first: open_view casts back */
 	struct world_fixture *fixture;
@@ -49,7 +50,7 @@ static struct eyes eyes_of(struct world_fixture *fixture)
 	};
 }
 
-/* What one question gave. */
+/* The answer to one question. */
 struct answer {
 	int r;
 	json_t *payload;
@@ -83,7 +84,7 @@ static struct answer ask(struct world_fixture *fixture, enum wfs_effect effect, 
 	return ask_with(&eyes, effect, quoted);
 }
 
-/* The same with half-closed eyes. */
+/* Asks for a reader that sees only a part. */
 static struct answer peep(struct world_fixture *fixture, enum wfs_effect effect, const char *quoted)
 {
 	struct eyes eyes = eyes_of(fixture);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernel/base/json-canonical: a text is canonical exactly when it would be written so. */
+/* kernel/base/json-canonical: a text is canonical exactly when the writer would write it. */
 #include "tests/fixture/test.h"
 
 #include "kernel/base/array.h"
@@ -27,7 +27,7 @@ static const char *const canonical[] = {
 	"{\"\\n\":1,\"\\u001f\":2,\" \":3}",
 	"\"\\b\\t\\n\\f\\r\\\"\\\\\\u0000\\u001f/\"",
 	"\"\xc3\xa9\xf0\x9f\x98\x80\"",
-	/* Order is that of UTF-16 units: U+10000 before U+FF21. */
+	/* The order is that of UTF-16 units: U+10000 comes before U+FF21. */
 	"{\"\xf0\x90\x80\x80\":1,\"\xef\xbc\xa1\":2}",
 };
 
@@ -124,7 +124,7 @@ TEST(nesting_is_bounded)
 	assert_false(wfs_json_is_canonical(wfs_buffer_bytes(&text)));
 }
 
-/* Every cut and every changed byte: it agrees with parsing and writing again. */
+/* For every cut and every changed byte, the check agrees with parsing and writing again. */
 TEST(it_agrees_with_the_parser_and_the_writer)
 {
 	static const char text[] = "{\"a\":[1,-2.5,null,\"\\u001f\xc3\xa9\"],\"b\":{\"\":true}}";

@@ -161,7 +161,7 @@ TEST(json_set_writes_bytes_and_hashes_as_text)
 	assert_int_equal(wfs_json_set_base64(NULL, "data", "", 0), -ENOMEM);
 }
 
-/* The cursor that a listing returns is read back from its member `cursor`. */
+/* Reads the cursor that a listing returned back from its member `cursor`. */
 static uint64_t cursor_again(const struct wfs_permutation *given,
 	const struct wfs_permutation *taken, uint64_t cursor, struct wfs_error *error)
 {
@@ -198,7 +198,7 @@ TEST(cursors_come_back_to_the_one_that_they_were_given)
 	assert_int_equal(error.code, WFS_E_INVALID_ARGUMENT);
 	error.code = WFS_OK;
 	(void)cursor_again(&bea, &ada, 7, &error);
-	assert_int_equal(error.code, WFS_E_INVALID_ARGUMENT); /* of 16 numbers one is a cursor */
+	assert_int_equal(error.code, WFS_E_INVALID_ARGUMENT); /* one of 16 numbers is a cursor */
 }
 
 TEST(what_nobody_gave_is_no_cursor)

@@ -39,7 +39,7 @@ static void assert_refused_bytes(const char *text, size_t size, const char *reas
 
 #define assert_refused(text, reason) assert_refused_bytes(text, sizeof(text) - 1, reason)
 
-/* Counting is exact for what parses. */
+/* For a text that can be parsed, counting is exact. */
 TEST(json_count_is_that_of_the_values)
 {
 	static const struct {
@@ -292,8 +292,8 @@ TEST(json_parse_works_without_an_error_to_fill)
 	assert_int_equal(wfs_json_parse("[1e19]", 6, &json, NULL), -EINVAL);
 }
 
-/* The n-th allocation from now fails, and no other or all that follow; jansson's go the same
- * way. */
+/* Makes the n-th allocation from now fail, either it alone or all later ones, too; jansson's
+ * allocations count as well. */
 static int allocations_left = INT_MAX;
 static bool all_fail;
 
@@ -329,7 +329,7 @@ static int parse_without_each_allocation(const char *text)
 	return failures;
 }
 
-/* Tokens of all sizes, since jansson's scanner forgets a byte when its buffer cannot grow. */
+/* Has tokens of all sizes, since jansson's scanner forgets a byte when its buffer cannot grow. */
 TEST(json_parse_tells_each_failing_allocation_from_bad_syntax)
 {
 	for (int round = 0; round < 2; round++) {
@@ -465,7 +465,7 @@ TEST(json_write_string_takes_the_empty_text)
 
 TEST(json_write_follows_the_example_of_the_standard)
 {
-	/* RFC 8785 3.2.2; its 333333333.33333329 and 1E30 included. */
+	/* RFC 8785 3.2.2, including its 333333333.33333329 and 1E30. */
 	assert_canonical("{\"numbers\":[333333333.33333329,1E30,4.50,2e-3,"
 			 "0.000000000000000000000000001],"
 			 "\"string\":\"\\u20ac$\\u000F\\u000aA'\\u0042\\u0022\\u005c\\\\\\\"\\/\","
@@ -500,7 +500,7 @@ TEST(json_write_fails_the_buffer_and_does_not_crash)
 	WFS_AUTO_JSON json_t *json = json_pack("{s:[s,i,f]}", "a", "b\n", 1, 1.5);
 	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
 
-	wfs_buffer_reserve(&buffer, SIZE_MAX); /* fails the buffer */
+	wfs_buffer_reserve(&buffer, SIZE_MAX); /* writing marks the buffer as failed */
 	wfs_json_write_document(json, &buffer);
 
 	assert_int_equal(wfs_buffer_check(&buffer), -ENOMEM);

@@ -13,10 +13,10 @@ enum {
 	PARENT = 10,
 	OTHER_PARENT = 20,
 	INO = 100,
-	MANY = 20000, /* more than the table begins with */
+	MANY = 20000, /* more than the table has room for at first */
 };
 
-static int failing = -1; /* the allocation that fails, from 0; -1: none */
+static int failing = -1; /* the number of the allocation that fails, from 0; -1: none fails */
 
 /* NOLINTBEGIN(readability-identifier-naming): the linker's names, see ld(1), --wrap */
 void *__real_malloc(size_t size);
@@ -80,7 +80,7 @@ static size_t count_inodes(struct wfs_known *known)
 	return count;
 }
 
-/* Takes all names; is this one among them? */
+/* Takes all names. Return: is this one among them? */
 static bool takes(struct wfs_known *known, uint64_t parent, const char *name, size_t *ret_count)
 {
 	WFS_AUTO_KNOWN_WALK struct wfs_known_walk walk;
@@ -242,7 +242,7 @@ KNOWN(many_are_found_after_the_table_has_grown)
 	assert_figures(known, 0, 0);
 }
 
-/* Who looks up and is told to look up again must not keep a walk going for ever. */
+/* A client that looks up each name again when it is dropped must not keep a walk going for ever. */
 KNOWN(what_is_added_during_a_walk_is_not_part_of_it)
 {
 	struct wfs_known_walk walk;
@@ -304,7 +304,7 @@ TEST(more_than_the_bound_is_refused)
 	assert_int_equal(wfs_known_add_inode(known, INO + 1), -ENFILE);
 	assert_int_equal(wfs_known_add_inode(known, INO), 0);
 
-	assert_true(wfs_known_add(known, PARENT, INO, "a") >= 0); /* it is there */
+	assert_true(wfs_known_add(known, PARENT, INO, "a") >= 0); /* the name is there */
 	wfs_known_forget(known, INO, 4);
 	assert_true(wfs_known_add(known, PARENT, INO + 1, "b") >= 0);
 }
@@ -367,7 +367,7 @@ KNOWN(without_memory_nothing_is_noted)
 KNOWN(a_table_that_cannot_grow_goes_on)
 {
 	for (uint64_t i = 0; i < MANY; i++) {
-		failing = 1; /* the table; the entry comes first */
+		failing = 1; /* the second allocation is the table's; the first is the entry's */
 		add(known, PARENT, INO + i, "a");
 	}
 	failing = -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Artifacts of the type library: code that other code of their author requires. */
+/* Artifacts of the type library: code that other code of the same author requires. */
 #include "tests/fixture/action.h"
 
 #define LIBRARY(id, code) \
@@ -8,7 +8,7 @@
 	WRITE("'artifact_id':'x','access':'public','depends_on':[" depends \
 	      "],'code':'function run() " code " end'")
 
-/* alice's program x, which bob may invoke, gives this. */
+/* Checks what alice's program x gives, which bob may invoke. */
 static void assert_gives(struct world_fixture *fixture, const char *result)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer data = {0};
@@ -72,7 +72,7 @@ WITH_ACTORS(code_of_another_author_is_not_run_as_a_library)
 		"'bob' wrote the code of library 'text', expected 'alice', who wrote what requires "
 		"it");
 
-	/* The owner of it is not its author either. */
+	/* The owner of the library is not its author either. */
 	assert_done(
 		fixture, "bob", ACTION("transfer_ownership", "'to':'alice','artifact_id':'text'"));
 	assert_raises(fixture, "'bob' wrote the code of library 'text'");

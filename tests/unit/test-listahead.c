@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When a directory is listed ahead, and how much of it. There is no mount: the child lists a plain
- * directory, and what FUSE would ask on its behalf is asked while it is waited for.
+ * When a directory is listed ahead, and how much of it. The test mounts nothing: the child lists a
+ * plain directory, and while the test waits for the child, it makes the calls that FUSE would make
+ * for it.
  */
 #include "tests/fixture/test.h"
 
@@ -12,35 +13,35 @@
 #include "fs/data/listahead.h"
 
 enum {
-	LOOKUPS = 16, /* that begin a window */
+	LOOKUPS = 16, /* look-ups that begin a window */
 	FIRST = 256,  /* entries of the first window */
 	SECOND = 1024,
 	SCANS = 8, /* directories followed at a time */
 	CHILDREN_MAX = 8,
-	A = 1000, /* directories */
+	A = 1000, /* numbers of directories */
 	B = 2000,
 };
 
-/* One child, as FUSE would see it. */
+/* One child, as FUSE sees it. */
 struct child {
 	uint64_t directory;
-	bool asks; /* it is known by its pid */
+	bool asks; /* FUSE knows the child by its pid */
 	bool stranger_asks;
-	bool plain;         /* its first entry had no attributes */
+	bool plain;         /* the first entry came without attributes */
 	unsigned int taken; /* entries */
 	unsigned int plain_taken;
-	uint64_t tripwire; /* the last one that was plain */
+	uint64_t tripwire; /* the last entry that came without attributes */
 };
 
 struct fixture {
 	struct wfs_tree tree;
 	struct wfs_listahead *listahead;
-	sem_t listed; /* posted when a child has ended, or none could be begun */
-	/* Written by the thread of listahead before that. */
+	sem_t listed; /* posted when a child has ended or could not be started */
+	/* The thread of listahead writes these before it posts. */
 	struct child children[CHILDREN_MAX];
 	size_t count;
-	/* Set before anything is looked up. */
-	unsigned int entries; /* of every directory, from offset 1 */
+	/* The test sets these before it looks anything up. */
+	unsigned int entries; /* in every directory, from offset 1 */
 	uint64_t damaged;     /* a directory whose path cannot be found */
 	uint64_t now;         /* directory whose path was asked for */
 };
@@ -73,7 +74,7 @@ int __wrap_wfs_teller_listing(struct wfs_teller *teller, uint64_t directory)
 	return 0;
 }
 
-/* Hands out entries behind the one that this directory's child was given last. */
+/* Gives a directory's child the entries that follow the last one it got. */
 static void list(struct child *child)
 {
 	uint64_t next = 1;
@@ -139,7 +140,7 @@ static void look_up(uint64_t directory, unsigned int count)
 		wfs_listahead_looked_up(fixture->listahead, directory, i);
 }
 
-/* Returns when `listed` was posted @count more times, and all is noted that came of it. */
+/* Returns after `listed` was posted @count more times, and the results are noted. */
 static void wait_for(unsigned int count)
 {
 	while (count > 0)
@@ -148,7 +149,7 @@ static void wait_for(unsigned int count)
 	wfs_listahead_resume(fixture->listahead);
 }
 
-/* Lists another directory ahead: what was wanted before has been done then, or will never be. */
+/* Lists another directory ahead: after that, an earlier listing has been done or will never be. */
 static void list_another(void)
 {
 	wfs_listahead_listed(fixture->listahead, B);

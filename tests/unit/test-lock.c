@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The owner's lock: one at a time, waiting, who has it, and that it ends with its process. */
+/* The owner's lock: one process has it at a time, others can wait and see which process has it,
+ * and it ends with its process. */
 #include "tests/fixture/store.h"
 
 #include <signal.h>
@@ -8,10 +9,10 @@
 #include "kernel/base/clock.h"
 #include "kernel/world/lock.h"
 
-/* A process that holds the lock until it is told to go. */
+/* A process that holds the lock until the test releases it. */
 struct holder {
 	pid_t pid;
-	int fd; /* closing it lets the holder go */
+	int fd; /* closing this descriptor releases the holder */
 };
 
 static struct holder hold(const struct store_fixture *fixture)

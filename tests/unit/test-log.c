@@ -14,7 +14,7 @@
 #include "kernel/base/error.h"
 #include "kernel/base/log.h"
 
-/* stderr goes to `file` between capture_begin and capture_end. */
+/* stderr is redirected to `file` between capture_begin and capture_end. */
 struct capture {
 	int file;
 	int saved_stderr;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ways out of the sandbox, one test for each: of reducers and of artifacts alike. Every piece of
- * code runs in a step and in a program, twice in each. It must end within bounded time and memory,
- * with the value or the message that is expected of it, and with the same bytes each time.
+ * Ways out of the sandbox, one test for each, for reducers and artifacts alike. Every piece of code
+ * runs in a step and in a program, twice in each. It must end within bounded time and memory, with
+ * the expected value or message, and with equal bytes each time.
  */
 #include <time.h>
 
@@ -10,8 +10,8 @@
 #include "tests/fixture/malloc.h"
 
 enum {
-	SECONDS_MAX = 10,     /* far above the slowest honest way, also under a sanitizer */
-	HOST_BYTES = 4 << 20, /* besides the bound: unused blocks, text of a result */
+	SECONDS_MAX = 10,     /* far above the slowest honest way, even under a sanitizer */
+	HOST_BYTES = 4 << 20, /* above the bound: unused blocks, text of a result */
 	LITTLE_MEMORY_BYTES = 8 << 20,
 };
 
@@ -19,16 +19,16 @@ static const struct wfs_lua_limits few_instructions = {
 	.instructions = 200000, .memory_bytes = LITTLE_MEMORY_BYTES, .output_bytes = 1 << 16};
 static const struct wfs_lua_limits little_memory = {
 	.instructions = 20000000, .memory_bytes = LITTLE_MEMORY_BYTES, .output_bytes = 1 << 16};
-/* Enough for the deepest recursion that Lua itself ends. */
+/* Enough for the deepest recursion that Lua itself allows. */
 static const struct wfs_lua_limits enough = {
 	.instructions = 10000000, .memory_bytes = 64 << 20, .output_bytes = 1 << 20};
 
-/* A function's body, and what comes of it: a value, or an error whose message contains a text. */
+/* A function's body, and what it must give: a value, or an error whose message contains a text. */
 struct escape {
 	const char *body;
 	const char *value;
 	const char *message;
-	const struct wfs_lua_limits *limits; /* NULL: few_instructions */
+	const struct wfs_lua_limits *limits; /* NULL means few_instructions */
 };
 
 #define INSTRUCTIONS "more than 200000 instructions"
@@ -240,7 +240,7 @@ TEST(finalisers_and_weak_tables_are_refused)
 		{"setmetatable({}, {__mode = 'k'})", .message = "'__mode' in a metatable"},
 		{"setmetatable({}, {__close = error})", .message = "'__close' in a metatable"},
 		{"setmetatable({}, {__concat = error})", .message = "'__concat' in a metatable"},
-		/* What is put there later does nothing. */
+		/* A mode that is set later has no effect. */
 		{"local m = {} local t = setmetatable({}, m) m.__mode = 'v'\n"
 		 "for i = 1, 1e5 do t[i] = {} end return #t",
 			.value = "100000", .limits = &enough},
@@ -280,7 +280,7 @@ TEST(huge_strings_are_bounded)
 		{"return ('x'):rep(1 << 21):byte(1, -1)", .message = "too long",
 			.limits = &little_memory},
 		{"return ('x'):rep(1 << 16)", .message = "more than 65536 bytes of JSON"},
-		/* Nothing swallows the end of memory. */
+		/* No pcall() catches the end of memory. */
 		{"while true do pcall(function() local s = 'x' while true do s = s .. s end end)\n"
 		 "end",
 			.message = MEMORY, .limits = &little_memory},
@@ -318,7 +318,7 @@ TEST(deep_recursion_ends)
 		{"local function f(n) return 1 + f(n + 1) end return f(1)",
 			.message = "package.lua:2: stack overflow", .limits = &enough},
 		{"local function f() return f() end return f()", .message = INSTRUCTIONS},
-		/* C calls Lua calls C: how deep is the same every time. */
+		/* C calls Lua, which calls C: the possible depth is equal each time. */
 		{"local n = 0 local function f() n = n + 1 return (pcall(f)) end\n"
 		 "return {f(), n > 100, n < 250}",
 			.value = "[true,true,true]"},

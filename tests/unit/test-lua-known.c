@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Code that made Lua 5.4.4 corrupt memory or give other values in another process, from
- * tests/data/lua. Each file runs right or ends in an error, and does not end the process.
+ * Code that made Lua 5.4.4 corrupt memory, or give other values in another process, from
+ * tests/data/lua. Each file runs correctly or ends in an error, and none ends the process.
  */
 #include <fcntl.h>
 #include <unistd.h>
@@ -162,7 +162,7 @@ TEST(a_message_names_the_first_key_in_order)
 
 /* --- indices in a row --- */
 
-/* `run` fails at an expression with @count times @index behind `t`. */
+/* Checks that `run` fails for an expression that has @index @count times after `t`. */
 static void run_indices(const char *index, int count, struct lua_answer *ret)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer source = {0};
@@ -195,7 +195,7 @@ TEST(as_many_indices_in_a_row_as_there_may_be_run)
 	}
 }
 
-/* 100,000 of them took seven seconds, and ended in a C stack that had overflowed. */
+/* 100,000 of them took seven seconds, and ended in an overflow of the C stack. */
 TEST(more_indices_in_a_row_are_refused)
 {
 	static const int counts[] = {201, 30000};

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a module sees: what is there means what it means in stock Lua (each expression is evaluated
- * in both), what differs on purpose, and what is absent.
+ * The environment of a module: what it has works as in stock Lua (each expression is evaluated in
+ * both), or differs on purpose, or is absent.
  */
 #include "tests/fixture/lua.h"
 
 #include <lauxlib.h>
 #include <lualib.h>
 
-/* `show(f)` gives the values of f() as text; of an error only that it is one. */
+/* `show(f)` gives the values of f() as text; for an error it says only that there was one. */
 #define SHOW                                                                        \
 	"local function text(v)\n"                                                  \
 	"  if type(v) == 'table' then local t = {}\n"                               \

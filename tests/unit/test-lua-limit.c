@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bounds of a step: each is hit, none is caught, and the module stays usable. (Ways around
- * them, of steps and of programs alike, are in test-lua-escape.c.)
+ * The bounds of a step: each can be reached, no code can catch it, and the module stays usable.
+ * (test-lua-escape.c tests ways around them, for steps and programs.)
  */
 #include <time.h>
 
@@ -22,7 +22,7 @@ static double seconds(void)
 
 /*
  * Runs @body under small limits. It must fail with @message, and soon: the slowest honest way to
- * use up the limits takes far less than this, also under a sanitizer.
+ * use up the limits takes far less time than this, even under a sanitizer.
  */
 static void assert_ends_within(
 	const struct wfs_lua_limits *limits, const char *body, const char *message)
@@ -181,7 +181,7 @@ TEST(garbage_does_not_count)
 
 TEST(living_at_the_edge_of_memory_ends_soon)
 {
-	/* Fills memory to the edge; then each allocation makes Lua collect everything. */
+	/* Fills memory up to the limit; then each allocation makes Lua collect everything. */
 	assert_ends("local t, s = {}, 0\n"
 		    "for i = 1, 100000 do t[i] = {} s = s + 1 if s == 87000 then break end end\n"
 		    "while true do local x = {1, 2, 3, 4} end",
@@ -282,7 +282,7 @@ TEST(steps_share_a_budget)
 	assert_int_equal(step_on_budget(lua, &budget, &error), -EIO);
 	assert_string_equal(error.message, "a.lua:1: more than 450000 instructions for one event");
 
-	/* Nothing is run once it is used up, and a step without it has its own bounds. */
+	/* Nothing runs after the budget is used up; a step without a budget has its own bounds. */
 	assert_int_equal(step_on_budget(lua, &budget, &error), -EIO);
 	assert_string_equal(error.message, "a.lua: more than 450000 instructions for one event");
 	assert_int_equal(step_on_budget(lua, NULL, &error), 0);
@@ -300,13 +300,14 @@ TEST(steps_too_short_to_be_looked_at_end_by_time)
 	struct wfs_error error;
 	int r = 0;
 
-	/* 200 comparisons of a MiB each are fewer instructions than are between two looks. */
+	/* 200 comparisons of a MiB each are fewer instructions than between two looks at the
+	 * time. */
 	assert_int_equal(load_reducer(&limits, "a.lua", source, strlen(source), &lua, NULL), 0);
 	assert_int_equal(step_on_budget(lua, &budget, &error), 0);
 	assert_true(budget.time_used_ns == 0);
 	assert_int_equal(step_on_budget(lua, &budget, &error), 0);
 	assert_true(budget.time_used_ns > 0);
-	budget.instructions = 1000000; /* a second, the least there is */
+	budget.instructions = 1000000; /* the limit is a second, the smallest possible */
 	for (int i = 0; i < 1000 && !r; i++) {
 		budget.used = 0;
 		r = step_on_budget(lua, &budget, &error);
@@ -315,7 +316,8 @@ TEST(steps_too_short_to_be_looked_at_end_by_time)
 	assert_non_null(strstr(error.message, "too much processor time"));
 }
 
-/* Every allocation of loading and stepping is refused once, by a limit that is just too small. */
+/* Every allocation of loading and stepping is refused once, by a limit that is a little too
+ * small. */
 TEST(any_memory_limit_ends_in_an_answer)
 {
 	static const char source[] =
@@ -370,7 +372,7 @@ TEST(a_failing_allocation_is_told_and_survived)
 			&lua, &outcome.error);
 		if (outcome.r == 0)
 			lua_outcome_step(lua, "{}", NULL, &outcome);
-		/* Giving memory back is no failure: the larger block stays. */
+		/* Giving memory back cannot fail: the larger block stays. */
 		failed = allocations_until_failure == 0;
 		allocations_until_failure = 0;
 		if (outcome.r != 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bounds of a call, and calls within calls: what they have together, what one does to the other. */
+/* Bounds of a call, and calls within calls: which bounds they share, and how one affects the
+ * other. */
 #include "tests/fixture/program.h"
 
 TEST(a_bound_is_another_kind_of_failure)
@@ -25,7 +26,7 @@ TEST(a_bound_is_another_kind_of_failure)
 
 		print_message("%s\n", cases[i].source);
 		assert_int_equal(program_load_within(&limits, cases[i].source, &program, NULL), 0);
-		/* Twice: the program is usable after it was stopped. */
+		/* Twice: the program can be used again after it was stopped. */
 		for (int n = 0; n < 2; n++) {
 			lua_answer_call(program, &call, NULL, &answer);
 			assert_int_equal(answer.r, -EIO);
@@ -36,7 +37,7 @@ TEST(a_bound_is_another_kind_of_failure)
 	}
 }
 
-/* Two programs, the first of which calls the second, on one budget. */
+/* Two programs with one budget; the first calls the second. */
 struct nest {
 	struct wfs_code *outer;
 	struct wfs_code *inner;
@@ -106,7 +107,7 @@ TEST(calls_together_have_the_instructions_of_one)
 	AUTO_NEST struct nest nest;
 	AUTO_NEST struct nest second;
 
-	/* The outer one ends by what the nested ones used. */
+	/* The outer call ends because of what the nested calls used. */
 	nest_run(&nest, SMALL, "function run() for i = 1, 20 do invoke() end return 1 end",
 		"function run() for i = 1, 100000 do end end", NULL);
 	assert_int_equal(nest.answer.failure, WFS_LUA_FAILURE_BOUND);
@@ -115,7 +116,8 @@ TEST(calls_together_have_the_instructions_of_one)
 	assert_int_equal(nest.host.call_count, 10);
 	assert_in_range(nest.budget.used, 1000000, 1010000);
 
-	/* The nested one ends by what the outer one used, and the outer one does not go on. */
+	/* The nested call ends because of what the outer call used, and the outer call does not
+	 * continue. */
 	nest_run(&second, SMALL,
 		"function run() for i = 1, 900000 do end pcall(invoke) return 1 end",
 		"function run() while true do end end", NULL);
@@ -138,7 +140,7 @@ TEST(short_calls_are_counted)
 
 TEST(a_nested_call_has_the_memory_that_is_left)
 {
-	/* The inner one keeps as many MiB as it is told. */
+	/* The inner program keeps as many MiB as its argument says. */
 	static const char inner[] = "function run(n) return #('x'):rep(n << 20) end";
 	AUTO_NEST struct nest enough;
 	AUTO_NEST struct nest little;

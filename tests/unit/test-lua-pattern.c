@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pattern matcher against the one of stock Lua: the same program makes up subjects, patterns
- * and replacements, runs them through find, match, gmatch and gsub, and writes down what came out,
- * once in the sandbox and once with Lua's own string library.
+ * The pattern matcher compared with that of stock Lua: one program makes up subjects, patterns and
+ * replacements, runs them through find, match, gmatch and gsub, and writes down the results, once
+ * in the sandbox and once with Lua's own string library.
  */
 #include "tests/fixture/lua.h"
 
@@ -11,7 +11,7 @@
 
 /*
  * `cases(first, count)` gives one line for each call. An error is written as "error": the texts of
- * messages are not compared. Subjects are short, so that nothing explodes.
+ * messages are not compared. Subjects are short, so that no match takes exponential time.
  */
 static const char program[] =
 	"local seed\n"
@@ -119,7 +119,7 @@ static const char *stock_answer(lua_State *L, int first)
 	return lua_tostring(L, -1);
 }
 
-/* Fails at the first line that differs, and shows both. */
+/* Fails at the first line that differs, and shows both lines. */
 static void assert_same_lines(const char *stock, const char *ours)
 {
 	while (*stock && *ours) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs: their life, what a call is told and gives, and the host. */
+/* Programs: their life, what a call receives and returns, and the host. */
 #include "tests/fixture/malloc.h"
 #include "tests/fixture/program.h"
 
@@ -25,7 +25,7 @@ static void assert_run(const char *source, const char *arguments, const char *ex
 	assert_string_equal(wfs_buffer_text(&answer.text), expected);
 }
 
-/* Calling `run` fails by the code's own fault, with exactly this message. */
+/* Expects that calling `run` fails by the code's own fault, with exactly this message. */
 static void assert_run_fails(const char *source, const char *arguments, const char *message)
 {
 	AUTO_ANSWER struct lua_answer answer;
@@ -588,7 +588,7 @@ TEST(asking_the_host_is_charged)
 
 	lua_answer_call(program, &call, "[100]", &answer);
 	assert_string_equal(answer.error.message, "");
-	/* 1000 for the bytes each way and 100 for asking, each time. */
+	/* For each call of the host, 1000 for the bytes each way and 100 for the call. */
 	assert_in_range(budget.used, 210000, 240000);
 
 	lua_answer_call(program, &call, "[1000000]", &answer);
@@ -622,7 +622,7 @@ TEST(a_failing_allocation_is_told_and_survived)
 			assert_int_equal(
 				call.failure, r == 0 ? WFS_LUA_FAILURE_NONE : WFS_LUA_FAILURE_HOST);
 		}
-		/* Giving memory back is no failure: the larger block stays. */
+		/* Giving memory back cannot fail: the larger block stays. */
 		failed = allocations_until_failure == 0;
 		allocations_until_failure = 0;
 		if (r != 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of a module, its values in JSON, and what must not outlive a step. */
+/* The life of a module, its values in JSON, and what must not survive a step. */
 #include "tests/fixture/lua.h"
 
 /* --- modules --- */
@@ -358,7 +358,7 @@ TEST(errors_carry_name_and_line)
 
 /* --- nothing outlives a step --- */
 
-/* Runs two steps of one module; the second one's state is @expected. */
+/* Runs two steps of one module; @expected is the state after the second. */
 static void assert_second_step(const char *source, const char *expected)
 {
 	WFS_AUTO_CODE struct wfs_code *lua = NULL;
@@ -397,7 +397,7 @@ TEST(the_random_generator_starts_anew)
 	assert_second_step("local n function step(s, e, c) local a = c.random(1 << 40)\n"
 			   "return a == c.random(1 << 40) end",
 		"false");
-	/* Values of xoshiro256** from the hash of the seed, computed apart from this program. */
+	/* Values of xoshiro256** from the hash of the seed, computed with another program. */
 	assert_second_step("function step(s, e, c) return {c.random(100), c.random(100),\n"
 			   "c.random(100), c.random(), c.random(-5, 5)} end",
 		"[46,9,100,0.3179953247756171,2]");

@@ -60,7 +60,7 @@ TEST(a_manifest_has_the_capabilities_that_it_lists)
 	assert_null(wfs_manifest_cap(manifest, "query"));
 }
 
-/* @value fits the params of @cap, or does not. */
+/* Checks that @value fits the params of @cap, or does not. */
 static void assert_params(const char *cap, const char *value, int expected)
 {
 	WFS_AUTO_JSON json_t *document = good_document();
@@ -236,7 +236,7 @@ TEST(wrong_rules_are_refused)
 
 #define NEVER "never matches: no effect fits all of its conditions\n"
 
-/* A rule that does nothing was meant to do something. */
+/* The author of a rule that matches nothing meant it to match something. */
 TEST(rules_that_never_match_are_refused)
 {
 	static const char *const whens[] = {
@@ -284,7 +284,8 @@ TEST(rules_that_never_match_are_refused)
 	wfs_manifest_unref(manifest_of(document));
 }
 
-/* No principal is judged for what a driver does next in a turn or plan. */
+/* The steps that a driver takes next in a turn or plan are not judged, so no rule can be about
+ * them. */
 TEST(rules_about_what_only_follows_are_refused)
 {
 	static const char *const effects[] = {"tool.call", "tool.*", "workflow.advance",

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one manifest would change of another. */
+/* The differences between two manifests. */
 #include "tests/fixture/manifest.h"
 
 #include "kernel/manifest/manifest-diff.h"
 
-/* From the good manifest to @document. */
+/* Checks the differences between the good manifest and @document. */
 static void assert_diff(json_t *document, const char *expected)
 {
 	WFS_AUTO_MANIFEST struct wfs_manifest *from = manifest_good();

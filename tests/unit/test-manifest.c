@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Manifests: what is compiled from a good one, and every refusal with its pointer. */
+/* Manifests: what a good one compiles to, and every refusal with its pointer. */
 #include "tests/fixture/manifest.h"
 
 TEST(manifest_hash_is_that_of_its_canonical_document)
@@ -441,7 +441,7 @@ TEST(wrong_definition_is_not_reported_again_where_it_is_used)
 		"/schemas/1/schema: expected a schema (object or boolean), got integer 5\n");
 }
 
-/* The good manifest with @count items in the list @name, named by number. */
+/* The good manifest with @count items in the list @name, named by their numbers. */
 static json_t *document_with(const char *name, size_t count, json_t *(*make)(size_t))
 {
 	json_t *document = good_document();

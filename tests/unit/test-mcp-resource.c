@@ -64,7 +64,7 @@ IN_FILLED_WORLD(a_directory_is_read_as_its_names)
 		"'cell/\\ntotal/\\ndeep/\\n" WFS_BUILTIN_REDUCERS(LINE) "'");
 }
 
-/* A page of a listing ends when it has passed over many names, too. */
+/* A page of a listing also ends after it has passed over many names. */
 IN_WORLD(a_directory_is_read_to_its_end_past_names_that_are_hidden)
 {
 	AUTO_TALK struct talk talk = {.mcp = NULL};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The Model Context Protocol over descriptors, and the commands that offer it. */
+/* The Model Context Protocol over descriptors, and the commands that serve it. */
 #include "tests/fixture/mcp.h"
 
 /* --- the transport --- */
 
-/* Serves @input, and gives what was written and the result. */
+/* Serves @input. Gives what was written, and the result. */
 static int serve(struct world_fixture *fixture, struct wfs_bytes input, struct wfs_buffer *written)
 {
 	WFS_AUTO_MCP struct wfs_mcp *mcp = NULL;
@@ -45,7 +45,7 @@ IN_FILLED_WORLD(an_empty_input_gives_nothing)
 	assert_int_equal(written.size, 0);
 }
 
-/* A line of @size bytes: @text and spaces. */
+/* Appends a line of @size bytes: @text and spaces. */
 static void put_line(struct wfs_buffer *input, const char *text, size_t size)
 {
 	assert_int_equal(wfs_buffer_reserve(input, size + 1), 0);
@@ -94,7 +94,7 @@ IN_FILLED_WORLD(many_calls_at_once_are_all_answered)
 	assert_int_equal(lines, 1001);
 }
 
-/* Serves a client that reads nothing; @asked: it has an answer to come. */
+/* Serves a client that reads nothing; @asked: the client has sent a request */
 static int serve_deaf(struct world_fixture *fixture, bool asked, struct wfs_error *error)
 {
 	static const char ping[] = "{\"id\":1,\"jsonrpc\":\"2.0\",\"method\":\"ping\"}";

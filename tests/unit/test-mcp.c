@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The Model Context Protocol: messages in, lines out. A world nobody owns answers. */
+/* The Model Context Protocol: messages come in, lines go out. The world has no owner, so the
+ * server opens it itself. */
 #include "tests/fixture/builtin.h"
 #include "tests/fixture/mcp.h"
 
@@ -134,7 +135,7 @@ IN_FILLED_WORLD(an_unknown_method_is_not_found)
 	assert_mcp_error(&talk, "1", WFS_RPC_METHOD_NOT_FOUND, "'prompts/list'");
 	ask_mcp(&talk, REQUEST("2", "logging/setLevel"));
 	assert_mcp_error(&talk, "2", WFS_RPC_METHOD_NOT_FOUND, "'logging/setLevel'");
-	/* A notification is no request. */
+	/* Notifications are not requests and get no answer. */
 	ask_mcp(&talk, REQUEST("3", "notifications/cancelled"));
 	assert_mcp_error(&talk, "3", WFS_RPC_METHOD_NOT_FOUND, "notifications/cancelled");
 }
@@ -210,7 +211,7 @@ IN_FILLED_WORLD(a_call_gives_text_and_structure_with_meta)
 	assert_answer(&talk, "result.structuredContent.state", "{'n':2}");
 	assert_answer(&talk, "result.structuredContent.meta.journal_height", "5");
 	assert_answer(&talk, "result.content.0.type", "'text'");
-	/* The same for clients without structure. */
+	/* Clients that do not know structured results get these as text. */
 	WFS_AUTO_JSON json_t *text = NULL;
 	const json_t *const result = json_object_get(answer_of(&talk), "result");
 	const char *const content = json_string_value(
@@ -242,7 +243,7 @@ IN_FILLED_WORLD(every_tool_works)
 	assert_answer(&talk, "result.structuredContent.manifest.name", "'fixture'");
 	ask_mcp(&talk, CALL("1", "fs_ls", "{'path':'reducers','depth':2}"));
 	snprintf(first_cell, sizeof(first_cell), "result.structuredContent.entries.%d.path",
-		3 + BUILTIN_SHOWN_COUNT); /* behind the reducers */
+		3 + BUILTIN_SHOWN_COUNT); /* the cell comes after the reducers */
 	assert_answer(&talk, first_cell, "'reducers/cell/a'");
 	ask_mcp(&talk, CALL("1", "fs_stat", "{'path':'reducers/cell/a'}"));
 	assert_answer(&talk, "result.structuredContent.size", "8");
@@ -300,7 +301,7 @@ IN_FILLED_WORLD(calls_are_answered_by_id)
 	json_array_foreach(talk.said, i, answer) seen |= 1U
 		<< json_integer_value(json_object_get(answer, "id"));
 	assert_int_equal(seen, 0x1e);
-	/* It waits for nothing but the client. */
+	/* The server waits for nothing but the client. */
 	assert_part(talk.said, "0.id", "4");
 }
 
@@ -365,7 +366,7 @@ IN_FILLED_WORLD(cancelling_what_is_not_under_way_is_nothing)
 	assert_int_equal(json_array_size(talk.said), 0);
 }
 
-/* An owner whose answers the test writes. The call of @talk is under way with it. */
+/* An owner whose answers the test writes. The call of @talk waits for such an answer. */
 struct slow_owner {
 	int listener;
 	int connection;
@@ -399,7 +400,7 @@ IN_FILLED_WORLD(a_call_that_is_cancelled_while_the_owner_works_is_not_answered)
 	say(&talk,
 		"{'jsonrpc':'2.0','method':'notifications/cancelled','params':"
 		"{'requestId':'slow'}}");
-	assert_true(wfs_mcp_is_busy(talk.mcp)); /* the answer is still to come */
+	assert_true(wfs_mcp_is_busy(talk.mcp)); /* the answer has not come yet */
 	assert_true(send(owner.connection, answer, strlen(answer), 0) > 0);
 	let_it_work(&talk);
 	collect(&talk);
@@ -419,7 +420,7 @@ IN_FILLED_WORLD(an_owner_that_ends_fails_what_it_was_asked)
 
 	assert_answer(&talk, "result.structuredContent.error.code", "'cancelled'");
 	assert_answer(&talk, "result.structuredContent.error.retriable", "true");
-	/* And the next one is done without it. */
+	/* The next call is answered without that owner. */
 	ask_mcp(&talk, CALL("2", "fs_stat", "{'path':'README'}"));
 	assert_answer(&talk, "result.isError", "false");
 }
@@ -441,7 +442,7 @@ IN_FILLED_WORLD(it_is_full_with_64_calls)
 	assert_int_equal(json_array_size(talk.said), WFS_MCP_CALLS_MAX);
 }
 
-/* Others may change it between two calls. */
+/* Other processes may change the world between two calls. */
 IN_FILLED_WORLD(the_world_is_open_only_while_a_call_is_under_way)
 {
 	AUTO_TALK struct talk talk = talk_hello(fixture);
@@ -476,8 +477,8 @@ IN_FILLED_WORLD(calls_under_way_are_released)
 
 /* --- input that nobody thought of --- */
 
-/* One byte of a good message after the other is another one: each answer is a message, and what
- * comes after it is answered. */
+/* Changes one byte of a good message after the other: each answer is a message, and the request
+ * that follows is answered. */
 IN_FILLED_WORLD(changed_messages_are_survived)
 {
 	static const char *const messages[] = {HELLO, REQUEST("1", "tools/list"),
@@ -497,7 +498,7 @@ IN_FILLED_WORLD(changed_messages_are_survived)
 			text[at] = others[(at * 7 + m) % (sizeof(others) - 1)];
 			wfs_mcp_take(talk.mcp, WFS_BYTES(text, size));
 			text[at] = before;
-			wfs_mcp_take(talk.mcp, WFS_BYTES(text, at)); /* cut off there */
+			wfs_mcp_take(talk.mcp, WFS_BYTES(text, at)); /* the text is cut off there */
 			let_it_work(&talk);
 			collect(&talk);
 			answers += (unsigned int)json_array_size(talk.said);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory stores that code uses: as whom, with whose rights, and what is left of it when it is
- * taken back. */
+/* Memory stores that code uses: as which principal, with which rights, and what stays of the
+ * changes when they are taken back. */
 #include "tests/fixture/market.h"
 
 #define CREATE(args) CALL("genesis_memory", "create", args)
@@ -10,7 +10,7 @@
 #define RUN(id, args) CALL(id, "run", args)
 #define DENIED WFS_E_NOT_AUTHORIZED
 
-/* In Lua: what is added must be added; what is found, in words. */
+/* In Lua: LUA_ADD fails if the entry is not added; the search gives its findings as words. */
 #define LUA_ADD(store, text)                                                     \
 	"local r = invoke(\\'genesis_memory_add\\', \\'" store "\\', " text ") " \
 	"if not r.ok then error(r.error.message) end "
@@ -32,7 +32,7 @@ static void add(struct world_fixture *fixture, const char *principal, const char
 	json_decref(call_for(fixture, principal, action, 1));
 }
 
-/* What a search gives; caller frees. */
+/* The results of a search; caller frees. */
 static char *found(struct world_fixture *fixture, const char *principal, const char *search)
 {
 	WFS_AUTO_JSON json_t *result = call_for(fixture, principal, search, 1);
@@ -42,7 +42,7 @@ static char *found(struct world_fixture *fixture, const char *principal, const c
 	return strdup(wfs_buffer_text(&text));
 }
 
-/* What is kept in memory finds what is found when everything is read again. */
+/* Stores kept in memory must give the findings that a search of the stored entries gives. */
 static void assert_mirrored(
 	struct world_fixture *fixture, const char *principal, const char *search)
 {
@@ -76,7 +76,7 @@ IN_MARKET(code_keeps_a_store_of_its_own)
 	assert_string_equal(wfs_json_text(artifact, "owner"), "diary");
 	assert_string_equal(wfs_json_text(artifact, "charged_to"), "alice");
 	assert_true(used_disk_of(fixture, "alice") > disk + 4096);
-	assert_int_equal(scrip_of(fixture, "bob"), 43); /* who began it pays */
+	assert_int_equal(scrip_of(fixture, "bob"), 43); /* the principal that began it pays */
 	assert_int_equal(scrip_of(fixture, "diary"), 0);
 	assert_refused(fixture, "bob", SEARCH("'d','apple'"), DENIED, "may not read 'd'");
 	assert_refused(fixture, "alice", ADD("'d','pear'"), DENIED, "may not write 'd'");
@@ -186,7 +186,7 @@ IN_MARKET(who_may_use_some_artifacts_has_services_use_these)
 
 /* --- what is taken back --- */
 
-/* Adds what it is told to; then searches, and fails. */
+/* Adds the texts in its arguments, then searches, and fails. */
 #define BOOM                                                                              \
 	CODE("boom",                                                                      \
 		"for _, text in ipairs({...}) do " LUA_ADD("m", "text") "end " LUA_FOUND( \
@@ -203,7 +203,7 @@ IN_MARKET(what_code_added_before_it_failed_is_not_found)
 		"one apple|");
 	WFS_AUTO_FREE char *after = found(fixture, "alice", SEARCH("'m','apple'"));
 	assert_string_equal(before, after);
-	add(fixture, "alice", ADD("'m','one apple'")); /* not there so far */
+	add(fixture, "alice", ADD("'m','one apple'")); /* its entry was not there before */
 	assert_int_equal(count_of(fixture, "alice", LIST("'m'")), 2);
 	assert_mirrored(fixture, "alice", SEARCH("'m','apple'"));
 }
@@ -266,7 +266,7 @@ IN_MARKET(what_services_do_counts_as_instructions)
 	assert_refused(fixture, "rich", RUN("much", ""), WFS_E_RUNTIME_ERROR, "instructions");
 }
 
-/* Adds as many as it is told to. */
+/* Adds as many entries as its argument says. */
 #define ADD_MANY(id, end)                                       \
 	CODE(id,                                                \
 		"local n, from = ... for i = 1, n do " LUA_ADD( \
@@ -310,7 +310,7 @@ IN_MARKET(scores_of_the_same_record_are_read_again)
 	assert_mirrored(fixture, "rich", SEARCH("'m','alpha'"));
 }
 
-/* 1,200 entries of somebody who can pay for them. */
+/* A store with 1,200 entries, of a principal that can pay for them. */
 static void make_large_store(struct world_fixture *fixture)
 {
 	static const char *const first[] = {
@@ -387,7 +387,7 @@ IN_MARKET(scores_of_a_search_in_vain_do_not_count)
 			"error(\\'in vain\\')"));
 
 	assert_refused(fixture, "alice", RUN("vain", ""), WFS_E_RUNTIME_ERROR, "in vain");
-	add(fixture, "alice", ADD("'m','one apple'")); /* two pears was never found */
+	add(fixture, "alice", ADD("'m','one apple'")); /* no search found two pears */
 	WFS_AUTO_FREE char *after = found(fixture, "alice", SEARCH("'m','two pears'"));
 	assert_null(strstr(after, "two pears"));
 	assert_mirrored(fixture, "alice", SEARCH("'m','epsilon'"));
@@ -395,7 +395,7 @@ IN_MARKET(scores_of_a_search_in_vain_do_not_count)
 
 /* --- many --- */
 
-enum { STORES = 70 }; /* more than are kept in memory at once */
+enum { STORES = 70 }; /* more stores than are kept in memory at once */
 
 IN_MARKET(more_stores_than_are_kept_are_searched_in_turn)
 {
@@ -423,8 +423,8 @@ IN_MARKET(more_stores_than_are_kept_are_searched_in_turn)
 
 enum { RECORDS = 60, RECORDS_KEPT = 6 };
 
-/* Random steps in one record: adds, takes out, searches, and may fail at any depth. It begins
- * with a number of the test's, so that each run of the test does the same. */
+/* Takes random steps in one record: adds, removes, searches, and may fail at any depth. The test
+ * gives the number to begin with, so that each run does the same steps. */
 #define RANDOM_CODE                                                                       \
 	"local n, deep, seed = ... "                                                      \
 	"local function chance(m) seed = (seed * 1103515245 + 12345) % 2147483648 "       \
@@ -440,7 +440,7 @@ enum { RECORDS = 60, RECORDS_KEPT = 6 };
 	"elseif c <= 8 and deep > 0 then invoke(\\'steps\\', 4, deep - 1, seed) "         \
 	"elseif c == 9 and chance(2) == 1 then error(\\'chance\\') end end return n"
 
-/* Return: was it done, and not failed by chance? */
+/* Return: false if the steps failed by chance. */
 static bool take_steps(struct world_fixture *fixture, int number)
 {
 	static const char *const orders[] = {"oldest", "lowest_score", "lowest_importance"};

@@ -15,7 +15,7 @@
 
 /* --- helpers --- */
 
-/* `id place tick text` of each entry, in the order in which they were added, with | behind each.
+/* `id place tick text` of each entry, each followed by , in the order in which they were added.
  * Caller frees. */
 static char *entries_of(struct world_fixture *fixture, const char *list)
 {
@@ -84,11 +84,11 @@ IN_MARKET(the_store_of_the_seed_can_be_written)
 	assert_non_null(strstr(text, "\"importance\":0.8"));
 	assert_non_null(strstr(text, "\"dims\":768"));
 	assert_non_null(strstr(text, "[\"building\",\"escrow\",\"success\"]"));
-	assert_int_equal(scrip_of(fixture, "alice"), 100 - 2 - 1); /* embeddings, search */
+	assert_int_equal(scrip_of(fixture, "alice"), 100 - 2 - 1); /* for embeddings and a search */
 	assert_int_equal(scrip_of(fixture, "genesis"), 3);
 }
 
-/* As genesis_memory_add of the seed writes it, without a config. */
+/* The seed's genesis_memory_add writes it so, without a config. */
 IN_MARKET(a_write_changes_what_it_changes_in_the_entries)
 {
 	assert_done(fixture, "alice", STORE("m", SEED));
@@ -104,7 +104,7 @@ IN_MARKET(a_write_changes_what_it_changes_in_the_entries)
 	WFS_AUTO_FREE char *entries = entries_of(fixture, LIST("'m'"));
 	assert_non_null(strstr(entries, "mem_00000001 50 Built"));
 	assert_non_null(strstr(entries, " one apple|mem_0000000a 7 alpha|"));
-	assert_null(strstr(entries, "Trading")); /* it was deleted, and stays so */
+	assert_null(strstr(entries, "Trading")); /* the entry was deleted, and stays deleted */
 	assert_done(fixture, "alice",
 		STORE("m", "{'entries':[{'id':'mem_a','tick':7,'text':'omega'}]}"));
 	WFS_AUTO_FREE char *after = entries_of(fixture, LIST("'m'"));
@@ -116,7 +116,7 @@ IN_MARKET(a_write_changes_what_it_changes_in_the_entries)
 	assert_null(strstr(last, "omega"));
 }
 
-/* The second of one id got another one when it was written. */
+/* The second of two entries with one id got a new id when it was written. */
 IN_MARKET(an_entry_with_the_id_of_one_that_goes_stays)
 {
 	assert_done(fixture, "alice",
@@ -261,7 +261,8 @@ IN_MARKET(what_is_imported_is_as_it_was)
 	assert_true(asprintf(&import, IMPORT("'copy',[%s]"), entry) > 0);
 	assert_done(fixture, "rich", STORE("copy", "{}"));
 
-	WFS_AUTO_JSON json_t *first = call_for(fixture, "rich", import, 0); /* it has its vector */
+	/* The entry has its vector already. */
+	WFS_AUTO_JSON json_t *first = call_for(fixture, "rich", import, 0);
 	WFS_AUTO_JSON json_t *again = call_for(fixture, "rich", import, 0);
 
 	assert_int_equal(json_integer_value(json_object_get(first, "added")), 1);
@@ -314,7 +315,7 @@ IN_MARKET(only_a_writer_imports_and_embeds_anew)
 
 /* --- other embeddings --- */
 
-/* A host whose embedder gives one of a few vectors, by the first byte of the text. */
+/* A host whose embedder gives one of a few vectors, chosen by the first byte of the text. */
 struct host {
 	struct wfs_embedder embedder; /* first: the callback casts back */
 	struct wfs_world *world;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an agent has inline, as artifacts: which there are, what they say, and what stays. */
+/* The inline parts of an agent as artifacts: which artifacts there are, what they contain, and
+ * what stays inline. */
 #include "fs/command/agents/migration.h"
 #include "tests/fixture/json.h"
 
@@ -82,7 +83,7 @@ TEST(a_legacy_agent_gets_a_personality_and_one_state)
 		"{'workflow_artifact_id':'al_workflow'}", "[]");
 }
 
-/* With a mind it would be told a prompt of the library. */
+/* If the agent has a mind, a prompt of the library would take the place of this text. */
 TEST(what_an_agent_is_told_by_default_is_written_down)
 {
 	expect("{'system_prompt':'be'}",
@@ -214,7 +215,7 @@ TEST(an_artifact_with_too_long_a_name_is_refused)
 	memset(id, 'x', sizeof(id) - 1);
 	id[128] = '\0';
 	expect_refused(id, "{'system_prompt':'be'}", WFS_E_INVALID_ARGUMENT, "xxx_personality'");
-	id[116] = '\0'; /* with it the name has 128 bytes */
+	id[116] = '\0'; /* with this suffix the name has 128 bytes */
 	WFS_AUTO_JSON json_t *content =
 		json_pack("{s:s, s:s}", "system_prompt", "be", "longterm_memory_artifact_id", "m");
 	WFS_AUTO_MIGRATION struct wfs_migration migration = {.artifacts = NULL};
@@ -224,7 +225,7 @@ TEST(an_artifact_with_too_long_a_name_is_refused)
 
 TEST(a_prompt_that_is_too_large_is_refused)
 {
-	const size_t size = (512 << 10) + 1; /* every byte is doubled */
+	const size_t size = (512 << 10) + 1; /* escaping doubles every byte */
 	WFS_AUTO_FREE char *text = calloc(size + 1, 1);
 	struct wfs_migration migration = {.artifacts = NULL};
 	struct wfs_error error = {0};

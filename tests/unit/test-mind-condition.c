@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conditions: predicates, expressions, and the first of many. */
+/* Conditions: predicates, expressions, and which of several holds first. */
 #include "tests/fixture/json.h"
 
 #include "agents/mind/condition.h"
@@ -41,7 +41,7 @@ static void assert_value_fails(
 	assert_true(holds);
 }
 
-/* @message: a part of it */
+/* @message: a part of the error's message */
 static void assert_fails(
 	const char *text, const char *variables, enum wfs_error_code code, const char *message)
 {

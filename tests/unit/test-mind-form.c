@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the content of an artifact must be because of its type. */
+/* Which form the content of an artifact must have because of its type. */
 #include "tests/fixture/json.h"
 
 #include "kernel/mind/form.h"
@@ -16,7 +16,7 @@ static int check(
 	return wfs_mind_form_check(type, content, &compiler, error);
 }
 
-/* @quoted: with ' for " */
+/* @quoted: the content, with ' for " */
 static void assert_taken(const char *type, const char *quoted)
 {
 	WFS_AUTO_FREE char *content = json_text(quoted);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Minds without memory: whichever allocation fails, nothing stays behind and nothing else comes
- * of it. */
+/* Minds without memory: whichever allocation fails, nothing leaks, and no other result comes. */
 #include "tests/fixture/json.h"
 #include "tests/fixture/malloc.h"
 
@@ -10,8 +9,9 @@
 #include "agents/mind/transition.h"
 #include "kernel/mind/workflow.h"
 
-/* Does it with the first, second … allocation failing, until none fails any more. Lua may come
- * by without one that failed, and messages may be shorter. @expected: what it returns otherwise */
+/* Calls @function with the first, second … allocation failing, until none fails any more. Lua
+ * may do without a failed allocation, and messages may be shorter. @expected: the result without
+ * failures */
 static void assert_survives(
 	const char *name, int (*function)(const json_t *json), const char *quoted, int expected)
 {
@@ -20,7 +20,7 @@ static void assert_survives(
 	unsigned int refused = 0;
 	unsigned int left = 0;
 
-	(void)function(json); /* what is allocated once and stays */
+	(void)function(json); /* allocates what is allocated once and stays */
 	do {
 		const ptrdiff_t before = live_bytes;
 

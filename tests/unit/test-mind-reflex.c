@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reflexes: actions, none, and all that code can do wrong. */
+/* Reflexes: an action, no action, and everything that their code can do wrong. */
 #include "tests/fixture/json.h"
 
 #include "agents/mind/reflex.h"
@@ -56,7 +56,7 @@ static void assert_fails(const char *source, enum wfs_error_code code, const cha
 	assert_bytes_fail(wfs_bytes_text(source), code, message);
 }
 
-/* The body of a reflex fails at run time. @message: a part of it */
+/* Expects that the body of a reflex fails at run time. @message: a part of the message */
 static void assert_body_fails(const char *body, const char *message)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer source = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prompts: which one a content is, and templates with values in them. */
+/* Prompts: how a prompt is chosen from a content, and templates with values in them. */
 #include "tests/fixture/json.h"
 
 #include "agents/mind/template.h"
@@ -14,7 +14,7 @@ static int read_bytes(struct wfs_bytes content, const char *fragment, json_t **r
 
 /* --- reading --- */
 
-/* @expected: the prompt; both with ' for " */
+/* @expected: the prompt; both texts with ' for " */
 static void assert_read(const char *quoted, const char *fragment, const char *expected)
 {
 	WFS_AUTO_FREE char *content = json_text(quoted);
@@ -174,7 +174,7 @@ TEST(a_content_has_so_many_values_at_most)
 		"the JSON text has 1048578 values, at most 1048576 are taken");
 }
 
-/* {"template":"","variables":[…]} with one name @count times. */
+/* Appends {"template":"","variables":[…]} that declares one name @count times. */
 static void append_declaring(struct wfs_buffer *content, const char *name, int count)
 {
 	wfs_buffer_reset(content);
@@ -272,7 +272,7 @@ static json_t *prompt_of(const char *template, const char *variables)
 	return prompt;
 }
 
-/* @template: as it is; @declared, @variables: with ' for " */
+/* @template: unquoted; @declared, @variables: with ' for " */
 static void assert_filled_declaring(
 	const char *template, const char *declared, const char *variables, const char *expected)
 {
@@ -363,7 +363,7 @@ TEST(json_in_json_stays)
 	assert_filled("{\"x\": \"{{a}}\", \"y\": {}}}}", "{\"x\": \"{a}\", \"y\": {}}}");
 }
 
-/* Case 192: there are no paths here. */
+/* Case 192: a variable's name is never a path. */
 TEST(paths_are_not_followed)
 {
 	assert_filled("{{o.y}} {o.y} {o[0]}", "{o.y} {o.y} {o[0]}");

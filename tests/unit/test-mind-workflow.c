@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Workflows: which are refused, what follows a state, and what models answer to be asked for it. */
+/* Workflows: which are refused, which state follows another, and how a model's answer names the
+ * next state. */
 #include "tests/fixture/json.h"
 
 #include "agents/mind/transition.h"
@@ -34,7 +35,8 @@ static void assert_refused(const char *quoted, enum wfs_error_code code, const c
 	assert_value_refused(workflow, code, message);
 }
 
-/* A workflow of the states a and b, whose step of a has the members @step, with ' for ". */
+/* Expects that a workflow of the states a and b is refused if its step of a has the members
+ * @step, with ' for ". */
 static void assert_step_refused(const char *step, enum wfs_error_code code, const char *message)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer workflow = {0};
@@ -60,7 +62,7 @@ TEST(what_the_seed_shows_is_taken)
 	assert_taken(full);
 }
 
-/* Case 179: a workflow without steps is one. */
+/* Case 179: steps can be left out. */
 TEST(most_of_it_may_be_left_out)
 {
 	assert_taken("{'states':['a'],'steps':[]}");
@@ -239,7 +241,7 @@ TEST(a_state_name_has_a_greatest_size)
 		refused, WFS_E_TOO_LARGE, "workflow.states[0]: expected at most 64 bytes, got 65");
 }
 
-/* A member of a step may have @max bytes, and no more. */
+/* Expects that a member of a step may have @max bytes, and no more. */
 static void assert_bounded(const char *name, size_t max, const char *message)
 {
 	WFS_AUTO_FREE char *most = text_of_size(max);
@@ -351,7 +353,7 @@ static int ask(struct wfs_bytes text, const char **ret_next, struct wfs_buffer *
 	const char *next = NULL;
 	const int r = wfs_mind_transition_reply(text, states, &next, reason, error);
 
-	/* It borrows the states. */
+	/* the workflow owns the name */
 	*ret_next = !next                        ? NULL
 		: strcmp(next, "observing") == 0 ? "observing"
 		: strcmp(next, "testing") == 0   ? "testing"
@@ -493,7 +495,7 @@ TEST(a_deep_answer_is_not_understood)
 	assert_non_null(strstr(error.message, "nested too deeply"));
 }
 
-/* @count objects without a state in front of one that has it. */
+/* Has @count objects without a state before one that has a state. */
 static int ask_behind(int count)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};

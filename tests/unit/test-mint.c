@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The mint: bids, auctions, scores; each as sent, and folded again. */
+/* The mint: bids, auctions, scores. Each is tested as sent, and when it is folded again. */
 #include <inttypes.h>
 
 #include "tests/fixture/action.h"
@@ -13,7 +13,7 @@
 #define CANCEL(id) ACTION("cancel_mint", "'submission_id':'" id "'")
 #define RESOLVE "{'action_type':'resolve_mint'}"
 
-/* Its code gives what it is given; `tests` says of how many tests it passes how many. */
+/* The code returns its argument; a test of it has the arguments and the result that it expects. */
 #define ECHO "'code':'function run(x) return x end'"
 #define PASSES "{'args':[1],'result':1}"
 #define FAILS "{'args':[1],'result':2}"
@@ -23,7 +23,7 @@
 	"{'artifact_id':null,'distributed':{},'price_paid':0,'score':0,'score_reason':null," \
 	"'scrip_minted':0,'winner_id':null,'winning_bid':0}"
 
-static struct asking_judge judge; /* of the scores that auctions ask for */
+static struct asking_judge judge; /* for the scores that auctions ask for */
 
 static void be_judged(struct world_fixture *fixture)
 {
@@ -82,7 +82,7 @@ static char *submit(
 	return id;
 }
 
-/* One whose name does not matter. */
+/* A bid under a name that does not matter. */
 static void bid(
 	struct world_fixture *fixture, const char *principal, const char *artifact, int scrip)
 {
@@ -167,7 +167,7 @@ MINT_TEST(nobody_else_cancels_a_bid)
 
 /* --- auctions --- */
 
-/* Of alice and bob, with a score of 85: 6 of 7 tests. */
+/* Submits artifacts of alice and bob with a score of 85: 6 of 7 tests pass. */
 static void two_artifacts(struct world_fixture *fixture)
 {
 	assert_done(fixture, "alice", WRITE("'artifact_id':'art_1'," ECHO));
@@ -209,7 +209,7 @@ MINT_TEST(the_bid_tells_what_was_minted)
 	assert_non_null(strstr(text, "\"scrip_minted\":8,"));
 }
 
-/* The body of a record, counted from the newest. */
+/* Checks the body of a record; @back counts from the newest. */
 static void assert_body(struct world_fixture *fixture, int back, const char *expected)
 {
 	struct wfs_record_parsed record = record_at(fixture, height_of(fixture) - (uint64_t)back);
@@ -222,7 +222,8 @@ static void assert_body(struct world_fixture *fixture, int back, const char *exp
 	wfs_record_parsed_done(&record);
 }
 
-/* The last three records: the auction, what it asks for, and the answer, which makes scrip. */
+/* The last three records are the auction, its question for a score, and the answer, which makes
+ * scrip. */
 MINT_TEST(the_score_is_an_effect)
 {
 	two_artifacts(fixture);
@@ -250,7 +251,7 @@ MINT_TEST(the_score_is_an_effect)
 	assert_int_equal(scrip_of(fixture, "bob"), 57);
 }
 
-/* The receipt says what was scored: its tests are not run again. */
+/* The receipt has the score: replay does not run the tests again. */
 TEST_WITH(another_score_in_the_journal_is_another_world, struct world_fixture *fixture, mint_setup,
 	world_fixture_teardown)
 {
@@ -261,7 +262,7 @@ TEST_WITH(another_score_in_the_journal_is_another_world, struct world_fixture *f
 	bid(fixture, "bob", "art_2", 40);
 	assert_done(fixture, "tester", RESOLVE);
 	const uint64_t seq = height_of(fixture) - 1;
-	/* The newest two are looked at when a world is opened. */
+	/* Opening a world checks its newest two records. */
 	assert_done(fixture, "alice", ACTION("transfer", "'to':'bob','amount':1"));
 	assert_done(fixture, "alice", ACTION("transfer", "'to':'bob','amount':1"));
 	tamper_number(fixture, "journal", seq, "\"score\":85", "\"score\":95");
@@ -272,7 +273,7 @@ TEST_WITH(another_score_in_the_journal_is_another_world, struct world_fixture *f
 	assert_non_null(strstr(wfs_buffer_text(&problems.lines), expected));
 }
 
-/* The auction stands, and nothing is made of it. */
+/* The auction stays recorded, and makes no scrip. */
 MINT_TEST(a_score_that_is_denied_makes_nothing)
 {
 	two_artifacts(fixture);
@@ -513,7 +514,7 @@ MINT_TEST(tests_cost_nothing_and_leave_nothing)
 	assert_int_equal(sum_of(fixture), sum + 10);
 }
 
-/* Where the bound is differs from machine to machine; the record tells where it was. */
+/* The place where the bound ends a test differs between machines; the record has it. */
 MINT_TEST(a_test_that_a_bound_ends_has_failed)
 {
 	assert_done(fixture, "alice",
@@ -532,7 +533,7 @@ MINT_TEST(tests_that_never_end_are_ended)
 	assert_score(fixture, "0: 0 of 3 tests passed; number 1 failed: runtime_error");
 }
 
-/* Each writes 4.5 MB, and there are 20: more than a fold holds. */
+/* Each of 20 writes 4.5 MB, which together is more than a fold holds. */
 MINT_TEST(tests_cannot_stop_an_auction)
 {
 	assert_done(fixture, "tester", "{'action_type':'principal','id':'carol','scrip':5}");
@@ -550,7 +551,7 @@ MINT_TEST(tests_cannot_stop_an_auction)
 
 /* --- worlds that were made from anything --- */
 
-/* The operator is in every world, and nothing gives it scrip but somebody else. */
+/* The operator is in every world, and gets scrip only from another principal. */
 IN_WORLD(a_price_that_nobody_else_can_have_goes_back)
 {
 	struct cells cells = cells_begin(fixture);
@@ -619,8 +620,8 @@ IN_WORLD(what_cannot_be_read_is_not_scored)
 
 /* --- bounds --- */
 
-#if !defined(__SANITIZE_ADDRESS__) /* under which this takes a minute */
-/* As many principals as there may be; the last one is rich. */
+#if !defined(__SANITIZE_ADDRESS__) /* under these, the test takes a minute */
+/* Makes as many principals as a world may have; the last one is rich. */
 static void fill_with_principals(struct world_fixture *fixture)
 {
 	json_t *const principals = json_object_get(fixture->loaded.manifest, "principals");

@@ -9,7 +9,7 @@
 
 #define TEXT "na\u00efve \u20ac\U0001f600"
 
-/* What came of a body: a completion's JSON, or `kind code message`. */
+/* Writes the result of reading a body: a completion's JSON, or `kind code message`. */
 static void outcome(struct wfs_model_answer *answer, int r, struct wfs_model_failure *failure,
 	struct wfs_buffer *ret_outcome)
 {
@@ -48,7 +48,7 @@ static void expect_cut(enum wfs_model_service service, int status, struct wfs_by
 			wfs_buffer_text(&came));
 }
 
-/* Cut in two at every byte, then byte by byte. Both texts with ' for ". */
+/* Reads the body cut in two at every byte, then byte by byte. Both texts with ' for ". */
 static void expect_of(enum wfs_model_service service, int status, const char *body_text,
 	const char *expected_text)
 {
@@ -208,7 +208,7 @@ TEST(embeddings_are_the_document_that_came)
 	expect_embeddings(200, " []\n", "[]");
 }
 
-/* Each would be a stream, were it an answer to a chat. */
+/* Each would be a stream if it were the answer to a chat. */
 TEST(embeddings_are_never_a_stream)
 {
 	expect_embeddings(200, "data: {'choices':[]}\n\n",

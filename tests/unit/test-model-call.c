@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One call to a model: attempts, waits, time limits, bounds, what the transport does to it. */
+/* One call to a model: attempts, waits, time limits, bounds, and failures of the transport. */
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
@@ -109,7 +109,7 @@ WITH_MODEL(a_wait_in_milliseconds_goes_before)
 	assert_true(wait_ms >= 50 && wait_ms < 5000);
 }
 
-/* Case 89. A date has whole seconds: of the two, one has passed at least. */
+/* Case 89. A date has whole seconds: of two seconds, at least one is left. */
 WITH_MODEL(a_wait_until_a_date_is_kept)
 {
 	const time_t then = (time_t)(wfs_clock_realtime_ns() / 1000000000 + 2);
@@ -198,7 +198,7 @@ WITH_MODEL(a_server_that_never_answers_times_out)
 	assert_string_equal(
 		outcome.failure.message, "expected an answer within 100 ms, got nothing");
 	assert_int_equal(outcome.attempts, 2);
-	assert_in_range(outcome.duration_ms, 190, 10000); /* of both attempts */
+	assert_in_range(outcome.duration_ms, 190, 10000); /* the time of both attempts */
 }
 
 WITH_MODEL(an_answer_that_stops_times_out)
@@ -214,7 +214,7 @@ WITH_MODEL(an_answer_that_stops_times_out)
 	expect_failure(&failed, WFS_MODEL_FAILURE_TIMEOUT, "idle_timeout");
 }
 
-/* Bytes that keep coming are never idle. */
+/* A connection on which bytes keep coming is never idle. */
 WITH_MODEL(the_total_limit_holds_over_all_attempts)
 {
 	fixture->endpoint.total_timeout_ms = 700;
@@ -315,7 +315,7 @@ WITH_MODEL(calls_that_cannot_connect_give_up_their_turn)
 		expect_failure(&outcomes[i], WFS_MODEL_FAILURE_TRANSPORT, "unreachable");
 }
 
-/* TLS with a server that does not speak it goes on until a time limit. */
+/* TLS with a server that does not speak it lasts until a time limit. */
 WITH_MODEL(a_call_that_waits_for_its_turn_can_time_out)
 {
 	struct model_fixture hanging = *fixture;
@@ -409,7 +409,7 @@ WITH_MODEL(where_nobody_listens_is_tried_again)
 	assert_int_equal(outcome.attempts, 2);
 }
 
-/* A certificate for 127.0.0.1 that nobody but itself signed, and its key. */
+/* Writes a self-signed certificate for 127.0.0.1, and its key. */
 static void write_certificate(const char *path)
 {
 	EVP_PKEY *const key = EVP_EC_gen("P-256");

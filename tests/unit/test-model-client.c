@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The client of models: what it sends, what it makes of answers, its life. */
+/* The client of models: its requests, how it reads answers, its life. */
 #include <netdb.h>
 #include <semaphore.h>
 
@@ -67,7 +67,7 @@ WITH_MODEL(the_path_is_put_behind_the_base_url)
 	expect_path(fixture, "/openai/v1", "/openai/v1/chat/completions");
 }
 
-/* Asked for a stream as well: the header is not for embeddings. */
+/* The entry asks for a stream as well: the header is not sent for embeddings. */
 WITH_MODEL(embeddings_are_asked_where_they_are)
 {
 	fixture->service = WFS_MODEL_EMBEDDINGS;
@@ -87,7 +87,7 @@ WITH_MODEL(embeddings_are_asked_where_they_are)
 
 WITH_MODEL(a_long_body_is_sent_without_waiting)
 {
-	const size_t size = 2 << 20; /* curl would wait for 100 Continue from 1 MiB */
+	const size_t size = 2 << 20; /* from 1 MiB on, curl would wait for 100 Continue */
 	WFS_AUTO_FREE char *body = calloc(1, size + 1);
 	AUTO_OUTCOME struct outcome outcome = {0};
 
@@ -168,7 +168,7 @@ WITH_MODEL(a_wrong_key_is_told)
 	assert_int_equal(outcome.attempts, 1);
 }
 
-/* Case 102: the server echoes all headers, in an error and where no completion is. */
+/* Case 102: the server echoes all headers, in an error and in a document without a completion. */
 WITH_MODEL(a_key_that_is_echoed_is_masked)
 {
 	const char *const plans[] = {
@@ -183,7 +183,7 @@ WITH_MODEL(a_key_that_is_echoed_is_masked)
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(plans); i++) {
 		AUTO_OUTCOME struct outcome outcome = ask_model(fixture, plans[i]);
 
-		/* on_done() has looked for the key */
+		/* on_done() has looked for the key already */
 		print_message("%s\n", outcome.failure.message);
 		assert_null(outcome.completion);
 		assert_non_null(strstr(outcome.failure.message, "***"));
@@ -222,7 +222,7 @@ WITH_MODEL(success_without_a_completion_is_a_failure)
 	"'completion':{'content':'na\u00efve \U0001f600 text','tool_calls':[{'id':'c1','name':" \
 	"'add','arguments':'{\\'x\\':1}'}],'usage':{'prompt_tokens':1,'completion_tokens':2}}"
 
-/* Cases 106, 114: on the wire. */
+/* Cases 106, 114, over a connection. */
 WITH_MODEL(a_stream_is_given_as_it_comes)
 {
 	fixture->endpoint.stream = true;
@@ -362,8 +362,8 @@ WITH_MODEL(a_proxy_is_asked_for_other_hosts)
 }
 
 /*
- * The name server that never answers: curl's library finds this function instead of the C
- * library's. Its threads wait until the test lets them go.
+ * A name server that never answers: curl's library finds this function instead of that of the C
+ * library. Its threads wait until the test lets them end.
  */
 static sem_t resolver_may_end;
 
@@ -421,7 +421,7 @@ WITH_MODEL(a_client_may_go_with_calls_in_every_state)
 		start(fixture, "{}", &outcomes[i]);
 	while (model_server_stat(fixture->server, "waiting") < 2)
 		uv_run(&fixture->loop, UV_RUN_NOWAIT);
-	start(fixture, "{}", &outcomes[3]); /* begins in the next turn */
+	start(fixture, "{}", &outcomes[3]); /* begins with the next round of the loop */
 
 	wfs_model_client_free(WFS_STEAL(fixture->client));
 	uv_run(&fixture->loop, UV_RUN_DEFAULT);
@@ -441,7 +441,7 @@ WITH_MODEL(a_cancelled_call_leaves_the_server)
 
 	wfs_model_call_cancel(outcome.call);
 
-	uv_run(&fixture->loop, UV_RUN_DEFAULT); /* nothing is left to wait for */
+	uv_run(&fixture->loop, UV_RUN_DEFAULT); /* the server has no request left that waits */
 	json_decref(model_server_ask(fixture->server, "GET", "/wait?closed=1", ""));
 	assert_int_equal(outcome.done_count, 0);
 }
@@ -459,7 +459,7 @@ WITH_MODEL(a_call_may_be_cancelled_by_its_own_text)
 	assert_int_equal(outcome.done_count, 0);
 }
 
-/* A call whose end cancels another one and begins a third. */
+/* A call that cancels another one when it ends, and begins a third. */
 struct chain {
 	struct model_fixture *fixture;
 	struct outcome *other;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Completions in plain answers. */
+/* Completions in answers that are not streams. */
 #include "tests/fixture/json.h"
 #include "tests/fixture/test.h"
 
@@ -7,7 +7,7 @@
 
 #include "agents/model/completion.h"
 
-/* Both with ' for ". */
+/* Both texts with ' for ". */
 static void expect(const char *answer_text, const char *completion_text)
 {
 	WFS_AUTO_JSON json_t *answer = json_of(answer_text);

@@ -6,16 +6,16 @@
 #define SOON "'headers':{'Retry-After-Ms':'1'}"
 #define ENTRY "{'provider':'openai','base_url':'http://127.0.0.1/v1','model':'m','stream':true}"
 
-/* One text on its way to its vector, as who asks for it keeps it. */
+/* A text on its way to its vector, as the asker keeps it. */
 struct asking {
 	struct model_fixture *fixture;
 	json_t *entry;
 	struct wfs_buffer body;
-	struct wfs_model_call *call; /* NULL: it has ended */
+	struct wfs_model_call *call; /* NULL: the request has ended */
 	unsigned int done_count;
 	unsigned int attempts;
 	struct wfs_embedding embedding;
-	struct wfs_model_failure failure; /* without a code and a message: it did not fail */
+	struct wfs_model_failure failure; /* without a code and a message if it did not fail */
 };
 
 static void asking_done(struct asking *asking)
@@ -56,7 +56,7 @@ static int try_embed(struct asking *asking, const char *text, struct wfs_error *
 
 static struct asking asking_of(struct model_fixture *fixture, const char *entry)
 {
-	fixture->endpoint.stream = true; /* as the entry says: nothing of embeddings is one */
+	fixture->endpoint.stream = true; /* one that says nothing of embeddings */
 	return (struct asking){.fixture = fixture, .entry = json_of(entry)};
 }
 
@@ -225,7 +225,7 @@ WITH_MODEL(a_vector_of_another_size_is_a_failure)
 		"expected an embedding of 3 numbers ('dimensions' of the model), got 2");
 }
 
-/* Case 102, of a document that the client takes: only its reader refuses it. */
+/* Case 102, for a document that the client accepts and only the reader of embeddings refuses. */
 WITH_MODEL(a_key_that_is_echoed_is_masked)
 {
 	AUTO_ASKING struct asking asking = asking_of(fixture, ENTRY);
@@ -233,7 +233,7 @@ WITH_MODEL(a_key_that_is_echoed_is_masked)
 	begin(&asking, "{'answers':[{'echo':true}]}");
 	wait_for_end(&asking);
 
-	/* on_embedded() has looked for the key */
+	/* on_embedded() has looked for the key already */
 	assert_null(asking.embedding.values);
 	assert_non_null(strstr(asking.failure.message, "expected 'data' with one embedding, got:"));
 	assert_non_null(strstr(asking.failure.message, "***"));
@@ -277,7 +277,7 @@ WITH_MODEL(a_cancelled_text_leaves_the_server)
 
 	wfs_model_call_cancel(asking.call);
 
-	uv_run(&fixture->loop, UV_RUN_DEFAULT); /* nothing is left to wait for */
+	uv_run(&fixture->loop, UV_RUN_DEFAULT); /* the server has no request left that waits */
 	json_decref(model_server_ask(fixture->server, "GET", "/wait?closed=1", ""));
 	assert_int_equal(asking.done_count, 0);
 }

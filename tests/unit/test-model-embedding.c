@@ -35,7 +35,7 @@ static void expect_no_body(const char *entry_text, const char *text, const char 
 	print_message("%s\n", entry_text);
 	assert_int_equal(wfs_embedding_request(entry, text, &body, &error), -EINVAL);
 	assert_null(body);
-	/* names in messages are quoted as they are there */
+	/* names in messages are quoted as the entry spells them */
 	for (char *at = error.message; (at = strchr(at, '\''));)
 		*at = '"';
 	assert_string_equal(error.message, message);
@@ -122,7 +122,7 @@ TEST(a_text_that_is_none_is_refused)
 #define ENTRY_OF(dimensions) "{" SERVER ",'dimensions':" #dimensions "}"
 #define ANSWER(embedding) "{'data':[{'embedding':" embedding "}]}"
 
-/* @entry_text: has to stay, the model is borrowed from it. */
+/* @entry_text: must stay valid, the model borrows from it */
 static int read_into(json_t *answer, const json_t *entry, struct wfs_embedding *ret_embedding,
 	struct wfs_model_failure *failure)
 {

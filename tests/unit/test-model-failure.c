@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Error bodies in the shapes of the field, and texts without the key. */
+/* Bodies of errors in the forms that servers send, and texts from which the key was removed. */
 #include "tests/fixture/json.h"
 #include "tests/fixture/test.h"
 

@@ -12,7 +12,7 @@ enum {
 };
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { MEMORY_IS_OURS = 0 }; /* a sanitizer's is more */
+enum { MEMORY_IS_OURS = 0 }; /* a sanitizer needs more */
 #else
 enum { MEMORY_IS_OURS = 1 };
 #endif
@@ -22,7 +22,7 @@ struct load {
 	unsigned int started_count;
 	unsigned int done_count;
 	unsigned int completion_count;
-	size_t waiting_bytes; /* resident when the first call ended; until then all waited */
+	size_t waiting_bytes; /* memory when the first call ended; until then all calls waited */
 	char body[1024];
 };
 
@@ -38,7 +38,7 @@ static size_t resident_bytes(void)
 	return strtoul(end, NULL, 10) * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Without what earlier tests have left to be used again. */
+/* Memory that earlier tests freed does not count. */
 static size_t resident_bytes_before(void)
 {
 	malloc_trim(0);
@@ -83,7 +83,7 @@ static int setup(void **state)
 #define UNDER_LOAD(name) \
 	TEST_WITH(name, struct model_fixture *fixture, setup, model_fixture_teardown)
 
-/* The server answers none before it has all requests. */
+/* The server answers no request before it has all of them. */
 static struct load run_wave(struct model_fixture *fixture)
 {
 	struct load load = {.fixture = fixture};
@@ -119,11 +119,11 @@ UNDER_LOAD(their_connections_are_used_again)
 	first_count = model_server_stat(fixture->server, "connections");
 	run_wave(fixture);
 
-	/* The rest are the questions of the test itself. */
+	/* The other connections are the questions of the test itself. */
 	assert_in_range(model_server_stat(fixture->server, "connections") - first_count, 1, 10);
 }
 
-/* TLS with a server that does not speak it goes on until the time limit. */
+/* TLS with a server that does not speak it lasts until the time limit. */
 UNDER_LOAD(connections_over_tls_share_what_is_trusted)
 {
 	struct load load = {.fixture = fixture};
@@ -143,7 +143,7 @@ UNDER_LOAD(connections_over_tls_share_what_is_trusted)
 	assert_int_equal(load.done_count, WFS_MODEL_CONNECTS_MAX);
 	assert_int_equal(load.completion_count, 0);
 	print_message("%zu bytes a call\n", call_bytes);
-	if (MEMORY_IS_OURS) /* what is shared is counted here, too */
+	if (MEMORY_IS_OURS) /* this also counts the shared memory */
 		assert_in_range(call_bytes, 1, 2 * CALL_BYTES_MAX);
 }
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The client of models without memory (ours fails at every allocation, curl's at every kind),
- * and after its end. */
+/* The client of models without memory, and after its end. Each of our allocations fails once,
+ * and one of each kind of curl's. */
 #include <curl/curl.h>
 
 #include "agents/model/answer.h"
 #include "agents/model/embed.h"
 #include "tests/fixture/model.h"
 
-static unsigned int until_failure; /* allocations; 0: none fails */
+static unsigned int until_failure; /* number of the allocation that fails; 0: none fails */
 static unsigned int curl_until_failure;
-static CURLM *cleaned; /* the last multi handle that is gone */
+static CURLM *cleaned; /* the last multi handle that was freed */
 
 static bool fails(unsigned int *until)
 {
@@ -58,7 +58,7 @@ CURL *__wrap_curl_easy_init(void)
 
 CURLM *__wrap_curl_multi_init(void)
 {
-	cleaned = NULL; /* its memory may be used again */
+	cleaned = NULL; /* the memory of that handle may be used again */
 	return fails(&curl_until_failure) ? NULL : __real_curl_multi_init();
 }
 
@@ -174,7 +174,7 @@ TEST(a_request_for_an_embedding_needs_all_its_memory)
 		"'user':'u'}");
 }
 
-/* Return: how many allocations there are. */
+/* Return: the number of allocations. */
 static unsigned int expect_embedding_survived(const char *answer_text)
 {
 	WFS_AUTO_JSON json_t *entry = json_of(EMBEDDER);
@@ -316,7 +316,7 @@ static void free_client(void *context, const struct wfs_model_result *result)
 	wfs_model_client_free(WFS_STEAL(fixture->client));
 }
 
-/* Both calls end in one turn: the end of the second one is not told any more. */
+/* Both calls end in one round of the loop: the end of the second is not reported any more. */
 WITH_MODEL(a_client_may_go_at_the_end_of_a_call)
 {
 	const struct wfs_model_request request = {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When a request is sent once more. */
+/* When a request is sent again. */
 #include "tests/fixture/test.h"
 
 #include "agents/model/retry.h"
 
-/* After a first attempt of three, with nothing said; the tests change what they are about. */
+/* The input after the first of three attempts, with no wait asked for; tests change one member. */
 static struct wfs_retry_input after(int status)
 {
 	return (struct wfs_retry_input){
@@ -63,7 +63,7 @@ TEST(what_the_transport_lost_is_retried)
 	expect_final(&input);
 	input.lost = true;
 	expect_wait(&input, 500);
-	input.status = 200; /* half a body */
+	input.status = 200; /* half of a body */
 	expect_wait(&input, 500);
 }
 
@@ -153,7 +153,7 @@ TEST(a_wait_that_is_too_long_is_final_and_told)
 {
 	struct wfs_retry_input input = after(429);
 
-	input.should_retry = "true"; /* changes nothing */
+	input.should_retry = "true"; /* setting it changes nothing */
 	input.retry_after = "120";
 	expect_wait(&input, 120000);
 	input.retry_after = "600";

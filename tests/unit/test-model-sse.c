@@ -6,7 +6,7 @@
 
 #include "agents/model/sse.h"
 
-/* What came: `data;` for an event, `!line;` for a stray one. */
+/* Notes events: `data;` for an event, `!line;` for a line outside of any event. */
 static int note_event(void *context, enum wfs_sse_kind kind, struct wfs_bytes data)
 {
 	struct wfs_buffer *const seen = context;
@@ -40,7 +40,7 @@ static void end(struct wfs_sse *sse, struct wfs_buffer *seen)
 	assert_int_equal(wfs_sse_end(sse, &sink), 0);
 }
 
-/* Whole, then cut in two at every byte, then byte by byte. */
+/* Feeds the text whole, then cut in two at every byte, then byte by byte. */
 static void expect_events(const char *text, const char *expected)
 {
 	const size_t size = strlen(text);

@@ -9,7 +9,7 @@
 
 #define FINISH "{'choices':[{'delta':{},'finish_reason':'stop'}]}"
 
-/* Events with ' for ", NULL behind the last. Return: of the first that is refused, else 0. */
+/* @events: with ' for ", NULL ends them. Return: 0, or the error for the first refused event */
 static int feed(
 	struct wfs_stream *stream, const char *const *events, struct wfs_model_failure *failure)
 {
@@ -38,7 +38,7 @@ static void expect(const char *const *events, const char *completion_text)
 	assert_string_equal(wfs_buffer_text(&written), expected);
 }
 
-/* Deltas of calls, as in `'index':0,'id':'a',…`. */
+/* Expects calls from deltas such as `'index':0,'id':'a',…`. */
 static void expect_calls(const char *const *deltas, const char *calls)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer completion = {0};

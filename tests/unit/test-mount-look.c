@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a process of its own sees of a path. What hangs is in tests/mount/test-hanging-place. */
+/* What a process started for this sees of a path. tests/mount/test-hanging-place has paths that
+ * hang. */
 #include "tests/fixture/test.h"
 
 #include <errno.h>

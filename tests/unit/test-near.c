@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Near misses: what is near, what is not, and which of several. */
+/* Suggestions for misspelt names: which names are near, which are not, and which of several is
+ * chosen. */
 #include "tests/fixture/test.h"
 
 #include <string.h>

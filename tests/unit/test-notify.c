@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a mount is told of a commit, and what becomes of it when that fails. Linux and the teller
- * are the wrapped functions, the world is real. */
+/* What a mount is notified of after a commit, and what happens when a notification fails. The
+ * wrapped functions act as Linux and the teller; the world is real. */
 #include "tests/fixture/tree.h"
 
 #include "tests/fixture/memory.h"
@@ -21,10 +21,10 @@ struct fixture {
 	char told[TOLD_SIZE]; /* a word for each notification: its kind, inode and name */
 	const char *failing;  /* the kind that fails */
 	int failure;
-	bool asks; /* somebody asks for the log's attributes while it grows */
+	bool asks; /* a client asks for the log's attributes while it grows */
 	bool asked;
-	int unseen;          /* the log may not be seen: why; 0: it may */
-	unsigned int unread; /* times that there is no memory to read the log */
+	int unseen;          /* the error of looking at the log; 0: it may be seen */
+	unsigned int unread; /* how often reading the log finds no memory */
 	unsigned int ended;
 	unsigned int answered;
 };
@@ -138,7 +138,7 @@ static int setup_notify(void **state)
 	*state = fixture;
 	if (!fixture || shown_setup((void **)&fixture->shown))
 		return -1;
-	/* Nobody looks at the teller itself. */
+	/* No test looks at the teller itself. */
 	return wfs_known_new(WFS_KNOWN_NAMES_MIN, &fixture->known) ||
 		wfs_notify_init(&fixture->notify, &fixture->shown->tree,
 			(struct wfs_teller *)fixture, fixture->known);
@@ -241,7 +241,7 @@ NOTIFY(a_turns_name_and_files_are_dropped)
 	assert_non_null(strstr(fixture->told, name));
 	assert_non_null(strstr(fixture->told, TURN_FILES));
 
-	/* It is there still, so its name stays. */
+	/* The entry still exists, so its name stays. */
 	fixture->told[0] = '\0';
 	char cancel[128];
 	snprintf(cancel, sizeof(cancel), "{'action_type':'cancel','turn_id':'alice.%llu'}",
@@ -249,12 +249,12 @@ NOTIFY(a_turns_name_and_files_are_dropped)
 	act(cancel);
 	assert_non_null(strstr(fixture->told, TURN_FILES));
 	const char *const again = strstr(fixture->told, name);
-	assert_true(!again || !strstr(again + 1, name)); /* but for that of the cell */
+	assert_true(!again || !strstr(again + 1, name)); /* except for the name of its cell */
 }
 
 #define PLAN_FILES " inode:cells entry:plan.json entry:status entry:graph.dot inode:cells"
 
-/* Where one was told in what was told; NULL: it was not. */
+/* The place of a name's notification among all notifications; NULL: it was not notified. */
 static const char *told_of(const char *name)
 {
 	char word[NAME_SIZE_MAX + 16];
@@ -285,7 +285,7 @@ NOTIFY(a_plans_names_and_files_are_dropped)
 	assert_non_null(told_of("0-a.json"));
 	assert_non_null(told_of("1-b%2Fc.json"));
 	assert_non_null(step);
-	assert_non_null(strstr(step, " inode:cells")); /* the listing of steps, behind its names */
+	assert_non_null(strstr(step, " inode:cells")); /* the listing of steps, after its names */
 }
 
 NOTIFY(of_a_step_that_goes_on_the_names_are_dropped)
@@ -300,7 +300,7 @@ NOTIFY(of_a_step_that_goes_on_the_names_are_dropped)
 	assert_null(told_of("1-b%2Fc.json"));
 	assert_non_null(told_of("p.json"));
 	assert_non_null(strstr(fixture->told, PLAN_FILES));
-	/* It is there still, so its name stays, but for that of its cell. */
+	/* The plan still exists, so its name stays, except for the name of its cell. */
 	const char *const cell = told_of("p");
 	assert_non_null(cell);
 	assert_null(strstr(cell + 1, " entry:p "));
@@ -337,7 +337,7 @@ NOTIFY(a_mount_that_cannot_be_told_of_steps_is_ended)
 
 /* --- memory stores and workflows --- */
 
-/* A world with the genesis artifacts, which alice is shown. */
+/* A world with the genesis artifacts, mounted for alice. */
 static int setup_stores(void **state)
 {
 	struct shown *const shown = calloc(1, sizeof(*shown));
@@ -357,7 +357,7 @@ static int setup_stores(void **state)
 
 #define NOTIFY_STORES(name) TEST_WITH(name, void *state, setup_stores, teardown_notify)
 
-/* The name of an entry's file, behind which its directory's listing is told. */
+/* Checks that the name of an entry's file was dropped, and its directory's listing after that. */
 static void assert_entry_told(const char *id)
 {
 	char name[64];
@@ -381,7 +381,7 @@ NOTIFY_STORES(an_entrys_name_is_dropped_when_it_comes_and_when_it_goes)
 	fixture->told[0] = '\0';
 	memory_remember(world, "alice", "notes", memory_texts[2], ids[2]);
 	assert_entry_told(ids[2]);
-	assert_entry_told(ids[0]); /* there was no room for it */
+	assert_entry_told(ids[0]); /* the table had no room for the name */
 	fixture->told[0] = '\0';
 	memory_forget(world, "notes", ids[1]);
 
@@ -426,7 +426,7 @@ NOTIFY_STORES(what_becomes_a_memory_store_and_what_is_none_any_more_is_told)
 
 static size_t count_of(const char *word);
 
-/* What is told when alice gives bob a private store, in inodes. */
+/* How many inodes are dropped when alice gives bob a private store. */
 static size_t told_of_transfer(const char *id)
 {
 	char action[128];
@@ -438,7 +438,7 @@ static size_t told_of_transfer(const char *id)
 	return count_of("inode:cells");
 }
 
-/* Alice cannot read it any more, nor what it had at older heights. */
+/* Alice cannot read the entries any more, neither now nor at older heights. */
 NOTIFY_STORES(entries_that_may_not_be_read_any_more_are_dropped)
 {
 	struct world_fixture *const world = fixture->shown->world;
@@ -450,10 +450,10 @@ NOTIFY_STORES(entries_that_may_not_be_read_any_more_are_dropped)
 	memory_remember(world, "alice", "notes", memory_texts[0], ids[0]);
 	memory_remember(world, "alice", "notes", memory_texts[1], ids[1]);
 	memory_forget(world, "notes", ids[0]);
-	(void)told_of_transfer("first"); /* bob has resources from then on */
+	(void)told_of_transfer("first"); /* bob has resources afterwards */
 	const size_t of_empty = told_of_transfer("empty");
 
-	/* Each has two numbers, that which is gone, too. */
+	/* Each entry has two numbers, the removed one, too. */
 	assert_int_equal(told_of_transfer("notes"), of_empty + 4);
 }
 
@@ -474,15 +474,15 @@ NOTIFY_STORES(private_texts_are_dropped_with_any_artifact_that_is_lost)
 	assert_int_equal(count_of("inode:text"), 0);
 
 	(void)told_of_transfer("more");
-	assert_int_equal(count_of("inode:text"), 0); /* everybody may read it */
+	assert_int_equal(count_of("inode:text"), 0); /* everybody may read the store */
 	fixture->told[0] = '\0';
 	assert_done(world, "bob", WRITE("'artifact_id':'more','access':'private'"));
 
 	assert_int_equal(count_of("inode:text"), 1);
 }
 
-/* Each time looks at all names that Linux knows. The commit is made up: it has what two records
- * changed. */
+/* Each time looks at all names that Linux knows. The test makes the commit up: it has the
+ * changes of two records. */
 NOTIFY_STORES(private_texts_are_dropped_once_for_all_artifacts_that_are_lost)
 {
 	struct world_fixture *const world = fixture->shown->world;
@@ -518,7 +518,7 @@ NOTIFY_STORES(private_texts_are_dropped_once_for_all_artifacts_that_are_lost)
 	assert_int_equal(count_of("inode:text"), 1);
 }
 
-/* No action changes what a workflow is at here: the commit is made up. */
+/* No action changes the state of a workflow here: the test makes the commit up. */
 NOTIFY_STORES(what_a_workflow_is_at_is_dropped)
 {
 	struct wfs_change change = {.key = wfs_bytes_text("worker"), .is_live = true};
@@ -564,7 +564,7 @@ static size_t count_of(const char *word)
 	return count;
 }
 
-/* The operator administers the world and reads all, until it is deleted. */
+/* The operator administers the world, and reads all content until it is deleted. */
 NOTIFY(content_that_may_not_be_read_any_more_is_dropped)
 {
 	act("{'action_type':'write_artifact','artifact_id':'a','content':'one'}");
@@ -576,7 +576,7 @@ NOTIFY(content_that_may_not_be_read_any_more_is_dropped)
 
 	act("{'action_type':'delete_artifact','artifact_id':'a'}");
 
-	/* Two versions under two numbers each, and the listings of artifacts and of cells. */
+	/* Two versions with two numbers each, and the listings of artifacts and of cells. */
 	assert_true(count_of("inode:cells") >= kept + 5);
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The walk over data.mdb: nothing to say of a good store, and what it says of each kind of
- * damage. */
+/* The walk over data.mdb: it finds no problem in a good store, and reports each kind of damage. */
 #include "tests/fixture/store.h"
 
 #include <fcntl.h>
@@ -15,7 +14,7 @@ enum {
 	LARGE = 9000, /* bytes of a value that has pages of its own */
 };
 
-/* A closed store with branches, leaves, large values and free pages. */
+/* Leaves a closed store with branches, leaves, large values and free pages. */
 static void fill(struct store_fixture *fixture)
 {
 	static const char large[LARGE];
@@ -81,7 +80,7 @@ static void write_page(int fd, uint64_t number, const uint8_t page[static PAGE])
 	assert_int_equal(pwrite(fd, page, PAGE, (off_t)number * PAGE), PAGE);
 }
 
-/* The tree of a table; @ret_place: where it stands in the file. */
+/* Reads the tree of a table; @ret_place: its position in the file. */
 static struct tree tree_of(int fd, const char *table, uint64_t *ret_place)
 {
 	const struct root root = newest_root(fd);
@@ -362,7 +361,7 @@ static void free_page_is_in_use(int fd)
 	memcpy(list, value, sizeof(*list));
 	assert_in_range(list[0], 2, 63);
 	memcpy(list, value, sizeof(*list) * (list[0] + 1));
-	/* The lowest page in use stands in for the lowest free one: the order stays. */
+	/* The lowest used page takes the place of the lowest free one: the order stays. */
 	uint64_t used = 2;
 	while (used == list[list[0]])
 		used++;
@@ -464,7 +463,7 @@ IN_STORE(every_damage_is_found_and_named)
 		assert_int_equal(pwrite(fd, before, size, 0), size);
 		damages[i].make(fd);
 		int r = store_fixture_open(fixture, &(struct wfs_store_options){0});
-		if (r) { /* LMDB has met it already */
+		if (r) { /* LMDB finds the damage before the walk */
 			assert_int_equal(fixture->error.code, WFS_E_HASH_MISMATCH);
 			continue;
 		}
@@ -487,7 +486,7 @@ static bool give_up(void *context, uint64_t done, uint64_t total)
 	return false;
 }
 
-/* Numbers are checked before pages are read, and a walk of few pages is over before it asks. */
+/* Numbers are checked before pages are read, and a walk over few pages ends before it asks. */
 IN_STORE(a_small_walk_does_not_ask)
 {
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {.count = 0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Patterns as ECMA-262 has them: what they fit, and what is refused. */
+/* Patterns as ECMA-262 defines them: what they match, and which are refused. */
 #include "tests/fixture/json.h"
 
 #include "kernel/schema/pattern.h"
@@ -29,7 +29,7 @@ static void assert_misses(const char *pattern, const char *text)
 		fail_msg("%s fits '%s'", pattern, text);
 }
 
-/* @reason: what the message says after "the pattern does not compile: " */
+/* @reason: the part of the message after "the pattern does not compile: " */
 static void assert_refused_bytes(const char *text, size_t size, const char *reason)
 {
 	struct wfs_pattern *pattern = NULL;
@@ -161,7 +161,7 @@ TEST(look_arounds_look)
 	assert_misses("^(?=.*\\d)(?!.*x)\\w+$", "abx1");
 	assert_fits("(?<=a|bc)d", "bcd");
 	assert_fits("(?<!\\$)\\b\\d{2}", "12");
-	assert_fits("(?=b) ?b", "ab"); /* PCRE2 10.42 alone does not find it */
+	assert_fits("(?=b) ?b", "ab"); /* PCRE2 10.42 alone does not refuse it */
 	assert_refused("(?<=a*)b", "a look-behind needs a fixed number of characters at byte 0");
 	assert_refused("(?=a)*", "the quantifier has nothing to repeat at byte 5");
 }
@@ -234,7 +234,7 @@ TEST(nesting_of_groups_is_bounded)
 	assert_fits(text + 1, "");
 }
 
-/* Each `\S` is a hundred bytes of PCRE2's dialect, and a pattern has 4096. */
+/* Each `\S` becomes a hundred bytes for PCRE2, and a pattern may have 4096. */
 TEST(the_longest_pattern_is_compiled_or_refused)
 {
 	char text[WFS_PATTERN_SIZE_MAX + 1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Patterns: what compiles, where they match, and that a hostile one ends. */
+/* Patterns: which compile, where they match, and that a hostile pattern ends. */
 #include "tests/fixture/json.h"
 
 #include "kernel/schema/pattern.h"

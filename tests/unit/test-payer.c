@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which principal pays for records: what its quota `journal` counts and refuses. All is folded
- * again. */
+/* Which principal pays for records: what its quota `journal` counts and refuses. Each test folds
+ * its journal again. */
 #include "tests/fixture/turn.h"
 
 #include "kernel/domain/principal/payer.h"
@@ -58,7 +58,7 @@ static int add_text(void *context, const json_t *stand_in)
 	return 0;
 }
 
-/* What records of a principal count, by what is in the journal. */
+/* The size of a principal's records in the journal, for which its quota counts. */
 static int64_t recorded_by(struct world_fixture *fixture, const char *id)
 {
 	const uint64_t height = height_of(fixture);
@@ -110,7 +110,7 @@ static int refuse(struct world_fixture *fixture, const char *principal, const ch
 	return wfs_world_call(fixture->world, &request);
 }
 
-/* An event with this many bytes of text. */
+/* Makes an event with this many bytes of text. */
 static char *padded(size_t size)
 {
 	WFS_AUTO_FREE char *pad = malloc(size + 1);
@@ -221,7 +221,7 @@ WITH_CAROL(what_does_not_fit_leaves_nothing)
 	assert_int_equal(tell_as(fixture, "bob", large), 0);
 }
 
-/* What an event causes is known behind its fold. */
+/* The events that an event causes are known only after it was folded. */
 WITH_CAROL(what_is_caused_does_not_fit_either)
 {
 	const uint64_t height = height_of(fixture);
@@ -262,7 +262,7 @@ WITH_CAROL(refusals_count_until_there_is_no_room)
 	assert_counted(fixture, "dave");
 	assert_true(count > 0 && count < 4);
 	assert_true(left_of(fixture, "dave") >= 0);
-	/* Nor is there a count of those that left no record. */
+	/* Nor does a count remain of the refusals that left no record. */
 	world_fixture_close(fixture);
 	assert_int_equal(world_fixture_open(fixture), 0);
 	assert_int_equal(height_of(fixture), height + count);
@@ -332,7 +332,7 @@ WITH_CAROL(an_agent_spends_what_its_maker_has)
 	assert_int_equal(used_of(fixture, "carol") - before, recorded_by(fixture, "tool"));
 }
 
-/* Nor does an agent that it makes, or that is given away. */
+/* An agent that the agent makes, or that is given away, has none either. */
 WITH_CAROL(agents_of_agents_have_no_journal_of_their_own)
 {
 	assert_done(fixture, "carol", AGENT("tool"));
@@ -380,7 +380,7 @@ WITH_CAROL(a_quota_of_the_journal_can_be_given_away)
 	assert_int_equal(member_of(fixture, "carol", "quota"), 600000);
 	assert_int_equal(member_of(fixture, "dave", "quota"), 400000);
 	assert_counted(fixture, "carol");
-	/* The record of this one would not fit any more. */
+	/* The journal has no room for the record of this event. */
 	WFS_AUTO_FREE char *all = NULL;
 	assert_true(
 		asprintf(&all, ACTION("transfer", "'to':'dave','amount':%lld,'resource':'journal'"),

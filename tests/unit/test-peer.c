@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which principal a user is: what host.json says, and what is wrong with it. */
+/* Which principal a user is: the entries of host.json, and errors in them. */
 #include "tests/fixture/world.h"
 
 #include "fs/verb/peer.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keyed permutations: every number has one image and comes back, the key decides, nothing is
- * left of the order. */
+/* Keyed permutations: every number has one image and can be computed back from it, the key
+ * decides, and no order is left. */
 #include "tests/fixture/test.h"
 
 #include <stdlib.h>
@@ -19,8 +19,8 @@ static struct wfs_permutation permutation_of(const char *secret, uint64_t first,
 	return permutation;
 }
 
-/* Made by a second implementation, which gives the vector of the paper with its two and four
- * rounds. */
+/* The values are from a second implementation, which also gives the vector of the paper, with
+ * its two and four rounds. */
 TEST(siphash_gives_what_a_second_implementation_gives)
 {
 	const uint64_t key[] = {UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908)};
@@ -102,7 +102,8 @@ TEST(secret_purpose_and_tweak_decide)
 	assert_true(wfs_permute(&one, 1, 1000) != image);
 }
 
-/* What a program keeps (a backup by inode numbers, a cursor) is right after an upgrade. */
+/* Values that a program keeps (inode numbers in a backup, a cursor) are still right after an
+ * upgrade. */
 TEST(images_are_the_same_in_every_version)
 {
 	const struct wfs_permutation whole = permutation_of("secret", 2, 64);

@@ -218,7 +218,7 @@ TEST(an_id_that_is_too_long_is_nobodys)
 
 /* --- bounds --- */
 
-/* @count: of elements with a value of @size bytes each */
+/* @count: the number of elements that have a value of @size bytes */
 static int fill_many(size_t count, size_t size, const char *text, struct wfs_error *error)
 {
 	WFS_AUTO_FREE char *large = calloc(size + 1, 1);
@@ -243,7 +243,7 @@ TEST(what_is_filled_has_a_size_that_it_may_not_exceed)
 	assert_int_equal(fill_many(1, WFS_PLACEHOLDER_SIZE_MAX - 3, "${l}", &error), -EFBIG);
 	assert_string_equal(error.message,
 		"with values in the place of its placeholders it has more than 4194304 bytes");
-	/* As JSON this would be 100 GiB. */
+	/* Written as JSON, this would be 100 GiB. */
 	assert_int_equal(fill_many(100000, 1 << 20, "${l}", &error), -EFBIG);
 	assert_int_equal(fill_many(100000, 1 << 20, "-${l}", &error), -EFBIG);
 	assert_int_equal(fill_many(1, 1 << 20, "${l}${l}${l}${l}", &error), -EFBIG);

@@ -6,7 +6,7 @@
 #include "kernel/read/text.h"
 #include "kernel/store/tables.h"
 
-/* The record of the action that was the last tool call: the first behind @height. */
+/* The record of the action that was the last tool call: the first record after @height. */
 static json_t *result_in_record(struct world_fixture *fixture, uint64_t height)
 {
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(fixture, height);
@@ -16,7 +16,7 @@ static json_t *result_in_record(struct world_fixture *fixture, uint64_t height)
 	return json_incref(json_object_get(json_object_get(parsed.body_json, "result"), "step"));
 }
 
-/* What stands in the record is what the plan has, but for whose it is. */
+/* Checks that the record has the result that the plan has, except for whose result it is. */
 static void assert_recorded(const struct plan_run *run, uint64_t height, int64_t index)
 {
 	WFS_AUTO_JSON json_t *recorded = result_in_record(run->fixture, height);
@@ -43,7 +43,7 @@ WITH_ACTORS(an_action_is_a_step)
 	assert_members(cell_of(fixture, "sys.artifact", "x"), "{'owner':'alice'}");
 }
 
-/* An action that changes nothing is recorded all the same: it has done a step. */
+/* An action that changes nothing is recorded nevertheless: it has done a step. */
 WITH_ACTORS(noop_is_a_step)
 {
 	struct plan_run run = BEGIN(fixture, CHAT, TOOL(""));
@@ -77,7 +77,7 @@ WITH_ACTORS(a_refused_action_fails_its_step)
 		"{'error':'TOOL_EXCEPTION','name':'write_artifact','ok':false,'result':null}");
 }
 
-/* The compiler quotes the code. */
+/* The compiler's message quotes the code. */
 WITH_ACTORS(why_private_code_was_refused_is_hidden)
 {
 	struct plan_run run = BEGIN(fixture, CHAT, TOOL(""));
@@ -116,7 +116,7 @@ WITH_ACTORS(code_that_reports_failure_fails_its_step)
 	assert_members(plan_cell(&run, "sys.plan_result", 1), "{'ok':true}");
 }
 
-/* What it did is done; it would give as much again. */
+/* The action has been done; another attempt would give as large a result. */
 WITH_ACTORS(an_action_that_gives_too_much_fails_its_step)
 {
 	struct plan_run run = BEGIN(fixture, CHAT, AT_MOST(3, ""));
