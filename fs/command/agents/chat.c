@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chat: say something, and wait for the answer; and waiting for plans as such. */
+/* chat: sends a message, and waits for the answer; also waiting for plans. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -69,7 +69,7 @@ static void write_plan(const json_t *plan, struct wfs_buffer *line)
 		wfs_buffer_printf(line, ", %" PRId64 " failed", failed);
 }
 
-/* A plan that has ended is the one before: what is waited for has not begun. */
+/* If the plan has ended, it is the previous one, and the awaited one has not begun. */
 static void write_line(void *context, int64_t seconds, struct wfs_buffer *line)
 {
 	const struct wfs_plan_watch *const watch = context;
@@ -84,9 +84,9 @@ static void write_line(void *context, int64_t seconds, struct wfs_buffer *line)
 	wfs_buffer_printf(line, ", %" PRId64 " s", seconds);
 }
 
-/* --- what came of it --- */
+/* --- the answer --- */
 
-/* What to do about a plan that is not done; NULL: nothing. */
+/* The command for a plan that is not done; NULL: none. */
 static const char *next_command(const char *status)
 {
 	static const struct {
@@ -147,7 +147,7 @@ int wfs_plan_wait(
 
 		if (*final)
 			fprintf(run->out, "%s\n", final);
-		(void)fflush(run->out); /* before what is told about it */
+		(void)fflush(run->out); /* before notices about it */
 		print_summary(run, response);
 	}
 	return !r && json ? wfs_run_json(run, WFS_STEAL(result)) : r;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Turns as lines for people. */
+/* Describes turns in lines for users. */
 #include "fs/command/agents/follow.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include "kernel/base/cleanup.h"
 #include "kernel/base/encode.h"
 
-/* Names are what a model wrote; one that is cut ends with whole characters. */
+/* Copies a name, which a model may have chosen; a long one is cut after a whole character. */
 static void set_text(char *to, size_t size, const char *text)
 {
 	size_t kept = strnlen(text, size - 1);
@@ -56,7 +56,7 @@ static void take_result(struct wfs_follow *follow, const json_t *event)
 	follow->waits = false;
 }
 
-/* The next turn of the agent may be another one of the same request. */
+/* The agent's next turn may belong to the same request. */
 static void take_end(struct wfs_follow *follow, const json_t *event)
 {
 	(void)event;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a turn of an agent is doing, told from the records that it leaves.
+ * What a turn of an agent is doing, according to its records.
  *
- * It is for people who wait: of two turns that the same agent takes at once it follows the one that
- * began first.
+ * It is for users who wait. If an agent takes two turns at once, it follows the one that began
+ * first.
  */
 #pragma once
 
@@ -12,25 +12,25 @@
 
 #include "kernel/base/buffer.h"
 
-enum { WFS_FOLLOW_TEXT_SIZE = 64 }; /* of names, and a NUL; longer ones are cut */
+enum { WFS_FOLLOW_TEXT_SIZE = 64 }; /* bytes of a name, and a NUL; longer ones are cut */
 
-/* Plain value; zero-initialised but for `agent` has seen nothing. */
+/* Plain value; zero-initialised except for `agent`. */
 struct wfs_follow {
 	const char *agent;
 	/* Private. */
 	char turn_id[192]; /* "": it has not begun */
-	int64_t request;   /* the number of the model's answer that it is about, from 1 */
+	int64_t request;   /* number of the model's current answer, from 1 */
 	int64_t request_max;
-	int64_t token_count;             /* of all its turns */
+	int64_t token_count;             /* of the whole turn */
 	unsigned int call_count;         /* tools that are running */
-	char tool[WFS_FOLLOW_TEXT_SIZE]; /* the last of them */
+	char tool[WFS_FOLLOW_TEXT_SIZE]; /* the newest one */
 	char intent_id[80];              /* of its call */
 	char call_id[WFS_FOLLOW_TEXT_SIZE];
-	bool waits; /* that call does, for somebody to approve it */
+	bool waits; /* the call waits for an approval */
 };
 
-/** wfs_follow_take() - look at the next record of the journal. */
+/** wfs_follow_take() - take in the next record of the journal. */
 void wfs_follow_take(struct wfs_follow *follow, const json_t *record);
 
-/** wfs_follow_line() - append what people read: one line, without its end. */
+/** wfs_follow_line() - append a line for users, without its end. @seconds: since the request */
 void wfs_follow_line(const struct wfs_follow *follow, int64_t seconds, struct wfs_buffer *line);

@@ -20,15 +20,15 @@ int wfs_run_tools(struct wfs_run *run)
 	return 0;
 }
 
-/* Is there such a world, and a way into it for this principal? If not it is told at once. */
+/* Tries the world and the way into it for this principal, so that errors are reported at once. */
 static int try_world(struct wfs_run *run)
 {
 	WFS_AUTO_JSON json_t *head = NULL;
 	int r = wfs_run_call(run, "journal-head", NULL, &head);
 
 	if (r == -EACCES)
-		r = 0;                           /* there may be other things it has a right to */
-	wfs_access_free(WFS_STEAL(run->access)); /* it is opened when there is something to ask */
+		r = 0;                           /* the principal may have other rights */
+	wfs_access_free(WFS_STEAL(run->access)); /* opened again for the first call */
 	json_decref(WFS_STEAL(run->meta));
 	return r;
 }
@@ -43,6 +43,6 @@ int wfs_run_mcp(struct wfs_run *run)
 	if (r)
 		return r;
 	wfs_mcp_set_wait(mcp, run->wait_ms);
-	(void)signal(SIGPIPE, SIG_IGN); /* a client that went away is an error of write */
+	(void)signal(SIGPIPE, SIG_IGN); /* a client that went away gives an error of write */
 	return wfs_mcp_serve(mcp, STDIN_FILENO, STDOUT_FILENO, &run->error);
 }

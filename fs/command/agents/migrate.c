@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent migrate: artifacts of what an agent's configuration has inline.
+ * agent migrate: makes artifacts of the inline parts of an agent's configuration.
  *
- * Everything is looked at before anything is written; then come the artifacts, and behind them one change
- * of the agent, which counts only if the agent is still what was looked at. Run again after it was
- * interrupted, it takes the artifacts that it finds.
+ * Everything is checked before anything is written. Then come the artifacts, and after them one
+ * change of the agent, which is made only if the agent has not changed since. Run again after an
+ * interruption, it uses the artifacts that exist.
  */
 #include <string.h>
 
@@ -16,7 +16,7 @@
 struct task {
 	struct wfs_run *run;
 	const char *agent;
-	json_t *artifact; /* the agent's, as it was read; owned */
+	json_t *artifact; /* the agent's artifact, as it was read; owned */
 	struct wfs_migration migration;
 };
 
@@ -26,9 +26,9 @@ static void task_done(struct task *task)
 	wfs_migration_done(&task->migration);
 }
 
-/* --- asking the world --- */
+/* --- requests to the world --- */
 
-/* NULL: it is no JSON. New reference. */
+/* Parses an artifact's content. Return: new reference, NULL: not JSON. */
 static json_t *content_of(const json_t *artifact)
 {
 	const json_t *const text = json_object_get(artifact, "content");
@@ -40,7 +40,7 @@ static json_t *content_of(const json_t *artifact)
 	return content;
 }
 
-/* Who calls. */
+/* The principal of the command. */
 static const char *caller(const struct task *task)
 {
 	const char *const as = task->run->options[WFS_OPTION_AS];
@@ -48,10 +48,10 @@ static const char *caller(const struct task *task)
 	return as ? as : WFS_PRINCIPAL_OPERATOR;
 }
 
-/* --- looking --- */
+/* --- checks --- */
 
-/* Where a rule says that only the owner changes it, nothing is written for a change that is refused; what
- * others say, such as contracts, is found out then. */
+/* If only the owner may change the agent by its rule, refuses others before writing anything. What
+ * other rules and contracts say is found out by the change itself. */
 static int check_owner(const struct task *task)
 {
 	static const char *const of_owners[] = {"freeware", "private", "self_owned"};
@@ -88,7 +88,8 @@ static int look_at_agent(struct task *task)
 	return wfs_migration_make(task->agent, content, &task->migration, &run->error);
 }
 
-/* It must be what would be written, and the agent's or the caller's. */
+/* Checks an existing artifact: equal to the one to be written, and owned by the agent or the
+ * caller. */
 static int compare(const struct task *task, const json_t *wanted, const json_t *there)
 {
 	const char *const id = wfs_json_text(wanted, "artifact_id");
@@ -107,7 +108,7 @@ static int compare(const struct task *task, const json_t *wanted, const json_t *
 	return 0;
 }
 
-/* Sets `there` of one that is to be written, and of one that is there its `owner`. */
+/* Checks whether an artifact exists: sets its `there` and, if it exists, its `owner`. */
 static int look_at(struct task *task, json_t *wanted)
 {
 	struct wfs_run *const run = task->run;
@@ -148,7 +149,8 @@ static int look_at_artifacts(struct task *task)
 
 /* --- writing --- */
 
-/* Whoever could read it in the agent can read it in the artifact; what not all could read is the agent's. */
+/* Chooses the access of an artifact: everybody who could read the text in the agent can read it;
+ * otherwise only the agent can. */
 static const char *access_of(const json_t *agent)
 {
 	static const char *const open[] = {"freeware", "public", "transferable_freeware"};
@@ -161,7 +163,7 @@ static const char *access_of(const json_t *agent)
 	return "private";
 }
 
-/* NULL without memory. */
+/* Makes the text of a content. NULL without memory. */
 static json_t *content_text(const json_t *content)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
@@ -192,7 +194,7 @@ static int give_to_agent(const struct task *task, const json_t *wanted)
 		NULL);
 }
 
-/* The old content as a whole is what is replaced: if it is another one by now, nothing is. */
+/* Changes the agent by replacing its whole old content; if that has changed, the edit fails. */
 static int change_agent(const struct task *task)
 {
 	return wfs_run_act(task->run,
@@ -221,7 +223,7 @@ static int write_all(const struct task *task)
 	return r ? r : change_agent(task);
 }
 
-/* --- telling --- */
+/* --- reporting --- */
 
 static void print_lines(const struct task *task)
 {

@@ -11,19 +11,19 @@
 #define PERSONALITY "personality_prompt_artifact_id"
 #define WORKFLOW "workflow_artifact_id"
 #define STATE "acting"
-#define DEFAULT_PROMPT "Take your turn." /* as of agents/prepare/setup.c */
+#define DEFAULT_PROMPT "Take your turn." /* as in agents/prepare/setup.c */
 
 enum {
-	ID_SIZE = 320,          /* of an id that is made: longer ones are not valid either */
-	TEMPLATE_MAX = 1 << 20, /* bytes; as of kernel/mind/prompt.h */
+	ID_SIZE = 320,          /* bytes of a made id; longer ones are not valid either */
+	TEMPLATE_MAX = 1 << 20, /* bytes; as in kernel/mind/prompt.h */
 };
 
-/* A configuration while it is taken apart. */
+/* A configuration that is being taken apart. */
 struct parts {
 	const char *agent;
 	struct wfs_migration *to;
 	struct wfs_error *error;
-	bool mind; /* it had one before: then its prompts are templates */
+	bool mind; /* the agent had a mind before, so its prompts are templates */
 };
 
 void wfs_migration_done(struct wfs_migration *migration)
@@ -50,7 +50,8 @@ static bool refers(const json_t *object, const char *member)
 	return *wfs_json_text(object, member) != '\0';
 }
 
-/* As agents_has_mind(): without any of these an agent's texts are sent as they are. */
+/* Has the agent a mind? See agents_has_mind(): without any of these members, the agent's texts are
+ * sent as they are. */
 static bool has_mind(const json_t *content)
 {
 	static const char *const members[] = {PERSONALITY, WORKFLOW, "reflex_artifact_id",
@@ -70,7 +71,7 @@ static bool is_name_byte(char byte, bool first)
 		(!first && byte >= '0' && byte <= '9');
 }
 
-/* Does a name in braces begin here? */
+/* Does a name in braces begin at @text? */
 static bool is_variable(const char *text)
 {
 	size_t size = 1;
@@ -80,7 +81,7 @@ static bool is_variable(const char *text)
 	return size > 1 && text[size] == '}';
 }
 
-/* Would a template with this text say something else? */
+/* Would a template with this text give another text? */
 static bool means_more(const char *text)
 {
 	for (const char *at = text; *at; at++)
@@ -89,7 +90,7 @@ static bool means_more(const char *text)
 	return false;
 }
 
-/* A text that is to be said as it is. */
+/* Escapes a text, so that a template gives it unchanged. */
 static json_t *escaped(const char *text)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer buffer = {0};
@@ -106,7 +107,7 @@ static json_t *escaped(const char *text)
 
 /* --- artifacts --- */
 
-/* @content: taken; NULL: there was no memory for it. */
+/* Adds an artifact. @content: taken; NULL: its caller had no memory */
 static int add_artifact(
 	const struct parts *parts, const char *id, const char *type, json_t *content)
 {
@@ -124,7 +125,7 @@ static int add_artifact(
 		: 0;
 }
 
-/* @what: where the text stood; @text: taken; NULL: there was no memory for it */
+/* Adds a prompt. @what: where the text was; @text: taken; NULL: its caller had no memory */
 static int add_prompt(const struct parts *parts, const char *id, const char *what, json_t *text)
 {
 	WFS_AUTO_JSON json_t *owned = text;
@@ -142,7 +143,7 @@ static int add_prompt(const struct parts *parts, const char *id, const char *wha
 		parts, id, "prompt", json_pack("{s:O, s:[]}", "template", owned, "variables"));
 }
 
-/* The agent names an artifact in the place of what is inline. */
+/* Replaces an inline member by the name of an artifact. */
 static int replace(
 	const struct parts *parts, const char *member, const char *reference, const char *id)
 {
@@ -152,7 +153,7 @@ static int replace(
 		: 0;
 }
 
-/* @ret_text: NULL: there is none; borrowed */
+/* Finds a text in the content. @ret_text: NULL: none; borrowed */
 static int find_text(const struct parts *parts, const char *member, json_t **ret_text)
 {
 	json_t *const value = json_object_get(parts->to->content, member);
@@ -166,7 +167,8 @@ static int find_text(const struct parts *parts, const char *member, json_t **ret
 
 /* --- the system's prompt --- */
 
-/* NUL characters are looked for in the text itself: a template with it would end there. */
+/* Escapes a text for a template. A text with NUL characters is kept as it is, so that the check
+ * for these finds them: an escaped copy would end at the first. */
 static json_t *literal(const json_t *text)
 {
 	return strlen(json_string_value(text)) == json_string_length(text)
@@ -174,7 +176,7 @@ static json_t *literal(const json_t *text)
 		: json_incref((json_t *)(uintptr_t)text);
 }
 
-/* An empty one says nothing. */
+/* Makes an artifact of the system's prompt, unless it is empty. */
 static int migrate_system_prompt(const struct parts *parts)
 {
 	json_t *text;
@@ -190,7 +192,7 @@ static int migrate_system_prompt(const struct parts *parts)
 
 /* --- a workflow --- */
 
-/* NULL: there is none. */
+/* Finds the step of a state; NULL: none. */
 static json_t *step_of(const json_t *workflow, const char *state)
 {
 	json_t *step;
@@ -204,8 +206,8 @@ static json_t *step_of(const json_t *workflow, const char *state)
 	return NULL;
 }
 
-/* What is said in a state is what stands in its step, or else in `prompts`, from which it is taken off.
- * @ret_text: NULL: there is none; caller owns it */
+/* Takes the prompt of a state: that of its step, otherwise that in `prompts`, where it is removed.
+ * @ret_text: NULL: none; caller owns it */
 static void take_text(const struct parts *parts, const char *state, json_t *step, json_t **ret_text)
 {
 	json_t *const prompts = json_object_get(parts->to->content, "prompts");
@@ -236,7 +238,7 @@ static int migrate_state(const struct parts *parts, json_t *workflow, const char
 	int r = add_prompt(parts, id, state, json_incref(text));
 	if (r)
 		return r;
-	/* A state without a step is one whose step says nothing. */
+	/* A state without a step is like one whose step has no prompt. */
 	if (!step) {
 		step = json_pack("{s:s}", "state", state);
 		if (json_array_append_new(json_object_get(workflow, "steps"), step) < 0)
@@ -292,14 +294,14 @@ static int migrate_workflow(const struct parts *parts)
 
 /* --- one prompt without a workflow --- */
 
-/* What a workflow would make of it is another text. */
+/* Has the text variables that a workflow would replace? */
 static bool asks_for_state(const char *text)
 {
 	return strstr(text, "{current_state}") || strstr(text, "{available_states}") ||
 		strstr(text, "{same_state_for}");
 }
 
-/* What the agent is told; NULL: what there was before it goes on telling. New reference. */
+/* Finds the prompt for an agent without a workflow; NULL: nothing changes. New reference. */
 static int find_prompt(const struct parts *parts, json_t **ret_text)
 {
 	json_t *text;
@@ -313,14 +315,14 @@ static int find_prompt(const struct parts *parts, json_t **ret_text)
 			text && !asks_for_state(json_string_value(text)) ? json_incref(text) : NULL;
 		return 0;
 	}
-	/* Once it has a mind, an agent that says nothing is told something else. */
+	/* An agent that gets a mind without a prompt would get another default. */
 	if (!text && json_array_size(parts->to->artifacts) == 0)
 		return 0;
 	*ret_text = text ? literal(text) : json_string(DEFAULT_PROMPT);
 	return *ret_text ? 0 : no_memory(parts);
 }
 
-/* Only a workflow can name it. */
+/* Makes a prompt and a workflow, because only a workflow can name a prompt. */
 static int migrate_prompt(const struct parts *parts)
 {
 	json_t *const content = parts->to->content;
@@ -357,7 +359,7 @@ static int rename_model(const struct parts *parts)
 		: 0;
 }
 
-/* --- all of it --- */
+/* --- the whole configuration --- */
 
 static int list_kept(const struct parts *parts)
 {

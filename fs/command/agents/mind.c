@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent export, agent import, memory reembed: an agent with what it thinks with, as one JSON document.
+ * agent export, agent import, memory reembed: an agent, with the artifacts of its mind, as one
+ * JSON document.
  *
- * The document is {agent, artifacts}, where each artifact is as write_artifact takes it, with `id` for
- * artifact_id and its `owner`; the content of a memory store has the entries, vectors included. What the
- * caller may not read is not left out in silence: the command fails.
+ * The document is {agent, artifacts}. Each artifact has the members of write_artifact, with `id`
+ * for artifact_id, and its `owner`; the content of a memory store includes the entries and their
+ * vectors. If the caller may not read a part, the command fails.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,12 +21,13 @@
 
 enum {
 	BATCH = 32,                 /* entries of a memory store in one request */
-	DOCUMENT_MAX_MIB = 1 << 10, /* of a file that is imported */
+	DOCUMENT_MAX_MIB = 1 << 10, /* of an imported file */
 };
 
-/* --- asking the world --- */
+/* --- requests to the world --- */
 
-/* Is it there? Return: 1, 0, or -errno. @ret_artifact: NULL: it is not; caller owns it */
+/* Does the artifact exist? Return: 1, 0, or -errno. @ret_artifact: NULL: it does not; caller owns
+ * it */
 static int find_artifact(struct wfs_run *run, const char *id, json_t **ret_artifact)
 {
 	int r = wfs_run_read_artifact(run, id, ret_artifact);
@@ -56,7 +58,7 @@ static bool is_store(const json_t *artifact)
 	return strcmp(wfs_json_text(artifact, "type"), WFS_ARTIFACT_TYPE_MEMORY) == 0;
 }
 
-/* A content that is a JSON object or array is one in the document, too. New reference; NULL: it has none */
+/* Gets a content for the document: JSON objects and arrays as JSON. New reference; NULL: none */
 static json_t *content_value(const json_t *artifact)
 {
 	json_t *const text = json_object_get(artifact, "content");
@@ -74,8 +76,8 @@ static json_t *content_value(const json_t *artifact)
 struct export
 {
 	struct wfs_run *run;
-	json_t *artifacts; /* of the document; what names others comes behind them */
-	json_t *seen;      /* ids */
+	json_t *artifacts; /* of the document; an artifact comes after those that it names */
+	json_t *seen;      /* ids of exported artifacts */
 };
 
 static void export_done(struct export *export)
@@ -84,7 +86,7 @@ static void export_done(struct export *export)
 	json_decref(export->seen);
 }
 
-/* Entries of a store. */
+/* Entries of a memory store. */
 struct entries {
 	struct wfs_walk *walk;
 	json_t *list;
@@ -111,7 +113,7 @@ static int compare_places(const void *a, const void *b)
 	return of_a < of_b ? -1 : of_a > of_b;
 }
 
-/* In the order in which they were added, which is what decides between equal ones. */
+/* Sorts entries in the order of adding, which decides between equal ones. */
 static int set_entries(json_t *content, const json_t *list)
 {
 	const size_t count = json_array_size(list);
@@ -146,7 +148,7 @@ static int add_memories(struct export *export, const char *id, json_t *content)
 	return r ? r : set_entries(content, list);
 }
 
-/* An artifact as the document has it; takes @content. NULL without memory. */
+/* Makes an artifact of the document. @content: taken. NULL without memory. */
 static json_t *document_of(const json_t *artifact, json_t *content)
 {
 	static const char *const members[] = {"access", "code", "depends_on", "executable",
@@ -167,7 +169,7 @@ static json_t *document_of(const json_t *artifact, json_t *content)
 
 static int export_named(struct export *export, const char *member, const char *reference);
 
-/* What an agent or a workflow names. */
+/* Exports the artifacts that an agent or a workflow names. */
 static int export_references(struct export *export, const json_t *content)
 {
 	static const char *const members[] = {"personality_prompt_artifact_id",
@@ -190,7 +192,7 @@ static int export_references(struct export *export, const json_t *content)
 	return r;
 }
 
-/* Without them the artifact cannot be written elsewhere. */
+/* Exports dependencies, without which the artifact cannot be written elsewhere. */
 static int export_dependencies(struct export *export, const json_t *artifact)
 {
 	const json_t *id;
@@ -211,7 +213,7 @@ static int export_artifact(struct export *export, const json_t *artifact)
 	const char *const type = wfs_json_text(artifact, "type");
 	const bool refers =
 		strcmp(type, WFS_ARTIFACT_TYPE_AGENT) == 0 || strcmp(type, TYPE_WORKFLOW) == 0;
-	/* Other texts stay as they are, byte for byte: models are shown them. */
+	/* Other texts are kept byte for byte, because models see them. */
 	WFS_AUTO_JSON json_t *content = refers || is_store(artifact)
 		? content_value(artifact)
 		: json_incref(json_object_get(artifact, "content"));
@@ -226,7 +228,7 @@ static int export_artifact(struct export *export, const json_t *artifact)
 	if (!r && refers)
 		r = export_references(export, content);
 	if (!r && is_store(artifact) && !json_is_object(content)) {
-		json_decref(content); /* an empty one */
+		json_decref(content); /* an empty content */
 		content = json_object();
 	}
 	if (!r && is_store(artifact))
@@ -238,7 +240,8 @@ static int export_artifact(struct export *export, const json_t *artifact)
 	return r;
 }
 
-/* Those of genesis are in the other world, too; what dangles there dangles here. */
+/* Exports a named artifact. Those of genesis exist in each world; a missing one is left out with a
+ * notice. */
 static int export_named(struct export *export, const char *member, const char *reference)
 {
 	WFS_AUTO_JSON json_t *artifact = NULL;
@@ -286,7 +289,7 @@ int wfs_run_agent_export(struct wfs_run *run)
 
 /* --- import --- */
 
-/* What is written of an artifact; takes @content, NULL: it has none. NULL without memory. */
+/* Makes the action that writes an artifact. @content: taken; NULL: none. NULL without memory. */
 static json_t *write_action(const json_t *artifact, json_t *content)
 {
 	WFS_AUTO_JSON json_t *action = wfs_json_copy(artifact);
@@ -302,7 +305,7 @@ static json_t *write_action(const json_t *artifact, json_t *content)
 	return WFS_STEAL(action);
 }
 
-/* The entries in parts: a request has a bound, and so has what one record embeds. */
+/* Imports entries in parts, because requests and the embeddings of one record are bounded. */
 static int import_entries(struct wfs_run *run, const char *id, const json_t *entries)
 {
 	const size_t count = json_array_size(entries);
@@ -342,7 +345,8 @@ static int import_store(struct wfs_run *run, const json_t *artifact, bool there)
 			   run, wfs_json_text(artifact, "id"), json_object_get(given, "entries"));
 }
 
-/* One that is there must be what would be written; a store gets the entries that it does not have. */
+/* Checks an existing artifact: it must equal the one to be written; a memory store gets missing
+ * entries. */
 static int compare(struct wfs_run *run, const json_t *artifact, const json_t *there)
 {
 	WFS_AUTO_JSON json_t *content = content_value(there);
@@ -360,7 +364,7 @@ static int compare(struct wfs_run *run, const json_t *artifact, const json_t *th
 		wfs_json_text(artifact, "id"));
 }
 
-/* Sets `there` of each one. */
+/* Finds out which artifacts exist, and sets @there. */
 static int look_at_all(struct wfs_run *run, const json_t *artifacts, json_t *there)
 {
 	const json_t *artifact;
@@ -409,7 +413,7 @@ static int import_all(struct wfs_run *run, const json_t *artifacts, const json_t
 	return r;
 }
 
-/* What was the agent's own is so again. */
+/* Gives artifacts to the agent that it owned before. */
 static int give_to_agent(
 	struct wfs_run *run, const json_t *artifacts, const json_t *there, const char *agent)
 {
@@ -432,7 +436,8 @@ static int give_to_agent(
 	return r;
 }
 
-/* The document of an export, a list of artifacts, or one artifact. @ret_artifacts: caller owns it */
+/* Reads the document of an export, a list of artifacts, or one artifact. @ret_artifacts: caller
+ * owns it */
 static int read_document(struct wfs_run *run, json_t **ret_agent, json_t **ret_artifacts)
 {
 	const char *const named = run->options[WFS_OPTION_ARTIFACT_ID];
@@ -458,7 +463,7 @@ static int read_document(struct wfs_run *run, json_t **ret_agent, json_t **ret_a
 	return *ret_artifacts ? 0 : -ENOMEM;
 }
 
-/* {artifacts: [{id, there, type}]}; there: before the import */
+/* Makes {artifacts: [{id, there, type}]}; there: it existed before the import. */
 static json_t *imported_document(const json_t *artifacts, const json_t *there)
 {
 	json_t *const list = json_array();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan export, import, graph: plans as files of their own. */
+/* plan export, import, graph: plans as files outside of a world. */
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -18,12 +18,12 @@
 
 enum {
 	IMPORT_MAX = 11 << 20, /* bytes; in base64 they fit one request of 16 MiB */
-	COPY_SIZE = 16 << 10,  /* bytes of a picture at once */
+	COPY_SIZE = 16 << 10,  /* bytes of a picture copied at once */
 };
 
 /* --- export --- */
 
-/* What a step gave, as its cell has it at the height of the walk. */
+/* Reads a step's result from its cell, at the height of the walk. */
 static int read_result(struct wfs_walk *walk, const char *plan_id, size_t index, json_t *results)
 {
 	WFS_AUTO_JSON json_t *answer = NULL;
@@ -109,7 +109,7 @@ int wfs_run_plan_export(struct wfs_run *run)
 
 /* --- import --- */
 
-/* The file as a blob; a hash is that of one that is there. */
+/* Stores the file as a blob; a hash names an existing blob. */
 static int put_file(struct wfs_run *run, const char *name, json_t **ret_hash)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer bytes = {0};
@@ -161,7 +161,8 @@ static int print_part(void *context, struct wfs_bytes part)
 	return fwrite(part.data, 1, part.size, context) == part.size ? 0 : -errno;
 }
 
-/* Starts Graphviz. @graph: read by it, from the beginning. @ret_picture: what it writes; caller closes.
+/* Starts Graphviz. @graph: its input, read from the beginning. @ret_picture: its output; caller
+ * closes.
  * Return: a process, or -errno. */
 static pid_t start_dot(int graph, FILE **ret_picture)
 {
@@ -182,14 +183,14 @@ static pid_t start_dot(int graph, FILE **ret_picture)
 	*ret_picture = r < 0 ? NULL : fdopen(ends[0], "re");
 	if (*ret_picture)
 		return pid;
-	close(ends[0]); /* dot, if it was started, gets SIGPIPE */
+	close(ends[0]); /* dot, if it has started, gets SIGPIPE */
 	if (r == 0 && waitpid(pid, NULL, 0) == pid)
 		r = -ENOMEM;
 	return r;
 }
 
-/* Everything from one stream to the other. What a program draws has text of strangers in it, too: on a
- * terminal it passes through the filter of @to. */
+/* Copies a stream to another. A picture may contain text of strangers: on a terminal it passes
+ * through the filter of @to. */
 static int copy_stream(FILE *from, FILE *to)
 {
 	char part[COPY_SIZE];
@@ -211,7 +212,7 @@ static int read_graph(struct wfs_walk *walk, const char *path, FILE *graph)
 	return fflush(graph) < 0 || fseek(graph, 0, SEEK_SET) < 0 ? -errno : 0;
 }
 
-/* Has Graphviz draw it. */
+/* Has Graphviz draw the graph. */
 static int draw(struct wfs_run *run, struct wfs_walk *walk, const char *path)
 {
 	const int memory = memfd_create("worldfs-graph", MFD_CLOEXEC);
@@ -231,7 +232,7 @@ static int draw(struct wfs_run *run, struct wfs_walk *walk, const char *path)
 	if (dot < 0)
 		return wfs_error_from_errno(&run->error, dot, "run 'dot' of Graphviz");
 	r = copy_stream(picture, run->out);
-	(void)fclose(WFS_STEAL(picture)); /* if it writes on, it ends */
+	(void)fclose(WFS_STEAL(picture)); /* ends it if it is still writing */
 	while (waitpid(dot, &status, 0) < 0 && errno == EINTR)
 		;
 	if (r)

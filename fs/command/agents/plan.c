@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan ls, show, watch, resume, cancel: plans, for people. */
+/* plan ls, show, watch, resume, cancel: shows and controls plans. */
 #include <inttypes.h>
 #include <poll.h>
 #include <string.h>
@@ -12,21 +12,21 @@
 enum {
 	WATCH_EVERY_MS = 200,
 	WATCH_BAR_WIDTH = 40,
-	GOAL_MAX = 60, /* characters that are shown, as of the next */
+	GOAL_MAX = 60, /* shown characters, as are the next two */
 	TITLE_MAX = 80,
 	REASON_MAX = 200,
 };
 
 /* --- ls --- */
 
-/* The beginning of a text that somebody else wrote, on one line. */
+/* Prints the beginning of a text on one line. */
 static void print_text(FILE *out, const char *text, int max)
 {
 	for (; *text && max > 0; text++) {
 		const unsigned char byte = (unsigned char)*text;
 
 		if ((text[1] & 0xc0) != 0x80)
-			max--; /* the end of a character */
+			max--; /* this byte ends a character */
 		fputc(byte < 0x20 || byte == 0x7f ? ' ' : byte, out);
 	}
 }
@@ -151,7 +151,7 @@ int wfs_run_plan_show(struct wfs_run *run)
 
 /* --- watch --- */
 
-/* What was told last, so that a batch that has ended gets its line once. */
+/* What was printed last, so that each ended batch gets one line. */
 struct watching {
 	struct wfs_run *run;
 	struct wfs_progress progress;
@@ -174,7 +174,7 @@ static void write_batch(const json_t *plan, struct wfs_buffer *line)
 		ended, size, wfs_run_integer(plan, "done"), wfs_run_integer(plan, "total"));
 }
 
-/* Batches that have ended since it was looked at last are full. */
+/* Prints a line, with a full bar, if a batch has ended since the last look. */
 static void print_ended(struct watching *watching, const json_t *plan)
 {
 	const int64_t batches = wfs_run_integer(plan, "batches");
@@ -213,7 +213,7 @@ static bool goes_on(const json_t *plan)
 		json_is_true(json_object_get(plan, "waits"));
 }
 
-/* Without an owner nothing goes on, and what this process sees does not change. */
+/* Has the plan no owner that continues it? Then this process sees no changes. */
 static bool is_left_alone(struct wfs_run *run)
 {
 	if (wfs_access_has_owner(run->access))

@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to fs/command/agents/{plan,plan-file,chat}.c: what they print of a plan. */
+/* Private to fs/command/agents/{plan,plan-file,chat}.c: printing of plans. */
 #pragma once
 
 #include "fs/command/agents/wait.h"
 
-/* How far a plan is, while somebody waits for it. Plain value. */
+/* Progress of an awaited plan. Plain value. */
 struct wfs_plan_watch {
 	const char *plan_id; /* NULL: that of the session */
 	const char *session_id;
-	json_t *status; /* of plan-status; owned; NULL: not known so far */
+	json_t *status; /* answer of plan-status; owned; NULL: not known yet */
 };
 void wfs_plan_watch_done(struct wfs_plan_watch *watch);
 #define WFS_AUTO_PLAN_WATCH WFS_CLEANUP(wfs_plan_watch_done)
 
-/** wfs_plan_wait() - ask by a verb that answers as a chat does, and tell how far the plan is; prints the
- *  answer. @payload: borrowed */
+/** wfs_plan_wait() - send a verb that answers as `chat` does, show progress, and print the answer.
+ *  @payload: borrowed */
 int wfs_plan_wait(
 	struct wfs_run *run, const char *verb, json_t *payload, struct wfs_plan_watch *watch);
 
-/** wfs_plan_settings() - from --batch, --concurrency, --plan, --rerun and --session. */
+/** wfs_plan_settings() - set members from --batch, --concurrency, --plan, --rerun and --session. */
 int wfs_plan_settings(struct wfs_run *run, json_t *payload);
 
 struct wfs_walk;
 
-/** wfs_plan_read() - the document of a plan; caller owns it. @walk: of zeros; released by the caller */
+/** wfs_plan_read() - read the document of a plan; caller owns it. @walk: zero; released by the
+ *  caller */
 int wfs_plan_read(
 	struct wfs_run *run, struct wfs_walk *walk, const char *plan_id, json_t **ret_document);
 
-/** wfs_plan_status() - of a plan: its summary; caller owns it. */
+/** wfs_plan_status() - read the summary of a plan; caller owns it. */
 int wfs_plan_status(struct wfs_run *run, const char *plan_id, json_t **ret_summary);
 
 /** wfs_plan_bar() - append a bar of @width characters. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records as lines of a script. */
+/* Converts records to lines of a script. */
 #include "fs/command/agents/recorder.h"
 
 #include <errno.h>
@@ -15,7 +15,8 @@ void wfs_recorder_done(struct wfs_recorder *recorder)
 	json_decref(WFS_STEAL(recorder->lines));
 }
 
-/* Which request to the model this is; 0: it is none. Which state comes next is the last one. */
+/* Number of the request to the model; 0: not one. The question for the next state counts as the
+ * last request. */
 static json_int_t request_of(const struct wfs_recorder *recorder, const json_t *body)
 {
 	const char *const effect = wfs_json_text(body, "effect");
@@ -45,7 +46,8 @@ static int take_intent(struct wfs_recorder *recorder, const json_t *body)
 		: 0;
 }
 
-/* A completion without what it took, or a failure. What was said about the next state is `text`. */
+/* Makes a line: a completion without its usage, or a failure. An answer about the next state is
+ * `text`. */
 static json_t *make_line(const json_t *receipt, json_t *number)
 {
 	static const char *const members[] = {
@@ -68,7 +70,7 @@ static json_t *make_line(const json_t *receipt, json_t *number)
 	return r ? NULL : WFS_STEAL(line);
 }
 
-/* A model that was asked again for the same answer has answered what it said last. */
+/* If the model was asked again for an answer, only its last one counts. */
 static int take_receipt(struct wfs_recorder *recorder, const json_t *body)
 {
 	json_t *const number =

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A script out of the journal: what a model answered in a turn, as the provider `script` takes it.
+ * Makes a script from the journal: the model's answers in a turn, in the form of the provider
+ * `script`.
  * Source: agents/host/script.h has the form.
  */
 #pragma once
@@ -9,19 +10,19 @@
 
 #include "kernel/base/buffer.h"
 
-/* Plain value; zero-initialised but for `turn_id` has seen nothing. */
+/* Plain value; zero-initialised except for `turn_id`. */
 struct wfs_recorder {
 	const char *turn_id;
 	/* Private. */
-	json_t *requests;   /* number by intent_id; owned */
+	json_t *requests;   /* {intent_id: number}; owned */
 	json_t *lines;      /* owned */
-	json_int_t request; /* number of the newest */
+	json_int_t request; /* number of the newest request */
 };
 void wfs_recorder_done(struct wfs_recorder *recorder);
 #define WFS_AUTO_RECORDER WFS_CLEANUP(wfs_recorder_done)
 
-/** wfs_recorder_take() - look at the next record of the journal. Return: 0, -ENOMEM. */
+/** wfs_recorder_take() - take in the next record of the journal. Return: 0, -ENOMEM. */
 int wfs_recorder_take(struct wfs_recorder *recorder, const json_t *record);
 
-/** wfs_recorder_write() - append the script; nothing when no model has answered. */
+/** wfs_recorder_write() - append the script, if the model has answered. */
 void wfs_recorder_write(const struct wfs_recorder *recorder, struct wfs_buffer *script);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing a turn of an agent down, for the provider `script`. */
+/* Records a turn of an agent for the provider `script`. */
 #include "fs/command/agents/step.h"
 
 #include "caps/session.h"
@@ -33,7 +33,8 @@ static int read_journal(struct wfs_run *run, struct wfs_recorder *recorder)
 
 /* --- private texts --- */
 
-/* The turn cannot be recorded if the principal of the command may not read one of its texts. */
+/* Reveals a private text; the turn cannot be recorded if the principal of the command may not read
+ * it. */
 static int reveal(void *context, const json_t *stand_in, json_t **ret_value)
 {
 	struct wfs_run *const run = context;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waiting for a turn of an agent: what it does is read from the journal. */
+/* Waits for a turn of an agent, and reads from the journal what it does. */
 #include "fs/command/agents/follow.h"
 #include "fs/command/agents/step.h"
 #include "fs/command/agents/wait.h"
 
-enum { FOLLOW_EVERY_MS = 100 }; /* between two looks at the journal */
+enum { FOLLOW_EVERY_MS = 100 }; /* between two reads of the journal */
 
 struct following {
 	struct wfs_follow follow;

@@ -102,7 +102,7 @@ static int make_request(struct wfs_run *run, json_t **ret_payload)
 	return r;
 }
 
-/* --- what came of it --- */
+/* --- the result --- */
 
 static int64_t count_calls(const json_t *turn)
 {
@@ -122,11 +122,11 @@ static const char *plural(int64_t count)
 	return count == 1 ? "" : "s";
 }
 
-/* @took: ", 1.2 s", or "" when it is not known of this turn alone */
+/* Prints a summary of a turn. @took: ", 1.2 s", or "" if unknown for this turn alone */
 static void print_summary(struct wfs_run *run, const json_t *turn, const char *took)
 {
 	const json_t *const usage = json_object_get(turn, "total_usage");
-	/* A reflex acts in the place of the model: its action is no message of the history. */
+	/* A reflex acts instead of the model: its action is not a message of the history. */
 	const bool reflex = strcmp(wfs_json_text(turn, "termination_reason"), "reflex") == 0;
 	const int64_t requests = reflex ? 0 : wfs_run_integer(turn, "turn_count");
 	const int64_t calls = reflex ? 1 : count_calls(turn);
@@ -150,11 +150,11 @@ static int print_final(struct wfs_run *run, const json_t *turn)
 		given ? json_string_value(given) : wfs_json_text(message, "content");
 	if (given || strcmp(wfs_json_text(message, "role"), "assistant") == 0)
 		fprintf(run->out, "%s\n", text);
-	(void)fflush(run->out); /* before what is told about it */
+	(void)fflush(run->out); /* before notices about it */
 	return 0;
 }
 
-/* @result: of one turn, or {runs}; of a turn that failed there are no last words */
+/* Prints results. @result: of one turn, or {runs}; a failed turn has no last message */
 static int print_turns(struct wfs_run *run, const json_t *result, int64_t took_ns)
 {
 	const json_t *const runs = json_object_get(result, "runs");
@@ -180,7 +180,7 @@ static int print_turns(struct wfs_run *run, const json_t *result, int64_t took_n
 
 /* --- the commands --- */
 
-/* Failing to record is no failure of the turn; whoever wants it is told, and the failure of the turn
+/* Ends the command. A failure to record is reported, but does not fail the turn, whose own failure
  * comes first. */
 static int end_step(struct wfs_run *run, int r, const json_t *turn, struct wfs_output *file)
 {

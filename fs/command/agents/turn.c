@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* turns: what agents are doing, and have done. */
+/* turns: lists what agents are doing, and have done. */
 #include <inttypes.h>
 #include <time.h>
 
@@ -17,7 +17,7 @@ static void format_time(int64_t time_ns, char *text, size_t size)
 		(void)strftime(text, size, "%Y-%m-%d %H:%M:%S", &local);
 }
 
-/* Of one that goes on there is nothing to say. */
+/* Formats how long a turn took; nothing for one that has not ended. */
 static void format_took(const json_t *turn, char *text, size_t size)
 {
 	const int64_t took_ns =

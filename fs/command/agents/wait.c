@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The loop of who waits: the answer, the signal, the line on the terminal. */
+/* The loop of waiting: for the answer, a signal, and the line on the terminal. */
 #include "fs/command/agents/wait.h"
 
 #include <poll.h>
@@ -7,7 +7,7 @@
 #include "fs/command/frame/interrupt.h"
 #include "kernel/base/clock.h"
 
-enum { WAKE_EVERY_MS = 1000 }; /* a signal may come just before the wait */
+enum { WAKE_EVERY_MS = 1000 }; /* a signal may come just before poll(2) */
 
 #define SECOND_NS INT64_C(1000000000)
 #define MS_NS INT64_C(1000000)
@@ -15,15 +15,15 @@ enum { WAKE_EVERY_MS = 1000 }; /* a signal may come just before the wait */
 struct waiter {
 	const struct wfs_wait *wait;
 	struct wfs_run *run;
-	struct wfs_access *beside; /* NULL: nothing is told */
+	struct wfs_access *beside; /* NULL: no progress is shown */
 	struct wfs_progress progress;
-	bool asked;     /* for what is told */
-	bool abandoned; /* what was asked for is being ended */
+	bool asked;     /* a request for progress is open */
+	bool abandoned; /* the request is being ended */
 	int64_t began_ns;
 	int64_t asked_ns;
 };
 
-/* Who may not look waits without being told anything. */
+/* Begins to show progress. A principal without rights to it waits without. */
 static int begin_to_tell(struct waiter *waiter)
 {
 	struct wfs_run *const run = waiter->run;
@@ -59,7 +59,7 @@ static void ask(struct waiter *waiter, int64_t now_ns)
 	waiter->asked_ns = now_ns;
 }
 
-/* Return: is it time to ask again? */
+/* Takes answers about progress. Return: is it time to ask again? */
 static bool take(struct waiter *waiter)
 {
 	WFS_AUTO_ANSWER struct wfs_answer answer = {.status = 0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading what a command is given. */
+/* Reads input of commands. */
 #include "fs/command/frame/input.h"
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@ int wfs_input_open(const char *path, struct wfs_error *error)
 	return fd < 0 ? wfs_error_from_errno(error, -errno, "open '%s'", path) : fd;
 }
 
-/* Return: bytes appended, 0 at the end, or -errno. */
+/* Appends available bytes. Return: how many, 0 at the end, or -errno. */
 static ssize_t read_some(int fd, struct wfs_buffer *buffer)
 {
 	ssize_t size;
@@ -101,7 +101,7 @@ bool wfs_lines_next(struct wfs_lines *lines, struct wfs_bytes *ret_line)
 		lines->scanned_bytes = buffer->size;
 		if (!lines->ended || lines->taken_bytes == buffer->size)
 			return false;
-		end = buffer->data + buffer->size; /* a last line without its end */
+		end = buffer->data + buffer->size; /* a last line without an end */
 		lines->taken_bytes = buffer->size;
 	} else {
 		lines->taken_bytes = (size_t)(end + 1 - buffer->data);

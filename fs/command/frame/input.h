@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that a command is given: whole, or line by line. `-` is standard input. */
+/* Reads files that are given to a command, whole or line by line. `-` is standard input. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,22 +9,22 @@
 #include "kernel/base/buffer.h"
 #include "kernel/base/error.h"
 
-/** wfs_input_open() - Return: a descriptor (caller closes), or -errno. */
+/** wfs_input_open() - open a file for reading. Return: a descriptor (caller closes), or -errno. */
 int wfs_input_open(const char *path, struct wfs_error *error);
 
 /** wfs_input_read() - append a whole file. Return: 0, -EFBIG (more than @size_max bytes), … */
 int wfs_input_read(
 	const char *path, size_t size_max, struct wfs_buffer *buffer, struct wfs_error *error);
 
-enum { WFS_LINE_MAX = (16 << 20) - (64 << 10) }; /* bytes: with its envelope it is one request */
+enum { WFS_LINE_MAX = (16 << 20) - (64 << 10) }; /* bytes: one request with its envelope */
 
-/* The lines of a descriptor. Plain value: init, then fill and next in turn, done. */
+/* Reads lines of a descriptor. Plain value: init, then fill and next in turn, done. */
 struct wfs_lines {
 	int fd; /* borrowed */
 	struct wfs_buffer buffer;
 	size_t taken_bytes;
-	size_t scanned_bytes; /* of the buffer: known to hold no further line end */
-	uint64_t number;      /* of the line that was taken last, from 1 */
+	size_t scanned_bytes; /* of the buffer: known to have no further line end */
+	uint64_t number;      /* of the last taken line, from 1 */
 	bool ended;           /* the file has no more bytes */
 };
 
@@ -32,15 +32,15 @@ void wfs_lines_init(struct wfs_lines *lines, int fd);
 void wfs_lines_done(struct wfs_lines *lines);
 #define WFS_AUTO_LINES WFS_CLEANUP(wfs_lines_done)
 
-/** wfs_lines_fill() - read what is there. Return: 0, -EFBIG (a line is too long), or -errno. */
+/** wfs_lines_fill() - read available bytes. Return: 0, -EFBIG (a line is too long), or -errno. */
 int wfs_lines_fill(struct wfs_lines *lines);
 
-/** wfs_lines_stop() - forget what was not taken, and read no more. */
+/** wfs_lines_stop() - drop untaken lines, and read no more. */
 void wfs_lines_stop(struct wfs_lines *lines);
 
 /**
  * wfs_lines_next() - take the next line, without its end
  * @ret_line: borrowed until the next fill
- * Return: false when no whole line is in memory (at the end of the file: no line at all).
+ * Return: false: no whole line in memory (at the end of the file: no line at all).
  */
 bool wfs_lines_next(struct wfs_lines *lines, struct wfs_bytes *ret_line);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Signals as wishes. */
+/* Notes signals for later. */
 #include "fs/command/frame/interrupt.h"
 
 #include <signal.h>
@@ -8,7 +8,7 @@
 
 #include "kernel/base/cleanup.h"
 
-/* The signal that came, 0: none. Set by the handler: the one thing that it may do. */
+/* The noted signal, 0: none. A handler may do no more than set it. */
 static atomic_int caught;
 
 static void on_signal(int number)
@@ -24,7 +24,7 @@ void wfs_interrupt_catch(void)
 	struct sigaction before;
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(numbers); i++)
-		/* What somebody chose to ignore (nohup) stays ignored. */
+		/* Signals that the parent process ignores (nohup) stay ignored. */
 		if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
 			(void)sigaction(numbers[i], &action, NULL);
 }
@@ -39,5 +39,5 @@ void wfs_interrupt_raise(void)
 	const int number = atomic_load(&caught);
 
 	if (number != 0)
-		(void)raise(number); /* its handler was reset when it ran */
+		(void)raise(number); /* running reset the handler */
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ending a long command in good order: the first signal is taken as a wish, which the command sees
- * when it looks, a second one ends it where it is. When all is cleared away the process ends by the
- * signal after all, so that a shell sees why.
+ * Ends a long command in good order. The first signal is noted, and the command ends when it
+ * checks for it; a second one ends the process at once. After cleaning up the process ends by the
+ * first signal, so that a shell sees why.
  */
 #pragma once
 
 #include <stdbool.h>
 
-/** wfs_interrupt_catch() - from here on SIGINT, SIGTERM and SIGHUP are wishes, unless ignored. */
+/** wfs_interrupt_catch() - note SIGINT, SIGTERM and SIGHUP from now on, unless they are ignored. */
 void wfs_interrupt_catch(void);
 
-/** wfs_interrupted() - has one come? */
+/** wfs_interrupted() - has a signal been noted? */
 bool wfs_interrupted(void);
 
-/** wfs_interrupt_raise() - end by the signal that came, if one did: for a command that did not finish,
- *  after everything else. */
+/** wfs_interrupt_raise() - end the process by the noted signal, if any. To be called last by a
+ *  command that did not finish. */
 void wfs_interrupt_raise(void);

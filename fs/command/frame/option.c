@@ -23,7 +23,7 @@ bool wfs_option_needs_value(const struct wfs_option_row *row)
 	return row->value && row->value[0] != '[';
 }
 
-/* Options of one name take values or do not, whatever command they are for. */
+/* Options of one name agree on whether they take a value. */
 const struct wfs_option_row *wfs_option_find(const char *name, size_t size)
 {
 	for (size_t i = 0; i < WFS_OPTION_COUNT; i++)

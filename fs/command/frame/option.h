@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to fs/command/: the table of options, and how an option is read from a line. */
+/* Private to fs/command/: the table of options, and reading an option from a command line. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,8 +8,8 @@
 
 /*
  * X(constant, long name, short name or 0, name of its value or NULL, help)
- * A value in brackets may be left out, and then is empty.
- * Two options of one name are for different commands.
+ * A value in brackets is optional, and empty when it is left out. Options of one name belong to
+ * different commands.
  */
 #define WFS_OPTIONS(X)                                                                             \
 	X(WORLD, "world", 'w', "DIR",                                                              \
@@ -101,25 +101,25 @@ extern const struct wfs_option_row wfs_option_rows[WFS_OPTION_COUNT];
 
 #define WFS_OPTION_BIT(constant) (UINT64_C(1) << WFS_OPTION_##constant)
 
-/* What may be given more than once; a command takes at most one of them. */
+/* Options that may be given more than once; a command has at most one of them. */
 #define WFS_OPTIONS_REPEATED WFS_OPTION_BIT(QUOTA)
 
-/* What every command takes. */
+/* Options of every command. */
 #define WFS_OPTIONS_GLOBAL                                                   \
 	(WFS_OPTION_BIT(WORLD) | WFS_OPTION_BIT(AS) | WFS_OPTION_BIT(WAIT) | \
 		WFS_OPTION_BIT(JSON) | WFS_OPTION_BIT(HELP))
 
-/** wfs_option_named() - is this the option's name, the long one or the letter? */
+/** wfs_option_named() - is this the name of the option, long or short? */
 bool wfs_option_named(const struct wfs_option_row *row, const char *name, size_t size);
 
-/** wfs_option_needs_value() - has it a value that may not be left out? */
+/** wfs_option_needs_value() - has the option a value that must be given? */
 bool wfs_option_needs_value(const struct wfs_option_row *row);
 
-/** wfs_option_find() - an option of that name, or NULL. Options of one name take values or do not,
- *  whatever command they are for. */
+/** wfs_option_find() - find an option by its name, or NULL. Options of one name agree on whether
+ *  they take a value. */
 const struct wfs_option_row *wfs_option_find(const char *name, size_t size);
 
-/* An option as it stands on a line. Borrows the line. */
+/* An option on a command line, which it borrows. */
 struct wfs_given {
 	const struct wfs_option_row *row; /* NULL: no option has this name */
 	const char *name;                 /* the long one, or a letter */
@@ -128,8 +128,8 @@ struct wfs_given {
 };
 
 /**
- * wfs_option_read() - the option in an argument that begins with `-`
+ * wfs_option_read() - read the option of an argument that begins with `-`
  * @next: the argument after it, or NULL
- * Return: how many arguments it takes: 2 when @next is its value, otherwise 1.
+ * Return: how many arguments it takes: 2 if @next is its value, otherwise 1.
  */
 int wfs_option_read(const char *argument, const char *next, struct wfs_given *ret_given);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file takes its name when it is whole and on the disk. */
+/* A file gets its name when it is complete and on the disk. */
 #include "fs/command/frame/output.h"
 
 #include <fcntl.h>
@@ -42,7 +42,7 @@ static int write_all(int fd, struct wfs_bytes bytes)
 	return fsync(fd) < 0 ? -errno : 0;
 }
 
-/* The name is on the disk, too. */
+/* Syncs the directory, so that the name is on the disk, too. */
 static int sync_directory(const char *name)
 {
 	const char *const slash = strrchr(name, '/');

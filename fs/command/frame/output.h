@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that a command writes: under a name of their own until they are whole. */
+/* Writes files of commands, under temporary names until they are complete. */
 #pragma once
 
 #include "kernel/base/buffer.h"
@@ -11,13 +11,15 @@ struct wfs_output {
 	int fd;
 };
 
-/** wfs_output_make() - before what is to be written is there. @name: as wanted */
+/** wfs_output_make() - make a temporary file, before its bytes are known. @name: that it will
+ *  get */
 int wfs_output_make(const char *name, struct wfs_output *output, struct wfs_error *error);
 
-/** wfs_output_done() - one that was not written is gone. */
+/** wfs_output_done() - close the file, and remove it if it was not written. */
 void wfs_output_done(struct wfs_output *output);
 #define WFS_AUTO_OUTPUT WFS_CLEANUP(wfs_output_done)
 
-/** wfs_output_write() - all of it, to the disk; then it has its name, in the place of what had it. */
+/** wfs_output_write() - write all bytes to the disk, and give the file its name, replacing another
+ *  file. */
 int wfs_output_write(struct wfs_output *output, const char *name, struct wfs_bytes bytes,
 	struct wfs_error *error);

@@ -11,13 +11,13 @@
 #include "kernel/base/clock.h"
 
 #define SECOND_NS INT64_C(1000000000)
-#define TERMINAL_NS (SECOND_NS / 5)   /* between two states of the line on a terminal */
+#define TERMINAL_NS (SECOND_NS / 5)   /* between two updates of the line on a terminal */
 #define LINE_FIRST_NS (5 * SECOND_NS) /* before the first line elsewhere */
 #define LINE_LAST_NS (60 * SECOND_NS) /* the distance doubles up to this */
 #define SETTING_MAX 3600              /* seconds in WORLDFS_PROGRESS */
 #define SETTING_NAME "WORLDFS_PROGRESS"
 
-/* What the user wants to wait for the first line. */
+/* How long does the user want to wait for the first line? */
 static int64_t first_distance_ns(void)
 {
 	const char *text = secure_getenv(SETTING_NAME);
@@ -43,7 +43,7 @@ void wfs_progress_init(struct wfs_progress *progress, FILE *file)
 	progress->next_ns = progress->clock_ns() + progress->distance_ns;
 }
 
-/* "records: 5000 of 80000, 1000/s, 75 s left" */
+/* Prints e.g. "records: 5000 of 80000, 1000/s, 75 s left". */
 static void print(
 	const struct wfs_progress *progress, uint64_t done, uint64_t total, int64_t now_ns)
 {
@@ -64,7 +64,7 @@ void wfs_progress_show(
 {
 	const int64_t now_ns = progress->clock_ns();
 
-	/* The rate is that since the first look: what was done before it took an unknown time. */
+	/* The rate is that since the first call: earlier work took an unknown time. */
 	if (strcmp(progress->what, what) != 0 || done < progress->started_done) {
 		progress->what = what;
 		progress->started_ns = now_ns;
@@ -75,7 +75,7 @@ void wfs_progress_show(
 	if (progress->terminal) {
 		fputc('\r', progress->file);
 		print(progress, done, total, now_ns);
-		fputs("\033[K", progress->file); /* erase what a longer line left */
+		fputs("\033[K", progress->file); /* erase the rest of a longer line */
 		progress->shown = true;
 		progress->next_ns = now_ns + TERMINAL_NS;
 	} else {

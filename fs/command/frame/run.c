@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What commands share: the world they are about, requests to it, printing. */
+/* What commands share: finding their world, sending requests, printing. */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 
 enum {
 	VALUE_MAX = 16 << 20,  /* bytes of one value in a file */
-	MESSAGE_MAX = 8 << 20, /* of a message in one */
+	MESSAGE_MAX = 8 << 20, /* bytes of a message in a file */
 };
 
 int wfs_run_misuse(struct wfs_run *run, const char *format, ...)
@@ -33,7 +33,7 @@ int wfs_run_misuse(struct wfs_run *run, const char *format, ...)
 
 /* --- the table of commands --- */
 
-/* Size of the first word of a command's name when it has two words, else 0. */
+/* Size of the first word of a command with two words; otherwise 0. */
 static size_t group_word_size(const struct wfs_command *command)
 {
 	const char *const space = strchr(command->name, ' ');
@@ -85,7 +85,7 @@ static bool is_world(const char *directory)
 		stat(path, &status) == 0;
 }
 
-/* This directory, or the nearest one above it, that is a world. */
+/* Finds the world of this directory or of its nearest parent. */
 static int world_here(struct wfs_run *run, char **ret_directory)
 {
 	WFS_AUTO_FREE char *directory = getcwd(NULL, 0);
@@ -407,7 +407,7 @@ int wfs_run_message(struct wfs_run *run, const char *given, json_t *payload)
 
 /* --- listings --- */
 
-/* The items of a page, printed or, for --json, kept. */
+/* Prints the items of a page or, with --json, keeps them. */
 static int take_items(struct wfs_run *run, const json_t *items, json_t *all, bool *first,
 	void (*print)(FILE *out, const json_t *item, bool first))
 {
@@ -498,11 +498,11 @@ void wfs_run_notice(struct wfs_run *run, const char *format, ...)
 	wfs_buffer_vprintf(&line, format, arguments);
 	va_end(arguments);
 	if (wfs_buffer_check(&line) == 0) {
-		wfs_line_clean(line.data, line.size); /* it may repeat what a stranger wrote */
+		wfs_line_clean(line.data, line.size); /* it may contain text of strangers */
 		fprintf(run->err, "%s\n", wfs_buffer_text(&line));
 		return;
 	}
-	/* Better as it is than not at all. */
+	/* Without memory, print it uncleaned. */
 	va_start(arguments, format);
 	vfprintf(run->err, format, arguments);
 	va_end(arguments);

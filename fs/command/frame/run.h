@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Private to fs/command/: what a command is, and what a running command uses.
- */
+/* Private to fs/command/: commands, and what a running command uses. */
 #pragma once
 
 #include <jansson.h>
@@ -15,29 +13,29 @@
 #include "kernel/base/json.h"
 
 enum {
-	WFS_ARGUMENTS_MAX = 8, /* that any command takes */
+	WFS_ARGUMENTS_MAX = 8, /* most arguments of a command */
 	WFS_GIVEN_MAX = 64,    /* options on one line */
 };
 
 struct wfs_run;
 
-/* Runs a command. Return: 0, 1 (failed, and has said so), or -errno with run->error. */
+/* Runs a command. Return: 0, 1 (failed, and has reported it), or -errno with run->error. */
 typedef int wfs_command_run(struct wfs_run *run);
 
 /* One row of the commands. Static lifetime. */
 struct wfs_command {
 	const char *name;      /* one word or two */
 	const char *group;     /* heading in the list of commands */
-	const char *arguments; /* as the usage line shows them */
+	const char *arguments; /* as in the usage line */
 	size_t argument_min;
 	size_t argument_max;
-	uint64_t options;    /* besides the global ones */
-	bool empty_argument; /* the empty text is one, too */
-	bool changes;        /* without an owner, this process must become it */
+	uint64_t options;    /* in addition to the global ones */
+	bool empty_argument; /* an empty argument is allowed */
+	bool changes;        /* if the world has no owner, this process becomes it */
 	wfs_command_run *run;
 	const char *summary; /* one line */
-	const char *help;    /* a paragraph a line; lines that begin with a space as they are */
-	/* Print the help on an argument instead; false: there is none. May be NULL. */
+	const char *help;    /* a paragraph per line; lines with a leading space are kept */
+	/* Prints help on an argument. Return: false: it has none. May be NULL. */
 	bool (*topic)(FILE *file, const char *word);
 };
 
@@ -47,142 +45,150 @@ struct wfs_commands {
 	size_t count;
 };
 
-/** wfs_command_find() - the command that a line begins with, or NULL.
- *  @ret_words: how many words name it; as it was when none does */
+/** wfs_command_find() - find the command with which a line begins, or NULL
+ *  @ret_words: how many words name it; unchanged if there is no such command */
 const struct wfs_command *wfs_command_find(const struct wfs_commands *commands,
 	const char *const *words, size_t word_count, size_t *ret_words);
 
-/** wfs_command_is_group() - is this the first word of commands of two words? */
+/** wfs_command_is_group() - is this the first word of commands with two words? */
 bool wfs_command_is_group(const struct wfs_commands *commands, const char *word);
 
 /* One run of a command. */
 struct wfs_run {
 	const struct wfs_commands *commands;
 	const struct wfs_command *command;
-	const char *options[WFS_OPTION_COUNT]; /* value, "" for a flag, NULL when not given */
-	const char *values[WFS_GIVEN_MAX];     /* of the option that may be given more than once */
+	const char *options[WFS_OPTION_COUNT]; /* value; "" for a flag; NULL: not given */
+	const char *values[WFS_GIVEN_MAX];     /* of the option that was given more than once */
 	size_t value_count;
 	const char *arguments[WFS_ARGUMENTS_MAX];
 	size_t argument_count;
 	FILE *out;
 	FILE *err;
-	wfs_driver_start *drive;   /* how agents are driven; NULL: they are not */
-	unsigned int wait_ms;      /* for an owner that does not react */
-	char *directory;           /* of the world; owned, NULL until it was looked for */
+	wfs_driver_start *drive;   /* starts the driver of agents; NULL: they are not driven */
+	unsigned int wait_ms;      /* how long to wait for an owner that does not react */
+	char *directory;           /* of the world; owned, NULL until wfs_run_directory() */
 	struct wfs_access *access; /* owned, NULL until the first request */
 	bool misused;
-	int output_errno; /* why `out` could not be written; 0: it was, or that is not known */
+	int output_errno; /* why `out` could not be written; 0: it was, or unknown */
 	struct wfs_error error;
 	json_t *error_details; /* of the last answer; owned */
-	json_t *meta;          /* the same */
+	json_t *meta;          /* of the last answer; owned */
 };
 
-/** wfs_run_misuse() - the command line is wrong. Return: -EINVAL. */
+/** wfs_run_misuse() - report an error of the command line. Return: -EINVAL. */
 int wfs_run_misuse(struct wfs_run *run, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/** wfs_run_check_path() - may it stand in requests and answers? Return: 0, -EINVAL (not UTF-8). */
+/** wfs_run_check_path() - may a path be part of requests and answers? Return: 0, -EINVAL (not
+ *  UTF-8). */
 int wfs_run_check_path(struct wfs_run *run, const char *path);
 
-/** wfs_run_directory() - find the world; absolute path in run->directory. */
+/** wfs_run_directory() - find the world; sets its absolute path in run->directory. */
 int wfs_run_directory(struct wfs_run *run);
 
-/** wfs_run_open() - find the world and a way into it, in run->access. */
+/** wfs_run_open() - find the world, and open a way into it in run->access. */
 int wfs_run_open(struct wfs_run *run);
 
 /**
- * wfs_run_call() - one request; takes @payload, which may be NULL
- * @ret_result: caller owns it; run->meta is where the answer stood
+ * wfs_run_call() - send a request and take its answer. @payload: taken; may be NULL
+ * @ret_result: caller owns it; run->meta gets the height and so on
  * Return: 0, or -errno with run->error.
  */
 int wfs_run_call(struct wfs_run *run, const char *verb, json_t *payload, json_t **ret_result);
 
-/** wfs_run_show() - one request, whose answer is printed: by @print, or with --json as {data, meta};
- *  takes @payload, which may be NULL. Return: 0, or -errno with run->error. */
+/** wfs_run_show() - send a request and print its answer, by @print or with --json as {data, meta}
+ *  @payload: taken; may be NULL. Return: 0, or -errno with run->error. */
 int wfs_run_show(struct wfs_run *run, const char *verb, json_t *payload,
 	int (*print)(struct wfs_run *run, const json_t *result));
 
-/** wfs_run_order() - a change of which the user only learns that it is done: @done and @what, on
- *  run->err; takes @payload. Return: 0, or -errno with run->error. */
+/** wfs_run_order() - request a change, and report on run->err only that it is done: @done and
+ *  @what
+ *  @payload: taken. Return: 0, or -errno with run->error. */
 int wfs_run_order(
 	struct wfs_run *run, const char *verb, json_t *payload, const char *done, const char *what);
 
-/** wfs_run_act() - take one action as `invoke` does. @action: taken; @ret_data: may be NULL, else caller owns it */
+/** wfs_run_act() - take an action as `invoke` does. @action: taken. @ret_data: may be NULL;
+ *  otherwise caller owns it */
 int wfs_run_act(struct wfs_run *run, json_t *action, json_t **ret_data);
 
-/** wfs_run_read_artifact() - by the action. @ret_artifact: caller owns it */
+/** wfs_run_read_artifact() - read an artifact by an action. @ret_artifact: caller owns it */
 int wfs_run_read_artifact(struct wfs_run *run, const char *id, json_t **ret_artifact);
 
-/** wfs_run_take() - the same for a request that was posted: wait for its answer. */
+/** wfs_run_take() - wait for the answer to a posted request. @ret_result: caller owns it */
 int wfs_run_take(struct wfs_run *run, json_t **ret_result);
 
-/** wfs_run_pin() - make @consistency, which may be NULL, `exact:` the height that the last answer
- *  stood at, so that what follows is of the same moment. Takes and returns memory. */
+/** wfs_run_pin() - set @consistency to `exact:` and the height of the last answer, so that later
+ *  requests are of one moment
+ *  @consistency: NULL or allocated; caller frees the new text */
 int wfs_run_pin(struct wfs_run *run, char **consistency);
 
 /**
- * wfs_run_each_cell() - all cells of a reducer at one height
+ * wfs_run_each_cell() - call @each for all cells of a reducer at one height
  * @consistency: of the first page; NULL: head
- * @each: Return: 0, or -errno that ends it
+ * @each: Return: 0, or -errno to stop
  */
 int wfs_run_each_cell(struct wfs_run *run, const char *reducer, const char *consistency,
 	int (*each)(void *context, const json_t *cell), void *context);
 
-/** wfs_run_json() - print {data, meta}; takes @data. Return: 0, -ENOMEM. */
+/** wfs_run_json() - print {data, meta}. @data: taken. Return: 0, -ENOMEM. */
 int wfs_run_json(struct wfs_run *run, json_t *data);
 
-/** wfs_run_number() - value of an option or argument @text. Return: 0, or -EINVAL (misuse). */
+/** wfs_run_number() - read the number of an option or argument @name. Return: 0, or -EINVAL
+ *  (misuse). */
 int wfs_run_number(struct wfs_run *run, const char *name, const char *text, uint64_t *ret_number);
 
-/** wfs_run_count() - the number of an option; @ret_number keeps its value when the option is not given.
+/** wfs_run_count() - read the number of an option; @ret_number is unchanged if it is not given.
  *  Return: 0, or -EINVAL (misuse). */
 int wfs_run_count(struct wfs_run *run, enum wfs_option option, uint64_t *ret_number);
 
-/* An option that becomes a member of a payload: a number for one that takes N, true for a flag,
+/* An option that becomes a member of a payload: a number if its value is N, true for a flag,
  * otherwise a text. Static lifetime. */
 struct wfs_member {
 	const char *name; /* NULL: after the last one */
 	enum wfs_option option;
 };
 
-/** wfs_run_members() - set the members whose options are given. Return: 0, -EINVAL (misuse), -ENOMEM. */
+/** wfs_run_members() - set the members whose options are given. Return: 0, -EINVAL (misuse),
+ *  -ENOMEM. */
 int wfs_run_members(struct wfs_run *run, const struct wfs_member *members, json_t *payload);
 
-/** wfs_duration_read() - 90s, 10m, 1h, 7d. Return: 0, -EINVAL. */
+/** wfs_duration_read() - read a time such as 90s, 10m, 1h or 7d, in nanoseconds. Return: 0,
+ *  -EINVAL. */
 int wfs_duration_read(const char *text, int64_t *ret_ns);
 
-/** wfs_run_consistency() - from --exact-height and --at-least-height; NULL: head. Caller frees. */
+/** wfs_run_consistency() - read --exact-height and --at-least-height; NULL: head. Caller frees. */
 int wfs_run_consistency(struct wfs_run *run, char **ret_text);
 
-/** wfs_run_at() - from --at; NULL: head. Caller frees. */
+/** wfs_run_at() - read --at; NULL: head. Caller frees. */
 int wfs_run_at(struct wfs_run *run, char **ret_text);
 
-/** wfs_run_value() - the JSON of an argument: as it stands there, or of @FILE (@-: standard input).
- *  @ret_value: caller owns it. Return: 0, -EINVAL, -EFBIG, or why the file cannot be read. */
+/** wfs_run_value() - read a JSON argument, or the file of an argument @FILE (@-: standard input).
+ *  @ret_value: caller owns it. Return: 0, -EINVAL, -EFBIG, or the error of reading the file. */
 int wfs_run_value(struct wfs_run *run, const char *given, json_t **ret_value);
 
-/** wfs_run_message() - set `message` of @payload: the text of an argument as it stands there, or of @FILE
- *  (@-: standard input). Return: 0, -EINVAL (not UTF-8), -EFBIG, or why the file cannot be read. */
+/** wfs_run_message() - set `message` of @payload to an argument, or to the file of an argument
+ *  @FILE (@-: standard input).
+ *  Return: 0, -EINVAL (not UTF-8), -EFBIG, or the error of reading the file. */
 int wfs_run_message(struct wfs_run *run, const char *given, json_t *payload);
 
 /**
- * wfs_run_list() - print a listing of a verb that gives it in pages, as a list of the verb's name
+ * wfs_run_list() - print a list that a verb gives in pages
  * @payload: without a cursor; taken
- * @print: one item; @first: behind nothing else
+ * @print: prints an item; @first: it is the first one
  */
 int wfs_run_list(struct wfs_run *run, const char *verb, json_t *payload,
 	void (*print)(FILE *out, const json_t *item, bool first));
 
-/** wfs_run_integer() - an integer member of an answer, 0 when it is not there. */
+/** wfs_run_integer() - get an integer member of an answer; 0 if it is absent. */
 int64_t wfs_run_integer(const json_t *result, const char *name);
 
-/** wfs_run_decode() - append the bytes of a base64 member of an answer. */
+/** wfs_run_decode() - append a base64 member of an answer, decoded. */
 int wfs_run_decode(
 	struct wfs_run *run, const json_t *result, const char *name, struct wfs_buffer *buffer);
 
-/** wfs_run_print_document() - the canonical text and a newline. Return: 0, or -ENOMEM. */
+/** wfs_run_print_document() - print canonical JSON and a newline. Return: 0, or -ENOMEM. */
 int wfs_run_print_document(struct wfs_run *run, const json_t *document);
 
-/** wfs_run_notice() - a line for people, on run->err. */
+/** wfs_run_notice() - print a line for the user on run->err. */
 void wfs_run_notice(struct wfs_run *run, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -41,7 +41,7 @@ bool wfs_walk_is(const json_t *entry, const char *type)
 	return strcmp(wfs_json_text(entry, "type"), type) == 0;
 }
 
-/* The path of a name in a directory; relative to the root when the directory is the root. */
+/* Joins a directory and a name; in the root, the path is the name. */
 static void path_join(struct wfs_buffer *buffer, const char *directory, const char *name)
 {
 	size_t size = strlen(directory);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands about mounts and the process behind them: mount, umount, serve. */
+/* Commands about mounts and owners: mount, umount, serve. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,8 +13,8 @@
 #include "kernel/base/clock.h"
 
 enum {
-	RETRY_MS = 50,        /* between two looks at somebody who is starting or ending */
-	GONE_WAIT_MS = 10000, /* for a mount to go, and for its owner to end */
+	RETRY_MS = 50,        /* between two checks of a process that is starting or ending */
+	GONE_WAIT_MS = 10000, /* wait until a mount is gone and its owner has ended */
 };
 
 static void pause_ms(int ms)
@@ -29,7 +29,7 @@ static int64_t deadline_in(int ms)
 	return wfs_clock_monotonic_ns() + (int64_t)ms * 1000 * 1000;
 }
 
-/* The canonical path of MNT, which may be a mount whose daemon is dead. Caller frees. */
+/* Finds the canonical path of MNT, which may be a mount without a daemon. Caller frees. */
 static int mount_point(struct wfs_run *run, char **ret_path)
 {
 	const char *const given = run->arguments[0];
@@ -47,10 +47,11 @@ static int mount_point(struct wfs_run *run, char **ret_path)
 	return r ? r : wfs_mount_resolve(path, ret_path, &run->error);
 }
 
-/* An owner takes descriptors only from a user who may mount. Once it has answered any request, it
- * has found out who the user is.
- * @ret_refusal: error of the answer; if the owner does not serve the user, it closes then
- * Return: 0, or -errno: the connection is of no use. */
+/* Makes the owner know this user: it takes descriptors only from a user that may mount, and knows
+ * the user after the first request.
+ * @ret_refusal: error of the answer; an owner that does not serve the user then closes the
+ * connection
+ * Return: 0, or -errno: the connection is useless. */
 static int greet(struct wfs_run *run, struct wfs_client *client, struct wfs_error *ret_refusal)
 {
 	WFS_AUTO_ANSWER struct wfs_answer answer = {.status = 0};
@@ -65,8 +66,9 @@ static int greet(struct wfs_run *run, struct wfs_client *client, struct wfs_erro
 	return 0;
 }
 
-/* One request to the owner. @handed: goes along; NULL: nothing. @ret_reached: was there an owner?
- * Return: as wfs_client_new, or as the answer says. */
+/* Sends a request to the owner. @handed: descriptors to send; NULL: none. @ret_reached: was there
+ * an owner?
+ * Return: as wfs_client_new(), or the status of the answer. */
 static int ask_owner(struct wfs_run *run, const char *directory, const char *verb,
 	const json_t *payload, const struct wfs_handed *handed, bool *ret_reached)
 {
@@ -97,7 +99,7 @@ static int ask_owner(struct wfs_run *run, const char *directory, const char *ver
 	return answer.status;
 }
 
-/* Nobody listens, or whoever did has just ended. */
+/* Is there no owner, or has it just ended? */
 static bool owner_is_gone(const struct wfs_run *run, int r)
 {
 	return r == -ECONNREFUSED || (r == -ENOENT && run->error.code == WFS_OK) ||
@@ -141,7 +143,7 @@ static void making_done(struct making *making)
 	free(making->ctl);
 }
 
-/* Takes away what no owner has taken over. Return: @r. */
+/* Removes a mount that no owner has taken over. Return: @r. */
 static int unmake(struct making *making, int r)
 {
 	wfs_handover_undo(&making->handover);
@@ -149,7 +151,7 @@ static int unmake(struct making *making, int r)
 	return r;
 }
 
-/* Mounts, unless that has been done. The owner takes the mount over. */
+/* Mounts, unless it is done already. The owner takes the mount over. */
 static int make(struct making *making)
 {
 	struct wfs_mount_options *const options = &making->options;
@@ -181,7 +183,7 @@ static int ask_for_mount(struct making *making, bool *ret_reached)
 		       : -ENOMEM;
 }
 
-/* The owner has the descriptors that were handed over, and no others of the mount. */
+/* Closes this process's descriptors of the mount; the owner has those that were handed over. */
 static void on_forked(void *context)
 {
 	struct making *const making = context;
@@ -190,7 +192,7 @@ static void on_forked(void *context)
 	wfs_handover_done(&making->handover);
 }
 
-/* The owner that is there takes the mount over, or a new one. */
+/* Hands the mount to the existing owner, or to a new one. */
 static int hand_over(
 	struct making *making, const struct wfs_owner_options *options, bool *ret_again)
 {
@@ -215,7 +217,8 @@ static int hand_over(
 	return r;
 }
 
-/* Two commands at once may both find no owner: the one that comes second asks the first. */
+/* Mounts in the background. If two commands find no owner at once, the second asks the owner that
+ * the first has started. */
 static int mount_in_background(struct making *making)
 {
 	struct wfs_run *const run = making->run;
@@ -239,7 +242,8 @@ static int mount_in_background(struct making *making)
 		r = hand_over(making, &options, &again);
 		if (!again || last || wfs_clock_monotonic_ns() >= deadline_ns)
 			break;
-		/* Without an owner another command has the world; or the owner has just ended. */
+		/* Without an owner, another command has the world open, or the owner has just
+		 * ended. */
 		last = r == -EBUSY && !is_owned(run->directory);
 		pause_ms(RETRY_MS);
 	}
@@ -255,7 +259,7 @@ static void on_mounted(void *context)
 
 	making->ended = wfs_handover_end(&making->handover, &run->error);
 	if (making->ended) {
-		(void)unmake(making, 0); /* the owner ends with its last mount */
+		(void)unmake(making, 0); /* an owner ends with its last mount */
 		return;
 	}
 	wfs_handover_done(&making->handover);
@@ -363,9 +367,9 @@ int wfs_run_serve(struct wfs_run *run)
 
 /* --- umount --- */
 
-/* Whom to wait for when a mount is gone. */
+/* The owner to wait for after a mount is gone. */
 struct behind {
-	char *directory; /* of the world; owned; NULL when the mount does not say */
+	char *directory; /* of the world; owned; NULL: the mount does not tell */
 	bool ends;       /* the owner ends with this mount */
 };
 
@@ -390,8 +394,9 @@ static int ask_status(struct wfs_run *run, const char *directory, json_t **ret_s
 	return answer.status;
 }
 
-/* The mount table names the world, and its owner says the rest. A mount of an owner that has ended says
- * nothing. The control files are not asked: a read of these cannot be given up.
+/* Finds the owner of a mount. The mount table names the world, and the owner tells the rest. The
+ * mount of an ended owner tells nothing. The control files are not read, because a read of them
+ * could hang.
  * Return: 0, or -ETIMEDOUT: the owner does not react. */
 static int find_behind(struct wfs_run *run, const char *path, struct behind *behind)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* diff: the paths that differ between two heights, by the hashes of their states. */
+/* diff: prints the paths that differ between two heights, by the hashes of their states. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -7,11 +7,11 @@
 #include "fs/command/read/commands.h"
 #include "kernel/base/encode.h"
 
-/* The tree of one height: an object, path -> hash. */
+/* The tree at one height: {path: hash}. */
 struct side {
 	struct wfs_run *run;
 	const char *consistency;
-	const char *reducer; /* whose cells are being added */
+	const char *reducer; /* reducer whose cells are being added */
 	json_t *hashes;
 };
 
@@ -64,7 +64,7 @@ static int read_side(struct wfs_run *run, const char *height_text, json_t *hashe
 	return r;
 }
 
-/* One path that differs. Plain value; `path` is borrowed. */
+/* A path that differs. Plain value; `path` is borrowed. */
 struct difference {
 	const char *path;
 	char what; /* A, M or D */
@@ -75,7 +75,7 @@ static int by_path(const void *a, const void *b)
 	return strcmp(((const struct difference *)a)->path, ((const struct difference *)b)->path);
 }
 
-/* Those of @one that are missing or different in @other; @missing is what their absence means. */
+/* Finds paths of @one that are missing or different in @other. @missing: letter for missing ones */
 static size_t compare(json_t *one, json_t *other, char missing, struct difference *differences)
 {
 	const char *path;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fs grep: lines that match a Perl-compatible pattern, in all files below a path. */
+/* fs grep: prints lines that match a Perl-compatible pattern, in all files below a path. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 
 #include <inttypes.h>
@@ -11,8 +11,8 @@
 #include "kernel/base/encode.h"
 
 enum {
-	BATCH_COUNT = 256,         /* files asked for at once */
-	BATCH_BYTES = 1 << 20,     /* and their bytes; a larger file is read alone, in parts */
+	BATCH_COUNT = 256,         /* files requested at once */
+	BATCH_BYTES = 1 << 20,     /* bytes of these; a larger file is read alone, in parts */
 	LINE_MAX_BYTES = 16 << 20, /* a longer line is searched in pieces of this size */
 	MATCH_LIMIT = 1 << 24,     /* steps of PCRE2 in one line, against hostile patterns */
 };
@@ -23,16 +23,16 @@ struct search {
 	pcre2_code *pattern;
 	pcre2_match_data *match;
 	pcre2_match_context *limits;
-	json_t *found; /* for --json, else NULL */
+	json_t *found; /* for --json; otherwise NULL */
 	uint64_t found_count;
-	json_t *batch; /* paths of small files that are to be asked for */
+	json_t *batch; /* paths of small files to be requested */
 	uint64_t batch_bytes;
 	bool below;                 /* a directory is searched */
 	uint64_t passed_over_count; /* files in it that the principal may not read */
 	struct wfs_error refusal;   /* of the first of them */
 
-	const char *path;       /* of the file that is being searched */
-	struct wfs_buffer rest; /* the beginning of a line whose end has not come yet */
+	const char *path;       /* of the current file */
+	struct wfs_buffer rest; /* the beginning of an incomplete line */
 	uint64_t line_number;
 };
 
@@ -85,7 +85,7 @@ static int tell_match(struct search *search, struct wfs_bytes line)
 			json_array_append_new(search->found, json_string(search->path));
 		else
 			fprintf(out, "%s\n", search->path);
-		return 1; /* enough of this file */
+		return 1; /* no more of this file is needed */
 	}
 	if (search->found) {
 		wfs_utf8_clean(text.data, text.size);
@@ -104,7 +104,7 @@ static int tell_match(struct search *search, struct wfs_bytes line)
 	return 0;
 }
 
-/* Return: 0, 1 when the rest of the file does not matter, or -errno. */
+/* Searches a line. Return: 0, 1 (the rest of the file does not matter), or -errno. */
 static int search_line(struct search *search, struct wfs_bytes line)
 {
 	const char *const subject = line.size > 0 ? line.data : "";
@@ -155,7 +155,7 @@ static void begin_file(struct search *search, const char *path)
 	wfs_buffer_reset(&search->rest);
 }
 
-/* A last line may lack its end. @r: what the last part gave. Return: 0, or -errno. */
+/* Searches a last line without an end. @r: result of the last part. Return: 0, or -errno. */
 static int end_file(struct search *search, int r)
 {
 	if (r == 0 && search->rest.size > 0)
@@ -163,8 +163,9 @@ static int end_file(struct search *search, int r)
 	return r < 0 ? r : 0;
 }
 
-/* Passes over a file that is listed and may not be read, as grep does; the end says how many. @r: of reading a file
- * Return: 0, or @r: it is another failure. */
+/* Skips a file that is listed and may not be read, as grep does; the end reports how many. @r:
+ * error of reading a file
+ * Return: 0, or @r if it is another error. */
 static int pass_over(struct search *search, int r)
 {
 	struct wfs_error *const error = &search->run->error;
@@ -207,7 +208,7 @@ static int search_answer(struct search *search, const char *path)
 	return end_file(search, search_part(search, wfs_buffer_bytes(&bytes)));
 }
 
-/* Asks for all of them before it waits for the first. */
+/* Requests all files before waiting for the first. */
 static int search_batch(struct search *search)
 {
 	const json_t *path;
@@ -268,7 +269,7 @@ static int search_below(struct search *search, const char *path)
 	return r ? r : search_batch(search);
 }
 
-/* Return: new reference, NULL without memory. */
+/* Makes the document for --json. Return: new reference, NULL without memory. */
 static json_t *found_document(const struct search *search)
 {
 	const bool files = search->run->options[WFS_OPTION_FILES];

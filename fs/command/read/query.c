@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* query: what the kernel tells of artifacts, scrip and the rest. */
+/* query: asks the kernel about artifacts, scrip and so on. */
 #include <string.h>
 
 #include "caps/session.h"
@@ -28,7 +28,8 @@ static void print_types(FILE *file)
 	fputs("\n'worldfs query --help TYPE' describes a type.\n", file);
 }
 
-/* Text stays text; of another kind it is JSON, and what is not is told by who checks it. */
+/* Reads a value: JSON, unless the parameter is a text; if it is not valid JSON, the check of the
+ * query reports it. */
 static json_t *value_of(enum wfs_query_type type, const char *name, const char *text)
 {
 	const struct wfs_query_param *param = wfs_query_params(type);

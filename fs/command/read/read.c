@@ -31,7 +31,7 @@ int wfs_run_head(struct wfs_run *run)
 
 /* --- state --- */
 
-/* The key in base64, from KEY or --key-b64; NULL: none was given. */
+/* Gets the key in base64, from KEY or --key-b64; NULL: none given. */
 static int key_given(struct wfs_run *run, struct wfs_buffer *buffer, const char **ret_key_b64)
 {
 	const char *const key = run->argument_count > 1 ? run->arguments[1] : NULL;
@@ -88,7 +88,7 @@ int wfs_run_state(struct wfs_run *run)
 
 /* --- cells --- */
 
-/* Text as it is; what could not stand on one line between tabs, as 0x and hex. */
+/* Prints a key: text as it is, or 0x and hex if it would break the line or its tabs. */
 static void print_key(FILE *file, const struct wfs_buffer *key)
 {
 	bool plain = wfs_utf8_valid(key->data, key->size);
@@ -154,13 +154,13 @@ int wfs_run_cells(struct wfs_run *run)
 struct journal_reader {
 	struct wfs_run *run;
 	uint64_t next_seq;
-	uint64_t left; /* records still wanted */
+	uint64_t left; /* records still to be printed */
 	json_t *all;   /* for --json, else NULL */
 	uint64_t damaged_count;
-	struct wfs_error damage; /* the first */
+	struct wfs_error damage; /* the first error */
 };
 
-/* Goes on behind a damaged record, of which the user is told last. Return: 1, or @r: it is another failure. */
+/* Skips a damaged record, which is reported at the end. Return: 1, or @r if it is another error. */
 static int pass_over(struct journal_reader *reader, int r)
 {
 	struct wfs_run *const run = reader->run;
@@ -168,7 +168,7 @@ static int pass_over(struct journal_reader *reader, int r)
 
 	if (r != -EIO || run->error.code != WFS_E_HASH_MISMATCH || !json_is_integer(seq))
 		return r;
-	if (run->options[WFS_OPTION_FOLLOW]) /* which has no end to tell it at */
+	if (run->options[WFS_OPTION_FOLLOW]) /* which has no end to report it at */
 		wfs_run_notice(run, "worldfs: %s: %s", wfs_error_info(run->error.code)->name,
 			run->error.message);
 	if (reader->damaged_count++ == 0)
@@ -190,7 +190,7 @@ static int tell_damage(struct journal_reader *reader)
 		first->message, reader->damaged_count - 1);
 }
 
-/* The first record behind a page. Those that were passed over as not to be seen count as well. */
+/* Finds the first record after a page. Skipped invisible records count as well. */
 static uint64_t next_seq(const struct journal_reader *reader, const json_t *page)
 {
 	const json_t *const next = json_object_get(page, "next_from");
@@ -201,7 +201,7 @@ static uint64_t next_seq(const struct journal_reader *reader, const json_t *page
 	return height > reader->next_seq ? height : reader->next_seq;
 }
 
-/* One page. Return: 1 when there is more behind it, 0 at the end, or -errno. */
+/* Prints a page. Return: 1: more follow; 0 at the end; or -errno. */
 static int read_page(struct journal_reader *reader)
 {
 	WFS_AUTO_JSON json_t *result = NULL;
@@ -237,7 +237,7 @@ static int follow(struct journal_reader *reader)
 
 	while (r >= 0 && reader->left > 0) {
 		if (fflush(reader->run->out) != 0)
-			return 0; /* run_command() tells */
+			return 0; /* run_command() reports it */
 		if (r == 0)
 			nanosleep(&pause, NULL);
 		r = read_page(reader);
@@ -268,7 +268,7 @@ int wfs_run_journal(struct wfs_run *run)
 		r = follow(&reader);
 	if (r || !json)
 		return r ? r : tell_damage(&reader);
-	/* One document has both: the records that are whole, and what is damaged. */
+	/* One document has both: the whole records, and the damage. */
 	r = wfs_run_json(run,
 		json_pack("{s:s*, s:O}", "damaged",
 			tell_damage(&reader) ? run->error.message : NULL, "records", all));

@@ -11,7 +11,7 @@
 
 enum { INDENT = 2 }; /* columns per level of `fs tree` */
 
-/* PATH, or the root. */
+/* Gets PATH, or the root. */
 static const char *path_given(const struct wfs_run *run)
 {
 	return run->argument_count > 0 ? run->arguments[0] : "/";

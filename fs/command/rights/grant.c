@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands about who may do what: grant, revoke, principal add. */
+/* Commands about rights: grant, revoke, principal add. */
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
@@ -13,19 +13,20 @@
 
 /* --- when a grant ends --- */
 
-/* RFC 3339: `2027-01-31T12:00:00Z`, or with an offset as `+01:00`. Return: 0, or -EINVAL. */
+/* Reads RFC 3339: `2027-01-31T12:00:00Z`, or with an offset such as `+01:00`. Return: 0, or
+ * -EINVAL. */
 static int read_time(const char *text, int64_t *ret_ns)
 {
 	struct tm tm = {0};
 	const char *const zone = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
 	const char *end = NULL;
 
-	/* strptime(3) takes further forms of an offset. */
+	/* strptime(3) accepts further forms of an offset. */
 	if (zone && (strcmp(zone, "Z") == 0 || (strlen(zone) == 6 && zone[3] == ':')))
 		end = strptime(zone, "%z", &tm);
 	if (!end || *end)
 		return -EINVAL;
-	const int64_t offset = tm.tm_gmtoff; /* which timegm(3) does not look at, and sets */
+	const int64_t offset = tm.tm_gmtoff; /* timegm(3) ignores and sets it */
 	const int64_t seconds = timegm(&tm) - offset;
 	if (offset <= -DAY_S || offset >= DAY_S || seconds <= 0 || seconds > INT64_MAX / SECOND_NS)
 		return -EINVAL;
@@ -33,7 +34,8 @@ static int read_time(const char *text, int64_t *ret_ns)
 	return 0;
 }
 
-/* Return: new reference; NULL when it is not given, is no time (misused), or without memory. */
+/* Reads --expires. Return: new reference; NULL: not given, not a time (misused), or without
+ * memory. */
 static json_t *expiry(struct wfs_run *run)
 {
 	const char *const text = run->options[WFS_OPTION_EXPIRES];
@@ -56,7 +58,7 @@ static json_t *expiry(struct wfs_run *run)
 
 /* --- the parts of a grant --- */
 
-/* `query` is short for `sys/query@1`. Return: new reference, NULL without memory. */
+/* Expands `query` to `sys/query@1`. Return: new reference, NULL without memory. */
 static json_t *cap_name(const char *text)
 {
 	return strchr(text, '/') ? json_string(text) : json_sprintf("sys/%s@1", text);
@@ -99,7 +101,7 @@ static int make_grant(struct wfs_run *run, json_t **ret_grant)
 
 /* --- what a principal begins with --- */
 
-/* `disk=1000`; which resources there are is known to the kernel. */
+/* Reads `disk=1000`; the kernel checks the name. */
 static int add_quota(struct wfs_run *run, const char *text, json_t *quotas)
 {
 	const char *const equals = strchr(text, '=');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command apply: another manifest for a world that lives. */
+/* The command apply: changes the manifest of a world. */
 #include <string.h>
 
 #include "caps/session.h"
@@ -20,7 +20,7 @@ static int load(struct wfs_run *run, struct wfs_source *ret_source)
 	return r;
 }
 
-/* Puts a module, unless the world has it. */
+/* Stores a module, unless the world has it. */
 static int put_module(struct wfs_run *run, const struct wfs_buffer *module)
 {
 	const struct wfs_hash hash = wfs_hash_of(module->data, module->size);
@@ -41,7 +41,7 @@ static int put_module(struct wfs_run *run, const struct wfs_buffer *module)
 		run, "put-blob", json_pack("{s:s}", "data_b64", wfs_buffer_text(&text)), &put);
 }
 
-/* The hash of the manifest that the new one comes behind; new reference. */
+/* Finds the hash of the manifest that the new one replaces. @ret_base: new reference */
 static int find_base(struct wfs_run *run, json_t **ret_base)
 {
 	WFS_AUTO_JSON json_t *head = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands that prove a world right: verify, replay. They read it beside whoever owns it. */
+/* Commands that check a world: verify, replay. They read it beside its owner. */
 #include "caps/upkeep.h"
 #include "fs/command/frame/interrupt.h"
 #include "fs/command/frame/progress.h"
@@ -8,7 +8,7 @@
 typedef int check_fn(struct wfs_world *world, struct wfs_problems *problems,
 	wfs_progress_fn *progress, void *context, struct wfs_error *error);
 
-/* {count, problems: [line …]} */
+/* Makes {count, problems: [line …]}. */
 static json_t *problems_document(const struct wfs_problems *problems)
 {
 	const char *line = problems->lines.data;
@@ -56,7 +56,8 @@ static int check(struct wfs_run *run, check_fn *function)
 
 	if (!r)
 		r = wfs_world_open(run->directory, &options, &world, &run->error);
-	/* A world with damaged pages does not open; the command was to find them. */
+	/* A world with damaged pages cannot be opened, but finding them is the task of the
+	 * command. */
 	if (r && problems.count > 0)
 		return show_problems(run, &problems);
 	if (r)
@@ -65,7 +66,7 @@ static int check(struct wfs_run *run, check_fn *function)
 	wfs_progress_init(&progress, run->err);
 	r = function(world, &problems, wfs_progress_step, &progress, &run->error);
 	wfs_progress_clear(&progress);
-	/* What was found until then is found. */
+	/* An interrupted check still reports what it has found. */
 	if (r == -EINTR && !run->options[WFS_OPTION_JSON])
 		print_problems(run, &problems);
 	return r ? r : show_problems(run, &problems);

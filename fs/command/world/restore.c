@@ -28,7 +28,7 @@ static int print_json(struct wfs_run *run, const struct wfs_restored *restored)
 			run->arguments[1], "world_id", restored->world_id));
 }
 
-/* What actions did cannot all be folded again. */
+/* Reports actions that cannot be folded again. */
 static void print_lost(struct wfs_run *run, const struct wfs_restored *restored)
 {
 	const struct wfs_refold_lost *const lost = &restored->lost;

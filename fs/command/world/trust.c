@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command trust: what a world's host.json would have this host do, and the user's consent. */
+/* The command trust: shows what a world's host.json makes this host do, and asks for the user's
+ * consent. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 #include "kernel/base/trust.h"
 #include "kernel/base/world-file.h"
 
-/* One line; what a stranger wrote must not move the cursor. */
+/* Adds a line, cleaned, because text of strangers must not move the cursor. */
 static void add_line(struct wfs_buffer *text, const struct wfs_buffer *line)
 {
 	const size_t start = text->size;
@@ -30,7 +31,7 @@ static void add_model(struct wfs_buffer *text, const char *name, const json_t *e
 	WFS_AUTO_BUFFER struct wfs_buffer line = {0};
 
 	wfs_buffer_printf(&line, "  model '%s': ", name);
-	if (is_script) /* what else there is in the entry is not used */
+	if (is_script) /* the rest of the entry is not used */
 		wfs_buffer_printf(
 			&line, "reads answers from the file %s", wfs_json_text(entry, "file"));
 	else
@@ -72,7 +73,8 @@ static void add_under_way(struct wfs_buffer *text, uint64_t count)
 			count, count == 1 ? "" : "s", count == 1 ? "is" : "are");
 }
 
-/* What sends a key comes last: a user sees that above the question, however long the rest is. */
+/* Describes host.json. Entries that send a key come last, so that a user sees them above the
+ * question, however long the rest is. */
 static int describe(const char *directory, const json_t *host, uint64_t under_way_count,
 	struct wfs_buffer *text)
 {
@@ -96,7 +98,7 @@ static int describe(const char *directory, const json_t *host, uint64_t under_wa
 	return wfs_buffer_check(text);
 }
 
-/* Return: 1 when the user has agreed, 0 when not. */
+/* Asks the user. Return: 1: agreed, 0: not. */
 static int ask(struct wfs_run *run)
 {
 	char answer[16] = "";
@@ -109,13 +111,13 @@ static int ask(struct wfs_run *run)
 		(strcmp(answer, "y\n") == 0 || strcmp(answer, "yes\n") == 0);
 }
 
-/* What the store says of a world. Plain value. */
+/* Facts from the store of a world. Plain value. */
 struct found {
 	char id[WFS_WORLD_ID_SIZE + 1];
-	uint64_t under_way_count; /* what runs and plans have asked for, and wait for */
+	uint64_t under_way_count; /* open intents of turns and plans */
 };
 
-/* The store may be damaged: then there is nothing to trust. */
+/* Reads the store. A damaged store cannot be trusted. */
 static int read_store(struct wfs_run *run, struct found *ret_found)
 {
 	const struct wfs_world_options options = {.read_only = true};
@@ -145,7 +147,7 @@ int wfs_run_trust(struct wfs_run *run)
 
 	if (!r)
 		r = read_store(run, &found);
-	/* What is shown is what is trusted: the hash is that of the bytes that were read. */
+	/* The trusted hash is that of the bytes that were shown. */
 	if (!r)
 		r = wfs_host_file_read(run->directory, &host, &hash, &run->error);
 	if (!r)
@@ -175,7 +177,7 @@ void wfs_run_tell_trust(struct wfs_run *run, const char *directory)
 	WFS_AUTO_FD int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd < 0 || wfs_world_directory_check(fd, directory, NULL))
-		return; /* its owner is another user, who decides */
+		return; /* another user owns it, and decides */
 	if (wfs_trust_check_now(directory, &reason) == -EACCES)
 		wfs_run_notice(run, "paused: %s", reason.message);
 }

@@ -50,9 +50,9 @@ int wfs_run_backup(struct wfs_run *run)
 
 /* --- gc --- */
 
-enum { GC_PAGE = 5000 }; /* versions looked at between two lines of progress */
+enum { GC_PAGE = 5000 }; /* versions checked between two lines of progress */
 
-/* Figures that answers of pages add up to. */
+/* Members that are summed over the answers of pages. */
 static const char *const sums[] = {"cells", "file_bytes", "files", "version_bytes", "versions"};
 
 static int first_page(struct wfs_run *run, json_t **ret_payload)
@@ -74,7 +74,7 @@ static int first_page(struct wfs_run *run, json_t **ret_payload)
 	return *ret_payload ? 0 : -ENOMEM;
 }
 
-/* Adds what the pages before have dropped; the last answer then tells of all. */
+/* Adds the sums of earlier pages, so that the last answer has the totals. */
 static int add_sums(const json_t *before, json_t *page)
 {
 	int bad = 0;
@@ -86,7 +86,7 @@ static int add_sums(const json_t *before, json_t *page)
 	return bad ? -ENOMEM : 0;
 }
 
-/* Every page is whole, so ending between two of them loses nothing. */
+/* Shows progress. Each page is complete, so stopping between two of them loses nothing. */
 static int page_shown(struct wfs_run *run, struct wfs_progress *progress, const json_t *result)
 {
 	if (wfs_progress_step(progress, "versions", (uint64_t)wfs_run_integer(result, "done"),

@@ -8,7 +8,7 @@
 #include "caps/session.h"
 #include "fs/command/world/commands.h"
 
-/* The last name of a path; "world" when it has none. */
+/* Gets the last name of a path; "world" if it has none. */
 static const char *last_name(const char *path, char *buffer, size_t buffer_size)
 {
 	const char *name;
@@ -32,7 +32,7 @@ static int load_source(
 		ret_source, &run->error);
 }
 
-/* What is wrong with artifacts is known in full when they have been made. */
+/* Makes the world, which finds all problems of its artifacts. */
 static int make_world(struct wfs_run *run, struct wfs_problems *problems)
 {
 	const struct wfs_world_options options = {.read_only = false};

@@ -10,7 +10,7 @@
 
 enum { BLOB_PUT_MAX = 11 << 20 }; /* bytes; in base64 they fit one request of 16 MiB */
 
-/* Its bytes are read by parts as a file, but what there is not is told as for blobs. */
+/* Reads the bytes in parts, as a file, but reports a missing blob as a blob. */
 int wfs_run_blob_get(struct wfs_run *run)
 {
 	WFS_AUTO_WALK struct wfs_walk walk = {0};

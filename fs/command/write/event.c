@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * event: one value, or every line of a file as an event of its own.
+ * event: sends one value, or each line of a file as an event.
  *
- * Lines are sent without waiting for the answers of those before, so that many go into one commit;
- * answers come in order, so the oldest line under way is the one that an answer is about.
+ * Lines are sent without waiting for earlier answers, so that many go into one commit. Answers
+ * come in order, so each is about the oldest unanswered line.
  */
 #include <inttypes.h>
 #include <poll.h>
@@ -17,11 +17,11 @@
 
 enum {
 	UNDER_WAY_MAX = 4096,           /* lines sent and not answered */
-	UNDER_WAY_BYTES_MAX = 32 << 20, /* their bytes */
-	LOOK_MS = 1000,                 /* a signal just before it waits is seen after that */
+	UNDER_WAY_BYTES_MAX = 32 << 20, /* bytes of these lines */
+	LOOK_MS = 1000, /* after which a signal that came just before poll(2) is seen */
 };
 
-/* {schema, value, key?}; takes @value. */
+/* Makes {schema, value, key?}. @value: taken */
 static json_t *event_payload(const struct wfs_run *run, json_t *value)
 {
 	return json_pack("{s:s, s:o, s:s*}", "schema", run->arguments[0], "value", value, "key",
@@ -55,7 +55,7 @@ struct sender {
 	size_t bytes;
 	uint64_t accepted;
 	uint64_t refused;
-	json_t *refusals; /* for --json, else NULL */
+	json_t *refusals; /* for --json; otherwise NULL */
 };
 
 static void sender_free(struct sender *sender)
@@ -122,7 +122,7 @@ static int send_lines(struct sender *sender)
 
 		while (spaces < line.size && strchr(" \t\r", text[spaces]) && text[spaces])
 			spaces++;
-		if (spaces < line.size) /* empty lines are nothing */
+		if (spaces < line.size) /* empty lines are ignored */
 			r = send_line(sender, line);
 	}
 	return r;
@@ -144,7 +144,7 @@ static void take_answer(struct sender *sender, struct wfs_answer *answer)
 	wfs_progress_show(&sender->progress, "events", sender->accepted + sender->refused, 0);
 }
 
-/* All answers that are there. Return: 0, or -errno. */
+/* Takes all answers that have come. Return: 0, or -errno. */
 static int take_answers(struct sender *sender)
 {
 	while (sender->count > 0) {
@@ -158,7 +158,7 @@ static int take_answers(struct sender *sender)
 	return 0;
 }
 
-/* Waits for an answer, or for input if there is room for it; reads what there is. */
+/* Waits for an answer or, if there is room, for input; then reads. */
 static int wait_and_read(struct sender *sender)
 {
 	const bool wants_input = !sender->lines.ended && has_room(sender);
@@ -173,13 +173,13 @@ static int wait_and_read(struct sender *sender)
 	return ready[1].revents ? wfs_lines_fill(&sender->lines) : 0;
 }
 
-/* Nothing more to send. */
+/* Has everything been sent? */
 static bool is_sent(const struct sender *sender)
 {
 	return sender->lines.ended && sender->lines.taken_bytes == sender->lines.buffer.size;
 }
 
-/* And nothing more to come. */
+/* Has everything been answered? */
 static bool is_over(const struct sender *sender)
 {
 	return sender->count == 0 && is_sent(sender);
@@ -191,13 +191,13 @@ static int send_all(struct sender *sender)
 	int r = 0;
 
 	while (!r && !is_over(sender)) {
-		/* What was sent is answered still, so that it is known which lines were. */
+		/* Lines that were sent are still answered, so that it is known which ones were. */
 		if (wfs_interrupted() && !is_sent(sender)) {
 			wfs_lines_stop(&sender->lines);
 			stopped = true;
 		}
 		r = send_lines(sender);
-		/* Lines that are still in memory wait for room only. */
+		/* Lines in memory wait only for room. */
 		const bool lines_left = !has_room(sender);
 
 		if (!r)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* invoke, mint resolve: one action. */
+/* invoke, mint resolve: take one action. */
 #include <string.h>
 
 #include "caps/session.h"
