@@ -13,7 +13,7 @@
 #include "kernel/store/rows.h"
 #include "kernel/store/stage.h"
 
-enum { LOOK_COUNT = 1024 }; /* rows between two looks at whether to go on */
+enum { LOOK_COUNT = 1024 }; /* rows between two calls of look() */
 
 /* One blob file to copy. */
 struct file {
@@ -25,7 +25,7 @@ struct backup {
 	struct wfs_world *world;
 	const struct wfs_backup_options *options;
 	struct wfs_stage stage;
-	int hold_fd;            /* no blob file of the world is removed; -1 */
+	int hold_fd;            /* as long as it is open, no blob file is removed; or -1 */
 	struct wfs_world *copy; /* opened to read its rows */
 	struct file *files;     /* owned; sorted, each once */
 	size_t file_count;
@@ -35,7 +35,7 @@ struct backup {
 	struct wfs_error *error;
 };
 
-/* Tells how far it is. Return: go on? */
+/* Reports the progress. Return: true to go on. */
 static bool look(struct backup *backup, const char *what, uint64_t done, uint64_t total)
 {
 	const struct wfs_backup_options *options = backup->options;
@@ -73,7 +73,7 @@ static bool pages_checked(void *context, uint64_t done, uint64_t total)
 	return look(context, "pages", done, total);
 }
 
-/* The first of them. */
+/* Refuses the backup with the first of the problems. */
 static int refuse(struct backup *backup, struct wfs_problems *problems)
 {
 	return wfs_error_set(backup->error, WFS_E_HASH_MISMATCH,
@@ -82,7 +82,8 @@ static int refuse(struct backup *backup, struct wfs_problems *problems)
 		wfs_buffer_text(&problems->lines));
 }
 
-/* LMDB copies pages on threads of its own, without the store's guard: a damaged page would end the process. */
+/* Checks all pages first: LMDB copies them on a thread of its own, without the store's guard, where
+ * a damaged page would end the process. */
 static int check_pages(struct backup *backup)
 {
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {.count = 0};
@@ -112,7 +113,7 @@ static int copy_data(struct backup *backup)
 	return r ? wfs_error_from_errno(backup->error, r, "copy data.mdb") : 0;
 }
 
-/* One that is not there is none of this world's. */
+/* Copies a file of the world's directory; one that is missing is left out. */
 static int copy_named(struct backup *backup, const char *name)
 {
 	const char *const directory = wfs_world_directory(backup->world);
@@ -127,13 +128,13 @@ static int copy_named(struct backup *backup, const char *name)
 	return r ? wfs_error_from_errno(backup->error, r, "copy '%s/%s'", directory, name) : 0;
 }
 
-/* Was it copied for another model? */
+/* Was the script copied already, for another model? */
 static bool is_copied(const struct backup *backup, const char *name)
 {
 	return faccessat(backup->stage.fd, name, F_OK, 0) == 0;
 }
 
-/* host.json, and the scripts that it names; those of one that is damaged cannot be told. */
+/* Copies host.json, and the scripts that it names; if it is damaged, no scripts. */
 static int copy_host(struct backup *backup)
 {
 	WFS_AUTO_JSON json_t *host = NULL;
@@ -167,7 +168,7 @@ static int add_file(struct backup *backup, const struct wfs_hash *hash, uint64_t
 	return 0;
 }
 
-/* Every so many rows. Return: 0, or -EINTR. */
+/* Reports the progress after every LOOK_COUNT rows. Return: 0, or -EINTR. */
 static int look_at_row(struct backup *backup, const char *what, uint64_t row, uint64_t total)
 {
 	if (row % LOOK_COUNT != 0 || look(backup, what, row, total))
@@ -236,7 +237,7 @@ static void sort_files(struct backup *backup)
 	backup->file_count = kept + 1;
 }
 
-/* Is each row of the copy as it was written? */
+/* Checks that each row of the copy is as it was written. */
 static int check_rows(struct backup *backup, struct wfs_txn *txn)
 {
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {.count = 0};
@@ -256,7 +257,7 @@ static int check_rows(struct backup *backup, struct wfs_txn *txn)
 	return r ? wfs_error_from_errno(backup->error, r, "read the rows of the copy") : 0;
 }
 
-/* The rows of the copy say which: the world goes on meanwhile. */
+/* Finds the files that rows of the copy mention; the world itself may have changed since. */
 static int find_files(struct backup *backup)
 {
 	const struct wfs_world_options options = {.read_only = true, .written_here = true};
@@ -337,7 +338,7 @@ static int fill(struct backup *backup)
 		r = copy_files(backup);
 	if (!r)
 		r = copy_host(backup);
-	/* Readers of the copy were ourselves alone. */
+	/* lock.mdb has only our own reader of the copy. */
 	wfs_world_close(WFS_STEAL(backup->copy));
 	if (!r && unlinkat(backup->stage.fd, "lock.mdb", 0) && errno != ENOENT)
 		r = wfs_error_from_errno(backup->error, -errno, "close the copy");
@@ -368,7 +369,7 @@ int wfs_backup(struct wfs_world *world, const char *directory,
 		return wfs_error_from_errno(
 			error, backup.hold_fd, "open 'blobs' of '%s'", wfs_world_directory(world));
 	r = fill(&backup);
-	if (!r && !look(&backup, "rows", 0, 0)) /* for the last time before it is there */
+	if (!r && !look(&backup, "rows", 0, 0)) /* the last chance to cancel */
 		r = cancelled(&backup);
 	if (!r)
 		r = wfs_stage_publish(&backup.stage, "data.mdb", error);

@@ -2,11 +2,12 @@
 /*
  * Backup: a whole copy of a world, taken while its owner writes.
  *
- * The copy is the world as one commit left it: data.mdb without its free pages, every blob file
- * that its rows mention, checked against its hash, host.json, and the scripts of models that it
- * names. It shares nothing with the original that can be damaged with it, and appears in its place
- * whole and synced, or not at all.
- * It reads beside the owner and never waits for the kernel thread, nor lets it wait.
+ * The copy is the world after one commit: data.mdb without its free pages, every blob file that its
+ * rows mention, compared with its hash, host.json, and the scripts of models that host.json names.
+ * It shares no file with the original, so damage to one cannot reach the other. It appears complete
+ * and synced, or not at all.
+ * A backup may run beside the owner. It never waits for the kernel thread, which never waits for
+ * it.
  * Source: docs/design.md §13.
  */
 #pragma once
@@ -19,7 +20,7 @@ struct wfs_backup_options {
 	void *context;
 };
 
-/* What was copied. Plain value. */
+/* Counts of what was copied. Plain value. */
 struct wfs_backup_figures {
 	uint64_t height; /* of the copy */
 	uint64_t data_bytes;
@@ -29,10 +30,10 @@ struct wfs_backup_figures {
 
 /**
  * wfs_backup() - copy @world into @directory
- * @world: opened read-only or owned
+ * @world: opened for reading only, or owned
  * @directory: missing, or an empty directory
  * Return: 0, -EEXIST (already_exists), -EINTR (cancelled), -EIO (hash_mismatch: the world is
- *         damaged), -ENOSPC, …; nothing is left unless 0.
+ *         damaged), -ENOSPC, …; a failure leaves nothing.
  */
 int wfs_backup(struct wfs_world *world, const char *directory,
 	const struct wfs_backup_options *options, struct wfs_backup_figures *ret_figures,

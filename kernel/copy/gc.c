@@ -83,7 +83,8 @@ static void add_figures(struct wfs_gc_figures *sum, const struct wfs_gc_figures 
 	sum->file_bytes += figures->file_bytes;
 }
 
-/* Has the kernel thread do a step; it is committed, and mounts know of it, when this returns. */
+/* Has the kernel thread do a step. When this returns, the step is committed, and mounts were
+ * notified. */
 static int try_step(struct wfs_world *world, const char *principal, struct wfs_gc_step *step,
 	struct wfs_error *error)
 {
@@ -96,10 +97,10 @@ static int try_step(struct wfs_world *world, const char *principal, struct wfs_g
 }
 
 /*
- * Dropping rows writes pages before it gives any back, and a full disk has few: those that are free
- * in data.mdb. So there it is done in smaller and smaller steps; one that fits makes room for larger
- * ones. And what a commit frees can be used by the next but one: so between them comes a commit of
- * next to nothing.
+ * Removing rows writes pages before it frees any, and on a full disk only the free pages of
+ * data.mdb can be written. So steps get smaller until one fits, which makes room for larger ones.
+ * Pages that a commit frees can be used by the next commit but one, so a commit that changes next
+ * to nothing comes between two steps.
  */
 static int do_step(struct wfs_world *world, struct wfs_gc *gc, const char *principal,
 	struct wfs_gc_step *step, struct wfs_error *error)
@@ -143,7 +144,7 @@ static int raise_all(
 	return wfs_trace(r);
 }
 
-/* About where the rows end that have to be looked at: versions rise with their height. */
+/* Finds about the last version to look at: numbers of versions rise with their heights. */
 static int find_last_vid(struct wfs_world *world, struct wfs_gc *gc, struct wfs_error *error)
 {
 	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
@@ -153,7 +154,7 @@ static int find_last_vid(struct wfs_world *world, struct wfs_gc *gc, struct wfs_
 
 	if (!r)
 		r = wfs_version_last(txn, &high);
-	/* Invariant: what is to be looked at ends in [low, high]. */
+	/* Invariant: the last version to look at is in [low, high]. */
 	while (!r && low < high) {
 		const uint64_t middle = low + (high - low) / 2;
 		struct wfs_version version;
@@ -221,7 +222,7 @@ static int add_leftover(void *context, const struct wfs_hash *hash)
 	return 0;
 }
 
-/* Leaves those that no version mentions. The transaction is renewed on the way. */
+/* Finds files that no version mentions; closes the transaction and opens it again now and then. */
 static int find_leftovers(struct wfs_world *world, struct leftovers *left, uint64_t *ret_after_vid)
 {
 	enum { RENEW_COUNT = 4096 };
@@ -265,7 +266,8 @@ static int remove_leftovers(struct wfs_world *world, struct wfs_gc *gc, const ch
 	return wfs_trace(r);
 }
 
-/* The rows are gone, and durably so: whoever begins to read now cannot find these files. */
+/* Removes files. Their rows were removed and the commit was synced, so new readers cannot find
+ * them. */
 static int drop_files(
 	struct wfs_world *world, struct wfs_gc *gc, const char *principal, struct wfs_error *error)
 {

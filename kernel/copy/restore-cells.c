@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cells out of the copy: all of them, for a baseline; or those of built-in reducers, each in the
- * place of what folding has made of it, when a text is lost that actions worked on.
+ * Cells from files of the copy: all of them, for a baseline; or, if a text is lost, those of
+ * built-in reducers, which then replace the cells that folding gave.
  */
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
@@ -10,7 +10,8 @@
 #include "kernel/domain/memory/memory-file.h"
 #include "kernel/read/blob-read.h"
 
-/* Lua must be able to take it as a state. Return: 1, 0 when it was noted that not, or -ENOMEM. */
+/* Checks that Lua can take a document as a state. Return: 1, 0 (a problem was noted), or
+ * -ENOMEM. */
 static int check_document(struct restore *restore, const char *path, const struct wfs_buffer *text)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer canonical = {0};
@@ -33,7 +34,7 @@ static int check_document(struct restore *restore, const char *path, const struc
 	return restore_hash_noted(restore, path, "its canonical form", &expected, &came);
 }
 
-/* cells->key from a file name. Return: 1, 0 when it was noted that it is none, or -errno. */
+/* Makes cells->key from a file name. Return: 1, 0 (a problem was noted), or -errno. */
 static int decode_key(
 	struct restore *restore, struct restore_cells *cells, const char *path, const char *name)
 {
@@ -50,7 +51,7 @@ static int decode_key(
 	return 1;
 }
 
-/* Return: 1, 0 when a problem was noted, or -errno. */
+/* Reads cells->state from a file. Return: 1, 0 (a problem was noted), or -errno. */
 static int read_state(struct restore *restore, struct restore_cells *cells, int directory,
 	const char *name, const char *path)
 {
@@ -66,7 +67,8 @@ static int read_state(struct restore *restore, struct restore_cells *cells, int 
 	return restore_attribute(restore, fd, path, &hash);
 }
 
-/* The cell of the key as the store has it. Return: 1 when it is what it should be, 0, or -errno. */
+/* Finds the cell in the store. Return: 1 if it has the state with this hash already, 0, or
+ * -errno. */
 static int find_cell(
 	struct restore_cells *cells, const struct wfs_hash *hash, struct wfs_cell *ret_cell)
 {
@@ -89,13 +91,14 @@ static int find_cell(
 	return cell.live && wfs_hash_equal(&version.hash, hash);
 }
 
-/* What nobody changes once it is there. */
+/* Are cells of this reducer never changed? */
 static bool is_final(enum wfs_builtin_reducer builtin)
 {
 	return builtin == WFS_BUILTIN_DELETED || builtin == WFS_BUILTIN_INVOCATION;
 }
 
-/* Is the cell of the copy what the journal says of it? Return: 1, 0 when a problem was noted, -errno. */
+/* Compares the cell of the copy with what the journal says about it. Return: 1, 0 (a problem was
+ * noted), -errno. */
 static int check_proof(struct restore_cells *cells, const struct wfs_cell *folded, const char *path)
 {
 	struct restore *const restore = cells->batch.restore;
@@ -120,7 +123,7 @@ static int check_proof(struct restore_cells *cells, const struct wfs_cell *folde
 			folded->live ? &bytes : NULL, wfs_buffer_bytes(&cells->state)));
 }
 
-/* Return: 1 when it was written, 0 when that was not needed or a problem was noted, or -errno. */
+/* Replaces a cell of the store. Return: 1, 0 (not needed, or a problem was noted), or -errno. */
 static int replace_cell(struct restore_cells *cells, const char *path)
 {
 	const struct wfs_bytes bytes = wfs_buffer_bytes(&cells->state);
@@ -134,7 +137,7 @@ static int replace_cell(struct restore_cells *cells, const char *path)
 	int r = check_proof(cells, &cell, path);
 	if (r <= 0 || same)
 		return r < 0 ? r : 0;
-	/* A cell has one version a height. */
+	/* A cell can have only one version at a height. */
 	if (cell.head_height == cells->height || (cell.live && is_final(cells->builtin)))
 		return restore_noted(cells->batch.restore, path, "is not what folding gives");
 	r = wfs_head_set_cell(cells->batch.head, cells->reducer->index, &cell, &state,
@@ -142,7 +145,7 @@ static int replace_cell(struct restore_cells *cells, const char *path)
 	return r ? restore_write_failed(cells->batch.restore, r) : 1;
 }
 
-/* The same for one that there must not be yet. */
+/* Adds a cell that the store must not have yet. Return: as replace_cell(). */
 static int add_cell(struct restore_cells *cells, const char *path)
 {
 	int r = wfs_baseline_cell(cells->batch.head, cells->reducer->index,
@@ -154,7 +157,7 @@ static int add_cell(struct restore_cells *cells, const char *path)
 	return r ? restore_write_failed(cells->batch.restore, r) : 1;
 }
 
-/* What key and state are. */
+/* Writes the cell with cells->key and cells->state. */
 static int put_cell(struct restore *restore, struct restore_cells *cells, const char *path)
 {
 	int r = cells->replace ? replace_cell(cells, path) : add_cell(cells, path);
@@ -188,7 +191,8 @@ static enum wfs_builtin_reducer builtin_of(const char *name)
 	return (enum wfs_builtin_reducer)i;
 }
 
-/* Those of runs and plans follow from the records alone: what a tool gave stands there. */
+/* Do cells of this reducer, of turns and plans, follow from records alone? These have the results
+ * of tools. */
 static bool is_of_runs(enum wfs_builtin_reducer builtin)
 {
 	return builtin >= WFS_BUILTIN_TURN;
@@ -214,7 +218,8 @@ static int take_reducer(struct restore *restore, void *context, int directory, c
 				restore, fd, restore_path("%s/", path.text).text, take_cell, cells);
 }
 
-/* The reducer whose cells are files of artifacts. Return: false: it has none, nor such files. */
+/* Goes to a reducer whose cells are files of artifacts. Return: false if the manifest lacks it: the
+ * copy then has no such files. */
 static bool enter_hidden(struct restore_cells *cells, enum wfs_builtin_reducer builtin)
 {
 	cells->builtin = builtin;
@@ -223,7 +228,7 @@ static bool enter_hidden(struct restore_cells *cells, enum wfs_builtin_reducer b
 	return cells->reducer != NULL;
 }
 
-/* Content or code of an artifact, which may be any bytes. */
+/* Takes the content or code of an artifact, which may be any bytes. */
 static int take_text(
 	struct restore *restore, struct restore_cells *cells, int directory, const char *name)
 {
@@ -235,7 +240,7 @@ static int take_text(
 	return r <= 0 ? r : put_cell(restore, cells, path.text);
 }
 
-/* An entry of a memory store. Its key has the artifact's id and its own. */
+/* Takes an entry of a memory store. Its key has the artifact's id and its own. */
 static int take_entry(struct restore *restore, void *context, int directory, const char *name)
 {
 	const char *const entries = wfs_entity_file_name(WFS_ENTITY_FILE_ENTRIES);
@@ -272,7 +277,7 @@ static int take_entries(
 		: restore_list(restore, fd, restore_path("%s/", path.text).text, take_entry, cells);
 }
 
-/* Other files of artifacts are made from cells. */
+/* Takes files of an artifact that are cells; its other files are made from cells. */
 static int take_hidden(struct restore *restore, void *context, int directory, const char *name)
 {
 	struct restore_cells *const cells = context;
@@ -308,8 +313,9 @@ static int take_artifact(struct restore *restore, void *context, int directory, 
 				cells);
 }
 
-/* Cells are listed in the order in which they were made. That of the copy's is not known, but for
- * invocations, which have it in their names. Content and code are never listed, entries by their ids. */
+/* The world lists cells in the order in which they were made. The copy does not have this order,
+ * but for invocations, whose names show it. Content and code are never listed, and entries by their
+ * ids. */
 int restore_take_cells(struct restore_cells *cells)
 {
 	struct restore *const restore = cells->batch.restore;
@@ -332,9 +338,10 @@ void restore_cells_done(struct restore_cells *cells)
 	wfs_buffer_done(&cells->state);
 }
 
-/* --- those that actions changed, behind a text that is lost --- */
+/* --- cells that actions changed, after a text that is lost --- */
 
-/* Can an action have deleted the cell? Of texts their artifact tells, of entries their store. */
+/* Can an action have deleted the cell? Checks of artifacts and stores find missing texts and
+ * entries. */
 static bool may_be_gone(
 	const struct restore_cells *cells, enum wfs_builtin_reducer builtin, const char *name)
 {
@@ -357,7 +364,7 @@ static bool may_be_gone(
 	}
 }
 
-/* @cell: live; its key is cells->key */
+/* Deletes a cell of the store that the copy lacks. @cell: live; its key is cells->key */
 static int delete_missing(
 	struct restore_cells *cells, enum wfs_builtin_reducer builtin, struct wfs_cell *cell)
 {
@@ -385,7 +392,7 @@ static int look_at_cell(
 
 	if (r || !cell.live)
 		return r;
-	/* Its own is borrowed from a map that is about to be written to. */
+	/* The cell's key is borrowed from the map, which is about to be written to. */
 	wfs_buffer_reset(&cells->key);
 	wfs_buffer_append(&cells->key, cell.key.data, cell.key.size);
 	cell.key = wfs_buffer_bytes(&cells->key);

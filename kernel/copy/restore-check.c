@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The world in the stage against the copy: every cell it has must be a file with its bytes, every
- * file one of its cells, every blob one that it lists. The hash of the copy's cells, as they are
- * read here, must be the world's snapshot hash.
+ * Comparing the world in the stage with the copy: each cell must be a file with its bytes, each
+ * file a cell, and each blob must be listed. The hash of the copy's cells, as they are read here,
+ * must be the world's snapshot hash.
  */
 #include "kernel/base/encode.h"
 #include "kernel/copy/restore-impl.h"
@@ -15,10 +15,10 @@ struct compare {
 	struct wfs_world *world;
 	struct wfs_view view;
 	struct wfs_snapshot_document document; /* of the copy */
-	int reducers;                          /* descriptor of reducers/, -1: there is none */
-	int directory;             /* of the reducer at hand, or as below, -1: there is none */
-	struct wfs_buffer reducer; /* its name */
-	struct wfs_reducer row;    /* and its row */
+	int reducers;                          /* descriptor of reducers/; -1: missing */
+	int directory;             /* of the reducer, artifact or entries at hand; -1: missing */
+	struct wfs_buffer reducer; /* name of the reducer at hand */
+	struct wfs_reducer row;    /* of this reducer */
 	struct wfs_buffer store;   /* id of the artifact whose entries the directory has */
 	struct wfs_buffer name;
 	struct wfs_buffer key;
@@ -49,7 +49,7 @@ static int add_piece(void *context, const void *data, size_t size)
 	return 0;
 }
 
-/* Return: 1 with the hash of the file, 0 when it was noted that it differs, or -errno. */
+/* Hashes the file of a cell. Return: 1, 0 if it differs (a problem was noted), or -errno. */
 static int hash_file(struct compare *compare, const char *path, const struct wfs_version *version,
 	struct wfs_hash *ret_hash)
 {
@@ -76,7 +76,7 @@ static int hash_file(struct compare *compare, const char *path, const struct wfs
 	return r;
 }
 
-/* Content and code of artifacts are files of theirs. The directory is of one artifact. */
+/* Opens the directory of an artifact, which has its content and code. */
 static int enter_artifact(struct compare *compare, struct wfs_bytes id)
 {
 	wfs_auto_fd(&compare->directory);
@@ -85,7 +85,7 @@ static int enter_artifact(struct compare *compare, struct wfs_bytes id)
 	return r < 0 ? r : 0;
 }
 
-/* Those of one store come one behind the other. The directory is of its entries. */
+/* Opens the directory of a store's entries. Cells of entries are sorted by store. */
 static int enter_entries(struct compare *compare, struct wfs_bytes id)
 {
 	const char *const name = wfs_entity_file_name(WFS_ENTITY_FILE_ENTRIES);
@@ -107,7 +107,8 @@ static int enter_entries(struct compare *compare, struct wfs_bytes id)
 	return r < 0 ? r : 0;
 }
 
-/* An entry's name there is left in compare->name. */
+/* Finds the file of an entry of a memory store; its name in the directory is left in
+ * compare->name. */
 static int find_entry_place(
 	struct compare *compare, struct wfs_bytes key, struct restore_path *ret_path)
 {
@@ -124,7 +125,7 @@ static int find_entry_place(
 	return r ? r : enter_entries(compare, id);
 }
 
-/* The same of content or code. */
+/* Finds the file of a content or code; its name in the directory is left in compare->name. */
 static int find_text_place(struct compare *compare, enum wfs_entity_file file, struct wfs_bytes key,
 	struct restore_path *ret_path)
 {
@@ -140,7 +141,7 @@ static bool is_of(struct wfs_bytes reducer, enum wfs_builtin_reducer builtin)
 	return wfs_bytes_equal(reducer, wfs_bytes_text(wfs_builtin_reducer_name(builtin)));
 }
 
-/* Where a cell is in the copy; its name there is left in compare->name. */
+/* Finds the file of a cell in the copy; its name in the directory is left in compare->name. */
 static int find_place(struct compare *compare, struct wfs_bytes reducer, struct wfs_bytes key,
 	struct restore_path *ret_path)
 {
@@ -214,7 +215,7 @@ static int find_cell(struct restore *restore, void *context, int directory, cons
 		r = wfs_view_cell(&compare->view, compare->row.reducer_id,
 			wfs_buffer_bytes(&compare->key), &version);
 	if (wfs_builtin_reducer_hidden(compare->reducer.data, compare->reducer.size))
-		r = -ENOENT; /* it is a file of an artifact */
+		r = -ENOENT; /* cells of this reducer are files of artifacts */
 	if (r == -ENOENT)
 		return restore_noted(restore,
 			restore_path("reducers/%s/%s", wfs_buffer_text(&compare->reducer), name)
@@ -244,7 +245,7 @@ static int find_reducer(struct restore *restore, void *context, int directory, c
 
 /* --- blobs --- */
 
-/* Blobs that no record lists. */
+/* Notes blobs of the copy that no record lists. */
 static int find_blobs(struct compare *compare)
 {
 	const struct wfs_hash *after = NULL;
@@ -285,8 +286,8 @@ static int find_text(struct restore *restore, void *context, int directory, cons
 	return r ? wfs_error_from_errno(restore->error, r, "look a private text up") : 0;
 }
 
-/* Each file must be a text that a record names; folding has compared it with its name. Without the
- * journal there is none in the world. */
+/* Checks that a record names each file in journal/texts; folding has compared its bytes with its
+ * name. Without a journal the world has no private texts. */
 static int find_texts(struct compare *compare)
 {
 	struct restore *const restore = compare->restore;
@@ -299,9 +300,9 @@ static int find_texts(struct compare *compare)
 		     : wfs_trace(r);
 }
 
-/* --- all of it --- */
+/* --- the whole copy --- */
 
-/* A journal that was not folded, or not all of it, may still know the hash of the state. */
+/* Has the journal the hash of the cells, although it was not folded as a whole? */
 static bool knows_state(const struct restore *restore)
 {
 	const struct restore_journal *const journal = &restore->journal;

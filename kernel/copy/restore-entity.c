@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Artifacts, principals, turns and plans of the copy, which are made from cells: what is there must be what
- * the world in the stage shows. A copy from before there were any has empty directories, or none.
+ * Artifacts, principals, turns and plans: their files in the copy must equal what the world in the
+ * stage shows. A copy of an early version has no such directories, or empty ones.
  */
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
@@ -12,13 +12,13 @@
 #include "kernel/domain/principal/principal-file.h"
 #include "kernel/domain/turn/turn-file.h"
 
-/* One of these directories, and what is looked at in it. */
+/* One of these directories, and the artifact, principal, turn or plan at hand. */
 struct entities {
 	struct restore *restore;
 	struct wfs_view *view;
 	enum wfs_entity entity;
 	uint32_t reducer_id;
-	int directory;          /* of all of them */
+	int directory;          /* descriptor */
 	struct wfs_buffer id;   /* of the one at hand */
 	struct wfs_buffer name; /* of its directory */
 	struct wfs_buffer wanted;
@@ -31,7 +31,8 @@ static struct restore_path path_of(struct entities *entities, const char *file)
 		wfs_buffer_text(&entities->name), file);
 }
 
-/* Is it compared as a whole? Bytes are compared with the cells that they are, what may be long in pieces. */
+/* Is the file compared as a whole? Content and code are compared as cells, and long files in
+ * pieces. */
 static bool is_written(enum wfs_entity_file file)
 {
 	switch (wfs_entity_file_form(file)) {
@@ -47,7 +48,7 @@ static bool is_written(enum wfs_entity_file file)
 	}
 }
 
-/* What the file must hold. Return: 0, -ENOENT (there is no such file), … */
+/* Makes what a file must hold. Return: 0, -ENOENT (the file must not exist), … */
 static int make(struct entities *entities, enum wfs_entity_file file)
 {
 	const struct wfs_bytes id = wfs_buffer_bytes(&entities->id);
@@ -65,7 +66,7 @@ static int make(struct entities *entities, enum wfs_entity_file file)
 		entities->view, file, &version, WFS_RANGE_ALL, &entities->wanted, &size_bytes);
 }
 
-/* The file of the copy holds what was made. */
+/* Compares a file of the copy with what was made. */
 static int compare_made(
 	struct entities *entities, int directory, const char *name, const char *path)
 {
@@ -101,17 +102,17 @@ static int compare_file(struct entities *entities, int directory, enum wfs_entit
 
 /* --- files that may be long --- */
 
-/* One of them in the copy, piece by piece, and in the world in the stage. */
+/* A long file, which is compared piece by piece. */
 struct pieces {
 	struct entities *entities;
-	uint64_t last;              /* of events: the record of the newest */
-	struct wfs_version version; /* of others: what it is made from */
+	uint64_t last;              /* events.jsonl: the newest record */
+	struct wfs_version version; /* other files: the version that they are made from */
 	uint64_t offset;
 	uint64_t size_bytes;
 	bool differ;
 };
 
-/* @range: of size 0: only the size is wanted */
+/* Makes a part of the file. @range: of size 0: only its size is wanted */
 static int make_piece(struct pieces *pieces, struct wfs_range range)
 {
 	struct entities *const entities = pieces->entities;
@@ -135,7 +136,7 @@ static int compare_piece(void *context, const void *data, size_t size)
 	return r;
 }
 
-/* @says: who says what it must hold */
+/* Compares a file of the copy piece by piece. @says: for messages: what the file follows from */
 static int compare_pieces(
 	struct pieces *pieces, int directory, const char *name, const char *path, const char *says)
 {
@@ -156,7 +157,7 @@ static int compare_pieces(
 		: 0;
 }
 
-/* They are records, so of a copy without these nothing proves them, and nothing takes them over. */
+/* Compares events.jsonl, which has records. Without a journal, the world has none of them. */
 static int compare_events(struct entities *entities, int directory)
 {
 	static const char name[] = "events.jsonl";
@@ -173,7 +174,7 @@ static int compare_events(struct entities *entities, int directory)
 
 /* --- plans --- */
 
-/* The document, which has two names. */
+/* Compares the document of a plan, which has two names. */
 static int compare_document(struct entities *entities, int directory)
 {
 	const char *const name = wfs_entity_file_name(WFS_ENTITY_FILE_PLAN);
@@ -202,7 +203,8 @@ static struct restore_path step_path(struct entities *entities, const char *name
 		name);
 }
 
-/* The name of a step's file, and what it must hold. Return: 0, -ENOENT (there is no such step), … */
+/* Makes the name of a step's file, and what it must hold. Return: 0, -ENOENT (the plan has no such
+ * step), … */
 static int make_step(
 	struct entities *entities, int64_t index, bool named_only, struct wfs_buffer *name)
 {
@@ -291,7 +293,8 @@ static int find_entry(struct restore *restore, void *context, int directory, con
 		: r;
 }
 
-/* Their bytes are compared with the cells that they are. A directory without files is in few archives. */
+/* Compares the names of entries; their bytes are compared as cells. The directory may be missing if
+ * it is empty, because many archives leave out empty directories. */
 static int compare_entries(struct entities *entities, int artifact)
 {
 	const char *const name = wfs_entity_file_name(WFS_ENTITY_FILE_ENTRIES);
@@ -322,7 +325,7 @@ static int find_file(struct restore *restore, void *context, int directory, cons
 		: r;
 }
 
-/* The one whose id and name are set. */
+/* Compares the artifact, principal, turn or plan whose id and name are set. */
 static int compare_entity(struct entities *entities)
 {
 	struct restore *const restore = entities->restore;
@@ -374,7 +377,7 @@ static int compare_each(struct entities *entities)
 	return r;
 }
 
-/* Is this the name of one? */
+/* Finds the artifact, principal, turn or plan of a name. */
 static int find_name(struct entities *entities, const char *name, size_t size)
 {
 	struct wfs_version version;
@@ -386,7 +389,8 @@ static int find_name(struct entities *entities, const char *name, size_t size)
 			   wfs_buffer_bytes(&entities->id), &version);
 }
 
-/* Is a name in the directory one of them, or of a file beside? */
+/* Checks a name in the directory: it must be of an artifact, principal, turn or plan, or of a file
+ * that is beside these. */
 static int find_entity(struct restore *restore, void *context, int directory, const char *name)
 {
 	const char *const suffix = wfs_entity_file_name(WFS_ENTITY_FILE_PLAN_BESIDE);
@@ -438,7 +442,7 @@ static int compare_all(struct restore *restore, struct wfs_view *view, enum wfs_
 		r = wfs_view_builtin(view, wfs_entity_reducer(entity), &reducer);
 	if (r)
 		return r;
-	/* Cells that no record proves are proven by what else is made of them. */
+	/* If no record proves the cells, their other files must, and so cannot be missing. */
 	if (count == 0 && restore->restored.lost.seq && reducer.live_count > 0)
 		return restore_noted(restore, name, "is missing or empty");
 	if (count == 0)
@@ -467,7 +471,8 @@ int restore_text_directory(struct restore *restore, struct wfs_bytes id, int *re
 	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
 	WFS_AUTO_FD int artifacts = -1;
 
-	/* A journal may say anything; a file's name leads nowhere else. */
+	/* An id from a journal may be anything; as a file name it cannot lead out of the
+	 * directory. */
 	wfs_name_append(&name, id.data, id.size);
 	if (wfs_buffer_check(&name))
 		return wfs_error_from_errno(restore->error, -ENOMEM, "look for an artifact");
@@ -479,13 +484,13 @@ int restore_text_directory(struct restore *restore, struct wfs_bytes id, int *re
 				restore_path("artifacts/%s", id_name).text, ret_fd);
 }
 
-/* Bytes that are cells of their own must be those that the artifact's cell names. */
+/* Compares a content or code of the copy with the hash in the artifact's cell. */
 static int compare_text(struct restore *restore, struct wfs_view *view, struct wfs_bytes id,
 	const json_t *state, enum wfs_entity_file file)
 {
 	const bool code = file == WFS_ENTITY_FILE_CODE;
 	const json_t *const member = json_object_get(state, code ? "code_hash" : "content_hash");
-	struct wfs_hash expected = wfs_hash_of("", 0); /* which code has no cell for */
+	struct wfs_hash expected = wfs_hash_of("", 0); /* empty code has no cell */
 	struct wfs_hash came = expected;
 	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
 	struct wfs_version version;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the copy into the store: blobs, then a baseline of its cells, unless restore-fold.c folds its
- * journal. Nobody sees the store before it is whole, so it is written in transactions of a bounded
- * size.
+ * From the copy into the store: first blobs, then a baseline of its cells, unless restore-fold.c
+ * folds its journal. No other process sees the store before it is complete, so transactions may end
+ * anywhere, and have a bounded size.
  */
 #include "kernel/copy/restore-impl.h"
 #include "kernel/read/blob-read.h"
@@ -121,7 +121,7 @@ void restore_no_blob(struct restore *restore, const struct wfs_hash *hash, const
 		restore_noted(restore, path.text, "is missing: %s", whose);
 }
 
-/* Is it the module of a reducer before this one, too? */
+/* Has a reducer before this one the same module? */
 static bool is_known_module(const struct wfs_manifest *manifest, size_t index)
 {
 	const struct wfs_hash *module = &wfs_manifest_reducer(manifest, index)->module;
@@ -229,7 +229,7 @@ static int record_blob(struct baseline *baseline, const struct wfs_blob *found)
 	return wfs_trace(r ? r : wfs_head_append(&baseline->head, &record));
 }
 
-/* Blobs besides the modules were put by somebody once, and are put again. */
+/* Lists the blobs that are not modules, each by a `blob` record. */
 static int record_blobs(struct restore *restore, struct baseline *baseline)
 {
 	const struct wfs_hash *after = NULL;
@@ -296,7 +296,7 @@ int restore_baseline(struct restore *restore)
 	if (!r)
 		r = restore_take_cells(&baseline.cells);
 	if (!r && restore->problems->count > 0)
-		return 0; /* what there is to tell has been told */
+		return 0; /* problems were noted */
 	if (!r)
 		r = write_baseline(restore, &baseline);
 	if (!r)

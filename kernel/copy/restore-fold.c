@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the journal of the copy into the store. */
+/* Folding the journal of the copy into the store. */
 #include <fcntl.h>
 #include <inttypes.h>
 
@@ -23,7 +23,7 @@ static int give_line(
 {
 	struct folding *folding = context;
 
-	(void)error; /* it is restore->error */
+	(void)error; /* the same as restore->error */
 	if (seq == folding->lines.count) {
 		int r = restore_lines_next(&folding->lines);
 
@@ -43,7 +43,7 @@ static int give_module(void *context, struct wfs_txn *txn, const struct wfs_hash
 	return wfs_blob_read(folding->restore->store, txn, hash, buffer, error);
 }
 
-/* The copy's own, or one that was in force before: that is one of its blobs. */
+/* Gives the manifest of the copy, or one that was in force before, which is one of its blobs. */
 static int give_manifest(void *context, struct wfs_txn *txn, const struct wfs_hash *hash,
 	struct wfs_manifest **ret_manifest, struct wfs_error *error)
 {
@@ -59,7 +59,7 @@ static int give_manifest(void *context, struct wfs_txn *txn, const struct wfs_ha
 	return wfs_trace(r);
 }
 
-/* What the artifact has still, if that is it. Return: 1, 0, or -errno. */
+/* Gives the artifact's present text, if it is the one that is wanted. Return: 1, 0, or -errno. */
 static int give_own_text(
 	struct restore *restore, const struct wfs_action_text *text, struct wfs_buffer *buffer)
 {
@@ -81,7 +81,7 @@ static int give_own_text(
 	return wfs_buffer_check(buffer) ? -ENOMEM : 1;
 }
 
-/* One of the blobs of the copy, or what an artifact has. */
+/* Gives a text from the blobs of the copy, or from the artifact. */
 static int give_text(void *context, uint64_t seq, const struct wfs_action_text *text,
 	struct wfs_buffer *buffer, struct wfs_error *error)
 {
@@ -107,7 +107,7 @@ static int give_text(void *context, uint64_t seq, const struct wfs_action_text *
 	return -ENODATA;
 }
 
-/* A file in journal/texts. */
+/* Gives a private text from its file in journal/texts. */
 static int give_hidden(void *context, const struct wfs_hash *hash, struct wfs_buffer *buffer,
 	struct wfs_error *error)
 {
@@ -141,8 +141,8 @@ static int check_made(struct restore *restore, struct restore_path path, uint64_
 		: restore_noted(restore, path.text, "is missing: record %" PRIu64 " made it", seq);
 }
 
-/* An action that is not folded: what it must have left in the copy, whatever came behind it, and what
- * its line proves. */
+/* Takes an action that is not folded: checks what it must have left in the copy, whatever came
+ * after it, and adds its line to restore->proof. */
 static int take_unfolded(
 	void *context, const struct wfs_record_parsed *parsed, struct wfs_error *error)
 {
@@ -179,8 +179,8 @@ static int take_unfolded(
 	return check_made(restore, path, parsed->record.seq);
 }
 
-/* The row that restore_blobs wrote. A blob that is missing does not keep the rest from being
- * compared. */
+/* Gives the row that restore_blobs() wrote. If the blob is missing, this notes a problem, and
+ * folding goes on, so that the rest is compared, too. */
 static int give_blob(
 	void *context, struct wfs_txn *txn, struct wfs_blob *blob, struct wfs_error *error)
 {
@@ -198,7 +198,7 @@ static int give_blob(
 	if (r)
 		return wfs_error_from_errno(error, r, "look a blob up");
 	*blob = found;
-	/* The bytes are in the row that is about to be written anew. */
+	/* Copies the bytes: they are in the row that is about to be written again. */
 	wfs_buffer_reset(&folding->blob);
 	wfs_buffer_append(&folding->blob, found.bytes.data, found.bytes.size);
 	if (wfs_buffer_check(&folding->blob))
@@ -212,7 +212,7 @@ static int give_blob(
 		(unsigned long long)found.size_bytes);
 }
 
-/* The tree is of a height inside of a request: the snapshot record says that it ends there. */
+/* The copy is of a height between the records of one request: a snapshot record marks its end. */
 static int record_cut(struct restore *restore, struct wfs_head *head)
 {
 	WFS_AUTO_SNAPSHOT_DOCUMENT struct wfs_snapshot_document document = {0};
@@ -223,7 +223,7 @@ static int record_cut(struct restore *restore, struct wfs_head *head)
 
 	if (r)
 		return wfs_trace(r);
-	/* The transaction's own view: without a world it is not renewed. */
+	/* A view within the transaction: the walk cannot open it again. */
 	struct wfs_view view = {.txn = batch.txn, .txn_borrowed = true, .height = head->height};
 	struct wfs_hash hash;
 	r = wfs_snapshot_document_init(&document, wfs_manifest_hash(restore->manifest));
@@ -267,7 +267,7 @@ static void folding_done(struct folding *folding)
 	wfs_buffer_done(&folding->blob);
 }
 
-/* The manifest of genesis. Return: 1, 0 when it was noted that it is not there, or -errno. */
+/* Finds the manifest of genesis. Return: 1, 0 if it is missing (a problem was noted), or -errno. */
 static int find_manifest(struct folding *folding)
 {
 	struct restore *const restore = folding->restore;

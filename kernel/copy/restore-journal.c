@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The journal of a copy: journal/log.jsonl and the files of the records, which must agree. Each
- * line is proven by the one that is chained behind it, so of the files only that of the last record
- * is needed, whose line nothing else proves; the others may be left out, all of them. This reads all
- * of it once, before anything is folded, so that every damaged record is named and not the first
- * only.
+ * The journal of a copy: journal/log.jsonl and the files of the records, which must agree. The next
+ * line has the hash of each line, so only the last line needs the file of its record as a proof;
+ * all other files may be missing. The whole journal is read once before anything is folded, so that
+ * every damaged record is reported, and not only the first.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -39,7 +38,7 @@ int restore_texts(struct restore *restore, int *ret_fd)
 	return r > 0 ? restore_directory(restore, journal, "texts", RESTORE_TEXTS, ret_fd) : r;
 }
 
-/* Appends the line that has a file of its own. Return: 1, 0 when a problem was noted, -errno. */
+/* Appends the line in a record's file. Return: 1, 0 (a problem was noted), -errno. */
 static int read_record_file(
 	struct restore *restore, int directory, uint64_t seq, struct wfs_buffer *buffer)
 {
@@ -70,7 +69,7 @@ int restore_lines_init(struct restore_lines *lines, struct restore *restore)
 	return wfs_trace(r);
 }
 
-/* Return: 1, 0 at the end of the file, or -errno. */
+/* Reads the next piece of log.jsonl. Return: 1, 0 at the end of the file, or -errno. */
 static int fill_piece(struct restore_lines *lines)
 {
 	ssize_t size;
@@ -85,7 +84,7 @@ static int fill_piece(struct restore_lines *lines)
 	return size > 0;
 }
 
-/* Takes bytes of the piece up to the end of the line. Return: is the line whole? */
+/* Moves bytes of the piece to the line, up to its end. Return: is the line complete? */
 static bool take_piece(struct restore_lines *lines)
 {
 	const char *const from = lines->piece + lines->piece_at;
@@ -139,7 +138,7 @@ int restore_lines_next(struct restore_lines *lines)
 		r = read_record_file(restore, lines->directory, lines->count, &lines->line);
 	if (r > 0)
 		lines->count++;
-	/* What cannot be read ends it before its end. */
+	/* A problem means that not all lines could be read. */
 	restore->journal.broken |= restore->problems->count > problems;
 	return r;
 }
@@ -155,7 +154,7 @@ void restore_lines_done(struct restore_lines *lines)
 
 /* --- names --- */
 
-/* `<seq>.json` in its one spelling. */
+/* Is the name `<seq>.json`, with a seq as the tree writes it? */
 static bool is_record_name(const char *name, uint64_t *ret_seq)
 {
 	const size_t digits = wfs_decimal_read(name, strlen(name), ret_seq);
@@ -176,7 +175,7 @@ static int take_name(struct restore *restore, void *context, int directory, cons
 	else if (strcmp(name, "head") == 0)
 		journal->head = true;
 	else if (strcmp(name, "texts") == 0)
-		return 0; /* compared with the world that comes of it */
+		return 0; /* compared later, with the restored world */
 	else if (is_record_name(name, &seq)) {
 		journal->record_files++;
 		if (seq > journal->record_last)
@@ -187,7 +186,7 @@ static int take_name(struct restore *restore, void *context, int directory, cons
 	return 0;
 }
 
-/* Files of records that the journal does not have. */
+/* Notes files of records that the journal does not have. */
 static int check_record_name(
 	struct restore *restore, void *context, int directory, const char *name)
 {
@@ -204,7 +203,7 @@ static int check_record_name(
 
 /* --- one record --- */
 
-/* What is known of the record before the one at hand. */
+/* The record before the one at hand. */
 struct chain {
 	struct restore_lines *lines;
 	struct wfs_hash hash;
@@ -214,7 +213,7 @@ struct chain {
 	struct wfs_buffer file;
 };
 
-/* Where a line stands. */
+/* The place of a line, for messages. */
 static struct restore_path line_path(const struct chain *chain, uint64_t seq)
 {
 	return chain->lines->log >= 0 ? restore_path(LOG_PATH) : record_path(seq);
@@ -227,8 +226,9 @@ static void note_line(
 	restore_noted(restore, line_path(chain, seq).text, "record %" PRIu64 " %s", seq, reason);
 }
 
-/* The line and the file of record @seq differ: @prev, of the record behind it, tells which is right.
- * @prev: NULL when there is none, so that it may be either */
+/* Notes that the line and the file of record @seq differ.
+ * @prev: hash in the next record, which shows which of both is right; NULL: this is
+ *        the last record */
 static void blame(struct restore *restore, const struct chain *chain, uint64_t seq,
 	const struct wfs_hash *prev)
 {
@@ -275,19 +275,19 @@ static void take_snapshot(struct restore_journal *journal, const struct wfs_reco
 	if (!json_is_string(text) ||
 		wfs_hash_parse(json_string_value(text), json_string_length(text),
 			&journal->meta.snapshot_hash, NULL))
-		return; /* folding tells of it */
+		return; /* folding will report it */
 	journal->meta.has_snapshot = true;
 	journal->snapshot_height = parsed->record.kind == WFS_RECORD_BASELINE
 		? parsed->record.seq + 1
 		: (uint64_t)json_integer_value(height);
 }
 
-/* The newest one is the copy's. */
+/* Notes the hash of a manifest; that of the newest one must be the copy's. */
 static void take_manifest(struct restore_journal *journal, const struct wfs_record_parsed *parsed)
 {
 	const json_t *text = json_object_get(parsed->body_json, "manifest_hash");
 
-	if (json_is_string(text)) /* folding tells of one that is no hash */
+	if (json_is_string(text)) /* folding will report a malformed hash */
 		(void)wfs_hash_parse(json_string_value(text), json_string_length(text),
 			&journal->meta.manifest_hash, NULL);
 }
@@ -335,13 +335,13 @@ static void check_line(struct restore *restore, struct chain *chain, uint64_t se
 	chain->hash = wfs_hash_of(line.data, line.size);
 }
 
-/* One file is that of the last record, the others were left out; more are all of them. */
+/* Must the copy have all files of records? It may have only one, that of the last record. */
 static bool has_all_files(const struct restore_journal *journal)
 {
 	return journal->record_files > 1;
 }
 
-/* The record's own file, where there are such files besides the log. */
+/* Compares a line of the log with the record's own file, if the copy has files of records. */
 static int check_file(struct restore *restore, struct chain *chain, uint64_t seq)
 {
 	const struct restore_journal *const journal = &restore->journal;
@@ -361,7 +361,7 @@ static int check_file(struct restore *restore, struct chain *chain, uint64_t seq
 	return 0;
 }
 
-/* --- all of them --- */
+/* --- all records --- */
 
 static int check_lines(struct restore *restore, struct restore_lines *lines)
 {
@@ -412,7 +412,7 @@ static int check_head(struct restore *restore, int directory)
 		wfs_buffer_text(&expected), wfs_buffer_text(&came));
 }
 
-/* Every line is proven by what is chained behind it, the last one by its own file. */
+/* Checks that the last line has the file of its record, which alone proves it. */
 static void check_last(struct restore *restore)
 {
 	struct restore_journal *const journal = &restore->journal;
@@ -453,7 +453,7 @@ static int check_records(struct restore *restore, int directory)
 			restore->journal.height - 1, restore->journal.record_last);
 		r = restore_list(restore, directory, "journal/", check_record_name, NULL);
 	}
-	/* Of damaged records it is not known what the others should say. */
+	/* If lines are damaged, the values that the head must have are not known. */
 	if (r || restore->journal.broken)
 		return wfs_trace(r);
 	check_last(restore);
@@ -461,7 +461,8 @@ static int check_records(struct restore *restore, int directory)
 	return wfs_trace(check_head(restore, directory));
 }
 
-/* Where the cells come from, when there is nothing of the journal but its head. */
+/* Reads journal/head, which says where the cells come from, if the copy has no other part of the
+ * journal. */
 static int read_head(struct restore *restore, int directory)
 {
 	struct restore_journal *const journal = &restore->journal;

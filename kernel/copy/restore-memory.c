@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory stores of the copy: an entry is a cell of its own, and what is known of them all together another
- * one. Where no record proves the cells, each is held against the other.
+ * Memory stores of the copy: each entry is a cell, and the store has a cell with their count and
+ * size. If no record proves these cells, they are compared with each other.
  */
 #include <inttypes.h>
 
@@ -17,10 +17,10 @@ struct store {
 	struct restore *restore;
 	struct wfs_view *view;
 	struct wfs_bytes id;    /* of the artifact */
-	struct wfs_buffer name; /* the same as a name */
-	json_t *state;          /* of its cell of sys.memory_store; NULL: there is none; owned */
-	int64_t count;          /* of its entries */
-	int64_t bytes;
+	struct wfs_buffer name; /* its id as a file name */
+	json_t *state;          /* of its cell of sys.memory_store, or NULL; owned */
+	int64_t count;          /* number of its entries */
+	int64_t bytes;          /* of its entries */
 };
 
 static void store_done(struct store *store)
@@ -34,7 +34,7 @@ static struct restore_path cell_path(struct store *store)
 	return restore_place(WFS_BUILTIN_MEMORY_STORE, wfs_buffer_text(&store->name));
 }
 
-/* Return: 0, -ENOENT: there is none, … */
+/* Reads the state of a cell. Return: 0, -ENOENT, … */
 static int load(struct wfs_view *view, enum wfs_builtin_reducer builtin, struct wfs_bytes key,
 	json_t **ret_state)
 {
@@ -49,7 +49,7 @@ static int load(struct wfs_view *view, enum wfs_builtin_reducer builtin, struct 
 
 /* --- one store --- */
 
-/* Return: 1, 0 (it is not what an entry of the store is), or -ENOMEM. */
+/* Is the entry right for the store? Return: 1, 0, or -ENOMEM. */
 static int is_right(const struct store *store, const json_t *entry, const char *name)
 {
 	EMBEDDING_AUTO struct embedding embedding = {.vector = NULL};
@@ -61,7 +61,7 @@ static int is_right(const struct store *store, const json_t *entry, const char *
 	int r = embedding_read(entry, &embedding, &reason);
 	if (r)
 		return r == -ENOMEM ? r : 0;
-	/* While a store is being embedded anew, its entries are of two models. */
+	/* While a store changes its model, its entries have vectors of two models. */
 	if (json_object_get(store->state, "left"))
 		return 1;
 	return strcmp(embedding.model, wfs_json_text(store->state, "model")) == 0 &&
@@ -137,7 +137,7 @@ static int compare_store(struct restore *restore, struct wfs_view *view, struct 
 	return r ? r : compare_entries(&store);
 }
 
-/* --- all of them --- */
+/* --- all stores --- */
 
 typedef int each_fn(struct restore *restore, struct wfs_view *view, const struct wfs_entry *entry);
 

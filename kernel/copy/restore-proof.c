@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cells out of the copy, behind a text that is lost: what the journal still says of them. Principals
- * and grants are folded on, so they are what folding gives, but for principals that came with agents:
- * of these a line tells. An artifact is what it was before the loss unless a line tells that it was
- * written; then its texts are those of its last writes. Code that ran may have written any artifact, so
- * behind that only what was written later is known.
+ * After a text is lost, the journal still proves parts of the copy's cells. Actions on principals
+ * and grants are folded, so these cells are what folding gives, but for principals that were made
+ * with agents: the line of the action shows these. An artifact is what it was before the loss,
+ * unless a line shows that it was written; then its texts are those of its last writes. Code that
+ * ran may have written any artifact, so after it only later writes are known.
  */
 #include <inttypes.h>
 
@@ -13,15 +13,15 @@
 #include "kernel/copy/restore-impl.h"
 #include "kernel/domain/action/action.h"
 
-/* --- what the lines say --- */
+/* --- from the lines of actions --- */
 
-/* Members whose value is null are not known: anything may stand there. */
+/* Marks a member as not known, by the value null: the copy may have any value there. */
 static int forget_member(json_t *expected, const char *member)
 {
 	return json_object_set_new(expected, member, json_null());
 }
 
-/* Sets members of a text, from what stands in its place in the action. */
+/* Sets the hash and the size of a text, which the action has in the text's place. */
 static int expect_text(
 	json_t *expected, const json_t *text, const char *hash_member, const char *size_member)
 {
@@ -38,7 +38,8 @@ static int expect_written(
 	const json_t *const code = json_object_get(action, "code");
 	int r = content ? expect_text(expected, content, "content_hash", "content_size") : 0;
 
-	/* Whether it was executable before is in no record: then its author did not change. */
+	/* If the artifact was executable before, which no record says, its author did not
+	 * change. */
 	if (!r && !code && json_is_true(json_object_get(action, "executable")))
 		r = forget_member(expected, "code_author") < 0 ? -ENOMEM : 0;
 	if (r || !code)
@@ -51,7 +52,7 @@ static int expect_written(
 	return r;
 }
 
-/* What an edit gave is in no record. */
+/* After an edit the text is not known: no record has the result. */
 static int expect_edited(json_t *expected)
 {
 	return forget_member(expected, "content_hash") < 0 ||
@@ -71,7 +72,8 @@ static int expect_deleted(json_t *expected, const struct wfs_record_parsed *pars
 		: 0;
 }
 
-/* The members that are known of the artifact; made when there is none. Return: borrowed, or NULL. */
+/* The known members of an artifact, which begin as an empty object. Return: borrowed; NULL without
+ * memory. */
 static json_t *expected_of(struct restore_proof *proof, const char *id)
 {
 	if (!proof->artifacts)
@@ -90,7 +92,8 @@ bool restore_makes_agent(const json_t *action)
 	return strcmp(wfs_json_text(action, "type"), WFS_ARTIFACT_TYPE_AGENT) == 0;
 }
 
-/* An agent is a principal from its first writing on. Code that ran before may have been first. */
+/* An agent is a principal from its first write on, which may have been done by code that ran
+ * before. */
 static int add_agent(
 	struct restore_proof *proof, const char *id, const struct wfs_record_parsed *parsed)
 {
@@ -133,7 +136,7 @@ int restore_proof_add(struct restore_proof *proof, const struct wfs_record_parse
 		return expect_edited(expected);
 	case WFS_EFFECT_ACTION_DELETE_ARTIFACT:
 		return expect_deleted(expected, parsed);
-	default: /* it has another owner, and is what it was */
+	default: /* only the owner may have changed */
 		return 0;
 	}
 }
@@ -145,16 +148,16 @@ void restore_proof_done(struct restore_proof *proof)
 	proof->artifacts = proof->agents = NULL;
 }
 
-/* --- what a cell must be --- */
+/* --- comparing cells --- */
 
-/* A cell that is looked at. */
+/* The cell at hand. */
 struct look {
 	struct restore *restore;
 	const char *path;
 	struct wfs_bytes key;
-	const json_t *folded;   /* NULL: folding gives none */
-	const json_t *found;    /* in the copy */
-	const json_t *expected; /* members that the lines say, NULL: they do not tell of it */
+	const json_t *folded;   /* state that folding gives, or NULL */
+	const json_t *found;    /* state in the copy */
+	const json_t *expected; /* known members, from the lines; NULL: no line names the cell */
 };
 
 static int not_folded(const struct look *look)
@@ -167,7 +170,7 @@ static int check_same(const struct look *look)
 	return look->folded && json_equal(look->folded, look->found) ? 1 : not_folded(look);
 }
 
-/* All but members that are not known. @names: ended by NULL */
+/* Compares all members but those that are not known. @names: of these, ended by NULL */
 static int check_but(const struct look *look, const char *const *names)
 {
 	WFS_AUTO_JSON json_t *folded = wfs_json_copy(look->folded);
@@ -184,7 +187,7 @@ static int check_but(const struct look *look, const char *const *names)
 	return json_equal(folded, found) ? 1 : not_folded(look);
 }
 
-/* What a budget was charged since is not known. */
+/* Compares a grant. What its budget has paid since is not known. */
 static int check_grant(const struct look *look)
 {
 	static const char *const unknown[] = {"used", NULL};
@@ -192,7 +195,7 @@ static int check_grant(const struct look *look)
 	return check_but(look, unknown);
 }
 
-/* A principal that was made with an agent's artifact. */
+/* Compares a principal that was made with an agent's artifact. */
 static int check_agent(const struct look *look)
 {
 	static const char *const names[] = {
@@ -214,7 +217,7 @@ static int check_agent(const struct look *look)
 		: not_folded(look);
 }
 
-/* How many agents and grants a principal has made is not known. */
+/* Compares a principal. How many agents and grants it has made is not known. */
 static int check_principal(const struct look *look)
 {
 	static const char *const unknown[] = {"agents", "passed_on", NULL};
@@ -245,7 +248,8 @@ static int member_noted(
 		wfs_buffer_text(&came));
 }
 
-/* Return: 1 when the member is what the lines say, or else what folding gave before them. */
+/* Return: 1 if the member has the value that the lines give or, if they give none, that of
+ * folding. */
 static int check_member(const struct look *look, const char *member)
 {
 	const json_t *expected = json_object_get(look->expected, member);
@@ -276,7 +280,8 @@ static int check_artifact(const struct look *look)
 			look->restore, look->path, "exists: the journal says that it was deleted");
 	if (!made || wfs_json_set_hash(made, "content_hash", &empty))
 		return wfs_error_from_errno(look->restore->error, -ENOMEM, "compare artifacts");
-	if (!look->folded) /* it was made since, and is empty unless a line gives it content */
+	/* the artifact was made since, and is empty unless a line has its content */
+	if (!look->folded)
 		filled.folded = made;
 	for (size_t i = 0; r > 0 && i < WFS_ARRAY_COUNT(members); i++)
 		r = check_member(&filled, members[i]);

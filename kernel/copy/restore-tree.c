@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files of a copy. Links are not followed and nothing but directories and regular files is opened,
- * so that nothing outside of the copy can be reached, whatever is in it.
+ * Files of a copy. Links are not followed, and only directories and regular files are opened, so
+ * that no file outside of the copy can be reached, whatever the copy has in it.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -28,14 +28,15 @@ struct restore_path restore_path(const char *format, ...)
 	return path;
 }
 
-/* @name: `<artifact id>/<entry id>` as a name. An entry's id has nothing that is written otherwise. */
+/* The path of an entry of a memory store. @name: its key, `<artifact id>/<entry id>`, as a file
+ * name. An entry's id has only characters that a file name has, too. */
 static struct restore_path entry_place(const char *name)
 {
 	const size_t entry_size = WFS_MEMORY_NAME_SIZE - 1 - strlen(".json");
 	const size_t tail_size = entry_size + strlen("%2F");
 	const size_t size = strlen(name);
 
-	if (size <= tail_size) /* it is the key of no entry */
+	if (size <= tail_size) /* the key is malformed */
 		return restore_path("artifacts/entries/%s", name);
 	return restore_path("artifacts/%.*s/entries/%s.json", (int)(size - tail_size), name,
 		name + size - entry_size);
@@ -73,7 +74,7 @@ void restore_progress(struct restore *restore, const char *what, uint64_t done, 
 	restore->told.total = total;
 }
 
-/* Does what is at this path only show what the journal gives? */
+/* Does the file at this path follow from the journal? */
 static bool is_shown(const char *path)
 {
 	static const char *const shown[] = {
@@ -135,13 +136,13 @@ static const char *type_name(mode_t mode)
 	}
 }
 
-/* Failures of this process, not of the copy. */
+/* Is this a failure of this process, and not of the copy? */
 static bool is_ours(int r)
 {
 	return r == -ENOMEM || r == -EMFILE || r == -ENFILE;
 }
 
-/* Return: 0 when it was noted, or -errno. */
+/* Notes that a file cannot be read. Return: 0, or -errno if this process has failed. */
 static int cannot(struct restore *restore, const char *path, const char *what, int r)
 {
 	if (is_ours(r))
@@ -150,7 +151,7 @@ static int cannot(struct restore *restore, const char *path, const char *what, i
 		strerrordesc_np(-r) ? strerrordesc_np(-r) : "unknown error");
 }
 
-/* Return: 1 with a descriptor, 0 when it was noted why not, or -errno. */
+/* Opens a file of one kind. Return: 1 with a descriptor, 0 (a problem was noted), or -errno. */
 static int open_kind(struct restore *restore, int directory, const char *name, const char *path,
 	mode_t kind, int *ret_fd)
 {
@@ -158,7 +159,7 @@ static int open_kind(struct restore *restore, int directory, const char *name, c
 	WFS_AUTO_FD int fd = -1;
 	struct stat st;
 
-	/* Looked at before it is opened: opening a device may do something. */
+	/* Looks before opening: opening a device may have effects. */
 	if (fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW))
 		return cannot(restore, path, "look at", -errno);
 	if ((st.st_mode & S_IFMT) == kind) {
@@ -345,8 +346,8 @@ static int collect(struct restore *restore, void *context, int directory, const 
 	return 0;
 }
 
-/* The number at the beginning as a number, what is behind it as bytes: invocations and bids of one
- * record are made in the order of the bytes of their keys. */
+/* Compares a number at the beginning as a number, and the rest as bytes: invocations and bids of
+ * one record are made in the order of the bytes of their keys. */
 static int compare_names(const void *a, const void *b)
 {
 	const char *const name_a = *(char *const *)a;
@@ -381,8 +382,8 @@ int restore_list_sorted(struct restore *restore, int directory, const char *path
 
 /* --- the root --- */
 
-/* README is no part of a world, and may be left out: but what is there must be one that some version
- * has shown, so that no byte of a copy can change unnoticed. Further texts are added in front. */
+/* README is not part of a world, and may be missing. If the copy has it, it must be that of some
+ * version, so that no byte of a copy can change unnoticed. New hashes are added in front. */
 static const char *const readme_hashes[] = {
 	"4d7f9519f2a6948c0d2620c19b7f467ec653d7f13b80bec06b2b2a8af41b6639",
 	"1726b4c12c709a5da5d82b5afe2247a8cf548412fbd5efe7b817b54a67519fd8",
@@ -428,7 +429,7 @@ static int note_unknown(struct restore *restore, void *context, int directory, c
 		"is not a file of a tree: expected an empty directory");
 }
 
-/* A directory that has nothing in it yet in this version. */
+/* Checks a directory that is always empty in this version. */
 static int check_empty(struct restore *restore, int directory, const char *name)
 {
 	WFS_AUTO_FD int fd = -1;
@@ -441,8 +442,8 @@ static int check_empty(struct restore *restore, int directory, const char *name)
 
 static int check_root_name(struct restore *restore, void *context, int directory, const char *name)
 {
-	/* What stands in the root, and how it is checked: 'f' README, 'd' looked into
-	 * later; 'e' empty directory, 'l' the same or a link, 'x' of no interest. */
+	/* Names in the root, and how they are checked: 'f' README, 'd' directory that is read
+	 * later, 'e' empty directory, 'l' empty directory or a link, 'x' not checked. */
 	static const struct {
 		const char *name;
 		char kind;
@@ -475,7 +476,7 @@ static int check_root_name(struct restore *restore, void *context, int directory
 		return check_readme(restore, directory, name);
 	if (kind == 'e' || (kind == 'l' && !S_ISLNK(st.st_mode)))
 		return check_empty(restore, directory, name);
-	return 0; /* of directories and the manifest is told where they are opened */
+	return 0; /* missing directories and a missing manifest are noted where they are opened */
 }
 
 int restore_root(struct restore *restore)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a copy of a tree to a world: look, fill a stage, compare, publish. */
+/* Restoring: checks the copy, fills a stage, compares both, and publishes the stage as the
+ * world. */
 #include "kernel/copy/restore.h"
 
 #include <fcntl.h>
@@ -8,8 +9,8 @@
 #include "kernel/base/trust.h"
 #include "kernel/copy/restore-impl.h"
 
-/* What can be told of the copy without a store. @ret_sound: are the manifest and the lines of the
- * journal in order, so that the rest can be compared with what they give? */
+/* Checks what needs no store. @ret_sound: the manifest and the lines of the journal are right, so
+ * the rest of the copy can be compared with what they give */
 static int look(struct restore *restore, bool *ret_sound)
 {
 	int r = restore_root(restore);
@@ -57,13 +58,13 @@ static int build(struct restore *restore)
 	return wfs_trace(r);
 }
 
-/* Does the whole world follow from the journal, whatever the files say that show it? */
+/* Does the whole world follow from the journal, so that files that differ can be made from it? */
 static bool may_be_repaired(const struct restore *restore)
 {
 	return restore->filled && restore_is_proven(restore) && restore->grave_count == 0;
 }
 
-/* What is likely to have happened to the copy. */
+/* A guess of what has happened to the copy, for the message. */
 static const char *cause(const struct restore *restore)
 {
 	const bool repairable = may_be_repaired(restore);
