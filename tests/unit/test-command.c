@@ -158,10 +158,10 @@ IN_FILLED_WORLD(world_is_found_by_option_environment_and_working_directory)
 	snprintf(below, sizeof(below), "%s/below", fixture->directory);
 	assert_int_equal(mkdir(below, 0755), 0);
 	AUTO_PRINTED struct printed option = RUN_IN(fixture, "state", "cell", "a");
-	/* NOLINTNEXTLINE(concurrency-mt-unsafe): there is no other thread */
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread looks at the environment */
 	assert_int_equal(setenv("WORLDFS_WORLD", fixture->directory, 1), 0);
 	AUTO_PRINTED struct printed environment = RUN("state", "cell", "a");
-	/* NOLINTNEXTLINE(concurrency-mt-unsafe): there is no other thread */
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread looks at the environment */
 	assert_int_equal(unsetenv("WORLDFS_WORLD"), 0);
 	assert_int_equal(chdir(below), 0);
 	AUTO_PRINTED struct printed here = RUN("state", "cell", "a");

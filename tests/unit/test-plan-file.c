@@ -5,7 +5,7 @@
 #include "kernel/base/clock.h"
 #include "kernel/base/encode.h"
 
-/* Contents that were read. */
+/* How many contents were read. */
 static size_t read_count;
 
 /* NOLINTBEGIN(readability-identifier-naming): the linker's names, see ld(1), --wrap */
@@ -22,7 +22,7 @@ int __wrap_wfs_view_content(struct wfs_view *view, const struct wfs_version *ver
 	return __real_wfs_view_content(view, version, range, ret_content, error);
 }
 
-/* A part of the document; caller frees. @ret_size_bytes: of the whole */
+/* A part of the document; caller frees. @ret_size_bytes: size of the whole document */
 static struct wfs_buffer part_of(
 	const struct planned *planned, struct wfs_range range, uint64_t *ret_size_bytes)
 {
@@ -35,7 +35,7 @@ static struct wfs_buffer part_of(
 	return part;
 }
 
-/* The whole; caller frees. */
+/* The whole document; caller frees. */
 static char *whole_of(const struct planned *planned)
 {
 	uint64_t size_bytes;
@@ -123,7 +123,8 @@ WITH_ACTORS(results_are_counted_in_the_document)
 	assert_int_equal(number_at(document, "tool_results_ref", "bytes"), text.size);
 }
 
-/* The batch has two steps: the second is begun with the first here, so there is none. */
+/* The batch has two steps. After the second has begun, the next step to begin is that of the
+ * next batch, which does not exist yet. */
 WITH_ACTORS(the_cursor_is_the_next_step_to_be_begun)
 {
 	struct planned planned = planned_many(fixture, PLANNED_ID, 5);
@@ -136,7 +137,7 @@ WITH_ACTORS(the_cursor_is_the_next_step_to_be_begun)
 	assert_int_equal(number_at(later, "cursors", "next_ready"), 2);
 	assert_int_equal(number_at(later, "cursors", "batches"), 1);
 
-	/* Of a batch of which one is not begun. */
+	/* The document of a batch whose third step has not begun. */
 	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
 	WFS_AUTO_JSON json_t *plan = planned_document(&planned, WFS_BUILTIN_PLAN, "");
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
@@ -282,14 +283,14 @@ WITH_ACTORS(a_large_plan_is_read_in_parts)
 	uint64_t size_bytes;
 
 	part_of(&planned, (struct wfs_range){0}, &size_bytes);
-	assert_int_equal(read_count, 0); /* for its size */
+	assert_int_equal(read_count, 0); /* the size alone reads no content */
 	do {
 		const size_t before = joined.size;
 		WFS_AUTO_BUFFER struct wfs_buffer part =
 			part_of(&planned, (struct wfs_range){before, part_size}, &size_bytes);
 
 		wfs_buffer_append(&joined, part.data, part.size);
-		/* Steps have more than 150 bytes here. */
+		/* A step has more than 150 bytes here. */
 		assert_in_range(read_count, 1, blocks + part_size / 150);
 		assert_int_equal(part.size,
 			size_bytes - before < part_size ? size_bytes - before : part_size);
@@ -303,7 +304,7 @@ WITH_ACTORS(a_large_plan_is_read_in_parts)
 
 /* --- cells that do not fit --- */
 
-/* The document of a plan whose cell says something else of its steps. */
+/* Reads the document of a plan whose cell states a wrong number for its steps. */
 static int read_wrong(const struct planned *planned, const char *member, int64_t more)
 {
 	WFS_AUTO_VIEW struct wfs_view view = view_at(planned->fixture, WFS_HEIGHT_HEAD);
@@ -442,7 +443,7 @@ WITH_ACTORS(a_large_plan_is_not_drawn)
 
 /* --- names --- */
 
-/* The name of the step's file, whose id is this. */
+/* Checks the name of the file of a step with this id. */
 static void assert_name(struct world_fixture *fixture, const char *id, const char *expected)
 {
 	json_t *const steps =
@@ -478,7 +479,7 @@ WITH_ACTORS(a_name_is_encoded)
 #define SLASHES10 "//////////"
 #define ENCODED10 "%2F%2F%2F%2F%2F%2F%2F%2F%2F%2F"
 
-/* 244 bytes are left for it: 81 slashes, and not a part of the next. */
+/* The id may take 244 bytes of the name: 81 slashes, and no part of the next one. */
 WITH_ACTORS(a_long_name_is_cut_between_characters)
 {
 	assert_name(fixture,
@@ -491,7 +492,7 @@ WITH_ACTORS(a_long_name_is_cut_between_characters)
 #define SLASHES70 SLASHES10 SLASHES10 SLASHES10 SLASHES10 SLASHES10 SLASHES10 SLASHES10
 #define ENCODED70 ENCODED10 ENCODED10 ENCODED10 ENCODED10 ENCODED10 ENCODED10 ENCODED10
 
-/* 34 bytes are left behind the slashes. */
+/* 34 bytes are left after the slashes. */
 WITH_ACTORS(a_long_name_is_cut_before_a_character_of_two_bytes)
 {
 	assert_name(fixture, SLASHES70 "xääääääääääääääääääääääää",
@@ -543,7 +544,7 @@ static char *step_file(const struct planned *planned)
 	read_count = 0;
 	assert_int_equal(
 		wfs_plan_step_file(&view, &version, (struct wfs_range){0}, NULL, &size_bytes), 0);
-	assert_int_equal(read_count, 0); /* for its size */
+	assert_int_equal(read_count, 0); /* its size comes first */
 	assert_int_equal(wfs_plan_step_file(&view, &version, WFS_RANGE_ALL, &text, &size_bytes), 0);
 	assert_int_equal(text.size, size_bytes);
 	assert_int_equal(
@@ -581,7 +582,7 @@ WITH_ACTORS(a_step_has_its_result)
 	assert_string_equal(wfs_json_text(document, "status"), "done");
 }
 
-/* A result of so many bytes, newline included. */
+/* A plan whose result has so many bytes, newline included. */
 static struct planned begin_with_result(struct world_fixture *fixture, size_t size)
 {
 	const struct planned planned = planned_begin(fixture, PLANNED_ID, PLANNED_SMALL);

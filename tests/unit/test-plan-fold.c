@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How plans are folded: with what is known of how long it took, never more than a fold may hold,
- * and with all that an action gives. */
+/* How plans are folded: by recorded durations, never with more than a fold may hold, and with
+ * all that an action gives. */
 #include "tests/fixture/plan.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 
 #include "kernel/base/clock.h"
 
-/* Whoever looks at the clock takes a millisecond for it. */
+/* If set, each look at the clock takes a millisecond. */
 static atomic_bool clock_is_slow;
 static atomic_int_fast64_t clock_ahead_ns;
 
@@ -29,7 +29,7 @@ int64_t __wrap_wfs_clock_monotonic_ns(void)
 		"tool", after, 1 \
 	}
 
-/* Else folding it again would tell something else; that is tried behind every test. */
+/* Otherwise folding again would give another duration; the teardown of every test tries that. */
 WITH_ACTORS(code_took_as_long_as_its_record_says)
 {
 	struct plan_run run = BEGIN(fixture, CHAT, TOOL(""));
@@ -47,7 +47,7 @@ WITH_ACTORS(code_took_as_long_as_its_record_says)
 	assert_steps(&run, "d");
 }
 
-/* All at once, in the states before and after, would be more than a fold may hold. */
+/* All of these steps at once, before and after the change, would be more than a fold may hold. */
 WITH_ACTORS(large_steps_are_skipped_in_several_pieces)
 {
 	enum { COUNT = 13, ARGS_SIZE = 3 << 20, PART = 4 };

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans that were cut into steps, given to a world: it takes them, and they run as they were
+/* Plans that were cut into steps and are sent to a world: it accepts them, and they run as
  * written. */
 #include "tests/fixture/plan.h"
 
 #include "agents/plan/normalize.h"
 
-/* Cuts a text for what a chat waits for, and gives the parts. @text: with ' for " */
+/* Cuts a text into steps for the intent that a chat waits for, and sends the parts. @text: with
+ * ' for " */
 static void give_text(struct plan_run *run, const char *text, bool imported)
 {
 	const struct wfs_plan_origin origin = {
@@ -102,7 +103,7 @@ WITH_ACTORS(a_plan_of_several_parts_is_taken)
 	"'schema_version':1,'plan_id':'p1','goal':'g','created_utc':'2026-11-21T20:46:37Z'," \
 	"'updated_utc':'2026-11-21T20:47:00Z'"
 
-/* Step a has to be done again, b was done long since, d will never be. */
+/* Step a must be done again, b was done before, d will never be done. */
 WITH_ACTORS(what_was_done_is_not_done_again)
 {
 	struct plan_run run = import_text(fixture,
@@ -132,7 +133,7 @@ WITH_ACTORS(what_was_done_is_not_done_again)
 	assert_steps(&run, "ddddd");
 }
 
-/* Step c was skipped for a, and waits for b, too, when it is run again; b waits for d. */
+/* Step c was skipped because of a; when it is run again it waits for b, too, and b waits for d. */
 WITH_ACTORS(what_is_run_again_waits_for_what_was_pending)
 {
 	struct plan_run run = import_text(fixture,

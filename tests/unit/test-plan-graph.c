@@ -6,7 +6,7 @@
 
 #include "agents/plan/graph.h"
 
-/* @edges: `1:0 2:0,1`: step 1 depends on step 0, step 2 on both. Return: what sorting gave */
+/* @edges: `1:0 2:0,1`: step 1 depends on step 0, step 2 on both. Return: the result of sorting */
 static int make(struct wfs_graph *graph, size_t count, const char *edges)
 {
 	bool is_new;

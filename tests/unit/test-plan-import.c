@@ -6,7 +6,7 @@
 	"'schema_version':1,'plan_id':'p-1','goal':'g','created_utc':'2026-11-21T20:46:37." \
 	"250Z','updated_utc':'2026-11-21T20:47:00+00:00','cursors':{},"
 
-/* Steps that are done and have no results may run again. */
+/* Imports a plan whose done steps without results may run again. */
 static struct attempt attempt_rerun(const char *text)
 {
 	const struct wfs_plan_origin origin = {
@@ -15,7 +15,7 @@ static struct attempt attempt_rerun(const char *text)
 	return attempt_as(&origin, text);
 }
 
-/* A document with these steps; more of it in @more, with a comma before. */
+/* Imports a document with these steps; @more: further members, with a comma before. */
 static struct attempt import_steps(const char *status, const char *steps, const char *more)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
@@ -151,7 +151,7 @@ TEST(done_steps_without_results_are_refused_unless_they_may_run_again)
 	assert_string_equal(text_of_step(&again, 4, "status"), "done");
 }
 
-/* Its dependents have ended long since: nobody waits for it. */
+/* A step that has ended waits for nothing. */
 TEST(who_has_ended_waits_for_nobody)
 {
 	ATTEMPT_AUTO struct attempt made = taken(import_steps("running",
@@ -166,7 +166,7 @@ TEST(who_has_ended_waits_for_nobody)
 	assert_int_equal(waiting(&made, 2), 1);
 }
 
-/* Nobody would tell it any more. */
+/* No later answer would skip these steps. */
 TEST(who_depends_on_what_failed_is_skipped)
 {
 	ATTEMPT_AUTO struct attempt made = taken(import_steps("cancelled",
@@ -213,7 +213,7 @@ TEST(a_plan_has_ended_if_it_says_so_and_its_steps_have)
 	assert_status("done", "{'status':'done'},{'status':'pending'}", NULL);
 }
 
-/* It is never done unless all of its steps are. */
+/* A plan is done only if all of its steps are. */
 TEST(how_a_plan_has_ended_follows_from_its_steps)
 {
 	assert_status("done", "{'status':'done'},{'status':'failed'}", "partial");
@@ -241,7 +241,7 @@ TEST(the_answer_is_kept_with_a_plan_that_has_ended)
 
 /* --- digests --- */
 
-/* Case 159. @sum: of the results */
+/* Case 159. @sum: the hash that the document has for the result */
 static struct attempt with_digest(const char *sum, const char *results)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer more = {0};
@@ -254,7 +254,7 @@ static struct attempt with_digest(const char *sum, const char *results)
 
 #define RESULTS "[ {'ok':true,'_step_id':'a','result':1.0} ]"
 
-/* Of their canonical text. */
+/* The hash of the result's canonical text. */
 static struct wfs_hash digest(void)
 {
 	WFS_AUTO_FREE char *text = json_text("[{'_step_id':'a','ok':true,'result':1}]");
@@ -300,7 +300,7 @@ TEST(results_with_another_digest_are_refused)
 
 /* --- what is refused --- */
 
-/* Case 151. @from, @to: in a document that is taken otherwise */
+/* Case 151. @from, @to: a change of a document that is valid without it */
 static void assert_refused(
 	const char *from, const char *to, const char *message, const char *details)
 {
@@ -400,7 +400,7 @@ TEST(a_plan_that_was_never_normalised_is_refused)
 		"{'code':'UNSUPPORTED_PLAN_FORMAT','type':'failed_normalize'}");
 }
 
-/* @time: with its quotes. Return: when it was; -1: it is refused */
+/* @time: with its quotes. Return: the time in it; -1: the document is refused */
 static int64_t created_ns(const char *time)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
@@ -463,7 +463,7 @@ static struct attempt with_result(const char *result)
 		"done", "{'id':'a','tool':'x','status':'done'}", wfs_buffer_text(&more));
 }
 
-/* As large as the kernel keeps it, and a byte more. */
+/* The largest result that the kernel keeps, and one with a byte more. */
 TEST(a_result_that_is_too_large_is_refused)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};

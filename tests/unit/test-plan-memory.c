@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans without memory: whichever allocation fails, it is told and nothing stays behind. */
+/* Plans without memory: whichever allocation fails, the caller gets an error, and nothing leaks. */
 #include "tests/fixture/malloc.h"
 #include "tests/fixture/normalize.h"
 
 #include "agents/plan/placeholder.h"
 #include "agents/plan/reply.h"
 
-/* Does it with the first, second … allocation failing, until none fails any more. @expected:
- * then */
+/* Calls @function with the first, second … allocation failing, until none fails any more.
+ * @expected: its result without failures */
 static void assert_survives(int (*function)(const char *text), const char *quoted, int expected)
 {
 	WFS_AUTO_FREE char *text = json_text(quoted);
 	unsigned int failures = 0;
 	unsigned int left = 0;
 
-	(void)function(text); /* what is allocated once and stays */
+	(void)function(text); /* allocates what is allocated once and stays */
 	do {
 		const ptrdiff_t before = live_bytes;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans out of texts. */
+/* Plans that are made of texts. */
 #include "tests/fixture/normalize.h"
 
 #include "agents/plan/placeholder.h"
@@ -109,7 +109,7 @@ TEST(another_chat_goal_or_step_gives_another_id)
 	assert_other_id(&one, taken(attempt("{'steps':[{'id':'a','max_attempts':2}]}")));
 }
 
-/* @last: id of the last of so many steps that the first 2,000 characters are the same */
+/* @last: the id of the last of so many steps that their first 2,000 characters do not contain it */
 static struct attempt long_plan(const char *last)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
@@ -156,7 +156,7 @@ TEST(calls_become_steps_in_order_and_final_is_kept)
 	assert_string_equal(wfs_json_text(payload, "draft"), "F");
 }
 
-/* What the one call of a plan calls. */
+/* Checks the tool call of a plan with one call. */
 static void assert_call(const char *call, const char *expected)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
@@ -231,7 +231,7 @@ TEST(what_is_no_plan_is_refused)
 		"tool_calls[0]: expected an object, got null", "{'code':'INVALID_STEP','index':0}");
 }
 
-/* @text again and again, with commas between. */
+/* Makes a plan that has @text again and again, with commas between. */
 static struct attempt repeated(
 	const char *before, const char *text, size_t count, const char *after)
 {
@@ -305,7 +305,7 @@ TEST(deep_nesting_is_refused)
 		"{'code':'INVALID_JSON'}");
 }
 
-/* @depth: levels of the arguments of the only step */
+/* @depth: the levels of the only step's arguments */
 static struct attempt with_depth(int depth)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
@@ -319,7 +319,7 @@ static struct attempt with_depth(int depth)
 	return attempt(wfs_buffer_text(&text));
 }
 
-/* A record around them has levels of its own. */
+/* The record adds levels of its own around the arguments. */
 TEST(arguments_leave_room_for_the_levels_of_a_record)
 {
 	ATTEMPT_AUTO struct attempt deepest = taken(with_depth(WFS_PLACEHOLDER_DEPTH_MAX));
@@ -334,7 +334,7 @@ TEST(arguments_leave_room_for_the_levels_of_a_record)
 
 enum shape { CHAIN, WIDE, ROOT, SINK };
 
-/* Of @count steps; @cycle: the first depends on the last. */
+/* A plan of @count steps; @cycle: the first depends on the last. */
 static struct attempt large(enum shape shape, size_t count, bool cycle)
 {
 	const struct wfs_plan_origin origin = {.chat_id = CHAT_ID};
@@ -428,7 +428,7 @@ TEST(a_long_cycle_is_told_in_part)
 	assert_string_equal(json_string_value(json_array_get(cycle, 100)), "n0");
 }
 
-/* Ids that are made are looked for in a row of taken ones, each step in its own. */
+/* The search for free ids goes through a row of taken ids; each step has a row of its own. */
 TEST(ids_that_are_all_taken_cost_no_more)
 {
 	const struct wfs_plan_origin origin = {.chat_id = CHAT_ID};
@@ -468,7 +468,7 @@ TEST(parts_have_a_thousand_steps)
 	}
 }
 
-/* A receipt is as large as its steps, but never so large that it could not be one. */
+/* A receipt holds as many steps as fit, and is never larger than a receipt may be. */
 TEST(parts_are_bounded_in_bytes_and_values)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer step = {0};
@@ -585,7 +585,7 @@ static uint32_t next_random(uint32_t *seed)
 	return *seed >> 16;
 }
 
-/* Changes, takes away or doubles bytes, at a few places. */
+/* Changes, removes or doubles bytes in a few places. */
 static void mutate(struct wfs_buffer *text, uint32_t *seed)
 {
 	static const char bytes[] = "{}[]\",:0 -.eas1n\\$\x01\xc3";
@@ -613,7 +613,8 @@ static void mutate(struct wfs_buffer *text, uint32_t *seed)
 	}
 }
 
-/* @text: of a plan. Return: was it taken? Then it stays as it is; else it is told why. */
+/* Tries @text as a plan. If it is accepted, making a plan of it again must change nothing;
+ * otherwise the refusal must have a reason. Return: was it accepted? */
 static bool survive(struct wfs_bytes text, bool imported)
 {
 	const struct wfs_plan_origin origin = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of the steps of a plan, and of the plan. Numbers in comments: the cases of
+/* What happens to the steps of a plan, and to the plan. Numbers in comments: the cases of
  * research/agent-kernel.md, part 4. */
 #include "tests/fixture/plan.h"
 
@@ -35,7 +35,7 @@ WITH_ACTORS(a_step_has_the_hash_of_its_result)
 	WFS_AUTO_FREE char *key = NULL;
 	assert_true(asprintf(&key, "%s.0", run.id) > 0);
 	WFS_AUTO_FREE char *result = state_at(fixture, WFS_HEIGHT_HEAD, "sys.plan_result", key);
-	result[strlen(result)] = '\n'; /* it was taken off */
+	result[strlen(result)] = '\n'; /* state_at() took the newline off */
 	const struct wfs_hash hash = wfs_hash_of(result, strlen(result));
 	wfs_hash_text(&hash, text);
 	assert_string_equal(wfs_json_text(ref, "sha256"), text + strlen("sha256:"));
@@ -71,7 +71,7 @@ WITH_ACTORS(a_tool_that_breaks_is_an_exception)
 
 #define GAVE_TEXT "{'duration_ms':1,'outcome':{'method':'','name':'t','ok':true,'result':'"
 
-/* What is larger is not kept; a text has two quotes. */
+/* A larger result is not kept; of a text, the two quotes count. */
 WITH_ACTORS(a_result_has_four_mebibytes)
 {
 	struct plan_run run = BEGIN(fixture, CHAT, TOOL(""), AT_MOST(3, ""), MODEL(""));
@@ -154,7 +154,7 @@ WITH_ACTORS(an_attempt_stands_in_the_journal)
 
 /* --- steps that are not run --- */
 
-/* Apostrophes cannot stand in what the others expect. */
+/* Checks a reason that has apostrophes, which the other checks would replace. */
 static void assert_reason(const struct plan_run *run, int64_t index, const char *expected)
 {
 	WFS_AUTO_JSON json_t *step = plan_cell(run, "sys.plan_step", index);
@@ -194,7 +194,7 @@ WITH_ACTORS(the_first_step_that_failed_is_the_reason)
 	assert_reason(&run, 2, "the step 's1', which it depends on, was not done");
 }
 
-/* 131: nothing was done, so nobody is asked what came of it. */
+/* 131: no step was done, so no model is asked for an answer. */
 WITH_ACTORS(a_plan_of_which_nothing_is_done_has_failed)
 {
 	struct plan_run run = BEGIN(fixture, CHAT, TOOL(""), NOTE("0"));
@@ -219,7 +219,7 @@ WITH_ACTORS(a_thousand_skipped_steps_are_gone_through_piece_by_piece)
 	assert_bytes_are_counted(&run);
 }
 
-/* Whoever gave the steps has not looked: they wait for one another. */
+/* The sender of these steps did not look for cycles: they wait for one another. */
 WITH_ACTORS(a_plan_whose_steps_wait_for_one_another_ends)
 {
 	struct plan_run run = BEGIN(fixture, CHAT, NOTE(""), TOOL("2"), TOOL("1"));

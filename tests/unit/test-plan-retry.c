@@ -19,7 +19,7 @@ WITH_ACTORS(failed_steps_are_run_again_and_what_was_skipped_for_them)
 	plan_answer(&run, 0, "error", BROKE);
 	plan_do(&run, 1);
 	assert_steps(&run, "fsdss");
-	assert_int_equal(plan_retry_it(&run), -ESTALE); /* the model answers */
+	assert_int_equal(plan_retry_it(&run), -ESTALE); /* the plan waits for the model's answer */
 	plan_stop_it(&run);
 	assert_int_equal(plan_retry_it(&run), 0);
 

@@ -111,7 +111,7 @@ TEST(an_id_has_at_most_128_bytes)
 
 /* --- types --- */
 
-/* The type of the only step. */
+/* Checks the type of the only step. */
 static void assert_type(const char *members, const char *expected)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
@@ -262,7 +262,7 @@ TEST(what_is_too_long_is_cut_at_a_character)
 	wfs_buffer_append_text(&text, "','prompt':'");
 	append_long(&text, 9000);
 	wfs_buffer_append_text(&text, "'},{'title':'");
-	append_long(&text, 199); /* the last of 200 is a blank */
+	append_long(&text, 199); /* the last of 200 characters is a blank */
 	wfs_buffer_append_text(&text, "'}]}");
 	ATTEMPT_AUTO struct attempt made = taken(attempt(wfs_buffer_text(&text)));
 
@@ -320,7 +320,7 @@ TEST(what_a_model_says_of_results_is_not_taken)
 	assert_true(json_equal(made.plan.parts, without.plan.parts));
 }
 
-/* A model does not restore plans. */
+/* A document in a model's reply does not restore a plan. */
 TEST(a_document_is_a_plan_only_when_it_is_imported)
 {
 	assert_refusal(attempt("{'schema_version':1,'plan':{'steps':[]}}"), -EINVAL,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans that are stopped and go on. Numbers in comments: the cases of research/agent-kernel.md,
- * part 4. */
+/* Plans that are stopped and continued. Numbers in comments: the cases of
+ * research/agent-kernel.md, part 4. */
 #include "tests/fixture/plan.h"
 
 #include "kernel/read/text.h"
@@ -40,7 +40,7 @@ WITH_ACTORS(what_is_done_is_not_done_again)
 	assert_bytes_are_counted(&run);
 }
 
-/* 157: an attempt that was stopped was one. */
+/* 157: an attempt that was stopped counts as an attempt. */
 WITH_ACTORS(a_step_that_was_stopped_is_begun_again)
 {
 	struct plan_run run = BEGIN(fixture, CHAT, AT_MOST(3, ""));
@@ -53,7 +53,7 @@ WITH_ACTORS(a_step_that_was_stopped_is_begun_again)
 	assert_step(&run, 0, "{'attempts':3,'status':'running'}");
 }
 
-/* A step that depends on one that failed is skipped, whenever that is. */
+/* A step that depends on a failed step is skipped, whenever the failure comes. */
 WITH_ACTORS(a_plan_remembers_what_is_not_to_be_run)
 {
 	struct plan_run run = BEGIN(fixture, CHAT, TOOL(""), TOOL(""), TOOL("0 1"));
@@ -136,7 +136,7 @@ WITH_ACTORS(a_plan_knows_when_it_was_made_and_changed)
 	}
 }
 
-/* 157: whoever was killed comes back to this. */
+/* 157: an owner that was killed finds the plan in this state. */
 WITH_ACTORS(a_world_that_is_opened_again_has_the_same_plan)
 {
 	struct plan_run run =

@@ -131,7 +131,7 @@ WITH_ACTORS(notes_are_done_at_once)
 	assert_plan(&run, "{'batches':3,'phase':'answering','tool_batches':1,'tool_calls':1}");
 }
 
-/* One record ends a thousand steps, and another goes on. */
+/* One record ends a thousand steps, and the next record continues. */
 WITH_ACTORS(a_long_chain_of_notes_is_gone_through_piece_by_piece)
 {
 	struct plan_run run = plan_begin_many(fixture, CHAT, "note", CHAIN, 3000);
@@ -213,7 +213,7 @@ struct cost {
 	uint64_t version_bytes;
 };
 
-/* Of all records and versions so far. */
+/* The bytes of all records and versions so far. */
 static struct cost cost_of(struct world_fixture *fixture)
 {
 	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
@@ -230,7 +230,7 @@ static struct cost cost_of(struct world_fixture *fixture)
 	return cost;
 }
 
-/* Bytes that a step of such a plan costs. */
+/* Bytes that each step costs in a plan of this shape with @count steps. */
 static struct cost cost_of_step(struct world_fixture *fixture, enum plan_shape shape, size_t count)
 {
 	struct plan_run run = plan_begin_many(fixture, CHAT, "tool", shape, count);
@@ -249,7 +249,7 @@ static struct cost cost_of_step(struct world_fixture *fixture, enum plan_shape s
 	};
 }
 
-/* 137: but for more digits of what is counted. */
+/* 137: the cost grows only by the digits of larger numbers. */
 static void assert_cost_does_not_grow(struct world_fixture *fixture, enum plan_shape shape)
 {
 	const struct cost few = cost_of_step(fixture, shape, 100);

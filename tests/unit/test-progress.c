@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines of progress: what stands in them, and when they come. */
+/* Lines of progress: what they contain, and when they come. */
 #include "tests/fixture/test.h"
 
 #include <stdlib.h>
@@ -49,12 +49,12 @@ static int teardown(void **state)
 /* $WORLDFS_PROGRESS; NULL: not set */
 static void set_wait(const char *value)
 {
-	/* NOLINTNEXTLINE(concurrency-mt-unsafe): there is no other thread */
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread looks at the environment */
 	assert_int_equal(
 		value ? setenv("WORLDFS_PROGRESS", value, 1) : unsetenv("WORLDFS_PROGRESS"), 0);
 }
 
-/* No terminal, and 1000 s on the clock. */
+/* The output is not a terminal, and the clock shows 1000 s. */
 static struct wfs_progress *start(struct fixture *fixture)
 {
 	struct wfs_progress *const progress = &fixture->progress;
@@ -132,7 +132,7 @@ WITH_FILE(a_new_count_has_a_rate_of_its_own)
 	assert_text(fixture, "cells: 30 of 1000, 10/s, 97 s left\n");
 }
 
-/* Within an hour, and however often it is called. */
+/* A log gets few lines within an hour, however often progress is reported. */
 WITH_FILE(a_log_is_not_flooded)
 {
 	struct wfs_progress *progress = start(fixture);
@@ -144,7 +144,7 @@ WITH_FILE(a_log_is_not_flooded)
 			assert_int_equal(count_lines(fixture), 0);
 		if (done == 50)
 			assert_int_equal(count_lines(fixture), 1);
-		if (done == 600) /* after 5, 15, 35 s */
+		if (done == 600) /* after 5, 15 and 35 s */
 			assert_int_equal(count_lines(fixture), 3);
 	}
 
@@ -182,7 +182,7 @@ WITH_FILE(a_terminal_has_one_line_that_moves_on)
 	progress->next_ns = 0;
 	wfs_progress_show(progress, "records", 10, 100);
 	now_ns += SECOND / 10;
-	wfs_progress_show(progress, "records", 15, 100); /* too soon */
+	wfs_progress_show(progress, "records", 15, 100); /* too early for a line */
 	now_ns += SECOND;
 	wfs_progress_show(progress, "records", 21, 100);
 	assert_text(

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Code that ended its process: counted, refused, lifted, stored; and how many codes are known at
- * once. */
+/* Code that ended its process: how crashes are counted, stored and forgiven, how such code is
+ * refused, and how many codes are known at once. */
 #include "kernel/world/crashes.h"
 #include "tests/fixture/store.h"
 
@@ -96,7 +96,7 @@ static void keep_all(struct store_fixture *fixture, struct wfs_quarantine *quara
 	wfs_quarantine_settle(quarantine, true);
 }
 
-/* Fills it with codes that crashed once. Return: the one that is forgotten first. */
+/* Fills @quarantine with codes that crashed once. Return: the code that it will forget first. */
 static struct wfs_hash fill(struct wfs_quarantine *quarantine)
 {
 	struct wfs_hash least = code_of(1);
@@ -115,7 +115,7 @@ IN_STORE(a_code_that_crashes_right_after_it_was_forgotten_makes_no_row_too_many)
 {
 	struct wfs_quarantine *const quarantine = quarantine_new();
 	struct wfs_quarantine *const again = quarantine_new();
-	const struct wfs_hash least = fill(quarantine); /* the one that is forgotten */
+	const struct wfs_hash least = fill(quarantine); /* the code that it forgot */
 	const struct wfs_hash other = code_of(0);
 	struct wfs_txn *txn;
 
@@ -146,7 +146,7 @@ IN_STORE(what_a_transaction_did_not_store_is_stored_by_the_next_one)
 	wfs_txn_end(txn);
 	wfs_quarantine_settle(quarantine, false);
 
-	/* The request that lifted it comes again. */
+	/* The request that lifted the quarantine is sent again. */
 	changed = false;
 	assert_true(wfs_quarantine_lift(quarantine, &code));
 	assert_int_equal(wfs_store_write(fixture->store, &txn), 0);

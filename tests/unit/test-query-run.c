@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queries on a real world: what each type answers, what it refuses, and what is out of sight. */
+/* Queries on a real world: what each type answers and refuses, and what a principal does not
+ * see. */
 #include "tests/fixture/cells.h"
 
 #include "kernel/domain/action/action.h"
@@ -77,7 +78,7 @@ static void assert_refused(struct world_fixture *fixture, const char *type, cons
 	assert_refused_as(fixture, NULL, type, params, code, message);
 }
 
-/* The ids of a page with spaces between. */
+/* Checks the ids of a page, with spaces between. */
 static void assert_page_as(struct world_fixture *fixture, const struct wfs_query_sight *sight,
 	const char *params, int total, const char *expected)
 {
@@ -103,7 +104,7 @@ static void assert_page(
 
 /* --- the world --- */
 
-/* @rest: the members that differ most */
+/* @rest: the members that differ between tests */
 static void put_artifact(
 	struct cells *cells, const char *id, const char *owner, bool executable, const char *rest)
 {
@@ -117,7 +118,7 @@ static void put_artifact(
 	cells_set(cells, "sys.artifact", id, document);
 }
 
-/* @rest: how it went */
+/* @rest: the members about its result */
 static void put_invocation(struct cells *cells, const char *key, const char *artifact_id,
 	const char *invoker_id, const char *rest)
 {
@@ -504,7 +505,7 @@ IN_MARKET(no_invocations_are_an_answer)
 
 /* --- sight --- */
 
-/* Sees the paths that are listed. */
+/* Lets the principal see the listed paths. */
 static bool sees_listed(void *context, const struct wfs_query_row *row)
 {
 	const char *const *path = context;
@@ -520,7 +521,7 @@ static bool sees_listed(void *context, const struct wfs_query_row *row)
 static const char *const some_paths[] = {"artifacts/pricer", "artifacts/price_list",
 	"artifacts/math", "principals/beta", "principals/pricer", NULL};
 
-/* Reads what everybody may. */
+/* Lets the principal read what everybody may read. */
 static int reads_open(void *context, const json_t *artifact)
 {
 	(void)context;
@@ -551,7 +552,7 @@ static bool tells_hash(struct world_fixture *fixture, const struct wfs_query_sig
 	return json_object_get(json_object_get(answer, "result"), member) != NULL;
 }
 
-/* A short text can be found by its hash. */
+/* The hash of a short text would reveal the text. */
 IN_MARKET(hashes_of_an_artifact_are_for_those_who_may_read_it)
 {
 	static const char *const members[] = {"content_hash", "code_hash"};

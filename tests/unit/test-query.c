@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of queries: every type, every param, every message; help and schemas from it. */
+/* The table of queries: every type, every param and every message, and the help and schemas that
+ * are made of it. */
 #include "tests/fixture/schema.h"
 
 #include "kernel/query/query.h"
@@ -18,7 +19,7 @@ static struct wfs_query check_json(const char *type, const json_t *params)
 	return query;
 }
 
-/* A query without texts: the params are gone when it returns. */
+/* Checks a query without texts: its params are freed before it returns. */
 static struct wfs_query check_plain(const char *type, const char *params)
 {
 	WFS_AUTO_JSON json_t *json = json_of(params);

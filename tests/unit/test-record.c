@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Record lines: canonical text, read back, refused when they are something else. */
+/* Lines of records: canonical text, reading it back, and refusals of anything else. */
 #include "tests/fixture/test.h"
 
 #include "kernel/base/json.h"
@@ -102,7 +102,7 @@ TEST(every_kind_has_a_name_and_is_read_back)
 	}
 }
 
-/* Replaces @from in the plain line by @to. */
+/* Checks that a line is refused if @from in the plain line is replaced by @to. */
 static void assert_refused(const char *from, const char *to)
 {
 	struct wfs_record_parsed parsed = {0};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Replay: nothing to say of a good world, the first record that differs of any other. */
+/* Replay: it finds no problem in a good world, and names the first record that differs in any
+ * other. */
 #include "tests/fixture/asking.h"
 #include "tests/fixture/tamper.h"
 
@@ -29,7 +30,7 @@ static void assert_good(struct world_fixture *fixture)
 	assert_int_equal(problems.count, 0);
 }
 
-/* Exactly one problem, and it names the record. */
+/* Expects exactly one problem, which names the record. */
 static void assert_names(struct world_fixture *fixture, uint64_t seq)
 {
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = replay(fixture);
@@ -52,7 +53,7 @@ static void snapshot(struct world_fixture *fixture)
 	assert_int_equal(wfs_world_call(fixture->world, &request), 0);
 }
 
-/* Something of everything. */
+/* Makes a change of every kind. */
 static void live(struct world_fixture *fixture)
 {
 	struct wfs_hash hash;
@@ -85,7 +86,7 @@ IN_WORLD(a_world_with_something_of_everything_replays)
 	assert_good(fixture);
 }
 
-/* Asks for everything, is refused something, and goes on. */
+/* Asks for every effect, gets a refusal, and continues. */
 static void live_asking(struct world_fixture *fixture)
 {
 	struct asking_judge judge = asking_judge();
@@ -119,7 +120,7 @@ ASKING(a_world_that_asks_replays_without_a_judge)
 		assert_names(fixture, seq);                       \
 	}
 
-/* Record 3 is the first intent, 4 the receipt. */
+/* Record 3 is the first intent, 4 its receipt. */
 NAMES_ASKING(a_receipt_that_is_none_is_named, 4, "\"status\":\"ok\"", "\"status\":\"no\"")
 NAMES_ASKING(a_receipt_for_an_unknown_intent_is_named, 4,
 	"\"intent_id\":\"sha256:", "\"intent_id\":\"sha512:")
@@ -171,7 +172,7 @@ static bool note_progress(void *context, const char *what, uint64_t done, uint64
 {
 	struct progress *progress = context;
 
-	if (strcmp(what, "records") != 0) /* at last all rows are read */
+	if (strcmp(what, "records") != 0) /* in the last round all rows are read */
 		return true;
 	assert_true(done > progress->last);
 	progress->last = done;
@@ -257,7 +258,8 @@ IN_WORLD(a_place_for_the_scratch_store_that_is_missing_is_an_error)
 
 /* --- worlds that were tampered with --- */
 
-/* Three events of which the first is tampered with: the head is what opening looks at. */
+/* Sends three events of which the test will change the first: opening a world looks only at the
+ * last ones. */
 static void live_a_little(struct world_fixture *fixture)
 {
 	tell(fixture, "{'key':'a','op':'set','n':1}");
@@ -348,7 +350,7 @@ IN_WORLD(a_blob_record_twice_is_named)
 {
 	struct wfs_hash hash;
 
-	/* Equal but for one byte, so that one record can be made the other. */
+	/* The two differ in one byte, so that one record can be turned into the other. */
 	assert_int_equal(put_blob(fixture, "a", 1, &hash), 0);
 	WFS_AUTO_RECORD struct wfs_record_parsed first = record_at(fixture, GENESIS_HEIGHT);
 	assert_int_equal(put_blob(fixture, "b", 1, &hash), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Restoring copies of worlds whose artifacts had other texts once, which are in no copy. */
+/* Restoring copies of worlds whose artifacts had earlier texts, which no copy contains. */
 #include "tests/fixture/restore-lost.h"
 #include "tests/fixture/turn.h"
 
@@ -29,7 +29,7 @@ LOST(the_state_is_that_of_the_copy)
 	assert_verified(fixture);
 }
 
-/* What its tools gave stands in the records, also of those that were refused. */
+/* The records contain the results of the turn's tools, and their refusals. */
 LOST(a_run_is_that_of_the_copy)
 {
 	live(fixture);
@@ -113,7 +113,7 @@ LOST(it_goes_on)
 	assert_int_equal(wfs_gc_advance(fixture->world, &gc, "tester", 0, &fixture->error), 0);
 }
 
-/* Also inside of a request, and where the text is not lost yet. */
+/* At every height, even inside of a request, and where the text is not lost yet. */
 LOST(every_height_is_restored)
 {
 	char original[sizeof(fixture->directory)];
@@ -128,7 +128,7 @@ LOST(every_height_is_restored)
 		copy_at(fixture, at);
 		const struct wfs_restored restored = restore(fixture);
 		assert_true(wfs_hash_equal(&restored.snapshot_hash, &hash));
-		/* Behind the first text came an event. */
+		/* An event came after the first text. */
 		assert_int_equal(restored.lost.seq, at > lost + 2 ? lost : 0);
 		assert_int_equal(restored.first_height, at > lost + 2 ? at : 1);
 		tell(fixture, "{'key':'later','op':'set','n':1}");
@@ -141,7 +141,7 @@ LOST(every_height_is_restored)
 	}
 }
 
-/* What the budget of a grant paid for is not known behind the text. */
+/* After the lost text, restoring does not know what the budget of a grant paid for. */
 LOST(grants_and_what_they_paid_for_are_restored)
 {
 	WFS_AUTO_JSON json_t *value = json_of("{'key':'paid','op':'set'}");
@@ -167,7 +167,7 @@ LOST(grants_and_what_they_paid_for_are_restored)
 	assert_int_equal(wfs_world_call(fixture->world, &event), -EDQUOT);
 }
 
-/* More than nine records, so that their names are of different lengths. */
+/* More than nine records, so that their numbers have different lengths. */
 LOST(invocations_are_in_the_order_of_their_records)
 {
 	WFS_AUTO_ENTRY_WALK struct wfs_entry_walk walk = {0};
@@ -315,7 +315,7 @@ LOST(what_actions_leave_for_good_must_be_there)
 
 	live(fixture);
 	const uint64_t seq =
-		height_of(fixture) - 12; /* behind it came an auction and an event with six more */
+		height_of(fixture) - 12; /* an auction and an event with six more came after it */
 	copy_at(fixture, WFS_HEIGHT_HEAD);
 	remove_copy(fixture, "reducers/sys.deleted/gone");
 	snprintf(name, sizeof(name), "reducers/sys.invocation/%llu.0", (unsigned long long)seq);
@@ -350,7 +350,7 @@ LOST(an_invocation_from_before_is_not_changed)
 	assert_copy_refused(fixture, line);
 }
 
-/* Nothing else in the tree has that. */
+/* Only the snapshot has the hash of this cell. */
 LOST(a_snapshot_proves_all_cells)
 {
 	struct wfs_request request = {.kind = WFS_REQUEST_SNAPSHOT, .principal = "tester"};
@@ -366,7 +366,7 @@ LOST(a_snapshot_proves_all_cells)
 	assert_copy_refused(fixture, "reducers: expected sha256:");
 }
 
-/* Else whoever changes a content would only have to change its hash, too. */
+/* Otherwise an attacker that changes a content would only have to change its hash, too. */
 LOST(a_text_that_nothing_replaced_is_not_lost)
 {
 	char proven[128];

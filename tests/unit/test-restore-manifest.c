@@ -3,7 +3,7 @@
 #include "tests/fixture/apply.h"
 #include "tests/fixture/restore.h"
 
-/* A copy of every height that shows the change of a manifest, and of those beside it. */
+/* Copies every height at which a manifest changes, and the heights next to it. */
 IN_WORLD(copies_from_both_sides_of_a_manifest_come_back)
 {
 	char first[sizeof(fixture->directory)];
@@ -35,14 +35,14 @@ IN_WORLD(copies_without_a_journal_have_their_manifest)
 	live_with_manifests(fixture, act_for_manifests);
 	const struct wfs_hash hash = snapshot_of(fixture, height_of(fixture));
 	copy_state(fixture);
-	/* Without the journal nothing tells that there was such a reducer once. */
+	/* Without the journal, the copy does not show that this reducer existed once. */
 	copy_path(fixture, "reducers/extra", name);
 	assert_int_equal(rmdir(name), 0);
 	struct wfs_restored restored = restore(fixture);
 	assert_true(wfs_hash_equal(&hash, &restored.snapshot_hash));
 	assert_state(fixture, "sys.grant", "alice.query.1", NULL);
 	assert_sound(fixture);
-	/* Life goes on. */
+	/* The restored world takes further changes. */
 	WFS_AUTO_JSON json_t *document = manifest_now(fixture);
 	undeclare(document, "grants", "name", "bob.blob.1");
 	declare(document, "grants",
@@ -51,7 +51,7 @@ IN_WORLD(copies_without_a_journal_have_their_manifest)
 	assert_sound(fixture);
 }
 
-/* What an artifact had first is in no copy; nothing that comes behind it needs that. */
+/* No copy contains the first text of an artifact; later records do not need it. */
 IN_WORLD(manifests_behind_a_lost_text_come_back)
 {
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};

@@ -11,10 +11,10 @@ enum { COUNT = MEMORY_TEXT_COUNT };
 struct copied {
 	struct world_fixture *fixture;
 	char ids[COUNT][MEMORY_ID_TEXT_SIZE];
-	char paths[COUNT][256]; /* of their files in the copy */
+	char paths[COUNT][256]; /* of the entries' files in the copy */
 };
 
-/* Alice's store, in which something was searched and found, and one without entries. */
+/* Makes alice's store, in which a search found something, and a store without entries. */
 static struct copied store_of(struct world_fixture *fixture)
 {
 	struct copied copied = {.fixture = fixture};
@@ -31,7 +31,7 @@ static struct copied store_of(struct world_fixture *fixture)
 	return copied;
 }
 
-/* The same, and a copy of it with its journal. */
+/* Makes these stores, and a copy of the world with its journal. */
 static struct copied copy_of(struct world_fixture *fixture)
 {
 	const struct copied copied = store_of(fixture);
@@ -40,7 +40,7 @@ static struct copied copy_of(struct world_fixture *fixture)
 	return copied;
 }
 
-/* The same without. */
+/* Makes these stores, and a copy of the world without its journal. */
 static struct copied state_of(struct world_fixture *fixture)
 {
 	const struct copied copied = store_of(fixture);
@@ -49,7 +49,7 @@ static struct copied state_of(struct world_fixture *fixture)
 	return copied;
 }
 
-/* What a search gives now; caller frees. */
+/* The result of a search now; caller frees. */
 static char *found(struct world_fixture *fixture)
 {
 	WFS_AUTO_JSON json_t *result = memory_call(fixture, "alice", "genesis_memory_search",
@@ -98,7 +98,7 @@ static void copy_path_of(const struct copied *copied, const char *name, char ret
 	copy_path(copied->fixture, name, ret_path);
 }
 
-/* Few archives keep directories that have nothing in them. */
+/* Few archives keep empty directories. */
 WITH_MEMORY(a_store_without_entries_needs_no_directory)
 {
 	const struct copied copied = state_of(fixture);
@@ -114,7 +114,7 @@ WITH_MEMORY(a_store_without_entries_needs_no_directory)
 
 /* --- what is refused --- */
 
-/* One byte of a file is another. */
+/* Changes one byte of a file. */
 static void change(const struct copied *copied, const char *name, off_t offset)
 {
 	WFS_AUTO_FD int fd = -1;
@@ -178,7 +178,7 @@ WITH_MEMORY(a_file_that_is_no_entry_is_named)
 	}
 }
 
-/* Nothing but what else the copy has tells then. */
+/* Without a journal, only the other files of the copy can show that an entry is missing. */
 WITH_MEMORY(without_a_journal_a_missing_entry_is_told_by_its_store)
 {
 	const struct copied copied = state_of(fixture);
@@ -202,7 +202,7 @@ WITH_MEMORY(without_a_journal_a_file_that_is_no_entry_is_named)
 		"is not an entry of this store, by its cell");
 }
 
-/* Its id is another than that of its file. */
+/* The entry's id differs from the id in its file's name. */
 WITH_MEMORY(without_a_journal_an_entry_under_another_name_is_named)
 {
 	const struct copied copied = state_of(fixture);
@@ -268,7 +268,7 @@ WITH_MEMORY(without_a_journal_a_score_of_no_entry_is_told)
 
 /* --- behind a text that is lost --- */
 
-/* Entries came and went before and after. */
+/* A world in which entries came and went before and after a lost text. */
 static struct copied lost_of(struct world_fixture *fixture)
 {
 	struct copied copied = store_of(fixture);

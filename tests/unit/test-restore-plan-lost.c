@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Restoring copies of worlds in which plans run on, also behind a text that is lost. */
+/* Restoring copies of worlds in which plans are running, also after a text that is lost. */
 #include "tests/fixture/plan.h"
 #include "tests/fixture/restore-lost.h"
 
@@ -12,7 +12,8 @@
 		"tool", after, attempts \
 	}
 
-/* A plan in the middle: one step is an action, one was refused and is tried again, one is left. */
+/* Begins a plan of three steps: one is an action, one was refused and is tried again, one is
+ * left. */
 static struct plan_run begin(struct world_fixture *fixture)
 {
 	struct plan_run run = BEGIN(fixture, CHAT, TOOL(""), AT_MOST(2, ""), TOOL("0 1"));
@@ -23,7 +24,7 @@ static struct plan_run begin(struct world_fixture *fixture)
 	return run;
 }
 
-/* What it was, and that it goes on. */
+/* Checks that the plan is unchanged, and that it can be continued to its end. */
 static void assert_goes_on(const struct plan_run *run, json_t *before)
 {
 	WFS_AUTO_JSON json_t *after = plan_cell(run, "sys.plan", -1);
@@ -48,7 +49,7 @@ LOST(a_plan_is_that_of_the_copy)
 	assert_goes_on(&run, before);
 }
 
-/* What its steps gave stands in the records, also of those that were refused. */
+/* The records contain the results of the plan's steps, and their refusals. */
 LOST(a_plan_is_that_of_a_copy_without_all_texts)
 {
 	const uint64_t lost = live(fixture);
@@ -62,7 +63,7 @@ LOST(a_plan_is_that_of_a_copy_without_all_texts)
 	assert_goes_on(&run, before);
 }
 
-/* What has given too much is not tried again, however much it was. */
+/* A step that gave too much is not tried again, however large its result was. */
 LOST(a_step_of_a_copy_without_all_texts_has_failed)
 {
 	const size_t size = WFS_PLAN_RESULT_MAX;

@@ -28,7 +28,7 @@ COPIED(a_copy_with_plans_is_the_same_world)
 	assert_sound(fixture);
 }
 
-/* A plan of more blocks than one, and files of more pieces. */
+/* A plan that has more than one block, and files that have more than one part. */
 WITH_ACTORS_DAMAGED(a_copy_with_a_large_plan_is_the_same_world)
 {
 	(void)planned_many(fixture, "p", 1000);
@@ -39,7 +39,7 @@ WITH_ACTORS_DAMAGED(a_copy_with_a_large_plan_is_the_same_world)
 	assert_true(wfs_hash_equal(&restored.snapshot_hash, &hash));
 }
 
-/* As a version made it that showed none. */
+/* As a copy made with a version that did not show files of plans. */
 COPIED(a_copy_without_files_of_plans_is_the_same_world)
 {
 	const struct wfs_hash hash = snapshot_of(fixture, WFS_HEIGHT_HEAD);
@@ -55,7 +55,7 @@ COPIED(a_copy_without_files_of_plans_is_the_same_world)
 	assert_true(wfs_hash_equal(&restored.snapshot_hash, &hash));
 }
 
-/* One byte of a file is another. */
+/* Changes one byte of a file. */
 static void change(const struct world_fixture *fixture, const char *name)
 {
 	WFS_AUTO_FD int fd = -1;
@@ -89,7 +89,7 @@ COPIED(a_changed_file_of_a_plan_is_named)
 		change(fixture, files[i].name);
 		snprintf(line, sizeof(line), "%s: %s", files[i].name, files[i].says);
 		assert_copy_refused(fixture, line);
-		change(fixture, files[i].name); /* back */
+		change(fixture, files[i].name); /* changes it back */
 	}
 }
 

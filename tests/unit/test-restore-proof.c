@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Forged copies of worlds whose artifacts had other texts once: what the journal says of their
+/* Forged copies of worlds whose artifacts had earlier texts: what the journal proves about the
  * cells. */
 #include "tests/fixture/restore-lost.h"
 
@@ -67,7 +67,7 @@ LOST(a_principal_is_not_added)
 	assert_copy_refused(fixture, "reducers/sys.principal/mallory: is not what folding gives");
 }
 
-/* Puts another text there, with its hash; both are of one size. */
+/* Replaces a text and its hash by another text of equal size and its hash. */
 static void forge_text(const struct world_fixture *fixture, const char *id, const char *name,
 	const char *from, const char *to)
 {
@@ -80,14 +80,14 @@ static void forge_text(const struct world_fixture *fixture, const char *id, cons
 	snprintf(path, sizeof(path), "artifacts/%s/%s", id, name);
 	put_copy_text(fixture, path, to);
 	snprintf(path, sizeof(path), "reducers/sys.artifact/%s", id);
-	/* Behind the name of the member. */
+	/* Replaces the part after the name of the member. */
 	replace_in_copy(fixture, path, strchr(proven, ':'), strchr(forged, ':'));
 }
 
 #define CODE_1 "function run() return 1 end"
 #define CODE_2 "function run() return 2 end"
 
-/* An update keeps what it does not give. */
+/* An update keeps members that it does not mention. */
 static void agent_behind_a_loss(struct world_fixture *fixture)
 {
 	assert_done(fixture, "alice", WRITE("'artifact_id':'lost','content':'first'"));
@@ -135,7 +135,7 @@ LOST(an_agent_that_was_written_again_is_a_principal)
 	assert_verified(fixture);
 }
 
-/* An agent that code of @author wrote when alice called it. */
+/* Checks an agent that code of @author wrote when alice called it. */
 static void assert_agent_of_code_is_restored(struct world_fixture *fixture, const char *author)
 {
 	assert_done(fixture, "alice", WRITE("'artifact_id':'lost','content':'first'"));
@@ -160,7 +160,7 @@ LOST(an_agent_that_code_wrote_is_a_principal)
 	assert_agent_of_code_is_restored(fixture, "alice");
 }
 
-/* Its cell has one member more: "requested_by". */
+/* The cell has one more member: "requested_by". */
 LOST(an_agent_that_code_of_others_wrote_is_a_principal)
 {
 	assert_agent_of_code_is_restored(fixture, "bob");
@@ -304,7 +304,7 @@ LOST(a_record_is_still_what_folding_gives)
 	char line[64];
 
 	live(fixture);
-	const uint64_t seq = height_of(fixture) - 1; /* which an event caused */
+	const uint64_t seq = height_of(fixture) - 1; /* caused by an event */
 	copy_at(fixture, WFS_HEIGHT_HEAD);
 	replace_in_record(fixture, seq, "\"n\":0", "\"n\":9");
 	snprintf(line, sizeof(line), "journal/log.jsonl: %llu: is not the one that folding gives",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Restoring: the same world from a whole copy, nothing from any other. */
+/* Restoring: a complete copy gives the same world, any other copy gives nothing. */
 #include "tests/fixture/asking.h"
 #include "tests/fixture/restore.h"
 #include "tests/fixture/tamper.h"
@@ -16,7 +16,7 @@
 
 /* --- a copy, as a tool makes it of a mount --- */
 
-/* Something of everything. */
+/* Makes a change of every kind. */
 static void act(struct world_fixture *fixture, const char *action)
 {
 	WFS_AUTO_JSON json_t *json = json_of(action);
@@ -27,7 +27,7 @@ static void act(struct world_fixture *fixture, const char *action)
 	json_decref(request.answer);
 }
 
-/* A grant that is passed on, used and taken back, and a refusal. */
+/* Makes a grant that is delegated, used and revoked, and gets a refusal. */
 static void live_with_grants(struct world_fixture *fixture)
 {
 	WFS_AUTO_JSON json_t *value = json_of("{'key':'paid','op':'set'}");
@@ -120,7 +120,7 @@ IN_WORLD(a_restored_world_goes_on_as_the_first_one_would)
 	assert_sound(fixture);
 }
 
-/* Each height of the world by itself; @go_on: what the restored world does then. */
+/* Restores each height of the world by itself; @go_on: changes the restored world */
 static void restore_every_height(
 	struct world_fixture *fixture, void (*go_on)(struct world_fixture *fixture))
 {
@@ -160,15 +160,15 @@ IN_WORLD(every_height_is_restored)
 	restore_every_height(fixture, set_later);
 }
 
-/* Nobody judges here, so it is refused. */
+/* The restored world has no judge, so the effect is refused. */
 static void ask_later(struct world_fixture *fixture)
 {
 	assert_int_equal(
 		ask_for(fixture, "later", "[{'effect':'introspect.journal_head'}]", ""), 0);
 }
 
-/* Also between an intent and its answer. What was read once is not read again: there is no
- * judge. */
+/* Restores also between an intent and its answer. A recorded answer is not asked for again: the
+ * restored world has no judge. */
 ASKING(every_height_of_a_world_that_asks_is_restored)
 {
 	struct asking_judge judge = asking_judge();
@@ -200,7 +200,8 @@ IN_WORLD(a_height_inside_of_a_request_ends_with_a_snapshot_record)
 
 	assert_int_equal(parsed.record.kind, WFS_RECORD_SNAPSHOT);
 	wfs_record_parsed_done(&parsed);
-	/* What was made of it goes on, and its copies are worlds with a history, too. */
+	/* The restored world takes further changes, and its copies are worlds with a history,
+	 * too. */
 	tell(fixture, "{'key':'later','op':'set'}");
 	copy_path(fixture, "", copy);
 	wfs_directory_remove(copy);
@@ -276,7 +277,7 @@ IN_WORLD(a_state_alone_is_a_world)
 	struct wfs_record_parsed parsed = record_at(fixture, WFS_BASELINE_SEQ);
 	struct wfs_baseline baseline;
 	assert_int_equal(wfs_baseline_parse(&parsed, &baseline), 0);
-	assert_int_equal(baseline.from_height, height); /* journal/head tells */
+	assert_int_equal(baseline.from_height, height); /* journal/head has the answer */
 	assert_string_equal(baseline.from_world_id, "");
 	wfs_record_parsed_done(&parsed);
 	assert_sound(fixture);
@@ -574,7 +575,7 @@ IN_WORLD(a_record_that_does_not_fold_is_named)
 	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
 	assert_int_equal(wfs_view_journal_read(&view, 0, 1 << 20, &log), 0);
 	wfs_view_close(&view);
-	/* The last record: nothing is chained to it. */
+	/* The last record: no record is chained to it. */
 	char *value = memmem(log.data, log.size, "\"n\":1", 5);
 	assert_non_null(value);
 	value[4] = '2';
@@ -586,7 +587,7 @@ IN_WORLD(a_record_that_does_not_fold_is_named)
 	assert_copy_refused(fixture, "journal/log.jsonl: 2: differs from what folding gives");
 }
 
-/* Nobody's hash covers the last record: it must stand in the copy twice. */
+/* No other hash covers the last record, so the copy must contain it twice. */
 IN_WORLD(a_last_record_that_nothing_proves_is_named)
 {
 	tell(fixture, "{'key':'a','op':'set','n':1}");

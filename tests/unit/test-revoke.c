@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is dropped when rights change, in which order, and what becomes of it when that fails.
- * Linux, the teller and the session are the wrapped functions. */
+/* What a mount drops when rights change, in which order, and what happens if that fails. The
+ * wrapped functions act as Linux, the teller and the session. */
 #include "tests/fixture/test.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ struct fixture {
 	const char *failing;  /* the word that fails */
 	int failure;
 	unsigned int ended;
-	bool looks_up; /* somebody looks a name up again as soon as it is dropped */
+	bool looks_up; /* a client looks a name up again as soon as it is dropped */
 	unsigned int lookups;
 };
 
@@ -156,7 +156,7 @@ static int setup(void **state)
 	*state = fixture;
 	if (!fixture || wfs_known_new(WFS_KNOWN_NAMES_MAX, &fixture->known))
 		return -1;
-	/* Nobody looks at the teller itself. */
+	/* No test looks at the teller itself. */
 	return wfs_revoke_init(&fixture->revoke, &fixture->tree, (struct wfs_teller *)fixture,
 		fixture->known, NULL);
 }
@@ -278,7 +278,7 @@ REVOKE(a_mount_that_cannot_be_told_is_ended_and_shows_no_pages)
 	}
 }
 
-/* It has ended the mount itself, now or before. */
+/* The teller has ended the mount already, or does so now. */
 REVOKE(a_teller_that_was_given_up_shows_no_pages)
 {
 	fixture->failing = "entry:a";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rights: what grants and the policy allow together, and what they say when they do not. */
+/* Rights: what grants and the policy allow together, and the messages of refusals. */
 #include "tests/fixture/json.h"
 
 #include "kernel/base/clock.h"
@@ -8,8 +8,8 @@
 
 enum { NOW = 1000 };
 
-/* A manifest with the built-in definitions. @rules: of the policy in force, NULL: the default
- * one. */
+/* A manifest with the built-in definitions. @rules: the policy in force; NULL: the default
+ * policy */
 static struct wfs_manifest *manifest_with(const char *rules)
 {
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
@@ -29,7 +29,8 @@ static struct wfs_manifest *manifest_with(const char *rules)
 	return manifest;
 }
 
-/* Rights of alice. @grants: object of grants by name, without the members that are always alike. */
+/* The rights of alice. @grants: an object of grants by name, without the members that never
+ * differ. */
 static struct wfs_rights *rights_of(const char *grants_text, const char *rules)
 {
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = manifest_with(rules);
@@ -275,7 +276,7 @@ TEST(only_what_shows_something_makes_rights_differ)
 		wfs_rights_unref(rights[i]);
 }
 
-/* Each row: what is to be passed on by who holds `held`, and whether it can be. */
+/* Each row: a grant that a holder of `held` wants to delegate, and whether it can. */
 static const struct {
 	const char *part;
 	int result;
@@ -373,7 +374,8 @@ TEST(an_own_grant_is_taken_before_one_that_was_passed_on)
 	assert_string_equal(judge(spent, WFS_EFFECT_EVENT_EMIT).grant, "b");
 }
 
-/* A name can be given again, to a grant of which what was passed on is no part. */
+/* A name can be given again, to a grant that does not cover the delegated grants of the earlier
+ * one. */
 TEST(what_was_passed_on_is_never_more)
 {
 	static const char *const above[] = {"'params':{'scope':['reducers/a']}",
@@ -395,7 +397,7 @@ TEST(what_was_passed_on_is_never_more)
 	}
 }
 
-/* Whoever may pass something on can make as many as a world has. */
+/* A principal that may delegate a grant can make as many grants as a world may have. */
 TEST(very_many_grants_are_compared_in_a_moment)
 {
 	enum { MANY = 50000 };

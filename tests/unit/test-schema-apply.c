@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keywords that apply schemas to parts of a value, or on a condition; and that their work is
+/* Keywords that apply schemas to parts of a value, or under a condition; and that their work is
  * bounded. */
 #include "tests/fixture/schema.h"
 
@@ -107,7 +107,7 @@ static void assert_ends(json_t *definition, const json_t *value, int expected)
 	assert_true(wfs_clock_monotonic_ns() - before < INT64_C(20000000000));
 }
 
-/* Each branch keeps an account of its own, of each item. */
+/* Each branch keeps its own list of the items that it evaluated. */
 TEST(accounts_of_many_branches_are_steps)
 {
 	WFS_AUTO_JSON json_t *array = json_array();
@@ -158,7 +158,7 @@ TEST(patterns_of_names_count_as_patterns)
 		"/patternProperties/256: a schema has at most 256 patterns\n");
 }
 
-/* The value asks for a hundred schemas inside one another at each of a hundred levels. */
+/* The value needs a hundred nested schemas at each of a hundred levels. */
 TEST(schemas_inside_one_another_are_bounded)
 {
 	json_t *definition = json_pack("{s:{s:s}}", "items", "$ref", "#");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * JSON-Schema-Test-Suite, 2020-12 (tests/data/json-schema-suite): each case has the answer that
- * the suite wants, but those in the file `differs`, and each of these has another.
+ * JSON-Schema-Test-Suite, 2020-12 (tests/data/json-schema-suite): each case gives the answer that
+ * the suite expects, except for the cases in the file `differs`, which must give another answer.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@ struct tally {
 	unsigned cases;
 	unsigned agreeing;
 	unsigned surprises;
-	json_t *known; /* lines of `differs` that did not come up yet */
+	json_t *known; /* lines of `differs` whose case did not come yet */
 };
 
 static void read_whole(const char *path, struct wfs_buffer *text)
@@ -32,7 +32,7 @@ static void read_whole(const char *path, struct wfs_buffer *text)
 	close(fd);
 }
 
-/* Lines of `differs`: `#` begins a reason. */
+/* Reads the lines of `differs`; a line with `#` is a reason. */
 static json_t *read_known(void)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
@@ -49,7 +49,7 @@ static json_t *read_known(void)
 	return known;
 }
 
-/* One line that the suite and we do not agree on. */
+/* Notes a case in which we do not agree with the suite. */
 static void differ(struct tally *tally, struct wfs_buffer *line)
 {
 	while (line->size > 0 && line->data[line->size - 1] == ' ')

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What cannot be loaded, what a report says, and that neither hostile schemas nor hostile
- * values make a check long. */
+/* Which schemas cannot be loaded, what reports say, and that neither hostile schemas nor hostile
+ * values make a check slow. */
 #include "tests/fixture/schema.h"
 
 #include <pthread.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scopes: what patterns cover, what is seen above them, which lie inside of others. */
+/* Scopes: what patterns cover, what a principal sees above it, and which scopes lie inside of
+ * others. */
 #include "tests/fixture/json.h"
 
 #include "kernel/rights/scope.h"
@@ -30,7 +31,7 @@ static enum wfs_coverage sight_of(const struct wfs_scope *scope, const char *tex
 	return wfs_scope_coverage(scope, path);
 }
 
-/* Each row: a scope, a path, what is seen. */
+/* Each row: a scope, a path, and what is seen of it. */
 static const struct {
 	const char *scope;
 	const char *path;
@@ -81,7 +82,7 @@ TEST(patterns_cover_what_they_name_and_what_is_below)
 	}
 }
 
-/* Each row: a scope, another one, whether the first lies inside of it. */
+/* Each row: two scopes, and whether the first lies inside of the second. */
 static const struct {
 	const char *inner;
 	const char *outer;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Directories that go with their process, and removing trees. */
+/* Directories that are removed when their process ends, and removing trees. */
 #include "tests/fixture/test.h"
 
 #include <dirent.h>
@@ -14,7 +14,7 @@
 #include "kernel/base/directory.h"
 #include "kernel/base/scratch.h"
 
-enum { FILES = 1000 }; /* more names than one read of a directory gives */
+enum { FILES = 1000 }; /* more names than one read of a directory returns */
 
 struct fixture {
 	char root[64];
@@ -54,7 +54,7 @@ static bool put(const char *directory, const char *name)
 	return fd >= 0;
 }
 
-/* Files, a symlink that leads out, directories in directories. */
+/* Makes files, a symlink that leads outside, and directories in directories. */
 static bool fill(const char *directory, const char *outside)
 {
 	char path[PATH_MAX];
@@ -159,7 +159,7 @@ _Noreturn static void make_and_die(struct fixture *fixture, int number)
 
 	if (wfs_scratch_init(&scratch, "name", &fixture->error) || !fill(scratch.path, "/tmp"))
 		_exit(1);
-	(void)kill(0, number); /* the group: the remover must not be in it */
+	(void)kill(0, number); /* ends the whole group: the remover must not be in it */
 	_exit(2);
 }
 
@@ -177,7 +177,7 @@ static int die_by(struct fixture *fixture, int number)
 	}
 	assert_int_equal(waitpid(maker, &status, 0), maker);
 	assert_true(WIFSIGNALED(status));
-	/* The remover is ours now: it has ended when it has done its work. */
+	/* The remover is our child now: when it has ended, its work is done. */
 	while (waitpid(-1, NULL, 0) > 0)
 		;
 	return WTERMSIG(status);

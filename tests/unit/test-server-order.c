@@ -185,7 +185,7 @@ SERVED(read_waits_for_the_turn_before_it_and_changes_do_not)
 
 	wire_say(&wire, STEP_1 ADD);
 	wait_for_event(&served->driver.asked);
-	do { /* the change is there although the turn goes on */
+	do { /* the change is visible although the turn has not ended */
 		wire_say(&other, LOOK);
 		WFS_AUTO_JSON json_t *answer = wire_next(&other);
 		if (json_is_string(json_object_get(json_object_get(answer, "result"), "state_b64")))
@@ -213,7 +213,7 @@ SERVED(request_that_waits_can_be_abandoned)
 	assert_ok(&wire, "drop");
 }
 
-/* A line of @count values that are parsed at once. */
+/* Sends a line of @count values that are parsed at once. */
 static void say_values(struct wire *wire, int count)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};

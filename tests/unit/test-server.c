@@ -104,7 +104,7 @@ SERVED(server_refuses_a_line_with_too_many_values_and_goes_on)
 	assert_ok(&wire, "1");
 }
 
-/* A request with `values` values, which no schema is known for. */
+/* Writes a request with `values` values, for which the world has no schema. */
 static void long_line(struct wfs_buffer *line, int values)
 {
 	wfs_buffer_append_text(line,
@@ -124,7 +124,7 @@ SERVED(server_reads_a_long_line_while_it_answers_others)
 	struct pollfd ready = {.fd = wire.fd, .events = POLLIN};
 	bool others_first = false;
 
-	/* The other one may come late on a busy machine, but not always. */
+	/* On a busy machine the other client's answer may come late, but not always. */
 	long_line(&line, 1000000);
 	for (int i = 0; i < ROUNDS && !others_first; i++) {
 		wire_write(&wire, line.data, line.size);
@@ -162,7 +162,7 @@ SERVED(server_answers_long_lines_in_their_order)
 	assert_closed(&wire);
 }
 
-/* @rest: JSON with ' for ", which so many blanks come before */
+/* @rest: JSON with ' for ", after so many blanks */
 static void padded_line(struct wfs_buffer *line, size_t blanks, const char *rest)
 {
 	WFS_AUTO_FREE char *json = json_text(rest);
@@ -332,7 +332,7 @@ SERVED(server_refuses_the_connection_after_256)
 		wire_done(&wires[i]);
 }
 
-/* Writes requests until nothing more is taken for a while. Return: bytes taken. */
+/* Writes requests until the server takes no bytes for a while. Return: bytes taken. */
 static size_t write_until_full(struct wire *wire, const char *request)
 {
 	const size_t size = strlen(request);
@@ -341,7 +341,7 @@ static size_t write_until_full(struct wire *wire, const char *request)
 
 	assert_int_equal(fcntl(wire->fd, F_SETFL, O_NONBLOCK), 0);
 	while (poll(&ready, 1, 300) == 1) {
-		/* A part of a line is fine: the next write goes on where this one ended. */
+		/* A write may end within a line: the next write continues there. */
 		const ssize_t written =
 			write(wire->fd, request + total % size, size - total % size);
 
@@ -361,7 +361,8 @@ SERVED(client_that_never_reads_is_not_read_from_and_holds_nobody_up)
 	wire_say(&other, HEAD_1);
 	assert_ok(&other, "1");
 
-	/* Each answer is longer than its request, so what was taken is bounded by the answers. */
+	/* Each answer is longer than its request, so the bound of answers limits the bytes
+	 * taken. */
 	assert_true(taken < (size_t)2 * WFS_SERVER_ANSWERS_BYTES_MAX);
 }
 
@@ -412,7 +413,7 @@ SERVED(client_that_says_nothing_more_waits_for_its_turn)
 	wire_say(&wire, STEP_1);
 	wait_for_event(&served->driver.asked);
 	assert_int_equal(shutdown(wire.fd, SHUT_WR), 0);
-	wire_say(&other, HEAD_1); /* by its answer the end was seen */
+	wire_say(&other, HEAD_1); /* when this is answered, the server has seen the end */
 	assert_ok(&other, "1");
 	assert_non_null(served->driver.drive);
 	fake_end(&served->driver, 0);
@@ -496,7 +497,8 @@ SERVED(server_stop_answers_what_was_begun_and_nothing_else)
 	assert_int_equal(height_of(served->world), before + 1 + answers);
 }
 
-/* A request that was read counts as begun: its client cannot know that it was not. */
+/* A request that the server has read counts as begun: its client cannot know that it was not
+ * begun. */
 SERVED(server_stop_answers_what_it_has_read)
 {
 	AUTO_WIRE struct wire asking = wire_to(served);
@@ -508,7 +510,7 @@ SERVED(server_stop_answers_what_it_has_read)
 	wire_say(&holding, "{'v':1,'id':'2','cmd':'status'}\n");
 	while (sem_wait(&served->looping) != 0)
 		;
-	/* The loop finds both at once, the request first. */
+	/* The loop finds the request and the stop at once, and handles the request first. */
 	wire_say(&asking, "{'v':1,'id':'3','cmd':'journal-head'}\n");
 	wfs_server_stop(served->server);
 	sem_post(&served->may_loop);
@@ -540,7 +542,7 @@ SERVED(socket_is_for_its_user_only_and_gone_at_the_end)
 	assert_int_equal(stat(path, &status), -1);
 }
 
-/* As an ordinary user: what the server says to it. Return: 0 when that is not_authorized. */
+/* Asks as an ordinary user. Return: 0 if the server answers not_authorized. */
 static int ask_as_stranger(const char *directory)
 {
 	char answer[400] = "";
@@ -575,7 +577,7 @@ static int stranger_status(const struct served *served)
 SERVED(stranger_is_refused_whatever_the_mode_of_the_socket)
 {
 	if (geteuid() != 0)
-		skip(); /* only root can become somebody else */
+		skip(); /* only root can become another user */
 	assert_int_equal(stranger_status(served), 0);
 }
 
@@ -584,7 +586,7 @@ SERVED(stranger_is_told_so_also_when_there_is_no_room)
 	struct wire wires[WFS_SERVER_CONNECTIONS_MAX];
 
 	if (geteuid() != 0)
-		skip(); /* only root can become somebody else */
+		skip(); /* only root can become another user */
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(wires); i++) {
 		wires[i] = wire_to(served);
 		wire_say(&wires[i], HEAD_1);

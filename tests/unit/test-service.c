@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The genesis artifacts as artifacts; how services are called; genesis_ledger and the two
- * libraries. Numbers in comments are those of cases of a comparable system. */
+ * libraries. Numbers in comments are those of test cases of a comparable system. */
 #include "tests/fixture/market.h"
 
 #include "kernel/domain/action/service.h"
@@ -99,7 +99,7 @@ IN_MARKET(what_a_service_does_is_told)
 			assert_true(json_is_string(json_object_get(method, "name")));
 			assert_true(json_is_object(json_object_get(method, "input")));
 		}
-		assert_true(k >= 2); /* run is one */
+		assert_true(k >= 2); /* `run` is one of them */
 	}
 }
 

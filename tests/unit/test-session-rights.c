@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a session shows and does depends on its grants, whichever way it is asked. */
+/* What a session shows and does depends on its grants, whichever way a client asks. */
 #include "tests/fixture/apply.h"
 #include "tests/fixture/session.h"
 
 #include "kernel/base/encode.h"
 
-/* The next request is judged, and waits: it comes to the kernel's thread when the test says so. */
+/* If set, the next request waits after it was judged, until the test passes it to the kernel's
+ * thread. */
 static bool next_waits;
 
 /* NOLINTBEGIN(readability-identifier-naming): the linker's names, see ld(1), --wrap */
@@ -21,7 +22,7 @@ int __wrap_wfs_world_submit(struct wfs_world *world, struct wfs_request *request
 	return 0;
 }
 
-/* Has the request that waits done. Return: as wfs_world_call. */
+/* Passes on the request that waits. Return: as wfs_world_call. */
 static int go_on(struct at_work *work, struct wfs_request *request, sem_t *done)
 {
 	return wait_for(work, request, done, __real_wfs_world_submit(work->world->world, request));
@@ -45,7 +46,7 @@ static uint32_t reducer_id(struct at_work *work, const char *name)
 	return reducer.reducer_id;
 }
 
-/* The keys that a session lists, each with a space behind it; caller frees. */
+/* The keys that a session lists, each followed by a space; caller frees. */
 static char *keys_of(struct at_work *work, const struct wfs_session *session, const char *reducer)
 {
 	WFS_AUTO_VIEW struct wfs_view view = look(work, session);
@@ -179,7 +180,7 @@ AT_WORK(introspection_is_filtered_alike)
 
 /* --- queries --- */
 
-/* There is an artifact `doc`, and alice may query everything as far as the rules let her. */
+/* A world with an artifact `doc`, in which alice may query everything that the rules allow. */
 static int setup_with_rules(void **state, const char *rules)
 {
 	struct at_work *const work = calloc(1, sizeof(*work));
@@ -199,7 +200,7 @@ static int setup_with_rules(void **state, const char *rules)
 	return give(work, work->operator, "{'to':'alice','cap':'sys/query@1'}");
 }
 
-/* Return: a new reference; NULL when it is refused. */
+/* Return: a new reference; NULL if the query is refused. */
 static json_t *ask(struct at_work *work, const struct wfs_session *session, const char *type,
 	const char *params_text)
 {
@@ -213,7 +214,7 @@ static json_t *ask(struct at_work *work, const struct wfs_session *session, cons
 	return answer;
 }
 
-/* @member: of the answer, a number */
+/* @member: a number in the answer */
 static void assert_told(
 	struct at_work *work, const char *type, const char *member, json_int_t expected)
 {
@@ -346,7 +347,7 @@ AT_WORK(a_budget_ends)
 	assert_int_equal(work->error.code, WFS_E_QUOTA_EXCEEDED);
 }
 
-/* An event of alice that was judged, and waits. */
+/* Judges an event of alice, which then waits. */
 static void judge_event(struct at_work *work, struct wfs_request *request, json_t *value)
 {
 	*request = (struct wfs_request){
@@ -384,7 +385,7 @@ AT_WORK(what_waited_is_done_when_its_grant_was_only_used_since)
 	assert_int_equal(wfs_world_call(work->world->world, &request), 0);
 }
 
-/* Has a policy come into force that has @rules before one that allows everything. */
+/* Applies a policy that has @rules before a rule that allows everything. */
 static void apply_policy(struct at_work *work, const char *rules)
 {
 	WFS_AUTO_JSON json_t *document = manifest_now(work->world);
@@ -444,8 +445,8 @@ AT_WORK(what_waited_is_done_when_another_policy_allows_it)
 	assert_int_equal(wfs_world_call(work->world->world, &request), 0);
 }
 
-/* alice writes an artifact; meanwhile a policy comes into force that denies what is about 'x'.
- * Return: as wfs_world_call. */
+/* alice writes an artifact; after her request was judged, a policy comes into force that denies
+ * actions about 'x'. Return: as wfs_world_call. */
 static int write_before_policy(struct at_work *work, const char *id)
 {
 	WFS_AUTO_JSON json_t *action = json_pack("{s:s, s:s, s:s}", "action_type", "write_artifact",

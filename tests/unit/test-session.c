@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sessions: who may begin one, what it is judged by, and that it forwards. */
+/* Sessions: which callers may begin one, by which rights its requests are judged, and that it
+ * passes them on. */
 #include "tests/fixture/session.h"
 
 #include "kernel/base/clock.h"
@@ -75,7 +76,7 @@ AT_WORK(a_connection_of_the_operator_has_a_queue_that_no_principal_has)
 	assert_false(wfs_grant_name_valid(request.queued_as));
 }
 
-/* Revokes a grant that is not there. Return: does the request count as an administrator's? */
+/* Revokes a grant that does not exist. Return: does the request count as an administrator's? */
 static bool administers(struct at_work *work, const struct wfs_session *session)
 {
 	WFS_AUTO_JSON json_t *revocation = json_pack("{s:s}", "name", "none");
@@ -95,7 +96,7 @@ AT_WORK(code_gives_way_to_administrators_always)
 	assert_true(administers(work, work->alice));
 }
 
-/* Holds the kernel's thread when it looks at the clock, once. */
+/* Stops the kernel's thread once, when it looks at the clock. */
 struct held_clock {
 	atomic_int_least64_t now_ns;
 	atomic_bool holds;
@@ -115,7 +116,7 @@ static int64_t held_clock_ns(void *context)
 	return atomic_fetch_add(&clock->now_ns, 1);
 }
 
-/* The same world, opened with that clock. */
+/* Opens the world again, with that clock. */
 static void open_held(struct at_work *work, struct held_clock *clock)
 {
 	wfs_session_free(work->operator);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shapes: written down, as JSON Schema, and what they refuse. */
+/* Shapes: their text, their JSON Schema, and what they refuse. */
 #include "tests/fixture/json.h"
 #include "tests/fixture/schema.h"
 
@@ -67,7 +67,7 @@ TEST(a_shape_is_a_strict_json_schema)
 		"'required':['count'],'type':'object'}");
 }
 
-/* What fits a shape fits its JSON Schema, and what does not does not. */
+/* Checks that the shape and its JSON Schema accept and refuse equally. */
 static void assert_check(const char *quoted, const char *says)
 {
 	WFS_AUTO_JSON json_t *value = parse(quoted);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Snapshot documents: one hash for one state, whatever its history. */
+/* Snapshot documents: equal states have equal hashes, whatever their histories. */
 #include "tests/fixture/world.h"
 
 #include "kernel/base/encode.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Artifacts of source directories: the actions they become, and what is wrong with their form. */
+/* Artifacts of source directories: the actions that they become, and errors in their form. */
 #include "tests/fixture/source.h"
 
 static void assert_artifacts(const struct fixture *fixture, const char *expected)
@@ -51,7 +51,7 @@ IN_SOURCE(artifacts_become_the_actions_that_make_them)
 		"'content':''},'created_by':'operator','id':'nil'}]");
 }
 
-/* As assert_world_refused, but for what is found by making the artifacts. */
+/* As assert_world_refused, but for problems that are found when the artifacts are made. */
 static void assert_artifacts_refused(struct fixture *fixture, const char *world, const char *lines)
 {
 	put_json(fixture, "world.json", world);

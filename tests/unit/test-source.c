@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Source directories: what becomes of a good one, and every problem with file, pointer and reason.
+ * Source directories: what a good one gives, and every problem with its file, pointer and reason.
  *
  * Each test writes its own directory. JSON in here is written with ' for ".
  */
@@ -10,9 +10,9 @@
 #include "kernel/manifest/builtin.h"
 #include "kernel/manifest/manifest.h"
 
-enum { OPERATOR_GRANTS = 6 }; /* they come first */
+enum { OPERATOR_GRANTS = 6 }; /* the operator's grants come first */
 
-/* Those of the built-in reducers, in a list behind others. */
+/* The built-in reducers, to be appended to a list of others. */
 #define DEFINITION(constant, name, hidden)                                                  \
 	",{'$kind':'defreducer','effects':[],'emits':[],'keyed':true,'language':'builtin'," \
 	"'name':'" name "'}"
@@ -20,7 +20,7 @@ enum { OPERATOR_GRANTS = 6 }; /* they come first */
 
 static const char step_lua[] = "function step(state, event, ctx)\n  return event\nend\n";
 
-/* The list @name of a manifest is @builtins, and is taken out of it. */
+/* Checks that the list @name of a manifest is @builtins, and removes it. */
 static void take_builtin(json_t *manifest, const char *name, json_t *builtins)
 {
 	print_message("%s\n", name);
@@ -29,7 +29,7 @@ static void take_builtin(json_t *manifest, const char *name, json_t *builtins)
 	json_decref(builtins);
 }
 
-/* They stand behind those of the source. */
+/* The built-in schemas come after those of the source. */
 static void take_builtin_schemas(json_t *schemas)
 {
 	WFS_AUTO_JSON json_t *builtins = wfs_builtin_schemas();
@@ -321,7 +321,7 @@ IN_SOURCE(lists_that_are_none_are_refused)
 		"world.json: /reducers: expected array, got integer 1\n");
 }
 
-/* The manifest's list @name, from the item at @first on, is @expected. */
+/* Checks that the manifest's list @name, from the item at @first on, is @expected. */
 static void assert_list(
 	const struct fixture *fixture, const char *name, size_t first, const char *expected)
 {
@@ -355,7 +355,7 @@ IN_SOURCE(principals_and_their_grants_become_two_lists)
 		"'params':{},'to':'alice'}]");
 }
 
-/* Services of genesis cost, and nobody else has scrip to give. */
+/* Services of genesis cost scrip, and no other principal has scrip to give. */
 IN_SOURCE(the_operator_begins_with_scrip_where_services_cost)
 {
 	static const struct {
@@ -594,7 +594,7 @@ IN_SOURCE(only_regular_files_are_read)
 		"world.json: /schemas/1/file: cannot read 'folder': not a regular file\n");
 }
 
-/* @text, filled up with spaces to @size bytes. */
+/* Appends @text, and spaces up to @size bytes. */
 static void put_padded(
 	const struct fixture *fixture, const char *name, const char *text, size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ends of JSON values in texts. */
+/* Where JSON values end in texts. */
 #include "tests/fixture/json.h"
 
 #include "kernel/base/span.h"
@@ -11,7 +11,7 @@ static size_t span(const char *quoted)
 	return wfs_span_value(wfs_bytes_text(text));
 }
 
-/* The members of an object, one a line, and how the list ended. */
+/* Checks the members of an object, one a line, and how the list ended. */
 static void assert_members(const char *quoted, const char *lines)
 {
 	WFS_AUTO_FREE char *text = json_text(quoted);

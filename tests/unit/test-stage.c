@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Directories that appear whole or not at all. */
+/* Directories that appear completely or not at all. */
 #include "tests/fixture/test.h"
 
 #include <fcntl.h>
@@ -11,8 +11,8 @@
 #include "kernel/store/stage.h"
 
 enum {
-	PAIRS = 100,    /* of runs that begin at once */
-	NOBODY = 65534, /* a user that is not ours */
+	PAIRS = 100,    /* of processes that begin at once */
+	NOBODY = 65534, /* another user's id */
 };
 
 struct fixture {
@@ -63,7 +63,7 @@ static bool there(const struct fixture *fixture, const char *name)
 	return access(path, F_OK) == 0;
 }
 
-/* Names in the private directory and in the wanted one. */
+/* The number of names in the private directory and in the wanted one. */
 static size_t count_names(const char *directory)
 {
 	char command[PATH_MAX];
@@ -154,7 +154,7 @@ IN_ROOT(done_leaves_nothing_when_it_was_not_published)
 	assert_int_equal(count_names(fixture->root), 0);
 }
 
-/* As after a kill: the directory stays, the lock does not. */
+/* Leaves what a killed process leaves: the directory stays, the lock does not. */
 static void leave_behind(struct fixture *fixture)
 {
 	struct wfs_stage stage = {0};
@@ -240,7 +240,7 @@ IN_ROOT(publish_replaces_nothing)
 
 /* --- renames that fail --- */
 
-static int renames_left = -1; /* of those that succeed; below 0: all */
+static int renames_left = -1; /* how many renames succeed; below 0: all */
 
 /* NOLINTBEGIN(readability-identifier-naming): the linker makes these names */
 int __real_renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned int flags);
@@ -280,7 +280,7 @@ IN_ROOT(what_could_not_be_taken_back_is_by_the_next_run)
 
 /* --- what is left by others --- */
 
-/* A directory named like a stage, with a list of what it moved. */
+/* Makes a directory named like a stage, with a list of what it moved. */
 static void plant(const struct fixture *fixture, mode_t mode, uid_t owner, const char *moved)
 {
 	char path[PATH_MAX];
@@ -320,7 +320,7 @@ IN_ROOT(init_leaves_alone_what_another_user_named_like_a_stage)
 	assert_int_equal(count_names(fixture->root), 4);
 }
 
-/* Who may rename in a directory may give any of our directories such a name. */
+/* A user that may rename in a directory may give any of our directories such a name. */
 IN_ROOT(init_leaves_alone_what_was_not_made_as_a_stage)
 {
 	WFS_AUTO_STAGE struct wfs_stage stage = {0};
@@ -347,7 +347,7 @@ IN_ROOT(init_follows_no_link_that_is_named_like_a_stage)
 	assert_int_equal(count_names(fixture->root), 3);
 }
 
-/* In a directory of its own, so that what the names lead to is the fixture's in any case. */
+/* The names lead to the fixture's directories in any case, because this one is separate. */
 IN_ROOT(init_takes_back_names_beside_the_stage_only)
 {
 	WFS_AUTO_STAGE struct wfs_stage stage = {0};
@@ -374,7 +374,7 @@ IN_ROOT(init_takes_back_what_was_moved_and_nothing_else)
 	snprintf(path, sizeof(path), "%s.worldfs-new-AAAAAA/kept", fixture->wanted);
 	assert_int_equal(mkdir(path, 0700), 0); /* not moved yet */
 	snprintf(path, sizeof(path), "%s/kept", fixture->root);
-	assert_int_equal(mkdir(path, 0700), 0); /* somebody else's */
+	assert_int_equal(mkdir(path, 0700), 0); /* another user's */
 	assert_int_equal(wfs_stage_init(&stage, fixture->wanted, &fixture->error), 0);
 	wfs_stage_done(&stage);
 
@@ -384,7 +384,7 @@ IN_ROOT(init_takes_back_what_was_moved_and_nothing_else)
 
 /* --- two at once --- */
 
-/* Fills the directory with its own number. Return: 0 when it is said to be there. */
+/* Fills the directory with its own number. Return: 0 if wfs_stage reports success. */
 static int try_to_fill(const char *wanted, char who)
 {
 	WFS_AUTO_STAGE struct wfs_stage stage = {0};
@@ -404,7 +404,7 @@ static int try_to_fill(const char *wanted, char who)
 	return wfs_stage_publish(&stage, "last", &error) ? 1 : 0;
 }
 
-/* Starts a process that fills once the other end of the pipe is closed. */
+/* Starts a process that fills the directory when the other end of the pipe is closed. */
 static pid_t start_filling(const char *wanted, char who, const int starter[2])
 {
 	const pid_t pid = fork();

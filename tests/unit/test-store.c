@@ -134,7 +134,7 @@ IN_STORE(open_refuses_a_file_that_was_cut_short)
 	assert_non_null(strstr(fixture->error.message, "is cut short"));
 }
 
-/* Flips a bit of the only place in the file where @text stands, @offset bytes behind its start. */
+/* Flips a bit @offset bytes after the start of @text, which must be in the file exactly once. */
 static void flip_bit(const struct store_fixture *fixture, const char *text, long offset)
 {
 	WFS_AUTO_FREE char *bytes = calloc(1, 1 << 20);
@@ -182,7 +182,7 @@ IN_STORE(a_flipped_bit_in_free_bytes_is_damage)
 
 IN_STORE(a_flipped_bit_in_a_fixed_field_is_damage)
 {
-	assert_flip_is_damage(fixture, -1); /* the offset stands before the line */
+	assert_flip_is_damage(fixture, -1); /* the offset comes before the line */
 }
 
 IN_STORE(a_flipped_bit_in_the_checksum_is_damage)
@@ -190,11 +190,11 @@ IN_STORE(a_flipped_bit_in_the_checksum_is_damage)
 	assert_flip_is_damage(fixture, (long)strlen("a line that stands nowhere else"));
 }
 
-/* Before the line stand its offset and its key, 8 bytes each, and LMDB's head of the row: 4 bytes
+/* Before the line come its offset and its key, 8 bytes each, and LMDB's head of the row: 4 bytes
  * of size, 2 of flags, 2 of the key's size. */
 IN_STORE(a_flipped_bit_in_the_size_of_a_value_is_damage)
 {
-	assert_flip_is_damage(fixture, -22); /* 256 KiB more: behind the end of the file */
+	assert_flip_is_damage(fixture, -22); /* 256 KiB more: beyond the end of the file */
 }
 
 IN_STORE(a_flipped_bit_in_the_flags_of_a_row_is_damage)
@@ -208,7 +208,7 @@ IN_STORE(a_flipped_bit_in_the_size_of_a_key_is_damage)
 	struct wfs_bytes found;
 	uint64_t start;
 
-	/* The row is another one then, and is not found. */
+	/* The row then has another key, and is not found. */
 	put_line_and_flip(fixture, -17);
 
 	WFS_AUTO_TXN struct wfs_txn *reader = store_fixture_read(fixture);
@@ -240,7 +240,7 @@ static int read_all_lines(struct wfs_store *store, uint64_t count)
 
 		r = wfs_journal_get(txn, seq, &offset, &line);
 		if (!r && (offset != seq || line.size != SHORT_LINE_SIZE))
-			r = 1; /* that is not what was put */
+			r = 1; /* other bytes than the test stored */
 	}
 	return r;
 }
@@ -496,7 +496,8 @@ IN_STORE(a_reader_may_move_between_threads)
 
 /* --- full --- */
 
-/* Appends lines until the map is full. Return: the failure; @seq: of the first line not stored. */
+/* Appends lines until the map is full. Return: the failure; @seq: the first line that was not
+ * stored */
 static int fill(struct store_fixture *fixture, uint64_t *seq)
 {
 	static const char line[LINE_SIZE];
@@ -554,7 +555,8 @@ IN_STORE(a_reader_takes_the_slot_of_a_process_that_died)
 		struct wfs_txn *txn;
 		size_t count = 0;
 
-		fixture->store = NULL; /* the parent's; an environment does not survive a fork */
+		/* The parent's; an environment cannot be used after a fork. */
+		fixture->store = NULL;
 		if (store_fixture_open(fixture, &reopen))
 			_exit(1);
 		while (wfs_store_read(fixture->store, &txn) == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of cells and of their versions: round trips, order, what is damaged. */
+/* Rows of cells and of their versions: round trips, order, and damage. */
 #include "tests/fixture/store.h"
 
 #include <inttypes.h>
@@ -259,8 +259,8 @@ IN_TXN(versions_are_never_overwritten)
 	assert_int_equal(last, 1);
 }
 
-/* A cell with @count versions, at heights 10, 20, …, kept the way wfs_head_set_cell keeps them;
- * between any two of them another cell's version is written. */
+/* Puts a cell with @count versions, at heights 10, 20, …, as wfs_head_set_cell does; between any
+ * two of them a version of another cell is written. */
 static void put_history(struct wfs_txn *txn, uint64_t cell_id, uint64_t count)
 {
 	struct wfs_cell cell = some_cell(cell_id, "key");
@@ -394,7 +394,7 @@ IN_TXN(history_above_removed_versions_is_right)
 	struct wfs_version found;
 
 	put_history(txn, cell_id, count);
-	/* One more than a stride: a row of history goes as well. */
+	/* One more than a stride: a row of history is removed as well. */
 	for (uint64_t i = 1; i <= WFS_HISTORY_STRIDE + 1; i++) {
 		assert_int_equal(wfs_version_get(txn, 2 * i, &version), 0);
 		assert_int_equal(wfs_version_remove(txn, &version), 0);

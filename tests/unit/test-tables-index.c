@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of sets: what is in them, in which order, and their sums. */
+/* The table of sets: which members they have, in which order, and their sums. */
 #include "tests/fixture/store.h"
 
 #include <inttypes.h>

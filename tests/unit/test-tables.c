@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of the tables: round trips, order, what is missing, what is damaged. */
+/* Rows of the tables: round trips, order, missing rows, and damage. */
 #include "tests/fixture/store.h"
 
 #include <inttypes.h>

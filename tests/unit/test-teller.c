@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The thread that tells Linux: what it does when Linux has no memory, refuses, or does not return.
- * There is no mount; Linux is what the wrapped functions do. */
+/* The thread that notifies Linux: what it does when Linux has no memory, refuses, or does not
+ * return. The test mounts nothing; the wrapped functions act as Linux. */
 #include "tests/fixture/test.h"
 
 #include <errno.h>
@@ -21,16 +21,16 @@ enum {
 struct fixture {
 	struct wfs_teller *teller;
 	atomic_int references;
-	sem_t released; /* the last reference but the fixture's own was given back */
+	sem_t released; /* the last reference except the fixture's own was given back */
 	atomic_int aborts;
 	atomic_int calls;
-	/* What Linux does, set before a job. */
-	int failures; /* of the first calls */
-	int failure;  /* result of them */
+	/* What Linux shall do, set before a job. */
+	int failures; /* how many of the first calls fail */
+	int failure;  /* the result of these calls */
 	atomic_bool hangs;
-	sem_t hanging; /* posted when it does */
+	sem_t hanging; /* posted when a call hangs */
 	sem_t go_on;
-	long slow_ns; /* every call takes as long */
+	long slow_ns; /* the time that every call takes */
 };
 
 static struct fixture *fixture; /* for the wrapped functions */
@@ -79,7 +79,7 @@ void __wrap_wfs_fuse_abort(struct wfs_fuse *fuse)
 	atomic_fetch_add(&fixture->aborts, 1);
 }
 
-/* What the ending tells of the root and the log neither hangs nor counts. */
+/* The notifications about the root and the log when a mount ends neither hang nor count. */
 int __wrap_fuse_lowlevel_notify_inval_entry(
 	struct fuse_session *session, fuse_ino_t parent, const char *name, size_t size)
 {
@@ -115,7 +115,7 @@ static int setup(void **state)
 	return wfs_teller_new(NULL, &numbers, LONG_MS, &fixture->teller);
 }
 
-/* Nothing is kept, whatever has happened. */
+/* Nothing remains allocated, whatever the test did. */
 static int teardown(void **state)
 {
 	(void)state;
@@ -231,7 +231,7 @@ TELLER(who_waits_for_one_that_hangs_goes_on_and_the_connection_is_ended)
 	assert_int_equal(atomic_load(&fixture->aborts), 1);
 	assert_int_equal(atomic_load(&fixture->calls), 0);
 	assert_int_equal(wfs_teller_run(fixture->teller, one_entry, NULL), -ECANCELED);
-	/* It is freed before the call is back. */
+	/* The teller is freed before the call returns. */
 	wfs_teller_free(WFS_STEAL(fixture->teller));
 	sem_post(&fixture->go_on);
 }
@@ -347,7 +347,7 @@ TELLER(nothing_is_posted_to_one_that_is_stopped)
 	assert_int_equal(atomic_load(&fixture->calls), 0);
 }
 
-/* No page of a file may stay because the teller is no more. */
+/* Pages of a file must be dropped even if the teller's thread has ended. */
 TELLER(an_inode_is_told_without_the_thread)
 {
 	make_teller(SHORT_MS);
@@ -376,11 +376,12 @@ TEST(the_limit_is_what_the_user_says)
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(cases); i++) {
 		print_message("'%s'\n", cases[i].text);
-		/* NOLINTNEXTLINE(concurrency-mt-unsafe): there is no other thread */
+		/* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread looks at the
+		 * environment */
 		setenv("WORLDFS_NOTIFY_LIMIT", cases[i].text, 1);
 		assert_int_equal(wfs_teller_limit_ms(), cases[i].limit_ms);
 	}
-	/* NOLINTNEXTLINE(concurrency-mt-unsafe): there is no other thread */
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread looks at the environment */
 	unsetenv("WORLDFS_NOTIFY_LIMIT");
 	assert_int_equal(wfs_teller_limit_ms(), WFS_TELLER_LIMIT_MS);
 }

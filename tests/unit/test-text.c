@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private texts: records have stand-ins for them, and the world has them all the same. */
+/* Private texts: records have stand-ins for them, and the world still has the texts. */
 #include "tests/fixture/memory.h"
 #include "tests/fixture/restore-lost.h"
 
@@ -35,7 +35,7 @@ static void assert_journal_has(struct world_fixture *fixture, const char *text)
 		fail_msg("the journal lacks '%s': %s", text, journal);
 }
 
-/* The newest text of the table has this in it, and is @to's and of @of. */
+/* Checks the newest text of the table: it contains @part, and is for @to, and about @of. */
 static void assert_text(
 	struct world_fixture *fixture, const char *part, const char *to, const char *of)
 {
@@ -246,7 +246,7 @@ WITH_MEMORY(one_text_has_another_hash_each_time)
 
 /* --- ids --- */
 
-/* A short text cannot be found by the id of its entry, which is seen in listings. */
+/* The id of its entry, which listings show, does not reveal a short text. */
 WITH_MEMORY(one_text_has_another_id_in_another_world)
 {
 	char first[MEMORY_ID_TEXT_SIZE];
@@ -350,7 +350,7 @@ TEST(a_stand_in_has_a_size_that_a_text_can_have)
 
 /* --- what is folded again --- */
 
-/* One of each kind. */
+/* Makes private texts of each kind. */
 static void live_in_private(struct world_fixture *fixture)
 {
 	remember_secret(fixture);
@@ -365,7 +365,7 @@ static void live_in_private(struct world_fixture *fixture)
 	assert_done(fixture, "alice", INVOKE("'artifact_id':'diary','args':['mine']"));
 }
 
-/* Searches a store. @of: JSON: whose the query is */
+/* Searches a store. @of: JSON, the owners of the query */
 static void ask_with_texts_of(struct world_fixture *fixture, const char *store, const char *of)
 {
 	char action[256];
@@ -425,7 +425,7 @@ WITH_MEMORY(a_copy_with_its_texts_is_the_same_world)
 	assert_sound(fixture);
 }
 
-/* Refused, for a reason that has this in it. */
+/* Expects a refusal whose reason contains this text. */
 static void assert_not_restored(struct world_fixture *fixture, const char *part)
 {
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
@@ -437,7 +437,7 @@ static void assert_not_restored(struct world_fixture *fixture, const char *part)
 		fail_msg("'%s' is not in '%s'", part, wfs_buffer_text(&problems.lines));
 }
 
-/* The name of the copy's file of the first text. */
+/* The name of the file of the first text in the copy. */
 static void first_text(struct world_fixture *fixture, char ret_name[static 128])
 {
 	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
@@ -486,7 +486,7 @@ WITH_MEMORY(a_copy_with_a_text_that_no_record_names_is_refused)
 	assert_not_restored(fixture, name);
 }
 
-/* Its size is counted against the principal's quota when the record is folded again. */
+/* The size is counted against the principal's quota when the record is folded again. */
 WITH_MEMORY(a_copy_with_a_text_of_less_than_no_bytes_is_refused)
 {
 	assert_done(fixture, "tester",

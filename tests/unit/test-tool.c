@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of tools: definitions, arguments, and what each makes of answers; no world is
- * needed. */
+/* The table of tools: definitions, arguments, and what each makes of answers. These tests need
+ * no world. */
 #include "tests/fixture/json.h"
 
 #include <string.h>
@@ -57,7 +57,7 @@ TEST(definitions_are_an_array_of_strict_functions)
 		assert_true(json_string_length(json_object_get(function, "description")) > 0);
 		assert_json(json_object_get(schema, "type"), "'object'");
 		assert_true(json_is_false(json_object_get(schema, "additionalProperties")));
-		/* What strict interfaces ask for. */
+		/* Interfaces with strict schemas require this. */
 		assert_int_equal(json_array_size(json_object_get(schema, "required")),
 			json_object_size(json_object_get(schema, "properties")));
 	}
@@ -181,7 +181,7 @@ TEST(a_number_out_of_bounds_is_refused_with_them)
 	assert_refused("fs_read", "{'path':'/','offset':-1}", "invalid_argument", "from 0");
 }
 
-/* What is too long for a request is told by the request. */
+/* A text that is too long for a request gets the error of the request. */
 TEST(a_long_text_is_taken)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
@@ -246,7 +246,7 @@ static void begin(struct wfs_task *task, const char *tool, const char *arguments
 	wfs_task_init(task, &wfs_tool_find(tool)->task, arguments ? json_of(arguments) : NULL);
 }
 
-/* The task asks @verb with @payload next; it is answered @result, at @height. */
+/* The task must ask @verb with @payload next; it gets the answer @result, at @height. */
 static void give(struct wfs_task *task, const char *verb, const char *payload, const char *result,
 	int height)
 {
@@ -307,7 +307,7 @@ RESULTS(a_state_that_is_not_there_is_told, "fs_read_reducer", "{'name':'cell','k
 	"query-state", "{'key_b64':'','reducer':'cell'}", "{}",
 	"{'found':false,'meta':{'journal_height':7},'state':null}")
 
-/* Reads all of @arguments' file, whose part is @data_b64. */
+/* Reads all of @arguments' file, of which the part @data_b64 comes. */
 static void read_part(struct wfs_task *task, const char *arguments, const char *payload,
 	const char *data_b64, bool eof)
 {
@@ -358,7 +358,7 @@ TEST(bytes_that_are_no_text_come_in_base64)
 	assert_int_equal(task.bytes.size, 0);
 }
 
-/* It would not get on otherwise. */
+/* Otherwise the reader would make no progress. */
 TEST(half_a_character_alone_comes_in_base64)
 {
 	WFS_AUTO_TASK struct wfs_task task;
@@ -396,7 +396,7 @@ TEST(a_listing_goes_down_level_by_level_at_one_height)
 	give(&task, "fs-list", "{'at':'exact:7','limit':100,'path':'a'}",
 		"{'entries':[" ENTRY("c", "directory") "]}", 7);
 
-	/* Neither at/, which is all of it again, nor the third level. */
+	/* Neither at/, which would list everything again, nor the third level. */
 	assert_result(&task,
 		"{'entries':[{'path':'a','size':1,'type':'directory'},"
 		"{'path':'at','size':1,'type':'directory'},{'path':'b','size':1,'type':'file'},"
@@ -404,7 +404,7 @@ TEST(a_listing_goes_down_level_by_level_at_one_height)
 		"'more':false,'path':'/'}");
 }
 
-/* @count directories, d0 and on. @more: the directory has others, too. Caller frees. */
+/* @count directories from d0 on. @more: the directory has further ones. Caller frees. */
 static char *many_entries(int count, bool more)
 {
 	struct wfs_buffer text = {0};
@@ -425,7 +425,7 @@ TEST(a_directory_with_more_names_says_so)
 	begin(&task, "fs_ls", "{'path':'at/5/','depth':2}");
 	give(&task, "fs-list", "{'limit':100,'path':'at/5/'}",
 		"{'entries':[" ENTRY("a", "directory") "]}", 7);
-	/* A path below at/ names its height itself. */
+	/* A path below at/ states its height itself. */
 	give(&task, "fs-list", "{'limit':100,'path':'at/5/a'}", entries, 7);
 	assert_false(wfs_task_next(&task, &(const char *){NULL}, &(json_t *){NULL}));
 
@@ -450,7 +450,7 @@ TEST(a_listing_of_one_level_may_have_a_thousand_names)
 	assert_true(json_is_true(json_object_get(task.result, "more")));
 }
 
-/* fs-list ends a page after 10,000 hidden names, too. */
+/* fs-list may end a page after 10,000 hidden names. */
 TEST(a_listing_goes_on_behind_a_page_that_is_not_full)
 {
 	WFS_AUTO_TASK struct wfs_task task;

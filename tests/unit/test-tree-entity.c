@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Artifacts and principals as directories: what is there, who sees it, and how it is numbered. */
+/* Artifacts and principals as directories: what they contain, who sees it, and how it is
+ * numbered. */
 #include "tests/fixture/tree.h"
 
 /* Takes an action that must succeed. @action: JSON with ' for " */
@@ -25,7 +26,7 @@ static void act(struct shown *shown, const char *action)
 #define DELETE(id) "{'action_type':'delete_artifact','artifact_id':'" id "'}"
 #define ADD_CODE ",'executable':true,'code':'function run() return 1 end'"
 
-/* The tree of somebody else. */
+/* The tree of another principal. */
 struct other {
 	struct shown shown;
 };
@@ -74,7 +75,8 @@ SHOWN(an_artifact_is_a_directory)
 	assert_missing(shown, "artifacts/nobody");
 }
 
-/* The file has the member `result` of the query's answer to the same principal. */
+/* Checks that the file has the member `result` of the answer that the principal gets to the
+ * query. */
 static void assert_answers(struct shown *shown, const char *id)
 {
 	WFS_AUTO_JSON json_t *params = json_pack("{s:s}", "artifact_id", id);
@@ -113,7 +115,7 @@ SHOWN(meta_is_the_answer_of_the_query)
 	assert_true(has_hash(shown, "artifacts/pricer/meta.json"));
 }
 
-/* By the newest rule, also below old heights, as content and code. */
+/* The newest rule decides, even below old heights, as it does for content and code. */
 SHOWN(meta_has_the_hashes_of_what_may_be_read)
 {
 	struct other other;
@@ -282,7 +284,7 @@ SHOWN(directories_know_their_paths)
 /* --- who reads --- */
 
 struct reading {
-	const char *rule; /* more members of the action */
+	const char *rule; /* further members of the action */
 	int others;
 };
 
@@ -321,7 +323,7 @@ SHOWN(the_rule_says_who_reads_for_nothing)
 		assert_int_equal(attr_of(&other.shown, path).size_bytes, 3);
 		assert_int_equal(
 			try_read(&other.shown, attr_of(shown, path).ino), readings[i].others);
-		/* Whoever administers the world reads everything. */
+		/* A principal that administers the world reads everything. */
 		assert_int_equal(try_read(shown, attr_of(shown, path).ino), 0);
 		snprintf(path, sizeof(path), "artifacts/a%zu/code", i);
 		assert_int_equal(
@@ -400,7 +402,7 @@ SHOWN(scopes_are_of_these_paths)
 	other_end(&other);
 }
 
-/* The cells of content and code are in no other place. */
+/* The cells of content and code appear in no other place. */
 SHOWN(content_is_not_shown_as_cells)
 {
 	act(shown, WRITE("a", ",'content':'one'"));
@@ -416,7 +418,7 @@ SHOWN(numbers_of_no_file_are_refused)
 	act(shown, WRITE("a", ",'content':'one'"));
 	assert_true(wfs_ino_decode(attr_of(shown, "artifacts/a/type").ino, &node));
 
-	node.file = WFS_ENTITY_FILE_SCRIP; /* which is made of other cells */
+	node.file = WFS_ENTITY_FILE_SCRIP; /* that file is made of other cells */
 	assert_int_equal(try_read(shown, wfs_ino_encode(&node)), -ENOENT);
 	node.file = WFS_ENTITY_FILE_CONTENT;
 	assert_int_equal(try_read(shown, wfs_ino_encode(&node)), -ENOENT);
@@ -464,6 +466,6 @@ SHOWN(files_tell_their_hashes)
 					 see_xattr, &xattrs),
 			0);
 		assert_true(xattrs.hash_right);
-		assert_true(xattrs.count <= 2); /* and the height, if there is one */
+		assert_true(xattrs.count <= 2); /* and the height, if it is known */
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Listings of the tree: what they show, from any place on, under change. */
+/* Listings of the tree: what they show, from any place on, and while the tree changes. */
 #include "tests/fixture/tree.h"
 
 SHOWN(the_root_lists_its_names)
@@ -143,7 +143,7 @@ SHOWN(a_cookie_that_was_never_given_lists_nothing_else)
 	static const uint64_t cookies[] = {
 		UINT64_MAX, INT64_MAX, (UINT64_C(2) << 40) + 1, UINT64_C(3) << 40};
 
-	/* Cells of other reducers stand before and behind those of `cell`. */
+	/* In the table, cells of other reducers come before and after those of `cell`. */
 	assert_int_equal(send_event(shown->world, "test/Both@1", "{'key':'a','op':'set'}"), 0);
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(directories); i++)
 		for (size_t j = 0; j < WFS_ARRAY_COUNT(cookies); j++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory stores and what workflows are at, as files: what is there, at each height, and who
- * reads it. */
+/* Memory stores and the states of workflows as files: what they contain at each height, and
+ * which principals read them. */
 #include "tests/fixture/tree.h"
 
 #include <sys/stat.h>
@@ -13,7 +13,7 @@ enum { COUNT = MEMORY_TEXT_COUNT };
 #define NOTES "artifacts/notes"
 #define ENTRIES NOTES "/entries"
 
-/* The session of the operator, who reads everything. */
+/* Makes a store, and the session of the operator, which reads everything. */
 static int store_setup(void **state)
 {
 	struct shown *const shown = calloc(1, sizeof(*shown));
@@ -29,7 +29,7 @@ static int store_setup(void **state)
 
 #define STORE(name) TEST_WITH(name, struct shown *shown, store_setup, shown_teardown)
 
-/* With alice's private store of all texts. */
+/* A world with alice's private store, which has all texts. */
 struct stored {
 	struct shown *shown;
 	char ids[COUNT][MEMORY_ID_TEXT_SIZE];
@@ -44,7 +44,8 @@ static struct stored store_of(struct shown *shown)
 	return stored;
 }
 
-/* The path of an entry, under a height or at the head. Valid until the fourth call from now. */
+/* The path of an entry, under a height or at the head. Valid until the fourth call after this
+ * one. */
 static const char *entry_path(uint64_t height, const char *entry_id)
 {
 	static char texts[4][256];
@@ -64,7 +65,7 @@ static uint64_t entry_ino(struct shown *shown, uint64_t height, const char *entr
 	return attr_of(shown, entry_path(height, entry_id)).ino;
 }
 
-/* The tree of somebody else. */
+/* The tree of another principal. */
 static struct shown as(struct shown *shown, const char *principal)
 {
 	struct shown other = *shown;
@@ -90,7 +91,7 @@ static void write_notes(struct shown *shown, const char *members)
 	assert_done(shown->world, "alice", action);
 }
 
-/* All names, with those of these ids. */
+/* Checks all names of a directory: those of the entries with these ids. */
 static void assert_entries(
 	struct shown *shown, const char *path, const char (*ids)[MEMORY_ID_TEXT_SIZE], size_t count)
 {
@@ -116,7 +117,7 @@ STORE(a_memory_store_has_a_directory_of_entries)
 	assert_missing(shown, "artifacts/genesis_memory/entries");
 }
 
-/* As long as there are no entries the type may change. */
+/* The type of an artifact may change until it has entries. */
 STORE(what_becomes_a_memory_store_gets_the_directory)
 {
 	write_notes(shown, "'content':'{}'");
@@ -173,7 +174,7 @@ static bool see_xattr(void *context, const char *name, struct wfs_bytes value)
 	return true;
 }
 
-/* The cells of sys.memory are in no other place, so nothing names them. */
+/* The cells of sys.memory appear in no other place, so no other name leads to them. */
 STORE(an_entry_tells_its_hash_and_its_height)
 {
 	const struct stored stored = store_of(shown);
@@ -226,7 +227,7 @@ STORE(numbers_that_are_no_entry_are_not_there)
 	node.file = WFS_ENTITY_FILE_WORKFLOW_STATE;
 	assert_int_equal(wfs_tree_attr(&stored.shown->tree, wfs_ino_encode(&node), &attr), -ENOENT);
 	assert_true(wfs_ino_decode(attr_of(stored.shown, ENTRIES).ino, &node));
-	node.cell = 1; /* of an artifact that is none */
+	node.cell = 1; /* a cell that is not an artifact's */
 	assert_int_equal(wfs_tree_attr(&stored.shown->tree, wfs_ino_encode(&node), &attr), -ENOENT);
 }
 
@@ -237,7 +238,7 @@ STORE(entries_are_listed_in_the_order_of_their_ids)
 	const struct stored stored = store_of(shown);
 	char id[MEMORY_ID_TEXT_SIZE];
 
-	/* Names of others stand on both sides of its own in the table. */
+	/* In the table, entries of other stores come before and after those of this one. */
 	memory_make(stored.shown->world, "note");
 	memory_make(stored.shown->world, "notes.2");
 	memory_remember(stored.shown->world, "alice", "note", memory_texts[0], id);
@@ -256,7 +257,7 @@ STORE(entries_are_counted)
 	assert_int_equal(count, COUNT);
 }
 
-/* One after the other, and each of the next is there still. */
+/* Entries are deleted one after the other; the next one is always still there. */
 STORE(a_listing_goes_on_behind_what_has_gone)
 {
 	struct stored stored = store_of(shown);
@@ -279,7 +280,7 @@ STORE(a_listing_goes_on_behind_what_has_gone)
 	wfs_buffer_done(&listing.names);
 }
 
-/* Behind an id that there never was, too: the cookie is the id's alone. */
+/* Also after an id that never existed: the cookie depends on the id alone. */
 STORE(a_listing_goes_on_behind_any_id)
 {
 	const struct stored stored = store_of(shown);
@@ -294,7 +295,7 @@ STORE(a_listing_goes_on_behind_any_id)
 	assert_string_equal(wfs_buffer_text(&listing.names), expected);
 	assert_int_equal(
 		wfs_tree_list(&stored.shown->tree, ino, UINT64_C(1) << 32, add_name, &listing), 0);
-	assert_int_equal(listing.count, 1); /* nothing came behind the last id */
+	assert_int_equal(listing.count, 1); /* nothing came after the last id */
 	wfs_buffer_done(&listing.names);
 }
 
@@ -333,7 +334,7 @@ STORE(the_directory_knows_its_path)
 	assert_string_equal(wfs_buffer_text(&path), ENTRIES);
 }
 
-/* It is as old as the last change, whatever happens to the artifact. */
+/* Its time is that of its last change, whatever happens to the artifact. */
 STORE(the_directory_has_the_time_of_its_last_change)
 {
 	struct stored stored = store_of(shown);
@@ -425,7 +426,7 @@ STORE(a_private_store_is_for_its_owner)
 	assert_int_equal(try_read(&bob, entry_ino(&bob, height, stored.ids[0])), -EACCES);
 	assert_int_equal(try_read(&alice, entry_ino(&alice, WFS_HEIGHT_HEAD, stored.ids[0])), 0);
 	assert_int_equal(try_read(&alice, entry_ino(&alice, height, stored.ids[0])), 0);
-	/* Whoever administers the world copies it. */
+	/* A principal that administers the world can copy it. */
 	assert_int_equal(try_read(stored.shown, entry_ino(stored.shown, height, stored.ids[0])), 0);
 	wfs_session_free(alice.session);
 	wfs_session_free(bob.session);
@@ -479,7 +480,7 @@ STORE(who_bought_a_store_reads_it_and_who_sold_it_does_not)
 	wfs_session_free(bob.session);
 }
 
-/* Somebody who sees these paths; alice's rule lets everybody read. */
+/* A reader that sees these paths; alice's rule lets everybody read. */
 static struct shown looker(struct stored *stored, const char *paths)
 {
 	char action[512];
@@ -546,7 +547,7 @@ STORE(a_scope_of_content_shows_no_entries)
 
 #define AT_WORK "{'current_state':'plan','entered_at_seq':7,'history':[]}"
 
-/* An agent at work, and an artifact that is not; nobody is shown the world before. */
+/* A world with an agent in a workflow and an artifact without one. */
 static int working_setup(void **state)
 {
 	struct shown *const shown = calloc(1, sizeof(*shown));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nodes found by number alone, as file handles have them: nothing that no path leads to. */
+/* Nodes that are found by number alone, as file handles do: a number gives only what a path
+ * leads to. */
 #include "tests/fixture/tree.h"
 
 static int setup_without_heights(void **state)
@@ -78,7 +79,7 @@ SHOWN(what_no_path_leads_to_is_not_there)
 {
 	assert_int_equal(by_number(shown, 0), -ENOENT);
 	assert_int_equal(by_number(shown, UINT64_MAX), -ENOENT);
-	/* Their bytes are those of a height for ever, and 0 is the head, whatever that is. */
+	/* A number must always give the bytes of one height, and the head changes. */
 	assert_int_equal(by_node(shown, (struct wfs_node){.kind = WFS_NODE_HEAD}), -ENOENT);
 	assert_int_equal(
 		by_node(shown, (struct wfs_node){.kind = WFS_NODE_GRANTS, .cell = 1}), -ENOENT);
@@ -141,7 +142,8 @@ TEST_WITH(without_the_right_to_heights_no_number_leads_to_the_past, struct shown
 	tell(shown->world, "{'key':'a','op':'set','n':2}");
 	const uint64_t directory = attr_of(shown, "reducers/cell").ino;
 
-	assert_int_equal(wfs_tree_attr(&shown->tree, before, &attr), 0); /* it may be open */
+	/* A file with this number may be open. */
+	assert_int_equal(wfs_tree_attr(&shown->tree, before, &attr), 0);
 	assert_int_equal(by_number(shown, before), -ENOENT);
 	assert_int_equal(by_number(shown, directory + 2), -ENOENT); /* at/2/reducers/cell */
 	assert_int_equal(by_number(shown, directory), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans as directories: what is there, at each height, and who sees it. */
+/* Plans as directories: what they contain at each height, and which principals see them. */
 #include "tests/fixture/tree.h"
 
 #include <sys/stat.h>
@@ -28,7 +28,7 @@ static struct planned begin(struct shown *shown)
 	return planned_begin(shown->world, PLANNED_ID, PLANNED_SMALL);
 }
 
-/* The same path under a height. Valid until the next. */
+/* The path under a height. Valid until the next call. */
 static const char *at(uint64_t height, const char *path)
 {
 	static char text[512];
@@ -93,7 +93,7 @@ SHOWN_PLAN(names_that_are_none_are_not_there)
 		assert_missing(shown, paths[i]);
 }
 
-/* Listings can be gone on with behind every entry. */
+/* Checks that a listing can be continued after every entry. */
 static void assert_lists_one_by_one(struct shown *shown, const char *path, const char *expected)
 {
 	struct listing listing = {0};
@@ -181,7 +181,7 @@ static bool keep_attribute(void *context, const char *name, struct wfs_bytes val
 	return true;
 }
 
-/* A long document is not read for its hash. */
+/* A long document is not read to get its hash. */
 SHOWN_PLAN(files_tell_their_height)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer plan = {0};
@@ -233,13 +233,13 @@ SHOWN_PLAN(files_are_those_of_their_version)
 		assert_true(ino_of(shown, paths[i]) != inos[i]);
 		assert_contents(shown, at(height, paths[i]), before[i]);
 		assert_true(ino_of(shown, at(height, paths[i])) == inos[i]);
-		/* Whoever has the file of then reads what was there then. */
+		/* A reader that opened the older file reads its old bytes. */
 		assert_int_equal(wfs_tree_read(&shown->tree, inos[i], 0, 100000, &data), 0);
 		assert_int_equal(data.bytes.size, strlen(before[i]));
 		assert_memory_equal(data.bytes.data, before[i], data.bytes.size);
 		free(before[i]);
 	}
-	assert_true(ino_of(shown, STEP_1) == other); /* nothing happened to it */
+	assert_true(ino_of(shown, STEP_1) == other); /* nothing changed this step */
 }
 
 SHOWN_PLAN(a_height_before_the_plan_has_none)
@@ -253,7 +253,7 @@ SHOWN_PLAN(a_height_before_the_plan_has_none)
 	assert_missing(shown, at(height, PLANS ".json"));
 }
 
-/* Given in two parts: in between there are the first steps only. */
+/* The plan comes in two parts: between them only the first steps exist. */
 SHOWN_PLAN(a_plan_that_is_being_defined_has_the_steps_so_far)
 {
 	const struct planned planned = planned_chat(shown->world, PLANNED_ID, "a plan");
@@ -281,7 +281,7 @@ SHOWN_PLAN(a_plan_that_is_being_defined_has_the_steps_so_far)
 		json_array_size(json_object_get(json_object_get(document, "plan"), "steps")), 1);
 }
 
-/* The heights at which it got its versions are gone. */
+/* The heights at which it got its versions were removed. */
 SHOWN_PLAN(a_plan_outlives_the_heights_that_made_it)
 {
 	const struct planned planned = begin(shown);
@@ -363,7 +363,7 @@ static int try_read(struct shown *shown, uint64_t ino)
 	return wfs_tree_read(&shown->tree, ino, 0, 4096, &data);
 }
 
-/* Somebody who sees these paths. */
+/* A reader that sees these paths. */
 static struct shown looker(struct shown *shown, const char *paths)
 {
 	char action[512];

@@ -65,7 +65,7 @@ SHOWN(a_large_cell_is_read_from_its_file)
 	assert_int_equal(behind.bytes.size, 0);
 }
 
-/* What the first read took is freed, as the address sanitizer sees. */
+/* The memory of the first read is freed, as the address sanitizer sees. */
 SHOWN(large_cells_are_read_one_after_the_other_under_one_view)
 {
 	WFS_AUTO_TREE_DATA struct wfs_tree_data data = {0};

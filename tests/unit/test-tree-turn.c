@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Turns as directories: what is there, at each height, and who sees it. */
+/* Turns as directories: what they contain at each height, and which principals see them. */
 #include "tests/fixture/tree.h"
 
 #include <sys/stat.h>
@@ -23,7 +23,7 @@ static struct turn_run begin(struct shown *shown)
 	return turn_begin(shown->world, TURN_STEP("3", "{}", TURN_ASK));
 }
 
-/* A path of a file of the run; of a height, unless that is the head. Valid until the next. */
+/* A path of a file of the turn, under a height or at the head. Valid until the next call. */
 static const char *path_at(const struct turn_run *run, uint64_t height, const char *file)
 {
 	static char path[512];
@@ -150,13 +150,13 @@ SHOWN_TURN(messages_are_those_of_the_version)
 			       "{\"arguments\":\"{ }\",\"id\":\"a\",\"name\":\"look\"}]},"
 			       "{\"content\":\"(no result)\",\"role\":\"tool\","
 			       "\"tool_call_id\":\"a\"}]\n");
-	/* Whoever has the file of then reads what was there then. */
+	/* A reader that opened the older file reads its old bytes. */
 	WFS_AUTO_TREE_DATA struct wfs_tree_data data = {0};
 	assert_int_equal(wfs_tree_read(&shown->tree, before.ino, 0, 100000, &data), 0);
 	assert_int_equal(data.bytes.size, before.size_bytes);
 }
 
-/* The value of each event of the run, as lines. */
+/* Checks the values of all events of the turn, as lines. */
 static void expect_events(const struct turn_run *run, struct wfs_buffer *lines)
 {
 	json_t *event;
@@ -181,7 +181,7 @@ SHOWN_TURN(events_are_lines)
 	assert_int_equal(attr_of(shown, path_of(&run, "events.jsonl")).mode, S_IFREG | 0444);
 }
 
-/* In parts of every size, from every place. */
+/* Reads parts of every size, from every place. */
 SHOWN_TURN(events_are_read_in_parts)
 {
 	const struct turn_run run = begin(shown);
@@ -215,7 +215,7 @@ SHOWN_TURN(events_of_a_height_are_those_before_it)
 
 	assert_contents(shown, path_at(&run, begun, "events.jsonl"), before);
 	assert_true(attr_of(shown, path_at(&run, begun, "events.jsonl")).ino == ino);
-	/* Inside of a request: the answer is a record, what it gave is none yet. */
+	/* Inside of a request: the answer is recorded, the events that it causes are not yet. */
 	assert_contents(shown, path_at(&run, begun + 1, "events.jsonl"), before);
 	WFS_AUTO_FREE char *more = contents(shown, path_at(&run, begun + 2, "events.jsonl"));
 	assert_memory_equal(more, before, strlen(before));
@@ -264,7 +264,7 @@ SHOWN_TURN(the_result_is_that_of_the_run)
 	assert_contents(shown, path_of(&run, "result.json"), wfs_buffer_text(&expected));
 }
 
-/* Messages of 64 KiB, more of them than are shown. */
+/* Messages of 64 KiB each, and more of them than are shown. */
 SHOWN_TURN(a_long_history_is_shown_from_its_end)
 {
 	enum { TURNS = WFS_TURN_FILE_MAX / WFS_TURN_OUTPUT_MAX + 10 };
@@ -297,7 +297,7 @@ SHOWN_TURN(a_long_history_is_shown_from_its_end)
 	assert_non_null(strstr(result, "\"left_out\":"));
 }
 
-/* The newest group is shown whatever its size. */
+/* The newest group is shown, however large it is. */
 SHOWN_TURN(a_message_that_is_too_long_alone_is_shown)
 {
 	const struct turn_run run = begin(shown);
@@ -318,7 +318,7 @@ SHOWN_TURN(a_message_that_is_too_long_alone_is_shown)
 		WFS_TURN_FILE_MAX + 50);
 }
 
-/* The height at which it got its version is gone. */
+/* The height at which it got its version was removed. */
 SHOWN_TURN(a_turn_outlives_the_heights_that_made_it)
 {
 	const struct turn_run run = begin(shown);
@@ -422,8 +422,8 @@ SHOWN_TURN(numbers_that_are_no_file_of_a_turn_are_not_there)
 	struct wfs_attr attr;
 
 	assert_true(wfs_ino_decode(attr_of(shown, path_of(&run, "events.jsonl")).ino, &node));
-	node.number--; /* a record, but the first event of the run is */
-	node.number--; /* not this one */
+	node.number--; /* a record, but it is not where the turn's first event is */
+	node.number--; /* a record, but another one than the turn's first event */
 	assert_int_equal(wfs_tree_attr(&shown->tree, wfs_ino_encode(&node), &attr), -ENOENT);
 	node.number = 1 << 20;
 	assert_int_equal(wfs_tree_attr(&shown->tree, wfs_ino_encode(&node), &attr), -ENOENT);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What known.json says of a store. */
+/* What known.json says about a store. */
 #include "tests/fixture/world.h"
 
 #include "kernel/base/trust.h"

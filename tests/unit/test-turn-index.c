@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The records of runs: which they are, at each height, and how damage to the index is found. */
+/* The records of turns: which they are at each height, and how damage to the index is found. */
 #include "tests/fixture/turn.h"
 
 #include "tests/fixture/restore.h"
@@ -10,7 +10,8 @@
 #include "kernel/domain/turn/turn-index.h"
 #include "kernel/read/index.h"
 
-/* What the records of a run are: kinds, or types of its events. Return: bytes of these */
+/* Reads the records of a turn: their kinds, and the types of its events. Return: their size in
+ * bytes */
 static uint64_t read_records(
 	const struct turn_run *run, uint64_t height, uint64_t from, struct wfs_buffer *kinds)
 {
@@ -78,7 +79,7 @@ WITH_ACTORS(what_people_say_to_a_run_is_of_it)
 	assert_done(fixture, "tester", action);
 	assert_fails(fixture, "tester", action, WFS_E_CONFLICT, "has ended already");
 
-	/* What was refused is not. */
+	/* The refused action is not among them. */
 	assert_records(&run, WFS_HEIGHT_HEAD,
 		STEP_RECORDS "receipt ModelResponse ToolCall intent action action "
 			     "action receipt KernelEnd ");
@@ -162,7 +163,7 @@ WITH_ACTORS(a_world_that_is_restored_has_them)
 	assert_sound(fixture);
 }
 
-/* The path of a file of the run in the copy. Valid until the next. */
+/* The path of a file of the turn in the copy. Valid until the next call. */
 static const char *copied(const struct turn_run *run, const char *name)
 {
 	static char path[256];
@@ -268,7 +269,7 @@ WITH_ACTORS_DAMAGED(dropping_heights_leaves_them)
 	assert_string_equal(wfs_buffer_text(&problems.lines), "");
 }
 
-/* The receipt is the last record of the copy; what it gave is not in it. */
+/* The receipt is the last record of the copy; the records that it caused are not in it. */
 WITH_ACTORS(a_copy_from_inside_of_a_request_has_them)
 {
 	struct turn_run run = turn_begin(fixture, TURN_STEP("3", "{}", TURN_ASK));
@@ -282,7 +283,7 @@ WITH_ACTORS(a_copy_from_inside_of_a_request_has_them)
 	assert_sound(fixture);
 }
 
-/* Of a run that came with its cells. */
+/* For a turn whose cells a baseline restored. */
 WITH_ACTORS_DAMAGED(behind_a_baseline_records_are_of_it)
 {
 	struct turn_run run = turn_begin(fixture, TURN_STEP("3", "{}", TURN_ASK));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers in comments: the cases of research/agent-kernel.md, part 4. */
+/* Turns as they are folded. Numbers in comments: the cases of research/agent-kernel.md, part 4. */
 #include "tests/fixture/turn.h"
 
 #define ONE_TURN "ModelRequest ModelResponse TurnComplete"
@@ -84,7 +84,7 @@ WITH_ACTORS(text_beside_calls_is_kept)
 	assert_event(&run, 2, "{'content':'I look','tool_calls_count':1}");
 }
 
-/* The event has the answer as it came, the history both. */
+/* The event has the answer as it came; the history has the text and the calls. */
 WITH_ACTORS(an_answer_with_calls_in_its_text_is_kept_as_it_came)
 {
 	struct turn_run run = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
@@ -139,7 +139,7 @@ WITH_ACTORS(why_an_answer_ended_is_why_the_run_ended)
 
 #define USED "'usage':{'completion_tokens':5,'prompt_tokens':10,'total_tokens':15}}"
 
-/* 11, 12: usage is summed; a turn without any is noted. */
+/* 11, 12: usage is summed; an answer without usage is noted. */
 WITH_ACTORS(usage_is_summed)
 {
 	struct turn_run whole = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
@@ -166,7 +166,7 @@ WITH_ACTORS(usage_is_summed)
 		"{\"disk\":{\"quota\":1000,\"used\":0},\"llm_tokens\":{\"used\":45}}");
 }
 
-/* 13: the tool that ends it, beside others. */
+/* 13: the tool that ends the turn, beside others. */
 WITH_ACTORS(submit_result_ends_the_run)
 {
 	struct turn_run run = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
@@ -180,7 +180,7 @@ WITH_ACTORS(submit_result_ends_the_run)
 	assert_turn(&run, "sys.turn", "", "{'final':{'call':0,'result':[1]}}");
 }
 
-/* The answer to a query is whole, one about an artifact too, which has a member `result`. */
+/* A query's answer is given as a whole, even one about an artifact, which has a member `result`. */
 WITH_ACTORS(a_query_gives_all_of_its_answer)
 {
 	struct turn_run run = turn_begin(fixture,
@@ -215,7 +215,7 @@ WITH_ACTORS(submit_result_without_one_is_an_error_that_the_model_is_told)
 	assert_turn(&run, "sys.turn", "", "{'status':'running','turn':2}");
 }
 
-/* 15: runs at the same time. */
+/* 15: turns that run at one time. */
 WITH_ACTORS(runs_do_not_mix)
 {
 	struct turn_run a = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
@@ -232,7 +232,7 @@ WITH_ACTORS(runs_do_not_mix)
 	assert_turn(&b, "sys.message", ".3", "{'content':'from b'}");
 }
 
-/* 19, 33: a name that is no tool's. */
+/* 19, 33: a name that no tool has. */
 WITH_ACTORS(an_unknown_tool_is_told_to_the_model)
 {
 	struct turn_run run = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
@@ -249,7 +249,7 @@ WITH_ACTORS(an_unknown_tool_is_told_to_the_model)
 	assert_event(&run, 7, "{'errors_count':1,'tool_calls_count':2,'tool_results_count':2}");
 }
 
-/* 21, 34, 51: registered, and not offered. */
+/* 21, 34, 51: a tool that is registered, but not offered. */
 WITH_ACTORS(a_tool_that_is_not_offered_is_not_run)
 {
 	struct turn_run run = turn_begin(fixture,
@@ -284,7 +284,7 @@ WITH_ACTORS(a_tool_that_fails_is_told_and_counted)
 	assert_event(&run, 7, "{'errors_count':1}");
 }
 
-/* A tool that is an action: what it did and that it was called are one record. */
+/* A tool that is an action: one record has its effect and the call. */
 WITH_ACTORS(an_action_answers_its_call)
 {
 	struct turn_run run = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
@@ -381,7 +381,7 @@ WITH_ACTORS(a_long_output_is_cut_at_a_character)
 	assert_int_equal(json_integer_value(json_object_get(call, "output_size")), size - 1);
 }
 
-/* 39: nothing is "". */
+/* 39: an empty output is "". */
 WITH_ACTORS(an_output_may_be_empty)
 {
 	struct turn_run run = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
@@ -413,7 +413,7 @@ WITH_ACTORS(each_call_has_an_id_of_its_own)
 	assert_true(json_string_length(json_object_get(third, "id")) > 0);
 }
 
-/* 66, 67, 70: arguments that are not taken. The run goes on. */
+/* 66, 67, 70: refused arguments. The turn goes on. */
 WITH_ACTORS(a_malformed_call_is_told_to_the_model)
 {
 	static const struct {
@@ -461,7 +461,7 @@ WITH_ACTORS(a_malformed_call_is_told_to_the_model)
 	}
 }
 
-/* What they were is quoted as far as characters go. */
+/* The message quotes the arguments, cut at a whole character. */
 WITH_ACTORS(long_arguments_that_are_none_are_told_to_the_model)
 {
 	struct turn_run run = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
@@ -511,7 +511,7 @@ WITH_ACTORS(arguments_are_kept_byte_for_byte)
 	"{'hash':'sha256:abababababababababababababababababababababababababababababababab'," \
 	"'of':[],'size':3}"
 
-/* A stand-in would have to stand for a text. */
+/* A stand-in must belong to a text. */
 WITH_ACTORS(what_looks_like_a_private_text_is_refused)
 {
 	struct turn_run run = turn_begin(fixture, TURN_STEP("5", "{}", TURN_ASK));
@@ -578,7 +578,7 @@ WITH_ACTORS(other_ends_of_a_model_have_their_reasons)
 
 #define TOO_LONG "{'code':'context_length_exceeded','message':'too long'}"
 
-/* A history that the model cannot take is tried once more with less. */
+/* A history that the model refuses as too long is sent once more, shortened. */
 WITH_ACTORS(a_history_that_is_too_long_is_tried_once_more)
 {
 	struct turn_run run = turn_begin(fixture, TURN_STEP("9", "{}", TURN_ASK));
@@ -751,7 +751,7 @@ WITH_ACTORS(a_late_decision_is_not_one_on_another_call_with_this_id)
 
 /* --- history --- */
 
-/* A run with @turns turns of two calls each behind it. */
+/* A turn after @turns requests, each with two calls. */
 static struct turn_run run_with_turns(struct world_fixture *fixture, const char *step, int turns)
 {
 	struct turn_run run = turn_begin(fixture, step);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Addresses of paths, and back. */
+/* Addresses of paths, and paths from addresses. */
 #include "tests/fixture/json.h"
 
 #include "fs/mcp/uri.h"
@@ -63,7 +63,7 @@ TEST(something_else_is_no_address)
 	assert_no_address("worldfs:///a%zz");
 }
 
-/* Every key, as the tree names it, comes back. */
+/* Every key, as the tree names it, can be read back. */
 TEST(names_of_keys_come_back)
 {
 	static const char *const keys[] = {"plain", "a/b", "%", "100%25", ".", "..", ".a", "_", "",

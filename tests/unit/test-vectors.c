@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sets of vectors: rows, what is refused, searches against plain arithmetic, which row goes
- * first. */
+/* Sets of vectors: rows, refusals, searches compared with plain arithmetic, and which row is
+ * removed first. */
 #include "tests/fixture/test.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size)
 {
 	void *const block = allocation_fails() ? NULL : __real_aligned_alloc(alignment, size);
 
-	return block ? memset(block, 0xff, size) : NULL; /* nobody relies on zeros */
+	return block ? memset(block, 0xff, size) : NULL; /* callers must not rely on zeros */
 }
 /* NOLINTEND(readability-identifier-naming) */
 
@@ -73,7 +73,7 @@ static void add_ranked(struct wfs_vectors *vectors, uint32_t id, int64_t tick, d
 	assert_int_equal(wfs_vectors_add(vectors, &row, NULL), 0);
 }
 
-/* One of many that were made at once, or whose makers say when they were made. */
+/* Adds a row with a place: several rows may be made at one tick, in a known order. */
 static void add_placed(struct wfs_vectors *vectors, uint32_t id, int64_t tick, uint64_t place)
 {
 	const float vector[] = {1};
@@ -116,7 +116,7 @@ static void random_vector(float *vector, size_t dims)
 
 /* --- the reference --- */
 
-/* The same rows as those of a set, in a plain array. */
+/* The rows of a set, in a plain array. */
 struct plain {
 	size_t dims;
 	size_t count;
@@ -182,7 +182,7 @@ static struct wfs_vectors *set_of(const struct plain *plain)
 	return vectors;
 }
 
-/* Searches the set, and fails if it is not bit for bit what plain arithmetic gives. */
+/* Searches the set, and fails if the result differs by one bit from that of plain arithmetic. */
 static void assert_search(
 	const char *name, struct wfs_vectors *vectors, const struct plain *plain, size_t limit)
 {
@@ -505,7 +505,7 @@ TEST(vectors_search_orders_ties_by_id)
 	assert_int_equal(hits[2].id, 7);
 }
 
-/* Ids in no order, so that ties are not found in the order of rows. */
+/* Gives ids in no order, so that rows of equal scores are not found in the order of rows. */
 static void number_rows(struct plain *plain)
 {
 	for (uint32_t i = 0; i < plain->count; i++)
@@ -585,7 +585,7 @@ TEST(vectors_search_takes_lengths_that_float_cannot_square)
 	assert_searches("lengths", &plain);
 }
 
-/* Sums in which large products cancel each other out are where float is worst. */
+/* float is least exact for sums in which large products cancel each other. */
 TEST(vectors_search_survives_cancellation)
 {
 	PLAIN_AUTO struct plain plain = plain_new(64, 1500);

@@ -2,7 +2,7 @@
 /* Verbs that the process around the world answers: mounts, status, metrics. */
 #include "tests/fixture/verb.h"
 
-/* Remembers what it was asked. */
+/* A host that remembers what it was asked. */
 struct host {
 	struct wfs_host host;
 	char mounted[200];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verbs that tell of turns: a list of them, and the records of one. */
+/* Verbs about turns: a list of them, and the records of one. */
 #include "tests/fixture/verb.h"
 
 #include "tests/fixture/turn.h"
@@ -107,7 +107,7 @@ WITH_ACTORS(turns_that_are_not_seen_are_not_listed)
 	assert_int_equal(json_array_size(result_of(&asked, "turns")), 0);
 }
 
-/* The seqs of the records of an answer. */
+/* Checks the seqs of the records in an answer. */
 static void assert_seqs(const struct asked *asked, const char *expected)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer seqs = {0};
@@ -122,7 +122,7 @@ static void assert_seqs(const struct asked *asked, const char *expected)
 	assert_string_equal(wfs_buffer_text(&seqs), expected);
 }
 
-/* alice.8: records 8 to 11, the other's 12 to 15, and the answer from 16 on. */
+/* alice.8 has records 8 to 11, the other turn 12 to 15; the answer has those from 16 on. */
 static const char *payload_of(const struct turn_run *run, const char *more)
 {
 	static char payload[256];

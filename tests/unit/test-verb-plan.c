@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verbs about chats and plans: what is handed to the driver, where a checkpoint is, what there
- * is. */
+/* Verbs about chats and plans: what they pass to the driver, where a checkpoint is found, and
+ * lists. */
 #include "tests/fixture/verb.h"
 
 #include "tests/fixture/plan.h"
 
-/* Answers at once with a response whose checkpoint is that of the plan p1. */
+/* A driver that answers at once, with a response whose checkpoint is that of the plan p1. */
 struct fake_driver {
-	struct wfs_driver driver; /* first */
-	enum wfs_error_code code; /* that it fails with; WFS_OK: it does not */
+	struct wfs_driver driver; /* first: functions cast back */
+	enum wfs_error_code code; /* the error that it fails with; WFS_OK: it succeeds */
 	enum wfs_drive_what what;
 	json_t *params; /* owned */
 };
@@ -110,7 +110,7 @@ WITH_ACTORS(without_a_driver_it_is_not_enabled)
 
 /* --- resuming a plan that the principal does not see --- */
 
-/* May drive what it made itself, and sees nothing. */
+/* Makes a principal that may drive what it made itself, and sees nothing. */
 static void make_stranger(struct world_fixture *fixture)
 {
 	assert_done(fixture, "tester", "{'action_type':'principal','id':'stranger'}");

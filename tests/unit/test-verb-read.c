@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verbs that read state, journal and blobs: each with a good call, and what a payload can have
- * wrong. */
+/* Verbs that read state, journal and blobs: each with a valid call, and with errors in its
+ * payload. */
 #include "tests/fixture/builtin.h"
 #include "tests/fixture/tamper.h"
 #include "tests/fixture/verb.h"
@@ -53,7 +53,7 @@ IN_WORLD(optional_members_that_are_null_are_as_if_absent)
 		"'reducer': expected a string, got null");
 }
 
-/* @value fits the schema that is called @name in the manifest which the world gives. */
+/* Checks that @value fits the schema @name of the manifest that the world gives. */
 static void assert_is_a(struct world_fixture *fixture, const char *name, const json_t *value)
 {
 	AUTO_ASKED struct asked asked;
@@ -129,7 +129,7 @@ IN_WORLD(query_state_of_a_missing_key_is_ok_without_state)
 
 /* --- damage --- */
 
-/* Flips a bit in each place of a file where @bytes are. */
+/* Flips a bit in each place of a file that has @bytes. */
 static void flip(const char *path, const char *bytes)
 {
 	WFS_AUTO_FD int fd = open(path, O_RDWR | O_CLOEXEC);
@@ -147,7 +147,7 @@ static void flip(const char *path, const char *bytes)
 	assert_int_equal(munmap(data, size), 0);
 }
 
-/* Gives cell `a` a value that is a file, and flips a bit of it. */
+/* Gives cell `a` a value that is kept in a file, and flips a bit of that file. */
 static void damage_large_cell(struct world_fixture *fixture)
 {
 	AUTO_ASKED struct asked asked;
@@ -179,7 +179,7 @@ IN_WORLD(a_damaged_row_is_hash_mismatch)
 	char path[256];
 
 	tell(fixture, "{'key':'a','op':'set','n':987654321}");
-	tell(fixture, "{'key':'b','op':'set'}"); /* whose row opening the world reads */
+	tell(fixture, "{'key':'b','op':'set'}"); /* opening the world reads this row */
 	world_fixture_close(fixture);
 	snprintf(path, sizeof(path), "%s/data.mdb", fixture->directory);
 	flip(path, "{\"n\":987654321}");

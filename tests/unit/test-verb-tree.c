@@ -102,7 +102,7 @@ IN_WORLD(fs_verbs_tell_the_height_that_a_path_below_at_names)
 	assert_meta_of(fixture, "fs-stat", height + 1, "reducers/cell/a");
 	assert_meta_of(fixture, "fs-read", height + 1, "reducers/cell/a");
 	assert_meta_of(fixture, "fs-read", 1, "manifest");
-	/* Also when nothing is found there. */
+	/* Also for paths that do not exist. */
 	assert_meta_of(fixture, "fs-read", height, "reducers/cell/a");
 	assert_meta_of(fixture, "fs-list", height, "manifest");
 	ask_verb(fixture, "fs-read", "{'path':'at/head/reducers/cell/b'}", &head);
@@ -207,7 +207,7 @@ static void assert_says(struct world_fixture *fixture, const char *verb, const c
 
 IN_WORLD(a_refusal_says_why)
 {
-	/* Later than the clock of the world's fixture, and long ago by the host's. */
+	/* Later than the clock of the world's fixture, but long ago by the host's clock. */
 	make_alice(fixture, "'cap':'sys/query@1','expires_at_ns':1700000001000000000");
 
 	assert_says(fixture, "fs-stat", "manifest", WFS_E_EXPIRED, "'alice.query.1'");

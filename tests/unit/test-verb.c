@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The dispatcher of verbs, and those that change something. */
+/* The dispatcher of verbs, and the verbs that change something. */
 #include "tests/fixture/verb.h"
 
 /* --- the dispatcher --- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verification: nothing to say of a good world, and what it says of each kind of damage. */
+/* Verification: it finds no problem in a good world, and reports each kind of damage. */
 #include "tests/fixture/tamper.h"
 
 #include "kernel/check/verify.h"
@@ -32,7 +32,7 @@ static void assert_good(struct world_fixture *fixture)
 	assert_int_equal(problems.count, 0);
 }
 
-/* One of the problems has this name and says this. */
+/* Checks that one of the problems has this name and this text. */
 static void assert_tells(struct world_fixture *fixture, const char *name, const char *reason)
 {
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = verify(fixture);
@@ -52,7 +52,7 @@ static void assert_tells_record(struct world_fixture *fixture, uint64_t seq, con
 	assert_tells(fixture, name, reason);
 }
 
-/* @name: of its cell, and its height */
+/* @name: the cell's name, and the height */
 static void assert_tells_version(
 	struct world_fixture *fixture, const char *name, uint64_t vid, const char *reason)
 {
@@ -77,7 +77,7 @@ static int snapshot(struct world_fixture *fixture, const struct wfs_hash *hash)
 	return wfs_world_call(fixture->world, &request);
 }
 
-/* Something of everything. */
+/* Makes a change of every kind. */
 static void live(struct world_fixture *fixture)
 {
 	struct wfs_hash hash;
@@ -115,7 +115,7 @@ static uint32_t cell_reducer(struct world_fixture *fixture)
 	return reducer.reducer_id;
 }
 
-/* Three cells; opening a world looks at its last two records only. */
+/* Makes three cells; opening a world looks at its last two records only. */
 static void live_a_little(struct world_fixture *fixture)
 {
 	tell(fixture, "{'key':'a','op':'set','n':1}");
@@ -347,7 +347,7 @@ IN_WORLD(a_flipped_bit_in_a_file_of_a_version_is_found)
 
 /* --- cells --- */
 
-/* What the cell row of ordinal 1 of `cell` becomes. */
+/* A change of the row of the first cell of `cell`. */
 struct cell_damage {
 	uint32_t reducer_id;
 	void (*damage)(struct wfs_cell *cell);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Views: the world at every height, against a fold of the test's own. */
+/* Views: the world at every height, compared with a model that the test keeps. */
 #include "tests/fixture/builtin.h"
 #include "tests/fixture/tamper.h"
 
@@ -11,7 +11,7 @@ enum {
 
 /* --- the test's own fold --- */
 
-/* What each cell holds at each height: a number, or none. */
+/* The number that each cell holds at each height, if any. */
 struct model {
 	bool live[GENESIS_HEIGHT + EVENTS + 1][KEYS];
 	int n[GENESIS_HEIGHT + EVENTS + 1][KEYS];
@@ -24,7 +24,7 @@ static const char *key_of(int key)
 	return keys[key];
 }
 
-/* Sends events chosen by a small generator; the model does what they mean. */
+/* Sends events chosen by a small generator, and changes the model as they change the world. */
 static void play(struct world_fixture *fixture, struct model *model)
 {
 	uint32_t draw = 12345;
@@ -88,7 +88,7 @@ static int model_index(struct wfs_bytes key)
 	return -1;
 }
 
-/* Walks the cells of a height from behind @after_id and ticks each off. */
+/* Walks the cells of a height after @after_id, and ticks each off. */
 static void walk(struct world_fixture *fixture, uint64_t height, bool ret_seen[static KEYS])
 {
 	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, height);
@@ -252,7 +252,7 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* All there are, sorted, each with a space behind it. */
+/* Appends the names of all reducers, sorted, each followed by a space. */
 static void write_reducers(struct wfs_buffer *buffer)
 {
 #define NAME(constant, name, hidden) name,
@@ -441,7 +441,7 @@ IN_WORLD(the_modules_of_the_manifest_are_listed_blobs)
 
 	assert_int_equal(listing.height, 1);
 	assert_int_equal(wfs_view_blob_last(&view, &last), 0);
-	assert_int_equal(last, 1); /* three reducers share it */
+	assert_int_equal(last, 1); /* three reducers share the module */
 }
 
 /* --- journal --- */
@@ -468,7 +468,7 @@ IN_WORLD(record_time_is_that_of_the_line)
 	assert_int_equal(at_ns, parsed.record.at_ns);
 }
 
-/* The journal of a height, put together from its records. */
+/* Joins the records of a height to a journal. */
 static void join_lines(struct wfs_view *view, struct wfs_buffer *ret_text)
 {
 	for (uint64_t seq = 0; seq < view->height; seq++) {
@@ -522,14 +522,15 @@ IN_WORLD(journal_with_a_gap_is_damage)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer part = {0};
 
-	for (int i = 0; i < 3; i++) /* the last two are looked at when the world is opened */
+	for (int i = 0; i < 3; i++) /* opening the world looks at the last two */
 		tell(fixture, "{'key':'a','op':'set'}");
-	/* One byte less, so the next line does not begin where this one ends. */
+	/* One byte less, so the next line does not begin where this line ends. */
 	tamper_number(fixture, "journal", GENESIS_HEIGHT, "\"test", "\"tes");
 	assert_int_equal(world_fixture_open(fixture), 0);
 
 	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
 	assert_int_equal(wfs_view_journal_read(&view, 0, 100000, &part), 0);
-	assert_int_equal(part.data[part.size - 1], '\n'); /* what is whole, */
+	/* The part before the damage, in whole lines. */
+	assert_int_equal(part.data[part.size - 1], '\n');
 	assert_int_equal(wfs_view_journal_read(&view, part.size, 100000, &part), -EIO);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mounting and unmounting where the owner of a directory on the way has just put a link. */
+/* Mounting and unmounting when the owner of a directory on the path has just replaced it by a
+ * link. */
 #include "tests/fixture/test.h"
 
 #include <errno.h>
@@ -23,7 +24,8 @@ struct fixture {
 	bool mounts; /* this process may mount, in a mount namespace of its own */
 };
 
-/* Exchanged just before mount(2), after everything has been looked at; NULL: nothing. */
+/* The fixture whose directories are exchanged just before mount(2), after all checks; NULL:
+ * none. */
 static const struct fixture *exchanges;
 
 /* NOLINTBEGIN(readability-identifier-naming): the linker's names, see ld(1), --wrap */
@@ -234,7 +236,7 @@ ON_THE_WAY(make_covers_the_directory_that_it_has_looked_at)
 	exchanges = NULL;
 
 	assert_true(fd >= 0);
-	/* Nobody serves it, so only the mount table is asked. */
+	/* No process serves this mount, so only the mount table can be asked. */
 	assert_int_equal(wfs_mount_is_ours(other, NULL), 0);
 	assert_int_equal(wfs_mount_is_ours(moved, NULL), 1);
 	wfs_make_undo(place);

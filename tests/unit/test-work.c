@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tasks on threads of their own: order, delay, other threads. */
+/* Tasks on threads of their own: order, delay, and several threads. */
 #include "tests/fixture/test.h"
 
 #include <pthread.h>
@@ -11,7 +11,7 @@
 
 enum { TASK_COUNT = 3 };
 
-/* What the tasks of a test did; they tell it under the lock. */
+/* What the tasks of a test did; they write it under the lock. */
 struct record {
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
@@ -22,7 +22,7 @@ struct record {
 };
 
 struct task {
-	struct wfs_work_task task; /* first, so that a pointer to it is one to the whole */
+	struct wfs_work_task task; /* first: functions cast back */
 	struct record *record;
 	char name;
 };
@@ -85,7 +85,7 @@ TEST(work_runs_tasks_in_the_order_they_are_due)
 	assert_string_equal(record.order, "abc");
 }
 
-/* Keeps the thread until the others were added. */
+/* Keeps the thread busy until the other tasks were added. */
 static void hold(struct wfs_work_task *base)
 {
 	struct task *task = (struct task *)base;

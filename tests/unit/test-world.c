@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Worlds: opening them, and what one event or blob does to them. */
+/* Worlds: opening them, and the changes that one event or blob makes. */
 #include "tests/fixture/tamper.h"
 
 #include <sys/wait.h>
@@ -58,7 +58,8 @@ IN_WORLD(open_names_the_process_that_owns_the_world)
 IN_WORLD(open_for_reading_runs_beside_the_owner)
 {
 	const struct wfs_world_options options = {.read_only = true};
-	/* LMDB does not allow one environment twice in a process: the owner is another one. */
+	/* LMDB does not allow one environment twice in a process, so another process is the
+	 * owner. */
 	world_fixture_close(fixture);
 	WFS_AUTO_FD int lock = wfs_lock_take(fixture->directory, 0, NULL);
 	assert_true(lock >= 0);
@@ -85,7 +86,7 @@ IN_WORLD(open_shows_what_was_there_before)
 	assert_state(fixture, "cell", "a", "{'n':2}");
 }
 
-/* Appends @line behind the journal of a closed world. */
+/* Appends @line to the journal of a closed world. */
 static void append_raw(struct world_fixture *fixture, const char *line)
 {
 	const struct wfs_store_options options = {0};
@@ -403,7 +404,8 @@ IN_WORLD(a_request_that_is_too_large_is_refused)
 
 IN_WORLD(a_refused_event_leaves_the_cells_as_they_were)
 {
-	/* `total` is folded first and succeeds, then the key is found to be missing in `cell`. */
+	/* `total` is folded first and succeeds; then the event turns out to lack the key for
+	 * `cell`. */
 	tell(fixture, "{'key':'a','op':'set','n':1}");
 	assert_int_equal(send_event(fixture, "test/Total@1", "{'op':'set','n':1}"), 0);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests that wait: how many may, in which order they are begun, and urgent ones. */
+/* Requests that wait: how many may wait, in which order they are begun, and urgent requests. */
 #include "tests/fixture/writer.h"
 
 #include "kernel/world/writer-impl.h"
@@ -17,12 +17,11 @@ static void take_and_end(struct writer_queues *queues, int64_t time_ns)
 	end_request(queues, writer_queues_take(queues), time_ns);
 }
 
-/* As many as one may have are less than all. */
+/* One principal alone may not fill the queue. */
 static const char *const principals[] = {"tester", "other", "third"};
 
 /* Sends requests of the first @principal_count principals until one is refused, at most @max.
- * @value: what each brings; NULL: little
- * Return: how many were taken. */
+ * @value: the value of each event; NULL: a small one. Return: how many were taken. */
 static size_t send_until_refused(struct world_fixture *fixture, struct sent *sent, size_t max,
 	struct answers *answers, size_t principal_count, json_t *value)
 {
@@ -48,7 +47,7 @@ IN_WORLD(more_requests_than_the_queue_holds_are_refused)
 	struct answers answers;
 	struct gate gate;
 
-	/* What is folded already counts as long as it is not answered. */
+	/* A folded request counts until it is answered. */
 	gate_close(&gate, fixture);
 	answers_init(&answers, WFS_QUEUE_COUNT_MAX);
 	const size_t taken = send_until_refused(fixture, sent, WFS_QUEUE_COUNT_MAX + 1, &answers,
@@ -83,7 +82,7 @@ static size_t count_taken(struct world_fixture *fixture, size_t max, json_t *val
 
 	assert_true(taken < max);
 	assert_int_equal(sent[taken].request.error.code, WFS_E_OVERLOADED);
-	/* How many requests others have is in figures that not everybody sees. */
+	/* The message must not reveal how many requests other principals have. */
 	assert_null(strpbrk(sent[taken].request.error.message, "0123456789"));
 	world_fixture_close(fixture);
 	assert_int_equal(answers.count, taken);
@@ -141,7 +140,8 @@ IN_WORLD(one_principal_has_not_the_whole_queue)
 	free(sent);
 }
 
-/* Adds requests of @size bytes of two principals until none is taken. Return: how many were. */
+/* Adds requests of @size bytes of two principals until one is refused. Return: how many were
+ * taken. */
 static size_t fill(struct writer_queues *queues, struct wfs_request *requests, size_t size)
 {
 	size_t taken = 0;
@@ -210,10 +210,10 @@ IN_WORLD(one_request_does_not_wait_for_all_of_another_principal)
 		json_decref(sent[i].value);
 }
 
-enum { LONG_WORK = 9000000 }; /* turns of a loop; a step may take 10000000 */
+enum { LONG_WORK = 9000000 }; /* rounds of a loop; a step may take 10000000 */
 
-/* Sends one that takes long, and an urgent one while it is folded. @gone: NULL, or the client of
- * the first is gone when the transaction of the urgent one begins */
+/* Sends a request that takes long, and an urgent one while it is folded. @gone: NULL, or the
+ * client of the first, which is gone when the transaction of the urgent one begins */
 static void send_long_and_urgent(struct world_fixture *fixture, struct sent sent[static 2],
 	struct answers *answers, atomic_bool *gone)
 {
@@ -293,7 +293,7 @@ TEST(an_urgent_request_waits_behind_one_that_was_stopped_earlier)
 	assert_ptr_equal(writer_queues_take(&queues), &stopped);
 	assert_int_equal(writer_queues_add(&queues, &urgent), 0);
 
-	writer_queues_put_back(&queues, &stopped); /* not begun, as its batch ended */
+	writer_queues_put_back(&queues, &stopped); /* its batch ended before it was begun */
 
 	assert_null(queues.urgent.first);
 	assert_ptr_equal(writer_queues_take(&queues), &stopped);
@@ -386,7 +386,7 @@ TEST(a_principal_that_asks_for_little_waits_for_one_request_at_most)
 		heavy[i % HEAVY][i / HEAVY] = (struct wfs_request){.principal = names[i % HEAVY]};
 		assert_int_equal(writer_queues_add(&queues, &heavy[i % HEAVY][i / HEAVY]), 0);
 	}
-	/* The first one finds queues that have taken nothing yet, as it has. */
+	/* The first one finds that all queues, its own included, have used no time yet. */
 	for (size_t i = 0; i < HEAVY; i++)
 		take_and_end(&queues, 20 * MS);
 	for (size_t i = HEAVY; i < ALL; i++) {

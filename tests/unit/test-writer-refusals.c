@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Refusals that come again and again: few records, and a count that is written when there is
- * room. */
+/* Refusals that come again and again: they make few records, and their count is written when
+ * there is room. */
 #include "tests/fixture/action.h"
 #include "tests/fixture/writer.h"
 
 #include "kernel/world/writer-impl.h"
 
-static atomic_llong stopped_ns; /* what the clock shows; 0: it goes */
+static atomic_llong stopped_ns; /* the time that the clock shows; 0: the real time */
 
 /* NOLINTBEGIN(readability-identifier-naming): the linker makes these names */
 int64_t __real_wfs_clock_monotonic_ns(void);
@@ -24,7 +24,7 @@ int __real_wfs_head_set_cell(struct wfs_head *head, size_t reducer_index, struct
 int __wrap_wfs_head_set_cell(struct wfs_head *head, size_t reducer_index, struct wfs_cell *cell,
 	const struct wfs_state *state, uint64_t height, int64_t at_ns);
 
-/* There is never room for the cell `big`. */
+/* The world never has room for the cell `big`. */
 int __wrap_wfs_head_set_cell(struct wfs_head *head, size_t reducer_index, struct wfs_cell *cell,
 	const struct wfs_state *state, uint64_t height, int64_t at_ns)
 {
@@ -61,7 +61,7 @@ static void wait_for_height(struct world_fixture *fixture, uint64_t height)
 	assert_int_equal(height_of(fixture), height);
 }
 
-/* Records of all refusals in the journal from @seq on, and the sum of their counts. */
+/* The number of records of refusals in the journal from @seq on, and the sum of their counts. */
 static size_t count_refusals(struct world_fixture *fixture, uint64_t seq, json_int_t *ret_total)
 {
 	const uint64_t height = height_of(fixture);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Many requests at once, the order of commit, observers and answers, and stores that cannot take
- * any more. Queues: test-writer-queue.c.
+ * any more. test-writer-queue.c tests queues.
  */
 #include "tests/fixture/writer.h"
 
@@ -15,8 +15,8 @@ enum {
 
 /* --- a disk that fails --- */
 
-static atomic_int failing_commits; /* how many of the next ones fail */
-static atomic_bool files_fail;     /* there is no room for any */
+static atomic_int failing_commits; /* how many of the next commits fail */
+static atomic_bool files_fail;     /* no file finds room */
 static atomic_bool gc_fails;
 
 /* NOLINTBEGIN(readability-identifier-naming): the linker makes these names */
@@ -72,7 +72,7 @@ static void *send_many(void *argument)
 
 		snprintf(key, sizeof(key), "k%zu", i % KEYS);
 		sent_init(&sender->sent[i], sender->answers, "add", key, 1);
-		/* Overloaded is an answer too: try again until there is room. */
+		/* Overloaded is an answer, too: sends again until the queue has room. */
 		while (wfs_world_submit(sender->fixture->world, &sender->sent[i].request) ==
 			-EAGAIN)
 			sched_yield();
@@ -196,7 +196,7 @@ IN_WORLD(a_batch_ends_when_its_results_are_large)
 	answers_wait(&answers);
 	wfs_world_figures(fixture->world, &figures);
 
-	/* 32 MiB end a batch after 12 of them, if their time has not ended it before. */
+	/* A batch ends after 12 of them, at 32 MiB, unless its time has ended it before. */
 	assert_int_equal(answers.failed, 0);
 	assert_in_range(figures.batches_total, 1 + 4, 1 + COUNT);
 	for (int i = 0; i < COUNT; i++) {
@@ -225,7 +225,8 @@ IN_WORLD(a_batch_ends_when_its_work_was_long)
 	answers_wait(&answers);
 	wfs_world_figures(fixture->world, &figures);
 
-	/* set; work; work; add and work; two loops, which fail; add, add: 10 ms end a batch. */
+	/* The requests are set; work; work; add and work; two loops, which fail; add, add. A
+	 * batch ends after 10 ms. */
 	assert_int_equal(answers.failed, 2);
 	assert_in_range(figures.batches_total, 7, WFS_ARRAY_COUNT(ops));
 	assert_state(fixture, "cell", "a", "{'n':4}");
@@ -481,7 +482,7 @@ IN_WORLD(a_commit_that_fails_is_not_observed)
 	assert_int_equal(watcher.count, 0);
 }
 
-/* Notes what the commits were, in the order in which they were told. */
+/* Notes the commits in the order in which the observer got them. */
 struct history {
 	struct wfs_observer observer;
 	size_t count;
@@ -504,7 +505,7 @@ IN_WORLD(a_request_that_cannot_be_stored_fails_alone)
 	struct sent sent[WFS_ARRAY_COUNT(ops)];
 	struct answers answers;
 
-	/* The state of `grow` would be a file. */
+	/* `grow` makes the state so large that it would be a file. */
 	answers_init(&answers, WFS_ARRAY_COUNT(ops));
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(ops); i++) {
 		const bool grows = strcmp(ops[i], "grow") == 0;
@@ -527,7 +528,7 @@ IN_WORLD(a_request_that_cannot_be_stored_fails_alone)
 	assert_int_equal(sent[4].request.seq, GENESIS_HEIGHT + 2);
 	assert_int_equal(sent[5].request.seq, GENESIS_HEIGHT + 3);
 	assert_int_equal(sent[5].request.height, GENESIS_HEIGHT + 6);
-	/* Four, unless the batch had ended before the one that fails. */
+	/* Four, unless the batch ended before the request that fails. */
 	assert_in_range(history.count, 3, 4);
 	assert_int_equal(history.to_height[0], GENESIS_HEIGHT + 1);
 	assert_int_equal(history.to_height[1], GENESIS_HEIGHT + 2);
@@ -562,7 +563,8 @@ IN_WORLD(requests_behind_one_that_cannot_be_stored_share_a_batch_again)
 	wfs_world_figures(fixture->world, &figures);
 
 	assert_int_equal(figures.requests_failed, 1);
-	/* 17 and more if each had one of its own; how many go into one depends on their time. */
+	/* If each had a batch of its own, there would be 17 and more; the time decides how many
+	 * share one. */
 	assert_in_range(figures.batches_total, 1 + 2 + 2, 1 + 2 + COUNT / 2);
 	assert_state(fixture, "cell", "a", "{'n':19}");
 	for (int i = 0; i < COUNT; i++)
@@ -600,7 +602,7 @@ IN_WORLD(a_request_that_failed_before_the_commit_did_keeps_its_reason)
 	struct sent sent[WFS_ARRAY_COUNT(ops)];
 	struct answers answers;
 
-	/* The endless loop keeps the kernel thread busy, so that the others are one batch. */
+	/* The endless loop keeps the kernel thread busy, so that the others become one batch. */
 	atomic_store(&failing_commits, 1);
 	answers_init(&answers, WFS_ARRAY_COUNT(ops));
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(ops); i++) {
