@@ -43,8 +43,8 @@ int wfs_local_beside(struct wfs_local *local, struct wfs_local **ret_local);
 void wfs_local_abandon(struct wfs_local *local, size_t index);
 
 /**
- * wfs_local_poll() - a descriptor that becomes readable some time after wfs_local_take() gave no
- * answer
+ * wfs_local_poll() - get a descriptor that becomes readable some time after wfs_local_take() gave
+ * no answer
  * Not at the next answer, but when half of the open requests are answered, so that many can be
  * taken at once.
  */

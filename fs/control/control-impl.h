@@ -215,10 +215,11 @@ struct wfs_control {
 /** wfs_control_enter() - count one more unfinished operation. Return: 0, or -ENODEV when
  *  closing. */
 int wfs_control_enter(struct wfs_control *control);
+/** wfs_control_leave() - undo wfs_control_enter(). */
 void wfs_control_leave(struct wfs_control *control);
 
-/** wfs_control_late_end() - what a release has completed is answered: let its user's opens of
- *  `last` go on. */
+/** wfs_control_late_end() - end the wait of a user's opens of `last`: what a release has completed
+ *  is answered. */
 void wfs_control_late_end(struct wfs_control *control, struct wfs_control_user *user);
 
 /** wfs_control_open_new() - make an open file. @caller: thread and user that open it

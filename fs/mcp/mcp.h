@@ -55,7 +55,8 @@ void wfs_mcp_refuse_long(struct wfs_mcp *mcp);
  */
 bool wfs_mcp_advance(struct wfs_mcp *mcp);
 
-/** wfs_mcp_poll() - what to poll for after wfs_mcp_advance() has returned false; fd -1: nothing. */
+/** wfs_mcp_poll() - get what to poll for after wfs_mcp_advance() has returned false; fd -1:
+ *  nothing. */
 struct pollfd wfs_mcp_poll(const struct wfs_mcp *mcp);
 
 /** wfs_mcp_is_busy() - is a call open? */

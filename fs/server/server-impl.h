@@ -240,4 +240,5 @@ void wfs_server_user_answers(struct wfs_server_connection *connection, size_t mo
  *  Return: 0, -EAGAIN (overloaded): nothing is charged. */
 int wfs_server_user_parse(struct wfs_server *server, struct wfs_server_user *user, size_t bytes,
 	struct wfs_error *error);
+/** wfs_server_user_parsed() - take back a charge of wfs_server_user_parse(). Thread: any. */
 void wfs_server_user_parsed(struct wfs_server *server, struct wfs_server_user *user, size_t bytes);

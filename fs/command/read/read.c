@@ -122,7 +122,7 @@ static int print_cell(struct wfs_run *run, const json_t *cell)
 
 struct cells_printer {
 	struct wfs_run *run;
-	json_t *all; /* for --json, else NULL */
+	json_t *all; /* for --json; otherwise NULL */
 };
 
 static int take_cell(void *context, const json_t *cell)
@@ -155,7 +155,7 @@ struct journal_reader {
 	struct wfs_run *run;
 	uint64_t next_seq;
 	uint64_t left; /* records still to be printed */
-	json_t *all;   /* for --json, else NULL */
+	json_t *all;   /* for --json; otherwise NULL */
 	uint64_t damaged_count;
 	struct wfs_error damage; /* the first error */
 };

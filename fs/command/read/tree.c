@@ -36,7 +36,7 @@ static void print_name(struct wfs_run *run, const json_t *entry)
 
 struct names_printer {
 	struct wfs_run *run;
-	json_t *all; /* for --json, else NULL */
+	json_t *all; /* for --json; otherwise NULL */
 };
 
 static int take_name(void *context, const char *path, const json_t *entry)
@@ -96,7 +96,7 @@ int wfs_run_fs_stat(struct wfs_run *run)
 struct tree_printer {
 	struct wfs_walk *walk;
 	int depth;
-	json_t *all; /* for --json, else NULL */
+	json_t *all; /* for --json; otherwise NULL */
 };
 
 static int take_node(void *context, const char *path, const json_t *entry)

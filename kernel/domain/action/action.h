@@ -44,8 +44,8 @@ enum {
 };
 
 /**
- * wfs_action_told() - what a tool call gives that was this action: the result of an invocation's
- * code, or all data of another action
+ * wfs_action_told() - the result of a tool call that this action has done: what an invocation's
+ * code returned, or all data of another action
  * @answer: {data?, message}; may be NULL
  * Return: borrowed from @answer; NULL: nothing.
  */

@@ -209,6 +209,9 @@ struct host_help {
 extern const struct host_help host_helps[];
 extern const size_t host_help_count;
 
+/** host_call() - answer a call of running code to the function @binding_index
+ *  @ret_value: caller owns it; NULL: nil
+ *  Return: 0, 1 (an error that code may catch), or -errno, which ends the code. */
 int host_call(struct wfs_code_host *host, size_t binding_index, const json_t *arguments,
 	json_t **ret_value, struct wfs_error *error);
 

@@ -72,6 +72,7 @@ int memory_check(struct wfs_fold *fold, const struct artifact *artifact, struct 
 int memory_open(struct act *act, const struct artifact *artifact, struct memory *ret_memory,
 	struct wfs_error *error);
 
+/** memory_count() - how many entries has the store? */
 int64_t memory_count(const struct memory *memory);
 
 /**

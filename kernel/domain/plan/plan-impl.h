@@ -41,6 +41,7 @@ int plan_new(struct wfs_fold *fold, json_t *state, struct plan *ret_plan, struct
 /** plan_store() - store state and changed blocks in their cells. */
 int plan_store(struct plan *plan, struct wfs_error *error);
 
+/* Members of the state. An absent number is 0, an absent text is "". */
 int64_t plan_number(const struct plan *plan, const char *member);
 void plan_set_number(struct plan *plan, const char *member, int64_t value);
 void plan_add(struct plan *plan, const char *member, int64_t amount);
@@ -80,6 +81,7 @@ void plan_step_done(struct plan_step *step);
 int plan_load_part(struct plan *plan, enum wfs_builtin_reducer reducer, int64_t index,
 	size_t *ret_cell, json_t **ret_document, struct wfs_error *error);
 
+/** plan_step_load() - load the document of step @index. */
 int plan_step_load(
 	struct plan *plan, int64_t index, struct plan_step *ret_step, struct wfs_error *error);
 
@@ -97,8 +99,8 @@ int plan_step_define(struct plan *plan, const json_t *part, struct wfs_error *er
 int plan_step_keep(
 	struct plan *plan, struct plan_step *step, const json_t *result, struct wfs_error *error);
 
-/** plan_wait_less() - a dependency of step @index has ended. @failed: its id if it was not done;
- *  otherwise NULL */
+/** plan_wait_less() - note that a dependency of step @index has ended. @failed: its id if it was
+ *  not done; otherwise NULL */
 int plan_wait_less(struct plan *plan, int64_t index, const char *failed, struct wfs_error *error);
 
 /** plan_wait_more() - make step @index wait for @more dependencies, and forget that one of them
@@ -174,7 +176,7 @@ int plan_fold_chat_receipt(struct wfs_fold *fold, const json_t *intent, const js
 
 /* --- actions and answers, for plan-domain.c --- */
 
-/** Each checks the form of an action of its type. Return: 0, -EINVAL, -EFBIG. */
+/* Each checks the form of an action of its type. Return: 0, -EINVAL, -EFBIG. */
 int plan_check_chat(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
 int plan_check_import(

@@ -46,9 +46,9 @@ enum {
 	WFS_PLAN_STEPS_MAX = 100000,      /* steps of a plan */
 	WFS_PLAN_PART_MAX = 1000,         /* steps in one receipt */
 	WFS_PLAN_BATCH_MAX = 200,         /* steps of a batch */
-	WFS_PLAN_BATCH_DEFAULT = 25,      /* the same, when nothing is said */
+	WFS_PLAN_BATCH_DEFAULT = 25,      /* steps of a batch, by default */
 	WFS_PLAN_CONCURRENCY_MAX = 64,    /* steps of a plan at once */
-	WFS_PLAN_CONCURRENCY_DEFAULT = 8, /* the same, when nothing is said */
+	WFS_PLAN_CONCURRENCY_DEFAULT = 8, /* steps at once, by default */
 	WFS_PLAN_ATTEMPTS_MAX = 10,       /* attempts of a step */
 	WFS_PLAN_BLOCK = 64,              /* steps in a cell of sys.plan_block */
 	WFS_PLAN_ADVANCE_MAX =

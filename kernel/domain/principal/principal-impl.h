@@ -95,12 +95,15 @@ void grants_passed_applied(struct wfs_fold *fold, const struct wfs_head *head);
 
 /* --- grants.c: actions --- */
 
+/* Each checks the form of an action of its type. Return: 0, -EINVAL, -ENOMEM. */
 int grants_check_grant(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
 int grants_check_revoke(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
 int grants_check_principal(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
+
+/* Each folds an action of its type. @ret_answer: caller owns it */
 int grants_fold_grant(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 int grants_fold_revoke(

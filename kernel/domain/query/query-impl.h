@@ -74,6 +74,7 @@ json_t *query_copy(const json_t *state, const char *const *names);
  *  new reference. */
 json_t *query_ratio(uint64_t part, uint64_t whole);
 
+/* Each answers one type of query. Return: 0, or -errno with run->error. */
 int query_artifacts(struct query_run *run);
 int query_artifact(struct query_run *run);
 int query_libraries(struct query_run *run);

@@ -175,7 +175,7 @@ int turn_call_load(struct turn *turn, int64_t index, size_t *ret_cell, json_t **
 
 /* --- actions and answers, for turn-domain.c --- */
 
-/** Each checks the form of an action of its type. Return: 0, -EINVAL, -EFBIG. */
+/* Each checks the form of an action of its type. Return: 0, -EINVAL, -EFBIG. */
 int turn_check_step(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
 int turn_check_cancel(
