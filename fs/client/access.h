@@ -56,8 +56,7 @@ int wfs_access_take(struct wfs_access *access, bool wait, struct wfs_answer *ret
  *  @index: among the requests whose answers were not taken, in order. Return: 0, -ENOMEM. */
 int wfs_access_abandon(struct wfs_access *access, size_t index);
 
-/** wfs_access_beside() - open another way into the world of @access, whose answers do not wait for
- *  those of @access
+/** wfs_access_beside() - open another way into the world of @access, with answers of its own order
  *  It must be freed before @access. Return: 0, -ENOMEM, or the error of reaching the owner. */
 int wfs_access_beside(struct wfs_access *access, struct wfs_access **ret_access);
 

@@ -66,8 +66,8 @@ int wfs_client_take(struct wfs_client *client, bool wait, struct wfs_answer *ret
  */
 int wfs_client_abandon(struct wfs_client *client, size_t index);
 
-/** wfs_client_poll() - get the descriptor and events to poll(2) for until wfs_client_take() can do
- *  something
+/** wfs_client_poll() - what to poll(2) for until wfs_client_take() can do something
  *  A caller that waits for an answer must poll with a timeout and then call wfs_client_take(),
- *  which alone notices an owner that has stopped. */
+ *  which alone notices an owner that has stopped.
+ *  Return: the descriptor of the socket. */
 int wfs_client_poll(const struct wfs_client *client, short *ret_events);

@@ -32,8 +32,7 @@ int wfs_local_post(struct wfs_local *local, const char *verb, json_t *payload);
  */
 int wfs_local_take(struct wfs_local *local, bool wait, struct wfs_answer *ret_answer);
 
-/** wfs_local_beside() - open another way into the world of @local, whose answers do not wait for
- *  those of @local
+/** wfs_local_beside() - open another way into the world of @local, with answers of its own order
  *  It must be freed before @local. Return: 0, -ENOMEM. */
 int wfs_local_beside(struct wfs_local *local, struct wfs_local **ret_local);
 
@@ -43,9 +42,9 @@ int wfs_local_beside(struct wfs_local *local, struct wfs_local **ret_local);
 void wfs_local_abandon(struct wfs_local *local, size_t index);
 
 /**
- * wfs_local_poll() - get a descriptor that becomes readable some time after wfs_local_take() gave
- * no answer
- * Not at the next answer, but when half of the open requests are answered, so that many can be
- * taken at once.
+ * wfs_local_poll() - what to poll(2) for after wfs_local_take() gave no answer
+ * It becomes readable not at the next answer, but when half of the open requests are answered, so
+ * that many can be taken at once.
+ * Return: a descriptor, for POLLIN.
  */
 int wfs_local_poll(const struct wfs_local *local);

@@ -36,9 +36,9 @@ struct wfs_owner_options {
 int wfs_owner_run(const struct wfs_owner_options *options, struct wfs_error *error);
 
 /**
- * wfs_owner_start() - wfs_owner_run() in a new process and session, which logs to worldfs.log in
- * the world
- * Waits until it is ready. Thread: the process must have only this one.
+ * wfs_owner_start() - wfs_owner_run() in a new process and session
+ * The new process logs to worldfs.log in the world. Waits until it is ready. Thread: the calling
+ * process must have only this one.
  * Return: 0, or the -errno of wfs_owner_run() with its @error.
  */
 int wfs_owner_start(const struct wfs_owner_options *options, struct wfs_error *error);

@@ -110,9 +110,9 @@ bool wfs_privacy_hides(const struct wfs_privacy *privacy, const json_t *action);
 json_t *wfs_privacy_said(const struct wfs_privacy *privacy);
 
 /**
- * action_pay_run() - check that the principal of the record may have this agent take a turn, and
- * charge the price
- * For kernel/domain/turn/. The price is the agent's invoke_price; fold->outcome.result gets it.
+ * action_pay_run() - charge the principal of the record for a turn of this agent
+ * For kernel/domain/turn/. Checks first that the principal may invoke the agent's artifact. The
+ * price is the agent's invoke_price; fold->outcome.result gets it.
  * Return: 0, -EACCES (not_authorized), -EDQUOT (insufficient_funds), …
  */
 int action_pay_run(struct wfs_fold *fold, const char *agent, struct wfs_error *error);
@@ -120,11 +120,10 @@ int action_pay_run(struct wfs_fold *fold, const char *agent, struct wfs_error *e
 /* --- for kernel/world/answerer.c --- */
 
 /**
- * action_score() - answer a mint.score request by running the artifact's own tests,
- * `interface.tests`
- * The tests are an array of {args?, method?, result?}. Each is an invocation by the mint, without
- * a price, whose changes are taken back; it passes if it gives `result`. The score is the share of
- * tests that pass, 0 to 100.
+ * action_score() - answer a mint.score request by running the artifact's own tests
+ * The tests, `interface.tests`, are an array of {args?, method?, result?}. Each is an invocation
+ * by the mint, without a price, whose changes are taken back; it passes if it gives `result`. The
+ * score is the share of tests that pass, 0 to 100.
  * @ret_payload: of the receipt; caller owns it
  * Return: 0, or -errno, which fails the request.
  */

@@ -230,9 +230,9 @@ struct invoked {
 int invoke_artifact(struct act *act, const char *id, const char *method, const json_t *args,
 	struct invoked *ret_invoked, struct wfs_error *error);
 
-/** invoke_on_trial() - invoke_artifact() for the mint: without permission or price, and all
- *  changes are taken back
- *  Only the record's result tells of it. @artifact: executable */
+/** invoke_on_trial() - invoke an artifact for the mint, without permission or price
+ *  All changes are taken back; only the record's result tells of it. @artifact: executable
+ *  Return: as invoke_artifact(). */
 int invoke_on_trial(struct act *act, const struct artifact *artifact, const char *method,
 	const json_t *args, json_t **ret_result, struct wfs_error *error);
 

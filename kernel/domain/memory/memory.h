@@ -190,8 +190,7 @@ int memory_content_entries(struct wfs_fold *fold, const struct artifact *artifac
 	json_t **ret_entries, struct wfs_error *error);
 
 /**
- * memory_take_content() - apply to the store the changes that a write made to the entries of its
- * content
+ * memory_take_content() - apply to the store a write's changes of the entries in its content
  * Entries that are new in the content are added. Those that were removed from it are removed from
  * the store, if the store has an entry with their id and text; those without an id stay. Entries
  * that the content had before and after the write are not touched, even if they were deleted from

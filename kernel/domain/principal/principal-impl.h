@@ -112,9 +112,8 @@ int grants_fold_principal(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
 /**
- * grants_fold_charge() - charge one call to grant @name and to each grant above it in the chain
- * that it was passed on by
- * Grants without a budget count nothing.
+ * grants_fold_charge() - charge one call to grant @name and to all grants above it
+ * The grants above it are those that it was passed on from. Grants without a budget count nothing.
  * Return: 0, -EDQUOT (quota_exceeded: one of the budgets is spent), -EACCES (not_authorized: the
  * grant is gone), …
  */
@@ -126,10 +125,10 @@ int grants_fold_charge(struct wfs_fold *fold, const char *name, struct wfs_error
 int grants_fold_declared(struct wfs_fold *fold, struct wfs_error *error);
 
 /**
- * grants_fold_manifest() - change principals and grants from those of the fold's manifest to those
- * of @to
- * Makes the grants that are new in @to, replaces those that differ, and removes those that @to
- * leaves out, with each grant that was passed on from them. Unchanged ones stay as they are.
+ * grants_fold_manifest() - fold the change from the fold's manifest to the manifest @to
+ * Makes the principals and grants that are new in @to, replaces grants that differ, and removes
+ * grants that @to leaves out, with each grant that was passed on from them. Unchanged ones stay as
+ * they are.
  * Return: 0, -EEXIST (already_exists: a grant that no manifest declares has the name), …
  */
 int grants_fold_manifest(

@@ -24,8 +24,7 @@ enum {
  * Return: 0, -EIO (a cell is missing), -ENOMEM.
  */
 
-/** wfs_turn_write_status() - append `status`: a word, the number of the turn, an error, and the
- *  calls that wait
+/** wfs_turn_write_status() - append `status`: a word, turn numbers, an error, waiting calls
  *  The word is `running`, `waiting` (for approvals) or the reason why the run ended. */
 int wfs_turn_write_status(struct wfs_view *view, const json_t *state, struct wfs_buffer *buffer);
 
