@@ -8,7 +8,7 @@
  * however small the writes are. The automaton also finds bytes that can no longer become valid:
  * - an error within one line gives one invalid_json, and parsing continues with the next line;
  * - an error in a value that began on an earlier line drops all bytes received so far with one
- * invalid_json, because the intended end of the value is unknown.
+ *   invalid_json, because the intended end of the value is unknown.
  * If words are requests, a line that begins with neither bracket nor quotation mark is one text,
  * without the white space around it.
  * Source: worldfs-tree(5).

@@ -3,11 +3,12 @@
  * Makes artifacts of the inline parts of an agent's configuration, which then names them. The
  * agent's next turn has the same messages as before, byte for byte.
  *
- *   llm_model model
- *   system_prompt ID_personality, a prompt
- *   workflow ID_workflow
- *   steps' prompt_inline, prompts ID_STATE_prompt, a prompt that the step names
- *   prompt ID_acting_prompt, in a workflow with the one state `acting`
+ *   llm_model                   model
+ *   system_prompt               ID_personality, a prompt
+ *   workflow                    ID_workflow
+ *   prompt_inline of a step,
+ *   prompts                     ID_STATE_prompt, a prompt that the step names
+ *   prompt                      ID_acting_prompt, in a workflow with the one state `acting`
  *
  * A part beside a reference is the fallback for when the referenced artifact is missing, so it
  * stays. No text is kept in two places: otherwise a principal that should pay for the prompt could
