@@ -10,8 +10,8 @@ static struct wfs_payer *payer_of(const struct wfs_fold *fold)
 	return &principal_kept(fold)->payer;
 }
 
-/* In a fold without its private texts the results of actions are unknown, and so is what a
- * principal had left. */
+/* After a lost text, results of earlier actions are unknown, and so is what a principal had
+ * left. */
 static bool is_counted(const struct wfs_fold *fold)
 {
 	return fold->input.kind != WFS_RECORD_GENESIS && !fold->input.partial;
