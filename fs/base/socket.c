@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Both ends of a control socket's address. */
+/* Listening on a control socket, and connecting to it. */
 #include "fs/base/socket.h"
 
 #include <fcntl.h>
@@ -13,13 +13,14 @@
 
 enum { FD_PATH_SIZE = 32 };
 
-/* The file that @fd was opened as. */
+/* The path in /proc of the file that @fd refers to. */
 static void path_of(int fd, char ret_path[static FD_PATH_SIZE])
 {
 	snprintf(ret_path, FD_PATH_SIZE, "/proc/self/fd/%d", fd);
 }
 
-/* The address by way of @directory_fd, which must stay open while it is used. */
+/* The socket's address through @directory_fd, which must stay open as long as the address is
+ * used. */
 static struct sockaddr_un address_of(int directory_fd)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -29,7 +30,7 @@ static struct sockaddr_un address_of(int directory_fd)
 	return address;
 }
 
-/* The socket as a file, which may be replaced by another one, but not under this descriptor.
+/* Opens the socket as a file: the descriptor still refers to it if another file gets its name.
  * Return: a descriptor (O_PATH), -ENOENT without @error, or -errno. */
 static int file_open(
 	int directory_fd, const char *directory, struct stat *ret_status, struct wfs_error *error)
@@ -66,7 +67,7 @@ void wfs_socket_pass_descriptors(int fd, bool pass)
 	(void)setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &value, sizeof(value));
 }
 
-/* Only a socket is replaced. */
+/* Removes an old socket; a file of another kind stays, and is an error. */
 static int remove_left(int directory_fd, const char *directory, struct wfs_error *error)
 {
 	struct stat status;
@@ -81,7 +82,8 @@ static int remove_left(int directory_fd, const char *directory, struct wfs_error
 		: 0;
 }
 
-/* Whatever has the name by now: other users get no right to anything but a socket of this user. */
+/* Lets other users connect. The name may refer to another file by now, so this changes the mode
+ * only of a socket of this user. */
 static int admit_others(int directory_fd, const char *directory, struct wfs_error *error)
 {
 	char path[FD_PATH_SIZE];

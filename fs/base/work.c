@@ -17,12 +17,12 @@ struct wfs_work {
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
 	/* Lock for the following: mutex. */
-	struct wfs_work_task *tasks; /* in the order they are due, or of their rounds */
+	struct wfs_work_task *tasks; /* sorted by due_ns, or by round */
 	uint64_t round;              /* of the last task that was taken */
 	bool stopping;
 };
 
-/* The first task, when it is due; otherwise waits. Return: NULL when stopping. */
+/* Waits until the first task is due, and takes it. Return: NULL if the threads are to stop. */
 static struct wfs_work_task *work_take(struct wfs_work *work)
 {
 	WFS_GUARD(&work->mutex);
@@ -62,7 +62,7 @@ static int work_start(struct wfs_work *work, unsigned int threads)
 	sigset_t all, old;
 	int r = 0;
 
-	/* The process's signals are for its main thread. */
+	/* Only the main thread takes the signals of the process. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	while (r == 0 && work->thread_count < threads) {
@@ -103,7 +103,7 @@ void wfs_work_add(struct wfs_work *work, struct wfs_work_task *task, unsigned in
 		at = &(*at)->next;
 	task->next = *at;
 	*at = task;
-	/* All of them: the one that a single signal wakes may be waiting for a later task. */
+	/* Wakes all threads: a single one might be waiting for a later task. */
 	pthread_cond_broadcast(&work->changed);
 }
 

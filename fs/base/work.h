@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A few threads and a list of tasks for them, with delays: what a FUSE worker must not wait for.
- * Tasks are embedded in what they work on; nothing is allocated.
+ * A few threads that run tasks, also after a delay, so that a FUSE worker need not wait. The caller
+ * embeds each task in a struct of its own; this module allocates no tasks.
  */
 #pragma once
 
@@ -11,18 +11,18 @@
 
 struct wfs_work;
 
-/* Plain value. Belongs to the work from wfs_work_add until `run` is called. */
+/* A task. Plain value; the work uses it until it calls `run`. */
 struct wfs_work_task {
 	void (*run)(struct wfs_work_task *task);
 	struct wfs_work_task *next; /* private; lock: the work's */
 	int64_t due_ns;             /* private; monotonic clock */
 	const void *user;           /* private */
-	uint64_t round;             /* private; 0: it has a delay, and no round */
+	uint64_t round;             /* private; 0: the task has a delay, and no round */
 };
 
 enum {
 	WFS_WORK_THREADS_MAX = 16,
-	WFS_WORK_LONG_NICE = 10, /* priority of threads with what takes long: nice(2) */
+	WFS_WORK_LONG_NICE = 10, /* nice value of threads for long tasks, see nice(2) */
 };
 
 /** wfs_work_new() - start @threads (1 to WFS_WORK_THREADS_MAX). Return: 0, -EAGAIN, -ENOMEM. */
@@ -32,9 +32,9 @@ int wfs_work_new(unsigned int threads, struct wfs_work **ret_work);
 void wfs_work_add(struct wfs_work *work, struct wfs_work_task *task, unsigned int delay_ms);
 
 /**
- * wfs_work_add_in_turn() - run @task when its turn comes: of each user that has tasks one, again and again
- * All tasks of a work are added either so or with delays.
- * @user: whose task it is; compared by address only
+ * wfs_work_add_in_turn() - run @task in turn: users that have tasks get one task done in each round
+ * A work has either only tasks in turn, or only tasks with delays.
+ * @user: of the task; only its address is compared
  */
 void wfs_work_add_in_turn(struct wfs_work *work, struct wfs_work_task *task, const void *user);
 

@@ -12,12 +12,12 @@ enum {
 	DIRECTORY_SHIFT = 56,
 	REDUCER_SHIFT = 40,
 	FILE_SHIFT = 55,
-	CELL_BITS = 28, /* of grants; the height is above it */
+	CELL_BITS = 28, /* cell of grants.json; the height is above it */
 	WHICH_SHIFT = 57,
-	ONE_CELL_BITS = 25, /* of the directory of one; the view is above it */
+	ONE_CELL_BITS = 25, /* cell of one artifact's directory, …; the view is above it */
 };
 
-/* The kind that is in numbers only: directories with another layout. */
+/* A kind that only numbers have: directories with the layout LAYOUT_ONE. */
 enum {
 	TAG_ONE = WFS_NODE_TEXT + 1,
 };
@@ -38,7 +38,7 @@ static_assert(
 #define ONE_CELL_MASK ((UINT64_C(1) << ONE_CELL_BITS) - 1)
 #define HEIGHT_MASK ((UINT64_C(1) << (KIND_SHIFT - CELL_BITS)) - 1)
 
-/* How the bits below the kind are laid out. */
+/* The layout of the bits below the kind. */
 enum layout {
 	LAYOUT_NUMBER,
 	LAYOUT_DIRECTORY,
@@ -103,7 +103,7 @@ uint64_t wfs_ino_encode(const struct wfs_node *node)
 	return kind | node->number;
 }
 
-/* Its kind, and of directories which. Return: false when there is no such kind. */
+/* Reads the kind of a number, and of which kind a directory is. Return: false: not a valid kind. */
 static bool decode_kind(uint64_t ino, struct wfs_node *node)
 {
 	const uint64_t tag = ino >> KIND_SHIFT;
@@ -154,7 +154,7 @@ bool wfs_ino_decode(uint64_t ino, struct wfs_node *ret_node)
 	case LAYOUT_NUMBER:
 		break;
 	}
-	/* Each node has one number: bits that mean nothing to it are zero. */
+	/* Each node has only one number, so bits that its kind does not use must be zero. */
 	if ((!has_number(&node) && node.number != 0) ||
 		(node.directory != WFS_DIRECTORY_REDUCER && node.reducer_id != 0) ||
 		wfs_ino_encode(&node) != ino)

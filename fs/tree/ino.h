@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inode numbers of the tree: computed from what the node is, never remembered.
+ * Inode numbers of the tree: computed from facts about the node, never stored.
  *
  * A file is an immutable version, so its number is the version's (or the blob's, the record's);
  * the same version under `/` and under `/at/<h>/` is one inode and shares its pages. A directory
@@ -12,20 +12,22 @@
  *   made from a version:   5 bits file, 55 bits vid
  *   grants of a principal: 32 bits height, 28 bits number of its cell
  *   others:                60 bits number
- * FUSE fixes the root of the head at 1. What does not fit is not there (wfs_node_fits).
+ * FUSE fixes the root of the head at 1. A node whose parts do not fit is as good as missing
+ * (wfs_node_fits).
  *
- * Most files of artifacts, principals, turns and plans are made from one version of one cell, and are
- * numbered from that, so they are as immutable as it is; those of a plan's steps from versions of these.
- * `events.jsonl` of a turn is made from its records, and is numbered from the last of them instead: it is
- * another file with each event. `grants.json` is made from many cells, and a grant that was taken back
- * leaves none, so no version tells them all: it is numbered from the height that it was looked up at,
- * like journal/head. Looked up again later it may be another inode with the same
- * bytes. When the grants change, and when heights are dropped, the name is taken back at the head.
- * Content and code of an artifact, and entries of a memory store, are versions below a height; at the head
- * they have a kind of their own, because they are gone when the artifact is deleted, also for
- * processes that have them open.
+ * Most files of artifacts, principals, turns and plans are made from one version of one cell, and
+ * are numbered from that, so they are as immutable as it is; those of a plan's steps from versions
+ * of these. `events.jsonl` of a turn is made from its records, and is numbered from the last of
+ * them instead: it is another file with each event. `grants.json` is made from many cells, and a
+ * grant that was taken back leaves none, so no version tells them all: it is numbered from the
+ * height that it was looked up at, like journal/head. Looked up again later it may be another inode
+ * with the same bytes. When the grants change, and when heights are dropped, the name is taken back
+ * at the head. Content and code of an artifact, and entries of a memory store, are versions below a
+ * height; at the head they have a kind of their own, because they are gone when the artifact is
+ * deleted, also for processes that have them open.
  *
- * Such a number tells how much there is. Mounts of limited scopes have others: fs/data/numbers.h.
+ * These numbers show how much there is, so mounts of limited scopes permute them:
+ * fs/data/numbers.h.
  */
 #pragma once
 
@@ -62,7 +64,7 @@ enum wfs_directory_kind {
 	WFS_DIRECTORY_TURNS,
 	WFS_DIRECTORY_CTL,      /* mount point of a nested control connection */
 	WFS_DIRECTORY_TEXTS,    /* in /journal: private texts that records name */
-	WFS_DIRECTORY_ARTIFACT, /* the rest: of one of them, with a layout of its own */
+	WFS_DIRECTORY_ARTIFACT, /* this and the rest: of one artifact, principal, …; own layout */
 	WFS_DIRECTORY_PRINCIPAL,
 	WFS_DIRECTORY_TURN,
 	WFS_DIRECTORY_PLAN,
@@ -76,19 +78,20 @@ struct wfs_node {
 	enum wfs_node_kind kind;
 	enum wfs_directory_kind directory; /* of a directory */
 	uint32_t reducer_id;               /* of a WFS_DIRECTORY_REDUCER */
-	uint32_t file;                     /* of a WFS_NODE_MADE: which */
-	/* Of the directory of one, and of a WFS_NODE_GRANTS: its cell's number. */
+	uint32_t file;                     /* of a WFS_NODE_MADE: enum wfs_entity_file */
+	/* Of a WFS_NODE_GRANTS, and of the directory of one artifact, principal, turn or plan: the
+	 * number of its cell. */
 	uint64_t cell;
-	uint64_t number; /* of others as said above; of a directory: its view */
+	uint64_t number; /* of a directory: its view; of others: see enum wfs_node_kind */
 };
 
 #define WFS_VIEW_BITS 40
 
-/** wfs_node_fits() - do its parts fit their bits? */
+/** wfs_node_fits() - do all parts of a node fit the bits that its number has for them? */
 bool wfs_node_fits(const struct wfs_node *node);
 
 /** wfs_ino_encode() - the number of a node, which must fit. */
 uint64_t wfs_ino_encode(const struct wfs_node *node);
 
-/** wfs_ino_decode() - Return: false for a number that no node has. */
+/** wfs_ino_decode() - the node of a number. Return: false if no node has this number. */
 bool wfs_ino_decode(uint64_t ino, struct wfs_node *ret_node);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stat of a node, whichever kind it is of. */
+/* stat of any node. */
 #include <sys/stat.h>
 
 #include "fs/tree/tree-impl.h"
 
-/* The directory of private texts is there as soon as there is one. */
+/* Has the world private texts? Their directory exists only then. */
 static int has_texts(const struct wfs_tree *tree, struct wfs_view *view)
 {
 	int r = wfs_session_has_texts(tree->session, view);
@@ -109,7 +109,7 @@ int wfs_tree_text_file(const struct wfs_tree *tree, struct wfs_view *view,
 		return r;
 	*ret_attr = wfs_tree_file_attr(wfs_ino_encode(&node), text->bytes.size, at_ns);
 	ret_attr->cookie = text->number;
-	ret_attr->uncached = true; /* it goes when the principal may not read it any more */
+	ret_attr->uncached = true; /* the principal may lose the right to read it */
 	return 0;
 }
 

@@ -36,7 +36,7 @@ bool wfs_tree_entity_of(enum wfs_directory_kind kind, enum wfs_entity *ret_entit
 	return false;
 }
 
-/* Directories within that of one. */
+/* Directories within that of an artifact or a plan. */
 static const struct {
 	enum wfs_directory_kind kind;
 	enum wfs_entity_file file;
@@ -45,7 +45,7 @@ static const struct {
 	{WFS_DIRECTORY_ENTRIES, WFS_ENTITY_FILE_ENTRIES},
 };
 
-/* Return: WFS_ENTITY_FILE_COUNT: it is none of them. */
+/* Return: WFS_ENTITY_FILE_COUNT: another directory. */
 static enum wfs_entity_file inner_file(enum wfs_directory_kind kind)
 {
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(inner); i++)
@@ -178,7 +178,7 @@ int wfs_tree_entity_path(
 
 /* --- files --- */
 
-/* Is it a file that has a number of its own, and is made from a version? */
+/* Is the file made from a version, with an inode number of its own? */
 static bool is_made(enum wfs_entity_form form)
 {
 	return form != WFS_ENTITY_BYTES && form != WFS_ENTITY_GRANTS && form != WFS_ENTITY_EVENTS &&
@@ -240,7 +240,7 @@ bool wfs_tree_is_events(const struct wfs_node *node)
 	return node->kind == WFS_NODE_MADE && node->file == WFS_ENTITY_FILE_EVENTS;
 }
 
-/* Made of all steps of a plan, or of all events of a turn. */
+/* Files that are made of all steps of a plan, or of all events of a turn. */
 static const enum wfs_entity_file long_files[] = {
 	WFS_ENTITY_FILE_PLAN, WFS_ENTITY_FILE_PLAN_GRAPH, WFS_ENTITY_FILE_EVENTS};
 
@@ -282,7 +282,7 @@ bool wfs_tree_path_takes_long(const char *path)
 	return is_beside(path, name);
 }
 
-/* Its size is known without its bytes. */
+/* stat of events.jsonl, whose size is known without making its bytes. */
 static int events_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, struct wfs_attr *ret_attr)
 {

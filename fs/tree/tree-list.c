@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Listing directories. Cookies are ids of what is listed, so they stay right under change. */
+/* Listing directories. Cookies are ids of the listed nodes, so they stay right when names
+ * change. */
 #include <inttypes.h>
 
 #include "fs/tree/tree-impl.h"
 #include "kernel/base/encode.h"
 
-/* Where the names go. */
+/* The receiver of the names. */
 struct sink {
 	const struct wfs_tree *tree;
 	struct wfs_view *view;
@@ -74,7 +75,8 @@ static uint64_t look_max(const struct sink *sink)
 	return sink->tree->scan ? sink->tree->scan->left : 0;
 }
 
-/* @cookie: of the last that the walk looked at */
+/* Notes that a listing was ended by tree->scan. @cookie: of the last node that the walk looked
+ * at */
 static void note_cut(const struct sink *sink, const struct wfs_session_walk *walk, uint64_t cookie)
 {
 	if (!wfs_session_walk_cut(walk))
@@ -106,7 +108,7 @@ static int list_cells(const struct sink *sink, uint64_t cookie)
 	return r;
 }
 
-/* The directory of one. */
+/* Gives the directory of one artifact, principal, turn or plan. */
 static int give_entity(const struct sink *sink, enum wfs_entity entity,
 	const struct wfs_entry *entry, const char *name, bool *go_on)
 {
@@ -122,7 +124,7 @@ static int give_entity(const struct sink *sink, enum wfs_entity entity,
 	return r;
 }
 
-/* What stands beside the directory of a plan. @name: of that */
+/* Gives the file beside the directory of a plan. @name: of this directory */
 static int give_beside(const struct sink *sink, const struct wfs_entry *entry,
 	struct wfs_buffer *name, bool *go_on)
 {
@@ -137,7 +139,7 @@ static int give_beside(const struct sink *sink, const struct wfs_entry *entry,
 	return r == -ENOENT ? 0 : r;
 }
 
-/* @cookie: of the entry before. Has that of this cell's directory been given? */
+/* Was the directory of this cell given already? @cookie: of the entry before */
 static bool is_given(enum wfs_entity entity, const struct wfs_entry *entry, uint64_t cookie)
 {
 	return cookie >= wfs_tree_entity_cookie(entity, entry->cell_id, false);
@@ -147,7 +149,8 @@ static uint64_t last_cell(enum wfs_entity entity, uint64_t cookie)
 {
 	if (entity != WFS_ENTITY_PLAN || cookie == 0)
 		return cookie;
-	return cookie & 1 ? cookie >> 1 : (cookie >> 1) - 1; /* the file beside it is left */
+	/* the file beside it is still to come */
+	return cookie & 1 ? cookie >> 1 : (cookie >> 1) - 1;
 }
 
 static int list_entities(const struct sink *sink, enum wfs_entity entity, uint64_t cookie)
@@ -174,7 +177,8 @@ static int list_entities(const struct sink *sink, enum wfs_entity entity, uint64
 	return r;
 }
 
-/* Those of an artifact, a principal, a turn or a plan; the cookie is the place in the table. */
+/* Lists the files of an artifact, a principal, a turn or a plan; the cookie is the place in the
+ * table. */
 static int list_files(const struct sink *sink, enum wfs_entity entity, uint64_t cookie)
 {
 	for (uint64_t i = cookie; i < WFS_ENTITY_FILE_COUNT; i++) {
@@ -350,7 +354,7 @@ int wfs_tree_list(const struct wfs_tree *tree, uint64_t ino, uint64_t cookie,
 		return list_journal(&sink, cookie);
 	case WFS_DIRECTORY_TEXTS:
 		return list_texts(&sink, cookie);
-	default: /* `at` has too many names to list; the others have none yet */
+	default: /* `at` has too many names to list; the other kinds are empty */
 		return 0;
 	}
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The directory `entries` of a memory store. What its files are: kernel/domain/memory/memory-file.h. */
+/* The directory `entries` of a memory store. What its files are:
+ * kernel/domain/memory/memory-file.h. */
 #include "fs/tree/tree-impl.h"
 
 static bool is_live(const struct wfs_node *directory)

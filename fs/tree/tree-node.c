@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of nodes without a look-up: fixed names, views, rights, symlinks, stat from its parts. */
+/* Facts about nodes that need no look-up: fixed names, views, rights, symlinks, parts of stat. */
 #include <inttypes.h>
 #include <sys/stat.h>
 
@@ -100,9 +100,9 @@ struct wfs_attr wfs_tree_blob_attr(
 	return wfs_tree_file_attr(wfs_ino_encode(&node), blob->size_bytes, listing->time_ns);
 }
 
-/* --- what the session may see --- */
+/* --- rights of the session --- */
 
-/* Everything is below a height, so a principal that may see anything sees the heights. */
+/* Every node is below a height, too, so a principal that may see any node sees the heights. */
 static int sees_heights(const struct wfs_tree *tree)
 {
 	if (wfs_session_may(tree->session, WFS_EFFECT_BLOB_GET))
@@ -115,7 +115,7 @@ int wfs_tree_sees_name(const struct wfs_tree *tree, const struct wfs_root_name *
 	const struct wfs_bytes names = wfs_bytes_text(name->name);
 
 	if (name->kind == WFS_NODE_CTL_LINK)
-		return 0; /* a principal that may do nothing reads so there */
+		return 0; /* README tells a principal without rights why it sees nothing */
 	if (name->directory == WFS_DIRECTORY_AT)
 		return sees_heights(tree);
 	return wfs_session_sees(tree->session, name->effect, (struct wfs_path){&names, 1},
@@ -128,7 +128,7 @@ static int sees_directory(const struct wfs_tree *tree, const struct wfs_node *no
 	const struct wfs_bytes texts[] = {wfs_bytes_text("journal"), wfs_bytes_text("texts")};
 
 	if (node->directory == WFS_DIRECTORY_ROOT || node->directory == WFS_DIRECTORY_REDUCER)
-		return 0; /* a reducer is looked up by what is seen of it */
+		return 0; /* the look-up of a reducer judges it by its visible cells */
 	if (node->directory == WFS_DIRECTORY_TEXTS)
 		return wfs_session_sees(tree->session, WFS_EFFECT_INTROSPECT_JOURNAL,
 			(struct wfs_path){texts, 2}, WFS_COVERAGE_BELOW, tree->refusal);
@@ -136,10 +136,10 @@ static int sees_directory(const struct wfs_tree *tree, const struct wfs_node *no
 		if (wfs_root_names[i].kind == WFS_NODE_DIRECTORY &&
 			wfs_root_names[i].directory == node->directory)
 			return wfs_tree_sees_name(tree, &wfs_root_names[i]);
-	return 0; /* the directory below the control files */
+	return 0; /* the mount point of the control files */
 }
 
-/* Of files in /journal other than records. */
+/* Judges files in /journal that are not records. */
 static int sees_journal_file(const struct wfs_tree *tree, const struct wfs_node *node)
 {
 	const struct wfs_bytes names[] = {wfs_bytes_text("journal"),
@@ -167,7 +167,7 @@ int wfs_tree_sees(const struct wfs_tree *tree, const struct wfs_node *node)
 		return sees_journal_file(tree, node);
 	case WFS_NODE_AT_LINK:
 		return sees_heights(tree);
-	default: /* is judged where it is read */
+	default: /* judged when it is read */
 		return 0;
 	}
 }

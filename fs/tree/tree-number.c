@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Nodes found by their number alone, for file handles. A number may be guessed, or kept from another time, so
- * nothing is found here that no path leads to for this session: a node that is not there, and one that the
- * session may not see, are both not there.
+ * Finding nodes by their number alone, for file handles. A number may be guessed, or kept from
+ * another time, so this finds only nodes to which a path leads that the session may see. For other
+ * nodes, missing or hidden, the answer is the same: -ENOENT.
  */
 #include "fs/tree/tree-impl.h"
 
-/* Numbers that a look-up never gives, although they can be read. */
+/* Can a look-up give the number? Some numbers can be read, but no look-up gives them. */
 static bool has_path(const struct wfs_tree *tree, const struct wfs_node *node)
 {
 	const bool head = node->number == WFS_HEIGHT_HEAD;
@@ -14,7 +14,7 @@ static bool has_path(const struct wfs_tree *tree, const struct wfs_node *node)
 	if (node->kind == WFS_NODE_CTL_LINK)
 		return tree->ctl_target && !tree->ctl_directory;
 	if (node->kind == WFS_NODE_HEAD || node->kind == WFS_NODE_GRANTS)
-		return !head; /* they are numbered from a height, because their bytes never change */
+		return !head; /* these have numbers of a height, because their bytes never change */
 	if (node->kind != WFS_NODE_DIRECTORY)
 		return true;
 	if (node->directory == WFS_DIRECTORY_CTL)
@@ -22,7 +22,7 @@ static bool has_path(const struct wfs_tree *tree, const struct wfs_node *node)
 	return head || node->directory != WFS_DIRECTORY_AT;
 }
 
-/* May it be of a time before now? Such nodes are below at/<height>, where another right leads. */
+/* Can the node be of an earlier time? It is then below at/<height>, which needs another right. */
 static bool may_be_past(const struct wfs_node *node)
 {
 	switch (node->kind) {
@@ -40,7 +40,7 @@ static bool may_be_past(const struct wfs_node *node)
 	}
 }
 
-/* Return: @r, or -ENOENT for what the session may not know of. */
+/* Return: @r, or -ENOENT if the session may not know about the node. */
 static int not_there(int r)
 {
 	return r == -EACCES || r == -EINVAL || r == -ENOTDIR ? -ENOENT : r;
@@ -61,7 +61,7 @@ int wfs_tree_by_number(const struct wfs_tree *tree, uint64_t ino, struct wfs_att
 	return not_there(r);
 }
 
-/* Cuts the last name off. */
+/* Removes the last name of a path. */
 static void cut_name(struct wfs_buffer *path)
 {
 	while (path->size > 0 && path->data[path->size - 1] == '/')

@@ -2,7 +2,7 @@
 /* The directory `steps` of a plan. What its files hold: kernel/domain/plan/plan-file.h. */
 #include "fs/tree/tree-impl.h"
 
-/* The node of a step's file in this version. */
+/* stat of a step's file, which is made from this version. */
 static int step_attr(
 	const struct wfs_tree *tree, struct wfs_view *view, uint64_t vid, struct wfs_attr *ret_attr)
 {
@@ -67,7 +67,7 @@ int wfs_tree_steps_list(const struct wfs_tree *tree, struct wfs_view *view,
 			break;
 		wfs_buffer_reset(&name);
 		r = wfs_session_plan_step(tree->session, view, plan_id, i, &name, &version);
-		if (r == -ENOENT) { /* it is not seen */
+		if (r == -ENOENT) { /* the session may not see it */
 			r = 0;
 			continue;
 		}

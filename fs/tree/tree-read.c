@@ -11,7 +11,8 @@ void wfs_tree_data_done(struct wfs_tree_data *data)
 	wfs_buffer_done(&data->built);
 }
 
-/* Takes over what was found. Several files may be read one after the other under the same view. */
+/* Puts @content into @data, which then owns it. Several files may be read, one after the other, in
+ * one view. */
 static void set_content(struct wfs_tree_data *data, const struct wfs_content *content)
 {
 	wfs_buffer_done(&data->built);
@@ -102,7 +103,7 @@ int wfs_tree_read_in(const struct wfs_tree *tree, const struct wfs_node *node, u
 		r = wfs_session_text(tree->session, &data->view, node->number, &text);
 		if (!r)
 			data->bytes = wfs_tree_slice(text.bytes, offset, size);
-		return r == -ENOENT ? -EACCES : r; /* a reader that has it open saw it once */
+		return r == -ENOENT ? -EACCES : r; /* the reader saw the file when it opened it */
 	case WFS_NODE_RECORD:
 		r = wfs_session_record(tree->session, &data->view, node->number, &line);
 		if (!r)
@@ -145,7 +146,7 @@ int wfs_tree_read(const struct wfs_tree *tree, uint64_t ino, uint64_t offset, si
 
 /* --- extended attributes --- */
 
-/* Where the attributes go; `go_on` turns false when the receiver has enough. */
+/* The receiver of the attributes; `go_on` is false after it has had enough. */
 struct xattr_sink {
 	bool (*each)(void *context, const char *name, struct wfs_bytes value);
 	void *context;
@@ -192,7 +193,7 @@ static int version_xattrs(
 		return r;
 	give_number(sink, "user.worldfs.height", version.height);
 	r = wfs_session_version_name(tree->session, view, &version, &reducer, &key);
-	if (r == -ENOENT) /* the kernel's own: the manifest */
+	if (r == -ENOENT) /* a cell of the kernel's own: the manifest */
 		return 0;
 	if (r || wfs_builtin_reducer_hidden(reducer.data, reducer.size))
 		return r;
@@ -211,7 +212,7 @@ static int live_xattrs(
 	return r ? r : version_xattrs(tree, view, vid, sink);
 }
 
-/* Of events, which may be many, there is no hash. */
+/* Attributes of events.jsonl: without a hash, as events may be many. */
 static int events_xattrs(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, struct xattr_sink *sink)
 {
@@ -224,7 +225,8 @@ static int events_xattrs(const struct wfs_tree *tree, struct wfs_view *view,
 	return r;
 }
 
-/* Of a file that is made: the hash of its bytes, if they are few, and since when it may be as it is. */
+/* Attributes of a file that is made: the hash of its bytes, if they are few, and the height from
+ * which on it may be as it is. */
 static int made_xattrs(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, struct xattr_sink *sink)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Times of directories. That of a directory of which something is hidden is the world's creation: any other one would
- * change when what is hidden does, and the newest change that is seen could be found by reading everything only.
+ * Times of directories. A directory in which something is hidden has the time of the world's
+ * creation. Any other time would change when hidden names do; and to find the newest visible
+ * change, everything would have to be read.
  */
 #include "fs/tree/tree-impl.h"
 #include "kernel/base/encode.h"
@@ -13,7 +14,7 @@ static int created(const struct wfs_tree *tree, struct wfs_view *view, int64_t *
 	return wfs_session_record_time(tree->session, view, 0, ret_mtime_ns);
 }
 
-/* --- is nothing of it hidden? Return: 1, 0, or -errno. --- */
+/* --- does the session see everything in a directory? Return: 1, 0, or -errno. --- */
 
 static int sees_whole(
 	const struct wfs_tree *tree, struct wfs_path path, struct wfs_bytes reducer_name)
@@ -21,7 +22,7 @@ static int sees_whole(
 	return wfs_session_sees_whole(tree->session, path, reducer_name);
 }
 
-/* Of `journal`, which has a file for each record. */
+/* For `journal`, which has a file for each record. */
 static int sees_journal(const struct wfs_tree *tree)
 {
 	const struct wfs_bytes name = wfs_bytes_text("journal");
@@ -56,7 +57,7 @@ static int sees_entities(const struct wfs_tree *tree, enum wfs_entity entity)
 	return sees_whole(tree, (struct wfs_path){&name, 1}, reducer_of(entity));
 }
 
-/* The directory of one, or that within. */
+/* For the directory of an artifact, …, or one within it. */
 static int sees_entity(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, enum wfs_entity entity)
 {
@@ -77,7 +78,8 @@ static int sees_entity(const struct wfs_tree *tree, struct wfs_view *view,
 		 : sees_whole(tree, (struct wfs_path){names, within ? 3 : 2}, reducer_of(entity));
 }
 
-/* At the head; a directory of a height has the time of the height's last record, whatever that was about. */
+/* For any directory of the head. A directory of a height has the time of the height's last record,
+ * which hides nothing. */
 static int is_whole(const struct wfs_tree *tree, struct wfs_view *view, const struct wfs_node *node)
 {
 	enum wfs_entity entity;
@@ -94,7 +96,7 @@ static int is_whole(const struct wfs_tree *tree, struct wfs_view *view, const st
 		return sees_entities(tree, entity);
 	if (wfs_tree_entity_within(node->directory, &entity))
 		return sees_entity(tree, view, node, entity);
-	return 1; /* the others never change */
+	return 1; /* other directories never change */
 }
 
 /* --- times --- */
@@ -126,7 +128,7 @@ static int blobs_mtime(const struct wfs_tree *tree, struct wfs_view *view, int64
 	return r;
 }
 
-/* A directory of a height is as old as that height; one of the head, as its last name. */
+/* A directory of a height has the time of the height; one of the head, that of its newest name. */
 static int whole_mtime(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, int64_t *ret_mtime_ns)
 {

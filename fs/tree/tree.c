@@ -197,7 +197,7 @@ int wfs_tree_entity_file(const struct wfs_tree *tree, struct wfs_view *view,
 	return r ? r : wfs_tree_node_attr(tree, view, &node, ret_attr);
 }
 
-/* `<id>.json` beside the directory of a plan. */
+/* Looks up `<id>.json` beside the directory of a plan. */
 static int lookup_beside(const struct wfs_tree *tree, struct wfs_view *view, const char *name,
 	struct wfs_attr *ret_attr)
 {
@@ -308,8 +308,8 @@ int wfs_tree_lookup(
 		r = lookup_in(tree, &view, &node, name, ret_attr);
 	if (r == -ENOENT)
 		*ret_attr = (struct wfs_attr){
-			/* Of these, new names appear without their own notification; and a
-			 * grant makes names appear that were there before. */
+			/* In these, new names appear without a notification of their own; and a
+			 * grant can make names visible that existed before. */
 			.uncached = !wfs_session_sees_all(tree->session) ||
 				node.directory == WFS_DIRECTORY_JOURNAL ||
 				node.directory == WFS_DIRECTORY_TEXTS ||
@@ -319,7 +319,7 @@ int wfs_tree_lookup(
 	return r;
 }
 
-/* One step of a path; `at/head` leads to the directory of the height it names. */
+/* Follows one name of a path; `at/head` leads to the directory of the height that it names. */
 static int resolve_name(const struct wfs_tree *tree, const char *name, struct wfs_attr *attr)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer target = {0};
@@ -333,7 +333,7 @@ static int resolve_name(const struct wfs_tree *tree, const char *name, struct wf
 	return r ? r : wfs_tree_lookup(tree, parent, wfs_buffer_text(&target), attr);
 }
 
-/* Of the root of a height; other nodes leave @height as it is. */
+/* Sets @height if the node is the root of a height. */
 static void note_height(uint64_t ino, uint64_t *height)
 {
 	struct wfs_node node;
@@ -343,7 +343,7 @@ static void note_height(uint64_t ino, uint64_t *height)
 		*height = node.number;
 }
 
-/* `.` as a whole name */
+/* Is the first name of the path `.`? */
 static bool is_dot(const char *path)
 {
 	return path[0] == '.' && (path[1] == '/' || !path[1]);
@@ -393,7 +393,7 @@ int wfs_tree_resolve(const struct wfs_tree *tree, uint64_t height, const char *p
 	return r;
 }
 
-/* Its name is found as the first one behind the number before. */
+/* Appends the name of a reducer, found as the first one after the number before. */
 static int append_reducer(
 	const struct wfs_tree *tree, const struct wfs_node *node, struct wfs_buffer *buffer)
 {

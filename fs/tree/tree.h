@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tree: what paths there are, what they hold, how they look.
+ * The tree: the paths that a world shows, their contents and attributes.
  *
- * One description for everybody who shows the world as files: the FUSE data connection, and the
- * `fs` commands and helpers that work without a mount, so they have the same paths and the same
- * bytes. It knows nothing about FUSE; it reads through a session, statelessly, one view a call.
+ * The FUSE data connection, the `fs` commands, and helpers that work without a mount all use this
+ * module, so they show equal paths and equal bytes. It knows nothing about FUSE. It reads through a
+ * session, keeps no state, and opens one view in each call.
  * Source: worldfs-tree(5).
  * Thread: any.
  */
@@ -18,45 +18,44 @@
 #include "caps/session.h"
 #include "fs/tree/ino.h"
 
-/* How much one listing looks at. Plain value. */
+/* Limits how much one listing looks at. Plain value. */
 struct wfs_tree_scan {
-	uint64_t left;   /* names that it may look at still, those that are not seen too */
-	uint64_t cookie; /* set when it ended for that: start behind what it looked at with this */
-	bool ended;      /* it did */
+	uint64_t left;   /* names that it may still look at, with those that are hidden */
+	uint64_t cookie; /* if `ended`: with it, the next listing goes on there */
+	bool ended;      /* the listing ended because `left` was 0 */
 };
 
 /* How a tree is shown. Plain value; pointers are borrowed for the tree's life. */
 struct wfs_tree {
 	const struct wfs_session *session;
-	const char *ctl_target; /* target of the symlink /ctl; NULL: there is none */
-	bool ctl_directory;     /* /ctl is an empty directory instead (a nested mount point) */
-	struct wfs_error
-		*refusal; /* says why it is -EACCES, and else nothing of use; may be NULL */
-	/* Size of the head's log.jsonl that may be told (notify.h); NULL: what the journal has. */
+	const char *ctl_target;    /* target of the symlink /ctl; NULL: no symlink */
+	bool ctl_directory;        /* /ctl is an empty directory instead (a nested mount point) */
+	struct wfs_error *refusal; /* filled with the reason after -EACCES; may be NULL */
+	/* Size to show for the head's log.jsonl (notify.h); NULL: the size that the journal has. */
 	const atomic_uint_fast64_t *log_size_bytes;
 	struct wfs_tree_scan *scan; /* of wfs_tree_list; NULL: it looks at all */
 };
 
-/* What stat tells. Plain value. */
+/* Attributes of a node. Plain value. */
 struct wfs_attr {
 	uint64_t ino;
 	mode_t mode; /* type and permission bits */
 	uint64_t size_bytes;
 	int64_t mtime_ns;
 	bool uncached; /* changes without a notification (the symlink at/head) */
-	/* After a look-up: its cookie in the listing of the directory; 0: not told. */
+	/* After a look-up: its cookie in the listing of the directory; 0: not known. */
 	uint64_t cookie;
 };
 
 /**
- * wfs_tree_attr() - Return: 0, -ENOENT, -EIO, …
+ * wfs_tree_attr() - stat of the node @ino. Return: 0, -ENOENT, -EIO, …
  */
 int wfs_tree_attr(const struct wfs_tree *tree, uint64_t ino, struct wfs_attr *ret_attr);
 
 /**
- * wfs_tree_lookup() - a name in a directory
- * @ret_attr: on -ENOENT, `uncached` tells that the name may appear without a notification (a
- *            height or record not reached yet), so the miss is not to be cached
+ * wfs_tree_lookup() - look a name up in a directory
+ * @ret_attr: after -ENOENT, `uncached` says that the name may appear without a notification (a
+ * height or record that is not reached yet), so the miss must not be cached
  * Return: 0, -ENOENT, -ENOTDIR, -ENAMETOOLONG, …
  */
 int wfs_tree_lookup(
@@ -68,24 +67,28 @@ int wfs_tree_lookup(
  */
 int wfs_tree_by_number(const struct wfs_tree *tree, uint64_t ino, struct wfs_attr *ret_attr);
 
-/** wfs_tree_parent() - the same of the directory above a directory; the root is above itself. */
+/** wfs_tree_parent() - as wfs_tree_by_number(), for the directory above the directory @ino; the
+ *  root is above itself. */
 int wfs_tree_parent(const struct wfs_tree *tree, uint64_t ino, struct wfs_attr *ret_attr);
 
-/** wfs_tree_takes_long() - is this file made of so many others that a part of it takes a while? */
+/** wfs_tree_takes_long() - is this file made of so many cells that reading a part takes a while? */
 bool wfs_tree_takes_long(uint64_t ino);
 
-/** wfs_tree_path_takes_long() - the same of a path, by its name alone; there may be nothing there. */
+/** wfs_tree_path_takes_long() - as wfs_tree_takes_long(), by the path alone; the file may be
+ *  missing. */
 bool wfs_tree_path_takes_long(const char *path);
 
-/** wfs_tree_path_first() - a path from its first name on, which may stand behind `/` and `.`; "": it is the root. Borrowed. */
+/** wfs_tree_path_first() - the path without `/` and `.` before its first name; "": it is the root.
+ *  Borrowed from @path. */
 const char *wfs_tree_path_first(const char *path);
 
-/** wfs_tree_path_names_height() - does it begin with `at`? */
+/** wfs_tree_path_names_height() - is the first name of the path `at`? */
 bool wfs_tree_path_names_height(const char *path);
 
 /**
- * wfs_tree_resolve() - a whole path (`/`-separated, leading `/` optional) under @height
- * (WFS_HEIGHT_HEAD: the live tree). Symlinks are not followed, but for `at/head`. Only a directory has a `/` behind it.
+ * wfs_tree_resolve() - look a whole path up, with or without a `/` at its beginning
+ * Symlinks are not followed, but for `at/head`. Only the path of a directory may end with `/`.
+ * @height: of the tree; WFS_HEIGHT_HEAD: the live tree
  * @ret_height: the height of the tree that the path ends in: @height, or the one that a path below
  *              `at/` names; may be NULL; after a failure, as far as the path was followed
  */
@@ -96,71 +99,76 @@ int wfs_tree_resolve(const struct wfs_tree *tree, uint64_t height, const char *p
 struct wfs_tree_entry {
 	const char *name;
 	const struct wfs_attr *attr;
-	uint64_t cookie; /* start behind this entry with it; never 0 */
+	uint64_t cookie; /* with it, a listing begins after this entry; never 0 */
 };
 
 /**
- * wfs_tree_list() - the names of a directory, without `.` and `..`
- * @cookie: 0, or the cookie of the last entry taken; stays right under concurrent change
- * @each: called per entry until it returns false; fewer entries come when tree->scan ends
+ * wfs_tree_list() - list the names of a directory, without `.` and `..`
+ * @cookie: 0, or the cookie of the last entry that was taken, which stays right when names change
+ * @each: called for each entry until it returns false, or until tree->scan ends the listing
  * Return: 0, -ENOTDIR, -ENOENT, …
  */
 int wfs_tree_list(const struct wfs_tree *tree, uint64_t ino, uint64_t cookie,
 	bool (*each)(void *context, const struct wfs_tree_entry *entry), void *context);
 
-/** wfs_tree_record_cookie() - cookie of a record in the listing of /journal. */
+/** wfs_tree_record_cookie() - the cookie of a record in the listing of /journal. */
 uint64_t wfs_tree_record_cookie(uint64_t seq);
 
-/** wfs_tree_count() - about how many names a directory has, cheaply; never too few at the head. */
+/** wfs_tree_count() - about the number of names in a directory, without listing it; at the head
+ *  never too few. */
 int wfs_tree_count(const struct wfs_tree *tree, uint64_t ino, uint64_t *ret_count);
 
 /* Bytes read from a file. Plain value; zero-initialised is empty. */
 struct wfs_tree_data {
 	struct wfs_bytes bytes;  /* borrowed from the map, or from `built` */
 	struct wfs_view view;    /* keeps borrowed bytes alive */
-	struct wfs_buffer built; /* read from a file, or made */
+	struct wfs_buffer built; /* owned: bytes that were read from a blob file, or made */
 };
 void wfs_tree_data_done(struct wfs_tree_data *data);
 #define WFS_AUTO_TREE_DATA WFS_CLEANUP(wfs_tree_data_done)
 
 /**
- * wfs_tree_read() - up to @size bytes from @offset; fewer only at the end of the file
+ * wfs_tree_read() - read up to @size bytes from @offset on; fewer only at the end of the file
  * Return: 0, -EISDIR, -ENOENT, -EIO (hash_mismatch), …
  */
 int wfs_tree_read(const struct wfs_tree *tree, uint64_t ino, uint64_t offset, size_t size,
 	struct wfs_tree_data *ret_data);
 
-/** wfs_tree_read_in() - wfs_tree_read under data->view, which the caller opened; for files only,
+/** wfs_tree_read_in() - wfs_tree_read() in data->view, which the caller has opened. Only for files
  *  whose contents do not depend on the view. */
 int wfs_tree_read_in(const struct wfs_tree *tree, const struct wfs_node *node, uint64_t offset,
 	size_t size, struct wfs_tree_data *data);
 
-/** wfs_tree_link() - target of a symlink, appended to @buffer. Return: 0, -EINVAL (no link), … */
+/** wfs_tree_link() - append the target of a symlink to @buffer. Return: 0, -EINVAL (not a link),
+ *  … */
 int wfs_tree_link(const struct wfs_tree *tree, uint64_t ino, struct wfs_buffer *buffer);
 
 /**
- * wfs_tree_xattrs() - all extended attributes of a node
- * @each: called with name (`user.worldfs.…`) and value until it returns false
+ * wfs_tree_xattrs() - list all extended attributes of a node
+ * @each: called with each name (`user.worldfs.…`) and value until it returns false
  */
 int wfs_tree_xattrs(const struct wfs_tree *tree, uint64_t ino,
 	bool (*each)(void *context, const char *name, struct wfs_bytes value), void *context);
 
-/** wfs_tree_path() - path of a directory below the tree's root, appended to @buffer without a
- *  leading `/`. Return: 0, -ENOTDIR, -ENOENT, … */
+/** wfs_tree_path() - append the path of a directory to @buffer, without a `/` at its beginning.
+ *  Return: 0, -ENOTDIR, -ENOENT, … */
 int wfs_tree_path(const struct wfs_tree *tree, uint64_t ino, struct wfs_buffer *buffer);
 
-/** wfs_tree_root_name() - the names of the root, from 0; NULL after the last. Not each tree has all. */
+/** wfs_tree_root_name() - name @index of the root, from 0 on; NULL after the last. A tree may lack
+ *  some of them. */
 const char *wfs_tree_root_name(size_t index);
 
 /** wfs_tree_directory_ino() - the inode of a directory of the head. */
 uint64_t wfs_tree_directory_ino(enum wfs_directory_kind kind, uint32_t reducer_id);
 
-/** wfs_tree_entities_directory() - the directory of all of them. */
+/** wfs_tree_entities_directory() - the directory of all artifacts, principals, turns or plans. */
 enum wfs_directory_kind wfs_tree_entities_directory(enum wfs_entity entity);
 
-/** wfs_tree_entity_ino() - the inode of the directory of one of them at the head.
- *  @cell: number of its cell. Return: false when it has none. */
+/** wfs_tree_entity_ino() - the inode of the directory of one artifact, … at the head
+ *  @cell: number of its cell
+ *  Return: false if the number is too large for an inode. */
 bool wfs_tree_entity_ino(enum wfs_entity entity, uint64_t cell, uint64_t *ret_ino);
 
-/** wfs_tree_inner_ino() - the same of the directory `steps` of a plan, or `entries` of an artifact. */
+/** wfs_tree_inner_ino() - as wfs_tree_entity_ino(), for `steps` of a plan or `entries` of an
+ *  artifact. */
 bool wfs_tree_inner_ino(enum wfs_entity_file directory, uint64_t cell, uint64_t *ret_ino);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The answer to a request as its client sees it, from the owner or from this process. */
+/* The answer to a request as its client sees it; the owner or this process has made it. */
 #pragma once
 
 #include <jansson.h>
@@ -11,12 +11,13 @@
 struct wfs_answer {
 	int status;             /* 0 or -errno */
 	json_t *result;         /* owned; when status is 0 */
-	json_t *meta;           /* height and so on; owned; may be NULL */
+	json_t *meta;           /* height, hashes; owned; may be NULL */
 	struct wfs_error error; /* when status is not 0 */
 	json_t *details;        /* of the error; owned, may be NULL */
 };
 void wfs_answer_done(struct wfs_answer *answer);
 #define WFS_AUTO_ANSWER WFS_CLEANUP(wfs_answer_done)
 
-/** wfs_answer_read() - read an envelope of the control socket. @envelope: may be changed */
+/** wfs_answer_read() - read an envelope of the control socket, which this may change
+ *  @ret_answer: the caller ends it with wfs_answer_done() */
 void wfs_answer_read(json_t *envelope, struct wfs_answer *ret_answer);

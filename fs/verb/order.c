@@ -15,7 +15,7 @@ enum {
 static const unsigned int waits_for[WFS_ORDER_COUNT] = {
 	[WFS_ORDER_READ] = CHANGES | RIGHTS | TURNS | WORLD,
 	[WFS_ORDER_CHANGE] = READS | RIGHTS | WORLD,
-	[WFS_ORDER_RIGHTS] = READS | RIGHTS | WORLD, /* a session judges it by those before it */
+	[WFS_ORDER_RIGHTS] = READS | RIGHTS | WORLD, /* requests before it can change its rights */
 	[WFS_ORDER_TURN] = READS | CHANGES | RIGHTS | WORLD,
 	[WFS_ORDER_WORLD] = READS | CHANGES | RIGHTS | WORLD,
 	[WFS_ORDER_AT_ONCE] = 0,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verbs about the runs of agents. */
+/* Verbs about the turns of agents. */
 #include "fs/verb/verb-impl.h"
 #include "kernel/base/json.h"
 
@@ -61,7 +61,7 @@ void wfs_call_abandon(struct wfs_call *call)
 		driver->abandon(driver, call->drive.ticket);
 }
 
-/* --- orders to runs --- */
+/* --- orders to turns --- */
 
 static void order_answered(struct wfs_request *request)
 {

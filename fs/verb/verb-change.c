@@ -64,7 +64,8 @@ static int action_result(struct wfs_call *call, const json_t *answer, uint64_t h
 	return call->result ? 0 : -ENOMEM;
 }
 
-/* Takes @answer: the result shares its data, which is whole before anybody else is given it. */
+/* Makes the result from @answer, which is taken. They share data, which nothing changes any
+ * more. */
 static int take_answer(struct wfs_call *call, json_t *answer)
 {
 	const struct wfs_request *const request = &call->request;
@@ -88,7 +89,7 @@ static void action_answered(struct wfs_request *request)
 	wfs_verb_finish(call, take_answer(call, WFS_STEAL(request->answer)));
 }
 
-/* It changes nothing, so nothing is sent to the kernel's thread. */
+/* Answers an `invoke` that is a query: it changes nothing, so the kernel thread need not see it. */
 static int ask(struct wfs_call *call, const json_t *action)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
@@ -119,7 +120,7 @@ int wfs_verb_invoke(struct wfs_call *call)
 	if (!json_is_object(action))
 		return wfs_error_set(
 			&call->error, WFS_E_INVALID_ARGUMENT, "'action': expected an object");
-	/* An action that does not say what it is. */
+	/* An action without an `action_type` invokes an artifact. */
 	if (!json_object_get(action, "action_type") &&
 		json_object_set_new(action, "action_type", json_string("invoke_artifact")) < 0)
 		return -ENOMEM;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Code that ended the process that runs code: listed, and let run again. */
+/* Verbs about code that crashed the process that runs code: list it, and let it run again. */
 #include "fs/verb/verb-impl.h"
 #include "kernel/base/json.h"
 

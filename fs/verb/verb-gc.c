@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dropping old heights: all at once, or a page at a time for who wants to show how far it is. */
+/* Dropping old heights: all at once, or page by page for clients that show the progress. */
 #include "fs/verb/verb-impl.h"
 #include "kernel/base/json.h"
 
-/* From keep_heights or since. */
+/* Begins the collection from the member `keep_heights` or `since`. */
 static int first_height_asked_for(struct wfs_call *call, struct wfs_gc *gc)
 {
 	struct wfs_world *const world = wfs_session_world(call->session);
@@ -51,7 +51,7 @@ static int set_result(struct wfs_call *call, const struct wfs_gc *gc)
 int wfs_verb_gc(struct wfs_call *call)
 {
 	struct wfs_gc gc = {.first_height = 0};
-	uint64_t limit = 0; /* all of it */
+	uint64_t limit = 0; /* until it is done */
 	int r = refuse_journal(call);
 
 	if (!r)

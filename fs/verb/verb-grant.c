@@ -19,7 +19,7 @@ static void answered(struct wfs_request *request)
 	wfs_verb_finish(call, r);
 }
 
-/* What is to be done once the session was asked. Return: WFS_VERB_PENDING, or -errno. */
+/* Return: WFS_VERB_PENDING if the session has taken the request (@r is 0), or -errno. */
 static int pending(struct wfs_call *call, int r)
 {
 	if (!r)

@@ -33,7 +33,8 @@ static int empty_result(struct wfs_call *call)
 	return call->result ? 0 : -ENOMEM;
 }
 
-/* A mount as somebody else does all that he may. */
+/* Checks that the caller may mount as @principal: such a mount can do all that the principal
+ * may. */
 static int check_act_as(struct wfs_call *call, const char *principal)
 {
 	const char *const own = wfs_session_principal(call->session);
@@ -44,7 +45,7 @@ static int check_act_as(struct wfs_call *call, const char *principal)
 		"'as': only the operator may mount as another principal, not '%s'", own);
 }
 
-/* The process that wants a mount makes it: nothing is mounted here for anybody. */
+/* Checks that the caller has sent a mount that it made itself: the owner mounts nothing. */
 static int require_handed(struct wfs_call *call)
 {
 	if (call->handed_count == WFS_HANDED_COUNT)
@@ -67,7 +68,7 @@ static int path_of_ctl(struct wfs_call *call, const char **ret_ctl)
 	return r;
 }
 
-/* What Linux calls the user and group that mounted, in their user namespace. */
+/* Reads the uid and the gid that the process that mounted has in its own user namespace. */
 static int read_ids(struct wfs_call *call, struct wfs_mount_options *mount)
 {
 	int64_t uid = call->caller ? call->caller->uid : 0;
@@ -107,7 +108,7 @@ int wfs_verb_mount(struct wfs_call *call)
 	struct wfs_mount_options mount = {
 		.principal = own,
 		.here = call->caller && call->caller->here,
-		/* In another user namespace, a stranger may have the uid that a user of this host has. */
+		/* In another user namespace, a uid may mean another user than on this host. */
 		.trusted = strcmp(own, WFS_PRINCIPAL_OPERATOR) == 0 && call->caller &&
 			call->caller->shares_uids,
 	};
@@ -147,7 +148,7 @@ int wfs_verb_shutdown(struct wfs_call *call)
 	return empty_result(call);
 }
 
-/* Where others have mounted the world is nobody's business but an administrator's. */
+/* Removes the mounts of others from the status, unless the client is an administrator. */
 static void hide_mounts(struct wfs_call *call)
 {
 	json_t *const mounts = json_object_get(call->result, "mounts");
@@ -162,7 +163,7 @@ static void hide_mounts(struct wfs_call *call)
 	(void)json_object_del(call->result, "mount_count");
 }
 
-/* What all principals together do. */
+/* Adds figures of all principals together. */
 static int add_figures(struct wfs_call *call, const struct wfs_session_figures *figures)
 {
 	WFS_AUTO_JSON json_t *members =

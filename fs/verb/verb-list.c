@@ -3,16 +3,16 @@
 #include "fs/verb/verb-impl.h"
 #include "kernel/base/json.h"
 
-/* What is listed. */
+/* Describes a list: turns or plans. */
 struct kind {
 	enum wfs_entity entity;
 	const char *name;   /* of the list in the result */
-	const char *member; /* of the payload, and of a summary: only those that agree are listed */
+	const char *member; /* of the payload: only summaries with an equal member are listed */
 	int (*read)(const struct wfs_session *session, struct wfs_view *view, struct wfs_bytes id,
 		json_t **ret_summary);
 };
 
-/* A page of it. */
+/* A page of the list. */
 struct page {
 	const struct kind *kind;
 	struct wfs_call *call;
@@ -20,10 +20,11 @@ struct page {
 	const char *wanted; /* value of the member; NULL: any */
 	json_t *summaries;  /* borrowed from the call's result */
 	uint64_t limit;
-	uint64_t cursor; /* behind the last that was looked at */
+	uint64_t cursor; /* after the last turn or plan that was looked at */
 };
 
-/* One that is of somebody else, or whose status is not seen, is passed over. */
+/* Adds a turn or plan to the page, unless it does not match, or the session may not see its
+ * status. */
 static int add(struct page *page, struct wfs_bytes id)
 {
 	WFS_AUTO_JSON json_t *summary = NULL;
@@ -36,7 +37,7 @@ static int add(struct page *page, struct wfs_bytes id)
 	return json_array_append(page->summaries, summary) < 0 ? -ENOMEM : 0;
 }
 
-/* Return: 1 when there is more, 0 at the end, or -errno. */
+/* Fills the page. Return: 1 if more may follow, 0 at the end, or -errno. */
 static int walk(struct page *page)
 {
 	WFS_AUTO_SESSION_WALK struct wfs_session_walk walk = {.entity = page->kind->entity};

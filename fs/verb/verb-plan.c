@@ -5,8 +5,9 @@
 
 /* --- asking for a plan --- */
 
-/* Where the tree is mounted: by the session's principal or, if that is an administrator, by any.
- * @mounts: of the host's status. Return: NULL: nowhere that the principal may know. */
+/* The directory of a mount of the session's principal or, if it is an administrator, of any
+ * principal.
+ * @mounts: of the host's status. Return: NULL: no mount that the principal may know. */
 static const char *mounted_at(const json_t *mounts, const struct wfs_session *session)
 {
 	const char *const principal = wfs_session_principal(session);
@@ -24,7 +25,7 @@ static const char *mounted_at(const json_t *mounts, const struct wfs_session *se
 	return directory && wfs_session_may(session, WFS_EFFECT_WORLD_MOUNT) ? directory : NULL;
 }
 
-/* The path of a checkpoint is that of its file, if the principal may know a mount of the tree. */
+/* Sets the path of a checkpoint to that of its file in a mount that the principal may know. */
 static void set_path(const struct wfs_call *call, json_t *response)
 {
 	json_t *const checkpoint = json_object_get(response, "checkpoint");
@@ -102,9 +103,9 @@ int wfs_verb_plan_cancel(struct wfs_call *call)
 	return wfs_verb_order(call, wfs_session_plan_stop);
 }
 
-/* --- how they are --- */
+/* --- status --- */
 
-/* What the principal's own session is about: the newest thing that was said in it. */
+/* Finds the newest chat or plan of a session of the principal. */
 static int of_session(struct wfs_call *call, struct wfs_view *view, const char *session_id)
 {
 	int r = wfs_session_judge(call->session, WFS_EFFECT_PLAN_RUN, &call->error);

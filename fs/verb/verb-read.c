@@ -3,7 +3,7 @@
 #include "fs/verb/verb-impl.h"
 #include "kernel/base/json.h"
 
-/* What the session says is the answer; it has meta in either case. */
+/* Answers with the receipt of an effect of introspection, which has meta also if it failed. */
 static int introspect(struct wfs_call *call)
 {
 	WFS_AUTO_JSON json_t *answer = NULL;
@@ -37,7 +37,7 @@ int wfs_verb_list_cells(struct wfs_call *call)
 	return introspect(call);
 }
 
-/* One that is not seen is passed over. */
+/* Appends a record to the answer, unless the session may not see it. */
 static int append_record(
 	struct wfs_call *call, struct wfs_view *view, json_t *records, uint64_t seq, size_t *size)
 {
@@ -62,9 +62,9 @@ struct journal_page {
 	struct wfs_view view;
 	json_t *records; /* borrowed from the call's result */
 	uint64_t limit;
-	uint64_t seq;  /* the next that is looked at */
-	size_t looked; /* at records, seen or not */
-	size_t size;   /* bytes */
+	uint64_t seq;  /* of the next record to look at */
+	size_t looked; /* records that were looked at, with hidden ones */
+	size_t size;   /* bytes of the records of the answer */
 };
 
 static bool is_full(const struct journal_page *page)
@@ -97,7 +97,8 @@ static int read_journal(struct journal_page *page)
 	return r > 0 ? 0 : r;
 }
 
-/* Behind the last of a turn the page ends at the height. A turn of which nothing is seen is not found. */
+/* Reads records of a turn. After the last one the page ends at the height. A turn whose records are
+ * all hidden is not found. */
 static int read_turn(struct journal_page *page, const char *turn_id)
 {
 	WFS_AUTO_TURN_WALK struct wfs_turn_walk walk = {0};

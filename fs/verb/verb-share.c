@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What verbs share: members of the payload, parts of the result, views, the end of a call. */
+/* Functions that verbs share: members of the payload, parts of the result, views, the end of a
+ * call. */
 #include <string.h>
 
 #include "fs/verb/verb-impl.h"
@@ -97,7 +98,8 @@ int wfs_verb_view(struct wfs_call *call, const char *consistency, struct wfs_vie
 
 /* --- the end of a call --- */
 
-/* Errors say where the world stood even when nothing was read, to those who may query anything; best effort. */
+/* Gives an error the head's meta if the verb has read nothing, and the principal may query
+ * anything. */
 static void default_meta(struct wfs_call *call)
 {
 	struct wfs_error ignored;
@@ -114,7 +116,7 @@ static void default_meta(struct wfs_call *call)
 	}
 }
 
-/* Nothing more can be read or stored: a new owner starts from what is on the disk. */
+/* Ends the owner, which cannot read or store any more; a new owner begins from the disk. */
 static void end_owner(struct wfs_host *host)
 {
 	wfs_log(WFS_LOG_SOCKET, WFS_LOG_ERR,
@@ -135,11 +137,12 @@ void wfs_verb_finish(struct wfs_call *call, int r)
 		wfs_read_describe(&call->error, r);
 		default_meta(call);
 	}
-	/* Without a host it is a command, which tells its user. */
+	/* Without a host, this is a command, which shows the error to its user. */
 	if (r && host && call->error.code == WFS_E_HASH_MISMATCH)
 		wfs_log(WFS_LOG_SOCKET, WFS_LOG_ERR, "refused to serve damaged content: %s",
 			call->error.message);
-	/* The damage may be in what its principal may not see, and then has a name that it may not see. */
+	/* The damage may be in a cell that the principal may not see, and the message would name
+	 * it. */
 	if (r && call->error.code == WFS_E_HASH_MISMATCH && !wfs_session_sees_all(call->session))
 		(void)wfs_error_set(
 			&call->error, WFS_E_HASH_MISMATCH, "stored bytes do not have their hash");

@@ -7,14 +7,15 @@
 #include "kernel/base/damage.h"
 #include "kernel/base/json.h"
 
-/* A node that a verb was asked for. */
+/* The node that the payload names. */
 struct place {
 	struct wfs_tree tree;
 	const char *path;
 	struct wfs_attr attr;
 };
 
-/* `at/…` and the root itself are served from the live tree: at a height there is no `at`. */
+/* Must the path be read in the live tree? True for `at/…` and for the root: only this tree has
+ * `at`. */
 static bool wants_live_tree(const char *path)
 {
 	return !*wfs_tree_path_first(path) || wfs_tree_path_names_height(path);
@@ -41,15 +42,15 @@ static int tree_error(struct wfs_call *call, int r, const char *path)
 		return wfs_error_set(&call->error, WFS_E_HASH_MISMATCH, "'%.300s': %s", path,
 			*noted ? noted : "stored bytes do not have their hash");
 	}
-	case -EACCES: /* the tree has said why */
+	case -EACCES: /* the tree has set the error */
 		return r;
-	default: /* what it said was about something else */
+	default: /* an error that was set is about another node */
 		call->error = (struct wfs_error){.code = WFS_OK};
 		return r;
 	}
 }
 
-/* Below `at/` the path names the height that is told, also with what is not found there. */
+/* Sets meta to the height that a path below `at/` names, also if the path is not found. */
 static int tell_height(struct wfs_call *call, uint64_t height)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
@@ -113,7 +114,7 @@ static json_t *attr_document(const struct wfs_attr *attr)
 		type_name(attr->mode));
 }
 
-/* A page of names being collected. */
+/* A page of names. */
 struct page {
 	json_t *entries;
 	uint64_t limit;

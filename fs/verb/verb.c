@@ -22,14 +22,14 @@ struct verb {
 	const char *members; /* NULL: those of the effect, and it gives the effect's receipt */
 };
 
-/* The members column of a verb that takes what its effect takes and gives the effect's receipt: both
- * are checked. */
+/* The members column of a verb that takes what its effect takes and gives the effect's receipt:
+ * both are checked. */
 #define AS_EFFECT NULL
 
 /*
- * Members of the payload: `?` marks an optional one. Slow: takes long enough to hold up other verbs,
- * wants a thread that may wait. Order: WFS_ORDER_… of fs/verb/order.h; an `invoke` that is a query
- * is a read.
+ * Members of the payload: `?` marks an optional one. Slow: takes long enough to hold up other
+ * verbs, wants a thread that may wait. Order: WFS_ORDER_… of fs/verb/order.h; an `invoke` that is a
+ * query is a read.
  */
 #define VERB(handler_, name_, effect_, slow_, order_, members_)                            \
 	{                                                                                  \
@@ -90,7 +90,7 @@ static const struct verb *verb_find(const char *name)
 	return NULL;
 }
 
-/* There are two ways to ask the same. */
+/* Is the call a query? There is a verb for it, and an action. */
 static bool is_query(const char *verb, const json_t *payload)
 {
 	if (strcmp(verb, "invoke") == 0)
@@ -161,7 +161,8 @@ static int refuse_verb(struct wfs_call *call, const char *name)
 		name, wfs_buffer_text(&names));
 }
 
-/* Unknown and missing members; of what the effect defines, the types as well. */
+/* Checks the payload for unknown and missing members, and types of members that the effect
+ * defines. */
 static int check_payload(const struct verb *verb, struct wfs_call *call)
 {
 	const enum wfs_effect effect = (enum wfs_effect)verb->effect;
@@ -181,7 +182,7 @@ static int check_payload(const struct verb *verb, struct wfs_call *call)
 				  : wfs_effect_decode(effect, call->payload, &params, &call->error);
 }
 
-/* The refusal was recorded. */
+/* Ends the call after its refusal was recorded. */
 static void refusal_recorded(struct wfs_request *request)
 {
 	struct wfs_call *const call = request->context;
@@ -190,13 +191,15 @@ static void refusal_recorded(struct wfs_request *request)
 	wfs_verb_finish(call, request->result);
 }
 
-/* Return: 0, WFS_VERB_PENDING (refused, and that is being recorded), or -errno. */
+/* Judges a call. Return: 0, WFS_VERB_PENDING (refused; the refusal is being recorded), or
+ * -errno. */
 static int judge(struct wfs_call *call, enum wfs_effect effect)
 {
 	struct wfs_request *const request = &call->request;
 
 	if (effect == WFS_EFFECT_WORLD_GRANT || effect == WFS_EFFECT_WORLD_REVOKE)
-		return 0; /* by more than the effect: who passes a grant on is no administrator */
+		/* judged later: a principal that delegates a grant need not be an administrator */
+		return 0;
 	if (!wfs_effect_acts(effect))
 		return wfs_session_judge(call->session, effect, &call->error);
 	request->done = refusal_recorded;
@@ -223,7 +226,7 @@ static int run(struct wfs_call *call, const char *name)
 	call->effect = (enum wfs_effect)verb->effect;
 	call->gives_receipt = !verb->members;
 	r = check_payload(verb, call);
-	/* A call that was begun was judged before that. */
+	/* A tool call that has begun something was judged before. */
 	if (!r && verb->effect < WFS_EFFECT_COUNT && !call->called_by.began)
 		r = judge(call, (enum wfs_effect)verb->effect);
 	if (r)

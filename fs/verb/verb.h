@@ -2,9 +2,9 @@
 /*
  * Verbs: the requests that programs can make, one table for all of them.
  *
- * The control socket, the control files and the command line without an owner all start a call
+ * The control socket, the control files, and the command line without an owner all start calls
  * here, so a request means the same wherever it comes from. A verb reads its payload, asks the
- * session, and gives a result document or an error with meta.
+ * session, and gives a result document, or an error with meta.
  * Source: worldfs(1).
  */
 #pragma once
@@ -17,7 +17,7 @@
 
 struct wfs_call;
 
-/* A mount that another process made and an owner is to serve. Option struct: plain value. */
+/* A mount that another process made, and that the owner will serve. Option struct: plain value. */
 struct wfs_mount_options {
 	/* Both are texts of the process that mounted: absolute paths in its mount namespace. The
 	 * owner opens and unmounts nothing by them, but with `here` a child of the owner lists
@@ -37,39 +37,40 @@ struct wfs_mount_options {
 	struct wfs_handed handed; /* taken, also when an error is returned */
 };
 
-/* What the embedding program offers to verbs beyond a session (mounting, shutting down). */
+/* Functions of the program for verbs, beside the session (mounting, shutting down). */
 struct wfs_host {
-	/* Takes the descriptors of @mount. Return: 0 or -errno with @error. Called on the thread
-	 * that started the call. */
+	/* Serve a mount, whose descriptors are taken. Called on the thread that started the call.
+	 * Return: 0 or -errno with @error. */
 	int (*mount)(
 		struct wfs_host *host, struct wfs_mount_options *mount, struct wfs_error *error);
 	int (*umount)(struct wfs_host *host, const char *directory, struct wfs_error *error);
 	void (*shutdown)(struct wfs_host *host);
-	/* Adds what only the host knows (mounts, pid) to the status document. */
+	/* Add facts that only the host knows (mounts, pid) to the status document. */
 	void (*status)(struct wfs_host *host, json_t *status);
-	struct wfs_driver *driver; /* of the agents; NULL: there is none */
+	struct wfs_driver *driver; /* of turns and plans; NULL: none */
 };
 
 /* The process that asks. Plain value. */
 struct wfs_caller {
 	uid_t uid;
 	gid_t gid;
-	bool here;        /* of our user, in our mount namespace */
-	bool shares_uids; /* in our user namespace; false when that is not known */
+	bool here;        /* it has our user and our mount namespace */
+	bool shares_uids; /* it is in our user namespace; false: it is not, or this is not known */
 };
 
-/* One call. Zero-initialise, set the first members, start; read the rest in `done`. */
+/* One call. The caller zero-initialises it, sets the first members, starts it, and reads the rest
+ * in `done`. */
 struct wfs_call {
 	const struct wfs_session *session;
 	struct wfs_host *host;     /* NULL: verbs that need one are not_enabled */
-	struct wfs_driver *driver; /* of the agents; that of the host when NULL */
+	struct wfs_driver *driver; /* of turns and plans; NULL: that of the host */
 	json_t *payload;           /* an object, or NULL for {}; owned, released by wfs_call_done */
 	const struct wfs_caller
 		*caller;          /* at the other end of the control socket; NULL elsewhere */
-	struct wfs_handed handed; /* came with the request; owned, when `handed_count` is not 0 */
+	struct wfs_handed handed; /* sent with the request; owned if `handed_count` is not 0 */
 	unsigned int handed_count;
 	struct wfs_called_by
-		called_by; /* the tool call of a run that this request is made for; zero: none */
+		called_by; /* the tool call of a turn that this request is made for; zero: none */
 	void (*done)(struct wfs_call
 			*call); /* exactly once; on the starting, publisher or driver's thread */
 	void *context;
@@ -80,27 +81,29 @@ struct wfs_call {
 	json_t *error_details; /* of an error; owned, may be NULL */
 	json_t *meta; /* {journal_height, snapshot_hash?, manifest_hash}; owned, may be NULL */
 
-	bool stranger;          /* the caller is no principal: errors tell nothing of the world */
+	/* the caller has no principal: errors say nothing about the world */
+	bool stranger;
 	bool gives_receipt;     /* private: the result is the receipt of `effect` */
 	enum wfs_effect effect; /* private */
-	atomic_bool gone;       /* no caller waits: a request that was not begun is dropped */
+	atomic_bool gone;       /* the caller has gone: a request that is not begun is dropped */
 	struct wfs_request request; /* private to verbs that change something */
 	struct wfs_drive drive;     /* private to verbs that ask the driver */
 };
 
-/** wfs_call_start() - run @verb; an unknown one ends at once with unknown_method. */
+/** wfs_call_start() - run @verb. An unknown one fails at once (unknown_method). */
 void wfs_call_start(struct wfs_call *call, const char *verb);
 
 /**
- * wfs_call_abandon() - the caller has gone: end what can be ended; `done` is called all the same
- * May be called while `done` runs, but not after it has returned.
+ * wfs_call_abandon() - end a call as early as possible, because its caller has gone; `done` is
+ * still called May be called while `done` runs, but not after it has returned.
  */
 void wfs_call_abandon(struct wfs_call *call);
 
-/** wfs_verb_drives() - does this verb need a driver of the agents? */
+/** wfs_verb_drives() - does this verb need a driver? */
 bool wfs_verb_drives(const char *verb);
 
-/** wfs_verb_interruptible() - does wfs_call_abandon() also end a call of this verb that has begun? */
+/** wfs_verb_interruptible() - does wfs_call_abandon() also end a call of this verb that has
+ *  begun? */
 bool wfs_verb_interruptible(const char *verb);
 
 /** wfs_call_done() - release what the call owns (not the struct). */
@@ -110,26 +113,28 @@ void wfs_call_done(struct wfs_call *call);
  *  {"error":{category,code,message,retriable},"meta":…,"ok":false}; @id is added when not NULL. */
 json_t *wfs_call_envelope(const struct wfs_call *call, const char *id);
 
-/** wfs_verb_takes_long() - is the call a query, or does it run code, so that it may take seconds? @payload: may be NULL */
+/** wfs_verb_takes_long() - is the call a query, or does it run code, so that it may take seconds?
+ *  @payload: may be NULL */
 bool wfs_verb_takes_long(const char *verb, const json_t *payload);
 
-/** wfs_verb_slow() - may this verb read the whole world, so that it wants a thread of its own? @payload: may be NULL */
+/** wfs_verb_slow() - may this verb read the whole world, so that it needs a thread that may wait?
+ *  @payload: may be NULL */
 bool wfs_verb_slow(const char *verb, const json_t *payload);
 
 /**
- * wfs_verb_reads_long() - does this verb read what takes long: a file (wfs_tree_takes_long), or for a guest what a query
- * looks at, of which there is no bound?
+ * wfs_verb_reads_long() - may reading take long? True for some files (wfs_tree_takes_long), and for
+ * queries of a guest, which may look at any number of cells
  * @payload: may be NULL
- * @guest: the operator does not ask
+ * @guest: the client is not the operator
  */
 bool wfs_verb_reads_long(const char *verb, const json_t *payload, bool guest);
 
 /*
- * For who ends a call otherwise than by a verb (a blob that was streamed, a server that stops).
+ * For code that ends a call without a verb (a blob that was streamed, a server that stops).
  */
 
 /**
- * wfs_verb_finish() - the call has ended: complete error and meta, then call->done
+ * wfs_verb_finish() - end a call: complete error and meta, then call call->done
  * @r: 0, or -errno with or without call->error
  */
 void wfs_verb_finish(struct wfs_call *call, int r);
