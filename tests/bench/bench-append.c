@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How fast does a world take events, compared with the store beneath it?
+ * How fast does a world take events, compared with its store alone?
  *
- * Appends EVENTS events through a Lua reducer, many in flight, as a program that has a lot to tell
- * would; and puts the same payloads into a plain LMDB table, so many a transaction, on the same
- * disk. Both are durable. Prints the rates and their ratio, medians of RUNS, for small batches and
- * for large ones.
- * Usage: bench-append WORLD-SOURCE [MOUNT-POINT]: with a mount point, once more with a mount that
- * has looked at every cell.
+ * Appends EVENTS events through a Lua reducer, with many under way, as a busy program would; and
+ * puts the payloads of these events into a plain LMDB table on the same disk, with as many in a
+ * transaction. Both are durable. Prints the rates and their ratio, medians of RUNS, for small
+ * batches and for large ones.
+ * Usage: bench-append WORLD-SOURCE [MOUNT-POINT]: with a mount point, once more with a mount in
+ * which every cell was looked up.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -60,7 +60,7 @@ static double lmdb_rate(const char *directory, char **lines, size_t batch)
 
 /* --- a world --- */
 
-/* Looks every cell up, so that each later change has a name to invalidate. */
+/* Looks up every cell, so that each later change must invalidate a name. */
 static void look_at_cells(const char *mount)
 {
 	char path[4096];
@@ -104,7 +104,7 @@ static void print_row(const char *what, double rate, const char *than, double ba
 	printf("\n");
 }
 
-/* All rows for one size of batches. @mount may be NULL. */
+/* Prints all rows for one size of batches. @mount may be NULL. */
 static void compare(
 	const char *source, const char *directory, const char *mount, char **lines, size_t batch)
 {

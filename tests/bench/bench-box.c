@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the box costs: events through a reducer of one line, IN_FLIGHT at once, and one invocation alone, with a
- * pause before it. Prints figures for a program to read: box-figures builds this against the program as it was
- * before the box, too, so it uses nothing that is newer than that.
+ * What the box costs: events through a reducer of one line, IN_FLIGHT at once, and one invocation
+ * alone, after a pause. Prints figures for a program to read: box-figures builds this file also
+ * with the version of the program before the box, so it uses nothing newer.
  * Usage: bench-box WORLD-SOURCE
  */
 #include <errno.h>
@@ -100,7 +100,7 @@ int main(int argc, char **argv)
 
 	bench_send(&world, lines, KEYS, KEYS, IN_FLIGHT / 2); /* every cell exists */
 	const int64_t start = wfs_clock_monotonic_ns();
-	bench_send(&world, lines, EVENTS, EVENTS, IN_FLIGHT / 2); /* twice as many wait */
+	bench_send(&world, lines, EVENTS, EVENTS, IN_FLIGHT / 2); /* twice as many are waiting */
 	printf("events_per_second %.0f\n", EVENTS / bench_seconds_since(start));
 	printf("invocation_us %.1f\n", invocation_us(&world));
 	bench_events_free(lines, EVENTS);

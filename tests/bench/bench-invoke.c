@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How fast is code that runs inside of a world? A function that adds two numbers, called by Lua
- * alone; by invocations, each a record of its own, durable before its answer, many in flight; and
- * by another artifact, NESTED times within one record. Medians of RUNS.
+ * How fast is code that runs inside of a world? A function that adds two numbers is called by Lua
+ * alone; by invocations, many under way, each with a record of its own that is durable before the
+ * answer; and by another artifact, NESTED times within one record. Medians of RUNS.
  * Usage: bench-invoke WORLD-SOURCE
  */
 #include <lauxlib.h>
@@ -20,8 +20,8 @@ enum {
 	LUA_CALLS = 2000000,
 	INVOCATIONS = 20000,
 	IN_FLIGHT = 1000,
-	NESTED = 1000, /* of one record */
-	NESTING = 20,  /* such records */
+	NESTED = 1000, /* calls within one record */
+	NESTING = 20,  /* records with nested calls */
 	RUNS = 5,
 };
 
@@ -77,7 +77,7 @@ static void act(const struct bench_world *world, struct flight *flight, const ch
 	bench_check(wfs_session_act(world->session, action, request), "act", &request->error);
 }
 
-/* Takes @text @count times, and waits for all of it. Return: seconds. */
+/* Submits the action @text @count times, and waits for all answers. Return: seconds. */
 static double act_many(const struct bench_world *world, const char *text, size_t count)
 {
 	struct flight flight = {.failed = 0};

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What does it cost to remember something, however much is remembered already?
+ * What does it cost to remember something, when much is remembered already?
  *
- * Stores of more and more entries: bytes in the journal and bytes of versions of one more entry, and
- * the time of adding one and of searching for five, each through the whole kernel, durable before its
- * answer. Medians of RUNS. The bytes must not grow; what is found alike is looked at in all entries.
+ * For larger and larger stores: the bytes in the journal and the bytes of versions of one more
+ * entry, and the time of adding an entry and of searching for five. Each request goes through the
+ * whole kernel, and is durable before its answer. Medians of RUNS. The bytes must not grow; a
+ * search looks at all entries.
  * Usage: bench-memory WORLD-SOURCE [ENTRIES], where ENTRIES is the size of the last store
  */
 #include <inttypes.h>
@@ -22,7 +23,7 @@ enum {
 	RUNS = 21,
 	TEXT_SIZE = 7 * 8, /* eight words of six letters */
 	IN_FLIGHT = 500,
-	ENTRIES = 10000, /* of the last store, unless it is told */
+	ENTRIES = 10000, /* in the last store, by default */
 };
 
 #define OWNER "rich"
@@ -38,7 +39,7 @@ static uint64_t random_number(void)
 	return random_state;
 }
 
-/* No two texts are alike. */
+/* Makes texts that all differ. */
 static void random_text(char text[static TEXT_SIZE])
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
@@ -137,10 +138,10 @@ struct bytes {
 	uint64_t height;
 	uint64_t vid;
 	double journal;  /* of the last record */
-	double versions; /* of what it gave */
+	double versions; /* of the versions that it wrote */
 };
 
-/* What the last record has added. @bytes: as of before it */
+/* Counts the bytes that the last record added. @bytes: the counts before it */
 static void count_bytes(struct wfs_world *world, struct bytes *bytes)
 {
 	struct wfs_error error = {0};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How close is the mount to the page cache? The same 100,000 files of 500 bytes in a world and in
- * tmpfs, the same operations on both in the same run, medians of RUNS. "Cold" is a mount made anew,
- * so that the kernel knows nothing of it.
- * Then the whole mount beside a restricted one of the same owner, turn and turn about.
+ * How close is the mount to the page cache? 100,000 files of 500 bytes are in a world and in tmpfs;
+ * both get the same operations in the same run, medians of RUNS. "Cold" is a new mount, of which
+ * the kernel knows nothing.
+ * Then the whole mount and a restricted mount of the same owner are compared, in turn.
  * Usage: bench-mount WORLD-SOURCE EMPTY-DIRECTORY EMPTY-DIRECTORY TMPFS-DIRECTORY
  */
 #include <dirent.h>
@@ -28,7 +28,7 @@ enum {
 };
 
 #define OPERATOR WFS_PRINCIPAL_OPERATOR
-#define READER "reader" /* who may read the same files, by a pattern, and nothing else */
+#define READER "reader" /* a principal that may read these files, by a pattern, and nothing else */
 
 /* --- filling --- */
 
@@ -37,7 +37,7 @@ static void name_of(size_t i, char ret_name[static 32])
 	snprintf(ret_name, 32, "cell-%06zu", i);
 }
 
-/* The event that makes file @i: the pad brings the cell's document to FILE_SIZE bytes. */
+/* The event that makes file @i: its padding brings the cell's document to FILE_SIZE bytes. */
 static char *event_line(size_t i)
 {
 	char name[32];
@@ -94,11 +94,11 @@ static void on_term(int signal_number)
 	stopped = 1;
 }
 
-/* What is measured, and what it is measured against. */
+/* The directories that are compared. */
 struct places {
 	const char *world;
 	const char *whole;      /* mount of the operator */
-	const char *restricted; /* mount of READER; NULL: none */
+	const char *restricted; /* mount of READER; NULL: not mounted */
 	bool report;            /* print the daemon's memory when it ends */
 };
 
@@ -240,7 +240,7 @@ static void measure_against_tmpfs(const char *head, const char *at, const char *
 	theirs[OPEN_AT][run] = open_some(head);
 }
 
-/* The medians of @turns measurements each; each in its turn is the first. */
+/* The medians of @turns measurements each; the two take turns at being the first. */
 static void measure_turn_about(const char *restricted, const char *whole, enum row row, size_t run,
 	double (*measure)(const char *), size_t turns)
 {

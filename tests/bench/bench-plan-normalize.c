@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Does cutting a plan into steps cost what the plan has?
+ * Does the time of cutting a plan into steps grow with the plan's size only?
  *
- * Normalises plans of 1,000, 10,000 and 100,000 steps: each depending on the one before it, and none
- * depending on any; and makes the payloads of all their parts. Medians of RUNS.
- * Usage: bench-plan-normalize WORLD-SOURCE (which is not looked at)
+ * Normalises plans of 1,000, 10,000 and 100,000 steps, in which each step depends on the one
+ * before, and in which no step depends on another; and makes the payloads of all their parts.
+ * Medians of RUNS.
+ * Usage: bench-plan-normalize WORLD-SOURCE (which is not read)
  */
 #include <errno.h>
 

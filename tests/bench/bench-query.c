@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Does a query cost what it answers, or what there is?
+ * Does the cost of a query grow with its answer, or with the world?
  *
- * Fills a world with FEW artifacts and one with MANY, of OWNERS owners, and
- * times a page of 20 of one owner's in both; and in the large one a name_pattern over all of them,
- * next to a plain scan of their cells. Medians of RUNS, turn and turn about.
+ * Fills a world with FEW artifacts and one with MANY, of OWNERS owners. In both, times a page of 20
+ * artifacts of one owner; in the large one, times a name_pattern over all artifacts and a plain
+ * scan of their cells. Medians of RUNS, in turn.
  * Usage: bench-query WORLD-SOURCE
  */
 #include <errno.h>
@@ -23,7 +23,7 @@ enum {
 	MANY = 1000000,
 	OWNERS = 10,
 	ARTIFACTS_PER_COMMIT = 10000,
-	PAGES = 100, /* of one run */
+	PAGES = 100, /* in one run */
 	RUNS = 21,
 };
 
@@ -51,7 +51,7 @@ static void put_artifact(struct wfs_head *head, size_t reducer_index, size_t num
 	wfs_buffer_done(&document);
 }
 
-/* One record: as the kernel thread does it for a batch of requests, less their folding. */
+/* Writes one record as the kernel thread does for a batch of requests, but without folding. */
 static void put_artifacts(
 	struct wfs_store *store, const struct wfs_manifest *manifest, size_t first, size_t end)
 {
@@ -103,7 +103,7 @@ static void fill_many(const char *source_directory, const char *directory)
 
 /* --- what is timed --- */
 
-/* Asks, and compares the total with what it must be. */
+/* Asks, and checks the total in the answer. */
 static void ask(struct wfs_world *world, const char *params, json_int_t total)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
@@ -138,7 +138,7 @@ static double pattern_seconds(const struct bench_world *world)
 	return bench_seconds_since(start_ns);
 }
 
-/* Every cell is read, and its key looked at. */
+/* Reads every cell, and looks at its key. */
 static double scan_seconds(const struct bench_world *world)
 {
 	const int64_t start_ns = wfs_clock_monotonic_ns();
@@ -178,7 +178,7 @@ int main(int argc, char **argv)
 	bench_fill_apart(fill_many, argv[1], many);
 	struct bench_world small = bench_world_open(few);
 	struct bench_world large = bench_world_open(many);
-	(void)scan_seconds(&large); /* once, so that all of it is in memory */
+	(void)scan_seconds(&large); /* once, so that everything is in memory */
 	for (size_t run = 0; run < RUNS; run++) {
 		page_of_few[run] = page_seconds(&small, FEW);
 		page_of_many[run] = page_seconds(&large, MANY);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How fast is a journal folded again, compared with the store beneath it?
+ * How fast is a journal folded again, compared with its store alone?
  *
  * Replays a world of EVENTS events; and puts the rows of its store into an empty LMDB environment
- * of the same kind, not synced either, with as many commits. Prints the rates in records a second
- * and their ratio, medians of RUNS, and what memory replay had at each quarter of the way.
+ * with replay's settings, not synced either, with as many commits. Prints the rates in records a
+ * second and their ratio, medians of RUNS, and the memory of replay after each quarter.
  * Usage: bench-replay WORLD-SOURCE
  */
 #include <errno.h>
@@ -23,7 +23,7 @@ enum {
 	LINES = 100000,
 	KEYS = 1000,
 	BATCH = 1000,
-	RECORDS_PER_COMMIT = 1000, /* as replay does */
+	RECORDS_PER_COMMIT = 1000, /* as in replay */
 	TABLES_MAX = 16,
 	RUNS = 3,
 	QUARTERS = 4,
@@ -77,7 +77,7 @@ static double replay_seconds(const char *directory, struct memory *memory)
 struct rows {
 	MDB_cursor *from;
 	MDB_dbi to;
-	size_t count; /* of the table */
+	size_t count; /* rows copied so far */
 	size_t done;
 };
 
@@ -97,7 +97,7 @@ static MDB_env *open_lmdb(const char *directory, unsigned int flags)
 	return env;
 }
 
-/* A cursor on each table of @from, and a new table of the same name in @to. */
+/* Opens a cursor on each table of @from, and makes a table of its name in @to. */
 static size_t open_tables(MDB_txn *from, MDB_txn *to, struct rows tables[static TABLES_MAX])
 {
 	MDB_dbi names;
@@ -122,7 +122,7 @@ static size_t open_tables(MDB_txn *from, MDB_txn *to, struct rows tables[static 
 	return count;
 }
 
-/* Takes the rows that bring the table to @share of all of its own. */
+/* Copies the next rows of a table, until @share of the table is copied. */
 static void copy_rows(MDB_txn *to, struct rows *rows, double share)
 {
 	MDB_val key;
@@ -178,7 +178,7 @@ int main(int argc, char **argv)
 	bench_check(mkdtemp(scratch) ? 0 : -errno, "mkdtemp", NULL);
 	snprintf(world, sizeof(world), "%s/world", scratch);
 	snprintf(lmdb, sizeof(lmdb), "%s/lmdb", scratch);
-	setenv("TMPDIR", scratch, 1); /* replay's store shall be on the same disk */
+	setenv("TMPDIR", scratch, 1); /* replay's store must be on this disk, too */
 	bench_fill_apart(fill_world, argv[1], world);
 	for (size_t run = 0; run < RUNS; run++) {
 		memory = (struct memory){0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What does it cost to be judged? Requests per second that the control socket answers to one
- * client, one after the other and many at once: to the operator, and to a reader whose grants and
- * policy are asked for each of them. Medians of RUNS.
+ * What does judging a request cost? Requests per second that the control socket answers to one
+ * client, one after the other and many at once: for the operator, and for a reader whose grants and
+ * policy are checked for each request. Medians of RUNS.
  * Usage: bench-socket WORLD-SOURCE
  */
 #include <signal.h>
@@ -17,8 +17,8 @@
 
 enum {
 	CELLS = 1000,
-	REQUESTS = 50000, /* of one measurement */
-	WINDOW = 256,     /* under way, when there are many at once */
+	REQUESTS = 50000, /* in one measurement */
+	WINDOW = 256,     /* under way, if many are sent at once */
 	RUNS = 5,
 };
 

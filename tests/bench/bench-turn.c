@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a turn costs without its model: runs of one turn, many at once, whose answers come from a script;
- * and runs of one turn with tool calls, each an action and so a commit of its own, of which ten times as
- * many are to cost ten times as much. Medians of RUNS.
+ * What a turn costs without its model. Many turns of one request run at once, with answers from a
+ * script; and turns with tool calls, each an action with a commit of its own. Ten times as many
+ * calls should cost ten times as much. Medians of RUNS.
  * Usage: bench-turn WORLD-SOURCE
  */
 #include <inttypes.h>
@@ -18,10 +18,10 @@
 #include "kernel/base/json.h"
 
 enum {
-	TURNS = 2000, /* runs at once */
+	TURNS = 2000, /* turns at once */
 	FEW = 10,     /* tool calls of a turn */
 	MANY = 100,
-	REPEATED = 5, /* runs with tool calls, one after the other */
+	REPEATED = 5, /* turns with tool calls, one after the other */
 	RUNS = 5,
 };
 
@@ -39,7 +39,7 @@ static void write_file(const char *directory, const char *name, const char *text
 	bench_check(file && fputs(text, file) >= 0 && fclose(file) == 0 ? 0 : -EIO, path, NULL);
 }
 
-/* Answers for a message `none`, FEW or MANY, and for what the tools have given. */
+/* Writes answers for the messages `none`, FEW and MANY, and for the outputs of the tools. */
 static void write_script(const char *directory)
 {
 	static const int counts[] = {FEW, MANY};
@@ -100,7 +100,7 @@ static uint64_t height_of(const struct bench_world *world)
 	return figures.height;
 }
 
-/* Return: seconds for @count runs that begin at once. */
+/* Return: seconds for @count turns that begin at once. */
 static double run_many(const struct bench_world *world, struct wfs_driver *driver, size_t count,
 	const char *message)
 {

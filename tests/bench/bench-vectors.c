@@ -2,9 +2,10 @@
 /*
  * Is an exact search as fast as memory is?
  *
- * COUNT random vectors of unit length, of DIMS dimensions: the time of a search for the best LIMIT, and
- * that of reading all these vectors once, summing up what they have. Medians of RUNS, in turn.
- * Usage: bench-vectors WORLD-SOURCE (which is not looked at)
+ * For COUNT random vectors of unit length with DIMS dimensions: the time of a search for the best
+ * LIMIT, and the time of reading all of these vectors once and adding their contents up. Medians of
+ * RUNS, in turn.
+ * Usage: bench-vectors WORLD-SOURCE (which is not read)
  */
 #include <errno.h>
 #include <math.h>
@@ -18,14 +19,14 @@ enum {
 	DIMS = 768,
 	LIMIT = 5,
 	RUNS = 21,
-	AHEAD = 128, /* lanes that are asked of memory before they are needed */
+	AHEAD = 128, /* lanes that are fetched from memory before they are needed */
 };
 
 typedef uint64_t lane __attribute__((vector_size(16), may_alias));
 
 static uint64_t random_state = 88172645463325252U;
 
-/* xorshift64 (Marsaglia, 2003). From -1 to 1. */
+/* xorshift64 (Marsaglia, 2003). Return: from -1 to 1. */
 static double random_number(void)
 {
 	random_state ^= random_state << 13;
@@ -34,7 +35,7 @@ static double random_number(void)
 	return (double)(random_state >> 11) * 0x1p-52 - 1;
 }
 
-/* Sums of three are close enough to a normal distribution for no direction to be favoured. */
+/* Sums of three numbers are close enough to a normal distribution not to favour a direction. */
 static void random_vector(float *vector)
 {
 	double numbers[DIMS];
@@ -67,7 +68,7 @@ static void fill(struct wfs_vectors *vectors, const float **ret_rows)
 	}
 }
 
-/* Adds up bits, not numbers: nothing waits for an addition of floats. */
+/* Adds up bits, not numbers: no addition of floats delays the reads. */
 static double read_seconds(const float *const *rows, volatile uint64_t *ret_sum)
 {
 	const int64_t start_ns = wfs_clock_monotonic_ns();

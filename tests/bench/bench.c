@@ -14,7 +14,7 @@
 #include "kernel/base/clock.h"
 #include "kernel/base/json.h"
 
-enum { PAD_SIZE = 150 }; /* bytes that make an event about 200 bytes long */
+enum { PAD_SIZE = 150 }; /* bytes that bring an event to about 200 bytes */
 
 void bench_check(int r, const char *what, const struct wfs_error *error)
 {
@@ -105,7 +105,7 @@ static void answered(struct wfs_request *request)
 	sem_post(request->context);
 }
 
-/* Waits for a change that was begun with @r; takes what it was made of. */
+/* Waits for a change whose submission returned @r; frees the parts of its request. */
 static void wait_for_change(struct wfs_request *request, int r, json_t *action, const char *what)
 {
 	if (!r) {
@@ -145,7 +145,7 @@ void bench_world_close(struct bench_world *world)
 /* --- events --- */
 
 struct flight {
-	sem_t room; /* for so many more in flight */
+	sem_t room; /* lets the next requests be sent */
 	atomic_size_t failed;
 };
 

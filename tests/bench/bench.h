@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the benchmarks share: worlds full of events, medians. Whatever fails ends the program. */
+/* What the benchmarks share: worlds full of events, medians. Any failure ends the program. */
 #pragma once
 
 #include "caps/session.h"
@@ -9,10 +9,10 @@ void bench_check(int r, const char *what, const struct wfs_error *error);
 
 double bench_seconds_since(int64_t start_ns);
 
-/** bench_median() - of @count values; sorts them. */
+/** bench_median() - the median of @count values; sorts them. */
 double bench_median(double *values, size_t count);
 
-/** bench_rss_anon_kib() - memory of this process that is no file's. */
+/** bench_rss_anon_kib() - the anonymous memory of this process: memory that belongs to no file. */
 unsigned long bench_rss_anon_kib(void);
 
 /* A world and the operator's session in it. */
@@ -30,10 +30,11 @@ void bench_fill_apart(void (*fill)(const char *source_directory, const char *dir
 
 struct bench_world bench_world_open(const char *directory);
 
-/** bench_world_let() - make the principal @id, who may read what @scope covers and nothing else. */
+/** bench_world_let() - make the principal @id, which may read what @scope covers and nothing
+ * else. */
 void bench_world_let(const struct bench_world *world, const char *id, const char *scope);
 
-/** bench_world_close() - answers everything first. */
+/** bench_world_close() - close the world after all requests are answered. */
 void bench_world_close(struct bench_world *world);
 
 /**

@@ -7,7 +7,7 @@
 #include "fs/mount/make.h"
 #include "fs/mount/mount-table.h"
 
-/* Mounts the tree of @session on @directory; it is taken down by wfs_data_free(). */
+/* Mounts the tree of @session on @directory; wfs_data_free() unmounts it. */
 static inline struct wfs_data *bench_mount(struct wfs_session *session, const char *directory)
 {
 	const struct wfs_make_options make = {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opens what a fault has left of a world, as the next owner would, and tells what is there.
+ * Opens the worlds that a fault has left, as the next owner would, and reports their contents.
  *
- * Reads directories from standard input, one a line, and answers each with the records that were
- * found, one a line; then what is wrong, `problem: …`, each; then `height N`, or `refused: …` when
- * the directory does not open. Before it verifies, it appends one event of the world `counter`: a
- * world that can only be read has not come through. One process checks thousands of directories.
+ * Reads directories from standard input, one a line. Answers each with the records that were found,
+ * one a line; then with each problem as `problem: …`; then with `height N`, or with `refused: …` if
+ * the directory does not open. Before it verifies a world, it appends one event of the world
+ * `counter`: a world that can only be read has not survived. One process checks thousands of
+ * directories.
  */
 #include <inttypes.h>
 

@@ -45,7 +45,7 @@ static bool onwards;
 static bool kills;
 static atomic_uint_least64_t *counter;
 
-/* Counts a call of @of. Return: whether it is to fail; errno is set then. */
+/* Counts a call of @of. Return: shall it fail? If so, errno is set. */
 static bool fails(const char *of)
 {
 	if (!kind || strcmp(kind, of) != 0)
@@ -106,7 +106,8 @@ EXPORT int __libc_start_main(main_fn *main, int argc, char **argv, void (*init)(
 	return REAL(__libc_start_main)(armed_main, argc, argv, init, fini, rtld_fini, stack_end);
 }
 
-/* To a file: pipes and such have no disk that could fail, and libuv aborts when its own do. */
+/* Only writes to files fail: a pipe has no disk that could fail, and libuv aborts when its own
+ * pipes fail. */
 static const char *write_to(int fd)
 {
 	struct stat st;

@@ -2,9 +2,10 @@
 /*
  * Where are the rows of a world in its data.mdb?
  *
- * find-rows WORLD: prints a line for each row of each table: its table, offset and size of its key, offset and
- * size of its value, checksum included.
- * find-rows WORLD crash: first adds a row about code that crashed, which no code does on purpose.
+ * find-rows WORLD: prints a line for each row of each table: the table, offset and size of the key,
+ * offset and size of the value, checksum included.
+ * find-rows WORLD crash: first adds a row about code that crashed, since no code crashes on
+ * purpose.
  */
 #include <inttypes.h>
 #include <lmdb.h>
@@ -41,7 +42,7 @@ static void add_crash(const char *world)
 	wfs_store_close(store);
 }
 
-/* Where LMDB has mapped the file. */
+/* The address at which LMDB has mapped the file. */
 static const char *map_of(const char *path)
 {
 	FILE *const maps = fopen("/proc/self/maps", "re");

@@ -3,12 +3,12 @@
  * Is a flipped bit ever served?
  *
  * flip-bits WORLD COUNT [SEED]: flips one bit in COUNT random places of WORLD/data.mdb and of the
- * files in WORLD/blobs, one at a time, and each time reads all of the world's tree as a mount does
- * (names, sizes, bytes, at the head and at every height) and verifies it, in processes of their own.
- * What comes without an error must be what came before the flip. WORLD is as before afterwards.
- * A third of the places is anywhere in data.mdb, a third in what LMDB finds its way by there (heads
- * of pages, their lists of rows, heads of rows), a third in the files.
- * Prints what the flips led to; exit 1 when a wrong byte was served, or a reader died.
+ * files in WORLD/blobs, one at a time. Each time it reads the whole tree of the world as a mount
+ * does (names, sizes, bytes, at the head and at every height) and verifies the world, in processes
+ * of their own. Reads without an error must give the bytes from before the flip. WORLD is unchanged
+ * afterwards. A third of the places is anywhere in data.mdb, a third in LMDB's own structures there
+ * (heads of pages, their lists of rows, heads of rows), a third in the files.
+ * Prints what the flips led to; exits with 1 if a wrong byte was served, or if a reader died.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -24,13 +24,13 @@
 enum {
 	ITEMS_MAX = 1 << 20,
 	FILES_MAX = 1 << 10,
-	READ_PART = 128 << 10, /* bytes of one read, as Linux asks for them */
+	READ_PART = 128 << 10, /* bytes of one read, as large as Linux's reads */
 };
 
-/* What reading all of a world gave: one number for everything that was asked. */
+/* The result of reading a whole world: one number for each thing that was read. */
 struct reading {
 	size_t count;
-	bool refused; /* it did not open */
+	bool refused; /* the world did not open */
 	size_t problems;
 	uint64_t items[ITEMS_MAX]; /* a hash of each; 0: an error */
 	uint64_t inos[ITEMS_MAX];  /* of the file, or of the directory that has the name */
@@ -108,7 +108,7 @@ static bool read_entry(void *context, const struct wfs_tree_entry *entry)
 	return true;
 }
 
-/* The names come first, so that a directory's place in the list does not depend on them. */
+/* Lists the names first, so that the place of a directory in the list does not depend on them. */
 static void read_directory(const struct wfs_tree *tree, uint64_t ino)
 {
 	struct walk walk = {.tree = tree, .directory = ino};
@@ -161,7 +161,7 @@ static void read_world(const char *directory, bool verify)
 	}
 }
 
-/* Reads or verifies in a process of its own. Return: did it live? */
+/* Reads or verifies in a process of its own. Return: did the process survive? */
 static bool read_apart(const char *directory, bool verify)
 {
 	int status = 0;
@@ -242,11 +242,11 @@ enum {
 	PAGE_HEAD_SIZE = 16,
 	PAGE_BRANCH = 0x01, /* flags of a page, LMDB's mdb.c */
 	PAGE_LEAF = 0x02,
-	ROOTS_SIZE = 152, /* of the first two pages, what is written there */
+	ROOTS_SIZE = 152, /* bytes that are written in the first two pages */
 	ROW_HEAD_SIZE = 8,
 };
 
-/* The place of byte number @index of those that LMDB uses for itself in this page. */
+/* Finds byte number @index of the bytes that LMDB uses for itself in this page. */
 static bool find_in_page(const uint8_t *page, uint64_t number, size_t index, uint64_t *ret_offset)
 {
 	uint16_t head[PAGE_HEAD_SIZE / 2]; /* the number of the page, …, flags, end of the list */
@@ -275,7 +275,7 @@ static uint64_t draw(uint64_t below)
 	return ((uint64_t)random() << 31 | (uint64_t)random()) % (below + !below);
 }
 
-/* A random place among these. */
+/* Draws a random place among LMDB's own bytes. */
 static uint64_t draw_from_structure(const struct file *store)
 {
 	WFS_AUTO_FD int fd = open(store->path, O_RDONLY | O_CLOEXEC);
@@ -287,7 +287,7 @@ static uint64_t draw_from_structure(const struct file *store)
 
 		check(pread(fd, page, PAGE_SIZE, (off_t)(number * PAGE_SIZE)) == PAGE_SIZE,
 			store->path);
-		/* A page without as many bytes is not drawn as often as one that has them. */
+		/* A page with few such bytes is drawn less often. */
 		if (find_in_page(page, number, draw(PAGE_SIZE / 4), &offset))
 			return number * PAGE_SIZE + offset;
 	}
@@ -299,13 +299,13 @@ struct tally {
 	size_t unnoticed, errors, refused, died, wrong, missed;
 };
 
-/* Was anything given that is not what was there before? */
+/* Did a read give anything that was not there before the flip? */
 static bool gave_wrong(size_t *ret_errors, uint64_t *ret_ino)
 {
 	bool wrong = found->count > expected->count;
 
 	*ret_errors = found->count < expected->count;
-	/* Behind an error in a listing the rest has other places. */
+	/* After an error in a listing, the other names have other places. */
 	for (size_t i = 0; i < found->count && i < expected->count; i++) {
 		if (found->items[i] == expected->items[i])
 			continue;

@@ -64,7 +64,7 @@ static void record(const void *data, size_t size, const char *format, ...)
 	length += snprintf(line + length, 30, "\t%zu\n", size);
 	const struct iovec parts[] = {{line, (size_t)length}, {(void *)(uintptr_t)data, size}};
 	if (syscall(SYS_writev, log_fd, parts, 2) != length + (ssize_t)size)
-		abort(); /* a recording with holes proves nothing */
+		abort(); /* a recording with gaps would prove nothing */
 	errno = saved;
 }
 
@@ -119,7 +119,7 @@ static uint64_t inode_of(const char *path)
 	return lstat(path, &st) ? 0 : st.st_ino;
 }
 
-/* Return: the inode of a file or directory of ours, else 0. */
+/* Return: the inode of a file or directory below RECORD_ROOT, otherwise 0. */
 static uint64_t our_inode(int fd)
 {
 	char path[PATH_MAX];
@@ -282,7 +282,7 @@ EXPORT ssize_t write(int fd, const void *data, size_t size)
 	return r;
 }
 
-/* In one piece, as the disk is told: one record a part. */
+/* Linux gets the parts in one call; the recording has one record for each part. */
 EXPORT ssize_t pwritev(int fd, const struct iovec *parts, int count, off_t offset)
 {
 	const uint64_t inode = our_inode(fd);

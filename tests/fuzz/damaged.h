@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the harnesses of damaged stores share: a copy of the world WORLD in SCRATCH, whose data.mdb
- * becomes what it was before each input, and the commands that read the world, verify it and write
- * to it. FUZZ_SAY: show what the commands say.
+ * Shared by the harnesses of damaged stores: a copy of the world WORLD in SCRATCH, whose data.mdb
+ * is restored before each input, and the commands that read the world, verify it and write to it.
+ * FUZZ_SAY: shows the output of the commands.
  */
 #pragma once
 
@@ -47,7 +47,7 @@ static inline void damaged_init(struct damaged *damaged)
 	FUZZ_MUST(read(fd, damaged->image, damaged->image_size) == (ssize_t)damaged->image_size);
 }
 
-/** damaged_put() - @data becomes data.mdb, of a store that this user has never written to */
+/** damaged_put() - make @data the data.mdb of a store to which this user has never written */
 static inline void damaged_put(const struct damaged *damaged, const uint8_t *data, size_t size)
 {
 	WFS_AUTO_FD int fd = open(damaged->data_path, O_WRONLY | O_TRUNC | O_CLOEXEC);
@@ -70,7 +70,7 @@ static inline void damaged_command(const struct damaged *damaged, const char *co
 	FUZZ_MUST(r >= 0 && r <= 2);
 }
 
-/** damaged_use() - read everything, verify, write, copy. No crash, no hang. */
+/** damaged_use() - read everything, verify, write, copy. No crash, and no hang. */
 static inline void damaged_use(const struct damaged *damaged)
 {
 	const char *const backup = damaged->backup;

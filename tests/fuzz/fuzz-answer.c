@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a server of models answers: status and service (1 byte), size of pieces (1 byte), body. The
- * secret is in no text of a failure, and the pieces in which the body comes change nothing of what
- * is made of it.
+ * Answers of model servers: status and service (1 byte), size of pieces (1 byte), body. The secret
+ * must be in no text of a failure, and the pieces in which the body comes must not change the
+ * result.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -57,7 +57,7 @@ static void read_embedding(const json_t *value, struct wfs_model_failure *failur
 		FUZZ_MUST(embedding.values[i] - embedding.values[i] == 0);
 }
 
-/* In pieces of @step bytes. Return: as wfs_model_answer_finish() */
+/* Feeds the body in pieces of @step bytes. Return: as wfs_model_answer_finish() */
 static int take(struct wfs_model_answer *answer, const uint8_t *data, size_t size, size_t step,
 	struct wfs_model_failure *failure, json_t **ret_value)
 {

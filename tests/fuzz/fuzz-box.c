@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Code in a box whose process is an enemy: the input says what it answers. (The functions of
- * kernel/box/process.h are here, in the place of those that start worldfs-code.)
+ * Code in a box whose process is an enemy: the input has the process's answers. (This file has the
+ * functions of kernel/box/process.h in the place of those that start worldfs-code.)
  *
- * First byte: what the owner does (steps, steps ahead, calls, and calls within calls), then one
- * answer after another: its kind, and texts up to 0xff each; then places and bytes that are changed
- * in the frame. An answer that cannot be is code_crashed and the end of the process; a run that
- * fails changes nothing; budgets only grow; what is believed is JSON.
+ * First byte: what the owner does (steps, steps ahead, calls, and calls within calls). Then one
+ * answer after another: its kind, and texts that each end at 0xff; then places and bytes that are
+ * changed in the frame. An impossible answer must give code_crashed and end the process; a failed
+ * run must change nothing; budgets must only grow; results that the owner believes must be JSON.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -25,14 +25,15 @@ enum {
 	RUNS = 4,
 };
 
-/* The enemy's plan, and what it was asked; one thread. */
+/* The rest of the input: the enemy's answers. The harness has one thread. */
 static const uint8_t *plan;
 static size_t plan_size;
 static struct wfs_buffer asked;
 
 /* --- the process --- */
 
-/* For each pid that process_start() gave: the other end of the process's socket; -1: closed; 0: free. */
+/* For each pid that process_start() gave, the other end of the process's socket; -1: closed; 0:
+ * free. */
 static int ends[BOX_PROCESSES_MAX + 1];
 
 int process_image(void)
@@ -162,7 +163,7 @@ static void put_ask(struct wfs_buffer *frame, const struct wfs_lua_run *run)
 	wfs_wire_put_bytes(frame, fuzz_part(&plan, &plan_size));
 }
 
-/* In a call, also after the host has given something. */
+/* Answers in a call, also after an answer of the host. */
 static void put_called(struct wfs_buffer *frame, const struct wfs_lua_run *run, bool asks)
 {
 	if (asks) {
@@ -219,7 +220,7 @@ static void put_done(struct wfs_buffer *frame, struct wfs_wire_reader *reader, b
 
 enum { LIE_FRAME = 1, LIE_END = 2, LIE_SIZE = 4, LIE_KIND = 8 };
 
-/* Bytes of the frame become others: place (2 bytes), what. */
+/* Changes bytes of the frame: place (2 bytes), new byte. */
 static void change(struct wfs_buffer *frame, size_t count)
 {
 	for (size_t i = 0; i < count && frame->size > 0; i++) {
@@ -258,7 +259,8 @@ static void answer(struct process *process, struct wfs_wire_reader *reader)
 	if (lies & LIE_FRAME)
 		change(&frame, 1 + lies / 16 % 8);
 	if ((lies & (LIE_FRAME | LIE_SIZE)) == LIE_FRAME && frame.size >= sizeof(header)) {
-		/* The size is true again: what was cut or changed is found by looking at it. */
+		/* Corrects the size: the owner must find what was cut or changed by looking at
+		 * the contents. */
 		memcpy(&header, frame.data, sizeof(header));
 		header.size = (uint32_t)(frame.size - sizeof(header));
 		memcpy(frame.data, &header, sizeof(header));
@@ -280,7 +282,7 @@ int process_receive(struct process *process, struct wfs_wire_reader *ret_reader)
 {
 	struct wfs_wire_reader reader;
 
-	/* What the owner has sent is whole. */
+	/* The owner must have sent a whole frame. */
 	if (ends[process->pid] > 0) {
 		FUZZ_MUST(wfs_wire_receive(ends[process->pid], &asked, &reader, NULL, NULL) == 0);
 		answer(process, &reader);
@@ -296,7 +298,7 @@ static const char *const functions[] = {"run", NULL};
 static const struct wfs_lua_binding bindings[] = {{NULL, "invoke"}, {"store", "get"}};
 
 struct owner {
-	struct wfs_code_host host; /* first */
+	struct wfs_code_host host; /* first: functions cast back */
 	struct wfs_box *box;
 	struct wfs_code *program;
 	struct wfs_lua_budget *budget;
@@ -304,7 +306,8 @@ struct owner {
 	int calls;
 };
 
-/* A crash ends the process at the depth; nothing else is the box's own failure. */
+/* A crash ends the process at the depth where it happened; the box itself must not fail
+ * otherwise. */
 static void check_failure(const struct owner *owner, int r, enum wfs_lua_failure failure,
 	const struct wfs_error *error)
 {
@@ -432,7 +435,7 @@ static void step(struct wfs_box *box, struct wfs_code *code, const json_t *event
 	check_failure(&owner, r, step.failure, &error);
 	FUZZ_MUST(budget.instructions == INSTRUCTIONS);
 	if (r < 0) {
-		/* As before. */
+		/* The state must be unchanged. */
 		FUZZ_MUST(wfs_bytes_equal(wfs_buffer_bytes(&result->state), step.state));
 		return;
 	}

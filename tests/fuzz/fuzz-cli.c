@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A command line, with 0xff between its words, about a copy of the world WORLD. Commands that wait,
- * or write outside of the world, are left out. The exit status is one of those that the manual
- * names; what a command prints is UTF-8 without control characters, and a command that fails says
- * why.
+ * A command line for a copy of the world WORLD, with 0xff between its words. Commands that wait, or
+ * that write outside of the world, are left out. The exit status must be one of those in the
+ * manual; output must be UTF-8 without control characters, and a command that fails must print a
+ * reason.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int argc = WORDS_BEFORE;
 	bool left_out = false;
 
-	/* The world grows by what is done to it. */
+	/* Runs let the world grow, so a new copy comes now and then. */
 	if (run_count++ % RUNS_PER_COPY == 0)
 		fuzz_copy_world(directory, sizeof(directory));
 	while (size && argc < WORDS_BEFORE + WORDS_MAX) {

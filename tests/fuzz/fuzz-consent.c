@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files that say what a world may do on this host: known.json, 0xff, keys.json, 0xff, host.json, in
+ * Files about what a world may do on this host: known.json, 0xff, keys.json, 0xff, host.json, in
  * directories below SCRATCH. (XDG_STATE_HOME and XDG_CONFIG_HOME are the harness's.)
  *
- * A refusal has a reason, and changes no file. A world is trusted only with the host.json
- * that was agreed to; a key goes only where keys.json names the host; and after consent is given
- * the answer is yes.
+ * A refusal must have a reason, and change no file. A world must be trusted only with the host.json
+ * to which the user agreed; a key must go only to a host that keys.json names; and after consent
+ * the answer must be yes.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -66,7 +66,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return 0;
 }
 
-/* Inputs cannot know device and inode: `@` stands for them. */
+/* Inputs cannot know the device and the inode: `@` is replaced by both. */
 static void put_known(struct wfs_bytes bytes)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {.size = 0};
@@ -81,7 +81,7 @@ static void put_known(struct wfs_bytes bytes)
 	put(known_path, wfs_buffer_bytes(&text));
 }
 
-/* The hash that known.json has for this world's host.json, or "". */
+/* The hash in known.json for this world's host.json, or "". */
 static const char *agreed(const json_t *known)
 {
 	return wfs_json_text(json_object_get(known, key), "host");
@@ -136,7 +136,7 @@ static void check_keys(const json_t *keys)
 	}
 }
 
-/* What cannot be read is refused, and stays. */
+/* An unreadable file must be refused, and stay. */
 static void check_consent(bool readable)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer before = {.size = 0};

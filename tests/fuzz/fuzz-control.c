@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Options (1 byte), size of pieces (1 byte), and what is written to a control file. In pieces the
- * values are those that come of one write, unless something is refused: what is dropped with that
- * depends on what had come.
+ * Options (1 byte), size of pieces (1 byte), and the bytes written to a control file. Writing in
+ * pieces must give the values of a single write, unless a value is refused: the rest that is
+ * dropped then depends on the pieces.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -16,7 +16,7 @@ static void check_refusal(int r, const struct wfs_error *error)
 	fuzz_refused(error);
 }
 
-/* Takes each value that is whole. Return: false: one was refused. */
+/* Takes each complete value. Return: false if one was refused. */
 static bool take_all(struct wfs_control_parser *parser, bool end, struct wfs_buffer *out)
 {
 	bool accepted = true;
@@ -54,7 +54,8 @@ static bool parse(
 
 		FUZZ_MUST(wfs_control_parser_add(&parser, data + at, part) == 0);
 		at += part;
-		/* The line's end that take_all() writes for "nothing more" is for the whole alone. */
+		/* take_all() appends a newline for "nothing more", which only the last piece may
+		 * leave. */
 		accepted &= take_all(&parser, at == size, out);
 		if (at < size)
 			out->size--;
@@ -75,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const bool whole = parse(data, size, options, size + 1, &one);
 	const bool pieces = parse(data, size, options, step, &many);
 
-	/* Of larger ones it depends on the pieces which of several bounds is met. */
+	/* For larger values, the pieces decide which of several bounds is reached. */
 	if (size < VALUE_MAX && whole && pieces)
 		FUZZ_MUST(wfs_bytes_equal(wfs_buffer_bytes(&one), wfs_buffer_bytes(&many)));
 	return 0;

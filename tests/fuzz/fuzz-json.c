@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * JSON: what parses has a canonical text, which parses to an equal value and is written as it is;
- * the bounded parser gives the same value; the text has at least as many values as were counted
- * beforehand.
+ * JSON: a text that parses must have a canonical text, which parses to an equal value and is
+ * written unchanged. The bounded parser must give an equal value, and the count before parsing must
+ * not exceed the number of values.
  */
 #include "tests/fuzz/fuzz.h"
 

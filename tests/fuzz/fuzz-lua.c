@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Options (1 byte) and a module of Lua: bit 0: a reducer's, otherwise code of an artifact; the next
- * two bits choose the bound of memory, of which a small one has Lua collect in the midst of things.
+ * Options (1 byte) and a module of Lua. Bit 0: a reducer's module, otherwise code of an artifact;
+ * the next two bits choose the bound of memory; under a small bound Lua collects in the middle of
+ * its work.
  *
- * It runs here, where a sanitizer and the fuzzer look at the sandbox, and in two boxes: processes
- * of worldfs-code as the program starts them, of which one is new now and then, and runs the module
- * twice. Each place gives its first result again, and what the boxes give is equal, byte for byte,
- * with the count of instructions. No module ends its process. (What runs here may differ from what
- * runs in a box: the seed of Lua's hashes is the process's own here.)
+ * The module runs here, where a sanitizer and the fuzzer watch the sandbox, and in two boxes:
+ * processes of worldfs-code as the program starts them. One of the boxes is new now and then, and
+ * runs the module twice. Each place must give its first result again, and both boxes must give
+ * equal bytes and counts of instructions. No module may end its process. (Results here may differ
+ * from those in a box: the seed of Lua's hashes is this process's own.)
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -20,9 +21,9 @@ enum {
 	HOST_CALLS_MAX = 100,
 	INSTRUCTIONS = 200000,
 	OUTPUT_BYTES = 64 << 10,
-	RUNS_PER_BOX = 64, /* of the one that is new now and then */
+	RUNS_PER_BOX = 64, /* runs before one of the boxes is replaced */
 	TRANSFER = 2,      /* index of the binding that is refused */
-	REQUIRE,           /* of the one whose first argument is the source of a module */
+	REQUIRE,           /* the first argument of this binding is the source of a module */
 };
 
 #define AT_NS INT64_C(1000000007)
@@ -47,7 +48,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return 0;
 }
 
-/* How a run ended. Return: true: it used up its time, which is another one in each run */
+/* Appends how a run ended. Return: true if it used up its time, which differs in each run */
 static bool put_end(struct wfs_buffer *out, int r, enum wfs_lua_failure failure,
 	const struct wfs_error *error, uint64_t used)
 {
@@ -60,7 +61,7 @@ static bool put_end(struct wfs_buffer *out, int r, enum wfs_lua_failure failure,
 	return failure == WFS_LUA_FAILURE_BOUND && strstr(error->message, "processor time");
 }
 
-/* Is this one call of the host too many, or one that is refused? */
+/* Is this call of the host one too many, or a call of the refused binding? */
 static bool is_refused(size_t index, int *calls, struct wfs_error *error)
 {
 	FUZZ_MUST(index < WFS_ARRAY_COUNT(bindings));
@@ -278,7 +279,7 @@ static bool step_in_box(struct wfs_code *code, struct wfs_buffer *out)
 	return late;
 }
 
-/* @times: it runs; the last one counts. Return: true: a run used up its time */
+/* @times: number of runs; the last one counts. Return: true if a run used up its time */
 static bool run_in_box(struct wfs_box *box, struct wfs_bytes source, bool program,
 	size_t memory_bytes, int times, struct wfs_buffer *out)
 {

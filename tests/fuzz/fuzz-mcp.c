@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lines of a client of the Model Context Protocol, with 0xff between them, to a copy of the world
- * WORLD. First byte odd: the client acts as alice, with one grant; even: as the operator. Each line that comes out
- * is a message of JSON-RPC, and nothing is under way in the end. No agent is driven.
+ * Lines of a client of the Model Context Protocol, with 0xff between them, to a server with a copy
+ * of the world WORLD. First byte odd: the client acts as alice, with one grant; even: as the
+ * operator. Each line of output must be a message of JSON-RPC, and no call may be under way at the
+ * end. No agent is driven.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -20,7 +21,7 @@ static const char ready[] = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/ini
 static char directory[300];
 static size_t run_count;
 
-/* Return: false when nothing is under way any more */
+/* Return: false when no call is under way any more */
 static bool go_on(struct wfs_mcp *mcp)
 {
 	if (wfs_mcp_advance(mcp))
@@ -53,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	WFS_AUTO_MCP struct wfs_mcp *mcp = NULL;
 	const char *const as = fuzz_byte(&data, &size) & 1 ? "alice" : NULL;
 
-	/* The world grows by what is done to it. */
+	/* Runs let the world grow, so a new copy comes now and then. */
 	if (run_count++ % RUNS_PER_COPY == 0)
 		fuzz_copy_world(directory, sizeof(directory));
 	FUZZ_MUST(wfs_mcp_new(directory, as, NULL, &mcp) == 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Prompts, workflows and code of agents: the first byte says whether the rest is a prompt, a workflow,
- * a condition, a model's choice of a state, or the code of a reflex. What is refused has a reason
- * and gives nothing.
+ * Prompts, workflows and code of agents: the first byte says whether the rest is a prompt, a
+ * workflow, a condition, a model's choice of a state, or the code of a reflex. A refusal must have
+ * a reason and give no result.
  */
 #include "tests/fuzz/fuzz.h"
 

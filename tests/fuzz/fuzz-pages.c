@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A world's store from a stranger, below LMDB: pages of data.mdb that it believes. WORLD names a
- * world, SCRATCH a directory on a tmpfs.
+ * A world's store from an attacker, damaged below LMDB: pages of data.mdb that LMDB believes. WORLD
+ * names a world, SCRATCH a directory on a tmpfs.
  *
- * An input is a list of edits of 8 bytes: kind of page, which one of these, kind of edit, row, 4
- * bytes of data. The pages are those of a fresh world: a page leads to another one, rows overlap,
- * lists of free pages name pages in use. After the edits all of the world is read and verified, and
- * something is written. No crash, no hang, nothing written beside the heap's blocks.
+ * An input is a list of edits of 8 bytes: kind of page, number of the page, kind of edit, row, 4
+ * bytes of data. The pages are those of a fresh world: an edit leads a page to another one, lets
+ * rows overlap, or has lists of free pages name used pages. After the edits the whole world is read
+ * and verified, and something is written. No crash, no hang, and no write outside of the heap's
+ * blocks.
  */
 #include "tests/fuzz/damaged.h"
 
@@ -16,14 +17,14 @@ enum {
 	PAGE_BYTES = 4096,
 	EDIT_SIZE = 8,
 	EDITS_MAX = 4,
-	PLACES_MAX = 64, /* of rows, that edits reach */
+	PLACES_MAX = 64, /* of rows that edits reach */
 	FOUND_MAX = 256, /* pages of a kind */
 };
 
 static struct damaged world;
 static uint8_t *pages;
 static size_t page_count;
-static bool *live; /* pages that the newest root leads to */
+static bool *live; /* pages to which the newest root leads */
 
 /* --- the pages of a fresh world --- */
 
@@ -112,13 +113,14 @@ static void put16(uint8_t *page, size_t place, uint16_t value)
 		memcpy(page + place, &value, sizeof(value));
 }
 
-/* Where the row at an index begins, as the page says. */
+/* Where the row at an index begins, according to the page. */
 static size_t row_place(const uint8_t *page, size_t index)
 {
 	return read16(page, sizeof(struct page) + index * sizeof(uint16_t));
 }
 
-/* The @nth page of a kind; with few of them, the count begins again. The last kind: any page. */
+/* The @nth page of a kind; after the last one the count begins again. The last kind has all
+ * pages. */
 static uint8_t *page_find(uint8_t kind, size_t nth)
 {
 	static const uint16_t kinds[] = {
@@ -151,7 +153,7 @@ static uint64_t target_of(const uint8_t *page, const uint8_t *data)
 	}
 }
 
-/* The row leads to another page: as a branch does, or as a row with a large value does. */
+/* Leads a row to another page, as rows of a branch and rows with a large value do. */
 static void lead(uint8_t *page, size_t index, const uint8_t *data)
 {
 	const size_t place = row_place(page, index);
@@ -192,13 +194,13 @@ static void edit(const uint8_t *edit)
 	const size_t any = number_of(data) % PAGE_BYTES;
 
 	switch (edit[2] % 9) {
-	case 0: /* what a page begins with */
+	case 0: /* the head of a page */
 		page[edit[3] % 32] = data[0];
 		break;
-	case 1: /* where a row begins */
+	case 1: /* the place where a row begins */
 		put16(page, sizeof(struct page) + 2 * index, number_of(data));
 		break;
-	case 2: /* what a row begins with */
+	case 2: /* the head of a row */
 		put16(page, row_place(page, index) + (size_t)data[0] % 4 * 2, number_of(data + 1));
 		break;
 	case 3:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flags (1 byte), a pattern, 0xff, a text. A match ends within its limits; a higher limit changes
- * no answer.
+ * Flags (1 byte), a pattern, 0xff, a text. A match must end within its limits, and a higher limit
+ * must not change an answer.
  */
 #include "tests/fuzz/fuzz.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a model wrote for a plan, or somebody imports. It is refused with details, or gives a plan
- * that can be recorded in parts; the text gives the same plan again, byte for byte. Replies,
- * answers and placeholders in the text are read, too.
+ * A plan that a model wrote, or that is imported. It must be refused with details, or give a plan
+ * that can be recorded in parts; the text must give equal bytes of a plan again. Replies, answers
+ * and placeholders in the text are read, too.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -11,7 +11,7 @@
 #include "agents/plan/reply.h"
 #include "kernel/base/json.h"
 
-/* What a plan's receipts would say, one part a line. */
+/* Appends what a plan's receipts would contain, one part a line. */
 static void append_parts(const struct wfs_plan_made *plan, struct wfs_buffer *out)
 {
 	const size_t all = json_array_size(plan->parts);
@@ -70,7 +70,7 @@ static void check_reply(const char *text, size_t size)
 	bool is_plan = false;
 
 	if (!wfs_utf8_valid(text, size) || memchr(text, '\0', size))
-		return; /* models' texts were checked before */
+		return; /* the texts of models are checked before this */
 	if (wfs_plan_reply(text, &is_plan, &reply, &error) == 0)
 		FUZZ_MUST(json_is_string(reply));
 	else

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * First byte odd: a line of a journal; what parses and is canonical is written as it came. Even: a
- * manifest; it is compiled or has problems, and its document gives a manifest with that document.
+ * First byte odd: a line of a journal; a line that parses and is canonical must be written
+ * unchanged. Even: a manifest; it must compile or have problems, and its document must give a
+ * manifest with that document.
  */
 #include "tests/fuzz/fuzz.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A copy of a tree from a stranger. TREE names a copy of a small tree, SCRATCH a directory on a
+ * A copy of a tree from an attacker. TREE names a copy of a small tree, SCRATCH a directory on a
  * tmpfs. The first byte of an input says whether the journal's lines are chained again; edits
- * follow: file, kind, place (2 bytes), length, data. No crash; what is restored verifies without a
- * problem.
+ * follow: file, kind, place (2 bytes), length, data. No crash; a restored world must verify without
+ * a problem.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -81,7 +81,7 @@ static void put(const struct file *file, const char *data, size_t size)
 	close(fd);
 }
 
-/* Each line gets the hash of the one before it. */
+/* Gives each line the hash of the line before it. */
 static void chain(char *text, size_t size)
 {
 	static const char member[] = "\"prev\":\"sha256:";
@@ -100,8 +100,8 @@ static void chain(char *text, size_t size)
 	}
 }
 
-/* @have bytes at @place: instead of as many, between others, or (none) instead of @length. Return: the new
- * size. */
+/* Puts the bytes at @place: instead of as many, between others, or (no bytes) instead of
+ * @length. Return: the new size. */
 static size_t edit(const struct file *file, uint8_t kind, size_t place, size_t length,
 	struct wfs_bytes bytes, char *edited)
 {

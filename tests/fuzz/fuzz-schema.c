@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A JSON Schema, 0xff, a value. A schema is compiled or has problems; a value fits or is refused,
- * and the second look at it gives the answer of the first.
+ * A JSON Schema, 0xff, a value. A schema must compile or have problems; a value must fit or be
+ * refused, and a second check must give the answer of the first.
  */
 #include "tests/fuzz/fuzz.h"
 

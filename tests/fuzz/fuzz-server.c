@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A client of the control socket, with descriptors: parts with 0xff between them, each sent at
- * once. The first byte of a part says how many descriptors go with it (two bits), and what they
- * are. WORLD names a world, which a real server serves in a thread of its own.
+ * once. The first byte of a part says how many descriptors go with it (two bits), and of which
+ * kinds. WORLD names a world, which a real server serves in a thread of its own.
  *
- * Every line gets one answer, which is a line of JSON; the mount is asked for with three
- * descriptors or not at all; no descriptor stays in the process.
+ * Every line must get one answer, which is a line of JSON; the host must be asked for a mount with
+ * three descriptors or not at all; no descriptor may stay in the process.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -27,9 +27,9 @@
 #include "kernel/world/world.h"
 
 enum {
-	RUNS_PER_COPY = 512, /* the world grows by what is done to it */
+	RUNS_PER_COPY = 512, /* runs let the world grow */
 	DESCRIPTORS_MAX = 4,
-	DESCRIPTORS_LEFT_MAX = 100, /* of a process that serves one client */
+	DESCRIPTORS_LEFT_MAX = 100, /* in a process that serves one client */
 	WAIT_MS = 20000,
 };
 
@@ -122,7 +122,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 /* --- the client --- */
 
-/* Some that a hand-over needs, and some that it must not take. */
+/* Makes descriptors that a hand-over needs, and others that it must not accept. */
 static int descriptor(uint8_t kind)
 {
 	int pair[2] = {-1, -1};
@@ -168,7 +168,7 @@ static void send_part(int fd, struct wfs_bytes part, size_t count, uint8_t kinds
 		close(fds[--have]);
 }
 
-/* Lines with something in them; the last one may lack its end. */
+/* Counts the lines that are not empty; the last one may lack its end. */
 static void count_lines(struct wfs_bytes part, bool *in_line, size_t *count)
 {
 	const char *const data = part.data;
@@ -192,7 +192,8 @@ static void wait_for_more(int fd)
 	FUZZ_MUST(r == 1);
 }
 
-/* The owner takes descriptors after it has looked at the client, so the client waits for an answer first. */
+/* The owner accepts descriptors only after it has checked the client, so the client waits for an
+ * answer first. */
 static void begin_talk(int fd)
 {
 	static const char hello[] = "{\"v\":1,\"id\":\"0\",\"cmd\":\"journal-head\"}\n";

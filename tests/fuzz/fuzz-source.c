@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The source of a world from a stranger: world.json, 0xff, r.lua, 0xff, s.json, 0xff, host.json (of
- * the last three an empty one is left out), in a directory below SCRATCH. Beside the directory lies
- * a file that the source must not read. A source that is refused has a problem; loading twice gives
- * the first result again.
+ * The source of a world from an attacker: world.json, 0xff, r.lua, 0xff, s.json, 0xff, host.json,
+ * in a directory below SCRATCH; any of the last three that is empty is left out. Beside the
+ * directory lies a file that the source must not read. A refused source must have a problem;
+ * loading twice must give the first result again.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -15,7 +15,7 @@
 #include "kernel/base/json.h"
 #include "kernel/manifest/source.h"
 
-/* In the file beside the directory. */
+/* The contents of the file beside the directory. */
 #define OUTSIDE "a secret from outside of the source"
 
 static const char *const names[] = {"world.json", "r.lua", "s.json", "host.json"};
@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	WFS_AUTO_BUFFER struct wfs_buffer second = {.size = 0};
 
 	if (memmem(data, size, OUTSIDE, strlen(OUTSIDE)))
-		return 0; /* the input knows what it must not read */
+		return 0; /* the input itself has the secret */
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(names); i++) {
 		const struct wfs_bytes part = fuzz_part(&data, &size);
 		char path[400];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A world's store from a stranger: rows of data.mdb are changed, with checksums and hashes that
- * fit. WORLD names a world, SCRATCH a directory on a tmpfs. An input is a list of edits of 8 bytes:
- * table, row, what to do, where, 4 bytes of data. After them all of the world is read and verified,
- * and something is written. No crash, no hang.
+ * A world's store from an attacker: rows of data.mdb are changed, with correct checksums and
+ * hashes. WORLD names a world, SCRATCH a directory on a tmpfs. An input is a list of edits of 8
+ * bytes: table, row, kind of edit, place, 4 bytes of data. After them the whole world is read and
+ * verified, and something is written. No crash, and no hang.
  */
 #include "tests/fuzz/damaged.h"
 
@@ -121,7 +121,7 @@ static size_t text_at(size_t table)
 					     : VALUE_MAX;
 }
 
-/* @size bytes at @place become @text. */
+/* Replaces @size bytes at @place by @text. */
 static void put_text(struct row_copy *row, size_t place, size_t size, const char *text)
 {
 	const size_t new_size = strlen(text);
@@ -140,7 +140,7 @@ static bool is_number(uint8_t byte)
 	return (byte >= '0' && byte <= '9') || byte == '-' || byte == '.' || byte == 'e';
 }
 
-/* The @nth number, or text, or member's name. Return: where it begins, or the row's end. */
+/* Finds the @nth number, text or member's name. Return: where it begins, or the row's end. */
 static size_t find_nth(
 	const struct row_copy *row, size_t from, char kind, size_t nth, size_t *ret_size)
 {
@@ -196,7 +196,7 @@ static void edit_text(struct row_copy *row, size_t from, const uint8_t *edit)
 				    : "\"zz\"");
 }
 
-/* What a version tells of its bytes is true of the new ones. */
+/* Makes a version's size and hash fit its new bytes. */
 static void fit_version(struct row_copy *row)
 {
 	const uint8_t *const bytes = row->value + VERSION_TEXT_AT;
@@ -210,7 +210,7 @@ static void fit_version(struct row_copy *row)
 
 /* --- all of them --- */
 
-/* Return: false when the row is gone. */
+/* Return: false if the row was deleted. */
 static bool change(
 	struct row_copy *row, size_t table, const uint8_t *edit, MDB_txn *txn, MDB_dbi dbi)
 {

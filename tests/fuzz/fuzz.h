@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What harnesses share. A harness is one file that defines LLVMFuzzerTestOneInput() and, if it
- * wants, LLVMFuzzerInitialize(): libFuzzer calls these, and so does replay.c, which runs inputs from files.
+ * Shared by all harnesses. A harness is one file that defines LLVMFuzzerTestOneInput() and, if it
+ * needs it, LLVMFuzzerInitialize(): libFuzzer calls these, and so does replay.c, which runs inputs
+ * from files.
  */
 #pragma once
 
@@ -31,7 +32,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 		}                                                                               \
 	} while (0)
 
-/** fuzz_byte() - take the first byte off the input; 0: the input is empty */
+/** fuzz_byte() - take the first byte off the input; 0 if the input is empty */
 static inline uint8_t fuzz_byte(const uint8_t **data, size_t *size)
 {
 	if (*size == 0)
@@ -40,7 +41,8 @@ static inline uint8_t fuzz_byte(const uint8_t **data, size_t *size)
 	return *(*data)++;
 }
 
-/** fuzz_part() - the input up to the next byte 0xff, or to its end; the input goes on after that byte */
+/** fuzz_part() - take the input up to the next byte 0xff, or to its end; the rest begins after
+ * that byte */
 static inline struct wfs_bytes fuzz_part(const uint8_t **data, size_t *size)
 {
 	const uint8_t *const end = *size ? memchr(*data, 0xff, *size) : NULL;
@@ -52,8 +54,8 @@ static inline struct wfs_bytes fuzz_part(const uint8_t **data, size_t *size)
 	return bytes;
 }
 
-/** fuzz_text() - a copy that ends with a NUL, of exact size, so that reading beyond it is found
- *  Caller frees. */
+/** fuzz_text() - copy bytes and append a NUL, in exact size, so that a sanitizer sees reads
+ * beyond it  Caller frees. */
 static inline char *fuzz_text(struct wfs_bytes bytes)
 {
 	char *const text = malloc(bytes.size + 1);
@@ -65,7 +67,7 @@ static inline char *fuzz_text(struct wfs_bytes bytes)
 	return text;
 }
 
-/** fuzz_refused() - a refusal has a code, and a text that every reader can show */
+/** fuzz_refused() - check that a refusal has a code, and a text that every reader can show */
 static inline void fuzz_refused(const struct wfs_error *error)
 {
 	FUZZ_MUST(error->code > WFS_OK && error->code < WFS_ERROR_CODE_COUNT);
@@ -76,7 +78,7 @@ static inline void fuzz_refused(const struct wfs_error *error)
 /* The threads of a harness begin after these calls. */
 /* NOLINTBEGIN(concurrency-mt-unsafe) */
 
-/** fuzz_environment() - a variable that the harness cannot do without */
+/** fuzz_environment() - get a variable without which the harness cannot work */
 static inline const char *fuzz_environment(const char *name)
 {
 	const char *const value = getenv(name);
@@ -88,13 +90,14 @@ static inline const char *fuzz_environment(const char *name)
 	return value;
 }
 
-/** fuzz_shell() - run a command of the shell, which must succeed; names come from the script that runs the harness */
+/** fuzz_shell() - run a shell command, which must succeed; names come from the script that runs
+ * the harness */
 static inline void fuzz_shell(const char *command)
 {
 	FUZZ_MUST(system(command) == 0); /* NOLINT(cert-env33-c) */
 }
 
-/** fuzz_copy_world() - a copy of the world WORLD in SCRATCH, in the place of an earlier one */
+/** fuzz_copy_world() - copy the world WORLD to SCRATCH, instead of an earlier copy */
 static inline void fuzz_copy_world(char *ret_directory, size_t size)
 {
 	const char *const world = fuzz_environment("WORLD");

@@ -3,11 +3,11 @@
  * replay FILE… [--dictionary FILE] [--mutate COUNT SEED] [--random COUNT SEED SIZE]: a harness
  * without libFuzzer.
  *
- * It runs the inputs of files; then COUNT inputs that are those of the files with changes (bits,
- * bytes, tokens of the dictionary, parts left out, doubled, or taken from another file); then COUNT
- * inputs of random bytes, of at most SIZE. What is changed and what is random follows from SEED.
- * Any compiler builds it, so that inputs that once found something are run by every test run.
- * FUZZ_INPUT: a file that each input is written to before it is run.
+ * It runs the inputs in the files; then COUNT inputs from these files with changes (bits, bytes,
+ * tokens of the dictionary, parts left out, doubled, or taken from another file); then COUNT inputs
+ * of random bytes, of at most SIZE. SEED decides all changes and random bytes. Any compiler builds
+ * it, so every test run can run the inputs that once found a fault.
+ * FUZZ_INPUT: names a file to which each input is written before it runs.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -68,7 +68,7 @@ static void keep_input(void)
 
 static void run(void)
 {
-	/* A copy of exact size, so that a sanitizer sees what reads beyond. */
+	/* A copy of exact size, so that a sanitizer sees reads beyond it. */
 	uint8_t *const data = malloc(input_size ? input_size : 1);
 
 	FUZZ_MUST(data != NULL);
@@ -116,7 +116,8 @@ static int digit(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* One line of libFuzzer's dictionaries: "text", where \xNN is a byte, and \\ and \" stand for themselves. */
+/* Reads one line of libFuzzer's dictionaries: "text", in which \xNN is a byte, and \\ and \" are
+ * escapes. */
 static void read_token(const char *line)
 {
 	const char *at = strchr(line, '"');
@@ -156,7 +157,7 @@ static void read_dictionary(const char *path)
 
 /* --- changes --- */
 
-/* @size bytes of @data come in the place of @cut bytes at @at. */
+/* Puts @size bytes of @data in the place of @cut bytes at @at. */
 static void replace(size_t at, size_t cut, const uint8_t *data, size_t size)
 {
 	if (input_size - cut + size > INPUT_SIZE_MAX)

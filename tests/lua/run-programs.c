@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs the programs of a file as code in a box, and prints a line for each with everything that came of it: a
- * test compares the lines of two processes.
+ * Runs the programs of a file as code in a box, and prints a line with all results of each: a test
+ * compares the lines of two processes.
  *
- *   run-programs FILE [--full]
+ * run-programs FILE [--full]
  *
- * FILE has, for each program, a line with its number and its size in bytes, and the program. One with an even
- * number is the code of an artifact: `run` is called twice, with a host. One with an odd number is a reducer's
- * module: three steps, each with the state that the one before gave. Without --full a line has the hash of
- * what the text is. Steps are done twice, the second time sent ahead: if that differs, it says so and exits 1.
+ * FILE has, for each program, a line with its number and its size in bytes, and the program. A
+ * program with an even number is the code of an artifact: `run` is called twice, with a host. One
+ * with an odd number is a reducer's module: it runs three steps, each with the state that the step
+ * before gave. Without --full, a line has the hash of the text. Steps run twice, the second time
+ * sent ahead: if the results differ, the program says so and exits with 1.
  *
- * The processes of the box get its GLIBC_TUNABLES, which the program gives them nothing of: they choose what the C
- * library takes on another processor.
+ * The processes of the box get this program's GLIBC_TUNABLES, which the real program never passes
+ * on: they choose the functions that the C library would use on another processor.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -173,7 +174,7 @@ static void take_steps(struct steps *steps, struct wfs_buffer *out)
 	}
 }
 
-/* Each begins with the state that the one before gives. */
+/* Sends all steps ahead; each begins with the state that the one before gives. */
 static void send_ahead(struct wfs_box *box, struct steps *steps)
 {
 	wfs_code_ahead_begin(box);
@@ -188,7 +189,7 @@ static void send_ahead(struct wfs_box *box, struct steps *steps)
 	wfs_code_ahead_run(box);
 }
 
-/* Return: is it equal when it is sent ahead? */
+/* Return: are the results equal when the steps are sent ahead? */
 static bool run_steps(struct wfs_box *box, const char *source, size_t size, struct wfs_buffer *out)
 {
 	struct steps steps = {.code = NULL};

@@ -5,8 +5,8 @@
 #define GRANT(members) "{'action_type':'grant'," members "}"
 #define CODE(id, body) WRITE("'artifact_id':'" id "','code':'function run(...) " body " end'")
 
-/* mallory has grants for a part of the world; alice and bob have grants for all of it, and alice
- * has secrets. */
+/* mallory has grants for a part of the world; alice and bob have grants for everything, and
+ * alice has secrets. */
 static int setup(void **state)
 {
 	static const char *const first[] = {

@@ -193,7 +193,7 @@ LOST(invocations_are_in_the_order_of_their_records)
 	assert_int_equal(count, 92);
 }
 
-/* As folding makes those of one record. */
+/* Folding makes the names of one record in this order, too. */
 LOST(behind_the_number_names_are_in_the_order_of_bytes)
 {
 	static const char *const expected[] = {"7.1", "7.10", "7.2", "10.0"};
