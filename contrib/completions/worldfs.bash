@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Completion of worldfs(1) in bash. The program itself says what could stand next.
+# Completion of worldfs(1) in bash. The program itself offers the words that may come next.
 
 _worldfs() {
 	local words=() lines=() line current tail mark candidate
@@ -12,7 +12,7 @@ _worldfs() {
 	*[!\\][[:space:]]) words+=('') ;;
 	esac
 	current=${words[-1]}
-	# What bash takes for the word that is replaced.
+	# The part of the word that bash replaces.
 	tail=$current
 	for mark in : = @; do
 		case $COMP_WORDBREAKS in
@@ -30,7 +30,7 @@ _worldfs() {
 			mapfile -t COMPREPLY < <(compgen "$mark" -- "$tail")
 			;;
 		*)
-			# A path may go on.
+			# A path may continue.
 			case $candidate in */ | *=) compopt -o nospace ;; esac
 			printf -v candidate %q "${candidate#"${current%"$tail"}"}"
 			COMPREPLY+=("$candidate")

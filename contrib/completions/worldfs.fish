@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Completion of worldfs(1) in fish. The program itself says what could stand next.
+# Completion of worldfs(1) in fish. The program itself offers the words that may come next.
 
 function __worldfs_complete
 	set -l before (commandline -opc)

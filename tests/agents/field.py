@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A world with agents, the program that serves it, and a server of models, for the tests here."""
+"""A world with agents, the program that serves it, and a server of models, for the tests in this directory."""
 import json
 import os
 import shutil
@@ -22,7 +22,7 @@ ADD = {"id": "add", "created_by": "ada", "access": "public", "executable": True,
 
 
 def call(name, arguments, call_id="c1"):
-    """A tool call; arguments that are no text are sent as JSON in a text, as servers should."""
+    """A tool call; arguments that are not a text are sent as JSON in a text, as servers should do."""
     text = arguments if isinstance(arguments, str) else json.dumps(arguments)
     return {"id": call_id, "name": name, "arguments": text}
 
@@ -104,12 +104,12 @@ class World:
             json.dump(value, file)
 
     def host(self, models):
-        """What host.json says from now on, and the user agrees to."""
+        """Writes host.json, and has the user agree to it."""
         self.write(os.path.join(self.directory, "host.json"), {"models": models})
         self.run("trust", "--yes")
 
     def models(self, **entry):
-        """What host.json says of the model."""
+        """The entry of the model in host.json."""
         self.host({"default": {
             "provider": "openai", "base_url": self.base_url, "model": "m", **entry}})
 
@@ -121,7 +121,7 @@ class World:
         return done.stdout
 
     def configure(self, **content):
-        """The agent's content; it has the tool `add` unless something else is said."""
+        """Writes the agent's content; by default the agent has the tool `add`."""
         text = json.dumps({"tools": ["add"], "max_turns": 5, **content})
         self.run("--as", "ada", "invoke", json.dumps({
             "action_type": "write_artifact", "artifact_id": "ada", "content": text}))
@@ -136,8 +136,8 @@ class World:
             time.sleep(0.02)
 
     def serves(self):
-        """Is it this daemon that listens? When a daemon is killed while it starts a process that runs code, that process
-        has the old socket open for a moment, and its clients are cut off."""
+        """Does this daemon listen? When a daemon is killed while it starts a process that runs code, that process has
+        the old socket open for a moment, and its clients are cut off."""
         try:
             with self.connect() as client:
                 pid, _, _ = struct.unpack("3i", client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
@@ -172,7 +172,7 @@ class World:
             return json.loads(answers.readline())
 
     def step(self, **more):
-        """The result of a run, also of one that failed."""
+        """The result of a turn, even of a failed one."""
         answer = self.ask("step", {"agent": "ada", "message": "2+3?", **more})
         if answer["ok"]:
             return answer["result"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A world whose agents have minds of artifacts, for the tests here."""
+"""A world whose agents have minds made of artifacts, for the tests in this directory."""
 import base64
 import json
 import os
@@ -27,7 +27,8 @@ def workflow(*steps, states=None, **more):
 
 
 class Mind(World):
-    """Many agents, so that each test has its own; what `genesis` makes; three ways to a model."""
+    """Makes many agents, so that each test has its own, the genesis artifacts, and three ways to a
+    model."""
 
     def __init__(self, base_url, genesis=True, names=(), members=None, files=()):
         super().__init__(base_url, artifacts=(), genesis=genesis, files=files, members={
@@ -42,7 +43,7 @@ class Mind(World):
             "script": {"provider": "script", "file": "script.jsonl"}})
 
     def script(self, *answers):
-        """The same answers as a server would give, one for each request of a run."""
+        """Answers from a script, one for each request of a turn, as a server would give them."""
         with open(os.path.join(self.directory, "script.jsonl"), "w", encoding="utf-8") as file:
             file.writelines(json.dumps(answer["completion"]) + "\n" for answer in answers)
 
@@ -52,7 +53,7 @@ class Mind(World):
         return json.loads(self.run("--as", actor, "invoke", "@" + path)).get("data")
 
     def cell(self, reducer, key):
-        """The document of a cell; None: there is none."""
+        """The document of a cell; None if the cell does not exist."""
         answer = self.ask("query-state", {
             "reducer": reducer, "key_b64": base64.b64encode(key.encode()).decode()})
         assert answer["ok"], answer
@@ -68,7 +69,7 @@ class Mind(World):
         return self.ask("turns", {"agent": agent})["result"]["turns"]
 
     def check(self):
-        """Every hash, every derived row, and the journal folded again."""
+        """Checks every hash and every derived row, and folds the journal again."""
         self.run("verify")
         self.run("replay")
 
@@ -105,7 +106,7 @@ class Field(unittest.TestCase):
     # --- what there is ---
 
     def put(self, name, content, kind="data", by=None, **more):
-        """An artifact of the agent's; its id."""
+        """Makes an artifact of the agent. Return: its id."""
         actor = by or self.agent
         artifact_id = f"{actor}.{name}"
         text = content if isinstance(content, str) else json.dumps(content)
@@ -114,7 +115,7 @@ class Field(unittest.TestCase):
         return artifact_id
 
     def own(self, value):
-        """The agent's id in the place of `~`."""
+        """Puts the agent's id in the place of `~`."""
         return json.loads(json.dumps(value).replace("~", self.agent))
 
     def prompt(self, name, template, *variables, **more):
@@ -125,13 +126,13 @@ class Field(unittest.TestCase):
         return self.put(name, workflow(*steps, **more), "workflow")
 
     def configure(self, agent=None, **content):
-        """What an agent is made of; it has no tools unless something else is said."""
+        """Makes an agent's content; by default the agent has no tools."""
         name = agent or self.agent
         self.world.act(name, "write_artifact", artifact_id=name, type="agent",
                        content=json.dumps({"model": self.model, "max_turns": 5, **content}))
 
     def store(self, *texts, access="private", by=None):
-        """A memory store with these texts; its id."""
+        """Makes a memory store with these texts. Return: its id."""
         actor = by or self.agent
         made = self.invoke(actor, "genesis_memory", "create", {"access": access})
         for text in texts:
@@ -157,7 +158,7 @@ class Field(unittest.TestCase):
         return self.world.ask("step", {"agent": agent or self.agent, **params})
 
     def step(self, *answers, agent=None, **params):
-        """The result of a run that ends as runs do."""
+        """The result of a turn that must end without an error."""
         self.plan(*(answers or [says("ok")]))
         answer = self.ask(agent, **params)
         self.assertTrue(answer["ok"], answer)
@@ -176,7 +177,7 @@ class Field(unittest.TestCase):
     # --- what came of it ---
 
     def logged(self, stage):
-        """What the owner's log says that was done instead, as often as it says it."""
+        """The lines of the owner's log that say what it did instead."""
         start = f"'{self.agent}': the artifact that its configuration names for {stage} is not used, using '"
         with open(self.world.log, encoding="utf-8") as log:
             return [line.split(start)[1].split("' instead")[0] for line in log if start in line]
@@ -187,26 +188,26 @@ class Field(unittest.TestCase):
         return [value for value in values if kind in (None, value["type"])]
 
     def notes(self, stage=None, run_id=None):
-        """(stage, reference, fallback, reason) of each that was noted."""
+        """(stage, reference, fallback, reason) of each note."""
         found = [(note["stage"], note["reference"], note["fallback"], note["reason"])
                  for note in self.events("TurnNote", run_id)]
         return [note for note in found if stage in (None, note[0])]
 
     def noted(self, stage, reference, fallback, reason):
-        """Exactly one note of this stage has this fallback, and says why."""
+        """Checks that exactly one note of this stage has this fallback and a reason."""
         found = [note for note in self.notes(stage) if note[2] is not None]
         self.assertEqual([note[:3] for note in found], [(stage, reference, fallback)], self.notes())
         self.assertRegex(found[0][3], reason)
 
     def requests(self, *counts):
-        """Bodies that the server got; with the script it gets none."""
+        """The bodies that the server got; a script leaves none."""
         bodies = self.server.bodies()
         if counts:
             self.assertEqual(len(bodies), 0 if self.model == "script" else counts[0])
         return bodies
 
     def messages(self, result):
-        """What the model was told first, which a server got as it stands in the run's history."""
+        """The first message to the model, which a server must get as the turn's history has it."""
         history = result["history"]
         told = [(one["role"], one["content"]) for one in history[:self.beginning(history)]]
         if self.model != "script":
@@ -236,7 +237,7 @@ class Field(unittest.TestCase):
         return self.world.cell("sys.agent", agent or self.agent)
 
     def actions(self, agent=None):
-        """What an agent did, as the journal has it: (type, artifact)."""
+        """The actions of an agent in the journal: (type, artifact)."""
         done = [record["body"]["action"] for record in self.world.records()
                 if record["kind"] == "action" and record["principal"] == (agent or self.agent)]
         return [(action["action_type"], action.get("artifact_id")) for action in done]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A server of models that answers as it is told to, also wrongly, late, in pieces or never.
+"""A server of models that answers as a test tells it, also wrongly, late, in pieces or never.
 
     model_server.py [--port N] [--latency-ms N] [--certificate FILE] [--plan FILE]
 
@@ -200,7 +200,7 @@ class Server:
         self.latency_ms = latency_ms
         self.start = time.monotonic()
         self.connections = self.open = self.waiting = 0
-        self.events = {}  # (name, count): set once there are so many
+        self.events = {}  # (name, count): set when the count is reached
         self.set_plan(plan)
         self.forget()
 
@@ -213,7 +213,7 @@ class Server:
         self.closed = self.waiting_max = 0
 
     def note(self):
-        """Something that may be waited for has happened."""
+        """Wakes threads that wait for something that may have happened now."""
         stats = self.stats()
         for (name, count), event in list(self.events.items()):
             if stats[name] >= count:
@@ -254,7 +254,7 @@ class Server:
 
 
 class Connection(asyncio.Protocol):
-    """HTTP/1.1, one request after the other; only what clients of models send is understood."""
+    """HTTP/1.1, one request after the other; understands only what clients of models send."""
 
     def __init__(self, server):
         self.server = server
@@ -318,7 +318,7 @@ class Connection(asyncio.Protocol):
             self.transport.close()
 
     async def serve_model(self, request):
-        """Return: may the connection be used again?"""
+        """Return: can the connection be used again?"""
         server = self.server
         server.requests.append(request)
         server.waiting += 1
@@ -372,7 +372,7 @@ class Connection(asyncio.Protocol):
         return headers.get("Connection") != "close"
 
     def leave(self):
-        """It is the server who closes: nobody went away."""
+        """The server itself closes the connection, so this does not count as a client that left."""
         self.request = None
         self.transport.close()
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is there a test of a name that a table of tests names?"""
+"""Do the tests exist that a table of tests names?"""
 import os
 import re
 
 
 def problem(source, path, name):
-    """Why this is not a test that is run; None when it is one."""
+    """The reason why the name is not that of a test that runs, or None."""
     if not os.path.exists(os.path.join(source, path)):
         return f"there is no '{path}'"
     with open(os.path.join(source, path), encoding="utf-8") as file:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The code blocks of the seeds, which tests/data/seeds holds byte for byte, and readers of what stands in them."""
+"""The code blocks of the seeds, of which tests/data/seeds has each byte, and readers of their contents."""
 import json
 import os
 import re
@@ -10,7 +10,7 @@ used = set()
 
 
 def unused():
-    """Blocks that test-seeds should have used, as the table says, and has not."""
+    """The blocks that the table assigns to test-seeds, and that it did not use."""
     with open(TABLE, encoding="utf-8") as file:
         named = re.findall(r"^(\S+) tests/agents/test-seeds::", file.read(), re.M)
     return sorted(set(named) - used)
@@ -27,11 +27,11 @@ def block(name):
 
 
 def jsonc(name):
-    """A block of JSON; no string in the seeds has // in it, so what follows is a comment."""
+    """A block of JSON; no string in the seeds has // in it, so the rest of a line is a comment."""
     return json.loads(re.sub(r"//.*", "", block(name)))
 
 
-# --- as much of YAML as the seeds use ---
+# --- the part of YAML that the seeds use ---
 
 def yaml(name):
     lines = [(len(line) - len(line.lstrip()), line.strip(), line) for line in block(name).splitlines()]
@@ -101,7 +101,7 @@ def mapping(lines, at, depth):
 
 
 def literal(lines, at, depth):
-    """A text of several lines; the blank ones at its end are not part of it."""
+    """A text of several lines, without the blank lines at its end."""
     found = []
     while at < len(lines) and (not lines[at][1] or lines[at][0] > depth):
         found.append(lines[at])

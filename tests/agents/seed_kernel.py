@@ -19,7 +19,7 @@ PACKAGE = {"kernel": None, "client.protocol": ("CompletionResponse", "LLMClient"
 
 
 def install(directory, text):
-    """The package `structured_agents`, whose kernel is this text."""
+    """Makes the package `structured_agents`, whose kernel is this text."""
     for module, names in PACKAGE.items():
         path = os.path.join(directory, "structured_agents", *module.split(".")) + ".py"
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -44,7 +44,7 @@ class NullObserver:
 
 
 class Events:
-    """An observer that keeps what it is told."""
+    """An observer that keeps the events that it gets."""
 
     def __init__(self):
         self.events = []
@@ -183,7 +183,7 @@ class Client:
 
 
 class Add:
-    """What the artifact `add` of tests/agents/field.py does."""
+    """Does what the artifact `add` of tests/agents/field.py does."""
 
     schema = ToolSchema("add", "adds")
 

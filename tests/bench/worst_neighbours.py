@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a principal can do to its neighbours: each kind is one way to take what others need.
+"""What a principal can do to its neighbours: each kind is one way to use up what others need.
 
 A Kind says how many connections it has, how many requests wait on each, and what the next request is. The
 code that it runs ends within 20 ms, but for `computing`.
@@ -34,11 +34,11 @@ def invoking(artifact, *args):
 class Kind:
     connections = 8
     depth = 16  # requests that wait on a connection
-    leaves = False  # a client goes away without its answers
+    leaves = False  # a client leaves without its answers
 
     def __init__(self, name, fill):
         self.name = name
-        self.fill = fill  # a principal that is nobody's neighbour, to pass grants on to
+        self.fill = fill  # a principal that is not a neighbour, to which grants are delegated
         self.sent = 0
         self.prepare()
 
@@ -99,7 +99,7 @@ class Values(Kind):
 
 
 class Grants(Kind):
-    """Passes on as many grants as it may, and takes some back to pass on others."""
+    """Delegates as many grants as it may, and revokes some to delegate others."""
     connections = 4
 
     def next(self):
@@ -139,7 +139,8 @@ class Listings(Kind):
 
 
 class Crashes(Kind):
-    """Code of its own that reaches its bound of memory each time; what runs long is killed from outside."""
+    """Runs code of its own that reaches its bound of memory each time; code that runs long is killed from
+    outside."""
     connections = 4
     depth = 4
 
@@ -162,7 +163,7 @@ class Hot(Kind):
 
 
 class Computing(Kind):
-    """Code that computes for seconds."""
+    """Runs code that computes for seconds."""
     connections = 2
     depth = 3
 
@@ -214,7 +215,7 @@ class Connection:
                 self.written += 1
 
     def read(self):
-        """Return: answers."""
+        """Return: the number of answers."""
         part = self.socket.recv(MIB)
         if not part:
             raise ConnectionResetError
@@ -272,7 +273,7 @@ class Crowd:
 
 
 def neighbour(name, kinds, path, seconds, fill):
-    """Runs in a process of its own, as its user. Prints what it did."""
+    """Runs in a process of its own, as the neighbour's user. Prints what it did."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024))
     crowd = Crowd([kind(name, fill) for kind in kinds], path)
     crowd.run(seconds)

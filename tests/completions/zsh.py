@@ -6,7 +6,7 @@ import select
 import sys
 import time
 
-# What is typed, a tab behind it; what the line then is.
+# What is typed before a tab, and the line that must result.
 LINES = [
     ("worldfs sna", "worldfs snapshot "),
     ("worldfs blob pu", "worldfs blob put "),
@@ -33,7 +33,7 @@ def wait_for(mark):
     return said
 
 
-# The line is printed, not run, when it is accepted.
+# When the line is accepted, it is printed, not run.
 os.write(terminal, (
     "unsetopt zle_bracketed_paste; PROMPT=; stty -echo cols 200\n"
     f"fpath=({sys.argv[1]} $fpath); autoload -U compinit; compinit -D -u\n"

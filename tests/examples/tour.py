@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tour in the README of an example: each command prints what stands there."""
+"""The tour in the README of an example: each command prints what the README shows."""
 import os
 import subprocess
 import tempfile
@@ -16,11 +16,11 @@ class Tour:
         self.failed = 0
         self.scratch = tempfile.TemporaryDirectory()
         self.directory = self.scratch.name
-        # `worldfs` of the README is the one that was built.
+        # `worldfs` in the README is the program that was built.
         os.environ["PATH"] = os.path.dirname(os.environ["WORLDFS"]) + ":" + os.environ["PATH"]
 
     def commands(self):
-        """Those of the README, each with the lines that it prints."""
+        """The commands of the README, each with the lines that it prints."""
         commands = []
         with open(os.path.join(self.example, "README.md"), encoding="utf-8") as readme:
             for line in readme:
@@ -43,7 +43,7 @@ class Tour:
         print("ok:" if good else f"FAILED: {why}:", what)
 
     def walk(self):
-        """All of it; the world is sound afterwards."""
+        """Runs the whole tour; the world is sound afterwards."""
         for command, wanted in self.commands():
             if command.startswith("cd "):
                 self.directory = os.path.join(self.directory, command[3:])

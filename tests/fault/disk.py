@@ -30,11 +30,11 @@ def read_log(path):
 
 
 class Change:
-    """One thing that a crash keeps or loses whole: a block of a file, a size, or a name."""
+    """One thing that a crash keeps or loses as a whole: a block of a file, a size, or a name."""
 
     def __init__(self, index, sure_by):
-        self.index = index      # of the operation
-        self.sure_by = sure_by  # inode whose sync makes it sure
+        self.index = index      # index of the operation
+        self.sure_by = sure_by  # inode whose sync makes the change durable
         self.sure_at = None     # index of that sync, or None
 
 
@@ -69,15 +69,15 @@ class Names(Change):
 
 class Disk:
     def __init__(self, root, operations, directories):
-        """`directories`: what was in the root before, empty."""
+        """`directories`: the empty directories that were in the root before."""
         self.root = root
         self.root_inode = 0
-        self.directories = {0: {}}  # as the program sees them, while reading the recording
+        self.directories = {0: {}}  # as the program sees them, while the recording is read
         self.names = []             # Names, in order
         self.contents = {}          # inode of a file -> changes, in order
         self.modes = {}             # inode of a directory -> mode that it is made with
         self.serial = 0
-        self.inodes = {os.stat(root).st_ino: 0}  # of the machine -> ours, which are never used again
+        self.inodes = {os.stat(root).st_ino: 0}  # the machine's inode -> our number, which is never used again
         self.mapped = set()
         self.length = len(operations)
         for name in directories:
@@ -169,7 +169,7 @@ class Disk:
     def do_said(self, _index, _operation):
         pass
 
-    # --- what may be there when it crashes before operation `point` ---
+    # --- what may be on the disk after a crash before operation `point` ---
 
     def unsure(self, point):
         """The changes that a crash here may keep or lose: names, contents."""
@@ -179,7 +179,7 @@ class Disk:
 
     @staticmethod
     def is_unsure(change, point):
-        # One that is sure as soon as it is made is unsure while it is made.
+        # A change that is durable once it is made is uncertain while it is made.
         return change.index < point and (
             change.sure_at is None or change.sure_at >= point or
             change.sure_at == change.index == point - 1)

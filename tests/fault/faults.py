@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What failing-calls and failing-owner share: which calls fail, and how the library is told."""
+"""Shared by failing-calls and failing-owner: which calls fail, and how the library gets its
+orders."""
 import errno
 import mmap
 import os
 import sys
 
-KINDS = {  # kind: what it fails with
+KINDS = {  # kind: the error with which it fails
     "write": [errno.ENOSPC, errno.EIO],
     "sync": [errno.EIO],
     "rename": [errno.ENOSPC, errno.EIO],
@@ -45,8 +46,8 @@ class Counter:
 
 
 def sweep(kind, every, attempt, only=None, first=1):
-    """attempt(number, nth, onwards) for every `every`-th n from `first` on until it says that there
-    were fewer calls, or for one n only. Return: how many were tried."""
+    """Calls attempt(number, nth, onwards) for every `every`-th n from `first` on until it reports
+    that there were fewer calls, or for one n only. Return: how many were tried."""
     tried = 0
     for number in KINDS[kind]:
         for onwards in (False, True):

@@ -38,7 +38,7 @@ class Worker:
                     continue
                 self.busy.value = 1
                 try:
-                    # It may have been stopped before it said that it is busy.
+                    # The process may have been stopped before it reported that it is busy.
                     note = self.running.value and self.work()
                 except (OSError, ValueError):
                     note = None
@@ -52,12 +52,12 @@ class Worker:
         return f"w{self.number}.{self.count}"
 
     def work(self):
-        """One thing. Return: what to note, or None."""
+        """Makes one change. Return: the note, or None."""
         raise NotImplementedError
 
 
 class ControlWriter(Worker):
-    """Events of all sizes through ctl/event, some descriptors used for several."""
+    """Sends events of all sizes through ctl/event, several of them through one descriptor."""
 
     def work(self):
         key = self.key()
@@ -72,7 +72,7 @@ class ControlWriter(Worker):
 
 
 class CommandWriter(Worker):
-    """Events through the command line, which writes by itself while there is no owner. Some
+    """Sends events with the command line, which writes by itself while there is no owner. Some
     commands are killed."""
 
     def work(self):
@@ -86,7 +86,7 @@ class CommandWriter(Worker):
 
 
 class BlobWriter(Worker):
-    """Large blobs, which become files, and now and then a snapshot."""
+    """Sends large blobs, which become files, and now and then makes a snapshot."""
 
     def work(self):
         self.count += 1
@@ -101,7 +101,7 @@ class BlobWriter(Worker):
         except OSError:
             os.close(control)
             raise
-        os.close(control)  # tells of failure
+        os.close(control)  # closing reports a failure
         return f"blob {hashlib.sha256(data).hexdigest()}"
 
     def snapshot(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The scripted run that the fault tests break in all places, and the judge of what is left.
+"""The scripted run that the fault tests interrupt in all places, and the checks of the result.
 
 A step is one command without an owner. What it acknowledged is a list of *marks*: texts that must
 each stand in exactly one record of the journal afterwards.
@@ -28,22 +28,22 @@ end"""
 
 
 def scratch_directory():
-    """In memory if there is room: what is tested is the order of calls, not the disk."""
+    """A directory in memory if there is room: the order of calls is tested, not the disk."""
     place = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     directory = tempfile.TemporaryDirectory(prefix="worldfs-fault.", dir=place)
-    # The user's own files, too: known.json is written whenever a world is closed.
+    # The user's own files are there, too: known.json is written whenever a world is closed.
     os.environ["XDG_STATE_HOME"] = f"{directory.name}/user-state"
     return directory
 
 
 class Step:
-    """One command; `marks` gets its standard output once it has succeeded."""
+    """Runs one command; `marks` gets its standard output after it has succeeded."""
 
     def __init__(self, name, arguments, marks=lambda output: [], fault=None):
         self.name = name
         self.arguments = arguments
         self.marks = marks
-        self.fault = fault  # environment of fail-call.c, for a step that is to be refused
+        self.fault = fault  # environment of fail-call.c, for a step that must be refused
 
     def command(self, world):
         if self.name == "init":
@@ -60,7 +60,7 @@ def hash_of_output(output):
 
 
 def snapshot_mark(answer):
-    """Worlds that are the same again have the same hash again, but not the same height."""
+    """Worlds with equal contents have equal hashes, but not equal heights."""
     return f'"height":{answer["height"]},"snapshot_hash":"{answer["snapshot_hash"]}"'
 
 
@@ -95,8 +95,8 @@ def steps(inputs):
 
 
 def steps_with_a_failed_sync(inputs):
-    """A blob is refused because the name of its directory cannot be synced; the next one, in the
-    same directory, must not take that for done."""
+    """A blob is refused because the name of its directory cannot be synced; the next blob in that
+    directory must not take the sync for done."""
     numbers, same = random.Random(2), {}
     while True:
         data = numbers.randbytes(LARGE)
@@ -118,14 +118,14 @@ def steps_with_a_failed_sync(inputs):
 
 
 class Judge:
-    """Opens directories in one long-lived process and says what is wrong with them."""
+    """Opens directories in one long-lived process, which reports their problems."""
 
     def __init__(self):
         self.process = subprocess.Popen([CHECK_WORLD], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True)
 
     def look(self, world):
-        """Return: the records found, and what is wrong (nothing: an empty list)."""
+        """Return: the records found, and the problems (a list, empty if there are no problems)."""
         self.process.stdin.write(world + "\n")
         self.process.stdin.flush()
         records, wrong = [], []
@@ -141,7 +141,7 @@ class Judge:
         sys.exit(f"check-world ended at {world}")
 
     def faults(self, world, marks):
-        """What is wrong with a world in which `marks` were acknowledged."""
+        """The problems of a world in which `marks` were acknowledged."""
         records, wrong = self.look(world)
         text = "".join(records)
         for mark in marks:

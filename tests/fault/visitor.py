@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Somebody who uses a mount whose owner may fail, in a process of its own that may hang.
+"""A user of a mount whose owner may fail, in a process of its own that may hang.
 
 Every single use may be refused. But a write that was acknowledged is seen in the tree, and what is
 read is whole and right.
@@ -21,7 +21,7 @@ ZERO = "sha256:" + 64 * "0"
 
 
 class Wrong(Exception):
-    """Something else than a refusal."""
+    """An error that is not a refusal."""
 
 
 def read(path):
@@ -30,7 +30,7 @@ def read(path):
 
 
 def put(path, data):
-    """One write(2), and close, which may tell of failure."""
+    """One write(2) and close(2), which may report a failure."""
     file = os.open(path, os.O_WRONLY)
     try:
         if os.write(file, data) != len(data):
@@ -47,7 +47,7 @@ def line(key, pad=0):
 
 
 class Uses:
-    """What one visit does. `marks`: texts that must each stand in one record."""
+    """The actions of one visit. `marks`: texts that must each be in exactly one record."""
 
     def __init__(self, tree, visit):
         self.tree, self.visit = tree, visit
@@ -64,7 +64,7 @@ class Uses:
         return f"{self.tree}/reducers/counter/{key}"
 
     def look(self):
-        """Every file once, its attributes, and names that are not there yet."""
+        """Reads every file once, its attributes, and names that do not exist yet."""
         for name in ("one", "two", "huge"):
             if os.path.exists(self.cell(self.key(name))):
                 raise Wrong(f"{self.key(name)} is there before it was written")
@@ -140,7 +140,7 @@ class Visitor:
         self.hung = []
 
     def work(self, visit, out):
-        """In the child: a line for each thing that there is to say."""
+        """Runs in the child, and writes a line for each result."""
         uses = Uses(self.tree, visit)
         told = 0
         try:
@@ -164,7 +164,7 @@ class Visitor:
         print("end", file=out, flush=True)
 
     def start(self, visit):
-        """Return: the child, the descriptor that it writes to."""
+        """Return: the child, and the descriptor to which it writes."""
         source, target = os.pipe()
         child = os.fork()
         if child == 0:
@@ -179,7 +179,7 @@ class Visitor:
         return child, source
 
     def visit(self, visit, refusals=False):
-        """Return: what was acknowledged, what is wrong; with `refusals` these, too."""
+        """Return: what was acknowledged, and problems; with `refusals` also the refusals."""
         child, source = self.start(visit)
         text = b""
         while select.select([source], [], [], PATIENCE_S)[0]:
@@ -204,7 +204,7 @@ class Visitor:
         return [rest for kind, _, rest in lines if kind == "mark"], wrong
 
     def left(self):
-        """What the owner has left, which is gone by now."""
+        """Removes what the owner has left, which has ended by now."""
         for child in self.hung:
             os.waitpid(child, 0)
         if self.control and os.path.exists(self.control):

@@ -134,7 +134,7 @@ class Program:
         self.lines.append("  " * self.indent + line)
 
     def block(self, head, end, statements):
-        """A compound statement; deeper than three it is a simple one."""
+        """A compound statement; at depths above three, a simple one."""
         if self.depth >= 3:
             self.noting()
             return
@@ -157,7 +157,8 @@ class Program:
         self.emit(f"pcall(function() {name} = {value} end)")
 
     def holing(self):
-        """Elements come and go, so that Lua resizes the table; its length then depends on where they are."""
+        """Adds and removes elements, so that Lua resizes the table; its length then depends on where they
+        are."""
         table, i = self.name("t"), self.fresh()
         count, range_ = self.chance.randrange(1, 60), self.chance.randrange(2, 40)
         key = self.pick([f"ctx.random({range_})", f"({i} * 7 % {range_} + 1)", f"{i}", f"('k' .. {i} % {range_})"])
@@ -166,7 +167,7 @@ class Program:
         self.emit(f"try(function() return #{table}, rawlen({table}) end)")
 
     def keying(self):
-        """Tables and functions are keys: Lua orders them by address."""
+        """Uses tables and functions as keys: Lua orders them by address."""
         table, i = self.name("t"), self.fresh()
         key = self.pick(["{}", "function() end", f"tostring({i})", f"{i} / 2", f"'k' .. {i}", f"{i} % 2 == 0"])
         self.emit(f"pcall(function() for {i} = 1, {self.chance.randrange(1, 30)} do {table}[{key}] = {i} "
@@ -289,7 +290,7 @@ class Program:
             self.block("do", "end", 2)
 
     def exhausting(self):
-        """Reaches a bound: what the program noted until then is lost, and the message is all that is left."""
+        """Reaches a bound: the program's notes until then are lost, and only the message is left."""
         s, t = self.name("s"), self.name("t")
         self.emit(self.pick([
             "while true do end", f"while true do {s} = {s} .. {s} .. 'x' end", "local function f() return 1 + f() end try(f)",
@@ -311,7 +312,7 @@ class Program:
             for name in names:
                 value = {"t": self.table, "n": lambda: self.pick(NUMBERS), "s": lambda: '"%s"' % self.pick(WORDS),
                          "f": lambda: "function(...) return ... end"}[kind]
-                # A constructor of a table may name others that are not there yet: these are nil.
+                # A table's constructor may name tables that do not exist yet: these are nil.
                 self.emit(f"pcall(function() {name} = {value()} end)")
         for _ in range(self.chance.randrange(4, 28)):
             self.statement()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writers that note what was acknowledged, and the check that all of it is there.
+"""Writers that note what was acknowledged, and the check that the world has everything that was noted.
 
   acknowledged.py write NAME WORLD TREE FILE    events of one key each until a write fails; every
                                                 odd one through the command line. Appends to FILE

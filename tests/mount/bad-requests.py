@@ -15,7 +15,7 @@ WORLD, TREE = sys.argv[1:]
 ANSWER_MAX = 1 << 20
 NO_MESSAGE = ""
 
-# code: the errno of the writer
+# code: the errno that the writer gets
 ERRNO = {
     "invalid_json": errno.EINVAL,
     "invalid_argument": errno.EINVAL,
@@ -26,7 +26,7 @@ ERRNO = {
     "runtime_error": errno.EIO,
 }
 
-# what the message has, value of an event test/Any@1
+# part of the message, value of an event test/Any@1
 NO_JSON = [
     ("line 1 column", b'{"a":}'),
     ("'}' expected", b'{"a":1'),
@@ -61,7 +61,7 @@ NO_JSON = [
     ("nested too deeply", b'{"a":' * 100_000),
 ]
 
-# code, what the message has, schema, value
+# code, part of the message, schema, value
 EVENTS = [
     ("not_found", "no schema 'test/None@1'", "test/None@1", "1"),
     ("not_found", "no schema 'test/Any@2'", "test/Any@2", "1"),
@@ -77,7 +77,7 @@ EVENTS = [
     ("key_too_long", "258 bytes", "test/Keyed@1", '{"key":"%s"}' % ("/" * 86)),
 ]
 
-# what the message has, function of hostile.lua
+# part of the message, function of hostile.lua
 DEEDS = [
     ("hostile.lua:12: this is what it says", "fail"),
     ("hostile.lua:16: attempt to index a nil value", "index_nil"),
@@ -107,7 +107,7 @@ DEEDS = [
     (NO_MESSAGE, "no_such_deed"),
 ]
 
-# code, what the message has, request of ctl/event
+# code, part of the message, request of ctl/event
 REQUESTS = [
     ("invalid_argument", "not an object", b"1"),
     ("invalid_argument", "not an object", b"[]"),
@@ -131,8 +131,8 @@ def height():
 
 
 def through_ctl(request):
-    """The writer's errno, and the error document that it then reads. A value that is not complete
-    fails only at the read that ends it."""
+    """The writer's errno, and the error document that it then reads. An incomplete value fails only
+    at the read that ends it."""
     control = os.open(f"{TREE}/ctl/event", os.O_RDWR)
     number = 0
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A client of the control socket, for tests that say what is ok line by line."""
+"""A client of the control socket, for tests that print `ok` lines."""
 import json
 import os
 import socket
@@ -13,7 +13,7 @@ def ok(what, good, seen=None):
 
 
 def code_of(answer):
-    """Return: the code of the error, None: there is none, or the connection has ended."""
+    """Return: the error's code; None: the request succeeded, or the connection has ended."""
     return (answer or {}).get("error", {}).get("code")
 
 
@@ -29,7 +29,7 @@ class Client:
         self.socket.sendall(json.dumps(line).encode() + b"\n")
 
     def hear(self):
-        """Return: the next answer, None: the connection has ended."""
+        """Return: the next answer; None: the connection has ended."""
         line = self.input.readline()
         return json.loads(line) if line else None
 

@@ -122,7 +122,7 @@ snapshot = client.done("snapshot")
 page = client.done("journal-read", {"from": snapshot["seqs"][0]})
 ok("the journal has the snapshot", page["records"][0]["body"]["snapshot_hash"] == snapshot["snapshot_hash"], page)
 
-# --- a run of an agent ---
+# --- a turn of an agent ---
 call = {"id": "c", "name": "write_artifact", "arguments": '{"artifact_id":"made","content":"by robot"}'}
 with open(f"{world}/robot.jsonl", "w", encoding="utf-8") as file:
     file.write(json.dumps({"tool_calls": [call]}) + "\n" + json.dumps({"content": "done"}) + "\n")
@@ -133,7 +133,7 @@ for cap in ("llm", "act"):
 
 
 def begin():
-    """Return: the id of a run whose call waits for an approval."""
+    """Return: the id of a turn whose call waits for an approval."""
     turn = client.done("step", {"agent": "robot", "wait": False})["turn_id"]
     for _ in range(500):
         state = client.done("query-state", {"reducer": "sys.tool_call", "key_b64": b64(f"{turn}.1.0")})
@@ -144,7 +144,7 @@ def begin():
 
 
 def ended(turn):
-    """Return: why the run has ended."""
+    """Return: the reason why the turn has ended."""
     for _ in range(500):
         state = client.done("query-state", {"reducer": "sys.turn", "key_b64": b64(turn)})
         document = json.loads(base64.b64decode(state["state_b64"]))
@@ -165,7 +165,7 @@ ok("a run is cancelled", ended(run) == "cancelled")
 client.refused("conflict", "approve", {"turn_id": run, "call_id": "c", "decision": "allow"})
 client.refused("not_found", "step", {"agent": "nobody"})
 
-# --- chats and plans: there is no model `default`, so plans come out of blobs ---
+# --- chats and plans: the world has no model `default`, so plans come from blobs ---
 steps = b'{"steps":[{"id":"a","type":"tool","tool":{"name":"noop"}}]}'
 blob = client.done("put-blob", {"data_b64": b64(steps.decode())})["hash"]
 response = client.done("plan-import", {"blob": blob, "session_id": "s"})
@@ -217,7 +217,7 @@ ok("a file has the mount's bytes", base64.b64decode(state["data_b64"]) == read("
 ok("and its size", client.done("fs-stat", {"path": "reducers/counter/k1"})["size"] == state["size"])
 client.refused("height_unavailable", "query-state", {"reducer": "counter", "consistency": f"exact:{height + 100}"})
 client.refused("height_unavailable", "list-cells", {"reducer": "counter", "consistency": f"at_least:{height + 100}"})
-# What is urgent, or asked as somebody else, does not overtake what one connection asked before.
+# Urgent requests, and requests in the name of others, do not overtake earlier requests of their connection.
 lines = []
 for number in range(200):
     grant = {"to": "alice", "cap": "sys/blob@1", "name": f"hasty.{number}"}
@@ -236,7 +236,7 @@ ok("no code has crashed", client.done("code", {})["codes"] == [])
 client.refused("not_found", "code", {"lift": "0" * 64})
 client.refused("height_unavailable", "manifest-read", {"consistency": "exact:1"})
 
-# --- what is wrong ---
+# --- errors ---
 client.refused("invalid_consistency", "manifest-read", {"consistency": "exact"})
 client.refused("reducer_missing", "query-state", {"reducer": "none"})
 client.refused("invalid_argument", "query-state", {"reducer": "counter", "key_b64": "Zm9"})
@@ -259,7 +259,7 @@ large = Client()
 try:
     large.say(b'{"v":1,"id":"x","cmd":"' + b"a" * (17 << 20))
 except BrokenPipeError:
-    pass  # it is not read to the end
+    pass  # the owner does not read it to its end
 answer = large.hear()
 ok("a line of more than 16 MiB is too large", answer["error"]["code"] == "too_large", answer)
 try:
@@ -270,9 +270,9 @@ except ConnectionResetError:
 SO_PASSRIGHTS = 83  # include/uapi/asm-generic/socket.h
 
 
-# --- who is whom: only root can be somebody else ---
+# --- which user is which principal: only root can become another user ---
 def as_user(uid, act):
-    """What a process of another user says; the child's exit status is whether it is right."""
+    """Runs a check in a process of another user; the child's exit status is its result."""
     child = os.fork()
     if child == 0:
         os.setgid(uid)
@@ -296,7 +296,8 @@ if os.geteuid() == 0:
        as_user(65533, lambda: Client().hear()["error"]["code"] == "not_found"))
     print("# as root: other users were tried")
 
-    # An owner that took a descriptor would have to close it, which for some waits as long as another user likes.
+    # An owner that took a descriptor would have to close it, and closing some waits as long as another user
+    # likes.
     def cannot_send_a_descriptor():
         mine = Client()
         try:
@@ -318,7 +319,7 @@ if os.geteuid() == 0:
     else:
         print("# skipped: Linux before 6.16 does not refuse descriptors")
 
-# --- many at once, and one that never reads ---
+# --- many clients at once, and one that never reads ---
 deaf = Client()
 for i in range(2000):
     try:

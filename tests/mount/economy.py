@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random actions of many principals; the world must have what the model has.
+"""Random actions of many principals; the world must agree with the model.
 
 Run by test-economy. All of it goes through one connection, so that there is one order, with many
 requests under way: the model knows the answer before the question is sent.
@@ -22,12 +22,12 @@ BATCH = 64  # sent at once
 PRINCIPALS = 16  # from the beginning
 PRINCIPALS_MAX = 40
 
-# `outcome`: what the model says, None when only success is asked for.
+# `outcome`: the result in the model; None if only success is asked for.
 Sent = collections.namedtuple("Sent", "number who cmd payload outcome")
 
 
 class Connection:
-    """The control socket, as the operator who speaks for others."""
+    """The control socket; the operator acts in the names of others."""
 
     def __init__(self, world_directory, timeout):
         self.socket = socket.socket(socket.AF_UNIX)
@@ -51,7 +51,7 @@ class Connection:
         return answer["result"]
 
     def call_all(self, cmd, payloads):
-        """Results in their order."""
+        """Results in the order of the requests."""
         results = []
         for start in range(0, len(payloads), BATCH):
             part = payloads[start:start + BATCH]
@@ -72,9 +72,9 @@ class Run:
         self.under_way = collections.deque()
         self.outcomes = collections.Counter()
         self.height = self.connection.call("journal-head")["journal_height"]
-        self.read_to = self.height  # records before it were looked at
-        self.minted = 0  # by what they say
-        self.refused = set()  # who may not resolve_mint, and was told so
+        self.read_to = self.height  # earlier records were checked already
+        self.minted = 0  # counted by their messages
+        self.refused = set()  # principals that may not resolve_mint, and got a refusal
 
     # --- sending and comparing ---
 
@@ -109,7 +109,7 @@ class Run:
 
     @staticmethod
     def same_data(expected, got):
-        """Every member that the model gives."""
+        """Compares every member that the model gives."""
         if expected is None:
             return got is None
         if "content" in expected:
@@ -153,13 +153,13 @@ class Run:
     def step(self):
         if self.random.random() < 0.001 and len(self.economy.principals) < PRINCIPALS_MAX:
             self.add_principal(self.chance.new_name(), 0, {"disk": 0})
-            self.drain()  # whoever acts is looked for when his request arrives
+            self.drain()  # the acting principal is looked up when its request arrives
         who = self.chance.actor()
         action = self.chance.action(who)
         if self.random.random() < MINT_SHARE:
             who, action = "operator", {"action_type": "resolve_mint"}
         if action["action_type"] == "resolve_mint" and who != "operator":
-            if who in self.refused:  # how many records further refusals are depends on the time
+            if who in self.refused:  # the time decides how many records further refusals have
                 action = {"action_type": "noop"}
             self.refused.add(who)
         outcome = self.economy.act(who, action, self.height)
@@ -201,7 +201,7 @@ class Run:
         return self.connection.call("query", query_type=query_type, params=params)
 
     def cells(self, reducer):
-        """All of a reducer: their documents by key."""
+        """All cells of a reducer: their documents by key."""
         keys, cursor = [], {}
         while cursor is not None:
             page = self.connection.call("list-cells", reducer=reducer, **cursor)
@@ -261,7 +261,7 @@ class Run:
         self.expect("what records say was minted", self.economy.minted, self.minted)
 
     def read_records(self):
-        """A tenth of each new score is made."""
+        """Checks that a tenth of each new score becomes scrip."""
         while self.read_to < self.height:
             page = self.connection.call("journal-read", **{"from": self.read_to, "limit": 1000})
             for record in page["records"]:

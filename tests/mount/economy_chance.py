@@ -3,15 +3,15 @@
 from economy_code import CONTRACTS, PROGRAMS, code_of, program_of
 from economy_model import RESOURCES, RULES
 
-ARTIFACTS_ABOUT = 300  # above, more are deleted than made
-NEST_ABOUT = 8  # levels that steps are made for; the kernel refuses before
-MINT_SHARE = 0.01  # of all actions ends an auction
+ARTIFACTS_ABOUT = 300  # above this number, more artifacts are deleted than made
+NEST_ABOUT = 8  # levels of nested steps; the kernel refuses earlier
+MINT_SHARE = 0.01  # share of the actions that end an auction
 
 # Kinds of actions, and how often; `make_…` makes one.
 ACTIONS = {"transfer": 12, "transfer_quota": 6, "data": 10, "program": 6, "contract": 2, "update": 10, "edit": 7,
            "delete": 7, "read": 9, "transfer_ownership": 6, "invoke": 25, "noop": 1,
            "tests": 4, "submit": 6, "cancel": 2, "resolve": 1}
-# The same of what a program is told to do; `step_…`.
+# The steps that a program is asked to take, and how often; `step_…` makes one.
 STEPS = {"pay": 20, "act": 30, "invoke": 22, "rue": 2, "must": 6, "fail": 2, "try": 5, "own": 3, "balance": 3,
          "quota": 3, "used": 3, "prices": 3, "content": 3, "who": 2}
 WORDS = "scrip owes seven bread naïve market 日本 five until price".split()
@@ -29,13 +29,13 @@ class Chance:
     def often(self, probability):
         return self.random.random() < probability
 
-    # --- whom and what ---
+    # --- choosing principals and artifacts ---
 
     def principal(self):
         return self.random.choice(list(self.economy.principals))
 
     def actor(self):
-        """Often one who has artifacts."""
+        """A principal, often one that has artifacts."""
         who = self.principal()
         if self.often(0.5) and self.economy.artifacts:
             owner = self.random.choice(list(self.economy.artifacts.values())).owner
@@ -43,7 +43,7 @@ class Chance:
         return who
 
     def artifact(self):
-        """An id; seldom of one that was deleted, or never was."""
+        """An id, seldom of an artifact that was deleted or never existed."""
         chance = self.random.random()
         if chance < 0.04 and self.economy.deleted:
             return self.random.choice(list(self.economy.deleted))
@@ -52,7 +52,7 @@ class Chance:
         return self.random.choice(list(self.economy.artifacts))
 
     def artifact_for(self, who, use):
-        """Mostly one that he may use so."""
+        """An artifact, mostly one that the principal may use so."""
         found = [artifact.id for artifact in self.economy.artifacts.values() if self.economy.may(who, artifact, use)]
         return self.random.choice(found) if found and self.often(0.9) else self.artifact()
 
@@ -66,12 +66,12 @@ class Chance:
         return self.random.choice(own) if own and self.often(0.9) else self.artifact()
 
     def named(self, among):
-        """An artifact with one of these programs, if there is any."""
+        """An artifact with one of these programs, if any exists."""
         found = [artifact.id for artifact in self.economy.artifacts.values() if program_of(artifact) in among]
         return self.random.choice(found) if found and self.often(0.95) else self.artifact()
 
     def program(self, who, among=PROGRAMS):
-        """Mostly one that he may invoke."""
+        """An artifact, mostly one that the principal may invoke."""
         name = self.named(among)
         for _ in range(3):
             artifact = self.economy.artifacts.get(name)
@@ -129,7 +129,7 @@ class Chance:
         kind = self.one(weights)
         if kind in ("update", "edit", "delete", "transfer_ownership") and self.often(0.8) and \
                 not any(artifact.owner == who for artifact in self.economy.artifacts.values()):
-            kind = "data"  # he has nothing yet
+            kind = "data"  # the principal has no artifacts yet
         if kind in ("tests", "submit") and self.often(0.8) and \
                 not any(artifact.owner == who and artifact.executable for artifact in self.economy.artifacts.values()):
             kind = "program"
@@ -150,7 +150,7 @@ class Chance:
         return {"action_type": "transfer", "to": to, "amount": amount, "resource": resource}
 
     def write(self, name, **members):
-        """Anything of an artifact may come with the rest."""
+        """Any member of an artifact may come with the others."""
         action = {"action_type": "write_artifact", "artifact_id": name} | members
         if self.often(0.5):
             action["access"] = self.access()
@@ -199,7 +199,7 @@ class Chance:
         return {"action_type": "edit_artifact", "artifact_id": name, "old_string": old, "new_string": new}
 
     def make_delete(self, who):
-        """Seldom what has scrip or artifacts, for they are lost to everybody."""
+        """Seldom an artifact that has scrip or artifacts, because deleting it loses them."""
         name = self.artifact_for(who, "delete")
         has = self.economy.balance(name) > 20 or any(one.owner == name for one in self.economy.artifacts.values())
         if has and self.often(0.97):
@@ -214,7 +214,8 @@ class Chance:
         return {"action_type": "transfer_ownership", "artifact_id": self.own_artifact(who), "to": to}
 
     def idle(self):
-        """A program that can do something with what it has; else scrip and artifacts gather there."""
+        """A program that can do something with what it has; otherwise scrip and artifacts would
+        gather there."""
         owners = {artifact.owner for artifact in self.economy.artifacts.values()}
         found = [artifact.id for artifact in self.economy.artifacts.values() if program_of(artifact) == "steps" and
                  (artifact.id in owners or self.economy.balance(artifact.id) > 0)]
@@ -236,7 +237,7 @@ class Chance:
         return {"action_type": "write_artifact", "artifact_id": name, "interface": {"tests": tests}}
 
     def test(self, name):
-        """Mostly one that passes as long as nothing changes."""
+        """Tests, mostly ones that pass as long as nothing changes."""
         artifact = self.economy.artifacts.get(name)
         if artifact is None or self.often(0.03):
             return 5
@@ -253,7 +254,7 @@ class Chance:
         return {"action_type": "submit_to_mint", "artifact_id": name, "bid": bid}
 
     def make_cancel(self, who):
-        """Mostly one of his that waits, else any."""
+        """A submission, mostly one of the principal that waits, otherwise any."""
         bids = self.economy.bids
         found = [name for name, bid in bids.items() if bid.status == "pending" and bid.principal_id == who]
         if not found or self.often(0.2):
@@ -261,10 +262,10 @@ class Chance:
         return {"action_type": "cancel_mint", "submission_id": self.random.choice(found)}
 
     def make_resolve(self, who):
-        """Nobody may but the operator."""
+        """Only the operator may do this."""
         return {"action_type": "resolve_mint"}
 
-    # --- what a program is told to do ---
+    # --- the steps that a program is asked to take ---
 
     def args(self, name, level):
         artifact = self.economy.artifacts.get(name)
@@ -279,14 +280,14 @@ class Chance:
         return [self.step(who, level) for _ in range(self.random.randint(1, 5 if level < 2 else 2))]
 
     def step(self, who, level):
-        """One of them, for the artifact `who`."""
+        """One of the steps, for the artifact `who`."""
         kind = self.one(STEPS)
         if level >= NEST_ABOUT and kind in ("act", "invoke", "must", "try"):
             kind = "own"
         return [kind, *getattr(self, "step_" + kind)(who, level)]
 
     def chain(self, name, levels):
-        """Arguments with which each runs the next, and does something behind it."""
+        """Arguments with which each program runs the next, and does something afterwards."""
         if levels == 0:
             return self.args(name, NEST_ABOUT)
         inner = self.program(name, ("steps",))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs of test-economy: their Lua, and what it does said a second time in Python.
+"""The programs of test-economy: their Lua, and their effects written once more in Python.
 
 The second word of a code is the program's name; a comment of any length makes it as large as one
 likes.
@@ -135,15 +135,15 @@ def code_of(name, comment=""):
 
 
 class LuaError(Exception):
-    """The code raises an error."""
+    """The code raised an error."""
 
 
 class Run:
-    """One invocation. `economy.attempt` is what its actions go to."""
+    """One invocation. Its actions go to `economy.attempt`."""
 
     def __init__(self, economy, artifact, actor, caller):
         self.economy = economy
-        self.artifact = artifact  # as it was when it began
+        self.artifact = artifact  # the artifact as it was when the invocation began
         self.actor = actor
         self.caller = caller
 
@@ -237,7 +237,7 @@ class Run:
         return self.step_act("invoke_artifact", {"artifact_id": name, "args": args})
 
     def step_rue(self, name, bid):
-        """Bids, and takes the bid back."""
+        """Bids, and withdraws the bid."""
         made = self.act("submit_to_mint", artifact_id=name, bid=bid)
         if not made.ok:
             return made.code
@@ -285,7 +285,7 @@ class Run:
 
 
 def program_of(artifact):
-    """Its name; None: it has no code."""
+    """The program's name; None if the artifact has no code."""
     return artifact.code.split(None, 2)[1] if artifact.code else None
 
 
@@ -298,7 +298,7 @@ def run_of(economy, artifact, actor, caller, args):
 
 
 def check_of(economy, artifact, who, use):
-    """What a contract says: anything but a clear yes is a no."""
+    """The answer of a contract: anything but a clear yes is a no."""
     name = program_of(artifact) if artifact.executable else None
     if name == "rich":
         return economy.balance(who) >= 500

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What actions do to scrip, quotas and artifacts, for test-economy.
+"""The effects of actions on scrip, quotas and artifacts, for test-economy.
 
 Written from the manual alone. State is a few dictionaries; every change goes through a
 list of what was before, so that a failure takes back what it has done and no more.
@@ -41,26 +41,27 @@ import json
 
 from economy_code import LuaError, check_of, run_of
 
-RESOURCES = ("disk", "llm_budget", "llm_tokens", "journal")  # nobody has a quota of the last
+RESOURCES = ("disk", "llm_budget", "llm_tokens", "journal")  # nobody has a quota for the last one
 NESTED_MAX = 5  # invocations within an invocation
 DEPTH_MAX = 10  # of dependencies
-MINT = "mint"  # who holds what is bid, and tries what is to be scored
+MINT = "mint"  # the principal that holds bids, and runs the tests of submissions
 RULES = ("freeware", "transferable_freeware", "self_owned", "private", "public")
 MISSING = object()
 
 Artifact = collections.namedtuple(
     "Artifact", "id order owner created_by charged_to access type content code author executable "
     "invoke_price read_price depends_on tests")
-# What its cell tells; the last two of one that has won.
+# The members of its cell; only a winner has the last two.
 Bid = collections.namedtuple("Bid", "artifact_id principal_id bid status price_paid scrip_minted",
                              defaults=(None, None))
-# Who acts: `payer` began it all, `depth` is how many invocations are around, `author` wrote the code that acts.
+# The acting principal: `payer` began the action, `depth` counts the invocations around it, `author` wrote the
+# code that acts.
 Actor = collections.namedtuple("Actor", "id payer depth author")
 Outcome = collections.namedtuple("Outcome", "ok code data")
 
 
 class Failed(Exception):
-    """An action fails, with this code."""
+    """An action that fails with this code."""
 
 
 def stored(content):
@@ -77,21 +78,21 @@ def size(artifact):
 class Economy:
     def __init__(self):
         self.ledger = {"operator": 0}  # of principals, and of artifacts that hold or held scrip
-        self.minted = 0  # what records of the mint have added to all scrip
+        self.minted = 0  # scrip that records of the mint have added in total
         self.principals = {"operator": True}
-        self.quotas = {}  # (principal, resource): how much; absent: as much as it wants
+        self.quotas = {}  # (principal, resource): bound; absent: no bound
         self.used = {}  # principal: bytes of disk
         self.artifacts = {}
         self.deleted = {}  # id: by whom
-        self.bids = {}  # all that ever were, in their order
+        self.bids = {}  # all artifacts that ever existed, in order
         self.invocations = collections.Counter()  # (artifact, invoker, error code or None)
-        self.actions = 0  # what one action makes stands in the order of its names
+        self.actions = 0  # the artifacts that one action makes, in the order of their names
         self.records = 0  # of the last action
-        self.record = {"seq": 0, "bids": 0}  # its number, and bids that it has made
+        self.record = {"seq": 0, "bids": 0}  # the record's number, and the bids that it has made
         self.before = []  # (dictionary, key, value or MISSING)
         self.begun = []  # invocations of the action, [artifact, invoker, error code]
         self.deepest = 0
-        self.nested = collections.Counter()  # outcomes of what code does, also where it was undone
+        self.nested = collections.Counter()  # outcomes of the actions of code, even of those that were undone
 
     # --- changes that can be taken back ---
 
@@ -113,7 +114,7 @@ class Economy:
     # --- the one way in ---
 
     def add_principal(self, who, scrip, quotas):
-        """Who is there from now on; the operator makes it."""
+        """Adds a principal; the operator makes it."""
         if who in self.principals or who in self.artifacts or who in self.deleted:
             raise Failed("already_exists")
         self.principals[who] = True
@@ -122,7 +123,7 @@ class Economy:
             self.quotas[who, resource] = quota
 
     def act(self, who, action, seq=0):
-        """A principal acts; it will be this record."""
+        """Has a principal act; the action will have this record."""
         self.before.clear()
         self.begun.clear()
         self.actions += 1
@@ -133,7 +134,7 @@ class Economy:
         return outcome
 
     def attempt(self, actor, action):
-        """It happens whole or not at all."""
+        """Applies an action as a whole or not at all."""
         mark = len(self.before)
         try:
             if actor.depth > 0 and actor.id in self.deleted:
@@ -165,7 +166,7 @@ class Economy:
             self.put(self.ledger, who, self.balance(who) + amount)
 
     def charge(self, who, more):
-        """Bytes of disk, or fewer than before."""
+        """Adds bytes of disk; @size may be negative."""
         used = self.used.get(who, 0) + more
         quota = self.quotas.get((who, "disk"))
         if more > 0 and quota is not None and used > quota:
@@ -210,7 +211,7 @@ class Economy:
         return self.artifacts[name]
 
     def may(self, who, artifact, use):
-        """The immediate caller is judged."""
+        """The rights of the immediate caller count."""
         rule = artifact.access
         if rule not in RULES and rule in self.artifacts:
             return check_of(self, self.artifacts[rule], who, use)
@@ -225,22 +226,22 @@ class Economy:
             raise Failed("not_authorized")
 
     def charged(self, who):
-        """Who has the disk that somebody fills."""
+        """The principal whose disk is used."""
         return who if who in self.principals else self.find(who).charged_to
 
     def act_noop(self, actor, action):
         return None
 
     def price(self, actor, artifact, price):
-        """What the owner charges; nothing himself, nor the mint for what it tries."""
+        """The price that the owner charges; nothing for the owner itself, nor for the mint's tests."""
         return 0 if artifact.owner in (actor.id, actor.payer) or actor.id == MINT else price
 
     def is_lent(self, actor, artifact):
-        """Does its owner run code that somebody else has written?"""
+        """Does the owner run code that another principal has written?"""
         return actor.depth > 0 and actor.payer == artifact.owner and artifact.owner not in (actor.id, actor.author)
 
     def pay_price(self, actor, price):
-        """The mint pays for nothing that code which it tries asks for."""
+        """The mint pays for nothing that the tested code asks for."""
         if price > 0 and actor.payer == MINT:
             raise Failed("insufficient_funds")
         self.take(actor.payer, price)
@@ -257,7 +258,7 @@ class Economy:
         return {"content": artifact.content, "owner": artifact.owner, "read_price_paid": price}
 
     def content_for(self, actor, name):
-        """What code may look at for nothing; else None."""
+        """What code may read for nothing, otherwise None."""
         try:
             artifact = self.find(name)
             self.permit(actor, artifact, "read")
@@ -292,7 +293,7 @@ class Economy:
         return {"artifact_id": name, "size_bytes": size(new), "was_update": was_update}
 
     def written(self, old, action, author):
-        """The fields that are given."""
+        """The fields that the action has."""
         fields = {name: action[name] for name in ("type", "access", "code", "executable") if name in action}
         if "content" in action:
             fields["content"] = stored(action["content"])
@@ -379,7 +380,7 @@ class Economy:
             raise Failed(row[2]) from None
 
     def run(self, actor, artifact, args):
-        """Held before the code runs, paid when it has succeeded."""
+        """The price is held before the code runs, and paid after it has succeeded."""
         price = self.price(actor, artifact, artifact.invoke_price)
         self.pay_price(actor, price)
         for name in artifact.depends_on:
@@ -420,14 +421,14 @@ class Economy:
         return {"submission_id": name, "refunded": bid.bid}
 
     def end_bid(self, name, status, **fields):
-        """What was held is the bidder's again."""
+        """Gives the held scrip back to the bidder."""
         bid = self.bids[name]
         self.take(MINT, bid.bid)
         self.give(bid.principal_id, bid.bid)
         self.put(self.bids, name, bid._replace(status=status, **fields))
 
     def stands(self, bid):
-        """Is the artifact what it was when it was submitted?"""
+        """Is the artifact unchanged since it was submitted?"""
         artifact = self.artifacts.get(bid.artifact_id)
         return artifact is not None and artifact.executable and artifact.owner == bid.principal_id
 
@@ -436,7 +437,7 @@ class Economy:
             raise Failed("not_authorized")
         pending = {name: bid for name, bid in self.bids.items() if bid.status == "pending"}
         standing = [name for name, bid in pending.items() if self.stands(bid)]
-        winner = max(standing, key=lambda name: pending[name].bid, default=None)  # the first of equals
+        winner = max(standing, key=lambda name: pending[name].bid, default=None)  # the first of equal bids
         for name in pending:
             if name != winner:
                 self.end_bid(name, "lost" if name in standing else "void")
@@ -444,11 +445,11 @@ class Economy:
             self.records = 1 if pending else 0
             return {"artifact_id": None, "distributed": {}, "price_paid": 0, "score": 0, "scrip_minted": 0,
                     "winner_id": None, "winning_bid": 0}
-        self.records = 3  # with what it asks for, and the answer
+        self.records = 3  # with its question for a score, and the answer
         return self.reward(winner, max((pending[name].bid for name in standing if name != winner), default=1))
 
     def reward(self, name, price):
-        """The winner pays, the others share; then it is scored, and scrip is made."""
+        """The winner pays, and the others share the price; then the artifact is scored, and scrip is made."""
         bid = self.bids[name]
         self.end_bid(name, "won", price_paid=price)
         self.take(bid.principal_id, price)
@@ -467,7 +468,7 @@ class Economy:
                 "winning_bid": bid.bid}
 
     def score(self, artifact):
-        """The part of its tests that passes."""
+        """The share of its tests that pass."""
         return 100 * sum(self.passes(artifact, test) for test in artifact.tests) // max(1, len(artifact.tests))
 
     def passes(self, artifact, test):
@@ -477,7 +478,7 @@ class Economy:
         return outcome.ok and json.dumps(outcome.data) == json.dumps(test.get("result"))
 
     def tried(self, artifact, args):
-        """What the mint gets from it, whoever it is for; nothing of that stays, and no row tells of it."""
+        """The result that the mint gets; no change of the run stays, and no row records it."""
         mark, begun = len(self.before), len(self.begun)
         try:
             return Outcome(True, None, self.run(Actor(MINT, MINT, 0, MINT), artifact, args)["result"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a principal who does its worst takes from others, for test-fair: WORLD PID-OF-ITS-OWNER."""
+"""What a principal that does its worst takes from others, for test-fair: WORLD PID-OF-ITS-OWNER."""
 import json
 import os
 import re
@@ -24,7 +24,7 @@ def connect():
 
 
 def as_mallory(do, uid=65534):
-    """Runs @do as another user. Return: its process, what ends it, and what it found."""
+    """Runs @do as another user. Return: its process, the means to end it, and its result."""
     begun, told = os.pipe()
     held, release = os.pipe()
     pid = os.fork()
@@ -76,7 +76,7 @@ def take_connections():
 
 
 def connected():
-    """A client, once the connections of the user's process before are closed."""
+    """A client, after the connections of the user's earlier process are closed."""
     while True:
         client = connect()
         try:
@@ -115,7 +115,7 @@ def long_requests():
         try:
             client.socket.sendall(line.encode() + b"\n")
         except OSError:
-            pass  # it was refused already
+            pass  # the request was refused already
 
     senders = [threading.Thread(target=send, args=(client,), daemon=True) for client in clients]
     for sender in senders:
@@ -126,7 +126,7 @@ def long_requests():
 
 
 def take_turns():
-    """Asks for what keeps the thread of the socket busy for many seconds, and reads no answer."""
+    """Asks for something that keeps the thread of the socket busy for many seconds, and reads no answer."""
     clients = [connected() for _ in range(64)]
     line = json.dumps({"v": 1, "id": "1", "cmd": "fs-list", "payload": {"path": "principals"}}).encode() + b"\n"
     for client in clients:
@@ -148,7 +148,8 @@ def leave_answers():
 
 
 def ask_for_counts():
-    """Asks again and again for what takes long to count, and reads no answer. Return: seconds that one answer takes"""
+    """Asks again and again for something that takes long to count, and reads no answer. Return: seconds that one
+    answer takes"""
     client = connected()
     payload = {"query_type": "invocations", "params": {"limit": 1}}
     begin = time.monotonic()
@@ -169,7 +170,7 @@ def ask_once():
 
 
 def have_checked():
-    """Invokes what has a thousand long checks of arguments made."""
+    """Invokes code that makes a thousand long checks of arguments."""
     definitions = {str(i): {"allOf": [{"$ref": f"#/$defs/{i + 1}"}] * 2} for i in range(50)}
     interface = {"methods": [{"name": "run", "input": {"$ref": "#/$defs/0", "$defs": {**definitions, "50": True}}}]}
     client = connected()
@@ -181,7 +182,7 @@ def have_checked():
 
 
 def times(seconds):
-    """Of requests that are answered at once, on new connections and on one that is kept."""
+    """Times requests that are answered at once, on new connections and on one that is kept."""
     kept = connect()
     taken = []
     end = time.monotonic() + seconds
@@ -232,7 +233,7 @@ pid, release, told = as_mallory(take_connections, 65531)
 ok("three users leave connections for a fourth one", told["taken"] >= 8, told)
 figures = {figure for message in told["messages"] for figure in re.findall("[0-9]+", message)}
 ok("which is not told how many they have", figures == {str(told["taken"]), "65531"}, told["messages"])
-for other in [(pid, release), *(other[:2] for other in reversed(others))]:  # each has what ends those before it
+for other in [(pid, release), *(other[:2] for other in reversed(others))]:  # each of them ends the ones before
     end(*other)
 
 pid, release, told = as_mallory(take_turns)
@@ -248,7 +249,7 @@ most = 0
 while operator.call("status")["result"]["queue"]["count"] > 0:
     most = max(most, resident_mib())
     time.sleep(0.1)
-most = max(most, resident_mib())  # also when all were answered before the first look
+most = max(most, resident_mib())  # also if all were answered before the first look
 ok("a thousand answers that are not read take less than 200 MiB", most - before < 200 * slowdown, most - before)
 end(pid, release)
 

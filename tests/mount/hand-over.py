@@ -35,7 +35,7 @@ def refused(what, code, answer):
 
 
 def is_closed(end):
-    """Has the owner, the only other holder, closed the other end? What it has asked a keeper before is passed over."""
+    """Has the owner, which has the only other end, closed it? Earlier questions to a keeper are skipped."""
     end.settimeout(5)
     try:
         while end.recv(1):

@@ -36,7 +36,7 @@ def handle_of(path):
 
 
 def handle_to(number):
-    """As Linux makes them for FUSE: the number of the inode, and that of its generation."""
+    """A handle as Linux makes it for FUSE: the number of the inode, and its generation."""
     handle = Handle(size=12, type=0x81)
     handle.words[:3] = [number >> 32, number & 0xffffffff, 0]
     return handle
@@ -52,7 +52,7 @@ class Mount:
         return call(LIBC.open_by_handle_at, self.root, ctypes.byref(handle), flags)
 
     def read(self, handle):
-        """Return: what a file holds, or the names of a directory."""
+        """Return: the contents of a file, or the names in a directory."""
         file = self.open(handle)
         try:
             if stat.S_ISDIR(os.fstat(file).st_mode):
@@ -62,7 +62,7 @@ class Mount:
             os.close(file)
 
     def error(self, handle):
-        """Return: what is refused, opening it or reading it; None: nothing is."""
+        """Return: the error of opening or reading; None: no error."""
         try:
             self.read(handle)
         except OSError as error:
@@ -81,7 +81,7 @@ def read_path(path):
 
 
 def walk(place):
-    """Return: path → inode of all files and directories, those of the control files left out."""
+    """Return: path → inode of all files and directories, without the control files."""
     found = {place: os.stat(place).st_ino}
     for directory, directories, files in os.walk(place):
         for name in directories + files:
@@ -124,7 +124,7 @@ def kept():
     directories = {path for path, number in old.items() if number >> 60 in (1, 14)}
     ok("files below a height are found by their handles", not {path: error for path, error in errors.items()
                                                               if error and path not in directories}, errors)
-    # Linux looks for the name of a directory in the one above it, and at/ lists nothing.
+    # Linux looks for the name of a directory in its parent, and at/ lists nothing.
     ok("directories below a height are not", {errors[path] for path in directories} == {"ESTALE"}, errors)
     file = tree.open(log)
     before = os.pread(file, 1 << 20, 0)
@@ -150,7 +150,7 @@ def opened(tree, handles):
 
 
 def guesses(height, cells, versions):
-    """Numbers of every kind, as fs/tree/ino.h has them."""
+    """Numbers of every kind that fs/tree/ino.h has."""
     views = sorted({0, 1, 2, height // 2, height - 1, height, height + 1})
     for kind in range(16):
         for number in range(versions):
@@ -170,7 +170,7 @@ def guesses(height, cells, versions):
 
 
 def shown(place, heights):
-    """Return: numbers of directories, and contents of files, that paths lead to."""
+    """Return: the numbers of directories and the contents of files to which paths lead."""
     directories, contents = set(), set()
     for root in [place, *(f"{place}/at/{height}" for height in heights)]:
         for path, ino in walk(root).items():
@@ -182,7 +182,7 @@ def shown(place, heights):
 
 
 def try_all(place, numbers):
-    """Return: numbers of directories and contents that handles lead to, and the other answers."""
+    """Return: the numbers of directories and the contents to which handles lead, and the other answers."""
     tree, directories, contents, errors = Mount(place), set(), set(), {}
     for number in numbers:
         try:

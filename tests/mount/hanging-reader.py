@@ -14,7 +14,7 @@ import time
 
 
 def stopped(process):
-    """Have all of its threads heard the signal?"""
+    """Have all of its threads got the signal?"""
     for thread in os.listdir(f"/proc/{process}/task"):
         with open(f"/proc/{process}/task/{thread}/stat", encoding="utf-8") as file:
             if file.read().rpartition(")")[2].split()[0] != "T":

@@ -13,7 +13,7 @@ path, command = sys.argv[1], sys.argv[2:]
 
 
 def mapping_gives():
-    """What a child process gets that reads the first byte of the mapping: its status."""
+    """A child process reads the first byte of the mapping. Return: its status."""
     child = os.fork()
     if child == 0:
         os._exit(mapping[0])
@@ -25,7 +25,7 @@ text = os.read(file, 1 << 16)
 mapping = mmap.mmap(file, len(text), mmap.MAP_SHARED, mmap.PROT_READ)
 assert mapping_gives() == text[0]
 subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
-for size in (1, len(text), len(text) + 1):  # Linux asks for the size only when it reads to the end
+for size in (1, len(text), len(text) + 1):  # Linux asks for the size only at a read up to the end
     try:
         given = os.pread(file, size, 0)
     except OSError as error:

@@ -25,7 +25,7 @@ ANSWER = struct.Struct("=Ii")
 
 
 def serve(connection):
-    """Says yes to everything. Return: the keeper's socket, once it has come."""
+    """Answers yes to every request. Return: the keeper's socket, when it has come."""
     text, keeper = b"", None
     while True:
         data, fds, _, _ = socket.recv_fds(connection, 65536, 8)
@@ -67,18 +67,18 @@ def exchange_for_ever(one, other):
 
 
 def mounted_on(place):
-    """The minor numbers of what is mounted there."""
+    """The minor device numbers of the mounts there."""
     with open("/proc/self/mountinfo") as table:
         lines = [line.split() for line in table]
     return [int(line[2].split(":")[1]) for line in lines if line[4] == place]
 
 
 def ask_while_exchanging(directory, link):
-    """Return: how often the keeper was asked while it knew its mount, and found the name to lead somewhere."""
+    """Return: how often the keeper was asked while it knew its mount and the name led somewhere."""
     place = directory + "/place"
     mine = mounted_on(place)[0]
     other = os.readlink(link) + "/place"
-    busy = os.open(place, os.O_PATH)  # so the stranger's own mount stays, whatever the keeper is asked
+    busy = os.open(place, os.O_PATH)  # the stranger's own mount must stay, whatever the keeper is asked
     child = os.fork()
     if child == 0:
         exchange_for_ever(directory, link)
@@ -101,7 +101,7 @@ def ask_while_exchanging(directory, link):
 if len(sys.argv) > 3:
     print(*ask_while_exchanging(sys.argv[3], sys.argv[4]), flush=True)
     sys.exit()
-# When the mount point of the control files is gone, a mount with its number may be anywhere.
+# If the mount point of the control files is gone, a mount with its number may be anywhere.
 answers = [ask("r", CONTROL), ask("m", CONTROL, device), ask("a", CONTROL), ask("m", CONTROL, device), ask("r", CONTROL),
            ask("r", DATA), ask("m", DATA, device), ask("a", DATA), ask("m", DATA, device), ask("r", DATA)]
 print(*answers, flush=True)

@@ -11,7 +11,7 @@ from client import Client, code_of, ok
 MIB = 1 << 20
 QUOTA = 4 * MIB
 PLANNER = 60000
-# One answer of the model is stored without room, and so are the failures of what it asks for.
+# One answer of the model is recorded without room, and so are the failures of the calls in it.
 STATED = 64 << 10
 
 
@@ -57,7 +57,7 @@ def write_source(directory):
 
 
 class Asker:
-    """Asks a world, and looks how its journal grows."""
+    """Sends requests to a world, and sees how its journal grows."""
 
     def __init__(self, world, tree, mine):
         self.world, self.tree, self.mine = world, tree, mine
@@ -82,7 +82,7 @@ class Asker:
         return done.returncode, done.stdout + done.stderr
 
     def refused(self, what, cmd, payload, name="mallory"):
-        """It is refused, for the quota of the journal, and leaves no record."""
+        """Checks that it is refused because of the quota `journal`, and leaves no record."""
         before = self.grown()
         answer = self.ask(cmd, payload, name)
         message = answer.get("error", {}).get("message", "")
@@ -119,7 +119,7 @@ def large_arguments(world):
 
 
 def agents_of_its_own(world):
-    """An agent is another principal, whose journal is that of its maker."""
+    """An agent is another principal; its records count for its maker's journal."""
     answer = world.act("write_artifact", artifact_id="tool", type="agent",
                        content={"model": "script", "tools": ["noop", "echo"]})
     ok("mallory makes an agent", answer["ok"], answer.get("error"))
@@ -136,7 +136,7 @@ def agents_of_its_own(world):
 
 
 def fill(world):
-    """Events until none fits any more."""
+    """Sends events until none fits any more."""
     pad = "x" * (64 << 10)
     size = 0
     for size in (64 << 10, 1 << 10, 64):
@@ -174,7 +174,7 @@ def each_way_in(world):
 
 
 def refusals(world):
-    """A principal without any right: what it is refused is recorded until its quota is spent, and then no more."""
+    """A principal without any right: its refusals are recorded until its quota is spent."""
     begun = world.grown()
     effects = [("send-event", {"schema": "test/Add@1", "value": {"key": "k"}}), ("put-blob", {"data_b64": "QUJD"}),
                ("snapshot", {}), ("shutdown", {}), ("grant", {"to": "victim", "cap": "sys/query@1", "params": {}}),
@@ -193,7 +193,7 @@ def refusals(world):
 
 
 def plan_in_the_middle(world):
-    """The quota ends within a plan: it ends as failed, and waits for nothing."""
+    """The quota ends within a plan: the plan ends as failed, and waits for nothing."""
     begun = world.grown()
     answer = world.ask("chat", {"message": "fill"}, "planner")
     ok("the chat is answered", code_of(answer) in (None, "effect_failed"), str(answer)[-300:])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random worlds, grants, policies and questions; every door must answer as the model does.
+"""Random worlds, grants, policies and questions; every interface must answer as the model does.
 
 Every second world is one at work, see judged_works.py; the others are about the tree.
 
@@ -22,15 +22,15 @@ import judged_works
 import judged_world
 from judged_model import Grant, file_name
 
-PER_WORLD = 2000  # questions, about
-PER_CHANGE = 80  # the same, between two changes
-SHARES = {"mount": 45, "socket": 37, "tools": 15, "command": 3}  # a command is a process each
+PER_WORLD = 2000  # number of questions
+PER_CHANGE = 80  # questions between two changes
+SHARES = {"mount": 45, "socket": 37, "tools": 15, "command": 3}  # a command needs a process for each
 
 Question = collections.namedtuple("Question", "door kind who path at reducer key first hash limit")
 
 
 class Asker:
-    """One world, and what is asked of it."""
+    """One world, and the questions to it."""
 
     def __init__(self, options, number):
         self.options = options
@@ -46,7 +46,7 @@ class Asker:
         self.answers = collections.Counter()
         self.kinds = collections.Counter()
         self.expiries = []
-        self.refused = {}  # principal: when, last
+        self.refused = {}  # principal: time of its last refusal
         self.doors = {}
 
     # --- life ---
@@ -70,7 +70,7 @@ class Asker:
             self.event()
 
     def make(self, directory):
-        """Make the world; rules that chance has made and that never match are refused, and left out."""
+        """Makes the world; random rules that never match are refused, and left out."""
         while True:
             shutil.rmtree(directory + ".source", ignore_errors=True)
             self.source.write(directory + ".source", self.module)
@@ -100,7 +100,7 @@ class Asker:
     # --- changes ---
 
     def advance(self, height):
-        """The world must stand where it is said to; else what follows is about another one."""
+        """The world must be at this height, otherwise the next answers would be about another one."""
         self.world.height = height
         stands = self.socket.must("journal-head")["journal_height"]
         if stands != height:
@@ -156,14 +156,15 @@ class Asker:
         self.world.set_cell("sys.grant", grant.name, b"")
 
     def pass_on(self):
-        """Somebody gives away what he holds. Whether he may is not asked here: what came of it is."""
+        """A principal delegates a grant. The model does not ask whether it may: the test looks at the
+        result."""
         held = sorted(name for name, grant in self.model.grants.items() if grant.to != "operator")
         if not held:
             return
         given = self.model.grants[self.random.choice(held)]
         to = self.random.choice(self.source.principals[1:])
         grant = Grant(f"passed{self.world.height}", to, given.cap, given.params, given.expires_at_ns)
-        # Of a second refusal within a second a record is written later, with a count.
+        # A second refusal within a second is recorded later, with a count.
         time.sleep(max(0, self.refused.get(given.to, 0) + 1.1 - time.monotonic()))
         answer = self.socket.call(given.to, "grant", {"to": to} | grant.document())
         self.changes.append(f"{given.to} passes {given.name} on to {to}: {answer['ok']}")
@@ -182,7 +183,7 @@ class Asker:
         self.changes.append(f"revoke {', '.join(gone)}")
 
     def revoke_grant(self, name):
-        """Return: the names of all that are gone."""
+        """Return: the names of all grants that are gone."""
         gone = self.passed_on_from(name)
         removed = self.socket.must("revoke", name=name)["removed"]
         self.advance(self.world.height + 1)
@@ -194,12 +195,12 @@ class Asker:
         return gone
 
     def passed_on_from(self, name):
-        """It, and all that was made from it."""
+        """The grant, and all that were delegated from it."""
         made = [grant.name for grant in self.model.grants.values() if grant.source == name]
         return [name] + [other for source in made for other in self.passed_on_from(source)]
 
     def wait_for_expiry(self):
-        """Until what expires has expired for mounts too, which follow within a second."""
+        """Waits until expired grants have ended for mounts, too, which follow within a second."""
         if self.expiries and self.random.random() < 0.7:
             left = self.expiries[-1] + self.options.grace_ns - time.time_ns()
             time.sleep(max(0, left) / 1e9)
@@ -222,7 +223,8 @@ class Asker:
         if chance < 0.08:
             path = ()
         elif chance < 0.25:
-            # Whose directories `artifacts` and `principals` have is not in the model: see test-tree-entity.
+            # The model does not know which directories `artifacts` and `principals` have: see
+            # test-tree-entity.
             path = (self.random.choice(["README", "manifest", "reducers", "plans", "turns", "blob", "journal", "at",
                                         "ctl", "nothing"]),)
         elif chance < 0.37:
@@ -262,7 +264,7 @@ class Asker:
             elif name == "mount" and path[:1] == ("ctl",):
                 kind = "stat"
         if name in ("socket", "command") and path and path[0] == "at":
-            pass  # names its height itself
+            pass  # the path has its own height
         elif (name in ("socket", "command") or (name == "tools" and path is None)) and self.random.random() < 0.4:
             at = self.random.choice((f"exact:{self.random_height()}", f"at_least:{self.random_height()}", "head"))
         reducer = self.random_reducer()
