@@ -26,7 +26,7 @@ enum {
 	NANOSECONDS = 1000000000,
 	BLOCK_SIZE = 4096,
 	STAT_BLOCK_SIZE = 512,    /* unit of st_blocks: stat(2) */
-	PLAIN_LISTING_MIN = 4096, /* entries; above, listings carry no attributes */
+	PLAIN_LISTING_MIN = 4096, /* entries; listings of more have no attributes */
 	FIRST_COOKIE = 2,         /* `.` and `..` take 0 and 1 of our offsets */
 };
 static_assert(FIRST_COOKIE + 1 == WFS_NUMBERS_OFFSET_FIRST, "no cookie is 0");
@@ -45,11 +45,12 @@ struct wfs_data {
 	struct wfs_revoke revoke;
 	struct wfs_readahead *readahead;
 	struct wfs_listahead *listahead;
-	uid_t uid; /* owner of every file: who mounted */
+	uid_t uid; /* owner of every file: the user who mounted */
 	gid_t gid;
 	pthread_mutex_t long_lock;
-	struct wfs_work *long_reads; /* lock: long_lock; NULL: it has ended */
-	atomic_bool closed;          /* what Linux has cached is being dropped for good */
+	struct wfs_work *long_reads; /* lock: long_lock; NULL: its thread has ended */
+	/* the mount ends: everything that Linux has cached is dropped */
+	atomic_bool closed;
 };
 
 static struct wfs_data *data_of(fuse_req_t request)
@@ -57,16 +58,16 @@ static struct wfs_data *data_of(fuse_req_t request)
 	return fuse_req_userdata(request);
 }
 
-/* The inode that a request means. */
+/* Our number of the inode that a request names. */
 static uint64_t ours(fuse_req_t request, fuse_ino_t ino)
 {
 	return wfs_numbers_our_ino(&data_of(request)->numbers, ino);
 }
 
 /*
- * To be called before anything is judged, by each request that answers with what may be seen; from
- * then until @ret_pin ends, nobody believes that the rights of before are over. Return: false when
- * the request was answered: ENOTCONN.
+ * Begins a request whose answer depends on rights. New rights wait for requests that were judged by
+ * the old ones: for this request until @ret_pin ends. So it is called before anything is judged.
+ * Return: false if the mount ends; the request was then answered with ENOTCONN.
  */
 static bool begin(fuse_req_t request, struct wfs_session_pin *ret_pin)
 {
@@ -122,7 +123,7 @@ static struct fuse_entry_param entry_of(const struct wfs_data *data, const struc
 	return entry;
 }
 
-/* Before an inode is handed out. @name: NULL: by its number. Return: 0, -ENOMEM, -ENFILE. */
+/* Notes an inode before Linux gets it. @name: NULL: by its number. Return: 0, -ENOMEM, -ENFILE. */
 static int remember(struct wfs_data *data, uint64_t parent, uint64_t ino, const char *name)
 {
 	struct wfs_node node;
@@ -158,14 +159,14 @@ static void reply_entry(fuse_req_t request, uint64_t parent, const char *name)
 			wfs_listahead_looked_up(
 				data->listahead, parent, attr.cookie + FIRST_COOKIE);
 	}
-	/* No notification reaches an inode that this reply is about to make. */
+	/* A notification cannot reach an inode before this reply has made it. */
 	if (attr.ino == wfs_notify_log_ino())
 		entry.attr_timeout = 0;
 	fuse_reply_entry(request, &entry);
 }
 
-/* From now on commits are pushed into the log's pages. Before the view is opened, so that no commit
- * falls between. */
+/* Begins to push commits into the log's pages. Called before the view is opened, so that no commit
+ * is missed. */
 static void log_is_seen(struct wfs_data *data)
 {
 	atomic_store(&data->notify.log_seen, true);
@@ -177,9 +178,10 @@ static void reply_log_entry(fuse_req_t request)
 }
 
 /*
- * For a file handle: the inode with this number, or the directory above it. No directory is locked meanwhile, so
- * what Linux is told of a change may come before it has made the inode from this reply: it takes the inode without
- * attributes, and asks for them when it is there.
+ * Answers a look-up of a file handle with the inode of this number, or the directory above it.
+ * Linux locks no directory during this look-up, so the notification of a change may come before
+ * Linux has made the inode from this reply. So the reply has no attributes that are cached: Linux
+ * asks for them later.
  */
 static void reply_number(fuse_req_t request, uint64_t ino, bool above)
 {
@@ -207,7 +209,7 @@ static void reply_log_number(fuse_req_t request)
 	reply_number(request, wfs_notify_log_ino(), false);
 }
 
-/* No name in the tree is `.` or `..`: Linux asks for these when it has a handle and no inode. */
+/* Looks up `.` or `..`, which Linux asks for if it has a file handle, but not the inode. */
 static void lookup_number(fuse_req_t request, uint64_t ino, bool above)
 {
 	struct wfs_data *data = data_of(request);
@@ -219,8 +221,8 @@ static void lookup_number(fuse_req_t request, uint64_t ino, bool above)
 		reply_number(request, ino, above);
 }
 
-/* Replies: entry, negative entry, ENOENT, EACCES, ENAMETOOLONG, EIO, ENOMEM, ENFILE (Linux knows too
- * much; it is asked to forget). */
+/* Replies: entry, negative entry, ENOENT, EACCES, ENAMETOOLONG, EIO, ENOMEM, ENFILE (Linux has too
+ * many names of the mount, and is asked to forget some). */
 static void do_lookup(fuse_req_t request, fuse_ino_t directory, const char *name)
 {
 	struct wfs_data *data = data_of(request);
@@ -306,7 +308,8 @@ static void do_readlink(fuse_req_t request, fuse_ino_t ino)
 		fuse_reply_readlink(request, wfs_buffer_text(&target));
 }
 
-/* A file's mode says that nobody may execute it, but access(2) is answered by this alone. Replies: 0, EACCES. */
+/* The mode of files has no execute bits, but Linux asks only this for access(2). Replies: 0,
+ * EACCES. */
 static void do_access(fuse_req_t request, fuse_ino_t ino, int mask)
 {
 	struct wfs_node node;
@@ -315,7 +318,7 @@ static void do_access(fuse_req_t request, fuse_ino_t ino, int mask)
 	fs_reply_access(request, found && node.kind == WFS_NODE_DIRECTORY, mask);
 }
 
-/* The kernel never sends another open after this answer. Replies: ENOSYS. */
+/* Linux sends no open after this answer. Replies: ENOSYS. */
 static void do_open(fuse_req_t request, fuse_ino_t ino, struct fuse_file_info *file)
 {
 	(void)ino;
@@ -325,8 +328,8 @@ static void do_open(fuse_req_t request, fuse_ino_t ino, struct fuse_file_info *f
 
 /* --- reads --- */
 
-/* Were the bytes of log.jsonl that were read cut short by a damaged record? For Linux a part of a page is the end of
- * the file. */
+/* Was a read of log.jsonl cut short by a damaged record? The read must then fail, because Linux
+ * takes an incomplete page for the end of the file. */
 static bool ends_in_damage(uint64_t ino)
 {
 	struct wfs_node node;
@@ -356,8 +359,8 @@ static void answer_read(fuse_req_t request, uint64_t ino, size_t size, off_t off
 		wfs_readahead_read(data->readahead, ino);
 }
 
-/* A read that takes long: Linux asks for several parts of a file at once, and all workers would be busy
- * with them. */
+/* A read that takes long. It has a thread of its own: Linux asks for several parts of a file at
+ * once, which would keep all workers busy. */
 struct long_read {
 	struct wfs_work_task task; /* first */
 	fuse_req_t request;
@@ -366,7 +369,7 @@ struct long_read {
 	off_t offset;
 };
 
-/* On the thread of long reads, which gives way to those that are answered soon. */
+/* Answers a long read, on the thread of long reads, which has a low priority. */
 static void read_long(struct wfs_work_task *task)
 {
 	struct long_read *const read = (struct long_read *)task;
@@ -376,7 +379,8 @@ static void read_long(struct wfs_work_task *task)
 	free(read);
 }
 
-/* Return: false when it is to be answered here: there is no memory, or no thread any more. */
+/* Gives a long read to its thread. Return: false if the caller must answer it, without memory or
+ * after the thread has ended. */
 static bool hand_over(struct wfs_data *data, const struct long_read *wanted)
 {
 	struct long_read *const read = malloc(sizeof(*read));
@@ -403,7 +407,7 @@ static void do_read(fuse_req_t request, fuse_ino_t asked, size_t size, off_t off
 		answer_read(request, ino, size, offset);
 }
 
-/* Those that wait are answered; from now on workers read all themselves. */
+/* Answers long reads that wait, and ends their thread; later ones are answered by workers. */
 static void end_long_reads(struct wfs_data *data)
 {
 	struct wfs_work *work;
@@ -424,11 +428,11 @@ struct listing {
 	char *buffer;
 	size_t size;
 	size_t used;
-	bool plus;        /* the reply's form carries attributes */
-	bool plain;       /* but they are left out */
-	bool ahead;       /* asked for by the child that lists ahead */
-	bool window_full; /* which is to list no further */
-	bool handed_out;  /* some inode is known as handed out by this reply */
+	bool plus;        /* the reply has room for attributes */
+	bool plain;       /* but attributes are left out */
+	bool ahead;       /* the child that lists ahead asks */
+	bool window_full; /* the child must list no further */
+	bool handed_out;  /* an inode of this reply was noted as given to Linux */
 	bool full;
 };
 
@@ -443,10 +447,10 @@ static bool listing_fits(struct listing *listing, const char *name)
 	return !listing->full;
 }
 
-/* One name that is listed. */
+/* One name of the listing. */
 struct listed {
 	struct fuse_entry_param entry;
-	uint64_t ino; /* our number, when the entry has one */
+	uint64_t ino; /* our number of the inode, if the entry has one */
 };
 
 static void listing_add(
@@ -459,7 +463,7 @@ static void listing_add(
 
 	if (!listing_fits(listing, name))
 		return;
-	/* What cannot be remembered is listed without its attributes. */
+	/* An entry that cannot be noted is listed without attributes. */
 	if (listing->plus && entry->ino != 0) {
 		if (remember(listing->data, listing->ino, listed->ino, name))
 			entry->ino = 0;
@@ -485,7 +489,7 @@ static bool listing_entry(void *context, const struct wfs_tree_entry *tree_entry
 		listing->window_full = true;
 		return false;
 	}
-	/* "No attributes given": the kernel makes no inode. The log's would be told too early. */
+	/* "No attributes given": Linux makes no inode. The log's size would come too early. */
 	if (listing->plain || listed.ino == wfs_notify_log_ino())
 		listed.entry.ino = 0;
 	listing_add(listing, tree_entry->name, &listed, next);
@@ -541,10 +545,10 @@ static void list(fuse_req_t request, fuse_ino_t asked, size_t size, off_t place,
 	}
 	if (!r && listing.ahead && !listing.full && !listing.window_full)
 		wfs_listahead_end(data->listahead);
-	/* An empty reply is an end, and the kernel would cache the listing as if it were whole. */
+	/* An empty reply means the end, and Linux would cache the listing as a complete one. */
 	if (!r && listing.window_full && listing.used == 0)
 		r = -EAGAIN;
-	/* A reader that was given entries gets the error when it goes on. */
+	/* If the reply has entries, the reader gets the error with its next request. */
 	if (r && !listing.handed_out)
 		refuse(request, ino, r);
 	else
@@ -629,7 +633,8 @@ static void do_listxattr(fuse_req_t request, fuse_ino_t ino, size_t size)
 
 /* --- the rest --- */
 
-/* The bytes of the store and of blob files, and how much the store can still grow: within data.mdb and on the disk. */
+/* The bytes of the store and of blob files, and how much the store can still grow, in data.mdb and
+ * on the disk. */
 static int fill_statfs(const struct wfs_session *session, const struct wfs_session_figures *figures,
 	struct statvfs *answer)
 {
@@ -649,8 +654,8 @@ static int fill_statfs(const struct wfs_session *session, const struct wfs_sessi
 	return 0;
 }
 
-/* df: no blocks at all, as of /proc, for a principal that is not to learn what others write. Replies: statfs,
- * EACCES. */
+/* Answers df(1). A principal that may not learn what others write gets no blocks, as for /proc.
+ * Replies: statfs, EACCES. */
 static void do_statfs(fuse_req_t request, fuse_ino_t ino)
 {
 	const struct wfs_session *session = data_of(request)->tree.session;
@@ -680,8 +685,8 @@ static void do_init(void *userdata, struct fuse_conn_info *connection)
 	wfs_fuse_initialised(data->fuse);
 }
 
-/* Everything that writes. The mount is `ro`, so the kernel refuses before; should it ask all the
- * same, each of these replies EROFS. */
+/* Requests that write. The mount is `ro`, so Linux refuses them itself; if one comes nevertheless,
+ * each of these functions replies EROFS. */
 static void refuse_setattr(fuse_req_t request, fuse_ino_t ino, struct stat *attr, int to_set,
 	struct fuse_file_info *file)
 {
@@ -851,8 +856,8 @@ void wfs_data_resume(struct wfs_data *data)
 	wfs_listahead_resume(data->listahead);
 }
 
-/* When a mount is gone, nothing that Linux has cached of it can be taken back: so it is taken from
- * open files before. Called while workers still serve, because Linux may wait for them. */
+/* Drops what Linux has cached for open files, before the mount is gone and this becomes impossible.
+ * Called while workers still serve, because Linux may wait for them. */
 static void close_for_good(struct wfs_data *data)
 {
 	atomic_store(&data->closed, true);
@@ -864,8 +869,8 @@ void wfs_data_free(struct wfs_data *data)
 {
 	if (!data)
 		return;
-	/* While workers serve, so that a notification or a child that waits for one of them can end;
-	 * what they use goes after them. */
+	/* While workers serve, so that a notification or a child that waits for one of them can
+	 * end; what they use goes after them. */
 	wfs_notify_stop(&data->notify);
 	wfs_revoke_stop(&data->revoke);
 	if (data->readahead)

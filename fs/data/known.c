@@ -11,20 +11,21 @@
 
 enum {
 	BUCKETS_FIRST = 1024, /* doubled when there are more entries */
-	ROOM_FRACTION = 8,    /* of the bound; with less room than that there are nearly too many */
+	ROOM_FRACTION = 8,    /* with less room than 1/8 of the limit, names are nearly too many */
 };
 
 /*
- * An inode with its first name, or a further name of it, which is found by both numbers. Nearly
- * every inode has one name; those that are the same at several heights have one at each.
+ * An inode with its first name; or a further name of an inode, which is found by the numbers of
+ * inode and parent. Nearly every inode has one name; an inode that several heights show has one at
+ * each.
  */
 struct wfs_known_entry {
 	struct wfs_known_entry *next;   /* in the bucket */
 	struct wfs_known_entry *others; /* of an inode: its further names; of these: the next */
 	uint64_t ino;
-	uint64_t parent;  /* 0: the name was taken, or it has none */
+	uint64_t parent;  /* 0: the name was taken, or the inode has none */
 	uint32_t lookups; /* of an inode, at least 1; of a further name 0 */
-	uint32_t walk;    /* of an inode: number of the last walk that came by */
+	uint32_t walk;    /* of an inode: number of the last walk that has given it */
 	uint8_t size;
 	char name[];
 };
@@ -51,9 +52,9 @@ static uint64_t mix(uint64_t number)
 }
 
 /*
- * @parent: 0 for an inode, whatever name it has. The lowest bits of an inode number count on within a
- * kind (fs/tree/ino.h), and are left as they are: a scan then finds its neighbours in the same cache
- * line.
+ * @parent: 0 for an inode, whatever name it has. The lowest bits of inode numbers are consecutive
+ * within a kind (fs/tree/ino.h). They stay as they are, so a scan finds neighbours in the same
+ * cache line.
  */
 static struct wfs_known_entry **bucket_of(struct wfs_known *known, uint64_t ino, uint64_t parent)
 {
@@ -82,7 +83,7 @@ static bool has_text(const struct wfs_known_entry *entry, const char *name, size
 	return entry->size == size && memcmp(entry->name, name, size) == 0;
 }
 
-/* Is there a further name like this? */
+/* Has the inode this name among its further names? */
 static bool has_further_name(
 	struct wfs_known *known, uint64_t parent, uint64_t ino, const char *name, size_t size)
 {
@@ -95,7 +96,7 @@ static bool has_further_name(
 	return entry != NULL;
 }
 
-/* Without memory for it the chains get longer. */
+/* Doubles the buckets if the entries are more. Without memory, the chains only get longer. */
 static void grow(struct wfs_known *known)
 {
 	const size_t old_count = known->bucket_count;
@@ -141,7 +142,7 @@ static int add_entry(struct wfs_known *known, const struct wfs_known_entry *plan
 	return 0;
 }
 
-/* Out of its bucket; the caller owns it now. */
+/* Removes an entry from its bucket; the caller owns it then. */
 static void remove_entry(struct wfs_known *known, struct wfs_known_entry *entry)
 {
 	struct wfs_known_entry **at = bucket_of_entry(known, entry);
@@ -163,7 +164,7 @@ static void free_names(struct wfs_known_entry *names)
 	}
 }
 
-/* Takes the further names of an inode away; caller frees. */
+/* Removes the further names of an inode. Return: a list; caller frees it. */
 static struct wfs_known_entry *take_others(struct wfs_known *known, struct wfs_known_entry *inode)
 {
 	struct wfs_known_entry *const others = inode->others;
@@ -174,7 +175,7 @@ static struct wfs_known_entry *take_others(struct wfs_known *known, struct wfs_k
 	return others;
 }
 
-/* --- what is handed out --- */
+/* --- adding --- */
 
 static int add_further_name(struct wfs_known *known, struct wfs_known_entry *inode, uint64_t parent,
 	const char *name, size_t size)
@@ -213,7 +214,7 @@ static int note(
 		return add_entry(known, &plan, name, &inode);
 	}
 	int r = parent ? add_further_name(known, inode, parent, name, size) : 0;
-	if (!r && inode->lookups < UINT32_MAX) /* then it is kept for ever */
+	if (!r && inode->lookups < UINT32_MAX) /* at UINT32_MAX the inode stays for ever */
 		inode->lookups++;
 	return r;
 }
@@ -279,12 +280,12 @@ void wfs_known_walk_done(struct wfs_known_walk *walk)
 	walk->names = NULL;
 }
 
-/* The next inode that this walk has not come by. The lock is held. */
+/* The next inode that this walk has not given yet. The lock is held. */
 static struct wfs_known_entry *next_inode(struct wfs_known_walk *walk)
 {
 	struct wfs_known *const known = walk->known;
 
-	if (walk->bucket_count != known->bucket_count) { /* all of them have moved */
+	if (walk->bucket_count != known->bucket_count) { /* all entries have moved */
 		walk->bucket = 0;
 		walk->bucket_count = known->bucket_count;
 	}
@@ -318,7 +319,8 @@ static void copy_name(const struct wfs_known_entry *entry, struct wfs_known_name
 	memcpy(ret_name->text, entry->name, entry->size);
 }
 
-/* All names of the next inode that has any; the first one is given, the others become the walk's. */
+/* Takes all names of the next inode that has any: gives the first one, and keeps the others in
+ * @walk. */
 static bool take_names(struct wfs_known_walk *walk, struct wfs_known_name *ret_name)
 {
 	WFS_GUARD(&walk->known->lock);

@@ -14,33 +14,34 @@ enum {
 	SCANS = 8,        /* directories followed at a time; `diff -r` reads two in turn */
 	LOOKUPS_MIN = 16, /* look-ups that are worth a first window */
 	WINDOW_FIRST = 256,
-	WINDOW_GROWTH = 4, /* factor, when a scan has come to the middle of the last window */
+	WINDOW_GROWTH = 4, /* factor, each time a scan reaches the middle of the last window */
 	WINDOW_MAX = 1 << 16,
 	CHILD_BUFFER_SIZE = 1 << 16,
 };
 
-/* Where listing ahead stands in one directory. */
+/* The progress of listing ahead in one directory. */
 struct scan {
 	uint64_t directory; /* inode; 0: not in use */
 	uint64_t born;      /* number of the listing that it follows */
 	uint64_t next;      /* offset in the directory where the next window begins */
-	uint64_t tripwire;  /* offset behind the entry in the middle of the last window; 0: none */
+	uint64_t tripwire;  /* offset after the entry in the middle of the last window; 0: none */
 	unsigned int lookups;
 	unsigned int window; /* entries of the next window */
 	bool wanted;
-	bool done; /* nothing is left to list, or it cannot be done */
+	bool done; /* nothing is left to list, or listing has failed */
 };
 
 /* The child at work. */
 struct child {
 	pid_t pid;          /* 0: none */
-	uint64_t directory; /* that it lists: our inode number */
-	bool plain;         /* it lists for the cache of listings, without attributes */
-	bool at_end;        /* it was given the directory's last entry */
-	uint64_t next;      /* offset that it has come to */
+	uint64_t directory; /* our number of the directory that it lists */
+	bool plain;         /* it lists without attributes, to fill the cache of listings */
+	bool at_end;        /* it has got the directory's last entry */
+	uint64_t next;      /* offset that it has reached */
 	unsigned int window;
-	unsigned int left; /* entries of its window that it has not been given */
-	uint64_t tripwire; /* offset behind the entry at half of it; 0: not there yet */
+	unsigned int left; /* entries of its window that it has not got yet */
+	/* offset after the entry in the middle of its window; 0: not reached yet */
+	uint64_t tripwire;
 };
 
 struct wfs_listahead {
@@ -54,20 +55,20 @@ struct wfs_listahead {
 	pthread_cond_t idle;
 	/* lock: lock */
 	bool stopping;
-	bool paused; /* no child may live */
-	bool busy;   /* the thread has a child, or is about to */
+	bool paused; /* no child may run */
+	bool busy;   /* the thread has a child, or is going to start one */
 	uint64_t listings;
 	struct scan scans[SCANS]; /* the one listed last comes first */
 	struct child child;
 };
 
-/* Only what is safe in the child of a process with threads: signal-safety(7). */
+/* Calls only functions that are safe in the child of a process with threads: signal-safety(7). */
 _Noreturn static void child_main(const char *path, off_t offset, int go)
 {
 	static char buffer[CHILD_BUFFER_SIZE];
 	int fd;
 
-	/* Every other descriptor goes: that of /dev/fuse above all. */
+	/* Closes every other descriptor, above all that of /dev/fuse. */
 	if (dup2(go, STDIN_FILENO) < 0 || close_range(STDIN_FILENO + 1, ~0U, 0) < 0 ||
 		read(STDIN_FILENO, buffer, 1) != 0)
 		_exit(1);
@@ -124,7 +125,8 @@ static struct child end_child(struct wfs_listahead *listahead)
 	return child;
 }
 
-/* Has a child list @path from @next on: @window entries, or plainly to the end. */
+/* Has a child list @path from plan.next on: plan.window entries, or without attributes to the
+ * end. */
 static int run_child(struct wfs_listahead *listahead, const char *path, struct child plan,
 	struct child *ret_done)
 {
@@ -137,7 +139,8 @@ static int run_child(struct wfs_listahead *listahead, const char *path, struct c
 		return r;
 	set_child(listahead, &plan);
 	close(go);
-	/* Not reaped before nobody may kill it any more: its number could be another's. */
+	/* Waits without reaping: as long as the child may be killed, no other process may get its
+	 * pid. */
 	while (waitid(P_PID, (id_t)plan.pid, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
 		continue;
 	*ret_done = end_child(listahead);
@@ -146,7 +149,7 @@ static int run_child(struct wfs_listahead *listahead, const char *path, struct c
 	return 0;
 }
 
-/* Notes what came of a window, unless the directory was listed anew meanwhile. */
+/* Notes the result of a window, unless a process has begun to list the directory again since. */
 static void scan_advance(
 	struct wfs_listahead *listahead, const struct scan *before, const struct child *done)
 {
@@ -158,7 +161,7 @@ static void scan_advance(
 	if (done->next > scan->next)
 		scan->next = done->next;
 	scan->tripwire = done->tripwire;
-	/* One that was killed, or could not list, is not tried again. */
+	/* A window whose child was killed, or could not list, is not tried again. */
 	scan->done = done->at_end || (done->left > 0 && !listahead->paused);
 }
 
@@ -177,7 +180,8 @@ static int list_window(struct wfs_listahead *listahead, const struct scan *scan)
 	int r = wfs_tree_path(listahead->tree, scan->directory, &path);
 	if (r)
 		return r;
-	/* Else the child would be served from the listing without attributes, which is cached. */
+	/* Otherwise Linux would serve the child from the cached listing, which has no
+	 * attributes. */
 	(void)wfs_teller_listing(listahead->teller, scan->directory);
 	r = run_child(listahead, wfs_buffer_text(&path), window, &done);
 	if (r)
@@ -195,12 +199,12 @@ static void scan_failed(struct wfs_listahead *listahead, uint64_t directory, int
 
 	if (scan)
 		scan->done = true;
-	if (r != -ENOENT && r != -EACCES) /* the directory is gone, or not seen any more */
+	if (r != -ENOENT && r != -EACCES) /* these two: the directory is gone, or hidden now */
 		wfs_log(WFS_LOG_MOUNT, WFS_LOG_WARNING,
 			"cannot list ahead, scans go on more slowly: %s", strerrordesc_np(-r));
 }
 
-/* Return: false when it is time to stop. */
+/* Waits for a scan that wants a window. Return: false if the thread must stop. */
 static bool take_wanted(struct wfs_listahead *listahead, struct scan *ret_scan)
 {
 	WFS_GUARD(&listahead->lock);
@@ -228,7 +232,7 @@ static void *listahead_main(void *argument)
 	sigset_t all;
 
 	pthread_setname_np(pthread_self(), "wfs-listahead");
-	sigfillset(&all); /* for the children: our handlers are not theirs */
+	sigfillset(&all); /* for the children, which must not run our handlers */
 	pthread_sigmask(SIG_SETMASK, &all, NULL);
 	while (take_wanted(listahead, &scan)) {
 		int r = list_window(listahead, &scan);
@@ -354,7 +358,7 @@ bool wfs_listahead_take(struct wfs_listahead *listahead, uint64_t next, bool *re
 	child->next = next;
 	if (--child->left == child->window / 2)
 		child->tripwire = next;
-	/* An entry that did not fit into a reply comes again. */
+	/* An entry that did not fit into a reply is asked for again. */
 	*ret_plain = next == child->tripwire;
 	return true;
 }

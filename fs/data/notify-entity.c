@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Artifacts, principals, turns and plans after a commit: names that lead elsewhere, and content, code and
- * entries that the mount's principal may not read any more.
+ * Notifying Linux of artifacts, principals, turns and plans after a commit: of names that lead to
+ * other inodes now, and of content, code and entries that the mount's principal may not read any
+ * more.
  *
- * A reader has the page locked until it gets its answer, and was judged by the commit that was
- * newest when it asked; so what is dropped here does not come back.
+ * A page is locked until its reader has the answer, which was judged by the newest commit at the
+ * time of the request. So dropped pages do not come back.
  */
 #include "fs/data/notify-impl.h"
 
@@ -33,7 +34,7 @@ int notify_look(struct wfs_notify *notify, uint64_t height, notify_look_fn *each
 
 /* --- names --- */
 
-/* The directory of one at the head; 0: it has none. */
+/* The directory of one artifact, principal, turn or plan at the head; `ino` is 0 if it has none. */
 struct place {
 	enum wfs_entity entity;
 	struct wfs_bytes id;
@@ -52,7 +53,8 @@ static int look_for_place(struct wfs_notify *notify, struct wfs_view *view, void
 	return notify_known(r);
 }
 
-/* Of a directory in it the name leads to the same as long as there is one: see notify_store_type(). */
+/* Must the name of the file be dropped? That of a directory leads to the same inode as long as the
+ * directory exists: see notify_store_type(). */
 static bool is_dropped(enum wfs_entity_file file, enum wfs_entity entity)
 {
 	return wfs_entity_file_entity(file) == entity && !wfs_entity_file_is_directory(file) &&
@@ -64,7 +66,8 @@ static int find_place(struct wfs_notify *notify, struct place *place)
 	return notify_look(notify, WFS_HEIGHT_HEAD, look_for_place, place);
 }
 
-/* All names in its directory, unless Linux does not know that: then it has none of them. */
+/* Drops all names in the directory of one artifact, … If Linux does not know the directory, it has
+ * none of them. */
 static int drop_files(struct wfs_notify *notify, enum wfs_entity entity, struct wfs_bytes id)
 {
 	struct place place = {.entity = entity, .id = id};
@@ -89,7 +92,7 @@ static uint64_t directory_of(enum wfs_entity entity)
 	return wfs_tree_directory_ino(wfs_tree_entities_directory(entity), 0);
 }
 
-/* @suffix: behind it */
+/* Drops the name of one artifact, … in the directory of all. @suffix: after the id */
 static int drop_name(
 	struct wfs_notify *notify, enum wfs_entity entity, struct wfs_bytes id, const char *suffix)
 {
@@ -104,7 +107,7 @@ static int drop_name(
 
 /* --- content, code and entries --- */
 
-/* The next version of an artifact's text, downwards. */
+/* The next version of an artifact's text, from the newest to the oldest. */
 struct text {
 	enum wfs_entity_file file;
 	struct wfs_bytes key; /* of its cell */
@@ -126,7 +129,8 @@ static int drop_node(struct wfs_notify *notify, const struct wfs_node *node)
 		: 0;
 }
 
-/* Every version, for all of them are judged by the newest rule, below heights and in open files. */
+/* Drops every version of a text: the newest rule judges all of them, also below heights and in open
+ * files. */
 static int drop_texts(struct wfs_notify *notify, enum wfs_entity_file file, struct wfs_bytes key)
 {
 	struct text text = {.file = file, .key = key, .vid = UINT64_MAX};
@@ -145,7 +149,8 @@ static int drop_texts(struct wfs_notify *notify, enum wfs_entity_file file, stru
 	return notify_known(r);
 }
 
-/* Every `meta.json` of an artifact, which has hashes while the rule lets the artifact be read. */
+/* Drops every `meta.json` of an artifact, which has hashes only as long as the artifact can be
+ * read. */
 static int drop_metas(struct wfs_notify *notify, struct wfs_bytes id)
 {
 	struct text text = {.file = WFS_ENTITY_FILE_META, .key = id, .vid = UINT64_MAX};
@@ -166,7 +171,7 @@ static int drop_metas(struct wfs_notify *notify, struct wfs_bytes id)
 struct walked_entries {
 	struct wfs_bytes artifact_id;
 	uint64_t next;
-	struct wfs_buffer keys; /* one behind the other, of the same size */
+	struct wfs_buffer keys; /* one after the other, of equal sizes */
 	size_t count;
 };
 
@@ -226,8 +231,8 @@ static int may_read(
 	return notify_look(notify, height, look_for_right, context);
 }
 
-/* All files of journal/texts that Linux knows: a text says which artifacts it belongs to, and an
- * artifact does not say which texts belong to it. */
+/* Drops all files of journal/texts that Linux knows: a text names its artifacts, but an artifact
+ * does not name its texts. */
 static int drop_private_texts(struct wfs_notify *notify)
 {
 	struct wfs_known_walk walk;
@@ -261,7 +266,7 @@ static int right_of(struct wfs_notify *notify, const struct wfs_commit *commit, 
 	right.before = right.now;
 	if (!right.now || !wfs_session_sees_all(notify->tree->session))
 		r = may_read(notify, commit->from_height, id, &right.before);
-	if (r == -ENOENT) { /* that height was dropped meanwhile */
+	if (r == -ENOENT) { /* the height was dropped since */
 		right.before = !right.now;
 		r = 0;
 	}
@@ -328,7 +333,7 @@ static int look_for_principals(struct wfs_notify *notify, struct wfs_view *view,
 			wfs_cell_ordinal(entry.cell_id), &walked->inos[walked->count]);
 		r = 0;
 	}
-	return r == -EACCES ? 0 : r; /* of what may not be seen nothing is cached */
+	return r == -EACCES ? 0 : r; /* hidden directories are not cached */
 }
 
 int notify_grants(struct wfs_notify *notify)
@@ -347,17 +352,17 @@ int notify_grants(struct wfs_notify *notify)
 
 /* --- commits --- */
 
-/* What is told of a commit. */
+/* The notifications of one commit. */
 struct telling {
 	struct wfs_notify *notify;
 	const struct wfs_commit *commit;
 	struct notify_inner steps;
 	struct notify_inner entries;
-	bool names_changed[WFS_ENTITY_COUNT]; /* in the directories of all of them */
-	bool artifact_lost;                   /* the mount may not read one of them any more */
+	bool names_changed[WFS_ENTITY_COUNT]; /* in the directory of all artifacts, … */
+	bool artifact_lost;                   /* the mount may not read some artifact any more */
 };
 
-/* The cell of one. */
+/* Drops the names of one artifact, … whose cell has changed. */
 static int drop_one(
 	struct telling *telling, enum wfs_entity entity, const struct wfs_change *change)
 {
@@ -437,7 +442,7 @@ static int drop_store(struct telling *telling, const struct wfs_change *change)
 	return notify_store(telling->notify, change, &telling->entries);
 }
 
-/* The file `state` of an artifact. */
+/* Drops the file `state` of an artifact. */
 static int drop_state(struct telling *telling, const struct wfs_change *change)
 {
 	const char *const name = wfs_entity_file_name(WFS_ENTITY_FILE_WORKFLOW_STATE);
@@ -476,7 +481,7 @@ static int look_for_reducers(struct wfs_notify *notify, struct wfs_view *view, v
 	return r;
 }
 
-/* Names and what is read; listings of all come behind. */
+/* Drops names and contents for one change; listings of the directories of all are dropped later. */
 static int drop_change(
 	struct telling *telling, const struct wfs_change *change, const uint32_t *ids)
 {
@@ -497,7 +502,8 @@ int notify_entities(struct wfs_notify *notify, const struct wfs_commit *commit)
 
 	for (size_t i = 0; !r && i < commit->change_count; i++)
 		r = drop_change(&telling, &commit->changes[i], ids);
-	if (!r && telling.artifact_lost) /* once: this looks at all names that Linux knows */
+	/* only once, because this walks all names that Linux knows */
+	if (!r && telling.artifact_lost)
 		r = drop_private_texts(notify);
 	if (!r)
 		r = notify_inner_end(notify, &telling.steps);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Directories within that of one after a commit: `steps` of plans and `entries` of memory stores. Of each
- * the names are told as they come in the commit, and the listing behind them.
+ * Notifying Linux of `steps` of plans and `entries` of memory stores after a commit: of each name
+ * as it comes in the commit, and then of the listing.
  */
 #include "fs/data/notify-impl.h"
 
@@ -25,7 +25,7 @@ int notify_inner_end(struct wfs_notify *notify, struct notify_inner *inner)
 	return listing ? notify_listing(notify, inner->ino) : 0;
 }
 
-/* A directory that Linux does not know has no names there. */
+/* Begins with a directory. If Linux does not know it, Linux knows no names in it either. */
 static int begin(struct wfs_notify *notify, struct wfs_bytes id, struct notify_inner *inner)
 {
 	int r = 0;
@@ -96,7 +96,7 @@ int notify_entry(
 int notify_store(
 	struct wfs_notify *notify, const struct wfs_change *change, struct notify_inner *entries)
 {
-	return begin(notify, change->key, entries); /* its time is another one */
+	return begin(notify, change->key, entries); /* the directory's time has changed */
 }
 
 static int look_for_type(struct wfs_notify *notify, struct wfs_view *view, void *context)
@@ -122,11 +122,11 @@ int notify_store_type(struct wfs_notify *notify, const struct wfs_commit *commit
 
 	if (!r)
 		r = notify_look(notify, commit->from_height, look_for_type, context_before);
-	if (r == -ENOENT) { /* that height was dropped meanwhile */
+	if (r == -ENOENT) { /* the height was dropped since */
 		before = !now;
 		r = 0;
 	}
-	if (!r && (before || now)) /* without entries it is as old as the artifact's cell */
+	if (!r && (before || now)) /* an empty `entries` has the time of the artifact's cell */
 		r = begin(notify, id, &inner);
 	return r || before == now ? r : notify_name(notify, artifact_ino, name, strlen(name));
 }

@@ -13,19 +13,19 @@ enum {
 	STORE_SIZE = 128 << 10, /* bytes of one notify_store: as much as one read, whole pages */
 };
 
-/* What cannot be read for want of memory, or because others have all views, is read again. */
+/* Reads that fail because memory is short, or all views are in use, are tried again. */
 enum {
 	READ_TRIES = 9,
-	READ_PAUSE_NS = 1000 * 1000, /* before the second; it doubles */
+	READ_PAUSE_NS = 1000 * 1000, /* before the second try; it doubles */
 };
 
-/* A commit that a mount is told of. Only until the first -ECANCELED: see teller.h. */
+/* A commit of which Linux is notified. Not used after the first -ECANCELED: see teller.h. */
 struct telling {
 	struct wfs_notify *notify;
 	const struct wfs_commit *commit;
 };
 
-/* Of what nobody has looked up nothing is cached. */
+/* Linux has cached nothing of a name or inode that it does not know. */
 int notify_known(int r)
 {
 	return r == -ENOENT ? 0 : r;
@@ -42,13 +42,13 @@ int notify_listing(struct wfs_notify *notify, uint64_t directory)
 	return notify_known(wfs_teller_inode(notify->teller, directory, 0));
 }
 
-/* The barrier of the header comment, for a directory where no name needs invalidation. */
+/* Waits for look-ups and listings in flight, in a directory where no name needs invalidation. */
 static int wait_for_listings(struct wfs_notify *notify, uint64_t directory)
 {
 	return notify_name(notify, directory, "_", 1);
 }
 
-/* Waits a moment if @r calls for another of the @tries. */
+/* Waits a moment, if reading should be tried again after the error @r. */
 bool notify_again(int r, unsigned int *tries)
 {
 	const struct timespec pause = {.tv_nsec = (long)READ_PAUSE_NS << *tries};
@@ -59,7 +59,7 @@ bool notify_again(int r, unsigned int *tries)
 	return true;
 }
 
-/* The head. No view is held while Linux is told something. */
+/* Opens a view of the head. The caller closes it before any notification. */
 int notify_view(struct wfs_notify *notify, struct wfs_view *ret_view)
 {
 	return wfs_session_view(notify->tree->session, WFS_HEIGHT_HEAD, ret_view, NULL);
@@ -81,7 +81,7 @@ bool notify_names_changed(const struct wfs_change *change)
 	return change->was_live != change->is_live;
 }
 
-/* One invalidation for each run of changes in the same directory is enough. */
+/* Drops listings of reducers: once for adjacent changes in the same directory. */
 static int inval_reducers(struct wfs_notify *notify, const struct wfs_commit *commit)
 {
 	uint32_t last = WFS_REDUCER_ID_KERNEL;
@@ -163,7 +163,7 @@ static int read_lines_once(
 		r = wfs_session_journal_read(notify->tree->session, &view, offset, size, lines);
 	if (!r)
 		r = wfs_buffer_check(lines);
-	return r || lines->size == size ? r : -EIO; /* a damaged record comes next */
+	return r || lines->size == size ? r : -EIO; /* fewer bytes: the next record is damaged */
 }
 
 static int read_lines(
@@ -179,7 +179,8 @@ static int read_lines(
 	return r;
 }
 
-/* Pushes lines into the page cache of log.jsonl, from the page of @start; that moves its size. */
+/* Pushes lines into the page cache of log.jsonl, from the page of @start on, which moves its
+ * size. */
 static int store_log(struct wfs_notify *notify, uint64_t start, uint64_t end)
 {
 	uint64_t offset = start - start % PAGE_SIZE;
@@ -218,13 +219,14 @@ static int log_end(struct wfs_notify *notify, uint64_t *ret_end)
 	return r;
 }
 
-/* The principal of this mount may not see it: nothing of it is cached, or what is will be dropped. */
+/* May the mount's principal not see the log? Then nothing of it is cached, or will be dropped
+ * soon. */
 static bool not_seen(int r)
 {
 	return r == -EACCES || r == -ENOENT;
 }
 
-/* Drops the last page, stores what is new. */
+/* Drops the last page of the log, and stores new lines. */
 static int push_log(struct wfs_notify *notify, uint64_t start, uint64_t end)
 {
 	int r = notify_known(
@@ -233,7 +235,7 @@ static int push_log(struct wfs_notify *notify, uint64_t start, uint64_t end)
 	return r ? r : store_log(notify, start, end);
 }
 
-/* Everything that the commit appended. The header tells why in this order. */
+/* Pushes all lines that a commit has appended. The header has the reason for the order. */
 static int grow_log(struct wfs_notify *notify)
 {
 	const uint64_t start = atomic_load(&notify->log_size_bytes);
@@ -244,16 +246,16 @@ static int grow_log(struct wfs_notify *notify)
 		return not_seen(r) ? 0 : r;
 	if (!atomic_load(&notify->log_seen)) {
 		atomic_store(&notify->log_size_bytes, end);
-		/* A look-up since then may have been answered with the size before. */
+		/* A look-up since the commit may have been answered with the old size. */
 		if (!atomic_load(&notify->log_seen))
 			return 0;
 	}
 	begin_growing(notify);
 	r = push_log(notify, start, end);
-	if (r ==
-		-EIO) /* of a damaged record in these pages: Linux asks for pages and size when somebody reads */
+	/* of a damaged record in these pages: Linux asks for pages and size when somebody reads */
+	if (r == -EIO)
 		r = wfs_notify_log_anew(notify);
-	if (r && !not_seen(r)) /* the caller ends the growing */
+	if (r && !not_seen(r)) /* the caller ends the mount */
 		return r;
 	if (!r)
 		atomic_store(&notify->log_size_bytes, end);
@@ -272,7 +274,8 @@ int wfs_notify_log_anew(struct wfs_notify *notify)
 	return notify_known(wfs_teller_inode(notify->teller, wfs_notify_log_ino(), 0));
 }
 
-/* New private texts, and those that the mount's principal may read from now on, or no more. */
+/* Drops the listing of private texts: new ones came, or the principal's right to read some
+ * changed. */
 static int inval_texts(struct wfs_notify *notify)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
@@ -297,7 +300,7 @@ static int inval_journal(struct wfs_notify *notify)
 
 /* --- a manifest --- */
 
-/* Names of reducers that were looked for before there were any. */
+/* Drops names of new reducers, which may be cached as missing. */
 static int inval_reducer_names(struct wfs_notify *notify)
 {
 	const uint64_t reducers = wfs_tree_directory_ino(WFS_DIRECTORY_REDUCERS, 0);
@@ -336,7 +339,7 @@ static int inval_view_directory(struct wfs_notify *notify, uint64_t height,
 	return notify_listing(notify, wfs_ino_encode(&node));
 }
 
-/* Return: 0, -ENOENT (that was the last), or why it cannot be told. */
+/* Finds the next reducer. Return: 0, -ENOENT (after the last), or another -errno. */
 static int next_reducer(struct wfs_notify *notify, uint32_t *reducer_id)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
@@ -345,16 +348,16 @@ static int next_reducer(struct wfs_notify *notify, uint32_t *reducer_id)
 	int r = notify_view(notify, &view);
 
 	if (r == -ENOENT)
-		return -EIO; /* there is always a head */
+		return -EIO; /* the head always exists, so the store is damaged */
 	if (!r)
 		r = wfs_session_reducer_next(
 			notify->tree->session, &view, *reducer_id, &name, &reducer);
 	if (!r)
 		*reducer_id = reducer.reducer_id;
-	return r == -EACCES ? -ENOENT : r; /* of what may not be seen nothing is cached */
+	return r == -EACCES ? -ENOENT : r; /* hidden reducers are not cached */
 }
 
-/* Cached listings of a height that somebody may sit in. */
+/* Drops cached listings of a height: a process may have one of its directories open. */
 static int inval_view(struct wfs_notify *notify, uint64_t height)
 {
 	uint32_t reducer_id = WFS_REDUCER_ID_KERNEL;
@@ -375,7 +378,7 @@ static int inval_view(struct wfs_notify *notify, uint64_t height)
 	return notify_known(r);
 }
 
-/* Later look-ups of their names are answered with -ENOENT. */
+/* Drops the names of dropped heights; later look-ups of them get -ENOENT. */
 static int inval_heights(struct wfs_notify *notify, const struct wfs_commit *commit)
 {
 	const uint64_t at = wfs_tree_directory_ino(WFS_DIRECTORY_AT, 0);
@@ -396,7 +399,7 @@ static int inval_heights(struct wfs_notify *notify, const struct wfs_commit *com
 
 /* --- commits --- */
 
-/* On the teller's thread. */
+/* Notifies Linux of a commit, on the teller's thread. */
 static int tell(void *context)
 {
 	const struct telling *telling = context;
@@ -435,7 +438,8 @@ static void committed(struct wfs_observer *observer, const struct wfs_commit *co
 	end_growing(notify);
 }
 
-/* What a commit just before observing began has added; the mount does not serve yet. */
+/* Sets the size of the log, with commits from before observing began. The mount does not serve
+ * yet. */
 static int set_log_size(struct wfs_notify *notify)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
@@ -459,7 +463,7 @@ int wfs_notify_init(struct wfs_notify *notify, const struct wfs_tree *tree,
 	*notify = (struct wfs_notify){
 		.observer.committed = committed, .tree = tree, .teller = teller, .known = known};
 	pthread_mutex_init(&notify->lock, NULL);
-	/* So that no name has to be left in the cache because there is no memory for it. */
+	/* Reserves memory now, so that no name stays in the cache because memory is short. */
 	int r = wfs_buffer_reserve(&notify->name, WFS_NAME_MAX + 1);
 	if (r)
 		return wfs_trace(r);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers as Linux has them, and ours. */
+/* Translating numbers of inodes and offsets. */
 #include "fs/data/numbers.h"
 
 enum {
-	FIRST_INO = 2, /* 0 is no inode, and 1 the root: FUSE_ROOT_ID */
+	FIRST_INO = 2, /* 0 means none, and 1 is the root: FUSE_ROOT_ID */
 	INO_BITS = 64,
 	OFFSET_BITS = 62, /* no offset is negative; cookies have 57 at most */
 };

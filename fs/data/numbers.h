@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The boundary between the numbers that Linux has of a mount and ours: of inodes, and offsets in directories.
+ * Translates between our numbers of inodes, and offsets in directories, and those that Linux has.
  *
- * Ours count what there is (fs/tree/ino.h, fs/tree/tree-list.c), also what the mount's principal may not see. So
- * a principal with a limited scope gets them permuted (kernel/base/permutation.h): equal over mounts and restarts,
- * as the tree promises, but without order and without gaps that mean anything. An unlimited scope gets them as
- * they are. Which of both is settled when the mount begins and stays, because Linux knows inodes by number.
- * Everything on our side of libfuse has our numbers: requests are translated where they come in, replies and
- * notifications where they go out. The root is 1 on both sides, 0 stays 0, and an offset is at least 0.
+ * Our numbers count all nodes (fs/tree/ino.h, fs/tree/tree-list.c), also those that the mount's
+ * principal may not see. So a principal with a limited scope gets them permuted
+ * (kernel/base/permutation.h): they are equal over mounts and restarts, as the tree promises, but
+ * their order and gaps mean nothing. A principal with an unlimited scope gets our numbers. This is
+ * decided when the mount begins, and does not change, because Linux knows inodes by number. All
+ * code but that next to libfuse has our numbers:
+ * requests are translated where they come in, replies and notifications where they go out. The root
+ * is 1 on both sides, 0 stays 0, and an offset is at least 0.
  * Thread: any; never changed.
  */
 #pragma once
@@ -23,20 +25,21 @@ struct wfs_numbers {
 	struct wfs_permutation offsets;
 };
 
-enum { WFS_NUMBERS_OFFSET_FIRST = 3 }; /* the first offset behind `.` and `..` */
+enum { WFS_NUMBERS_OFFSET_FIRST = 3 }; /* the first offset after `.` and `..` */
 
-/** wfs_numbers_init() - those of a mount that begins. Return: 0, -ENOMEM. */
+/** wfs_numbers_init() - choose the numbers of a new mount. Return: 0, -ENOMEM. */
 int wfs_numbers_init(struct wfs_numbers *numbers, const struct wfs_session *session);
 
-/** wfs_numbers_ino() - what Linux calls this inode of ours. */
+/** wfs_numbers_ino() - Linux's number of our inode @ino. */
 uint64_t wfs_numbers_ino(const struct wfs_numbers *numbers, uint64_t ino);
 
-/** wfs_numbers_our_ino() - the inode that Linux means. Return: any number, also one that no node has. */
+/** wfs_numbers_our_ino() - our number of Linux's inode @ino. Return: any number, also one that no
+ *  node has. */
 uint64_t wfs_numbers_our_ino(const struct wfs_numbers *numbers, uint64_t ino);
 
-/** wfs_numbers_offset() - what Linux has for an offset of ours. @directory: our inode */
+/** wfs_numbers_offset() - Linux's offset for our @offset. @directory: our inode */
 off_t wfs_numbers_offset(const struct wfs_numbers *numbers, uint64_t directory, uint64_t offset);
 
-/** wfs_numbers_our_offset() - the offset that Linux means; 0 for a negative one. */
+/** wfs_numbers_our_offset() - our offset for Linux's @offset; 0 if it is negative. */
 uint64_t wfs_numbers_our_offset(
 	const struct wfs_numbers *numbers, uint64_t directory, off_t offset);

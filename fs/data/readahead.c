@@ -15,9 +15,9 @@ enum {
 };
 
 /*
- * Where a scan stands. Places are cookies of the directory's listing, which are near enough to
- * consecutive. The sibling at `tripwire` is left out: its read tells that the scan has come so
- * far, in time to push the next window before the reader needs it.
+ * The progress of a scan. Places are cookies of the directory's listing, which are nearly
+ * consecutive. The file at `tripwire` is not pushed: its read shows that the scan has come so far,
+ * in time to push the next window before the reader needs it.
  */
 struct scan {
 	uint64_t directory; /* inode of the directory being scanned */
@@ -55,7 +55,7 @@ static int store(struct push *push, const struct wfs_node *node, const struct wf
 {
 	const struct wfs_tree *tree = push->readahead->tree;
 
-	/* What is a file of its own is large, and left to the kernel's own read-ahead. */
+	/* Large values are left to the read-ahead of Linux. */
 	if (!S_ISREG(attr->mode) || attr->size_bytes == 0 || attr->size_bytes >= WFS_BLOB_FILE_MIN)
 		return 0;
 	int r = wfs_tree_read_in(tree, node, 0, attr->size_bytes, &push->data);
@@ -75,7 +75,7 @@ static bool push_one(void *context, const struct wfs_tree_entry *entry)
 
 	scan->pushed = entry->cookie;
 	push->left--;
-	/* Only what never changes: the thread that makes a file grow stores it. */
+	/* Pushes only files that never change; the teller stores log.jsonl, which grows. */
 	if (entry->cookie != scan->tripwire && wfs_ino_decode(entry->attr->ino, &node) &&
 		(node.kind == WFS_NODE_VERSION || node.kind == WFS_NODE_RECORD))
 		push->unknown = store(push, &node, entry->attr) == -ENOENT ? push->unknown + 1 : 0;
@@ -90,7 +90,8 @@ static void push_window(struct wfs_readahead *readahead)
 	struct scan *scan = &readahead->scan;
 
 	while (scan->pushed < scan->target && !atomic_load(&readahead->pending)) {
-		/* What is stored here is judged here, too: see fs/data/revoke.h. */
+		/* Contents that are pushed are judged as those of a request: see
+		 * fs/data/revoke.h. */
 		WFS_AUTO_SESSION_PIN struct wfs_session_pin pin = {0};
 		WFS_AUTO_TREE_DATA struct wfs_tree_data none = {0};
 		struct push push = {.readahead = readahead, .left = CHUNK, .data = none};
@@ -134,7 +135,7 @@ static bool place_of(struct wfs_readahead *readahead, uint64_t ino, uint64_t *re
 	return wfs_cell_reducer(version.cell_id) == directory.reducer_id;
 }
 
-/* A read of the file @ino came through: begin, go on with, or speed up a scan. */
+/* After a read of the file @ino: begins a scan, goes on with it, or gets ahead of it. */
 static void serve(struct wfs_readahead *readahead, uint64_t ino)
 {
 	struct scan *scan = &readahead->scan;

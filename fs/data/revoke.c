@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is dropped, in which order. See revoke.h. */
+/* Dropping contents, names and listings, in the order that revoke.h gives. */
 #include "fs/data/revoke.h"
 
 #include <stddef.h>
@@ -12,7 +12,8 @@ enum {
 	ROOM = 1 << 16
 }; /* names dropped to make room: a tenth of a second, for which commits wait */
 
-/* Of what Linux has forgotten meanwhile nothing is cached. */
+/* The result of a notification, in which -ENOENT becomes 0: Linux has forgotten the inode, and so
+ * has cached nothing of it. */
 static int told(int r)
 {
 	return r == -ENOENT ? 0 : r;
@@ -25,7 +26,8 @@ static bool is_directory(uint64_t ino)
 	return wfs_ino_decode(ino, &node) && node.kind == WFS_NODE_DIRECTORY;
 }
 
-/* A listing's pages may be locked by a reader, those of a file never for long. */
+/* From where to drop pages: a reader may lock pages of a listing for long, but not those of a
+ * file. */
 static uint64_t contents_of(uint64_t ino)
 {
 	return is_directory(ino) ? WFS_TELLER_ATTRIBUTES : 0;
@@ -61,14 +63,15 @@ void wfs_revoke_contents(struct wfs_teller *teller, struct wfs_known *known)
 			strerrordesc_np(-r));
 }
 
-/* What is mounted on a name that is dropped goes with it: d_invalidate() in Linux fs/dcache.c. */
+/* Is another file system mounted on the name? Dropping the name would unmount it: d_invalidate() in
+ * Linux fs/dcache.c. */
 static bool is_mount_point(const struct wfs_tree *tree, const struct wfs_known_name *name)
 {
 	return tree->ctl_directory && name->parent == FUSE_ROOT_ID &&
 		name->size == strlen(CTL_NAME) && memcmp(name->text, CTL_NAME, name->size) == 0;
 }
 
-/* Drops up to @count. */
+/* Drops up to @count names. */
 static int drop_names(struct wfs_revoke *revoke, size_t count)
 {
 	WFS_AUTO_KNOWN_WALK struct wfs_known_walk walk;
@@ -83,8 +86,8 @@ static int drop_names(struct wfs_revoke *revoke, size_t count)
 	return r;
 }
 
-/* Of a directory whose names were all listed without attributes none is known: any name waits for
- * the listings in flight. */
+/* Drops a listing. If all names of the directory were listed without attributes, known.h has none
+ * of them; dropping any name waits for the listings in flight. */
 static int drop_listing(struct wfs_teller *teller, uint64_t directory)
 {
 	int r = told(wfs_teller_entry(teller, directory, "_", 1));
@@ -111,7 +114,7 @@ static int drop_listings(struct wfs_revoke *revoke)
 	return r;
 }
 
-/* On the teller's thread. With -ECANCELED the connection may be gone. */
+/* Drops everything; a job of the teller. After -ECANCELED the connection may be gone. */
 static int take_back(void *context)
 {
 	struct wfs_revoke *const revoke = context;
@@ -124,7 +127,7 @@ static int take_back(void *context)
 	return r ? r : drop_listings(revoke);
 }
 
-/* The same thread. Linux forgets an inode when nobody uses it and it has lost its last name. */
+/* Drops names, so that Linux forgets inodes that are not in use; a job of the teller. */
 static int make_room(void *context)
 {
 	return drop_names(context, ROOM);
@@ -146,7 +149,7 @@ static void changed(struct wfs_rights_watcher *watcher)
 		return;
 	if (r != -ECANCELED)
 		wfs_teller_end(revoke->teller, strerrordesc_np(-r));
-	/* Files that are open in a mount that is ended would still show what is cached of them. */
+	/* The mount was ended, but open files would still show their cached pages. */
 	wfs_revoke_contents(revoke->teller, revoke->known);
 }
 

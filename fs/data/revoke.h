@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Taking back what Linux has cached of a mount when the rights of its principal have changed.
+ * Has Linux drop everything that it has cached of a mount after the rights of its principal have
+ * changed.
  *
- * Every request is pinned until it is answered (wfs_session_pin). When new rights are in force,
- * those that were judged by the old ones are waited for, and then everything that Linux knows is
- * dropped, on the mount's teller: in this order, because from the second on a reader can keep Linux
- * from being told (decision 13), and the mount is ended then.
+ * Every request is pinned until it is answered (wfs_session_pin). After new rights have come into
+ * force, the teller of the mount waits until requests that were judged by the old ones have been
+ * answered, and then drops the following, in this order. From the second on, a reader can keep a
+ * notification from ending (decision 13); the mount is then ended.
  * - Pages, mappings and attributes of all files. No reader has these locked.
- * - All names. Their directory's lock comes after every look-up and listing that was in flight.
- * - Listings, and all attributes again, for such a look-up may just have made the inode.
- * Of a mount that is ended, which cannot be told of names any more, the pages are dropped all the same.
- * More rights are taken in the same way: listings have what was seen before.
+ * - All names. Dropping one takes the lock of its directory, so it comes after every look-up and
+ * listing that was in flight.
+ * - Listings, and all attributes again, because such a look-up may just have made the inode.
+ * A mount that is ended takes no notifications of names, but its pages are dropped.
+ * The same is done if a principal gets more rights, because listings lack names that it now sees.
  * Source: docs/decisions/0015-taken-back.md; fuse_reverse_inval_inode() in Linux fs/fuse.
  */
 #pragma once
@@ -30,18 +32,20 @@ struct wfs_revoke {
 	bool watching;
 };
 
-/** wfs_revoke_init() - watch the rights of the tree's session. All but @revoke: borrowed
- *  until nobody calls any more.
+/** wfs_revoke_init() - watch the rights of the tree's session. All arguments but @revoke are
+ *  borrowed until the last call of a function here.
  *  Return: 0, -EAGAIN (see wfs_session_watch). */
 int wfs_revoke_init(struct wfs_revoke *revoke, const struct wfs_tree *tree,
 	struct wfs_teller *teller, struct wfs_known *known, struct wfs_notify *notify);
 
-/** wfs_revoke_stop() - watch no more; the teller is stopped, requests may still come. */
+/** wfs_revoke_stop() - stop watching. The caller has stopped the teller; requests may still
+ *  come. */
 void wfs_revoke_stop(struct wfs_revoke *revoke);
 
-/** wfs_revoke_make_room() - there is more in @known than there should be: have Linux forget some of
- *  what nobody uses, soon. Thread: any. */
+/** wfs_revoke_make_room() - have Linux soon forget some unused inodes, because revoke->known is
+ *  nearly full. Thread: any. */
 void wfs_revoke_make_room(struct wfs_revoke *revoke);
 
-/** wfs_revoke_contents() - drop pages, mappings and attributes, on this thread; workers must serve. */
+/** wfs_revoke_contents() - have Linux drop pages, mappings and attributes, on the calling thread,
+ *  while workers serve. */
 void wfs_revoke_contents(struct wfs_teller *teller, struct wfs_known *known);

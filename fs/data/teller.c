@@ -16,11 +16,11 @@
 #include "kernel/base/log.h"
 
 enum {
-	/* The limit is waited for in parts. When all of us were stopped meanwhile, and the notification
-	 * had no chance either, only one of them is over. */
+	/* The limit is waited for in parts. If the whole process was stopped, and the notification
+	 * could not go on either, only one part is over. */
 	LIMIT_PARTS = 10,
 	STOP_LIMIT_MS = 1000, /* the limit of a mount that is being taken down */
-	TRIES = 9,            /* of a notification for which there is no memory; pauses double */
+	TRIES = 9,            /* of a notification for which memory is short; pauses double */
 	NANOSECONDS_MS = 1000 * 1000,
 };
 
@@ -29,27 +29,27 @@ struct wfs_teller {
 	struct wfs_numbers numbers;
 	pthread_t thread;
 	unsigned int limit_ms;
-	char name[WFS_NAME_MAX]; /* that is being told; the thread's */
+	char name[WFS_NAME_MAX]; /* in the notification; only the thread uses it */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	/* Lock for the following: lock. */
-	unsigned int users;        /* who may still touch this */
+	unsigned int users;        /* threads and callers that may still use this struct */
 	int (*job)(void *context); /* NULL: none */
 	void *context;
 	int (*posted)(void *context); /* NULL: none */
 	void *posted_context;
-	bool unasked;   /* the job was posted: nobody takes note */
-	int result;     /* of the job, when `done` */
-	bool done;      /* the job, and its caller has not taken note */
-	bool calling;   /* Linux is being told something: the caller's memory is not used */
-	uint64_t calls; /* that have ended */
-	bool given_up;  /* the thread ends when it is back */
+	bool unasked;   /* the job was posted: no caller waits */
+	int result;     /* of the job, if `done` */
+	bool done;      /* the job has ended, and its caller has not noticed yet */
+	bool calling;   /* a notification is being sent: the caller's memory is not used */
+	uint64_t calls; /* notifications that have ended */
+	bool given_up;  /* the thread ends after its notification has returned */
 	bool stopping;
-	bool over;      /* the thread is to end */
+	bool over;      /* the thread must end */
 	bool ending;    /* the connection is being aborted */
-	bool by_thread; /* by the thread */
-	bool ended;     /* it was, or could not be */
-	bool forgotten; /* the ways into it are, or cannot be */
+	bool by_thread; /* by the teller's own thread */
+	bool ended;     /* the connection was aborted, or this has failed */
+	bool forgotten; /* names in the root were dropped, or this has failed */
 };
 
 unsigned int wfs_teller_limit_ms(void)
@@ -76,7 +76,7 @@ static void teller_unref(struct wfs_teller *teller)
 	free(teller);
 }
 
-/* Signals are for the process's main thread. */
+/* Starts a thread that gets no signals: these are for the main thread. */
 static int start_thread(
 	struct wfs_teller *teller, void *(*run)(void *argument), pthread_t *ret_thread)
 {
@@ -94,7 +94,7 @@ static int start_thread(
 
 static void end_connection(struct wfs_teller *teller);
 
-/* What was posted becomes the job. The lock is held. */
+/* Makes the posted job the current one. The lock is held. */
 static void take_posted(struct wfs_teller *teller)
 {
 	teller->job = teller->posted;
@@ -138,7 +138,7 @@ static void *teller_main(void *argument)
 	return NULL;
 }
 
-/* Return: false when the teller was given up. */
+/* Begins a notification. Return: false if the teller was given up. */
 static bool begin_call(struct wfs_teller *teller)
 {
 	WFS_GUARD(&teller->lock);
@@ -156,7 +156,7 @@ static bool end_call(struct wfs_teller *teller)
 	return !teller->given_up;
 }
 
-/* What Linux is to be told. */
+/* A notification. */
 struct message {
 	enum { ENTRY, INODE, STORE } kind;
 	uint64_t ino;
@@ -182,7 +182,7 @@ static int send_message(struct wfs_teller *teller, const struct message *message
 	}
 }
 
-/* Waits before another of the TRIES for want of memory. */
+/* Waits before the next of the TRIES. */
 static void pause_before(int nth_try)
 {
 	const struct timespec pause = {.tv_nsec = (long)NANOSECONDS_MS << (nth_try - 1)};
@@ -203,7 +203,7 @@ static int tell(struct wfs_teller *teller, const struct message *message)
 		if (!end_call(teller))
 			return -ECANCELED;
 	}
-	return r == -ENODEV ? -ENOENT : r; /* the mount is gone, and what it knew */
+	return r == -ENODEV ? -ENOENT : r; /* the mount is gone, with everything cached */
 }
 
 int wfs_teller_entry(struct wfs_teller *teller, uint64_t directory, const char *name, size_t size)
@@ -256,9 +256,8 @@ static void note(struct wfs_teller *teller, bool *what)
 }
 
 /*
- * An aborted connection still answers from what Linux has cached: so the ways from the root are
- * taken away, and the size of the log. A reader that has one of these locked keeps this thread,
- * too.
+ * Linux still answers from its cache after a connection was aborted, so this drops the names in the
+ * root, and the size of the log. A reader that holds one of these locks keeps this thread, too.
  */
 static void forget_ways(struct wfs_teller *teller)
 {
@@ -289,7 +288,8 @@ static void *ending_main(void *argument)
 	return NULL;
 }
 
-/* Return: false when it was begun before. @ret_by_thread: does the teller's thread do it? */
+/* Claims the ending of the connection. @ret_by_thread: the teller's own thread does it.
+ * Return: false if it was begun before. */
 static bool claim_ending(struct wfs_teller *teller, bool *ret_by_thread)
 {
 	WFS_GUARD(&teller->lock);
@@ -308,8 +308,9 @@ static bool claim_ending(struct wfs_teller *teller, bool *ret_by_thread)
 }
 
 /*
- * On another thread, for the path of the mount may lead through what hangs itself; on the teller's
- * when that one has nothing to do, because a new one needs memory.
+ * Begins to end the connection. The path of the mount may lead through a file system that hangs, so
+ * this is done on a thread of its own, or on the teller's if that is idle, because a new one needs
+ * memory.
  */
 static void begin_ending(struct wfs_teller *teller, const char *why)
 {
@@ -334,9 +335,9 @@ static void begin_ending(struct wfs_teller *teller, const char *why)
 
 /* --- waiting; the lock is held --- */
 
-/* How long somebody has seen nothing happen. */
+/* How long a caller has waited without progress. */
 struct patience {
-	uint64_t calls; /* that had ended then */
+	uint64_t calls; /* notifications that had ended when it began to wait */
 	unsigned int parts;
 };
 
@@ -362,13 +363,15 @@ static bool wait_part(struct wfs_teller *teller, struct patience *patience)
 	return ++patience->parts >= LIMIT_PARTS;
 }
 
-/* Waits until a job may begin, or (@done) has ended. Return: false when the teller is given up. */
+/* Waits until a job may begin or, with @done, has ended. Return: false if the teller is given
+ * up. */
 static bool wait_for_job(struct wfs_teller *teller, bool done)
 {
 	struct patience patience = {.calls = teller->calls};
 
 	while (!teller->given_up && (done ? !teller->done : teller->job != NULL))
-		/* Only in a call: otherwise the thread uses what its caller has lent it. */
+		/* Only during a notification: at other times the thread uses memory of its
+		 * caller. */
 		if (wait_part(teller, &patience) && teller->calling)
 			teller->given_up = true;
 	return !teller->given_up;
@@ -382,9 +385,9 @@ static void wait_until(struct wfs_teller *teller, const bool *happened)
 		continue;
 }
 
-/* --- for the others --- */
+/* --- for callers --- */
 
-/* @ret_end: is the connection to be ended? */
+/* Runs a job. @ret_end: the caller must end the connection */
 static int run(struct wfs_teller *teller, int (*job)(void *context), void *context, bool *ret_end)
 {
 	WFS_GUARD(&teller->lock);
@@ -479,7 +482,7 @@ void wfs_teller_free(struct wfs_teller *teller)
 	pthread_cond_broadcast(&teller->changed);
 	(void)wait_for_job(teller, false); /* one that was posted */
 	const bool given_up = teller->given_up;
-	if (teller->ending) /* the process may end soon */
+	if (teller->ending) /* waits, because the process may end soon */
 		wait_until(teller, &teller->forgotten);
 	pthread_mutex_unlock(&teller->lock);
 	if (given_up)
@@ -491,7 +494,7 @@ void wfs_teller_free(struct wfs_teller *teller)
 
 /* --- whole jobs --- */
 
-/* Allocated, because the thread may use it when the caller has returned. */
+/* Allocated, because the thread may use it after the caller has returned. */
 struct listing {
 	struct wfs_teller *teller;
 	uint64_t directory;

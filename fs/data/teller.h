@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The thread that tells Linux what is not true any more: one for each mount.
+ * The thread that sends notifications to Linux, so that it drops what has changed: one for each
+ * mount.
  *
- * A notification waits for a lock of Linux, of a directory or of a page of its listing. A reader
- * has that lock while what he reads is copied into his memory, and his memory may be a page of a
- * file that never comes. So nobody but this thread waits for a notification without a limit. When
- * one takes longer, the teller is given up: the connection is aborted, and its callers go on.
- * Nothing ends the wait itself, not even the abort; so the thread is left behind with all that it
- * still uses, which is its own, and ends when the reader lets go.
+ * A notification waits for a lock of a directory, or of a page of its listing. A reader holds this
+ * lock while Linux copies what it reads into its memory, which may be the page of a file that never
+ * arrives. So only this thread waits for a notification without a limit. If one takes longer than
+ * the limit, the teller is given up: the connection is aborted, and the callers of the teller go
+ * on. Nothing ends the wait itself, not even the abort. So the thread stays, with memory that only
+ * it uses, and ends after the reader has released the lock.
  * Source: docs/decisions/0013-tellers.md; fuse_reverse_inval_entry(),
  * fuse_readdir_cached() in Linux fs/fuse.
  */
@@ -18,70 +19,78 @@
 #include "kernel/base/buffer.h"
 
 enum {
-	/* How long one notification may take; many times what a machine under heavy load needs. */
+	/* How long one notification may take: many times what a machine under heavy load needs. */
 	WFS_TELLER_LIMIT_MS = 30000,
-	WFS_TELLER_LIMIT_MAX_S = 3600, /* in WORLDFS_NOTIFY_LIMIT */
+	WFS_TELLER_LIMIT_MAX_S = 3600, /* highest value of WORLDFS_NOTIFY_LIMIT */
 };
 
 struct wfs_teller;
 
-/** wfs_teller_limit_ms() - what the user wants: WORLDFS_NOTIFY_LIMIT (seconds), or the default. */
+/** wfs_teller_limit_ms() - the limit of a notification in milliseconds: WORLDFS_NOTIFY_LIMIT
+ *  (seconds), or the default. */
 unsigned int wfs_teller_limit_ms(void);
 
 /**
  * wfs_teller_new() - start the thread
  * @fuse: kept (wfs_fuse_ref)
  * @numbers: copied
- * @limit_ms: see above; at least 10
- * Return: 0, -ENOMEM, -EAGAIN (no thread to be had).
+ * @limit_ms: how long one notification may take; at least 10
+ * Return: 0, -ENOMEM, -EAGAIN (no thread can be started).
  */
 int wfs_teller_new(struct wfs_fuse *fuse, const struct wfs_numbers *numbers, unsigned int limit_ms,
 	struct wfs_teller **ret_teller);
 
 /**
  * wfs_teller_run() - have the thread do @job, and wait for it
- * @job: tells by the functions below; what they return but 0 and -ENOENT it must return at once,
- *       touching nothing of its caller's any more: with -ECANCELED the caller is gone
+ * @job: notifies Linux by the functions below. If one of them returns another error than -ENOENT,
+ * the job must return it at once, without using memory of its caller: after -ECANCELED the caller
+ * is gone
  * Thread: any.
- * Return: what the job returned; -ECANCELED (it was given up now or before, or stopped).
+ * Return: as the job; -ECANCELED (the teller was given up or stopped).
  */
 int wfs_teller_run(struct wfs_teller *teller, int (*job)(void *context), void *context);
 
-/** wfs_teller_post() - have the thread do @job, for which nobody waits, when there is no other; unless
- *  one is posted, or it has been given up or stopped. Its result does not matter. */
+/** wfs_teller_post() - have the thread do @job when it has no other job; no caller waits for it,
+ *  and its result is ignored. Does nothing if a job is posted already, or the teller was given up
+ *  or stopped. */
 void wfs_teller_post(struct wfs_teller *teller, int (*job)(void *context), void *context);
 
-/** wfs_teller_end() - abort the connection: it does not know what is true. @why: for the log. */
+/** wfs_teller_end() - abort the connection, because Linux may have outdated contents. @why: for the
+ *  log */
 void wfs_teller_end(struct wfs_teller *teller, const char *why);
 
-/** wfs_teller_stop() - nobody is to wait long from now on, and no new job begins; once or more. */
+/** wfs_teller_stop() - begin no new job, and give up a running one after a short limit; may be
+ *  called several times. */
 void wfs_teller_stop(struct wfs_teller *teller);
 
-/** wfs_teller_free() - when nobody runs anything any more; accepts NULL. */
+/** wfs_teller_free() - called when no thread uses the teller any more; accepts NULL. */
 void wfs_teller_free(struct wfs_teller *teller);
 
-/* --- for jobs; tried again a few times when Linux has no memory --- */
+/* --- for jobs; each tries again a few times if Linux has no memory --- */
 
-/** wfs_teller_entry() - a name in a directory is not what it was. @name: at most WFS_NAME_MAX bytes
- *  Return: 0, -ENOENT (it was not known), -ECANCELED, or why it could not be told. */
+/** wfs_teller_entry() - have Linux drop a name of a directory. @name: at most WFS_NAME_MAX bytes
+ *  Return: 0, -ENOENT (Linux does not know the name), -ECANCELED, or another -errno. */
 int wfs_teller_entry(struct wfs_teller *teller, uint64_t directory, const char *name, size_t size);
 
 /* For @offset below: attributes only. */
 #define WFS_TELLER_ATTRIBUTES UINT64_MAX
 
-/** wfs_teller_inode() - attributes, and pages or the listing, from @offset. Return: as above. */
+/** wfs_teller_inode() - have Linux drop the attributes of an inode, and its pages or listing from
+ *  @offset on. Return: as wfs_teller_entry(). */
 int wfs_teller_inode(struct wfs_teller *teller, uint64_t ino, uint64_t offset);
 
-/** wfs_teller_store() - put @bytes into a file's pages. They must be the job's own.
- *  Return: as above. */
+/** wfs_teller_store() - put @bytes into the cached pages of a file. @bytes: memory of the job
+ *  itself.
+ *  Return: as wfs_teller_entry(). */
 int wfs_teller_store(
 	struct wfs_teller *teller, uint64_t ino, uint64_t offset, struct wfs_bytes bytes);
 
-/** wfs_teller_inode_here() - wfs_teller_inode() of no job, on this thread, also when the teller was
- *  given up; not of a listing's pages, for nobody sees to it that it returns. */
+/** wfs_teller_inode_here() - wfs_teller_inode() on the calling thread, also if the teller was given
+ *  up. Not for pages of a listing, because no limit ends the wait. */
 int wfs_teller_inode_here(struct wfs_teller *teller, uint64_t ino, uint64_t offset);
 
 /* --- whole jobs --- */
 
-/** wfs_teller_listing() - run a job that drops a directory's cached listing. */
+/** wfs_teller_listing() - run a job that drops the cached listing of a directory. Return: as
+ *  wfs_teller_run(). */
 int wfs_teller_listing(struct wfs_teller *teller, uint64_t directory);

@@ -114,8 +114,8 @@ struct wfs_node wfs_tree_entity_node(
 /** wfs_tree_inner_node() - the node of a directory within that of an entity, in the view @view. */
 struct wfs_node wfs_tree_inner_node(enum wfs_entity_file directory, uint64_t view, uint64_t cell);
 
-/** wfs_tree_entity_cookie() - the cookie of an entity's directory in the directory of all; @beside:
- *  of the file beside it, which is listed next. */
+/** wfs_tree_entity_cookie() - the cookie of an entity's directory in the directory of all
+ *  @beside: that of the file beside it, which is listed next */
 uint64_t wfs_tree_entity_cookie(enum wfs_entity entity, uint64_t cell_id, bool beside);
 
 /** wfs_tree_entity_mtime() - the time of an entity's directory at the head. Return: 0, -ENOENT,
