@@ -182,7 +182,7 @@ KINDS = {
 
 
 class Connection:
-    """One client of a neighbour, which never waits for anything but the socket."""
+    """One client of a neighbour; it waits for nothing but the socket."""
 
     def __init__(self, kind, path):
         self.kind = kind

@@ -294,7 +294,7 @@ class Asker:
         expected = self.expected(question, ended)
         if got == expected:
             return None
-        # A grant that expired meanwhile may have counted or not; mounts take a second to follow.
+        # A grant that expired just now may have counted or not; mounts take a second to follow.
         since = begun - (self.options.grace_ns if question.door == "mount" else 0)
         for moment in [since] + [expiry for expiry in self.expiries if since < expiry <= ended]:
             if got == self.expected(question, moment):
@@ -302,18 +302,18 @@ class Asker:
         return expected, got
 
     def grants_needed(self, question):
-        """Take back what the difference does not need. Return: what is left of the principal's."""
+        """Revokes what the difference does not need. Return: the principal's grants that are left."""
         held = [grant for grant in self.model.grants.values() if grant.to == question.who]
         for grant in held if question.who != "operator" else []:
             if grant.name not in self.model.grants:
-                continue  # passed on from one that is gone
+                continue  # delegated from a grant that is gone
             self.revoke_grant(grant.name)
             if not self.difference(question):
                 self.give(grant)
         return [grant for grant in held if grant.name in self.model.grants]
 
     def rules_that_fit(self, who):
-        """Up to the first that decides everything that he asks."""
+        """The rules up to the first one that decides all of the principal's questions."""
         for i, rule in enumerate(self.model.rules):
             if self.model.fits(rule["when"].get("principal", "*"), who):
                 yield f"  policy rule {i}: {json.dumps(rule['when'])} {rule['decision']}"
@@ -321,7 +321,7 @@ class Asker:
                     return
 
     def explain(self, question, difference):
-        """The facts that it takes, and how to see it again."""
+        """The facts that the difference needs, and how to see it again."""
         where = f"a difference in world {self.number} at height {self.world.height}, " \
             f"after: {'; '.join(self.changes[-4:])}"
         grants = self.grants_needed(question)
@@ -380,7 +380,7 @@ def arguments():
     options = parser.parse_args()
     if options.seed is None:
         options.seed = random.SystemRandom().randrange(1 << 32)
-    # A second, and another one because the machine may be busy.
+    # One second, and another one because the machine may be busy.
     options.grace_ns = 2_000_000_000 * int(os.environ.get("SLOWDOWN", "1"))
     return options
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The doors of a world for test-judged: mount, control socket, command line, and tools for models.
+"""The interfaces of a world for test-judged: mount, control socket, command line, and tools for models.
 
 Each answers a question as judged_model.py does: a tuple of what is asked for, or of why it is not
 given. A door that cannot be asked some kind of question does not have it in `kinds`.
@@ -30,7 +30,7 @@ def failure(error):
 
 
 def hash_of(document):
-    """From the extended attributes of fs-stat."""
+    """The result, from the extended attributes of fs-stat."""
     value = document["xattrs"].get("user.worldfs.state_hash")
     return ("none",) if value is None else ("hash", value.removeprefix("sha256:"))
 
@@ -54,7 +54,7 @@ def seqs_of(records):
 
 
 class Mount:
-    """One mount a principal."""
+    """One mount for each principal."""
 
     kinds = ("stat", "names", "read", "hash")
 
@@ -95,7 +95,8 @@ class Mount:
         return "hash", os.getxattr(path, "user.worldfs.state_hash").decode().removeprefix("sha256:")
 
     def close(self, worldfs):
-        """The operator's last: who may see that the owner ends is told when it has."""
+        """Unmounts the operator's mount last: a principal that may see the end of the owner hears
+        of it."""
         for point in reversed(self.points.values()):
             subprocess.run([worldfs, "umount", point], check=True)
 
@@ -105,7 +106,7 @@ def consistency(question, **more):
 
 
 class Socket:
-    """The control socket, as the operator who speaks for others."""
+    """The control socket; the operator acts in the names of others."""
 
     kinds = ("stat", "names", "read", "hash", "state", "cells", "manifest", "head", "journal", "blob")
 
@@ -115,20 +116,20 @@ class Socket:
         self.lines = self.client.makefile("rb")
 
     def call(self, who, verb, payload):
-        """The envelope."""
+        """The envelope of the answer."""
         request = {"v": 1, "id": "1", "as": who, "cmd": verb, "payload": payload}
         self.client.sendall(json.dumps(request).encode() + b"\n")
         return json.loads(self.lines.readline())
 
     def must(self, verb, **payload):
-        """As the operator, and it is done. The result."""
+        """Sends a request of the operator, which must succeed. Return: its result."""
         answer = self.call("operator", verb, payload)
         if not answer["ok"]:
             raise RuntimeError(f"{verb} {payload}: {answer['error']}")
         return answer["result"]
 
     def read(self, path, at):
-        """All of a file, as the operator."""
+        """The contents of a file, as the operator sees it."""
         data, eof = b"", False
         while not eof:
             part = self.must("fs-read", path=path, at=at, offset=len(data))
@@ -199,7 +200,7 @@ class Socket:
 
 
 class CommandLine:
-    """A process each."""
+    """The command line: a process for each question."""
 
     kinds = Socket.kinds
 
@@ -214,7 +215,7 @@ class CommandLine:
 
     def ask(self, question):
         arguments, result_of = getattr(self, "ask_" + question.kind)(question)
-        if result_of is None:  # prints the bytes themselves
+        if result_of is None:  # the command prints the bytes themselves
             status, output = self.run(question.who, *arguments)
             if status == 0:
                 return "bytes", output
@@ -278,7 +279,7 @@ class CommandLine:
 
 
 class Tools:
-    """`worldfs mcp`, a process a principal: what models are given."""
+    """`worldfs mcp`, with a process for each principal: what models get."""
 
     kinds = ("stat", "names", "read", "hash", "state", "manifest")
 
@@ -317,7 +318,7 @@ class Tools:
         return result_of(result)
 
     def path_of(self, question):
-        """The height stands in the path."""
+        """The path contains the height."""
         return {"path": "/".join(question.path) or "/"}
 
     def ask_stat(self, question):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who sees what, worked out a second time, for test-judged.
+"""Which principal sees what, computed independently for test-judged.
 
 Written from the rules alone: patterns are matched by recursion and regular expressions, nothing is
 cached between two moments, and nothing here is taken from the program. `Model.answer` says what any
@@ -14,23 +14,23 @@ JOURNAL = "introspect.journal"
 JOURNAL_HEAD = "introspect.journal_head"
 MANIFEST = "introspect.manifest"
 BLOB_GET = "blob.get"
-# All that a grant of sys/query@1 is for.
+# The effects that a grant of sys/query@1 allows.
 QUERY_EFFECTS = (READ_STATE, LIST_CELLS, JOURNAL, JOURNAL_HEAD, MANIFEST, "introspect.status", "query.kernel")
 
-# Names of the root, and the effect that reads each.
+# The names in the root, and the effect that reads each.
 ROOT = {
     "README": JOURNAL_HEAD, "manifest": MANIFEST, "reducers": LIST_CELLS, "artifacts": LIST_CELLS,
     "principals": LIST_CELLS, "plans": LIST_CELLS, "turns": LIST_CELLS, "blob": BLOB_GET,
     "journal": JOURNAL, "at": JOURNAL_HEAD, "ctl": None,
 }
-# Directories that have nothing in them here, and the reducers whose cells would be.
+# Directories that are empty here, and the reducers whose cells they would show.
 EMPTY = {"artifacts": "sys.artifact", "principals": "sys.ledger", "plans": "sys.plan", "turns": "sys.turn"}
 
 NOT_SEEN, ABOVE, COVERED = range(3)
 
 
 class Stop(Exception):
-    """A path leads nowhere; the argument is what to answer."""
+    """A path leads nowhere; the argument is the answer."""
 
 
 # --- scopes ---
@@ -47,7 +47,7 @@ def name_fits(pattern, name):
 
 
 def covers(pattern, path):
-    """Does it name the path, or something above it? Both are tuples of names.
+    """Does the pattern match the path, or something above it? Both are tuples of names.
 
     >>> covers(("a",), ("a", "b")), covers(("a", "b"), ("a",)), covers(("**", "c"), ("a", "b", "c", "d"))
     (True, False, True)
@@ -62,7 +62,7 @@ def covers(pattern, path):
 
 
 def leads_on(pattern, path):
-    """Could it name something below the path?
+    """Could the pattern match something below the path?
 
     >>> leads_on(("a", "b"), ("a",)), leads_on(("a", "b"), ("b",)), leads_on(("a",), ("a", "b"))
     (True, False, False)
@@ -80,7 +80,7 @@ def leads_on(pattern, path):
 
 @functools.lru_cache(maxsize=1 << 16)
 def coverage(scope, path):
-    """By a scope: a tuple of patterns as they are written, none: everything.
+    """Does a scope allow it? The scope is a tuple of patterns as they are written; None allows everything.
 
     >>> coverage((), ("x",)), coverage(("a/b", "c"), ("a",)), coverage(("a/b", "c"), ("d",))
     (2, 1, 0)
@@ -92,12 +92,12 @@ def coverage(scope, path):
 
 
 class Grant:
-    """What a principal was given."""
+    """The grants of a principal."""
 
     def __init__(self, name, to, cap, params, expires_at_ns=None, source=None):
         self.name, self.to, self.cap, self.params = name, to, cap, params
         self.expires_at_ns = expires_at_ns
-        self.source = source  # name of the grant that it was passed on from
+        self.source = source  # name of the grant from which it was delegated
         scope = params.get("scope", [])
         self.scope = tuple([scope] if isinstance(scope, str) else scope) if scope else ()
 
@@ -114,7 +114,7 @@ class Grant:
 # --- names of files ---
 
 def file_name(key):
-    """The one name of a key that is text.
+    """The only name of a key that is a text.
 
     >>> [file_name(key) for key in ("", "_", ".", "..", ".a", "a/b", "5%", "\\n", "é")]
     ['_', '%5F', '%2E', '%2E.', '.a', 'a%2Fb', '5%25', '%0A', 'é']
@@ -131,8 +131,8 @@ def file_name(key):
 # --- the model ---
 
 class Place:
-    """Where a path has led: kind is `root`, `reducers`, `reducer`, `blobs`, `journal`, `heights`,
-    `empty`, `file`, `link` or `control`. `height` is None in the tree of the head."""
+    """The node to which a path leads: kind is `root`, `reducers`, `reducer`, `blobs`, `journal`,
+    `heights`, `empty`, `file`, `link` or `control`. `height` is None in the tree of the head."""
 
     def __init__(self, kind, height=None, what=None):
         self.kind, self.height, self.what = kind, height, what
@@ -143,14 +143,15 @@ class Place:
 
 class Model:
     def __init__(self, world, rules):
-        self.world = world  # what there is to be seen
-        self.rules = rules  # of the policy in force
-        self.grants = {}    # by name
+        self.world = world  # the state of the world
+        self.rules = rules  # rules of the policy in force
+        self.grants = {}    # grants by name
 
     # --- judging ---
 
     def allowed_by_policy(self, who, effect, reducer=None):
-        """About a reducer, or whether it could be allowed for some reducer."""
+        """Is the effect allowed for this reducer, or (without a reducer) could it be for some
+        reducer?"""
         cap = "sys/blob@1" if effect.startswith("blob.") else "sys/query@1"
         asked = {"effect": effect, "cap": cap, "principal": who, "origin": "host", "reducer": reducer,
                  "artifact": None}
@@ -190,7 +191,7 @@ class Model:
                    default=NOT_SEEN)
 
     def sees_all(self, who):
-        """Is nothing in the tree hidden, whatever comes?"""
+        """Does the principal see all of the tree, whatever changes?"""
         def always(effect):
             for rule in self.rules:
                 when = rule["when"]
@@ -207,7 +208,8 @@ class Model:
             all(map(always, QUERY_EFFECTS))
 
     def content(self, who, place):
-        """As `who` reads it: the hash of everything is for those who see everything."""
+        """The document as `who` reads it: only a principal that sees everything gets the hash of
+        everything."""
         content = self.world.content(place)
         if place.what == ("journal", "head") and not self.sees_all(who):
             content = re.sub(b',"snapshot_hash":"sha256:[0-9a-f]*"', b"", content)
@@ -223,14 +225,14 @@ class Model:
             self.allowed_by_policy(who, READ_STATE, reducer)
 
     def demand_listing(self, who, now, reducer):
-        """A list of what may not be read is refused, too. Raises Stop."""
+        """A list of something that the principal may not read is refused, too. Raises Stop."""
         self.demand(who, LIST_CELLS, now, reducer)
         self.demand(who, READ_STATE, now, reducer)
 
     # --- the tree ---
 
     def step(self, who, place, name, now):
-        """One name further. Raises Stop."""
+        """Follows a path by one name. Raises Stop."""
         if not place.is_directory():
             raise Stop("not_directory")
         found = getattr(self, "step_" + place.kind)(who, place, name, now)
@@ -294,7 +296,7 @@ class Model:
         return None
 
     def names(self, who, place, now):
-        """Of a directory. Raises Stop."""
+        """The names of a directory. Raises Stop."""
         if place.kind == "root":
             candidates = ROOT
         elif place.kind == "reducers":
@@ -310,7 +312,7 @@ class Model:
         elif place.kind == "journal":
             height = place.height or self.world.height
             candidates = ["head", "log.jsonl"] + [f"{seq}.json" for seq in range(height)]
-        else:  # `at` has too many to be listed
+        else:  # `at` has too many names to list
             candidates = []
         return frozenset(name for name in candidates if self.there(who, place, name, now))
 
@@ -322,7 +324,7 @@ class Model:
         return True
 
     def find(self, who, question, now, follow=True):
-        """Where its path leads. Raises Stop."""
+        """The node to which a path leads. Raises Stop."""
         height = None
         if question.at is not None:
             height = self.height_of(question.at)
@@ -344,7 +346,7 @@ class Model:
     # --- questions ---
 
     def answer(self, question, now):
-        """A tuple: what is asked for, or why it is not given."""
+        """The answer as a tuple, or the reason of a refusal."""
         try:
             return getattr(self, "answer_" + question.kind)(question.who, question, now)
         except Stop as stop:

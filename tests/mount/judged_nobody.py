@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who holds no grant, for test-judged: an empty tree, and a refusal for everything that can be asked.
+"""A principal without grants, for test-judged: an empty tree, and a refusal for every request.
 
 The tables below name a request for every verb, control file and command that the sources have; one
 that is new and not in them is a failure.
@@ -33,7 +33,7 @@ VERBS = {
     "chat": {"message": "m"}, "plans": {}, "plan-status": {"session_id": "s"}, "plan-resume": {"plan_id": "p"},
     "plan-cancel": {"plan_id": "p"}, "plan-import": {"blob": "sha256:" + BLOB},
 }
-# Of the effects of these a refusal is recorded.
+# For the effects of these verbs, refusals are recorded.
 RECORDED = {"put-blob": "blob.put", "invoke": "action.noop", "send-event": "event.emit", "grant": "world.grant",
             "revoke": "world.revoke", "principal": "world.principal", "snapshot": "world.snapshot", "gc": "world.gc",
             "code": "world.code", "mount": "world.mount", "umount": "world.mount", "shutdown": "world.shutdown",
@@ -48,7 +48,7 @@ FILES = {
     "approve": {"turn_id": "robot.1", "call_id": "c", "decision": "allow"},
     "chat": {"message": "m"},
     "artifacts": None,  # a directory: artifact_is_refused
-    "last": None,  # what was answered here before: refusals
+    "last": None,  # has earlier answers of this mount: refusals
     "status": "", "metrics": "",  # can only be read
 }
 
@@ -65,7 +65,7 @@ COMMANDS = {
     "plan cancel": ["p"], "plan export": ["p", "/dev/null"], "plan import": ["sha256:" + BLOB],
     "principal add": ["friend"], "mint resolve": [], "apply": [os.path.join(sys.argv[4], "tests/data/worlds/counter")],
 }
-# These do not ask the world as a principal: they make or prove one by its files, or serve it.
+# These commands do not act as a principal: they make or check a world by its files, or serve it.
 OF_THE_HOST = {"init", "restore", "mount", "umount", "serve", "verify", "replay", "backup", "mcp", "tools", "trust", "help"}
 
 
@@ -127,7 +127,7 @@ def verbs_are_refused(socket, source_root):
         if told != [("decision", "nobody", effect)] and (effect and refused[effect] == 1 or told):
             fail(f"{name}: the journal says {told}")
     del refused[None]
-    # Further ones of an effect within a second are one record, with their count, which comes later.
+    # Further refusals of an effect within a second share one record with a count, which comes later.
     until = time.monotonic() + 20
     while (told := counted_since(socket, start)) != refused:
         if time.monotonic() > until:
@@ -140,7 +140,7 @@ def verbs_are_refused(socket, source_root):
 
 
 def write_is_refused(path, text):
-    """By the write or by the close, and what is then read says why."""
+    """The write or the close fails, and a read then gives the reason."""
     descriptor = os.open(path, os.O_RDWR)
     try:
         os.write(descriptor, text.encode())
@@ -160,7 +160,7 @@ def write_is_refused(path, text):
 
 
 def artifact_is_refused(ctl):
-    """By the close, and what is then read from `last` says why."""
+    """The close fails, and a read from `last` then gives the reason."""
     path = os.path.join(ctl, "artifacts", "theirs")
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT)
     os.write(descriptor, b"text")

@@ -35,8 +35,8 @@ class Works(Questions):
         self.counts, self.answers = collections.Counter(), collections.Counter()
         self.kinds = collections.Counter()
         self.changes = []
-        self.read_to = 0  # of the journal
-        self.texts_known = 0  # of those in the model
+        self.read_to = 0  # records of the journal that were read
+        self.texts_known = 0  # records that the model knows
         self.opened = []  # descriptors: (principal, path, descriptor, bytes)
         self.asked = 0
 
@@ -57,7 +57,7 @@ class Works(Questions):
         self.begin()
 
     def make(self, directory):
-        """Make the world; rules that chance has made and that never match are left out."""
+        """Makes the world; random rules that never match are left out."""
         rules = self.model.rules
         while True:
             shutil.rmtree(directory + ".source", ignore_errors=True)
@@ -121,12 +121,12 @@ class Works(Questions):
         return answer["result"]
 
     def read(self, path):
-        """All of a file as the operator, or None."""
+        """The contents of a file as the operator sees it, or None."""
         answer, data, _ = self.socket.ask("operator", "fs-read", {"path": path})
         return data if answer == OK else None
 
     def sync(self):
-        """Learn from the journal which texts there are, and from the tree which turns and plans."""
+        """Learns the texts from the journal, and the turns and plans from the tree."""
         while True:
             page = self.must("operator", "journal-read", **{"from": self.read_to})
             for record in page["records"]:
@@ -139,7 +139,7 @@ class Works(Questions):
         self.texts_known = len(self.model.texts)
 
     def belongs(self, name):
-        """A text belongs to the artifacts that it was said to, or to its principal alone."""
+        """A text belongs to the artifacts to which it was said, or to its principal alone."""
         for word in set(CANARY.findall(self.read(f"journal/texts/{name}").decode(errors="replace"))):
             for who in PEOPLE:
                 may = self.model.may_read_text(who, self.model.texts[name])
@@ -197,7 +197,7 @@ class Works(Questions):
             del self.model.grants[one]
 
     def pass_on(self):
-        """An agent passes its right to approve on."""
+        """An agent delegates its right to approve."""
         to = self.random.choice(PEOPLE[1:])
         name = f"passed{self.read_to}.{len(self.changes)}"
         grant = Grant(name, to, "sys/drive@1", {"approve": True}, source="robot.drive.0")
@@ -209,7 +209,7 @@ class Works(Questions):
                 if artifact.owner == who and not artifact.deleted and artifact.type != "agent"]
 
     def text(self):
-        """A principal says something to a private artifact: records have a stand-in for it."""
+        """A principal says something to a private artifact: the records have a stand-in for it."""
         who = self.random.choice(PEOPLE[1:])
         names = self.private_of(who)
         if not names or not self.model.act_grant_covers("operator", "noop", None):
@@ -238,7 +238,7 @@ class Works(Questions):
         return self.drop(grant)
 
     def newest(self, name):
-        """The content as it is, whatever became of an edit."""
+        """The artifact's content now, whether an edit succeeded or not."""
         data = self.read(f"artifacts/{name}/content")
         return data.decode() if data else self.source.content[name]
 
@@ -247,7 +247,7 @@ class Works(Questions):
         del self.model.grants[grant.name]
 
     def agent_text(self):
-        """An agent edits what is its own, and invokes with words of its own."""
+        """An agent edits an artifact of its own, and invokes with words of its own."""
         word = self.source.content_word("scout_diary", "scout")
         calls = [{"id": "e", "name": "edit_artifact", "arguments": json.dumps(
             {"artifact_id": "scout_diary", "old_string": self.source.content["scout_diary"], "new_string": word})},
@@ -275,7 +275,7 @@ class Works(Questions):
         self.drop(grant)
         if answer["ok"]:
             artifact.access, artifact.read_price = access, price
-            if old[1]:  # records may have repeated it
+            if old[1]:  # records may have repeated the word
                 self.model.canaries[old[0]] = lambda who: True
             if not artifact.executable:
                 self.source.content[name] = word
@@ -317,7 +317,7 @@ class Works(Questions):
         os.rename(path + ".new", path)
 
     def run_turn(self, agent, calls, who="operator"):
-        """Return: what each call gave, by its id."""
+        """Return: the result of each call, by its id."""
         self.script("agents", [{"turn": 1, "tool_calls": calls}])
         result = self.must(who, "step", agent=agent, message="Go.")
         self.script("agents", [])
@@ -326,7 +326,7 @@ class Works(Questions):
                 if message["role"] == "tool"}
 
     def waiting_turn(self):
-        """A principal that may drive robot has it take a turn, of which a call waits."""
+        """A principal that may drive robot has it take a turn, in which a call waits."""
         able = [who for who in PEOPLE if not self.model.step(who, "robot")]
         if len(able) > 1 and self.random.random() < 0.8:
             able.remove("operator")
@@ -340,7 +340,7 @@ class Works(Questions):
         self.changes[-1:] = [f"{who} begins {turn}, which waits"]
 
     def settle(self, turn, *states):
-        """Until it waits, or is at no work."""
+        """Waits until the turn waits, or has ended."""
         for _ in range(2000):
             state = (self.read(f"turns/{turn}/status") or b"running").decode().split()[0]
             if state in states or (not states and state not in ("running", "waiting")):
@@ -349,7 +349,7 @@ class Works(Questions):
         sys.exit(f"not ok - {turn} is {state}")
 
     def plan(self):
-        """A plan that was not begun, of somebody who may drive."""
+        """Makes a plan that was not begun, for a principal that may drive."""
         blob = base64.b64encode(json.dumps({"steps": [{"id": "a", "type": "note", "title": f"n{len(self.model.plans)}"}]})
                                 .encode()).decode()
         who = self.random.choice([who for who in PEOPLE if self.model.held(who, "drive") and self.model.drives(who, "plan.run")])
@@ -362,7 +362,7 @@ class Works(Questions):
         self.changes[-1:] = [f"{who} imports {plan}"]
 
     def open_file(self):
-        """To be read again when rights have changed."""
+        """Opens a file, to read it again after rights have changed."""
         who = self.random.choice(PEOPLE[1:])
         path = self.random_path()
         if path[0] not in ("artifacts", "turns", "plans", "journal") or len(path) < 3:
@@ -375,7 +375,7 @@ class Works(Questions):
             data = os.pread(descriptor, 1 << 20, 0)
         except OSError:
             return os.close(descriptor)
-        if not data:  # Linux asks nobody for the bytes of an empty file
+        if not data:  # Linux asks no server for the bytes of an empty file
             return os.close(descriptor)
         if len(self.opened) > 20:
             os.close(self.opened.pop(0)[2])
@@ -384,7 +384,7 @@ class Works(Questions):
     # --- comparing ---
 
     def through(self, door, who, verb, payload):
-        """The answer, or None when the door has no such verb."""
+        """The answer, or None if the interface has no such verb."""
         if door == "others":
             return self.others.ask(who, verb, payload)
         if door == "resources":
@@ -422,7 +422,7 @@ class Works(Questions):
                 self.fail(door, kind, who, asked, result, given)
         for word in set(CANARY.findall(raw)):
             if kind == "plan" and self.source.about[word].startswith("description"):
-                continue  # its steps were told when the principal could see it
+                continue  # the principal got its steps when it could see the plan
             if not any(reader and self.model.canaries[word](reader) for reader in (who, author)):
                 self.leaks(door, kind, who, asked, word, raw)
         return answer

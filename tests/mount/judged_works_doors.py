@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The doors of a world at work for test-judged. Each takes (principal, verb, payload), a verb of the
+"""The interfaces of a world at work for test-judged. Each takes (principal, verb, payload), a verb of the
 control socket, and gives (answer, all of it as text): the answer is OK or why it was refused, and the
 result; a door that does not have the verb gives None.
 """
@@ -25,7 +25,7 @@ def refusal(error):
 
 
 def of_text(text):
-    """A refusal that is told in words only."""
+    """A refusal that comes as words only."""
     if "not found" in text or "no '" in text or "there is no" in text or "UNKNOWN_TOOL" in text or "was deleted" in text:
         return MISSING
     if "may not" in text or "grant" in text or "policy" in text or "rule" in text or "for the owner" in text:
@@ -56,7 +56,7 @@ class Socket(judged_doors.Socket):
 
 
 class Mount:
-    """One mount a principal, and its control files."""
+    """One mount and its control files for each principal."""
 
     files = {"invoke": ("invoke", "action"), "query": ("query", None), "step": ("step", None),
              "cancel": ("cancel", None), "approve": ("approve", None), "chat": ("chat", None)}
@@ -98,7 +98,7 @@ def look(verb, path):
 
 
 def control(path, document):
-    """What a control file answers to one request."""
+    """The answer of a control file to one request."""
     try:
         descriptor = os.open(path, os.O_RDWR)
     except PermissionError as error:
@@ -107,7 +107,7 @@ def control(path, document):
         try:
             os.write(descriptor, json.dumps(document).encode() + b"\n")
         except OSError:
-            pass  # the answer says why
+            pass  # the answer has the reason
         text = os.read(descriptor, 1 << 22).decode()
     finally:
         try:
@@ -121,7 +121,8 @@ def control(path, document):
 
 
 class Others:
-    """A mount of the operator's with --allow-other, as other users of the host, each in a process."""
+    """A mount of the operator with --allow-other, used by other users of the host, each in a
+    process."""
 
     def __init__(self, worldfs, world, tree, users):
         self.mount = Mount(worldfs, world, tree, ["operator"], "--allow-other")
@@ -148,7 +149,7 @@ class Others:
 
 
 def serve_user(uid, mount, pipe, ends_of_parent):
-    """Until None comes, or the parent has ended."""
+    """Runs until None comes, or until the parent has ended."""
     for end in ends_of_parent:
         end.close()
     os.setgroups([])

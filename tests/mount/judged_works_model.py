@@ -16,7 +16,7 @@ class Artifact:
     def __init__(self, name, owner, access="freeware", read_price=0, type="data", executable=False, tools=()):
         self.name, self.owner, self.access, self.read_price = name, owner, access, read_price
         self.type, self.executable, self.tools = type, executable, list(tools)
-        self.author = owner  # of its code
+        self.author = owner  # author of its code
         self.deleted = False
 
     def is_free(self):
@@ -29,15 +29,15 @@ class Turn:
 
 
 class Model(judged_model.Model):
-    """`rules` and `grants` as those of judged_model.Model."""
+    """`rules` and `grants` as in judged_model.Model."""
 
     def __init__(self, rules):
         super().__init__(None, rules)
         self.artifacts = {}
         self.turns = {}
-        self.plans = {}  # id: the principal of its chat
+        self.plans = {}  # id: the principal that began its chat
         self.texts = {}  # hash: [(of, principal of the record)]
-        self.canaries = {}  # word: function of a principal, may it read that word?
+        self.canaries = {}  # word: a function that says whether a principal may read the word
 
     # --- grants and policy ---
 
@@ -68,12 +68,12 @@ class Model(judged_model.Model):
         return artifact if artifact and not artifact.deleted else None
 
     def may_read_bytes(self, who, name):
-        """Content and code, for nothing."""
+        """Reads of content and code without a payment."""
         artifact = self.artifacts[name]
         return self.is_admin(who) or who == artifact.owner or artifact.is_free()
 
     def is_told_hashes(self, who, name):
-        """Of content and code, in meta.json and by the query artifact."""
+        """The hashes of content and code, in meta.json and in the answer of the query artifact."""
         return self.sees_all(who) or self.may_read_bytes(who, name)
 
     def may_read_text(self, who, text):
@@ -95,7 +95,7 @@ class Model(judged_model.Model):
                    for grant in self.held(who, "act"))
 
     def act(self, who, action, name, rights=None, origin="host"):
-        """`who` acts with the rights of `rights`, which for code is its author."""
+        """`who` acts with the rights of `rights`: for code, its author's."""
         rights = rights or who
         failures = set()
         if not self.act_grant_covers(rights, action, name):
@@ -114,19 +114,19 @@ class Model(judged_model.Model):
         if action == "edit_artifact" and not owns and artifact.access != "public":
             denied.add(REFUSED)
         if denied and not self.knows(rights, name, origin):
-            # In the words for one that does not exist; for code, and its own, either is right.
+            # The words for an artifact that does not exist; for code and its own artifact both answers are right.
             denied = denied | {MISSING} if owns or origin == "code" or INVALID in denied else {MISSING}
         return failures | denied
 
     def knows(self, who, name, origin):
-        """Is anything of the artifact's directory shown?"""
+        """Does the principal see anything of the artifact's directory?"""
         return self.reads(who, judged_model.LIST_CELLS, origin) and \
             self.covered(who, ("artifacts", name), 0) > NOT_SEEN
 
     # --- the tree ---
 
     def look(self, who, path):
-        """OK, MISSING or REFUSED; what is there is told by `exists` of the caller."""
+        """OK, MISSING or REFUSED; the caller's `exists` says whether the file exists."""
         effect = judged_model.ROOT[path[0]]
         if not self.reads(who, effect):
             return REFUSED
@@ -171,13 +171,13 @@ class Model(judged_model.Model):
         return failures
 
     def is_hidden(self, who, name):
-        """Somebody else's, whose file is not in scope: in the words for one that does not exist."""
+        """A turn of another principal, whose file is not in scope: the words for one that does not exist."""
         artifact = self.live(name)
         return bool(artifact) and artifact.owner != who and not (
             self.covers(who, "artifacts", name) and self.reads(who, judged_model.LIST_CELLS))
 
     def may_use_tool(self, agent, tool):
-        """Tools that are artifacts; others are there for every agent."""
+        """Tools that are artifacts; every agent has the other tools."""
         if tool not in self.artifacts and tool != "nothing":
             return True
         return not self.act(agent, "invoke_artifact", tool)
@@ -203,7 +203,7 @@ class Model(judged_model.Model):
         return not grant.params.get("agents") or coverage(tuple(grant.params["agents"]), (agent,)) == COVERED
 
     def comes_from(self, grant, agent):
-        """From the agent, or passed on from what it gave."""
+        """A right of the agent, or one delegated from what it gave."""
         while grant.source:
             grant = self.grants[grant.source]
             if grant.to == agent:
@@ -211,7 +211,7 @@ class Model(judged_model.Model):
         return False
 
     def is_of(self, who, agent):
-        """The agent, or an artifact of it."""
+        """The agent itself, or an artifact that it owns."""
         artifact = self.artifacts.get(who)
         return who == agent or bool(artifact) and artifact.owner == agent
 

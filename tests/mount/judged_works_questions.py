@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The questions that test-judged asks of a world at work, and what is right to answer; see judged_works.py."""
+"""The questions that test-judged asks in a world at work, and their right answers; see judged_works.py."""
 import base64
 import json
 import os
@@ -69,7 +69,7 @@ class Questions:
             (("artifacts",), ("turns",), ("plans",), ("journal", "texts")))
         accepted, result = self.expected_look(reader, verb, path)
         if door in ("mount", "others") and accepted == {REFUSED} and self.read("/".join(path)) == b"":
-            accepted, result = {REFUSED, OK}, b""  # Linux asks nobody for the bytes of an empty file
+            accepted, result = {REFUSED, OK}, b""  # Linux asks no server for the bytes of an empty file
         self.compare(door, "look", who, verb, {"path": "/".join(path)}, accepted, result)
 
     def expected_look(self, who, verb, path):
@@ -109,7 +109,7 @@ class Questions:
         return path[0] == "artifacts" and path[2:] == ("meta.json",)
 
     def meta_of(self, who, path, data):
-        """What `who` reads when somebody else has read `data`, maybe before the rule of the artifact changed."""
+        """What `who` reads after another principal has read `data`, maybe before the artifact's rule changed."""
         def bare(document):
             return {name: value for name, value in document.items() if name not in ("content_hash", "code_hash")}
         told = self.model.is_told_hashes(who, path[1])
@@ -117,13 +117,13 @@ class Questions:
             ("content_hash" in json.loads(given)) == told
 
     def ask_again(self):
-        """A descriptor that was opened before: what it shows is judged as today."""
+        """A descriptor that was opened earlier: its contents depend on the rights of today."""
         if not self.opened:
             return
         who, path, descriptor, data = self.random.choice(self.opened)
         accepted, _ = self.expected_look(who, "fs-read", path)
         try:
-            if self.random.random() < 0.5:  # else Linux may have the page still
+            if self.random.random() < 0.5:  # otherwise Linux may still have the page
                 os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
             got = OK, os.pread(descriptor, 1 << 20, 0), ""
         except PermissionError:
@@ -140,7 +140,8 @@ class Questions:
         self.judge("mount", "again", who, path, accepted, got, data)
 
     def expected_query(self, who, query, name, origin="host", itself=None):
-        """Of what a query of that principal gives: what the files of the tree show, and of code its own artifact."""
+        """The answer that a principal gets to a query: what the files of the tree show, and for code, its own
+        artifact."""
         if not self.model.held(who, "query") or \
                 self.model.decision(who, "query.kernel", "query", origin) != "allow":
             return {REFUSED}, None
@@ -184,7 +185,7 @@ class Questions:
         return action, name, document
 
     def paid(self, who, action, name):
-        """A principal that has read an artifact at its price may know its words."""
+        """A principal that has paid for reading an artifact may know its words."""
         artifact = self.model.live(name)
         if action == "read_artifact" and artifact and artifact.read_price:
             self.source.know(self.source.content.get(name), who)
@@ -214,10 +215,10 @@ class Questions:
             about = "alice_tool"
         accepted = {REFUSED} if not caller else self.model.act(caller, "invoke_artifact", itself)
         if what == "read_artifact" and self.model.live(about) and self.model.live(about).read_price:
-            return  # has nothing to pay with
+            return  # it has nothing to pay with
         if not accepted and what in ("meta", "content", "owned") and not (
                 self.model.held(author, "query") and self.model.decision(author, LIST_CELLS, "query", "code") == "allow"):
-            accepted = {OK, ("runtime_error",)}  # the author may ask for nothing: its code is told so
+            accepted = {OK, ("runtime_error",)}  # the author may read for nothing, and its code gets that answer
         document = {"action_type": "invoke_artifact", "artifact_id": itself, "args": [what, about]}
         self.compare(door, "code", who, "invoke", {"action": document}, accepted,
                      lambda given: self.code_is_right(caller, author, itself, what, about, given["data"]["result"]), author)
@@ -230,7 +231,7 @@ class Questions:
             return given == (about if model.live(about) and (seen or about == itself) else None)
         if what == "content":
             live = model.live(about)
-            # The caller pays for its code, and owes itself nothing.
+            # The caller pays for its code; a principal pays itself nothing.
             free = live and live.type != "agent" and (
                 live.is_free() or about == itself or (live.access in FREE and live.owner == caller))
             return (given is None or given == self.source.content.get(about) or about.endswith(("_tool", "_asks", "_pin"))) \
@@ -279,7 +280,7 @@ class Questions:
         self.sync()
 
     def told(self, kind, who, asked, accepted, answer, result, result_of):
-        """A reducer was told this, for the principal of the event."""
+        """A reducer got this answer, for the principal of the event."""
         payload = answer["payload"]
         if answer["status"] == "ok":
             given = result_of(payload)
@@ -306,7 +307,7 @@ class Questions:
         self.compare(door, "list", who, what, {}, accepted | {OK}, right)
 
     def ask_journal(self):
-        """Records, as they are given in pages."""
+        """Records, as pages of them come."""
         who = self.random.choice(PEOPLE)
         self.sync()
         first = max(0, self.read_to - self.random.choice((5, 50, 300)))
@@ -326,7 +327,7 @@ class Questions:
         acting = self.principal_at(door, who, "step")
         accepted = self.model.step(acting, name) if acting else {REFUSED}
         if acting and name == "minion" and not accepted:
-            return  # it has no model
+            return  # the agent has no model
         answer = self.compare(door, "step", who, "step", {"agent": name, "message": "Go."}, accepted)
         if answer == OK:
             self.find_turns(name, acting)
@@ -335,7 +336,7 @@ class Questions:
         self.sync()
 
     def narrow(self, who):
-        """Something is said about names of agents, so that two names differ."""
+        """Says something about names of agents, so that two names differ."""
         return any(grant.params.get("agents") for grant in self.model.held(who, "drive")) or \
             any(rule["when"].get("artifact") for rule in self.model.rules)
 
@@ -345,7 +346,7 @@ class Questions:
                 self.model.turns[name] = Turn(agent, who, False)
 
     def alike(self, who, verb, payload, member, name, twin):
-        """In the words for one that does not exist."""
+        """The words for an agent that does not exist."""
         told = []
         for one in (name, twin):
             answer = self.socket.call(who, verb, payload | {member: one})
@@ -357,7 +358,7 @@ class Questions:
             self.fail("socket", "alike", who, (verb, name, twin), told[1], told[0])
 
     def ask_tools(self):
-        """The tool list of an agent that is given another one."""
+        """The list of tools of an agent that gets another one."""
         tools = self.random.sample([name for name, row in sorted(self.model.artifacts.items()) if row.executable] +
                                    ["fs_ls", "fs_read", "nothing"], self.random.choice((1, 1, 2)))
         self.model.artifacts["fitter"].tools = tools
@@ -367,7 +368,7 @@ class Questions:
         got = self.socket.ask("operator", "step", {"agent": "fitter", "message": "Go."})
         self.counts["agent"] += 1
         self.kinds["tools"] += 1
-        told = got[2] if accepted else ""  # the operator is told of its run; and of what may not be, like the agent
+        told = got[2] if accepted else ""  # forbidden tools look missing to the operator, too
         self.judge("agent", f"tools {tools}", "fitter", "step", accepted or {OK}, got[:2] + (told,))
         if accepted:
             hidden = next((tool for tool in tools if tool != "nothing" and not self.model.may_use_tool("fitter", tool)), "nothing")
@@ -379,7 +380,7 @@ class Questions:
         self.sync()
 
     def same_refusal(self, tools, hidden, message):
-        """As for a tool that does not exist, if the agent does not see it."""
+        """The answer for a tool that does not exist, if the agent does not see the tool."""
         if hidden == "nothing" or self.model.covers("fitter", "artifacts", hidden):
             return
         twin = "q" * len(hidden)
@@ -450,10 +451,10 @@ class Questions:
             self.alike(who, verb, {}, "plan_id", plan, "f" * 32)
         self.sync()
 
-    # --- agents and plans as doors ---
+    # --- agents and plans as interfaces ---
 
     def random_calls(self, who):
-        """What tools are asked: [(name, arguments, answers that are right, result)]"""
+        """Questions for tools: [(name, arguments, right answers, result)]"""
         calls = []
         for _ in range(4):
             if self.random.random() < 0.5:
@@ -475,7 +476,7 @@ class Questions:
         return calls
 
     def ask_turn(self):
-        """Tools of an agent act as the agent."""
+        """Tools of an agent act in the name of the agent."""
         calls = self.random_calls("scout")
         given = self.run_turn("scout", [{"id": f"c{i}", "name": name, "arguments": json.dumps(arguments)}
                                         for i, (name, arguments, _, _) in enumerate(calls)])
@@ -488,13 +489,13 @@ class Questions:
             self.counts["agent"] += 1
             self.kinds["turn"] += 1
             self.judge("agent", name, "scout", arguments, accepted, got)
-            for word in set(CANARY.findall(text)):  # is told to the operator
+            for word in set(CANARY.findall(text)):  # the operator gets it
                 if not self.model.canaries[word]("scout") or not self.model.canaries[word]("operator"):
                     self.leaks("agent", name, "scout", arguments, word, text)
         self.sync()
 
     def ask_steps(self):
-        """Steps of a plan act as its principal."""
+        """Steps of a plan act in the name of its principal."""
         who = self.random.choice(PEOPLE)
         if not self.model.held(who, "drive") or not self.model.drives(who, "plan.run"):
             return

@@ -16,9 +16,9 @@ AGENTS = {"robot": "alice", "scout": "bob", "fitter": "operator", "closed": "ali
 TOOLS = ["fs_ls", "fs_read", "query_kernel", "read_artifact", "write_artifact", "edit_artifact", "invoke_artifact"]
 CAPS = ["query", "blob", "act", "drive", "llm", "admin"]
 CANARY = re.compile(r"CANARY\d{5}x")
-USERS = {65533: "alice", 65532: "bob", 65534: None}  # of the host, and which principals they are
+USERS = {65533: "alice", 65532: "bob", 65534: None}  # users of the host, and the principals that they are
 
-# What code of an artifact sees and does, as its caller asks it to.
+# What code of an artifact sees and does, as its caller asks.
 ASKING = """function run(what, a)
   if what == "meta" then
     local row = kernel_state.get_artifact_metadata(a)
@@ -48,7 +48,7 @@ class Source:
         self.words = 0
         self.about = {}  # canary: where it was planted
         self.model = Model(self.random_rules())
-        self.content = {}  # of artifacts, newest
+        self.content = {}  # of artifacts, the newest
         self.documents = []
         self.make_artifacts()
         self.grants = [Grant(f"operator.{cap}.1", "operator", f"sys/{cap}@1", {}) for cap in CAPS]
@@ -63,7 +63,7 @@ class Source:
     # --- canaries ---
 
     def word(self, about, may_read):
-        """A canary. `may_read`: of a principal."""
+        """Makes a canary. `may_read`: may a principal read it?"""
         self.words += 1
         word = f"CANARY{self.words:05d}x"
         self.about[word] = about
@@ -71,17 +71,17 @@ class Source:
         return word
 
     def know(self, word, who):
-        """The principal has the word by right, and may find it in its own records for ever."""
+        """The principal may have the word, and may find it in its own records for ever."""
         before = self.model.canaries.get(word)
         if before:
             self.model.canaries[word] = lambda reader: reader == who or before(reader)
 
     def content_word(self, name, *writers):
-        """Of content: those may read it who may read the artifact, and those who wrote it."""
+        """For content: principals that may read the artifact may read it, and those that wrote it."""
         return self.word(f"content of {name}", lambda who: who in writers or self.model.may_read_bytes(who, name))
 
     def description_word(self, name):
-        """Of a description, which stands where the artifact's row does, and where records and turns tell of it."""
+        """For a description, which is wherever the artifact's row is, and where records and turns repeat it."""
         def may_read(who):
             acts = [self.model.act(who, action, name) for action in ("read_artifact", "invoke_artifact")]
             return not all(acts) or any(self.model.covered(who, path, 0) for path in (
@@ -89,7 +89,7 @@ class Source:
         return self.word(f"description of {name}", may_read)
 
     def text_word(self, who, of):
-        """Of a text in a record of that principal that belongs to these artifacts."""
+        """For a text in a record of that principal that belongs to these artifacts."""
         return self.word(f"text of {of} by {who}", lambda reader: self.model.may_read_text(reader, [(of, who)]))
 
     # --- artifacts ---
@@ -163,7 +163,8 @@ class Source:
         return Grant(name, who, f"sys/{cap}@1", params)
 
     def random_rules(self):
-        """A call of robot that writes waits. Denials are about one principal, which could act otherwise."""
+        """A call of robot that writes must wait. Each denial is about one principal; without it, the principal
+        could act."""
         rules = [{"when": {"principal": "operator"}, "decision": "allow"},
                  {"when": {"effect": "action.write_artifact", "principal": "robot", "artifact": "made*"}, "decision": "ask"}]
         denials = [{"effect": "action.read_artifact"}, {"effect": "action.invoke_artifact", "artifact": "bob*"},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A world for test-judged: its source, what happened in it, and what is therefore to be seen.
+"""A world for test-judged: its source, what happened in it, and what is therefore visible.
 
 Counters are folded here a second time. What is not the subject (the manifest, records, documents of
 grants) is read as the operator, who sees everything.
@@ -28,7 +28,7 @@ def canonical(document):
 
 
 class World:
-    """What there is. The model asks it, and does not change it."""
+    """The state of the world. The model asks it, and does not change it."""
 
     def __init__(self, module):
         self.height = 0
@@ -36,16 +36,16 @@ class World:
         self.versions = {reducer: {} for reducer in self.reducers}  # name: [(height, bytes or None)]
         self.listed = {hashlib.sha256(module).hexdigest(): (1, module)}
         self.sums = {}
-        self.operator = None  # reads what is not folded here
+        self.operator = None  # reads cells that are not folded here
         self.fetched = {}
 
-    # --- what happened ---
+    # --- changes ---
 
     def set_cell(self, reducer, key, content):
         self.versions[reducer].setdefault(file_name(key), []).append((self.height, content))
 
     def fold(self, reducer, key, by):
-        """An event was recorded, and it was the last record."""
+        """Notes an event that was recorded as the last record."""
         if by is None:
             self.sums.pop((reducer, key), None)
             self.set_cell(reducer, key, None)
@@ -59,7 +59,7 @@ class World:
     def put(self, data):
         self.listed.setdefault(hashlib.sha256(data).hexdigest(), (self.height, data))
 
-    # --- what there is; @height None: at the head ---
+    # --- the state; @height None: at the head ---
 
     def cell(self, reducer, name, height):
         content = None
@@ -85,7 +85,7 @@ class World:
         return self.fetch(place.height or self.height, "/".join({"cell": ["reducers"]}.get(kind, [kind]) + what))
 
     def fetch(self, height, path):
-        """As the operator; a height never changes."""
+        """Reads as the operator; a height never changes."""
         if (height, path) not in self.fetched:
             self.fetched[height, path] = self.operator.read(path, f"exact:{height}")
         return self.fetched[height, path]
@@ -98,10 +98,10 @@ class World:
 
 
 class Source:
-    """What a world is made from: random principals, grants and a policy."""
+    """The parts of a world's source: random principals, grants and a policy."""
 
     def __init__(self, random, patterns):
-        """`random`: of this world alone. `patterns`: paths that scopes are made from."""
+        """`random`: of this world alone. `patterns`: paths from which scopes are made."""
         self.random = random
         self.patterns = patterns
         self.principals = ["operator", "alice", "alan", "bob", "carol#2@x:y"]
@@ -143,12 +143,12 @@ class Source:
             json.dump(world, file)
 
     def begin(self, world):
-        """Fill in what the first record makes. Return: the model."""
+        """Adds the state after the first record. Return: the model."""
         model = Model(world, self.rules if self.rules is not None else
                       [{"when": {}, "decision": "allow"}])
         world.height = 1
         for who in self.principals:
-            world.set_cell("sys.principal", who, b"")  # b"": to be fetched
+            world.set_cell("sys.principal", who, b"")  # b"": must still be read
             world.set_cell("sys.ledger", who, b"")
         operators = [Grant(f"operator.{cap[4:-2]}.1", "operator", cap, {}) for cap in CAPS]
         for grant in operators + self.grants:
@@ -160,7 +160,7 @@ class Source:
 # --- chance ---
 
 def random_scope(random, patterns):
-    """Params of a query grant."""
+    """Random params of a query grant."""
     chance = random.random()
     if chance < 0.15:
         return {}
@@ -190,14 +190,14 @@ def random_pattern(random, paths):
             names[i] = "**"
     if random.random() < 0.08:
         names.insert(random.randint(0, len(names)), "**")
-    # Two stars stand for any names, alone.
+    # Two stars match any names only if they are a whole name.
     while any("**" in name and name != "**" for name in names):
         names = [name if name == "**" else name.replace("**", "*") for name in names]
     return "/".join(names)
 
 
 def random_rules(random, principals):
-    """Of a policy; None: the built-in one."""
+    """The rules of a policy; None: the built-in one."""
     if random.random() < 0.25:
         return None
     members = {
@@ -211,7 +211,7 @@ def random_rules(random, principals):
         "artifact": ["picture", "*"],
     }
     weights = {"effect": 0.6, "cap": 0.15, "principal": 0.4, "origin": 0.15, "reducer": 0.5, "artifact": 0.05}
-    rules = [{"when": {"principal": "operator"}, "decision": "allow"}]  # who changes grants on the way
+    rules = [{"when": {"principal": "operator"}, "decision": "allow"}]  # principals that change grants later
     for _ in range(random.randint(0, 5)):
         when = {member: random.choice(members[member]) for member in members
                 if random.random() < weights[member]}
@@ -226,7 +226,7 @@ def random_rules(random, principals):
 
 
 def random_paths():
-    """Paths that scopes are made from."""
+    """Paths from which scopes are made."""
     paths = ["README", "manifest", "journal", "journal/head", "journal/log.jsonl", "blob", "reducers", "artifacts",
              "artifacts/alice_picture", "turns", "plans/p/steps"]
     paths += [f"journal/{seq}.json" for seq in (0, 1, 2, 10, 11, 25)]

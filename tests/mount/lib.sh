@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Sourced first by the mount tests. Gives a scratch directory with a world and a mount point, which
-# are taken away again however the test ends, and a watchdog. Prints `ok - …` a check; the first
+# are removed however the test ends, and a watchdog. Prints `ok - …` for each check; the first check
 # that fails ends the test with status 1.
 #
-# The caller may set `seconds` (of the watchdog, 100) before it sources this. SLOWDOWN in the
-# environment tells how many times slower the program is than in a release build.
+# The caller may set `seconds` (of the watchdog, 100) before it sources this file. SLOWDOWN in the
+# environment says how many times slower the program is than in a release build.
 set -euo pipefail
 
 : "${WORLDFS:?the program under test}" "${SOURCE_ROOT:?the project directory}"
@@ -21,10 +21,10 @@ world=$scratch/world
 tree=$scratch/tree
 ctl=$tree/ctl
 mkdir "$tree"
-# What the user trusts is remembered here, and not in his own directories.
+# The list of trusted worlds is kept here, and not in the user's own directories.
 export XDG_STATE_HOME=$scratch/user-state XDG_CONFIG_HOME=$scratch/user-config
 
-# Pid of the process that owns the world; fails when nobody does.
+# Prints the pid of the process that owns the world; fails if no process does.
 owner_pid() {
 	"$WORLDFS" -w "$world" status --json 2>/dev/null | grep -o '"pid":[0-9]*' | cut -d: -f2 | head -1
 }
@@ -32,7 +32,7 @@ owner_pid() {
 cleanup() {
 	local status=$? pid
 	trap - EXIT
-	# Even when a daemon hangs: nothing here may wait for it.
+	# Works even if a daemon hangs: nothing here may wait for it.
 	pid=$(timeout 5 "$WORLDFS" -w "$world" status --json 2>/dev/null | grep -o '"pid":[0-9]*' | cut -d: -f2 || true)
 	while read -r point; do
 		umount -l "$point" 2>/dev/null || fusermount3 -uzq -- "$point" 2>/dev/null || true
@@ -91,7 +91,7 @@ matches() {
 	ok "$1"
 }
 
-# wait_for WHAT COMMAND…: until the command succeeds, at most 20 s
+# wait_for WHAT COMMAND…: waits until the command succeeds, at most 20 s
 wait_for() {
 	local what=$1 tries
 	shift
@@ -105,14 +105,14 @@ wait_for() {
 	fail "$what (waited $((20 * SLOWDOWN)) s)"
 }
 
-# make_world [NAME]: init from tests/data/worlds/NAME
+# make_world [NAME]: makes a world from tests/data/worlds/NAME
 make_world() {
 	"$WORLDFS" init "$world" --from "$SOURCE_ROOT/tests/data/worlds/${1:-counter}" >"$scratch/init" ||
 		fail "init refused"
 	trust_world
 }
 
-# What host.json says now is what the user has agreed to.
+# Has the user agree to host.json as it is now.
 trust_world() {
 	"$WORLDFS" -w "${1:-$world}" trust --yes >/dev/null 2>&1 || fail "trust refused"
 }
@@ -126,7 +126,7 @@ umount_world() {
 	"$WORLDFS" umount "$tree" || fail "umount refused"
 }
 
-# The directories that hold the control connections of this user's mounts.
+# The directories that contain the control connections of this user's mounts.
 run_directory() {
 	if [ "$(id -u)" = 0 ]; then
 		echo /run/worldfs
@@ -137,7 +137,7 @@ run_directory() {
 	fi
 }
 
-# Where the control connection of the mount is mounted; remembered while the mount is up.
+# Where the control connection of the mount is mounted; kept while the mount is up.
 ctl_point=
 remember_ctl() {
 	ctl_point=$(readlink "$tree/ctl" || echo "$tree/ctl")
@@ -159,22 +159,22 @@ nobody_owns() {
 	! owner_pid >/dev/null
 }
 
-# scaled COUNT: as much of it as a slow build does in the time
+# scaled COUNT: the part of COUNT that a slow build does in the time of a fast one
 scaled() {
 	echo $(($1 / SLOWDOWN))
 }
 
-# put TEXT FILE: one line
+# put TEXT FILE: writes one line
 put() {
 	echo "$1" >"$2"
 }
 
-# add KEY BY [PAD]: an event of the world `counter`, one line
+# add KEY BY [PAD]: prints an event of the world `counter`, one line
 add() {
 	printf '{"schema":"test/Add@1","value":{"key":"%s","by":%s%s}}\n' "$1" "$2" "${3:+,\"pad\":\"$3\"}"
 }
 
-# height: records in the journal, through the mount
+# height: prints the number of records in the journal, read through the mount
 height() {
 	grep -o '"journal_height":[0-9]*' "$tree/journal/head" | cut -d: -f2
 }

@@ -14,8 +14,9 @@ import time
 
 SLOWDOWN = int(os.environ.get("SLOWDOWN", "1"))
 TOGETHER = 300 // SLOWDOWN  # requests
-UNREAD = 3000 // SLOWDOWN   # answers: more than a pipe holds
-# What is asked for so often: the manifest, which is long, or, where the program is slow, what a file is.
+UNREAD = 3000 // SLOWDOWN   # answers, more than a pipe holds
+# The request that is sent so often: the manifest, which is long, or, if the program is slow, what a file
+# is.
 ASKED = ("fs_read_manifest", {}) if SLOWDOWN == 1 else ("fs_stat", {"path": "README"})
 
 
@@ -27,7 +28,7 @@ def ok(what, condition, found=None):
 
 
 class Client:
-    """A server process and the messages to it; `said` are lines that nobody asked for yet."""
+    """A server process, and the messages to it; `said` has lines that the test has not asked for yet."""
 
     def __init__(self, *options, hello=True, output=subprocess.PIPE):
         self.process = subprocess.Popen([sys.argv[1], "-w", sys.argv[2], *options, "mcp"],
@@ -67,7 +68,7 @@ class Client:
         return self.wait(self.begin(method, **params))
 
     def call(self, tool, **arguments):
-        """What a tool gave: (the structured content, was it an error?)"""
+        """The result of a tool: (the structured content, was it an error?)"""
         result = self.ask("tools/call", name=tool, arguments=arguments)["result"]
         return result["structuredContent"], result["isError"]
 
@@ -78,7 +79,7 @@ class Client:
 
 
 def reads():
-    """Everything that can be read, by every tool and as resources."""
+    """Reads everything that can be read, with every tool and as resources."""
     client = Client()
     tools = [tool["name"] for tool in client.ask("tools/list")["result"]["tools"]]
     ok("the tools are listed", tools == ["fs_read_manifest", "fs_read_reducer", "fs_ls", "fs_stat",
@@ -112,7 +113,7 @@ def reads():
 
 
 def parts():
-    """A binary file of 3,000,000 bytes, part by part, and too large a part."""
+    """Reads a binary file of 3,000,000 bytes, part by part, and too large a part."""
     client = Client()
     path = "blob/" + sys.argv[3]
     data, offset, eof = b"", 0, False
@@ -132,7 +133,7 @@ def parts():
 
 
 def together():
-    """Many requests are under way at once; each is answered, and what was cancelled is not."""
+    """Many requests are under way at once; each is answered, except those that were cancelled."""
     client = Client()
     first = client.last_id + 1
     many = [client.request("tools/call", name="fs_ls", arguments={"path": "/", "depth": 3})
@@ -155,7 +156,8 @@ def together():
 
 
 def deaf():
-    """Who writes and does not read is not waited for while writing, and gets everything later."""
+    """The server does not wait for a client that writes and does not read; the client gets everything
+    later."""
     client = Client()
     name, arguments = ASKED
     requests = b"".join(json.dumps(client.request("tools/call", name=name, arguments=arguments)).encode() + b"\n"
@@ -164,7 +166,7 @@ def deaf():
     sent, lines = 0, 0
     progress = time.monotonic()
     while lines < UNREAD and time.monotonic() < progress + 60:
-        # Reads only when nothing can be written any more.
+        # Reads only when no more can be written.
         if sent < len(requests) and select.select([], [client.process.stdin], [], 0.2)[1]:
             sent += os.write(client.process.stdin.fileno(), requests[sent:sent + 65536])
             continue
@@ -179,7 +181,7 @@ def deaf():
 
 
 def gone():
-    """A client that is gone ends the server."""
+    """The server ends when its client is gone."""
     client = Client()
     client.process.stdout.close()
     ok("who reads no more ends it", client.process.wait(20) in (0, 1), client.process.returncode)
@@ -192,7 +194,7 @@ def gone():
 
 
 def changes():
-    """What others change between two calls is seen, and the world is not held."""
+    """Changes of others between two calls are visible, and the server does not keep the world."""
     client = Client()
     before, _ = client.call("fs_read_reducer", name="counter", key="key 1/é")
     client.call("invoke", action={"action_type": "noop", "reasoning": None})
@@ -206,7 +208,7 @@ def changes():
 
 
 def restarts():
-    """An owner comes, is killed, and goes, while the client stays."""
+    """An owner comes, is killed, and leaves, while the client stays."""
     client = Client()
     for what in ("without an owner", "with one", "after it was killed", "with another one"):
         if what.startswith("with "):
@@ -224,7 +226,7 @@ def restarts():
 
 
 def nobody():
-    """A principal that there is not."""
+    """A principal that does not exist."""
     client = Client("--as", "nobody", hello=False)
     ok("a principal that there is not is refused at once", client.process.wait(20) == 1)
     ok("with the reason, on standard error", b"worldfs: " in client.process.stderr.read())

@@ -12,7 +12,7 @@ import sys
 
 from rights import Client, ok
 
-HIDDEN, SEEN = 3000, 4200  # more names than a listing gives attributes for
+HIDDEN, SEEN = 3000, 4200  # more names than those for which a listing has attributes
 
 
 def scope(*patterns):
@@ -95,7 +95,7 @@ def listed(path):
 
 
 def cells(path):
-    """Return: name → (inode, offset) of what was made in pairs, in the order of that."""
+    """Return: name → (inode, offset) of the things that were made in pairs, in the order of making."""
     return {name: (ino, offset) for name, ino, offset in listed(f"{path}/reducers/counter")
             if re.fullmatch(r"a-\d+", name)}
 
@@ -105,7 +105,8 @@ def rises(numbers):
 
 
 def without_order(what, numbers):
-    """Of numbers without order half are followed by a greater one; the bounds are ten standard deviations."""
+    """In a random order, half of the numbers are followed by a greater one; the bounds are ten standard
+    deviations."""
     expected, deviation = (len(numbers) - 1) / 2, (len(numbers) / 12) ** 0.5
     if expected <= 10 * deviation:
         sys.exit(f"not ok - {what}: {len(numbers)} are too few to tell order from none")
@@ -121,7 +122,7 @@ def same_as_stat(path):
 
 
 def seeking(place):
-    """Every place that telldir gave is one, and any other number harms nothing."""
+    """Every place that telldir gave works, and any other number does no harm."""
     listing = Listing(f"{place}/reducers/counter")
     seen, places = [], []
     while True:
@@ -144,7 +145,7 @@ def seeking(place):
         for path in ("", "/reducers", "/reducers/counter", "/at"):
             file = os.open(place + path, os.O_RDONLY | os.O_DIRECTORY)
             os.lseek(file, number, os.SEEK_SET)
-            names = os.listdir(file)  # a descriptor is read from where it stands
+            names = os.listdir(file)  # a descriptor is read from its present place
             os.close(file)
             if not set(names) <= set(os.listdir(place + path)):
                 sys.exit(f"not ok - lseek({number}) in {path}: {names[:5]}")
@@ -152,7 +153,7 @@ def seeking(place):
 
 
 def changing(place):
-    """Names that come and go behind the place, and before it."""
+    """Names come and go after the place, and before it."""
     directory = f"{place}/reducers/counter"
     before = [name for name, _, _ in listed(directory)]
     listing = Listing(directory)
@@ -162,7 +163,7 @@ def changing(place):
     add("a-new1", "b-new2", "a-new3")
     rest = [name for name, _, _ in listing.rest()]
     listing.close()
-    # What was read into memory already may be what was.
+    # Entries that were read into memory earlier may be old.
     ok("each name that stayed is listed once", [name for name in first + rest if name in set(before) - set(gone)] ==
        [name for name in before if name not in gone])
     after = [name for name, _, _ in listed(directory)]
@@ -173,7 +174,7 @@ def changing(place):
 
 
 def reading(place):
-    """Cold, by many look-ups, so that siblings are listed and read ahead."""
+    """Reads cold, with many look-ups, so that siblings are listed and read ahead."""
     directory = f"{place}/reducers/counter"
     wrong = [name for name in os.listdir(directory) if open(f"{directory}/{name}", encoding="utf-8").read() != '{"n":1}\n']
     ok("every file has its bytes", not wrong, wrong[:5])
@@ -246,7 +247,7 @@ def paging(client):
 
 
 def limits(client, place):
-    """Which numbers a mount has is settled when it begins."""
+    """The numbers of a mount are settled when it begins."""
     client.done("operator", "grant", to="ada", cap="sys/query@1", name="wide")
     wide = cells(place)
     ok("a scope that becomes unlimited shows the rest", os.path.exists(f"{place}/reducers/counter/b-00001"))
@@ -261,7 +262,7 @@ def artifact(client, name):
 
 
 def times_of(client, who, place, paths):
-    """Return: path → its time in a mount that has begun anew. The socket tells that of a height."""
+    """Return: path → its time in a new mount. The socket gives the time at a height."""
     worldfs("umount", place)
     mount(os.path.dirname(place), who)
     told = {client.done(who, "fs-stat", path=path)["mtime_ns"] for path in paths if path in HIDING}
@@ -329,7 +330,7 @@ def sizes(path):
 
 
 def figures(world, directory):
-    """What status, metrics and df tell: what all principals together do is not for those who see a part."""
+    """status, metrics and df: a principal that sees a part gets no figures about all principals together."""
     for principal, grants in (("fin", {"query": scope("reducers/counter/a*")}),
                               ("gus", {"query": scope("reducers/counter/a*"), "admin": {}})):
         worldfs("principal", "add", principal)
@@ -356,7 +357,7 @@ def figures(world, directory):
 
 
 def told(client, who, name, **action):
-    """Return: all that an action is answered with, without the name that it is about."""
+    """Return: the whole answer to an action, without the name that it is about."""
     answer = client.call(who, "invoke", action=action)
     answer.pop("id")
     answer["meta"] = sorted(answer.get("meta", {}))  # the height differs
@@ -364,7 +365,7 @@ def told(client, who, name, **action):
 
 
 def existence(world, directory):
-    """One refusal for what is not there and for what is there and hidden."""
+    """The refusal is equal for things that do not exist and for hidden things."""
     for principal, grants in (("eli", {"query": scope("artifacts/mine*", "artifacts/shown*"), "act": {}}),
                               ("fay", {"act": {}})):
         worldfs("principal", "add", principal, "--scrip", "50")

@@ -27,7 +27,7 @@ def environment(seconds):
 
 def check_output(text):
     if text:
-        json.loads(text)  # one document and no progress
+        json.loads(text)  # one document, and no progress
 
 
 def terminal(command):
@@ -47,7 +47,7 @@ def terminal(command):
     states = re.findall(r"\r(" + LINE + r")\033\[K", shown.decode())
     print(f"# {len(states)} states, such as {states[len(states) // 2:][:1]}")
     rest = re.sub(r"\r(?:" + LINE + r")?\033\[K", "", shown.decode())
-    # The last thing done to the line is that it is taken away, before anything else is printed.
+    # The line must be cleared last, before anything else is printed.
     cleared = shown.decode().rfind("\r\033[K") > shown.decode().rfind(states[-1]) if states else False
     return process.returncode == 0 and cleared and not re.search(r"/s|\033", rest)
 

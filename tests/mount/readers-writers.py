@@ -21,7 +21,7 @@ import traceback
 WORLDFS = os.environ["WORLDFS"]
 LIMIT = 120 * int(os.environ.get("SLOWDOWN", "1"))
 READERS = 8
-KEYS = 20  # of each writer, never deleted
+KEYS = 20  # keys of each writer, never deleted
 READ_SIZE = 1 << 20
 
 
@@ -41,7 +41,7 @@ def event(key, by, pad=None):
 
 
 def read_whole(path):
-    """Content of a file as one descriptor shows it; its size must be the same."""
+    """The content of a file, as one descriptor shows it; its size must be equal."""
     file = os.open(path, os.O_RDONLY)
     try:
         size = os.fstat(file).st_size
@@ -71,7 +71,7 @@ def is_absent(path):
 
 
 def reader(tree, index, stop):
-    """Each key only ever counts up, so a smaller number than before is a stale read."""
+    """Each key only counts up, so a smaller number than before is a stale read."""
     cells = f"{tree}/reducers/counter"
     generator = random.Random(index)
     newest = {}
@@ -97,7 +97,7 @@ def reader(tree, index, stop):
     assert rounds > 0
 
 
-# --- writers that are told when it is done ---
+# --- writers that get an acknowledgement ---
 
 
 class ControlFile:
@@ -139,7 +139,8 @@ def check_journal(tree, seq, key):
 
 
 def check_update(tree, key, number, seq):
-    """What must be true as soon as the update is acknowledged; number None: it was deleted."""
+    """What must be true as soon as the update is acknowledged; number None: the cell was
+    deleted."""
     cells = f"{tree}/reducers/counter"
     listed = key in os.listdir(cells)
     if number is None:
@@ -155,7 +156,7 @@ def check_update(tree, key, number, seq):
 
 
 def second_process(tree, questions, answers):
-    """Checks what it is told through a pipe."""
+    """Runs checks that it gets through a pipe."""
     for line in questions:
         check_update(tree, *json.loads(line))
         answers.write("seen\n")
@@ -170,7 +171,7 @@ def start_second_process(tree):
         try:
             second_process(tree, os.fdopen(ask[0]), os.fdopen(told[1], "w"))
             status = 0
-        except BaseException:  # a forked process must not go on as its parent
+        except BaseException:  # a forked process must not continue as its parent
             traceback.print_exc()
         os._exit(status)
     os.close(ask[0])
@@ -232,7 +233,7 @@ def fast_writer(index, world, tree, stop, sent):
 
 
 def walker(tree, _index, stop):
-    """Lists and reads all that there is, also under at/."""
+    """Lists and reads everything, also under at/."""
     while not stop.is_set():
         head = os.readlink(f"{tree}/at/head")
         for top in (f"{tree}/reducers", f"{tree}/at/{head}/reducers", f"{tree}/journal"):
@@ -262,7 +263,7 @@ def print_stacks(pids):
 
 
 def run_all(tasks, stop, seconds, daemon):
-    """Runs the tasks until the finite ones have ended, or `seconds`; all must end well."""
+    """Runs the tasks until the finite ones have ended, or for `seconds`; all must end well."""
     processes = [
         (multiprocessing.Process(target=task, args=arguments), ends)
         for task, arguments, ends in tasks

@@ -14,7 +14,7 @@ import sys
 
 worldfs, copy, scratch, seed = sys.argv[1:]
 random.seed(int(seed))
-NAMED_MAX = 400  # files changed at once; a run names 1000
+NAMED_MAX = 400  # files changed at once; a run names up to 1000
 ALONE = 4        # of each kind of file
 failures = []
 runs = changes = 0
@@ -34,7 +34,7 @@ def names_of_copy():
                 yield os.path.relpath(path, copy)
 
 
-# --- changes: each gives back how it is undone ---
+# --- changes: each returns how to undo it ---
 
 def write(name, data):
     with open(path_of(name), "wb") as file:  # in place: extended attributes stay
@@ -110,7 +110,7 @@ def change_each(what, names, at_once=NAMED_MAX):
         change_all(what, [name])
 
 
-# --- what there is ---
+# --- the files of the copy ---
 
 everything = sorted(names_of_copy())
 cells = [name for name in everything if name.startswith("reducers/")]
@@ -128,12 +128,12 @@ for kind in ("one bit", "one byte more", "cut", "missing"):
     # Without its module nothing can be folded, so what the journal names is not missed.
     change_each(kind, blobs, 1 if kind == "missing" else NAMED_MAX)
     change_each(kind, single if kind != "missing" else single[1:], 1)
-    # Without the records that are gone, all of those that are left must be whole.
+    # Without the missing records, all of the remaining ones must be whole.
     change_each(kind, records, len(records) // 2 if kind == "missing" else NAMED_MAX)
 for _ in range(20):
     change_all("one bit", ["journal/log.jsonl"])
-# As long as the log is known to be whole, which only the file of its last record tells, what is wrong
-# elsewhere does not hide what is wrong with the state.
+# If the log is known to be whole, which only the file of its last record shows, problems elsewhere do
+# not hide problems of the state.
 records.remove(f"journal/{len(records) - 1}.json")
 for kind in ("one bit", "cut", "missing"):
     some = [random.choice(cells), *random.sample(records, 5), "journal/head"]

@@ -34,12 +34,13 @@ def restore():
 
 
 def refused(what, path, damage, journal=True, says=""):
-    """`damage` on a fresh copy: exit 1, a line that begins with `path`, nothing left."""
+    """Does `damage` to a fresh copy. Restoring must exit with 1, print a line that begins with
+    `path`, and leave nothing."""
     global count
     count += 1
     shutil.rmtree(scratch, ignore_errors=True)
     os.makedirs(place)
-    # cp keeps the extended attributes; shutil would as well, but follows its own mind on links
+    # cp keeps the extended attributes; shutil would, too, but treats links in its own way
     subprocess.run(["cp", "-a", original, copy], check=True)
     if not journal:
         shutil.rmtree(copy + "/journal")
@@ -97,7 +98,7 @@ def listen(path):
 
 
 def without_records(at):
-    """The log and the file of the last record alone: but for that, nothing but the chain tells."""
+    """The log and the file of the last record alone: then only the chain shows the damage."""
     def damage(path):
         folder = os.path.dirname(path)
         records = [name for name in os.listdir(folder) if name.endswith(".json")]
@@ -137,7 +138,7 @@ for path in ("journal/log.jsonl",):
     refused("an empty log", path, write(b""))
     refused("a log with an endless line", path, lambda path: os.truncate(path, 1 << 30),
             says="too large")
-# The last record is chained to nothing, so it must stand there twice.
+# No record is chained to the last one, so it must be in the copy twice.
 refused("no files of records", last, lambda path: [
     os.unlink(os.path.join(os.path.dirname(path), name))
     for name in os.listdir(os.path.dirname(path)) if name.endswith(".json")], says="nothing else proves")
@@ -167,7 +168,7 @@ lines = err.splitlines()
 if status != 1 or len(lines) != 1002 or lines[1000] != "and 200 more" or "1200 problems" not in lines[1001]:
     failures.append(f"1200 files too many: exit {status}, {len(lines)} lines, {lines[-2:]}")
 
-# And the copy that all of these were made of is a world.
+# The copy of which all of these were made is a world.
 shutil.rmtree(scratch)
 os.makedirs(place)
 shutil.copytree(original, copy, symlinks=True)

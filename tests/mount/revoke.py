@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a mount shows of a right that was taken away, round by round, under load.
+"""What a mount shows of a right that was revoked, round by round, under load.
 
   revoke.py WORLD OPERATOR_TREE TREE ROUNDS
 
@@ -31,7 +31,7 @@ SCOPE = ["reducers/counter/*"]
 READERS = 4
 STILL = [f"still{i}" for i in range(10)]  # never changed
 MOVING = [f"moving{i}" for i in range(10)]  # changed all the time
-MANY = 5000  # others, so that listings come without attributes and Linux knows none of the names
+MANY = 5000  # other cells, so that listings come without attributes and Linux knows none of the names
 REFUSED = (errno.EACCES, errno.ENOENT)
 
 
@@ -64,7 +64,7 @@ def refused(what, call, *errors):
 
 
 class Held:
-    """All that a process can have of one file."""
+    """Everything that a process can hold of one file."""
 
     def __init__(self, directory, name):
         self.directory, self.name = directory, name
@@ -76,9 +76,9 @@ class Held:
         assert self.map[0] == ord("{")
 
     def check(self, directory_file):
-        """Nothing of it gives anything."""
+        """Checks that nothing of it gives anything."""
         path, file = self.path, self.file
-        # Linux asks for the size first when it may end within what is read.
+        # Linux asks for the size first if the file may end within the read.
         for size in (1, 1 << 16):
             refused(f"{path}: read {size}", lambda size=size: os.pread(file, size, 0), errno.EACCES)
         refused(f"{path}: fstat", lambda: os.fstat(file), errno.EACCES)
@@ -108,8 +108,8 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def names_in(directory_file):
-    """What an open directory lists; nothing when that is refused. os.listdir() asks for attributes
-    first, which a listing that is cached does not need."""
+    """The names that an open directory lists; none if that is refused. os.listdir() asks for
+    attributes first, which a cached listing does not need."""
     names = []
     buffer = ctypes.create_string_buffer(1 << 16)
     os.lseek(directory_file, 0, os.SEEK_SET)
@@ -125,14 +125,15 @@ def names_in(directory_file):
 
 
 class Holder:
-    """All that a process can have of the cells, at the head and at a height."""
+    """Everything that a process can hold of the cells, at the head and at a height."""
 
     def __init__(self, tree, height):
         self.tree = tree
         self.tops = [tree, f"{tree}/at/{height}"]
         self.cells = [f"{top}/reducers/counter" for top in self.tops]
         self.files = [os.open(cells, os.O_RDONLY | os.O_DIRECTORY) for cells in self.cells]
-        # Of the height before nothing is ever looked up; who only lists it has a listing cached.
+        # In the height before, nothing is ever looked up; a reader that only lists it has the
+        # listing cached.
         self.listed = os.open(
             f"{tree}/at/{height - 1}/reducers/counter", os.O_RDONLY | os.O_DIRECTORY)
         for file in self.files + [self.listed]:
@@ -164,7 +165,7 @@ class Holder:
 
 
 def second_process(tree, height, questions, answers):
-    """Takes hold and checks in turn, as it is told through a pipe."""
+    """Takes hold and checks in turn, as commands through a pipe say."""
     for _ in questions:
         holder = Holder(tree, height)
         answers.write("held\n")
@@ -184,7 +185,7 @@ def start_second_process(tree, height):
         try:
             second_process(tree, height, os.fdopen(ask[0]), os.fdopen(told[1], "w"))
             status = 0
-        except BaseException:  # a forked process must not go on as its parent
+        except BaseException:  # a forked process must not continue as its parent
             traceback.print_exc()
         os._exit(status)
     os.close(ask[0])
@@ -206,7 +207,7 @@ def make_many(world):
 
 
 class ControlFile:
-    """A writer to ctl/event."""
+    """Writes to ctl/event."""
 
     def __init__(self, tree):
         self.file = os.open(f"{tree}/ctl/event", os.O_RDWR)
@@ -230,7 +231,7 @@ def read_path(tree, height, _kept):
 
 
 def read_kept(tree, height, kept):
-    """A descriptor that stays open over many rounds."""
+    """Keeps a descriptor open over many rounds."""
     if not kept or random.random() < 0.05:
         name = random.choice(STILL + MOVING)
         kept.append(os.open(f"{random_cells(tree, height)}/{name}", os.O_RDONLY))
@@ -256,7 +257,7 @@ def random_cells(tree, height):
 
 
 def reader(tree, height, stop, phase):
-    """Does all kinds of things; what it gets must have been granted at some time meanwhile."""
+    """Does all kinds of things; each result must have been granted at some time during the call."""
     actions = (read_path, read_kept, stat_kept, stat_path, list_cells)
     kept, got, nothing = [], 0, 0
     while not stop.is_set():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""For test-rights: `source DIR` writes a world, `ask WORLD MOUNT-OF-BOB` asks it as several principals."""
+"""For test-rights: `source DIR` writes a world, `ask WORLD MOUNT-OF-BOB` sends requests as several principals."""
 import base64
 import json
 import os
@@ -107,7 +107,7 @@ def ok(what, good, seen=None):
 
 
 class Client:
-    """The operator's connection, which acts as others."""
+    """The operator's connection, which acts in the names of others."""
 
     def __init__(self, world):
         self.world = world
@@ -122,7 +122,7 @@ class Client:
         return json.loads(self.input.readline())
 
     def many(self, count, who, cmd, *, good=True, **payload):
-        """The same request so many times, sent at once: they are recorded in a few commits."""
+        """Sends a request so many times at once, so that a few commits record them all."""
         request = {"v": 1, "id": "1", "cmd": cmd, "as": who, "payload": payload}
         self.socket.sendall((json.dumps(request) + "\n").encode() * count)
         for _ in range(count):
@@ -147,7 +147,7 @@ class Client:
         ok(what, error[0] == code, error)
 
     def alike(self, what, who, cmd, member, here, nowhere):
-        """The same answer about what is there and about what is not, but for the name."""
+        """Checks that the answers about an existing and a missing thing are equal except for the name."""
         seen = [[text.replace(name, "X") for text in self.error(who, cmd, **{member: name})]
                 for name in (here, nowhere)]
         ok(what, seen[0] == seen[1], seen)
@@ -161,7 +161,7 @@ class Client:
         return [line for line in done.stdout.splitlines() if re.search(pattern, line)]
 
     def begin(self, agent="robot"):
-        """Return: a run that bob began, of which a call waits."""
+        """Return: a turn that bob began, in which a call waits."""
         turn = self.done("bob", "step", agent=agent, wait=False)["turn_id"]
         for _ in range(1000):
             if self.records(f'"action_type":"ask".*"run_id":"{turn}"'):
@@ -171,7 +171,7 @@ class Client:
 
 
 def results_of(client, who, *calls):
-    """Return: what the steps of a plan gave that calls these tools, [name, args]."""
+    """Return: the results of a plan's steps that call these tools, [name, args]."""
     steps = [{"id": f"s{i}", "type": "tool", "tool": {"name": name, "args": args}} for i, (name, args) in enumerate(calls)]
     blob = put(client, json.dumps({"steps": steps}))
     plan_id = client.done(who, "plan-import", blob=blob, session_id="s")["checkpoint"]["plan_id"]
@@ -223,7 +223,7 @@ def questions(client):
 
 
 def forged(client):
-    """What looks like a stand-in, and comes from somebody else, is no reference to a private text."""
+    """A text that looks like a stand-in, and comes from a principal, is not a reference to a private text."""
     def write(who, name, **more):
         client.done(who, "invoke", action={"action_type": "write_artifact", "artifact_id": name} | more)
 
@@ -258,7 +258,7 @@ def paying(client):
 
 
 def asking(client):
-    """An agent has others take turns with its own rights and money, and not with those of the principal that asks it."""
+    """An agent has others take turns with its own rights and money, not with those of the principal that asks it."""
     before = client.scrip("bob")
     run = client.begin("spy5")
     client.done("operator", "approve", turn_id=run, call_id="open1", decision="allow")
@@ -299,7 +299,7 @@ def others(client, mount):
 
 
 def plans_of_others(client):
-    """Who makes a plan go on without seeing it learns whether it succeeded, and no more."""
+    """A principal that continues a plan without seeing it learns whether it succeeded, and no more."""
     steps = {"steps": [{"id": "a", "type": "note", "title": "titanium", "text": "titanium"}], "note": "titanium"}
     plan_id = client.done("operator", "plan-import", blob=put(client, json.dumps(steps)),
                           session_id="t")["checkpoint"]["plan_id"]
@@ -349,7 +349,7 @@ def approving(client):
 
 
 def belonging(client, call):
-    """Artifacts that belong to one another, the last one to the agent."""
+    """Artifacts that own one another; the agent owns the last one."""
     names = [f"link{i}" for i in range(70)]
     for name in names:
         client.done("bob", "invoke", action={"action_type": "write_artifact", "artifact_id": name, "type": "agent",
@@ -365,7 +365,7 @@ def belonging(client, call):
 
 
 def agents(client, world):
-    """A name that somebody else has chosen gets no grant by mistake."""
+    """A name that another principal has chosen gets no grant by mistake."""
     def code(name):
         return {"action_type": "write_artifact", "artifact_id": name, "type": "agent", "content": {"model": "script"}}
 
@@ -393,7 +393,7 @@ def many(client):
 
 
 def flood(client):
-    """10,000 refusals, which a principal without any right can have, are a few records with their count."""
+    """10,000 refusals, for which a principal needs no right, make a few records with a count."""
     begun = client.done("operator", "journal-head")["journal_height"]
     for _ in range(100):
         client.many(100, "puppet", "send-event", good=False, schema="test/None@1", value={})
@@ -402,7 +402,7 @@ def flood(client):
 
 
 def meta(client):
-    """A refusal says where the world stands, to those who may look at something of it."""
+    """A refusal gives the height of the world only to principals that may see something of the world."""
     all_of_it = {"journal_height", "manifest_hash", "snapshot_hash"}
     for who, cmd, members in (("operator", "journal-head", all_of_it), ("puppet", "snapshot", all_of_it),
                               ("eve", "journal-head", all_of_it - {"snapshot_hash"}),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same request on each way in, for test-same-answers: WORLDFS WORLD OPERATORS_MOUNT BOBS_MOUNT.
+"""Equal requests through each interface, for test-same-answers: WORLDFS WORLD OPERATORS_MOUNT BOBS_MOUNT.
 
 REQUESTS are asked over the control socket, whose answers the others are compared with, and then on each way of
 same_answers_ways.py: each must give the same value, or the same error (category, code, message, retriable), and the same
@@ -19,8 +19,8 @@ from same_answers_world import CANARY
 A, NO = "YQ==", "bm8="  # keys: a, no
 BLOB = "0" * 64
 MANY = "exact:99999"
-COMPARED = 1000  # answers, so that no way is left out unseen
-SHOWN = 300  # characters of each of two answers that differ
+COMPARED = 1000  # number of answers, so that no interface is left out unnoticed
+SHOWN = 300  # shown characters of each of two answers that differ
 
 # Name, verb, payload.
 REQUESTS = [
@@ -175,7 +175,7 @@ REQUESTS = [
     ("revoking what is no grant", "revoke", {"name": "nobody.query.1"}),
     ("a principal that is there", "principal", {"id": "carol"}),
 ]
-# Only refusals change nothing.
+# Only requests that are refused change nothing.
 OF_BOB = [
     ("a snapshot", "snapshot", {}), ("gc", "gc", {"keep_heights": 1}),
     ("one more principal", "principal", {"id": "dora"}), ("another manifest", "apply", {"manifest": {}}), ("code", "code", {}),
@@ -185,7 +185,7 @@ failures = []
 
 
 class Setting:
-    """What ways need to know."""
+    """What the interfaces need."""
 
     def __init__(self):
         self.worldfs, self.world, *points = sys.argv[1:]
@@ -220,7 +220,7 @@ def requests_of(who, setting):
 
 
 def parts_of(verb, found):
-    """What is compared, by name."""
+    """The parts of an answer that are compared, by name."""
     of = "actions" if verb in ("query", "invoke") else "errors" if "error" in found else None
     parts = dict(found.get("error", {}))
     if "value" in found:
@@ -231,8 +231,8 @@ def parts_of(verb, found):
 
 
 def plain(part, value):
-    """The height is looked at by itself. Of messages without where the head is, and what a form of the request takes, which
-    they tell by the form's own name."""
+    """The height is compared separately. Messages lose the height of the head, and the list of a form's members, which
+    each form names in its own way."""
     if part == "message":
         return re.sub(r" \(\S+ takes: .*\)$", "", re.sub(r"the head is \d+", "the head is …", value))
     if part.startswith("meta"):
@@ -241,7 +241,7 @@ def plain(part, value):
 
 
 def compare(what, verb, way, found, expected, heights):
-    """@expected: of the socket. @heights: from and to, of the world while @found was asked for"""
+    """@expected: the socket's answer. @heights: the heights of the world before and after @found was asked for"""
     known = (expected.get("meta") or {}).get("journal_height")
     found, expected = parts_of(verb, found), parts_of(verb, way.expected(expected))
     for part in expected.keys() | found.keys():
@@ -257,7 +257,7 @@ def compare(what, verb, way, found, expected, heights):
 
 
 def ask(way, who, requests, setting):
-    """(name, verb, form, outcome, heights) of each request in each form in which it can be asked there"""
+    """(name, verb, form, outcome, heights) of each request in each form that this interface has"""
     asked = [(name, verb, payload, form) for name, verb, payload in requests for form_of in way.forms
              if (form := form_of(verb, payload)) is not None]
     before = setting.height()
@@ -283,7 +283,7 @@ def ask_on(named, requests, setting, known):
 
 
 def privacy(setting):
-    """Bob reads the operator's turn and plan, in which the operator was told what bob may not read."""
+    """Bob reads the operator's turn and plan, in which the operator got answers that bob may not read."""
     point = setting.points["bob"]
     turn, plan = setting.turns["operator"], setting.plans["operator"]
     paths = [*glob.glob(f"{point}/turns/{turn}/*"), f"{point}/plans/{plan}.json", *glob.glob(f"{point}/plans/{plan}/steps/*"),
@@ -308,7 +308,7 @@ def main():
     setting.socket.must("snapshot")
     setting.first = setting.height()
     PAST.extend(range(setting.first + 1))
-    setting.socket.must("send-event", schema="test/Add@1", value={"key": "b", "by": 1})  # then it is the past
+    setting.socket.must("send-event", schema="test/Add@1", value={"key": "b", "by": 1})  # then it is a past height
     requests = {who: requests_of(who, setting) for who in setting.points}
     way = ways.Socket(setting)
     known = {who: {name: answer for name, _, _, answer, _ in ask(way, who, requests[who], setting)} for who in setting.points}

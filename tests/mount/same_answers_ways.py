@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ways into a world for test-same-answers.
+"""The interfaces of a world for test-same-answers.
 
 A request is a verb of the control socket and its payload. A way has `forms`, one for each form in which a request can be
 asked there: a function that gives the request in that form, or None. `ask(who, asked)` takes requests in such forms, a list of
@@ -17,18 +17,18 @@ import judged_doors
 
 INTROSPECTS = {"query-state": "introspect.reducer_state", "manifest-read": "introspect.manifest",
                "journal-head": "introspect.journal_head", "list-cells": "introspect.list_cells"}
-HOST_PATH_MAX = 4000  # of what a system call takes
+HOST_PATH_MAX = 4000  # bytes that a system call takes
 
 
 def meta_that_is_there(document):
-    """Parts that are left out must be named in `lacks`; this must not be left out."""
+    """Parts that are left out must be named in `lacks`; this part must not be left out."""
     return document.get("meta") or {"journal_height": -1, "meta": "nothing"}
 
 
 # --- shapes of values ---
 
 def value_of(verb, result):
-    """Of the result of a verb, which a command prints as `data`, too."""
+    """The shape of a verb's result, which a command prints as `data`, too."""
     if verb in ("query-state", "blob-get", "fs-read"):
         member = {"query-state": "state_b64"}.get(verb, "data_b64")
         return base64.b64decode(result[member]) if member in result else None
@@ -38,7 +38,7 @@ def value_of(verb, result):
         return told_of(result)
     if verb == "metrics":
         return names_of_metrics(result["text"])
-    if verb == "status":  # figures change from one moment to the next
+    if verb == "status":  # figures differ from one moment to the next
         return sorted(name for name in result if name != "meta")
     if verb == "manifest-read":
         return result["manifest"]
@@ -52,7 +52,7 @@ def names_of_metrics(text):
 
 
 def key_of(payload):
-    """As text. None: it is none."""
+    """The value as a text; None if it cannot be one."""
     try:
         return base64.b64decode(payload["key_b64"], validate=True).decode()
     except (ValueError, KeyError, TypeError):
@@ -60,7 +60,7 @@ def key_of(payload):
 
 
 def told_of(result):
-    """What a model is told of an action: a text when there is nothing else."""
+    """The text that a model gets for an action that has only a text."""
     data = result["data"]
     if result["action_type"] == "invoke_artifact":
         data = data["result"]
@@ -68,7 +68,7 @@ def told_of(result):
 
 
 def value_of_tool(tool, document):
-    """Of what a function for models gives."""
+    """The shape of the result of a function for models."""
     if tool == "fs_read_reducer":
         return (json.dumps(document["state"], separators=(",", ":")) + "\n").encode() if document["found"] else None
     if tool == "fs_read":
@@ -83,7 +83,8 @@ def value_of_tool(tool, document):
 
 
 def outcome(verb, answer, member=None):
-    """Of an envelope of the socket, of a document of a command, of a control file. @member: that has the result; None: all"""
+    """Of an envelope of the socket, a document of a command, or a control file. @member: the one with the result; None:
+    all"""
     error = answer.get("error")
     if isinstance(error, str):
         return {"error": {"of chat": error}, "meta": answer.get("meta")}
@@ -102,7 +103,7 @@ def as_it_is(verb, payload):
 
 
 def as_words(verb, payload):
-    """A command. Its words cannot say everything that JSON can: what they leave over is not asked."""
+    """A command. Words cannot express everything that JSON can; such requests are not sent as commands."""
     left = dict(payload)
 
     def take(name):
@@ -161,7 +162,7 @@ def as_function(verb, payload):
 
 
 def as_driving(verb, payload):
-    """Functions that have others take turns."""
+    """Functions that have other agents take turns."""
     return (verb, payload) if verb in ("step", "chat") else None
 
 
@@ -182,7 +183,7 @@ def as_action(verb, payload):
 
 
 def as_artifact(verb, payload):
-    """A tool of the world's own, by its name."""
+    """A tool that the world defines, by its name."""
     action = payload.get("action")
     known = verb == "invoke" and isinstance(action, dict) and action.get("action_type") == "invoke_artifact"
     return ("tool", {"args": action["args"]}) if known and action["artifact_id"] == "tool" and "args" in action else None
@@ -222,13 +223,13 @@ def as_control_line(verb, payload):
 
 
 def as_path(verb, payload):
-    """What a mount has of it: (function, path)."""
+    """The file of a mount that has the answer: (function, path)."""
     at = payload.get("at") or ""
     if verb in ("fs-read", "fs-stat", "fs-list") and isinstance(payload.get("path"), str):
         before = f"at/{at.removeprefix('exact:')}/" if at else ""
         path = before + payload["path"].lstrip("/")
         plain = set(payload) <= {"path", "at"} and len(path) < HOST_PATH_MAX and "\0" not in path
-        ours = not path.startswith(("../", "ctl"))  # the host's, and what leads to the control files
+        ours = not path.startswith(("../", "ctl"))  # the host's figures, and the link to the control files
         return (verb, path or ".") if plain and ours else None
     if verb == "query-state" and set(payload) == {"reducer", "key_b64"} and key_of(payload) is not None:
         return "fs-read", f"reducers/{payload['reducer']}/{key_of(payload) or '_'}"
@@ -241,13 +242,13 @@ def as_path(verb, payload):
     return None if payload else files.get(verb)
 
 
-# --- ways ---
+# --- interfaces ---
 
 class Way:
     lacks = {}
 
     def expected(self, answer):
-        """What is expected where the socket gives this."""
+        """The expected answer here if the socket gives this one."""
         return answer
 
     def ask(self, who, asked):
@@ -279,7 +280,7 @@ class Command(Way):
     def one(self, who, verb, payload, words):
         status, printed = self.command.run(who, *words, "--json")
         if (status, printed) == (2, b""):
-            return None  # words that are no command
+            return None  # words that are not a command
         document = json.loads(printed)
         absent = verb == "query-state" and "state_b64" not in document.get("data", {})
         if status != ("error" in document or absent):
@@ -300,7 +301,7 @@ class Functions(Way):
     def one(self, who, verb, payload, form):
         tool, arguments = form
         answer = self.tools.answer(who, "tools/call", name=tool, arguments=arguments)
-        if "error" in answer:  # of the protocol
+        if "error" in answer:  # errors of the protocol
             return {"error": answer["error"]["data"] | {"message": answer["error"]["message"].removeprefix(f"{tool}: ")}}
         document = answer["result"]["structuredContent"]
         found = outcome(verb, document) if document.get("error") else {"value": value_of_tool(tool, document)}
@@ -311,7 +312,7 @@ class Functions(Way):
 
 
 class Resources(Functions):
-    """Files of `worldfs mcp`. A directory is a file there, too."""
+    """Files of `worldfs mcp`, which shows a directory as a file, too."""
 
     forms = (as_resource,)
     lacks = {}
@@ -330,13 +331,13 @@ class Resources(Functions):
 
 
 class ControlFiles(Way):
-    """The answer is on the descriptor, whether the write fails or not."""
+    """The descriptor has the answer, whether the write fails or not."""
 
     forms = (as_control_line,)
     lacks = {"meta": "metrics are text"}
 
     def expected(self, answer):
-        """A chat has an answer of its own form, also when it fails."""
+        """A chat has an answer of its own form, even when it fails."""
         if "of chat" in answer.get("error", {}):
             return answer | {"error": {"of chat": answer["error"]["of chat"]}}
         return answer
@@ -363,7 +364,7 @@ class ControlFiles(Way):
 
 
 class Mount(Way):
-    """The files themselves: of a refusal there is only errno."""
+    """The files themselves: a refusal is only an errno."""
 
     forms = (as_path,)
     lacks = {"meta": "files have none", "meta of actions": "likewise", "meta of errors": "a system call gives errno alone",
@@ -418,7 +419,7 @@ class Mount(Way):
 
 
 class Turn(Way):
-    """Tools of an agent, in one turn of it. Of a failure the journal has code and meta."""
+    """Tools of an agent, in one turn. Of a failure, the journal has code and meta."""
 
     forms = (as_function, as_driving, as_action, as_artifact)
     lacks = {"category": "receipts have a code", "retriable": "likewise", "details": "likewise",
@@ -441,7 +442,7 @@ class Turn(Way):
         return [self.of_text(verb, form[0], text, failure) for (verb, _, form), text, failure in zip(asked, told, failures)]
 
     def failures(self, run):
-        """Of each call in order, as the journal has it; empty: it did not fail."""
+        """The answer to each call in order, as the journal has it; empty: it did not fail."""
         failures, payload = [], {"from": 0, "turn": run}
         while "from" in payload:
             page = self.setting.socket.must("journal-read", **payload)
@@ -520,7 +521,8 @@ class Code(Way):
         return [self.of_call(who, form, given) for (_, _, form), given in zip(asked, answer["result"]["data"]["result"])]
 
     def of_call(self, who, form, given):
-        """It acts as the artifact. Nothing that the operator has is that artifact's; of bob all is refused to both."""
+        """Code acts in the name of its artifact. Nothing of the operator belongs to that artifact; bob's code and
+        artifact get equal refusals."""
         answer = given["answer"]
         if who == "operator" and "'operator_asks' may not" in str(answer):
             return None
@@ -534,7 +536,7 @@ class Code(Way):
 
 
 class Reducer(Way):
-    """Effects that a reducer asks for, while one event is folded: the world before it."""
+    """Effects that a reducer asks for while one event is folded: they see the world before the event."""
 
     forms = (as_question,)
     lacks = {"category": "a receipt has code and message", "retriable": "likewise"}
@@ -559,12 +561,13 @@ class Reducer(Way):
         return {"value": value_of(verb, payload), "meta": meta_that_is_there(payload)}
 
 
-# Name: kind, and which of how many requests the operator asks there, and bob. What is a process or a record each is asked less.
+# Name: kind, and every how many requests the operator and bob ask there. Interfaces that need a process or a record for
+# each are asked less.
 ALL = (0, 1), (0, 1)
 WITH_OWNER = {"command": (Command, (0, 10), (2, 10)), "tools of mcp": (Functions, *ALL), "resources": (Resources, *ALL),
               "control file": (ControlFiles, *ALL),
               "mount": (Mount, *ALL), "turn": (Turn, (0, 2), (1, 2)), "plan": (Plan, *ALL), "code": (Code, *ALL),
               "reducer": (Reducer, *ALL)}
-OF_OWNER = ("status", "metrics")  # these tell of the process
+OF_OWNER = ("status", "metrics")  # these describe the process
 WITHOUT_OWNER = {"command without an owner": (Command, (5, 10), (7, 10)),
                  "tools of mcp without an owner": (Functions, (0, 6), (3, 6))}

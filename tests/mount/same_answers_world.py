@@ -15,7 +15,7 @@ TOOLS = ["fs_read_manifest", "fs_read_reducer", "fs_ls", "fs_stat", "fs_read", "
          "write_artifact", "edit_artifact", "delete_artifact", "invoke_artifact", "query_kernel", "transfer", "tool", "step", "chat"]
 SCOPE = ["reducers/counter", "reducers/asker", "artifacts/note", "artifacts/locked", "artifacts/tool", "artifacts/bob*",
          "principals/bob", "turns", "plans", "journal"]
-# Each call is {table, name, arguments}; it is answered with what came, or with what was raised.
+# Each call is {table, name, arguments}; its answer is the result, or the error that was raised.
 ASKS = """function run(...)
   local answers = array{}
   for _, call in ipairs({...}) do

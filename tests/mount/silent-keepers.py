@@ -41,7 +41,7 @@ def mount(path):
 
 
 def keep(end):
-    """Answers that the mount is taken over, and nothing after that."""
+    """Answers that the mount is taken over, and then answers nothing more."""
     while message := end.recv(64):
         number, what = struct.unpack(MESSAGE, message)[:2]
         if what == ord("t"):
@@ -68,7 +68,7 @@ def main():
     client.connect(os.path.join(world, "control.sock"))
     answers = client.makefile()
     client.sendall(b'{"v":1,"id":"0","cmd":"journal-head","payload":{}}\n')
-    answers.readline()  # now the owner knows the user, and takes descriptors from it
+    answers.readline()  # now the owner knows the user, and accepts descriptors from it
     paths = [[os.path.join(directory, f"{part}{i}") for part in ("data", "ctl")] for i in range(COUNT)]
     try:
         for pair in paths:

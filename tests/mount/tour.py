@@ -23,7 +23,7 @@ def blocks(text):
 
 
 def is_open(command):
-    """Whether the command goes on in the next line."""
+    """Does the command continue in the next line?"""
     if "<<'END'" in command:
         return not command.endswith("\nEND")
     return command.count("'") % 2 == 1 or command.endswith("|")
