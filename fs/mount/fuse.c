@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FUSE sessions: serve, notice the end, take down. See fuse.h. */
+/* FUSE sessions: serving, noticing the end, stopping. See fuse.h. */
 #include "fs/mount/fuse.h"
 
 #include <execinfo.h>
@@ -18,21 +18,21 @@
 #include "kernel/base/clock.h"
 #include "kernel/base/log.h"
 
-enum { FUSE_WAKE_INTERVAL_MS = 1 }; /* how often a loop that shall end is woken */
+enum { FUSE_WAKE_INTERVAL_MS = 1 }; /* how often a loop that must end is woken */
 
 struct wfs_fuse {
 	struct fuse_session *session; /* owned */
 	pthread_t thread;             /* runs the loop; valid when `started` */
 	bool started;
 	bool mounted;
-	bool initialised; /* before the loop begins */
+	bool initialised; /* `init` was called; set before the loop begins */
 	unsigned int threads;
 	char *directory;
 	struct wfs_keeper *keeper;
 	enum wfs_mount_part part;
-	sem_t begun;             /* posted once, when `begin_result` is there */
+	sem_t begun;             /* posted once, after `begin_result` was set */
 	atomic_int begin_result; /* the thread sanitizer knows no sem_clockwait() */
-	atomic_bool stopping;    /* wfs_fuse_free is at work: do not report the end */
+	atomic_bool stopping;    /* wfs_fuse_free() was called: the end is not reported */
 	atomic_bool aborted;     /* by us */
 	atomic_uint users;       /* references */
 	void (*ended)(void *context);
@@ -41,7 +41,7 @@ struct wfs_fuse {
 
 void fs_reply_result(fuse_req_t request, int result)
 {
-	/* -ENOENT from libfuse: the connection was aborted and nobody waits any more. */
+	/* -ENOENT from libfuse: the connection was aborted, and no process waits any more. */
 	(void)fuse_reply_err(request, result < 0 ? -result : 0);
 }
 
@@ -50,7 +50,7 @@ void fs_reply_access(fuse_req_t request, bool directory, int mask)
 	fs_reply_result(request, (mask & X_OK) && !directory ? -EACCES : 0);
 }
 
-/* libfuse tells why it failed by a log function only. */
+/* libfuse gives reasons of failures only to its log function. */
 __attribute__((format(printf, 2, 0))) static void fuse_log_line(
 	enum fuse_log_level level, const char *format, va_list arguments)
 {
@@ -65,7 +65,7 @@ __attribute__((format(printf, 2, 0))) static void fuse_log_line(
 }
 
 /*
- * fuse_session_exit() does not wake the thread that waits in the loop, a signal does
+ * fuse_session_exit() does not wake the thread that waits in the loop, but a signal does
  * (fuse_loop_mt.c: "sem_wait() is interruptible"). The handler does nothing and must not restart.
  */
 static int fuse_wake_signal(void)
@@ -85,8 +85,9 @@ static int fuse_prepare_wake(void)
 	return sigaction(fuse_wake_signal(), &action, NULL) < 0 ? -errno : 0;
 }
 
-/* libfuse cancels its workers, for which glibc loads libgcc_s, and aborts when it cannot: so it is
- * loaded while there is time to refuse. Source: backtrace(3), NOTES; nptl/pthread_cancel.c. */
+/* Loads libgcc_s, while a failure can still be reported: libfuse cancels its workers, for which
+ * glibc loads it, and aborts the process if it cannot. Source: backtrace(3), NOTES;
+ * nptl/pthread_cancel.c. */
 static int fuse_prepare_cancel(void)
 {
 	void *here;
@@ -94,7 +95,7 @@ static int fuse_prepare_cancel(void)
 	return backtrace(&here, 1) < 1 ? -ENOMEM : 0;
 }
 
-/* The session has the descriptor then. Return: 0 or -errno. */
+/* Makes libfuse's session, which takes the descriptor on success. Return: 0 or -errno. */
 static int fuse_open(struct wfs_fuse *fuse, const struct wfs_fuse_options *options, int *fd)
 {
 	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
@@ -150,7 +151,7 @@ int wfs_fuse_new(
 	return 0;
 }
 
-/* Linux's first request, without a good answer to which it refuses all others for ever. */
+/* Answers Linux's first request. If this fails, Linux refuses all later requests. */
 static int fuse_initialise(struct wfs_fuse *fuse)
 {
 	struct fuse_buf buffer = {.mem = NULL};
@@ -198,7 +199,8 @@ void wfs_fuse_initialised(struct wfs_fuse *fuse)
 	fuse->initialised = true;
 }
 
-/* Another process that has the descriptor may have read the request: then it never comes. */
+/* Waits for the first request, with a limit: another process that has the descriptor may have read
+ * it. */
 static int fuse_wait_begun(struct wfs_fuse *fuse)
 {
 	const int64_t until_ns = wfs_clock_monotonic_ns() + WFS_FUSE_START_MS * INT64_C(1000000);
@@ -216,7 +218,8 @@ int wfs_fuse_start(struct wfs_fuse *fuse, struct wfs_error *error)
 	sigset_t all, old;
 
 	wfs_require(!fuse->started);
-	/* The process's signals are for its main thread; the loop takes only the one that wakes it. */
+	/* The main thread takes the signals of the process; the loop takes only the one that wakes
+	 * it. */
 	sigfillset(&all);
 	sigdelset(&all, fuse_wake_signal());
 	pthread_sigmask(SIG_SETMASK, &all, &old);
@@ -241,7 +244,7 @@ const char *wfs_fuse_directory(const struct wfs_fuse *fuse)
 	return fuse->directory;
 }
 
-/* Linux tells so of a connection that was aborted or unmounted; its number may be another's then. */
+/* Was the connection aborted or unmounted? Another connection may have its number then. */
 static bool fuse_is_severed(const struct wfs_fuse *fuse)
 {
 	struct pollfd polled = {.fd = fuse_session_fd(fuse->session)};
@@ -284,7 +287,8 @@ static void fuse_stop(struct wfs_fuse *fuse)
 	const struct timespec interval = {.tv_nsec = FUSE_WAKE_INTERVAL_MS * 1000000L};
 
 	fuse_session_exit(fuse->session);
-	/* A signal that comes just before the loop begins to wait is lost, so it is repeated. */
+	/* A signal is lost if it comes right before the loop begins to wait, so it is sent
+	 * repeatedly. */
 	pthread_kill(fuse->thread, fuse_wake_signal());
 	while (pthread_tryjoin_np(fuse->thread, NULL) == EBUSY) {
 		nanosleep(&interval, NULL);
@@ -292,9 +296,9 @@ static void fuse_stop(struct wfs_fuse *fuse)
 	}
 }
 
-/* The descriptor of a session that a thread still uses stays open until that one is back: its number
- * must not become another's. So the connection does not end with it. One that was aborted then stays,
- * to say so. */
+/* Unmounts. As long as a thread uses the session, its descriptor stays open, because its number
+ * must not be given to another file; so the connection does not end by closing it. An aborted mount
+ * stays then, and its users see errors. */
 static void fuse_unmount(struct wfs_fuse *fuse)
 {
 	if (atomic_load(&fuse->users) == 1) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What both FUSE connections share: a low-level session on a descriptor of a mount, the threads that serve it,
- * and the notice that the mount is gone.
+ * The common part of both FUSE connections: a low-level session on a descriptor of a mount, the
+ * threads that serve it, and the notice that the mount is gone.
  *
- * A connection ends in one of two ways: somebody unmounts it (then `ended` is called), or
- * wfs_fuse_free takes it down, lazily when files are in use, so that stopping always ends.
+ * A connection ends in one of two ways: a process unmounts it (then `ended` is called), or
+ * wfs_fuse_free() unmounts it, lazily if files are in use, so that stopping always ends.
  * Source: docs/design.md §8; libfuse 3.14, fuse_lowlevel.h.
  */
 #pragma once
@@ -19,72 +19,75 @@ struct wfs_fuse;
 
 enum {
 	WFS_FUSE_THREADS_MAX = 64,
-	WFS_FUSE_START_MS = 10000, /* for Linux's first request: another process may have it */
+	/* wait for Linux's first request, which another process may have */
+	WFS_FUSE_START_MS = 10000,
 };
 
 /* Option struct: plain value; borrowed during wfs_fuse_new. */
 struct wfs_fuse_options {
 	const struct fuse_lowlevel_ops *ops;
 	size_t ops_size;
-	void *userdata;            /* of the session: fuse_req_userdata() gives it; kept */
-	int fd;                    /* of /dev/fuse, mounted; taken, whatever comes of it */
-	const char *directory;     /* where it is mounted, for messages only: any text */
-	struct wfs_keeper *keeper; /* takes the mount away; counted */
-	enum wfs_mount_part part;  /* of that keeper */
-	unsigned int threads;      /* that serve requests, 1 to WFS_FUSE_THREADS_MAX */
-	/* Called once, on the thread of the loop, when the mount is gone and wfs_fuse_free was not
-	 * called; must not call wfs_fuse_free. May be NULL. */
+	void *userdata;            /* of the session: fuse_req_userdata() gives it; borrowed */
+	int fd;                    /* of /dev/fuse, mounted; taken, also on failure */
+	const char *directory;     /* the mount point, for messages only: any text */
+	struct wfs_keeper *keeper; /* unmounts it; a reference is kept */
+	enum wfs_mount_part part;  /* of the keeper's mounts, the one of this session */
+	unsigned int threads;      /* number of threads that serve, 1 to WFS_FUSE_THREADS_MAX */
+	/* Called once, on the thread of the loop, if the mount is gone before wfs_fuse_free() was
+	 * called; must not call wfs_fuse_free(). May be NULL. */
 	void (*ended)(void *context);
-	void *context; /* kept */
+	void *context; /* of `ended`; borrowed */
 };
 
-/** wfs_fuse_new() - make the session of a mount; nobody serves it before wfs_fuse_start.
+/** wfs_fuse_new() - make the session of a mount; wfs_fuse_start() begins to serve it.
  *  Return: 0, -ENOMEM, … */
 int wfs_fuse_new(const struct wfs_fuse_options *options, struct wfs_fuse **ret_fuse,
 	struct wfs_error *error);
 
-/** wfs_fuse_initialised() - to be called by the operation `init`. */
+/** wfs_fuse_initialised() - called by the operation `init`. */
 void wfs_fuse_initialised(struct wfs_fuse *fuse);
 
-/** wfs_fuse_start() - have `init` called, on a thread of the session, and serve; once.
- *  Return: 0, -ENOMEM, -EAGAIN (no thread to be had), -ENODEV (unmounted, or not mounted), -ETIMEDOUT. */
+/** wfs_fuse_start() - start the threads, wait until `init` was called, and serve; called once
+ *  Return: 0, -ENOMEM, -EAGAIN (no thread can be started), -ENODEV (not mounted, or not any more),
+ *          -ETIMEDOUT. */
 int wfs_fuse_start(struct wfs_fuse *fuse, struct wfs_error *error);
 
-/** wfs_fuse_session() - for notifications; valid until wfs_fuse_free, or as long as a reference. */
+/** wfs_fuse_session() - the session, for notifications; valid until wfs_fuse_free(), or as long as
+ *  the caller has a reference. */
 struct fuse_session *wfs_fuse_session(struct wfs_fuse *fuse);
 
-/** wfs_fuse_directory() - the mount point; valid as long. */
+/** wfs_fuse_directory() - the mount point; valid as long as the session. */
 const char *wfs_fuse_directory(const struct wfs_fuse *fuse);
 
 /**
  * wfs_fuse_abort() - end the connection: requests that wait, and later ones, get an error
- * The mount stays, so that its users see the error. Where its keeper may not abort, the keeper
- * takes the mount away instead.
+ * The mount stays, so that its users see the error. If the keeper has no right to abort, it
+ * unmounts instead.
  * Thread: any that has a reference.
  */
 void wfs_fuse_abort(struct wfs_fuse *fuse);
 
-/** wfs_fuse_ref() - keep the session beyond wfs_fuse_free, for a thread that may be in a notification
- *  then. Return: @fuse. */
+/** wfs_fuse_ref() - take a reference, so that a thread in a notification can use the session after
+ *  wfs_fuse_free(). Return: @fuse. */
 struct wfs_fuse *wfs_fuse_ref(struct wfs_fuse *fuse);
 void wfs_fuse_unref(struct wfs_fuse *fuse);
 
 /**
- * wfs_fuse_free() - stop the threads, have what is still mounted unmounted; accepts NULL
+ * wfs_fuse_free() - stop the threads, and unmount if it is still mounted; accepts NULL
  *
- * Requests that were not answered before fail with ENOTCONN. Not to be called from a request or
- * from `ended`.
+ * Requests that are not answered yet fail with ENOTCONN. Must not be called from a request or from
+ * `ended`.
  */
 void wfs_fuse_free(struct wfs_fuse *fuse);
 WFS_DEFINE_AUTO(fuse, struct wfs_fuse, wfs_fuse_free)
 #define WFS_AUTO_FUSE WFS_CLEANUP(wfs_auto_fuse)
 
 /**
- * fs_reply_result() - answer a request that has nothing to give but its result
- * @result: 0 or a negative errno; the one place where it becomes FUSE's positive one
+ * fs_reply_result() - answer a request that gives no data
+ * @result: 0 or a negative errno; only this function turns it into FUSE's positive one
  */
 void fs_reply_result(fuse_req_t request, int result);
 
-/** fs_reply_access() - answer access(2): X_OK is granted for directories alone. R_OK and W_OK are always granted, because
- *  open(2) decides about these. Replies: 0, EACCES. */
+/** fs_reply_access() - answer access(2). X_OK is granted only for directories. R_OK and W_OK are
+ *  always granted, because open(2) judges them. Replies: 0, EACCES. */
 void fs_reply_access(fuse_req_t request, bool directory, int mask);

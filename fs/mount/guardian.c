@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The guardian process, and the messages that tell it of mounts. */
+/* The guardian process, and the messages that it gets about mounts. */
 #include "fs/mount/guardian.h"
 
 #include <limits.h>
@@ -22,7 +22,8 @@ enum {
 	WATCH = '+', /* first byte of a message; the name follows, without NUL */
 	FORGET = '-',
 	FATAL = '!',
-	FATAL_WAIT_MS = 1000, /* for room in the socket, when the daemon has just told very much */
+	/* wait for room in the socket, if the daemon has just sent many messages */
+	FATAL_WAIT_MS = 1000,
 	MESSAGE_SIZE_MAX = 1 + PATH_MAX,
 	ORPHANED = SIGUSR1, /* sent to the guardian when the thread that forked it is gone */
 };
@@ -36,7 +37,7 @@ struct wfs_guardian {
 
 /* One mount. */
 struct mount {
-	char *name; /* owned; NULL: it was forgotten */
+	char *name; /* owned; NULL: the mount was forgotten */
 	int keeper; /* owned */
 };
 
@@ -93,7 +94,7 @@ static void abort_all(const struct watched *watched)
 	}
 }
 
-/* One message, with the descriptor that may come along. @ret_fd: -1 without. */
+/* Receives a message. @ret_fd: the descriptor that came with it, or -1 */
 static ssize_t receive(int socket, char *message, int *ret_fd)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
@@ -113,7 +114,7 @@ static ssize_t receive(int socket, char *message, int *ret_fd)
 	return size;
 }
 
-/* Takes in every message that is there. Return: false when the daemon's descriptors are closed. */
+/* Reads all waiting messages. Return: false if the daemon's descriptors are closed. */
 static bool read_messages(int socket, struct watched *watched)
 {
 	char message[MESSAGE_SIZE_MAX + 1];
@@ -143,18 +144,20 @@ _Noreturn static void guardian_main(int socket, pid_t daemon, const sigset_t *or
 	prctl(PR_SET_NAME, "wfs-guardian");
 	if (polled[1].fd < 0 || prctl(PR_SET_PDEATHSIG, ORPHANED) < 0)
 		_exit(1);
-	if (getppid() != daemon) /* gone already */
+	if (getppid() != daemon) /* the daemon is gone already */
 		_exit(0);
 	while (poll(polled, WFS_ARRAY_COUNT(polled), -1) < 0 || polled[1].revents == 0)
 		if (!read_messages(socket, &watched))
 			_exit(0);
-	/* With its descriptors the connections are closed, and another may own the places by now. */
+	/* If the daemon's descriptors are closed, so are its connections, and other mounts may be
+	 * in their places by now. */
 	if (read_messages(socket, &watched))
 		abort_all(&watched);
 	_exit(0);
 }
 
-/* Signals to the daemon's group are meant for the daemon. Of its descriptors only stderr is kept. */
+/* The guardian process. It leaves the daemon's process group, and keeps only stderr of its
+ * descriptors. */
 _Noreturn static void guardian_start(int socket, pid_t daemon)
 {
 	sigset_t orphaned, all;
@@ -175,7 +178,8 @@ _Noreturn static void guardian_start(int socket, pid_t daemon)
 
 static int fatal_socket = -1; /* for the handler; set once */
 
-/* Tells, and lets the signal do what it does without us: SA_RESETHAND. poll(2) and send(2) may be called here. */
+/* Handles a fatal signal: tells the guardian, and then the signal has its default effect
+ * (SA_RESETHAND). poll(2) and send(2) may be called in handlers. */
 static void on_fatal(int number)
 {
 	static const char message = FATAL;
@@ -186,7 +190,7 @@ static void on_fatal(int number)
 	(void)raise(number);
 }
 
-/* A sanitizer's handlers stay. */
+/* Installs the handlers of fatal signals, unless a sanitizer has its own. */
 static void handle_fatal(int socket)
 {
 	static const int numbers[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGQUIT, SIGSEGV, SIGSYS};
@@ -228,7 +232,7 @@ void wfs_guardian_free(struct wfs_guardian *guardian)
 	if (!guardian)
 		return;
 	if (guardian->process > 0)
-		kill(guardian->process, SIGKILL); /* nothing is mounted any more */
+		kill(guardian->process, SIGKILL); /* no mount is left */
 	fatal_socket = -1;
 	if (guardian->socket >= 0)
 		close(guardian->socket);
@@ -237,7 +241,7 @@ void wfs_guardian_free(struct wfs_guardian *guardian)
 	free(guardian);
 }
 
-/* @fd: goes along; -1: none */
+/* Sends a message to the guardian. @fd: sent with it; -1: none */
 static int tell(struct wfs_guardian *guardian, char what, const char *name, int fd)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
@@ -267,5 +271,6 @@ int wfs_guardian_watch(struct wfs_guardian *guardian, const char *name, int keep
 
 void wfs_guardian_forget(struct wfs_guardian *guardian, const char *name)
 {
-	(void)tell(guardian, FORGET, name, -1); /* an abort of what is not mounted does nothing */
+	/* a failure does no harm: aborting it does nothing */
+	(void)tell(guardian, FORGET, name, -1);
 }

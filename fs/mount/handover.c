@@ -12,7 +12,7 @@
 #include "fs/mount/mount-table.h"
 
 enum {
-	RUN_TRIES = 8, /* the keeper of an earlier mount may just be removing its directory */
+	RUN_TRIES = 8, /* the keeper of an earlier mount may be removing the directory now */
 };
 
 static const char *const handed_names[] = {
@@ -56,7 +56,8 @@ static int check_world(const char *world, const char *directory, struct wfs_erro
 	return 0;
 }
 
-/* A mount inside another mount of the same world would keep the outer one busy. */
+/* Checks the directories above: inside of another mount of this world, a mount would keep it
+ * busy. */
 static int check_above(const char *world, const char *directory, struct wfs_error *error)
 {
 	WFS_AUTO_FREE char *above = strdup(directory);
@@ -100,7 +101,7 @@ static int name_nested_ctl(const char *directory, char **ret_ctl, struct wfs_err
 
 /* --- both mounts --- */
 
-/* Tells the keeper what has just been mounted. @place: as of wfs_make_mount() */
+/* Tells the keeper about a new mount. @place: as of wfs_make_mount() */
 static int keep(struct wfs_handover *handover, enum wfs_mount_part part, const char *path,
 	int place, struct wfs_error *error)
 {
@@ -116,7 +117,7 @@ static int keep(struct wfs_handover *handover, enum wfs_mount_part part, const c
 		if (r < 0)
 			wfs_error_from_errno(error, r, "reach the keeper of '%s'", path);
 	}
-	if (r < 0 && place >= 0) /* then the keeper cannot take it away */
+	if (r < 0 && place >= 0) /* the keeper cannot unmount it */
 		wfs_make_undo(place);
 	else if (r < 0 && device != 0)
 		(void)wfs_mount_unmount(path, device, true, NULL);
@@ -200,7 +201,7 @@ int wfs_handover_make(const char *world, const char *directory, bool allow_other
 	handover.handed.fds[WFS_HANDED_KEEPER] = fcntl(keeper, F_DUPFD_CLOEXEC, 0);
 	r = wfs_keeper_new(keeper, &handover.keeper);
 	if (r < 0) {
-		wfs_handover_done(&handover); /* then the keeper removes the run-time directory */
+		wfs_handover_done(&handover); /* makes the keeper remove the run-time directory */
 		return wfs_error_from_errno(error, r, "mount on '%s'", directory);
 	}
 	r = handover.handed.fds[WFS_HANDED_KEEPER] < 0

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The keeper process, and the messages that tell it what to do. */
+/* The keeper process, and the messages that it gets. */
 #include "fs/mount/keeper.h"
 
 #include <errno.h>
@@ -19,9 +19,9 @@
 #include "fs/mount/mount-table.h"
 #include "kernel/base/clock.h"
 
-/* Both ends are this program, or one that must say the same: a message is one packet. */
+/* A message, which is one packet. Other versions of this program must send equal ones. */
 struct message {
-	uint32_t number; /* comes back with the answer; 0: none is wanted */
+	uint32_t number; /* comes back with the answer; 0: no answer is wanted */
 	uint8_t what;
 	uint8_t part;
 	uint16_t unused;
@@ -37,14 +37,15 @@ struct answer {
 
 struct kept {
 	const char *paths[WFS_MOUNT_PARTS];
-	unsigned long devices[WFS_MOUNT_PARTS]; /* valid when `mounted`, as are the sources */
+	unsigned long devices[WFS_MOUNT_PARTS]; /* valid if `mounted`, as are the sources */
 	char *sources[WFS_MOUNT_PARTS];         /* owned */
 	bool mounted[WFS_MOUNT_PARTS];
 	bool nested;
 	bool taken;
 };
 
-/* Asks no file system for what it has not told already: it may not answer. */
+/* Has the path lost its file? Uses only what Linux knows already, because a file system may
+ * hang. */
 static bool is_gone(const char *path)
 {
 	const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
@@ -54,10 +55,12 @@ static bool is_gone(const char *path)
 }
 
 /*
- * Where a mount of ours is now: a directory above it may have another name. NULL: nowhere.
+ * The present path of a mount of ours: a directory above it may have got another name. NULL:
+ * unmounted.
  *
- * Linux gives the number of a mount that is gone to the next one. So a mount that was not there once is never ours
- * again, and one in another place is ours only if the place that we know has lost its name, and if it is of this world.
+ * Linux gives the number of a mount that is gone to the next one. So a mount that was gone once is
+ * never ours again, and a mount in another place is ours only if our path has lost its file, and if
+ * the mount is of this world.
  * @ret_found: the path may be in it; caller frees
  */
 static const char *kept_path(struct kept *kept, enum wfs_mount_part part, char **ret_found)
@@ -68,14 +71,15 @@ static const char *kept_path(struct kept *kept, enum wfs_mount_part part, char *
 		: 0;
 
 	if (r < 0)
-		return known; /* the table cannot be read, for want of memory */
+		return known; /* the table cannot be read, because memory is short */
 	if (r > 0 && (strcmp(*ret_found, known) == 0 || is_gone(known)))
 		return *ret_found;
 	kept->mounted[part] = false;
 	return NULL;
 }
 
-/* The mount table has changed: what somebody has unmounted must not be taken for ours when its number is used again. */
+/* Looks for our mounts after the mount table has changed: one that was unmounted must not be taken
+ * for ours when its number is used again. */
 static void kept_look(struct kept *kept)
 {
 	for (int part = 0; part < WFS_MOUNT_PARTS; part++) {
@@ -100,7 +104,8 @@ static int kept_unmount(struct kept *kept, enum wfs_mount_part part, bool lazy)
 	return r;
 }
 
-/* The root of a mount of ours, open: as long as it is, Linux gives the number of its connection to no other.
+/* Opens the root of a mount of ours: as long as it is open, Linux gives its number to no other
+ * connection.
  * Return: a descriptor, -ENOENT (it is gone), or another -errno. */
 static int kept_open(const struct kept *kept, enum wfs_mount_part part, const char *path)
 {
@@ -119,7 +124,7 @@ static int kept_abort(struct kept *kept, enum wfs_mount_part part)
 	WFS_AUTO_FD int root = -EIO;
 	const char *const path = kept_path(kept, part, &found);
 
-	/* The way to a nested one leads through the other mount, which may not answer. */
+	/* The path of a nested mount leads through the other mount, which may hang. */
 	if (path && !(part == WFS_MOUNT_CONTROL && kept->nested))
 		root = kept_open(kept, part, path);
 	if (!path || root == -ENOENT ||
@@ -128,7 +133,8 @@ static int kept_abort(struct kept *kept, enum wfs_mount_part part)
 	return wfs_mount_unmount(path, kept->devices[part], true, NULL);
 }
 
-/* The owner of the world, possibly a stranger, can send this, too: the keeper takes away the mount on its own path only. */
+/* Notes a mount. The owner of the world, which may be a foreign user, can send this message, too,
+ * so the keeper unmounts only on its own path. */
 static int kept_add(struct kept *kept, enum wfs_mount_part part, unsigned long device)
 {
 	WFS_AUTO_FREE char *source = NULL;
@@ -167,7 +173,7 @@ static int keeper_do(struct kept *kept, const struct message *message)
 	}
 }
 
-/* Return: its size; 0: nobody holds the other end any more */
+/* Waits for a message. Return: its size; 0: the other end is closed everywhere. */
 static ssize_t wait_for_message(
 	int socket, int table, struct kept *kept, struct message *ret_message)
 {
@@ -211,15 +217,15 @@ _Noreturn static void keeper_main(int socket, struct kept *kept)
 	_exit(0);
 }
 
-/* Signals to the group of the process that mounts are not for its keeper. No descriptor stays, that
- * of /dev/fuse above all; nor does the terminal, and no directory is kept busy. */
+/* The keeper process. It leaves the process group and the terminal of the process that mounts,
+ * closes all descriptors, above all those of /dev/fuse, and keeps no directory busy. */
 _Noreturn static void keeper_begin(int socket, struct kept *kept)
 {
 	sigset_t all;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, NULL);
-	(void)signal(SIGCHLD, SIG_DFL); /* fusermount3 is waited for */
+	(void)signal(SIGCHLD, SIG_DFL); /* so that it can wait for fusermount3 */
 	if (setsid() < 0 || chdir("/") < 0 || dup2(socket, STDIN_FILENO) < 0)
 		_exit(1);
 	closefrom(STDERR_FILENO + 1);
@@ -267,10 +273,10 @@ struct wfs_keeper {
 	int fd; /* owned */
 	atomic_uint users;
 	pthread_mutex_t lock;
-	_Atomic int64_t hurry_until_ns; /* 0: there is no hurry */
+	_Atomic int64_t hurry_until_ns; /* 0: wfs_keeper_hurry() was not called */
 	/* Lock for the following: lock. */
 	uint32_t asked;
-	bool silent; /* a question got no answer in time */
+	bool silent; /* a message got no answer in time */
 };
 
 int wfs_keeper_new(int fd, struct wfs_keeper **ret_keeper)
@@ -308,7 +314,7 @@ int wfs_keeper_fd(const struct wfs_keeper *keeper)
 	return keeper->fd;
 }
 
-/* How long to wait for an answer. Lock: lock. */
+/* Until when to wait for an answer. Lock: lock. */
 static int64_t keeper_deadline(const struct wfs_keeper *keeper)
 {
 	const int64_t now_ns = wfs_clock_monotonic_ns();
@@ -322,7 +328,7 @@ static int64_t keeper_deadline(const struct wfs_keeper *keeper)
 	return hurry_until_ns > late_ns ? hurry_until_ns : late_ns;
 }
 
-/* The answer to message @number; those that came too late for earlier ones are passed over. */
+/* Waits for the answer to message @number; late answers to earlier messages are skipped. */
 static int keeper_wait(int fd, uint32_t number, int64_t until_ns)
 {
 	for (;;) {

@@ -25,19 +25,19 @@ enum {
 };
 
 #define FUSE_TYPE "fuse.worldfs"
-#define COMMFD "_FUSE_COMMFD" /* through which fusermount3 hands the descriptor over */
+#define COMMFD "_FUSE_COMMFD" /* variable with the socket through which fusermount3 sends it */
 
 bool wfs_make_is_device(int fd)
 {
 	struct statx stx;
 
-	/* A filesystem that the sender serves itself is not asked: it need not answer. */
+	/* Does not ask the file system, which the sender may serve itself, and which may hang. */
 	return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &stx) == 0 &&
 		S_ISCHR(stx.stx_mode) && stx.stx_rdev_major == FUSE_MAJOR &&
 		stx.stx_rdev_minor == FUSE_MINOR;
 }
 
-/* Asks the device itself, because the errors of mount(2) and fusermount3 do not tell this. */
+/* Opens /dev/fuse, to report its errors, which those of mount(2) and fusermount3 do not show. */
 static int open_device(struct wfs_error *error)
 {
 	const int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
@@ -66,7 +66,7 @@ static int open_device(struct wfs_error *error)
 	}
 }
 
-/* Caller frees. NULL without memory. */
+/* The source for the mount table. Caller frees. NULL without memory. */
 static char *source_of(const struct wfs_make_options *options)
 {
 	char *const source = strdup(options->source[0] ? options->source : "worldfs");
@@ -78,7 +78,7 @@ static char *source_of(const struct wfs_make_options *options)
 
 /* --- mount(2) --- */
 
-/* @fd: of /dev/fuse. Return: the directory that was mounted on, or -errno. */
+/* Mounts by mount(2). @fd: of /dev/fuse. Return: a descriptor of the mount point, or -errno. */
 static int mount_directly(
 	const struct wfs_make_options *options, const char *source, int fd, struct wfs_error *error)
 {
@@ -109,7 +109,7 @@ static int mount_directly(
 
 /* --- fusermount3 --- */
 
-/* Commas and backslashes of the source are escaped. Caller frees. */
+/* The options for fusermount3, with commas and backslashes of the source escaped. Caller frees. */
 static char *helper_options(const struct wfs_make_options *options, const char *source)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
@@ -125,7 +125,7 @@ static char *helper_options(const struct wfs_make_options *options, const char *
 	return WFS_STEAL(list);
 }
 
-/* Return: the descriptor that comes with a message, or -EIO. */
+/* Receives the descriptor that comes with a message. Return: the descriptor, or -EIO. */
 static int receive_descriptor(int socket)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
@@ -151,7 +151,7 @@ static int receive_descriptor(int socket)
 	return fd;
 }
 
-/* Return: a process, or -errno. Its messages go to stderr. */
+/* Starts fusermount3, whose messages go to stderr. Return: its pid, or -errno. */
 static pid_t start_helper(const char *path, char *list, int socket)
 {
 	char *const argv[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Making mounts, with the rights of this process and in its mount namespace: by mount(2) where that may
- * be done, else by fusermount3. Nobody serves what is made here until an owner has its descriptor.
+ * Making mounts, with the rights of this process and in its mount namespace: by mount(2) if it has
+ * the right, otherwise by fusermount3. A mount is not served until an owner has its descriptor.
  * Source: mount(2), fuse(4), fusermount3(1), fsopen(2).
  */
 #pragma once
@@ -20,30 +20,32 @@ struct wfs_make_options {
 
 /**
  * wfs_make_mount() - mount on a directory
- * @ret_place: the directory below the mount, open, for wfs_make_undo(); caller closes; -1 when
- *             fusermount3 has mounted, with the rights of its user
+ * @ret_place: descriptor of the directory under the mount, for wfs_make_undo(); caller closes; -1
+ * if fusermount3 has mounted, with the rights of its user
  * Return: a descriptor of /dev/fuse (caller closes; the last copy to be closed ends the
  *         connection), -ENOENT, -EACCES, -EPERM (@error says what would help),
  *         -ELOOP (a directory of the path has become a link), …
  */
 int wfs_make_mount(const struct wfs_make_options *options, int *ret_place, struct wfs_error *error);
 
-/** wfs_make_device() - the number of the mount that was just made on the directory @place
+/** wfs_make_device() - find the number of the mount that was just made on the directory @place
  *  Return: 0, -ENOENT (it is gone), … */
 int wfs_make_device(int place, unsigned long *ret_device);
 
-/** wfs_make_undo() - take away what was just mounted on the directory @place, wherever that is now. */
+/** wfs_make_undo() - unmount the mount that was just made on the directory @place, wherever this
+ *  directory is now. */
 void wfs_make_undo(int place);
 
 /**
- * wfs_make_detached() - a mount that is nowhere yet, for wfs_make_attach(); needs CAP_SYS_ADMIN
+ * wfs_make_detached() - make a mount without a place, for wfs_make_attach(); needs CAP_SYS_ADMIN
  * @ret_mount: descriptor of the mount; caller closes
- * Return: as above
+ * Return: as wfs_make_mount()
  */
 int wfs_make_detached(
 	const struct wfs_make_options *options, int *ret_mount, struct wfs_error *error);
 
-/** wfs_make_attach() - mount it on @path. @ret_place: as above. Return: 0, -ELOOP (as above), … */
+/** wfs_make_attach() - put a detached mount on @path. @ret_place: as of wfs_make_mount()
+ *  Return: 0, -ELOOP (a directory of the path has become a link), … */
 int wfs_make_attach(int mount, const char *path, int *ret_place, struct wfs_error *error);
 
 /** wfs_make_is_device() - is @fd a descriptor of /dev/fuse? */

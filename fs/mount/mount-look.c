@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Looking at a path that somebody gave. It may lead through a file system that hangs, and a thread
- * that waits there can neither be ended nor waited for. So a process looks, which nobody waits for
- * longer than a limit. It is nobody's child, so that it can be left to itself; its alarm ends it, or
- * what it waits for does.
+ * Looking at a path that a user gave. It may lead through a file system that hangs, and a thread
+ * that waits there can neither be ended nor joined. So a process looks, and its caller waits only
+ * up to a limit. The process is not a child of the caller, so the caller need not reap it; it ends
+ * by its alarm, or when the file system answers.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,10 +22,11 @@
 
 enum {
 	LOOK_LIMIT_S = 10,
-	LOOK_GRACE_MS = 1000, /* the alarm comes first */
+	LOOK_GRACE_MS = 1000, /* the caller waits so much longer than the alarm of the process */
 };
 
-/* What the process writes into its pipe. Both ends are this program, so it needs no encoding. */
+/* The answer of the process, through a pipe. Both ends are this program, so it needs no
+ * encoding. */
 struct answer {
 	int result;
 	char text[PATH_MAX];
@@ -78,7 +79,7 @@ _Noreturn static void looker_main(look_function *look, const char *path, int fd)
 	static struct answer answer;
 	sigset_t alarms;
 
-	/* Every other descriptor goes: those of the world's lock and of /dev/fuse above all. */
+	/* Closes every other descriptor, above all those of the world's lock and of /dev/fuse. */
 	if (dup2(fd, STDIN_FILENO) < 0 || close_range(STDIN_FILENO + 1, ~0U, 0) < 0)
 		_exit(1);
 	prctl(PR_SET_NAME, "wfs-look");
@@ -115,7 +116,7 @@ static int start_looker(look_function *look, const char *path, int fd)
 	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EINTR;
 }
 
-/* Return: 0, -ETIMEDOUT, -EIO (it ended without an answer). */
+/* Reads the answer. Return: 0, -ETIMEDOUT, -EIO (the process ended without an answer). */
 static int read_answer(int fd, struct answer *ret_answer)
 {
 	const int64_t until_ns =
@@ -133,14 +134,15 @@ static int read_answer(int fd, struct answer *ret_answer)
 			continue;
 		const ssize_t more =
 			read(fd, (char *)ret_answer + size, sizeof(*ret_answer) - size);
-		if (more <= 0) /* the alarm, unless it was killed */
+		if (more <= 0) /* the process was ended, most likely by its alarm */
 			return -ETIMEDOUT;
 		size += (size_t)more;
 	}
 	return 0;
 }
 
-/* Return: what @look returns, or -errno; @error is set only when nothing came of it. */
+/* Has a process call @look. Return: as @look, or -errno; @error is set only if there is no
+ * answer. */
 static int look_at(
 	look_function *look, const char *path, struct answer *ret_answer, struct wfs_error *error)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a mount goes: the resolved directory, and the run-time directory of its control files. */
+/* The places of a mount: the canonical directory, and the run-time directory of its control
+ * files. */
 #include <dirent.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -15,12 +16,12 @@
 enum {
 	PLACE_ID_SIZE = 16, /* hex digits */
 	PLACE_TRIES = 8,
-	PLACE_RUN_TRIES = 8, /* the keeper of an earlier mount may just be removing the directory */
+	PLACE_RUN_TRIES = 8, /* the keeper of an earlier mount may be removing the directory now */
 	PLACE_LOOK_MS = 10,
-	PLACE_WAIT_MS = 2000, /* for a mount to go whose other half is gone */
+	PLACE_WAIT_MS = 2000, /* wait until a mount is gone whose other half is gone already */
 };
 
-/* Cuts the last name off: "/a/b//" becomes "/a/" and "b". Return: the name, "" for the root. */
+/* Splits off the last name: "/a/b//" becomes "/a/" and "b". Return: the name, "" for the root. */
 static const char *place_split(char *path)
 {
 	size_t size = strlen(path);
@@ -63,7 +64,7 @@ int wfs_mount_resolve(const char *directory, char **ret_path, struct wfs_error *
 	return 0;
 }
 
-/* A directory of this user, into which no other user can have put anything. */
+/* Is this a directory of this user, in which no other user can have made files? */
 static bool place_is_private(const char *path, mode_t forbidden)
 {
 	struct stat stat;
@@ -82,7 +83,7 @@ static int place_mkdir(const char *path, mode_t mode, struct wfs_error *error)
 /* Places for the run-time directories of all mounts of this user, the best one first. */
 enum { PLACE_SYSTEM, PLACE_USER, PLACE_TEMPORARY, PLACES };
 
-/* Appends the name of @place to @path. Return: false: this user can have nothing there. */
+/* Appends the name of @place to @path. Return: false if this user cannot use it. */
 static bool place_base_name(int place, struct wfs_buffer *path)
 {
 	const char *const run = secure_getenv("XDG_RUNTIME_DIR");
@@ -119,7 +120,7 @@ static int place_make_base(const char *base, bool system, struct wfs_error *erro
 	return access(base, W_OK) < 0 ? wfs_error_from_errno(error, -errno, "use '%s'", base) : 0;
 }
 
-/* Makes the first of these places that this user can have, and appends its name to @path. */
+/* Makes the first of these places that this user can use, and appends its name to @path. */
 static int place_base(struct wfs_buffer *path, struct wfs_error *error)
 {
 	int r = -ENOENT;
@@ -151,7 +152,8 @@ static int place_own(const char *id, mode_t mode, struct wfs_buffer *path, struc
 {
 	int r = -ENOENT;
 
-	/* A process that removes the directory of another mount may remove the base in between. */
+	/* A process that removes the directory of another mount may remove the base between two
+	 * steps. */
 	for (int i = 0; i < PLACE_TRIES && r == -ENOENT; i++) {
 		wfs_buffer_reset(path);
 		r = place_base(path, error);
@@ -162,7 +164,8 @@ static int place_own(const char *id, mode_t mode, struct wfs_buffer *path, struc
 	return r;
 }
 
-/* The mount point of the tree is free: what is mounted here is dead, or is just being taken away. */
+/* Waits until the directory is free. The mount point of the tree is free already, so a mount here
+ * is dead, or is being unmounted. */
 static int place_wait_free(const char *path, struct wfs_error *error)
 {
 	const struct timespec pause = {.tv_nsec = PLACE_LOOK_MS * 1000000L};
@@ -215,10 +218,10 @@ int wfs_mount_run_directory(const char *world, const char *directory, bool allow
 
 void wfs_mount_run_remove(const char *path)
 {
-	char directory[PATH_MAX]; /* also when there is no memory */
+	char directory[PATH_MAX]; /* on the stack, so that it works without memory, too */
 
 	snprintf(directory, sizeof(directory), "%s", path);
-	/* ctl, <id>, worldfs: the last goes only when no other mount needs it. */
+	/* ctl, <id>, worldfs: removing the last fails as long as another mount needs it. */
 	for (int i = 0; i < 3; i++) {
 		if (rmdir(directory) < 0)
 			return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is mounted where, and taking it away. Source: proc(5), mountinfo; fusermount3(1). */
+/* Finding mounts, and unmounting them. Source: proc(5), mountinfo; fusermount3(1). */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -19,16 +19,16 @@
 #include "kernel/base/log.h"
 
 enum {
-	MOUNT_STACK_MAX = 8, /* dead mounts on top of each other that are cleared */
+	MOUNT_STACK_MAX = 8, /* dead mounts on top of each other that are unmounted */
 };
 
 #define MOUNT_TYPE "fuse.worldfs"
 
-/* What is mounted on a path. Plain value. */
+/* The mount on a path. Plain value. */
 struct found {
 	char type[64];
 	char source[PATH_MAX];
-	unsigned long device; /* minor number; FUSE calls its connection so */
+	unsigned long device; /* minor number, by which FUSE names the connection */
 };
 
 bool wfs_mount_inside(const char *path, const char *directory)
@@ -40,7 +40,7 @@ bool wfs_mount_inside(const char *path, const char *directory)
 	return strncmp(path, directory, size) == 0 && (path[size] == '\0' || path[size] == '/');
 }
 
-/* In place: \ooo is one byte. */
+/* Replaces each \ooo by the byte, in place. */
 static void table_unescape(char *text)
 {
 	char *to = text;
@@ -56,7 +56,7 @@ static void table_unescape(char *text)
 	*to = '\0';
 }
 
-/* The n-th field (from 0) of a line, ended with NUL in place. */
+/* Field @index (from 0) of a line, ended with NUL in place. */
 static char *table_field(char *line, unsigned int index)
 {
 	for (; line && index > 0; index--) {
@@ -69,9 +69,10 @@ static char *table_field(char *line, unsigned int index)
 }
 
 /*
- * What is mounted on @path; of several the topmost, which the table lists last. Without @path: where
- * @ret_found->device of our type, with its source, is mounted first, as @ret_path (caller frees).
- * Return: 1, 0 (nothing is), -errno.
+ * Finds the topmost mount on @path, which the table lists last. Without @path: finds the first
+ * mount of our type with @ret_found->device and its source; @ret_path is its mount point (caller
+ * frees).
+ * Return: 1, 0 (not found), -errno.
  */
 static int table_search(
 	const char *path, struct found *ret_found, char **ret_path, struct wfs_error *error)
@@ -135,7 +136,7 @@ bool wfs_mount_is_of(const char *path, const char *world)
 		strcmp(found.source, world) == 0;
 }
 
-/* Looks a name up that nobody ever asked for. @ret_result: 0 or -errno. */
+/* Looks up a name that no process can have asked for. @ret_result: 0 or -errno. */
 static int table_ask(const char *path, int *ret_result, struct wfs_error *error)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
@@ -206,7 +207,8 @@ int wfs_mount_device(
 	return 0;
 }
 
-/* The mount's owner may write there; but fusectl is not mounted everywhere. */
+/* Aborts a connection through fusectl, which the mount's owner may do; but it is not mounted
+ * everywhere. */
 static bool table_abort(unsigned long device)
 {
 	char control[64];
@@ -216,7 +218,8 @@ static bool table_abort(unsigned long device)
 	return fd >= 0 && write(fd, "1", 1) == 1;
 }
 
-/* A forced unmount aborts, and fails when the mount is in use: so it is, by @user. */
+/* Aborts a connection by a forced unmount, which aborts it and then fails, because the mount is in
+ * use: by a descriptor that this function holds. */
 static int table_abort_by_force(const char *path, unsigned long device, struct wfs_error *error)
 {
 	WFS_AUTO_WAY struct wfs_way way = WFS_WAY_NONE;
@@ -240,7 +243,7 @@ int wfs_mount_abort_device(const char *path, unsigned long device, struct wfs_er
 	return table_abort(device) ? 0 : table_abort_by_force(path, device, error);
 }
 
-/* An ordinary user's mount is taken away by the set-uid helper. Return: 0 or -errno. */
+/* Unmounts the mount of an ordinary user by the set-uid helper. Return: 0 or -errno. */
 static int table_run_fusermount(const char *path, bool lazy)
 {
 	char *const argv[] = {(char *)"fusermount3", (char *)"-u", (char *)(lazy ? "-qz" : "-q"),
@@ -259,12 +262,12 @@ static int table_run_fusermount(const char *path, bool lazy)
 		if (errno != EINTR)
 			return -errno;
 	}
-	/* It tells only that it failed; what is mounted and ours fails because it is in use. */
+	/* fusermount3 does not give the reason; for a mount of ours it is that files are in use. */
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EBUSY;
 }
 
-/* The name that is looked at is the one that is unmounted: as long as something is mounted on it,
- * it stays in its directory. Return: 0 or -errno. */
+/* Unmounts the name that was checked: as long as a file system is mounted on it, it stays in its
+ * directory. Return: 0 or -errno. */
 static int table_unmount(const char *path, unsigned long device, bool lazy)
 {
 	WFS_AUTO_WAY struct wfs_way way = WFS_WAY_NONE;
@@ -274,7 +277,7 @@ static int table_unmount(const char *path, unsigned long device, bool lazy)
 
 	if (root < 0)
 		return root;
-	close(root); /* else the mount is in use */
+	close(root); /* otherwise the mount would be in use */
 	if (mounted != device)
 		return -ENOENT;
 	return umount2(way.name, UMOUNT_NOFOLLOW | (lazy ? MNT_DETACH : 0)) < 0 ? -errno : 0;
@@ -284,7 +287,7 @@ int wfs_mount_unmount(const char *path, unsigned long device, bool lazy, struct 
 {
 	int r = table_unmount(path, device, lazy);
 
-	/* Without openat2() an ordinary user still has fusermount3, which has no more rights. */
+	/* Without openat2(), an ordinary user still has fusermount3, which has no more rights. */
 	if (r == -EPERM || (r == -ENOSYS && geteuid() != 0))
 		r = table_run_fusermount(path, lazy);
 	if (r == -EBUSY && access("/etc/mtab", F_OK))

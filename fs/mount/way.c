@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening without links, and names for what is open. See way.h. */
+/* Opening without following links, and paths of open files. See way.h. */
 #include "fs/mount/way.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #include "kernel/base/cleanup.h"
 
-/* glibc has no function for it before 2.43. */
+/* Calls openat2(2), for which glibc before 2.43 has no function. */
 static int open_without_links(int directory, const char *path)
 {
 	struct open_how how = {
