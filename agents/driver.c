@@ -64,7 +64,7 @@ static void owner_changed(struct wfs_driving *driving, struct wfs_bytes key)
 	post_change(engine_of(driving), key, wait_look);
 }
 
-/* A work whose intent has gone learns that from the answer to its receipt. */
+/* A work whose intent has gone gets an error as the answer to its receipt. */
 static void look_at_all(struct engine *engine)
 {
 	observe_tell(engine);

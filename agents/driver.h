@@ -2,10 +2,10 @@
 /*
  * The driver of a world: one thread (`wfs-agents`) that does what open intents ask for.
  *
- * It looks at the cells of sys.intent: each is done once, with the rights of its principal; a
- * cell that has gone needs no answer any more. So a world that was closed, or killed, goes on
- * where it was. This thread asks models, thousands at once; tools that read run on threads of
- * libuv; tools that act are requests to the kernel.
+ * It looks at the cells of sys.intent: each intent is done once, with the rights of its principal;
+ * a cell that has gone needs no answer any more. So a world that was closed, or whose daemon was
+ * killed, continues where it was. This thread asks models, thousands at once; tools that read run
+ * on threads of libuv; tools that act are requests to the kernel.
  * Source: docs/design.md, "Turns" and "Plans".
  */
 #pragma once

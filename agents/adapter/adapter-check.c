@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks what a run is made from. */
+/* Checks the setup from which a turn is made. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdint.h>
@@ -89,7 +89,7 @@ static int check_tool_choice(const struct check *check, const json_t *choice)
 	return 0;
 }
 
-/* @where: whose extra body, for messages */
+/* @where: the extra body's place, for messages */
 static int check_extra(const struct check *check, const char *where, json_t *extra)
 {
 	const struct wfs_grammar_config *const config = check->adapter->grammar_config;
@@ -112,7 +112,7 @@ static int check_extra(const struct check *check, const char *where, json_t *ext
 
 /* --- bodies --- */
 
-/* A server takes only one of the members that constrain. */
+/* A server takes only one of the members that ask for a constraint. */
 static int check_keys(const struct check *check, const json_t *body)
 {
 	const struct wfs_grammar_config *const config = check->adapter->grammar_config;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Adapters: translate between the neutral form of a run and what a server speaks.
+ * Adapters: translate between the neutral form of a turn and the form that a server takes.
  *
- * A *setup* is the document that a run is made from (agent, tools, offered names, settings); an
+ * A *setup* is the document from which a turn is made (agent, tools, offered names, settings); an
  * *entry* is that of its model in host.json. An adapter is one row of a table, one for each server
  * profile, with everything in which servers differ. The functions of this folder have no side
  * effects, and use no clock, socket or state.
  *
- * wfs_adapter_check() refuses whatever a server would refuse, or take and ignore. It is called when
- * a run is made, before any request, because answers do not show whether a setting was ignored or
- * enforced.
+ * wfs_adapter_check() refuses whatever a server would refuse, or accept and ignore. It is called
+ * when a turn is made, before any request, because answers do not show whether a setting was
+ * ignored or enforced.
  * Source: docs/design.md §11.
  * Thread: any; rows are immutable.
  */

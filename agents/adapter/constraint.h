@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Constraints: which form an answer must have, how each server is asked for it, and whether an
+ * Constraints: the form that an answer must have, how each server is asked for it, and whether an
  * answer has it.
  *
  * `{"kind":"json_schema","schema":…,"name"?,"strict"?}`, `{"kind":"regex","regex":…}`,
  * `{"kind":"choice","choices":[…]}`, `{"kind":"grammar","grammar":…}` (GBNF),
  * `{"kind":"structural_tag"}`: calls of the offered tools as `<function=NAME>{…}</function>`.
  *
- * No kind is replaced by another one: if a server cannot be asked for a kind, the run is refused.
+ * No kind is replaced by another one: if a server cannot be asked for a kind, the turn is refused.
  */
 #pragma once
 
@@ -38,8 +38,8 @@ struct wfs_grammar_form {
 /* What a server supports of constraints. Plain value with static lifetime. */
 struct wfs_grammar_config {
 	struct wfs_grammar_form forms[WFS_CONSTRAINT_KIND_COUNT];
-	const char *keys;           /* members that constrain; the server takes only one */
-	const char *ignored;        /* prefix of members that it ignores; may be NULL */
+	const char *keys;    /* members that ask for a constraint; the server takes only one */
+	const char *ignored; /* prefix of members that it ignores; may be NULL */
 	const char *key_sans_tools; /* one that it refuses together with tools; or NULL */
 	bool xgrammar;              /* some keywords of JSON Schema are refused */
 	bool blocks_calls;          /* constraint and calls exclude each other */

@@ -27,8 +27,8 @@ bool wfs_format_is_name(const char *name)
 }
 
 /*
- * Replaces a name that a model made up and no tool could have: servers refuse a history with such a
- * name, and the run would end there although the model has got an error.
+ * Replaces a name that a model made up and that no tool could have: servers refuse a history with
+ * such a name, and the turn would end there although the model has got an error.
  */
 static json_t *wire_name(const json_t *call)
 {

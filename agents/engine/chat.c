@@ -40,8 +40,8 @@ struct talk {
 	json_t *action;                     /* owned */
 	char plan_id[WFS_PLAN_ID_SIZE + 1]; /* "": not known yet */
 
-	enum stage stage; /* the present one */
-	int64_t stage_ns; /* when that began, from `began_ns` on */
+	enum stage stage; /* the present stage */
+	int64_t stage_ns; /* when the stage began, from `began_ns` on */
 	int64_t took_ms[STAGE_COUNT];
 };
 
@@ -148,7 +148,7 @@ static enum wfs_error_code error_of(const struct response *response)
 									      : WFS_E_EFFECT_FAILED;
 }
 
-/* Why it failed, in one line. */
+/* Puts the reason of the failure in one line. */
 static void tell_failure(const struct response *response, struct wfs_error *error)
 {
 	const char *const code = response->code;
@@ -174,7 +174,7 @@ static void respond(struct talk *talk, struct response *response, struct wfs_err
 
 	if (failed && error->code == WFS_OK)
 		tell_failure(response, error);
-	response_done(response); /* two threads may not have one value */
+	response_done(response); /* two threads must not share a value */
 	if (!composed)
 		wait_tell(&talk->wait, no_memory(error), NULL, error);
 	else
@@ -203,7 +203,7 @@ static void fail(struct wait *wait, int r, struct wfs_error *error)
 
 /* --- looking --- */
 
-/* An imported plan does not run before a caller resumes it; to wait for that is not a failure. */
+/* An imported plan does not run before a caller resumes it; waiting for that is not a failure. */
 static bool waits_for_resume(const struct talk *talk)
 {
 	const struct wfs_drive *const drive = talk->wait.drive;
@@ -226,7 +226,7 @@ static int reveal(
 	return 0;
 }
 
-/* Return: 1 and an answer, 0: it goes on, or -errno. */
+/* Return: 1 with an answer, 0 if the plan goes on, or -errno. */
 static int look_at_plan(struct talk *talk, struct wfs_view *view, struct response *response,
 	struct wfs_error *error)
 {
@@ -248,7 +248,7 @@ static int look_at_plan(struct talk *talk, struct wfs_view *view, struct respons
 	return r ? r : 1;
 }
 
-/* Return: 1 and an answer, 0: it goes on, or -errno. */
+/* Return: 1 with an answer, 0 if the chat goes on, or -errno. */
 static int look_at_chat(struct talk *talk, struct wfs_view *view, struct response *response,
 	struct wfs_error *error)
 {
@@ -365,7 +365,7 @@ static void begun(struct wait *wait, json_t *answer)
 		return;
 	}
 	begin_open(talk);
-	look(wait); /* it may have ended already */
+	look(wait); /* the chat may have ended already */
 }
 
 /* --- what is asked for --- */
@@ -414,7 +414,7 @@ static int set_settings(struct talk *talk, struct wfs_error *error)
 		: 0;
 }
 
-/* An empty plan_id is the same as none. */
+/* An empty plan_id counts as none. */
 static int make_chat(struct talk *talk, struct wfs_error *error)
 {
 	const struct wfs_drive *const drive = talk->wait.drive;
@@ -455,7 +455,7 @@ static const struct {
 	[WFS_DRIVE_RESUME] = {make_resume, wfs_session_plan_resume},
 };
 
-/* The code of what is wrong with a request; NULL: nothing that has a code. */
+/* The code of an error in a request; NULL: no error that has a code. */
 static const char *misuse(const struct wfs_drive *drive, struct wfs_error *error)
 {
 	const json_t *const message = json_object_get(drive->params, "message");

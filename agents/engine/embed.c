@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An action that needs an embedding waits here until a server has made it (kernel/world/world.h,
- * struct wfs_embedder). Of that only the embedding is recorded, with the action.
+ * struct wfs_embedder). The journal gets only the embedding, with the action.
  */
 #include "agents/engine/embed.h"
 
@@ -12,7 +12,7 @@
 #include "kernel/base/json.h"
 #include "kernel/base/log.h"
 
-enum { EMBEDS_MAX = 1024 }; /* texts for which a server is asked */
+enum { EMBEDS_MAX = 1024 }; /* texts that servers are asked about at one time */
 
 #define CLOSING "the world is being closed: no more embeddings are made"
 

@@ -4,8 +4,8 @@
 
 struct engine;
 
-/** embed_start() - become the world's embedder, if host.json has a model for that. What is wrong
- *  with that model is logged. Thread: the one that starts the engine. */
+/** embed_start() - become the world's embedder, if host.json has a model for that. Logs what is
+ * wrong with that model. Thread: the one that starts the engine. */
 void embed_start(struct engine *engine);
 
 /** embed_stop() - take no more texts. Thread: any. */

@@ -55,7 +55,7 @@ static struct job *take_jobs(struct engine *engine, bool *ret_rescan)
 	return jobs;
 }
 
-/* Is there nothing left to wait for? Then no job is taken any more. */
+/* Does the thread wait for nothing any more? If so, it takes no more jobs. */
 static bool is_over(struct engine *engine)
 {
 	WFS_GUARD(&engine->lock);

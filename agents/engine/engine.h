@@ -21,7 +21,7 @@ struct wait;
 struct wfs_turn_observer;
 struct work_kind;
 
-/* Something that the driver's thread is asked to do. Embedded in the struct that it is about. */
+/* A job for the driver's thread. Embedded in the struct on which the job works. */
 struct job {
 	struct job *next; /* lock: the engine's */
 	void (*run)(struct engine *engine, struct job *job);
@@ -29,14 +29,14 @@ struct job {
 
 struct engine {
 	struct wfs_driver driver;     /* first: callbacks cast back */
-	struct wfs_embedder embedder; /* of texts, when the host has a model for that */
+	struct wfs_embedder embedder; /* of texts, if the host has a model for that */
 	char embedder_model[WFS_EMBEDDER_MODEL_MAX + 1];
 	struct wfs_authority *authority;
 	struct wfs_driving driving; /* of the world */
 	const struct wfs_helpers *helpers;
 	const struct work_kind *work_kinds; /* what intents can ask for; the last has no owner */
 	void (*look_at_all)(struct engine *engine); /* after a change was missed */
-	uint64_t told_height; /* observers have been told of the records below it */
+	uint64_t told_height; /* observers have got the records below this height */
 	bool paused;          /* intents that were open when the world was opened stay open */
 
 	pthread_t thread;
@@ -57,8 +57,8 @@ struct engine {
 	/* lock: lock */
 	struct job *jobs;
 	struct job **jobs_last;
-	uint64_t tickets; /* given so far */
-	bool rescan;      /* a change was missed for want of memory: look at everything */
+	uint64_t tickets; /* last ticket that was given */
+	bool rescan;      /* a change was missed because memory was lacking: look at everything */
 	bool stopping;
 	bool ended; /* the thread takes no more jobs */
 	struct job stop;
@@ -77,7 +77,8 @@ bool engine_stopping(struct engine *engine);
 /** engine_ticket() - a number for a request. Thread: any. */
 uint64_t engine_ticket(struct engine *engine);
 
-/** engine_one_less() - a work, wait or embed has ended, for which a thread that stops may wait. */
+/** engine_one_less() - note the end of a work, wait or embed, for which a stopping thread may
+ * wait. */
 void engine_one_less(struct engine *engine);
 
 /** engine_trusts() - does the user trust the world? Otherwise no model is asked, and no open

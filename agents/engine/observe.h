@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Telling observers of the events of runs. */
+/* Calling observers with the events of turns. */
 #pragma once
 
 #include <jansson.h>
@@ -8,14 +8,14 @@
 struct engine;
 struct wfs_driver;
 
-/* Receives the events of runs. Callback table. Thread: `wfs-agents`, one call at a time. */
+/* Receives the events of turns. Callback table. Thread: `wfs-agents`, one call at a time. */
 struct wfs_turn_observer {
 	/* @event: the value of a record of sys/KernelStart@1 and so on, in the order of the
 	 * journal. A returned -errno is logged and has no other effect. */
 	int (*event)(struct wfs_turn_observer *observer, const json_t *event);
 	/* Private; lock: the driver's. */
 	struct wfs_turn_observer *next;
-	uint64_t from_height; /* of the first record that it is told of */
+	uint64_t from_height; /* of the first record that it gets */
 };
 
 /** wfs_agents_observe() - from the next commit on. @observer: kept until wfs_agents_unobserve() */

@@ -50,7 +50,7 @@ static int add_result(struct wfs_view *view, const char *plan_id, int64_t index,
 	return r;
 }
 
-/* Members that all details have. */
+/* Adds the members that all details have. */
 static int tell_omitted(struct response *response, struct wfs_error *error)
 {
 	json_t *const details = response->details
@@ -90,7 +90,7 @@ static int add_checkpoint(struct response *response, uint64_t size, struct wfs_e
 	return response->checkpoint ? 0 : no_memory(error);
 }
 
-/* The plan as its file has it; a large one without its steps. */
+/* Adds the plan as its file has it; a large plan comes without its steps. */
 static int add_plan(struct wfs_view *view, struct response *response, struct wfs_error *error)
 {
 	const bool large = response_number(response, "steps_bytes") > STEPS_BYTES_MAX;

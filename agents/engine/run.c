@@ -6,18 +6,19 @@
 #include "agents/prepare/setup.h"
 #include "kernel/base/json.h"
 
-enum { TURNS_MAX = 1000 }; /* runs of one request */
+enum { TURNS_MAX = 1000 }; /* turns in one request */
 
-/* One request for runs. */
+/* One request for turns. */
 struct runs {
 	struct wait wait;
-	int64_t left;    /* to be begun */
+	int64_t left;    /* to begin */
 	bool many;       /* the answer is a list */
 	json_t *content; /* configuration of the agent; owned */
 	json_t *step;    /* owned */
 	json_t *results; /* so far; owned */
 
-	/* A thread of libuv reads what the agent refers to. Meanwhile it alone uses these. */
+	/* A thread of libuv reads what the agent refers to. While it reads, no other thread uses
+	 * these. */
 	uv_work_t preparing;
 	struct wfs_session *agent; /* owned */
 	json_t *asked;             /* a copy of the params; owned */
@@ -63,7 +64,7 @@ static void fail(struct wait *wait, int r, struct wfs_error *error)
 
 /* --- the end of a run --- */
 
-/* WFS_OK: the run has done what it was begun for. */
+/* WFS_OK: the turn has done its work. */
 static enum wfs_error_code code_of(const json_t *result)
 {
 	const char *const reason = json_string_value(json_object_get(result, "termination_reason"));
@@ -129,8 +130,8 @@ static void take_result(struct runs *runs, json_t *result)
 		finish(runs);
 }
 
-/* The output of a tool call has all of the result but the history; what is private in that makes
- * the output private. */
+/* The output of a tool call has all of the result except the history; if that has private texts,
+ * the output is private. */
 static int note_told(
 	const struct wfs_session *session, const json_t *result, struct wfs_error *error)
 {
@@ -140,8 +141,8 @@ static int note_told(
 	return told && wfs_session_note_hidden(session, told) == 0 ? 0 : no_memory(error);
 }
 
-/* The result of a run, as the caller may read it. Nothing else has a part of it when this
- * returns, so that the caller's thread may use it. */
+/* Reads the result of a turn, as the caller may read it. When this returns, no other thread has
+ * a part of it, so the caller's thread may use it. */
 static int read_result(const struct wait *wait, json_t **ret_result, struct wfs_error *error)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
@@ -169,7 +170,7 @@ static void look(struct wait *wait)
 
 /* --- beginning one --- */
 
-/* The run may have ended already. */
+/* The turn may have ended already. */
 static void watch(struct wait *wait, const char *run_id)
 {
 	struct wfs_error error = {0};
@@ -201,7 +202,7 @@ static void begun(struct wait *wait, json_t *answer)
 		watch(wait, wfs_json_text(answer, "run_id"));
 }
 
-/* Return: 0: the request is on its way. */
+/* Return: 0 if the kernel has the request. */
 static int submit(struct runs *runs, struct wfs_error *error)
 {
 	const struct wfs_drive *const drive = runs->wait.drive;
@@ -239,7 +240,7 @@ static void prepared(uv_work_t *preparing, int status)
 	struct wfs_error error = runs->problem;
 	int r = runs->prepared;
 
-	(void)status; /* it is never cancelled */
+	(void)status; /* this work of libuv is never cancelled */
 	if (!r)
 		r = wait_check_open(&runs->wait, &error);
 	if (!r && runs->wait.abandoned)
@@ -251,7 +252,7 @@ static void prepared(uv_work_t *preparing, int status)
 		wait_fail(&runs->wait, r, &error);
 }
 
-/* Return: 0: it is under way. */
+/* Return: 0 if the reading has begun. */
 static int prepare(struct runs *runs, struct wfs_error *error)
 {
 	struct engine *const engine = runs->wait.engine;
@@ -268,8 +269,7 @@ static int prepare(struct runs *runs, struct wfs_error *error)
 }
 
 /* Judges before it reads the agent, so that a refused caller does not learn what is wrong with
- * that.
- * Return: 0: a request is on its way. */
+ * the agent. Return: 0 if the kernel has a request. */
 static int ask_kernel(struct runs *runs, struct wfs_error *error)
 {
 	const struct wfs_drive *const drive = runs->wait.drive;

@@ -81,7 +81,7 @@ void wait_look_at_all(struct engine *engine)
 
 /* --- the end --- */
 
-/* Frees it once the kernel has nothing of it. */
+/* Frees the wait when the kernel has no request of it any more. */
 static void release(struct wait *wait)
 {
 	struct engine *const engine = wait->engine;
@@ -96,7 +96,8 @@ static void release(struct wait *wait)
 	engine_one_less(engine);
 }
 
-/* Two threads may not have one JSON value: what was made of the caller's parameters goes first. */
+/* Two threads must not share a JSON value: values made of the caller's parameters are freed
+ * first. */
 void wait_tell(struct wait *wait, int status, json_t *result, const struct wfs_error *error)
 {
 	struct wfs_drive *const drive = wait->drive;
@@ -225,7 +226,7 @@ static void on_cancelled(struct wfs_request *request)
 	(void)engine_post(wait->engine, &wait->leaving, cancelled);
 }
 
-/* The end of what is cancelled ends the wait. */
+/* When the cancelled turn or plan ends, the wait ends. */
 static void cancel(struct wait *wait)
 {
 	struct wfs_error ignored;
@@ -266,7 +267,7 @@ void wait_abandon(struct engine *engine, uint64_t ticket)
 	struct leaver *const leaver = malloc(sizeof(*leaver));
 
 	if (!leaver)
-		return; /* what it has begun ends by itself */
+		return; /* what the caller has begun ends by itself */
 	leaver->ticket = ticket;
 	if (!engine_post(engine, &leaver->job, leave))
 		free(leaver);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Callers that wait for the end of runs, or of a plan.
+ * Callers that wait for the end of turns, or of a plan.
  *
  * Each has one struct wait from its request to the answer. A request is sent to the kernel; then
- * the cell of the run, chat or plan is watched; when that has ended, the caller gets the answer.
- * When a caller goes away, what it has begun is cancelled, and ends the wait. run.c and chat.c
+ * the cell of the turn, chat or plan is watched; when that has ended, the caller gets the answer.
+ * When a caller goes away, what it has begun is cancelled, which ends the wait. run.c and chat.c
  * know what callers ask for, and when it has ended.
  */
 #pragma once
@@ -39,14 +39,14 @@ struct wait {
 	struct engine *engine;
 	struct wait *next; /* of all */
 	struct wait **at;
-	struct wait *same;       /* the next that watches the same id */
+	struct wait *same;       /* the next wait for this id */
 	struct wfs_drive *drive; /* NULL: its caller has the answer */
 	int64_t began_ns;        /* when the caller asked, monotonic */
 	bool at_once;            /* the caller does not wait for the end */
 	bool is_watching;
 	bool requested; /* the kernel has `request`, or a thread of libuv prepares it */
 	bool abandoned; /* the caller has gone */
-	char id[WFS_CHAT_ID_MAX + 1]; /* of the run, chat or plan that is watched */
+	char id[WFS_CHAT_ID_MAX + 1]; /* of the watched turn, chat or plan */
 	struct wfs_request request;
 	struct wfs_request cancel;
 	json_t *cancel_action;         /* owned; the kernel has it until `cancel` is answered */

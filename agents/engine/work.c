@@ -30,7 +30,7 @@ static bool asks_model(const struct work *work)
 	return work->kind->effect == WFS_EFFECT_LLM_GENERATE;
 }
 
-/* A search by something else than the key. */
+/* A search by the chat instead of the key. */
 struct chat_search {
 	const char *chat_id;
 	const struct work *found;
@@ -100,7 +100,7 @@ void work_free(struct work *work)
 	engine_one_less(engine);
 }
 
-/* Its answer is not wanted any more. A request that the kernel has comes back first. */
+/* The answer is not wanted any more. If the kernel has a request, it comes back first. */
 static void drop(struct work *work)
 {
 	stop(work);
@@ -133,7 +133,7 @@ int64_t work_left_ms(const json_t *state, const json_t *setup)
 
 struct timer {
 	uv_timer_t handle; /* first */
-	struct work *work; /* NULL: nobody is to be called */
+	struct work *work; /* NULL: no function is to be called */
 	void (*due)(struct work *work);
 };
 
@@ -196,7 +196,7 @@ static void submit_later(struct work *work)
 		work_free(work); /* it is found again when the world is opened */
 }
 
-/* An answer that the kernel cannot take is replaced by an error. */
+/* Replaces an answer that the kernel cannot take by an error. */
 static void answer_otherwise(struct work *work, const struct wfs_error *error)
 {
 	const struct wfs_error reason = *error;
@@ -241,7 +241,7 @@ static void on_answer(struct wfs_request *request)
 
 static int send_answer(struct work *work)
 {
-	wfs_session_call_done(&work->called); /* of what was sent before */
+	wfs_session_call_done(&work->called); /* of the earlier answer */
 	if (work->receipt)
 		return wfs_session_receipt(
 			work->session, work->receipt, work->charge, &work->request);
@@ -270,7 +270,7 @@ void work_act(struct work *work)
 
 static void begin_now(struct work *work);
 
-/* The record that the call waits is written. The approval begins the work again. */
+/* The record that says that the call waits is written. The approval begins the work again. */
 static void asked(struct engine *engine, struct job *job)
 {
 	struct work *const work = (struct work *)job;
@@ -335,7 +335,7 @@ void work_answer(struct work *work, const char *status, json_t *payload)
 		work_free(work); /* without memory: it is found again when the world is opened */
 }
 
-/* A thread that still reads may set it. */
+/* A thread that still reads may set the value. */
 json_t *work_failure_meta(const struct work *work)
 {
 	return work->is_reading ? NULL : work->failure_meta;
@@ -349,8 +349,8 @@ static const char *status_of(const struct work *work, enum wfs_error_code code)
 										   : "error";
 }
 
-/* A model that could not be asked cannot be asked the next time either, before host.json, the
- * environment or a grant has changed. A fault of this process says nothing about that. */
+/* A model that could not be asked cannot be asked the next time either, unless host.json, the
+ * environment or a grant changes. A failure of this process says nothing about that. */
 static json_t *retriable_of(const struct work *work, const struct wfs_error *error)
 {
 	return asks_model(work) && error->code != WFS_E_INTERNAL_ERROR &&

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Open intents: each is one struct work, from when its cell is seen to when its answer is recorded.
+ * Open intents: each has one struct work, from the time when its cell is seen to the time when its
+ * answer is recorded.
  *
  * A work begins what its kind says, and ends with work_answer(), work_act(), work_fail() or
- * work_free(). When the cell goes first, nothing of what was begun is recorded.
+ * work_free(). If the cell goes first, nothing of what was begun is recorded.
  */
 #pragma once
 
@@ -14,11 +15,12 @@ struct driving;
 struct normalizing;
 struct work;
 
-/* What a model is asked. Plain value; owned, see work_question_done(). */
+/* A question for a model. Plain value; owned, see work_question_done(). */
 struct work_question {
 	json_t *messages;
-	json_t *setup;   /* {model, offered, settings, tools} */
-	int64_t left_ms; /* of the time of the run that asks; INT64_MAX: it has no limit */
+	json_t *setup; /* {model, offered, settings, tools} */
+	/* Milliseconds that the asking turn has left; INT64_MAX: it has no limit. */
+	int64_t left_ms;
 };
 void work_question_done(struct work_question *question);
 
@@ -42,12 +44,12 @@ struct work_kind {
 	/* The outcome that is recorded with a failure; NULL without memory. May be NULL. */
 	json_t *(*outcome)(struct work *work, const struct wfs_error *error);
 
-	/* Of kinds that ask a model: what it is asked, and what of its answer is recorded.
+	/* For kinds that ask a model: the question, and the part of the answer that is recorded.
 	 * @completion: parsed; may be changed */
 	int (*ask)(struct work *work, struct work_question *question, struct wfs_error *error);
 	int (*take)(struct work *work, json_t *completion, json_t **ret_payload,
 		struct wfs_error *error);
-	/* Of kinds that call tools: a helper's output is there. */
+	/* For kinds that call tools: take a helper's output. */
 	void (*take_output)(struct work *work);
 };
 
@@ -64,12 +66,12 @@ struct work {
 	struct engine *engine;
 	const struct work_kind *kind;
 	enum work_state state;
-	bool gone;     /* its cell has gone: what comes of it is dropped */
+	bool gone;     /* the cell has gone: the answer is dropped */
 	bool approved; /* the call was */
 	char intent_id[WFS_HASH_TEXT_SIZE];
 	char owner_id[WFS_CHAT_ID_MAX + 1];
 	char began[WFS_CHAT_ID_MAX + 1]; /* run or chat that a call has begun already; "": none */
-	int64_t turn;                    /* of a run */
+	int64_t turn;                    /* of a turn */
 	int64_t index;                   /* of the call, or of the step */
 	struct wfs_session *session;     /* of the agent; owned */
 	int64_t began_ns;                /* monotonic */
@@ -83,43 +85,44 @@ struct work {
 	struct wfs_session_call called;
 	char charge[WFS_GRANT_NAME_MAX + 1];
 	const char *failed;   /* code of a chat's failure; static; NULL: that of the model */
-	json_t *failure_meta; /* where the world stood when it failed; owned; NULL: not known */
+	json_t *failure_meta; /* the height of the world when it failed; owned; NULL: not known */
 
-	/* A model is asked. */
+	/* For a model that is asked: */
 	struct wfs_model_call *model_call; /* NULL: no server is asked now */
 	struct wfs_model_endpoint endpoint;
 	json_t *entry;         /* of host.json; owned */
 	json_t *setup;         /* expanded; owned */
-	bool settings_private; /* the record of the run hides some of its settings */
+	bool settings_private; /* the record of the turn hides some of its settings */
 	bool request_private;  /* the request has private texts in it: an error may quote them */
-	int64_t script_turn;   /* for which turn a script is asked */
+	int64_t script_turn;   /* the turn for which a script is asked */
 	int64_t built_ns;      /* when the context of a chat was built, monotonic; 0: not yet */
-	int64_t built_ms;      /* that building it took */
+	int64_t built_ms;      /* how long building it took */
 	json_t *usage; /* of an answer, even if that cannot be used; owned; NULL: no answer */
 	struct wfs_buffer body;
 	char key[WFS_HASH_TEXT_SIZE]; /* by which a server recognises the request */
 
-	/* A tool of a plan is called. */
+	/* For a tool of a plan: */
 	json_t *asked;               /* {args, method, name} as it is called; owned */
 	struct agents_origin origin; /* of the private results that it was filled with */
 
-	/* A tool is called that has others take turns. */
+	/* For a tool that has other agents take turns: */
 	struct driving *driving; /* NULL: it has not begun, or has ended */
 
-	/* A plan is cut into steps. */
+	/* For a plan that is cut into steps: */
 	struct normalizing *normalizing; /* owned; NULL: it is not */
 
-	/* A helper reads on a thread of libuv, which alone uses `tool_name` to `read_ms` then. */
+	/* For a helper that reads on a thread of libuv; only that thread uses `tool_name` to
+	 * `read_ms` then. */
 	uv_work_t reading;
 	bool is_reading;
-	bool is_late;      /* another answer was given meanwhile */
+	bool is_late;      /* another answer was given in the meantime */
 	bool is_done;      /* the work is freed when the reading is over */
 	char *tool_name;   /* owned */
 	json_t *arguments; /* owned */
 	struct wfs_buffer output;
 	struct wfs_error failure;
 	int read_result;
-	int64_t read_ms; /* that it took */
+	int64_t read_ms; /* how long reading took */
 };
 
 /* --- for the engine --- */
@@ -144,15 +147,15 @@ void work_answer(struct work *work, const char *status, json_t *payload);
 /** work_fail() - record a receipt that says what went wrong. */
 void work_fail(struct work *work, const struct wfs_error *error);
 
-/** work_failure_meta() - where the world stood when a reading failed; borrowed. NULL: none has
- *  failed, or not known. */
+/** work_failure_meta() - the height of the world when a reading failed; borrowed. NULL: no
+ * reading has failed, or the height is not known. */
 json_t *work_failure_meta(const struct work *work);
 
-/** work_act() - the answer is work->action. */
+/** work_act() - send work->action, which is the answer. */
 void work_act(struct work *work);
 
-/** work_free() - free it as soon as no thread reads for it. An intent without an answer is found
- *  again when the world is opened. */
+/** work_free() - free the work when no thread reads for it. An intent without an answer is found
+ * again when the world is opened. */
 void work_free(struct work *work);
 
 /**
@@ -163,15 +166,15 @@ void work_free(struct work *work);
 int work_wait_for_approval(
 	struct work *work, enum wfs_effect effect, const char *artifact, struct wfs_error *error);
 
-/** work_read() - its reading is over. Return: is what it gave still wanted? */
+/** work_read() - note that the reading is over. Return: is its output still wanted? */
 bool work_read(struct work *work);
 
 /** work_elapsed_ms() - since it began. */
 int64_t work_elapsed_ms(const struct work *work);
 
-/** work_left_ms() - what is left of a run's time, by the host's clock; at least 0. */
+/** work_left_ms() - the time that a turn has left, by the host's clock; at least 0. */
 int64_t work_left_ms(const json_t *state, const json_t *setup);
 
-/** work_set_timer() - call @due in a while; one at a time. Return: 0, -ENOMEM. */
+/** work_set_timer() - call @due after @in_ms; a work has one timer. Return: 0, -ENOMEM. */
 int work_set_timer(struct work *work, uint64_t in_ms, void (*due)(struct work *work));
 void work_clear_timer(struct work *work);

@@ -30,7 +30,7 @@ static int read_limits(const json_t *entry, int64_t left_ms, struct wfs_model_en
 	return r;
 }
 
-/* Can the network read what is sent? */
+/* Can others on the network read what is sent? */
 static bool is_plain(const char *scheme, const char *host)
 {
 	return (!scheme || strcmp(scheme, "https") != 0) && !wfs_model_is_loopback(host);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The provider `script`: answers from a file, so that agents run without a model, and a recorded
- * run runs again.
+ * turn can be repeated.
  *
  * A line is a completion, {content?, tool_calls?, finish_reason?, usage?}, or a failure, {error:
  * {code, message}}. A line may have conditions: `turn` (a number), `match` (a text in the last
- * message), `last_message` (the whole of it). The first line whose conditions all hold is the
- * answer; of the lines without conditions, the n-th answers turn n of a run. The answer follows
- * from the request alone, so that a world that was killed goes on in the same way.
+ * message), `last_message` (the whole of it). The answer is the first line whose conditions all
+ * hold; of the lines without conditions, the n-th answers request n of a turn. The answer depends
+ * only on the request, so that a world whose daemon was killed continues in the same way.
  * Source: worldfs-tree(5).
  */
 #pragma once
@@ -25,9 +25,9 @@ struct script_answer {
 };
 
 /**
- * script_read() - the answer to one request
+ * script_read() - get the answer to one request
  * @file: a path, relative to the world's directory @directory
- * @turn: of the run, from 1
+ * @turn: number of the request within the turn, from 1
  * @messages: of the request
  * Return: 0, -ENOENT (not_found: the file, or a line that fits), -EINVAL (names the line), …
  */

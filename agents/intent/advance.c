@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Intents of workflow.advance: a run is done, and the workflow of its agent may go to another
- * state. A thread of libuv evaluates conditions, or a model is asked. If anything fails, the
- * state stays.
+ * Intents of workflow.advance: a turn has ended, and the workflow of its agent may go to another
+ * state. A thread of libuv evaluates conditions, or a model is asked. If anything fails, the state
+ * stays.
  */
 #include "agents/intent/intent-impl.h"
 
@@ -22,14 +22,14 @@ static int no_memory(struct wfs_error *error)
 	return wfs_error_from_errno(error, -ENOMEM, "advance a workflow");
 }
 
-/* What the decision depends on. Plain value; owned. Another thread may have the first two: they
- * share nothing with the setup. */
+/* The facts on which the decision depends. Plain value; owned. Another thread may have the first
+ * two: they share nothing with the setup. */
 struct facts {
 	json_t *mind;
 	json_t *variables;
 	json_t *setup;
-	int64_t left_ms; /* of the run's time */
-	bool is_private; /* some of it was made from private texts */
+	int64_t left_ms; /* of the turn's time */
+	bool is_private; /* some facts were made from private texts */
 };
 
 static void facts_done(struct facts *facts)
@@ -75,7 +75,7 @@ static json_t *note_of(const char *reference, const char *fallback, const char *
 /* Conditions while they are evaluated. */
 struct deciding {
 	uv_work_t on_thread;
-	struct work *work; /* stays until the evaluation is over: it is_reading */
+	struct work *work; /* valid until the evaluation is over: it is_reading */
 	json_t *mind;      /* used by its thread alone; owned, as are those that follow */
 	json_t *variables;
 	json_t *notes;
@@ -136,7 +136,7 @@ static void decided(uv_work_t *request, int status)
 		(struct deciding *)((char *)request - offsetof(struct deciding, on_thread));
 	struct work *const work = deciding->work;
 
-	(void)status; /* it is never cancelled */
+	(void)status; /* this work of libuv is never cancelled */
 	if (work_read(work)) {
 		if (deciding->result) {
 			struct wfs_error error;

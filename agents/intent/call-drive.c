@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls of the tools `step` and `chat` by a run: `step` has an agent take a turn, `chat` has the
+ * Calls of the tools `step` and `chat` in a turn: `step` has an agent take a turn, `chat` has the
  * model `default` answer, with a plan if it needs tools.
  *
- * A call is the verb of that name, with the calling agent as the principal: judged, paid,
- * recorded and answered in the same way. No thread waits for it, but a struct wait
+ * A call is the verb of that name, with the calling agent as the principal: it is judged, paid,
+ * recorded and answered like the verb. No thread waits for it, but a struct wait
  * (agents/engine/wait.h). What the call begins names the call's intent, and the intent names what
- * was begun: a call that is found open when the world is opened again waits for that, and begins
+ * was begun: a call that is still open when the world is opened again waits for that, and begins
  * nothing.
  *
- * If the call ends first (its run was cancelled, or has no time left), what it has begun is
- * cancelled. If the process died before that, a run ends when it next asks for something:
- * wfs_driving_run(). A plan goes on to its end; that begins no further calls, because steps of
+ * If the call ends first (its turn was cancelled, or has no time left), what it has begun is
+ * cancelled. If the process died before that, a turn ends when it next asks for something:
+ * wfs_driving_run(). A plan continues to its end; it begins no further calls, because steps of
  * plans do not have these tools.
  */
 #include "agents/intent/intent-impl.h"
@@ -64,7 +64,7 @@ static bool quotes_private(const struct driving *driving)
 		wfs_session_find_agent(driving->session, &view, agent, &ignored) == 0;
 }
 
-/* Is it about the request, and not about the agent? */
+/* Is the error about the request, and not about the agent? */
 static bool is_refusal(enum wfs_error_code code)
 {
 	return code == WFS_E_NOT_AUTHORIZED || code == WFS_E_POLICY_DENIED ||
@@ -127,7 +127,7 @@ static void driven(struct engine *engine, struct job *job)
 
 	if (work)
 		work->driving = NULL;
-	/* To close the world ends the wait, and not the turn or plan. */
+	/* Closing the world ends the wait, but not the turn or plan. */
 	if (work && engine_stopping(engine))
 		work_free(work);
 	else if (work && driving->call.status)

@@ -66,7 +66,7 @@ static void read_done(uv_work_t *reading, int status)
 {
 	struct work *const work = (struct work *)((char *)reading - offsetof(struct work, reading));
 
-	(void)status; /* it is never cancelled */
+	(void)status; /* this work of libuv is never cancelled */
 	if (!work_read(work))
 		return;
 	if (work->read_result)
@@ -75,7 +75,7 @@ static void read_done(uv_work_t *reading, int status)
 		work->kind->take_output(work);
 }
 
-/* The reading goes on, and its output is dropped. */
+/* The reading continues, and its output is dropped. */
 static void too_late(struct work *work)
 {
 	struct wfs_error error;
@@ -90,7 +90,7 @@ int call_read(struct work *work, const json_t *tool, const json_t *arguments, in
 	struct wfs_error *error)
 {
 	work->tool_name = strdup(wfs_json_text(tool, "name"));
-	work->arguments = json_deep_copy(arguments); /* for its thread alone */
+	work->arguments = json_deep_copy(arguments); /* for the reading thread alone */
 	if (!work->tool_name || !work->arguments ||
 		(limit_ms < INT64_MAX && work_set_timer(work, (uint64_t)limit_ms, too_late)))
 		return no_memory(error);
@@ -143,7 +143,7 @@ static int64_t limit_of(const json_t *state, const json_t *setup)
 	return limit && json_integer_value(limit) < left_ms ? json_integer_value(limit) : left_ms;
 }
 
-/* The message about arguments that are refused does not quote private ones. @r: of their check */
+/* If arguments are refused, the message does not quote private ones. @r: result of their check */
 static int hide_reason(const json_t *stored, int r, struct wfs_error *error)
 {
 	return (r == -EINVAL || r == -EFBIG) && wfs_text_has_hidden(stored)

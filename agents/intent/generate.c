@@ -54,8 +54,8 @@ static int read_answer(
 	return r;
 }
 
-/* An answer that does not fit its constraint is a failure that has the answer in it, because it
- * was paid for. */
+/* An answer that does not fit its constraint is a failure. The failure contains the answer,
+ * because the answer was paid for. */
 static void take_violation(struct work *work, const json_t *parsed, const struct wfs_error *error)
 {
 	json_t *const usage = json_object_get(parsed, "usage");
@@ -104,7 +104,7 @@ static void take_completion(
 
 /* --- a server --- */
 
-/* Does the failure repeat what a server said, which may quote a private text of the request? */
+/* May the failure repeat a server's text, which may quote a private text of the request? */
 static bool may_quote(const struct work *work, const struct wfs_model_failure *failure)
 {
 	return work->request_private &&
@@ -121,7 +121,8 @@ static bool is_word(const char *code)
 	return *code && code[strspn(code, letters)] == '\0';
 }
 
-/* The error of a server, and the text that came before a stream broke. NULL without memory. */
+/* Makes the error of a server, with the text that came before a stream broke. NULL without
+ * memory. */
 static json_t *failure_payload(const struct work *work, const struct wfs_model_result *result)
 {
 	const struct wfs_model_failure *const failure = result->failure;
@@ -209,7 +210,7 @@ static int ask_server(
 
 /* --- a script --- */
 
-/* The script is read again after the wait, so that nothing of it is kept. */
+/* The script is read again after the wait, so that no part of it is kept. */
 static void generate_now(struct work *work);
 
 static int ask_script(
@@ -269,7 +270,7 @@ static int expand(struct work *work, const json_t *setup, struct wfs_error *erro
 										: no_memory(error);
 }
 
-/* What the request is made from. */
+/* Prepares what the request is made from. */
 static int prepare(struct work *work, struct work_question *question, struct wfs_error *error)
 {
 	int r = work->kind->ask(work, question, error);

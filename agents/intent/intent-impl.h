@@ -28,7 +28,7 @@ int ask_state(struct work *work, struct work_question *question, struct wfs_erro
 int take_state(
 	struct work *work, json_t *completion, json_t **ret_payload, struct wfs_error *error);
 
-/** advance_log() - log each thing that the answer goes on without. */
+/** advance_log() - log each thing that was missing for the answer. */
 void advance_log(const struct work *work, const char *status, const json_t *payload);
 
 /* --- call.c: a tool is called for a run --- */
@@ -42,12 +42,12 @@ int call_read(struct work *work, const json_t *tool, const json_t *arguments, in
 
 /* --- call-drive.c: tools that have others take turns --- */
 
-/** drive_begin() - have the turns taken; their end answers @work. @arguments: borrowed.
- *  @left_ms: of the time of the run that calls. Return: 0, or -errno with @error. */
+/** drive_begin() - have the agents take their turns; their end answers @work. @arguments:
+ * borrowed. @left_ms: time left for the calling turn. Return: 0, or -errno with @error. */
 int drive_begin(struct work *work, const char *tool_name, const json_t *arguments, int64_t left_ms,
 	struct wfs_error *error);
 
-/** drive_leave() - what was begun for the call ends, unless the world is being closed. */
+/** drive_leave() - end what was begun for the call, unless the world is being closed. */
 void drive_leave(struct work *work);
 
 /* --- step.c: a tool is called for a step of a plan --- */
@@ -55,7 +55,8 @@ void drive_leave(struct work *work);
 void step_begin(struct work *work);
 void step_take_output(struct work *work);
 
-/** step_outcome() - of a call that failed. What it hides is added to the work's texts. */
+/** step_outcome() - make the outcome of a failed call. Texts that it hides are added to the
+ * work's texts. */
 json_t *step_outcome(struct work *work, const struct wfs_error *error);
 
 /**

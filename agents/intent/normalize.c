@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Intents of plan.normalize: a thread of libuv cuts a plan into steps, which are answered in
- * parts. */
+/* Intents of plan.normalize: a thread of libuv cuts a plan into steps, and sends them as answers
+ * in parts. */
 #include "agents/intent/intent-impl.h"
 
 #include "agents/plan/normalize.h"
@@ -14,7 +14,7 @@ struct normalizing {
 	struct wfs_buffer text;
 	json_t *goal; /* the message; owned by its thread */
 	bool imported;
-	bool reruns; /* steps that are done and have no results */
+	bool reruns; /* run done steps without results again */
 
 	int result;
 	struct wfs_error error;
@@ -126,7 +126,7 @@ static void is_done(uv_work_t *request, int status)
 	struct work *const work = normalizing->work;
 	struct wfs_error error = {0};
 
-	(void)status; /* it is never cancelled */
+	(void)status; /* this work of libuv is never cancelled */
 	normalizing->is_running = false;
 	if (!work) {
 		normalizing_free(normalizing);

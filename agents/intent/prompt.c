@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What models are asked for plans: for the plan itself, for the text of a step, for the answer
- * when all steps have ended; and which part of their answers is recorded.
+ * Questions to models about plans: for the plan itself, for the text of a step, and for the answer
+ * when all steps have ended; and the parts of the answers that are recorded.
  *
- * A question is made from cells alone, so that it is the same when it is asked again. The new
+ * A question is made from cells alone, so that asking again gives an equal question. The new
  * message is never cut; of earlier messages and of results, the newest are shown, up to a bound.
  */
 #include "agents/intent/intent-impl.h"
@@ -365,7 +365,7 @@ int ask_step(struct work *work, struct work_question *question, struct wfs_error
 	return ask(work, question, error, write_step);
 }
 
-/* Of a script the first line is for the plan, the second for the answer. */
+/* The first line of a script is for the plan, the second for the answer. */
 int ask_answer(struct work *work, struct work_question *question, struct wfs_error *error)
 {
 	work->script_turn = 2;
@@ -395,7 +395,7 @@ static bool is_blank(const json_t *kept)
 	return text[strspn(text, " \t\r\n")] == '\0' && strlen(text) == json_string_length(kept);
 }
 
-/* @kept: taken; NULL: memory for it was lacking. @expected: that the model was asked for */
+/* @kept: taken; NULL: memory for it was lacking. @expected: what the model was asked for */
 static int keep(const json_t *completion, const char *member, json_t *kept, const char *expected,
 	json_t **ret_payload, struct wfs_error *error)
 {

@@ -53,8 +53,8 @@ static void answer(struct work *work, json_t *outcome, bool final)
 			"final", final, "outcome", outcome));
 }
 
-/* Hides a result that was read from private artifacts. A result that has something like a
- * stand-in in it is hidden, too: open, a hidden text could take the place of that. */
+/* Hides a result that was read from private artifacts. A result with a text like a stand-in is
+ * hidden, too: in an open result, a hidden text could take the place of that text. */
 static int hide_read(struct work *work, json_t *outcome, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *of = NULL;

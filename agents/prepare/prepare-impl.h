@@ -101,6 +101,6 @@ int prepare_transition(struct preparing *turn, struct wfs_error *error);
 
 int prepare_working_memory(struct preparing *turn, struct wfs_error *error);
 
-/** prepare_messages() - write personality, memories and the prompt of the state; the step gets
- *  `failure` if there is no prompt. */
+/** prepare_messages() - write personality, memories and the prompt of the state. Without a
+ *  prompt, the step gets `failure`. */
 int prepare_messages(struct preparing *turn, struct wfs_error *error);
