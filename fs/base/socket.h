@@ -40,8 +40,7 @@ bool wfs_socket_shares(pid_t pid, const char *kind);
  * wfs_socket_connect() - connect to the process that owns the world in @directory
  *
  * The name must be a socket of root, of this user or of the directory's owner. A link is not
- * followed:
- * it would lead a request for one world to the owner of another.
+ * followed: it would lead a request for one world to the owner of another.
  * @wait_ms: how long to wait; 0: for ever
  * Return: a descriptor (caller closes); without @error: -ENOENT or -ECONNREFUSED (no process
  * listens), -ETIMEDOUT (too many others wait to be accepted);

@@ -22,8 +22,7 @@
 
 struct wfs_guardian;
 
-/** wfs_guardian_new() - fork the guardian; called once, by the first thread, while it is the only
- *  one
+/** wfs_guardian_new() - fork the guardian; called once, by the only thread of the process
  *  Return: 0 or -errno. */
 int wfs_guardian_new(struct wfs_guardian **ret_guardian, struct wfs_error *error);
 

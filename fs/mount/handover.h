@@ -29,8 +29,7 @@ struct wfs_handed {
 		}                  \
 	}
 
-/** wfs_handed_check() - check that descriptors, which any process may have sent, are of the right
- *  kinds
+/** wfs_handed_check() - check the kinds of descriptors that any process may have sent
  *  Return: 0, -EINVAL (invalid_argument). */
 int wfs_handed_check(const struct wfs_handed *handed, struct wfs_error *error);
 
@@ -48,8 +47,7 @@ struct wfs_handover {
 };
 
 /**
- * wfs_handover_make() - check the place, remove a dead mount of a world there, mount both
- * connections
+ * wfs_handover_make() - check the place, unmount a dead mount there, mount both connections
  * @world: canonical directory of the world
  * @directory: canonical, from wfs_mount_resolve()
  * Thread: the process must have only one.

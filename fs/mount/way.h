@@ -35,8 +35,7 @@ int wfs_way_open_above(int directory, struct wfs_way *ret_way);
 void wfs_way_done(struct wfs_way *way);
 #define WFS_AUTO_WAY WFS_CLEANUP(wfs_way_done)
 
-/** wfs_way_directory() - open the canonical directory @path, or the root of the mount on it, as
- *  O_PATH
+/** wfs_way_directory() - open @path (O_PATH), canonical, or the root of the mount on it
  *  Return: a descriptor, or as wfs_way_open(). */
 int wfs_way_directory(const char *path);
 

@@ -166,8 +166,8 @@ int wfs_tree_steps_count(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, uint64_t *ret_count);
 
 /**
- * wfs_tree_steps_list() - list the steps after @cookie; the cookie of a step is its number, from 1
- * on
+ * wfs_tree_steps_list() - list the steps after @cookie
+ * @cookie: of a step: its number, from 1 on
  * @each: called with each step until it returns false
  */
 int wfs_tree_steps_list(const struct wfs_tree *tree, struct wfs_view *view,

@@ -136,9 +136,8 @@ int restore_read(struct restore *restore, int directory, const char *name, const
 int restore_pieces(struct restore *restore, int fd, const char *path,
 	int (*each)(void *context, const void *data, size_t size), void *context);
 
-/** restore_attribute() - compare the hash in the file's extended attributes, if the copy has it,
- *  with
- *  @hash. Return: 1, or 0 if they differ (a problem was noted). */
+/** restore_attribute() - compare @hash with that in the file's attributes, if it is there
+ *  Return: 1, or 0 if they differ (a problem was noted). */
 int restore_attribute(
 	struct restore *restore, int fd, const char *path, const struct wfs_hash *hash);
 

@@ -83,9 +83,8 @@ struct wfs_fold_input {
 	/* action: comes from a journal, which has hashes of its texts; NULL: it is as it was
 	 * sent */
 	struct wfs_action_recorded *recorded;
-	const char *
-		/* action: the tool call that it is, or NULL; see kernel/domain/turn/turn.h */
-		intent_id;
+	/* action: the tool call that it is, or NULL; see kernel/domain/turn/turn.h */
+	const char *intent_id;
 	/* invocation: ids of the private artifacts whose texts are in its arguments; []: the
 	 * arguments are for the principal alone; NULL: they have no private texts that are known.
 	 * Not for an action from a journal. */

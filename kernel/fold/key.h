@@ -20,8 +20,8 @@
 int wfs_key_append(const json_t *value, struct wfs_buffer *buffer, struct wfs_error *error);
 
 /**
- * wfs_key_from_event() - append the key from the member @key_field, a dotted path, of an event's
- * value
+ * wfs_key_from_event() - append the key from a member of an event's value
+ * @key_field: dotted path of the member
  * Return: 0, -EINVAL (invalid_argument: the event has no such member), -EFBIG, -ENOMEM.
  */
 int wfs_key_from_event(const json_t *event, const char *key_field, struct wfs_buffer *buffer,

@@ -164,8 +164,7 @@ int wfs_entry_walk_next(struct wfs_entry_walk *walk, struct wfs_entry *ret_entry
 void wfs_entry_walk_done(struct wfs_entry_walk *walk);
 #define WFS_AUTO_ENTRY_WALK WFS_CLEANUP(wfs_entry_walk_done)
 
-/** wfs_view_next_key() - find the live cell with the lowest key above @after (NULL: the first of
- *  all)
+/** wfs_view_next_key() - find the live cell with the lowest key above @after (NULL: the first)
  *  Return: 0, or -ENOENT. */
 int wfs_view_next_key(struct wfs_view *view, uint32_t reducer_id, const struct wfs_bytes *after,
 	struct wfs_bytes *ret_key, struct wfs_version *ret_version);
@@ -225,8 +224,7 @@ int wfs_view_record_time(struct wfs_view *view, uint64_t seq, int64_t *ret_at_ns
 /** wfs_view_journal_size() - the bytes of all journal lines below the height. */
 int wfs_view_journal_size(struct wfs_view *view, uint64_t *ret_size_bytes);
 
-/** wfs_view_journal_read() - append up to @size bytes of journal/log.jsonl, from byte @offset on,
- *  to
- *  @buffer. */
+/** wfs_view_journal_read() - append bytes of journal/log.jsonl to @buffer: up to @size, from byte
+ *  @offset on. */
 int wfs_view_journal_read(
 	struct wfs_view *view, uint64_t offset, size_t size, struct wfs_buffer *buffer);

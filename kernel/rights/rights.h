@@ -128,8 +128,7 @@ int wfs_rights_check_params(const json_t *params, struct wfs_error *error);
  * wfs_rights_cover() - find the grant of which the principal may delegate a part
  * @question: the policy must allow its effect, for the capability of the new grant
  * @grant: {cap, params?, expires_at_ns?} of the new grant
- * @ret_verdict: names the grant that covers the new one; on -EACCES, has the reason; never
- * `charged`
+ * @ret_verdict: names the grant that covers the new one; on -EACCES, the reason; never `charged`
  * @ret_from: name of the grant that covers it, borrowed
  * Return: 0, -EINVAL (the scope is malformed), -EACCES (not_authorized, policy_denied), -ENOMEM.
  */

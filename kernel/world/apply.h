@@ -44,8 +44,7 @@ bool wfs_apply_has_module(const struct wfs_manifest *manifest, const struct wfs_
 int wfs_apply_check_modules(struct wfs_store *store, const struct wfs_manifest *from,
 	const struct wfs_manifest *to, bool put_later, struct wfs_error *error);
 
-/** wfs_apply_write() - write the rows that belong to the manifest record, the newest of the
- *  journal.
+/** wfs_apply_write() - write the rows that belong to the manifest record, which is the last record
  *  Afterwards @head has the reducers of @to. */
 int wfs_apply_write(struct wfs_head *head, const struct wfs_manifest *from,
 	const struct wfs_manifest *to, int64_t at_ns);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Making a world: its genesis record, the records of its first artifacts, and its first snapshot
- * record.
+ * Making a world: its genesis record, those of its first artifacts, its first snapshot record.
  * The world is built in a directory with a temporary name, which gets its name when it is complete;
  * so a failure leaves nothing.
  */

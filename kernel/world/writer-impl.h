@@ -213,9 +213,8 @@ void writer_queues_answered(struct writer_queues *queues, struct wfs_request *re
 bool writer_refusal_counted(
 	struct writer_refusals *refusals, const struct wfs_request *request, const char *owner);
 
-/** writer_refusals_due_ns() - when the next count is to be written, by the monotonic clock;
- *  INT64_MAX:
- *  never. */
+/** writer_refusals_due_ns() - when the next count is to be written, by the monotonic clock
+ *  Return: INT64_MAX: never. */
 int64_t writer_refusals_due_ns(const struct writer_refusals *refusals);
 
 /** writer_refusals_write() - write records of the counts whose second has ended; @all: of all
