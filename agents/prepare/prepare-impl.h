@@ -25,7 +25,7 @@ struct preparing {
 	json_t *variables;
 	json_t *mind;
 	json_t *read;  /* {artifact id: what reading it gave} */
-	json_t *place; /* sys.workflow's cell of the agent; NULL: it has been in no state */
+	json_t *place; /* sys.workflow's cell of the agent; NULL: it never had a state */
 	json_t *workflow;
 	json_t *messages;
 	struct agents_origin *origin; /* of the private texts that were read; borrowed */
@@ -88,13 +88,13 @@ int prepare_set_variable(
 
 /* --- prepare-state.c: what it is about --- */
 
-/** prepare_reflex() - run the agent's reflex; the step gets `reflex` if that acts. */
+/** prepare_reflex() - run the agent's reflex; if it acts, the step gets `reflex`. */
 int prepare_reflex(struct preparing *turn, struct wfs_error *error);
 
 /** prepare_workflow() - read the agent's workflow, if it has one, and the state that it is in. */
 int prepare_workflow(struct preparing *turn, struct wfs_error *error);
 
-/** prepare_transition() - keep what will decide the next state. */
+/** prepare_transition() - keep the conditions or prompt that will decide the next state. */
 int prepare_transition(struct preparing *turn, struct wfs_error *error);
 
 /* --- prepare-say.c: its messages --- */

@@ -59,7 +59,7 @@ int prepare_not_quoted(const struct preparing *turn, int r, struct wfs_error *re
 
 /* --- acting as the agent --- */
 
-/* An action of which the answer is awaited. */
+/* An action for whose answer a thread waits. */
 struct acting {
 	struct wfs_request request;
 	sem_t done;

@@ -72,7 +72,7 @@ static int add_message(
 		: 0;
 }
 
-/* @ret_prompt: NULL: the agent has none; caller owns it */
+/* @ret_prompt: NULL if the agent has no personality; caller owns it */
 static int find_personality(struct preparing *turn, json_t **ret_prompt, struct wfs_buffer *text,
 	struct wfs_error *error)
 {
@@ -152,7 +152,7 @@ static int query_origin(const struct preparing *turn, json_t **ret_of, struct wf
 	return *ret_of ? 0 : prepare_no_memory(error);
 }
 
-/* @query: a text; memories that are like it are found */
+/* @query: a text; finds memories that are similar to it */
 static int prepare_memories(
 	struct preparing *turn, const struct wfs_buffer *query, struct wfs_error *error)
 {
@@ -187,7 +187,7 @@ static int prepare_memories(
 
 /* --- the prompt of the state --- */
 
-/* Makes a prompt without declared variables of a text. */
+/* Makes a prompt without declared variables from a text. */
 static int inline_prompt(const char *text, json_t **ret_prompt, struct wfs_error *error)
 {
 	*ret_prompt = json_pack("{s:s, s:[]}", "template", text, "variables");
@@ -220,7 +220,7 @@ static int fail_step(struct preparing *turn, const char *reference, const struct
 		: 0;
 }
 
-/* Says a text instead of a prompt. With its variables filled, it may be too long. */
+/* Uses a text instead of a prompt. With its variables filled, it may be too long. */
 static int find_inline(
 	struct preparing *turn, const char *text, json_t **ret_prompt, struct wfs_error *error)
 {
@@ -295,7 +295,7 @@ static int add_section(
 				       : add_message(turn, "system", &text, error);
 }
 
-/* Fills prompts with the variables that are known. @prompt: NULL: the caller gave a message */
+/* Fills prompts with the known variables. @prompt: NULL: the caller gave a message */
 static int write_task(const struct preparing *turn, const json_t *prompt, struct wfs_buffer *text,
 	struct wfs_error *error)
 {
@@ -324,7 +324,7 @@ static int compose(struct preparing *turn, const json_t *personality, struct wfs
 	return r ? r : add_message(turn, "user", &text, error);
 }
 
-/* The memories made it too long: it fitted without them. */
+/* With the memories the messages are too long: they fitted without. */
 static int fail_with_memories(struct preparing *turn, struct wfs_error *error)
 {
 	const struct wfs_error reason = *error;
@@ -332,8 +332,8 @@ static int fail_with_memories(struct preparing *turn, struct wfs_error *error)
 	return fail_step(turn, "with memories", &reason, error);
 }
 
-/* Personality, prompt of the state, memories; the prompt is filled again when the memories are
- * known. */
+/* Writes personality, prompt of the state, and memories; the prompt is filled again when the
+ * memories are known. */
 int prepare_messages(struct preparing *turn, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *personality = NULL;

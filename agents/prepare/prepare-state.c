@@ -11,7 +11,7 @@
 
 /* --- reflex --- */
 
-/* Its code; the content of an artifact without code. */
+/* The code of an artifact, or its content if it has no code. */
 static struct wfs_bytes code_of(const json_t *artifact)
 {
 	const json_t *const code = json_object_get(artifact, "code");
@@ -119,8 +119,8 @@ static int read_workflow(struct preparing *turn, const char *reference, struct w
 	return prepare_not_quoted(turn, r, error);
 }
 
-/* Its own `workflow_artifact_id`, otherwise the `workflow` of older configurations; without both,
- * an agent has one state. */
+/* Reads the agent's `workflow_artifact_id`, otherwise the `workflow` of older configurations;
+ * without both, an agent has one state. */
 static int load_workflow(struct preparing *turn, struct wfs_error *error)
 {
 	const char *const reference = prepare_reference_of(turn->content, PREPARE_WORKFLOW);
@@ -154,7 +154,7 @@ static bool has_state(const json_t *workflow, const char *name)
 	return false;
 }
 
-/* The state in which the agent was left, if the workflow still has that. */
+/* Finds the state in which the agent's last turn ended, if the workflow still has it. */
 static int find_state(struct preparing *turn, struct wfs_error *error)
 {
 	const char *const current = wfs_json_text(turn->place, "current_state");

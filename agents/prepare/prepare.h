@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Prepares a turn of an agent that is made of artifacts: its reflex, the prompt of the state that
- * its workflow is in, its personality, its memories.
+ * Prepares a turn of an agent that is made of artifacts: its reflex, the prompt for the state of
+ * its workflow, its personality, its memories.
  *
- * Each of these is a reference, and what it names may be missing. It is read as the agent itself:
- * the agent's rights count, and it pays the price of artifacts of other owners. Notes in the step
- * say what was used, and what was used instead. The step holds everything that the turn depends
- * on.
+ * Each of these is a reference to an artifact, which may be missing. It is read as the agent
+ * itself: the agent's rights count, and it pays the price of artifacts of other owners. Notes in
+ * the step say what was used, and what was used instead. The step holds everything on which the
+ * turn depends.
  * Source: docs/design.md, "Turns".
  */
 #pragma once

@@ -167,8 +167,8 @@ int agents_origin_add_agent(struct agents_origin *origin, const struct wfs_sessi
 	return r ? r : agents_origin_add(origin, &view, reads, error);
 }
 
-/* The message of the caller is the last one. An earlier message with the same text is hidden:
- * open, it would tell the caller that its guess was right. */
+/* The caller's message is the last one. An earlier message with an equal text is hidden: if it
+ * were open, it would tell the caller that its guess was right. */
 static bool is_of_asker(const json_t *params, const json_t *messages, size_t index)
 {
 	const json_t *const told = json_object_get(params, "message");

@@ -49,7 +49,7 @@ static int read_blob(const struct wfs_session *session, struct wfs_view *view, c
 		: wfs_session_blob_content(session, view, &blob, WFS_RANGE_ALL, ret_content, error);
 }
 
-/* NULL: not known. */
+/* NULL if the height is not known. */
 static json_t *meta_of(const struct wfs_session *session, struct wfs_view *view)
 {
 	struct wfs_meta meta;
@@ -76,7 +76,7 @@ static int get_blob(const struct wfs_session *session, const json_t *params, jso
 	return r ? wfs_error_from_errno(error, r, "read a blob") : 0;
 }
 
-/* As verbs report it: to principals that may query anything, also when nothing was read. */
+/* Reported as for verbs: to principals that may query anything, even if nothing was read. */
 static json_t *meta_of_failure(const struct wfs_session *session, const json_t *answer)
 {
 	json_t *const meta = json_object_get(answer, "meta");

@@ -18,9 +18,9 @@ enum wfs_effect agents_question_find(const char *kind);
 json_t *agents_question_tool(enum wfs_effect effect);
 
 /**
- * agents_question_ask() - ask as the session's principal, and append the answer, JSON
- * Reads files of the store, so it is not for the thread of a loop.
- * @ret_meta: of a failure: where the world stood; caller owns it; NULL: not reported
+ * agents_question_ask() - ask as the session's principal, and append the answer as JSON
+ * Reads files of the store, so it must not run on the thread of a loop.
+ * @ret_meta: after a failure, the height of the world; caller owns it; NULL: not reported
  * Return: 0, -EACCES, -ENOENT, -EFBIG (the blob), … with @error.
  */
 int agents_question_ask(const struct wfs_session *session, enum wfs_effect effect,

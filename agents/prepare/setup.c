@@ -101,7 +101,8 @@ static int optional_text(
 	return json_object_get(object, name) ? wfs_json_get_string(object, name, text, error) : 0;
 }
 
-/* The message of the caller, otherwise the prompt that the agent is configured with. */
+/* Makes the messages of the caller's message, otherwise of the prompt in the agent's
+ * configuration. */
 static int make_messages(
 	const json_t *content, const json_t *params, json_t **ret_messages, struct wfs_error *error)
 {
@@ -212,7 +213,7 @@ static int set_asked_model(const json_t *entry, json_t *setup, struct wfs_error 
 	return model && json_object_set(setup, "asked_model", model) < 0 ? no_memory(error) : 0;
 }
 
-/* Would the server accept it? Checked with every member that a tool can have. */
+/* Would the server accept the setup? Checks it with every member that a tool can have. */
 static int check_adapter(const char *directory, const struct wfs_helpers *helpers,
 	const char *agent, json_t *setup, struct wfs_error *error)
 {

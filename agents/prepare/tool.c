@@ -306,7 +306,7 @@ static int check_shape(const json_t *tool, const json_t *arguments, struct wfs_e
 		       : no_memory(error);
 }
 
-/* The checks of an invocation, with the interface that the run keeps. */
+/* Checks an invocation against the interface that the turn keeps. */
 static int check_artifact(const json_t *tool, const json_t *arguments, struct wfs_error *error)
 {
 	const bool object = json_is_true(json_object_get(tool, "object"));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The tools that an agent can have: actions; helpers, which read, act or have other agents take
- * turns; executable artifacts; and `submit_result`, which ends a run.
+ * turns; executable artifacts; and `submit_result`, which ends a turn.
  *
- * A run keeps {kind, name} of each, and of an artifact also {artifact_id, description, method,
- * object, parameters}, as they were when the run began. To expand a tool is to add the
- * description and the parameters that tables of this program have.
+ * A turn keeps {kind, name} of each, and of an artifact also {artifact_id, description, method,
+ * object, parameters}, as they were when the turn began. To expand a tool is to add the description
+ * and the parameters that tables of this program have.
  * Source: docs/design.md, "Turns".
  * Thread: any.
  */
@@ -68,6 +68,6 @@ int agents_tool_check(const struct wfs_helpers *helpers, const json_t *tool,
 int agents_tool_action(const struct wfs_helpers *helpers, const json_t *tool, json_t *arguments,
 	json_t **ret_action, struct wfs_error *error);
 
-/** agents_tool_asked() - the action that arguments ask for which may not fit the tool: it says
- *  whose texts they are. NULL without memory. */
+/** agents_tool_asked() - make the action that arguments ask for, even if they do not fit the
+ * tool: it says whose texts they are. NULL without memory. */
 json_t *agents_tool_asked(const json_t *tool, json_t *arguments);

@@ -26,8 +26,8 @@ static int read_own(const struct wfs_session *session, struct wfs_view *view,
 	return *ret_document ? 0 : no_memory(error);
 }
 
-/* One page of the artifacts that the agent owns. @ret_total: of all. Nothing if it may not
- * query. */
+/* Asks for a page of the artifacts that the agent owns. @ret_total: the number of all. Gives
+ * nothing if the agent may not query. */
 static int ask_artifacts(const struct wfs_session *session, struct wfs_view *view, int64_t offset,
 	int64_t *ret_total, json_t **ret_rows, struct wfs_error *error)
 {

@@ -39,7 +39,7 @@ static int compare_texts(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The texts of all entries, sorted, each followed by . Caller frees. */
+/* The texts of all entries, sorted, each followed by |. Caller frees. */
 static char *texts_of(struct world_fixture *fixture, const char *list)
 {
 	WFS_AUTO_JSON json_t *result = call_for(fixture, "alice", list, 0);
@@ -63,7 +63,7 @@ static void assert_texts(struct world_fixture *fixture, const char *list, const 
 	assert_string_equal(texts, expected);
 }
 
-/* The texts that a search finds, the most similar first, each followed by . Caller frees. */
+/* The texts that a search finds, the most similar first, each followed by |. Caller frees. */
 static char *found_by(struct world_fixture *fixture, const char *principal, const char *search)
 {
 	WFS_AUTO_JSON json_t *result = call_for(fixture, principal, search, 1);

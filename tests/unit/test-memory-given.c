@@ -15,7 +15,7 @@
 
 /* --- helpers --- */
 
-/* `id place tick text` of each entry, each followed by , in the order in which they were added.
+/* `id place tick text` of each entry, each followed by |, in the order in which they were added.
  * Caller frees. */
 static char *entries_of(struct world_fixture *fixture, const char *list)
 {
