@@ -195,8 +195,8 @@ int main(int argc, char **argv)
 	const double matched = bench_median(pattern, RUNS);
 	printf("queries of %d artifacts\n", MANY);
 	printf("  %-44s %9.1f us\n", "page of an owner's 20, of 1000 artifacts", page * 1e6);
-	printf("  %-44s %9.1f us  %5.2f x that  (goal: at most 1.2)\n", "the same, of 1000000",
-		page_large * 1e6, page_large / page);
+	printf("  %-44s %9.1f us  %5.2f x that  (goal: at most 1.2)\n",
+		"such a page, of 1000000 artifacts", page_large * 1e6, page_large / page);
 	printf("  %-44s %9.1f ms\n", "plain scan of all cells", plain * 1e3);
 	printf("  %-44s %9.1f ms  %5.2f x that  (goal: below 2)\n", "name_pattern over all",
 		matched * 1e3, matched / plain);

@@ -351,11 +351,11 @@ WITH_ACTORS(steps_of_another_form_are_refused)
 	assert_part_refused(&run, "waits for less than none",
 		part_with_step(&run, "{'step':{'id':'a','status':'pending'},'waiting':-2}"),
 		"step 0");
-	assert_part_refused(&run, "before one that there is not",
+	assert_part_refused(&run, "before a missing step",
 		part_with_step(&run, STEP_OF(",'next':[1]")), "step 0");
-	assert_part_refused(&run, "before nobody knows what",
+	assert_part_refused(&run, "before an id that is not a number",
 		part_with_step(&run, STEP_OF(",'next':['b']")), "step 0");
-	assert_part_refused(&run, "names one that there is not",
+	assert_part_refused(&run, "names a missing step",
 		part_with_step(&run, STEP_OF(",'refs':{'b':-1}")), "step 0");
 	assert_part_refused(&run, "has given nobody knows what",
 		part_with_step(&run, STEP_OF(",'result':7")), "step 0");

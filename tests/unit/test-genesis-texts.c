@@ -221,7 +221,7 @@ WITH_TEXTS(templates_use_only_variables_that_there_are)
 
 			snprintf(word, sizeof(word), " %s ", json_string_value(variable));
 			if (!strstr(known, word))
-				fail_msg("%s: there is no variable%s", prompt, word);
+				fail_msg("%s: unknown variable%s", prompt, word);
 		}
 	}
 }
@@ -305,7 +305,7 @@ WITH_TEXTS(every_state_has_its_step_and_the_initial_one_is_among_them)
 
 		assert_one_step_each(name, states, json_object_get(workflow, "steps"));
 		if (!has_text(states, wfs_json_text(workflow, "initial_state")))
-			fail_msg("%s: its initial_state is no state of it", name);
+			fail_msg("%s: its initial_state is not one of its states", name);
 	}
 }
 
@@ -351,7 +351,7 @@ WITH_TEXTS(every_step_has_a_prompt_of_the_library_and_one_inline)
 static void assert_state(const char *name, const json_t *workflow, const char *to)
 {
 	if (!has_text(json_object_get(workflow, "states"), to))
-		fail_msg("%s: there is no state '%s'", name, to);
+		fail_msg("%s: unknown state '%s'", name, to);
 }
 
 static void check_conditions(const char *name, const json_t *workflow, const json_t *step)
@@ -391,7 +391,7 @@ static void check_transition(
 		assert_in_library(
 			texts, name, wfs_json_text(step, "transition_prompt_artifact_id"));
 	} else {
-		fail_msg("%s: there is no mode '%s'", name, mode);
+		fail_msg("%s: unknown mode '%s'", name, mode);
 	}
 	if (wfs_json_members(step, wfs_json_text(step, "state"), members, &error))
 		fail_msg("%s: %s", name, error.message);

@@ -154,7 +154,7 @@ static void assert_codes_are_known(struct wfs_buffer *text)
 				strcmp(wfs_error_info((enum wfs_error_code)code)->name, name) != 0)
 				code++;
 			if (code == WFS_ERROR_CODE_COUNT)
-				fail_msg("there is no error '%s'", name);
+				fail_msg("unknown error '%s'", name);
 			count++;
 		}
 	}
