@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What folding does to one cell, for those who watch commits. */
+/* The change of one cell, for observers of commits. */
 #pragma once
 
 #include <stdbool.h>

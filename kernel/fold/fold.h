@@ -28,12 +28,12 @@ enum {
 	/* of wfs_fold_work(), after which a transaction ends */
 	WFS_FOLD_BATCH_WORK_MAX = 20000000,
 	WFS_DERIVED_COUNT_MAX = 1024, /* derived events of one record */
-	/* instructions of all steps of one event, in those that one step may take */
+	/* how often all steps of one event together may use up the instructions of one step */
 	WFS_FOLD_STEPS_MAX = 10,
 	/* bytes of the states that one event reads and gives, and of the events that it causes */
 	WFS_FOLD_BYTES_MAX = 64 << 20,
 	WFS_EMBEDDER_MODEL_MAX = 128, /* bytes of the name of an embedder's model */
-	WFS_EMBEDDINGS_MAX = 64,      /* of an embedder, that one action needs */
+	WFS_EMBEDDINGS_MAX = 64,      /* embeddings of the embedder that one action may need */
 };
 
 /**
