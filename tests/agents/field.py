@@ -68,7 +68,7 @@ class Models:
 
 
 class World:
-    """A world of its own with the agent `ada`, who has the tool `add`, and its daemon.
+    """A world of its own with the agent `ada`, which has the tool `add`, and its daemon.
 
     @members: of world.json, in place of those
     @files: paths of the files that these name

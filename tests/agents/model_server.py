@@ -5,18 +5,18 @@
     model_server.py [--port N] [--latency-ms N] [--certificate FILE] [--plan FILE]
 
 It listens on 127.0.0.1 and prints its port on the first line of stdout (--port 0, the default: a
-free one). With --certificate (PEM, with its key) it speaks TLS. It ends by a signal, and when its
-standard input is a pipe that ends: so it can go with whoever started it.
+free one). With --certificate (PEM, with its key) it speaks TLS. A signal ends
+it, and so does the end of its standard input, if that is a pipe: so it can end with its parent.
 
 Any POST to a path that ends with /chat/completions or /embeddings gets the next answer of the plan. The
 plan is JSON, from --plan or posted to /plan (which replaces it):
 
     {"answers": [ANSWER, ...], "default": ANSWER}
 
-Answers are taken in order; when there is none left, the default is given (without one: a completion
-that says "ok", or a vector of two numbers). An ANSWER has these members, all optional:
+Answers are used in order; after the last one the default is given (by default a completion that says
+"ok", or a vector of two numbers). An ANSWER has these members, all optional:
 
-    what is sent
+    the answer itself
       completion   {"content", "tool_calls": [{"id", "name", "arguments"}], "finish_reason",
                    "usage", "model", "refusal"}; rendered plain, or as a stream when the request has
                    "stream": true
@@ -34,7 +34,7 @@ that says "ok", or a vector of two numbers). An ANSWER has these members, all op
     how it is sent
       latency_ms   wait before the answer begins (--latency-ms)
       wait_for     do not begin before so many requests have come in all
-      never        true: nothing is ever answered
+      never        true: the server never answers
       drop         true: the connection is closed instead
       chunk        bytes of the body in one write
       pause_ms     wait between such writes
@@ -46,13 +46,13 @@ that says "ok", or a vector of two numbers). An ANSWER has these members, all op
       match        only for a request whose body has this text in it
       times        for so many requests (1)
 
-What has happened can be read, and waited for:
+Clients can read what has happened, and wait for it:
 
     GET /requests         a list: {"method", "path", "headers" (names in small letters), "body",
                           "at_ms" (since the start), "connection" (number), "closed" (the client
                           went away before the end of the answer)}
     GET /stats            {"requests", "closed", "connections", "open", "waiting", "waiting_max"}
-    GET /wait?requests=N  the same, when N requests have come; ?closed=N: when N were left by clients
+    GET /wait?requests=N  these figures, after N requests have come; ?closed=N: after clients have left N
     DELETE /requests      forget them, and start counting anew
 
 The answer to a control request ends its connection when it says `Connection: close`, as any other.

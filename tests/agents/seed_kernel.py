@@ -2,7 +2,7 @@
 """What the kernel of tests/data/seeds/1-agent-kernel imports, as far as it uses it, and a client that
 asks tests/agents/model_server.py.
 
-The kernel itself is a block of the seed, which runs as it stands (see `install`)."""
+The kernel itself is a block of the seed, which runs unchanged (see `install`)."""
 import json
 import os
 import urllib.error

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a disk may hold after a crash, from the recording of a run (record-writes.c).
 
-The model is what POSIX promises and no more. A write is sure once its file was synced afterwards
-(or it was made with O_DSYNC); until then any of its blocks may be there, and the size with them. A
-name that was made, changed or removed is sure once its directory was synced afterwards; until then
-it may be as before or as after. A rename is one change, sure with the directory that it leads to.
-The writes that reached the disk appear in the order they were made: where two overlap, both were in
-the page cache, and it is the newest that is written.
+The model is what POSIX promises and no more. A write is durable after a later sync of its file (or if
+it was made with O_DSYNC); until then any of its blocks may be on the disk, and the size with them. A
+name that was made, changed or removed is durable after a later sync of its directory; until then the
+disk may have its state before or after. A rename is one change, durable with its target directory.
+The writes that reached the disk appear in the order in which they were made: if two overlap, both
+were in the page cache, and the newest is written.
 """
 import os
 

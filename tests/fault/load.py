@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processes that load a mount for kill-rounds, and note what was acknowledged.
 
-A worker does one thing after the other while it may; what fails because the owner was killed is
-simply not noted. A note is `event KEY`, `blob HASH` or `snapshot HASH`, a line.
+A worker makes one change after the other until it is stopped; it notes no change that fails because
+the owner was killed. A note is `event KEY`, `blob HASH` or `snapshot HASH`, a line.
 """
 import hashlib
 import json

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The scripted run that the fault tests interrupt in all places, and the checks of the result.
 
-A step is one command without an owner. What it acknowledged is a list of *marks*: texts that must
-each stand in exactly one record of the journal afterwards.
+A step is one command without an owner. What it acknowledged is a list of *marks*: texts, each of
+which must be in exactly one record of the journal afterwards.
 """
 import errno
 import hashlib

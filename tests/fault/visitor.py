@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A user of a mount whose owner may fail, in a process of its own that may hang.
 
-Every single use may be refused. But a write that was acknowledged is seen in the tree, and what is
-read is whole and right.
+Every single use may be refused. But the tree must show each acknowledged write, and reads must give
+whole and right contents.
 """
 import hashlib
 import json

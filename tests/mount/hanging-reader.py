@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lists a directory into memory that never comes: hanging-reader.py DIRECTORY FILE PID
 
-FILE is in a mount that the process PID serves, and nobody has read it before. It is mapped, PID is
-stopped, and what the listing gives is to be put into a page of the file. Linux waits for the page
-with the directory locked, until PID goes on. Prints `listing` before that, `listed` after it.
+FILE is in a mount that the process PID serves, and no process has read it before. It is mapped, PID is
+stopped, and the listing shall be written into a page of the file. Linux waits for the page with the
+directory locked, until PID continues. Prints `listing` before that, `listed` after it.
 """
 import ctypes
 import mmap

@@ -4,9 +4,9 @@
   history-fold.py make SEED EVENTS KEYS FILE     writes the values of test/Add@1, one a line
   history-fold.py check SEED HEIGHTS FILE TREE [FIRST]
                                                  FILE's line i is the record 2 + i of TREE; heights
-                                                 below FIRST are not there
-  history-fold.py print SEED HEIGHTS TREE FIRST  a line a height from FIRST on: the hash of all that
-                                                 at/<h> shows: names in order, attributes, bytes
+                                                 below FIRST do not exist
+  history-fold.py print SEED HEIGHTS TREE FIRST  a line a height from FIRST on: the hash of everything
+                                                 in at/<h>: names in order, attributes, bytes
 """
 import hashlib
 import json

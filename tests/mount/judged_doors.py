@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The interfaces of a world for test-judged: mount, control socket, command line, and tools for models.
 
-Each answers a question as judged_model.py does: a tuple of what is asked for, or of why it is not
-given. A door that cannot be asked some kind of question does not have it in `kinds`.
+Each answers a question as judged_model.py does: a tuple with the answer, or with the reason of a
+refusal. An interface that lacks a kind of question does not have it in `kinds`.
 """
 import base64
 import errno

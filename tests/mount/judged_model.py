@@ -2,8 +2,8 @@
 """Which principal sees what, computed independently for test-judged.
 
 Written from the rules alone: patterns are matched by recursion and regular expressions, nothing is
-cached between two moments, and nothing here is taken from the program. `Model.answer` says what any
-door must answer to a question. Checks of its own: python3 -m doctest judged_model.py
+cached between two moments, and nothing here is taken from the program. `Model.answer` is the answer
+that every interface must give to a question. Checks of its own: python3 -m doctest judged_model.py
 """
 import functools
 import re

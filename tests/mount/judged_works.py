@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A world at work for test-judged: agents take turns, plans run, code asks, texts are private.
 
-Each question goes through one door. Its answer must be one that the model gives, what is read must be
-the bytes that the operator reads, and no canary may stand in it that its principal may not read.
+Each question goes through one interface. Its answer must be one that the model gives, bytes must be
+those that the operator reads, and no canary may be in it that its principal may not read.
 """
 import base64
 import collections
@@ -399,9 +399,9 @@ class Works(Questions):
 
     def compare(self, door, kind, who, verb, payload, accepted, result=None, author=None):
         """
-        accepted: answers that are right; none: it must be done.
-        result: what must be given; may be a function of what is.
-        author: of code that may tell what its author may read
+        accepted: the right answers; none: the request must succeed.
+        result: the expected result; may be a function that checks the result.
+        author: of code that may show what its author may read
         """
         got = self.through(door, who, verb, payload)
         if got is None:

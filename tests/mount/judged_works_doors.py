@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The interfaces of a world at work for test-judged. Each takes (principal, verb, payload), a verb of the
-control socket, and gives (answer, all of it as text): the answer is OK or why it was refused, and the
-result; a door that does not have the verb gives None.
+control socket, and gives (answer, all of it as text): the answer is OK or the reason of a refusal, and
+the result; an interface without the verb gives None.
 """
 import base64
 import json

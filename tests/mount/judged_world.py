@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A world for test-judged: its source, what happened in it, and what is therefore visible.
 
-Counters are folded here a second time. What is not the subject (the manifest, records, documents of
-grants) is read as the operator, who sees everything.
+Counters are folded here a second time. Other data (the manifest, records, documents of grants)
+is read as the operator, which sees everything.
 """
 import base64
 import hashlib

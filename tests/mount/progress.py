@@ -3,11 +3,11 @@
 """Runs a command and looks at its progress.
 
     progress.py terminal COMMAND…          standard error is a terminal
-    progress.py lines COMMAND…             it is none, and each step gives a line
-    progress.py silent COMMAND…            it is none, and the command is short
-    progress.py interrupt SIGNAL COMMAND…  the signal comes with the first line; prints what else it says
+    progress.py lines COMMAND…             standard error is a file, and each step gives a line
+    progress.py silent COMMAND…            standard error is a file, and the command is short
+    progress.py interrupt SIGNAL COMMAND…  the signal comes with the first line; prints its other output
 
-Exits with 0 when it was as it should be. Standard output of the command must be --json or nothing.
+Exits with 0 if the progress was as expected. Standard output of the command must be --json or nothing.
 """
 import json
 import os

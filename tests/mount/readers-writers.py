@@ -4,9 +4,9 @@
   readers-writers.py WORLD TREE acknowledged UPDATES   stale and torn reads, update by update
   readers-writers.py WORLD TREE stress SECONDS         writers, readers, listings at full speed
 
-A document tells whether it is whole: its pad is computed from its number. Whatever goes wrong in
-any process ends the test; when it has not ended after LIMIT seconds, the daemon hangs, and its
-stacks are printed.
+A document shows whether it is whole: its pad is computed from its number. A failure in any process
+ends the test; if the test has not ended after LIMIT seconds, the daemon hangs, and its stacks are
+printed.
 """
 import json
 import multiprocessing

@@ -4,11 +4,11 @@
   revoke.py WORLD OPERATOR_TREE TREE ROUNDS
 
 WORLD is a `counter` world, mounted on OPERATOR_TREE, and on TREE as a principal `alice` without a
-grant. A round grants her the cells and takes them away. A second process holds, of files at the head
+grant. A round grants alice the cells and revokes the grant. A second process holds, of files at the head
 and under at/<height>: an open descriptor, a cached page, a cached name, a cached listing and a
-mapping. When the revocation has returned, each must give nothing. Meanwhile others write to the same
-cells, and read and list them in loops; whatever they do between a revocation and the next grant must
-fail as well. Nothing sleeps; when it has not ended after LIMIT seconds, something hangs.
+mapping. When the revocation has returned, each must give nothing. Meanwhile other processes write to
+these cells, and read and list them in loops; between a revocation and the next grant all of their
+calls must fail as well. Nothing sleeps; if the test has not ended after LIMIT seconds, something hangs.
 """
 import ctypes
 import errno

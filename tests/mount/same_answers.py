@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Equal requests through each interface, for test-same-answers: WORLDFS WORLD OPERATORS_MOUNT BOBS_MOUNT.
 
-REQUESTS are asked over the control socket, whose answers the others are compared with, and then on each way of
-same_answers_ways.py: each must give the same value, or the same error (category, code, message, retriable), and the same
-meta. Ways that change the world move its height, which is then one that the world had while they were asked.
+REQUESTS are sent over the control socket, and then through each interface (a "way") of same_answers_ways.py: each must
+give the socket's value, or its error (category, code, message, retriable), and its meta. Ways that change the world move
+its height, which must then be one that the world had while they were asked.
 """
 import glob
 import json

@@ -4,7 +4,7 @@
 A request is a verb of the control socket and its payload. A way has `forms`, one for each form in which a request can be
 asked there: a function that gives the request in that form, or None. `ask(who, asked)` takes requests in such forms, a list of
 (verb, payload, form), and gives an outcome for each: {"error": ..., "meta": ...} or {"value": ..., "meta": ...}, where a value
-has one shape for all ways. `lacks` names the parts of outcomes that the way does not tell, and why: all others must be there.
+has one shape for all ways. `lacks` names the parts of outcomes that the way leaves out, and why: all others must be present.
 """
 import base64
 import errno

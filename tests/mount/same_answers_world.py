@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The source of the world of test-same-answers: SOURCE_ROOT DIRECTORY.
 
-Two principals ask: `operator`, and `bob`, who sees a part of the world and may do little. Each is an agent, too, so that
+Two principals ask: `operator`, and `bob`, which sees a part of the world and may do little. Each is an agent, too, so that
 its turns ask as itself, and the author of an artifact whose code asks (`operator_asks`, `bob_asks`). Content that bob may
 not read has the word CANARY in it.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mounts whose keepers stop to answer, then SIGTERM: silent-keepers.py WORLD DIRECTORY PID-OF-ITS-OWNER
+"""Makes mounts whose keepers stop answering, then sends SIGTERM: silent-keepers.py WORLD DIRECTORY PID-OF-ITS-OWNER
 
 The owner must not wait for each of them in turn.
 """

@@ -3,7 +3,7 @@
 
 usage: tour.py TEXT.md     (in $HOME, with `worldfs` in the path)
 
-A command is a line `$ …` of an indented or fenced block. It goes on in the next line within a quoted
+A command is a line `$ …` of an indented or fenced block. It continues in the next line within a quoted
 text or a here-document, and after `|`. In the lines that it prints, `…` matches any text, and on a line of its own any lines.
 Lines `meta: …` are left out, and all times are equal.
 """
