@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random actions of many principals; the world must agree with the model.
 
-Run by test-economy. All of it goes through one connection, so that there is one order, with many
-requests under way: the model knows the answer before the question is sent.
+Run by test-economy. All requests go through one connection, so that they have one order, with many
+under way: the model knows the answer before the question is sent.
 """
 import argparse
 import base64

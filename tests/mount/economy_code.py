@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The programs of test-economy: their Lua, and their effects written once more in Python.
 
-The second word of a code is the program's name; a comment of any length makes it as large as one
-likes.
+The second word of a code is the program's name; a comment makes it as large as a test
+needs.
 """
 
 STEPS = """

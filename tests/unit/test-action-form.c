@@ -141,8 +141,8 @@ WITH_ACTORS(code_is_told_what_is_wrong)
 	assert_content(fixture, "note", "{\"told\":\"taken\"}");
 }
 
-/* The third of four writes is refused; beside it, an invocation that wrote something is ended by
- * a bound. */
+/* One of the writes is refused; an invocation among them is ended by a bound, which undoes its
+ * writes. */
 WITH_ACTORS(writes_of_code_are_told_apart_when_they_are_folded_again)
 {
 	make_writer(fixture, "alice");

@@ -61,7 +61,7 @@ IN_MARKET(a_sale_pays_the_seller_and_moves_the_artifact)
 	assert_call(fixture, "alice", DEPOSIT("'doc',30"), 0,
 		"{'artifact_id':'doc','price':30,'seller':'alice'}");
 	assert_owner(fixture, "doc", "genesis_escrow");
-	/* An artifact takes room at its owner. */
+	/* What the escrow has still counts for its seller's disk. */
 	assert_int_equal(used_disk_of(fixture, "alice"), 10);
 	assert_int_equal(used_disk_of(fixture, "bob"), 0);
 	assert_call(fixture, "bob", CHECK("doc"), 0,

@@ -353,7 +353,7 @@ static int ask(struct wfs_bytes text, const char **ret_next, struct wfs_buffer *
 	const char *next = NULL;
 	const int r = wfs_mind_transition_reply(text, states, &next, reason, error);
 
-	/* the workflow owns the name */
+	/* `states`, which is freed here, owns the name. */
 	*ret_next = !next                        ? NULL
 		: strcmp(next, "observing") == 0 ? "observing"
 		: strcmp(next, "testing") == 0   ? "testing"

@@ -241,7 +241,7 @@ NOTIFY(a_turns_name_and_files_are_dropped)
 	assert_non_null(strstr(fixture->told, name));
 	assert_non_null(strstr(fixture->told, TURN_FILES));
 
-	/* The entry still exists, so its name stays. */
+	/* The turn still exists, so its name stays. */
 	fixture->told[0] = '\0';
 	char cancel[128];
 	snprintf(cancel, sizeof(cancel), "{'action_type':'cancel','turn_id':'alice.%llu'}",
