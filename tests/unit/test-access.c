@@ -61,7 +61,7 @@ static void post_event(const struct ending *ending)
 	assert_int_equal(wfs_access_post(ending->access, "send-event", payload), 0);
 }
 
-/* Return: has the other side sent something? */
+/* Takes an answer without waiting; none has come yet. */
 static void take_nothing(const struct ending *ending)
 {
 	WFS_AUTO_ANSWER struct wfs_answer answer = {.status = 0};
@@ -88,7 +88,7 @@ static void assert_done_here(const struct ending *ending)
 	assert_false(wfs_access_has_owner(ending->access));
 	assert_int_equal(wfs_access_post(ending->access, "journal-head", NULL), 0);
 	assert_int_equal(wfs_access_take(ending->access, true, &head, NULL), 1);
-	/* expects one connection */
+	/* The event was recorded once. */
 	assert_int_equal(
 		json_integer_value(json_object_get(head.meta, "journal_height")), NEW_HEIGHT + 1);
 }

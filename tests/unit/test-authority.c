@@ -165,7 +165,7 @@ AT_WORK(settling_waits_for_requests_that_were_pinned_before)
 
 	wfs_session_pin(work->alice, &old);
 	assert_int_equal(pthread_create(&thread, NULL, settle, &settling), 0);
-	/* This session does not have to wait, whether it comes before or after the other thread
+	/* The new pin does not have to wait, whether it comes before or after the other thread
 	 * began to wait. */
 	wfs_session_pin(work->alice, &new);
 	assert_false(atomic_load(&settling.settled));
@@ -176,6 +176,6 @@ AT_WORK(settling_waits_for_requests_that_were_pinned_before)
 
 	wfs_session_pin(work->alice, &old);
 	wfs_session_unpin(&old);
-	wfs_session_unpin(&old); /* settling once is enough */
+	wfs_session_unpin(&old); /* a second time has no effect */
 	wfs_session_settle(work->alice);
 }

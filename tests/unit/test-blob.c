@@ -470,7 +470,7 @@ static uint64_t blob_bytes_of(struct wfs_store *store)
 	return figures.blob_bytes;
 }
 
-/* A blob that stays is counted once in the listing; blobs that come and go are counted, too. */
+/* Files are listed once, for the first figures; after that, those that come and go are counted. */
 IN_STORE(figures_count_the_bytes_of_files)
 {
 	const struct wfs_store_options options = {.read_only = true};
@@ -482,8 +482,7 @@ IN_STORE(figures_count_the_bytes_of_files)
 	for (size_t i = 0; i < 3; i++) {
 		WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
 
-		/* The second blob has the bytes of the first; the test asks whether it exists
-		 * before it comes. */
+		/* The second blob has the bytes of the first. */
 		receive(fixture, value, i < 2 ? 200000 : 100000, &writer, &blobs[i]);
 		assert_int_equal(blob_bytes_of(fixture->store), i < 2 ? 200000 : 300000);
 	}

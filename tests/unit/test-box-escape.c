@@ -124,8 +124,8 @@ static void the_next_run_has_a_process(void)
 TEST(every_other_system_call_ends_the_process)
 {
 	static const long allowed[] = {SYS_recvfrom, SYS_sendto, SYS_brk, SYS_exit_group};
-	/* On these, mmap fails. Newer versions of Linux let two other calls pass every filter:
-	 * they serve probes of the kernel, and do nothing elsewhere. */
+	/* mmap fails without ending the process. Newer versions of Linux let two other calls
+	 * pass every filter: they serve probes of the kernel, and do nothing elsewhere. */
 	enum { URETPROBE = 335, UPROBE = 336 };
 
 	for (long number = 0; number < SYSTEM_CALLS; number++) {

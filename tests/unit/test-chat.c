@@ -534,7 +534,7 @@ WITH_ACTORS(a_plan_is_stopped_between_its_parts)
 	assert_bytes_are_counted(&run);
 }
 
-/* Until then the author knows the plan only by its chat. */
+/* The author knows the plan only by its chat so far. */
 WITH_ACTORS(a_plan_is_stopped_by_its_chat)
 {
 	struct plan_run run = chat_planned(fixture, CHAT);

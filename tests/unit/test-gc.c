@@ -242,7 +242,7 @@ IN_WORLD(numbers_of_versions_are_not_given_again)
 
 	assert_int_equal(version_of(fixture, "b").vid, vid + 1);
 	assert_good(fixture);
-	/* A younger blob exists now, so this one is removed, too. */
+	/* A younger version exists now, so this one is removed, too. */
 	assert_int_equal(since(fixture, height_of(fixture)).figures.cell_count, 1);
 	assert_good(fixture);
 }

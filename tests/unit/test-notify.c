@@ -381,12 +381,12 @@ NOTIFY_STORES(an_entrys_name_is_dropped_when_it_comes_and_when_it_goes)
 	fixture->told[0] = '\0';
 	memory_remember(world, "alice", "notes", memory_texts[2], ids[2]);
 	assert_entry_told(ids[2]);
-	assert_entry_told(ids[0]); /* the table had no room for the name */
+	assert_entry_told(ids[0]); /* the store had no room for it */
 	fixture->told[0] = '\0';
 	memory_forget(world, "notes", ids[1]);
 
 	assert_entry_told(ids[1]);
-	assert_null(told_of("entries")); /* that leads to the same */
+	assert_null(told_of("entries")); /* its name stays */
 }
 
 NOTIFY_STORES(of_entries_that_linux_does_not_know_no_name_is_told)

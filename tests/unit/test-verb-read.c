@@ -129,7 +129,7 @@ IN_WORLD(query_state_of_a_missing_key_is_ok_without_state)
 
 /* --- damage --- */
 
-/* Flips a bit in each place of a file that has @bytes. */
+/* Flips a bit at each occurrence of @bytes in a file. */
 static void flip(const char *path, const char *bytes)
 {
 	WFS_AUTO_FD int fd = open(path, O_RDWR | O_CLOEXEC);
