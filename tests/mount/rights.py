@@ -383,7 +383,7 @@ def agents(client, world):
 
 
 def many(client):
-    """Grants that one principal passes on are counted, and named soon."""
+    """Grants that one principal delegates are counted, and named soon."""
     for _ in range(63):  # and one to the agent
         client.many(65, "bob", "grant", to="ada", cap="sys/act@1", params={"actions": ["noop"]})
     client.refused("one principal has not all grants of the world", "quota_exceeded", "bob", "grant", to="ada",
