@@ -22,10 +22,10 @@
 #include "kernel/domain/turn/turn-read.h"
 #include "kernel/manifest/effect.h"
 #include "kernel/query/query.h"
-#include "kernel/read/consistency.h"
 #include "kernel/read/introspect.h"
 #include "kernel/read/text.h"
 #include "kernel/read/view.h"
+#include "kernel/value/consistency.h"
 #include "kernel/world/domains.h"
 #include "kernel/world/world.h"
 

@@ -148,3 +148,16 @@ void wfs_require_failed(const char *condition, const char *file, int line)
 		file, line);
 	abort();
 }
+
+int wfs_read_describe(struct wfs_error *error, int r)
+{
+	if (error->code != WFS_OK)
+		return r;
+	/* Functions that write files set a text, so EIO without a text comes from reading. */
+	if (r == -EIO && *wfs_damage_noted())
+		return wfs_error_set(error, WFS_E_HASH_MISMATCH, "%s", wfs_damage_noted());
+	if (r == -EIO)
+		return wfs_error_set(
+			error, WFS_E_HASH_MISMATCH, "stored bytes do not have their hash");
+	return wfs_error_from_errno(error, r, "the request failed");
+}

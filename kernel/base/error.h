@@ -152,3 +152,6 @@ int wfs_trace_at(int r, const char *file, int line);
 #define wfs_require(condition) \
 	((condition) ? (void)0 : wfs_require_failed(#condition, __FILE__, __LINE__))
 _Noreturn void wfs_require_failed(const char *condition, const char *file, int line);
+
+/** wfs_read_describe() - give @error a text if a read that failed with @r left none. Return: @r. */
+int wfs_read_describe(struct wfs_error *error, int r);

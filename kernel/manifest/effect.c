@@ -88,6 +88,38 @@ enum wfs_effect wfs_action_effect(const json_t *action)
 	return name ? wfs_effect_find_action(name) : WFS_EFFECT_COUNT;
 }
 
+bool wfs_introspects(enum wfs_effect effect)
+{
+	return effect == WFS_EFFECT_INTROSPECT_MANIFEST ||
+		effect == WFS_EFFECT_INTROSPECT_REDUCER_STATE ||
+		effect == WFS_EFFECT_INTROSPECT_JOURNAL_HEAD ||
+		effect == WFS_EFFECT_INTROSPECT_LIST_CELLS;
+}
+
+json_t *wfs_action_params(const json_t *action)
+{
+	const enum wfs_effect effect = wfs_action_effect(action);
+	json_t *const params = wfs_json_copy(action);
+
+	if (params)
+		(void)json_object_del(params, "action_type");
+	if (params && effect < WFS_EFFECT_COUNT)
+		wfs_effect_drop_nulls(effect, params);
+	return params;
+}
+
+int wfs_action_check_form(const json_t *action, struct wfs_error *error)
+{
+	const enum wfs_effect effect = wfs_action_effect(action);
+	WFS_AUTO_JSON json_t *params = wfs_action_params(action);
+	struct wfs_params decoded;
+
+	wfs_require(effect < WFS_EFFECT_COUNT);
+	if (!params)
+		return wfs_error_from_errno(error, -ENOMEM, "check an action");
+	return wfs_effect_decode(effect, params, &decoded, error);
+}
+
 const char *wfs_effect_granted_as(enum wfs_effect effect)
 {
 	const char *const action = wfs_effect_action(effect);

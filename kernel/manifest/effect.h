@@ -321,6 +321,17 @@ enum wfs_effect wfs_effect_find_action(const char *name);
  *  WFS_EFFECT_COUNT for an unknown name. */
 enum wfs_effect wfs_action_effect(const json_t *action);
 
+/** wfs_action_params() - the members of an action without `action_type`, and without optional ones
+ *  that are null: a new object; NULL without memory. */
+json_t *wfs_action_params(const json_t *action);
+
+/** wfs_action_check_form() - check the form of an action as it was sent. Return: 0, -EINVAL,
+ *  -ENOMEM. */
+int wfs_action_check_form(const json_t *action, struct wfs_error *error);
+
+/** wfs_introspects() - is @effect one of the four effects of introspection? */
+bool wfs_introspects(enum wfs_effect effect);
+
 /** wfs_effect_granted_as() - Return: the word for the effect in `actions` of a grant: an action's
  *  name, or another effect's kind. */
 const char *wfs_effect_granted_as(enum wfs_effect effect);

@@ -7,7 +7,7 @@
 
 #include "kernel/base/damage.h"
 #include "kernel/base/json.h"
-#include "kernel/read/consistency.h"
+#include "kernel/value/consistency.h"
 
 /* One question. */
 struct asked {
@@ -19,32 +19,6 @@ struct asked {
 	json_t *receipt; /* owned */
 	struct wfs_error *error;
 };
-
-json_t *wfs_meta_document(const struct wfs_meta *meta)
-{
-	WFS_AUTO_JSON json_t *document =
-		json_pack("{s:I}", "journal_height", (json_int_t)meta->journal_height);
-	int r = document ? 0 : -ENOMEM;
-
-	if (!r)
-		r = wfs_json_set_hash(document, "manifest_hash", &meta->manifest_hash);
-	if (!r && meta->has_snapshot)
-		r = wfs_json_set_hash(document, "snapshot_hash", &meta->snapshot_hash);
-	return r ? NULL : WFS_STEAL(document);
-}
-
-int wfs_read_describe(struct wfs_error *error, int r)
-{
-	if (error->code != WFS_OK)
-		return r;
-	/* Functions that write files set a text, so EIO without a text comes from reading. */
-	if (r == -EIO && *wfs_damage_noted())
-		return wfs_error_set(error, WFS_E_HASH_MISMATCH, "%s", wfs_damage_noted());
-	if (r == -EIO)
-		return wfs_error_set(
-			error, WFS_E_HASH_MISMATCH, "stored bytes do not have their hash");
-	return wfs_error_from_errno(error, r, "the request failed");
-}
 
 /* --- the view --- */
 
@@ -281,11 +255,6 @@ static int (*const answers[WFS_EFFECT_COUNT])(struct asked *asked) = {
 	[WFS_EFFECT_INTROSPECT_JOURNAL_HEAD] = journal_head,
 	[WFS_EFFECT_INTROSPECT_LIST_CELLS] = list_cells,
 };
-
-bool wfs_introspects(enum wfs_effect effect)
-{
-	return effect < WFS_EFFECT_COUNT && answers[effect];
-}
 
 static int answer(struct asked *asked, enum wfs_effect effect)
 {

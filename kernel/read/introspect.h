@@ -41,9 +41,6 @@ struct wfs_introspector {
 	const struct wfs_permutation *cursors;      /* NULL: ids of cells are given as they are */
 };
 
-/** wfs_introspects() - is @effect one of the four effects of introspection? */
-bool wfs_introspects(enum wfs_effect effect);
-
 /**
  * wfs_introspect() - answer one question about a world
  * @effect: one that wfs_introspects()
@@ -57,10 +54,3 @@ bool wfs_introspects(enum wfs_effect effect);
  */
 int wfs_introspect(const struct wfs_introspector *introspector, enum wfs_effect effect,
 	const json_t *params, json_t **ret_payload, struct wfs_error *error);
-
-/** wfs_meta_document() - write @meta as {journal_height, manifest_hash, snapshot_hash?}
- *  Return: a new reference, or NULL without memory. */
-json_t *wfs_meta_document(const struct wfs_meta *meta);
-
-/** wfs_read_describe() - give @error a text if a read that failed with @r left none. Return: @r. */
-int wfs_read_describe(struct wfs_error *error, int r);

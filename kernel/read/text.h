@@ -1,18 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Private texts: texts that not everybody may read for nothing, such as entries of a private memory
- * store, arguments of private code, or a content that costs. One table of the store has them. The
- * record, and every cell, event and message that repeats the text, has a stand-in:
- *
- *     {"hash":"sha256:…","of":[artifact id, …],"size":bytes}
- *
- * `of` names the artifacts that the text belongs to. `size` counts the bytes of the value's
- * canonical JSON. The hash covers 16 random bytes (the salt) and this JSON, so that a short text
- * cannot be found by trying. Only the table has the salt; folding a journal again takes it from
- * there.
- *
- * A principal may read a text if its own record brought the text into the world, or if it may read
- * the contents of all artifacts in `of` (caps/session-text.c judges).
+ * The private texts of records, in the store: which a record brings, which principal may read them, and
+ * that each stand-in (kernel/value/stand-in.h) has its text.
  *
  * In members that a record hides, a value that looks like a stand-in is hidden like other values.
  * In other members it may be a copy of a stand-in. A record is refused before it is stored if
@@ -21,70 +10,13 @@
  */
 #pragma once
 
-#include <jansson.h>
-
 #include "kernel/read/record.h"
 #include "kernel/store/tables.h"
-
-enum { WFS_TEXT_SALT_SIZE = 16 };
-
-/* A text that a request brings. Owned by its list. */
-struct wfs_text_new {
-	struct wfs_hash hash;
-	struct wfs_buffer of;    /* JSON array */
-	struct wfs_buffer bytes; /* salt and JSON */
-};
-
-/* Texts that are written with one record. Plain value; zero-initialised is empty. */
-struct wfs_texts {
-	struct wfs_text_new *items;
-	size_t count;
-	size_t capacity;
-};
-void wfs_texts_done(struct wfs_texts *texts);
+#include "kernel/value/stand-in.h"
 
 /** wfs_texts_put() - write texts to the store, as those of record @seq, which principal @to may
  *  read. */
 int wfs_texts_put(struct wfs_txn *txn, const struct wfs_texts *texts, uint64_t seq, const char *to);
-
-/**
- * wfs_text_hide() - add a value to @texts, with a new salt
- * @of: array of the ids of the artifacts that it belongs to
- * @ret_stand_in: caller owns it
- * Return: 0, -ENOMEM, -EIO (no random bytes).
- */
-int wfs_text_hide(
-	struct wfs_texts *texts, const json_t *of, const json_t *value, json_t **ret_stand_in);
-
-/**
- * wfs_text_hide_member() - hide a member of @object: a stand-in takes its place
- * Does nothing if the member is absent or null.
- * @of: as for wfs_text_hide()
- * Return: 0, -ENOMEM, -EIO.
- */
-int wfs_text_hide_member(struct wfs_texts *texts, const json_t *of, json_t *object,
-	const char *member, struct wfs_error *error);
-
-/** wfs_text_is_hidden() - is the value a stand-in? @ret_hash: may be NULL */
-bool wfs_text_is_hidden(const json_t *value, struct wfs_hash *ret_hash);
-
-/** wfs_text_has_hidden() - is the value a stand-in, or does it contain one? */
-bool wfs_text_has_hidden(const json_t *value);
-
-/** wfs_text_value() - parse the value of a text. @bytes: salt and JSON, as the table has them
- *  @ret_value: caller owns it. Return: 0, -EIO, -ENOMEM. */
-int wfs_text_value(struct wfs_bytes bytes, json_t **ret_value);
-
-/* Finds the value of a stand-in. Return: 1 and the value that replaces it (a new reference), 0 to
- * leave the stand-in, or -errno that ends the walk. */
-typedef int wfs_text_reveal_fn(void *context, const json_t *stand_in, json_t **ret_value);
-
-/**
- * wfs_text_reveal() - copy a document, with values in the place of stand-ins
- * @ret_copy: a new reference; to @document itself if nothing was replaced
- */
-int wfs_text_reveal(
-	const json_t *document, wfs_text_reveal_fn *reveal, void *context, json_t **ret_copy);
 
 /** wfs_text_to() - the principal whose texts a record brings, and which may read them: the agent of
  *  a turn if the record begins one, otherwise @principal, of the record
@@ -99,9 +31,6 @@ const char *wfs_text_to(const json_t *action, const char *principal);
  */
 int wfs_text_check(struct wfs_txn *txn, const struct wfs_texts *ours, const struct wfs_texts *given,
 	const struct wfs_record *record, struct wfs_error *error);
-
-/* Called for one stand-in. Return: 0, or a number that ends the walk, which returns it. */
-typedef int wfs_text_each_fn(void *context, const json_t *stand_in);
 
 /** wfs_text_each() - call @each for every stand-in that a record brings into the world. */
 int wfs_text_each(const struct wfs_record_parsed *parsed, wfs_text_each_fn *each, void *context);

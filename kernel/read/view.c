@@ -131,20 +131,6 @@ int wfs_view_meta(struct wfs_view *view, struct wfs_meta *ret_meta)
 	return 0;
 }
 
-void wfs_meta_write(const struct wfs_meta *meta, struct wfs_buffer *buffer)
-{
-	char text[WFS_HASH_TEXT_SIZE];
-
-	wfs_hash_text(&meta->manifest_hash, text);
-	wfs_buffer_printf(buffer, "{\"journal_height\":%" PRIu64 ",\"manifest_hash\":\"%s\"",
-		meta->journal_height, text);
-	if (meta->has_snapshot) {
-		wfs_hash_text(&meta->snapshot_hash, text);
-		wfs_buffer_printf(buffer, ",\"snapshot_hash\":\"%s\"", text);
-	}
-	wfs_buffer_append_text(buffer, "}\n");
-}
-
 int wfs_view_reducer(
 	struct wfs_view *view, const char *name, size_t name_size, struct wfs_reducer *ret_reducer)
 {

@@ -16,10 +16,10 @@
 
 #include "kernel/manifest/builtin.h"
 #include "kernel/read/blob-read.h"
+#include "kernel/value/consistency.h"
+#include "kernel/value/meta.h"
 
 struct wfs_store;
-
-#define WFS_HEIGHT_HEAD UINT64_C(0) /* heights run from 1 */
 
 /* Plain value. */
 struct wfs_view {
@@ -28,14 +28,6 @@ struct wfs_view {
 	bool txn_borrowed; /* closing the view does not end the transaction */
 	uint64_t height;   /* the height served */
 	bool head;         /* no later record existed when the view was opened */
-};
-
-/* The state of the world that a read has seen; every reply and error has it. Plain value. */
-struct wfs_meta {
-	uint64_t journal_height;
-	bool has_snapshot;
-	struct wfs_hash snapshot_hash; /* the newest snapshot recorded before the height */
-	struct wfs_hash manifest_hash; /* the manifest in force at the height */
 };
 
 /* A range of a version's or blob's bytes. Plain value; zero-initialised is empty. */
@@ -75,9 +67,6 @@ int wfs_view_then(const struct wfs_view *view, uint64_t height, struct wfs_view 
 #define WFS_AUTO_VIEW WFS_CLEANUP(wfs_view_close)
 
 int wfs_view_meta(struct wfs_view *view, struct wfs_meta *ret_meta);
-
-/** wfs_meta_write() - append @meta as the file journal/head shows it. */
-void wfs_meta_write(const struct wfs_meta *meta, struct wfs_buffer *buffer);
 
 /** wfs_view_reducer() - find a reducer by its name. Return: 0, or -ENOENT (not at this height). */
 int wfs_view_reducer(

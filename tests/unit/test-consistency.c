@@ -3,8 +3,8 @@
 #include "tests/fixture/test.h"
 
 #include "kernel/base/cleanup.h"
-#include "kernel/read/consistency.h"
 #include "kernel/read/view.h"
+#include "kernel/value/consistency.h"
 
 static struct wfs_consistency parsed(const char *text)
 {

@@ -29,32 +29,6 @@ void wfs_action_types(struct wfs_buffer *buffer)
 				wfs_effect_action((enum wfs_effect)i));
 }
 
-/* Copies an action's members other than `action_type`, without optional ones that are null.
- * Return: new reference, NULL without memory. */
-static json_t *params_of(const json_t *action)
-{
-	const enum wfs_effect effect = wfs_action_effect(action);
-	json_t *const params = wfs_json_copy(action);
-
-	if (params)
-		(void)json_object_del(params, "action_type");
-	if (params && effect < WFS_EFFECT_COUNT)
-		wfs_effect_drop_nulls(effect, params);
-	return params;
-}
-
-int wfs_action_check_form(const json_t *action, struct wfs_error *error)
-{
-	const enum wfs_effect effect = wfs_action_effect(action);
-	WFS_AUTO_JSON json_t *params = params_of(action);
-	struct wfs_params decoded;
-
-	wfs_require(effect < WFS_EFFECT_COUNT);
-	if (!params)
-		return wfs_error_from_errno(error, -ENOMEM, "check an action");
-	return wfs_effect_decode(effect, params, &decoded, error);
-}
-
 /* --- content and code --- */
 
 /* Takes a sent member: text as it is, other JSON as a document. */
@@ -161,7 +135,7 @@ static int run_with(struct act *act, const json_t *action, json_t *params, json_
 /* Runs an action. @record: an object; becomes the action as a record has it */
 static int run(struct act *act, const json_t *action, json_t *record, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *params = params_of(action);
+	WFS_AUTO_JSON json_t *params = wfs_action_params(action);
 	const struct fold_mark mark = fold_mark(act->fold);
 
 	act->price_paid = -1;

@@ -54,10 +54,6 @@ json_t *wfs_action_told(const json_t *action, const json_t *answer);
 /** wfs_action_types() - append the names of all actions, separated by ", ". */
 void wfs_action_types(struct wfs_buffer *buffer);
 
-/** wfs_action_check_form() - check the form of an action as it was sent. Return: 0, -EINVAL,
- *  -ENOMEM. */
-int wfs_action_check_form(const json_t *action, struct wfs_error *error);
-
 /** wfs_action_artifact() - the id of the artifact that an action names, borrowed from it; NULL: it
  *  names none. */
 const char *wfs_action_artifact(const json_t *action);

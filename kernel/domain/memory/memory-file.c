@@ -8,49 +8,12 @@
 #include "kernel/domain/memory/memory.h"
 #include "kernel/store/row-name.h"
 
-#define SUFFIX ".json"
-
-static_assert(WFS_MEMORY_NAME_SIZE == MEMORY_ID_SIZE + sizeof(SUFFIX) - 1, "an id and the suffix");
-
 bool wfs_memory_is_store(const json_t *artifact)
 {
 	return strcmp(wfs_json_text(artifact, "type"), WFS_ARTIFACT_TYPE_MEMORY) == 0;
 }
 
 /* --- keys and names --- */
-
-bool wfs_memory_entry_key(
-	struct wfs_bytes key, struct wfs_bytes *ret_artifact_id, uint32_t *ret_number)
-{
-	const size_t id_size = MEMORY_ID_SIZE - 1;
-	const char *const text = key.data;
-	char id[MEMORY_ID_SIZE];
-
-	if (key.size <= id_size || text[key.size - id_size - 1] != '/')
-		return false;
-	memcpy(id, text + key.size - id_size, id_size);
-	id[id_size] = '\0';
-	*ret_artifact_id = WFS_BYTES(text, key.size - id_size - 1);
-	return memory_id_number(id, ret_number);
-}
-
-void wfs_memory_entry_name(uint32_t number, char ret_name[static WFS_MEMORY_NAME_SIZE])
-{
-	memory_id_text(number, ret_name);
-	memcpy(ret_name + MEMORY_ID_SIZE - 1, SUFFIX, sizeof(SUFFIX));
-}
-
-bool wfs_memory_entry_number(const char *name, uint32_t *ret_number)
-{
-	char id[MEMORY_ID_SIZE];
-
-	if (strlen(name) != WFS_MEMORY_NAME_SIZE - 1 ||
-		strcmp(name + MEMORY_ID_SIZE - 1, SUFFIX) != 0)
-		return false;
-	memcpy(id, name, sizeof(id) - 1);
-	id[sizeof(id) - 1] = '\0';
-	return memory_id_number(id, ret_number);
-}
 
 /* Writes the key of an entry. @entry_id: "" writes the prefix of all keys of the store. Return:
  * false: no artifact can have this id. */

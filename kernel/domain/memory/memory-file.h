@@ -12,26 +12,11 @@
 
 #include <jansson.h>
 
+#include "kernel/manifest/entity-name.h"
 #include "kernel/read/view.h"
-
-enum {
-	WFS_MEMORY_NAME_SIZE = 17 + 1, /* a file's name and NUL */
-};
 
 /** wfs_memory_is_store() - is the artifact a memory store? @artifact: document of its cell */
 bool wfs_memory_is_store(const json_t *artifact);
-
-/** wfs_memory_entry_key() - split a key of sys.memory into store and entry
- *  @ret_artifact_id: borrowed from @key. Return: false: it is not the key of an entry. */
-bool wfs_memory_entry_key(
-	struct wfs_bytes key, struct wfs_bytes *ret_artifact_id, uint32_t *ret_number);
-
-/** wfs_memory_entry_name() - write the name of an entry's file. */
-void wfs_memory_entry_name(uint32_t number, char ret_name[static WFS_MEMORY_NAME_SIZE]);
-
-/** wfs_memory_entry_number() - find the entry whose file has this name. Return: false: no entry
- *  can have it. */
-bool wfs_memory_entry_number(const char *name, uint32_t *ret_number);
 
 /** wfs_memory_entry() - find the version of an entry in the view. Return: 0, -ENOENT, … */
 int wfs_memory_entry(struct wfs_view *view, struct wfs_bytes artifact_id, uint32_t number,

@@ -164,23 +164,6 @@ int memory_store_state(struct memory *memory, struct wfs_error *error)
 
 /* --- ids and keys --- */
 
-bool memory_id_number(const char *entry_id, uint32_t *ret_number)
-{
-	char back[MEMORY_ID_SIZE];
-	char *end;
-
-	if (strncmp(entry_id, "mem_", 4) != 0)
-		return false;
-	*ret_number = (uint32_t)strtoul(entry_id + 4, &end, 16);
-	memory_id_text(*ret_number, back);
-	return strcmp(back, entry_id) == 0;
-}
-
-void memory_id_text(uint32_t number, char ret_id[static MEMORY_ID_SIZE])
-{
-	snprintf(ret_id, MEMORY_ID_SIZE, "mem_%08" PRIx32, number);
-}
-
 void memory_key(const char *artifact_id, const char *entry_id, char ret_key[static MEMORY_KEY_SIZE])
 {
 	snprintf(ret_key, MEMORY_KEY_SIZE, "%.128s/%.12s", artifact_id, entry_id);

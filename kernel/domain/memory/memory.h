@@ -24,6 +24,7 @@
 
 #include "kernel/domain/action/act.h"
 #include "kernel/domain/memory/embedding.h"
+#include "kernel/manifest/entity-name.h"
 #include "kernel/vector/vectors.h"
 
 enum {
@@ -32,7 +33,6 @@ enum {
 	MEMORY_VECTORS_MAX = 512 << 20, /* bytes of all vectors of a store */
 	MEMORY_TAGS_MAX = 32,           /* tags of an entry */
 	MEMORY_TAG_MAX = 64,            /* bytes */
-	MEMORY_ID_SIZE = 12 + 1,        /* an entry's id, `mem_` and 8 hex digits, and NUL */
 	MEMORY_KEY_SIZE = 128 + 1 + MEMORY_ID_SIZE,
 	MEMORY_PRUNED_MAX = 1000, /* entries pruned in one action that adds entries */
 	MEMORY_GIVEN_MAX = 256,   /* entries added as JSON in one action */
@@ -231,8 +231,3 @@ void memory_key(
 
 /** memory_is_of() - is it the key of an entry of this store? */
 bool memory_is_of(struct wfs_bytes key, const char *artifact_id);
-
-/** memory_id_number() - get the number of an entry's id: 42 of `mem_0000002a`. Return: false: not
- *  an id. */
-bool memory_id_number(const char *entry_id, uint32_t *ret_number);
-void memory_id_text(uint32_t number, char ret_id[static MEMORY_ID_SIZE]);

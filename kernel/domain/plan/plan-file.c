@@ -369,20 +369,6 @@ int wfs_plan_step_at(struct wfs_view *view, struct wfs_bytes plan_id, int64_t in
 	return r ? r : wfs_view_cell(view, reducer.reducer_id, wfs_bytes_text(key), ret_version);
 }
 
-bool wfs_plan_step_key(struct wfs_bytes key, struct wfs_bytes *ret_plan_id, int64_t *ret_index)
-{
-	const char *const dot = key.size > 0 ? memrchr(key.data, '.', key.size) : NULL;
-	const size_t id_size = dot ? (size_t)(dot - (const char *)key.data) : 0;
-	uint64_t index;
-
-	if (!dot || wfs_decimal_read(dot + 1, key.size - id_size - 1, &index) == 0 ||
-		index >= WFS_PLAN_STEPS_MAX)
-		return false;
-	*ret_plan_id = WFS_BYTES(key.data, id_size);
-	*ret_index = (int64_t)index;
-	return true;
-}
-
 /* Returns how many bytes of a name fit, without cutting a character. */
 static size_t cut(const struct wfs_buffer *name, size_t room)
 {
@@ -418,18 +404,6 @@ int wfs_plan_step_name(struct wfs_view *view, const struct wfs_version *version,
 		cut(&name, WFS_NAME_MAX - strlen(number) - (sizeof(suffix) - 1)));
 	wfs_buffer_append_text(buffer, suffix);
 	return wfs_buffer_check(buffer);
-}
-
-bool wfs_plan_step_number(const char *name, int64_t *ret_index)
-{
-	const size_t size = strcspn(name, "-");
-	uint64_t index;
-
-	if (size == 0 || name[size] != '-' || wfs_decimal_read(name, size, &index) != size ||
-		(name[0] == '0' && size > 1) || index >= WFS_PLAN_STEPS_MAX)
-		return false;
-	*ret_index = (int64_t)index;
-	return true;
 }
 
 /* Finds the result that the file shows. Return: 0, -ENOENT (it shows none), … */

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "kernel/domain/plan/plan-read.h"
+#include "kernel/manifest/entity-name.h"
 
 enum {
 	WFS_PLAN_SCHEMA_VERSION = 1,
@@ -53,10 +54,6 @@ int wfs_plan_write_graph(struct wfs_view *view, const json_t *state, struct wfs_
 int wfs_plan_step_at(struct wfs_view *view, struct wfs_bytes plan_id, int64_t index,
 	struct wfs_version *ret_version);
 
-/** wfs_plan_step_key() - split a key of sys.plan_step into plan and index
- *  @ret_plan_id: borrowed from @key. Return: false: it is not the key of a step. */
-bool wfs_plan_step_key(struct wfs_bytes key, struct wfs_bytes *ret_plan_id, int64_t *ret_index);
-
 /**
  * wfs_plan_step_name() - append the name of a step's file: `<n>-<step_id>.json`
  * The id is encoded like other keys in names (kernel/base/encode.h), and cut so that the name is
@@ -65,10 +62,6 @@ bool wfs_plan_step_key(struct wfs_bytes key, struct wfs_bytes *ret_plan_id, int6
  */
 int wfs_plan_step_name(struct wfs_view *view, const struct wfs_version *version, int64_t index,
 	struct wfs_buffer *buffer);
-
-/** wfs_plan_step_number() - get the number with which the name of a step's file begins. Return:
- *  false: it has none. */
-bool wfs_plan_step_number(const char *name, int64_t *ret_index);
 
 /**
  * wfs_plan_step_file() - append a part of a step's file: the step's document with the member

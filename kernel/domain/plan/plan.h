@@ -41,9 +41,9 @@
 #pragma once
 
 #include "kernel/fold/fold.h"
+#include "kernel/manifest/entity-name.h"
 
 enum {
-	WFS_PLAN_STEPS_MAX = 100000,      /* steps of a plan */
 	WFS_PLAN_PART_MAX = 1000,         /* steps in one receipt */
 	WFS_PLAN_BATCH_MAX = 200,         /* steps of a batch */
 	WFS_PLAN_BATCH_DEFAULT = 25,      /* steps of a batch, by default */

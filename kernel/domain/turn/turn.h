@@ -48,6 +48,7 @@
 
 #include "kernel/fold/fold.h"
 #include "kernel/mind/setting.h"
+#include "kernel/value/output.h"
 
 enum {
 	WFS_TURN_TURNS_MAX = WFS_MIND_TURNS_MAX, /* turns of a run */
@@ -58,7 +59,6 @@ enum {
 	WFS_TURN_CONCURRENCY_MAX = WFS_MIND_CONCURRENCY_MAX, /* tool calls of a run at once */
 	WFS_TURN_TOOLS_MAX = WFS_MIND_TOOLS_MAX,             /* tools of a run */
 	WFS_TURN_MESSAGES_MAX = 1024,                        /* messages that a run begins with */
-	WFS_TURN_OUTPUT_MAX = 64 << 10, /* bytes of a tool's output that the model gets */
 	WFS_TURN_PREVIEW_MAX = 100,     /* characters of a tool's output in an event */
 	WFS_TURN_ID_MAX = 128 + 1 + 20, /* bytes of a run's id: agent, dot, seq */
 	WFS_TURN_STATE_MAX = 64,        /* bytes of the name of a workflow's state */
@@ -67,12 +67,5 @@ enum {
 	WFS_TURN_NOTE_MAX = 1024,       /* bytes of a text of a note */
 	WFS_TURN_ACTION_SHOWN = 1000,   /* kept bytes of the last action's result */
 };
-
-/**
- * wfs_turn_cut() - cut a tool's output to WFS_TURN_OUTPUT_MAX bytes, at a character, and append a
- * mark
- * @output: valid UTF-8
- */
-void wfs_turn_cut(struct wfs_buffer *output);
 
 extern const struct wfs_domain wfs_turn_domain;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The text form of a wanted height. */
-#include "kernel/read/consistency.h"
+#include "kernel/value/consistency.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "kernel/base/encode.h"
-#include "kernel/read/view.h"
 
 enum { SHOWN_MAX = 100 }; /* bytes of a refused text that its message repeats */
 

@@ -11,6 +11,8 @@
 
 #include "kernel/base/error.h"
 
+#define WFS_HEIGHT_HEAD UINT64_C(0) /* heights run from 1 */
+
 enum wfs_consistency_kind {
 	WFS_CONSISTENCY_HEAD = 0,
 	WFS_CONSISTENCY_EXACT,

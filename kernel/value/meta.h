@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where a read stood. */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernel/base/hash.h"
+
+/* The state of the world that a read has seen; every reply and error has it. Plain value. */
+struct wfs_meta {
+	uint64_t journal_height;
+	bool has_snapshot;
+	struct wfs_hash snapshot_hash; /* the newest snapshot recorded before the height */
+	struct wfs_hash manifest_hash; /* the manifest in force at the height */
+};
+
+/** wfs_meta_write() - append @meta as the file journal/head shows it. */
+void wfs_meta_write(const struct wfs_meta *meta, struct wfs_buffer *buffer);
+
+/** wfs_meta_document() - write @meta as {journal_height, manifest_hash, snapshot_hash?}
+ *  Return: a new reference, or NULL without memory. */
+json_t *wfs_meta_document(const struct wfs_meta *meta);
