@@ -37,6 +37,7 @@ struct wfs_holder {
 
 struct wfs_authority {
 	struct wfs_world *world;
+	struct wfs_world *owned; /* the world, if the authority closes it */
 	struct wfs_observer observer;
 	bool observing;
 	struct wfs_authority_judge judge; /* if it observes */
@@ -560,6 +561,31 @@ const char *wfs_authority_directory(const struct wfs_authority *authority)
 	return wfs_world_directory(authority->world);
 }
 
+bool wfs_authority_read_only(const struct wfs_authority *authority)
+{
+	return wfs_world_read_only(authority->world);
+}
+
+struct wfs_manifest *wfs_authority_manifest(const struct wfs_authority *authority)
+{
+	return wfs_world_manifest(authority->world);
+}
+
+void wfs_authority_end_code(const struct wfs_authority *authority, unsigned int delay_ms)
+{
+	wfs_world_end_code(authority->world, delay_ms);
+}
+
+void wfs_authority_observe(const struct wfs_authority *authority, struct wfs_observer *observer)
+{
+	wfs_world_observe(authority->world, observer);
+}
+
+void wfs_authority_unobserve(const struct wfs_authority *authority, struct wfs_observer *observer)
+{
+	wfs_world_unobserve(authority->world, observer);
+}
+
 int wfs_authority_new(
 	struct wfs_world *world, struct wfs_authority **ret_authority, struct wfs_error *error)
 {
@@ -585,6 +611,20 @@ int wfs_authority_new(
 			return r;
 	}
 	*ret_authority = WFS_STEAL(authority);
+	return 0;
+}
+
+int wfs_authority_open(const char *directory, const struct wfs_world_options *options,
+	struct wfs_authority **ret_authority, struct wfs_error *error)
+{
+	WFS_AUTO_WORLD struct wfs_world *world = NULL;
+	int r = wfs_world_open(directory, options, &world, error);
+
+	if (!r)
+		r = wfs_authority_new(world, ret_authority, error);
+	if (r)
+		return r;
+	(*ret_authority)->owned = WFS_STEAL(world);
 	return 0;
 }
 
@@ -624,5 +664,6 @@ void wfs_authority_free(struct wfs_authority *authority)
 	pthread_cond_destroy(&authority->timer_wanted);
 	pthread_mutex_destroy(&authority->lock);
 	pthread_mutex_destroy(&authority->telling);
+	wfs_world_close(authority->owned);
 	free(authority);
 }

@@ -39,10 +39,22 @@ void wfs_authority_free(struct wfs_authority *authority);
 WFS_DEFINE_AUTO(authority, struct wfs_authority, wfs_authority_free)
 #define WFS_AUTO_AUTHORITY WFS_CLEANUP(wfs_auto_authority)
 
+/**
+ * wfs_authority_open() - open a world, and make its authority, which closes it when it is freed
+ * Return: as wfs_world_open() and wfs_authority_new().
+ */
+int wfs_authority_open(const char *directory, const struct wfs_world_options *options,
+	struct wfs_authority **ret_authority, struct wfs_error *error);
+
 struct wfs_world *wfs_authority_world(const struct wfs_authority *authority);
 
-/** wfs_authority_directory() - of the world, with its host.json; borrowed. */
-const char *wfs_authority_directory(const struct wfs_authority *authority);
+/* Each of these forwards to the function of kernel/world/world.h that has its name. */
+const char *wfs_authority_directory(const struct wfs_authority *authority); /* borrowed */
+bool wfs_authority_read_only(const struct wfs_authority *authority);
+struct wfs_manifest *wfs_authority_manifest(const struct wfs_authority *authority);
+void wfs_authority_end_code(const struct wfs_authority *authority, unsigned int delay_ms);
+void wfs_authority_observe(const struct wfs_authority *authority, struct wfs_observer *observer);
+void wfs_authority_unobserve(const struct wfs_authority *authority, struct wfs_observer *observer);
 
 /** wfs_authority_hold() - get or make the holder of a principal, for a session.
  *  Return: 0, -ENOENT (not_found), -EIO, -ENOMEM. */

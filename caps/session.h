@@ -687,6 +687,14 @@ int wfs_session_snapshot(const struct wfs_session *session,
 	struct wfs_request *ret_request);
 
 /**
+ * wfs_session_gc_begin() - prepare a collection, which wfs_session_gc() judges
+ * @number: @keep: of the newest heights to keep; otherwise the first height to keep
+ * Return: as wfs_gc_keep() and wfs_gc_since().
+ */
+int wfs_session_gc_begin(const struct wfs_session *session, bool keep, uint64_t number,
+	struct wfs_gc *gc, struct wfs_error *error);
+
+/**
  * wfs_session_gc() - continue a collection; waits
  * Thread: not the publisher's or a FUSE worker's. See wfs_gc_advance.
  */

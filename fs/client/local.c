@@ -25,7 +25,6 @@ struct local_call {
 
 struct wfs_local {
 	bool beside; /* the members up to the driver are borrowed from another local */
-	struct wfs_world *world;
 	struct wfs_authority *authority;
 	struct wfs_session *session;
 	wfs_driver_start *drive;
@@ -57,9 +56,7 @@ int wfs_local_new(const char *directory, const char *as, const struct wfs_world_
 	local->ready_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (local->ready_fd < 0)
 		return wfs_error_from_errno(error, -errno, "open the world");
-	r = wfs_world_open(directory, options, &local->world, error);
-	if (!r)
-		r = wfs_authority_new(local->world, &local->authority, error);
+	r = wfs_authority_open(directory, options, &local->authority, error);
 	if (!r)
 		r = wfs_session_new(
 			local->authority, as ? as : WFS_PRINCIPAL_OPERATOR, &local->session, error);
@@ -77,7 +74,6 @@ int wfs_local_beside(struct wfs_local *local, struct wfs_local **ret_local)
 		return -ENOMEM;
 	pthread_mutex_init(&other->lock, NULL);
 	other->beside = true;
-	other->world = local->world;
 	other->authority = local->authority;
 	other->session = local->session;
 	other->ready_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -139,7 +135,8 @@ static bool has_embedder(const struct wfs_local *local)
 	WFS_AUTO_JSON json_t *host = NULL;
 	struct wfs_error error;
 
-	return !wfs_host_file_read(wfs_world_directory(local->world), &host, NULL, &error) &&
+	return !wfs_host_file_read(
+		       wfs_authority_directory(local->authority), &host, NULL, &error) &&
 		json_object_get(json_object_get(host, "models"), WFS_EMBEDDING_MODEL);
 }
 
@@ -350,7 +347,6 @@ static void close_world(struct wfs_local *local)
 		local->driver->free(local->driver);
 	wfs_session_free(local->session);
 	wfs_authority_free(local->authority);
-	wfs_world_close(local->world);
 }
 
 void wfs_local_free(struct wfs_local *local)

@@ -640,7 +640,7 @@ static int fill_statfs(const struct wfs_session *session, const struct wfs_sessi
 {
 	struct statvfs disk;
 
-	if (statvfs(wfs_world_directory(wfs_session_world(session)), &disk))
+	if (statvfs(wfs_authority_directory(wfs_session_authority(session)), &disk))
 		return -errno;
 	uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize;
 	uint64_t map_room = figures->world.store.map_size_bytes - figures->world.store.used_bytes;

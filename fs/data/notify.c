@@ -305,7 +305,7 @@ static int inval_reducer_names(struct wfs_notify *notify)
 {
 	const uint64_t reducers = wfs_tree_directory_ino(WFS_DIRECTORY_REDUCERS, 0);
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest =
-		wfs_world_manifest(wfs_session_world(notify->tree->session));
+		wfs_authority_manifest(wfs_session_authority(notify->tree->session));
 	int r = 0;
 
 	for (size_t i = 0; !r && i < wfs_manifest_reducer_count(manifest); i++) {
@@ -467,7 +467,7 @@ int wfs_notify_init(struct wfs_notify *notify, const struct wfs_tree *tree,
 	int r = wfs_buffer_reserve(&notify->name, WFS_NAME_MAX + 1);
 	if (r)
 		return wfs_trace(r);
-	wfs_world_observe(wfs_session_world(tree->session), &notify->observer);
+	wfs_authority_observe(wfs_session_authority(tree->session), &notify->observer);
 	return set_log_size(notify);
 }
 
@@ -476,7 +476,7 @@ void wfs_notify_stop(struct wfs_notify *notify)
 	if (!notify->teller)
 		return;
 	wfs_teller_stop(notify->teller);
-	wfs_world_unobserve(wfs_session_world(notify->tree->session), &notify->observer);
+	wfs_authority_unobserve(wfs_session_authority(notify->tree->session), &notify->observer);
 	notify->teller = NULL;
 }
 

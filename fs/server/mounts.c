@@ -44,8 +44,7 @@ struct mount {
 };
 
 struct wfs_mounts {
-	struct wfs_world *world;
-	struct wfs_authority *authority; /* of the world */
+	struct wfs_authority *authority;
 	struct wfs_guardian *guardian;
 	struct wfs_host *host;
 	struct wfs_peers *peers; /* owned */
@@ -415,7 +414,6 @@ int wfs_mounts_new(const struct wfs_mounts_options *options, struct wfs_mounts *
 
 	if (!mounts)
 		return wfs_error_from_errno(error, -ENOMEM, "prepare for mounts");
-	mounts->world = wfs_authority_world(options->authority);
 	mounts->authority = options->authority;
 	mounts->guardian = options->guardian;
 	mounts->host = options->host;
@@ -424,7 +422,7 @@ int wfs_mounts_new(const struct wfs_mounts_options *options, struct wfs_mounts *
 	pthread_mutex_init(&mounts->changing, NULL);
 	pthread_mutex_init(&mounts->mutex, NULL);
 	pthread_cond_init(&mounts->changed, NULL);
-	int r = wfs_peers_new(wfs_world_directory(mounts->world), &mounts->peers, error);
+	int r = wfs_peers_new(wfs_authority_directory(options->authority), &mounts->peers, error);
 	if (r == 0) {
 		r = -pthread_create(&mounts->reaper, NULL, reaper_run, mounts);
 		if (r < 0)

@@ -18,7 +18,6 @@ struct owner {
 	bool keep;
 	int64_t started_ns;
 	struct wfs_guardian *guardian;
-	struct wfs_world *world;
 	struct wfs_authority *authority;
 	struct wfs_session *session;
 	struct wfs_server *server;
@@ -98,7 +97,6 @@ static void owner_done(struct owner *owner)
 		owner->host.driver->free(owner->host.driver);
 	wfs_session_free(owner->session);
 	wfs_authority_free(owner->authority);
-	wfs_world_close(owner->world);
 	wfs_guardian_free(owner->guardian);
 }
 
@@ -153,9 +151,8 @@ static int come_up(
 		: wfs_guardian_new(&owner->guardian, error);
 
 	if (!r)
-		r = wfs_world_open(options->directory, &world_options, &owner->world, error);
-	if (!r)
-		r = wfs_authority_new(owner->world, &owner->authority, error);
+		r = wfs_authority_open(
+			options->directory, &world_options, &owner->authority, error);
 	if (!r)
 		r = wfs_session_new(
 			owner->authority, WFS_PRINCIPAL_OPERATOR, &owner->session, error);

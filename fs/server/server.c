@@ -71,7 +71,7 @@ static void begin_stop(struct wfs_server *server)
 	close_handle(&server->signals);           /* further signals change nothing */
 	if (server->host && server->host->driver) /* no client waits for turns any more */
 		server->host->driver->stop(server->host->driver);
-	wfs_world_end_code(wfs_session_world(server->session), WFS_SERVER_STOP_CODE_MS);
+	wfs_authority_end_code(wfs_session_authority(server->session), WFS_SERVER_STOP_CODE_MS);
 	uv_timer_start(&server->stop_timer, on_stop_timeout, WFS_SERVER_STOP_MS, 0);
 	wfs_server_end_connections(server, false);
 	wfs_server_maybe_end(server);
@@ -196,7 +196,7 @@ static int listen_in(
 int wfs_server_new(const struct wfs_session *session, struct wfs_host *host,
 	struct wfs_server **ret_server, struct wfs_error *error)
 {
-	const char *const directory = wfs_world_directory(wfs_session_world(session));
+	const char *const directory = wfs_authority_directory(wfs_session_authority(session));
 	WFS_AUTO_SERVER struct wfs_server *server = calloc(1, sizeof(*server));
 	WFS_AUTO_FD int fd = -1;
 	int r;
@@ -224,7 +224,7 @@ int wfs_server_new(const struct wfs_session *session, struct wfs_host *host,
 	if (r)
 		return wfs_error_from_errno(error, r, "start the threads of the control socket");
 	r = wfs_peers_new(directory, &server->peers, error);
-	if (!r && !wfs_world_read_only(wfs_session_world(session)))
+	if (!r && !wfs_authority_read_only(wfs_session_authority(session)))
 		r = listen_in(server, directory, &fd, error);
 	if (r)
 		return r;

@@ -6,7 +6,6 @@
 /* Begins the collection from the member `keep_heights` or `since`. */
 static int first_height_asked_for(struct wfs_call *call, struct wfs_gc *gc)
 {
-	struct wfs_world *const world = wfs_session_world(call->session);
 	const bool keep = json_object_get(call->payload, "keep_heights");
 	const char *const name = keep ? "keep_heights" : "since";
 	int64_t number = 0;
@@ -19,8 +18,7 @@ static int first_height_asked_for(struct wfs_call *call, struct wfs_gc *gc)
 	int r = wfs_json_get_integer(call->payload, name, 1, INT64_MAX, &number, &call->error);
 	if (r)
 		return r;
-	return keep ? wfs_gc_keep(world, (uint64_t)number, gc, &call->error)
-		    : wfs_gc_since(world, (uint64_t)number, gc, &call->error);
+	return wfs_session_gc_begin(call->session, keep, (uint64_t)number, gc, &call->error);
 }
 
 static int refuse_journal(struct wfs_call *call)

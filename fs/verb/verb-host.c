@@ -181,7 +181,7 @@ static int add_figures(struct wfs_call *call, const struct wfs_session_figures *
 
 int wfs_verb_status(struct wfs_call *call)
 {
-	struct wfs_world *const world = wfs_session_world(call->session);
+	const struct wfs_authority *const authority = wfs_session_authority(call->session);
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = NULL;
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	struct wfs_session_figures figures;
@@ -191,11 +191,11 @@ int wfs_verb_status(struct wfs_call *call)
 		r = wfs_verb_view(call, NULL, &view);
 	if (r)
 		return r;
-	manifest = wfs_world_manifest(world);
+	manifest = wfs_authority_manifest(authority);
 	call->result = json_pack("{s:I, s:I, s:[], s:s, s:s, s:s}", "first_height",
 		(json_int_t)figures.world.first_height, "height", (json_int_t)view.height, "mounts",
 		"name", wfs_manifest_name(manifest), "version", WFS_VERSION, "world",
-		wfs_world_directory(world));
+		wfs_authority_directory(authority));
 	r = call->result ? 0 : -ENOMEM;
 	if (!r && figures.whole)
 		r = add_figures(call, &figures);

@@ -353,7 +353,7 @@ static int do_action(struct wfs_fold *fold, struct wfs_error *error)
 	if (type && type->fold_whole)
 		return wfs_trace(type->fold_whole(fold, error));
 	int r = wfs_domain_check(fold->domains, fold->manifest, action, error);
-	if (!r)
+	if (!r && type)
 		r = type->fold(fold, action, &fold->outcome.answer, error);
 	if (!fold->outcome.result)
 		fold->outcome.result = json_incref(fold->outcome.answer);

@@ -81,7 +81,7 @@ with open("/dev/null", "r+b", buffering=0) as null:
 
 ends = [pair() for _ in range(40)]
 told = refused("more than three are refused", "invalid_argument", ask("mount", request, [end[1].fileno() for end in ends]))
-ok("and counted", "came 40" in told, told)
+ok("and counted", "got 40" in told, told)
 for here, there in ends:
     there.close()
 ok("all of them are closed", all(is_closed(here) for here, there in ends))

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The operator's oven: the result for a dough and a number of minutes. The caller pays the artifact's
--- price, 1 scrip.
+-- The operator's oven: the result for a dough and a number of minutes. The caller pays the price of
+-- the artifact, 1 scrip.
 
 local minutes = {
     rye = { least = 55, most = 65 },

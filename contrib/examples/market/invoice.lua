@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- bob's service: writes an invoice for several items, as an artifact. It asks alice's `quote` for each
--- item. The caller pays for both services: 2 scrip to bob, and 1 for each line to alice.
+-- bob's service: writes an invoice for several items, as an artifact. It asks alice's `quote` for
+-- each item. The caller pays for both services: 2 scrip to bob, and 1 for each line to alice.
 
 function run(items)
     local lines = {}

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- alice's service: the price of a number of items. The caller pays her the artifact's price, 1 scrip.
+-- alice's service: the price of a number of items. The caller pays her the price of the artifact, 1
+-- scrip.
 
 local cents = { apple = 30, pear = 45, plum = 12 }
 

@@ -60,10 +60,10 @@ static const struct artifact_rule rules[] = {
 	{"public", by_public, ""},
 };
 
-const struct artifact_rule *artifact_rule_find(const char *name)
+const struct artifact_rule *artifact_rule_find(const char *access)
 {
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(rules); i++)
-		if (strcmp(rules[i].name, name) == 0)
+		if (strcmp(rules[i].name, access) == 0)
 			return &rules[i];
 	return NULL;
 }
