@@ -76,7 +76,7 @@ int wfs_verb_cursor(struct wfs_call *call, uint64_t *ret_cursor);
 int wfs_verb_cursor_set(const struct wfs_call *call, uint64_t cursor);
 
 /**
- * wfs_verb_view() - open the view of a consistency (kernel/read/consistency.h), and set call->meta
+ * wfs_verb_view() - open the view of a consistency (kernel/value/consistency.h), and set call->meta
  * @consistency: its text; NULL: head
  */
 int wfs_verb_view(struct wfs_call *call, const char *consistency, struct wfs_view *ret_view);

@@ -23,8 +23,8 @@ function step(state, event)
         package[counter] = package[counter] + 1
     end
 
-    -- ... and then reports the package's new status ("status unpacked a 2"). Only the status counts:
-    -- an action can fail. A removed package has no version.
+    -- ... and then reports the package's new status ("status unpacked a 2"). Only the status
+    -- counts: an action can fail. A removed package has no version.
     if event.status then
         package.status = event.status
         package.version = event.version
