@@ -25,13 +25,13 @@ static void fill_standard_descriptors(void)
 }
 
 enum {
-	MAP_BYTES = 1
-		<< 20, /* blocks above it are mapped, and go back to the system when they are freed */
+	/* Larger blocks are mapped, and go back to the system when they are freed. */
+	MAP_BYTES = 1 << 20,
 	TRIM_BYTES = 4 << 20, /* free memory at the end of an arena above which it goes back */
 };
 
-/* The C library would raise both to the size of the largest block that was ever freed: an owner that was once sent
- * long requests kept hundreds of MiB. */
+/* The C library would raise both to the size of the largest block that was ever freed: after long
+ * requests, an owner kept hundreds of MiB. */
 static void give_memory_back(void)
 {
 	mallopt(M_MMAP_THRESHOLD, MAP_BYTES);  /* NOLINT(concurrency-mt-unsafe): one thread */

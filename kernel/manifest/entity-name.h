@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of the files in `entries` of memory stores and in `steps` of plans, and the keys of their cells. */
+/* Names of the files in `entries` of memory stores and in `steps` of plans, and keys of their
+ * cells. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The private texts of records, in the store: which a record brings, which principal may read them, and
- * that each stand-in (kernel/value/stand-in.h) has its text.
+ * The private texts of records, in the store: which a record brings, which principal may read
+ * them, and that each stand-in (kernel/value/stand-in.h) has its text.
  *
  * In members that a record hides, a value that looks like a stand-in is hidden like other values.
  * In other members it may be a copy of a stand-in. A record is refused before it is stored if

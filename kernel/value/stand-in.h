@@ -79,5 +79,5 @@ int wfs_text_reveal(
 /* Called for one stand-in. Return: 0, or a number that ends the walk, which returns it. */
 typedef int wfs_text_each_fn(void *context, const json_t *stand_in);
 
-/** wfs_text_walk() - call @each for every stand-in in a value. Return: 0, or what ended the walk. */
+/** wfs_text_walk() - call @each for every stand-in in a value. Return: 0, or what ended it. */
 int wfs_text_walk(const json_t *value, wfs_text_each_fn *each, void *context);

@@ -2,8 +2,8 @@
 /*
  * LD_PRELOAD library: the n-th call of one kind fails.
  *
- *   FAULT_KIND      write, sync, rename, open (for writing), mkdir, truncate, map, alloc, descriptor
- *                   (whatever makes one) or thread (or process)
+ *   FAULT_KIND      write, sync, rename, open (for writing), mkdir, truncate, map, alloc,
+ *                   descriptor (whatever makes one) or thread (or process)
  *   FAULT_NTH       which call fails, from 1, counted from main()
  *   FAULT_ERRNO     with which errno, a number
  *   FAULT_ONWARDS   when set, every later call fails, too

@@ -25,7 +25,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return 0;
 }
 
-/* Would a command with this word wait, or write somewhere else? Words may be cut short by the parser. */
+/* Would a command with this word wait, or write somewhere else? The parser may cut words short. */
 static bool is_left_out(const char *word)
 {
 	static const char *const words[] = {"mount", "umount", "serve", "init", "backup", "restore",

@@ -20,7 +20,7 @@ enum {
 	EDIT_SIZE = 8,
 	EDITS_MAX = 4,
 	MAP_SIZE = 64 << 20,
-	/* Where the texts in rows begin, and where their size and hash are (kernel/store/tables-*.c). */
+	/* Where texts in rows begin, and their size and hash are (kernel/store/tables-*.c). */
 	VERSION_SIZE_AT = 24,
 	VERSION_HASH_AT = 40,
 	VERSION_TEXT_AT = 73,
