@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records: their chain, the texts that they name, and the snapshots that they hold. */
+#include "kernel/check/verify-impl.h"
+
+#include "kernel/base/json.h"
+#include "kernel/read/record.h"
+#include "kernel/read/snapshot.h"
+#include "kernel/read/text.h"
+#include "kernel/store/rows.h"
+
+/* --- private texts that a record names --- */
+
+struct naming {
+	struct verify *verify;
+	const struct wfs_record_parsed *parsed;
+	const struct wfs_hash *wanted; /* NULL: all of them must be there */
+	bool found;
+};
+
+static int look_for_text(void *context, const json_t *stand_in)
+{
+	struct naming *const naming = context;
+	struct verify *const verify = naming->verify;
+	struct wfs_hash hash;
+	struct wfs_text text;
+
+	(void)wfs_text_is_hidden(stand_in, &hash);
+	naming->found |= naming->wanted && wfs_hash_equal(&hash, naming->wanted);
+	if (!naming->wanted &&
+		verify_is_wrong(verify, wfs_text_find(verify->view.txn, &hash, &text)))
+		verify_wrong(verify, WFS_TABLE_JOURNAL, naming->parsed->record.seq,
+			"names a private text that is missing or damaged");
+	return 0;
+}
+
+/* --- journal --- */
+
+/* The record before the one at hand. */
+struct chain {
+	struct wfs_hash hash;
+	uint64_t end; /* offset of the end of its line */
+	int64_t at_ns;
+};
+
+static void run_wrong(void *context, uint64_t seq, const char *reason)
+{
+	verify_wrong(context, WFS_TABLE_JOURNAL, seq, reason);
+}
+
+static void check_record(struct verify *verify, uint64_t seq, struct chain *chain, uint64_t offset,
+	struct wfs_bytes line)
+{
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
+	int r = wfs_record_parse(line, &parsed, NULL);
+
+	if (offset != chain->end)
+		verify_wrong(verify, WFS_TABLE_JOURNAL, seq,
+			"does not begin where the record before it ends");
+	if (verify_is_wrong(verify, r)) {
+		verify_wrong(verify, WFS_TABLE_JOURNAL, seq, "is not a record");
+	} else if (!r) {
+		if (parsed.record.seq != seq)
+			verify_wrong(verify, WFS_TABLE_JOURNAL, seq, "has another seq");
+		if (!wfs_hash_equal(&parsed.record.prev, &chain->hash))
+			verify_wrong(verify, WFS_TABLE_JOURNAL, seq,
+				"`prev` is not the hash of the record before it");
+		if (parsed.record.kind == WFS_RECORD_BASELINE && seq != WFS_BASELINE_SEQ)
+			verify_wrong(
+				verify, WFS_TABLE_JOURNAL, seq, "is a baseline in the wrong place");
+		if (parsed.record.at_ns < chain->at_ns)
+			verify_wrong(verify, WFS_TABLE_JOURNAL, seq,
+				"is older than the record before it");
+		if (parsed.record.derived && parsed.record.cause >= seq)
+			verify_wrong(verify, WFS_TABLE_JOURNAL, seq, "is caused by a later record");
+		struct naming naming = {.verify = verify, .parsed = &parsed};
+		(void)wfs_text_each(&parsed, look_for_text, &naming);
+		chain->at_ns = parsed.record.at_ns;
+		(void)verify_is_wrong(verify,
+			wfs_turn_check_record(verify->runs, verify->view.txn, seq, &parsed));
+	}
+	chain->hash = wfs_hash_of(line.data, line.size);
+	chain->end = offset + line.size;
+}
+
+static int walk_journal(struct verify *verify)
+{
+	struct chain chain = {0};
+
+	for (uint64_t seq = 0; seq < verify->height; seq++) {
+		struct wfs_bytes line;
+		uint64_t offset;
+		int r = wfs_journal_get(verify->view.txn, seq, &offset, &line);
+
+		if (r == -EIO)
+			verify_damaged(verify, WFS_TABLE_JOURNAL, seq);
+		else if (r == -ENOENT)
+			verify_wrong(verify, WFS_TABLE_JOURNAL, seq, "is missing");
+		else if (r)
+			return verify_failed(verify, r, "the journal");
+		else
+			check_record(verify, seq, &chain, offset, line);
+		r = verify_step(verify, "records", seq + 1, verify->height);
+		if (r)
+			return wfs_trace(r);
+	}
+	return 0;
+}
+
+/* Checks the journal, and that the index has the records of turns. */
+int verify_journal(struct verify *verify)
+{
+	int r = wfs_turn_check_new(run_wrong, verify, &verify->runs);
+
+	if (!r)
+		r = walk_journal(verify);
+	if (!r)
+		r = wfs_turn_check_end(verify->runs, verify->view.txn, &verify->runs_records);
+	wfs_turn_check_free(verify->runs);
+	verify->runs = NULL;
+	return r == -EINTR ? r : r ? verify_failed(verify, r, "the journal") : 0;
+}
+
+/* --- private texts --- */
+
+/* Checks that a text has its hash, and that its record names it. */
+static void check_text(struct verify *verify, const struct wfs_text *text, uint64_t seq_before)
+{
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
+	const struct wfs_hash hash = wfs_hash_of(text->bytes.data, text->bytes.size);
+	struct naming naming = {.verify = verify, .parsed = &parsed, .wanted = &text->hash};
+	struct wfs_text found;
+	struct wfs_bytes line;
+
+	if (!wfs_hash_equal(&hash, &text->hash))
+		verify_wrong(
+			verify, WFS_TABLE_TEXT, text->number, "its bytes do not have its hash");
+	if (text->seq < seq_before)
+		verify_wrong(verify, WFS_TABLE_TEXT, text->number,
+			"is of a record before that of another");
+	if (verify_is_wrong(verify, wfs_text_find(verify->view.txn, &text->hash, &found)))
+		verify_wrong(verify, WFS_TABLE_TEXT, text->number, "does not lead to it");
+	if (text->seq >= verify->height || wfs_view_record(&verify->view, text->seq, &line) ||
+		wfs_record_parse(line, &parsed, NULL))
+		/* the text came during the check, or verify_journal() has reported its record */
+		return;
+	(void)wfs_text_each(&parsed, look_for_text, &naming);
+	if (!naming.found)
+		verify_wrong(verify, WFS_TABLE_TEXT, text->number, "is not named by its record");
+}
+
+int verify_texts(struct verify *verify)
+{
+	struct wfs_text text = {.seq = 0};
+	uint64_t last;
+	int r = wfs_text_last(verify->view.txn, &last);
+
+	/* verify_rows() has reported the last row, whose key cannot be read. */
+	if (r == -EIO)
+		r = wfs_rows_count(verify->view.txn, WFS_TABLE_TEXT, &last);
+	for (uint64_t number = 1; !r && number <= last; number++) {
+		const uint64_t seq_before = text.seq;
+
+		const int got = wfs_text_get(verify->view.txn, number, &text);
+		if (got == -EIO)
+			verify_damaged(verify, WFS_TABLE_TEXT, number);
+		else if (verify_is_wrong(verify, got))
+			verify_wrong(verify, WFS_TABLE_TEXT, number, "is missing");
+		else
+			check_text(verify, &text, seq_before);
+		r = verify_step(verify, "private texts", number, last);
+	}
+	return r && r != -EINTR ? verify_failed(verify, r, "the private texts") : r;
+}
+
+/* --- snapshots --- */
+
+static int check_snapshot(struct verify *verify, const struct wfs_record_parsed *parsed)
+{
+	const json_t *text = json_object_get(parsed->body_json, "snapshot_hash");
+	const bool baseline = parsed->record.kind == WFS_RECORD_BASELINE;
+	json_int_t height = baseline
+		? (json_int_t)parsed->record.seq + 1
+		: json_integer_value(json_object_get(parsed->body_json, "height"));
+	struct wfs_hash recorded;
+	struct wfs_hash hash;
+
+	if (height < 1 || (uint64_t)height > parsed->record.seq + baseline ||
+		wfs_hash_parse(json_string_value(text) ? json_string_value(text) : "",
+			json_string_length(text), &recorded, NULL)) {
+		verify_wrong(
+			verify, WFS_TABLE_JOURNAL, parsed->record.seq, "is not a snapshot record");
+		return 0;
+	}
+	const uint64_t newest = wfs_cell_id(WFS_REDUCER_ID_KERNEL, WFS_KERNEL_CELL_SNAPSHOT);
+	struct wfs_cell cell;
+	if (wfs_cell_get(verify->view.txn, newest, &cell) == -ENOENT)
+		verify_wrong(verify, WFS_TABLE_CELL, newest, "is missing");
+	if ((uint64_t)height < verify->first)
+		return 0;
+	int r = wfs_snapshot_hash(
+		wfs_world_store(verify->world), (uint64_t)height, NULL, NULL, &hash, verify->error);
+	if (r == -EIO) {
+		verify_wrong(verify, WFS_TABLE_JOURNAL, parsed->record.seq,
+			"the cells of its snapshot cannot be read");
+		return 0;
+	}
+	if (r)
+		return wfs_trace(r);
+	if (!wfs_hash_equal(&hash, &recorded))
+		verify_wrong(verify, WFS_TABLE_JOURNAL, parsed->record.seq,
+			"its snapshot hash is not that of its height");
+	return 0;
+}
+
+/* Can the line be a snapshot record? Most other records are sorted out without parsing them. */
+static bool holds_snapshot(struct wfs_bytes line)
+{
+	static const char member[] = "\"snapshot_hash\":";
+
+	return memmem(line.data, line.size, member, sizeof(member) - 1) != NULL;
+}
+
+int verify_snapshots(struct verify *verify)
+{
+	for (uint64_t seq = 0; seq < verify->height; seq++) {
+		WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
+		struct wfs_bytes line;
+		int r = wfs_view_record(&verify->view, seq, &line);
+
+		if (!r && holds_snapshot(line) &&
+			!verify_is_wrong(verify, wfs_record_parse(line, &parsed, NULL)) &&
+			(parsed.record.kind == WFS_RECORD_SNAPSHOT ||
+				parsed.record.kind == WFS_RECORD_BASELINE))
+			r = check_snapshot(verify, &parsed);
+		if (r && r != -EIO) /* verify_journal() has reported missing records */
+			return wfs_trace(r);
+		r = verify_step(verify, "snapshots", seq + 1, verify->height);
+		if (r)
+			return wfs_trace(r);
+	}
+	return 0;
+}
