@@ -107,8 +107,12 @@ int wfs_driving_agent(const struct wfs_session *session, struct wfs_view *view, 
 int wfs_driving_privacy(struct wfs_view *view, const json_t *action, json_t **ret_said,
 	json_t **ret_gives, struct wfs_error *error);
 
-/** wfs_driving_set_embedder() - see wfs_world_set_embedder(), as for the next two. */
+/** wfs_driving_set_embedder() - set the world's embedder; see wfs_world_set_embedder(). */
 void wfs_driving_set_embedder(const struct wfs_driving *driving, struct wfs_embedder *embedder);
+
+/** wfs_driving_embedded() - give a request its embedding; see wfs_world_embedded(). */
 void wfs_driving_embedded(
 	const struct wfs_driving *driving, struct wfs_request *request, json_t *embedding);
+
+/** wfs_driving_unembedded() - answer a request with @error; see wfs_world_unembedded(). */
 void wfs_driving_unembedded(struct wfs_request *request, const struct wfs_error *error);

@@ -307,8 +307,11 @@ int wfs_session_turn(const struct wfs_session *session, struct wfs_view *view,
  *  does it see the plan's `status`? Return: 1, 0, or -errno. */
 int wfs_session_gets_plan(const struct wfs_session *session, const char *plan_id);
 
-/** wfs_session_plan() - summarise a plan,
- *  for a session that sees its `status`; see wfs_plan_summary. */
+/**
+ * wfs_session_plan() - summarise a plan, if the session sees the file `status` of the plan
+ * @ret_summary: see wfs_plan_summary(); caller owns it
+ * Return: 0, -ENOENT (also if the session does not see that file), -EIO, -ENOMEM.
+ */
 int wfs_session_plan(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes plan_id, json_t **ret_summary);
 

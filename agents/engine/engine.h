@@ -68,7 +68,7 @@ struct engine {
 bool engine_post(struct engine *engine, struct job *job,
 	void (*run)(struct engine *engine, struct job *job));
 
-/** engine_rescan() - have the thread look at everything. Thread: any. */
+/** engine_rescan() - have engine->thread look at all open intents and all waits. Thread: any. */
 void engine_rescan(struct engine *engine);
 
 /** engine_stopping() - Thread: any. */

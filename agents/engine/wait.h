@@ -77,7 +77,8 @@ void wait_fail(struct wait *wait, int r, struct wfs_error *error);
  *  @result: taken, and nothing else has a part of it; may be NULL. @error: may be NULL */
 void wait_tell(struct wait *wait, int status, json_t *result, const struct wfs_error *error);
 
-/** wait_find() - the first that watches this id; others follow by `same`. NULL: none does. */
+/** wait_find() - find the first wait that watches the turn, chat or plan @id; the other waits for
+ *  it follow by `same`. NULL: none watches it. */
 struct wait *wait_find(const struct engine *engine, const char *id);
 
 /** wait_look() - the cell of this id has changed. */

@@ -133,7 +133,8 @@ void work_look(struct engine *engine, const char *intent_id);
 /** work_look_at_all() - look at every intent that is open. */
 void work_look_at_all(struct engine *engine);
 
-/** work_drop_all() - the engine stops: what is under way is left for another time. */
+/** work_drop_all() - end all work because the engine stops. The intents stay open; they are looked
+ *  at again when the world is opened again. */
 void work_drop_all(struct engine *engine);
 
 /** work_of_chat() - the open work that asks a model for the plan of this chat; NULL: none does. */

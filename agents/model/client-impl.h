@@ -75,7 +75,8 @@ void wfs_model_call_start_timer(struct wfs_model_call *call, int64_t wait_ms);
 /** wfs_model_call_left_ms() - Return: the time until the total time limit, at least 0. */
 int64_t wfs_model_call_left_ms(const struct wfs_model_call *call);
 
-/** wfs_model_call_set_limit() - set the time limit; the total one, if it is earlier. */
+/** wfs_model_call_set_limit() - set the call's timer to @limit, which is reached @limit_ms from
+ *  now; or to WFS_MODEL_LIMIT_TOTAL, if the total time of the call ends before that. */
 void wfs_model_call_set_limit(
 	struct wfs_model_call *call, enum wfs_model_limit limit, int64_t limit_ms);
 

@@ -40,6 +40,7 @@ int wfs_completion_new(const struct wfs_completion_parts *parts, json_t **ret_co
  * wfs_completion_call_add() - append a call to a list of tool calls
  * @id, @name: texts; other values, and empty texts, count as absent
  * @arguments: any value; NULL or null: absent
+ * The caller keeps its references to all three.
  * Return: 0, or -ENOMEM.
  */
 int wfs_completion_call_add(json_t *tool_calls, json_t *id, json_t *name, json_t *arguments);

@@ -255,8 +255,8 @@ int wfs_control_take(struct wfs_control_open *open, size_t bytes, struct wfs_err
 /** wfs_control_give() - charge the user of an open file for @bytes less. */
 void wfs_control_give(struct wfs_control_open *open, size_t bytes);
 
-/** wfs_control_input() - charge for the input that an open file has now, without checking bounds.
- *  Thread: the one that submits for `current`. */
+/** wfs_control_input() - charge the user of an open file for the memory that its input takes now,
+ *  even if that is more than the user may have. Thread: the one that submits for open->current. */
 void wfs_control_input(struct wfs_control_open *open);
 
 /** wfs_control_output() - charge for the answers that an open file has now

@@ -22,7 +22,8 @@ struct wfs_readahead;
 int wfs_readahead_new(const struct wfs_tree *tree, const struct wfs_numbers *numbers,
 	struct fuse_session *fuse, struct wfs_readahead **ret_readahead);
 
-/** wfs_readahead_stop() - end the helper; called once; requests may still come. */
+/** wfs_readahead_stop() - end the helper thread, and wait until it has ended; called once. Later
+ *  requests may still call wfs_readahead_listed() and wfs_readahead_read(). */
 void wfs_readahead_stop(struct wfs_readahead *readahead);
 
 /** wfs_readahead_free() - called after the last request; accepts NULL. */

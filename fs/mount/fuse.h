@@ -44,7 +44,8 @@ struct wfs_fuse_options {
 int wfs_fuse_new(const struct wfs_fuse_options *options, struct wfs_fuse **ret_fuse,
 	struct wfs_error *error);
 
-/** wfs_fuse_initialised() - called by the operation `init`. */
+/** wfs_fuse_initialised() - note that Linux has begun the session. The operation `init` must call
+ *  this function; otherwise wfs_fuse_start() fails. */
 void wfs_fuse_initialised(struct wfs_fuse *fuse);
 
 /** wfs_fuse_start() - start the threads, wait until `init` was called, and serve; called once

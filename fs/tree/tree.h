@@ -74,8 +74,8 @@ int wfs_tree_parent(const struct wfs_tree *tree, uint64_t ino, struct wfs_attr *
 /** wfs_tree_takes_long() - is this file made of so many cells that reading a part takes a while? */
 bool wfs_tree_takes_long(uint64_t ino);
 
-/** wfs_tree_path_takes_long() - as wfs_tree_takes_long(), by the path alone; the file may be
- *  missing. */
+/** wfs_tree_path_takes_long() - does the path look like that of a file for which
+ *  wfs_tree_takes_long() is true? The file may be missing. */
 bool wfs_tree_path_takes_long(const char *path);
 
 /** wfs_tree_path_first() - the path without `/` and `.` before its first name; "": it is the root.

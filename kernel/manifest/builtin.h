@@ -64,7 +64,7 @@ enum { WFS_BUILTIN_POLICY_COUNT = 1 };
 /** wfs_builtin_reducer_name() - Return: the name of a built-in reducer, e.g. "sys.grant". */
 const char *wfs_builtin_reducer_name(enum wfs_builtin_reducer reducer);
 
-/** wfs_builtin_reducer_hidden() - is it the name of a hidden reducer? */
+/** wfs_builtin_reducer_hidden() - is it the name of a reducer whose cells nothing shows? */
 bool wfs_builtin_reducer_hidden(const char *name, size_t size);
 
 /* Each makes a new list of definitions. Return: new reference, or NULL without memory. The schemas

@@ -73,7 +73,8 @@ int source_named_file_read(const struct source_loader *loader, struct wfs_place 
 /** source_charge() - count the bytes of a file. Return: 1, 0 if there are too many (added once). */
 int source_charge(struct source_loader *loader, struct wfs_place place, size_t bytes);
 
-/** source_set() - set a member to a new reference; does nothing for NULL. Return: 0, -ENOMEM. */
+/** source_set() - set a member to @value; the caller keeps its own reference. Does nothing if
+ *  @value is NULL. Return: 0, -ENOMEM. */
 int source_set(json_t *object, const char *name, json_t *value);
 
 /** source_set_new() - set a member, taking the reference @value. Return: 0, -ENOMEM. */

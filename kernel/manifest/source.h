@@ -64,8 +64,8 @@ void wfs_source_done(struct wfs_source *source);
  * once (kernel/lua) and the assembled manifest is compiled once (kernel/manifest), so that their
  * problems are reported here, too.
  * @name: replaces the name in world.json; may be NULL
- * @ret_source: also filled if all problems are those of artifacts, of which others are found when
- *              the artifacts are made, see wfs_world_create
+ * @ret_source: also filled if all problems are those of artifacts. Then wfs_world_create() can
+ *              report the other problems of artifacts, which are found when they are made
  * Return: 0, -EINVAL when problems were added, -ENOENT (no world.json; a problem was added, too),
  * -ENOMEM.
  */

@@ -24,9 +24,9 @@ enum { WFS_MIND_EXPRESSION_COST = 10000 }; /* instructions charged for checking 
 bool wfs_mind_form_has(const char *type);
 
 /**
- * wfs_mind_form_check() - check the form of a content
- * @type: one for which wfs_mind_form_has() is true
- * @compiler: for conditions; its budget is charged
+ * wfs_mind_form_check() - check that an artifact's content has the form that its type requires
+ * @type: of the artifact; one for which wfs_mind_form_has() is true
+ * @compiler: compiles the conditions of workflows; its budget is charged
  * Return: 0, -EINVAL (invalid_json, invalid_argument, missing_argument, syntax_error), -EFBIG
  * (too_large), -ENOMEM, or as wfs_mind_expression_check(). The message begins with 'content'.
  */

@@ -43,32 +43,34 @@ enum wfs_indexed wfs_indexed_find(struct wfs_bytes reducer);
 
 /* --- names of sets: each function writes the name of one to @set, which the caller owns --- */
 
-/** wfs_index_artifacts() - artifacts by owner, type and executable
+/** wfs_index_artifacts() - name the set of artifacts with this owner, type and executable
  *  @owner, @type: NULL: any
  *  @executable: 0, 1, or -1: any
  *  At least one of the three must be given. */
 void wfs_index_artifacts(
 	struct wfs_index_set *set, const char *owner, const char *type, int executable);
 
-/** wfs_index_dependents() - artifacts that depend on @artifact_id. */
+/** wfs_index_dependents() - name the set of artifacts that depend on @artifact_id. */
 void wfs_index_dependents(struct wfs_index_set *set, const char *artifact_id);
 
-/** wfs_index_invocations() - invocations of an artifact by an invoker. Both: NULL: any. */
+/** wfs_index_invocations() - name the set of invocations of an artifact by an invoker. Both: NULL:
+ *  any. */
 void wfs_index_invocations(
 	struct wfs_index_set *set, const char *artifact_id, const char *invoker_id);
 
-/** wfs_index_failures() - the invocations of wfs_index_invocations() that ended with error
- *  @code. */
+/** wfs_index_failures() - name the set of those invocations of wfs_index_invocations() that ended
+ *  with error @code. */
 void wfs_index_failures(struct wfs_index_set *set, const char *artifact_id, const char *invoker_id,
 	enum wfs_error_code code);
 
-/** wfs_index_bids() - bids of the mint: those that wait for an auction, or all others. */
+/** wfs_index_bids() - name a set of bids of the mint. @pending: those that wait for an auction;
+ *  otherwise all others */
 void wfs_index_bids(struct wfs_index_set *set, bool pending);
 
-/** wfs_index_grants() - grants that @principal holds. */
+/** wfs_index_grants() - name the set of grants that @principal holds. */
 void wfs_index_grants(struct wfs_index_set *set, struct wfs_bytes principal);
 
-/** wfs_index_run() - records of a turn, by their seq. */
+/** wfs_index_run() - name the set of the records of a turn, ordered by seq. */
 void wfs_index_run(struct wfs_index_set *set, struct wfs_bytes run_id);
 
 /** wfs_index_is_run() - is @set one of wfs_index_run()? */

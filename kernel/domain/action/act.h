@@ -73,7 +73,7 @@ struct artifact_holding {
 	 *  @before: entries() before the write; may be NULL */
 	int (*take_content)(struct act *act, const struct artifact *artifact, json_t *before,
 		struct wfs_error *error);
-	/** bytes() - size of what the artifact holds; 0: it holds nothing */
+	/** bytes() - get the size of what the artifact holds beside its content; 0: nothing */
 	int (*bytes)(struct wfs_fold *fold, const char *artifact_id, int64_t *ret_bytes,
 		struct wfs_error *error);
 	/** delete_all() - delete what a deleted artifact holds; the caller has given back its
@@ -189,9 +189,10 @@ int64_t artifact_read_price(const struct act *act, const struct artifact *artifa
 int artifact_earner(struct wfs_fold *fold, const struct artifact *artifact,
 	char ret_id[static WFS_ARTIFACT_ID_MAX + 1], struct wfs_error *error);
 
-/** artifact_pay_to_read() - have the payer pay the read_price; code of another author that the
- *  owner runs is refused
- *  @ret_price: paid scrip. Return: 0, -EDQUOT (insufficient_funds), -EACCES (not_authorized), … */
+/** artifact_pay_to_read() - have act->payer pay the artifact's read_price
+ *  @ret_price: paid scrip; 0: reading is free
+ *  Return: 0, -EDQUOT (insufficient_funds), -EACCES (not_authorized: the payer owns the artifact
+ *  and runs code of another author, so it would pay itself), … */
 int artifact_pay_to_read(struct act *act, const struct artifact *artifact, int64_t *ret_price,
 	struct wfs_error *error);
 

@@ -63,7 +63,9 @@ int nest_check_time(const struct act *act, const char *id, struct wfs_error *err
 /** nest_forget_checks() - forget the contracts' checks from number @count on. */
 void nest_forget_checks(struct nest *nest, size_t count);
 
-/** nest_forget_contents() - forget the refused writes from number @count on (act-form.c). */
+/** nest_forget_contents() - undo the counting of content writes from number @count on
+ *  Removes their numbers from nest->refused_contents, too. Needed when a bound ends the invocation
+ *  that made these writes; see act-form.c. */
 void nest_forget_contents(struct nest *nest, size_t count);
 
 /* A running invocation, on the C stack. */

@@ -14,8 +14,11 @@ int64_t memory_number(const struct memory *memory, const char *member);
  *  memory. */
 int memory_set_number(struct memory *memory, const char *member, int64_t value);
 
-/** memory_change_label() - change the store's label after a change of entry @id. @kind: +, - or =;
- *  @hash: may be NULL */
+/** memory_change_label() - compute the store's next label after a change of entry @id
+ *  The label is a hash over all changes of the store, in order: a mirror with the same label has
+ *  the same vectors, see mirror.c.
+ *  @kind: + added, - removed, = found by a search, ~ embedded again
+ *  @hash: of the cell that changed; NULL: the entry was removed */
 void memory_change_label(
 	struct memory *memory, char kind, uint32_t id, const struct wfs_hash *hash);
 

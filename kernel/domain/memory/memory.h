@@ -103,8 +103,8 @@ struct memory_added {
 };
 
 /**
- * memory_add() - add an entry, unless the store has one that is nearly equal (MEMORY_SAME)
- * @artifact: of the store; the disk that pays for it is charged
+ * memory_add() - add an entry, unless its cosine with one in the store is above MEMORY_SAME
+ * @artifact: the store; the entry's bytes are charged to the account whose disk the artifact takes
  * Return: 0, -EDQUOT (quota_exceeded), -EINVAL, …
  */
 int memory_add(struct memory *memory, const struct artifact *artifact,

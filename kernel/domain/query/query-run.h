@@ -108,7 +108,7 @@ int wfs_query_run(struct wfs_view *view, const struct wfs_query *query,
  *  or NULL. */
 json_t *wfs_query_quotas(const json_t *state);
 
-/** wfs_query_frozen() - has the principal used up its tokens? */
+/** wfs_query_frozen() - has the principal whose cell has this @state used up its tokens? */
 bool wfs_query_frozen(const json_t *state);
 
 /* --- documents of artifacts, for other readers; @state: of a cell of sys.artifact --- */

@@ -59,7 +59,8 @@ void turn_set_number(struct turn *turn, const char *member, int64_t value);
 /** turn_set() - set a member of the state. @value: taken; NULL: its caller had no memory. */
 void turn_set(struct turn *turn, const char *member, json_t *value);
 
-/** turn_setting() - get a number from the settings of a setup; @otherwise if it is absent. */
+/** turn_setting() - get the integer @name from the member `settings` of @setup; @otherwise if it is
+ *  absent. @setup: of a `step` action, see turn_setup() */
 int64_t turn_setting(const json_t *setup, const char *name, int64_t otherwise);
 
 /** turn_open_count() - how many intents does the run wait for? */
