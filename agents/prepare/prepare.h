@@ -13,7 +13,8 @@
 
 #include "agents/prepare/private.h"
 
-/** agents_has_mind() - does this configuration of an agent refer to any of these artifacts? */
+/** agents_has_mind() - does this configuration of an agent refer to any artifact, such as a reflex,
+ *  a workflow or a memory, that agents_prepare() would read? */
 bool agents_has_mind(const json_t *content);
 
 /**

@@ -52,7 +52,8 @@ void wfs_client_attach(struct wfs_client *client, const int *fds, size_t count);
  * wfs_client_take() - send and receive what is possible, and take the next answer
  * @wait: wait until there is one
  * Return: 1; 0: no answer yet; -EINTR (cancelled: the owner went away), -ECONNRESET (the owner
- * went away, and had not read the only request), -ETIMEDOUT (timeout: the owner does not react),
+ * went away before it read the request, the first of this client: it can be sent to another
+ * owner), -ETIMEDOUT (timeout: the owner does not react),
  * -EFBIG, -EIO, -ENOMEM with @error.
  */
 int wfs_client_take(struct wfs_client *client, bool wait, struct wfs_answer *ret_answer,

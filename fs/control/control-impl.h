@@ -300,8 +300,8 @@ enum { WFS_CONTROL_ARTIFACTS_INO = 255 };
 /** wfs_control_file_find() - find the file of a node id; NULL: a directory. */
 const struct wfs_control_file *wfs_control_file_find(fuse_ino_t ino);
 
-/** wfs_control_new_artifact_ino() - make a node id for a file of an artifact. @number: of its
- *  cell, or 0 */
+/** wfs_control_new_artifact_ino() - make a new node id for a file of an artifact. @number: of the
+ *  artifact's cell, by which an artifact is found; 0: no artifact has the file's name yet */
 fuse_ino_t wfs_control_new_artifact_ino(struct wfs_control *control, uint64_t number);
 
 /** wfs_control_artifact_number() - the number that wfs_control_new_artifact_ino() was given for a

@@ -38,7 +38,9 @@ struct wfs_data_options {
 int wfs_data_new(const struct wfs_data_options *options, struct wfs_data **ret_data,
 	struct wfs_error *error);
 
-/** wfs_data_pause() - before an unmount: end the child process that keeps the mount busy. */
+/** wfs_data_pause() - before an unmount: end the child process that lists ahead
+ *  (fs/data/listahead.h) and so keeps the mount busy, and start no other until
+ *  wfs_data_resume(). */
 void wfs_data_pause(struct wfs_data *data);
 
 /** wfs_data_resume() - undo wfs_data_pause(), because the mount was not unmounted. */

@@ -26,7 +26,8 @@ enum {
 	WFS_KNOWN_NAMES_MIN = 64, /* lowest value of WORLDFS_CACHED_NAMES */
 };
 
-/** wfs_known_limit() - the limit of names: WORLDFS_CACHED_NAMES, at most WFS_KNOWN_NAMES_MAX. */
+/** wfs_known_limit() - how many names of one mount Linux may have cached at a time: from
+ *  WORLDFS_CACHED_NAMES, or WFS_KNOWN_NAMES_MAX if that is not set or out of range. */
 size_t wfs_known_limit(void);
 
 /** wfs_known_new() - make an empty set of inodes. @names_max: at least 1. Return: 0, -ENOMEM. */

@@ -72,6 +72,7 @@ int notify_store_type(struct wfs_notify *notify, const struct wfs_commit *commit
 /** notify_entities() - notify of their changes in a commit. */
 int notify_entities(struct wfs_notify *notify, const struct wfs_commit *commit);
 
-/** notify_grants() - have Linux drop each `grants.json` at the head after heights were dropped,
- *  because its number may be of one of them (fs/tree/ino.h). */
+/** notify_grants() - have Linux drop the name of each principal's `grants.json` at the head. Called
+ *  after heights were dropped: the file's inode number has the height at which it was looked up
+ *  (fs/tree/ino.h), which may be one of these. */
 int notify_grants(struct wfs_notify *notify);

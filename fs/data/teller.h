@@ -26,8 +26,8 @@ enum {
 
 struct wfs_teller;
 
-/** wfs_teller_limit_ms() - the limit of a notification in milliseconds: WORLDFS_NOTIFY_LIMIT
- *  (seconds), or the default. */
+/** wfs_teller_limit_ms() - how long one notification may take before the teller is given up, in
+ *  milliseconds: from WORLDFS_NOTIFY_LIMIT (seconds), or WFS_TELLER_LIMIT_MS. */
 unsigned int wfs_teller_limit_ms(void);
 
 /**

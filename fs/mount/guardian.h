@@ -26,7 +26,8 @@ struct wfs_guardian;
  *  Return: 0 or -errno. */
 int wfs_guardian_new(struct wfs_guardian **ret_guardian, struct wfs_error *error);
 
-/** wfs_guardian_free() - end the guardian without aborting any connection; accepts NULL. */
+/** wfs_guardian_free() - kill the guardian's process, which then aborts no FUSE connection, and
+ *  wait for its end; accepts NULL. */
 void wfs_guardian_free(struct wfs_guardian *guardian);
 WFS_DEFINE_AUTO(guardian, struct wfs_guardian, wfs_guardian_free)
 

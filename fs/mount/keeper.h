@@ -71,7 +71,9 @@ int wfs_keeper_ask(struct wfs_keeper *keeper, enum wfs_keeper_what what, enum wf
  *  Thread: any. */
 void wfs_keeper_hurry(struct wfs_keeper *keeper, int64_t until_ns);
 
-/** wfs_keeper_abort() - have the keeper end both connections, without waiting for its answer
+/** wfs_keeper_abort() - have the keeper end the FUSE connections of both mounts (data and control),
+ *  without waiting for its answer
+ *  @fd: the owner's end of the keeper's socket
  *  @name: of the mount, for tests that replace this function
- *  Return: 0 or -errno. */
+ *  Return: 0, or -errno: a message could not be sent. */
 int wfs_keeper_abort(int fd, const char *name);

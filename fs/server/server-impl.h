@@ -192,8 +192,9 @@ void wfs_server_request_start(struct wfs_server_request *request);
  *  A request that runs on another thread goes on. One that has not begun is answered. */
 void wfs_server_request_abandon(struct wfs_server_request *request);
 
-/** wfs_server_request_collect() - another thread has parsed the line of a request, or done its
- *  call.
+/** wfs_server_request_collect() - take a request back from another thread. If the thread did its
+ *  call, send the answer; if it only parsed its line, note that, so that it can be started, or
+ *  abandon it if its client is gone.
  *  Thread: the loop's. */
 void wfs_server_request_collect(struct wfs_server_request *request);
 

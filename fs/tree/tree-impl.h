@@ -147,8 +147,8 @@ struct wfs_tree_made {
 int wfs_tree_made(const struct wfs_tree *tree, struct wfs_view *view, const struct wfs_node *node,
 	struct wfs_range range, struct wfs_buffer *buffer, struct wfs_tree_made *ret_made);
 
-/** wfs_tree_entity_path() - append `/` and the name of an entity's directory, and those of the
- *  directory within it if @node is one. */
+/** wfs_tree_entity_path() - append the end of a directory's path: `/` and the name of its entity;
+ *  if @node is a directory within that of an entity, such as `steps`, also `/` and its own name. */
 int wfs_tree_entity_path(
 	const struct wfs_tree *tree, const struct wfs_node *node, struct wfs_buffer *buffer);
 

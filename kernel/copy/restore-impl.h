@@ -301,7 +301,8 @@ int restore_compare_entities(struct restore *restore, struct wfs_view *view);
  *  cell. */
 int restore_compare_texts(struct restore *restore, struct wfs_view *view);
 
-/** restore_text_directory() - open the directory of an artifact. Return: as restore_directory(). */
+/** restore_text_directory() - open the copy's directory of the artifact @id, in which its content
+ *  and code are. Return: as restore_directory(). */
 int restore_text_directory(struct restore *restore, struct wfs_bytes id, int *ret_fd);
 
 /* --- kernel/copy/restore-memory.c: memory stores --- */

@@ -87,8 +87,8 @@ struct wfs_domain {
 	 *  @state */
 	void (*changed)(struct wfs_fold *fold, const char *reducer, struct wfs_bytes key,
 		const struct wfs_state *state);
-	/** apply() - called after record @index of the fold was written. Return: 0, -ENOSPC,
-	 *  -EIO. */
+	/** apply() - write what the domain stores outside of cells, such as an index, for record
+	 *  @index of the fold, which was just written at @head. Return: 0, -ENOSPC, -EIO. */
 	int (*apply)(struct wfs_fold *fold, struct wfs_head *head, size_t index);
 };
 

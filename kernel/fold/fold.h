@@ -198,7 +198,8 @@ uint64_t wfs_fold_work(const struct wfs_fold *fold);
 struct wfs_record wfs_fold_record(
 	const struct wfs_fold *fold, const struct wfs_head *head, size_t index);
 
-/** wfs_fold_check_texts() - call wfs_text_check() for each record of the last run. */
+/** wfs_fold_check_texts() - check that each stand-in for a private text, in the records that the
+ *  last run of the fold made, has its text. Return: as wfs_text_check(). */
 int wfs_fold_check_texts(
 	const struct wfs_fold *fold, const struct wfs_head *head, struct wfs_error *error);
 

@@ -119,8 +119,9 @@ enum {
 	WFS_LUA_MODULE_BYTES_SOURCE = 24, /* plus this for each byte of source */
 };
 
-/** wfs_lua_arena_map() - map the region in which modules run; call this first.
- *  Return: 0, or -errno. */
+/** wfs_lua_arena_map() - map the memory region in which modules run, at its fixed address; called
+ *  once in a process, before wfs_lua_new().
+ *  Return: 0, or -errno (-ENOTSUP: Linux maps it elsewhere). */
 int wfs_lua_arena_map(void);
 
 /** wfs_lua_arena_trim() - return the region's memory beyond 8 MiB to the system;

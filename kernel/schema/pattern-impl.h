@@ -138,5 +138,6 @@ int pattern_take_character_escape(struct pattern_parser *parser, size_t from, ui
  *  at the byte @from, is read already. Return: 1, 0 (another kind of escape), -EINVAL. */
 int pattern_read_set_escape(struct pattern_parser *parser, size_t from, bool in_class);
 
-/** pattern_read_class() - translate a class in brackets. Return: 0, -EINVAL. */
+/** pattern_read_class() - append the PCRE2 form of the character class that begins at the next
+ *  byte. Return: 0, -EINVAL (invalid_pattern, e.g. its `]` is missing). */
 int pattern_read_class(struct pattern_parser *parser);

@@ -221,8 +221,9 @@ int64_t writer_refusals_due_ns(const struct writer_refusals *refusals);
  *  counts. */
 int writer_refusals_write(struct writer_refusals *refusals, struct wfs_writer *writer, bool all);
 
-/** writer_refusals_settle() - keep or undo the changes of a transaction that has ended. @last: it
- *  was the last one */
+/** writer_refusals_settle() - called after a transaction: keep what it changed in @refusals, or
+ *  undo that if it was not committed. @last: the writer ends after this transaction, so drop all
+ *  counts */
 void writer_refusals_settle(struct writer_refusals *refusals, bool committed, bool last);
 void writer_refusals_done(struct writer_refusals *refusals);
 

@@ -206,7 +206,8 @@ int artifact_check_payer(const struct act *act, const struct artifact *artifact,
 int artifact_text(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *id,
 	struct wfs_bytes *ret_bytes, struct wfs_error *error);
 
-/** artifact_set_text() - set the content or code of an artifact; empty code is deleted. */
+/** artifact_set_text() - set the content (@reducer: WFS_BUILTIN_CONTENT) or the code
+ *  (WFS_BUILTIN_CODE) of the artifact @id; empty code is deleted. */
 int artifact_set_text(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *id,
 	struct wfs_bytes bytes, struct wfs_error *error);
 

@@ -91,8 +91,11 @@ int turn_end(struct turn *turn, const char *reason, struct wfs_error *error);
 int turn_fail(struct turn *turn, const char *reason, const char *phase, const char *code,
 	const char *message, struct wfs_error *error);
 
-/** turn_add_message() - append a group to the history. @message: borrowed; @size: in messages as
- *  sent to the model */
+/**
+ * turn_add_message() - append a message to the history; the results of its tool calls belong to it
+ * @message: borrowed
+ * @size: how many messages the model is sent for it: 1, and one for each tool call
+ */
 int turn_add_message(struct turn *turn, json_t *message, int64_t size, struct wfs_error *error);
 
 /* --- mind.c --- */
