@@ -439,6 +439,18 @@ int fold_set_document(
 	return wfs_trace(fold_set(fold, cell_index, wfs_buffer_bytes(&fold->scratch), error));
 }
 
+int fold_put(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
+	const json_t *document, struct wfs_error *error)
+{
+	size_t cell;
+
+	if (!document)
+		return fold_no_memory(error);
+	int r = fold_touch_unread(
+		fold, fold_builtin(fold, reducer), wfs_bytes_text(key), &cell, error);
+	return wfs_trace(r ? r : fold_set_document(fold, cell, document, error));
+}
+
 int fold_delete(struct wfs_fold *fold, size_t cell_index, struct wfs_error *error)
 {
 	const struct fold_change state = {.live = false};

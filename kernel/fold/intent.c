@@ -36,15 +36,11 @@ int wfs_intent_check_receipt(const json_t *receipt, struct wfs_error *error)
 static int make_cell(struct wfs_fold *fold, const struct intent *intent, const char *id,
 	json_t *document, struct wfs_error *error)
 {
-	size_t cell;
-
 	if (json_object_set_new(document, "effect", json_string(wfs_effect_kind(intent->effect))) <
 			0 ||
 		json_object_set_new(document, "state", json_string("open")) < 0)
 		return fold_no_memory(error);
-	int r = fold_touch_unread(
-		fold, fold_builtin(fold, WFS_BUILTIN_INTENT), wfs_bytes_text(id), &cell, error);
-	return wfs_trace(r ? r : fold_set_document(fold, cell, document, error));
+	return wfs_trace(fold_put(fold, WFS_BUILTIN_INTENT, id, document, error));
 }
 
 static int add_record(

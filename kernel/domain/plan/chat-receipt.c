@@ -45,12 +45,8 @@ static int take_source(struct wfs_fold *fold, const char *chat_id, json_t *messa
 	struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *source = json_pack("{s:O}", "text", text);
-	size_t cell;
-	int r = fold_touch_unread(fold, fold_builtin(fold, WFS_BUILTIN_PLAN_SOURCE),
-		wfs_bytes_text(chat_id), &cell, error);
+	int r = fold_put(fold, WFS_BUILTIN_PLAN_SOURCE, chat_id, source, error);
 
-	if (!r)
-		r = source ? fold_set_document(fold, cell, source, error) : fold_no_memory(error);
 	if (!r && json_object_set_new(message, "status", json_string("normalizing")) < 0)
 		r = fold_no_memory(error);
 	return wfs_trace(r ? r

@@ -157,10 +157,7 @@ int plan_say(struct wfs_fold *fold, const char *chat, const json_t *message,
 		return fold_no_memory(error);
 	r = fold_set_document(fold, cell, state, error);
 	snprintf(ret_id, WFS_CHAT_ID_MAX + 1, "%s.%lld", chat, (long long)count);
-	if (!r)
-		r = fold_touch_unread(fold, fold_builtin(fold, WFS_BUILTIN_CHAT_MESSAGE),
-			wfs_bytes_text(ret_id), &cell, error);
-	return wfs_trace(r ? r : fold_set_document(fold, cell, message, error));
+	return wfs_trace(r ? r : fold_put(fold, WFS_BUILTIN_CHAT_MESSAGE, ret_id, message, error));
 }
 
 int plan_chat_load(struct wfs_fold *fold, const char *chat_id, size_t *ret_cell,
@@ -211,16 +208,6 @@ int plan_chat_ask(struct wfs_fold *fold, const char *chat_id, enum wfs_effect ef
 	if (!r && json_object_set_new(message, "open", json_string(id)) < 0)
 		r = fold_no_memory(error);
 	return wfs_trace(r);
-}
-
-static int store(
-	struct wfs_fold *fold, const char *chat_id, const json_t *message, struct wfs_error *error)
-{
-	size_t cell;
-	int r = fold_touch_unread(fold, fold_builtin(fold, WFS_BUILTIN_CHAT_MESSAGE),
-		wfs_bytes_text(chat_id), &cell, error);
-
-	return wfs_trace(r ? r : fold_set_document(fold, cell, message, error));
 }
 
 /* --- going on with a plan --- */
@@ -365,7 +352,7 @@ static int begin(struct wfs_fold *fold, const char *chat, json_t *message, enum 
 			? json_pack("{s:O}", "model", json_object_get(message, "model"))
 			: json_object(),
 		message, error);
-	return wfs_trace(r ? r : store(fold, ret_id, message, error));
+	return wfs_trace(r ? r : fold_put(fold, WFS_BUILTIN_CHAT_MESSAGE, ret_id, message, error));
 }
 
 static int say(struct wfs_fold *fold, const json_t *action, char ret_id[static WFS_CHAT_ID_MAX + 1],

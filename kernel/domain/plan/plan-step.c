@@ -28,12 +28,9 @@ static int set_part(struct plan *plan, enum wfs_builtin_reducer reducer, int64_t
 	const json_t *document, struct wfs_error *error)
 {
 	char key[64];
-	size_t cell;
 
 	key_of(plan, index, key);
-	int r = fold_touch_unread(
-		plan->fold, fold_builtin(plan->fold, reducer), wfs_bytes_text(key), &cell, error);
-	return wfs_trace(r ? r : fold_set_document(plan->fold, cell, document, error));
+	return wfs_trace(fold_put(plan->fold, reducer, key, document, error));
 }
 
 static bool has_step(const struct plan *plan, int64_t index)

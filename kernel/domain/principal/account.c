@@ -211,17 +211,6 @@ int account_move_quota(struct wfs_fold *fold, const char *from, const char *to,
 
 /* --- both --- */
 
-/* Gives its first state to a cell that is not live yet. */
-static int make(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *id,
-	const json_t *document, struct wfs_error *error)
-{
-	size_t cell;
-	int r = fold_touch_unread(
-		fold, fold_builtin(fold, reducer), wfs_bytes_text(id), &cell, error);
-
-	return wfs_trace(r ? r : fold_set_document(fold, cell, document, error));
-}
-
 int account_open(
 	struct wfs_fold *fold, const char *id, const json_t *account, struct wfs_error *error)
 {
@@ -239,8 +228,8 @@ int account_open(
 	}
 	if (!ledger || !resources)
 		return fold_no_memory(error);
-	int r = make(fold, WFS_BUILTIN_LEDGER, id, ledger, error);
+	int r = fold_put(fold, WFS_BUILTIN_LEDGER, id, ledger, error);
 	if (!r && json_object_size(resources) > 0)
-		r = make(fold, WFS_BUILTIN_RESOURCE, id, resources, error);
+		r = fold_put(fold, WFS_BUILTIN_RESOURCE, id, resources, error);
 	return wfs_trace(r);
 }

@@ -97,17 +97,6 @@ static int no_such(const char *what, const char *name, struct wfs_error *error)
 
 /* --- writing --- */
 
-/* Gives its first state to a cell that is not live yet. */
-static int make(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
-	const json_t *document, struct wfs_error *error)
-{
-	size_t cell_index;
-	int r = fold_touch_unread(
-		fold, fold_builtin(fold, reducer), wfs_bytes_text(key), &cell_index, error);
-
-	return wfs_trace(r ? r : fold_set_document(fold, cell_index, document, error));
-}
-
 int grants_make_principal(struct wfs_fold *fold, const json_t *principal, struct wfs_error *error)
 {
 	const char *const id = json_string_value(json_object_get(principal, "id"));
@@ -116,7 +105,7 @@ int grants_make_principal(struct wfs_fold *fold, const json_t *principal, struct
 
 	if (!document)
 		return fold_no_memory(error);
-	int r = make(fold, WFS_BUILTIN_PRINCIPAL, id, document, error);
+	int r = fold_put(fold, WFS_BUILTIN_PRINCIPAL, id, document, error);
 	return wfs_trace(r ? r : account_open(fold, id, principal, error));
 }
 
@@ -136,7 +125,7 @@ int grants_make_grant(
 		if (value && json_object_set(document, members[i], value) < 0)
 			return fold_no_memory(error);
 	}
-	return wfs_trace(make(fold, WFS_BUILTIN_GRANT, name, document, error));
+	return wfs_trace(fold_put(fold, WFS_BUILTIN_GRANT, name, document, error));
 }
 
 int grants_check_id(struct wfs_fold *fold, const char *id, struct wfs_error *error)

@@ -196,12 +196,9 @@ static json_t *first_state(const struct wfs_fold *fold, const json_t *action, co
 
 static int set_setup(struct turn *turn, const json_t *action, struct wfs_error *error)
 {
-	size_t cell;
-
 	turn->setup = json_incref(json_object_get(action, "setup"));
-	int r = fold_touch_unread(turn->fold, fold_builtin(turn->fold, WFS_BUILTIN_TURN_SETUP),
-		wfs_bytes_text(turn->run_id), &cell, error);
-	return wfs_trace(r ? r : fold_set_document(turn->fold, cell, turn->setup, error));
+	return wfs_trace(
+		fold_put(turn->fold, WFS_BUILTIN_TURN_SETUP, turn->run_id, turn->setup, error));
 }
 
 /* Adds a message of the initial history, with the results of its calls. */

@@ -296,14 +296,10 @@ int turn_fail(struct turn *turn, const char *reason, const char *phase, const ch
 
 int turn_add_message(struct turn *turn, json_t *message, int64_t size, struct wfs_error *error)
 {
-	struct wfs_fold *const fold = turn->fold;
 	json_t *const groups = json_object_get(turn->state, "groups");
 	char key[WFS_TURN_ID_MAX + 24];
-	size_t cell;
 
 	snprintf(key, sizeof(key), "%s.%zu", turn->run_id, json_array_size(groups));
 	turn->failed |= json_array_append_new(groups, json_integer(size)) < 0;
-	int r = fold_touch_unread(
-		fold, fold_builtin(fold, WFS_BUILTIN_MESSAGE), wfs_bytes_text(key), &cell, error);
-	return wfs_trace(r ? r : fold_set_document(fold, cell, message, error));
+	return wfs_trace(fold_put(turn->fold, WFS_BUILTIN_MESSAGE, key, message, error));
 }
