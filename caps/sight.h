@@ -34,13 +34,14 @@ void wfs_sight_done(struct wfs_sight *sight);
 /** wfs_sight_filter() - get the filter for the kernel; NULL: everything is seen. */
 const struct wfs_introspect_filter *wfs_sight_filter(const struct wfs_sight *sight);
 
-/** wfs_sight_reducer() - is a reducer, or any of its cells, seen? */
+/** wfs_sight_reducer() - may the principal see a reducer, or any of its cells? */
 bool wfs_sight_reducer(const struct wfs_sight *sight, struct wfs_bytes name);
 
-/** wfs_sight_cell() - is a cell seen? Return: 1, 0, or -ENOMEM. */
+/** wfs_sight_cell() - may the principal see a cell? Return: 1, 0, or -ENOMEM. */
 int wfs_sight_cell(const struct wfs_sight *sight, struct wfs_bytes reducer, struct wfs_bytes key);
 
-/** wfs_sight_entity() - is the directory of an entity seen? Return: as above. */
+/** wfs_sight_entity() - may the principal see the directory of an artifact, a principal, a turn or
+ *  a plan? Return: 1, 0, or -ENOMEM. */
 int wfs_sight_entity(const struct wfs_sight *sight, enum wfs_entity entity, struct wfs_bytes id);
 
 /** wfs_sight_entity_file() - is a file of an entity, or its directory `steps` or `entries`, seen?

@@ -81,10 +81,11 @@ void wait_tell(struct wait *wait, int status, json_t *result, const struct wfs_e
  *  it follow by `same`. NULL: none watches it. */
 struct wait *wait_find(const struct engine *engine, const char *id);
 
-/** wait_look() - the cell of this id has changed. */
+/** wait_look() - call `look` of all waits that watch the turn, chat or plan @id, whose cell has
+ *  changed. */
 void wait_look(struct engine *engine, const char *id);
 
-/** wait_look_at_all() - any cell may have changed. */
+/** wait_look_at_all() - call `look` of all waits that watch a cell; each cell may have changed. */
 void wait_look_at_all(struct engine *engine);
 
 /** wait_drop_all() - the engine stops: tell callers. */

@@ -30,8 +30,10 @@ struct wfs_control_content {
 
 void wfs_control_content_done(struct wfs_control_content *content);
 
-/** wfs_control_content_begin() - note that the file was opened with O_TRUNC or, with @given false,
- *  created. */
+/** wfs_control_content_begin() - begin with empty content; from now on, closing the file sends a
+ *  request
+ *  @given: true: the file was opened with O_TRUNC; false: the file was created. If nothing is
+ *          written then, the request only makes the artifact, if it is missing */
 void wfs_control_content_begin(struct wfs_control_content *content, bool given);
 
 /**

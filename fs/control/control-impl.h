@@ -247,7 +247,8 @@ void wfs_control_users_free(struct wfs_control *control);
 
 /**
  * wfs_control_take() - charge the user of an open file for memory
- * A single file gets what it needs, up to the bounds of a request.
+ * If the user's other open files take little memory, this file may get more than the user's share,
+ * up to WFS_CONTROL_FILE_BYTES_MAX.
  * Return: 0, -EAGAIN (overloaded): nothing is charged.
  */
 int wfs_control_take(struct wfs_control_open *open, size_t bytes, struct wfs_error *error);

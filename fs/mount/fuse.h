@@ -68,8 +68,8 @@ const char *wfs_fuse_directory(const struct wfs_fuse *fuse);
  */
 void wfs_fuse_abort(struct wfs_fuse *fuse);
 
-/** wfs_fuse_ref() - take a reference, so that a thread in a notification can use the session after
- *  wfs_fuse_free(). Return: @fuse. */
+/** wfs_fuse_ref() - take a reference, which keeps the FUSE session valid after wfs_fuse_free(): a
+ *  thread that notifies Linux may still use it then. Return: @fuse. */
 struct wfs_fuse *wfs_fuse_ref(struct wfs_fuse *fuse);
 void wfs_fuse_unref(struct wfs_fuse *fuse);
 

@@ -67,6 +67,6 @@ int process_send(struct process *process);
  */
 int process_receive(struct process *process, struct wfs_wire_reader *ret_reader);
 
-/** process_image() - put the program into a sealed file in memory.
+/** process_image() - copy worldfs-code, the program that runs code, into a sealed memfd.
  *  Return: a descriptor, or -errno. */
 int process_image(void);

@@ -149,7 +149,8 @@ int restore_manifest(struct restore *restore);
 
 /* --- kernel/copy/restore-journal.c --- */
 
-/** restore_texts() - open the directory journal/texts. Return: as restore_directory(). */
+/** restore_texts() - open the directory journal/texts of the copy, which has the private texts that
+ *  records name by hash. Return: as restore_directory(). */
 int restore_texts(struct restore *restore, int *ret_fd);
 
 /* Reads the lines of the journal in order. Plain value; init, next …, done. */

@@ -160,7 +160,9 @@ int64_t writer_ahead_share_ns(const struct wfs_writer *writer, uint64_t work);
  */
 int writer_process(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal);
 
-/** writer_decide() - write a record of refusals
+/** writer_decide() - write a record of the kind `decision`: requests that policy or grants refused
+ *  @principal: the record's principal
+ *  @body: of the record
  *  Return: 0, 1 (nothing was written: the principal's quota `journal` is used up), or -errno, which
  *          fails the transaction. */
 int writer_decide(struct wfs_writer *writer, const char *principal, struct wfs_bytes body);

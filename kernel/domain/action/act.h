@@ -81,7 +81,8 @@ struct artifact_holding {
 	int (*delete_all)(struct wfs_fold *fold, const char *artifact_id, struct wfs_error *error);
 };
 
-/** artifact_holding() - get the table of the domain that has one. */
+/** artifact_holding() - get the functions for what artifacts hold beside their content, from the
+ *  domain that implements them. */
 const struct artifact_holding *artifact_holding(const struct wfs_fold *fold);
 
 /** act_run() - do @action, or change nothing except that a tried invocation is recorded. */

@@ -41,9 +41,9 @@ struct nest {
 	size_t rights_capacity;
 };
 
-/** nest_init() - begin a nest; nest_done() is needed also on failure
- *  @run: does the actions that code takes
- *  @recorded: see struct nest
+/** nest_init() - prepare for the invocations of one record; nest_done() is needed also on failure
+ *  @run: called for each action that the code of an artifact takes
+ *  @recorded: result of the record that is folded again; NULL: the record is new
  *  Return: 0, or -ENOMEM. */
 int nest_init(struct nest *nest,
 	int (*run)(struct act *act, const json_t *action, struct wfs_error *error),

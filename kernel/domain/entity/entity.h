@@ -35,9 +35,9 @@ int wfs_entity_is_source(
 	struct wfs_view *view, enum wfs_entity_file file, const struct wfs_version *version);
 
 /**
- * wfs_entity_write() - append a part of a file to @buffer
- * Of files that are made in parts, only the part is read. `meta.json` has the hashes of content
- * and code.
+ * wfs_entity_write() - append a part of a file of an artifact, principal, turn or plan to @buffer
+ * If the file is made in parts, only the parts in @range are read. `meta.json` contains the hashes
+ * of content and code.
  * @file: not WFS_ENTITY_BYTES, ENTRIES, GRANTS or EVENTS
  * @range: if its size is 0, only @ret_size_bytes is set
  * @ret_size_bytes: of the whole file

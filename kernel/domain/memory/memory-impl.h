@@ -25,8 +25,8 @@ void memory_change_label(
 /** memory_store_state() - store state and label in the store's cell. */
 int memory_store_state(struct memory *memory, struct wfs_error *error);
 
-/** memory_charge() - charge @bytes, which may be negative, to the disk that pays for the
- *  artifact. */
+/** memory_charge() - charge @bytes, which may be negative, to the disk quota of the account that
+ *  artifact_charged_to() returns for the artifact. */
 int memory_charge(const struct memory *memory, const struct artifact *artifact, int64_t bytes,
 	struct wfs_error *error);
 

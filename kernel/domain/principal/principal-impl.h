@@ -32,8 +32,8 @@ static inline struct principal_kept *principal_kept(const struct wfs_fold *fold)
  *  Return: 0, -EEXIST (already_exists), … */
 int grants_check_id(struct wfs_fold *fold, const char *id, struct wfs_error *error);
 
-/** grants_make_principal() - make the cell of a principal and those of its account; none of them
- *  is live yet.
+/** grants_make_principal() - make the cell of a principal and those of its account; the caller has
+ *  checked that the principal does not exist
  *  @principal: an action `principal`, or a principal of a manifest */
 int grants_make_principal(struct wfs_fold *fold, const json_t *principal, struct wfs_error *error);
 
