@@ -341,8 +341,7 @@ TEST(the_bound_is_what_the_user_says)
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(cases); i++) {
 		print_message("'%s'\n", cases[i].text);
-		/* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread looks at the
-		 * environment */
+		/* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread reads the environment */
 		setenv("WORLDFS_CACHED_NAMES", cases[i].text, 1);
 		assert_int_equal(wfs_known_limit(), cases[i].names_max);
 	}

@@ -376,8 +376,7 @@ TEST(the_limit_is_what_the_user_says)
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(cases); i++) {
 		print_message("'%s'\n", cases[i].text);
-		/* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread looks at the
-		 * environment */
+		/* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread reads the environment */
 		setenv("WORLDFS_NOTIFY_LIMIT", cases[i].text, 1);
 		assert_int_equal(wfs_teller_limit_ms(), cases[i].limit_ms);
 	}
