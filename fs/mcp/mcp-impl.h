@@ -41,7 +41,7 @@ struct wfs_mcp {
 void wfs_mcp_call_begin(struct wfs_mcp *mcp, const json_t *id, const struct wfs_task_kind *kind,
 	json_t *arguments, void (*finish)(struct wfs_mcp *mcp, const struct wfs_mcp_call *call));
 
-/** wfs_mcp_call_find() - find the open call with this id; NULL: there is no open one. */
+/** wfs_mcp_call_find() - find the open call with this id. Return: NULL if none is open. */
 struct wfs_mcp_call *wfs_mcp_call_find(const struct wfs_mcp *mcp, const json_t *id);
 
 /** wfs_mcp_call_cancel() - drop the answer of a call, and end what can be ended. */

@@ -472,8 +472,8 @@ void wfs_server_end_connections(struct wfs_server *server, bool now)
 
 	for (struct wfs_server_connection *at = server->connections; at; at = next) {
 		next = at->next;
-		/* A client sends unread requests to another owner; of the others it cannot know
-		 * what has become. */
+		/* A client sends unread requests to another owner; it cannot know whether the
+		 * others were done. */
 		if (!now)
 			begin_requests(at, INT64_MAX);
 		at->ending = true;

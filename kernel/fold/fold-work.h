@@ -233,7 +233,7 @@ int fold_set_document(
 	struct wfs_fold *fold, size_t cell_index, const json_t *document, struct wfs_error *error);
 
 /** fold_put() - set the document of the cell of a built-in reducer with this key, which is not read
- *  @document: NULL: there was no memory for it, which is the error that is returned */
+ *  @document: NULL means that there was no memory for it: the function returns -ENOMEM */
 int fold_put(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
 	const json_t *document, struct wfs_error *error);
 
