@@ -3,8 +3,8 @@
  * A loop that waits for the client and for the world at once.
  *
  * Writing never blocks; otherwise two programs that write to each other could wait for ever. A
- * pipe that poll(2) reports as writable takes PIPE_BUF bytes (pipe(7)), and a write to a
- * socket is asked not to wait. The descriptors stay blocking, because other processes may share them.
+ * pipe that poll(2) reports as writable takes PIPE_BUF bytes (pipe(7)), and a write to a socket is
+ * asked not to wait. The descriptors stay blocking, because other processes may share them.
  */
 #include "fs/mcp/stdio.h"
 
