@@ -7,7 +7,8 @@
 
 #include "kernel/base/buffer.h"
 
-/* One cell that a commit changed. Plain value; `key` is borrowed during the call. */
+/* One cell that a commit changed. Plain value; `key` is borrowed from the
+ * fold until the observer returns. */
 struct wfs_change {
 	uint32_t reducer_id;
 	struct wfs_bytes key;

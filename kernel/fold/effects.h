@@ -28,17 +28,17 @@ enum {
 struct wfs_intent {
 	enum wfs_effect effect;
 	const json_t *params;
-	const char *principal; /* of the request */
-	const char *reducer;   /* the one that asked */
+	const char *principal; /* whose request the step belongs to */
+	const char *reducer;   /* name of the reducer that asked */
 	struct wfs_bytes key;  /* of the cell that asked */
 	struct wfs_hash id;
-	struct wfs_fold *fold; /* the one that asks; NULL: the intent comes from a journal */
+	struct wfs_fold *fold; /* in which the step ran; NULL: the intent comes from a journal */
 };
 
 /* The answer to an intent. Plain value; wfs_outcome_done releases it. */
 struct wfs_outcome {
 	enum wfs_record_kind kind; /* receipt or decision */
-	struct wfs_buffer body;    /* of the record */
+	struct wfs_buffer body;    /* of the answer's record; owned */
 	json_t *event; /* of sys/Receipt@1: {effect, intent_id, payload, status}; owned */
 };
 
@@ -49,8 +49,8 @@ void wfs_outcome_done(struct wfs_outcome *outcome);
 struct wfs_answerer {
 	/*
 	 * answer() - answer one intent
-	 * @head: inside of the transaction, as it was before the request
-	 * @seq: of the answer's record
+	 * @head: the end of the journal as it was before the request
+	 * @seq: the number that the answer's record will have
 	 * @ret_outcome: the caller ends it with wfs_outcome_done()
 	 * @error: not NULL; may be left unset on failure
 	 * Return: 0, 1 if the answer is not known (the fold ends there), or -errno, which fails
@@ -69,11 +69,13 @@ struct wfs_answerer {
 int wfs_intent_read(const struct wfs_reducer_definition *reducer, const json_t *item,
 	struct wfs_intent *ret_intent, struct wfs_error *error);
 
-/** wfs_intent_id() - the id of the intent for effect @index that folding record @cause asked
- *  for. */
+/** wfs_intent_id() - make the id of an intent: a hash of two numbers
+ *  @cause: seq of the record whose folding asked for the effect; @index: of the effect among all
+ *  that this folding asked for */
 struct wfs_hash wfs_intent_id(uint64_t cause, size_t index);
 
-/** wfs_intent_write() - append the body of the intent's record. Return: 0, or -ENOMEM. */
+/** wfs_intent_write() - append the body of the `intent` record of @intent to @buffer. Return: 0, or
+ *  -ENOMEM. */
 int wfs_intent_write(const struct wfs_intent *intent, struct wfs_buffer *buffer);
 
 /**
@@ -84,19 +86,16 @@ int wfs_intent_write(const struct wfs_intent *intent, struct wfs_buffer *buffer)
 int wfs_outcome_read(const struct wfs_record_parsed *parsed, const struct wfs_intent *intent,
 	struct wfs_outcome *ret_outcome);
 
-/** wfs_effect_adapter() - the `adapter_id` of receipts that answer this effect. */
+/** wfs_effect_adapter() - get the `adapter_id` that receipts for this effect have; static text. */
 const char *wfs_effect_adapter(enum wfs_effect effect);
 
-/**
- * wfs_outcome_init() - begin the answer to @intent: make the event that its reducer folds
- * The caller appends the body of the record. Return: 0, -ENOMEM.
- */
+/** wfs_outcome_init() - begin the answer to @intent: set the kind, and make the event that its
+ *  reducer folds. The caller appends the body of the record to outcome->body.
+ *  @status, @payload: members of the event; @payload is borrowed. Return: 0, -ENOMEM. */
 int wfs_outcome_init(struct wfs_outcome *outcome, enum wfs_record_kind kind,
 	const struct wfs_intent *intent, const char *status, json_t *payload);
 
-/**
- * wfs_outcome_init_refusal() - begin a refusal of @intent
- * Its event follows from @code alone, so replay makes an equal event. Return: 0, -ENOMEM.
- */
+/** wfs_outcome_init_refusal() - wfs_outcome_init() for a refusal with the error @code
+ *  The event follows from @code alone, so replay makes an equal event. Return: 0, -ENOMEM. */
 int wfs_outcome_init_refusal(struct wfs_outcome *outcome, const struct wfs_intent *intent,
 	const struct wfs_error_info *code);

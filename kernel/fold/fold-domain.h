@@ -5,7 +5,9 @@
  *
  * A domain owns cells of built-in reducers. It folds the actions that change them, and the answers
  * to its intents. Folding calls the domains in the order of their list (kernel/world/domains.c),
- * and names none of them.
+ * and names none of them. The functions take the fold of one request, whose own record is record 0.
+ * If the comment does not say otherwise, they return 0, or -errno with @error filled, which fails
+ * the request.
  * Thread: the one that folds, except for `check` of an action: any.
  */
 #pragma once
@@ -18,37 +20,45 @@ struct service;
 /* An action that principals send. Plain value with static lifetime. */
 struct wfs_action_type {
 	const char *name; /* its `action_type` */
-	bool ends;        /* it ends a grant, a turn, a chat or a plan, which happens once */
+	bool ends;        /* the action ends a grant, a turn, a chat or a plan */
 	/** check() - check the form of the action by @manifest alone. Return: 0, -EINVAL, … */
 	int (*check)(
 		const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
-	/** fold() - do the action
-	 *  @ret_answer: an object, whose members the record's result has, too; caller owns it
-	 *  Return: 0, or the -errno of the refusal. */
+	/** fold() - do the action: change cells in @fold
+	 *  @ret_answer: JSON object for the sender, whose members the record's result gets, too;
+	 *  caller owns it
+	 *  Return: 0, or -errno: the action is refused, and its record says why. */
 	int (*fold)(struct wfs_fold *fold, const json_t *action, json_t **ret_answer,
 		struct wfs_error *error);
-	/** fold_whole() - set in place of fold(): do the action, and set fold->outcome, too */
+	/** fold_whole() - do the action of record 0, and set fold->outcome
+	 *  A row has either fold() or fold_whole(); the other is NULL. */
 	int (*fold_whole)(struct wfs_fold *fold, struct wfs_error *error);
 };
 
 /* Intents of a domain: cells of sys.intent. Plain value with static lifetime. */
 struct wfs_intent_type {
-	const char *member; /* of their documents: it has the id of what waits for the answer */
-	/** fold_receipt() - fold a receipt that answers the intent
+	/* name of a member of the cell's document: intents with this member are of this type; its
+	 * value is the id of the turn, chat or plan that waits for the answer */
+	const char *member;
+	/** fold_receipt() - fold a receipt that answers an intent of this type
 	 *  @document: of the intent's cell
 	 *  @receipt: body of the receipt's record */
 	int (*fold_receipt)(struct wfs_fold *fold, const json_t *document, const json_t *receipt,
 		struct wfs_error *error);
-	/** fold_called() - fold the answer to the intent that the action of record 0 has given: it
-	 *  is in fold->outcome */
+	/** fold_called() - fold the answer to an intent that asked for a tool call, when the action
+	 *  of record 0 was this call
+	 *  The answer is in fold->outcome. @document: of the intent's cell */
 	int (*fold_called)(struct wfs_fold *fold, const char *intent_id, const json_t *document,
 		struct wfs_error *error);
-	/** fold_begun() - note that the turn or chat that the intent asks for has begun
-	 *  NULL: intents of this type begin nothing */
+	/** fold_begun() - note that the turn or chat that the intent's tool call asks for has begun
+	 *  @document: of the intent's cell
+	 *  The pointer is NULL if no intent of this type can begin a turn or chat. */
 	int (*fold_begun)(struct wfs_fold *fold, const char *intent_id, const json_t *document,
 		struct wfs_error *error);
-	/** describe() - the tool call that the intent asks for
-	 *  @ret_call: caller owns it; NULL: the intent asks for another thing */
+	/** describe() - get the tool call that an intent asks for
+	 *  @document: of the intent's cell
+	 *  @ret_call: {call_id, run_id, tool_name, turn}; caller owns it; NULL: the intent does not
+	 *  ask for a tool call of a turn */
 	int (*describe)(struct wfs_fold *fold, const json_t *document, json_t **ret_call,
 		struct wfs_error *error);
 };
@@ -60,53 +70,56 @@ struct wfs_domain {
 	const struct wfs_intent_type *intents; /* the last has no member */
 	const struct service *services; /* see kernel/domain/action/service.h; the last has no id */
 	const struct artifact_holding *holding; /* see kernel/domain/action/act.h */
-	/* bytes of the domain's memory in a fold (fold_kept()); zeroed at first */
+	/* bytes of memory that each fold has for the domain (fold_kept()); zeroed at first */
 	size_t kept_size;
 
 	/** done() - release what the domain's memory @kept owns */
 	void (*done)(void *kept);
-	/** clear() - drop what the last run left in the domain's memory */
+	/** clear() - drop what folding the last request left in the domain's memory */
 	void (*clear)(struct wfs_fold *fold);
-	/** begin() - called before a request is folded. Return: 0, or -errno that fails it. */
+	/** begin() - before a request is folded: do what the domain does for each request, such as
+	 *  charging a grant's budget */
 	int (*begin)(struct wfs_fold *fold, struct wfs_error *error);
-	/** end() - called after all records of a request were folded. Return: 0, or -errno that
-	 *  fails it. */
+	/** end() - after all records of a request were folded: do what needs all of them, such as
+	 *  charging the principal for their bytes */
 	int (*end)(struct wfs_fold *fold, struct wfs_error *error);
-	/** fold_manifest() - the manifest @to comes into force; NULL: that of the fold, at
-	 *  genesis */
+	/** fold_manifest() - change the domain's cells as the manifest @to, which comes into force,
+	 *  declares. @to: NULL: the fold's manifest, at genesis */
 	int (*fold_manifest)(
 		struct wfs_fold *fold, const struct wfs_manifest *to, struct wfs_error *error);
-	/** fold_answer() - fold the answer to an effect that a cell of the reducer `asker` asked
-	 *  for in an action. @event: of sys/Receipt@1 */
+	/** fold_answer() - fold the answer to an effect that an action asked for
+	 *  @cell_index: in fold->cells, the cell for which the action asked: one of `asker`
+	 *  @event: the answer, an event of the schema sys/Receipt@1 */
 	int (*fold_answer)(struct wfs_fold *fold, size_t cell_index, const json_t *event,
 		struct wfs_error *error);
-	enum wfs_builtin_reducer asker;
-	/** applying() - called before a record is written at @head */
+	enum wfs_builtin_reducer asker; /* reducer of the cells whose answers fold_answer() folds */
+	/** applying() - prepare the domain's memory for a record that will be written at @head */
 	void (*applying)(struct wfs_fold *fold, const struct wfs_head *head);
-	/** changed() - the record that is being written gives a cell of the built-in @reducer
-	 *  @state */
+	/** changed() - note in the domain's memory that the record that is being written changes a
+	 *  cell. @reducer: name of its built-in reducer; @state: the cell's new state */
 	void (*changed)(struct wfs_fold *fold, const char *reducer, struct wfs_bytes key,
 		const struct wfs_state *state);
-	/** apply() - write what the domain stores outside of cells, such as an index, for record
-	 *  @index of the fold, which was just written at @head. Return: 0, -ENOSPC, -EIO. */
+	/** apply() - write to the store what the domain keeps outside of cells, such as an index
+	 *  Called after record @index of the fold was written; @head is the journal's end after it.
+	 *  Return: 0, -ENOSPC, -EIO. */
 	int (*apply)(struct wfs_fold *fold, struct wfs_head *head, size_t index);
 };
 
-/** wfs_domain_action() - find the row of an `action_type`. Return: NULL if no domain has it. */
+/** wfs_domain_action() - find the row of the action whose `action_type` is @type
+ *  @domains: a list that ends with NULL. Return: the row, static; NULL: no domain has it. */
 const struct wfs_action_type *wfs_domain_action(
 	const struct wfs_domain *const *domains, const char *type);
 
-/**
- * wfs_domain_check() - check the form of an action by @manifest alone
- * Return: 0, -EINVAL, -ENOENT (not_found: the capability), -EFBIG, -ENOMEM.
- */
+/** wfs_domain_check() - check the form of an action by @manifest alone, without the state of the
+ *  world. Return: 0, -EINVAL, -ENOENT (not_found: the capability in a grant), -EFBIG, -ENOMEM. */
 int wfs_domain_check(const struct wfs_domain *const *domains, const struct wfs_manifest *manifest,
 	const json_t *action, struct wfs_error *error);
 
-/** wfs_domain_intent() - find the row that fits an intent's document. Return: NULL if no domain has
- *  it. */
+/** wfs_domain_intent() - find the type of an intent by the @document of its cell
+ *  Return: the type, static; NULL: no domain has it. */
 const struct wfs_intent_type *wfs_domain_intent(
 	const struct wfs_domain *const *domains, const json_t *document);
 
-/** fold_kept() - the memory in @fold of the domain @name, one of the fold's; borrowed. */
+/** fold_kept() - get the memory that @fold has for the domain @name; zeros at first, borrowed from
+ *  the fold. */
 void *fold_kept(const struct wfs_fold *fold, const char *name);

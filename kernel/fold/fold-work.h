@@ -2,6 +2,11 @@
 /*
  * The inside of a fold, for kernel/fold and kernel/domain: what it holds, how cells are read and
  * changed in it, and how effects become records.
+ *
+ * A run folds one request: record 0 is the request's own record, and folding it can add further
+ * records. Cells are named by their index in fold->cells: a cell gets an entry there when the run
+ * first touches (reads or changes) it. Changes are made in the fold's memory only, until they are
+ * applied (fold.h). Functions that return int return 0, or -errno with @error filled.
  */
 #pragma once
 
@@ -11,13 +16,13 @@
 #include "kernel/manifest/builtin.h"
 #include "kernel/read/text.h"
 
-/* A part of fold->text. An offset, because the text moves as it grows. */
+/* A part of fold->text: offset and size in bytes, because the text moves as it grows. */
 struct fold_span {
 	size_t offset;
 	size_t size;
 };
 
-/* A cell that the request has touched, with its newest state. */
+/* A cell that the run has touched, with its newest state. */
 struct fold_cell {
 	size_t reducer_index;
 	struct fold_span key;
@@ -25,14 +30,14 @@ struct fold_cell {
 	struct wfs_cell row; /* as it is in the store; its key is not used */
 	bool stored_live;    /* was live before the request */
 	bool live;
-	bool loaded;          /* `hash` and `state` are set, if the cell is live */
+	bool loaded;          /* the state was read: `hash` and `state` are set, if live */
 	bool changed;         /* by the request */
-	size_t change_end;    /* 1 + index of its last change, or 0 */
+	size_t change_end;    /* 1 + index in fold->changes of its last change, or 0 */
 	struct wfs_hash hash; /* of the state; zero when not live */
 	struct fold_span state;
 };
 
-/* A state that a record gave a cell. */
+/* The state that a record gives a cell; `record` and `cell` are indices. */
 struct fold_change {
 	size_t record;
 	size_t cell;
@@ -41,12 +46,12 @@ struct fold_change {
 	struct fold_span state;
 };
 
-/* The entry of a cell before it was changed or read, so that this can be taken back. */
+/* The entry of a cell before it was changed or read, so that fold_take_back() can restore it. */
 struct fold_undo {
-	size_t cell;
+	size_t cell; /* index */
 	struct fold_cell cell_before;
 	size_t change; /* index of the change that was added or replaced */
-	bool made;     /* it was added */
+	bool made;     /* the change was added; false: it replaced change_before */
 	struct fold_change change_before;
 };
 
@@ -55,12 +60,12 @@ struct fold_record {
 	enum wfs_record_kind kind;
 	json_t *derived;    /* {schema, value, key?}, owned; NULL for the first and for intents */
 	const char *schema; /* borrowed from `derived` or the request */
-	struct fold_span body; /* in fold->text; the first, unless an action, is in input.body */
-	size_t cause;          /* index of the record that caused it */
-	size_t cell;           /* of an answer: index of the cell that asked */
-	size_t ask_count;      /* effects that folding it asked for */
-	bool changed;
-	struct wfs_hash changes;
+	struct fold_span body;   /* in fold->text; the first, unless an action, is in input.body */
+	size_t cause;            /* index of the record that caused it */
+	size_t cell;             /* of an answer: index of the cell that asked */
+	size_t ask_count;        /* effects that folding it asked for */
+	bool changed;            /* the record changes cells */
+	struct wfs_hash changes; /* hash of these changes */
 };
 
 /* An effect that a step asked for. */
@@ -81,9 +86,9 @@ struct fold_outcome {
 	json_t *result;           /* members of the record's result beside ok and error_code */
 	/* {model, text} of an embedding that is needed before the action can be done */
 	json_t *wanted;
-	json_t *of; /* ids of the private artifacts that the answer belongs to; NULL: none */
-	/* ids of the private artifacts that the action's own texts belong to, which a refusal may
-	 * quote; []: the texts are for the sender alone; NULL: for everybody */
+	json_t *of; /* ids of the private artifacts whose texts the answer has; NULL: none */
+	/* ids of the private artifacts to which the texts in the action belong (a refusal may quote
+	 * them); []: only the sender may read these texts; NULL: everybody may */
 	json_t *said_of;
 	bool unrecorded; /* the action only read, so it gets no record */
 };
@@ -103,8 +108,8 @@ struct fold_array {
 };
 
 struct wfs_fold {
-	uint8_t entropy[WFS_ENTROPY_SIZE];
-	struct wfs_head *head; /* borrowed during a run */
+	uint8_t entropy[WFS_ENTROPY_SIZE]; /* the world's, for ctx.random() */
+	struct wfs_head *head;             /* borrowed during a run */
 	const struct wfs_manifest *manifest;
 	struct wfs_runtime *runtime; /* NULL for genesis */
 	struct wfs_fold_input input;
@@ -123,11 +128,11 @@ struct wfs_fold {
 	size_t applied_count;          /* changes written so far */
 	struct wfs_answerer *answerer; /* borrowed; NULL: effects fail the request */
 	bool unanswered;               /* the run ended at an intent whose answer is not known */
-	struct wfs_code_result result;
-	uint64_t steps; /* in this run; part of the random seed */
+	struct wfs_code_result result; /* of the last step */
+	uint64_t steps; /* steps of this run so far; part of the seed of ctx.random() */
 	struct wfs_lua_budget budget;
 	size_t value_count;          /* JSON values in the derived events */
-	struct fold_outcome outcome; /* of an action */
+	struct fold_outcome outcome; /* of the action that is folded */
 	struct wfs_texts texts;      /* private texts that the action has brought */
 	struct wfs_box *box;         /* runs code; owned */
 	size_t ahead_count;          /* steps that wfs_fold_ahead() last sent */
@@ -165,106 +170,115 @@ static inline struct wfs_bytes fold_bytes(const struct wfs_fold *fold, struct fo
 
 /* --- fold-cells.c --- */
 
-/** fold_no_memory() - set @error. Return: -ENOMEM. */
+/** fold_no_memory() - fill @error: there is no memory. Return: -ENOMEM. */
 int fold_no_memory(struct wfs_error *error);
 
-/** fold_array_add() - add an item of zeros. Return: the item, borrowed until the next call; NULL
- *  without memory. */
+/** fold_array_add() - add an item of @item_size zero bytes to @array
+ *  Return: the item, borrowed until the next item is added; NULL without memory. */
 void *fold_array_add(struct fold_array *array, size_t item_size);
 
-/** fold_add_text() - append bytes to fold->text
- *  Return: 0, -EIO (runtime_error: more than WFS_FOLD_BYTES_MAX), -ENOMEM. */
+/** fold_add_text() - copy @bytes to the end of fold->text. @ret_span: where they are
+ *  Return: 0, -EIO (runtime_error: the text would have more than WFS_FOLD_BYTES_MAX), -ENOMEM. */
 int fold_add_text(struct wfs_fold *fold, struct wfs_bytes bytes, struct fold_span *ret_span,
 	struct wfs_error *error);
 
+/** fold_reducer_of() - get the definition of the reducer that @cell belongs to; borrowed from the
+ *  manifest. */
 const struct wfs_reducer_definition *fold_reducer_of(
 	const struct wfs_fold *fold, const struct fold_cell *cell);
 
-/** fold_builtin() - the index of a built-in reducer in the fold's manifest. */
+/** fold_builtin() - get the index that a built-in reducer has in the fold's manifest. */
 size_t fold_builtin(const struct wfs_fold *fold, enum wfs_builtin_reducer reducer);
 
-/** fold_is_live() - had a built-in reducer a live cell of this key before the request?
- *  Return: 1, 0, -errno. */
+/** fold_is_live() - did a built-in reducer have a live cell with this key before the request?
+ *  Return: 1, 0, or -errno. */
 int fold_is_live(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
 	struct wfs_error *error);
 
-/** fold_lives() - has a built-in reducer a live cell of this key, with the fold's changes so far?
- *  Return: 1, 0, -errno. */
+/** fold_lives() - does a built-in reducer have a live cell with the key @id, after the changes that
+ *  the run has made so far? Return: 1, 0, or -errno. */
 int fold_lives(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *id,
 	struct wfs_error *error);
 
-/** fold_live_count() - the number of live cells that a built-in reducer has in the store. */
+/** fold_live_count() - count the live cells that a built-in reducer has in the store: before the
+ *  request. */
 uint64_t fold_live_count(const struct wfs_fold *fold, enum wfs_builtin_reducer reducer);
 
-/** fold_view() - a view of the world before the request; the caller does not close it. */
+/** fold_view() - make a view of the world before the request; it is borrowed from the fold's
+ *  transaction, so the caller does not close it. */
 struct wfs_view fold_view(const struct wfs_fold *fold);
 
-/** fold_touch() - find the entry of a cell in the fold; the first time, the cell and its state are
- *  read from the store. @ret_index: of the entry. Return: 0, -EIO, -ENOMEM, … */
+/** fold_touch() - get the index of a cell in the fold
+ *  The first time, an entry is made, and the cell and its state are read from the store.
+ *  @reducer_index: of its reducer in the manifest. Return: 0, -EIO, -ENOMEM, … */
 int fold_touch(struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key, size_t *ret_index,
 	struct wfs_error *error);
 
-/** fold_see() - keep all touched cells, of which none may be changed, for later runs
- *  They are kept until the next wfs_fold_ahead(), and each of them until it is changed. */
+/** fold_see() - move all touched cells to fold->seen, so that later runs need not read them from
+ *  the store
+ *  None of them may be changed. A cell stays there until a run changes it, at most until the next
+ *  wfs_fold_ahead(). */
 void fold_see(struct wfs_fold *fold);
 
-/** fold_forget_cells() - drop all entries but the first @count; none of them may be changed. */
+/** fold_forget_cells() - drop all entries of cells but the first @count; none of the dropped may be
+ *  changed. */
 void fold_forget_cells(struct wfs_fold *fold, size_t count);
 
-/** fold_set() - change the state of a cell, as part of the record that is being folded. Does
- *  nothing if the cell has these bytes already. */
+/** fold_set() - give a cell a new state, as part of the record that is being folded
+ *  Does nothing if the cell is live and has these bytes already. @bytes: copied */
 int fold_set(
 	struct wfs_fold *fold, size_t cell_index, struct wfs_bytes bytes, struct wfs_error *error);
 
 /** fold_delete() - delete a cell, as part of the record that is being folded. */
 int fold_delete(struct wfs_fold *fold, size_t cell_index, struct wfs_error *error);
 
-/** fold_touch_unread() - fold_touch() without reading the state. */
+/** fold_touch_unread() - fold_touch(), but the cell's state is not read. */
 int fold_touch_unread(struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key,
 	size_t *ret_index, struct wfs_error *error);
 
-/** fold_load() - touch a cell of a built-in reducer, and read its document
+/** fold_load() - touch a cell of a built-in reducer, and parse its document
+ *  @ret_index: of the cell in the fold
  *  @ret_document: caller owns it; NULL: the cell is not live */
 int fold_load(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
 	size_t *ret_index, json_t **ret_document, struct wfs_error *error);
 
-/** fold_set_document() - fold_set() with a document. */
+/** fold_set_document() - fold_set() with the canonical text of @document, which is borrowed. */
 int fold_set_document(
 	struct wfs_fold *fold, size_t cell_index, const json_t *document, struct wfs_error *error);
 
-/** fold_put() - set the document of the cell of a built-in reducer with this key, which is not read
- *  @document: NULL means that there was no memory for it: the function returns -ENOMEM */
+/** fold_put() - set the document of a cell of a built-in reducer, whose old state is not read
+ *  @document: borrowed; NULL: the caller had no memory for it, and the function returns -ENOMEM */
 int fold_put(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
 	const json_t *document, struct wfs_error *error);
 
-/**
- * fold_mark() - begin changes that can be taken back
- * Marks nest; fold_keep() or fold_take_back() ends each of them, the newest first.
- */
+/** fold_mark() - begin changes that can be taken back
+ *  Marks nest. fold_keep() or fold_take_back() ends each of them, the newest first.
+ *  Return: the state of the fold, for the function that ends the mark. */
 struct fold_mark fold_mark(struct wfs_fold *fold);
 
-/** fold_keep() - end a mark, and keep the changes. */
+/** fold_keep() - end a mark: all changes since fold_mark() stay. */
 void fold_keep(struct wfs_fold *fold, const struct fold_mark *mark);
 
-/** fold_take_back() - end a mark, and take back all changes since. Entries of cells that were
- *  touched since are dropped, too, and do not count. */
+/** fold_take_back() - end a mark: take back all changes since fold_mark()
+ *  Entries of cells that were touched since are dropped, too; their bytes no longer count for
+ *  WFS_FOLD_BYTES_MAX. */
 void fold_take_back(struct wfs_fold *fold, const struct fold_mark *mark);
 
-/** fold_hash_changes() - give each record the hash of its changes. Return: 0, or -ENOMEM. */
+/** fold_hash_changes() - set `changed` and `changes` of each record from its changes. Return: 0, or
+ *  -ENOMEM. */
 int fold_hash_changes(struct wfs_fold *fold);
 
-/** fold_apply_changes() - write the changes of record @record, visible from @height on. */
+/** fold_apply_changes() - write the changes of record @record to the store, visible from @height
+ *  on; called for the records in their order. Return: 0, -ENOSPC, -EIO. */
 int fold_apply_changes(
 	struct wfs_fold *fold, struct wfs_head *head, size_t record, uint64_t height);
 
 /* --- fold.c --- */
 
-/**
- * fold_add_record() - add a record after all others; its body is in fold->scratch
- * @cause: index of the record that caused it
- * @derived: a reference is kept; may be NULL
- * @ret_record: borrowed until the next record is added
- */
+/** fold_add_record() - append an event record, whose body the caller has written to fold->scratch
+ *  @cause: index of the record that caused it
+ *  @derived: the event; a reference is kept; NULL: the caller changes the record's kind
+ *  @ret_record: borrowed until the next record is added */
 int fold_add_record(struct wfs_fold *fold, size_t cause, json_t *derived,
 	struct fold_record **ret_record, struct wfs_error *error);
 
@@ -272,14 +286,17 @@ int fold_add_record(struct wfs_fold *fold, size_t cause, json_t *derived,
 
 /** fold_ask() - ask for an effect, on behalf of the record that is being folded
  *  @params: a reference is kept; NULL: none
- *  @cell_index: the cell into which the answer is folded */
+ *  @cell_index: in the fold, the cell into which the answer is folded */
 int fold_ask(struct wfs_fold *fold, enum wfs_effect effect, json_t *params, size_t cell_index,
 	struct wfs_error *error);
 
-/** fold_ask_all() - ask for all effects of the last step, which ran on the cell @cell_index. */
+/** fold_ask_all() - ask for all effects that the last step's result (fold->result) asks for
+ *  @cell_index: in the fold, the cell on which the step ran */
 int fold_ask_all(struct wfs_fold *fold, size_t cell_index, struct wfs_error *error);
 
-/** fold_answer_asks() - make the records of all effects that have none yet: intents and answers. */
+/** fold_answer_asks() - add two records, an intent and its answer, for each effect that was asked
+ *  for and has none yet. */
 int fold_answer_asks(struct wfs_fold *fold, struct wfs_error *error);
 
+/** fold_asks_clear() - forget all effects that were asked for. */
 void fold_asks_clear(struct wfs_fold *fold);

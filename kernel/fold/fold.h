@@ -5,7 +5,7 @@
  * A fold reads through the write transaction, and computes the records and new states of one
  * request in memory, those of derived events included (breadth first). The result is then applied
  * as a whole, or dropped, so a request that fails has nothing to undo. The writer and replay use
- * the same code.
+ * the same code. One call of wfs_fold_run() is a run; "the last run" is its newest call.
  * Source: docs/design.md §5.
  * Thread: the one that holds the write transaction.
  */
@@ -23,12 +23,12 @@ struct wfs_texts;
 
 enum {
 	WFS_ENTROPY_SIZE = 32, /* bytes of randomness in the genesis record */
-	/* of wfs_fold_bytes(), after which a transaction ends */
+	/* bytes of wfs_fold_bytes(), summed over requests, after which a transaction ends */
 	WFS_FOLD_BATCH_BYTES_MAX = 32 << 20,
-	/* of wfs_fold_work(), after which a transaction ends */
+	/* instructions of wfs_fold_work(), summed likewise, after which a transaction ends */
 	WFS_FOLD_BATCH_WORK_MAX = 20000000,
 	WFS_DERIVED_COUNT_MAX = 1024, /* derived events of one record */
-	/* how often all steps of one event together may use up the instructions of one step */
+	/* all steps of one event may take this many times the instructions that one step may */
 	WFS_FOLD_STEPS_MAX = 10,
 	/* bytes of the states that one event reads and gives, and of the events that it causes */
 	WFS_FOLD_BYTES_MAX = 64 << 20,
@@ -36,12 +36,10 @@ enum {
 	WFS_EMBEDDINGS_MAX = 64,      /* embeddings of the embedder that one action may need */
 };
 
-/**
- * wfs_fold_new() - make a fold, which can run any number of requests, one after the other
- * @entropy: WFS_ENTROPY_SIZE bytes of the world, for ctx.random(); copied
- * @domains: static; the last is NULL
- * Return: 0, -ENOMEM.
- */
+/** wfs_fold_new() - make a fold, which can run any number of requests, one after the other
+ *  @entropy: WFS_ENTROPY_SIZE bytes, random for each world, from which ctx.random() follows; copied
+ *  @domains: static; the last is NULL. @ret_fold: caller frees it with wfs_fold_free()
+ *  Return: 0, -ENOMEM. */
 int wfs_fold_new(const uint8_t *entropy, const struct wfs_domain *const *domains,
 	struct wfs_fold **ret_fold);
 void wfs_fold_free(struct wfs_fold *fold);
@@ -55,22 +53,22 @@ struct wfs_action_text {
 	struct wfs_hash hash;
 };
 
-/* Finds texts that the record of an action names only by their hashes. The caller embeds it in a
- * struct of its own. */
+/* Finds texts that the record of an action names only by their hashes. Its maker embeds it in a
+ * struct of its own, and sets the functions. */
 struct wfs_action_recorded {
 	/**
-	 * hidden() - append salt and JSON of a private text (kernel/read/text.h)
+	 * hidden() - append to @buffer salt and JSON of a private text (kernel/read/text.h)
 	 * Return: 0, or -errno with @error.
 	 */
 	int (*hidden)(struct wfs_action_recorded *recorded, const struct wfs_hash *hash,
 		struct wfs_buffer *buffer, struct wfs_error *error);
 	/**
-	 * text() - append the bytes of a content or code
+	 * text() - append to @buffer the bytes of the content or code that @text names
 	 * Return: 0, or -errno with @error.
 	 */
 	int (*text)(struct wfs_action_recorded *recorded, const struct wfs_action_text *text,
 		struct wfs_buffer *buffer, struct wfs_error *error);
-	const json_t *result; /* of the record; borrowed */
+	const json_t *result; /* member of the record's body; borrowed */
 };
 
 /* The input of a fold: a request's own record. Plain value; borrowed until wfs_fold_apply(). */
@@ -83,7 +81,7 @@ struct wfs_fold_input {
 	/* action: comes from a journal, which has hashes of its texts; NULL: it is as it was
 	 * sent */
 	struct wfs_action_recorded *recorded;
-	/* action: the tool call that it is, or NULL; see kernel/domain/turn/turn.h */
+	/* action: id of the intent whose tool call it is, or NULL; see kernel/fold/intent.h */
 	const char *intent_id;
 	/* invocation: ids of the private artifacts whose texts are in its arguments; []: the
 	 * arguments are for the principal alone; NULL: they have no private texts that are known.
@@ -92,7 +90,9 @@ struct wfs_fold_input {
 	const json_t *receipt;               /* receipt: the record's body */
 	const struct wfs_manifest *manifest; /* manifest: the one that comes into force */
 	const char *charge;                  /* the grant whose budget pays, or NULL */
-	bool unacted; /* a tool call whose texts are lost: it is not done, its record is believed */
+	/* action, a tool call whose texts are lost: it is not done; its outcome is taken from its
+	 * record */
+	bool unacted;
 	/* An earlier text is lost, so budgets and agents are not what they were when the request
 	 * was first folded: nothing is charged, counted or judged by them. */
 	bool partial;
@@ -102,126 +102,128 @@ struct wfs_fold_input {
 		*embeddings; /* action: of the embedder; see kernel/domain/memory/embedding.h */
 	const struct wfs_texts *texts; /* private texts that the record names, or NULL */
 	struct wfs_bytes body; /* of the record, canonical; folding makes that of an action */
-	const char *principal;
-	int64_t at_ns;
+	const char *principal; /* that sent the request */
+	int64_t at_ns;         /* time of the record, since 1970 */
 };
 
-/** wfs_fold_write_body() - append the canonical body of an event record. @charge: the grant whose
- *  budget pays, or NULL */
+/** wfs_fold_write_body() - append the canonical body of an event record to @buffer
+ *  @charge: the grant whose budget pays for the request, or NULL */
 void wfs_fold_write_body(
 	struct wfs_buffer *buffer, const char *charge, const char *schema, const json_t *value);
 
-/**
- * wfs_fold_run() - fold one request in memory; the result of the last run is dropped
- * The bytes that count for WFS_FOLD_BYTES_MAX follow from the input and the state alone, so a
- * request that passed once passes again. All steps together may take WFS_FOLD_STEPS_MAX times the
- * instructions that the limits of @runtime allow one step.
- * Return: 0 (also for an action that is refused: see wfs_fold_outcome), or -errno: runtime_error,
- *         invalid_argument, key_too_long, schema_violation (of a derived event), not_found,
- *         hash_mismatch, quota_exceeded and not_authorized (of the charge) …
- */
+/** wfs_fold_run() - fold one request in memory; the result of the run before is dropped
+ *  The bytes that count for WFS_FOLD_BYTES_MAX follow from the input and the state alone, so a
+ *  request that passed once passes again. All steps together may take WFS_FOLD_STEPS_MAX times the
+ *  instructions that the limits of @runtime allow one step.
+ *  @head, @runtime, @input: borrowed until the result is applied or dropped
+ *  Return: 0 (also for an action that is refused: see wfs_fold_outcome), or -errno: runtime_error,
+ *  invalid_argument, key_too_long, schema_violation (of a derived event), not_found, hash_mismatch,
+ *  quota_exceeded and not_authorized (of the charge) … */
 int wfs_fold_run(struct wfs_fold *fold, struct wfs_head *head, struct wfs_runtime *runtime,
 	const struct wfs_fold_input *input, struct wfs_error *error);
 
 /**
  * wfs_fold_ahead() - run the code that the next requests will probably need, all at once
  *
- * A later wfs_fold_run() of one of @inputs takes the result if the cell was not changed since, and
- * runs the code again otherwise. Drops the result of the last run, and of code that ran ahead
- * before.
+ * The code runs on the cells as they are now. A later wfs_fold_run() of one of @inputs takes the
+ * result if no request has changed the cell meanwhile, and runs the code again otherwise. Drops the
+ * result of the last run, and all results of an earlier wfs_fold_ahead().
  * @inputs: events in the order in which they will be folded, at most WFS_CODE_AHEAD_MAX; what they
- *          borrow must live until they were folded. Fewer than two: no code runs
+ *          borrow must live until they were folded. If fewer than two, no code runs
  * Return: the instructions of the code that ran; wfs_fold_work() will give each request its part.
  */
 uint64_t wfs_fold_ahead(struct wfs_fold *fold, struct wfs_head *head, struct wfs_runtime *runtime,
 	const struct wfs_fold_input *inputs, size_t input_count);
 
-/** wfs_fold_interrupt() - make code fail, also code that runs now, until wfs_fold_resume()
- *  Thread: any. */
+/** wfs_fold_interrupt() - make Lua code of the fold fail, also code that runs now, until
+ *  wfs_fold_resume(). Thread: any. */
 void wfs_fold_interrupt(struct wfs_fold *fold);
 
-/** wfs_fold_end() - make all code fail from @time_ns on. @time_ns: of the monotonic clock. Thread:
- *  any. */
+/** wfs_fold_end() - make all Lua code of the fold fail from a point in time on
+ *  @time_ns: the time, by CLOCK_MONOTONIC. Thread: any. */
 void wfs_fold_end(struct wfs_fold *fold, int64_t time_ns);
 
-/** wfs_fold_resume() - end an interruption. No thread may call wfs_fold_interrupt() at that moment.
- *  Return: true if code has failed because of it. The run must then be dropped, even if it
- *          succeeded: code can catch the failure of other code. */
+/** wfs_fold_resume() - end what wfs_fold_interrupt() has begun; no thread may call that function at
+ *  this moment
+ *  Return: true if code has failed because of it. The caller must then drop the result of the run,
+ *  even if wfs_fold_run() succeeded: code can catch the failure of other code. */
 bool wfs_fold_resume(struct wfs_fold *fold);
 
-/** wfs_fold_run_genesis() - fold record 0, which makes the cells of the principals and grants that
- *  @manifest declares. @manifest: NULL: no cells. @input: of the kind genesis. Return: as
- *  wfs_fold_run(). */
+/** wfs_fold_run_genesis() - wfs_fold_run() for record 0 of a journal, which makes the cells of the
+ *  principals and grants that a manifest declares. @manifest: NULL: no cells are made
+ *  @input: of the kind genesis. Return: as wfs_fold_run(). */
 int wfs_fold_run_genesis(struct wfs_fold *fold, struct wfs_head *head,
 	const struct wfs_manifest *manifest, const struct wfs_fold_input *input,
 	struct wfs_error *error);
 
-/**
- * wfs_fold_outcome() - the outcome of the action of the last run
- * @ret_answer: its answer, or details of the refusal, or NULL; a new reference
- * Return: 0, or the -errno of the refusal that the record has.
- */
+/** wfs_fold_outcome() - get the outcome of the action that the last run folded
+ *  @ret_answer: its answer, or the details of the refusal; NULL: none; caller owns it
+ *  Return: 0: the action was done; or the -errno of its refusal, with @error. */
 int wfs_fold_outcome(const struct wfs_fold *fold, json_t **ret_answer, struct wfs_error *error);
 
-/** wfs_fold_wanted() - the embedding that the last run needs before its action can be done
- *  Return: {model, text}, borrowed until the next run; NULL: it needs none. */
+/** wfs_fold_wanted() - get the embedding that the host must provide before the last run's action
+ *  can be done. Return: {model, text}, borrowed until the next run; NULL: none is missing. */
 const json_t *wfs_fold_wanted(const struct wfs_fold *fold);
 
-/** wfs_fold_unrecorded() - did the last run only read, so that it is not applied? */
+/** wfs_fold_unrecorded() - did the action of the last run only read, so that it gets no record? */
 bool wfs_fold_unrecorded(const struct wfs_fold *fold);
 
-/**
- * wfs_fold_set_answerer() - set the answerer of effects; see effects.h
- * @answerer: borrowed by the fold; NULL (as at first): a request for which a reducer asks for an
- *            effect fails (not_enabled)
- */
+/** wfs_fold_set_answerer() - set the object that answers the effects that steps ask for; see
+ *  effects.h
+ *  @answerer: borrowed until the next call; NULL (as at first): a request whose steps ask for an
+ *  effect fails (not_enabled) */
 void wfs_fold_set_answerer(struct wfs_fold *fold, struct wfs_answerer *answerer);
 
-/** wfs_fold_set_quarantine() - set the list of code that is refused because its process has
- *  crashed; the fold adds to it. Borrowed by the fold; without a list no code is refused. */
+/** wfs_fold_set_quarantine() - set the list of code that is refused because its process has crashed
+ *  before
+ *  The fold adds code that crashes to it. @quarantine: borrowed until the next call; NULL: no code
+ *  is refused */
 void wfs_fold_set_quarantine(struct wfs_fold *fold, struct wfs_quarantine *quarantine);
 
-/** wfs_fold_unanswered() - did the last run end at an intent whose answer is not known? */
+/** wfs_fold_unanswered() - did the last run end early, at an effect for which answer() of the
+ *  answerer returned 1? */
 bool wfs_fold_unanswered(const struct wfs_fold *fold);
 
 /** wfs_fold_clear() - drop the result of the last run, and memory that most runs do not need. */
 void wfs_fold_clear(struct wfs_fold *fold);
 
-/** wfs_fold_bytes() - the bytes that the last run holds: its keys, states and derived events. */
+/** wfs_fold_bytes() - get the bytes of keys, states and events that the fold holds for the last
+ *  run. */
 size_t wfs_fold_bytes(const struct wfs_fold *fold);
 
-/** wfs_fold_work() - the instructions that the last run took, also if it failed. */
+/** wfs_fold_work() - get the instructions that code took in the last run, also if the run
+ *  failed. */
 uint64_t wfs_fold_work(const struct wfs_fold *fold);
 
-/** wfs_fold_record() - record @index of the last run, as it would be written at @head; borrowed
- *  until the next run. */
+/** wfs_fold_record() - get record @index of the last run, as it would be written at @head
+ *  Return: its pointers are borrowed until the next run. */
 struct wfs_record wfs_fold_record(
 	const struct wfs_fold *fold, const struct wfs_head *head, size_t index);
 
-/** wfs_fold_check_texts() - check that each stand-in for a private text, in the records that the
- *  last run of the fold made, has its text. Return: as wfs_text_check(). */
+/** wfs_fold_check_texts() - check that each stand-in in the records of the last run has its private
+ *  text (kernel/read/text.h)
+ *  @head: where the records will be written. Return: as wfs_text_check(). */
 int wfs_fold_check_texts(
 	const struct wfs_fold *fold, const struct wfs_head *head, struct wfs_error *error);
 
-/** wfs_fold_apply() - write the records and versions of the last run. Return: 0, -ENOSPC, -EIO. */
+/** wfs_fold_apply() - write the records of the last run, and the versions of cells that they make,
+ *  to the store. @head: the end of the journal, which moves. Return: 0, -ENOSPC, -EIO. */
 int wfs_fold_apply(struct wfs_fold *fold, struct wfs_head *head);
 
-/** wfs_fold_apply_record() - write record @index of the last run, and its versions
+/** wfs_fold_apply_record() - wfs_fold_apply() for record @index of the last run only
  *  The caller writes each record once, in order, from 0 on. Return: 0, -ENOSPC, -EIO. */
 int wfs_fold_apply_record(struct wfs_fold *fold, struct wfs_head *head, size_t index);
 
-/** wfs_fold_apply_line() - as wfs_fold_apply_record(), with @line in the place of the line that the
- *  fold would write. */
+/** wfs_fold_apply_line() - wfs_fold_apply_record(), but the journal gets @line in place of the line
+ *  that the fold would write. Return: 0, -ENOSPC, -EIO. */
 int wfs_fold_apply_line(
 	struct wfs_fold *fold, struct wfs_head *head, size_t index, struct wfs_bytes line);
 
-/** wfs_fold_record_count() - the number of records of the last run: the request's own, and
- *  others. */
+/** wfs_fold_record_count() - count the records of the last run: the request's own, and those that
+ *  it caused. */
 size_t wfs_fold_record_count(const struct wfs_fold *fold);
 
-/**
- * wfs_fold_changes() - call @each for each cell that the last run changed
- * The key of the change is borrowed until the next run.
- */
+/** wfs_fold_changes() - call @each with @context for each cell that the last run changed
+ *  The key in the change is borrowed until the next run. */
 void wfs_fold_changes(const struct wfs_fold *fold,
 	void (*each)(void *context, const struct wfs_change *change), void *context);

@@ -10,6 +10,8 @@
  *     of a plan:      not_before_ns?, plan_id, step?
  *
  * Each is answered once: by a receipt, or, if it is a tool call that is an action, by this action.
+ * Record 0 is the request's own record in the fold of a request. Functions that return int return
+ * 0, or -errno with @error filled.
  * Source: docs/design.md §11.
  */
 #pragma once
@@ -27,65 +29,66 @@ int wfs_intent_check_receipt(const json_t *receipt, struct wfs_error *error);
 /* An intent that is to be opened. Plain value. */
 struct intent {
 	enum wfs_effect effect;
-	enum wfs_builtin_reducer reducer; /* of the cell that asks */
+	enum wfs_builtin_reducer reducer; /* of the cell (of a turn, chat or plan) that asks */
 	const char *key;                  /* of this cell */
-	json_t *params;   /* of the record; taken; NULL: the call fails with -ENOMEM */
-	json_t *document; /* members of its cell beside effect and state; taken; NULL: as above */
+	/* The references of both are taken. NULL: the caller had no memory, the call fails. */
+	json_t *params;   /* of the effect, for the intent's record */
+	json_t *document; /* members of the intent's cell beside effect, principal and state */
 };
 
-/** intent_open() - open an intent: add its record, and make its cell. @ret_id: text of its id */
+/** intent_open() - open an intent: add its record to the fold, and make its cell
+ *  @ret_id: the intent's id, as text */
 int intent_open(struct wfs_fold *fold, const struct intent *intent,
 	char ret_id[static WFS_HASH_TEXT_SIZE], struct wfs_error *error);
 
-/** intent_check_room() - check that a turn, chat or plan may begin, although it will open intents
+/** intent_check_room() - check that a turn, chat or plan may begin, which will open intents
  *  Return: 0, -EAGAIN (overloaded: WFS_INTENTS_MAX are open). */
 int intent_check_room(const struct wfs_fold *fold, struct wfs_error *error);
 
-/**
- * intent_load() - read the document of an open intent
- * @ret_cell: index of its cell; may be NULL
- * @ret_document: caller owns it
- * Return: 0, -ENOENT (not_found: no intent ever had this id), -ESTALE (conflict: it is answered), …
- */
+/** intent_load() - read the document of an open intent
+ *  @ret_cell: index of its cell in the fold; may be NULL. @ret_document: caller owns it
+ *  Return: 0, -ENOENT (not_found: no intent ever had this id), -ESTALE (conflict: it is answered),
+ *  … */
 int intent_load(struct wfs_fold *fold, const char *intent_id, size_t *ret_cell,
 	json_t **ret_document, struct wfs_error *error);
 
-/**
- * intent_begin() - note that the action of record 0 begins the turn or chat that a tool call asks
- * for So a driver that starts again finds it, and a call begins only one.
- * @intent_id: of the tool call
- * @began: id of the turn or chat
- * @ret_document: of the intent; caller owns it; may be NULL
- * Return: as intent_check_called(), -ESTALE (conflict: the call has begun one before), or as
- *         fold_begun() of its domain.
- */
+/** intent_begin() - store in an intent's cell that the action of record 0, its tool call, has begun
+ *  a turn or a chat
+ *  So a driver that starts again finds what was begun, and a call begins only one.
+ *  @began: id of the turn or chat. @ret_document: of the intent; caller owns it; may be NULL
+ *  Return: as intent_check_called(), -ESTALE (conflict: the call has begun one before), or as
+ *  fold_begun() of its domain. */
 int intent_begin(struct wfs_fold *fold, const char *intent_id, const char *began,
 	json_t **ret_document, struct wfs_error *error);
 
-/** intent_close() - delete the cell of an intent, which is answered. */
+/** intent_close() - delete the cell of an intent that has been answered. */
 int intent_close(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error);
 
-/** intent_cancel() - close an intent whose answer is not needed any more, and add a receipt that
- *  says so. */
+/** intent_cancel() - close an open intent whose answer is not needed any more, and add a receipt
+ *  with the status `cancelled`. */
 int intent_cancel(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error);
 
-/** intent_forget() - remove the object whose `intent_id` is @intent_id from @list. */
+/** intent_forget() - remove the object with this `intent_id` from the array @list, such as the
+ *  member `open` of a turn. */
 void intent_forget(json_t *list, const char *intent_id);
 
 /* --- for kernel/fold/fold.c: parts of record 0 of a fold --- */
 
-/** intent_fold_receipt() - fold a receipt that answers an intent. Return: as intent_load(), … */
+/** intent_fold_receipt() - give @receipt, the body of a receipt's record, to the domain of the
+ *  intent that it answers. Return: as intent_load(), … */
 int intent_fold_receipt(struct wfs_fold *fold, const json_t *receipt, struct wfs_error *error);
 
-/** intent_check_called() - check that the action of record 0 may answer the intent
- *  Return: as intent_load(), or -EINVAL. */
+/** intent_check_called() - check that the intent asks for a tool call of the principal whose action
+ *  record 0 is. Return: as intent_load(), or -EINVAL (another effect, or another principal). */
 int intent_check_called(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error);
 
-/** intent_call_of() - the tool call of a turn that an open intent asks for
+/** intent_call_of() - get the tool call of a turn that an open intent asks for
  *  @ret_call: {call_id, run_id, tool_name, turn}; caller owns it; NULL: the intent is of a plan */
 int intent_call_of(
 	struct wfs_fold *fold, const char *intent_id, json_t **ret_call, struct wfs_error *error);
 
-/** intent_fold_called() - fold the answer that the action of record 0 gives to an intent. The
- *  answer becomes part of fold->outcome.result; an action from a journal has it there already. */
+/** intent_fold_called() - fold the answer that the action of record 0, its tool call, gives to an
+ *  intent
+ *  The answer becomes part of fold->outcome.result, where an action from a journal has it
+ *  already. */
 int intent_fold_called(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error);

@@ -13,16 +13,12 @@
 #include "kernel/base/buffer.h"
 #include "kernel/base/error.h"
 
-/**
- * wfs_key_append() - append the key that a JSON value gives
- * Return: 0, -EFBIG (key_too_long), -ENOMEM.
- */
+/** wfs_key_append() - append to @buffer the key that the JSON @value gives
+ *  Return: 0, -EFBIG (key_too_long), -ENOMEM. */
 int wfs_key_append(const json_t *value, struct wfs_buffer *buffer, struct wfs_error *error);
 
-/**
- * wfs_key_from_event() - append the key from a member of an event's value
- * @key_field: dotted path of the member
- * Return: 0, -EINVAL (invalid_argument: the event has no such member), -EFBIG, -ENOMEM.
- */
+/** wfs_key_from_event() - append to @buffer the key that a member of an event's value gives
+ *  @event: the event's value. @key_field: dotted path of the member, e.g. `order.id`
+ *  Return: 0, -EINVAL (invalid_argument: the value has no such member), -EFBIG, -ENOMEM. */
 int wfs_key_from_event(const json_t *event, const char *key_field, struct wfs_buffer *buffer,
 	struct wfs_error *error);
