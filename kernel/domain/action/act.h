@@ -4,7 +4,8 @@
  *
  * `actor` is asked for permission, and gives away what it owns: the principal of the record or,
  * within an invocation, the artifact whose code runs. `payer` is the principal of the record; it
- * pays prices.
+ * pays prices. A contract is an executable artifact that decides which principals may use others.
+ * Functions that return int return 0, or -errno with @error filled, which refuses the action.
  */
 #pragma once
 
@@ -31,107 +32,111 @@ struct act {
 	const char *actor;
 	const char *payer;
 	struct wfs_action_recorded *recorded; /* of an action from a journal; otherwise NULL */
-	struct nest *nest;                    /* that the record has; see invoke.h */
+	struct nest *nest;                    /* the record's invocations; see invoke.h */
 	struct invocation *within; /* the invocation whose code acts; NULL: a principal acts */
 	struct wfs_params params;
-	const json_t *sent; /* the JSON that `params` were decoded from */
+	const json_t *sent; /* the JSON that `params` were decoded from; borrowed */
 	struct act_text content;
 	struct act_text code;
 
 	/* The outcome. */
-	char message[512];
-	json_t *data;       /* owned; NULL: null */
+	char message[512];  /* for the sender */
+	json_t *data;       /* for the sender; owned; NULL: null */
 	json_t *details;    /* about a refusal; owned, may be NULL */
 	int64_t price_paid; /* scrip; -1: the action has no price */
 	bool unrecorded;    /* the action only read, so it gets no record */
 	bool refused_again; /* refused because its record says so; nothing was computed */
 };
 
-/** action_fold() - do the action of record 0, or change nothing; sets fold->outcome. */
+/** action_fold() - do the action of record 0, the request's own record, and set fold->outcome; a
+ *  refused action changes no cell. */
 int action_fold(struct wfs_fold *fold, struct wfs_error *error);
 
-/**
- * action_fold_answer() - fold the answer to what the action of record 0 has asked for
- * @cell_index: the cell that asked
- * @event: of schema sys/Receipt@1
- */
+/** action_fold_answer() - fold the answer to the effect (mint.score) that the action of record 0
+ *  has asked for
+ *  @cell_index: in the fold, the cell that asked; @event: the answer, of schema sys/Receipt@1 */
 int action_fold_answer(
 	struct wfs_fold *fold, size_t cell_index, const json_t *event, struct wfs_error *error);
 
-/* What artifacts hold beside their content. A domain above implements these functions. */
+/* What artifacts of one type hold beside their content, such as the entries of a memory store.
+ * A domain above implements these functions. */
 struct artifact_holding {
-	/** check() - is the content valid for an artifact of the domain's type? Return: 0, also
-	 *  for artifacts of other types, or -errno. */
+	/** check() - check that the artifact's content is valid for its type. Return: 0, also for
+	 *  artifacts of types that are not the domain's; or -errno. */
 	int (*check)(
 		struct wfs_fold *fold, const struct artifact *artifact, struct wfs_error *error);
-	/** entries() - get the entries that the content names. @ret_entries: NULL: none; caller
-	 *  owns it */
+	/** entries() - get the entries that the artifact's content lists
+	 *  @ret_entries: JSON array; NULL: none; caller owns it */
 	int (*entries)(struct wfs_fold *fold, const struct artifact *artifact, json_t **ret_entries,
 		struct wfs_error *error);
-	/** take_content() - apply to the held entries the changes that a write made to the entries
-	 *  of the content
-	 *  @before: entries() before the write; may be NULL */
+	/** take_content() - after the content was written: add the entries that it now lists and
+	 *  did not list before, and remove those that it does not list any more
+	 *  @before: result of entries() before the write; borrowed; may be NULL */
 	int (*take_content)(struct act *act, const struct artifact *artifact, json_t *before,
 		struct wfs_error *error);
-	/** bytes() - get the size of what the artifact holds beside its content; 0: nothing */
+	/** bytes() - get the size in bytes of what an artifact holds beside its content */
 	int (*bytes)(struct wfs_fold *fold, const char *artifact_id, int64_t *ret_bytes,
 		struct wfs_error *error);
-	/** delete_all() - delete what a deleted artifact holds; the caller has given back its
-	 *  disk */
+	/** delete_all() - delete what a deleted artifact holds; the caller has already subtracted
+	 *  the bytes from the disk use of the account to which they were charged */
 	int (*delete_all)(struct wfs_fold *fold, const char *artifact_id, struct wfs_error *error);
 };
 
-/** artifact_holding() - get the functions for what artifacts hold beside their content, from the
- *  domain that implements them. */
+/** artifact_holding() - find the functions of the domain in @fold that sets `holding`; static. */
 const struct artifact_holding *artifact_holding(const struct wfs_fold *fold);
 
-/** act_run() - do @action, or change nothing except that a tried invocation is recorded. */
+/** act_run() - do @action; if it fails, take back all its changes
+ *  Invocations on trial stay in act->nest, so that the record has them.
+ *  Return: 0, or the -errno of the refusal. */
 int act_run(struct act *act, const json_t *action, struct wfs_error *error);
 void act_done(struct act *act);
 #define ACT_AUTO WFS_CLEANUP(act_done)
 
-/** act_has_crashed() - does the action's record say that code ended its process, or was refused
- *  because it did before? Such code must not run again. */
+/** act_has_crashed() - does the record of the action say that its code ended the process that ran
+ *  it, or was refused because it had done so before? Such code must not run again. False for an
+ *  action that is not from a journal. */
 bool act_has_crashed(const struct act *act);
 
-/** act_refuse_again() - refuse the action with the error code of its record, without doing it. */
+/** act_refuse_again() - fill @error with the error code of the action's record, without doing the
+ *  action. Return: the -errno of this code. */
 int act_refuse_again(struct act *act, struct wfs_error *error);
 
-/** act_add_result() - add to @result what the record tells beside the outcome: the price, nested
- *  invocations, and the bounds that ended code. Return: 0, or -ENOMEM. */
+/** act_add_result() - add to @result, a member of the record, what a later fold cannot compute: the
+ *  paid price, nested invocations, and which code a bound has ended. Return: 0, or -ENOMEM. */
 int act_add_result(const struct act *act, json_t *result);
 
 /* --- act-hide.c: private texts of an action, for its record --- */
 
-/* Plain value; act_hiding_done. */
+/* The private texts of an action. Plain value; act_hiding_done. */
 struct act_hiding {
 	struct act *act;
 	struct wfs_privacy privacy;
-	json_t *members; /* of the action as its record has them: stand-ins; owned */
+	json_t *members; /* members of the action with stand-ins, for its record; owned */
 };
 
-/** act_hide() - find the private texts of @action, before it is done, and give its record
- *  stand-ins for them.
- *  The texts are added to those of the fold. */
+/** act_hide() - before an action is done: find its private texts, and make stand-ins for its record
+ *  @hiding: `act` is set. The texts are added to fold->texts. */
 int act_hide(struct act_hiding *hiding, const json_t *action, struct wfs_error *error);
 void act_hiding_done(struct act_hiding *hiding);
 #define ACT_HIDING_AUTO WFS_CLEANUP(act_hiding_done)
 
-/** act_reveal() - copy a part of a record, with private texts in the place of their stand-ins.
- *  @ret_copy: caller owns it */
+/** act_reveal() - copy @document, a part of a record, with private texts in the place of their
+ *  stand-ins. @recorded: finds the texts. @ret_copy: caller owns it */
 int act_reveal(struct wfs_action_recorded *recorded, const json_t *document, json_t **ret_copy,
 	struct wfs_error *error);
 
-/** act_query() - run a query (query-run.h). Code gets what its author sees, a principal what it
- *  sees itself.
- *  @ret_result: caller owns it */
+/** act_query() - answer a query (query-run.h) with what the actor may see: the principal or, within
+ *  an invocation, the author of the code
+ *  @type, @params: of the query. @ret_result: caller owns it */
 int act_query(struct act *act, const char *type, const json_t *params, json_t **ret_result,
 	struct wfs_error *error);
 
-/** act_refuse_with() - set the details of a refusal. @details: new reference, taken. Return: @r. */
+/** act_refuse_with() - set act->details, the details of a refusal. @details: a reference that is
+ *  taken. Return: @r. */
 int act_refuse_with(struct act *act, json_t *details, int r);
 
-/* One function for each action. When it fails, its caller takes back what it has changed. */
+/* One function for each action: does it, with the parameters in act->params, and fills the outcome
+ * in @act. If it fails, its caller takes back what it has changed. */
 #define ACT_DECLARE(constant, member, ...) \
 	int act_##member(struct act *act, struct wfs_error *error);
 WFS_ACTIONS(ACT_DECLARE)
@@ -141,9 +146,9 @@ WFS_ACTIONS(ACT_DECLARE)
 
 /* An artifact in its present state. Plain value; artifact_done. */
 struct artifact {
-	json_t *document; /* owned */
-	size_t cell;
-	const char *id; /* borrowed from the document, as are the next two */
+	json_t *document; /* of its cell of sys.artifact; owned */
+	size_t cell;      /* index of this cell in the fold */
+	const char *id;   /* borrowed from the document, as are the next two */
 	const char *owner;
 	const char *access;
 	bool executable;
@@ -151,42 +156,48 @@ struct artifact {
 void artifact_done(struct artifact *artifact);
 #define ARTIFACT_AUTO WFS_CLEANUP(artifact_done)
 
-/** artifact_of() - make the value from an artifact's document. @document: taken */
+/** artifact_of() - make the value from the document of an artifact's cell. @document: reference
+ *  taken; @cell: index in the fold */
 struct artifact artifact_of(json_t *document, size_t cell);
 
-/** artifact_get() - load an artifact. Return: 0, -ENOENT (not_found, deleted), … */
+/** artifact_get() - load the artifact @id from its cell
+ *  @ret_artifact: caller ends it with artifact_done()
+ *  Return: 0, -ENOENT (not_found; deleted), … */
 int artifact_get(struct wfs_fold *fold, const char *id, struct artifact *ret_artifact,
 	struct wfs_error *error);
 
-/** artifact_exists() - does an artifact have this id? Return: 1, 0, or -errno. */
+/** artifact_exists() - does an artifact, not a deleted one, have this id? Return: 1, 0, or
+ *  -errno. */
 int artifact_exists(struct wfs_fold *fold, const char *id, struct wfs_error *error);
 
 /** artifact_put() - store the artifact's document as the new state of its cell. */
 int artifact_put(struct wfs_fold *fold, const struct artifact *artifact, struct wfs_error *error);
 
-/** artifact_take_writer_out() - remove `authorized_writer` from the metadata of its document; the
- *  caller stores it. */
+/** artifact_take_writer_out() - remove `authorized_writer` from the metadata in artifact->document;
+ *  the caller stores the document. */
 int artifact_take_writer_out(struct artifact *artifact, struct wfs_error *error);
 
-/** artifact_number() - get an integer member of its document; 0 if it is absent. */
+/** artifact_number() - get the integer @member of the artifact's document; 0 if it is absent. */
 int64_t artifact_number(const struct artifact *artifact, const char *member);
 
-/** artifact_is_free() - does the actor get the artifact without paying? True for its owner, and
- *  for the mint, which only tries it. */
+/** artifact_is_free() - may the actor use the artifact without paying? True if the actor or the
+ *  payer owns it, and for the mint, which only tries it. */
 bool artifact_is_free(const struct act *act, const struct artifact *artifact);
 
-/** artifact_price() - the price that the actor has to pay, in scrip. @member: read_price or
- *  invoke_price */
+/** artifact_price() - get the price that the payer has to pay for a use by the actor, in scrip
+ *  @member: read_price or invoke_price */
 int64_t artifact_price(const struct act *act, const struct artifact *artifact, const char *member);
 
-/** artifact_read_price() - the read_price that the actor has to pay, in scrip
- *  It is not 0 for code of another author that the owner of the artifact runs: such code could
- *  give away what the owner sells. */
+/** artifact_read_price() - get the read_price that the payer has to pay for reading by the actor,
+ *  in scrip
+ *  An owner who runs code of another author pays, too: otherwise such code could give away what the
+ *  owner sells. */
 int64_t artifact_read_price(const struct act *act, const struct artifact *artifact);
 
 /** artifact_earner() - find the account that earns the artifact's prices
- *  It is the owner's or, while the artifact is for sale, the seller's. If the seller is gone, it
- *  is the account whose disk the artifact takes. */
+ *  It is the owner's or, while genesis_escrow owns the artifact to sell it, the seller's. If the
+ *  seller no longer exists, it is the account to whose disk the artifact is charged.
+ *  @ret_id: id of the account */
 int artifact_earner(struct wfs_fold *fold, const struct artifact *artifact,
 	char ret_id[static WFS_ARTIFACT_ID_MAX + 1], struct wfs_error *error);
 
@@ -197,13 +208,13 @@ int artifact_earner(struct wfs_fold *fold, const struct artifact *artifact,
 int artifact_pay_to_read(struct act *act, const struct artifact *artifact, int64_t *ret_price,
 	struct wfs_error *error);
 
-/** artifact_check_payer() - may the payer pay @price? The mint may not. Return: 0, or -EDQUOT
- *  (insufficient_funds). */
+/** artifact_check_payer() - check that the payer is not the mint, unless @price is 0. Return: 0, or
+ *  -EDQUOT (insufficient_funds). */
 int artifact_check_payer(const struct act *act, const struct artifact *artifact, int64_t price,
 	struct wfs_error *error);
 
-/** artifact_text() - read the content or code (@reducer) of an artifact; empty if it has none.
- *  @ret_bytes: borrowed until the fold changes something */
+/** artifact_text() - read the content (@reducer: WFS_BUILTIN_CONTENT) or code (WFS_BUILTIN_CODE) of
+ *  the artifact @id. @ret_bytes: empty if it has none; borrowed until the fold changes something */
 int artifact_text(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *id,
 	struct wfs_bytes *ret_bytes, struct wfs_error *error);
 
@@ -212,26 +223,24 @@ int artifact_text(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const
 int artifact_set_text(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *id,
 	struct wfs_bytes bytes, struct wfs_error *error);
 
-/**
- * artifact_change_text() - artifact_set_text(), which also charges the disk and updates size, hash
- * and time in the document
- */
+/** artifact_change_text() - artifact_set_text() that also charges the disk for the difference in
+ *  size, and updates size, hash and time in the artifact's document, which the caller stores */
 int artifact_change_text(struct act *act, struct artifact *artifact,
 	enum wfs_builtin_reducer reducer, struct wfs_bytes bytes, struct wfs_error *error);
 
-/** artifact_size() - bytes of its content, its code and, of a memory store, its entries. */
+/** artifact_size() - add up the bytes of an artifact's content, code and, if it is a memory store,
+ *  entries. */
 int artifact_size(struct wfs_fold *fold, const struct artifact *artifact, int64_t *ret_size,
 	struct wfs_error *error);
 
-/** artifact_charged_to() - the account to whose disk its bytes are charged. */
+/** artifact_charged_to() - get the id of the account to whose disk the artifact's bytes are
+ *  charged; borrowed from its document. */
 const char *artifact_charged_to(const struct artifact *artifact);
 
-/**
- * artifact_disk_payer() - find the account to whose disk the artifacts of @id are charged
- * If @id is itself an artifact, it is the account to which that one is charged.
- * @ret_payer: borrowed from @id or from @ret_keep, which caller owns
- * Return: 0, -ENOENT (deleted, not_found), …
- */
+/** artifact_disk_payer() - find the account to whose disk the artifacts that @id owns are charged
+ *  It is @id itself if @id is a principal; if @id is an artifact, the account to which this one is
+ *  charged. @ret_payer: borrowed from @id or from @ret_keep, which caller owns
+ *  Return: 0, -ENOENT (deleted, not_found), … */
 int artifact_disk_payer(struct wfs_fold *fold, const char *id, const char **ret_payer,
 	json_t **ret_keep, struct wfs_error *error);
 
@@ -249,9 +258,10 @@ enum artifact_use {
 #undef ARTIFACT_USE_ENUM
 };
 
-/** artifact_permit() - may the actor use the artifact so?
- *  Return: 0; -EACCES (not_authorized); -ENOENT (not_found: refused, and the artifact is not shown
- *  to the actor; for WRITE act_refuse_id() words the refusal); … */
+/** artifact_permit() - check that the actor may use the artifact in the way @use, by its rules or
+ *  its contract
+ *  Return: 0; -EACCES (not_authorized); -ENOENT (not_found: refused, and the actor may not know
+ *  that the artifact exists; for WRITE the caller fills @error by act_refuse_id() instead); … */
 int artifact_permit(struct act *act, const struct artifact *artifact, enum artifact_use use,
 	struct wfs_error *error);
 
@@ -262,40 +272,39 @@ int artifact_permit(struct act *act, const struct artifact *artifact, enum artif
  * refused as one that does not exist.
  */
 
-/** act_knows() - author_knows() for the principal or the code that acts. */
+/** act_knows() - may the actor know that this artifact or principal exists? Return: 1, 0, or
+ *  -errno. */
 int act_knows(
 	const struct act *act, enum wfs_entity entity, const char *id, struct wfs_error *error);
 
-/** act_artifact() - artifact_get(), but only an actor that sees the artifact learns that it was
- *  deleted. */
+/** act_artifact() - artifact_get(), but an actor that may not know a deleted artifact gets
+ *  not_found, not deleted. */
 int act_artifact(const struct act *act, const char *id, struct artifact *ret_artifact,
 	struct wfs_error *error);
 
-/**
- * act_refuse_artifact() - refuse the use of an existing artifact
- * @error: already filled for -EACCES
- * Return: -EACCES; or -ENOENT with the error of act_artifact() if the artifact is not shown to the
- * actor; or -errno.
- */
+/** act_refuse_artifact() - refuse the use of an existing artifact, with the reason in @error
+ *  Return: -EACCES; or -ENOENT, with the error for an id that does not exist, if the actor may not
+ *  know the artifact; or another -errno. */
 int act_refuse_artifact(
 	const struct act *act, const struct artifact *artifact, struct wfs_error *error);
 
-/** act_refuse_id() - refuse to make something with an id that is taken
- *  @error: has the reason. If the actor may not see what has the id, the reason is replaced by one
- *  that says only that the id is taken.
- *  Return: a negative errno. */
+/** act_refuse_id() - refuse to make something whose id is taken
+ *  @entity: kind of what has the id now
+ *  @error: filled with the reason; if the actor may not know what has the id, it is replaced by one
+ *  that says only that the id is taken. Return: a negative errno. */
 int act_refuse_id(
 	const struct act *act, enum wfs_entity entity, const char *id, struct wfs_error *error);
 
-/** artifact_check_code() - does the code compile, and define one of the functions that are called?
- *  Return: 0, -EINVAL (syntax_error), -EIO (runtime_error), … */
+/** artifact_check_code() - check that the artifact's code compiles, and defines a function `run` or
+ *  `check`. Return: 0, -EINVAL (syntax_error), -EIO (runtime_error), … */
 int artifact_check_code(struct act *act, const struct artifact *artifact, struct wfs_error *error);
 
-/** artifact_check_content() - has the content the form that the artifact's type requires
- *  (act-form.c)? Called when content or type changes. Return: 0, -EINVAL, -EFBIG (too_large), … */
+/** artifact_check_content() - check that the content has the form that the artifact's type requires
+ *  (act-form.c); called when content or type has changed. Return: 0, -EINVAL, -EFBIG (too_large),
+ *  … */
 int artifact_check_content(
 	struct act *act, const struct artifact *artifact, struct wfs_error *error);
 
-/** artifact_is_rule() - is this value of `access` the name of a built-in rule, and not of a
- *  contract? */
+/** artifact_is_rule() - is @access, the member of an artifact, the name of a built-in rule?
+ *  Otherwise it is the id of a contract. */
 bool artifact_is_rule(const char *access);

@@ -5,7 +5,7 @@
  * Folding an action depends only on the action and the state before it. The form of an action is
  * that of its effect (kernel/manifest/effect.h), from one table. Whether grants allow an action is
  * decided in caps/ for principals, and in author.c for code; whether the rules of an artifact
- * allow it is decided here.
+ * allow it is decided here: built-in rules, or a contract, which is an executable artifact.
  *
  *   sys.ledger, key id: {scrip} of principals, artifacts and the mint
  *   sys.resource, key id: {disk?, journal?, llm_budget?, llm_tokens?}: {quota?, used}; `journal`
@@ -38,20 +38,18 @@ enum {
 	WFS_ARTIFACT_DEPENDENCIES_MAX = 64,  /* dependencies that one artifact lists */
 	WFS_ARTIFACT_DEPTH_MAX = 10,         /* length of a chain of dependencies */
 	WFS_ARTIFACT_DETAILS_MAX = 64 << 10, /* bytes of interface, and of metadata */
-	WFS_ARTIFACT_METHODS_MAX = 256,      /* of an interface */
-	WFS_ARTIFACT_TESTS_MAX = 64,         /* of an interface; checking each call may take long */
+	WFS_ARTIFACT_METHODS_MAX = 256,      /* methods of an interface */
+	WFS_ARTIFACT_TESTS_MAX = 64,         /* tests of an interface; each may take long */
 	WFS_MINT_PENDING_MAX = 65536,        /* bids that wait for one auction */
 };
 
-/**
- * wfs_action_told() - the result of a tool call that this action has done: what an invocation's
- * code returned, or all data of another action
- * @answer: {data?, message}; may be NULL
- * Return: borrowed from @answer; NULL: nothing.
- */
+/** wfs_action_told() - get the result that a tool call has, if the call was this action: the return
+ *  value of the code that was invoked, or the data of another action
+ *  @answer: to the sender of the action, {data?, message}; may be NULL
+ *  Return: borrowed from @answer; NULL: none. */
 json_t *wfs_action_told(const json_t *action, const json_t *answer);
 
-/** wfs_action_types() - append the names of all actions, separated by ", ". */
+/** wfs_action_types() - append the names of all actions to @buffer, separated by ", ". */
 void wfs_action_types(struct wfs_buffer *buffer);
 
 /** wfs_action_artifact() - the id of the artifact that an action names, borrowed from it; NULL: it
@@ -60,10 +58,10 @@ const char *wfs_action_artifact(const json_t *action);
 
 extern const struct wfs_domain wfs_action_domain;
 
-/* --- what the rules of an artifact say; @state: of its cell of sys.artifact --- */
+/* --- what the rules of an artifact say; @state: document of its cell of sys.artifact --- */
 
-/** wfs_artifact_reads() - may @principal read content and code without paying, and without a
- *  contract that has to be asked? */
+/** wfs_artifact_reads() - may @principal read the artifact's content and code without paying, by
+ *  built-in rules alone? False if a contract has to be asked. @state: document of sys.artifact */
 bool wfs_artifact_reads(const json_t *state, const char *principal);
 
 enum wfs_artifact_answer {
@@ -72,56 +70,54 @@ enum wfs_artifact_answer {
 	WFS_ARTIFACT_CONTRACT, /* the contract decides when the invocation is done */
 };
 
-/** wfs_artifact_invokes() - may @principal invoke the artifact by its rules? */
+/** wfs_artifact_invokes() - may @principal invoke the artifact by its rules? @state: document of
+ *  sys.artifact */
 enum wfs_artifact_answer wfs_artifact_invokes(const json_t *state, const char *principal);
 
-/** wfs_artifact_is_open() - may everybody read content and code without paying? */
+/** wfs_artifact_is_open() - may everybody read the artifact's content and code without paying?
+ *  @state: document of sys.artifact */
 bool wfs_artifact_is_open(const json_t *state);
 
 /* --- whose text it is: act-hide.c --- */
 
-/* The private texts of an action and its output, if not everybody may read them. Plain value;
+/* Which texts of an action and of its output are private (not for everybody). Plain value;
  * wfs_privacy_done. */
 struct wfs_privacy {
-	json_t *of; /* ids of the private artifacts to which the output belongs; []: none; owned */
-	const char *const *members; /* that the action's record hides; NULL-ended; static */
+	json_t *of; /* ids of the private artifacts whose readers may read the output; owned */
+	/* names of the action's members that its record hides; the last is NULL; static */
+	const char *const *members;
 	bool secret; /* an argument is marked as secret, so only the sender may read the texts */
 	bool writes; /* the action sends content or code, of which its record has only the hash */
 };
 void wfs_privacy_done(struct wfs_privacy *privacy);
 #define WFS_AUTO_PRIVACY WFS_CLEANUP(wfs_privacy_done)
 
-/** action_privacy() - find the private texts of an action before it is done, from the artifacts in
- *  a view.
- *  Return: 0, -EIO, -ENOMEM. */
+/** action_privacy() - find which texts of an action are private, by the artifacts in @view, before
+ *  it is done. @ret_privacy: caller ends it with wfs_privacy_done(). Return: 0, -EIO, -ENOMEM. */
 int action_privacy(const struct wfs_domain *const *domains, struct wfs_view *view,
 	const json_t *action, struct wfs_privacy *ret_privacy, struct wfs_error *error);
 
 /** wfs_privacy_hides() - does the action have private texts? */
 bool wfs_privacy_hides(const struct wfs_privacy *privacy, const json_t *action);
 
-/** wfs_privacy_said() - the private artifacts to which the texts of the action belong; []: only
- *  the sender may read them
- *  Return: an array that the caller owns; NULL without memory. */
+/** wfs_privacy_said() - list the private artifacts whose readers may read the texts of the action,
+ *  too; an empty list: only the sender may
+ *  Return: a JSON array of ids that the caller owns; NULL without memory. */
 json_t *wfs_privacy_said(const struct wfs_privacy *privacy);
 
-/**
- * action_pay_run() - charge the principal of the record for a turn of this agent
- * For kernel/domain/turn/. Checks first that the principal may invoke the agent's artifact. The
- * price is the agent's invoke_price; fold->outcome.result gets it.
- * Return: 0, -EACCES (not_authorized), -EDQUOT (insufficient_funds), …
- */
+/** action_pay_run() - for kernel/domain/turn/: have the principal of the record pay @agent's
+ *  invoke_price for a turn, after a check that it may invoke the agent's artifact
+ *  fold->outcome.result gets the price.
+ *  Return: 0, -EACCES (not_authorized), -EDQUOT (insufficient_funds), … */
 int action_pay_run(struct wfs_fold *fold, const char *agent, struct wfs_error *error);
 
 /* --- for kernel/world/answerer.c --- */
 
-/**
- * action_score() - answer a mint.score request by running the artifact's own tests
- * The tests, `interface.tests`, are an array of {args?, method?, result?}. Each is an invocation
- * by the mint, without a price, whose changes are taken back; it passes if it gives `result`. The
- * score is the share of tests that pass, 0 to 100.
- * @ret_payload: of the receipt; caller owns it
- * Return: 0, or -errno, which fails the request.
- */
+/** action_score() - answer a mint.score request by running the artifact's own tests
+ *  The tests, `interface.tests`, are an array of {args?, method?, result?}. Each is an invocation
+ *  by the mint, without a price, whose changes are taken back; it passes if it gives `result`. The
+ *  score is the share of tests that pass, 0 to 100.
+ *  @params: of the effect. @ret_payload: of the receipt; caller owns it
+ *  Return: 0, or -errno, which fails the request. */
 int action_score(
 	struct wfs_fold *fold, const json_t *params, json_t **ret_payload, struct wfs_error *error);

@@ -22,11 +22,11 @@
 	X(memory, wfs_handbook_write_memory)   \
 	X(trade, wfs_handbook_write_trade)
 
-/* Each appends one page, in Markdown. */
+/* Each appends one page to @buffer, in Markdown. */
 #define WFS_HANDBOOK_WRITE(name, function) void function(struct wfs_buffer *buffer);
 WFS_HANDBOOK(WFS_HANDBOOK_WRITE)
 #undef WFS_HANDBOOK_WRITE
 
-/** wfs_handbook_artifacts() - the actions that make all pages, in the form of struct wfs_source.
- *  Return: new reference, NULL without memory. */
+/** wfs_handbook_artifacts() - make the actions that write all pages as artifacts, for a world's
+ *  `init` (struct wfs_source). Return: new reference, NULL without memory. */
 json_t *wfs_handbook_artifacts(void);

@@ -5,7 +5,9 @@
  * All invocations of one record are a *nest*. They share the bounds for one record, and are
  * numbered in the order in which they begin. What folding cannot compute again (how long each
  * took, and which of them a bound has ended) is stored in the record's result, and taken from
- * there when the record is folded again.
+ * there when the record is folded again. A contract is code that decides whether an actor may use
+ * an artifact; asking it is a check. The author of code is the principal responsible for it.
+ * Functions that return int return 0, or -errno with @error filled.
  */
 #pragma once
 
@@ -25,24 +27,24 @@ struct nest {
 	int (*run)(struct act *act, const json_t *action, struct wfs_error *error); /* act_run() */
 	json_t *result; /* for the record: {duration_ms, stopped?} of the outermost; owned */
 	json_t *nested; /* array of {duration_ms, stopped?} of the other invocations; owned */
-	const json_t *recorded; /* result of the record that is folded again; NULL: new */
+	const json_t *recorded; /* result of the record that is folded again; NULL: a new record */
 	json_t *stopped_checks; /* {number: message} of contracts that a bound has ended; owned */
 	json_t *embeddings;     /* made by a server; see kernel/domain/memory/embedding.h; owned */
 	bool embedder_told;     /* the host's embedder was looked at */
 	int64_t began_ns;       /* processor time of the thread when the nest began */
-	json_t *refused_contents; /* numbers of writes of code, see act-form.c; owned */
-	size_t count;
-	size_t check_count;
-	size_t content_count;
-	size_t action_count;
+	json_t *refused_contents;   /* numbers of writes of code, see act-form.c; owned */
+	size_t count;               /* invocations so far */
+	size_t check_count;         /* contracts that were asked */
+	size_t content_count;       /* writes of content by code */
+	size_t action_count;        /* actions by code */
 	size_t submission_count;    /* submissions to the mint that were not taken back */
 	struct wfs_rights **rights; /* of authors whose code asked for something; owned */
 	size_t rights_count;
 	size_t rights_capacity;
 };
 
-/** nest_init() - prepare for the invocations of one record; nest_done() is needed also on failure
- *  @run: called for each action that the code of an artifact takes
+/** nest_init() - prepare for the invocations of one record; the caller calls nest_done(), also on
+ *  failure. @run: act_run(), which does each action that the code of an artifact takes
  *  @recorded: result of the record that is folded again; NULL: the record is new
  *  Return: 0, or -ENOMEM. */
 int nest_init(struct nest *nest,
@@ -51,27 +53,27 @@ int nest_init(struct nest *nest,
 void nest_done(struct nest *nest);
 #define NEST_AUTO WFS_CLEANUP(nest_done)
 
-/**
- * nest_check_time() - has the host worked for the nest for longer than code may?
- * The work of the host is not counted in the time of the code itself. The record has what this
- * bound has ended, so it ends nothing when the record is folded again.
- * @id: the artifact to be ended, or another name for the work that takes long
- * Return: 0, or -EIO (runtime_error).
- */
+/** nest_check_time() - fail if the thread has spent more processor time on the nest than code may
+ *  take
+ *  The time counts what the host does for code, such as queries. The record says what this bound
+ *  has ended, so the check passes when the record is folded again.
+ *  @id: name for the message: the artifact whose code is ended, or other work that takes long
+ *  Return: 0, or -EIO (runtime_error). */
 int nest_check_time(const struct act *act, const char *id, struct wfs_error *error);
 
-/** nest_forget_checks() - forget the contracts' checks from number @count on. */
+/** nest_forget_checks() - undo the counting of contracts that were asked, from number @count on,
+ *  and remove their messages from nest->stopped_checks. */
 void nest_forget_checks(struct nest *nest, size_t count);
 
-/** nest_forget_contents() - undo the counting of content writes from number @count on
- *  Removes their numbers from nest->refused_contents, too. Needed when a bound ends the invocation
- *  that made these writes; see act-form.c. */
+/** nest_forget_contents() - undo the counting of writes of content, from number @count on, and
+ *  remove their numbers from nest->refused_contents
+ *  Needed when a bound ends the invocation that made these writes; see act-form.c. */
 void nest_forget_contents(struct nest *nest, size_t count);
 
 /* A running invocation, on the C stack. */
 struct invocation {
-	struct wfs_code_host host; /* first: the callback casts back */
-	struct act *act;           /* the action that invoked it */
+	struct wfs_code_host host; /* first member: host_call() casts it to the invocation */
+	struct act *act;           /* the action that invoked the artifact */
 	const char *id;            /* of the artifact */
 	const char *author;        /* of the code; see author.c */
 	struct wfs_code *program;
@@ -83,77 +85,79 @@ struct invocation {
 
 /* --- author.c --- */
 
-/** author_of() - the principal responsible for the code of an artifact; borrowed from its
- *  document. */
+/** author_of() - get the principal responsible for the code of an artifact; borrowed from the
+ *  artifact's document. */
 const char *author_of(const struct artifact *artifact);
 
-/** author_now() - the principal responsible for code that this action brings: the payer, or the
- *  author of the code that acts. */
+/** author_now() - get the principal that becomes responsible for code that this action writes: the
+ *  payer or, within an invocation, the author of the code that acts; borrowed. */
 const char *author_now(const struct act *act);
 
-/** author_may() - may code have this effect? @artifact: that the effect is about; NULL: none
+/** author_may() - check that the author's grants and the policy allow running code to have this
+ *  effect
+ *  @self: the running code; @artifact: id of the artifact that the effect is about; NULL: none
  *  Return: 0, -EACCES (not_authorized, expired, policy_denied), -EDQUOT, -EIO, … */
 int author_may(const struct invocation *self, enum wfs_effect effect, const char *artifact,
 	struct wfs_error *error);
 
-/* What code sees. Plain value; author_sight. */
+/* What running code may see: what its author may. Plain value; author_sight_init. */
 struct author_sight {
 	struct wfs_query_sight sight; /* its context is the struct author_sight */
 	const struct invocation *self;
-	struct wfs_rights *rights; /* the nest's */
+	struct wfs_rights *rights; /* of the author; borrowed from the nest */
 };
 
-/** author_sight_init() - make the sight of running code. Return: 0, -EIO, -ENOMEM. */
+/** author_sight_init() - set up @sight for the running code @self; nothing has to be freed. Return:
+ *  0, -EIO, -ENOMEM. */
 int author_sight_init(
 	struct author_sight *sight, const struct invocation *self, struct wfs_error *error);
 
-/** author_sees() - would a query that names @name show it to the code? Return: 1, 0, or -errno. */
+/** author_sees() - may the running code see @name, an id or file in @part, when a query names it?
+ *  Return: 1, 0, or -errno. */
 int author_sees(const struct invocation *self, enum wfs_query_part part, const char *name,
 	struct wfs_error *error);
 
-/** author_knows() - may the code know that an artifact or a principal exists?
- *  Yes if a part of its directory is shown to the code, or if it is the code's own artifact or
- *  author.
- *  Return: 1, 0, or -errno. */
+/** author_knows() - may the running code know that this artifact or principal exists?
+ *  Yes if the code may see a part of its directory in the tree, or if it is the code's own artifact
+ *  or author. Return: 1, 0, or -errno. */
 int author_knows(const struct invocation *self, enum wfs_entity entity, const char *id,
 	struct wfs_error *error);
 
-/** author_reads() - may code read the content of an artifact as a file? Return: 1, 0, or -errno. */
+/** author_reads() - may the running code read the content of the artifact @id by the author's
+ *  grants, as the author could read its file? Return: 1, 0, or -errno. */
 int author_reads(const struct invocation *self, const char *id, struct wfs_error *error);
 
 void authors_done(struct nest *nest);
 
 /* --- interface.c --- */
 
-/** interface_check() - check the form of an interface when it is written. Return: 0, -EINVAL,
- *  -ENOMEM. */
+/** interface_check() - check the form of an artifact's `interface` before it is stored. Return: 0,
+ *  -EINVAL, -ENOMEM. */
 int interface_check(const json_t *interface, struct wfs_error *error);
 
-/** interface_check_call() - has the interface this method, and do the arguments match its schema?
- *  @steps: increased by the steps that the check took
+/** interface_check_call() - check that the artifact's interface has @method, and that @args match
+ *  the schema of this method
+ *  @steps: increased by the steps that the check took (kernel/schema/schema.h)
  *  Return: 0, -EINVAL (invalid_argument), -ENOMEM. */
 int interface_check_call(const struct artifact *artifact, const char *method, const json_t *args,
 	uint64_t *steps, struct wfs_error *error);
 
-/** interface_has_secrets() - does an artifact's interface mark an argument of the method as
- *  secret?
- *  The name of a method may be mistyped: for an unknown method, any mark of the interface
+/** interface_has_secrets() - does an artifact's interface mark an argument of @method as secret?
+ *  The name of a method may be mistyped: for one that it does not have, a mark at any method
  *  counts. */
 bool interface_has_secrets(const json_t *interface, const char *method);
 
-/** interface_describe() - the answer to `describe`, without running code. @ret_result: caller owns
- *  it */
+/** interface_describe() - make the answer to the method `describe`, which every artifact has,
+ *  without running code. @ret_result: caller owns it */
 int interface_describe(
 	const struct artifact *artifact, json_t **ret_result, struct wfs_error *error);
 
 /* --- program.c --- */
 
-/**
- * action_program() - get the compiled code of an executable artifact
- * The code was checked when it was written (artifact_check_code).
- * @ret_program: not running; borrowed until it is called; stays in the cache afterwards
- * Return: 0, -EINVAL (invalid_type), -ENOMEM.
- */
+/** action_program() - get the compiled code of an executable artifact, from the fold's cache or
+ *  compiled now. The code was checked when it was written (artifact_check_code).
+ *  @ret_program: not running; borrowed until the caller has run it; the cache keeps it
+ *  Return: 0, -EINVAL (invalid_type: not executable), -ENOMEM. */
 int action_program(struct act *act, const struct artifact *artifact, struct wfs_code **ret_program,
 	struct wfs_error *error);
 
@@ -167,7 +171,7 @@ struct action_program {
 	uint64_t used;                    /* value of `use_count` when it was last used */
 };
 
-/* What the domain keeps in a fold. */
+/* The domain's memory in a fold (fold_kept): a cache of compiled code. */
 struct action_programs {
 	struct action_program kept[ACTION_PROGRAMS_MAX];
 	size_t count;
@@ -176,79 +180,82 @@ struct action_programs {
 
 void action_programs_done(struct action_programs *programs);
 
-/** action_limits() - limits of code. An action from a journal gets twice the instructions. */
+/** action_limits() - get the limits of one invocation's code. Code of an action from a journal gets
+ *  twice the instructions. */
 struct wfs_lua_limits action_limits(const struct wfs_fold *fold);
 
-/** action_instructions() - how many instructions all code of one record may take. */
+/** action_instructions() - get how many instructions all code of one record together may take. */
 uint64_t action_instructions(const struct wfs_fold *fold);
 
 /* --- contract.c --- */
 
 enum { CONTRACT_REASON_SIZE = 256 };
 
-/**
- * contract_permit() - may the actor use the artifact, by the contract that its `access` names?
- * If the contract does not exist, only the owner may.
- * @reason: buffer of CONTRACT_REASON_SIZE bytes; gets the reason of a refusal
- * Return: 0, or -errno that ends the whole nest.
- */
+/** contract_permit() - ask the contract that the artifact's `access` names whether the actor may
+ *  use the artifact. If the contract does not exist, only the owner may.
+ *  @use: name of the use, such as `read`
+ *  @reason: buffer of CONTRACT_REASON_SIZE bytes, for the reason if not allowed
+ *  Return: 0 (@ret_allowed is set), or -errno that ends the whole nest. */
 int contract_permit(struct act *act, const struct artifact *artifact, const char *use,
 	bool *ret_allowed, char *reason, struct wfs_error *error);
 
 /* --- host.c --- */
 
+/* The functions that code of artifacts can call. */
 extern const struct wfs_lua_binding host_bindings[];
 extern const size_t host_binding_count;
 
-/* Help for a function. Plain value with static lifetime. */
+/* Help for a function that code can call. Plain value with static lifetime. */
 struct host_help {
 	const char *arguments;
 	const char *help;
 };
 
-/* Help for the first bindings, in their order. The actions come after them, and have help of their
- * own. */
+/* Help for the first host_help_count of host_bindings, in their order. Those after them are the
+ * actions, which have help of their own. */
 extern const struct host_help host_helps[];
 extern const size_t host_help_count;
 
-/** host_call() - answer a call of running code to the function @binding_index
- *  @ret_value: caller owns it; NULL: nil
- *  Return: 0, 1 (an error that code may catch), or -errno, which ends the code. */
+/** host_call() - do what running code asks for by calling host_bindings[@binding_index]
+ *  @host: of a struct invocation. @ret_value: caller owns it; NULL: nil
+ *  Return: 0, 1 (an error that the code may catch), or -errno, which ends the code. */
 int host_call(struct wfs_code_host *host, size_t binding_index, const json_t *arguments,
 	json_t **ret_value, struct wfs_error *error);
 
 /* --- invoke.c --- */
 
-/* The outcome of one invocation. Plain value; JSON is owned. */
+/* The outcome of one invocation. Plain value; the caller owns `result`. */
 struct invoked {
-	json_t *result;
-	int64_t price_paid;
+	json_t *result;     /* what the code returned */
+	int64_t price_paid; /* scrip */
 };
 
-/**
- * invoke_artifact() - run an artifact's code for @act; its changes are taken back if it fails
- * Return: 0, or -errno of the failure; an error of the category "system" ends the whole nest.
- */
+/** invoke_artifact() - run the code of artifact @id, after permission and payment; if it fails, all
+ *  its changes are taken back
+ *  @act: the action that invokes it. @method, @args: passed to the code; borrowed
+ *  Return: 0, or -errno of the failure; an error of the category "system" ends the whole nest. */
 int invoke_artifact(struct act *act, const char *id, const char *method, const json_t *args,
 	struct invoked *ret_invoked, struct wfs_error *error);
 
-/** invoke_on_trial() - invoke an artifact for the mint, without permission or price
- *  All changes are taken back; only the record's result tells of it. @artifact: executable
- *  Return: as invoke_artifact(). */
+/** invoke_on_trial() - invoke_artifact() for the mint, without permission or price
+ *  All changes are taken back, also on success; the record's result has the invocation. @artifact:
+ *  executable */
 int invoke_on_trial(struct act *act, const struct artifact *artifact, const char *method,
 	const json_t *args, json_t **ret_result, struct wfs_error *error);
 
-/** action_seed() - the seed of ctx.random(). @place: differs for each call within a record */
+/** action_seed() - make the seed of ctx.random() from the world's entropy and the record
+ *  @place: a number that differs for each piece of code that runs within the record */
 void action_seed(const struct wfs_fold *fold, uint64_t place, uint8_t ret_seed[static 32]);
 
-/** action_shown() - how many bytes of a text to show: at most @size, without cutting a
- *  character. */
+/** action_shown() - get the size in bytes of the longest beginning of @text that has at most @size
+ *  bytes and no cut character. */
 int action_shown(struct wfs_bytes text, size_t size);
 
-/** invoke_fails_all() - must this error end the whole nest, so that no code can catch it? */
+/** invoke_fails_all() - does this error end the whole nest, so that no code can catch it? */
 bool invoke_fails_all(const struct wfs_error *error);
 
-/** invoke_crashed() - is it the error of code that ended its process, now or before?
- *  Then the action that ran the code changes nothing, and folding takes its outcome from the
- *  record. */
+/** invoke_crashed() - does @error say that the code has ended the process that ran it, now or
+ *  before?
+ *  Then the action that ran the code changes nothing, and folding it again takes its outcome from
+ *  the record. */
 bool invoke_crashed(const struct wfs_error *error);

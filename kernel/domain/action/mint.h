@@ -25,7 +25,7 @@ enum {
 
 /* A bid, as in its cell. Plain value; mint_bid_done. */
 struct mint_bid {
-	json_t *document;   /* owned */
+	json_t *document;   /* of the cell; owned */
 	const char *bidder; /* principal or artifact; borrowed from the document, as the next */
 	const char *artifact_id;
 	int64_t amount; /* scrip, 1 or more */
@@ -34,10 +34,11 @@ struct mint_bid {
 void mint_bid_done(struct mint_bid *bid);
 #define MINT_BID_AUTO WFS_CLEANUP(mint_bid_done)
 
-/** mint_bid_of() - read a bid from its document. @document: taken, also on failure. Return: 0,
- *  -EIO (malformed). */
+/** mint_bid_of() - read a bid from the document of its cell. @document: reference taken, also on
+ *  failure. Return: 0, -EIO (malformed). */
 int mint_bid_of(json_t *document, struct mint_bid *ret_bid, struct wfs_error *error);
 
-/** mint_bid_end() - store the bid with a final status. @cell: its cell in the fold */
+/** mint_bid_end() - set a bid's status, its last, and store the bid. @cell: index of its cell in
+ *  the fold */
 int mint_bid_end(struct act *act, const struct mint_bid *bid, const char *status, size_t cell,
 	struct wfs_error *error);

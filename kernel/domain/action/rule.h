@@ -7,12 +7,13 @@
 /* Plain value with static lifetime. */
 struct artifact_rule {
 	const char *name;
+	/* may @actor use the artifact so? */
 	bool (*allows)(const char *actor, const struct artifact *artifact, enum artifact_use use);
 	const char *reason; /* of a refusal */
 };
 
-/** artifact_rule_find() - find the rule that an artifact's `access` names; NULL: it names a
- *  contract. */
+/** artifact_rule_find() - find the built-in rule with the name @access, a member of an artifact;
+ *  NULL: @access is the id of a contract, an artifact that decides. */
 const struct artifact_rule *artifact_rule_find(const char *access);
 
 bool artifact_is_owned(const struct artifact *artifact, const char *actor);

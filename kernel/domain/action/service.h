@@ -8,6 +8,7 @@
  *
  * Parser, checks, prices, the interface that `describe` gives, and the artifacts that `init` makes
  * all come from the table of services. Arguments come in order, or as members of one object.
+ * Functions that return int return 0, or -errno with @error filled.
  *
  *   sys.escrow, key artifact id: {artifact_id, deposited_at, price, seller}
  *
@@ -24,13 +25,13 @@ struct service_call;
 /* One method. Plain value with static lifetime. */
 struct service_method {
 	const char *name;
-	int64_t price; /* scrip */
-	int (*run)(struct service_call *call, struct wfs_error *error);
+	int64_t price;                                                  /* scrip */
+	int (*run)(struct service_call *call, struct wfs_error *error); /* sets call->result */
 	const struct wfs_shape_member *params; /* in order; the last has no name */
 	const char *help;
 };
 
-/* Which method `run` calls. */
+/* Which method a service does when its function `run` is invoked. */
 enum service_run {
 	SERVICE_RUN_NAMED,  /* the method named by its first argument or by `method` */
 	SERVICE_RUN_FIRST,  /* the first method */
@@ -54,56 +55,54 @@ struct service_call {
 	json_t *args;            /* an object with the method's params; owned */
 	struct act *act;         /* the caller's */
 	struct invocation *self; /* the service as code that runs */
-	json_t *result;          /* what it gives; owned */
+	json_t *result;          /* what the method returns; owned */
 	int64_t price_paid;      /* in addition to the method's price */
 	bool stopped;            /* a bound of the record has ended it */
 };
 void service_call_done(struct service_call *call);
 #define SERVICE_CALL_AUTO WFS_CLEANUP(service_call_done)
 
-/** service_find() - find the service that an artifact id names, in @domains; NULL: it is not a
- *  service. */
+/** service_find() - find the service whose artifact has this id, in the tables of @domains; NULL:
+ *  it is not a service. */
 const struct service *service_find(
 	const struct wfs_domain *const *domains, const char *artifact_id);
 
-/** service_parse() - find the called method, and its arguments
- *  @ret_call: zero before; service, method and args are set
- *  Return: 0, -EINVAL (invalid_argument, missing_argument), -ENOMEM. */
+/** service_parse() - find out which method is called, and read its arguments
+ *  @method, @args: of the invocation
+ *  @ret_call: zeros before; service, method and args are set; caller ends it with
+ *  service_call_done(). Return: 0, -EINVAL (invalid_argument, missing_argument), -ENOMEM. */
 int service_parse(const struct service *service, const char *method, const json_t *args,
 	struct service_call *ret_call, struct wfs_error *error);
 
-/** service_run() - run a parsed call whose `act` is set. @ret_result: caller owns it
- *  Return: 0, or the error of the method. */
+/** service_run() - run the method of a call that service_parse() has filled and whose `act` the
+ *  caller has set. @ret_result: caller owns it. Return: 0, or the error of the method. */
 int service_run(struct service_call *call, json_t **ret_result, struct wfs_error *error);
 
-/** wfs_service_artifacts() - the actions that make the artifacts of all services: an array of
- *  {action, created_by, id}.
+/** wfs_service_artifacts() - make the actions that write the artifacts of all services into a new
+ *  world: an array of {action, created_by, id}
  *  Return: new reference, or NULL without memory. Thread: any. */
 json_t *wfs_service_artifacts(const struct wfs_domain *const *domains);
 
 /* --- for the methods --- */
 
-/** service_text() - a text argument that the parser requires; borrowed. */
+/** service_text() - get the text argument @name, which the method's table requires; borrowed from
+ *  the call. */
 const char *service_text(const struct service_call *call, const char *name);
 
-/** service_number() - an integer argument; @otherwise if it is absent. */
+/** service_number() - get the integer argument @name; @otherwise if it is absent. */
 int64_t service_number(const struct service_call *call, const char *name, int64_t otherwise);
 
-/**
- * service_act() - take an action for the caller or for the service itself
- * @actor: acts
- * @action: taken; NULL: its caller had no memory
- * @ret_data: of the action; may be NULL; otherwise caller owns it
- */
+/** service_act() - take an action for the caller or for the service itself
+ *  @actor: id of the one that acts. @action: reference taken; NULL: the caller had no memory
+ *  @ret_data: data of the action's answer, which caller owns; the pointer may be NULL */
 int service_act(struct service_call *call, const char *actor, json_t *action, json_t **ret_data,
 	struct wfs_error *error);
 
-/**
- * service_work() - charge the call for work that takes as long as @instructions of code
- * Return: 0, -EIO (runtime_error: more than all code of one record may take).
- */
+/** service_work() - count @instructions as taken by the call, for work in C that takes as long
+ *  Return: 0, -EIO (runtime_error: more than all code of one record may take). */
 int service_work(struct service_call *call, uint64_t instructions, struct wfs_error *error);
 
-/** service_may() - may the author of the call have this effect? See author_may(). */
+/** service_may() - check that the author of the calling code, or the calling principal, may have
+ *  this effect; as author_may(). */
 int service_may(const struct service_call *call, enum wfs_effect effect, const char *artifact,
 	struct wfs_error *error);

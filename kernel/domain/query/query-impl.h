@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to kernel/domain/query/: a query that is being answered. */
+/*
+ * Private to kernel/domain/query/: a query that is being answered.
+ *
+ * Functions that return int return 0, or -errno with run->error filled.
+ */
 #pragma once
 
 #include "kernel/base/json.h"
@@ -9,72 +13,74 @@
 struct query_run {
 	struct wfs_view *view;
 	const struct wfs_query *query;
-	const struct wfs_query_sight *sight; /* may be NULL */
+	const struct wfs_query_sight *sight; /* what may be shown; NULL: everything */
 	json_t *answer;                      /* the answer so far; owned by wfs_query_run() */
 	struct wfs_error *error;
-	struct wfs_query_work *work; /* may be NULL */
+	struct wfs_query_work *work; /* counts and bounds the work; NULL: no bound */
 };
 
 enum {
-	QUERY_WORK_OF_CELL = 200, /* to look at a cell */
-	QUERY_WORK_BYTES = 4,     /* of a document that are read in the time of one instruction */
-	QUERY_WORK_OF_HARD_MATCH = 30000, /* to match a pattern that backtracks much with an id */
+	QUERY_WORK_OF_CELL = 200,         /* instructions that looking at a cell counts as */
+	QUERY_WORK_BYTES = 4,             /* bytes of a document that are read in the time of one */
+	QUERY_WORK_OF_HARD_MATCH = 30000, /* for matching an id by a pattern that backtracks much */
 };
 
 /** query_work() - count @instructions of work before doing it.
  *  Return: 0, -EIO (runtime_error: it is too much), or what work->goes_on() returns. */
 int query_work(struct query_run *run, uint64_t instructions);
 
-/** query_sees() - may the answer show what the query names? @key: of a cell, or a name in the
- *  tree */
+/** query_sees() - may the answer show something that the query names? @key: of its cell, or its
+ *  name in the directory of @part */
 bool query_sees(const struct query_run *run, enum wfs_query_part part, struct wfs_bytes key);
 
-/** query_sees_listed() - may the answer list or count a cell that the query has not named? */
+/** query_sees_listed() - may the answer list or count a cell that the query has not named? @key: of
+ *  the cell */
 bool query_sees_listed(const struct query_run *run, enum wfs_query_part part, struct wfs_bytes key);
 
 /** query_text() - make a JSON text of a key. Bytes that are not UTF-8, which a restored world can
- *  have, become `?`.
- *  Return: new reference, NULL without memory. */
+ *  have, become `?`. Return: new reference, NULL without memory. */
 json_t *query_text(struct wfs_bytes key);
 
-/** query_set() - set a member of the answer. @value: taken; NULL: its caller had no memory.
- *  Return: 0, -ENOMEM. */
+/** query_set() - set a member of the answer. @value: reference taken; NULL: the caller had no
+ *  memory. Return: 0, -ENOMEM. */
 int query_set(struct query_run *run, const char *name, json_t *value);
 
-/** query_version_state() - read the document of a version, and count the work. @ret_state: caller
- *  owns it */
+/** query_version_state() - read and parse the document of a cell's version, and count the work.
+ *  @ret_state: caller owns it */
 int query_version_state(
 	struct query_run *run, const struct wfs_version *version, json_t **ret_state);
 
-/** query_state() - read the document of one live cell, without counting work. @ret_state: caller
- *  owns it
- *  Return: 0, -ENOENT (no error is filled), … */
+/** query_state() - read and parse the document of the live cell of @reducer with this key, without
+ *  counting work. @ret_state: caller owns it. Return: 0, -ENOENT (no error is filled), … */
 int query_state(struct query_run *run, enum wfs_builtin_reducer reducer, const char *key,
 	json_t **ret_state);
 
-/** query_principal() - read the ledger's entry of a principal of which @part is seen.
- *  Return: 0, -ENOENT (not_found: or it is not seen), … */
+/** query_principal() - read the document of sys.ledger of the principal @id, if the answer may show
+ *  @part of it
+ *  @ret_ledger: caller owns it. Return: 0, -ENOENT (not_found, also if it may not be shown), … */
 int query_principal(
 	struct query_run *run, enum wfs_query_part part, const char *id, json_t **ret_ledger);
 
 /* Called for one cell of a walk. Return: 0, 1 to end the walk, or -errno. */
 typedef int query_cell_fn(struct query_run *run, const struct wfs_entry *entry, void *context);
 
-/** query_each() - call @each for the live cells of a part that are seen, in order of creation. */
+/** query_each() - call @each with @context for each live cell of a part that the answer may list,
+ *  in order of creation. Return: 0, or the -errno of the walk or of @each. */
 int query_each(struct query_run *run, enum wfs_query_part part, query_cell_fn *each, void *context);
 
-/** query_entry_state() - read the document of a cell that a walk has found, and count the work. */
+/** query_entry_state() - read and parse the document of a cell that query_each() has found, and
+ *  count the work. @ret_state: caller owns it */
 int query_entry_state(struct query_run *run, const struct wfs_entry *entry, json_t **ret_state);
 
-/** query_copy() - copy members of a state for an answer; members that it lacks are null.
- *  @names: NULL-ended. Return: new reference, NULL without memory. */
+/** query_copy() - make an object of the members @names of a state, for an answer; members that the
+ *  state lacks are null. @names: the last is NULL. Return: new reference, NULL without memory. */
 json_t *query_copy(const json_t *state, const char *const *names);
 
-/** query_ratio() - @part divided by @whole, an integer when it is whole; 0 if @whole is 0. Return:
- *  new reference. */
+/** query_ratio() - make the JSON number @part / @whole: an integer if there is no remainder,
+ *  otherwise a real; 0 if @whole is 0. Return: new reference. */
 json_t *query_ratio(uint64_t part, uint64_t whole);
 
-/* Each answers one type of query. Return: 0, or -errno with run->error. */
+/* Each answers one type of query: fills run->answer. Return: 0, or -errno with run->error. */
 int query_artifacts(struct query_run *run);
 int query_artifact(struct query_run *run);
 int query_libraries(struct query_run *run);

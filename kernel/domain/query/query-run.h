@@ -17,8 +17,8 @@
 
 enum {
 	WFS_QUERY_EVENTS_BYTES_MAX = 4
-		<< 20, /* of records in one answer, which always has the newest */
-	WFS_QUERY_WORK_STEP = 10000,
+		<< 20,               /* of records in one answer, which always has the newest */
+	WFS_QUERY_WORK_STEP = 10000, /* instructions between calls of goes_on() */
 };
 
 /*
@@ -49,29 +49,30 @@ struct wfs_query_row {
 
 /*
  * What a principal sees. A row that is not seen is treated as absent: in lists, by name, and in
- * totals, which are then counted one by one.
+ * totals, which are then counted one by one. Callbacks, set by the caller of a query.
  */
 struct wfs_query_sight {
+	/* May the principal see the row? */
 	bool (*sees)(void *context, const struct wfs_query_row *row);
-	/* May the client read content and code of an artifact that it sees? Only then the answer
-	 * has their hashes, because a short text can be found by its hash. @state: of the
+	/* May the principal read content and code of an artifact that it sees? Only then the answer
+	 * has their hashes, because a short text can be found by its hash. @state: document of the
 	 * artifact's cell
 	 * Return: 1, 0, or -errno. */
 	int (*reads)(void *context, const json_t *state);
-	void *context;
+	void *context; /* passed to both */
 };
 
-/** wfs_query_directory() - the name of the tree's directory that shows a part, e.g. "artifacts". */
+/** wfs_query_directory() - get the name of the tree's directory that shows a part, e.g.
+ *  "artifacts"; static. */
 const char *wfs_query_directory(enum wfs_query_part part);
 
-/**
- * wfs_query_shows() - may a query show a row? Only if the files of the tree may show it, too.
- * Grants and policy must allow three things: to query; to see the path of the row; and to read the
- * reducer of its directory and that of its cells (and to list both, if the row is listed), or the
- * journal.
- * @asks: whether the principal may query; an approval of it is not used for the other two
- * questions
- */
+/** wfs_query_shows() - may a principal's query show a row? Only if the files of the tree may show
+ *  it to the principal, too.
+ *  Grants and policy must allow three things: to query; to see the path of the row; and to read the
+ *  reducer of its directory and that of its cells (and to list both, if the row is listed), or the
+ *  journal. @rights: of the principal
+ *  @asks: the question whether the principal may query. An approval in it counts only for this
+ *  question, not for the other two */
 bool wfs_query_shows(const struct wfs_rights *rights, const struct wfs_question *asks,
 	const struct wfs_query_row *row);
 
@@ -104,23 +105,22 @@ int wfs_query_run(struct wfs_view *view, const struct wfs_query *query,
 
 /* --- for other readers of principals; @state: of a cell of sys.resource, or NULL --- */
 
-/** wfs_query_quotas() - {name: {quota, used, available}} of all resources. Return: new reference,
- *  or NULL. */
+/** wfs_query_quotas() - make {name: {quota, used, available}} of all resources. @state: document of
+ *  sys.resource, or NULL. Return: new reference, or NULL without memory. */
 json_t *wfs_query_quotas(const json_t *state);
 
-/** wfs_query_frozen() - has the principal whose cell has this @state used up its tokens? */
+/** wfs_query_frozen() - has a principal used up its quota of tokens, so that it cannot ask models?
+ *  @state: document of its cell of sys.resource, or NULL */
 bool wfs_query_frozen(const json_t *state);
 
 /* --- documents of artifacts, for other readers; @state: of a cell of sys.artifact --- */
 
-/** wfs_artifact_row() - an artifact as a row of a list; members that @state lacks are null.
- *  Return: new reference, or NULL. */
+/** wfs_artifact_row() - make an artifact's row of a list; members that @state lacks are null
+ *  @state: document of sys.artifact. Return: new reference, or NULL without memory. */
 json_t *wfs_artifact_row(const json_t *state);
 
-/**
- * wfs_artifact_document() - one artifact in full: the answer of query `artifact`, and the file
- * `meta.json`
- * @hashes: include the hashes of content and code, by which a short text can be found
- * Return: new reference, or NULL.
- */
+/** wfs_artifact_document() - make the description of one artifact: the answer of query `artifact`,
+ *  and the file `meta.json`. @state: document of sys.artifact
+ *  @hashes: include the hashes of content and code, by which a reader could find a short text
+ *  Return: new reference, or NULL without memory. */
 json_t *wfs_artifact_document(const json_t *state, bool hashes);

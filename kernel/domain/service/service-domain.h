@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The services that a world begins with: ledger, escrow, memory, and libraries. */
+/* The services that a world begins with: ledger, escrow, memory, and libraries. Each array has the
+ * methods of one (kernel/domain/action/service.h); the last has no name. */
 #pragma once
 
 #include "kernel/domain/action/service.h"
