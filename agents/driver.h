@@ -14,6 +14,7 @@
 #include "caps/drive.h"
 #include "caps/session.h"
 
-/** wfs_agents_start() - see wfs_driver_start. */
+/** wfs_agents_start() - start the driver of a world; parameters as for wfs_driver_start in
+ *  caps/drive.h. */
 int wfs_agents_start(struct wfs_authority *authority, const struct wfs_helpers *helpers,
 	bool paused, struct wfs_driver **ret_driver, struct wfs_error *error);

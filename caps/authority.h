@@ -57,7 +57,8 @@ void wfs_authority_observe(const struct wfs_authority *authority, struct wfs_obs
 void wfs_authority_unobserve(const struct wfs_authority *authority, struct wfs_observer *observer);
 
 /** wfs_authority_hold() - get or make the holder of a principal, for a session.
- *  Return: 0, -ENOENT (not_found), -EIO, -ENOMEM. */
+ *  @ret_holder: caller calls wfs_authority_release()
+ *  Return: 0, -ENOENT (not_found: no such principal), -EIO, -ENOMEM. */
 int wfs_authority_hold(struct wfs_authority *authority, const char *principal,
 	struct wfs_holder **ret_holder, struct wfs_error *error);
 void wfs_authority_release(struct wfs_authority *authority, struct wfs_holder *holder);
@@ -79,17 +80,17 @@ struct wfs_rights *wfs_authority_rights_of(struct wfs_authority *authority, cons
  *  greater height makes the authority read the grants again. */
 void wfs_authority_seen(struct wfs_authority *authority, uint64_t height);
 
-/** wfs_authority_watch() - notify @watcher of changes from now on.
+/** wfs_authority_watch() - call `changed` of @watcher whenever the rights of @holder change.
  *  Return: 0, -EAGAIN (the thread for grants that end by time could not be started). */
 int wfs_authority_watch(struct wfs_authority *authority, struct wfs_holder *holder,
 	struct wfs_rights_watcher *watcher);
 
-/** wfs_authority_unwatch() - end that; after it returns, the watcher is not called any more. */
+/** wfs_authority_unwatch() - forget @watcher; after this returns, it is not called any more. */
 void wfs_authority_unwatch(struct wfs_authority *authority, struct wfs_holder *holder,
 	struct wfs_rights_watcher *watcher);
 
 /**
- * wfs_authority_passed_on() - did @principal delegate this grant?
+ * wfs_authority_passed_on() - is @grant one that @principal has delegated to another principal?
  * @ret_mark: of the grant, see wfs_grant_mark()
  * @ret_height: the grant existed at this height, or at a later one
  * Return: 1, 0 (@principal has delegated no grant with that name), or -ENOMEM.
@@ -97,6 +98,6 @@ void wfs_authority_unwatch(struct wfs_authority *authority, struct wfs_holder *h
 int wfs_authority_passed_on(struct wfs_authority *authority, const char *grant,
 	const char *principal, struct wfs_hash *ret_mark, uint64_t *ret_height);
 
-/** wfs_authority_refused() - count one refused read. */
+/** wfs_authority_refused() - count one refused read, for wfs_authority_refused_total(). */
 void wfs_authority_refused(struct wfs_authority *authority);
 uint64_t wfs_authority_refused_total(const struct wfs_authority *authority);

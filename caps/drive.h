@@ -127,11 +127,12 @@ struct wfs_helpers {
 };
 
 /**
- * wfs_driver_start - begin to drive the agents of a world
- * @authority, @helpers: kept
- * @paused: do not continue unfinished runs and plans, until somebody resumes them or the world is
+ * wfs_driver_start - start a driver, which takes the turns of a world's agents and runs its plans
+ * @authority, @helpers: kept until the driver is freed
+ * @paused: do not continue unfinished runs and plans, until a caller resumes them or the world is
  *          opened again
  * @ret_driver: caller calls its `free`, before freeing @authority
+ * Return: 0, or -errno with @error.
  */
 typedef int wfs_driver_start(struct wfs_authority *authority, const struct wfs_helpers *helpers,
 	bool paused, struct wfs_driver **ret_driver, struct wfs_error *error);

@@ -25,7 +25,8 @@ struct wfs_driving {
 	uint32_t plans_id;   /* of sys.plan */
 };
 
-/** wfs_driving_init() - @authority: kept. Return: 0, -EIO, -ENOMEM. */
+/** wfs_driving_init() - prepare @driving for the world of @authority. @authority: must outlive
+ *  @driving. Return: 0, -EIO, -ENOMEM. */
 int wfs_driving_init(
 	struct wfs_driving *driving, struct wfs_authority *authority, struct wfs_error *error);
 
@@ -43,13 +44,13 @@ int wfs_driving_intents(
 int wfs_driving_intent(const struct wfs_driving *driving, const char *intent_id,
 	json_t **ret_intent, struct wfs_error *error);
 
-/** wfs_driving_height() - of the head. */
+/** wfs_driving_height() - get the height of the world. */
 uint64_t wfs_driving_height(const struct wfs_driving *driving);
 
 /**
- * wfs_driving_events() - call @event for each event of a turn, in the order of the journal
- * @height: of the first record that is looked at
- * @event: gets the number of the record, and the event's value, borrowed
+ * wfs_driving_events() - call @event for each event of any turn, in the order of the journal
+ * @height: number of the first record that is looked at
+ * @event: gets @context, the number of the record, and the event's value, borrowed
  * Return: the height up to which records were looked at.
  */
 uint64_t wfs_driving_events(const struct wfs_driving *driving, uint64_t height,
@@ -75,33 +76,36 @@ void wfs_driving_run_done(struct wfs_driving_run *run);
 int wfs_driving_run(const struct wfs_session *session, const char *run_id,
 	struct wfs_driving_run *ret_run, struct wfs_error *error);
 
-/** wfs_driving_call() - a tool call of the run; caller owns it. */
+/** wfs_driving_call() - read a tool call of the run. @turn: number of the request to the model,
+ *  from 1; @index: of the call in the model's answer, from 0; @ret_call: caller owns it */
 int wfs_driving_call(struct wfs_driving_run *run, int64_t turn, int64_t index, json_t **ret_call,
 	struct wfs_error *error);
 
-/** wfs_driving_sent() - the messages that the model of the run gets now, an array; caller owns
- *  it. */
+/** wfs_driving_sent() - get the messages for the run's next request to its model.
+ *  @ret_messages: an array; caller owns it */
 int wfs_driving_sent(struct wfs_driving_run *run, json_t **ret_messages, struct wfs_error *error);
 
-/** wfs_driving_own() - the principal's own cell of a reducer whose keys are principals; caller owns
- *  it. Return: 0, -ENOENT, -EIO, -ENOMEM. */
+/** wfs_driving_own() - read the cell that has the session's principal as its key.
+ *  @ret_document: caller owns it. Return: 0, -ENOENT (no such cell), -EIO, -ENOMEM. */
 int wfs_driving_own(const struct wfs_session *session, struct wfs_view *view,
 	enum wfs_builtin_reducer reducer, json_t **ret_document, struct wfs_error *error);
 
 /**
- * wfs_driving_agent() - the artifact of an agent that the principal may have take turns
+ * wfs_driving_agent() - read the artifact of @agent, if the session's principal may have it take
+ * turns
  * @ret_artifact: caller owns it
  * @ret_content: its content, if its type is agent; caller frees it with wfs_content_done()
- * Return: as wfs_session_find_agent(), which judges.
+ * Return: as wfs_session_find_agent(), which decides whether the principal may.
  */
 int wfs_driving_agent(const struct wfs_session *session, struct wfs_view *view, const char *agent,
 	json_t **ret_artifact, struct wfs_content *ret_content, struct wfs_error *error);
 
 /**
- * wfs_driving_privacy() - find whose texts an action has and gives, before it is done
- * @ret_said: for wfs_text_hide(): the private artifacts that texts of the action belong to, [] for
- *            texts of the sender; NULL if it has no private texts; caller owns it
- * @ret_gives: the private artifacts that its answer belongs to; may be NULL; caller owns it
+ * wfs_driving_privacy() - find which private texts an action that is not done yet would record
+ * @ret_said: ids of the private artifacts to which texts in the action belong, [] for texts of
+ *            the sender alone; for wfs_text_hide(); NULL: nothing to hide; caller owns it
+ * @ret_gives: ids of the private artifacts to which its answer would belong; NULL: none; caller
+ *             owns it
  * Return: 0, -EIO, -ENOMEM.
  */
 int wfs_driving_privacy(struct wfs_view *view, const json_t *action, json_t **ret_said,
@@ -110,9 +114,10 @@ int wfs_driving_privacy(struct wfs_view *view, const json_t *action, json_t **re
 /** wfs_driving_set_embedder() - set the world's embedder; see wfs_world_set_embedder(). */
 void wfs_driving_set_embedder(const struct wfs_driving *driving, struct wfs_embedder *embedder);
 
-/** wfs_driving_embedded() - give a request its embedding; see wfs_world_embedded(). */
+/** wfs_driving_embedded() - give a request back to the world with the embedding that it waits for.
+ *  @embedding: see wfs_world_embedded(); taken */
 void wfs_driving_embedded(
 	const struct wfs_driving *driving, struct wfs_request *request, json_t *embedding);
 
-/** wfs_driving_unembedded() - answer a request with @error; see wfs_world_unembedded(). */
+/** wfs_driving_unembedded() - answer a request with @error: its embedding cannot be made. */
 void wfs_driving_unembedded(struct wfs_request *request, const struct wfs_error *error);

@@ -15,9 +15,10 @@ struct wfs_authority_judge {
 	struct wfs_authority *authority;
 };
 
-/** wfs_authority_judge_init() - let @authority judge for its world.
- *  @self: must live until `done` */
+/** wfs_authority_judge_init() - make @authority the judge of what reducers of its world ask for.
+ *  @self: filled; must live until wfs_authority_judge_done() */
 void wfs_authority_judge_init(struct wfs_authority_judge *self, struct wfs_authority *authority);
 
-/** wfs_authority_judge_done() - end that; after it returns, no judgement is in progress. */
+/** wfs_authority_judge_done() - stop judging: the world refuses what reducers ask for from now on.
+ *  Waits for a judgement in progress. */
 void wfs_authority_judge_done(struct wfs_authority_judge *self);

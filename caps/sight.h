@@ -25,13 +25,15 @@ struct wfs_sight {
 	int64_t now_ns;
 };
 
-/** wfs_sight_init() - @rights: taken; @now_ns: wall clock, to tell which grants have expired */
+/** wfs_sight_init() - prepare to judge by these rights. @rights: taken; @origin: of the requests;
+ *  @now_ns: wall clock, to tell which grants have expired */
 void wfs_sight_init(
 	struct wfs_sight *sight, struct wfs_rights *rights, enum wfs_origin origin, int64_t now_ns);
 void wfs_sight_done(struct wfs_sight *sight);
 #define WFS_AUTO_SIGHT WFS_CLEANUP(wfs_sight_done)
 
-/** wfs_sight_filter() - get the filter for the kernel; NULL: everything is seen. */
+/** wfs_sight_filter() - get the filter by which the kernel's introspection leaves out what is not
+ *  seen. Return: borrowed from @sight; NULL: everything is seen. */
 const struct wfs_introspect_filter *wfs_sight_filter(const struct wfs_sight *sight);
 
 /** wfs_sight_reducer() - may the principal see a reducer, or any of its cells? */
@@ -45,18 +47,18 @@ int wfs_sight_cell(const struct wfs_sight *sight, struct wfs_bytes reducer, stru
 int wfs_sight_entity(const struct wfs_sight *sight, enum wfs_entity entity, struct wfs_bytes id);
 
 /** wfs_sight_entity_file() - is a file of an entity, or its directory `steps` or `entries`, seen?
- *  The rule of the artifact is not asked. Return: as above. */
+ *  An artifact's own rule for its readers is not asked. Return: 1, 0, or -ENOMEM. */
 int wfs_sight_entity_file(
 	const struct wfs_sight *sight, enum wfs_entity_file file, struct wfs_bytes id);
 
-/** wfs_sight_inner() - is a file in `steps` or `entries` seen? @name: of the file.
- *  Return: as above. */
+/** wfs_sight_inner() - is a file in `steps` or `entries` of the entity @id seen? @name: of the
+ *  file. Return: 1, 0, or -ENOMEM. */
 int wfs_sight_inner(const struct wfs_sight *sight, enum wfs_entity_file directory,
 	struct wfs_bytes id, struct wfs_bytes name);
 
 /**
  * wfs_sight_listing() - may the cells of a reducer, some of which are seen, be listed?
- * @ret_question: the question of the verdict, for wfs_rights_explain
+ * @ret_question: what was judged, for wfs_rights_explain()
  */
 struct wfs_verdict wfs_sight_listing(
 	const struct wfs_sight *sight, struct wfs_bytes reducer, struct wfs_question *ret_question);

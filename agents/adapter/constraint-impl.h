@@ -9,24 +9,26 @@
 /* The beginning of a structural tag; the parser of answers knows it, too. */
 #define CONSTRAINT_TAG_TRIGGER "<function="
 
-/** constraint_kind() - Return: the kind of a constraint,
- *  WFS_CONSTRAINT_KIND_COUNT for an unknown one. */
+/** constraint_kind() - look up the member `kind` of a constraint.
+ *  Return: WFS_CONSTRAINT_KIND_COUNT for an unknown kind. */
 enum wfs_constraint_kind constraint_kind(const json_t *constraint);
 
 const char *constraint_kind_name(enum wfs_constraint_kind kind);
 
-/** constraint_schema_new() - compile the member `schema` of a constraint.
+/** constraint_schema_new() - compile the member `schema` of a constraint; caller owns @ret_schema.
  *  Return: 0, -EINVAL, -ENOMEM. */
 int constraint_schema_new(
 	const json_t *constraint, struct wfs_schema **ret_schema, struct wfs_error *error);
 
-/** constraint_pattern_new() - compile a pattern for texts that @regex matches as a whole
- *  Return: 0, -EINVAL, -ENOMEM. */
+/** constraint_pattern_new() - compile a pattern that matches a text if @regex matches all of it;
+ *  caller owns @ret_pattern. Return: 0, -EINVAL, -ENOMEM. */
 int constraint_pattern_new(
 	const char *regex, struct wfs_pattern **ret_pattern, struct wfs_error *error);
 
 /**
- * constraint_check_xgrammar() - refuse keywords that xgrammar does not enforce
+ * constraint_check_xgrammar() - refuse a JSON Schema with keywords that xgrammar (the library that
+ * some servers use for constraints) does not enforce
+ * @profile: name of the server's profile, for messages
  * Source: vLLM 0.15.1, has_xgrammar_unsupported_json_features().
  * Return: 0, or -EINVAL (the message names the keyword and its place).
  */

@@ -66,8 +66,8 @@ json_t *wfs_constraint_tag_text(const json_t *constraint, const json_t *tools);
 int wfs_constraint_check(const json_t *constraint, const struct wfs_adapter *adapter,
 	const json_t *tools, const json_t *tool_choice, struct wfs_error *error);
 
-/** wfs_constraint_build() - the grammar_builder of all servers:
- *  sets what the form of the kind says. */
+/** wfs_constraint_build() - set the members of @body that ask for @constraint, as @config->forms
+ *  says; the grammar_builder of all servers, see struct wfs_adapter. */
 int wfs_constraint_build(const struct wfs_grammar_config *config, const json_t *constraint,
 	const json_t *tools, json_t *body);
 

@@ -16,8 +16,8 @@
 #include <jansson.h>
 
 /**
- * wfs_parser_parse() - the response_parser of all servers
- * @completion: content, tool_calls and more
+ * wfs_parser_parse() - find the tool calls in a model's answer; the response_parser of all servers
+ * @completion: see agents/model/completion.h; not changed
  * @offered: names of the request's tools; without any, texts are not searched
  * @ret_completion: @completion with all calls in `tool_calls` (calls found in the text have no id,
  *                  and their arguments are kept byte for byte) and their text removed from

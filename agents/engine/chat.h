@@ -7,5 +7,6 @@
 
 extern const struct wait_kind wait_for_plan;
 
-/** chat_built() - the work has built the context of its chat, which ends a stage of the times. */
+/** chat_built() - note how long @work took to build the context of its chat, for `timing_ms` in the
+ *  answers to callers that wait for the chat. */
 void chat_built(const struct work *work);

@@ -4,12 +4,13 @@
 
 struct engine;
 
-/** embed_start() - become the world's embedder, if host.json has a model for that. Logs what is
- * wrong with that model. Thread: the one that starts the engine. */
+/** embed_start() - make the engine the world's embedder, if host.json has a model for embeddings.
+ *  Logs what is wrong with that model. Thread: the one that starts the engine. */
 void embed_start(struct engine *engine);
 
-/** embed_stop() - take no more texts. Thread: any. */
+/** embed_stop() - end being the world's embedder: no request for an embedding comes any more.
+ *  Thread: any. */
 void embed_stop(struct engine *engine);
 
-/** embed_drop_all() - the engine stops: refuse the requests that wait for an embedding. */
+/** embed_drop_all() - refuse the requests that wait for an embedding, because the engine stops. */
 void embed_drop_all(struct engine *engine);

@@ -64,32 +64,36 @@ struct engine {
 	struct job stop;
 };
 
-/** engine_post() - Return: false when the thread has ended. Thread: any. */
+/** engine_post() - have engine->thread call @run with @job. @job: must live until then; not posted
+ *  already. Return: false: the thread has ended, and @run is not called. Thread: any. */
 bool engine_post(struct engine *engine, struct job *job,
 	void (*run)(struct engine *engine, struct job *job));
 
-/** engine_rescan() - have engine->thread look at all open intents and all waits. Thread: any. */
+/** engine_rescan() - have engine->thread look at all open intents and all waits, because memory was
+ *  lacking to note which of them changed. Thread: any. */
 void engine_rescan(struct engine *engine);
 
-/** engine_stopping() - Thread: any. */
+/** engine_stopping() - is the world being closed, so that nothing may begin any more? Thread:
+ *  any. */
 bool engine_stopping(struct engine *engine);
 
-/** engine_ticket() - a number for a request. Thread: any. */
+/** engine_ticket() - make a new ticket for a struct wfs_drive, at least 1. Thread: any. */
 uint64_t engine_ticket(struct engine *engine);
 
-/** engine_one_less() - note the end of a work, wait or embed, for which a stopping thread may
- * wait. */
+/** engine_one_less() - note that a work, wait or embed has ended; the thread of a stopping engine
+ *  ends after the last one. */
 void engine_one_less(struct engine *engine);
 
 /** engine_trusts() - does the user trust the world? Otherwise no model is asked, and no open
  *  intent is begun. @error: may be NULL */
 bool engine_trusts(const struct engine *engine, struct wfs_error *error);
 
-/** engine_open() - prepare locks, loop and client. Return: 0, or -errno: memory or descriptors. */
+/** engine_open() - prepare locks, loop and client of a zero-initialised engine.
+ *  Return: 0, or -errno: a lack of memory or descriptors. */
 int engine_open(struct engine *engine);
 
-/** engine_close() - for an engine whose thread has not begun. */
+/** engine_close() - release what engine_open() has prepared, if the thread was never started. */
 void engine_close(struct engine *engine);
 
-/** engine_done() - for an engine whose thread has ended. */
+/** engine_done() - release locks and loop, when the thread has ended and freed the client. */
 void engine_done(struct engine *engine);

@@ -18,11 +18,14 @@ struct wfs_turn_observer {
 	uint64_t from_height; /* of the first record that it gets */
 };
 
-/** wfs_agents_observe() - from the next commit on. @observer: kept until wfs_agents_unobserve() */
+/** wfs_agents_observe() - call @observer for each event of a turn, from the next commit on.
+ *  @observer: kept until wfs_agents_unobserve() */
 void wfs_agents_observe(struct wfs_driver *driver, struct wfs_turn_observer *observer);
 
-/** wfs_agents_unobserve() - when this returns, the observer is not being called any more. */
+/** wfs_agents_unobserve() - forget @observer; when this returns, it is not being called any
+ *  more. */
 void wfs_agents_unobserve(struct wfs_driver *driver, struct wfs_turn_observer *observer);
 
-/** observe_tell() - tell observers of events up to the head. */
+/** observe_tell() - call all observers for the events of turns since the last time, up to the
+ *  height of the world. Thread: engine->thread. */
 void observe_tell(struct engine *engine);

@@ -21,23 +21,28 @@ struct response {
 };
 void response_done(struct response *response);
 
-/** response_number() - a member of the plan's state; 0 without a plan. */
+/** response_number() - get a number from the plan's state; 0 without a plan. @member: its name */
 int64_t response_number(const struct response *response, const char *member);
 
-/** response_has_ended() - has a plan in this state ended, or does it wait to be resumed? */
+/** response_has_ended() - is this plan not running: has it ended, or does it wait until a caller
+ *  resumes it? @state: of the plan */
 bool response_has_ended(const json_t *state);
 
 /**
- * response_take_plan() - the answer of a plan that has ended
- * @state: taken
- * @parked: an imported plan that is not to run yet: its steps are not failures
+ * response_take_plan() - fill a response from a plan for which response_has_ended() is true
+ * @state: of the plan; taken
+ * @parked: the plan was imported and is not to run yet, so that it is no failure if it has not run
+ * @response: zero-initialised; caller calls response_done(), after a failure, too
+ * Return: 0, or -errno with @error.
  */
 int response_take_plan(struct wfs_view *view, json_t *state, bool parked, struct response *response,
 	struct wfs_error *error);
 
-/** response_take_reply() - the answer to a chat whose `message` was answered by a text. */
+/** response_take_reply() - fill a response for a chat that a model has answered by a text.
+ *  @response: its `message` is set. Return: 0, or -errno with @error. */
 int response_take_reply(struct wfs_view *view, struct response *response, struct wfs_error *error);
 
-/** response_take_failure() - the answer to a chat whose `message` says why it failed. */
+/** response_take_failure() - fill a response for a chat that has failed.
+ *  @response: its `message` is set, and says why. Return: 0, or -errno with @error. */
 int response_take_failure(
 	struct wfs_view *view, struct response *response, struct wfs_error *error);

@@ -53,40 +53,48 @@ struct wait {
 	struct wfs_session *canceller; /* owned; the caller's session may end first */
 };
 
-/** wait_begin() - do what @drive asks for. Thread: any. */
+/** wait_begin() - make a wait for the request @drive, and have the driver's thread `start` it.
+ *  @drive: must live until its `done` is called; gets its ticket. Thread: any. */
 void wait_begin(struct engine *engine, const struct wait_kind *kind, struct wfs_drive *drive);
 
-/** wait_abandon() - the caller with this ticket has gone. Thread: any. */
+/** wait_abandon() - cancel what the wait with this ticket has begun, because its caller has gone.
+ *  Thread: any. */
 void wait_abandon(struct engine *engine, uint64_t ticket);
 
-/** wait_send() - Return: the wait's request, for the kernel; `begun` is called with the answer. */
+/** wait_send() - prepare wait->request; when the kernel has answered it, `begun` is called.
+ *  Return: the request; the caller gives it to a function of caps/session.h. */
 struct wfs_request *wait_send(struct wait *wait);
 
-/** wait_watch() - watch the cell of @id, and no other. Return: 0, or -ENOMEM with @error. */
+/** wait_watch() - call the wait's `look` whenever the cell of the turn, chat or plan @id changes;
+ *  the wait watches no other cell any more. Return: 0, or -ENOMEM with @error. */
 int wait_watch(struct wait *wait, const char *id, struct wfs_error *error);
 void wait_unwatch(struct wait *wait);
 
-/** wait_check_open() - Return: 0, or -EINTR with @error when the world is being closed. */
+/** wait_check_open() - may the wait still begin anything?
+ *  Return: 0, or -EINTR with @error: no, the world is being closed. */
 int wait_check_open(const struct wait *wait, struct wfs_error *error);
 
-/** wait_fail() - tell the caller what went wrong; nothing of the wait is under way any more.
- *  @r: describes it if @error has no code */
+/** wait_fail() - call the wait's `fail`, when the kernel has nothing of the wait any more.
+ *  @r: -errno; @error: if it has no code, it is filled from @r */
 void wait_fail(struct wait *wait, int r, struct wfs_error *error);
 
-/** wait_tell() - tell the caller; the wait is freed when the kernel has nothing of it.
- *  @result: taken, and nothing else has a part of it; may be NULL. @error: may be NULL */
+/** wait_tell() - answer the caller by calling the `done` of its struct wfs_drive. The wait is
+ *  freed, at once or when `cancel` is answered. @status: 0 or -errno; @result: taken, shares no
+ *  JSON value with anything else; may be NULL. @error: may be NULL */
 void wait_tell(struct wait *wait, int status, json_t *result, const struct wfs_error *error);
 
-/** wait_find() - find the first wait that watches the turn, chat or plan @id; the other waits for
- *  it follow by `same`. NULL: none watches it. */
+/** wait_find() - find the first wait that watches the turn, chat or plan @id; others that watch it
+ *  follow by `same`. Return: borrowed; NULL: no wait watches it. */
 struct wait *wait_find(const struct engine *engine, const char *id);
 
-/** wait_look() - call `look` of all waits that watch the turn, chat or plan @id, whose cell has
- *  changed. */
+/** wait_look() - call `look` of each wait that watches the turn, chat or plan @id, because its cell
+ *  has changed. */
 void wait_look(struct engine *engine, const char *id);
 
-/** wait_look_at_all() - call `look` of all waits that watch a cell; each cell may have changed. */
+/** wait_look_at_all() - call `look` of every wait that watches a cell, whether or not the cell has
+ *  changed. */
 void wait_look_at_all(struct engine *engine);
 
-/** wait_drop_all() - the engine stops: tell callers. */
+/** wait_drop_all() - answer callers with the error `cancelled`, because the engine stops; but not
+ *  those whose request the kernel has, and will answer. */
 void wait_drop_all(struct engine *engine);

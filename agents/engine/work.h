@@ -127,10 +127,11 @@ struct work {
 
 /* --- for the engine --- */
 
-/** work_look() - begin what this intent asks for, or end it, as its cell says. */
+/** work_look() - read the cell of an intent, which may have changed: begin the intent's work if it
+ *  is open and has none, and end its work if the cell has gone. */
 void work_look(struct engine *engine, const char *intent_id);
 
-/** work_look_at_all() - look at every intent that is open. */
+/** work_look_at_all() - call work_look() for every open intent. */
 void work_look_at_all(struct engine *engine);
 
 /** work_drop_all() - end all work because the engine stops. The intents stay open; they are looked
@@ -142,40 +143,46 @@ const struct work *work_of_chat(const struct engine *engine, const char *chat_id
 
 /* --- for kinds --- */
 
-/** work_answer() - record a receipt. @payload: taken; NULL: memory for it was lacking */
+/** work_answer() - send the work's receipt to the kernel; the work ends when it is recorded.
+ *  @status: of the receipt, such as "ok"; @payload: taken; NULL: memory for it was lacking */
 void work_answer(struct work *work, const char *status, json_t *payload);
 
-/** work_fail() - record a receipt that says what went wrong. */
+/** work_fail() - as work_answer(), with a receipt that has the code and the message of @error. */
 void work_fail(struct work *work, const struct wfs_error *error);
 
-/** work_failure_meta() - the height of the world when a reading failed; borrowed. NULL: no
- * reading has failed, or the height is not known. */
+/** work_failure_meta() - get the height of the world when the work's helper failed to read, as
+ *  `meta` of a receipt. Return: borrowed; NULL: it has not failed, or the height is not known. */
 json_t *work_failure_meta(const struct work *work);
 
-/** work_act() - send work->action, which is the answer. */
+/** work_act() - send work->action to the kernel, in place of a receipt; the work ends when the
+ *  action is recorded. */
 void work_act(struct work *work);
 
-/** work_free() - free the work when no thread reads for it. An intent without an answer is found
- * again when the world is opened. */
+/** work_free() - end a work without an answer, and free it, at once or when the thread that reads
+ *  for it is done. If its intent is open, it is begun again when the world is opened again. */
 void work_free(struct work *work);
 
 /**
- * work_wait_for_approval() - does the tool call need an approval, by its policy?
- * @effect, @artifact: that the call will be judged by; @artifact may be NULL
- * Return: 1 (it does; the approval begins the work again), 0, or -errno.
+ * work_wait_for_approval() - have the work wait for an approval, if the policy requires one
+ * @effect, @artifact: by which the policy will judge the tool call; @artifact may be NULL
+ * Return: 1 (the work waits, and begins again when the approval has come), 0 (no approval is
+ *         needed), or -errno with @error.
  */
 int work_wait_for_approval(
 	struct work *work, enum wfs_effect effect, const char *artifact, struct wfs_error *error);
 
-/** work_read() - note that the reading is over. Return: is its output still wanted? */
+/** work_read() - note that the work's helper has ended on its thread.
+ *  Return: is its output still wanted? If not, @work may have been freed. */
 bool work_read(struct work *work);
 
-/** work_elapsed_ms() - since it began. */
+/** work_elapsed_ms() - get the milliseconds since the work began. */
 int64_t work_elapsed_ms(const struct work *work);
 
-/** work_left_ms() - the time that a turn has left, by the host's clock; at least 0. */
+/** work_left_ms() - get the milliseconds that a turn has left, by the host's clock; at least 0.
+ *  @state, @setup: of the turn. Return: INT64_MAX: the turn has no limit. */
 int64_t work_left_ms(const json_t *state, const json_t *setup);
 
-/** work_set_timer() - call @due after @in_ms; a work has one timer. Return: 0, -ENOMEM. */
+/** work_set_timer() - call @due after @in_ms milliseconds, unless work_clear_timer() comes first; a
+ *  work has one timer. Return: 0, -ENOMEM. */
 int work_set_timer(struct work *work, uint64_t in_ms, void (*due)(struct work *work));
 void work_clear_timer(struct work *work);

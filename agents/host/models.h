@@ -13,13 +13,14 @@
 /**
  * wfs_models_find() - read the entry of a model, if the user trusts the world with this host.json
  * @directory: of the world
- * @ret_entry: caller owns it
+ * @name: of the model, a member of `models`
+ * @ret_entry: the member's value; caller owns it
  * Return: 0, -ENOENT (not_found: the message names all models), -EACCES (not_authorized: see
  *         kernel/base/trust.h), -EINVAL, -EIO, -ENOMEM.
  */
 int wfs_models_find(
 	const char *directory, const char *name, json_t **ret_entry, struct wfs_error *error);
 
-/** wfs_models_guard_keys() - guard the keys that the environment has for these models; see
- *  agents_secret_get(). A broken host.json is reported when a model is asked. */
+/** wfs_models_guard_keys() - protect this process, as agents_secret_get() does, if its environment
+ *  has a key for a model of the world in @directory. A broken host.json is not reported here. */
 void wfs_models_guard_keys(const char *directory);

@@ -28,7 +28,8 @@ int ask_state(struct work *work, struct work_question *question, struct wfs_erro
 int take_state(
 	struct work *work, json_t *completion, json_t **ret_payload, struct wfs_error *error);
 
-/** advance_log() - log each thing that was missing for the answer. */
+/** advance_log() - log which artifacts could not be used to choose the next state of a workflow,
+ *  and that the agent stays in its state if none was chosen. @status, @payload: of the receipt */
 void advance_log(const struct work *work, const char *status, const json_t *payload);
 
 /* --- call.c: a tool is called for a run --- */
@@ -36,18 +37,22 @@ void advance_log(const struct work *work, const char *status, const json_t *payl
 void call_begin(struct work *work);
 void call_take_output(struct work *work);
 
-/** call_read() - have a helper read. @arguments: borrowed. Return: 0, or -errno with @error. */
+/** call_read() - run a tool that reads, on a thread of libuv; the kind's take_output gets what it
+ *  gives. @arguments: copied; @limit_ms: after which the call fails; INT64_MAX: never
+ *  Return: 0, or -errno with @error. */
 int call_read(struct work *work, const json_t *tool, const json_t *arguments, int64_t limit_ms,
 	struct wfs_error *error);
 
 /* --- call-drive.c: tools that have others take turns --- */
 
-/** drive_begin() - have the agents take their turns; their end answers @work. @arguments:
- * borrowed. @left_ms: time left for the calling turn. Return: 0, or -errno with @error. */
+/** drive_begin() - begin the turns or the chat that a tool call asks for; their end answers @work.
+ *  @arguments: of the call, borrowed; @left_ms: time left for the calling turn
+ *  Return: 0, or -errno with @error. */
 int drive_begin(struct work *work, const char *tool_name, const json_t *arguments, int64_t left_ms,
 	struct wfs_error *error);
 
-/** drive_leave() - end what was begun for the call, unless the world is being closed. */
+/** drive_leave() - cancel the turns or the chat that drive_begin() began for @work; but not if the
+ *  world is being closed, because they continue when it is opened again. */
 void drive_leave(struct work *work);
 
 /* --- step.c: a tool is called for a step of a plan --- */
@@ -55,13 +60,16 @@ void drive_leave(struct work *work);
 void step_begin(struct work *work);
 void step_take_output(struct work *work);
 
-/** step_outcome() - make the outcome of a failed call. Texts that it hides are added to the
- * work's texts. */
+/** step_outcome() - make the outcome (agents/prepare/router.h) of a step whose call failed with
+ *  @error; private texts in it are replaced by stand-ins and added to work->texts.
+ *  Return: new reference, or NULL without memory. */
 json_t *step_outcome(struct work *work, const struct wfs_error *error);
 
 /**
- * step_fill() - @value of a step with the results that its placeholders name
- * @origin: gets the artifacts that private results belong to
+ * step_fill() - replace the placeholders in a step's arguments or prompt by results of other steps
+ * @value: the arguments or the prompt; not changed
+ * @origin: gets the artifacts to which private results belong
+ * @ret_value: caller owns it
  * Return: 0, -EINVAL (a placeholder names nothing), …
  */
 int step_fill(const struct work *work, struct wfs_view *view, const json_t *value,

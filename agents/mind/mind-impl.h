@@ -11,14 +11,15 @@
 /* --- predicate.c --- */
 
 /**
- * mind_predicate() - evaluate a built-in predicate
- * @text: of a condition
+ * mind_predicate() - evaluate a condition, if it is one of the predicates in condition.h
+ * @text: of the condition
+ * @variables: object name → value; NULL: none
  * Return: 0; 1 (not a predicate, but an expression); -EINVAL (invalid_argument), -ENOMEM (@error
  * unchanged).
  */
 int mind_predicate(
 	struct wfs_bytes text, const json_t *variables, bool *ret_holds, struct wfs_error *error);
 
-/** mind_predicates() - evaluate those without an argument: object name → boolean. Return: new
- *  reference, NULL without memory */
+/** mind_predicates() - evaluate all predicates that take no argument.
+ *  Return: object name → boolean, new reference; NULL without memory. */
 json_t *mind_predicates(const json_t *variables);

@@ -24,6 +24,7 @@ enum {
 
 /**
  * wfs_mind_reflex() - run a reflex
+ * @source: Lua
  * @name: of the code, for messages
  * @context: object; its argument
  * @ret_action: caller owns it; NULL: no action

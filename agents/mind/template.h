@@ -19,7 +19,7 @@
 
 /**
  * wfs_mind_template_fill() - append the prompt's text, with values inserted
- * @prompt: from wfs_mind_prompt_read
+ * @prompt: {template, variables}, from wfs_mind_prompt_read()
  * @variables: object name → value; values other than texts, null included, are written as JSON;
  *             NULL: none
  * @ret_text: appended to, including NUL characters of values; unchanged after a failure
@@ -29,17 +29,17 @@
 int wfs_mind_template_fill(const json_t *prompt, const json_t *variables,
 	struct wfs_buffer *ret_text, struct wfs_error *error);
 
-/** wfs_mind_template_uses() - does the template use the variable @name? */
+/** wfs_mind_template_uses() - does the template of @prompt use the variable @name? */
 bool wfs_mind_template_uses(const json_t *prompt, const char *name);
 
 /**
  * wfs_mind_reference_split() - split `library#fragment` at the last `#`
  *
- * Ids of artifacts may contain a `#`: callers that find no such library take the whole text as an
- * id.
+ * Ids of artifacts may contain a `#`: callers that find no artifact `library` take the whole text
+ * as an id.
  * @ret_id: borrows @reference
  * @ret_fragment: borrows @reference
- * Return: false: no `#`, or nothing on one side of it.
+ * Return: false: there is no `#`, or nothing before or after it.
  */
 bool wfs_mind_reference_split(
 	const char *reference, struct wfs_bytes *ret_id, const char **ret_fragment);

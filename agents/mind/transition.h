@@ -21,9 +21,10 @@ enum {
  *
  * The answer is {next_state, reason?}, by itself, in a fence or in other text: the first object
  * that has a `next_state`, nested or not.
- * @states: of the workflow
- * @ret_next: borrows @states
- * @ret_reason: appended to
+ * @text: the answer
+ * @states: array of the names of the workflow's states
+ * @ret_next: name of the next state; borrows @states
+ * @ret_reason: the answer's `reason` is appended
  * Return: 0, -EINVAL (invalid_json, invalid_argument, missing_argument), -ENOENT (not_found: the
  * workflow has no such state), -EFBIG (too_large), -ENOMEM.
  */

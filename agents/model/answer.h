@@ -21,8 +21,8 @@ enum wfs_model_service {
 
 struct wfs_model_answer;
 
-/** wfs_model_answer_new() - begin to read an answer. Owner: caller, wfs_model_answer_free().
- *  Return: 0, or -ENOMEM. */
+/** wfs_model_answer_new() - make a reader for the body of one answer; caller frees it with
+ *  wfs_model_answer_free(). Return: 0, or -ENOMEM. */
 int wfs_model_answer_new(enum wfs_model_service service, struct wfs_model_answer **ret_answer);
 void wfs_model_answer_free(struct wfs_model_answer *answer);
 WFS_DEFINE_AUTO(model_answer, struct wfs_model_answer, wfs_model_answer_free)
@@ -31,27 +31,29 @@ WFS_DEFINE_AUTO(model_answer, struct wfs_model_answer, wfs_model_answer_free)
 /**
  * wfs_model_answer_feed() - read the next bytes of the body
  * @status: the HTTP status of the answer
- * Return: 0, -EBADMSG (@failure says why the rest is not needed), -ENOMEM.
+ * @failure: filled if the answer is a failure already
+ * Return: 0, -EBADMSG (a failure: the rest is not needed), -ENOMEM.
  */
 int wfs_model_answer_feed(struct wfs_model_answer *answer, int status, const void *data,
 	size_t size, struct wfs_model_failure *failure);
 
-/** wfs_model_answer_text() - get the text streamed so far, whole characters;
- *  valid until the next feed. */
+/** wfs_model_answer_text() - get the text of a stream so far, whole characters; borrowed until the
+ *  next wfs_model_answer_feed(). */
 struct wfs_bytes wfs_model_answer_text(const struct wfs_model_answer *answer);
 
-/** wfs_model_answer_ended() - has a stream said that nothing more comes? It may stay open. */
+/** wfs_model_answer_ended() - has the server sent the end of a stream? It may leave the connection
+ *  open. */
 bool wfs_model_answer_ended(const struct wfs_model_answer *answer);
 
-/** wfs_model_answer_complete() - has a stream brought a whole answer, even if it breaks now? */
+/** wfs_model_answer_complete() - has a stream brought a whole answer, so that it may break off? */
 bool wfs_model_answer_complete(const struct wfs_model_answer *answer);
 
 /**
  * wfs_model_answer_finish() - end the body, and get the answer
- * @failure: its status is set
+ * @failure: the caller has set its status; the rest is filled if the answer is a failure
  * @ret_answer: a completion, see completion.h; for embeddings the document as it came. Caller owns
  *              it
- * Return: 0, -EBADMSG (@failure says why), -ENOMEM.
+ * Return: 0, -EBADMSG (a failure), -ENOMEM.
  */
 int wfs_model_answer_finish(
 	struct wfs_model_answer *answer, json_t **ret_answer, struct wfs_model_failure *failure);

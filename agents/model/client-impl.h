@@ -63,16 +63,18 @@ struct wfs_model_client {
 
 /* --- client.c --- */
 
-/** wfs_model_client_handle_closed() - count one libuv handle less. */
+/** wfs_model_client_handle_closed() - count one open libuv handle of the client less; the last one
+ *  frees the client. */
 void wfs_model_client_handle_closed(struct wfs_model_client *client);
 
 /* --- call.c --- */
 
-/** wfs_model_call_start_timer() - start it for @wait_ms from now,
- *  even if the loop's clock is late. */
+/** wfs_model_call_start_timer() - start the call's timer: it fires @wait_ms from now, even if the
+ *  loop's clock is late. */
 void wfs_model_call_start_timer(struct wfs_model_call *call, int64_t wait_ms);
 
-/** wfs_model_call_left_ms() - Return: the time until the total time limit, at least 0. */
+/** wfs_model_call_left_ms() - get the milliseconds until the call's total time limit, at least
+ *  0. */
 int64_t wfs_model_call_left_ms(const struct wfs_model_call *call);
 
 /** wfs_model_call_set_limit() - set the call's timer to @limit, which is reached @limit_ms from
@@ -80,57 +82,64 @@ int64_t wfs_model_call_left_ms(const struct wfs_model_call *call);
 void wfs_model_call_set_limit(
 	struct wfs_model_call *call, enum wfs_model_limit limit, int64_t limit_ms);
 
-/** wfs_model_call_limit_reached() - set the call's failure to that of the current limit. */
+/** wfs_model_call_limit_reached() - fill the call's failure: it has reached call->limit. */
 void wfs_model_call_limit_reached(struct wfs_model_call *call);
 
-/** wfs_model_call_take_turn() - Return: may the call connect? If not, it waits,
- *  and begins its attempt later. */
+/** wfs_model_call_take_turn() - may the call connect now? If not, it is put into the client's
+ *  queue, and its attempt begins when fewer calls are connecting. */
 bool wfs_model_call_take_turn(struct wfs_model_call *call);
 
-/** wfs_model_call_end_turn() - the call has connected, or has given up. */
+/** wfs_model_call_end_turn() - note that the call is not connecting any more, and let the next call
+ *  in the queue connect. */
 void wfs_model_call_end_turn(struct wfs_model_call *call);
 
 /** wfs_model_call_stop() - remove the call from all lists, curl and timers; it can then begin
  *  again, or end. */
 void wfs_model_call_stop(struct wfs_model_call *call);
 
-/** wfs_model_call_end() - call `done`, and free the call. @completion: NULL: it failed */
+/** wfs_model_call_end() - call the call's `done`, and free the call. @completion: borrowed; NULL:
+ *  the call has failed, as call->failure says */
 void wfs_model_call_end(struct wfs_model_call *call, json_t *completion);
 
 /* --- attempt.c --- */
 
-/** wfs_model_attempt_setup() - register the callbacks of curl for a call. Return: 0, or -ENOMEM. */
+/** wfs_model_attempt_setup() - set the callbacks of the call's curl handle; once for all attempts.
+ *  Return: 0, or -ENOMEM. */
 int wfs_model_attempt_setup(struct wfs_model_call *call);
 
-/** wfs_model_attempt_begin() - send the request, when it is the call's turn to connect. */
+/** wfs_model_attempt_begin() - send the request, or wait in the client's queue first. */
 void wfs_model_attempt_begin(struct wfs_model_call *call);
 
-/** wfs_model_attempt_give_text() - call `progress` with new text. */
+/** wfs_model_attempt_give_text() - call the call's `progress` with the text that has come since the
+ *  last time. */
 void wfs_model_attempt_give_text(struct wfs_model_call *call);
 
-/** wfs_model_attempt_over() - curl has finished the attempt. */
+/** wfs_model_attempt_over() - end the call with an answer or a failure, or begin another attempt,
+ *  when curl has finished one. @result: curl's */
 void wfs_model_attempt_over(struct wfs_model_call *call, CURLcode result);
 
-/** wfs_model_attempt_timed_out() - the current limit was reached. */
+/** wfs_model_attempt_timed_out() - end the call or begin another attempt, when the current one has
+ *  reached call->limit. */
 void wfs_model_attempt_timed_out(struct wfs_model_call *call);
 
 /* --- request.c --- */
 
 /**
- * wfs_model_easy_new() - make a curl handle with everything that all attempts of a request share
+ * wfs_model_easy_new() - make a curl handle, which all attempts of a request use
+ * @ret_easy: caller frees it with curl_easy_cleanup()
  * @ret_headers: caller frees with wfs_model_headers_free(), after the handle
  * Return: 0, -EINVAL, -ENOMEM.
  */
 int wfs_model_easy_new(const struct wfs_model_request *request, CURL **ret_easy,
 	struct curl_slist **ret_headers, struct wfs_error *error);
 
-/** wfs_model_headers_free() - overwrite the key, and free the headers. */
+/** wfs_model_headers_free() - overwrite the key in a request's headers, and free them. */
 void wfs_model_headers_free(struct curl_slist *headers);
 
 /* --- transport.c --- */
 
 /**
- * wfs_model_transport_failed() - fill a failure from a result of curl
+ * wfs_model_transport_failed() - fill a failure from a result of curl other than CURLE_OK
  * @reason: curl's message; may be ""
  * Return: may another attempt succeed?
  */

@@ -107,7 +107,7 @@ void wfs_model_client_free(struct wfs_model_client *client);
 /**
  * wfs_model_call_start() - begin a call
  * @callbacks: copied
- * @ret_call: valid until `done` is called, or until it is cancelled
+ * @ret_call: the client owns it; valid until `done` is called, or until it is cancelled
  * Return: 0, -EINVAL (invalid_argument: the URL cannot be used, or a key would break its header;
  * the message does not contain the key), -ENOMEM.
  */

@@ -22,7 +22,8 @@ struct wfs_model_embed_request {
 
 /**
  * wfs_model_embed_start() - begin a call for the embedding of one text
- * @body: empty; must live until `done`, or until the call is cancelled. Owner: caller
+ * @body: an empty buffer for the request's body; the caller frees it after `done`, or after it has
+ *        cancelled the call
  * @callbacks: copied; progress is never called
  * Return: 0, -EINVAL (as wfs_embedding_request() and wfs_model_call_start()), -ENOMEM.
  */
@@ -32,10 +33,10 @@ int wfs_model_embed_start(struct wfs_model_client *client,
 	struct wfs_error *error);
 
 /**
- * wfs_model_embed_read() - get the vector, or the failure; to be called by `done`
+ * wfs_model_embed_read() - make a vector or a failure from a result; to be called by `done`
  * @endpoint, @entry: of the request
  * @ret_embedding: caller releases it with wfs_embedding_done()
- * @ret_failure: its borrowed parts are valid until `done` returns
+ * @ret_failure: its pointers are valid until `done` returns
  * Return: 0, or -EBADMSG (@ret_failure is filled instead, also without memory).
  */
 int wfs_model_embed_read(const struct wfs_model_result *result,

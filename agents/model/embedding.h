@@ -42,10 +42,10 @@ int wfs_embedding_request(
  * wfs_embedding_read() - read the one vector of an answer
  * It may be an array of numbers, or base64 of little-endian float32, which some servers send
  * unasked.
- * @answer: parsed; any value
- * @entry: from which the request was made
+ * @answer: the parsed body; any value
+ * @entry: of the model; the request was made from it
  * @ret_embedding: caller releases it with wfs_embedding_done()
- * @failure: its texts never contain its secret
+ * @failure: the caller has set its secret, which no text that is filled in contains
  * Return: 0, -EBADMSG (@failure says what was expected and what came), -ENOMEM.
  */
 int wfs_embedding_read(const json_t *answer, const json_t *entry,

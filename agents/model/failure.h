@@ -58,32 +58,32 @@ struct wfs_model_failure {
 	const char *secret;       /* must not be in any text; borrowed, NULL: no secret */
 };
 
-/** wfs_model_failure_begin() - clear everything except the secret. */
+/** wfs_model_failure_begin() - clear all members of a failure except the secret. */
 void wfs_model_failure_begin(struct wfs_model_failure *failure);
 
 /**
  * wfs_model_failure_text() - write a server's text into a member, cleaned and without the secret
- * @target: of @failure, @target_size bytes
+ * @text: from the server
+ * @target: a member of @failure, of @target_size bytes
  */
 void wfs_model_failure_text(const struct wfs_model_failure *failure, struct wfs_bytes text,
 	char *target, size_t target_size);
 
 /**
- * wfs_model_failure_set() - set kind, code and message
+ * wfs_model_failure_set() - set kind, code and message of a failure
  * @format: what was expected and what came, printf style
  * Return: -EBADMSG, so that callers write `return wfs_model_failure_set(…);`.
  */
 int wfs_model_failure_set(struct wfs_model_failure *failure, enum wfs_model_failure_kind kind,
 	const char *code, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/** wfs_model_failure_quote() - set kind, code, and a message of @expected and the beginning of
- *  @came.
- *  Return: -EBADMSG. */
+/** wfs_model_failure_quote() - set kind and code of a failure, and a message that consists of
+ *  @expected and the beginning of @came. Return: -EBADMSG. */
 int wfs_model_failure_quote(struct wfs_model_failure *failure, enum wfs_model_failure_kind kind,
 	const char *code, const char *expected, struct wfs_bytes came);
 
-/** wfs_model_failure_refuse() - report a wrong part of an answer: kind, code, and a message of
- *  @expected and @came. @came: NULL: the part is absent. Return: -EBADMSG. */
+/** wfs_model_failure_refuse() - fill a failure for an answer with a wrong part. @expected: which
+ *  part, and its form; @came: the part, NULL: absent. Return: -EBADMSG. */
 int wfs_model_failure_refuse(
 	struct wfs_model_failure *failure, const char *expected, const json_t *came);
 
@@ -96,8 +96,8 @@ int wfs_model_failure_find(struct wfs_model_failure *failure, const json_t *answ
 
 /**
  * wfs_model_failure_read() - fill a failure from an answer with a status other than 2xx
- * @failure: its status is set
- * @body: any bytes
+ * @failure: the caller has set its status
+ * @body: of the answer; any bytes
  * Return: -EBADMSG.
  */
 int wfs_model_failure_read(struct wfs_model_failure *failure, struct wfs_bytes body);

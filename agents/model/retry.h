@@ -39,8 +39,8 @@ struct wfs_retry {
 	int64_t asked_ms; /* the wait that the server asked for, if it is too long; otherwise 0 */
 };
 
-/** wfs_retry_decide() - decide what to do after a failed attempt. */
+/** wfs_retry_decide() - decide whether a failed request is sent again, and after which wait. */
 struct wfs_retry wfs_retry_decide(const struct wfs_retry_input *input);
 
-/** wfs_retry_may_pass() - may this request succeed when it is sent again later? */
+/** wfs_retry_may_pass() - may a request that failed in this way succeed when it is sent again? */
 bool wfs_retry_may_pass(const struct wfs_model_failure *failure);

@@ -48,7 +48,7 @@ int wfs_sse_feed(
 	struct wfs_sse *sse, const void *data, size_t size, const struct wfs_sse_sink *sink);
 
 /**
- * wfs_sse_end() - end the stream
+ * wfs_sse_end() - parse what remains at the end of the stream
  *
  * Calls @sink for an event that only lacks its blank line, and for a stray line without an end.
  * Drops an unfinished `data` line.

@@ -15,22 +15,24 @@
 
 struct wfs_stream;
 
-/** wfs_stream_new() - begin a completion. Owner: caller, wfs_stream_free().
- *  Return: 0, or -ENOMEM. */
+/** wfs_stream_new() - make a reader for one streamed completion; caller frees it with
+ *  wfs_stream_free(). Return: 0, or -ENOMEM. */
 int wfs_stream_new(struct wfs_stream **ret_stream);
 void wfs_stream_free(struct wfs_stream *stream);
 WFS_DEFINE_AUTO(stream, struct wfs_stream, wfs_stream_free)
 #define WFS_AUTO_STREAM WFS_CLEANUP(wfs_auto_stream)
 
 /**
- * wfs_stream_event() - add the data of one event
+ * wfs_stream_event() - add one event of the stream
+ * @data: of the event: JSON, or `[DONE]`
  * Return: 0, -EBADMSG (@failure says why the stream ends here: an error of the server, not JSON,
  * too many calls), -ENOMEM.
  */
 int wfs_stream_event(
 	struct wfs_stream *stream, struct wfs_bytes data, struct wfs_model_failure *failure);
 
-/** wfs_stream_text() - get the content so far, whole characters; valid until the next event. */
+/** wfs_stream_text() - get the completion's content so far, whole characters; borrowed until the
+ *  next wfs_stream_event(). */
 struct wfs_bytes wfs_stream_text(const struct wfs_stream *stream);
 
 /** wfs_stream_ended() - has `[DONE]` come, after which the server sends nothing? */

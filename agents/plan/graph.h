@@ -29,24 +29,26 @@ struct wfs_graph {
 	uint32_t *mark; /* for step i: 1 + the number of the last step that depends on it */
 };
 
-/** wfs_graph_init() - begin a graph of @step_count steps. Return: 0, or -ENOMEM. */
+/** wfs_graph_init() - begin a graph of @step_count steps without dependencies; its current step is
+ *  step 0. Return: 0, or -ENOMEM. */
 int wfs_graph_init(struct wfs_graph *graph, size_t step_count);
 void wfs_graph_done(struct wfs_graph *graph);
 
-/** wfs_graph_depend() - make the current step depend on @step; repetitions count once.
- *  @ret_new: it did not before. Return: 0, or -ENOMEM. */
+/** wfs_graph_depend() - make the current step depend on the step with the number @step.
+ *  @ret_new: false: it did already. Return: 0, or -ENOMEM. */
 int wfs_graph_depend(struct wfs_graph *graph, uint32_t step, bool *ret_new);
 
-/** wfs_graph_end_step() - continue with the next step. */
+/** wfs_graph_end_step() - all dependencies of the current step are given; the next step becomes the
+ *  current one. */
 void wfs_graph_end_step(struct wfs_graph *graph);
 
-/** wfs_graph_sort() - order the steps, when all are defined. Return: 0, -ELOOP (`order` has the
- *  steps of a cycle, beginning with the first in plan order: each depends on the next one, the last
- *  on the first), -ENOMEM. */
+/** wfs_graph_sort() - fill `order` and `next`, when all steps have ended. Return: 0, -ELOOP
+ *  (`order` has the steps of a cycle, beginning with the first in plan order: each depends on the
+ *  next one, the last on the first), -ENOMEM. */
 int wfs_graph_sort(struct wfs_graph *graph);
 
-/** wfs_edges_of() - get the list of @step. @ret_count: its length.
- *  Return: NULL if all lists are empty. */
+/** wfs_edges_of() - get the list of the step with the number @step; borrowed from @edges.
+ *  @ret_count: its length. Return: NULL if all lists are empty. */
 static inline const uint32_t *wfs_edges_of(
 	const struct wfs_edges *edges, size_t step, size_t *ret_count)
 {

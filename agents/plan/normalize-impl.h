@@ -69,37 +69,40 @@ enum { NORMALIZE_NO_STEP = -1 };
 
 int normalize_no_memory(struct normalize *work);
 
-/** normalize_refuse() - refuse the plan.
- *  @index: of the wrong step, or NORMALIZE_NO_STEP. Return: -errno */
+/** normalize_refuse() - refuse the plan: fill work->error, and make work->details.
+ *  @index: number of the wrong step, or NORMALIZE_NO_STEP. Return: -errno */
 int normalize_refuse(struct normalize *work, enum normalize_code code, int64_t index,
 	const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/** normalize_tell() - add a member to the details. @value: taken. Return: @r, or -ENOMEM. */
+/** normalize_tell() - add a member to work->details. @r: of normalize_refuse(); @value: taken.
+ *  Return: @r, or -ENOMEM. */
 int normalize_tell(struct normalize *work, int r, const char *name, json_t *value);
 
 /** normalize_string() - make a JSON string. Return: new reference, NULL without memory */
 json_t *normalize_string(struct wfs_bytes text);
 
-/** normalize_text() - read at most @max characters of a text. @ret_text: unchanged if @written is
- *  not a non-empty text */
+/** normalize_text() - make a string of at most the first @max characters of @written.
+ *  @ret_text: unchanged if @written is not a text or is empty; caller owns it */
 int normalize_text(struct normalize *work, const json_t *written, size_t max, json_t **ret_text);
 
 /* --- steps: normalize-step.c --- */
 
-/** normalize_ids() - find or make the ids of all steps, and index the steps by them. */
+/** normalize_ids() - read or make the ids of all steps in work->written, and set work->ids and
+ *  work->indices. */
 int normalize_ids(struct normalize *work);
 
-/** normalize_steps() - make the documents of all steps, and edges of their dependencies. */
+/** normalize_steps() - make work->documents and work->graph from work->written. */
 int normalize_steps(struct normalize *work);
 
 /* --- documents of plans: normalize-import.c --- */
 
-/** normalize_is_document() - is it the document of a plan that has begun? */
+/** normalize_is_document() - is @root the document of a plan that has begun, such as
+ *  `plans/ID.json`? */
 bool normalize_is_document(const json_t *root);
 
-/** normalize_check_document() - check the members of a plan's document. */
+/** normalize_check_document() - check the members of work->root, the document of a plan. */
 int normalize_check_document(struct normalize *work);
 
-/** normalize_restore() - take over what a document says about its steps,
- *  and about the whole plan. */
+/** normalize_restore() - set the members of @plan for an imported document, and the statuses and
+ *  results of its steps in @work, from work->root. */
 int normalize_restore(struct normalize *work, struct wfs_plan_made *plan);

@@ -69,6 +69,7 @@ void wfs_plan_made_done(struct wfs_plan_made *plan);
 
 /**
  * wfs_plan_normalize() - make a plan from a text
+ * @ret_plan: caller releases it with wfs_plan_made_done()
  * @ret_details: set if it is refused: {code, index?, step?, …}, where `code` says what is wrong in
  *               terms of plans, `index` counts the steps as written, and `step` is an id; caller
  *               owns it
@@ -78,19 +79,20 @@ void wfs_plan_made_done(struct wfs_plan_made *plan);
 int wfs_plan_normalize(const struct wfs_plan_origin *origin, const char *text, size_t size,
 	struct wfs_plan_made *ret_plan, struct wfs_error *error, json_t **ret_details);
 
-/** wfs_plan_failed_id() - compute the id of a refused plan from its text. */
+/** wfs_plan_failed_id() - compute the id under which a plan that wfs_plan_normalize() has refused
+ *  is kept, from its text. */
 void wfs_plan_failed_id(const struct wfs_plan_origin *origin, const char *text, size_t size,
 	char ret_id[static WFS_PLAN_ID_SIZE + 1]);
 
 /**
- * wfs_plan_payload() - make the payload of a receipt of plan.normalize
- * It is for the steps from @offset on.
+ * wfs_plan_payload() - make the payload of a receipt of plan.normalize: the next part of the plan
  *
- * Takes at most WFS_PLAN_PART_MAX steps, and about WFS_PLAN_PART_SIZE bytes; at least one if there
- * is one. The first part has draft, final, in_order and created_ns of the plan, the last part its
- * status and counts. A plan without steps has one part.
+ * A part has at most WFS_PLAN_PART_MAX steps, and about WFS_PLAN_PART_SIZE bytes; at least one step
+ * if any is left. The first part has draft, final, in_order and created_ns of the plan, the last
+ * part its status and counts. A plan without steps has one part.
  *
- * @ret_count: how many steps were taken
+ * @offset: how many steps the parts before have
+ * @ret_count: how many steps this part has
  * Return: new reference, or NULL without memory.
  */
 json_t *wfs_plan_payload(const struct wfs_plan_made *plan, size_t offset, size_t *ret_count);

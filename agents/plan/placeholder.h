@@ -27,17 +27,17 @@ enum {
 };
 
 /**
- * wfs_placeholder_refs() - find the steps that are named in the strings of @value
+ * wfs_placeholder_refs() - find the steps that placeholders in the strings of @value name
  * @value: at most WFS_JSON_DEPTH_MAX levels
- * @indices: of all steps, by their ids
- * @refs: object to which the named ids are added, with their indices
+ * @indices: object id of a step → its number; of all steps
+ * @refs: object to which the named steps are added, id → number
  * Return: 0, or -ENOMEM.
  */
 int wfs_placeholder_refs(const json_t *value, const json_t *indices, json_t *refs);
 
 /**
- * wfs_placeholder_resolve - get the result of a step
- * Called once for each named step, and for longer ids that no step has.
+ * wfs_placeholder_resolve - get the result of a step; called by wfs_placeholder_fill()
+ * It is called once for each step that is named, and also for longer ids, which no step has.
  * @step_id: at most WFS_PLAN_STEP_ID_MAX bytes
  * @ret_value: caller owns it
  * Return: 0, -ENOENT (unknown id: a shorter one is tried), or -errno with @error (the step has no
@@ -56,9 +56,9 @@ typedef int wfs_placeholder_resolve(
 int wfs_placeholder_fill(const json_t *value, wfs_placeholder_resolve *resolve, void *context,
 	json_t **ret_value, struct wfs_error *error);
 
-/** wfs_placeholder_append() - append a value as text: a string as it is,
- *  others as canonical JSON. */
+/** wfs_placeholder_append() - append @value to @buffer as text: a string as it is, other values as
+ *  canonical JSON. */
 void wfs_placeholder_append(const json_t *value, struct wfs_buffer *buffer);
 
-/** wfs_placeholder_depth_fits() - does @value have at most @max levels? */
+/** wfs_placeholder_depth_fits() - do arrays and objects in @value nest at most @max deep? */
 bool wfs_placeholder_depth_fits(const json_t *value, unsigned int max);

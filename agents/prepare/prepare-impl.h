@@ -35,72 +35,83 @@ struct preparing {
 
 int prepare_no_memory(struct wfs_error *error);
 
-/** prepare_note() - add a note to the turn, and log it. @fallback: what is done instead; NULL:
- *  nothing has to be done */
+/** prepare_note() - add a note to turn->notes. @stage: what an artifact was read for; @reference:
+ *  to the artifact; @fallback: what is done instead of using it, which is logged; NULL: it is used;
+ *  @format: the reason, printf style. Return: 0, or -ENOMEM with @error. */
 int prepare_note(struct preparing *turn, const char *stage, const char *reference,
 	const char *fallback, struct wfs_error *error, const char *format, ...)
 	__attribute__((format(printf, 6, 7)));
 
 /**
- * prepare_not_quoted() - replace a reason that may quote a private text
- * Nothing is replaced if every artifact that was read so far is open to all.
- * @r: of the failure
+ * prepare_not_quoted() - replace the message in @reason, because it may quote a private text
+ * Nothing is replaced if everyone may read every artifact that the turn has read so far.
+ * @r: -errno of the failure, or 0
  * Return: @r.
  */
 int prepare_not_quoted(const struct preparing *turn, int r, struct wfs_error *reason);
 
 /**
- * prepare_act() - send an action as the agent, and wait; the turn notes its record
+ * prepare_act() - send an action as the agent, and wait for its answer
  * @of: ids of the private artifacts that the arguments of an invocation were made from; []: hide
  *      the arguments from all but the agent; NULL: hide nothing
  * @ret_data: `data` of the answer; caller owns it
+ * Return: 0, or -errno with @error.
  */
 int prepare_act(struct preparing *turn, const json_t *action, const json_t *of, json_t **ret_data,
 	struct wfs_error *error);
 
-/** prepare_ends_all() - is this failure not about the artifact that was read? Then the turn does
- *  not begin. */
+/** prepare_ends_all() - does the failure @r to read an artifact have nothing to do with the
+ *  artifact, such as a lack of memory? Then the turn does not begin. */
 bool prepare_ends_all(int r);
 
-/** prepare_read_artifact() - read an artifact as the agent, which may have to pay; once a turn.
- *  @ret_artifact: borrowed from turn->read */
+/** prepare_read_artifact() - read an artifact as the agent, which may have to pay for it; only the
+ *  first call of a turn for @id reads. @ret_artifact: borrowed from turn->read */
 int prepare_read_artifact(struct preparing *turn, const char *id, const json_t **ret_artifact,
 	struct wfs_error *error);
 
-/** prepare_read_reference() - read what `ID` or `ID#NAME` refers to. @ret_fragment: the name;
- *  NULL: the whole artifact; borrows @reference */
+/** prepare_read_reference() - read the artifact of a reference, `ID` or `ID#NAME`.
+ *  @ret_artifact: borrowed from turn->read; @ret_fragment: NAME, borrowed from @reference; NULL:
+ *  the reference is to the whole artifact */
 int prepare_read_reference(struct preparing *turn, const char *reference,
 	const json_t **ret_artifact, const char **ret_fragment, struct wfs_error *error);
 
-/** prepare_content_of() - the content of an artifact that was read; borrowed. */
+/** prepare_content_of() - get the content of an artifact that prepare_read_artifact() has read;
+ *  borrowed from it. */
 struct wfs_bytes prepare_content_of(const json_t *artifact);
 
-/** prepare_read_prompt() - @ret_prompt: as wfs_mind_prompt_read() gives it; caller owns it */
+/** prepare_read_prompt() - read the prompt that a reference, `ID` or `ID#NAME`, leads to.
+ *  @ret_prompt: as wfs_mind_prompt_read() gives it; caller owns it */
 int prepare_read_prompt(struct preparing *turn, const char *reference, json_t **ret_prompt,
 	struct wfs_error *error);
 
-/** prepare_reference_of() - the reference in a member; NULL if that is absent or empty. */
+/** prepare_reference_of() - get the reference, `ID` or `ID#NAME`, in a member of @object; borrowed.
+ *  NULL: the member is absent or empty. */
 const char *prepare_reference_of(const json_t *object, const char *member);
 
-/** prepare_set_variable() - @value: taken; NULL: memory for it was lacking */
+/** prepare_set_variable() - set a variable that prompts, reflex and conditions of the turn can use.
+ *  @value: taken; NULL: memory for it was lacking. Return: 0, or -ENOMEM with @error. */
 int prepare_set_variable(
 	struct preparing *turn, const char *name, json_t *value, struct wfs_error *error);
 
 /* --- prepare-state.c: what it is about --- */
 
-/** prepare_reflex() - run the agent's reflex; if it acts, the step gets `reflex`. */
+/** prepare_reflex() - run the agent's reflex, if it has one; if that gives an action, turn->step
+ *  gets it as `reflex`. */
 int prepare_reflex(struct preparing *turn, struct wfs_error *error);
 
-/** prepare_workflow() - read the agent's workflow, if it has one, and the state that it is in. */
+/** prepare_workflow() - read the agent's workflow, if it has one, into turn->workflow, and the
+ *  state that the agent is in. */
 int prepare_workflow(struct preparing *turn, struct wfs_error *error);
 
-/** prepare_transition() - keep the conditions or prompt that will decide the next state. */
+/** prepare_transition() - put into turn->mind the conditions or the prompt by which the turn will
+ *  choose the next state of the workflow. */
 int prepare_transition(struct preparing *turn, struct wfs_error *error);
 
 /* --- prepare-say.c: its messages --- */
 
 int prepare_working_memory(struct preparing *turn, struct wfs_error *error);
 
-/** prepare_messages() - write personality, memories and the prompt of the state. Without a
- *  prompt, the step gets `failure`. */
+/** prepare_messages() - make the messages for the model from personality, memories and the prompt
+ *  of the workflow's state. If the state has no prompt that can be used, turn->step gets
+ *  `failure`. */
 int prepare_messages(struct preparing *turn, struct wfs_error *error);

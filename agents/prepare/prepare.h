@@ -13,24 +13,25 @@
 
 #include "agents/prepare/private.h"
 
-/** agents_has_mind() - does this configuration of an agent refer to any artifact, such as a reflex,
- *  a workflow or a memory, that agents_prepare() would read? */
+/** agents_has_mind() - does an agent's configuration name a reflex, a workflow, a memory or another
+ *  artifact that agents_prepare() would read? @content: the configuration */
 bool agents_has_mind(const json_t *content);
 
 /**
- * agents_prepare() - add to a step what the agent refers to
+ * agents_prepare() - read the artifacts that an agent's configuration names, and add to the action
+ * `step` what is made from them
  * @session: of the agent
  * @content: its configuration
- * @params: of agent.step; may give messages instead of the agent's prompt
- * @step: of agents_setup_make(); gets messages, notes, and the other members
- * @origin: gets the owners of the private texts that these were made from
- * Thread: one that may wait for the kernel thread.
+ * @params: of the verb `step`; may give messages instead of the agent's prompt
+ * @step: the action, from agents_setup_make(); gets messages, notes, and the other members
+ * @origin: gets the owners of the private texts that these members were made from
+ * Thread: any that may wait for the kernel thread.
  * Return: 0, or -errno: of a failure that is not the agent's own.
  */
 int agents_prepare(const struct wfs_session *session, const json_t *content, const json_t *params,
 	json_t *step, struct agents_origin *origin, struct wfs_error *error);
 
-/** agents_log_fallback() - log that a turn of the session's agent goes on without something.
- *  @fallback: what is done instead */
+/** agents_log_fallback() - log that a turn of the session's agent continues without an artifact.
+ *  @stage: what the artifact was needed for; @fallback: what is done instead */
 void agents_log_fallback(
 	const struct wfs_session *session, const char *stage, const char *fallback);

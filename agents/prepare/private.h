@@ -13,17 +13,20 @@
 #define AGENTS_REASON_LEFT_OUT "the reason is left out, because it may quote a private text"
 
 /**
- * agents_hide_answer() - hide the arguments of tool calls whose actions hide theirs The text that
- * the calls were found in repeats them, so it is hidden with them. Arguments that are JSON but do
- * not fit the tool are hidden as if they did.
+ * agents_hide_answer() - replace the private texts in a model's answer by stand-ins
+ * These are the arguments of each tool call whose action would hide its own arguments, and the text
+ * in which such calls were found. Arguments that are JSON but do not fit the tool are hidden as if
+ * they did.
  * @tools: expanded, of the run
- * @completion: parsed (wfs_parser_parse()); changed
+ * @texts: gets the texts, which are to be stored with the record of the answer
+ * @completion: from wfs_parser_parse(); changed
  */
 int agents_hide_answer(struct wfs_view *view, const json_t *tools, struct wfs_texts *texts,
 	json_t *completion, struct wfs_error *error);
 
-/** agents_reveal() - copy a document with the private texts that the principal may read; a note
- *  replaces the others. @ret_copy: may be @document itself; caller owns it */
+/** agents_reveal() - copy a document, with private texts in place of their stand-ins; with a note
+ *  in place of those that the session's principal may not read. @ret_copy: a new reference, which
+ *  may be to @document itself */
 int agents_reveal(const struct wfs_session *session, struct wfs_view *view, const json_t *document,
 	json_t **ret_copy, struct wfs_error *error);
 
@@ -37,30 +40,33 @@ void agents_origin_done(struct agents_origin *origin);
 /** agents_origin_is_private() - may some principal not read all of these texts? */
 bool agents_origin_is_private(const struct agents_origin *origin);
 
-/** agents_origin_add() - add the private artifacts that the answer to @action belongs to. */
+/** agents_origin_add() - add to @origin the private artifacts to which the answer to @action
+ *  belongs. */
 int agents_origin_add(struct agents_origin *origin, struct wfs_view *view, const json_t *action,
 	struct wfs_error *error);
 
-/** agents_origin_add_agent() - add the agent's own artifact, if it is private: it has prompts. */
+/** agents_origin_add_agent() - add the artifact of the agent @agent to @origin, if it is
+ *  private. */
 int agents_origin_add_agent(struct agents_origin *origin, const struct wfs_session *session,
 	const char *agent, struct wfs_error *error);
 
-/** agents_origin_add_hidden() - add the artifacts that the stand-ins in a document name.
+/** agents_origin_add_hidden() - add to @origin the artifacts that the stand-ins in a document name.
  *  Return: 0, -ENOMEM. */
 int agents_origin_add_hidden(struct agents_origin *origin, const json_t *document);
 
 /**
- * agents_hide_step() - hide the private texts in the record of a step If the step was made from
- * private texts, these are hidden: its messages (but not the caller's), the arguments of its
- * reflex, and the texts of the agent in its setup.
- * @origin: owners of these texts; the agent's own configuration is added
- * @params: of the caller
- * @step: changed
+ * agents_hide_step() - replace the private texts in the action `step` by stand-ins
+ * If the action was made from private texts, these are hidden: its messages (but not the caller's),
+ * the arguments of its reflex, and the texts of the agent in its setup.
+ * @origin: owners of these texts; the agent's own artifact is added
+ * @params: of the verb `step`, from the caller
+ * @step: the action; changed
+ * @texts: gets the texts, which are to be stored with the record of the action
  * Return: 0, -EINVAL (something in the step looks like a stand-in), -ENOMEM, -EIO.
  */
 int agents_hide_step(const struct wfs_session *session, struct agents_origin *origin,
 	const json_t *params, json_t *step, struct wfs_texts *texts, struct wfs_error *error);
 
-/** agents_origin_list() - the argument @of of wfs_text_hide(); caller owns it. NULL without
- *  memory. */
+/** agents_origin_list() - list the ids of the artifacts in @origin, for wfs_text_hide(); [] if one
+ *  of the texts belongs to no artifact. Return: new reference, or NULL without memory. */
 json_t *agents_origin_list(const struct agents_origin *origin);

@@ -9,17 +9,18 @@
 
 #include "caps/session.h"
 
-/** agents_question_find() - Return: the effect of this kind; WFS_EFFECT_COUNT: steps may not ask
- *  it. */
+/** agents_question_find() - look up a question. @kind: name of an effect, such as `blob.get`.
+ *  Return: the effect; WFS_EFFECT_COUNT: a step may not ask it. */
 enum wfs_effect agents_question_find(const char *kind);
 
-/** agents_question_tool() - the effect as an expanded tool (tool.h); caller owns it. NULL without
- *  memory. */
+/** agents_question_tool() - describe a question as an expanded tool (tool.h).
+ *  Return: new reference, or NULL without memory. */
 json_t *agents_question_tool(enum wfs_effect effect);
 
 /**
- * agents_question_ask() - ask as the session's principal, and append the answer as JSON
+ * agents_question_ask() - ask a question as the session's principal, and append the answer as JSON
  * Reads files of the store, so it must not run on the thread of a loop.
+ * @params: of the effect
  * @ret_meta: after a failure, the height of the world; caller owns it; NULL: not reported
  * Return: 0, -EACCES, -ENOENT, -EFBIG (the blob), … with @error.
  */

@@ -12,41 +12,45 @@
 #include "agents/prepare/tool.h"
 
 /**
- * agents_router_canonical() - a call with the canonical name of its tool
- * Name and method are trimmed, and aliases replaced. A canonical call does not change.
+ * agents_router_canonical() - copy a call, with the canonical name of its tool
+ * White space around name and method is removed, and an alias replaced. A canonical call does not
+ * change.
  * Return: new reference, or NULL without memory.
  */
 json_t *agents_router_canonical(const json_t *call);
 
-/** agents_router_name() - the canonical name of a tool; @name or static. */
+/** agents_router_name() - get the canonical name of the tool that @name, which may be an alias,
+ *  means. Return: @name itself, or a static text. */
 const char *agents_router_name(const char *name);
 
 /**
- * agents_router_tool() - a tool or question that a step may call, expanded
- * Return: as agents_tool_make().
+ * agents_router_tool() - make the tool, or the question, that a step may call by this name
+ * @name: canonical; @method: of an artifact's interface; "": the first
+ * @ret_tool: expanded; caller owns it
+ * Return: 0, -ENOENT (not_found: tool or method), -EINVAL (the artifact is not executable), …
  */
 int agents_router_tool(const struct agents_catalog *catalog, const char *name, const char *method,
 	json_t **ret_tool, struct wfs_error *error);
 
 /**
- * agents_router_find() - the tool of a canonical call, expanded
- * @call: its args become those that the tool takes
- * @ret_outcome: if no tool is found; caller owns it
- * @ret_tool: caller owns it
+ * agents_router_find() - find the tool of a canonical call
+ * @call: changed: its args become those that the tool takes
+ * @ret_tool: expanded; caller owns it
+ * @ret_outcome: that of the call, if no tool is found; caller owns it
  * Return: 0, -ENOENT or -EINVAL with an outcome, or another -errno with @error.
  */
 int agents_router_find(const struct agents_catalog *catalog, json_t *call, json_t **ret_tool,
 	json_t **ret_outcome, struct wfs_error *error);
 
-/** agents_router_done() - the outcome of a call with @result; one with `ok: false` failed.
- *  @result: a reference is kept. NULL without memory. */
+/** agents_router_done() - make the outcome of a call that has this result. @result: borrowed; if it
+ *  has `ok: false`, the outcome is a failure. Return: new reference, or NULL without memory. */
 json_t *agents_router_done(const json_t *call, json_t *result);
 
-/** agents_router_failed() - the outcome of a call that failed. @code: one of WFS_TOOL_…; @type,
- *  @message: its details. NULL without memory. */
+/** agents_router_failed() - make the outcome of a call that failed. @code: one of WFS_TOOL_…;
+ *  @type, @message: for its details. Return: new reference, or NULL without memory. */
 json_t *agents_router_failed(
 	const json_t *call, const char *code, const char *type, const char *message);
 
-/** agents_router_names() - sorted names of all tools and questions, without artifacts. NULL without
- *  memory. */
+/** agents_router_names() - list the names of all tools and questions of plans, without artifacts.
+ *  Return: sorted array, new reference; NULL without memory. */
 json_t *agents_router_names(const struct wfs_helpers *helpers);

@@ -29,45 +29,48 @@ struct agents_catalog {
 };
 
 /**
- * agents_tools_make() - the tools that an agent's configuration names
+ * agents_tools_make() - make the tools that an agent's configuration names, as a turn keeps them
  * @names: of actions, helpers, submit_result and executable artifacts; or aliases of these
  *         (router.h)
  * @ret_tools: array; caller owns it
- * Return: 0, -EINVAL (two of one name), -ENOENT (not_found: the tool), …
+ * Return: 0, -EINVAL (two tools of one name), -ENOENT (not_found: a tool), …
  */
 int agents_tools_make(const struct agents_catalog *catalog, const json_t *names, json_t **ret_tools,
 	struct wfs_error *error);
 
 /**
- * agents_tool_make() - one tool, by its canonical name
+ * agents_tool_make() - make one tool, as a turn keeps it
+ * @name: its canonical name, see agents_router_name()
  * @method: of an artifact's interface; "": the first
+ * @ret_tool: caller owns it
  * Return: 0, -ENOENT (not_found: tool or method), -EINVAL (the artifact is not executable), …
  */
 int agents_tool_make(const struct agents_catalog *catalog, const char *name, const char *method,
 	json_t **ret_tool, struct wfs_error *error);
 
-/** agents_tool_find() - the element of an array of tools that has this name; borrowed. NULL: not
- *  found. */
+/** agents_tool_find() - find the tool called @name in an array of tools.
+ *  Return: borrowed from @tools; NULL: not found. */
 json_t *agents_tool_find(const json_t *tools, const char *name);
 
-/** agents_tools_expand() - expand all tools of an array. @ret_tools: caller owns it */
+/** agents_tools_expand() - expand all tools of an array. @ret_tools: a new array; caller owns it */
 int agents_tools_expand(const struct wfs_helpers *helpers, const json_t *tools, json_t **ret_tools,
 	struct wfs_error *error);
 
 /**
  * agents_tool_check() - do these arguments fit the tool?
- * @helpers: check arguments of a helper
+ * @helpers: check the arguments if the tool is a helper
  * @tool: expanded
  * Return: 0, -EINVAL (the message says where and what), -ENOMEM.
  */
 int agents_tool_check(const struct wfs_helpers *helpers, const json_t *tool,
 	const json_t *arguments, struct wfs_error *error);
 
-/** agents_tool_action() - the action that a call of this tool asks for. @arguments: fit the tool.
- *  @ret_action: caller owns it. Return: 0, -ENOMEM. */
+/** agents_tool_action() - make the action that a call of @tool with these arguments is.
+ *  @arguments: passed agents_tool_check(). @ret_action: caller owns it. Return: 0, -ENOMEM. */
 int agents_tool_action(const struct wfs_helpers *helpers, const json_t *tool, json_t *arguments,
 	json_t **ret_action, struct wfs_error *error);
 
-/** agents_tool_asked() - make the action that arguments ask for, even if they do not fit the
- * tool: it says whose texts they are. NULL without memory. */
+/** agents_tool_asked() - make the action that a call of @tool with these arguments would be, even
+ *  if they do not fit the tool. It is only for finding which texts in them are private.
+ *  Return: new reference, or NULL without memory. */
 json_t *agents_tool_asked(const json_t *tool, json_t *arguments);
