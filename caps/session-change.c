@@ -57,7 +57,8 @@ static void become_decision(struct wfs_request *request, const struct wfs_questi
 	const struct wfs_verdict *verdict)
 {
 	request->kind = WFS_REQUEST_DECISION;
-	request->decision = wfs_verdict_decision(verdict, question);
+	request->decision =
+		(struct wfs_request_decision){.refusal = wfs_verdict_decision(verdict, question)};
 }
 
 /*
@@ -173,11 +174,11 @@ int wfs_session_snapshot(const struct wfs_session *session,
 
 	if (!r)
 		r = wfs_view_open(world, WFS_HEIGHT_HEAD, &view, &request.error);
-	request.snapshot_height = view.height;
+	request.snapshot.height = view.height;
 	wfs_view_close(&view);
 	if (!r)
-		r = wfs_snapshot_hash(wfs_world_store(world), request.snapshot_height, progress,
-			context, &request.snapshot_hash, &request.error);
+		r = wfs_snapshot_hash(wfs_world_store(world), request.snapshot.height, progress,
+			context, &request.snapshot.hash, &request.error);
 	if (!r)
 		r = wfs_session_call(session, &request);
 	*ret_request = request;
@@ -211,7 +212,7 @@ int wfs_session_code(const struct wfs_session *session, const struct wfs_hash *l
 	int r = 0;
 
 	if (lift) {
-		request.code = *lift;
+		request.lift = *lift;
 		r = wfs_session_call(session, &request);
 	} else {
 		r = wfs_session_judge(session, WFS_EFFECT_WORLD_CODE, &request.error);
@@ -232,7 +233,7 @@ int session_act(const struct wfs_session *session, const char *type, json_t *act
 {
 	request->kind = WFS_REQUEST_ACTION;
 	session_sign(session, request);
-	request->action = action;
+	request->action.document = action;
 	request->urgent = wfs_action_ends(type); /* it must not wait for what it ends */
 	/* Without memory it counts as a request of an ordinary principal. */
 	request->administers = request->urgent && session_administers(session) > 0;
@@ -299,8 +300,8 @@ static int act_as(const struct wfs_session *session, const json_t *action,
 	}
 	charge(request, &question, &verdict);
 	request->kind = WFS_REQUEST_ACTION;
-	request->action = action;
-	request->intent_id = call ? call->intent_id : NULL;
+	request->action.document = action;
+	request->action.intent_id = call ? call->intent_id : NULL;
 	return wfs_world_submit(wfs_session_world(session), request);
 }
 
@@ -400,15 +401,16 @@ int wfs_session_apply(const struct wfs_session *session, const struct wfs_params
 	struct wfs_request *request)
 {
 	const char *const base = params->world_apply.base_manifest_hash;
-	int r = base ? wfs_hash_parse(base, strlen(base), &request->base, &request->error) : 0;
+	int r = base ? wfs_hash_parse(base, strlen(base), &request->manifest.base, &request->error)
+		     : 0;
 
 	if (r)
 		return r;
 	wfs_require(params->effect == WFS_EFFECT_WORLD_APPLY);
 	request->kind = WFS_REQUEST_MANIFEST;
-	request->document = (json_t *)params->world_apply.manifest;
-	request->based = base != NULL;
-	request->reason = params->world_apply.reason;
-	request->dry_run = params->world_apply.dry_run;
+	request->manifest.document = (json_t *)params->world_apply.manifest;
+	request->manifest.based = base != NULL;
+	request->manifest.reason = params->world_apply.reason;
+	request->manifest.dry_run = params->world_apply.dry_run;
 	return wfs_session_submit(session, request);
 }

@@ -205,7 +205,7 @@ int wfs_session_receipt(const struct wfs_session *session, const json_t *receipt
 {
 	request->kind = WFS_REQUEST_RECEIPT;
 	session_sign(session, request);
-	request->receipt = receipt;
+	request->receipt.document = receipt;
 	snprintf(request->charge, sizeof(request->charge), "%s", charge);
 	return wfs_world_submit(wfs_session_world(session), request);
 }

@@ -111,7 +111,7 @@ static void make_key(struct embed *embed, const char *text)
 
 static int ask(struct embed *embed, struct wfs_error *error)
 {
-	const char *const text = wfs_json_text(embed->request->wanted, "text");
+	const char *const text = wfs_json_text(embed->request->action.wanted, "text");
 	const struct wfs_model_callbacks callbacks = {.context = embed, .done = on_done};
 	int r = wfs_models_find(wfs_authority_directory(embed->engine->authority),
 		WFS_EMBEDDING_MODEL, &embed->entry, error);

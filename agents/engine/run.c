@@ -216,7 +216,7 @@ static int submit(struct runs *runs, struct wfs_error *error)
 	if (r)
 		return r;
 	struct wfs_request *const request = wait_send(&runs->wait);
-	request->texts = &runs->texts;
+	request->action.texts = &runs->texts;
 	r = wfs_session_step(drive->session, runs->step, request);
 	if (r) /* otherwise the kernel has it */
 		*error = request->error;

@@ -250,8 +250,9 @@ static int send_answer(struct work *work)
 
 static void submit(struct work *work)
 {
-	work->request = (struct wfs_request){
-		.done = on_answer, .context = work, .texts = work->receipt ? &work->texts : NULL};
+	work->request = (struct wfs_request){.done = on_answer,
+		.context = work,
+		.receipt.texts = work->receipt ? &work->texts : NULL};
 	work->state = WORK_SUBMITTING;
 	const int r = send_answer(work);
 	if (!r)

@@ -83,7 +83,7 @@ static int add_origin(struct preparing *turn, const json_t *action, struct wfs_e
 int prepare_act(struct preparing *turn, const json_t *action, const json_t *of, json_t **ret_data,
 	struct wfs_error *error)
 {
-	struct acting acting = {.request = {.done = acted, .of = of}};
+	struct acting acting = {.request = {.done = acted, .action.of = of}};
 
 	if (sem_init(&acting.done, 0, 0))
 		return wfs_error_from_errno(error, -errno, "act");

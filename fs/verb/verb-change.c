@@ -20,13 +20,13 @@ static void event_answered(struct wfs_request *request)
 int wfs_verb_send_event(struct wfs_call *call)
 {
 	struct wfs_request *const request = &call->request;
-	int r = wfs_json_get_string(call->payload, "schema", &request->schema, &call->error);
+	int r = wfs_json_get_string(call->payload, "schema", &request->event.schema, &call->error);
 
 	if (r)
 		return r;
 	request->kind = WFS_REQUEST_EVENT;
-	request->value = json_object_get(call->payload, "value");
-	request->key = json_object_get(call->payload, "key");
+	request->event.value = json_object_get(call->payload, "value");
+	request->event.key = json_object_get(call->payload, "key");
 	request->done = event_answered;
 	request->context = call;
 	r = wfs_session_submit(call->session, request);
@@ -44,10 +44,10 @@ int wfs_verb_snapshot(struct wfs_call *call)
 		call->error = request->error;
 		return r;
 	}
-	call->result = json_pack("{s:I, s:[I]}", "height", (json_int_t)request->snapshot_height,
+	call->result = json_pack("{s:I, s:[I]}", "height", (json_int_t)request->snapshot.height,
 		"seqs", (json_int_t)request->seq);
 	return call->result
-		? wfs_json_set_hash(call->result, "snapshot_hash", &request->snapshot_hash)
+		? wfs_json_set_hash(call->result, "snapshot_hash", &request->snapshot.hash)
 		: -ENOMEM;
 }
 

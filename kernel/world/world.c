@@ -411,23 +411,23 @@ void wfs_world_set_embedder(struct wfs_world *world, struct wfs_embedder *embedd
 /* Return: 0, or -ENOMEM. */
 static int take_embedding(struct wfs_request *request, json_t *embedding)
 {
-	const json_t *const text = json_object_get(request->wanted, "text");
+	const json_t *const text = json_object_get(request->action.wanted, "text");
 	const struct wfs_hash hash = wfs_hash_of(json_string_value(text), json_string_length(text));
 
-	if (!request->embeddings)
-		request->embeddings = json_array();
+	if (!request->action.embeddings)
+		request->action.embeddings = json_array();
 	return !embedding || wfs_json_set_hash(embedding, "hash", &hash) ||
 			json_object_set(embedding, "model",
-				json_object_get(request->wanted, "model")) < 0 ||
-			json_array_append(request->embeddings, embedding) < 0
+				json_object_get(request->action.wanted, "model")) < 0 ||
+			json_array_append(request->action.embeddings, embedding) < 0
 		? -ENOMEM
 		: 0;
 }
 
 static void end_request(struct wfs_request *request, int r)
 {
-	json_decref(WFS_STEAL(request->wanted));
-	json_decref(WFS_STEAL(request->embeddings));
+	json_decref(WFS_STEAL(request->action.wanted));
+	json_decref(WFS_STEAL(request->action.embeddings));
 	request->result = r;
 	request->done(request);
 }
@@ -437,11 +437,11 @@ void wfs_world_embedded(struct wfs_world *world, struct wfs_request *request, js
 	WFS_AUTO_JSON json_t *owned = embedding;
 	int r = take_embedding(request, owned);
 
-	json_decref(WFS_STEAL(request->wanted));
+	json_decref(WFS_STEAL(request->action.wanted));
 	request->error = (struct wfs_error){0};
 	if (r)
 		r = wfs_error_from_errno(&request->error, r, "take an embedding");
-	else if (json_array_size(request->embeddings) > WFS_EMBEDDINGS_MAX)
+	else if (json_array_size(request->action.embeddings) > WFS_EMBEDDINGS_MAX)
 		/* Code that asks for another text each time would never end. */
 		r = wfs_error_set(&request->error, WFS_E_TOO_LARGE,
 			"more than %d embeddings for one action", WFS_EMBEDDINGS_MAX);

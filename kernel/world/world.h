@@ -13,7 +13,6 @@
 #pragma once
 
 #include <jansson.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -21,19 +20,13 @@
 #include "kernel/base/permutation.h"
 #include "kernel/base/problems.h"
 #include "kernel/fold/change.h"
-#include "kernel/manifest/effect.h"
-#include "kernel/manifest/grant.h"
 #include "kernel/manifest/manifest.h"
 #include "kernel/manifest/source.h"
-#include "kernel/read/record.h"
 #include "kernel/read/view.h"
-#include "kernel/store/blob.h"
+#include "kernel/world/request.h"
 
-struct wfs_gc_step;
 struct wfs_genesis;
-struct writer_queue;
 struct wfs_judge;
-struct wfs_texts;
 struct wfs_world;
 
 enum {
@@ -167,103 +160,6 @@ void wfs_world_count_blobs(struct wfs_world *world, struct wfs_world_figures *fi
 
 /* --- changing --- */
 
-enum wfs_request_kind {
-	WFS_REQUEST_EVENT,    /* needs schema and value; gives seq */
-	WFS_REQUEST_BLOB,     /* needs blob, and its writer until the answer; gives seq */
-	WFS_REQUEST_SNAPSHOT, /* needs snapshot_height and hash; gives seq */
-	WFS_REQUEST_ACTION,   /* needs action; gives seq and answer; see fold-domain.h */
-	WFS_REQUEST_RECEIPT,  /* needs receipt; gives seq; see kernel/domain/turn/turn.h */
-	/* needs document; gives answer and, unless dry_run, seq; see apply.h */
-	WFS_REQUEST_MANIFEST,
-	/* needs decision, and `error`: the refusal, which it gives with seq */
-	WFS_REQUEST_DECISION,
-	WFS_REQUEST_GC,   /* needs gc, and records nothing; see gc.h */
-	WFS_REQUEST_LIFT, /* needs code, and records nothing; see kernel/box/quarantine.h */
-};
-
-/* The question that was put to the policy when a request was judged. If another policy is in force
- * when the request is begun, it is asked again. Plain value. */
-struct wfs_policed {
-	bool asked; /* false: the request does not depend on the policy */
-	enum wfs_effect effect;
-	bool of_any;                           /* see struct wfs_question */
-	bool approved;                         /* see struct wfs_question */
-	char artifact[WFS_GRANT_NAME_MAX + 1]; /* the one that the request is about; "": none */
-};
-
-/*
- * One request. The caller zero-initialises it, sets the members of its kind, and calls
- * wfs_world_submit(). All pointers must stay valid until the publisher thread calls `done`, which
- * it does once.
- */
-struct wfs_request {
-	enum wfs_request_kind kind;
-	const char *principal;
-	void (*done)(struct wfs_request *request); /* must not block */
-	void *context;
-
-	const char *schema;            /* event */
-	const json_t *value;           /* event: from wfs_json_parse */
-	const json_t *key;             /* event: the sender's own key, or NULL */
-	struct wfs_blob blob;          /* blob */
-	uint64_t snapshot_height;      /* snapshot */
-	struct wfs_hash snapshot_hash; /* snapshot */
-	const json_t *action;          /* action: from wfs_json_parse */
-	const char *intent_id;         /* action: the tool call that it is, or NULL */
-	const json_t *of;              /* action: see struct wfs_fold_input; may be NULL */
-	const json_t *receipt;         /* receipt: {adapter_id, intent_id, payload, status} */
-	json_t *document;              /* manifest: from wfs_json_parse; must not be changed */
-	bool based;                    /* manifest: refuse it unless `base` is in force */
-	struct wfs_hash base;          /* manifest: hash of the manifest that it replaces */
-	const char *reason;            /* manifest: for its record, or NULL */
-	const struct wfs_texts *texts; /* action or receipt: private texts that it names, or NULL */
-	const atomic_bool *gone;       /* any: true: the client has gone away; may be NULL */
-	bool urgent;                   /* action: goes ahead of requests that are not urgent */
-	/* urgent: its principal administers the world, so code always gives way */
-	bool administers;
-	const char *queued_as; /* name of the queue that it waits in; NULL: its principal's */
-	/* The connection that sent it; 0: none. Requests of one connection keep their order, but an
-	 * urgent one overtakes an earlier one whose code was stopped. */
-	uint64_t connection;
-	bool dry_run;                 /* manifest: only check it, change nothing */
-	struct wfs_decision decision; /* decision */
-	struct wfs_gc_step *gc;       /* gc; filled in */
-	struct wfs_hash code;         /* lift: hash of its source */
-	/* Any that is recorded, but a decision: the grant whose budget pays; "": none. */
-	char charge[WFS_GRANT_NAME_MAX + 1];
-	/* The grant that allows the request, and must still exist when the request is begun; "":
-	 * none. */
-	char granted[WFS_GRANT_NAME_MAX + 1];
-	int64_t granted_until_ns;     /* when that grant ends, by the host's clock */
-	struct wfs_hash granted_mark; /* of that grant, see wfs_grant_mark() */
-	uint64_t granted_height;      /* the grant existed at this height, or at a later one */
-	struct wfs_policed policed;   /* what the policy allowed by the grant */
-
-	/* Private to the kernel and the embedder: see struct wfs_embedder. */
-	json_t *wanted;     /* {model, text} of the embedding that it waits for; owned */
-	json_t *embeddings; /* those that it has got so far; owned */
-
-	/* Set when `done` is called. */
-	int result; /* 0 or -errno; `error` says more */
-	struct wfs_error error;
-	json_t *answer;  /* action or manifest, if it was done; the submitter owns it */
-	uint64_t seq;    /* of the request's own record; UINT64_MAX when nothing was recorded */
-	uint64_t height; /* first height that shows everything it caused */
-
-	/* Private to the kernel. */
-	struct wfs_request *next;
-	struct wfs_manifest *checked_by; /* event: the manifest that has the schema of its value */
-	struct wfs_manifest *manifest;   /* manifest: compiled */
-	struct wfs_buffer body;
-	size_t queued_bytes;
-	struct writer_queue *queue; /* set until the request is answered */
-	int64_t guess_ns;           /* time of the kernel thread that its queue was charged */
-	unsigned int put_back_count;
-	bool put_back; /* its code was stopped, and it waits to be taken again */
-	bool alone;    /* has a transaction of its own */
-	bool counted;  /* decision: it is counted, perhaps by a transaction that was given up */
-};
-
 /**
  * wfs_world_submit() - check a request, then queue it
  *
@@ -292,7 +188,7 @@ void wfs_world_judge(struct wfs_world *world, struct wfs_judge *judge);
  */
 struct wfs_embedder {
 	const char *model; /* name of its model; must live as long as the world has the embedder */
-	/* Make the embedding of request->wanted, and then call wfs_world_embedded() or
+	/* Make the embedding of request->action.wanted, and then call wfs_world_embedded() or
 	 * wfs_world_unembedded(), once. On the publisher thread; must not block. */
 	void (*embed)(struct wfs_embedder *embedder, struct wfs_request *request);
 };

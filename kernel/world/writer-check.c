@@ -9,12 +9,12 @@
 
 int writer_check_event(const struct wfs_manifest *manifest, struct wfs_request *request)
 {
-	const struct wfs_schema *schema = wfs_manifest_schema(manifest, request->schema);
+	const struct wfs_schema *schema = wfs_manifest_schema(manifest, request->event.schema);
 
 	if (!schema)
 		return wfs_error_set(&request->error, WFS_E_NOT_FOUND,
-			"the manifest has no schema '%s'", request->schema);
-	return wfs_trace(wfs_schema_check(schema, request->value, &request->error));
+			"the manifest has no schema '%s'", request->event.schema);
+	return wfs_trace(wfs_schema_check(schema, request->event.value, &request->error));
 }
 
 /* Counts the JSON values in a request's body, and the bytes that they take when parsed. */
@@ -33,31 +33,31 @@ static int check_event(struct wfs_world *world, struct wfs_request *request)
 
 	if (r)
 		return wfs_trace(r);
-	wfs_fold_write_body(
-		&request->body, writer_charge(request), request->schema, request->value);
-	request->checked_by = WFS_STEAL(manifest);
+	wfs_fold_write_body(&request->body, writer_charge(request), request->event.schema,
+		request->event.value);
+	request->event.checked_by = WFS_STEAL(manifest);
 	return wfs_json_check_count(count_values(request), &request->error);
 }
 
 static int check_action(struct wfs_world *world, struct wfs_request *request)
 {
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = wfs_world_manifest(world);
-	int r = wfs_action_check(manifest, request->action, &request->error);
+	int r = wfs_action_check(manifest, request->action.document, &request->error);
 
 	if (r)
 		return wfs_trace(r);
 	wfs_json_write(
 		/* only for its size; folding writes the record's */
-		request->action, &request->body);
+		request->action.document, &request->body);
 	count_values(request);
 	return 0;
 }
 
 static int check_receipt(struct wfs_request *request)
 {
-	int r = wfs_intent_check_receipt(request->receipt, &request->error);
+	int r = wfs_intent_check_receipt(request->receipt.document, &request->error);
 
-	WFS_AUTO_JSON json_t *body = r ? NULL : wfs_json_copy(request->receipt);
+	WFS_AUTO_JSON json_t *body = r ? NULL : wfs_json_copy(request->receipt.document);
 	if (r)
 		return wfs_trace(r);
 	if (!body ||
@@ -74,7 +74,9 @@ static int check_manifest(struct wfs_world *world, struct wfs_request *request)
 {
 	WFS_AUTO_MANIFEST struct wfs_manifest *from = wfs_world_manifest(world);
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
-	int r = wfs_manifest_new(request->document, &problems, &request->manifest);
+	request->manifest.compiled = NULL;
+	int r = wfs_manifest_new(
+		request->manifest.document, &problems, &request->manifest.compiled);
 
 	if (r == -EINVAL)
 		return wfs_error_set(&request->error, WFS_E_INVALID_ARGUMENT,
@@ -82,26 +84,27 @@ static int check_manifest(struct wfs_world *world, struct wfs_request *request)
 			problems.count == 1 ? "" : "s", wfs_buffer_text(&problems.lines));
 	if (r)
 		return wfs_error_from_errno(&request->error, r, "check a manifest");
-	const struct wfs_bytes document = wfs_manifest_document(request->manifest);
+	const struct wfs_bytes document = wfs_manifest_document(request->manifest.compiled);
 	request->queued_bytes =
 		wfs_json_count(document.data, document.size) * WFS_JSON_VALUE_BYTES + document.size;
 	if (document.size > WFS_REQUEST_SIZE_MAX)
 		return wfs_error_set(&request->error, WFS_E_TOO_LARGE,
 			"the manifest has %zu bytes, at most %d are taken", document.size,
 			WFS_REQUEST_SIZE_MAX);
-	if (request->reason && strlen(request->reason) > WFS_REASON_MAX)
+	if (request->manifest.reason && strlen(request->manifest.reason) > WFS_REASON_MAX)
 		return wfs_error_set(&request->error, WFS_E_TOO_LARGE,
-			"the reason has %zu bytes, at most %d are taken", strlen(request->reason),
-			WFS_REASON_MAX);
-	return wfs_trace(wfs_apply_check_modules(
-		world->store, from, request->manifest, request->dry_run, &request->error));
+			"the reason has %zu bytes, at most %d are taken",
+			strlen(request->manifest.reason), WFS_REASON_MAX);
+	return wfs_trace(wfs_apply_check_modules(world->store, from, request->manifest.compiled,
+		request->manifest.dry_run, &request->error));
 }
 
 static void check_decision(struct wfs_request *request)
 {
 	wfs_require(request->error.code != WFS_OK);
-	wfs_record_write_decision_body(
-		&request->body, &request->decision, wfs_error_info(request->error.code)->name);
+	request->decision.counted = false;
+	wfs_record_write_decision_body(&request->body, &request->decision.refusal,
+		wfs_error_info(request->error.code)->name);
 }
 
 int writer_check(struct wfs_world *world, struct wfs_request *request)
@@ -117,8 +120,8 @@ int writer_check(struct wfs_world *world, struct wfs_request *request)
 			&request->blob.hash, request->blob.size_bytes);
 		break;
 	case WFS_REQUEST_SNAPSHOT:
-		wfs_snapshot_body(&request->body, writer_charge(request), request->snapshot_height,
-			&request->snapshot_hash);
+		wfs_snapshot_body(&request->body, writer_charge(request), request->snapshot.height,
+			&request->snapshot.hash);
 		break;
 	case WFS_REQUEST_ACTION:
 		r = check_action(world, request);

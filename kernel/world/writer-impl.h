@@ -130,6 +130,12 @@ static inline const char *writer_charge(const struct wfs_request *request)
 	return *request->charge ? request->charge : NULL;
 }
 
+/** writer_wanted() - {model, text} of the embedding that a request waits for, or NULL. */
+static inline json_t *writer_wanted(const struct wfs_request *request)
+{
+	return request->kind == WFS_REQUEST_ACTION ? request->action.wanted : NULL;
+}
+
 /** writer_gone() - has the client of a request gone away? */
 static inline bool writer_gone(const struct wfs_request *request)
 {

@@ -107,9 +107,9 @@ static int after_record(struct wfs_writer *writer, struct wfs_request *request, 
 {
 	if (request->kind == WFS_REQUEST_SNAPSHOT)
 		return wfs_trace(
-			wfs_head_set_snapshot(&writer->head, &request->snapshot_hash, at_ns));
+			wfs_head_set_snapshot(&writer->head, &request->snapshot.hash, at_ns));
 	if (request->kind == WFS_REQUEST_MANIFEST)
-		return wfs_trace(enter_manifest(writer, request->manifest, at_ns));
+		return wfs_trace(enter_manifest(writer, request->manifest.compiled, at_ns));
 	return 0;
 }
 
@@ -145,34 +145,42 @@ static const char *embedder_of(struct wfs_writer *writer, char *buffer, size_t s
 }
 
 /* Notes the embedding that a request wants; the request will be done again when it has it. */
-static void note_wanted(struct wfs_writer *writer, struct wfs_request *request)
+static void note_wanted(struct wfs_writer *writer, struct wfs_request_action *action)
 {
-	json_decref(WFS_STEAL(request->wanted));
-	request->wanted = json_incref((json_t *)(uintptr_t)wfs_fold_wanted(writer->fold));
+	json_decref(WFS_STEAL(action->wanted));
+	action->wanted = json_incref((json_t *)(uintptr_t)wfs_fold_wanted(writer->fold));
 }
 
 /* @embedder: the model of the host's embedder, or NULL */
 static struct wfs_fold_input input_of(const struct wfs_request *request, enum wfs_record_kind kind,
 	const char *embedder, int64_t at_ns)
 {
-	return (struct wfs_fold_input){
+	struct wfs_fold_input input = {
 		.kind = kind,
-		.schema = request->schema,
-		.value = request->value,
-		.key = request->key,
-		.action = request->action,
-		.intent_id = request->intent_id,
-		.of = request->of,
-		.receipt = request->receipt,
-		.manifest = request->manifest,
 		.charge = writer_charge(request),
-		.embedder = embedder,
-		.embeddings = request->embeddings,
-		.texts = request->texts,
 		.body = wfs_buffer_bytes(&request->body),
 		.principal = request->principal,
 		.at_ns = at_ns,
 	};
+
+	if (kind == WFS_RECORD_EVENT) {
+		input.schema = request->event.schema;
+		input.value = request->event.value;
+		input.key = request->event.key;
+	} else if (kind == WFS_RECORD_ACTION) {
+		input.action = request->action.document;
+		input.intent_id = request->action.intent_id;
+		input.of = request->action.of;
+		input.texts = request->action.texts;
+		input.embedder = embedder;
+		input.embeddings = request->action.embeddings;
+	} else if (kind == WFS_RECORD_RECEIPT) {
+		input.receipt = request->receipt.document;
+		input.texts = request->receipt.texts;
+	} else if (kind == WFS_RECORD_MANIFEST) {
+		input.manifest = request->manifest.compiled;
+	}
+	return input;
 }
 
 static int run_request(struct wfs_writer *writer, struct wfs_request *request,
@@ -180,7 +188,7 @@ static int run_request(struct wfs_writer *writer, struct wfs_request *request,
 {
 	char model[WFS_EMBEDDER_MODEL_MAX + 1];
 	const char *const embedder =
-		kind == WFS_RECORD_EVENT ? NULL : embedder_of(writer, model, sizeof(model));
+		kind == WFS_RECORD_ACTION ? embedder_of(writer, model, sizeof(model)) : NULL;
 	const struct wfs_fold_input input = input_of(request, kind, embedder, time_of(writer));
 	int r = wfs_fold_run(writer->fold, &writer->head, writer->runtime, &input, &request->error);
 
@@ -194,8 +202,9 @@ static int run_request(struct wfs_writer *writer, struct wfs_request *request,
 		request->put_back = true;
 		return -EINTR;
 	}
-	note_wanted(writer, request);
-	if (r || request->dry_run)
+	if (kind == WFS_RECORD_ACTION)
+		note_wanted(writer, &request->action);
+	if (r || (kind == WFS_RECORD_MANIFEST && request->manifest.dry_run))
 		return wfs_trace(r);
 	if (wfs_fold_unrecorded(writer->fold))
 		return wfs_trace(wfs_fold_outcome(writer->fold, &request->answer, &request->error));
@@ -225,7 +234,7 @@ static int fold_event(struct wfs_writer *writer, struct wfs_request *request, bo
 	const struct wfs_manifest *manifest = wfs_runtime_manifest(writer->runtime);
 	int r = 0;
 
-	if (request->checked_by != manifest)
+	if (request->event.checked_by != manifest)
 		r = writer_check_event(manifest, request);
 	return wfs_trace(r ? r : fold_request(writer, request, WFS_RECORD_EVENT, ret_fatal));
 }
@@ -238,10 +247,10 @@ static int check_base(const struct wfs_manifest *from, struct wfs_request *reque
 	char text[WFS_HASH_TEXT_SIZE];
 
 	wfs_hash_text(hash, text);
-	if (request->based && !wfs_hash_equal(hash, &request->base))
+	if (request->manifest.based && !wfs_hash_equal(hash, &request->manifest.base))
 		return wfs_error_set(&request->error, WFS_E_CONFLICT,
 			"expected the manifest in force to be base_manifest_hash, got %s", text);
-	if (wfs_hash_equal(hash, wfs_manifest_hash(request->manifest)))
+	if (wfs_hash_equal(hash, wfs_manifest_hash(request->manifest.compiled)))
 		return wfs_error_set(&request->error, WFS_E_NO_CHANGE,
 			"this manifest is in force already: %s", text);
 	return 0;
@@ -249,10 +258,12 @@ static int check_base(const struct wfs_manifest *from, struct wfs_request *reque
 
 static int set_answer(const struct wfs_manifest *from, struct wfs_request *request, json_t *diff)
 {
-	const bool set = json_object_set_new(diff, "dry_run", json_boolean(request->dry_run)) == 0;
+	const bool set =
+		json_object_set_new(diff, "dry_run", json_boolean(request->manifest.dry_run)) == 0;
 
 	return set && wfs_json_set_hash(diff, "base_manifest_hash", wfs_manifest_hash(from)) == 0
-		? wfs_json_set_hash(diff, "manifest_hash", wfs_manifest_hash(request->manifest))
+		? wfs_json_set_hash(
+			  diff, "manifest_hash", wfs_manifest_hash(request->manifest.compiled))
 		: -ENOMEM;
 }
 
@@ -264,12 +275,13 @@ static int fold_manifest(struct wfs_writer *writer, struct wfs_request *request,
 	int r = check_base(from, request);
 
 	if (!r)
-		r = wfs_apply_check(&writer->head, from, request->manifest, &diff, &request->error);
+		r = wfs_apply_check(
+			&writer->head, from, request->manifest.compiled, &diff, &request->error);
 	if (r)
 		return wfs_trace(r);
 	wfs_buffer_reset(&request->body);
 	wfs_apply_write_body(&request->body, writer_charge(request), wfs_manifest_hash(from),
-		wfs_manifest_hash(request->manifest), request->reason);
+		wfs_manifest_hash(request->manifest.compiled), request->manifest.reason);
 	r = wfs_buffer_check(&request->body);
 	if (!r)
 		r = set_answer(from, request, diff);
@@ -324,9 +336,9 @@ static int put_decision(struct wfs_writer *writer, struct wfs_request *request, 
 {
 	/* The count stays if the transaction is given up and its requests are done again one by
 	 * one. */
-	if (!request->counted)
-		request->counted = is_counted(writer, request);
-	if (request->counted)
+	if (!request->decision.counted)
+		request->decision.counted = is_counted(writer, request);
+	if (request->decision.counted)
 		return -wfs_error_info(request->error.code)->number;
 	const uint64_t seq = writer->head.height;
 	int r = writer_decide(writer, request->principal, wfs_buffer_bytes(&request->body));
@@ -358,9 +370,9 @@ static int lift(struct wfs_writer *writer, struct wfs_request *request)
 {
 	char text[WFS_HASH_TEXT_SIZE];
 
-	if (wfs_quarantine_lift(writer->world->quarantine, &request->code))
+	if (wfs_quarantine_lift(writer->world->quarantine, &request->lift))
 		return 0;
-	wfs_hash_text(&request->code, text);
+	wfs_hash_text(&request->lift, text);
 	return wfs_error_set(&request->error, WFS_E_NOT_FOUND,
 		"no code with the hash %s ended the process that runs code", text);
 }
@@ -373,8 +385,8 @@ void writer_ahead(struct wfs_writer *writer, const struct wfs_request *first)
 	size_t count = 0;
 	size_t bytes = 0;
 
-	for (const struct wfs_request *request = first;
-		request && request->kind == WFS_REQUEST_EVENT && request->checked_by == manifest &&
+	for (const struct wfs_request *request = first; request &&
+		request->kind == WFS_REQUEST_EVENT && request->event.checked_by == manifest &&
 		!writer_gone(request) && count < WFS_CODE_AHEAD_MAX && bytes < AHEAD_BYTES_MAX;
 		request = request->next) {
 		inputs[count++] = input_of(request, WFS_RECORD_EVENT, NULL, at_ns);

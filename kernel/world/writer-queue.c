@@ -245,7 +245,7 @@ int writer_queues_add(struct writer_queues *queues, struct wfs_request *request)
 	request->queue = queue;
 	request->guess_ns = 0;
 	request->put_back_count = 0;
-	request->alone = request->counted = false;
+	request->alone = false;
 	queue->open_count++;
 	queue->open_bytes += request->queued_bytes;
 	queues->open_count++;

@@ -64,7 +64,7 @@ static void add(struct writer_refusals *refusals, const char *name, const char *
 	refusals->rows[refusals->count++] = (struct writer_refusal){
 		.principal = WFS_STEAL(principal),
 		.owner = WFS_STEAL(owned_by),
-		.effect = request->decision.effect,
+		.effect = request->decision.refusal.effect,
 		.end_ns = wfs_clock_monotonic_ns() + SECOND_NS,
 		.begun = true,
 	};
@@ -92,7 +92,7 @@ static_assert((int)WFS_EFFECT_COUNT <= WRITER_REFUSALS_REST, "refusals of the re
 bool writer_refusal_counted(
 	struct writer_refusals *refusals, const struct wfs_request *request, const char *owner)
 {
-	const char *const effect = request->decision.effect;
+	const char *const effect = request->decision.refusal.effect;
 	struct writer_refusal *row = find(refusals, request->principal, effect);
 	const char *name = request->principal;
 

@@ -60,13 +60,13 @@ static int enqueue(struct wfs_writer *writer, struct wfs_request *request)
 /* Releases what a request owns, but keeps its embeddings if it waits for another one. */
 static void request_release(struct wfs_request *request)
 {
-	if (!request->wanted)
-		json_decref(WFS_STEAL(request->embeddings));
 	wfs_buffer_done(&request->body);
-	wfs_manifest_unref(request->checked_by);
-	wfs_manifest_unref(request->manifest);
-	request->checked_by = NULL;
-	request->manifest = NULL;
+	if (request->kind == WFS_REQUEST_ACTION && !request->action.wanted)
+		json_decref(WFS_STEAL(request->action.embeddings));
+	else if (request->kind == WFS_REQUEST_EVENT)
+		wfs_manifest_unref(WFS_STEAL(request->event.checked_by));
+	else if (request->kind == WFS_REQUEST_MANIFEST)
+		wfs_manifest_unref(WFS_STEAL(request->manifest.compiled));
 }
 
 int wfs_writer_submit(struct wfs_writer *writer, struct wfs_request *request)
@@ -74,7 +74,6 @@ int wfs_writer_submit(struct wfs_writer *writer, struct wfs_request *request)
 	request->seq = UINT64_MAX;
 	request->result = 0;
 	request->answer = NULL;
-	request->manifest = NULL;
 	request->queued_bytes = 0;
 	int r = writer_check(writer->world, request);
 
@@ -524,8 +523,8 @@ static bool embed(struct wfs_writer *writer, struct wfs_request *request)
 		writer->embedder->embed(writer->embedder, request);
 		return true;
 	}
-	json_decref(WFS_STEAL(request->wanted));
-	json_decref(WFS_STEAL(request->embeddings));
+	json_decref(WFS_STEAL(request->action.wanted));
+	json_decref(WFS_STEAL(request->action.embeddings));
 	request->result = wfs_error_set(&request->error, WFS_E_CANCELLED,
 		"the world is being closed: no more embeddings are made");
 	return false;
@@ -538,7 +537,7 @@ static void answer(struct wfs_writer *writer, struct writer_batch *batch)
 	for (struct wfs_request *request = batch->requests.first; request;
 		request = request->next) {
 		writer_queues_answered(&writer->queues, request);
-		writer->requests_failed += request->result != 0 && !request->wanted;
+		writer->requests_failed += request->result != 0 && !writer_wanted(request);
 	}
 	pthread_mutex_unlock(&writer->lock);
 	for (struct wfs_request *request = batch->requests.first; request; request = request->next)
@@ -546,7 +545,7 @@ static void answer(struct wfs_writer *writer, struct writer_batch *batch)
 	for (struct wfs_request *request = batch->requests.first; request;) {
 		struct wfs_request *next = request->next;
 
-		if (!request->wanted || !embed(writer, request))
+		if (!writer_wanted(request) || !embed(writer, request))
 			request->done(request);
 		request = next;
 	}

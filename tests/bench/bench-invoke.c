@@ -59,7 +59,7 @@ static void answered(struct wfs_request *request)
 	if (request->result)
 		atomic_fetch_add(&flight->failed, 1);
 	json_decref(request->answer);
-	json_decref((json_t *)(uintptr_t)request->action);
+	json_decref((json_t *)(uintptr_t)request->action.document);
 	free(request);
 	sem_post(&flight->room);
 }

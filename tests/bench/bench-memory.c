@@ -79,7 +79,7 @@ static json_t *search(const char *store)
 static double act(struct wfs_world *world, const char *principal, json_t *action)
 {
 	struct wfs_request request = {
-		.kind = WFS_REQUEST_ACTION, .principal = principal, .action = action};
+		.kind = WFS_REQUEST_ACTION, .principal = principal, .action.document = action};
 	const int64_t start_ns = wfs_clock_monotonic_ns();
 	int r = wfs_world_call(world, &request);
 	const double seconds = bench_seconds_since(start_ns);
@@ -98,7 +98,7 @@ static void answered(struct wfs_request *request)
 
 	bench_check(request->result, "add", &request->error);
 	json_decref(request->answer);
-	json_decref((json_t *)(uintptr_t)request->action);
+	json_decref((json_t *)(uintptr_t)request->action.document);
 	free(request);
 	sem_post(room);
 }
@@ -112,7 +112,7 @@ static void submit(struct wfs_world *world, json_t *action, sem_t *room)
 		abort();
 	*request = (struct wfs_request){.kind = WFS_REQUEST_ACTION,
 		.principal = OWNER,
-		.action = action,
+		.action.document = action,
 		.done = answered,
 		.context = room};
 	sem_wait(room);

@@ -155,7 +155,7 @@ static void done(struct wfs_request *request)
 
 	if (request->result)
 		atomic_fetch_add(&flight->failed, 1);
-	json_decref((json_t *)(uintptr_t)request->value);
+	json_decref((json_t *)(uintptr_t)request->event.value);
 	free(request);
 	sem_post(&flight->room);
 }
@@ -168,8 +168,8 @@ static void send(const struct wfs_session *session, struct flight *flight, const
 
 	bench_check(wfs_json_parse(line, strlen(line), &value, &error), "event", &error);
 	request->kind = WFS_REQUEST_EVENT;
-	request->schema = "test/Add@1";
-	request->value = value;
+	request->event.schema = "test/Add@1";
+	request->event.value = value;
 	request->done = done;
 	request->context = flight;
 	sem_wait(&flight->room);

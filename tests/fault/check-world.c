@@ -44,8 +44,8 @@ static int append_event(struct wfs_world *world, struct wfs_error *error)
 	struct wfs_request request = {
 		.kind = WFS_REQUEST_EVENT,
 		.principal = "operator",
-		.schema = "test/Add@1",
-		.value = value,
+		.event.schema = "test/Add@1",
+		.event.value = value,
 	};
 
 	if (!r)

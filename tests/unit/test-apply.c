@@ -253,7 +253,7 @@ static void write_agent(struct world_fixture *fixture, const char *owner, const 
 	WFS_AUTO_JSON json_t *action = json_pack("{s:s, s:s, s:s, s:s}", "action_type",
 		"write_artifact", "artifact_id", id, "type", "agent", "content", "{}");
 	struct wfs_request request = {
-		.kind = WFS_REQUEST_ACTION, .principal = owner, .action = action};
+		.kind = WFS_REQUEST_ACTION, .principal = owner, .action.document = action};
 
 	if (wfs_world_call(fixture->world, &request))
 		fail_msg("%s: %s", id, request.error.message);
@@ -383,9 +383,9 @@ IN_WORLD(an_event_that_waited_is_checked_again)
 	undeclare(document, "routing", "event", "test/Total@1");
 	undeclare(document, "schemas", "name", "test/Total@1");
 	struct wfs_request requests[] = {
-		{.kind = WFS_REQUEST_EVENT, .schema = "test/Total@1", .value = value},
-		{.kind = WFS_REQUEST_MANIFEST, .document = document},
-		{.kind = WFS_REQUEST_EVENT, .schema = "test/Total@1", .value = value},
+		{.kind = WFS_REQUEST_EVENT, .event.schema = "test/Total@1", .event.value = value},
+		{.kind = WFS_REQUEST_MANIFEST, .manifest.document = document},
+		{.kind = WFS_REQUEST_EVENT, .event.schema = "test/Total@1", .event.value = value},
 	};
 	pthread_mutex_lock(&clock_lock);
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(requests); i++) {

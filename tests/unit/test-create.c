@@ -241,7 +241,7 @@ WITH_SOURCE(what_it_begins_with_is_invoked_and_paid)
 	WFS_AUTO_JSON json_t *action =
 		json_of("{'action_type':'invoke_artifact','artifact_id':'doubler','args':[21]}");
 	struct wfs_request request = {
-		.kind = WFS_REQUEST_ACTION, .principal = "carol", .action = action};
+		.kind = WFS_REQUEST_ACTION, .principal = "carol", .action.document = action};
 
 	load_market(fixture);
 	assert_int_equal(world_fixture_create(fixture), 0);

@@ -78,8 +78,8 @@ static void record_snapshot(struct world_fixture *fixture)
 {
 	struct wfs_request request = {.kind = WFS_REQUEST_SNAPSHOT, .principal = "tester"};
 
-	request.snapshot_height = height_of(fixture);
-	request.snapshot_hash = snapshot_at(fixture, request.snapshot_height);
+	request.snapshot.height = height_of(fixture);
+	request.snapshot.hash = snapshot_at(fixture, request.snapshot.height);
 	assert_int_equal(wfs_world_call(fixture->world, &request), 0);
 }
 

@@ -35,7 +35,7 @@ static int act_charged(struct world_fixture *fixture, const char *action, const 
 	struct wfs_request request = {
 		.kind = WFS_REQUEST_ACTION,
 		.principal = "tester",
-		.action = json,
+		.action.document = json,
 	};
 
 	snprintf(request.charge, sizeof(request.charge), "%s", charge ? charge : "");
@@ -453,8 +453,8 @@ static int pay(struct world_fixture *fixture, const char *charge, const char *va
 	struct wfs_request request = {
 		.kind = WFS_REQUEST_EVENT,
 		.principal = "alice",
-		.schema = "test/Do@1",
-		.value = json,
+		.event.schema = "test/Do@1",
+		.event.value = json,
 	};
 
 	snprintf(request.charge, sizeof(request.charge), "%s", charge);
@@ -578,11 +578,11 @@ static struct wfs_request snapshot_request(struct world_fixture *fixture)
 		.kind = WFS_REQUEST_SNAPSHOT,
 		.principal = "bob",
 		.charge = "paid",
-		.snapshot_height = height_of(fixture),
+		.snapshot.height = height_of(fixture),
 	};
 
-	assert_int_equal(wfs_snapshot_hash(wfs_world_store(fixture->world), request.snapshot_height,
-				 NULL, NULL, &request.snapshot_hash, &fixture->error),
+	assert_int_equal(wfs_snapshot_hash(wfs_world_store(fixture->world), request.snapshot.height,
+				 NULL, NULL, &request.snapshot.hash, &fixture->error),
 		0);
 	return request;
 }
@@ -624,7 +624,7 @@ WITH_TWO(a_refusal_is_recorded_before_it_is_answered)
 	struct wfs_request request = {
 		.kind = WFS_REQUEST_DECISION,
 		.principal = "alice",
-		.decision = {.effect = "event.emit",
+		.decision.refusal = {.effect = "event.emit",
 			.grant = "part",
 			.policy = "my/own@1",
 			.rule_known = true,
@@ -646,7 +646,7 @@ WITH_TWO(a_decision_says_only_what_is_known)
 {
 	struct wfs_request request = {.kind = WFS_REQUEST_DECISION,
 		.principal = "alice",
-		.decision = {.effect = "world.gc"}};
+		.decision.refusal = {.effect = "world.gc"}};
 
 	wfs_error_set(&request.error, WFS_E_NOT_AUTHORIZED, "no grant of admin");
 	assert_int_equal(wfs_world_call(fixture->world, &request), -EACCES);
@@ -661,7 +661,7 @@ static void refuse_once(struct world_fixture *fixture)
 {
 	struct wfs_request request = {.kind = WFS_REQUEST_DECISION,
 		.principal = "alice",
-		.decision = {.effect = "world.gc"}};
+		.decision.refusal = {.effect = "world.gc"}};
 
 	wfs_error_set(&request.error, WFS_E_NOT_AUTHORIZED, "no grant of admin");
 	assert_int_equal(wfs_world_call(fixture->world, &request), -EACCES);

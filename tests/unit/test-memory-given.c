@@ -324,7 +324,7 @@ struct host {
 static void give_vector(struct wfs_embedder *embedder, struct wfs_request *request)
 {
 	struct host *const host = (struct host *)embedder;
-	const char first = *wfs_json_text(request->wanted, "text");
+	const char first = *wfs_json_text(request->action.wanted, "text");
 
 	wfs_world_embedded(host->world, request,
 		json_pack("{s:i, s:s, s:s}", "dims", 2, "embedding",

@@ -196,8 +196,9 @@ NOTIFY(what_linux_does_not_know_need_not_be_told)
 static void act(const char *action)
 {
 	WFS_AUTO_JSON json_t *json = json_of(action);
-	struct wfs_request request = {
-		.kind = WFS_REQUEST_ACTION, .principal = WFS_PRINCIPAL_OPERATOR, .action = json};
+	struct wfs_request request = {.kind = WFS_REQUEST_ACTION,
+		.principal = WFS_PRINCIPAL_OPERATOR,
+		.action.document = json};
 
 	assert_int_equal(wfs_world_call(fixture->shown->world->world, &request), 0);
 	json_decref(request.answer);

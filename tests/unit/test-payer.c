@@ -92,8 +92,8 @@ static int tell_as(struct world_fixture *fixture, const char *principal, const c
 	WFS_AUTO_JSON json_t *json = json_of(value);
 	struct wfs_request request = {.kind = WFS_REQUEST_EVENT,
 		.principal = principal,
-		.schema = "test/Do@1",
-		.value = json};
+		.event.schema = "test/Do@1",
+		.event.value = json};
 	int r = wfs_world_call(fixture->world, &request);
 
 	fixture->error = request.error;
@@ -104,7 +104,7 @@ static int refuse(struct world_fixture *fixture, const char *principal, const ch
 {
 	struct wfs_request request = {.kind = WFS_REQUEST_DECISION,
 		.principal = principal,
-		.decision = {.effect = effect}};
+		.decision.refusal = {.effect = effect}};
 
 	(void)wfs_error_set(&request.error, WFS_E_NOT_AUTHORIZED, "refused");
 	return wfs_world_call(fixture->world, &request);
@@ -312,7 +312,7 @@ WITH_CAROL(a_receipt_is_stored_without_room)
 	WFS_AUTO_JSON json_t *receipt = json_pack("{s:s, s:s, s:O, s:s}", "adapter_id", "test",
 		"intent_id", id, "payload", payload, "status", "ok");
 	struct wfs_request request = {
-		.kind = WFS_REQUEST_RECEIPT, .principal = "zed", .receipt = receipt};
+		.kind = WFS_REQUEST_RECEIPT, .principal = "zed", .receipt.document = receipt};
 	assert_int_equal(wfs_world_call(fixture->world, &request), 0);
 	assert_counted(fixture, "zed");
 	assert_turn(&run, "sys.turn", "", "{'status':'ended'}");

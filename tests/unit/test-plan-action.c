@@ -140,8 +140,10 @@ WITH_ACTORS(only_whose_plan_it_is_acts_for_it)
 	struct plan_run run = BEGIN(fixture, CHAT, TOOL(""), MODEL(""));
 	WFS_AUTO_FREE char *id = plan_waits_for(&run, 0);
 	WFS_AUTO_JSON json_t *noop = json_of("{'action_type':'noop'}");
-	struct wfs_request request = {
-		.kind = WFS_REQUEST_ACTION, .principal = "bob", .action = noop, .intent_id = id};
+	struct wfs_request request = {.kind = WFS_REQUEST_ACTION,
+		.principal = "bob",
+		.action.document = noop,
+		.action.intent_id = id};
 
 	assert_int_equal(wfs_world_call(run.fixture->world, &request), -EINVAL);
 	assert_int_equal(plan_act(&run, 1, "{'action_type':'noop'}"), -EINVAL);
@@ -154,8 +156,10 @@ WITH_ACTORS(an_intent_of_a_plan_is_answered_once)
 	struct plan_run run = BEGIN(fixture, CHAT, TOOL(""), TOOL("0"));
 	WFS_AUTO_FREE char *id = plan_waits_for(&run, 0);
 	WFS_AUTO_JSON json_t *noop = json_of("{'action_type':'noop'}");
-	struct wfs_request request = {
-		.kind = WFS_REQUEST_ACTION, .principal = "alice", .action = noop, .intent_id = id};
+	struct wfs_request request = {.kind = WFS_REQUEST_ACTION,
+		.principal = "alice",
+		.action.document = noop,
+		.action.intent_id = id};
 
 	plan_do(&run, 1);
 	const uint64_t height = height_of(fixture);

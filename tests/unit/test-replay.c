@@ -46,9 +46,9 @@ static void snapshot(struct world_fixture *fixture)
 {
 	struct wfs_request request = {.kind = WFS_REQUEST_SNAPSHOT, .principal = "tester"};
 
-	request.snapshot_height = height_of(fixture);
-	assert_int_equal(wfs_snapshot_hash(wfs_world_store(fixture->world), request.snapshot_height,
-				 NULL, NULL, &request.snapshot_hash, &fixture->error),
+	request.snapshot.height = height_of(fixture);
+	assert_int_equal(wfs_snapshot_hash(wfs_world_store(fixture->world), request.snapshot.height,
+				 NULL, NULL, &request.snapshot.hash, &fixture->error),
 		0);
 	assert_int_equal(wfs_world_call(fixture->world, &request), 0);
 }

@@ -147,8 +147,8 @@ LOST(grants_and_what_they_paid_for_are_restored)
 	WFS_AUTO_JSON json_t *value = json_of("{'key':'paid','op':'set'}");
 	struct wfs_request event = {.kind = WFS_REQUEST_EVENT,
 		.principal = "alice",
-		.schema = "test/Do@1",
-		.value = value,
+		.event.schema = "test/Do@1",
+		.event.value = value,
 		.charge = "some"};
 
 	live(fixture);
@@ -356,8 +356,8 @@ LOST(a_snapshot_proves_all_cells)
 	struct wfs_request request = {.kind = WFS_REQUEST_SNAPSHOT, .principal = "tester"};
 
 	live(fixture);
-	request.snapshot_height = height_of(fixture);
-	request.snapshot_hash = snapshot_of(fixture, request.snapshot_height);
+	request.snapshot.height = height_of(fixture);
+	request.snapshot.hash = snapshot_of(fixture, request.snapshot.height);
 	assert_int_equal(wfs_world_call(fixture->world, &request), 0);
 	copy_at(fixture, WFS_HEIGHT_HEAD);
 	replace_in_copy(fixture, "reducers/sys.deleted/gone", "\"deleted_by\":\"bob\"",

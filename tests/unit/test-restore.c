@@ -21,7 +21,7 @@ static void act(struct world_fixture *fixture, const char *action)
 {
 	WFS_AUTO_JSON json_t *json = json_of(action);
 	struct wfs_request request = {
-		.kind = WFS_REQUEST_ACTION, .principal = "tester", .action = json};
+		.kind = WFS_REQUEST_ACTION, .principal = "tester", .action.document = json};
 
 	assert_int_equal(wfs_world_call(fixture->world, &request), 0);
 	json_decref(request.answer);
@@ -33,12 +33,12 @@ static void live_with_grants(struct world_fixture *fixture)
 	WFS_AUTO_JSON json_t *value = json_of("{'key':'paid','op':'set'}");
 	struct wfs_request event = {.kind = WFS_REQUEST_EVENT,
 		.principal = "alice",
-		.schema = "test/Do@1",
-		.value = value,
+		.event.schema = "test/Do@1",
+		.event.value = value,
 		.charge = "some"};
 	struct wfs_request refusal = {.kind = WFS_REQUEST_DECISION,
 		.principal = "alice",
-		.decision = {.effect = "world.gc"}};
+		.decision.refusal = {.effect = "world.gc"}};
 
 	act(fixture, "{'action_type':'principal','id':'alice'}");
 	act(fixture,
@@ -69,8 +69,8 @@ static void live(struct world_fixture *fixture)
 	assert_int_equal(put_blob(fixture, "small", 5, &hash), 0);
 	assert_int_equal(put_blob(fixture, large, 100000, &hash), 0);
 	tell(fixture, "{'key':'large','op':'grow','n':100000}");
-	request.snapshot_height = height_of(fixture);
-	request.snapshot_hash = snapshot_of(fixture, request.snapshot_height);
+	request.snapshot.height = height_of(fixture);
+	request.snapshot.hash = snapshot_of(fixture, request.snapshot.height);
 	assert_int_equal(wfs_world_call(fixture->world, &request), 0);
 	live_with_grants(fixture);
 	tell(fixture, "{'key':'a','op':'add','n':2}");

@@ -186,8 +186,9 @@ static int setup_with_rules(void **state, const char *rules)
 	struct at_work *const work = calloc(1, sizeof(*work));
 	WFS_AUTO_JSON json_t *action =
 		json_of("{'action_type':'write_artifact','artifact_id':'doc','content':'x'}");
-	struct wfs_request request = {
-		.kind = WFS_REQUEST_ACTION, .principal = WFS_PRINCIPAL_OPERATOR, .action = action};
+	struct wfs_request request = {.kind = WFS_REQUEST_ACTION,
+		.principal = WFS_PRINCIPAL_OPERATOR,
+		.action.document = action};
 
 	*state = work;
 	if (world_fixture_source((void **)&work->world))
@@ -301,7 +302,7 @@ static int emit(struct at_work *work, const struct wfs_session *session)
 {
 	WFS_AUTO_JSON json_t *value = json_of("{'key':'a','op':'set'}");
 	struct wfs_request request = {
-		.kind = WFS_REQUEST_EVENT, .schema = "test/Do@1", .value = value};
+		.kind = WFS_REQUEST_EVENT, .event.schema = "test/Do@1", .event.value = value};
 	int r = wfs_session_call(session, &request);
 
 	work->error = request.error;
@@ -351,7 +352,7 @@ AT_WORK(a_budget_ends)
 static void judge_event(struct at_work *work, struct wfs_request *request, json_t *value)
 {
 	*request = (struct wfs_request){
-		.kind = WFS_REQUEST_EVENT, .schema = "test/Do@1", .value = value};
+		.kind = WFS_REQUEST_EVENT, .event.schema = "test/Do@1", .event.value = value};
 	assert_int_equal(wfs_session_admit(work->alice, WFS_EFFECT_EVENT_EMIT, request), 0);
 }
 

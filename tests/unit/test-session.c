@@ -55,8 +55,8 @@ AT_WORK(an_event_is_recorded_as_the_sessions_principal)
 	WFS_AUTO_JSON json_t *value = json_pack("{s:s,s:s}", "key", "a", "op", "set");
 	struct wfs_request request = {.kind = WFS_REQUEST_EVENT,
 		.principal = "somebody else",
-		.schema = "test/Do@1",
-		.value = value};
+		.event.schema = "test/Do@1",
+		.event.value = value};
 
 	assert_int_equal(wfs_session_call(session, &request), 0);
 
@@ -68,7 +68,7 @@ AT_WORK(a_connection_of_the_operator_has_a_queue_that_no_principal_has)
 {
 	WFS_AUTO_JSON json_t *value = json_pack("{s:s,s:s}", "key", "a", "op", "set");
 	struct wfs_request request = {
-		.kind = WFS_REQUEST_EVENT, .schema = "test/Do@1", .value = value};
+		.kind = WFS_REQUEST_EVENT, .event.schema = "test/Do@1", .event.value = value};
 
 	wfs_session_connect(work->operator, 7);
 	assert_int_equal(wfs_session_call(work->operator, & request), 0);
@@ -142,8 +142,8 @@ AT_WORK(a_request_that_waits_is_not_done_by_a_grant_that_was_revoked)
 	WFS_AUTO_JSON json_t *revocation = json_pack("{s:s}", "name", "alice.act.1");
 	sem_t done[3];
 	struct wfs_request first = {.kind = WFS_REQUEST_EVENT,
-		.schema = "test/Do@1",
-		.value = value,
+		.event.schema = "test/Do@1",
+		.event.value = value,
 		.done = wake_caller,
 		.context = &done[0]};
 	struct wfs_request waiting = first;
@@ -179,8 +179,8 @@ AT_WORK(a_request_that_waits_is_not_done_by_a_grant_that_has_expired)
 	WFS_AUTO_JSON json_t *value = json_pack("{s:s,s:s}", "key", "a", "op", "set");
 	sem_t done[2];
 	struct wfs_request first = {.kind = WFS_REQUEST_EVENT,
-		.schema = "test/Do@1",
-		.value = value,
+		.event.schema = "test/Do@1",
+		.event.value = value,
 		.done = wake_caller,
 		.context = &done[0]};
 	struct wfs_request waiting = first;
@@ -291,10 +291,10 @@ AT_WORK(a_snapshot_is_computed_and_recorded)
 	assert_int_equal(wfs_session_snapshot(session, NULL, NULL, &request), 0);
 
 	assert_int_equal(request.seq, ALICE_HEIGHT + 1);
-	assert_int_equal(request.snapshot_height, ALICE_HEIGHT + 1);
+	assert_int_equal(request.snapshot.height, ALICE_HEIGHT + 1);
 	assert_int_equal(wfs_session_view(session, WFS_HEIGHT_HEAD, &view, NULL), 0);
 	assert_int_equal(wfs_session_meta(session, &view, &meta), 0);
-	assert_true(wfs_hash_equal(&meta.snapshot_hash, &request.snapshot_hash));
+	assert_true(wfs_hash_equal(&meta.snapshot_hash, &request.snapshot.hash));
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(fixture, ALICE_HEIGHT + 1);
 	assert_int_equal(parsed.record.kind, WFS_RECORD_SNAPSHOT);
 	assert_string_equal(parsed.record.principal, "operator");
@@ -305,7 +305,7 @@ AT_WORK(a_failed_call_says_why)
 	struct wfs_session *session = work->operator;
 	WFS_AUTO_JSON json_t *value = json_object();
 	struct wfs_request request = {
-		.kind = WFS_REQUEST_EVENT, .schema = "no/Such@1", .value = value};
+		.kind = WFS_REQUEST_EVENT, .event.schema = "no/Such@1", .event.value = value};
 
 	assert_int_equal(wfs_session_call(session, &request), -ENOENT);
 

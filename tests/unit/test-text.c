@@ -376,8 +376,10 @@ static void ask_with_texts_of(struct world_fixture *fixture, const char *store, 
 		store);
 	WFS_AUTO_JSON json_t *json = json_of(action);
 	WFS_AUTO_JSON json_t *owners = json_of(of);
-	struct wfs_request request = {
-		.kind = WFS_REQUEST_ACTION, .principal = "alice", .action = json, .of = owners};
+	struct wfs_request request = {.kind = WFS_REQUEST_ACTION,
+		.principal = "alice",
+		.action.document = json,
+		.action.of = owners};
 
 	assert_int_equal(wfs_world_call(fixture->world, &request), 0);
 	json_decref(request.answer);

@@ -8,7 +8,7 @@ static void act_as(struct shown *shown, const char *principal, const char *actio
 {
 	WFS_AUTO_JSON json_t *json = json_of(action);
 	struct wfs_request request = {
-		.kind = WFS_REQUEST_ACTION, .principal = principal, .action = json};
+		.kind = WFS_REQUEST_ACTION, .principal = principal, .action.document = json};
 	int r = wfs_world_call(shown->world->world, &request);
 
 	json_decref(request.answer);

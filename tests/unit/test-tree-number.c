@@ -27,8 +27,9 @@ static int setup_without_heights(void **state)
 static void act(struct shown *shown, const char *action)
 {
 	WFS_AUTO_JSON json_t *json = json_of(action);
-	struct wfs_request request = {
-		.kind = WFS_REQUEST_ACTION, .principal = WFS_PRINCIPAL_OPERATOR, .action = json};
+	struct wfs_request request = {.kind = WFS_REQUEST_ACTION,
+		.principal = WFS_PRINCIPAL_OPERATOR,
+		.action.document = json};
 	const int r = wfs_world_call(shown->world->world, &request);
 
 	json_decref(request.answer);

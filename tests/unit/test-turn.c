@@ -443,8 +443,9 @@ WITH_ACTORS(a_malformed_call_is_told_to_the_model)
 		WFS_AUTO_FREE char *intent = turn_waits_for(&run, 0);
 		WFS_AUTO_JSON json_t *receipt = json_pack("{s:s, s:s, s:O, s:s}", "adapter_id",
 			"test", "intent_id", intent, "payload", payload, "status", "ok");
-		struct wfs_request request = {
-			.kind = WFS_REQUEST_RECEIPT, .principal = "alice", .receipt = receipt};
+		struct wfs_request request = {.kind = WFS_REQUEST_RECEIPT,
+			.principal = "alice",
+			.receipt.document = receipt};
 		assert_int_equal(wfs_world_call(run.fixture->world, &request), 0);
 
 		WFS_AUTO_JSON json_t *call = turn_document(&run, "sys.tool_call", ".1.0");

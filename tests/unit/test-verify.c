@@ -66,13 +66,13 @@ static int snapshot(struct world_fixture *fixture, const struct wfs_hash *hash)
 {
 	struct wfs_request request = {.kind = WFS_REQUEST_SNAPSHOT, .principal = "tester"};
 
-	request.snapshot_height = height_of(fixture);
+	request.snapshot.height = height_of(fixture);
 	if (hash)
-		request.snapshot_hash = *hash;
+		request.snapshot.hash = *hash;
 	else
 		assert_int_equal(
-			wfs_snapshot_hash(wfs_world_store(fixture->world), request.snapshot_height,
-				NULL, NULL, &request.snapshot_hash, &fixture->error),
+			wfs_snapshot_hash(wfs_world_store(fixture->world), request.snapshot.height,
+				NULL, NULL, &request.snapshot.hash, &fixture->error),
 			0);
 	return wfs_world_call(fixture->world, &request);
 }
@@ -619,7 +619,7 @@ IN_WORLD(a_snapshot_of_a_height_to_come_is_found)
 {
 	struct wfs_request request = {.kind = WFS_REQUEST_SNAPSHOT,
 		.principal = "tester",
-		.snapshot_height = GENESIS_HEIGHT + 1};
+		.snapshot.height = GENESIS_HEIGHT + 1};
 
 	assert_int_equal(wfs_world_call(fixture->world, &request), 0);
 

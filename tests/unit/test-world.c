@@ -394,8 +394,8 @@ IN_WORLD(a_request_that_is_too_large_is_refused)
 	WFS_AUTO_JSON json_t *value = json_stringn(text, WFS_REQUEST_SIZE_MAX + 1);
 	struct wfs_request request = {.kind = WFS_REQUEST_EVENT,
 		.principal = "tester",
-		.schema = "test/None@1",
-		.value = value};
+		.event.schema = "test/None@1",
+		.event.value = value};
 
 	assert_int_equal(wfs_world_call(fixture->world, &request), -EFBIG);
 	assert_int_equal(request.error.code, WFS_E_TOO_LARGE);

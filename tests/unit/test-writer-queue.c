@@ -29,8 +29,8 @@ static size_t send_until_refused(struct world_fixture *fixture, struct sent *sen
 		sent_init(&sent[i], answers, "same", "a", 1);
 		sent[i].request.principal = principals[i % principal_count];
 		if (value) {
-			sent[i].request.schema = "test/None@1";
-			sent[i].request.value = value;
+			sent[i].request.event.schema = "test/None@1";
+			sent[i].request.event.value = value;
 		}
 		if (wfs_world_submit(fixture->world, &sent[i].request)) {
 			assert_int_equal(sent[i].request.error.code, WFS_E_OVERLOADED);

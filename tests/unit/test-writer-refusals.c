@@ -48,7 +48,7 @@ static void refuse(struct world_fixture *fixture, const char *principal, const c
 {
 	struct wfs_request request = {.kind = WFS_REQUEST_DECISION,
 		.principal = principal,
-		.decision = {.effect = effect}};
+		.decision.refusal = {.effect = effect}};
 
 	(void)wfs_error_set(&request.error, WFS_E_NOT_AUTHORIZED, "refused");
 	assert_int_equal(wfs_world_call(fixture->world, &request), -EACCES);
@@ -102,7 +102,7 @@ IN_WORLD(refusals_whose_batch_is_done_again_are_counted_once)
 		sent_init(&sent[i], &answers, "set", i == 3 ? "big" : "a", 1);
 	for (size_t i = 1; i < 3; i++) {
 		sent[i].request.kind = WFS_REQUEST_DECISION;
-		sent[i].request.decision.effect = "event.emit";
+		sent[i].request.decision.refusal.effect = "event.emit";
 		(void)wfs_error_set(&sent[i].request.error, WFS_E_NOT_AUTHORIZED, "refused");
 	}
 	stop_clock();

@@ -147,8 +147,8 @@ IN_WORLD(an_event_with_too_many_values_is_refused)
 	WFS_AUTO_JSON json_t *value = json_array();
 	struct wfs_request request = {.kind = WFS_REQUEST_EVENT,
 		.principal = "tester",
-		.schema = "test/None@1",
-		.value = value};
+		.event.schema = "test/None@1",
+		.event.value = value};
 
 	for (int i = 0; i < WFS_JSON_VALUES_MAX; i++)
 		json_array_append_new(value, json_null());

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A request to change a world: what all requests have, and a union of what the kinds need.
+ *
+ * The caller zero-initialises it, sets `kind`, `principal`, `done` and the member of the union that
+ * has the kind's name, and calls wfs_world_submit() (kernel/world/world.h). All pointers must stay
+ * valid until the publisher thread calls `done`, which it does once.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernel/base/buffer.h"
+#include "kernel/base/error.h"
+#include "kernel/manifest/effect.h"
+#include "kernel/manifest/grant.h"
+#include "kernel/read/record.h"
+#include "kernel/store/blob.h"
+
+struct wfs_gc_step;
+struct wfs_manifest;
+struct wfs_texts;
+struct writer_queue;
+
+enum wfs_request_kind {
+	WFS_REQUEST_EVENT,    /* gives seq */
+	WFS_REQUEST_BLOB,     /* gives seq; the blob's writer must live until the answer */
+	WFS_REQUEST_SNAPSHOT, /* gives seq */
+	WFS_REQUEST_ACTION,   /* gives seq and answer; see fold-domain.h */
+	WFS_REQUEST_RECEIPT,  /* gives seq; see kernel/domain/turn/turn.h */
+	WFS_REQUEST_MANIFEST, /* gives answer and, unless it is a dry run, seq; see apply.h */
+	WFS_REQUEST_DECISION, /* records the refusal in `error`, and gives it with seq */
+	WFS_REQUEST_GC,       /* records nothing; see gc.h */
+	WFS_REQUEST_LIFT,     /* records nothing; see kernel/box/quarantine.h */
+};
+
+struct wfs_request_event {
+	const char *schema;
+	const json_t *value;             /* from wfs_json_parse */
+	const json_t *key;               /* the sender's own key, or NULL */
+	struct wfs_manifest *checked_by; /* private to the kernel: has the schema of `value` */
+};
+
+struct wfs_request_snapshot {
+	uint64_t height;
+	struct wfs_hash hash;
+};
+
+struct wfs_request_action {
+	const json_t *document;        /* from wfs_json_parse */
+	const char *intent_id;         /* the tool call that it is, or NULL */
+	const json_t *of;              /* see struct wfs_fold_input; may be NULL */
+	const struct wfs_texts *texts; /* private texts that it names, or NULL */
+
+	/* Private to the kernel and the embedder: see struct wfs_embedder. */
+	json_t *wanted;     /* {model, text} of the embedding that it waits for; owned */
+	json_t *embeddings; /* those that it has got so far; owned */
+};
+
+struct wfs_request_receipt {
+	const json_t *document;        /* {adapter_id, intent_id, payload, status} */
+	const struct wfs_texts *texts; /* private texts that it names, or NULL */
+};
+
+struct wfs_request_manifest {
+	json_t *document;     /* from wfs_json_parse; must not be changed */
+	bool based;           /* refuse it unless `base` is in force */
+	struct wfs_hash base; /* hash of the manifest that it replaces */
+	const char *reason;   /* for its record, or NULL */
+	bool dry_run;         /* only check it, change nothing */
+
+	struct wfs_manifest *compiled; /* private to the kernel */
+};
+
+struct wfs_request_decision {
+	struct wfs_decision refusal;
+	bool counted; /* private to the kernel: perhaps by a transaction that was given up */
+};
+
+/* The question that was put to the policy when a request was judged. If another policy is in force
+ * when the request is begun, it is asked again. Plain value. */
+struct wfs_policed {
+	bool asked; /* false: the request does not depend on the policy */
+	enum wfs_effect effect;
+	bool of_any;                           /* see struct wfs_question */
+	bool approved;                         /* see struct wfs_question */
+	char artifact[WFS_GRANT_NAME_MAX + 1]; /* the one that the request is about; "": none */
+};
+
+struct wfs_request {
+	enum wfs_request_kind kind;
+	const char *principal;
+	void (*done)(struct wfs_request *request); /* must not block */
+	void *context;
+	const atomic_bool *gone; /* true: the client has gone away; may be NULL */
+
+	union {
+		struct wfs_request_event event;
+		struct wfs_blob blob;
+		struct wfs_request_snapshot snapshot;
+		struct wfs_request_action action;
+		struct wfs_request_receipt receipt;
+		struct wfs_request_manifest manifest;
+		struct wfs_request_decision decision;
+		struct wfs_gc_step *gc; /* filled in */
+		struct wfs_hash lift;   /* hash of the code's source */
+	};
+
+	bool urgent; /* goes ahead of requests that are not urgent */
+	/* urgent: its principal administers the world, so code always gives way */
+	bool administers;
+	const char *queued_as; /* name of the queue that it waits in; NULL: its principal's */
+	/* The connection that sent it; 0: none. Requests of one connection keep their order, but an
+	 * urgent one overtakes an earlier one whose code was stopped. */
+	uint64_t connection;
+
+	char charge[WFS_GRANT_NAME_MAX + 1]; /* the grant whose budget pays; "": none */
+	/* The grant that allows the request, and must still exist when the request is begun; "":
+	 * none. */
+	char granted[WFS_GRANT_NAME_MAX + 1];
+	int64_t granted_until_ns;     /* when that grant ends, by the host's clock */
+	struct wfs_hash granted_mark; /* of that grant, see wfs_grant_mark() */
+	uint64_t granted_height;      /* the grant existed at this height, or at a later one */
+	struct wfs_policed policed;   /* what the policy allowed by the grant */
+
+	/* Set when `done` is called. */
+	int result; /* 0 or -errno; `error` says more */
+	struct wfs_error error;
+	json_t *answer;  /* NULL: the request was not done, or has none; the submitter owns it */
+	uint64_t seq;    /* of the request's own record; UINT64_MAX when nothing was recorded */
+	uint64_t height; /* first height that shows everything it caused */
+
+	/* Private to the kernel. */
+	struct wfs_request *next;
+	struct wfs_buffer body;
+	size_t queued_bytes;
+	struct writer_queue *queue; /* set until the request is answered */
+	int64_t guess_ns;           /* time of the kernel thread that its queue was charged */
+	unsigned int put_back_count;
+	bool put_back; /* its code was stopped, and it waits to be taken again */
+	bool alone;    /* has a transaction of its own */
+};
