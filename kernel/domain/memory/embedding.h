@@ -4,7 +4,8 @@
  *
  * The local embedder computes them while folding. If the embedding of a server is needed, the fold
  * says so (wfs_fold_wanted) and is dropped, and repeated when the server has answered. The
- * embeddings that were used are in the record's result, where folding it again finds them:
+ * embeddings that were used are in the record's result, where folding it again finds them. The
+ * host's embedder is the one that this machine's host.json names, local or a server.
  *   embedder?: the model of the host's embedder, if it is not the local one
  *   embeddings?: [{dims, embedding, hash, model}, or {code, hash, message, model} of one that
  *       failed]; hash: of the text
@@ -33,12 +34,12 @@ struct embedding {
 void embedding_done(struct embedding *embedding);
 #define EMBEDDING_AUTO WFS_CLEANUP(embedding_done)
 
-/**
- * embedding_make() - make the embedding of a text
- * @model: required model; NULL: that of the host
- * Return: 0, -EINVAL (the text is empty or too long, or the host does not have the model), -EIO
- * (effect_failed: the server gave none), -EBUSY (a server has to be asked first), …
- */
+/** embedding_make() - make the embedding of a text, or find it in the record
+ *  @model: the model that the vector must be of; NULL: the model of the host's embedder
+ *  @ret_embedding: caller ends it with embedding_done()
+ *  Return: 0, -EINVAL (the text is empty or too long, or the host does not have the model), -EIO
+ *  (effect_failed: the server gave none), -EBUSY (a server has to be asked first:
+ *  fold->outcome.wanted), … */
 int embedding_make(struct act *act, const char *model, const char *text,
 	struct embedding *ret_embedding, struct wfs_error *error);
 
@@ -46,11 +47,13 @@ int embedding_make(struct act *act, const char *model, const char *text,
  *  (too_large). */
 int embedding_check_text(const char *text, struct wfs_error *error);
 
-/** embedding_host_model() - get the model of the host's embedder; borrowed. */
+/** embedding_host_model() - get the name of the model of the host's embedder; borrowed from the
+ *  fold's input or record. */
 const char *embedding_host_model(struct act *act);
 
-/** embedding_read() - read an embedding from {dims, embedding, model}. Return: 0, -EIO
- *  (malformed), -ENOMEM. */
+/** embedding_read() - read an embedding from the members dims, embedding (base64) and model of
+ *  @document
+ *  @ret_embedding: caller ends it with embedding_done(). Return: 0, -EIO (malformed), -ENOMEM. */
 int embedding_read(
 	const json_t *document, struct embedding *ret_embedding, struct wfs_error *error);
 

@@ -15,28 +15,29 @@
 #include "kernel/manifest/entity-name.h"
 #include "kernel/read/view.h"
 
-/** wfs_memory_is_store() - is the artifact a memory store? @artifact: document of its cell */
+/** wfs_memory_is_store() - is an artifact a memory store, by its type? @artifact: document of its
+ *  cell of sys.artifact */
 bool wfs_memory_is_store(const json_t *artifact);
 
-/** wfs_memory_entry() - find the version of an entry in the view. Return: 0, -ENOENT, … */
+/** wfs_memory_entry() - find the version of entry @number of a store in the view. @artifact_id: of
+ *  the store. Return: 0, -ENOENT, … */
 int wfs_memory_entry(struct wfs_view *view, struct wfs_bytes artifact_id, uint32_t number,
 	struct wfs_version *ret_version);
 
-/**
- * wfs_memory_entry_next() - find the first entry of a store, from @number on, that exists in the
- * view
- * @ret_number: of the entry
- * Return: 0, -ENOENT (no more entries), …
- */
+/** wfs_memory_entry_next() - find the first entry with a number of at least @number that exists in
+ *  the view. @artifact_id: of the store. @ret_number, @ret_entry: number of the entry, and its cell
+ *  Return: 0, -ENOENT (no more entries), … */
 int wfs_memory_entry_next(struct wfs_view *view, struct wfs_bytes artifact_id, uint64_t number,
 	uint32_t *ret_number, struct wfs_entry *ret_entry);
 
-/** wfs_memory_entry_ever() - wfs_memory_entry_next(), also for deleted entries whose cells are
- *  kept
- *  @ret_key: of the cell, borrowed until the view is closed */
+/** wfs_memory_entry_ever() - find the first entry with a number of at least @number that exists in
+ *  the view, or did before it was deleted
+ *  @artifact_id: of the store. @ret_key: of the entry's cell, borrowed until the view is closed
+ *  Return: 0, -ENOENT (no more entries), … */
 int wfs_memory_entry_ever(struct wfs_view *view, struct wfs_bytes artifact_id, uint64_t number,
 	uint32_t *ret_number, struct wfs_bytes *ret_key);
 
-/** wfs_memory_entry_count() - how many entries has a store in the view, according to its cell? */
+/** wfs_memory_entry_count() - get how many entries a store has in the view, by its cell of
+ *  sys.memory_store. */
 int wfs_memory_entry_count(
 	struct wfs_view *view, struct wfs_bytes artifact_id, uint64_t *ret_count);

@@ -7,22 +7,22 @@
 #include "kernel/domain/memory/memory-file.h"
 #include "kernel/domain/memory/memory.h"
 
-/** memory_number() - get an integer member of the store's state; 0 if it is absent. */
+/** memory_number() - get an integer member of memory->state; 0 if it is absent. */
 int64_t memory_number(const struct memory *memory, const char *member);
 
-/** memory_set_number() - set an integer member of the store's state. Return: 0, or -1 without
+/** memory_set_number() - set an integer member of memory->state. Return: 0, or -1 without
  *  memory. */
 int memory_set_number(struct memory *memory, const char *member, int64_t value);
 
-/** memory_change_label() - compute the store's next label after a change of entry @id
- *  The label is a hash over all changes of the store, in order: a mirror with the same label has
- *  the same vectors, see mirror.c.
- *  @kind: + added, - removed, = found by a search, ~ embedded again
- *  @hash: of the cell that changed; NULL: the entry was removed */
+/** memory_change_label() - compute the next memory->label, after a change of entry number @id
+ *  The label is a hash over all changes of the store, in order: a mirror with an equal label has
+ *  equal vectors, see mirror.c. @kind: + added, - removed, = found by a search, ~ embedded again
+ *  @hash: hash of the new state of the entry's cell; NULL: the entry was removed */
 void memory_change_label(
 	struct memory *memory, char kind, uint32_t id, const struct wfs_hash *hash);
 
-/** memory_store_state() - store state and label in the store's cell. */
+/** memory_store_state() - store memory->state and the label in the store's cell of
+ *  sys.memory_store. */
 int memory_store_state(struct memory *memory, struct wfs_error *error);
 
 /** memory_charge() - charge @bytes, which may be negative, to the disk quota of the account that
@@ -30,16 +30,17 @@ int memory_store_state(struct memory *memory, struct wfs_error *error);
 int memory_charge(const struct memory *memory, const struct artifact *artifact, int64_t bytes,
 	struct wfs_error *error);
 
-/** memory_check_model() - can an embedding be compared with those of the entries? Return: 0, or
- *  -EINVAL. */
+/** memory_check_model() - check that an embedding is of the model and dimensions of the store's
+ *  entries, so that it can be compared with theirs. Return: 0, or -EINVAL. */
 int memory_check_model(
 	const struct memory *memory, const struct embedding *embedding, struct wfs_error *error);
 
-/** memory_told_score() - the score of a hit, at most 1: rounding may have given slightly more. */
+/** memory_told_score() - get the score of a hit for an answer: at most 1, because rounding may have
+ *  given slightly more. */
 double memory_told_score(const struct wfs_vectors_hit *hit);
 
 /* --- reembed.c --- */
 
-/** memory_looked_away() - entry @number was removed: memory_reembed() has one entry less to do, if
- *  it had not reached this one. */
+/** memory_looked_away() - after the removal of entry @number: lower the count `left` of
+ *  memory_reembed() by one, if it had not reached this entry. */
 void memory_looked_away(struct memory *memory, uint32_t number);

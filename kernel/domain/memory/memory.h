@@ -16,7 +16,8 @@
  *       the store is pruned by score
  *
  * All entries of a store have embeddings of one model, because those of different models cannot be
- * compared.
+ * compared. To prune is to remove entries when the store has more than max_entries. Functions that
+ * return int return 0, or -errno with @error filled.
  * Source: docs/decisions/0022-minds.md.
  * Thread: the thread that folds.
  */
@@ -36,7 +37,7 @@ enum {
 	MEMORY_KEY_SIZE = 128 + 1 + MEMORY_ID_SIZE,
 	MEMORY_PRUNED_MAX = 1000, /* entries pruned in one action that adds entries */
 	MEMORY_GIVEN_MAX = 256,   /* entries added as JSON in one action */
-	MEMORY_WORK_OF_BYTE = 8,  /* per byte of embedded text, in instructions that take as long */
+	MEMORY_WORK_OF_BYTE = 8,  /* instructions that embedding a byte of text counts as */
 	MEMORY_LIMIT_DEFAULT = 5, /* results of a search */
 	MEMORY_LIMIT_MAX = WFS_VECTORS_LIMIT_MAX,
 };
@@ -48,40 +49,42 @@ enum {
 
 extern const struct wfs_domain wfs_memory_domain;
 
-/* A store that is being used. Plain value; memory_open, memory_done. */
+/* An open store. Plain value; memory_open, memory_done. */
 struct memory {
 	struct act *act;
 	const char *id; /* of the artifact */
 	int64_t entries_max;
 	enum wfs_vectors_order order; /* in which entries are pruned */
 	json_t *state;                /* of its cell of sys.memory_store; owned */
-	size_t cell;
-	uint64_t label; /* as in the state */
-	int pruned;     /* entries pruned so far */
+	size_t cell;                  /* index of this cell in the fold */
+	uint64_t label;               /* as in the state */
+	int pruned;                   /* entries pruned since memory_open() */
 };
 void memory_done(struct memory *memory);
 #define MEMORY_AUTO WFS_CLEANUP(memory_done)
 
-/** memory_check() - if an artifact is a memory store, is its content valid?
- *  Called whenever the content changes, because adding entries relies on it. Return: 0,
- *  -EINVAL, … */
+/** memory_check() - check the content of an artifact, if it is a memory store
+ *  Called whenever the content changes, because adding entries relies on it. Return: 0 (also for
+ *  other artifacts), -EINVAL, … */
 int memory_check(struct wfs_fold *fold, const struct artifact *artifact, struct wfs_error *error);
 
-/** memory_open() - open a store. @artifact: of type memory_store; must outlive @ret_memory
+/** memory_open() - open a store for reading and changing it within one action
+ *  @artifact: of type memory_store; must outlive @ret_memory, which caller ends with memory_done()
  *  Return: 0, -EINVAL (invalid content), … */
 int memory_open(struct act *act, const struct artifact *artifact, struct memory *ret_memory,
 	struct wfs_error *error);
 
-/** memory_count() - how many entries has the store? */
+/** memory_count() - get how many entries the store has. */
 int64_t memory_count(const struct memory *memory);
 
-/**
- * memory_check_ready() - can entries be added and searched with the embedder of this host?
- * Return: 0, -EINVAL (the entries have embeddings of another model; the message says what to do).
- */
+/** memory_check_ready() - check that entries can be added and searched with the embedder of this
+ *  host
+ *  Return: 0, -EINVAL (the entries have embeddings of another model; the message says what to
+ *  do). */
 int memory_check_ready(const struct memory *memory, struct wfs_error *error);
 
-/** memory_model() - get the model of the entries' embeddings; NULL: the store is empty. */
+/** memory_model() - get the name of the model of the entries' embeddings, borrowed from @memory;
+ *  NULL: the store is empty. */
 const char *memory_model(const struct memory *memory);
 
 /* An entry to add. Plain value; borrowed. */
@@ -89,8 +92,8 @@ struct memory_entry {
 	const char *text;
 	const json_t *tags; /* array of texts; NULL: none */
 	double importance;  /* 0 to 1 */
-	int64_t tick;       /* when it was made, or MEMORY_TICK_NOW */
-	bool named;         /* use the id of `number`, if no other entry has it */
+	int64_t tick;       /* height at which it was made, or MEMORY_TICK_NOW */
+	bool named;         /* its id shall be that of `number`, if no other entry has it */
 	uint32_t number;
 	const struct embedding *embedding;
 };
@@ -102,62 +105,62 @@ struct memory_added {
 	bool stored;             /* false: it was pruned at once, as the least important entry */
 };
 
-/**
- * memory_add() - add an entry, unless its cosine with one in the store is above MEMORY_SAME
- * @artifact: the store; the entry's bytes are charged to the account whose disk the artifact takes
- * Return: 0, -EDQUOT (quota_exceeded), -EINVAL, …
- */
+/** memory_add() - add an entry, unless the store has one with a cosine to it above MEMORY_SAME
+ *  @artifact: the store; the entry's bytes are charged to the account whose disk the artifact takes
+ *  Return: 0 (also if it was not added), -EDQUOT (quota_exceeded), -EINVAL, … */
 int memory_add(struct memory *memory, const struct artifact *artifact,
 	const struct memory_entry *entry, struct memory_added *ret_added, struct wfs_error *error);
 
-/** memory_put() - memory_add(), also if the store has an entry that is nearly equal. */
+/** memory_put() - add an entry as memory_add() does, but also if the store has one that is nearly
+ *  equal. */
 int memory_put(struct memory *memory, const struct artifact *artifact,
 	const struct memory_entry *entry, struct memory_added *ret_added, struct wfs_error *error);
 
-/** memory_search() - find the entries nearest to @query. @limit: 1 to MEMORY_LIMIT_MAX
+/** memory_search() - find the @limit entries (1 to MEMORY_LIMIT_MAX) whose embeddings are nearest
+ *  to @query
  *  @ret_results: an array of {id, score, tags, text, tick}, the most similar first; caller owns
  *  it */
 int memory_search(struct memory *memory, const struct embedding *query, size_t limit,
 	json_t **ret_results, struct wfs_error *error);
 
-/** memory_remove() - remove an entry, and give back its disk. Return: 0, -ENOENT (not_found), … */
+/** memory_remove() - remove an entry, and subtract its bytes from the disk of the account that pays
+ *  for @artifact, the store. Return: 0, -ENOENT (not_found), … */
 int memory_remove(struct memory *memory, const struct artifact *artifact, const char *entry_id,
 	struct wfs_error *error);
 
-/** memory_list() - list entries as before the record, without embeddings, in the order of their
- *  ids from @offset on
- *  @ret_entries: caller owns it */
+/** memory_list() - list at most @limit entries in the order of their ids, without embeddings, as
+ *  they were before the record. @offset: entries to skip. @ret_entries: an array; caller owns it */
 int memory_list(struct memory *memory, size_t limit, size_t offset, json_t **ret_entries,
 	struct wfs_error *error);
 
-/** memory_bytes() - the size of all entries of an artifact; 0 if it is not a memory store. */
+/** memory_bytes() - add up the bytes of all entries of an artifact; 0 if it is not a memory
+ *  store. */
 int memory_bytes(struct wfs_fold *fold, const char *artifact_id, int64_t *ret_bytes,
 	struct wfs_error *error);
 
-/** memory_delete_all() - delete all entries of a deleted artifact; the caller gives back the
- *  disk. */
+/** memory_delete_all() - delete the cells of all entries of a deleted artifact; the caller
+ *  subtracts their bytes from the disk of the account that paid. */
 int memory_delete_all(struct wfs_fold *fold, const char *artifact_id, struct wfs_error *error);
 
-/**
- * memory_reembed() - make new embeddings, with the host's model, for entries that have others
- * @limit: of embeddings in this record
- * @ret_done: how many were made; memory_check_ready() says whether the store is complete
- * Return: 0, -EIO (effect_failed), -EDQUOT (quota_exceeded), …
- */
+/** memory_reembed() - replace embeddings that are not of the model of the host's embedder by new
+ *  ones. @limit: how many to make at most in this record
+ *  @ret_done: how many were made; memory_check_ready() says whether the store is complete
+ *  Return: 0, -EIO (effect_failed), -EDQUOT (quota_exceeded), … */
 int memory_reembed(struct memory *memory, const struct artifact *artifact, size_t limit,
 	size_t *ret_done, struct wfs_error *error);
 
-/** memory_left() - how many entries memory_reembed() has not looked at; 0: it has no work. */
+/** memory_left() - get how many entries memory_reembed() has still to look at; 0: no reembedding is
+ *  under way. */
 int64_t memory_left(const struct memory *memory);
 
 /* --- given.c: entries as JSON --- */
 
-/** memory_check_tags() - check the tags of an entry. @tags: NULL: none. Return: 0, -EINVAL, -EFBIG
- *  (too_large). */
+/** memory_check_tags() - check the tags of an entry: an array of at most MEMORY_TAGS_MAX texts;
+ *  NULL: none. Return: 0, -EINVAL, -EFBIG (too_large). */
 int memory_check_tags(const json_t *tags, struct wfs_error *error);
 
-/** memory_read_importance() - read the importance of an entry. @value: NULL means 0.5. Return: 0,
- *  -EINVAL. */
+/** memory_read_importance() - read the importance of an entry, a number from 0 to 1. @value: NULL:
+ *  0.5. Return: 0, -EINVAL. */
 int memory_read_importance(const json_t *value, double *ret_importance, struct wfs_error *error);
 
 /* The outcome of adding a list of entries. Plain value; memory_given_done. */
@@ -168,15 +171,13 @@ struct memory_given {
 };
 void memory_given_done(struct memory_given *given);
 
-/**
- * memory_give() - add a list of entries, also those that are nearly equal to others
- * The vector of an entry is used if it is of the store's model, or of the host's if the store is
- * empty. Other texts are embedded by the host, at the price of genesis_embedder.
- * @entries: at most MEMORY_GIVEN_MAX of {text, dims?, embedding?, id?, importance?, model?,
- * place?, tags?, tick?}; embedding: numbers, or as in a cell; an id of `mem_` and 1 to 8 hex
- * digits is kept if no entry has it
- * Return: 0, -EINVAL, -EFBIG (too_large), -EDQUOT (insufficient_funds, quota_exceeded), …
- */
+/** memory_give() - add a list of entries, also those that are nearly equal to others
+ *  The vector of an entry is used if it is of the store's model or, if the store is empty, of the
+ *  host's. Other texts are embedded by the host, at the price of genesis_embedder.
+ *  @entries: at most MEMORY_GIVEN_MAX of {text, dims?, embedding?, id?, importance?, model?,
+ *  place?, tags?, tick?}; embedding: numbers, or base64 as in a cell; an id of `mem_` and 1 to 8
+ *  hex digits is kept if no entry has it. @ret_given: caller ends it with memory_given_done()
+ *  Return: 0, -EINVAL, -EFBIG (too_large), -EDQUOT (insufficient_funds, quota_exceeded), … */
 int memory_give(struct memory *memory, const struct artifact *artifact, const json_t *entries,
 	struct memory_given *ret_given, struct wfs_error *error);
 
@@ -184,37 +185,33 @@ int memory_give(struct memory *memory, const struct artifact *artifact, const js
  *  -errno. */
 int memory_has(struct memory *memory, const json_t *item, struct wfs_error *error);
 
-/** memory_content_entries() - get the entries that an artifact's content names. @ret_entries:
- *  NULL: none; caller owns it */
+/** memory_content_entries() - get the member `entries` of an artifact's content
+ *  @ret_entries: NULL: none, or not a memory store; caller owns it */
 int memory_content_entries(struct wfs_fold *fold, const struct artifact *artifact,
 	json_t **ret_entries, struct wfs_error *error);
 
-/**
- * memory_take_content() - apply to the store a write's changes of the entries in its content
- * Entries that are new in the content are added. Those that were removed from it are removed from
- * the store, if the store has an entry with their id and text; those without an id stay. Entries
- * that the content had before and after the write are not touched, even if they were deleted from
- * the store or pruned.
- * @before: memory_content_entries() before the write; may be NULL
- */
+/** memory_take_content() - after a write of a store's content: add and remove the entries by which
+ *  its list `entries` changed
+ *  Entries that are new in the content are added. Those that were removed from it are removed from
+ *  the store, if the store has an entry with their id and text; those without an id stay. Entries
+ *  that the content had before and after the write are not touched, even if they were deleted from
+ *  the store or pruned.
+ *  @before: memory_content_entries() before the write; borrowed; may be NULL */
 int memory_take_content(
 	struct act *act, const struct artifact *artifact, json_t *before, struct wfs_error *error);
 
 /* --- mirror.c: vectors in memory --- */
 
-struct memory_mirror;
-struct memory_mirrors;
+struct memory_mirror;  /* the vectors of one store */
+struct memory_mirrors; /* those of several, in a fold */
 
 void memory_mirrors_free(struct memory_mirrors *mirrors);
 
-/**
- * memory_mirror() - get the vectors of a store as the fold has left it
- * They are kept from record to record. The next three functions make changes, each with the new
- * label of the store. If a fold is dropped, or part of it is taken back, the labels differ, and
- * the changes are undone.
- * The store must not be empty.
- * @ret_mirror: borrowed until the next call of memory_mirror()
- */
+/** memory_mirror() - get the vectors of a store, which is not empty, as the fold has left it
+ *  The fold keeps them from record to record. The last three functions below change them, each with
+ *  the label that the store has after the change. If a fold is dropped, or part of it is taken
+ *  back, the labels differ, and the next call undoes the changes.
+ *  @ret_mirror: borrowed until the next call of memory_mirror() */
 int memory_mirror(
 	struct memory *memory, struct memory_mirror **ret_mirror, struct wfs_error *error);
 struct wfs_vectors *memory_mirror_vectors(const struct memory_mirror *mirror);
@@ -225,9 +222,9 @@ void memory_mirror_score(struct memory_mirror *mirror, uint32_t id, double score
 
 /* --- entries as bytes --- */
 
-/** memory_key() - write the key of an entry's cell. */
+/** memory_key() - write the key of an entry's cell of sys.memory: artifact id, `/`, entry id. */
 void memory_key(
 	const char *artifact_id, const char *entry_id, char ret_key[static MEMORY_KEY_SIZE]);
 
-/** memory_is_of() - is it the key of an entry of this store? */
+/** memory_is_of() - is @key the key of an entry of the store @artifact_id? */
 bool memory_is_of(struct wfs_bytes key, const char *artifact_id);

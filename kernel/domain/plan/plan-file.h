@@ -24,51 +24,48 @@ enum {
 };
 
 /*
- * Each appends a file to @buffer. @view: at the height of the version; @state: document of the
- * plan's cell.
+ * The next three each append a file to @buffer. @view: at the height of a version of the plan's
+ * cell; @state: the document of this version (sys.plan).
  * Return: 0, -EIO (a cell is missing or inconsistent), -ENOMEM.
  */
 
-/**
- * wfs_plan_document() - append a part of the document of a plan, schema v1
- * {created_utc, cursors{batches, next_ready, session_id}, goal, plan{created_utc, draft?, error?,
- * final?, goal, in_order?, plan_id, raw?, status, steps[]}, plan_id, schema_version, status,
- * tool_results_ref{bytes, count}|null, updated_utc}; raw: what the model wrote, of a plan that
- * could not be cut into steps.
- * @ret_size_bytes: of the whole document
- */
+/** wfs_plan_document() - append a part of the file `plan.json` of a plan to @buffer, schema v1:
+ *  {created_utc, cursors{batches, next_ready, session_id}, goal, plan{created_utc, draft?, error?,
+ *  final?, goal, in_order?, plan_id, raw?, status, steps[]}, plan_id, schema_version, status,
+ *  tool_results_ref{bytes, count}|null, updated_utc}; raw: what the model wrote, of a plan that
+ *  could not be cut into steps. @state: document of sys.plan. @range: part of the file
+ *  @ret_size_bytes: of the whole file. Return: 0, -EIO, -ENOMEM. */
 int wfs_plan_document(struct wfs_view *view, const json_t *state, struct wfs_range range,
 	struct wfs_buffer *buffer, uint64_t *ret_size_bytes);
 
-/** wfs_plan_write_status() - append the file `status`, a line for each of: status and, while the
- *  plan is running, phase; how many steps have ended, and how; batches and tool calls; an error. */
+/** wfs_plan_write_status() - append the file `status` of a plan to @buffer, one line for each of:
+ *  status and, while the plan is running, phase; how many steps have ended, and how; batches and
+ *  tool calls; an error. @state: document of sys.plan. Return: 0, -EIO, -ENOMEM. */
 int wfs_plan_write_status(const json_t *state, struct wfs_buffer *buffer);
 
-/** wfs_plan_write_graph() - append the steps and their dependencies in the language of Graphviz
- *  More than WFS_PLAN_GRAPH_MAX steps are not drawn; a comment says so. */
+/** wfs_plan_write_graph() - append a plan's steps and dependencies to @buffer, in the language of
+ *  Graphviz. Of more than WFS_PLAN_GRAPH_MAX steps, the others are not drawn; a comment says so.
+ *  @state: document of sys.plan. Return: 0, -EIO, -ENOMEM. */
 int wfs_plan_write_graph(struct wfs_view *view, const json_t *state, struct wfs_buffer *buffer);
 
 /* --- steps --- */
 
-/** wfs_plan_step_at() - find the version of step @index in the view. Return: 0, -ENOENT, … */
+/** wfs_plan_step_at() - find the version of a plan's step in the view. @index: of the step, from 0
+ *  Return: 0, -ENOENT, … */
 int wfs_plan_step_at(struct wfs_view *view, struct wfs_bytes plan_id, int64_t index,
 	struct wfs_version *ret_version);
 
-/**
- * wfs_plan_step_name() - append the name of a step's file: `<n>-<step_id>.json`
- * The id is encoded like other keys in names (kernel/base/encode.h), and cut so that the name is
- * not too long; the number still makes the name unique.
- * @version: of the step
- */
+/** wfs_plan_step_name() - append the name of a step's file to @buffer: `<n>-<step_id>.json`
+ *  The id is encoded like other keys in names (kernel/base/encode.h), and cut so that the name is
+ *  not too long; the number still makes the name unique.
+ *  @version: of the step's cell, which has the id; @index: of the step. Return: 0, or -errno. */
 int wfs_plan_step_name(struct wfs_view *view, const struct wfs_version *version, int64_t index,
 	struct wfs_buffer *buffer);
 
-/**
- * wfs_plan_step_file() - append a part of a step's file: the step's document with the member
- * `result`
- * `result` is null if the step has none, or one of more than WFS_PLAN_RESULT_SHOWN_MAX bytes.
- * @view: at the height of @version, the version of the step
- * @ret_size_bytes: of the whole file
- */
+/** wfs_plan_step_file() - append a part of a step's file to @buffer: the step's document with a
+ *  member `result`
+ *  `result` is null if the step has none, or one of more than WFS_PLAN_RESULT_SHOWN_MAX bytes.
+ *  @view: at the height of @version, a version of the step's cell
+ *  @ret_size_bytes: of the whole file. Return: 0, or -errno. */
 int wfs_plan_step_file(struct wfs_view *view, const struct wfs_version *version,
 	struct wfs_range range, struct wfs_buffer *buffer, uint64_t *ret_size_bytes);

@@ -3,7 +3,8 @@
  * Private to kernel/domain/plan/: one plan while a record is folded into it.
  *
  * A caller that loads a plan changes its state and its blocks in memory, and stores them once, at
- * the end.
+ * the end. plan.h has the documents; a block is a cell of sys.plan_block. Steps are
+ * counted from 0. Functions that return int return 0, or -errno with @error filled.
  */
 #pragma once
 
@@ -12,15 +13,15 @@
 
 struct plan_block {
 	json_t *document; /* owned; NULL: not loaded */
-	size_t cell;
-	bool changed;
+	size_t cell;      /* index in the fold */
+	bool changed;     /* since it was loaded */
 };
 
-/* A plan. Plain value; plan_load or plan_new, plan_done. */
+/* A plan. Plain value; plan_load() or plan_new() fills it, plan_done() releases it. */
 struct plan {
 	struct wfs_fold *fold;
-	json_t *state; /* document of its cell of sys.plan; owned */
-	size_t cell;
+	json_t *state;             /* document of its cell of sys.plan; owned */
+	size_t cell;               /* index of this cell in the fold */
 	const char *plan_id;       /* borrowed from the state */
 	struct plan_block *blocks; /* owned */
 	size_t block_count;
@@ -31,37 +32,45 @@ struct plan {
 void plan_done(struct plan *plan);
 #define PLAN_AUTO WFS_CLEANUP(plan_done)
 
-/** plan_load() - load the state of a plan. Return: 0, -ENOENT (not_found), … */
+/** plan_load() - load the state of a plan from its cell. @ret_plan: caller ends it with plan_done()
+ *  Return: 0, -ENOENT (not_found), … */
 int plan_load(
 	struct wfs_fold *fold, const char *plan_id, struct plan *ret_plan, struct wfs_error *error);
 
-/** plan_new() - make a plan. @state: with `plan_id` and `total`; taken. Return: 0, -EEXIST, … */
+/** plan_new() - make a plan whose cell does not exist yet
+ *  @state: document with at least `plan_id` and `total`; reference taken
+ *  @ret_plan: caller ends it with plan_done(). Return: 0, -EEXIST, … */
 int plan_new(struct wfs_fold *fold, json_t *state, struct plan *ret_plan, struct wfs_error *error);
 
-/** plan_store() - store state and changed blocks in their cells. */
+/** plan_store() - store the plan's state and changed blocks in their cells. */
 int plan_store(struct plan *plan, struct wfs_error *error);
 
-/* Members of the state. An absent number is 0, an absent text is "". */
+/* Members of plan->state. An absent number is 0, an absent text is "". plan_is(): is the text equal
+ * to @value? plan_open_count(): how many intents of the plan are not answered yet? */
 int64_t plan_number(const struct plan *plan, const char *member);
 void plan_set_number(struct plan *plan, const char *member, int64_t value);
 void plan_add(struct plan *plan, const char *member, int64_t amount);
 const char *plan_text(const struct plan *plan, const char *member);
-/** plan_set() - set a member of the state. @value: taken; NULL: its caller had no memory. */
+/** plan_set() - set a member of plan->state. @value: reference taken; NULL: the caller had no
+ *  memory; then plan_store() fails */
 void plan_set(struct plan *plan, const char *member, json_t *value);
 bool plan_is(const struct plan *plan, const char *member, const char *value);
 size_t plan_open_count(const struct plan *plan);
 
-/** plan_is_number() - is @value an integer in [@minimum, @maximum]? @value: may be NULL */
+/** plan_is_number() - is @value, which may be NULL, an integer in [@minimum, @maximum]? */
 bool plan_is_number(const json_t *value, int64_t minimum, int64_t maximum);
 
-/** plan_ask() - open an intent. @step: index, or -1. @params: taken */
+/** plan_ask() - open an intent of the plan
+ *  @params: of the effect; reference taken; NULL: the caller had no memory
+ *  @step: index of the step that it is for; -1: none
+ *  @not_before_ns: the driver waits until this time, since 1970; 0: at once */
 int plan_ask(struct plan *plan, enum wfs_effect effect, json_t *params, int64_t step,
 	int64_t not_before_ns, struct wfs_error *error);
 
-/** plan_answered() - close an answered intent. */
+/** plan_answered() - close an intent of the plan that has been answered. */
 int plan_answered(struct plan *plan, const char *intent_id, struct wfs_error *error);
 
-/** plan_cancel_open() - cancel all open intents of the plan. */
+/** plan_cancel_open() - cancel all intents of the plan that are not answered yet. */
 int plan_cancel_open(struct plan *plan, struct wfs_error *error);
 
 /* --- steps and their blocks: plan-step.c --- */
@@ -69,114 +78,125 @@ int plan_cancel_open(struct plan *plan, struct wfs_error *error);
 /* A step that is being changed. Plain value; plan_step_load, plan_step_done. */
 struct plan_step {
 	int64_t index;
-	size_t cell;
-	json_t *document; /* owned */
-	const char *id;   /* borrowed from it */
+	size_t cell;      /* index of its cell in the fold */
+	json_t *document; /* of sys.plan_step; owned */
+	const char *id;   /* borrowed from the document */
 };
 void plan_step_done(struct plan_step *step);
 #define PLAN_STEP_AUTO WFS_CLEANUP(plan_step_done)
 
-/** plan_load_part() - load a document of step @index, in the cell of @reducer. @ret_document:
- *  NULL: not there; caller owns it */
+/** plan_load_part() - load the document of the cell that @reducer has for step @index, such as its
+ *  sys.plan_result
+ *  @ret_cell: index in the fold. @ret_document: NULL: the cell does not exist; caller owns it */
 int plan_load_part(struct plan *plan, enum wfs_builtin_reducer reducer, int64_t index,
 	size_t *ret_cell, json_t **ret_document, struct wfs_error *error);
 
-/** plan_step_load() - load the document of step @index. */
+/** plan_step_load() - load step @index. @ret_step: caller ends it with plan_step_done() */
 int plan_step_load(
 	struct plan *plan, int64_t index, struct plan_step *ret_step, struct wfs_error *error);
 
-/** plan_step_set() - set the status of a step, and store the step. @reason: NULL: none */
+/** plan_step_set() - set status and reason of a step, and store the step in its cell. @reason:
+ *  NULL: none */
 int plan_step_set(struct plan *plan, struct plan_step *step, const char *status, const char *reason,
 	struct wfs_error *error);
 
-/** plan_step_define() - append a step; the plan has room. @part: {next?, refs?, result?, step,
- *  waiting}
- *  Return: 0, -EINVAL, … */
+/** plan_step_define() - append a step to a plan that has fewer than `total` steps
+ *  @part: {next?, refs?, result?, step, waiting}: document of the step, and members of plan.h's
+ *  cells for it. Return: 0, -EINVAL, … */
 int plan_step_define(struct plan *plan, const json_t *part, struct wfs_error *error);
 
-/** plan_step_keep() - store the result of a step. The step gets a reference to it; the caller
- *  stores the step. */
+/** plan_step_keep() - store the result of a step in its cell of sys.plan_result, and set result_ref
+ *  of the step, which the caller then stores. @result: borrowed */
 int plan_step_keep(
 	struct plan *plan, struct plan_step *step, const json_t *result, struct wfs_error *error);
 
-/** plan_wait_less() - note that a dependency of step @index has ended. @failed: its id if it was
- *  not done; otherwise NULL */
+/** plan_wait_less() - make step @index wait for one dependency less, because that one has ended
+ *  @failed: id of the dependency if it has failed or was skipped; otherwise NULL */
 int plan_wait_less(struct plan *plan, int64_t index, const char *failed, struct wfs_error *error);
 
-/** plan_wait_more() - make step @index wait for @more dependencies, and forget that one of them
- *  has failed. */
+/** plan_wait_more() - make step @index wait for @more dependencies again, and forget that one of
+ *  them has failed. */
 int plan_wait_more(struct plan *plan, int64_t index, int64_t more, struct wfs_error *error);
 
-/** plan_give_back() - let a step that plan_take() has taken be taken again. */
+/** plan_give_back() - undo plan_take() of step @index, so that the step can be taken again. */
 int plan_give_back(struct plan *plan, int64_t index, struct wfs_error *error);
 
-/**
- * plan_take() - take the next step that waits for nothing
- * @ret_index: -1: no step is ready
- * @ret_doomed: id of a failed dependency, because of which the step is not run; NULL: it is run.
- * Borrowed until the step's block is changed
- */
+/** plan_take() - take the first step that waits for no dependency and was not taken before
+ *  @ret_index: of the step; -1: no step is ready
+ *  @ret_doomed: id of a failed dependency, because of which the step is to be skipped; NULL: it is
+ *  to be run. Borrowed until the step's block is changed */
 int plan_take(
 	struct plan *plan, int64_t *ret_index, const char **ret_doomed, struct wfs_error *error);
 
 /* --- running: plan-run.c --- */
 
-/** plan_go_on() - begin steps that may begin; after the last has ended, ask for the answer or end
- *  the plan. */
+/** plan_go_on() - begin steps that may run now; after the last step has ended, ask a model for the
+ *  answer, or end the plan. */
 int plan_go_on(struct plan *plan, struct wfs_error *error);
 
-/** plan_retry() - have plan_go_on() run failed and skipped steps again. */
+/** plan_retry() - mark the failed and skipped steps to be run again; plan_go_on() then runs
+ *  them. */
 void plan_retry(struct plan *plan);
 
-/** plan_stop() - stop running; steps that have begun may begin again later. */
+/** plan_stop() - cancel all open intents of the plan, and give back the steps of its batch, so that
+ *  a later plan_go_on() can run them again. */
 int plan_stop(struct plan *plan, struct wfs_error *error);
 
-/** plan_stepped() - end a step of type `tool` or `llm` with its result
- *  @result: {details, error, method, name, ok, result}; borrowed; gets the step's id. @retry: a
- *  failed step may be tried again */
+/** plan_stepped() - store the result of a step of type `tool` or `llm`, and go on
+ *  @result: {details, error, method, name, ok, result}; borrowed; gets the step's id as _step_id
+ *  @retry: if the step has failed, it may be tried again, up to its max_attempts */
 int plan_stepped(
 	struct plan *plan, int64_t index, json_t *result, bool retry, struct wfs_error *error);
 
-/** plan_ask_answer() - after all steps have ended, ask a model for the answer. */
+/** plan_ask_answer() - open the intent that asks a model for the plan's answer; all steps have
+ *  ended. */
 int plan_ask_answer(struct plan *plan, struct wfs_error *error);
 
-/** plan_end() - end the plan with the status that follows from its steps. */
+/** plan_end() - end the plan; its status follows from how many steps have failed or were
+ *  skipped. */
 int plan_end(struct plan *plan, struct wfs_error *error);
 
 /* --- answers: plan-receipt.c --- */
 
-/** plan_spend() - charge the tokens of a model's answer, whatever it contains. */
+/** plan_spend() - charge the tokens of a model's answer to the account of @principal and to the
+ *  grant that allowed the request. @receipt: body of the record with the answer, good or not */
 int plan_spend(struct wfs_fold *fold, const char *principal, const json_t *receipt,
 	struct wfs_error *error);
 
 /* --- chats: chat.c, chat-receipt.c --- */
 
-/** plan_chat_load() - load a message of a chat. Return: 0, -ENOENT (not_found), … */
+/** plan_chat_load() - load a message of a chat, the document of sys.chat_message
+ *  @chat_id: key of the message. @ret_cell: index in the fold; @ret_message: caller owns it
+ *  Return: 0, -ENOENT (not_found), … */
 int plan_chat_load(struct wfs_fold *fold, const char *chat_id, size_t *ret_cell,
 	json_t **ret_message, struct wfs_error *error);
 
-/** plan_chat_principal() - get the principal of a chat from its id. Return: @ret_principal. */
+/** plan_chat_principal() - cut the id of the principal from @chat_id, the key of a message of its
+ *  chat. Return: @ret_principal. */
 const char *plan_chat_principal(
 	const char *chat_id, char ret_principal[static WFS_CHAT_ID_MAX + 1]);
 
-/** plan_chat_ask() - open an intent of a chat
- *  @params: in addition to chat_id; taken, also on failure; NULL: its caller had no memory
- *  @message: of the chat; gets the intent as `open` */
+/** plan_chat_ask() - open an intent for a question in a chat, and set the member `open` of @message
+ *  to its id. @chat_id: key of @message, the document of sys.chat_message; the caller stores it
+ *  @params: of the effect, without chat_id, which is added; reference taken, also on failure; NULL:
+ *  the caller had no memory */
 int plan_chat_ask(struct wfs_fold *fold, const char *chat_id, enum wfs_effect effect,
 	json_t *params, json_t *message, struct wfs_error *error);
 
-/** plan_say() - append a message to a chat. @chat: its key; @message: borrowed; @ret_id: of the
- *  message */
+/** plan_say() - append a message to a chat, which is made if it does not exist
+ *  @chat: key of sys.chat. @message: document of sys.chat_message; borrowed
+ *  @ret_id: key of the message */
 int plan_say(struct wfs_fold *fold, const char *chat, const json_t *message,
 	char ret_id[static WFS_CHAT_ID_MAX + 1], struct wfs_error *error);
 
-/** plan_fold_chat_receipt() - fold the answer to what a chat has asked for before it has a plan. */
+/** plan_fold_chat_receipt() - fold the answer to an intent of a chat that has no plan yet: a plan,
+ *  or its steps. @intent: document of the intent's cell; @receipt: body of the receipt's record */
 int plan_fold_chat_receipt(struct wfs_fold *fold, const json_t *intent, const json_t *receipt,
 	struct wfs_error *error);
 
 /* --- actions and answers, for plan-domain.c --- */
 
-/* Each checks the form of an action of its type. Return: 0, -EINVAL, -EFBIG. */
+/* The next four each check the form of an action of one type. Return: 0, -EINVAL, -EFBIG. */
 int plan_check_chat(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
 int plan_check_import(
@@ -186,29 +206,33 @@ int plan_check_resume(
 int plan_check_cancel(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
 
-/** plan_fold_chat() - fold {message, session_id, …}: ask for a plan or, with `plan_id`, continue
- *  one.
- *  @ret_answer: {chat_id, plan_id?} */
+/** plan_fold_chat() - do the action `chat`, {message, session_id, …}: ask a model for a plan or,
+ *  with `plan_id`, continue one. @ret_answer: {chat_id, plan_id?}; caller owns it */
 int plan_fold_chat(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
-/** plan_fold_import() - take a plan from a blob. @ret_answer: {chat_id} */
+/** plan_fold_import() - do the action `import`: take a plan from a blob. @ret_answer: {chat_id};
+ *  caller owns it */
 int plan_fold_import(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
-/** plan_fold_resume() - continue {plan_id}. @ret_answer: {chat_id, plan_id} */
+/** plan_fold_resume() - do the action `resume`: continue the plan that its member `plan_id` names
+ *  @ret_answer: {chat_id, plan_id}; caller owns it */
 int plan_fold_resume(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
-/** plan_fold_cancel() - stop the plan {plan_id}, or the chat {chat_id} or its plan. */
+/** plan_fold_cancel() - do the action `cancel`: stop the plan `plan_id`, or the chat `chat_id` or
+ *  the plan that it has become. @ret_answer: caller owns it */
 int plan_fold_cancel(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
-/** plan_fold_receipt() - fold the answer to an intent of a chat or a plan. @intent: its document */
+/** plan_fold_receipt() - fold the answer to an intent of a chat or a plan
+ *  @intent: document of the intent's cell; @receipt: body of the receipt's record */
 int plan_fold_receipt(struct wfs_fold *fold, const json_t *intent, const json_t *receipt,
 	struct wfs_error *error);
 
-/** plan_fold_called() - the action of record 0 was a step: end the step with its result.
+/** plan_fold_called() - end the step of a plan that the action of record 0 (the request's own) was,
+ *  with the action's result. @intent_id, @intent: of the step's tool call; document of its cell
  *  The step's result becomes part of the outcome's result, where an action from a journal already
  *  has it. */
 int plan_fold_called(struct wfs_fold *fold, const char *intent_id, const json_t *intent,

@@ -53,7 +53,7 @@ enum {
 	WFS_PLAN_BLOCK = 64,              /* steps in a cell of sys.plan_block */
 	WFS_PLAN_ADVANCE_MAX =
 		1000, /* steps that one fold ends or reopens; the next fold continues */
-	WFS_PLAN_ADVANCE_BYTES = 16 << 20, /* bytes of a fold; the next fold continues */
+	WFS_PLAN_ADVANCE_BYTES = 16 << 20, /* bytes of wfs_fold_bytes(); the next fold continues */
 	WFS_PLAN_RESULT_MAX = 4 << 20,     /* bytes of a step's result */
 	WFS_PLAN_STEP_ID_MAX = 128,        /* bytes */
 	WFS_PLAN_TITLE_MAX = 200, /* characters; longer titles, prompts and goals are cut */
@@ -85,7 +85,7 @@ enum {
 #define WFS_TOOL_EXCEPTION "TOOL_EXCEPTION"
 #define WFS_TOOL_TIMEOUT "TOOL_TIMEOUT"
 
-/** wfs_chat_session_valid() - may a session have this id? */
+/** wfs_chat_session_valid() - is @session_id valid as the id of a session of a chat? */
 bool wfs_chat_session_valid(const char *session_id);
 
 extern const struct wfs_domain wfs_plan_domain;

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Accounts of principals and artifacts: sys.ledger has their scrip, sys.resource what they have
- * used and their quotas.
+ * used and their quotas. Functions that return int return 0, or -errno with @error filled, if their
+ * comment does not say otherwise.
  * Thread: the thread that folds.
  */
 #pragma once
 
 #include "kernel/fold/fold-work.h"
 
-/**
- * account_open() - make the account of a new principal
- * @account: an object with optional members `scrip` and `quotas`, already checked by
- * wfs_account_member
- */
+/** account_open() - make the account of a new principal: its cells of sys.ledger and sys.resource
+ *  @account: an object with optional members `scrip` and `quotas`, already checked by
+ *  wfs_account_member */
 int account_open(
 	struct wfs_fold *fold, const char *id, const json_t *account, struct wfs_error *error);
 
-/** account_exists() - can @id hold scrip: is it a principal, an artifact or the mint? Return: 1,
- *  0, or -errno. */
+/** account_exists() - does a principal or an artifact with this id exist, or is it the mint, so
+ *  that it can have scrip? Return: 1, 0, or -errno. */
 int account_exists(struct wfs_fold *fold, const char *id, struct wfs_error *error);
 
-/** account_scrip() - read how much scrip @id has; 0 if it has no account yet. */
+/** account_scrip() - read how much scrip the account of @id has; 0 if it has none yet. */
 int account_scrip(
 	struct wfs_fold *fold, const char *id, int64_t *ret_scrip, struct wfs_error *error);
 
@@ -28,7 +27,8 @@ int account_scrip(
  *  Return: 0, -EDQUOT (insufficient_funds, or quota_exceeded: more than an account can count), … */
 int account_add(struct wfs_fold *fold, const char *id, int64_t amount, struct wfs_error *error);
 
-/** account_move() - move scrip from account @from to account @to. Return: as account_add(). */
+/** account_move() - move @amount of scrip from account @from to account @to. Return: as
+ *  account_add(). */
 int account_move(struct wfs_fold *fold, const char *from, const char *to, int64_t amount,
 	struct wfs_error *error);
 
@@ -39,13 +39,12 @@ enum account_resource {
 		ACCOUNT_RESOURCE_COUNT
 };
 
-/** account_resource_find() - find a resource by name. Return: ACCOUNT_RESOURCE_COUNT if no
- *  resource has this name. */
+/** account_resource_find() - find a resource, such as "disk", by name. Return:
+ *  ACCOUNT_RESOURCE_COUNT if no resource has this name. */
 enum account_resource account_resource_find(const char *name);
 
-/** account_use() - add @amount to what @id has used of a resource, if its quota allows; a negative
- *  amount gives back.
- *  Return: 0, -EDQUOT (quota_exceeded), … */
+/** account_use() - add @amount to what @id has used of a resource, if the quota allows it
+ *  A negative amount lowers the use. Return: 0, -EDQUOT (quota_exceeded), … */
 int account_use(struct wfs_fold *fold, const char *id, enum account_resource resource,
 	int64_t amount, struct wfs_error *error);
 

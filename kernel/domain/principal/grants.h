@@ -4,7 +4,8 @@
  *
  * They change only by actions, and by genesis for those that the manifest declares. Folding an
  * action depends only on the action and the state before it. caps/ decides whether a principal may
- * act, and whether a grant is within the one that it is passed on from.
+ * act, and whether a grant is within the one that it is passed on from: a principal can pass on a
+ * part of a grant that it has, which makes a new grant with `from`.
  *
  *   sys.principal, key id: {agent_of?, agents?, created_by, id, passed_on?, requested_by?};
  *       agent_of: the principal that pays for the artifact of type agent with which this principal
@@ -28,16 +29,16 @@
 
 extern const struct wfs_domain wfs_principal_domain;
 
-/** grants_make_agent() - make the principal of an artifact of type agent
- *  For kernel/domain/action/. No principal has this id yet. The caller makes the account.
- *  @maker: the actor; @payer: the principal that pays for the artifact's bytes
- *  Return: 0, -EDQUOT (quota_exceeded), … */
+/** grants_make_agent() - for kernel/domain/action/: make the cell of the principal of a new
+ *  artifact of type agent. No principal has this id yet. The caller makes the account.
+ *  @maker: id of the actor; @payer: id of the principal that pays for the artifact's bytes
+ *  Return: 0, -EDQUOT (quota_exceeded: too many principals, or agents of @payer), … */
 int grants_make_agent(struct wfs_fold *fold, const char *id, const char *maker, const char *payer,
 	struct wfs_error *error);
 
-/**
- * grants_charge_receipt() - charge the answer of a model to the grant that covers the request
- * The model has been paid already, so a spent budget does not refuse the answer.
- * Return: 0, -EIO, -ENOMEM.
- */
+/** grants_charge_receipt() - charge a model's answer, one call and its tokens, to the grant that
+ *  allowed the request
+ *  The model has been paid already, so a spent budget does not refuse the answer.
+ *  @receipt: body of the receipt's record, which record 0 of the fold is. Return: 0, -EIO,
+ *  -ENOMEM. */
 int grants_charge_receipt(struct wfs_fold *fold, const json_t *receipt, struct wfs_error *error);

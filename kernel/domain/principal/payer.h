@@ -31,22 +31,23 @@ struct wfs_payer {
 };
 
 /** wfs_payer_maker() - find the principal for which an agent was made
- *  It is the principal whose request made the agent or, if an agent sent that request, the one for
- *  which that agent was made.
+ *  It is the principal whose request made the agent or, if an agent sent that request, the
+ *  principal for which that other agent was made.
  *  @principal: document of the agent's cell of sys.principal; may be NULL
- *  Return: its id, borrowed from @principal; NULL: the principal was not made with an artifact. */
+ *  Return: id, borrowed from @principal; NULL: it is not the document of an agent. */
 const char *wfs_payer_maker(const json_t *principal);
 
-/** wfs_payer_find() - find which principal pays for a request of @principal. Return: 0, -EIO,
- *  -ENOMEM. */
+/** wfs_payer_find() - find the principal whose quota `journal` pays for a request of @principal,
+ *  and read the quota
+ *  @ret_payer: plain value; not limited if no such quota exists. Return: 0, -EIO, -ENOMEM. */
 int wfs_payer_find(struct wfs_view *view, const char *principal, struct wfs_payer *ret_payer,
 	struct wfs_error *error);
 
-/** wfs_payer_read() - set `limited`, `quota` and `used` of @payer.
+/** wfs_payer_read() - set `limited`, `quota` and `used` of @payer
  *  @resources: document of the payer's cell of sys.resource; may be NULL
- *  Return: whether it has a quota `journal`. */
+ *  Return: @payer->limited: whether a quota `journal` exists. */
 bool wfs_payer_read(const json_t *resources, struct wfs_payer *payer);
 
-/** wfs_payer_check() - has the payer room for @size_bytes more? Return: 0, or -EDQUOT
- *  (quota_exceeded). */
+/** wfs_payer_check() - check that the payer's quota, if any, has room for @size_bytes more
+ *  Return: 0, or -EDQUOT (quota_exceeded). */
 int wfs_payer_check(const struct wfs_payer *payer, int64_t size_bytes, struct wfs_error *error);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Private to kernel/domain/principal/: makes and removes the cells of principals and grants while
- * record 0 of a fold is folded, and charges the principal that pays for the fold's records.
+ * record 0 of a fold (the request's own) is folded, and charges the principal that pays for the
+ * fold's records. Functions that return int return 0, or -errno with @error filled.
  */
 #pragma once
 
@@ -9,7 +10,7 @@
 #include "kernel/domain/principal/payer.h"
 #include "kernel/fold/fold-work.h"
 
-/* The grants that were passed on from each grant; see grants-passed.c. */
+/* A table of the grants that were passed on from each grant; see grants-passed.c. */
 struct grants_passed {
 	json_t *children;     /* {from: {name: true}}; owned; NULL: not read yet */
 	json_t *parents;      /* {name: from}; owned */
@@ -17,9 +18,9 @@ struct grants_passed {
 	bool applying;        /* a record of the fold is being written */
 };
 
-/* What the domain keeps in a fold. */
+/* The domain's memory in a fold (fold_kept). */
 struct principal_kept {
-	struct wfs_payer payer; /* pays for the request's records */
+	struct wfs_payer payer; /* principal that pays for the request's records */
 	struct grants_passed passed;
 };
 
@@ -34,7 +35,8 @@ int grants_check_id(struct wfs_fold *fold, const char *id, struct wfs_error *err
 
 /** grants_make_principal() - make the cell of a principal and those of its account; the caller has
  *  checked that the principal does not exist
- *  @principal: an action `principal`, or a principal of a manifest */
+ *  @principal: {id, scrip?, quotas?}: an action `principal`, or a member of a manifest's
+ *  `principals` */
 int grants_make_principal(struct wfs_fold *fold, const json_t *principal, struct wfs_error *error);
 
 /* Counts in the cell of a principal. */
@@ -43,59 +45,59 @@ enum grants_count {
 	GRANTS_COUNT_PASSED_ON,
 };
 
-/** grants_count() - add @amount, which may be negative, to one of the counts in a principal's
- *  cell.
- *  Return: 0, -EDQUOT (quota_exceeded), … */
+/** grants_count() - add @amount, which may be negative, to the count @what in the cell of a
+ *  principal, unless it would be more than its maximum. Return: 0, -EDQUOT (quota_exceeded), … */
 int grants_count(struct wfs_fold *fold, const char *principal, enum grants_count what, int amount,
 	struct wfs_error *error);
 
-/** grants_check_agent() - check that a grant to an agent of another owner names that owner in
- *  `to_artifact_of`.
+/** grants_check_agent() - check that a grant to an agent that does not belong to the sender names
+ *  the agent's owner in `to_artifact_of`
  *  @grant: an action. Return: 0, -ESTALE (conflict), -EINVAL, … */
 int grants_check_agent(struct wfs_fold *fold, const json_t *grant, struct wfs_error *error);
 
-/** grants_check_declared() - may a manifest declare a principal that an action has made?
+/** grants_check_declared() - check that the sender of a manifest may declare the principal @id,
+ *  which an action has made
  *  Only the owner of an agent may declare it. Otherwise an agent could get grants that a manifest
  *  means for another principal with this name. Return: 0, -ESTALE (conflict), … */
 int grants_check_declared(struct wfs_fold *fold, const char *id, struct wfs_error *error);
 
-/** grants_make_grant() - make the cell of a grant, which is not live yet.
- *  @from: an action `grant`, or a grant of a manifest */
+/** grants_make_grant() - make the cell of a grant; no live grant has this name
+ *  @from: an action `grant`, or a member of a manifest's `grants` */
 int grants_make_grant(
 	struct wfs_fold *fold, const char *name, const json_t *from, struct wfs_error *error);
 
-/**
- * grants_passed_on() - get the grants that were passed on from each grant, before the fold
- * @ret_children: {from: {name: true}}, borrowed until the fold is applied
- */
+/** grants_passed_on() - get the table of grants that were passed on from each grant, as it was
+ *  before the fold
+ *  @ret_children: {name of a grant: {names of the grants made from it: true}}, borrowed until the
+ *  fold is applied */
 int grants_passed_on(struct wfs_fold *fold, const json_t **ret_children, struct wfs_error *error);
 
-/**
- * grants_remove() - remove grants and each grant that was passed on from them
- * @names: an array; the names of the grants that were passed on are appended
- * @ret_count: how many grants were removed
- */
+/** grants_remove() - delete the cells of grants, and of all grants that were passed on from them
+ *  @names: array of the names of grants; the names of those passed on are appended
+ *  @ret_count: how many grants were removed */
 int grants_remove(struct wfs_fold *fold, json_t *names, size_t *ret_count, struct wfs_error *error);
 
 /* --- grants-passed.c: follows what is applied --- */
 
+/** grants_passed_done() - drop the table; grants_passed_on() reads it again. */
 void grants_passed_done(struct grants_passed *passed);
 
-/** grants_passed_applying() - a record is about to be written: drop the table if it is of another
- *  journal than @head. */
+/** grants_passed_applying() - prepare for a record that will be written at @head: drop the table if
+ *  it describes another journal. */
 void grants_passed_applying(struct wfs_fold *fold, const struct wfs_head *head);
 
-/** grants_passed_changed() - the record that is being written gives the cell of grant @name this
- *  state. */
+/** grants_passed_changed() - update the table: the record that is being written gives the cell of
+ *  grant @name the new state @state. */
 void grants_passed_changed(
 	struct wfs_fold *fold, struct wfs_bytes name, const struct wfs_state *state);
 
-/** grants_passed_applied() - the record was written; @head ends with it. */
+/** grants_passed_applied() - note that the table is that of the journal which ends at @head; called
+ *  after the record was written. */
 void grants_passed_applied(struct wfs_fold *fold, const struct wfs_head *head);
 
 /* --- grants.c: actions --- */
 
-/* Each checks the form of an action of its type. Return: 0, -EINVAL, -ENOMEM. */
+/* The next three each check the form of an action of one type. Return: 0, -EINVAL, -ENOMEM. */
 int grants_check_grant(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
 int grants_check_revoke(
@@ -103,7 +105,7 @@ int grants_check_revoke(
 int grants_check_principal(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
 
-/* Each folds an action of its type. @ret_answer: caller owns it */
+/* The next three each do an action of one type (grants.h). @ret_answer: caller owns it */
 int grants_fold_grant(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 int grants_fold_revoke(
@@ -111,37 +113,34 @@ int grants_fold_revoke(
 int grants_fold_principal(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
-/**
- * grants_fold_charge() - charge one call to grant @name and to all grants above it
- * The grants above it are those that it was passed on from. Grants without a budget count nothing.
- * Return: 0, -EDQUOT (quota_exceeded: one of the budgets is spent), -EACCES (not_authorized: the
- * grant is gone), …
- */
+/** grants_fold_charge() - charge one call to the grant @name, and to the grant that it was passed
+ *  on from, and so on. Grants without a budget count nothing.
+ *  Return: 0, -EDQUOT (quota_exceeded: one of the budgets is spent), -EACCES (not_authorized: the
+ *  grant does not exist any more), … */
 int grants_fold_charge(struct wfs_fold *fold, const char *name, struct wfs_error *error);
 
 /* --- grants-declared.c --- */
 
-/** grants_fold_declared() - make the principals and grants that the manifest declares. */
+/** grants_fold_declared() - at genesis: make the principals and grants that the fold's manifest
+ *  declares. */
 int grants_fold_declared(struct wfs_fold *fold, struct wfs_error *error);
 
-/**
- * grants_fold_manifest() - fold the change from the fold's manifest to the manifest @to
- * Makes the principals and grants that are new in @to, replaces grants that differ, and removes
- * grants that @to leaves out, with each grant that was passed on from them. Unchanged ones stay as
- * they are.
- * Return: 0, -EEXIST (already_exists: a grant that no manifest declares has the name), …
- */
+/** grants_fold_manifest() - fold a change of the manifest, from the fold's to @to
+ *  Makes the principals and grants that are new in @to, replaces grants that differ, and removes
+ *  grants that @to leaves out, with each grant that was passed on from them.
+ *  Return: 0, -EEXIST (already_exists: an action has made a grant with the name of a new one), … */
 int grants_fold_manifest(
 	struct wfs_fold *fold, const struct wfs_manifest *to, struct wfs_error *error);
 
 /* --- pay.c --- */
 
-/** principal_pay_begin() - find the principal that pays for the request's records, before the
- *  request is folded.
+/** principal_pay_begin() - before a request is folded: find the principal that pays for its
+ *  records, and keep it in the domain's memory
  *  Return: 0, -EDQUOT (quota_exceeded: not even the request's own record fits), -EIO, -ENOMEM. */
 int principal_pay_begin(struct wfs_fold *fold, struct wfs_error *error);
 
-/** principal_pay() - charge the request's records, which are complete; the last record gets the
- *  change of the payer's cell.
- *  Return: 0, -EDQUOT (quota_exceeded), -EIO, -ENOMEM. */
+/** principal_pay() - after a request was folded: charge the bytes of all its records to the payer's
+ *  quota `journal`
+ *  The payer's cell changes as part of the last record. Return: 0, -EDQUOT (quota_exceeded), -EIO,
+ *  -ENOMEM. */
 int principal_pay(struct wfs_fold *fold, struct wfs_error *error);

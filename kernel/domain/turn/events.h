@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events of turns, as `event` records.
+ * Events of turns, as `event` records, by which a turn (called a run in code) tells what it does.
  *
  * Each has `agent, event_seq, run_id, type` beside its own members. Only the kernel makes them.
  * Source: worldfs-journal(5).
@@ -28,9 +28,9 @@ enum wfs_kernel_event {
 		WFS_KERNEL_EVENT_COUNT
 };
 
-/** wfs_kernel_event_schema() - e.g. "sys/KernelStart@1". */
+/** wfs_kernel_event_schema() - get the schema of an event, e.g. "sys/KernelStart@1"; static. */
 const char *wfs_kernel_event_schema(enum wfs_kernel_event event);
 
-/** wfs_kernel_event_find() - find an event by its schema. Return: WFS_KERNEL_EVENT_COUNT if no
- *  event has it. */
+/** wfs_kernel_event_find() - find an event by its schema. Return: WFS_KERNEL_EVENT_COUNT if @schema
+ *  is not that of an event of turns. */
 enum wfs_kernel_event wfs_kernel_event_find(const char *schema);

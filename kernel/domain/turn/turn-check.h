@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checks that the index has the records of all runs. These are found again from the journal, in
- * one pass.
+ * Checks that the index of turn-index.h has a row for each record of each run (turn of an agent).
+ * Which records these are is found again from the journal, in one pass.
  * Thread: one at a time.
  */
 #pragma once
@@ -11,18 +11,19 @@
 
 struct wfs_turn_check;
 
-/** wfs_turn_check_new() - begin a check. @wrong: called with @context for each record that the
- *  index lacks */
+/** wfs_turn_check_new() - begin a check
+ *  @wrong: called with @context for each record that the index lacks; @reason: text for a message,
+ *  borrowed during the call. @ret_check: caller frees it. Return: 0, or -ENOMEM. */
 int wfs_turn_check_new(void (*wrong)(void *context, uint64_t seq, const char *reason),
 	void *context, struct wfs_turn_check **ret_check);
 void wfs_turn_check_free(struct wfs_turn_check *check);
 
-/** wfs_turn_check_record() - check the next record of the journal; the caller skips records that
- *  it cannot read.
- *  Return: 0, -ENOMEM, … */
+/** wfs_turn_check_record() - check record @seq; the caller gives all records of the journal in
+ *  order, and skips those that it cannot parse. @txn: of the store with the index. Return: 0,
+ *  -ENOMEM, … */
 int wfs_turn_check_record(struct wfs_turn_check *check, struct wfs_txn *txn, uint64_t seq,
 	const struct wfs_record_parsed *parsed);
 
 /** wfs_turn_check_end() - end the check after the last record. @ret_count: how many rows the index
- *  must have */
+ *  should have. Return: 0, -ENOMEM, … */
 int wfs_turn_check_end(struct wfs_turn_check *check, struct wfs_txn *txn, uint64_t *ret_count);

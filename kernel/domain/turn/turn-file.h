@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs as files: the contents of `/turns/<id>/`.
+ * Runs (turns of agents, see turn.h) as files: the contents of `/turns/<id>/`.
  *
  * `events.jsonl` is made from records, up to one of them. All other files are made from one
  * version of the run's cell, and cells of its messages and calls at that height. So a version of a
@@ -20,45 +20,47 @@ enum {
 };
 
 /*
- * Each appends a file to @buffer. @view: at the height of the run's version; @state: its document.
+ * The next functions each append a file to @buffer. @view: at the height of a version of the run's
+ * cell; @state: the document of this version, as from wfs_turn_state().
  * Return: 0, -EIO (a cell is missing), -ENOMEM.
  */
 
-/** wfs_turn_write_status() - append `status`: a word, turn numbers, an error, waiting calls
- *  The word is `running`, `waiting` (for approvals) or the reason why the run ended. */
+/** wfs_turn_write_status() - append the file `status` to @buffer: a word, turn numbers, an error,
+ *  waiting calls. The word is `running`, `waiting` (for approvals) or the reason why the run ended.
+ *  @state: document of sys.turn. Return: 0, -EIO, -ENOMEM. */
 int wfs_turn_write_status(struct wfs_view *view, const json_t *state, struct wfs_buffer *buffer);
 
-/** wfs_turn_write_messages() - append the messages as a JSON array. */
+/** wfs_turn_write_messages() - append the run's messages to @buffer as a JSON array.
+ *  @state: document of sys.turn. Return: 0, -EIO, -ENOMEM. */
 int wfs_turn_write_messages(struct wfs_view *view, const json_t *state, struct wfs_buffer *buffer);
 
-/** wfs_turn_write_transcript() - append the messages as Markdown. */
+/** wfs_turn_write_transcript() - append the run's messages to @buffer as Markdown.
+ *  @state: document of sys.turn. Return: 0, -EIO, -ENOMEM. */
 int wfs_turn_write_transcript(
 	struct wfs_view *view, const json_t *state, struct wfs_buffer *buffer);
 
-/** wfs_turn_write_result() - append the document of wfs_turn_result(). Return: also -ENOENT: the
- *  run has not ended. */
+/** wfs_turn_write_result() - append the document of wfs_turn_result() to @buffer. @state: document
+ *  of sys.turn. Return: 0, -ENOENT (the run has not ended), -EIO, -ENOMEM. */
 int wfs_turn_write_result(struct wfs_view *view, const json_t *state, struct wfs_buffer *buffer);
 
-/** wfs_turn_summary() - {agent, asked_by, ended_ns?, max_turns, model, started_ns, status,
- *  tool_calls, total_tokens, turn, turn_id}; status: the word of wfs_turn_write_status().
- *  Return: new reference; NULL without memory. */
+/** wfs_turn_summary() - make {agent, asked_by, ended_ns?, max_turns, model, started_ns, status,
+ *  tool_calls, total_tokens, turn, turn_id}; status: the word of wfs_turn_write_status()
+ *  @state: document of sys.turn. Return: new reference; NULL without memory. */
 json_t *wfs_turn_summary(const json_t *state);
 
 /* --- events --- */
 
-/** wfs_turn_last_event() - find the record of the run's newest event in the view. Return: 0,
- *  -ENOENT (no event), … */
+/** wfs_turn_last_event() - find the newest event (events.h) of a run in the view. @ret_seq: of its
+ *  record. Return: 0, -ENOENT (no event), … */
 int wfs_turn_last_event(struct wfs_view *view, struct wfs_bytes run_id, uint64_t *ret_seq);
 
-/** wfs_turn_event_run() - append the id of the run whose event record @seq is.
- *  Return: 0, -ENOENT (not such an event), … */
+/** wfs_turn_event_run() - append to the buffer @run_id the id of the run that the event record @seq
+ *  is about. @ret_time_ns: of the record. Return: 0, -ENOENT (not an event of a run), … */
 int wfs_turn_event_run(
 	struct wfs_view *view, uint64_t seq, struct wfs_buffer *run_id, int64_t *ret_time_ns);
 
-/**
- * wfs_turn_events() - append a part of the file `events.jsonl`, which ends with the event @last
- * Only events within the part are read.
- * @ret_size_bytes: of the whole file
- */
+/** wfs_turn_events() - append a part of the file `events.jsonl` that ends with the event record
+ *  @last
+ *  Only the events in @range are read. @ret_size_bytes: of the whole file. Return: 0, or -errno. */
 int wfs_turn_events(struct wfs_view *view, struct wfs_bytes run_id, uint64_t last,
 	struct wfs_range range, struct wfs_buffer *buffer, uint64_t *ret_size_bytes);

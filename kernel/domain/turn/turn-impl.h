@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Private to kernel/domain/turn/: one run while a record is folded into it.
+ * Private to kernel/domain/turn/: one run (turn of an agent) while a record is folded into it; a
+ * turn here is one request to the model within the run (turn.h).
  *
- * A caller that loads a run changes its state in memory, and stores it once, at the end.
+ * A caller that loads a run changes its state in memory, and stores it once, at the end. A run's
+ * history is cut in groups: one message, and the results of the calls that it has. A mind is what
+ * the agent is made of, if artifacts give its prompts, workflow and reflex (mind.c). Record 0 is
+ * the request's own. Functions that return int return 0, or -errno with @error filled.
  */
 #pragma once
 
@@ -12,7 +16,7 @@
 
 enum { TURN_RUNS_MAX = 2 }; /* the run whose tool call an action is, and the run it is about */
 
-/* What the domain keeps in a fold. */
+/* The domain's memory in a fold (fold_kept). */
 struct turn_kept {
 	char runs[TURN_RUNS_MAX]
 		 [WFS_KEY_SIZE_MAX + 1]; /* ids of the runs to which the fold's records belong */
@@ -24,162 +28,176 @@ static inline struct turn_kept *turn_kept(const struct wfs_fold *fold)
 	return fold_kept(fold, "turn");
 }
 
-/** turn_note_run() - note that the records of this fold belong to this run. */
+/** turn_note_run() - note that the records of this fold belong to a run, so that
+ *  turn_index_record() adds them to the run's index. */
 void turn_note_run(struct wfs_fold *fold, const char *run_id);
 
-/** turn_index_record() - index record @index of the fold, just written before @head, for its runs.
- *  Return: 0, -EIO, -ENOSPC. */
+/** turn_index_record() - add record @index of the fold to the index (turn-index.h) of the runs that
+ *  it belongs to. @head: the end of the journal after it. Return: 0, -EIO, -ENOSPC. */
 int turn_index_record(struct wfs_fold *fold, struct wfs_head *head, size_t index);
 
-/* A run. Plain value; turn_load or zero, turn_done. */
+/* A run. Plain value; filled by turn_load(), or zeros; turn_done() releases it. */
 struct turn {
 	struct wfs_fold *fold;
-	json_t *state; /* document of its cell of sys.turn; owned */
-	json_t *setup; /* document of sys.turn_setup; owned; NULL until turn_setup() */
-	size_t cell;
+	json_t *state;      /* document of its cell of sys.turn; owned */
+	json_t *setup;      /* document of sys.turn_setup; owned; NULL until turn_setup() */
+	size_t cell;        /* index in the fold of its cell of sys.turn */
 	const char *run_id; /* borrowed from the state */
 	bool failed;        /* there was no memory for a member; turn_store() fails */
 };
 void turn_done(struct turn *turn);
 #define TURN_AUTO WFS_CLEANUP(turn_done)
 
-/** turn_load() - load the state of a run. Return: 0, -ENOENT (not_found), … */
+/** turn_load() - load the state of a run from its cell. @ret_turn: caller ends it with turn_done()
+ *  Return: 0, -ENOENT (not_found), … */
 int turn_load(
 	struct wfs_fold *fold, const char *run_id, struct turn *ret_turn, struct wfs_error *error);
 
-/** turn_store() - store the state in the run's cell, and note that the fold's records belong to
+/** turn_store() - store turn->state in the run's cell, and note that the fold's records belong to
  *  the run. */
 int turn_store(struct turn *turn, struct wfs_error *error);
 
-/** turn_setup() - get the setup of the run's `step` action; borrowed from @turn. */
+/** turn_setup() - get the member `setup` of the `step` action that began the run
+ *  @ret_setup: read once; borrowed from @turn */
 int turn_setup(struct turn *turn, const json_t **ret_setup, struct wfs_error *error);
 
+/* An integer member of turn->state; 0 if it is absent. */
 int64_t turn_number(const struct turn *turn, const char *member);
 void turn_set_number(struct turn *turn, const char *member, int64_t value);
-/** turn_set() - set a member of the state. @value: taken; NULL: its caller had no memory. */
+/** turn_set() - set a member of turn->state. @value: reference taken; NULL: the caller had no
+ *  memory; then turn_store() fails */
 void turn_set(struct turn *turn, const char *member, json_t *value);
 
 /** turn_setting() - get the integer @name from the member `settings` of @setup; @otherwise if it is
  *  absent. @setup: of a `step` action, see turn_setup() */
 int64_t turn_setting(const json_t *setup, const char *name, int64_t otherwise);
 
-/** turn_open_count() - how many intents does the run wait for? */
+/** turn_open_count() - count the intents of the run that are not answered yet. */
 size_t turn_open_count(const struct turn *turn);
 
-/**
- * turn_emit() - write an event of the run
- * @members: in addition to those of every event; taken; NULL: its caller had no memory
- */
+/** turn_emit() - add an event record of the run to the fold
+ *  @members: beside those that every event has; reference taken; NULL: the caller had no memory */
 int turn_emit(
 	struct turn *turn, enum wfs_kernel_event event, json_t *members, struct wfs_error *error);
 
-/**
- * turn_ask() - open an intent
- * @params: taken; NULL: its caller had no memory
- * @call: index of the tool call, or -1
- */
+/** turn_ask() - open an intent of the run
+ *  @params: of the effect; reference taken; NULL: the caller had no memory
+ *  @call: index of the tool call that is asked for; -1: no call */
 int turn_ask(struct turn *turn, enum wfs_effect effect, json_t *params, int64_t call,
 	struct wfs_error *error);
 
-/** turn_answered() - close an answered intent. */
+/** turn_answered() - close an intent of the run that has been answered. */
 int turn_answered(struct turn *turn, const char *intent_id, struct wfs_error *error);
 
-/** turn_end() - end the run. @reason: of the end */
+/** turn_end() - end the run: cancel its open intents, write its last event, and store @reason as
+ *  termination_reason. */
 int turn_end(struct turn *turn, const char *reason, struct wfs_error *error);
 
-/** turn_fail() - end the run because of an error in the work of @phase. */
+/** turn_fail() - end the run because of an error
+ *  @reason: termination_reason. @phase: what failed, e.g. "answer"; @code, @message: of the error,
+ *  for the run's state and an event */
 int turn_fail(struct turn *turn, const char *reason, const char *phase, const char *code,
 	const char *message, struct wfs_error *error);
 
-/**
- * turn_add_message() - append a message to the history; the results of its tool calls belong to it
- * @message: borrowed
- * @size: how many messages the model is sent for it: 1, and one for each tool call
- */
+/** turn_add_message() - append a message, which begins a new group, to the run's history
+ *  @message: borrowed
+ *  @size: how many messages the model is sent for the group: 1, and one for each call in
+ *  @message */
 int turn_add_message(struct turn *turn, json_t *message, int64_t size, struct wfs_error *error);
 
 /* --- mind.c --- */
 
-/** turn_check_mind() - check the form of the mind in a `step` action. Return: 0, -EINVAL. */
+/** turn_check_mind() - check the form of `setup.mind` and `notes` in a `step` action. Return: 0,
+ *  -EINVAL. */
 int turn_check_mind(const json_t *action, struct wfs_error *error);
 
-/** turn_begin_mind() - enter the workflow's state in which the run begins, and write the notes of
- *  its `step` as events. */
+/** turn_begin_mind() - at the beginning of a run: enter the state of the agent's workflow that
+ *  `setup.mind` names, and write the `notes` of the `step` action @action as events. */
 int turn_begin_mind(struct turn *turn, const json_t *action, struct wfs_error *error);
 
-/** turn_begin_reflex() - have the run do this one action instead of asking a model. */
+/** turn_begin_reflex() - begin the run with one tool call, as if a model had asked for it; no model
+ *  is asked
+ *  @reflex: the action that the agent's reflex (its own code) has chosen, with `action_type` */
 int turn_begin_reflex(struct turn *turn, const json_t *reflex, struct wfs_error *error);
 
-/** turn_emit_notes() - write notes as events. @notes: an array; NULL: none */
+/** turn_emit_notes() - add an event record for each note
+ *  @notes: array of {fallback, reason, reference, stage}, what the agent's mind lacked; NULL:
+ *  none */
 int turn_emit_notes(struct turn *turn, const json_t *notes, struct wfs_error *error);
 
-/**
- * turn_end_mind() - before the run ends: record what the agent did, and the state that it is in
- * afterwards
- * @ret_waits: true: the next state is asked for, and the run ends when it is known
- */
+/** turn_end_mind() - before a run with a mind ends: count the run in sys.agent, and move the agent
+ *  to the next state of its workflow. @reason: why the run ends
+ *  @ret_waits: true: a model was asked for the next state, and the run ends when it has answered */
 int turn_end_mind(struct turn *turn, const char *reason, bool *ret_waits, struct wfs_error *error);
 
-/** turn_fold_advance() - fold the answer to the question for the next state, and end the run. */
+/** turn_fold_advance() - fold the answer to the question for the workflow's next state
+ *  (turn_end_mind), and end the run. @receipt: body of its record */
 int turn_fold_advance(struct turn *turn, const json_t *receipt, struct wfs_error *error);
 
 struct turn_result;
 
-/** turn_remember_action() - keep the result of a call as the agent's last action. */
+/** turn_remember_action() - store a call and its result in sys.agent, as the agent's last action
+ *  @call: document of sys.tool_call */
 int turn_remember_action(struct turn *turn, const json_t *call, const struct turn_result *result,
 	struct wfs_error *error);
 
 /* --- request.c --- */
 
-/** turn_request() - begin the next turn by asking the model, or end the run if it has had all
- *  turns. */
+/** turn_request() - begin the next turn by asking the model; end the run instead if it has had
+ *  `max_turns`. */
 int turn_request(struct turn *turn, struct wfs_error *error);
 
-/** turn_request_again() - ask the model again in this turn, with one group of the history fewer.
- *  Return: 0, 1 (no group can be left out), or -errno. */
+/** turn_request_again() - in the same turn, ask the model once more, without the oldest group that
+ *  can be left out; the first request was too long
+ *  Return: 0, 1 (asked again before, or no group can be left out), or -errno. */
 int turn_request_again(struct turn *turn, struct wfs_error *error);
 
-/** turn_spend() - count and charge the tokens of a model's answer. @usage: from the model; NULL:
- *  it gave none */
+/** turn_spend() - add the tokens of a model's answer to the run's usage, and charge them to the
+ *  agent's account
+ *  @usage: {completion_tokens, prompt_tokens, total_tokens} from the model; NULL: it sent none */
 int turn_spend(struct turn *turn, const json_t *usage, struct wfs_error *error);
 
-/** turn_answer() - fold an answer of the model: {content, tool_calls …}. */
+/** turn_answer() - fold an answer of the model: store it as a message, then begin its tool calls,
+ *  or end the run if it has none. @completion: {content, tool_calls, …}, from the receipt */
 int turn_answer(struct turn *turn, const json_t *completion, struct wfs_error *error);
 
 /* --- call.c --- */
 
-/** turn_make_calls() - make a cell for each call that the model wants. @cut: the answer was cut
- *  off */
+/** turn_make_calls() - make a cell of sys.tool_call for each call that the model wants
+ *  @calls: array of {arguments, id?, name}
+ *  @cut: the answer was cut off, so the last call may be incomplete */
 int turn_make_calls(struct turn *turn, const json_t *calls, bool cut, struct wfs_error *error);
 
-/** turn_go_on() - begin calls that may begin; after the last has ended, begin the next turn. */
+/** turn_go_on() - begin the calls of this turn that may run now; if all have ended, complete the
+ *  turn and begin the next. */
 int turn_go_on(struct turn *turn, struct wfs_error *error);
 
 /* The result of a tool call. Plain value; borrowed. */
 struct turn_result {
 	bool is_error;
-	const char *output;  /* at most WFS_TURN_OUTPUT_MAX bytes and the mark */
-	json_t *hidden;      /* stand-in of a private text (kernel/read/text.h); or NULL */
-	int64_t output_size; /* before it was cut */
+	const char *output;  /* at most WFS_TURN_OUTPUT_MAX bytes, and a mark if it was cut */
+	json_t *hidden;      /* stand-in of a private `output` (kernel/read/text.h); or NULL */
+	int64_t output_size; /* bytes before it was cut */
 	int64_t duration_ms;
 };
 
-/** turn_result() - end call @index of this turn with its result. */
+/** turn_result() - end call @index of this turn: store its result, write an event, and go on
+ *  (turn_go_on). */
 int turn_result(struct turn *turn, int64_t index, const struct turn_result *result,
 	struct wfs_error *error);
 
-/** turn_call_of() - read call @index of turn @number of this run. @ret_call: its document, or
- *  NULL; caller owns it */
+/** turn_call_of() - read the document of call @index in turn @number of this run
+ *  @ret_call: caller owns it; NULL: no such call */
 int turn_call_of(struct turn *turn, int64_t number, int64_t index, json_t **ret_call,
 	struct wfs_error *error);
-/** turn_call_load() - load the cell of call @index of this turn. @ret_call: its document; caller
- *  owns it */
+/** turn_call_load() - load the document of call @index in the present turn
+ *  @ret_cell: index of its cell in the fold; @ret_call: caller owns it */
 int turn_call_load(struct turn *turn, int64_t index, size_t *ret_cell, json_t **ret_call,
 	struct wfs_error *error);
 
 /* --- actions and answers, for turn-domain.c --- */
 
-/* Each checks the form of an action of its type. Return: 0, -EINVAL, -EFBIG. */
+/* The next four each check the form of an action of one type. Return: 0, -EINVAL, -EFBIG. */
 int turn_check_step(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
 int turn_check_cancel(
@@ -189,41 +207,45 @@ int turn_check_ask(
 int turn_check_approve(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
 
-/** turn_fold_step() - begin a run. @ret_answer: {run_id} */
+/** turn_fold_step() - do the action `step`: begin a run. @ret_answer: {run_id}; caller owns it */
 int turn_fold_step(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
-/** turn_fold_cancel() - end the run {turn_id}. @ret_answer: {run_id} */
+/** turn_fold_cancel() - do the action `cancel`: end the run that its member `turn_id` names
+ *  @ret_answer: {run_id}; caller owns it */
 int turn_fold_cancel(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
-/** turn_fold_ask() - have the tool call of {intent_id} wait until somebody approves it. */
+/** turn_fold_ask() - do the action `ask`: have the tool call of the intent `intent_id` wait until a
+ *  principal approves it. @ret_answer: caller owns it */
 int turn_fold_ask(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
-/** turn_fold_approve() - allow or refuse a waiting call: {turn_id, call_id, decision}. */
+/** turn_fold_approve() - do the action `approve`, {call_id, decision, turn_id}: allow or refuse a
+ *  call that waits for an approval. @ret_answer: caller owns it */
 int turn_fold_approve(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
-/** turn_fold_receipt() - fold the answer to an intent of a run. @intent: its document */
+/** turn_fold_receipt() - fold the answer to an intent of a run
+ *  @intent: document of its cell; @receipt: body of the receipt's record */
 int turn_fold_receipt(struct wfs_fold *fold, const json_t *intent, const json_t *receipt,
 	struct wfs_error *error);
 
-/**
- * turn_fold_begun() - count another run or a chat that has begun for a tool call of a run.
- * @intent: its document
- * Return: 0, -EAGAIN (overloaded: WFS_TURN_BELOW_MAX of them are open below the topmost run), …
- */
+/** turn_fold_begun() - store that a tool call of a run, `step` or `chat`, has begun another run or
+ *  a chat. @intent_id, @intent: of the call; document of its cell
+ *  Return: 0, -EAGAIN (overloaded: WFS_TURN_BELOW_MAX of them are open below the topmost run), … */
 int turn_fold_begun(struct wfs_fold *fold, const char *intent_id, const json_t *intent,
 	struct wfs_error *error);
 
-/** turn_describe_call() - describe the call that an intent of a run asks for: {call_id, run_id,
- *  tool_name, turn}
- *  @intent: its document; @ret_call: caller owns it */
+/** turn_describe_call() - describe the call that an intent of a run asks for
+ *  @intent: document of its cell
+ *  @ret_call: {call_id, run_id, tool_name, turn}; caller owns it; NULL: the intent asks for no
+ *  call */
 int turn_describe_call(
 	struct wfs_fold *fold, const json_t *intent, json_t **ret_call, struct wfs_error *error);
 
-/** turn_fold_called() - the action of record 0 was a tool call: end the call with its result.
+/** turn_fold_called() - end the call of a run that the action of record 0 was, with the action's
+ *  result. @intent_id, @intent: of the call; document of its cell
  *  The call's output becomes part of the outcome's result, where an action from a journal already
  *  has it. */
 int turn_fold_called(struct wfs_fold *fold, const char *intent_id, const json_t *intent,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs, for readers outside of folding, such as the driver and the tree.
+ * Runs (turns of agents, see turn.h), for readers outside of folding, such as the driver and the
+ * tree. The documents are those of cells at the height of @view; turn.h has their members.
  *
  * A message is {content, role, tool_call_id?, tool_calls?[{arguments, id, name}]}, with arguments
  * as the text that came from the model. agents/ converts messages to the form that a model wants.
@@ -11,44 +12,45 @@
 #include "kernel/domain/turn/turn.h"
 #include "kernel/read/view.h"
 
-/** wfs_turn_state() - read the document of sys.turn; caller owns it. Return: 0, -ENOENT
+/** wfs_turn_state() - read the document of sys.turn of a run; caller owns it. Return: 0, -ENOENT
  *  (not_found), … */
 int wfs_turn_state(
 	struct wfs_view *view, const char *run_id, json_t **ret_state, struct wfs_error *error);
 
-/** wfs_turn_setup() - read the document of sys.turn_setup; caller owns it. */
+/** wfs_turn_setup() - read the document of sys.turn_setup of a run; caller owns it. Return: as
+ *  wfs_turn_state(). */
 int wfs_turn_setup(
 	struct wfs_view *view, const char *run_id, json_t **ret_setup, struct wfs_error *error);
 
-/** wfs_turn_call() - read the document of sys.tool_call; caller owns it. */
+/** wfs_turn_call() - read the document of sys.tool_call of call @index in turn @turn of a run;
+ *  caller owns it. Return: as wfs_turn_state(). */
 int wfs_turn_call(struct wfs_view *view, const char *run_id, int64_t turn, int64_t index,
 	json_t **ret_call, struct wfs_error *error);
 
-/** wfs_turn_group() - append a group of messages to an array: one message, and those that answer
- *  its calls. */
+/** wfs_turn_group() - append one group of a run's history to the array @messages: a message, and
+ *  the messages with the results of its calls. @group: index, from 0. Return: 0, or -errno. */
 int wfs_turn_group(struct wfs_view *view, const char *run_id, size_t group, json_t *messages,
 	struct wfs_error *error);
 
-/** wfs_turn_history() - read all messages of a run as an array; caller owns it. @state: of
- *  wfs_turn_state() */
+/** wfs_turn_history() - read all messages of a run as an array; caller owns it. @state: from
+ *  wfs_turn_state(). Return: 0, or -errno. */
 int wfs_turn_history(
 	struct wfs_view *view, const json_t *state, json_t **ret_messages, struct wfs_error *error);
 
-/** wfs_turn_sent() - read only the messages that the model is sent in this turn, as an array;
- *  caller owns it. */
+/** wfs_turn_sent() - read, as an array, only the messages of a run that the model is sent in the
+ *  present turn; caller owns it. @state: from wfs_turn_state(). Return: 0, or -errno. */
 int wfs_turn_sent(
 	struct wfs_view *view, const json_t *state, json_t **ret_messages, struct wfs_error *error);
 
-/**
- * wfs_turn_result() - read the result of a run
- * @ret_result: {agent, error?, final_message, final_tool_result?, history,
- * last_assistant_message?, ok, run_id, termination_reason, total_usage {completion_tokens,
- * incomplete, prompt_tokens, total_tokens}, turn_count}; caller owns it
- * Return: 0, -ENOENT (not_found), -EBUSY (it has not ended), …
- */
+/** wfs_turn_result() - read the result of an ended run
+ *  @ret_result: {agent, error?, final_message, final_tool_result?, history,
+ *  last_assistant_message?, ok, run_id, termination_reason, total_usage {completion_tokens,
+ *  incomplete, prompt_tokens, total_tokens}, turn_count}; caller owns it
+ *  Return: 0, -ENOENT (not_found), -EBUSY (the run has not ended), … */
 int wfs_turn_result(
 	struct wfs_view *view, const char *run_id, json_t **ret_result, struct wfs_error *error);
 
-/** wfs_turn_compose() - make the document of wfs_turn_result() for an ended run with this history.
+/** wfs_turn_compose() - make the document of wfs_turn_result() from parts
+ *  @state: document of sys.turn of an ended run; @history: its messages, borrowed
  *  Return: new reference, NULL without memory. */
 json_t *wfs_turn_compose(const json_t *state, json_t *history);

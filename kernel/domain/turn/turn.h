@@ -62,7 +62,7 @@ enum {
 	WFS_TURN_PREVIEW_MAX = 100,     /* characters of a tool's output in an event */
 	WFS_TURN_ID_MAX = 128 + 1 + 20, /* bytes of a run's id: agent, dot, seq */
 	WFS_TURN_STATE_MAX = 64,        /* bytes of the name of a workflow's state */
-	WFS_TURN_STATES_KEPT = 100,     /* kept changes of a workflow's state */
+	WFS_TURN_STATES_KEPT = 100,     /* changes of an agent's state in `history` */
 	WFS_TURN_NOTES_MAX = 64,        /* notes of a step, or of an answer to workflow.advance */
 	WFS_TURN_NOTE_MAX = 1024,       /* bytes of a text of a note */
 	WFS_TURN_ACTION_SHOWN = 1000,   /* kept bytes of the last action's result */
