@@ -2,8 +2,8 @@
 /*
  * The command line: `worldfs [-w WORLD] COMMAND …`.
  *
- * One table (fs/command/table.c) has all commands with their arguments, options and help texts;
- * parser, hints and `--help` come from it.
+ * One table (fs/command/commands.txt) has all commands with their arguments, options and help
+ * texts; parser, hints and `--help` come from it.
  * Source: worldfs(1).
  */
 #pragma once

@@ -15,22 +15,6 @@ static void print_item(FILE *file, const char *left, const char *text)
 	fputs(wfs_buffer_text(&page), file);
 }
 
-static void print_paragraphs(FILE *file, const char *text)
-{
-	WFS_AUTO_BUFFER struct wfs_buffer page = {0};
-
-	while (*text) {
-		const size_t size = strcspn(text, "\n");
-
-		if (*text == ' ')
-			wfs_buffer_printf(&page, "%.*s\n", (int)size, text);
-		else
-			wfs_page_words(&page, 0, 0, WFS_BYTES(text, size));
-		text += size + 1; /* every paragraph ends with a newline */
-	}
-	fputs(wfs_buffer_text(&page), file);
-}
-
 static void print_option(FILE *file, const struct wfs_option_row *row)
 {
 	char left[80] = "      ";
@@ -106,7 +90,7 @@ static void print_command(FILE *file, const struct wfs_command *command)
 		command->options ? " [OPTION]..." : "", *command->arguments ? " " : "",
 		command->arguments);
 	fprintf(file, "%s: %s.\n\n", command->name, command->summary);
-	print_paragraphs(file, command->help);
+	fputs(command->help, file);
 	fputc('\n', file);
 	print_options(file, command->options);
 	print_options(file, WFS_OPTIONS_GLOBAL);

@@ -72,7 +72,7 @@ ssize_t wfs_control_deliver(
 		return answer_slice(open, offset, size, ret_data);
 	if (!open->used) {
 		open->used = true;
-		wfs_buffer_append_text(&open->output, open->file->usage);
+		wfs_buffer_append_text(&open->output, open->file->help);
 	}
 	if (wfs_buffer_check(&open->output) < 0)
 		return -ENOMEM;

@@ -59,7 +59,7 @@ struct wfs_control_file {
 	const char *member; /* the payload is {member: value}; NULL: the payload is the value */
 	const char *word;   /* a written text becomes {word: text}; NULL: a text is an error */
 	bool empty_line;    /* an empty line is a request without payload */
-	const char *usage;  /* text that a read before any write gives */
+	const char *help;   /* what a read before any write gives */
 };
 
 extern const struct wfs_control_file wfs_control_files[];

@@ -34,12 +34,12 @@ struct wfs_command {
 	bool changes;        /* if the world has no owner, this process becomes it */
 	wfs_command_run *run;
 	const char *summary; /* one line */
-	const char *help;    /* a paragraph per line; lines with a leading space are kept */
+	const char *help;    /* as it is printed */
 	/* Prints help on an argument. Return: false: it has none. May be NULL. */
 	bool (*topic)(FILE *file, const char *word);
 };
 
-/* The table of commands (fs/command/table.c), for the parser, help and completion. */
+/* The table of commands (fs/command/commands.txt), for the parser, help and completion. */
 struct wfs_commands {
 	const struct wfs_command *rows;
 	size_t count;
