@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reading the bytes of blobs and versions, which are in a row or in a file, and checking them. No
- * other module reads them. Damaged or missing bytes give the error hash_mismatch.
+ * other module reads them. Damaged or missing bytes give the error hash_mismatch. A value is the
+ * bytes of a blob or a version.
  */
 #pragma once
 
@@ -16,17 +17,16 @@ struct wfs_range {
 /* All bytes of a value. */
 #define WFS_RANGE_ALL ((struct wfs_range){.size = SIZE_MAX})
 
-/** wfs_version_value() - a version as a blob, which borrows what @version borrows. */
+/** wfs_version_value() - describe the value of a version as a blob; it borrows what @version
+ *  borrows. */
 struct wfs_blob wfs_version_value(const struct wfs_version *version);
 
-/**
- * wfs_value_read() - read a range of a value
- * A value in a row is compared with its hash; of a file, the parts that the range touches are
- * compared with their checksums.
- * @buffer: bytes of a file are appended to it
- * @ret_bytes: borrowed from the value's row, or from @buffer
- * Return: 0, -EIO (hash_mismatch: also when the file is missing), -ENOMEM, …
- */
+/** wfs_value_read() - read a range of a value
+ *  A value in a row is compared with its hash; of a file, the parts that the range touches are
+ *  compared with their checksums. @value: from a view, or wfs_version_value()
+ *  @buffer: if the value is in a file, the bytes are appended to it
+ *  @ret_bytes: the range; borrowed from the value's row, or from @buffer
+ *  Return: 0, -EIO (hash_mismatch: also when the file is missing), -ENOMEM, … */
 int wfs_value_read(struct wfs_store *store, const struct wfs_blob *value, struct wfs_range range,
 	struct wfs_buffer *buffer, struct wfs_bytes *ret_bytes, struct wfs_error *error);
 
@@ -35,11 +35,11 @@ int wfs_value_read(struct wfs_store *store, const struct wfs_blob *value, struct
  * states of large cells), not for readers of files.
  */
 
-/** wfs_blob_read() - append a blob to @buffer. Return: 0, -EIO (hash_mismatch: also when it is
- *  missing), … */
+/** wfs_blob_read() - append all bytes of the blob @hash to @buffer
+ *  Return: 0, -EIO (hash_mismatch: also when the blob is missing), … */
 int wfs_blob_read(struct wfs_store *store, struct wfs_txn *txn, const struct wfs_hash *hash,
 	struct wfs_buffer *buffer, struct wfs_error *error);
 
-/** wfs_version_read() - append the bytes of a version to @buffer. Return: as wfs_blob_read(). */
+/** wfs_version_read() - append all bytes of a version to @buffer. Return: as wfs_blob_read(). */
 int wfs_version_read(struct wfs_store *store, const struct wfs_version *version,
 	struct wfs_buffer *buffer, struct wfs_error *error);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The index: sets of cells of built-in reducers, and of records, by which queries find and count
- * cells without reading all of them.
+ * cells without reading all of them. The store keeps the number of members of each set, and the sum
+ * of an amount that each member adds.
  *
  * | a set for each                           | holds             | sums           |
  * |------------------------------------------|-------------------|----------------|
@@ -25,7 +26,7 @@
 #include "kernel/store/tables.h"
 
 enum {
-	/* Of one artifact. A restored world may have more of them: these are in no set. */
+	/* dependencies of one artifact; more, which a restored world may have, are in no set */
 	WFS_INDEX_DEPENDENCIES_MAX = 1024,
 };
 
@@ -38,47 +39,49 @@ enum wfs_indexed {
 	WFS_INDEXED_GRANTS,
 };
 
-/** wfs_indexed_find() - how the cells of the reducer with the name @reducer are indexed. */
+/** wfs_indexed_find() - find out how the cells of the reducer with the name @reducer are
+ *  indexed. */
 enum wfs_indexed wfs_indexed_find(struct wfs_bytes reducer);
 
-/* --- names of sets: each function writes the name of one to @set, which the caller owns --- */
+/* --- names of sets: each function writes the name of one to @set, a plain value --- */
 
-/** wfs_index_artifacts() - name the set of artifacts with this owner, type and executable
- *  @owner, @type: NULL: any
- *  @executable: 0, 1, or -1: any
- *  At least one of the three must be given. */
+/** wfs_index_artifacts() - write to @set the name of the set of artifacts with this owner, type and
+ *  executable. @owner, @type: NULL: any. @executable: 0, 1, or -1: any
+ *  At least one of the three must not be any. */
 void wfs_index_artifacts(
 	struct wfs_index_set *set, const char *owner, const char *type, int executable);
 
-/** wfs_index_dependents() - name the set of artifacts that depend on @artifact_id. */
+/** wfs_index_dependents() - write to @set the name of the set of artifacts that depend on
+ *  @artifact_id. */
 void wfs_index_dependents(struct wfs_index_set *set, const char *artifact_id);
 
-/** wfs_index_invocations() - name the set of invocations of an artifact by an invoker. Both: NULL:
- *  any. */
+/** wfs_index_invocations() - write to @set the name of the set of invocations of one artifact, by
+ *  one invoker, or both. @artifact_id, @invoker_id: one of them may be NULL: any */
 void wfs_index_invocations(
 	struct wfs_index_set *set, const char *artifact_id, const char *invoker_id);
 
-/** wfs_index_failures() - name the set of those invocations of wfs_index_invocations() that ended
- *  with error @code. */
+/** wfs_index_failures() - write to @set the name of the set of invocations as for
+ *  wfs_index_invocations() that ended with the error @code. */
 void wfs_index_failures(struct wfs_index_set *set, const char *artifact_id, const char *invoker_id,
 	enum wfs_error_code code);
 
-/** wfs_index_bids() - name a set of bids of the mint. @pending: those that wait for an auction;
- *  otherwise all others */
+/** wfs_index_bids() - write to @set the name of a set of bids of the mint. @pending: true: those
+ *  that wait for an auction; false: all others */
 void wfs_index_bids(struct wfs_index_set *set, bool pending);
 
-/** wfs_index_grants() - name the set of grants that @principal holds. */
+/** wfs_index_grants() - write to @set the name of the set of grants that @principal holds. */
 void wfs_index_grants(struct wfs_index_set *set, struct wfs_bytes principal);
 
-/** wfs_index_run() - name the set of the records of a turn, ordered by seq. */
+/** wfs_index_run() - write to @set the name of the set of the records of a turn, which are ordered
+ *  by seq. */
 void wfs_index_run(struct wfs_index_set *set, struct wfs_bytes run_id);
 
-/** wfs_index_is_run() - is @set one of wfs_index_run()? */
+/** wfs_index_is_run() - is @set a set of records, which wfs_index_run() names? */
 bool wfs_index_is_run(const struct wfs_index_set *set);
 
 /* --- changing sets --- */
 
-/* The sets that a cell is in. Plain value: zero, a call below, done. */
+/* The sets that a cell is in. Plain value: zeros, filled by a function below, ended by done. */
 struct wfs_index_places {
 	struct wfs_index_place *items; /* owned */
 	size_t count;
@@ -94,17 +97,16 @@ struct wfs_index_place {
 void wfs_index_places_done(struct wfs_index_places *places);
 #define WFS_AUTO_INDEX_PLACES WFS_CLEANUP(wfs_index_places_done)
 
-/** wfs_index_places_of() - find the sets of a cell with the state @state
- *  @places: empty; the caller ends it, also after an error
+/** wfs_index_places_of() - find the sets that a cell with this state is in
+ *  @indexed: of the cell's reducer
+ *  @places: empty; caller ends it with wfs_index_places_done(), also after an error
  *  Return: 0, or -ENOMEM. */
 int wfs_index_places_of(
 	enum wfs_indexed indexed, struct wfs_bytes state, struct wfs_index_places *places);
 
-/**
- * wfs_index_places_now() - find the sets of a cell with the state that is in the store
- * @cell: a cell without a number is new, and is in no set
- * Return: 0, -EIO, -ENOMEM.
- */
+/** wfs_index_places_now() - find the sets that a cell is in by its state in the store
+ *  @indexed: of the cell's reducer. @cell: if its number is 0, it is new, and in no set
+ *  @places: as for wfs_index_places_of(). Return: 0, -EIO, -ENOMEM. */
 int wfs_index_places_now(struct wfs_store *store, struct wfs_txn *txn, enum wfs_indexed indexed,
 	const struct wfs_cell *cell, struct wfs_index_places *places);
 
@@ -118,22 +120,21 @@ int wfs_index_move(struct wfs_txn *txn, uint64_t cell_id, const struct wfs_index
 
 /* Receives the findings of wfs_index_check(). Callback table. */
 struct wfs_index_checker {
-	/* Something is wrong in a set. @id: of a cell; in the set of a turn, the seq of a record */
+	/* Report a member of a set that is wrong or missing. @id: of a cell; in the set of a turn,
+	 * the seq of a record */
 	void (*wrong)(
 		void *context, const struct wfs_index_set *set, uint64_t id, const char *reason);
-	/* Called now and then, with the number of cells done. Return: 0, or -errno that ends the
-	 * check. */
+	/* Report how many cells were checked. Return: 0, or -errno that ends the check. */
 	int (*progress)(void *context, uint64_t done);
 	void *context;
 	uint64_t height;       /* records below it were checked */
 	uint64_t runs_records; /* rows that these records have in the sets of turns */
 };
 
-/**
- * wfs_index_check() - report cells that are missing in a set, and cells that are in a wrong one
- * kernel/domain/turn/turn-check.h checks that records are in the sets of their turns.
- * Cells that cannot be read are skipped; their entries in sets are then reported as wrong.
- * Return: 0, the -errno of `progress`, -ENOMEM, …
- */
+/** wfs_index_check() - compare all sets with the cells in the store, and report cells that are
+ *  missing in a set, and cells that are in a wrong one
+ *  kernel/domain/turn/turn-check.h checks that records are in the sets of their turns. Cells that
+ *  cannot be read are skipped; their entries in sets are then reported as wrong.
+ *  Return: 0, the -errno of `progress`, -ENOMEM, … */
 int wfs_index_check(
 	struct wfs_store *store, struct wfs_txn *txn, const struct wfs_index_checker *checker);

@@ -25,6 +25,7 @@ enum {
 
 /* What the principal may see; the answers hide everything else. Callback table. */
 struct wfs_introspect_filter {
+	/* May it see the manifest, a reducer, a cell? */
 	bool (*manifest)(const struct wfs_introspect_filter *filter);
 	/* True also for a reducer of which the principal sees only some cells. */
 	bool (*reducer)(const struct wfs_introspect_filter *filter, struct wfs_bytes name);
@@ -38,19 +39,16 @@ struct wfs_introspector {
 	int (*open)(const struct wfs_introspector *introspector, uint64_t height,
 		struct wfs_view *ret_view, struct wfs_error *error);
 	const struct wfs_introspect_filter *filter; /* NULL: everything */
-	const struct wfs_permutation *cursors;      /* NULL: ids of cells are given as they are */
+	/* maps ids of cells in cursors (kernel/base/permutation.h); NULL: they are given as is */
+	const struct wfs_permutation *cursors;
 };
 
-/**
- * wfs_introspect() - answer one question about a world
- * @effect: one that wfs_introspects()
- * @params: of the effect; checked here
- * @ret_payload: the receipt; of a failure {"code","message","meta"}, or NULL without memory.
- *               Caller owns it either way.
- * @error: filled on failure; not NULL
- * Return: 0, -EINVAL (missing_argument, invalid_argument, invalid_consistency), -ENOENT
- *         (reducer_missing, height_unavailable; not_found: the manifest is out of sight), -EAGAIN,
- *         -EIO, -ENOMEM.
- */
+/** wfs_introspect() - answer one question about a world. @effect: an introspect.* effect
+ *  @params: of the effect; checked here
+ *  @ret_payload: payload of a receipt; of a failure {"code","message","meta"}, or NULL without
+ *  memory. Caller owns it either way. @error: filled on failure; not NULL
+ *  Return: 0, -EINVAL (missing_argument, invalid_argument, invalid_consistency), -ENOENT
+ *  (reducer_missing, height_unavailable; not_found: the manifest is out of sight), -EAGAIN, -EIO,
+ *  -ENOMEM. */
 int wfs_introspect(const struct wfs_introspector *introspector, enum wfs_effect effect,
 	const json_t *params, json_t **ret_payload, struct wfs_error *error);

@@ -47,9 +47,9 @@ struct wfs_record {
 	const char *principal;
 	bool derived; /* `cause` is set: folding record `cause` gave this one */
 	uint64_t cause;
-	bool changed; /* `changes` is set */
-	struct wfs_hash changes;
-	struct wfs_bytes body; /* canonical JSON text without newline */
+	bool changed;            /* the record changes cells, and `changes` is set */
+	struct wfs_hash changes; /* hash of its `changes` document, below */
+	struct wfs_bytes body;   /* canonical JSON text without newline */
 };
 
 const char *wfs_record_kind_name(enum wfs_record_kind kind);
@@ -57,15 +57,18 @@ const char *wfs_record_kind_name(enum wfs_record_kind kind);
 /** wfs_record_write() - append the line of a record to @buffer, newline included. */
 void wfs_record_write(struct wfs_buffer *buffer, const struct wfs_record *record);
 
-/** wfs_record_write_charge() - append the member `grant`, and a comma, to a body
- *  @charge: name of the grant whose budget pays for the record */
+/** wfs_record_write_charge() - append the member `grant`, and a comma, to the body of a record that
+ *  has been begun. @charge: name of the grant whose budget pays for the record */
 void wfs_record_write_charge(struct wfs_buffer *buffer, const char *charge);
 
-/** wfs_record_open_body() - begin a body with the member `grant`; other members follow
- *  @charge: as above; NULL: no such member */
+/** wfs_record_open_body() - begin the body of a record with `{` and the member `grant`; the caller
+ *  appends other members
+ *  @charge: name of the grant whose budget pays for the record; NULL: no such member */
 void wfs_record_open_body(struct wfs_buffer *buffer, const char *charge);
 
-/** wfs_record_write_blob_body() - append the body of a `blob` record. @charge: as above, or NULL */
+/** wfs_record_write_blob_body() - append the whole body of a `blob` record
+ *  @charge: name of the grant whose budget pays for the record, or NULL
+ *  @hash, @size_bytes: of the blob */
 void wfs_record_write_blob_body(struct wfs_buffer *buffer, const char *charge,
 	const struct wfs_hash *hash, uint64_t size_bytes);
 
@@ -80,12 +83,12 @@ struct wfs_decision {
 	uint64_t count; /* refusals that the record sums up, without grant and rule; 0: only one */
 };
 
-/** wfs_record_write_decision_body() - append the body of a `decision` record
+/** wfs_record_write_decision_body() - append the whole body of a `decision` record
  *  @code: the name of the error code that the client gets */
 void wfs_record_write_decision_body(
 	struct wfs_buffer *buffer, const struct wfs_decision *decision, const char *code);
 
-/* A parsed line: `record` borrows from `json`; `body` stays empty, read `body_json`. */
+/* A parsed line: `record` borrows from `json`; record.body stays empty, read `body_json`. */
 struct wfs_record_parsed {
 	struct wfs_record record;
 	json_t *json;            /* the whole line, owned */
@@ -108,17 +111,20 @@ void wfs_record_parsed_done(struct wfs_record_parsed *parsed);
  * and ends the document.
  */
 
-/** wfs_changes_compare() - compare two cells by that order. Return: as memcmp(). */
+/** wfs_changes_compare() - compare two cells by the order of the `changes` document: by reducer,
+ *  then by key. Return: as memcmp(). */
 int wfs_changes_compare(const char *reducer_a, struct wfs_bytes key_a, const char *reducer_b,
 	struct wfs_bytes key_b);
 
-/** wfs_changes_item() - append one item alone, for callers that hash the document in pieces
- *  @first: the first item of the document; false: a comma is written before the item
- *  @hash: of the new state; NULL: the cell was deleted */
+/** wfs_changes_item() - append one item of the `changes` document alone, for callers that hash the
+ *  document in pieces
+ *  @first: the item is the first of the document; false: a comma is written before it
+ *  @hash: of the cell's new state; NULL: the cell was deleted */
 void wfs_changes_item(struct wfs_buffer *buffer, bool first, struct wfs_bytes reducer,
 	struct wfs_bytes key, const struct wfs_hash *hash);
 
-/** wfs_changes_add() - append the next item. @hash: of the new state; NULL: the cell was deleted */
+/** wfs_changes_add() - append the next item to the `changes` document in @buffer
+ *  @hash: of the cell's new state; NULL: the cell was deleted */
 void wfs_changes_add(struct wfs_buffer *buffer, const char *reducer, struct wfs_bytes key,
 	const struct wfs_hash *hash);
 void wfs_changes_end(struct wfs_buffer *buffer);

@@ -8,18 +8,19 @@
 
 #include "kernel/read/view.h"
 
-/** wfs_snapshot_header() - append the first line of a snapshot document. */
+/** wfs_snapshot_header() - append the first line of a snapshot document, which has the manifest's
+ *  hash. */
 void wfs_snapshot_header(struct wfs_buffer *buffer, const struct wfs_hash *manifest_hash);
 
 /* Computes the hash of a snapshot document. Plain value: init, add …, end, done. */
 struct wfs_snapshot_document {
-	struct wfs_hasher *hasher;
-	struct wfs_buffer line;
+	struct wfs_hasher *hasher; /* owned */
+	struct wfs_buffer line;    /* scratch */
 };
 int wfs_snapshot_document_init(
 	struct wfs_snapshot_document *document, const struct wfs_hash *manifest_hash);
-/** wfs_snapshot_document_add() - add the next live cell, in the order of wfs_snapshot_walk()
- *  @hash: of the cell's state */
+/** wfs_snapshot_document_add() - add the line of the next live cell, in the order of
+ *  wfs_snapshot_walk(). @hash: of the cell's state. Return: 0, -ENOMEM. */
 int wfs_snapshot_document_add(struct wfs_snapshot_document *document, struct wfs_bytes reducer,
 	struct wfs_bytes key, const struct wfs_hash *hash);
 struct wfs_hash wfs_snapshot_document_end(struct wfs_snapshot_document *document);
@@ -28,41 +29,38 @@ void wfs_snapshot_document_done(struct wfs_snapshot_document *document);
 
 /* Called for every live cell. Callback table. */
 struct wfs_snapshot_walker {
-	/* @reducer, @key and @version: borrowed during the call. Return: 0, or -errno that ends
-	 * it. */
+	/* @reducer, @key and @version: borrowed during the call. Return: 0, or -errno that ends the
+	 * walk. */
 	int (*cell)(void *context, struct wfs_bytes reducer, struct wfs_bytes key,
 		const struct wfs_version *version, struct wfs_error *error);
-	/* Called now and then, with the cells done and the cells in all; may be NULL. */
+	/* Report progress: how many of @total cells were walked; may be NULL. */
 	void (*progress)(void *context, uint64_t done, uint64_t total);
-	void *context;
+	void *context; /* for both */
 };
 
-/**
- * wfs_snapshot_walk() - call @walker for each live cell of a view, in the order of the document
- * @view: if it owns its transaction, the walk closes it and opens it again at its height now and
- *        then, so that no old transaction keeps pages from being used again
- * Return: 0, the -errno of `cell`, or -errno of the store.
- */
+/** wfs_snapshot_walk() - call @walker for each live cell of a view, in the order of the snapshot
+ *  document
+ *  @view: if it owns its transaction, the walk closes it and opens it again at its height now and
+ *  then, so that no old transaction keeps pages from being used again
+ *  Return: 0, the -errno of `cell`, or -errno of the store. */
 int wfs_snapshot_walk(
 	struct wfs_view *view, const struct wfs_snapshot_walker *walker, struct wfs_error *error);
 
 /** wfs_snapshot_body() - append the body of a `snapshot` record
  *  @charge: the grant whose budget pays for the record, or NULL
- *  @height: of the snapshot, whose document has the hash @hash */
+ *  @height: of the snapshot. @hash: of its document */
 void wfs_snapshot_body(struct wfs_buffer *buffer, const char *charge, uint64_t height,
 	const struct wfs_hash *hash);
 
-/** wfs_snapshot_document_walk() - add all live cells of a view, and end the document. */
+/** wfs_snapshot_document_walk() - add all live cells of a view to @document, and end it
+ *  @ret_hash: of the whole document. Return: 0, or -errno. */
 int wfs_snapshot_document_walk(struct wfs_snapshot_document *document, struct wfs_view *view,
 	struct wfs_hash *ret_hash, struct wfs_error *error);
 
-/**
- * wfs_snapshot_hash() - compute the hash of the snapshot document of a height
- *
- * Reads every cell, as wfs_snapshot_walk() does.
- * @progress: called now and then, with the cells done and the cells in all; may be NULL
- * Return: 0, -ENOENT (height_unavailable), -EIO, -ENOMEM.
- */
+/** wfs_snapshot_hash() - compute the hash of the snapshot document of a height; reads every cell,
+ *  as wfs_snapshot_walk() does
+ *  @progress: called now and then, with how many of @total cells were read; may be NULL
+ *  Return: 0, -ENOENT (height_unavailable), -EIO, -ENOMEM. */
 int wfs_snapshot_hash(struct wfs_store *store, uint64_t height,
 	void (*progress)(void *context, uint64_t done, uint64_t total), void *context,
 	struct wfs_hash *ret_hash, struct wfs_error *error);

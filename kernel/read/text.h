@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The private texts of records, in the store: which a record brings, which principal may read
- * them, and that each stand-in (kernel/value/stand-in.h) has its text.
+ * them, and that each stand-in (kernel/value/stand-in.h), which a record has in place of a private
+ * text, has its text.
  *
  * In members that a record hides, a value that looks like a stand-in is hidden like other values.
  * In other members it may be a copy of a stand-in. A record is refused before it is stored if
@@ -14,23 +15,23 @@
 #include "kernel/store/tables.h"
 #include "kernel/value/stand-in.h"
 
-/** wfs_texts_put() - write texts to the store, as those of record @seq, which principal @to may
- *  read. */
+/** wfs_texts_put() - write texts to the store, as those that record @seq brings
+ *  @to: id of the principal that may read them. Return: 0, or -errno. */
 int wfs_texts_put(struct wfs_txn *txn, const struct wfs_texts *texts, uint64_t seq, const char *to);
 
-/** wfs_text_to() - the principal whose texts a record brings, and which may read them: the agent of
- *  a turn if the record begins one, otherwise @principal, of the record
- *  @action: of the record; may be NULL
- *  Return: borrowed from @action or @principal. */
+/** wfs_text_to() - get the principal that may read the texts that a record brings: the agent of a
+ *  turn if the record begins one, otherwise the record's principal
+ *  @action: of the record; may be NULL. @principal: of the record
+ *  Return: its id, borrowed from @action or @principal. */
 const char *wfs_text_to(const json_t *action, const char *principal);
 
-/**
- * wfs_text_check() - refuse a record if a stand-in in it has no text
- * @ours, @given: texts that will be stored with the record; @given may be NULL
- * Return: 0, -EINVAL (invalid_argument), -ENOMEM, or -errno of the store.
- */
+/** wfs_text_check() - check that each stand-in in a record has its text, in the store or stored
+ *  with the record. @ours, @given: texts that will be stored with the record; @given may be NULL
+ *  Return: 0, -EINVAL (invalid_argument: a text is missing), -ENOMEM, or -errno of the store. */
 int wfs_text_check(struct wfs_txn *txn, const struct wfs_texts *ours, const struct wfs_texts *given,
 	const struct wfs_record *record, struct wfs_error *error);
 
-/** wfs_text_each() - call @each for every stand-in that a record brings into the world. */
+/** wfs_text_each() - call @each with @context for every stand-in in those members of a record that
+ *  a record hides; stand-ins elsewhere are copies
+ *  Return: 0, or what @each returned that ended it. */
 int wfs_text_each(const struct wfs_record_parsed *parsed, wfs_text_each_fn *each, void *context);

@@ -8,6 +8,8 @@
  * in a file, the parts that are read have been compared with their checksums.
  * Source: docs/design.md §6.
  * Thread: any number of views; each is used by one thread at a time.
+ * Functions that return int return 0, -ENOENT (not in the view) or another -errno; what they find
+ * is a plain value. Every reducer, cell, version and listed blob has a number, its id.
  */
 #pragma once
 
@@ -21,12 +23,12 @@
 
 struct wfs_store;
 
-/* Plain value. */
+/* An open view. Plain value. */
 struct wfs_view {
 	struct wfs_store *store;
 	struct wfs_txn *txn;
 	bool txn_borrowed; /* closing the view does not end the transaction */
-	uint64_t height;   /* the height served */
+	uint64_t height;   /* the height that it shows */
 	bool head;         /* no later record existed when the view was opened */
 };
 
@@ -39,36 +41,31 @@ struct wfs_content {
 void wfs_content_done(struct wfs_content *content);
 #define WFS_AUTO_CONTENT WFS_CLEANUP(wfs_content_done)
 
-/**
- * wfs_view_of() - open a view, with a transaction of its own
- * @height: from 1 on, or WFS_HEIGHT_HEAD
- * @ret_view: the caller closes it
- * Return: 0, -ENOENT (height_unavailable), -EAGAIN (overloaded), -EIO, -ENOMEM.
- */
+/** wfs_view_of() - open a view of a store, with a transaction of its own
+ *  @height: from 1 on, or WFS_HEIGHT_HEAD. @ret_view: caller closes it with wfs_view_close()
+ *  Return: 0, -ENOENT (height_unavailable), -EAGAIN (overloaded), -EIO, -ENOMEM. */
 int wfs_view_of(struct wfs_store *store, uint64_t height, struct wfs_view *ret_view,
 	struct wfs_error *error);
 
-/**
- * wfs_view_within() - open a view in the transaction @txn, which must outlive the view
- * @head: the newest height in the transaction
- * Return: 0, -ENOENT (height_unavailable), -EIO.
- */
+/** wfs_view_within() - open a view in the transaction @txn, which must outlive the view
+ *  @head: the newest height in the transaction; @height: of the view
+ *  Return: 0, -ENOENT (height_unavailable), -EIO. */
 int wfs_view_within(struct wfs_store *store, struct wfs_txn *txn, uint64_t head, uint64_t height,
 	struct wfs_view *ret_view, struct wfs_error *error);
 void wfs_view_close(struct wfs_view *view);
 
-/**
- * wfs_view_then() - a view of an older height, for callers with a version of that height
- * If the height was dropped, @ret_view shows the oldest height that is kept; up to this height, the
- * cell of the version did not change.
- * @ret_view: borrows from @view; the caller does not close it
- */
+/** wfs_view_then() - make a view of an older height in the transaction of @view, for callers with a
+ *  version of that height
+ *  If the height was dropped, @ret_view shows the oldest height that is kept; up to this height,
+ *  the cell of the version did not change.
+ *  @ret_view: borrows from @view; caller does not close it. Return: 0, or -EIO. */
 int wfs_view_then(const struct wfs_view *view, uint64_t height, struct wfs_view *ret_view);
 #define WFS_AUTO_VIEW WFS_CLEANUP(wfs_view_close)
 
 int wfs_view_meta(struct wfs_view *view, struct wfs_meta *ret_meta);
 
-/** wfs_view_reducer() - find a reducer by its name. Return: 0, or -ENOENT (not at this height). */
+/** wfs_view_reducer() - find a reducer that exists at the view's height by its name. Return: 0, or
+ *  -ENOENT. */
 int wfs_view_reducer(
 	struct wfs_view *view, const char *name, size_t name_size, struct wfs_reducer *ret_reducer);
 
@@ -76,12 +73,13 @@ int wfs_view_reducer(
 int wfs_view_builtin(
 	struct wfs_view *view, enum wfs_builtin_reducer builtin, struct wfs_reducer *ret_reducer);
 
-/** wfs_view_reducer_by_id() - find a reducer by its number. Return: 0, or -ENOENT. */
+/** wfs_view_reducer_by_id() - find a reducer that exists at the view's height by its number.
+ *  Return: 0, or -ENOENT. */
 int wfs_view_reducer_by_id(
 	struct wfs_view *view, uint32_t reducer_id, struct wfs_reducer *ret_reducer);
 
-/** wfs_view_reducer_next() - find the reducer with the lowest id above @after (0: the first of
- *  all); later reducers have higher ids. Return: 0, or -ENOENT. */
+/** wfs_view_reducer_next() - find the reducer with the lowest number above @after (0: the first of
+ *  all); reducers that were added later have higher numbers. Return: 0, or -ENOENT. */
 int wfs_view_reducer_next(struct wfs_view *view, uint32_t after, struct wfs_bytes *ret_name,
 	struct wfs_reducer *ret_reducer);
 
@@ -90,28 +88,29 @@ int wfs_view_reducer_next(struct wfs_view *view, uint32_t after, struct wfs_byte
 int wfs_view_reducer_next_name(struct wfs_view *view, struct wfs_bytes after,
 	struct wfs_bytes *ret_name, struct wfs_reducer *ret_reducer);
 
-/** wfs_view_cell() - find the live version of a cell. Return: 0, or -ENOENT. */
+/** wfs_view_cell() - find the version of a cell that the view shows. Return: 0, or -ENOENT (no live
+ *  cell). */
 int wfs_view_cell(struct wfs_view *view, uint32_t reducer_id, struct wfs_bytes key,
 	struct wfs_version *ret_version);
 
-/** wfs_view_version() - find a version by its number, whatever the view's height. */
+/** wfs_view_version() - find a version by its number, also one that the view's height does not
+ *  show. Return: 0, or -ENOENT. */
 int wfs_view_version(struct wfs_view *view, uint64_t vid, struct wfs_version *ret_version);
 
 /* --- cells of built-in reducers, whatever the view's height --- */
 
-/** wfs_view_number() - find the number of a cell among all of its reducer, live or not
- *  Return: 0, or -ENOENT (no cell ever had this key). */
+/** wfs_view_number() - find the number that a cell, live or not, has among all cells that its
+ *  reducer ever had. Return: 0, or -ENOENT (no cell ever had this key). */
 int wfs_view_number(struct wfs_view *view, enum wfs_builtin_reducer builtin, struct wfs_bytes key,
 	uint64_t *ret_number);
 
-/** wfs_view_key() - find the key of a cell by that number
- *  @ret_key: borrowed until the view is closed
- *  Return: 0, or -ENOENT. */
+/** wfs_view_key() - find the key of the cell that has this number (wfs_view_number) among those of
+ *  a reducer. @ret_key: borrowed until the view is closed. Return: 0, or -ENOENT. */
 int wfs_view_key(struct wfs_view *view, enum wfs_builtin_reducer builtin, uint64_t number,
 	struct wfs_bytes *ret_key);
 
-/** wfs_view_newest() - find the newest version of a cell, which may be a deletion
- *  Return: 0, or -ENOENT. */
+/** wfs_view_newest() - find the newest version of a cell, also one after the view's height; it may
+ *  be a deletion. Return: 0, or -ENOENT. */
 int wfs_view_newest(struct wfs_view *view, enum wfs_builtin_reducer builtin, struct wfs_bytes key,
 	struct wfs_version *ret_version);
 
@@ -119,98 +118,96 @@ int wfs_view_newest(struct wfs_view *view, enum wfs_builtin_reducer builtin, str
 int wfs_view_is_of(
 	struct wfs_view *view, const struct wfs_version *version, enum wfs_builtin_reducer builtin);
 
-/**
- * wfs_view_name() - find the cell that a version belongs to
- * @ret_reducer, @ret_key: borrowed until the view is closed
- */
+/** wfs_view_name() - find the reducer and the key of the cell that a version belongs to
+ *  @ret_reducer, @ret_key: borrowed until the view is closed. Return: 0, or -errno. */
 int wfs_view_name(struct wfs_view *view, const struct wfs_version *version,
 	struct wfs_bytes *ret_reducer, struct wfs_bytes *ret_key);
 
 /* A live cell in a listing. Plain value; `key` is borrowed until the next step. */
 struct wfs_entry {
-	uint64_t cell_id; /* also the cookie: a later walk can start after this cell */
-	uint64_t vid;
-	uint64_t height; /* at which this version was written */
+	uint64_t cell_id; /* number of the cell: a later walk can start after it */
+	uint64_t vid;     /* number of the version */
+	uint64_t height;  /* at which this version was written */
 	uint64_t size_bytes;
-	int64_t time_ns;
+	int64_t time_ns; /* when it was written, since 1970 */
 	struct wfs_bytes key;
 };
 
-/** wfs_view_entry() - the entry of one cell, by its id
+/** wfs_view_entry() - get what a listing has about one cell, by the cell's number
  *  @ret_entry: its key is borrowed until the view is closed
  *  Return: 1 and an entry, 0 (the cell is not live in the view), or -errno. */
 int wfs_view_entry(struct wfs_view *view, uint64_t cell_id, struct wfs_entry *ret_entry);
 
-/* Walks the live cells of a reducer, oldest first. Plain value: init, next …, done. */
+/* Walks the live cells of a reducer after cell @after_id (0: all), oldest first. Plain value: init,
+ * next …, done. */
 struct wfs_entry_walk {
 	struct wfs_view *view;
 	struct wfs_cell_walk cells;
 };
 int wfs_entry_walk_init(
 	struct wfs_entry_walk *walk, struct wfs_view *view, uint32_t reducer_id, uint64_t after_id);
-/** wfs_entry_walk_next() - Return: 1 and an entry, 0 at the end, or -errno. */
+/** wfs_entry_walk_next() - get the next live cell. Return: 1 and an entry, 0 at the end, or
+ *  -errno. */
 int wfs_entry_walk_next(struct wfs_entry_walk *walk, struct wfs_entry *ret_entry);
 void wfs_entry_walk_done(struct wfs_entry_walk *walk);
 #define WFS_AUTO_ENTRY_WALK WFS_CLEANUP(wfs_entry_walk_done)
 
-/** wfs_view_next_key() - find the live cell with the lowest key above @after (NULL: the first)
- *  Return: 0, or -ENOENT. */
+/** wfs_view_next_key() - find the live cell of a reducer with the lowest key above @after (NULL:
+ *  the lowest of all). @ret_key: borrowed until the view is closed. Return: 0, or -ENOENT. */
 int wfs_view_next_key(struct wfs_view *view, uint32_t reducer_id, const struct wfs_bytes *after,
 	struct wfs_bytes *ret_key, struct wfs_version *ret_version);
 
-/**
- * wfs_view_content() - read a range of a version's bytes, and check it
- * @ret_content: the caller ends it with wfs_content_done()
- * Return: 0, -ENOENT (it is a deletion), -EIO (hash_mismatch), …
- */
+/** wfs_view_content() - read a range of a version's bytes, and compare them with their hash or
+ *  checksums. @ret_content: caller ends it with wfs_content_done()
+ *  Return: 0, -ENOENT (the version is a deletion), -EIO (hash_mismatch), … */
 int wfs_view_content(struct wfs_view *view, const struct wfs_version *version,
 	struct wfs_range range, struct wfs_content *ret_content, struct wfs_error *error);
 
-/** wfs_view_state() - read a version as JSON
+/** wfs_view_state() - read a version and parse it as JSON
  *  @ret_state: caller owns it; an empty object if the bytes are not JSON, which can happen in a
- *  world that was restored from foreign files
- *  Return: 0, -EIO, -ENOMEM. */
+ *  world that was restored from foreign files. Return: 0, -EIO, -ENOMEM. */
 int wfs_view_state(struct wfs_view *view, const struct wfs_version *version, json_t **ret_state);
 
-/** wfs_view_version_document() - read a version of a built-in reducer's cell as JSON
- *  @ret_document: caller owns it
- *  Return: 0, -EIO (also if the bytes are not JSON), … */
+/** wfs_view_version_document() - read a version of a built-in reducer's cell and parse it as JSON
+ *  @ret_document: caller owns it. Return: 0, -EIO (also if the bytes are not JSON), … */
 int wfs_view_version_document(struct wfs_view *view, const struct wfs_version *version,
 	json_t **ret_document, struct wfs_error *error);
 
-/** wfs_view_document() - read the live cell with the key @key of a built-in reducer as JSON
- *  @ret_document: caller owns it
- *  Return: 0, -ENOENT, … */
+/** wfs_view_document() - read the live cell of a built-in reducer with this key, and parse it as
+ *  JSON. @ret_document: caller owns it. Return: 0, -ENOENT, … */
 int wfs_view_document(struct wfs_view *view, enum wfs_builtin_reducer builtin, const char *key,
 	json_t **ret_document, struct wfs_error *error);
 
-/** wfs_view_manifest() - find the version that has the document of the manifest in force. */
+/** wfs_view_manifest() - find the version whose bytes are the document of the manifest in force at
+ *  the view's height. */
 int wfs_view_manifest(struct wfs_view *view, struct wfs_version *ret_version);
 
-/** wfs_view_blob() - find a listed blob by its hash. Return: 0, or -ENOENT (also if the blob was
- *  listed after the view's height). */
+/** wfs_view_blob() - find a blob that is listed at the view's height by its hash. Return: 0, or
+ *  -ENOENT. */
 int wfs_view_blob(struct wfs_view *view, const struct wfs_hash *hash, struct wfs_blob *ret_blob,
 	struct wfs_blob_listing *ret_listing);
 
-/** wfs_view_blob_listed() - find a listed blob by its number. Return: 0, or -ENOENT. */
+/** wfs_view_blob_listed() - find a listed blob by its number in the list. Return: 0, or -ENOENT. */
 int wfs_view_blob_listed(struct wfs_view *view, uint64_t listed_id, struct wfs_blob *ret_blob,
 	struct wfs_blob_listing *ret_listing);
 
-/** wfs_view_blob_last() - find the highest number of a listed blob; 0 if the view has no blobs. */
+/** wfs_view_blob_last() - find the number of the last blob that is listed in the view; 0 if none
+ *  is. */
 int wfs_view_blob_last(struct wfs_view *view, uint64_t *ret_listed_id);
 
 /** wfs_view_blob_content() - read a range of a blob's bytes, as wfs_view_content() does. */
 int wfs_view_blob_content(struct wfs_view *view, const struct wfs_blob *blob,
 	struct wfs_range range, struct wfs_content *ret_content, struct wfs_error *error);
 
-/** wfs_view_record() - find a line of the journal, borrowed until the view is closed
- *  Return: 0, or -ENOENT (@seq is not below the height). */
+/** wfs_view_record() - find the line of record @seq of the journal, borrowed until the view is
+ *  closed. Return: 0, or -ENOENT (@seq is not below the height). */
 int wfs_view_record(struct wfs_view *view, uint64_t seq, struct wfs_bytes *ret_line);
 
-/** wfs_view_record_time() - the time of a record, in nanoseconds since 1970, read from its line. */
+/** wfs_view_record_time() - read the time of record @seq from its line, in nanoseconds since
+ *  1970. */
 int wfs_view_record_time(struct wfs_view *view, uint64_t seq, int64_t *ret_at_ns);
 
-/** wfs_view_journal_size() - the bytes of all journal lines below the height. */
+/** wfs_view_journal_size() - get the bytes of all journal lines below the view's height. */
 int wfs_view_journal_size(struct wfs_view *view, uint64_t *ret_size_bytes);
 
 /** wfs_view_journal_read() - append bytes of journal/log.jsonl to @buffer: up to @size, from byte

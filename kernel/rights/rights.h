@@ -38,7 +38,7 @@ struct wfs_question {
 	const char *reducer;  /* the one that the effect is about; NULL: none */
 	const char *artifact; /* the one that the effect is about; NULL: none */
 	enum wfs_claim claim;
-	/* True: grants that come from the principal @giver do not count. NULL: all grants count. */
+	/* Do grants that the principal @giver has made not count? NULL: all grants count. */
 	bool (*is_barred)(void *context, const char *giver);
 	void *barred_context;
 	uint64_t height; /* the rights follow from the grants at this height, or at a later one */
@@ -48,24 +48,22 @@ struct wfs_question {
 struct wfs_verdict {
 	/* WFS_OK, or not_authorized, expired, policy_denied, quota_exceeded, not_enabled */
 	enum wfs_error_code code;
-	/* the one that covers the effect, or did until it expired; or NULL */
+	/* name of the grant that covers the effect, or did until it expired; or NULL */
 	const char *grant;
-	int64_t until_ns;            /* end of the grant; INT64_MAX: it does not end */
-	const struct wfs_hash *mark; /* of the grant, see wfs_grant_mark(); or NULL */
+	int64_t until_ns;            /* end of the grant, since 1970; INT64_MAX: it does not end */
+	const struct wfs_hash *mark; /* wfs_grant_mark() of the grant; or NULL */
 	bool charged;       /* the grant has a budget, or was delegated from one that has */
-	const char *policy; /* the policy that denies; NULL: it was not asked */
-	size_t rule_index;  /* of the rule that denies; SIZE_MAX: no rule matched */
-	bool asks;          /* policy_denied by a rule that allows it after an approval */
+	const char *policy; /* name of the policy that denies; NULL: it was not asked */
+	size_t rule_index;  /* of its rule that denies; SIZE_MAX: no rule matched */
+	bool asks;          /* policy_denied by a rule that allows the effect after an approval */
 };
 
 struct wfs_rights;
 
-/**
- * wfs_rights_new() - find the rights of @principal
- * @manifest: kept (a reference); its policy is in force
- * @grants: object of all grants of the world by name, documents of sys.grant; borrowed for the call
- * Return: 0, or -ENOMEM.
- */
+/** wfs_rights_new() - collect the rights of @principal from its grants and the policy
+ *  @manifest: has the policy; a reference is kept
+ *  @grants: object of all grants of the world by name, documents of sys.grant; borrowed for the
+ *  call. @ret_rights: caller unrefs it. Return: 0, or -ENOMEM. */
 int wfs_rights_new(const char *principal, struct wfs_manifest *manifest, json_t *grants,
 	struct wfs_rights **ret_rights);
 const char *wfs_rights_principal(const struct wfs_rights *rights);
@@ -74,64 +72,65 @@ void wfs_rights_unref(struct wfs_rights *rights);
 WFS_DEFINE_AUTO(rights, struct wfs_rights, wfs_rights_unref)
 #define WFS_AUTO_RIGHTS WFS_CLEANUP(wfs_auto_rights)
 
-/** wfs_rights_judge() - answer one question. */
+/** wfs_rights_judge() - answer whether the principal may have an effect. Return: texts in it are
+ *  borrowed from the rights. */
 struct wfs_verdict wfs_rights_judge(
 	const struct wfs_rights *rights, const struct wfs_question *question);
 
-/** wfs_rights_explain() - write the reason of a verdict into @error. Return: 0 if it allows, or the
- *  negative errno of its code. */
+/** wfs_rights_explain() - write the reason of a refusal into @error. @verdict: the answer to
+ *  @question by @rights. Return: 0 if the verdict allows, or the negative errno of its code. */
 int wfs_rights_explain(const struct wfs_rights *rights, const struct wfs_question *question,
 	const struct wfs_verdict *verdict, struct wfs_error *error);
 
-/**
- * wfs_policy_check() - check that the policy allows an effect by a grant of the capability @cap
- * @manifest: has the policy
- * @question: its height and its claim are ignored
- * Return: 0, -EACCES (policy_denied), or -EOPNOTSUPP (not_enabled), with the reason in @error.
- */
+/** wfs_policy_check() - check that the policy alone allows @principal an effect by a grant of the
+ *  capability @cap. @manifest: has the policy. @question: its height and its claim are ignored
+ *  Return: 0, -EACCES (policy_denied), or -EOPNOTSUPP (not_enabled), with the reason in @error. */
 int wfs_policy_check(const struct wfs_manifest *manifest, const char *principal,
 	const struct wfs_question *question, const char *cap, struct wfs_error *error);
 
-/** wfs_verdict_decision() - the decision that the record of a refusal has; borrows from both. */
+/** wfs_verdict_decision() - make the decision for the record of a refusal; it borrows from @verdict
+ *  and @question. */
 struct wfs_decision wfs_verdict_decision(
 	const struct wfs_verdict *verdict, const struct wfs_question *question);
 
-/** wfs_rights_coverage() - how much of a path the grants of `query` cover at @now_ns, without the
- *  policy. */
+/** wfs_rights_coverage() - get how much of a path of the tree the principal's grants of `query`
+ *  cover at @now_ns (since 1970); the policy is not asked. */
 enum wfs_coverage wfs_rights_coverage(
 	const struct wfs_rights *rights, struct wfs_path path, int64_t now_ns);
 
-/** wfs_rights_hold() - has the principal, at @now_ns, a grant of a capability of the type
- *  @cap_type? The policy is not asked. */
+/** wfs_rights_hold() - has the principal, at @now_ns (since 1970), a grant of a capability of the
+ *  type @cap_type? The policy is not asked. */
 bool wfs_rights_hold(const struct wfs_rights *rights, const char *cap_type, int64_t now_ns);
 
-/** wfs_rights_administer() - has the principal, at @now_ns, a grant that makes it an
+/** wfs_rights_administer() - has the principal, at @now_ns (since 1970), a grant that makes it an
  *  administrator? */
 bool wfs_rights_administer(const struct wfs_rights *rights, int64_t now_ns);
 
-/** wfs_rights_see_all() - does the principal see the whole tree but blobs, now and for ever? */
+/** wfs_rights_see_all() - do grants that never end, and the policy, show the principal the whole
+ *  tree but blobs? */
 bool wfs_rights_see_all(const struct wfs_rights *rights);
 
-/** wfs_rights_grant_shows() - can @grant, held by the principal, change what the principal sees? */
+/** wfs_rights_grant_shows() - can adding or removing @grant (document of sys.grant) change which
+ *  parts of the tree the principal sees? */
 bool wfs_rights_grant_shows(const struct wfs_rights *rights, const json_t *grant);
 
-/** wfs_rights_see_the_same() - do both show equal parts of the tree, as long as no grant ends?
+/** wfs_rights_see_the_same() - do rights @a and @b show equal parts of the tree, as long as no
+ *  grant ends?
  *  False also if equal grants come in another order, so that comparing very many takes little
  *  time. */
 bool wfs_rights_see_the_same(const struct wfs_rights *a, const struct wfs_rights *b);
 
-/** wfs_rights_check_params() - check the params of a grant
+/** wfs_rights_check_params() - check the form of the member `params` of a grant
  *  Return: 0, -EINVAL (a malformed pattern), -ENOMEM. */
 int wfs_rights_check_params(const json_t *params, struct wfs_error *error);
 
-/**
- * wfs_rights_cover() - find the grant of which the principal may delegate a part
- * @question: the policy must allow its effect, for the capability of the new grant
- * @grant: {cap, params?, expires_at_ns?} of the new grant
- * @ret_verdict: names the grant that covers the new one; on -EACCES, the reason; never `charged`
- * @ret_from: name of the grant that covers it, borrowed
- * Return: 0, -EINVAL (the scope is malformed), -EACCES (not_authorized, policy_denied), -ENOMEM.
- */
+/** wfs_rights_cover() - find a grant of the principal from which a new grant may be delegated
+ *  @question: the policy must allow its effect, for the capability of the new grant
+ *  @grant: {cap, params?, expires_at_ns?} of the new grant
+ *  @ret_verdict: names the grant that covers the new one; on -EACCES, the reason; never `charged`
+ *  @ret_from: name of the grant that covers the new one, borrowed from @rights
+ *  Return: 0, -EINVAL (the scope is malformed), -EACCES (not_authorized, policy_denied),
+ *  -ENOMEM. */
 int wfs_rights_cover(const struct wfs_rights *rights, const struct wfs_question *question,
 	const json_t *grant, struct wfs_verdict *ret_verdict, const char **ret_from,
 	struct wfs_error *error);

@@ -38,19 +38,17 @@ struct wfs_path {
 
 struct wfs_scope;
 
-/**
- * wfs_scope_new() - read a scope from a grant's params
- * @patterns: an array of patterns, or one pattern; NULL, or an empty array or text: everything
- * @name: of the member of the params, for messages
- * Return: 0, -EINVAL (invalid_argument: names the pattern and its mistake), -ENOMEM.
- */
+/** wfs_scope_new() - read a scope from a member of a grant's params
+ *  @patterns: value of the member: an array of patterns, or one pattern; NULL, or an empty array or
+ *  text: everything. @name: of the member, for messages. @ret_scope: caller frees it
+ *  Return: 0, -EINVAL (invalid_argument: names the pattern and its mistake), -ENOMEM. */
 int wfs_scope_new(const json_t *patterns, const char *name, struct wfs_scope **ret_scope,
 	struct wfs_error *error);
 void wfs_scope_free(struct wfs_scope *scope);
 WFS_DEFINE_AUTO(scope, struct wfs_scope, wfs_scope_free)
 #define WFS_AUTO_SCOPE WFS_CLEANUP(wfs_auto_scope)
 
-/** wfs_scope_coverage() - how much of @path is visible. */
+/** wfs_scope_coverage() - get how much of @path the scope makes visible. */
 enum wfs_coverage wfs_scope_coverage(const struct wfs_scope *scope, struct wfs_path path);
 
 /**

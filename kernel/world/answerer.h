@@ -11,18 +11,20 @@
 
 struct wfs_world;
 
-/* The answer of a judge. Plain value; its pointers belong to the judge until `release`. */
+/* The answer of a judge. Plain value; its pointers stay valid until `release` is called with it. */
 struct wfs_judgement {
 	const struct wfs_introspect_filter
-		*filter;              /* allowed: what the reducer may see; NULL: everything */
-	struct wfs_error error;       /* refused: the reason */
-	struct wfs_decision decision; /* refused: grant and policy; others set effect and intent */
-	void *context;                /* the judge's own */
+		*filter;        /* allowed: what the reducer may see; NULL: everything */
+	struct wfs_error error; /* refused: the reason */
+	struct wfs_decision
+		decision; /* refused: members for grant and policy; the world sets the others */
+	void *context;    /* the judge's own */
 };
 
 /* Decides what reducers may have on behalf of a principal. Callback table. Thread: the kernel's. */
 struct wfs_judge {
-	/* Judge one intent. Return: 0, or -EACCES with @ret_judgement->error. */
+	/* Decide whether an intent may be answered. Return: 0, or -EACCES (refused) with
+	 * @ret_judgement->error. */
 	int (*judge)(struct wfs_judge *judge, const struct wfs_intent *intent,
 		struct wfs_judgement *ret_judgement);
 	/* Called once for each judgement, when it is not needed any more; may be NULL. */
@@ -40,5 +42,5 @@ struct wfs_world_answerer {
 void wfs_world_answerer_init(struct wfs_world_answerer *self, struct wfs_world *world);
 void wfs_world_answerer_done(struct wfs_world_answerer *self);
 
-/** wfs_world_answerer_judge() - set the judge; see wfs_world_judge(). */
+/** wfs_world_answerer_judge() - set the judge, as wfs_world_judge() does for a world. */
 void wfs_world_answerer_judge(struct wfs_world_answerer *self, struct wfs_judge *judge);

@@ -10,42 +10,41 @@
  * writer, and code that folds a journal again, call in this order: wfs_apply_check(),
  * wfs_fold_run(), wfs_fold_apply(), wfs_apply_write().
  * Source: docs/design.md §4.
- * Thread: the one that holds the write transaction, unless said otherwise.
+ * Thread: the one that holds the write transaction, unless said otherwise. Functions that return
+ * int return 0, or -errno.
  */
 #pragma once
 
 #include "kernel/fold/fold.h"
 
 /** wfs_apply_write_body() - append the body of a manifest record to @body
- *  @charge: the grant whose budget pays, or NULL
- *  @reason: of the client, or NULL */
+ *  @charge: the grant whose budget pays for the record, or NULL
+ *  @from, @to: hashes of the old and the new manifest. @reason: the client's, or NULL */
 void wfs_apply_write_body(struct wfs_buffer *body, const char *charge, const struct wfs_hash *from,
 	const struct wfs_hash *to, const char *reason);
 
-/**
- * wfs_apply_check() - check that @to may replace @from in this world
- * It must keep all reducers that have cells, with their keys, and all built-in definitions.
- * @ret_diff: the differences (kernel/manifest/manifest-diff.h); caller owns it
- * Return: 0, -EINVAL (invalid_argument), -EIO, -ENOMEM.
- */
+/** wfs_apply_check() - check that the manifest @to may replace @from in the world of @head
+ *  @to must keep all reducers that have cells, with their keys, and all built-in definitions.
+ *  @ret_diff: the differences (kernel/manifest/manifest-diff.h); caller owns it
+ *  Return: 0, -EINVAL (invalid_argument), -EIO, -ENOMEM. */
 int wfs_apply_check(const struct wfs_head *head, const struct wfs_manifest *from,
 	const struct wfs_manifest *to, json_t **ret_diff, struct wfs_error *error);
 
-/** wfs_apply_has_module() - does a reducer of @manifest have the module with this hash? Thread:
- *  any. */
+/** wfs_apply_has_module() - does a reducer of @manifest have the module (Lua code) with the hash
+ *  @module? Thread: any. */
 bool wfs_apply_has_module(const struct wfs_manifest *manifest, const struct wfs_hash *module);
 
-/**
- * wfs_apply_check_modules() - check that the modules that only @to has are blobs, and compile
- * Thread: any.
- * @put_later: modules may be missing, because the client of a dry run has not put them yet
- * Return: 0, -ENOENT (not_found), -EINVAL (syntax_error), …
- */
+/** wfs_apply_check_modules() - check that the modules which @to has and @from has not are blobs of
+ *  the world, and compile
+ *  @put_later: missing modules are no error, because the client of a dry run puts them later
+ *  Return: 0, -ENOENT (not_found), -EINVAL (syntax_error), … Thread: any. */
 int wfs_apply_check_modules(struct wfs_store *store, const struct wfs_manifest *from,
 	const struct wfs_manifest *to, bool put_later, struct wfs_error *error);
 
-/** wfs_apply_write() - write the rows that belong to the manifest record, which is the last record
- *  Afterwards @head has the reducers of @to. */
+/** wfs_apply_write() - after the manifest record was appended: write the manifest's version, the
+ *  rows of new reducers, and the blob of the old manifest
+ *  Afterwards @head has the reducers of @to. @at_ns: time of the record. Return: 0, -ENOSPC, -EIO,
+ *  -ENOMEM. */
 int wfs_apply_write(struct wfs_head *head, const struct wfs_manifest *from,
 	const struct wfs_manifest *to, int64_t at_ns);
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows of a world's quarantine: read when the world is opened, written with the next commit. */
+/* The store's rows of a world's quarantine (kernel/box/quarantine.h: code that has crashed its
+ * process): read when the world is opened, written with the next commit. */
 #pragma once
 
 #include "kernel/box/quarantine.h"
 #include "kernel/store/tables.h"
 
-/** wfs_crashes_load() - read the rows into @quarantine
- *  Return: 0, -EIO (damaged, or too many rows), or -ENOMEM. */
+/** wfs_crashes_load() - read the rows of the store into @quarantine. Return: 0, -EIO (damaged, or
+ *  too many rows), or -ENOMEM. */
 int wfs_crashes_load(struct wfs_txn *txn, struct wfs_quarantine *quarantine);
 
-/**
- * wfs_crashes_keep() - write changed entries of @quarantine
- * The caller calls wfs_quarantine_settle() after the transaction has ended.
- * @ret_changed: set to true if an entry was written
- */
+/** wfs_crashes_keep() - write the entries of @quarantine that have changed since the last call
+ *  The caller calls wfs_quarantine_settle() after the transaction has ended.
+ *  @ret_changed: set to true if an entry was written; otherwise not touched. Return: 0, or
+ *  -errno. */
 int wfs_crashes_keep(struct wfs_txn *txn, struct wfs_quarantine *quarantine, bool *ret_changed);

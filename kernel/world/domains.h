@@ -6,14 +6,17 @@
 
 extern const struct wfs_domain *const wfs_domains[]; /* the last is NULL */
 
-/** wfs_action_check() - call wfs_domain_check() with these domains. */
+/** wfs_action_check() - check the form of an action by wfs_domain_check() with wfs_domains. Return:
+ *  as that function. */
 int wfs_action_check(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
 
-/** wfs_action_ends() - does an action of this type end a grant, a turn, a chat or a plan? */
+/** wfs_action_ends() - does an action with this `action_type` end a grant, a turn, a chat or a
+ *  plan? */
 bool wfs_action_ends(const char *action_type);
 
-/** wfs_privacy_in() - find the privacy of an action that is not done yet, by the artifacts that a
- *  view shows. Return: 0, -EIO, -ENOMEM. */
+/** wfs_privacy_in() - find which texts of an action are private (action_privacy() with
+ *  wfs_domains), by the artifacts in @view, before the action is done
+ *  @ret_privacy: caller ends it with wfs_privacy_done(). Return: 0, -EIO, -ENOMEM. */
 int wfs_privacy_in(struct wfs_view *view, const json_t *action, struct wfs_privacy *ret_privacy,
 	struct wfs_error *error);

@@ -6,14 +6,14 @@
 
 enum {
 	WFS_GC_STEP_ROWS = 1000,     /* versions that one step looks at; fewer on a full disk */
-	WFS_GC_STEP_HEIGHTS = 10000, /* heights that one step drops; mounts drop each name */
+	WFS_GC_STEP_HEIGHTS = 10000, /* heights that one step drops; for each, mounts drop a name */
 	WFS_GC_STEP_FILES = 64,      /* files that one step removes */
 };
 
-/* Counts of what was removed. Plain value. */
+/* Counts of what collections or a step have removed. Plain value. */
 struct wfs_gc_figures {
 	uint64_t version_count;
-	uint64_t version_bytes; /* of their values, without those in files */
+	uint64_t version_bytes; /* bytes of their values, without those in files */
 	uint64_t cell_count;
 	uint64_t file_count;
 	uint64_t file_bytes;
@@ -28,10 +28,12 @@ enum wfs_gc_step_kind {
 
 struct wfs_gc_step {
 	enum wfs_gc_step_kind kind;
-	uint64_t first_height;  /* raise */
-	uint64_t after_vid;     /* drop: where to begin, moves on; files: the last version seen */
+	uint64_t first_height; /* raise: the new first height */
+	/* drop: number of the version after which it begins, moves on; files: of the last version
+	 * whose mention of a file the caller has seen */
+	uint64_t after_vid;
 	uint32_t rows_max;      /* drop: versions to look at, at most WFS_GC_STEP_ROWS */
-	struct wfs_hash *files; /* files; borrowed, sorted */
+	struct wfs_hash *files; /* files: hashes of blob files; borrowed, sorted */
 	size_t file_count;
 	bool baseline; /* drop: the world begins with a baseline, whose versions stay */
 
@@ -43,23 +45,20 @@ struct wfs_gc_step {
 	struct wfs_gc_figures figures;
 };
 
-/**
- * wfs_gc_step_run() - do one step inside the write transaction of @head
- * @ret_fatal: set to true if the transaction must be given up
- * Thread: the kernel thread.
- */
+/** wfs_gc_step_run() - do one step inside the write transaction of @head, which the caller commits
+ *  if rows_changed. @step: results are filled in
+ *  @ret_fatal: set to true if the transaction must be given up
+ *  Return: 0, or -errno. Thread: the kernel thread. */
 int wfs_gc_step_run(
 	struct wfs_gc_step *step, struct wfs_head *head, bool *ret_fatal, struct wfs_error *error);
 
 /** wfs_gc_compare_hashes() - compare two struct wfs_hash, for qsort(3). */
 int wfs_gc_compare_hashes(const void *a, const void *b);
 
-/**
- * wfs_gc_take_out_mentioned() - remove hashes from a list that versions after @after_vid mention
- * @hashes: sorted
- * @after_vid: moves on to the last version that was looked at
- * @rows_max: the number of versions to look at; 0: all
- * Return: 0, -ENOENT (that was the last version), -EIO.
- */
+/** wfs_gc_take_out_mentioned() - remove from a list the hashes that versions after @after_vid
+ *  mention, because these versions need the files. @hashes, @count: the list, sorted; changed
+ *  @after_vid: number of a version; moves on to the last one that was looked at
+ *  @rows_max: how many versions to look at; 0: all
+ *  Return: 0, -ENOENT (there are no more versions), -EIO. */
 int wfs_gc_take_out_mentioned(struct wfs_txn *txn, struct wfs_hash *hashes, size_t *count,
 	uint64_t *after_vid, uint64_t rows_max);

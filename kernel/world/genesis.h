@@ -18,46 +18,47 @@ struct wfs_genesis {
 	char world_id[WFS_WORLD_ID_SIZE + 1];
 	uint8_t entropy[WFS_ENTROPY_SIZE];
 	int64_t at_ns;
-	/* make cells of declared principals and grants; false: a baseline brings cells */
+	/* make the cells of the principals and grants that the manifest declares; false: a baseline
+	 * brings all cells */
 	bool cells;
 };
 
 /** wfs_world_id_valid() - is @text the id of a world: 32 lower-case hex digits? */
 bool wfs_world_id_valid(const char *text);
 
-/** wfs_genesis_write() - write reducers, record 0 with its cells, and the manifest's version; the
- *  caller then lists the modules with wfs_genesis_module(). @head: of an empty store */
+/** wfs_genesis_write() - write the rows of reducers, record 0 with its cells, and the manifest's
+ *  version; the caller then lists each module with wfs_genesis_module()
+ *  @head: of an empty store. Return: 0, or -errno. */
 int wfs_genesis_write(struct wfs_head *head, const struct wfs_genesis *genesis,
 	const struct wfs_manifest *manifest);
 
-/** wfs_genesis_module() - store and list one Lua module, visible from height 1 on. */
+/** wfs_genesis_module() - store the bytes of one Lua module as a blob, and list it, visible from
+ *  height 1 on. Return: 0, or -errno. */
 int wfs_genesis_module(
 	struct wfs_head *head, const struct wfs_genesis *genesis, struct wfs_bytes module);
 
-/**
- * wfs_genesis_artifacts() - make the first artifacts, after record 0 and the modules were written
- * The genesis artifacts come first, then those of the handbook.
- * @problems: gets each refused artifact with its place in world.json; those that were refused
- * because they need a refused one are left out
- * Return: 0 (also with problems: the store is of no use then), or -errno with @error.
- */
+/** wfs_genesis_artifacts() - make the first artifacts, each by an action, after record 0 and the
+ *  modules were written
+ *  The genesis artifacts come first, then those of the handbook, then those of @source.
+ *  @problems: gets each refused artifact with its place in world.json; artifacts that were refused
+ *  because they need a refused one are left out
+ *  Return: 0 (also with problems: the caller must then drop the store), or -errno with @error. */
 int wfs_genesis_artifacts(struct wfs_head *head, const struct wfs_genesis *genesis,
 	struct wfs_manifest *manifest, const struct wfs_source *source,
 	struct wfs_problems *problems, struct wfs_error *error);
 
-/** wfs_genesis_meta() - write the rows of the meta table that opening a world reads. */
+/** wfs_genesis_meta() - write the rows of the store's meta table that opening a world reads.
+ *  Return: 0, -ENOSPC, -EIO. */
 int wfs_genesis_meta(const struct wfs_genesis *genesis, struct wfs_txn *txn);
 
-/**
- * wfs_genesis_draw() - make the parts of a new world, with a random id and entropy
- * @clock_ns: NULL: the host's clock
- */
+/** wfs_genesis_draw() - make the parts of genesis for a new world, with a random id and entropy,
+ *  and the present time
+ *  @clock_ns: gives the time, since 1970; NULL: the host's clock. Return: 0, or -errno. */
 int wfs_genesis_draw(
 	int64_t (*clock_ns)(void *context), void *clock_context, struct wfs_genesis *ret_genesis);
 
-/**
- * wfs_genesis_parse() - read the parts from record 0
- * Return: 0, -EINVAL (it is not a genesis record), -ENOMEM.
- */
+/** wfs_genesis_parse() - read the parts of genesis from record 0 of a journal
+ *  @ret_manifest_hash: hash of the first manifest, which the record has, too
+ *  Return: 0, -EINVAL (not a genesis record), -ENOMEM. */
 int wfs_genesis_parse(const struct wfs_record_parsed *parsed, struct wfs_genesis *ret_genesis,
 	struct wfs_hash *ret_manifest_hash);

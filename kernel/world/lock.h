@@ -19,6 +19,6 @@
  */
 int wfs_lock_take(const char *directory, uint32_t wait_ms, struct wfs_error *error);
 
-/** wfs_lock_owner() - find the owner of @directory. @ret_pid: 0: it has no owner. Return: 0 or
+/** wfs_lock_owner() - find the process that owns @directory. @ret_pid: 0: none. Return: 0 or
  *  -errno. */
 int wfs_lock_owner(const char *directory, pid_t *ret_pid);

@@ -34,14 +34,15 @@ enum wfs_request_kind {
 	WFS_REQUEST_MANIFEST, /* gives answer and, unless it is a dry run, seq; see apply.h */
 	WFS_REQUEST_DECISION, /* records the refusal in `error`, and gives it with seq */
 	WFS_REQUEST_GC,       /* records nothing; see gc.h */
-	WFS_REQUEST_LIFT,     /* records nothing; see kernel/box/quarantine.h */
+	WFS_REQUEST_LIFT,     /* takes code out of kernel/box/quarantine.h; records nothing */
 };
 
 struct wfs_request_event {
 	const char *schema;
-	const json_t *value;             /* from wfs_json_parse */
-	const json_t *key;               /* the sender's own key, or NULL */
-	struct wfs_manifest *checked_by; /* private to the kernel: has the schema of `value` */
+	const json_t *value; /* from wfs_json_parse */
+	const json_t *key;   /* the sender's own key, or NULL */
+	/* private to the kernel: the manifest by whose schema `value` was checked */
+	struct wfs_manifest *checked_by;
 };
 
 struct wfs_request_snapshot {
@@ -51,7 +52,7 @@ struct wfs_request_snapshot {
 
 struct wfs_request_action {
 	const json_t *document;        /* from wfs_json_parse */
-	const char *intent_id;         /* the tool call that it is, or NULL */
+	const char *intent_id;         /* of the intent whose tool call it is, or NULL */
 	const json_t *of;              /* see struct wfs_fold_input; may be NULL */
 	const struct wfs_texts *texts; /* private texts that it names, or NULL */
 
@@ -77,7 +78,8 @@ struct wfs_request_manifest {
 
 struct wfs_request_decision {
 	struct wfs_decision refusal;
-	bool counted; /* private to the kernel: perhaps by a transaction that was given up */
+	/* private to the kernel: it was counted, perhaps by a transaction that was given up */
+	bool counted;
 };
 
 /* The question that was put to the policy when a request was judged. If another policy is in force
@@ -93,8 +95,9 @@ struct wfs_policed {
 struct wfs_request {
 	enum wfs_request_kind kind;
 	const char *principal;
-	void (*done)(struct wfs_request *request); /* must not block */
-	void *context;
+	/* Called once, by the publisher thread, when the request is answered; must not block. */
+	void (*done)(struct wfs_request *request);
+	void *context;           /* for `done` */
 	const atomic_bool *gone; /* true: the client has gone away; may be NULL */
 
 	union {
@@ -110,7 +113,7 @@ struct wfs_request {
 	};
 
 	bool urgent; /* goes ahead of requests that are not urgent */
-	/* urgent: its principal administers the world, so code always gives way */
+	/* urgent: its principal administers the world, so running code is always stopped for it */
 	bool administers;
 	const char *queued_as; /* name of the queue that it waits in; NULL: its principal's */
 	/* The connection that sent it; 0: none. Requests of one connection keep their order, but an
@@ -122,24 +125,24 @@ struct wfs_request {
 	 * none. */
 	char granted[WFS_GRANT_NAME_MAX + 1];
 	int64_t granted_until_ns;     /* when that grant ends, by the host's clock */
-	struct wfs_hash granted_mark; /* of that grant, see wfs_grant_mark() */
+	struct wfs_hash granted_mark; /* wfs_grant_mark() of that grant */
 	uint64_t granted_height;      /* the grant existed at this height, or at a later one */
-	struct wfs_policed policed;   /* what the policy allowed by the grant */
+	struct wfs_policed policed;   /* the question that the policy has allowed */
 
 	/* Set when `done` is called. */
 	int result; /* 0 or -errno; `error` says more */
 	struct wfs_error error;
 	json_t *answer;  /* NULL: the request was not done, or has none; the submitter owns it */
 	uint64_t seq;    /* of the request's own record; UINT64_MAX when nothing was recorded */
-	uint64_t height; /* first height that shows everything it caused */
+	uint64_t height; /* first height that shows everything that the request caused */
 
 	/* Private to the kernel. */
 	struct wfs_request *next;
 	struct wfs_buffer body;
 	size_t queued_bytes;
-	struct writer_queue *queue; /* set until the request is answered */
-	int64_t guess_ns;           /* time of the kernel thread that its queue was charged */
-	unsigned int put_back_count;
-	bool put_back; /* its code was stopped, and it waits to be taken again */
-	bool alone;    /* has a transaction of its own */
+	struct writer_queue *queue;  /* set until the request is answered */
+	int64_t guess_ns;            /* time that its queue was charged in advance, a guess */
+	unsigned int put_back_count; /* how often its code was stopped for an urgent request */
+	bool put_back;               /* it was stopped, and waits to be taken again */
+	bool alone;                  /* has a transaction of its own */
 };

@@ -41,144 +41,136 @@ enum {
 	WFS_QUEUE_SPARE_BYTES = 16 << 20,
 	WFS_QUEUE_FEW_COUNT = 16,
 	WFS_QUEUE_FEW_BYTES = 1 << 20,
-	/* how often a request gives way to urgent ones of principals that do not administer */
+	/* how often the code of one request may be stopped for urgent requests of principals that
+	 * are not administrators */
 	WFS_PUT_BACK_MAX = 8,
 	WFS_REQUEST_SIZE_MAX = 16 << 20, /* bytes of one request */
 	WFS_REASON_MAX = 1024,           /* bytes of the reason of a manifest */
-	WFS_OPEN_WAIT_MS = 5000,         /* how long a command waits for another's lock */
+	WFS_OPEN_WAIT_MS = 5000,         /* how long a command waits for the lock */
 };
 
 /* Option struct: plain value. */
 struct wfs_world_options {
 	bool read_only;    /* no lock, no threads; may run beside the owner */
 	bool written_here; /* this process made the world, so its pages are not checked */
-	/* check all pages, even if this user closed the world last */
+	/* check all pages of the store on opening, even if this user closed the world last */
 	bool walk_pages;
 	struct wfs_problems *problems; /* gets each damaged page; may be NULL */
 	uint32_t wait_ms;              /* how long to wait for the lock before `busy` */
-	uint64_t map_size_bytes;       /* 0: default */
-	/* Time of new records; NULL: the host's clock. Tests and replay set it. */
+	uint64_t map_size_bytes;       /* of the store, see kernel/store/store.h; 0: default */
+	/* Gives the time of new records; NULL: the host's clock. Tests and replay set it. */
 	int64_t (*clock_ns)(void *context);
 	void *clock_context;
 };
 
-/**
- * wfs_world_create() - make a world in @directory from a loaded source
- *
- * Makes the directory if it is missing; otherwise it must be empty. The world is built under a
- * temporary name first, so a failure leaves nothing.
- * @problems: gets each problem of the manifest and the artifacts. If the caller has put problems
- * into it before, the source is only checked, and nothing is created.
- * Return: 0, -EEXIST (already_exists), -EINVAL (with @problems), -ENOSPC, …
- */
+/** wfs_world_create() - make a world in @directory from a loaded source
+ *  Makes the directory if it is missing; otherwise it must be empty. The world is built under a
+ *  temporary name first, so a failure leaves nothing.
+ *  @problems: gets each problem of the manifest and the artifacts. If the caller has put problems
+ *  into it before, the source is only checked, and nothing is created.
+ *  Return: 0, -EEXIST (already_exists), -EINVAL (with @problems), -ENOSPC, … */
 int wfs_world_create(const char *directory, const struct wfs_source *source,
 	const struct wfs_world_options *options, struct wfs_problems *problems,
 	struct wfs_error *error);
 
-/**
- * wfs_world_open() - open a world; unless options->read_only, become its owner
- * Return: 0, -ENOENT (not_found), -EBUSY (busy: names the owner's pid), -EINVAL (format_older,
- * format_newer), -EIO (hash_mismatch: the head record does not hash), …
- */
+/** wfs_world_open() - open a world; unless options->read_only, become its owner
+ *  @ret_world: caller closes it with wfs_world_close()
+ *  Return: 0, -ENOENT (not_found), -EBUSY (busy: names the owner's pid), -EINVAL (format_older,
+ *  format_newer), -EIO (hash_mismatch: the last record does not have the expected hash), … */
 int wfs_world_open(const char *directory, const struct wfs_world_options *options,
 	struct wfs_world **ret_world, struct wfs_error *error);
 
-/**
- * wfs_world_end_code() - stop running code in @delay_ms, before the world is closed
- * After that, requests that need code fail (cancelled, -EINTR), also the one whose code runs.
- */
+/** wfs_world_end_code() - before the world is closed: stop Lua code that still runs after @delay_ms
+ *  After that, requests that need code fail (cancelled, -EINTR), also the one whose code was
+ *  stopped. */
 void wfs_world_end_code(struct wfs_world *world, unsigned int delay_ms);
 
-/** wfs_world_close() - answer what is queued, then stop both threads; accepts NULL. */
+/** wfs_world_close() - answer the requests that are queued, stop both threads, and free the world;
+ *  accepts NULL. */
 void wfs_world_close(struct wfs_world *world);
 WFS_DEFINE_AUTO(world, struct wfs_world, wfs_world_close)
 #define WFS_AUTO_WORLD WFS_CLEANUP(wfs_auto_world)
 
-/** wfs_world_owner() - find the process that owns @directory. @ret_pid: 0: it has no owner.
- *  Return: 0 or -errno. */
+/** wfs_world_owner() - find the process that owns @directory. @ret_pid: 0: none. Return: 0 or
+ *  -errno. */
 int wfs_world_owner(const char *directory, pid_t *ret_pid);
 
 const char *wfs_world_directory(const struct wfs_world *world);
 
-/** wfs_world_read_only() - was the world opened for reading only? */
+/** wfs_world_read_only() - was the world opened with options->read_only? */
 bool wfs_world_read_only(const struct wfs_world *world);
 
-/** wfs_world_quarantine() - the list of code that crashed its process, for boxes of other layers,
- *  too; borrowed from the world. */
+/** wfs_world_quarantine() - get the world's list of code that has crashed its process, for every
+ *  box that runs code for this world; borrowed from the world. */
 struct wfs_quarantine *wfs_world_quarantine(struct wfs_world *world);
 
-/**
- * wfs_view_open() - open a view of a world at @height, or at WFS_HEIGHT_HEAD
- * Return: as wfs_view_of().
- */
+/** wfs_view_open() - open a view of a world at @height, or at WFS_HEIGHT_HEAD, with a transaction
+ *  of its own. @ret_view: caller closes it with wfs_view_close(). Return: as wfs_view_of(). */
 int wfs_view_open(struct wfs_world *world, uint64_t height, struct wfs_view *ret_view,
 	struct wfs_error *error);
 
-/** wfs_world_store() - the world's store, into which callers receive blobs; borrowed. */
+/** wfs_world_store() - get the world's store, e.g. to write blob files into it; borrowed from the
+ *  world. */
 struct wfs_store *wfs_world_store(struct wfs_world *world);
 
-/** wfs_world_id() - the world's id, as its genesis record has it; borrowed. */
+/** wfs_world_id() - get the world's id, which its genesis record has; borrowed from the world. */
 const char *wfs_world_id(const struct wfs_world *world);
 
-/** wfs_world_genesis() - the id and the entropy that the world's genesis record has. */
+/** wfs_world_genesis() - set the id and the entropy of @ret_genesis to those that the world's
+ *  genesis record has. */
 void wfs_world_genesis(const struct wfs_world *world, struct wfs_genesis *ret_genesis);
 
-/**
- * wfs_world_permutation() - make the permutation of numbers that one principal sees for one purpose
- * It follows from the world's entropy, so copies of the world have equal permutations, and other
- * worlds different ones.
- * @first, @bits: range of the numbers, see wfs_permutation_init()
- * Return: 0, -ENOMEM.
- */
+/** wfs_world_permutation() - make the permutation of numbers that one principal sees for one
+ *  purpose
+ *  It follows from the world's entropy, @principal and @purpose, so copies of the world have equal
+ *  permutations, and other worlds different ones.
+ *  @purpose: name of the use. @first, @bits: range of the numbers, see wfs_permutation_init()
+ *  @ret_permutation: plain value. Return: 0, -ENOMEM. */
 int wfs_world_permutation(const struct wfs_world *world, const char *principal, const char *purpose,
 	uint64_t first, unsigned int bits, struct wfs_permutation *ret_permutation);
 
-/** wfs_world_cursors() - make the permutation of cursors of listings, for a principal with a
- *  limited scope. Return: 0, -ENOMEM. */
+/** wfs_world_cursors() - make the permutation of the cursors (ids of cells) in listings, for a
+ *  principal whose grants cover only a part of the tree; as wfs_world_permutation(). */
 int wfs_world_cursors(const struct wfs_world *world, const char *principal,
 	struct wfs_permutation *ret_permutation);
 
-/** wfs_world_manifest() - the manifest in force now; caller unrefs. */
+/** wfs_world_manifest() - get the manifest in force at the head; caller unrefs. */
 struct wfs_manifest *wfs_world_manifest(struct wfs_world *world);
 
 /* Figures for `status` and `metrics`: plain value. */
 struct wfs_world_figures {
 	uint64_t height;
 	uint64_t first_height; /* the oldest that is kept */
-	uint64_t queue_count;
-	uint64_t queue_bytes;
+	uint64_t queue_count;  /* unanswered requests */
+	uint64_t queue_bytes;  /* bytes of these */
 	uint64_t requests_total;
 	uint64_t requests_failed;
 	uint64_t batches_total;
 	struct wfs_store_figures store;
 };
-/** wfs_world_figures() - read all figures but the bytes of blob files. */
+/** wfs_world_figures() - read all figures of a world but the bytes of its blob files. */
 void wfs_world_figures(struct wfs_world *world, struct wfs_world_figures *ret_figures);
-/** wfs_world_count_blobs() - read the bytes of blob files into @figures
+/** wfs_world_count_blobs() - set the bytes of blob files in @figures, which takes longer
  *  (wfs_store_count_blobs()). */
 void wfs_world_count_blobs(struct wfs_world *world, struct wfs_world_figures *figures);
 
 /* --- changing --- */
 
-/**
- * wfs_world_submit() - check a request, then queue it
- *
- * Checks that need only the request (unknown schema, schema violation) are made on the caller's
- * thread.
- * Return: 0 (done will be called), or -errno with request->error set (done will not be called):
- *         -ENOENT (not_found: schema, module), -EINVAL, -EFBIG, -EAGAIN (overloaded), -EROFS.
- */
+/** wfs_world_submit() - check a request, then queue it; request->done will be called with the
+ *  answer
+ *  Checks that need only the request (unknown schema, schema violation) are made on the caller's
+ *  thread.
+ *  Return: 0, or -errno with request->error set (`done` will not be called): -ENOENT (not_found:
+ *  schema, module), -EINVAL, -EFBIG, -EAGAIN (overloaded), -EROFS. */
 int wfs_world_submit(struct wfs_world *world, struct wfs_request *request);
 
 /** wfs_world_call() - submit a request and wait for the answer; sets `done` and `context` itself.
  *  Return: request->result. */
 int wfs_world_call(struct wfs_world *world, struct wfs_request *request);
 
-/**
- * wfs_world_judge() - set the judge of effects that reducers ask for; see kernel/fold/effects.h
- * After it has returned, the judge before is not called any more.
- * @judge: borrowed until the next call; NULL: every effect is refused
- */
+/** wfs_world_judge() - set the judge that allows or refuses effects that reducers ask for
+ *  (answerer.h). After it has returned, the judge before is not called any more.
+ *  @judge: borrowed until the next call; NULL: every effect is refused */
 void wfs_world_judge(struct wfs_world *world, struct wfs_judge *judge);
 
 /*
@@ -188,25 +180,25 @@ void wfs_world_judge(struct wfs_world *world, struct wfs_judge *judge);
  */
 struct wfs_embedder {
 	const char *model; /* name of its model; must live as long as the world has the embedder */
-	/* Make the embedding of request->action.wanted, and then call wfs_world_embedded() or
-	 * wfs_world_unembedded(), once. On the publisher thread; must not block. */
+	/* Begin to make the embedding request->action.wanted. When it is made or has failed, the
+	 * embedder calls wfs_world_embedded() or wfs_world_unembedded(), once. On the publisher
+	 * thread; must not block. */
 	void (*embed)(struct wfs_embedder *embedder, struct wfs_request *request);
 };
 
 /** wfs_world_set_embedder() - set the embedder. After it has returned, the embedder before is not
- *  called any more. @embedder: borrowed until the next call; NULL: the world makes only its own
- *  embeddings */
+ *  called any more.
+ *  @embedder: borrowed until the next call; NULL: the world makes only its own embeddings */
 void wfs_world_set_embedder(struct wfs_world *world, struct wfs_embedder *embedder);
 
-/**
- * wfs_world_embedded() - give a request back to the world, with the embedding that it wants
- * @embedding: {dims, embedding, model}, or {code, message} of a failure; taken; NULL: out of memory
- * Thread: any.
- */
+/** wfs_world_embedded() - give a request back to the world, with the embedding that it has waited
+ *  for
+ *  @embedding: {dims, embedding, model}, or {code, message} of a failure; reference taken; NULL:
+ *  out of memory. Thread: any. */
 void wfs_world_embedded(struct wfs_world *world, struct wfs_request *request, json_t *embedding);
 
-/** wfs_world_unembedded() - answer a request with @error, because its embedding will not be made;
- *  nothing is recorded. Thread: any. */
+/** wfs_world_unembedded() - answer a request that waits for an embedding with @error, because the
+ *  embedding will not be made; nothing is recorded. Thread: any. */
 void wfs_world_unembedded(struct wfs_request *request, const struct wfs_error *error);
 
 /* --- observing --- */
@@ -218,25 +210,28 @@ struct wfs_commit {
 	const struct wfs_change *changes;
 	size_t change_count;
 	bool manifest_changed;
-	bool blobs_listed;
-	uint64_t dropped_from; /* the first height that was dropped */
-	uint64_t dropped_to;   /* one more than the last height that was dropped */
+	bool blobs_listed;     /* the commit has listed new blobs */
+	uint64_t dropped_from; /* the first height that a collection dropped */
+	uint64_t dropped_to;   /* one more than the last of them; equal: none was dropped */
 };
 
 /* Callback table of a mount, or of others that keep copies of the head or act on it. Each may be
  * NULL. */
 struct wfs_observer {
-	/* On the publisher thread, after the commit is durable, before its requests are
-	 * answered. */
+	/* Drop or update what the observer keeps. On the publisher thread, after the commit is
+	 * durable, before its requests are answered. */
 	void (*committed)(struct wfs_observer *observer, const struct wfs_commit *commit);
-	/* On the publisher thread, after all observers were called with `committed`. */
+	/* Act on the commit, now that no observer keeps older state. On the publisher thread, after
+	 * `committed` of all observers was called. */
 	void (*told)(struct wfs_observer *observer, const struct wfs_commit *commit);
 	struct wfs_observer *next; /* private; lock: the world's */
 };
 
-/** wfs_world_observe() - call @observer for each commit, after observers that were added before it.
- *  Does nothing for a world that was opened for reading only, which commits nothing. */
+/** wfs_world_observe() - have @observer called for each later commit, after observers that were
+ *  added before it
+ *  Does nothing for a world that was opened for reading only, which commits nothing. @observer:
+ *  borrowed until wfs_world_unobserve() */
 void wfs_world_observe(struct wfs_world *world, struct wfs_observer *observer);
-/** wfs_world_unobserve() - remove an observer. After it has returned, the observer is not
- *  called. */
+/** wfs_world_unobserve() - remove an observer. When the function has returned, no thread is calling
+ *  the observer or will call it. */
 void wfs_world_unobserve(struct wfs_world *world, struct wfs_observer *observer);

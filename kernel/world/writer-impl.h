@@ -2,7 +2,7 @@
 /*
  * Private to kernel/world/writer*.c: the queues (writer-queue.c), the batches (writer.c), checks on
  * the sender's thread (writer-check.c), one request on the kernel thread (writer-process.c), counts
- * of refusals (writer-refusals.c).
+ * of refusals (writer-refusals.c). Functions that return int return 0 or -errno.
  */
 #pragma once
 
@@ -44,13 +44,14 @@ enum {
 	WRITER_REFUSALS_REST = 128,     /* rows of effects, for all other refusals */
 };
 
-/* Counts refusals of one effect for one principal, within a second or a little more. */
+/* Counts refused requests of one effect by one principal, within a second or a little more. So many
+ * refusals give two records: of the first, and of the count of the others. */
 struct writer_refusal {
 	char *principal;    /* owned */
 	char *owner;        /* of the principal, if it is an agent, or NULL; owned */
 	const char *effect; /* of static lifetime */
 	enum wfs_error_code code;
-	int64_t end_ns;      /* of the second; monotonic clock */
+	int64_t end_ns;      /* end of the second; monotonic clock */
 	uint64_t more_count; /* refusals after the first one, which has a record */
 	bool begun;          /* this transaction has added the row */
 	bool written;        /* this transaction has written the count */
@@ -66,9 +67,9 @@ struct writer_batch {
 	struct writer_batch *next;
 	struct writer_list requests;
 	struct wfs_commit commit;
-	bool rows_changed; /* rows without a record were changed */
-	size_t fold_bytes; /* wfs_fold_bytes() of its requests */
-	uint64_t fold_work;
+	bool rows_changed;  /* rows without a record were changed */
+	size_t fold_bytes;  /* sum of wfs_fold_bytes() of its requests */
+	uint64_t fold_work; /* sum of wfs_fold_work() of its requests */
 	struct wfs_change *changes;
 	size_t change_capacity;
 	struct wfs_buffer keys; /* the complete batch's changes borrow their keys from it */
@@ -82,13 +83,13 @@ struct wfs_writer {
 	pthread_mutex_t lock;
 	pthread_cond_t queued;   /* signals a request, `stopping`, or `spare` */
 	pthread_cond_t finished; /* signals a batch, or `kernel_done` */
-	/* lock: lock */
+	/* The lock of these is `lock`. */
 	struct writer_queues queues;
-	bool urgent_before;          /* the last batch had the urgent requests */
-	struct wfs_request *folding; /* the request whose code can be stopped, or NULL */
-	bool interrupted;            /* its code was stopped */
-	struct wfs_request *stopper; /* the waiting urgent request that stopped it, or NULL */
-	struct writer_batch *batches;
+	bool urgent_before;           /* the last batch had the urgent requests */
+	struct wfs_request *folding;  /* the request whose code can be stopped, or NULL */
+	bool interrupted;             /* the code of `folding` was stopped */
+	struct wfs_request *stopper;  /* the waiting urgent request for which it was, or NULL */
+	struct writer_batch *batches; /* committed, for the publisher */
 	struct writer_batch **batches_last;
 	struct writer_batch *spare; /* used if there is no memory for another one */
 	bool stopping;
@@ -124,58 +125,56 @@ struct wfs_writer {
 	bool last; /* this is the last batch */
 };
 
-/** writer_charge() - the grant whose budget pays for a request, or NULL. */
+/** writer_charge() - get the name of the grant whose budget pays for a request; NULL: none. */
 static inline const char *writer_charge(const struct wfs_request *request)
 {
 	return *request->charge ? request->charge : NULL;
 }
 
-/** writer_wanted() - {model, text} of the embedding that a request waits for, or NULL. */
+/** writer_wanted() - get {model, text} of the embedding that a request waits for, borrowed from it;
+ *  NULL: none. */
 static inline json_t *writer_wanted(const struct wfs_request *request)
 {
 	return request->kind == WFS_REQUEST_ACTION ? request->action.wanted : NULL;
 }
 
-/** writer_gone() - has the client of a request gone away? */
+/** writer_gone() - has the client that sent the request gone away? */
 static inline bool writer_gone(const struct wfs_request *request)
 {
 	return request->gone && atomic_load(request->gone);
 }
 
-/** writer_check() - make the checks that need only the request, and write its body. */
+/** writer_check() - check what can be checked by the request alone, and write the body of its
+ *  record to request->body. Return: 0, or -errno with request->error. */
 int writer_check(struct wfs_world *world, struct wfs_request *request);
 
-/** writer_check_event() - check an event by its schema in @manifest. Thread: any. */
+/** writer_check_event() - check an event by its schema in @manifest. Return: 0, or -errno with
+ *  request->error. Thread: any. */
 int writer_check_event(const struct wfs_manifest *manifest, struct wfs_request *request);
 
-/** writer_ahead() - run the code of @first, and of the events after it, all at once. Does nothing
- *  for a single event. */
+/** writer_ahead() - run the code of the events that come next in the current batch, from @first on,
+ *  all at once (wfs_fold_ahead). Does nothing for a single event. */
 void writer_ahead(struct wfs_writer *writer, const struct wfs_request *first);
 
-/**
- * writer_ahead_share_ns() - a request's share of the time that code ran ahead
- * So a principal does not pay for code of others whose events are in the same batch.
- * @work: instructions of the request; 0: it was refused before it was folded
- */
+/** writer_ahead_share_ns() - get a request's share of the time that code ran ahead, in ns, for its
+ *  queue. So a principal does not pay for code of others whose events are in the same batch.
+ *  @work: instructions of the request; 0: it was refused before it was folded */
 int64_t writer_ahead_share_ns(const struct wfs_writer *writer, uint64_t work);
 
-/**
- * writer_process() - do a request, in the transaction of the current batch
- * @ret_fatal: set to true if the transaction must be given up
- * Return: 0 or -errno of this request.
- */
+/** writer_process() - do a request, in the transaction of the current batch
+ *  @ret_fatal: set to true if the transaction must be given up
+ *  Return: 0, or -errno of this request alone, with request->error. */
 int writer_process(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal);
 
-/** writer_decide() - write a record of the kind `decision`: requests that policy or grants refused
- *  @principal: the record's principal
- *  @body: of the record
+/** writer_decide() - append a record of the kind `decision`, about requests that policy or grants
+ *  refused. @principal: whose requests they were; @body: of the record
  *  Return: 0, 1 (nothing was written: the principal's quota `journal` is used up), or -errno, which
- *          fails the transaction. */
+ *  fails the transaction. */
 int writer_decide(struct wfs_writer *writer, const char *principal, struct wfs_bytes body);
 
-/** writer_fold_end() - end the folding of a request, whose code can then not be stopped any more
+/** writer_fold_end() - end the folding of writer->folding, whose code cannot be stopped from now on
  *  Return: 0, or why its code was stopped: 1 (for an urgent request), -EINTR (the world is being
- *          closed). */
+ *  closed). */
 int writer_fold_end(struct wfs_writer *writer);
 
 void writer_list_init(struct writer_list *list);
@@ -185,55 +184,59 @@ void writer_queues_init(struct writer_queues *queues);
 /** writer_queues_done() - free the queues, after every request was answered. */
 void writer_queues_done(struct writer_queues *queues);
 
-/** writer_queues_add() - put a request at the end of its principal's queue. Return: 0, -EAGAIN
- *  (overloaded), -ENOMEM. */
+/** writer_queues_add() - put a request at the end of its principal's queue or, if it is urgent and
+ *  no earlier one of this queue is, of queues->urgent. Return: 0, -EAGAIN (overloaded), -ENOMEM. */
 int writer_queues_add(struct writer_queues *queues, struct wfs_request *request);
 
-/** writer_queues_next() - the request that writer_queues_take() would take. Return: NULL if no
- *  request waits but urgent ones. */
+/** writer_queues_next() - get the request that writer_queues_take() would take, without taking it;
+ *  NULL: no request waits but urgent ones. */
 struct wfs_request *writer_queues_next(struct writer_queues *queues);
-/** writer_queues_take() - take the next request out of its queue; at least one must wait. */
+/** writer_queues_take() - take the request whose turn it is (writer-queue.c) out of its queue; at
+ *  least one must wait. */
 struct wfs_request *writer_queues_take(struct writer_queues *queues);
-/** writer_queues_take_urgent() - take the first of queues->urgent, which must not be empty. */
+/** writer_queues_take_urgent() - take the first request out of queues->urgent, which must not be
+ *  empty. */
 struct wfs_request *writer_queues_take_urgent(struct writer_queues *queues);
 
-/** writer_queues_put_back() - put a request that was taken back to the front of its queue. */
+/** writer_queues_put_back() - put a request that was taken, and whose code was stopped, back to the
+ *  front of its queue. */
 void writer_queues_put_back(struct writer_queues *queues, struct wfs_request *request);
 
-/** writer_queues_stopped() - charge the queue of the urgent request @stopper for the time that the
- *  code ran that was stopped for it. */
+/** writer_queues_stopped() - charge the queue of the urgent request @stopper for the time of code
+ *  that was stopped for it. @time_ns: how long that code had run */
 void writer_queues_stopped(
 	struct writer_queues *queues, struct wfs_request *stopper, int64_t time_ns);
 
-/** writer_queues_took() - charge the queue of a request for the kernel thread's time that it
- *  took. */
+/** writer_queues_took() - charge the queue of a request for the time that the kernel thread took
+ *  for it. @time_ns: the time */
 void writer_queues_took(struct writer_queues *queues, struct wfs_request *request, int64_t time_ns);
 
-/** writer_queues_answered() - remove a request from its queue, right before or after it is
- *  answered. */
+/** writer_queues_answered() - subtract a request from the counts of its queue, right before or
+ *  after it is answered. */
 void writer_queues_answered(struct writer_queues *queues, struct wfs_request *request);
 
-/**
- * writer_refusal_counted() - count a refusal, unless it is the first
- * @owner: of the principal, if it is an agent, or NULL
- * Return: true if it was counted; false if it needs a record, and later ones will be counted.
- */
+/** writer_refusal_counted() - count a refused request, unless it is the first of its effect and
+ *  principal within a second
+ *  @request: of the kind decision. @owner: of the principal, if it is an agent, or NULL
+ *  Return: true if it was counted; false if the caller must write a record of it; later ones will
+ *  be counted. */
 bool writer_refusal_counted(
 	struct writer_refusals *refusals, const struct wfs_request *request, const char *owner);
 
-/** writer_refusals_due_ns() - when the next count is to be written, by the monotonic clock
- *  Return: INT64_MAX: never. */
+/** writer_refusals_due_ns() - get the time, by the monotonic clock, when the next count is to be
+ *  written; INT64_MAX: never. */
 int64_t writer_refusals_due_ns(const struct writer_refusals *refusals);
 
-/** writer_refusals_write() - write records of the counts whose second has ended; @all: of all
- *  counts. */
+/** writer_refusals_write() - write a record for each count whose second has ended. @all: for every
+ *  count */
 int writer_refusals_write(struct writer_refusals *refusals, struct wfs_writer *writer, bool all);
 
-/** writer_refusals_settle() - called after a transaction: keep what it changed in @refusals, or
- *  undo that if it was not committed. @last: the writer ends after this transaction, so drop all
+/** writer_refusals_settle() - after a transaction that was committed: drop the counts that it
+ *  wrote; otherwise undo what it changed in @refusals. @last: the writer ends, so drop all
  *  counts */
 void writer_refusals_settle(struct writer_refusals *refusals, bool committed, bool last);
 void writer_refusals_done(struct writer_refusals *refusals);
 
-/** writer_now_ns() - the time for a new record, in nanoseconds since 1970. */
+/** writer_now_ns() - get the time for a new record, in nanoseconds since 1970; never before that of
+ *  the last record. */
 int64_t writer_now_ns(const struct wfs_writer *writer);

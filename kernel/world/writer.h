@@ -14,28 +14,30 @@
 
 struct wfs_writer;
 
-/** wfs_writer_new() - read the head and start both threads. Return: 0, -EIO, -ENOMEM, … */
+/** wfs_writer_new() - read the head of a world and start both threads. @ret_writer: caller frees it
+ *  with wfs_writer_free(). Return: 0, -EIO, -ENOMEM, … */
 int wfs_writer_new(
 	struct wfs_world *world, struct wfs_writer **ret_writer, struct wfs_error *error);
 
-/** wfs_writer_free() - take no more requests, answer queued ones, stop both threads; accepts
- *  NULL. */
+/** wfs_writer_free() - refuse new requests, answer the queued ones, stop both threads, free the
+ *  writer; accepts NULL. */
 void wfs_writer_free(struct wfs_writer *writer);
 
-/** wfs_writer_end_code() - see wfs_world_end_code. */
+/** wfs_writer_end_code() - do wfs_world_end_code() for the writer's world. */
 void wfs_writer_end_code(struct wfs_writer *writer, unsigned int delay_ms);
 
-/** wfs_writer_submit() - see wfs_world_submit. */
+/** wfs_writer_submit() - do wfs_world_submit() for the writer's world. */
 int wfs_writer_submit(struct wfs_writer *writer, struct wfs_request *request);
 
 void wfs_writer_observe(struct wfs_writer *writer, struct wfs_observer *observer);
 void wfs_writer_unobserve(struct wfs_writer *writer, struct wfs_observer *observer);
 
-/** wfs_writer_figures() - fill in the figures of queues, requests and batches. */
+/** wfs_writer_figures() - set the figures of height, queues, requests and batches; leaves the
+ *  others. */
 void wfs_writer_figures(struct wfs_writer *writer, struct wfs_world_figures *ret_figures);
 
-/** wfs_writer_set_embedder() - see wfs_world_set_embedder. */
+/** wfs_writer_set_embedder() - do wfs_world_set_embedder() for the writer's world. */
 void wfs_writer_set_embedder(struct wfs_writer *writer, struct wfs_embedder *embedder);
 
-/** wfs_writer_judge() - see wfs_world_judge. */
+/** wfs_writer_judge() - do wfs_world_judge() for the writer's world. */
 void wfs_writer_judge(struct wfs_writer *writer, struct wfs_judge *judge);
