@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a C header from JSON files: embed.py HEADER FILE...
+"""Makes a C header from text files: embed.py HEADER FILE...
 
 For some-name.json it writes `static const char some_name[]`: the bytes of the file, and a NUL. It refuses
-files that are not JSON, or repeat a member of an object, so that the program need not check them.
+.json files that are not JSON, or repeat a member of an object, so that the program need not check them.
 """
 
 import json
@@ -30,15 +30,16 @@ def literal(line):
 
 
 def declaration(path):
-    name = os.path.splitext(os.path.basename(path))[0].replace("-", "_")
+    name, kind = os.path.splitext(os.path.basename(path))
     with open(path, "rb") as file:
         data = file.read()
     try:
-        json.loads(data.decode("utf-8"), object_pairs_hook=members, parse_constant=number)
+        if kind == ".json":
+            json.loads(data.decode("utf-8"), object_pairs_hook=members, parse_constant=number)
     except (ValueError, RecursionError) as error:
         sys.exit(f"{path}: {error}")
     lines = "".join(f"\n\t{literal(line)}" for line in data.splitlines(keepends=True))
-    return f"\nstatic const char {name}[] ={lines};\n"
+    return f"\nstatic const char {name.replace('-', '_')}[] ={lines};\n"
 
 
 def main():

@@ -6,7 +6,25 @@
 #include "kernel/domain/action/invoke.h"
 #include "kernel/domain/turn/turn.h"
 #include "kernel/manifest/effect.h"
+#include "kernel/manifest/source.h"
 #include "kernel/query/query.h"
+
+/* Appends the page handbook_@name, as a new world gets it. */
+static void write_page(const char *name, struct wfs_buffer *buffer)
+{
+	WFS_AUTO_JSON json_t *artifacts = wfs_handbook_artifacts();
+	const json_t *artifact;
+	size_t i;
+
+	json_array_foreach(artifacts, i,
+		artifact) if (strcmp(wfs_json_text(artifact, "id") + strlen(WFS_HANDBOOK_PREFIX),
+				      name) == 0) wfs_buffer_append_text(buffer,
+		wfs_json_text(json_object_get(artifact, "action"), "content"));
+	assert_true(buffer->size > 0);
+}
+
+static const char *const pages[] = {
+	"actions", "queries", "code", "errors", "agents", "memory", "trade"};
 
 static void assert_tells(
 	struct wfs_buffer *text, const char *before, const char *name, const char *behind)
@@ -23,7 +41,7 @@ TEST(it_tells_of_every_action_and_its_members)
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	size_t count = 0;
 
-	wfs_handbook_write_actions(&text);
+	write_page("actions", &text);
 	for (int i = 0; i < WFS_EFFECT_COUNT; i++) {
 		const enum wfs_effect effect = (enum wfs_effect)i;
 		const struct wfs_shape_member *member = wfs_effect_params(effect)->members;
@@ -46,7 +64,7 @@ TEST(it_tells_of_every_query_and_its_params)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
-	wfs_handbook_write_queries(&text);
+	write_page("queries", &text);
 	for (int i = 0; i < WFS_QUERY_COUNT; i++) {
 		const enum wfs_query_type type = (enum wfs_query_type)i;
 		const struct wfs_query_param *param = wfs_query_params(type);
@@ -63,7 +81,7 @@ TEST(it_tells_of_every_error)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
-	wfs_handbook_write_errors(&text);
+	write_page("errors", &text);
 	for (int code = WFS_OK + 1; code < WFS_ERROR_CODE_COUNT; code++)
 		assert_tells(&text, "\n| ", wfs_error_info((enum wfs_error_code)code)->name, " | ");
 	assert_tells(&text, "\n", "| overloaded | system | yes | too many requests in the queue |",
@@ -87,7 +105,7 @@ TEST(it_tells_what_agents_are_made_of)
 		"genesis_prompt_library#observe_base", "worldfs agent migrate ID"};
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
-	wfs_handbook_write_agents(&text);
+	write_page("agents", &text);
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(members); i++)
 		assert_tells(&text, "`", members[i], "`");
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(variables); i++)
@@ -112,7 +130,7 @@ TEST(it_tells_how_memories_are_kept_and_found)
 		"genesis_embedder", "`import(memory, entries)`", "`reembed(memory, limit?)`: free"};
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
-	wfs_handbook_write_memory(&text);
+	write_page("memory", &text);
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(words); i++)
 		assert_tells(&text, "", words[i], "");
 }
@@ -124,7 +142,7 @@ TEST(it_tells_how_to_trade)
 		"check(artifact)", "list_active(limit?)"};
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
-	wfs_handbook_write_trade(&text);
+	write_page("trade", &text);
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(words); i++)
 		assert_tells(&text, "- `", words[i], "`: ");
 	assert_tells(&text, "", "That is one record", "");
@@ -166,20 +184,20 @@ TEST(errors_that_pages_name_are_in_the_table)
 	WFS_AUTO_BUFFER struct wfs_buffer memory = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer trade = {0};
 
-	wfs_handbook_write_memory(&memory);
-	wfs_handbook_write_trade(&trade);
+	write_page("memory", &memory);
+	write_page("trade", &trade);
 	assert_codes_are_known(&memory);
 	assert_codes_are_known(&trade);
 }
 
 /* An example begins with four spaces and a brace, and ends where its braces close. */
-static void assert_examples_are_json(void (*write)(struct wfs_buffer *buffer), size_t expected)
+static void assert_examples_are_json(const char *page, size_t expected)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	const char *at;
 	size_t count = 0;
 
-	write(&text);
+	write_page(page, &text);
 	at = wfs_buffer_text(&text);
 	while ((at = strstr(at, "\n    {"))) {
 		json_error_t error;
@@ -195,16 +213,16 @@ static void assert_examples_are_json(void (*write)(struct wfs_buffer *buffer), s
 
 TEST(examples_are_json)
 {
-	assert_examples_are_json(wfs_handbook_write_agents, 3);
-	assert_examples_are_json(wfs_handbook_write_memory, 7);
-	assert_examples_are_json(wfs_handbook_write_trade, 7);
+	assert_examples_are_json("agents", 3);
+	assert_examples_are_json("memory", 7);
+	assert_examples_are_json("trade", 7);
 }
 
-static void assert_lines_fit(void (*write)(struct wfs_buffer *buffer))
+static void assert_lines_fit(const char *page)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
-	write(&text);
+	write_page(page, &text);
 	for (const char *line = wfs_buffer_text(&text); *line; line += strcspn(line, "\n") + 1)
 		if (strcspn(line, "\n") > 80)
 			fail_msg("%s", line);
@@ -212,23 +230,17 @@ static void assert_lines_fit(void (*write)(struct wfs_buffer *buffer))
 
 TEST(lines_of_prose_fit_80_columns_all_of_them)
 {
-	assert_lines_fit(wfs_handbook_write_agents);
-	assert_lines_fit(wfs_handbook_write_memory);
-	assert_lines_fit(wfs_handbook_write_trade);
+	assert_lines_fit("agents");
+	assert_lines_fit("memory");
+	assert_lines_fit("trade");
 }
 
 TEST(lines_fit_80_columns_but_for_tables_and_lists)
 {
-	static void (*const writes[])(struct wfs_buffer * buffer) = {
-#define WRITE_OF(name, function) (function),
-		WFS_HANDBOOK(WRITE_OF)
-#undef WRITE_OF
-	};
-
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(writes); i++) {
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(pages); i++) {
 		WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
-		writes[i](&text);
+		write_page(pages[i], &text);
 		for (const char *line = wfs_buffer_text(&text); *line;
 			line += strcspn(line, "\n") + 1)
 			if (!strchr("-|", *line) && strcspn(line, "\n") > 84) /* some are UTF-8 */
@@ -271,13 +283,14 @@ static json_t *data_of(struct world_fixture *fixture, const char *principal, con
 
 #define READ(id) ACTION("read_artifact", "'artifact_id':'" id "'")
 
-static void assert_reads(
-	struct world_fixture *fixture, const char *action, void (*write)(struct wfs_buffer *buffer))
+static void assert_reads(struct world_fixture *fixture, const char *page)
 {
-	WFS_AUTO_JSON json_t *data = data_of(fixture, "alice", action);
+	WFS_AUTO_FREE char *action = NULL;
 	WFS_AUTO_BUFFER struct wfs_buffer expected = {0};
 
-	write(&expected);
+	assert_true(asprintf(&action, READ("handbook_%s"), page) > 0);
+	WFS_AUTO_JSON json_t *data = data_of(fixture, "alice", action);
+	write_page(page, &expected);
 	assert_string_equal(
 		json_string_value(json_object_get(json_object_get(data, "artifact"), "content")),
 		wfs_buffer_text(&expected));
@@ -287,13 +300,8 @@ WITH_SOURCE_REPLAYED(everybody_reads_it_in_a_world_that_has_it)
 {
 	assert_int_equal(make_world(fixture, "'handbook':true,'principals':[{'id':'alice'}]"), 0);
 
-	assert_reads(fixture, READ("handbook_actions"), wfs_handbook_write_actions);
-	assert_reads(fixture, READ("handbook_queries"), wfs_handbook_write_queries);
-	assert_reads(fixture, READ("handbook_code"), wfs_handbook_write_code);
-	assert_reads(fixture, READ("handbook_errors"), wfs_handbook_write_errors);
-	assert_reads(fixture, READ("handbook_agents"), wfs_handbook_write_agents);
-	assert_reads(fixture, READ("handbook_memory"), wfs_handbook_write_memory);
-	assert_reads(fixture, READ("handbook_trade"), wfs_handbook_write_trade);
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(pages); i++)
+		assert_reads(fixture, pages[i]);
 	WFS_AUTO_FREE char *text =
 		state_at(fixture, WFS_HEIGHT_HEAD, "sys.artifact", "handbook_code");
 	assert_non_null(strstr(text, "\"created_by\":\"operator\""));
@@ -315,7 +323,7 @@ TEST(it_tells_of_every_function_of_code)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
-	wfs_handbook_write_code(&text);
+	write_page("code", &text);
 	for (size_t i = 0; i < host_binding_count; i++) {
 		char name[64];
 
@@ -347,7 +355,7 @@ WITH_SOURCE_REPLAYED(it_tells_of_every_field_of_ctx)
 		      "end'"));
 	WFS_AUTO_JSON json_t *data = data_of(fixture, "operator", INVOKE("'artifact_id':'names'"));
 
-	wfs_handbook_write_code(&text);
+	write_page("code", &text);
 	assert_int_equal(json_array_size(json_object_get(data, "result")), 7);
 	json_array_foreach(json_object_get(data, "result"), i, name)
 		assert_tells(&text, "`ctx.", json_string_value(name), "");
