@@ -18,26 +18,26 @@ struct wfs_baseline {
 	uint64_t from_height;                      /* 0: not known */
 };
 
-/**
- * wfs_baseline_cell() - write one cell of a baseline, before its record is appended
- * @bytes: a canonical document
- * Return: 0, -EEXIST (the cell was written before), or as wfs_head_set_cell().
- */
+/** wfs_baseline_cell() - write one cell of a baseline to the store, before the baseline's record is
+ *  appended. @reducer_index: in the manifest. @bytes: the cell's state, a canonical document
+ *  Return: 0, -EEXIST (the cell was written before), or as wfs_head_set_cell(). */
 int wfs_baseline_cell(struct wfs_head *head, size_t reducer_index, struct wfs_bytes key,
 	struct wfs_bytes bytes, int64_t at_ns);
 
-/** wfs_baseline_append() - append the baseline record of all cells that were written, and then the
- *  record of their snapshot. @ret_snapshot_hash: of this snapshot */
+/** wfs_baseline_append() - append the baseline record for all cells that wfs_baseline_cell() has
+ *  written, and then a snapshot record
+ *  @baseline: the world that the cells come from. @principal, @at_ns: of both records
+ *  @ret_snapshot_hash: of the snapshot. Return: 0, or -errno. */
 int wfs_baseline_append(struct wfs_head *head, const struct wfs_baseline *baseline,
 	const char *principal, int64_t at_ns, struct wfs_hash *ret_snapshot_hash);
 
-/** wfs_baseline_parse() - read the body of a baseline record. Return: 0, or -EINVAL. */
+/** wfs_baseline_parse() - read from a baseline record from which world its cells come. Return: 0,
+ *  or -EINVAL. */
 int wfs_baseline_parse(const struct wfs_record_parsed *parsed, struct wfs_baseline *ret_baseline);
 
-/**
- * wfs_baseline_changes() - compute the hash of the `changes` document of a baseline
- * @view: of the baseline's height; closed and opened again now and then
- * @ret_changed: false: the baseline has no cells
- */
+/** wfs_baseline_changes() - compute the hash that the member `changes` of a baseline record must
+ *  have, from the cells in @view
+ *  @view: of the baseline's height; closed and opened again now and then
+ *  @ret_changed: false: the baseline has no cells, and no hash. Return: 0, or -errno. */
 int wfs_baseline_changes(struct wfs_view *view, bool *ret_changed, struct wfs_hash *ret_changes,
 	struct wfs_error *error);

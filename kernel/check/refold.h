@@ -2,7 +2,9 @@
 /*
  * Folding a journal again, from genesis, into an empty store. Every line that folding writes must
  * equal the line that was read. Replay deletes the store afterwards; restore keeps it as that of
- * the new world.
+ * the new world. A batch is what one call of wfs_refold_batch() folds in one transaction; a run is
+ * the folding of one request, which may give several records. Functions that return int return 0,
+ * or -errno with @error filled.
  * Source: docs/design.md §5.
  */
 #pragma once
@@ -33,28 +35,28 @@ struct wfs_refold_source {
 	 * the next call. Return: 0, -ENOENT (after the end), or another -errno with @error. */
 	int (*line)(
 		void *context, uint64_t seq, struct wfs_bytes *ret_line, struct wfs_error *error);
-	/* Append the bytes of a Lua module. */
+	/* Append the bytes of the Lua module with this hash to @buffer. Return: 0, or -errno. */
 	int (*module)(void *context, struct wfs_txn *txn, const struct wfs_hash *hash,
 		struct wfs_buffer *buffer, struct wfs_error *error);
-	/* Find a manifest that a record brings into force; the caller unrefs it.
+	/* Find the manifest with this hash, which a record brings into force; the caller unrefs it.
 	 * Return: 0, -ENOENT (it is missing), or another -errno with @error. */
 	int (*manifest_of)(void *context, struct wfs_txn *txn, const struct wfs_hash *hash,
 		struct wfs_manifest **ret_manifest, struct wfs_error *error);
-	/* Append the content or code that record @seq gave an artifact.
+	/* Append to @buffer the content or code that record @seq gave an artifact.
 	 * Return: 0, -ENODATA (it is lost, see struct wfs_refold_lost), -EINTR (cancelled), or
 	 * another -errno, which is a problem of the record; with @error. */
 	int (*text)(void *context, uint64_t seq, const struct wfs_action_text *text,
 		struct wfs_buffer *buffer, struct wfs_error *error);
-	/* Append salt and JSON of the private text with this hash (kernel/read/text.h).
+	/* Append to @buffer salt and JSON of the private text with this hash (kernel/read/text.h).
 	 * Return: 0, -ENODATA (it is missing), -EINTR (cancelled), or another -errno; with
 	 * @error. */
 	int (*hidden)(void *context, const struct wfs_hash *hash, struct wfs_buffer *buffer,
 		struct wfs_error *error);
-	/* Called for each action that was done, but is not folded because of a lost text; NULL: the
-	 * source loses no texts. Return: 0, or -errno with @error. */
+	/* Take note of an action that was done, but is not folded because of a lost text; NULL: the
+	 * source has all texts. Return: 0, or -errno with @error. */
 	int (*unfolded)(
 		void *context, const struct wfs_record_parsed *parsed, struct wfs_error *error);
-	/* Complete the row of a blob that a record puts. @blob: hash and size are set
+	/* Set the other members of @blob, which a record puts; its hash and size are set.
 	 * Return: 0, or -errno with @error. */
 	int (*blob)(
 		void *context, struct wfs_txn *txn, struct wfs_blob *blob, struct wfs_error *error);
@@ -80,16 +82,16 @@ struct wfs_refold_ahead {
  * cells of built-in ones only in answers, which the journal has. Plain value.
  */
 struct wfs_refold_lost {
-	uint64_t seq; /* of its record; 0: no text is lost */
+	uint64_t seq; /* of the record that needs it; 0: no text is lost */
 	bool code;    /* false: content */
 	char artifact_id[WFS_ARTIFACT_ID_MAX + 1];
 	struct wfs_hash hash;
-	uint64_t asked; /* seq of the last auction since then; 0: none */
+	uint64_t asked; /* seq of the last action that asked for mint.score since then; 0: none */
 };
 
-/* Plain value; init, batch …, done. */
+/* The folding of one journal. Plain value; init, batch …, done. */
 struct wfs_refold {
-	struct wfs_answerer answerer; /* first: refold-answer.c casts back */
+	struct wfs_answerer answerer; /* first member: refold-answer.c casts it to the refold */
 	struct wfs_refold_ahead ahead;
 	const struct wfs_refold_source *source;
 	struct wfs_store *store;
@@ -103,61 +105,63 @@ struct wfs_refold {
 	struct wfs_head head;
 };
 
-/**
- * wfs_refold_init() - begin to fold a journal again
- * @store: empty but for blob rows; no other code may write to it
- * @problems: gets the first record that differs, if one does; folding ends there
- * The arguments are borrowed until wfs_refold_done().
- */
+/** wfs_refold_init() - begin to fold a journal again
+ *  @store: empty but for blob rows; no other code may write to it
+ *  @problems: gets the first record that differs, if one does; folding ends there
+ *  The arguments are borrowed until wfs_refold_done(), which the caller calls also after a
+ *  failure. */
 int wfs_refold_init(struct wfs_refold *refold, struct wfs_store *store,
 	const struct wfs_refold_source *source, struct wfs_problems *problems,
 	struct wfs_error *error);
 
-/**
- * wfs_refold_batch() - fold some records and commit; refold->head.height is then the next record
- * Return: 0 (also if a record differs), or -errno if folding has failed.
- */
+/** wfs_refold_batch() - fold the next records of the journal, in one transaction, and commit
+ *  refold->head.height is then the number of the next record; refold->differs: a record differs.
+ *  Return: 0 (also if a record differs), or -errno if folding has failed. */
 int wfs_refold_batch(struct wfs_refold *refold, struct wfs_error *error);
 
-/** wfs_refold_differs() - note a problem of record @seq, which ends folding. Return: 0. */
+/** wfs_refold_differs() - report that record @seq is not what folding gives, which ends folding.
+ *  @how: words for the message. Return: 0. */
 int wfs_refold_differs(struct wfs_refold *refold, uint64_t seq, const char *how);
 
-/** wfs_refold_manifest() - the manifest in force at refold->head.height; borrowed until the next
- *  batch. */
+/** wfs_refold_manifest() - get the manifest in force at refold->head.height; borrowed until the
+ *  next batch. */
 const struct wfs_manifest *wfs_refold_manifest(const struct wfs_refold *refold);
 
 void wfs_refold_done(struct wfs_refold *refold);
 #define WFS_AUTO_REFOLD WFS_CLEANUP(wfs_refold_done)
 
-/* --- for kernel/refold*.c --- */
+/* --- for kernel/check/refold*.c --- */
 
-/** wfs_refold_again() - fold a record again. @input: its parts, but time, principal and charge,
- *  which are set here */
+/** wfs_refold_again() - fold the record @parsed again, and write the records that folding gives
+ *  @input: its parts are set but kind, time, principal and charge, which this function sets */
 int wfs_refold_again(struct wfs_refold *refold, const struct wfs_record_parsed *parsed,
 	struct wfs_fold_input *input, struct wfs_error *error);
 
-/** wfs_refold_action() - fold the record of an action again; if a text is lost that it depends on,
- *  write only its line. */
+/** wfs_refold_action() - fold the record @parsed of an action again; if it depends on a lost text,
+ *  only write its line. */
 int wfs_refold_action(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error);
 
-/** wfs_refold_score() - after a text is lost: write only the line of an auction's intent, or of the
- *  answer to it. */
+/** wfs_refold_score() - after a text is lost: write only the line of @parsed, which must be the
+ *  intent mint.score that an unfolded action has asked for, or the answer to it. */
 int wfs_refold_score(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error);
 
-/** wfs_refold_apply() - after a text is lost: write the changes of record @index of the last run,
- *  with the line that the source has, which may differ only in `changes`. */
+/** wfs_refold_apply() - after a text is lost: write record @index of the last run to the store,
+ *  with the line that the source has for it, which may differ only in `changes`. */
 int wfs_refold_apply(struct wfs_refold *refold, size_t index, struct wfs_error *error);
 
-/** wfs_refold_hidden() - call source->hidden, and compare the bytes with their hash. */
+/** wfs_refold_hidden() - append to @buffer what source->hidden gives for @hash, after comparing it
+ *  with the hash. Return: as source->hidden. */
 int wfs_refold_hidden(struct wfs_refold *refold, const struct wfs_hash *hash,
 	struct wfs_buffer *buffer, struct wfs_error *error);
 
-/** wfs_refold_line() - find a line among those that were read ahead, or call source->line. */
+/** wfs_refold_line() - get the line of record @seq: one that was read ahead, or from source->line
+ *  @ret_line: borrowed until the next call. Return: as source->line. */
 int wfs_refold_line(struct wfs_refold *refold, uint64_t seq, struct wfs_bytes *ret_line,
 	struct wfs_error *error);
 
-/** wfs_refold_answers_init() - take the answers to effects of reducers from the journal. */
+/** wfs_refold_answers_init() - set refold->answerer, so that effects of reducers get the answers
+ *  that the journal has. */
 void wfs_refold_answers_init(struct wfs_refold *refold);
 void wfs_refold_answers_done(struct wfs_refold *refold);

@@ -8,12 +8,10 @@
 
 #include "kernel/check/verify.h"
 
-/**
- * wfs_replay() - fold the journal up to the height at which the call begins
- * @problems: gets the first record that differs, if one does; replay ends there
- * @progress: called with the number of records folded; may be NULL
- * Return: 0 (see problems->count), or -errno if it could not be finished: -EINTR (cancelled:
- * @progress ended it), …
- */
+/** wfs_replay() - fold a world's journal again, up to the height that the world has now, and
+ *  compare. @problems: gets the first record that differs, if one does; replay ends there
+ *  @progress: called with @context and the number of records folded; may be NULL
+ *  Return: 0 (see problems->count), or -errno if it could not be finished: -EINTR (cancelled:
+ *  @progress ended it), … */
 int wfs_replay(struct wfs_world *world, struct wfs_problems *problems, wfs_progress_fn *progress,
 	void *context, struct wfs_error *error);

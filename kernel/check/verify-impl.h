@@ -19,50 +19,59 @@ struct verify {
 	struct wfs_error *error;
 	struct wfs_view view;
 	int failure; /* the last -errno of a check that could not be made, or 0 */
-	char forbidden[sizeof("blobs/ab/") +
-		WFS_HASH_HEX_SIZE]; /* a file that this user may not open */
-	uint64_t height;            /* fixed at the start */
-	uint64_t first;             /* the oldest that is kept; it may rise during the check */
-	uint64_t last_vid;          /* of the height */
-	bool file_read;             /* since the last call of verify_look() */
-	struct wfs_turn_check *runs;
-	uint64_t runs_records; /* that the index must have */
+	/* path of a blob file that this user may not open; "": none */
+	char forbidden[sizeof("blobs/ab/") + WFS_HASH_HEX_SIZE];
+	uint64_t height;             /* fixed at the start */
+	uint64_t first;              /* the oldest that is kept; it may rise during the check */
+	uint64_t last_vid;           /* of the height */
+	bool file_read;              /* a blob file was read since the last call of verify_look() */
+	struct wfs_turn_check *runs; /* check of the index of turns; owned */
+	uint64_t runs_records;       /* rows of turns that the index must have */
 };
 
 /* --- verify-report.c --- */
 
-/** verify_wrong() - report that a row is wrong, by its number. */
+/** verify_wrong() - add a problem: row number @row of @table is wrong. @reason: words for the
+ *  message */
 void verify_wrong(struct verify *verify, enum wfs_table table, uint64_t row, const char *reason);
+/** verify_wrong_blob() - add a problem: the row of the blob @hash is wrong. */
 void verify_wrong_blob(struct verify *verify, const struct wfs_hash *hash, const char *reason);
 
-/** verify_damaged_name() - report a damaged row, unless verify_rows() has reported it. */
+/** verify_damaged_name() - add a problem: the row @name does not fit its seal (kernel/store/row.h),
+ *  unless verify_rows() has already added it. */
 void verify_damaged_name(struct verify *verify, const struct wfs_row_name *name);
+/** verify_damaged() - verify_damaged_name() for row number @row of @table. */
 void verify_damaged(struct verify *verify, enum wfs_table table, uint64_t row);
 
-/** verify_incomplete_height() - the height up to which versions may be missing; 0: none may be. */
+/** verify_incomplete_height() - get the height up to which a collection may have removed versions;
+ *  0: all versions exist. */
 uint64_t verify_incomplete_height(const struct verify *verify);
 
-/** verify_open_view() - open the view at @height, and read which height is the oldest now. */
+/** verify_open_view() - open verify->view at @height, and set verify->first to the oldest height
+ *  now. Return: 0, or -errno. */
 int verify_open_view(struct verify *verify, uint64_t height);
 
 /** verify_is_wrong() - does the failure @r of a check mean that the row is wrong? Otherwise this
- *  process has failed, for example for lack of memory, which is noted. */
+ *  process has failed, for example for lack of memory, and verify->failure is set. */
 bool verify_is_wrong(struct verify *verify, int r);
 
-/** verify_look() - report the progress. Return: 0, or -EINTR if the check is to end. */
+/** verify_look() - report that @done of @total parts of the work @what are done (0: @total is not
+ *  known). Return: 0, or -EINTR if the check is to end. */
 int verify_look(struct verify *verify, const char *what, uint64_t done, uint64_t total);
 
-/** verify_step() - after every VERIFY_RENEW_COUNT rows, and after every file: report the progress,
- *  and open the view again. Return: as verify_look() and verify_open_view(). */
+/** verify_step() - after each row: report progress as verify_look(), and close and open the view
+ *  again, if VERIFY_RENEW_COUNT rows or a file were read since. Return: as verify_look() and
+ *  verify_open_view(). */
 int verify_step(struct verify *verify, const char *what, uint64_t done, uint64_t total);
 
-/** verify_check_file() - compare the file of a version or a blob with its hash. */
+/** verify_check_file() - compare the blob file of a version or a blob with its hash. Return: 0,
+ *  -EIO, … */
 int verify_check_file(struct verify *verify, const struct wfs_blob *file);
 
-/** verify_failed() - set the error "read @what". Return: @r. */
+/** verify_failed() - fill verify->error with "read @what" and the reason @r. Return: @r. */
 int verify_failed(struct verify *verify, int r, const char *what);
 
-/* --- the parts. Return: 0, or -errno that ends the check. --- */
+/* --- the parts: each adds its problems. Return: 0, or -errno that ends the check. --- */
 
 int verify_rows(struct verify *verify);
 int verify_journal(struct verify *verify);

@@ -12,17 +12,14 @@
 #include "kernel/base/problems.h"
 #include "kernel/world/world.h"
 
-/* Called now and then with a name of the work, and how much of it is done.
- * @total: 0: not known
+/* A caller's function that long work calls now and then.
+ * @what: name of the work. @done, @total: how many of its parts are done; @total is 0 if not known
  * Return: true to go on, false to end the work. */
 typedef bool wfs_progress_fn(void *context, const char *what, uint64_t done, uint64_t total);
 
-/**
- * wfs_verify() - check the world up to the height at which the call begins
- * @problems: gets everything that is wrong
- * @progress: may be NULL
- * Return: 0 (see problems->count), or -errno if the check could not be finished: -EINTR (cancelled:
- *         @progress ended it), …
- */
+/** wfs_verify() - check a world, up to the height that it has now
+ *  @problems: gets everything that is wrong. @progress: called with @context; may be NULL
+ *  Return: 0 (see problems->count), or -errno if the check could not be finished: -EINTR
+ *  (cancelled: @progress ended it), … */
 int wfs_verify(struct wfs_world *world, struct wfs_problems *problems, wfs_progress_fn *progress,
 	void *context, struct wfs_error *error);

@@ -22,10 +22,10 @@ struct wfs_backup_options {
 
 /* Counts of what was copied. Plain value. */
 struct wfs_backup_figures {
-	uint64_t height; /* of the copy */
-	uint64_t data_bytes;
+	uint64_t height;     /* of the copy */
+	uint64_t data_bytes; /* bytes of data.mdb */
 	uint64_t file_count; /* blob files */
-	uint64_t file_bytes;
+	uint64_t file_bytes; /* bytes of these */
 };
 
 /**

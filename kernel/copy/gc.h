@@ -24,30 +24,26 @@
 struct wfs_gc {
 	uint64_t first_height; /* the first to keep */
 	uint64_t after_vid;    /* versions up to this one were looked at */
-	uint64_t last_vid;     /* about the last one to look at */
+	uint64_t last_vid;     /* number of the last version to look at, about */
 	bool done;
 	bool files_held; /* a reader holds files of earlier commits, so no file was removed */
 	struct wfs_gc_figures figures;
 };
 
-/**
- * wfs_gc_since() - begin a collection that keeps @height and all later heights
- * Return: 0, -ENOENT (height_unavailable: not reached yet), -EINVAL (@height is 0), …
- */
+/** wfs_gc_since() - begin a collection that keeps @height and all later heights: fill @gc, remove
+ *  nothing yet
+ *  Return: 0, -ENOENT (height_unavailable: not reached yet), -EINVAL (@height is 0), … */
 int wfs_gc_since(
 	struct wfs_world *world, uint64_t height, struct wfs_gc *gc, struct wfs_error *error);
 
 /** wfs_gc_keep() - begin a collection that keeps the newest @count heights, or all if they are
- *  fewer.
- *  Return: as wfs_gc_since(). */
+ *  fewer: fill @gc, remove nothing yet. Return: as wfs_gc_since(). */
 int wfs_gc_keep(
 	struct wfs_world *world, uint64_t count, struct wfs_gc *gc, struct wfs_error *error);
 
-/**
- * wfs_gc_advance() - do steps of a collection; waits for the kernel thread in each step
- * @principal: for the requests to the kernel thread
- * @rows_max: about how many versions to look at; 0: go on until the collection is done
- * Return: 0 (see gc->done), -EROFS, -EIO (damage was found), -ENOSPC, …
- */
+/** wfs_gc_advance() - do steps of a collection that was begun; waits for the kernel thread in each
+ *  step. @principal: whose requests to the kernel thread the steps are
+ *  @rows_max: about how many versions to look at; 0: go on until the collection is done
+ *  Return: 0 (gc->done: it is complete), -EROFS, -EIO (damage was found), -ENOSPC, … */
 int wfs_gc_advance(struct wfs_world *world, struct wfs_gc *gc, const char *principal,
 	uint64_t rows_max, struct wfs_error *error);

@@ -27,37 +27,36 @@ enum {
 struct wfs_restore_options {
 	wfs_progress_fn *progress; /* called between pieces; may be NULL */
 	void *context;
-	uint64_t map_size_bytes; /* 0: default */
+	uint64_t map_size_bytes; /* of the new store; 0: default */
 	/* Gives the time of a baseline; NULL: the host's clock. */
 	int64_t (*clock_ns)(void *context);
 	void *clock_context;
-	/* make files that follow from the journal from it, if these differ in the copy */
+	/* if files that follow from the journal differ in the copy: make them from the journal */
 	bool repair;
 };
 
-/* Describes the restored world. Plain value. */
+/* What restoring has made. Plain value. */
 struct wfs_restored {
 	char world_id[WFS_WORLD_ID_SIZE + 1];
 	uint64_t height;
 	uint64_t first_height;         /* the first that the world can show */
 	struct wfs_hash snapshot_hash; /* of `height` */
 	bool history;                  /* the journal was folded */
-	/* with history: the text without which actions were not folded */
+	/* with history: the first text that is lost, after which actions were not folded */
 	struct wfs_refold_lost lost;
 	size_t repaired; /* files of the copy that differ, and were made again */
 	bool journal;    /* without history: the copy has a journal, but it begins with a
 	                                * baseline, whose cells no later copy has */
 };
 
-/**
- * wfs_restore() - make a world in @directory from the copy in @tree
- * @directory: missing, or an empty directory; a failure leaves it as it was
- * @problems: gets every path that differs, also of a copy that is repaired
- * Return: 0, -EIO (hash_mismatch, with @problems), -EEXIST (already_exists), -EINTR (cancelled),
- *         -EINVAL, -ENOENT, -ENOSPC, …
- */
+/** wfs_restore() - make a world in @directory from the copy of a tree whose root is @tree
+ *  @directory: missing, or an empty directory; a failure leaves it as it was
+ *  @problems: gets every path that differs, also of a copy that is repaired
+ *  Return: 0, -EIO (hash_mismatch, with @problems), -EEXIST (already_exists), -EINTR (cancelled),
+ *  -EINVAL, -ENOENT, -ENOSPC, … */
 int wfs_restore(const char *tree, const char *directory, const struct wfs_restore_options *options,
 	struct wfs_problems *problems, struct wfs_restored *ret_restored, struct wfs_error *error);
 
-/** wfs_restore_knows_readme() - is @text the README of this version, or of an earlier one? */
+/** wfs_restore_knows_readme() - is @text the tree's file README, as this version or an earlier one
+ *  writes it? */
 bool wfs_restore_knows_readme(struct wfs_bytes text);

@@ -21,15 +21,12 @@
 
 enum { WFS_MIND_AGENT_MAX = 1 << 20 }; /* bytes of content */
 
-/**
- * wfs_mind_agent_read() - parse an object with members of agents, without checking their values
- * @ret_content: caller owns it
- */
+/** wfs_mind_agent_read() - parse the content of an agent: an object with no other members than the
+ *  above; their values are not checked
+ *  @ret_content: caller owns it. Return: 0, -EINVAL, -EFBIG, -ENOMEM. */
 int wfs_mind_agent_read(struct wfs_bytes content, json_t **ret_content, struct wfs_error *error);
 
-/**
- * wfs_mind_agent_check() - check the values of the members
- * @content: from wfs_mind_agent_read
- * Return: 0, -EINVAL (invalid_argument, …), -EFBIG (too_large), -ENOMEM.
- */
+/** wfs_mind_agent_check() - check the values of an agent's members
+ *  @content: from wfs_mind_agent_read()
+ *  Return: 0, -EINVAL (invalid_argument, …), -EFBIG (too_large), -ENOMEM. */
 int wfs_mind_agent_check(const json_t *content, struct wfs_error *error);

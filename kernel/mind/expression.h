@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Conditions of transitions: is a text a Lua expression? (agents/mind/condition.h evaluates them.)
+ * Conditions of transitions between states of a workflow: is a text a Lua expression?
+ * (agents/mind/condition.h evaluates them.)
  *
  * Calls of built-in predicates (`stuck`, `balance_below(5)`) are expressions, too.
  * Thread: that of the box.
@@ -10,7 +11,8 @@
 #include "kernel/box/box.h"
 
 enum {
-	WFS_MIND_CONDITION_INSTRUCTIONS = 1000000, /* of one expression */
+	/* bounds of one expression */
+	WFS_MIND_CONDITION_INSTRUCTIONS = 1000000,
 	WFS_MIND_CONDITION_MEMORY_BYTES = 8 << 20,
 	WFS_MIND_CONDITION_OUTPUT_BYTES = 1 << 10,
 };
@@ -19,15 +21,13 @@ enum {
 struct wfs_mind_compiler {
 	struct wfs_box *box;
 	const char *author; /* the principal who wrote the expressions; NULL: the world */
-	struct wfs_lua_budget *budget; /* charged; may be NULL */
+	struct wfs_lua_budget *budget; /* lowered by the instructions; NULL: none */
 };
 
-/* Bounds of each expression. */
+/* The bounds above, for running an expression. */
 extern const struct wfs_lua_limits wfs_mind_condition_limits;
 
-/**
- * wfs_mind_expression_check() - compile an expression, without running it
- * Return: 0, -EINVAL (syntax_error: not an expression), or as wfs_code_new().
- */
+/** wfs_mind_expression_check() - compile @text as a Lua expression, without running it
+ *  Return: 0, -EINVAL (syntax_error: not an expression), or as wfs_code_new(). */
 int wfs_mind_expression_check(
 	const struct wfs_mind_compiler *compiler, struct wfs_bytes text, struct wfs_error *error);

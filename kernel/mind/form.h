@@ -20,15 +20,15 @@
 
 enum { WFS_MIND_EXPRESSION_COST = 10000 }; /* instructions charged for checking a condition */
 
-/** wfs_mind_form_has() - does this type of artifact require a form of the content? */
+/** wfs_mind_form_has() - is the content of artifacts of this type checked, because the type is one
+ *  of the four above? */
 bool wfs_mind_form_has(const char *type);
 
-/**
- * wfs_mind_form_check() - check that an artifact's content has the form that its type requires
- * @type: of the artifact; one for which wfs_mind_form_has() is true
- * @compiler: compiles the conditions of workflows; its budget is charged
- * Return: 0, -EINVAL (invalid_json, invalid_argument, missing_argument, syntax_error), -EFBIG
- * (too_large), -ENOMEM, or as wfs_mind_expression_check(). The message begins with 'content'.
- */
+/** wfs_mind_form_check() - check that an artifact's content has the form that its type requires
+ *  @type: of the artifact; one for which wfs_mind_form_has() is true
+ *  @content: all bytes of the content
+ *  @compiler: compiles the conditions of workflows; its budget is charged
+ *  Return: 0, -EINVAL (invalid_json, invalid_argument, missing_argument, syntax_error), -EFBIG
+ *  (too_large), -ENOMEM, or as wfs_mind_expression_check(). The message begins with 'content'. */
 int wfs_mind_form_check(const char *type, struct wfs_bytes content,
 	const struct wfs_mind_compiler *compiler, struct wfs_error *error);

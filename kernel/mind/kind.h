@@ -8,14 +8,16 @@
 
 #include "kernel/base/buffer.h"
 
-/** wfs_mind_kind() - Return: the kind of a value, static text. @json: NULL for an absent one */
+/** wfs_mind_kind() - get words for the kind of a JSON value, for messages; static. @json: NULL: an
+ *  absent value */
 const char *wfs_mind_kind(const json_t *json);
 
-/** wfs_mind_list() - append the names of an object's members, or the texts of an array, separated
- *  by commas; "none" if it is empty. Names that do not fit into a message are only counted. */
+/** wfs_mind_list() - append to @buffer the names of an object's members, or the texts of an array,
+ *  separated by commas; "none" if it is empty. Names that do not fit into a message are only
+ *  counted. */
 void wfs_mind_list(const json_t *json, struct wfs_buffer *buffer);
 
-/** wfs_mind_is_absent() - is a member absent, or null? */
+/** wfs_mind_is_absent() - is @value, a member of an object, absent (NULL) or JSON's null? */
 static inline bool wfs_mind_is_absent(const json_t *value)
 {
 	return !value || json_is_null(value);

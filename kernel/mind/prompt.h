@@ -32,15 +32,14 @@ enum {
 int wfs_mind_prompt_read(struct wfs_bytes content, const char *fragment, json_t **ret_prompt,
 	struct wfs_error *error);
 
-/**
- * wfs_mind_prompt_check() - check that a content is a prompt, or a library of prompts
- * Return: as wfs_mind_prompt_read.
- */
+/** wfs_mind_prompt_check() - check that a content is a prompt, or a library of prompts
+ *  Return: as wfs_mind_prompt_read(). */
 int wfs_mind_prompt_check(struct wfs_bytes content, struct wfs_error *error);
 
-/** wfs_mind_prompts_check() - check that the members of a library's `prompts` are prompts. */
+/** wfs_mind_prompts_check() - check that each member of the object `prompts` in a library is a
+ *  prompt. Return: as wfs_mind_prompt_read(). */
 int wfs_mind_prompts_check(const json_t *library, struct wfs_error *error);
 
-/** wfs_mind_name_size() - Return: bytes of the variable's name at the beginning
- *  of the text, or 0. */
+/** wfs_mind_name_size() - get the size in bytes of the variable's name with which @text begins; 0:
+ *  it begins with none. */
 size_t wfs_mind_name_size(struct wfs_bytes text);

@@ -12,7 +12,7 @@
 #include "kernel/base/error.h"
 
 enum {
-	WFS_MIND_TURNS_MAX = 10000,    /* requests to the model in one turn */
+	WFS_MIND_TURNS_MAX = 10000,    /* requests to the model in one turn: `max_turns` */
 	WFS_MIND_CONCURRENCY_MAX = 64, /* simultaneous tool calls of a turn */
 	WFS_MIND_TOOLS_MAX = 256,      /* tools of an agent */
 };
@@ -25,22 +25,25 @@ struct wfs_mind_number {
 	int64_t otherwise; /* the default */
 };
 
-/* The integer settings that a run keeps; the last row has no name. */
+/* The integer settings of a turn; the last row has no name. */
 extern const struct wfs_mind_number wfs_mind_numbers[];
 
-/* Check the value of a setting.
+/* Check the value of the setting max_history_messages, and of temperature.
  * Return: 0, or -EINVAL (invalid_argument) with a message that names it. */
 int wfs_mind_check_history_max(int64_t max, struct wfs_error *error);
 int wfs_mind_check_temperature(const json_t *value, struct wfs_error *error);
 
-/** wfs_mind_check_tool_choice() - check the form only, and not whether the tool exists. */
+/** wfs_mind_check_tool_choice() - check the form of the setting tool_choice, but not whether the
+ *  tool exists. Return: 0, or -EINVAL (invalid_argument). */
 int wfs_mind_check_tool_choice(const json_t *choice, struct wfs_error *error);
 
-/** wfs_mind_check_extra() - refuse members that would replace those that every request body has.
- *  @where: whose extra body, for messages */
+/** wfs_mind_check_extra() - check the setting extra_body, members for the body of requests to a
+ *  model's server: they may not replace those that every body has
+ *  @where: what has the setting, for messages. Return: 0, or -EINVAL (invalid_argument). */
 int wfs_mind_check_extra(const char *where, const json_t *extra, struct wfs_error *error);
 
-/** wfs_mind_check_costs() - refuse members that make a server compute or charge more than the
- *  settings say. host.json may have them, because its user pays; the author of an agent does
- *  not. */
+/** wfs_mind_check_costs() - check that @extra, an agent's extra_body, has no members that make a
+ *  server compute or charge more than the settings say
+ *  The extra_body in host.json may have them, because its user pays; the author of an agent does
+ *  not. Return: 0, or -EINVAL (invalid_argument). */
 int wfs_mind_check_costs(const json_t *extra, struct wfs_error *error);

@@ -31,25 +31,25 @@ enum wfs_mind_mode {
 	WFS_MIND_LLM,
 };
 
-/**
- * wfs_mind_workflow_check() - is this a workflow? The functions below require that.
- * Return: 0, -EINVAL (invalid_argument, missing_argument), -EFBIG (too_large), with a message that
- * says where the error is, what was expected and what came.
- */
+/** wfs_mind_workflow_check() - check that @workflow has the form above, which the functions below
+ *  require
+ *  Return: 0, -EINVAL (invalid_argument, missing_argument), -EFBIG (too_large), with a message that
+ *  says where the error is, what was expected and what came. */
 int wfs_mind_workflow_check(const json_t *workflow, struct wfs_error *error);
 
-/** wfs_mind_workflow_initial() - get the state that it begins in; borrowed from @workflow. */
+/** wfs_mind_workflow_initial() - get the state in which a workflow begins; borrowed from
+ *  @workflow. */
 const char *wfs_mind_workflow_initial(const json_t *workflow);
 
-/** wfs_mind_workflow_step() - get the step of a state; borrowed from @workflow.
- *  Return: NULL: none. */
+/** wfs_mind_workflow_step() - get the step of a state; borrowed from @workflow; NULL: the state has
+ *  none. */
 const json_t *wfs_mind_workflow_step(const json_t *workflow, const char *state);
 
-/** wfs_mind_workflow_auto() - get the state that follows without a decision: the one that the step
- *  names, or the next in the list; the first one follows the last. Borrowed from @workflow.
- *  Return: NULL: @state is not one of the workflow. */
+/** wfs_mind_workflow_auto() - get the state that follows @state without a decision: the one that
+ *  its step names, or the next in the list; the first one follows the last. Borrowed from
+ *  @workflow. Return: NULL: @state is not one of the workflow. */
 const char *wfs_mind_workflow_auto(const json_t *workflow, const char *state);
 
-/** wfs_mind_step_mode() - how does a state end?
- *  @step: from wfs_mind_workflow_step(), NULL included */
+/** wfs_mind_step_mode() - get how the state after a step is chosen. @step: from
+ *  wfs_mind_workflow_step(); may be NULL */
 enum wfs_mind_mode wfs_mind_step_mode(const json_t *step);
