@@ -519,11 +519,8 @@ static void tell_domains(
 {
 	const struct wfs_reducer_definition *const reducer = fold_reducer_of(fold, cell);
 
-	if (!reducer->builtin)
-		return;
-	for (const struct wfs_domain *const *domain = fold->domains; *domain; domain++)
-		if ((*domain)->changed)
-			(*domain)->changed(fold, reducer->name, cell->row.key, state);
+	if (reducer->builtin)
+		FOLD_TELL(fold, changed, reducer->name, cell->row.key, state);
 }
 
 static int apply_change(struct wfs_fold *fold, struct wfs_head *head,

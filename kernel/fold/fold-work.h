@@ -143,6 +143,24 @@ struct wfs_fold {
 	void **kept;                             /* memory of each domain, in their order; owned */
 };
 
+/* Calls the function @hook of each domain that has it, in their order, until one fails.
+ * Value: 0, or -errno. */
+#define FOLD_CALL(fold, hook, ...)                                                            \
+	({                                                                                    \
+		int result_ = 0;                                                              \
+		for (const struct wfs_domain *const *at_ = (fold)->domains; !result_ && *at_; \
+			at_++)                                                                \
+			if ((*at_)->hook)                                                     \
+				result_ = (*at_)->hook(fold, __VA_ARGS__);                    \
+		result_;                                                                      \
+	})
+
+/* Calls the function @hook, which cannot fail, of each domain that has it. */
+#define FOLD_TELL(fold, hook, ...)                                                      \
+	for (const struct wfs_domain *const *at_ = (fold)->domains; at_ && *at_; at_++) \
+		if ((*at_)->hook)                                                       \
+	(*at_)->hook(fold, ##__VA_ARGS__)
+
 static inline struct fold_cell *fold_cell_at(const struct wfs_fold *fold, size_t i)
 {
 	return &((struct fold_cell *)fold->cells.items)[i];
@@ -275,12 +293,34 @@ int fold_apply_changes(
 
 /* --- fold.c --- */
 
+/** fold_trim() - empty a buffer, and free its memory if that is much. */
+void fold_trim(struct wfs_buffer *buffer);
+
+/** fold_refresh_budget() - give the code of the next request all instructions of one request. */
+void fold_refresh_budget(struct wfs_fold *fold);
+
+/* --- fold-action.c --- */
+
+/** fold_action() - do the action of the request, and write the body of its record
+ *  Return: 0, also if the action is refused, or -errno that fails the request. */
+int fold_action(struct wfs_fold *fold, struct wfs_error *error);
+
+/* --- fold-event.c --- */
+
 /** fold_add_record() - append an event record, whose body the caller has written to fold->scratch
  *  @cause: index of the record that caused it
  *  @derived: the event; a reference is kept; NULL: the caller changes the record's kind
  *  @ret_record: borrowed until the next record is added */
 int fold_add_record(struct wfs_fold *fold, size_t cause, json_t *derived,
 	struct fold_record **ret_record, struct wfs_error *error);
+
+/** fold_event() - fold the event of record @index: the step of each reducer that it is routed to */
+int fold_event(struct wfs_fold *fold, size_t index, struct wfs_error *error);
+
+/** fold_step() - run the step of a cell's reducer for record @record, and queue what it causes
+ *  @value: the value of the event, or the answer to an effect */
+int fold_step(struct wfs_fold *fold, size_t record, size_t cell_index, const json_t *value,
+	struct wfs_error *error);
 
 /* --- fold-effects.c --- */
 
