@@ -27,10 +27,8 @@ struct wfs_rights_watcher {
 	struct wfs_rights_watcher *next; /* private */
 };
 
-/**
- * wfs_authority_new() - make the authority of @world, which must outlive it; caller owns it
- * Return: 0, -EIO, -ENOMEM.
- */
+/** wfs_authority_new() - make the authority of @world, which must outlive it; caller owns it
+ *  Return: 0, -EIO, -ENOMEM. */
 int wfs_authority_new(
 	struct wfs_world *world, struct wfs_authority **ret_authority, struct wfs_error *error);
 
@@ -39,10 +37,8 @@ void wfs_authority_free(struct wfs_authority *authority);
 WFS_DEFINE_AUTO(authority, struct wfs_authority, wfs_authority_free)
 #define WFS_AUTO_AUTHORITY WFS_CLEANUP(wfs_auto_authority)
 
-/**
- * wfs_authority_open() - open a world, and make its authority, which closes it when it is freed
- * Return: as wfs_world_open() and wfs_authority_new().
- */
+/** wfs_authority_open() - open a world, and make its authority, which closes it when it is freed
+ *  Return: as wfs_world_open() and wfs_authority_new(). */
 int wfs_authority_open(const char *directory, const struct wfs_world_options *options,
 	struct wfs_authority **ret_authority, struct wfs_error *error);
 
@@ -65,11 +61,9 @@ void wfs_authority_release(struct wfs_authority *authority, struct wfs_holder *h
 
 const char *wfs_holder_principal(const struct wfs_holder *holder);
 
-/**
- * wfs_authority_rights() - get the current rights of a holder; caller unrefs
- * @ret_height: the rights follow from the grants at this height, or at a later one
- * Return: the rights, or NULL without memory: then the principal may do nothing.
- */
+/** wfs_authority_rights() - get the current rights of a holder; caller unrefs
+ *  @ret_height: the rights follow from the grants at this height, or at a later one
+ *  Return: the rights, or NULL without memory: then the principal may do nothing. */
 struct wfs_rights *wfs_authority_rights(
 	struct wfs_authority *authority, struct wfs_holder *holder, uint64_t *ret_height);
 
@@ -89,12 +83,10 @@ int wfs_authority_watch(struct wfs_authority *authority, struct wfs_holder *hold
 void wfs_authority_unwatch(struct wfs_authority *authority, struct wfs_holder *holder,
 	struct wfs_rights_watcher *watcher);
 
-/**
- * wfs_authority_passed_on() - is @grant one that @principal has delegated to another principal?
- * @ret_mark: of the grant, see wfs_grant_mark()
- * @ret_height: the grant existed at this height, or at a later one
- * Return: 1, 0 (@principal has delegated no grant with that name), or -ENOMEM.
- */
+/** wfs_authority_passed_on() - is @grant one that @principal has delegated to another principal?
+ *  @ret_mark: of the grant, see wfs_grant_mark()
+ *  @ret_height: the grant existed at this height, or at a later one
+ *  Return: 1, 0 (@principal has delegated no grant with that name), or -ENOMEM. */
 int wfs_authority_passed_on(struct wfs_authority *authority, const char *grant,
 	const char *principal, struct wfs_hash *ret_mark, uint64_t *ret_height);
 

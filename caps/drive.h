@@ -126,13 +126,11 @@ struct wfs_helpers {
 	void (*release)(struct wfs_helper_call *call);
 };
 
-/**
- * wfs_driver_start - start a driver, which takes the turns of a world's agents and runs its plans
- * @authority, @helpers: kept until the driver is freed
- * @paused: do not continue unfinished runs and plans, until a caller resumes them or the world is
- *          opened again
- * @ret_driver: caller calls its `free`, before freeing @authority
- * Return: 0, or -errno with @error.
- */
+/** wfs_driver_start - start a driver, which takes the turns of a world's agents and runs its plans
+ *  @authority, @helpers: kept until the driver is freed
+ *  @paused: do not continue unfinished runs and plans, until a caller resumes them or the world is
+ *           opened again
+ *  @ret_driver: caller calls its `free`, before freeing @authority
+ *  Return: 0, or -errno with @error. */
 typedef int wfs_driver_start(struct wfs_authority *authority, const struct wfs_helpers *helpers,
 	bool paused, struct wfs_driver **ret_driver, struct wfs_error *error);

@@ -47,12 +47,10 @@ int wfs_driving_intent(const struct wfs_driving *driving, const char *intent_id,
 /** wfs_driving_height() - get the height of the world. */
 uint64_t wfs_driving_height(const struct wfs_driving *driving);
 
-/**
- * wfs_driving_events() - call @event for each event of any turn, in the order of the journal
- * @height: number of the first record that is looked at
- * @event: gets @context, the number of the record, and the event's value, borrowed
- * Return: the height up to which records were looked at.
- */
+/** wfs_driving_events() - call @event for each event of any turn, in the order of the journal
+ *  @height: number of the first record that is looked at
+ *  @event: gets @context, the number of the record, and the event's value, borrowed
+ *  Return: the height up to which records were looked at. */
 uint64_t wfs_driving_events(const struct wfs_driving *driving, uint64_t height,
 	void (*event)(void *context, uint64_t seq, const json_t *value), void *context);
 
@@ -90,24 +88,20 @@ int wfs_driving_sent(struct wfs_driving_run *run, json_t **ret_messages, struct 
 int wfs_driving_own(const struct wfs_session *session, struct wfs_view *view,
 	enum wfs_builtin_reducer reducer, json_t **ret_document, struct wfs_error *error);
 
-/**
- * wfs_driving_agent() - read the artifact of @agent, if the session's principal may have it take
- * turns
- * @ret_artifact: caller owns it
- * @ret_content: its content, if its type is agent; caller frees it with wfs_content_done()
- * Return: as wfs_session_find_agent(), which decides whether the principal may.
- */
+/** wfs_driving_agent() - read the artifact of @agent, if the session's principal may have it take
+ *  turns
+ *  @ret_artifact: caller owns it
+ *  @ret_content: its content, if its type is agent; caller frees it with wfs_content_done()
+ *  Return: as wfs_session_find_agent(), which decides whether the principal may. */
 int wfs_driving_agent(const struct wfs_session *session, struct wfs_view *view, const char *agent,
 	json_t **ret_artifact, struct wfs_content *ret_content, struct wfs_error *error);
 
-/**
- * wfs_driving_privacy() - find which private texts an action that is not done yet would record
- * @ret_said: ids of the private artifacts to which texts in the action belong, [] for texts of
- *            the sender alone; for wfs_text_hide(); NULL: nothing to hide; caller owns it
- * @ret_gives: ids of the private artifacts to which its answer would belong; NULL: none; caller
- *             owns it
- * Return: 0, -EIO, -ENOMEM.
- */
+/** wfs_driving_privacy() - find which private texts an action that is not done yet would record
+ *  @ret_said: ids of the private artifacts to which texts in the action belong, [] for texts of
+ *             the sender alone; for wfs_text_hide(); NULL: nothing to hide; caller owns it
+ *  @ret_gives: ids of the private artifacts to which its answer would belong; NULL: none; caller
+ *              owns it
+ *  Return: 0, -EIO, -ENOMEM. */
 int wfs_driving_privacy(struct wfs_view *view, const json_t *action, json_t **ret_said,
 	json_t **ret_gives, struct wfs_error *error);
 

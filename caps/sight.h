@@ -56,9 +56,7 @@ int wfs_sight_entity_file(
 int wfs_sight_inner(const struct wfs_sight *sight, enum wfs_entity_file directory,
 	struct wfs_bytes id, struct wfs_bytes name);
 
-/**
- * wfs_sight_listing() - may the cells of a reducer, some of which are seen, be listed?
- * @ret_question: what was judged, for wfs_rights_explain()
- */
+/** wfs_sight_listing() - may the cells of a reducer, some of which are seen, be listed?
+ *  @ret_question: what was judged, for wfs_rights_explain() */
 struct wfs_verdict wfs_sight_listing(
 	const struct wfs_sight *sight, struct wfs_bytes reducer, struct wfs_question *ret_question);

@@ -48,22 +48,18 @@ struct wfs_adapter {
 	bool tool_choice_texts; /* the server reads an object in tool_choice as "auto" */
 };
 
-/**
- * wfs_adapter_get() - get the adapter of a model
- * A server without `profile` has the profile openai. A script without one takes every constraint,
- * because it is not asked for any.
- * @entry: of the model in host.json
- * @ret_adapter: static
- * Return: 0, or -EINVAL (invalid_argument: unknown profile).
- */
+/** wfs_adapter_get() - get the adapter of a model
+ *  A server without `profile` has the profile openai. A script without one takes every constraint,
+ *  because it is not asked for any.
+ *  @entry: of the model in host.json
+ *  @ret_adapter: static
+ *  Return: 0, or -EINVAL (invalid_argument: unknown profile). */
 int wfs_adapter_get(
 	const json_t *entry, const struct wfs_adapter **ret_adapter, struct wfs_error *error);
 
-/**
- * wfs_adapter_check() - check what the requests of a run will be built from
- * These are the offered tools, max_history_messages, max_tokens, temperature, tool_choice,
- * constraint and extra_body of @setup; profile, max_tokens_name and extra_body of @entry; and the
- * combination of these.
- * Return: 0, -EINVAL (the message names the agent), -ENOMEM.
- */
+/** wfs_adapter_check() - check what the requests of a run will be built from
+ *  These are the offered tools, max_history_messages, max_tokens, temperature, tool_choice,
+ *  constraint and extra_body of @setup; profile, max_tokens_name and extra_body of @entry; and the
+ *  combination of these.
+ *  Return: 0, -EINVAL (the message names the agent), -ENOMEM. */
 int wfs_adapter_check(const json_t *setup, const json_t *entry, struct wfs_error *error);

@@ -25,11 +25,9 @@ int constraint_schema_new(
 int constraint_pattern_new(
 	const char *regex, struct wfs_pattern **ret_pattern, struct wfs_error *error);
 
-/**
- * constraint_check_xgrammar() - refuse a JSON Schema with keywords that xgrammar (the library that
- * some servers use for constraints) does not enforce
- * @profile: name of the server's profile, for messages
- * Source: vLLM 0.15.1, has_xgrammar_unsupported_json_features().
- * Return: 0, or -EINVAL (the message names the keyword and its place).
- */
+/** constraint_check_xgrammar() - refuse a JSON Schema with keywords that xgrammar (the library that
+ *  some servers use for constraints) does not enforce
+ *  @profile: name of the server's profile, for messages
+ *  Source: vLLM 0.15.1, has_xgrammar_unsupported_json_features().
+ *  Return: 0, or -EINVAL (the message names the keyword and its place). */
 int constraint_check_xgrammar(const json_t *schema, const char *profile, struct wfs_error *error);

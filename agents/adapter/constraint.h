@@ -56,13 +56,11 @@ json_t *wfs_constraint_grammar(const json_t *constraint, const json_t *tools);
 json_t *wfs_constraint_tag(const json_t *constraint, const json_t *tools);
 json_t *wfs_constraint_tag_text(const json_t *constraint, const json_t *tools);
 
-/**
- * wfs_constraint_check() - check a constraint, and that the server can be asked for it
- * @adapter: of the server
- * @tools: the offered ones (wfs_format_offered)
- * @tool_choice: NULL is "auto"
- * Return: 0, -EINVAL (the message names kind and profile), -ENOMEM.
- */
+/** wfs_constraint_check() - check a constraint, and that the server can be asked for it
+ *  @adapter: of the server
+ *  @tools: the offered ones (wfs_format_offered)
+ *  @tool_choice: NULL is "auto"
+ *  Return: 0, -EINVAL (the message names kind and profile), -ENOMEM. */
 int wfs_constraint_check(const json_t *constraint, const struct wfs_adapter *adapter,
 	const json_t *tools, const json_t *tool_choice, struct wfs_error *error);
 

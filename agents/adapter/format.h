@@ -20,13 +20,11 @@ enum { WFS_FORMAT_NAME_MAX = 64 }; /* bytes of the name of a tool or schema; Ope
 /** wfs_format_is_name() - do servers accept @name as the name of a tool? NULL: no. */
 bool wfs_format_is_name(const char *name);
 
-/**
- * wfs_format_offered() - select the tools that a model is offered
- * @setup: `tools` has all of an agent's, `offered` the names of those that are selected
- * @ret_tools: in the order of `offered`; caller owns it
- * Return: 0, -EINVAL (a name that servers refuse, two tools of one name, a name offered twice or
- *         without a tool), -ENOMEM.
- */
+/** wfs_format_offered() - select the tools that a model is offered
+ *  @setup: `tools` has all of an agent's, `offered` the names of those that are selected
+ *  @ret_tools: in the order of `offered`; caller owns it
+ *  Return: 0, -EINVAL (a name that servers refuse, two tools of one name, a name offered twice or
+ *          without a tool), -ENOMEM. */
 int wfs_format_offered(const json_t *setup, json_t **ret_tools, struct wfs_error *error);
 
 /** wfs_format_messages() - convert messages to the form of a body, as format_messages in struct
@@ -37,15 +35,13 @@ int wfs_format_messages(const json_t *messages, json_t **ret_messages);
  *  wfs_adapter. */
 int wfs_format_tools(const json_t *tools, json_t **ret_tools);
 
-/**
- * wfs_format_request() - make the body of one request
- * Members of the entry's extra_body, and then of the settings' extra_body, replace those of the
- * body; the constraint is set last.
- * @setup, @entry: accepted by wfs_adapter_check()
- * @messages: {content, role, tool_calls?, …}, as a turn keeps them
- * @stream: request a stream, with usage at its end
- * @ret_body: caller owns it
- * Return: 0, or -errno with @error.
- */
+/** wfs_format_request() - make the body of one request
+ *  Members of the entry's extra_body, and then of the settings' extra_body, replace those of the
+ *  body; the constraint is set last.
+ *  @setup, @entry: accepted by wfs_adapter_check()
+ *  @messages: {content, role, tool_calls?, …}, as a turn keeps them
+ *  @stream: request a stream, with usage at its end
+ *  @ret_body: caller owns it
+ *  Return: 0, or -errno with @error. */
 int wfs_format_request(const json_t *setup, const json_t *entry, const json_t *messages,
 	bool stream, json_t **ret_body, struct wfs_error *error);

@@ -28,13 +28,11 @@ int64_t response_number(const struct response *response, const char *member);
  *  resumes it? @state: of the plan */
 bool response_has_ended(const json_t *state);
 
-/**
- * response_take_plan() - fill a response from a plan for which response_has_ended() is true
- * @state: of the plan; taken
- * @parked: the plan was imported and is not to run yet, so that it is no failure if it has not run
- * @response: zero-initialised; caller calls response_done(), after a failure, too
- * Return: 0, or -errno with @error.
- */
+/** response_take_plan() - fill a response from a plan for which response_has_ended() is true
+ *  @state: of the plan; taken
+ *  @parked: the plan was imported and is not to run yet, so that it is no failure if it has not run
+ *  @response: zero-initialised; caller calls response_done(), after a failure, too
+ *  Return: 0, or -errno with @error. */
 int response_take_plan(struct wfs_view *view, json_t *state, bool parked, struct response *response,
 	struct wfs_error *error);
 

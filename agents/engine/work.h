@@ -162,12 +162,10 @@ void work_act(struct work *work);
  *  for it is done. If its intent is open, it is begun again when the world is opened again. */
 void work_free(struct work *work);
 
-/**
- * work_wait_for_approval() - have the work wait for an approval, if the policy requires one
- * @effect, @artifact: by which the policy will judge the tool call; @artifact may be NULL
- * Return: 1 (the work waits, and begins again when the approval has come), 0 (no approval is
- *         needed), or -errno with @error.
- */
+/** work_wait_for_approval() - have the work wait for an approval, if the policy requires one
+ *  @effect, @artifact: by which the policy will judge the tool call; @artifact may be NULL
+ *  Return: 1 (the work waits, and begins again when the approval has come), 0 (no approval is
+ *          needed), or -errno with @error. */
 int work_wait_for_approval(
 	struct work *work, enum wfs_effect effect, const char *artifact, struct wfs_error *error);
 

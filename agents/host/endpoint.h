@@ -4,12 +4,10 @@
 
 #include "agents/model/client.h"
 
-/**
- * agents_endpoint_make() - fill an endpoint from a model's entry in host.json and the environment
- * @entry: from wfs_models_find(); the endpoint borrows from it, and the key from the environment
- * @left_ms: how long the request may take with all its attempts, if less than the entry says
- * Return: 0, -ENOENT (not_found: the environment has no key), -EACCES (not_authorized: the key
- *         may not go to that host), -EINVAL.
- */
+/** agents_endpoint_make() - fill an endpoint from a model's entry in host.json and the environment
+ *  @entry: from wfs_models_find(); the endpoint borrows from it, and the key from the environment
+ *  @left_ms: how long the request may take with all its attempts, if less than the entry says
+ *  Return: 0, -ENOENT (not_found: the environment has no key), -EACCES (not_authorized: the key
+ *          may not go to that host), -EINVAL. */
 int agents_endpoint_make(const json_t *entry, int64_t left_ms,
 	struct wfs_model_endpoint *ret_endpoint, struct wfs_error *error);

@@ -10,14 +10,12 @@
 
 #include "kernel/base/error.h"
 
-/**
- * wfs_models_find() - read the entry of a model, if the user trusts the world with this host.json
- * @directory: of the world
- * @name: of the model, a member of `models`
- * @ret_entry: the member's value; caller owns it
- * Return: 0, -ENOENT (not_found: the message names all models), -EACCES (not_authorized: see
- *         kernel/base/trust.h), -EINVAL, -EIO, -ENOMEM.
- */
+/** wfs_models_find() - read the entry of a model, if the user trusts the world with this host.json
+ *  @directory: of the world
+ *  @name: of the model, a member of `models`
+ *  @ret_entry: the member's value; caller owns it
+ *  Return: 0, -ENOENT (not_found: the message names all models), -EACCES (not_authorized: see
+ *          kernel/base/trust.h), -EINVAL, -EIO, -ENOMEM. */
 int wfs_models_find(
 	const char *directory, const char *name, json_t **ret_entry, struct wfs_error *error);
 

@@ -24,12 +24,10 @@ struct script_answer {
 	int64_t delay_ms; /* after which the answer comes */
 };
 
-/**
- * script_read() - get the answer to one request
- * @file: a path, relative to the world's directory @directory
- * @turn: number of the request within the turn, from 1
- * @messages: of the request
- * Return: 0, -ENOENT (not_found: the file, or a line that fits), -EINVAL (names the line), …
- */
+/** script_read() - get the answer to one request
+ *  @file: a path, relative to the world's directory @directory
+ *  @turn: number of the request within the turn, from 1
+ *  @messages: of the request
+ *  Return: 0, -ENOENT (not_found: the file, or a line that fits), -EINVAL (names the line), … */
 int script_read(const char *directory, const char *file, int64_t turn, const json_t *messages,
 	struct script_answer *ret_answer, struct wfs_error *error);

@@ -65,13 +65,11 @@ void step_take_output(struct work *work);
  *  Return: new reference, or NULL without memory. */
 json_t *step_outcome(struct work *work, const struct wfs_error *error);
 
-/**
- * step_fill() - replace the placeholders in a step's arguments or prompt by results of other steps
- * @value: the arguments or the prompt; not changed
- * @origin: gets the artifacts to which private results belong
- * @ret_value: caller owns it
- * Return: 0, -EINVAL (a placeholder names nothing), …
- */
+/** step_fill() - replace the placeholders in a step's arguments or prompt by results of other steps
+ *  @value: the arguments or the prompt; not changed
+ *  @origin: gets the artifacts to which private results belong
+ *  @ret_value: caller owns it
+ *  Return: 0, -EINVAL (a placeholder names nothing), … */
 int step_fill(const struct work *work, struct wfs_view *view, const json_t *value,
 	struct agents_origin *origin, json_t **ret_value, struct wfs_error *error);
 

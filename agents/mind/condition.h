@@ -31,14 +31,12 @@ enum {
 	WFS_MIND_CONDITIONS_INSTRUCTIONS = 8000000,
 };
 
-/**
- * wfs_mind_condition() - evaluate a condition
- * @text: at most WFS_MIND_CONDITION_MAX bytes
- * @variables: object name → value; NULL: none
- * Return: 0, -EINVAL (syntax_error: not an expression; invalid_argument: its value is not true,
- * false or nil, or a predicate lacks its number), -EIO (runtime_error: it fails, or hits a bound),
- * -EFBIG (too_large), -ENOMEM.
- */
+/** wfs_mind_condition() - evaluate a condition
+ *  @text: at most WFS_MIND_CONDITION_MAX bytes
+ *  @variables: object name → value; NULL: none
+ *  Return: 0, -EINVAL (syntax_error: not an expression; invalid_argument: its value is not true,
+ *  false or nil, or a predicate lacks its number), -EIO (runtime_error: it fails, or hits a bound),
+ *  -EFBIG (too_large), -ENOMEM. */
 int wfs_mind_condition(
 	const char *text, const json_t *variables, bool *ret_holds, struct wfs_error *error);
 

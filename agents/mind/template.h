@@ -17,15 +17,13 @@
 #include "kernel/base/error.h"
 #include "kernel/mind/prompt.h"
 
-/**
- * wfs_mind_template_fill() - append the prompt's text, with values inserted
- * @prompt: {template, variables}, from wfs_mind_prompt_read()
- * @variables: object name → value; values other than texts, null included, are written as JSON;
- *             NULL: none
- * @ret_text: appended to, including NUL characters of values; unchanged after a failure
- * Return: 0, -EINVAL (missing_argument: a declared variable has no value, used or not), -EFBIG
- * (too_large), -ENOMEM.
- */
+/** wfs_mind_template_fill() - append the prompt's text, with values inserted
+ *  @prompt: {template, variables}, from wfs_mind_prompt_read()
+ *  @variables: object name → value; values other than texts, null included, are written as JSON;
+ *              NULL: none
+ *  @ret_text: appended to, including NUL characters of values; unchanged after a failure
+ *  Return: 0, -EINVAL (missing_argument: a declared variable has no value, used or not), -EFBIG
+ *  (too_large), -ENOMEM. */
 int wfs_mind_template_fill(const json_t *prompt, const json_t *variables,
 	struct wfs_buffer *ret_text, struct wfs_error *error);
 

@@ -28,12 +28,10 @@ void wfs_model_answer_free(struct wfs_model_answer *answer);
 WFS_DEFINE_AUTO(model_answer, struct wfs_model_answer, wfs_model_answer_free)
 #define WFS_AUTO_MODEL_ANSWER WFS_CLEANUP(wfs_auto_model_answer)
 
-/**
- * wfs_model_answer_feed() - read the next bytes of the body
- * @status: the HTTP status of the answer
- * @failure: filled if the answer is a failure already
- * Return: 0, -EBADMSG (a failure: the rest is not needed), -ENOMEM.
- */
+/** wfs_model_answer_feed() - read the next bytes of the body
+ *  @status: the HTTP status of the answer
+ *  @failure: filled if the answer is a failure already
+ *  Return: 0, -EBADMSG (a failure: the rest is not needed), -ENOMEM. */
 int wfs_model_answer_feed(struct wfs_model_answer *answer, int status, const void *data,
 	size_t size, struct wfs_model_failure *failure);
 
@@ -48,12 +46,10 @@ bool wfs_model_answer_ended(const struct wfs_model_answer *answer);
 /** wfs_model_answer_complete() - has a stream brought a whole answer, so that it may break off? */
 bool wfs_model_answer_complete(const struct wfs_model_answer *answer);
 
-/**
- * wfs_model_answer_finish() - end the body, and get the answer
- * @failure: the caller has set its status; the rest is filled if the answer is a failure
- * @ret_answer: a completion, see completion.h; for embeddings the document as it came. Caller owns
- *              it
- * Return: 0, -EBADMSG (a failure), -ENOMEM.
- */
+/** wfs_model_answer_finish() - end the body, and get the answer
+ *  @failure: the caller has set its status; the rest is filled if the answer is a failure
+ *  @ret_answer: a completion, see completion.h; for embeddings the document as it came. Caller owns
+ *               it
+ *  Return: 0, -EBADMSG (a failure), -ENOMEM. */
 int wfs_model_answer_finish(
 	struct wfs_model_answer *answer, json_t **ret_answer, struct wfs_model_failure *failure);

@@ -124,12 +124,10 @@ void wfs_model_attempt_timed_out(struct wfs_model_call *call);
 
 /* --- request.c --- */
 
-/**
- * wfs_model_easy_new() - make a curl handle, which all attempts of a request use
- * @ret_easy: caller frees it with curl_easy_cleanup()
- * @ret_headers: caller frees with wfs_model_headers_free(), after the handle
- * Return: 0, -EINVAL, -ENOMEM.
- */
+/** wfs_model_easy_new() - make a curl handle, which all attempts of a request use
+ *  @ret_easy: caller frees it with curl_easy_cleanup()
+ *  @ret_headers: caller frees with wfs_model_headers_free(), after the handle
+ *  Return: 0, -EINVAL, -ENOMEM. */
 int wfs_model_easy_new(const struct wfs_model_request *request, CURL **ret_easy,
 	struct curl_slist **ret_headers, struct wfs_error *error);
 
@@ -138,10 +136,8 @@ void wfs_model_headers_free(struct curl_slist *headers);
 
 /* --- transport.c --- */
 
-/**
- * wfs_model_transport_failed() - fill a failure from a result of curl other than CURLE_OK
- * @reason: curl's message; may be ""
- * Return: may another attempt succeed?
- */
+/** wfs_model_transport_failed() - fill a failure from a result of curl other than CURLE_OK
+ *  @reason: curl's message; may be ""
+ *  Return: may another attempt succeed? */
 bool wfs_model_transport_failed(
 	struct wfs_model_failure *failure, CURLcode result, const char *reason);

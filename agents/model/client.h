@@ -87,12 +87,10 @@ struct wfs_model_request {
 /** wfs_model_is_loopback() - does data that is sent to this host of a URL stay on this machine? */
 bool wfs_model_is_loopback(const char *host);
 
-/**
- * wfs_model_client_new() - make a client on a loop; caller owns it
- * @loop: borrowed until the client is freed, see wfs_model_client_free()
- * Thread: the loop's, for all functions here.
- * Return: 0, or -ENOMEM.
- */
+/** wfs_model_client_new() - make a client on a loop; caller owns it
+ *  @loop: borrowed until the client is freed, see wfs_model_client_free()
+ *  Thread: the loop's, for all functions here.
+ *  Return: 0, or -ENOMEM. */
 int wfs_model_client_new(uv_loop_t *loop, struct wfs_model_client **ret_client);
 
 /**
@@ -104,13 +102,11 @@ int wfs_model_client_new(uv_loop_t *loop, struct wfs_model_client **ret_client);
  */
 void wfs_model_client_free(struct wfs_model_client *client);
 
-/**
- * wfs_model_call_start() - begin a call
- * @callbacks: copied
- * @ret_call: the client owns it; valid until `done` is called, or until it is cancelled
- * Return: 0, -EINVAL (invalid_argument: the URL cannot be used, or a key would break its header;
- * the message does not contain the key), -ENOMEM.
- */
+/** wfs_model_call_start() - begin a call
+ *  @callbacks: copied
+ *  @ret_call: the client owns it; valid until `done` is called, or until it is cancelled
+ *  Return: 0, -EINVAL (invalid_argument: the URL cannot be used, or a key would break its header;
+ *  the message does not contain the key), -ENOMEM. */
 int wfs_model_call_start(struct wfs_model_client *client, const struct wfs_model_request *request,
 	const struct wfs_model_callbacks *callbacks, struct wfs_model_call **ret_call,
 	struct wfs_error *error);

@@ -30,30 +30,24 @@ struct wfs_completion_parts {
 	json_t *model;         /* text */
 };
 
-/**
- * wfs_completion_new() - make a completion; caller owns it
- * @parts: those of a wrong type count as absent; references to the others are added
- * Return: 0, or -ENOMEM.
- */
+/** wfs_completion_new() - make a completion; caller owns it
+ *  @parts: those of a wrong type count as absent; references to the others are added
+ *  Return: 0, or -ENOMEM. */
 int wfs_completion_new(const struct wfs_completion_parts *parts, json_t **ret_completion);
 
-/**
- * wfs_completion_call_add() - append a call to a list of tool calls
- * @id, @name: borrowed; values other than texts, and empty texts, count as absent
- * @arguments: any value, borrowed; NULL or null: absent
- * Return: 0, or -ENOMEM.
- */
+/** wfs_completion_call_add() - append a call to a list of tool calls
+ *  @id, @name: borrowed; values other than texts, and empty texts, count as absent
+ *  @arguments: any value, borrowed; NULL or null: absent
+ *  Return: 0, or -ENOMEM. */
 int wfs_completion_call_add(json_t *tool_calls, json_t *id, json_t *name, json_t *arguments);
 
 /** wfs_completion_too_many() - fill @failure: the answer has more than WFS_COMPLETION_CALLS_MAX
  *  calls. Return: -EBADMSG. */
 int wfs_completion_too_many(struct wfs_model_failure *failure);
 
-/**
- * wfs_completion_read() - read the completion from an answer that is not a stream
- * @answer: the parsed body, in which wfs_model_failure_find() has found no error
- * @ret_completion: caller owns it
- * Return: 0, -EBADMSG (@failure says what was expected and what came), -ENOMEM.
- */
+/** wfs_completion_read() - read the completion from an answer that is not a stream
+ *  @answer: the parsed body, in which wfs_model_failure_find() has found no error
+ *  @ret_completion: caller owns it
+ *  Return: 0, -EBADMSG (@failure says what was expected and what came), -ENOMEM. */
 int wfs_completion_read(
 	const json_t *answer, json_t **ret_completion, struct wfs_model_failure *failure);

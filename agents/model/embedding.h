@@ -26,28 +26,24 @@ struct wfs_embedding {
 	int64_t total_tokens;  /* as the server counted them; -1: unknown */
 };
 
-/**
- * wfs_embedding_request() - make the body of a request for the embedding of one text
- * Members of the entry's extra_body replace those of the body, except for the text and the model.
- * @entry: accepted by wfs_models_find()
- * @text: the server decides which length it accepts
- * Return: 0, -EINVAL (invalid_argument, missing_argument: the entry is a script's, names no model,
- *         or has an impossible extra_body; the text is empty or not UTF-8), -ENOMEM; caller owns
- *         @ret_body.
- */
+/** wfs_embedding_request() - make the body of a request for the embedding of one text
+ *  Members of the entry's extra_body replace those of the body, except for the text and the model.
+ *  @entry: accepted by wfs_models_find()
+ *  @text: the server decides which length it accepts
+ *  Return: 0, -EINVAL (invalid_argument, missing_argument: the entry is a script's, names no model,
+ *          or has an impossible extra_body; the text is empty or not UTF-8), -ENOMEM; caller owns
+ *          @ret_body. */
 int wfs_embedding_request(
 	const json_t *entry, const char *text, json_t **ret_body, struct wfs_error *error);
 
-/**
- * wfs_embedding_read() - read the one vector of an answer
- * It may be an array of numbers, or base64 of little-endian float32, which some servers send
- * unasked.
- * @answer: the parsed body; any value
- * @entry: of the model; the request was made from it
- * @ret_embedding: caller releases it with wfs_embedding_done()
- * @failure: the caller has set its secret, which no text that is filled in contains
- * Return: 0, -EBADMSG (@failure says what was expected and what came), -ENOMEM.
- */
+/** wfs_embedding_read() - read the one vector of an answer
+ *  It may be an array of numbers, or base64 of little-endian float32, which some servers send
+ *  unasked.
+ *  @answer: the parsed body; any value
+ *  @entry: of the model; the request was made from it
+ *  @ret_embedding: caller releases it with wfs_embedding_done()
+ *  @failure: the caller has set its secret, which no text that is filled in contains
+ *  Return: 0, -EBADMSG (@failure says what was expected and what came), -ENOMEM. */
 int wfs_embedding_read(const json_t *answer, const json_t *entry,
 	struct wfs_embedding *ret_embedding, struct wfs_model_failure *failure);
 

@@ -61,19 +61,15 @@ struct wfs_model_failure {
 /** wfs_model_failure_begin() - clear all members of a failure except the secret. */
 void wfs_model_failure_begin(struct wfs_model_failure *failure);
 
-/**
- * wfs_model_failure_text() - write a server's text into a member, cleaned and without the secret
- * @text: from the server
- * @target: a member of @failure, of @target_size bytes
- */
+/** wfs_model_failure_text() - write a server's text into a member, cleaned and without the secret
+ *  @text: from the server
+ *  @target: a member of @failure, of @target_size bytes */
 void wfs_model_failure_text(const struct wfs_model_failure *failure, struct wfs_bytes text,
 	char *target, size_t target_size);
 
-/**
- * wfs_model_failure_set() - set kind, code and message of a failure
- * @format: what was expected and what came, printf style
- * Return: -EBADMSG, so that callers write `return wfs_model_failure_set(…);`.
- */
+/** wfs_model_failure_set() - set kind, code and message of a failure
+ *  @format: what was expected and what came, printf style
+ *  Return: -EBADMSG, so that callers write `return wfs_model_failure_set(…);`. */
 int wfs_model_failure_set(struct wfs_model_failure *failure, enum wfs_model_failure_kind kind,
 	const char *code, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
@@ -87,17 +83,13 @@ int wfs_model_failure_quote(struct wfs_model_failure *failure, enum wfs_model_fa
 int wfs_model_failure_refuse(
 	struct wfs_model_failure *failure, const char *expected, const json_t *came);
 
-/**
- * wfs_model_failure_find() - find an error that a parsed answer reports, in any known form
- * @answer: body of a 2xx answer, or an event of a stream
- * Return: 0 (it reports none), or -EBADMSG with @failure filled.
- */
+/** wfs_model_failure_find() - find an error that a parsed answer reports, in any known form
+ *  @answer: body of a 2xx answer, or an event of a stream
+ *  Return: 0 (it reports none), or -EBADMSG with @failure filled. */
 int wfs_model_failure_find(struct wfs_model_failure *failure, const json_t *answer);
 
-/**
- * wfs_model_failure_read() - fill a failure from an answer with a status other than 2xx
- * @failure: the caller has set its status
- * @body: of the answer; any bytes
- * Return: -EBADMSG.
- */
+/** wfs_model_failure_read() - fill a failure from an answer with a status other than 2xx
+ *  @failure: the caller has set its status
+ *  @body: of the answer; any bytes
+ *  Return: -EBADMSG. */
 int wfs_model_failure_read(struct wfs_model_failure *failure, struct wfs_bytes body);

@@ -40,10 +40,8 @@ struct wfs_sse {
 void wfs_sse_done(struct wfs_sse *sse);
 #define WFS_AUTO_SSE WFS_CLEANUP(wfs_sse_done)
 
-/**
- * wfs_sse_feed() - parse the next bytes, and call @sink for each event
- * Return: 0, -EFBIG (more than WFS_SSE_EVENT_MAX), -ENOMEM, or the result of the sink.
- */
+/** wfs_sse_feed() - parse the next bytes, and call @sink for each event
+ *  Return: 0, -EFBIG (more than WFS_SSE_EVENT_MAX), -ENOMEM, or the result of the sink. */
 int wfs_sse_feed(
 	struct wfs_sse *sse, const void *data, size_t size, const struct wfs_sse_sink *sink);
 

@@ -22,12 +22,10 @@ void wfs_stream_free(struct wfs_stream *stream);
 WFS_DEFINE_AUTO(stream, struct wfs_stream, wfs_stream_free)
 #define WFS_AUTO_STREAM WFS_CLEANUP(wfs_auto_stream)
 
-/**
- * wfs_stream_event() - add one event of the stream
- * @data: of the event: JSON, or `[DONE]`
- * Return: 0, -EBADMSG (@failure says why the stream ends here: an error of the server, not JSON,
- * too many calls), -ENOMEM.
- */
+/** wfs_stream_event() - add one event of the stream
+ *  @data: of the event: JSON, or `[DONE]`
+ *  Return: 0, -EBADMSG (@failure says why the stream ends here: an error of the server, not JSON,
+ *  too many calls), -ENOMEM. */
 int wfs_stream_event(
 	struct wfs_stream *stream, struct wfs_bytes data, struct wfs_model_failure *failure);
 
@@ -41,9 +39,7 @@ bool wfs_stream_ended(const struct wfs_stream *stream);
 /** wfs_stream_complete() - has a finish_reason come, so that the answer is whole? */
 bool wfs_stream_complete(const struct wfs_stream *stream);
 
-/**
- * wfs_stream_finish() - get the completion; caller owns it
- * Return: 0, -EBADMSG (it is not complete), -ENOMEM.
- */
+/** wfs_stream_finish() - get the completion; caller owns it
+ *  Return: 0, -EBADMSG (it is not complete), -ENOMEM. */
 int wfs_stream_finish(const struct wfs_stream *stream, json_t **ret_completion,
 	struct wfs_model_failure *failure);

@@ -26,23 +26,19 @@ enum {
 	WFS_PLACEHOLDER_DEPTH_MAX = 100,
 };
 
-/**
- * wfs_placeholder_refs() - find the steps that placeholders in the strings of @value name
- * @value: at most WFS_JSON_DEPTH_MAX levels
- * @indices: object id of a step → its number; of all steps
- * @refs: object to which the named steps are added, id → number
- * Return: 0, or -ENOMEM.
- */
+/** wfs_placeholder_refs() - find the steps that placeholders in the strings of @value name
+ *  @value: at most WFS_JSON_DEPTH_MAX levels
+ *  @indices: object id of a step → its number; of all steps
+ *  @refs: object to which the named steps are added, id → number
+ *  Return: 0, or -ENOMEM. */
 int wfs_placeholder_refs(const json_t *value, const json_t *indices, json_t *refs);
 
-/**
- * wfs_placeholder_resolve - get the result of a step; called by wfs_placeholder_fill()
- * It is called once for each step that is named, and also for longer ids, which no step has.
- * @step_id: at most WFS_PLAN_STEP_ID_MAX bytes
- * @ret_value: caller owns it
- * Return: 0, -ENOENT (unknown id: a shorter one is tried), or -errno with @error (the step has no
- * result), which wfs_placeholder_fill() returns.
- */
+/** wfs_placeholder_resolve - get the result of a step; called by wfs_placeholder_fill()
+ *  It is called once for each step that is named, and also for longer ids, which no step has.
+ *  @step_id: at most WFS_PLAN_STEP_ID_MAX bytes
+ *  @ret_value: caller owns it
+ *  Return: 0, -ENOENT (unknown id: a shorter one is tried), or -errno with @error (the step has no
+ *  result), which wfs_placeholder_fill() returns. */
 typedef int wfs_placeholder_resolve(
 	void *context, const char *step_id, json_t **ret_value, struct wfs_error *error);
 

@@ -42,21 +42,17 @@ int prepare_note(struct preparing *turn, const char *stage, const char *referenc
 	const char *fallback, struct wfs_error *error, const char *format, ...)
 	__attribute__((format(printf, 6, 7)));
 
-/**
- * prepare_not_quoted() - replace the message in @reason, because it may quote a private text
- * Nothing is replaced if everyone may read every artifact that the turn has read so far.
- * @r: -errno of the failure, or 0
- * Return: @r.
- */
+/** prepare_not_quoted() - replace the message in @reason, because it may quote a private text
+ *  Nothing is replaced if everyone may read every artifact that the turn has read so far.
+ *  @r: -errno of the failure, or 0
+ *  Return: @r. */
 int prepare_not_quoted(const struct preparing *turn, int r, struct wfs_error *reason);
 
-/**
- * prepare_act() - send an action as the agent, and wait for its answer
- * @of: ids of the private artifacts that the arguments of an invocation were made from; []: hide
- *      the arguments from all but the agent; NULL: hide nothing
- * @ret_data: `data` of the answer; caller owns it
- * Return: 0, or -errno with @error.
- */
+/** prepare_act() - send an action as the agent, and wait for its answer
+ *  @of: ids of the private artifacts that the arguments of an invocation were made from; []: hide
+ *       the arguments from all but the agent; NULL: hide nothing
+ *  @ret_data: `data` of the answer; caller owns it
+ *  Return: 0, or -errno with @error. */
 int prepare_act(struct preparing *turn, const json_t *action, const json_t *of, json_t **ret_data,
 	struct wfs_error *error);
 

@@ -17,17 +17,15 @@
  *  artifact that agents_prepare() would read? @content: the configuration */
 bool agents_has_mind(const json_t *content);
 
-/**
- * agents_prepare() - read the artifacts that an agent's configuration names, and add to the action
- * `step` what is made from them
- * @session: of the agent
- * @content: its configuration
- * @params: of the verb `step`; may give messages instead of the agent's prompt
- * @step: the action, from agents_setup_make(); gets messages, notes, and the other members
- * @origin: gets the owners of the private texts that these members were made from
- * Thread: any that may wait for the kernel thread.
- * Return: 0, or -errno: of a failure that is not the agent's own.
- */
+/** agents_prepare() - read the artifacts that an agent's configuration names, and add to the action
+ *  `step` what is made from them
+ *  @session: of the agent
+ *  @content: its configuration
+ *  @params: of the verb `step`; may give messages instead of the agent's prompt
+ *  @step: the action, from agents_setup_make(); gets messages, notes, and the other members
+ *  @origin: gets the owners of the private texts that these members were made from
+ *  Thread: any that may wait for the kernel thread.
+ *  Return: 0, or -errno: of a failure that is not the agent's own. */
 int agents_prepare(const struct wfs_session *session, const json_t *content, const json_t *params,
 	json_t *step, struct agents_origin *origin, struct wfs_error *error);
 

@@ -11,34 +11,28 @@
 
 #include "agents/prepare/tool.h"
 
-/**
- * agents_router_canonical() - copy a call, with the canonical name of its tool
- * White space around name and method is removed, and an alias replaced. A canonical call does not
- * change.
- * Return: new reference, or NULL without memory.
- */
+/** agents_router_canonical() - copy a call, with the canonical name of its tool
+ *  White space around name and method is removed, and an alias replaced. A canonical call does not
+ *  change.
+ *  Return: new reference, or NULL without memory. */
 json_t *agents_router_canonical(const json_t *call);
 
 /** agents_router_name() - get the canonical name of the tool that @name, which may be an alias,
  *  means. Return: @name itself, or a static text. */
 const char *agents_router_name(const char *name);
 
-/**
- * agents_router_tool() - make the tool, or the question, that a step may call by this name
- * @name: canonical; @method: of an artifact's interface; "": the first
- * @ret_tool: expanded; caller owns it
- * Return: 0, -ENOENT (not_found: tool or method), -EINVAL (the artifact is not executable), …
- */
+/** agents_router_tool() - make the tool, or the question, that a step may call by this name
+ *  @name: canonical; @method: of an artifact's interface; "": the first
+ *  @ret_tool: expanded; caller owns it
+ *  Return: 0, -ENOENT (not_found: tool or method), -EINVAL (the artifact is not executable), … */
 int agents_router_tool(const struct agents_catalog *catalog, const char *name, const char *method,
 	json_t **ret_tool, struct wfs_error *error);
 
-/**
- * agents_router_find() - find the tool of a canonical call
- * @call: changed: its args become those that the tool takes
- * @ret_tool: expanded; caller owns it
- * @ret_outcome: that of the call, if no tool is found; caller owns it
- * Return: 0, -ENOENT or -EINVAL with an outcome, or another -errno with @error.
- */
+/** agents_router_find() - find the tool of a canonical call
+ *  @call: changed: its args become those that the tool takes
+ *  @ret_tool: expanded; caller owns it
+ *  @ret_outcome: that of the call, if no tool is found; caller owns it
+ *  Return: 0, -ENOENT or -EINVAL with an outcome, or another -errno with @error. */
 int agents_router_find(const struct agents_catalog *catalog, json_t *call, json_t **ret_tool,
 	json_t **ret_outcome, struct wfs_error *error);
 

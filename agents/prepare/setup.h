@@ -21,15 +21,13 @@
 
 #define WFS_AGENT_MODEL "default" /* the model of agents that name none */
 
-/**
- * agents_setup_make() - make the action `step`, which begins a run
- * @asker: session of the principal that has the agent take a turn; the tools are those of the
- *         agent
- * @params: of the verb `step`, see worldfs(1)
- * @ret_content: the agent's configuration; caller owns it
- * @ret_step: the action, for wfs_session_step(); caller owns it
- * Return: 0, -ENOENT (not_found: agent, tool or model; deleted), -EINVAL (invalid_type: the
- *         artifact is not an agent; …), …
- */
+/** agents_setup_make() - make the action `step`, which begins a run
+ *  @asker: session of the principal that has the agent take a turn; the tools are those of the
+ *          agent
+ *  @params: of the verb `step`, see worldfs(1)
+ *  @ret_content: the agent's configuration; caller owns it
+ *  @ret_step: the action, for wfs_session_step(); caller owns it
+ *  Return: 0, -ENOENT (not_found: agent, tool or model; deleted), -EINVAL (invalid_type: the
+ *          artifact is not an agent; …), … */
 int agents_setup_make(const struct wfs_session *asker, const struct wfs_helpers *helpers,
 	const json_t *params, json_t **ret_content, json_t **ret_step, struct wfs_error *error);

@@ -28,23 +28,19 @@ struct agents_catalog {
 	const struct wfs_helpers *helpers;
 };
 
-/**
- * agents_tools_make() - make the tools that an agent's configuration names, as a turn keeps them
- * @names: of actions, helpers, submit_result and executable artifacts; or aliases of these
- *         (router.h)
- * @ret_tools: array; caller owns it
- * Return: 0, -EINVAL (two tools of one name), -ENOENT (not_found: a tool), …
- */
+/** agents_tools_make() - make the tools that an agent's configuration names, as a turn keeps them
+ *  @names: of actions, helpers, submit_result and executable artifacts; or aliases of these
+ *          (router.h)
+ *  @ret_tools: array; caller owns it
+ *  Return: 0, -EINVAL (two tools of one name), -ENOENT (not_found: a tool), … */
 int agents_tools_make(const struct agents_catalog *catalog, const json_t *names, json_t **ret_tools,
 	struct wfs_error *error);
 
-/**
- * agents_tool_make() - make one tool, as a turn keeps it
- * @name: its canonical name, see agents_router_name()
- * @method: of an artifact's interface; "": the first
- * @ret_tool: caller owns it
- * Return: 0, -ENOENT (not_found: tool or method), -EINVAL (the artifact is not executable), …
- */
+/** agents_tool_make() - make one tool, as a turn keeps it
+ *  @name: its canonical name, see agents_router_name()
+ *  @method: of an artifact's interface; "": the first
+ *  @ret_tool: caller owns it
+ *  Return: 0, -ENOENT (not_found: tool or method), -EINVAL (the artifact is not executable), … */
 int agents_tool_make(const struct agents_catalog *catalog, const char *name, const char *method,
 	json_t **ret_tool, struct wfs_error *error);
 
@@ -56,12 +52,10 @@ json_t *agents_tool_find(const json_t *tools, const char *name);
 int agents_tools_expand(const struct wfs_helpers *helpers, const json_t *tools, json_t **ret_tools,
 	struct wfs_error *error);
 
-/**
- * agents_tool_check() - do these arguments fit the tool?
- * @helpers: check the arguments if the tool is a helper
- * @tool: expanded
- * Return: 0, -EINVAL (the message says where and what), -ENOMEM.
- */
+/** agents_tool_check() - do these arguments fit the tool?
+ *  @helpers: check the arguments if the tool is a helper
+ *  @tool: expanded
+ *  Return: 0, -EINVAL (the message says where and what), -ENOMEM. */
 int agents_tool_check(const struct wfs_helpers *helpers, const json_t *tool,
 	const json_t *arguments, struct wfs_error *error);
 

@@ -28,13 +28,11 @@
 	X(tick, "the height of the world")                                                     \
 	X(working_memory, "the content of its working memory")
 
-/**
- * agents_variables() - compute the values of all variables at the height of the view
- * @session: of the agent; what it may not see is left out
- * @mind: {state?, states?, working_memory?}, of a setup
- * @origin: gets the artifacts to which private texts in the values belong
- * @ret_variables: object name → value; caller owns it
- * Return: 0, or -errno with @error.
- */
+/** agents_variables() - compute the values of all variables at the height of the view
+ *  @session: of the agent; what it may not see is left out
+ *  @mind: {state?, states?, working_memory?}, of a setup
+ *  @origin: gets the artifacts to which private texts in the values belong
+ *  @ret_variables: object name → value; caller owns it
+ *  Return: 0, or -errno with @error. */
 int agents_variables(const struct wfs_session *session, struct wfs_view *view, const json_t *mind,
 	struct agents_origin *origin, json_t **ret_variables, struct wfs_error *error);

@@ -12,12 +12,11 @@
 
 #define WFS_SOCKET_NAME "control.sock"
 
-/**
- * wfs_socket_listen() - bind a control socket in @directory; it does not listen yet
- * The caller owns the world, so a socket that exists is left over, and is replaced.
- * @for_others: other users may connect; false: the mode of the socket is 0600
- * Return: a descriptor (caller closes), -EINVAL (a file of another kind has the name), or -errno.
- */
+/** wfs_socket_listen() - bind a control socket in @directory; it does not listen yet
+ *  The caller owns the world, so a socket that exists is left over, and is replaced.
+ *  @for_others: other users may connect; false: the mode of the socket is 0600
+ *  Return: a descriptor (caller closes), -EINVAL (a file of another kind has the name), or
+ *  -errno. */
 int wfs_socket_listen(const char *directory, bool for_others, struct wfs_error *error);
 
 /**
@@ -29,11 +28,9 @@ int wfs_socket_listen(const char *directory, bool for_others, struct wfs_error *
  */
 void wfs_socket_pass_descriptors(int fd, bool pass);
 
-/**
- * wfs_socket_shares() - is a process in the same namespace as this one?
- * @kind: a name in /proc/self/ns: "mnt" (its paths are ours), "user" (its uids are ours)
- * Return: false also if this cannot be found out.
- */
+/** wfs_socket_shares() - is a process in the same namespace as this one?
+ *  @kind: a name in /proc/self/ns: "mnt" (its paths are ours), "user" (its uids are ours)
+ *  Return: false also if this cannot be found out. */
 bool wfs_socket_shares(pid_t pid, const char *kind);
 
 /**

@@ -24,11 +24,9 @@ struct wfs_access_options {
 	unsigned int wait_ms; /* see wfs_client_new(); 0: WFS_CLIENT_WAIT_MS */
 };
 
-/**
- * wfs_access_new() - open a way into a world
- * Return: 0, -ENOENT (not_found: no world in the directory), -EBUSY (busy), -ETIMEDOUT (timeout:
- * its owner does not react), …
- */
+/** wfs_access_new() - open a way into a world
+ *  Return: 0, -ENOENT (not_found: no world in the directory), -EBUSY (busy), -ETIMEDOUT (timeout:
+ *  its owner does not react), … */
 int wfs_access_new(const struct wfs_access_options *options, struct wfs_access **ret_access,
 	struct wfs_error *error);
 void wfs_access_free(struct wfs_access *access);
@@ -41,13 +39,11 @@ bool wfs_access_has_owner(const struct wfs_access *access);
 /** wfs_access_post() - begin a request. @payload: taken; may be NULL. Return: 0, -ENOMEM. */
 int wfs_access_post(struct wfs_access *access, const char *verb, json_t *payload);
 
-/**
- * wfs_access_take() - take the answer to the oldest request
- * If the owner ends before it has read the first request, and no other was posted, the request is
- * sent to the next owner, or done here.
- * Return: 1; 0: not answered yet, and @wait is false; -errno: no more answers will come (with
- * @error).
- */
+/** wfs_access_take() - take the answer to the oldest request
+ *  If the owner ends before it has read the first request, and no other was posted, the request is
+ *  sent to the next owner, or done here.
+ *  Return: 1; 0: not answered yet, and @wait is false; -errno: no more answers will come (with
+ *  @error). */
 int wfs_access_take(struct wfs_access *access, bool wait, struct wfs_answer *ret_answer,
 	struct wfs_error *error);
 

@@ -26,13 +26,11 @@ enum {
 
 struct wfs_client;
 
-/**
- * wfs_client_new() - connect to the owner of the world in @directory
- * @as: principal to act as, kept; NULL: the operator
- * @wait_ms: how long the owner may not react, at least WFS_CLIENT_WAIT_MIN_MS
- * Return: 0, or as wfs_socket_connect(): -ENOENT or -ECONNREFUSED (no owner; @error is not set),
- * …; -ETIMEDOUT (timeout: the owner does not react)
- */
+/** wfs_client_new() - connect to the owner of the world in @directory
+ *  @as: principal to act as, kept; NULL: the operator
+ *  @wait_ms: how long the owner may not react, at least WFS_CLIENT_WAIT_MIN_MS
+ *  Return: 0, or as wfs_socket_connect(): -ENOENT or -ECONNREFUSED (no owner; @error is not set),
+ *  …; -ETIMEDOUT (timeout: the owner does not react) */
 int wfs_client_new(const char *directory, const char *as, unsigned int wait_ms,
 	struct wfs_client **ret_client, struct wfs_error *error);
 void wfs_client_free(struct wfs_client *client);
@@ -48,23 +46,19 @@ int wfs_client_post(struct wfs_client *client, const char *verb, const json_t *p
  *  @count: at most WFS_CLIENT_DESCRIPTORS_MAX */
 void wfs_client_attach(struct wfs_client *client, const int *fds, size_t count);
 
-/**
- * wfs_client_take() - send and receive what is possible, and take the next answer
- * @wait: wait until there is one
- * Return: 1; 0: no answer yet; -EINTR (cancelled: the owner went away), -ECONNRESET (the owner
- * went away before it read the request, the first of this client: it can be sent to another
- * owner), -ETIMEDOUT (timeout: the owner does not react),
- * -EFBIG, -EIO, -ENOMEM with @error.
- */
+/** wfs_client_take() - send and receive what is possible, and take the next answer
+ *  @wait: wait until there is one
+ *  Return: 1; 0: no answer yet; -EINTR (cancelled: the owner went away), -ECONNRESET (the owner
+ *  went away before it read the request, the first of this client: it can be sent to another
+ *  owner), -ETIMEDOUT (timeout: the owner does not react),
+ *  -EFBIG, -EIO, -ENOMEM with @error. */
 int wfs_client_take(struct wfs_client *client, bool wait, struct wfs_answer *ret_answer,
 	struct wfs_error *error);
 
-/**
- * wfs_client_abandon() - end a request whose answer is not wanted any more; its answer still has
- * to be taken
- * @index: among the requests whose answers were not taken, in order
- * Return: 0, or -ENOMEM.
- */
+/** wfs_client_abandon() - end a request whose answer is not wanted any more; its answer still has
+ *  to be taken
+ *  @index: among the requests whose answers were not taken, in order
+ *  Return: 0, or -ENOMEM. */
 int wfs_client_abandon(struct wfs_client *client, size_t index);
 
 /** wfs_client_poll() - what to poll(2) for until wfs_client_take() can do something

@@ -13,11 +13,9 @@
 #include "caps/drive.h"
 #include "fs/command/frame/exit.h"
 
-/**
- * wfs_command_main() - parse one command line and run it
- * @out: data
- * @err: notices, progress, meta, errors
- * @drive: starts the driver of agents; NULL: they are not driven
- * Return: the exit status.
- */
+/** wfs_command_main() - parse one command line and run it
+ *  @out: data
+ *  @err: notices, progress, meta, errors
+ *  @drive: starts the driver of agents; NULL: they are not driven
+ *  Return: the exit status. */
 int wfs_command_main(int argc, char *const *argv, FILE *out, FILE *err, wfs_driver_start *drive);

@@ -36,11 +36,9 @@ void wfs_control_content_done(struct wfs_control_content *content);
  *          written then, the request only makes the artifact, if it is missing */
 void wfs_control_content_begin(struct wfs_control_content *content, bool given);
 
-/**
- * wfs_control_content_write() - put @data at @offset of the content
- * Return: 0, -EINVAL (invalid_request: the content has not begun empty, bytes before @offset are
- * missing, or a write was refused before), -EFBIG (too_large), -ENOMEM.
- */
+/** wfs_control_content_write() - put @data at @offset of the content
+ *  Return: 0, -EINVAL (invalid_request: the content has not begun empty, bytes before @offset are
+ *  missing, or a write was refused before), -EFBIG (too_large), -ENOMEM. */
 int wfs_control_content_write(struct wfs_control_content *content, uint64_t offset,
 	struct wfs_bytes data, struct wfs_error *error);
 
@@ -57,11 +55,9 @@ int wfs_control_content_refuse(
 /** wfs_control_content_drop() - forget the content; nothing is pending afterwards. */
 void wfs_control_content_drop(struct wfs_control_content *content);
 
-/**
- * wfs_control_content_take() - make the payload of the verb `invoke` that does what is pending
- * Afterwards nothing is pending, also on failure.
- * @ret_payload: caller owns it
- * Return: 0, -EINVAL (invalid_argument: not UTF-8), -ENOMEM.
- */
+/** wfs_control_content_take() - make the payload of the verb `invoke` that does what is pending
+ *  Afterwards nothing is pending, also on failure.
+ *  @ret_payload: caller owns it
+ *  Return: 0, -EINVAL (invalid_argument: not UTF-8), -ENOMEM. */
 int wfs_control_content_take(struct wfs_control_content *content, const char *artifact_id,
 	json_t **ret_payload, struct wfs_error *error);

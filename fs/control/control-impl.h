@@ -229,11 +229,9 @@ int wfs_control_open_new(struct wfs_control *control, const struct wfs_control_f
 
 /* --- control-user.c --- */
 
-/**
- * wfs_control_user_find() - find or make the record of a user
- * @acts: the user must be a principal; if not, its `last` gets the reason
- * Return: 0, -EACCES (not a principal), -ENFILE (WFS_CONTROL_USERS_MAX), -ENOMEM, …
- */
+/** wfs_control_user_find() - find or make the record of a user
+ *  @acts: the user must be a principal; if not, its `last` gets the reason
+ *  Return: 0, -EACCES (not a principal), -ENFILE (WFS_CONTROL_USERS_MAX), -ENOMEM, … */
 int wfs_control_user_find(
 	struct wfs_control *control, uid_t uid, bool acts, struct wfs_control_user **ret_user);
 
@@ -245,12 +243,10 @@ void wfs_control_users_free(struct wfs_control *control);
 
 /* --- control-memory.c --- */
 
-/**
- * wfs_control_take() - charge the user of an open file for memory
- * If the user's other open files take little memory, this file may get more than the user's share,
- * up to WFS_CONTROL_FILE_BYTES_MAX.
- * Return: 0, -EAGAIN (overloaded): nothing is charged.
- */
+/** wfs_control_take() - charge the user of an open file for memory
+ *  If the user's other open files take little memory, this file may get more than the user's share,
+ *  up to WFS_CONTROL_FILE_BYTES_MAX.
+ *  Return: 0, -EAGAIN (overloaded): nothing is charged. */
 int wfs_control_take(struct wfs_control_open *open, size_t bytes, struct wfs_error *error);
 
 /** wfs_control_give() - charge the user of an open file for @bytes less. */
@@ -329,11 +325,9 @@ struct wfs_control_call *wfs_control_call_new(struct wfs_control_open *open);
 /** wfs_control_refuse() - answer @call with call->call.error, or the error of @r. */
 void wfs_control_refuse(struct wfs_control_call *call, int r);
 
-/**
- * wfs_control_call_start() - start the verb of the file with call->payload
- * Return: false: the world's queue is full, or calls before this one must end first. The call is
- * started later, and the caller must start no other before it.
- */
+/** wfs_control_call_start() - start the verb of the file with call->payload
+ *  Return: false: the world's queue is full, or calls before this one must end first. The call is
+ *  started later, and the caller must start no other before it. */
 bool wfs_control_call_start(struct wfs_control_open *open, struct wfs_control_call *call);
 
 /** wfs_control_abandon() - no client waits for this file's calls any more: end those that can be

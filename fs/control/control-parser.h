@@ -55,13 +55,11 @@ void wfs_control_parser_done(struct wfs_control_parser *parser);
  *  dropped). */
 int wfs_control_parser_add(struct wfs_control_parser *parser, const void *data, size_t size);
 
-/**
- * wfs_control_parser_take() - take the next value
- * @end: no more bytes come, so the pending ones are the last value
- * @ret_json: caller owns one reference; NULL for an empty line
- * Return: 1 (a value), 0 (no whole value), -EINVAL (invalid_json), -EFBIG (too_large), -ENOMEM, or
- * what `admit` returned. After a failure the next call continues after the failed value.
- */
+/** wfs_control_parser_take() - take the next value
+ *  @end: no more bytes come, so the pending ones are the last value
+ *  @ret_json: caller owns one reference; NULL for an empty line
+ *  Return: 1 (a value), 0 (no whole value), -EINVAL (invalid_json), -EFBIG (too_large), -ENOMEM, or
+ *  what `admit` returned. After a failure the next call continues after the failed value. */
 int wfs_control_parser_take(
 	struct wfs_control_parser *parser, bool end, json_t **ret_json, struct wfs_error *error);
 

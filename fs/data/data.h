@@ -31,10 +31,8 @@ struct wfs_data_options {
 	void *context;
 };
 
-/**
- * wfs_data_new() - serve a mount; returns when the tree can be used
- * Return: 0, or -errno (@error says what failed and what would help).
- */
+/** wfs_data_new() - serve a mount; returns when the tree can be used
+ *  Return: 0, or -errno (@error says what failed and what would help). */
 int wfs_data_new(const struct wfs_data_options *options, struct wfs_data **ret_data,
 	struct wfs_error *error);
 

@@ -36,11 +36,10 @@ void wfs_known_free(struct wfs_known *known);
 WFS_DEFINE_AUTO(known, struct wfs_known, wfs_known_free)
 #define WFS_AUTO_KNOWN WFS_CLEANUP(wfs_auto_known)
 
-/**
- * wfs_known_add() - note an inode and a name, before Linux gets them
- * @name: at most WFS_NAME_MAX bytes
- * Return: 0, 1 (nearly too many names); -ENOMEM, -ENFILE (too many): Linux must not get the inode.
- */
+/** wfs_known_add() - note an inode and a name, before Linux gets them
+ *  @name: at most WFS_NAME_MAX bytes
+ *  Return: 0, 1 (nearly too many names); -ENOMEM, -ENFILE (too many): Linux must not get the
+ *  inode. */
 int wfs_known_add(struct wfs_known *known, uint64_t parent, uint64_t ino, const char *name);
 
 /** wfs_known_add_inode() - note an inode without a name, for a file handle. Return: as

@@ -53,12 +53,10 @@ void wfs_listahead_looked_up(struct wfs_listahead *listahead, uint64_t directory
 /** wfs_listahead_asks() - is @pid, which asks for a listing, the child? */
 bool wfs_listahead_asks(struct wfs_listahead *listahead, pid_t pid);
 
-/**
- * wfs_listahead_take() - ask whether the child gets one more entry
- * @next: offset in the directory after the entry
- * @ret_plain: true: leave out the attributes
- * Return: false if the window is full, and the child does not get the entry.
- */
+/** wfs_listahead_take() - ask whether the child gets one more entry
+ *  @next: offset in the directory after the entry
+ *  @ret_plain: true: leave out the attributes
+ *  Return: false if the window is full, and the child does not get the entry. */
 bool wfs_listahead_take(struct wfs_listahead *listahead, uint64_t next, bool *ret_plain);
 
 /** wfs_listahead_end() - note that the child has got the last entry of the directory. */

@@ -60,10 +60,8 @@ int notify_store(
 /** notify_inner_end() - called after the last change in a directory. */
 int notify_inner_end(struct wfs_notify *notify, struct notify_inner *inner);
 
-/**
- * notify_store_type() - notify of an artifact that became a memory store, or is not one any more
- * @artifact_ino: of its directory
- */
+/** notify_store_type() - notify of an artifact that became a memory store, or is not one any more
+ *  @artifact_ino: of its directory */
 int notify_store_type(struct wfs_notify *notify, const struct wfs_commit *commit,
 	struct wfs_bytes id, uint64_t artifact_ino);
 

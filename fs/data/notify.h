@@ -54,21 +54,17 @@ int wfs_notify_init(struct wfs_notify *notify, const struct wfs_tree *tree,
 void wfs_notify_stop(struct wfs_notify *notify);
 void wfs_notify_done(struct wfs_notify *notify);
 
-/**
- * wfs_notify_log_anew() - have Linux drop what it has cached of the log, after rights have changed
- * A job of the teller, or a part of one. Sets the log's size to its present size; lines that were
- * not pushed, because the mount could not see them, are read when a reader asks for them.
- * Return: as of jobs (teller.h).
- */
+/** wfs_notify_log_anew() - have Linux drop what it has cached of the log, after rights have changed
+ *  A job of the teller, or a part of one. Sets the log's size to its present size; lines that were
+ *  not pushed, because the mount could not see them, are read when a reader asks for them.
+ *  Return: as of jobs (teller.h). */
 int wfs_notify_log_anew(struct wfs_notify *notify);
 
 /** wfs_notify_log_ino() - the inode of log.jsonl at the head. */
 uint64_t wfs_notify_log_ino(void);
 
-/**
- * wfs_notify_defer() - let a request for attributes of the log wait while lines are being stored
- * @answer: called soon, by the teller or the publisher thread; replies to @request
- * Return: false if the caller must answer the request at once.
- */
+/** wfs_notify_defer() - let a request for attributes of the log wait while lines are being stored
+ *  @answer: called soon, by the teller or the publisher thread; replies to @request
+ *  Return: false if the caller must answer the request at once. */
 bool wfs_notify_defer(
 	struct wfs_notify *notify, fuse_req_t request, void (*answer)(fuse_req_t request));

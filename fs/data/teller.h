@@ -30,24 +30,20 @@ struct wfs_teller;
  *  milliseconds: from WORLDFS_NOTIFY_LIMIT (seconds), or WFS_TELLER_LIMIT_MS. */
 unsigned int wfs_teller_limit_ms(void);
 
-/**
- * wfs_teller_new() - start the thread
- * @fuse: kept (wfs_fuse_ref)
- * @numbers: copied
- * @limit_ms: how long one notification may take; at least 10
- * Return: 0, -ENOMEM, -EAGAIN (no thread can be started).
- */
+/** wfs_teller_new() - start the thread
+ *  @fuse: kept (wfs_fuse_ref)
+ *  @numbers: copied
+ *  @limit_ms: how long one notification may take; at least 10
+ *  Return: 0, -ENOMEM, -EAGAIN (no thread can be started). */
 int wfs_teller_new(struct wfs_fuse *fuse, const struct wfs_numbers *numbers, unsigned int limit_ms,
 	struct wfs_teller **ret_teller);
 
-/**
- * wfs_teller_run() - have the thread do @job, and wait for it
- * @job: notifies Linux by the functions below. If one of them returns another error than -ENOENT,
- * the job must return it at once, without using memory of its caller: after -ECANCELED the caller
- * is gone
- * Thread: any.
- * Return: as the job; -ECANCELED (the teller was given up or stopped).
- */
+/** wfs_teller_run() - have the thread do @job, and wait for it
+ *  @job: notifies Linux by the functions below. If one of them returns another error than -ENOENT,
+ *  the job must return it at once, without using memory of its caller: after -ECANCELED the caller
+ *  is gone
+ *  Thread: any.
+ *  Return: as the job; -ECANCELED (the teller was given up or stopped). */
 int wfs_teller_run(struct wfs_teller *teller, int (*job)(void *context), void *context);
 
 /** wfs_teller_post() - have the thread do @job when it has no other job; no caller waits for it,

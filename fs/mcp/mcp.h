@@ -26,13 +26,11 @@ enum {
 
 struct wfs_mcp;
 
-/**
- * wfs_mcp_new() - make a server that waits for its client's `initialize`
- * @directory: of the world; kept
- * @as: principal to act as; kept, may be NULL
- * @drive: starts the driver of agents if the world has no owner; NULL: they are not driven
- * Return: 0, -ENOMEM.
- */
+/** wfs_mcp_new() - make a server that waits for its client's `initialize`
+ *  @directory: of the world; kept
+ *  @as: principal to act as; kept, may be NULL
+ *  @drive: starts the driver of agents if the world has no owner; NULL: they are not driven
+ *  Return: 0, -ENOMEM. */
 int wfs_mcp_new(
 	const char *directory, const char *as, wfs_driver_start *drive, struct wfs_mcp **ret_mcp);
 void wfs_mcp_free(struct wfs_mcp *mcp);
@@ -48,11 +46,9 @@ void wfs_mcp_take(struct wfs_mcp *mcp, struct wfs_bytes line);
 /** wfs_mcp_refuse_long() - answer a message of more than WFS_MCP_MESSAGE_MAX bytes. */
 void wfs_mcp_refuse_long(struct wfs_mcp *mcp);
 
-/**
- * wfs_mcp_advance() - send requests to the world, and take answers
- * Waits only for a world that another process is changing.
- * Return: true: call it again at once.
- */
+/** wfs_mcp_advance() - send requests to the world, and take answers
+ *  Waits only for a world that another process is changing.
+ *  Return: true: call it again at once. */
 bool wfs_mcp_advance(struct wfs_mcp *mcp);
 
 /** wfs_mcp_poll() - get what to poll for after wfs_mcp_advance() has returned false; fd -1:

@@ -29,11 +29,9 @@ struct wfs_rpc_message {
 void wfs_rpc_message_done(struct wfs_rpc_message *message);
 #define WFS_AUTO_RPC_MESSAGE WFS_CLEANUP(wfs_rpc_message_done)
 
-/**
- * wfs_rpc_read() - read a message from a line
- * @output: gets the error for a line that is not a valid message
- * Return: true: there is a message to handle.
- */
+/** wfs_rpc_read() - read a message from a line
+ *  @output: gets the error for a line that is not a valid message
+ *  Return: true: there is a message to handle. */
 bool wfs_rpc_read(
 	struct wfs_bytes line, struct wfs_rpc_message *ret_message, struct wfs_buffer *output);
 

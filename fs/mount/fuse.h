@@ -60,12 +60,10 @@ struct fuse_session *wfs_fuse_session(struct wfs_fuse *fuse);
 /** wfs_fuse_directory() - the mount point; valid as long as the session. */
 const char *wfs_fuse_directory(const struct wfs_fuse *fuse);
 
-/**
- * wfs_fuse_abort() - end the connection: requests that wait, and later ones, get an error
- * The mount stays, so that its users see the error. If the keeper has no right to abort, it
- * unmounts instead.
- * Thread: any that has a reference.
- */
+/** wfs_fuse_abort() - end the connection: requests that wait, and later ones, get an error
+ *  The mount stays, so that its users see the error. If the keeper has no right to abort, it
+ *  unmounts instead.
+ *  Thread: any that has a reference. */
 void wfs_fuse_abort(struct wfs_fuse *fuse);
 
 /** wfs_fuse_ref() - take a reference, which keeps the FUSE session valid after wfs_fuse_free(): a
@@ -83,10 +81,8 @@ void wfs_fuse_free(struct wfs_fuse *fuse);
 WFS_DEFINE_AUTO(fuse, struct wfs_fuse, wfs_fuse_free)
 #define WFS_AUTO_FUSE WFS_CLEANUP(wfs_auto_fuse)
 
-/**
- * fs_reply_result() - answer a request that gives no data
- * @result: 0 or a negative errno; only this function turns it into FUSE's positive one
- */
+/** fs_reply_result() - answer a request that gives no data
+ *  @result: 0 or a negative errno; only this function turns it into FUSE's positive one */
 void fs_reply_result(fuse_req_t request, int result);
 
 /** fs_reply_access() - answer access(2). X_OK is granted only for directories. R_OK and W_OK are

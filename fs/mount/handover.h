@@ -46,14 +46,12 @@ struct wfs_handover {
 	bool made;
 };
 
-/**
- * wfs_handover_make() - check the place, unmount a dead mount there, mount both connections
- * @world: canonical directory of the world
- * @directory: canonical, from wfs_mount_resolve()
- * Thread: the process must have only one.
- * Return: 0, -EBUSY (busy: a file system is mounted there), -EINVAL (the directory is inside the
- *         world, or inside a mount of it, or the world inside the directory), -ETIMEDOUT, …
- */
+/** wfs_handover_make() - check the place, unmount a dead mount there, mount both connections
+ *  @world: canonical directory of the world
+ *  @directory: canonical, from wfs_mount_resolve()
+ *  Thread: the process must have only one.
+ *  Return: 0, -EBUSY (busy: a file system is mounted there), -EINVAL (the directory is inside the
+ *          world, or inside a mount of it, or the world inside the directory), -ETIMEDOUT, … */
 int wfs_handover_make(const char *world, const char *directory, bool allow_other, bool nest_ctl,
 	struct wfs_handover *ret_handover, struct wfs_error *error);
 

@@ -18,14 +18,12 @@ struct wfs_make_options {
 	bool read_only;
 };
 
-/**
- * wfs_make_mount() - mount on a directory
- * @ret_place: descriptor of the directory under the mount, for wfs_make_undo(); caller closes; -1
- * if fusermount3 has mounted, with the rights of its user
- * Return: a descriptor of /dev/fuse (caller closes; the last copy to be closed ends the
- *         connection), -ENOENT, -EACCES, -EPERM (@error says what would help),
- *         -ELOOP (a directory of the path has become a link), …
- */
+/** wfs_make_mount() - mount on a directory
+ *  @ret_place: descriptor of the directory under the mount, for wfs_make_undo(); caller closes; -1
+ *  if fusermount3 has mounted, with the rights of its user
+ *  Return: a descriptor of /dev/fuse (caller closes; the last copy to be closed ends the
+ *          connection), -ENOENT, -EACCES, -EPERM (@error says what would help),
+ *          -ELOOP (a directory of the path has become a link), … */
 int wfs_make_mount(const struct wfs_make_options *options, int *ret_place, struct wfs_error *error);
 
 /** wfs_make_device() - find the number of the mount that was just made on the directory @place
@@ -36,11 +34,9 @@ int wfs_make_device(int place, unsigned long *ret_device);
  *  directory is now. */
 void wfs_make_undo(int place);
 
-/**
- * wfs_make_detached() - make a mount without a place, for wfs_make_attach(); needs CAP_SYS_ADMIN
- * @ret_mount: descriptor of the mount; caller closes
- * Return: as wfs_make_mount()
- */
+/** wfs_make_detached() - make a mount without a place, for wfs_make_attach(); needs CAP_SYS_ADMIN
+ *  @ret_mount: descriptor of the mount; caller closes
+ *  Return: as wfs_make_mount() */
 int wfs_make_detached(
 	const struct wfs_make_options *options, int *ret_mount, struct wfs_error *error);
 

@@ -45,11 +45,9 @@ int wfs_mount_find(unsigned long device, const char *source, char **ret_path);
 int wfs_mount_device(
 	const char *path, unsigned long *ret_device, char **ret_source, struct wfs_error *error);
 
-/**
- * wfs_mount_abort_device() - end the connection @device: requests to its daemon get an error
- * It stays mounted. @path: its mount point
- * Return: 0, -EPERM (not root, and no fusectl file system), …
- */
+/** wfs_mount_abort_device() - end the connection @device: requests to its daemon get an error
+ *  It stays mounted. @path: its mount point
+ *  Return: 0, -EPERM (not root, and no fusectl file system), … */
 int wfs_mount_abort_device(const char *path, unsigned long device, struct wfs_error *error);
 
 /** wfs_mount_unmount() - unmount @path, if its topmost mount is the connection @device

@@ -33,12 +33,10 @@ void wfs_mounts_free(struct wfs_mounts *mounts);
 WFS_DEFINE_AUTO(mounts, struct wfs_mounts, wfs_mounts_free)
 #define WFS_AUTO_MOUNTS WFS_CLEANUP(wfs_auto_mounts)
 
-/**
- * wfs_mounts_add() - serve both connections of a mount that another process has made
- * Return: 0 (the tree is usable), -ENOENT (not_found: no such principal), -EINVAL (not the
- * descriptors of a mount), -EINTR (cancelled: closed), -EAGAIN (overloaded: WFS_MOUNTS_MAX),
- * -ETIMEDOUT (Linux sends no request), …
- */
+/** wfs_mounts_add() - serve both connections of a mount that another process has made
+ *  Return: 0 (the tree is usable), -ENOENT (not_found: no such principal), -EINVAL (not the
+ *  descriptors of a mount), -EINTR (cancelled: closed), -EAGAIN (overloaded: WFS_MOUNTS_MAX),
+ *  -ETIMEDOUT (Linux sends no request), … */
 int wfs_mounts_add(
 	struct wfs_mounts *mounts, struct wfs_mount_options *options, struct wfs_error *error);
 
@@ -49,11 +47,10 @@ int wfs_mounts_add(
  *  the mount is still served), or another error of the keeper. */
 int wfs_mounts_remove(struct wfs_mounts *mounts, const char *directory, struct wfs_error *error);
 
-/**
- * wfs_mounts_close_if_none() - if there is no mount, refuse new ones
- * Waits while a mount is being taken down.
- * Return: true: the owner has no mount and is adding none, and wfs_mounts_add() fails from now on.
- */
+/** wfs_mounts_close_if_none() - if there is no mount, refuse new ones
+ *  Waits while a mount is being taken down.
+ *  Return: true: the owner has no mount and is adding none, and wfs_mounts_add() fails from now
+ *  on. */
 bool wfs_mounts_close_if_none(struct wfs_mounts *mounts);
 
 /** wfs_mounts_status() - append an object {directory, principal, ctl} for each mount to @array. */

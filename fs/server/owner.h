@@ -28,17 +28,13 @@ struct wfs_owner_options {
 	void *forked_context;
 };
 
-/**
- * wfs_owner_run() - own the world until it ends
- * SIGTERM, SIGINT and SIGHUP stay blocked when it returns: the process should end.
- * Return: 0, or -errno when it did not start (@error; `ready` was not called).
- */
+/** wfs_owner_run() - own the world until it ends
+ *  SIGTERM, SIGINT and SIGHUP stay blocked when it returns: the process should end.
+ *  Return: 0, or -errno when it did not start (@error; `ready` was not called). */
 int wfs_owner_run(const struct wfs_owner_options *options, struct wfs_error *error);
 
-/**
- * wfs_owner_start() - wfs_owner_run() in a new process and session
- * The new process logs to worldfs.log in the world. Waits until it is ready. Thread: the calling
- * process must have only this one.
- * Return: 0, or the -errno of wfs_owner_run() with its @error.
- */
+/** wfs_owner_start() - wfs_owner_run() in a new process and session
+ *  The new process logs to worldfs.log in the world. Waits until it is ready. Thread: the calling
+ *  process must have only this one.
+ *  Return: 0, or the -errno of wfs_owner_run() with its @error. */
 int wfs_owner_start(const struct wfs_owner_options *options, struct wfs_error *error);

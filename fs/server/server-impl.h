@@ -216,17 +216,13 @@ struct wfs_server_user *wfs_server_user_get(struct wfs_server *server, uid_t uid
  *  user. */
 void wfs_server_user_put(struct wfs_server_connection *connection);
 
-/**
- * wfs_server_user_admit() - count a connection for its user, if there is room for it
- * A refused connection is not counted: it ends with its one answer.
- * Return: 0, -EAGAIN (overloaded).
- */
+/** wfs_server_user_admit() - count a connection for its user, if there is room for it
+ *  A refused connection is not counted: it ends with its one answer.
+ *  Return: 0, -EAGAIN (overloaded). */
 int wfs_server_user_admit(struct wfs_server_connection *connection, struct wfs_error *error);
 
-/**
- * wfs_server_user_input() - charge the memory of a connection's input
- * Return: false: too much, together with the user's other connections.
- */
+/** wfs_server_user_input() - charge the memory of a connection's input
+ *  Return: false: too much, together with the user's other connections. */
 bool wfs_server_user_input(struct wfs_server_connection *connection, size_t bytes);
 
 /** wfs_server_user_ready() - put a connection with lines to begin in the list of its user. */

@@ -47,30 +47,24 @@ enum {
 
 struct wfs_server;
 
-/**
- * wfs_server_new() - listen on the control socket
- * The caller owns the world, so a leftover socket is replaced. A world opened for reading has no
- * socket, because nothing can be made on its medium.
- * @session: of the operator; must outlive the server. Others are made for other peers.
- * @host: given to verbs; must outlive the server
- * Return: 0, -errno (with @error).
- */
+/** wfs_server_new() - listen on the control socket
+ *  The caller owns the world, so a leftover socket is replaced. A world opened for reading has no
+ *  socket, because nothing can be made on its medium.
+ *  @session: of the operator; must outlive the server. Others are made for other peers.
+ *  @host: given to verbs; must outlive the server
+ *  Return: 0, -errno (with @error). */
 int wfs_server_new(const struct wfs_session *session, struct wfs_host *host,
 	struct wfs_server **ret_server, struct wfs_error *error);
 
-/**
- * wfs_server_hold_signals() - block SIGTERM, SIGINT and SIGHUP until wfs_server_run()
- * They stay blocked, so that starting and ending are not interrupted, however often a signal
- * comes.
- * Thread: to be called before any other thread is started, because threads inherit it.
- */
+/** wfs_server_hold_signals() - block SIGTERM, SIGINT and SIGHUP until wfs_server_run()
+ *  They stay blocked, so that starting and ending are not interrupted, however often a signal
+ *  comes.
+ *  Thread: to be called before any other thread is started, because threads inherit it. */
 void wfs_server_hold_signals(void);
 
-/**
- * wfs_server_run() - serve until wfs_server_stop() or one of these signals; then answer what has
- * begun
- * Thread: the one that called wfs_server_new().
- */
+/** wfs_server_run() - serve until wfs_server_stop() or one of these signals; then answer what has
+ *  begun
+ *  Thread: the one that called wfs_server_new(). */
 void wfs_server_run(struct wfs_server *server);
 
 /** wfs_server_stop() - ask the server to end; returns at once. Thread: any. */

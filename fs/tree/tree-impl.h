@@ -165,11 +165,9 @@ int wfs_tree_step_lookup(const struct wfs_tree *tree, struct wfs_view *view,
 int wfs_tree_steps_count(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, uint64_t *ret_count);
 
-/**
- * wfs_tree_steps_list() - list the steps after @cookie
- * @cookie: of a step: its number, from 1 on
- * @each: called with each step until it returns false
- */
+/** wfs_tree_steps_list() - list the steps after @cookie
+ *  @cookie: of a step: its number, from 1 on
+ *  @each: called with each step until it returns false */
 int wfs_tree_steps_list(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, uint64_t cookie,
 	bool (*each)(void *context, const struct wfs_tree_entry *entry), void *context);
@@ -184,10 +182,8 @@ int wfs_tree_entry_lookup(const struct wfs_tree *tree, struct wfs_view *view,
 int wfs_tree_entries_count(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, uint64_t *ret_count);
 
-/**
- * wfs_tree_entries_list() - list the entries after @cookie; the cookie of an entry is 1 + its id
- * @each: called with each entry until it returns false
- */
+/** wfs_tree_entries_list() - list the entries after @cookie; the cookie of an entry is 1 + its id
+ *  @each: called with each entry until it returns false */
 int wfs_tree_entries_list(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, uint64_t cookie,
 	bool (*each)(void *context, const struct wfs_tree_entry *entry), void *context);

@@ -47,24 +47,18 @@ struct wfs_attr {
 	uint64_t cookie;
 };
 
-/**
- * wfs_tree_attr() - stat of the node @ino. Return: 0, -ENOENT, -EIO, …
- */
+/** wfs_tree_attr() - stat of the node @ino. Return: 0, -ENOENT, -EIO, … */
 int wfs_tree_attr(const struct wfs_tree *tree, uint64_t ino, struct wfs_attr *ret_attr);
 
-/**
- * wfs_tree_lookup() - look a name up in a directory
- * @ret_attr: after -ENOENT, `uncached` says that the name may appear without a notification (a
- * height or record that is not reached yet), so the miss must not be cached
- * Return: 0, -ENOENT, -ENOTDIR, -ENAMETOOLONG, …
- */
+/** wfs_tree_lookup() - look a name up in a directory
+ *  @ret_attr: after -ENOENT, `uncached` says that the name may appear without a notification (a
+ *  height or record that is not reached yet), so the miss must not be cached
+ *  Return: 0, -ENOENT, -ENOTDIR, -ENAMETOOLONG, … */
 int wfs_tree_lookup(
 	const struct wfs_tree *tree, uint64_t parent, const char *name, struct wfs_attr *ret_attr);
 
-/**
- * wfs_tree_by_number() - stat of a node whose number may be guessed, or kept from another time
- * Return: 0, -ENOENT (no path of this session leads there), -EIO, …
- */
+/** wfs_tree_by_number() - stat of a node whose number may be guessed, or kept from another time
+ *  Return: 0, -ENOENT (no path of this session leads there), -EIO, … */
 int wfs_tree_by_number(const struct wfs_tree *tree, uint64_t ino, struct wfs_attr *ret_attr);
 
 /** wfs_tree_parent() - as wfs_tree_by_number(), for the directory above the directory @ino; the
@@ -85,13 +79,11 @@ const char *wfs_tree_path_first(const char *path);
 /** wfs_tree_path_names_height() - is the first name of the path `at`? */
 bool wfs_tree_path_names_height(const char *path);
 
-/**
- * wfs_tree_resolve() - look a whole path up, with or without a `/` at its beginning
- * Symlinks are not followed, but for `at/head`. Only the path of a directory may end with `/`.
- * @height: of the tree; WFS_HEIGHT_HEAD: the live tree
- * @ret_height: the height of the tree that the path ends in: @height, or the one that a path below
- *              `at/` names; may be NULL; after a failure, as far as the path was followed
- */
+/** wfs_tree_resolve() - look a whole path up, with or without a `/` at its beginning
+ *  Symlinks are not followed, but for `at/head`. Only the path of a directory may end with `/`.
+ *  @height: of the tree; WFS_HEIGHT_HEAD: the live tree
+ *  @ret_height: the height of the tree that the path ends in: @height, or the one that a path below
+ *               `at/` names; may be NULL; after a failure, as far as the path was followed */
 int wfs_tree_resolve(const struct wfs_tree *tree, uint64_t height, const char *path,
 	struct wfs_attr *ret_attr, uint64_t *ret_height);
 
@@ -102,12 +94,10 @@ struct wfs_tree_entry {
 	uint64_t cookie; /* with it, a listing begins after this entry; never 0 */
 };
 
-/**
- * wfs_tree_list() - list the names of a directory, without `.` and `..`
- * @cookie: 0, or the cookie of the last entry that was taken, which stays right when names change
- * @each: called for each entry until it returns false, or until tree->scan ends the listing
- * Return: 0, -ENOTDIR, -ENOENT, …
- */
+/** wfs_tree_list() - list the names of a directory, without `.` and `..`
+ *  @cookie: 0, or the cookie of the last entry that was taken, which stays right when names change
+ *  @each: called for each entry until it returns false, or until tree->scan ends the listing
+ *  Return: 0, -ENOTDIR, -ENOENT, … */
 int wfs_tree_list(const struct wfs_tree *tree, uint64_t ino, uint64_t cookie,
 	bool (*each)(void *context, const struct wfs_tree_entry *entry), void *context);
 
@@ -127,10 +117,8 @@ struct wfs_tree_data {
 void wfs_tree_data_done(struct wfs_tree_data *data);
 #define WFS_AUTO_TREE_DATA WFS_CLEANUP(wfs_tree_data_done)
 
-/**
- * wfs_tree_read() - read up to @size bytes from @offset on; fewer only at the end of the file
- * Return: 0, -EISDIR, -ENOENT, -EIO (hash_mismatch), …
- */
+/** wfs_tree_read() - read up to @size bytes from @offset on; fewer only at the end of the file
+ *  Return: 0, -EISDIR, -ENOENT, -EIO (hash_mismatch), … */
 int wfs_tree_read(const struct wfs_tree *tree, uint64_t ino, uint64_t offset, size_t size,
 	struct wfs_tree_data *ret_data);
 
@@ -143,10 +131,8 @@ int wfs_tree_read_in(const struct wfs_tree *tree, const struct wfs_node *node, u
  *  … */
 int wfs_tree_link(const struct wfs_tree *tree, uint64_t ino, struct wfs_buffer *buffer);
 
-/**
- * wfs_tree_xattrs() - list all extended attributes of a node
- * @each: called with each name (`user.worldfs.…`) and value until it returns false
- */
+/** wfs_tree_xattrs() - list all extended attributes of a node
+ *  @each: called with each name (`user.worldfs.…`) and value until it returns false */
 int wfs_tree_xattrs(const struct wfs_tree *tree, uint64_t ino,
 	bool (*each)(void *context, const char *name, struct wfs_bytes value), void *context);
 

@@ -16,10 +16,8 @@
 
 struct wfs_peers;
 
-/**
- * wfs_peers_new() - read host.json in @directory; the file may be missing
- * Return: 0, -EINVAL (invalid_json, invalid_argument: says where), -EFBIG, or another -errno.
- */
+/** wfs_peers_new() - read host.json in @directory; the file may be missing
+ *  Return: 0, -EINVAL (invalid_json, invalid_argument: says where), -EFBIG, or another -errno. */
 int wfs_peers_new(const char *directory, struct wfs_peers **ret_peers, struct wfs_error *error);
 void wfs_peers_free(struct wfs_peers *peers);
 

@@ -38,11 +38,9 @@ wfs_verb_handler wfs_verb_manifest_read, wfs_verb_query_state, wfs_verb_list_cel
 	wfs_verb_status, wfs_verb_metrics, wfs_verb_shutdown, wfs_verb_fs_list, wfs_verb_fs_stat,
 	wfs_verb_fs_read;
 
-/**
- * wfs_verb_drive() - ask the driver for @what, with the payload as parameters
- * @done: ends with wfs_verb_driven()
- * Return: WFS_VERB_PENDING, or -errno.
- */
+/** wfs_verb_drive() - ask the driver for @what, with the payload as parameters
+ *  @done: ends with wfs_verb_driven()
+ *  Return: WFS_VERB_PENDING, or -errno. */
 int wfs_verb_drive(
 	struct wfs_call *call, enum wfs_drive_what what, void (*done)(struct wfs_drive *drive));
 

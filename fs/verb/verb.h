@@ -93,10 +93,8 @@ struct wfs_call {
 /** wfs_call_start() - run @verb. An unknown one fails at once (unknown_method). */
 void wfs_call_start(struct wfs_call *call, const char *verb);
 
-/**
- * wfs_call_abandon() - end a call as early as possible, because its caller has gone; `done` is
- * still called May be called while `done` runs, but not after it has returned.
- */
+/** wfs_call_abandon() - end a call as early as possible, because its caller has gone; `done` is
+ *  still called May be called while `done` runs, but not after it has returned. */
 void wfs_call_abandon(struct wfs_call *call);
 
 /** wfs_verb_drives() - does this verb need a driver? */
@@ -133,8 +131,6 @@ bool wfs_verb_reads_long(const char *verb, const json_t *payload, bool guest);
  * For code that ends a call without a verb (a blob that was streamed, a server that stops).
  */
 
-/**
- * wfs_verb_finish() - end a call: complete error and meta, then call call->done
- * @r: 0, or -errno with or without call->error
- */
+/** wfs_verb_finish() - end a call: complete error and meta, then call call->done
+ *  @r: 0, or -errno with or without call->error */
 void wfs_verb_finish(struct wfs_call *call, int r);

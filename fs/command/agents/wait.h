@@ -25,11 +25,9 @@ struct wfs_wait {
 	int (*begin)(void *context, struct wfs_run *run);
 };
 
-/**
- * wfs_wait() - send a request, and wait for its answer
- * @payload: borrowed
- * @ret_result: caller owns it; after a failure run->error_details may have details
- * @ret_took_ns: since the request
- */
+/** wfs_wait() - send a request, and wait for its answer
+ *  @payload: borrowed
+ *  @ret_result: caller owns it; after a failure run->error_details may have details
+ *  @ret_took_ns: since the request */
 int wfs_wait(const struct wfs_wait *wait, struct wfs_run *run, json_t *payload, json_t **ret_result,
 	int64_t *ret_took_ns);

@@ -38,9 +38,7 @@ int wfs_lines_fill(struct wfs_lines *lines);
 /** wfs_lines_stop() - drop untaken lines, and read no more. */
 void wfs_lines_stop(struct wfs_lines *lines);
 
-/**
- * wfs_lines_next() - take the next line, without its end
- * @ret_line: borrowed until the next fill
- * Return: false: no whole line in memory (at the end of the file: no line at all).
- */
+/** wfs_lines_next() - take the next line, without its end
+ *  @ret_line: borrowed until the next fill
+ *  Return: false: no whole line in memory (at the end of the file: no line at all). */
 bool wfs_lines_next(struct wfs_lines *lines, struct wfs_bytes *ret_line);

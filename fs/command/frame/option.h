@@ -127,9 +127,7 @@ struct wfs_given {
 	const char *value; /* NULL: none was given */
 };
 
-/**
- * wfs_option_read() - read the option of an argument that begins with `-`
- * @next: the argument after it, or NULL
- * Return: how many arguments it takes: 2 if @next is its value, otherwise 1.
- */
+/** wfs_option_read() - read the option of an argument that begins with `-`
+ *  @next: the argument after it, or NULL
+ *  Return: how many arguments it takes: 2 if @next is its value, otherwise 1. */
 int wfs_option_read(const char *argument, const char *next, struct wfs_given *ret_given);

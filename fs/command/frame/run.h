@@ -89,11 +89,9 @@ int wfs_run_directory(struct wfs_run *run);
 /** wfs_run_open() - find the world, and open a way into it in run->access. */
 int wfs_run_open(struct wfs_run *run);
 
-/**
- * wfs_run_call() - send a request and take its answer. @payload: taken; may be NULL
- * @ret_result: caller owns it; run->meta gets the height and so on
- * Return: 0, or -errno with run->error.
- */
+/** wfs_run_call() - send a request and take its answer. @payload: taken; may be NULL
+ *  @ret_result: caller owns it; run->meta gets the height and so on
+ *  Return: 0, or -errno with run->error. */
 int wfs_run_call(struct wfs_run *run, const char *verb, json_t *payload, json_t **ret_result);
 
 /** wfs_run_show() - send a request and print its answer, by @print or with --json as {data, meta}
@@ -122,11 +120,9 @@ int wfs_run_take(struct wfs_run *run, json_t **ret_result);
  *  @consistency: NULL or allocated; caller frees the new text */
 int wfs_run_pin(struct wfs_run *run, char **consistency);
 
-/**
- * wfs_run_each_cell() - call @each for all cells of a reducer at one height
- * @consistency: of the first page; NULL: head
- * @each: Return: 0, or -errno to stop
- */
+/** wfs_run_each_cell() - call @each for all cells of a reducer at one height
+ *  @consistency: of the first page; NULL: head
+ *  @each: Return: 0, or -errno to stop */
 int wfs_run_each_cell(struct wfs_run *run, const char *reducer, const char *consistency,
 	int (*each)(void *context, const json_t *cell), void *context);
 
@@ -171,11 +167,9 @@ int wfs_run_value(struct wfs_run *run, const char *given, json_t **ret_value);
  *  Return: 0, -EINVAL (not UTF-8), -EFBIG, or the error of reading the file. */
 int wfs_run_message(struct wfs_run *run, const char *given, json_t *payload);
 
-/**
- * wfs_run_list() - print a list that a verb gives in pages
- * @payload: without a cursor; taken
- * @print: prints an item; @first: it is the first one
- */
+/** wfs_run_list() - print a list that a verb gives in pages
+ *  @payload: without a cursor; taken
+ *  @print: prints an item; @first: it is the first one */
 int wfs_run_list(struct wfs_run *run, const char *verb, json_t *payload,
 	void (*print)(FILE *out, const json_t *item, bool first));
 

@@ -8,9 +8,7 @@
 
 #include <stdio.h>
 
-/**
- * wfs_terminal_open() - open a stream that passes text through wfs_terminal_clean() to @file
- * Return: the stream (caller closes it before @file); or @file if it is not a terminal, or without
- * memory.
- */
+/** wfs_terminal_open() - open a stream that passes text through wfs_terminal_clean() to @file
+ *  Return: the stream (caller closes it before @file); or @file if it is not a terminal, or without
+ *  memory. */
 FILE *wfs_terminal_open(FILE *file);

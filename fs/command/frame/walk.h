@@ -28,20 +28,16 @@ json_t *wfs_walk_payload(const struct wfs_walk *walk, const char *path);
  *  @ret_result: caller owns it */
 int wfs_walk_call(struct wfs_walk *walk, const char *verb, json_t *payload, json_t **ret_result);
 
-/**
- * wfs_walk_names() - call @each for the names in a directory
- * @each: gets each entry and its path; may walk, too. Return: 0, or another value to stop
- */
+/** wfs_walk_names() - call @each for the names in a directory
+ *  @each: gets each entry and its path; may walk, too. Return: 0, or another value to stop */
 int wfs_walk_names(struct wfs_walk *walk, const char *path,
 	int (*each)(void *context, const char *path, const json_t *entry), void *context);
 
 /** wfs_walk_is() - has an entry of fs-list, or an answer of fs-stat, this type? */
 bool wfs_walk_is(const json_t *entry, const char *type);
 
-/**
- * wfs_walk_read() - call @each for the parts of a file
- * @each: Return: 0, or another value to stop
- */
+/** wfs_walk_read() - call @each for the parts of a file
+ *  @each: Return: 0, or another value to stop */
 int wfs_walk_read(struct wfs_walk *walk, const char *path,
 	int (*each)(void *context, struct wfs_bytes part), void *context);
 
