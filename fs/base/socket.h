@@ -20,7 +20,7 @@
 int wfs_socket_listen(const char *directory, bool for_others, struct wfs_error *error);
 
 /**
- * wfs_socket_pass_descriptors() - let the other end send descriptors (SCM_RIGHTS), or not
+ * wfs_socket_pass_descriptors() - let the other end of @fd send descriptors (SCM_RIGHTS), or not
  *
  * A connection that was accepted from wfs_socket_listen() refuses descriptors until this is called:
  * the sender gets EPERM. Linux before 6.16 lacks the option, and takes descriptors from every
@@ -28,7 +28,7 @@ int wfs_socket_listen(const char *directory, bool for_others, struct wfs_error *
  */
 void wfs_socket_pass_descriptors(int fd, bool pass);
 
-/** wfs_socket_shares() - is a process in the same namespace as this one?
+/** wfs_socket_shares() - is the process @pid in the same namespace as this one?
  *  @kind: a name in /proc/self/ns: "mnt" (its paths are ours), "user" (its uids are ours)
  *  Return: false also if this cannot be found out. */
 bool wfs_socket_shares(pid_t pid, const char *kind);

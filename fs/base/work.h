@@ -25,20 +25,21 @@ enum {
 	WFS_WORK_LONG_NICE = 10, /* nice value of threads for long tasks, see nice(2) */
 };
 
-/** wfs_work_new() - start @threads (1 to WFS_WORK_THREADS_MAX). Return: 0, -EAGAIN, -ENOMEM. */
+/** wfs_work_new() - start @threads threads (1 to WFS_WORK_THREADS_MAX); caller frees @ret_work with
+ *  wfs_work_free(). Return: 0, -EAGAIN, -ENOMEM. */
 int wfs_work_new(unsigned int threads, struct wfs_work **ret_work);
 
 /** wfs_work_add() - run @task on one of the threads, not before @delay_ms from now. */
 void wfs_work_add(struct wfs_work *work, struct wfs_work_task *task, unsigned int delay_ms);
 
-/**
- * wfs_work_add_in_turn() - run @task in turn: users that have tasks get one task done in each round
- * A work has either only tasks in turn, or only tasks with delays.
- * @user: of the task; only its address is compared
- */
+/** wfs_work_add_in_turn() - run @task in one of the next rounds, each of which runs one task of
+ *  every user that has tasks
+ *  A work has either only tasks in turn, or only tasks with delays.
+ *  @user: to which the task belongs; only this address is compared */
 void wfs_work_add_in_turn(struct wfs_work *work, struct wfs_work_task *task, const void *user);
 
-/** wfs_work_free() - run the tasks that are left, stop the threads; accepts NULL. */
+/** wfs_work_free() - run the tasks that are left, each after its delay, and stop the threads;
+ *  accepts NULL. */
 void wfs_work_free(struct wfs_work *work);
 WFS_DEFINE_AUTO(work, struct wfs_work, wfs_work_free)
 #define WFS_AUTO_WORK WFS_CLEANUP(wfs_auto_work)

@@ -24,7 +24,8 @@ struct wfs_access_options {
 	unsigned int wait_ms; /* see wfs_client_new(); 0: WFS_CLIENT_WAIT_MS */
 };
 
-/** wfs_access_new() - open a way into a world
+/** wfs_access_new() - connect to the owner of a world, or open the world; caller frees
+ *  @ret_access with wfs_access_free()
  *  Return: 0, -ENOENT (not_found: no world in the directory), -EBUSY (busy), -ETIMEDOUT (timeout:
  *  its owner does not react), … */
 int wfs_access_new(const struct wfs_access_options *options, struct wfs_access **ret_access,
@@ -36,26 +37,29 @@ WFS_DEFINE_AUTO(access, struct wfs_access, wfs_access_free)
 /** wfs_access_has_owner() - do requests go to a running owner? */
 bool wfs_access_has_owner(const struct wfs_access *access);
 
-/** wfs_access_post() - begin a request. @payload: taken; may be NULL. Return: 0, -ENOMEM. */
+/** wfs_access_post() - send a request, without waiting for its answer. @payload: taken; may be
+ *  NULL. Return: 0, -ENOMEM. */
 int wfs_access_post(struct wfs_access *access, const char *verb, json_t *payload);
 
 /** wfs_access_take() - take the answer to the oldest request
  *  If the owner ends before it has read the first request, and no other was posted, the request is
  *  sent to the next owner, or done here.
+ *  @ret_answer: caller releases it with wfs_answer_done()
  *  Return: 1; 0: not answered yet, and @wait is false; -errno: no more answers will come (with
  *  @error). */
 int wfs_access_take(struct wfs_access *access, bool wait, struct wfs_answer *ret_answer,
 	struct wfs_error *error);
 
 /** wfs_access_abandon() - end a request whose answer is not wanted any more; its answer still has
- *  to be taken.
- *  @index: among the requests whose answers were not taken, in order. Return: 0, -ENOMEM. */
+ *  to be taken. @index: place of the request, from 0, among those whose answers were not taken yet
+ *  Return: 0, -ENOMEM. */
 int wfs_access_abandon(struct wfs_access *access, size_t index);
 
-/** wfs_access_beside() - open another way into the world of @access, with answers of its own order
- *  It must be freed before @access. Return: 0, -ENOMEM, or the error of reaching the owner. */
+/** wfs_access_beside() - open a second access to the world of @access; requests through one do not
+ *  wait for those through the other. @ret_access: caller frees it, before @access
+ *  Return: 0, -ENOMEM, or the error of reaching the owner. */
 int wfs_access_beside(struct wfs_access *access, struct wfs_access **ret_access);
 
-/** wfs_access_poll() - the descriptor and events to poll for after wfs_access_take() gave no
- *  answer. */
+/** wfs_access_poll() - get what to poll(2) for before the next wfs_access_take(), when the last one
+ *  gave no answer. Return: the descriptor. */
 int wfs_access_poll(const struct wfs_access *access, short *ret_events);

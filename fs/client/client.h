@@ -28,7 +28,9 @@ struct wfs_client;
 
 /** wfs_client_new() - connect to the owner of the world in @directory
  *  @as: principal to act as, kept; NULL: the operator
- *  @wait_ms: how long the owner may not react, at least WFS_CLIENT_WAIT_MIN_MS
+ *  @wait_ms: after which time without any reaction the owner is given up; at least
+ *            WFS_CLIENT_WAIT_MIN_MS
+ *  @ret_client: caller frees it with wfs_client_free()
  *  Return: 0, or as wfs_socket_connect(): -ENOENT or -ECONNREFUSED (no owner; @error is not set),
  *  …; -ETIMEDOUT (timeout: the owner does not react) */
 int wfs_client_new(const char *directory, const char *as, unsigned int wait_ms,
@@ -41,13 +43,13 @@ WFS_DEFINE_AUTO(client, struct wfs_client, wfs_client_free)
  *  -ENOMEM. */
 int wfs_client_post(struct wfs_client *client, const char *verb, const json_t *payload);
 
-/** wfs_client_attach() - send descriptors with the next request; borrowed until its answer is
- *  taken.
- *  @count: at most WFS_CLIENT_DESCRIPTORS_MAX */
+/** wfs_client_attach() - send descriptors with the request that is posted next. @fds: borrowed
+ *  until the answer to that request is taken; @count: at most WFS_CLIENT_DESCRIPTORS_MAX */
 void wfs_client_attach(struct wfs_client *client, const int *fds, size_t count);
 
 /** wfs_client_take() - send and receive what is possible, and take the next answer
  *  @wait: wait until there is one
+ *  @ret_answer: caller releases it with wfs_answer_done()
  *  Return: 1; 0: no answer yet; -EINTR (cancelled: the owner went away), -ECONNRESET (the owner
  *  went away before it read the request, the first of this client: it can be sent to another
  *  owner), -ETIMEDOUT (timeout: the owner does not react),
@@ -57,11 +59,11 @@ int wfs_client_take(struct wfs_client *client, bool wait, struct wfs_answer *ret
 
 /** wfs_client_abandon() - end a request whose answer is not wanted any more; its answer still has
  *  to be taken
- *  @index: among the requests whose answers were not taken, in order
+ *  @index: place of the request, from 0, among those whose answers were not taken yet
  *  Return: 0, or -ENOMEM. */
 int wfs_client_abandon(struct wfs_client *client, size_t index);
 
-/** wfs_client_poll() - what to poll(2) for until wfs_client_take() can do something
+/** wfs_client_poll() - get what to poll(2) for until wfs_client_take() can send or receive
  *  A caller that waits for an answer must poll with a timeout and then call wfs_client_take(),
  *  which alone notices an owner that has stopped.
  *  Return: the descriptor of the socket. */

@@ -10,7 +10,7 @@
 
 struct wfs_local;
 
-/** wfs_local_new() - open the world in @directory
+/** wfs_local_new() - open the world in @directory; caller frees @ret_local with wfs_local_free()
  *  @as: principal to act as; NULL: the operator
  *  @drive: starts the driver of agents with the first request that needs it; NULL: they are not
  *  driven
@@ -24,21 +24,22 @@ WFS_DEFINE_AUTO(local, struct wfs_local, wfs_local_free)
 /** wfs_local_post() - begin a request. @payload: taken; may be NULL. Return: 0, or -ENOMEM. */
 int wfs_local_post(struct wfs_local *local, const char *verb, json_t *payload);
 
-/** wfs_local_take() - take the next answer, in order
+/** wfs_local_take() - take the answer to the oldest request whose answer was not taken yet
+ *  @wait: wait until there is one
+ *  @ret_answer: caller releases it with wfs_answer_done()
  *  Return: 1; 0: not answered yet or, with @wait, no request is open. */
 int wfs_local_take(struct wfs_local *local, bool wait, struct wfs_answer *ret_answer);
 
-/** wfs_local_beside() - open another way into the world of @local, with answers of its own order
- *  It must be freed before @local. Return: 0, -ENOMEM. */
+/** wfs_local_beside() - open a second access to the world of @local; requests through one do not
+ *  wait for those through the other. @ret_local: caller frees it, before @local
+ *  Return: 0, -ENOMEM. */
 int wfs_local_beside(struct wfs_local *local, struct wfs_local **ret_local);
 
 /** wfs_local_abandon() - end a request whose answer is not wanted any more; its answer still has
- *  to be taken.
- *  @index: among the requests whose answers were not taken, in order */
+ *  to be taken. @index: place of the request, from 0, among those whose answers were not taken */
 void wfs_local_abandon(struct wfs_local *local, size_t index);
 
-/** wfs_local_poll() - what to poll(2) for after wfs_local_take() gave no answer
- *  It becomes readable not at the next answer, but when half of the open requests are answered, so
- *  that many can be taken at once.
- *  Return: a descriptor, for POLLIN. */
+/** wfs_local_poll() - get what to poll(2) for after wfs_local_take() gave no answer
+ *  Return: a descriptor, for POLLIN. It becomes readable not at the next answer, but when half of
+ *  the open requests are answered, so that many can be taken at once. */
 int wfs_local_poll(const struct wfs_local *local);

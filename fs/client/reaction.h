@@ -10,10 +10,10 @@
 
 #include "kernel/base/error.h"
 
-/** wfs_reaction() - wait up to @wait_ms for a reaction. Return: true also if the owner has just
- *  ended. */
+/** wfs_reaction() - connect to the owner of the world in @directory, and wait up to @wait_ms for a
+ *  reaction. Return: did the owner react? True also if it has just ended. */
 bool wfs_reaction(const char *directory, unsigned int wait_ms);
 
-/** wfs_reaction_missed() - set @error: the owner, with its process id, did not react in @wait_ms.
- *  Return: -ETIMEDOUT. */
+/** wfs_reaction_missed() - fill @error: the owner of the world in @directory, with this process id,
+ *  did not react within @wait_ms. Return: -ETIMEDOUT. */
 int wfs_reaction_missed(const char *directory, unsigned int wait_ms, struct wfs_error *error);

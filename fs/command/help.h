@@ -9,10 +9,10 @@ wfs_command_run wfs_run_help;
 void wfs_help_overview(FILE *file, const struct wfs_commands *commands);
 void wfs_help_group(FILE *file, const struct wfs_commands *commands, const char *word);
 
-/** wfs_help_words() - print help on the command or group that the words name. Return: 0, or
- *  -EINVAL (misuse). */
+/** wfs_help_words() - print help on the command, or the group such as `plan`, that the words name.
+ *  Return: 0, or -EINVAL (misuse, which is reported). */
 int wfs_help_words(struct wfs_run *run, const char *const *words, size_t word_count);
 
-/** wfs_help_refuse() - report that no command has this name, and suggest one. Return: -EINVAL
- *  (misuse). */
+/** wfs_help_refuse() - report that no command has the name @word, and suggest one.
+ *  Return: -EINVAL (misuse). */
 int wfs_help_refuse(struct wfs_run *run, const char *word);

@@ -32,8 +32,9 @@ void wfs_control_content_done(struct wfs_control_content *content);
 
 /** wfs_control_content_begin() - begin with empty content; from now on, closing the file sends a
  *  request
- *  @given: true: the file was opened with O_TRUNC; false: the file was created. If nothing is
- *          written then, the request only makes the artifact, if it is missing */
+ *  @given: true: the file was opened with O_TRUNC, and the content is empty if nothing is written;
+ *          false: the file was created, and if nothing is written, the request only makes the
+ *          artifact, if it is missing */
 void wfs_control_content_begin(struct wfs_control_content *content, bool given);
 
 /** wfs_control_content_write() - put @data at @offset of the content
@@ -47,17 +48,20 @@ int wfs_control_content_write(struct wfs_control_content *content, uint64_t offs
 int wfs_control_content_truncate(
 	struct wfs_control_content *content, uint64_t size, struct wfs_error *error);
 
-/** wfs_control_content_refuse() - spoil the content, and set @error from @reason. Return:
- *  -EINVAL. */
+/** wfs_control_content_refuse() - spoil the content: this and all later writes are refused.
+ *  @reason: becomes the message of @error. Return: -EINVAL. */
 int wfs_control_content_refuse(
 	struct wfs_control_content *content, const char *reason, struct wfs_error *error);
 
 /** wfs_control_content_drop() - forget the content; nothing is pending afterwards. */
 void wfs_control_content_drop(struct wfs_control_content *content);
 
-/** wfs_control_content_take() - make the payload of the verb `invoke` that does what is pending
- *  Afterwards nothing is pending, also on failure.
- *  @ret_payload: caller owns it
- *  Return: 0, -EINVAL (invalid_argument: not UTF-8), -ENOMEM. */
+/**
+ * wfs_control_content_take() - make the payload of the verb `invoke` that writes the content to the
+ * artifact @artifact_id
+ * Afterwards nothing is pending, also on failure.
+ * @ret_payload: caller owns it
+ * Return: 0, -EINVAL (invalid_argument: not UTF-8), -ENOMEM.
+ */
 int wfs_control_content_take(struct wfs_control_content *content, const char *artifact_id,
 	json_t **ret_payload, struct wfs_error *error);

@@ -212,17 +212,18 @@ struct wfs_control {
 	struct wfs_control_open *opens; /* lock: opens_mutex */
 };
 
-/** wfs_control_enter() - count one more unfinished operation. Return: 0, or -ENODEV when
- *  closing. */
+/** wfs_control_enter() - count one more unfinished operation, for which the end of the connection
+ *  waits. Return: 0, or -ENODEV (the connection is ending). */
 int wfs_control_enter(struct wfs_control *control);
 /** wfs_control_leave() - undo wfs_control_enter(). */
 void wfs_control_leave(struct wfs_control *control);
 
-/** wfs_control_late_end() - end the wait of a user's opens of `last`: what a release has completed
- *  is answered. */
+/** wfs_control_late_end() - note that what one release of a file of @user has completed is
+ *  answered; after the last such release, opens of `last` that wait for them continue. */
 void wfs_control_late_end(struct wfs_control *control, struct wfs_control_user *user);
 
-/** wfs_control_open_new() - make an open file. @caller: thread and user that open it
+/** wfs_control_open_new() - make the struct of an open file. @flags: of open(2); @caller: thread
+ *  and user that open it; @ret_open: caller frees it with wfs_control_open_free()
  *  Return: 0, -EACCES (the file cannot be opened this way, or by this user), -ENFILE, -ENOMEM. */
 int wfs_control_open_new(struct wfs_control *control, const struct wfs_control_file *file,
 	int flags, const struct fuse_ctx *caller, struct wfs_control_open **ret_open);
@@ -231,6 +232,7 @@ int wfs_control_open_new(struct wfs_control *control, const struct wfs_control_f
 
 /** wfs_control_user_find() - find or make the record of a user
  *  @acts: the user must be a principal; if not, its `last` gets the reason
+ *  @ret_user: borrowed until the connection ends
  *  Return: 0, -EACCES (not a principal), -ENFILE (WFS_CONTROL_USERS_MAX), -ENOMEM, … */
 int wfs_control_user_find(
 	struct wfs_control *control, uid_t uid, bool acts, struct wfs_control_user **ret_user);
@@ -256,16 +258,18 @@ void wfs_control_give(struct wfs_control_open *open, size_t bytes);
  *  even if that is more than the user may have. Thread: the one that submits for open->current. */
 void wfs_control_input(struct wfs_control_open *open);
 
-/** wfs_control_output() - charge for the answers that an open file has now
+/** wfs_control_output() - charge the user of an open file for the memory of the answers that the
+ *  file has now
  *  Lock: open->mutex is held, or the open(2) that made @open is not answered yet.
  *  Return: false: the user has more than it may. */
 bool wfs_control_output(struct wfs_control_open *open);
 
-/** wfs_control_opened() - count one more open file of a user. Return: 0, -ENFILE
- *  (WFS_CONTROL_USER_OPENS_MAX). */
+/** wfs_control_opened() - count @open as one more open file of its user.
+ *  Return: 0, -ENFILE (WFS_CONTROL_USER_OPENS_MAX). */
 int wfs_control_opened(struct wfs_control_open *open);
 
-/** wfs_control_closed() - an open file ends: stop charging its user for it. */
+/** wfs_control_closed() - count one open file of the user of @open less, and take back all charges
+ *  for its memory. */
 void wfs_control_closed(struct wfs_control_open *open);
 
 /** wfs_control_open_free() - free an open file, and take it off the connection's list; accepts
@@ -294,7 +298,8 @@ void wfs_control_fuse_truncate(
 /* Node id of the directory of artifacts. */
 enum { WFS_CONTROL_ARTIFACTS_INO = 255 };
 
-/** wfs_control_file_find() - find the file of a node id; NULL: a directory. */
+/** wfs_control_file_find() - find the row of a control file by its node id; NULL: it is a
+ *  directory. */
 const struct wfs_control_file *wfs_control_file_find(fuse_ino_t ino);
 
 /** wfs_control_new_artifact_ino() - make a new node id for a file of an artifact. @number: of the
@@ -305,24 +310,26 @@ fuse_ino_t wfs_control_new_artifact_ino(struct wfs_control *control, uint64_t nu
  *  node id. */
 uint64_t wfs_control_artifact_number(const struct wfs_control *control, fuse_ino_t ino);
 
-/** wfs_control_entry() - make a FUSE entry that is not cached. */
+/** wfs_control_entry() - make the reply to a look-up of the node @ino, which Linux must not
+ *  cache. */
 void wfs_control_entry(
 	const struct wfs_control *control, fuse_ino_t ino, struct fuse_entry_param *ret_entry);
 
-/** wfs_control_reply_attr() - reply with the attributes of a node. */
+/** wfs_control_reply_attr() - reply to @request with the attributes of the node @ino. */
 void wfs_control_reply_attr(fuse_req_t request, fuse_ino_t ino);
 
 /* --- control-op.c --- */
 
-/** wfs_control_begin() - do @op now or in its turn, and reply to it. @op: taken; that of a release
- *  is part of @open, which ends with it */
+/** wfs_control_begin() - do @op, now or after the operations of @open that wait, and reply to it.
+ *  @op: taken; that of a release is part of @open, which is freed after it */
 void wfs_control_begin(struct wfs_control_open *open, struct wfs_control_op *op);
 
 /** wfs_control_call_new() - append an empty call, which counts as in flight, to those of @open.
- *  Return: NULL without memory (the current operation then fails). */
+ *  Return: owned by @open; NULL without memory (the current operation then fails). */
 struct wfs_control_call *wfs_control_call_new(struct wfs_control_open *open);
 
-/** wfs_control_refuse() - answer @call with call->call.error, or the error of @r. */
+/** wfs_control_refuse() - end @call, which was not started, with call->call.error or, if that is
+ *  not set, with the error of @r. */
 void wfs_control_refuse(struct wfs_control_call *call, int r);
 
 /** wfs_control_call_start() - start the verb of the file with call->payload
@@ -330,21 +337,21 @@ void wfs_control_refuse(struct wfs_control_call *call, int r);
  *  started later, and the caller must start no other before it. */
 bool wfs_control_call_start(struct wfs_control_open *open, struct wfs_control_call *call);
 
-/** wfs_control_abandon() - no client waits for this file's calls any more: end those that can be
- *  ended. */
+/** wfs_control_abandon() - end the calls of an open file that can be ended, because no client waits
+ *  for them any more. */
 void wfs_control_abandon(struct wfs_control_open *open);
 
-/** wfs_control_submitted() - the current operation starts no more calls. */
+/** wfs_control_submitted() - note that open->current starts no more calls: it is replied to when
+ *  all of its calls are answered. */
 void wfs_control_submitted(struct wfs_control_open *open);
 
 /* --- control-answer.c --- */
 
-/** wfs_control_render() - append the answer of a call as a control file shows it. */
+/** wfs_control_render() - append the answer of a call, as a control file shows it, to @buffer. */
 void wfs_control_render(const struct wfs_call *call, struct wfs_buffer *buffer);
 
-/** wfs_control_deliver() - read answers at @offset. @ret_data: caller frees. Lock: open->mutex is
- *  held.
- *  Return: bytes in @ret_data, or -ENOMEM. */
+/** wfs_control_deliver() - read up to @size bytes of answers at the file offset @offset.
+ *  @ret_data: caller frees. Lock: open->mutex is held. Return: bytes in @ret_data, or -ENOMEM. */
 ssize_t wfs_control_deliver(
 	struct wfs_control_open *open, uint64_t offset, size_t size, char **ret_data);
 
@@ -354,41 +361,44 @@ void wfs_control_moved(struct wfs_control_open *open, uint64_t offset, size_t si
 
 /* --- control-blob.c --- */
 
-/** wfs_control_blob_write() - append bytes to the blob; ends with wfs_control_submitted(). */
+/** wfs_control_blob_write() - append bytes to the blob that is being written to @open, and call
+ *  wfs_control_submitted(). */
 void wfs_control_blob_write(struct wfs_control_open *open, const void *data, size_t size);
 
-/** wfs_control_blob_end() - complete the blob on another thread; ends with
- *  wfs_control_submitted(). */
+/** wfs_control_blob_end() - have another thread store the blob that was written to @open, and then
+ *  call wfs_control_submitted(). */
 void wfs_control_blob_end(struct wfs_control_open *open);
 
 /* --- control-artifact.c --- */
 
-/** wfs_control_artifact_find() - find the number of a visible artifact. Return: 0, -ENOENT, … */
+/** wfs_control_artifact_find() - find the number of the cell of an artifact that the session sees.
+ *  @name: file name of the artifact. Return: 0, -ENOENT, … */
 int wfs_control_artifact_find(
 	const struct wfs_session *session, const char *name, uint64_t *ret_number);
 
-/** wfs_control_artifact_id() - find the id of the artifact of a number, if it is visible
- *  @ret_id: buffer of WFS_GRANT_NAME_MAX bytes and a NUL. Return: 0, -ENOENT, … */
+/** wfs_control_artifact_id() - find the id of the artifact whose cell has this number, if the
+ *  session sees it. @ret_id: buffer of WFS_GRANT_NAME_MAX bytes and a NUL. Return: 0, -ENOENT, … */
 int wfs_control_artifact_id(const struct wfs_session *session, uint64_t number, char *ret_id);
 
-/** wfs_control_artifact_change() - do a write or a truncation; ends with
- *  wfs_control_submitted(). */
+/** wfs_control_artifact_change() - apply a write or a truncation to the content that @open
+ *  collects, and call wfs_control_submitted(). */
 void wfs_control_artifact_change(struct wfs_control_open *open, const struct wfs_control_op *op);
 
 /** wfs_control_artifact_may_take() - is the content complete, now that thread @pid of the opener
  *  has closed a descriptor? If not, it waits for the next close, or the release. */
 bool wfs_control_artifact_may_take(const struct wfs_control_open *open, pid_t pid);
 
-/** wfs_control_artifact_end() - write the artifact; ends with wfs_control_submitted(). */
+/** wfs_control_artifact_end() - send the content that @open has collected as an action, and call
+ *  wfs_control_submitted() then or, if the queue is full, later. */
 void wfs_control_artifact_end(struct wfs_control_open *open);
 
 /* --- control-client.c --- */
 
-/** wfs_control_process() - get the process of a thread; 0: unknown. */
+/** wfs_control_process() - find the id of the process to which a thread belongs; 0: unknown. */
 pid_t wfs_control_process(pid_t thread);
 
-/** wfs_control_holds() - has the process of a thread a descriptor of a file with this inode
- *  number?
+/** wfs_control_holds() - has the process of @thread a descriptor of the control file with this
+ *  inode number?
  *  Return: 1, 0, or -errno if that cannot be found out: -EMFILE, -ENFILE and -ENOMEM because of
  *  this process, others because of that one. */
 int wfs_control_holds(pid_t thread, uint64_t ino);

@@ -51,8 +51,8 @@ struct wfs_control_parser {
 
 void wfs_control_parser_done(struct wfs_control_parser *parser);
 
-/** wfs_control_parser_add() - append bytes. Return: 0, or -ENOMEM (all pending bytes are
- *  dropped). */
+/** wfs_control_parser_add() - append @size bytes to those that are to be parsed.
+ *  Return: 0, or -ENOMEM (all pending bytes are dropped). */
 int wfs_control_parser_add(struct wfs_control_parser *parser, const void *data, size_t size);
 
 /** wfs_control_parser_take() - take the next value
@@ -63,15 +63,15 @@ int wfs_control_parser_add(struct wfs_control_parser *parser, const void *data, 
 int wfs_control_parser_take(
 	struct wfs_control_parser *parser, bool end, json_t **ret_json, struct wfs_error *error);
 
-/** wfs_control_parser_size() - bytes of the value that wfs_control_parser_take() would give.
- *  Return: 0: no whole value. */
+/** wfs_control_parser_size() - get the size in bytes of the value that wfs_control_parser_take()
+ *  would give; 0: no value is complete. @end: no more bytes come */
 size_t wfs_control_parser_size(struct wfs_control_parser *parser, bool end);
 
-/** wfs_control_parser_trim() - if nothing is pending, keep at most @size_max_bytes of memory for
- *  the next value. */
+/** wfs_control_parser_trim() - if no bytes are pending, free the parser's memory beyond
+ *  @size_max_bytes. */
 void wfs_control_parser_trim(struct wfs_control_parser *parser, size_t size_max_bytes);
 
-/** wfs_control_parser_drop() - forget pending bytes. */
+/** wfs_control_parser_drop() - drop the bytes that were not taken yet. */
 void wfs_control_parser_drop(struct wfs_control_parser *parser);
 
 /** wfs_control_parser_pending() - are there untaken bytes other than white space? */

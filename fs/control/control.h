@@ -38,12 +38,13 @@ struct wfs_control_options {
 	void *context;
 };
 
-/** wfs_control_new() - serve a mount; returns when its files are usable. */
+/** wfs_control_new() - serve a mount; returns when its files are usable. @ret_control: caller frees
+ *  it with wfs_control_free(). Return: 0, or -errno with @error. */
 int wfs_control_new(const struct wfs_control_options *options, struct wfs_control **ret_control,
 	struct wfs_error *error);
 
-/** wfs_control_free() - answer what has begun, unmount, stop; accepts NULL. Not to be called from
- *  `ended`. */
+/** wfs_control_free() - answer the requests that have begun, unmount, and stop the threads; accepts
+ *  NULL. Not to be called from `ended`. */
 void wfs_control_free(struct wfs_control *control);
 WFS_DEFINE_AUTO(control, struct wfs_control, wfs_control_free)
 #define WFS_AUTO_CONTROL WFS_CLEANUP(wfs_auto_control)

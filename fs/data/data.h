@@ -32,6 +32,7 @@ struct wfs_data_options {
 };
 
 /** wfs_data_new() - serve a mount; returns when the tree can be used
+ *  @ret_data: caller frees it with wfs_data_free()
  *  Return: 0, or -errno (@error says what failed and what would help). */
 int wfs_data_new(const struct wfs_data_options *options, struct wfs_data **ret_data,
 	struct wfs_error *error);

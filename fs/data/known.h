@@ -30,20 +30,21 @@ enum {
  *  WORLDFS_CACHED_NAMES, or WFS_KNOWN_NAMES_MAX if that is not set or out of range. */
 size_t wfs_known_limit(void);
 
-/** wfs_known_new() - make an empty set of inodes. @names_max: at least 1. Return: 0, -ENOMEM. */
+/** wfs_known_new() - make an empty set of inodes and names. @names_max: bound of the names, at
+ *  least 1; @ret_known: caller frees it with wfs_known_free(). Return: 0, -ENOMEM. */
 int wfs_known_new(size_t names_max, struct wfs_known **ret_known);
 void wfs_known_free(struct wfs_known *known);
 WFS_DEFINE_AUTO(known, struct wfs_known, wfs_known_free)
 #define WFS_AUTO_KNOWN WFS_CLEANUP(wfs_auto_known)
 
-/** wfs_known_add() - note an inode and a name, before Linux gets them
- *  @name: at most WFS_NAME_MAX bytes
- *  Return: 0, 1 (nearly too many names); -ENOMEM, -ENFILE (too many): Linux must not get the
- *  inode. */
+/** wfs_known_add() - note an inode and its name, before Linux gets them
+ *  @parent: inode number of the directory; @name: in it, at most WFS_NAME_MAX bytes
+ *  Return: 0, 1 (more than seven eighths of the allowed names); -ENOMEM, -ENFILE (too many names):
+ *          Linux must not get the inode. */
 int wfs_known_add(struct wfs_known *known, uint64_t parent, uint64_t ino, const char *name);
 
-/** wfs_known_add_inode() - note an inode without a name, for a file handle. Return: as
- *  wfs_known_add(). */
+/** wfs_known_add_inode() - note an inode that was found by a file handle, and so without a name.
+ *  Return: as wfs_known_add(). */
 int wfs_known_add_inode(struct wfs_known *known, uint64_t ino);
 
 /** wfs_known_forget() - note that Linux has forgotten @ino @count times. */
@@ -79,13 +80,13 @@ struct wfs_known_name {
 
 void wfs_known_walk_init(struct wfs_known_walk *walk, struct wfs_known *known);
 
-/** wfs_known_walk_done() - end a walk; also if its wfs_known was freed. */
+/** wfs_known_walk_done() - end a walk; its wfs_known may have been freed before. */
 void wfs_known_walk_done(struct wfs_known_walk *walk);
 #define WFS_AUTO_KNOWN_WALK WFS_CLEANUP(wfs_known_walk_done)
 
-/** wfs_known_next() - give the next inode. Return: false after the last. */
+/** wfs_known_next() - get the next inode of a walk. Return: false after the last. */
 bool wfs_known_next(struct wfs_known_walk *walk, uint64_t *ret_ino);
 
-/** wfs_known_take_name() - remove the next name, and give it to the caller, which notifies Linux.
- *  Return: false after the last. */
+/** wfs_known_take_name() - remove the next name of a walk, and give it to the caller, which must
+ *  have Linux drop it. Return: false after the last. */
 bool wfs_known_take_name(struct wfs_known_walk *walk, struct wfs_known_name *ret_name);

@@ -26,7 +26,8 @@ struct wfs_listahead;
 
 /** wfs_listahead_new() - start the thread that has children list ahead
  *  @mount: path of the mount point; NULL: nothing is listed ahead
- *  All arguments are borrowed until wfs_listahead_stop().
+ *  @ret_listahead: caller frees it with wfs_listahead_free()
+ *  All other arguments are borrowed until wfs_listahead_stop().
  *  Return: 0, -ENOMEM, -EAGAIN (no thread can be started). */
 int wfs_listahead_new(const struct wfs_tree *tree, const struct wfs_numbers *numbers,
 	struct wfs_teller *teller, const char *mount, struct wfs_listahead **ret_listahead);
@@ -35,7 +36,8 @@ int wfs_listahead_new(const struct wfs_tree *tree, const struct wfs_numbers *num
  *  served, because the child may wait for one. */
 void wfs_listahead_stop(struct wfs_listahead *listahead);
 
-/** wfs_listahead_free() - called after the last request; accepts NULL. */
+/** wfs_listahead_free() - release the memory, after wfs_listahead_stop() and after the last
+ *  request; accepts NULL. */
 void wfs_listahead_free(struct wfs_listahead *listahead);
 
 /** wfs_listahead_pause() - end the child, which keeps the mount busy, and start no other until
@@ -43,20 +45,22 @@ void wfs_listahead_free(struct wfs_listahead *listahead);
 void wfs_listahead_pause(struct wfs_listahead *listahead);
 void wfs_listahead_resume(struct wfs_listahead *listahead);
 
-/** wfs_listahead_listed() - note that a process begins to list a directory without attributes. */
+/** wfs_listahead_listed() - note that a process begins to list @directory, an inode number, and
+ *  gets no attributes: look-ups may follow. */
 void wfs_listahead_listed(struct wfs_listahead *listahead, uint64_t directory);
 
-/** wfs_listahead_looked_up() - note that a name of a directory was looked up and found
- *  @next: offset in the directory after the name */
+/** wfs_listahead_looked_up() - note that a name of @directory, an inode number, was looked up and
+ *  found. @next: offset (as for getdents) in the directory after the name */
 void wfs_listahead_looked_up(struct wfs_listahead *listahead, uint64_t directory, uint64_t next);
 
-/** wfs_listahead_asks() - is @pid, which asks for a listing, the child? */
+/** wfs_listahead_asks() - is the process @pid, which requests a listing, the child that lists
+ *  ahead? */
 bool wfs_listahead_asks(struct wfs_listahead *listahead, pid_t pid);
 
-/** wfs_listahead_take() - ask whether the child gets one more entry
+/** wfs_listahead_take() - decide whether the listing that the child reads gets one more entry
  *  @next: offset in the directory after the entry
- *  @ret_plain: true: leave out the attributes
- *  Return: false if the window is full, and the child does not get the entry. */
+ *  @ret_plain: true: the entry comes without attributes
+ *  Return: false: the window is full, and the listing ends before the entry. */
 bool wfs_listahead_take(struct wfs_listahead *listahead, uint64_t next, bool *ret_plain);
 
 /** wfs_listahead_end() - note that the child has got the last entry of the directory. */

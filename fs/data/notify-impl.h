@@ -5,19 +5,20 @@
 
 #include "fs/data/notify.h"
 
-/** notify_known() - the result of a notification, in which -ENOENT becomes 0: Linux has cached
- *  nothing of a name or inode that it does not know. */
+/** notify_known() - return @r, the result of a notification, or 0 in place of -ENOENT: Linux has
+ *  cached nothing of a name or inode that it does not know. */
 int notify_known(int r);
 
-/** notify_name() - have Linux drop a name of a directory. */
+/** notify_name() - have Linux drop the name @name from its cache of @directory, an inode number.
+ *  Return: 0, or -errno, as all functions here. */
 int notify_name(struct wfs_notify *notify, uint64_t directory, const char *name, size_t size);
 
-/** notify_listing() - have Linux drop the cached listing and attributes of a directory. */
+/** notify_listing() - have Linux drop the cached listing and attributes of the directory with this
+ *  inode number. */
 int notify_listing(struct wfs_notify *notify, uint64_t directory);
 
-/** notify_again() - should the caller try again after the error @r? If so, wait a moment and count
- *  one of
- *  @tries. */
+/** notify_again() - may what failed with @r (a lack of memory) succeed soon? If so, wait a moment.
+ *  @tries: 0 at first; counts the tries, which are bounded. Return: should the caller try again? */
 bool notify_again(int r, unsigned int *tries);
 
 /** notify_view() - open a view of the head. The caller closes it before any notification. */
@@ -28,8 +29,8 @@ bool notify_names_changed(const struct wfs_change *change);
 /* Looks at something in a view of its own. */
 typedef int notify_look_fn(struct wfs_notify *notify, struct wfs_view *view, void *context);
 
-/** notify_look() - call @each with a view of @height, a few times if memory is short. Return: as
- *  @each, … */
+/** notify_look() - open a view of @height, call @each with it and @context, and close it; again, a
+ *  few times, if memory is lacking. Return: as @each, or -errno of opening the view. */
 int notify_look(struct wfs_notify *notify, uint64_t height, notify_look_fn *each, void *context);
 
 /* --- notify-inner.c: directories within that of an artifact or a plan --- */
@@ -45,29 +46,35 @@ struct notify_inner {
 	bool listing;         /* names in it were added or removed */
 };
 
-/** notify_step() - notify of a changed step of a plan. */
+/** notify_step() - have Linux drop what a change of one step of a plan has made outdated.
+ *  @steps: of the commit */
 int notify_step(
 	struct wfs_notify *notify, const struct wfs_change *change, struct notify_inner *steps);
 
-/** notify_entry() - notify of a changed entry of a memory store. */
+/** notify_entry() - have Linux drop what a change of one entry of a memory store has made outdated.
+ *  @entries: of the commit */
 int notify_entry(
 	struct wfs_notify *notify, const struct wfs_change *change, struct notify_inner *entries);
 
-/** notify_store() - notify of a changed cell of a memory store. */
+/** notify_store() - have Linux drop the attributes of `entries` of a memory store whose cell has
+ *  changed. @entries: of the commit */
 int notify_store(
 	struct wfs_notify *notify, const struct wfs_change *change, struct notify_inner *entries);
 
-/** notify_inner_end() - called after the last change in a directory. */
+/** notify_inner_end() - have Linux drop the listing of the directory in @inner, if its names have
+ *  changed; called after the last change in it. */
 int notify_inner_end(struct wfs_notify *notify, struct notify_inner *inner);
 
-/** notify_store_type() - notify of an artifact that became a memory store, or is not one any more
- *  @artifact_ino: of its directory */
+/** notify_store_type() - have Linux drop the name `entries` of an artifact that has become a memory
+ *  store in this commit, or is not one any more
+ *  @artifact_ino: inode number of the artifact's directory */
 int notify_store_type(struct wfs_notify *notify, const struct wfs_commit *commit,
 	struct wfs_bytes id, uint64_t artifact_ino);
 
 /* --- notify-entity.c: artifacts, principals and turns --- */
 
-/** notify_entities() - notify of their changes in a commit. */
+/** notify_entities() - have Linux drop what a commit has made outdated in the directories of
+ *  artifacts, principals and turns. */
 int notify_entities(struct wfs_notify *notify, const struct wfs_commit *commit);
 
 /** notify_grants() - have Linux drop the name of each principal's `grants.json` at the head. Called

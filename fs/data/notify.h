@@ -45,8 +45,8 @@ struct wfs_notify {
 	struct wfs_notify_deferred *deferred; /* lock; owned */
 };
 
-/** wfs_notify_init() - observe the session's world. @tree, @teller, @known: borrowed until
- *  wfs_notify_stop(). */
+/** wfs_notify_init() - begin to notify Linux of each commit of the world of tree->session. @tree,
+ *  @teller, @known: borrowed until wfs_notify_stop(). Return: 0, or -errno. */
 int wfs_notify_init(struct wfs_notify *notify, const struct wfs_tree *tree,
 	struct wfs_teller *teller, struct wfs_known *known);
 
@@ -60,11 +60,11 @@ void wfs_notify_done(struct wfs_notify *notify);
  *  Return: as of jobs (teller.h). */
 int wfs_notify_log_anew(struct wfs_notify *notify);
 
-/** wfs_notify_log_ino() - the inode of log.jsonl at the head. */
+/** wfs_notify_log_ino() - compute the inode number of `journal/log.jsonl`. */
 uint64_t wfs_notify_log_ino(void);
 
 /** wfs_notify_defer() - let a request for attributes of the log wait while lines are being stored
- *  @answer: called soon, by the teller or the publisher thread; replies to @request
+ *  @answer: must reply to @request; called soon, on the teller's or the publisher's thread
  *  Return: false if the caller must answer the request at once. */
 bool wfs_notify_defer(
 	struct wfs_notify *notify, fuse_req_t request, void (*answer)(fuse_req_t request));

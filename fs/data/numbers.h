@@ -27,19 +27,22 @@ struct wfs_numbers {
 
 enum { WFS_NUMBERS_OFFSET_FIRST = 3 }; /* the first offset after `.` and `..` */
 
-/** wfs_numbers_init() - choose the numbers of a new mount. Return: 0, -ENOMEM. */
+/** wfs_numbers_init() - decide whether a new mount has permuted numbers. @session: of the mount's
+ *  principal. Return: 0, -ENOMEM. */
 int wfs_numbers_init(struct wfs_numbers *numbers, const struct wfs_session *session);
 
-/** wfs_numbers_ino() - Linux's number of our inode @ino. */
+/** wfs_numbers_ino() - translate our inode number @ino to Linux's. */
 uint64_t wfs_numbers_ino(const struct wfs_numbers *numbers, uint64_t ino);
 
-/** wfs_numbers_our_ino() - our number of Linux's inode @ino. Return: any number, also one that no
- *  node has. */
+/** wfs_numbers_our_ino() - translate Linux's inode number @ino to ours; the result may be a number
+ *  that no node has. */
 uint64_t wfs_numbers_our_ino(const struct wfs_numbers *numbers, uint64_t ino);
 
-/** wfs_numbers_offset() - Linux's offset for our @offset. @directory: our inode */
+/** wfs_numbers_offset() - translate our offset in a directory to Linux's. @directory: our inode
+ *  number of it */
 off_t wfs_numbers_offset(const struct wfs_numbers *numbers, uint64_t directory, uint64_t offset);
 
-/** wfs_numbers_our_offset() - our offset for Linux's @offset; 0 if it is negative. */
+/** wfs_numbers_our_offset() - translate Linux's offset in a directory to ours; 0 if it is negative.
+ *  @directory: our inode number of it */
 uint64_t wfs_numbers_our_offset(
 	const struct wfs_numbers *numbers, uint64_t directory, off_t offset);

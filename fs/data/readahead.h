@@ -17,8 +17,8 @@
 
 struct wfs_readahead;
 
-/** wfs_readahead_new() - start the helper. @tree, @numbers, @fuse: borrowed until
- *  wfs_readahead_stop(). */
+/** wfs_readahead_new() - start the helper thread. @tree, @numbers, @fuse: borrowed until
+ *  wfs_readahead_stop(); @ret_readahead: caller frees it. Return: 0, or -errno. */
 int wfs_readahead_new(const struct wfs_tree *tree, const struct wfs_numbers *numbers,
 	struct fuse_session *fuse, struct wfs_readahead **ret_readahead);
 
@@ -26,7 +26,8 @@ int wfs_readahead_new(const struct wfs_tree *tree, const struct wfs_numbers *num
  *  requests may still call wfs_readahead_listed() and wfs_readahead_read(). */
 void wfs_readahead_stop(struct wfs_readahead *readahead);
 
-/** wfs_readahead_free() - called after the last request; accepts NULL. */
+/** wfs_readahead_free() - release the memory, after wfs_readahead_stop() and after the last
+ *  request; accepts NULL. */
 void wfs_readahead_free(struct wfs_readahead *readahead);
 
 /** wfs_readahead_listed() - note that the directory @ino is being listed: a scan may follow. */

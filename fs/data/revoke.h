@@ -32,20 +32,20 @@ struct wfs_revoke {
 	bool watching;
 };
 
-/** wfs_revoke_init() - watch the rights of the tree's session. All arguments but @revoke are
- *  borrowed until the last call of a function here.
- *  Return: 0, -EAGAIN (see wfs_session_watch). */
+/** wfs_revoke_init() - from now on, have Linux drop what it has cached when the rights of
+ *  tree->session change. All arguments but @revoke are borrowed until the last call of a function
+ *  here. Return: 0, -EAGAIN (see wfs_session_watch). */
 int wfs_revoke_init(struct wfs_revoke *revoke, const struct wfs_tree *tree,
 	struct wfs_teller *teller, struct wfs_known *known, struct wfs_notify *notify);
 
-/** wfs_revoke_stop() - stop watching. The caller has stopped the teller; requests may still
- *  come. */
+/** wfs_revoke_stop() - stop watching the rights. The caller has stopped the teller; requests of
+ *  Linux may still come. */
 void wfs_revoke_stop(struct wfs_revoke *revoke);
 
 /** wfs_revoke_make_room() - have Linux soon forget some unused inodes, because revoke->known is
  *  nearly full. Thread: any. */
 void wfs_revoke_make_room(struct wfs_revoke *revoke);
 
-/** wfs_revoke_contents() - have Linux drop pages, mappings and attributes, on the calling thread,
- *  while workers serve. */
+/** wfs_revoke_contents() - have Linux drop pages, mappings and attributes of all inodes in @known,
+ *  on the calling thread. Other threads may go on serving requests. */
 void wfs_revoke_contents(struct wfs_teller *teller, struct wfs_known *known);

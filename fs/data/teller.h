@@ -30,15 +30,16 @@ struct wfs_teller;
  *  milliseconds: from WORLDFS_NOTIFY_LIMIT (seconds), or WFS_TELLER_LIMIT_MS. */
 unsigned int wfs_teller_limit_ms(void);
 
-/** wfs_teller_new() - start the thread
- *  @fuse: kept (wfs_fuse_ref)
+/** wfs_teller_new() - start the thread that notifies Linux
+ *  @fuse: of the mount; a reference is kept
  *  @numbers: copied
  *  @limit_ms: how long one notification may take; at least 10
+ *  @ret_teller: caller frees it with wfs_teller_free()
  *  Return: 0, -ENOMEM, -EAGAIN (no thread can be started). */
 int wfs_teller_new(struct wfs_fuse *fuse, const struct wfs_numbers *numbers, unsigned int limit_ms,
 	struct wfs_teller **ret_teller);
 
-/** wfs_teller_run() - have the thread do @job, and wait for it
+/** wfs_teller_run() - have the teller's thread call @job with @context, and wait for its result
  *  @job: notifies Linux by the functions below. If one of them returns another error than -ENOENT,
  *  the job must return it at once, without using memory of its caller: after -ECANCELED the caller
  *  is gone
@@ -46,26 +47,28 @@ int wfs_teller_new(struct wfs_fuse *fuse, const struct wfs_numbers *numbers, uns
  *  Return: as the job; -ECANCELED (the teller was given up or stopped). */
 int wfs_teller_run(struct wfs_teller *teller, int (*job)(void *context), void *context);
 
-/** wfs_teller_post() - have the thread do @job when it has no other job; no caller waits for it,
- *  and its result is ignored. Does nothing if a job is posted already, or the teller was given up
- *  or stopped. */
+/** wfs_teller_post() - have the teller's thread call @job with @context when it has no other job,
+ *  without waiting; its result is ignored. Does nothing if a posted job still waits, or the teller
+ *  was given up or stopped. */
 void wfs_teller_post(struct wfs_teller *teller, int (*job)(void *context), void *context);
 
-/** wfs_teller_end() - abort the connection, because Linux may have outdated contents. @why: for the
- *  log */
+/** wfs_teller_end() - abort the mount's FUSE connection, because Linux may have outdated contents.
+ *  @why: for the log */
 void wfs_teller_end(struct wfs_teller *teller, const char *why);
 
 /** wfs_teller_stop() - begin no new job, and give up a running one after a short limit; may be
  *  called several times. */
 void wfs_teller_stop(struct wfs_teller *teller);
 
-/** wfs_teller_free() - called when no thread uses the teller any more; accepts NULL. */
+/** wfs_teller_free() - release a stopped teller, when no thread uses it any more; accepts NULL. */
 void wfs_teller_free(struct wfs_teller *teller);
 
 /* --- for jobs; each tries again a few times if Linux has no memory --- */
 
-/** wfs_teller_entry() - have Linux drop a name of a directory. @name: at most WFS_NAME_MAX bytes
- *  Return: 0, -ENOENT (Linux does not know the name), -ECANCELED, or another -errno. */
+/** wfs_teller_entry() - have Linux drop a name from its cache. @directory: inode number; @name: in
+ *  it, @size bytes, at most WFS_NAME_MAX
+ *  Return: 0, -ENOENT (Linux does not know the name), -ECANCELED (the teller was given up), or
+ *  another -errno. */
 int wfs_teller_entry(struct wfs_teller *teller, uint64_t directory, const char *name, size_t size);
 
 /* For @offset below: attributes only. */
@@ -75,18 +78,17 @@ int wfs_teller_entry(struct wfs_teller *teller, uint64_t directory, const char *
  *  @offset on. Return: as wfs_teller_entry(). */
 int wfs_teller_inode(struct wfs_teller *teller, uint64_t ino, uint64_t offset);
 
-/** wfs_teller_store() - put @bytes into the cached pages of a file. @bytes: memory of the job
- *  itself.
- *  Return: as wfs_teller_entry(). */
+/** wfs_teller_store() - put @bytes into Linux's cached pages of a file, at @offset. @bytes: must
+ *  stay valid even if the teller is given up. Return: as wfs_teller_entry(). */
 int wfs_teller_store(
 	struct wfs_teller *teller, uint64_t ino, uint64_t offset, struct wfs_bytes bytes);
 
-/** wfs_teller_inode_here() - wfs_teller_inode() on the calling thread, also if the teller was given
- *  up. Not for pages of a listing, because no limit ends the wait. */
+/** wfs_teller_inode_here() - as wfs_teller_inode(), but on the calling thread, and even after the
+ *  teller was given up. Not for pages of a listing, because no limit ends the wait. */
 int wfs_teller_inode_here(struct wfs_teller *teller, uint64_t ino, uint64_t offset);
 
 /* --- whole jobs --- */
 
-/** wfs_teller_listing() - run a job that drops the cached listing of a directory. Return: as
- *  wfs_teller_run(). */
+/** wfs_teller_listing() - have Linux drop the cached listing of @directory, an inode number, by a
+ *  job of its own, and wait for it. Return: as wfs_teller_run(). */
 int wfs_teller_listing(struct wfs_teller *teller, uint64_t directory);

@@ -36,28 +36,28 @@ struct wfs_mcp {
 
 /* --- fs/mcp/mcp-call.c --- */
 
-/** wfs_mcp_call_begin() - begin a task for a request. @arguments: taken. @finish: answers the
- *  request */
+/** wfs_mcp_call_begin() - begin a call: a task that answers the request with this id.
+ *  @id: borrowed; @kind: of the task; @arguments: of the task, taken; @finish: called when the task
+ *  has ended, to append the answer to mcp->output */
 void wfs_mcp_call_begin(struct wfs_mcp *mcp, const json_t *id, const struct wfs_task_kind *kind,
 	json_t *arguments, void (*finish)(struct wfs_mcp *mcp, const struct wfs_mcp_call *call));
 
 /** wfs_mcp_call_find() - find the open call with this id. Return: NULL if none is open. */
 struct wfs_mcp_call *wfs_mcp_call_find(const struct wfs_mcp *mcp, const json_t *id);
 
-/** wfs_mcp_call_cancel() - drop the answer of a call, and end what can be ended. */
+/** wfs_mcp_call_cancel() - give no answer to a call, and abandon the verb that it waits for. */
 void wfs_mcp_call_cancel(struct wfs_mcp *mcp, struct wfs_mcp_call *call);
 
-/** wfs_mcp_calls_free() - free all calls, and the way to the world. */
+/** wfs_mcp_calls_free() - free all calls, and mcp->access. */
 void wfs_mcp_calls_free(struct wfs_mcp *mcp);
 
 /** wfs_mcp_error_data() - make the `data` of a protocol error: {category, code, meta?, retriable,
- *  uri?}.
- *  @meta, @uri: may be NULL. Return: new reference, NULL without memory. */
+ *  uri?}. @meta: borrowed; @uri: of the resource that was asked for; both may be NULL
+ *  Return: new reference, NULL without memory. */
 json_t *wfs_mcp_error_data(const struct wfs_error *error, json_t *meta, const char *uri);
 
 /** wfs_mcp_error_document() - make {"error":{category,code,details?,message,retriable},"meta"?} of
- *  a failed task.
- *  Return: new reference, NULL without memory. */
+ *  a failed task. Return: new reference, NULL without memory. */
 json_t *wfs_mcp_error_document(const struct wfs_task *task);
 
 /* --- fs/mcp/mcp-tool.c, fs/mcp/mcp-resource.c: methods --- */
@@ -68,6 +68,6 @@ void wfs_mcp_resources_list(struct wfs_mcp *mcp, const struct wfs_rpc_message *m
 void wfs_mcp_resources_templates(struct wfs_mcp *mcp, const struct wfs_rpc_message *message);
 void wfs_mcp_resources_read(struct wfs_mcp *mcp, const struct wfs_rpc_message *message);
 
-/** wfs_mcp_refuse_cursor() - refuse a cursor for a list of one page, which gives none. Return: was
- *  there one? */
+/** wfs_mcp_refuse_cursor() - answer @message with an error if it has a cursor, although its list
+ *  has one page only. Return: has it a cursor? */
 bool wfs_mcp_refuse_cursor(struct wfs_mcp *mcp, const struct wfs_rpc_message *message);

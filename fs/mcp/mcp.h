@@ -37,10 +37,11 @@ void wfs_mcp_free(struct wfs_mcp *mcp);
 WFS_DEFINE_AUTO(mcp, struct wfs_mcp, wfs_mcp_free)
 #define WFS_AUTO_MCP WFS_CLEANUP(wfs_auto_mcp)
 
-/** wfs_mcp_set_wait() - set how long the owner of the world may not react, in milliseconds. */
+/** wfs_mcp_set_wait() - set the time without a reaction, in milliseconds, after which the owner of
+ *  the world is given up. */
 void wfs_mcp_set_wait(struct wfs_mcp *mcp, unsigned int wait_ms);
 
-/** wfs_mcp_take() - handle one message, a line without its end. */
+/** wfs_mcp_take() - handle one message of the client. @line: without its newline; borrowed */
 void wfs_mcp_take(struct wfs_mcp *mcp, struct wfs_bytes line);
 
 /** wfs_mcp_refuse_long() - answer a message of more than WFS_MCP_MESSAGE_MAX bytes. */
@@ -55,11 +56,13 @@ bool wfs_mcp_advance(struct wfs_mcp *mcp);
  *  nothing. */
 struct pollfd wfs_mcp_poll(const struct wfs_mcp *mcp);
 
-/** wfs_mcp_is_busy() - is a call open? */
+/** wfs_mcp_is_busy() - has a request of the client not been answered yet? */
 bool wfs_mcp_is_busy(const struct wfs_mcp *mcp);
 
-/** wfs_mcp_is_full() - must the caller take no message for now? */
+/** wfs_mcp_is_full() - must the caller wait before it calls wfs_mcp_take() again, because so many
+ *  calls are open, or so many bytes not sent yet? */
 bool wfs_mcp_is_full(const struct wfs_mcp *mcp);
 
-/** wfs_mcp_output() - lines to be sent; the caller removes what it has sent. */
+/** wfs_mcp_output() - get the lines to be sent to the client; borrowed; the caller removes what it
+ *  has sent. */
 struct wfs_buffer *wfs_mcp_output(struct wfs_mcp *mcp);

@@ -30,15 +30,17 @@ void wfs_rpc_message_done(struct wfs_rpc_message *message);
 #define WFS_AUTO_RPC_MESSAGE WFS_CLEANUP(wfs_rpc_message_done)
 
 /** wfs_rpc_read() - read a message from a line
+ *  @ret_message: caller calls wfs_rpc_message_done()
  *  @output: gets the error for a line that is not a valid message
  *  Return: true: there is a message to handle. */
 bool wfs_rpc_read(
 	struct wfs_bytes line, struct wfs_rpc_message *ret_message, struct wfs_buffer *output);
 
-/** wfs_rpc_result() - append an answer. @result: taken; NULL: no memory, which becomes an internal
- *  error */
+/** wfs_rpc_result() - append the answer to the request @id. @result: taken; NULL: memory for it was
+ *  lacking, and the answer is an internal error */
 void wfs_rpc_result(struct wfs_buffer *output, const json_t *id, json_t *result);
 
-/** wfs_rpc_error() - append an error. @id: NULL: unknown. @data: taken; may be NULL */
+/** wfs_rpc_error() - append an error as the answer to the request @id; NULL: the id is not known.
+ *  @data: taken; may be NULL; @format: the message, printf style */
 void wfs_rpc_error(struct wfs_buffer *output, const json_t *id, enum wfs_rpc_code code,
 	json_t *data, const char *format, ...) __attribute__((format(printf, 5, 6)));

@@ -6,7 +6,7 @@
 #include "kernel/base/error.h"
 
 /**
- * wfs_mcp_serve() - serve the client at these descriptors until it ends its input
+ * wfs_mcp_serve() - serve the client at these descriptors until @input_fd is at its end
  *
  * Open calls are done and answered first. Blank lines are ignored; a line that is too long is
  * refused, and reading continues with the next.

@@ -10,9 +10,9 @@
 
 #include "kernel/base/buffer.h"
 
-/** wfs_uri_append() - append the address of a path; its leading `/` is optional. */
+/** wfs_uri_append() - append the address of the file @path; a leading `/` of it is optional. */
 void wfs_uri_append(struct wfs_buffer *buffer, const char *path);
 
-/** wfs_uri_path() - append the path of an address, without a leading `/`.
+/** wfs_uri_path() - append the path of the file with the address @uri, without a leading `/`.
  *  Return: 0, -EINVAL (not such an address), -ENOMEM. */
 int wfs_uri_path(const char *uri, struct wfs_buffer *buffer);

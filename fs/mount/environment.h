@@ -5,6 +5,6 @@
  */
 #pragma once
 
-/** wfs_environment_forget() - wipe every variable of this process but PATH. Called in a child,
- *  before it has threads. */
+/** wfs_environment_forget() - overwrite and remove every environment variable of this process but
+ *  PATH; for a child process, before it has threads. */
 void wfs_environment_forget(void);

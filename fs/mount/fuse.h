@@ -39,13 +39,13 @@ struct wfs_fuse_options {
 	void *context; /* of `ended`; borrowed */
 };
 
-/** wfs_fuse_new() - make the session of a mount; wfs_fuse_start() begins to serve it.
- *  Return: 0, -ENOMEM, … */
+/** wfs_fuse_new() - make the FUSE session of a mount; wfs_fuse_start() begins to serve it.
+ *  @ret_fuse: caller frees it with wfs_fuse_free(). Return: 0, -ENOMEM, … */
 int wfs_fuse_new(const struct wfs_fuse_options *options, struct wfs_fuse **ret_fuse,
 	struct wfs_error *error);
 
-/** wfs_fuse_initialised() - note that Linux has begun the session. The operation `init` must call
- *  this function; otherwise wfs_fuse_start() fails. */
+/** wfs_fuse_initialised() - note that Linux has begun the FUSE session. The operation `init` must
+ *  call this function; otherwise wfs_fuse_start() fails. */
 void wfs_fuse_initialised(struct wfs_fuse *fuse);
 
 /** wfs_fuse_start() - start the threads, wait until `init` was called, and serve; called once
@@ -53,11 +53,12 @@ void wfs_fuse_initialised(struct wfs_fuse *fuse);
  *          -ETIMEDOUT. */
 int wfs_fuse_start(struct wfs_fuse *fuse, struct wfs_error *error);
 
-/** wfs_fuse_session() - the session, for notifications; valid until wfs_fuse_free(), or as long as
- *  the caller has a reference. */
+/** wfs_fuse_session() - get libfuse's session, for notifications; valid until wfs_fuse_free(), or
+ *  as long as the caller has a reference. */
 struct fuse_session *wfs_fuse_session(struct wfs_fuse *fuse);
 
-/** wfs_fuse_directory() - the mount point; valid as long as the session. */
+/** wfs_fuse_directory() - get the path of the mount point; valid until wfs_fuse_free(), or as long
+ *  as the caller has a reference. */
 const char *wfs_fuse_directory(const struct wfs_fuse *fuse);
 
 /** wfs_fuse_abort() - end the connection: requests that wait, and later ones, get an error

@@ -31,11 +31,12 @@ int wfs_guardian_new(struct wfs_guardian **ret_guardian, struct wfs_error *error
 void wfs_guardian_free(struct wfs_guardian *guardian);
 WFS_DEFINE_AUTO(guardian, struct wfs_guardian, wfs_guardian_free)
 
-/** wfs_guardian_watch() - tell the guardian of a mount, before it is served
+/** wfs_guardian_watch() - have the guardian abort a mount if this daemon is killed; called before
+ *  the mount is served
  *  @name: any text that no other mount has
- *  @keeper: socket of its keeper; borrowed
+ *  @keeper: socket of the mount's keeper; borrowed
  *  Return: 0 or -errno (the guardian is gone). */
 int wfs_guardian_watch(struct wfs_guardian *guardian, const char *name, int keeper);
 
-/** wfs_guardian_forget() - tell the guardian that a mount was unmounted. */
+/** wfs_guardian_forget() - end wfs_guardian_watch() for the mount @name, which was unmounted. */
 void wfs_guardian_forget(struct wfs_guardian *guardian, const char *name);

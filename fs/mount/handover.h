@@ -29,11 +29,11 @@ struct wfs_handed {
 		}                  \
 	}
 
-/** wfs_handed_check() - check the kinds of descriptors that any process may have sent
- *  Return: 0, -EINVAL (invalid_argument). */
+/** wfs_handed_check() - check that descriptors, which any process may have sent, are two of
+ *  /dev/fuse and a socket. Return: 0, -EINVAL (invalid_argument). */
 int wfs_handed_check(const struct wfs_handed *handed, struct wfs_error *error);
 
-/** wfs_handed_close() - close the descriptors that were not taken. */
+/** wfs_handed_close() - close the descriptors that are not -1. */
 void wfs_handed_close(struct wfs_handed *handed);
 
 /* The parts of a mount that this process has made. Plain value; ends with wfs_handover_done(). */
@@ -46,7 +46,8 @@ struct wfs_handover {
 	bool made;
 };
 
-/** wfs_handover_make() - check the place, unmount a dead mount there, mount both connections
+/** wfs_handover_make() - start a keeper, and make both mounts: of the tree, on @directory, and of
+ *  the control files; a dead mount on @directory is unmounted first
  *  @world: canonical directory of the world
  *  @directory: canonical, from wfs_mount_resolve()
  *  Thread: the process must have only one.
@@ -55,11 +56,12 @@ struct wfs_handover {
 int wfs_handover_make(const char *world, const char *directory, bool allow_other, bool nest_ctl,
 	struct wfs_handover *ret_handover, struct wfs_error *error);
 
-/** wfs_handover_end() - after the owner serves both mounts: attach a nested one
+/** wfs_handover_end() - finish a hand-over when the owner serves both mounts: attach the control
+ *  files, if they are inside the tree
  *  Return: 0, or -errno; the caller must then call wfs_handover_undo(). */
 int wfs_handover_end(struct wfs_handover *handover, struct wfs_error *error);
 
-/** wfs_handover_undo() - unmount both; accepts a hand-over that was not made. */
+/** wfs_handover_undo() - unmount both mounts; accepts a hand-over that was not made. */
 void wfs_handover_undo(struct wfs_handover *handover);
 
 /** wfs_handover_done() - close all descriptors; mounts that an owner serves stay. */

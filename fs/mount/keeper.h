@@ -48,24 +48,26 @@ bool wfs_keeper_is(int fd);
 /* The owner's end of the socket, counted: a thread that outlives its mount may still use it. */
 struct wfs_keeper;
 
-/** wfs_keeper_new() - make the owner's end. @fd: taken, also on failure. Return: 0, -ENOMEM. */
+/** wfs_keeper_new() - make the owner's end of a keeper's socket; caller calls wfs_keeper_unref().
+ *  @fd: the socket; taken, also on failure. Return: 0, -ENOMEM. */
 int wfs_keeper_new(int fd, struct wfs_keeper **ret_keeper);
 struct wfs_keeper *wfs_keeper_ref(struct wfs_keeper *keeper);
 void wfs_keeper_unref(struct wfs_keeper *keeper); /* accepts NULL */
 
-/** wfs_keeper_fd() - the socket, for the guardian; borrowed. */
+/** wfs_keeper_fd() - get the descriptor of the socket, for the guardian; borrowed. */
 int wfs_keeper_fd(const struct wfs_keeper *keeper);
 
-/** wfs_keeper_ask() - send a message and wait for the result
- *  @device: number of the connection, only for WFS_KEEPER_MOUNTED
+/** wfs_keeper_ask() - send a message about one of its two mounts to the keeper, and wait for the
+ *  result
+ *  @device: Linux's number of the FUSE connection, only for WFS_KEEPER_MOUNTED
  *  Return: the keeper's result, 0 or -errno (-EBUSY: files are in use); -ETIMEDOUT (no answer
  *  within WFS_KEEPER_WAIT_MS, or the time of wfs_keeper_hurry()), -EPIPE (the keeper is gone).
  *  Thread: any. */
 int wfs_keeper_ask(struct wfs_keeper *keeper, enum wfs_keeper_what what, enum wfs_mount_part part,
 	unsigned long device);
 
-/** wfs_keeper_hurry() - wait less for answers to later messages, because the owner ends, and must
- *  ask other keepers, too
+/** wfs_keeper_hurry() - have later wfs_keeper_ask() wait less, because the owner ends, and must ask
+ *  other keepers, too
  *  @until_ns: of the monotonic clock: wait until then, but at least WFS_KEEPER_LATE_MS; after a
  *  message without an answer in time, do not wait at all
  *  Thread: any. */

@@ -18,7 +18,7 @@ struct wfs_make_options {
 	bool read_only;
 };
 
-/** wfs_make_mount() - mount on a directory
+/** wfs_make_mount() - mount a FUSE file system on a directory
  *  @ret_place: descriptor of the directory under the mount, for wfs_make_undo(); caller closes; -1
  *  if fusermount3 has mounted, with the rights of its user
  *  Return: a descriptor of /dev/fuse (caller closes; the last copy to be closed ends the
@@ -26,22 +26,23 @@ struct wfs_make_options {
  *          -ELOOP (a directory of the path has become a link), … */
 int wfs_make_mount(const struct wfs_make_options *options, int *ret_place, struct wfs_error *error);
 
-/** wfs_make_device() - find the number of the mount that was just made on the directory @place
- *  Return: 0, -ENOENT (it is gone), … */
+/** wfs_make_device() - find Linux's number of the FUSE connection of the mount that was just made
+ *  on the directory @place. Return: 0, -ENOENT (the mount is gone), … */
 int wfs_make_device(int place, unsigned long *ret_device);
 
 /** wfs_make_undo() - unmount the mount that was just made on the directory @place, wherever this
  *  directory is now. */
 void wfs_make_undo(int place);
 
-/** wfs_make_detached() - make a mount without a place, for wfs_make_attach(); needs CAP_SYS_ADMIN
+/** wfs_make_detached() - make a mount that is on no directory yet, for wfs_make_attach(); needs
+ *  CAP_SYS_ADMIN
  *  @ret_mount: descriptor of the mount; caller closes
- *  Return: as wfs_make_mount() */
+ *  Return: a descriptor of /dev/fuse, or an error, as wfs_make_mount(). */
 int wfs_make_detached(
 	const struct wfs_make_options *options, int *ret_mount, struct wfs_error *error);
 
-/** wfs_make_attach() - put a detached mount on @path. @ret_place: as of wfs_make_mount()
- *  Return: 0, -ELOOP (a directory of the path has become a link), … */
+/** wfs_make_attach() - put a mount of wfs_make_detached() on the directory @path. @ret_place: as of
+ *  wfs_make_mount(). Return: 0, -ELOOP (a directory of the path has become a link), … */
 int wfs_make_attach(int mount, const char *path, int *ret_place, struct wfs_error *error);
 
 /** wfs_make_is_device() - is @fd a descriptor of /dev/fuse? */

@@ -17,7 +17,7 @@
  *  canonical. */
 bool wfs_mount_inside(const char *path, const char *directory);
 
-/** wfs_mount_is_ours() - is a worldfs the topmost mount on @path? Return: 1, 0, or -errno. */
+/** wfs_mount_is_ours() - is the topmost mount on @path one of WorldFS? Return: 1, 0, or -errno. */
 int wfs_mount_is_ours(const char *path, struct wfs_error *error);
 
 /**
@@ -34,23 +34,26 @@ int wfs_mount_clear_dead(const char *path, struct wfs_error *error);
  *  @world? */
 bool wfs_mount_is_of(const char *path, const char *world);
 
-/** wfs_mount_find() - find the mount point of the connection @device of the world @source
+/** wfs_mount_find() - find the mount point of a world's mount. @device: Linux's number of its FUSE
+ *  connection; @source: the world, as in the mount table
  *  @ret_path: caller frees
  *  Return: 1, 0 (not mounted), or -errno. */
 int wfs_mount_find(unsigned long device, const char *source, char **ret_path);
 
-/** wfs_mount_device() - find Linux's number of the connection of the topmost mount on @path
+/** wfs_mount_device() - find Linux's number of the FUSE connection of the topmost mount on @path
  *  @ret_source: the world in the mount table; caller frees; may be NULL
  *  Return: 0, -ENOENT (not_found: the topmost mount is not ours), … */
 int wfs_mount_device(
 	const char *path, unsigned long *ret_device, char **ret_source, struct wfs_error *error);
 
-/** wfs_mount_abort_device() - end the connection @device: requests to its daemon get an error
- *  It stays mounted. @path: its mount point
+/** wfs_mount_abort_device() - end the FUSE connection with Linux's number @device: requests to its
+ *  daemon get an error
+ *  The mount stays. @path: its mount point
  *  Return: 0, -EPERM (not root, and no fusectl file system), … */
 int wfs_mount_abort_device(const char *path, unsigned long device, struct wfs_error *error);
 
-/** wfs_mount_unmount() - unmount @path, if its topmost mount is the connection @device
+/** wfs_mount_unmount() - unmount @path, if the FUSE connection of its topmost mount has the number
+ *  @device. @lazy: even if files are in use, with MNT_DETACH
  *  Return: 0, -EBUSY (files are in use; not if @lazy), -ENOENT (@device is not the topmost mount),
  *  … */
 int wfs_mount_unmount(const char *path, unsigned long device, bool lazy, struct wfs_error *error);
@@ -64,14 +67,16 @@ int wfs_mount_answers(const char *path, struct wfs_error *error);
 /** wfs_mount_look_link() - is there a symlink at @path? Return: 1, 0 (another file, or none), … */
 int wfs_mount_look_link(const char *path, struct wfs_error *error);
 
-/** wfs_mount_look_canonical() - call realpath(3). @ret_path: caller frees. Return: 0, -ENOENT, … */
+/** wfs_mount_look_canonical() - call realpath(3) for @path. @ret_path: caller frees.
+ *  Return: 0, -ENOENT, … */
 int wfs_mount_look_canonical(const char *path, char **ret_path, struct wfs_error *error);
 
 /** wfs_mount_look_directory() - check that @path is a directory. Return: 0, -EINVAL (it is not),
  *  -ENOENT, … */
 int wfs_mount_look_directory(const char *path, struct wfs_error *error);
 
-/** wfs_mount_look_answers() - call lstat(2). @ret_result: its result, 0 or -errno. Return: 0, … */
+/** wfs_mount_look_answers() - call lstat(2) for @path. @ret_result: its result, 0 or -errno
+ *  Return: 0, … */
 int wfs_mount_look_answers(const char *path, int *ret_result, struct wfs_error *error);
 
 /* --- mount-place.c --- */
@@ -93,13 +98,17 @@ int wfs_mount_resolve(const char *directory, char **ret_path, struct wfs_error *
  * @directory, so that a directory that a killed daemon has left is found again. Waits for a mount
  * there that is being unmounted.
  * @world: canonical directory of the world
+ * @directory: mount point of the tree
+ * @allow_other: other users can pass the directories
  * @ret_path: of `ctl`; caller frees
  */
 int wfs_mount_run_directory(const char *world, const char *directory, bool allow_other,
 	char **ret_path, struct wfs_error *error);
 
-/** wfs_mount_run_remove() - remove `ctl`, and directories above it that are then empty. */
+/** wfs_mount_run_remove() - remove a directory `ctl` of wfs_mount_run_directory(), and those above
+ *  it that are then empty. @path: of `ctl` */
 void wfs_mount_run_remove(const char *path);
 
-/** wfs_mount_run_clear() - unmount the control connections of killed daemons. */
+/** wfs_mount_run_clear() - unmount the control files of this user's killed daemons, and remove the
+ *  directories that wfs_mount_run_directory() has made for them. */
 void wfs_mount_run_clear(void);

@@ -23,31 +23,31 @@ struct wfs_way {
 
 #define WFS_WAY_NONE ((struct wfs_way){.above = -1})
 
-/** wfs_way_open() - open the directory above @path, which is canonical
+/** wfs_way_open() - open the way to @path, which is canonical; caller calls wfs_way_done()
  *  Return: 0, -ELOOP (a link is on the way), -ENOENT, -ENOSYS (Linux before 5.6), … */
 int wfs_way_open(const char *path, struct wfs_way *ret_way);
 
-/** wfs_way_open_above() - open the way to the mount on an open directory, wherever this directory
- *  is now
- *  @directory: O_PATH is enough. Return: 0, -ENOENT, … */
+/** wfs_way_open_above() - open the way to an open directory, wherever it is now; caller calls
+ *  wfs_way_done(). @directory: O_PATH is enough. Return: 0, -ENOENT, … */
 int wfs_way_open_above(int directory, struct wfs_way *ret_way);
 
 void wfs_way_done(struct wfs_way *way);
 #define WFS_AUTO_WAY WFS_CLEANUP(wfs_way_done)
 
-/** wfs_way_directory() - open @path (O_PATH), canonical, or the root of the mount on it
- *  Return: a descriptor, or as wfs_way_open(). */
+/** wfs_way_directory() - open @path, which is canonical, as O_PATH; if a file system is mounted on
+ *  it, its root. Return: a descriptor (caller closes), or the error of wfs_way_open(). */
 int wfs_way_directory(const char *path);
 
-/** wfs_way_link() - the path in /proc that leads to the open file @fd, and to no other file. */
+/** wfs_way_link() - write the path in /proc that leads to the open file @fd, and to no other
+ *  file. */
 void wfs_way_link(int fd, char ret_link[static WFS_WAY_LINK_SIZE]);
 
-/** wfs_way_mounted() - open the root of the topmost mount on the name, which keeps the mount busy
- *  Uses only what Linux knows already, because a file system may hang.
+/** wfs_way_mounted() - open the root of the topmost mount at the end of @way, which keeps the mount
+ *  busy. Uses only what Linux knows already, because a file system may hang.
  *  @ret_device: Linux's number of the connection of a FUSE mount
- *  Return: a descriptor, -ENOENT (nothing is mounted there), -ELOOP, … */
+ *  Return: a descriptor (caller closes), -ENOENT (nothing is mounted there), -ELOOP, … */
 int wfs_way_mounted(const struct wfs_way *way, unsigned long *ret_device);
 
-/** wfs_way_error() - tell a user who named @path that a function above has returned @r
+/** wfs_way_error() - fill @error: a function above has returned @r for @path
  *  @what: a verb, as "unmount". Return: @r. */
 int wfs_way_error(struct wfs_error *error, int r, const char *what, const char *path);

@@ -24,11 +24,12 @@ struct wfs_mounts_options {
 	void *context;
 };
 
-/** wfs_mounts_new() - make an empty set of mounts. */
+/** wfs_mounts_new() - make an empty set of mounts; caller frees @ret_mounts with wfs_mounts_free().
+ *  Return: 0, or -errno with @error. */
 int wfs_mounts_new(const struct wfs_mounts_options *options, struct wfs_mounts **ret_mounts,
 	struct wfs_error *error);
 
-/** wfs_mounts_free() - take down all mounts; accepts NULL. */
+/** wfs_mounts_free() - take down all mounts, and free the set; accepts NULL. */
 void wfs_mounts_free(struct wfs_mounts *mounts);
 WFS_DEFINE_AUTO(mounts, struct wfs_mounts, wfs_mounts_free)
 #define WFS_AUTO_MOUNTS WFS_CLEANUP(wfs_auto_mounts)
@@ -47,10 +48,9 @@ int wfs_mounts_add(
  *  the mount is still served), or another error of the keeper. */
 int wfs_mounts_remove(struct wfs_mounts *mounts, const char *directory, struct wfs_error *error);
 
-/** wfs_mounts_close_if_none() - if there is no mount, refuse new ones
+/** wfs_mounts_close_if_none() - if the set is empty, have wfs_mounts_add() fail from now on
  *  Waits while a mount is being taken down.
- *  Return: true: the owner has no mount and is adding none, and wfs_mounts_add() fails from now
- *  on. */
+ *  Return: was it empty, with no mount being added? */
 bool wfs_mounts_close_if_none(struct wfs_mounts *mounts);
 
 /** wfs_mounts_status() - append an object {directory, principal, ctl} for each mount to @array. */

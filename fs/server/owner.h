@@ -28,12 +28,12 @@ struct wfs_owner_options {
 	void *forked_context;
 };
 
-/** wfs_owner_run() - own the world until it ends
+/** wfs_owner_run() - own the world, until the last mount is gone or the process is asked to end
  *  SIGTERM, SIGINT and SIGHUP stay blocked when it returns: the process should end.
  *  Return: 0, or -errno when it did not start (@error; `ready` was not called). */
 int wfs_owner_run(const struct wfs_owner_options *options, struct wfs_error *error);
 
-/** wfs_owner_start() - wfs_owner_run() in a new process and session
+/** wfs_owner_start() - call wfs_owner_run() in a new process, in a session (setsid(2)) of its own
  *  The new process logs to worldfs.log in the world. Waits until it is ready. Thread: the calling
  *  process must have only this one.
  *  Return: 0, or the -errno of wfs_owner_run() with its @error. */

@@ -125,7 +125,8 @@ struct wfs_server {
 	bool stop_wanted;                    /* lock */
 };
 
-/** wfs_server_accept() - accept a new client, or send it away. */
+/** wfs_server_accept() - accept the client that waits on the listening socket; without memory for
+ *  it, close its connection at once. */
 void wfs_server_accept(struct wfs_server *server);
 
 /** wfs_server_accept_waiting() - accept the client that wfs_server_accept() has put off, if any. */
@@ -134,27 +135,29 @@ void wfs_server_accept_waiting(struct wfs_server *server);
 /** wfs_server_collect() - send the answers of requests that other threads have finished. */
 void wfs_server_collect(struct wfs_server *server);
 
-/** wfs_server_end_connections() - read no more lines; answer those that were read, then close.
- *  @now: do not wait until the answers are read */
+/** wfs_server_end_connections() - read no more lines on any connection, answer those that were
+ *  read, and close. @now: close at once */
 void wfs_server_end_connections(struct wfs_server *server, bool now);
 
 /** wfs_server_maybe_end() - end the loop if it is stopping and has no connection left. */
 void wfs_server_maybe_end(struct wfs_server *server);
 
-/** wfs_server_pump() - send what can be sent, and let the other requests begin in turn; may free
- *  the connection. */
+/** wfs_server_pump() - do what a connection is ready for: send answers, note that it has requests
+ *  to begin, read on or stop reading, close. May free the connection. */
 void wfs_server_pump(struct wfs_server_connection *connection);
 
-/** wfs_server_turn() - begin requests of a connection until the time @end_ns. */
+/** wfs_server_turn() - begin requests of a connection until the time @end_ns of the monotonic
+ *  clock, then wfs_server_pump(). */
 void wfs_server_turn(struct wfs_server_connection *connection, int64_t end_ns);
 
 /** wfs_server_turns() - begin requests for a while, of one user after the other. */
 void wfs_server_turns(struct wfs_server *server);
 
-/** wfs_server_request_new() - read one line; an error in it becomes the error of the call.
+/** wfs_server_request_new() - make a request of one line of @size bytes. An error in the line
+ *  becomes the error of its call.
  *  A line of more than WFS_SERVER_PARSE_MAX makes a slow request, and is borrowed until that is
  *  answered.
- *  Return: NULL without memory. */
+ *  Return: the request; wfs_server_order_add() takes it; NULL without memory. */
 struct wfs_server_request *wfs_server_request_new(
 	struct wfs_server_connection *connection, const char *line, size_t size);
 
@@ -163,29 +166,32 @@ struct wfs_server_request *wfs_server_request_new(
 struct wfs_server_request *wfs_server_request_refused(
 	struct wfs_server_connection *connection, enum wfs_error_code code, const char *reason);
 
-/** wfs_server_order_add() - append a request; it begins now if it may overtake others.
- *  Source: fs/verb/order.h */
+/** wfs_server_order_add() - append a request to those of its connection; it begins now if it waits
+ *  for no other. @request: taken. Source: fs/verb/order.h */
 void wfs_server_order_add(
 	struct wfs_server_connection *connection, struct wfs_server_request *request);
 
-/** wfs_server_order_may_start() - may the next request begin? */
+/** wfs_server_order_may_start() - may the connection's first request that has not begun begin? */
 bool wfs_server_order_may_start(struct wfs_server_connection *connection);
 
-/** wfs_server_order_holds() - would a request of this kind, if it came next, wait for answers to
- *  others? */
+/** wfs_server_order_holds() - would a request of this kind, if it came next on the connection, wait
+ *  for answers to others? */
 bool wfs_server_order_holds(struct wfs_server_connection *connection, enum wfs_order_kind kind);
 
-/** wfs_server_order_start() - begin the next request, which must be allowed to. */
+/** wfs_server_order_start() - begin the connection's first request that has not begun, for which
+ *  wfs_server_order_may_start() is true. */
 void wfs_server_order_start(struct wfs_server_connection *connection);
 
-/** wfs_server_order_take() - take the first request off. Return: NULL: it is not answered yet. */
+/** wfs_server_order_take() - remove the connection's oldest request, if its answer may be sent.
+ *  Return: the request; caller frees it; NULL: its answer may not be sent yet. */
 struct wfs_server_request *wfs_server_order_take(struct wfs_server_connection *connection);
 
-/** wfs_server_request_parse() - have a long line parsed on another thread; then comes
- *  wfs_server_request_collect(). */
+/** wfs_server_request_parse() - have the long line of a request parsed on another thread, which
+ *  then has the loop's thread call wfs_server_request_collect(). */
 void wfs_server_request_parse(struct wfs_server_request *request);
 
-/** wfs_server_request_start() - run a request; it may be answered before this returns. */
+/** wfs_server_request_start() - begin the call of a request; it may be answered before this
+ *  returns. */
 void wfs_server_request_start(struct wfs_server_request *request);
 
 /** wfs_server_request_abandon() - end a request whose client is gone, if it can be ended.
@@ -198,8 +204,8 @@ void wfs_server_request_abandon(struct wfs_server_request *request);
  *  Thread: the loop's. */
 void wfs_server_request_collect(struct wfs_server_request *request);
 
-/** wfs_server_request_answered() - the call of a request is done: send its answer in turn.
- *  Thread: the loop's. */
+/** wfs_server_request_answered() - make the answer of a request whose call is done, to be sent
+ *  after those of the requests before it. Thread: the loop's. */
 void wfs_server_request_answered(struct wfs_server_request *request);
 
 /** wfs_server_request_free() - free a request whose answer was sent, or whose client is gone. */
@@ -209,11 +215,11 @@ void wfs_server_request_free(struct wfs_server_request *request);
  *  that are not being read. */
 void wfs_server_look_for_gone(struct wfs_server *server);
 
-/** wfs_server_user_get() - find or make the user of a new connection. Return: NULL without
- *  memory. */
+/** wfs_server_user_get() - find or make the record of the user @uid, for a new connection.
+ *  Return: borrowed until wfs_server_user_put() for this connection; NULL without memory. */
 struct wfs_server_user *wfs_server_user_get(struct wfs_server *server, uid_t uid);
-/** wfs_server_user_put() - note that a connection of its user has ended; accepts one without a
- *  user. */
+/** wfs_server_user_put() - note that a connection has ended, and free the record of its user with
+ *  the last one; accepts a connection without a user. */
 void wfs_server_user_put(struct wfs_server_connection *connection);
 
 /** wfs_server_user_admit() - count a connection for its user, if there is room for it
@@ -221,20 +227,22 @@ void wfs_server_user_put(struct wfs_server_connection *connection);
  *  Return: 0, -EAGAIN (overloaded). */
 int wfs_server_user_admit(struct wfs_server_connection *connection, struct wfs_error *error);
 
-/** wfs_server_user_input() - charge the memory of a connection's input
- *  Return: false: too much, together with the user's other connections. */
+/** wfs_server_user_input() - charge the connection's user for the memory that its input takes now
+ *  Return: false: with all connections of the user, that is more than the user may have. */
 bool wfs_server_user_input(struct wfs_server_connection *connection, size_t bytes);
 
-/** wfs_server_user_ready() - put a connection with lines to begin in the list of its user. */
+/** wfs_server_user_ready() - put a connection that has lines to begin into the list of its user,
+ *  and the user into the order of turns. */
 void wfs_server_user_ready(struct wfs_server_connection *connection);
 /** wfs_server_user_unready() - take a connection off the list of its user, if it is in it. */
 void wfs_server_user_unready(struct wfs_server_connection *connection);
 
-/** wfs_server_user_answers() - change the count of unread bytes of answers by @more and -@less. */
+/** wfs_server_user_answers() - add @more to the bytes of answers that the client and its user have
+ *  not read, and subtract @less. */
 void wfs_server_user_answers(struct wfs_server_connection *connection, size_t more, size_t less);
 
-/** wfs_server_user_parse() - charge the memory for parsing a line. Thread: any.
- *  Return: 0, -EAGAIN (overloaded): nothing is charged. */
+/** wfs_server_user_parse() - charge a user for @bytes of memory for parsing a line. @user: NULL: no
+ *  charge. Thread: any. Return: 0, -EAGAIN (overloaded): nothing is charged. */
 int wfs_server_user_parse(struct wfs_server *server, struct wfs_server_user *user, size_t bytes,
 	struct wfs_error *error);
 /** wfs_server_user_parsed() - take back a charge of wfs_server_user_parse(). Thread: any. */

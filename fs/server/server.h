@@ -47,12 +47,15 @@ enum {
 
 struct wfs_server;
 
-/** wfs_server_new() - listen on the control socket
- *  The caller owns the world, so a leftover socket is replaced. A world opened for reading has no
- *  socket, because nothing can be made on its medium.
- *  @session: of the operator; must outlive the server. Others are made for other peers.
- *  @host: given to verbs; must outlive the server
- *  Return: 0, -errno (with @error). */
+/**
+ * wfs_server_new() - make the control socket of the session's world, and listen on it; caller frees
+ * @ret_server with wfs_server_free()
+ * The caller owns the world, so a leftover socket is replaced. A world opened for reading has no
+ * socket, because nothing can be made on its medium.
+ * @session: of the operator; must outlive the server. Others are made for other peers.
+ * @host: given to verbs; must outlive the server
+ * Return: 0, -errno (with @error).
+ */
 int wfs_server_new(const struct wfs_session *session, struct wfs_host *host,
 	struct wfs_server **ret_server, struct wfs_error *error);
 
@@ -62,15 +65,15 @@ int wfs_server_new(const struct wfs_session *session, struct wfs_host *host,
  *  Thread: to be called before any other thread is started, because threads inherit it. */
 void wfs_server_hold_signals(void);
 
-/** wfs_server_run() - serve until wfs_server_stop() or one of these signals; then answer what has
- *  begun
+/** wfs_server_run() - serve until wfs_server_stop(), SIGTERM, SIGINT or SIGHUP; then answer the
+ *  requests that have begun
  *  Thread: the one that called wfs_server_new(). */
 void wfs_server_run(struct wfs_server *server);
 
 /** wfs_server_stop() - ask the server to end; returns at once. Thread: any. */
 void wfs_server_stop(struct wfs_server *server);
 
-/** wfs_server_free() - remove the socket; accepts NULL. Not while it runs. */
+/** wfs_server_free() - remove the socket, and free a server that is not running; accepts NULL. */
 void wfs_server_free(struct wfs_server *server);
 WFS_DEFINE_AUTO(server, struct wfs_server, wfs_server_free)
 #define WFS_AUTO_SERVER WFS_CLEANUP(wfs_auto_server)

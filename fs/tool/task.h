@@ -61,34 +61,37 @@ void wfs_task_init(struct wfs_task *task, const struct wfs_task_kind *kind, json
 void wfs_task_done(struct wfs_task *task);
 #define WFS_AUTO_TASK WFS_CLEANUP(wfs_task_done)
 
-/** wfs_task_next() - get the verb to ask next. @ret_payload: caller owns it. Return: false: the
- *  task has ended. */
+/** wfs_task_next() - get the verb for which the task needs an answer next. @ret_verb: static;
+ *  @ret_payload: caller owns it. Return: false: the task has ended. */
 bool wfs_task_next(struct wfs_task *task, const char **ret_verb, json_t **ret_payload);
 
-/** wfs_task_answer() - give a task the answer to its verb. @answer: borrowed */
+/** wfs_task_answer() - give a task the answer to the verb of the last wfs_task_next().
+ *  @answer: borrowed */
 void wfs_task_answer(struct wfs_task *task, const struct wfs_answer *answer);
 
-/** wfs_task_fail() - end a task whose verb could not be asked. */
+/** wfs_task_fail() - end a task whose verb could not be sent: set its status to @r and its error to
+ *  @error. */
 void wfs_task_fail(struct wfs_task *task, int r, const struct wfs_error *error);
 
 /*
  * For kinds of tasks.
  */
 
-/** wfs_task_ask() - set the next verb. @payload: taken; NULL: its caller had no memory. Return: 0,
- *  -ENOMEM. */
+/** wfs_task_ask() - set the verb that the task needs next. @payload: taken; NULL: memory for it was
+ *  lacking. Return: 0, -ENOMEM. */
 int wfs_task_ask(struct wfs_task *task, const char *verb, json_t *payload);
 
-/** wfs_task_path() - {path, at?} for a verb of the tree
+/** wfs_task_path() - make the payload {path, at?} for the verbs fs-list, fs-stat and fs-read
  *  `at` is the height of the first answer, except for paths below at/, which name a height.
  *  Return: new reference, NULL without memory. */
 json_t *wfs_task_path(const struct wfs_task *task, const char *path);
 
-/** wfs_task_text() - get a text from the arguments; NULL if it is absent. */
+/** wfs_task_text() - get the text @name from task->arguments; borrowed; NULL if it is absent. */
 const char *wfs_task_text(const struct wfs_task *task, const char *name);
 
-/** wfs_task_integer() - get an integer from the arguments; @otherwise if it is absent. */
+/** wfs_task_integer() - get the integer @name from task->arguments; @otherwise if it is absent. */
 int64_t wfs_task_integer(const struct wfs_task *task, const char *name, int64_t otherwise);
 
-/** wfs_task_decode() - append a base64 member of an answer, decoded, to task->bytes. */
+/** wfs_task_decode() - decode the base64 member @name of @result, and append it to task->bytes.
+ *  Return: 0, or -errno with task->error. */
 int wfs_task_decode(struct wfs_task *task, const json_t *result, const char *name);

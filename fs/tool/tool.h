@@ -54,16 +54,18 @@ extern const size_t wfs_tool_count;
 /** wfs_tool_find() - find a tool by its name; NULL: no tool has it. */
 const struct wfs_tool *wfs_tool_find(const char *name);
 
-/** wfs_tool_schema() - JSON Schema of a tool's arguments: an object without further members
- *  @strict: for interfaces that need every argument: optional ones are required, and may be null
- *  Return: new reference, NULL without memory. */
+/**
+ * wfs_tool_schema() - make the JSON Schema of a tool's arguments: an object without further members
+ * @strict: for interfaces that need every argument: optional ones are required, and may be null
+ * Return: new reference, NULL without memory.
+ */
 json_t *wfs_tool_schema(const struct wfs_tool *tool, bool strict);
 
-/** wfs_tool_definitions() - all tools as an array of function-calling definitions. Return: new
- *  reference, NULL without memory. */
+/** wfs_tool_definitions() - make an array with all tools, as `worldfs tools --json` prints it.
+ *  Return: new reference, NULL without memory. */
 json_t *wfs_tool_definitions(void);
 
 /** wfs_tool_check() - are these arguments valid for a tool? An optional one may be null.
  *  @arguments: any JSON; NULL means {}
- *  Return: 0, -EINVAL (missing_argument or invalid_argument, naming it), or -ENOMEM. */
+ *  Return: 0, -EINVAL (missing_argument or invalid_argument; the message names it), or -ENOMEM. */
 int wfs_tool_check(const struct wfs_tool *tool, const json_t *arguments, struct wfs_error *error);

@@ -87,11 +87,12 @@ struct wfs_node {
 
 #define WFS_VIEW_BITS 40
 
-/** wfs_node_fits() - do all parts of a node fit the bits that its number has for them? */
+/** wfs_node_fits() - do all members of @node fit the bits that the layout above has for them? */
 bool wfs_node_fits(const struct wfs_node *node);
 
-/** wfs_ino_encode() - the number of a node, which must fit. */
+/** wfs_ino_encode() - compute the inode number of @node, for which wfs_node_fits() is true. */
 uint64_t wfs_ino_encode(const struct wfs_node *node);
 
-/** wfs_ino_decode() - the node of a number. Return: false if no node has this number. */
+/** wfs_ino_decode() - find the node with the inode number @ino. Return: false: no node can have
+ *  it. */
 bool wfs_ino_decode(uint64_t ino, struct wfs_node *ret_node);

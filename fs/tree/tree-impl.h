@@ -30,8 +30,8 @@ struct wfs_root_name {
 extern const struct wfs_root_name wfs_root_names[];
 extern const size_t wfs_root_name_count;
 
-/** wfs_tree_scan_ends() - count a name of a listing. @cookie: of the name before
- *  Return: true if the listing must end before this name. */
+/** wfs_tree_scan_ends() - count one more name of a listing that tree->scan limits. @cookie: of the
+ *  name before it. Return: must the listing end before this name? */
 static inline bool wfs_tree_scan_ends(const struct wfs_tree *tree, uint64_t cookie)
 {
 	struct wfs_tree_scan *const scan = tree->scan;
@@ -49,13 +49,14 @@ enum { WFS_TREE_JOURNAL_FIXED = 3 };
 
 /* --- tree-node.c: facts that need no look-up --- */
 
-/** wfs_tree_view() - open the view in which a node is read. Return: 0, -ENOENT (no such height),
- *  … */
+/** wfs_tree_view() - open the view in which @node is read: of the head or of its height. @ret_view:
+ *  caller closes it. Return: 0, -ENOENT (no such height), … */
 int wfs_tree_view(
 	const struct wfs_tree *tree, const struct wfs_node *node, struct wfs_view *ret_view);
 
-/** wfs_tree_sees() - judge a node that needs only its name to be judged; other nodes are judged
- *  when they are read. Return: 0, -ENOENT (out of the session's scope), -EACCES. */
+/** wfs_tree_sees() - may the session see @node? Nodes that cannot be judged by their number alone
+ *  are judged when they are read: for them this returns 0.
+ *  Return: 0 (yes), -ENOENT (out of its scope), -EACCES. */
 int wfs_tree_sees(const struct wfs_tree *tree, const struct wfs_node *node);
 
 /* stat of a node that a look-up or a listing has found */
@@ -64,74 +65,81 @@ struct wfs_attr wfs_tree_blob_attr(
 	const struct wfs_blob *blob, const struct wfs_blob_listing *listing);
 struct wfs_attr wfs_tree_file_attr(uint64_t ino, uint64_t size_bytes, int64_t mtime_ns);
 
-/** wfs_tree_sees_name() - judge a fixed name of the root
- *  Return: 0, -ENOENT, -EACCES. */
+/** wfs_tree_sees_name() - may the session see this name of the root?
+ *  Return: 0 (yes), -ENOENT (out of its scope), -EACCES. */
 int wfs_tree_sees_name(const struct wfs_tree *tree, const struct wfs_root_name *name);
 
-/** wfs_tree_head_document() - append the contents of /journal/head in @view to @buffer. */
+/** wfs_tree_head_document() - append the contents that /journal/head has in @view to @buffer.
+ *  Return: 0, or -errno. */
 int wfs_tree_head_document(
 	const struct wfs_tree *tree, struct wfs_view *view, struct wfs_buffer *buffer);
 
-/** wfs_tree_readme() - the contents of /README; static. */
+/** wfs_tree_readme() - get the contents of /README; static. */
 struct wfs_bytes wfs_tree_readme(void);
 
-/** wfs_tree_slice() - up to @size bytes from @offset on; fewer at the end. */
+/** wfs_tree_slice() - get the part of @bytes with up to @size bytes from @offset on; borrowed. */
 struct wfs_bytes wfs_tree_slice(struct wfs_bytes bytes, uint64_t offset, size_t size);
 
-/** wfs_tree_number() - read a decimal number below 2^@bits, without sign or leading zeros. Return:
- *  false if @text is none. */
+/** wfs_tree_number() - read a decimal number without sign or leading zeros from @text.
+ *  Return: false: @text is something else, or the number is not below 2^@bits. */
 bool wfs_tree_number(const char *text, size_t size, unsigned int bits, uint64_t *ret_number);
 
 /* --- tree-entity.c: artifacts, principals, turns and plans --- */
 
-/** wfs_tree_entities_of() - the kind of entity that a directory of all of them has (`artifacts`,
- *  `principals`, `turns`, `plans`). Return: false: another directory. */
+/** wfs_tree_entities_of() - of which entities is a directory of this kind, `artifacts`,
+ *  `principals`, `turns` or `plans`, a list? Return: false: it is another directory. */
 bool wfs_tree_entities_of(enum wfs_directory_kind kind, enum wfs_entity *ret_entity);
 
-/** wfs_tree_entity_of() - the kind of entity whose own directory this is. Return: false: another
- *  directory. */
+/** wfs_tree_entity_of() - of which entity is a directory of this kind, such as `turns/ID`, the own
+ *  one? Return: false: it is another directory. */
 bool wfs_tree_entity_of(enum wfs_directory_kind kind, enum wfs_entity *ret_entity);
 
-/** wfs_tree_entity_within() - as wfs_tree_entity_of(), also for `steps` and `entries` within it. */
+/** wfs_tree_entity_within() - as wfs_tree_entity_of(), also for the directories `steps` and
+ *  `entries` within that of an entity. */
 bool wfs_tree_entity_within(enum wfs_directory_kind kind, enum wfs_entity *ret_entity);
 
-/** wfs_tree_entity_inner() - the name of a directory within that of an entity: `steps`, `entries`.
- *  Return: NULL: another directory. */
+/** wfs_tree_entity_inner() - get the name, `steps` or `entries`, of a directory of this kind within
+ *  that of an entity; static. NULL: it is another directory. */
 const char *wfs_tree_entity_inner(enum wfs_directory_kind kind);
 
-/** wfs_tree_entity_find() - find the entity of a node, which is its directory, one within it, or
- *  its `grants.json`
+/** wfs_tree_entity_find() - find the entity to which a node belongs
+ *  @node: the entity's directory, one within it, or its `grants.json`
  *  @ret_id: borrowed until the view is closed
  *  @ret_version: of the entity's cell
  *  Return: 0, -ENOENT, … */
 int wfs_tree_entity_find(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, struct wfs_bytes *ret_id, struct wfs_version *ret_version);
 
-/** wfs_tree_entity_node() - the node of an entity's directory, in the view of @parent. */
+/** wfs_tree_entity_node() - make the node of an entity's directory, in the view of @parent.
+ *  @cell_id: number of the entity's cell */
 struct wfs_node wfs_tree_entity_node(
 	const struct wfs_node *parent, enum wfs_entity entity, uint64_t cell_id);
 
-/** wfs_tree_inner_node() - the node of a directory within that of an entity, in the view @view. */
+/** wfs_tree_inner_node() - make the node of `steps` or `entries` of an entity. @view: height, or 0
+ *  for the head; @cell: number of the entity's cell */
 struct wfs_node wfs_tree_inner_node(enum wfs_entity_file directory, uint64_t view, uint64_t cell);
 
-/** wfs_tree_entity_cookie() - the cookie of an entity's directory in the directory of all
- *  @beside: that of the file beside it, which is listed next */
+/** wfs_tree_entity_cookie() - compute the cookie of an entity's directory, such as `plans/ID`, in
+ *  the listing of `plans`. @cell_id: number of the entity's cell; @beside: the cookie of the file
+ *  `ID.json` instead, which is listed next */
 uint64_t wfs_tree_entity_cookie(enum wfs_entity entity, uint64_t cell_id, bool beside);
 
-/** wfs_tree_entity_mtime() - the time of an entity's directory at the head. Return: 0, -ENOENT,
- *  … */
+/** wfs_tree_entity_mtime() - find the modification time of an entity's directory at the head.
+ *  Return: 0, -ENOENT, … */
 int wfs_tree_entity_mtime(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, int64_t *ret_mtime_ns);
 
-/** wfs_tree_entity_beside() - stat of the file `<id>.json` beside the directory of a plan. */
+/** wfs_tree_entity_beside() - compute the attributes of the file `plans/ID.json` of a plan.
+ *  Return: 0, -ENOENT, … */
 int wfs_tree_entity_beside(const struct wfs_tree *tree, struct wfs_view *view,
 	struct wfs_bytes plan_id, struct wfs_attr *ret_attr);
 
-/** wfs_tree_entity_attr() - stat of a file that is made from an entity's cells, by its node. */
+/** wfs_tree_entity_attr() - compute the attributes of a file that is made from an entity's cells.
+ *  @node: of the file. Return: 0, -ENOENT, … */
 int wfs_tree_entity_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, struct wfs_attr *ret_attr);
 
-/** wfs_tree_is_events() - is the node `events.jsonl` of a turn, which is read in parts? */
+/** wfs_tree_is_events() - is @node the file `events.jsonl` of a turn, which is read in parts? */
 bool wfs_tree_is_events(const struct wfs_node *node);
 
 /* A file that is made. Plain value. */
@@ -142,13 +150,14 @@ struct wfs_tree_made {
 	uint64_t size_bytes;
 };
 
-/** wfs_tree_made() - make a file, but events.jsonl, and append a part of it to @buffer
- *  @range: of size 0: append nothing */
+/** wfs_tree_made() - make a file other than events.jsonl from an entity's cells, and append the
+ *  part @range of it to @buffer. @node: of the file. Return: 0, -ENOENT, … */
 int wfs_tree_made(const struct wfs_tree *tree, struct wfs_view *view, const struct wfs_node *node,
 	struct wfs_range range, struct wfs_buffer *buffer, struct wfs_tree_made *ret_made);
 
-/** wfs_tree_entity_path() - append the end of a directory's path: `/` and the name of its entity;
- *  if @node is a directory within that of an entity, such as `steps`, also `/` and its own name. */
+/** wfs_tree_entity_path() - append the end of a directory's path to @buffer. @node: the directory
+ *  of an entity: `/` and the entity's name; or one within it, such as `steps`: also `/` and its own
+ *  name. Return: 0, or -errno. */
 int wfs_tree_entity_path(
 	const struct wfs_tree *tree, const struct wfs_node *node, struct wfs_buffer *buffer);
 
@@ -157,61 +166,75 @@ struct wfs_attr wfs_tree_text_attr(uint64_t vid, uint64_t size_bytes, int64_t ti
 
 /* --- tree-plan.c: the directory `steps` of a plan --- */
 
-/** wfs_tree_step_lookup() - look a name up in `steps`. */
+/** wfs_tree_step_lookup() - look a name up in `steps`. @parent: node of `steps`
+ *  Return: 0, -ENOENT, … */
 int wfs_tree_step_lookup(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *parent, const char *name, struct wfs_attr *ret_attr);
 
-/** wfs_tree_steps_count() - the number of names in `steps`. */
+/** wfs_tree_steps_count() - count the names in `steps`. @node: of `steps`. Return: 0, or -errno. */
 int wfs_tree_steps_count(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, uint64_t *ret_count);
 
-/** wfs_tree_steps_list() - list the steps after @cookie
- *  @cookie: of a step: its number, from 1 on
- *  @each: called with each step until it returns false */
+/** wfs_tree_steps_list() - list the steps of a plan that come after the one with @cookie
+ *  @node: of `steps`
+ *  @cookie: 1 + the number of a step; 0: list all
+ *  @each: called with @context and each step until it returns false
+ *  Return: 0, or -errno. */
 int wfs_tree_steps_list(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, uint64_t cookie,
 	bool (*each)(void *context, const struct wfs_tree_entry *entry), void *context);
 
 /* --- tree-memory.c: the directory `entries` of a memory store --- */
 
-/** wfs_tree_entry_lookup() - look a name up in `entries`. */
+/** wfs_tree_entry_lookup() - look a name up in `entries`. @parent: node of `entries`
+ *  Return: 0, -ENOENT, … */
 int wfs_tree_entry_lookup(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *parent, const char *name, struct wfs_attr *ret_attr);
 
-/** wfs_tree_entries_count() - about the number of names in `entries`. */
+/** wfs_tree_entries_count() - estimate the number of names in `entries`. @node: of `entries`
+ *  Return: 0, or -errno. */
 int wfs_tree_entries_count(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, uint64_t *ret_count);
 
-/** wfs_tree_entries_list() - list the entries after @cookie; the cookie of an entry is 1 + its id
- *  @each: called with each entry until it returns false */
+/**
+ * wfs_tree_entries_list() - list the entries of a memory store that come after the one with @cookie
+ * @node: of `entries`
+ * @cookie: 1 + the number in the id of an entry; 0: list all
+ * @each: called with @context and each entry until it returns false
+ * Return: 0, or -errno.
+ */
 int wfs_tree_entries_list(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, uint64_t cookie,
 	bool (*each)(void *context, const struct wfs_tree_entry *entry), void *context);
 
 /* --- tree-time.c --- */
 
-/** wfs_tree_directory_mtime() - the time of a directory; that of the world's creation if the
- *  session may not see everything in it. Return: 0, -ENOENT, … */
+/** wfs_tree_directory_mtime() - find the modification time of a directory; it is that of the
+ *  world's creation if the session may not see everything in the directory. @node: of the directory
+ *  Return: 0, -ENOENT, … */
 int wfs_tree_directory_mtime(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, int64_t *ret_mtime_ns);
 
 /* --- tree-attr.c --- */
 
-/** wfs_tree_node_attr() - stat of any node, in its view. */
+/** wfs_tree_node_attr() - compute the attributes of a node. @view: from wfs_tree_view()
+ *  Return: 0, -ENOENT, … */
 int wfs_tree_node_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, struct wfs_attr *ret_attr);
 
-/** wfs_tree_text_file() - stat of a private text in journal/texts. */
+/** wfs_tree_text_file() - compute the attributes of the file of a private text in journal/texts.
+ *  Return: 0, or -errno. */
 int wfs_tree_text_file(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_text *text, struct wfs_attr *ret_attr);
 
 /* --- tree.c --- */
 
-/** wfs_tree_root_attr() - stat of a fixed name of the root. Return: 0, or -ENOENT (not in this tree
- *  or view). */
+/** wfs_tree_root_attr() - compute the attributes of the file or directory with a fixed name of the
+ *  root @parent. Return: 0, or -ENOENT (not in this tree or view). */
 int wfs_tree_root_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *parent, const struct wfs_root_name *name, struct wfs_attr *ret_attr);
 
-/** wfs_tree_entity_file() - stat of a file in an entity's directory. Return: 0, -ENOENT, … */
+/** wfs_tree_entity_file() - compute the attributes of a file in an entity's directory. @parent:
+ *  node of the directory. Return: 0, -ENOENT, … */
 int wfs_tree_entity_file(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *parent, enum wfs_entity_file file, struct wfs_attr *ret_attr);

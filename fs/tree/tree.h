@@ -47,7 +47,8 @@ struct wfs_attr {
 	uint64_t cookie;
 };
 
-/** wfs_tree_attr() - stat of the node @ino. Return: 0, -ENOENT, -EIO, … */
+/** wfs_tree_attr() - compute the attributes of the node @ino, whose number Linux got from a look-up
+ *  or a listing. Return: 0, -ENOENT, -EIO, … */
 int wfs_tree_attr(const struct wfs_tree *tree, uint64_t ino, struct wfs_attr *ret_attr);
 
 /** wfs_tree_lookup() - look a name up in a directory
@@ -57,12 +58,13 @@ int wfs_tree_attr(const struct wfs_tree *tree, uint64_t ino, struct wfs_attr *re
 int wfs_tree_lookup(
 	const struct wfs_tree *tree, uint64_t parent, const char *name, struct wfs_attr *ret_attr);
 
-/** wfs_tree_by_number() - stat of a node whose number may be guessed, or kept from another time
+/** wfs_tree_by_number() - compute the attributes of the node @ino, whose number may be guessed, or
+ *  kept from an earlier mount
  *  Return: 0, -ENOENT (no path of this session leads there), -EIO, … */
 int wfs_tree_by_number(const struct wfs_tree *tree, uint64_t ino, struct wfs_attr *ret_attr);
 
-/** wfs_tree_parent() - as wfs_tree_by_number(), for the directory above the directory @ino; the
- *  root is above itself. */
+/** wfs_tree_parent() - compute the attributes of the directory above the directory @ino; the root
+ *  is above itself. Return: as wfs_tree_by_number(). */
 int wfs_tree_parent(const struct wfs_tree *tree, uint64_t ino, struct wfs_attr *ret_attr);
 
 /** wfs_tree_takes_long() - is this file made of so many cells that reading a part takes a while? */
@@ -72,18 +74,19 @@ bool wfs_tree_takes_long(uint64_t ino);
  *  wfs_tree_takes_long() is true? The file may be missing. */
 bool wfs_tree_path_takes_long(const char *path);
 
-/** wfs_tree_path_first() - the path without `/` and `.` before its first name; "": it is the root.
- *  Borrowed from @path. */
+/** wfs_tree_path_first() - skip `/` and `.` before the first name in @path.
+ *  Return: the rest, borrowed from @path; "": @path is the root. */
 const char *wfs_tree_path_first(const char *path);
 
-/** wfs_tree_path_names_height() - is the first name of the path `at`? */
+/** wfs_tree_path_names_height() - is the first name in @path `at`? */
 bool wfs_tree_path_names_height(const char *path);
 
 /** wfs_tree_resolve() - look a whole path up, with or without a `/` at its beginning
  *  Symlinks are not followed, but for `at/head`. Only the path of a directory may end with `/`.
  *  @height: of the tree; WFS_HEIGHT_HEAD: the live tree
  *  @ret_height: the height of the tree that the path ends in: @height, or the one that a path below
- *               `at/` names; may be NULL; after a failure, as far as the path was followed */
+ *               `at/` names; may be NULL; after a failure, as far as the path was followed
+ *  Return: 0, -ENOENT, -ENOTDIR, … */
 int wfs_tree_resolve(const struct wfs_tree *tree, uint64_t height, const char *path,
 	struct wfs_attr *ret_attr, uint64_t *ret_height);
 
@@ -96,16 +99,17 @@ struct wfs_tree_entry {
 
 /** wfs_tree_list() - list the names of a directory, without `.` and `..`
  *  @cookie: 0, or the cookie of the last entry that was taken, which stays right when names change
- *  @each: called for each entry until it returns false, or until tree->scan ends the listing
+ *  @each: called with @context and each entry until it returns false, or until tree->scan ends the
+ *         listing
  *  Return: 0, -ENOTDIR, -ENOENT, … */
 int wfs_tree_list(const struct wfs_tree *tree, uint64_t ino, uint64_t cookie,
 	bool (*each)(void *context, const struct wfs_tree_entry *entry), void *context);
 
-/** wfs_tree_record_cookie() - the cookie of a record in the listing of /journal. */
+/** wfs_tree_record_cookie() - compute the cookie that a record has in the listing of /journal. */
 uint64_t wfs_tree_record_cookie(uint64_t seq);
 
-/** wfs_tree_count() - about the number of names in a directory, without listing it; at the head
- *  never too few. */
+/** wfs_tree_count() - estimate the number of names in a directory, without listing it; at the head
+ *  never too few. Return: 0, or -errno. */
 int wfs_tree_count(const struct wfs_tree *tree, uint64_t ino, uint64_t *ret_count);
 
 /* Bytes read from a file. Plain value; zero-initialised is empty. */
@@ -117,13 +121,14 @@ struct wfs_tree_data {
 void wfs_tree_data_done(struct wfs_tree_data *data);
 #define WFS_AUTO_TREE_DATA WFS_CLEANUP(wfs_tree_data_done)
 
-/** wfs_tree_read() - read up to @size bytes from @offset on; fewer only at the end of the file
+/** wfs_tree_read() - read up to @size bytes of a file from @offset on; fewer only at its end
+ *  @ret_data: caller releases it with wfs_tree_data_done()
  *  Return: 0, -EISDIR, -ENOENT, -EIO (hash_mismatch), … */
 int wfs_tree_read(const struct wfs_tree *tree, uint64_t ino, uint64_t offset, size_t size,
 	struct wfs_tree_data *ret_data);
 
-/** wfs_tree_read_in() - wfs_tree_read() in data->view, which the caller has opened. Only for files
- *  whose contents do not depend on the view. */
+/** wfs_tree_read_in() - as wfs_tree_read(), but in data->view, which the caller has opened. Only
+ *  for files whose contents do not depend on the view. */
 int wfs_tree_read_in(const struct wfs_tree *tree, const struct wfs_node *node, uint64_t offset,
 	size_t size, struct wfs_tree_data *data);
 
@@ -132,7 +137,8 @@ int wfs_tree_read_in(const struct wfs_tree *tree, const struct wfs_node *node, u
 int wfs_tree_link(const struct wfs_tree *tree, uint64_t ino, struct wfs_buffer *buffer);
 
 /** wfs_tree_xattrs() - list all extended attributes of a node
- *  @each: called with each name (`user.worldfs.…`) and value until it returns false */
+ *  @each: called with @context and each name (`user.worldfs.…`) and value until it returns false
+ *  Return: 0, -ENOENT, … */
 int wfs_tree_xattrs(const struct wfs_tree *tree, uint64_t ino,
 	bool (*each)(void *context, const char *name, struct wfs_bytes value), void *context);
 
@@ -140,21 +146,24 @@ int wfs_tree_xattrs(const struct wfs_tree *tree, uint64_t ino,
  *  Return: 0, -ENOTDIR, -ENOENT, … */
 int wfs_tree_path(const struct wfs_tree *tree, uint64_t ino, struct wfs_buffer *buffer);
 
-/** wfs_tree_root_name() - name @index of the root, from 0 on; NULL after the last. A tree may lack
- *  some of them. */
+/** wfs_tree_root_name() - get the fixed name of the root with the number @index, from 0 on; static;
+ *  NULL after the last. A tree may lack some of them. */
 const char *wfs_tree_root_name(size_t index);
 
-/** wfs_tree_directory_ino() - the inode of a directory of the head. */
+/** wfs_tree_directory_ino() - compute the inode number of a directory of the head. @reducer_id: of
+ *  the reducer whose directory it is; otherwise 0 */
 uint64_t wfs_tree_directory_ino(enum wfs_directory_kind kind, uint32_t reducer_id);
 
-/** wfs_tree_entities_directory() - the directory of all artifacts, principals, turns or plans. */
+/** wfs_tree_entities_directory() - get the kind of the directory that lists all entities of a kind:
+ *  `artifacts`, `principals`, `turns` or `plans`. */
 enum wfs_directory_kind wfs_tree_entities_directory(enum wfs_entity entity);
 
-/** wfs_tree_entity_ino() - the inode of the directory of one artifact, … at the head
+/** wfs_tree_entity_ino() - compute the inode number of the directory of one artifact, principal,
+ *  turn or plan at the head
  *  @cell: number of its cell
  *  Return: false if the number is too large for an inode. */
 bool wfs_tree_entity_ino(enum wfs_entity entity, uint64_t cell, uint64_t *ret_ino);
 
-/** wfs_tree_inner_ino() - as wfs_tree_entity_ino(), for `steps` of a plan or `entries` of an
- *  artifact. */
+/** wfs_tree_inner_ino() - compute the inode number of `steps` of a plan, or `entries` of an
+ *  artifact, at the head. @cell: of the plan or artifact. Return: as wfs_tree_entity_ino(). */
 bool wfs_tree_inner_ino(enum wfs_entity_file directory, uint64_t cell, uint64_t *ret_ino);

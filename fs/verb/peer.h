@@ -16,13 +16,15 @@
 
 struct wfs_peers;
 
-/** wfs_peers_new() - read host.json in @directory; the file may be missing
+/** wfs_peers_new() - read `uids` of host.json in @directory; the file may be missing
+ *  @ret_peers: caller frees it with wfs_peers_free()
  *  Return: 0, -EINVAL (invalid_json, invalid_argument: says where), -EFBIG, or another -errno. */
 int wfs_peers_new(const char *directory, struct wfs_peers **ret_peers, struct wfs_error *error);
 void wfs_peers_free(struct wfs_peers *peers);
 
-/** wfs_peers_any() - has any user a principal besides the owner and root? */
+/** wfs_peers_any() - does host.json give a principal to any user but the world's owner and root? */
 bool wfs_peers_any(const struct wfs_peers *peers);
 
-/** wfs_peers_principal() - the principal of a user; borrowed. NULL: the user has none. */
+/** wfs_peers_principal() - find the principal of the user @uid. Return: its id, borrowed from
+ *  @peers; NULL: the user has none. */
 const char *wfs_peers_principal(const struct wfs_peers *peers, uid_t uid);

@@ -38,43 +38,51 @@ wfs_verb_handler wfs_verb_manifest_read, wfs_verb_query_state, wfs_verb_list_cel
 	wfs_verb_status, wfs_verb_metrics, wfs_verb_shutdown, wfs_verb_fs_list, wfs_verb_fs_stat,
 	wfs_verb_fs_read;
 
-/** wfs_verb_drive() - ask the driver for @what, with the payload as parameters
- *  @done: ends with wfs_verb_driven()
+/** wfs_verb_drive() - ask the driver for @what, with call->payload as parameters
+ *  @done: called when the driver has ended; must call wfs_verb_driven() last
  *  Return: WFS_VERB_PENDING, or -errno. */
 int wfs_verb_drive(
 	struct wfs_call *call, enum wfs_drive_what what, void (*done)(struct wfs_drive *drive));
 
-/** wfs_verb_driven() - finish a call of wfs_verb_drive(); a failure may have a result, too. */
+/** wfs_verb_driven() - finish the call for which wfs_verb_drive() has made @drive, with the result
+ *  and the error in @drive; a failure may have a result, too. */
 void wfs_verb_driven(struct wfs_drive *drive);
 
-/** wfs_verb_order() - send the payload as an action, by @give. Return: WFS_VERB_PENDING, or
- *  -errno. */
+/** wfs_verb_order() - send call->payload as an action. @give: a function of caps/session.h that
+ *  takes the action, for instance wfs_session_cancel(). Return: WFS_VERB_PENDING, or -errno. */
 int wfs_verb_order(struct wfs_call *call,
 	int (*give)(const struct wfs_session *, json_t *, struct wfs_request *));
 
-/** wfs_verb_meta() - set call->meta to height and hashes of @view. */
+/** wfs_verb_meta() - set call->meta to height and hashes of @view. Return: 0, or -errno. */
 int wfs_verb_meta(struct wfs_call *call, struct wfs_view *view);
 
-/** wfs_verb_text() - read an optional string member; @ret_text keeps its value if it is absent. */
+/** wfs_verb_text() - read the optional string member @name of the payload. @ret_text: borrowed; not
+ *  changed if the member is absent. Return: 0, or -EINVAL with call->error; so do the next ones. */
 int wfs_verb_text(struct wfs_call *call, const char *name, const char **ret_text);
 
-/** wfs_verb_flag() - read an optional boolean member; false if it is absent. */
+/** wfs_verb_flag() - read the optional boolean member @name of the payload; false if absent. */
 int wfs_verb_flag(struct wfs_call *call, const char *name, bool *ret_flag);
 
-/** wfs_verb_base64() - decode an optional string member, and append its bytes to @buffer. */
+/** wfs_verb_base64() - decode the optional base64 member @name of the payload, and append its bytes
+ *  to @buffer. */
 int wfs_verb_base64(struct wfs_call *call, const char *name, struct wfs_buffer *buffer);
 
-/** wfs_verb_limit() - read the member `limit`, at most @maximum, which is also the default. */
+/** wfs_verb_limit() - read the member `limit` of the payload: 1 to @maximum, which is also the
+ *  default. */
 int wfs_verb_limit(struct wfs_call *call, uint64_t maximum, uint64_t *ret_limit);
 
-/** wfs_verb_cursor() - read the member `cursor`, which a listing gave before; 0 if it is absent. */
+/** wfs_verb_cursor() - read the member `cursor` of the payload, which an earlier answer gave as
+ *  `next_cursor`; 0 if it is absent. */
 int wfs_verb_cursor(struct wfs_call *call, uint64_t *ret_cursor);
 
-/** wfs_verb_cursor_set() - put `next_cursor` into the result. Return: 0, or -ENOMEM. */
+/** wfs_verb_cursor_set() - put @cursor into call->result as `next_cursor`. Return: 0, or
+ *  -ENOMEM. */
 int wfs_verb_cursor_set(const struct wfs_call *call, uint64_t cursor);
 
 /**
  * wfs_verb_view() - open the view of a consistency (kernel/value/consistency.h), and set call->meta
- * @consistency: its text; NULL: head
+ * @consistency: its text, such as "exact:5"; NULL: head
+ * @ret_view: caller closes it
+ * Return: 0, or -errno with call->error.
  */
 int wfs_verb_view(struct wfs_call *call, const char *consistency, struct wfs_view *ret_view);

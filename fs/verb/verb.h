@@ -90,14 +90,15 @@ struct wfs_call {
 	struct wfs_drive drive;     /* private to verbs that ask the driver */
 };
 
-/** wfs_call_start() - run @verb. An unknown one fails at once (unknown_method). */
+/** wfs_call_start() - begin to run @verb for @call, whose `done` reports the end. An unknown verb
+ *  fails at once (unknown_method). */
 void wfs_call_start(struct wfs_call *call, const char *verb);
 
-/** wfs_call_abandon() - end a call as early as possible, because its caller has gone; `done` is
- *  still called May be called while `done` runs, but not after it has returned. */
+/** wfs_call_abandon() - end a call as early as possible, because its caller has gone
+ *  `done` is still called. May be called while `done` runs, but not after it has returned. */
 void wfs_call_abandon(struct wfs_call *call);
 
-/** wfs_verb_drives() - does this verb need a driver? */
+/** wfs_verb_drives() - does this verb make agents or plans run, so that it needs a driver? */
 bool wfs_verb_drives(const char *verb);
 
 /** wfs_verb_interruptible() - does wfs_call_abandon() also end a call of this verb that has
@@ -107,8 +108,9 @@ bool wfs_verb_interruptible(const char *verb);
 /** wfs_call_done() - release what the call owns (not the struct). */
 void wfs_call_done(struct wfs_call *call);
 
-/** wfs_call_envelope() - the answer as a document: {"ok":true,"result":…} or
- *  {"error":{category,code,message,retriable},"meta":…,"ok":false}; @id is added when not NULL. */
+/** wfs_call_envelope() - make the answer as the control socket sends it: {"ok":true,"result":…} or
+ *  {"error":{category,code,message,retriable},"meta":…,"ok":false}; @id is added when not NULL.
+ *  Return: new reference, or NULL without memory. */
 json_t *wfs_call_envelope(const struct wfs_call *call, const char *id);
 
 /** wfs_verb_takes_long() - is the call a query, or does it run code, so that it may take seconds?
@@ -131,6 +133,7 @@ bool wfs_verb_reads_long(const char *verb, const json_t *payload, bool guest);
  * For code that ends a call without a verb (a blob that was streamed, a server that stops).
  */
 
-/** wfs_verb_finish() - end a call: complete error and meta, then call call->done
+/** wfs_verb_finish() - end a call: set its status, fill its error and meta if they are missing, and
+ *  call call->done
  *  @r: 0, or -errno with or without call->error */
 void wfs_verb_finish(struct wfs_call *call, int r);

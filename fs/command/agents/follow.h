@@ -29,8 +29,9 @@ struct wfs_follow {
 	bool waits; /* the call waits for an approval */
 };
 
-/** wfs_follow_take() - take in the next record of the journal. */
+/** wfs_follow_take() - update @follow by the next record of the journal. */
 void wfs_follow_take(struct wfs_follow *follow, const json_t *record);
 
-/** wfs_follow_line() - append a line for users, without its end. @seconds: since the request */
+/** wfs_follow_line() - append a line that says what the turn is doing, without a newline.
+ *  @seconds: since the turn was requested; shown */
 void wfs_follow_line(const struct wfs_follow *follow, int64_t seconds, struct wfs_buffer *line);

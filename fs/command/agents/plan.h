@@ -13,23 +13,25 @@ struct wfs_plan_watch {
 void wfs_plan_watch_done(struct wfs_plan_watch *watch);
 #define WFS_AUTO_PLAN_WATCH WFS_CLEANUP(wfs_plan_watch_done)
 
-/** wfs_plan_wait() - send a verb that answers as `chat` does, show progress, and print the answer.
- *  @payload: borrowed */
+/** wfs_plan_wait() - send a verb whose answer has the form of that to `chat`, show progress until
+ *  it comes, and print it. @payload: borrowed. Return: as a wfs_command_run. */
 int wfs_plan_wait(
 	struct wfs_run *run, const char *verb, json_t *payload, struct wfs_plan_watch *watch);
 
-/** wfs_plan_settings() - set members from --batch, --concurrency, --plan, --rerun and --session. */
+/** wfs_plan_settings() - set members of @payload from the options --batch, --concurrency, --plan,
+ *  --rerun and --session. Return: 0, -EINVAL (misuse), -ENOMEM. */
 int wfs_plan_settings(struct wfs_run *run, json_t *payload);
 
 struct wfs_walk;
 
-/** wfs_plan_read() - read the document of a plan; caller owns it. @walk: zero; released by the
- *  caller */
+/** wfs_plan_read() - read `plans/ID.json`. @walk: zero-initialised; the caller calls
+ *  wfs_walk_done(). @ret_document: caller owns it. Return: 0, or -errno with run->error. */
 int wfs_plan_read(
 	struct wfs_run *run, struct wfs_walk *walk, const char *plan_id, json_t **ret_document);
 
-/** wfs_plan_status() - read the summary of a plan; caller owns it. */
+/** wfs_plan_status() - read the summary of a plan, as `plan ls --json` has it. @ret_summary: caller
+ *  owns it. Return: 0, or -errno with run->error. */
 int wfs_plan_status(struct wfs_run *run, const char *plan_id, json_t **ret_summary);
 
-/** wfs_plan_bar() - append a bar of @width characters. */
+/** wfs_plan_bar() - append a bar of @width characters, of which @done of @total are filled. */
 void wfs_plan_bar(struct wfs_buffer *line, int64_t done, int64_t total, int width);

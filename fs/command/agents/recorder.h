@@ -21,8 +21,10 @@ struct wfs_recorder {
 void wfs_recorder_done(struct wfs_recorder *recorder);
 #define WFS_AUTO_RECORDER WFS_CLEANUP(wfs_recorder_done)
 
-/** wfs_recorder_take() - take in the next record of the journal. Return: 0, -ENOMEM. */
+/** wfs_recorder_take() - update the recorder by the next record of the journal.
+ *  Return: 0, -ENOMEM. */
 int wfs_recorder_take(struct wfs_recorder *recorder, const json_t *record);
 
-/** wfs_recorder_write() - append the script, if the model has answered. */
+/** wfs_recorder_write() - append the script to @script; nothing if the model has given no
+ *  answer. */
 void wfs_recorder_write(const struct wfs_recorder *recorder, struct wfs_buffer *script);

@@ -26,8 +26,9 @@ struct wfs_wait {
 };
 
 /** wfs_wait() - send a request, and wait for its answer
- *  @payload: borrowed
+ *  @payload: of wait->verb; borrowed
  *  @ret_result: caller owns it; after a failure run->error_details may have details
- *  @ret_took_ns: since the request */
+ *  @ret_took_ns: how long the answer took
+ *  Return: 0, or -errno with run->error. */
 int wfs_wait(const struct wfs_wait *wait, struct wfs_run *run, json_t *payload, json_t **ret_result,
 	int64_t *ret_took_ns);

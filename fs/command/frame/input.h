@@ -12,7 +12,8 @@
 /** wfs_input_open() - open a file for reading. Return: a descriptor (caller closes), or -errno. */
 int wfs_input_open(const char *path, struct wfs_error *error);
 
-/** wfs_input_read() - append a whole file. Return: 0, -EFBIG (more than @size_max bytes), … */
+/** wfs_input_read() - append the bytes of a whole file to @buffer.
+ *  Return: 0, -EFBIG (more than @size_max bytes), … */
 int wfs_input_read(
 	const char *path, size_t size_max, struct wfs_buffer *buffer, struct wfs_error *error);
 
@@ -32,10 +33,11 @@ void wfs_lines_init(struct wfs_lines *lines, int fd);
 void wfs_lines_done(struct wfs_lines *lines);
 #define WFS_AUTO_LINES WFS_CLEANUP(wfs_lines_done)
 
-/** wfs_lines_fill() - read available bytes. Return: 0, -EFBIG (a line is too long), or -errno. */
+/** wfs_lines_fill() - call read(2) once, and add what comes to the lines that can be taken.
+ *  Return: 0, -EFBIG (a line is too long), or -errno. */
 int wfs_lines_fill(struct wfs_lines *lines);
 
-/** wfs_lines_stop() - drop untaken lines, and read no more. */
+/** wfs_lines_stop() - drop lines that were not taken, and read no more. */
 void wfs_lines_stop(struct wfs_lines *lines);
 
 /** wfs_lines_next() - take the next line, without its end

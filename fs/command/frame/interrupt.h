@@ -11,9 +11,9 @@
 /** wfs_interrupt_catch() - note SIGINT, SIGTERM and SIGHUP from now on, unless they are ignored. */
 void wfs_interrupt_catch(void);
 
-/** wfs_interrupted() - has a signal been noted? */
+/** wfs_interrupted() - has a signal come since wfs_interrupt_catch()? */
 bool wfs_interrupted(void);
 
-/** wfs_interrupt_raise() - end the process by the noted signal, if any. To be called last by a
- *  command that did not finish. */
+/** wfs_interrupt_raise() - end the process by the signal that has come; returns if none has. To be
+ *  called last by a command that did not finish. */
 void wfs_interrupt_raise(void);

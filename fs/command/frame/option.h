@@ -109,14 +109,14 @@ extern const struct wfs_option_row wfs_option_rows[WFS_OPTION_COUNT];
 	(WFS_OPTION_BIT(WORLD) | WFS_OPTION_BIT(AS) | WFS_OPTION_BIT(WAIT) | \
 		WFS_OPTION_BIT(JSON) | WFS_OPTION_BIT(HELP))
 
-/** wfs_option_named() - is this the name of the option, long or short? */
+/** wfs_option_named() - is @name, of @size bytes, the long or the short name of this option? */
 bool wfs_option_named(const struct wfs_option_row *row, const char *name, size_t size);
 
 /** wfs_option_needs_value() - has the option a value that must be given? */
 bool wfs_option_needs_value(const struct wfs_option_row *row);
 
-/** wfs_option_find() - find an option by its name, or NULL. Options of one name agree on whether
- *  they take a value. */
+/** wfs_option_find() - find the first option with this long or short name; NULL: no option has it.
+ *  Options of one name agree on whether they take a value. */
 const struct wfs_option_row *wfs_option_find(const char *name, size_t size);
 
 /* An option on a command line, which it borrows. */

@@ -23,19 +23,22 @@ struct wfs_progress {
 	uint64_t started_done;
 };
 
-/** wfs_progress_init() - set up progress. @file: standard error; reads $WORLDFS_PROGRESS */
+/** wfs_progress_init() - prepare to show progress on @file, usually standard error; reads
+ *  $WORLDFS_PROGRESS. */
 void wfs_progress_init(struct wfs_progress *progress, FILE *file);
 
-/** wfs_progress_show() - print progress, if it is time to. @total: 0: unknown */
+/** wfs_progress_show() - print how much is done, if the next line is due. @what: is counted, such
+ *  as "records"; @total: 0: unknown */
 void wfs_progress_show(
 	struct wfs_progress *progress, const char *what, uint64_t done, uint64_t total);
 
-/** wfs_progress_step() - wfs_progress_show() as a wfs_progress_fn. @context: struct wfs_progress.
- *  Return: true: continue. */
+/** wfs_progress_step() - call wfs_progress_show(), as a callback of functions that take long.
+ *  @context: a struct wfs_progress. Return: may the function continue? False after a signal. */
 bool wfs_progress_step(void *context, const char *what, uint64_t done, uint64_t total);
 
 /** wfs_progress_line() - show a text as progress, only on a terminal. @text: one line */
 void wfs_progress_line(struct wfs_progress *progress, const char *text);
 
-/** wfs_progress_clear() - remove the line before other text is printed. */
+/** wfs_progress_clear() - remove the progress line from the terminal, before other text is
+ *  printed. */
 void wfs_progress_clear(struct wfs_progress *progress);

@@ -45,12 +45,13 @@ struct wfs_commands {
 	size_t count;
 };
 
-/** wfs_command_find() - find the command with which a line begins, or NULL
- *  @ret_words: how many words name it; unchanged if there is no such command */
+/** wfs_command_find() - find the command that the first one or two of @words name
+ *  @ret_words: how many words name it; unchanged if none is found
+ *  Return: static; NULL: they name no command. */
 const struct wfs_command *wfs_command_find(const struct wfs_commands *commands,
 	const char *const *words, size_t word_count, size_t *ret_words);
 
-/** wfs_command_is_group() - is this the first word of commands with two words? */
+/** wfs_command_is_group() - is @word, such as `plan`, the first word of commands with two words? */
 bool wfs_command_is_group(const struct wfs_commands *commands, const char *word);
 
 /* One run of a command. */
@@ -75,21 +76,24 @@ struct wfs_run {
 	json_t *meta;          /* of the last answer; owned */
 };
 
-/** wfs_run_misuse() - report an error of the command line. Return: -EINVAL. */
+/** wfs_run_misuse() - set run->error and run->misused: the command line is wrong. @format: what is
+ *  wrong, printf style. Return: -EINVAL. */
 int wfs_run_misuse(struct wfs_run *run, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/** wfs_run_check_path() - may a path be part of requests and answers? Return: 0, -EINVAL (not
- *  UTF-8). */
+/** wfs_run_check_path() - check that a path of the host is UTF-8, so that it can be part of JSON.
+ *  Return: 0, -EINVAL with run->error. */
 int wfs_run_check_path(struct wfs_run *run, const char *path);
 
-/** wfs_run_directory() - find the world; sets its absolute path in run->directory. */
+/** wfs_run_directory() - find the world by --world, $WORLDFS_WORLD or the working directory, and
+ *  set run->directory to its absolute path. Return: 0, or -errno with run->error. */
 int wfs_run_directory(struct wfs_run *run);
 
-/** wfs_run_open() - find the world, and open a way into it in run->access. */
+/** wfs_run_open() - find the world, and set run->access, through which requests are sent.
+ *  Return: 0, or -errno with run->error. */
 int wfs_run_open(struct wfs_run *run);
 
-/** wfs_run_call() - send a request and take its answer. @payload: taken; may be NULL
+/** wfs_run_call() - send a request and wait for its answer. @payload: taken; may be NULL
  *  @ret_result: caller owns it; run->meta gets the height and so on
  *  Return: 0, or -errno with run->error. */
 int wfs_run_call(struct wfs_run *run, const char *verb, json_t *payload, json_t **ret_result);
@@ -99,42 +103,46 @@ int wfs_run_call(struct wfs_run *run, const char *verb, json_t *payload, json_t 
 int wfs_run_show(struct wfs_run *run, const char *verb, json_t *payload,
 	int (*print)(struct wfs_run *run, const json_t *result));
 
-/** wfs_run_order() - request a change, and report on run->err only that it is done: @done and
- *  @what
+/** wfs_run_order() - request a change, and print on run->err that it is done: the words @done and
+ *  @what, such as "revoked" and the name of a grant
  *  @payload: taken. Return: 0, or -errno with run->error. */
 int wfs_run_order(
 	struct wfs_run *run, const char *verb, json_t *payload, const char *done, const char *what);
 
-/** wfs_run_act() - take an action as `invoke` does. @action: taken. @ret_data: may be NULL;
- *  otherwise caller owns it */
+/** wfs_run_act() - send an action with the verb `invoke`, and wait. @action: taken; @ret_data:
+ *  `data` of the answer; caller owns it; may be NULL. Return: 0, or -errno with run->error. */
 int wfs_run_act(struct wfs_run *run, json_t *action, json_t **ret_data);
 
-/** wfs_run_read_artifact() - read an artifact by an action. @ret_artifact: caller owns it */
+/** wfs_run_read_artifact() - read an artifact by the action `read_artifact`, which may cost scrip.
+ *  @ret_artifact: caller owns it. Return: 0, or -errno with run->error. */
 int wfs_run_read_artifact(struct wfs_run *run, const char *id, json_t **ret_artifact);
 
-/** wfs_run_take() - wait for the answer to a posted request. @ret_result: caller owns it */
+/** wfs_run_take() - wait for the answer to a request that wfs_access_post() has sent.
+ *  @ret_result: caller owns it. Return: 0, or -errno with run->error. */
 int wfs_run_take(struct wfs_run *run, json_t **ret_result);
 
-/** wfs_run_pin() - set @consistency to `exact:` and the height of the last answer, so that later
- *  requests are of one moment
- *  @consistency: NULL or allocated; caller frees the new text */
+/** wfs_run_pin() - set *@consistency to `exact:` and the height of the last answer, so that later
+ *  requests read at that height. *@consistency: NULL, or a text that is freed; caller frees the new
+ *  text. Return: 0, -ENOMEM. */
 int wfs_run_pin(struct wfs_run *run, char **consistency);
 
 /** wfs_run_each_cell() - call @each for all cells of a reducer at one height
  *  @consistency: of the first page; NULL: head
- *  @each: Return: 0, or -errno to stop */
+ *  @each: gets @context and a cell as the verb list-cells gives it; returns 0, or -errno to stop
+ *  Return: 0, that of @each, or -errno with run->error. */
 int wfs_run_each_cell(struct wfs_run *run, const char *reducer, const char *consistency,
 	int (*each)(void *context, const json_t *cell), void *context);
 
-/** wfs_run_json() - print {data, meta}. @data: taken. Return: 0, -ENOMEM. */
+/** wfs_run_json() - print {data, meta} for --json. @data: taken; `meta` is run->meta.
+ *  Return: 0, -ENOMEM. */
 int wfs_run_json(struct wfs_run *run, json_t *data);
 
-/** wfs_run_number() - read the number of an option or argument @name. Return: 0, or -EINVAL
- *  (misuse). */
+/** wfs_run_number() - read a decimal number. @name: of the option or argument, for the message;
+ *  @text: what the user gave. Return: 0, or -EINVAL (misuse). */
 int wfs_run_number(struct wfs_run *run, const char *name, const char *text, uint64_t *ret_number);
 
-/** wfs_run_count() - read the number of an option; @ret_number is unchanged if it is not given.
- *  Return: 0, or -EINVAL (misuse). */
+/** wfs_run_count() - read the number that is the value of @option. @ret_number: unchanged if the
+ *  option is not given. Return: 0, or -EINVAL (misuse). */
 int wfs_run_count(struct wfs_run *run, enum wfs_option option, uint64_t *ret_number);
 
 /* An option that becomes a member of a payload: a number if its value is N, true for a flag,
@@ -144,18 +152,20 @@ struct wfs_member {
 	enum wfs_option option;
 };
 
-/** wfs_run_members() - set the members whose options are given. Return: 0, -EINVAL (misuse),
- *  -ENOMEM. */
+/** wfs_run_members() - set those of @members in @payload whose options are given.
+ *  Return: 0, -EINVAL (misuse), -ENOMEM. */
 int wfs_run_members(struct wfs_run *run, const struct wfs_member *members, json_t *payload);
 
 /** wfs_duration_read() - read a time such as 90s, 10m, 1h or 7d, in nanoseconds. Return: 0,
  *  -EINVAL. */
 int wfs_duration_read(const char *text, int64_t *ret_ns);
 
-/** wfs_run_consistency() - read --exact-height and --at-least-height; NULL: head. Caller frees. */
+/** wfs_run_consistency() - read --exact-height and --at-least-height. @ret_text: a consistency,
+ *  such as "exact:5"; caller frees; NULL: head. Return: 0, -EINVAL (misuse), -ENOMEM. */
 int wfs_run_consistency(struct wfs_run *run, char **ret_text);
 
-/** wfs_run_at() - read --at; NULL: head. Caller frees. */
+/** wfs_run_at() - read --at. @ret_text: as of wfs_run_consistency().
+ *  Return: 0, -EINVAL (misuse), -ENOMEM. */
 int wfs_run_at(struct wfs_run *run, char **ret_text);
 
 /** wfs_run_value() - read a JSON argument, or the file of an argument @FILE (@-: standard input).
@@ -169,20 +179,22 @@ int wfs_run_message(struct wfs_run *run, const char *given, json_t *payload);
 
 /** wfs_run_list() - print a list that a verb gives in pages
  *  @payload: without a cursor; taken
- *  @print: prints an item; @first: it is the first one */
+ *  @print: prints an item; @first: it is the first one
+ *  Return: 0, or -errno with run->error. */
 int wfs_run_list(struct wfs_run *run, const char *verb, json_t *payload,
 	void (*print)(FILE *out, const json_t *item, bool first));
 
 /** wfs_run_integer() - get an integer member of an answer; 0 if it is absent. */
 int64_t wfs_run_integer(const json_t *result, const char *name);
 
-/** wfs_run_decode() - append a base64 member of an answer, decoded. */
+/** wfs_run_decode() - decode the base64 member @name of an answer, and append it to @buffer.
+ *  Return: 0, or -errno with run->error. */
 int wfs_run_decode(
 	struct wfs_run *run, const json_t *result, const char *name, struct wfs_buffer *buffer);
 
 /** wfs_run_print_document() - print canonical JSON and a newline. Return: 0, or -ENOMEM. */
 int wfs_run_print_document(struct wfs_run *run, const json_t *document);
 
-/** wfs_run_notice() - print a line for the user on run->err. */
+/** wfs_run_notice() - print a line for the user on run->err. @format: without a newline */
 void wfs_run_notice(struct wfs_run *run, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -15,35 +15,42 @@ struct wfs_walk {
 	char *at; /* requested consistency; owned; NULL: head, not fixed yet */
 };
 
-/** wfs_walk_init() - begin at --at, or at the head
- *  @path: of the walk; a path below at/ names a height, so --at is misuse */
+/** wfs_walk_init() - prepare to read the tree at the height that --at gives, or else the head
+ *  @path: that will be read; if it is below at/, it names a height, so --at is misuse
+ *  Return: 0, -EINVAL (misuse), -ENOMEM. */
 int wfs_walk_init(struct wfs_walk *walk, struct wfs_run *run, const char *path);
 void wfs_walk_done(struct wfs_walk *walk);
 #define WFS_AUTO_WALK WFS_CLEANUP(wfs_walk_done)
 
-/** wfs_walk_payload() - make {path, at?}. Return: new reference, NULL without memory. */
+/** wfs_walk_payload() - make {path, at?}, the payload of a verb that reads @path.
+ *  Return: new reference, NULL without memory. */
 json_t *wfs_walk_payload(const struct wfs_walk *walk, const char *path);
 
-/** wfs_walk_call() - send a request about a path, and fix the height. @payload: taken.
- *  @ret_result: caller owns it */
+/** wfs_walk_call() - send a verb that reads a path, wait for the answer, and set the height of all
+ *  later requests to that of the answer. @payload: taken; @ret_result: caller owns it
+ *  Return: 0, or -errno with the run's error. */
 int wfs_walk_call(struct wfs_walk *walk, const char *verb, json_t *payload, json_t **ret_result);
 
-/** wfs_walk_names() - call @each for the names in a directory
- *  @each: gets each entry and its path; may walk, too. Return: 0, or another value to stop */
+/** wfs_walk_names() - call @each for the names in the directory @path
+ *  @each: gets @context, the path of an entry, and the entry as fs-list gives it; may walk, too;
+ *         returns 0, or another value to stop
+ *  Return: 0, that of @each, or -errno with the run's error. */
 int wfs_walk_names(struct wfs_walk *walk, const char *path,
 	int (*each)(void *context, const char *path, const json_t *entry), void *context);
 
 /** wfs_walk_is() - has an entry of fs-list, or an answer of fs-stat, this type? */
 bool wfs_walk_is(const json_t *entry, const char *type);
 
-/** wfs_walk_read() - call @each for the parts of a file
- *  @each: Return: 0, or another value to stop */
+/** wfs_walk_read() - call @each for the parts of the file @path, in order
+ *  @each: gets @context and a part, borrowed; returns 0, or another value to stop
+ *  Return: 0, that of @each, or -errno with the run's error. */
 int wfs_walk_read(struct wfs_walk *walk, const char *path,
 	int (*each)(void *context, struct wfs_bytes part), void *context);
 
-/** wfs_walk_keep() - an @each for wfs_walk_read() that appends the part to @context, a struct
- *  wfs_buffer. */
+/** wfs_walk_keep() - append @part to @context, a struct wfs_buffer; an @each for
+ *  wfs_walk_read(). */
 int wfs_walk_keep(void *context, struct wfs_bytes part);
 
-/** wfs_walk_print() - print a whole file, byte for byte, or with --json as {data_b64, size}. */
+/** wfs_walk_print() - print the whole file @path, byte for byte, or with --json as {data_b64,
+ *  size}. Return: 0, or -errno with the run's error. */
 int wfs_walk_print(struct wfs_walk *walk, const char *path);

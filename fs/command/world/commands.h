@@ -7,6 +7,6 @@
 wfs_command_run wfs_run_init, wfs_run_status, wfs_run_snapshot, wfs_run_trust, wfs_run_verify,
 	wfs_run_replay, wfs_run_backup, wfs_run_gc, wfs_run_restore, wfs_run_apply;
 
-/** wfs_run_tell_trust() - print on run->err that the world is paused, if it belongs to the user and
- *  the user does not trust it. */
+/** wfs_run_tell_trust() - print on run->err that the world in @directory is paused (it asks no
+ *  model and continues no turn), if it belongs to the user and the user does not trust it. */
 void wfs_run_tell_trust(struct wfs_run *run, const char *directory);
