@@ -11,18 +11,18 @@
 
 /* Makes the schema of a value or null. A shape that has no form of its own cannot be in a
  * definition: NULL. */
-static json_t *nullable(const struct wfs_shape *shape)
+static json_t *nullable(const struct wfs_form *shape)
 {
 	switch (shape->kind) {
-	case WFS_SHAPE_TEXT:
-	case WFS_SHAPE_HASH:
-	case WFS_SHAPE_VALUE: /* includes texts */
+	case WFS_FORM_TEXT:
+	case WFS_FORM_HASH:
+	case WFS_FORM_VALUE: /* includes texts */
 		return json_pack("{s:[s, s]}", "type", "string", "null");
-	case WFS_SHAPE_NAT:
+	case WFS_FORM_NAT:
 		return json_pack("{s:i, s:[s, s]}", "minimum", 0, "type", "integer", "null");
-	case WFS_SHAPE_BOOL:
+	case WFS_FORM_BOOL:
 		return json_pack("{s:[s, s]}", "type", "boolean", "null");
-	case WFS_SHAPE_LIST:
+	case WFS_FORM_LIST:
 		return json_pack("{s:{s:[s, s, s]}, s:[s, s]}", "items", "type", "string", "number",
 			"boolean", "type", "array", "null");
 	default:
@@ -99,11 +99,10 @@ json_t *wfs_tool_action_schema(bool strict)
 	int r = schema ? add_types(schema) : -ENOMEM;
 
 	for (int i = 0; !r && i < WFS_EFFECT_COUNT; i++) {
-		const struct wfs_shape_member *member =
-			wfs_effect_params((enum wfs_effect)i)->members;
+		const struct wfs_field *member = wfs_effect_params((enum wfs_effect)i)->fields;
 
 		for (; is_offered((enum wfs_effect)i) && !r && member->name; member++) {
-			json_t *const value = nullable(member->shape);
+			json_t *const value = nullable(member->form);
 
 			r = value ? add(schema, member->name, value, member->help) : 0;
 		}

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "fs/tool/task.h"
+#include "kernel/base/form.h"
 
 /* Bounds of one answer. */
 enum {
@@ -19,21 +20,6 @@ enum {
 	WFS_TOOL_TURNS_MAX = 10000,    /* largest `max_turns` of a turn */
 };
 
-enum wfs_tool_type { WFS_TOOL_TEXT, WFS_TOOL_INTEGER, WFS_TOOL_OBJECT, WFS_TOOL_ARRAY };
-
-/* An argument. Static lifetime. */
-struct wfs_tool_argument {
-	const char *name; /* NULL: after the last argument */
-	enum wfs_tool_type type;
-	bool required;
-	int64_t minimum; /* of an integer */
-	int64_t maximum;
-	/* The rest of its schema: the parts of an object or array, or the allowed texts. May be
-	 * NULL. @strict: see wfs_tool_schema() */
-	json_t *(*schema)(bool strict);
-	const char *description; /* NULL: `schema` has it */
-};
-
 enum { WFS_TOOL_ARGUMENTS_MAX = 5 };
 
 /* A row of the table. Static lifetime. */
@@ -42,7 +28,7 @@ struct wfs_tool {
 	const char *signature; /* for people */
 	const char *summary;   /* for people */
 	const char *description;
-	struct wfs_tool_argument arguments[WFS_TOOL_ARGUMENTS_MAX + 1];
+	struct wfs_field arguments[WFS_TOOL_ARGUMENTS_MAX + 1]; /* the last has no name */
 	struct wfs_task_kind task;
 	/* Makes the action as which an agent's call of this tool is recorded. NULL for tools that
 	 * are not actions. @arguments: checked. Return: new reference, NULL without memory. */

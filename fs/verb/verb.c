@@ -165,21 +165,18 @@ static int refuse_verb(struct wfs_call *call, const char *name)
  * defines. */
 static int check_payload(const struct verb *verb, struct wfs_call *call)
 {
-	const enum wfs_effect effect = (enum wfs_effect)verb->effect;
-	struct wfs_params params;
-	int r = 0;
+	const struct wfs_form *form;
 
 	if (!json_is_object(call->payload))
 		return wfs_error_set(&call->error, WFS_E_INVALID_ARGUMENT,
 			"the payload of '%s' is not an object", verb->name);
-	if (verb->members)
+	if (verb->members) {
 		wfs_json_drop_nulls(call->payload, verb->members);
-	else
-		wfs_effect_drop_nulls(effect, call->payload);
-	r = wfs_json_members(call->payload, verb->name,
-		verb->members ? verb->members : wfs_effect_members(effect), &call->error);
-	return r || verb->members ? r
-				  : wfs_effect_decode(effect, call->payload, &params, &call->error);
+		return wfs_json_members(call->payload, verb->name, verb->members, &call->error);
+	}
+	form = wfs_effect_params((enum wfs_effect)verb->effect);
+	wfs_form_drop_nulls(form, call->payload);
+	return wfs_form_read(form, verb->name, call->payload, NULL, &call->error);
 }
 
 /* Ends the call after its refusal was recorded. */

@@ -5,4 +5,4 @@
 #include "kernel/manifest/effect.h"
 
 /** effect_receipt() - Return: the shape of an effect's receipt, static. */
-const struct wfs_shape *effect_receipt(enum wfs_effect effect);
+const struct wfs_form *effect_receipt(enum wfs_effect effect);

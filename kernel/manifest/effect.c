@@ -7,32 +7,29 @@
 #include "kernel/base/json.h"
 #include "kernel/manifest/effect-impl.h"
 
-static const struct wfs_shape consistency_shape = {
-	.kind = WFS_SHAPE_TEXT,
+static const struct wfs_form consistency_shape = {
+	.kind = WFS_FORM_TEXT,
 	.comment = "head | exact:<h> | at_least:<h>; when absent: head",
 };
-static const struct wfs_shape object_shape = {.kind = WFS_SHAPE_OBJECT, .ref = "sys/Object@1"};
-static const struct wfs_shape value_shape = {.kind = WFS_SHAPE_VALUE, .ref = "sys/Value@1"};
-static const struct wfs_shape texts_shape = {.kind = WFS_SHAPE_LIST, .item = &wfs_shape_text};
-static const struct wfs_shape values_shape = {.kind = WFS_SHAPE_LIST, .item = &value_shape};
+static const struct wfs_form object_shape = {.kind = WFS_FORM_OBJECT, .ref = "sys/Object@1"};
+static const struct wfs_form texts_shape = {.kind = WFS_FORM_LIST, .of = &wfs_form_text};
+static const struct wfs_form values_shape = {.kind = WFS_FORM_LIST, .of = &wfs_form_value};
 
-#define SHAPE_TEXT &wfs_shape_text
+#define SHAPE_TEXT &wfs_form_text
 #define SHAPE_CONSISTENCY &consistency_shape
-#define SHAPE_NAT &wfs_shape_nat
-#define SHAPE_BOOL &wfs_shape_bool
-#define SHAPE_VALUE &value_shape
+#define SHAPE_NAT &wfs_form_nat
+#define SHAPE_BOOL &wfs_form_bool
+#define SHAPE_VALUE &wfs_form_value
 #define SHAPE_OBJECT &object_shape
 #define SHAPE_TEXTS &texts_shape
 #define SHAPE_VALUES &values_shape
-#define NEED_REQUIRED false
-#define NEED_OPTIONAL true
-#define MARK_REQUIRED ""
-#define MARK_OPTIONAL "?"
+#define NEED_REQUIRED 0
+#define NEED_OPTIONAL WFS_OPTIONAL
 
 #define PARAM_ROW(effect, type, name, need, help) \
-	{#name, SHAPE_##type, NEED_##need, offsetof(struct wfs_params, effect.name), help},
+	{#name, SHAPE_##type, NEED_##need, help, offsetof(struct wfs_params, effect.name)},
 #define PARAM_ROWS(constant, member, kind_, cap_type, scope, receipt, params, help) \
-	static const struct wfs_shape_member member##_params[] = {params(PARAM_ROW, member){NULL}};
+	static const struct wfs_field member##_params[] = {params(PARAM_ROW, member){NULL}};
 WFS_EFFECTS(PARAM_ROWS)
 
 static const struct {
@@ -41,17 +38,13 @@ static const struct {
 	const char *cap_type;
 	const char *origin_scope;
 	const char *help;
-	struct wfs_shape params;
-	const char *members; /* separated by spaces, with one in front */
+	struct wfs_form params;
 } effects[] = {
-#define PARAM_WORD(effect, type, name, need, help) " " #name MARK_##need
 #define EFFECT_ROW(constant, member, kind_, cap_type, scope, receipt, params_, help_) \
 	{#member, (kind_), (cap_type), (scope), (help_),                              \
-		{.kind = WFS_SHAPE_RECORD, .members = member##_params},               \
-		"" params_(PARAM_WORD, member)},
+		{.kind = WFS_FORM_RECORD, .fields = member##_params}},
 	WFS_EFFECTS(EFFECT_ROW)
 #undef EFFECT_ROW
-#undef PARAM_WORD
 };
 
 const char *wfs_effect_kind(enum wfs_effect effect)
@@ -139,7 +132,7 @@ const char *wfs_effect_help(enum wfs_effect effect)
 	return effects[effect].help;
 }
 
-const struct wfs_shape *wfs_effect_params(enum wfs_effect effect)
+const struct wfs_form *wfs_effect_params(enum wfs_effect effect)
 {
 	wfs_require(effect < WFS_EFFECT_COUNT);
 	return &effects[effect].params;
@@ -158,7 +151,7 @@ bool wfs_effect_has_reducer(enum wfs_effect effect)
 
 bool wfs_effect_has_artifact(enum wfs_effect effect)
 {
-	const struct wfs_shape_member *member = wfs_effect_params(effect)->members;
+	const struct wfs_field *member = wfs_effect_params(effect)->fields;
 
 	for (; member->name; member++)
 		if (strcmp(member->name, "artifact_id") == 0)
@@ -189,12 +182,6 @@ bool wfs_effect_of_reducers(enum wfs_effect effect)
 	return strcmp(effects[effect].origin_scope, "both") == 0;
 }
 
-const char *wfs_effect_members(enum wfs_effect effect)
-{
-	wfs_require(effect < WFS_EFFECT_COUNT);
-	return effects[effect].members + strspn(effects[effect].members, " ");
-}
-
 json_t *wfs_effect_definition(enum wfs_effect effect)
 {
 	wfs_require(effect < WFS_EFFECT_COUNT);
@@ -207,87 +194,23 @@ json_t *wfs_effect_definition(enum wfs_effect effect)
 json_t *wfs_effect_params_schema(enum wfs_effect effect)
 {
 	wfs_require(effect < WFS_EFFECT_COUNT);
-	return wfs_shape_schema(&effects[effect].params);
+	return wfs_form_schema(&effects[effect].params, false);
 }
 
 /* --- params and receipts --- */
 
-/* Checks JSON that is passed on as it came. */
-static int check_json(
-	const json_t *value, const struct wfs_shape_member *member, struct wfs_error *error)
-{
-	const struct wfs_shape *const shape = member->shape;
-	size_t i;
-	const json_t *item;
-
-	if (shape->kind == WFS_SHAPE_OBJECT && !json_is_object(value))
-		return wfs_error_set(
-			error, WFS_E_INVALID_ARGUMENT, "'%s': expected an object", member->name);
-	if (shape->kind != WFS_SHAPE_LIST)
-		return 0;
-	if (!json_is_array(value))
-		return wfs_error_set(
-			error, WFS_E_INVALID_ARGUMENT, "'%s': expected an array", member->name);
-	json_array_foreach(value, i, item) if (shape->item->kind == WFS_SHAPE_TEXT &&
-		!json_is_string(item)) return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-		"'%s': expected an array of texts", member->name);
-	return 0;
-}
-
-static int read_flag(
-	const json_t *params, const char *name, bool *ret_flag, struct wfs_error *error)
-{
-	const json_t *const value = json_object_get(params, name);
-
-	if (value && !json_is_boolean(value))
-		return wfs_error_set(
-			error, WFS_E_INVALID_ARGUMENT, "'%s': expected true or false", name);
-	*ret_flag = json_is_true(value);
-	return 0;
-}
-
-/* Decodes one member into its place in the struct at @base. */
-static int decode_member(const json_t *params, const struct wfs_shape_member *member, char *base,
-	struct wfs_error *error)
-{
-	const json_t *const value = json_object_get(params, member->name);
-	void *const place = base + member->offset;
-
-	switch (member->shape->kind) {
-	case WFS_SHAPE_TEXT:
-		*(const char **)place = NULL;
-		return value ? wfs_json_get_string(params, member->name, place, error) : 0;
-	case WFS_SHAPE_NAT:
-		*(int64_t *)place = -1;
-		return wfs_json_get_integer(params, member->name, 0, INT64_MAX, place, error);
-	case WFS_SHAPE_BOOL:
-		return read_flag(params, member->name, place, error);
-	default:
-		*(const json_t **)place = value;
-		return value ? check_json(value, member, error) : 0;
-	}
-}
-
 void wfs_effect_drop_nulls(enum wfs_effect effect, json_t *params)
 {
-	wfs_require(effect < WFS_EFFECT_COUNT);
-	for (const struct wfs_shape_member *member = effects[effect].params.members; member->name;
-		member++)
-		if (member->optional && member->shape->kind != WFS_SHAPE_VALUE &&
-			json_is_null(json_object_get(params, member->name)))
-			(void)json_object_del(params, member->name);
+	wfs_form_drop_nulls(wfs_effect_params(effect), params);
 }
 
 int wfs_effect_decode(enum wfs_effect effect, const json_t *params, struct wfs_params *ret_params,
 	struct wfs_error *error)
 {
 	struct wfs_params decoded = {.effect = effect};
-	int r = wfs_json_members(
-		params, wfs_effect_kind(effect), wfs_effect_members(effect), error);
+	int r = wfs_form_read(
+		wfs_effect_params(effect), wfs_effect_kind(effect), params, &decoded, error);
 
-	for (const struct wfs_shape_member *member = effects[effect].params.members;
-		!r && member->name; member++)
-		r = decode_member(params, member, (char *)&decoded, error);
 	if (!r)
 		*ret_params = decoded;
 	return r;

@@ -308,7 +308,7 @@ const char *wfs_effect_kind(enum wfs_effect effect);
 const char *wfs_effect_help(enum wfs_effect effect);
 
 /** wfs_effect_params() - Return: the params of an effect as a record, for help. */
-const struct wfs_shape *wfs_effect_params(enum wfs_effect effect);
+const struct wfs_form *wfs_effect_params(enum wfs_effect effect);
 
 /** wfs_effect_action() - Return: the name of an action, e.g. "noop"; NULL for other effects. */
 const char *wfs_effect_action(enum wfs_effect effect);
@@ -361,10 +361,6 @@ enum wfs_effect wfs_effect_find(const char *kind);
 
 /** wfs_effect_of_reducers() - may reducers ask for the effect (origin_scope `both`)? */
 bool wfs_effect_of_reducers(enum wfs_effect effect);
-
-/** wfs_effect_members() - Return: the members of the params,
- *  e.g. "reducer key_b64? consistency?". */
-const char *wfs_effect_members(enum wfs_effect effect);
 
 /** wfs_effect_definition() - make the effect's `defeffect`.
  *  Return: new reference, NULL without memory. */

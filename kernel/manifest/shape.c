@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes shapes as definitions and as JSON Schema, and checks values against them. */
+/* Writes forms as definitions, and checks values against them. */
 #include "kernel/manifest/shape.h"
 
 #include <string.h>
@@ -8,19 +8,14 @@
 #include "kernel/base/json.h"
 #include "kernel/schema/schema.h"
 
-const struct wfs_shape wfs_shape_text = {.kind = WFS_SHAPE_TEXT};
-const struct wfs_shape wfs_shape_nat = {.kind = WFS_SHAPE_NAT};
-const struct wfs_shape wfs_shape_bool = {.kind = WFS_SHAPE_BOOL};
-const struct wfs_shape wfs_shape_hash = {.kind = WFS_SHAPE_HASH};
-
 /* --- definitions --- */
 
-static json_t *record_document(const struct wfs_shape_member *member)
+static json_t *record_document(const struct wfs_field *member)
 {
 	WFS_AUTO_JSON json_t *members = json_object();
 
 	for (; members && member->name; member++) {
-		json_t *document = wfs_shape_document(member->shape);
+		json_t *document = wfs_shape_document(member->form);
 
 		if (document && member->optional)
 			document = json_pack("{s:o}", "maybe", document);
@@ -30,29 +25,30 @@ static json_t *record_document(const struct wfs_shape_member *member)
 	return members ? json_pack("{s:O}", "record", members) : NULL;
 }
 
-static json_t *plain_document(const struct wfs_shape *shape)
+static json_t *plain_document(const struct wfs_form *shape)
 {
 	switch (shape->kind) {
-	case WFS_SHAPE_TEXT:
+	case WFS_FORM_TEXT:
 		return json_pack("{s:{}}", "text");
-	case WFS_SHAPE_NAT:
+	case WFS_FORM_NAT:
+	case WFS_FORM_INTEGER:
 		return json_pack("{s:{}}", "nat");
-	case WFS_SHAPE_BOOL:
+	case WFS_FORM_BOOL:
 		return json_pack("{s:{}}", "bool");
-	case WFS_SHAPE_HASH:
+	case WFS_FORM_HASH:
 		return json_pack("{s:{}}", "hash");
-	case WFS_SHAPE_LIST:
-		return json_pack("{s:o}", "list", wfs_shape_document(shape->item));
-	case WFS_SHAPE_RECORD:
-		return record_document(shape->members);
-	case WFS_SHAPE_OBJECT:
-	case WFS_SHAPE_VALUE:
+	case WFS_FORM_LIST:
+		return json_pack("{s:o}", "list", wfs_shape_document(shape->of));
+	case WFS_FORM_RECORD:
+		return record_document(shape->fields);
+	case WFS_FORM_OBJECT:
+	case WFS_FORM_VALUE:
 		return json_pack("{s:s}", "ref", shape->ref);
 	}
 	return NULL;
 }
 
-json_t *wfs_shape_document(const struct wfs_shape *shape)
+json_t *wfs_shape_document(const struct wfs_form *shape)
 {
 	WFS_AUTO_JSON json_t *document = plain_document(shape);
 
@@ -60,68 +56,6 @@ json_t *wfs_shape_document(const struct wfs_shape *shape)
 		json_object_set_new(document, "$comment", json_string(shape->comment)) < 0)
 		return NULL;
 	return WFS_STEAL(document);
-}
-
-/* --- JSON Schema --- */
-
-static json_t *member_schema(const struct wfs_shape_member *member)
-{
-	json_t *const schema = wfs_shape_schema(member->shape);
-
-	if (schema && member->help && !member->shape->comment)
-		(void)json_object_set_new(schema, "description", json_string(member->help));
-	return schema;
-}
-
-static json_t *record_schema(const struct wfs_shape_member *member)
-{
-	WFS_AUTO_JSON json_t *properties = json_object();
-	WFS_AUTO_JSON json_t *required = json_array();
-
-	for (; member->name; member++) {
-		if (json_object_set_new(properties, member->name, member_schema(member)) < 0)
-			return NULL;
-		if (!member->optional &&
-			json_array_append_new(required, json_string(member->name)) < 0)
-			return NULL;
-	}
-	return json_pack("{s:s, s:O, s:O, s:b}", "type", "object", "properties", properties,
-		"required", required, "additionalProperties", 0);
-}
-
-static json_t *plain_schema(const struct wfs_shape *shape)
-{
-	switch (shape->kind) {
-	case WFS_SHAPE_TEXT:
-		return json_pack("{s:s}", "type", "string");
-	case WFS_SHAPE_NAT:
-		return json_pack("{s:s, s:i}", "type", "integer", "minimum", 0);
-	case WFS_SHAPE_BOOL:
-		return json_pack("{s:s}", "type", "boolean");
-	case WFS_SHAPE_HASH:
-		return json_pack(
-			"{s:s, s:s}", "type", "string", "pattern", "^sha256:[0-9a-f]{64}$");
-	case WFS_SHAPE_LIST:
-		return json_pack(
-			"{s:s, s:o}", "type", "array", "items", wfs_shape_schema(shape->item));
-	case WFS_SHAPE_RECORD:
-		return record_schema(shape->members);
-	case WFS_SHAPE_OBJECT:
-		return json_pack("{s:s}", "type", "object");
-	case WFS_SHAPE_VALUE:
-		return json_object();
-	}
-	return NULL;
-}
-
-json_t *wfs_shape_schema(const struct wfs_shape *shape)
-{
-	WFS_AUTO_JSON json_t *schema = plain_schema(shape);
-
-	if (schema && shape->comment &&
-		json_object_set_new(schema, "description", json_string(shape->comment)) < 0)
-		return NULL;
-	return WFS_STEAL(schema);
 }
 
 /* --- the check --- */
@@ -142,11 +76,11 @@ static int refuse(struct check *check, const char *expected, const json_t *value
 		wfs_buffer_text(&came));
 }
 
-static int check_value(struct check *check, const struct wfs_shape *shape, const json_t *value);
+static int check_value(struct check *check, const struct wfs_form *shape, const json_t *value);
 
 /* Checks the part @name of the current value. */
 static int check_inner(
-	struct check *check, const char *name, const struct wfs_shape *shape, const json_t *value)
+	struct check *check, const char *name, const struct wfs_form *shape, const json_t *value)
 {
 	const size_t size = check->pointer.size;
 
@@ -156,30 +90,30 @@ static int check_inner(
 	return r;
 }
 
-static int check_list(struct check *check, const struct wfs_shape *shape, const json_t *list)
+static int check_list(struct check *check, const struct wfs_form *shape, const json_t *list)
 {
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		char name[sizeof("18446744073709551615")];
 
 		snprintf(name, sizeof(name), "%zu", i);
-		int r = check_inner(check, name, shape->item, json_array_get(list, i));
+		int r = check_inner(check, name, shape->of, json_array_get(list, i));
 		if (r)
 			return r;
 	}
 	return 0;
 }
 
-static int check_record(struct check *check, const struct wfs_shape *shape, const json_t *record)
+static int check_record(struct check *check, const struct wfs_form *shape, const json_t *record)
 {
 	size_t found = 0;
 
-	for (const struct wfs_shape_member *member = shape->members; member->name; member++) {
+	for (const struct wfs_field *member = shape->fields; member->name; member++) {
 		const json_t *value = json_object_get(record, member->name);
 		int r = 0;
 
 		found += value != NULL;
 		if (value || !member->optional)
-			r = check_inner(check, member->name, member->shape, value);
+			r = check_inner(check, member->name, member->form, value);
 		if (r)
 			return r;
 	}
@@ -204,34 +138,35 @@ static bool is_hash(const json_t *value)
 		0;
 }
 
-static int check_value(struct check *check, const struct wfs_shape *shape, const json_t *value)
+static int check_value(struct check *check, const struct wfs_form *shape, const json_t *value)
 {
 	switch (shape->kind) {
-	case WFS_SHAPE_TEXT:
+	case WFS_FORM_TEXT:
 		return is_text(value) ? 0 : refuse(check, "text", value);
-	case WFS_SHAPE_NAT:
+	case WFS_FORM_NAT:
+	case WFS_FORM_INTEGER:
 		return json_is_integer(value) && json_integer_value(value) >= 0
 			? 0
 			: refuse(check, "an integer from 0", value);
-	case WFS_SHAPE_BOOL:
+	case WFS_FORM_BOOL:
 		return json_is_boolean(value) ? 0 : refuse(check, "true or false", value);
-	case WFS_SHAPE_HASH:
+	case WFS_FORM_HASH:
 		return is_hash(value) ? 0 : refuse(check, "a hash (sha256:…)", value);
-	case WFS_SHAPE_LIST:
+	case WFS_FORM_LIST:
 		return json_is_array(value) ? check_list(check, shape, value)
 					    : refuse(check, "an array", value);
-	case WFS_SHAPE_RECORD:
+	case WFS_FORM_RECORD:
 		return json_is_object(value) ? check_record(check, shape, value)
 					     : refuse(check, "an object", value);
-	case WFS_SHAPE_OBJECT:
+	case WFS_FORM_OBJECT:
 		return json_is_object(value) ? 0 : refuse(check, "an object", value);
-	case WFS_SHAPE_VALUE:
+	case WFS_FORM_VALUE:
 		return value ? 0 : refuse(check, "a value", value);
 	}
 	return 0;
 }
 
-int wfs_shape_check(const struct wfs_shape *shape, const json_t *value, struct wfs_error *error)
+int wfs_shape_check(const struct wfs_form *shape, const json_t *value, struct wfs_error *error)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer pointer = {0};
 	struct check check = {.pointer = pointer, .error = error};

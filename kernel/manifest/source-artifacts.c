@@ -37,7 +37,7 @@ static void reading_done(struct reading *reading)
 /* Reports a shape's problem, whose text begins with its place: "/3: expected text,
  * got integer 7". */
 static int check_shape(const struct source_loader *loader, struct wfs_place place,
-	const struct wfs_shape *shape, const json_t *value)
+	const struct wfs_form *shape, const json_t *value)
 {
 	struct wfs_error error = {0};
 	int r = wfs_shape_check(shape, value, &error);
@@ -54,8 +54,8 @@ static int check_shape(const struct source_loader *loader, struct wfs_place plac
 static int take_members(const struct source_loader *loader, struct wfs_place place,
 	const json_t *item, json_t *action)
 {
-	const struct wfs_shape_member *member =
-		wfs_effect_params(WFS_EFFECT_ACTION_WRITE_ARTIFACT)->members;
+	const struct wfs_field *member =
+		wfs_effect_params(WFS_EFFECT_ACTION_WRITE_ARTIFACT)->fields;
 	int r = 0;
 
 	for (; r == 0 && member->name; member++) {
@@ -64,7 +64,7 @@ static int take_members(const struct source_loader *loader, struct wfs_place pla
 		if (!value || strcmp(member->name, ARTIFACT_ID) == 0)
 			continue;
 		r = check_shape(loader, wfs_place_at("%s/%s", place.text, member->name),
-			member->shape, value);
+			member->form, value);
 		if (r == 0)
 			r = source_set(action, member->name, value);
 	}

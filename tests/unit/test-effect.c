@@ -72,9 +72,13 @@ TEST(reducers_may_ask_for_what_the_kernel_answers)
 
 TEST(members_are_listed_for_verbs)
 {
-	assert_string_equal(wfs_effect_members(WFS_EFFECT_INTROSPECT_LIST_CELLS),
-		"reducer consistency? cursor? limit?");
-	assert_string_equal(wfs_effect_members(WFS_EFFECT_INTROSPECT_JOURNAL_HEAD), "");
+	WFS_AUTO_BUFFER struct wfs_buffer usage = {0};
+
+	wfs_form_usage(wfs_effect_params(WFS_EFFECT_INTROSPECT_LIST_CELLS), &usage);
+	assert_string_equal(wfs_buffer_text(&usage), "reducer consistency? cursor? limit?");
+	wfs_buffer_reset(&usage);
+	wfs_form_usage(wfs_effect_params(WFS_EFFECT_INTROSPECT_JOURNAL_HEAD), &usage);
+	assert_string_equal(wfs_buffer_text(&usage), "");
 }
 
 TEST(params_are_handed_out_typed)

@@ -44,7 +44,7 @@ TEST(it_tells_of_every_action_and_its_members)
 	write_page("actions", &text);
 	for (int i = 0; i < WFS_EFFECT_COUNT; i++) {
 		const enum wfs_effect effect = (enum wfs_effect)i;
-		const struct wfs_shape_member *member = wfs_effect_params(effect)->members;
+		const struct wfs_field *member = wfs_effect_params(effect)->fields;
 
 		if (!wfs_effect_action(effect))
 			continue;

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shapes: their text, their JSON Schema, and what they refuse. */
+/* Forms as definitions have them, their JSON Schema, and what they refuse. */
 #include "tests/fixture/json.h"
 #include "tests/fixture/schema.h"
 
 #include "kernel/manifest/shape.h"
 
-static const struct wfs_shape_member inner_members[] = {
-	{"hash", &wfs_shape_hash},
-	{"flag", &wfs_shape_bool, true},
+static const struct wfs_field inner_members[] = {
+	{"hash", &wfs_form_hash},
+	{"flag", &wfs_form_bool, true},
 	{NULL},
 };
-static const struct wfs_shape inner = {.kind = WFS_SHAPE_RECORD, .members = inner_members};
-static const struct wfs_shape list = {.kind = WFS_SHAPE_LIST, .item = &inner};
-static const struct wfs_shape object = {.kind = WFS_SHAPE_OBJECT, .ref = "test/Object@1"};
-static const struct wfs_shape commented = {.kind = WFS_SHAPE_TEXT, .comment = "a word"};
-static const struct wfs_shape_member outer_members[] = {
-	{"count", &wfs_shape_nat},
+static const struct wfs_form inner = {.kind = WFS_FORM_RECORD, .fields = inner_members};
+static const struct wfs_form list = {.kind = WFS_FORM_LIST, .of = &inner};
+static const struct wfs_form object = {.kind = WFS_FORM_OBJECT, .ref = "test/Object@1"};
+static const struct wfs_form commented = {.kind = WFS_FORM_TEXT, .comment = "a word"};
+static const struct wfs_field outer_members[] = {
+	{"count", &wfs_form_nat},
 	{"list", &list, true},
 	{"object", &object, true},
 	{"word", &commented, true},
 	{NULL},
 };
-static const struct wfs_shape outer = {.kind = WFS_SHAPE_RECORD, .members = outer_members};
+static const struct wfs_form outer = {.kind = WFS_FORM_RECORD, .fields = outer_members};
 
 #define HASH "sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
 
@@ -57,7 +57,7 @@ TEST(a_shape_is_written_as_definitions_have_it)
 
 TEST(a_shape_is_a_strict_json_schema)
 {
-	assert_document(wfs_shape_schema(&outer),
+	assert_document(wfs_form_schema(&outer, false),
 		"{'additionalProperties':false,'properties':{'count':{'minimum':0,'type':'integer'}"
 		","
 		"'list':{'items':{'additionalProperties':false,'properties':{'flag':{'type':"
@@ -71,7 +71,7 @@ TEST(a_shape_is_a_strict_json_schema)
 static void assert_check(const char *quoted, const char *says)
 {
 	WFS_AUTO_JSON json_t *value = parse(quoted);
-	WFS_AUTO_JSON json_t *definition = wfs_shape_schema(&outer);
+	WFS_AUTO_JSON json_t *definition = wfs_form_schema(&outer, false);
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {0};
 	WFS_AUTO_SCHEMA struct wfs_schema *schema = NULL;
 	struct wfs_error error = {0};

@@ -103,7 +103,7 @@ static void append_kernel_actions(struct wfs_buffer *buffer)
 {
 	for (int i = 0; i < WFS_EFFECT_COUNT; i++) {
 		const enum wfs_effect effect = (enum wfs_effect)i;
-		const struct wfs_shape_member *member = wfs_effect_params(effect)->members;
+		const struct wfs_field *member = wfs_effect_params(effect)->fields;
 		WFS_AUTO_BUFFER struct wfs_buffer members = {0};
 
 		if (!wfs_effect_action(effect) || effect == WFS_EFFECT_ACTION_RESOLVE_MINT)

@@ -430,7 +430,7 @@ static int take_members(const struct asked *asked, json_t *table, json_t *action
 /* Makes the params of an action from arguments in order, or from one table of them. */
 static int params_of(const struct asked *asked, enum wfs_effect effect, json_t *action)
 {
-	const struct wfs_shape_member *member = wfs_effect_params(effect)->members;
+	const struct wfs_field *member = wfs_effect_params(effect)->fields;
 	const size_t count = json_array_size(asked->arguments);
 	json_t *const first = json_array_get(asked->arguments, 0);
 

@@ -34,10 +34,9 @@ static const struct {
 	{"memory_artifact_id", "memory"},
 };
 
-static const struct wfs_shape_member *find_param(
-	const struct service_method *method, const char *name)
+static const struct wfs_field *find_param(const struct service_method *method, const char *name)
 {
-	const struct wfs_shape_member *param = method->params;
+	const struct wfs_field *param = method->params;
 
 	while (param->name && strcmp(param->name, name) != 0)
 		param++;
@@ -94,7 +93,7 @@ static int name_method(const struct service *service, const json_t *args, const 
 static int name_arguments(const struct service_method *method, const json_t *args, json_t *named,
 	struct wfs_error *error)
 {
-	const struct wfs_shape_member *param = method->params;
+	const struct wfs_field *param = method->params;
 
 	for (size_t i = 0; i < json_array_size(args); i++, param++) {
 		json_t *const value = json_array_get(args, i);
@@ -144,10 +143,10 @@ static int take_members(
 static int check_arguments(
 	const struct service_method *method, const json_t *named, struct wfs_error *error)
 {
-	const struct wfs_shape shape = {.kind = WFS_SHAPE_RECORD, .members = method->params};
+	const struct wfs_form shape = {.kind = WFS_FORM_RECORD, .fields = method->params};
 	struct wfs_error reason = {0};
 
-	for (const struct wfs_shape_member *param = method->params; param->name; param++)
+	for (const struct wfs_field *param = method->params; param->name; param++)
 		if (!param->optional && !json_object_get(named, param->name))
 			return wfs_error_set(error, WFS_E_MISSING_ARGUMENT, "%s requires '%s': %s",
 				method->name, param->name, param->help);
@@ -311,8 +310,8 @@ static int add_other_names(const struct service_method *method, json_t *schema)
 /* Makes the schema of a method's only argument. NULL without memory. */
 static json_t *method_schema(const struct service_method *method)
 {
-	const struct wfs_shape shape = {.kind = WFS_SHAPE_RECORD, .members = method->params};
-	WFS_AUTO_JSON json_t *schema = wfs_shape_schema(&shape);
+	const struct wfs_form shape = {.kind = WFS_FORM_RECORD, .fields = method->params};
+	WFS_AUTO_JSON json_t *schema = wfs_form_schema(&shape, false);
 
 	return schema && !add_other_names(method, schema) ? WFS_STEAL(schema) : NULL;
 }
@@ -355,7 +354,7 @@ static int add_params(json_t *properties, const struct service_method *method)
 static void describe_method(const struct service_method *method, struct wfs_buffer *text)
 {
 	wfs_buffer_printf(text, "\n- %s(", method->name);
-	for (const struct wfs_shape_member *param = method->params; param->name; param++)
+	for (const struct wfs_field *param = method->params; param->name; param++)
 		wfs_buffer_printf(text, "%s%s%s", param == method->params ? "" : ", ", param->name,
 			param->optional ? "?" : "");
 	wfs_buffer_printf(text, "): %s", method->help);

@@ -27,7 +27,7 @@ struct service_method {
 	const char *name;
 	int64_t price;                                                  /* scrip */
 	int (*run)(struct service_call *call, struct wfs_error *error); /* sets call->result */
-	const struct wfs_shape_member *params; /* in order; the last has no name */
+	const struct wfs_field *params; /* in order; the last has no name */
 	const char *help;
 };
 

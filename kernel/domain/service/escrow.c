@@ -253,22 +253,19 @@ static int list_active(struct service_call *call, struct wfs_error *error)
 	return call->result ? 0 : fold_no_memory(error);
 }
 
-static const struct wfs_shape_member artifact_params[] = {
-	{.name = "artifact", .shape = &wfs_shape_text, .help = "the id of one that is offered"},
+static const struct wfs_field artifact_params[] = {
+	{"artifact", &wfs_form_text, 0, "the id of one that is offered"},
 	{NULL},
 };
 
-static const struct wfs_shape_member deposit_params[] = {
-	{.name = "artifact", .shape = &wfs_shape_text, .help = "the id of one of yours"},
-	{.name = "price", .shape = &wfs_shape_nat, .help = "scrip, 1 or more"},
+static const struct wfs_field deposit_params[] = {
+	{"artifact", &wfs_form_text, 0, "the id of one of yours"},
+	{"price", &wfs_form_nat, 0, "scrip, 1 or more"},
 	{NULL},
 };
 
-static const struct wfs_shape_member list_params[] = {
-	{.name = "limit",
-		.shape = &wfs_shape_nat,
-		.optional = true,
-		.help = "at most so many, 100 when absent"},
+static const struct wfs_field list_params[] = {
+	{"limit", &wfs_form_nat, WFS_OPTIONAL, "at most so many, 100 when absent"},
 	{NULL},
 };
 

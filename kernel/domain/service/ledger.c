@@ -35,17 +35,14 @@ static int balance(struct service_call *call, struct wfs_error *error)
 	return call->result ? 0 : fold_no_memory(error);
 }
 
-static const struct wfs_shape_member transfer_params[] = {
-	{.name = "to", .shape = &wfs_shape_text, .help = "principal or artifact"},
-	{.name = "amount", .shape = &wfs_shape_nat, .help = "scrip, 1 or more"},
+static const struct wfs_field transfer_params[] = {
+	{"to", &wfs_form_text, 0, "principal or artifact"},
+	{"amount", &wfs_form_nat, 0, "scrip, 1 or more"},
 	{NULL},
 };
 
-static const struct wfs_shape_member balance_params[] = {
-	{.name = "id",
-		.shape = &wfs_shape_text,
-		.optional = true,
-		.help = "principal or artifact; who calls when absent"},
+static const struct wfs_field balance_params[] = {
+	{"id", &wfs_form_text, WFS_OPTIONAL, "principal or artifact; who calls when absent"},
 	{NULL},
 };
 

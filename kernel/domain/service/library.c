@@ -129,16 +129,13 @@ static int get_workflow(struct service_call *call, struct wfs_error *error)
 	return wfs_trace(get_item(call, "workflows", "workflow_id", error));
 }
 
-static const struct wfs_shape_member list_params[] = {
-	{.name = "tag",
-		.shape = &wfs_shape_text,
-		.optional = true,
-		.help = "only those that have it"},
+static const struct wfs_field list_params[] = {
+	{"tag", &wfs_form_text, WFS_OPTIONAL, "only those that have it"},
 	{NULL},
 };
-static const struct wfs_shape_member no_params[] = {{NULL}};
-static const struct wfs_shape_member id_params[] = {
-	{.name = "id", .shape = &wfs_shape_text, .help = "its name"},
+static const struct wfs_field no_params[] = {{NULL}};
+static const struct wfs_field id_params[] = {
+	{"id", &wfs_form_text, 0, "its name"},
 	{NULL},
 };
 

@@ -371,70 +371,64 @@ static int reembed(struct service_call *call, struct wfs_error *error)
 
 /* --- the tables --- */
 
-static const struct wfs_shape texts = {.kind = WFS_SHAPE_LIST, .item = &wfs_shape_text};
-static const struct wfs_shape number = {.kind = WFS_SHAPE_VALUE, .ref = "sys/Value@1"};
-static const struct wfs_shape object = {.kind = WFS_SHAPE_OBJECT, .ref = "sys/MemoryConfig@1"};
+static const struct wfs_form texts = {.kind = WFS_FORM_LIST, .of = &wfs_form_text};
+static const struct wfs_form object = {.kind = WFS_FORM_OBJECT, .ref = "sys/MemoryConfig@1"};
 
-#define NEED(name_, shape_, help_)                                  \
-	{                                                           \
-		.name = (name_), .shape = (shape_), .help = (help_) \
-	}
-#define MAYBE(name_, shape_, help_)                                                   \
-	{                                                                             \
-		.name = (name_), .shape = (shape_), .optional = true, .help = (help_) \
+#define MEMORY                                                          \
+	{                                                               \
+		"memory", &wfs_form_text, 0, "the id of a memory_store" \
 	}
 
-#define MEMORY NEED("memory", &wfs_shape_text, "the id of a memory_store")
-
-static const struct wfs_shape_member embed_params[] = {
-	NEED("text", &wfs_shape_text, "at most 16 KiB"),
+static const struct wfs_field embed_params[] = {
+	{"text", &wfs_form_text, 0, "at most 16 KiB"},
 	{NULL},
 };
-static const struct wfs_shape_member no_params[] = {{NULL}};
-static const struct wfs_shape_member create_params[] = {
-	MAYBE("id", &wfs_shape_text, "its id; one is made when absent"),
-	MAYBE("config", &object,
+static const struct wfs_field no_params[] = {{NULL}};
+static const struct wfs_field create_params[] = {
+	{"id", &wfs_form_text, WFS_OPTIONAL, "its id; one is made when absent"},
+	{"config", &object, WFS_OPTIONAL,
 		"{max_entries?: 1 to 100000, auto_prune?: oldest, lowest_score or "
-		"lowest_importance}"),
-	MAYBE("access", &wfs_shape_text, "who may use it, such as freeware; private when absent"),
+		"lowest_importance}"},
+	{"access", &wfs_form_text, WFS_OPTIONAL,
+		"who may use it, such as freeware; private when absent"},
 	{NULL},
 };
-static const struct wfs_shape_member add_params[] = {
+static const struct wfs_field add_params[] = {
 	MEMORY,
-	NEED("text", &wfs_shape_text, "what is to be remembered, at most 16 KiB"),
-	MAYBE("tags", &texts, "words about it, at most 32"),
-	MAYBE("importance", &number, "a number from 0 to 1; 0.5 when absent"),
+	{"text", &wfs_form_text, 0, "what is to be remembered, at most 16 KiB"},
+	{"tags", &texts, WFS_OPTIONAL, "words about it, at most 32"},
+	{"importance", &wfs_form_value, WFS_OPTIONAL, "a number from 0 to 1; 0.5 when absent"},
 	{NULL},
 };
-static const struct wfs_shape_member search_params[] = {
+static const struct wfs_field search_params[] = {
 	MEMORY,
-	NEED("query", &wfs_shape_text, "a text that is like what is sought"),
-	MAYBE("limit", &wfs_shape_nat, "at most so many, 5 when absent"),
+	{"query", &wfs_form_text, 0, "a text that is like what is sought"},
+	{"limit", &wfs_form_nat, WFS_OPTIONAL, "at most so many, 5 when absent"},
 	{NULL},
 };
-static const struct wfs_shape_member list_params[] = {
+static const struct wfs_field list_params[] = {
 	MEMORY,
-	MAYBE("limit", &wfs_shape_nat, "at most so many, 20 when absent"),
-	MAYBE("offset", &wfs_shape_nat, "so many are left out"),
+	{"limit", &wfs_form_nat, WFS_OPTIONAL, "at most so many, 20 when absent"},
+	{"offset", &wfs_form_nat, WFS_OPTIONAL, "so many are left out"},
 	{NULL},
 };
-static const struct wfs_shape_member delete_params[] = {
+static const struct wfs_field delete_params[] = {
 	MEMORY,
-	NEED("entry", &wfs_shape_text, "its id, mem_ and 8 hex digits"),
+	{"entry", &wfs_form_text, 0, "its id, mem_ and 8 hex digits"},
 	{NULL},
 };
 
-static const struct wfs_shape entry = {.kind = WFS_SHAPE_OBJECT, .ref = "sys/MemoryEntry@1"};
-static const struct wfs_shape entries = {.kind = WFS_SHAPE_LIST, .item = &entry};
-static const struct wfs_shape_member import_params[] = {
+static const struct wfs_form entry = {.kind = WFS_FORM_OBJECT, .ref = "sys/MemoryEntry@1"};
+static const struct wfs_form entries = {.kind = WFS_FORM_LIST, .of = &entry};
+static const struct wfs_field import_params[] = {
 	MEMORY,
-	NEED("entries", &entries,
-		"at most 256 of {text, embedding?, id?, importance?, model?, tags?, tick?}"),
+	{"entries", &entries, 0,
+		"at most 256 of {text, embedding?, id?, importance?, model?, tags?, tick?}"},
 	{NULL},
 };
-static const struct wfs_shape_member reembed_params[] = {
+static const struct wfs_field reembed_params[] = {
 	MEMORY,
-	MAYBE("limit", &wfs_shape_nat, "at most so many, 100 when absent"),
+	{"limit", &wfs_form_nat, WFS_OPTIONAL, "at most so many, 100 when absent"},
 	{NULL},
 };
 

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Forms: static tables of what a JSON value may be.
+ *
+ * From a form come the check of an object, with messages that name the member; the struct that the
+ * object is read into; and a JSON Schema. A field that is optional may be absent; null is a value
+ * only where the field says so.
+ * Thread: any; forms are immutable.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/base/buffer.h"
+#include "kernel/base/error.h"
+
+/* In brackets: the type in C, and its value if the member is absent. What is read is borrowed. */
+enum wfs_form_kind {
+	WFS_FORM_TEXT,    /* without NUL characters (const char *, NULL) */
+	WFS_FORM_NAT,     /* an integer that is not negative (int64_t, -1) */
+	WFS_FORM_INTEGER, /* from `min` to `max` (int64_t, -1) */
+	WFS_FORM_BOOL,    /* (bool, false) */
+	WFS_FORM_HASH,    /* `sha256:` and 64 digits (const char *, NULL) */
+	WFS_FORM_LIST,    /* of `of` (const json_t *, NULL), and so are all that follow */
+	WFS_FORM_RECORD,  /* an object with the members `fields` */
+	WFS_FORM_OBJECT,  /* an object whose form is defined elsewhere, under the name `ref` */
+	WFS_FORM_VALUE,   /* any value; its form is defined under the name `ref` */
+};
+
+enum {
+	WFS_OPTIONAL = 1, /* a field that may be absent */
+	WFS_NULLABLE = 2, /* may be absent, and null counts as absent */
+};
+
+/* A member of a record. Plain value with static lifetime. */
+struct wfs_field {
+	const char *name;
+	const struct wfs_form *form;
+	int optional;     /* 0, WFS_OPTIONAL or WFS_NULLABLE */
+	const char *help; /* what the member is; may be NULL */
+	size_t offset;    /* in the struct that is read */
+};
+
+/* Plain value with static lifetime. */
+struct wfs_form {
+	enum wfs_form_kind kind;
+	int64_t min, max;
+	const char *ref;
+	const char *comment; /* for people; may be NULL */
+	const struct wfs_form *of;
+	const struct wfs_field *fields; /* the last has no name; they are read in this order */
+	const char *members; /* of a record, see wfs_json_members(); NULL: `fields` has all */
+	/* Checks what kind and bounds cannot say. NULL: nothing more. @name: of the member; @value: of
+	 * this kind. Return: 0, -EINVAL, … */
+	int (*then)(const char *name, const json_t *value, struct wfs_error *error);
+	/* Makes the rest of the schema: what is in an object or a list, or the allowed texts.
+	 * @strict: as for wfs_form_schema(). NULL: the kind says all */
+	json_t *(*schema)(bool strict);
+};
+
+extern const struct wfs_form wfs_form_text;
+extern const struct wfs_form wfs_form_nat;
+extern const struct wfs_form wfs_form_bool;
+extern const struct wfs_form wfs_form_hash;
+extern const struct wfs_form wfs_form_value;
+
+#define WFS_FORM(...) (&(const struct wfs_form){__VA_ARGS__})
+#define WFS_FORM_FROM_TO(min_, max_) \
+	WFS_FORM(.kind = WFS_FORM_INTEGER, .min = (min_), .max = (max_))
+
+/** wfs_form_usage() - append the names of a record's fields: `name key? consistency?`. */
+void wfs_form_usage(const struct wfs_form *form, struct wfs_buffer *buffer);
+
+/**
+ * wfs_form_read() - check an object, and read its members into a struct
+ *
+ * Unknown and missing members are refused first, then each field in the order of the form. What is
+ * inside of a list of records or of an object is not looked at, except by `then`.
+ * @form: of a record
+ * @what: what takes the members, for messages
+ * @ret_struct: written also on failure; NULL: the object is only checked
+ * Return: 0, -EINVAL (missing_argument or invalid_argument, naming the member), -ENOMEM, or what
+ *         `then` returns.
+ */
+int wfs_form_read(const struct wfs_form *form, const char *what, const json_t *object,
+	void *ret_struct, struct wfs_error *error);
+
+/** wfs_form_drop_nulls() - remove optional members that are null, except those of any value. */
+void wfs_form_drop_nulls(const struct wfs_form *form, json_t *object);
+
+/**
+ * wfs_form_schema() - make a JSON Schema (2020-12) for a form, with additionalProperties false
+ * A `ref` becomes any object, or any value.
+ * @strict: for interfaces that need every member: optional ones are required, and may be null
+ * Return: new reference, NULL without memory.
+ */
+json_t *wfs_form_schema(const struct wfs_form *form, bool strict);
