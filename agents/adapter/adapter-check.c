@@ -62,10 +62,8 @@ static bool offers(const json_t *tools, const char *name)
 	json_t *tool;
 
 	json_array_foreach(tools, index, tool)
-	{
 		if (strcmp(json_string_value(json_object_get(tool, "name")), name) == 0)
 			return true;
-	}
 	return false;
 }
 
@@ -100,13 +98,11 @@ static int check_extra(const struct check *check, const char *where, json_t *ext
 	if (r < 0 || !config || !config->ignored)
 		return r;
 	json_object_foreach(extra, name, value)
-	{
 		if (strncmp(name, config->ignored, strlen(config->ignored)) == 0)
 			return wfs_error_set(check->error, WFS_E_INVALID_ARGUMENT,
 				"'extra_body' of the %s: a server of profile '%s' would ignore "
 				"'%.100s'; expected a constraint",
 				where, check->adapter->name, name);
-	}
 	return 0;
 }
 

@@ -10,11 +10,8 @@
 #include "kernel/base/json.h"
 
 static const struct wfs_grammar_config openai_grammar = {
-	.forms =
-		{
-			[WFS_CONSTRAINT_JSON_SCHEMA] = {"response_format", NULL,
-				wfs_constraint_response_format},
-		},
+	.forms[WFS_CONSTRAINT_JSON_SCHEMA] = {"response_format",
+		.value = wfs_constraint_response_format},
 	.keys = "response_format",
 };
 
@@ -22,16 +19,12 @@ static const struct wfs_grammar_config openai_grammar = {
 static const struct wfs_grammar_config vllm_grammar = {
 	.forms =
 		{
-			[WFS_CONSTRAINT_JSON_SCHEMA] = {"structured_outputs", "json",
-				wfs_constraint_schema},
-			[WFS_CONSTRAINT_REGEX] = {"structured_outputs", "regex",
-				wfs_constraint_regex},
-			[WFS_CONSTRAINT_CHOICE] = {"structured_outputs", "choice",
-				wfs_constraint_choices},
-			[WFS_CONSTRAINT_GRAMMAR] = {"structured_outputs", "grammar",
-				wfs_constraint_grammar},
+			[WFS_CONSTRAINT_JSON_SCHEMA] = {"structured_outputs", "json", "schema"},
+			[WFS_CONSTRAINT_REGEX] = {"structured_outputs", "regex", "regex"},
+			[WFS_CONSTRAINT_CHOICE] = {"structured_outputs", "choice", "choices"},
+			[WFS_CONSTRAINT_GRAMMAR] = {"structured_outputs", "grammar", "grammar"},
 			[WFS_CONSTRAINT_STRUCTURAL_TAG] = {"structured_outputs", "structural_tag",
-				wfs_constraint_tag_text},
+				.value = wfs_constraint_tag_text},
 		},
 	.keys = "structured_outputs response_format",
 	.ignored = "guided_",
@@ -42,10 +35,11 @@ static const struct wfs_grammar_config vllm_grammar = {
 static const struct wfs_grammar_config llamacpp_grammar = {
 	.forms =
 		{
-			[WFS_CONSTRAINT_JSON_SCHEMA] = {"response_format", NULL,
-				wfs_constraint_response_format},
-			[WFS_CONSTRAINT_CHOICE] = {"grammar", NULL, wfs_constraint_choices_grammar},
-			[WFS_CONSTRAINT_GRAMMAR] = {"grammar", NULL, wfs_constraint_grammar},
+			[WFS_CONSTRAINT_JSON_SCHEMA] = {"response_format",
+				.value = wfs_constraint_response_format},
+			[WFS_CONSTRAINT_CHOICE] = {"grammar",
+				.value = wfs_constraint_choices_grammar},
+			[WFS_CONSTRAINT_GRAMMAR] = {"grammar", .member = "grammar"},
 		},
 	.keys = "grammar json_schema response_format",
 	.key_sans_tools = "grammar",
@@ -54,13 +48,13 @@ static const struct wfs_grammar_config llamacpp_grammar = {
 static const struct wfs_grammar_config sglang_grammar = {
 	.forms =
 		{
-			[WFS_CONSTRAINT_JSON_SCHEMA] = {"response_format", NULL,
-				wfs_constraint_response_format},
-			[WFS_CONSTRAINT_REGEX] = {"regex", NULL, wfs_constraint_regex},
-			[WFS_CONSTRAINT_CHOICE] = {"regex", NULL, wfs_constraint_choices_regex},
-			[WFS_CONSTRAINT_GRAMMAR] = {"ebnf", NULL, wfs_constraint_grammar},
-			[WFS_CONSTRAINT_STRUCTURAL_TAG] = {"response_format", NULL,
-				wfs_constraint_tag},
+			[WFS_CONSTRAINT_JSON_SCHEMA] = {"response_format",
+				.value = wfs_constraint_response_format},
+			[WFS_CONSTRAINT_REGEX] = {"regex", .member = "regex"},
+			[WFS_CONSTRAINT_CHOICE] = {"regex", .value = wfs_constraint_choices_regex},
+			[WFS_CONSTRAINT_GRAMMAR] = {"ebnf", .member = "grammar"},
+			[WFS_CONSTRAINT_STRUCTURAL_TAG] = {"response_format",
+				.value = wfs_constraint_tag},
 		},
 	.keys = "regex ebnf response_format",
 	.xgrammar = true,

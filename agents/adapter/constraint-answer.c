@@ -4,19 +4,18 @@
 #include <string.h>
 
 #include "agents/adapter/constraint-impl.h"
+#include "kernel/base/encode.h"
 #include "kernel/base/json.h"
+#include "kernel/base/text.h"
 
 enum { QUOTE_BYTES_MAX = 60 }; /* of an answer that a message repeats */
 
 static void append_quote(struct wfs_buffer *buffer, struct wfs_bytes text)
 {
-	const char *const bytes = text.data;
-	size_t size = text.size;
+	const size_t size =
+		text.size > QUOTE_BYTES_MAX ? wfs_utf8_cut(text.data, QUOTE_BYTES_MAX) : text.size;
 
-	if (size > QUOTE_BYTES_MAX)
-		for (size = QUOTE_BYTES_MAX; size > 0 && (bytes[size] & 0xc0) == 0x80;)
-			size--;
-	wfs_json_write_string(buffer, bytes, size);
+	wfs_json_write_string(buffer, text.data, size);
 	if (size < text.size)
 		wfs_buffer_append_text(buffer, "…");
 }
@@ -70,12 +69,6 @@ static int check_regex(const json_t *constraint, struct wfs_bytes text, struct w
 	return violation(constraint, text, wfs_buffer_text(&reason), error);
 }
 
-static struct wfs_bytes bytes_of(const json_t *text)
-{
-	return json_is_string(text) ? WFS_BYTES(json_string_value(text), json_string_length(text))
-				    : wfs_bytes_text("");
-}
-
 static int check_choice(const json_t *constraint, struct wfs_bytes text, struct wfs_error *error)
 {
 	const json_t *const choices = json_object_get(constraint, "choices");
@@ -84,14 +77,11 @@ static int check_choice(const json_t *constraint, struct wfs_bytes text, struct 
 	json_t *choice;
 
 	json_array_foreach(choices, index, choice)
-	{
-		if (wfs_bytes_equal(bytes_of(choice), text))
+		if (wfs_bytes_equal(wfs_text_of(choice), text))
 			return 0;
-	}
-	json_array_foreach(choices, index, choice)
-	{
+	json_array_foreach(choices, index, choice) {
 		wfs_buffer_append_text(&reason, index > 0 ? ", " : "expected one of ");
-		append_quote(&reason, bytes_of(choice));
+		append_quote(&reason, wfs_text_of(choice));
 	}
 	return violation(constraint, text, wfs_buffer_text(&reason), error);
 }
@@ -110,7 +100,7 @@ static int check_tag(const json_t *constraint, struct wfs_bytes text, struct wfs
 int wfs_constraint_check_answer(
 	const json_t *constraint, const json_t *completion, struct wfs_error *error)
 {
-	const struct wfs_bytes text = bytes_of(json_object_get(completion, "content"));
+	const struct wfs_bytes text = wfs_text_of(json_object_get(completion, "content"));
 
 	if (!json_is_object(constraint) ||
 		json_array_size(json_object_get(completion, "tool_calls")) > 0)

@@ -6,12 +6,6 @@
 #include "agents/adapter/constraint-impl.h"
 #include "kernel/base/json.h"
 
-json_t *wfs_constraint_schema(const json_t *constraint, const json_t *tools)
-{
-	(void)tools;
-	return json_incref(json_object_get(constraint, "schema"));
-}
-
 /* The schema is nested, because llama.cpp reads a flat one as "any object". */
 json_t *wfs_constraint_response_format(const json_t *constraint, const json_t *tools)
 {
@@ -22,24 +16,6 @@ json_t *wfs_constraint_response_format(const json_t *constraint, const json_t *t
 	return json_pack("{s:s, s:{s:s, s:O, s:b}}", "type", "json_schema", "json_schema", "name",
 		name ? name : "answer", "schema", json_object_get(constraint, "schema"), "strict",
 		strict ? json_is_true(strict) : true);
-}
-
-json_t *wfs_constraint_regex(const json_t *constraint, const json_t *tools)
-{
-	(void)tools;
-	return json_incref(json_object_get(constraint, "regex"));
-}
-
-json_t *wfs_constraint_choices(const json_t *constraint, const json_t *tools)
-{
-	(void)tools;
-	return json_incref(json_object_get(constraint, "choices"));
-}
-
-json_t *wfs_constraint_grammar(const json_t *constraint, const json_t *tools)
-{
-	(void)tools;
-	return json_incref(json_object_get(constraint, "grammar"));
 }
 
 /* --- choices, for servers without that kind --- */
@@ -80,8 +56,7 @@ static void append_choices(struct wfs_buffer *text, const json_t *constraint, co
 	size_t index;
 	json_t *choice;
 
-	json_array_foreach(json_object_get(constraint, "choices"), index, choice)
-	{
+	json_array_foreach(json_object_get(constraint, "choices"), index, choice) {
 		const char *const bytes = json_string_value(choice);
 
 		wfs_buffer_append_text(text, index > 0 ? separator : "");
@@ -120,18 +95,6 @@ json_t *wfs_constraint_choices_grammar(const json_t *constraint, const json_t *t
 
 /* --- structural tags --- */
 
-static json_t *tag_structure(const json_t *tool)
-{
-	json_t *const parameters = json_object_get(tool, "parameters");
-
-	return json_pack("{s:o, s:o, s:s}", "begin",
-		json_sprintf(CONSTRAINT_TAG_TRIGGER "%s>",
-			json_string_value(json_object_get(tool, "name"))),
-		"schema",
-		parameters ? json_incref(parameters) : json_pack("{s:s}", "type", "object"), "end",
-		"</function>");
-}
-
 json_t *wfs_constraint_tag(const json_t *constraint, const json_t *tools)
 {
 	WFS_AUTO_JSON json_t *structures = json_array();
@@ -139,9 +102,15 @@ json_t *wfs_constraint_tag(const json_t *constraint, const json_t *tools)
 	json_t *tool;
 
 	(void)constraint;
-	json_array_foreach(tools, index, tool)
-	{
-		if (json_array_append_new(structures, tag_structure(tool)) < 0)
+	json_array_foreach(tools, index, tool) {
+		json_t *const parameters = json_object_get(tool, "parameters");
+		json_t *const structure = json_pack("{s:o, s:o, s:s}", "begin",
+			json_sprintf(CONSTRAINT_TAG_TRIGGER "%s>", wfs_json_text(tool, "name")),
+			"schema",
+			parameters ? json_incref(parameters) : json_pack("{s:s}", "type", "object"),
+			"end", "</function>");
+
+		if (json_array_append_new(structures, structure) < 0)
 			return NULL;
 	}
 	return json_pack("{s:s, s:O, s:[s]}", "type", "structural_tag", "structures", structures,
@@ -165,7 +134,8 @@ int wfs_constraint_build(const struct wfs_grammar_config *config, const json_t *
 	const json_t *tools, json_t *body)
 {
 	const struct wfs_grammar_form *const form = &config->forms[constraint_kind(constraint)];
-	json_t *value = form->value(constraint, tools);
+	json_t *value = form->value ? form->value(constraint, tools)
+				    : json_incref(json_object_get(constraint, form->member));
 
 	if (value && form->inside)
 		value = json_pack("{s:o}", form->inside, value);

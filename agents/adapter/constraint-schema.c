@@ -73,14 +73,12 @@ static int check_members(json_t *members, struct wfs_buffer *where, struct wfs_e
 	json_t *member;
 	int r = 0;
 
-	json_array_foreach(members, index, member)
-	{
+	json_array_foreach(members, index, member) {
 		r = check_inner(member, NULL, index, where, error);
 		if (r < 0)
 			return r;
 	}
-	json_object_foreach(members, name, member)
-	{
+	json_object_foreach(members, name, member) {
 		r = check_inner(member, name, 0, where, error);
 		if (r < 0)
 			return r;
@@ -133,8 +131,7 @@ static int check_node(const json_t *node, struct wfs_buffer *where, struct wfs_e
 	json_t *value;
 	int r = 0;
 
-	json_object_foreach(members, name, value)
-	{
+	json_object_foreach(members, name, value) {
 		r = check_keyword(name, value, where, error);
 		if (r < 0)
 			return r;

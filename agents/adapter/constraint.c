@@ -46,11 +46,9 @@ static int check_choice(const json_t *constraint, struct wfs_error *error)
 	json_t *choice;
 
 	json_array_foreach(choices, index, choice)
-	{
 		if (!json_is_string(choice))
 			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 				"'choices': expected texts, item %zu is not one", index);
-	}
 	if (json_array_size(choices) == 0)
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"'choices': expected an array with at least one text");

@@ -31,6 +31,7 @@ enum wfs_constraint_kind {
 struct wfs_grammar_form {
 	const char *key;    /* member of the body; NULL: the server cannot be asked */
 	const char *inside; /* member of the object at the key; NULL: the value itself */
+	const char *member; /* of the constraint, which is the value; NULL: `value` makes it */
 	/* Return: new reference, or NULL without memory. @tools: the offered ones */
 	json_t *(*value)(const json_t *constraint, const json_t *tools);
 };
@@ -46,13 +47,9 @@ struct wfs_grammar_config {
 };
 
 /* Values for forms. */
-json_t *wfs_constraint_schema(const json_t *constraint, const json_t *tools);
 json_t *wfs_constraint_response_format(const json_t *constraint, const json_t *tools);
-json_t *wfs_constraint_regex(const json_t *constraint, const json_t *tools);
-json_t *wfs_constraint_choices(const json_t *constraint, const json_t *tools);
 json_t *wfs_constraint_choices_regex(const json_t *constraint, const json_t *tools);
 json_t *wfs_constraint_choices_grammar(const json_t *constraint, const json_t *tools);
-json_t *wfs_constraint_grammar(const json_t *constraint, const json_t *tools);
 json_t *wfs_constraint_tag(const json_t *constraint, const json_t *tools);
 json_t *wfs_constraint_tag_text(const json_t *constraint, const json_t *tools);
 

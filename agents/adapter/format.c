@@ -59,8 +59,7 @@ static json_t *wire_calls(const json_t *calls)
 	size_t index;
 	json_t *call;
 
-	json_array_foreach(calls, index, call)
-	{
+	json_array_foreach(calls, index, call) {
 		json_t *const one = json_pack("{s:o, s:s, s:{s:o, s:o}}", "id",
 			text_or(call, "id", ""), "type", "function", "function", "name",
 			wire_name(call), "arguments", text_or(call, "arguments", "{}"));
@@ -99,10 +98,8 @@ int wfs_format_messages(const json_t *messages, json_t **ret_messages)
 	if (!wire)
 		return -ENOMEM;
 	json_array_foreach(messages, index, message)
-	{
 		if (json_array_append_new(wire, wire_message(message)) < 0)
 			return -ENOMEM;
-	}
 	*ret_messages = WFS_STEAL(wire);
 	return 0;
 }
@@ -115,8 +112,7 @@ static int name_tools(const json_t *tools, json_t *named, struct wfs_error *erro
 	size_t index;
 	json_t *tool;
 
-	json_array_foreach(tools, index, tool)
-	{
+	json_array_foreach(tools, index, tool) {
 		const char *const name = json_string_value(json_object_get(tool, "name"));
 
 		if (!wfs_format_is_name(name))
@@ -139,8 +135,7 @@ static int take_offered(
 	size_t index;
 	json_t *item;
 
-	json_array_foreach(offered, index, item)
-	{
+	json_array_foreach(offered, index, item) {
 		const char *const name = json_string_value(item);
 		json_t *const tool = name ? json_object_get(named, name) : NULL;
 
@@ -196,10 +191,8 @@ int wfs_format_tools(const json_t *tools, json_t **ret_tools)
 	if (!wire)
 		return -ENOMEM;
 	json_array_foreach(tools, index, tool)
-	{
 		if (json_array_append_new(wire, wire_tool(tool)) < 0)
 			return -ENOMEM;
-	}
 	*ret_tools = WFS_STEAL(wire);
 	return 0;
 }

@@ -20,7 +20,8 @@ static int no_such_model(const json_t *models, const char *name, struct wfs_erro
 	const char *key;
 	json_t *value;
 
-	json_object_foreach((json_t *)models, key, value) wfs_buffer_printf(&names, " %s", key);
+	json_object_foreach((json_t *)models, key, value)
+		wfs_buffer_printf(&names, " %s", key);
 	return wfs_error_set(error, WFS_E_NOT_FOUND,
 		"host.json has no model '%.100s' (there are:%s)", name,
 		names.size > 0 ? wfs_buffer_text(&names) : " none");
@@ -110,8 +111,6 @@ void wfs_models_guard_keys(const char *directory)
 		wfs_trust_check(directory, &hash, &ignored))
 		return;
 	json_object_foreach(json_object_get(host, "models"), name, entry)
-	{
 		if (json_is_string(json_object_get(entry, "api_key_env")))
 			(void)agents_endpoint_make(entry, INT64_MAX, &endpoint, &ignored);
-	}
 }

@@ -57,10 +57,8 @@ static json_t *mask_array(const json_t *value, struct wfs_bytes secret)
 	json_t *item;
 
 	json_array_foreach(value, i, item)
-	{
 		if (json_array_append_new(masked, mask(item, secret)) < 0)
 			return NULL;
-	}
 	return WFS_STEAL(masked);
 }
 
@@ -70,8 +68,7 @@ static json_t *mask_object(json_t *value, struct wfs_bytes secret)
 	const char *name;
 	json_t *item;
 
-	json_object_foreach(value, name, item)
-	{
+	json_object_foreach(value, name, item) {
 		WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
 		if (mask_text(name, strlen(name), secret, &text) ||

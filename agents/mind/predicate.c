@@ -68,10 +68,8 @@ static int has_design(const json_t *variables)
 	const json_t *artifact;
 
 	json_array_foreach(json_object_get(variables, "my_artifacts"), i, artifact)
-	{
 		if (is_design(artifact))
 			return true;
-	}
 	return memory_mentions_design(json_object_get(variables, "working_memory"));
 }
 

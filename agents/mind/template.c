@@ -106,8 +106,7 @@ static int check_declared(const json_t *names, const json_t *variables, struct w
 	size_t i;
 	const json_t *name;
 
-	json_array_foreach(names, i, name)
-	{
+	json_array_foreach(names, i, name) {
 		if (json_object_get(variables, json_string_value(name)))
 			continue;
 		wfs_mind_list(variables, &there);

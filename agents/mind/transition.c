@@ -69,8 +69,7 @@ static int find_next(
 	if (!json_is_string(next))
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"next_state: expected the name of a state, got %s", wfs_mind_kind(next));
-	json_array_foreach(states, i, state)
-	{
+	json_array_foreach(states, i, state) {
 		if (!json_equal(state, next))
 			continue;
 		*ret_next = json_string_value(state);

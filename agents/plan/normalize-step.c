@@ -320,8 +320,7 @@ static int check_note(struct normalize *work, size_t index, const json_t *step)
 	const char *name;
 	json_t *value;
 
-	json_object_foreach((json_t *)step, name, value)
-	{
+	json_object_foreach((json_t *)step, name, value) {
 		bool found = wfs_mind_is_absent(value);
 
 		for (size_t i = 0; !found && i < WFS_ARRAY_COUNT(known); i++)

@@ -368,8 +368,7 @@ static int identify(struct normalize *work, struct wfs_plan_made *plan)
 	wfs_buffer_append_text(&text, ",\"goal\":");
 	wfs_json_write(plan->goal, &text);
 	wfs_buffer_append_text(&text, ",\"steps\":[");
-	json_array_foreach(work->documents, i, document)
-	{
+	json_array_foreach(work->documents, i, document) {
 		if (i > 0)
 			wfs_buffer_append_byte(&text, ',');
 		wfs_json_write(document, &text);

@@ -122,15 +122,11 @@ int wfs_placeholder_refs(const json_t *value, const json_t *indices, json_t *ref
 	if (json_is_string(value))
 		return add_refs_of_text(wfs_text_of(value), indices, refs);
 	json_array_foreach(value, i, item)
-	{
 		if (!r)
 			r = wfs_placeholder_refs(item, indices, refs);
-	}
 	json_object_foreach((json_t *)value, name, item)
-	{
 		if (!r)
 			r = wfs_placeholder_refs(item, indices, refs);
-	}
 	return r;
 }
 
@@ -319,8 +315,7 @@ static int fill_array(
 	const json_t *item;
 	int r = array ? 0 : no_memory(filling);
 
-	json_array_foreach(value, i, item)
-	{
+	json_array_foreach(value, i, item) {
 		json_t *filled = NULL;
 
 		if (!r)
@@ -422,14 +417,10 @@ bool wfs_placeholder_depth_fits(const json_t *value, unsigned int max)
 	if (max == 0)
 		return false;
 	json_array_foreach(value, i, item)
-	{
 		if (!wfs_placeholder_depth_fits(item, max - 1))
 			return false;
-	}
 	json_object_foreach((json_t *)value, name, item)
-	{
 		if (!wfs_placeholder_depth_fits(item, max - 1))
 			return false;
-	}
 	return true;
 }

@@ -130,7 +130,8 @@ static int take_memories(struct preparing *turn, const char *reference, const js
 	const json_t *memory;
 	size_t i;
 
-	json_array_foreach(results, i, memory) write_memory(&text, memory);
+	json_array_foreach(results, i, memory)
+		write_memory(&text, memory);
 	if (wfs_buffer_check(&text))
 		return prepare_no_memory(error);
 	int r = text.size ? prepare_set_variable(turn, "recent_memories",

@@ -147,10 +147,8 @@ static bool has_state(const json_t *workflow, const char *name)
 	size_t i;
 
 	json_array_foreach(json_object_get(workflow, "states"), i, state)
-	{
 		if (strcmp(json_string_value(state), name) == 0)
 			return true;
-	}
 	return false;
 }
 

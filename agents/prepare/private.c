@@ -66,10 +66,8 @@ int agents_hide_answer(struct wfs_view *view, const json_t *tools, struct wfs_te
 	int r = 0;
 
 	json_array_foreach(json_object_get(completion, "tool_calls"), i, call)
-	{
 		if (!r)
 			r = hide_call(view, tools, texts, call, &origin, error);
-	}
 	if (r || !agents_origin_is_private(&origin))
 		return r;
 	WFS_AUTO_JSON json_t *of = agents_origin_list(&origin);
@@ -189,10 +187,8 @@ static int hide_messages(struct wfs_texts *texts, const json_t *of, const json_t
 	if (json_object_get(params, "messages"))
 		return 0;
 	json_array_foreach(messages, i, message)
-	{
 		if (!r && !is_of_asker(params, messages, i))
 			r = wfs_text_hide_member(texts, of, message, "content", error);
-	}
 	return r;
 }
 

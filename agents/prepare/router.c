@@ -167,11 +167,9 @@ json_t *agents_router_names(const struct wfs_helpers *helpers)
 	if (!definitions || !names || add_actions(names) < 0 || add_questions(names) < 0)
 		return NULL;
 	json_array_foreach(definitions, i, definition)
-	{
 		if (!json_is_true(json_object_get(definition, "drives")) &&
 			json_array_append(names, json_object_get(definition, "name")) < 0)
 			return NULL;
-	}
 	return sort(names);
 }
 

@@ -149,16 +149,14 @@ static int make_offered(const struct asked *asked, const json_t *tools, json_t *
 	size_t i;
 	json_t *item;
 
-	json_array_foreach(tools, i, item)
-	{
+	json_array_foreach(tools, i, item) {
 		json_t *const name = json_object_get(item, "name");
 
 		wfs_buffer_printf(&known, " %s", json_string_value(name));
 		if (json_array_append(all, name) < 0)
 			return no_memory(error);
 	}
-	json_array_foreach(names, i, item)
-	{
+	json_array_foreach(names, i, item) {
 		if (!wfs_json_has(all, item) && !asked->reads)
 			return wfs_error_set(error, WFS_E_NOT_FOUND,
 				"'tools': the agent has no tool '%.100s'", json_string_value(item));

@@ -32,8 +32,9 @@ json_t *agents_tool_find(const json_t *tools, const char *name)
 	size_t i;
 	json_t *tool;
 
-	json_array_foreach(
-		tools, i, tool) if (strcmp(wfs_json_text(tool, "name"), name) == 0) return tool;
+	json_array_foreach(tools, i, tool)
+		if (strcmp(wfs_json_text(tool, "name"), name) == 0)
+			return tool;
 	return NULL;
 }
 
@@ -78,8 +79,9 @@ static const json_t *method_of(const json_t *interface, const char *name)
 
 	if (!*name)
 		return json_array_get(methods, 0);
-	json_array_foreach(methods, i,
-		method) if (strcmp(wfs_json_text(method, "name"), name) == 0) return method;
+	json_array_foreach(methods, i, method)
+		if (strcmp(wfs_json_text(method, "name"), name) == 0)
+			return method;
 	return NULL;
 }
 
@@ -170,8 +172,7 @@ int agents_tools_make(const struct agents_catalog *catalog, const json_t *names,
 	const json_t *name;
 	int r = definitions && tools ? 0 : no_memory(error);
 
-	json_array_foreach(names, i, name)
-	{
+	json_array_foreach(names, i, name) {
 		json_t *tool = NULL;
 
 		if (r)
@@ -268,10 +269,10 @@ int agents_tools_expand(const struct wfs_helpers *helpers, const json_t *tools, 
 
 	if (!definitions || !expanded)
 		return no_memory(error);
-	json_array_foreach(
-		tools, i, tool) if (json_array_append_new(expanded, expand(definitions, tool)) <
-		0) return wfs_error_set(error, WFS_E_INTERNAL_ERROR,
-		"the tool '%s' cannot be described", wfs_json_text(tool, "name"));
+	json_array_foreach(tools, i, tool)
+		if (json_array_append_new(expanded, expand(definitions, tool)) < 0)
+			return wfs_error_set(error, WFS_E_INTERNAL_ERROR,
+				"the tool '%s' cannot be described", wfs_json_text(tool, "name"));
 	*ret_tools = WFS_STEAL(expanded);
 	return 0;
 }
@@ -376,10 +377,8 @@ static int take_members(json_t *asked, const json_t *from)
 	int r = 0;
 
 	json_object_foreach((json_t *)(uintptr_t)from, name, value)
-	{
 		if (!json_is_null(value))
 			r |= json_object_set(asked, name, value);
-	}
 	return r;
 }
 
