@@ -51,7 +51,7 @@ static void post_change(struct engine *engine, struct wfs_bytes key,
 
 static struct engine *engine_of(struct wfs_driving *driving)
 {
-	return (struct engine *)((char *)driving - offsetof(struct engine, driving));
+	return CONTAINER_OF(driving, struct engine, driving);
 }
 
 static void intent_changed(struct wfs_driving *driving, struct wfs_bytes key)

@@ -8,7 +8,7 @@
 #include "agents/engine/engine.h"
 #include "agents/host/endpoint.h"
 #include "agents/host/models.h"
-#include "agents/model/embed.h"
+#include "agents/model/embedding.h"
 #include "kernel/base/json.h"
 #include "kernel/base/log.h"
 
@@ -20,8 +20,7 @@ enum { EMBEDS_MAX = 1024 }; /* texts that servers are asked about at one time */
 struct embed {
 	struct job job;
 	struct engine *engine;
-	struct embed *next; /* of all */
-	struct embed **at;
+	LIST_ENTRY(embed) all;
 	struct wfs_request *request; /* that waits for it */
 	json_t *entry;               /* of host.json; owned */
 	struct wfs_model_endpoint endpoint;
@@ -36,9 +35,7 @@ static void release(struct embed *embed)
 
 	if (embed->call)
 		wfs_model_call_cancel(WFS_STEAL(embed->call));
-	*embed->at = embed->next;
-	if (embed->next)
-		embed->next->at = embed->at;
+	LIST_REMOVE(embed, all);
 	wfs_buffer_done(&embed->body);
 	json_decref(embed->entry);
 	free(embed);
@@ -89,7 +86,7 @@ static void on_done(void *context, const struct wfs_model_result *result)
 	struct wfs_model_failure failure = {0};
 
 	embed->call = NULL;
-	if (wfs_model_embed_read(result, &embed->endpoint, embed->entry, &embedding, &failure)) {
+	if (wfs_embedding_result(result, &embed->endpoint, embed->entry, &embedding, &failure)) {
 		give_failure(
 			embed, *failure.code ? failure.code : "effect_failed", failure.message);
 		return;
@@ -101,18 +98,11 @@ static void on_done(void *context, const struct wfs_model_result *result)
 
 /* --- the question --- */
 
-/* Servers that remember keys see all attempts for one text as one request. */
-static void make_key(struct embed *embed, const char *text)
-{
-	const struct wfs_hash hash = wfs_hash_of(text, strlen(text));
-
-	wfs_hash_text(&hash, embed->key);
-}
-
 static int ask(struct embed *embed, struct wfs_error *error)
 {
 	const char *const text = wfs_json_text(embed->request->action.wanted, "text");
-	const struct wfs_model_callbacks callbacks = {.context = embed, .done = on_done};
+	const struct wfs_hash hash = wfs_hash_of(text, strlen(text));
+	WFS_AUTO_JSON json_t *body = NULL;
 	int r = wfs_models_find(wfs_authority_directory(embed->engine->authority),
 		WFS_EMBEDDING_MODEL, &embed->entry, error);
 
@@ -121,17 +111,25 @@ static int ask(struct embed *embed, struct wfs_error *error)
 			"host.json names another model than when the daemon was started");
 	if (!r)
 		r = agents_endpoint_make(embed->entry, INT64_MAX, &embed->endpoint, error);
+	if (!r)
+		r = wfs_embedding_request(embed->entry, text, &body, error);
 	if (r)
 		return r;
-	make_key(embed, text);
-	const struct wfs_model_embed_request request = {
+	wfs_json_write(body, &embed->body);
+	r = wfs_buffer_check(&embed->body);
+	if (r)
+		return wfs_error_from_errno(error, r, "ask for an embedding");
+	/* Servers that remember keys see all attempts for one text as one request. */
+	wfs_hash_text(&hash, embed->key);
+	const struct wfs_model_request request = {
 		.endpoint = &embed->endpoint,
-		.entry = embed->entry,
-		.text = text,
+		.service = WFS_MODEL_EMBEDDINGS,
+		.body = wfs_buffer_bytes(&embed->body),
 		.idempotency_key = embed->key,
+		.context = embed,
+		.done = on_done,
 	};
-	return wfs_model_embed_start(
-		embed->engine->client, &request, &embed->body, &callbacks, &embed->call, error);
+	return wfs_model_call_start(embed->engine->client, &request, &embed->call, error);
 }
 
 static void refuse(struct wfs_request *request, enum wfs_error_code code, const char *reason)
@@ -157,11 +155,7 @@ static void start(struct engine *engine, struct job *job)
 
 	engine->open_count++;
 	engine->embed_count++;
-	embed->next = engine->embeds;
-	embed->at = &engine->embeds;
-	if (embed->next)
-		embed->next->at = &embed->next;
-	engine->embeds = embed;
+	LIST_INSERT_HEAD(&engine->embeds, embed, all);
 	if (engine_stopping(engine))
 		drop(embed, WFS_E_CANCELLED, CLOSING);
 	else if (engine->embed_count > EMBEDS_MAX)
@@ -173,8 +167,7 @@ static void start(struct engine *engine, struct job *job)
 /* On the publisher's thread. */
 static void take(struct wfs_embedder *embedder, struct wfs_request *request)
 {
-	struct engine *const engine =
-		(struct engine *)((char *)embedder - offsetof(struct engine, embedder));
+	struct engine *const engine = CONTAINER_OF(embedder, struct engine, embedder);
 	struct embed *const embed = calloc(1, sizeof(*embed));
 
 	if (embed) {
@@ -192,8 +185,8 @@ static void take(struct wfs_embedder *embedder, struct wfs_request *request)
 
 void embed_drop_all(struct engine *engine)
 {
-	while (engine->embeds)
-		drop(engine->embeds, WFS_E_CANCELLED, CLOSING);
+	while (!LIST_EMPTY(&engine->embeds))
+		drop(LIST_FIRST(&engine->embeds), WFS_E_CANCELLED, CLOSING);
 }
 
 /* --- being it --- */

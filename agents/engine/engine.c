@@ -20,6 +20,21 @@ bool engine_post(
 	return true;
 }
 
+static void on_answer(struct wfs_request *request)
+{
+	struct job *const job = request->context;
+
+	(void)engine_post(job->engine, job, job->run);
+}
+
+struct wfs_request engine_request(
+	struct engine *engine, struct job *job, void (*run)(struct engine *engine, struct job *job))
+{
+	job->engine = engine;
+	job->run = run;
+	return (struct wfs_request){.done = on_answer, .context = job};
+}
+
 void engine_rescan(struct engine *engine)
 {
 	WFS_GUARD(&engine->lock);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <sys/queue.h>
 #include <uv.h>
 
 #include "agents/model/client.h"
@@ -21,9 +22,13 @@ struct wait;
 struct wfs_turn_observer;
 struct work_kind;
 
+/* The struct whose member @member a pointer points to. */
+#define CONTAINER_OF(pointer, type, member) ((type *)((char *)(pointer)-offsetof(type, member)))
+
 /* A job for the driver's thread. Embedded in the struct on which the job works. */
 struct job {
-	struct job *next; /* lock: the engine's */
+	struct job *next;      /* lock: the engine's */
+	struct engine *engine; /* for engine_request() */
 	void (*run)(struct engine *engine, struct job *job);
 };
 
@@ -43,10 +48,11 @@ struct engine {
 	uv_loop_t loop;
 	uv_async_t wake;
 	struct wfs_model_client *client;
-	void *works;        /* tsearch(3): struct work by intent_id */
-	void *waits_by_id;  /* tsearch(3): struct wait by id */
-	struct wait *waits; /* all of them */
-	struct embed *embeds;
+	void *works; /* tsearch(3): struct work by intent_id */
+	LIST_HEAD(, work) open_works;
+	void *waits_by_id;       /* tsearch(3): struct wait by id */
+	LIST_HEAD(, wait) waits; /* all of them */
+	LIST_HEAD(, embed) embeds;
 	size_t embed_count;
 	size_t open_count; /* works, waits and embeds that must end before the thread does */
 
@@ -67,6 +73,11 @@ struct engine {
 /** engine_post() - have engine->thread call @run with @job. @job: must live until then; not posted
  *  already. Return: false: the thread has ended, and @run is not called. Thread: any. */
 bool engine_post(struct engine *engine, struct job *job,
+	void (*run)(struct engine *engine, struct job *job));
+
+/** engine_request() - Return: a request for the kernel; when it is answered, the engine's thread
+ *  calls @run. */
+struct wfs_request engine_request(struct engine *engine, struct job *job,
 	void (*run)(struct engine *engine, struct job *job));
 
 /** engine_rescan() - have engine->thread look at all open intents and all waits, because memory was

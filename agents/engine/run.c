@@ -226,8 +226,7 @@ static int submit(struct runs *runs, struct wfs_error *error)
 /* On a thread of libuv. */
 static void prepare_on_thread(uv_work_t *preparing)
 {
-	struct runs *const runs =
-		(struct runs *)((char *)preparing - offsetof(struct runs, preparing));
+	struct runs *const runs = CONTAINER_OF(preparing, struct runs, preparing);
 
 	runs->prepared = agents_prepare(
 		runs->agent, runs->content, runs->asked, runs->step, &runs->origin, &runs->problem);
@@ -235,8 +234,7 @@ static void prepare_on_thread(uv_work_t *preparing)
 
 static void prepared(uv_work_t *preparing, int status)
 {
-	struct runs *const runs =
-		(struct runs *)((char *)preparing - offsetof(struct runs, preparing));
+	struct runs *const runs = CONTAINER_OF(preparing, struct runs, preparing);
 	struct wfs_error error = runs->problem;
 	int r = runs->prepared;
 

@@ -72,8 +72,8 @@ void wait_look_at_all(struct engine *engine)
 {
 	struct wait *next;
 
-	for (struct wait *wait = engine->waits; wait; wait = next) {
-		next = wait->next;
+	for (struct wait *wait = LIST_FIRST(&engine->waits); wait; wait = next) {
+		next = LIST_NEXT(wait, all);
 		if (wait->is_watching)
 			wait->kind->look(wait);
 	}
@@ -88,9 +88,7 @@ static void release(struct wait *wait)
 
 	if (wait->cancel_action)
 		return;
-	*wait->at = wait->next;
-	if (wait->next)
-		wait->next->at = wait->at;
+	LIST_REMOVE(wait, all);
 	wfs_session_free(wait->canceller);
 	free(wait);
 	engine_one_less(engine);
@@ -133,10 +131,10 @@ void wait_drop_all(struct engine *engine)
 {
 	struct wait *next;
 
-	for (struct wait *wait = engine->waits; wait; wait = next) {
+	for (struct wait *wait = LIST_FIRST(&engine->waits); wait; wait = next) {
 		struct wfs_error error = {0};
 
-		next = wait->next;
+		next = LIST_NEXT(wait, all);
 		if (wait->drive && !wait->requested)
 			wait_fail(wait, wait_check_open(wait, &error), &error);
 	}
@@ -154,17 +152,10 @@ static void begun(struct engine *engine, struct job *job)
 	wait->kind->begun(wait, answer);
 }
 
-static void on_begun(struct wfs_request *request)
-{
-	struct wait *const wait = request->context;
-
-	(void)engine_post(wait->engine, &wait->job, begun);
-}
-
 struct wfs_request *wait_send(struct wait *wait)
 {
 	wait->requested = true;
-	wait->request = (struct wfs_request){.done = on_begun, .context = wait};
+	wait->request = engine_request(wait->engine, &wait->job, begun);
 	return &wait->request;
 }
 
@@ -174,11 +165,7 @@ static void start(struct engine *engine, struct job *job)
 	struct wfs_error error = {0};
 
 	engine->open_count++;
-	wait->next = engine->waits;
-	wait->at = &engine->waits;
-	if (wait->next)
-		wait->next->at = &wait->next;
-	engine->waits = wait;
+	LIST_INSERT_HEAD(&engine->waits, wait, all);
 	const int r = wait_check_open(wait, &error);
 	if (r)
 		wait_fail(wait, r, &error);
@@ -210,20 +197,13 @@ void wait_begin(struct engine *engine, const struct wait_kind *kind, struct wfs_
 
 static void cancelled(struct engine *engine, struct job *job)
 {
-	struct wait *const wait = (struct wait *)((char *)job - offsetof(struct wait, leaving));
+	struct wait *const wait = CONTAINER_OF(job, struct wait, leaving);
 
 	(void)engine;
 	json_decref(WFS_STEAL(wait->cancel_action));
 	json_decref(WFS_STEAL(wait->cancel.answer));
 	if (!wait->drive)
 		release(wait);
-}
-
-static void on_cancelled(struct wfs_request *request)
-{
-	struct wait *const wait = request->context;
-
-	(void)engine_post(wait->engine, &wait->leaving, cancelled);
 }
 
 /* When the cancelled turn or plan ends, the wait ends. */
@@ -235,7 +215,7 @@ static void cancel(struct wait *wait)
 		    &wait->canceller, &ignored))
 		return;
 	wait->cancel_action = wait->kind->cancelled(wait);
-	wait->cancel = (struct wfs_request){.done = on_cancelled, .context = wait};
+	wait->cancel = engine_request(wait->engine, &wait->leaving, cancelled);
 	if (wait->cancel_action &&
 		wait->kind->cancel(wait->canceller, wait->cancel_action, &wait->cancel))
 		json_decref(WFS_STEAL(wait->cancel_action));
@@ -250,10 +230,10 @@ struct leaver {
 static void leave(struct engine *engine, struct job *job)
 {
 	struct leaver *const leaver = (struct leaver *)job;
-	struct wait *wait = engine->waits;
+	struct wait *wait = LIST_FIRST(&engine->waits);
 
 	while (wait && !(wait->drive && wait->drive->ticket == leaver->ticket))
-		wait = wait->next;
+		wait = LIST_NEXT(wait, all);
 	free(leaver);
 	if (!wait || wait->abandoned)
 		return;

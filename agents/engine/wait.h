@@ -37,8 +37,7 @@ struct wait {
 	struct job leaving; /* posted when the kernel has answered `cancel` */
 	const struct wait_kind *kind;
 	struct engine *engine;
-	struct wait *next; /* of all */
-	struct wait **at;
+	LIST_ENTRY(wait) all;
 	struct wait *same;       /* the next wait for this id */
 	struct wfs_drive *drive; /* NULL: its caller has the answer */
 	int64_t began_ns;        /* when the caller asked, monotonic */

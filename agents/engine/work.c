@@ -30,29 +30,25 @@ static bool asks_model(const struct work *work)
 	return work->kind->effect == WFS_EFFECT_LLM_GENERATE;
 }
 
-/* A search by the chat instead of the key. */
-struct chat_search {
-	const char *chat_id;
-	const struct work *found;
-};
-
-static void look_for_chat(const void *node, VISIT visit, void *context)
-{
-	const struct work *const work = *(struct work *const *)node;
-	struct chat_search *const search = context;
-
-	if ((visit == preorder || visit == leaf) && asks_model(work) &&
-		strcmp(work->kind->owner, "chat_id") == 0 &&
-		strcmp(work->owner_id, search->chat_id) == 0)
-		search->found = work;
-}
-
 const struct work *work_of_chat(const struct engine *engine, const char *chat_id)
 {
-	struct chat_search search = {.chat_id = chat_id};
+	const struct work *work;
 
-	twalk_r(engine->works, look_for_chat, &search);
-	return search.found;
+	LIST_FOREACH(work, &engine->open_works, all)
+		if (asks_model(work) && strcmp(work->kind->owner, "chat_id") == 0 &&
+			strcmp(work->owner_id, chat_id) == 0)
+			return work;
+	return NULL;
+}
+
+/* Forgets the work, whose cell may come again. */
+static void forget(struct work *work)
+{
+	if (work->gone)
+		return;
+	(void)tdelete(work, &work->engine->works, compare);
+	LIST_REMOVE(work, all);
+	work->gone = true;
 }
 
 void work_question_done(struct work_question *question)
@@ -77,8 +73,7 @@ void work_free(struct work *work)
 		work->is_done = true;
 		return;
 	}
-	if (!work->gone)
-		(void)tdelete(work, &engine->works, compare);
+	forget(work);
 	wfs_session_free(work->session);
 	wfs_session_call_done(&work->called);
 	json_decref(work->receipt);
@@ -104,9 +99,7 @@ void work_free(struct work *work)
 static void drop(struct work *work)
 {
 	stop(work);
-	if (!work->gone)
-		(void)tdelete(work, &work->engine->works, compare);
-	work->gone = true;
+	forget(work);
 	if (work->state != WORK_SUBMITTING)
 		work_free(work);
 }
@@ -180,8 +173,6 @@ int work_set_timer(struct work *work, uint64_t in_ms, void (*due)(struct work *w
 
 /* --- answering --- */
 
-static void submit(struct work *work);
-
 /* Can the request succeed later? The disk of the host may have room then. */
 static bool is_passing(int r, const struct wfs_error *error)
 {
@@ -192,7 +183,7 @@ static bool is_passing(int r, const struct wfs_error *error)
 static void submit_later(struct work *work)
 {
 	work->state = WORK_WAITING;
-	if (work_set_timer(work, AGAIN_MS, submit))
+	if (work_set_timer(work, AGAIN_MS, work_submit))
 		work_free(work); /* it is found again when the world is opened */
 }
 
@@ -232,13 +223,6 @@ static void answered(struct engine *engine, struct job *job)
 		answer_otherwise(work, &work->request.error);
 }
 
-static void on_answer(struct wfs_request *request)
-{
-	struct work *const work = request->context;
-
-	(void)engine_post(work->engine, &work->job, answered);
-}
-
 static int send_answer(struct work *work)
 {
 	wfs_session_call_done(&work->called); /* of the earlier answer */
@@ -248,11 +232,10 @@ static int send_answer(struct work *work)
 	return wfs_session_act_called(work->session, work->action, &work->called, &work->request);
 }
 
-static void submit(struct work *work)
+void work_submit(struct work *work)
 {
-	work->request = (struct wfs_request){.done = on_answer,
-		.context = work,
-		.receipt.texts = work->receipt ? &work->texts : NULL};
+	work->request = engine_request(work->engine, &work->job, answered);
+	work->request.receipt.texts = work->receipt ? &work->texts : NULL;
 	work->state = WORK_SUBMITTING;
 	const int r = send_answer(work);
 	if (!r)
@@ -262,11 +245,6 @@ static void submit(struct work *work)
 		submit_later(work);
 	else
 		answer_otherwise(work, &work->request.error);
-}
-
-void work_act(struct work *work)
-{
-	submit(work);
 }
 
 static void begin_now(struct work *work);
@@ -287,19 +265,12 @@ static void asked(struct engine *engine, struct job *job)
 		work_fail(work, &error);
 }
 
-static void on_asked(struct wfs_request *request)
-{
-	struct work *const work = request->context;
-
-	(void)engine_post(work->engine, &work->job, asked);
-}
-
 int work_wait_for_approval(
 	struct work *work, enum wfs_effect effect, const char *artifact, struct wfs_error *error)
 {
 	work->called =
 		(struct wfs_session_call){.intent_id = work->intent_id, .approved = work->approved};
-	work->request = (struct wfs_request){.done = on_asked, .context = work};
+	work->request = engine_request(work->engine, &work->job, asked);
 	work->state = WORK_SUBMITTING;
 	const int r = wfs_session_wait_call(
 		work->session, effect, artifact, &work->called, &work->request);
@@ -328,12 +299,10 @@ void work_answer(struct work *work, const char *status, json_t *payload)
 	json_decref(WFS_STEAL(work->receipt));
 	work->receipt = json_pack("{s:s, s:s, s:o, s:s}", "adapter_id", work->kind->adapter_id,
 		"intent_id", work->intent_id, "payload", payload, "status", status);
-	if (work->gone)
+	if (work->gone || !work->receipt) /* no memory: the next opening finds the intent again */
 		work_free(work);
-	else if (work->receipt)
-		submit(work);
 	else
-		work_free(work); /* without memory: it is found again when the world is opened */
+		work_submit(work);
 }
 
 /* A thread that still reads may set the value. */
@@ -420,6 +389,7 @@ static struct work *work_new(
 		free(work);
 		return NULL;
 	}
+	LIST_INSERT_HEAD(&engine->open_works, work, all);
 	engine->open_count++;
 	return work;
 }
@@ -487,11 +457,12 @@ void work_look_at_all(struct engine *engine)
 	if (wfs_driving_intents(&engine->driving, &ids, &error))
 		wfs_log(WFS_LOG_AGENTS, WFS_LOG_ERR, "open intents cannot be listed: %s",
 			error.message);
-	json_array_foreach(ids, i, id) work_look(engine, json_string_value(id));
+	json_array_foreach(ids, i, id)
+		work_look(engine, json_string_value(id));
 }
 
 void work_drop_all(struct engine *engine)
 {
-	while (engine->works)
-		drop(*(struct work **)engine->works);
+	while (!LIST_EMPTY(&engine->open_works))
+		drop(LIST_FIRST(&engine->open_works));
 }

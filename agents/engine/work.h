@@ -64,6 +64,7 @@ enum work_state {
 struct work {
 	struct job job;
 	struct engine *engine;
+	LIST_ENTRY(work) all; /* the open ones, unless the cell has gone */
 	const struct work_kind *kind;
 	enum work_state state;
 	bool gone;     /* the cell has gone: the answer is dropped */
@@ -154,9 +155,9 @@ void work_fail(struct work *work, const struct wfs_error *error);
  *  `meta` of a receipt. Return: borrowed; NULL: it has not failed, or the height is not known. */
 json_t *work_failure_meta(const struct work *work);
 
-/** work_act() - send work->action to the kernel, in place of a receipt; the work ends when the
- *  action is recorded. */
-void work_act(struct work *work);
+/** work_submit() - send the work's receipt to the kernel, or work->action if it has none; the work
+ *  ends when this is recorded. */
+void work_submit(struct work *work);
 
 /** work_free() - end a work without an answer, and free it, at once or when the thread that reads
  *  for it is done. If its intent is open, it is begun again when the world is opened again. */

@@ -94,8 +94,7 @@ static void deciding_free(struct deciding *deciding)
 
 static void decide(uv_work_t *request)
 {
-	struct deciding *const deciding =
-		(struct deciding *)((char *)request - offsetof(struct deciding, on_thread));
+	struct deciding *const deciding = CONTAINER_OF(request, struct deciding, on_thread);
 
 	deciding->result = wfs_mind_conditions_first(json_object_get(deciding->mind, "conditions"),
 		deciding->variables, &deciding->to, &deciding->notes);
@@ -109,13 +108,11 @@ static json_t *notes_of(const json_t *texts, bool is_private)
 	size_t i;
 
 	json_array_foreach(texts, i, text)
-	{
 		if (json_array_append_new(notes,
 			    note_of(NULL, "does not hold",
 				    is_private ? AGENTS_REASON_LEFT_OUT
 					       : json_string_value(text))) < 0)
 			return NULL;
-	}
 	return WFS_STEAL(notes);
 }
 
@@ -132,8 +129,7 @@ static void answer_decided(struct work *work, const struct deciding *deciding)
 
 static void decided(uv_work_t *request, int status)
 {
-	struct deciding *const deciding =
-		(struct deciding *)((char *)request - offsetof(struct deciding, on_thread));
+	struct deciding *const deciding = CONTAINER_OF(request, struct deciding, on_thread);
 	struct work *const work = deciding->work;
 
 	(void)status; /* this work of libuv is never cancelled */
@@ -276,8 +272,7 @@ void advance_log(const struct work *work, const char *status, const json_t *payl
 		agents_log_fallback(work->session, STAGE, "stay");
 		return;
 	}
-	json_array_foreach(json_object_get(payload, "notes"), i, note)
-	{
+	json_array_foreach(json_object_get(payload, "notes"), i, note) {
 		const char *const fallback = json_string_value(json_object_get(note, "fallback"));
 
 		if (fallback)

@@ -48,7 +48,7 @@ void call_take_output(struct work *work)
 /* On a thread of libuv. */
 static void read_for(uv_work_t *reading)
 {
-	struct work *const work = (struct work *)((char *)reading - offsetof(struct work, reading));
+	struct work *const work = CONTAINER_OF(reading, struct work, reading);
 
 	const enum wfs_effect question = agents_question_find(work->tool_name);
 
@@ -64,7 +64,7 @@ static void read_for(uv_work_t *reading)
 
 static void read_done(uv_work_t *reading, int status)
 {
-	struct work *const work = (struct work *)((char *)reading - offsetof(struct work, reading));
+	struct work *const work = CONTAINER_OF(reading, struct work, reading);
 
 	(void)status; /* this work of libuv is never cancelled */
 	if (!work_read(work))
@@ -206,5 +206,5 @@ void call_begin(struct work *work)
 	if (r)
 		work_fail(work, &error);
 	else
-		work_act(work);
+		work_submit(work);
 }

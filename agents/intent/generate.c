@@ -186,7 +186,6 @@ static void make_key(struct work *work)
 static int ask_server(
 	struct work *work, const struct work_question *question, struct wfs_error *error)
 {
-	const struct wfs_model_callbacks callbacks = {.context = work, .done = on_model_done};
 	WFS_AUTO_JSON json_t *body = NULL;
 	int r = agents_endpoint_make(work->entry, question->left_ms, &work->endpoint, error);
 
@@ -203,9 +202,10 @@ static int ask_server(
 		.endpoint = &work->endpoint,
 		.body = wfs_buffer_bytes(&work->body),
 		.idempotency_key = work->key,
+		.context = work,
+		.done = on_model_done,
 	};
-	return wfs_model_call_start(
-		work->engine->client, &request, &callbacks, &work->model_call, error);
+	return wfs_model_call_start(work->engine->client, &request, &work->model_call, error);
 }
 
 /* --- a script --- */
@@ -301,7 +301,7 @@ static void generate_now(struct work *work)
 
 /* --- may it? --- */
 
-static void on_refusal_told(struct engine *engine, struct job *job)
+static void refused(struct engine *engine, struct job *job)
 {
 	struct work *const work = (struct work *)job;
 	struct wfs_error error = work->request.error;
@@ -311,16 +311,9 @@ static void on_refusal_told(struct engine *engine, struct job *job)
 	work_fail(work, &error); /* frees the work if its intent has gone */
 }
 
-static void on_refused(struct wfs_request *request)
-{
-	struct work *const work = request->context;
-
-	(void)engine_post(work->engine, &work->job, on_refusal_told);
-}
-
 void generate_begin(struct work *work)
 {
-	work->request = (struct wfs_request){.done = on_refused, .context = work};
+	work->request = engine_request(work->engine, &work->job, refused);
 	int r = wfs_session_generate(work->session, work->charge, &work->request);
 
 	if (r == WFS_SESSION_REFUSED) {

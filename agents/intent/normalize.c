@@ -54,7 +54,7 @@ static struct wfs_plan_origin origin_of(const struct normalizing *normalizing)
 static void on_thread(uv_work_t *request)
 {
 	struct normalizing *const normalizing =
-		(struct normalizing *)((char *)request - offsetof(struct normalizing, on_thread));
+		CONTAINER_OF(request, struct normalizing, on_thread);
 	const struct wfs_plan_origin origin = origin_of(normalizing);
 	const struct wfs_bytes text = wfs_buffer_bytes(&normalizing->text);
 
@@ -122,7 +122,7 @@ static int skip_given(struct work *work, struct normalizing *normalizing, struct
 static void is_done(uv_work_t *request, int status)
 {
 	struct normalizing *const normalizing =
-		(struct normalizing *)((char *)request - offsetof(struct normalizing, on_thread));
+		CONTAINER_OF(request, struct normalizing, on_thread);
 	struct work *const work = normalizing->work;
 	struct wfs_error error = {0};
 

@@ -99,8 +99,7 @@ static int write_tools(
 	const json_t *name;
 	int r = names ? 0 : no_memory(error);
 
-	json_array_foreach(names, i, name)
-	{
+	json_array_foreach(names, i, name) {
 		WFS_AUTO_JSON json_t *tool = NULL;
 
 		if (!r)
@@ -128,8 +127,7 @@ static int write_artifacts(
 	const struct wfs_session_query query = {.type = "artifacts", .params = params};
 	if (wfs_session_query(work->session, view, &query, &found, &ignored))
 		return 0; /* a principal that may not query gets no list */
-	json_array_foreach(json_object_get(found, "results"), i, row)
-	{
+	json_array_foreach(json_object_get(found, "results"), i, row) {
 		WFS_AUTO_JSON json_t *tool = NULL;
 
 		if (agents_tool_make(&catalog, wfs_json_text(row, "id"), "", &tool, &ignored) == 0)

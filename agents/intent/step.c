@@ -210,5 +210,5 @@ void step_begin(struct work *work)
 	if (r)
 		work_fail(work, &error);
 	else
-		work_act(work);
+		work_submit(work);
 }

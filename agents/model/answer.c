@@ -46,11 +46,11 @@ void wfs_model_answer_free(struct wfs_model_answer *answer)
 
 /* --- feeding --- */
 
-static int on_event(void *context, enum wfs_sse_kind kind, struct wfs_bytes data)
+/* A stray line is an error, or not JSON: both end the stream. */
+static int on_event(void *context, struct wfs_bytes data)
 {
 	struct wfs_model_answer *const answer = context;
 
-	(void)kind; /* a stray line is an error, or not JSON: both end the stream */
 	return wfs_stream_event(answer->stream, data, answer->failure);
 }
 

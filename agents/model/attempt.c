@@ -63,15 +63,6 @@ static int read_status(struct wfs_model_call *call)
 	return call->failure.status;
 }
 
-static void note_text(struct wfs_model_call *call)
-{
-	if (call->has_text || !call->callbacks.progress ||
-		wfs_model_answer_text(call->answer).size == call->given_bytes)
-		return;
-	call->has_text = true;
-	TAILQ_INSERT_TAIL(&call->client->with_text, call, waiting);
-}
-
 static size_t on_body(char *data, size_t size, size_t count, void *context)
 {
 	struct wfs_model_call *const call = context;
@@ -80,7 +71,6 @@ static size_t on_body(char *data, size_t size, size_t count, void *context)
 	if (call->fed == 0)
 		call->fed = wfs_model_answer_feed(
 			call->answer, read_status(call), data, size * count, &call->failure);
-	note_text(call);
 	if (call->fed < 0)
 		return 0;
 	if (wfs_model_answer_ended(call->answer))
@@ -89,18 +79,6 @@ static size_t on_body(char *data, size_t size, size_t count, void *context)
 		wfs_model_call_set_limit(
 			call, WFS_MODEL_LIMIT_IDLE, call->request.endpoint->idle_timeout_ms);
 	return size * count;
-}
-
-void wfs_model_attempt_give_text(struct wfs_model_call *call)
-{
-	const struct wfs_bytes text = wfs_model_answer_text(call->answer);
-	const size_t given_bytes = call->given_bytes;
-
-	TAILQ_REMOVE(&call->client->with_text, call, waiting);
-	call->has_text = false;
-	call->given_bytes = text.size;
-	call->callbacks.progress(call->callbacks.context, (const char *)text.data + given_bytes,
-		text.size - given_bytes);
 }
 
 int wfs_model_attempt_setup(struct wfs_model_call *call)
@@ -146,7 +124,6 @@ static struct wfs_retry decide(const struct wfs_model_call *call, bool lost)
 	const struct wfs_retry_input input = {
 		.attempt = call->attempt_count,
 		.attempt_max = call->request.endpoint->attempts,
-		.text_given = call->given_bytes > 0,
 		.lost = lost,
 		.status = failure->status,
 		.code = failure->code,
@@ -162,35 +139,23 @@ static struct wfs_retry decide(const struct wfs_model_call *call, bool lost)
 	return wfs_retry_decide(&input);
 }
 
-/* Begins the message with the server's request for a wait that is too long. */
-static void tell_wait(struct wfs_model_call *call, int64_t asked_ms)
-{
-	struct wfs_model_failure *const failure = &call->failure;
-	const struct wfs_model_failure said = *failure;
-
-	wfs_model_failure_set(failure, said.kind, said.code,
-		"the server asks to wait %lld s, longer than the limit of %lld s: %s",
-		(long long)(asked_ms / MS_PER_S),
-		(long long)(call->request.endpoint->retry_wait_max_ms / MS_PER_S), said.message);
-	failure->retry_after_ms = asked_ms;
-}
-
 /* @lost: in a way that may not happen again */
 static void attempt_failed(struct wfs_model_call *call, bool lost)
 {
+	const struct wfs_model_failure said = call->failure;
 	const struct wfs_retry retry = decide(call, lost);
-	const char *const request_id = header(call, "x-request-id");
 
 	if (retry.again && retry.wait_ms < wfs_model_call_left_ms(call)) {
 		/* One more, because a timer of whole milliseconds may fire a part of one early. */
 		wfs_model_call_start_timer(call, retry.wait_ms + 1);
 		return;
 	}
-	if (request_id)
-		wfs_model_failure_text(&call->failure, wfs_bytes_text(request_id),
-			call->failure.request_id, sizeof(call->failure.request_id));
 	if (retry.asked_ms > 0)
-		tell_wait(call, retry.asked_ms);
+		wfs_model_failure_set(&call->failure, said.kind, said.code,
+			"the server asks to wait %lld s, longer than the limit of %lld s: %s",
+			(long long)(retry.asked_ms / MS_PER_S),
+			(long long)(call->request.endpoint->retry_wait_max_ms / MS_PER_S),
+			said.message);
 	wfs_model_call_end(call, NULL);
 }
 

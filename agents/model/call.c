@@ -122,9 +122,6 @@ void wfs_model_call_stop(struct wfs_model_call *call)
 		curl_multi_remove_handle(call->client->multi, call->easy);
 	if (call->state == WFS_MODEL_CALL_QUEUED)
 		TAILQ_REMOVE(&call->client->queue, call, waiting);
-	if (call->has_text)
-		TAILQ_REMOVE(&call->client->with_text, call, waiting);
-	call->has_text = false;
 	call->state = WFS_MODEL_CALL_READY;
 	wfs_model_call_end_turn(call);
 }
@@ -151,7 +148,7 @@ void wfs_model_call_end(struct wfs_model_call *call, json_t *completion)
 	call->failure.secret = NULL;
 	if (call->answer)
 		call->failure.partial = wfs_model_answer_text(call->answer);
-	call->callbacks.done(call->callbacks.context, &result);
+	call->request.done(call->request.context, &result);
 	release(call);
 }
 
@@ -180,8 +177,7 @@ static void on_timer(uv_timer_t *timer)
 /* --- start and cancel --- */
 
 int wfs_model_call_start(struct wfs_model_client *client, const struct wfs_model_request *request,
-	const struct wfs_model_callbacks *callbacks, struct wfs_model_call **ret_call,
-	struct wfs_error *error)
+	struct wfs_model_call **ret_call, struct wfs_error *error)
 {
 	WFS_AUTO_FREE struct wfs_model_call *call = calloc(1, sizeof(*call));
 	int r;
@@ -193,7 +189,6 @@ int wfs_model_call_start(struct wfs_model_client *client, const struct wfs_model
 		return r;
 	call->client = client;
 	call->request = *request;
-	call->callbacks = *callbacks;
 	call->failure.secret = request->endpoint->api_key;
 	call->began_ns = wfs_clock_monotonic_ns();
 	call->deadline_ns = call->began_ns + request->endpoint->total_timeout_ms * NS_PER_MS;

@@ -27,23 +27,20 @@ enum wfs_model_limit {
 struct wfs_model_call {
 	struct wfs_model_client *client;
 	TAILQ_ENTRY(wfs_model_call) all;
-	TAILQ_ENTRY(wfs_model_call) waiting; /* in the queue, or in the list of those with text */
+	TAILQ_ENTRY(wfs_model_call) waiting; /* in the queue */
 	struct wfs_model_request request;
-	struct wfs_model_callbacks callbacks;
 	CURL *easy;
 	struct curl_slist *headers; /* hold the key */
 	uv_timer_t timer;
 	enum wfs_model_call_state state;
 	enum wfs_model_limit limit;
 	bool connecting; /* counted in the client's connecting_count */
-	bool has_text;   /* in the list of calls with text for their callbacks */
 	int fed;         /* result of feeding the answer: 0, or why it takes no more */
 	unsigned int attempt_count;
 	int64_t began_ns; /* when the call began; monotonic, like the next */
 	int64_t deadline_ns;
 	struct wfs_model_answer *answer; /* of the current attempt; owned */
-	size_t given_bytes;    /* of its text, given to the caller; above 0: no further attempt */
-	size_t response_bytes; /* headers and body */
+	size_t response_bytes;           /* headers and body */
 	struct wfs_model_failure failure;
 	char reason[CURL_ERROR_SIZE]; /* curl's message */
 };
@@ -56,7 +53,6 @@ struct wfs_model_client {
 	uv_timer_t timer; /* for curl */
 	struct wfs_model_calls calls;
 	struct wfs_model_calls queue; /* calls whose attempt waits until others have connected */
-	struct wfs_model_calls with_text; /* calls with text for their callbacks */
 	unsigned int connecting_count;
 	unsigned int handle_count; /* open handles of libuv; closing the last frees the client */
 };
@@ -109,10 +105,6 @@ int wfs_model_attempt_setup(struct wfs_model_call *call);
 
 /** wfs_model_attempt_begin() - send the request, or wait in the client's queue first. */
 void wfs_model_attempt_begin(struct wfs_model_call *call);
-
-/** wfs_model_attempt_give_text() - call the call's `progress` with the text that has come since the
- *  last time. */
-void wfs_model_attempt_give_text(struct wfs_model_call *call);
 
 /** wfs_model_attempt_over() - end the call with an answer or a failure, or begin another attempt,
  *  when curl has finished one. @result: curl's */

@@ -43,18 +43,14 @@ static void on_watch_closed(uv_handle_t *poll)
 
 /* --- calling back --- */
 
-/*
- * Gives text first, because it came before the end of its call. Callbacks may cancel any call,
- * begin others, and free the client, whose memory stays until its handles are closed.
- */
+/* Callbacks may cancel any call, begin others, and free the client, whose memory stays until its
+ * handles are closed. */
 static void tell(struct wfs_model_client *client)
 {
 	struct wfs_model_call *call = NULL;
 	CURLMsg *message = NULL;
 	int left;
 
-	while ((call = TAILQ_FIRST(&client->with_text)))
-		wfs_model_attempt_give_text(call);
 	while (client->multi && (message = curl_multi_info_read(client->multi, &left)))
 		if (message->msg == CURLMSG_DONE &&
 			curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &call) ==
@@ -174,7 +170,6 @@ int wfs_model_client_new(uv_loop_t *loop, struct wfs_model_client **ret_client)
 	}
 	TAILQ_INIT(&client->calls);
 	TAILQ_INIT(&client->queue);
-	TAILQ_INIT(&client->with_text);
 	uv_timer_init(loop, &client->timer);
 	client->timer.data = client;
 	client->handle_count = 1;

@@ -3,7 +3,7 @@
  * Requests to models, thousands at a time, on one libuv loop.
  *
  * A call is one request to an OpenAI-compatible server (`POST <base_url>/chat/completions`, or
- * `/embeddings`, see embed.h), with as many attempts as it needs. It ends in exactly one of: an
+ * `/embeddings`, see embedding.h), with as many attempts as it needs. It ends in exactly one of: an
  * answer, a failure, or its cancelling. No function here waits, and callbacks come from the loop,
  * never from inside one of these functions.
  *
@@ -66,22 +66,16 @@ struct wfs_model_result {
 	int64_t duration_ms; /* of all attempts, and of the waits between them */
 };
 
-/* Callbacks of a call. Plain value. They may start calls and cancel others. */
-struct wfs_model_callbacks {
-	void *context;
-	/* More text of a stream, whole characters; borrowed. May cancel this call. NULL: not
-	 * wanted; then a stream that breaks off is requested again. */
-	void (*progress)(void *context, const char *text, size_t size);
-	/* The call has ended and is freed, so it must not be cancelled any more. */
-	void (*done)(void *context, const struct wfs_model_result *result);
-};
-
 /* A request. Plain value, all borrowed until `done`, or until the call is cancelled. */
 struct wfs_model_request {
 	const struct wfs_model_endpoint *endpoint;
 	enum wfs_model_service service;
 	struct wfs_bytes body;
 	const char *idempotency_key; /* sent with all attempts */
+	void *context;
+	/* The call has ended and is freed, so it must not be cancelled any more. May start calls
+	 * and cancel others. */
+	void (*done)(void *context, const struct wfs_model_result *result);
 };
 
 /** wfs_model_is_loopback() - does data that is sent to this host of a URL stay on this machine? */
@@ -103,13 +97,11 @@ int wfs_model_client_new(uv_loop_t *loop, struct wfs_model_client **ret_client);
 void wfs_model_client_free(struct wfs_model_client *client);
 
 /** wfs_model_call_start() - begin a call
- *  @callbacks: copied
  *  @ret_call: the client owns it; valid until `done` is called, or until it is cancelled
  *  Return: 0, -EINVAL (invalid_argument: the URL cannot be used, or a key would break its header;
  *  the message does not contain the key), -ENOMEM. */
 int wfs_model_call_start(struct wfs_model_client *client, const struct wfs_model_request *request,
-	const struct wfs_model_callbacks *callbacks, struct wfs_model_call **ret_call,
-	struct wfs_error *error);
+	struct wfs_model_call **ret_call, struct wfs_error *error);
 
 /** wfs_model_call_cancel() - end a call in any state; its callbacks are not called any more. */
 void wfs_model_call_cancel(struct wfs_model_call *call);

@@ -85,11 +85,6 @@ int wfs_embedding_request(
 
 /* --- vectors --- */
 
-static int refuse(struct wfs_model_failure *failure, const char *expected, const json_t *came)
-{
-	return wfs_model_failure_refuse(failure, expected, came);
-}
-
 /* @dimensions: of the entry; 0: any number */
 static int check_count(size_t count, size_t dimensions, struct wfs_model_failure *failure)
 {
@@ -131,10 +126,10 @@ static int read_numbers(const json_t *list, float *values, struct wfs_model_fail
 	const json_t *item;
 	size_t index;
 
-	json_array_foreach(list, index, item)
-	{
+	json_array_foreach(list, index, item) {
 		if (!json_is_number(item))
-			return refuse(failure, "expected numbers in the embedding", item);
+			return wfs_model_failure_refuse(
+				failure, "expected numbers in the embedding", item);
 		values[index] = (float)json_number_value(item);
 	}
 	return 0;
@@ -160,7 +155,7 @@ static int decode(const json_t *value, struct wfs_buffer *bytes, struct wfs_mode
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0 || bytes->size % sizeof(float) != 0)
-		return refuse(failure,
+		return wfs_model_failure_refuse(failure,
 			"expected an array of numbers, or base64 of float32, as embedding", value);
 	return 0;
 }
@@ -191,15 +186,6 @@ static int read_vector(const json_t *value, size_t dimensions, struct wfs_embedd
 
 /* --- answers --- */
 
-/* Counts are summed, so they must stay far below 2^63. */
-static int64_t count_of(const json_t *usage, const char *name)
-{
-	const json_t *const count = json_object_get(usage, name);
-	const json_int_t value = json_integer_value(count);
-
-	return json_is_integer(count) && value >= 0 && value <= UINT32_MAX ? value : -1;
-}
-
 /* Finds the embedding in @answer; borrowed. */
 static int find_vector(
 	const json_t *answer, const json_t **ret_value, struct wfs_model_failure *failure)
@@ -211,13 +197,14 @@ static int find_vector(
 	if (r < 0)
 		return r;
 	if (!json_is_array(data))
-		return refuse(failure, "expected 'data' with one embedding", answer);
+		return wfs_model_failure_refuse(
+			failure, "expected 'data' with one embedding", answer);
 	if (json_array_size(data) != 1)
 		return wfs_model_failure_set(failure, WFS_MODEL_FAILURE_ANSWER,
 			WFS_MODEL_CODE_INVALID, "expected 'data' with one embedding, got %zu",
 			json_array_size(data));
 	if (!json_is_array(value) && !json_is_string(value))
-		return refuse(failure,
+		return wfs_model_failure_refuse(failure,
 			"expected an array of numbers, or base64 of float32, as embedding",
 			value ? value : json_array_get(data, 0));
 	*ret_value = value;
@@ -227,13 +214,8 @@ static int find_vector(
 int wfs_embedding_read(const json_t *answer, const json_t *entry,
 	struct wfs_embedding *ret_embedding, struct wfs_model_failure *failure)
 {
-	const json_t *const usage = json_object_get(answer, "usage");
 	const size_t dimensions = (size_t)json_integer_value(json_object_get(entry, "dimensions"));
-	WFS_AUTO_EMBEDDING struct wfs_embedding embedding = {
-		.model = wfs_json_text(entry, "model"),
-		.prompt_tokens = count_of(usage, "prompt_tokens"),
-		.total_tokens = count_of(usage, "total_tokens"),
-	};
+	WFS_AUTO_EMBEDDING struct wfs_embedding embedding = {0};
 	const json_t *value = NULL;
 	int r = find_vector(answer, &value, failure);
 
@@ -244,6 +226,28 @@ int wfs_embedding_read(const json_t *answer, const json_t *entry,
 	*ret_embedding = embedding;
 	embedding.values = NULL;
 	return 0;
+}
+
+/* The client returns documents of any 2xx status, without the status. */
+int wfs_embedding_result(const struct wfs_model_result *result,
+	const struct wfs_model_endpoint *endpoint, const json_t *entry,
+	struct wfs_embedding *ret_embedding, struct wfs_model_failure *ret_failure)
+{
+	struct wfs_model_failure failure = {.status = 200, .secret = endpoint->api_key};
+
+	if (result->failure) {
+		*ret_failure = *result->failure;
+		return -EBADMSG;
+	}
+	const int r = wfs_embedding_read(result->completion, entry, ret_embedding, &failure);
+	if (r == 0)
+		return 0;
+	if (r == -ENOMEM)
+		wfs_model_failure_set(&failure, WFS_MODEL_FAILURE_TRANSPORT,
+			WFS_MODEL_CODE_NO_MEMORY, "no memory for the embedding");
+	failure.secret = NULL;
+	*ret_failure = failure;
+	return -EBADMSG;
 }
 
 void wfs_embedding_done(struct wfs_embedding *embedding)

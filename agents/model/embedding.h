@@ -4,26 +4,18 @@
  *
  * An entry is that of host.json's models called WFS_EMBEDDING_MODEL. Vectors that are returned here
  * can be compared: each has the requested size, all its numbers are finite, and not all are zero.
- * The functions have no side effects.
+ * A request is a call of client.h. The functions here have no side effects.
  */
 #pragma once
 
-#include <jansson.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "agents/model/failure.h"
-#include "kernel/base/error.h"
+#include "agents/model/client.h"
 
 enum { WFS_EMBEDDING_DIMENSIONS_MAX = 4096 };
 
 /* Plain value; zero-initialised is empty. */
 struct wfs_embedding {
-	float *values;         /* owned; finite, not all zero */
-	size_t count;          /* 1 to WFS_EMBEDDING_DIMENSIONS_MAX */
-	const char *model;     /* that made it; borrowed from the entry */
-	int64_t prompt_tokens; /* as the server counted them; -1: unknown */
-	int64_t total_tokens;  /* as the server counted them; -1: unknown */
+	float *values; /* owned; finite, not all zero */
+	size_t count;  /* 1 to WFS_EMBEDDING_DIMENSIONS_MAX */
 };
 
 /** wfs_embedding_request() - make the body of a request for the embedding of one text
@@ -35,6 +27,15 @@ struct wfs_embedding {
  *          @ret_body. */
 int wfs_embedding_request(
 	const json_t *entry, const char *text, json_t **ret_body, struct wfs_error *error);
+
+/** wfs_embedding_result() - make a vector or a failure from a result; to be called by `done`
+ *  @endpoint, @entry: of the request
+ *  @ret_embedding: caller releases it with wfs_embedding_done()
+ *  @ret_failure: its pointers are valid until `done` returns
+ *  Return: 0, or -EBADMSG (@ret_failure is filled instead, also without memory). */
+int wfs_embedding_result(const struct wfs_model_result *result,
+	const struct wfs_model_endpoint *endpoint, const json_t *entry,
+	struct wfs_embedding *ret_embedding, struct wfs_model_failure *ret_failure);
 
 /** wfs_embedding_read() - read the one vector of an answer
  *  It may be an array of numbers, or base64 of little-endian float32, which some servers send

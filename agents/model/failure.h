@@ -41,7 +41,6 @@ enum wfs_model_failure_kind {
 
 enum {
 	WFS_MODEL_CODE_SIZE = 64,
-	WFS_MODEL_REQUEST_ID_SIZE = 128,
 	WFS_MODEL_MESSAGE_SIZE = 513, /* 512 bytes and the NUL */
 };
 
@@ -52,8 +51,6 @@ struct wfs_model_failure {
 	char code[WFS_MODEL_CODE_SIZE];
 	char type[WFS_MODEL_CODE_SIZE]; /* from the server */
 	char message[WFS_MODEL_MESSAGE_SIZE];
-	char request_id[WFS_MODEL_REQUEST_ID_SIZE]; /* from the server */
-	int64_t retry_after_ms;   /* that the server asked for, if it is too long; otherwise 0 */
 	struct wfs_bytes partial; /* text of a stream that broke off; borrowed: see the functions */
 	const char *secret;       /* must not be in any text; borrowed, NULL: no secret */
 };

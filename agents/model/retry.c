@@ -118,7 +118,7 @@ struct wfs_retry wfs_retry_decide(const struct wfs_retry_input *input)
 
 	if (asked > input->wait_max_ms)
 		return (struct wfs_retry){.asked_ms = asked};
-	if (input->text_given || input->attempt >= input->attempt_max || !worth_it(input))
+	if (input->attempt >= input->attempt_max || !worth_it(input))
 		return (struct wfs_retry){0};
 	return (struct wfs_retry){
 		.again = true,

@@ -2,11 +2,10 @@
 /*
  * Decides whether a request is sent again, and how much later, by its outcome alone.
  *
- * Repeating is safe because no tool has run yet; it is not once text has reached the caller. It is
- * done for the statuses 408, 409, 429 and those from 500 on (but not 501, which will not change),
- * and for failures of the transport. `x-should-retry` overrides that. Servers say how long to wait;
- * one that asks for more than the bound is not asked again. Source: the policy of OpenAI's
- * own clients.
+ * Repeating is safe because no tool has run yet. It is done for the statuses 408, 409, 429 and
+ * those from 500 on (but not 501, which will not change), and for failures of the transport.
+ * `x-should-retry` overrides that. Servers say how long to wait; one that asks for more than the
+ * bound is not asked again. Source: the policy of OpenAI's own clients.
  */
 #pragma once
 
@@ -19,7 +18,6 @@ struct wfs_model_failure;
 struct wfs_retry_input {
 	unsigned int attempt; /* 1: the first has failed */
 	unsigned int attempt_max;
-	bool text_given;            /* streamed text has reached the caller */
 	bool lost;                  /* by the transport, in a way that may not happen again */
 	int status;                 /* HTTP; 0: none came */
 	const char *code;           /* in the error body */

@@ -20,7 +20,7 @@ static int dispatch(struct wfs_sse *sse, const struct wfs_sse_sink *sink)
 	if (size == 0)
 		return 0;
 	sse->data.size = 0;
-	return sink->event(sink->context, WFS_SSE_DATA, WFS_BYTES(sse->data.data, size - 1));
+	return sink->event(sink->context, WFS_BYTES(sse->data.data, size - 1));
 }
 
 static int add_field(struct wfs_sse *sse, struct wfs_bytes line)
@@ -55,7 +55,7 @@ static int take_line(struct wfs_sse *sse, const struct wfs_sse_sink *sink)
 	case ':':
 		return 0;
 	case '{':
-		return sink->event(sink->context, WFS_SSE_STRAY, line);
+		return sink->event(sink->context, line);
 	default:
 		return add_field(sse, line);
 	}

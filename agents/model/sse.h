@@ -17,16 +17,12 @@
 
 enum { WFS_SSE_EVENT_MAX = 4 << 20 }; /* bytes of an event and an unfinished line */
 
-enum wfs_sse_kind {
-	WFS_SSE_DATA,  /* data of an event */
-	WFS_SSE_STRAY, /* a line that begins with `{`, which is not a field: Ollama's errors */
-};
-
 /* Receives events. Plain value. */
 struct wfs_sse_sink {
 	void *context;
-	/* @data is borrowed for the call. Return: 0, or a negative errno, which feeding returns. */
-	int (*event)(void *context, enum wfs_sse_kind kind, struct wfs_bytes data);
+	/* @data: of an event, or a stray line that begins with `{`, as Ollama's errors do; borrowed
+	 * for the call. Return: 0, or a negative errno, which feeding returns. */
+	int (*event)(void *context, struct wfs_bytes data);
 };
 
 /* Plain value; zero-initialised is the beginning of a stream. The members are private. */

@@ -141,7 +141,6 @@ static void expect_vector(const char *entry_text, json_t *answer, const float *v
 		fail_msg("%s", failure.message);
 	assert_int_equal(embedding.count, count);
 	assert_memory_equal(embedding.values, values, count * sizeof(*values));
-	assert_string_equal(embedding.model, "m");
 }
 
 static void expect_none(const char *entry_text, json_t *answer, const char *message_text)
@@ -204,35 +203,6 @@ TEST(base64_is_taken_as_little_endian)
 
 	expect_vector(ENTRY, answer_of_bytes(bytes, sizeof(bytes)), values, 2);
 	expect_vector(ENTRY_OF(2), json_of(ANSWER("'AACAPwAAAL8='")), values, 2);
-}
-
-TEST(usage_is_handed_out)
-{
-	static const struct {
-		const char *usage;
-		int64_t prompt_tokens;
-		int64_t total_tokens;
-	} cases[] = {
-		{"{'prompt_tokens':3,'total_tokens':4}", 3, 4},
-		{"{'total_tokens':4}", -1, 4},
-		{"{'prompt_tokens':0}", 0, -1},
-		{"{'prompt_tokens':-1,'total_tokens':4294967296}", -1, -1},
-		{"{'prompt_tokens':'3','total_tokens':null}", -1, -1},
-		{"null", -1, -1},
-	};
-	WFS_AUTO_JSON json_t *entry = json_of(ENTRY);
-
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(cases); i++) {
-		WFS_AUTO_EMBEDDING struct wfs_embedding embedding = {0};
-		struct wfs_model_failure failure = {.status = 200};
-		json_t *const answer = json_of(ANSWER("[1]"));
-
-		print_message("%s\n", cases[i].usage);
-		assert_int_equal(json_object_set_new(answer, "usage", json_of(cases[i].usage)), 0);
-		assert_int_equal(read_into(answer, entry, &embedding, &failure), 0);
-		assert_int_equal(embedding.prompt_tokens, cases[i].prompt_tokens);
-		assert_int_equal(embedding.total_tokens, cases[i].total_tokens);
-	}
 }
 
 TEST(a_vector_has_at_most_4096_numbers)

@@ -61,12 +61,12 @@ static void start_one(struct load *load)
 		.endpoint = &load->fixture->endpoint,
 		.body = WFS_BYTES(load->body, sizeof(load->body)),
 		.idempotency_key = "k",
+		.context = load,
+		.done = on_load_done,
 	};
-	const struct wfs_model_callbacks callbacks = {.context = load, .done = on_load_done};
 	struct wfs_model_call *call = NULL;
 
-	assert_int_equal(
-		wfs_model_call_start(load->fixture->client, &request, &callbacks, &call, NULL), 0);
+	assert_int_equal(wfs_model_call_start(load->fixture->client, &request, &call, NULL), 0);
 	load->started_count++;
 }
 

@@ -4,7 +4,7 @@
 #include <curl/curl.h>
 
 #include "agents/model/answer.h"
-#include "agents/model/embed.h"
+#include "agents/model/embedding.h"
 #include "tests/fixture/model.h"
 
 static unsigned int until_failure; /* number of the allocation that fails; 0: none fails */
@@ -266,15 +266,30 @@ static void no_end(void *context, const struct wfs_model_result *result)
 	fail_msg("it was cancelled");
 }
 
+static int begin_embedding(struct model_fixture *fixture, const json_t *entry,
+	struct wfs_buffer *body, struct wfs_model_call **ret_call)
+{
+	WFS_AUTO_JSON json_t *json = NULL;
+	int r = wfs_embedding_request(entry, "text", &json, NULL);
+
+	if (r)
+		return r;
+	wfs_json_write(json, body);
+	r = wfs_buffer_check(body);
+	if (r)
+		return r;
+	const struct wfs_model_request request = {.endpoint = &fixture->endpoint,
+		.service = WFS_MODEL_EMBEDDINGS,
+		.body = wfs_buffer_bytes(body),
+		.idempotency_key = "k",
+		.done = no_end};
+	return wfs_model_call_start(fixture->client, &request, ret_call, NULL);
+}
+
 WITH_MODEL(a_call_for_an_embedding_begins_with_all_its_memory)
 {
-	const struct wfs_model_callbacks callbacks = {.done = no_end};
 	WFS_AUTO_JSON json_t *entry = json_of(EMBEDDER);
 	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
-	const struct wfs_model_embed_request request = {.endpoint = &fixture->endpoint,
-		.entry = entry,
-		.text = "text",
-		.idempotency_key = "k"};
 	struct wfs_model_call *call = NULL;
 	unsigned int failed_count = 0;
 	int r;
@@ -282,8 +297,7 @@ WITH_MODEL(a_call_for_an_embedding_begins_with_all_its_memory)
 	do {
 		wfs_buffer_done(&body);
 		until_failure = ++failed_count;
-		r = wfs_model_embed_start(
-			fixture->client, &request, &body, &callbacks, &call, NULL);
+		r = begin_embedding(fixture, entry, &body, &call);
 	} while (r == -ENOMEM);
 	until_failure = 0;
 	assert_int_equal(r, 0);
@@ -301,7 +315,7 @@ WITH_MODEL(a_vector_without_memory_is_a_failure)
 
 	until_failure = 1;
 	assert_int_equal(
-		wfs_model_embed_read(&result, &fixture->endpoint, entry, &embedding, &failure),
+		wfs_embedding_result(&result, &fixture->endpoint, entry, &embedding, &failure),
 		-EBADMSG);
 	assert_int_equal(failure.kind, WFS_MODEL_FAILURE_TRANSPORT);
 	assert_string_equal(failure.code, "out_of_memory");
@@ -320,16 +334,18 @@ static void free_client(void *context, const struct wfs_model_result *result)
 WITH_MODEL(a_client_may_go_at_the_end_of_a_call)
 {
 	const struct wfs_model_request request = {
-		.endpoint = &fixture->endpoint, .idempotency_key = "k"};
-	const struct wfs_model_callbacks callbacks = {.context = fixture, .done = free_client};
+		.endpoint = &fixture->endpoint,
+		.idempotency_key = "k",
+		.context = fixture,
+		.done = free_client,
+	};
 	struct wfs_model_call *calls[2] = {NULL};
 
 	fixture->endpoint.base_url = "http://127.0.0.1:1/v1";
 	fixture->endpoint.attempts = 1;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(calls); i++)
-		assert_int_equal(wfs_model_call_start(
-					 fixture->client, &request, &callbacks, &calls[i], NULL),
-			0);
+		assert_int_equal(
+			wfs_model_call_start(fixture->client, &request, &calls[i], NULL), 0);
 
 	uv_run(&fixture->loop, UV_RUN_DEFAULT);
 

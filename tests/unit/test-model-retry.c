@@ -193,13 +193,3 @@ TEST(the_server_may_say_whether_to_retry)
 	input.should_retry = "true";
 	expect_wait(&input, 500);
 }
-
-TEST(nothing_is_retried_once_text_was_given)
-{
-	struct wfs_retry_input input = after(0);
-
-	input.lost = true;
-	input.should_retry = "true";
-	input.text_given = true;
-	expect_final(&input);
-}

@@ -6,22 +6,19 @@
 
 #include "agents/model/sse.h"
 
-/* Notes events: `data;` for an event, `!line;` for a line outside of any event. */
-static int note_event(void *context, enum wfs_sse_kind kind, struct wfs_bytes data)
+/* Notes what the sink gets, with a `;` after each. */
+static int note_event(void *context, struct wfs_bytes data)
 {
 	struct wfs_buffer *const seen = context;
 
-	if (kind == WFS_SSE_STRAY)
-		wfs_buffer_append_byte(seen, '!');
 	wfs_buffer_append(seen, data.data, data.size);
 	wfs_buffer_append_byte(seen, ';');
 	return wfs_buffer_check(seen);
 }
 
-static int refuse_event(void *context, enum wfs_sse_kind kind, struct wfs_bytes data)
+static int refuse_event(void *context, struct wfs_bytes data)
 {
 	(void)context;
-	(void)kind;
 	(void)data;
 	return -ECANCELED;
 }
@@ -99,8 +96,8 @@ TEST(a_byte_order_mark_is_skipped_only_at_the_beginning)
 
 TEST(a_line_that_begins_with_a_brace_is_stray)
 {
-	expect_events("data: a\n\n{\"error\": 1}\n", "a;!{\"error\": 1};");
-	expect_events("{\"error\": 1}", "!{\"error\": 1};");
+	expect_events("data: a\n\n{\"error\": 1}\n", "a;{\"error\": 1};");
+	expect_events("{\"error\": 1}", "{\"error\": 1};");
 }
 
 TEST(an_event_without_its_blank_line_counts_at_the_end)
