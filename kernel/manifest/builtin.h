@@ -61,13 +61,16 @@ enum wfs_builtin_reducer {
 
 enum { WFS_BUILTIN_POLICY_COUNT = 1 };
 
-/** wfs_builtin_reducer_name() - Return: the name of a built-in reducer, e.g. "sys.grant". */
+/** wfs_builtin_reducer_name() - Return: the name of a built-in reducer, e.g. "sys.grant";
+ *  static. */
 const char *wfs_builtin_reducer_name(enum wfs_builtin_reducer reducer);
 
-/** wfs_builtin_reducer_hidden() - is it the name of a reducer whose cells nothing shows? */
+/** wfs_builtin_reducer_hidden() - is it the name of a built-in reducer that is marked hidden in the
+ *  table: no file, query or call shows its cells as cells? @size: bytes of @name */
 bool wfs_builtin_reducer_hidden(const char *name, size_t size);
 
-/* Each makes a new list of definitions. Return: new reference, or NULL without memory. The schemas
+/* Each makes a list of built-in definitions.
+ * Return: new reference, or NULL without memory. The schemas
  * are those of values that definitions of effects refer to, and of the payload of a failed receipt;
  * events do not have these schemas. */
 json_t *wfs_builtin_schemas(void);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to the table of effects: the shapes of receipts. */
+/* Private to the table of effects: the forms of receipts. */
 #pragma once
 
 #include "kernel/manifest/effect.h"
 
-/** effect_receipt() - Return: the shape of an effect's receipt, static. */
+/** effect_receipt() - Return: the form that the payload of an effect's receipt has; static. */
 const struct wfs_form *effect_receipt(enum wfs_effect effect);

@@ -3,7 +3,7 @@
  * The table of effects: everything that a principal can ask of a world.
  *
  * Every call of a session names an effect and is judged by it. For each effect the table has the
- * members of its params, and effect-receipt.c the shape of its receipt. The definitions in
+ * members of its params, and effect-receipt.c the form of its receipt. The definitions in
  * manifests, the typed params, the members of verbs, and the checks of params and receipts are made
  * from it.
  * Source: docs/design.md §2.
@@ -183,7 +183,7 @@
 
 /*
  * X(constant, member of struct wfs_params, effect kind, type of the capability that covers it,
- *   origin scope, shape of the receipt, params, what it does)
+ *   origin scope, form of the receipt, params, what it does)
  * Origin scope: `both` means plans and reducers, `plan-only` only plans (words of the seed). The
  * kernel itself answers what reducers may ask for, and mint.score, which an action asks for.
  */
@@ -301,93 +301,94 @@ struct wfs_params {
 	};
 };
 
-/** wfs_effect_kind() - Return: the kind of an effect, e.g. "introspect.manifest". */
+/** wfs_effect_kind() - Return: the kind of an effect, e.g. "introspect.manifest"; static. */
 const char *wfs_effect_kind(enum wfs_effect effect);
 
-/** wfs_effect_help() - Return: what an effect does, e.g. "read a blob". */
+/** wfs_effect_help() - Return: what an effect does, e.g. "read a blob"; static. */
 const char *wfs_effect_help(enum wfs_effect effect);
 
-/** wfs_effect_params() - Return: the params of an effect as a record, for help. */
+/** wfs_effect_params() - Return: the members of an effect's params, as a form of the kind record;
+ *  static. */
 const struct wfs_form *wfs_effect_params(enum wfs_effect effect);
 
-/** wfs_effect_action() - Return: the name of an action, e.g. "noop"; NULL for other effects. */
+/** wfs_effect_action() - Return: the name of an effect that is an action, e.g. "noop"; NULL for
+ *  other effects; static. */
 const char *wfs_effect_action(enum wfs_effect effect);
 
 /** wfs_effect_find_action() - Return: the action with this name,
  *  or WFS_EFFECT_COUNT for another name. */
 enum wfs_effect wfs_effect_find_action(const char *name);
 
-/** wfs_action_effect() - Return: the effect that an action's `action_type` names, or
- *  WFS_EFFECT_COUNT for an unknown name. */
+/** wfs_action_effect() - Return: the effect that the `action_type` of @action, a JSON object,
+ *  names; WFS_EFFECT_COUNT for an unknown name. */
 enum wfs_effect wfs_action_effect(const json_t *action);
 
-/** wfs_action_params() - the members of an action without `action_type`, and without optional ones
- *  that are null: a new object; NULL without memory. */
+/** wfs_action_params() - copy an action without `action_type`, and without optional members that
+ *  are null. Return: new reference; NULL without memory. */
 json_t *wfs_action_params(const json_t *action);
 
-/** wfs_action_check_form() - check the form of an action as it was sent. Return: 0, -EINVAL,
- *  -ENOMEM. */
+/** wfs_action_check_form() - check that @action, as a client has sent it, is {action_type, and its
+ *  params}. Return: 0, -EINVAL, -ENOMEM. */
 int wfs_action_check_form(const json_t *action, struct wfs_error *error);
 
-/** wfs_introspects() - is @effect one of the four effects of introspection? */
+/** wfs_introspects() - is @effect one of the four that kernel/read/introspect.h answers? */
 bool wfs_introspects(enum wfs_effect effect);
 
-/** wfs_effect_granted_as() - Return: the word for the effect in `actions` of a grant: an action's
- *  name, or another effect's kind. */
+/** wfs_effect_granted_as() - Return: the word that a grant of `act` has in its param `actions` if
+ *  it covers the effect: an action's name, or another effect's kind; static. */
 const char *wfs_effect_granted_as(enum wfs_effect effect);
 
-/** wfs_effect_action_page() - append a help page for an action: lines of at most 80 columns. */
+/** wfs_effect_action_page() - append the help page of an action to @buffer: lines of at most 80
+ *  columns. */
 void wfs_effect_action_page(enum wfs_effect effect, struct wfs_buffer *buffer);
 
-/** wfs_effect_acts() - does the effect change something, so that a refusal is recorded? */
+/** wfs_effect_acts() - is it recorded when the effect is refused? True for effects that change
+ *  something. */
 bool wfs_effect_acts(enum wfs_effect effect);
 
-/** wfs_effect_cap_type() - Return: the type of capability that covers the effect, e.g. "query". */
+/** wfs_effect_cap_type() - Return: the type of capability that covers the effect, e.g. "query";
+ *  static. */
 const char *wfs_effect_cap_type(enum wfs_effect effect);
 
-/** wfs_effect_has_reducer() - do rules and grants judge the effect by the reducer it concerns? */
+/** wfs_effect_has_reducer() - is the effect about one reducer, which rules and grants may name? */
 bool wfs_effect_has_reducer(enum wfs_effect effect);
 
-/** wfs_effect_has_artifact() - do rules and grants judge the effect by an artifact or agent? */
+/** wfs_effect_has_artifact() - is the effect about one artifact or agent, which rules and grants
+ *  may name? */
 bool wfs_effect_has_artifact(enum wfs_effect effect);
 
-/** wfs_effect_covered_by() - can a grant of this type of capability cover the effect? A grant of
- *  type `admin` also covers resuming and cancelling plans and turns of others, and approving
- *  calls. */
+/** wfs_effect_covered_by() - can a grant of a capability of the type @cap_type cover the effect? A
+ *  grant of type `admin` also covers resuming and cancelling plans and turns of others, and
+ *  approving calls. */
 bool wfs_effect_covered_by(enum wfs_effect effect, const char *cap_type);
 
-/** wfs_effect_find() - Return: the effect of a kind, or WFS_EFFECT_COUNT for an unknown kind. */
+/** wfs_effect_find() - Return: the effect with this kind, or WFS_EFFECT_COUNT for an unknown
+ *  one. */
 enum wfs_effect wfs_effect_find(const char *kind);
 
 /** wfs_effect_of_reducers() - may reducers ask for the effect (origin_scope `both`)? */
 bool wfs_effect_of_reducers(enum wfs_effect effect);
 
-/** wfs_effect_definition() - make the effect's `defeffect`.
+/** wfs_effect_definition() - make the definition of an effect (`defeffect`) as manifests have it
  *  Return: new reference, NULL without memory. */
 json_t *wfs_effect_definition(enum wfs_effect effect);
 
-/** wfs_effect_params_schema() - make the JSON Schema (2020-12) of the params. Return: new
- *  reference, NULL without memory. */
+/** wfs_effect_params_schema() - make the JSON Schema (2020-12) of an effect's params
+ *  Return: new reference, NULL without memory. */
 json_t *wfs_effect_params_schema(enum wfs_effect effect);
 
-/**
- * wfs_effect_drop_nulls() - remove optional members that are null: they count as absent
- * A null member whose type allows any value stays.
- */
+/** wfs_effect_drop_nulls() - remove from @params the optional members that are null, which count as
+ *  absent. A null member whose type allows any value stays. */
 void wfs_effect_drop_nulls(enum wfs_effect effect, json_t *params);
 
-/**
- * wfs_effect_decode() - check and decode params
- * @params: @ret_params borrows from them
- * Return: 0, -EINVAL (missing_argument; invalid_argument: unknown, or of the wrong type); the
- *         message names the member.
- */
+/** wfs_effect_decode() - check the params of an effect, and decode them into a struct
+ *  @ret_params: borrows from @params
+ *  Return: 0, -EINVAL (missing_argument; invalid_argument: unknown, or of the wrong type); the
+ *  message names the member. */
 int wfs_effect_decode(enum wfs_effect effect, const json_t *params, struct wfs_params *ret_params,
 	struct wfs_error *error);
 
-/**
- * wfs_effect_check_receipt() - check that a receipt has the defined shape
- * Return: 0, -EIO (internal_error: a defect of ours), -ENOMEM.
- */
+/** wfs_effect_check_receipt() - check that the payload of a receipt has the form that the effect's
+ *  definition says. Return: 0, -EIO (internal_error: a defect of this program), -ENOMEM. */
 int wfs_effect_check_receipt(
 	enum wfs_effect effect, const json_t *receipt, struct wfs_error *error);

@@ -14,27 +14,29 @@ enum {
 	WFS_PLAN_STEPS_MAX = 100000,   /* steps of a plan */
 };
 
-/** memory_id_number() - get the number of an entry's id: 42 of `mem_0000002a`. Return: false: not
- *  an id. */
+/** memory_id_number() - get the number in an entry's id, such as 42 in `mem_0000002a`. Return:
+ *  false: @entry_id has another form. */
 bool memory_id_number(const char *entry_id, uint32_t *ret_number);
 void memory_id_text(uint32_t number, char ret_id[static MEMORY_ID_SIZE]);
 
-/** wfs_memory_entry_key() - split a key of sys.memory into store and entry
+/** wfs_memory_entry_key() - split a key of sys.memory into the id of the store and the number of
+ *  the entry
  *  @ret_artifact_id: borrowed from @key. Return: false: it is not the key of an entry. */
 bool wfs_memory_entry_key(
 	struct wfs_bytes key, struct wfs_bytes *ret_artifact_id, uint32_t *ret_number);
 
-/** wfs_memory_entry_name() - write the name of an entry's file. */
+/** wfs_memory_entry_name() - write the name of the file of entry @number, such as
+ *  `mem_0000002a.json`. */
 void wfs_memory_entry_name(uint32_t number, char ret_name[static WFS_MEMORY_NAME_SIZE]);
 
-/** wfs_memory_entry_number() - find the entry whose file has this name. Return: false: no entry
- *  can have it. */
+/** wfs_memory_entry_number() - get the number of the entry whose file has this name. Return: false:
+ *  no entry's file can have it. */
 bool wfs_memory_entry_number(const char *name, uint32_t *ret_number);
 
-/** wfs_plan_step_key() - split a key of sys.plan_step into plan and index
- *  @ret_plan_id: borrowed from @key. Return: false: it is not the key of a step. */
+/** wfs_plan_step_key() - split a key of sys.plan_step into the id of the plan and the index of the
+ *  step. @ret_plan_id: borrowed from @key. Return: false: it is not the key of a step. */
 bool wfs_plan_step_key(struct wfs_bytes key, struct wfs_bytes *ret_plan_id, int64_t *ret_index);
 
-/** wfs_plan_step_number() - get the number with which the name of a step's file begins. Return:
- *  false: it has none. */
+/** wfs_plan_step_number() - get the index of the step whose file has this name, from the number at
+ *  its beginning. Return: false: the name does not begin with a number. */
 bool wfs_plan_step_number(const char *name, int64_t *ret_index);

@@ -86,6 +86,7 @@ enum wfs_entity_form {
 	WFS_ENTITY_BESIDE,  /* `plan.json` beside the directory, with the directory's name */
 };
 
+/* These return columns of the tables above. */
 const char *wfs_entity_directory(enum wfs_entity entity);
 enum wfs_builtin_reducer wfs_entity_reducer(enum wfs_entity entity);
 
@@ -94,9 +95,9 @@ enum wfs_entity wfs_entity_file_entity(enum wfs_entity_file file);
 enum wfs_builtin_reducer wfs_entity_file_reducer(enum wfs_entity_file file);
 enum wfs_entity_form wfs_entity_file_form(enum wfs_entity_file file);
 
-/** wfs_entity_file_is_directory() - is it a directory with files of its own? */
+/** wfs_entity_file_is_directory() - is it a directory with files of its own (ENTRIES, STEPS)? */
 bool wfs_entity_file_is_directory(enum wfs_entity_file file);
 
-/** wfs_entity_file_find() - find a file in an entity's directory by its name. Return:
- *  WFS_ENTITY_FILE_COUNT for an unknown name. */
+/** wfs_entity_file_find() - find a file of an entity of this kind by its name in the entity's
+ *  directory. Return: WFS_ENTITY_FILE_COUNT for an unknown name. */
 enum wfs_entity_file wfs_entity_file_find(enum wfs_entity entity, const char *name);

@@ -10,43 +10,41 @@
 #include "kernel/manifest/manifest.h"
 
 enum {
-	WFS_PRINCIPALS_MAX = 65536, /* of a world */
+	WFS_PRINCIPALS_MAX = 65536, /* principals of a world */
 	WFS_GRANTS_MAX = 65536,     /* live grants of a world */
 	WFS_PRINCIPAL_AGENTS_MAX =
 		4096, /* principals that are agents, for whose bytes one principal pays */
 	WFS_PRINCIPAL_PASSED_ON_MAX = 4096, /* grants that one principal has delegated */
 	WFS_GRANT_CHAIN_MAX = 16,           /* delegations of a grant, each of the one before */
 	WFS_GRANT_NAME_MAX = 128,           /* bytes; for ids of principals, too */
-	WFS_GRANT_PARAMS_MAX = 16 << 10,    /* bytes of their canonical text */
+	WFS_GRANT_PARAMS_MAX = 16 << 10,    /* bytes of the params' canonical text */
 };
 
 /* For messages. */
 #define WFS_GRANT_NAME_FORM \
 	"a name of letters, digits and ._#@:-, a letter or digit first, at most 128 bytes"
 
-/** wfs_grant_name_valid() - is it `[A-Za-z0-9][A-Za-z0-9._#@:-]{0,127}`? Also
- *  for ids of principals. */
+/** wfs_grant_name_valid() - does a name of a grant, or an id of a principal, match
+ *  `[A-Za-z0-9][A-Za-z0-9._#@:-]{0,127}`? */
 bool wfs_grant_name_valid(const char *text);
 
 #define WFS_GENESIS_PREFIX "genesis_" /* begins the ids of the kernel's own artifacts */
 
-/** wfs_id_internal() - is it one of the kernel's own principals? */
+/** wfs_id_internal() - is it the id of one of the kernel's own principals, `mint` or `genesis`? */
 bool wfs_id_internal(const char *id);
 
-/** wfs_id_reserved() - is the id refused for principals and artifacts, because the kernel uses it:
- *  the name of an action, `mint`, `genesis`, or one that begins with `genesis_`? */
+/** wfs_id_reserved() - may no user give this id to a principal or an artifact, because the kernel
+ *  uses it: the name of an action, `mint`, `genesis`, or one that begins with `genesis_`? */
 bool wfs_id_reserved(const char *id);
 
 /** wfs_grant_member() - Return: the name of member @index of a grant; NULL after the last. */
 const char *wfs_grant_member(size_t index);
 
-/**
- * wfs_grant_check_member() - check one member of @grant
- * @grant: an object; `name` may be missing
- * Return: 0, -EINVAL (missing_argument, invalid_argument, schema_violation), -ENOENT (not_found:
- *         a capability that this world does not have), -EFBIG (too_large), -ENOMEM.
- *         The message does not name the member.
- */
+/** wfs_grant_check_member() - check member @index (as for wfs_grant_member()) of a grant
+ *  @manifest: has the capabilities. @grant: an object; `name` may be missing
+ *  Return: 0, -EINVAL (missing_argument, invalid_argument, schema_violation), -ENOENT (not_found: a
+ *  capability that this world does not have), -EFBIG (too_large), -ENOMEM. The message does not
+ *  name the member. */
 int wfs_grant_check_member(const struct wfs_manifest *manifest, const json_t *grant, size_t index,
 	struct wfs_error *error);
 
@@ -57,16 +55,13 @@ int wfs_grant_check_member(const struct wfs_manifest *manifest, const json_t *gr
  *  principal's account, such as `quotas/disk`; NULL after the last. All are optional. */
 const char *wfs_account_member(size_t index);
 
-/**
- * wfs_account_check_member() - check one member of @account
- * @account: an object with `scrip` and `quotas`, both optional
- * Return: 0, -EINVAL (invalid_argument). The message does not name the member.
- */
+/** wfs_account_check_member() - check member @index (as for wfs_account_member()) of a principal's
+ *  account. @account: an object with `scrip` and `quotas`, both optional
+ *  Return: 0, -EINVAL (invalid_argument). The message does not name the member. */
 int wfs_account_check_member(const json_t *account, size_t index, struct wfs_error *error);
 
-/**
- * wfs_grant_mark() - compute a mark that differs from that of a later grant with the same name
- * The mark is a hash of the grant's document without `used`, which changes with every charge.
- * Thread: any. Return: 0, -ENOMEM.
- */
+/** wfs_grant_mark() - compute a mark by which a grant can be told from a later grant with the same
+ *  name
+ *  It is a hash of the grant's document @grant without `used`, which changes with every charge.
+ *  Thread: any. Return: 0, -ENOMEM. */
 int wfs_grant_mark(const json_t *grant, struct wfs_hash *ret_mark);

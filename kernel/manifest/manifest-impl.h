@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to the manifest: the struct, and what its readers share. */
+/*
+ * Private to the manifest: the struct, and what the functions that read a document share.
+ *
+ * Those report mistakes in the document by adding to reader->problems, each with its place (a JSON
+ * pointer), leave the wrong part out, and go on.
+ */
 #pragma once
 
 #include <stdatomic.h>
@@ -15,10 +20,10 @@ struct manifest_schema {
 };
 
 struct manifest_reducer {
-	struct wfs_reducer_definition definition; /* first, because manifest.c casts back */
-	const char **emits;                       /* sorted */
+	struct wfs_reducer_definition definition; /* first, because manifest.c casts from it */
+	const char **emits; /* names of the schemas of its events, sorted; owned */
 	size_t emit_count;
-	bool asks[WFS_EFFECT_COUNT];
+	bool asks[WFS_EFFECT_COUNT]; /* the effects that it may ask for */
 };
 
 struct manifest_cap {
@@ -29,8 +34,8 @@ struct manifest_cap {
 struct wfs_manifest {
 	atomic_uint references;
 	json_t *document;
-	struct wfs_buffer text;
-	struct wfs_hash hash;
+	struct wfs_buffer text; /* of the file `/manifest` */
+	struct wfs_hash hash;   /* of `text` */
 	struct manifest_schema *schemas;
 	size_t schema_count;
 	json_t *schema_index; /* name: index in schemas */
@@ -48,7 +53,7 @@ struct wfs_manifest {
 	size_t rule_count;
 };
 
-/* State while a document is read; wrong parts are left out. */
+/* State while a document is read. */
 struct manifest_reader {
 	struct wfs_manifest *manifest;
 	struct wfs_problems *problems;
@@ -60,92 +65,86 @@ int manifest_compare_text(const void *a, const void *b);
 
 /* --- manifest-read.c --- */
 
-/**
- * manifest_read() - check the document and fill in everything except text and hash
- * Return: 0 (also if problems were added), -ENOMEM.
- */
+/** manifest_read() - check manifest->document, and fill in the manifest but `text` and `hash`
+ *  Return: 0 (also if problems were added), -ENOMEM. */
 int manifest_read(struct manifest_reader *reader);
 
 /* --- manifest-caps.c --- */
 
-/** manifest_read_effects() - read the effects; before the reducers, which name them.
- *  Return: as above. */
+/** manifest_read_effects() - read the list of effects; called before the reducers, which name them,
+ *  are read. Return: 0 (also if problems were added), -ENOMEM. */
 int manifest_read_effects(const struct manifest_reader *reader);
 
-/** manifest_read_caps() - read capabilities, policies, principals and grants. Return: as above. */
+/** manifest_read_caps() - read the lists of capabilities, policies, principals and grants
+ *  Return: 0 (also if problems were added), -ENOMEM. */
 int manifest_read_caps(const struct manifest_reader *reader);
 
 /* --- manifest-policy.c --- */
 
-/** manifest_read_policies() - read the policies; after the capabilities, which their rules name.
- *  Return: as above. */
+/** manifest_read_policies() - read the list of policies; called after the capabilities, which their
+ *  rules name, were read. Return: 0 (also if problems were added), -ENOMEM. */
 int manifest_read_policies(const struct manifest_reader *reader);
 
 /* --- manifest-check.c --- */
 
-/** manifest_expected() - add the problem "expected <what>, got <value>". */
+/** manifest_expected() - add the problem "expected @what, got @value" at @place. */
 void manifest_expected(const struct manifest_reader *reader, struct wfs_place place,
 	const char *what, const json_t *value);
 
-/** manifest_text() - Return: the text of a string without NUL bytes, NULL for other values. */
+/** manifest_text() - Return: the text of a JSON string without NUL characters, borrowed; NULL for
+ *  other values. */
 const char *manifest_text(const json_t *value);
 
-/**
- * manifest_check_members() - check that @value is an object with these members
- * @names: NULL-terminated; all are required
- * @optional: NULL-terminated; NULL: none
- * Return: false if it is not an object; other problems are only added.
- */
+/** manifest_check_members() - check that @value is an object with these members; adds problems
+ *  @names: required members; the last is NULL
+ *  @optional: allowed members; the last is NULL; NULL: none
+ *  Return: false if it is not an object; true also after other problems. */
 bool manifest_check_members(const struct manifest_reader *reader, struct wfs_place place,
 	const json_t *value, const char *const *names, const char *const *optional);
 
-/**
- * manifest_list() - get the list @name of the document
- * @max: bound of its items, besides @builtin_count built-in ones
- * Return: NULL if it is not a list (a problem is added) or missing (which was added before).
- */
+/** manifest_list() - get the list @name of the document, borrowed
+ *  @max: how many items it may have besides @builtin_count built-in ones
+ *  Return: NULL if it is missing or not a list, which is a problem. */
 const json_t *manifest_list(
 	const struct manifest_reader *reader, const char *name, size_t max, size_t builtin_count);
 
-/** manifest_check_kind() - check that the member `$kind` of a definition is @wanted. */
+/** manifest_check_kind() - check that the member `$kind` of the definition @item is @wanted;
+ *  otherwise add a problem. */
 void manifest_check_kind(const struct manifest_reader *reader, struct wfs_place place,
 	const json_t *item, const char *wanted);
 
-/** manifest_check_text() - check that @value is the string @wanted. */
+/** manifest_check_text() - check that @value is the string @wanted; otherwise add a problem. */
 void manifest_check_text(const struct manifest_reader *reader, struct wfs_place place,
 	const json_t *value, const char *wanted);
 
-/** manifest_is_reducer_name() - is it `[a-z][a-z0-9_.-]*`? */
+/** manifest_is_reducer_name() - does @text match `[a-z][a-z0-9_.-]*`, the form of a reducer's
+ *  name? */
 bool manifest_is_reducer_name(const char *text);
 
-/** manifest_is_definition_name() - is it `ns/Name@N`? */
+/** manifest_is_definition_name() - has @text the form `ns/Name@N` of the names of schemas,
+ *  capabilities and policies? */
 bool manifest_is_definition_name(const char *text);
 
 /* The rules for the names of a kind of definition. */
 struct manifest_naming {
-	bool (*fits)(const char *);
-	const char *form; /* for the message */
-	json_t *index_of;
-	const char *reserved; /* prefix of built-in names; NULL: any name may be used */
+	bool (*fits)(const char *); /* does a name have the right form? */
+	const char *form;           /* the form, for the message */
+	json_t *index_of;           /* {name: index in its list} so far */
+	const char *reserved;       /* prefix of built-in names; NULL: any name may be used */
 };
 
-/**
- * manifest_enter() - add a definition's name, with its index, to naming->index_of
- *
- * Adds a name of the wrong form, too, so that references to it are not reported as well.
- * @ret_name: NULL if nothing was added
- * Return: 0, -ENOMEM.
- */
+/** manifest_enter() - add a definition's name @value, with its index in its list, to
+ *  naming->index_of, if it is new
+ *  Adds a name of the wrong form, too, so that references to it are not reported as well.
+ *  @ret_name: borrowed; NULL if nothing was added. Return: 0 (also if problems were added),
+ *  -ENOMEM. */
 int manifest_enter(const struct manifest_reader *reader, struct wfs_place place,
 	const json_t *value, size_t index, const struct manifest_naming *naming,
 	const char **ret_name);
 
-/**
- * manifest_read_builtin() - check that item @index of the list @name is one of @builtins
- * Its name must not be one of @seen.
- * @seen: names so far
- * Return: 1, 0 (a problem was added), -ENOMEM.
- */
+/** manifest_read_builtin() - check that item @index of the document's list @name is one of
+ *  @builtins, and is there once. @seen: {name: …} of the items so far; the item's name is added
+ *  Return: 1, 0 (a problem was added), -ENOMEM. */
 int manifest_read_builtin(const struct manifest_reader *reader, const char *name, size_t index,
 	const json_t *builtins, json_t *seen);
 

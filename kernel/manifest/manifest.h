@@ -50,9 +50,9 @@ enum {
 struct wfs_reducer_definition {
 	const char *name;
 	struct wfs_hash module; /* blob with the Lua source; zero when built in */
-	bool keyed;
-	bool builtin; /* the kernel itself changes its cells; no Lua, no events */
-	size_t index; /* position in the manifest */
+	bool keyed;             /* events give it keys; false: it has one cell */
+	bool builtin;           /* the kernel itself changes its cells; no Lua, no events */
+	size_t index;           /* position in the manifest */
 };
 
 /* One routing row: events of a schema go to a reducer. Borrowed; plain value. */
@@ -64,9 +64,9 @@ struct wfs_route {
 
 /* A capability that can be granted. Borrowed; plain value. */
 struct wfs_cap_definition {
-	const char *name;     /* "sys/query@1" */
-	const char *cap_type; /* "query" */
-	const struct wfs_schema *params;
+	const char *name;                /* "sys/query@1" */
+	const char *cap_type;            /* "query" */
+	const struct wfs_schema *params; /* of grants of it */
 };
 
 /* From where a principal asks; a policy's `origin`. X(constant, name) */
@@ -82,14 +82,12 @@ enum wfs_origin {
 		WFS_ORIGIN_COUNT
 };
 
-/** wfs_origin_name() - Return: the word in rules of policies, e.g. "host". */
+/** wfs_origin_name() - Return: the word for an origin in rules of policies, e.g. "host"; static. */
 const char *wfs_origin_name(enum wfs_origin origin);
 
-/**
- * wfs_policy_fits() - does one condition of a rule match this text?
- * @pattern: NULL: the rule does not have the condition, which matches then
- * @text: NULL: the question has no such text
- */
+/** wfs_policy_fits() - does one condition of a rule, @pattern, match this text of a question?
+ *  @pattern: NULL: the rule does not have the condition, which then matches
+ *  @text: NULL: the question has no such text */
 bool wfs_policy_fits(const char *pattern, const char *text);
 
 /*
@@ -104,13 +102,9 @@ struct wfs_policy_rule {
 
 struct wfs_manifest;
 
-/**
- * wfs_manifest_new() - check and compile a manifest document
- * @document: the manifest keeps a reference
- * @problems: gets every problem, with its JSON pointer
- * @ret_manifest: caller owns a reference
- * Return: 0, -EINVAL when problems were added, -ENOMEM.
- */
+/** wfs_manifest_new() - check and compile a manifest document
+ *  @document: the manifest keeps a reference. @problems: gets every problem, with its JSON pointer
+ *  @ret_manifest: caller unrefs it. Return: 0, -EINVAL when problems were added, -ENOMEM. */
 int wfs_manifest_new(
 	json_t *document, struct wfs_problems *problems, struct wfs_manifest **ret_manifest);
 struct wfs_manifest *wfs_manifest_ref(struct wfs_manifest *manifest);
@@ -130,7 +124,8 @@ const struct wfs_hash *wfs_manifest_hash(const struct wfs_manifest *manifest);
 const struct wfs_schema *wfs_manifest_schema(
 	const struct wfs_manifest *manifest, const char *schema);
 
-/** wfs_manifest_routes() - Return: the rows for a schema in manifest order. @ret_count: may be 0 */
+/** wfs_manifest_routes() - Return: the rows of `routing` for a schema, in the manifest's order.
+ *  @ret_count: their number; may be 0 */
 const struct wfs_route *wfs_manifest_routes(
 	const struct wfs_manifest *manifest, const char *schema, size_t *ret_count);
 
@@ -140,26 +135,28 @@ const struct wfs_reducer_definition *wfs_manifest_reducer(
 const struct wfs_reducer_definition *wfs_manifest_reducer_find(
 	const struct wfs_manifest *manifest, const char *name);
 
-/** wfs_manifest_emits() - does the reducer declare that it emits events of @schema? */
+/** wfs_manifest_emits() - does the reducer's definition allow it to emit events of @schema? */
 bool wfs_manifest_emits(const struct wfs_reducer_definition *reducer, const char *schema);
 
-/** wfs_manifest_asks() - does the reducer declare that it asks for @effect? */
+/** wfs_manifest_asks() - does the reducer's definition allow it to ask for @effect? */
 bool wfs_manifest_asks(const struct wfs_reducer_definition *reducer, enum wfs_effect effect);
 
-/** wfs_manifest_effect() - is the effect enabled in this world? */
+/** wfs_manifest_effect() - is the effect enabled in worlds with this manifest, because it is in the
+ *  list of effects? */
 bool wfs_manifest_effect(const struct wfs_manifest *manifest, enum wfs_effect effect);
 
-/** wfs_manifest_cap() - Return: the capability with this name, or NULL. */
+/** wfs_manifest_cap() - Return: the capability with this name, e.g. "sys/query@1", or NULL. */
 const struct wfs_cap_definition *wfs_manifest_cap(
 	const struct wfs_manifest *manifest, const char *name);
 
-/** wfs_manifest_policy() - Return: the rules of the policy in force, in order.
- *  @ret_count: may be 0 */
+/** wfs_manifest_policy() - Return: the rules of the policy in force, in order
+ *  @ret_name: of the policy. @ret_count: of the rules; may be 0 */
 const struct wfs_policy_rule *wfs_manifest_policy(
 	const struct wfs_manifest *manifest, const char **ret_name, size_t *ret_count);
 
 /** wfs_manifest_principals() - Return: the declared principals, an array of {id}. */
 const json_t *wfs_manifest_principals(const struct wfs_manifest *manifest);
 
-/** wfs_manifest_grants() - Return: the declared grants, an array; each has a name. */
+/** wfs_manifest_grants() - Return: the grants that the manifest declares, an array of objects; each
+ *  has a `name`. */
 const json_t *wfs_manifest_grants(const struct wfs_manifest *manifest);

@@ -8,12 +8,11 @@
 
 #include "kernel/base/form.h"
 
-/** wfs_shape_document() - write a shape as definitions do.
+/** wfs_shape_document() - make the JSON value by which definitions of effects write a form
  *  Return: new reference, NULL without memory. */
 json_t *wfs_shape_document(const struct wfs_form *shape);
 
-/**
- * wfs_shape_check() - check that @value has a shape
- * Return: 0, -EINVAL (schema_violation: JSON pointer, what was expected and what came), -ENOMEM.
- */
+/** wfs_shape_check() - check that the whole of @value has the form @shape
+ *  Return: 0, -EINVAL (schema_violation; the message says at which JSON pointer what was expected
+ *  and what came), -ENOMEM. */
 int wfs_shape_check(const struct wfs_form *shape, const json_t *value, struct wfs_error *error);

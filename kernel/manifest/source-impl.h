@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to the source reader: its state, files, principals and artifacts. */
+/*
+ * Private to the code that reads a world's source (source.h): its state, files, principals and
+ * artifacts.
+ *
+ * The functions report mistakes by adding to loader->problems, with a place (a JSON pointer) in
+ * world.json, and go on.
+ */
 #pragma once
 
 #include <jansson.h>
@@ -17,8 +23,8 @@ struct source_place {
 	size_t grant; /* SIZE_MAX: the principal itself */
 };
 
-/* By list and index in the manifest.
- * The operator's grants come from no item, and have no problems. */
+/* Places in world.json of the principals and grants of the manifest, by their index there. The
+ * operator's grants come from no item, and have no problems. */
 struct source_places {
 	size_t operator_index; /* of the operator in world.json's list; SIZE_MAX: not in it */
 	struct source_place *principals;
@@ -32,12 +38,12 @@ struct source_places {
 void source_places_done(struct source_places *places);
 
 struct source_loader {
-	int directory;
+	int directory; /* descriptor of the source's directory */
 	struct wfs_problems *problems;
 	json_t *world;       /* world.json */
-	json_t *manifest;    /* that is being made */
-	json_t *schemas;     /* by file name: a schema that compiles, or `true` after problems */
-	json_t *modules;     /* by file name: index of the reducer that has it, or MODULE_FAILED */
+	json_t *manifest;    /* the manifest document that is being made */
+	json_t *schemas;     /* {file name: a schema that compiles, or `true` after problems} */
+	json_t *modules;     /* {file name: index of the reducer that has it, or MODULE_FAILED} */
 	struct wfs_box *box; /* in which modules are checked; owned */
 	struct wfs_buffer *blobs;
 	size_t blob_count;
@@ -51,33 +57,36 @@ struct source_loader {
 
 /* --- source-check.c --- */
 
-/** source_expected() - add a problem of world.json: "expected <what>, got <value>". */
+/** source_expected() - add the problem "expected @what, got @value" at @place in world.json. */
 void source_expected(const struct source_loader *loader, struct wfs_place place, const char *what,
 	const json_t *value);
 
-/** source_check_members() - add a problem for members of @object that are not in the
- *  NULL-terminated
- *  @names. */
+/** source_check_members() - add a problem for each member of @object that is not one of @names,
+ *  which ends with NULL. */
 void source_check_members(const struct source_loader *loader, struct wfs_place place,
 	const json_t *object, const char *const *names);
 
-/** source_file_name() - Return: @value as the name of a file, or NULL (a problem was added). */
+/** source_file_name() - get the text of @value, which names a file. Return: borrowed from @value,
+ *  or NULL (it is not a valid name; a problem was added). */
 const char *source_file_name(
 	const struct source_loader *loader, struct wfs_place place, const json_t *value);
 
-/** source_named_file_read() - append the contents of a file that world.json names at @place.
- *  Return: 1, 0 (a problem was added), -ENOMEM. */
+/** source_named_file_read() - append to @buffer the contents of the file @name, which world.json
+ *  names at @place. Return: 1, 0 (a problem was added), -ENOMEM. */
 int source_named_file_read(const struct source_loader *loader, struct wfs_place place,
 	const char *name, struct wfs_buffer *buffer);
 
-/** source_charge() - count the bytes of a file. Return: 1, 0 if there are too many (added once). */
+/** source_charge() - count @bytes of a file, which world.json names at @place, for
+ *  WFS_SOURCE_TOTAL_MAX
+ *  Return: 1, or 0 if all files have too many bytes (a problem was added the first time). */
 int source_charge(struct source_loader *loader, struct wfs_place place, size_t bytes);
 
-/** source_set() - set a member to @value; the caller keeps its own reference. Does nothing if
- *  @value is NULL. Return: 0, -ENOMEM. */
+/** source_set() - set member @name of @object to @value, which the caller keeps, too
+ *  Does nothing if @value is NULL. Return: 0, -ENOMEM. */
 int source_set(json_t *object, const char *name, json_t *value);
 
-/** source_set_new() - set a member, taking the reference @value. Return: 0, -ENOMEM. */
+/** source_set_new() - set member @name of @object to @value, whose reference is taken. Return: 0,
+ *  -ENOMEM. */
 int source_set_new(json_t *object, const char *name, json_t *value);
 
 /* --- source-principals.c --- */
@@ -86,49 +95,47 @@ enum {
 	SOURCE_OPERATOR_SCRIP = 1000, /* enough for 200 memory stores */
 };
 
-/**
- * source_operator() - put the operator, with every capability, into an empty manifest
- * @account: {scrip?, quotas?} that it begins with; may be NULL
- * @genesis: some services cost scrip: it begins with SOURCE_OPERATOR_SCRIP unless @account says
- *  otherwise, because nobody could give it any
- */
+/** source_operator() - put the operator, with a grant of every capability, into an empty manifest
+ *  document. @account: {scrip?, quotas?} that it begins with; may be NULL
+ *  @genesis: the world has services that cost scrip, which nobody could give to the operator: so it
+ *  begins with SOURCE_OPERATOR_SCRIP, unless @account says otherwise. Return: 0, -ENOMEM. */
 int source_operator(json_t *manifest, const json_t *account, bool genesis);
 
-/** source_principals() - add the operator, and the principals of world.json, with their grants.
- *  Return: 0, -ENOMEM. */
+/** source_principals() - add the operator and the principals of world.json, with their grants, to
+ *  loader->manifest. Return: 0 (also if problems were added), -ENOMEM. */
 int source_principals(struct source_loader *loader);
 
-/** source_place() - find the place in world.json of the manifest's part at @pointer.
- *  Return: false: the same pointer. */
+/** source_place() - find the place in world.json from which a part of loader->manifest comes
+ *  @pointer: JSON pointer of the part. Return: false: the place has the same pointer. */
 bool source_place(
 	const struct source_loader *loader, const char *pointer, struct wfs_place *ret_place);
 
 /* --- source-artifacts.c --- */
 
-/** source_artifacts() - make the actions that make the artifacts of world.json; after its
- *  principals.
- *  Return: 0, -ENOMEM. */
+/** source_artifacts() - fill loader->artifacts with the actions that make the artifacts of
+ *  world.json; after source_principals(). Return: 0 (also if problems were added), -ENOMEM. */
 int source_artifacts(struct source_loader *loader);
 
 /* --- source-scripts.c --- */
 
-/** source_scripts() - read the files from which models of host.json answer into @source.
- *  Return: 0, -ENOMEM. */
+/** source_scripts() - read the files that models of host.json have in place of a server into
+ *  source->files
+ *  @host: document of host.json. Return: 0 (also if problems were added), -ENOMEM. */
 int source_scripts(
 	const struct source_loader *loader, const json_t *host, struct wfs_source *source);
 
 /* --- source-file.c --- */
 
-/** source_file_name_valid() - is it a relative path without `..` and control characters? */
+/** source_file_name_valid() - is it a relative path of a file, without `..` and control
+ *  characters? */
 bool source_file_name_valid(const char *name);
 
-/**
- * source_file_read() - append the contents of a file to @buffer
- * @name: valid
- * Return: 0, -EBADF (not a regular file), -ELOOP (a symbolic link), -EFBIG (more than
- *         WFS_SOURCE_FILE_MAX), -ENOMEM, or an -errno of open(2) or read(2).
- */
+/** source_file_read() - append the contents of a file to @buffer
+ *  @directory: descriptor; @name: path from there, valid by source_file_name_valid()
+ *  Return: 0, -EBADF (not a regular file), -ELOOP (a symbolic link), -EFBIG (more than
+ *  WFS_SOURCE_FILE_MAX), -ENOMEM, or an -errno of open(2) or read(2). */
 int source_file_read(int directory, const char *name, struct wfs_buffer *buffer);
 
-/** source_file_reason() - Return: what one of these results means, for the user. */
+/** source_file_reason() - Return: words for the user that explain the failure @r of
+ *  source_file_read(); static. */
 const char *source_file_reason(int r);

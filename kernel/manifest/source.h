@@ -28,7 +28,7 @@ enum {
  * which no other artifact of a source with one may have. */
 #define WFS_HANDBOOK_PREFIX "handbook_"
 
-/* For problems. */
+/* The file that problems name. */
 #define WFS_SOURCE_WORLD_FILE "world.json"
 
 /* A file that is copied into the world as it is. Plain value. */
@@ -57,21 +57,20 @@ struct wfs_source {
 void wfs_source_done(struct wfs_source *source);
 #define WFS_AUTO_SOURCE WFS_CLEANUP(wfs_source_done)
 
-/**
- * wfs_source_load() - read a source directory
- *
- * File names in it are relative to @directory and may not leave it. Every Lua module is compiled
- * once (kernel/lua) and the assembled manifest is compiled once (kernel/manifest), so that their
- * problems are reported here, too.
- * @name: replaces the name in world.json; may be NULL
- * @ret_source: also filled if all problems are those of artifacts. Then wfs_world_create() can
- *              report the other problems of artifacts, which are found when they are made
- * Return: 0, -EINVAL when problems were added, -ENOENT (no world.json; a problem was added, too),
- * -ENOMEM.
- */
+/** wfs_source_load() - read a source directory
+ *  File names in it are relative to @directory and may not leave it. Every Lua module is compiled
+ *  once (kernel/lua) and the manifest is compiled once (kernel/manifest), so that their problems
+ *  are reported here, too. @name: replaces the name in world.json; may be NULL
+ *  @problems: gets all mistakes
+ *  @ret_source: caller ends it with wfs_source_done(); also filled if all problems are those of
+ *  artifacts. Then wfs_world_create() can report the other problems of artifacts, which are found
+ *  when they are made
+ *  Return: 0, -EINVAL when problems were added, -ENOENT (no world.json; a problem was added, too),
+ *  -ENOMEM. */
 int wfs_source_load(const char *directory, const char *name, struct wfs_problems *problems,
 	struct wfs_source *ret_source);
 
 /** wfs_source_empty() - make the source of a world named @name, without reducers, with the genesis
- *  artifacts and the handbook. */
+ *  artifacts and the handbook. @ret_source: caller ends it with wfs_source_done(). Return: 0, or
+ *  -errno. */
 int wfs_source_empty(const char *name, struct wfs_source *ret_source, struct wfs_error *error);

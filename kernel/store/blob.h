@@ -22,8 +22,8 @@ enum {
 
 struct wfs_blob_writer;
 
-/** wfs_blob_writer_new() - begin to receive a value in pieces. Return: 0, or -ENOMEM.
- *  @ret_writer: caller owns it */
+/** wfs_blob_writer_new() - begin to receive a value in pieces. @ret_writer: caller frees it with
+ *  wfs_blob_writer_free(). Return: 0, or -ENOMEM. */
 int wfs_blob_writer_new(struct wfs_store *store, struct wfs_blob_writer **ret_writer);
 
 /** wfs_blob_writer_add() - append a piece of the value. Return: 0, -ENOSPC, -EIO, -ENOMEM. */
@@ -32,62 +32,60 @@ int wfs_blob_writer_add(struct wfs_blob_writer *writer, const void *data, size_t
 /** wfs_blob_writer_size() - Return: how many bytes were received so far. */
 uint64_t wfs_blob_writer_size(const struct wfs_blob_writer *writer);
 
-/**
- * wfs_blob_writer_finish() - end the value, and make its file durable if it is large
- * @ret_blob: `bytes` of a small value are borrowed from the writer; listed_id is 0
- * Return: 0, -ENOSPC, -EIO.
- */
+/** wfs_blob_writer_finish() - end the value; if it is large, make its file durable under its name
+ *  @ret_blob: describes the value; `bytes` of a small one are borrowed from the writer; listed_id
+ *  is 0. Return: 0, -ENOSPC, -EIO. */
 int wfs_blob_writer_finish(struct wfs_blob_writer *writer, struct wfs_blob *ret_blob);
 
 /** wfs_blob_writer_free() - free the writer, which may be NULL; removes the file of an unfinished
- *  value. Call this after the transaction that mentions the value has ended: until then the writer
- *  keeps wfs_blob_file_remove() from removing the file. */
+ *  value
+ *  The caller calls this after the transaction that mentions the value has ended: until then the
+ *  writer keeps wfs_blob_file_remove() from removing the file. */
 void wfs_blob_writer_free(struct wfs_blob_writer *writer);
 WFS_DEFINE_AUTO(blob_writer, struct wfs_blob_writer, wfs_blob_writer_free)
 #define WFS_AUTO_BLOB_WRITER WFS_CLEANUP(wfs_auto_blob_writer)
 
-/**
- * wfs_blob_file_read() - read a range of a blob's file, check it, and append it to @buffer
- * @blob: its hash and size are used; the range must lie within the size
- * Return: 0, -ENOENT, -EIO (the 64 KiB chunks around the range do not have their checksums), …
- */
+/** wfs_blob_file_read() - read a range of a blob's file, check it, and append it to @buffer
+ *  @blob: its hash and size are used. @offset, @size: of the range, in bytes; it lies within the
+ *  blob
+ *  Return: 0, -ENOENT, -EIO (the 64 KiB chunks around the range do not have their checksums), … */
 int wfs_blob_file_read(struct wfs_store *store, const struct wfs_blob *blob, uint64_t offset,
 	size_t size, struct wfs_buffer *buffer);
 
-/** wfs_blob_file_check() - compare a whole file with its hash. Return: 0, -EIO (another hash), … */
+/** wfs_blob_file_check() - compare a whole blob file with its hash. @blob: its hash and size are
+ *  used. Return: 0, -EIO (another hash), … */
 int wfs_blob_file_check(struct wfs_store *store, const struct wfs_blob *blob);
 
-/** wfs_blob_files_clean() - remove temporary files that a killed owner left; for the owner only. */
+/** wfs_blob_files_clean() - remove temporary blob files that a killed owner has left; only the
+ *  owner may call this. */
 int wfs_blob_files_clean(struct wfs_store *store);
 
-/**
- * wfs_blob_files_hold() - keep blob files from being removed
- * For callers that read files of a transaction which ends before they have finished.
- * Return: a descriptor, whose closing ends the hold; -ENOENT (the store has no blob files), or
- * another -errno.
- */
+/** wfs_blob_files_hold() - keep wfs_blob_files_settle() from succeeding, so that no collection
+ *  removes blob files
+ *  For callers that read files of a transaction which ends before they have finished.
+ *  Return: a descriptor, whose closing ends the hold; -ENOENT (the store has no blob files), or
+ *  another -errno. */
 int wfs_blob_files_hold(struct wfs_store *store);
 
-/** wfs_blob_files_settle() - have all holders that began in an earlier commit let go?
- *  Return: 0, or -EAGAIN. */
+/** wfs_blob_files_settle() - check that no process holds the blob files by wfs_blob_files_hold()
+ *  Return: 0, or -EAGAIN (one does), or another -errno. */
 int wfs_blob_files_settle(struct wfs_store *store);
 
-/** wfs_blob_files_each() - call @each with the hash of every file, until it returns non-zero. After
- *  a crash a hash may have its file of checksums only. */
+/** wfs_blob_files_each() - call @each with @context for the hash of every blob file, until it
+ *  returns non-zero
+ *  After a crash, a hash may have its file of checksums only. Return: what @each returned, or
+ *  -errno. */
 int wfs_blob_files_each(struct wfs_store *store,
 	int (*each)(void *context, const struct wfs_hash *hash), void *context);
 
-/**
- * wfs_blob_file_remove() - remove a file that no row mentions, with its checksums
- * @ret_size_bytes: the size of the file
- * Return: 0, -EBUSY (the value was just received and its row may not be written yet), -ENOENT, …
- */
+/** wfs_blob_file_remove() - remove a blob file that no row mentions, and its file of checksums
+ *  @ret_size_bytes: the size that the blob file had
+ *  Return: 0, -EBUSY (the value was just received and its row may not be written yet), -ENOENT,
+ *  … */
 int wfs_blob_file_remove(
 	struct wfs_store *store, const struct wfs_hash *hash, uint64_t *ret_size_bytes);
 
-/**
- * wfs_blob_file_copy() - copy a blob's file to a store that lacks it, and check its hash
- * @to: only its directory is used. The copy is not synced.
- * Return: 0, -ENOENT (@from has no such file), -EIO (another hash), -ENOSPC, …
- */
+/** wfs_blob_file_copy() - copy a blob's file to another store that lacks it, and check its hash
+ *  @blob: its hash and size are used. @to: only its directory is used. The copy is not synced.
+ *  Return: 0, -ENOENT (@from has no such file), -EIO (another hash), -ENOSPC, … */
 int wfs_blob_file_copy(struct wfs_store *from, struct wfs_store *to, const struct wfs_blob *blob);

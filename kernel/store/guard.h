@@ -23,8 +23,6 @@ void guard_init(void);
 /** guard_watch() - make failed assertions of LMDB on @env end a guarded call as well. */
 void guard_watch(MDB_env *env);
 
-/**
- * guard_call() - call @call with @context; guarded calls do not nest
- * Thread: any. Return: the result of @call, or MDB_CORRUPTED.
- */
+/** guard_call() - call @call with @context, so that damage ends only the call; guarded calls do not
+ *  nest. Thread: any. Return: the result of @call, or MDB_CORRUPTED. */
 int guard_call(int (*call)(void *context), void *context);

@@ -21,12 +21,10 @@ struct page_node {
 	struct wfs_bytes value; /* of a leaf: the value, or the number of its first page */
 };
 
-/**
- * page_check() - is this a branch or a leaf that LMDB could have written?
- * @bytes: @size bytes, aligned for a struct page
- * @number: of the page that the bytes were read from
- * Return: NULL, or what is wrong, as static text.
- */
+/** page_check() - check that these bytes are a branch or a leaf that LMDB could have written
+ *  @bytes: @size bytes, aligned for a struct page
+ *  @number: of the page that the bytes were read from
+ *  Return: NULL: they are; otherwise what is wrong, as static text. */
 const char *page_check(const uint8_t *bytes, size_t size, uint64_t number);
 
 bool page_is_leaf(const uint8_t *bytes);

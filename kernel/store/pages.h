@@ -25,13 +25,11 @@ struct pages_options {
 	void *context;
 };
 
-/**
- * pages_walk() - check the pages that one root leads to
- * No page is read twice, so the time is bounded by the size of the file.
- * @fd: of data.mdb; pages that the root reaches must not change during the call
- * @root: not trusted
- * @problems: gets what is wrong, as "data.mdb: page 17: table 'cell': …"
- * Return: 0 (also with problems), -EINTR (`progress` returned false), -EIO, -ENOMEM.
- */
+/** pages_walk() - check the pages that one root leads to
+ *  No page is read twice, so the time is bounded by the size of the file.
+ *  @fd: of data.mdb; pages that the root reaches must not change during the call
+ *  @root: where to begin; not trusted
+ *  @problems: gets what is wrong, as "data.mdb: page 17: table 'cell': …"
+ *  Return: 0 (also with problems), -EINTR (`progress` returned false), -EIO, -ENOMEM. */
 int pages_walk(int fd, const struct root *root, const struct pages_options *options,
 	struct wfs_problems *problems);

@@ -14,18 +14,14 @@
 
 #include "kernel/base/error.h"
 
-/**
- * wfs_roots_check() - are the two roots of a directory's data.mdb valid, so that LMDB may open it?
- * @directory: for messages. Thread: any; a commit may be under way.
- * Return: 0, -EIO (hash_mismatch: damaged, or cut short), or another -errno.
- */
+/** wfs_roots_check() - check that the two roots of a directory's data.mdb are valid, so that LMDB
+ *  may open it. @directory: its path, for messages. Thread: any; a commit may be under way.
+ *  Return: 0, -EIO (hash_mismatch: damaged, or cut short), or another -errno. */
 int wfs_roots_check(int directory_fd, const char *directory, struct wfs_error *error);
 
 struct root;
 
-/**
- * roots_find() - read the root that a transaction wrote
- * Return: 0, -EAGAIN (later transactions have overwritten it), -EBADMSG, -ENODATA, or another
- * -errno.
- */
+/** roots_find() - read the root that the transaction @txn_id has written. @fd: of data.mdb
+ *  Return: 0, -EAGAIN (later transactions have overwritten it), -EBADMSG, -ENODATA, or another
+ *  -errno. */
 int roots_find(int fd, uint64_t txn_id, struct root *ret_root);

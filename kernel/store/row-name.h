@@ -41,46 +41,50 @@ enum wfs_table {
 
 struct wfs_index_set;
 
-/* Plain value: "record 7", "reducer 'cell', key 'a' at height 8 (version 12)". */
+/* The name of a row, for messages. Plain value: "record 7", "reducer 'cell', key 'a' at height 8
+ * (version 12)". */
 struct wfs_row_name {
 	char text[WFS_ERROR_MESSAGE_SIZE];
 };
 
-/** wfs_row_name() - name a row.
+/** wfs_row_name() - make the name of the row of @table with the key @key
  *  @txn: to read rows that tell more about it; NULL: use the key alone */
 void wfs_row_name(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key,
 	struct wfs_row_name *ret_name);
 
-/** wfs_row_name_number() - name a row of a table whose keys are numbers. */
+/** wfs_row_name_number() - make the name of a row of a table whose keys are numbers. */
 void wfs_row_name_number(
 	struct wfs_txn *txn, enum wfs_table table, uint64_t number, struct wfs_row_name *ret_name);
 
-/** wfs_row_name_index() - name an item of a set of the index. @id: of a cell, or a record's seq */
+/** wfs_row_name_index() - make the name of a member of a set of the index. @id: of a cell, or a
+ *  record's seq */
 void wfs_row_name_index(struct wfs_txn *txn, const struct wfs_index_set *set, uint64_t id,
 	struct wfs_row_name *ret_name);
 
-/** wfs_row_name_error() - insert the name of a row before @error's message. Return: -EIO. */
+/** wfs_row_name_error() - put the name of a row before the message of @error. Return: -EIO. */
 int wfs_row_name_error(
 	struct wfs_txn *txn, enum wfs_table table, uint64_t number, struct wfs_error *error);
 
+/* As wfs_row_lost() and wfs_row_bad(), which also return -EIO. */
 void wfs_row_note_lost(struct wfs_txn *txn, enum wfs_table table, uint64_t number);
 void wfs_row_note_bad(struct wfs_txn *txn, enum wfs_table table, uint64_t number);
 
-/** wfs_row_lost() - note that a required row is missing (kernel/base/damage.h). Return: -EIO. */
+/** wfs_row_lost() - note, for the message of a later error (kernel/base/damage.h), that a row is
+ *  missing which must exist. @number: its key. Return: -EIO. */
 static inline int wfs_row_lost(struct wfs_txn *txn, enum wfs_table table, uint64_t number)
 {
 	wfs_row_note_lost(txn, table, number);
 	return -EIO;
 }
 
-/**
- * wfs_row_needed() - convert the result of looking up a cell or version that another row refers to
- * @r: of wfs_cell_get() or wfs_version_get(), called last; -ENOENT is noted as a missing row
- * Return: @r, but -EIO for -ENOENT.
- */
+/** wfs_row_needed() - convert the result of looking up a cell or version that must exist, because a
+ *  row refers to it
+ *  @r: result of wfs_cell_get() or wfs_version_get(), which was the last call; -ENOENT is noted as
+ *  a missing row. Return: @r, but -EIO for -ENOENT. */
 int wfs_row_needed(struct wfs_txn *txn, int r);
 
-/** wfs_row_bad() - note that a row is damaged. Return: -EIO. */
+/** wfs_row_bad() - note, for the message of a later error (kernel/base/damage.h), that a row is
+ *  damaged. @number: its key. Return: -EIO. */
 static inline int wfs_row_bad(struct wfs_txn *txn, enum wfs_table table, uint64_t number)
 {
 	wfs_row_note_bad(txn, table, number);

@@ -48,7 +48,7 @@ static inline void row_add_hash(struct row *row, const struct wfs_hash *hash)
 	row->size += sizeof(hash->bytes);
 }
 
-/* Reads a row; `left` shrinks. Reading past the end sets `bad` and gives zeros. */
+/* Reads the fields of a row in order. Reading past the end sets `bad` and gives zeros. */
 struct row_reader {
 	const uint8_t *at;
 	size_t left;
@@ -136,48 +136,47 @@ static inline struct row row_key_u32(uint32_t number)
 	return key;
 }
 
-/** row_get() - read a row. @ret_value: borrowed from the map.
- *  Return: 0, -ENOENT, -EIO (damaged). */
+/** row_get() - read the row of @table with the key @key, and check its checksum. @ret_value:
+ *  borrowed from the map. Return: 0, -ENOENT, -EIO (damaged). */
 int row_get(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key,
 	struct wfs_bytes *ret_value);
 
-/** row_put() - write @row followed by @tail as one value. @flags: of mdb_put() */
+/** row_put() - write a row, whose value is @row followed by @tail. @flags: of mdb_put(). Return: 0,
+ *  or -errno. */
 int row_put(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key, const struct row *row,
 	struct wfs_bytes tail, unsigned int flags);
 
+/** row_drop() - delete the row of @table with this key. Return: 0, -ENOENT, or another -errno. */
 int row_drop(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key);
 
-/**
- * row_seek() - move the table's cursor
- * @key: in: where to move to (for MDB_NEXT: the key before); out: the key of the row, also when the
- *       row is damaged
- * Return: 0, -ENOENT, -EIO.
- */
+/** row_seek() - move the transaction's cursor on @table, and read the row there
+ *  @key: in: where to move to (for MDB_NEXT: the key before); out: the key of the row, also when
+ *  the row is damaged. @ret_value: borrowed from the map. Return: 0, -ENOENT, -EIO. */
 int row_seek(struct wfs_txn *txn, enum wfs_table table, MDB_cursor_op op, struct wfs_bytes *key,
 	struct wfs_bytes *ret_value);
 
-/** row_edge_key() - get the u64 key of a table's first or last row;
- *  @when_empty for an empty table. */
+/** row_edge_key() - get the key, a u64, of the first or last row of a table; @when_empty if it has
+ *  no rows. @op: MDB_FIRST or MDB_LAST. Return: 0, -EIO. */
 int row_edge_key(struct wfs_txn *txn, enum wfs_table table, MDB_cursor_op op, uint64_t when_empty,
 	uint64_t *ret_key);
 
-/**
- * row_find() - row_get() for tables whose rows may be absent, so that a lost row would look normal
- * A row whose key is damaged cannot be found by its right key, but it is still where that key
- * belongs. So when @key is not found, the rows on both sides of its place are checked.
- * Return: 0, -ENOENT, -EIO (the row, or one beside its place, is damaged).
- */
+/** row_find() - row_get() for tables in which rows may be absent, so that a lost row would look
+ *  normal
+ *  A row whose key is damaged cannot be found by its right key, but it is still where that key
+ *  belongs. So when @key is not found, the rows on both sides of its place are checked.
+ *  Return: 0, -ENOENT, -EIO (the row, or one beside its place, is damaged). */
 int row_find(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key,
 	struct wfs_bytes *ret_value);
 
-/** row_seek_first() - row_seek() with MDB_SET_RANGE, to the first row of a range
+/** row_seek_first() - row_seek() to the first row of a range, the first with at least @key
  *  Return: as row_seek(); -EIO also when the row before the range is damaged, because its right key
  *  may be in the range. */
 int row_seek_first(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes *key,
 	struct wfs_bytes *ret_value);
 
-/** row_peek() - copy up to @size bytes of a value, checksum included, even if it is damaged.
- *  Return: 0, -ENOENT, -EIO. */
+/** row_peek() - copy the first bytes of a row's value, checksum included, even if the row is
+ *  damaged
+ *  @size: of @ret_bytes. @ret_size: how many bytes were copied. Return: 0, -ENOENT, -EIO. */
 int row_peek(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key, void *ret_bytes,
 	size_t size, size_t *ret_size);
 
@@ -187,21 +186,23 @@ struct row row_of_number(enum wfs_table table, uint64_t number);
 void row_note_bad(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key);
 void row_note_lost(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key);
 
-/** row_bad() - note that a row is damaged (kernel/base/damage.h). Return: -EIO. */
+/** row_bad() - note, for the message of a later error (kernel/base/damage.h), that a row is
+ *  damaged. Return: -EIO. */
 static inline int row_bad(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key)
 {
 	row_note_bad(txn, table, key);
 	return -EIO;
 }
 
-/** row_absent() - remember which row was not found, for wfs_row_needed(). */
+/** row_absent() - keep in the transaction which row was not found, for wfs_row_needed(). */
 static inline void row_absent(struct wfs_txn *txn, enum wfs_table table, uint64_t number)
 {
 	txn->absent_table = table;
 	txn->absent_number = number;
 }
 
-/** row_lost() - note that a required row is missing. Return: -EIO. */
+/** row_lost() - note, for the message of a later error (kernel/base/damage.h), that a row is
+ *  missing which must exist. Return: -EIO. */
 static inline int row_lost(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key)
 {
 	row_note_lost(txn, table, key);
@@ -211,30 +212,35 @@ static inline int row_lost(struct wfs_txn *txn, enum wfs_table table, struct wfs
 struct wfs_index_row;
 struct wfs_index_set;
 
-/** index_key_read() - decode set and id from the key of an index row. Return: 0, or -EIO. */
+/** index_key_read() - decode set and id from the key of a row of the table index. Return: 0, or
+ *  -EIO. */
 int index_key_read(struct wfs_bytes key, struct wfs_index_row *ret_row);
 
-/** index_set_text() - write the texts that name a set, such as 'alice', 'agent' */
+/** index_set_text() - write the texts that name a set, separated by commas, such as 'alice',
+ *  'agent'. @size: bytes of @ret_text; more are cut off */
 void index_set_text(const struct wfs_index_set *set, char *ret_text, size_t size);
 
-/** row_count() - get the number of rows that LMDB has counted in a table. A reader that meets
- *  another number of rows has met damage. */
+/** row_count() - get the number of rows that LMDB says a table has. A caller that meets another
+ *  number of rows has met damage. Return: 0, or -errno. */
 int row_count(struct wfs_txn *txn, enum wfs_table table, uint64_t *ret_count);
 
-/** row_count_max() - Return: how many rows fit into the file; no bound in a write transaction. */
+/** row_count_max() - get how many rows fit into data.mdb, a bound for walks; no bound in a write
+ *  transaction. */
 uint64_t row_count_max(const struct wfs_txn *txn);
 
-/* A cursor that the caller owns: plain value. */
+/* A cursor of the caller's own, beside that of the transaction: plain value. */
 struct row_cursor {
 	struct wfs_txn *txn;
 	enum wfs_table table;
 	MDB_cursor *mdb;
 };
 
-/** row_cursor_open() - open a cursor, which the caller closes before the transaction ends. */
+/** row_cursor_open() - open a cursor, which the caller closes before the transaction ends. Return:
+ *  0, or -errno. */
 int row_cursor_open(struct wfs_txn *txn, enum wfs_table table, MDB_cursor **ret_cursor);
 
-/** row_cursor_move() - row_seek() with the caller's cursor. Return: as row_seek(), or -EBADMSG
- *  (this row is damaged, but the cursor can move on; after -EIO it cannot). */
+/** row_cursor_move() - row_seek() with the caller's cursor in place of the transaction's
+ *  Return: as row_seek(), or -EBADMSG (this row is damaged, but the cursor can move on; after -EIO
+ *  it cannot). */
 int row_cursor_move(const struct row_cursor *cursor, MDB_cursor_op op, struct wfs_bytes *key,
 	struct wfs_bytes *ret_value);

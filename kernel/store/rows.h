@@ -18,20 +18,18 @@ struct wfs_rows {
 	bool inside;      /* some rows of `table` are checked, the last one with this key */
 	uint8_t key[511]; /* the largest key of LMDB */
 	size_t key_size;
-	uint64_t done; /* rows */
+	uint64_t done; /* rows checked */
 };
 
-/** wfs_rows_count() - count the rows of a table. */
+/** wfs_rows_count() - count the rows of a table. Return: 0, or -errno. */
 int wfs_rows_count(struct wfs_txn *txn, enum wfs_table table, uint64_t *ret_count);
 
-/** wfs_rows_total() - count the rows of all tables. */
+/** wfs_rows_total() - count the rows of all tables. Return: 0, or -errno. */
 int wfs_rows_total(struct wfs_txn *txn, uint64_t *ret_count);
 
-/**
- * wfs_rows_check() - check the next @count rows
- * @txn: may be a different one in each call
- * @problems: gets the damaged rows, by name (kernel/store/row-name.h)
- * Return: 1 (more rows are left), 0 (all are checked), -ENOMEM, …
- */
+/** wfs_rows_check() - check the next @count rows after those that @rows says are done
+ *  @txn: may be a different one in each call
+ *  @problems: gets the damaged rows, by name (kernel/store/row-name.h)
+ *  Return: 1 (more rows are left), 0 (all are checked), -ENOMEM, … */
 int wfs_rows_check(
 	struct wfs_rows *rows, struct wfs_txn *txn, size_t count, struct wfs_problems *problems);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A stage: a directory that is filled under a temporary name and becomes the wanted one when it is
- * complete and durable. Until then the wanted directory has none of it. The next run removes what a
- * killed run left, but not a stage that another process is filling. Of two processes that want one
- * directory, one succeeds.
+ * complete and durable. Until then the wanted directory has none of it. The next process that makes
+ * a stage there removes what a killed one left, but not a stage that another process is filling. Of
+ * two processes that want one directory, one succeeds.
  *
  * Other users may write to the parent directory. So only directories that are ours and were made as
  * stages are removed, through their own descriptor, and nothing is replaced.
@@ -27,21 +27,18 @@ struct wfs_stage {
 	int fd;                   /* of `path`, locked; -1: none */
 };
 
-/**
- * wfs_stage_init() - make the directory to fill
- * @directory: missing, or an empty directory
- * Return: 0, -EEXIST (already_exists: also when another process is filling it), -ENOENT, -EACCES, …
- */
+/** wfs_stage_init() - make stage->path, the directory that the caller fills
+ *  @directory: the wanted directory: missing, or empty
+ *  Return: 0, -EEXIST (already_exists: also when another process is filling it), -ENOENT, -EACCES,
+ *  … */
 int wfs_stage_init(struct wfs_stage *stage, const char *directory, struct wfs_error *error);
 
-/**
- * wfs_stage_publish() - sync everything and move it to its place
- * @last: the name that makes the directory a valid one; it is moved last
- * Return: 0, -EEXIST (something has been put there since), or another -errno. Call wfs_stage_done
- * in any case.
- */
+/** wfs_stage_publish() - sync everything in the stage, and move it to the wanted directory
+ *  @last: name of the file that makes the directory a valid one; it is moved last
+ *  Return: 0, -EEXIST (another process has put something there), or another -errno. The caller
+ *  calls wfs_stage_done() in any case. */
 int wfs_stage_publish(struct wfs_stage *stage, const char *last, struct wfs_error *error);
 
-/** wfs_stage_done() - remove a stage that was not published. */
+/** wfs_stage_done() - release the stage, and remove its files if it was not published. */
 void wfs_stage_done(struct wfs_stage *stage);
 #define WFS_AUTO_STAGE WFS_CLEANUP(wfs_stage_done)

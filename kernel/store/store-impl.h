@@ -61,16 +61,19 @@ struct wfs_store {
 		struct wfs_row_name *ret_name);
 };
 
-/** store_commit_error() - convert a code of LMDB that came of writing; -ENOSPC for a full disk. */
+/** store_commit_error() - convert a code of LMDB from a failed write to a negative errno; -ENOSPC
+ *  for a full disk. */
 int store_commit_error(const struct wfs_store *store, int code);
 
-/** store_txn_free() - free a transaction, which is aborted if it has not ended. */
+/** store_txn_free() - free a transaction; if it has not ended, it is aborted. */
 void store_txn_free(struct wfs_txn *txn);
 
-/** wfs_blob_files_bytes() - sum the sizes of all blob files. Return: 0, or -errno of a listing. */
+/** wfs_blob_files_bytes() - add up the sizes of all blob files. Return: 0, or -errno from reading
+ *  directories. */
 int wfs_blob_files_bytes(struct wfs_store *store, uint64_t *ret_bytes);
 
-/** wfs_store_read_only() - is it open for reading only, so that another process may own it? */
+/** wfs_store_read_only() - was the store opened with options->read_only? Then another process may
+ *  own it. */
 bool wfs_store_read_only(const struct wfs_store *store);
 
 extern const char *const wfs_table_names[]; /* of LMDB; the last is NULL */
@@ -81,7 +84,8 @@ const char *wfs_table_name(enum wfs_table table);
 MDB_dbi wfs_store_table(const struct wfs_store *store, enum wfs_table table);
 int wfs_store_directory_fd(const struct wfs_store *store);
 
-/** wfs_store_data_bytes() - Return: the size of all pages of data.mdb at the last commit. */
+/** wfs_store_data_bytes() - Return: the size in bytes of all pages of data.mdb at the last commit,
+ *  free ones included. */
 uint64_t wfs_store_data_bytes(const struct wfs_store *store);
 
 /** wfs_store_error() - convert a code of LMDB to a negative errno; the only such conversion. */
@@ -99,7 +103,9 @@ enum { WFS_SEAL_SIZE = 8 };
 void wfs_row_seal(enum wfs_table table, struct wfs_bytes key, struct wfs_bytes value,
 	uint8_t ret_seal[static WFS_SEAL_SIZE]);
 
-/** wfs_txn_cursor() - get the transaction's own cursor on @table. For guarded calls (guard.h).
- *  Borrowed until the transaction ends or drops the cursor. Return: a code of LMDB. */
+/** wfs_txn_cursor() - get the cursor that the transaction has on @table; for use within guarded
+ *  calls (guard.h)
+ *  @ret_cursor: borrowed until the transaction ends or drops the cursor. Return: 0, or a code of
+ *  LMDB. */
 int wfs_txn_cursor(struct wfs_txn *txn, enum wfs_table table, MDB_cursor **ret_cursor);
 void wfs_txn_cursor_drop(struct wfs_txn *txn, enum wfs_table table);

@@ -24,11 +24,11 @@ struct wfs_txn;
 
 /* Option struct: plain value. */
 struct wfs_store_options {
-	bool create;    /* make the tables; refuses a directory that has a store already */
+	bool create;    /* make the tables; -EEXIST if the directory has a store already */
 	bool scratch;   /* the store may be lost: commits are not synced */
 	bool read_only; /* no write transactions; works beside a process that owns the store */
-	/* Check all pages before the first row is read,
-	 * unless @believed_txn is the last transaction. */
+	/* Check all pages before the first row is read, unless the last transaction has the number
+	 * `believed_txn`, which the caller knows to be undamaged. */
 	bool walk_pages;
 	uint64_t believed_txn;
 	struct wfs_problems *problems; /* gets all that this check finds; may be NULL */
@@ -40,18 +40,17 @@ struct wfs_store_options {
 /* Figures of a store: plain value. */
 struct wfs_store_figures {
 	uint64_t map_size_bytes;
-	uint64_t used_bytes; /* of pages, up to the highest one in use */
-	uint64_t free_bytes; /* of these: free pages, for later commits */
-	uint64_t blob_bytes; /* of all blob files without checksums; see wfs_store_count_blobs() */
-	uint64_t readers_max;
+	uint64_t used_bytes;  /* bytes of pages, up to the highest one in use */
+	uint64_t free_bytes;  /* how many of these are in free pages, for later commits */
+	uint64_t blob_bytes;  /* of all blob files without checksums; see wfs_store_count_blobs() */
+	uint64_t readers_max; /* read transactions that can exist at a time */
 };
 
-/**
- * wfs_store_open() - open or create `data.mdb`, `lock.mdb` and `blobs/` in @directory
- * Return: 0, -ENOENT (not_found: no store in the directory), -EEXIST (already_exists, with create),
- *         -EINVAL (format_older, format_newer; invalid_argument: bad map size), -EIO
- *         (hash_mismatch: names the first damaged page), -ENOSPC, -ENOMEM.
- */
+/** wfs_store_open() - open or create `data.mdb`, `lock.mdb` and `blobs/` in @directory
+ *  @ret_store: caller closes it with wfs_store_close()
+ *  Return: 0, -ENOENT (not_found: no store in the directory), -EEXIST (already_exists, with
+ *  create), -EINVAL (format_older, format_newer; invalid_argument: bad map size), -EIO
+ *  (hash_mismatch: names the first damaged page), -ENOSPC, -ENOMEM. */
 int wfs_store_open(const char *directory, const struct wfs_store_options *options,
 	struct wfs_store **ret_store, struct wfs_error *error);
 
@@ -60,7 +59,8 @@ void wfs_store_close(struct wfs_store *store);
 WFS_DEFINE_AUTO(store, struct wfs_store, wfs_store_close)
 #define WFS_AUTO_STORE WFS_CLEANUP(wfs_auto_store)
 
-/** wfs_store_directory() - Return: the path given at open, borrowed from the store. */
+/** wfs_store_directory() - Return: the path that was given to wfs_store_open(), borrowed from the
+ *  store. */
 const char *wfs_store_directory(const struct wfs_store *store);
 
 /** wfs_store_last_txn() - Return: the number of the last committed transaction. */
@@ -69,49 +69,47 @@ uint64_t wfs_store_last_txn(const struct wfs_store *store);
 /** wfs_store_figures() - get all figures but `blob_bytes`, which is set to 0. */
 void wfs_store_figures(struct wfs_store *store, struct wfs_store_figures *ret_figures);
 
-/** wfs_store_count_blobs() - set `blob_bytes`; 0 if the blob files cannot be listed. The first call
- *  for a store lists all files, which takes long when there are many. */
+/** wfs_store_count_blobs() - set figures->blob_bytes; to 0 if the blob files cannot be listed
+ *  The first call for a store lists all files, which takes long when there are many. */
 void wfs_store_count_blobs(struct wfs_store *store, struct wfs_store_figures *figures);
 
-/**
- * wfs_store_read() - begin a read transaction: a snapshot of the last commit
- * Thread: any; the transaction may move between threads. Return: 0, -EAGAIN (too many), -ENOMEM.
- */
+/** wfs_store_read() - begin a read transaction, which sees the rows of the last commit
+ *  @ret_txn: caller ends it with wfs_txn_end()
+ *  Thread: any; the transaction may move between threads. Return: 0, -EAGAIN (too many),
+ *  -ENOMEM. */
 int wfs_store_read(struct wfs_store *store, struct wfs_txn **ret_txn);
 
-/** wfs_store_write() - begin the write transaction; waits until the previous one has ended. */
+/** wfs_store_write() - begin the write transaction; waits until the one before has ended
+ *  @ret_txn: caller commits or ends it. Return: 0, or -errno. */
 int wfs_store_write(struct wfs_store *store, struct wfs_txn **ret_txn);
 
-/** wfs_txn_commit() - make a write transaction durable; frees @txn in any case.
- *  Return: 0, -ENOSPC, -EIO, -ENOENT (data.mdb has been removed). */
+/** wfs_txn_commit() - commit a write transaction and make it durable; frees @txn, also after a
+ *  failure. Return: 0, -ENOSPC, -EIO, -ENOENT (data.mdb has been removed). */
 int wfs_txn_commit(struct wfs_txn *txn);
 
-/** wfs_txn_end() - end a read transaction, or drop a write transaction; @txn may be NULL. */
+/** wfs_txn_end() - end and free a read transaction, or a write transaction whose changes are
+ *  dropped; @txn may be NULL. */
 void wfs_txn_end(struct wfs_txn *txn);
 WFS_DEFINE_AUTO(txn, struct wfs_txn, wfs_txn_end)
 #define WFS_AUTO_TXN WFS_CLEANUP(wfs_auto_txn)
 
-/* Called now and then with the number of pages. Return: false to stop. */
+/* A caller's function that long checks call now and then: @done of @total pages were checked.
+ * Return: false to stop. */
 typedef bool wfs_store_pages_fn(void *context, uint64_t done, uint64_t total);
 
-/**
- * wfs_store_check_pages() - check all pages of data.mdb as of the last commit
- * See pages.h. A writer may be at work during the check. Time is bounded by the size of the file.
- * @problems: gets what is wrong; @progress: may be NULL
- * Return: 0 (also with problems), -EINTR (@progress returned false), -EIO, -EAGAIN, -ENOMEM.
- */
+/** wfs_store_check_pages() - check all pages of data.mdb as of the last commit, as pages.h says
+ *  A writer may be at work during the check. Time is bounded by the size of the file.
+ *  @problems: gets what is wrong; @progress: called with @context; may be NULL
+ *  Return: 0 (also with problems), -EINTR (@progress returned false), -EIO, -EAGAIN, -ENOMEM. */
 int wfs_store_check_pages(struct wfs_store *store, struct wfs_problems *problems,
 	wfs_store_pages_fn *progress, void *context);
 
-/* Called after every piece with the number of bytes so far. Return: false to stop. */
+/* A caller's function that copying calls after every piece: @done_bytes were copied so far. Return:
+ * false to stop. */
 typedef bool wfs_store_copy_fn(void *context, uint64_t done_bytes);
 
-/**
- * wfs_store_copy() - write the last commit to @fd, as a data.mdb without free pages
- *
- * Holds one read transaction from beginning to end, so pages that commits free during the copy are
- * reused only after it.
- * @each: may be NULL
- * Return: 0, -EINTR (@each returned false), -ENOSPC, -EIO, -EAGAIN, -ENOMEM.
- */
+/** wfs_store_copy() - write the last commit to @fd, as a data.mdb without free pages
+ *  Holds one read transaction from beginning to end, so pages that commits free during the copy are
+ *  reused only after it. @each: called with @context; may be NULL
+ *  Return: 0, -EINTR (@each returned false), -ENOSPC, -EIO, -EAGAIN, -ENOMEM. */
 int wfs_store_copy(struct wfs_store *store, int fd, wfs_store_copy_fn *each, void *context);

@@ -29,6 +29,8 @@
  * Every struct wfs_bytes that a getter returns is borrowed from the map until the transaction
  * ends (in a write transaction: until its next put). After every value a checksum of table, key and
  * value is stored (wfs_row_seal). A row with a wrong checksum, or which does not decode, is -EIO.
+ * A tombstone is the version that deletes a cell; a vid is the number of a version. Functions that
+ * return int return 0, -EIO, -ENOSPC (put), or what the line before their group says.
  * Source: docs/design.md §3.
  */
 #pragma once
@@ -80,7 +82,7 @@ static inline uint32_t wfs_cell_reducer(uint64_t cell_id)
 
 struct wfs_reducer {
 	uint32_t reducer_id;
-	bool keyed;
+	bool keyed;              /* its cells have keys; false: it has one cell */
 	uint64_t created_height; /* first height that lists it */
 	uint64_t live_count;     /* cells that exist at head */
 	uint64_t cell_count;     /* cells that ever existed; also the last ordinal */
@@ -89,13 +91,13 @@ struct wfs_reducer {
 
 struct wfs_cell {
 	uint64_t cell_id;
-	uint64_t head_vid;
-	uint64_t head_height;
-	uint64_t created_height;
-	uint64_t version_count; /* of all versions it ever had, tombstones included */
-	uint64_t size_bytes;    /* of the head version */
-	int64_t time_ns;        /* of the head version */
-	bool live;              /* the head version is not a tombstone */
+	uint64_t head_vid;       /* number of the newest version, the head version */
+	uint64_t head_height;    /* first height that shows it */
+	uint64_t created_height; /* first height that shows the cell's first version */
+	uint64_t version_count;  /* of all versions it ever had, tombstones included */
+	uint64_t size_bytes;     /* of the head version */
+	int64_t time_ns;         /* of the head version */
+	bool live;               /* the head version is not a tombstone */
 	struct wfs_bytes key;
 };
 
@@ -103,7 +105,7 @@ struct wfs_version {
 	uint64_t vid;
 	uint64_t cell_id;
 	uint64_t prev_vid; /* the cell's previous version, 0 for its first */
-	uint64_t height;
+	uint64_t height;   /* first height that shows it */
 	uint64_t size_bytes;
 	int64_t time_ns;
 	struct wfs_hash hash; /* zero for a tombstone */
@@ -134,19 +136,19 @@ int wfs_meta_get(struct wfs_txn *txn, const char *name, struct wfs_bytes *ret_va
 int wfs_first_height_get(struct wfs_txn *txn, uint64_t *ret_height);
 int wfs_first_height_put(struct wfs_txn *txn, uint64_t height);
 
-/** wfs_meta_format() - read the store's format without checking the row's checksum, which another
- *  format may compute in another way. */
+/** wfs_meta_format() - read the format of the store (WFS_STORE_FORMAT) without checking the row's
+ *  checksum, which another format may compute in another way. */
 int wfs_meta_format(struct wfs_txn *txn, uint8_t *ret_format);
 
 /* journal; getters: -ENOENT after the last record */
 
-/** wfs_journal_append() - add a record. @seq: the next one.
- *  @offset: bytes of all lines before it */
+/** wfs_journal_append() - add the line of record @seq, which must be the next one. @offset: bytes
+ *  of all lines before it */
 int wfs_journal_append(struct wfs_txn *txn, uint64_t seq, uint64_t offset, struct wfs_bytes line);
 int wfs_journal_get(
 	struct wfs_txn *txn, uint64_t seq, uint64_t *ret_offset, struct wfs_bytes *ret_line);
-/** wfs_journal_height() - get the number of records, those that were dropped included:
- *  last seq + 1. */
+/** wfs_journal_height() - get the number of records, those that were dropped included: seq of the
+ *  last one + 1. */
 int wfs_journal_height(struct wfs_txn *txn, uint64_t *ret_height);
 /** wfs_journal_first() - get the seq of the oldest record that is kept. */
 int wfs_journal_first(struct wfs_txn *txn, uint64_t *ret_seq);
@@ -157,11 +159,12 @@ int wfs_journal_at_offset(struct wfs_txn *txn, uint64_t offset, uint64_t *ret_se
 int wfs_reducer_put(struct wfs_txn *txn, const char *name, const struct wfs_reducer *reducer);
 int wfs_reducer_get(
 	struct wfs_txn *txn, const char *name, size_t name_size, struct wfs_reducer *ret_reducer);
-/** wfs_reducer_next() - find the reducer with the lowest id above @after. */
+/** wfs_reducer_next() - find the reducer with the lowest id above @after. @ret_name: borrowed from
+ *  the map */
 int wfs_reducer_next(struct wfs_txn *txn, uint32_t after, struct wfs_bytes *ret_name,
 	struct wfs_reducer *ret_reducer);
-/** wfs_reducer_next_name() - find the reducer
- *  with the first name after @after (empty: the first). */
+/** wfs_reducer_next_name() - find the reducer with the first name above @after in byte order
+ *  (empty: the first of all). @ret_name: borrowed from the map */
 int wfs_reducer_next_name(struct wfs_txn *txn, struct wfs_bytes after, struct wfs_bytes *ret_name,
 	struct wfs_reducer *ret_reducer);
 int wfs_reducer_name(struct wfs_txn *txn, uint32_t reducer_id, struct wfs_bytes *ret_name);
@@ -174,11 +177,12 @@ int wfs_cell_find(
 int wfs_cell_put(struct wfs_txn *txn, const struct wfs_cell *cell);
 int wfs_cell_get(struct wfs_txn *txn, uint64_t cell_id, struct wfs_cell *ret_cell);
 
-/** wfs_cell_remove() - remove a cell and its name; its number is never used again. */
+/** wfs_cell_remove() - remove the rows of a cell and of its name; its number is never used
+ *  again. */
 int wfs_cell_remove(struct wfs_txn *txn, uint64_t cell_id);
 
-/** wfs_cell_find_next() - find the cell of a reducer with the first key after @after (NULL: the
- *  first) in byte order. @ret_key is borrowed from the map. */
+/** wfs_cell_find_next() - find the cell of a reducer with the lowest key above @after in byte order
+ *  (NULL: the first). @ret_key: borrowed from the map */
 int wfs_cell_find_next(struct wfs_txn *txn, uint32_t reducer_id, const struct wfs_bytes *after,
 	struct wfs_bytes *ret_key, uint64_t *ret_cell_id);
 
@@ -192,19 +196,20 @@ struct wfs_cell_walk {
 	bool positioned;
 	bool row_damaged; /* -EIO was for one row: the walk can continue after it */
 };
-/** wfs_cell_walk_init() - start after @after_id (0: at the first cell of @reducer_id). */
+/** wfs_cell_walk_init() - begin to walk over the cells of a reducer, after cell @after_id (0: at
+ *  the first); the caller ends the walk with wfs_cell_walk_done() */
 int wfs_cell_walk_init(
 	struct wfs_cell_walk *walk, struct wfs_txn *txn, uint32_t reducer_id, uint64_t after_id);
-/** wfs_cell_walk_next() - get the next cell. Return: 1, 0 at the reducer's end, or -errno (-EIO: a
- *  row is damaged, or missing: ordinals have no gaps). */
+/** wfs_cell_walk_next() - get the next cell of the reducer. Return: 1, 0 at the end, or -errno
+ *  (-EIO: a row is damaged, or missing: ordinals have no gaps). */
 int wfs_cell_walk_next(struct wfs_cell_walk *walk, struct wfs_cell *ret_cell);
 void wfs_cell_walk_done(struct wfs_cell_walk *walk);
 #define WFS_AUTO_CELL_WALK WFS_CLEANUP(wfs_cell_walk_done)
 
 /* history */
 int wfs_history_put(struct wfs_txn *txn, uint64_t cell_id, uint64_t height, uint64_t vid);
-/** wfs_history_at() - find the version that is current at @height. Return: 0, or -ENOENT if the
- *  cell begins later. */
+/** wfs_history_at() - find the version of a cell that @height shows. Return: 0, or -ENOENT (the
+ *  cell is newer). */
 int wfs_history_at(
 	struct wfs_txn *txn, uint64_t cell_id, uint64_t height, struct wfs_version *ret_version);
 
@@ -215,10 +220,11 @@ int wfs_version_get(struct wfs_txn *txn, uint64_t vid, struct wfs_version *ret_v
 int wfs_version_last(struct wfs_txn *txn, uint64_t *ret_vid);
 /** wfs_version_next() - get the version with the lowest vid above @after. */
 int wfs_version_next(struct wfs_txn *txn, uint64_t after, struct wfs_version *ret_version);
-/** wfs_version_next_vid() - get the lowest vid above @after, even if that row is damaged. */
+/** wfs_version_next_vid() - get the lowest vid above @after, even if the row of this version is
+ *  damaged. */
 int wfs_version_next_vid(struct wfs_txn *txn, uint64_t after, uint64_t *ret_vid);
-/** wfs_version_remove() - remove a version and its row of history;
- *  the next version's `prev_vid` stays. */
+/** wfs_version_remove() - remove the rows of a version in version and history; the next version's
+ *  `prev_vid` stays. */
 int wfs_version_remove(struct wfs_txn *txn, const struct wfs_version *version);
 
 /* blob; getters: -ENOENT */
@@ -230,7 +236,8 @@ int wfs_blob_next(struct wfs_txn *txn, const struct wfs_hash *after, struct wfs_
 int wfs_blob_listing_put(struct wfs_txn *txn, const struct wfs_blob_listing *listing);
 int wfs_blob_listing_get(
 	struct wfs_txn *txn, uint64_t listed_id, struct wfs_blob_listing *ret_listing);
-/** wfs_blob_listing_last() - get the highest listing id; 0 if no blob is listed. */
+/** wfs_blob_listing_last() - get the number (listing id) of the last listed blob; 0 if none is
+ *  listed. */
 int wfs_blob_listing_last(struct wfs_txn *txn, uint64_t *ret_listed_id);
 
 /*
@@ -244,18 +251,18 @@ struct wfs_text {
 	uint64_t number;
 	uint64_t seq;           /* of the first record that mentions it */
 	struct wfs_hash hash;   /* of `bytes` */
-	struct wfs_bytes to;    /* the principal of that record */
+	struct wfs_bytes to;    /* id of the principal that may read it, see wfs_text_to() */
 	struct wfs_bytes of;    /* JSON array: ids of the artifacts that the text belongs to */
 	struct wfs_bytes bytes; /* salt, then canonical JSON of the value */
 };
 
-/** wfs_text_put() - add a text; @text->number must be the last number + 1. */
+/** wfs_text_put() - add a text; text->number must be the last number + 1. */
 int wfs_text_put(struct wfs_txn *txn, const struct wfs_text *text);
-/** wfs_text_get() - get the text with a number. Return: 0, -ENOENT, -EIO. */
+/** wfs_text_get() - get the text with the number @number. Return: 0, -ENOENT, -EIO. */
 int wfs_text_get(struct wfs_txn *txn, uint64_t number, struct wfs_text *ret_text);
-/** wfs_text_find() - find the text with a hash. Return: 0, -ENOENT, -EIO. */
+/** wfs_text_find() - get the text with the hash @hash. Return: 0, -ENOENT, -EIO. */
 int wfs_text_find(struct wfs_txn *txn, const struct wfs_hash *hash, struct wfs_text *ret_text);
-/** wfs_text_last() - get the highest number; 0 in a world without texts. */
+/** wfs_text_last() - get the number of the last text; 0 in a world without texts. */
 int wfs_text_last(struct wfs_txn *txn, uint64_t *ret_number);
 
 /*
@@ -264,15 +271,17 @@ int wfs_text_last(struct wfs_txn *txn, uint64_t *ret_number);
  */
 struct wfs_code_crash {
 	struct wfs_hash code;
-	uint32_t crashes;
+	uint32_t crashes;      /* how often it has crashed */
 	int64_t at_ns;         /* of the last crash */
 	struct wfs_bytes name; /* of the code at the last crash */
 };
 
-/** wfs_code_crash_put() - write the row of a code; 0 crashes remove it. */
+/** wfs_code_crash_put() - write the row of @crash->code; remove the row if @crash->crashes is 0.
+ *  Return: 0, -EIO, -ENOSPC. */
 int wfs_code_crash_put(struct wfs_txn *txn, const struct wfs_code_crash *crash);
 
-/** wfs_code_crash_next() - get the row after @after, NULL: the first. Return: 0, -ENOENT, -EIO. */
+/** wfs_code_crash_next() - get the row with the lowest hash above @after (NULL: the first). Return:
+ *  0, -ENOENT, -EIO. */
 int wfs_code_crash_next(
 	struct wfs_txn *txn, const struct wfs_hash *after, struct wfs_code_crash *ret_crash);
 
@@ -301,15 +310,19 @@ struct wfs_index_sum {
 	uint64_t amount; /* the sum of the items' amounts, modulo 2^64 */
 };
 
-/** wfs_index_add() - add a cell to a set. Return: 0, -EEXIST, -EIO, -ENOSPC. */
+/** wfs_index_add() - add a cell to a set. @amount: what it adds to the set's sum
+ *  Return: 0, -EEXIST (it is in the set), -EIO, -ENOSPC. */
 int wfs_index_add(
 	struct wfs_txn *txn, const struct wfs_index_set *set, uint64_t cell_id, uint64_t amount);
-/** wfs_index_remove() - remove a cell from a set. Return: 0, -ENOENT, -EIO, -ENOSPC. */
+/** wfs_index_remove() - remove a cell from a set. Return: 0, -ENOENT (it is not in the set), -EIO,
+ *  -ENOSPC. */
 int wfs_index_remove(struct wfs_txn *txn, const struct wfs_index_set *set, uint64_t cell_id);
-/** wfs_index_get() - get a cell's amount in a set. Return: 0, or -ENOENT (not in the set). */
+/** wfs_index_get() - get the amount that a cell adds to the sum of a set. Return: 0, or -ENOENT
+ *  (not in the set). */
 int wfs_index_get(struct wfs_txn *txn, const struct wfs_index_set *set, uint64_t cell_id,
 	uint64_t *ret_amount);
-/** wfs_index_sum_get() - get the sum of a set; zeros for an empty set. */
+/** wfs_index_sum_get() - get how many cells a set has, and the sum of their amounts; zeros for an
+ *  empty set. */
 int wfs_index_sum_get(
 	struct wfs_txn *txn, const struct wfs_index_set *set, struct wfs_index_sum *ret_sum);
 
@@ -328,7 +341,8 @@ struct wfs_index_walk {
 };
 int wfs_index_walk_init(struct wfs_index_walk *walk, struct wfs_txn *txn,
 	const struct wfs_index_set *set, bool newest_first);
-/** wfs_index_walk_next() - get the next cell. Return: 1, 0 at the end, or -errno. */
+/** wfs_index_walk_next() - get the id of the next cell of the set. Return: 1, 0 at the end, or
+ *  -errno. */
 int wfs_index_walk_next(struct wfs_index_walk *walk, uint64_t *ret_cell_id);
 void wfs_index_walk_done(struct wfs_index_walk *walk);
 #define WFS_AUTO_INDEX_WALK WFS_CLEANUP(wfs_index_walk_done)
@@ -340,9 +354,10 @@ struct wfs_index_row {
 	uint64_t cell_id;         /* of an item: a cell's id or a record's seq */
 	struct wfs_index_sum sum; /* of an item: 1 and its amount */
 };
+/* A caller's function for each row. Return: 0, or a value that ends the walk. */
 typedef int wfs_index_each_fn(void *context, const struct wfs_index_row *row);
 
-/** wfs_index_each() - call @each for all rows, set by set, the sum of each first. @each must not
- *  change the index. Return: 0, the result of @each, -EIO (a damaged row; later ones were not
- *  reached). */
+/** wfs_index_each() - call @each with @context for all rows, set by set, the sum of each set first
+ *  @each must not change the index. Return: 0, the result of @each, -EIO (a damaged row; later ones
+ *  were not reached). */
 int wfs_index_each(struct wfs_txn *txn, wfs_index_each_fn *each, void *context);
