@@ -35,12 +35,12 @@ int wfs_driving_init(
 void wfs_driving_begin(struct wfs_driving *driving);
 void wfs_driving_end(struct wfs_driving *driving);
 
-/** wfs_driving_intents() - the ids of all open intents. @ret_ids: array; caller owns it */
+/** wfs_driving_intents() - list the ids of all open intents. @ret_ids: array; caller owns it */
 int wfs_driving_intents(
 	const struct wfs_driving *driving, json_t **ret_ids, struct wfs_error *error);
 
-/** wfs_driving_intent() - the cell of an intent; caller owns it. @ret_intent: NULL: it is not
- *  open */
+/** wfs_driving_intent() - read the cell of an intent. @ret_intent: caller owns it; NULL: the intent
+ *  is not open */
 int wfs_driving_intent(const struct wfs_driving *driving, const char *intent_id,
 	json_t **ret_intent, struct wfs_error *error);
 

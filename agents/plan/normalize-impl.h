@@ -78,12 +78,14 @@ int normalize_refuse(struct normalize *work, enum normalize_code code, int64_t i
  *  Return: @r, or -ENOMEM. */
 int normalize_tell(struct normalize *work, int r, const char *name, json_t *value);
 
-/** normalize_string() - make a JSON string. Return: new reference, NULL without memory */
+/** normalize_string() - make a JSON string of @text. Return: new reference, NULL without memory. */
 json_t *normalize_string(struct wfs_bytes text);
 
 /** normalize_text() - make a string of at most the first @max characters of @written.
  *  @ret_text: unchanged if @written is not a text or is empty; caller owns it */
 int normalize_text(struct normalize *work, const json_t *written, size_t max, json_t **ret_text);
+
+/* The following return 0, or -errno with work->error. */
 
 /* --- steps: normalize-step.c --- */
 

@@ -89,6 +89,8 @@ const char *prepare_reference_of(const json_t *object, const char *member);
 int prepare_set_variable(
 	struct preparing *turn, const char *name, json_t *value, struct wfs_error *error);
 
+/* The following return 0, or -errno with @error. */
+
 /* --- prepare-state.c: what it is about --- */
 
 /** prepare_reflex() - run the agent's reflex, if it has one; if that gives an action, turn->step

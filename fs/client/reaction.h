@@ -14,6 +14,6 @@
  *  reaction. Return: did the owner react? True also if it has just ended. */
 bool wfs_reaction(const char *directory, unsigned int wait_ms);
 
-/** wfs_reaction_missed() - fill @error: the owner of the world in @directory, with this process id,
- *  did not react within @wait_ms. Return: -ETIMEDOUT. */
+/** wfs_reaction_missed() - fill @error: the owner of the world in @directory, whose process id the
+ *  message gives, did not react within @wait_ms. Return: -ETIMEDOUT. */
 int wfs_reaction_missed(const char *directory, unsigned int wait_ms, struct wfs_error *error);

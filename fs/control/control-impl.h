@@ -306,8 +306,8 @@ const struct wfs_control_file *wfs_control_file_find(fuse_ino_t ino);
  *  artifact's cell, by which an artifact is found; 0: no artifact has the file's name yet */
 fuse_ino_t wfs_control_new_artifact_ino(struct wfs_control *control, uint64_t number);
 
-/** wfs_control_artifact_number() - the number that wfs_control_new_artifact_ino() was given for a
- *  node id. */
+/** wfs_control_artifact_number() - get the number from which wfs_control_new_artifact_ino() made
+ *  the node id @ino. */
 uint64_t wfs_control_artifact_number(const struct wfs_control *control, fuse_ino_t ino);
 
 /** wfs_control_entry() - make the reply to a look-up of the node @ino, which Linux must not
@@ -403,5 +403,5 @@ pid_t wfs_control_process(pid_t thread);
  *  this process, others because of that one. */
 int wfs_control_holds(pid_t thread, uint64_t ino);
 
-/** wfs_control_killed() - is a signal ending this thread? */
+/** wfs_control_killed() - is Linux ending @thread because of a signal? */
 bool wfs_control_killed(pid_t thread);

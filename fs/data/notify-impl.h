@@ -21,7 +21,7 @@ int notify_listing(struct wfs_notify *notify, uint64_t directory);
  *  @tries: 0 at first; counts the tries, which are bounded. Return: should the caller try again? */
 bool notify_again(int r, unsigned int *tries);
 
-/** notify_view() - open a view of the head. The caller closes it before any notification. */
+/** notify_view() - open a view of the head, which the caller closes before any notification. */
 int notify_view(struct wfs_notify *notify, struct wfs_view *ret_view);
 
 bool notify_names_changed(const struct wfs_change *change);
@@ -47,17 +47,17 @@ struct notify_inner {
 };
 
 /** notify_step() - have Linux drop what a change of one step of a plan has made outdated.
- *  @steps: of the commit */
+ *  @steps: one for all changes of a commit */
 int notify_step(
 	struct wfs_notify *notify, const struct wfs_change *change, struct notify_inner *steps);
 
 /** notify_entry() - have Linux drop what a change of one entry of a memory store has made outdated.
- *  @entries: of the commit */
+ *  @entries: one for all changes of a commit */
 int notify_entry(
 	struct wfs_notify *notify, const struct wfs_change *change, struct notify_inner *entries);
 
 /** notify_store() - have Linux drop the attributes of `entries` of a memory store whose cell has
- *  changed. @entries: of the commit */
+ *  changed. @entries: one for all changes of a commit */
 int notify_store(
 	struct wfs_notify *notify, const struct wfs_change *change, struct notify_inner *entries);
 

@@ -61,7 +61,7 @@ struct fuse_session *wfs_fuse_session(struct wfs_fuse *fuse);
  *  as the caller has a reference. */
 const char *wfs_fuse_directory(const struct wfs_fuse *fuse);
 
-/** wfs_fuse_abort() - end the connection: requests that wait, and later ones, get an error
+/** wfs_fuse_abort() - end the FUSE connection: requests that wait, and later ones, get an error
  *  The mount stays, so that its users see the error. If the keeper has no right to abort, it
  *  unmounts instead.
  *  Thread: any that has a reference. */

@@ -129,7 +129,8 @@ struct wfs_server {
  *  it, close its connection at once. */
 void wfs_server_accept(struct wfs_server *server);
 
-/** wfs_server_accept_waiting() - accept the client that wfs_server_accept() has put off, if any. */
+/** wfs_server_accept_waiting() - accept the client that was left waiting, because many came at once
+ *  or memory was lacking; if there is one. */
 void wfs_server_accept_waiting(struct wfs_server *server);
 
 /** wfs_server_collect() - send the answers of requests that other threads have finished. */
@@ -150,7 +151,8 @@ void wfs_server_pump(struct wfs_server_connection *connection);
  *  clock, then wfs_server_pump(). */
 void wfs_server_turn(struct wfs_server_connection *connection, int64_t end_ns);
 
-/** wfs_server_turns() - begin requests for a while, of one user after the other. */
+/** wfs_server_turns() - begin waiting requests, of one user after the other, for a few
+ *  milliseconds. */
 void wfs_server_turns(struct wfs_server *server);
 
 /** wfs_server_request_new() - make a request of one line of @size bytes. An error in the line
@@ -161,8 +163,9 @@ void wfs_server_turns(struct wfs_server *server);
 struct wfs_server_request *wfs_server_request_new(
 	struct wfs_server_connection *connection, const char *line, size_t size);
 
-/** wfs_server_request_refused() - make a request without a line that is answered with an error.
- *  Return: NULL without memory. */
+/** wfs_server_request_refused() - make a request that no line stands for, and whose answer is the
+ *  error @code with the message @reason: the last answer of a connection that is refused.
+ *  Return: the request; wfs_server_order_add() takes it; NULL without memory. */
 struct wfs_server_request *wfs_server_request_refused(
 	struct wfs_server_connection *connection, enum wfs_error_code code, const char *reason);
 

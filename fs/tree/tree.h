@@ -67,7 +67,8 @@ int wfs_tree_by_number(const struct wfs_tree *tree, uint64_t ino, struct wfs_att
  *  is above itself. Return: as wfs_tree_by_number(). */
 int wfs_tree_parent(const struct wfs_tree *tree, uint64_t ino, struct wfs_attr *ret_attr);
 
-/** wfs_tree_takes_long() - is this file made of so many cells that reading a part takes a while? */
+/** wfs_tree_takes_long() - is the file @ino made of so many cells that reading a part of it takes
+ *  seconds? */
 bool wfs_tree_takes_long(uint64_t ino);
 
 /** wfs_tree_path_takes_long() - does the path look like that of a file for which

@@ -57,10 +57,11 @@ int wfs_verb_order(struct wfs_call *call,
 int wfs_verb_meta(struct wfs_call *call, struct wfs_view *view);
 
 /** wfs_verb_text() - read the optional string member @name of the payload. @ret_text: borrowed; not
- *  changed if the member is absent. Return: 0, or -EINVAL with call->error; so do the next ones. */
+ *  changed if the member is absent. Return: 0, or -EINVAL with call->error. */
 int wfs_verb_text(struct wfs_call *call, const char *name, const char **ret_text);
 
-/** wfs_verb_flag() - read the optional boolean member @name of the payload; false if absent. */
+/** wfs_verb_flag() - read the optional boolean member @name of the payload; false if it is absent.
+ *  Return: as wfs_verb_text(). */
 int wfs_verb_flag(struct wfs_call *call, const char *name, bool *ret_flag);
 
 /** wfs_verb_base64() - decode the optional base64 member @name of the payload, and append its bytes

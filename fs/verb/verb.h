@@ -117,13 +117,14 @@ json_t *wfs_call_envelope(const struct wfs_call *call, const char *id);
  *  @payload: may be NULL */
 bool wfs_verb_takes_long(const char *verb, const json_t *payload);
 
-/** wfs_verb_slow() - may this verb read the whole world, so that it needs a thread that may wait?
+/** wfs_verb_slow() - may this call read the whole world, so that it needs a thread that may wait?
  *  @payload: may be NULL */
 bool wfs_verb_slow(const char *verb, const json_t *payload);
 
 /**
- * wfs_verb_reads_long() - may reading take long? True for some files (wfs_tree_takes_long), and for
- * queries of a guest, which may look at any number of cells
+ * wfs_verb_reads_long() - may this call read for so long that it must not keep other calls waiting?
+ * True for some files (wfs_tree_takes_long()), and for queries of a guest, which may look at any
+ * number of cells
  * @payload: may be NULL
  * @guest: the client is not the operator
  */

@@ -32,10 +32,10 @@ struct wfs_migration {
 void wfs_migration_done(struct wfs_migration *migration);
 #define WFS_AUTO_MIGRATION WFS_CLEANUP(wfs_migration_done)
 
-/** wfs_migration_make() - find the artifacts and the new content of an agent
+/** wfs_migration_make() - compute which artifacts to make, and the agent's new content
  *  @agent: its id
  *  @content: its configuration, borrowed
- *  @ret_migration: caller owns it
+ *  @ret_migration: caller calls wfs_migration_done()
  *  Return: 0, -EINVAL (invalid_argument: a part is malformed, or the id of an artifact would be
  *  invalid), -EFBIG (too_large: a prompt), -ENOMEM. */
 int wfs_migration_make(const char *agent, const json_t *content,
