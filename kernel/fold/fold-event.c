@@ -151,7 +151,7 @@ static struct wfs_code_step step_of(struct wfs_fold *fold, const struct fold_cel
 	return step;
 }
 
-int fold_step(struct wfs_fold *fold, size_t record, size_t cell_index, const json_t *value,
+int fold_run_step(struct wfs_fold *fold, size_t record, size_t cell_index, const json_t *value,
 	struct wfs_error *error)
 {
 	struct fold_cell *cell = fold_cell_at(fold, cell_index);
@@ -216,7 +216,7 @@ int fold_event(struct wfs_fold *fold, size_t index, struct wfs_error *error)
 			r = fold_touch(fold, routes[i].reducer->index,
 				wfs_buffer_bytes(&fold->scratch), &cell, error);
 		if (!r)
-			r = fold_step(fold, index, cell, value, error);
+			r = fold_run_step(fold, index, cell, value, error);
 		if (r)
 			return wfs_trace(r);
 	}

@@ -317,9 +317,9 @@ int fold_add_record(struct wfs_fold *fold, size_t cause, json_t *derived,
 /** fold_event() - fold the event of record @index: the step of each reducer that it is routed to */
 int fold_event(struct wfs_fold *fold, size_t index, struct wfs_error *error);
 
-/** fold_step() - run the step of a cell's reducer for record @record, and queue what it causes
+/** fold_run_step() - run the step of a cell's reducer for record @record, and queue what it causes
  *  @value: the value of the event, or the answer to an effect */
-int fold_step(struct wfs_fold *fold, size_t record, size_t cell_index, const json_t *value,
+int fold_run_step(struct wfs_fold *fold, size_t record, size_t cell_index, const json_t *value,
 	struct wfs_error *error);
 
 /* --- fold-effects.c --- */

@@ -153,7 +153,7 @@ static int fold_derived(struct wfs_fold *fold, size_t index, struct wfs_error *e
 	const json_t *const answer = json_object_get(record->derived, "value");
 	return wfs_trace(fold_reducer_of(fold, fold_cell_at(fold, record->cell))->builtin
 			? fold_answer(fold, record->cell, answer, error)
-			: fold_step(fold, index, record->cell, answer, error));
+			: fold_run_step(fold, index, record->cell, answer, error));
 }
 
 static int fold_record(struct wfs_fold *fold, size_t index, struct wfs_error *error)
