@@ -6,12 +6,11 @@
 
 enum { WFS_ARRAY_FIRST = 16 }; /* items that the first allocation has room for */
 
-/**
- * wfs_array_reserve() - make room for one more item in an array of @count items
- * @items: the array: allocated by this function, or NULL; the array may move
- * @capacity: the number of items that the array has room for; updated
- * Return: the array, owned by the caller, or NULL without memory (@items and @capacity stay valid).
- */
+/** wfs_array_reserve() - make room for one more item in an array that has @count items of
+ *  @item_size bytes. @items: the array: allocated by this function, or NULL; the array may move
+ *  @capacity: the number of items that the array has room for; updated
+ *  Return: the array, owned by the caller, or NULL without memory (@items and @capacity stay
+ *  valid). */
 static inline void *wfs_array_reserve(void *items, size_t count, size_t *capacity, size_t item_size)
 {
 	if (count < *capacity)

@@ -39,7 +39,7 @@ struct wfs_buffer {
 	char *data;
 	size_t size;
 	size_t capacity_bytes;
-	bool failed; /* an allocation failed; contents end before it */
+	bool failed; /* an allocation failed; the contents lack what was appended then and later */
 };
 
 void wfs_buffer_done(struct wfs_buffer *buffer);
@@ -52,7 +52,8 @@ static inline void wfs_buffer_reset(struct wfs_buffer *buffer)
 	buffer->failed = false;
 }
 
-/** wfs_buffer_trim() - free the buffer's memory and contents if it has more than @kept_bytes. */
+/** wfs_buffer_trim() - free the buffer's memory, contents included, if it has more than @kept_bytes
+ *  of memory. */
 static inline void wfs_buffer_trim(struct wfs_buffer *buffer, size_t kept_bytes)
 {
 	if (buffer->capacity_bytes > kept_bytes)
@@ -62,8 +63,8 @@ static inline void wfs_buffer_trim(struct wfs_buffer *buffer, size_t kept_bytes)
 /* The slow path of wfs_buffer_reserve(): the buffer must grow, or has failed. */
 int wfs_buffer_reserve_more(struct wfs_buffer *buffer, size_t size);
 
-/** wfs_buffer_reserve() - make room for @size more bytes.
- *  Return: 0, or -ENOMEM (and the buffer is marked as failed). */
+/** wfs_buffer_reserve() - make room for @size more bytes, which the caller writes after the
+ *  contents. Return: 0, or -ENOMEM (and the buffer is marked as failed). */
 static inline int wfs_buffer_reserve(struct wfs_buffer *buffer, size_t size)
 {
 	if (!buffer->failed && size < buffer->capacity_bytes - buffer->size)
@@ -91,7 +92,7 @@ static inline void wfs_buffer_append_byte(struct wfs_buffer *buffer, char byte)
 /** wfs_buffer_check() - did every append since the last reset succeed? Return: 0, or -ENOMEM. */
 int wfs_buffer_check(const struct wfs_buffer *buffer);
 
-/** wfs_buffer_text() - get the contents as a C string; "" for a failed buffer.
+/** wfs_buffer_text() - get the contents as a C string; "" for a failed buffer
  *  Return: borrowed until the buffer changes; the NUL at the end is not counted in `size`. */
 const char *wfs_buffer_text(struct wfs_buffer *buffer);
 

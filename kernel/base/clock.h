@@ -10,7 +10,8 @@ int64_t wfs_clock_realtime_ns(void);
 /** wfs_clock_monotonic_ns() - get nanoseconds since an arbitrary point, to measure intervals. */
 int64_t wfs_clock_monotonic_ns(void);
 
-/** wfs_clock_thread_ns() - get the processor time that the calling thread has used. */
+/** wfs_clock_thread_ns() - get the processor time that the calling thread has used, in
+ *  nanoseconds. */
 int64_t wfs_clock_thread_ns(void);
 
 enum { WFS_UTC_SIZE = sizeof("2026-11-21T20:46:37.000+00:00") };

@@ -11,12 +11,13 @@
  */
 #pragma once
 
-/** wfs_damage_note() - replace this thread's note (printf style), such as "record 7 is damaged" */
+/** wfs_damage_note() - set this thread's note to a formatted text (printf style), such as "record 7
+ *  is damaged" */
 void wfs_damage_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** wfs_damage_forget() - clear this thread's note. */
 void wfs_damage_forget(void);
 
-/** wfs_damage_noted() - get this thread's note, "" if empty.
- *  Return: valid until this thread changes or clears its note. */
+/** wfs_damage_noted() - get this thread's note; "" if it has none
+ *  Return: borrowed until this thread changes or clears its note. */
 const char *wfs_damage_noted(void);

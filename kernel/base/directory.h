@@ -2,16 +2,15 @@
 /* Making directories, and removing them with everything in them. */
 #pragma once
 
-/**
- * wfs_directory_remove() - remove a directory and everything in it, not following symbolic links
- * Best effort: files that cannot be removed stay. Allocates nothing, so that a child of a process
- * with threads may call this function: signal-safety(7).
- */
+/** wfs_directory_remove() - remove a directory and everything in it, not following symbolic links
+ *  Files that cannot be removed stay, without an error. Allocates nothing, so that a child of a
+ *  process with threads may call this function: signal-safety(7). */
 void wfs_directory_remove(const char *directory);
 
 /** wfs_directory_make() - make the directory @name in an open directory, unless it exists.
  *  Return: 0 or -errno. */
 int wfs_directory_make(int directory_fd, const char *name);
 
-/** wfs_directory_clear() - remove everything in an open directory; best effort, as above. */
+/** wfs_directory_clear() - remove everything in the open directory @fd, not following symbolic
+ *  links; files that cannot be removed stay, without an error. */
 void wfs_directory_clear(int fd);

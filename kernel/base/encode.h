@@ -19,21 +19,20 @@ bool wfs_utf8_valid(const void *data, size_t size);
  *  Return: its bytes (1 to 4), or 0 if it is not well-formed UTF-8. */
 size_t wfs_utf8_sequence(const void *data, size_t size);
 
-/** wfs_utf8_cut() - Return: @size without the bytes of an incomplete character at the end
- *  of @text. / */
+/** wfs_utf8_cut() - Return: how many of the @size bytes of @text are left without an incomplete
+ *  character at the end. */
 size_t wfs_utf8_cut(const char *text, size_t size);
 
-/** wfs_utf8_clean() - overwrite every byte that is not part of a well-formed character by `?`. */
+/** wfs_utf8_clean() - overwrite every byte of @text that is not part of a well-formed character by
+ *  `?`. */
 void wfs_utf8_clean(char *text, size_t size);
 
-/**
- * wfs_line_clean() - overwrite by `?` what may mislead a terminal or its reader
- * These are every byte of malformed UTF-8, control characters (C0, DEL, C1), line separators, and
- * the marks that change the direction of writing. The result is one line.
- */
+/** wfs_line_clean() - overwrite by `?` the bytes of @text that may mislead a terminal or its reader
+ *  These are every byte of malformed UTF-8, control characters (C0, DEL, C1), line separators, and
+ *  the marks that change the direction of writing. The result is one line. */
 void wfs_line_clean(char *text, size_t size);
 
-/** wfs_terminal_clean() - overwrite as wfs_line_clean() does, but keep newlines and tabs. */
+/** wfs_terminal_clean() - overwrite bytes as wfs_line_clean() does, but keep newlines and tabs. */
 void wfs_terminal_clean(char *text, size_t size);
 
 /** wfs_hex_value() - Return: the value of a hexadecimal digit of either case,
@@ -54,7 +53,7 @@ static inline int wfs_hex_value(char digit)
  */
 size_t wfs_decimal_read(const char *text, size_t size, uint64_t *ret_number);
 
-/** wfs_base64_append() - append the padded base64 text of @size bytes. */
+/** wfs_base64_append() - append the padded base64 text of @size bytes at @data to @buffer. */
 void wfs_base64_append(struct wfs_buffer *buffer, const void *data, size_t size);
 
 /**
@@ -67,21 +66,16 @@ int wfs_base64_decode(
 
 enum { WFS_NAME_MAX = 255 }; /* bytes of a file name (limits.h NAME_MAX on Linux) */
 
-/**
- * wfs_name_append() - append the file name of a key
- *
- * These bytes of the key are written as `%XX`, in upper case: `/`, `%`, bytes below 0x20, 0x7f,
- * bytes of invalid UTF-8, the first `.` of the keys `.` and `..`, and the `_` of the key `_`. The
- * name of the empty key is `_`.
- */
+/** wfs_name_append() - append the file name of a key to @buffer
+ *  These bytes of the key are written as `%XX`, in upper case: `/`, `%`, bytes below 0x20, 0x7f,
+ *  bytes of invalid UTF-8, the first `.` of the keys `.` and `..`, and the `_` of the key `_`. The
+ *  name of the empty key is `_`. */
 void wfs_name_append(struct wfs_buffer *buffer, const void *key, size_t size);
 
-/** wfs_name_size() - Return: how many bytes wfs_name_append would append. */
+/** wfs_name_size() - Return: how many bytes wfs_name_append() would append. */
 size_t wfs_name_size(const void *key, size_t size);
 
-/**
- * wfs_name_decode() - append the key of a file name to @buffer
- * Return: 0, -ENOENT when the name is not the canonical spelling of any key (@buffer is
- * unchanged), or -ENOMEM.
- */
+/** wfs_name_decode() - append to @buffer the key whose file name is @name
+ *  Return: 0, -ENOENT when the name is not the canonical spelling of any key (@buffer is
+ *  unchanged), or -ENOMEM. */
 int wfs_name_decode(const char *name, size_t size, struct wfs_buffer *buffer);

@@ -118,26 +118,22 @@ const struct wfs_error_info *wfs_error_info(enum wfs_error_code code);
 /** wfs_error_find() - Return: the code with this wire name, or WFS_OK for an unknown name. */
 enum wfs_error_code wfs_error_find(const char *name);
 
-/**
- * wfs_error_set() - fill @error and return the matching errno
- * @error: filled; may be NULL when the caller does not want the text
- * @format: what was expected, what came and where; printf style
- * Return: the negative errno of @code, so that callers write `return wfs_error_set(…);`.
- */
+/** wfs_error_set() - fill @error with a code and a message, and return the code's errno
+ *  @error: may be NULL when the caller does not want the text
+ *  @format: what was expected, what came and where; printf style
+ *  Return: the negative errno of @code, so that callers write `return wfs_error_set(…);`. */
 int wfs_error_set(struct wfs_error *error, enum wfs_error_code code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/**
- * wfs_error_from_errno() - fill @error for a failed system call
- * @number: negative errno. Some have a code of their own (EBUSY: busy; ENOSPC: store_full; …), EIO
- *          with a note (damage.h) is hash_mismatch, and all others are internal_error.
- * @format: what was being done, e.g. "open 'data.mdb'"; the note or the system's reason is appended
- * Return: @number unchanged.
- */
+/** wfs_error_from_errno() - fill @error for a failed system call
+ *  @number: negative errno. Some have a code of their own (EBUSY: busy; ENOSPC: store_full; …), EIO
+ *  with a note (damage.h) is hash_mismatch, and all others are internal_error.
+ *  @format: what was being done, e.g. "open 'data.mdb'"; the note or the system's reason is
+ *  appended. Return: @number unchanged. */
 int wfs_error_from_errno(struct wfs_error *error, int number, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/** wfs_trace() - return a failure unchanged, and write file and line to the debug log. */
+/** wfs_trace() - write file and line to the debug log if @r is negative. Return: @r. */
 #define wfs_trace(r)                                               \
 	({                                                         \
 		int traced_ = (r);                                 \
@@ -147,11 +143,12 @@ int wfs_error_from_errno(struct wfs_error *error, int number, const char *format
 	})
 int wfs_trace_at(int r, const char *file, int line);
 
-/** wfs_require() - end the process if @condition is false, also in release builds.
- *  For invariants of our own; input is never required to be valid, but refused. */
+/** wfs_require() - end the process if @condition is false, also in release builds
+ *  For what the program itself guarantees; input is never required to be valid, but refused. */
 #define wfs_require(condition) \
 	((condition) ? (void)0 : wfs_require_failed(#condition, __FILE__, __LINE__))
 _Noreturn void wfs_require_failed(const char *condition, const char *file, int line);
 
-/** wfs_read_describe() - give @error a text if a read that failed with @r left none. Return: @r. */
+/** wfs_read_describe() - fill @error for the failure @r of a read, if the read has not filled it.
+ *  Return: @r. */
 int wfs_read_describe(struct wfs_error *error, int r);

@@ -4,15 +4,11 @@
 
 #include "kernel/base/buffer.h"
 
-/**
- * wfs_file_copy() - append all bytes of @from, beginning at its position, to @to
- * File systems that can share blocks between files do so; both files are independent all the same.
- * Return: 0, -ENOSPC, -EIO, …
- */
+/** wfs_file_copy() - append all bytes of the file @from, beginning at its position, to the file @to
+ *  File systems that can share blocks between files do so; both files are independent all the same.
+ *  @from, @to: descriptors. Return: 0, -ENOSPC, -EIO, … */
 int wfs_file_copy(int from, int to);
 
-/**
- * wfs_file_read() - append all bytes of a file, beginning at its position, to @buffer
- * Return: 0, -EFBIG (more than @size_max bytes), or another -errno.
- */
+/** wfs_file_read() - append all bytes of the file @fd, beginning at its position, to @buffer
+ *  Return: 0, -EFBIG (more than @size_max bytes), or another -errno. */
 int wfs_file_read(int fd, size_t size_max, struct wfs_buffer *buffer);

@@ -15,10 +15,7 @@
 
 #include "kernel/base/buffer.h"
 
-/**
- * wfs_find_object() - find the first complete JSON object of a text
- * @text: less than 4 GiB
- * @ret_object: borrows @text
- * Return: 1, 0 (no object in the text), -EFBIG (@text is too long), -ENOMEM.
- */
+/** wfs_find_object() - find the first complete JSON object in a text
+ *  @text: less than 4 GiB. @ret_object: the object's bytes, borrowed from @text
+ *  Return: 1, 0 (no object in the text), -EFBIG (@text is too long), -ENOMEM. */
 int wfs_find_object(struct wfs_bytes text, struct wfs_bytes *ret_object);

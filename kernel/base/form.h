@@ -44,20 +44,20 @@ struct wfs_field {
 	size_t offset;    /* in the struct that is read */
 };
 
-/* Plain value with static lifetime. */
+/* What one value may be. Plain value with static lifetime. */
 struct wfs_form {
 	enum wfs_form_kind kind;
-	int64_t min, max;
-	const char *ref;
-	const char *comment; /* for people; may be NULL */
-	const struct wfs_form *of;
+	int64_t min, max;               /* of an integer */
+	const char *ref;                /* of an object or a value; or NULL */
+	const char *comment;            /* for people; may be NULL */
+	const struct wfs_form *of;      /* of a list: the form of its items */
 	const struct wfs_field *fields; /* the last has no name; they are read in this order */
 	const char *members; /* of a record, see wfs_json_members(); NULL: `fields` has all */
-	/* Checks what kind and bounds cannot say. NULL: nothing more. @name: of the member; @value: of
-	 * this kind. Return: 0, -EINVAL, … */
+	/* Checks what kind and bounds cannot say; may be NULL. @name: of the member
+	 * @value: of this kind. Return: 0, -EINVAL, … with @error filled. */
 	int (*then)(const char *name, const json_t *value, struct wfs_error *error);
-	/* Makes the rest of the schema: what is in an object or a list, or the allowed texts.
-	 * @strict: as for wfs_form_schema(). NULL: the kind says all */
+	/* Makes the rest of the JSON Schema: what is in an object or a list, or the allowed texts;
+	 * NULL: the kind says all. @strict: as for wfs_form_schema(). Return: new reference. */
 	json_t *(*schema)(bool strict);
 };
 
@@ -71,30 +71,26 @@ extern const struct wfs_form wfs_form_value;
 #define WFS_FORM_FROM_TO(min_, max_) \
 	WFS_FORM(.kind = WFS_FORM_INTEGER, .min = (min_), .max = (max_))
 
-/** wfs_form_usage() - append the names of a record's fields: `name key? consistency?`. */
+/** wfs_form_usage() - append the names of a record's fields to @buffer, as `name key?
+ *  consistency?`; `?`: optional. */
 void wfs_form_usage(const struct wfs_form *form, struct wfs_buffer *buffer);
 
-/**
- * wfs_form_read() - check an object, and read its members into a struct
- *
- * Unknown and missing members are refused first, then each field in the order of the form. What is
- * inside of a list of records or of an object is not looked at, except by `then`.
- * @form: of a record
- * @what: what takes the members, for messages
- * @ret_struct: written also on failure; NULL: the object is only checked
- * Return: 0, -EINVAL (missing_argument or invalid_argument, naming the member), -ENOMEM, or what
- *         `then` returns.
- */
+/** wfs_form_read() - check an object, and read its members into a struct
+ *  Unknown and missing members are refused first, then each field in the order of the form. What is
+ *  inside of a list of records or of an object is not looked at, except by `then`.
+ *  @form: of a record. @what: name of what takes the members, for messages
+ *  @ret_struct: written also on failure; borrows from @object; NULL: the object is only checked
+ *  Return: 0, -EINVAL (missing_argument or invalid_argument, naming the member), -ENOMEM, or what
+ *  `then` returns. */
 int wfs_form_read(const struct wfs_form *form, const char *what, const json_t *object,
 	void *ret_struct, struct wfs_error *error);
 
-/** wfs_form_drop_nulls() - remove optional members that are null, except those of any value. */
+/** wfs_form_drop_nulls() - remove from @object the optional members that are null; not those whose
+ *  field allows any value. */
 void wfs_form_drop_nulls(const struct wfs_form *form, json_t *object);
 
-/**
- * wfs_form_schema() - make a JSON Schema (2020-12) for a form, with additionalProperties false
- * A `ref` becomes any object, or any value.
- * @strict: for interfaces that need every member: optional ones are required, and may be null
- * Return: new reference, NULL without memory.
- */
+/** wfs_form_schema() - make a JSON Schema (2020-12) for a form, with additionalProperties false
+ *  For a `ref` it allows any object, or any value.
+ *  @strict: for interfaces that need every member: optional ones are required, and may be null
+ *  Return: new reference, NULL without memory. */
 json_t *wfs_form_schema(const struct wfs_form *form, bool strict);

@@ -23,11 +23,8 @@ struct wfs_hash {
 	uint8_t bytes[WFS_HASH_SIZE];
 };
 
-/**
- * wfs_hash_of() - compute the SHA-256 of @size bytes
- * Allocates nothing, and so cannot fail.
- * Thread: any.
- */
+/** wfs_hash_of() - compute the SHA-256 of @size bytes; allocates nothing, and so cannot fail.
+ *  Thread: any. */
 struct wfs_hash wfs_hash_of(const void *data, size_t size);
 
 bool wfs_hash_equal(const struct wfs_hash *a, const struct wfs_hash *b);
@@ -47,10 +44,12 @@ int wfs_hash_parse(
 
 /* Hashing in pieces (large files). */
 struct wfs_hasher;
-/** wfs_hasher_new() - begin a hash; caller owns @ret_hasher. Return: 0, or -ENOMEM. */
+/** wfs_hasher_new() - begin to hash bytes that come in pieces. @ret_hasher: caller frees it
+ *  Return: 0, or -ENOMEM. */
 int wfs_hasher_new(struct wfs_hasher **ret_hasher);
 void wfs_hasher_add(struct wfs_hasher *hasher, const void *data, size_t size);
-/** wfs_hasher_end() - get the hash of all added bytes, and reset the hasher for further use. */
+/** wfs_hasher_end() - get the hash of all bytes that were added, and make the hasher empty, so that
+ *  it can be used again. */
 struct wfs_hash wfs_hasher_end(struct wfs_hasher *hasher);
 void wfs_hasher_free(struct wfs_hasher *hasher);
 WFS_DEFINE_AUTO(hasher, struct wfs_hasher, wfs_hasher_free)

@@ -16,18 +16,16 @@
 
 enum { WFS_HOST_FILE_MAX = 1 << 20 }; /* bytes */
 
-/**
- * wfs_host_file_read() - read and parse host.json
- * @ret_host: an object, empty when the file does not exist; caller owns it
- * @ret_hash: the hash of the file's bytes, zero when it does not exist; may be NULL
- * Return: 0, -EINVAL (invalid_json), -EFBIG (too_large), -ENOMEM, or another -errno.
- */
+/** wfs_host_file_read() - read and parse host.json in a world's directory
+ *  @ret_host: an object, empty when the file does not exist; caller owns it
+ *  @ret_hash: the hash of the file's bytes, zero when it does not exist; may be NULL
+ *  Return: 0, -EINVAL (invalid_json), -EFBIG (too_large), -ENOMEM, or another -errno. */
 int wfs_host_file_read(const char *directory, json_t **ret_host, struct wfs_hash *ret_hash,
 	struct wfs_error *error);
 
-/** wfs_host_script() - get the relative path of the file that a model answers from
- *  @entry: a member of `models`
- *  Return: borrowed, or NULL if the model is not a script or its path is absolute. */
+/** wfs_host_script() - get the relative path of the file from which a model of the provider
+ *  `script` answers. @entry: the model's value in `models` of host.json
+ *  Return: borrowed from @entry, or NULL if the provider is another or the path is absolute. */
 const char *wfs_host_script(const json_t *entry);
 
 /** wfs_host_script_name_valid() - is @name a file name ending in `.jsonl`, as no other file of a

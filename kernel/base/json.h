@@ -33,67 +33,61 @@ static inline void wfs_auto_json(json_t **json)
 }
 #define WFS_AUTO_JSON WFS_CLEANUP(wfs_auto_json)
 
-/**
- * wfs_json_parse() - parse one JSON value, with nothing but white space after it
- * @ret_json: caller owns one reference
- * Return: 0, -EINVAL (invalid_json; the message names line and column or a JSON pointer), -ENOMEM.
- */
+/** wfs_json_parse() - parse one JSON value, with nothing but white space after it
+ *  @ret_json: caller owns the reference
+ *  Return: 0, -EINVAL (invalid_json; the message names line and column or a JSON pointer),
+ *  -ENOMEM. */
 int wfs_json_parse(const char *text, size_t size, json_t **ret_json, struct wfs_error *error);
 
-/**
- * wfs_json_parse_bounded() - parse a text that comes from outside
- *
- * A value takes many times the memory of its text, so a text with more than WFS_JSON_VALUES_MAX
- * values is refused before any is made. (Stored texts are read without this bound: the record of an
- * event has a few values more than the event.)
- * Return: as wfs_json_parse(), or -EFBIG (too_large).
- */
+/** wfs_json_parse_bounded() - wfs_json_parse() for a text that comes from outside
+ *  A value takes many times the memory of its text, so a text with more than WFS_JSON_VALUES_MAX
+ *  values is refused before any is made. (Stored texts are read without this bound: the record of
+ *  an event has a few values more than the event.)
+ *  Return: as wfs_json_parse(), or -EFBIG (too_large). */
 int wfs_json_parse_bounded(
 	const char *text, size_t size, json_t **ret_json, struct wfs_error *error);
 
-/**
- * wfs_json_look() - parse a text whose value is only read, and never stored
- * Takes JSON that wfs_json_parse refuses: integers beyond 64 bits (as reals), repeated members (the
- * last counts), any depth that jansson takes. The value may have no canonical form, so it must not
- * be written.
- * Return: 0, -EINVAL (the text is not JSON, or has a number beyond a double), -EFBIG, -ENOMEM.
- */
+/** wfs_json_look() - parse a text whose value is only read, and never stored
+ *  Accepts also JSON that wfs_json_parse() refuses: integers beyond 64 bits (as reals), repeated
+ *  members (the last counts), any depth that jansson takes. The value may have no canonical form,
+ *  so it must not be written. @ret_json: caller owns the reference
+ *  Return: 0, -EINVAL (the text is not JSON, or has a number beyond a double), -EFBIG, -ENOMEM. */
 int wfs_json_look(const char *text, size_t size, json_t **ret_json);
 
-/** wfs_json_count() - count the values of a JSON text, on all levels, containers included.
- *  For a text that is not JSON, at least the number of values that parsing makes until it fails. */
+/** wfs_json_count() - count the values of a JSON text, on all levels, arrays and objects included
+ *  For a text that is not JSON, the result is at least the number of values that parsing makes
+ *  until it fails. */
 size_t wfs_json_count(const char *text, size_t size);
 
-/** wfs_json_check_count() - refuse more than WFS_JSON_VALUES_MAX values.
- *  Return: 0, or -EFBIG (too_large). */
+/** wfs_json_check_count() - check that @count, of values, is at most WFS_JSON_VALUES_MAX. Return:
+ *  0, or -EFBIG (too_large). */
 int wfs_json_check_count(size_t count, struct wfs_error *error);
 
-/** wfs_json_write() - append the canonical text of @json, without a newline.
- *  @json: from wfs_json_parse, or built from integers, finite reals and valid UTF-8 */
+/** wfs_json_write() - append the canonical text of @json to @buffer, without a newline
+ *  @json: from wfs_json_parse(), or built from integers, finite reals and valid UTF-8 */
 void wfs_json_write(const json_t *json, struct wfs_buffer *buffer);
 
-/** wfs_json_is_canonical() - is @text byte for byte what wfs_json_write gives for its value? */
+/** wfs_json_is_canonical() - is @text byte for byte what wfs_json_write() appends for its value? */
 bool wfs_json_is_canonical(struct wfs_bytes text);
 
-/** wfs_json_write_document() - append the canonical text of @json and a newline. */
+/** wfs_json_write_document() - append the canonical text of @json and a newline to @buffer. */
 void wfs_json_write_document(const json_t *json, struct wfs_buffer *buffer);
 
-/** wfs_json_write_string() - append one JSON string with its quotes; @text must be valid UTF-8. */
+/** wfs_json_write_string() - append @text as a JSON string, with its quotes, to @buffer; @text must
+ *  be valid UTF-8. */
 void wfs_json_write_string(struct wfs_buffer *buffer, const char *text, size_t size);
 
 /** wfs_json_plain_size() - count the bytes of @text before the first that a JSON string must
  *  escape: a quote, a backslash or a control byte. */
 size_t wfs_json_plain_size(const char *text, size_t size);
 
-/** wfs_json_write_real() - append a finite number
- *  in ECMAScript's shortest form (RFC 8785 3.2.2.3) */
+/** wfs_json_write_real() - append a finite number to @buffer in ECMAScript's shortest form (RFC
+ *  8785 3.2.2.3) */
 void wfs_json_write_real(struct wfs_buffer *buffer, double value);
 
-/**
- * wfs_json_real_canonical() - how is this real written in a canonical document?
- * Return: 1: as a real; 2: as the integer in @ret_integer; 0: not at all (it is not finite, or its
- * canonical form would be an integer beyond 64 bits).
- */
+/** wfs_json_real_canonical() - find out how a canonical document has this real
+ *  Return: 1: as a real; 2: as the integer in @ret_integer; 0: not at all (it is not finite, or its
+ *  canonical form would be an integer beyond 64 bits). */
 int wfs_json_real_canonical(double value, int64_t *ret_integer);
 
 /** wfs_json_key_compare() - compare member names by UTF-16 code units (RFC 8785 3.2.3).
@@ -101,72 +95,74 @@ int wfs_json_real_canonical(double value, int64_t *ret_integer);
 int wfs_json_key_compare(const char *a, size_t a_size, const char *b, size_t b_size);
 
 /*
- * Reading members of a request. Each function reports a missing, mistyped or unknown member in
- * @error (missing_argument or invalid_argument), and names the member.
+ * Reading members of a request. Functions that return int return 0, or -EINVAL with @error filled
+ * (missing_argument or invalid_argument), which names the missing, mistyped or unknown member.
  */
 
-/** wfs_json_get_string() - get a required string member, refusing NUL bytes in it; borrowed. */
+/** wfs_json_get_string() - get the string member @name, which must exist and have no NUL; borrowed
+ *  from @object. */
 int wfs_json_get_string(
 	const json_t *object, const char *name, const char **ret_text, struct wfs_error *error);
 
-/** wfs_json_text() - get a string member; borrowed, "" if the member is absent or not a string. */
+/** wfs_json_text() - get the text of the member @name; "" if the member is absent or not a string;
+ *  borrowed from @object. */
 const char *wfs_json_text(const json_t *object, const char *name);
 
-/** wfs_json_get_integer() - get an optional integer member between @minimum and @maximum.
- *  @ret_value: holds the default before; unchanged when the member is absent */
+/** wfs_json_get_integer() - get the integer member @name, if it exists; it must be between @minimum
+ *  and @maximum
+ *  @ret_value: the caller sets it to the default; unchanged when the member is absent */
 int wfs_json_get_integer(const json_t *object, const char *name, int64_t minimum, int64_t maximum,
 	int64_t *ret_value, struct wfs_error *error);
 
-/** wfs_json_only() - refuse members of @object that are not in the NULL-terminated list @names. */
+/** wfs_json_only() - check that @object has only members that are in the list @names, which ends
+ *  with NULL. */
 int wfs_json_only(const json_t *object, const char *const *names, struct wfs_error *error);
 
-/** wfs_json_drop_nulls() - remove null members that are optional by @members (see below). */
+/** wfs_json_drop_nulls() - remove null members of @object that are optional by @members, as for
+ *  wfs_json_members(). */
 void wfs_json_drop_nulls(json_t *object, const char *members);
 
-/**
- * wfs_json_members() - refuse unknown members of @object, and missing ones that are required
- * @what: what takes the members, for messages
- * @members: names separated by spaces; a `?` after a name makes it optional
- * Return: 0, or -EINVAL (invalid_argument or missing_argument), naming the member.
- */
+/** wfs_json_members() - check that @object has only known members, and all required ones
+ *  @what: name of what takes the members, for messages
+ *  @members: names separated by spaces; a `?` after a name makes the member optional
+ *  Return: 0, or -EINVAL (invalid_argument or missing_argument), naming the member. */
 int wfs_json_members(
 	const json_t *object, const char *what, const char *members, struct wfs_error *error);
 
-/** wfs_json_get_base64() - decode an optional string member and append its bytes to @buffer. */
+/** wfs_json_get_base64() - decode the base64 string member @name, if it exists, and append its
+ *  bytes to @buffer. */
 int wfs_json_get_base64(
 	const json_t *object, const char *name, struct wfs_buffer *buffer, struct wfs_error *error);
 
-/**
- * wfs_json_get_cursor() - get the member `cursor`, which an earlier page of a listing returned
- * @permutation: that of a caller who may not learn how much exists; NULL: cursors are plain
- *               numbers. A cursor made with the other kind is refused.
- * @ret_cursor: 0 when the member is absent
- * Return: 0, -EINVAL (invalid_argument).
- */
+/** wfs_json_get_cursor() - get the member `cursor`, which the client has from an earlier page of a
+ *  listing
+ *  @permutation: hides numbers from a client that may not learn how much exists; NULL: cursors are
+ *  plain numbers. A cursor that was made with the other kind is refused.
+ *  @ret_cursor: 0 when the member is absent. Return: 0, -EINVAL (invalid_argument). */
 int wfs_json_get_cursor(const json_t *object, const struct wfs_permutation *permutation,
 	uint64_t *ret_cursor, struct wfs_error *error);
 
-/** wfs_json_set_cursor() - set the member `next_cursor`. @permutation: as for
- *  wfs_json_get_cursor().
- *  Return: 0, or -ENOMEM. */
+/** wfs_json_set_cursor() - set the member `next_cursor` of @object, which a client sends as
+ *  `cursor` to get the next page
+ *  @permutation: as for wfs_json_get_cursor(). Return: 0, or -ENOMEM. */
 int wfs_json_set_cursor(json_t *object, const struct wfs_permutation *permutation, uint64_t cursor);
 
-/**
- * wfs_json_copy() - make an object that shares the members of @object
- * Unlike json_copy(), which leaves out members when memory runs out.
- * Return: a new reference, or NULL (without memory, or if @object is not an object).
- */
+/** wfs_json_copy() - make an object with the members of @object, whose values are shared
+ *  Unlike json_copy(), which leaves out members when memory runs out.
+ *  Return: a new reference, or NULL (without memory, or if @object is not an object). */
 json_t *wfs_json_copy(const json_t *object);
 
 /** wfs_json_has() - does @array have an element equal to @value? */
 bool wfs_json_has(const json_t *array, const json_t *value);
 
-/** wfs_json_add_missing() - append those elements of @values that @array lacks.
- *  Return: 0, or -ENOMEM. */
+/** wfs_json_add_missing() - append to @array those elements of the array @values that it does not
+ *  have. Return: 0, or -ENOMEM. */
 int wfs_json_add_missing(json_t *array, const json_t *values);
 
-/** wfs_json_set_base64() - set a member to the base64 of @size bytes. Return: 0, or -ENOMEM. */
+/** wfs_json_set_base64() - set the member @name to the base64 of @size bytes. Return: 0, or
+ *  -ENOMEM. */
 int wfs_json_set_base64(json_t *object, const char *name, const void *data, size_t size);
 
-/** wfs_json_set_hash() - set a member to the text of a hash. Return: 0, or -ENOMEM. */
+/** wfs_json_set_hash() - set the member @name to the text `sha256:…` of a hash. Return: 0, or
+ *  -ENOMEM. */
 int wfs_json_set_hash(json_t *object, const char *name, const struct wfs_hash *hash);

@@ -33,11 +33,10 @@ enum wfs_log_level {
 	WFS_LOG_DEBUG, /* each operation; off by default */
 };
 
-/**
- * wfs_log_setup() - set the levels of all areas, at start-up
- * @spec: "debug", "info", … or "debug:mount,ctl" (debug for these areas only); NULL: notice
- * Return: 0, or -EINVAL for any other @spec.
- */
+/** wfs_log_setup() - set the least important level that is logged, for all areas; called once, at
+ *  start-up
+ *  @spec: "debug", "info", … or "debug:mount,ctl" (debug for these areas only); NULL: notice
+ *  Return: 0, or -EINVAL for any other @spec. */
 int wfs_log_setup(const char *spec);
 
 bool wfs_log_enabled(enum wfs_log_area area, enum wfs_log_level level);

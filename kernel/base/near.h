@@ -24,5 +24,6 @@ struct wfs_near {
 	size_t distance;  /* between `asked` and `name` */
 };
 
-/** wfs_near_try() - set `name` to @name if that is nearer than the names tried before. */
+/** wfs_near_try() - set near->name to @name if that is near to near->asked, and nearer than all
+ *  names before. */
 void wfs_near_try(struct wfs_near *near, const char *name);

@@ -9,12 +9,11 @@ enum {
 	WFS_PAGE_INDENT = 28, /* column at which descriptions begin */
 };
 
-/**
- * wfs_page_words() - append @text, wrapped between words, and a newline
- * @column: where the current line has ended so far
- * @indent: column at which further lines begin
- */
+/** wfs_page_words() - append @text, wrapped between words, and a newline to @buffer
+ *  @column: columns that the current line of @buffer has so far
+ *  @indent: column at which further lines begin */
 void wfs_page_words(struct wfs_buffer *buffer, size_t column, size_t indent, struct wfs_bytes text);
 
-/** wfs_page_item() - append @left, and its description in the column for descriptions. */
+/** wfs_page_item() - append an item of a list to @buffer: @left, and @meaning wrapped at
+ *  WFS_PAGE_INDENT. */
 void wfs_page_item(struct wfs_buffer *buffer, const char *left, const char *meaning);

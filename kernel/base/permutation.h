@@ -22,29 +22,28 @@ enum {
 	WFS_PERMUTATION_FIRST_MAX = 16,
 };
 
-/* Plain value. */
+/* A permutation with its key. Plain value. */
 struct wfs_permutation {
 	uint64_t key[2];
 	uint64_t first;         /* the least number that is permuted */
 	unsigned int half_bits; /* half of the bits of the largest permuted number */
 };
 
-/**
- * wfs_permutation_init() - derive the permutation of a secret and a purpose
- * The key is the first half of the SHA-256 of both.
- * @secret: not empty
- * @first: smaller numbers are not permuted; at most WFS_PERMUTATION_FIRST_MAX
- * @bits: numbers with more bits are not permuted; even, WFS_PERMUTATION_BITS_MIN to 64
- * Return: 0, -ENOMEM.
- */
+/** wfs_permutation_init() - derive a permutation from a secret and a purpose
+ *  The key is the first half of the SHA-256 of both.
+ *  @secret: not empty. @purpose: each gives another permutation
+ *  @first: smaller numbers are not permuted; at most WFS_PERMUTATION_FIRST_MAX
+ *  @bits: numbers with more bits are not permuted; even, WFS_PERMUTATION_BITS_MIN to 64
+ *  Return: 0, -ENOMEM. */
 int wfs_permutation_init(struct wfs_permutation *permutation, struct wfs_bytes secret,
 	struct wfs_bytes purpose, uint64_t first, unsigned int bits);
 
-/** wfs_permute() - Return: the number that replaces @number.
- *  @tweak: each tweak has a permutation of its own */
+/** wfs_permute() - Return: the number that replaces @number. @tweak: each value of it gives another
+ *  permutation */
 uint64_t wfs_permute(const struct wfs_permutation *permutation, uint64_t tweak, uint64_t number);
 
-/** wfs_unpermute() - Return: the number that wfs_permute() replaces by @number. */
+/** wfs_unpermute() - Return: the number that wfs_permute(), with this @tweak, replaces by
+ *  @number. */
 uint64_t wfs_unpermute(const struct wfs_permutation *permutation, uint64_t tweak, uint64_t number);
 
 /** wfs_siphash() - compute SipHash-1-3 of 16 bytes, given as two numbers in little-endian order. */

@@ -23,18 +23,16 @@ struct wfs_place {
 	char text[96];
 };
 
-/** wfs_place_at() - format a JSON pointer, printf style. */
+/** wfs_place_at() - make a place from a printf format of a JSON pointer. */
 struct wfs_place wfs_place_at(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 void wfs_problems_done(struct wfs_problems *problems);
 #define WFS_AUTO_PROBLEMS WFS_CLEANUP(wfs_problems_done)
 
-/**
- * wfs_problems_add() - add one problem
- * @file: name of the file as the user wrote it, or NULL
- * @pointer: JSON pointer (RFC 6901; "" is the whole document), or NULL
- * @format: the reason, printf style
- * NULL and empty parts are left out of the line; control bytes become `?`.
- */
+/** wfs_problems_add() - add one problem to the list
+ *  @file: name of the file as the user wrote it, or NULL
+ *  @pointer: JSON pointer (RFC 6901; "" is the whole document), or NULL
+ *  @format: the reason, printf style
+ *  NULL and empty parts are left out of the line; control bytes become `?`. */
 void wfs_problems_add(struct wfs_problems *problems, const char *file, const char *pointer,
 	const char *format, ...) __attribute__((format(printf, 4, 5)));

@@ -15,24 +15,26 @@
 
 #include "kernel/base/buffer.h"
 
-/** wfs_span_blank() - Return: how many bytes of white space the text begins with. */
+/** wfs_span_blank() - Return: with how many bytes of white space @text begins. */
 size_t wfs_span_blank(struct wfs_bytes text);
 
-/** wfs_span_value() - Return: how many bytes the JSON value has that the text begins with, or 0 if
- *  the text does not begin with a value. */
+/** wfs_span_value() - Return: how many bytes the JSON value has with which @text begins; 0: @text
+ *  does not begin with a value. */
 size_t wfs_span_value(struct wfs_bytes text);
 
 /* Iterates over the members of an object. Plain value; the views borrow the text. */
 struct wfs_span_object {
-	struct wfs_bytes rest; /* after the brace, or after a member */
+	struct wfs_bytes rest; /* the text after the brace, or after the last member */
 	bool begun;            /* a member has been read */
 	struct wfs_bytes name; /* of the member: a JSON string with its quotes */
 	struct wfs_bytes value;
 };
 
-/** wfs_span_object() - begin to iterate over the object @text, which begins with a brace. */
+/** wfs_span_object() - begin to iterate over the members of the object with which @text, whose
+ *  first byte is a brace, begins. */
 struct wfs_span_object wfs_span_object(struct wfs_bytes text);
 
-/** wfs_span_next() - read the next member. Return: 1, 0 (the object has ended, and nothing but
- *  white space follows), or -EINVAL (this is not an object). */
+/** wfs_span_next() - read the next member into object->name and object->value
+ *  Return: 1, 0 (the object has ended, and nothing but white space follows), or -EINVAL (this is
+ *  not an object). */
 int wfs_span_next(struct wfs_span_object *object);

@@ -37,54 +37,49 @@ struct wfs_store_mark {
 	struct wfs_hash head;
 };
 
-/**
- * wfs_trust_check() - may this world use its host.json, and resume what was under way?
- * @host: hash of the bytes of host.json; zero: the file does not exist
- * Return: 0, -EACCES (not_authorized: says why not, and what to do), or another -errno.
- */
+/** wfs_trust_check() - check that this user has agreed that the world in @directory uses its
+ *  host.json, and resumes what was under way
+ *  @host: hash of the bytes of host.json; zero: the file does not exist
+ *  Return: 0, -EACCES (not_authorized: says why not, and what to do), or another -errno. */
 int wfs_trust_check(const char *directory, const struct wfs_hash *host, struct wfs_error *error);
 
-/** wfs_trust_check_now() - wfs_trust_check() with the hash of the current host.json. */
+/** wfs_trust_check_now() - do wfs_trust_check() with the hash of the host.json that is there
+ *  now. */
 int wfs_trust_check_now(const char *directory, struct wfs_error *error);
 
-/**
- * wfs_trust_forget_other() - forget the trust in another world that used to have this data.mdb
- *
- * Called when a world is opened: Linux reuses the inode of a removed file, and a file may be
- * overwritten.
- * Return: 0, or -errno: known.json cannot be written.
- */
+/** wfs_trust_forget_other() - when a world is opened: drop the entry of another world that used to
+ *  have this data.mdb. Linux reuses the inode of a removed file, and a file may be overwritten.
+ *  @world_id: of the world in @directory. Return: 0, or -errno: known.json cannot be written. */
 int wfs_trust_forget_other(const char *directory, const char *world_id, struct wfs_error *error);
 
-/** wfs_trust_give() - trust a world with the host.json of this hash (zero: without the file).
- *  Return: 0, or -errno (@error names the file). */
+/** wfs_trust_give() - note in known.json that this user trusts the world, with the host.json of the
+ *  hash @host (zero: without the file). Return: 0, or -errno (@error names the file). */
 int wfs_trust_give(const char *directory, const char *world_id, const struct wfs_hash *host,
 	struct wfs_error *error);
 
-/** wfs_trust_made() - trust a world that was just made, which has no host.json. If the list cannot
- *  be written, the user is asked when the world is used. */
+/** wfs_trust_made() - note in known.json that this user has made the world, which has no host.json.
+ *  If that fails, the user is asked when the world is used. */
 void wfs_trust_made(const char *directory, const char *world_id);
 
-/** wfs_trust_last_txn() - get the store's last transaction when this user closed it.
- *  Return: the number, or 0: unknown, or this user does not own the file, which its owner may write
- *  to at any time. */
+/** wfs_trust_last_txn() - get the number of the store's last transaction at the time when this user
+ *  closed the store
+ *  Return: 0: not known, or this user does not own the file, which its owner may write to at any
+ *  time. */
 uint64_t wfs_trust_last_txn(const char *directory);
 
-/** wfs_trust_has_written() - does this user own the store, and has nobody written to it since this
- *  user closed it? */
+/** wfs_trust_has_written() - does this user own the store, and is @mark, of the store now, that of
+ *  the time when this user closed it? Then nobody has written to the store since. */
 bool wfs_trust_has_written(
 	const char *directory, const char *world_id, const struct wfs_store_mark *mark);
 
-/** wfs_trust_closed() - remember that the store was closed with this mark. If that fails, the pages
- *  are checked again at the next open. */
+/** wfs_trust_closed() - note in known.json that the store was closed with this mark. If that fails,
+ *  the pages are checked again at the next open. */
 void wfs_trust_closed(
 	const char *directory, const char *world_id, const struct wfs_store_mark *mark);
 
-/**
- * wfs_trust_key() - may this environment variable be sent to this server?
- * @host, @port: of the server
- * @plain: sent over a network without encryption: only an entry with a port allows that
- * Return: 0, -EACCES (not_authorized: says which line to add where), or another -errno.
- */
+/** wfs_trust_key() - check that this user allows an environment variable to be sent to a server
+ *  (keys.json). @host, @port: of the server
+ *  @plain: it would be sent over a network without encryption: only an entry with a port allows
+ *  that. Return: 0, -EACCES (not_authorized: says which line to add where), or another -errno. */
 int wfs_trust_key(const char *variable, const char *host, const char *port, bool plain,
 	struct wfs_error *error);

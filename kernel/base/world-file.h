@@ -27,22 +27,23 @@
 int wfs_world_file_open(
 	const char *directory, const char *name, int flags, struct wfs_error *error);
 
-/** wfs_world_directory_check() - may this user use the files in a directory? Return: 0, -EACCES
- *  (not_authorized: the directory is another user's), or another -errno; all fill @error. */
+/** wfs_world_directory_check() - check that this user, or root, owns a directory, so that its files
+ *  may be used. @directory: its path, for messages
+ *  Return: 0, -EACCES (not_authorized: the directory is another user's), or another -errno; all
+ *  fill @error. */
 int wfs_world_directory_check(int directory_fd, const char *directory, struct wfs_error *error);
 
-/** wfs_world_file_open_at() - wfs_world_file_open() in an open directory
- *  @directory: its path, for messages */
+/** wfs_world_file_open_at() - wfs_world_file_open() for a file in an open directory. @directory:
+ *  its path, for messages */
 int wfs_world_file_open_at(int directory_fd, const char *directory, const char *name, int flags,
 	struct wfs_error *error);
 
-/** wfs_file_kind_name() - name the kind of file that @mode says, for messages: "a symbolic link" */
+/** wfs_file_kind_name() - Return: words for the kind of file that @mode says, for messages, e.g. "a
+ *  symbolic link"; static. */
 const char *wfs_file_kind_name(mode_t mode);
 
-/**
- * wfs_beneath_open() - open a path within a directory, without following links in any of its parts
- * @flags: of open(2). Without O_DIRECTORY the path must lead to a regular file.
- * Return: a descriptor, -ELOOP or -ENOTDIR (a link), -EINVAL (not a regular file), or another
- * -errno.
- */
+/** wfs_beneath_open() - open a path within a directory, without following symbolic links in any
+ *  part of the path. @flags: of open(2). Without O_DIRECTORY the path must lead to a regular file.
+ *  Return: a descriptor, -ELOOP or -ENOTDIR (a link), -EINVAL (not a regular file), or another
+ *  -errno. */
 int wfs_beneath_open(int directory_fd, const char *path, int flags);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Private to kernel/box/box*.c: the processes, the modules in them, and checks of their answers
- * (box.c); steps (box-step.c); calls, during which the process asks the host (box-call.c).
+ * (box.c); steps (box-step.c); calls, during which the process asks the host (box-call.c). The
+ * process is one that runs Lua code (worldfs-code); a run is one step or call in it; message.h has
+ * the messages. Functions that return int return 0, or -errno with @error filled.
  */
 #pragma once
 
@@ -16,8 +18,8 @@
 #include "kernel/box/quarantine.h"
 
 enum {
-	BOX_SEND_OVERHEAD_BYTES = 4 << 10, /* of a question or a result, besides the arguments */
-	BOX_MESSAGE_KEPT_BYTES = 1 << 20,  /* of a buffer that is kept between two runs */
+	BOX_SEND_OVERHEAD_BYTES = 4 << 10, /* bytes of a message besides its arguments or result */
+	BOX_MESSAGE_KEPT_BYTES = 1 << 20,  /* a larger buffer is freed after a run */
 	BOX_IDLE_MAX = 16,                 /* processes without a run, each for another author */
 	BOX_PROCESSES_MAX = WFS_BOX_DEPTH_MAX + BOX_IDLE_MAX,
 	BOX_MODULES_BYTES =
@@ -31,9 +33,9 @@ struct ahead_step {
 	uint64_t seq;
 	int64_t at_ns;
 	uint8_t seed[32];
-	uint64_t instructions; /* of its budget, before */
-	int state_of;
-	size_t state_at; /* offsets in `sent` */
+	uint64_t instructions; /* bound that its budget had before */
+	int state_of;          /* as for wfs_code_ahead_add() */
+	size_t state_at;       /* offsets in `sent` */
 	size_t state_size;
 	size_t key_at;
 	size_t key_size;
@@ -42,23 +44,24 @@ struct ahead_step {
 	struct wfs_lua_result result; /* borrows `received` */
 };
 
+/* All steps that were run in advance, by one message and its answer. */
 struct ahead {
 	struct wfs_buffer sent;
 	struct wfs_buffer received;
 	struct ahead_step steps[WFS_CODE_AHEAD_MAX];
 	size_t count;
-	size_t next; /* the first that was not taken or skipped yet */
-	size_t taken;
+	size_t next;  /* the first that was not taken or skipped yet */
+	size_t taken; /* results that were taken */
 };
 
 struct wfs_box {
-	int image_fd; /* -1: no process was started yet */
-	uint64_t last_id;
-	size_t depth; /* unfinished runs, each waiting for the one nested in it */
+	int image_fd;     /* of process_image(); -1: no process was started yet */
+	uint64_t last_id; /* of a module */
+	size_t depth;     /* unfinished runs, each waiting for the one nested in it */
 	struct process processes[BOX_PROCESSES_MAX];
 	struct process *at
 		[WFS_BOX_DEPTH_MAX]; /* the process of the last run at each depth; NULL: none yet */
-	uint64_t run_count;
+	uint64_t run_count;          /* runs so far */
 	size_t memory_left[WFS_BOX_DEPTH_MAX]; /* by waiting runs, for those nested in them */
 	pthread_mutex_t lock;                  /* for every `pid` */
 	atomic_bool interrupted;
@@ -77,52 +80,51 @@ struct wfs_code {
 	char *author;    /* owned; NULL: the world */
 	char *source;    /* owned */
 	uint64_t passed; /* generation of the quarantine that last did not refuse it */
-	size_t running;
+	size_t running;  /* its runs that have not ended */
 };
 
-/**
- * box_ready() - start or choose the process for the next run, and load the module into it
- * @functions: one of which the module must define; NULL: it was checked before
- * @ret_process: borrowed from the box
- */
+/** box_ready() - start or choose the process for the next run of @code, and load the module into it
+ *  @functions: one of which the module must define; the last is NULL; NULL: it was checked before
+ *  @ret_process: borrowed from the box. @run: charged for loading */
 int box_ready(struct wfs_code *code, const char *const *functions, struct process **ret_process,
 	struct wfs_lua_run *run, struct wfs_error *error);
 
-/** box_exchange() - send process->out, and receive the answer. Return: as process_receive() */
+/** box_exchange() - send process->out, and receive the answer. @ret_reader: borrows process->in
+ *  Return: as process_receive(). */
 int box_exchange(
 	struct wfs_code *code, struct process *process, struct wfs_wire_reader *ret_reader);
 
-/**
- * box_get_run() - read the state of a run from a message
- * Return: false for impossible values: a budget that shrinks or is beyond months of work, or an
- * unknown kind of failure.
- */
+/** box_get_run() - read what a message says about the state of a run: budget, failure and memory
+ *  Return: false for impossible values: a budget that shrinks or is beyond months of work, or an
+ *  unknown kind of failure. */
 bool box_get_run(struct wfs_wire_reader *reader, struct wfs_lua_run *run);
 
-/** box_get_json() - parse a text that the process sent. @what: names the text in messages.
- *  Return: 0, -EBADMSG (not JSON), -EIO (runtime_error: too many values), or -ENOMEM. */
+/** box_get_json() - parse a JSON text that the process has sent. @what: name of the text, for
+ *  messages
+ *  @ret_json: caller owns it. Return: 0, -EBADMSG (not JSON), -EIO (runtime_error: too many
+ *  values), or -ENOMEM. */
 int box_get_json(const struct wfs_code *code, struct wfs_bytes text, const char *what,
 	json_t **ret_json, struct wfs_error *error);
 
-/** box_take_failure() - read an answer that is FAILED, or not a possible one. Return: -errno */
+/** box_take_failure() - read an answer that is not DONE: FAILED with an error, or one that no
+ *  correct process sends. Return: -errno, with @error filled. */
 int box_take_failure(struct wfs_code *code, struct process *process, struct wfs_wire_reader *reader,
 	struct wfs_lua_run *run, struct wfs_error *error);
 
-/**
- * box_give_up() - end a process that broke the protocol or has ended
- * @reason: result of a send or receive
- * Return: -errno, with @error filled
- */
+/** box_give_up() - kill a process that has broken the protocol or has ended
+ *  @reason: result of the send or receive that showed it
+ *  @ret_failure: why the run has failed. Return: -errno, with @error filled. */
 int box_give_up(struct wfs_code *code, struct process *process, int reason,
 	enum wfs_lua_failure *ret_failure, struct wfs_error *error);
 
-/** box_trim() - free the memory of large messages, which are rare. */
+/** box_trim() - free the memory of the process's buffers if they are large, which few messages
+ *  need. */
 void box_trim(struct process *process);
 
-/** box_seed_of() - hash a seed for code: from its random numbers code must not learn the seed from
- *  which the seeds of other runs are made. */
+/** box_seed_of() - hash a seed, for the random numbers of code: so code cannot learn from them the
+ *  seed of which the seeds of other runs are made. */
 void box_seed_of(const uint8_t seed[static 32], uint8_t ret_seed[static 32]);
 
-/** box_failure_of() - why did a run fail that returned @r? A result with too many values of JSON is
- *  a failure of the code. */
+/** box_failure_of() - get the kind of failure of a run that returned @r. A result with too many
+ *  JSON values is a failure of the code. */
 enum wfs_lua_failure box_failure_of(const struct wfs_lua_run *run, int r);

@@ -30,47 +30,38 @@
 #include "kernel/box/quarantine.h"
 #include "kernel/lua/lua.h"
 
-enum { WFS_BOX_DEPTH_MAX = 32 }; /* nested calls */
+enum { WFS_BOX_DEPTH_MAX = 32 }; /* calls that run within one another */
 
 struct wfs_box;
 
-/** wfs_box_new() - make a box without processes. Return: 0, -ENOMEM. */
+/** wfs_box_new() - make a box without processes. @ret_box: caller frees it. Return: 0, -ENOMEM. */
 int wfs_box_new(struct wfs_box **ret_box);
 void wfs_box_free(struct wfs_box *box);
 WFS_DEFINE_AUTO(box, struct wfs_box, wfs_box_free)
 #define WFS_AUTO_BOX WFS_CLEANUP(wfs_auto_box)
 
-/**
- * wfs_box_interrupt() - stop the code that is running, if any
- *
- * The run fails with the code cancelled (-EINTR), and so do all later runs until wfs_box_resume().
- * Thread: any.
- */
+/** wfs_box_interrupt() - stop the code that is running, if any
+ *  The run fails with the code cancelled (-EINTR), and so do all later runs until wfs_box_resume().
+ *  Thread: any. */
 void wfs_box_interrupt(struct wfs_box *box);
 
-/**
- * wfs_box_resume() - allow code to run again; not during a run, and not beside wfs_box_interrupt()
- * Return: has a run failed because it was interrupted?
- */
+/** wfs_box_resume() - allow code to run again after wfs_box_interrupt(). No code may be running,
+ *  and no thread may call that function at this moment.
+ *  Return: true if a run has failed because of the interruption. */
 bool wfs_box_resume(struct wfs_box *box);
 
-/**
- * wfs_box_check() - should the box's thread stop what it is doing, because the box was interrupted?
- * @name: of what the thread is doing, for the message
- * Return: 0, or -EINTR (cancelled), which wfs_box_resume() counts as an interrupted run.
- */
+/** wfs_box_check() - check, in long work of the box's thread beside running code, that the box was
+ *  not interrupted. @name: of the work, for the message
+ *  Return: 0, or -EINTR (cancelled), which wfs_box_resume() counts as an interrupted run. */
 int wfs_box_check(struct wfs_box *box, const char *name, struct wfs_error *error);
 
-/**
- * wfs_box_end() - allow no code to run after @time_ns, by the monotonic clock
- *
- * The run at that time fails with the code cancelled (-EINTR) a moment later, and so do all later
- * runs. wfs_box_resume() reports such a failure, but does not lift the end. Thread: any.
- */
+/** wfs_box_end() - allow no code to run after @time_ns, by CLOCK_MONOTONIC
+ *  The run at that time fails with the code cancelled (-EINTR) a moment later, and so do all later
+ *  runs. wfs_box_resume() reports such a failure, but does not lift the end. Thread: any. */
 void wfs_box_end(struct wfs_box *box, int64_t time_ns);
 
-/** wfs_box_pid() - for tests: the id of the process that had the last run at @depth (0: the
- *  outermost), or 0 if the box has ended that process since. */
+/** wfs_box_pid() - for tests: get the id of the process that had the last run at nesting @depth (0:
+ *  the outermost); 0 if that process has ended since. */
 int wfs_box_pid(const struct wfs_box *box, size_t depth);
 
 /* What the module of a reducer must define. */
@@ -95,31 +86,27 @@ struct wfs_code_options {
 	enum wfs_lua_failure *ret_failure; /* of checking; may be NULL */
 };
 
-/**
- * wfs_box_quarantine() - refuse code that crashed too often, and note the code that crashes here
- * @quarantine: borrowed, must live as long as the box
- */
+/** wfs_box_quarantine() - set the list of code that is refused because it has crashed too often;
+ *  code that crashes in this box is added. @quarantine: borrowed, must live as long as the box */
 void wfs_box_quarantine(struct wfs_box *box, struct wfs_quarantine *quarantine);
 
-/**
- * wfs_code_new() - make a module; with `functions`, compile and check it, too
- * @ret_code: caller owns it
- * Return: 0, -EINVAL (syntax_error: too large, does not compile, or defines none of `functions`;
- *         depth_exceeded: more than WFS_BOX_DEPTH_MAX nested calls),
- *         -EIO (runtime_error: the main chunk failed or hit a bound; code_crashed),
- *         -EACCES (code_quarantined), -EINTR (cancelled), -EAGAIN (unavailable: no process could be
- *         started), or -ENOMEM.
- */
+/** wfs_code_new() - make a module; with options->functions, compile and check it, too
+ *  @ret_code: caller frees it
+ *  Return: 0, -EINVAL (syntax_error: too large, does not compile, or defines none of `functions`;
+ *  depth_exceeded: more than WFS_BOX_DEPTH_MAX nested calls), -EIO (runtime_error: the main chunk
+ *  failed or hit a bound; code_crashed), -EACCES (code_quarantined), -EINTR (cancelled), -EAGAIN
+ *  (unavailable: no process could be started), or -ENOMEM. */
 int wfs_code_new(struct wfs_box *box, const struct wfs_code_options *options,
 	struct wfs_code **ret_code, struct wfs_error *error);
 void wfs_code_free(struct wfs_code *code);
 WFS_DEFINE_AUTO(code, struct wfs_code, wfs_code_free)
 #define WFS_AUTO_CODE WFS_CLEANUP(wfs_auto_code)
 
-/** wfs_code_is_by() - is @author the author of the code? NULL: the world */
+/** wfs_code_is_by() - is @author (NULL: the world) the author of the code? */
 bool wfs_code_is_by(const struct wfs_code *code, const char *author);
 
-/** wfs_code_is_running() - is the code waiting for its host, so that it must not be freed? */
+/** wfs_code_is_running() - has the code a run that waits for its host, so that it must not be
+ *  freed? */
 bool wfs_code_is_running(const struct wfs_code *code);
 
 /* Arguments of one step. All pointers are borrowed for the call. */
@@ -149,13 +136,11 @@ struct wfs_code_result {
 void wfs_code_result_done(struct wfs_code_result *result);
 #define WFS_AUTO_CODE_RESULT WFS_CLEANUP(wfs_code_result_done)
 
-/**
- * wfs_code_step() - run `step(state, event, ctx)`
- * @result: zero-initialised or used before; overwritten on success only
- * Return: 0, -EIO (runtime_error with the Lua message and line; the message about an exceeded bound
- *         has its value, that about a result which is not JSON the place; code_crashed), -ENOMEM,
- *         or as wfs_code_new() for code that was made without `functions`.
- */
+/** wfs_code_step() - run the function `step(state, event, ctx)` of a reducer's module
+ *  @result: zero-initialised or used before; overwritten on success only
+ *  Return: 0, -EIO (runtime_error with the Lua message and line; the message about an exceeded
+ *  bound has its value, that about a result which is not JSON the place; code_crashed), -ENOMEM, or
+ *  as wfs_code_new() for code that was made without `functions`. */
 int wfs_code_step(struct wfs_code *code, struct wfs_code_step *step, struct wfs_code_result *result,
 	struct wfs_error *error);
 
@@ -166,38 +151,39 @@ int wfs_code_step(struct wfs_code *code, struct wfs_code_step *step, struct wfs_
  */
 enum {
 	WFS_CODE_AHEAD_MAX = 64,
-	WFS_CODE_AHEAD_BYTES_MAX = 4 << 20, /* of all states and events */
+	WFS_CODE_AHEAD_BYTES_MAX = 4 << 20, /* bytes of all states and events */
 };
 
-/** wfs_code_ahead_begin() - forget earlier steps ahead. */
+/** wfs_code_ahead_begin() - forget all steps ahead and their results, to begin a new set. */
 void wfs_code_ahead_begin(struct wfs_box *box);
 
-/**
- * wfs_code_ahead_add() - add a step; at most WFS_CODE_AHEAD_MAX
- * @step: as for wfs_code_step(); its event must live until the result is taken, or until the next
- *        wfs_code_ahead_begin()
- * @event_text: the event's canonical text
- * @state_of: -1, or the index of the step whose new state is the state of this step; step->state is
- *            ignored then
- * Return: 0, -EFBIG (more than WFS_CODE_AHEAD_BYTES_MAX), or another -errno. After a failure the
- *         step is left out, and no other may be added.
- */
+/** wfs_code_ahead_add() - add a step to the steps ahead, of which there are at most
+ *  WFS_CODE_AHEAD_MAX
+ *  @step: as for wfs_code_step(); its event must live until the result is taken, or until the next
+ *  wfs_code_ahead_begin(). @event_text: the event's canonical text
+ *  @state_of: -1, or the index of the step ahead whose new state is the state of this step;
+ *  step->state is ignored then
+ *  Return: 0, -EFBIG (more than WFS_CODE_AHEAD_BYTES_MAX), or another -errno. After a failure the
+ *  step is left out, and no other may be added. */
 int wfs_code_ahead_add(struct wfs_code *code, const struct wfs_code_step *step,
 	struct wfs_bytes event_text, int state_of);
 
-/** wfs_code_ahead_run() - run all added steps. Failures appear when the steps are asked for. */
+/** wfs_code_ahead_run() - run all steps that were added. Failures are reported by the
+ *  wfs_code_step() that asks for the step. */
 void wfs_code_ahead_run(struct wfs_box *box);
 
-/** wfs_code_ahead_work() - Return: the instructions that the successful steps ahead used. */
+/** wfs_code_ahead_work() - Return: the instructions that the steps ahead that succeeded have
+ *  used. */
 uint64_t wfs_code_ahead_work(const struct wfs_box *box);
 
-/** wfs_code_ahead_taken() - Return: how many results were taken since wfs_code_ahead_begin(). */
+/** wfs_code_ahead_taken() - Return: how many results wfs_code_step() has taken since
+ *  wfs_code_ahead_begin(). */
 size_t wfs_code_ahead_taken(const struct wfs_box *box);
 
-/* The functions that code can call on its host. Embedded in the struct that the host works on. */
+/* The side that answers calls of running code. Embedded in a struct of its own. */
 struct wfs_code_host {
 	/**
-	 * call() - do what the program asks for, which may run other programs
+	 * call() - do what a program (running code of an artifact) asks for, which may run others
 	 * @binding_index: in the table of bindings
 	 * @arguments: array; nil is null, but trailing nils are left out
 	 * @ret_value: the function's result; the caller owns the reference; NULL: nil
@@ -237,13 +223,11 @@ struct wfs_code_call {
 	enum wfs_lua_failure failure; /* set by the call */
 };
 
-/**
- * wfs_code_call() - call a function that the program defines
- *
- * A call while another one waits for its host is nested in it, and may use the memory that the
- * outer call has left.
- * @ret_value: caller owns one reference; null for nil and for no result
- * Return: as wfs_code_step(), or a failure of the host.
- */
+/** wfs_code_call() - call the function call->function that a program, the code of an artifact,
+ *  defines
+ *  A call while another one waits for its host is nested in it, and may use the memory that the
+ *  outer call has left.
+ *  @ret_value: caller owns the reference; JSON's null for nil and for no result
+ *  Return: as wfs_code_step(), or a failure of the host. */
 int wfs_code_call(struct wfs_code *code, struct wfs_code_call *call, json_t **ret_value,
 	struct wfs_error *error);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The contents of each message: for each kind of message a function that writes it and one that
- * reads it.
+ * reads it. message_put_…() appends to a frame (wire.h); message_get_…() returns false if the frame
+ * has another form.
  *
  * The results of reading borrow the frame, and only the form of values is checked here. The process
  * trusts the values of its owner; the owner checks every value that the process sends.
@@ -41,8 +42,9 @@ bool message_get_step(struct wfs_wire_reader *reader, struct message_step *ret_s
 /* Many steps: their number, then each. */
 enum { WFS_MESSAGE_STEPS_MAX = 64 };
 
-/** message_put_one_step() - append a step
- *  @state_of: 0, or 1 + the index of the step whose new state is the state of this step */
+/** message_put_one_step() - append one of many steps to the frame of WFS_WIRE_STEPS
+ *  @id: of the module. @state_of: 0, or 1 + the index of the step whose new state is the state of
+ *  this step */
 void message_put_one_step(
 	struct wfs_buffer *frame, uint64_t id, uint64_t state_of, const struct wfs_lua_step *step);
 bool message_get_one_step(

@@ -11,13 +11,13 @@
 
 enum {
 	PROCESS_MODULES_MAX = 60,         /* modules of a process; it has room for 64 */
-	PROCESS_MODULES_BYTES = 64 << 20, /* their memory, approximately */
+	PROCESS_MODULES_BYTES = 64 << 20, /* memory of these modules, approximately */
 };
 
 /* A module that the process has. */
 struct process_module {
-	uint64_t id;
-	size_t bytes;
+	uint64_t id;   /* of struct wfs_code */
+	size_t bytes;  /* memory, approximately */
 	uint64_t used; /* value of `use_count` at its last use */
 };
 
@@ -41,30 +41,27 @@ struct process {
 	struct wfs_buffer in;
 };
 
-/**
- * process_start() - start the program in @image_fd
- * @lock: held while the pid is set, so that other threads can kill the process
- * Return: 0, -ECHILD (it ended, or did not get ready; no code ran in it), or another -errno.
- */
+/** process_start() - start the program in @image_fd (process_image())
+ *  @lock: held while the pid is set, so that other threads can kill the process
+ *  Return: 0, -ECHILD (it ended, or did not get ready; no code ran in it), or another -errno. */
 int process_start(struct process *process, int image_fd, pthread_mutex_t *lock);
 
-/** process_is_quiet() - is a process without a run alive, and has it sent nothing? */
+/** process_is_quiet() - is the process, which has no run, alive, and has it sent nothing
+ *  unasked? */
 bool process_is_quiet(const struct process *process);
 
-/** process_end() - kill the process and wait for it, if it was started. Return: its wait status. */
+/** process_end() - kill the process, if it was started, and wait for it. @lock: held while the pid
+ *  is unset. Return: its wait status. */
 int process_end(struct process *process, pthread_mutex_t *lock);
 
-/**
- * process_send() - send process->out
- * Return: 0, -EFBIG (nothing was sent), or as process_receive().
- */
+/** process_send() - send the frame process->out. Return: 0, -EFBIG (nothing was sent), or as
+ *  process_receive(). */
 int process_send(struct process *process);
 
-/**
- * process_receive() - receive the answer to the frame that was sent
- * Return: 0, -EPIPE (the process ended), -ETIMEDOUT (it uses far more processor time than it may),
- *         -EDEADLK (it sleeps instead of answering), -EBADMSG, -ENOMEM.
- */
+/** process_receive() - receive the answer to the frame that was sent last. @ret_reader: borrows
+ *  process->in
+ *  Return: 0, -EPIPE (the process ended), -ETIMEDOUT (it uses far more processor time than it may),
+ *  -EDEADLK (it sleeps instead of answering), -EBADMSG, -ENOMEM. */
 int process_receive(struct process *process, struct wfs_wire_reader *ret_reader);
 
 /** process_image() - copy worldfs-code, the program that runs code, into a sealed memfd.

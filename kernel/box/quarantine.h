@@ -18,7 +18,7 @@
 #include "kernel/base/hash.h"
 
 enum {
-	WFS_QUARANTINE_CRASHES = 3,     /* of one code, before it is refused */
+	WFS_QUARANTINE_CRASHES = 3,     /* crashes after which code is refused */
 	WFS_QUARANTINE_ROWS_MAX = 4096, /* codes that are kept at once */
 	WFS_QUARANTINE_NAME_MAX = 255,  /* bytes */
 };
@@ -39,40 +39,34 @@ void wfs_quarantine_free(struct wfs_quarantine *quarantine);
 /** wfs_quarantine_load() - add a row that was read from the store. Return: 0, or -ENOMEM. */
 int wfs_quarantine_load(struct wfs_quarantine *quarantine, const struct wfs_quarantine_row *row);
 
-/**
- * wfs_quarantine_crashed() - count one more crash
- * @name: of the code, in messages
- * When WFS_QUARANTINE_ROWS_MAX codes are kept, forgets the one with the fewest crashes; if all are
- * refused ones, the new crash is not counted.
- * Return: the crashes of the code so far; 0: not counted.
- */
+/** wfs_quarantine_crashed() - count one more crash of a code, now
+ *  @code: hash of its source. @name: its name, for messages
+ *  When WFS_QUARANTINE_ROWS_MAX codes are kept, forgets the one with the fewest crashes; if all are
+ *  refused ones, the new crash is not counted.
+ *  Return: the crashes of the code so far; 0: not counted. */
 uint32_t wfs_quarantine_crashed(
 	struct wfs_quarantine *quarantine, const struct wfs_hash *code, const char *name);
 
-/** wfs_quarantine_refuses() - is this code refused? */
+/** wfs_quarantine_refuses() - has the code with this hash crashed so often that it is refused? */
 bool wfs_quarantine_refuses(struct wfs_quarantine *quarantine, const struct wfs_hash *code);
 
-/** wfs_quarantine_generation() - Return: a number that changes whenever the set of refused codes
- *  does; 0: no code was ever refused. */
+/** wfs_quarantine_generation() - Return: a number that is raised whenever the set of refused codes
+ *  changes; 0: none was ever refused. */
 uint64_t wfs_quarantine_generation(const struct wfs_quarantine *quarantine);
 
-/** wfs_quarantine_lift() - set the crashes of a code to 0. Return: false: it had none. */
+/** wfs_quarantine_lift() - set the crashes of the code with this hash to 0, so that it may run
+ *  again. Return: false: it had none. */
 bool wfs_quarantine_lift(struct wfs_quarantine *quarantine, const struct wfs_hash *code);
 
-/**
- * wfs_quarantine_rows() - copy all rows, sorted by hash
- * @ret_rows: caller frees; NULL without rows
- * Return: 0, or -ENOMEM.
- */
+/** wfs_quarantine_rows() - copy the rows of all codes, sorted by hash
+ *  @ret_rows: caller frees; NULL without rows. Return: 0, or -ENOMEM. */
 int wfs_quarantine_rows(
 	struct wfs_quarantine *quarantine, struct wfs_quarantine_row **ret_rows, size_t *ret_count);
 
-/**
- * wfs_quarantine_changed() - get the next row that has to be stored. Return: is there one?
- * Until wfs_quarantine_settle() says otherwise the row counts as stored.
- */
+/** wfs_quarantine_changed() - get the next row that has changed and is not stored yet; it counts as
+ *  stored then, until wfs_quarantine_settle() says otherwise. Return: false: all are stored. */
 bool wfs_quarantine_changed(struct wfs_quarantine *quarantine, struct wfs_quarantine_row *ret_row);
 
-/** wfs_quarantine_settle() - the transaction that stores changed rows has ended
- *  @committed: false: its rows have to be stored again */
+/** wfs_quarantine_settle() - end the storing of changed rows, after the transaction has ended
+ *  @committed: false: wfs_quarantine_changed() returns its rows again */
 void wfs_quarantine_settle(struct wfs_quarantine *quarantine, bool committed);

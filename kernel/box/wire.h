@@ -29,13 +29,13 @@ enum wfs_wire_request {
 
 /* From the process. */
 enum wfs_wire_answer {
-	WFS_WIRE_DONE = 101,
-	WFS_WIRE_FAILED,
-	WFS_WIRE_ASK,   /* calls a function of the host, during a call */
-	WFS_WIRE_READY, /* sent before the first request: the process is confined */
+	WFS_WIRE_DONE = 101, /* the run has ended, with a result */
+	WFS_WIRE_FAILED,     /* the run has ended, with an error */
+	WFS_WIRE_ASK,        /* calls a function of the host, during a call */
+	WFS_WIRE_READY,      /* sent before the first request: the process is confined */
 };
 
-enum { WFS_WIRE_FRAME_MAX = 96 << 20 };
+enum { WFS_WIRE_FRAME_MAX = 96 << 20 }; /* bytes */
 
 /* Before each payload. */
 struct wfs_wire_header {
@@ -43,22 +43,21 @@ struct wfs_wire_header {
 	uint32_t size;
 };
 
-/** wfs_wire_begin() - empty @frame and leave room for the header. */
+/** wfs_wire_begin() - empty @frame and make room for the header, with this kind; wfs_wire_send()
+ *  sets its size. */
 void wfs_wire_begin(struct wfs_buffer *frame, uint32_t kind);
 
 void wfs_wire_put_number(struct wfs_buffer *frame, uint64_t number);
 void wfs_wire_put_bytes(struct wfs_buffer *frame, struct wfs_bytes bytes);
 
-/** wfs_wire_put_text() - append a text, or NULL, which the reader returns as NULL. */
+/** wfs_wire_put_text() - append a text, or NULL, for wfs_wire_get_text(). */
 void wfs_wire_put_text(struct wfs_buffer *frame, const char *text);
 
-/**
- * wfs_wire_send() - fill in the header's size and send the frame
- * @again: called whenever the socket's time limit has passed; 0: go on; NULL: always go on
- * Return: 0, -ENOMEM, -EFBIG (above WFS_WIRE_FRAME_MAX; nothing was sent), -EPIPE, the result of
- * @again, or
- *         another -errno.
- */
+/** wfs_wire_send() - send a frame to the socket @fd, after setting the size in its header
+ *  @again: called with @context whenever the socket's time limit has passed; returns 0 to go on, or
+ *  what ends the sending; NULL: always go on
+ *  Return: 0, -ENOMEM, -EFBIG (above WFS_WIRE_FRAME_MAX; nothing was sent), -EPIPE, the result of
+ *  @again, or another -errno. */
 int wfs_wire_send(int fd, struct wfs_buffer *frame, int (*again)(void *context), void *context);
 
 /* Reads a frame; borrows its buffer. */
@@ -69,23 +68,23 @@ struct wfs_wire_reader {
 	bool bad;
 };
 
-/**
- * wfs_wire_receive() - wait for a frame
- * @frame: overwritten, and borrowed by the reader
- * @again: called whenever the socket's time limit has passed, and now and then while a frame comes
- *         in many parts; 0: go on; NULL: always go on
- * Return: 0, -EPIPE (the other end is closed), -EBADMSG (the frame is too large), -ENOMEM, the
- *         result of @again, or another -errno.
- */
+/** wfs_wire_receive() - wait for a frame from the socket @fd
+ *  @frame: overwritten, and borrowed by @ret_reader
+ *  @again: called with @context whenever the socket's time limit has passed, and now and then while
+ *  a frame comes in many parts; returns 0 to go on, or what ends the waiting; NULL: always go on
+ *  Return: 0, -EPIPE (the other end is closed), -EBADMSG (the frame is too large), -ENOMEM, the
+ *  result of @again, or another -errno. */
 int wfs_wire_receive(int fd, struct wfs_buffer *frame, struct wfs_wire_reader *ret_reader,
 	int (*again)(void *context), void *context);
 
 uint64_t wfs_wire_get_number(struct wfs_wire_reader *reader);
 
-/** wfs_wire_get_bytes() - read bytes; a NUL follows them, which is not counted. */
+/** wfs_wire_get_bytes() - read bytes; borrowed from the frame. A NUL follows them, which is not
+ *  counted. */
 struct wfs_bytes wfs_wire_get_bytes(struct wfs_wire_reader *reader);
 
-/** wfs_wire_get_text() - read a text or NULL; a text that contains a NUL makes the reader bad. */
+/** wfs_wire_get_text() - read a text or NULL; borrowed from the frame. A text that contains a NUL
+ *  makes the reader bad. */
 const char *wfs_wire_get_text(struct wfs_wire_reader *reader);
 
 /** wfs_wire_is_whole() - was the frame read exactly to its end? */

@@ -18,6 +18,9 @@
  * lua-base.c lua-metatable.c lua-pairs.c lua-random.c lua-table.c lua-string.c lua-format.c
  * lua-pattern.c  the other functions; lua-match.c is the matcher of lua-pattern.c
  *
+ * To push is to push onto the stack of @L, to raise is to raise a Lua error there. The region is
+ * the memory at a fixed address in which all Lua states are (lua-arena.c).
+ *
  * Bounds. All processor work that a module can cause is charged to one counter: the count hook adds
  * the instructions, and library functions and large allocations add their own work. Reaching a
  * bound *stops* the state: the stop is stored outside of Lua, every error-catching function raises
@@ -48,8 +51,8 @@ enum wfs_lua_stop {
 enum wfs_lua_slot {
 	WFS_LUA_SLOT_MAIN = 16, /* the compiled main chunk */
 	WFS_LUA_SLOT_GLOBALS,   /* metatable of a run's globals: reads fall back to the library */
-	WFS_LUA_SLOT_ARRAY,     /* metatables that mark arrays and objects */
-	WFS_LUA_SLOT_OBJECT,    /* */
+	WFS_LUA_SLOT_ARRAY,     /* metatable that marks arrays */
+	WFS_LUA_SLOT_OBJECT,    /* metatable that marks objects */
 	WFS_LUA_SLOT_MODULES,   /* what modules of the host returned in this run, by name */
 };
 
@@ -97,10 +100,10 @@ struct wfs_lua {
 	int stop_line;          /* 0: not in Lua code */
 	uint64_t instructions;  /* bound: that of the limits, or less if the budget has less left */
 	uint64_t used;          /* instructions, and work that is charged like them */
-	uint64_t used_checked;  /* `used` at the last safe point */
+	uint64_t used_checked;  /* `used` at the last safe point, where bounds are checked */
 	uint64_t used_settled;  /* the part of `used` that is charged to the budget */
 	size_t memory_bytes;    /* bound: limits.memory_bytes, or less */
-	size_t heap_bytes;      /* live and garbage */
+	size_t heap_bytes;      /* live objects and garbage */
 	size_t collect_bytes;   /* a larger heap is collected at the next safe point */
 	uint64_t run_charge;    /* instructions that each run costs before it begins */
 	int64_t time_start_ns;  /* processor time at the first safe point; 0: none so far */
@@ -131,20 +134,17 @@ static inline struct wfs_lua *wfs_lua_of(lua_State *L)
 
 /* --- lua.c --- */
 
-/**
- * wfs_lua_run() - call @function with @context as light userdata, protected and under the bounds
- *
- * First restores the region as it was after compiling, or compiles; charges the budget of @run. The
- * stop of the run, if any, stays in lua->stop until the next run.
- * @run: its failure is set
- * Return: 0, -EINVAL (syntax_error: the source does not compile), -EIO (runtime_error), -ENOMEM.
- */
+/** wfs_lua_run() - call the C function @function in the sandbox, protected and under the bounds
+ *  First restores the region as it was after compiling, or compiles; charges the budget of @run. If
+ *  the run was stopped, lua->stop says why until the next run. @run: its `failure` is set
+ *  @context: the argument of @function, as light userdata
+ *  Return: 0, -EINVAL (syntax_error: the source does not compile), -EIO (runtime_error),
+ *  -ENOMEM. */
 int wfs_lua_run(struct wfs_lua *lua, struct wfs_lua_run *run, lua_CFunction function, void *context,
 	struct wfs_error *error);
 
-/** wfs_lua_compile() - push the chunk of a source; raises if it does not compile, or exceeds a
- *  bound.
- *  @name: of the chunk, for messages */
+/** wfs_lua_compile() - compile @source and push its chunk; raises if it does not compile, or
+ *  exceeds a bound. @name: of the chunk, for messages */
 void wfs_lua_compile(lua_State *L, const char *name, struct wfs_bytes source);
 
 /** wfs_lua_new_globals() - push a globals table with nothing of its own except `_G`. */
@@ -153,60 +153,63 @@ void wfs_lua_new_globals(lua_State *L);
 /** wfs_lua_push_globals() - run the main chunk in a new globals table, and push that table. */
 void wfs_lua_push_globals(lua_State *L);
 
-/** wfs_lua_push_function() - push the function @name of the table at @globals, by a raw read.
- *  Return: false, with nothing pushed, if the value is not a function. */
+/** wfs_lua_push_function() - push the function @name of the table at index @globals, without
+ *  metamethods. Return: false, with nothing pushed, if the value is not a function. */
 bool wfs_lua_push_function(lua_State *L, int globals, const char *name);
 
 /* --- lua-source.c --- */
 
-/** wfs_lua_check_source() - raise if @source, which Lua has compiled,
- *  exceeds a bound of lua-source.c. */
+/** wfs_lua_check_source() - raise if @source, which Lua has compiled, exceeds a bound of
+ *  lua-source.c. @name: of the chunk, for messages */
 void wfs_lua_check_source(lua_State *L, const char *name, struct wfs_bytes source);
 
 /* --- lua-arena.c --- */
 
-/** wfs_lua_arena_reset() - empty the region. */
+/** wfs_lua_arena_reset() - empty the region: all blocks in it are free then. */
 void wfs_lua_arena_reset(void);
 
-/** wfs_lua_arena_stack() - Return: the upper end of a stack in the region. */
+/** wfs_lua_arena_stack() - Return: the upper end of the part of the region that is used as a C
+ *  stack. */
 void *wfs_lua_arena_stack(void);
 
-/** wfs_lua_arena_bytes() - Return: the used part of the region, of which a copy can be restored. */
+/** wfs_lua_arena_bytes() - Return: the used part of the region, borrowed; wfs_lua_arena_restore()
+ *  can restore a copy of it. */
 struct wfs_bytes wfs_lua_arena_bytes(void);
 
-/** wfs_lua_arena_restore() - copy an image back into the region. */
+/** wfs_lua_arena_restore() - copy @image, from wfs_lua_arena_bytes(), back into the region. */
 void wfs_lua_arena_restore(struct wfs_bytes image);
 
-/** wfs_lua_arena_resize() - malloc, realloc and free in one, as Lua wants it; NULL blocks have size
- *  0.
- *  Return: the block, or NULL (the region is full, or @new_size is 0). */
+/** wfs_lua_arena_resize() - do malloc, realloc and free in the region, as lua_Alloc does; a NULL
+ *  block has size 0. Return: the block, or NULL (the region is full, or @new_size is 0). */
 void *wfs_lua_arena_resize(void *data, size_t old_size, size_t new_size);
 
 /* --- lua-limit.c --- */
 
-/** wfs_lua_allocate() - the lua_Alloc of every state; @context is the struct wfs_lua. */
+/** wfs_lua_allocate() - be the lua_Alloc of every state: count memory, and refuse what exceeds the
+ *  bound. @context: the struct wfs_lua */
 void *wfs_lua_allocate(void *context, void *block, size_t old_size, size_t new_size);
 
-/** wfs_lua_limit_start() - reset the counters, and turn on hook and charges. */
+/** wfs_lua_limit_start() - begin a run: reset the counters, and turn on the hook and the
+ *  charges. */
 void wfs_lua_limit_start(struct wfs_lua *lua);
 
-/** wfs_lua_limit_left() - count a step in the budget. Return: does the budget have anything left
- *  for it? Sets `stop` if not. */
+/** wfs_lua_limit_left() - count one more step in the budget. Return: false: the budget has nothing
+ *  left, and lua->stop is set. */
 bool wfs_lua_limit_left(struct wfs_lua *lua);
 
-/** wfs_lua_limit_settle() - charge the budget for what was used since the last settlement. */
+/** wfs_lua_limit_settle() - charge the budget for what the run has used since the last call. */
 void wfs_lua_limit_settle(struct wfs_lua *lua);
 
-/** wfs_lua_limit_resume() - reread the budget,
- *  which other runs may have used since it was settled. */
+/** wfs_lua_limit_resume() - after a call of the host: take over what is left of the budget, which
+ *  other runs may have used meanwhile. */
 void wfs_lua_limit_resume(struct wfs_lua *lua);
 
-/** wfs_lua_limit_memory_left() - Return: the memory that a run waiting
- *  for its host leaves to others. */
+/** wfs_lua_limit_memory_left() - Return: the bytes of memory that this run, which waits for its
+ *  host, leaves to nested runs. */
 size_t wfs_lua_limit_memory_left(struct wfs_lua *lua);
 
-/** wfs_lua_charge() - charge @count instructions for work of a library function;
- *  raises at a bound. */
+/** wfs_lua_charge() - charge @count instructions for work of a library function; raises if that
+ *  exceeds a bound. */
 void wfs_lua_charge(lua_State *L, uint64_t count);
 
 /** wfs_lua_charge_bytes() - charge for @size bytes that are copied, compared or scanned. */
@@ -215,68 +218,62 @@ static inline void wfs_lua_charge_bytes(lua_State *L, size_t size)
 	wfs_lua_charge(L, 1 + size / WFS_LUA_CHARGE_BYTES);
 }
 
-/** wfs_lua_raise_stop() - raise the stop of the state again. */
+/** wfs_lua_raise_stop() - raise the error of the stop again, when the state has stopped before. */
 _Noreturn void wfs_lua_raise_stop(lua_State *L);
 
-/** wfs_lua_stop_now() - stop the state for the reason @stop, and raise. */
+/** wfs_lua_stop_now() - stop the state because of @stop, and raise an error that no code can
+ *  catch. */
 _Noreturn void wfs_lua_stop_now(lua_State *L, enum wfs_lua_stop stop);
 
 /* --- lua-read.c --- */
 
-/** wfs_lua_push_json() - push the value of a canonical text, charged; raises for any other text. */
+/** wfs_lua_push_json() - push the Lua value of a canonical JSON text, and charge for it; raises if
+ *  the text is not canonical. */
 void wfs_lua_push_json(lua_State *L, struct wfs_bytes text);
 
-/**
- * wfs_lua_read_json() - push the value of a canonical text, with or without a newline after it
- * @scratch: overwritten
- * Return: true; false, with nothing pushed, if @text is not canonical.
- */
+/** wfs_lua_read_json() - push the Lua value of a canonical JSON text, with or without a newline
+ *  after it
+ *  @scratch: overwritten. Return: true; false, with nothing pushed, if @text is not canonical. */
 bool wfs_lua_read_json(lua_State *L, struct wfs_bytes text, struct wfs_buffer *scratch);
 
 /* --- lua-json.c --- */
 
-/**
- * wfs_lua_write_json() - replace the contents of @buffer by the canonical text of the value at
- * @index
- * @what: name of the value at the beginning of every message, e.g. "new state"
- * @array: an empty unmarked table is an array here
- * Raises if the value is not JSON (the message says where) or the text exceeds limits.output_bytes.
- */
+/** wfs_lua_write_json() - replace the contents of @buffer by the canonical JSON text of the value
+ *  at @index
+ *  Raises if the value is not JSON (the message says where) or the text exceeds
+ *  limits.output_bytes.
+ *  @what: name of the value at the beginning of every message, e.g. "new state"
+ *  @array: write an empty table that is not marked as an array; otherwise as an object */
 void wfs_lua_write_json(
 	lua_State *L, int index, struct wfs_buffer *buffer, const char *what, bool array);
 
-/** wfs_lua_write_element() - append the text of an array's element; the caller writes the array
- *  itself. Raises as wfs_lua_write_json(). */
+/** wfs_lua_write_element() - append the canonical JSON text of the value at @index, an element of
+ *  an array that the caller writes. Raises as wfs_lua_write_json(), whose @what it takes, too. */
 void wfs_lua_write_element(lua_State *L, int index, struct wfs_buffer *buffer, const char *what);
 
 /* --- lua-pairs.c --- */
 
+/* Does a search want the key at @index? */
 typedef bool wfs_lua_key_test(lua_State *L, int index);
 
-/**
- * wfs_lua_push_least_key() - push the first key of the table at @index that @wanted accepts
- *
- * Searches in the order of `pairs`; keys without an order come last, by the names of their types.
- * Messages name keys that this finds, because Lua's own order differs between processes.
- * @wanted: must push nothing
- * Return: false, with nothing pushed, if it accepts no key.
- */
+/** wfs_lua_push_least_key() - push the first key of the table at @index that @wanted accepts
+ *  Searches in the order of `pairs`; keys without an order come last, by the names of their types.
+ *  Messages name keys that this finds, because Lua's own order differs between processes.
+ *  @wanted: must push nothing. Return: false, with nothing pushed, if it accepts no key. */
 bool wfs_lua_push_least_key(lua_State *L, int index, wfs_lua_key_test *wanted);
 
 /* --- lua-library.c --- */
 
-/** wfs_lua_open() - build the read-only environment and the registry slots. */
+/** wfs_lua_open() - make the read-only environment of code, and fill the registry slots. */
 void wfs_lua_open(lua_State *L);
 
-/** wfs_lua_protect() - replace the table on top of the stack by a read-only proxy that hides it. */
+/** wfs_lua_protect() - replace the table on top of the stack by a proxy: code can read the table
+ *  through it, but not write to it or reach it. */
 void wfs_lua_protect(lua_State *L);
 
-/**
- * wfs_lua_push_stable() - push a C function that code can reach
- *
- * Pushes a closure, which is an object of the region. A table key's place in its table depends on
- * its address, and the address of a bare C function differs from build to build.
- */
+/** wfs_lua_push_stable() - push a C function as a closure, for tables that code can reach
+ *  A closure is an object of the region. A table key's place in its table depends on its address,
+ *  and the address of a bare C function differs from build to build. */
 void wfs_lua_push_stable(lua_State *L, lua_CFunction function);
 
 /** wfs_lua_push_context() - push the table `ctx` of a step. */
@@ -287,16 +284,19 @@ void wfs_lua_push_call_context(lua_State *L, const struct wfs_lua_call *call);
 
 /* --- lua-host.c --- */
 
-/** wfs_lua_open_host() - add the functions of lua->bindings to the environment on top. */
+/** wfs_lua_open_host() - add the functions of lua->bindings to the environment table on top of the
+ *  stack. */
 void wfs_lua_open_host(lua_State *L);
 
-/** wfs_lua_ask_host() - call a function of the host with the stack's values from @first on, and
- *  replace them by its result; raises what it raises. */
+/** wfs_lua_ask_host() - call a function of the host with the stack's values from index @first on as
+ *  arguments, and replace them by its result; raises the error that it returns
+ *  @name: of the function, for messages */
 void wfs_lua_ask_host(lua_State *L, size_t binding_index, const char *name, int first);
 
 /* --- lua-module.c --- */
 
-/** wfs_lua_push_module_function() - push the function of a binding with `gives_module`. */
+/** wfs_lua_push_module_function() - push the Lua function for a binding with `gives_module`: it
+ *  runs the source that the host returns, once in a run, and returns its result. */
 void wfs_lua_push_module_function(lua_State *L, size_t binding_index);
 
 /* --- lua-text.c: growing strings --- */
@@ -304,8 +304,8 @@ void wfs_lua_push_module_function(lua_State *L, size_t binding_index);
 enum { WFS_LUA_TEXT_SMALL_BYTES = 512 };
 
 /*
- * A string that is being built. Unlike luaL_Buffer it grows through ordinary objects, so that Lua
- * collects garbage before it fails. Lives on the C stack, and occupies one slot of the Lua stack.
+ * A Lua string that is being built. Unlike luaL_Buffer it grows through ordinary objects, so that
+ * Lua collects garbage before it fails. Lives on the C stack, with one slot of the Lua stack.
  */
 struct wfs_lua_text {
 	lua_State *L;
@@ -316,16 +316,17 @@ struct wfs_lua_text {
 	char small[WFS_LUA_TEXT_SMALL_BYTES];
 };
 
-/** wfs_lua_text_start() - begin with an empty string; pushes the slot. */
+/** wfs_lua_text_start() - begin with an empty string; pushes one slot, in which the string's memory
+ *  is. */
 void wfs_lua_text_start(lua_State *L, struct wfs_lua_text *text);
 void wfs_lua_text_append(struct wfs_lua_text *text, const char *data, size_t size);
 void wfs_lua_text_append_byte(struct wfs_lua_text *text, char byte);
 
-/** wfs_lua_text_room() - append @size bytes, which the caller writes.
- *  Return: where to write them. */
+/** wfs_lua_text_room() - make the string @size bytes longer. Return: the place of these bytes,
+ *  which the caller writes. */
 char *wfs_lua_text_room(struct wfs_lua_text *text, size_t size);
 
-/** wfs_lua_text_push() - push the finished string. */
+/** wfs_lua_text_push() - push the string that was built as a Lua string. */
 void wfs_lua_text_push(struct wfs_lua_text *text);
 
 /* --- functions of the environment, by file --- */
@@ -340,20 +341,18 @@ extern const luaL_Reg wfs_lua_utf8[];      /* lua-string.c */
 
 int wfs_lua_format(lua_State *L); /* lua-format.c: string.format */
 
-/** wfs_lua_add_stock() - add functions of Lua's own @library to the table on top (lua-stock.c). */
+/** wfs_lua_add_stock() - add functions of Lua's own library of the name @library, each with a
+ *  charge, to the table on top of the stack (lua-stock.c). */
 void wfs_lua_add_stock(lua_State *L, const char *library);
 
-/** wfs_lua_random() - the function ctx.random (lua-random.c) */
+/** wfs_lua_random() - be the Lua function ctx.random (lua-random.c). */
 int wfs_lua_random(lua_State *L);
 
-/** wfs_lua_push_text() - push the text of the value at @index as `tostring` gives it, without
- *  addresses.
- *  Return: the text, borrowed from the stack. */
+/** wfs_lua_push_text() - push the text that `tostring` gives for the value at @index; it has no
+ *  addresses. Return: the text, borrowed from the stack; @ret_size: its bytes. */
 const char *wfs_lua_push_text(lua_State *L, int index, size_t *ret_size);
 
-/**
- * wfs_lua_position() - convert a start position of a string function to a positive one
- * @position: 1-based; negative: from the end
- * Return: 1 or more; may be beyond @size.
- */
+/** wfs_lua_position() - convert the start position that a string function was given to one from the
+ *  beginning. @position: 1-based; negative: from the end. @size: bytes of the string
+ *  Return: 1 or more; may be beyond @size. */
 size_t wfs_lua_position(lua_Integer position, size_t size);

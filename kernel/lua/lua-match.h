@@ -19,13 +19,13 @@ struct wfs_lua_capture {
 	ptrdiff_t size; /* or one of the two constants above */
 };
 
-/* Plain value. */
+/* The state of matching. Plain value. */
 struct wfs_lua_matcher {
 	lua_State *L;
 	const char *text;
 	const char *text_end;
 	const char *pattern_end;
-	int depth;
+	int depth;    /* nesting of the matcher now */
 	size_t steps; /* not charged yet */
 	int capture_count;
 	struct wfs_lua_capture captures[WFS_LUA_CAPTURES_MAX];
@@ -34,13 +34,11 @@ struct wfs_lua_matcher {
 void wfs_lua_match_init(struct wfs_lua_matcher *m, lua_State *L, const char *text, size_t text_size,
 	const char *pattern_end);
 
-/**
- * wfs_lua_match_at() - match the pattern items from @p on, exactly at @s
- * Raises if the pattern is malformed or too complex, or at a bound.
- * Return: the end of the match, and the captures are set; NULL: no match.
- */
+/** wfs_lua_match_at() - match the pattern from @p to its end with the text, exactly at @s
+ *  Raises a Lua error if the pattern is malformed or too complex, or at a bound.
+ *  Return: the end of the match in the text, and the captures are set; NULL: no match. */
 const char *wfs_lua_match_at(struct wfs_lua_matcher *m, const char *s, const char *p);
 
-/** wfs_lua_match_done() - charge steps that are not charged yet;
- *  call before returning to Lua code. */
+/** wfs_lua_match_done() - charge the steps that are not charged yet; called before returning to Lua
+ *  code. */
 void wfs_lua_match_done(struct wfs_lua_matcher *m);

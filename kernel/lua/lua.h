@@ -35,11 +35,12 @@ struct wfs_lua_limits {
 };
 
 enum {
-	WFS_LUA_NS_PER_INSTRUCTION = 200, /* allowed processor time; 3 to 10 ns are usual */
-	WFS_LUA_TIME_MIN_NS = 1000 * 1000 * 1000,
+	WFS_LUA_NS_PER_INSTRUCTION = 200,         /* allowed processor time; 3 to 10 ns are usual */
+	WFS_LUA_TIME_MIN_NS = 1000 * 1000 * 1000, /* processor time that any run may take */
 };
 
-/** wfs_lua_time_limit_ns() - Return: the processor time that @instructions may take. */
+/** wfs_lua_time_limit_ns() - Return: the processor time that code with the bound @instructions may
+ *  take. */
 static inline int64_t wfs_lua_time_limit_ns(uint64_t instructions)
 {
 	const uint64_t most = INT64_MAX / WFS_LUA_NS_PER_INSTRUCTION / 2;
@@ -69,8 +70,8 @@ enum { WFS_LUA_CHARGE_HOST = 100 };
 /* What the runs of one request share: plain value. Initialise to zero except `instructions`. */
 struct wfs_lua_budget {
 	uint64_t instructions; /* bound; bytes of states and results are charged to it, too */
-	uint64_t used;
-	uint64_t step_count;
+	uint64_t used;         /* instructions so far */
+	uint64_t step_count;   /* runs so far */
 	uint64_t time_used_ns; /* processor time from the second run on */
 };
 
@@ -109,7 +110,7 @@ struct wfs_lua_run {
 	uint64_t memory_bytes;         /* bound, if less than that of the limits; 0: none */
 	struct wfs_lua_budget *budget; /* charged; NULL: only the run's own bounds apply */
 	enum wfs_lua_failure failure;  /* set by the run */
-	uint64_t memory_left_bytes;    /* set before each call of the host */
+	uint64_t memory_left_bytes;    /* for nested runs; set before each call of the host */
 };
 
 /* Bound of a module's image that is kept between two runs;
@@ -120,29 +121,27 @@ enum {
 };
 
 /** wfs_lua_arena_map() - map the memory region in which modules run, at its fixed address; called
- *  once in a process, before wfs_lua_new().
- *  Return: 0, or -errno (-ENOTSUP: Linux maps it elsewhere). */
+ *  once in a process, before wfs_lua_new(). Return: 0, or -errno (-ENOTSUP: Linux maps it
+ *  elsewhere). */
 int wfs_lua_arena_map(void);
 
-/** wfs_lua_arena_trim() - return the region's memory beyond 8 MiB to the system;
- *  not during a run. */
+/** wfs_lua_arena_trim() - give the region's memory beyond 8 MiB back to the system; not called
+ *  during a run. */
 void wfs_lua_arena_trim(void);
 
 struct wfs_lua;
 
-/**
- * wfs_lua_new() - compile a module, run its main chunk, and check that it defines a wanted function
- * @run: of this check
- * Return: 0, -EINVAL (syntax_error: too large, does not compile, or defines none of the functions),
- *         -EIO (runtime_error: the main chunk failed or hit a bound), -ENOMEM.
- */
+/** wfs_lua_new() - compile a module, run its main chunk, and check that it defines one of
+ *  options->functions. @run: bounds and failure of this check. @ret_lua: caller frees it
+ *  Return: 0, -EINVAL (syntax_error: too large, does not compile, or defines none of the
+ *  functions), -EIO (runtime_error: the main chunk failed or hit a bound), -ENOMEM. */
 int wfs_lua_new(const struct wfs_lua_options *options, struct wfs_lua_run *run,
 	struct wfs_lua **ret_lua, struct wfs_error *error);
 void wfs_lua_free(struct wfs_lua *lua);
 WFS_DEFINE_AUTO(lua, struct wfs_lua, wfs_lua_free)
 #define WFS_AUTO_LUA WFS_CLEANUP(wfs_auto_lua)
 
-/** wfs_lua_trim() - free memory of the last run, and its result. */
+/** wfs_lua_trim() - free memory that the last run needed, and its result. */
 void wfs_lua_trim(struct wfs_lua *lua);
 
 /* Arguments of one step. Plain value, all borrowed for the call. Texts end with NUL. */
@@ -168,12 +167,11 @@ struct wfs_lua_result {
 	struct wfs_bytes effects; /* array; size 0: none */
 };
 
-/**
- * wfs_lua_step() - run `step(state, event, ctx)` of a reducer's module
- * Return: 0, -EIO (runtime_error with the Lua message and line; the message about an exceeded bound
- *         has its value, that about a result which is not JSON the place; internal_error: the state
- *         or the event is not in canonical form), -ENOMEM.
- */
+/** wfs_lua_step() - run the function `step(state, event, ctx)` of a reducer's module
+ *  @ret_result: borrowed from @lua until its next run
+ *  Return: 0, -EIO (runtime_error with the Lua message and line; the message about an exceeded
+ *  bound has its value, that about a result which is not JSON the place; internal_error: the state
+ *  or the event is not in canonical form), -ENOMEM. */
 int wfs_lua_step(struct wfs_lua *lua, struct wfs_lua_step *step, struct wfs_lua_result *ret_result,
 	struct wfs_error *error);
 
@@ -219,11 +217,9 @@ struct wfs_lua_call {
 	struct wfs_lua_run run;
 };
 
-/**
- * wfs_lua_call() - call a function that the program defines
- * @ret_value: canonical text, borrowed until the next run; null for nil and for no result
- * Return: 0, -EIO (runtime_error with the Lua message and line; the message about an exceeded bound
- *         has its value), -ENOMEM, or a failure of the host.
- */
+/** wfs_lua_call() - call the function call->function that a program (the code of an artifact)
+ *  defines. @ret_value: canonical text, borrowed until the next run; null for nil and for no result
+ *  Return: 0, -EIO (runtime_error with the Lua message and line; the message about an exceeded
+ *  bound has its value), -ENOMEM, or a failure of the host. */
 int wfs_lua_call(struct wfs_lua *lua, struct wfs_lua_call *call, struct wfs_bytes *ret_value,
 	struct wfs_error *error);

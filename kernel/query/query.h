@@ -161,28 +161,29 @@ struct wfs_query_param {
 	const char *help;
 };
 
-/** wfs_query_name() - Return: the name of a query, e.g. "artifacts". */
+/** wfs_query_name() - Return: the name of a query, e.g. "artifacts"; static. */
 const char *wfs_query_name(enum wfs_query_type type);
 
 /** wfs_query_find() - Return: the query with this name, or WFS_QUERY_COUNT for an unknown name. */
 enum wfs_query_type wfs_query_find(const char *name);
 
-/** wfs_query_line() - Return: one line that says what the query answers. */
+/** wfs_query_line() - Return: one line that says what the query answers; static. */
 const char *wfs_query_line(enum wfs_query_type type);
 
-/** wfs_query_example() - Return: example params of the query, as JSON text. */
+/** wfs_query_example() - Return: example params of the query, as JSON text; static. */
 const char *wfs_query_example(enum wfs_query_type type);
 
-/** wfs_query_params() - Return: the params in the order of the table;
- *  after the last, one without name. */
+/** wfs_query_params() - Return: the params of a query in the order of the table; the last of the
+ *  array has no name; static. */
 const struct wfs_query_param *wfs_query_params(enum wfs_query_type type);
 
-/** wfs_query_param_find() - Return: the param with this name,
- *  or NULL if the query does not take it. */
+/** wfs_query_param_find() - Return: the param of a query with this name, static, or NULL if the
+ *  query does not take it. */
 const struct wfs_query_param *wfs_query_param_find(enum wfs_query_type type, struct wfs_bytes name);
 
-/** wfs_query_type_schema() - make the JSON Schema (2020-12) for the name of a query: all names,
- *  with what each answers and takes. Return: new reference, NULL without memory. */
+/** wfs_query_type_schema() - make the JSON Schema (2020-12) for the name of a query: its enum has
+ *  all names, its description what each answers and takes. Return: new reference, NULL without
+ *  memory. */
 json_t *wfs_query_type_schema(void);
 
 /**
@@ -194,13 +195,15 @@ json_t *wfs_query_type_schema(void);
  */
 json_t *wfs_query_params_schema(bool strict);
 
-/** wfs_query_names_append() - append all names, separated by `, `. */
+/** wfs_query_names_append() - append the names of all queries to @buffer, separated by `, `. */
 void wfs_query_names_append(struct wfs_buffer *buffer);
 
-/** wfs_query_page() - append what a query takes and answers: lines of at most 80 columns. */
+/** wfs_query_page() - append to @buffer what a query takes and answers: lines of at most 80
+ *  columns. */
 void wfs_query_page(enum wfs_query_type type, struct wfs_buffer *buffer);
 
-/** wfs_query_help() - append wfs_query_page(), and how to write the query on the command line. */
+/** wfs_query_help() - append to @buffer wfs_query_page(), and how to write the query on the command
+ *  line. */
 void wfs_query_help(enum wfs_query_type type, struct wfs_buffer *buffer);
 
 /**
@@ -215,5 +218,6 @@ void wfs_query_help(enum wfs_query_type type, struct wfs_buffer *buffer);
 int wfs_query_check(const char *query_type, const json_t *params, struct wfs_query *ret_query,
 	struct wfs_error *error);
 
-/** wfs_query_pattern() - compile a name_pattern. Return: 0, -EINVAL (invalid_pattern), -ENOMEM. */
+/** wfs_query_pattern() - compile the param name_pattern. @ret_pattern: caller frees it
+ *  Return: 0, -EINVAL (invalid_pattern), -ENOMEM. */
 int wfs_query_pattern(const char *text, struct wfs_pattern **ret_pattern, struct wfs_error *error);

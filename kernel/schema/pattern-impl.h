@@ -4,7 +4,8 @@
  *
  * Every pattern of ECMA-262 (with its flag `u`) is either rewritten for PCRE2 so that it fits
  * exactly the strings that it fits in JavaScript, or refused. No part is passed on without being
- * parsed.
+ * parsed. A capture is a group in parentheses that can be referred to; an alternative is one of the
+ * parts between `|`.
  */
 #pragma once
 
@@ -15,19 +16,15 @@
 #include "kernel/base/buffer.h"
 #include "kernel/base/error.h"
 
-/**
- * pattern_translate() - append the PCRE2 form of the ECMA-262 pattern @text to @out
- * Return: 0, -EINVAL (invalid_pattern; the message says what is wrong and at which byte), -ENOMEM.
- */
+/** pattern_translate() - append the PCRE2 form of the ECMA-262 pattern @text to @out
+ *  Return: 0, -EINVAL (invalid_pattern; the message says what is wrong and at which byte),
+ *  -ENOMEM. */
 int pattern_translate(
 	const char *text, size_t size, struct wfs_buffer *out, struct wfs_error *error);
 
-/**
- * pattern_property() - append the set of characters that `\p{@name}` means
- * @negated: the complement of the set
- * @in_class: append it as a member of a class in brackets
- * Return: false when ECMA-262 has no property of this name (nothing appended).
- */
+/** pattern_property() - append the set of characters that `\p{@name}` means to @out
+ *  @negated: append the complement of the set. @in_class: append it as a member of a class in
+ *  brackets. Return: false when ECMA-262 has no property of this name (nothing appended). */
 bool pattern_property(struct wfs_bytes name, bool negated, bool in_class, struct wfs_buffer *out);
 
 enum {
@@ -41,22 +38,23 @@ enum {
 struct pattern_capture {
 	struct wfs_bytes name; /* NULL data: without a name */
 	unsigned branch;       /* the alternative that contains the group */
-	bool closed;
-	bool quantified;
-	bool repeated; /* the group, or one around it, can match more than once */
+	bool closed;           /* its `)` was parsed */
+	bool quantified;       /* a quantifier follows it */
+	bool repeated;         /* the group, or one around it, can match more than once */
 };
 
+/* A reference to a capture, such as `\1`. */
 struct pattern_reference {
 	size_t capture; /* index */
-	size_t at;      /* byte */
+	size_t at;      /* byte where it begins */
 };
 
 /* A group that is being parsed; [0] is the whole pattern. */
 struct pattern_group {
 	unsigned branch; /* number of its alternative that is being parsed */
 	unsigned length; /* characters that this alternative has so far, or PATTERN_LENGTH_VARIES */
-	unsigned all_length;  /* of each earlier alternative */
-	size_t first_capture; /* index of the first one in it */
+	unsigned all_length;  /* length of each earlier alternative */
+	size_t first_capture; /* index of the first capture in it */
 	size_t at;            /* byte where it begins */
 	bool is_capture;
 	bool is_assertion;
@@ -65,8 +63,8 @@ struct pattern_group {
 
 /* The part of the pattern that was parsed last; a quantifier after it repeats it. */
 struct pattern_atom {
-	unsigned length;
-	size_t first_capture; /* index of the first one in it */
+	unsigned length;      /* characters that it matches, or PATTERN_LENGTH_VARIES */
+	size_t first_capture; /* index of the first capture in it */
 	bool can_repeat;
 	bool is_capture; /* the part is the group `first_capture` */
 };
@@ -111,33 +109,36 @@ static inline bool pattern_is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/** pattern_refuse() - report what is wrong at the byte @at (printf style). Return: -EINVAL. */
+/** pattern_refuse() - fill parser->error: what is wrong at byte @at of the pattern (printf style).
+ *  Return: -EINVAL. */
 int pattern_refuse(struct pattern_parser *parser, size_t at, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/** pattern_looking_at() - does @text follow? */
+/** pattern_looking_at() - does @text come next in the pattern? */
 bool pattern_looking_at(const struct pattern_parser *parser, const char *text);
 
-/** pattern_take() - move past @text if it follows. Return: did it? */
+/** pattern_take() - move past @text if it comes next in the pattern. Return: true if it did. */
 bool pattern_take(struct pattern_parser *parser, const char *text);
 
-/** pattern_take_character() - read the next character, which must exist. */
+/** pattern_take_character() - read the next character of the pattern, which must exist. Return: its
+ *  code point. */
 uint32_t pattern_take_character(struct pattern_parser *parser);
 
 void pattern_write_character(struct pattern_parser *parser, uint32_t code);
 
-/** pattern_atom_is() - note that a part of @length characters, without groups, was parsed. */
+/** pattern_atom_is() - set parser->atom: a part without groups, which matches @length characters,
+ *  was parsed. @can_repeat: a quantifier may follow it */
 void pattern_atom_is(struct pattern_parser *parser, unsigned length, bool can_repeat);
 
-/** pattern_take_character_escape() - read an escape that means one character. Its backslash, at the
- *  byte
- *  @from, is read already. Return: 0, -EINVAL. */
+/** pattern_take_character_escape() - read an escape that means one character, whose backslash, at
+ *  byte @from, was read already. @ret_code: its code point. Return: 0, -EINVAL. */
 int pattern_take_character_escape(struct pattern_parser *parser, size_t from, uint32_t *ret_code);
 
-/** pattern_read_set_escape() - translate an escape that means a set of characters. Its backslash,
- *  at the byte @from, is read already. Return: 1, 0 (another kind of escape), -EINVAL. */
+/** pattern_read_set_escape() - read an escape that means a set of characters, such as `\d`, whose
+ *  backslash, at byte @from, was read already, and append its PCRE2 form
+ *  @in_class: within brackets. Return: 1, 0 (another kind of escape), -EINVAL. */
 int pattern_read_set_escape(struct pattern_parser *parser, size_t from, bool in_class);
 
-/** pattern_read_class() - append the PCRE2 form of the character class that begins at the next
- *  byte. Return: 0, -EINVAL (invalid_pattern, e.g. its `]` is missing). */
+/** pattern_read_class() - read the class in brackets that comes next in the pattern, and append its
+ *  PCRE2 form. Return: 0, -EINVAL (invalid_pattern, e.g. its `]` is missing). */
 int pattern_read_class(struct pattern_parser *parser);

@@ -29,11 +29,10 @@ enum wfs_pattern_flags {
 struct wfs_pattern;
 struct wfs_matcher;
 
-/**
- * wfs_pattern_new() - compile a pattern; caller owns it
- * Return: 0, -EINVAL (invalid_pattern; the message is the reason alone), -ENOMEM (@error
- * unchanged).
- */
+/** wfs_pattern_new() - compile a pattern. @text, @size: of the pattern. @ret_pattern: caller frees
+ *  it
+ *  Return: 0, -EINVAL (invalid_pattern; the message is the reason alone), -ENOMEM (@error
+ *  unchanged). */
 int wfs_pattern_new(const char *text, size_t size, enum wfs_pattern_flags flags,
 	struct wfs_pattern **ret_pattern, struct wfs_error *error);
 void wfs_pattern_free(struct wfs_pattern *pattern);
@@ -43,18 +42,17 @@ WFS_DEFINE_AUTO(pattern, struct wfs_pattern, wfs_pattern_free)
 /** wfs_pattern_at_start() - can the pattern match only at the beginning of a text? */
 bool wfs_pattern_at_start(const struct wfs_pattern *pattern);
 
-/** wfs_matcher_new() - make the scratch memory that matches need. Return: 0, or -ENOMEM. */
+/** wfs_matcher_new() - make a matcher, the scratch memory that wfs_pattern_match() needs.
+ *  @ret_matcher: caller frees it. Return: 0, or -ENOMEM. */
 int wfs_matcher_new(struct wfs_matcher **ret_matcher);
 void wfs_matcher_free(struct wfs_matcher *matcher);
 WFS_DEFINE_AUTO(matcher, struct wfs_matcher, wfs_matcher_free)
 #define WFS_AUTO_MATCHER WFS_CLEANUP(wfs_auto_matcher)
 
-/**
- * wfs_pattern_match() - does the pattern match somewhere in a text?
- * @limit: of the work, counted separately for each position where a match could begin; up to
- *         WFS_PATTERN_MATCH_MAX
- * Return: 1, 0, -EAGAIN (a higher limit may do), -E2BIG (too deep, or too much memory), -EINVAL
- *         (the text is not UTF-8), -ENOMEM.
- */
+/** wfs_pattern_match() - does the pattern match somewhere in a text?
+ *  @limit: how much work (PCRE2's match limit) is allowed for each position where a match could
+ *  begin; up to WFS_PATTERN_MATCH_MAX
+ *  Return: 1, 0, -EAGAIN (a higher limit may do), -E2BIG (too deep, or too much memory), -EINVAL
+ *  (the text is not UTF-8), -ENOMEM. */
 int wfs_pattern_match(const struct wfs_pattern *pattern, struct wfs_matcher *matcher,
 	const char *text, size_t size, uint32_t limit);

@@ -5,6 +5,10 @@
  * The work of a check is bounded by a number of steps, for any schema and value, and this number
  * depends on nothing but the two, so that a check ends in the same way on every machine. When no
  * steps are left the whole check fails: `not` and `anyOf` must not treat that as "does not fit".
+ *
+ * The functions return 0 (the value fits), -EINVAL (it does not; the error says why),
+ * SCHEMA_CHECK_STOPPED (a limit was reached) or -ENOMEM, if their comment does not say otherwise.
+ * @value is a part of the checked value, and @path its place there.
  */
 #pragma once
 
@@ -31,15 +35,14 @@ struct schema_check {
 	struct wfs_error *error;
 	unsigned quiet;              /* above 0: only the result matters, not the message */
 	unsigned depth;              /* nesting of the current part in the value */
-	unsigned chain;              /* unfinished schemas of this part */
-	unsigned nested;             /* unfinished schemas of all parts */
-	uint64_t steps;              /* left */
+	unsigned chain;              /* schemas that are being checked on this part */
+	unsigned nested;             /* schemas that are being checked on all parts */
+	uint64_t steps;              /* steps that are left */
 	struct wfs_matcher *matcher; /* owned; NULL until a pattern is first matched */
 	struct schema_seen *seen;    /* of this part; NULL: no unevaluated… keyword needs it */
 	struct schema_scope scope;
 };
 
-/* Results of the functions below, besides 0 (fits), -EINVAL (does not) and -ENOMEM. */
 enum { SCHEMA_CHECK_STOPPED = -E2BIG };
 
 enum {
@@ -47,25 +50,30 @@ enum {
 	SCHEMA_SEEN_WORDS_PER_STEP = 16, /* words of struct schema_seen, cleared and merged */
 };
 
-/** schema_violation() - report a violation: "<text>[, got <value>]". Return: -EINVAL, -ENOMEM. */
+/** schema_violation() - fill check->error: "<text>, got <value>", at @path. @value: NULL: only the
+ *  text. @format: printf style. Return: -EINVAL, -ENOMEM. */
 int schema_violation(struct schema_check *check, const struct schema_path *path,
 	const json_t *value, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/** schema_stop() - end the check at a limit. Return: SCHEMA_CHECK_STOPPED, -ENOMEM. */
+/** schema_stop() - end the check because of a limit. @text: names the limit, for the message
+ *  Return: SCHEMA_CHECK_STOPPED, -ENOMEM. */
 int schema_stop(struct schema_check *check, const struct schema_path *path, const char *text);
 
-/** schema_plural() - Return: "s", or "" for a count of 1. */
+/** schema_plural() - Return: the ending of a noun in messages: "" for a count of 1, otherwise "s";
+ *  static. */
 const char *schema_plural(uint64_t count);
 
-/** schema_check_node() - check a value against a schema. */
+/** schema_check_node() - check @value against the schema @node, all keywords. */
 int schema_check_node(struct schema_check *check, const struct schema_node *node,
 	const json_t *value, const struct schema_path *path);
 
-/** schema_check_inner() - check an item or member, at @path, against a schema. */
+/** schema_check_inner() - check @value, an item or member of another part, against the schema
+ *  @node. */
 int schema_check_inner(struct schema_check *check, const struct schema_node *node,
 	const json_t *value, const struct schema_path *path);
 
-/** schema_check_equal() - check `const` and `enum`. */
+/** schema_check_equal() - check the keywords `const` and `enum`; the next four check those for one
+ *  type each. */
 int schema_check_equal(struct schema_check *check, const struct schema_node *node,
 	const json_t *value, const struct schema_path *path);
 int schema_check_number(struct schema_check *check, const struct schema_node *node,
@@ -77,11 +85,12 @@ int schema_check_array(struct schema_check *check, const struct schema_node *nod
 int schema_check_object(struct schema_check *check, const struct schema_node *node,
 	const json_t *value, const struct schema_path *path);
 
-/** schema_check_unevaluated() - check the items or members that are not in check->seen. */
+/** schema_check_unevaluated() - check unevaluatedItems or unevaluatedProperties: the items or
+ *  members that are not in check->seen. */
 int schema_check_unevaluated(struct schema_check *check, const struct schema_node *node,
 	const json_t *value, const struct schema_path *path);
 
-/** schema_match() - match a pattern against @text, which is at @path.
- *  Return: 1, 0, SCHEMA_CHECK_STOPPED, -ENOMEM. */
+/** schema_match() - match a pattern against @text, which is at @path. Return: 1, 0,
+ *  SCHEMA_CHECK_STOPPED, -ENOMEM. */
 int schema_match(struct schema_check *check, const struct schema_pattern *pattern, const char *text,
 	size_t size, const struct schema_path *path);

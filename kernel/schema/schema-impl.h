@@ -9,7 +9,8 @@
  * counts those paths itself.
  *
  * A resource is a schema with an identifier of its own: the document, each subschema with `$id`,
- * and each metaschema that the document refers to. Each node is part of one resource.
+ * and each metaschema that the document refers to. Each node is part of one resource. To compile is
+ * to read a schema's JSON into nodes; mistakes in it are added to compiler->problems.
  */
 #pragma once
 
@@ -78,7 +79,7 @@ struct schema_reference {
 	size_t dynamic_count;
 
 	/* While compiling only: */
-	const char *dynamic_name; /* of the target's $dynamicAnchor, if the reference names it */
+	const char *dynamic_name; /* name of the target's $dynamicAnchor, if the reference has it */
 	char *where;              /* JSON pointer of the keyword; owned */
 };
 
@@ -198,16 +199,18 @@ struct schema_path {
 	size_t index;
 };
 
-/** schema_path_append() - append @path as a JSON pointer; nothing for NULL, the root. */
+/** schema_path_append() - append @path as a JSON pointer to @buffer; nothing for NULL, which is the
+ *  root. */
 void schema_path_append(struct wfs_buffer *buffer, const struct schema_path *path);
 
-/** schema_cut() - Return: the largest size up to @max that does not split a UTF-8 character. */
+/** schema_cut() - Return: the largest number of bytes of @text, at most @max, that does not split a
+ *  character. */
 size_t schema_cut(const char *text, size_t size, size_t max);
 
-/** schema_type_names() - append the names of @types, joined by " or ". */
+/** schema_type_names() - append the names of @types, joined by " or ", to @buffer. */
 void schema_type_names(unsigned types, struct wfs_buffer *buffer);
 
-/** schema_type_find() - Return: the type with this name (enum schema_types), or 0. */
+/** schema_type_find() - Return: the bit of enum schema_types for a type's name, or 0. */
 unsigned schema_type_find(const json_t *name);
 
 /* How the value of a keyword contains subschemas; references may lead only through these. */
@@ -230,40 +233,44 @@ struct schema_keyword {
 	enum schema_shape shape;
 };
 
-/** schema_problem() - add the problem "<text>, got <value>" at @path;
- *  @value NULL: only the text. */
+/** schema_problem() - add the problem "<text>, got <value>" at @path. @value: NULL: only the text.
+ *  @format: printf style */
 void schema_problem(struct schema_compiler *compiler, const struct schema_path *path,
 	const json_t *value, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/**
- * schema_compile_node() - compile a schema and its subschemas
- * @ret_node: owned by compiler->schema; NULL if a problem prevented it
- * Return: 0 (also if problems were added), -E2BIG (stop, a problem was added), -ENOMEM.
- */
+/** schema_compile_node() - compile a schema and its subschemas
+ *  @definition: the schema's JSON; @path: its place in the document
+ *  @ret_node: owned by compiler->schema; NULL if a problem prevented it
+ *  Return: 0 (also if problems were added), -E2BIG (stop, a problem was added), -ENOMEM. */
 int schema_compile_node(struct schema_compiler *compiler, json_t *definition,
 	const struct schema_path *path, const struct schema_node **ret_node);
 
-/** schema_keyword_find() - Return: the table row of a keyword, or NULL. */
+/** schema_keyword_find() - Return: the row of the table for a keyword, static, or NULL. */
 const struct schema_keyword *schema_keyword_find(const char *name);
 
-/** schema_merge_required() - merge `required` into node->properties. Return: 0, -ENOMEM. */
+/** schema_merge_required() - add the names in the keyword `required` to node->properties. Return:
+ *  0, -ENOMEM. */
 int schema_merge_required(struct schema_node *node);
 
-/** schema_compile_pattern() - compile a pattern. @where: the keyword or member that has it
+/** schema_compile_pattern() - compile the regular expression @text into @pattern. @where: the
+ *  keyword or member that has it
  *  Return: 0 (also if problems were added), -E2BIG (stop, a problem was added), -ENOMEM. */
 int schema_compile_pattern(struct schema_compiler *compiler, struct schema_pattern *pattern,
 	const char *text, size_t size, const struct schema_path *where);
 
-/** schema_compile_reference() - compile the keywords $ref and $dynamicRef. */
+/** schema_compile_reference() - compile the keywords $ref and $dynamicRef, as
+ *  schema_keyword.compile. */
 int schema_compile_reference(struct schema_compiler *compiler, struct schema_node *node,
 	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path);
 
-/** schema_compile_anchor() - compile the keywords $anchor and $dynamicAnchor. */
+/** schema_compile_anchor() - compile the keywords $anchor and $dynamicAnchor, as
+ *  schema_keyword.compile. */
 int schema_compile_anchor(struct schema_compiler *compiler, struct schema_node *node,
 	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path);
 
-/** schema_resource_enter() - begin a resource if @node is one: a document's root, or has `$id`
- *  Return: 0 (also if problems were added), -ENOMEM. */
+/** schema_resource_enter() - if @node begins a resource (the root of a document, or a subschema
+ *  with `$id`): make it the current one. @path: of the node. Return: 0 (also if problems were
+ *  added), -ENOMEM. */
 int schema_resource_enter(
 	struct schema_compiler *compiler, struct schema_node *node, const struct schema_path *path);
 
@@ -276,23 +283,21 @@ int schema_resource_enter(
 int schema_resource_find(struct schema_compiler *compiler, unsigned base, const char *text,
 	size_t size, unsigned *ret_resource);
 
-/** schema_anchor_find() - find an anchor in a resource. @ret_anchor: NULL if it has none of this
- *  name
- *  Return: 0, -ENOMEM. */
+/** schema_anchor_find() - find an anchor by its name in a resource. @resource: index; @ret_anchor:
+ *  NULL: not found. Return: 0, -ENOMEM. */
 int schema_anchor_find(struct schema_compiler *compiler, unsigned resource, const char *name,
 	const struct schema_anchor **ret_anchor);
 
-/** schema_metaschema() - Return: the static text of the metaschema
- *  with this identifier, or NULL. */
+/** schema_metaschema() - Return: the text of the metaschema with this identifier, static, or
+ *  NULL. */
 const char *schema_metaschema(const char *uri);
 
-/** schema_uri_resolve() - append the URI that the reference @text (without a fragment) means in
- *  @base
- *  Return: 0, -ENOMEM. */
+/** schema_uri_resolve() - append to @out the URI that a reference means in a resource
+ *  @base: URI of the resource. @text: the reference without its fragment. Return: 0, -ENOMEM. */
 int schema_uri_resolve(const char *base, const char *text, size_t size, struct wfs_buffer *out);
 
-/** schema_resolve_references() - set the targets of all references. Return: 0 (also if problems
- *  were added), -E2BIG (stop, a problem was added), -ENOMEM. */
+/** schema_resolve_references() - after all nodes were compiled: set the targets of all references
+ *  Return: 0 (also if problems were added), -E2BIG (stop, a problem was added), -ENOMEM. */
 int schema_resolve_references(struct schema_compiler *compiler);
 
 /** schema_check_chains() - add problems for in-place paths that are circular or too long. */
@@ -303,7 +308,8 @@ void schema_check_chains(struct schema_compiler *compiler);
  * 0 the budget is used up, and their result must not be used (schema-check.c).
  */
 
-/** schema_compare_numbers() - Return: below, equal to or above 0, like @a - @b. */
+/** schema_compare_numbers() - compare two JSON numbers. Return: below, equal to or above 0, like @a
+ *  - @b. */
 int schema_compare_numbers(const json_t *a, const json_t *b);
 
 /** schema_is_multiple() - is @value a multiple of @divisor in decimal, as 0.3 is of 0.1?
@@ -313,14 +319,15 @@ int schema_is_multiple(const json_t *value, const json_t *divisor);
 /** schema_values_equal() - are the values equal as JSON, in which 1 and 1.0 are equal? */
 bool schema_values_equal(uint64_t *steps, const json_t *a, const json_t *b);
 
-/** schema_find_repeated() - find two equal items of an array. Return: 1 (found), 0, -ENOMEM. */
+/** schema_find_repeated() - find two equal items of an array. @ret_first, @ret_second: their
+ *  indices. Return: 1 (found), 0, -ENOMEM. */
 int schema_find_repeated(
 	uint64_t *steps, const json_t *array, size_t *ret_first, size_t *ret_second);
 
-/** schema_spend() - subtract @count steps, but not below 0. */
+/** schema_spend() - subtract @count from @steps, but not below 0. */
 static inline void schema_spend(uint64_t *steps, uint64_t count)
 {
 	*steps = *steps > count ? *steps - count : 0;
 }
 
-enum { SCHEMA_TEXT_BYTES_PER_STEP = 64 };
+enum { SCHEMA_TEXT_BYTES_PER_STEP = 64 }; /* compared bytes that cost a step */

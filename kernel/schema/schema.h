@@ -38,15 +38,12 @@ enum {
 
 struct wfs_schema;
 
-/**
- * wfs_schema_new() - compile a schema
- * @definition: the schema value; the schema keeps a reference, and it must not be changed any more
- * @file: for the problems' first column; may be NULL
- * @pointer: JSON pointer of @definition inside its file, prefix of every reported pointer
- * @problems: every problem found is added
- * @ret_schema: caller owns it
- * Return: 0, -EINVAL when problems were added, -ENOMEM.
- */
+/** wfs_schema_new() - compile a schema
+ *  @definition: the schema's JSON; the schema keeps a reference, and it must not be changed any
+ *  more. @file: name of the file, for problems; may be NULL
+ *  @pointer: JSON pointer of @definition inside its file, prefix of the pointers in problems
+ *  @problems: gets every problem. @ret_schema: caller frees it
+ *  Return: 0, -EINVAL when problems were added, -ENOMEM. */
 int wfs_schema_new(json_t *definition, const char *file, const char *pointer,
 	struct wfs_problems *problems, struct wfs_schema **ret_schema);
 void wfs_schema_free(struct wfs_schema *schema);
@@ -60,15 +57,16 @@ WFS_DEFINE_AUTO(schema, struct wfs_schema, wfs_schema_free)
  */
 int wfs_schema_check(const struct wfs_schema *schema, const json_t *value, struct wfs_error *error);
 
-/** wfs_schema_check_counted() - wfs_schema_check() that also adds the steps it took to @steps. */
+/** wfs_schema_check_counted() - do wfs_schema_check(), and add the steps that it took to @steps.
+ *  Return: as that function. */
 int wfs_schema_check_counted(const struct wfs_schema *schema, const json_t *value, uint64_t *steps,
 	struct wfs_error *error);
 
-/** wfs_schema_describe() - append a short description of a value: `integer 5`, `array of 3 items`.
- *  @value: NULL gives `nothing`. */
+/** wfs_schema_describe() - append a short description of a value to @buffer: `integer 5`, `array of
+ *  3 items`. @value: NULL gives `nothing` */
 void wfs_schema_describe(const json_t *value, struct wfs_buffer *buffer);
 
-/** wfs_schema_pointer_append() - append `/` and @name, escaped as in a JSON pointer. Control
- *  characters are escaped as in a JSON string (RFC 6901 section 5), so that a message stays one
- *  line. */
+/** wfs_schema_pointer_append() - append `/` and @name to @buffer, escaped as in a JSON pointer
+ *  Control characters are escaped as in a JSON string (RFC 6901 section 5), so that a message stays
+ *  one line. */
 void wfs_schema_pointer_append(struct wfs_buffer *buffer, const char *name);

@@ -33,15 +33,14 @@ struct wfs_consistency {
 int wfs_consistency_parse(
 	const char *text, struct wfs_consistency *ret_consistency, struct wfs_error *error);
 
-/**
- * wfs_consistency_height() - the height to open a view at
- * @ret_height: WFS_HEIGHT_HEAD for `head` and `at_least`
- * Return: 0, or -ENOENT (height_unavailable: `exact:0`, as heights run from 1).
- */
+/** wfs_consistency_height() - get the height at which to open a view, for a wanted height
+ *  @ret_height: WFS_HEIGHT_HEAD for `head` and `at_least`
+ *  Return: 0, or -ENOENT (height_unavailable: `exact:0`, as heights run from 1). */
 int wfs_consistency_height(
 	const struct wfs_consistency *consistency, uint64_t *ret_height, struct wfs_error *error);
 
-/** wfs_consistency_check() - check that the opened view, whose height is @height, is the one wanted
+/** wfs_consistency_check() - check that a view which was opened, and has the height @height, is one
+ *  that was wanted
  *  Return: 0, or -ENOENT (height_unavailable: the world has not reached `at_least` yet). */
 int wfs_consistency_check(
 	const struct wfs_consistency *consistency, uint64_t height, struct wfs_error *error);

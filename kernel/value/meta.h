@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a read stood. */
+/* At which state of the world a read was answered. */
 #pragma once
 
 #include <jansson.h>
@@ -16,9 +16,9 @@ struct wfs_meta {
 	struct wfs_hash manifest_hash; /* the manifest in force at the height */
 };
 
-/** wfs_meta_write() - append @meta as the file journal/head shows it. */
+/** wfs_meta_write() - append the text of the file journal/head to @buffer. */
 void wfs_meta_write(const struct wfs_meta *meta, struct wfs_buffer *buffer);
 
-/** wfs_meta_document() - write @meta as {journal_height, manifest_hash, snapshot_hash?}
- *  Return: a new reference, or NULL without memory. */
+/** wfs_meta_document() - make {journal_height, manifest_hash, snapshot_hash?}. Return: a new
+ *  reference, or NULL without memory. */
 json_t *wfs_meta_document(const struct wfs_meta *meta);

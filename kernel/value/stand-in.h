@@ -37,47 +37,42 @@ struct wfs_texts {
 };
 void wfs_texts_done(struct wfs_texts *texts);
 
-/**
- * wfs_text_hide() - add a value to @texts, with a new salt
- * @of: array of the ids of the artifacts that it belongs to
- * @ret_stand_in: caller owns it
- * Return: 0, -ENOMEM, -EIO (no random bytes).
- */
+/** wfs_text_hide() - add a value, with a new salt, to @texts, and make its stand-in
+ *  @of: array of the ids of the artifacts that it belongs to
+ *  @ret_stand_in: caller owns it. Return: 0, -ENOMEM, -EIO (no random bytes). */
 int wfs_text_hide(
 	struct wfs_texts *texts, const json_t *of, const json_t *value, json_t **ret_stand_in);
 
-/**
- * wfs_text_hide_member() - hide a member of @object: a stand-in takes its place
- * Does nothing if the member is absent or null.
- * @of: as for wfs_text_hide()
- * Return: 0, -ENOMEM, -EIO.
- */
+/** wfs_text_hide_member() - put a stand-in in the place of a member of @object, and add the value
+ *  to @texts. Does nothing if the member is absent or null.
+ *  @of: array of the ids of the artifacts that it belongs to. Return: 0, -ENOMEM, -EIO. */
 int wfs_text_hide_member(struct wfs_texts *texts, const json_t *of, json_t *object,
 	const char *member, struct wfs_error *error);
 
-/** wfs_text_is_hidden() - is the value a stand-in? @ret_hash: may be NULL */
+/** wfs_text_is_hidden() - is the value a stand-in? @ret_hash: the stand-in's hash; the pointer may
+ *  be NULL */
 bool wfs_text_is_hidden(const json_t *value, struct wfs_hash *ret_hash);
 
 /** wfs_text_has_hidden() - is the value a stand-in, or does it contain one? */
 bool wfs_text_has_hidden(const json_t *value);
 
-/** wfs_text_value() - parse the value of a text. @bytes: salt and JSON, as the table has them
- *  @ret_value: caller owns it. Return: 0, -EIO, -ENOMEM. */
+/** wfs_text_value() - parse the value of a private text. @bytes: salt and JSON, as the table has
+ *  them. @ret_value: caller owns it. Return: 0, -EIO, -ENOMEM. */
 int wfs_text_value(struct wfs_bytes bytes, json_t **ret_value);
 
 /* Finds the value of a stand-in. Return: 1 and the value that replaces it (a new reference), 0 to
  * leave the stand-in, or -errno that ends the walk. */
 typedef int wfs_text_reveal_fn(void *context, const json_t *stand_in, json_t **ret_value);
 
-/**
- * wfs_text_reveal() - copy a document, with values in the place of stand-ins
- * @ret_copy: a new reference; to @document itself if nothing was replaced
- */
+/** wfs_text_reveal() - copy a document, with the values that @reveal finds in the place of
+ *  stand-ins. @ret_copy: a new reference; to @document itself if nothing was replaced
+ *  Return: 0, -ENOMEM, or the -errno of @reveal. */
 int wfs_text_reveal(
 	const json_t *document, wfs_text_reveal_fn *reveal, void *context, json_t **ret_copy);
 
 /* Called for one stand-in. Return: 0, or a number that ends the walk, which returns it. */
 typedef int wfs_text_each_fn(void *context, const json_t *stand_in);
 
-/** wfs_text_walk() - call @each for every stand-in in a value. Return: 0, or what ended it. */
+/** wfs_text_walk() - call @each with @context for every stand-in in a value, on all levels
+ *  Return: 0, or the number that @each returned to end the walk. */
 int wfs_text_walk(const json_t *value, wfs_text_each_fn *each, void *context);

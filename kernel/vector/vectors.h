@@ -22,17 +22,17 @@ enum {
 
 struct wfs_vectors;
 
-/* Plain value. */
+/* A vector, and what its owner wants to know about it. Plain value. */
 struct wfs_vectors_row {
-	uint32_t id;    /* unique in its set */
-	int64_t tick;   /* creation time, in units of the owner */
-	uint64_t place; /* how many rows were added before it, removed ones included */
-	double importance;
-	double score;
+	uint32_t id;         /* unique in its set */
+	int64_t tick;        /* creation time, in units of the owner */
+	uint64_t place;      /* how many rows were added before it, removed ones included */
+	double importance;   /* set by the owner */
+	double score;        /* set by the owner */
 	const float *vector; /* one number for each dimension; borrowed: see the functions */
 };
 
-/* Plain value. */
+/* A row that a search has found. Plain value. */
 struct wfs_vectors_hit {
 	uint32_t id;
 	double score; /* cosine, from -1 to 1 except for rounding */
@@ -45,11 +45,9 @@ enum wfs_vectors_order {
 	WFS_VECTORS_LOWEST_IMPORTANCE, /* by importance, then place, like a stable sort of a list */
 };
 
-/**
- * wfs_vectors_new() - make an empty set; caller owns it
- * @dims: from 1 to WFS_VECTORS_DIMS_MAX
- * Return: 0, -EINVAL (invalid_argument), -ENOMEM.
- */
+/** wfs_vectors_new() - make an empty set of vectors. @ret_vectors: caller frees it
+ *  @dims: dimensions of every vector, from 1 to WFS_VECTORS_DIMS_MAX
+ *  Return: 0, -EINVAL (invalid_argument), -ENOMEM. */
 int wfs_vectors_new(size_t dims, struct wfs_vectors **ret_vectors, struct wfs_error *error);
 void wfs_vectors_free(struct wfs_vectors *vectors);
 WFS_DEFINE_AUTO(vectors, struct wfs_vectors, wfs_vectors_free)
@@ -63,24 +61,22 @@ WFS_DEFINE_AUTO(vectors, struct wfs_vectors, wfs_vectors_free)
 int wfs_vectors_add(
 	struct wfs_vectors *vectors, const struct wfs_vectors_row *row, struct wfs_error *error);
 
-/** wfs_vectors_remove() - remove a row. Return: 0, or -ENOENT. */
+/** wfs_vectors_remove() - remove the row with this id. Return: 0, or -ENOENT. */
 int wfs_vectors_remove(struct wfs_vectors *vectors, uint32_t id);
 
-/**
- * wfs_vectors_find() - get the row of an id
- * @ret_row: its vector stays valid until a row is added or removed
- * Return: 0, or -ENOENT.
- */
+/** wfs_vectors_find() - get the row with this id. @ret_row: its vector stays valid until a row is
+ *  added or removed. Return: 0, or -ENOENT. */
 int wfs_vectors_find(
 	const struct wfs_vectors *vectors, uint32_t id, struct wfs_vectors_row *ret_row);
 
-/** wfs_vectors_set_score() - change a row's score. Return: 0, -EINVAL (not finite), -ENOENT. */
+/** wfs_vectors_set_score() - change the score of the row with this id. Return: 0, -EINVAL (not
+ *  finite), -ENOENT. */
 int wfs_vectors_set_score(struct wfs_vectors *vectors, uint32_t id, double score);
 
 size_t wfs_vectors_dims(const struct wfs_vectors *vectors);
 size_t wfs_vectors_count(const struct wfs_vectors *vectors);
 
-/** wfs_vectors_size_bytes() - Return: how much memory the set has allocated. */
+/** wfs_vectors_size_bytes() - Return: how many bytes of memory the set has allocated. */
 size_t wfs_vectors_size_bytes(const struct wfs_vectors *vectors);
 
 /**
@@ -96,7 +92,7 @@ size_t wfs_vectors_size_bytes(const struct wfs_vectors *vectors);
 int wfs_vectors_search(struct wfs_vectors *vectors, const float *query, size_t limit,
 	struct wfs_vectors_hit *ret_hits, struct wfs_error *error);
 
-/** wfs_vectors_lowest() - find the first row in an order.
+/** wfs_vectors_lowest() - find the row that comes first in an order. @ret_id: of the row
  *  Return: 0, or -ENOENT (the set is empty). */
 int wfs_vectors_lowest(
 	const struct wfs_vectors *vectors, enum wfs_vectors_order order, uint32_t *ret_id);
