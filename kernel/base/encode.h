@@ -46,21 +46,17 @@ static inline int wfs_hex_value(char digit)
 	return digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
 }
 
-/**
- * wfs_decimal_read() - read the decimal number at the beginning of @text
- * Return: how many digits the number has; 0 if @text does not begin with a digit, or the number is
- * above UINT64_MAX.
- */
+/** wfs_decimal_read() - read the decimal number at the beginning of @text
+ *  Return: how many digits the number has; 0 if @text does not begin with a digit, or the number is
+ *  above UINT64_MAX. */
 size_t wfs_decimal_read(const char *text, size_t size, uint64_t *ret_number);
 
 /** wfs_base64_append() - append the padded base64 text of @size bytes at @data to @buffer. */
 void wfs_base64_append(struct wfs_buffer *buffer, const void *data, size_t size);
 
-/**
- * wfs_base64_decode() - decode base64 and append the bytes to @buffer
- * Refuses missing padding, bits after the last byte, white space and other alphabets.
- * Return: 0, -EINVAL (invalid_argument; @buffer is unchanged) or -ENOMEM.
- */
+/** wfs_base64_decode() - decode base64 and append the bytes to @buffer
+ *  Refuses missing padding, bits after the last byte, white space and other alphabets.
+ *  Return: 0, -EINVAL (invalid_argument; @buffer is unchanged) or -ENOMEM. */
 int wfs_base64_decode(
 	const char *text, size_t size, struct wfs_buffer *buffer, struct wfs_error *error);
 

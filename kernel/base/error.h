@@ -108,11 +108,9 @@ struct wfs_error_info {
 	const char *text; /* what the code means, for messages without a better text */
 };
 
-/**
- * wfs_error_info() - find the row of an error code in the table
- * @code: any value; a value outside the table gives the row of internal_error
- * Return: static storage, never NULL.
- */
+/** wfs_error_info() - find the row of an error code in the table
+ *  @code: any value; a value outside the table gives the row of internal_error
+ *  Return: static storage, never NULL. */
 const struct wfs_error_info *wfs_error_info(enum wfs_error_code code);
 
 /** wfs_error_find() - Return: the code with this wire name, or WFS_OK for an unknown name. */

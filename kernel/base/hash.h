@@ -35,10 +35,8 @@ void wfs_hash_hex(const struct wfs_hash *hash, char ret_hex[static WFS_HASH_HEX_
 /** wfs_hash_text() - write a hash as `sha256:`, 64 hexadecimal digits and a NUL. */
 void wfs_hash_text(const struct wfs_hash *hash, char ret_text[static WFS_HASH_TEXT_SIZE]);
 
-/**
- * wfs_hash_parse() - read 64 lower-case hexadecimal digits, with or without `sha256:` in front
- * Return: 0, or -EINVAL (invalid_argument; the message shows the text).
- */
+/** wfs_hash_parse() - read 64 lower-case hexadecimal digits, with or without `sha256:` in front
+ *  Return: 0, or -EINVAL (invalid_argument; the message shows the text). */
 int wfs_hash_parse(
 	const char *text, size_t size, struct wfs_hash *ret_hash, struct wfs_error *error);
 

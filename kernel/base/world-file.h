@@ -17,13 +17,11 @@
 
 #include "kernel/base/error.h"
 
-/**
- * wfs_world_file_open() - open a file in a world's directory
- * @directory: its path. @name: without a slash
- * @flags: of open(2); with O_CREAT the file gets mode 0600
- * Return: a descriptor, -EINVAL (invalid_argument: says what is in the place of a regular file),
- *         -EACCES (not_authorized: says whose file it is), or another -errno. All fill @error.
- */
+/** wfs_world_file_open() - open a file in a world's directory
+ *  @directory: its path. @name: without a slash
+ *  @flags: of open(2); with O_CREAT the file gets mode 0600
+ *  Return: a descriptor, -EINVAL (invalid_argument: says what is in the place of a regular file),
+ *  -EACCES (not_authorized: says whose file it is), or another -errno. All fill @error. */
 int wfs_world_file_open(
 	const char *directory, const char *name, int flags, struct wfs_error *error);
 

@@ -78,11 +78,9 @@ struct wfs_hash wfs_intent_id(uint64_t cause, size_t index);
  *  -ENOMEM. */
 int wfs_intent_write(const struct wfs_intent *intent, struct wfs_buffer *buffer);
 
-/**
- * wfs_outcome_read() - read the answer to @intent from a record of the journal, for replay
- * @ret_outcome: the caller ends it with wfs_outcome_done()
- * Return: 0, -EINVAL (the record is not an answer, or not to this intent), -ENOMEM.
- */
+/** wfs_outcome_read() - read the answer to @intent from a record of the journal, for replay
+ *  @ret_outcome: the caller ends it with wfs_outcome_done()
+ *  Return: 0, -EINVAL (the record is not an answer, or not to this intent), -ENOMEM. */
 int wfs_outcome_read(const struct wfs_record_parsed *parsed, const struct wfs_intent *intent,
 	struct wfs_outcome *ret_outcome);
 

@@ -56,16 +56,12 @@ struct wfs_action_text {
 /* Finds texts that the record of an action names only by their hashes. Its maker embeds it in a
  * struct of its own, and sets the functions. */
 struct wfs_action_recorded {
-	/**
-	 * hidden() - append to @buffer salt and JSON of a private text (kernel/read/text.h)
-	 * Return: 0, or -errno with @error.
-	 */
+	/** hidden() - append to @buffer salt and JSON of a private text (kernel/read/text.h)
+	 *  Return: 0, or -errno with @error. */
 	int (*hidden)(struct wfs_action_recorded *recorded, const struct wfs_hash *hash,
 		struct wfs_buffer *buffer, struct wfs_error *error);
-	/**
-	 * text() - append to @buffer the bytes of the content or code that @text names
-	 * Return: 0, or -errno with @error.
-	 */
+	/** text() - append to @buffer the bytes of the content or code that @text names
+	 *  Return: 0, or -errno with @error. */
 	int (*text)(struct wfs_action_recorded *recorded, const struct wfs_action_text *text,
 		struct wfs_buffer *buffer, struct wfs_error *error);
 	const json_t *result; /* member of the record's body; borrowed */

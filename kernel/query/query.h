@@ -186,13 +186,11 @@ const struct wfs_query_param *wfs_query_param_find(enum wfs_query_type type, str
  *  memory. */
 json_t *wfs_query_type_schema(void);
 
-/**
- * wfs_query_params_schema() - make the JSON Schema of an object with the params of all queries
- * It does not depend on the query, because few servers of models take a schema that chooses between
- * objects. The description of each param names the queries that take it.
- * @strict: for servers that require every member: each is required, and may be null
- * Return: new reference, NULL without memory.
- */
+/** wfs_query_params_schema() - make the JSON Schema of an object with the params of all queries
+ *  It does not depend on the query, because few servers of models take a schema that chooses
+ *  between objects. The description of each param names the queries that take it.
+ *  @strict: for servers that require every member: each is required, and may be null
+ *  Return: new reference, NULL without memory. */
 json_t *wfs_query_params_schema(bool strict);
 
 /** wfs_query_names_append() - append the names of all queries to @buffer, separated by `, `. */

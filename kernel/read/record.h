@@ -95,12 +95,10 @@ struct wfs_record_parsed {
 	const json_t *body_json; /* its body, borrowed from `json` */
 };
 
-/**
- * wfs_record_parse() - parse the line of a record
- * @line: borrowed for the call
- * @ret: the caller ends it with wfs_record_parsed_done()
- * Return: 0, -EIO (internal_error: not a record of this version), -ENOMEM.
- */
+/** wfs_record_parse() - parse the line of a record
+ *  @line: borrowed for the call
+ *  @ret: the caller ends it with wfs_record_parsed_done()
+ *  Return: 0, -EIO (internal_error: not a record of this version), -ENOMEM. */
 int wfs_record_parse(struct wfs_bytes line, struct wfs_record_parsed *ret, struct wfs_error *error);
 void wfs_record_parsed_done(struct wfs_record_parsed *parsed);
 #define WFS_AUTO_RECORD WFS_CLEANUP(wfs_record_parsed_done)

@@ -51,10 +51,8 @@ WFS_DEFINE_AUTO(scope, struct wfs_scope, wfs_scope_free)
 /** wfs_scope_coverage() - get how much of @path the scope makes visible. */
 enum wfs_coverage wfs_scope_coverage(const struct wfs_scope *scope, struct wfs_path path);
 
-/**
- * wfs_scope_inside() - does @outer cover everything that @inner covers?
- * True only if each pattern of @inner lies inside a single pattern of @outer. So the answer may be
- * false although several patterns of @outer cover one of @inner together, but is never wrongly
- * true.
- */
+/** wfs_scope_inside() - does @outer cover everything that @inner covers?
+ *  True only if each pattern of @inner lies inside a single pattern of @outer. So the answer may be
+ *  false although several patterns of @outer cover one of @inner together, but is never wrongly
+ *  true. */
 bool wfs_scope_inside(const struct wfs_scope *inner, const struct wfs_scope *outer);

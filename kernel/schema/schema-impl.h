@@ -274,12 +274,10 @@ int schema_compile_anchor(struct schema_compiler *compiler, struct schema_node *
 int schema_resource_enter(
 	struct schema_compiler *compiler, struct schema_node *node, const struct schema_path *path);
 
-/**
- * schema_resource_find() - find the resource that a reference names
- * @base: index of the resource that contains the reference
- * @text: the reference without its fragment; a metaschema is compiled at its first reference
- * Return: 1, 0 (no resource has this URI), -ENOMEM, -E2BIG (stop, a problem was added).
- */
+/** schema_resource_find() - find the resource that a reference names
+ *  @base: index of the resource that contains the reference
+ *  @text: the reference without its fragment; a metaschema is compiled at its first reference
+ *  Return: 1, 0 (no resource has this URI), -ENOMEM, -E2BIG (stop, a problem was added). */
 int schema_resource_find(struct schema_compiler *compiler, unsigned base, const char *text,
 	size_t size, unsigned *ret_resource);
 

@@ -25,11 +25,9 @@ struct wfs_consistency {
 	uint64_t height; /* of `exact` and `at_least` */
 };
 
-/**
- * wfs_consistency_parse() - read the text of a wanted height
- * White space around the text, and the case of its letters, do not matter.
- * Return: 0, or -EINVAL (invalid_consistency, the message shows what came).
- */
+/** wfs_consistency_parse() - read the text of a wanted height
+ *  White space around the text, and the case of its letters, do not matter.
+ *  Return: 0, or -EINVAL (invalid_consistency, the message shows what came). */
 int wfs_consistency_parse(
 	const char *text, struct wfs_consistency *ret_consistency, struct wfs_error *error);
 

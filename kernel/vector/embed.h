@@ -17,12 +17,10 @@
 
 enum { WFS_EMBED_DIMS = 768 };
 
-/**
- * wfs_embed_local() - compute the vector of a text
- * Time is linear in the text; allocates nothing, and uses 24 KiB of stack.
- * @text: UTF-8; other bytes separate words, like blanks
- * Thread: any.
- * Return: 0, or -EINVAL (invalid_argument: the text has no letter, digit or symbol).
- */
+/** wfs_embed_local() - compute the vector of a text
+ *  Time is linear in the text; allocates nothing, and uses 24 KiB of stack.
+ *  @text: UTF-8; other bytes separate words, like blanks
+ *  Thread: any.
+ *  Return: 0, or -EINVAL (invalid_argument: the text has no letter, digit or symbol). */
 int wfs_embed_local(
 	struct wfs_bytes text, float ret_vector[static WFS_EMBED_DIMS], struct wfs_error *error);

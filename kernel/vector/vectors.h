@@ -53,11 +53,9 @@ void wfs_vectors_free(struct wfs_vectors *vectors);
 WFS_DEFINE_AUTO(vectors, struct wfs_vectors, wfs_vectors_free)
 #define WFS_AUTO_VECTORS WFS_CLEANUP(wfs_auto_vectors)
 
-/**
- * wfs_vectors_add() - add a copy of a row and its vector
- * Return: 0, -EINVAL (invalid_argument: a number is not finite, or all are zero),
- *         -EEXIST (already_exists: the id), -ENOMEM. A failure leaves the set unchanged.
- */
+/** wfs_vectors_add() - add a copy of a row and its vector
+ *  Return: 0, -EINVAL (invalid_argument: a number is not finite, or all are zero),
+ *  -EEXIST (already_exists: the id), -ENOMEM. A failure leaves the set unchanged. */
 int wfs_vectors_add(
 	struct wfs_vectors *vectors, const struct wfs_vectors_row *row, struct wfs_error *error);
 
@@ -79,16 +77,14 @@ size_t wfs_vectors_count(const struct wfs_vectors *vectors);
 /** wfs_vectors_size_bytes() - Return: how many bytes of memory the set has allocated. */
 size_t wfs_vectors_size_bytes(const struct wfs_vectors *vectors);
 
-/**
- * wfs_vectors_search() - find the rows with the highest cosine to @query, best first
- * The score is the sum of products, divided by the product of the lengths, all in double and added
- * in order of the dimensions. Of rows with equal scores the lower id is first. Allocates nothing.
- * @query: one number for each dimension
- * @limit: from 1 to WFS_VECTORS_LIMIT_MAX
- * @ret_hits: room for @limit hits; those after the returned number are undefined
- * Return: the number of hits, or -EINVAL (invalid_argument: @limit, or a query that is zero or not
- *         finite).
- */
+/** wfs_vectors_search() - find the rows with the highest cosine to @query, best first
+ *  The score is the sum of products, divided by the product of the lengths, all in double and added
+ *  in order of the dimensions. Of rows with equal scores the lower id is first. Allocates nothing.
+ *  @query: one number for each dimension
+ *  @limit: from 1 to WFS_VECTORS_LIMIT_MAX
+ *  @ret_hits: room for @limit hits; those after the returned number are undefined
+ *  Return: the number of hits, or -EINVAL (invalid_argument: @limit, or a query that is zero or not
+ *  finite). */
 int wfs_vectors_search(struct wfs_vectors *vectors, const float *query, size_t limit,
 	struct wfs_vectors_hit *ret_hits, struct wfs_error *error);
 

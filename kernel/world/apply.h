@@ -48,18 +48,14 @@ int wfs_apply_check_modules(struct wfs_store *store, const struct wfs_manifest *
 int wfs_apply_write(struct wfs_head *head, const struct wfs_manifest *from,
 	const struct wfs_manifest *to, int64_t at_ns);
 
-/**
- * wfs_apply_parse() - make a manifest from the bytes of its document. Thread: any.
- * @ret_manifest: the caller unrefs it
- * Return: 0, -EINVAL (not a manifest that this program knows), -ENOMEM.
- */
+/** wfs_apply_parse() - make a manifest from the bytes of its document. Thread: any.
+ *  @ret_manifest: the caller unrefs it
+ *  Return: 0, -EINVAL (not a manifest that this program knows), -ENOMEM. */
 int wfs_apply_parse(
 	struct wfs_bytes text, struct wfs_manifest **ret_manifest, struct wfs_error *error);
 
-/**
- * wfs_apply_load() - read a manifest that was once in force from its blob. Thread: any.
- * @ret_manifest: the caller unrefs it
- * Return: 0, -ENOENT (the blob is missing; @error is not set), -EINVAL, -EIO, -ENOMEM.
- */
+/** wfs_apply_load() - read a manifest that was once in force from its blob. Thread: any.
+ *  @ret_manifest: the caller unrefs it
+ *  Return: 0, -ENOENT (the blob is missing; @error is not set), -EINVAL, -EIO, -ENOMEM. */
 int wfs_apply_load(struct wfs_store *store, struct wfs_txn *txn, const struct wfs_hash *hash,
 	struct wfs_manifest **ret_manifest, struct wfs_error *error);

@@ -11,12 +11,10 @@
 
 #include "kernel/base/error.h"
 
-/**
- * wfs_lock_take() - become the owner of @directory
- * @wait_ms: how long to wait until another owner has released the lock
- * Return: a descriptor that holds the lock until it is closed, -EBUSY (names the owner's pid), or
- *         another -errno.
- */
+/** wfs_lock_take() - become the owner of @directory
+ *  @wait_ms: how long to wait until another owner has released the lock
+ *  Return: a descriptor that holds the lock until it is closed, -EBUSY (names the owner's pid), or
+ *  another -errno. */
 int wfs_lock_take(const char *directory, uint32_t wait_ms, struct wfs_error *error);
 
 /** wfs_lock_owner() - find the process that owns @directory. @ret_pid: 0: none. Return: 0 or

@@ -2,8 +2,6 @@
 /* The loop of the process that runs code: answers the messages of its owner, one after another. */
 #pragma once
 
-/**
- * serve() - answer messages on @fd until the other end is closed
- * Return: 0, -EBADMSG (an impossible message: the owner has a defect), or another -errno.
- */
+/** serve() - answer messages on @fd until the other end is closed
+ *  Return: 0, -EBADMSG (an impossible message: the owner has a defect), or another -errno. */
 int serve(int fd);

@@ -89,16 +89,14 @@ struct wfs_query_work {
 	bool given_up; /* because of `most` or `goes_on` */
 };
 
-/**
- * wfs_query_run() - answer a query
- * @view: of the head
- * @sight: NULL: everything is seen
- * @work: NULL: no bound
- * @ret_result: {success, query_type, …}; caller owns it
- * Return: 0, -ENOENT (not_found), -EINVAL (invalid_pattern: it takes too much work), -EIO
- * (hash_mismatch, …; runtime_error: more than @work allows), what work->goes_on() returns,
- * -ENOMEM.
- */
+/** wfs_query_run() - answer a query
+ *  @view: of the head
+ *  @sight: NULL: everything is seen
+ *  @work: NULL: no bound
+ *  @ret_result: {success, query_type, …}; caller owns it
+ *  Return: 0, -ENOENT (not_found), -EINVAL (invalid_pattern: it takes too much work), -EIO
+ *  (hash_mismatch, …; runtime_error: more than @work allows), what work->goes_on() returns,
+ *  -ENOMEM. */
 int wfs_query_run(struct wfs_view *view, const struct wfs_query *query,
 	const struct wfs_query_sight *sight, struct wfs_query_work *work, json_t **ret_result,
 	struct wfs_error *error);
