@@ -64,7 +64,7 @@ static _Noreturn void run_in_background(const struct wfs_owner_options *options,
 	struct wfs_owner_options own = *options;
 
 	if (own.forked)
-		own.forked(own.forked_context);
+		own.forked(own.context);
 	struct wfs_error error = {.code = WFS_OK};
 	int r = leave_terminal(options->directory, &error);
 

@@ -19,13 +19,13 @@ struct wfs_owner_options {
 	wfs_driver_start *drive;         /* for the world's agents; NULL: they are not driven */
 	bool paused;                     /* begin without continuing what the agents were doing */
 	bool keep;                       /* stay after the last mount is gone */
-	uint32_t wait_ms;             /* how long to wait for the lock of a short-lived command */
-	void (*ready)(void *context); /* called when the socket answers and the mount is usable */
-	void *context;
+	uint32_t wait_ms; /* how long to wait for the lock of a short-lived command */
+	/* Called when the socket answers and the mount is usable; not by wfs_owner_start(). */
+	void (*ready)(void *context);
 	/* For wfs_owner_start(): called in the new process, to close what belongs to the old one;
 	 * may be NULL. */
 	void (*forked)(void *context);
-	void *forked_context;
+	void *context;
 };
 
 /** wfs_owner_run() - own the world, until the last mount is gone or the process is asked to end

@@ -131,6 +131,7 @@ struct making {
 	char *world; /* canonical; owned */
 	char *ctl;   /* mount point of the control files; owned */
 	struct wfs_mount_options options;
+	struct wfs_owner_options owner;
 	struct wfs_handover handover;
 	int ended; /* in the foreground: result of wfs_handover_end() */
 };
@@ -193,8 +194,7 @@ static void on_forked(void *context)
 }
 
 /* Hands the mount to the existing owner, or to a new one. */
-static int hand_over(
-	struct making *making, const struct wfs_owner_options *options, bool *ret_again)
+static int hand_over(struct making *making, bool *ret_again)
 {
 	struct wfs_run *const run = making->run;
 	bool reached = false;
@@ -202,7 +202,7 @@ static int hand_over(
 
 	*ret_again = false;
 	if (!owner_is_gone(run, r)) {
-		if (!r && options->paused)
+		if (!r && making->owner.paused)
 			wfs_run_notice(run, "--paused has no effect: the world is open already");
 		return r;
 	}
@@ -211,7 +211,7 @@ static int hand_over(
 		return unmake(making, r);
 	}
 	making->options.handed = making->handover.handed;
-	r = wfs_owner_start(options, &run->error);
+	r = wfs_owner_start(&making->owner, &run->error);
 	making->options.handed = (struct wfs_handed)WFS_HANDED_NONE;
 	*ret_again = r == -EBUSY;
 	return r;
@@ -222,14 +222,6 @@ static int hand_over(
 static int mount_in_background(struct making *making)
 {
 	struct wfs_run *const run = making->run;
-	const struct wfs_owner_options options = {
-		.directory = run->directory,
-		.drive = run->drive,
-		.paused = run->options[WFS_OPTION_PAUSED],
-		.mount = &making->options,
-		.forked = on_forked,
-		.forked_context = making,
-	};
 	const int64_t deadline_ns = deadline_in(WFS_OPEN_WAIT_MS);
 	bool last = false;
 	bool again;
@@ -239,7 +231,7 @@ static int mount_in_background(struct making *making)
 		r = make(making);
 		if (r)
 			return r;
-		r = hand_over(making, &options, &again);
+		r = hand_over(making, &again);
 		if (!again || last || wfs_clock_monotonic_ns() >= deadline_ns)
 			break;
 		/* Without an owner, another command has the world open, or the owner has just
@@ -269,23 +261,14 @@ static void on_mounted(void *context)
 
 static int mount_in_foreground(struct making *making)
 {
-	struct wfs_run *const run = making->run;
-	const struct wfs_owner_options options = {
-		.directory = run->directory,
-		.drive = run->drive,
-		.paused = run->options[WFS_OPTION_PAUSED],
-		.mount = &making->options,
-		.wait_ms = WFS_OPEN_WAIT_MS,
-		.ready = on_mounted,
-		.context = making,
-	};
 	int r = make(making);
 
 	if (r)
 		return r;
 	making->options.handed = making->handover.handed;
 	making->handover.handed = (struct wfs_handed)WFS_HANDED_NONE;
-	r = wfs_owner_run(&options, &run->error);
+	making->owner.wait_ms = WFS_OPEN_WAIT_MS;
+	r = wfs_owner_run(&making->owner, &making->run->error);
 	return r ? unmake(making, r) : making->ended;
 }
 
@@ -322,6 +305,15 @@ int wfs_run_mount(struct wfs_run *run)
 				.gid = getgid(),
 				.handed = WFS_HANDED_NONE,
 			},
+		.owner =
+			{
+				.drive = run->drive,
+				.paused = run->options[WFS_OPTION_PAUSED],
+				.mount = &making.options,
+				.ready = on_mounted,
+				.forked = on_forked,
+				.context = &making,
+			},
 	};
 	if (others && *others && !making.options.act)
 		return wfs_run_misuse(run,
@@ -333,6 +325,7 @@ int wfs_run_mount(struct wfs_run *run)
 	if (r)
 		return r;
 	making.options.directory = path;
+	making.owner.directory = run->directory;
 	if (run->options[WFS_OPTION_FOREGROUND])
 		return mount_in_foreground(&making);
 	r = mount_in_background(&making);
