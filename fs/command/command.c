@@ -17,103 +17,59 @@ enum { WAIT_MAX_S = 86400 }; /* longest wait for an owner */
 #define SECOND_NS INT64_C(1000000000)
 #define MS_NS INT64_C(1000000)
 
-/* The parsed line, before its command is known. */
-struct line {
-	struct wfs_given given[WFS_GIVEN_MAX];
-	size_t given_count;
-	const char
-		*words[WFS_ARGUMENTS_MAX + 3]; /* a command of two words, and one word too many */
-	size_t word_count;
-};
-
-/* Parses an argument that begins with `-`. @next: the argument after it, or NULL
- * Return: how many arguments it took, or -EINVAL. */
-static int parse_option(
-	struct wfs_run *run, struct line *line, const char *argument, const char *next)
+/* Reads the line, and checks what does not depend on the command. */
+static int read_line(struct wfs_run *run, int argc, char *const *argv, struct wfs_line *line)
 {
-	struct wfs_given given;
-	const int taken = wfs_option_read(argument, next, &given);
-	const struct wfs_option_row *const row = given.row;
-
-	if (!row)
-		return wfs_run_misuse(run, "unknown option '%.60s'", argument);
-	if (line->given_count == WFS_GIVEN_MAX)
-		return wfs_run_misuse(run, "too many options");
-	if (!row->value && given.value)
-		return wfs_run_misuse(run, "option '--%s' takes no value", row->name);
-	if (wfs_option_needs_value(row) && !given.value)
-		return wfs_run_misuse(
-			run, "option '--%s' needs a value: %s", row->name, row->value);
-	if (!given.value)
-		given.value = "";
-	line->given[line->given_count++] = given;
-	return taken;
-}
-
-static int parse_line(struct wfs_run *run, int argc, char *const *argv, struct line *line)
-{
-	bool options_ended = false;
-
-	for (int i = 1; i < argc;) {
-		const char *const argument = argv[i];
-
-		/* Each argument may become part of JSON. */
-		if (!wfs_utf8_valid(argument, strlen(argument)))
+	/* Each argument may become part of JSON. */
+	for (int i = 1; i < argc; i++)
+		if (!wfs_utf8_valid(argv[i], strlen(argv[i])))
 			return wfs_run_misuse(
-				run, "'%.60s': expected an argument in valid UTF-8", argument);
-		if (!options_ended && strcmp(argument, "--") == 0) {
-			options_ended = true;
-			i++;
-		} else if (!options_ended && argument[0] == '-' && argument[1]) {
-			int r = parse_option(
-				run, line, argument, i + 1 < argc ? argv[i + 1] : NULL);
+				run, "'%.60s': expected an argument in valid UTF-8", argv[i]);
+	wfs_line_read(line, argc - 1, argv + 1);
+	for (size_t i = 0; i < line->given_count; i++) {
+		struct wfs_given *const given = &line->given[i];
+		const struct wfs_option_row *const row = given->row;
 
-			if (r < 0)
-				return r;
-			i += r;
-		} else {
-			if (line->word_count < WFS_ARRAY_COUNT(line->words))
-				line->words[line->word_count++] = argument;
-			i++;
-		}
+		if (!row)
+			return wfs_run_misuse(run, "unknown option '%.60s'", given->argument);
+		if (!row->value && given->value)
+			return wfs_run_misuse(run, "option '--%s' takes no value", row->name);
+		if (wfs_option_needs_value(row) && !given->value)
+			return wfs_run_misuse(
+				run, "option '--%s' needs a value: %s", row->name, row->value);
+		if (!given->value)
+			given->value = "";
 	}
-	return 0;
+	return line->too_many ? wfs_run_misuse(run, "too many options") : 0;
 }
 
-static bool is_given(const struct line *line, enum wfs_option option)
+static bool is_given(const struct wfs_line *line, enum wfs_option option)
 {
 	for (size_t i = 0; i < line->given_count; i++)
-		if (wfs_option_named(&wfs_option_rows[option], line->given[i].name,
-			    line->given[i].name_size))
+		if (line->given[i].row == &wfs_option_rows[option])
 			return true;
 	return false;
 }
 
-static int set_options(struct wfs_run *run, const struct line *line)
+static int set_options(struct wfs_run *run, const struct wfs_line *line)
 {
-	const uint64_t allowed = run->command->options | WFS_OPTIONS_GLOBAL;
+	for (size_t i = 0; i < line->given_count; i++) {
+		const struct wfs_given *const given = &line->given[i];
+		const struct wfs_option_row *const row = wfs_option_find(
+			given->name, given->name_size, run->command->options | WFS_OPTIONS_GLOBAL);
 
-	for (size_t given = 0; given < line->given_count; given++) {
-		const char *const name = line->given[given].name;
-		const size_t size = line->given[given].name_size;
-		bool found = false;
-
-		for (size_t i = 0; i < WFS_OPTION_COUNT && !found; i++) {
-			found = (allowed & UINT64_C(1) << i) &&
-				wfs_option_named(&wfs_option_rows[i], name, size);
-			if (found)
-				run->options[i] = line->given[given].value;
-			if (found && (WFS_OPTIONS_REPEATED & UINT64_C(1) << i))
-				run->values[run->value_count++] = line->given[given].value;
-		}
-		if (!found)
+		if (!row)
 			return wfs_run_misuse(run, "'%s' has no option '%s%.*s'",
-				run->command->name, size == 1 ? "-" : "--", (int)size, name);
+				run->command->name, given->name_size == 1 ? "-" : "--",
+				(int)given->name_size, given->name);
+		run->options[row - wfs_option_rows] = given->value;
+		if (WFS_OPTIONS_REPEATED & UINT64_C(1) << (row - wfs_option_rows))
+			run->values[run->value_count++] = given->value;
 	}
 	return 0;
 }
 
-static int set_arguments(struct wfs_run *run, const struct line *line, size_t words)
+static int set_arguments(struct wfs_run *run, const struct wfs_line *line, size_t words)
 {
 	const struct wfs_command *const command = run->command;
 	const size_t count = line->word_count - words;
@@ -194,7 +150,7 @@ static int run_command(struct wfs_run *run)
 	return r ? WFS_EXIT_FAILED : WFS_EXIT_DONE;
 }
 
-static int refuse_command(struct wfs_run *run, const struct line *line)
+static int refuse_command(struct wfs_run *run, const struct wfs_line *line)
 {
 	if (line->word_count == 0) {
 		wfs_help_overview(run->err, run->commands);
@@ -228,10 +184,10 @@ static int set_wait(struct wfs_run *run)
 
 static int run_line(struct wfs_run *run, int argc, char *const *argv)
 {
-	struct line line = {.given_count = 0};
+	struct wfs_line line = {.given_count = 0};
 	size_t words = 0;
 
-	if (parse_line(run, argc, argv, &line) < 0)
+	if (read_line(run, argc, argv, &line) < 0)
 		return misuse_status(run);
 	run->command = wfs_command_find(run->commands, line.words, line.word_count, &words);
 	if (is_given(&line, WFS_OPTION_HELP))

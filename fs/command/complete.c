@@ -20,15 +20,13 @@ enum { NAMES_MAX = 10000 }; /* names of a directory that are read, in pages of t
 struct typed {
 	struct wfs_run run;                /* for requests; has the options that name the world */
 	const struct wfs_command *command; /* of the line; NULL: not known yet */
-	const char *words[3];              /* the first ones that are not options */
-	size_t word_count;                 /* of all words */
-	size_t command_words;              /* of words that name the command */
-	const char *option;                /* option whose value is being typed, or NULL */
+	struct wfs_line line;
+	size_t command_words; /* of the words of the line that name the command */
+	const char *option;   /* option whose value is being typed, or NULL */
 	size_t option_size;
 	const char *before; /* text before the value in its word: `--at=`, or "" */
 	size_t before_size;
 	const char *current; /* what is being typed: an argument, an option, or a value */
-	bool options_ended;
 };
 
 static bool begins(const char *text, const char *prefix)
@@ -121,7 +119,7 @@ static void offer_keys(struct typed *typed)
 	WFS_AUTO_BUFFER struct wfs_buffer path = {0};
 
 	wfs_buffer_append_text(&path, "reducers/");
-	wfs_buffer_append_text(&path, typed->words[typed->command_words]);
+	wfs_buffer_append_text(&path, typed->line.words[typed->command_words]);
 	each_name(typed, wfs_buffer_text(&path), offer_key);
 }
 
@@ -205,7 +203,7 @@ static void offer_options(const struct typed *typed)
 /* Offers commands, or the second words of commands that begin with the typed word. */
 static void offer_commands(const struct typed *typed)
 {
-	const char *const group = typed->word_count > 0 ? typed->words[0] : NULL;
+	const char *const group = typed->line.word_count > 0 ? typed->line.words[0] : NULL;
 	char last[40] = "";
 
 	for (size_t i = 0; i < typed->run.commands->count; i++) {
@@ -214,7 +212,7 @@ static void offer_commands(const struct typed *typed)
 		char word[40];
 
 		snprintf(word, sizeof(word), "%.*s", (int)size, name);
-		if (typed->word_count == 1 && strcmp(word, group) == 0 && name[size])
+		if (typed->line.word_count == 1 && strcmp(word, group) == 0 && name[size])
 			offer(typed, name + size + 1, typed->run.commands->rows[i].summary);
 		else if (!group && strcmp(word, last) != 0)
 			offer(typed, word,
@@ -239,57 +237,21 @@ static void offer_argument(struct typed *typed, size_t index)
 
 static void offer_value_of_option(struct typed *typed)
 {
-	const uint64_t allowed =
-		WFS_OPTIONS_GLOBAL | (typed->command ? typed->command->options : 0);
+	const struct wfs_option_row *const row = wfs_option_find(typed->option, typed->option_size,
+		WFS_OPTIONS_GLOBAL | (typed->command ? typed->command->options : 0));
 
-	for (size_t i = 0; i < WFS_OPTION_COUNT; i++)
-		if ((allowed & UINT64_C(1) << i) && wfs_option_needs_value(&wfs_option_rows[i]) &&
-			wfs_option_named(&wfs_option_rows[i], typed->option, typed->option_size))
-			offer_values(typed, wfs_option_rows[i].value);
+	if (row && wfs_option_needs_value(row))
+		offer_values(typed, row->value);
 }
 
 /* --- reading the line --- */
-
-static void take_value(struct typed *typed, const char *name, size_t size, const char *value)
-{
-	static const enum wfs_option kept[] = {WFS_OPTION_WORLD, WFS_OPTION_AS};
-
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(kept); i++)
-		if (wfs_option_named(&wfs_option_rows[kept[i]], name, size))
-			typed->run.options[kept[i]] = value;
-}
-
-/* Takes a word that begins with `-`. @next: the word after it, or NULL. Return: how many words it
- * took. */
-static int take_option(struct typed *typed, const char *word, const char *next)
-{
-	struct wfs_given given;
-	const int taken = wfs_option_read(word, next, &given);
-
-	if (!given.row || !wfs_option_needs_value(given.row))
-		return taken;
-	if (given.value) {
-		take_value(typed, given.name, given.name_size, given.value);
-	} else {
-		typed->option = given.name;
-		typed->option_size = given.name_size;
-	}
-	return taken;
-}
-
-static void take_word(struct typed *typed, const char *word)
-{
-	if (typed->word_count < WFS_ARRAY_COUNT(typed->words))
-		typed->words[typed->word_count] = word;
-	typed->word_count++;
-}
 
 /* Finds the typed value within `--at=val`. */
 static void look_inside(struct typed *typed)
 {
 	const char *const equals = strchr(typed->current, '=');
 
-	if (typed->options_ended || !equals || !begins(typed->current, "--"))
+	if (typed->line.options_ended || !equals || !begins(typed->current, "--"))
 		return;
 	typed->option = typed->current + 2;
 	typed->option_size = (size_t)(equals - typed->option);
@@ -300,24 +262,25 @@ static void look_inside(struct typed *typed)
 
 static void read_line(struct typed *typed, int count, char *const *words)
 {
-	typed->current = count > 0 ? words[count - 1] : "";
-	for (int i = 0; i < count - 1;) {
-		const char *const word = words[i];
+	const struct wfs_line *const line = &typed->line;
 
-		if (!typed->options_ended && strcmp(word, "--") == 0) {
-			typed->options_ended = true;
-			i++;
-		} else if (!typed->options_ended && word[0] == '-' && word[1]) {
-			i += take_option(typed, word, i + 2 < count ? words[i + 1] : NULL);
-		} else {
-			take_word(typed, word);
-			i++;
-		}
+	typed->current = count > 0 ? words[count - 1] : "";
+	wfs_line_read(&typed->line, count - 1, words);
+	for (size_t i = 0; i < line->given_count; i++) {
+		const struct wfs_given *const given = &line->given[i];
+
+		if (!given->row || !wfs_option_needs_value(given->row))
+			continue;
+		typed->run.options[given->row - wfs_option_rows] = given->value;
+		if (given->value)
+			continue;
+		typed->option = given->name;
+		typed->option_size = given->name_size;
 	}
 	if (!typed->option)
 		look_inside(typed);
 	typed->command = wfs_command_find(
-		typed->run.commands, typed->words, typed->word_count, &typed->command_words);
+		typed->run.commands, line->words, line->word_count, &typed->command_words);
 }
 
 int wfs_complete(
@@ -331,12 +294,12 @@ int wfs_complete(
 	read_line(&typed, count, words);
 	if (typed.option)
 		offer_value_of_option(&typed);
-	else if (!typed.options_ended && typed.current[0] == '-')
+	else if (!typed.line.options_ended && typed.current[0] == '-')
 		offer_options(&typed);
 	else if (!typed.command)
 		offer_commands(&typed);
 	else
-		offer_argument(&typed, typed.word_count - typed.command_words);
+		offer_argument(&typed, typed.line.word_count - typed.command_words);
 	wfs_access_free(typed.run.access);
 	free(typed.run.directory);
 	json_decref(typed.run.meta);

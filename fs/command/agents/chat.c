@@ -155,20 +155,6 @@ int wfs_plan_wait(
 
 /* --- the command --- */
 
-int wfs_plan_settings(struct wfs_run *run, json_t *payload)
-{
-	static const struct wfs_member members[] = {
-		{"batch_size", WFS_OPTION_BATCH},
-		{"max_concurrency", WFS_OPTION_CONCURRENCY},
-		{"plan_id", WFS_OPTION_PLAN},
-		{"rerun", WFS_OPTION_RERUN},
-		{"session_id", WFS_OPTION_SESSION},
-		{.name = NULL},
-	};
-
-	return wfs_run_members(run, members, payload);
-}
-
 int wfs_run_chat(struct wfs_run *run)
 {
 	const char *const session_id = run->options[WFS_OPTION_SESSION];
@@ -179,7 +165,7 @@ int wfs_run_chat(struct wfs_run *run)
 	int r = payload ? wfs_run_message(run, run->arguments[0], payload) : -ENOMEM;
 
 	if (!r)
-		r = wfs_plan_settings(run, payload);
+		r = wfs_run_members(run, payload);
 	if (!r)
 		r = wfs_run_open(run);
 	return r ? r : wfs_plan_wait(run, "chat", payload, &watch);

@@ -138,17 +138,17 @@ static int put_file(struct wfs_run *run, const char *name, json_t **ret_hash)
 int wfs_run_plan_import(struct wfs_run *run)
 {
 	const char *const session_id = run->options[WFS_OPTION_SESSION];
-	const bool resume = run->options[WFS_OPTION_RESUME];
 	WFS_AUTO_PLAN_WATCH struct wfs_plan_watch watch = {
 		.session_id = session_id ? session_id : "default"};
-	WFS_AUTO_JSON json_t *payload = json_pack("{s:b}", "resume", (int)resume);
+	WFS_AUTO_JSON json_t *payload =
+		json_pack("{s:b}", "resume", run->options[WFS_OPTION_RESUME] != NULL);
 	json_t *hash = NULL;
 	int r = payload ? put_file(run, run->arguments[0], &hash) : -ENOMEM;
 
 	if (!r && json_object_set_new(payload, "blob", hash) < 0)
 		r = -ENOMEM;
 	if (!r)
-		r = wfs_plan_settings(run, payload);
+		r = wfs_run_members(run, payload);
 	if (!r)
 		r = wfs_run_open(run);
 	return r ? r : wfs_plan_wait(run, "plan-import", payload, &watch);

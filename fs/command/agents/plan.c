@@ -257,14 +257,12 @@ int wfs_run_plan_watch(struct wfs_run *run)
 
 int wfs_run_plan_resume(struct wfs_run *run)
 {
-	static const struct wfs_member members[] = {
-		{"retry_failed", WFS_OPTION_RETRY_FAILED}, {.name = NULL}};
 	WFS_AUTO_PLAN_WATCH struct wfs_plan_watch watch = {.plan_id = run->arguments[0]};
 	WFS_AUTO_JSON json_t *payload = json_pack("{s:s}", "plan_id", run->arguments[0]);
 	int r = wfs_run_open(run);
 
 	if (!r)
-		r = wfs_run_members(run, members, payload);
+		r = wfs_run_members(run, payload);
 	return r ? r : wfs_plan_wait(run, "plan-resume", payload, &watch);
 }
 

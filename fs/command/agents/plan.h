@@ -18,10 +18,6 @@ void wfs_plan_watch_done(struct wfs_plan_watch *watch);
 int wfs_plan_wait(
 	struct wfs_run *run, const char *verb, json_t *payload, struct wfs_plan_watch *watch);
 
-/** wfs_plan_settings() - set members of @payload from the options --batch, --concurrency, --plan,
- *  --rerun and --session. Return: 0, -EINVAL (misuse), -ENOMEM. */
-int wfs_plan_settings(struct wfs_run *run, json_t *payload);
-
 struct wfs_walk;
 
 /** wfs_plan_read() - read `plans/ID.json`. @walk: zero-initialised; the caller calls

@@ -7,96 +7,31 @@
 #include "fs/command/agents/step.h"
 
 #define SECOND_NS INT64_C(1000000000)
-#define MS_NS INT64_C(1000000)
 
 /* --- the request --- */
 
-static int set(json_t *object, const char *name, json_t *value)
-{
-	return json_object_set_new(object, name, value) < 0 ? -ENOMEM : 0;
-}
-
-static int add_turns(struct wfs_run *run, json_t *payload)
-{
-	static const struct wfs_member members[] = {
-		{"max_turns", WFS_OPTION_MAX_TURNS}, {"turns", WFS_OPTION_TURNS}, {.name = NULL}};
-	uint64_t number = 1;
-	int r = wfs_run_count(run, WFS_OPTION_TURNS, &number);
-
-	if (!r && number != 1 &&
-		(run->options[WFS_OPTION_NO_WAIT] || run->options[WFS_OPTION_RECORD]))
-		return wfs_run_misuse(run, "--turns: expected 1 with %s",
-			run->options[WFS_OPTION_NO_WAIT] ? "--no-wait" : "--record");
-	return r ? r : wfs_run_members(run, members, payload);
-}
-
-static int add_messages(struct wfs_run *run, json_t *payload)
-{
-	const char *const file = run->options[WFS_OPTION_MESSAGES];
-	WFS_AUTO_BUFFER struct wfs_buffer at = {0};
-	json_t *messages;
-
-	if (!file)
-		return 0;
-	if (run->argument_count > 1)
-		return wfs_run_misuse(run, "MESSAGE and --messages cannot be used together");
-	wfs_buffer_append_byte(&at, '@');
-	wfs_buffer_append_text(&at, file);
-	int r = wfs_buffer_check(&at);
-	if (!r)
-		r = wfs_run_value(run, wfs_buffer_text(&at), &messages);
-	return r ? r : set(payload, "messages", messages);
-}
-
-static int add_tools(struct wfs_run *run, json_t *payload)
-{
-	const char *names = run->options[WFS_OPTION_TOOLS];
-	WFS_AUTO_JSON json_t *tools = json_array();
-	int r = tools ? 0 : -ENOMEM;
-
-	if (!names)
-		return 0;
-	while (!r && *names) {
-		const size_t size = strcspn(names, ",");
-
-		r = json_array_append_new(tools, json_stringn(names, size)) < 0 ? -ENOMEM : 0;
-		names += size + (names[size] == ',');
-	}
-	return r ? r : set(payload, "tools", json_incref(tools));
-}
-
-static int add_timeout(struct wfs_run *run, json_t *payload)
-{
-	const char *const timeout = run->options[WFS_OPTION_TIMEOUT];
-	int64_t ns;
-
-	if (!timeout)
-		return 0;
-	if (wfs_duration_read(timeout, &ns) < 0 || ns == 0)
-		return wfs_run_misuse(run,
-			"--timeout: expected a time like 90s, 10m or 1h, got '%.60s'", timeout);
-	return set(payload, "timeout_ms", json_integer(ns / MS_NS));
-}
-
 static int make_request(struct wfs_run *run, json_t **ret_payload)
 {
+	const bool no_wait = run->options[WFS_OPTION_NO_WAIT];
+	const bool record = run->options[WFS_OPTION_RECORD];
 	WFS_AUTO_JSON json_t *payload = json_pack("{s:s}", "agent", run->arguments[0]);
-	int r = payload ? 0 : -ENOMEM;
+	uint64_t turns = 1;
+	int r = payload ? wfs_run_count(run, WFS_OPTION_TURNS, &turns) : -ENOMEM;
 
-	if (!r && run->options[WFS_OPTION_NO_WAIT] && run->options[WFS_OPTION_RECORD])
-		r = wfs_run_misuse(run, "--no-wait and --record cannot be used together");
-	if (!r)
-		r = add_turns(run, payload);
-	if (!r)
-		r = add_messages(run, payload);
-	if (!r)
-		r = add_tools(run, payload);
-	if (!r)
-		r = add_timeout(run, payload);
+	if (r)
+		return r;
+	if (no_wait && record)
+		return wfs_run_misuse(run, "--no-wait and --record cannot be used together");
+	if (turns != 1 && (no_wait || record))
+		return wfs_run_misuse(
+			run, "--turns: expected 1 with %s", no_wait ? "--no-wait" : "--record");
+	if (run->options[WFS_OPTION_MESSAGES] && run->argument_count > 1)
+		return wfs_run_misuse(run, "MESSAGE and --messages cannot be used together");
+	r = wfs_run_members(run, payload);
 	if (!r && run->argument_count > 1)
 		r = wfs_run_message(run, run->arguments[1], payload);
-	if (!r && run->options[WFS_OPTION_NO_WAIT])
-		r = set(payload, "wait", json_false());
+	if (!r && no_wait && json_object_set_new(payload, "wait", json_false()) < 0)
+		r = -ENOMEM;
 	if (!r)
 		*ret_payload = WFS_STEAL(payload);
 	return r;
@@ -260,12 +195,11 @@ int wfs_run_cancel(struct wfs_run *run)
 
 int wfs_run_approve(struct wfs_run *run)
 {
-	static const struct wfs_member members[] = {{"turn", WFS_OPTION_OF_TURN}, {.name = NULL}};
 	const char *const decision = run->argument_count > 2 ? run->arguments[2] : "allow";
 	const bool allow = strcmp(decision, "allow") == 0;
 	WFS_AUTO_JSON json_t *payload = json_pack("{s:s, s:s, s:s}", "call_id", run->arguments[1],
 		"decision", decision, "turn_id", run->arguments[0]);
-	int r = payload ? wfs_run_members(run, members, payload) : -ENOMEM;
+	int r = payload ? wfs_run_members(run, payload) : -ENOMEM;
 
 	if (r)
 		return r;

@@ -4,42 +4,45 @@
 
 #include <string.h>
 
+#include "kernel/base/cleanup.h"
+
 const struct wfs_option_row wfs_option_rows[WFS_OPTION_COUNT] = {
-#define OPTION_ROW(constant_, name_, letter_, value_, help_) \
-	[WFS_OPTION_##constant_] = {(name_), (letter_), (value_), (help_)},
+#define OPTION_ROW(constant_, name_, letter_, value_, member_, help_) \
+	[WFS_OPTION_##constant_] = {(name_), (letter_), (value_), (member_), (help_)},
 	WFS_OPTIONS(OPTION_ROW)
 #undef OPTION_ROW
 };
-
-bool wfs_option_named(const struct wfs_option_row *row, const char *name, size_t size)
-{
-	if (size == 1)
-		return row->letter == name[0];
-	return strlen(row->name) == size && memcmp(row->name, name, size) == 0;
-}
 
 bool wfs_option_needs_value(const struct wfs_option_row *row)
 {
 	return row->value && row->value[0] != '[';
 }
 
-/* Options of one name agree on whether they take a value. */
-const struct wfs_option_row *wfs_option_find(const char *name, size_t size)
+const struct wfs_option_row *wfs_option_find(const char *name, size_t size, uint64_t allowed)
 {
-	for (size_t i = 0; i < WFS_OPTION_COUNT; i++)
-		if (wfs_option_named(&wfs_option_rows[i], name, size))
-			return &wfs_option_rows[i];
+	for (size_t i = 0; i < WFS_OPTION_COUNT; i++) {
+		const struct wfs_option_row *const row = &wfs_option_rows[i];
+
+		if ((allowed & UINT64_C(1) << i) &&
+			(size == 1 ? row->letter == name[0]
+				   : strlen(row->name) == size &&
+						memcmp(row->name, name, size) == 0))
+			return row;
+	}
 	return NULL;
 }
 
-int wfs_option_read(const char *argument, const char *next, struct wfs_given *ret_given)
+/* Reads an argument that begins with `-`. @next: the argument after it, or NULL
+ * Return: how many arguments it takes: 2 if @next is its value, otherwise 1. */
+static int read_option(const char *argument, const char *next, struct wfs_given *ret_given)
 {
 	const bool is_long = argument[1] == '-';
 	const char *const name = argument + (is_long ? 2 : 1);
 	const size_t size = is_long ? strcspn(name, "=") : 1;
 
 	*ret_given = (struct wfs_given){
-		.row = is_long && size == 1 ? NULL : wfs_option_find(name, size),
+		.row = is_long && size == 1 ? NULL : wfs_option_find(name, size, UINT64_MAX),
+		.argument = argument,
 		.name = name,
 		.name_size = size,
 		.value = name[size] ? name + size + is_long : NULL,
@@ -48,4 +51,26 @@ int wfs_option_read(const char *argument, const char *next, struct wfs_given *re
 		return 1;
 	ret_given->value = next;
 	return 2;
+}
+
+void wfs_line_read(struct wfs_line *line, int count, char *const *arguments)
+{
+	for (int i = 0; i < count;) {
+		const char *const argument = arguments[i];
+		struct wfs_given given;
+
+		if (!line->options_ended && strcmp(argument, "--") == 0) {
+			line->options_ended = true;
+			i++;
+		} else if (!line->options_ended && argument[0] == '-' && argument[1]) {
+			i += read_option(argument, i + 1 < count ? arguments[i + 1] : NULL, &given);
+			line->too_many |= line->given_count == WFS_GIVEN_MAX;
+			if (!line->too_many)
+				line->given[line->given_count++] = given;
+		} else {
+			if (line->word_count < WFS_ARRAY_COUNT(line->words))
+				line->words[line->word_count++] = argument;
+			i++;
+		}
+	}
 }

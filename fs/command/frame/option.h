@@ -6,85 +6,101 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum {
+	WFS_ARGUMENTS_MAX = 8, /* most arguments of a command */
+	WFS_GIVEN_MAX = 64,    /* options on one line */
+};
+
 /*
- * X(constant, long name, short name or 0, name of its value or NULL, help)
+ * X(constant, long name, short name or 0, name of its value or NULL, member of the payload or NULL,
+ *   help)
  * A value in brackets is optional, and empty when it is left out. Options of one name belong to
  * different commands.
  */
-#define WFS_OPTIONS(X)                                                                             \
-	X(WORLD, "world", 'w', "DIR",                                                              \
-		"the world (default: $WORLDFS_WORLD, or this directory or its nearest parent "     \
-		"that is a world)")                                                                \
-	X(AS, "as", 0, "PRINCIPAL", "act as this principal (operator only)")                       \
-	X(WAIT, "wait", 0, "TIME",                                                                 \
-		"fail if the owner process shows no sign of life for TIME (default 10s)")          \
-	X(JSON, "json", 0, NULL, "print one JSON document, {data, meta} or {error, meta}")         \
-	X(HELP, "help", 'h', NULL, "print this help")                                              \
-	X(VERSION, "version", 0, NULL, "print the version")                                        \
-	X(SOURCE, "from", 0, "SRC", "directory with world.json and the files it names")            \
-	X(NAME, "name", 0, "NAME", "name of the world (default: that of its source or directory)") \
-	X(ALLOW_OTHER, "allow-other", 0, "[=act]",                                                 \
-		"let other users see the mount; with =act, also act as its principal")             \
-	X(NEST_CTL, "nest-ctl", 0, NULL, "mount the control files at MNT/ctl itself (root only)")  \
-	X(FOREGROUND, "foreground", 0, NULL, "stay in the foreground as the owner process")        \
-	X(PAUSED, "paused", 0, NULL, "do not continue unfinished turns and plans")                 \
-	X(EXACT_HEIGHT, "exact-height", 0, "N", "read the state after the first N records")        \
-	X(AT_LEAST_HEIGHT, "at-least-height", 0, "N",                                              \
-		"read the newest state; fail if it is below height N")                             \
-	X(KEY_B64, "key-b64", 0, "K", "the key in base64, instead of KEY")                         \
-	X(RAW_STATE, "raw", 0, NULL, "print the state without the line meta")                      \
-	X(RAW_CELLS, "raw", 0, NULL, "print each cell as a JSON object")                           \
-	X(FOLLOW, "follow", 'f', NULL, "continue with new records as they come")                   \
-	X(FROM_SEQ, "from", 0, "N", "first record (default 0)")                                    \
-	X(TURN, "turn", 0, "TURN", "only the records of this turn")                                \
-	X(LIMIT, "limit", 0, "N", "at most N records")                                             \
-	X(AT, "at", 0, "HEIGHT", "read this height: N, exact:N, at_least:N or head")               \
-	X(LONG, "long", 'l', NULL, "print type, size and time of each name")                       \
-	X(FILES, "files-with-matches", 'l', NULL, "print only the paths of files that match")      \
-	X(LINES, "lines", 0, NULL, "send each line as the value of an event of its own")           \
-	X(KEY, "key", 0, "K", "the key of the event")                                              \
-	X(KEEP_HEIGHTS, "keep-heights", 0, "N", "keep the newest N heights")                       \
-	X(SINCE, "since", 0, "H", "keep height H and all above it")                                \
-	X(GRANT_NAME, "name", 0, "NAME", "name of the grant (default: PRINCIPAL.TYPE.N)")          \
-	X(TO_ARTIFACT_OF, "to-artifact-of", 0, "OWNER",                                            \
-		"the principal that owns the agent PRINCIPAL")                                     \
-	X(EXPIRES, "expires", 0, "TIME",                                                           \
-		"end of the grant: +90s, +10m, +1h, +7d or 2027-01-31T12:00:00Z")                  \
-	X(CALLS, "calls", 0, "N", "end the grant after N recorded calls")                          \
-	X(TOKENS, "tokens", 0, "N", "end the grant after N tokens of a model")                     \
-	X(SCRIP, "scrip", 0, "N", "scrip that it begins with (default 0)")                         \
-	X(QUOTA, "quota", 0, "NAME=N",                                                             \
-		"limit disk, journal, llm_budget or llm_tokens; may be given several times")       \
-	X(DRY_RUN, "dry-run", 0, NULL, "change nothing, only print what would change")             \
-	X(BASE, "base", 0, "HASH", "only if the manifest in force has this hash")                  \
-	X(OF_TURN, "of-turn", 0, "N", "which CALL: N of 'turn N of M' in turns/TURN/status")       \
-	X(TURNS, "turns", 0, "N", "take N turns, one after the other (default 1)")                 \
-	X(MAX_TURNS, "max-turns", 0, "N",                                                          \
-		"at most N requests to the model in a turn, up to the agent's own limit")          \
-	X(MESSAGES, "messages", 0, "FILE",                                                         \
-		"begin with the messages in FILE, an array of {role, content} (-: standard "       \
-		"input)")                                                                          \
-	X(TOOLS, "tools", 0, "NAMES",                                                              \
-		"offer the model only these tools of the agent: a,b ('': none)")                   \
-	X(TIMEOUT, "timeout", 0, "TIME", "end a turn that takes longer: 90s, 10m, 1h")             \
-	X(NO_WAIT, "no-wait", 0, NULL, "do not wait for the end, print the id of the turn")        \
-	X(RECORD, "record", 0, "FILE", "write the model's answers, for the provider 'script'")     \
-	X(SESSION, "session", 0, "S",                                                              \
-		"the session (default: 'default'; for plan ls: all sessions)")                     \
-	X(PLAN, "plan", 0, "PLAN", "continue this plan of the session")                            \
-	X(BATCH, "batch", 0, "N", "steps of a batch, 1 to 200 (default 25)")                       \
-	X(CONCURRENCY, "concurrency", 0, "N", "steps that run at once, 1 to 64 (default 8)")       \
-	X(RESUME, "resume", 0, NULL, "run the plan at once")                                       \
-	X(RETRY_FAILED, "retry-failed", 0, NULL, "run failed and skipped steps again")             \
-	X(REPAIR, "repair", 0, NULL, "make the world that the journal gives, if it is complete")   \
-	X(RERUN, "rerun", 0, NULL, "run steps again that are done but have no results in FILE")    \
-	X(ARTIFACT_ID, "id", 0, "ID", "id of the single artifact in FILE")                         \
-	X(SVG, "svg", 0, NULL, "a picture, drawn by Graphviz")                                     \
-	X(YES, "yes", 'y', NULL, "do not ask")                                                     \
-	X(JOURNAL, "journal", 0, NULL, "drop their records as well (not enabled yet)")
+#define WFS_OPTIONS(X)                                                                            \
+	X(WORLD, "world", 'w', "DIR", NULL,                                                       \
+		"the world (default: $WORLDFS_WORLD, or this directory or its nearest parent "    \
+		"that is a world)")                                                               \
+	X(AS, "as", 0, "PRINCIPAL", NULL, "act as this principal (operator only)")                \
+	X(WAIT, "wait", 0, "TIME", NULL,                                                          \
+		"fail if the owner process shows no sign of life for TIME (default 10s)")         \
+	X(JSON, "json", 0, NULL, NULL, "print one JSON document, {data, meta} or {error, meta}")  \
+	X(HELP, "help", 'h', NULL, NULL, "print this help")                                       \
+	X(VERSION, "version", 0, NULL, NULL, "print the version")                                 \
+	X(SOURCE, "from", 0, "SRC", NULL, "directory with world.json and the files it names")     \
+	X(NAME, "name", 0, "NAME", NULL,                                                          \
+		"name of the world (default: that of its source or directory)")                   \
+	X(ALLOW_OTHER, "allow-other", 0, "[=act]", NULL,                                          \
+		"let other users see the mount; with =act, also act as its principal")            \
+	X(NEST_CTL, "nest-ctl", 0, NULL, NULL,                                                    \
+		"mount the control files at MNT/ctl itself (root only)")                          \
+	X(FOREGROUND, "foreground", 0, NULL, NULL, "stay in the foreground as the owner process") \
+	X(PAUSED, "paused", 0, NULL, NULL, "do not continue unfinished turns and plans")          \
+	X(EXACT_HEIGHT, "exact-height", 0, "N", NULL, "read the state after the first N records") \
+	X(AT_LEAST_HEIGHT, "at-least-height", 0, "N", NULL,                                       \
+		"read the newest state; fail if it is below height N")                            \
+	X(KEY_B64, "key-b64", 0, "K", NULL, "the key in base64, instead of KEY")                  \
+	X(RAW_STATE, "raw", 0, NULL, NULL, "print the state without the line meta")               \
+	X(RAW_CELLS, "raw", 0, NULL, NULL, "print each cell as a JSON object")                    \
+	X(FOLLOW, "follow", 'f', NULL, NULL, "continue with new records as they come")            \
+	X(FROM_SEQ, "from", 0, "N", NULL, "first record (default 0)")                             \
+	X(TURN, "turn", 0, "TURN", NULL, "only the records of this turn")                         \
+	X(LIMIT, "limit", 0, "N", NULL, "at most N records")                                      \
+	X(AT, "at", 0, "HEIGHT", NULL, "read this height: N, exact:N, at_least:N or head")        \
+	X(LONG, "long", 'l', NULL, NULL, "print type, size and time of each name")                \
+	X(FILES, "files-with-matches", 'l', NULL, NULL,                                           \
+		"print only the paths of files that match")                                       \
+	X(LINES, "lines", 0, NULL, NULL, "send each line as the value of an event of its own")    \
+	X(KEY, "key", 0, "K", NULL, "the key of the event")                                       \
+	X(KEEP_HEIGHTS, "keep-heights", 0, "N", "keep_heights", "keep the newest N heights")      \
+	X(SINCE, "since", 0, "H", "since", "keep height H and all above it")                      \
+	X(GRANT_NAME, "name", 0, "NAME", "name", "name of the grant (default: PRINCIPAL.TYPE.N)") \
+	X(TO_ARTIFACT_OF, "to-artifact-of", 0, "OWNER", "to_artifact_of",                         \
+		"the principal that owns the agent PRINCIPAL")                                    \
+	X(EXPIRES, "expires", 0, "TIME", NULL,                                                    \
+		"end of the grant: +90s, +10m, +1h, +7d or 2027-01-31T12:00:00Z")                 \
+	X(CALLS, "calls", 0, "N", "budget.calls", "end the grant after N recorded calls")         \
+	X(TOKENS, "tokens", 0, "N", "budget.tokens", "end the grant after N tokens of a model")   \
+	X(SCRIP, "scrip", 0, "N", "scrip", "scrip that it begins with (default 0)")               \
+	X(QUOTA, "quota", 0, "NAME=N", NULL,                                                      \
+		"limit disk, journal, llm_budget or llm_tokens; may be given several times")      \
+	X(DRY_RUN, "dry-run", 0, NULL, NULL, "change nothing, only print what would change")      \
+	X(BASE, "base", 0, "HASH", NULL, "only if the manifest in force has this hash")           \
+	X(OF_TURN, "of-turn", 0, "N", "turn",                                                     \
+		"which CALL: N of 'turn N of M' in turns/TURN/status")                            \
+	X(TURNS, "turns", 0, "N", "turns", "take N turns, one after the other (default 1)")       \
+	X(MAX_TURNS, "max-turns", 0, "N", "max_turns",                                            \
+		"at most N requests to the model in a turn, up to the agent's own limit")         \
+	X(MESSAGES, "messages", 0, "FILE", "messages",                                            \
+		"begin with the messages in FILE, an array of {role, content} (-: standard "      \
+		"input)")                                                                         \
+	X(TOOLS, "tools", 0, "NAMES", "tools",                                                    \
+		"offer the model only these tools of the agent: a,b ('': none)")                  \
+	X(TIMEOUT, "timeout", 0, "TIME", "timeout_ms",                                            \
+		"end a turn that takes longer: 90s, 10m, 1h")                                     \
+	X(NO_WAIT, "no-wait", 0, NULL, NULL, "do not wait for the end, print the id of the turn") \
+	X(RECORD, "record", 0, "FILE", NULL,                                                      \
+		"write the model's answers, for the provider 'script'")                           \
+	X(SESSION, "session", 0, "S", "session_id",                                               \
+		"the session (default: 'default'; for plan ls: all sessions)")                    \
+	X(PLAN, "plan", 0, "PLAN", "plan_id", "continue this plan of the session")                \
+	X(BATCH, "batch", 0, "N", "batch_size", "steps of a batch, 1 to 200 (default 25)")        \
+	X(CONCURRENCY, "concurrency", 0, "N", "max_concurrency",                                  \
+		"steps that run at once, 1 to 64 (default 8)")                                    \
+	X(RESUME, "resume", 0, NULL, NULL, "run the plan at once")                                \
+	X(RETRY_FAILED, "retry-failed", 0, NULL, "retry_failed",                                  \
+		"run failed and skipped steps again")                                             \
+	X(REPAIR, "repair", 0, NULL, NULL,                                                        \
+		"make the world that the journal gives, if it is complete")                       \
+	X(RERUN, "rerun", 0, NULL, "rerun",                                                       \
+		"run steps again that are done but have no results in FILE")                      \
+	X(ARTIFACT_ID, "id", 0, "ID", NULL, "id of the single artifact in FILE")                  \
+	X(SVG, "svg", 0, NULL, NULL, "a picture, drawn by Graphviz")                              \
+	X(YES, "yes", 'y', NULL, NULL, "do not ask")                                              \
+	X(JOURNAL, "journal", 0, NULL, NULL, "drop their records as well (not enabled yet)")
 
 enum wfs_option {
-#define WFS_OPTION_ENUM(constant, name, letter, value, help) WFS_OPTION_##constant,
+#define WFS_OPTION_ENUM(constant, name, letter, value, member, help) WFS_OPTION_##constant,
 	WFS_OPTIONS(WFS_OPTION_ENUM)
 #undef WFS_OPTION_ENUM
 		WFS_OPTION_COUNT
@@ -95,6 +111,9 @@ struct wfs_option_row {
 	const char *name;
 	char letter;
 	const char *value; /* NULL: a flag */
+	/* What the option becomes in the payload (wfs_run_members); `budget.calls` is a member of
+	 * the object `budget`. NULL: the command reads the option itself. */
+	const char *member;
 	const char *help;
 };
 extern const struct wfs_option_row wfs_option_rows[WFS_OPTION_COUNT];
@@ -109,25 +128,32 @@ extern const struct wfs_option_row wfs_option_rows[WFS_OPTION_COUNT];
 	(WFS_OPTION_BIT(WORLD) | WFS_OPTION_BIT(AS) | WFS_OPTION_BIT(WAIT) | \
 		WFS_OPTION_BIT(JSON) | WFS_OPTION_BIT(HELP))
 
-/** wfs_option_named() - is @name, of @size bytes, the long or the short name of this option? */
-bool wfs_option_named(const struct wfs_option_row *row, const char *name, size_t size);
-
 /** wfs_option_needs_value() - has the option a value that must be given? */
 bool wfs_option_needs_value(const struct wfs_option_row *row);
 
-/** wfs_option_find() - find the first option with this long or short name; NULL: no option has it.
- *  Options of one name agree on whether they take a value. */
-const struct wfs_option_row *wfs_option_find(const char *name, size_t size);
+/** wfs_option_find() - find an option by its name, long or short, among those of @allowed; NULL: it
+ *  is not there. Options of one name agree on whether they take a value. */
+const struct wfs_option_row *wfs_option_find(const char *name, size_t size, uint64_t allowed);
 
 /* An option on a command line, which it borrows. */
 struct wfs_given {
-	const struct wfs_option_row *row; /* NULL: no option has this name */
+	const struct wfs_option_row *row; /* the first of this name; NULL: no option has it */
+	const char *argument;             /* with the name */
 	const char *name;                 /* the long one, or a letter */
 	size_t name_size;
 	const char *value; /* NULL: none was given */
 };
 
-/** wfs_option_read() - read the option of an argument that begins with `-`
- *  @next: the argument after it, or NULL
- *  Return: how many arguments it takes: 2 if @next is its value, otherwise 1. */
-int wfs_option_read(const char *argument, const char *next, struct wfs_given *ret_given);
+/* A command line before its command is known. Plain value; borrows the arguments. */
+struct wfs_line {
+	struct wfs_given given[WFS_GIVEN_MAX];
+	size_t given_count;
+	const char
+		*words[WFS_ARGUMENTS_MAX + 3]; /* a command of two, its arguments, one too many */
+	size_t word_count;
+	bool options_ended; /* by `--` */
+	bool too_many;      /* options: later ones are missing */
+};
+
+/** wfs_line_read() - read arguments; words that do not fit are dropped. */
+void wfs_line_read(struct wfs_line *line, int count, char *const *arguments);

@@ -13,6 +13,7 @@
 #include "kernel/base/json.h"
 
 #define SECOND_NS INT64_C(1000000000)
+#define MS_NS INT64_C(1000000)
 
 enum {
 	VALUE_MAX = 16 << 20,  /* bytes of one value in a file */
@@ -301,27 +302,94 @@ int wfs_run_count(struct wfs_run *run, enum wfs_option option, uint64_t *ret_num
 	return wfs_run_number(run, name, run->options[option], ret_number);
 }
 
-int wfs_run_members(struct wfs_run *run, const struct wfs_member *members, json_t *payload)
+/* Reads the JSON in a file (-: standard input). */
+static int read_json(struct wfs_run *run, const char *path, json_t **ret_value)
 {
-	for (; members->name; members++) {
-		const char *const text = run->options[members->option];
-		const char *const kind = wfs_option_rows[members->option].value;
-		uint64_t number = 0;
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	int r = wfs_input_read(path, VALUE_MAX, &text, &run->error);
+
+	return r ? r : wfs_json_parse_bounded(text.data, text.size, ret_value, &run->error);
+}
+
+/* Makes a list of `a,b`. Return: new reference, NULL without memory. */
+static json_t *list_of(const char *names)
+{
+	WFS_AUTO_JSON json_t *list = json_array();
+
+	while (*names) {
+		const size_t size = strcspn(names, ",");
+
+		if (json_array_append_new(list, json_stringn(names, size)) < 0)
+			return NULL;
+		names += size + (names[size] == ',');
+	}
+	return WFS_STEAL(list);
+}
+
+static int milliseconds(
+	struct wfs_run *run, const struct wfs_option_row *row, const char *text, json_t **ret_value)
+{
+	int64_t ns;
+
+	if (wfs_duration_read(text, &ns) < 0 || ns == 0)
+		return wfs_run_misuse(run, "--%s: expected a time like 90s, 10m or 1h, got '%.60s'",
+			row->name, text);
+	*ret_value = json_integer(ns / MS_NS);
+	return 0;
+}
+
+/* Reads the value of an option. @ret_value: new reference, NULL without memory */
+static int option_value(struct wfs_run *run, enum wfs_option option, json_t **ret_value)
+{
+	const struct wfs_option_row *const row = &wfs_option_rows[option];
+	const char *const kind = row->value ? row->value : "";
+	const char *const text = run->options[option];
+	uint64_t number = 0;
+	int r = 0;
+
+	*ret_value = NULL;
+	if (strcmp(kind, "TIME") == 0)
+		return milliseconds(run, row, text, ret_value);
+	if (strcmp(kind, "FILE") == 0)
+		return read_json(run, text, ret_value);
+	if (strcmp(kind, "N") == 0 || strcmp(kind, "H") == 0) {
+		r = wfs_run_count(run, option, &number);
+		*ret_value = r ? NULL : json_integer((json_int_t)number);
+	} else if (strcmp(kind, "NAMES") == 0) {
+		*ret_value = list_of(text);
+	} else {
+		*ret_value = *kind ? json_string(text) : json_true();
+	}
+	return r;
+}
+
+/* Sets a member, or as `budget.calls` one of an object in @payload. @value: taken; may be NULL */
+static int set_member(json_t *payload, const char *name, json_t *value)
+{
+	const char *const dot = strchr(name, '.');
+	char outer[40];
+
+	if (!dot)
+		return json_object_set_new(payload, name, value) < 0 ? -ENOMEM : 0;
+	snprintf(outer, sizeof(outer), "%.*s", (int)(dot - name), name);
+	if (!json_object_get(payload, outer))
+		json_object_set_new(payload, outer, json_object());
+	return json_object_set_new(json_object_get(payload, outer), dot + 1, value) < 0 ? -ENOMEM
+											: 0;
+}
+
+int wfs_run_members(struct wfs_run *run, json_t *payload)
+{
+	for (int i = 0; i < WFS_OPTION_COUNT; i++) {
 		json_t *value;
 
-		if (!text)
+		if (!wfs_option_rows[i].member || !run->options[i])
 			continue;
-		if (kind && strcmp(kind, "N") == 0) {
-			int r = wfs_run_count(run, members->option, &number);
-
-			if (r)
-				return r;
-			value = json_integer((json_int_t)number);
-		} else {
-			value = kind ? json_string(text) : json_true();
-		}
-		if (json_object_set_new(payload, members->name, value) < 0)
-			return -ENOMEM;
+		int r = option_value(run, (enum wfs_option)i, &value);
+		if (!r)
+			r = set_member(payload, wfs_option_rows[i].member, value);
+		if (r)
+			return r;
 	}
 	return 0;
 }
@@ -373,14 +441,9 @@ int wfs_run_at(struct wfs_run *run, char **ret_text)
 
 int wfs_run_value(struct wfs_run *run, const char *given, json_t **ret_value)
 {
-	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
-	int r = 0;
-
-	if (given[0] == '@')
-		r = wfs_input_read(given + 1, VALUE_MAX, &text, &run->error);
-	else
-		wfs_buffer_append_text(&text, given);
-	return r ? r : wfs_json_parse_bounded(text.data, text.size, ret_value, &run->error);
+	return given[0] == '@'
+		? read_json(run, given + 1, ret_value)
+		: wfs_json_parse_bounded(given, strlen(given), ret_value, &run->error);
 }
 
 int wfs_run_message(struct wfs_run *run, const char *given, json_t *payload)

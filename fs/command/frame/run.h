@@ -12,11 +12,6 @@
 #include "fs/command/frame/option.h"
 #include "kernel/base/json.h"
 
-enum {
-	WFS_ARGUMENTS_MAX = 8, /* most arguments of a command */
-	WFS_GIVEN_MAX = 64,    /* options on one line */
-};
-
 struct wfs_run;
 
 /* Runs a command. Return: 0, 1 (failed, and has reported it), or -errno with run->error. */
@@ -145,16 +140,11 @@ int wfs_run_number(struct wfs_run *run, const char *name, const char *text, uint
  *  option is not given. Return: 0, or -EINVAL (misuse). */
 int wfs_run_count(struct wfs_run *run, enum wfs_option option, uint64_t *ret_number);
 
-/* An option that becomes a member of a payload: a number if its value is N, true for a flag,
- * otherwise a text. Static lifetime. */
-struct wfs_member {
-	const char *name; /* NULL: after the last one */
-	enum wfs_option option;
-};
-
-/** wfs_run_members() - set those of @members in @payload whose options are given.
- *  Return: 0, -EINVAL (misuse), -ENOMEM. */
-int wfs_run_members(struct wfs_run *run, const struct wfs_member *members, json_t *payload);
+/** wfs_run_members() - set the members of @payload that given options name. A value N or H
+ *  becomes an integer, TIME milliseconds, NAMES a list, FILE the JSON in that file; a flag becomes
+ *  true, and any other value a text.
+ *  Return: 0, -EINVAL (misuse), -ENOMEM, or the error of reading the file. */
+int wfs_run_members(struct wfs_run *run, json_t *payload);
 
 /** wfs_duration_read() - read a time such as 90s, 10m, 1h or 7d, in nanoseconds. Return: 0,
  *  -EINVAL. */

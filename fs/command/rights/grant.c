@@ -74,26 +74,18 @@ static int read_params(struct wfs_run *run, json_t **ret_params)
 
 static int make_grant(struct wfs_run *run, json_t **ret_grant)
 {
-	static const struct wfs_member names[] = {{"name", WFS_OPTION_GRANT_NAME},
-		{"to_artifact_of", WFS_OPTION_TO_ARTIFACT_OF}, {.name = NULL}};
-	static const struct wfs_member limits[] = {
-		{"calls", WFS_OPTION_CALLS}, {"tokens", WFS_OPTION_TOKENS}, {.name = NULL}};
-	WFS_AUTO_JSON json_t *budget = json_object();
 	WFS_AUTO_JSON json_t *params = NULL;
 	WFS_AUTO_JSON json_t *expires = expiry(run);
 	WFS_AUTO_JSON json_t *grant = NULL;
 	int r = run->misused ? -EINVAL : read_params(run, &params);
 
-	if (!r && (!budget || (run->options[WFS_OPTION_EXPIRES] && !expires)))
+	if (!r && run->options[WFS_OPTION_EXPIRES] && !expires)
 		r = -ENOMEM;
-	if (!r)
-		r = wfs_run_members(run, limits, budget);
 	if (r)
 		return r;
-	grant = json_pack("{s:s, s:o, s:O*, s:O*, s:O*}", "to", run->arguments[0], "cap",
-		cap_name(run->arguments[1]), "params", params, "expires_at_ns", expires, "budget",
-		json_object_size(budget) > 0 ? budget : NULL);
-	r = grant ? wfs_run_members(run, names, grant) : -ENOMEM;
+	grant = json_pack("{s:s, s:o, s:O*, s:O*}", "to", run->arguments[0], "cap",
+		cap_name(run->arguments[1]), "params", params, "expires_at_ns", expires);
+	r = grant ? wfs_run_members(run, grant) : -ENOMEM;
 	if (!r)
 		*ret_grant = WFS_STEAL(grant);
 	return r;
@@ -120,10 +112,9 @@ static int add_quota(struct wfs_run *run, const char *text, json_t *quotas)
 
 static int make_principal(struct wfs_run *run, json_t **ret_principal)
 {
-	static const struct wfs_member members[] = {{"scrip", WFS_OPTION_SCRIP}, {.name = NULL}};
 	WFS_AUTO_JSON json_t *quotas = json_object();
 	WFS_AUTO_JSON json_t *principal = json_pack("{s:s}", "id", run->arguments[0]);
-	int r = quotas && principal ? wfs_run_members(run, members, principal) : -ENOMEM;
+	int r = quotas && principal ? wfs_run_members(run, principal) : -ENOMEM;
 
 	for (size_t i = 0; !r && i < run->value_count; i++)
 		r = add_quota(run, run->values[i], quotas);

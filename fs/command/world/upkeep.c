@@ -59,19 +59,18 @@ static int first_page(struct wfs_run *run, json_t **ret_payload)
 {
 	const char *const keep = run->options[WFS_OPTION_KEEP_HEIGHTS];
 	const char *const since = run->options[WFS_OPTION_SINCE];
-	uint64_t number = 0;
+	WFS_AUTO_JSON json_t *payload = NULL;
 
 	if (run->options[WFS_OPTION_JOURNAL])
 		return wfs_error_set(&run->error, WFS_E_NOT_ENABLED,
 			"--journal is not enabled: the records of dropped heights always stay");
 	if (!keep == !since)
 		return wfs_run_misuse(run, "expected either --keep-heights or --since");
-	int r = wfs_run_count(run, keep ? WFS_OPTION_KEEP_HEIGHTS : WFS_OPTION_SINCE, &number);
-	if (r)
-		return r;
-	*ret_payload = json_pack("{s:I, s:i}", keep ? "keep_heights" : "since", (json_int_t)number,
-		"limit", GC_PAGE);
-	return *ret_payload ? 0 : -ENOMEM;
+	payload = json_pack("{s:i}", "limit", GC_PAGE);
+	int r = payload ? wfs_run_members(run, payload) : -ENOMEM;
+	if (!r)
+		*ret_payload = WFS_STEAL(payload);
+	return r;
 }
 
 /* Adds the sums of earlier pages, so that the last answer has the totals. */
