@@ -154,14 +154,15 @@ enum {
 	WFS_CODE_AHEAD_BYTES_MAX = 4 << 20, /* bytes of all states and events */
 };
 
-/** wfs_code_ahead_begin() - forget all steps ahead and their results, to begin a new set. */
+/** wfs_code_ahead_begin() - forget all steps ahead (that were run before they were asked for), to
+ *  begin a new set. */
 void wfs_code_ahead_begin(struct wfs_box *box);
 
-/** wfs_code_ahead_add() - add a step to the steps ahead, of which there are at most
- *  WFS_CODE_AHEAD_MAX
+/** wfs_code_ahead_add() - add a step to those that wfs_code_ahead_run() runs ahead, before they are
+ *  asked for; at most WFS_CODE_AHEAD_MAX
  *  @step: as for wfs_code_step(); its event must live until the result is taken, or until the next
  *  wfs_code_ahead_begin(). @event_text: the event's canonical text
- *  @state_of: -1, or the index of the step ahead whose new state is the state of this step;
+ *  @state_of: -1, or the index of the added step whose new state is the state of this step;
  *  step->state is ignored then
  *  Return: 0, -EFBIG (more than WFS_CODE_AHEAD_BYTES_MAX), or another -errno. After a failure the
  *  step is left out, and no other may be added. */
@@ -172,12 +173,12 @@ int wfs_code_ahead_add(struct wfs_code *code, const struct wfs_code_step *step,
  *  wfs_code_step() that asks for the step. */
 void wfs_code_ahead_run(struct wfs_box *box);
 
-/** wfs_code_ahead_work() - Return: the instructions that the steps ahead that succeeded have
- *  used. */
+/** wfs_code_ahead_work() - Return: the instructions of those steps that wfs_code_ahead_run() has
+ *  run with success. */
 uint64_t wfs_code_ahead_work(const struct wfs_box *box);
 
-/** wfs_code_ahead_taken() - Return: how many results wfs_code_step() has taken since
- *  wfs_code_ahead_begin(). */
+/** wfs_code_ahead_taken() - Return: how many results of wfs_code_ahead_run() wfs_code_step() has
+ *  taken since wfs_code_ahead_begin(). */
 size_t wfs_code_ahead_taken(const struct wfs_box *box);
 
 /* The side that answers calls of running code. Embedded in a struct of its own. */

@@ -9,7 +9,8 @@
 #include "kernel/check/verify.h"
 
 /** wfs_replay() - fold a world's journal again, up to the height that the world has now, and
- *  compare. @problems: gets the first record that differs, if one does; replay ends there
+ *  compare the lines and versions that this gives with those of the world
+ *  @problems: gets the first record that differs, if one does; replay ends there
  *  @progress: called with @context and the number of records folded; may be NULL
  *  Return: 0 (see problems->count), or -errno if it could not be finished: -EINTR (cancelled:
  *  @progress ended it), … */

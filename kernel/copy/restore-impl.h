@@ -194,8 +194,8 @@ static inline bool restore_has_journal(const struct restore *restore)
 	return restore->journal.log || restore->journal.record_files > 0;
 }
 
-/** restore_is_proven() - do the copy's records prove all cells, because all were folded? For after
- *  restore_fold(). */
+/** restore_is_proven() - do the copy's records prove all cells, because restore_fold(), which was
+ *  called before, has folded all records? */
 static inline bool restore_is_proven(const struct restore *restore)
 {
 	return restore->restored.history && restore->restored.lost.seq == 0;

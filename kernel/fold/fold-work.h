@@ -293,7 +293,8 @@ int fold_apply_changes(
 
 /* --- fold.c --- */
 
-/** fold_trim() - empty a buffer, and free its memory if that is much. */
+/** fold_trim() - empty a buffer, and free its memory if it has more than the fold keeps between
+ *  runs. */
 void fold_trim(struct wfs_buffer *buffer);
 
 /** fold_refresh_budget() - give the code of the next request all instructions of one request. */
@@ -314,10 +315,13 @@ int fold_action(struct wfs_fold *fold, struct wfs_error *error);
 int fold_add_record(struct wfs_fold *fold, size_t cause, json_t *derived,
 	struct fold_record **ret_record, struct wfs_error *error);
 
-/** fold_event() - fold the event of record @index: the step of each reducer that it is routed to */
+/** fold_event() - fold the event of record @index: run the step of each reducer to which the
+ *  manifest routes it. */
 int fold_event(struct wfs_fold *fold, size_t index, struct wfs_error *error);
 
-/** fold_run_step() - run the step of a cell's reducer for record @record, and queue what it causes
+/** fold_run_step() - run the step of a cell's reducer, give the cell its new state, and add the
+ *  events and effects that the step asks for
+ *  @record: index of the record that is folded. @cell_index: of the cell in the fold
  *  @value: the value of the event, or the answer to an effect */
 int fold_run_step(struct wfs_fold *fold, size_t record, size_t cell_index, const json_t *value,
 	struct wfs_error *error);

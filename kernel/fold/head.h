@@ -60,8 +60,8 @@ int wfs_head_add_reducer(
 
 /** wfs_head_set_manifest() - replace the reducers by those of another manifest
  *  New reducers get rows, which readers see from head->height on.
- *  @from: the manifest of head->reducers. A reducer that is in both must have no live cells, or its
- *  cells the same keys by @to. @at_ns: time of the record that brings @to */
+ *  @from: the manifest of head->reducers. A reducer in both must have no live cells, or the same
+ *  keys by both. @at_ns: time of the record that brings @to */
 int wfs_head_set_manifest(struct wfs_head *head, const struct wfs_manifest *from,
 	const struct wfs_manifest *to, int64_t at_ns);
 

@@ -154,7 +154,8 @@ const struct wfs_cap_definition *wfs_manifest_cap(
 const struct wfs_policy_rule *wfs_manifest_policy(
 	const struct wfs_manifest *manifest, const char **ret_name, size_t *ret_count);
 
-/** wfs_manifest_principals() - Return: the declared principals, an array of {id}. */
+/** wfs_manifest_principals() - Return: the principals that the manifest declares, an array of
+ *  objects; each has an `id`. */
 const json_t *wfs_manifest_principals(const struct wfs_manifest *manifest);
 
 /** wfs_manifest_grants() - Return: the grants that the manifest declares, an array of objects; each

@@ -21,8 +21,8 @@
 
 enum { WFS_MIND_AGENT_MAX = 1 << 20 }; /* bytes of content */
 
-/** wfs_mind_agent_read() - parse the content of an agent: an object with no other members than the
- *  above; their values are not checked
+/** wfs_mind_agent_read() - parse the content of an agent: an object whose members are all members
+ *  of agents; their values are not checked
  *  @ret_content: caller owns it. Return: 0, -EINVAL, -EFBIG, -ENOMEM. */
 int wfs_mind_agent_read(struct wfs_bytes content, json_t **ret_content, struct wfs_error *error);
 

@@ -20,8 +20,8 @@
 
 enum { WFS_MIND_EXPRESSION_COST = 10000 }; /* instructions charged for checking a condition */
 
-/** wfs_mind_form_has() - is the content of artifacts of this type checked, because the type is one
- *  of the four above? */
+/** wfs_mind_form_has() - is the content of artifacts of this type checked? True for agent, prompt,
+ *  workflow and library. */
 bool wfs_mind_form_has(const char *type);
 
 /** wfs_mind_form_check() - check that an artifact's content has the form that its type requires

@@ -31,8 +31,8 @@ enum wfs_mind_mode {
 	WFS_MIND_LLM,
 };
 
-/** wfs_mind_workflow_check() - check that @workflow has the form above, which the functions below
- *  require
+/** wfs_mind_workflow_check() - check that @workflow has the form of a workflow; the other functions
+ *  take only such values
  *  Return: 0, -EINVAL (invalid_argument, missing_argument), -EFBIG (too_large), with a message that
  *  says where the error is, what was expected and what came. */
 int wfs_mind_workflow_check(const json_t *workflow, struct wfs_error *error);

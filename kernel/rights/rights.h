@@ -72,8 +72,8 @@ void wfs_rights_unref(struct wfs_rights *rights);
 WFS_DEFINE_AUTO(rights, struct wfs_rights, wfs_rights_unref)
 #define WFS_AUTO_RIGHTS WFS_CLEANUP(wfs_auto_rights)
 
-/** wfs_rights_judge() - answer whether the principal may have an effect. Return: texts in it are
- *  borrowed from the rights. */
+/** wfs_rights_judge() - answer a question: may the principal have an effect? Return: the answer,
+ *  whose texts are borrowed from @rights. */
 struct wfs_verdict wfs_rights_judge(
 	const struct wfs_rights *rights, const struct wfs_question *question);
 

@@ -258,13 +258,13 @@ int schema_merge_required(struct schema_node *node);
 int schema_compile_pattern(struct schema_compiler *compiler, struct schema_pattern *pattern,
 	const char *text, size_t size, const struct schema_path *where);
 
-/** schema_compile_reference() - compile the keywords $ref and $dynamicRef, as
- *  schema_keyword.compile. */
+/** schema_compile_reference() - compile the keyword $ref or $dynamicRef of @node; a function for
+ *  schema_keyword.compile, which says what it returns. */
 int schema_compile_reference(struct schema_compiler *compiler, struct schema_node *node,
 	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path);
 
-/** schema_compile_anchor() - compile the keywords $anchor and $dynamicAnchor, as
- *  schema_keyword.compile. */
+/** schema_compile_anchor() - compile the keyword $anchor or $dynamicAnchor of @node; a function for
+ *  schema_keyword.compile, which says what it returns. */
 int schema_compile_anchor(struct schema_compiler *compiler, struct schema_node *node,
 	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path);
 

@@ -180,7 +180,7 @@ int row_seek_first(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes *
 int row_peek(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key, void *ret_bytes,
 	size_t size, size_t *ret_size);
 
-/** row_of_number() - make the key of a row in a table whose keys are numbers, or name one. */
+/** row_of_number() - make the key of row @number, of a table whose keys are numbers. */
 struct row row_of_number(enum wfs_table table, uint64_t number);
 
 void row_note_bad(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key);

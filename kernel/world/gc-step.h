@@ -45,8 +45,8 @@ struct wfs_gc_step {
 	struct wfs_gc_figures figures;
 };
 
-/** wfs_gc_step_run() - do one step inside the write transaction of @head, which the caller commits
- *  if rows_changed. @step: results are filled in
+/** wfs_gc_step_run() - do one step of a collection inside the write transaction of @head; the
+ *  caller commits it if step->rows_changed. @step: what to do; its results are filled in
  *  @ret_fatal: set to true if the transaction must be given up
  *  Return: 0, or -errno. Thread: the kernel thread. */
 int wfs_gc_step_run(

@@ -101,8 +101,8 @@ int plan_step_set(struct plan *plan, struct plan_step *step, const char *status,
 	struct wfs_error *error);
 
 /** plan_step_define() - append a step to a plan that has fewer than `total` steps
- *  @part: {next?, refs?, result?, step, waiting}: document of the step, and members of plan.h's
- *  cells for it. Return: 0, -EINVAL, … */
+ *  @part: {next?, refs?, result?, step, waiting}: `step` is the document of sys.plan_step; the
+ *  others go into sys.plan_edge, sys.plan_result and sys.plan_block. Return: 0, -EINVAL, … */
 int plan_step_define(struct plan *plan, const json_t *part, struct wfs_error *error);
 
 /** plan_step_keep() - store the result of a step in its cell of sys.plan_result, and set result_ref

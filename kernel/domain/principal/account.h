@@ -10,8 +10,8 @@
 #include "kernel/fold/fold-work.h"
 
 /** account_open() - make the account of a new principal: its cells of sys.ledger and sys.resource
- *  @account: an object with optional members `scrip` and `quotas`, already checked by
- *  wfs_account_member */
+ *  @account: an object with optional members `scrip` and `quotas`, which wfs_account_check_member()
+ *  has accepted */
 int account_open(
 	struct wfs_fold *fold, const char *id, const json_t *account, struct wfs_error *error);
 

@@ -79,20 +79,21 @@ int grants_remove(struct wfs_fold *fold, json_t *names, size_t *ret_count, struc
 
 /* --- grants-passed.c: follows what is applied --- */
 
-/** grants_passed_done() - drop the table; grants_passed_on() reads it again. */
+/** grants_passed_done() - drop the table of grants that were passed on; grants_passed_on() reads it
+ *  again. */
 void grants_passed_done(struct grants_passed *passed);
 
-/** grants_passed_applying() - prepare for a record that will be written at @head: drop the table if
- *  it describes another journal. */
+/** grants_passed_applying() - before a record is written at @head: drop the table of grants that
+ *  were passed on if it describes another journal. */
 void grants_passed_applying(struct wfs_fold *fold, const struct wfs_head *head);
 
-/** grants_passed_changed() - update the table: the record that is being written gives the cell of
- *  grant @name the new state @state. */
+/** grants_passed_changed() - update the table of grants that were passed on: the record that is
+ *  being written gives the cell of the grant @name the new state @state. */
 void grants_passed_changed(
 	struct wfs_fold *fold, struct wfs_bytes name, const struct wfs_state *state);
 
-/** grants_passed_applied() - note that the table is that of the journal which ends at @head; called
- *  after the record was written. */
+/** grants_passed_applied() - after a record was written: note that the table of grants that were
+ *  passed on describes the journal that ends at @head. */
 void grants_passed_applied(struct wfs_fold *fold, const struct wfs_head *head);
 
 /* --- grants.c: actions --- */
