@@ -114,7 +114,7 @@ int wfs_form_read(const struct wfs_form *form, const char *what, const json_t *o
 {
 	int r = check_members(form, what, object, error);
 
-	for (const struct wfs_field *field = form->fields; !r && field->name; field++) {
+	for (const struct wfs_field *field = form->fields; !r && field && field->name; field++) {
 		const json_t *const value = json_object_get(object, field->name);
 		int64_t unused;
 		void *const place =

@@ -25,9 +25,11 @@ int wfs_domain_check(const struct wfs_domain *const *domains, const struct wfs_m
 	if (r)
 		return r;
 	const struct wfs_action_type *const type = wfs_domain_action(domains, name);
-	return type
-		? type->check(manifest, action, error)
-		: wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "unknown action_type '%.60s'", name);
+	if (!type)
+		return wfs_error_set(
+			error, WFS_E_INVALID_ARGUMENT, "unknown action_type '%.60s'", name);
+	r = type->form ? wfs_form_read(type->form, name, action, NULL, error) : 0;
+	return r || !type->check ? r : type->check(manifest, action, error);
 }
 
 const struct wfs_intent_type *wfs_domain_intent(

@@ -19,9 +19,11 @@ struct service;
 
 /* An action that principals send. Plain value with static lifetime. */
 struct wfs_action_type {
-	const char *name; /* its `action_type` */
-	bool ends;        /* the action ends a grant, a turn, a chat or a plan */
-	/** check() - check the form of the action by @manifest alone. Return: 0, -EINVAL, … */
+	const char *name;            /* its `action_type` */
+	bool ends;                   /* the action ends a grant, a turn, a chat or a plan */
+	const struct wfs_form *form; /* of the action; NULL: check() has it */
+	/** check() - check the form of the action by @manifest alone; NULL: `form` says all.
+	 *  Return: 0, -EINVAL, … */
 	int (*check)(
 		const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
 	/** fold() - do the action: change cells in @fold

@@ -12,118 +12,66 @@ bool wfs_chat_session_valid(const char *session_id)
 	return strlen(session_id) <= WFS_CHAT_SESSION_MAX && wfs_grant_name_valid(session_id);
 }
 
-static int check_session(const json_t *action, struct wfs_error *error)
+static int check_session(const char *name, const json_t *value, struct wfs_error *error)
 {
-	const char *session_id;
-	int r = wfs_json_get_string(action, "session_id", &session_id, error);
-
-	if (r || wfs_chat_session_valid(session_id))
-		return r;
+	if (wfs_chat_session_valid(json_string_value(value)))
+		return 0;
 	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-		"'session_id': expected at most %d letters, digits and . _ # @ : -, a letter or "
+		"'%s': expected at most %d letters, digits and . _ # @ : -, a letter or "
 		"digit first, got '%.120s'",
-		WFS_CHAT_SESSION_MAX, session_id);
+		name, WFS_CHAT_SESSION_MAX, json_string_value(value));
 }
 
-static int check_text(const json_t *action, const char *member, struct wfs_error *error)
+static int check_message(const char *name, const json_t *value, struct wfs_error *error)
 {
-	const char *text;
-
-	return wfs_json_get_string(action, member, &text, error);
+	if (json_string_length(value) <= WFS_CHAT_MESSAGE_MAX)
+		return 0;
+	return wfs_error_set(error, WFS_E_TOO_LARGE, "'%s' has %zu bytes, at most %d are taken",
+		name, json_string_length(value), WFS_CHAT_MESSAGE_MAX);
 }
 
-/* Checks the settings that `chat` and `import` have. */
-static int check_settings(const json_t *action, struct wfs_error *error)
+static const struct wfs_form session = {.kind = WFS_FORM_TEXT, .then = check_session};
+static const struct wfs_form batch = {
+	.kind = WFS_FORM_INTEGER, .min = 1, .max = WFS_PLAN_BATCH_MAX};
+static const struct wfs_form at_once = {
+	.kind = WFS_FORM_INTEGER, .min = 1, .max = WFS_PLAN_CONCURRENCY_MAX};
+
+static const struct wfs_field chat_fields[] = {
+	{"message", WFS_FORM(.kind = WFS_FORM_TEXT, .then = check_message)},
+	{"plan_id", &wfs_form_text}, {"called_by", &wfs_form_text}, {"session_id", &session},
+	{"model", &wfs_form_text}, {"batch_size", &batch}, {"max_concurrency", &at_once}, {NULL}};
+const struct wfs_form plan_chat_form = {
+	.members = "action_type batch_size called_by? max_concurrency message model plan_id? "
+		   "session_id",
+	.fields = chat_fields,
+};
+
+static const struct wfs_field import_fields[] = {{"blob", &wfs_form_hash},
+	{"rerun", &wfs_form_bool}, {"resume", &wfs_form_bool}, {"session_id", &session},
+	{"model", &wfs_form_text}, {"batch_size", &batch}, {"max_concurrency", &at_once}, {NULL}};
+const struct wfs_form plan_import_form = {
+	.members = "action_type batch_size blob max_concurrency model rerun? resume? session_id",
+	.fields = import_fields,
+};
+
+static const struct wfs_field resume_fields[] = {
+	{"retry_failed", &wfs_form_bool}, {"plan_id", &wfs_form_text}, {NULL}};
+const struct wfs_form plan_resume_form = {
+	.members = "action_type plan_id retry_failed?", .fields = resume_fields};
+
+static int check_stop(const char *name, const json_t *action, struct wfs_error *error)
 {
-	const char *model;
-	int64_t number = 0;
-	int r = check_session(action, error);
+	const bool plan = json_object_get(action, "plan_id") != NULL;
+	const char *id;
 
-	if (!r)
-		r = wfs_json_get_string(action, "model", &model, error);
-	if (!r)
-		r = wfs_json_get_integer(
-			action, "batch_size", 1, WFS_PLAN_BATCH_MAX, &number, error);
-	if (!r)
-		r = wfs_json_get_integer(
-			action, "max_concurrency", 1, WFS_PLAN_CONCURRENCY_MAX, &number, error);
-	return r;
-}
-
-int plan_check_chat(
-	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
-{
-	const char *message;
-
-	(void)manifest;
-	int r = wfs_json_members(action, "chat",
-		"action_type batch_size called_by? max_concurrency message model plan_id? "
-		"session_id",
-		error);
-	if (!r)
-		r = wfs_json_get_string(action, "message", &message, error);
-	if (!r && strlen(message) > WFS_CHAT_MESSAGE_MAX)
-		r = wfs_error_set(error, WFS_E_TOO_LARGE,
-			"'message' has %zu bytes, at most %d are taken", strlen(message),
-			WFS_CHAT_MESSAGE_MAX);
-	if (!r && json_object_get(action, "plan_id"))
-		r = check_text(action, "plan_id", error);
-	if (!r && json_object_get(action, "called_by"))
-		r = check_text(action, "called_by", error);
-	return r ? r : check_settings(action, error);
-}
-
-int plan_check_import(
-	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
-{
-	static const char *const flags[] = {"rerun", "resume"};
-	struct wfs_hash hash;
-	const char *blob;
-
-	(void)manifest;
-	int r = wfs_json_members(action, "import",
-		"action_type batch_size blob max_concurrency model rerun? resume? session_id",
-		error);
-	if (!r)
-		r = wfs_json_get_string(action, "blob", &blob, error);
-	if (!r)
-		r = wfs_hash_parse(blob, strlen(blob), &hash, error);
-	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(flags); i++) {
-		const json_t *const flag = json_object_get(action, flags[i]);
-
-		if (flag && !json_is_boolean(flag))
-			r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-				"'%s': expected true or false", flags[i]);
-	}
-	return r ? r : check_settings(action, error);
-}
-
-int plan_check_resume(
-	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
-{
-	(void)manifest;
-	const json_t *const retry = json_object_get(action, "retry_failed");
-	int r = wfs_json_members(action, "resume", "action_type plan_id retry_failed?", error);
-
-	if (!r && retry && !json_is_boolean(retry))
-		r = wfs_error_set(
-			error, WFS_E_INVALID_ARGUMENT, "'retry_failed': expected true or false");
-	return r ? r : check_text(action, "plan_id", error);
-}
-
-int plan_check_cancel(
-	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
-{
-	(void)manifest;
-	int r = wfs_json_members(action, "stop", "action_type chat_id? plan_id?", error);
-	if (!r && !json_object_get(action, "chat_id") == !json_object_get(action, "plan_id"))
-		r = wfs_error_set(error, WFS_E_MISSING_ARGUMENT,
+	(void)name;
+	if (plan == (json_object_get(action, "chat_id") != NULL))
+		return wfs_error_set(error, WFS_E_MISSING_ARGUMENT,
 			"expected 'plan_id', or 'chat_id' of a chat");
-	if (!r)
-		r = check_text(
-			action, json_object_get(action, "plan_id") ? "plan_id" : "chat_id", error);
-	return r;
+	return wfs_json_get_string(action, plan ? "plan_id" : "chat_id", &id, error);
 }
+const struct wfs_form plan_stop_form = {
+	.members = "action_type chat_id? plan_id?", .then = check_stop};
 
 /* --- messages --- */
 

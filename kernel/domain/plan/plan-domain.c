@@ -3,10 +3,10 @@
 #include "kernel/domain/plan/plan-impl.h"
 
 static const struct wfs_action_type actions[] = {
-	{"chat", .check = plan_check_chat, .fold = plan_fold_chat},
-	{"import", .check = plan_check_import, .fold = plan_fold_import},
-	{"resume", .check = plan_check_resume, .fold = plan_fold_resume},
-	{"stop", true, plan_check_cancel, plan_fold_cancel},
+	{"chat", .form = &plan_chat_form, .fold = plan_fold_chat},
+	{"import", .form = &plan_import_form, .fold = plan_fold_import},
+	{"resume", .form = &plan_resume_form, .fold = plan_fold_resume},
+	{"stop", true, .form = &plan_stop_form, .fold = plan_fold_cancel},
 	{NULL},
 };
 

@@ -196,15 +196,8 @@ int plan_fold_chat_receipt(struct wfs_fold *fold, const json_t *intent, const js
 
 /* --- actions and answers, for plan-domain.c --- */
 
-/* The next four each check the form of an action of one type. Return: 0, -EINVAL, -EFBIG. */
-int plan_check_chat(
-	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
-int plan_check_import(
-	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
-int plan_check_resume(
-	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
-int plan_check_cancel(
-	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
+/* The forms of the actions. */
+extern const struct wfs_form plan_chat_form, plan_import_form, plan_resume_form, plan_stop_form;
 
 /** plan_fold_chat() - do the action `chat`, {message, session_id, …}: ask a model for a plan or,
  *  with `plan_id`, continue one. @ret_answer: {chat_id, plan_id?}; caller owns it */

@@ -4,7 +4,7 @@
 
 static const struct wfs_action_type actions[] = {
 	{"grant", .check = grants_check_grant, .fold = grants_fold_grant},
-	{"revoke", true, grants_check_revoke, grants_fold_revoke},
+	{"revoke", true, .check = grants_check_revoke, .fold = grants_fold_revoke},
 	{"principal", .check = grants_check_principal, .fold = grants_fold_principal},
 	{NULL},
 };

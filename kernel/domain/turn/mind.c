@@ -33,20 +33,17 @@ static int check_text(const json_t *value, size_t size_max, const char *where, b
 
 static int check_note(const json_t *note, struct wfs_error *error)
 {
+	static const struct {
+		const char *name;
+		size_t size_max;
+		bool optional;
+	} texts[] = {{"stage", WFS_TURN_STATE_MAX, false}, {"reference", WFS_TURN_NOTE_MAX, true},
+		{"fallback", WFS_TURN_NOTE_MAX, true}, {"reason", WFS_TURN_NOTE_MAX, false}};
 	int r = wfs_json_members(note, "a note", "fallback reason reference stage", error);
 
-	if (!r)
-		r = check_text(
-			json_object_get(note, "stage"), WFS_TURN_STATE_MAX, "stage", false, error);
-	if (!r)
-		r = check_text(json_object_get(note, "reference"), WFS_TURN_NOTE_MAX, "reference",
-			true, error);
-	if (!r)
-		r = check_text(json_object_get(note, "fallback"), WFS_TURN_NOTE_MAX, "fallback",
-			true, error);
-	if (!r)
-		r = check_text(
-			json_object_get(note, "reason"), WFS_TURN_NOTE_MAX, "reason", false, error);
+	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(texts); i++)
+		r = check_text(json_object_get(note, texts[i].name), texts[i].size_max,
+			texts[i].name, texts[i].optional, error);
 	return r;
 }
 
@@ -67,24 +64,21 @@ static int check_notes(const json_t *notes, struct wfs_error *error)
 	return r;
 }
 
-int turn_check_mind(const json_t *action, struct wfs_error *error)
+int turn_check_mind(const char *name, const json_t *action, struct wfs_error *error)
 {
+	static const char *const texts[] = {
+		"setup/mind/mode", "setup/mind/state", "setup/mind/next"};
 	const json_t *const mind = mind_of(json_object_get(action, "setup"));
 	const json_t *const failure = json_object_get(action, "failure");
 	const json_t *const reflex = json_object_get(action, "reflex");
-	int r = check_notes(json_object_get(action, "notes"), error);
 
+	(void)name;
+	int r = check_notes(json_object_get(action, "notes"), error);
 	if (!r && mind && !json_is_object(mind))
 		r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "setup/mind: expected an object");
-	if (!r)
-		r = check_text(json_object_get(mind, "mode"), WFS_TURN_STATE_MAX, "setup/mind/mode",
-			true, error);
-	if (!r)
-		r = check_text(json_object_get(mind, "state"), WFS_TURN_STATE_MAX,
-			"setup/mind/state", true, error);
-	if (!r)
-		r = check_text(json_object_get(mind, "next"), WFS_TURN_STATE_MAX, "setup/mind/next",
-			true, error);
+	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(texts); i++)
+		r = check_text(json_object_get(mind, strrchr(texts[i], '/') + 1),
+			WFS_TURN_STATE_MAX, texts[i], true, error);
 	if (!r && failure)
 		r = wfs_json_members(failure, "failure", "code message", error);
 	if (!r && failure)

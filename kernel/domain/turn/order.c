@@ -9,15 +9,12 @@ enum {
 	EARLIER_TURNS_MAX = 64
 }; /* turns searched for a call's id; a later decision names its turn */
 
-static int check_members(
-	const json_t *action, const char *what, const char *members, struct wfs_error *error)
+static int check_texts(const char *name, const json_t *action, struct wfs_error *error)
 {
 	const char *key;
 	const json_t *value;
-	int r = wfs_json_members(action, what, members, error);
 
-	if (r)
-		return r;
+	(void)name;
 	json_object_foreach((json_t *)action, key, value)
 	{
 		if (!json_is_string(value) && strcmp(key, "turn") != 0)
@@ -26,39 +23,27 @@ static int check_members(
 	}
 	return 0;
 }
+const struct wfs_form turn_cancel_form = {.members = "action_type turn_id", .then = check_texts};
+const struct wfs_form turn_ask_form = {
+	.members = "action_type intent_id policy rule?", .then = check_texts};
 
-int turn_check_cancel(
-	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
-{
-	(void)manifest;
-	return check_members(action, "cancel", "action_type turn_id", error);
-}
-
-int turn_check_ask(
-	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
-{
-	(void)manifest;
-	return check_members(action, "ask", "action_type intent_id policy rule?", error);
-}
-
-int turn_check_approve(
-	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
+static int check_approve(const char *name, const json_t *action, struct wfs_error *error)
 {
 	const char *decision;
 	int64_t turn;
+	int r = check_texts(name, action, error);
 
-	(void)manifest;
-	int r = check_members(
-		action, "approve", "action_type call_id decision turn? turn_id", error);
 	if (!r)
 		r = wfs_json_get_string(action, "decision", &decision, error);
-	if (!r && json_object_get(action, "turn"))
+	if (!r)
 		r = wfs_json_get_integer(action, "turn", 1, INT64_MAX, &turn, error);
 	if (!r && strcmp(decision, "allow") != 0 && strcmp(decision, "deny") != 0)
 		r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"'decision': expected \"allow\" or \"deny\", got '%.60s'", decision);
 	return r;
 }
+const struct wfs_form turn_approve_form = {
+	.members = "action_type call_id decision turn? turn_id", .then = check_approve};
 
 static int load_running(
 	struct wfs_fold *fold, const json_t *action, struct turn *ret_turn, struct wfs_error *error)

@@ -12,13 +12,6 @@ static int expected(struct wfs_error *error, const char *where, const char *what
 	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "%s: expected %s", where, what);
 }
 
-static int check_text(const json_t *object, const char *member, struct wfs_error *error)
-{
-	const char *text;
-
-	return wfs_json_get_string(object, member, &text, error);
-}
-
 static bool has_role(const json_t *message, const char *role)
 {
 	const char *const text = json_string_value(json_object_get(message, "role"));
@@ -26,23 +19,21 @@ static bool has_role(const json_t *message, const char *role)
 	return text && strcmp(text, role) == 0;
 }
 
-static int check_message(const json_t *message, struct wfs_error *error)
+static int check_role(const char *name, const json_t *value, struct wfs_error *error)
 {
 	static const char *const roles[] = {"system", "developer", "user", "assistant", "tool"};
-	const char *role = "";
-	int r = wfs_json_members(
-		message, "a message", "content role tool_call_id? tool_calls?", error);
 
-	if (!r)
-		r = wfs_json_get_string(message, "role", &role, error);
-	if (r)
-		return r;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(roles); i++)
-		if (strcmp(role, roles[i]) == 0)
+		if (strcmp(json_string_value(value), roles[i]) == 0)
 			return 0;
 	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-		"'role': expected system, developer, user, assistant or tool, got '%.40s'", role);
+		"'%s': expected system, developer, user, assistant or tool, got '%.40s'", name,
+		json_string_value(value));
 }
+static const struct wfs_field message_fields[] = {
+	{"role", WFS_FORM(.kind = WFS_FORM_TEXT, .then = check_role)}, {NULL}};
+static const struct wfs_form message_form = {
+	.members = "content role tool_call_id? tool_calls?", .fields = message_fields};
 
 /* How many messages has the group at @index? One, or an assistant's and the results of all its
  * calls. 0: calls and results do not match. */
@@ -66,18 +57,18 @@ static size_t group_size(const json_t *messages, size_t index)
 	return size;
 }
 
-static int check_messages(const json_t *messages, struct wfs_error *error)
+static int check_messages(const char *name, const json_t *messages, struct wfs_error *error)
 {
 	size_t i;
 	const json_t *message;
 	size_t size;
-	int r = 0;
 
 	if (!json_is_array(messages) || json_array_size(messages) > WFS_TURN_MESSAGES_MAX)
-		return expected(error, "messages", "an array of at most 1024");
+		return expected(error, name, "an array of at most 1024");
 	json_array_foreach(messages, i, message)
 	{
-		r = check_message(message, error);
+		int r = wfs_form_read(&message_form, "a message", message, NULL, error);
+
 		if (r)
 			return r;
 	}
@@ -92,21 +83,23 @@ static int check_messages(const json_t *messages, struct wfs_error *error)
 	return 0;
 }
 
-static int check_tools(const json_t *setup, struct wfs_error *error)
+static int check_tools(const char *name, const json_t *setup, struct wfs_error *error)
 {
 	const json_t *const tools = json_object_get(setup, "tools");
 	const json_t *const offered = json_object_get(setup, "offered");
+	const char *text;
 	size_t i;
 	const json_t *item;
 
+	(void)name;
 	if (!json_is_array(tools) || json_array_size(tools) > WFS_TURN_TOOLS_MAX)
 		return expected(error, "setup/tools", "an array of at most 256");
 	json_array_foreach(tools, i, item)
 	{
-		int r = check_text(item, "name", error);
+		int r = wfs_json_get_string(item, "name", &text, error);
 
 		if (!r)
-			r = check_text(item, "kind", error);
+			r = wfs_json_get_string(item, "kind", &text, error);
 		if (r)
 			return r;
 	}
@@ -117,37 +110,36 @@ static int check_tools(const json_t *setup, struct wfs_error *error)
 	return 0;
 }
 
-int turn_check_step(
-	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)
+static int check_setup(const char *name, const json_t *setup, struct wfs_error *error)
 {
-	const json_t *const setup = json_object_get(action, "setup");
-	const char *agent;
-	int64_t max_turns = 0;
+	static const struct wfs_field fields[] = {{"model", &wfs_form_text}, {NULL}};
+	static const struct wfs_form form = {
+		.members = "asked_model? mind? model offered settings tools",
+		.fields = fields,
+		.then = check_tools,
+	};
 
-	(void)manifest;
-	int r = wfs_json_members(action, "step",
-		"action_type agent called_by? failure? max_turns messages notes? reflex? setup",
-		error);
-	if (!r)
-		r = wfs_json_get_string(action, "agent", &agent, error);
-	if (!r && !wfs_grant_name_valid(agent))
-		r = expected(error, "agent", "the id of an agent");
-	if (!r && json_object_get(action, "called_by"))
-		r = check_text(action, "called_by", error);
-	if (!r)
-		r = wfs_json_get_integer(
-			action, "max_turns", 0, WFS_TURN_TURNS_MAX, &max_turns, error);
-	if (!r)
-		r = check_messages(json_object_get(action, "messages"), error);
-	if (!r)
-		r = wfs_json_members(
-			setup, "a setup", "asked_model? mind? model offered settings tools", error);
-	if (!r)
-		r = check_text(setup, "model", error);
-	if (!r)
-		r = check_tools(setup, error);
-	return r ? r : turn_check_mind(action, error);
+	(void)name;
+	return wfs_form_read(&form, "a setup", setup, NULL, error);
 }
+
+static int check_agent(const char *name, const json_t *value, struct wfs_error *error)
+{
+	return wfs_grant_name_valid(json_string_value(value))
+		? 0
+		: expected(error, name, "the id of an agent");
+}
+
+static const struct wfs_field step_fields[] = {
+	{"agent", WFS_FORM(.kind = WFS_FORM_TEXT, .then = check_agent)},
+	{"called_by", &wfs_form_text}, {"max_turns", WFS_FORM_FROM_TO(0, WFS_TURN_TURNS_MAX)},
+	{"messages", WFS_FORM(.kind = WFS_FORM_VALUE, .then = check_messages)},
+	{"setup", WFS_FORM(.kind = WFS_FORM_VALUE, .then = check_setup)}, {NULL}};
+const struct wfs_form turn_step_form = {
+	.members = "action_type agent called_by? failure? max_turns messages notes? reflex? setup",
+	.fields = step_fields,
+	.then = turn_check_mind,
+};
 
 /* --- the fold --- */
 

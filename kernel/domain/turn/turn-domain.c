@@ -3,10 +3,10 @@
 #include "kernel/domain/turn/turn-impl.h"
 
 static const struct wfs_action_type actions[] = {
-	{"step", .check = turn_check_step, .fold = turn_fold_step},
-	{"cancel", true, turn_check_cancel, turn_fold_cancel},
-	{"ask", .check = turn_check_ask, .fold = turn_fold_ask},
-	{"approve", .check = turn_check_approve, .fold = turn_fold_approve},
+	{"step", .form = &turn_step_form, .fold = turn_fold_step},
+	{"cancel", true, .form = &turn_cancel_form, .fold = turn_fold_cancel},
+	{"ask", .form = &turn_ask_form, .fold = turn_fold_ask},
+	{"approve", .form = &turn_approve_form, .fold = turn_fold_approve},
 	{NULL},
 };
 

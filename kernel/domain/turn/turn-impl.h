@@ -107,9 +107,9 @@ int turn_add_message(struct turn *turn, json_t *message, int64_t size, struct wf
 
 /* --- mind.c --- */
 
-/** turn_check_mind() - check the form of `setup.mind` and `notes` in a `step` action. Return: 0,
- *  -EINVAL. */
-int turn_check_mind(const json_t *action, struct wfs_error *error);
+/** turn_check_mind() - check the form of `setup.mind` and `notes` in a `step` action; `then`
+ *  of its form. Return: 0, -EINVAL. */
+int turn_check_mind(const char *name, const json_t *action, struct wfs_error *error);
 
 /** turn_begin_mind() - at the beginning of a run: enter the state of the agent's workflow that
  *  `setup.mind` names, and write the `notes` of the `step` action @action as events. */
@@ -197,15 +197,8 @@ int turn_call_load(struct turn *turn, int64_t index, size_t *ret_cell, json_t **
 
 /* --- actions and answers, for turn-domain.c --- */
 
-/* The next four each check the form of an action of one type. Return: 0, -EINVAL, -EFBIG. */
-int turn_check_step(
-	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
-int turn_check_cancel(
-	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
-int turn_check_ask(
-	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
-int turn_check_approve(
-	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
+/* The forms of the actions. */
+extern const struct wfs_form turn_step_form, turn_cancel_form, turn_ask_form, turn_approve_form;
 
 /** turn_fold_step() - do the action `step`: begin a run. @ret_answer: {run_id}; caller owns it */
 int turn_fold_step(
