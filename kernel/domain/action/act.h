@@ -82,7 +82,8 @@ struct artifact_holding {
 	int (*delete_all)(struct wfs_fold *fold, const char *artifact_id, struct wfs_error *error);
 };
 
-/** artifact_holding() - find the functions of the domain in @fold that sets `holding`; static. */
+/** artifact_holding() - get the functions for what artifacts hold beside their content, from the
+ *  domain in @fold that has them; static. */
 const struct artifact_holding *artifact_holding(const struct wfs_fold *fold);
 
 /** act_run() - do @action; if it fails, take back all its changes

@@ -224,8 +224,9 @@ int plan_fold_cancel(
 int plan_fold_receipt(struct wfs_fold *fold, const json_t *intent, const json_t *receipt,
 	struct wfs_error *error);
 
-/** plan_fold_called() - end the step of a plan that the action of record 0 (the request's own) was,
- *  with the action's result. @intent_id, @intent: of the step's tool call; document of its cell
+/** plan_fold_called() - when the action of record 0 (the request's own) was the tool call of a
+ *  step: end the step with the action's result
+ *  @intent_id, @intent: of the call; document of its cell
  *  The step's result becomes part of the outcome's result, where an action from a journal already
  *  has it. */
 int plan_fold_called(struct wfs_fold *fold, const char *intent_id, const json_t *intent,

@@ -90,7 +90,8 @@ int turn_ask(struct turn *turn, enum wfs_effect effect, json_t *params, int64_t 
 int turn_answered(struct turn *turn, const char *intent_id, struct wfs_error *error);
 
 /** turn_end() - end the run: cancel its open intents, write its last event, and store @reason as
- *  termination_reason. */
+ *  termination_reason; if a model must first choose the agent's next state (turn_end_mind), begin
+ *  this only. */
 int turn_end(struct turn *turn, const char *reason, struct wfs_error *error);
 
 /** turn_fail() - end the run because of an error
@@ -237,8 +238,8 @@ int turn_fold_begun(struct wfs_fold *fold, const char *intent_id, const json_t *
 int turn_describe_call(
 	struct wfs_fold *fold, const json_t *intent, json_t **ret_call, struct wfs_error *error);
 
-/** turn_fold_called() - end the call of a run that the action of record 0 was, with the action's
- *  result. @intent_id, @intent: of the call; document of its cell
+/** turn_fold_called() - when the action of record 0 was a tool call of a run: end the call with the
+ *  action's result. @intent_id, @intent: of the call; document of its cell
  *  The call's output becomes part of the outcome's result, where an action from a journal already
  *  has it. */
 int turn_fold_called(struct wfs_fold *fold, const char *intent_id, const json_t *intent,
