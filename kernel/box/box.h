@@ -82,8 +82,8 @@ struct wfs_code_options {
 	const char *const *functions;
 	const struct wfs_lua_binding *bindings; /* must live as long as the code */
 	size_t binding_count;
-	struct wfs_lua_budget *budget;     /* of checking; may be NULL */
-	enum wfs_lua_failure *ret_failure; /* of checking; may be NULL */
+	struct wfs_lua_budget *budget;     /* charged for checking; may be NULL */
+	enum wfs_lua_failure *ret_failure; /* why checking failed; may be NULL */
 };
 
 /** wfs_box_quarantine() - set the list of code that is refused because it has crashed too often;

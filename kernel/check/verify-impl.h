@@ -23,7 +23,7 @@ struct verify {
 	char forbidden[sizeof("blobs/ab/") + WFS_HASH_HEX_SIZE];
 	uint64_t height;             /* fixed at the start */
 	uint64_t first;              /* the oldest that is kept; it may rise during the check */
-	uint64_t last_vid;           /* of the height */
+	uint64_t last_vid;           /* number of the newest version at `height` */
 	bool file_read;              /* a blob file was read since the last call of verify_look() */
 	struct wfs_turn_check *runs; /* check of the index of turns; owned */
 	uint64_t runs_records;       /* rows of turns that the index must have */

@@ -75,7 +75,7 @@ void wfs_record_write_blob_body(struct wfs_buffer *buffer, const char *charge,
 /* A refusal, and its reason. Plain value; pointers are borrowed. */
 struct wfs_decision {
 	const char *effect;    /* the kind of request that was refused */
-	const char *intent_id; /* of the reducer that asked, or NULL */
+	const char *intent_id; /* of the intent that was refused, if a reducer asked; or NULL */
 	const char *grant;     /* the grant that would have covered the request, or NULL */
 	const char *policy;    /* the policy that denied it, or NULL */
 	bool rule_known;       /* `rule_index` is set */

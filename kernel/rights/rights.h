@@ -35,8 +35,8 @@ struct wfs_question {
 	 * `artifact` are then ignored. */
 	bool of_any;
 	bool approved;        /* a principal has approved: rules that ask for approval allow it */
-	const char *reducer;  /* the one that the effect is about; NULL: none */
-	const char *artifact; /* the one that the effect is about; NULL: none */
+	const char *reducer;  /* name of the reducer that the effect is about; NULL: none */
+	const char *artifact; /* id of the artifact that the effect is about; NULL: none */
 	enum wfs_claim claim;
 	/* Do grants that the principal @giver has made not count? NULL: all grants count. */
 	bool (*is_barred)(void *context, const char *giver);

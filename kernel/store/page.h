@@ -15,10 +15,10 @@
 /* The parts of a node. Plain value; `key` and `value` are borrowed from the page. */
 struct page_node {
 	struct wfs_bytes key;
-	uint64_t child;         /* of a branch */
-	uint16_t flags;         /* of a leaf */
-	uint64_t value_size;    /* of a leaf */
-	struct wfs_bytes value; /* of a leaf: the value, or the number of its first page */
+	uint64_t child;         /* of a branch: number of the page below */
+	uint16_t flags;         /* of a leaf: enum node_flag */
+	uint64_t value_size;    /* of a leaf: bytes of the value */
+	struct wfs_bytes value; /* of a leaf: the value, or (NODE_IS_BIG) its first page's number */
 };
 
 /** page_check() - check that these bytes are a branch or a leaf that LMDB could have written

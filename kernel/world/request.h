@@ -87,9 +87,10 @@ struct wfs_request_decision {
 struct wfs_policed {
 	bool asked; /* false: the request does not depend on the policy */
 	enum wfs_effect effect;
-	bool of_any;                           /* see struct wfs_question */
-	bool approved;                         /* see struct wfs_question */
-	char artifact[WFS_GRANT_NAME_MAX + 1]; /* the one that the request is about; "": none */
+	bool of_any;   /* see struct wfs_question */
+	bool approved; /* see struct wfs_question */
+	char artifact[WFS_GRANT_NAME_MAX +
+		1]; /* id of the artifact that the request is about; "": none */
 };
 
 struct wfs_request {

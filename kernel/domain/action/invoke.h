@@ -74,8 +74,8 @@ void nest_forget_contents(struct nest *nest, size_t count);
 struct invocation {
 	struct wfs_code_host host; /* first member: host_call() casts it to the invocation */
 	struct act *act;           /* the action that invoked the artifact */
-	const char *id;            /* of the artifact */
-	const char *author;        /* of the code; see author.c */
+	const char *id;            /* of the artifact whose code runs */
+	const char *author;        /* principal responsible for the code; see author.c */
 	struct wfs_code *program;
 	bool is_host; /* true: no code runs, the author asks for itself (act-query.c) */
 	int depth;    /* 0 for the outermost */
