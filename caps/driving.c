@@ -181,6 +181,30 @@ int wfs_driving_sent(struct wfs_driving_run *run, json_t **ret_messages, struct 
 	return wfs_turn_sent(&run->view, run->state, ret_messages, error);
 }
 
+/* The output of a tool call has all of the result except the history; if that has private texts,
+ * the output is private. */
+static int note_told(const struct wfs_session *session, const json_t *result)
+{
+	WFS_AUTO_JSON json_t *told = json_copy((json_t *)(uintptr_t)result);
+
+	(void)json_object_del(told, "history");
+	return told ? wfs_session_note_hidden(session, told) : -ENOMEM;
+}
+
+int wfs_driving_result(const struct wfs_session *session, const char *run_id, bool tells,
+	json_t **ret_result, struct wfs_error *error)
+{
+	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_JSON json_t *stored = NULL;
+	int r = wfs_session_view(session, WFS_HEIGHT_HEAD, &view, error);
+
+	if (!r)
+		r = wfs_turn_result(&view, run_id, &stored, error);
+	if (!r && tells && note_told(session, stored))
+		r = wfs_error_from_errno(error, -ENOMEM, "drive an agent");
+	return r ? r : wfs_session_reveal(session, &view, stored, ret_result, error);
+}
+
 int wfs_driving_own(const struct wfs_session *session, struct wfs_view *view,
 	enum wfs_builtin_reducer reducer, json_t **ret_document, struct wfs_error *error)
 {
@@ -222,6 +246,91 @@ int wfs_driving_privacy(struct wfs_view *view, const json_t *action, json_t **re
 	*ret_said = said;
 	*ret_gives = WFS_STEAL(privacy.of);
 	return 0;
+}
+
+/* --- plans and chats --- */
+
+int wfs_driving_plan(
+	struct wfs_view *view, const char *plan_id, json_t **ret_state, struct wfs_error *error)
+{
+	int r = wfs_view_document(view, WFS_BUILTIN_PLAN, plan_id, ret_state, error);
+
+	if (r == -ENOENT)
+		return wfs_error_set(error, WFS_E_NOT_FOUND, "Plan '%.64s' not found", plan_id);
+	return wfs_trace(r);
+}
+
+int wfs_driving_step(struct wfs_view *view, const char *plan_id, int64_t index, json_t **ret_step,
+	struct wfs_error *error)
+{
+	char key[WFS_PLAN_KEY_SIZE];
+
+	wfs_plan_key(plan_id, index, key);
+	int r = wfs_view_document(view, WFS_BUILTIN_PLAN_STEP, key, ret_step, error);
+	if (r == -ENOENT)
+		return wfs_error_set(error, WFS_E_NOT_FOUND, "Plan '%.64s' has no step %lld",
+			plan_id, (long long)index);
+	return wfs_trace(r);
+}
+
+int wfs_driving_step_result(struct wfs_view *view, const char *plan_id, int64_t index,
+	json_t **ret_result, struct wfs_error *error)
+{
+	char key[WFS_PLAN_KEY_SIZE];
+
+	wfs_plan_key(plan_id, index, key);
+	int r = wfs_view_document(view, WFS_BUILTIN_PLAN_RESULT, key, ret_result, error);
+	if (r == -ENOENT)
+		return wfs_error_set(error, WFS_E_NOT_FOUND,
+			"Step %lld of plan '%.64s' has no result", (long long)index, plan_id);
+	return wfs_trace(r);
+}
+
+int wfs_driving_step_refs(struct wfs_view *view, const char *plan_id, int64_t index,
+	json_t **ret_refs, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *edge = NULL;
+	char key[WFS_PLAN_KEY_SIZE];
+
+	wfs_plan_key(plan_id, index, key);
+	int r = wfs_view_document(view, WFS_BUILTIN_PLAN_EDGE, key, &edge, error);
+	if (r && r != -ENOENT)
+		return wfs_trace(r);
+	*ret_refs = json_incref(json_object_get(edge, "refs"));
+	return 0;
+}
+
+int wfs_driving_source(
+	struct wfs_view *view, const char *message_id, json_t **ret_source, struct wfs_error *error)
+{
+	int r = wfs_view_document(view, WFS_BUILTIN_PLAN_SOURCE, message_id, ret_source, error);
+
+	if (r == -ENOENT)
+		return wfs_error_set(
+			error, WFS_E_NOT_FOUND, "Chat '%.240s' has no plan", message_id);
+	return wfs_trace(r);
+}
+
+int wfs_driving_message(struct wfs_view *view, const char *message_id, json_t **ret_message,
+	struct wfs_error *error)
+{
+	int r = wfs_view_document(view, WFS_BUILTIN_CHAT_MESSAGE, message_id, ret_message, error);
+
+	if (r == -ENOENT)
+		return wfs_error_set(error, WFS_E_NOT_FOUND, "Chat '%.240s' not found", message_id);
+	return wfs_trace(r);
+}
+
+int wfs_driving_plan_file(struct wfs_view *view, const json_t *state, json_t **ret_document,
+	uint64_t *ret_size_bytes, struct wfs_error *error)
+{
+	const struct wfs_range range = ret_document ? WFS_RANGE_ALL : (struct wfs_range){0};
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	int r = wfs_plan_document(view, state, range, &text, ret_size_bytes);
+
+	if (r)
+		return wfs_error_from_errno(error, r, "show a plan");
+	return ret_document ? wfs_json_parse(text.data, text.size, ret_document, error) : 0;
 }
 
 /* --- embeddings --- */

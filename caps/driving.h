@@ -83,6 +83,15 @@ int wfs_driving_call(struct wfs_driving_run *run, int64_t turn, int64_t index, j
  *  @ret_messages: an array; caller owns it */
 int wfs_driving_sent(struct wfs_driving_run *run, json_t **ret_messages, struct wfs_error *error);
 
+/**
+ * wfs_driving_result() - the result of a run, with the private texts that the principal may read
+ * @tells: all of it but the history is the output of a tool call: note its private texts
+ * @ret_result: see wfs_turn_result(). No other thread has a part of it. Caller owns it.
+ * Return: 0, -ENOENT (not_found), -EBUSY (it has not ended), …
+ */
+int wfs_driving_result(const struct wfs_session *session, const char *run_id, bool tells,
+	json_t **ret_result, struct wfs_error *error);
+
 /** wfs_driving_own() - read the cell that has the session's principal as its key.
  *  @ret_document: caller owns it. Return: 0, -ENOENT (no such cell), -EIO, -ENOMEM. */
 int wfs_driving_own(const struct wfs_session *session, struct wfs_view *view,
@@ -104,6 +113,42 @@ int wfs_driving_agent(const struct wfs_session *session, struct wfs_view *view, 
  *  Return: 0, -EIO, -ENOMEM. */
 int wfs_driving_privacy(struct wfs_view *view, const json_t *action, json_t **ret_said,
 	json_t **ret_gives, struct wfs_error *error);
+
+/*
+ * The next six each read the document of a cell of a plan or chat (kernel/domain/plan/plan.h) at
+ * the view's height; the caller owns it. Return: 0, -ENOENT (not_found), -EIO, -ENOMEM.
+ */
+
+/** wfs_driving_plan() - read the document of sys.plan of a plan. */
+int wfs_driving_plan(
+	struct wfs_view *view, const char *plan_id, json_t **ret_state, struct wfs_error *error);
+
+/** wfs_driving_step() - read the document of sys.plan_step of step @index. */
+int wfs_driving_step(struct wfs_view *view, const char *plan_id, int64_t index, json_t **ret_step,
+	struct wfs_error *error);
+
+/** wfs_driving_step_result() - read the result of step @index, the document of sys.plan_result. */
+int wfs_driving_step_result(struct wfs_view *view, const char *plan_id, int64_t index,
+	json_t **ret_result, struct wfs_error *error);
+
+/** wfs_driving_step_refs() - read which steps' results the prompt of step @index uses by
+ *  placeholders. @ret_refs: {id of a step: its index}; NULL: none */
+int wfs_driving_step_refs(struct wfs_view *view, const char *plan_id, int64_t index,
+	json_t **ret_refs, struct wfs_error *error);
+
+/** wfs_driving_source() - read the document of sys.plan_source: a plan as the model wrote it, in
+ *  answer to @message_id. */
+int wfs_driving_source(struct wfs_view *view, const char *message_id, json_t **ret_source,
+	struct wfs_error *error);
+
+/** wfs_driving_message() - read the document of sys.chat_message. @message_id: `chat.n`. */
+int wfs_driving_message(struct wfs_view *view, const char *message_id, json_t **ret_message,
+	struct wfs_error *error);
+
+/** wfs_driving_plan_file() - the plan as its file `<id>.json` has it. @state: of sys.plan;
+ *  @ret_document: NULL: only the size is wanted; @ret_size_bytes: of the file */
+int wfs_driving_plan_file(struct wfs_view *view, const json_t *state, json_t **ret_document,
+	uint64_t *ret_size_bytes, struct wfs_error *error);
 
 /** wfs_driving_set_embedder() - set the world's embedder; see wfs_world_set_embedder(). */
 void wfs_driving_set_embedder(const struct wfs_driving *driving, struct wfs_embedder *embedder);

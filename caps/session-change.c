@@ -130,37 +130,6 @@ int wfs_session_admit(
 	return session_admit(session, &question, request);
 }
 
-static void forget(struct wfs_request *request)
-{
-	free(request);
-}
-
-/* Records a refusal that is answered without waiting for the record;
- * without memory, does not record. */
-static void record_behind(const struct wfs_session *session, enum wfs_effect effect)
-{
-	struct wfs_request *const request = calloc(1, sizeof(*request));
-
-	if (!request)
-		return;
-	request->done = forget;
-	if (wfs_session_admit(session, effect, request) != WFS_SESSION_REFUSED)
-		free(request);
-}
-
-int wfs_session_blob_writer(const struct wfs_session *session, struct wfs_blob_writer **ret_writer,
-	struct wfs_error *error)
-{
-	int r = wfs_session_judge(session, WFS_EFFECT_BLOB_PUT, error);
-
-	if (r && r != -ENOMEM) /* the sender of the blob must not wait here */
-		record_behind(session, WFS_EFFECT_BLOB_PUT);
-	if (r)
-		return r;
-	r = wfs_blob_writer_new(wfs_world_store(wfs_session_world(session)), ret_writer);
-	return r ? wfs_error_from_errno(error, r, "receive a blob") : 0;
-}
-
 /* --- upkeep --- */
 
 int wfs_session_snapshot(const struct wfs_session *session,

@@ -65,7 +65,8 @@ static int newest_message(
 		wfs_buffer_printf(id, ".%lld", (long long)n - 1);
 		r = wfs_buffer_check(id);
 		if (!r)
-			r = wfs_chat_message(view, wfs_buffer_text(id), &message, error);
+			r = wfs_view_document(view, WFS_BUILTIN_CHAT_MESSAGE, wfs_buffer_text(id),
+				&message, error);
 		if (!r && strcmp(wfs_json_text(message, "role"), "user") == 0) {
 			*ret_message = WFS_STEAL(message);
 			return 0;

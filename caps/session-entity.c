@@ -211,11 +211,13 @@ int wfs_session_turn(const struct wfs_session *session, struct wfs_view *view,
 	return *ret_summary ? 0 : -ENOMEM;
 }
 
-int wfs_session_turn_records(const struct wfs_session *session, struct wfs_view *view,
-	struct wfs_bytes turn_id, uint64_t from, struct wfs_turn_walk *ret_walk)
+int wfs_unjudged_turn_record(struct wfs_view *view, struct wfs_bytes turn_id, uint64_t *seq)
 {
-	(void)session;
-	return wfs_turn_walk_init(ret_walk, view, turn_id, from);
+	WFS_AUTO_TURN_WALK struct wfs_turn_walk walk = {0};
+	uint64_t event_size;
+	int r = wfs_turn_walk_init(&walk, view, turn_id, *seq);
+
+	return r ? r : wfs_turn_walk_next(&walk, seq, &event_size);
 }
 
 int wfs_session_last_event(const struct wfs_session *session, struct wfs_view *view,

@@ -114,6 +114,11 @@ int wfs_session_view(const struct wfs_session *session, uint64_t height, struct 
 	return r;
 }
 
+void wfs_session_view_close(struct wfs_view *view)
+{
+	wfs_view_close(view);
+}
+
 int wfs_session_meta(
 	const struct wfs_session *session, struct wfs_view *view, struct wfs_meta *ret_meta)
 {
@@ -322,42 +327,6 @@ int wfs_session_may_hash(
 	const struct wfs_session *session, struct wfs_view *view, const struct wfs_version *version)
 {
 	return session_reads_text(session, view, version, NULL);
-}
-
-/* --- blobs --- */
-
-int wfs_session_blob(const struct wfs_session *session, struct wfs_view *view,
-	const struct wfs_hash *hash, struct wfs_blob *ret_blob,
-	struct wfs_blob_listing *ret_listing)
-{
-	int r = wfs_session_judge(session, WFS_EFFECT_BLOB_GET, NULL);
-
-	return r ? r : wfs_view_blob(view, hash, ret_blob, ret_listing);
-}
-
-int wfs_session_blob_listed(const struct wfs_session *session, struct wfs_view *view,
-	uint64_t listed_id, struct wfs_blob *ret_blob, struct wfs_blob_listing *ret_listing)
-{
-	int r = wfs_session_judge(session, WFS_EFFECT_BLOB_GET, NULL);
-
-	return r ? r : wfs_view_blob_listed(view, listed_id, ret_blob, ret_listing);
-}
-
-int wfs_session_blob_last(
-	const struct wfs_session *session, struct wfs_view *view, uint64_t *ret_listed_id)
-{
-	int r = wfs_session_judge(session, WFS_EFFECT_BLOB_GET, NULL);
-
-	return r ? r : wfs_view_blob_last(view, ret_listed_id);
-}
-
-int wfs_session_blob_content(const struct wfs_session *session, struct wfs_view *view,
-	const struct wfs_blob *blob, struct wfs_range range, struct wfs_content *ret_content,
-	struct wfs_error *error)
-{
-	int r = wfs_session_judge(session, WFS_EFFECT_BLOB_GET, error);
-
-	return r ? r : wfs_view_blob_content(view, blob, range, ret_content, error);
 }
 
 /* --- the journal --- */

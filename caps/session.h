@@ -107,6 +107,9 @@ void wfs_session_settle(const struct wfs_session *session);
  *  This needs no right; what is read in it is judged by later calls. */
 int wfs_session_view(const struct wfs_session *session, uint64_t height, struct wfs_view *ret_view,
 	struct wfs_error *error);
+void wfs_session_view_close(struct wfs_view *view);
+#define WFS_AUTO_SESSION_VIEW WFS_CLEANUP(wfs_session_view_close)
+
 /** wfs_session_meta() - get height and time;
  *  the hash of the whole world only if the session sees all. */
 int wfs_session_meta(
@@ -323,10 +326,9 @@ int wfs_session_plan(const struct wfs_session *session, struct wfs_view *view,
 int wfs_session_chat_status(const struct wfs_session *session, struct wfs_view *view,
 	const char *session_id, json_t **ret_status);
 
-/** wfs_session_turn_records() - begin a walk over the records of a turn, from a seq on; see
- *  wfs_turn_walk_init. Each record is judged where it is read. */
-int wfs_session_turn_records(const struct wfs_session *session, struct wfs_view *view,
-	struct wfs_bytes turn_id, uint64_t from, struct wfs_turn_walk *ret_walk);
+/** wfs_unjudged_turn_record() - find the first record of a turn from *@seq on
+ *  Return: 1, 0 (none), or -errno. */
+int wfs_unjudged_turn_record(struct wfs_view *view, struct wfs_bytes turn_id, uint64_t *seq);
 
 /** wfs_session_last_event() - get the newest event of a turn that was found.
  *  Return: 0, -ENOENT, … */
@@ -676,9 +678,31 @@ int wfs_session_plan_stop(
 int wfs_session_apply(const struct wfs_session *session, const struct wfs_params *params,
 	struct wfs_request *request);
 
-/** wfs_session_blob_writer() - begin to receive a blob, for a later WFS_REQUEST_BLOB. */
-int wfs_session_blob_writer(const struct wfs_session *session, struct wfs_blob_writer **ret_writer,
-	struct wfs_error *error);
+struct wfs_upload; /* a blob that is received in pieces */
+
+/** wfs_session_upload() - begin to receive a blob. A refusal is recorded. @ret_upload: caller owns
+ *  it. Return: 0, -EACCES, -ENOMEM. */
+int wfs_session_upload(
+	const struct wfs_session *session, struct wfs_upload **ret_upload, struct wfs_error *error);
+
+/** wfs_upload_add() - append a piece. Return: 0, -EFBIG (a blob has at most WFS_BLOB_MAX bytes),
+ *  -ENOSPC, -EIO, -ENOMEM. */
+int wfs_upload_add(struct wfs_upload *upload, const void *data, size_t size);
+
+/**
+ * wfs_upload_submit() - make the blob durable, and submit its request, of which it sets kind and
+ * blob
+ * After -EAGAIN (overloaded) it can be called again.
+ * @upload: must live until the answer
+ * Return: as wfs_session_submit, -ENOSPC, -EIO.
+ */
+int wfs_upload_submit(
+	const struct wfs_session *session, struct wfs_upload *upload, struct wfs_request *request);
+
+/** wfs_upload_free() - free it, and remove the file of an unfinished blob; accepts NULL. */
+void wfs_upload_free(struct wfs_upload *upload);
+WFS_DEFINE_AUTO(upload, struct wfs_upload, wfs_upload_free)
+#define WFS_AUTO_UPLOAD WFS_CLEANUP(wfs_auto_upload)
 
 /**
  * wfs_session_snapshot() - compute the snapshot hash of the head and record it; waits

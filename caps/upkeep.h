@@ -1,13 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Upkeep: the operations on a world's directory that need no session, only access to its files:
- * check it, fold it again, copy it, and make a world from a copy of the tree. The kernel has these
- * operations; this header names them for the command line, which reaches the kernel only through
- * this folder.
+ * make a world, check it, fold it again, copy it, and make a world from a copy of the tree.
  */
 #pragma once
 
-#include "kernel/check/replay.h"
-#include "kernel/check/verify.h"
 #include "kernel/copy/backup.h"
 #include "kernel/copy/restore.h"
+
+/**
+ * wfs_upkeep_create() - make a world in @directory
+ * @from: directory with its manifest and artifacts; NULL: the world has only what is built in
+ * @name: of the world; NULL: as the manifest in @from says. Without @from it is needed.
+ * @problems: gets each problem of the manifest and the artifacts; then nothing is made, and the
+ *            function may return 0
+ * Return: as wfs_source_load() and wfs_world_create().
+ */
+int wfs_upkeep_create(const char *directory, const char *from, const char *name,
+	struct wfs_problems *problems, struct wfs_error *error);
+
+/* What a stranger's world would do when it is opened. Plain value. */
+struct wfs_upkeep_found {
+	char world_id[WFS_WORLD_ID_SIZE + 1];
+	uint64_t under_way_count; /* open intents of turns and plans */
+};
+
+/** wfs_upkeep_look() - read that from the store. Return: as wfs_world_open(), or -EIO: a damaged
+ *  store. */
+int wfs_upkeep_look(
+	const char *directory, struct wfs_upkeep_found *ret_found, struct wfs_error *error);
+
+/**
+ * wfs_upkeep_check() - check all pages of the store of a world, and then the world
+ * @replays: fold it again, see wfs_replay(); otherwise see wfs_verify()
+ * @problems: gets everything that is wrong. If pages are damaged, nothing else is checked.
+ * Return: 0 (see problems->count), or -errno if the check could not be finished.
+ */
+int wfs_upkeep_check(const char *directory, bool replays, struct wfs_problems *problems,
+	wfs_progress_fn *progress, void *context, struct wfs_error *error);
+
+/** wfs_upkeep_backup() - copy the world in @directory into @to. Return: as wfs_world_open() and
+ *  wfs_backup(). */
+int wfs_upkeep_backup(const char *directory, const char *to,
+	const struct wfs_backup_options *options, struct wfs_backup_figures *ret_figures,
+	struct wfs_error *error);
+
+/** wfs_upkeep_restore() - see wfs_restore(). */
+int wfs_upkeep_restore(const char *tree, const char *directory,
+	const struct wfs_restore_options *options, struct wfs_problems *problems,
+	struct wfs_restored *ret_restored, struct wfs_error *error);

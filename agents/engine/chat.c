@@ -231,7 +231,7 @@ static int look_at_plan(struct talk *talk, struct wfs_view *view, struct respons
 	struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *state = NULL;
-	int r = wfs_plan_state(view, talk->plan_id, &state, error);
+	int r = wfs_driving_plan(view, talk->plan_id, &state, error);
 
 	if (r)
 		return r;
@@ -252,7 +252,7 @@ static int look_at_plan(struct talk *talk, struct wfs_view *view, struct respons
 static int look_at_chat(struct talk *talk, struct wfs_view *view, struct response *response,
 	struct wfs_error *error)
 {
-	int r = wfs_chat_message(view, talk->wait.id, &response->message, error);
+	int r = wfs_driving_message(view, talk->wait.id, &response->message, error);
 
 	if (r)
 		return r;
@@ -280,14 +280,14 @@ static void look(struct wait *wait)
 {
 	struct talk *const talk = (struct talk *)wait;
 	WFS_CLEANUP(response_done) struct response response = {.code = NULL};
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	struct wfs_error error = {0};
 	int r = wfs_session_view(wait->drive->session, WFS_HEIGHT_HEAD, &view, &error);
 
 	if (!r)
 		r = *talk->plan_id ? look_at_plan(talk, &view, &response, &error)
 				   : look_at_chat(talk, &view, &response, &error);
-	wfs_view_close(&view);
+	wfs_session_view_close(&view);
 	if (r < 0)
 		wait_fail(wait, r, &error);
 	else if (r > 0)
@@ -300,7 +300,7 @@ static void look(struct wait *wait)
 static void begin_open(struct talk *talk)
 {
 	struct engine *const engine = talk->wait.engine;
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	WFS_AUTO_JSON json_t *state = NULL;
 	struct wfs_error ignored;
 	size_t i;
@@ -308,9 +308,9 @@ static void begin_open(struct talk *talk)
 
 	if (!engine->paused || !*talk->plan_id ||
 		wfs_session_view(talk->wait.drive->session, WFS_HEIGHT_HEAD, &view, &ignored) ||
-		wfs_plan_state(&view, talk->plan_id, &state, &ignored))
+		wfs_driving_plan(&view, talk->plan_id, &state, &ignored))
 		return;
-	wfs_view_close(&view);
+	wfs_session_view_close(&view);
 	json_array_foreach(json_object_get(state, "open"), i, open)
 		work_look(engine, wfs_json_text(open, "intent_id"));
 }

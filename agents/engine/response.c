@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agents/engine/response.h"
 
+#include "caps/driving.h"
 #include "kernel/base/json.h"
 
 enum {
@@ -36,7 +37,7 @@ static int add_result(struct wfs_view *view, const char *plan_id, int64_t index,
 {
 	WFS_AUTO_JSON json_t *step = NULL;
 	WFS_AUTO_JSON json_t *result = NULL;
-	int r = wfs_plan_step(view, plan_id, index, &step, error);
+	int r = wfs_driving_step(view, plan_id, index, &step, error);
 	const json_t *const ref = json_object_get(step, "result_ref");
 
 	if (r || !json_is_object(ref) || strcmp(wfs_json_text(step, "type"), "tool") != 0)
@@ -44,7 +45,7 @@ static int add_result(struct wfs_view *view, const char *plan_id, int64_t index,
 	*bytes += (size_t)json_integer_value(json_object_get(ref, "bytes"));
 	if (*bytes > RESULTS_BYTES_MAX)
 		return 0;
-	r = wfs_plan_result(view, plan_id, index, &result, error);
+	r = wfs_driving_step_result(view, plan_id, index, &result, error);
 	if (!r && json_array_append(results, result) < 0)
 		r = no_memory(error);
 	return r;
@@ -94,21 +95,20 @@ static int add_checkpoint(struct response *response, uint64_t size, struct wfs_e
 static int add_plan(struct wfs_view *view, struct response *response, struct wfs_error *error)
 {
 	const bool large = response_number(response, "steps_bytes") > STEPS_BYTES_MAX;
-	const struct wfs_range range = large ? (struct wfs_range){0} : WFS_RANGE_ALL;
-	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	WFS_AUTO_JSON json_t *document = NULL;
 	uint64_t size = 0;
-	int r = wfs_plan_document(view, response->state, range, &text, &size);
+	int r = wfs_driving_plan_file(
+		view, response->state, large ? NULL : &document, &size, error);
 
 	if (r)
-		return wfs_error_from_errno(error, r, "show a plan");
+		return r;
 	if (large)
 		response->plan = json_pack("{s:O, s:O, s:O, s:O}", "goal",
 			json_object_get(response->state, "goal"), "plan_id",
 			json_object_get(response->state, "plan_id"), "status",
 			json_object_get(response->state, "status"), "steps_omitted",
 			json_object_get(response->state, "total"));
-	else if (wfs_json_parse(text.data, text.size, &document, error) == 0)
+	else
 		response->plan = json_incref(json_object_get(document, "plan"));
 	return response->plan ? add_checkpoint(response, size, error) : no_memory(error);
 }
@@ -145,7 +145,7 @@ bool response_has_ended(const json_t *state)
 
 int response_take_reply(struct wfs_view *view, struct response *response, struct wfs_error *error)
 {
-	int r = wfs_chat_message(
+	int r = wfs_driving_message(
 		view, wfs_json_text(response->message, "reply"), &response->reply, error);
 
 	response->final = wfs_json_text(response->reply, "content");
@@ -160,7 +160,7 @@ int response_take_failure(struct wfs_view *view, struct response *response, stru
 	int r = 0;
 
 	if (*wfs_json_text(message, "plan_id"))
-		r = wfs_plan_state(
+		r = wfs_driving_plan(
 			view, wfs_json_text(message, "plan_id"), &response->state, error);
 	if (!r && response->state)
 		r = add_plan(view, response, error);

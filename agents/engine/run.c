@@ -130,37 +130,12 @@ static void take_result(struct runs *runs, json_t *result)
 		finish(runs);
 }
 
-/* The output of a tool call has all of the result except the history; if that has private texts,
- * the output is private. */
-static int note_told(
-	const struct wfs_session *session, const json_t *result, struct wfs_error *error)
-{
-	WFS_AUTO_JSON json_t *told = json_copy((json_t *)(uintptr_t)result);
-
-	(void)json_object_del(told, "history");
-	return told && wfs_session_note_hidden(session, told) == 0 ? 0 : no_memory(error);
-}
-
-/* Reads the result of a turn, as the caller may read it. When this returns, no other thread has
- * a part of it, so the caller's thread may use it. */
-static int read_result(const struct wait *wait, json_t **ret_result, struct wfs_error *error)
-{
-	WFS_AUTO_VIEW struct wfs_view view = {0};
-	WFS_AUTO_JSON json_t *stored = NULL;
-	int r = wfs_session_view(wait->drive->session, WFS_HEIGHT_HEAD, &view, error);
-
-	if (!r)
-		r = wfs_turn_result(&view, wait->id, &stored, error);
-	if (!r && wait->drive->called_by.intent_id)
-		r = note_told(wait->drive->session, stored, error);
-	return r ? r : wfs_session_reveal(wait->drive->session, &view, stored, ret_result, error);
-}
-
 static void look(struct wait *wait)
 {
 	struct wfs_error error = {0};
 	json_t *result = NULL;
-	int r = read_result(wait, &result, &error);
+	int r = wfs_driving_result(wait->drive->session, wait->id,
+		wait->drive->called_by.intent_id != NULL, &result, &error);
 
 	if (!r)
 		take_result((struct runs *)wait, result);

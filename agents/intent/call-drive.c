@@ -52,7 +52,7 @@ static bool quotes_private(const struct driving *driving)
 {
 	const char *const agent = wfs_json_text(driving->arguments, "agent");
 	WFS_CLEANUP(agents_origin_done) struct agents_origin origin = {.of = NULL};
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	struct wfs_error ignored;
 
 	if (!*agent || driving->call.details)

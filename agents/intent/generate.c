@@ -364,7 +364,7 @@ int ask_run(struct work *work, struct work_question *question, struct wfs_error 
 
 int take_run(struct work *work, json_t *completion, json_t **ret_payload, struct wfs_error *error)
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	int r = wfs_session_view(work->session, WFS_HEIGHT_HEAD, &view, error);
 
 	if (!r)

@@ -106,12 +106,12 @@ bool normalize_next(struct work *work)
 /* Skips the parts that were answered before the world was opened. */
 static int skip_given(struct work *work, struct normalizing *normalizing, struct wfs_error *error)
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	WFS_AUTO_JSON json_t *state = NULL;
 	int r = wfs_session_view(work->session, WFS_HEIGHT_HEAD, &view, error);
 
 	if (!r)
-		r = wfs_plan_state(&view, normalizing->plan.plan_id, &state, error);
+		r = wfs_driving_plan(&view, normalizing->plan.plan_id, &state, error);
 	if (r == -ENOENT)
 		return 0;
 	if (!r && strcmp(wfs_json_text(state, "source_id"), work->owner_id) == 0)
@@ -172,7 +172,7 @@ static int read_source(
 	struct work *work, struct wfs_view *view, struct wfs_buffer *text, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *source = NULL;
-	int r = wfs_plan_source(view, work->owner_id, &source, error);
+	int r = wfs_driving_source(view, work->owner_id, &source, error);
 
 	if (r)
 		return r;
@@ -183,12 +183,12 @@ static int read_source(
 
 static int read_text(struct work *work, struct normalizing *normalizing, struct wfs_error *error)
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	WFS_AUTO_JSON json_t *message = NULL;
 	int r = wfs_session_view(work->session, WFS_HEIGHT_HEAD, &view, error);
 
 	if (!r)
-		r = wfs_chat_message(&view, work->owner_id, &message, error);
+		r = wfs_driving_message(&view, work->owner_id, &message, error);
 	if (r)
 		return r;
 	normalizing->imported = json_object_get(message, "blob") != NULL;

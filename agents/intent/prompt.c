@@ -149,7 +149,7 @@ static int add_context(struct wfs_view *view, const char *chat_id, int64_t end, 
 
 		snprintf(id, sizeof(id), "%.*s.%lld", (int)(strrchr(chat_id, '.') - chat_id),
 			chat_id, (long long)n);
-		int r = wfs_chat_message(view, id, &message, error);
+		int r = wfs_driving_message(view, id, &message, error);
 		if (r)
 			return r;
 		const char *const text = wfs_json_text(message, "content");
@@ -169,7 +169,7 @@ static int write_chat(struct work *work, struct wfs_view *view, struct work_ques
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	WFS_AUTO_JSON json_t *message = NULL;
-	int r = wfs_chat_message(view, work->owner_id, &message, error);
+	int r = wfs_driving_message(view, work->owner_id, &message, error);
 
 	wfs_buffer_append_text(&text, planner_text);
 	if (!r)
@@ -201,10 +201,10 @@ static int write_step(struct work *work, struct wfs_view *view, struct work_ques
 	WFS_AUTO_JSON json_t *prompt = NULL;
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	WFS_CLEANUP(agents_origin_done) struct agents_origin origin = {.of = NULL};
-	int r = wfs_plan_state(view, work->owner_id, &state, error);
+	int r = wfs_driving_plan(view, work->owner_id, &state, error);
 
 	if (!r)
-		r = wfs_plan_step(view, work->owner_id, work->index, &step, error);
+		r = wfs_driving_step(view, work->owner_id, work->index, &step, error);
 	if (r)
 		return r;
 	r = step_fill(work, view, json_object_get(step, "prompt"), &origin, &prompt, error);
@@ -248,7 +248,7 @@ static int write_result(struct work *work, struct wfs_view *view, int64_t index,
 	WFS_AUTO_BUFFER struct wfs_buffer result = {0};
 	WFS_AUTO_JSON json_t *stored = NULL;
 	WFS_AUTO_JSON json_t *document = NULL;
-	int r = wfs_plan_result(view, work->owner_id, index, &stored, error);
+	int r = wfs_driving_step_result(view, work->owner_id, index, &stored, error);
 
 	if (r)
 		return r == -ENOENT ? 0 : r;
@@ -306,11 +306,11 @@ static int write_answer(struct work *work, struct wfs_view *view, struct work_qu
 	WFS_AUTO_JSON json_t *state = NULL;
 	WFS_AUTO_JSON json_t *message = NULL;
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
-	int r = wfs_plan_state(view, work->owner_id, &state, error);
+	int r = wfs_driving_plan(view, work->owner_id, &state, error);
 	const char *const chat_id = wfs_json_text(state, "chat_id");
 
 	if (!r)
-		r = wfs_chat_message(view, chat_id, &message, error);
+		r = wfs_driving_message(view, chat_id, &message, error);
 	if (!r)
 		r = add_message(question->messages, "system", answer_text, error);
 	if (!r)
@@ -334,7 +334,7 @@ static int write_answer(struct work *work, struct wfs_view *view, struct work_qu
 static int ask(struct work *work, struct work_question *question, struct wfs_error *error,
 	int (*write)(struct work *, struct wfs_view *, struct work_question *, struct wfs_error *))
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	int r = wfs_session_view(work->session, WFS_HEIGHT_HEAD, &view, error);
 
 	question->messages = json_array();

@@ -122,8 +122,8 @@ static int find_result(
 	const json_t *const index = json_object_get(results->refs, step_id);
 	WFS_AUTO_JSON json_t *document = NULL;
 	WFS_AUTO_JSON json_t *revealed = NULL;
-	int r = index ? wfs_plan_result(results->view, results->plan_id, json_integer_value(index),
-				&document, error)
+	int r = index ? wfs_driving_step_result(results->view, results->plan_id,
+				json_integer_value(index), &document, error)
 		      : -ENOENT;
 
 	if (r == -ENOENT && index)
@@ -146,7 +146,7 @@ int step_fill(const struct work *work, struct wfs_view *view, const json_t *valu
 		.view = view,
 		.plan_id = work->owner_id,
 		.origin = origin};
-	int r = wfs_plan_refs(view, work->owner_id, work->index, &results.refs, error);
+	int r = wfs_driving_step_refs(view, work->owner_id, work->index, &results.refs, error);
 
 	return r ? r : wfs_placeholder_fill(value, find_result, &results, ret_value, error);
 }
@@ -155,13 +155,13 @@ int step_fill(const struct work *work, struct wfs_view *view, const json_t *valu
 static int find_call(
 	struct work *work, json_t **ret_tool, json_t **ret_outcome, struct wfs_error *error)
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	WFS_AUTO_JSON json_t *step = NULL;
 	WFS_AUTO_JSON json_t *filled = NULL;
 	int r = wfs_session_view(work->session, WFS_HEIGHT_HEAD, &view, error);
 
 	if (!r)
-		r = wfs_plan_step(&view, work->owner_id, work->index, &step, error);
+		r = wfs_driving_step(&view, work->owner_id, work->index, &step, error);
 	if (r)
 		return r;
 	const json_t *const tool = json_object_get(step, "tool");

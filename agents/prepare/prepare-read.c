@@ -74,7 +74,7 @@ static void acted(struct wfs_request *request)
 
 static int add_origin(struct preparing *turn, const json_t *action, struct wfs_error *error)
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	int r = wfs_session_view(turn->session, WFS_HEIGHT_HEAD, &view, error);
 
 	return r ? r : agents_origin_add(turn->origin, &view, action, error);

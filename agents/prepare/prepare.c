@@ -73,7 +73,7 @@ static int prepare_all(struct preparing *turn, struct wfs_error *error)
 /* One view reads the variables; later steps wait for the kernel, while no view is open. */
 static int look(struct preparing *turn, struct wfs_error *error)
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	struct wfs_error reason = {0};
 	int r = wfs_session_view(turn->session, WFS_HEIGHT_HEAD, &view, error);
 

@@ -157,7 +157,7 @@ json_t *agents_origin_list(const struct agents_origin *origin)
 int agents_origin_add_agent(struct agents_origin *origin, const struct wfs_session *session,
 	const char *agent, struct wfs_error *error)
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	WFS_AUTO_JSON json_t *reads =
 		json_pack("{s:s, s:s}", "action_type", "read_artifact", "artifact_id", agent);
 	int r = reads ? wfs_session_view(session, WFS_HEIGHT_HEAD, &view, error) : no_memory(error);

@@ -60,7 +60,7 @@ static json_t *meta_of(const struct wfs_session *session, struct wfs_view *view)
 static int get_blob(const struct wfs_session *session, const json_t *params, json_t **ret_answer,
 	struct wfs_error *error)
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	WFS_AUTO_CONTENT struct wfs_content content = {0};
 	struct wfs_params decoded;
 	int r = wfs_effect_decode(WFS_EFFECT_BLOB_GET, params, &decoded, error);
@@ -80,7 +80,7 @@ static int get_blob(const struct wfs_session *session, const json_t *params, jso
 static json_t *meta_of_failure(const struct wfs_session *session, const json_t *answer)
 {
 	json_t *const meta = json_object_get(answer, "meta");
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	struct wfs_error ignored;
 
 	if (!wfs_session_queries(session))

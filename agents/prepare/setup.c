@@ -251,7 +251,7 @@ static int may_read(const struct wfs_session *asker, struct wfs_view *view, cons
 int agents_setup_make(const struct wfs_session *asker, const struct wfs_helpers *helpers,
 	const json_t *params, json_t **ret_content, json_t **ret_step, struct wfs_error *error)
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	WFS_AUTO_JSON json_t *content = NULL;
 	WFS_AUTO_JSON json_t *messages = NULL;
 	WFS_AUTO_JSON json_t *setup = NULL;

@@ -8,6 +8,7 @@
 #include "fs/client/client.h"
 #include "fs/client/local.h"
 #include "kernel/base/clock.h"
+#include "kernel/base/lock.h"
 
 enum {
 	LOCK_WAIT_MS = 100, /* between two attempts at the socket of the process with the lock */

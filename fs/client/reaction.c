@@ -6,10 +6,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "caps/session.h"
 #include "fs/base/socket.h"
 #include "kernel/base/cleanup.h"
 #include "kernel/base/clock.h"
+#include "kernel/base/lock.h"
 
 #define MS_NS INT64_C(1000000)
 
@@ -41,7 +41,7 @@ int wfs_reaction_missed(const char *directory, unsigned int wait_ms, struct wfs_
 	const double seconds = wait_ms / 1000.0;
 	pid_t pid = 0;
 
-	if (wfs_world_owner(directory, &pid) < 0 || pid == 0)
+	if (wfs_lock_owner(directory, &pid) < 0 || pid == 0)
 		return wfs_error_set(error, WFS_E_TIMEOUT,
 			"the process that owns '%s' has not reacted for %g s", directory, seconds);
 	return wfs_error_set(error, WFS_E_TIMEOUT,

@@ -22,7 +22,7 @@ int wfs_control_artifact_find(
 	const struct wfs_session *session, const char *name, uint64_t *ret_number)
 {
 	const struct wfs_bytes id = wfs_bytes_text(name);
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	struct wfs_version version;
 	int r = artifact_view(session, &view);
 
@@ -34,7 +34,7 @@ int wfs_control_artifact_find(
 
 int wfs_control_artifact_id(const struct wfs_session *session, uint64_t number, char *ret_id)
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	struct wfs_version version;
 	struct wfs_bytes id;
 	int r = artifact_view(session, &view);

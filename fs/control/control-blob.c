@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * put-blob: bytes go to a blob writer as they come, and the blob is recorded when the file is
+ * put-blob: bytes go to an upload as they come, and the blob is recorded when the file is
  * closed or read. Syncing a large file takes seconds, so it is done on another thread.
  */
 #include <inttypes.h>
@@ -24,15 +24,15 @@ static int blob_add(
 {
 	int r = 0;
 
-	if (!open->writer)
-		r = wfs_session_blob_writer(open->user->session, &open->writer, error);
+	if (!open->upload)
+		r = wfs_session_upload(open->user->session, &open->upload, error);
 	if (r < 0)
 		return wfs_trace(r);
-	if (wfs_blob_writer_size(open->writer) + size > WFS_BLOB_MAX)
+	r = wfs_upload_add(open->upload, data, size);
+	if (r == -EFBIG)
 		return wfs_error_set(error, WFS_E_TOO_LARGE,
 			"a blob has at most %d bytes; what came so far is dropped",
 			(int)WFS_BLOB_MAX);
-	r = wfs_blob_writer_add(open->writer, data, size);
 	return r < 0 ? wfs_error_from_errno(error, r, "receive a blob") : 0;
 }
 
@@ -50,7 +50,7 @@ void wfs_control_blob_write(struct wfs_control_open *open, const void *data, siz
 		r = blob_add(open, data, size, &error);
 	if (r < 0) {
 		open->stream_failed = r;
-		wfs_blob_writer_free(WFS_STEAL(open->writer));
+		wfs_upload_free(WFS_STEAL(open->upload));
 		blob_refuse(open, &error, r);
 	}
 	wfs_control_submitted(open);
@@ -77,19 +77,14 @@ static void blob_recorded(struct wfs_request *request)
 }
 
 /* Waits while the world's queue is full, as this thread may. */
-static int blob_submit(struct wfs_control_call *call, const struct wfs_blob *blob)
+static int blob_submit(struct wfs_control_call *call)
 {
 	const struct timespec pause = {.tv_nsec = WFS_CONTROL_RETRY_MS * 1000000L};
 	struct wfs_request *request = &call->call.request;
 
 	for (;;) {
-		*request = (struct wfs_request){
-			.kind = WFS_REQUEST_BLOB,
-			.done = blob_recorded,
-			.context = &call->call,
-			.blob = *blob,
-		};
-		int r = wfs_session_submit(call->call.session, request);
+		*request = (struct wfs_request){.done = blob_recorded, .context = &call->call};
+		int r = wfs_upload_submit(call->call.session, call->upload, request);
 		if (r != -EAGAIN || call->retries == WFS_CONTROL_RETRY_MAX)
 			return r;
 		call->retries++;
@@ -97,18 +92,10 @@ static int blob_submit(struct wfs_control_call *call, const struct wfs_blob *blo
 	}
 }
 
-static void blob_complete(struct wfs_control_call *call, struct wfs_blob_writer *writer)
+static void blob_complete(struct wfs_control_call *call, struct wfs_upload *upload)
 {
-	struct wfs_blob blob;
-
-	call->writer = writer;
-	int r = wfs_blob_writer_finish(writer, &blob);
-	if (r < 0) {
-		wfs_error_from_errno(&call->call.error, r, "store a blob");
-		wfs_control_refuse(call, r);
-		return;
-	}
-	r = blob_submit(call, &blob);
+	call->upload = upload;
+	int r = blob_submit(call);
 	if (r < 0) {
 		call->call.error = call->call.request.error;
 		wfs_control_refuse(call, r);
@@ -123,11 +110,11 @@ static void blob_end(struct wfs_work_task *task)
 	int r = 0;
 
 	open->truncated = false;
-	if (!open->writer)
-		r = wfs_session_blob_writer(open->user->session, &open->writer, &error);
+	if (!open->upload)
+		r = wfs_session_upload(open->user->session, &open->upload, &error);
 	struct wfs_control_call *call = r < 0 ? NULL : wfs_control_call_new(open);
 	if (call)
-		blob_complete(call, WFS_STEAL(open->writer));
+		blob_complete(call, WFS_STEAL(open->upload));
 	else if (r < 0)
 		blob_refuse(open, &error, r);
 	wfs_control_submitted(open);

@@ -83,12 +83,12 @@ struct wfs_control_call {
 	bool answered;                 /* lock: the open file's */
 	unsigned int retries;
 	enum wfs_order_kind order;
-	bool counted;                   /* in the order of the open file; lock: the open file's */
-	json_t *payload;                /* owned; kept for starting the call again */
-	struct wfs_blob_writer *writer; /* owned; its bytes must outlive the request */
-	size_t parsed_bytes;            /* that its user is charged for */
-	bool is_long;                   /* takes long to parse and to free; lock: the open file's */
-	bool takes_long;                /* a query, or code that runs; lock: the open file's */
+	bool counted;              /* in the order of the open file; lock: the open file's */
+	json_t *payload;           /* owned; kept for starting the call again */
+	struct wfs_upload *upload; /* owned; its bytes must outlive the request */
+	size_t parsed_bytes;       /* that its user is charged for */
+	bool is_long;              /* takes long to parse and to free; lock: the open file's */
+	bool takes_long;           /* a query, or code that runs; lock: the open file's */
 	struct wfs_work_task task;
 	struct wfs_call call;
 };
@@ -172,7 +172,7 @@ struct wfs_control_open {
 	struct wfs_control_parser parser;
 	size_t admitted_bytes; /* charged memory for the value being parsed */
 	struct wfs_control_content content;
-	struct wfs_blob_writer *writer;
+	struct wfs_upload *upload;
 	bool truncated;    /* bytes: opened empty, and nothing was written since */
 	int stream_failed; /* bytes: -errno of the blob that is being refused; 0: none */
 	struct wfs_work_task task;

@@ -21,7 +21,7 @@ static void op_call_free(struct wfs_control_call *call)
 	wfs_control_give(call->open, call->parsed_bytes);
 	wfs_call_done(&call->call);
 	json_decref(call->payload);
-	wfs_blob_writer_free(call->writer);
+	wfs_upload_free(call->upload);
 	free(call);
 }
 
@@ -578,7 +578,7 @@ static void op_read(struct wfs_control_open *open)
 		return;
 	}
 	open->stream_failed = 0;
-	if (!open->writer && !open->truncated) {
+	if (!open->upload && !open->truncated) {
 		wfs_control_submitted(open);
 		return;
 	}
@@ -592,7 +592,7 @@ static bool op_pending(const struct wfs_control_open *open)
 {
 	switch (open->file->kind) {
 	case WFS_CONTROL_BYTES:
-		return open->writer != NULL;
+		return open->upload != NULL;
 	case WFS_CONTROL_CONTENT:
 		return open->content.pending;
 	default:
@@ -613,7 +613,7 @@ static void op_drop(struct wfs_control_open *open)
 {
 	wfs_control_parser_drop(&open->parser);
 	wfs_control_content_drop(&open->content);
-	wfs_blob_writer_free(WFS_STEAL(open->writer));
+	wfs_upload_free(WFS_STEAL(open->upload));
 	open->truncated = false;
 	wfs_control_submitted(open);
 }

@@ -124,7 +124,7 @@ void wfs_control_open_free(struct wfs_control_open *open)
 	wfs_control_closed(open);
 	wfs_control_parser_done(&open->parser);
 	wfs_control_content_done(&open->content);
-	wfs_blob_writer_free(open->writer);
+	wfs_upload_free(open->upload);
 	wfs_buffer_done(&open->output);
 	pthread_mutex_destroy(&open->mutex);
 	free(open);
@@ -431,7 +431,7 @@ static bool open_completes_at_release(struct wfs_control_open *open)
 	WFS_GUARD(&open->mutex);
 
 	return open->content.pending ||
-		(open->stream_failed == 0 && (open->writer || open->truncated));
+		(open->stream_failed == 0 && (open->upload || open->truncated));
 }
 
 /* Valid replies: 0. The reply says nothing about what the release completes, but an open of `last`

@@ -23,7 +23,7 @@ int notify_look(struct wfs_notify *notify, uint64_t height, notify_look_fn *each
 	int r;
 
 	do {
-		WFS_AUTO_VIEW struct wfs_view view = {0};
+		WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 
 		r = wfs_session_view(notify->tree->session, height, &view, NULL);
 		if (!r)

@@ -156,7 +156,7 @@ static void end_growing(struct wfs_notify *notify)
 static int read_lines_once(
 	struct wfs_notify *notify, uint64_t offset, size_t size, struct wfs_buffer *lines)
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	int r = notify_view(notify, &view);
 
 	if (!r)
@@ -202,7 +202,7 @@ static int store_log(struct wfs_notify *notify, uint64_t start, uint64_t end)
 
 static int log_end_once(struct wfs_notify *notify, uint64_t *ret_end)
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	int r = notify_view(notify, &view);
 
 	return r ? r : wfs_session_journal_size(notify->tree->session, &view, ret_end);
@@ -278,7 +278,7 @@ int wfs_notify_log_anew(struct wfs_notify *notify)
  * changed. */
 static int inval_texts(struct wfs_notify *notify)
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	int r = wfs_session_view(notify->tree->session, WFS_HEIGHT_HEAD, &view, NULL);
 
 	if (!r)
@@ -342,7 +342,7 @@ static int inval_view_directory(struct wfs_notify *notify, uint64_t height,
 /* Finds the next reducer. Return: 0, -ENOENT (after the last), or another -errno. */
 static int next_reducer(struct wfs_notify *notify, uint32_t *reducer_id)
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	struct wfs_reducer reducer;
 	struct wfs_bytes name;
 	int r = notify_view(notify, &view);
@@ -442,7 +442,7 @@ static void committed(struct wfs_observer *observer, const struct wfs_commit *co
  * yet. */
 static int set_log_size(struct wfs_notify *notify)
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	uint64_t size_bytes;
 	int r = wfs_session_view(notify->tree->session, WFS_HEIGHT_HEAD, &view, NULL);
 

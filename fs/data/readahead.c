@@ -113,7 +113,7 @@ static void push_window(struct wfs_readahead *readahead)
 static bool place_of(struct wfs_readahead *readahead, uint64_t ino, uint64_t *ret_directory,
 	uint64_t *ret_cookie)
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	uint64_t listed = atomic_load(&readahead->listed);
 	struct wfs_version version;
 	struct wfs_node directory;

@@ -159,7 +159,7 @@ int wfs_tree_entity_mtime(const struct wfs_tree *tree, struct wfs_view *view,
 int wfs_tree_entity_path(
 	const struct wfs_tree *tree, const struct wfs_node *node, struct wfs_buffer *buffer)
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	struct wfs_version version;
 	struct wfs_bytes id;
 	int r = wfs_tree_view(tree, node, &view);

@@ -286,7 +286,7 @@ static int list_texts(const struct sink *sink, uint64_t cookie)
 
 int wfs_tree_count(const struct wfs_tree *tree, uint64_t ino, uint64_t *ret_count)
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	struct wfs_reducer reducer;
 	enum wfs_entity entity;
 	struct wfs_node node;
@@ -319,7 +319,7 @@ int wfs_tree_count(const struct wfs_tree *tree, uint64_t ino, uint64_t *ret_coun
 int wfs_tree_list(const struct wfs_tree *tree, uint64_t ino, uint64_t cookie,
 	bool (*each)(void *context, const struct wfs_tree_entry *entry), void *context)
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	struct wfs_node node;
 
 	if (!wfs_ino_decode(ino, &node))

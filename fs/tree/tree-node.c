@@ -196,7 +196,7 @@ struct wfs_bytes wfs_tree_slice(struct wfs_bytes bytes, uint64_t offset, size_t 
 
 int wfs_tree_link(const struct wfs_tree *tree, uint64_t ino, struct wfs_buffer *buffer)
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	struct wfs_node node;
 
 	if (!wfs_ino_decode(ino, &node))

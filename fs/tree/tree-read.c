@@ -7,7 +7,7 @@
 
 void wfs_tree_data_done(struct wfs_tree_data *data)
 {
-	wfs_view_close(&data->view);
+	wfs_session_view_close(&data->view);
 	wfs_buffer_done(&data->built);
 }
 
@@ -283,7 +283,7 @@ int wfs_tree_xattrs(const struct wfs_tree *tree, uint64_t ino,
 	bool (*each)(void *context, const char *name, struct wfs_bytes value), void *context)
 {
 	struct xattr_sink sink = {.each = each, .context = context, .go_on = true};
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	struct wfs_node node;
 
 	if (!wfs_ino_decode(ino, &node))

@@ -10,7 +10,7 @@
 
 int wfs_tree_attr(const struct wfs_tree *tree, uint64_t ino, struct wfs_attr *ret_attr)
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	struct wfs_node node;
 
 	if (!wfs_ino_decode(ino, &node))
@@ -150,7 +150,7 @@ static int lookup_text(const struct wfs_tree *tree, struct wfs_view *view, const
 static int lookup_height(const struct wfs_tree *tree, const char *name, struct wfs_attr *ret_attr)
 {
 	struct wfs_node node = {.kind = WFS_NODE_AT_LINK};
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 
 	if (strcmp(name, "head") != 0) {
 		node = (struct wfs_node){.kind = WFS_NODE_DIRECTORY};
@@ -292,7 +292,7 @@ static int lookup_in(const struct wfs_tree *tree, struct wfs_view *view,
 int wfs_tree_lookup(
 	const struct wfs_tree *tree, uint64_t parent, const char *name, struct wfs_attr *ret_attr)
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	struct wfs_node node;
 
 	if (!wfs_ino_decode(parent, &node))
@@ -397,7 +397,7 @@ int wfs_tree_resolve(const struct wfs_tree *tree, uint64_t height, const char *p
 static int append_reducer(
 	const struct wfs_tree *tree, const struct wfs_node *node, struct wfs_buffer *buffer)
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	struct wfs_reducer reducer;
 	struct wfs_bytes name;
 	int r = wfs_tree_view(tree, node, &view);

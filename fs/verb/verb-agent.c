@@ -13,7 +13,7 @@ static struct wfs_driver *driver_of(const struct wfs_call *call)
 void wfs_verb_driven(struct wfs_drive *drive)
 {
 	struct wfs_call *const call = drive->context;
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	int r = drive->status;
 
 	if (r) {
@@ -23,7 +23,7 @@ void wfs_verb_driven(struct wfs_drive *drive)
 		call->result = drive->result;
 		r = wfs_verb_view(call, NULL, &view);
 	}
-	wfs_view_close(&view);
+	wfs_session_view_close(&view);
 	wfs_verb_finish(call, r);
 }
 

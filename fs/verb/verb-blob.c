@@ -24,7 +24,7 @@ static int blob_asked_for(struct wfs_call *call, struct wfs_view *ret_view,
 
 int wfs_verb_blob_get(struct wfs_call *call)
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	WFS_AUTO_CONTENT struct wfs_content content = {0};
 	struct wfs_blob blob = {.size_bytes = 0};
 	struct wfs_blob_listing listing;
@@ -47,7 +47,7 @@ int wfs_verb_blob_get(struct wfs_call *call)
 
 int wfs_verb_blob_stat(struct wfs_call *call)
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	struct wfs_blob blob;
 	struct wfs_blob_listing listing;
 	int r = blob_asked_for(call, &view, &blob, &listing);
@@ -59,16 +59,16 @@ int wfs_verb_blob_stat(struct wfs_call *call)
 	return call->result ? wfs_json_set_hash(call->result, "hash", &blob.hash) : -ENOMEM;
 }
 
-/* A put under way: a small value lives in its writer until the request has been answered. */
+/* A put under way: a small value lives in its upload until the request has been answered. */
 struct put {
 	struct wfs_call *call;
-	struct wfs_blob_writer *writer;
+	struct wfs_upload *upload;
 };
 
 static void put_free(struct put *put)
 {
 	if (put)
-		wfs_blob_writer_free(put->writer);
+		wfs_upload_free(put->upload);
 	free(put);
 }
 WFS_DEFINE_AUTO(put, struct put, put_free)
@@ -101,19 +101,16 @@ int wfs_verb_put_blob(struct wfs_call *call)
 	int r = put ? wfs_verb_base64(call, "data_b64", &bytes) : -ENOMEM;
 
 	if (!r)
-		r = wfs_session_blob_writer(call->session, &put->writer, &call->error);
+		r = wfs_session_upload(call->session, &put->upload, &call->error);
 	if (r)
 		return r;
-	r = wfs_blob_writer_add(put->writer, bytes.data, bytes.size);
-	if (!r)
-		r = wfs_blob_writer_finish(put->writer, &request->blob);
+	r = wfs_upload_add(put->upload, bytes.data, bytes.size);
 	if (r)
 		return wfs_error_from_errno(&call->error, r, "store a blob");
 	put->call = call;
-	request->kind = WFS_REQUEST_BLOB;
 	request->done = put_answered;
 	request->context = put;
-	r = wfs_session_submit(call->session, request);
+	r = wfs_upload_submit(call->session, put->upload, request);
 	if (r) {
 		call->error = request->error;
 		return r;

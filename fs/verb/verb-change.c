@@ -70,7 +70,7 @@ static int take_answer(struct wfs_call *call, json_t *answer)
 {
 	const struct wfs_request *const request = &call->request;
 	WFS_AUTO_JSON json_t *owned = answer;
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	int r = request->result;
 
 	if (r) {
@@ -92,7 +92,7 @@ static void action_answered(struct wfs_request *request)
 /* Answers an `invoke` that is a query: it changes nothing, so the kernel thread need not see it. */
 static int ask(struct wfs_call *call, const json_t *action)
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	WFS_AUTO_JSON json_t *answer = NULL;
 	struct wfs_session_query query = {
 		.params = json_object_get(action, "params"), .gone = &call->gone};

@@ -183,7 +183,7 @@ int wfs_verb_status(struct wfs_call *call)
 {
 	const struct wfs_authority *const authority = wfs_session_authority(call->session);
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = NULL;
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	struct wfs_session_figures figures;
 	int r = wfs_session_figures(call->session, &figures, &call->error);
 

@@ -62,7 +62,7 @@ static int walk(struct page *page)
 
 static int list(struct wfs_call *call, const struct kind *kind)
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	struct page page = {.kind = kind, .call = call, .view = &view};
 	int r = wfs_verb_text(call, kind->member, &page.wanted);
 

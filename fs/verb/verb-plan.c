@@ -119,7 +119,7 @@ static int of_session(struct wfs_call *call, struct wfs_view *view, const char *
 
 int wfs_verb_plan_status(struct wfs_call *call)
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	const char *plan_id = NULL;
 	const char *session_id = NULL;
 	int r = wfs_verb_text(call, "plan_id", &plan_id);

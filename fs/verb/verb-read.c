@@ -101,16 +101,11 @@ static int read_journal(struct journal_page *page)
  * all hidden is not found. */
 static int read_turn(struct journal_page *page, const char *turn_id)
 {
-	WFS_AUTO_TURN_WALK struct wfs_turn_walk walk = {0};
 	const bool first = page->seq == 0;
-	uint64_t event_size;
-	int r = wfs_session_turn_records(
-		page->call->session, &page->view, wfs_bytes_text(turn_id), page->seq, &walk);
+	int r = 1;
 
-	if (!r)
-		r = 1;
 	while (r > 0 && !is_full(page)) {
-		r = wfs_turn_walk_next(&walk, &page->seq, &event_size);
+		r = wfs_unjudged_turn_record(&page->view, wfs_bytes_text(turn_id), &page->seq);
 		if (r <= 0)
 			break;
 		const int taken = take_record(page);
@@ -158,13 +153,13 @@ int wfs_verb_journal_read(struct wfs_call *call)
 	struct journal_page page = {.call = call};
 	int r = journal_read(&page);
 
-	wfs_view_close(&page.view);
+	wfs_session_view_close(&page.view);
 	return r;
 }
 
 int wfs_verb_query(struct wfs_call *call)
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	struct wfs_session_query query = {
 		.params = json_object_get(call->payload, "params"), .gone = &call->gone};
 	int r = wfs_json_get_string(call->payload, "query_type", &query.type, &call->error);

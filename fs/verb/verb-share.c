@@ -89,7 +89,7 @@ int wfs_verb_view(struct wfs_call *call, const char *consistency, struct wfs_vie
 	if (!r)
 		r = wfs_verb_meta(call, &view);
 	if (r) {
-		wfs_view_close(&view);
+		wfs_session_view_close(&view);
 		return r;
 	}
 	*ret_view = view;
@@ -103,7 +103,7 @@ int wfs_verb_view(struct wfs_call *call, const char *consistency, struct wfs_vie
 static void default_meta(struct wfs_call *call)
 {
 	struct wfs_error ignored;
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 
 	if (call->stranger || !wfs_session_queries(call->session))
 		json_decref(WFS_STEAL(call->meta));

@@ -53,7 +53,7 @@ static int tree_error(struct wfs_call *call, int r, const char *path)
 /* Sets meta to the height that a path below `at/` names, also if the path is not found. */
 static int tell_height(struct wfs_call *call, uint64_t height)
 {
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	int r = wfs_session_view(call->session, height, &view, &call->error);
 
 	return r ? r : wfs_verb_meta(call, &view);
@@ -81,7 +81,7 @@ static int resolve(struct wfs_call *call, uint64_t height, struct place *place)
 static int place_asked_for(struct wfs_call *call, struct place *ret_place)
 {
 	struct place place = {.tree = {.session = call->session, .refusal = &call->error}};
-	WFS_AUTO_VIEW struct wfs_view view = {0};
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	const char *at = NULL;
 	uint64_t height;
 	int r = wfs_json_get_string(call->payload, "path", &place.path, &call->error);

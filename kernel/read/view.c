@@ -8,11 +8,6 @@
 #include "kernel/base/encode.h"
 #include "kernel/store/row-name.h"
 
-void wfs_content_done(struct wfs_content *content)
-{
-	wfs_buffer_done(&content->read);
-}
-
 /* Is the height there, and not dropped? @head: the newest height in this transaction */
 static int check_height(
 	struct wfs_txn *txn, uint64_t head, uint64_t height, struct wfs_error *error)

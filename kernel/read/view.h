@@ -38,7 +38,10 @@ struct wfs_content {
 	struct wfs_buffer read; /* owned: bytes that were read from a file */
 };
 
-void wfs_content_done(struct wfs_content *content);
+static inline void wfs_content_done(struct wfs_content *content)
+{
+	wfs_buffer_done(&content->read);
+}
 #define WFS_AUTO_CONTENT WFS_CLEANUP(wfs_content_done)
 
 /** wfs_view_of() - open a view of a store, with a transaction of its own

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "kernel/base/json.h"
+#include "kernel/base/lock.h"
 #include "kernel/base/trust.h"
 #include "kernel/fold/head.h"
 #include "kernel/read/blob-read.h"
@@ -12,7 +13,6 @@
 #include "kernel/store/row-name.h"
 #include "kernel/world/apply.h"
 #include "kernel/world/crashes.h"
-#include "kernel/world/lock.h"
 #include "kernel/world/world-impl.h"
 #include "kernel/world/writer.h"
 
@@ -86,11 +86,6 @@ void wfs_world_manifest_set(struct wfs_world *world, struct wfs_manifest *manife
 
 	wfs_manifest_unref(world->manifest);
 	world->manifest = manifest;
-}
-
-int wfs_world_owner(const char *directory, pid_t *ret_pid)
-{
-	return wfs_lock_owner(directory, ret_pid);
 }
 
 /* --- opening --- */

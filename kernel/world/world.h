@@ -46,7 +46,6 @@ enum {
 	WFS_PUT_BACK_MAX = 8,
 	WFS_REQUEST_SIZE_MAX = 16 << 20, /* bytes of one request */
 	WFS_REASON_MAX = 1024,           /* bytes of the reason of a manifest */
-	WFS_OPEN_WAIT_MS = 5000,         /* how long a command waits for the lock */
 };
 
 /* Option struct: plain value. */
@@ -90,10 +89,6 @@ void wfs_world_end_code(struct wfs_world *world, unsigned int delay_ms);
 void wfs_world_close(struct wfs_world *world);
 WFS_DEFINE_AUTO(world, struct wfs_world, wfs_world_close)
 #define WFS_AUTO_WORLD WFS_CLEANUP(wfs_auto_world)
-
-/** wfs_world_owner() - find the process that owns @directory. @ret_pid: 0: none. Return: 0 or
- *  -errno. */
-int wfs_world_owner(const char *directory, pid_t *ret_pid);
 
 const char *wfs_world_directory(const struct wfs_world *world);
 

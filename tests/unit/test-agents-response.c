@@ -12,14 +12,14 @@ enum { MIB = 1 << 20 };
 static const int64_t *sizes;
 
 /* NOLINTBEGIN(readability-identifier-naming): the linker's names, see ld(1), --wrap */
-int __wrap_wfs_plan_step(struct wfs_view *view, const char *plan_id, int64_t index,
+int __wrap_wfs_driving_step(struct wfs_view *view, const char *plan_id, int64_t index,
 	json_t **ret_step, struct wfs_error *error);
-int __wrap_wfs_plan_result(struct wfs_view *view, const char *plan_id, int64_t index,
+int __wrap_wfs_driving_step_result(struct wfs_view *view, const char *plan_id, int64_t index,
 	json_t **ret_result, struct wfs_error *error);
-int __wrap_wfs_plan_document(struct wfs_view *view, const json_t *state, struct wfs_range range,
-	struct wfs_buffer *buffer, uint64_t *ret_size);
+int __wrap_wfs_driving_plan_file(struct wfs_view *view, const json_t *state, json_t **ret_document,
+	uint64_t *ret_size, struct wfs_error *error);
 
-int __wrap_wfs_plan_step(struct wfs_view *view, const char *plan_id, int64_t index,
+int __wrap_wfs_driving_step(struct wfs_view *view, const char *plan_id, int64_t index,
 	json_t **ret_step, struct wfs_error *error)
 {
 	(void)view;
@@ -30,7 +30,7 @@ int __wrap_wfs_plan_step(struct wfs_view *view, const char *plan_id, int64_t ind
 	return 0;
 }
 
-int __wrap_wfs_plan_result(struct wfs_view *view, const char *plan_id, int64_t index,
+int __wrap_wfs_driving_step_result(struct wfs_view *view, const char *plan_id, int64_t index,
 	json_t **ret_result, struct wfs_error *error)
 {
 	(void)view;
@@ -40,14 +40,14 @@ int __wrap_wfs_plan_result(struct wfs_view *view, const char *plan_id, int64_t i
 	return 0;
 }
 
-int __wrap_wfs_plan_document(struct wfs_view *view, const json_t *state, struct wfs_range range,
-	struct wfs_buffer *buffer, uint64_t *ret_size)
+int __wrap_wfs_driving_plan_file(struct wfs_view *view, const json_t *state, json_t **ret_document,
+	uint64_t *ret_size, struct wfs_error *error)
 {
 	(void)view;
 	(void)state;
-	(void)range;
-	wfs_buffer_append_text(buffer, "{\"plan\":{}}");
-	*ret_size = buffer->size;
+	(void)error;
+	*ret_document = json_pack("{s:{}}", "plan");
+	*ret_size = 11;
 	return 0;
 }
 /* NOLINTEND(readability-identifier-naming) */

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 
 #include "kernel/base/clock.h"
-#include "kernel/world/lock.h"
+#include "kernel/base/lock.h"
 
 /* A process that holds the lock until the test releases it. */
 struct holder {

@@ -639,45 +639,6 @@ WITH_ACTORS(a_summary_tells_what_a_listing_needs)
 	assert_true(json_equal(summary, expected));
 }
 
-WITH_ACTORS(documents_are_read_by_their_ids)
-{
-	const struct planned planned = planned_begin(fixture, PLANNED_ID, PLANNED_SMALL);
-
-	planned_gives(&planned, 0, "one");
-	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
-	WFS_AUTO_JSON json_t *plan = NULL;
-	WFS_AUTO_JSON json_t *step = NULL;
-	WFS_AUTO_JSON json_t *result = NULL;
-	WFS_AUTO_JSON json_t *message = NULL;
-
-	assert_int_equal(wfs_plan_state(&view, PLANNED_ID, &plan, NULL), 0);
-	assert_int_equal(wfs_plan_step(&view, PLANNED_ID, 2, &step, NULL), 0);
-	assert_int_equal(wfs_plan_result(&view, PLANNED_ID, 0, &result, NULL), 0);
-	assert_int_equal(wfs_chat_message(&view, planned.chat_id, &message, NULL), 0);
-	assert_string_equal(wfs_json_text(plan, "plan_id"), PLANNED_ID);
-	assert_string_equal(wfs_json_text(step, "id"), "n");
-	assert_string_equal(wfs_json_text(result, "result"), "one");
-	assert_string_equal(wfs_json_text(message, "content"), "do it");
-}
-
-WITH_ACTORS(what_is_not_there_is_named)
-{
-	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
-	struct wfs_error error = {0};
-	json_t *document = NULL;
-
-	assert_int_equal(wfs_plan_state(&view, "p", &document, &error), -ENOENT);
-	assert_string_equal(error.message, "Plan 'p' not found");
-	assert_int_equal(wfs_plan_step(&view, "p", 7, &document, &error), -ENOENT);
-	assert_string_equal(error.message, "Plan 'p' has no step 7");
-	assert_int_equal(wfs_plan_result(&view, "p", 7, &document, &error), -ENOENT);
-	assert_string_equal(error.message, "Step 7 of plan 'p' has no result");
-	assert_int_equal(wfs_chat_message(&view, "a+s.0", &document, &error), -ENOENT);
-	assert_string_equal(error.message, "Chat 'a+s.0' not found");
-	assert_int_equal(error.code, WFS_E_NOT_FOUND);
-	assert_null(document);
-}
-
 TEST(times_are_utc_with_milliseconds)
 {
 	char text[WFS_UTC_SIZE];

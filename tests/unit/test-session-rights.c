@@ -326,10 +326,10 @@ AT_WORK(a_refused_change_is_recorded)
 
 AT_WORK(a_refused_blob_is_recorded_behind_the_answer)
 {
-	struct wfs_blob_writer *writer = NULL;
+	struct wfs_upload *upload = NULL;
 
-	assert_int_equal(wfs_session_blob_writer(work->alice, &writer, &work->error), -EACCES);
-	assert_null(writer);
+	assert_int_equal(wfs_session_upload(work->alice, &upload, &work->error), -EACCES);
+	assert_null(upload);
 	assert_int_equal(
 		emit(work, work->alice), -EACCES); /* requests of a principal keep their order */
 

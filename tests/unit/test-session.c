@@ -261,17 +261,19 @@ AT_WORK(a_blob_is_received_and_put)
 {
 	struct world_fixture *fixture = work->world;
 	struct wfs_session *session = work->operator;
-	WFS_AUTO_BLOB_WRITER struct wfs_blob_writer *writer = NULL;
+	WFS_AUTO_UPLOAD struct wfs_upload *upload = NULL;
 	WFS_AUTO_VIEW struct wfs_view view = {0};
-	struct wfs_request request = {.kind = WFS_REQUEST_BLOB};
+	sem_t done;
+	struct wfs_request request = {.done = wake_caller, .context = &done};
 	struct wfs_blob_listing listing;
 	struct wfs_blob blob;
 	uint64_t last;
 
-	assert_int_equal(wfs_session_blob_writer(session, &writer, &fixture->error), 0);
-	assert_int_equal(wfs_blob_writer_add(writer, "x", 1), 0);
-	assert_int_equal(wfs_blob_writer_finish(writer, &request.blob), 0);
-	assert_int_equal(wfs_session_call(session, &request), 0);
+	assert_int_equal(sem_init(&done, 0, 0), 0);
+	assert_int_equal(wfs_session_upload(session, &upload, &fixture->error), 0);
+	assert_int_equal(wfs_upload_add(upload, "x", 1), 0);
+	assert_int_equal(wfs_upload_submit(session, upload, &request), 0);
+	assert_int_equal(wait_for(work, &request, &done, 0), 0);
 
 	assert_int_equal(wfs_session_view(session, WFS_HEIGHT_HEAD, &view, NULL), 0);
 	assert_int_equal(wfs_session_blob(session, &view, &request.blob.hash, &blob, &listing), 0);

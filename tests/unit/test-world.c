@@ -4,7 +4,7 @@
 
 #include <sys/wait.h>
 
-#include "kernel/world/lock.h"
+#include "kernel/base/lock.h"
 
 enum { GENESIS_HEIGHT = 2 }; /* of a new world: the genesis record and its first snapshot */
 
@@ -47,7 +47,7 @@ IN_WORLD(open_names_the_process_that_owns_the_world)
 	assert_int_equal(fixture->error.code, WFS_E_BUSY);
 	snprintf(pid_text, sizeof(pid_text), "%ld", (long)child);
 	assert_non_null(strstr(fixture->error.message, pid_text));
-	assert_int_equal(wfs_world_owner(fixture->directory, &owner), 0);
+	assert_int_equal(wfs_lock_owner(fixture->directory, &owner), 0);
 	assert_int_equal(owner, child);
 	close(hold[1]);
 	close(ready[0]);

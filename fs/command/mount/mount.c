@@ -11,6 +11,7 @@
 #include "fs/mount/mount-table.h"
 #include "fs/server/owner.h"
 #include "kernel/base/clock.h"
+#include "kernel/base/lock.h"
 
 enum {
 	RETRY_MS = 50,        /* between two checks of a process that is starting or ending */
@@ -110,7 +111,7 @@ static bool is_owned(const char *directory)
 {
 	pid_t pid = 0;
 
-	return wfs_world_owner(directory, &pid) == 0 && pid != 0;
+	return wfs_lock_owner(directory, &pid) == 0 && pid != 0;
 }
 
 /* --- mount --- */

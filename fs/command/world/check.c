@@ -5,8 +5,21 @@
 #include "fs/command/frame/progress.h"
 #include "fs/command/world/commands.h"
 
-typedef int check_fn(struct wfs_world *world, struct wfs_problems *problems,
-	wfs_progress_fn *progress, void *context, struct wfs_error *error);
+/* A check under way. While the world is opened, a signal ends the process. */
+struct checking {
+	struct wfs_progress progress;
+	bool catches; /* a signal ends only the check */
+};
+
+static bool step(void *context, const char *what, uint64_t done, uint64_t total)
+{
+	struct checking *const checking = context;
+
+	if (!checking->catches)
+		wfs_interrupt_catch();
+	checking->catches = true;
+	return wfs_progress_step(&checking->progress, what, done, total);
+}
 
 /* Makes {count, problems: [line …]}. */
 static json_t *problems_document(const struct wfs_problems *problems)
@@ -45,27 +58,17 @@ static int show_problems(struct wfs_run *run, const struct wfs_problems *problem
 	return r ? r : problems->count > 0;
 }
 
-static int check(struct wfs_run *run, check_fn *function)
+static int check(struct wfs_run *run, bool replays)
 {
 	WFS_AUTO_PROBLEMS struct wfs_problems problems = {.count = 0};
-	const struct wfs_world_options options = {
-		.read_only = true, .walk_pages = true, .problems = &problems};
-	WFS_CLEANUP(wfs_auto_world) struct wfs_world *world = NULL;
-	struct wfs_progress progress;
+	struct checking checking = {.catches = false};
 	int r = wfs_run_directory(run);
 
-	if (!r)
-		r = wfs_world_open(run->directory, &options, &world, &run->error);
-	/* A world with damaged pages cannot be opened, but finding them is the task of the
-	 * command. */
-	if (r && problems.count > 0)
-		return show_problems(run, &problems);
 	if (r)
 		return r;
-	wfs_interrupt_catch();
-	wfs_progress_init(&progress, run->err);
-	r = function(world, &problems, wfs_progress_step, &progress, &run->error);
-	wfs_progress_clear(&progress);
+	wfs_progress_init(&checking.progress, run->err);
+	r = wfs_upkeep_check(run->directory, replays, &problems, step, &checking, &run->error);
+	wfs_progress_clear(&checking.progress);
 	/* An interrupted check still reports what it has found. */
 	if (r == -EINTR && !run->options[WFS_OPTION_JSON])
 		print_problems(run, &problems);
@@ -74,10 +77,10 @@ static int check(struct wfs_run *run, check_fn *function)
 
 int wfs_run_verify(struct wfs_run *run)
 {
-	return check(run, wfs_verify);
+	return check(run, false);
 }
 
 int wfs_run_replay(struct wfs_run *run)
 {
-	return check(run, wfs_replay);
+	return check(run, true);
 }

@@ -74,7 +74,7 @@ int wfs_run_restore(struct wfs_run *run)
 
 	wfs_interrupt_catch();
 	wfs_progress_init(&progress, run->err);
-	int r = wfs_restore(
+	int r = wfs_upkeep_restore(
 		run->arguments[0], run->arguments[1], &options, &problems, &restored, &run->error);
 	wfs_progress_clear(&progress);
 	print_problems(run, &problems);

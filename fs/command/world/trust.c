@@ -111,42 +111,16 @@ static int ask(struct wfs_run *run)
 		(strcmp(answer, "y\n") == 0 || strcmp(answer, "yes\n") == 0);
 }
 
-/* Facts from the store of a world. Plain value. */
-struct found {
-	char id[WFS_WORLD_ID_SIZE + 1];
-	uint64_t under_way_count; /* open intents of turns and plans */
-};
-
-/* Reads the store. A damaged store cannot be trusted. */
-static int read_store(struct wfs_run *run, struct found *ret_found)
-{
-	const struct wfs_world_options options = {.read_only = true};
-	WFS_CLEANUP(wfs_auto_world) struct wfs_world *world = NULL;
-	WFS_AUTO_VIEW struct wfs_view view = {0};
-	struct wfs_reducer intents;
-	int r = wfs_world_open(run->directory, &options, &world, &run->error);
-
-	if (!r)
-		r = wfs_view_open(world, WFS_HEIGHT_HEAD, &view, &run->error);
-	if (!r)
-		r = wfs_view_builtin(&view, WFS_BUILTIN_INTENT, &intents);
-	if (r)
-		return r;
-	snprintf(ret_found->id, sizeof(ret_found->id), "%s", wfs_world_id(world));
-	ret_found->under_way_count = intents.live_count;
-	return 0;
-}
-
 int wfs_run_trust(struct wfs_run *run)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	WFS_AUTO_JSON json_t *host = NULL;
-	struct found found = {.under_way_count = 0};
+	struct wfs_upkeep_found found = {.under_way_count = 0};
 	struct wfs_hash hash;
 	int r = wfs_run_directory(run);
 
-	if (!r)
-		r = read_store(run, &found);
+	if (!r) /* a damaged store cannot be trusted */
+		r = wfs_upkeep_look(run->directory, &found, &run->error);
 	/* The trusted hash is that of the bytes that were shown. */
 	if (!r)
 		r = wfs_host_file_read(run->directory, &host, &hash, &run->error);
@@ -159,13 +133,13 @@ int wfs_run_trust(struct wfs_run *run)
 	(void)fflush(shown);
 	if (!ask(run))
 		return wfs_error_set(&run->error, WFS_E_CANCELLED, "nothing was changed");
-	r = wfs_trust_give(run->directory, found.id, &hash, &run->error);
+	r = wfs_trust_give(run->directory, found.world_id, &hash, &run->error);
 	if (r)
 		return r;
 	if (run->options[WFS_OPTION_JSON])
 		return wfs_run_json(run,
 			json_pack("{s:s, s:I, s:s}", "trusted", run->directory, "under_way",
-				(json_int_t)found.under_way_count, "world_id", found.id));
+				(json_int_t)found.under_way_count, "world_id", found.world_id));
 	wfs_run_notice(
 		run, "trusted; unfinished turns and plans continue when the world is opened next");
 	return 0;

@@ -9,18 +9,15 @@
 
 static int backup(struct wfs_run *run, struct wfs_backup_figures *ret_figures)
 {
-	const struct wfs_world_options world_options = {.read_only = true};
-	WFS_CLEANUP(wfs_auto_world) struct wfs_world *world = NULL;
 	struct wfs_progress progress;
 	const struct wfs_backup_options options = {wfs_progress_step, &progress};
 	int r = wfs_run_directory(run);
 
-	if (!r)
-		r = wfs_world_open(run->directory, &world_options, &world, &run->error);
 	if (r)
 		return r;
 	wfs_progress_init(&progress, run->err);
-	r = wfs_backup(world, run->arguments[0], &options, ret_figures, &run->error);
+	r = wfs_upkeep_backup(
+		run->directory, run->arguments[0], &options, ret_figures, &run->error);
 	wfs_progress_clear(&progress);
 	return r;
 }

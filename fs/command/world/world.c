@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "caps/session.h"
+#include "caps/upkeep.h"
 #include "fs/command/world/commands.h"
 
 /* Gets the last name of a path; "world" if it has none. */
@@ -19,32 +19,19 @@ static const char *last_name(const char *path, char *buffer, size_t buffer_size)
 											   : name;
 }
 
-static int load_source(
-	struct wfs_run *run, struct wfs_problems *problems, struct wfs_source *ret_source)
+static int make_world(struct wfs_run *run, struct wfs_problems *problems)
 {
 	const char *const from = run->options[WFS_OPTION_SOURCE];
 	const char *name = run->options[WFS_OPTION_NAME];
 	char buffer[PATH_MAX];
 
-	if (from)
-		return wfs_source_load(from, name, problems, ret_source);
-	return wfs_source_empty(name ? name : last_name(run->arguments[0], buffer, sizeof(buffer)),
-		ret_source, &run->error);
-}
-
-/* Makes the world, which finds all problems of its artifacts. */
-static int make_world(struct wfs_run *run, struct wfs_problems *problems)
-{
-	const struct wfs_world_options options = {.read_only = false};
-	WFS_AUTO_SOURCE struct wfs_source source = {.manifest = NULL};
-	int r = load_source(run, problems, &source);
-
-	if (!r || source.manifest)
-		r = wfs_world_create(run->arguments[0], &source, &options, problems, &run->error);
+	if (!from && !name)
+		name = last_name(run->arguments[0], buffer, sizeof(buffer));
+	int r = wfs_upkeep_create(run->arguments[0], from, name, problems, &run->error);
 	if (problems->count > 0)
 		return wfs_error_set(&run->error, WFS_E_INVALID_ARGUMENT,
-			"'%s' has %zu problem%s, nothing was made", run->options[WFS_OPTION_SOURCE],
-			problems->count, problems->count == 1 ? "" : "s");
+			"'%s' has %zu problem%s, nothing was made", from, problems->count,
+			problems->count == 1 ? "" : "s");
 	return r;
 }
 

@@ -118,9 +118,11 @@ static int read_steps(struct wfs_view *view, const char *plan_id, int64_t count,
 	int r = steps ? 0 : -ENOMEM;
 
 	for (int64_t i = 0; !r && i < count; i++) {
+		char key[WFS_PLAN_KEY_SIZE];
 		json_t *step = NULL;
 
-		r = wfs_plan_step(view, plan_id, i, &step, NULL);
+		wfs_plan_key(plan_id, i, key);
+		r = wfs_view_document(view, WFS_BUILTIN_PLAN_STEP, key, &step, NULL);
 		if (r == -ENOENT)
 			r = -EIO;
 		if (!r && json_array_append_new(steps, step) < 0)

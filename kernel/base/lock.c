@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The owner's lock. */
-#include "kernel/world/lock.h"
+#include "kernel/base/lock.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -11,6 +11,8 @@
 
 #include "kernel/base/error.h"
 
+enum { WFS_OPEN_WAIT_MS = 5000 }; /* how long a command waits for another's lock */
+
 /** wfs_lock_take() - become the owner of @directory
  *  @wait_ms: how long to wait until another owner has released the lock
  *  Return: a descriptor that holds the lock until it is closed, -EBUSY (names the owner's pid), or
