@@ -83,12 +83,12 @@ int wfs_driving_call(struct wfs_driving_run *run, int64_t turn, int64_t index, j
  *  @ret_messages: an array; caller owns it */
 int wfs_driving_sent(struct wfs_driving_run *run, json_t **ret_messages, struct wfs_error *error);
 
-/**
- * wfs_driving_result() - the result of a run, with the private texts that the principal may read
- * @tells: all of it but the history is the output of a tool call: note its private texts
- * @ret_result: see wfs_turn_result(). No other thread has a part of it. Caller owns it.
- * Return: 0, -ENOENT (not_found), -EBUSY (it has not ended), …
- */
+/** wfs_driving_result() - make the result of a run that has ended, with the private texts that the
+ *  session's principal may read
+ *  @tells: the result without its history will be the output of a tool call, so note the private
+ *          texts in it, see wfs_session_note_private()
+ *  @ret_result: see wfs_turn_result(); shares no JSON value with anything else; caller owns it
+ *  Return: 0, -ENOENT (not_found), -EBUSY (the run has not ended), … */
 int wfs_driving_result(const struct wfs_session *session, const char *run_id, bool tells,
 	json_t **ret_result, struct wfs_error *error);
 
@@ -114,39 +114,41 @@ int wfs_driving_agent(const struct wfs_session *session, struct wfs_view *view, 
 int wfs_driving_privacy(struct wfs_view *view, const json_t *action, json_t **ret_said,
 	json_t **ret_gives, struct wfs_error *error);
 
-/*
- * The next six each read the document of a cell of a plan or chat (kernel/domain/plan/plan.h) at
- * the view's height; the caller owns it. Return: 0, -ENOENT (not_found), -EIO, -ENOMEM.
- */
+/* Cells of plans and chats (kernel/domain/plan/plan.h). Functions return 0, -ENOENT (not_found),
+ * -EIO or -ENOMEM. */
 
-/** wfs_driving_plan() - read the document of sys.plan of a plan. */
+/** wfs_driving_plan() - read the cell of sys.plan of a plan in the view; caller owns @ret_state. */
 int wfs_driving_plan(
 	struct wfs_view *view, const char *plan_id, json_t **ret_state, struct wfs_error *error);
 
-/** wfs_driving_step() - read the document of sys.plan_step of step @index. */
+/** wfs_driving_step() - read the cell of sys.plan_step of the step with the number @index, from 0,
+ *  in the view; caller owns @ret_step. */
 int wfs_driving_step(struct wfs_view *view, const char *plan_id, int64_t index, json_t **ret_step,
 	struct wfs_error *error);
 
-/** wfs_driving_step_result() - read the result of step @index, the document of sys.plan_result. */
+/** wfs_driving_step_result() - read the result of the step with the number @index, from 0: its cell
+ *  of sys.plan_result in the view; caller owns @ret_result. */
 int wfs_driving_step_result(struct wfs_view *view, const char *plan_id, int64_t index,
 	json_t **ret_result, struct wfs_error *error);
 
-/** wfs_driving_step_refs() - read which steps' results the prompt of step @index uses by
- *  placeholders. @ret_refs: {id of a step: its index}; NULL: none */
+/** wfs_driving_step_refs() - find the steps whose results the step with the number @index uses by
+ *  placeholders. @ret_refs: {id of a step: its number}; caller owns it; NULL: none */
 int wfs_driving_step_refs(struct wfs_view *view, const char *plan_id, int64_t index,
 	json_t **ret_refs, struct wfs_error *error);
 
-/** wfs_driving_source() - read the document of sys.plan_source: a plan as the model wrote it, in
- *  answer to @message_id. */
+/** wfs_driving_source() - read the text of a plan as the model wrote it in answer to the message
+ *  @message_id: the cell of sys.plan_source in the view; caller owns @ret_source. */
 int wfs_driving_source(struct wfs_view *view, const char *message_id, json_t **ret_source,
 	struct wfs_error *error);
 
-/** wfs_driving_message() - read the document of sys.chat_message. @message_id: `chat.n`. */
+/** wfs_driving_message() - read the cell of sys.chat_message of a message in the view.
+ *  @message_id: `chat.n`; @ret_message: caller owns it */
 int wfs_driving_message(struct wfs_view *view, const char *message_id, json_t **ret_message,
 	struct wfs_error *error);
 
-/** wfs_driving_plan_file() - the plan as its file `<id>.json` has it. @state: of sys.plan;
- *  @ret_document: NULL: only the size is wanted; @ret_size_bytes: of the file */
+/** wfs_driving_plan_file() - make the document of the file `plans/ID.json`. @state: the plan's
+ *  cell, from wfs_driving_plan(); @ret_document: caller owns it; NULL: only the size is wanted;
+ *  @ret_size_bytes: of the file */
 int wfs_driving_plan_file(struct wfs_view *view, const json_t *state, json_t **ret_document,
 	uint64_t *ret_size_bytes, struct wfs_error *error);
 

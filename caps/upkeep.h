@@ -8,14 +8,11 @@
 #include "kernel/copy/backup.h"
 #include "kernel/copy/restore.h"
 
-/**
- * wfs_upkeep_create() - make a world in @directory
- * @from: directory with its manifest and artifacts; NULL: the world has only what is built in
- * @name: of the world; NULL: as the manifest in @from says. Without @from it is needed.
- * @problems: gets each problem of the manifest and the artifacts; then nothing is made, and the
- *            function may return 0
- * Return: as wfs_source_load() and wfs_world_create().
- */
+/** wfs_upkeep_create() - make a world in @directory
+ *  @from: directory with its source, see worldfs-lua(7); NULL: the world has only what is built in
+ *  @name: of the world; NULL: as the source says. Without @from it is needed.
+ *  @problems: gets each problem of the source; then nothing is made, and the function may return 0
+ *  Return: as wfs_source_load() and wfs_world_create(). */
 int wfs_upkeep_create(const char *directory, const char *from, const char *name,
 	struct wfs_problems *problems, struct wfs_error *error);
 
@@ -25,17 +22,16 @@ struct wfs_upkeep_found {
 	uint64_t under_way_count; /* open intents of turns and plans */
 };
 
-/** wfs_upkeep_look() - read that from the store. Return: as wfs_world_open(), or -EIO: a damaged
- *  store. */
+/** wfs_upkeep_look() - find out what opening a world would do, without doing it.
+ *  Return: as wfs_world_open(), or -EIO: a damaged store. */
 int wfs_upkeep_look(
 	const char *directory, struct wfs_upkeep_found *ret_found, struct wfs_error *error);
 
-/**
- * wfs_upkeep_check() - check all pages of the store of a world, and then the world
- * @replays: fold it again, see wfs_replay(); otherwise see wfs_verify()
- * @problems: gets everything that is wrong. If pages are damaged, nothing else is checked.
- * Return: 0 (see problems->count), or -errno if the check could not be finished.
- */
+/** wfs_upkeep_check() - check all pages of the store of a world, and then the world
+ *  @replays: true: fold its journal again, see wfs_replay(); false: see wfs_verify()
+ *  @problems: gets everything that is wrong. If pages are damaged, nothing else is checked.
+ *  @progress: called now and then with @context; may end the check; may be NULL
+ *  Return: 0 (see problems->count), or -errno if the check could not be finished. */
 int wfs_upkeep_check(const char *directory, bool replays, struct wfs_problems *problems,
 	wfs_progress_fn *progress, void *context, struct wfs_error *error);
 
@@ -45,7 +41,8 @@ int wfs_upkeep_backup(const char *directory, const char *to,
 	const struct wfs_backup_options *options, struct wfs_backup_figures *ret_figures,
 	struct wfs_error *error);
 
-/** wfs_upkeep_restore() - see wfs_restore(). */
+/** wfs_upkeep_restore() - make a world in @directory from @tree, a copy of a world's tree; see
+ *  wfs_restore(). */
 int wfs_upkeep_restore(const char *tree, const char *directory,
 	const struct wfs_restore_options *options, struct wfs_problems *problems,
 	struct wfs_restored *ret_restored, struct wfs_error *error);
