@@ -3,7 +3,6 @@
 #include "agents/mind/transition.h"
 
 #include "agents/mind/mind-impl.h"
-#include "kernel/base/find.h"
 #include "kernel/base/json.h"
 #include "kernel/base/span.h"
 #include "kernel/base/text.h"

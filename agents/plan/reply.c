@@ -5,7 +5,6 @@
 
 #include "agents/plan/placeholder.h"
 #include "caps/session.h"
-#include "kernel/base/find.h"
 #include "kernel/base/json.h"
 #include "kernel/base/span.h"
 #include "kernel/base/text.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernel/base/encode.h"
+#include "kernel/base/span.h"
 
 /* Position of the next byte in a value. Zero is the start of a value. */
 enum {
@@ -25,50 +26,6 @@ enum {
 static bool parser_is_space(char byte)
 {
 	return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r';
-}
-
-static size_t parser_digits(const char *text, size_t size)
-{
-	size_t count = 0;
-
-	while (count < size && text[count] >= '0' && text[count] <= '9')
-		count++;
-	return count;
-}
-
-/* The grammar of RFC 8259 section 6. */
-static bool parser_number_valid(const char *text, size_t size)
-{
-	size_t at = size > 0 && text[0] == '-' ? 1 : 0;
-	size_t digits = parser_digits(text + at, size - at);
-
-	if (digits == 0 || (digits > 1 && text[at] == '0'))
-		return false;
-	at += digits;
-	if (at < size && text[at] == '.') {
-		digits = parser_digits(text + at + 1, size - at - 1);
-		if (digits == 0)
-			return false;
-		at += 1 + digits;
-	}
-	if (at < size && (text[at] == 'e' || text[at] == 'E')) {
-		at++;
-		if (at < size && (text[at] == '+' || text[at] == '-'))
-			at++;
-		digits = parser_digits(text + at, size - at);
-		if (digits == 0)
-			return false;
-		at += digits;
-	}
-	return at == size;
-}
-
-static bool parser_scalar_valid(struct wfs_bytes text)
-{
-	return wfs_bytes_equal(text, wfs_bytes_text("true")) ||
-		wfs_bytes_equal(text, wfs_bytes_text("false")) ||
-		wfs_bytes_equal(text, wfs_bytes_text("null")) ||
-		parser_number_valid(text.data, text.size);
 }
 
 static bool parser_in_object(const struct wfs_control_parser *parser)
@@ -178,8 +135,8 @@ static int parser_step(struct wfs_control_parser *parser, char byte)
 	case SCAN_SCALAR:
 		if (!parser_is_space(byte) && byte != ',' && byte != ']' && byte != '}')
 			return SCAN_SCALAR;
-		if (!parser_scalar_valid(WFS_BYTES(parser->pending.data + parser->scalar,
-			    parser->scanned - parser->scalar)))
+		if (wfs_span_scalar(WFS_BYTES(parser->pending.data + parser->scalar,
+			    parser->scanned - parser->scalar)) != parser->scanned - parser->scalar)
 			return SCAN_BROKEN;
 		parser->state = parser_value_end(parser);
 		return parser_structure(parser, byte);

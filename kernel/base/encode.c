@@ -318,14 +318,6 @@ size_t wfs_name_size(const void *key, size_t size)
 	return name_encode(NULL, key, size);
 }
 
-/* Canonical names use upper-case digits only. */
-static int name_hex_value(char digit)
-{
-	if (digit >= '0' && digit <= '9')
-		return digit - '0';
-	return digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
-}
-
 static int name_unescape(const char *name, size_t size, struct wfs_buffer *buffer)
 {
 	for (size_t i = 0; i < size; i++) {
@@ -338,8 +330,8 @@ static int name_unescape(const char *name, size_t size, struct wfs_buffer *buffe
 		}
 		if (size - i < 3)
 			return -ENOENT;
-		high = name_hex_value(name[i + 1]);
-		low = name_hex_value(name[i + 2]);
+		high = wfs_hex_value(name[i + 1]);
+		low = wfs_hex_value(name[i + 2]);
 		if (high < 0 || low < 0)
 			return -ENOENT;
 		wfs_buffer_append_byte(buffer, (char)(high << 4 | low));

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "kernel/base/json.h"
+#include "kernel/base/span.h"
 
 /* Says the value of WFS_JSON_DEPTH_MAX in messages. */
 #define DEPTH_REASON "nested too deeply, the greatest depth is 128 levels"
@@ -263,27 +264,15 @@ int wfs_json_parse(const char *text, size_t size, json_t **ret_json, struct wfs_
 
 /* --- counting values --- */
 
-/* @at: after the opening quote. Return: the index after the closing one, or @size. */
-static size_t skip_string(const char *text, size_t size, size_t at)
-{
-	while (at < size) {
-		at += wfs_json_plain_size(text + at, size - at);
-		if (at < size && text[at] == '"')
-			return at + 1;
-		at += at < size && text[at] == '\\' ? 2 : 1;
-	}
-	return size;
-}
-
 size_t wfs_json_count(const char *text, size_t size)
 {
 	size_t count = 1; /* the outermost value; and one for each comma and each opening bracket */
 	bool empty = false; /* nothing follows the last opening bracket so far */
 
 	for (size_t at = 0; at < size;) {
-		const char byte = text[at++];
+		size_t string;
 
-		switch (byte) {
+		switch (text[at++]) {
 		case ' ':
 		case '\t':
 		case '\n':
@@ -302,7 +291,8 @@ size_t wfs_json_count(const char *text, size_t size)
 			count++;
 			break;
 		case '"':
-			at = skip_string(text, size, at);
+			string = wfs_span_value(WFS_BYTES(text + at - 1, size - at + 1));
+			at = string ? at - 1 + string : size;
 			break;
 		default:
 			break;

@@ -6,14 +6,9 @@
 #include <string.h>
 #include <strings.h>
 
-static int lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
-}
-
 static bool same(char a, char b)
 {
-	return lower(a) == lower(b);
+	return strncasecmp(&a, &b, 1) == 0;
 }
 
 static size_t least(size_t a, size_t b)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where JSON values end in a text, without making the values: callers want their exact bytes.
+ * Where JSON values are in a text, without making the values: callers want their exact bytes.
  *
- * These functions find ends and do not validate; what they accept may still not be JSON. Outside of
- * strings a search stops at the first byte that cannot be in JSON. `<` is such a byte, so searching
- * from every tag of a text is linear as a whole: a search passes another tag only inside a string,
- * and of two searches that pass the same tag one ends there, because a quote that opens a string of
- * one closes a string of the other.
+ * wfs_span_scalar() and wfs_find_object() check the grammar. The others find ends and do not
+ * validate; what they accept may still not be JSON. Outside of strings their search stops at the
+ * first byte that cannot be in JSON. `<` is such a byte, so searching from every tag of a text is
+ * linear as a whole: a search passes another tag only inside a string, and of two searches that
+ * pass the same tag one ends there, because a quote that opens a string of one closes a string of
+ * the other.
  */
 #pragma once
 
@@ -38,3 +39,23 @@ struct wfs_span_object wfs_span_object(struct wfs_bytes text);
  *  Return: 1, 0 (the object has ended, and nothing but white space follows), or -EINVAL (this is
  *  not an object). */
 int wfs_span_next(struct wfs_span_object *object);
+
+/** wfs_span_scalar() - Return: how many bytes the string, number, `true`, `false` or `null` has
+ *  that the text begins with, by the grammar of RFC 8259; 0: the text does not begin with one. */
+size_t wfs_span_scalar(struct wfs_bytes text);
+
+/**
+ * wfs_find_object() - find the first complete JSON object in a text that also has other things in
+ * it: prose, fences, braces of code
+ * Also finds objects which wfs_json_parse() refuses for another reason than the grammar (a member
+ * twice, a number too large).
+ *
+ * The time is linear in the size of any text. A run tries to read an object from one brace on.
+ * Where it fails, each brace that it has opened and not closed would fail at that same byte, so no
+ * run begins at those braces. Later runs begin within what was a string to an earlier run. Of two
+ * runs at one byte, one is inside a string and the other is not, because a quote that opens a
+ * string of one closes a string of the other. So at most two runs read any byte.
+ * @text: less than 4 GiB. @ret_object: the object's bytes, borrowed from @text
+ * Return: 1, 0 (no object in the text), -EFBIG (@text is too long), -ENOMEM.
+ */
+int wfs_find_object(struct wfs_bytes text, struct wfs_bytes *ret_object);

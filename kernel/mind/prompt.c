@@ -5,8 +5,8 @@
 #include <errno.h>
 
 #include "kernel/base/encode.h"
-#include "kernel/base/find.h"
 #include "kernel/base/json.h"
+#include "kernel/base/span.h"
 #include "kernel/base/text.h"
 #include "kernel/mind/kind.h"
 

@@ -20,14 +20,6 @@ struct pass {
 	uint64_t total;
 };
 
-void wfs_snapshot_header(struct wfs_buffer *buffer, const struct wfs_hash *manifest_hash)
-{
-	char text[WFS_HASH_TEXT_SIZE];
-
-	wfs_hash_text(manifest_hash, text);
-	wfs_buffer_printf(buffer, "{\"manifest_hash\":\"%s\",\"world_version\":1}\n", text);
-}
-
 void wfs_snapshot_body(
 	struct wfs_buffer *buffer, const char *charge, uint64_t height, const struct wfs_hash *hash)
 {
@@ -43,12 +35,15 @@ void wfs_snapshot_body(
 int wfs_snapshot_document_init(
 	struct wfs_snapshot_document *document, const struct wfs_hash *manifest_hash)
 {
+	char text[WFS_HASH_TEXT_SIZE];
+
 	*document = (struct wfs_snapshot_document){.hasher = NULL};
 	int r = wfs_hasher_new(&document->hasher);
-
 	if (r)
 		return wfs_trace(r);
-	wfs_snapshot_header(&document->line, manifest_hash);
+	wfs_hash_text(manifest_hash, text);
+	wfs_buffer_printf(
+		&document->line, "{\"manifest_hash\":\"%s\",\"world_version\":1}\n", text);
 	wfs_hasher_add(document->hasher, document->line.data, document->line.size);
 	return wfs_buffer_check(&document->line);
 }

@@ -8,10 +8,6 @@
 
 #include "kernel/read/view.h"
 
-/** wfs_snapshot_header() - append the first line of a snapshot document, which has the manifest's
- *  hash. */
-void wfs_snapshot_header(struct wfs_buffer *buffer, const struct wfs_hash *manifest_hash);
-
 /* Computes the hash of a snapshot document. Plain value: init, add …, end, done. */
 struct wfs_snapshot_document {
 	struct wfs_hasher *hasher; /* owned */

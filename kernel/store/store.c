@@ -113,11 +113,6 @@ bool wfs_store_read_only(const struct wfs_store *store)
 	return store->read_only;
 }
 
-const char *wfs_store_directory(const struct wfs_store *store)
-{
-	return store->directory;
-}
-
 void store_txn_free(struct wfs_txn *txn)
 {
 	/* Before the abort: a write transaction's cursors must not outlive it. */

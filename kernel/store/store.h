@@ -59,10 +59,6 @@ void wfs_store_close(struct wfs_store *store);
 WFS_DEFINE_AUTO(store, struct wfs_store, wfs_store_close)
 #define WFS_AUTO_STORE WFS_CLEANUP(wfs_auto_store)
 
-/** wfs_store_directory() - Return: the path that was given to wfs_store_open(), borrowed from the
- *  store. */
-const char *wfs_store_directory(const struct wfs_store *store);
-
 /** wfs_store_last_txn() - Return: the number of the last committed transaction. */
 uint64_t wfs_store_last_txn(const struct wfs_store *store);
 

@@ -99,11 +99,6 @@ void wfs_vectors_free(struct wfs_vectors *vectors)
 	free(vectors);
 }
 
-size_t wfs_vectors_dims(const struct wfs_vectors *vectors)
-{
-	return vectors->dims;
-}
-
 size_t wfs_vectors_count(const struct wfs_vectors *vectors)
 {
 	return vectors->count;

@@ -2,7 +2,7 @@
 /* JSON objects in texts. */
 #include "tests/fixture/json.h"
 
-#include "kernel/base/find.h"
+#include "kernel/base/span.h"
 
 enum { HOSTILE_SIZE = 1 << 20 };
 

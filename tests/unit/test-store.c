@@ -337,11 +337,6 @@ IN_DIRECTORY(a_scratch_store_takes_what_any_store_takes)
 	assert_int_equal(wfs_meta_get(txn, "name", &value), 0);
 }
 
-IN_STORE(directory_is_the_one_given)
-{
-	assert_string_equal(wfs_store_directory(fixture->store), fixture->directory);
-}
-
 IN_STORE(figures_tell_the_map_and_what_of_it_is_used)
 {
 	struct wfs_store_figures figures;
