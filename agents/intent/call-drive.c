@@ -86,38 +86,12 @@ static void tell_failure(struct work *work, const struct driving *driving)
 	work_fail(work, &error);
 }
 
-/* Hides an answer that was made from private texts. */
-static int hide_output(
-	struct work *work, const struct driving *driving, json_t *payload, struct wfs_error *error)
-{
-	WFS_AUTO_JSON json_t *of = NULL;
-	int r = wfs_session_noted(driving->session, &of);
-
-	if (r < 0)
-		return no_memory(error);
-	return r ? wfs_text_hide_member(&work->texts, of, payload, "output", error) : 0;
-}
-
 static void tell_result(struct work *work, const struct driving *driving)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer output = {0};
-	struct wfs_error error = {0};
 
 	wfs_json_write(driving->call.result, &output);
-	const size_t size = output.size;
-	wfs_turn_cut(&output);
-	json_t *const payload = wfs_buffer_check(&output)
-		? NULL
-		: json_pack("{s:I, s:s#, s:I}", "duration_ms", (json_int_t)work_elapsed_ms(work),
-			  "output", wfs_buffer_text(&output), (int)output.size, "output_size",
-			  (json_int_t)size);
-	if (!payload || hide_output(work, driving, payload, &error)) {
-		json_decref(payload);
-		(void)no_memory(&error);
-		work_fail(work, &error);
-		return;
-	}
-	work_answer(work, "ok", payload);
+	call_answer(work, driving->session, &output, work_elapsed_ms(work));
 }
 
 static void driven(struct engine *engine, struct job *job)

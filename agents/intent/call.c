@@ -12,37 +12,35 @@ static int no_memory(struct wfs_error *error)
 	return wfs_error_from_errno(error, -ENOMEM, "call a tool");
 }
 
-static bool is_kind(const json_t *tool, const char *kind)
-{
-	return strcmp(wfs_json_text(tool, "kind"), kind) == 0;
-}
-
 /* --- reading --- */
 
-/* Hides an output that was read from private artifacts. */
-static int hide_output(struct work *work, json_t *payload, struct wfs_error *error)
+void call_answer(struct work *work, const struct wfs_session *session, struct wfs_buffer *output,
+	int64_t duration_ms)
 {
+	const size_t size = output->size;
 	WFS_AUTO_JSON json_t *of = NULL;
-	int r = wfs_session_noted(work->session, &of);
+	struct wfs_error error = {0};
 
-	if (r < 0)
-		return no_memory(error);
-	return r ? wfs_text_hide_member(&work->texts, of, payload, "output", error) : 0;
+	wfs_turn_cut(output);
+	WFS_AUTO_JSON json_t *payload = wfs_buffer_check(output)
+		? NULL
+		: json_pack("{s:I, s:s#, s:I}", "duration_ms", (json_int_t)duration_ms, "output",
+			  wfs_buffer_text(output), (int)output->size, "output_size",
+			  (json_int_t)size);
+	int r = payload ? wfs_session_noted(session, &of) : -ENOMEM;
+	if (r > 0)
+		r = wfs_text_hide_member(&work->texts, of, payload, "output", &error);
+	else if (r < 0)
+		r = no_memory(&error);
+	if (r)
+		work_fail(work, &error);
+	else
+		work_answer(work, "ok", WFS_STEAL(payload));
 }
 
 void call_take_output(struct work *work)
 {
-	const size_t size = work->output.size;
-	struct wfs_error error = {0};
-
-	wfs_turn_cut(&work->output);
-	WFS_AUTO_JSON json_t *payload = json_pack("{s:I, s:s#, s:I}", "duration_ms",
-		(json_int_t)work->read_ms, "output", wfs_buffer_text(&work->output),
-		(int)work->output.size, "output_size", (json_int_t)size);
-	if (!payload ? no_memory(&error) : hide_output(work, payload, &error))
-		work_fail(work, &error);
-	else
-		work_answer(work, "ok", WFS_STEAL(payload));
+	call_answer(work, work->session, &work->output, work->read_ms);
 }
 
 /* On a thread of libuv. */
@@ -117,32 +115,6 @@ static void called_done(struct called *called)
 	json_decref(called->arguments);
 }
 
-static int find_tool(struct work *work, const json_t *setup, const char *name, json_t **ret_tool,
-	struct wfs_error *error)
-{
-	json_t *const tool = agents_tool_find(json_object_get(setup, "tools"), name);
-	WFS_AUTO_JSON json_t *expanded = NULL;
-
-	if (!tool)
-		return wfs_error_set(error, WFS_E_NOT_FOUND, "unknown tool '%s'", name);
-	WFS_AUTO_JSON json_t *one = json_pack("[O]", tool);
-	if (!one)
-		return no_memory(error);
-	int r = agents_tools_expand(work->engine->helpers, one, &expanded, error);
-	if (!r)
-		*ret_tool = json_incref(json_array_get(expanded, 0));
-	return r;
-}
-
-static int64_t limit_of(const json_t *state, const json_t *setup)
-{
-	const json_t *const limit =
-		json_object_get(json_object_get(setup, "settings"), "tool_timeout_ms");
-	const int64_t left_ms = work_left_ms(state, setup);
-
-	return limit && json_integer_value(limit) < left_ms ? json_integer_value(limit) : left_ms;
-}
-
 /* If arguments are refused, the message does not quote private ones. @r: result of their check */
 static int hide_reason(const json_t *stored, int r, struct wfs_error *error)
 {
@@ -164,13 +136,21 @@ static int read_call(struct work *work, struct called *called, struct wfs_error 
 		r = wfs_driving_call(&run, work->turn, work->index, &stored, error);
 	if (!r)
 		r = agents_reveal(work->session, &run.view, stored, &call, error);
-	if (!r)
-		r = find_tool(work, run.setup, wfs_json_text(call, "name"), &called->tool, error);
+	if (r)
+		return r;
+	const char *const name = wfs_json_text(call, "name");
+	json_t *const tool = agents_tool_find(json_object_get(run.setup, "tools"), name);
+	if (!tool)
+		return wfs_error_set(error, WFS_E_NOT_FOUND, "unknown tool '%s'", name);
+	r = agents_tool_expand(work->engine->helpers, tool, &called->tool, error);
 	if (r)
 		return r;
 	const char *const arguments = wfs_json_text(call, "arguments");
-	called->limit_ms = limit_of(run.state, run.setup);
-	called->run_left_ms = work_left_ms(run.state, run.setup);
+	const json_t *const limit =
+		json_object_get(json_object_get(run.setup, "settings"), "tool_timeout_ms");
+	called->limit_ms = called->run_left_ms = work_left_ms(run.state, run.setup);
+	if (limit && json_integer_value(limit) < called->limit_ms)
+		called->limit_ms = json_integer_value(limit);
 	r = wfs_json_parse_bounded(arguments, strlen(arguments), &called->arguments, error);
 	if (!r && !json_is_object(called->arguments))
 		r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
@@ -187,12 +167,12 @@ void call_begin(struct work *work)
 	struct wfs_error error = {0};
 	int r = read_call(work, &called, &error);
 
-	if (!r && is_kind(called.tool, WFS_TOOL_KIND_READ)) {
+	if (!r && agents_tool_is(called.tool, WFS_TOOL_KIND_READ)) {
 		r = call_read(work, called.tool, called.arguments, called.limit_ms, &error);
 		if (!r)
 			return;
 	}
-	if (!r && is_kind(called.tool, WFS_TOOL_KIND_DRIVE)) {
+	if (!r && agents_tool_is(called.tool, WFS_TOOL_KIND_DRIVE)) {
 		r = drive_begin(work, wfs_json_text(called.tool, "name"), called.arguments,
 			called.run_left_ms, &error);
 		if (!r)

@@ -37,6 +37,11 @@ void advance_log(const struct work *work, const char *status, const json_t *payl
 void call_begin(struct work *work);
 void call_take_output(struct work *work);
 
+/** call_answer() - answer a call with its output, which is cut if it is long, and hidden if the
+ *  session has noted that private texts were read. */
+void call_answer(struct work *work, const struct wfs_session *session, struct wfs_buffer *output,
+	int64_t duration_ms);
+
 /** call_read() - run a tool that reads, on a thread of libuv; the kind's take_output gets what it
  *  gives. @arguments: copied; @limit_ms: after which the call fails; INT64_MAX: never
  *  Return: 0, or -errno with @error. */

@@ -199,7 +199,7 @@ void step_begin(struct work *work)
 		answer(work, outcome, true);
 		return;
 	}
-	if (!r && strcmp(wfs_json_text(tool, "kind"), WFS_TOOL_KIND_READ) == 0) {
+	if (!r && agents_tool_is(tool, WFS_TOOL_KIND_READ)) {
 		r = call_read(work, tool, args, STEP_TIMEOUT_MS, &error);
 		if (!r)
 			return;

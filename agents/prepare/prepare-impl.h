@@ -28,6 +28,7 @@ struct preparing {
 	json_t *place; /* sys.workflow's cell of the agent; NULL: it never had a state */
 	json_t *workflow;
 	json_t *messages;
+	struct wfs_error reason;      /* why an artifact could not be read or used */
 	struct agents_origin *origin; /* of the private texts that were read; borrowed */
 };
 
@@ -60,6 +61,12 @@ int prepare_act(struct preparing *turn, const json_t *action, const json_t *of, 
  *  artifact, such as a lack of memory? Then the turn does not begin. */
 bool prepare_ends_all(int r);
 
+/** prepare_missing() - go on without an artifact that could not be read or used, with a note that
+ *  says turn->reason. @r: of the failure; @fallback: what is done instead
+ *  Return: 0; -ENOMEM; or @r with @error, if the failure ends all. */
+int prepare_missing(struct preparing *turn, int r, const char *stage, const char *reference,
+	const char *fallback, struct wfs_error *error);
+
 /** prepare_read_artifact() - read an artifact as the agent, which may have to pay for it; only the
  *  first call of a turn for @id reads. @ret_artifact: borrowed from turn->read */
 int prepare_read_artifact(struct preparing *turn, const char *id, const json_t **ret_artifact,
@@ -70,10 +77,6 @@ int prepare_read_artifact(struct preparing *turn, const char *id, const json_t *
  *  the reference is to the whole artifact */
 int prepare_read_reference(struct preparing *turn, const char *reference,
 	const json_t **ret_artifact, const char **ret_fragment, struct wfs_error *error);
-
-/** prepare_content_of() - get the content of an artifact that prepare_read_artifact() has read;
- *  borrowed from it. */
-struct wfs_bytes prepare_content_of(const json_t *artifact);
 
 /** prepare_read_prompt() - read the prompt that a reference, `ID` or `ID#NAME`, leads to.
  *  @ret_prompt: as wfs_mind_prompt_read() gives it; caller owns it */

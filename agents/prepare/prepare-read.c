@@ -9,6 +9,7 @@
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 #include "kernel/base/log.h"
+#include "kernel/base/text.h"
 
 int prepare_no_memory(struct wfs_error *error)
 {
@@ -72,17 +73,10 @@ static void acted(struct wfs_request *request)
 	(void)sem_post(&acting->done);
 }
 
-static int add_origin(struct preparing *turn, const json_t *action, struct wfs_error *error)
-{
-	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
-	int r = wfs_session_view(turn->session, WFS_HEIGHT_HEAD, &view, error);
-
-	return r ? r : agents_origin_add(turn->origin, &view, action, error);
-}
-
 int prepare_act(struct preparing *turn, const json_t *action, const json_t *of, json_t **ret_data,
 	struct wfs_error *error)
 {
+	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	struct acting acting = {.request = {.done = acted, .action.of = of}};
 
 	if (sem_init(&acting.done, 0, 0))
@@ -99,7 +93,9 @@ int prepare_act(struct preparing *turn, const json_t *action, const json_t *of, 
 		*error = acting.request.error;
 		return r;
 	}
-	r = add_origin(turn, action, error);
+	r = wfs_session_view(turn->session, WFS_HEIGHT_HEAD, &view, error);
+	if (!r)
+		r = agents_origin_add(turn->origin, &view, action, error);
 	if (!r)
 		*ret_data = json_incref(json_object_get(answer, "data"));
 	return r;
@@ -108,6 +104,16 @@ int prepare_act(struct preparing *turn, const json_t *action, const json_t *of, 
 bool prepare_ends_all(int r)
 {
 	return r == -ENOMEM || r == -ENOSPC || r == -EAGAIN || r == -EINTR;
+}
+
+int prepare_missing(struct preparing *turn, int r, const char *stage, const char *reference,
+	const char *fallback, struct wfs_error *error)
+{
+	if (!prepare_ends_all(r))
+		return prepare_note(
+			turn, stage, reference, fallback, error, "%s", turn->reason.message);
+	*error = turn->reason;
+	return r;
 }
 
 /* --- reading --- */
@@ -149,14 +155,6 @@ int prepare_read_reference(struct preparing *turn, const char *reference,
 	return prepare_read_artifact(turn, reference, ret_artifact, error);
 }
 
-struct wfs_bytes prepare_content_of(const json_t *artifact)
-{
-	const json_t *const content = json_object_get(artifact, "content");
-
-	return WFS_BYTES(json_is_string(content) ? json_string_value(content) : "",
-		json_string_length(content));
-}
-
 int prepare_read_prompt(
 	struct preparing *turn, const char *reference, json_t **ret_prompt, struct wfs_error *error)
 {
@@ -166,7 +164,8 @@ int prepare_read_prompt(
 
 	if (r)
 		return r;
-	r = wfs_mind_prompt_read(prepare_content_of(artifact), fragment, ret_prompt, error);
+	r = wfs_mind_prompt_read(
+		wfs_text_of(json_object_get(artifact, "content")), fragment, ret_prompt, error);
 	return prepare_not_quoted(turn, r, error);
 }
 

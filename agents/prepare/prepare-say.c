@@ -5,6 +5,7 @@
 #include "agents/mind/template.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
+#include "kernel/base/text.h"
 #include "kernel/mind/workflow.h"
 
 #define DEFAULT_PROMPT PREPARE_LIBRARY "#observe_base"
@@ -25,6 +26,12 @@ static int fill(const struct preparing *turn, const json_t *prompt, struct wfs_b
 	return prepare_not_quoted(turn, r, error);
 }
 
+/* Return: bytes of the text that fit into @max, without cutting a character. */
+static size_t beginning_of(struct wfs_bytes text, size_t max)
+{
+	return text.size > max ? wfs_utf8_cut(text.data, max) : text.size;
+}
+
 /* --- working memory, personality --- */
 
 int prepare_working_memory(struct preparing *turn, struct wfs_error *error)
@@ -32,23 +39,14 @@ int prepare_working_memory(struct preparing *turn, struct wfs_error *error)
 	const char *const reference = prepare_reference_of(turn->content, PREPARE_WORKING_MEMORY);
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	const json_t *artifact = NULL;
-	struct wfs_error reason = {0};
 
 	if (!reference)
 		return 0;
-	int r = prepare_read_artifact(turn, reference, &artifact, &reason);
-	if (prepare_ends_all(r)) {
-		*error = reason;
-		return r;
-	}
+	int r = prepare_read_artifact(turn, reference, &artifact, &turn->reason);
 	if (r)
-		return prepare_note(
-			turn, "working_memory", reference, "empty", error, "%s", reason.message);
-	const struct wfs_bytes content = prepare_content_of(artifact);
-	size_t size = content.size > WORKING_MEMORY_MAX ? WORKING_MEMORY_MAX : content.size;
-	while (size < content.size && size > 0 &&
-		(((const unsigned char *)content.data)[size] & 0xC0) == 0x80)
-		size--;
+		return prepare_missing(turn, r, "working_memory", reference, "empty", error);
+	const struct wfs_bytes content = wfs_text_of(json_object_get(artifact, "content"));
+	const size_t size = beginning_of(content, WORKING_MEMORY_MAX);
 	wfs_buffer_append(&text, content.data, size);
 	if (size < content.size)
 		wfs_buffer_append_text(&text, "\n[...truncated]");
@@ -78,22 +76,17 @@ static int find_personality(struct preparing *turn, json_t **ret_prompt, struct 
 {
 	const char *const reference = prepare_reference_of(turn->content, PREPARE_PERSONALITY);
 	const char *const otherwise = prepare_reference_of(turn->content, "system_prompt");
-	struct wfs_error reason = {0};
-	int r = reference ? prepare_read_prompt(turn, reference, ret_prompt, &reason) : 0;
+	int r = reference ? prepare_read_prompt(turn, reference, ret_prompt, &turn->reason) : 0;
 
 	if (!r && *ret_prompt)
-		r = fill(turn, *ret_prompt, text, &reason);
-	if (prepare_ends_all(r)) {
-		*error = reason;
-		return r;
-	}
+		r = fill(turn, *ret_prompt, text, &turn->reason);
 	if (reference && !r)
 		return prepare_note(
 			turn, "personality", reference, NULL, error, "%zu bytes", text->size);
 	json_decref(WFS_STEAL(*ret_prompt));
 	if (reference)
-		r = prepare_note(turn, "personality", reference,
-			otherwise ? "system_prompt" : "none", error, "%s", reason.message);
+		r = prepare_missing(turn, r, "personality", reference,
+			otherwise ? "system_prompt" : "none", error);
 	if (otherwise)
 		wfs_buffer_append_text(text, otherwise);
 	return r ? r : wfs_buffer_check(text) ? prepare_no_memory(error) : 0;
@@ -161,39 +154,24 @@ static int prepare_memories(
 	WFS_AUTO_JSON json_t *action = NULL;
 	WFS_AUTO_JSON json_t *data = NULL;
 	WFS_AUTO_JSON json_t *of = NULL;
-	struct wfs_error reason = {0};
-	size_t size = query->size > QUERY_MAX ? QUERY_MAX : query->size;
+	const size_t size = beginning_of(wfs_buffer_bytes(query), QUERY_MAX);
 
 	if (!reference || query->size == 0)
 		return 0;
-	while (size < query->size && size > 0 && ((unsigned char)query->data[size] & 0xC0) == 0x80)
-		size--;
 	action = json_pack("{s:s, s:s, s:s, s:[{s:i, s:s, s:s#}]}", "action_type",
 		"invoke_artifact", "artifact_id", SEARCH, "method", "search", "args", "limit",
 		MEMORIES_MAX, "memory", reference, "query", query->data, (int)size);
-	int r = action ? query_origin(turn, &of, &reason) : prepare_no_memory(&reason);
+	int r = action ? query_origin(turn, &of, &turn->reason) : prepare_no_memory(&turn->reason);
 	if (!r)
 		r = prepare_not_quoted(
-			turn, prepare_act(turn, action, of, &data, &reason), &reason);
-	if (prepare_ends_all(r)) {
-		*error = reason;
-		return r;
-	}
+			turn, prepare_act(turn, action, of, &data, &turn->reason), &turn->reason);
 	if (r)
-		return prepare_note(
-			turn, "memories", reference, "none", error, "%s", reason.message);
+		return prepare_missing(turn, r, "memories", reference, "none", error);
 	return take_memories(turn, reference,
 		json_object_get(json_object_get(data, "result"), "results"), error);
 }
 
 /* --- the prompt of the state --- */
-
-/* Makes a prompt without declared variables from a text. */
-static int inline_prompt(const char *text, json_t **ret_prompt, struct wfs_error *error)
-{
-	*ret_prompt = json_pack("{s:s, s:[]}", "template", text, "variables");
-	return *ret_prompt ? 0 : prepare_no_memory(error);
-}
 
 /* The text that replaces a prompt that cannot be read; NULL: no text does. */
 static const char *inline_text(const struct preparing *turn, const json_t *step)
@@ -208,12 +186,17 @@ static const char *inline_text(const struct preparing *turn, const json_t *step)
 		      : json_string_value(json_object_get(turn->content, "prompt"));
 }
 
-static int fail_step(struct preparing *turn, const char *reference, const struct wfs_error *reason,
-	struct wfs_error *error)
+/* The step gets `failure`, unless the failure ends all. */
+static int fail_step(struct preparing *turn, int r, const char *reference, struct wfs_error *error)
 {
+	const struct wfs_error *const reason = &turn->reason;
 	WFS_AUTO_JSON json_t *message = json_sprintf("the prompt '%s' of state '%s': %s", reference,
 		wfs_json_text(turn->mind, "state"), reason->message);
 
+	if (prepare_ends_all(r)) {
+		*error = *reason;
+		return r;
+	}
 	return json_object_set_new(turn->step, "failure",
 		       json_pack("{s:s, s:O}", "code", wfs_error_info(reason->code)->name,
 			       "message", message)) < 0
@@ -226,17 +209,12 @@ static int find_inline(
 	struct preparing *turn, const char *text, json_t **ret_prompt, struct wfs_error *error)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer filled = {0};
-	struct wfs_error reason = {0};
-	int r = inline_prompt(text, ret_prompt, error);
 
-	if (r)
-		return r;
-	r = fill(turn, *ret_prompt, &filled, &reason);
-	if (prepare_ends_all(r)) {
-		*error = reason;
-		return r;
-	}
-	return r ? fail_step(turn, "prompt_inline", &reason, error) : 0;
+	*ret_prompt = json_pack("{s:s, s:[]}", "template", text, "variables");
+	if (!*ret_prompt)
+		return prepare_no_memory(error);
+	const int r = fill(turn, *ret_prompt, &filled, &turn->reason);
+	return r ? fail_step(turn, r, "prompt_inline", error) : 0;
 }
 
 /* Tries, in this order: the prompt of an artifact, the text that is configured beside it; without a
@@ -249,7 +227,6 @@ static int find_prompt(struct preparing *turn, json_t **ret_prompt, struct wfs_e
 	const char *reference = prepare_reference_of(step, "prompt_artifact_id");
 	const char *otherwise = inline_text(turn, step);
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
-	struct wfs_error reason = {0};
 	int r = 0;
 
 	if (!reference && !otherwise) {
@@ -257,21 +234,17 @@ static int find_prompt(struct preparing *turn, json_t **ret_prompt, struct wfs_e
 		otherwise = LAST_RESORT;
 	}
 	if (reference)
-		r = prepare_read_prompt(turn, reference, ret_prompt, &reason);
+		r = prepare_read_prompt(turn, reference, ret_prompt, &turn->reason);
 	if (reference && !r) /* a variable may be missing */
-		r = fill(turn, *ret_prompt, &text, &reason);
-	if (prepare_ends_all(r)) {
-		*error = reason;
-		return r;
-	}
+		r = fill(turn, *ret_prompt, &text, &turn->reason);
 	if (reference && !r)
 		return prepare_note(turn, "prompt", reference, NULL, error, "%zu bytes", text.size);
 	json_decref(WFS_STEAL(*ret_prompt));
 	if (reference) {
-		r = prepare_note(turn, "prompt", reference,
-			otherwise ? "prompt_inline" : "the run fails", error, "%s", reason.message);
-		if (r || !otherwise)
-			return r ? r : fail_step(turn, reference, &reason, error);
+		const int noted = prepare_missing(turn, r, "prompt", reference,
+			otherwise ? "prompt_inline" : "the run fails", error);
+		if (noted || !otherwise)
+			return noted ? noted : fail_step(turn, r, reference, error);
 	}
 	return find_inline(turn, otherwise, ret_prompt, error);
 }
@@ -325,14 +298,6 @@ static int compose(struct preparing *turn, const json_t *personality, struct wfs
 	return r ? r : add_message(turn, "user", &text, error);
 }
 
-/* With the memories the messages are too long: they fitted without. */
-static int fail_with_memories(struct preparing *turn, struct wfs_error *error)
-{
-	const struct wfs_error reason = *error;
-
-	return fail_step(turn, "with memories", &reason, error);
-}
-
 /* Writes personality, prompt of the state, and memories; the prompt is filled again when the
  * memories are known. */
 int prepare_messages(struct preparing *turn, struct wfs_error *error)
@@ -353,10 +318,11 @@ int prepare_messages(struct preparing *turn, struct wfs_error *error)
 		r = find_personality(turn, &personality, &system, error);
 	if (!r)
 		r = compose(turn, personality, &system, prompt, error);
-	if (r == -EFBIG)
-		return fail_with_memories(turn, error);
-	return r ? r
-		: json_object_set(turn->step, "messages", turn->messages) < 0
-		? prepare_no_memory(error)
-		: 0;
+	if (r == -EFBIG) { /* with the memories the messages are too long: they fitted without */
+		turn->reason = *error;
+		return fail_step(turn, r, "with memories", error);
+	}
+	if (!r && json_object_set(turn->step, "messages", turn->messages) < 0)
+		r = prepare_no_memory(error);
+	return r;
 }

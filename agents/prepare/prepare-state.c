@@ -5,20 +5,12 @@
 #include "agents/mind/reflex.h"
 #include "agents/prepare/tool.h"
 #include "kernel/base/json.h"
+#include "kernel/base/text.h"
 #include "kernel/mind/workflow.h"
 
 #define DEFAULT_TRANSITION PREPARE_LIBRARY "#transition_base"
 
 /* --- reflex --- */
-
-/* The code of an artifact, or its content if it has no code. */
-static struct wfs_bytes code_of(const json_t *artifact)
-{
-	const json_t *const code = json_object_get(artifact, "code");
-
-	return json_is_string(code) ? WFS_BYTES(json_string_value(code), json_string_length(code))
-				    : prepare_content_of(artifact);
-}
 
 static int check_action(const json_t *action, struct wfs_error *error)
 {
@@ -50,25 +42,23 @@ int prepare_reflex(struct preparing *turn, struct wfs_error *error)
 	const char *const reference = prepare_reference_of(turn->content, PREPARE_REFLEX);
 	WFS_AUTO_JSON json_t *action = NULL;
 	const json_t *artifact;
-	struct wfs_error reason = {0};
 
 	if (!reference)
 		return 0;
-	int r = prepare_read_artifact(turn, reference, &artifact, &reason);
+	int r = prepare_read_artifact(turn, reference, &artifact, &turn->reason);
 	if (!r) {
+		const json_t *const code = json_object_get(artifact, "code");
+
 		r = wfs_mind_reflex(
-			code_of(artifact), reference, turn->variables, &action, &reason);
+			wfs_text_of(
+				json_is_string(code) ? code : json_object_get(artifact, "content")),
+			reference, turn->variables, &action, &turn->reason);
 		if (!r && action)
-			r = check_action(action, &reason);
-		r = prepare_not_quoted(turn, r, &reason);
-	}
-	if (prepare_ends_all(r)) {
-		*error = reason;
-		return r;
+			r = check_action(action, &turn->reason);
+		r = prepare_not_quoted(turn, r, &turn->reason);
 	}
 	if (r)
-		return prepare_note(
-			turn, "reflex", reference, "model", error, "%s", reason.message);
+		return prepare_missing(turn, r, "reflex", reference, "model", error);
 	if (!action)
 		return prepare_note(
 			turn, "reflex", reference, NULL, error, "it leaves this to the model");
@@ -78,17 +68,6 @@ int prepare_reflex(struct preparing *turn, struct wfs_error *error)
 }
 
 /* --- workflow --- */
-
-static int find_workflow(const json_t *document, const char *fragment, const json_t **ret_workflow,
-	struct wfs_error *error)
-{
-	*ret_workflow = fragment ? json_object_get(json_object_get(document, "workflows"), fragment)
-				 : document;
-	if (!*ret_workflow)
-		return wfs_error_set(
-			error, WFS_E_NOT_FOUND, "the library has no workflow '%.80s'", fragment);
-	return 0;
-}
 
 static int take_workflow(struct preparing *turn, const json_t *workflow, struct wfs_error *error)
 {
@@ -103,17 +82,20 @@ static int take_workflow(struct preparing *turn, const json_t *workflow, struct 
 static int read_workflow(struct preparing *turn, const char *reference, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *document = NULL;
-	const json_t *workflow = NULL;
 	const json_t *artifact;
 	const char *fragment;
 	int r = prepare_read_reference(turn, reference, &artifact, &fragment, error);
 
 	if (r)
 		return r;
-	const struct wfs_bytes content = prepare_content_of(artifact);
+	const struct wfs_bytes content = wfs_text_of(json_object_get(artifact, "content"));
 	r = wfs_json_parse_bounded(content.data, content.size, &document, error);
-	if (!r)
-		r = find_workflow(document, fragment, &workflow, error);
+	const json_t *const workflow = fragment
+		? json_object_get(json_object_get(document, "workflows"), fragment)
+		: document;
+	if (!r && !workflow)
+		r = wfs_error_set(
+			error, WFS_E_NOT_FOUND, "the library has no workflow '%.80s'", fragment);
 	if (!r)
 		r = take_workflow(turn, workflow, error);
 	return prepare_not_quoted(turn, r, error);
@@ -125,48 +107,33 @@ static int load_workflow(struct preparing *turn, struct wfs_error *error)
 {
 	const char *const reference = prepare_reference_of(turn->content, PREPARE_WORKFLOW);
 	const json_t *const inlined = json_object_get(turn->content, "workflow");
-	struct wfs_error reason = {0};
 	int r = 0;
 
 	if (reference)
-		r = read_workflow(turn, reference, &reason);
+		r = read_workflow(turn, reference, &turn->reason);
 	else if (inlined && !json_is_null(inlined))
-		r = prepare_not_quoted(turn, take_workflow(turn, inlined, &reason), &reason);
-	if (prepare_ends_all(r)) {
-		*error = reason;
-		return r;
-	}
-	return r ? prepare_note(turn, "workflow", reference ? reference : "workflow", "one state",
-			   error, "%s", reason.message)
+		r = prepare_not_quoted(
+			turn, take_workflow(turn, inlined, &turn->reason), &turn->reason);
+	return r ? prepare_missing(turn, r, "workflow", reference ? reference : "workflow",
+			   "one state", error)
 		 : 0;
-}
-
-static bool has_state(const json_t *workflow, const char *name)
-{
-	const json_t *state;
-	size_t i;
-
-	json_array_foreach(json_object_get(workflow, "states"), i, state)
-		if (strcmp(json_string_value(state), name) == 0)
-			return true;
-	return false;
 }
 
 /* Finds the state in which the agent's last turn ended, if the workflow still has it. */
 static int find_state(struct preparing *turn, struct wfs_error *error)
 {
 	const char *const current = wfs_json_text(turn->place, "current_state");
+	json_t *const states = json_object_get(turn->workflow, "states");
 	char entered[160] = "";
 
-	const bool known = has_state(turn->workflow, current);
+	const bool known = wfs_json_has(states, json_object_get(turn->place, "current_state"));
 	const char *const state = known ? current : wfs_mind_workflow_initial(turn->workflow);
 	if (*current && !known)
 		snprintf(entered, sizeof(entered), "the workflow has no state '%.64s'", current);
 	if (json_object_set_new(turn->mind, "state", json_string(state)) < 0 ||
 		(*entered &&
 			json_object_set_new(turn->mind, "entered", json_string(entered)) < 0) ||
-		json_object_set(turn->mind, "states", json_object_get(turn->workflow, "states")) <
-			0)
+		json_object_set(turn->mind, "states", states) < 0)
 		return prepare_no_memory(error);
 	return 0;
 }
@@ -178,16 +145,10 @@ static int prepare_llm(struct preparing *turn, const json_t *step, struct wfs_er
 	const char *const own = prepare_reference_of(step, "transition_prompt_artifact_id");
 	const char *const reference = own ? own : DEFAULT_TRANSITION;
 	WFS_AUTO_JSON json_t *prompt = NULL;
-	struct wfs_error reason = {0};
-	int r = prepare_read_prompt(turn, reference, &prompt, &reason);
+	int r = prepare_read_prompt(turn, reference, &prompt, &turn->reason);
 
-	if (prepare_ends_all(r)) {
-		*error = reason;
-		return r;
-	}
 	if (r)
-		return prepare_note(
-			turn, "transition", reference, "stay", error, "%s", reason.message);
+		return prepare_missing(turn, r, "transition", reference, "stay", error);
 	return json_object_set(turn->mind, "transition_prompt", prompt) < 0 ||
 			json_object_set_new(
 				turn->mind, "transition_reference", json_string(reference)) < 0

@@ -28,27 +28,6 @@ static void preparing_done(struct preparing *turn)
 	json_decref(turn->messages);
 }
 
-static bool has_workflow(const struct preparing *turn)
-{
-	return prepare_reference_of(turn->content, PREPARE_WORKFLOW) ||
-		json_is_object(json_object_get(turn->content, "workflow"));
-}
-
-/* A reflex gets the state that was entered last: the workflow is read later, because that may
- * cost. */
-static int set_place(struct preparing *turn, struct wfs_error *error)
-{
-	json_t *const state = json_object_get(turn->place, "current_state");
-
-	return state ? prepare_set_variable(turn, "current_state", json_incref(state), error) : 0;
-}
-
-/* The caller gave the whole history: the workflow decides only what comes after the turn. */
-static bool has_history(const json_t *params)
-{
-	return json_object_get(params, "messages") != NULL;
-}
-
 static int prepare_all(struct preparing *turn, struct wfs_error *error)
 {
 	json_t *const setup = json_object_get(turn->step, "setup");
@@ -60,7 +39,9 @@ static int prepare_all(struct preparing *turn, struct wfs_error *error)
 		r = prepare_workflow(turn, error);
 	if (!r && turn->workflow)
 		r = prepare_transition(turn, error);
-	if (!r && !json_object_get(turn->step, "reflex") && !has_history(turn->params))
+	/* If the caller gave the whole history, the workflow decides only what comes after it. */
+	if (!r && !json_object_get(turn->step, "reflex") &&
+		!json_object_get(turn->params, "messages"))
 		r = prepare_messages(turn, error);
 	if (r)
 		return r;
@@ -87,7 +68,14 @@ static int look(struct preparing *turn, struct wfs_error *error)
 		*error = reason;
 		return r;
 	}
-	return has_workflow(turn) ? set_place(turn, error) : 0;
+	json_t *const state = json_object_get(turn->place, "current_state");
+	if (!state ||
+		(!prepare_reference_of(turn->content, PREPARE_WORKFLOW) &&
+			!json_is_object(json_object_get(turn->content, "workflow"))))
+		return 0;
+	/* A reflex gets the state that was entered last: the workflow is read later, because that
+	 * may cost. */
+	return prepare_set_variable(turn, "current_state", json_incref(state), error);
 }
 
 int agents_prepare(const struct wfs_session *session, const json_t *content, const json_t *params,

@@ -6,46 +6,9 @@
 #include "agents/prepare/question.h"
 #include "kernel/base/json.h"
 
-/* {alias, name of the tool}; a name with a method is NAME.METHOD. A name of a tool is never an
- * alias. */
-static const struct alias {
-	const char *name;
-	const char *method;
-	const char *canonical;
-} aliases[] = {
-	{"artifact", "delete", "delete_artifact"},
-	{"artifact", "edit", "edit_artifact"},
-	{"artifact", "invoke", "invoke_artifact"},
-	{"artifact", "read", "read_artifact"},
-	{"artifact", "write", "write_artifact"},
-	{"file", "cat", "fs_read"},
-	{"file", "dir", "fs_ls"},
-	{"file", "ls", "fs_ls"},
-	{"file", "read", "fs_read"},
-	{"file", "stat", "fs_stat"},
-	{"kernel", "query", "query_kernel"},
-	{"memory", "add", "genesis_memory_add"}, /* in worlds that have this artifact */
-	{"memory", "search", "genesis_memory_search"},
-};
-
-static const struct alias *find_alias(const char *name, const char *method)
+static int no_memory(struct wfs_error *error)
 {
-	const char *const dot = strchr(name, '.');
-	const size_t size = !*method && dot ? (size_t)(dot - name) : strlen(name);
-	const char *const part = !*method && dot ? dot + 1 : method;
-
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(aliases); i++)
-		if (strlen(aliases[i].name) == size && strncmp(aliases[i].name, name, size) == 0 &&
-			strcmp(aliases[i].method, part) == 0)
-			return &aliases[i];
-	return NULL;
-}
-
-const char *agents_router_name(const char *name)
-{
-	const struct alias *const alias = find_alias(name, "");
-
-	return alias ? alias->canonical : name;
+	return wfs_error_from_errno(error, -ENOMEM, "find a tool");
 }
 
 /* The text of a member without white space around it; "" if the member is not a text. */
@@ -70,11 +33,10 @@ json_t *agents_router_canonical(const json_t *call)
 
 	if (!name || !method)
 		return NULL;
-	const struct alias *const alias =
-		find_alias(json_string_value(name), json_string_value(method));
-	if (alias)
-		return json_pack(
-			"{s:O?, s:s, s:s}", "args", args, "method", "", "name", alias->canonical);
+	const char *const canonical =
+		agents_tool_alias(json_string_value(name), json_string_value(method));
+	if (canonical)
+		return json_pack("{s:O?, s:s, s:s}", "args", args, "method", "", "name", canonical);
 	return json_pack("{s:O?, s:O, s:O}", "args", args, "method", method, "name", name);
 }
 
@@ -114,26 +76,16 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static int add_actions(json_t *names)
+static int add_effects(json_t *names)
 {
 	int r = 0;
 
-	for (int i = 0; i < WFS_EFFECT_COUNT; i++) {
-		const char *const name = wfs_effect_action((enum wfs_effect)i);
+	for (enum wfs_effect i = 0; i < WFS_EFFECT_COUNT; i++) {
+		const char *const name = wfs_effect_action(i);
+		const char *const kind = wfs_effect_kind(i);
 
 		if (name && i != WFS_EFFECT_ACTION_RESOLVE_MINT)
 			r |= json_array_append_new(names, json_string(name));
-	}
-	return r;
-}
-
-static int add_questions(json_t *names)
-{
-	int r = 0;
-
-	for (int i = 0; i < WFS_EFFECT_COUNT; i++) {
-		const char *const kind = wfs_effect_kind((enum wfs_effect)i);
-
 		if (agents_question_find(kind) != WFS_EFFECT_COUNT)
 			r |= json_array_append_new(names, json_string(kind));
 	}
@@ -164,7 +116,7 @@ json_t *agents_router_names(const struct wfs_helpers *helpers)
 	size_t i;
 	json_t *definition;
 
-	if (!definitions || !names || add_actions(names) < 0 || add_questions(names) < 0)
+	if (!definitions || !names || add_effects(names) < 0)
 		return NULL;
 	json_array_foreach(definitions, i, definition)
 		if (!json_is_true(json_object_get(definition, "drives")) &&
@@ -173,42 +125,12 @@ json_t *agents_router_names(const struct wfs_helpers *helpers)
 	return sort(names);
 }
 
-static int refuse(const json_t *call, const struct wfs_helpers *helpers, json_t **ret_outcome,
-	struct wfs_error *error)
-{
-	*ret_outcome = outcome(call, WFS_TOOL_UNKNOWN,
-		json_pack("{s:o}", "available", agents_router_names(helpers)), NULL);
-	return *ret_outcome ? -ENOENT : wfs_error_from_errno(error, -ENOMEM, "find a tool");
-}
-
-static int invalid(const json_t *call, json_t **ret_outcome, struct wfs_error *error)
-{
-	*ret_outcome = outcome(call, WFS_TOOL_INVALID_CALL,
-		json_pack("{s:s, s:O}", "message", "expected a name, and args that are an object",
-			"call", call),
-		NULL);
-	return *ret_outcome ? -EINVAL : wfs_error_from_errno(error, -ENOMEM, "find a tool");
-}
-
-static int misfit(const json_t *call, const struct wfs_error *reason, json_t **ret_outcome,
-	struct wfs_error *error)
-{
-	*ret_outcome = agents_router_failed(
-		call, WFS_TOOL_INVALID_CALL, wfs_error_info(reason->code)->name, reason->message);
-	return *ret_outcome ? -EINVAL : wfs_error_from_errno(error, -ENOMEM, "find a tool");
-}
-
-static bool is_of_kind(const json_t *tool, const char *kind)
-{
-	return strcmp(wfs_json_text(tool, "kind"), kind) == 0;
-}
-
 /* Code without an interface gets the arguments as they are, and no argument for {}. */
 static int take_as_arguments(const json_t *tool, json_t *call)
 {
 	json_t *const args = json_object_get(call, "args");
 
-	if (!is_of_kind(tool, WFS_TOOL_KIND_ARTIFACT) ||
+	if (!agents_tool_is(tool, WFS_TOOL_KIND_ARTIFACT) ||
 		json_is_true(json_object_get(tool, "object")) || json_object_get(args, "args"))
 		return 0;
 	return json_object_set_new(call, "args",
@@ -221,20 +143,15 @@ int agents_router_tool(const struct agents_catalog *catalog, const char *name, c
 {
 	const enum wfs_effect question = agents_question_find(name);
 	WFS_AUTO_JSON json_t *made = NULL;
-	WFS_AUTO_JSON json_t *tools = NULL;
 
 	if (question != WFS_EFFECT_COUNT) {
 		*ret_tool = agents_question_tool(question);
-		return *ret_tool ? 0 : wfs_error_from_errno(error, -ENOMEM, "find a tool");
+		return *ret_tool ? 0 : no_memory(error);
 	}
-	int r = agents_tool_make(catalog, name, method, &made, error);
+	const int r = agents_tool_make(catalog, name, method, &made, error);
 	if (r)
 		return r;
-	WFS_AUTO_JSON json_t *list = json_pack("[O]", made);
-	r = agents_tools_expand(catalog->helpers, list, &tools, error);
-	if (!r)
-		*ret_tool = json_incref(json_array_get(tools, 0));
-	return r;
+	return agents_tool_expand(catalog->helpers, made, ret_tool, error);
 }
 
 int agents_router_find(const struct agents_catalog *catalog, json_t *call, json_t **ret_tool,
@@ -244,22 +161,34 @@ int agents_router_find(const struct agents_catalog *catalog, json_t *call, json_
 	WFS_AUTO_JSON json_t *tool = NULL;
 	struct wfs_error reason = {0};
 
-	if (!*wfs_json_text(call, "name") || !json_is_object(json_object_get(call, "args")))
-		return invalid(call, ret_outcome, error);
+	if (!*wfs_json_text(call, "name") || !json_is_object(json_object_get(call, "args"))) {
+		*ret_outcome = outcome(call, WFS_TOOL_INVALID_CALL,
+			json_pack("{s:s, s:O}", "message",
+				"expected a name, and args that are an object", "call", call),
+			NULL);
+		return *ret_outcome ? -EINVAL : no_memory(error);
+	}
 	int r = agents_router_tool(catalog, wfs_json_text(call, "name"), method, &tool, &reason);
 	if (r == -ENOENT || r == -EINVAL ||
-		(!r && *method && !is_of_kind(tool, WFS_TOOL_KIND_ARTIFACT)) ||
-		(!r && is_of_kind(tool, WFS_TOOL_KIND_RESULT)) ||
-		(!r && is_of_kind(tool, WFS_TOOL_KIND_DRIVE)))
-		return refuse(call, catalog->helpers, ret_outcome, error);
+		(!r && *method && !agents_tool_is(tool, WFS_TOOL_KIND_ARTIFACT)) ||
+		(!r && agents_tool_is(tool, WFS_TOOL_KIND_RESULT)) ||
+		(!r && agents_tool_is(tool, WFS_TOOL_KIND_DRIVE))) {
+		*ret_outcome = outcome(call, WFS_TOOL_UNKNOWN,
+			json_pack("{s:o}", "available", agents_router_names(catalog->helpers)),
+			NULL);
+		return *ret_outcome ? -ENOENT : no_memory(error);
+	}
 	if (r) {
 		*error = reason;
 		return r;
 	}
 	if (take_as_arguments(tool, call) < 0)
-		return wfs_error_from_errno(error, -ENOMEM, "find a tool");
-	if (agents_tool_check(catalog->helpers, tool, json_object_get(call, "args"), &reason))
-		return misfit(call, &reason, ret_outcome, error);
+		return no_memory(error);
+	if (agents_tool_check(catalog->helpers, tool, json_object_get(call, "args"), &reason)) {
+		*ret_outcome = agents_router_failed(call, WFS_TOOL_INVALID_CALL,
+			wfs_error_info(reason.code)->name, reason.message);
+		return *ret_outcome ? -EINVAL : no_memory(error);
+	}
 	*ret_tool = WFS_STEAL(tool);
 	return 0;
 }

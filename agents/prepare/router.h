@@ -17,10 +17,6 @@
  *  Return: new reference, or NULL without memory. */
 json_t *agents_router_canonical(const json_t *call);
 
-/** agents_router_name() - get the canonical name of the tool that @name, which may be an alias,
- *  means. Return: @name itself, or a static text. */
-const char *agents_router_name(const char *name);
-
 /** agents_router_tool() - make the tool, or the question, that a step may call by this name
  *  @name: canonical; @method: of an artifact's interface; "": the first
  *  @ret_tool: expanded; caller owns it

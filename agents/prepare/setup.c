@@ -20,16 +20,6 @@ static int no_memory(struct wfs_error *error)
 
 /* --- the configuration --- */
 
-static int not_an_agent(const char *id, const json_t *artifact, struct wfs_error *error)
-{
-	const char *const type = json_string_value(json_object_get(artifact, "type"));
-
-	return wfs_error_set(error, WFS_E_INVALID_TYPE,
-		"the artifact '%.140s' has the type '%.60s', expected '" WFS_ARTIFACT_TYPE_AGENT
-		"'",
-		id, type ? type : "");
-}
-
 static int read_agent(const struct wfs_session *asker, struct wfs_view *view, const char *id,
 	json_t **ret_content, struct wfs_error *error)
 {
@@ -40,8 +30,12 @@ static int read_agent(const struct wfs_session *asker, struct wfs_view *view, co
 
 	if (r)
 		return wfs_trace(r);
-	if (strcmp(wfs_json_text(artifact, "type"), WFS_ARTIFACT_TYPE_AGENT) != 0)
-		return not_an_agent(id, artifact, error);
+	const char *const type = wfs_json_text(artifact, "type");
+	if (strcmp(type, WFS_ARTIFACT_TYPE_AGENT) != 0)
+		return wfs_error_set(error, WFS_E_INVALID_TYPE,
+			"the artifact '%.140s' has the type '%.60s', "
+			"expected '" WFS_ARTIFACT_TYPE_AGENT "'",
+			id, type);
 	r = wfs_mind_agent_read(content.bytes, ret_content, &reason);
 	return r ? wfs_error_set(error, reason.code, "the content of the agent '%s': %s", id,
 			   reason.message)
@@ -49,11 +43,6 @@ static int read_agent(const struct wfs_session *asker, struct wfs_view *view, co
 }
 
 /* --- the parts of a run --- */
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
 
 static int make_settings(
 	const json_t *content, const json_t *params, json_t **ret_settings, struct wfs_error *error)
@@ -73,8 +62,8 @@ static int make_settings(
 
 		r = wfs_json_get_integer(
 			content, number->name, number->minimum, number->maximum, &value, error);
-		if (strcmp(number->name, "run_timeout_ms") == 0)
-			value = smaller(value, timeout_ms);
+		if (strcmp(number->name, "run_timeout_ms") == 0 && value > timeout_ms)
+			value = timeout_ms;
 		if (!r && json_object_set_new(settings, number->name, json_integer(value)) < 0)
 			r = no_memory(error);
 	}
@@ -203,14 +192,6 @@ static int make_setup(const struct asked *asked, const json_t *content, json_t *
 	return *ret_setup ? 0 : no_memory(error);
 }
 
-/* The name by which the server knows the model. */
-static int set_asked_model(const json_t *entry, json_t *setup, struct wfs_error *error)
-{
-	json_t *const model = json_object_get(entry, "model");
-
-	return model && json_object_set(setup, "asked_model", model) < 0 ? no_memory(error) : 0;
-}
-
 /* Would the server accept the setup? Checks it with every member that a tool can have. */
 static int check_adapter(const char *directory, const struct wfs_helpers *helpers,
 	const char *agent, json_t *setup, struct wfs_error *error)
@@ -229,7 +210,10 @@ static int check_adapter(const char *directory, const struct wfs_helpers *helper
 		json_object_set_new(whole, "agent", json_string(agent)) < 0)
 		return no_memory(error);
 	r = wfs_adapter_check(whole, entry, error);
-	return r ? r : set_asked_model(entry, setup, error);
+	json_t *const asked = json_object_get(entry, "model"); /* the server's name of the model */
+	if (!r && asked && json_object_set(setup, "asked_model", asked) < 0)
+		r = no_memory(error);
+	return r;
 }
 
 /* May the caller read the content of the agent without paying? */

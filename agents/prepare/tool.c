@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "agents/prepare/question.h"
-#include "agents/prepare/router.h"
 #include "kernel/base/json.h"
 #include "kernel/schema/schema.h"
 
@@ -22,9 +21,17 @@ static int no_memory(struct wfs_error *error)
 	return wfs_error_from_errno(error, -ENOMEM, "make the tools of an agent");
 }
 
-static bool is_kind(const json_t *tool, const char *kind)
+bool agents_tool_is(const json_t *tool, const char *kind)
 {
 	return strcmp(wfs_json_text(tool, "kind"), kind) == 0;
+}
+
+/* A helper of the mount's side, which has the table of them. */
+static bool is_helper(const json_t *tool)
+{
+	return agents_tool_is(tool, WFS_TOOL_KIND_READ) ||
+		agents_tool_is(tool, WFS_TOOL_KIND_ACT) ||
+		agents_tool_is(tool, WFS_TOOL_KIND_DRIVE);
 }
 
 json_t *agents_tool_find(const json_t *tools, const char *name)
@@ -38,29 +45,46 @@ json_t *agents_tool_find(const json_t *tools, const char *name)
 	return NULL;
 }
 
+/* --- names --- */
+
+/* {alias, name of the tool}; a name with a method is NAME.METHOD. A name of a tool is never an
+ * alias. */
+static const struct {
+	const char *name;
+	const char *method;
+	const char *canonical;
+} aliases[] = {
+	{"artifact", "delete", "delete_artifact"},
+	{"artifact", "edit", "edit_artifact"},
+	{"artifact", "invoke", "invoke_artifact"},
+	{"artifact", "read", "read_artifact"},
+	{"artifact", "write", "write_artifact"},
+	{"file", "cat", "fs_read"},
+	{"file", "dir", "fs_ls"},
+	{"file", "ls", "fs_ls"},
+	{"file", "read", "fs_read"},
+	{"file", "stat", "fs_stat"},
+	{"kernel", "query", "query_kernel"},
+	{"memory", "add", "genesis_memory_add"}, /* in worlds that have this artifact */
+	{"memory", "search", "genesis_memory_search"},
+};
+
+const char *agents_tool_alias(const char *name, const char *method)
+{
+	const char *const dot = strchr(name, '.');
+	const size_t size = !*method && dot ? (size_t)(dot - name) : strlen(name);
+	const char *const part = !*method && dot ? dot + 1 : method;
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(aliases); i++)
+		if (strlen(aliases[i].name) == size && strncmp(aliases[i].name, name, size) == 0 &&
+			strcmp(aliases[i].method, part) == 0)
+			return aliases[i].canonical;
+	return NULL;
+}
+
 /* --- artifacts as tools --- */
 
-/* Servers allow fewer characters in names than ids have. */
-static void name_of(const char *id, char ret_name[static TOOL_NAME_MAX + 1])
-{
-	size_t size = 0;
-
-	for (; id[size] && size < TOOL_NAME_MAX; size++)
-		ret_name[size] =
-			(char)(isalnum((unsigned char)id[size]) || id[size] == '-' ? id[size]
-										   : '_');
-	ret_name[size] = '\0';
-}
-
 /* An artifact whose schema is of an object takes that one argument; others take the list `args`. */
-static bool is_object(const json_t *input)
-{
-	const json_t *const type = json_object_get(input, "type");
-
-	return type ? strcmp(wfs_json_text(input, "type"), "object") == 0
-		    : json_object_get(input, "properties") != NULL;
-}
-
 static json_t *parameters_of(json_t *input, bool object)
 {
 	if (object)
@@ -90,10 +114,13 @@ static json_t *tool_of_artifact(const char *id, const json_t *interface, const j
 	json_t *const input = json_object_get(method, "input");
 	const char *const described = wfs_json_text(method, "description");
 	const char *const name = wfs_json_text(method, "name");
-	const bool object = is_object(input);
-	char tool_name[TOOL_NAME_MAX + 1];
+	const bool object = json_object_get(input, "type")
+		? strcmp(wfs_json_text(input, "type"), "object") == 0
+		: json_object_get(input, "properties") != NULL;
+	char tool_name[TOOL_NAME_MAX + 1] = ""; /* servers allow fewer characters than ids have */
 
-	name_of(id, tool_name);
+	for (size_t i = 0; id[i] && i < TOOL_NAME_MAX; i++)
+		tool_name[i] = (char)(isalnum((unsigned char)id[i]) || id[i] == '-' ? id[i] : '_');
 	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:o}", "artifact_id", id, "description",
 		*described ? described : wfs_json_text(interface, "description"), "kind",
 		WFS_TOOL_KIND_ARTIFACT, "method", *name ? name : "run", "name", tool_name, "object",
@@ -180,7 +207,8 @@ int agents_tools_make(const struct agents_catalog *catalog, const json_t *names,
 		if (!json_is_string(name))
 			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 				"'tools': expected an array of names");
-		r = make_tool(catalog, definitions, agents_router_name(json_string_value(name)), "",
+		const char *const alias = agents_tool_alias(json_string_value(name), "");
+		r = make_tool(catalog, definitions, alias ? alias : json_string_value(name), "",
 			&tool, error);
 		if (!r && agents_tool_find(tools, wfs_json_text(tool, "name"))) {
 			r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
@@ -249,12 +277,11 @@ static json_t *expand_helper(const json_t *definitions, const json_t *tool)
 /* A new reference; NULL without memory, or if this program does not have the tool any more. */
 static json_t *expand(const json_t *definitions, json_t *tool)
 {
-	if (is_kind(tool, WFS_TOOL_KIND_ACTION))
+	if (agents_tool_is(tool, WFS_TOOL_KIND_ACTION))
 		return expand_action(wfs_json_text(tool, "name"));
-	if (is_kind(tool, WFS_TOOL_KIND_RESULT))
+	if (agents_tool_is(tool, WFS_TOOL_KIND_RESULT))
 		return expand_result();
-	if (is_kind(tool, WFS_TOOL_KIND_READ) || is_kind(tool, WFS_TOOL_KIND_ACT) ||
-		is_kind(tool, WFS_TOOL_KIND_DRIVE))
+	if (is_helper(tool))
 		return expand_helper(definitions, tool);
 	return json_incref(tool);
 }
@@ -275,6 +302,19 @@ int agents_tools_expand(const struct wfs_helpers *helpers, const json_t *tools, 
 				"the tool '%s' cannot be described", wfs_json_text(tool, "name"));
 	*ret_tools = WFS_STEAL(expanded);
 	return 0;
+}
+
+int agents_tool_expand(
+	const struct wfs_helpers *helpers, json_t *tool, json_t **ret_tool, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *list = json_pack("[O]", tool);
+	WFS_AUTO_JSON json_t *expanded = NULL;
+	const int r =
+		list ? agents_tools_expand(helpers, list, &expanded, error) : no_memory(error);
+
+	if (!r)
+		*ret_tool = json_incref(json_array_get(expanded, 0));
+	return r;
 }
 
 /* --- calls --- */
@@ -344,28 +384,15 @@ int agents_tool_check(const struct wfs_helpers *helpers, const json_t *tool,
 	if (!json_is_object(arguments))
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"the arguments: expected a JSON object, got another value");
-	if (is_kind(tool, WFS_TOOL_KIND_ACTION))
+	if (agents_tool_is(tool, WFS_TOOL_KIND_ACTION))
 		return check_params(wfs_effect_find_action(name), arguments, error);
-	if (is_kind(tool, WFS_TOOL_KIND_READ) && question != WFS_EFFECT_COUNT)
+	if (agents_tool_is(tool, WFS_TOOL_KIND_READ) && question != WFS_EFFECT_COUNT)
 		return check_params(question, arguments, error);
-	if (is_kind(tool, WFS_TOOL_KIND_READ) || is_kind(tool, WFS_TOOL_KIND_ACT) ||
-		is_kind(tool, WFS_TOOL_KIND_DRIVE))
+	if (is_helper(tool))
 		return helpers->check(name, arguments, error);
-	return is_kind(tool, WFS_TOOL_KIND_ARTIFACT)
+	return agents_tool_is(tool, WFS_TOOL_KIND_ARTIFACT)
 		? check_artifact(tool, arguments, error)
 		: wfs_json_members(arguments, RESULT_NAME, "result", error);
-}
-
-static json_t *invocation(const json_t *tool, json_t *arguments)
-{
-	json_t *const listed = json_is_true(json_object_get(tool, "object"))
-		? NULL
-		: json_object_get(arguments, "args");
-	json_t *const args = listed ? json_incref(listed) : json_pack("[O]", arguments);
-
-	return json_pack("{s:s, s:o, s:O, s:O}", "action_type", "invoke_artifact", "args", args,
-		"artifact_id", json_object_get(tool, "artifact_id"), "method",
-		json_object_get(tool, "method"));
 }
 
 /* Members that are null count as absent, as for helpers that make an action. Return: 0, or -1
@@ -396,13 +423,18 @@ static json_t *asked_of_helper(const json_t *arguments)
 
 json_t *agents_tool_asked(const json_t *tool, json_t *arguments)
 {
-	WFS_AUTO_JSON json_t *action = NULL;
+	json_t *const listed = json_is_true(json_object_get(tool, "object"))
+		? NULL
+		: json_object_get(arguments, "args");
 
-	if (is_kind(tool, WFS_TOOL_KIND_ARTIFACT))
-		return invocation(tool, arguments);
-	if (is_kind(tool, WFS_TOOL_KIND_ACT))
+	if (agents_tool_is(tool, WFS_TOOL_KIND_ARTIFACT))
+		return json_pack("{s:s, s:o, s:O, s:O}", "action_type", "invoke_artifact", "args",
+			listed ? json_incref(listed) : json_pack("[O]", arguments), "artifact_id",
+			json_object_get(tool, "artifact_id"), "method",
+			json_object_get(tool, "method"));
+	if (agents_tool_is(tool, WFS_TOOL_KIND_ACT))
 		return asked_of_helper(arguments);
-	action = wfs_json_copy(arguments);
+	WFS_AUTO_JSON json_t *action = wfs_json_copy(arguments);
 	return action && json_object_set(action, "action_type", json_object_get(tool, "name")) == 0
 		? WFS_STEAL(action)
 		: NULL;
@@ -411,7 +443,7 @@ json_t *agents_tool_asked(const json_t *tool, json_t *arguments)
 int agents_tool_action(const struct wfs_helpers *helpers, const json_t *tool, json_t *arguments,
 	json_t **ret_action, struct wfs_error *error)
 {
-	if (is_kind(tool, WFS_TOOL_KIND_ACT))
+	if (agents_tool_is(tool, WFS_TOOL_KIND_ACT))
 		return helpers->action(wfs_json_text(tool, "name"), arguments, ret_action, error);
 	*ret_action = agents_tool_asked(tool, arguments);
 	return *ret_action ? 0 : no_memory(error);

@@ -37,7 +37,7 @@ int agents_tools_make(const struct agents_catalog *catalog, const json_t *names,
 	struct wfs_error *error);
 
 /** agents_tool_make() - make one tool, as a turn keeps it
- *  @name: its canonical name, see agents_router_name()
+ *  @name: its canonical name, see agents_tool_alias()
  *  @method: of an artifact's interface; "": the first
  *  @ret_tool: caller owns it
  *  Return: 0, -ENOENT (not_found: tool or method), -EINVAL (the artifact is not executable), … */
@@ -47,6 +47,17 @@ int agents_tool_make(const struct agents_catalog *catalog, const char *name, con
 /** agents_tool_find() - find the tool called @name in an array of tools.
  *  Return: borrowed from @tools; NULL: not found. */
 json_t *agents_tool_find(const json_t *tools, const char *name);
+
+/** agents_tool_is() - is it a tool of this kind, WFS_TOOL_KIND_…? */
+bool agents_tool_is(const json_t *tool, const char *kind);
+
+/** agents_tool_alias() - the canonical name of a tool that a caller names by an alias, {name,
+ *  method} or NAME.METHOD; static. @method: may be "". NULL: it is not an alias. */
+const char *agents_tool_alias(const char *name, const char *method);
+
+/** agents_tool_expand() - expand one tool. @ret_tool: caller owns it */
+int agents_tool_expand(const struct wfs_helpers *helpers, json_t *tool, json_t **ret_tool,
+	struct wfs_error *error);
 
 /** agents_tools_expand() - expand all tools of an array. @ret_tools: a new array; caller owns it */
 int agents_tools_expand(const struct wfs_helpers *helpers, const json_t *tools, json_t **ret_tools,

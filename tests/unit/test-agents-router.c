@@ -28,8 +28,8 @@ TEST(aliases_have_one_name)
 		"{'args':{},'method':'','name':'write_artifact'}");
 	assert_canonical("{'name':'memory','method':'add','args':{'memory':'m','text':'t'}}",
 		"{'args':{'memory':'m','text':'t'},'method':'','name':'genesis_memory_add'}");
-	assert_string_equal(agents_router_name("kernel.query"), "query_kernel");
-	assert_string_equal(agents_router_name("memory.search"), "genesis_memory_search");
+	assert_string_equal(agents_tool_alias("kernel.query", ""), "query_kernel");
+	assert_string_equal(agents_tool_alias("memory.search", ""), "genesis_memory_search");
 }
 
 TEST(what_is_no_alias_stays_as_it_is)
@@ -42,7 +42,7 @@ TEST(what_is_no_alias_stays_as_it_is)
 		"{'name':'File.ls','args':{}}", "{'args':{},'method':'','name':'File.ls'}");
 	assert_canonical(
 		"{'name':'my.tool','args':{}}", "{'args':{},'method':'','name':'my.tool'}");
-	assert_string_equal(agents_router_name("fs_ls"), "fs_ls");
+	assert_null(agents_tool_alias("fs_ls", ""));
 }
 
 TEST(what_is_canonical_is_that_again)
