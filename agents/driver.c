@@ -141,18 +141,6 @@ static void driver_free(struct wfs_driver *driver)
 	free(engine);
 }
 
-static int make_thread(struct engine *engine)
-{
-	wfs_driving_begin(&engine->driving);
-	const int r = -pthread_create(&engine->thread, NULL, run, engine);
-	if (r) {
-		wfs_driving_end(&engine->driving);
-		embed_stop(engine);
-		engine_close(engine);
-	}
-	return r;
-}
-
 int wfs_agents_start(struct wfs_authority *authority, const struct wfs_helpers *helpers,
 	bool paused, struct wfs_driver **ret_driver, struct wfs_error *error)
 {
@@ -172,13 +160,18 @@ int wfs_agents_start(struct wfs_authority *authority, const struct wfs_helpers *
 	engine->paused = paused || !engine_trusts(engine, NULL);
 	r = engine_open(engine);
 	wfs_models_guard_keys(wfs_authority_directory(engine->authority));
-	if (!r) {
-		/* Before the thread: the first entry of a store decides which model it has. */
-		embed_start(engine);
-		r = make_thread(engine);
-	}
 	if (r)
 		return wfs_error_from_errno(error, r, "drive the world's agents");
+	/* Before the thread: the first entry of a store decides which model it has. */
+	embed_start(engine);
+	wfs_driving_begin(&engine->driving);
+	r = -pthread_create(&engine->thread, NULL, run, engine);
+	if (r) {
+		wfs_driving_end(&engine->driving);
+		embed_stop(engine);
+		engine_close(engine);
+		return wfs_error_from_errno(error, r, "drive the world's agents");
+	}
 	*ret_driver = &WFS_STEAL(engine)->driver;
 	return 0;
 }

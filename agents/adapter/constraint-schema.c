@@ -86,19 +86,13 @@ static int check_members(json_t *members, struct wfs_buffer *where, struct wfs_e
 	return r;
 }
 
-/* Source: vLLM 0.15.1, STRING_SUPPORTED_FORMATS. */
-static bool is_format(const json_t *value)
-{
-	static const char *const formats[] = {"email", "date", "time", "date-time", "duration",
-		"ipv4", "ipv6", "hostname", "uuid", "uri", "uri-reference", "uri-template",
-		"json-pointer", "relative-json-pointer", NULL};
-
-	return is_one_of(json_string_value(value), formats);
-}
-
 static int check_keyword(
 	const char *name, json_t *value, struct wfs_buffer *where, struct wfs_error *error)
 {
+	/* Source: vLLM 0.15.1, STRING_SUPPORTED_FORMATS. */
+	static const char *const formats[] = {"email", "date", "time", "date-time", "duration",
+		"ipv4", "ipv6", "hostname", "uuid", "uri", "uri-reference", "uri-template",
+		"json-pointer", "relative-json-pointer", NULL};
 	/* vLLM refuses the keywords up to propertyNames; a grammar cannot enforce the others. */
 	static const char *const refused[] = {"multipleOf", "uniqueItems", "contains",
 		"minContains", "maxContains", "patternProperties", "propertyNames", "if", "then",
@@ -110,7 +104,8 @@ static int check_keyword(
 	const size_t size = where->size;
 	int r = 0;
 
-	if (is_one_of(name, refused) || (strcmp(name, "format") == 0 && !is_format(value)))
+	if (is_one_of(name, refused) ||
+		(strcmp(name, "format") == 0 && !is_one_of(json_string_value(value), formats)))
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"%s/%s: expected only keywords that are enforced", wfs_buffer_text(where),
 			name);

@@ -227,21 +227,16 @@ static int search_tags(struct search *search)
 	return wfs_buffer_check(&search->rest);
 }
 
-/* Return: the text without its calls; null if only blanks are left. */
-static json_t *json_of_rest(const struct wfs_buffer *rest)
-{
-	const struct wfs_bytes text = wfs_buffer_bytes(rest);
-
-	return wfs_span_blank(text) == text.size ? json_null() : json_of_text(text);
-}
-
 static int find_tags(struct wfs_bytes text, json_t *calls, json_t *completion)
 {
 	struct search search = {.text = text, .calls = calls};
 	int r = search_tags(&search);
+	const struct wfs_bytes rest = wfs_buffer_bytes(&search.rest);
 
+	/* The content is the text without its calls, or null if only blanks are left. */
 	if (r == 0 && json_array_size(calls) > 0 &&
-		json_object_set_new(completion, "content", json_of_rest(&search.rest)) < 0)
+		json_object_set_new(completion, "content",
+			wfs_span_blank(rest) == rest.size ? json_null() : json_of_text(rest)) < 0)
 		r = -ENOMEM;
 	wfs_buffer_done(&search.rest);
 	return r;

@@ -5,7 +5,6 @@
  */
 #include "agents/engine/chat.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 
 #include "agents/engine/response.h"
@@ -48,14 +47,6 @@ struct talk {
 static int no_memory(struct wfs_error *error)
 {
 	return wfs_error_from_errno(error, -ENOMEM, "answer a chat");
-}
-
-static const char *session_id_of(const struct talk *talk)
-{
-	const char *const id =
-		json_string_value(json_object_get(talk->wait.drive->params, "session_id"));
-
-	return id ? id : WFS_CHAT_SESSION_DEFAULT;
 }
 
 /* --- times --- */
@@ -115,12 +106,14 @@ static void done(struct wait *wait)
 static json_t *compose(struct talk *talk, const struct response *response)
 {
 	WFS_AUTO_JSON json_t *nothing = json_array();
+	const char *const id =
+		json_string_value(json_object_get(talk->wait.drive->params, "session_id"));
 
 	return json_pack("{s:O?, s:O?, s:s?, s:s, s:b, s:O?, s:s, s:o, s:I, s:I, s:O}",
 		"checkpoint", response->checkpoint, "details", response->details, "error",
 		response->code, "final", response->final ? response->final : "", "ok",
-		response->code == NULL, "plan", response->plan, "session_id", session_id_of(talk),
-		"timing_ms", timing_of(talk), "tool_batches",
+		response->code == NULL, "plan", response->plan, "session_id",
+		id ? id : WFS_CHAT_SESSION_DEFAULT, "timing_ms", timing_of(talk), "tool_batches",
 		(json_int_t)response_number(response, "tool_batches"), "tool_calls_count",
 		(json_int_t)response_number(response, "tool_calls"), "tool_results",
 		response->results ? response->results : nothing);
@@ -203,15 +196,6 @@ static void fail(struct wait *wait, int r, struct wfs_error *error)
 
 /* --- looking --- */
 
-/* An imported plan does not run before a caller resumes it; waiting for that is not a failure. */
-static bool waits_for_resume(const struct talk *talk)
-{
-	const struct wfs_drive *const drive = talk->wait.drive;
-
-	return drive->what == WFS_DRIVE_IMPORT &&
-		!json_is_true(json_object_get(drive->params, "resume"));
-}
-
 /* Replaces a document by one with the private texts that the caller may read. */
 static int reveal(
 	struct talk *talk, struct wfs_view *view, json_t **document, struct wfs_error *error)
@@ -230,6 +214,10 @@ static int reveal(
 static int look_at_plan(struct talk *talk, struct wfs_view *view, struct response *response,
 	struct wfs_error *error)
 {
+	const struct wfs_drive *const drive = talk->wait.drive;
+	/* An imported plan does not run before a caller resumes it, which is not a failure. */
+	const bool parked = drive->what == WFS_DRIVE_IMPORT &&
+		!json_is_true(json_object_get(drive->params, "resume"));
 	WFS_AUTO_JSON json_t *state = NULL;
 	int r = wfs_driving_plan(view, talk->plan_id, &state, error);
 
@@ -240,7 +228,7 @@ static int look_at_plan(struct talk *talk, struct wfs_view *view, struct respons
 									: STAGE_planner_tools);
 	if (!response_has_ended(state))
 		return 0;
-	r = response_take_plan(view, WFS_STEAL(state), waits_for_resume(talk), response, error);
+	r = response_take_plan(view, WFS_STEAL(state), parked, response, error);
 	if (!r)
 		r = reveal(talk, view, &response->results, error);
 	if (!r)
@@ -329,25 +317,18 @@ static void fail_beginning(struct talk *talk)
 		&error);
 }
 
-/* The model may have been asked before the kernel's answer came here. */
-static void enter_begun(struct talk *talk, const char *chat_id)
-{
-	const struct work *const asking = work_of_chat(talk->wait.engine, chat_id);
-
-	if (asking && asking->built_ns > 0)
-		take_built(talk, asking);
-	else
-		enter(talk, STAGE_context_build);
-}
-
 static void begun(struct wait *wait, json_t *answer)
 {
 	struct talk *const talk = (struct talk *)wait;
 	const char *const chat_id = wfs_json_text(answer, "chat_id");
 	const char *const plan_id = wfs_json_text(answer, "plan_id");
+	const struct work *const asking = work_of_chat(wait->engine, chat_id);
 	struct wfs_error error = {0};
 
-	enter_begun(talk, chat_id);
+	if (asking && asking->built_ns > 0) /* the model was asked before this answer came here */
+		take_built(talk, asking);
+	else
+		enter(talk, STAGE_context_build);
 	if (wait->request.result) {
 		fail_beginning(talk);
 		return;
@@ -369,13 +350,6 @@ static void begun(struct wait *wait, json_t *answer)
 }
 
 /* --- what is asked for --- */
-
-static bool is_blank(const char *text)
-{
-	while (isspace((unsigned char)*text))
-		text++;
-	return !*text;
-}
 
 /* Returns 0 or -1, as jansson does. */
 static int take(struct talk *talk, const char *member)
@@ -458,11 +432,10 @@ static const struct {
 /* The code of an error in a request; NULL: no error that has a code. */
 static const char *misuse(const struct wfs_drive *drive, struct wfs_error *error)
 {
-	const json_t *const message = json_object_get(drive->params, "message");
+	const char *const message = wfs_json_text(drive->params, "message");
 	const json_t *const batch = json_object_get(drive->params, "batch_size");
 
-	if (drive->what == WFS_DRIVE_CHAT &&
-		(!json_is_string(message) || is_blank(json_string_value(message)))) {
+	if (drive->what == WFS_DRIVE_CHAT && !message[strspn(message, " \t\n\v\f\r")]) {
 		(void)wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"'message': expected a text that is not blank");
 		return WFS_CHAT_INVALID_MESSAGE;

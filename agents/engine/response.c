@@ -81,16 +81,6 @@ static int add_results(struct wfs_view *view, struct response *response, struct 
 	return !r && bytes > RESULTS_BYTES_MAX ? tell_omitted(response, error) : r;
 }
 
-static int add_checkpoint(struct response *response, uint64_t size, struct wfs_error *error)
-{
-	const char *const plan_id = wfs_json_text(response->state, "plan_id");
-
-	response->checkpoint = json_pack("{s:I, s:b, s:s++, s:s, s:s}", "bytes", (json_int_t)size,
-		"ok", 1, "path", "plan:", plan_id, "", "plan_id", plan_id, "status",
-		wfs_json_text(response->state, "status"));
-	return response->checkpoint ? 0 : no_memory(error);
-}
-
 /* Adds the plan as its file has it; a large plan comes without its steps. */
 static int add_plan(struct wfs_view *view, struct response *response, struct wfs_error *error)
 {
@@ -110,17 +100,11 @@ static int add_plan(struct wfs_view *view, struct response *response, struct wfs
 			json_object_get(response->state, "total"));
 	else
 		response->plan = json_incref(json_object_get(document, "plan"));
-	return response->plan ? add_checkpoint(response, size, error) : no_memory(error);
-}
-
-static void describe_failure(struct response *response)
-{
-	const json_t *const failure = json_object_get(response->state, "error");
-
-	response->code = json_string_value(json_object_get(failure, "code"));
-	response->details = json_incref(json_object_get(failure, "details"));
-	if (strcmp(wfs_json_text(response->state, "status"), "cancelled") == 0)
-		response->code = WFS_CHAT_CANCELLED;
+	const char *const plan_id = wfs_json_text(response->state, "plan_id");
+	response->checkpoint = json_pack("{s:I, s:b, s:s++, s:s, s:s}", "bytes", (json_int_t)size,
+		"ok", 1, "path", "plan:", plan_id, "", "plan_id", plan_id, "status",
+		wfs_json_text(response->state, "status"));
+	return response->plan && response->checkpoint ? 0 : no_memory(error);
 }
 
 int response_take_plan(struct wfs_view *view, json_t *state, bool parked, struct response *response,
@@ -128,8 +112,14 @@ int response_take_plan(struct wfs_view *view, json_t *state, bool parked, struct
 {
 	response->state = state;
 	response->final = wfs_json_text(state, "final");
-	if (!parked)
-		describe_failure(response);
+	if (!parked) {
+		const json_t *const failure = json_object_get(state, "error");
+
+		response->code = strcmp(wfs_json_text(state, "status"), "cancelled") == 0
+			? WFS_CHAT_CANCELLED
+			: json_string_value(json_object_get(failure, "code"));
+		response->details = json_incref(json_object_get(failure, "details"));
+	}
 	int r = add_results(view, response, error);
 	return r ? r : add_plan(view, response, error);
 }

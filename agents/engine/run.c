@@ -86,17 +86,6 @@ static enum wfs_error_code code_of(const json_t *result)
 	return WFS_OK;
 }
 
-static int describe(const json_t *result, enum wfs_error_code code, struct wfs_error *error)
-{
-	const json_t *const failure = json_object_get(result, "error");
-	const char *const message = json_string_value(json_object_get(failure, "message"));
-	const char *const reason = json_string_value(json_object_get(result, "termination_reason"));
-	const char *const run_id = json_string_value(json_object_get(result, "run_id"));
-
-	return wfs_error_set(error, code, "run '%s' ended: %s", run_id ? run_id : "",
-		message ? message : reason);
-}
-
 static void begin(struct runs *runs);
 
 /* The caller gets one result, or the list of them. */
@@ -105,7 +94,12 @@ static void finish(struct runs *runs)
 	json_t *const last = json_array_get(runs->results, json_array_size(runs->results) - 1);
 	const enum wfs_error_code code = code_of(last);
 	struct wfs_error error = {0};
-	const int r = code == WFS_OK ? 0 : describe(last, code, &error);
+	const json_t *const message = json_object_get(json_object_get(last, "error"), "message");
+	const int r = code == WFS_OK
+		? 0
+		: wfs_error_set(&error, code, "run '%s' ended: %s", wfs_json_text(last, "run_id"),
+			  json_is_string(message) ? json_string_value(message)
+						  : wfs_json_text(last, "termination_reason"));
 	json_t *const all = runs->many ? json_pack("{s:o}", "runs", WFS_STEAL(runs->results))
 				       : json_incref(last);
 

@@ -30,12 +30,6 @@ static int read_limits(const json_t *entry, int64_t left_ms, struct wfs_model_en
 	return r;
 }
 
-/* Can others on the network read what is sent? */
-static bool is_plain(const char *scheme, const char *host)
-{
-	return (!scheme || strcmp(scheme, "https") != 0) && !wfs_model_is_loopback(host);
-}
-
 /* Where and how curl sends requests to this URL. */
 static int check_host(const char *variable, const char *base_url, struct wfs_error *error)
 {
@@ -53,8 +47,10 @@ static int check_host(const char *variable, const char *base_url, struct wfs_err
 		r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"'base_url': expected an http or https URL, got '%.100s'",
 			base_url ? base_url : "");
-	if (!r)
-		r = wfs_trust_key(variable, host, port, is_plain(scheme, host), error);
+	if (!r) /* others on the network can read what is sent plainly */
+		r = wfs_trust_key(variable, host, port,
+			(!scheme || strcmp(scheme, "https") != 0) && !wfs_model_is_loopback(host),
+			error);
 	curl_free(host);
 	curl_free(port);
 	curl_free(scheme);

@@ -14,19 +14,6 @@
 	"first_byte_timeout_ms? idle_timeout_ms? max_tokens_name? model? profile? provider " \
 	"stream? total_timeout_ms?"
 
-static int no_such_model(const json_t *models, const char *name, struct wfs_error *error)
-{
-	WFS_AUTO_BUFFER struct wfs_buffer names = {0};
-	const char *key;
-	json_t *value;
-
-	json_object_foreach((json_t *)models, key, value)
-		wfs_buffer_printf(&names, " %s", key);
-	return wfs_error_set(error, WFS_E_NOT_FOUND,
-		"host.json has no model '%.100s' (there are:%s)", name,
-		names.size > 0 ? wfs_buffer_text(&names) : " none");
-}
-
 /* A member of a wrong type would count as absent: a request would go without its key. */
 static int check_types(const json_t *entry, struct wfs_error *error)
 {
@@ -90,8 +77,17 @@ int wfs_models_find(
 		return r;
 	const json_t *const models = json_object_get(host, "models");
 	json_t *const entry = json_object_get(models, name);
-	if (!entry)
-		return no_such_model(models, name, error);
+	if (!entry) {
+		WFS_AUTO_BUFFER struct wfs_buffer names = {0};
+		const char *key;
+		json_t *value;
+
+		json_object_foreach((json_t *)models, key, value)
+			wfs_buffer_printf(&names, " %s", key);
+		return wfs_error_set(error, WFS_E_NOT_FOUND,
+			"host.json has no model '%.100s' (there are:%s)", name,
+			names.size > 0 ? wfs_buffer_text(&names) : " none");
+	}
 	r = check_entry(name, entry, error);
 	if (!r)
 		*ret_entry = json_incref(entry);

@@ -45,53 +45,36 @@ static int read_file(
 
 /* --- one line --- */
 
-static bool is_text(const json_t *value)
-{
-	return json_is_string(value) || json_is_null(value);
-}
-
-static bool is_object(const json_t *value)
-{
-	return json_is_object(value) || json_is_null(value);
-}
-
-static bool is_array(const json_t *value)
-{
-	return json_is_array(value);
-}
-
-/* A condition of a wrong type would hold for every request. */
-static bool is_condition(const json_t *value)
-{
-	return json_is_string(value);
-}
-
-static bool is_failure(const json_t *value)
-{
-	return json_is_string(json_object_get(value, "code")) &&
-		json_is_string(json_object_get(value, "message"));
-}
-
 static int check_types(const json_t *line, struct wfs_error *error)
 {
+	enum {
+		NUL = 1 << JSON_NULL,
+		TEXT = 1 << JSON_STRING,
+		ARRAY = 1 << JSON_ARRAY,
+		OBJECT = 1 << JSON_OBJECT,
+	};
 	static const struct {
 		const char *name;
-		bool (*is)(const json_t *value);
+		int types;
 		const char *expected;
 	} members[] = {
-		{"content", is_text, "a text or null"},
-		{"error", is_failure, "an object with the texts code and message"},
-		{"finish_reason", is_text, "a text or null"},
-		{"last_message", is_condition, "a text"},
-		{"match", is_condition, "a text"},
-		{"tool_calls", is_array, "an array"},
-		{"usage", is_object, "an object or null"},
+		{"content", TEXT | NUL, "a text or null"},
+		{"error", OBJECT, "an object with the texts code and message"},
+		{"finish_reason", TEXT | NUL, "a text or null"},
+		{"last_message", TEXT,
+			"a text"}, /* a condition of a wrong type would always hold */
+		{"match", TEXT, "a text"},
+		{"tool_calls", ARRAY, "an array"},
+		{"usage", OBJECT | NUL, "an object or null"},
 	};
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(members); i++) {
 		const json_t *const value = json_object_get(line, members[i].name);
+		const bool whole = strcmp(members[i].name, "error") != 0 ||
+			(json_is_string(json_object_get(value, "code")) &&
+				json_is_string(json_object_get(value, "message")));
 
-		if (value && !members[i].is(value))
+		if (value && (!(members[i].types & 1 << json_typeof(value)) || !whole))
 			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "'%s': expected %s",
 				members[i].name, members[i].expected);
 	}
@@ -108,12 +91,6 @@ static int check_line(const json_t *line, struct wfs_error *error)
 	if (!r)
 		r = wfs_json_get_integer(line, "delay_ms", 0, DELAY_MAX, &number, error);
 	return r ? r : check_types(line, error);
-}
-
-static bool has_condition(const json_t *line)
-{
-	return json_object_get(line, "turn") || json_object_get(line, "match") ||
-		json_object_get(line, "last_message");
 }
 
 static bool fits(const json_t *line, int64_t turn, const char *last)
@@ -158,28 +135,13 @@ static int take(const json_t *line, struct script_answer *ret_answer, struct wfs
 
 /* --- all of them --- */
 
-static int no_line(const char *file, int64_t turn, const char *last, struct wfs_error *error)
-{
-	return wfs_error_set(error, WFS_E_NOT_FOUND,
-		"the script '%s' has no answer for turn %lld, whose last message begins with "
-		"'%.60s'",
-		file, (long long)turn, last);
-}
-
-static const char *last_of(const json_t *messages)
-{
-	const size_t count = json_array_size(messages);
-	const json_t *const last = count > 0 ? json_array_get(messages, count - 1) : NULL;
-	const char *const text = json_string_value(json_object_get(last, "content"));
-
-	return text ? text : "";
-}
-
 int script_read(const char *directory, const char *file, int64_t turn, const json_t *messages,
 	struct script_answer *ret_answer, struct wfs_error *error)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
-	const char *const last = last_of(messages);
+	const size_t count = json_array_size(messages);
+	const char *const last =
+		wfs_json_text(count ? json_array_get(messages, count - 1) : NULL, "content");
 	int64_t in_order = 0;
 	int r = read_file(directory, file, &text, error);
 
@@ -199,10 +161,16 @@ int script_read(const char *directory, const char *file, int64_t turn, const jso
 				return wfs_error_set(error, reason.code,
 					"line %zu of the script '%s': %s", number, file,
 					reason.message);
-			if (has_condition(line) ? fits(line, turn, last) : ++in_order == turn)
+			const bool has_condition = json_object_get(line, "turn") ||
+				json_object_get(line, "match") ||
+				json_object_get(line, "last_message");
+			if (has_condition ? fits(line, turn, last) : ++in_order == turn)
 				return take(line, ret_answer, error);
 		}
 		at += size + (at[size] == '\n');
 	}
-	return no_line(file, turn, last, error);
+	return wfs_error_set(error, WFS_E_NOT_FOUND,
+		"the script '%s' has no answer for turn %lld, whose last message begins with "
+		"'%.60s'",
+		file, (long long)turn, last);
 }

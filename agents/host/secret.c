@@ -6,9 +6,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#include "agents/model/failure.h"
 #include "kernel/base/json.h"
-
-#define MASK "***"
+#include "kernel/base/text.h"
 
 const char *agents_secret_get(const char *variable)
 {
@@ -19,38 +19,20 @@ const char *agents_secret_get(const char *variable)
 	return secret;
 }
 
-static json_t *mask(json_t *value, struct wfs_bytes secret);
+static json_t *mask(json_t *value, const char *secret);
 
-static int mask_text(
-	const char *text, size_t size, struct wfs_bytes secret, struct wfs_buffer *masked)
+static json_t *mask_string(json_t *value, const char *secret)
 {
-	const char *const end = text + size;
-
-	for (;;) {
-		const char *const found =
-			memmem(text, (size_t)(end - text), secret.data, secret.size);
-
-		wfs_buffer_append(masked, text, (size_t)((found ? found : end) - text));
-		if (!found)
-			return wfs_buffer_check(masked);
-		wfs_buffer_append_text(masked, MASK);
-		text = found + secret.size;
-	}
-}
-
-static json_t *mask_string(json_t *value, struct wfs_bytes secret)
-{
-	const char *const text = json_string_value(value);
-	const size_t size = json_string_length(value);
+	const struct wfs_bytes text = wfs_text_of(value);
 	WFS_AUTO_BUFFER struct wfs_buffer masked = {0};
 
-	if (!memmem(text, size, secret.data, secret.size))
+	if (!memmem(text.data, text.size, secret, strlen(secret)))
 		return json_incref(value);
-	return mask_text(text, size, secret, &masked) ? NULL
-						      : json_stringn(masked.data, masked.size);
+	wfs_model_mask(&masked, text, secret);
+	return wfs_buffer_check(&masked) ? NULL : json_stringn(masked.data, masked.size);
 }
 
-static json_t *mask_array(const json_t *value, struct wfs_bytes secret)
+static json_t *mask_array(const json_t *value, const char *secret)
 {
 	WFS_AUTO_JSON json_t *masked = json_array();
 	size_t i;
@@ -62,7 +44,7 @@ static json_t *mask_array(const json_t *value, struct wfs_bytes secret)
 	return WFS_STEAL(masked);
 }
 
-static json_t *mask_object(json_t *value, struct wfs_bytes secret)
+static json_t *mask_object(json_t *value, const char *secret)
 {
 	WFS_AUTO_JSON json_t *masked = json_object();
 	const char *name;
@@ -71,7 +53,8 @@ static json_t *mask_object(json_t *value, struct wfs_bytes secret)
 	json_object_foreach(value, name, item) {
 		WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
-		if (mask_text(name, strlen(name), secret, &text) ||
+		wfs_model_mask(&text, wfs_bytes_text(name), secret);
+		if (wfs_buffer_check(&text) ||
 			json_object_set_new(masked, wfs_buffer_text(&text), mask(item, secret)) < 0)
 			return NULL;
 	}
@@ -79,7 +62,7 @@ static json_t *mask_object(json_t *value, struct wfs_bytes secret)
 }
 
 /* This recursion is bounded: parsed values have at most WFS_JSON_DEPTH_MAX levels. */
-static json_t *mask(json_t *value, struct wfs_bytes secret)
+static json_t *mask(json_t *value, const char *secret)
 {
 	if (json_is_string(value))
 		return mask_string(value, secret);
@@ -92,7 +75,6 @@ static json_t *mask(json_t *value, struct wfs_bytes secret)
 
 json_t *agents_secret_mask(json_t *value, const char *secret)
 {
-	const struct wfs_bytes bytes = wfs_bytes_text(secret ? secret : "");
-
-	return bytes.size < AGENTS_SECRET_SIZE_MIN ? json_incref(value) : mask(value, bytes);
+	return strlen(secret ? secret : "") < AGENTS_SECRET_SIZE_MIN ? json_incref(value)
+								     : mask(value, secret);
 }

@@ -116,32 +116,25 @@ static json_t *notes_of(const json_t *texts, bool is_private)
 	return WFS_STEAL(notes);
 }
 
-static void answer_decided(struct work *work, const struct deciding *deciding)
-{
-	const char *const state = wfs_json_text(deciding->mind, "state");
-
-	work_answer(work, "ok",
-		json_pack("{s:I, s:s, s:o, s:s}", "duration_ms", (json_int_t)work_elapsed_ms(work),
-			"next_state", deciding->to ? deciding->to : state, "notes",
-			notes_of(deciding->notes, deciding->is_private), "reason",
-			deciding->to ? "condition" : "no condition holds"));
-}
-
 static void decided(uv_work_t *request, int status)
 {
 	struct deciding *const deciding = CONTAINER_OF(request, struct deciding, on_thread);
+	const char *const to = deciding->to;
 	struct work *const work = deciding->work;
+	const bool wanted = work_read(work);
+	struct wfs_error error;
 
 	(void)status; /* this work of libuv is never cancelled */
-	if (work_read(work)) {
-		if (deciding->result) {
-			struct wfs_error error;
-
-			(void)no_memory(&error);
-			work_fail(work, &error);
-		} else {
-			answer_decided(work, deciding);
-		}
+	if (wanted && deciding->result) {
+		(void)no_memory(&error);
+		work_fail(work, &error);
+	} else if (wanted) {
+		work_answer(work, "ok",
+			json_pack("{s:I, s:s, s:o, s:s}", "duration_ms",
+				(json_int_t)work_elapsed_ms(work), "next_state",
+				to ? to : wfs_json_text(deciding->mind, "state"), "notes",
+				notes_of(deciding->notes, deciding->is_private), "reason",
+				to ? "condition" : "no condition holds"));
 	}
 	deciding_free(deciding);
 }

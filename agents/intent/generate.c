@@ -68,22 +68,11 @@ static void take_violation(struct work *work, const json_t *parsed, const struct
 			"retriable", 0, "usage", usage));
 }
 
-static void record(struct work *work, json_t *completion)
-{
-	struct wfs_error error = {0};
-	json_t *payload = NULL;
-	const int r = work->kind->take(work, completion, &payload, &error);
-
-	if (r)
-		fail_with(work, r, &error);
-	else
-		work_answer(work, "ok", payload);
-}
-
 static void take_completion(
 	struct work *work, const json_t *completion, int64_t duration_ms, unsigned int attempts)
 {
 	WFS_AUTO_JSON json_t *parsed = NULL;
+	json_t *payload = NULL;
 	struct wfs_error error = {0};
 	int r = read_answer(work, completion, &parsed, &error);
 
@@ -94,23 +83,19 @@ static void take_completion(
 			json_object_set_new(
 				parsed, "attempts", json_integer((json_int_t)attempts)) < 0))
 		r = no_memory(&error);
-	if (r == -EINVAL && parsed)
+	if (r == -EINVAL && parsed) {
 		take_violation(work, parsed, &error);
-	else if (r)
+		return;
+	}
+	if (!r)
+		r = work->kind->take(work, parsed, &payload, &error);
+	if (r)
 		fail_with(work, r, &error);
 	else
-		record(work, parsed);
+		work_answer(work, "ok", payload);
 }
 
 /* --- a server --- */
-
-/* May the failure repeat a server's text, which may quote a private text of the request? */
-static bool may_quote(const struct work *work, const struct wfs_model_failure *failure)
-{
-	return work->request_private &&
-		(failure->kind == WFS_MODEL_FAILURE_HTTP ||
-			failure->kind == WFS_MODEL_FAILURE_ANSWER);
-}
 
 /* A server may send a text as its code. */
 static bool is_word(const char *code)
@@ -126,7 +111,10 @@ static bool is_word(const char *code)
 static json_t *failure_payload(const struct work *work, const struct wfs_model_result *result)
 {
 	const struct wfs_model_failure *const failure = result->failure;
-	const bool hides = may_quote(work, failure);
+	/* A server's text may quote a private text of the request. */
+	const bool hides = work->request_private &&
+		(failure->kind == WFS_MODEL_FAILURE_HTTP ||
+			failure->kind == WFS_MODEL_FAILURE_ANSWER);
 	const bool has_code = hides ? is_word(failure->code) : *failure->code != '\0';
 	char message[sizeof(failure->message)];
 	char status[24];
@@ -146,18 +134,6 @@ static json_t *failure_payload(const struct work *work, const struct wfs_model_r
 	return payload ? agents_secret_mask(payload, work->endpoint.api_key) : NULL;
 }
 
-static void take_model_answer(struct work *work, const struct wfs_model_result *result)
-{
-	WFS_AUTO_JSON json_t *masked =
-		agents_secret_mask(result->completion, work->endpoint.api_key);
-	struct wfs_error error = {0};
-
-	if (masked)
-		take_completion(work, masked, result->duration_ms, result->attempts);
-	else
-		fail_with(work, no_memory(&error), &error);
-}
-
 static void on_model_done(void *context, const struct wfs_model_result *result)
 {
 	struct work *const work = context;
@@ -165,22 +141,18 @@ static void on_model_done(void *context, const struct wfs_model_result *result)
 
 	work->model_call = NULL;
 	wfs_buffer_done(&work->body);
-	if (!failure) {
-		take_model_answer(work, result);
+	if (failure) {
+		work_answer(work, failure->kind == WFS_MODEL_FAILURE_TIMEOUT ? "timeout" : "error",
+			failure_payload(work, result));
 		return;
 	}
-	work_answer(work, failure->kind == WFS_MODEL_FAILURE_TIMEOUT ? "timeout" : "error",
-		failure_payload(work, result));
-}
-
-/* Servers that remember keys see all attempts of a step as one request. */
-static void make_key(struct work *work)
-{
-	if (work->kind->index)
-		snprintf(work->key, sizeof(work->key), "%.*s/%lld", WFS_PLAN_ID_SIZE,
-			work->owner_id, (long long)work->index);
+	WFS_AUTO_JSON json_t *masked =
+		agents_secret_mask(result->completion, work->endpoint.api_key);
+	struct wfs_error error = {0};
+	if (masked)
+		take_completion(work, masked, result->duration_ms, result->attempts);
 	else
-		snprintf(work->key, sizeof(work->key), "%s", work->intent_id);
+		fail_with(work, no_memory(&error), &error);
 }
 
 static int ask_server(
@@ -189,7 +161,11 @@ static int ask_server(
 	WFS_AUTO_JSON json_t *body = NULL;
 	int r = agents_endpoint_make(work->entry, question->left_ms, &work->endpoint, error);
 
-	make_key(work);
+	/* Servers that remember keys see all attempts of a step as one request. */
+	snprintf(work->key, sizeof(work->key), "%s", work->intent_id);
+	if (work->kind->index)
+		snprintf(work->key, sizeof(work->key), "%.*s/%lld", WFS_PLAN_ID_SIZE,
+			work->owner_id, (long long)work->index);
 	if (!r)
 		r = wfs_format_request(work->setup, work->entry, question->messages,
 			work->endpoint.stream, &body, error);
@@ -248,13 +224,6 @@ static int ask_script(
 
 /* --- both --- */
 
-static bool is_provider(const struct work *work, const char *name)
-{
-	const char *const provider = json_string_value(json_object_get(work->entry, "provider"));
-
-	return provider && strcmp(provider, name) == 0;
-}
-
 /* Sets the setup, with descriptions and parameters of the tools. */
 static int expand(struct work *work, const json_t *setup, struct wfs_error *error)
 {
@@ -291,7 +260,7 @@ static void generate_now(struct work *work)
 	struct wfs_error error = {0};
 	int r = prepare(work, &question, &error);
 
-	if (!r && is_provider(work, "script"))
+	if (!r && strcmp(wfs_json_text(work->entry, "provider"), "script") == 0)
 		r = ask_script(work, &question, &error);
 	else if (!r)
 		r = ask_server(work, &question, &error);

@@ -41,21 +41,16 @@ static void normalizing_free(struct normalizing *normalizing)
 	free(normalizing);
 }
 
-static struct wfs_plan_origin origin_of(const struct normalizing *normalizing)
+static void on_thread(uv_work_t *request)
 {
-	return (struct wfs_plan_origin){
+	struct normalizing *const normalizing =
+		CONTAINER_OF(request, struct normalizing, on_thread);
+	const struct wfs_plan_origin origin = {
 		.chat_id = normalizing->chat_id,
 		.goal = json_string_value(normalizing->goal),
 		.imported = normalizing->imported,
 		.reruns = normalizing->reruns,
 	};
-}
-
-static void on_thread(uv_work_t *request)
-{
-	struct normalizing *const normalizing =
-		CONTAINER_OF(request, struct normalizing, on_thread);
-	const struct wfs_plan_origin origin = origin_of(normalizing);
 	const struct wfs_bytes text = wfs_buffer_bytes(&normalizing->text);
 
 	normalizing->result = wfs_plan_normalize(&origin, text.data, text.size, &normalizing->plan,

@@ -13,6 +13,7 @@
 #include "agents/prepare/private.h"
 #include "agents/prepare/router.h"
 #include "kernel/base/clock.h"
+#include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 
 enum {
@@ -229,19 +230,6 @@ static int write_step(struct work *work, struct wfs_view *view, struct work_ques
 
 /* --- the answer --- */
 
-/* Appends the beginning of a text, without cutting a character. */
-static void write_beginning(struct wfs_buffer *text, struct wfs_bytes whole, size_t max)
-{
-	const char *const data = whole.data;
-	size_t size = whole.size < max ? whole.size : max;
-
-	while (size < whole.size && size > 0 && ((unsigned char)data[size] & 0xc0) == 0x80)
-		size--;
-	wfs_buffer_append(text, data, size);
-	if (size < whole.size)
-		wfs_buffer_printf(text, " [cut: %zu of %zu bytes]", size, whole.size);
-}
-
 static int write_result(struct work *work, struct wfs_view *view, int64_t index,
 	struct wfs_buffer *text, struct wfs_error *error)
 {
@@ -259,7 +247,11 @@ static int write_result(struct work *work, struct wfs_view *view, int64_t index,
 	wfs_json_write(document, &result);
 	if (wfs_buffer_check(&result))
 		return no_memory(error);
-	write_beginning(text, wfs_buffer_bytes(&result), RESULT_MAX);
+	const size_t size =
+		result.size > RESULT_MAX ? wfs_utf8_cut(result.data, RESULT_MAX) : result.size;
+	wfs_buffer_append(text, result.data, size);
+	if (size < result.size)
+		wfs_buffer_printf(text, " [cut: %zu of %zu bytes]", size, result.size);
 	wfs_buffer_append_byte(text, '\n');
 	return 0;
 }
@@ -385,19 +377,13 @@ static int check_whole(const json_t *completion, struct wfs_error *error)
 		: 0;
 }
 
-/* Does a text have nothing but white space? */
-static bool is_blank(const json_t *kept)
-{
-	const char *const text = json_string_value(kept);
-
-	return text[strspn(text, " \t\r\n")] == '\0' && strlen(text) == json_string_length(kept);
-}
-
 /* @kept: taken; NULL: memory for it was lacking. @expected: what the model was asked for */
 static int keep(const json_t *completion, const char *member, json_t *kept, const char *expected,
 	json_t **ret_payload, struct wfs_error *error)
 {
-	if (json_is_string(kept) && is_blank(kept)) {
+	const char *const text = json_string_value(kept);
+
+	if (text && strspn(text, " \t\r\n") == json_string_length(kept)) {
 		json_decref(kept);
 		return wfs_error_set(error, WFS_E_EFFECT_FAILED,
 			"the model's answer is empty: expected %s", expected);

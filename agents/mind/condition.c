@@ -67,21 +67,6 @@ static int no_memory(const struct condition *condition)
 
 /* --- expressions --- */
 
-static int new_program(
-	const struct condition *condition, struct wfs_buffer *source, struct wfs_code **ret_program)
-{
-	const struct wfs_code_options options = {
-		.program = true,
-		.limits = &wfs_mind_condition_limits,
-		.name = "condition",
-		.source = wfs_buffer_bytes(source),
-	};
-
-	return wfs_buffer_check(source)
-		? no_memory(condition)
-		: wfs_code_new(condition->box, &options, ret_program, condition->error);
-}
-
 /* The arguments of the driver. Return: new reference, NULL without memory */
 static json_t *arguments_of(const json_t *variables)
 {
@@ -94,33 +79,32 @@ static json_t *arguments_of(const json_t *variables)
 	return WFS_STEAL(arguments);
 }
 
-static int call_driver(
-	const struct condition *condition, struct wfs_code *program, json_t **ret_value)
-{
-	WFS_AUTO_JSON json_t *arguments = arguments_of(condition->variables);
-	struct wfs_code_call call = {
-		.function = "evaluate",
-		.arguments = arguments,
-		.budget = condition->budget,
-	};
-
-	return arguments ? wfs_code_call(program, &call, ret_value, condition->error)
-			 : no_memory(condition);
-}
-
 /* @ret_value: true, false, or the name of another type */
 static int run_expression(const struct condition *condition, json_t **ret_value)
 {
 	WFS_AUTO_CODE struct wfs_code *program = NULL;
 	WFS_AUTO_BUFFER struct wfs_buffer source = {0};
-	int r;
+	WFS_AUTO_JSON json_t *arguments = arguments_of(condition->variables);
 
 	wfs_buffer_append_text(&source, "local condition = function() return (");
 	wfs_buffer_append(&source, condition->text.data, condition->text.size);
 	wfs_buffer_append_text(&source, "\n) end\n"); /* the expression may end with a comment */
 	wfs_buffer_append_text(&source, driver);
-	r = new_program(condition, &source, &program);
-	return r ? r : call_driver(condition, program, ret_value);
+	if (wfs_buffer_check(&source) || !arguments)
+		return no_memory(condition);
+	const struct wfs_code_options options = {
+		.program = true,
+		.limits = &wfs_mind_condition_limits,
+		.name = "condition",
+		.source = wfs_buffer_bytes(&source),
+	};
+	struct wfs_code_call call = {
+		.function = "evaluate",
+		.arguments = arguments,
+		.budget = condition->budget,
+	};
+	const int r = wfs_code_new(condition->box, &options, &program, condition->error);
+	return r ? r : wfs_code_call(program, &call, ret_value, condition->error);
 }
 
 /* Evaluates an expression. */

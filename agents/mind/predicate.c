@@ -37,16 +37,6 @@ static bool is_design(const json_t *artifact)
 		mentions_design(wfs_text_of(id));
 }
 
-/* A memory other than text is searched as JSON. */
-static int memory_mentions_design(const json_t *memory)
-{
-	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
-
-	if (memory)
-		wfs_placeholder_append(memory, &text);
-	return wfs_buffer_check(&text) ? -ENOMEM : mentions_design(wfs_buffer_bytes(&text));
-}
-
 /* Exact for integers. Both must be numbers. */
 static bool is_below(const json_t *value, const json_t *number)
 {
@@ -64,13 +54,17 @@ static bool is_at_least(const json_t *variables, const char *name, double number
 
 static int has_design(const json_t *variables)
 {
+	const json_t *const memory = json_object_get(variables, "working_memory");
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	size_t i;
 	const json_t *artifact;
 
 	json_array_foreach(json_object_get(variables, "my_artifacts"), i, artifact)
 		if (is_design(artifact))
 			return true;
-	return memory_mentions_design(json_object_get(variables, "working_memory"));
+	if (memory) /* a memory other than text is searched as JSON */
+		wfs_placeholder_append(memory, &text);
+	return wfs_buffer_check(&text) ? -ENOMEM : mentions_design(wfs_buffer_bytes(&text));
 }
 
 static int is_stuck(const json_t *variables)

@@ -63,16 +63,6 @@ static int sse_result(int r, struct wfs_model_failure *failure)
 		"expected at most %d bytes in an event of the stream, got more", WFS_SSE_EVENT_MAX);
 }
 
-/* Counts white space and a byte order mark, which the parser of documents does not accept. */
-static size_t leading_size(const char *text, size_t size)
-{
-	size_t i = 0;
-
-	while (i < size && text[i] != '\0' && strchr(" \t\r\n\xef\xbb\xbf", text[i]))
-		i++;
-	return i;
-}
-
 /* Is it the first letter of data, event, id or retry,
  * or of a comment? No JSON begins with one of these. */
 static bool begins_stream(enum wfs_model_service service, char first)
@@ -85,13 +75,11 @@ int wfs_model_answer_feed(struct wfs_model_answer *answer, int status, const voi
 {
 	const struct wfs_sse_sink sink = {.context = answer, .event = on_event};
 	const char *text = data;
-	int r;
 
 	if (!answer->begun) {
-		const size_t skipped = leading_size(text, size);
-
-		text += skipped;
-		size -= skipped;
+		/* The parser of documents accepts no white space, and no byte order mark. */
+		for (; size > 0 && *text && strchr(" \t\r\n\xef\xbb\xbf", *text); size--)
+			text++;
 		if (size == 0)
 			return 0;
 		answer->begun = true;
@@ -107,8 +95,7 @@ int wfs_model_answer_feed(struct wfs_model_answer *answer, int status, const voi
 		return wfs_buffer_check(&answer->body);
 	}
 	answer->failure = failure;
-	r = wfs_sse_feed(&answer->sse, text, size, &sink);
-	return sse_result(r, failure);
+	return sse_result(wfs_sse_feed(&answer->sse, text, size, &sink), failure);
 }
 
 struct wfs_bytes wfs_model_answer_text(const struct wfs_model_answer *answer)
@@ -187,23 +174,16 @@ static int finish_document(const struct wfs_model_answer *answer, json_t **ret_a
 	return 0;
 }
 
-static int finish_stream(
-	struct wfs_model_answer *answer, json_t **ret_completion, struct wfs_model_failure *failure)
-{
-	const struct wfs_sse_sink sink = {.context = answer, .event = on_event};
-	int r;
-
-	answer->failure = failure;
-	r = sse_result(wfs_sse_end(&answer->sse, &sink), failure);
-	return r < 0 ? r : wfs_stream_finish(answer->stream, ret_completion, failure);
-}
-
 int wfs_model_answer_finish(
 	struct wfs_model_answer *answer, json_t **ret_answer, struct wfs_model_failure *failure)
 {
+	const struct wfs_sse_sink sink = {.context = answer, .event = on_event};
+
 	if (!is_success(failure->status))
 		return wfs_model_failure_read(failure, wfs_buffer_bytes(&answer->body));
-	if (answer->stream)
-		return finish_stream(answer, ret_answer, failure);
-	return finish_document(answer, ret_answer, failure);
+	if (!answer->stream)
+		return finish_document(answer, ret_answer, failure);
+	answer->failure = failure;
+	const int r = sse_result(wfs_sse_end(&answer->sse, &sink), failure);
+	return r < 0 ? r : wfs_stream_finish(answer->stream, ret_answer, failure);
 }

@@ -135,17 +135,6 @@ static int read_numbers(const json_t *list, float *values, struct wfs_model_fail
 	return 0;
 }
 
-static void read_floats(const char *bytes, size_t count, float *values)
-{
-	for (size_t i = 0; i < count; i++) {
-		uint32_t bits;
-
-		memcpy(&bits, bytes + i * sizeof(bits), sizeof(bits));
-		bits = le32toh(bits);
-		memcpy(&values[i], &bits, sizeof(bits));
-	}
-}
-
 /* Return: 0, -EBADMSG, -ENOMEM. */
 static int decode(const json_t *value, struct wfs_buffer *bytes, struct wfs_model_failure *failure)
 {
@@ -177,9 +166,14 @@ static int read_vector(const json_t *value, size_t dimensions, struct wfs_embedd
 	if (!embedding->values)
 		return -ENOMEM;
 	embedding->count = count;
-	if (json_is_string(value))
-		read_floats(bytes.data, count, embedding->values);
-	else
+	for (size_t i = 0; i < bytes.size / sizeof(float); i++) {
+		uint32_t bits;
+
+		memcpy(&bits, bytes.data + i * sizeof(bits), sizeof(bits));
+		bits = le32toh(bits);
+		memcpy(&embedding->values[i], &bits, sizeof(bits));
+	}
+	if (json_is_array(value))
 		r = read_numbers(value, embedding->values, failure);
 	return r == 0 ? check_values(embedding->values, count, failure) : r;
 }

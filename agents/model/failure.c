@@ -37,7 +37,7 @@ void wfs_model_failure_begin(struct wfs_model_failure *failure)
 
 /* --- texts --- */
 
-static void append_masked(struct wfs_buffer *buffer, struct wfs_bytes text, const char *secret)
+void wfs_model_mask(struct wfs_buffer *buffer, struct wfs_bytes text, const char *secret)
 {
 	const size_t secret_size = secret ? strlen(secret) : 0;
 	const char *at = text.data;
@@ -61,7 +61,7 @@ void wfs_model_failure_text(const struct wfs_model_failure *failure, struct wfs_
 	WFS_AUTO_BUFFER struct wfs_buffer masked = {0};
 	size_t size;
 
-	append_masked(&masked, text, failure->secret);
+	wfs_model_mask(&masked, text, failure->secret);
 	if (wfs_buffer_check(&masked) < 0)
 		masked.size = 0; /* the text may end in the middle of the secret */
 	size = masked.size < target_size ? masked.size : wfs_utf8_cut(masked.data, target_size - 1);

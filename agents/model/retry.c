@@ -46,13 +46,6 @@ static int64_t read_number(const char *text, int64_t unit)
 	return (int64_t)whole * unit + fraction;
 }
 
-static int64_t read_date(const char *text, int64_t now_s)
-{
-	const time_t date = curl_getdate(text, NULL);
-
-	return date > now_s ? ((int64_t)date - now_s) * MS_PER_S : -1;
-}
-
 /* Return: the wait that the server asked for in milliseconds; 0 or less: it did not ask. */
 static int64_t asked_ms(const struct wfs_retry_input *input)
 {
@@ -62,9 +55,10 @@ static int64_t asked_ms(const struct wfs_retry_input *input)
 		wait_ms = read_number(input->retry_after_ms, 1);
 	if (wait_ms <= 0 && input->retry_after)
 		wait_ms = read_number(input->retry_after, MS_PER_S);
-	if (wait_ms < 0 && input->retry_after)
-		wait_ms = read_date(input->retry_after, input->now_s);
-	return wait_ms;
+	if (wait_ms >= 0 || !input->retry_after)
+		return wait_ms;
+	const time_t date = curl_getdate(input->retry_after, NULL);
+	return date > input->now_s ? ((int64_t)date - input->now_s) * MS_PER_S : -1;
 }
 
 static int64_t backoff_ms(unsigned int attempt, double random)

@@ -74,19 +74,6 @@ static json_t *text_of(const json_t *object, const char *name)
 	return json_string_length(text) > 0 ? text : NULL;
 }
 
-static struct call_delta delta_of(const json_t *call)
-{
-	const json_t *const function = json_object_get(call, "function");
-	json_t *const index = json_object_get(call, "index");
-
-	return (struct call_delta){
-		.index = json_is_integer(index) ? index : NULL,
-		.id = text_of(call, "id"),
-		.name = text_of(function, "name"),
-		.arguments = json_object_get(function, "arguments"),
-	};
-}
-
 static struct stream_call *call_with_id(struct wfs_stream *stream, const json_t *id)
 {
 	for (size_t i = 0; i < stream->call_count; i++)
@@ -161,7 +148,14 @@ static int call_open(struct wfs_stream *stream, const struct call_delta *delta,
 static int add_call(
 	struct wfs_stream *stream, const json_t *call_json, struct wfs_model_failure *failure)
 {
-	const struct call_delta delta = delta_of(call_json);
+	const json_t *const function = json_object_get(call_json, "function");
+	json_t *const index = json_object_get(call_json, "index");
+	const struct call_delta delta = {
+		.index = json_is_integer(index) ? index : NULL,
+		.id = text_of(call_json, "id"),
+		.name = text_of(function, "name"),
+		.arguments = json_object_get(function, "arguments"),
+	};
 	struct stream_call *call = call_find(stream, &delta);
 
 	if (!call) {

@@ -79,8 +79,6 @@ static int reverse(struct wfs_graph *graph)
 	return 0;
 }
 
-/* --- the order --- */
-
 /* --- cycles --- */
 
 /* Return: a dependency of the step that has no place in the order either. */
@@ -94,28 +92,19 @@ static uint32_t blocker(const struct wfs_graph *graph, const uint32_t *waiting, 
 	return *on;
 }
 
-/* Finds a step of a cycle: each step without a place in the order depends on another one. */
-static uint32_t step_of_cycle(struct wfs_graph *graph, const uint32_t *waiting)
+static void find_cycle(struct wfs_graph *graph, const uint32_t *waiting)
 {
 	uint32_t step = 0;
 
+	/* Each step without a place in the order depends on another such step: into a cycle. */
 	while (waiting[step] == 0)
 		step++;
 	memset(graph->mark, 0, graph->step_count * sizeof(*graph->mark));
-	while (!graph->mark[step]) {
+	for (; !graph->mark[step]; step = blocker(graph, waiting, step))
 		graph->mark[step] = 1;
-		step = blocker(graph, waiting, step);
-	}
-	return step;
-}
-
-static void find_cycle(struct wfs_graph *graph, const uint32_t *waiting)
-{
-	const uint32_t on_it = step_of_cycle(graph, waiting);
+	const uint32_t on_it = step;
 	uint32_t begin = on_it;
-	uint32_t step = blocker(graph, waiting, on_it);
-
-	for (; step != on_it; step = blocker(graph, waiting, step))
+	while ((step = blocker(graph, waiting, step)) != on_it)
 		if (step < begin)
 			begin = step;
 	graph->order_count = 0;

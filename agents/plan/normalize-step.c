@@ -26,13 +26,6 @@ static int cut_for_message(struct wfs_bytes text)
 
 /* --- ids --- */
 
-static bool id_is_valid(struct wfs_bytes id)
-{
-	return id.size <= WFS_PLAN_STEP_ID_MAX && !wfs_text_has_control(id) &&
-		!memchr(id.data, '{', id.size) && !memchr(id.data, '}', id.size) &&
-		!memchr(id.data, '$', id.size);
-}
-
 /* @ret_id: size 0: the step has none */
 static int read_id(
 	struct normalize *work, size_t index, struct wfs_buffer *scratch, struct wfs_bytes *ret_id)
@@ -51,7 +44,10 @@ static int read_id(
 			"'id': expected a text or a number, got %s", wfs_mind_kind(written));
 	if (scratch->failed)
 		return normalize_no_memory(work);
-	if (id_is_valid(*ret_id))
+	if (ret_id->size <= WFS_PLAN_STEP_ID_MAX && !wfs_text_has_control(*ret_id) &&
+		!memchr(ret_id->data, '{', ret_id->size) &&
+		!memchr(ret_id->data, '}', ret_id->size) &&
+		!memchr(ret_id->data, '$', ret_id->size))
 		return 0;
 	return normalize_refuse(work, NORMALIZE_INVALID_STEP, (int64_t)index,
 		"'id': expected at most %d bytes without control characters, '{', '}' and '$', got "

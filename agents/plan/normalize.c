@@ -11,7 +11,7 @@ int normalize_no_memory(struct normalize *work)
 	return wfs_error_from_errno(work->error, -ENOMEM, "normalise a plan");
 }
 
-static const struct code {
+static const struct {
 	const char *name;
 	enum wfs_error_code code;
 } codes[] = {
@@ -20,40 +20,26 @@ static const struct code {
 #undef NORMALIZE_ROW
 };
 
-/* Appends `step 'x': `, or the step's place in the text, or nothing. */
-static void append_place(const struct normalize *work, int64_t index, struct wfs_buffer *message)
-{
-	const char *const id = index == NORMALIZE_NO_STEP
-		? NULL
-		: json_string_value(json_array_get(work->ids, (size_t)index));
-
-	if (id)
-		wfs_buffer_printf(message, "step '%s': ", id);
-	else if (index != NORMALIZE_NO_STEP)
-		wfs_buffer_printf(message, "%s[%lld]: ", work->list, (long long)index);
-}
-
-static json_t *new_details(const struct normalize *work, const struct code *code, int64_t index)
-{
-	if (index == NORMALIZE_NO_STEP)
-		return json_pack("{s:s}", "code", code->name);
-	json_t *const id = json_array_get(work->ids, (size_t)index);
-	return json_pack("{s:s, s:I, s:O*}", "code", code->name, "index", (json_int_t)index, "step",
-		json_is_string(id) ? id : NULL);
-}
-
 int normalize_refuse(
 	struct normalize *work, enum normalize_code code, int64_t index, const char *format, ...)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer message = {0};
+	const bool has_step = index != NORMALIZE_NO_STEP;
+	const json_t *const id = has_step ? json_array_get(work->ids, (size_t)index) : NULL;
 	va_list arguments;
 
-	append_place(work, index, &message);
+	if (json_is_string(id))
+		wfs_buffer_printf(&message, "step '%s': ", json_string_value(id));
+	else if (has_step)
+		wfs_buffer_printf(&message, "%s[%lld]: ", work->list, (long long)index);
 	va_start(arguments, format);
 	wfs_buffer_vprintf(&message, format, arguments);
 	va_end(arguments);
 	json_decref(work->details);
-	work->details = new_details(work, &codes[code], index);
+	work->details = has_step
+		? json_pack("{s:s, s:I, s:O*}", "code", codes[code].name, "index",
+			  (json_int_t)index, "step", json_is_string(id) ? id : NULL)
+		: json_pack("{s:s}", "code", codes[code].name);
 	if (!work->details || wfs_buffer_check(&message))
 		return normalize_no_memory(work);
 	return wfs_error_set(work->error, codes[code].code, "%s", wfs_buffer_text(&message));
@@ -158,17 +144,6 @@ static int choose_form(struct normalize *work)
 	return r ? r : take_list(work, "plan.steps", json_object_get(plan_of(work), "steps"));
 }
 
-static int take_goal(struct normalize *work, const json_t *written, json_t **ret_goal)
-{
-	const char *const origin = work->origin->goal;
-	struct wfs_bytes goal = wfs_text_fit(wfs_text_of(written), WFS_PLAN_GOAL_MAX);
-
-	if (goal.size == 0 && origin)
-		goal = wfs_text_fit(wfs_bytes_text(origin), WFS_PLAN_GOAL_MAX);
-	*ret_goal = normalize_string(goal);
-	return *ret_goal ? 0 : normalize_no_memory(work);
-}
-
 int normalize_text(struct normalize *work, const json_t *written, size_t max, json_t **ret_text)
 {
 	const struct wfs_bytes text = wfs_text_fit(wfs_text_of(written), max);
@@ -182,14 +157,22 @@ int normalize_text(struct normalize *work, const json_t *written, size_t max, js
 /* Reads the members of the plan besides its steps. */
 static int take_head(struct normalize *work, struct wfs_plan_made *plan)
 {
+	const char *const origin = work->origin->goal;
+	struct wfs_bytes goal =
+		wfs_text_fit(wfs_text_of(json_object_get(work->root, "goal")), WFS_PLAN_GOAL_MAX);
 	const json_t *const draft = work->is_document ? json_object_get(plan_of(work), "draft")
 						      : json_object_get(work->root, "final");
 
+	if (goal.size == 0 && origin)
+		goal = wfs_text_fit(wfs_bytes_text(origin), WFS_PLAN_GOAL_MAX);
 	plan->in_order = work->is_document
 		? json_is_true(json_object_get(plan_of(work), "in_order"))
 		: work->is_calls;
 	int r = normalize_text(work, draft, WFS_PLAN_DRAFT_MAX, &plan->draft);
-	return r ? r : take_goal(work, json_object_get(work->root, "goal"), &plan->goal);
+	if (r)
+		return r;
+	plan->goal = normalize_string(goal);
+	return plan->goal ? 0 : normalize_no_memory(work);
 }
 
 /* --- the order --- */

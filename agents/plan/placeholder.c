@@ -101,26 +101,18 @@ static int add_ref(struct wfs_bytes name, const json_t *indices, json_t *refs)
 	return json_object_setn(refs, name.data, size, index) < 0 ? -ENOMEM : 0;
 }
 
-static int add_refs_of_text(struct wfs_bytes text, const json_t *indices, json_t *refs)
-{
-	struct piece piece;
-	int r = 0;
-
-	while (!r && (piece = next_piece(&text)).kind != PIECE_END)
-		if (piece.kind == PIECE_PLACEHOLDER)
-			r = add_ref(piece.text, indices, refs);
-	return r;
-}
-
 int wfs_placeholder_refs(const json_t *value, const json_t *indices, json_t *refs)
 {
+	struct wfs_bytes text = wfs_text_of(value); /* empty unless it is a string */
+	struct piece piece;
 	const char *name;
 	size_t i;
 	json_t *item;
 	int r = 0;
 
-	if (json_is_string(value))
-		return add_refs_of_text(wfs_text_of(value), indices, refs);
+	while (!r && (piece = next_piece(&text)).kind != PIECE_END)
+		if (piece.kind == PIECE_PLACEHOLDER)
+			r = add_ref(piece.text, indices, refs);
 	json_array_foreach(value, i, item)
 		if (!r)
 			r = wfs_placeholder_refs(item, indices, refs);

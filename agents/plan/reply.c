@@ -27,21 +27,6 @@ static bool begins(struct wfs_bytes value, char byte)
 	return value.size > 0 && *(const char *)value.data == byte;
 }
 
-/* null counts as absent. Of repeated members the last counts. */
-static void read_member(struct written *written, const struct wfs_span_object *object)
-{
-	struct wfs_bytes value = object->value;
-
-	if (is_text(value, "null") && !is_text(object->name, "\"final\""))
-		value.size = 0;
-	if (is_text(object->name, "\"steps\""))
-		written->steps = value;
-	else if (is_text(object->name, "\"tool_calls\""))
-		written->tool_calls = value;
-	else if (is_text(object->name, "\"final\""))
-		written->final = value;
-}
-
 /* Return: 1, 0 (no object in the text), -EFBIG, -ENOMEM. */
 static int read_text(const char *text, struct written *ret_written)
 {
@@ -51,8 +36,17 @@ static int read_text(const char *text, struct written *ret_written)
 	if (r <= 0)
 		return r;
 	struct wfs_span_object object = wfs_span_object(written.object);
-	while (wfs_span_next(&object) > 0)
-		read_member(&written, &object);
+	/* null counts as absent. Of repeated members the last counts. */
+	while (wfs_span_next(&object) > 0) {
+		const bool is_null = is_text(object.value, "null");
+
+		if (is_text(object.name, "\"steps\""))
+			written.steps = is_null ? WFS_BYTES("", 0) : object.value;
+		else if (is_text(object.name, "\"tool_calls\""))
+			written.tool_calls = is_null ? WFS_BYTES("", 0) : object.value;
+		else if (is_text(object.name, "\"final\""))
+			written.final = object.value;
+	}
 	*ret_written = written;
 	return 1;
 }
