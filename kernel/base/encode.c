@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* UTF-8 validity, base64, and the file names of keys. */
+/* UTF-8 validity, numbers, and the file names of keys. */
 #include "kernel/base/encode.h"
 
 #include <stdint.h>
@@ -159,104 +159,6 @@ size_t wfs_decimal_read(const char *text, size_t size, uint64_t *ret_number)
 	if (digits > 0)
 		*ret_number = number;
 	return digits;
-}
-
-enum { BASE64_PADDING = 64 }; /* index of `=` */
-
-static const char base64_digits[] =
-	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
-
-/* Writes the four characters for 1 to 3 bytes. */
-static void base64_encode_group(const uint8_t *bytes, size_t count, char ret_text[static 4])
-{
-	const uint32_t bits = (uint32_t)bytes[0] << 16 | (count > 1 ? (uint32_t)bytes[1] << 8 : 0) |
-		(count > 2 ? (uint32_t)bytes[2] : 0);
-
-	ret_text[0] = base64_digits[bits >> 18];
-	ret_text[1] = base64_digits[bits >> 12 & 63];
-	ret_text[2] = base64_digits[count > 1 ? bits >> 6 & 63 : BASE64_PADDING];
-	ret_text[3] = base64_digits[count > 2 ? bits & 63 : BASE64_PADDING];
-}
-
-void wfs_base64_append(struct wfs_buffer *buffer, const void *data, size_t size)
-{
-	const uint8_t *at = data;
-
-	if (wfs_buffer_reserve(buffer, size / 3 * 4 + 4) < 0)
-		return;
-	while (size > 0) {
-		const size_t count = size < 3 ? size : 3;
-
-		base64_encode_group(at, count, buffer->data + buffer->size);
-		buffer->size += 4;
-		at += count;
-		size -= count;
-	}
-}
-
-static int base64_value(char digit)
-{
-	if (digit >= 'A' && digit <= 'Z')
-		return digit - 'A';
-	if (digit >= 'a' && digit <= 'z')
-		return digit - 'a' + 26;
-	if (digit >= '0' && digit <= '9')
-		return digit - '0' + 52;
-	if (digit == '+')
-		return 62;
-	return digit == '/' ? 63 : -1;
-}
-
-/* Decodes four characters. Return: 1 to 3 bytes (less than 3
- * in the @last group only), 0: malformed */
-static size_t base64_decode_group(const char *text, bool last, char ret_bytes[static 3])
-{
-	size_t digits = 4;
-	uint32_t bits = 0;
-
-	if (last && text[3] == '=')
-		digits = text[2] == '=' ? 2 : 3;
-	for (size_t i = 0; i < 4; i++) {
-		const int value = i < digits ? base64_value(text[i]) : 0;
-
-		if (value < 0)
-			return 0;
-		bits = bits << 6 | (uint32_t)value;
-	}
-	/* Bits after the last byte must be zero: each value has one spelling only. */
-	if ((digits == 2 && (bits & 0xffff) != 0) || (digits == 3 && (bits & 0xff) != 0))
-		return 0;
-
-	ret_bytes[0] = (char)(bits >> 16);
-	ret_bytes[1] = (char)(bits >> 8);
-	ret_bytes[2] = (char)bits;
-	return digits - 1;
-}
-
-int wfs_base64_decode(
-	const char *text, size_t size, struct wfs_buffer *buffer, struct wfs_error *error)
-{
-	const size_t start = buffer->size;
-
-	if (size % 4 != 0)
-		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-			"base64: expected a multiple of 4 characters with padding, got %zu", size);
-	/* Room for whole groups; the last one may use less. */
-	if (wfs_buffer_reserve(buffer, size / 4 * 3) < 0)
-		return -ENOMEM;
-
-	for (size_t i = 0; i < size; i += 4) {
-		const size_t count =
-			base64_decode_group(text + i, i + 4 == size, buffer->data + buffer->size);
-
-		if (count == 0) {
-			buffer->size = start;
-			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-				"base64: characters %zu to %zu are no base64 group", i + 1, i + 4);
-		}
-		buffer->size += count;
-	}
-	return 0;
 }
 
 /* Counts the bytes at the start of @at that a name keeps as they are. */
