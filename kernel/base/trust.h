@@ -43,8 +43,8 @@ struct wfs_store_mark {
  *  Return: 0, -EACCES (not_authorized: says why not, and what to do), or another -errno. */
 int wfs_trust_check(const char *directory, const struct wfs_hash *host, struct wfs_error *error);
 
-/** wfs_trust_check_now() - do wfs_trust_check() with the hash of the host.json that is there
- *  now. */
+/** wfs_trust_check_now() - do wfs_trust_check() with the hash of the host.json that is there now.
+ *  Return: as that function. */
 int wfs_trust_check_now(const char *directory, struct wfs_error *error);
 
 /** wfs_trust_forget_other() - when a world is opened: drop the entry of another world that used to

@@ -31,8 +31,8 @@ int wfs_world_file_open(
  *  fill @error. */
 int wfs_world_directory_check(int directory_fd, const char *directory, struct wfs_error *error);
 
-/** wfs_world_file_open_at() - wfs_world_file_open() for a file in an open directory. @directory:
- *  its path, for messages */
+/** wfs_world_file_open_at() - do wfs_world_file_open() in an open directory. @directory: its path,
+ *  for messages. Return: as that function. */
 int wfs_world_file_open_at(int directory_fd, const char *directory, const char *name, int flags,
 	struct wfs_error *error);
 

@@ -37,7 +37,8 @@ bool wfs_id_internal(const char *id);
  *  uses it: the name of an action, `mint`, `genesis`, or one that begins with `genesis_`? */
 bool wfs_id_reserved(const char *id);
 
-/** wfs_grant_member() - Return: the name of member @index of a grant; NULL after the last. */
+/** wfs_grant_member() - Return: the name of member @index of a grant, static; NULL after the
+ *  last. */
 const char *wfs_grant_member(size_t index);
 
 /** wfs_grant_check_member() - check member @index (as for wfs_grant_member()) of a grant

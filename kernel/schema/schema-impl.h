@@ -281,8 +281,8 @@ int schema_resource_enter(
 int schema_resource_find(struct schema_compiler *compiler, unsigned base, const char *text,
 	size_t size, unsigned *ret_resource);
 
-/** schema_anchor_find() - find an anchor by its name in a resource. @resource: index; @ret_anchor:
- *  NULL: not found. Return: 0, -ENOMEM. */
+/** schema_anchor_find() - find an anchor by its name in a resource. @resource: index
+ *  @ret_anchor: borrowed from @compiler; NULL: not found. Return: 0, -ENOMEM. */
 int schema_anchor_find(struct schema_compiler *compiler, unsigned resource, const char *name,
 	const struct schema_anchor **ret_anchor);
 

@@ -57,7 +57,7 @@ int wfs_blob_file_read(struct wfs_store *store, const struct wfs_blob *blob, uin
 int wfs_blob_file_check(struct wfs_store *store, const struct wfs_blob *blob);
 
 /** wfs_blob_files_clean() - remove temporary blob files that a killed owner has left; only the
- *  owner may call this. */
+ *  owner may call this. Return: 0, or -errno. */
 int wfs_blob_files_clean(struct wfs_store *store);
 
 /** wfs_blob_files_hold() - keep wfs_blob_files_settle() from succeeding, so that no collection

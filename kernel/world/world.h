@@ -125,7 +125,8 @@ int wfs_world_permutation(const struct wfs_world *world, const char *principal, 
 	uint64_t first, unsigned int bits, struct wfs_permutation *ret_permutation);
 
 /** wfs_world_cursors() - make the permutation of the cursors (ids of cells) in listings, for a
- *  principal whose grants cover only a part of the tree; as wfs_world_permutation(). */
+ *  principal whose grants cover only a part of the tree. @ret_permutation: plain value. Return: 0,
+ *  -ENOMEM. */
 int wfs_world_cursors(const struct wfs_world *world, const char *principal,
 	struct wfs_permutation *ret_permutation);
 

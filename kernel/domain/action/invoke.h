@@ -239,7 +239,8 @@ int invoke_artifact(struct act *act, const char *id, const char *method, const j
 
 /** invoke_on_trial() - invoke_artifact() for the mint, without permission or price
  *  All changes are taken back, also on success; the record's result has the invocation. @artifact:
- *  executable */
+ *  executable
+ *  @ret_result: what the code returned; caller owns it. Return: as invoke_artifact(). */
 int invoke_on_trial(struct act *act, const struct artifact *artifact, const char *method,
 	const json_t *args, json_t **ret_result, struct wfs_error *error);
 

@@ -38,6 +38,6 @@ int wfs_memory_entry_ever(struct wfs_view *view, struct wfs_bytes artifact_id, u
 	uint32_t *ret_number, struct wfs_bytes *ret_key);
 
 /** wfs_memory_entry_count() - get how many entries a store has in the view, by its cell of
- *  sys.memory_store. */
+ *  sys.memory_store. Return: 0, or -errno. */
 int wfs_memory_entry_count(
 	struct wfs_view *view, struct wfs_bytes artifact_id, uint64_t *ret_count);

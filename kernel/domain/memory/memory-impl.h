@@ -22,11 +22,11 @@ void memory_change_label(
 	struct memory *memory, char kind, uint32_t id, const struct wfs_hash *hash);
 
 /** memory_store_state() - store memory->state and the label in the store's cell of
- *  sys.memory_store. */
+ *  sys.memory_store. Return: 0, or -errno. */
 int memory_store_state(struct memory *memory, struct wfs_error *error);
 
 /** memory_charge() - charge @bytes, which may be negative, to the disk quota of the account that
- *  artifact_charged_to() returns for the artifact. */
+ *  artifact_charged_to() returns for the artifact. Return: 0, -EDQUOT (quota_exceeded), … */
 int memory_charge(const struct memory *memory, const struct artifact *artifact, int64_t bytes,
 	struct wfs_error *error);
 
