@@ -10,6 +10,7 @@ static const char *type_name(const struct wfs_form *shape)
 	static const char *const names[] = {
 		[WFS_FORM_TEXT] = "text",
 		[WFS_FORM_NAT] = "integer",
+		[WFS_FORM_INTEGER] = "integer",
 		[WFS_FORM_BOOL] = "boolean",
 		[WFS_FORM_HASH] = "hash",
 		[WFS_FORM_LIST] = "array",

@@ -190,27 +190,22 @@ static int check_amount(const json_t *value, struct wfs_error *error)
 		error, WFS_E_INVALID_ARGUMENT, "an integer from 0 to 9007199254740992", value);
 }
 
-static int check_quotas(const json_t *quotas, struct wfs_error *error)
+int wfs_account_check_member(const json_t *account, size_t index, struct wfs_error *error)
 {
 	static const char *const names[] = {
 #define RESOURCE_NAME(constant, name) #name,
 		WFS_RESOURCES(RESOURCE_NAME)
 #undef RESOURCE_NAME
 			NULL};
-
-	return quotas ? wfs_json_only(quotas, names, error) : 0;
-}
-
-int wfs_account_check_member(const json_t *account, size_t index, struct wfs_error *error)
-{
 	const char *const member = account_members[index];
 	const char *const slash = strchr(member, '/');
 	const json_t *const quotas = json_object_get(account, QUOTAS);
 
 	if (slash)
 		return check_amount(json_object_get(quotas, slash + 1), error);
-	return strcmp(member, QUOTAS) == 0 ? check_quotas(quotas, error)
-					   : check_amount(json_object_get(account, member), error);
+	if (strcmp(member, QUOTAS) == 0)
+		return quotas ? wfs_json_only(quotas, names, error) : 0;
+	return check_amount(json_object_get(account, member), error);
 }
 
 int wfs_grant_mark(const json_t *grant, struct wfs_hash *ret_mark)

@@ -109,21 +109,6 @@ static int enter_name(const struct manifest_reader *reader, struct wfs_place pla
 	return !text || json_object_set_new(seen, text, json_null()) == 0 ? 0 : -ENOMEM;
 }
 
-static void read_account(
-	const struct manifest_reader *reader, struct wfs_place place, const json_t *principal)
-{
-	const char *member;
-
-	for (size_t i = 0; (member = wfs_account_member(i)); i++) {
-		struct wfs_error error = {0};
-
-		if (wfs_account_check_member(principal, i, &error))
-			wfs_problems_add(reader->problems, NULL,
-				wfs_place_at("%s/%s", place.text, member).text, "%s",
-				error.message);
-	}
-}
-
 static int read_principals(const struct manifest_reader *reader, json_t *principals)
 {
 	static const char *const names[] = {"id", NULL};
@@ -139,7 +124,15 @@ static int read_principals(const struct manifest_reader *reader, json_t *princip
 
 		if (!manifest_check_members(reader, place, item, names, optional))
 			continue;
-		read_account(reader, place, item);
+		for (size_t j = 0; wfs_account_member(j); j++) {
+			struct wfs_error error = {0};
+
+			if (wfs_account_check_member(item, j, &error))
+				wfs_problems_add(reader->problems, NULL,
+					wfs_place_at("%s/%s", place.text, wfs_account_member(j))
+						.text,
+					"%s", error.message);
+		}
 		if (id && (!text || !wfs_grant_name_valid(text)))
 			manifest_expected(reader, id_place, WFS_GRANT_NAME_FORM, id);
 		if (text && wfs_id_reserved(text))

@@ -56,11 +56,6 @@ static const struct {
 #undef CONDITION
 };
 
-static const char *condition_of(const struct wfs_policy_rule *rule, size_t index)
-{
-	return *(const char *const *)((const char *)rule + conditions[index].offset);
-}
-
 static bool is_pattern(const char *text)
 {
 	const size_t size = strlen(text);
@@ -196,10 +191,14 @@ static bool takes_all(const char *before, const char *after, bool always)
 
 static bool hides(const struct wfs_policy_rule *before, const struct wfs_policy_rule *after)
 {
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(conditions); i++)
-		if (!takes_all(
-			    condition_of(before, i), condition_of(after, i), conditions[i].always))
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(conditions); i++) {
+		const size_t offset = conditions[i].offset;
+
+		if (!takes_all(*(const char *const *)((const char *)before + offset),
+			    *(const char *const *)((const char *)after + offset),
+			    conditions[i].always))
 			return false;
+	}
 	return true;
 }
 

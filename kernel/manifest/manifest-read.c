@@ -66,26 +66,21 @@ static int read_schema(const struct manifest_reader *reader, const json_t *item,
 	return r == -EINVAL ? 0 : r;
 }
 
-/* How many of the manifest's schemas are built in? A manifest of an older version has none. */
-static size_t count_builtin_schemas(const struct wfs_manifest *manifest, const json_t *builtins)
-{
-	const json_t *item;
-	size_t count = 0;
-	size_t i;
-
-	json_array_foreach(json_object_get(manifest->document, "schemas"), i, item) count +=
-		manifest_find_named(builtins, json_object_get(item, "name")) != NULL;
-	return count;
-}
-
 /* Built-in schemas are only documentation: no event, route or reducer can name one. */
 static int read_schemas(const struct manifest_reader *reader)
 {
 	WFS_AUTO_JSON json_t *builtins = wfs_builtin_schemas();
 	WFS_AUTO_JSON json_t *seen = json_object();
 	struct wfs_manifest *manifest = reader->manifest;
-	const json_t *list = manifest_list(reader, "schemas", WFS_MANIFEST_SCHEMAS_MAX,
-		count_builtin_schemas(manifest, builtins));
+	size_t builtin_count = 0; /* a manifest of an older version has none */
+	size_t index;
+	const json_t *given;
+
+	json_array_foreach(json_object_get(manifest->document, "schemas"), index, given)
+		builtin_count +=
+		manifest_find_named(builtins, json_object_get(given, "name")) != NULL;
+	const json_t *list =
+		manifest_list(reader, "schemas", WFS_MANIFEST_SCHEMAS_MAX, builtin_count);
 	size_t count = json_array_size(list);
 
 	manifest->schemas = calloc(count + 1, sizeof(*manifest->schemas));
@@ -226,22 +221,6 @@ static int read_builtin_reducer(const struct manifest_reader *reader, const json
 		json_object_get(item, "name"), index, &naming, &definition->name);
 }
 
-/* Every world needs them, because the kernel changes their cells. */
-static void check_builtin_reducers(const struct manifest_reader *reader, const json_t *builtins)
-{
-	size_t index;
-	const json_t *builtin;
-
-	json_array_foreach(builtins, index, builtin)
-	{
-		const char *name = json_string_value(json_object_get(builtin, "name"));
-
-		if (!json_object_get(reader->manifest->reducer_index, name))
-			wfs_problems_add(reader->problems, NULL, "/reducers",
-				"the built-in reducer %s is missing", name);
-	}
-}
-
 static int read_reducers(struct manifest_reader *reader)
 {
 	const json_t *list = manifest_list(
@@ -268,8 +247,14 @@ static int read_reducers(struct manifest_reader *reader)
 		if (r < 0)
 			return r;
 	}
-	if (list)
-		check_builtin_reducers(reader, builtins);
+	/* Every world needs them, because the kernel changes their cells. */
+	for (size_t i = 0; list && i < json_array_size(builtins); i++) {
+		const char *const name = wfs_json_text(json_array_get(builtins, i), "name");
+
+		if (!json_object_get(manifest->reducer_index, name))
+			wfs_problems_add(reader->problems, NULL, "/reducers",
+				"the built-in reducer %s is missing", name);
+	}
 	return 0;
 }
 

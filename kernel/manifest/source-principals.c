@@ -35,18 +35,6 @@ static int place_add(struct source_place **places, size_t *count, size_t *capaci
 
 /* --- the operator --- */
 
-static int operator_grant(json_t *manifest, const json_t *cap)
-{
-	const char *cap_type = json_string_value(json_object_get(cap, "cap_type"));
-	json_t *grant = json_pack("{s:O, s:o, s:{}, s:s}", "cap", json_object_get(cap, "name"),
-		"name", json_sprintf(WFS_PRINCIPAL_OPERATOR ".%s.1", cap_type), "params", "to",
-		WFS_PRINCIPAL_OPERATOR);
-
-	return grant && json_array_append_new(json_object_get(manifest, "grants"), grant) == 0
-		? 0
-		: -ENOMEM;
-}
-
 int source_operator(json_t *manifest, const json_t *account, bool genesis)
 {
 	WFS_AUTO_JSON json_t *caps = wfs_builtin_caps();
@@ -67,7 +55,13 @@ int source_operator(json_t *manifest, const json_t *account, bool genesis)
 		return r;
 	json_array_foreach(caps, index, cap)
 	{
-		if (operator_grant(manifest, cap) < 0)
+		json_t *const grant = json_pack("{s:O, s:o, s:{}, s:s}", "cap",
+			json_object_get(cap, "name"), "name",
+			json_sprintf(
+				WFS_PRINCIPAL_OPERATOR ".%s.1", wfs_json_text(cap, "cap_type")),
+			"params", "to", WFS_PRINCIPAL_OPERATOR);
+
+		if (json_array_append_new(json_object_get(manifest, "grants"), grant) < 0)
 			return -ENOMEM;
 	}
 	return 0;

@@ -84,21 +84,6 @@ int act_action_read_artifact(struct act *act, struct wfs_error *error)
 
 /* --- edit --- */
 
-/* Counts how often @part occurs in @whole, without overlaps. @ret_first: offset of the first */
-static size_t occurrences(struct wfs_bytes whole, struct wfs_bytes part, size_t *ret_first)
-{
-	const char *at = whole.data;
-	const char *const end = at + whole.size;
-	size_t count = 0;
-
-	while ((at = memmem(at, (size_t)(end - at), part.data, part.size))) {
-		if (count++ == 0)
-			*ret_first = (size_t)(at - (const char *)whole.data);
-		at += part.size;
-	}
-	return count;
-}
-
 static int find_old(
 	struct act *act, struct wfs_bytes content, size_t *ret_offset, struct wfs_error *error)
 {
@@ -111,7 +96,15 @@ static int find_old(
 	if (strcmp(old.data, act->params.action_edit_artifact.new_string) == 0)
 		return wfs_error_set(
 			error, WFS_E_NO_CHANGE, "old_string and new_string are the same");
-	const size_t count = occurrences(content, old, ret_offset);
+	/* Occurrences without overlaps. */
+	const char *at = content.data;
+	const char *const end = at + content.size;
+	size_t count = 0;
+	while ((at = memmem(at, (size_t)(end - at), old.data, old.size))) {
+		if (count++ == 0)
+			*ret_offset = (size_t)(at - (const char *)content.data);
+		at += old.size;
+	}
 	if (count == 0)
 		return wfs_error_set(error, WFS_E_NOT_FOUND_IN_CONTENT,
 			"old_string does not occur in artifact '%s'", id);

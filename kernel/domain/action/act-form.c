@@ -37,13 +37,6 @@ static int check(struct act *act, const struct artifact *artifact, struct wfs_er
 		"'content': expected one that the type '%s' has, got another one", type);
 }
 
-static int note(struct nest *nest, size_t number, struct wfs_error *error)
-{
-	return json_array_append_new(nest->refused_contents, json_integer((json_int_t)number)) < 0
-		? fold_no_memory(error)
-		: 0;
-}
-
 static bool was_refused(const struct nest *nest, size_t number)
 {
 	const json_t *const list = json_object_get(nest->recorded, "refused_contents");
@@ -77,7 +70,10 @@ static int check_within(
 		act->within->stopped = true;
 		return wfs_trace(r);
 	}
-	return note(act->nest, number, error) ? -ENOMEM : wfs_trace(r);
+	return json_array_append_new(
+		       act->nest->refused_contents, json_integer((json_int_t)number)) < 0
+		? fold_no_memory(error)
+		: wfs_trace(r);
 }
 
 int artifact_check_content(

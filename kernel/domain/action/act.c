@@ -74,16 +74,6 @@ static int take_recorded(struct act *act, const json_t *action, const json_t *va
 	return wfs_trace(r);
 }
 
-static int stand_in_for(const struct act_text *text, json_t *record, const char *name)
-{
-	json_t *const stand_in = json_pack("{s:I}", "size", (json_int_t)text->bytes.size);
-
-	return !stand_in || wfs_json_set_hash(stand_in, "hash", &text->hash) < 0 ||
-			json_object_set_new(record, name, stand_in) < 0
-		? -ENOMEM
-		: 0;
-}
-
 /* Moves content or code from the params to the act. @record: gets its hash and size instead */
 static int take_text(
 	struct act *act, json_t *params, json_t *record, bool code, struct wfs_error *error)
@@ -98,8 +88,13 @@ static int take_text(
 	text->given = true;
 	r = act->recorded ? take_recorded(act, params, value, code, text, error)
 			  : take_sent(value, text);
-	if (!r && !act->recorded)
-		r = stand_in_for(text, record, name);
+	if (!r && !act->recorded) {
+		json_t *const stand_in = json_pack("{s:I}", "size", (json_int_t)text->bytes.size);
+
+		if (!stand_in || wfs_json_set_hash(stand_in, "hash", &text->hash) < 0 ||
+			json_object_set_new(record, name, stand_in) < 0)
+			r = -ENOMEM;
+	}
 	if (r)
 		return r == -ENOMEM ? fold_no_memory(error) : wfs_trace(r);
 	(void)json_object_del(params, name);

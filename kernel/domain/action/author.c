@@ -74,19 +74,6 @@ static int find_grants(struct wfs_view *view, const char *principal, json_t *gra
 	return wfs_trace(r);
 }
 
-static int make_rights(const struct act *act, const char *author, struct wfs_rights **ret_rights,
-	struct wfs_error *error)
-{
-	WFS_AUTO_JSON json_t *grants = json_object();
-	struct wfs_view view = fold_view(act->fold);
-	int r = grants ? find_grants(&view, author, grants) : -ENOMEM;
-
-	if (!r)
-		r = wfs_rights_new(
-			author, wfs_runtime_manifest(act->fold->runtime), grants, ret_rights);
-	return r ? wfs_error_from_errno(error, r, "judge code") : 0;
-}
-
 /* Gets the rights of the author, computed once for each record. */
 static int rights_of(
 	const struct invocation *self, struct wfs_rights **ret_rights, struct wfs_error *error)
@@ -105,9 +92,14 @@ static int rights_of(
 		return fold_no_memory(error);
 	nest->rights = room;
 	struct wfs_rights *made = NULL;
-	int r = make_rights(self->act, self->author, &made, error);
+	WFS_AUTO_JSON json_t *grants = json_object();
+	struct wfs_view view = fold_view(self->act->fold);
+	int r = grants ? find_grants(&view, self->author, grants) : -ENOMEM;
+	if (!r)
+		r = wfs_rights_new(self->author, wfs_runtime_manifest(self->act->fold->runtime),
+			grants, &made);
 	if (r)
-		return wfs_trace(r);
+		return wfs_error_from_errno(error, r, "judge code");
 	nest->rights[nest->rights_count++] = made;
 	*ret_rights = made;
 	return 0;
@@ -153,14 +145,6 @@ int author_may(const struct invocation *self, enum wfs_effect effect, const char
 }
 
 /* --- seeing --- */
-
-static bool shows(const struct wfs_rights *rights, const struct wfs_question *question,
-	const struct wfs_bytes *names, size_t count)
-{
-	return wfs_rights_judge(rights, question).code == WFS_OK &&
-		wfs_rights_coverage(rights, (struct wfs_path){names, count}, question->now_ns) ==
-		WFS_COVERAGE_WHOLE;
-}
 
 /* Code sees its artifact and its account, whatever rights its author has. */
 static bool sees(void *context, const struct wfs_query_row *row)
@@ -231,5 +215,8 @@ int author_reads(const struct invocation *self, const char *id, struct wfs_error
 	if (r)
 		return wfs_trace(r);
 	question.reducer = wfs_builtin_reducer_name(WFS_BUILTIN_CONTENT);
-	return strcmp(id, self->id) == 0 || shows(rights, &question, names, WFS_ARRAY_COUNT(names));
+	const struct wfs_path path = {names, WFS_ARRAY_COUNT(names)};
+	return strcmp(id, self->id) == 0 ||
+		(wfs_rights_judge(rights, &question).code == WFS_OK &&
+			wfs_rights_coverage(rights, path, question.now_ns) == WFS_COVERAGE_WHOLE);
 }

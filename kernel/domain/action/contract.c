@@ -32,13 +32,6 @@ static bool read_verdict(const json_t *verdict, char *reason)
 	return json_is_true(allowed);
 }
 
-/* When a record is folded again, the record says which checks a bound has ended. */
-static const char *recorded_stop(const struct nest *nest, const char *number)
-{
-	return json_string_value(
-		json_object_get(json_object_get(nest->recorded, "stopped_checks"), number));
-}
-
 static int run_check(struct act *act, const struct artifact *contract, const json_t *arguments,
 	struct wfs_code_call *call, json_t **ret_verdict, struct wfs_error *error)
 {
@@ -85,7 +78,9 @@ static int ask(struct act *act, const struct artifact *contract, const json_t *a
 	char number[24];
 
 	snprintf(number, sizeof(number), "%zu", own);
-	const char *const stopped = recorded_stop(nest, number);
+	/* When a record is folded again, it says which checks a bound has ended. */
+	const char *const stopped = json_string_value(
+		json_object_get(json_object_get(nest->recorded, "stopped_checks"), number));
 	if (stopped)
 		return json_object_set_new(nest->stopped_checks, number, json_string(stopped)) < 0
 			? fold_no_memory(error)

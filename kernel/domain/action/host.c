@@ -348,16 +348,6 @@ static int list_by_owner(const struct asked *asked, json_t **ret_value)
 
 /* --- what is done --- */
 
-/* @details: may be NULL */
-static json_t *failure_document(const struct wfs_error *failure, json_t *details)
-{
-	const struct wfs_error_info *const info = wfs_error_info(failure->code);
-
-	return json_pack("{s:s, s:s, s:O*, s:s, s:b}", "category", info->category, "code",
-		info->name, "details", details, "message", failure->message, "retriable",
-		info->retriable);
-}
-
 /* The result of an action as a Lua value. A member that is null in JSON is absent, because null is
  * true in Lua.
  * Return: new reference, or NULL. */
@@ -365,7 +355,12 @@ static json_t *result_of(
 	const struct act *act, const json_t *action, const struct wfs_error *failure)
 {
 	const bool ok = failure->code == WFS_OK;
-	json_t *const error = ok ? NULL : failure_document(failure, act->details);
+	const struct wfs_error_info *const info = wfs_error_info(failure->code);
+	json_t *const error = ok
+		? NULL
+		: json_pack("{s:s, s:s, s:O*, s:s, s:b}", "category", info->category, "code",
+			  info->name, "details", act->details, "message", failure->message,
+			  "retriable", info->retriable);
 
 	if (!ok && !error)
 		return NULL;

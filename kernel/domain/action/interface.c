@@ -91,14 +91,6 @@ static const json_t *find_method(const json_t *methods, const char *name)
 	return NULL;
 }
 
-/* Does the schema describe the only argument, and not the list? */
-static bool is_object_schema(const json_t *input)
-{
-	const char *const type = json_string_value(json_object_get(input, "type"));
-
-	return type && strcmp(type, "object") == 0;
-}
-
 static int check_one(const struct wfs_schema *schema, const json_t *args, uint64_t *steps,
 	struct wfs_error *reason)
 {
@@ -125,7 +117,7 @@ int interface_check_call(const struct artifact *artifact, const char *method, co
 	if (!input)
 		return 0;
 	int r = make_schema(input, &schema, &reason);
-	if (!r && is_object_schema(input))
+	if (!r && strcmp(wfs_json_text(input, "type"), "object") == 0) /* not the list */
 		r = check_one(schema, args, steps, &reason);
 	else if (!r)
 		r = wfs_schema_check_counted(schema, args, steps, &reason);

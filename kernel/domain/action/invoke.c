@@ -15,13 +15,6 @@ enum { RESULT_SHOWN_BYTES = 100 };
 
 /* --- before it runs --- */
 
-static int not_executable(const struct artifact *artifact, struct wfs_error *error)
-{
-	return wfs_error_set(error, WFS_E_INVALID_TYPE,
-		"Artifact '%s' is not executable (its type is %s). Use read_artifact to read it",
-		artifact->id, json_string_value(json_object_get(artifact->document, "type")));
-}
-
 /* Adds a dependency to those that code is given; of one that its author does not see, only the
  * id. */
 static int add_dependency(const struct invocation *self, const struct artifact *one, json_t *deps,
@@ -154,19 +147,6 @@ static int check_arguments(struct act *act, struct running *running, struct wfs_
 		running->artifact->id, budget->instructions);
 }
 
-/* Checks that the method exists and the arguments match. @call: zero; set for a service */
-static int check_call(struct act *act, struct running *running, struct service_call *call,
-	struct wfs_error *error)
-{
-	const struct service *const service =
-		service_find(act->fold->domains, running->artifact->id);
-
-	call->act = act;
-	return wfs_trace(service
-			? service_parse(service, running->method, running->args, call, error)
-			: check_arguments(act, running, error));
-}
-
 static int64_t price_of(
 	const struct act *act, const struct artifact *artifact, const struct service_call *call)
 {
@@ -179,8 +159,11 @@ static int64_t price_of(
 static int run_paid(
 	struct act *act, struct running *running, struct invoked *invoked, struct wfs_error *error)
 {
-	SERVICE_CALL_AUTO struct service_call call = {.service = NULL};
-	int r = check_call(act, running, &call, error);
+	SERVICE_CALL_AUTO struct service_call call = {.act = act};
+	const struct service *const service =
+		service_find(act->fold->domains, running->artifact->id);
+	int r = service ? service_parse(service, running->method, running->args, &call, error)
+			: check_arguments(act, running, error);
 
 	if (r)
 		return wfs_trace(r);
@@ -398,7 +381,10 @@ int invoke_artifact(struct act *act, const char *id, const char *method, const j
 		return wfs_trace(interface_describe(&artifact, &ret_invoked->result, error));
 	}
 	if (!artifact.executable)
-		return not_executable(&artifact, error);
+		return wfs_error_set(error, WFS_E_INVALID_TYPE,
+			"Artifact '%s' is not executable (its type is %s). Use read_artifact to "
+			"read it",
+			artifact.id, wfs_json_text(artifact.document, "type"));
 	if (act->within && act->within->depth >= INVOKE_DEPTH_MAX)
 		return wfs_error_set(error, WFS_E_DEPTH_EXCEEDED, "Max invoke depth (%d) exceeded",
 			INVOKE_DEPTH_MAX);

@@ -170,15 +170,6 @@ static int collect(struct auction *auction, struct wfs_error *error)
 
 /* --- ending bids --- */
 
-static int tell_winner(
-	struct auction *auction, size_t cell, json_t *document, struct wfs_error *error)
-{
-	auction->winner_index = cell;
-	return json_object_set_new(document, "price_paid", json_integer(auction->price)) < 0
-		? fold_no_memory(error)
-		: 0;
-}
-
 static int end_bid(struct auction *auction, const struct entry *entry, struct wfs_error *error)
 {
 	struct wfs_fold *const fold = auction->act->fold;
@@ -192,8 +183,12 @@ static int end_bid(struct auction *auction, const struct entry *entry, struct wf
 	if (!r)
 		r = fold_touch_unread(
 			fold, fold_builtin(fold, WFS_BUILTIN_MINT), row.key, &cell, error);
-	if (!r && won)
-		r = tell_winner(auction, cell, bid.document, error);
+	if (!r && won) {
+		auction->winner_index = cell;
+		if (json_object_set_new(bid.document, "price_paid", json_integer(auction->price)) <
+			0)
+			r = fold_no_memory(error);
+	}
 	if (!r)
 		r = mint_bid_end(auction->act, &bid, status, cell, error);
 	if (!r)

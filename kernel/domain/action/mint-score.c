@@ -167,24 +167,16 @@ static int tell(json_t *answer, json_t *scored, struct wfs_error *error)
 		: 0;
 }
 
-/* Loads the winning bid. */
-static int load_winner(
-	struct wfs_fold *fold, size_t cell_index, struct mint_bid *ret_bid, struct wfs_error *error)
-{
-	const struct wfs_bytes state = fold_bytes(fold, fold_cell_at(fold, cell_index)->state);
-	json_t *document = NULL;
-	int r = wfs_json_parse(state.data, state.size, &document, error);
-
-	return wfs_trace(r ? r : mint_bid_of(document, ret_bid, error));
-}
-
 int action_fold_answer(
 	struct wfs_fold *fold, size_t cell_index, const json_t *event, struct wfs_error *error)
 {
 	MINT_BID_AUTO struct mint_bid bid = {.document = NULL};
+	const struct wfs_bytes state = fold_bytes(fold, fold_cell_at(fold, cell_index)->state);
 	WFS_AUTO_JSON json_t *scored = NULL;
-	int r = load_winner(fold, cell_index, &bid, error);
-
+	json_t *document = NULL;
+	int r = wfs_json_parse(state.data, state.size, &document, error);
+	if (!r)
+		r = mint_bid_of(document, &bid, error);
 	if (!r)
 		r = read_answer(event, &scored, error);
 	if (!r && json_object_update(bid.document, scored) < 0)

@@ -81,16 +81,6 @@ static int check_room(const struct act *act, struct wfs_error *error)
 		WFS_MINT_PENDING_MAX);
 }
 
-/* Names a submission `mint_<seq>`, or `mint_<seq>.<n>` after the first of the record. */
-static void name_submission(struct act *act, char *buffer, size_t size)
-{
-	const size_t number = act->nest->submission_count++;
-	const int written = snprintf(buffer, size, "mint_%" PRIu64, act->fold->head->height);
-
-	if (number > 0 && written > 0)
-		snprintf(buffer + written, size - (size_t)written, ".%zu", number);
-}
-
 static int keep_bid(struct act *act, const char *submission_id, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *document = json_pack("{s:s, s:I, s:s, s:s, s:s, s:I}", "artifact_id",
@@ -126,7 +116,13 @@ int act_action_submit_to_mint(struct act *act, struct wfs_error *error)
 		r = account_move(act->fold, act->actor, WFS_PRINCIPAL_MINT, bid, error);
 	if (r)
 		return wfs_trace(r);
-	name_submission(act, submission_id, sizeof(submission_id));
+	/* `mint_<seq>`, or `mint_<seq>.<n>` after the first of the record */
+	const size_t number = act->nest->submission_count++;
+	const int size = snprintf(
+		submission_id, sizeof(submission_id), "mint_%" PRIu64, act->fold->head->height);
+	if (number > 0 && size > 0)
+		snprintf(
+			submission_id + size, sizeof(submission_id) - (size_t)size, ".%zu", number);
 	r = keep_bid(act, submission_id, error);
 	if (r)
 		return wfs_trace(r);

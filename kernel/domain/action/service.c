@@ -51,17 +51,6 @@ void service_call_done(struct service_call *call)
 	json_decref(call->result);
 }
 
-static int no_method(const struct service *service, const char *name, struct wfs_error *error)
-{
-	WFS_AUTO_BUFFER struct wfs_buffer names = {0};
-
-	for (const struct service_method *method = service->methods; method->name; method++)
-		wfs_buffer_printf(&names, "%s%s", names.size ? ", " : "", method->name);
-	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-		"'%s' has no method '%.64s', it has: %s", service->id, name,
-		wfs_buffer_text(&names));
-}
-
 /* Takes the name of the method from the arguments of `run`. @ret_rest: the other arguments; caller
  * owns it */
 static int name_method(const struct service *service, const json_t *args, const char **ret_name,
@@ -187,8 +176,15 @@ int service_parse(const struct service *service, const char *method, const json_
 	const json_t *const given = rest ? rest : args;
 	json_t *const only = json_array_get(given, 0);
 	ret_call->method = find_method(service, name);
-	if (!ret_call->method)
-		return no_method(service, name, error);
+	if (!ret_call->method) {
+		WFS_AUTO_BUFFER struct wfs_buffer names = {0};
+
+		for (const struct service_method *one = service->methods; one->name; one++)
+			wfs_buffer_printf(&names, "%s%s", names.size ? ", " : "", one->name);
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
+			"'%s' has no method '%.64s', it has: %s", service->id, name,
+			wfs_buffer_text(&names));
+	}
 	ret_call->args = json_object();
 	if (!ret_call->args)
 		return fold_no_memory(error);

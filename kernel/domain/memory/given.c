@@ -270,27 +270,21 @@ static int pay(struct act *act, int64_t count, int64_t *ret_price, struct wfs_er
 
 /* --- adding --- */
 
-static int spend_work(struct memory *memory, uint64_t instructions, struct wfs_error *error)
-{
-	struct wfs_lua_budget *const budget = &memory->act->fold->budget;
-
-	budget->used += instructions;
-	return budget->used <= budget->instructions
-		? 0
-		: wfs_error_set(error, WFS_E_RUNTIME_ERROR,
-			  "'entries' would take more than the %" PRIu64
-			  " instructions that one record may",
-			  budget->instructions);
-}
-
 static int add_one(struct memory *memory, const struct artifact *artifact, struct given *given,
 	struct memory_given *to, struct wfs_error *error)
 {
 	const bool embedded = given->embedding.vector != NULL;
+	struct wfs_lua_budget *const budget = &memory->act->fold->budget;
 	struct memory_added added;
-	int r = spend_work(memory,
-		WORK_OF_GIVEN + (embedded ? 0 : strlen(given->entry.text) * MEMORY_WORK_OF_BYTE),
-		error);
+	int r = 0;
+
+	budget->used +=
+		WORK_OF_GIVEN + (embedded ? 0 : strlen(given->entry.text) * MEMORY_WORK_OF_BYTE);
+	if (budget->used > budget->instructions)
+		r = wfs_error_set(error, WFS_E_RUNTIME_ERROR,
+			"'entries' would take more than the %" PRIu64
+			" instructions that one record may",
+			budget->instructions);
 
 	if (!r && !embedded)
 		r = embedding_make(memory->act, memory_model(memory), given->entry.text,

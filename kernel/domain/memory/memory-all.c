@@ -71,16 +71,6 @@ int memory_bytes(
 	return wfs_trace(r);
 }
 
-/* Deletes a live cell of the store's entries or hits. */
-static int delete_cell(struct wfs_fold *fold, enum wfs_builtin_reducer reducer,
-	struct wfs_bytes key, struct wfs_error *error)
-{
-	size_t cell;
-	int r = fold_touch_unread(fold, fold_builtin(fold, reducer), key, &cell, error);
-
-	return wfs_trace(r ? r : fold_delete(fold, cell, error));
-}
-
 /* Deletes the entries or hits in the store, and those that this fold has made. */
 static int delete_cells(struct wfs_fold *fold, enum wfs_builtin_reducer reducer,
 	const char *artifact_id, struct wfs_error *error)
@@ -89,13 +79,16 @@ static int delete_cells(struct wfs_fold *fold, enum wfs_builtin_reducer reducer,
 	const uint32_t reducer_id = fold->head->reducers[index].reducer_id;
 	char from[MEMORY_KEY_SIZE];
 	uint64_t cell_id;
+	size_t touched;
 	int r = 0;
-
 	memory_key(artifact_id, "", from);
 	struct wfs_bytes key = wfs_bytes_text(from);
 	while (!r && !(r = wfs_cell_find_next(fold->head->txn, reducer_id, &key, &key, &cell_id)) &&
-		memory_is_of(key, artifact_id))
-		r = delete_cell(fold, reducer, key, error);
+		memory_is_of(key, artifact_id)) {
+		r = fold_touch_unread(fold, index, key, &touched, error);
+		if (!r)
+			r = fold_delete(fold, touched, error);
+	}
 	if (r && r != -ENOENT)
 		return error->code != WFS_OK ? wfs_trace(r)
 					     : wfs_error_from_errno(error, r, "delete entries");

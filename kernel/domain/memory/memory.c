@@ -248,22 +248,11 @@ int memory_charge(const struct memory *memory, const struct artifact *artifact, 
 
 /* --- removing entries --- */
 
-static int delete_hit(struct memory *memory, const char *entry_id, struct wfs_error *error)
-{
-	char key[MEMORY_KEY_SIZE];
-	size_t cell;
-
-	memory_key(memory->id, entry_id, key);
-	int r = fold_touch_unread(memory->act->fold,
-		fold_builtin(memory->act->fold, WFS_BUILTIN_MEMORY_HIT), wfs_bytes_text(key), &cell,
-		error);
-	return wfs_trace(r ? r : fold_delete(memory->act->fold, cell, error));
-}
-
 int memory_remove(struct memory *memory, const struct artifact *artifact, const char *entry_id,
 	struct wfs_error *error)
 {
 	struct memory_mirror *mirror = NULL;
+	char key[MEMORY_KEY_SIZE];
 	uint32_t number;
 	size_t cell = 0;
 	int r = memory_id_number(entry_id, &number) ? touch_entry(memory, entry_id, &cell, error)
@@ -280,8 +269,13 @@ int memory_remove(struct memory *memory, const struct artifact *artifact, const 
 	r = memory_charge(memory, artifact, -bytes, error);
 	if (!r)
 		r = fold_delete(memory->act->fold, cell, error);
+	memory_key(memory->id, entry_id, key);
 	if (!r)
-		r = delete_hit(memory, entry_id, error);
+		r = fold_touch_unread(memory->act->fold,
+			fold_builtin(memory->act->fold, WFS_BUILTIN_MEMORY_HIT),
+			wfs_bytes_text(key), &cell, error);
+	if (!r)
+		r = fold_delete(memory->act->fold, cell, error);
 	if (!r &&
 		(memory_set_number(memory, "bytes", memory_number(memory, "bytes") - bytes) < 0 ||
 			memory_set_number(memory, "count", memory_count(memory) - 1) < 0))
@@ -372,19 +366,6 @@ int memory_check_ready(const struct memory *memory, struct wfs_error *error)
 		"'worldfs memory reembed %s', or the method reembed of genesis_memory, makes them "
 		"anew",
 		memory->id, model, embedding_host_model(memory->act), memory->id);
-}
-
-static int check_size(
-	const struct memory *memory, const struct embedding *embedding, struct wfs_error *error)
-{
-	const int64_t bytes =
-		(memory_count(memory) + 1) * (int64_t)(embedding->dims * sizeof(float));
-
-	return bytes <= MEMORY_VECTORS_MAX ? 0
-					   : wfs_error_set(error, WFS_E_QUOTA_EXCEEDED,
-						     "the embeddings of '%s' would take %" PRId64
-						     " bytes, at most %d are kept of a store",
-						     memory->id, bytes, MEMORY_VECTORS_MAX);
 }
 
 double memory_told_score(const struct wfs_vectors_hit *hit)
@@ -485,35 +466,33 @@ static int put_entry(struct memory *memory, const struct artifact *artifact,
 	return wfs_trace(r ? r : memory_store_state(memory, error));
 }
 
-/* Gives an entry that was pruned at once the id that it would have had. */
-static int name_pruned(struct memory *memory, const struct memory_entry *entry,
-	char ret_id[static MEMORY_ID_SIZE], struct wfs_error *error)
-{
-	uint32_t number;
-	size_t cell;
-	int r = choose_id(memory, entry, &number, &cell, error);
-
-	if (!r)
-		memory_id_text(number, ret_id);
-	return wfs_trace(r);
-}
-
 int memory_put(struct memory *memory, const struct artifact *artifact,
 	const struct memory_entry *entry, struct memory_added *ret_added, struct wfs_error *error)
 {
 	struct memory_added added = {.stored = true};
+	uint32_t number;
+	size_t cell;
 	int r = memory_check_model(memory, entry->embedding, error);
 
 	if (!r)
 		r = prune(memory, artifact, entry, &added.stored, error);
+	const int64_t bytes =
+		(memory_count(memory) + 1) * (int64_t)(entry->embedding->dims * sizeof(float));
+	if (!r && added.stored && bytes > MEMORY_VECTORS_MAX)
+		r = wfs_error_set(error, WFS_E_QUOTA_EXCEEDED,
+			"the embeddings of '%s' would take %" PRId64
+			" bytes, at most %d are kept of a store",
+			memory->id, bytes, MEMORY_VECTORS_MAX);
 	if (!r && added.stored)
-		r = check_size(memory, entry->embedding, error);
-	if (!r)
-		r = added.stored ? put_entry(memory, artifact, entry, added.id, error)
-				 : name_pruned(memory, entry, added.id, error);
-	if (!r)
-		*ret_added = added;
-	return wfs_trace(r);
+		r = put_entry(memory, artifact, entry, added.id, error);
+	else if (!r) /* an entry that was pruned at once gets the id that it would have had */
+		r = choose_id(memory, entry, &number, &cell, error);
+	if (r)
+		return wfs_trace(r);
+	if (!added.stored)
+		memory_id_text(number, added.id);
+	*ret_added = added;
+	return 0;
 }
 
 int memory_add(struct memory *memory, const struct artifact *artifact,

@@ -66,15 +66,10 @@ static void note(struct memory_mirror *mirror, char kind, const struct wfs_vecto
 		(struct undo){.kind = kind, .label_before = mirror->label, .row = *row};
 }
 
-static void forget_all(struct memory_mirror *mirror)
+static void drop(struct memory_mirror *mirror)
 {
 	while (mirror->undo_count > 0)
 		undo_forget(undo_at(mirror, --mirror->undo_count));
-}
-
-static void drop(struct memory_mirror *mirror)
-{
-	forget_all(mirror);
 	wfs_vectors_free(mirror->vectors);
 	mirror->vectors = NULL;
 }
@@ -333,11 +328,6 @@ static int read_all(struct memory *memory, struct memory_mirror *mirror, struct 
 
 /* --- finding --- */
 
-static size_t size_of(const struct memory_mirror *mirror)
-{
-	return mirror->vectors ? wfs_vectors_size_bytes(mirror->vectors) : 0;
-}
-
 /* Finds the mirror of a store, or drops the least recently used one. */
 static struct memory_mirror *find_place(struct memory_mirrors *mirrors, const char *store)
 {
@@ -367,7 +357,7 @@ static void keep_bound(struct memory_mirrors *mirrors, const struct memory_mirro
 
 			if (mirror == kept || !mirror->vectors)
 				continue;
-			bytes += size_of(mirror);
+			bytes += wfs_vectors_size_bytes(mirror->vectors);
 			if (!oldest || mirror->used < oldest->used)
 				oldest = mirror;
 		}

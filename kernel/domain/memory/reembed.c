@@ -38,18 +38,6 @@ void memory_looked_away(struct memory *memory, uint32_t number)
 		(void)memory_set_number(memory, "left", left - 1);
 }
 
-static int begin(struct reembedding *work)
-{
-	struct memory *const memory = work->memory;
-
-	return memory_set_number(memory, "left", memory_count(memory)) ||
-			memory_set_number(memory, "next", 0) ||
-			memory_set_number(memory, "dims", 0) ||
-			json_object_set_new(memory->state, "model", json_string(work->model)) < 0
-		? fold_no_memory(work->error)
-		: 0;
-}
-
 /* All embeddings have as many dimensions as the first, whatever the server gives later. */
 static int check_dims(struct reembedding *work, size_t dims)
 {
@@ -196,8 +184,12 @@ int memory_reembed(struct memory *memory, const struct artifact *artifact, size_
 	*ret_done = 0;
 	if (memory_count(memory) == 0 || (!other && memory_left(memory) == 0))
 		return 0;
-	if (other)
-		r = begin(&work);
+	if (other &&
+		(memory_set_number(memory, "left", memory_count(memory)) ||
+			memory_set_number(memory, "next", 0) ||
+			memory_set_number(memory, "dims", 0) ||
+			json_object_set_new(memory->state, "model", json_string(host)) < 0))
+		r = fold_no_memory(error);
 	if (!r)
 		r = go_on(&work);
 	if (!r)

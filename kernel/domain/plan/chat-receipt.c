@@ -187,20 +187,6 @@ static int check_steps(const struct plan *plan, const json_t *payload, struct wf
 	return 0;
 }
 
-static int add_steps(struct plan *plan, const json_t *payload, struct wfs_error *error)
-{
-	size_t i;
-	const json_t *step;
-	int r = check_steps(plan, payload, error);
-
-	json_array_foreach(json_object_get(payload, "steps"), i, step)
-	{
-		if (!r)
-			r = plan_step_define(plan, step, error);
-	}
-	return wfs_trace(r);
-}
-
 /* Begins a complete plan. An imported one begins when somebody resumes it. */
 static int start(struct plan *plan, json_t *message, const json_t *payload, struct wfs_error *error)
 {
@@ -229,10 +215,17 @@ static int fold_part(struct wfs_fold *fold, const char *chat_id, json_t *message
 {
 	const json_t *const payload = json_object_get(receipt, "payload");
 	PLAN_AUTO struct plan plan = {.fold = fold};
+	const json_t *step;
+	size_t i;
 	int r = plan_of_part(fold, chat_id, message, payload, &plan, error);
 
 	if (!r)
-		r = add_steps(&plan, payload, error);
+		r = check_steps(&plan, payload, error);
+	json_array_foreach(json_object_get(payload, "steps"), i, step)
+	{
+		if (!r)
+			r = plan_step_define(&plan, step, error);
+	}
 	if (r)
 		return wfs_trace(r);
 	if (plan_number(&plan, "defined") == plan_number(&plan, "total")) {

@@ -82,13 +82,6 @@ static void chat_key(
 		wfs_json_text(action, "session_id"));
 }
 
-static json_t *new_chat(const struct wfs_fold *fold, const char *key)
-{
-	return json_pack("{s:I, s:i, s:s, s:s}", "created_ns", (json_int_t)fold->input.at_ns,
-		"messages", 0, "principal", fold->input.principal, "session_id",
-		strrchr(key, '+') + 1);
-}
-
 int plan_say(struct wfs_fold *fold, const char *chat, const json_t *message,
 	char ret_id[static WFS_CHAT_ID_MAX + 1], struct wfs_error *error)
 {
@@ -99,7 +92,9 @@ int plan_say(struct wfs_fold *fold, const char *chat, const json_t *message,
 	if (r)
 		return wfs_trace(r);
 	if (!state)
-		state = new_chat(fold, chat);
+		state = json_pack("{s:I, s:i, s:s, s:s}", "created_ns",
+			(json_int_t)fold->input.at_ns, "messages", 0, "principal",
+			fold->input.principal, "session_id", strrchr(chat, '+') + 1);
 	const json_int_t count = json_integer_value(json_object_get(state, "messages"));
 	if (!state || json_object_set_new(state, "messages", json_integer(count + 1)) < 0)
 		return fold_no_memory(error);

@@ -18,21 +18,6 @@ static const char *look_of(const struct look *looks, size_t count, const char *v
 	return looks[0].look;
 }
 
-static const char *shape_of(const json_t *step)
-{
-	static const struct look shapes[] = {{"tool", "box"}, {"llm", "ellipse"}, {"note", "note"}};
-
-	return look_of(shapes, WFS_ARRAY_COUNT(shapes), wfs_json_text(step, "type"));
-}
-
-static const char *colour_of(const json_t *step)
-{
-	static const struct look colours[] = {{"pending", "gray"}, {"ready", "blue"},
-		{"running", "orange"}, {"done", "green"}, {"failed", "red"}, {"skipped", "brown"}};
-
-	return look_of(colours, WFS_ARRAY_COUNT(colours), wfs_json_text(step, "status"));
-}
-
 /* --- labels --- */
 
 /* Bytes of the first @characters of a text. */
@@ -67,6 +52,9 @@ static void write_quoted(struct wfs_buffer *buffer, const char *text, size_t siz
 
 static void write_node(struct wfs_buffer *buffer, size_t index, const json_t *step)
 {
+	static const struct look shapes[] = {{"tool", "box"}, {"llm", "ellipse"}, {"note", "note"}};
+	static const struct look colours[] = {{"pending", "gray"}, {"ready", "blue"},
+		{"running", "orange"}, {"done", "green"}, {"failed", "red"}, {"skipped", "brown"}};
 	const char *const id = wfs_json_text(step, "id");
 	const char *const title = wfs_json_text(step, "title");
 	const size_t shown = first_size(title, WFS_PLAN_GRAPH_TITLE_MAX);
@@ -76,7 +64,8 @@ static void write_node(struct wfs_buffer *buffer, size_t index, const json_t *st
 	wfs_buffer_append_text(buffer, "\\n");
 	write_quoted(buffer, title, shown);
 	wfs_buffer_printf(buffer, "%s\", shape=%s, color=%s];\n", title[shown] ? "…" : "",
-		shape_of(step), colour_of(step));
+		look_of(shapes, WFS_ARRAY_COUNT(shapes), wfs_json_text(step, "type")),
+		look_of(colours, WFS_ARRAY_COUNT(colours), wfs_json_text(step, "status")));
 }
 
 /* --- edges --- */

@@ -199,12 +199,6 @@ static json_t *name_of(
 		: json_incref(json_object_get(action, "action_type"));
 }
 
-/* Does the tool's own result say that it failed? */
-static bool reports_failure(const json_t *value)
-{
-	return json_is_false(json_object_get(value, "ok"));
-}
-
 /* Gets the value that the action gave; NULL: nothing. */
 static json_t *value_of(const struct wfs_fold *fold)
 {
@@ -236,7 +230,9 @@ static json_t *result_of_action(
 	const json_t *const action = outcome->action ? outcome->action : fold->input.action;
 	json_t *const method = json_object_get(action, "method");
 	const bool large = is_too_large(value);
-	const bool ok = outcome->refusal.code == WFS_OK && !large && !reports_failure(value);
+	/* The tool's own result may say that it failed. */
+	const bool ok = outcome->refusal.code == WFS_OK && !large &&
+		!json_is_false(json_object_get(value, "ok"));
 	WFS_AUTO_JSON json_t *result = json_pack("{s:o, s:o, s:s, s:o, s:b, s:O?}", "details",
 		ok ? json_null() : failure_of_action(outcome, value, large), "error",
 		ok ? json_null() : json_string(WFS_TOOL_EXCEPTION), "method",
@@ -291,19 +287,15 @@ static int keep_result(
 	return *ret_result ? 0 : fold_no_memory(error);
 }
 
-static bool is_final(const struct fold_outcome *outcome)
-{
-	return outcome->refusal.code == WFS_E_NOT_AUTHORIZED ||
-		outcome->refusal.code == WFS_E_POLICY_DENIED ||
-		outcome->refusal.code == WFS_E_INVALID_ARGUMENT;
-}
-
 int plan_fold_called(
 	struct wfs_fold *fold, const char *intent_id, const json_t *intent, struct wfs_error *error)
 {
 	const int64_t index = json_integer_value(json_object_get(intent, "step"));
 	PLAN_AUTO struct plan plan = {.fold = fold};
 	WFS_AUTO_JSON json_t *result = NULL;
+	const enum wfs_error_code code = fold->outcome.refusal.code;
+	const bool final = code == WFS_E_NOT_AUTHORIZED || code == WFS_E_POLICY_DENIED ||
+		code == WFS_E_INVALID_ARGUMENT;
 	int r = plan_load(fold, wfs_json_text(intent, "plan_id"), &plan, error);
 
 	if (!r)
@@ -311,7 +303,6 @@ int plan_fold_called(
 	if (!r)
 		r = keep_result(&plan, index, &result, error);
 	if (!r)
-		r = plan_stepped(&plan, index, result,
-			!is_final(&fold->outcome) && is_worth_another(result), error);
+		r = plan_stepped(&plan, index, result, !final && is_worth_another(result), error);
 	return wfs_trace(r ? r : plan_store(&plan, error));
 }

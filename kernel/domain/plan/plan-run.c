@@ -15,33 +15,27 @@ enum {
 
 /* --- a step has ended --- */
 
-static int tell_dependents(
-	struct plan *plan, int64_t index, const char *failed, struct wfs_error *error)
+/* Ends a step. @status: done, failed or skipped */
+static int end_step(struct plan *plan, struct plan_step *step, const char *status,
+	const char *reason, struct wfs_error *error)
 {
+	const char *const failed = strcmp(status, "done") == 0 ? NULL : step->id;
 	WFS_AUTO_JSON json_t *edge = NULL;
+	const json_t *next;
 	size_t cell;
 	size_t i;
-	const json_t *next;
-	int r = plan_load_part(plan, WFS_BUILTIN_PLAN_EDGE, index, &cell, &edge, error);
+	int r = plan_step_set(plan, step, status, reason, error);
 
+	plan_add(plan, status, 1);
+	plan->ended_count++;
+	if (!r)
+		r = plan_load_part(plan, WFS_BUILTIN_PLAN_EDGE, step->index, &cell, &edge, error);
 	json_array_foreach(json_object_get(edge, "next"), i, next)
 	{
 		if (!r)
 			r = plan_wait_less(plan, json_integer_value(next), failed, error);
 	}
 	return wfs_trace(r);
-}
-
-/* Ends a step. @status: done, failed or skipped */
-static int end_step(struct plan *plan, struct plan_step *step, const char *status,
-	const char *reason, struct wfs_error *error)
-{
-	const bool done = strcmp(status, "done") == 0;
-	int r = plan_step_set(plan, step, status, reason, error);
-
-	plan_add(plan, status, 1);
-	plan->ended_count++;
-	return wfs_trace(r ? r : tell_dependents(plan, step->index, done ? NULL : step->id, error));
 }
 
 static int skip(struct plan *plan, int64_t index, const char *failed, struct wfs_error *error)
@@ -117,15 +111,6 @@ static int make_batch(struct plan *plan, struct wfs_error *error)
 	return wfs_trace(r);
 }
 
-static void count_batch(struct plan *plan)
-{
-	if (batch_count(plan) == 0)
-		return;
-	plan_add(plan, "batches", 1);
-	if (json_is_true(json_object_get(batch_of(plan), "tools")))
-		plan_add(plan, "tool_batches", 1);
-}
-
 /* --- beginning steps --- */
 
 /* Opens the intent of a step. @not_before_ns: 0: now */
@@ -183,12 +168,6 @@ static int begin_steps(struct plan *plan, struct wfs_error *error)
 			plan, json_integer_value(json_array_get(steps, (size_t)next)), error);
 	}
 	return wfs_trace(r);
-}
-
-static bool batch_is_over(const struct plan *plan)
-{
-	return batch_number(plan, "next") == (int64_t)batch_count(plan) &&
-		plan_open_count(plan) == 0;
 }
 
 /* --- the end --- */
@@ -324,9 +303,13 @@ int plan_go_on(struct plan *plan, struct wfs_error *error)
 	for (;;) {
 		int r = begin_steps(plan, error);
 
-		if (r || !batch_is_over(plan))
+		if (r || batch_number(plan, "next") < (int64_t)batch_count(plan) ||
+			plan_open_count(plan) > 0)
 			return wfs_trace(r);
-		count_batch(plan);
+		if (batch_count(plan) > 0)
+			plan_add(plan, "batches", 1);
+		if (json_is_true(json_object_get(batch_of(plan), "tools")))
+			plan_add(plan, "tool_batches", 1);
 		r = make_batch(plan, error);
 		if (!r && batch_count(plan) == 0)
 			return wfs_trace(
@@ -375,14 +358,6 @@ static int64_t backoff_ns(int64_t attempts)
 	return INT64_C(1000000) * (wait_ms < BACKOFF_MAX_MS ? wait_ms : BACKOFF_MAX_MS);
 }
 
-static bool may_try_again(const struct plan_step *step)
-{
-	const json_t *const attempts = json_object_get(step->document, "attempts");
-	const json_t *const max = json_object_get(step->document, "max_attempts");
-
-	return json_integer_value(attempts) < json_integer_value(max);
-}
-
 /* Adds the step's id and what it asked for to a result. */
 static int complete(const struct plan_step *step, json_t *result, struct wfs_error *error)
 {
@@ -404,14 +379,13 @@ int plan_stepped(
 	const bool ok = json_is_true(json_object_get(result, "ok"));
 	PLAN_STEP_AUTO struct plan_step step = {0};
 	int r = plan_step_load(plan, index, &step, error);
+	const int64_t attempts = json_integer_value(json_object_get(step.document, "attempts"));
+	const int64_t max = json_integer_value(json_object_get(step.document, "max_attempts"));
 
 	if (!r && strcmp(wfs_json_text(step.document, "status"), "running") != 0)
 		r = wfs_error_set(error, WFS_E_INTERNAL_ERROR,
 			"step '%s' of plan '%s' does not run", step.id, plan->plan_id);
-	if (!r && !ok && retry && may_try_again(&step)) {
-		const int64_t attempts =
-			json_integer_value(json_object_get(step.document, "attempts"));
-
+	if (!r && !ok && retry && attempts < max) {
 		r = ask_for_step(
 			plan, &step, plan->fold->input.at_ns + backoff_ns(attempts), error);
 		return wfs_trace(r ? r : plan_go_on(plan, error));

@@ -24,15 +24,6 @@ int plan_load_part(struct plan *plan, enum wfs_builtin_reducer reducer, int64_t 
 	return wfs_trace(fold_load(plan->fold, reducer, key, ret_cell, ret_document, error));
 }
 
-static int set_part(struct plan *plan, enum wfs_builtin_reducer reducer, int64_t index,
-	const json_t *document, struct wfs_error *error)
-{
-	char key[64];
-
-	key_of(plan, index, key);
-	return wfs_trace(fold_put(plan->fold, reducer, key, document, error));
-}
-
 static bool has_step(const struct plan *plan, int64_t index)
 {
 	return index >= 0 && index < plan_number(plan, "defined");
@@ -51,11 +42,6 @@ static struct plan_block *block_at(struct plan *plan, int64_t index)
 	return &plan->blocks[index / WFS_PLAN_BLOCK];
 }
 
-static json_t *new_block(void)
-{
-	return json_pack("{s:i, s:{}, s:[]}", "bytes", 0, "doomed", "waiting");
-}
-
 /* Loads the block of a step, or makes it for its first step. */
 static int load_block(struct plan *plan, int64_t index, struct wfs_error *error)
 {
@@ -67,7 +53,7 @@ static int load_block(struct plan *plan, int64_t index, struct wfs_error *error)
 	r = plan_load_part(plan, WFS_BUILTIN_PLAN_BLOCK, index / WFS_PLAN_BLOCK, &block->cell,
 		&block->document, error);
 	if (!r && !block->document)
-		block->document = new_block();
+		block->document = json_pack("{s:i, s:{}, s:[]}", "bytes", 0, "doomed", "waiting");
 	if (!r && !block->document)
 		r = fold_no_memory(error);
 	return wfs_trace(r);
@@ -296,6 +282,7 @@ static int define_edge(
 	json_t *const next = json_object_get(part, "next");
 	json_t *const refs = json_object_get(part, "refs");
 	WFS_AUTO_JSON json_t *edge = NULL;
+	char key[64];
 
 	if (!next && !refs)
 		return 0;
@@ -303,7 +290,8 @@ static int define_edge(
 	if ((next && json_object_set(edge, "next", next) < 0) ||
 		(refs && json_object_set(edge, "refs", refs) < 0))
 		return fold_no_memory(error);
-	return wfs_trace(set_part(plan, WFS_BUILTIN_PLAN_EDGE, index, edge, error));
+	key_of(plan, index, key);
+	return wfs_trace(fold_put(plan->fold, WFS_BUILTIN_PLAN_EDGE, key, edge, error));
 }
 
 static int define_waiting(

@@ -112,7 +112,7 @@ int plan_new(struct wfs_fold *fold, json_t *state, struct plan *ret_plan, struct
 	return 0;
 }
 
-static int store_blocks(struct plan *plan, struct wfs_error *error)
+int plan_store(struct plan *plan, struct wfs_error *error)
 {
 	int r = 0;
 
@@ -123,12 +123,6 @@ static int store_blocks(struct plan *plan, struct wfs_error *error)
 			r = fold_set_document(plan->fold, block->cell, block->document, error);
 		block->changed = false;
 	}
-	return wfs_trace(r);
-}
-
-int plan_store(struct plan *plan, struct wfs_error *error)
-{
-	int r = store_blocks(plan, error);
 
 	plan->failed |=
 		wfs_json_set_base64(plan->state, "ready", plan->ready, ready_size(plan)) < 0;

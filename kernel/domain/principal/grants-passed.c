@@ -34,20 +34,6 @@ static int add(struct grants_passed *passed, const char *name, const char *from)
 		: 0;
 }
 
-static void take_off(struct grants_passed *passed, struct wfs_bytes name)
-{
-	const char *const from =
-		json_string_value(json_object_getn(passed->parents, name.data, name.size));
-	json_t *const names = from ? json_object_get(passed->children, from) : NULL;
-
-	if (!from)
-		return;
-	(void)json_object_deln(names, name.data, name.size);
-	if (json_object_size(names) == 0)
-		(void)json_object_del(passed->children, from);
-	(void)json_object_deln(passed->parents, name.data, name.size);
-}
-
 /* Notes a live grant in the table, if it was passed on. @document: bytes of its cell */
 static int note(struct grants_passed *passed, struct wfs_bytes document, struct wfs_error *error)
 {
@@ -143,7 +129,16 @@ void grants_passed_changed(
 
 	if (!passed->children)
 		return;
-	take_off(passed, name);
+	const char *const from =
+		json_string_value(json_object_getn(passed->parents, name.data, name.size));
+	if (from) {
+		json_t *const names = json_object_get(passed->children, from);
+
+		(void)json_object_deln(names, name.data, name.size);
+		if (json_object_size(names) == 0)
+			(void)json_object_del(passed->children, from);
+		(void)json_object_deln(passed->parents, name.data, name.size);
+	}
 	if (state->live && note(passed, state->bytes, NULL) < 0)
 		grants_passed_done(passed);
 }

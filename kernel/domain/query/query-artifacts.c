@@ -35,11 +35,6 @@ static void page_done(struct page *page)
 	json_decref(page->results);
 }
 
-static bool is_full(const struct page *page)
-{
-	return json_array_size(page->results) == (size_t)page->run->query->artifacts.limit;
-}
-
 static int match(struct page *page, struct wfs_bytes key)
 {
 	int r = wfs_pattern_match(page->pattern, page->matcher, key.data, key.size, MATCH_LIMIT);
@@ -90,7 +85,7 @@ static int page_take(struct page *page, const struct wfs_entry *entry)
 		page->skipped++;
 		return 0;
 	}
-	if (is_full(page))
+	if (json_array_size(page->results) == (size_t)page->run->query->artifacts.limit)
 		return !page->counting;
 	return wfs_trace(page_append(page, entry));
 }
@@ -205,16 +200,6 @@ static void append_filters(const struct wfs_query *query, struct wfs_buffer *buf
 	wfs_buffer_append_byte(buffer, '}');
 }
 
-static int set_empty_message(struct query_run *run)
-{
-	WFS_AUTO_BUFFER struct wfs_buffer message = {0};
-
-	wfs_buffer_append_text(&message, "No artifacts match filters ");
-	append_filters(run->query, &message);
-	return query_set(run, "message",
-		wfs_buffer_check(&message) ? NULL : json_string(wfs_buffer_text(&message)));
-}
-
 int query_artifacts(struct query_run *run)
 {
 	WFS_CLEANUP(page_done) struct page page = {.run = run, .results = json_array()};
@@ -234,9 +219,13 @@ int query_artifacts(struct query_run *run)
 			run, "returned", json_integer((json_int_t)json_array_size(page.results)));
 	if (!r)
 		r = query_set(run, "results", json_incref(page.results));
-	if (!r && page.total == 0)
-		r = set_empty_message(run);
-	return wfs_trace(r);
+	if (r || page.total > 0)
+		return wfs_trace(r);
+	WFS_AUTO_BUFFER struct wfs_buffer message = {0};
+	wfs_buffer_append_text(&message, "No artifacts match filters ");
+	append_filters(run->query, &message);
+	return wfs_trace(query_set(run, "message",
+		wfs_buffer_check(&message) ? NULL : json_string(wfs_buffer_text(&message))));
 }
 
 /* --- one --- */

@@ -174,16 +174,6 @@ json_t *wfs_query_quotas(const json_t *state)
 	return WFS_STEAL(quotas);
 }
 
-static int refuse_resource(struct query_run *run, const char *format_of, const char *resource)
-{
-	WFS_AUTO_BUFFER struct wfs_buffer names = {0};
-
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(resources); i++)
-		wfs_buffer_printf(&names, "%s%s", i > 0 ? ", " : "", resources[i]);
-	return wfs_error_set(run->error, WFS_E_NOT_FOUND, "%s '%.200s' not found. Available: %s",
-		format_of, resource, wfs_buffer_text(&names));
-}
-
 static bool is_resource(const char *name)
 {
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(resources); i++)
@@ -209,8 +199,15 @@ static int set_shares(struct query_run *run, const char *id, const char *resourc
 	WFS_AUTO_JSON json_t *shares = json_object();
 	int r = query_principal(run, WFS_QUERY_PART_RESOURCE, id, &ledger);
 
-	if (!r && resource && !is_resource(resource))
-		r = refuse_resource(run, missing, resource);
+	if (!r && resource && !is_resource(resource)) {
+		WFS_AUTO_BUFFER struct wfs_buffer names = {0};
+
+		for (size_t i = 0; i < WFS_ARRAY_COUNT(resources); i++)
+			wfs_buffer_printf(&names, "%s%s", i > 0 ? ", " : "", resources[i]);
+		r = wfs_error_set(run->error, WFS_E_NOT_FOUND,
+			"%s '%.200s' not found. Available: %s", missing, resource,
+			wfs_buffer_text(&names));
+	}
 	if (!r)
 		r = shares_state(run, id, &state);
 	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(resources); i++) {

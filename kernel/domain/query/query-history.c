@@ -81,18 +81,6 @@ static int kept_stats(struct query_run *run, struct record_stats *stats)
 	return wfs_trace(r);
 }
 
-static void count_record(struct record_stats *stats, const json_t *state)
-{
-	const char *const text = json_string_value(json_object_get(state, "error_code"));
-	const enum wfs_error_code code = text ? wfs_error_find(text) : WFS_OK;
-	const json_int_t duration = json_integer_value(json_object_get(state, "duration_ms"));
-
-	stats->total++;
-	stats->duration_ms += duration > 0 ? (uint64_t)duration : 0;
-	if (!json_is_true(json_object_get(state, "success")))
-		stats->failures[code == WFS_OK ? WFS_E_INTERNAL_ERROR : code]++;
-}
-
 static int set_stats(struct query_run *run, const struct record_stats *stats)
 {
 	WFS_AUTO_JSON json_t *types = json_object();
@@ -134,7 +122,13 @@ static int add_record(
 	if (!query_sees_listed(run, WFS_QUERY_PART_INVOCATION,
 		    WFS_BYTES(json_string_value(id), json_string_length(id))))
 		return 0;
-	count_record(stats, state);
+	const char *const text = json_string_value(json_object_get(state, "error_code"));
+	const enum wfs_error_code code = text ? wfs_error_find(text) : WFS_OK;
+	const json_int_t duration = json_integer_value(json_object_get(state, "duration_ms"));
+	stats->total++;
+	stats->duration_ms += duration > 0 ? (uint64_t)duration : 0;
+	if (!json_is_true(json_object_get(state, "success")))
+		stats->failures[code == WFS_OK ? WFS_E_INTERNAL_ERROR : code]++;
 	if (json_array_size(records) >= (size_t)run->query->invocations.limit)
 		return 0;
 	return json_array_append_new(records, query_copy(state, names)) < 0 ? -ENOMEM : 0;

@@ -130,17 +130,11 @@ static void name_store(struct service_call *call, char *buffer, size_t size)
 		call->act->fold->head->height, call->act->nest->count);
 }
 
-static json_t *store_content(const struct service_call *call)
-{
-	json_t *const config = json_object_get(call->args, "config");
-
-	return json_pack("{s:o}", "config", config ? json_incref(config) : json_object());
-}
-
 static int create(struct service_call *call, struct wfs_error *error)
 {
 	const json_t *const given = json_object_get(call->args, "id");
 	const json_t *const access = json_object_get(call->args, "access");
+	json_t *const config = json_object_get(call->args, "config");
 	char name[WFS_ARTIFACT_ID_MAX + 1];
 	const char *id = json_string_value(given);
 
@@ -159,8 +153,8 @@ static int create(struct service_call *call, struct wfs_error *error)
 	r = service_act(call, call->act->actor,
 		json_pack("{s:s, s:s, s:s, s:o, s:s}", "action_type", "write_artifact",
 			"artifact_id", id, "type", WFS_ARTIFACT_TYPE_MEMORY, "content",
-			store_content(call), "access",
-			access ? json_string_value(access) : "private"),
+			json_pack("{s:o}", "config", config ? json_incref(config) : json_object()),
+			"access", access ? json_string_value(access) : "private"),
 		NULL, error);
 	if (r)
 		return wfs_trace(r);
@@ -226,11 +220,6 @@ static int add(struct service_call *call, struct wfs_error *error)
 
 /* --- search, list, delete --- */
 
-static int64_t smaller(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 static int search(struct service_call *call, struct wfs_error *error)
 {
 	const int64_t limit = service_number(call, "limit", MEMORY_LIMIT_DEFAULT);
@@ -263,7 +252,8 @@ static int search(struct service_call *call, struct wfs_error *error)
 static int list(struct service_call *call, struct wfs_error *error)
 {
 	const int64_t limit = service_number(call, "limit", LIST_DEFAULT);
-	const int64_t offset = smaller(service_number(call, "offset", 0), MEMORY_ENTRIES_MAX);
+	const int64_t skip = service_number(call, "offset", 0);
+	const int64_t offset = skip < MEMORY_ENTRIES_MAX ? skip : MEMORY_ENTRIES_MAX;
 	STORE_AUTO struct store store = {.artifact = {.document = NULL}};
 	WFS_AUTO_JSON json_t *entries = NULL;
 	int r = check_limit("limit", limit, 0, error);

@@ -306,16 +306,6 @@ static int refuse_call(
 	return wfs_trace(turn_result(turn, index, &result, error));
 }
 
-/* Opens the intent of a call that the driver makes. */
-static int ask_for(struct turn *turn, int64_t index, const json_t *call, struct wfs_error *error)
-{
-	return wfs_trace(turn_ask(turn, WFS_EFFECT_TOOL_CALL,
-		json_pack("{s:I, s:O, s:O, s:s, s:I}", "call", (json_int_t)index, "call_id",
-			json_object_get(call, "id"), "name", json_object_get(call, "name"),
-			"run_id", turn->run_id, "turn", (json_int_t)turn_number(turn, "turn")),
-		index, error));
-}
-
 static int begin_call(struct turn *turn, int64_t index, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *call = NULL;
@@ -347,7 +337,11 @@ static int begin_call(struct turn *turn, int64_t index, struct wfs_error *error)
 	const char *const kind = wfs_json_text(tool_of(setup, wfs_json_text(call, "name")), "kind");
 	if (kind && strcmp(kind, "result") == 0)
 		return wfs_trace(take_final(turn, index, arguments, error));
-	return wfs_trace(ask_for(turn, index, call, error));
+	return wfs_trace(turn_ask(turn, WFS_EFFECT_TOOL_CALL,
+		json_pack("{s:I, s:O, s:O, s:s, s:I}", "call", (json_int_t)index, "call_id",
+			json_object_get(call, "id"), "name", json_object_get(call, "name"),
+			"run_id", turn->run_id, "turn", (json_int_t)turn_number(turn, "turn")),
+		index, error));
 }
 
 static int complete(struct turn *turn, struct wfs_error *error)

@@ -91,11 +91,6 @@ int turn_check_mind(const char *name, const json_t *action, struct wfs_error *er
 
 /* --- notes --- */
 
-static int emit_note(struct turn *turn, const json_t *note, struct wfs_error *error)
-{
-	return wfs_trace(turn_emit(turn, WFS_KERNEL_NOTE, wfs_json_copy(note), error));
-}
-
 int turn_emit_notes(struct turn *turn, const json_t *notes, struct wfs_error *error)
 {
 	const json_t *note;
@@ -105,19 +100,12 @@ int turn_emit_notes(struct turn *turn, const json_t *notes, struct wfs_error *er
 	json_array_foreach(notes, i, note)
 	{
 		if (!r)
-			r = emit_note(turn, note, error);
+			r = turn_emit(turn, WFS_KERNEL_NOTE, wfs_json_copy(note), error);
 	}
 	return wfs_trace(r);
 }
 
 /* --- the state of a workflow --- */
-
-static json_t *new_state(const char *name, int64_t seq, const char *reason)
-{
-	return json_pack("{s:s, s:I, s:[{s:s, s:I, s:s}]}", "current_state", name, "entered_at_seq",
-		(json_int_t)seq, "history", "reason", reason, "seq", (json_int_t)seq, "state",
-		name);
-}
 
 /* Changes the state, and keeps the newest changes. Return: 0, or -ENOMEM. */
 static int change_state(json_t *document, const char *name, int64_t seq, const char *reason)
@@ -173,7 +161,9 @@ static int enter_state(struct turn *turn, const char *from, const char *name, co
 		return 0;
 	*ret_changed = true;
 	if (!document)
-		document = new_state(name, seq, reason);
+		document = json_pack("{s:s, s:I, s:[{s:s, s:I, s:s}]}", "current_state", name,
+			"entered_at_seq", (json_int_t)seq, "history", "reason", reason, "seq",
+			(json_int_t)seq, "state", name);
 	else if (change_state(document, name, seq, reason))
 		return fold_no_memory(error);
 	return document ? wfs_trace(fold_set_document(turn->fold, cell, document, error))

@@ -186,13 +186,6 @@ static json_t *first_state(const struct wfs_fold *fold, const json_t *action, co
 		"total_tokens", 0, "usage_incomplete", 0);
 }
 
-static int set_setup(struct turn *turn, const json_t *action, struct wfs_error *error)
-{
-	turn->setup = json_incref(json_object_get(action, "setup"));
-	return wfs_trace(
-		fold_put(turn->fold, WFS_BUILTIN_TURN_SETUP, turn->run_id, turn->setup, error));
-}
-
 /* Adds a message of the initial history, with the results of its calls. */
 static int add_group(
 	struct turn *turn, const json_t *messages, size_t index, struct wfs_error *error)
@@ -214,7 +207,9 @@ static int begin(struct turn *turn, const json_t *action, struct wfs_error *erro
 	const json_t *const messages = json_object_get(action, "messages");
 	const json_t *const failure = json_object_get(action, "failure");
 	const json_t *const reflex = json_object_get(action, "reflex");
-	int r = set_setup(turn, action, error);
+
+	turn->setup = json_incref(json_object_get(action, "setup"));
+	int r = fold_put(turn->fold, WFS_BUILTIN_TURN_SETUP, turn->run_id, turn->setup, error);
 
 	for (size_t i = 0; !r && i < json_array_size(messages); i += group_size(messages, i))
 		r = add_group(turn, messages, i, error);

@@ -99,27 +99,20 @@ int wfs_turn_write_status(struct wfs_view *view, const json_t *state, struct wfs
 
 /* --- documents --- */
 
-/* Adds the mark before the oldest message that is shown, if some were left out. */
-static int add_mark(json_t *messages, size_t left_out)
-{
-	return left_out == 0
-		? 0
-		: json_array_insert_new(messages, 0,
-			  json_pack("{s:o, s:I, s:s}", "content",
-				  json_sprintf(
-					  "[left out: the oldest %zu messages; they are files "
-					  "in reducers/sys.message and reducers/sys.tool_call]",
-					  left_out),
-				  "left_out", (json_int_t)left_out, "role", "system"));
-}
-
 static int read_marked(struct wfs_view *view, const json_t *state, json_t **ret_messages)
 {
 	size_t left_out;
 	WFS_AUTO_JSON json_t *messages = NULL;
 	int r = turn_newest_messages(view, state, &messages, &left_out);
 
-	if (!r && add_mark(messages, left_out) < 0)
+	/* The mark before the oldest message that is shown. */
+	if (!r && left_out > 0 &&
+		json_array_insert_new(messages, 0,
+			json_pack("{s:o, s:I, s:s}", "content",
+				json_sprintf("[left out: the oldest %zu messages; they are files "
+					     "in reducers/sys.message and reducers/sys.tool_call]",
+					left_out),
+				"left_out", (json_int_t)left_out, "role", "system")) < 0)
 		r = -ENOMEM;
 	if (!r)
 		*ret_messages = WFS_STEAL(messages);

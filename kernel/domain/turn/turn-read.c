@@ -89,15 +89,6 @@ static int add_calls(struct wfs_view *view, const char *run_id, json_t *message,
 	return wfs_trace(r);
 }
 
-/* Appends the results of a message that the run began with. */
-static int add_results(json_t *message, json_t *messages, struct wfs_error *error)
-{
-	WFS_AUTO_JSON json_t *results = json_incref(json_object_get(message, "results"));
-
-	(void)json_object_del(message, "results");
-	return results && json_array_extend(messages, results) < 0 ? no_memory(error) : 0;
-}
-
 int wfs_turn_group(struct wfs_view *view, const char *run_id, size_t group, json_t *messages,
 	struct wfs_error *error)
 {
@@ -112,7 +103,10 @@ int wfs_turn_group(struct wfs_view *view, const char *run_id, size_t group, json
 		return no_memory(error);
 	if (json_object_get(message, "tool_call_count"))
 		return wfs_trace(add_calls(view, run_id, message, messages, error));
-	return add_results(message, messages, error);
+	/* The results of a message that the run began with. */
+	WFS_AUTO_JSON json_t *results = json_incref(json_object_get(message, "results"));
+	(void)json_object_del(message, "results");
+	return results && json_array_extend(messages, results) < 0 ? no_memory(error) : 0;
 }
 
 static const char *run_id_of(const json_t *state)

@@ -44,13 +44,6 @@ static void write_member(struct wfs_buffer *buffer, const json_t *object, const 
 	buffer->failed |= wfs_buffer_check(&text) != 0;
 }
 
-static void write_call(struct wfs_buffer *buffer, const json_t *call)
-{
-	wfs_buffer_printf(buffer, "**Call** `%s` (%s)\n\n", wfs_json_text(call, "name"),
-		wfs_json_text(call, "id"));
-	write_member(buffer, call, "arguments");
-}
-
 /* Finds the name of the tool whose call a message answers. @calls: of the message before */
 static const char *tool_of(const json_t *calls, const char *id)
 {
@@ -65,14 +58,6 @@ static const char *tool_of(const json_t *calls, const char *id)
 	return "";
 }
 
-static void write_result(struct wfs_buffer *buffer, const json_t *message, const json_t *calls)
-{
-	const char *const id = wfs_json_text(message, "tool_call_id");
-
-	wfs_buffer_printf(buffer, "**Result** of `%s` (%s)\n\n", tool_of(calls, id), id);
-	write_member(buffer, message, "content");
-}
-
 static void write_said(struct wfs_buffer *buffer, const json_t *message)
 {
 	size_t i;
@@ -85,7 +70,9 @@ static void write_said(struct wfs_buffer *buffer, const json_t *message)
 		wfs_buffer_append_text(buffer, "\n\n");
 	json_array_foreach(json_object_get(message, "tool_calls"), i, call)
 	{
-		write_call(buffer, call);
+		wfs_buffer_printf(buffer, "**Call** `%s` (%s)\n\n", wfs_json_text(call, "name"),
+			wfs_json_text(call, "id"));
+		write_member(buffer, call, "arguments");
 	}
 }
 
@@ -98,21 +85,16 @@ static void write_messages(struct wfs_buffer *buffer, const json_t *messages)
 	json_array_foreach(messages, i, message)
 	{
 		if (strcmp(wfs_json_text(message, "role"), "tool") == 0) {
-			write_result(buffer, message, calls);
+			const char *const id = wfs_json_text(message, "tool_call_id");
+
+			wfs_buffer_printf(
+				buffer, "**Result** of `%s` (%s)\n\n", tool_of(calls, id), id);
+			write_member(buffer, message, "content");
 			continue;
 		}
 		calls = json_object_get(message, "tool_calls");
 		write_said(buffer, message);
 	}
-}
-
-static void write_head(struct wfs_buffer *buffer, const json_t *state, size_t left_out)
-{
-	wfs_buffer_printf(buffer, "# %s\n\nAgent %s, model %s, asked by %s.\n\n",
-		wfs_json_text(state, "run_id"), wfs_json_text(state, "agent"),
-		wfs_json_text(state, "model"), wfs_json_text(state, "asked_by"));
-	if (left_out > 0)
-		wfs_buffer_printf(buffer, "*The oldest %zu messages are left out.*\n\n", left_out);
 }
 
 static void write_end(struct wfs_buffer *buffer, const json_t *state)
@@ -146,7 +128,11 @@ int wfs_turn_write_transcript(struct wfs_view *view, const json_t *state, struct
 
 	if (r)
 		return wfs_trace(r);
-	write_head(buffer, state, left_out);
+	wfs_buffer_printf(buffer, "# %s\n\nAgent %s, model %s, asked by %s.\n\n",
+		wfs_json_text(state, "run_id"), wfs_json_text(state, "agent"),
+		wfs_json_text(state, "model"), wfs_json_text(state, "asked_by"));
+	if (left_out > 0)
+		wfs_buffer_printf(buffer, "*The oldest %zu messages are left out.*\n\n", left_out);
 	write_messages(buffer, messages);
 	write_end(buffer, state);
 	return wfs_buffer_check(buffer);

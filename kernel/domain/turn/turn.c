@@ -114,20 +114,6 @@ size_t turn_open_count(const struct turn *turn)
 
 /* --- events --- */
 
-static int add_common(struct turn *turn, enum wfs_kernel_event event, json_t *members)
-{
-	const int64_t event_seq = turn_number(turn, "event_seq");
-
-	turn_set_number(turn, "event_seq", event_seq + 1);
-	return json_object_set(members, "agent", json_object_get(turn->state, "agent")) < 0 ||
-			json_object_set_new(members, "event_seq", json_integer(event_seq)) < 0 ||
-			json_object_set(members, "run_id", json_object_get(turn->state, "run_id")) <
-				0 ||
-			json_object_set_new(members, "type", json_string(events[event].type)) < 0
-		? -ENOMEM
-		: 0;
-}
-
 int turn_emit(
 	struct turn *turn, enum wfs_kernel_event event, json_t *members, struct wfs_error *error)
 {
@@ -135,8 +121,14 @@ int turn_emit(
 	WFS_AUTO_JSON json_t *value = members;
 	WFS_AUTO_JSON json_t *derived = NULL;
 	struct fold_record *record = NULL;
+	const int64_t event_seq = turn_number(turn, "event_seq");
 
-	if (!value || add_common(turn, event, value) < 0)
+	turn_set_number(turn, "event_seq", event_seq + 1);
+
+	if (!value || json_object_set(value, "agent", json_object_get(turn->state, "agent")) < 0 ||
+		json_object_set_new(value, "event_seq", json_integer(event_seq)) < 0 ||
+		json_object_set(value, "run_id", json_object_get(turn->state, "run_id")) < 0 ||
+		json_object_set_new(value, "type", json_string(events[event].type)) < 0)
 		return fold_no_memory(error);
 	derived = json_pack("{s:s, s:O}", "schema", events[event].schema, "value", value);
 	if (!derived)
