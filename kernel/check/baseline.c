@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "kernel/base/hash-text.h"
 #include "kernel/base/json.h"
 #include "kernel/read/snapshot.h"
 
@@ -90,9 +91,6 @@ int wfs_baseline_changes(struct wfs_view *view, bool *ret_changed, struct wfs_ha
 static int write_body(struct wfs_buffer *body, const struct wfs_baseline *baseline,
 	const struct wfs_hash *snapshot_hash)
 {
-	char text[WFS_HASH_TEXT_SIZE];
-
-	wfs_hash_text(snapshot_hash, text);
 	wfs_buffer_append_text(body, "{\"from_height\":");
 	if (baseline->from_height)
 		wfs_buffer_printf(body, "%" PRIu64, baseline->from_height);
@@ -103,7 +101,7 @@ static int write_body(struct wfs_buffer *body, const struct wfs_baseline *baseli
 		wfs_buffer_printf(body, "\"%s\"", baseline->from_world_id);
 	else
 		wfs_buffer_append_text(body, "null");
-	wfs_buffer_printf(body, ",\"snapshot_hash\":\"%s\"}", text);
+	wfs_buffer_printf(body, ",\"snapshot_hash\":\"%s\"}", WFS_HASH_TEXT(snapshot_hash));
 	return wfs_buffer_check(body);
 }
 
@@ -117,7 +115,6 @@ int wfs_baseline_append(struct wfs_head *head, const struct wfs_baseline *baseli
 	struct wfs_view view = {.txn = head->txn, .txn_borrowed = true, .height = head->height + 1};
 	struct wfs_record record = {
 		.at_ns = at_ns, .kind = WFS_RECORD_BASELINE, .principal = principal};
-	char text[WFS_HASH_TEXT_SIZE];
 	struct wfs_version manifest;
 	int r = wfs_view_manifest(&view, &manifest);
 
@@ -136,10 +133,8 @@ int wfs_baseline_append(struct wfs_head *head, const struct wfs_baseline *baseli
 	record.body = wfs_buffer_bytes(&body);
 	if (!r)
 		r = wfs_head_append(head, &record);
-	wfs_hash_text(&snapshot_hash, text);
 	if (!r)
-		r = wfs_head_set_kernel(
-			head, WFS_KERNEL_CELL_SNAPSHOT, wfs_bytes_text(text), head->height, at_ns);
+		r = wfs_head_set_snapshot(head, &snapshot_hash, at_ns);
 	if (r)
 		return wfs_trace(r);
 	*ret_snapshot_hash = snapshot_hash;

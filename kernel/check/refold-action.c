@@ -12,22 +12,19 @@ struct texts {
 	uint64_t seq;
 };
 
-static void note_lost(
-	struct wfs_refold_lost *lost, uint64_t seq, const struct wfs_action_text *text)
-{
-	*lost = (struct wfs_refold_lost){.seq = seq, .code = text->code, .hash = text->hash};
-	snprintf(lost->artifact_id, sizeof(lost->artifact_id), "%s", text->artifact_id);
-}
-
 static int give_text(struct wfs_action_recorded *recorded, const struct wfs_action_text *text,
 	struct wfs_buffer *buffer, struct wfs_error *error)
 {
 	const struct texts *const texts = (const struct texts *)recorded;
 	const struct wfs_refold_source *const source = texts->refold->source;
+	struct wfs_refold_lost *const lost = &texts->refold->lost;
 	int r = source->text(source->context, texts->seq, text, buffer, error);
 
-	if (r == -ENODATA && source->unfolded)
-		note_lost(&texts->refold->lost, texts->seq, text);
+	if (r == -ENODATA && source->unfolded) {
+		*lost = (struct wfs_refold_lost){
+			.seq = texts->seq, .code = text->code, .hash = text->hash};
+		snprintf(lost->artifact_id, sizeof(lost->artifact_id), "%s", text->artifact_id);
+	}
 	return wfs_trace(r);
 }
 

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "kernel/base/hash-text.h"
 #include "kernel/base/json.h"
 #include "kernel/read/text.h"
 #include "kernel/world/apply.h"
@@ -16,7 +17,7 @@ enum {
 	CELLS_BYTES_MAX = 16 << 20, /* bytes of them */
 };
 
-const struct wfs_manifest *wfs_refold_manifest(const struct wfs_refold *refold)
+static const struct wfs_manifest *manifest_in_force(const struct wfs_refold *refold)
 {
 	return wfs_runtime_manifest(refold->runtime);
 }
@@ -51,7 +52,7 @@ static void drop(struct wfs_refold *refold)
 
 static int commit(struct wfs_refold *refold, struct wfs_error *error)
 {
-	int r = wfs_head_flush(&refold->head, wfs_refold_manifest(refold));
+	int r = wfs_head_flush(&refold->head, manifest_in_force(refold));
 
 	if (!r)
 		r = wfs_txn_commit(WFS_STEAL(refold->head.txn));
@@ -59,22 +60,6 @@ static int commit(struct wfs_refold *refold, struct wfs_error *error)
 }
 
 /* --- the lines that were written, against those of the source --- */
-
-static int line_differs(
-	struct wfs_refold *refold, uint64_t seq, struct wfs_bytes ours, struct wfs_bytes line)
-{
-	const struct wfs_hash ours_hash = wfs_hash_of(ours.data, ours.size);
-	const struct wfs_hash line_hash = wfs_hash_of(line.data, line.size);
-	char ours_text[WFS_HASH_TEXT_SIZE];
-	char line_text[WFS_HASH_TEXT_SIZE];
-	char how[256];
-
-	wfs_hash_text(&ours_hash, ours_text);
-	wfs_hash_text(&line_hash, line_text);
-	snprintf(how, sizeof(how), "differs from what folding gives: expected %s, got %s",
-		ours_text, line_text);
-	return wfs_refold_differs(refold, seq, how);
-}
 
 static int compare_line(struct wfs_refold *refold, uint64_t seq, struct wfs_error *error)
 {
@@ -90,7 +75,14 @@ static int compare_line(struct wfs_refold *refold, uint64_t seq, struct wfs_erro
 		return wfs_refold_differs(refold, seq, "is missing: folding gives one more record");
 	if (r)
 		return wfs_trace(r);
-	return wfs_bytes_equal(ours, line) ? 0 : line_differs(refold, seq, ours, line);
+	if (wfs_bytes_equal(ours, line))
+		return 0;
+	const struct wfs_hash ours_hash = wfs_hash_of(ours.data, ours.size);
+	const struct wfs_hash line_hash = wfs_hash_of(line.data, line.size);
+	char how[256];
+	snprintf(how, sizeof(how), "differs from what folding gives: expected %s, got %s",
+		WFS_HASH_TEXT(&ours_hash), WFS_HASH_TEXT(&line_hash));
+	return wfs_refold_differs(refold, seq, how);
 }
 
 /* --- records that are folded --- */
@@ -187,6 +179,20 @@ int wfs_refold_again(struct wfs_refold *refold, const struct wfs_record_parsed *
 	return apply_run(refold, error);
 }
 
+/* Folds a record with the body that it has. Bodies of other records follow from their parts. */
+static int fold_as_read(
+	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
+
+	wfs_json_write(parsed->body_json, &body);
+	if (wfs_buffer_check(&body))
+		return wfs_error_from_errno(error, -ENOMEM, "fold a record");
+	struct wfs_fold_input input = {
+		.receipt = parsed->body_json, .body = wfs_buffer_bytes(&body)};
+	return wfs_trace(wfs_refold_again(refold, parsed, &input, error));
+}
+
 static int fold_event(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
 {
@@ -195,7 +201,7 @@ static int fold_event(
 	const char *schema = json_string_value(json_object_get(parsed->body_json, "schema"));
 	const json_t *value = json_object_get(parsed->body_json, "value");
 
-	if (!schema || !value || !wfs_manifest_schema(wfs_refold_manifest(refold), schema))
+	if (!schema || !value || !wfs_manifest_schema(manifest_in_force(refold), schema))
 		return wfs_refold_differs(
 			refold, parsed->record.seq, "is not an event of a known schema");
 	wfs_fold_write_body(&body, charge, schema, value);
@@ -237,52 +243,32 @@ static int fold_genesis(
 	return write_failed(r, error);
 }
 
-static int hash_member(const json_t *body, const char *name, struct wfs_hash *ret_hash)
-{
-	const json_t *member = json_object_get(body, name);
-
-	return wfs_hash_parse(json_string_value(member) ? json_string_value(member) : "",
-		json_string_length(member), ret_hash, NULL);
-}
-
 static int fold_blob(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
 {
 	const json_int_t size = json_integer_value(json_object_get(parsed->body_json, "size"));
 	struct wfs_blob blob = {.size_bytes = (uint64_t)size};
-	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
 
-	if (size < 0 || hash_member(parsed->body_json, "hash", &blob.hash))
+	if (size < 0 || wfs_hash_member(parsed->body_json, "hash", &blob.hash))
 		return wfs_refold_differs(refold, parsed->record.seq, "does not name a blob");
 	int r = refold->source->blob(refold->source->context, refold->head.txn, &blob, error);
 	if (r)
 		return wfs_trace(r);
-	wfs_json_write(parsed->body_json, &body);
-	if (wfs_buffer_check(&body))
-		return wfs_error_from_errno(error, -ENOMEM, "fold a record");
 	r = wfs_head_list_blob(&refold->head, &blob, refold->head.height + 1, parsed->record.at_ns);
 	if (r > 0)
 		return wfs_refold_differs(
 			refold, parsed->record.seq, "lists a blob that is listed already");
-	if (r)
-		return write_failed(r, error);
-	struct wfs_fold_input input = {.body = wfs_buffer_bytes(&body)};
-	return wfs_trace(wfs_refold_again(refold, parsed, &input, error));
+	return r ? write_failed(r, error) : wfs_trace(fold_as_read(refold, parsed, error));
 }
 
 static int fold_snapshot(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
 {
-	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
 	struct wfs_hash hash;
 
-	if (hash_member(parsed->body_json, "snapshot_hash", &hash))
+	if (wfs_hash_member(parsed->body_json, "snapshot_hash", &hash))
 		return wfs_refold_differs(refold, parsed->record.seq, "has no snapshot hash");
-	wfs_json_write(parsed->body_json, &body);
-	if (wfs_buffer_check(&body))
-		return wfs_error_from_errno(error, -ENOMEM, "fold a record");
-	struct wfs_fold_input input = {.body = wfs_buffer_bytes(&body)};
-	int r = wfs_refold_again(refold, parsed, &input, error);
+	int r = fold_as_read(refold, parsed, error);
 	if (r || refold->differs)
 		return wfs_trace(r);
 	return write_failed(
@@ -316,26 +302,11 @@ static int store_module(
 	return write_failed(r ? r : wfs_blob_put(refold->head.txn, &blob), error);
 }
 
-static int store_modules(
-	struct wfs_refold *refold, const struct wfs_manifest *to, struct wfs_error *error)
-{
-	const struct wfs_manifest *const from = wfs_refold_manifest(refold);
-	int r = 0;
-
-	for (size_t i = 0; !r && !refold->differs && i < wfs_manifest_reducer_count(to); i++) {
-		const struct wfs_reducer_definition *reducer = wfs_manifest_reducer(to, i);
-
-		if (!reducer->builtin && !wfs_apply_has_module(from, &reducer->module))
-			r = store_module(refold, &reducer->module, error);
-	}
-	return wfs_trace(r);
-}
-
 /* Folds a manifest record as the writer did. @to: the manifest that it brings */
 static int fold_manifest_to(struct wfs_refold *refold, const struct wfs_record_parsed *parsed,
 	struct wfs_manifest *to, struct wfs_error *error)
 {
-	const struct wfs_manifest *const from = wfs_refold_manifest(refold);
+	const struct wfs_manifest *const from = manifest_in_force(refold);
 	const json_t *const body = parsed->body_json;
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	WFS_AUTO_JSON json_t *diff = NULL;
@@ -370,42 +341,20 @@ static int fold_manifest(
 	WFS_AUTO_MANIFEST struct wfs_manifest *to = NULL;
 	struct wfs_hash hash;
 
-	if (hash_member(parsed->body_json, "manifest_hash", &hash))
+	if (wfs_hash_member(parsed->body_json, "manifest_hash", &hash))
 		return wfs_refold_differs(refold, parsed->record.seq, "does not name a manifest");
 	int r = source->manifest_of(source->context, refold->head.txn, &hash, &to, error);
 	if (r == -ENOENT)
 		return wfs_refold_differs(
 			refold, parsed->record.seq, "names a manifest that does not exist");
-	if (!r)
-		r = store_modules(refold, to, error);
+	for (size_t i = 0; !r && !refold->differs && i < wfs_manifest_reducer_count(to); i++) {
+		const struct wfs_reducer_definition *reducer = wfs_manifest_reducer(to, i);
+
+		if (!reducer->builtin &&
+			!wfs_apply_has_module(manifest_in_force(refold), &reducer->module))
+			r = store_module(refold, &reducer->module, error);
+	}
 	return wfs_trace(r || refold->differs ? r : fold_manifest_to(refold, parsed, to, error));
-}
-
-/* Folds the record of a receipt that a client has sent. */
-static int fold_receipt(
-	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
-{
-	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
-
-	wfs_json_write(parsed->body_json, &body);
-	if (wfs_buffer_check(&body))
-		return wfs_error_from_errno(error, -ENOMEM, "fold a record");
-	struct wfs_fold_input input = {
-		.receipt = parsed->body_json, .body = wfs_buffer_bytes(&body)};
-	return wfs_trace(wfs_refold_again(refold, parsed, &input, error));
-}
-
-/* Folds a refusal, which only counts for its principal's quota of the journal. */
-static int fold_decision(
-	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
-{
-	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
-
-	wfs_json_write(parsed->body_json, &body);
-	if (wfs_buffer_check(&body))
-		return wfs_error_from_errno(error, -ENOMEM, "fold a record");
-	struct wfs_fold_input input = {.body = wfs_buffer_bytes(&body)};
-	return wfs_trace(wfs_refold_again(refold, parsed, &input, error));
 }
 
 /* --- a baseline --- */
@@ -417,7 +366,7 @@ static int put_cell(struct wfs_refold *refold, const struct wfs_refold_cell *cel
 	snprintf(name, sizeof(name), "%.*s", (int)cell->reducer.size,
 		(const char *)cell->reducer.data);
 	const struct wfs_reducer_definition *reducer =
-		wfs_manifest_reducer_find(wfs_refold_manifest(refold), name);
+		wfs_manifest_reducer_find(manifest_in_force(refold), name);
 	if (!reducer)
 		return -EIO;
 	return wfs_trace(
@@ -492,25 +441,18 @@ static int fold_record(
 	case WFS_RECORD_ACTION:
 		return wfs_refold_action(refold, parsed, error);
 	case WFS_RECORD_RECEIPT:
-		return fold_receipt(refold, parsed, error);
+	case WFS_RECORD_DECISION: /* counts for its principal's quota of the journal */
+		return fold_as_read(refold, parsed, error);
 	case WFS_RECORD_BLOB:
 		return fold_blob(refold, parsed, error);
 	case WFS_RECORD_MANIFEST:
 		return fold_manifest(refold, parsed, error);
-	case WFS_RECORD_DECISION:
-		return fold_decision(refold, parsed, error);
 	case WFS_RECORD_SNAPSHOT:
 		return fold_snapshot(refold, parsed, error);
 	default:
 		return wfs_refold_differs(
 			refold, parsed->record.seq, "is of a kind that this version does not fold");
 	}
-}
-
-/* Are records of this kind written by a fold, and so compared with their lines? */
-static bool is_compared(enum wfs_record_kind kind)
-{
-	return kind != WFS_RECORD_GENESIS && kind != WFS_RECORD_BASELINE;
 }
 
 /* --- private texts --- */
@@ -520,18 +462,15 @@ int wfs_refold_hidden(struct wfs_refold *refold, const struct wfs_hash *hash,
 {
 	const struct wfs_refold_source *const source = refold->source;
 	const size_t before = buffer->size;
-	char text[WFS_HASH_TEXT_SIZE];
 	int r = source->hidden(source->context, hash, buffer, error);
 
 	if (r)
 		return wfs_trace(r);
-	const struct wfs_hash found =
-		wfs_hash_of((const char *)buffer->data + before, buffer->size - before);
-	wfs_hash_text(hash, text);
-	return wfs_hash_equal(&found, hash)
+	return wfs_hash_fits(hash, WFS_BYTES(buffer->data + before, buffer->size - before))
 		? 0
 		: wfs_error_set(error, WFS_E_HASH_MISMATCH,
-			  "the private text %s that it names does not have its hash", text);
+			  "the private text %s that it names does not have its hash",
+			  WFS_HASH_TEXT(hash));
 }
 
 /* A record whose private texts are stored. */
@@ -601,7 +540,10 @@ static int fold_next(struct wfs_refold *refold, struct wfs_error *error)
 	if (r)
 		return wfs_refold_differs(refold, from, "is not a record");
 	r = fold_record(refold, &parsed, error);
-	if (!r && !refold->differs && !is_compared(parsed.record.kind))
+	/* Records of these kinds are not written by a fold, which compares its lines. */
+	if (!r && !refold->differs &&
+		(parsed.record.kind == WFS_RECORD_GENESIS ||
+			parsed.record.kind == WFS_RECORD_BASELINE))
 		r = compare_line(refold, from, error);
 	struct keeping keeping = {refold, &parsed, error};
 	if (!r && !refold->differs)

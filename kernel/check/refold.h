@@ -123,10 +123,6 @@ int wfs_refold_batch(struct wfs_refold *refold, struct wfs_error *error);
  *  @how: words for the message. Return: 0. */
 int wfs_refold_differs(struct wfs_refold *refold, uint64_t seq, const char *how);
 
-/** wfs_refold_manifest() - get the manifest in force at refold->head.height; borrowed until the
- *  next batch. */
-const struct wfs_manifest *wfs_refold_manifest(const struct wfs_refold *refold);
-
 void wfs_refold_done(struct wfs_refold *refold);
 #define WFS_AUTO_REFOLD WFS_CLEANUP(wfs_refold_done)
 

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "kernel/base/damage.h"
+#include "kernel/base/hash-text.h"
 #include "kernel/base/scratch.h"
 #include "kernel/check/refold.h"
 #include "kernel/domain/action/action.h"
@@ -100,9 +101,7 @@ static int give_text(void *context, uint64_t seq, const struct wfs_action_text *
 	r = wfs_version_read(wfs_world_store(replay->world), &version, buffer, error);
 	if (r)
 		return wfs_trace(r);
-	const struct wfs_hash found =
-		wfs_hash_of((const char *)buffer->data + before, buffer->size - before);
-	return wfs_hash_equal(&found, &text->hash)
+	return wfs_hash_fits(&text->hash, WFS_BYTES(buffer->data + before, buffer->size - before))
 		? 0
 		: wfs_error_set(error, WFS_E_HASH_MISMATCH,
 			  "the %s that it gave artifact '%s' is not kept any more",
@@ -113,16 +112,15 @@ static int give_hidden(void *context, const struct wfs_hash *hash, struct wfs_bu
 	struct wfs_error *error)
 {
 	struct replay *replay = context;
-	char name[WFS_HASH_TEXT_SIZE];
 	struct wfs_text text;
 	int r = wfs_text_find(replay->view.txn, hash, &text);
 
-	wfs_hash_text(hash, name);
-	if (r)
-		return wfs_error_from_errno(error, r, "read the private text %s", name);
-	wfs_buffer_append(buffer, text.bytes.data, text.bytes.size);
-	r = wfs_buffer_check(buffer);
-	return r ? wfs_error_from_errno(error, r, "read the private text %s", name) : 0;
+	if (!r) {
+		wfs_buffer_append(buffer, text.bytes.data, text.bytes.size);
+		r = wfs_buffer_check(buffer);
+	}
+	return r ? wfs_error_from_errno(error, r, "read the private text %s", WFS_HASH_TEXT(hash))
+		 : 0;
 }
 
 /* Gives the row of a blob. Its bytes are not read; `verify` checks them. */
@@ -192,14 +190,6 @@ static bool same_cell(
 		wfs_bytes_equal(ours.key, theirs.key);
 }
 
-static bool same_version(struct replay *replay, struct wfs_txn *txn, const struct wfs_version *a,
-	const struct wfs_version *b)
-{
-	return same_cell(replay, txn, a->cell_id, b->cell_id) && a->height == b->height &&
-		a->size_bytes == b->size_bytes && a->time_ns == b->time_ns &&
-		a->tombstone == b->tombstone && wfs_hash_equal(&a->hash, &b->hash);
-}
-
 static int differs_damaged(struct replay *replay, uint64_t seq)
 {
 	char how[WFS_ERROR_MESSAGE_SIZE];
@@ -232,7 +222,10 @@ static int compare_versions(struct replay *replay, struct wfs_error *error)
 		/* It may have been dropped; compare_first() checks those that must be kept. */
 		if (r && ours.height <= replay->first && replay->first > 1)
 			continue;
-		if (r || !same_version(replay, txn, &ours, &version))
+		if (r || !same_cell(replay, txn, ours.cell_id, version.cell_id) ||
+			ours.height != version.height || ours.size_bytes != version.size_bytes ||
+			ours.time_ns != version.time_ns || ours.tombstone != version.tombstone ||
+			!wfs_hash_equal(&ours.hash, &version.hash))
 			return wfs_refold_differs(&replay->refold, ours.height - 1,
 				"left a version that differs from what folding gives");
 	}

@@ -2,21 +2,19 @@
 /* Blobs, their files, and their listing. */
 #include "kernel/check/verify-impl.h"
 
+#include "kernel/base/hash-text.h"
 #include "kernel/store/rows.h"
 
 static void check_blob(struct verify *verify, const struct wfs_blob *blob)
 {
 	struct wfs_blob_listing listing;
-	struct wfs_hash hash;
 
 	if (blob->in_file) {
 		if (verify_is_wrong(verify, verify_check_file(verify, blob)))
 			verify_wrong_blob(verify, &blob->hash,
 				"its file is missing or does not have its hash");
-	} else {
-		hash = wfs_hash_of(blob->bytes.data, blob->bytes.size);
-		if (!wfs_hash_equal(&hash, &blob->hash))
-			verify_wrong_blob(verify, &blob->hash, "its bytes do not have its hash");
+	} else if (!wfs_hash_fits(&blob->hash, blob->bytes)) {
+		verify_wrong_blob(verify, &blob->hash, "its bytes do not have its hash");
 	}
 	if (blob->listed_id &&
 		(wfs_blob_listing_get(verify->view.txn, blob->listed_id, &listing) ||
@@ -24,19 +22,11 @@ static void check_blob(struct verify *verify, const struct wfs_blob *blob)
 		verify_wrong_blob(verify, &blob->hash, "its listing does not lead to it");
 }
 
-static void damaged_blob(struct verify *verify, const struct wfs_hash *hash)
-{
-	struct wfs_row_name name;
-
-	wfs_row_name(
-		verify->view.txn, WFS_TABLE_BLOB, WFS_BYTES(hash->bytes, WFS_HASH_SIZE), &name);
-	verify_damaged_name(verify, &name);
-}
-
 int verify_blobs(struct verify *verify)
 {
 	struct wfs_blob blob;
 	struct wfs_hash last = {0};
+	struct wfs_row_name name;
 	uint64_t count = 0;
 	int r;
 
@@ -44,10 +34,13 @@ int verify_blobs(struct verify *verify)
 		r == -EBADMSG) {
 		last = blob.hash;
 		count++;
-		if (r)
-			damaged_blob(verify, &blob.hash);
-		else
+		if (r) {
+			wfs_row_name(verify->view.txn, WFS_TABLE_BLOB,
+				WFS_BYTES(last.bytes, WFS_HASH_SIZE), &name);
+			verify_damaged_name(verify, &name);
+		} else {
 			check_blob(verify, &blob);
+		}
 		r = verify_step(verify, "blobs", count, 0);
 		if (r)
 			return wfs_trace(r);

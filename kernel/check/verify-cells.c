@@ -129,27 +129,17 @@ int verify_kernel_cells(struct verify *verify)
 	return 0;
 }
 
-/* About how many cells there are, for reports of progress: removed cells count, too. */
-static uint64_t count_cells(struct verify *verify)
+int verify_reducers(struct verify *verify)
 {
 	struct wfs_reducer reducer = {.reducer_id = WFS_REDUCER_ID_KERNEL};
 	struct wfs_bytes name;
-	uint64_t count = 0;
-
-	while (wfs_view_reducer_next(&verify->view, reducer.reducer_id, &name, &reducer) == 0)
-		count += reducer.cell_count;
-	return count;
-}
-
-int verify_reducers(struct verify *verify)
-{
-	const uint64_t total = count_cells(verify);
-	struct wfs_reducer reducer;
-	struct wfs_bytes name;
 	uint32_t last = WFS_REDUCER_ID_KERNEL;
+	uint64_t total = 0; /* about: removed cells count, too */
 	uint64_t done = 0;
 	int r;
 
+	while (wfs_view_reducer_next(&verify->view, reducer.reducer_id, &name, &reducer) == 0)
+		total += reducer.cell_count;
 	while ((r = wfs_view_reducer_next(&verify->view, last, &name, &reducer)) == 0) {
 		r = check_reducer(verify, reducer.reducer_id, &done, total);
 		if (r)

@@ -73,7 +73,6 @@ int verify_failed(struct verify *verify, int r, const char *what);
 
 /* --- the parts: each adds its problems. Return: 0, or -errno that ends the check. --- */
 
-int verify_rows(struct verify *verify);
 int verify_journal(struct verify *verify);
 int verify_versions(struct verify *verify);
 int verify_kernel_cells(struct verify *verify);

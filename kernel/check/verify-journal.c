@@ -2,6 +2,7 @@
 /* Records: their chain, the texts that they name, and the snapshots that they hold. */
 #include "kernel/check/verify-impl.h"
 
+#include "kernel/base/hash-text.h"
 #include "kernel/base/json.h"
 #include "kernel/read/record.h"
 #include "kernel/read/snapshot.h"
@@ -126,12 +127,11 @@ int verify_journal(struct verify *verify)
 static void check_text(struct verify *verify, const struct wfs_text *text, uint64_t seq_before)
 {
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
-	const struct wfs_hash hash = wfs_hash_of(text->bytes.data, text->bytes.size);
 	struct naming naming = {.verify = verify, .parsed = &parsed, .wanted = &text->hash};
 	struct wfs_text found;
 	struct wfs_bytes line;
 
-	if (!wfs_hash_equal(&hash, &text->hash))
+	if (!wfs_hash_fits(&text->hash, text->bytes))
 		verify_wrong(
 			verify, WFS_TABLE_TEXT, text->number, "its bytes do not have its hash");
 	if (text->seq < seq_before)
@@ -176,7 +176,6 @@ int verify_texts(struct verify *verify)
 
 static int check_snapshot(struct verify *verify, const struct wfs_record_parsed *parsed)
 {
-	const json_t *text = json_object_get(parsed->body_json, "snapshot_hash");
 	const bool baseline = parsed->record.kind == WFS_RECORD_BASELINE;
 	json_int_t height = baseline
 		? (json_int_t)parsed->record.seq + 1
@@ -185,8 +184,7 @@ static int check_snapshot(struct verify *verify, const struct wfs_record_parsed 
 	struct wfs_hash hash;
 
 	if (height < 1 || (uint64_t)height > parsed->record.seq + baseline ||
-		wfs_hash_parse(json_string_value(text) ? json_string_value(text) : "",
-			json_string_length(text), &recorded, NULL)) {
+		wfs_hash_member(parsed->body_json, "snapshot_hash", &recorded)) {
 		verify_wrong(
 			verify, WFS_TABLE_JOURNAL, parsed->record.seq, "is not a snapshot record");
 		return 0;
@@ -212,22 +210,17 @@ static int check_snapshot(struct verify *verify, const struct wfs_record_parsed 
 	return 0;
 }
 
-/* Can the line be a snapshot record? Most other records are sorted out without parsing them. */
-static bool holds_snapshot(struct wfs_bytes line)
+int verify_snapshots(struct verify *verify)
 {
 	static const char member[] = "\"snapshot_hash\":";
 
-	return memmem(line.data, line.size, member, sizeof(member) - 1) != NULL;
-}
-
-int verify_snapshots(struct verify *verify)
-{
 	for (uint64_t seq = 0; seq < verify->height; seq++) {
 		WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
 		struct wfs_bytes line;
 		int r = wfs_view_record(&verify->view, seq, &line);
 
-		if (!r && holds_snapshot(line) &&
+		/* Most records are sorted out without parsing them. */
+		if (!r && memmem(line.data, line.size, member, sizeof(member) - 1) &&
 			!verify_is_wrong(verify, wfs_record_parse(line, &parsed, NULL)) &&
 			(parsed.record.kind == WFS_RECORD_SNAPSHOT ||
 				parsed.record.kind == WFS_RECORD_BASELINE))

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "kernel/base/array.h"
+#include "kernel/base/hash-text.h"
 #include "kernel/check/baseline.h"
 #include "kernel/read/record.h"
 
@@ -157,8 +158,7 @@ static void check_bytes(struct verify *verify, const struct wfs_version *version
 				"its blob file is missing or does not have its hash");
 		return;
 	}
-	struct wfs_hash hash = wfs_hash_of(version->bytes.data, version->bytes.size);
-	if (!wfs_hash_equal(&hash, &version->hash))
+	if (!wfs_hash_fits(&version->hash, version->bytes))
 		verify_wrong(
 			verify, WFS_TABLE_VERSION, version->vid, "its bytes do not have its hash");
 }

@@ -8,7 +8,7 @@
 /* --- all rows --- */
 
 /* Checks that each row is as it was written. The other checks compare rows with one another. */
-int verify_rows(struct verify *verify)
+static int verify_rows(struct verify *verify)
 {
 	struct wfs_rows rows = {0};
 	uint64_t total = 0;

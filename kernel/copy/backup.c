@@ -7,6 +7,7 @@
 
 #include "kernel/base/array.h"
 #include "kernel/base/file.h"
+#include "kernel/base/hash-text.h"
 #include "kernel/base/host-file.h"
 #include "kernel/base/json.h"
 #include "kernel/base/world-file.h"
@@ -128,12 +129,6 @@ static int copy_named(struct backup *backup, const char *name)
 	return r ? wfs_error_from_errno(backup->error, r, "copy '%s/%s'", directory, name) : 0;
 }
 
-/* Was the script copied already, for another model? */
-static bool is_copied(const struct backup *backup, const char *name)
-{
-	return faccessat(backup->stage.fd, name, F_OK, 0) == 0;
-}
-
 /* Copies host.json, and the scripts that it names; if it is damaged, no scripts. */
 static int copy_host(struct backup *backup)
 {
@@ -148,7 +143,9 @@ static int copy_host(struct backup *backup)
 	{
 		const char *const name = wfs_host_script(entry);
 
-		if (!r && name && wfs_host_script_name_valid(name) && !is_copied(backup, name))
+		/* Two models may have one script. */
+		if (!r && name && wfs_host_script_name_valid(name) &&
+			faccessat(backup->stage.fd, name, F_OK, 0))
 			r = copy_named(backup, name);
 	}
 	return r;
@@ -289,17 +286,17 @@ static int copy_file(struct backup *backup, const struct file *file)
 {
 	const struct wfs_blob blob = {
 		.hash = file->hash, .size_bytes = file->size_bytes, .in_file = true};
-	char text[WFS_HASH_TEXT_SIZE];
 	int r = wfs_blob_file_copy(
 		wfs_world_store(backup->world), wfs_world_store(backup->copy), &blob);
 
-	wfs_hash_text(&file->hash, text);
 	if (r == -ENOENT || r == -EIO)
 		return wfs_error_set(backup->error, WFS_E_HASH_MISMATCH,
 			"the file of %s is %s; no backup was made, 'worldfs verify' lists all "
 			"damage",
-			text, r == -EIO ? "damaged" : "missing");
-	return r ? wfs_error_from_errno(backup->error, r, "copy the file of %s", text) : 0;
+			WFS_HASH_TEXT(&file->hash), r == -EIO ? "damaged" : "missing");
+	return r ? wfs_error_from_errno(
+			   backup->error, r, "copy the file of %s", WFS_HASH_TEXT(&file->hash))
+		 : 0;
 }
 
 static int copy_files(struct backup *backup)

@@ -130,20 +130,6 @@ static int do_step(struct wfs_world *world, struct wfs_gc *gc, const char *princ
 	return 0;
 }
 
-static int raise_all(
-	struct wfs_world *world, struct wfs_gc *gc, const char *principal, struct wfs_error *error)
-{
-	struct wfs_gc_step step = {.kind = WFS_GC_RAISE, .first_height = gc->first_height};
-	int r = 0;
-
-	while (!r && !step.done) {
-		step.figures = (struct wfs_gc_figures){0};
-		step.dropped_to = step.dropped_from = 0;
-		r = do_step(world, gc, principal, &step, error);
-	}
-	return wfs_trace(r);
-}
-
 /* Finds about the last version to look at: numbers of versions rise with their heights. */
 static int find_last_vid(struct wfs_world *world, struct wfs_gc *gc, struct wfs_error *error)
 {
@@ -291,9 +277,15 @@ static int drop_files(
 int wfs_gc_advance(struct wfs_world *world, struct wfs_gc *gc, const char *principal,
 	uint64_t rows_max, struct wfs_error *error)
 {
+	struct wfs_gc_step raise = {.kind = WFS_GC_RAISE, .first_height = gc->first_height};
 	bool rows_done;
-	int r = raise_all(world, gc, principal, error);
+	int r = 0;
 
+	while (!r && !raise.done) {
+		raise.figures = (struct wfs_gc_figures){0};
+		raise.dropped_to = raise.dropped_from = 0;
+		r = do_step(world, gc, principal, &raise, error);
+	}
 	if (!r)
 		r = find_last_vid(world, gc, error);
 	if (!r)

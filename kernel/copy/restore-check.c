@@ -5,6 +5,7 @@
  * must be the world's snapshot hash.
  */
 #include "kernel/base/encode.h"
+#include "kernel/base/hash-text.h"
 #include "kernel/copy/restore-impl.h"
 #include "kernel/domain/entity/entity.h"
 #include "kernel/domain/memory/memory-file.h"
@@ -194,13 +195,6 @@ static void show_cells(void *context, uint64_t done, uint64_t total)
 	restore_progress(compare->restore, "files", done, total);
 }
 
-static int compare_cells(struct compare *compare)
-{
-	const struct wfs_snapshot_walker walker = {compare_cell, show_cells, compare};
-
-	return wfs_trace(wfs_snapshot_walk(&compare->view, &walker, compare->restore->error));
-}
-
 /* --- each file must be a cell --- */
 
 static int find_cell(struct restore *restore, void *context, int directory, const char *name)
@@ -251,15 +245,14 @@ static int find_blobs(struct compare *compare)
 	const struct wfs_hash *after = NULL;
 	struct wfs_hash last;
 	struct wfs_blob blob;
-	char hex[WFS_HASH_HEX_SIZE + 1];
 	int r;
 
 	while ((r = wfs_blob_next(compare->view.txn, after, &blob)) == 0) {
 		last = blob.hash;
 		after = &last;
-		wfs_hash_hex(&last, hex);
 		if (!blob.listed_id)
-			restore_noted(compare->restore, restore_path("blob/%s", hex).text,
+			restore_noted(compare->restore,
+				restore_path("blob/%s", WFS_HASH_HEX(&last)).text,
 				"is not a file of the tree: neither the journal nor the manifest "
 				"names it");
 	}
@@ -302,18 +295,10 @@ static int find_texts(struct compare *compare)
 
 /* --- the whole copy --- */
 
-/* Has the journal the hash of the cells, although it was not folded as a whole? */
-static bool knows_state(const struct restore *restore)
-{
-	const struct restore_journal *const journal = &restore->journal;
-
-	return !restore_is_proven(restore) && journal->snapshot_height > 0 &&
-		journal->last_change_height <= journal->snapshot_height;
-}
-
 static int compare_hashes(struct compare *compare)
 {
 	struct restore *const restore = compare->restore;
+	const struct restore_journal *const journal = &restore->journal;
 	const struct wfs_hash came = wfs_snapshot_document_end(&compare->document);
 	struct wfs_hash *const hash = &restore->restored.snapshot_hash;
 	int r = wfs_snapshot_hash(wfs_world_store(compare->world), compare->view.height, NULL, NULL,
@@ -323,16 +308,20 @@ static int compare_hashes(struct compare *compare)
 		return wfs_trace(r);
 	if (restore->problems->count == 0 && !wfs_hash_equal(hash, &came))
 		restore_hash_noted(restore, "reducers", "the snapshot of the world", hash, &came);
-	if (knows_state(restore) && !wfs_hash_equal(hash, &restore->journal.meta.snapshot_hash))
+	/* The journal may have the hash of the cells, although it was not folded as a whole. */
+	if (!restore_is_proven(restore) && journal->snapshot_height > 0 &&
+		journal->last_change_height <= journal->snapshot_height &&
+		!wfs_hash_equal(hash, &journal->meta.snapshot_hash))
 		restore_hash_noted(restore, "reducers", "the newest snapshot in the journal",
-			&restore->journal.meta.snapshot_hash, hash);
+			&journal->meta.snapshot_hash, hash);
 	return 0;
 }
 
 static int compare_all(struct compare *compare)
 {
 	struct restore *const restore = compare->restore;
-	int r = compare_cells(compare);
+	const struct wfs_snapshot_walker walker = {compare_cell, show_cells, compare};
+	int r = wfs_snapshot_walk(&compare->view, &walker, restore->error);
 
 	if (!r && restore->restored.history && compare->reducers >= 0)
 		r = restore_list(restore, compare->reducers, "reducers/", find_reducer, compare);

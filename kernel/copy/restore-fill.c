@@ -4,6 +4,7 @@
  * folds its journal. No other process sees the store before it is complete, so transactions may end
  * anywhere, and have a bounded size.
  */
+#include "kernel/base/hash-text.h"
 #include "kernel/copy/restore-impl.h"
 #include "kernel/read/blob-read.h"
 #include "kernel/read/snapshot.h"
@@ -113,10 +114,8 @@ int restore_blobs(struct restore *restore)
 
 void restore_no_blob(struct restore *restore, const struct wfs_hash *hash, const char *whose)
 {
-	char hex[WFS_HASH_HEX_SIZE + 1];
+	const struct restore_path path = restore_path("blob/%s", WFS_HASH_HEX(hash));
 
-	wfs_hash_hex(hash, hex);
-	const struct restore_path path = restore_path("blob/%s", hex);
 	if (!restore_has(restore, path.text))
 		restore_noted(restore, path.text, "is missing: %s", whose);
 }
@@ -256,19 +255,6 @@ static int record_blobs(struct restore *restore, struct baseline *baseline)
 	return r == -ENOENT ? 0 : restore_write_failed(restore, r);
 }
 
-static int write_baseline(struct restore *restore, struct baseline *baseline)
-{
-	struct wfs_baseline from = {.from_height = restore->journal.height};
-	struct wfs_hash snapshot_hash;
-
-	if (restore_has_journal(restore))
-		snprintf(from.from_world_id, sizeof(from.from_world_id), "%s",
-			restore->journal.genesis.world_id);
-	return restore_write_failed(restore,
-		wfs_baseline_append(
-			&baseline->head, &from, "kernel", baseline->genesis.at_ns, &snapshot_hash));
-}
-
 static void baseline_done(struct baseline *baseline)
 {
 	restore_cells_done(&baseline->cells);
@@ -279,6 +265,8 @@ int restore_baseline(struct restore *restore)
 {
 	WFS_CLEANUP(baseline_done)
 	struct baseline baseline = {.cells = {.batch = {.restore = restore}}};
+	struct wfs_baseline from = {.from_height = restore->journal.height};
+	struct wfs_hash snapshot_hash;
 	int r = restore_modules(restore, restore->manifest);
 
 	if (r <= 0)
@@ -297,8 +285,13 @@ int restore_baseline(struct restore *restore)
 		r = restore_take_cells(&baseline.cells);
 	if (!r && restore->problems->count > 0)
 		return 0; /* problems were noted */
+	if (!r && restore_has_journal(restore))
+		snprintf(from.from_world_id, sizeof(from.from_world_id), "%s",
+			restore->journal.genesis.world_id);
 	if (!r)
-		r = write_baseline(restore, &baseline);
+		r = restore_write_failed(restore,
+			wfs_baseline_append(&baseline.head, &from, "kernel", baseline.genesis.at_ns,
+				&snapshot_hash));
 	if (!r)
 		r = record_blobs(restore, &baseline);
 	if (!r)

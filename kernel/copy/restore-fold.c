@@ -4,11 +4,11 @@
 #include <inttypes.h>
 
 #include "kernel/base/encode.h"
+#include "kernel/base/hash-text.h"
 #include "kernel/check/refold.h"
 #include "kernel/copy/restore-impl.h"
 #include "kernel/domain/action/action.h"
 #include "kernel/read/blob-read.h"
-#include "kernel/read/snapshot.h"
 #include "kernel/world/apply.h"
 
 struct folding {
@@ -74,8 +74,7 @@ static int give_own_text(
 	r = restore_read(restore, directory, name, path.text, WFS_RESTORE_CELL_MAX, &bytes);
 	if (r <= 0)
 		return r;
-	const struct wfs_hash hash = wfs_hash_of(bytes.data, bytes.size);
-	if (!wfs_hash_equal(&hash, &text->hash))
+	if (!wfs_hash_fits(&text->hash, wfs_buffer_bytes(&bytes)))
 		return 0;
 	wfs_buffer_append(buffer, bytes.data, bytes.size);
 	return wfs_buffer_check(buffer) ? -ENOMEM : 1;
@@ -112,11 +111,10 @@ static int give_hidden(void *context, const struct wfs_hash *hash, struct wfs_bu
 	struct wfs_error *error)
 {
 	struct restore *const restore = ((struct folding *)context)->restore;
+	const struct restore_path path = restore_path(RESTORE_TEXTS "/%s", WFS_HASH_HEX(hash));
+	const char *const hex = path.text + sizeof(RESTORE_TEXTS "/") - 1;
 	WFS_AUTO_FD int directory = -1;
-	char hex[WFS_HASH_HEX_SIZE + 1];
 
-	wfs_hash_hex(hash, hex);
-	const struct restore_path path = restore_path(RESTORE_TEXTS "/%s", hex);
 	if (!restore_has(restore, path.text)) {
 		wfs_error_set(error, WFS_E_NOT_FOUND,
 			"names the private text %s, which is not in the copy: expected %s", hex,
@@ -186,7 +184,6 @@ static int give_blob(
 {
 	struct folding *folding = context;
 	const uint64_t size_bytes = blob->size_bytes;
-	char hex[WFS_HASH_HEX_SIZE + 1];
 	struct wfs_blob found;
 	int r = wfs_blob_get(txn, &blob->hash, &found);
 
@@ -206,8 +203,8 @@ static int give_blob(
 	blob->bytes = wfs_buffer_bytes(&folding->blob);
 	if (found.size_bytes == size_bytes)
 		return 0;
-	wfs_hash_hex(&blob->hash, hex);
-	return restore_noted(folding->restore, restore_path("blob/%s", hex).text,
+	return restore_noted(folding->restore,
+		restore_path("blob/%s", WFS_HASH_HEX(&blob->hash)).text,
 		"expected %llu bytes (the journal), got %llu", (unsigned long long)size_bytes,
 		(unsigned long long)found.size_bytes);
 }
@@ -215,38 +212,41 @@ static int give_blob(
 /* The copy is of a height between the records of one request: a snapshot record marks its end. */
 static int record_cut(struct restore *restore, struct wfs_head *head)
 {
-	WFS_AUTO_SNAPSHOT_DOCUMENT struct wfs_snapshot_document document = {0};
-	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
 	WFS_CLEANUP(restore_batch_done)
 	struct restore_batch batch = {.restore = restore, .head = head};
 	int r = restore_batch_begin(&batch);
 
 	if (r)
 		return wfs_trace(r);
-	/* A view within the transaction: the walk cannot open it again. */
-	struct wfs_view view = {.txn = batch.txn, .txn_borrowed = true, .height = head->height};
-	struct wfs_hash hash;
-	r = wfs_snapshot_document_init(&document, wfs_manifest_hash(restore->manifest));
-	if (!r)
-		r = wfs_snapshot_document_walk(&document, &view, &hash, restore->error);
-	if (r)
-		return restore_write_failed(restore, r);
-	wfs_snapshot_body(&body, NULL, head->height, &hash);
-	r = wfs_buffer_check(&body);
-	if (!r)
-		r = wfs_head_append_snapshot(
-			head, "kernel", head->at_ns, wfs_buffer_bytes(&body), &hash);
+	r = wfs_head_append_snapshot(head, wfs_manifest_hash(restore->manifest));
 	return r ? restore_write_failed(restore, r) : restore_batch_commit(&batch);
 }
 
-static int fold_all(struct restore *restore, const struct wfs_refold_source *source)
+static int fold_all(struct folding *folding)
 {
+	struct restore *const restore = folding->restore;
+	const struct wfs_refold_source source = {
+		.name = restore->journal.log ? "journal/log.jsonl" : "journal",
+		.manifest = folding->manifest,
+		.genesis = &restore->journal.genesis,
+		.height = restore->journal.height,
+		.may_be_cut = true,
+		.context = folding,
+		.line = give_line,
+		.module = give_module,
+		.manifest_of = give_manifest,
+		.text = give_text,
+		.hidden = give_hidden,
+		.unfolded = take_unfolded,
+		.blob = give_blob,
+	};
 	WFS_AUTO_REFOLD struct wfs_refold refold = {.store = NULL};
-	int r = wfs_refold_init(&refold, restore->store, source, restore->problems, restore->error);
+	int r = wfs_refold_init(
+		&refold, restore->store, &source, restore->problems, restore->error);
 
-	while (!r && !refold.differs && refold.head.height < source->height) {
+	while (!r && !refold.differs && refold.head.height < source.height) {
 		r = wfs_refold_batch(&refold, restore->error);
-		restore_progress(restore, "records", refold.head.height, source->height);
+		restore_progress(restore, "records", refold.head.height, source.height);
 		if (!r)
 			r = restore_stopped(restore);
 	}
@@ -281,28 +281,6 @@ static int find_manifest(struct folding *folding)
 	return r == -ENOENT ? 0 : r ? wfs_trace(r) : 1;
 }
 
-static int fold_journal(struct folding *folding)
-{
-	struct restore *const restore = folding->restore;
-	const struct wfs_refold_source source = {
-		.name = restore->journal.log ? "journal/log.jsonl" : "journal",
-		.manifest = folding->manifest,
-		.genesis = &restore->journal.genesis,
-		.height = restore->journal.height,
-		.may_be_cut = true,
-		.context = folding,
-		.line = give_line,
-		.module = give_module,
-		.manifest_of = give_manifest,
-		.text = give_text,
-		.hidden = give_hidden,
-		.unfolded = take_unfolded,
-		.blob = give_blob,
-	};
-
-	return wfs_trace(fold_all(restore, &source));
-}
-
 int restore_fold(struct restore *restore)
 {
 	WFS_CLEANUP(folding_done)
@@ -315,7 +293,7 @@ int restore_fold(struct restore *restore)
 		r = restore_lines_init(&folding.lines, restore);
 	if (r <= 0)
 		return wfs_trace(r);
-	r = fold_journal(&folding);
+	r = fold_all(&folding);
 	if (!r)
 		r = restore_put_meta(restore, &restore->journal.genesis);
 	snprintf(restore->restored.world_id, sizeof(restore->restored.world_id), "%s",

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 
 #include "kernel/base/encode.h"
+#include "kernel/base/hash-text.h"
 #include "kernel/base/json.h"
 #include "kernel/copy/restore-impl.h"
 
@@ -250,46 +251,29 @@ static void check_prev(struct restore *restore, const struct chain *chain,
 	const struct wfs_record_parsed *parsed, uint64_t seq)
 {
 	const struct wfs_hash *const prev = &parsed->record.prev;
-	char expected[WFS_HASH_TEXT_SIZE];
-	char came[WFS_HASH_TEXT_SIZE];
 
 	if (chain->file_differs)
 		blame(restore, chain, seq - 1, prev);
 	if (wfs_hash_equal(prev, &chain->hash) ||
 		(chain->file_differs && wfs_hash_equal(prev, &chain->file_hash)))
 		return;
-	wfs_hash_text(&chain->hash, expected);
-	wfs_hash_text(prev, came);
 	restore->journal.broken = true;
 	restore_noted(restore, line_path(chain, seq).text,
 		"record %" PRIu64 " does not follow from the one before it: expected prev %s, "
 		"got %s",
-		seq, expected, came);
+		seq, WFS_HASH_TEXT(&chain->hash), WFS_HASH_TEXT(prev));
 }
 
 static void take_snapshot(struct restore_journal *journal, const struct wfs_record_parsed *parsed)
 {
-	const json_t *text = json_object_get(parsed->body_json, "snapshot_hash");
 	const json_t *height = json_object_get(parsed->body_json, "height");
 
-	if (!json_is_string(text) ||
-		wfs_hash_parse(json_string_value(text), json_string_length(text),
-			&journal->meta.snapshot_hash, NULL))
+	if (wfs_hash_member(parsed->body_json, "snapshot_hash", &journal->meta.snapshot_hash))
 		return; /* folding will report it */
 	journal->meta.has_snapshot = true;
 	journal->snapshot_height = parsed->record.kind == WFS_RECORD_BASELINE
 		? parsed->record.seq + 1
 		: (uint64_t)json_integer_value(height);
-}
-
-/* Notes the hash of a manifest; that of the newest one must be the copy's. */
-static void take_manifest(struct restore_journal *journal, const struct wfs_record_parsed *parsed)
-{
-	const json_t *text = json_object_get(parsed->body_json, "manifest_hash");
-
-	if (json_is_string(text)) /* folding will report a malformed hash */
-		(void)wfs_hash_parse(json_string_value(text), json_string_length(text),
-			&journal->meta.manifest_hash, NULL);
 }
 
 static void take_record(
@@ -302,8 +286,9 @@ static void take_record(
 		note_line(restore, chain, seq, "is not a genesis record");
 	if (seq == 0)
 		journal->meta.manifest_hash = journal->genesis_manifest;
-	if (parsed->record.kind == WFS_RECORD_MANIFEST)
-		take_manifest(journal, parsed);
+	if (parsed->record.kind == WFS_RECORD_MANIFEST) /* folding will report a malformed hash */
+		(void)wfs_hash_member(
+			parsed->body_json, "manifest_hash", &journal->meta.manifest_hash);
 	if (parsed->record.kind == WFS_RECORD_BASELINE)
 		journal->baseline = true;
 	if (parsed->record.kind == WFS_RECORD_BASELINE ||
@@ -412,17 +397,6 @@ static int check_head(struct restore *restore, int directory)
 		wfs_buffer_text(&expected), wfs_buffer_text(&came));
 }
 
-/* Checks that the last line has the file of its record, which alone proves it. */
-static void check_last(struct restore *restore)
-{
-	struct restore_journal *const journal = &restore->journal;
-
-	if (journal->record_files == 0 ||
-		(!has_all_files(journal) && journal->record_last != journal->height - 1))
-		restore_noted(restore, record_path(journal->height - 1).text,
-			"is missing: nothing else proves the last record");
-}
-
 static void check_manifest(struct restore *restore)
 {
 	struct restore_journal *const journal = &restore->journal;
@@ -437,6 +411,7 @@ static void check_manifest(struct restore *restore)
 
 static int check_records(struct restore *restore, int directory)
 {
+	const struct restore_journal *const journal = &restore->journal;
 	RESTORE_AUTO_LINES struct restore_lines lines = {0};
 	int r = restore_lines_init(&lines, restore);
 
@@ -446,17 +421,20 @@ static int check_records(struct restore *restore, int directory)
 		r = check_lines(restore, &lines);
 	if (r)
 		return wfs_trace(r);
-	if (restore->journal.record_last >= restore->journal.height && lines.log >= 0) {
+	if (journal->record_last >= journal->height && lines.log >= 0) {
 		restore_noted(restore, LOG_PATH,
 			"ends with record %" PRIu64 ", expected %" PRIu64
 			" to be the last, which has a file",
-			restore->journal.height - 1, restore->journal.record_last);
+			journal->height - 1, journal->record_last);
 		r = restore_list(restore, directory, "journal/", check_record_name, NULL);
 	}
 	/* If lines are damaged, the values that the head must have are not known. */
-	if (r || restore->journal.broken)
+	if (r || journal->broken)
 		return wfs_trace(r);
-	check_last(restore);
+	if (journal->record_files == 0 ||
+		(!has_all_files(journal) && journal->record_last != journal->height - 1))
+		restore_noted(restore, record_path(journal->height - 1).text,
+			"is missing: nothing else proves the last record");
 	check_manifest(restore);
 	return wfs_trace(check_head(restore, directory));
 }
@@ -477,10 +455,8 @@ static int read_head(struct restore *restore, int directory)
 	if (r == -ENOMEM)
 		return wfs_error_from_errno(restore->error, r, "read " HEAD_PATH);
 	const json_t *height = json_object_get(head, "journal_height");
-	const json_t *hash = json_object_get(head, "manifest_hash");
-	if (!json_is_integer(height) || json_integer_value(height) < 1 || !json_is_string(hash) ||
-		wfs_hash_parse(
-			json_string_value(hash), json_string_length(hash), &manifest_hash, NULL))
+	if (!json_is_integer(height) || json_integer_value(height) < 1 ||
+		wfs_hash_member(head, "manifest_hash", &manifest_hash))
 		return restore_noted(restore, HEAD_PATH,
 			"expected journal_height and manifest_hash, got %.200s",
 			wfs_buffer_text(&text));

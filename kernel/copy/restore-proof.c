@@ -15,61 +15,35 @@
 
 /* --- from the lines of actions --- */
 
-/* Marks a member as not known, by the value null: the copy may have any value there. */
-static int forget_member(json_t *expected, const char *member)
+/* Sets known members of an artifact. The value null marks a member as not known: the copy may have
+ * any value there. @members: taken; NULL: there was no memory for them */
+static int expect(json_t *expected, json_t *members)
 {
-	return json_object_set_new(expected, member, json_null());
+	return json_object_update_new(expected, members) < 0 ? -ENOMEM : 0;
 }
 
-/* Sets the hash and the size of a text, which the action has in the text's place. */
-static int expect_text(
-	json_t *expected, const json_t *text, const char *hash_member, const char *size_member)
-{
-	return json_object_set(expected, hash_member, json_object_get(text, "hash")) < 0 ||
-			json_object_set(expected, size_member, json_object_get(text, "size")) < 0
-		? -ENOMEM
-		: 0;
-}
-
+/* A text that was written: the action has hash and size in its place. */
 static int expect_written(
 	json_t *expected, const json_t *action, const struct wfs_record_parsed *parsed)
 {
 	const json_t *const content = json_object_get(action, "content");
 	const json_t *const code = json_object_get(action, "code");
-	int r = content ? expect_text(expected, content, "content_hash", "content_size") : 0;
+	int r = 0;
 
+	if (content)
+		r = expect(expected,
+			json_pack("{s:O, s:O}", "content_hash", json_object_get(content, "hash"),
+				"content_size", json_object_get(content, "size")));
+	if (!r && code)
+		r = expect(expected,
+			json_pack("{s:O, s:O, s:s}", "code_hash", json_object_get(code, "hash"),
+				"code_size", json_object_get(code, "size"), "code_author",
+				parsed->record.principal));
 	/* If the artifact was executable before, which no record says, its author did not
 	 * change. */
-	if (!r && !code && json_is_true(json_object_get(action, "executable")))
-		r = forget_member(expected, "code_author") < 0 ? -ENOMEM : 0;
-	if (r || !code)
-		return r;
-	r = expect_text(expected, code, "code_hash", "code_size");
-	if (!r &&
-		json_object_set_new(
-			expected, "code_author", json_string(parsed->record.principal)) < 0)
-		r = -ENOMEM;
+	else if (!r && json_is_true(json_object_get(action, "executable")))
+		r = expect(expected, json_pack("{s:n}", "code_author"));
 	return r;
-}
-
-/* After an edit the text is not known: no record has the result. */
-static int expect_edited(json_t *expected)
-{
-	return forget_member(expected, "content_hash") < 0 ||
-			forget_member(expected, "content_size") < 0
-		? -ENOMEM
-		: 0;
-}
-
-static int expect_deleted(json_t *expected, const struct wfs_record_parsed *parsed)
-{
-	(void)json_object_clear(expected);
-	return json_object_set_new(expected, "deleted_at", json_integer(parsed->record.at_ns)) <
-				0 ||
-			json_object_set_new(
-				expected, "deleted_by", json_string(parsed->record.principal)) < 0
-		? -ENOMEM
-		: 0;
 }
 
 /* The known members of an artifact, which begin as an empty object. Return: borrowed; NULL without
@@ -78,13 +52,10 @@ static json_t *expected_of(struct restore_proof *proof, const char *id)
 {
 	if (!proof->artifacts)
 		proof->artifacts = json_object();
-	json_t *const expected = json_object_get(proof->artifacts, id);
-
-	if (expected)
-		return expected;
-	return json_object_set_new(proof->artifacts, id, json_object()) < 0
-		? NULL
-		: json_object_get(proof->artifacts, id);
+	if (!json_object_get(proof->artifacts, id) &&
+		json_object_set_new(proof->artifacts, id, json_object()) < 0)
+		return NULL;
+	return json_object_get(proof->artifacts, id);
 }
 
 bool restore_makes_agent(const json_t *action)
@@ -133,9 +104,13 @@ int restore_proof_add(struct restore_proof *proof, const struct wfs_record_parse
 			return -ENOMEM;
 		return expect_written(expected, action, parsed);
 	case WFS_EFFECT_ACTION_EDIT_ARTIFACT:
-		return expect_edited(expected);
+		/* no record has the text that the edit gave */
+		return expect(expected, json_pack("{s:n, s:n}", "content_hash", "content_size"));
 	case WFS_EFFECT_ACTION_DELETE_ARTIFACT:
-		return expect_deleted(expected, parsed);
+		(void)json_object_clear(expected);
+		return expect(expected,
+			json_pack("{s:I, s:s}", "deleted_at", (json_int_t)parsed->record.at_ns,
+				"deleted_by", parsed->record.principal));
 	default: /* only the owner may have changed */
 		return 0;
 	}
@@ -187,14 +162,6 @@ static int check_but(const struct look *look, const char *const *names)
 	return json_equal(folded, found) ? 1 : not_folded(look);
 }
 
-/* Compares a grant. What its budget has paid since is not known. */
-static int check_grant(const struct look *look)
-{
-	static const char *const unknown[] = {"used", NULL};
-
-	return check_but(look, unknown);
-}
-
 /* Compares a principal that was made with an agent's artifact. */
 static int check_agent(const struct look *look)
 {
@@ -215,14 +182,6 @@ static int check_agent(const struct look *look)
 			json_equal(writer, json_object_get(look->found, "created_by"))
 		? 1
 		: not_folded(look);
-}
-
-/* Compares a principal. How many agents and grants it has made is not known. */
-static int check_principal(const struct look *look)
-{
-	static const char *const unknown[] = {"agents", "passed_on", NULL};
-
-	return look->folded ? check_but(look, unknown) : check_agent(look);
 }
 
 static void write_value(struct wfs_buffer *buffer, const json_t *value)
@@ -321,6 +280,10 @@ bool restore_proof_knows(enum wfs_builtin_reducer builtin)
 int restore_proof_check(struct restore *restore, enum wfs_builtin_reducer builtin, const char *path,
 	struct wfs_bytes key, const struct wfs_bytes *folded, struct wfs_bytes found)
 {
+	/* How many agents and grants a principal has made, and what a budget has paid, is not
+	 * known. */
+	static const char *const of_principal[] = {"agents", "passed_on", NULL};
+	static const char *const of_grant[] = {"used", NULL};
 	WFS_AUTO_JSON json_t *folded_json = NULL;
 	WFS_AUTO_JSON json_t *found_json = NULL;
 	int r = parse(restore, folded, &folded_json);
@@ -333,9 +296,9 @@ int restore_proof_check(struct restore *restore, enum wfs_builtin_reducer builti
 		json_object_getn(restore->proof.artifacts, key.data, key.size)};
 	switch (builtin) {
 	case WFS_BUILTIN_PRINCIPAL:
-		return wfs_trace(check_principal(&look));
+		return wfs_trace(folded ? check_but(&look, of_principal) : check_agent(&look));
 	case WFS_BUILTIN_GRANT:
-		return wfs_trace(check_grant(&look));
+		return wfs_trace(check_but(&look, of_grant));
 	case WFS_BUILTIN_ARTIFACT:
 		return check_artifact(&look);
 	case WFS_BUILTIN_DELETED:

@@ -9,6 +9,7 @@
 #include <sys/xattr.h>
 
 #include "kernel/base/array.h"
+#include "kernel/base/hash-text.h"
 #include "kernel/base/json.h"
 #include "kernel/copy/restore-impl.h"
 #include "kernel/domain/memory/memory-file.h"
@@ -107,13 +108,8 @@ int restore_noted(struct restore *restore, const char *path, const char *format,
 int restore_hash_noted(struct restore *restore, const char *path, const char *whose,
 	const struct wfs_hash *expected, const struct wfs_hash *came)
 {
-	char expected_text[WFS_HASH_TEXT_SIZE];
-	char came_text[WFS_HASH_TEXT_SIZE];
-
-	wfs_hash_text(expected, expected_text);
-	wfs_hash_text(came, came_text);
-	return restore_noted(
-		restore, path, "expected %s (%s), got %s", expected_text, whose, came_text);
+	return restore_noted(restore, path, "expected %s (%s), got %s", WFS_HASH_TEXT(expected),
+		whose, WFS_HASH_TEXT(came));
 }
 
 /* --- opening --- */
@@ -136,16 +132,10 @@ static const char *type_name(mode_t mode)
 	}
 }
 
-/* Is this a failure of this process, and not of the copy? */
-static bool is_ours(int r)
-{
-	return r == -ENOMEM || r == -EMFILE || r == -ENFILE;
-}
-
 /* Notes that a file cannot be read. Return: 0, or -errno if this process has failed. */
 static int cannot(struct restore *restore, const char *path, const char *what, int r)
 {
-	if (is_ours(r))
+	if (r == -ENOMEM || r == -EMFILE || r == -ENFILE)
 		return wfs_error_from_errno(restore->error, r, "%s '%s'", what, path);
 	return restore_noted(restore, path, "cannot be read: %s",
 		strerrordesc_np(-r) ? strerrordesc_np(-r) : "unknown error");

@@ -26,28 +26,21 @@ static int look(struct restore *restore, bool *ret_sound)
 	return wfs_trace(r);
 }
 
-static int open_store(struct restore *restore)
+static int build(struct restore *restore)
 {
-	/* A crash before it is published costs nothing: it is synced as a whole then. */
+	/* A crash before the world is published costs nothing: it is synced as a whole then. */
 	const struct wfs_store_options options = {
 		.create = true,
 		.scratch = true,
 		.map_size_bytes = restore->options->map_size_bytes,
 	};
-
-	return wfs_trace(
-		wfs_store_open(restore->stage.path, &options, &restore->store, restore->error));
-}
-
-static int build(struct restore *restore)
-{
 	bool sound = false;
 	int r = look(restore, &sound);
 
 	restore->restored.journal = restore_has_journal(restore);
 	restore->restored.history = restore->restored.journal && !restore->journal.baseline;
 	if (!r)
-		r = open_store(restore);
+		r = wfs_store_open(restore->stage.path, &options, &restore->store, restore->error);
 	if (!r)
 		r = restore_blobs(restore);
 	if (!r && sound)
@@ -82,16 +75,6 @@ static const char *cause(const struct restore *restore)
 	return "";
 }
 
-static int refuse(struct restore *restore, const char *tree)
-{
-	const size_t count = restore->problems->count;
-
-	return wfs_error_set(restore->error, WFS_E_HASH_MISMATCH,
-		"'%.150s' is not a complete and unchanged copy of a tree: %zu problem%s, "
-		"nothing was made%s",
-		tree, count, count == 1 ? "" : "s", cause(restore));
-}
-
 static void restore_done(struct restore *restore)
 {
 	wfs_store_close(restore->store);
@@ -122,7 +105,10 @@ int wfs_restore(const char *tree, const char *directory, const struct wfs_restor
 		r = build(&restore);
 	restore.restored.repaired = problems->count;
 	if (!r && problems->count > 0 && !(options->repair && may_be_repaired(&restore)))
-		r = refuse(&restore, tree);
+		r = wfs_error_set(error, WFS_E_HASH_MISMATCH,
+			"'%.150s' is not a complete and unchanged copy of a tree: %zu problem%s, "
+			"nothing was made%s",
+			tree, problems->count, problems->count == 1 ? "" : "s", cause(&restore));
 	if (!r)
 		r = restore_stopped(&restore);
 	if (!r)

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "kernel/base/hash-text.h"
 #include "kernel/base/json.h"
 
 void wfs_outcome_done(struct wfs_outcome *outcome)
@@ -14,14 +15,6 @@ void wfs_outcome_done(struct wfs_outcome *outcome)
 }
 
 /* --- intents --- */
-
-static int refuse_item(const struct wfs_reducer_definition *reducer, struct wfs_error *error,
-	const struct wfs_error *reason)
-{
-	return wfs_error_set(error, WFS_E_RUNTIME_ERROR,
-		"reducer '%s' asked for an effect that is refused: %.400s", reducer->name,
-		reason->message);
-}
 
 int wfs_intent_read(const struct wfs_reducer_definition *reducer, const json_t *item,
 	struct wfs_intent *ret_intent, struct wfs_error *error)
@@ -33,7 +26,9 @@ int wfs_intent_read(const struct wfs_reducer_definition *reducer, const json_t *
 	if (!r)
 		r = wfs_json_get_string(item, "effect", &kind, &reason);
 	if (r)
-		return refuse_item(reducer, error, &reason);
+		return wfs_error_set(error, WFS_E_RUNTIME_ERROR,
+			"reducer '%s' asked for an effect that is refused: %.400s", reducer->name,
+			reason.message);
 	const enum wfs_effect effect = wfs_effect_find(kind);
 	if (effect == WFS_EFFECT_COUNT || !wfs_manifest_asks(reducer, effect))
 		return wfs_error_set(error, WFS_E_RUNTIME_ERROR,
@@ -56,16 +51,14 @@ struct wfs_hash wfs_intent_id(uint64_t cause, size_t index)
 
 int wfs_intent_write(const struct wfs_intent *intent, struct wfs_buffer *buffer)
 {
-	char id[WFS_HASH_TEXT_SIZE];
 	char cap[64];
 	WFS_AUTO_JSON json_t *none = intent->params ? NULL : json_object();
 
-	wfs_hash_text(&intent->id, id);
 	snprintf(cap, sizeof(cap), "sys/%s@1", wfs_effect_cap_type(intent->effect));
 	WFS_AUTO_JSON json_t *body = json_pack("{s:s, s:s, s:s, s:{s:s%, s:s}, s:O}", "cap", cap,
-		"effect", wfs_effect_kind(intent->effect), "intent_id", id, "origin", "key",
-		intent->key.size ? intent->key.data : "", intent->key.size, "reducer",
-		intent->reducer, "params", intent->params ? intent->params : none);
+		"effect", wfs_effect_kind(intent->effect), "intent_id", WFS_HASH_TEXT(&intent->id),
+		"origin", "key", intent->key.size ? intent->key.data : "", intent->key.size,
+		"reducer", intent->reducer, "params", intent->params ? intent->params : none);
 	if (!body)
 		return -ENOMEM;
 	wfs_json_write(body, buffer);
@@ -74,21 +67,13 @@ int wfs_intent_write(const struct wfs_intent *intent, struct wfs_buffer *buffer)
 
 /* --- answers --- */
 
-/* The event that the reducer folds. */
-static json_t *receipt_event(const struct wfs_intent *intent, const char *status, json_t *payload)
-{
-	char id[WFS_HASH_TEXT_SIZE];
-
-	wfs_hash_text(&intent->id, id);
-	return json_pack("{s:s, s:s, s:O, s:s}", "effect", wfs_effect_kind(intent->effect),
-		"intent_id", id, "payload", payload, "status", status);
-}
-
 int wfs_outcome_init(struct wfs_outcome *outcome, enum wfs_record_kind kind,
 	const struct wfs_intent *intent, const char *status, json_t *payload)
 {
-	*outcome =
-		(struct wfs_outcome){.kind = kind, .event = receipt_event(intent, status, payload)};
+	*outcome = (struct wfs_outcome){.kind = kind,
+		.event = json_pack("{s:s, s:s, s:O, s:s}", "effect",
+			wfs_effect_kind(intent->effect), "intent_id", WFS_HASH_TEXT(&intent->id),
+			"payload", payload, "status", status)};
 	return outcome->event ? 0 : -ENOMEM;
 }
 
@@ -107,14 +92,6 @@ const char *wfs_effect_adapter(enum wfs_effect effect)
 }
 
 /* --- answers of the journal --- */
-
-static bool answers(const json_t *body, const struct wfs_intent *intent)
-{
-	char id[WFS_HASH_TEXT_SIZE];
-
-	wfs_hash_text(&intent->id, id);
-	return strcmp(wfs_json_text(body, "intent_id"), id) == 0;
-}
 
 static int read_receipt(
 	const json_t *body, const struct wfs_intent *intent, struct wfs_outcome *outcome)
@@ -155,7 +132,7 @@ int wfs_outcome_read(const struct wfs_record_parsed *parsed, const struct wfs_in
 	WFS_AUTO_OUTCOME struct wfs_outcome outcome = {0};
 	int r = -EINVAL;
 
-	if (!answers(body, intent))
+	if (strcmp(wfs_json_text(body, "intent_id"), WFS_HASH_TEXT(&intent->id)) != 0)
 		return r;
 	if (parsed->record.kind == WFS_RECORD_RECEIPT)
 		r = read_receipt(body, intent, &outcome);

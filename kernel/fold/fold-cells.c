@@ -470,15 +470,6 @@ static int compare_changes(const void *a, const void *b, void *context)
 		fold_reducer_of(fold, y)->name, fold_bytes(fold, y->key));
 }
 
-static void write_change(
-	struct wfs_fold *fold, struct wfs_buffer *buffer, const struct fold_change *change)
-{
-	const struct fold_cell *cell = fold_cell_at(fold, change->cell);
-
-	wfs_changes_add(buffer, fold_reducer_of(fold, cell)->name, fold_bytes(fold, cell->key),
-		change->live ? &change->hash : NULL);
-}
-
 /* Hashes the changes of @record: @count of them, from index @first on. */
 static int hash_changes(struct wfs_fold *fold, size_t record, size_t first, size_t count)
 {
@@ -486,8 +477,13 @@ static int hash_changes(struct wfs_fold *fold, size_t record, size_t first, size
 		qsort_r(fold_change_at(fold, first), count, sizeof(struct fold_change),
 			compare_changes, fold);
 	wfs_buffer_reset(&fold->scratch);
-	for (size_t i = 0; i < count; i++)
-		write_change(fold, &fold->scratch, fold_change_at(fold, first + i));
+	for (size_t i = 0; i < count; i++) {
+		const struct fold_change *const change = fold_change_at(fold, first + i);
+		const struct fold_cell *const cell = fold_cell_at(fold, change->cell);
+
+		wfs_changes_add(&fold->scratch, fold_reducer_of(fold, cell)->name,
+			fold_bytes(fold, cell->key), change->live ? &change->hash : NULL);
+	}
 	wfs_changes_end(&fold->scratch);
 	fold_record_at(fold, record)->changed = true;
 	fold_record_at(fold, record)->changes = wfs_hash_of(fold->scratch.data, fold->scratch.size);
@@ -513,20 +509,11 @@ int fold_hash_changes(struct wfs_fold *fold)
 
 /* --- writing --- */
 
-/* Tells the domains that the record that is being written gives @cell the state @state. */
-static void tell_domains(
-	struct wfs_fold *fold, const struct fold_cell *cell, const struct wfs_state *state)
-{
-	const struct wfs_reducer_definition *const reducer = fold_reducer_of(fold, cell);
-
-	if (reducer->builtin)
-		FOLD_TELL(fold, changed, reducer->name, cell->row.key, state);
-}
-
 static int apply_change(struct wfs_fold *fold, struct wfs_head *head,
 	const struct fold_change *change, uint64_t height)
 {
 	struct fold_cell *cell = fold_cell_at(fold, change->cell);
+	const struct wfs_reducer_definition *const reducer = fold_reducer_of(fold, cell);
 	const struct wfs_state state = {
 		.live = change->live,
 		.bytes = change->live ? fold_bytes(fold, change->state) : WFS_BYTES(NULL, 0),
@@ -537,7 +524,8 @@ static int apply_change(struct wfs_fold *fold, struct wfs_head *head,
 	if (seen) /* a wrong hash: the entry is not found any more, and the cell is read again */
 		seen->name_hash = ~cell->name_hash;
 	cell->row.key = fold_bytes(fold, cell->key);
-	tell_domains(fold, cell, &state);
+	if (reducer->builtin)
+		FOLD_TELL(fold, changed, reducer->name, cell->row.key, &state);
 	return wfs_head_set_cell(
 		head, cell->reducer_index, &cell->row, &state, height, fold->input.at_ns);
 }

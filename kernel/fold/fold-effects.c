@@ -71,19 +71,6 @@ int fold_ask_all(struct wfs_fold *fold, size_t cell_index, struct wfs_error *err
 	return 0;
 }
 
-/* Adds the record whose body is in `scratch`. */
-static int add_record(struct wfs_fold *fold, enum wfs_record_kind kind, size_t cause,
-	json_t *derived, struct wfs_error *error)
-{
-	struct fold_record *record = NULL;
-	int r = fold_add_record(fold, cause, derived, &record, error);
-
-	if (r)
-		return wfs_trace(r);
-	record->kind = kind;
-	return 0;
-}
-
 /* Adds the record of the answer, to be folded into the cell that asked. */
 static int add_answer(struct wfs_fold *fold, const struct fold_ask *ask, size_t intent,
 	const struct wfs_outcome *answer, struct wfs_error *error)
@@ -95,7 +82,7 @@ static int add_answer(struct wfs_fold *fold, const struct fold_ask *ask, size_t 
 		return fold_no_memory(error);
 	wfs_buffer_reset(&fold->scratch);
 	wfs_buffer_append(&fold->scratch, answer->body.data, answer->body.size);
-	int r = add_record(fold, answer->kind, intent, derived, error);
+	int r = fold_add_record(fold, answer->kind, intent, derived, error);
 	if (r)
 		return wfs_trace(r);
 	fold_record_at(fold, fold->records.count - 1)->cell = ask->cell;
@@ -146,7 +133,7 @@ static int answer_one(struct wfs_fold *fold, const struct fold_ask *ask, struct 
 	wfs_buffer_reset(&fold->scratch);
 	if (wfs_intent_write(&intent, &fold->scratch))
 		return fold_no_memory(error);
-	int r = add_record(fold, WFS_RECORD_INTENT, ask->record, NULL, error);
+	int r = fold_add_record(fold, WFS_RECORD_INTENT, ask->record, NULL, error);
 	fold->folding = index + 1; /* the answerer may compute in the fold, and take that back */
 	if (!r)
 		r = get_answer(fold, ask, fold->head->height + index + 1, &answer, error);

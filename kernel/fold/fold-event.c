@@ -50,8 +50,8 @@ static int check_derived(const struct wfs_manifest *manifest,
 	return wfs_schema_check(wfs_manifest_schema(manifest, schema), value, error);
 }
 
-int fold_add_record(struct wfs_fold *fold, size_t cause, json_t *derived,
-	struct fold_record **ret_record, struct wfs_error *error)
+int fold_add_record(struct wfs_fold *fold, enum wfs_record_kind kind, size_t cause, json_t *derived,
+	struct wfs_error *error)
 {
 	if (fold->records.count > WFS_DERIVED_COUNT_MAX)
 		return wfs_error_set(error, WFS_E_RUNTIME_ERROR,
@@ -66,11 +66,10 @@ int fold_add_record(struct wfs_fold *fold, size_t cause, json_t *derived,
 	struct fold_record *record = fold_array_add(&fold->records, sizeof(*record));
 	if (!record)
 		return fold_no_memory(error);
-	record->kind = WFS_RECORD_EVENT;
+	record->kind = kind;
 	record->derived = json_incref(derived);
 	record->schema = json_string_value(json_object_get(derived, "schema"));
 	record->cause = cause;
-	*ret_record = record;
 	return wfs_trace(
 		fold_add_text(fold, wfs_buffer_bytes(&fold->scratch), &record->body, error));
 }
@@ -78,7 +77,6 @@ int fold_add_record(struct wfs_fold *fold, size_t cause, json_t *derived,
 static int queue_derived(struct wfs_fold *fold, const struct wfs_reducer_definition *reducer,
 	size_t cause, json_t *event, struct wfs_error *error)
 {
-	struct fold_record *record = NULL;
 	struct wfs_error reason = {0};
 
 	if (check_derived(fold->manifest, reducer, event, &reason))
@@ -89,7 +87,7 @@ static int queue_derived(struct wfs_fold *fold, const struct wfs_reducer_definit
 	wfs_fold_write_body(&fold->scratch, NULL,
 		json_string_value(json_object_get(event, "schema")),
 		json_object_get(event, "value"));
-	return wfs_trace(fold_add_record(fold, cause, event, &record, error));
+	return wfs_trace(fold_add_record(fold, WFS_RECORD_EVENT, cause, event, error));
 }
 
 static int queue_all_derived(struct wfs_fold *fold, const struct wfs_reducer_definition *reducer,

@@ -308,12 +308,11 @@ int fold_action(struct wfs_fold *fold, struct wfs_error *error);
 
 /* --- fold-event.c --- */
 
-/** fold_add_record() - append an event record, whose body the caller has written to fold->scratch
+/** fold_add_record() - add a record after all others; its body is in fold->scratch
  *  @cause: index of the record that caused it
- *  @derived: the event; a reference is kept; NULL: the caller changes the record's kind
- *  @ret_record: borrowed until the next record is added */
-int fold_add_record(struct wfs_fold *fold, size_t cause, json_t *derived,
-	struct fold_record **ret_record, struct wfs_error *error);
+ *  @derived: a reference is kept; may be NULL */
+int fold_add_record(struct wfs_fold *fold, enum wfs_record_kind kind, size_t cause, json_t *derived,
+	struct wfs_error *error);
 
 /** fold_event() - fold the event of record @index: run the step of each reducer to which the
  *  manifest routes it. */

@@ -77,16 +77,6 @@ void wfs_fold_set_quarantine(struct wfs_fold *fold, struct wfs_quarantine *quara
 	wfs_box_quarantine(fold->box, quarantine);
 }
 
-static void free_kept(struct wfs_fold *fold)
-{
-	for (size_t i = 0; fold->domains && fold->domains[i]; i++) {
-		if (fold->kept[i] && fold->domains[i]->done)
-			fold->domains[i]->done(fold->kept[i]);
-		free(fold->kept[i]);
-	}
-	free(fold->kept);
-}
-
 void wfs_fold_free(struct wfs_fold *fold)
 {
 	if (!fold)
@@ -103,7 +93,13 @@ void wfs_fold_free(struct wfs_fold *fold)
 	wfs_buffer_done(&fold->seen_text);
 	wfs_buffer_done(&fold->scratch);
 	wfs_code_result_done(&fold->result);
-	free_kept(fold); /* domains may keep code, which must be freed before the box */
+	/* Domains may keep code, which must be freed before the box. */
+	for (size_t i = 0; fold->domains && fold->domains[i]; i++) {
+		if (fold->kept[i] && fold->domains[i]->done)
+			fold->domains[i]->done(fold->kept[i]);
+		free(fold->kept[i]);
+	}
+	free(fold->kept);
 	wfs_box_free(fold->box);
 	free(fold);
 }

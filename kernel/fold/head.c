@@ -3,6 +3,8 @@
 #include "kernel/fold/head.h"
 
 #include "kernel/base/damage.h"
+#include "kernel/base/hash-text.h"
+#include "kernel/read/snapshot.h"
 
 void wfs_head_done(struct wfs_head *head)
 {
@@ -307,25 +309,31 @@ int wfs_head_set_kernel(struct wfs_head *head, enum wfs_kernel_cell kernel_cell,
 
 int wfs_head_set_snapshot(struct wfs_head *head, const struct wfs_hash *hash, int64_t at_ns)
 {
-	char text[WFS_HASH_TEXT_SIZE];
-
-	wfs_hash_text(hash, text);
-	return wfs_trace(wfs_head_set_kernel(
-		head, WFS_KERNEL_CELL_SNAPSHOT, wfs_bytes_text(text), head->height, at_ns));
+	return wfs_trace(wfs_head_set_kernel(head, WFS_KERNEL_CELL_SNAPSHOT,
+		wfs_bytes_text(WFS_HASH_TEXT(hash)), head->height, at_ns));
 }
 
-int wfs_head_append_snapshot(struct wfs_head *head, const char *principal, int64_t at_ns,
-	struct wfs_bytes body, const struct wfs_hash *hash)
+int wfs_head_append_snapshot(struct wfs_head *head, const struct wfs_hash *manifest_hash)
 {
+	WFS_AUTO_SNAPSHOT_DOCUMENT struct wfs_snapshot_document document = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
+	/* A view within the transaction: the walk cannot open it again. */
+	struct wfs_view view = {.txn = head->txn, .txn_borrowed = true, .height = head->height};
 	struct wfs_record record = {
-		.at_ns = at_ns,
-		.kind = WFS_RECORD_SNAPSHOT,
-		.principal = principal,
-		.body = body,
-	};
-	int r = wfs_head_append(head, &record);
+		.at_ns = head->at_ns, .kind = WFS_RECORD_SNAPSHOT, .principal = "kernel"};
+	struct wfs_hash hash;
+	int r = wfs_snapshot_document_init(&document, manifest_hash);
 
-	return wfs_trace(r ? r : wfs_head_set_snapshot(head, hash, at_ns));
+	if (!r)
+		r = wfs_snapshot_document_walk(&document, &view, &hash, NULL);
+	if (r)
+		return wfs_trace(r);
+	wfs_snapshot_body(&body, NULL, head->height, &hash);
+	record.body = wfs_buffer_bytes(&body);
+	r = wfs_buffer_check(&body);
+	if (!r)
+		r = wfs_head_append(head, &record);
+	return wfs_trace(r ? r : wfs_head_set_snapshot(head, &hash, head->at_ns));
 }
 
 int wfs_head_list_blob(

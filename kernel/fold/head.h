@@ -88,10 +88,9 @@ int wfs_head_set_kernel(struct wfs_head *head, enum wfs_kernel_cell kernel_cell,
  *  head->height on. */
 int wfs_head_set_snapshot(struct wfs_head *head, const struct wfs_hash *hash, int64_t at_ns);
 
-/** wfs_head_append_snapshot() - append a snapshot record with @body, and store @hash as that of the
- *  newest snapshot. */
-int wfs_head_append_snapshot(struct wfs_head *head, const char *principal, int64_t at_ns,
-	struct wfs_bytes body, const struct wfs_hash *hash);
+/** wfs_head_append_snapshot() - append a snapshot record of all cells, from the principal `kernel`
+ *  @manifest_hash: of the manifest in force */
+int wfs_head_append_snapshot(struct wfs_head *head, const struct wfs_hash *manifest_hash);
 
 /** wfs_head_list_blob() - store a blob, and list it in /blobs from @height on
  *  @at_ns: time of the record that names it

@@ -43,17 +43,6 @@ static int make_cell(struct wfs_fold *fold, const struct intent *intent, const c
 	return wfs_trace(fold_put(fold, WFS_BUILTIN_INTENT, id, document, error));
 }
 
-static int add_record(
-	struct wfs_fold *fold, enum wfs_record_kind kind, json_t *derived, struct wfs_error *error)
-{
-	struct fold_record *record = NULL;
-	int r = fold_add_record(fold, fold->folding, derived, &record, error);
-
-	if (!r)
-		record->kind = kind;
-	return wfs_trace(r);
-}
-
 int intent_open(struct wfs_fold *fold, const struct intent *intent,
 	char ret_id[static WFS_HASH_TEXT_SIZE], struct wfs_error *error)
 {
@@ -77,7 +66,7 @@ int intent_open(struct wfs_fold *fold, const struct intent *intent,
 	wfs_buffer_reset(&fold->scratch);
 	if (wfs_intent_write(&record, &fold->scratch))
 		return fold_no_memory(error);
-	return wfs_trace(add_record(fold, WFS_RECORD_INTENT, NULL, error));
+	return wfs_trace(fold_add_record(fold, WFS_RECORD_INTENT, fold->folding, NULL, error));
 }
 
 int intent_check_room(const struct wfs_fold *fold, struct wfs_error *error)
@@ -126,7 +115,7 @@ int intent_cancel(struct wfs_fold *fold, const char *intent_id, struct wfs_error
 		return fold_no_memory(error);
 	wfs_buffer_reset(&fold->scratch);
 	wfs_json_write(body, &fold->scratch);
-	int r = add_record(fold, WFS_RECORD_RECEIPT, NULL, error);
+	int r = fold_add_record(fold, WFS_RECORD_RECEIPT, fold->folding, NULL, error);
 	return wfs_trace(r ? r : intent_close(fold, intent_id, error));
 }
 
@@ -146,14 +135,17 @@ void intent_forget(json_t *list, const char *intent_id)
 
 /* --- answers --- */
 
-/* Finds the row of an intent in a domain's table. A cell that fits no row is a damaged store. */
-static int type_of(struct wfs_fold *fold, const char *intent_id, const json_t *document,
-	const struct wfs_intent_type **ret_type, struct wfs_error *error)
+/* Loads an intent, and finds its row in a domain's table. A cell that fits no row is a damaged
+ * store. */
+static int load_typed(struct wfs_fold *fold, const char *intent_id, size_t *ret_cell,
+	json_t **ret_document, const struct wfs_intent_type **ret_type, struct wfs_error *error)
 {
-	*ret_type = wfs_domain_intent(fold->domains, document);
-	return *ret_type ? 0
-			 : wfs_error_set(error, WFS_E_INTERNAL_ERROR,
-				   "the intent %s names nothing that waits for it", intent_id);
+	int r = intent_load(fold, intent_id, ret_cell, ret_document, error);
+
+	*ret_type = r ? NULL : wfs_domain_intent(fold->domains, *ret_document);
+	return r || *ret_type ? wfs_trace(r)
+			      : wfs_error_set(error, WFS_E_INTERNAL_ERROR,
+					"the intent %s names nothing that waits for it", intent_id);
 }
 
 int intent_fold_receipt(struct wfs_fold *fold, const json_t *receipt, struct wfs_error *error)
@@ -164,9 +156,7 @@ int intent_fold_receipt(struct wfs_fold *fold, const json_t *receipt, struct wfs
 	int r = wfs_intent_check_receipt(receipt, error);
 
 	if (!r)
-		r = intent_load(fold, id, NULL, &document, error);
-	if (!r)
-		r = type_of(fold, id, document, &type, error);
+		r = load_typed(fold, id, NULL, &document, &type, error);
 	return wfs_trace(r ? r : type->fold_receipt(fold, document, receipt, error));
 }
 
@@ -193,9 +183,7 @@ int intent_begin(struct wfs_fold *fold, const char *intent_id, const char *began
 	int r = intent_check_called(fold, intent_id, error);
 
 	if (!r)
-		r = intent_load(fold, intent_id, &cell, &document, error);
-	if (!r)
-		r = type_of(fold, intent_id, document, &type, error);
+		r = load_typed(fold, intent_id, &cell, &document, &type, error);
 	if (r)
 		return wfs_trace(r);
 	if (!type->fold_begun)
@@ -221,10 +209,8 @@ int intent_call_of(
 {
 	WFS_AUTO_JSON json_t *document = NULL;
 	const struct wfs_intent_type *type;
-	int r = intent_load(fold, intent_id, NULL, &document, error);
+	int r = load_typed(fold, intent_id, NULL, &document, &type, error);
 
-	if (!r)
-		r = type_of(fold, intent_id, document, &type, error);
 	if (r || !type->describe)
 		return wfs_trace(r);
 	return wfs_trace(type->describe(fold, document, ret_call, error));
@@ -234,10 +220,8 @@ int intent_fold_called(struct wfs_fold *fold, const char *intent_id, struct wfs_
 {
 	WFS_AUTO_JSON json_t *document = NULL;
 	const struct wfs_intent_type *type;
-	int r = intent_load(fold, intent_id, NULL, &document, error);
+	int r = load_typed(fold, intent_id, NULL, &document, &type, error);
 
 	fold->outcome.unrecorded = false;
-	if (!r)
-		r = type_of(fold, intent_id, document, &type, error);
 	return wfs_trace(r ? r : type->fold_called(fold, intent_id, document, error));
 }

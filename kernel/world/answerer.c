@@ -2,6 +2,7 @@
 /* Answering effects that steps ask for. */
 #include "kernel/world/answerer.h"
 
+#include "kernel/base/hash-text.h"
 #include "kernel/base/json.h"
 #include "kernel/domain/action/action.h"
 #include "kernel/world/world.h"
@@ -87,7 +88,6 @@ static int answer_allowed(struct wfs_world_answerer *self, const struct wfs_head
 {
 	WFS_AUTO_JSON json_t *payload = NULL;
 	struct wfs_error reason = {0};
-	char id[WFS_HASH_TEXT_SIZE];
 	int r = adapt(self, head, intent, filter, &payload, &reason);
 
 	if (!payload && (!r || is_answer(r)))
@@ -98,11 +98,10 @@ static int answer_allowed(struct wfs_world_answerer *self, const struct wfs_head
 		*error = reason;
 		return wfs_trace(r);
 	}
-	wfs_hash_text(&intent->id, id);
 	const char *const status = r ? "error" : "ok";
-	WFS_AUTO_JSON json_t *body =
-		json_pack("{s:s, s:s, s:O, s:s}", "adapter_id", wfs_effect_adapter(intent->effect),
-			"intent_id", id, "payload", payload, "status", status);
+	WFS_AUTO_JSON json_t *body = json_pack("{s:s, s:s, s:O, s:s}", "adapter_id",
+		wfs_effect_adapter(intent->effect), "intent_id", WFS_HASH_TEXT(&intent->id),
+		"payload", payload, "status", status);
 	r = body ? wfs_outcome_init(outcome, WFS_RECORD_RECEIPT, intent, status, payload) : -ENOMEM;
 	if (r)
 		return r;
@@ -115,12 +114,11 @@ static int refuse(const struct wfs_intent *intent, const struct wfs_judgement *j
 {
 	const struct wfs_error_info *const code = wfs_error_info(judgement->error.code);
 	struct wfs_decision decision = judgement->decision;
-	char id[WFS_HASH_TEXT_SIZE];
+	const struct wfs_hash_text id = wfs_hash_text_of(&intent->id);
 	int r = wfs_outcome_init_refusal(outcome, intent, code);
 
-	wfs_hash_text(&intent->id, id);
 	decision.effect = wfs_effect_kind(intent->effect);
-	decision.intent_id = id;
+	decision.intent_id = id.text;
 	wfs_record_write_decision_body(&outcome->body, &decision, code->name);
 	return r ? r : wfs_buffer_check(&outcome->body);
 }

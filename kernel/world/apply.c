@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "kernel/base/hash-text.h"
 #include "kernel/base/json.h"
 #include "kernel/box/box.h"
 #include "kernel/manifest/manifest-diff.h"
@@ -12,15 +13,10 @@
 void wfs_apply_write_body(struct wfs_buffer *body, const char *charge, const struct wfs_hash *from,
 	const struct wfs_hash *to, const char *reason)
 {
-	char from_text[WFS_HASH_TEXT_SIZE];
-	char to_text[WFS_HASH_TEXT_SIZE];
-
-	wfs_hash_text(from, from_text);
-	wfs_hash_text(to, to_text);
-	wfs_buffer_printf(body, "{\"base_manifest_hash\":\"%s\",", from_text);
+	wfs_buffer_printf(body, "{\"base_manifest_hash\":\"%s\",", WFS_HASH_TEXT(from));
 	if (charge)
 		wfs_record_write_charge(body, charge);
-	wfs_buffer_printf(body, "\"manifest_hash\":\"%s\",\"reason\":", to_text);
+	wfs_buffer_printf(body, "\"manifest_hash\":\"%s\",\"reason\":", WFS_HASH_TEXT(to));
 	if (reason)
 		wfs_json_write_string(body, reason, strlen(reason));
 	else
@@ -101,14 +97,11 @@ static int check_module(struct wfs_box *box, struct wfs_store *store, struct wfs
 	int r = wfs_blob_get(txn, &reducer->module, &blob);
 
 	if (r == -ENOENT || (!r && !blob.listed_id)) {
-		char hash[WFS_HASH_TEXT_SIZE];
-
 		if (put_later)
 			return 0;
-		wfs_hash_text(&reducer->module, hash);
 		return wfs_error_set(error, WFS_E_NOT_FOUND,
 			"the module of reducer '%s' is not a blob of this world: store %s first",
-			reducer->name, hash);
+			reducer->name, WFS_HASH_TEXT(&reducer->module));
 	}
 	if (r)
 		return wfs_error_from_errno(error, r, "look for a module");

@@ -10,30 +10,8 @@
 
 #include "kernel/base/trust.h"
 #include "kernel/fold/head.h"
-#include "kernel/read/snapshot.h"
 #include "kernel/store/stage.h"
 #include "kernel/world/world-impl.h"
-
-/* Appends the first snapshot record, of the cells that genesis gave. */
-static int append_snapshot(struct wfs_head *head, const struct wfs_manifest *manifest)
-{
-	WFS_AUTO_SNAPSHOT_DOCUMENT struct wfs_snapshot_document document = {0};
-	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
-	/* A view within the transaction: the walk cannot open it again. */
-	struct wfs_view view = {.txn = head->txn, .txn_borrowed = true, .height = head->height};
-	struct wfs_hash hash;
-	int r = wfs_snapshot_document_init(&document, wfs_manifest_hash(manifest));
-
-	if (!r)
-		r = wfs_snapshot_document_walk(&document, &view, &hash, NULL);
-	if (r)
-		return wfs_trace(r);
-	wfs_snapshot_body(&body, NULL, head->height, &hash);
-	if (wfs_buffer_check(&body))
-		return -ENOMEM;
-	return wfs_head_append_snapshot(
-		head, "kernel", head->at_ns, wfs_buffer_bytes(&body), &hash);
-}
 
 /* The parts that a world is made from. */
 struct parts {
@@ -49,42 +27,28 @@ static int refuse(const struct parts *parts, const char *what, struct wfs_error 
 		parts->problems->count);
 }
 
-static int write_genesis(struct wfs_head *head, const struct parts *parts)
+static int fill(struct wfs_head *head, const struct parts *parts, struct wfs_error *error)
 {
 	const struct wfs_source *const source = parts->source;
 	int r = wfs_genesis_write(head, &parts->genesis, parts->manifest);
 
 	for (size_t i = 0; !r && i < source->blob_count; i++)
 		r = wfs_genesis_module(head, &parts->genesis, wfs_buffer_bytes(&source->blobs[i]));
-	return wfs_trace(r);
-}
-
-static int end(struct wfs_head *head, const struct parts *parts)
-{
-	int r = wfs_head_flush(head, parts->manifest);
-
-	if (!r)
-		r = append_snapshot(head, parts->manifest);
-	if (!r)
-		r = wfs_head_flush(head, parts->manifest);
-	if (!r)
-		r = wfs_genesis_meta(&parts->genesis, head->txn);
-	return wfs_trace(r);
-}
-
-static int fill(struct wfs_head *head, const struct parts *parts, struct wfs_error *error)
-{
-	int r = write_genesis(head, parts);
-
 	if (r)
 		return wfs_error_from_errno(error, r, "write genesis");
 	r = wfs_genesis_artifacts(
-		head, &parts->genesis, parts->manifest, parts->source, parts->problems, error);
+		head, &parts->genesis, parts->manifest, source, parts->problems, error);
 	if (r)
 		return wfs_trace(r);
 	if (parts->problems->count > 0)
 		return refuse(parts, "source", error);
-	r = end(head, parts);
+	r = wfs_head_flush(head, parts->manifest);
+	if (!r) /* of the cells that genesis gave */
+		r = wfs_head_append_snapshot(head, wfs_manifest_hash(parts->manifest));
+	if (!r)
+		r = wfs_head_flush(head, parts->manifest);
+	if (!r)
+		r = wfs_genesis_meta(&parts->genesis, head->txn);
 	return r ? wfs_error_from_errno(error, r, "write genesis") : 0;
 }
 

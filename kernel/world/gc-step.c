@@ -131,19 +131,6 @@ int wfs_gc_compare_hashes(const void *a, const void *b)
 	return memcmp(a, b, sizeof(struct wfs_hash));
 }
 
-/* Removes a hash from a sorted list, if the list has it. */
-static void take_out(struct wfs_hash *hashes, size_t *count, const struct wfs_hash *hash)
-{
-	struct wfs_hash *found = *count
-		? bsearch(hash, hashes, *count, sizeof(*hashes), wfs_gc_compare_hashes)
-		: NULL;
-
-	if (!found)
-		return;
-	(*count)--;
-	memmove(found, found + 1, (size_t)(hashes + *count - found) * sizeof(*hashes));
-}
-
 int wfs_gc_take_out_mentioned(struct wfs_txn *txn, struct wfs_hash *hashes, size_t *count,
 	uint64_t *after_vid, uint64_t rows_max)
 {
@@ -157,8 +144,13 @@ int wfs_gc_take_out_mentioned(struct wfs_txn *txn, struct wfs_hash *hashes, size
 			break;
 		rows++;
 		*after_vid = version.vid;
-		if (version.in_file)
-			take_out(hashes, count, &version.hash);
+		struct wfs_hash *const found = version.in_file && *count > 0
+			? bsearch(&version.hash, hashes, *count, sizeof(*hashes),
+				  wfs_gc_compare_hashes)
+			: NULL;
+		if (found)
+			memmove(found, found + 1,
+				(size_t)(hashes + --*count - found) * sizeof(*hashes));
 	}
 	return r;
 }

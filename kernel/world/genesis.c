@@ -6,31 +6,24 @@
 
 #include "kernel/base/clock.h"
 #include "kernel/base/encode.h"
+#include "kernel/base/hash-text.h"
 #include "kernel/base/json.h"
 #include "kernel/world/domains.h"
-
-static int write_body(struct wfs_buffer *body, const struct wfs_genesis *genesis,
-	const struct wfs_manifest *manifest)
-{
-	const char *name = wfs_manifest_name(manifest);
-	char text[WFS_HASH_TEXT_SIZE];
-
-	wfs_hash_text(wfs_manifest_hash(manifest), text);
-	wfs_buffer_append_text(body, "{\"entropy\":\"");
-	wfs_base64_append(body, genesis->entropy, sizeof(genesis->entropy));
-	wfs_buffer_printf(body, "\",\"manifest_hash\":\"%s\",\"name\":", text);
-	wfs_json_write_string(body, name, strlen(name));
-	wfs_buffer_printf(body, ",\"world_id\":\"%s\"}", genesis->world_id);
-	return wfs_buffer_check(body);
-}
 
 static int append_record(struct wfs_head *head, const struct wfs_genesis *genesis,
 	const struct wfs_manifest *manifest)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
 	WFS_AUTO_FOLD struct wfs_fold *fold = NULL;
-	int r = write_body(&body, genesis, manifest);
+	const char *const name = wfs_manifest_name(manifest);
 
+	wfs_buffer_append_text(&body, "{\"entropy\":\"");
+	wfs_base64_append(&body, genesis->entropy, sizeof(genesis->entropy));
+	wfs_buffer_printf(&body, "\",\"manifest_hash\":\"%s\",\"name\":",
+		WFS_HASH_TEXT(wfs_manifest_hash(manifest)));
+	wfs_json_write_string(&body, name, strlen(name));
+	wfs_buffer_printf(&body, ",\"world_id\":\"%s\"}", genesis->world_id);
+	int r = wfs_buffer_check(&body);
 	if (!r)
 		r = wfs_fold_new(genesis->entropy, wfs_domains, &fold);
 	if (r)
@@ -111,16 +104,13 @@ int wfs_genesis_parse(const struct wfs_record_parsed *parsed, struct wfs_genesis
 		.at_ns = parsed->record.at_ns, .cells = parsed->record.changed};
 	const char *id = json_string_value(json_object_get(parsed->body_json, "world_id"));
 	const json_t *entropy_b64 = json_object_get(parsed->body_json, "entropy");
-	const json_t *manifest = json_object_get(parsed->body_json, "manifest_hash");
 
 	if (parsed->record.kind != WFS_RECORD_GENESIS || !id || !wfs_world_id_valid(id) ||
-		!json_is_string(entropy_b64) || !json_is_string(manifest))
+		!json_is_string(entropy_b64) ||
+		wfs_hash_member(parsed->body_json, "manifest_hash", ret_manifest_hash))
 		return -EINVAL;
 	int r = wfs_base64_decode(
 		json_string_value(entropy_b64), json_string_length(entropy_b64), &entropy, NULL);
-	if (!r)
-		r = wfs_hash_parse(json_string_value(manifest), json_string_length(manifest),
-			ret_manifest_hash, NULL);
 	if (r || entropy.size != sizeof(genesis.entropy))
 		return r == -ENOMEM ? r : -EINVAL;
 	snprintf(genesis.world_id, sizeof(genesis.world_id), "%s", id);

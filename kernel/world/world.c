@@ -107,16 +107,6 @@ static int read_meta(struct wfs_world *world, struct wfs_txn *txn)
 	return 0;
 }
 
-static bool is_head_hash(struct wfs_txn *txn, struct wfs_bytes line)
-{
-	const struct wfs_hash hash = wfs_hash_of(line.data, line.size);
-	struct wfs_bytes stored;
-
-	return wfs_meta_get(txn, WFS_META_HEAD_HASH, &stored) == 0 &&
-		stored.size == sizeof(hash.bytes) &&
-		memcmp(stored.data, hash.bytes, sizeof(hash.bytes)) == 0;
-}
-
 static int get_record(struct wfs_txn *txn, uint64_t seq, struct wfs_bytes *ret_line)
 {
 	uint64_t offset;
@@ -131,6 +121,7 @@ static int check_head(struct wfs_txn *txn, struct wfs_error *error)
 {
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
 	struct wfs_hash before = {0};
+	struct wfs_bytes stored;
 	struct wfs_bytes line;
 	uint64_t height;
 	int r = wfs_journal_height(txn, &height);
@@ -148,7 +139,9 @@ static int check_head(struct wfs_txn *txn, struct wfs_error *error)
 		r = get_record(txn, height - 1, &line);
 	if (r)
 		return wfs_error_from_errno(error, r, "read the last two records");
-	if (!is_head_hash(txn, line))
+	const struct wfs_hash hash = wfs_hash_of(line.data, line.size);
+	if (wfs_meta_get(txn, WFS_META_HEAD_HASH, &stored) ||
+		!wfs_bytes_equal(stored, WFS_BYTES(hash.bytes, sizeof(hash.bytes))))
 		return wfs_error_set(error, WFS_E_HASH_MISMATCH,
 			"the stored bytes of record %llu are damaged",
 			(unsigned long long)height - 1);
@@ -181,15 +174,6 @@ static int read_manifest(struct wfs_world *world, struct wfs_txn *txn, struct wf
 	return wfs_trace(r ? r : wfs_apply_parse(wfs_buffer_bytes(&text), &world->manifest, error));
 }
 
-static int read_crashes(struct wfs_world *world, struct wfs_txn *txn, struct wfs_error *error)
-{
-	int r = wfs_quarantine_new(&world->quarantine);
-
-	if (!r)
-		r = wfs_crashes_load(txn, world->quarantine);
-	return r ? wfs_error_from_errno(error, r, "read which code has crashed") : 0;
-}
-
 static int read_world(struct wfs_world *world, struct wfs_error *error)
 {
 	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
@@ -203,9 +187,12 @@ static int read_world(struct wfs_world *world, struct wfs_error *error)
 	r = check_head(txn, error);
 	if (!r)
 		r = read_manifest(world, txn, error);
+	if (r)
+		return wfs_trace(r);
+	r = wfs_quarantine_new(&world->quarantine);
 	if (!r)
-		r = read_crashes(world, txn, error);
-	return wfs_trace(r);
+		r = wfs_crashes_load(txn, world->quarantine);
+	return r ? wfs_error_from_errno(error, r, "read which code has crashed") : 0;
 }
 
 /* Reads the mark of the store as it is now, by which it is recognised later. */
@@ -249,15 +236,6 @@ static int check_pages(struct wfs_world *world, bool walked, struct wfs_error *e
 		"%.*s; nothing is written to '%s', 'worldfs verify' lists all damage",
 		(int)strcspn(wfs_buffer_text(&problems.lines), "\n"),
 		wfs_buffer_text(&problems.lines), world->directory);
-}
-
-/* Stores the mark of the store after writing. */
-static void remember(struct wfs_world *world)
-{
-	struct wfs_store_mark mark;
-
-	if (read_mark(world, &mark) == 0 && mark.txn != world->mark.txn)
-		wfs_trust_closed(world->directory, world->id, &mark);
 }
 
 static int open_parts(struct wfs_world *world, struct wfs_error *error)
@@ -321,161 +299,24 @@ int wfs_world_open(const char *directory, const struct wfs_world_options *option
 	return 0;
 }
 
-void wfs_world_end_code(struct wfs_world *world, unsigned int delay_ms)
-{
-	if (world->writer)
-		wfs_writer_end_code(world->writer, delay_ms);
-}
-
 void wfs_world_close(struct wfs_world *world)
 {
 	if (!world)
 		return;
 	const bool written = world->writer != NULL;
+	struct wfs_store_mark mark;
 
 	wfs_writer_free(world->writer);
 	wfs_quarantine_free(world->quarantine);
 	wfs_manifest_unref(world->manifest);
-	if (written)
-		remember(world);
+	if (written && read_mark(world, &mark) == 0 && mark.txn != world->mark.txn)
+		wfs_trust_closed(world->directory, world->id, &mark);
 	wfs_store_close(world->store);
 	if (world->lock_fd >= 0)
 		close(world->lock_fd);
 	pthread_mutex_destroy(&world->manifest_lock);
 	free(world->directory);
 	free(world);
-}
-
-/* --- changing and observing: forwarded to the writer --- */
-
-int wfs_world_submit(struct wfs_world *world, struct wfs_request *request)
-{
-	if (!world->writer)
-		return wfs_error_set(
-			&request->error, WFS_E_READ_ONLY, "the world was opened for reading");
-	return wfs_trace(wfs_writer_submit(world->writer, request));
-}
-
-/* A thread that waits for one answer. */
-struct waiter {
-	pthread_mutex_t lock;
-	pthread_cond_t answered;
-	bool done; /* lock: lock */
-};
-
-static void wake(struct wfs_request *request)
-{
-	struct waiter *waiter = request->context;
-	WFS_GUARD(&waiter->lock);
-
-	waiter->done = true;
-	pthread_cond_signal(&waiter->answered);
-}
-
-int wfs_world_call(struct wfs_world *world, struct wfs_request *request)
-{
-	struct waiter waiter = {
-		.lock = PTHREAD_MUTEX_INITIALIZER,
-		.answered = PTHREAD_COND_INITIALIZER,
-	};
-
-	request->done = wake;
-	request->context = &waiter;
-	int r = wfs_world_submit(world, request);
-	if (r)
-		return wfs_trace(r);
-	pthread_mutex_lock(&waiter.lock);
-	while (!waiter.done)
-		pthread_cond_wait(&waiter.answered, &waiter.lock);
-	pthread_mutex_unlock(&waiter.lock);
-	return wfs_trace(request->result);
-}
-
-void wfs_world_judge(struct wfs_world *world, struct wfs_judge *judge)
-{
-	wfs_require(world->writer != NULL);
-	wfs_writer_judge(world->writer, judge);
-}
-
-void wfs_world_set_embedder(struct wfs_world *world, struct wfs_embedder *embedder)
-{
-	wfs_require(world->writer != NULL);
-	wfs_writer_set_embedder(world->writer, embedder);
-}
-
-/* Return: 0, or -ENOMEM. */
-static int take_embedding(struct wfs_request *request, json_t *embedding)
-{
-	const json_t *const text = json_object_get(request->action.wanted, "text");
-	const struct wfs_hash hash = wfs_hash_of(json_string_value(text), json_string_length(text));
-
-	if (!request->action.embeddings)
-		request->action.embeddings = json_array();
-	return !embedding || wfs_json_set_hash(embedding, "hash", &hash) ||
-			json_object_set(embedding, "model",
-				json_object_get(request->action.wanted, "model")) < 0 ||
-			json_array_append(request->action.embeddings, embedding) < 0
-		? -ENOMEM
-		: 0;
-}
-
-static void end_request(struct wfs_request *request, int r)
-{
-	json_decref(WFS_STEAL(request->action.wanted));
-	json_decref(WFS_STEAL(request->action.embeddings));
-	request->result = r;
-	request->done(request);
-}
-
-void wfs_world_embedded(struct wfs_world *world, struct wfs_request *request, json_t *embedding)
-{
-	WFS_AUTO_JSON json_t *owned = embedding;
-	int r = take_embedding(request, owned);
-
-	json_decref(WFS_STEAL(request->action.wanted));
-	request->error = (struct wfs_error){0};
-	if (r)
-		r = wfs_error_from_errno(&request->error, r, "take an embedding");
-	else if (json_array_size(request->action.embeddings) > WFS_EMBEDDINGS_MAX)
-		/* Code that asks for another text each time would never end. */
-		r = wfs_error_set(&request->error, WFS_E_TOO_LARGE,
-			"more than %d embeddings for one action", WFS_EMBEDDINGS_MAX);
-	else
-		r = wfs_world_submit(world, request);
-	if (r)
-		end_request(request, r);
-}
-
-void wfs_world_unembedded(struct wfs_request *request, const struct wfs_error *error)
-{
-	request->error = *error;
-	end_request(request, -wfs_error_info(error->code)->number);
-}
-
-void wfs_world_observe(struct wfs_world *world, struct wfs_observer *observer)
-{
-	if (world->writer)
-		wfs_writer_observe(world->writer, observer);
-}
-
-void wfs_world_unobserve(struct wfs_world *world, struct wfs_observer *observer)
-{
-	if (world->writer)
-		wfs_writer_unobserve(world->writer, observer);
-}
-
-void wfs_world_figures(struct wfs_world *world, struct wfs_world_figures *ret_figures)
-{
-	*ret_figures = (struct wfs_world_figures){0};
-	if (world->writer)
-		wfs_writer_figures(world->writer, ret_figures);
-	wfs_store_figures(world->store, &ret_figures->store);
-	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
-	if (wfs_store_read(world->store, &txn))
-		return;
-	(void)wfs_first_height_get(txn, &ret_figures->first_height);
-	if (!world->writer)
-		(void)wfs_journal_height(txn, &ret_figures->height);
 }
 
 void wfs_world_count_blobs(struct wfs_world *world, struct wfs_world_figures *figures)

@@ -99,14 +99,6 @@ static int check_manifest(struct wfs_world *world, struct wfs_request *request)
 		request->manifest.dry_run, &request->error));
 }
 
-static void check_decision(struct wfs_request *request)
-{
-	wfs_require(request->error.code != WFS_OK);
-	request->decision.counted = false;
-	wfs_record_write_decision_body(&request->body, &request->decision.refusal,
-		wfs_error_info(request->error.code)->name);
-}
-
 int writer_check(struct wfs_world *world, struct wfs_request *request)
 {
 	int r = 0;
@@ -133,7 +125,10 @@ int writer_check(struct wfs_world *world, struct wfs_request *request)
 		r = check_manifest(world, request);
 		break;
 	case WFS_REQUEST_DECISION:
-		check_decision(request);
+		wfs_require(request->error.code != WFS_OK);
+		request->decision.counted = false;
+		wfs_record_write_decision_body(&request->body, &request->decision.refusal,
+			wfs_error_info(request->error.code)->name);
 		break;
 	case WFS_REQUEST_GC:
 	case WFS_REQUEST_LIFT:

@@ -144,6 +144,9 @@ static inline bool writer_gone(const struct wfs_request *request)
 	return request->gone && atomic_load(request->gone);
 }
 
+/** writer_submit() - do wfs_world_submit() for the writer's world. */
+int writer_submit(struct wfs_writer *writer, struct wfs_request *request);
+
 /** writer_check() - check what can be checked by the request alone, and write the body of its
  *  record to request->body. Return: 0, or -errno with request->error. */
 int writer_check(struct wfs_world *world, struct wfs_request *request);
@@ -236,7 +239,3 @@ int writer_refusals_write(struct writer_refusals *refusals, struct wfs_writer *w
  *  counts */
 void writer_refusals_settle(struct writer_refusals *refusals, bool committed, bool last);
 void writer_refusals_done(struct writer_refusals *refusals);
-
-/** writer_now_ns() - get the time for a new record, in nanoseconds since 1970; never before that of
- *  the last record. */
-int64_t writer_now_ns(const struct wfs_writer *writer);

@@ -3,6 +3,7 @@
 #include "kernel/base/array.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/damage.h"
+#include "kernel/base/hash-text.h"
 #include "kernel/base/json.h"
 #include "kernel/domain/principal/grants.h"
 #include "kernel/read/blob-read.h"
@@ -14,7 +15,7 @@
 
 enum { AHEAD_BYTES_MAX = 1 << 20 }; /* of events whose code runs at once */
 
-int64_t writer_now_ns(const struct wfs_writer *writer)
+static int64_t now_ns(const struct wfs_writer *writer)
 {
 	const struct wfs_world_options *options = &writer->world->options;
 	int64_t now = options->clock_ns ? options->clock_ns(options->clock_context)
@@ -27,7 +28,7 @@ int64_t writer_now_ns(const struct wfs_writer *writer)
 static int64_t time_of(const struct wfs_writer *writer)
 {
 	if (writer->ahead_left == 0)
-		return writer_now_ns(writer);
+		return now_ns(writer);
 	return writer->ahead_ns > writer->head.at_ns ? writer->ahead_ns : writer->head.at_ns;
 }
 
@@ -144,13 +145,6 @@ static const char *embedder_of(struct wfs_writer *writer, char *buffer, size_t s
 	return buffer;
 }
 
-/* Notes the embedding that a request wants; the request will be done again when it has it. */
-static void note_wanted(struct wfs_writer *writer, struct wfs_request_action *action)
-{
-	json_decref(WFS_STEAL(action->wanted));
-	action->wanted = json_incref((json_t *)(uintptr_t)wfs_fold_wanted(writer->fold));
-}
-
 /* @embedder: the model of the host's embedder, or NULL */
 static struct wfs_fold_input input_of(const struct wfs_request *request, enum wfs_record_kind kind,
 	const char *embedder, int64_t at_ns)
@@ -202,8 +196,11 @@ static int run_request(struct wfs_writer *writer, struct wfs_request *request,
 		request->put_back = true;
 		return -EINTR;
 	}
-	if (kind == WFS_RECORD_ACTION)
-		note_wanted(writer, &request->action);
+	if (kind == WFS_RECORD_ACTION) { /* with what it wants, it will be done again */
+		json_decref(request->action.wanted);
+		request->action.wanted =
+			json_incref((json_t *)(uintptr_t)wfs_fold_wanted(writer->fold));
+	}
 	if (r || (kind == WFS_RECORD_MANIFEST && request->manifest.dry_run))
 		return wfs_trace(r);
 	if (wfs_fold_unrecorded(writer->fold))
@@ -244,33 +241,22 @@ static int fold_event(struct wfs_writer *writer, struct wfs_request *request, bo
 static int check_base(const struct wfs_manifest *from, struct wfs_request *request)
 {
 	const struct wfs_hash *hash = wfs_manifest_hash(from);
-	char text[WFS_HASH_TEXT_SIZE];
 
-	wfs_hash_text(hash, text);
 	if (request->manifest.based && !wfs_hash_equal(hash, &request->manifest.base))
 		return wfs_error_set(&request->error, WFS_E_CONFLICT,
-			"expected the manifest in force to be base_manifest_hash, got %s", text);
+			"expected the manifest in force to be base_manifest_hash, got %s",
+			WFS_HASH_TEXT(hash));
 	if (wfs_hash_equal(hash, wfs_manifest_hash(request->manifest.compiled)))
 		return wfs_error_set(&request->error, WFS_E_NO_CHANGE,
-			"this manifest is in force already: %s", text);
+			"this manifest is in force already: %s", WFS_HASH_TEXT(hash));
 	return 0;
-}
-
-static int set_answer(const struct wfs_manifest *from, struct wfs_request *request, json_t *diff)
-{
-	const bool set =
-		json_object_set_new(diff, "dry_run", json_boolean(request->manifest.dry_run)) == 0;
-
-	return set && wfs_json_set_hash(diff, "base_manifest_hash", wfs_manifest_hash(from)) == 0
-		? wfs_json_set_hash(
-			  diff, "manifest_hash", wfs_manifest_hash(request->manifest.compiled))
-		: -ENOMEM;
 }
 
 /* Folds a manifest. A dry run ends after the fold. */
 static int fold_manifest(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
 {
 	const struct wfs_manifest *from = wfs_runtime_manifest(writer->runtime);
+	const struct wfs_hash *const to = wfs_manifest_hash(request->manifest.compiled);
 	WFS_AUTO_JSON json_t *diff = NULL;
 	int r = check_base(from, request);
 
@@ -280,11 +266,15 @@ static int fold_manifest(struct wfs_writer *writer, struct wfs_request *request,
 	if (r)
 		return wfs_trace(r);
 	wfs_buffer_reset(&request->body);
-	wfs_apply_write_body(&request->body, writer_charge(request), wfs_manifest_hash(from),
-		wfs_manifest_hash(request->manifest.compiled), request->manifest.reason);
+	wfs_apply_write_body(&request->body, writer_charge(request), wfs_manifest_hash(from), to,
+		request->manifest.reason);
 	r = wfs_buffer_check(&request->body);
+	if (!r && json_object_set_new(diff, "dry_run", json_boolean(request->manifest.dry_run)) < 0)
+		r = -ENOMEM;
 	if (!r)
-		r = set_answer(from, request, diff);
+		r = wfs_json_set_hash(diff, "base_manifest_hash", wfs_manifest_hash(from));
+	if (!r)
+		r = wfs_json_set_hash(diff, "manifest_hash", to);
 	if (r)
 		return wfs_error_from_errno(&request->error, r, "apply a manifest");
 	r = fold_request(writer, request, WFS_RECORD_MANIFEST, ret_fatal);
@@ -301,7 +291,7 @@ int writer_decide(struct wfs_writer *writer, const char *principal, struct wfs_b
 		.kind = WFS_RECORD_DECISION,
 		.body = body,
 		.principal = principal,
-		.at_ns = writer_now_ns(writer),
+		.at_ns = now_ns(writer),
 	};
 	struct wfs_error failure = {0};
 	int r = wfs_fold_run(writer->fold, &writer->head, writer->runtime, &input, &failure);
@@ -368,19 +358,17 @@ static int collect(struct wfs_writer *writer, struct wfs_request *request, bool 
 
 static int lift(struct wfs_writer *writer, struct wfs_request *request)
 {
-	char text[WFS_HASH_TEXT_SIZE];
-
 	if (wfs_quarantine_lift(writer->world->quarantine, &request->lift))
 		return 0;
-	wfs_hash_text(&request->lift, text);
 	return wfs_error_set(&request->error, WFS_E_NOT_FOUND,
-		"no code with the hash %s ended the process that runs code", text);
+		"no code with the hash %s ended the process that runs code",
+		WFS_HASH_TEXT(&request->lift));
 }
 
 void writer_ahead(struct wfs_writer *writer, const struct wfs_request *first)
 {
 	const struct wfs_manifest *const manifest = wfs_runtime_manifest(writer->runtime);
-	const int64_t at_ns = writer_now_ns(writer);
+	const int64_t at_ns = now_ns(writer);
 	struct wfs_fold_input inputs[WFS_CODE_AHEAD_MAX];
 	size_t count = 0;
 	size_t bytes = 0;

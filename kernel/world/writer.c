@@ -14,16 +14,6 @@ enum {
 
 /* --- taking a request --- */
 
-/* The first waiting urgent request of an administrator, or NULL. Lock: writer->lock is held. */
-static struct wfs_request *administrator_waits(const struct wfs_writer *writer)
-{
-	struct wfs_request *request = writer->queues.urgent.first;
-
-	while (request && !request->administers)
-		request = request->next;
-	return request;
-}
-
 /* Stops code that runs for @urgent: always for administrators, a limited number of times for
  * others. Otherwise a principal could have its own code stopped so often that even an administrator
  * waits. Lock: writer->lock is held. */
@@ -31,8 +21,11 @@ static void interrupt(struct wfs_writer *writer, struct wfs_request *urgent)
 {
 	if (!writer->folding || writer->interrupted)
 		return;
-	if (writer->folding->put_back_count >= WFS_PUT_BACK_MAX)
-		urgent = administrator_waits(writer);
+	if (writer->folding->put_back_count >= WFS_PUT_BACK_MAX) {
+		urgent = writer->queues.urgent.first;
+		while (urgent && !urgent->administers)
+			urgent = urgent->next;
+	}
 	if (!urgent)
 		return;
 	writer->interrupted = true;
@@ -69,7 +62,7 @@ static void request_release(struct wfs_request *request)
 		wfs_manifest_unref(WFS_STEAL(request->manifest.compiled));
 }
 
-int wfs_writer_submit(struct wfs_writer *writer, struct wfs_request *request)
+int writer_submit(struct wfs_writer *writer, struct wfs_request *request)
 {
 	request->seq = UINT64_MAX;
 	request->result = 0;
@@ -136,13 +129,6 @@ static void batch_give_back(struct wfs_writer *writer, struct writer_batch *batc
 	pthread_cond_signal(&writer->queued);
 }
 
-/* Takes the urgent requests, one of each principal. */
-static void take_urgent(struct wfs_writer *writer, struct writer_batch *batch)
-{
-	while (writer->queues.urgent.first)
-		writer_list_add(&batch->requests, writer_queues_take_urgent(&writer->queues));
-}
-
 /* Takes as many requests as fit into a batch, by the time that they will probably take. */
 static void take_in_turn(struct wfs_writer *writer, struct writer_batch *batch)
 {
@@ -190,8 +176,8 @@ static bool take_requests(struct wfs_writer *writer, struct writer_batch *batch)
 	if (writer->urgent_before || !queues->urgent.first)
 		take_in_turn(writer, batch);
 	writer->urgent_before = !batch->requests.first;
-	if (writer->urgent_before)
-		take_urgent(writer, batch);
+	while (writer->urgent_before && queues->urgent.first)
+		writer_list_add(&batch->requests, writer_queues_take_urgent(queues));
 	const bool due_now = writer->due || (writer->last && due_ns != INT64_MAX);
 	writer->due = false;
 	return batch->requests.first || due_now;
@@ -431,7 +417,8 @@ static void fail_batch(struct wfs_writer *writer, struct writer_batch *batch, in
 		.from_height = writer->head.height, .to_height = writer->head.height};
 }
 
-static void seal(struct writer_batch *batch)
+/* Gives a complete batch, whose keys do not move any more, to the publisher. */
+static void hand_over(struct wfs_writer *writer, struct writer_batch *batch)
 {
 	for (size_t i = 0; i < batch->commit.change_count; i++) {
 		struct wfs_change *change = &batch->changes[i];
@@ -440,10 +427,6 @@ static void seal(struct writer_batch *batch)
 			change->key.data = batch->keys.data + (uintptr_t)change->key.data;
 	}
 	batch->commit.changes = batch->changes;
-}
-
-static void hand_over(struct wfs_writer *writer, struct writer_batch *batch)
-{
 	WFS_GUARD(&writer->lock);
 
 	writer->batches_total++;
@@ -475,7 +458,6 @@ static void *kernel_main(void *argument)
 		}
 		if (r)
 			fail_batch(writer, batch, r);
-		seal(batch);
 		hand_over(writer, batch);
 	}
 	WFS_GUARD(&writer->lock);
@@ -647,11 +629,6 @@ int wfs_writer_new(struct wfs_world *world, struct wfs_writer **ret_writer, stru
 	return 0;
 }
 
-void wfs_writer_end_code(struct wfs_writer *writer, unsigned int delay_ms)
-{
-	wfs_fold_end(writer->fold, wfs_clock_monotonic_ns() + (int64_t)delay_ms * 1000000);
-}
-
 void wfs_writer_free(struct wfs_writer *writer)
 {
 	if (!writer)
@@ -664,52 +641,4 @@ void wfs_writer_free(struct wfs_writer *writer)
 	pthread_join(writer->publisher_thread, NULL);
 	wfs_require(!writer->observers);
 	writer_release(writer);
-}
-
-void wfs_writer_observe(struct wfs_writer *writer, struct wfs_observer *observer)
-{
-	WFS_GUARD(&writer->observers_lock);
-
-	struct wfs_observer **last = &writer->observers;
-
-	while (*last)
-		last = &(*last)->next;
-	observer->next = NULL;
-	*last = observer;
-}
-
-void wfs_writer_unobserve(struct wfs_writer *writer, struct wfs_observer *observer)
-{
-	WFS_GUARD(&writer->observers_lock);
-
-	for (struct wfs_observer **at = &writer->observers; *at; at = &(*at)->next) {
-		if (*at == observer) {
-			*at = observer->next;
-			break;
-		}
-	}
-}
-
-void wfs_writer_figures(struct wfs_writer *writer, struct wfs_world_figures *ret_figures)
-{
-	WFS_GUARD(&writer->lock);
-
-	ret_figures->height = writer->height;
-	ret_figures->queue_count = writer->queues.open_count;
-	ret_figures->queue_bytes = writer->queues.open_bytes;
-	ret_figures->requests_total = writer->requests_total;
-	ret_figures->requests_failed = writer->requests_failed;
-	ret_figures->batches_total = writer->batches_total;
-}
-
-void wfs_writer_set_embedder(struct wfs_writer *writer, struct wfs_embedder *embedder)
-{
-	WFS_GUARD(&writer->embedder_lock);
-
-	writer->embedder = embedder;
-}
-
-void wfs_writer_judge(struct wfs_writer *writer, struct wfs_judge *judge)
-{
-	wfs_world_answerer_judge(&writer->answerer, judge);
 }

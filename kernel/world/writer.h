@@ -22,22 +22,3 @@ int wfs_writer_new(
 /** wfs_writer_free() - refuse new requests, answer the queued ones, stop both threads, free the
  *  writer; accepts NULL. */
 void wfs_writer_free(struct wfs_writer *writer);
-
-/** wfs_writer_end_code() - do wfs_world_end_code() for the writer's world. */
-void wfs_writer_end_code(struct wfs_writer *writer, unsigned int delay_ms);
-
-/** wfs_writer_submit() - do wfs_world_submit() for the writer's world. */
-int wfs_writer_submit(struct wfs_writer *writer, struct wfs_request *request);
-
-void wfs_writer_observe(struct wfs_writer *writer, struct wfs_observer *observer);
-void wfs_writer_unobserve(struct wfs_writer *writer, struct wfs_observer *observer);
-
-/** wfs_writer_figures() - set the figures of height, queues, requests and batches; leaves the
- *  others. */
-void wfs_writer_figures(struct wfs_writer *writer, struct wfs_world_figures *ret_figures);
-
-/** wfs_writer_set_embedder() - do wfs_world_set_embedder() for the writer's world. */
-void wfs_writer_set_embedder(struct wfs_writer *writer, struct wfs_embedder *embedder);
-
-/** wfs_writer_judge() - do wfs_world_judge() for the writer's world. */
-void wfs_writer_judge(struct wfs_writer *writer, struct wfs_judge *judge);

@@ -120,7 +120,6 @@ int turn_emit(
 	struct wfs_fold *const fold = turn->fold;
 	WFS_AUTO_JSON json_t *value = members;
 	WFS_AUTO_JSON json_t *derived = NULL;
-	struct fold_record *record = NULL;
 	const int64_t event_seq = turn_number(turn, "event_seq");
 
 	turn_set_number(turn, "event_seq", event_seq + 1);
@@ -135,7 +134,7 @@ int turn_emit(
 		return fold_no_memory(error);
 	wfs_buffer_reset(&fold->scratch);
 	wfs_fold_write_body(&fold->scratch, NULL, events[event].schema, value);
-	return wfs_trace(fold_add_record(fold, fold->folding, derived, &record, error));
+	return wfs_trace(fold_add_record(fold, WFS_RECORD_EVENT, fold->folding, derived, error));
 }
 
 /* --- runs and chats below it --- */
