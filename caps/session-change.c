@@ -157,10 +157,7 @@ int wfs_session_snapshot(const struct wfs_session *session,
 int wfs_session_gc_begin(const struct wfs_session *session, bool keep, uint64_t number,
 	struct wfs_gc *gc, struct wfs_error *error)
 {
-	struct wfs_world *const world = wfs_session_world(session);
-
-	return keep ? wfs_gc_keep(world, number, gc, error)
-		    : wfs_gc_since(world, number, gc, error);
+	return wfs_gc_begin(wfs_session_world(session), keep, number, gc, error);
 }
 
 int wfs_session_gc(const struct wfs_session *session, struct wfs_gc *gc, uint64_t rows_max,

@@ -716,7 +716,7 @@ int wfs_session_snapshot(const struct wfs_session *session,
 /**
  * wfs_session_gc_begin() - prepare a collection, which wfs_session_gc() judges
  * @number: @keep: of the newest heights to keep; otherwise the first height to keep
- * Return: as wfs_gc_keep() and wfs_gc_since().
+ * Return: as wfs_gc_begin().
  */
 int wfs_session_gc_begin(const struct wfs_session *session, bool keep, uint64_t number,
 	struct wfs_gc *gc, struct wfs_error *error);

@@ -3,6 +3,7 @@
 #include "agents/plan/normalize-impl.h"
 
 #include "agents/plan/placeholder.h"
+#include "kernel/base/hash-text.h"
 
 /* --- refusals --- */
 
@@ -330,10 +331,7 @@ static void add(struct wfs_hasher *hasher, struct wfs_buffer *text)
 
 static void make_id(const struct wfs_hash *hash, char ret_id[static WFS_PLAN_ID_SIZE + 1])
 {
-	char hex[WFS_HASH_HEX_SIZE + 1];
-
-	wfs_hash_hex(hash, hex);
-	snprintf(ret_id, WFS_PLAN_ID_SIZE + 1, "%.*s", WFS_PLAN_ID_SIZE, hex);
+	snprintf(ret_id, WFS_PLAN_ID_SIZE + 1, "%s", WFS_HASH_HEX(hash));
 }
 
 /* Hashes {chat_id, goal, steps} as canonical JSON, one step at a time. */

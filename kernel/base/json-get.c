@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernel/base/encode.h"
+#include "kernel/base/hash-text.h"
 #include "kernel/base/json.h"
 #include "kernel/base/permutation.h"
 
@@ -308,8 +309,7 @@ int wfs_json_set_base64(json_t *object, const char *name, const void *data, size
 
 int wfs_json_set_hash(json_t *object, const char *name, const struct wfs_hash *hash)
 {
-	char text[WFS_HASH_TEXT_SIZE];
+	json_t *const text = json_string_nocheck(WFS_HASH_TEXT(hash));
 
-	wfs_hash_text(hash, text);
-	return json_object_set_new(object, name, json_string_nocheck(text)) < 0 ? -ENOMEM : 0;
+	return json_object_set_new(object, name, text) < 0 ? -ENOMEM : 0;
 }

@@ -11,6 +11,7 @@
 
 #include "kernel/base/clock.h"
 #include "kernel/base/file.h"
+#include "kernel/base/hash-text.h"
 #include "kernel/base/host-file.h"
 #include "kernel/base/json.h"
 
@@ -255,10 +256,7 @@ static json_t *entry_for(
 
 static bool has_hash(const json_t *entry, const char *member, const struct wfs_hash *hash)
 {
-	char text[WFS_HASH_TEXT_SIZE];
-
-	wfs_hash_text(hash, text);
-	return strcmp(wfs_json_text(entry, member), text) == 0;
+	return strcmp(wfs_json_text(entry, member), WFS_HASH_TEXT(hash)) == 0;
 }
 
 /* --- trust --- */

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "kernel/base/clock.h"
+#include "kernel/base/hash-text.h"
 #include "kernel/base/log.h"
 #include "kernel/box/box-impl.h"
 
@@ -134,21 +135,19 @@ static void note_crash(const struct wfs_code *code)
 {
 	struct wfs_quarantine *const quarantine = code->box->quarantine;
 	const struct wfs_hash hash = hash_of(code);
-	char text[WFS_HASH_TEXT_SIZE];
 
 	if (!quarantine)
 		return;
 	const uint32_t crashes = wfs_quarantine_crashed(quarantine, &hash, code->name);
-	wfs_hash_text(&hash, text);
 	if (crashes == 1)
 		wfs_log(WFS_LOG_KERNEL, WFS_LOG_WARNING,
 			"the code of '%s' ended the process that runs code: author='%s' code=%s",
-			code->name, code->author ? code->author : "", text);
+			code->name, code->author ? code->author : "", WFS_HASH_TEXT(&hash));
 	if (crashes == WFS_QUARANTINE_CRASHES)
 		wfs_log(WFS_LOG_KERNEL, WFS_LOG_WARNING,
 			"the code of '%s' is refused from now on: it ended that process %d times: "
 			"code=%s",
-			code->name, WFS_QUARANTINE_CRASHES, text);
+			code->name, WFS_QUARANTINE_CRASHES, WFS_HASH_TEXT(&hash));
 }
 
 /* Is the code refused? Looks it up only if the set
@@ -170,13 +169,11 @@ static bool is_refused(struct wfs_code *code)
 static int refused(const struct wfs_code *code, struct wfs_error *error)
 {
 	const struct wfs_hash hash = hash_of(code);
-	char text[WFS_HASH_TEXT_SIZE];
 
-	wfs_hash_text(&hash, text);
 	return wfs_error_set(error, WFS_E_CODE_QUARANTINED,
 		"%s: this code ended the process that runs code %d times; "
 		"an administrator may let it run again: worldfs code lift %s",
-		code->name, WFS_QUARANTINE_CRASHES, text);
+		code->name, WFS_QUARANTINE_CRASHES, WFS_HASH_TEXT(&hash));
 }
 
 int box_give_up(struct wfs_code *code, struct process *process, int reason,

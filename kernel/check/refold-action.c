@@ -169,6 +169,6 @@ int wfs_refold_apply(struct wfs_refold *refold, size_t index, struct wfs_error *
 	if (r == 0)
 		return wfs_refold_differs(refold, seq, "is not the one that folding gives");
 	if (r > 0)
-		r = wfs_fold_apply_line(refold->fold, &refold->head, index, line);
+		r = wfs_fold_apply_record(refold->fold, &refold->head, index, &line);
 	return r ? wfs_error_from_errno(error, r, "write the folded store") : 0;
 }

@@ -76,9 +76,8 @@ static int read_ahead(struct wfs_refold *refold, uint64_t seq, struct wfs_error 
 	return 0;
 }
 
-static int answer_of_journal(struct wfs_answerer *answerer, const struct wfs_head *head,
-	uint64_t seq, const struct wfs_intent *intent, struct wfs_outcome *ret_outcome,
-	struct wfs_error *error)
+int wfs_refold_answer(struct wfs_answerer *answerer, const struct wfs_head *head, uint64_t seq,
+	const struct wfs_intent *intent, struct wfs_outcome *ret_outcome, struct wfs_error *error)
 {
 	struct wfs_refold *refold = (struct wfs_refold *)answerer;
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
@@ -93,16 +92,4 @@ static int answer_of_journal(struct wfs_answerer *answerer, const struct wfs_hea
 	if (r == -ENOMEM)
 		return wfs_error_from_errno(error, r, "read the journal");
 	return r ? 1 : 0; /* writing the records will note the problem */
-}
-
-void wfs_refold_answers_init(struct wfs_refold *refold)
-{
-	refold->answerer = (struct wfs_answerer){answer_of_journal};
-}
-
-void wfs_refold_answers_done(struct wfs_refold *refold)
-{
-	wfs_buffer_done(&refold->ahead.text);
-	free(refold->ahead.lines);
-	refold->ahead = (struct wfs_refold_ahead){0};
 }

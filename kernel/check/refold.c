@@ -122,7 +122,8 @@ static int apply_record(struct wfs_refold *refold, size_t index, struct wfs_erro
 {
 	if (refold->lost.seq)
 		return wfs_trace(wfs_refold_apply(refold, index, error));
-	int r = write_failed(wfs_fold_apply_record(refold->fold, &refold->head, index), error);
+	int r = write_failed(
+		wfs_fold_apply_record(refold->fold, &refold->head, index, NULL), error);
 
 	return wfs_trace(r ? r : compare_line(refold, refold->head.height - 1, error));
 }
@@ -577,8 +578,10 @@ int wfs_refold_init(struct wfs_refold *refold, struct wfs_store *store,
 	struct wfs_lua_limits limits = WFS_LUA_LIMITS_DEFAULT;
 	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
 
-	*refold = (struct wfs_refold){.source = source, .store = store, .problems = problems};
-	wfs_refold_answers_init(refold);
+	*refold = (struct wfs_refold){.answerer = {wfs_refold_answer},
+		.source = source,
+		.store = store,
+		.problems = problems};
 	limits.instructions *=
 		2; /* but not the memory, see limits_of() in kernel/domain/action/program.c */
 	int r = wfs_store_read(store, &txn);
@@ -600,5 +603,7 @@ void wfs_refold_done(struct wfs_refold *refold)
 	wfs_fold_free(refold->fold);
 	wfs_runtime_free(refold->runtime);
 	wfs_head_done(&refold->head);
-	wfs_refold_answers_done(refold);
+	wfs_buffer_done(&refold->ahead.text);
+	free(refold->ahead.lines);
+	refold->ahead = (struct wfs_refold_ahead){0};
 }

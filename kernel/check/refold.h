@@ -157,7 +157,6 @@ int wfs_refold_hidden(struct wfs_refold *refold, const struct wfs_hash *hash,
 int wfs_refold_line(struct wfs_refold *refold, uint64_t seq, struct wfs_bytes *ret_line,
 	struct wfs_error *error);
 
-/** wfs_refold_answers_init() - set refold->answerer, so that effects of reducers get the answers
- *  that the journal has. */
-void wfs_refold_answers_init(struct wfs_refold *refold);
-void wfs_refold_answers_done(struct wfs_refold *refold);
+/** wfs_refold_answer() - take the answer to an effect of a reducer from the journal; see effects.h */
+int wfs_refold_answer(struct wfs_answerer *answerer, const struct wfs_head *head, uint64_t seq,
+	const struct wfs_intent *intent, struct wfs_outcome *ret_outcome, struct wfs_error *error);

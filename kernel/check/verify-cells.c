@@ -5,6 +5,11 @@
 #include "kernel/base/encode.h"
 #include "kernel/read/index.h"
 
+static void cell_wrong(struct verify *verify, uint64_t cell_id, const char *reason)
+{
+	verify_wrong(verify, WFS_TABLE_CELL, cell_id, reason);
+}
+
 /* --- cells --- */
 
 /* Compares a cell's row with the chain of its versions, which goes back to the version that the
@@ -20,7 +25,7 @@ static void check_chain(struct verify *verify, const struct wfs_cell *cell)
 		vid = version.prev_vid;
 		if (wfs_version_get(verify->view.txn, vid, &version)) {
 			if (verify_incomplete_height(verify) > 0)
-				verify_wrong(verify, WFS_TABLE_CELL, cell->cell_id,
+				cell_wrong(verify, cell->cell_id,
 					"lacks a version that the first height shows");
 			return;
 		}
@@ -28,11 +33,9 @@ static void check_chain(struct verify *verify, const struct wfs_cell *cell)
 			return;
 	}
 	if (count != cell->version_count)
-		verify_wrong(
-			verify, WFS_TABLE_CELL, cell->cell_id, "counts other versions than it has");
+		cell_wrong(verify, cell->cell_id, "counts other versions than it has");
 	if (version.height != cell->created_height)
-		verify_wrong(verify, WFS_TABLE_CELL, cell->cell_id,
-			"was not created with its first version");
+		cell_wrong(verify, cell->cell_id, "was not created with its first version");
 }
 
 /* Compares a cell's row with its newest version, from which it has hash, size and height. */
@@ -43,17 +46,15 @@ static void check_cell(struct verify *verify, uint32_t reducer_id, const struct 
 
 	if (wfs_cell_find(verify->view.txn, reducer_id, cell->key, &found) ||
 		found != cell->cell_id)
-		verify_wrong(verify, WFS_TABLE_CELL, cell->cell_id, "its key does not lead to it");
+		cell_wrong(verify, cell->cell_id, "its key does not lead to it");
 	int r = wfs_history_at(verify->view.txn, cell->cell_id, UINT64_MAX, &version);
 	if (verify_is_wrong(verify, r) || (!r && version.vid != cell->head_vid))
-		verify_wrong(verify, WFS_TABLE_CELL, cell->cell_id,
-			"its head is not its newest version");
+		cell_wrong(verify, cell->cell_id, "its head is not its newest version");
 	else if (!r &&
 		(version.cell_id != cell->cell_id || version.height != cell->head_height ||
 			version.size_bytes != cell->size_bytes ||
 			version.time_ns != cell->time_ns || version.tombstone == cell->live))
-		verify_wrong(verify, WFS_TABLE_CELL, cell->cell_id,
-			"does not agree with its newest version");
+		cell_wrong(verify, cell->cell_id, "does not agree with its newest version");
 	check_chain(verify, cell);
 }
 
@@ -124,7 +125,7 @@ int verify_kernel_cells(struct verify *verify)
 			/* check_snapshot() finds that it is missing, if there is a snapshot */
 			continue;
 		else if (verify_is_wrong(verify, r))
-			verify_wrong(verify, WFS_TABLE_CELL, cell_id, "is missing or damaged");
+			cell_wrong(verify, cell_id, "is missing or damaged");
 	}
 	return 0;
 }

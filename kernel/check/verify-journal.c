@@ -9,6 +9,12 @@
 #include "kernel/read/text.h"
 #include "kernel/store/rows.h"
 
+/* Reports that a record is wrong. @context: struct verify */
+static void wrong(void *context, uint64_t seq, const char *reason)
+{
+	verify_wrong(context, WFS_TABLE_JOURNAL, seq, reason);
+}
+
 /* --- private texts that a record names --- */
 
 struct naming {
@@ -29,7 +35,7 @@ static int look_for_text(void *context, const json_t *stand_in)
 	naming->found |= naming->wanted && wfs_hash_equal(&hash, naming->wanted);
 	if (!naming->wanted &&
 		verify_is_wrong(verify, wfs_text_find(verify->view.txn, &hash, &text)))
-		verify_wrong(verify, WFS_TABLE_JOURNAL, naming->parsed->record.seq,
+		wrong(verify, naming->parsed->record.seq,
 			"names a private text that is missing or damaged");
 	return 0;
 }
@@ -43,11 +49,6 @@ struct chain {
 	int64_t at_ns;
 };
 
-static void run_wrong(void *context, uint64_t seq, const char *reason)
-{
-	verify_wrong(context, WFS_TABLE_JOURNAL, seq, reason);
-}
-
 static void check_record(struct verify *verify, uint64_t seq, struct chain *chain, uint64_t offset,
 	struct wfs_bytes line)
 {
@@ -55,24 +56,20 @@ static void check_record(struct verify *verify, uint64_t seq, struct chain *chai
 	int r = wfs_record_parse(line, &parsed, NULL);
 
 	if (offset != chain->end)
-		verify_wrong(verify, WFS_TABLE_JOURNAL, seq,
-			"does not begin where the record before it ends");
+		wrong(verify, seq, "does not begin where the record before it ends");
 	if (verify_is_wrong(verify, r)) {
-		verify_wrong(verify, WFS_TABLE_JOURNAL, seq, "is not a record");
+		wrong(verify, seq, "is not a record");
 	} else if (!r) {
 		if (parsed.record.seq != seq)
-			verify_wrong(verify, WFS_TABLE_JOURNAL, seq, "has another seq");
+			wrong(verify, seq, "has another seq");
 		if (!wfs_hash_equal(&parsed.record.prev, &chain->hash))
-			verify_wrong(verify, WFS_TABLE_JOURNAL, seq,
-				"`prev` is not the hash of the record before it");
+			wrong(verify, seq, "`prev` is not the hash of the record before it");
 		if (parsed.record.kind == WFS_RECORD_BASELINE && seq != WFS_BASELINE_SEQ)
-			verify_wrong(
-				verify, WFS_TABLE_JOURNAL, seq, "is a baseline in the wrong place");
+			wrong(verify, seq, "is a baseline in the wrong place");
 		if (parsed.record.at_ns < chain->at_ns)
-			verify_wrong(verify, WFS_TABLE_JOURNAL, seq,
-				"is older than the record before it");
+			wrong(verify, seq, "is older than the record before it");
 		if (parsed.record.derived && parsed.record.cause >= seq)
-			verify_wrong(verify, WFS_TABLE_JOURNAL, seq, "is caused by a later record");
+			wrong(verify, seq, "is caused by a later record");
 		struct naming naming = {.verify = verify, .parsed = &parsed};
 		(void)wfs_text_each(&parsed, look_for_text, &naming);
 		chain->at_ns = parsed.record.at_ns;
@@ -95,7 +92,7 @@ static int walk_journal(struct verify *verify)
 		if (r == -EIO)
 			verify_damaged(verify, WFS_TABLE_JOURNAL, seq);
 		else if (r == -ENOENT)
-			verify_wrong(verify, WFS_TABLE_JOURNAL, seq, "is missing");
+			wrong(verify, seq, "is missing");
 		else if (r)
 			return verify_failed(verify, r, "the journal");
 		else
@@ -110,7 +107,7 @@ static int walk_journal(struct verify *verify)
 /* Checks the journal, and that the index has the records of turns. */
 int verify_journal(struct verify *verify)
 {
-	int r = wfs_turn_check_new(run_wrong, verify, &verify->runs);
+	int r = wfs_turn_check_new(wrong, verify, &verify->runs);
 
 	if (!r)
 		r = walk_journal(verify);
@@ -185,8 +182,7 @@ static int check_snapshot(struct verify *verify, const struct wfs_record_parsed 
 
 	if (height < 1 || (uint64_t)height > parsed->record.seq + baseline ||
 		wfs_hash_member(parsed->body_json, "snapshot_hash", &recorded)) {
-		verify_wrong(
-			verify, WFS_TABLE_JOURNAL, parsed->record.seq, "is not a snapshot record");
+		wrong(verify, parsed->record.seq, "is not a snapshot record");
 		return 0;
 	}
 	const uint64_t newest = wfs_cell_id(WFS_REDUCER_ID_KERNEL, WFS_KERNEL_CELL_SNAPSHOT);
@@ -198,15 +194,13 @@ static int check_snapshot(struct verify *verify, const struct wfs_record_parsed 
 	int r = wfs_snapshot_hash(
 		wfs_world_store(verify->world), (uint64_t)height, NULL, NULL, &hash, verify->error);
 	if (r == -EIO) {
-		verify_wrong(verify, WFS_TABLE_JOURNAL, parsed->record.seq,
-			"the cells of its snapshot cannot be read");
+		wrong(verify, parsed->record.seq, "the cells of its snapshot cannot be read");
 		return 0;
 	}
 	if (r)
 		return wfs_trace(r);
 	if (!wfs_hash_equal(&hash, &recorded))
-		verify_wrong(verify, WFS_TABLE_JOURNAL, parsed->record.seq,
-			"its snapshot hash is not that of its height");
+		wrong(verify, parsed->record.seq, "its snapshot hash is not that of its height");
 	return 0;
 }
 

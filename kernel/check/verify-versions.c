@@ -243,19 +243,14 @@ int verify_versions(struct verify *verify)
 		struct wfs_version version;
 
 		r = wfs_version_get(verify->view.txn, vid, &version);
-		if (r == -ENOENT && skip_dropped(verify, &changes, &vid)) {
-			r = 0;
-		} else if (r == -ENOENT) {
+		if (r == -ENOENT && !skip_dropped(verify, &changes, &vid))
 			miss_versions(verify, &vid);
-			r = 0;
-		} else if (r == -EIO) {
+		else if (r == -EIO)
 			verify_damaged(verify, WFS_TABLE_VERSION, vid);
-			r = 0;
-		} else if (r) {
-			r = verify_failed(verify, r, "a version");
-		} else {
+		if (!r)
 			r = check_version(verify, &changes, &version);
-		}
+		else
+			r = r == -ENOENT || r == -EIO ? 0 : verify_failed(verify, r, "a version");
 		if (!r)
 			r = verify_step(verify, "versions", vid, verify->last_vid);
 	}

@@ -346,8 +346,7 @@ static void backup_done(struct backup *backup)
 {
 	wfs_world_close(backup->copy);
 	wfs_stage_done(&backup->stage);
-	if (backup->hold_fd >= 0)
-		close(backup->hold_fd);
+	wfs_auto_fd(&backup->hold_fd);
 	free(backup->files);
 }
 

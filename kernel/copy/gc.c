@@ -40,8 +40,8 @@ static int find_baseline(struct wfs_world *world, bool *ret_baseline, struct wfs
 	return r && r != -ENOENT ? wfs_error_from_errno(error, r, "read the journal") : 0;
 }
 
-int wfs_gc_since(
-	struct wfs_world *world, uint64_t height, struct wfs_gc *gc, struct wfs_error *error)
+int wfs_gc_begin(struct wfs_world *world, bool keep, uint64_t number, struct wfs_gc *gc,
+	struct wfs_error *error)
 {
 	uint64_t first = 0;
 	uint64_t head = 0;
@@ -49,29 +49,19 @@ int wfs_gc_since(
 
 	if (r)
 		return wfs_trace(r);
-	if (height == 0)
-		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-			"expected a height to keep, 1 or more, got 0");
+	if (number == 0)
+		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "%s, got 0",
+			keep ? "expected the number of heights to keep, at least 1"
+			     : "expected a height to keep, 1 or more");
+	uint64_t height = number;
+	if (keep)
+		height = number < head ? head - number + 1 : 1;
 	if (height > head)
 		return wfs_error_set(error, WFS_E_HEIGHT_UNAVAILABLE,
 			"height %" PRIu64 " is not reached yet, the head is %" PRIu64, height,
 			head);
 	gc->first_height = height > first ? height : first;
 	return 0;
-}
-
-int wfs_gc_keep(struct wfs_world *world, uint64_t count, struct wfs_gc *gc, struct wfs_error *error)
-{
-	uint64_t first = 0;
-	uint64_t head = 0;
-	int r = heights(world, &first, &head, error);
-
-	if (r)
-		return wfs_trace(r);
-	if (count == 0)
-		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-			"expected the number of heights to keep, at least 1, got 0");
-	return wfs_trace(wfs_gc_since(world, count < head ? head - count + 1 : 1, gc, error));
 }
 
 static void add_figures(struct wfs_gc_figures *sum, const struct wfs_gc_figures *figures)

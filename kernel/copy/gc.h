@@ -20,7 +20,7 @@
 #include "kernel/world/gc-step.h"
 #include "kernel/world/world.h"
 
-/* A collection under way: plain value. Zero-initialise, then wfs_gc_since or wfs_gc_keep. */
+/* A collection under way: plain value. Zero-initialise, then wfs_gc_begin(). */
 struct wfs_gc {
 	uint64_t first_height; /* the first to keep */
 	uint64_t after_vid;    /* versions up to this one were looked at */
@@ -30,16 +30,12 @@ struct wfs_gc {
 	struct wfs_gc_figures figures;
 };
 
-/** wfs_gc_since() - begin a collection that keeps @height and all later heights: fill @gc, remove
- *  nothing yet
- *  Return: 0, -ENOENT (height_unavailable: not reached yet), -EINVAL (@height is 0), … */
-int wfs_gc_since(
-	struct wfs_world *world, uint64_t height, struct wfs_gc *gc, struct wfs_error *error);
-
-/** wfs_gc_keep() - begin a collection that keeps the newest @count heights, or all if they are
- *  fewer: fill @gc, remove nothing yet. Return: as wfs_gc_since(). */
-int wfs_gc_keep(
-	struct wfs_world *world, uint64_t count, struct wfs_gc *gc, struct wfs_error *error);
+/** wfs_gc_begin() - begin a collection: fill @gc, remove nothing yet
+ *  @keep: keep the newest @number heights, or all if they are fewer; false: keep the height @number
+ *  and all later ones
+ *  Return: 0, -ENOENT (height_unavailable: not reached yet), -EINVAL (@number is 0), … */
+int wfs_gc_begin(struct wfs_world *world, bool keep, uint64_t number, struct wfs_gc *gc,
+	struct wfs_error *error);
 
 /** wfs_gc_advance() - do steps of a collection that was begun; waits for the kernel thread in each
  *  step. @principal: whose requests to the kernel thread the steps are

@@ -157,16 +157,13 @@ int restore_modules(struct restore *restore, const struct wfs_manifest *manifest
 
 int restore_put_meta(struct restore *restore, const struct wfs_genesis *genesis)
 {
-	struct wfs_txn *txn;
+	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
 	int r = wfs_store_write(restore->store, &txn);
 
-	if (r)
-		return restore_write_failed(restore, r);
-	r = wfs_genesis_meta(genesis, txn);
-	if (r)
-		wfs_txn_end(txn);
-	else
-		r = wfs_txn_commit(txn);
+	if (!r)
+		r = wfs_genesis_meta(genesis, txn);
+	if (!r)
+		r = wfs_txn_commit(WFS_STEAL(txn));
 	return restore_write_failed(restore, r);
 }
 

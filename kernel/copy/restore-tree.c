@@ -116,20 +116,16 @@ int restore_hash_noted(struct restore *restore, const char *path, const char *wh
 
 static const char *type_name(mode_t mode)
 {
-	switch (mode & S_IFMT) {
-	case S_IFREG:
-		return "a regular file";
-	case S_IFDIR:
-		return "a directory";
-	case S_IFLNK:
-		return "a symbolic link";
-	case S_IFIFO:
-		return "a pipe";
-	case S_IFSOCK:
-		return "a socket";
-	default:
-		return "a device";
-	}
+	static const char *const names[] = {
+		[S_IFREG >> 12] = "a regular file",
+		[S_IFDIR >> 12] = "a directory",
+		[S_IFLNK >> 12] = "a symbolic link",
+		[S_IFIFO >> 12] = "a pipe",
+		[S_IFSOCK >> 12] = "a socket",
+	};
+	const size_t type = (mode & S_IFMT) >> 12;
+
+	return type < WFS_ARRAY_COUNT(names) && names[type] ? names[type] : "a device";
 }
 
 /* Notes that a file cannot be read. Return: 0, or -errno if this process has failed. */

@@ -64,23 +64,28 @@ size_t fold_builtin(const struct wfs_fold *fold, enum wfs_builtin_reducer reduce
 	return definition->index;
 }
 
-int fold_is_live(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
-	struct wfs_error *error)
+/* Reads the row of a cell from the store. Return: 1, 0 if the store has no such cell, or -errno. */
+static int read_row(const struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key,
+	struct wfs_cell *ret_row, struct wfs_error *error)
 {
-	const size_t index = fold_builtin(fold, reducer);
-	struct wfs_cell cell;
+	struct wfs_txn *const txn = fold->head->txn;
 	uint64_t cell_id;
-	int r = wfs_cell_find(fold->head->txn, fold->head->reducers[index].reducer_id,
-		wfs_bytes_text(key), &cell_id);
+	int r = wfs_cell_find(txn, fold->head->reducers[reducer_index].reducer_id, key, &cell_id);
 
 	if (r == -ENOENT)
 		return 0;
 	if (!r)
-		r = wfs_cell_get(fold->head->txn, cell_id, &cell);
-	if (r)
-		return wfs_error_from_errno(
-			error, wfs_row_needed(fold->head->txn, r), "look a cell up");
-	return cell.live;
+		r = wfs_cell_get(txn, cell_id, ret_row);
+	return r ? wfs_error_from_errno(error, wfs_row_needed(txn, r), "look a cell up") : 1;
+}
+
+int fold_is_live(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
+	struct wfs_error *error)
+{
+	struct wfs_cell cell;
+	int r = read_row(fold, fold_builtin(fold, reducer), wfs_bytes_text(key), &cell, error);
+
+	return r > 0 ? cell.live : r;
 }
 
 uint64_t fold_live_count(const struct wfs_fold *fold, enum wfs_builtin_reducer reducer)
@@ -305,26 +310,17 @@ void fold_forget_cells(struct wfs_fold *fold, size_t count)
 static int look_up(struct wfs_fold *fold, struct fold_cell *cell, struct wfs_error *error)
 {
 	const struct fold_cell *const seen = find_seen(fold, cell);
-	uint64_t cell_id;
-	int r = 0;
+	int r;
 
 	if (seen) {
 		cell->row = seen->row;
 		cell->live = cell->stored_live = seen->stored_live;
 		return 0;
 	}
-	r = wfs_cell_find(fold->head->txn, fold->head->reducers[cell->reducer_index].reducer_id,
-		fold_bytes(fold, cell->key), &cell_id);
-
-	if (r == -ENOENT)
-		return 0;
-	if (!r)
-		r = wfs_cell_get(fold->head->txn, cell_id, &cell->row);
-	if (r)
-		return wfs_error_from_errno(
-			error, wfs_row_needed(fold->head->txn, r), "look a cell up");
-	cell->live = cell->stored_live = cell->row.live;
-	return 0;
+	r = read_row(fold, cell->reducer_index, fold_bytes(fold, cell->key), &cell->row, error);
+	if (r > 0)
+		cell->live = cell->stored_live = cell->row.live;
+	return r < 0 ? r : 0;
 }
 
 static int add(struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key, size_t *ret_index,

@@ -108,18 +108,6 @@ static int queue_all_derived(struct wfs_fold *fold, const struct wfs_reducer_def
 
 /* --- one record --- */
 
-/* The random seed of a step, which no other step of the world has. */
-static void seed_of(struct wfs_fold *fold, uint64_t seq, uint8_t ret_seed[static WFS_ENTROPY_SIZE])
-{
-	const uint64_t place[] = {htobe64(seq), htobe64(fold->steps++)};
-	uint8_t bytes[sizeof(place)];
-
-	memcpy(bytes, place, sizeof(bytes));
-	memcpy(ret_seed, fold->entropy, WFS_ENTROPY_SIZE);
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		ret_seed[i] ^= bytes[i];
-}
-
 static int code_of(struct wfs_fold *fold, const struct wfs_reducer_definition *reducer,
 	struct wfs_code **ret_code, struct wfs_error *error)
 {
@@ -145,7 +133,11 @@ static struct wfs_code_step step_of(struct wfs_fold *fold, const struct fold_cel
 		.budget = &fold->budget,
 	};
 
-	seed_of(fold, step.seq, step.seed);
+	/* No other step of the world has this seed. */
+	const uint64_t place[] = {htobe64(step.seq), htobe64(fold->steps++)};
+	memcpy(step.seed, fold->entropy, WFS_ENTROPY_SIZE);
+	for (size_t i = 0; i < sizeof(place); i++)
+		step.seed[i] ^= ((const uint8_t *)place)[i];
 	return step;
 }
 

@@ -294,38 +294,25 @@ static int apply_texts(struct wfs_fold *fold, struct wfs_head *head)
 	return wfs_trace(r);
 }
 
-static int apply(struct wfs_fold *fold, struct wfs_head *head, size_t index)
+int wfs_fold_apply_record(
+	struct wfs_fold *fold, struct wfs_head *head, size_t index, const struct wfs_bytes *line)
 {
-	int r = index == 0 ? apply_texts(fold, head) : 0;
+	struct wfs_record record = wfs_fold_record(fold, head, index);
 
+	FOLD_TELL(fold, applying, head);
+	int r = line ? wfs_head_append_line(head, *line, record.at_ns)
+		     : wfs_head_append(head, &record);
+	if (!r && index == 0)
+		r = apply_texts(fold, head);
 	if (!r)
 		r = fold_apply_changes(fold, head, index, head->height);
 	return wfs_trace(r ? r : FOLD_CALL(fold, apply, head, index));
 }
 
-int wfs_fold_apply_record(struct wfs_fold *fold, struct wfs_head *head, size_t index)
-{
-	struct wfs_record record = wfs_fold_record(fold, head, index);
-
-	FOLD_TELL(fold, applying, head);
-	int r = wfs_head_append(head, &record);
-
-	return wfs_trace(r ? r : apply(fold, head, index));
-}
-
-int wfs_fold_apply_line(
-	struct wfs_fold *fold, struct wfs_head *head, size_t index, struct wfs_bytes line)
-{
-	FOLD_TELL(fold, applying, head);
-	int r = wfs_head_append_line(head, line, fold->input.at_ns);
-
-	return wfs_trace(r ? r : apply(fold, head, index));
-}
-
 int wfs_fold_apply(struct wfs_fold *fold, struct wfs_head *head)
 {
 	for (size_t i = 0; i < fold->records.count; i++) {
-		int r = wfs_fold_apply_record(fold, head, i);
+		int r = wfs_fold_apply_record(fold, head, i, NULL);
 
 		if (r)
 			return wfs_trace(r);

@@ -207,13 +207,11 @@ int wfs_fold_check_texts(
 int wfs_fold_apply(struct wfs_fold *fold, struct wfs_head *head);
 
 /** wfs_fold_apply_record() - wfs_fold_apply() for record @index of the last run only
- *  The caller writes each record once, in order, from 0 on. Return: 0, -ENOSPC, -EIO. */
-int wfs_fold_apply_record(struct wfs_fold *fold, struct wfs_head *head, size_t index);
-
-/** wfs_fold_apply_line() - wfs_fold_apply_record(), but the journal gets @line in place of the line
- *  that the fold would write. Return: 0, -ENOSPC, -EIO. */
-int wfs_fold_apply_line(
-	struct wfs_fold *fold, struct wfs_head *head, size_t index, struct wfs_bytes line);
+ *  The caller writes each record once, in order, from 0 on.
+ *  @line: goes into the journal in place of the line that the fold would write; NULL: that line
+ *  Return: 0, -ENOSPC, -EIO. */
+int wfs_fold_apply_record(
+	struct wfs_fold *fold, struct wfs_head *head, size_t index, const struct wfs_bytes *line);
 
 /** wfs_fold_record_count() - count the records of the last run: the request's own, and those that
  *  it caused. */

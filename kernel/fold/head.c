@@ -121,7 +121,7 @@ int wfs_head_append(struct wfs_head *head, struct wfs_record *record)
 		r ? r : wfs_head_append_line(head, wfs_buffer_bytes(&head->line), record->at_ns));
 }
 
-static int add_reducer(struct wfs_head *head, const struct wfs_reducer_definition *reducer,
+int wfs_head_add_reducer(struct wfs_head *head, const struct wfs_reducer_definition *reducer,
 	uint64_t height, int64_t at_ns)
 {
 	struct wfs_bytes name;
@@ -142,12 +142,6 @@ static int add_reducer(struct wfs_head *head, const struct wfs_reducer_definitio
 		.names_ns = at_ns,
 	};
 	return wfs_reducer_put(head->txn, reducer->name, &head->reducers[reducer->index]);
-}
-
-int wfs_head_add_reducer(
-	struct wfs_head *head, const struct wfs_reducer_definition *reducer, int64_t at_ns)
-{
-	return add_reducer(head, reducer, head->height + 1, at_ns);
 }
 
 static int flush_reducers(struct wfs_head *head, const struct wfs_manifest *manifest)
@@ -176,7 +170,7 @@ int wfs_head_set_manifest(struct wfs_head *head, const struct wfs_manifest *from
 		struct wfs_reducer *row = &head->reducers[i];
 
 		if (!row->reducer_id) {
-			r = add_reducer(head, reducer, head->height, at_ns);
+			r = wfs_head_add_reducer(head, reducer, head->height, at_ns);
 		} else if (row->keyed != reducer->keyed) {
 			row->keyed = reducer->keyed;
 			head->reducer_dirty[i] = true;

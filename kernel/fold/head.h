@@ -53,10 +53,10 @@ int wfs_head_append(struct wfs_head *head, struct wfs_record *record);
  *  @at_ns: time of the record */
 int wfs_head_append_line(struct wfs_head *head, struct wfs_bytes line, int64_t at_ns);
 
-/** wfs_head_add_reducer() - write the row of a reducer, which readers see from the next height on.
- *  @at_ns: of the record that adds it */
-int wfs_head_add_reducer(
-	struct wfs_head *head, const struct wfs_reducer_definition *reducer, int64_t at_ns);
+/** wfs_head_add_reducer() - write the row of a reducer
+ *  @height: the first one that shows it. @at_ns: time of the record that adds it */
+int wfs_head_add_reducer(struct wfs_head *head, const struct wfs_reducer_definition *reducer,
+	uint64_t height, int64_t at_ns);
 
 /** wfs_head_set_manifest() - replace the reducers by those of another manifest
  *  New reducers get rows, which readers see from head->height on.

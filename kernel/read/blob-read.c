@@ -3,37 +3,29 @@
 #include "kernel/read/blob-read.h"
 
 #include "kernel/base/damage.h"
+#include "kernel/base/hash-text.h"
 
 static int damaged(const struct wfs_blob *value, const char *how, struct wfs_error *error)
 {
-	char text[WFS_HASH_TEXT_SIZE];
-
-	wfs_hash_text(&value->hash, text);
-	wfs_damage_note("the stored bytes of %s are %s", text, how);
+	wfs_damage_note("the stored bytes of %s are %s", WFS_HASH_TEXT(&value->hash), how);
 	return wfs_error_set(error, WFS_E_HASH_MISMATCH, "%s", wfs_damage_noted());
 }
 
 static int compare(const struct wfs_blob *value, struct wfs_bytes bytes, struct wfs_error *error)
 {
-	const struct wfs_hash computed = wfs_hash_of(bytes.data, bytes.size);
-
-	return wfs_hash_equal(&computed, &value->hash) ? 0 : damaged(value, "damaged", error);
+	return wfs_hash_fits(&value->hash, bytes) ? 0 : damaged(value, "damaged", error);
 }
 
 static int read_file(struct wfs_store *store, const struct wfs_blob *value, struct wfs_range range,
 	struct wfs_buffer *buffer, struct wfs_error *error)
 {
-	char text[WFS_HASH_TEXT_SIZE];
 	int r = wfs_blob_file_read(store, value, range.offset, range.size, buffer);
 
 	if (r == -ENOENT)
 		return damaged(value, "missing", error);
 	if (r == -EIO)
 		return damaged(value, "damaged", error);
-	if (!r)
-		return 0;
-	wfs_hash_text(&value->hash, text);
-	return wfs_error_from_errno(error, r, "read %s", text);
+	return r ? wfs_error_from_errno(error, r, "read %s", WFS_HASH_TEXT(&value->hash)) : 0;
 }
 
 struct wfs_blob wfs_version_value(const struct wfs_version *version)

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "kernel/base/encode.h"
+#include "kernel/base/hash-text.h"
 #include "kernel/base/json.h"
 
 enum {
@@ -26,11 +27,8 @@ const char *wfs_record_kind_name(enum wfs_record_kind kind)
 
 static void append_hash(struct wfs_buffer *buffer, const struct wfs_hash *hash)
 {
-	char text[WFS_HASH_TEXT_SIZE];
-
-	wfs_hash_text(hash, text);
 	wfs_buffer_append_byte(buffer, '"');
-	wfs_buffer_append(buffer, text, sizeof(text) - 1);
+	wfs_buffer_append(buffer, WFS_HASH_TEXT(hash), WFS_HASH_TEXT_SIZE - 1);
 	wfs_buffer_append_byte(buffer, '"');
 }
 
@@ -65,16 +63,12 @@ void wfs_record_write(struct wfs_buffer *buffer, const struct wfs_record *record
 /* Records have one form of a hash; wfs_hash_parse() takes others, too, which people may type. */
 static int parse_hash_member(const json_t *json, const char *name, struct wfs_hash *ret_hash)
 {
-	char text[WFS_HASH_TEXT_SIZE];
 	const char *member;
 	int r = wfs_json_get_string(json, name, &member, NULL);
 
 	if (!r)
 		r = wfs_hash_parse(member, strlen(member), ret_hash, NULL);
-	if (r)
-		return -EINVAL;
-	wfs_hash_text(ret_hash, text);
-	return strcmp(member, text) == 0 ? 0 : -EINVAL;
+	return !r && strcmp(member, WFS_HASH_TEXT(ret_hash)) == 0 ? 0 : -EINVAL;
 }
 
 static int parse_kind(const char *name, enum wfs_record_kind *ret_kind)

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "kernel/base/encode.h"
+#include "kernel/base/hash-text.h"
 #include "kernel/base/json.h"
 #include "kernel/read/record.h"
 
@@ -23,11 +24,9 @@ struct pass {
 void wfs_snapshot_body(
 	struct wfs_buffer *buffer, const char *charge, uint64_t height, const struct wfs_hash *hash)
 {
-	char text[WFS_HASH_TEXT_SIZE];
-
-	wfs_hash_text(hash, text);
 	wfs_record_open_body(buffer, charge);
-	wfs_buffer_printf(buffer, "\"height\":%" PRIu64 ",\"snapshot_hash\":\"%s\"}", height, text);
+	wfs_buffer_printf(buffer, "\"height\":%" PRIu64 ",\"snapshot_hash\":\"%s\"}", height,
+		WFS_HASH_TEXT(hash));
 }
 
 /* --- documents --- */
@@ -35,15 +34,12 @@ void wfs_snapshot_body(
 int wfs_snapshot_document_init(
 	struct wfs_snapshot_document *document, const struct wfs_hash *manifest_hash)
 {
-	char text[WFS_HASH_TEXT_SIZE];
-
 	*document = (struct wfs_snapshot_document){.hasher = NULL};
 	int r = wfs_hasher_new(&document->hasher);
 	if (r)
 		return wfs_trace(r);
-	wfs_hash_text(manifest_hash, text);
-	wfs_buffer_printf(
-		&document->line, "{\"manifest_hash\":\"%s\",\"world_version\":1}\n", text);
+	wfs_buffer_printf(&document->line, "{\"manifest_hash\":\"%s\",\"world_version\":1}\n",
+		WFS_HASH_TEXT(manifest_hash));
 	wfs_hasher_add(document->hasher, document->line.data, document->line.size);
 	return wfs_buffer_check(&document->line);
 }
@@ -52,15 +48,13 @@ int wfs_snapshot_document_add(struct wfs_snapshot_document *document, struct wfs
 	struct wfs_bytes key, const struct wfs_hash *hash)
 {
 	struct wfs_buffer *const line = &document->line;
-	char text[WFS_HASH_TEXT_SIZE];
 
 	wfs_buffer_reset(line);
 	wfs_buffer_append_text(line, "{\"key_b64\":\"");
 	wfs_base64_append(line, key.data, key.size);
 	wfs_buffer_append_text(line, "\",\"reducer\":");
 	wfs_json_write_string(line, reducer.data, reducer.size);
-	wfs_hash_text(hash, text);
-	wfs_buffer_printf(line, ",\"state_hash\":\"%s\"}\n", text);
+	wfs_buffer_printf(line, ",\"state_hash\":\"%s\"}\n", WFS_HASH_TEXT(hash));
 	wfs_hasher_add(document->hasher, line->data, line->size);
 	return wfs_buffer_check(line);
 }

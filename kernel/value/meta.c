@@ -4,19 +4,16 @@
 
 #include <inttypes.h>
 
+#include "kernel/base/hash-text.h"
 #include "kernel/base/json.h"
 
 void wfs_meta_write(const struct wfs_meta *meta, struct wfs_buffer *buffer)
 {
-	char text[WFS_HASH_TEXT_SIZE];
-
-	wfs_hash_text(&meta->manifest_hash, text);
 	wfs_buffer_printf(buffer, "{\"journal_height\":%" PRIu64 ",\"manifest_hash\":\"%s\"",
-		meta->journal_height, text);
-	if (meta->has_snapshot) {
-		wfs_hash_text(&meta->snapshot_hash, text);
-		wfs_buffer_printf(buffer, ",\"snapshot_hash\":\"%s\"", text);
-	}
+		meta->journal_height, WFS_HASH_TEXT(&meta->manifest_hash));
+	if (meta->has_snapshot)
+		wfs_buffer_printf(
+			buffer, ",\"snapshot_hash\":\"%s\"", WFS_HASH_TEXT(&meta->snapshot_hash));
 	wfs_buffer_append_text(buffer, "}\n");
 }
 

@@ -61,24 +61,20 @@ static int write_store(const struct parts *parts, const char *directory,
 	};
 	WFS_AUTO_STORE struct wfs_store *store = NULL;
 	WFS_AUTO_HEAD struct wfs_head head = {0};
-	struct wfs_txn *txn;
+	WFS_AUTO_TXN struct wfs_txn *txn = NULL;
 	int r = wfs_store_open(directory, &store_options, &store, error);
 
 	if (r)
 		return wfs_trace(r);
 	r = wfs_store_write(store, &txn);
+	if (!r)
+		r = wfs_head_load(&head, store, txn, parts->manifest);
 	if (r)
 		return wfs_error_from_errno(error, r, "write genesis");
-	r = wfs_head_load(&head, store, txn, parts->manifest);
+	r = fill(&head, parts, error);
 	if (r)
-		wfs_error_from_errno(error, r, "write genesis");
-	else
-		r = fill(&head, parts, error);
-	if (r) {
-		wfs_txn_end(txn);
 		return wfs_trace(r);
-	}
-	r = wfs_txn_commit(txn);
+	r = wfs_txn_commit(WFS_STEAL(txn));
 	return r ? wfs_error_from_errno(error, r, "write genesis") : 0;
 }
 

@@ -44,7 +44,7 @@ int wfs_genesis_write(struct wfs_head *head, const struct wfs_genesis *genesis,
 	wfs_require(head->height == 0);
 	for (size_t i = 0; i < wfs_manifest_reducer_count(manifest); i++) {
 		int r = wfs_head_add_reducer(
-			head, wfs_manifest_reducer(manifest, i), genesis->at_ns);
+			head, wfs_manifest_reducer(manifest, i), head->height + 1, genesis->at_ns);
 
 		if (r)
 			return wfs_trace(r);

@@ -13,8 +13,7 @@
 #include "kernel/store/row-name.h"
 #include "kernel/world/apply.h"
 #include "kernel/world/crashes.h"
-#include "kernel/world/world-impl.h"
-#include "kernel/world/writer.h"
+#include "kernel/world/writer-impl.h"
 
 bool wfs_world_read_only(const struct wfs_world *world)
 {
@@ -312,8 +311,7 @@ void wfs_world_close(struct wfs_world *world)
 	if (written && read_mark(world, &mark) == 0 && mark.txn != world->mark.txn)
 		wfs_trust_closed(world->directory, world->id, &mark);
 	wfs_store_close(world->store);
-	if (world->lock_fd >= 0)
-		close(world->lock_fd);
+	wfs_auto_fd(&world->lock_fd);
 	pthread_mutex_destroy(&world->manifest_lock);
 	free(world->directory);
 	free(world);

@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Private to kernel/world/writer*.c: the queues (writer-queue.c), the batches (writer.c), checks on
- * the sender's thread (writer-check.c), one request on the kernel thread (writer-process.c), counts
- * of refusals (writer-refusals.c). Functions that return int return 0 or -errno.
+ * The two threads of an owned world: the kernel thread folds and commits, the publisher calls the
+ * observers and answers.
+ *
+ * The order is a promise: commit, then notify, then answer. The kernel thread works on the next
+ * batch while the publisher works on the last. If a request cannot be stored, all requests of its
+ * batch are done again, each in a transaction of its own, so that only this one fails.
+ * Source: docs/design.md §7.
+ *
+ * Private to kernel/world: the queues (writer-queue.c), the batches (writer.c), checks on the
+ * sender's thread (writer-check.c), one request on the kernel thread (writer-process.c), counts of
+ * refusals (writer-refusals.c). Functions that return int return 0 or -errno.
  */
 #pragma once
 
@@ -11,7 +19,6 @@
 #include "kernel/fold/fold.h"
 #include "kernel/world/answerer.h"
 #include "kernel/world/world-impl.h"
-#include "kernel/world/writer.h"
 
 /* Requests in order, first in, first out. */
 struct writer_list {
@@ -124,6 +131,15 @@ struct wfs_writer {
 	bool due;  /* counts of refusals are to be written */
 	bool last; /* this is the last batch */
 };
+
+/** wfs_writer_new() - read the head of a world and start both threads. @ret_writer: caller frees it
+ *  with wfs_writer_free(). Return: 0, -EIO, -ENOMEM, … */
+int wfs_writer_new(
+	struct wfs_world *world, struct wfs_writer **ret_writer, struct wfs_error *error);
+
+/** wfs_writer_free() - refuse new requests, answer the queued ones, stop both threads, free the
+ *  writer; accepts NULL. */
+void wfs_writer_free(struct wfs_writer *writer);
 
 /** writer_charge() - get the name of the grant whose budget pays for a request; NULL: none. */
 static inline const char *writer_charge(const struct wfs_request *request)

@@ -437,7 +437,7 @@ IN_WORLD(dropping_heights_keeps_what_the_journal_names)
 	struct wfs_gc gc = {0};
 
 	live_with_manifests(fixture, act_for_manifests);
-	assert_int_equal(wfs_gc_keep(fixture->world, 1, &gc, &fixture->error), 0);
+	assert_int_equal(wfs_gc_begin(fixture->world, true, 1, &gc, &fixture->error), 0);
 	assert_int_equal(wfs_gc_advance(fixture->world, &gc, "tester", 0, &fixture->error), 0);
 	assert_true(gc.figures.version_count > 0);
 	assert_sound(fixture);

@@ -22,7 +22,7 @@ static struct wfs_gc since(struct world_fixture *fixture, uint64_t height)
 {
 	struct wfs_gc gc = {0};
 
-	assert_int_equal(wfs_gc_since(fixture->world, height, &gc, &fixture->error), 0);
+	assert_int_equal(wfs_gc_begin(fixture->world, false, height, &gc, &fixture->error), 0);
 	assert_int_equal(collect(fixture, &gc), 0);
 	return gc;
 }
@@ -340,13 +340,13 @@ IN_WORLD(keep_counts_from_the_head)
 
 	live(fixture);
 	const uint64_t head = height_of(fixture);
-	assert_int_equal(wfs_gc_keep(fixture->world, 1, &gc, &fixture->error), 0);
+	assert_int_equal(wfs_gc_begin(fixture->world, true, 1, &gc, &fixture->error), 0);
 	assert_int_equal(gc.first_height, head);
-	assert_int_equal(wfs_gc_keep(fixture->world, head, &gc, &fixture->error), 0);
+	assert_int_equal(wfs_gc_begin(fixture->world, true, head, &gc, &fixture->error), 0);
 	assert_int_equal(gc.first_height, 1);
-	assert_int_equal(wfs_gc_keep(fixture->world, UINT64_MAX, &gc, &fixture->error), 0);
+	assert_int_equal(wfs_gc_begin(fixture->world, true, UINT64_MAX, &gc, &fixture->error), 0);
 	assert_int_equal(gc.first_height, 1);
-	assert_int_equal(wfs_gc_keep(fixture->world, 0, &gc, &fixture->error), -EINVAL);
+	assert_int_equal(wfs_gc_begin(fixture->world, true, 0, &gc, &fixture->error), -EINVAL);
 }
 
 IN_WORLD(since_never_goes_back)
@@ -364,8 +364,8 @@ IN_WORLD(since_refuses_heights_that_are_not_there)
 {
 	struct wfs_gc gc = {0};
 
-	assert_int_equal(wfs_gc_since(fixture->world, 0, &gc, &fixture->error), -EINVAL);
-	assert_int_equal(wfs_gc_since(fixture->world, 1000, &gc, &fixture->error), -ENOENT);
+	assert_int_equal(wfs_gc_begin(fixture->world, false, 0, &gc, &fixture->error), -EINVAL);
+	assert_int_equal(wfs_gc_begin(fixture->world, false, 1000, &gc, &fixture->error), -ENOENT);
 
 	assert_int_equal(fixture->error.code, WFS_E_HEIGHT_UNAVAILABLE);
 }

@@ -369,7 +369,7 @@ IN_WORLD(dropping_old_heights_leaves_the_index_right)
 	artifact(&cells, "two", "alpha", "data", true, "[]");
 	cells_commit(&cells);
 	tell(fixture, "{'key':'a','op':'set','n':1}");
-	assert_int_equal(wfs_gc_since(fixture->world, height_of(fixture), &gc, NULL), 0);
+	assert_int_equal(wfs_gc_begin(fixture->world, false, height_of(fixture), &gc, NULL), 0);
 	assert_int_equal(wfs_gc_advance(fixture->world, &gc, "tester", 0, NULL), 0);
 
 	assert_true(gc.figures.cell_count > 0);

@@ -355,7 +355,7 @@ static void collect(struct world_fixture *fixture)
 {
 	struct wfs_gc gc = {0};
 
-	assert_int_equal(wfs_gc_keep(fixture->world, 1, &gc, &fixture->error), 0);
+	assert_int_equal(wfs_gc_begin(fixture->world, true, 1, &gc, &fixture->error), 0);
 	assert_int_equal(wfs_gc_advance(fixture->world, &gc, "tester", 0, &fixture->error), 0);
 	assert_true(gc.done);
 	assert_int_equal(gc.first_height, height_of(fixture));

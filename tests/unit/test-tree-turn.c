@@ -329,7 +329,8 @@ SHOWN_TURN(a_turn_outlives_the_heights_that_made_it)
 	WFS_AUTO_FREE char *events = contents(shown, path_of(&run, "events.jsonl"));
 	tell(shown->world, "{'key':'a','op':'set','n':1}");
 	tell(shown->world, "{'key':'a','op':'set','n':2}");
-	assert_int_equal(wfs_gc_since(shown->world->world, height_of(shown->world), &gc, NULL), 0);
+	assert_int_equal(
+		wfs_gc_begin(shown->world->world, false, height_of(shown->world), &gc, NULL), 0);
 	assert_int_equal(wfs_gc_advance(shown->world->world, &gc, "tester", 0, NULL), 0);
 
 	assert_contents(shown, path_of(&run, "messages.json"), messages);

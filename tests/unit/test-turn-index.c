@@ -261,7 +261,7 @@ WITH_ACTORS_DAMAGED(dropping_heights_leaves_them)
 
 	turn_says(&run, SAYS("hi"));
 	tell(fixture, "{'key':'a','op':'set','n':1}");
-	assert_int_equal(wfs_gc_since(fixture->world, height_of(fixture), &gc, NULL), 0);
+	assert_int_equal(wfs_gc_begin(fixture->world, false, height_of(fixture), &gc, NULL), 0);
 	assert_int_equal(wfs_gc_advance(fixture->world, &gc, "tester", 0, NULL), 0);
 
 	assert_records(&run, WFS_HEIGHT_HEAD, STEP_RECORDS ANSWER_RECORDS);

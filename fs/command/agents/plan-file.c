@@ -14,6 +14,7 @@
 #include "fs/command/frame/output.h"
 #include "fs/command/frame/walk.h"
 #include "kernel/base/encode.h"
+#include "kernel/base/hash-text.h"
 #include "kernel/base/hash.h"
 
 enum {
@@ -52,7 +53,6 @@ static int add_results(struct wfs_walk *walk, json_t *document)
 	const json_t *const steps = json_object_get(json_object_get(document, "plan"), "steps");
 	WFS_AUTO_JSON json_t *results = json_array();
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
-	char hex[WFS_HASH_HEX_SIZE + 1];
 	const json_t *step;
 	size_t i;
 	int r = results ? 0 : -ENOMEM;
@@ -69,12 +69,11 @@ static int add_results(struct wfs_walk *walk, json_t *document)
 	if (r)
 		return r;
 	const struct wfs_hash hash = wfs_hash_of(text.data, text.size);
-	wfs_hash_hex(&hash, hex);
 	return json_object_set(document, "tool_results", results) < 0 ||
 			json_object_set_new(document, "tool_results_ref",
 				json_pack("{s:I, s:I, s:s}", "bytes", (json_int_t)text.size,
 					"count", (json_int_t)json_array_size(results), "sha256",
-					hex)) < 0
+					WFS_HASH_HEX(&hash))) < 0
 		? -ENOMEM
 		: 0;
 }

@@ -5,6 +5,7 @@
 #include "caps/session.h"
 #include "fs/command/world/commands.h"
 #include "kernel/base/encode.h"
+#include "kernel/base/hash-text.h"
 
 static int load(struct wfs_run *run, struct wfs_source *ret_source)
 {
@@ -27,10 +28,8 @@ static int put_module(struct wfs_run *run, const struct wfs_buffer *module)
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	WFS_AUTO_JSON json_t *found = NULL;
 	WFS_AUTO_JSON json_t *put = NULL;
-	char name[WFS_HASH_TEXT_SIZE];
-
-	wfs_hash_text(&hash, name);
-	int r = wfs_run_call(run, "blob-stat", json_pack("{s:s}", "hash_hex", name), &found);
+	int r = wfs_run_call(
+		run, "blob-stat", json_pack("{s:s}", "hash_hex", WFS_HASH_TEXT(&hash)), &found);
 	if (r != -ENOENT)
 		return r;
 	run->error = (struct wfs_error){0};

@@ -6,6 +6,7 @@
 #include "fs/command/frame/interrupt.h"
 #include "fs/command/frame/progress.h"
 #include "fs/command/world/commands.h"
+#include "kernel/base/hash-text.h"
 
 static void print_problems(struct wfs_run *run, const struct wfs_problems *problems)
 {
@@ -17,15 +18,13 @@ static void print_problems(struct wfs_run *run, const struct wfs_problems *probl
 
 static int print_json(struct wfs_run *run, const struct wfs_restored *restored)
 {
-	char text[WFS_HASH_TEXT_SIZE];
-
-	wfs_hash_text(&restored->snapshot_hash, text);
 	return wfs_run_json(run,
 		json_pack("{s:I, s:I, s:b, s:I, s:s, s:s, s:s}", "first_height",
 			(json_int_t)restored->first_height, "height", (json_int_t)restored->height,
 			"history", (int)restored->history, "repaired",
-			(json_int_t)restored->repaired, "snapshot_hash", text, "world",
-			run->arguments[1], "world_id", restored->world_id));
+			(json_int_t)restored->repaired, "snapshot_hash",
+			WFS_HASH_TEXT(&restored->snapshot_hash), "world", run->arguments[1],
+			"world_id", restored->world_id));
 }
 
 /* Reports actions that cannot be folded again. */
@@ -45,10 +44,7 @@ static void print_lost(struct wfs_run *run, const struct wfs_restored *restored)
 
 static void print_text(struct wfs_run *run, const struct wfs_restored *restored)
 {
-	char text[WFS_HASH_TEXT_SIZE];
-
-	wfs_hash_text(&restored->snapshot_hash, text);
-	fprintf(run->out, "%s\n", text);
+	fprintf(run->out, "%s\n", WFS_HASH_TEXT(&restored->snapshot_hash));
 	if (restored->history)
 		wfs_run_notice(run, "restored %" PRIu64 " records in %s", restored->height,
 			run->arguments[1]);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A cache of compiled code. */
+#include "kernel/base/hash-text.h"
 #include "kernel/domain/action/invoke.h"
 
 void action_programs_done(struct action_programs *programs)
@@ -76,10 +77,7 @@ static int compile(struct act *act, const struct artifact *artifact, const char 
 
 static int code_hash(const struct artifact *artifact, struct wfs_hash *ret_hash)
 {
-	const json_t *const text = json_object_get(artifact->document, "code_hash");
-
-	return wfs_hash_parse(json_string_value(text) ? json_string_value(text) : "",
-		json_string_length(text), ret_hash, NULL);
+	return wfs_hash_member(artifact->document, "code_hash", ret_hash);
 }
 
 static int get(struct act *act, const struct artifact *artifact, const char *const *functions,

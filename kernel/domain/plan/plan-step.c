@@ -5,6 +5,7 @@
  * The plan's bitmap `ready` has the blocks with steps that wait for nothing, so finding one takes
  * no longer in a long plan.
  */
+#include "kernel/base/hash-text.h"
 #include "kernel/base/json.h"
 #include "kernel/domain/plan/plan-impl.h"
 
@@ -254,7 +255,6 @@ int plan_step_set(struct plan *plan, struct plan_step *step, const char *status,
 int plan_step_keep(
 	struct plan *plan, struct plan_step *step, const json_t *result, struct wfs_error *error)
 {
-	char hash[WFS_HASH_TEXT_SIZE];
 	WFS_AUTO_JSON json_t *existing = NULL;
 	size_t cell;
 	int r = plan_load_part(plan, WFS_BUILTIN_PLAN_RESULT, step->index, &cell, &existing, error);
@@ -268,10 +268,9 @@ int plan_step_keep(
 	const struct fold_cell *const kept = fold_cell_at(plan->fold, cell);
 	plan_add(plan, "results_count", existing ? 0 : 1);
 	plan_add(plan, "results_bytes", (int64_t)kept->state.size - before);
-	wfs_hash_text(&kept->hash, hash);
 	plan->failed |= json_object_set_new(step->document, "result_ref",
 				json_pack("{s:I, s:s}", "bytes", (json_int_t)kept->state.size,
-					"sha256", hash + strlen("sha256:"))) < 0;
+					"sha256", WFS_HASH_HEX(&kept->hash))) < 0;
 	return 0;
 }
 
