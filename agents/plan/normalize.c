@@ -331,7 +331,7 @@ static void add(struct wfs_hasher *hasher, struct wfs_buffer *text)
 
 static void make_id(const struct wfs_hash *hash, char ret_id[static WFS_PLAN_ID_SIZE + 1])
 {
-	snprintf(ret_id, WFS_PLAN_ID_SIZE + 1, "%s", WFS_HASH_HEX(hash));
+	snprintf(ret_id, WFS_PLAN_ID_SIZE + 1, "%.*s", WFS_PLAN_ID_SIZE, WFS_HASH_HEX(hash));
 }
 
 /* Hashes {chat_id, goal, steps} as canonical JSON, one step at a time. */

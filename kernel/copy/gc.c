@@ -64,15 +64,6 @@ int wfs_gc_begin(struct wfs_world *world, bool keep, uint64_t number, struct wfs
 	return 0;
 }
 
-static void add_figures(struct wfs_gc_figures *sum, const struct wfs_gc_figures *figures)
-{
-	sum->version_count += figures->version_count;
-	sum->version_bytes += figures->version_bytes;
-	sum->cell_count += figures->cell_count;
-	sum->file_count += figures->file_count;
-	sum->file_bytes += figures->file_bytes;
-}
-
 /* Has the kernel thread do a step. When this returns, the step is committed, and mounts were
  * notified. */
 static int try_step(struct wfs_world *world, const char *principal, struct wfs_gc_step *step,
@@ -116,7 +107,11 @@ static int do_step(struct wfs_world *world, struct wfs_gc *gc, const char *princ
 	if (r)
 		return wfs_trace(r);
 	*step = done;
-	add_figures(&gc->figures, &step->figures);
+	gc->figures.version_count += done.figures.version_count;
+	gc->figures.version_bytes += done.figures.version_bytes;
+	gc->figures.cell_count += done.figures.cell_count;
+	gc->figures.file_count += done.figures.file_count;
+	gc->figures.file_bytes += done.figures.file_bytes;
 	return 0;
 }
 

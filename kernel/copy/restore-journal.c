@@ -397,18 +397,6 @@ static int check_head(struct restore *restore, int directory)
 		wfs_buffer_text(&expected), wfs_buffer_text(&came));
 }
 
-static void check_manifest(struct restore *restore)
-{
-	struct restore_journal *const journal = &restore->journal;
-
-	if (!restore->manifest ||
-		wfs_hash_equal(wfs_manifest_hash(restore->manifest), &journal->meta.manifest_hash))
-		return;
-	journal->broken = true;
-	restore_hash_noted(restore, "manifest", "the journal", &journal->meta.manifest_hash,
-		wfs_manifest_hash(restore->manifest));
-}
-
 static int check_records(struct restore *restore, int directory)
 {
 	const struct restore_journal *const journal = &restore->journal;
@@ -435,7 +423,13 @@ static int check_records(struct restore *restore, int directory)
 		(!has_all_files(journal) && journal->record_last != journal->height - 1))
 		restore_noted(restore, record_path(journal->height - 1).text,
 			"is missing: nothing else proves the last record");
-	check_manifest(restore);
+	if (restore->manifest &&
+		!wfs_hash_equal(
+			wfs_manifest_hash(restore->manifest), &journal->meta.manifest_hash)) {
+		restore->journal.broken = true;
+		restore_hash_noted(restore, "manifest", "the journal", &journal->meta.manifest_hash,
+			wfs_manifest_hash(restore->manifest));
+	}
 	return wfs_trace(check_head(restore, directory));
 }
 

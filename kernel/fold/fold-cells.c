@@ -82,7 +82,7 @@ static int read_row(const struct wfs_fold *fold, size_t reducer_index, struct wf
 int fold_is_live(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
 	struct wfs_error *error)
 {
-	struct wfs_cell cell;
+	struct wfs_cell cell = {.live = false};
 	int r = read_row(fold, fold_builtin(fold, reducer), wfs_bytes_text(key), &cell, error);
 
 	return r > 0 ? cell.live : r;

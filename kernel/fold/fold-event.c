@@ -135,9 +135,11 @@ static struct wfs_code_step step_of(struct wfs_fold *fold, const struct fold_cel
 
 	/* No other step of the world has this seed. */
 	const uint64_t place[] = {htobe64(step.seq), htobe64(fold->steps++)};
+	uint8_t bytes[sizeof(place)];
+	memcpy(bytes, place, sizeof(bytes));
 	memcpy(step.seed, fold->entropy, WFS_ENTROPY_SIZE);
-	for (size_t i = 0; i < sizeof(place); i++)
-		step.seed[i] ^= ((const uint8_t *)place)[i];
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		step.seed[i] ^= bytes[i];
 	return step;
 }
 

@@ -282,28 +282,20 @@ int wfs_fold_check_texts(
 	return wfs_trace(r);
 }
 
-/* Writes the private texts that the request's own record names. */
-static int apply_texts(struct wfs_fold *fold, struct wfs_head *head)
-{
-	const struct wfs_fold_input *const input = &fold->input;
-	const char *const to = wfs_text_to(input->action, input->principal);
-	int r = wfs_texts_put(head->txn, &fold->texts, head->height - 1, to);
-
-	if (!r && input->texts)
-		r = wfs_texts_put(head->txn, input->texts, head->height - 1, to);
-	return wfs_trace(r);
-}
-
 int wfs_fold_apply_record(
 	struct wfs_fold *fold, struct wfs_head *head, size_t index, const struct wfs_bytes *line)
 {
+	const struct wfs_fold_input *const input = &fold->input;
+	const char *const to = wfs_text_to(input->action, input->principal);
 	struct wfs_record record = wfs_fold_record(fold, head, index);
 
 	FOLD_TELL(fold, applying, head);
 	int r = line ? wfs_head_append_line(head, *line, record.at_ns)
 		     : wfs_head_append(head, &record);
-	if (!r && index == 0)
-		r = apply_texts(fold, head);
+	if (!r && index == 0) /* the request's own record, which names private texts */
+		r = wfs_texts_put(head->txn, &fold->texts, record.seq, to);
+	if (!r && index == 0 && input->texts)
+		r = wfs_texts_put(head->txn, input->texts, record.seq, to);
 	if (!r)
 		r = fold_apply_changes(fold, head, index, head->height);
 	return wfs_trace(r ? r : FOLD_CALL(fold, apply, head, index));

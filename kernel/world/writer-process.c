@@ -225,17 +225,6 @@ static int fold_request(struct wfs_writer *writer, struct wfs_request *request,
 	return r;
 }
 
-/* Folds an event. It was perhaps checked by a manifest that is not in force any more. */
-static int fold_event(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
-{
-	const struct wfs_manifest *manifest = wfs_runtime_manifest(writer->runtime);
-	int r = 0;
-
-	if (request->event.checked_by != manifest)
-		r = writer_check_event(manifest, request);
-	return wfs_trace(r ? r : fold_request(writer, request, WFS_RECORD_EVENT, ret_fatal));
-}
-
 /* --- a manifest --- */
 
 static int check_base(const struct wfs_manifest *from, struct wfs_request *request)
@@ -491,13 +480,17 @@ static int check_granted(struct wfs_writer *writer, struct wfs_request *request)
 
 int writer_process(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal)
 {
+	const struct wfs_manifest *const manifest = wfs_runtime_manifest(writer->runtime);
+
 	wfs_damage_forget(); /* a request before this one may have found damage */
 	int r = check_granted(writer, request);
 	if (r)
 		return wfs_trace(r);
 	switch (request->kind) {
-	case WFS_REQUEST_EVENT:
-		return fold_event(writer, request, ret_fatal);
+	case WFS_REQUEST_EVENT: /* perhaps checked by a manifest that is not in force any more */
+		if (request->event.checked_by != manifest)
+			r = writer_check_event(manifest, request);
+		return r ? r : fold_request(writer, request, WFS_RECORD_EVENT, ret_fatal);
 	case WFS_REQUEST_MANIFEST:
 		return fold_manifest(writer, request, ret_fatal);
 	case WFS_REQUEST_BLOB:
