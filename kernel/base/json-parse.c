@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
 #include "kernel/base/json.h"
 #include "kernel/base/span.h"
@@ -150,13 +151,13 @@ static int normalise(json_t *json, const struct place *place, int depth, json_t 
  * allocate() jumps out of the scanner, and scan_text() frees what the scan had allocated.
  */
 struct block {                  /* in front of all memory that jansson allocates */
-	struct block *previous; /* in the ring of its scan; followed during that scan only */
-	struct block *next;
+	LIST_ENTRY(block) link; /* of the list of its scan; followed during that scan only */
 };
 static_assert(sizeof(struct block) % alignof(max_align_t) == 0, "what is behind it is aligned");
 
 static _Thread_local struct {
-	struct block *blocks; /* a ring, with a head, of the blocks of this scan; NULL: no scan */
+	bool goes;
+	LIST_HEAD(blocks, block) blocks; /* of this scan */
 	jmp_buf out_of_memory;
 } scan;
 
@@ -165,26 +166,19 @@ static void *allocate(size_t size)
 	struct block *const block =
 		size <= SIZE_MAX - sizeof(*block) ? malloc(sizeof(*block) + size) : NULL;
 
-	if (!block && scan.blocks)
+	if (!block && scan.goes)
 		longjmp(scan.out_of_memory, 1);
-	if (!block)
-		return NULL;
-	if (scan.blocks) {
-		*block = (struct block){.previous = scan.blocks, .next = scan.blocks->next};
-		block->next->previous = block;
-		scan.blocks->next = block;
-	}
-	return block + 1;
+	if (block && scan.goes)
+		LIST_INSERT_HEAD(&scan.blocks, block, link);
+	return block ? block + 1 : NULL;
 }
 
 static void release(void *data)
 {
 	struct block *const block = data ? (struct block *)data - 1 : NULL;
 
-	if (block && scan.blocks) {
-		block->previous->next = block->next;
-		block->next->previous = block->previous;
-	}
+	if (block && scan.goes)
+		LIST_REMOVE(block, link);
 	free(block);
 }
 
@@ -197,19 +191,18 @@ __attribute__((constructor)) static void set_allocator(void)
 static int scan_text(
 	const char *text, size_t size, size_t more_flags, json_t **ret_json, json_error_t *found)
 {
-	static _Thread_local struct block ring; /* not a local variable: longjmp may lose those */
 	const size_t flags = JSON_DECODE_ANY | JSON_ALLOW_NUL | more_flags;
 
-	ring = (struct block){.previous = &ring, .next = &ring};
-	scan.blocks = &ring;
+	LIST_INIT(&scan.blocks);
+	scan.goes = true;
 	if (setjmp(scan.out_of_memory) == 0) {
 		*ret_json = json_loadb(size > 0 ? text : "", size, flags, found);
-		scan.blocks = NULL;
+		scan.goes = false;
 		return *ret_json ? 0 : -EINVAL;
 	}
-	while (ring.next != &ring)
-		release(ring.next + 1);
-	scan.blocks = NULL;
+	while (!LIST_EMPTY(&scan.blocks))
+		release(LIST_FIRST(&scan.blocks) + 1);
+	scan.goes = false;
 	return -ENOMEM;
 }
 

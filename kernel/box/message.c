@@ -64,13 +64,6 @@ void message_get_run(struct wfs_wire_reader *reader, struct wfs_lua_run *run)
 
 /* --- a module --- */
 
-static void put_names(struct wfs_buffer *frame, const char *const *names)
-{
-	for (; names && *names; names++)
-		wfs_wire_put_text(frame, *names);
-	wfs_wire_put_text(frame, NULL);
-}
-
 void message_put_load(struct wfs_buffer *frame, uint64_t id, const struct wfs_lua_options *options,
 	const struct wfs_lua_run *run)
 {
@@ -82,7 +75,9 @@ void message_put_load(struct wfs_buffer *frame, uint64_t id, const struct wfs_lu
 	wfs_wire_put_number(frame, options->limits.output_bytes);
 	wfs_wire_put_text(frame, options->name);
 	wfs_wire_put_bytes(frame, options->source);
-	put_names(frame, options->functions);
+	for (const char *const *name = options->functions; name && *name; name++)
+		wfs_wire_put_text(frame, *name);
+	wfs_wire_put_text(frame, NULL);
 	for (size_t i = 0; i < options->binding_count; i++) {
 		wfs_wire_put_text(frame, options->bindings[i].name);
 		wfs_wire_put_text(frame, options->bindings[i].table);

@@ -78,14 +78,6 @@ static struct known *find(struct wfs_quarantine *quarantine, const struct wfs_ha
 	return found ? &quarantine->known[at] : NULL;
 }
 
-static void drop(struct wfs_quarantine *quarantine, struct known *known)
-{
-	const size_t behind = (size_t)(&quarantine->known[quarantine->count] - (known + 1));
-
-	memmove(known, known + 1, behind * sizeof(*known));
-	quarantine->count--;
-}
-
 /* Makes room for one more by forgetting a code that is not refused. Its row stays until the store
  * has removed it, too, so there may be more than WFS_QUARANTINE_ROWS_MAX rows for some time. */
 static bool make_room(struct wfs_quarantine *quarantine)
@@ -124,14 +116,6 @@ static struct known *add(struct wfs_quarantine *quarantine, const struct wfs_has
 	return known;
 }
 
-static void set_name(struct wfs_quarantine_row *row, const char *name)
-{
-	const size_t size = wfs_utf8_cut(name, strnlen(name, WFS_QUARANTINE_NAME_MAX));
-
-	memcpy(row->name, name, size);
-	row->name[size] = '\0';
-}
-
 static void count_generation(struct wfs_quarantine *quarantine)
 {
 	atomic_fetch_add(&quarantine->generation, 1);
@@ -167,7 +151,9 @@ uint32_t wfs_quarantine_crashed(
 	if (!known)
 		return 0;
 	known->row.at_ns = wfs_clock_realtime_ns();
-	set_name(&known->row, name);
+	const size_t size = wfs_utf8_cut(name, strnlen(name, WFS_QUARANTINE_NAME_MAX));
+	memcpy(known->row.name, name, size);
+	known->row.name[size] = '\0';
 	known->row.crashes += known->row.crashes < UINT32_MAX;
 	known->changed = true;
 	if (known->row.crashes == WFS_QUARANTINE_CRASHES)
@@ -253,6 +239,6 @@ void wfs_quarantine_settle(struct wfs_quarantine *quarantine, bool committed)
 		if (!committed)
 			known->changed = true;
 		else if (!known->changed && known->row.crashes == 0)
-			drop(quarantine, known);
+			memmove(known, known + 1, (--quarantine->count - i) * sizeof(*known));
 	}
 }

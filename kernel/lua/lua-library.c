@@ -57,50 +57,30 @@ static void add_functions(lua_State *L, const luaL_Reg *functions)
 	}
 }
 
-/* Each of these functions adds one protected library to the environment on top of the stack. */
-
-static void open_math(lua_State *L)
+/* Pushes a library with those functions of Lua's own that only need a charge, and some of ours.
+ * @functions: may be NULL */
+static void begin_library(lua_State *L, const char *name, const luaL_Reg *functions)
 {
 	lua_newtable(L);
-	wfs_lua_add_stock(L, "math");
-	add_number(L, "huge", HUGE_VAL);
-	add_number(L, "pi", M_PI);
-	add_integer(L, "maxinteger", LUA_MAXINTEGER);
-	add_integer(L, "mininteger", LUA_MININTEGER);
-	wfs_lua_protect(L);
-	lua_setfield(L, -2, "math");
+	wfs_lua_add_stock(L, name);
+	if (functions)
+		add_functions(L, functions);
 }
 
-static void open_table(lua_State *L)
+/* Adds the library on top to the environment below it, and protects it. */
+static void end_library(lua_State *L, const char *name)
 {
-	lua_newtable(L);
-	wfs_lua_add_stock(L, "table");
-	add_functions(L, wfs_lua_table);
 	wfs_lua_protect(L);
-	lua_setfield(L, -2, "table");
-}
-
-static void open_utf8(lua_State *L)
-{
-	lua_newtable(L);
-	wfs_lua_add_stock(L, "utf8");
-	add_functions(L, wfs_lua_utf8);
-	lua_pushlstring(L, UTF8_CHARPATTERN, sizeof(UTF8_CHARPATTERN) - 1);
-	lua_setfield(L, -2, "charpattern");
-	wfs_lua_protect(L);
-	lua_setfield(L, -2, "utf8");
+	lua_setfield(L, -2, name);
 }
 
 /* `string.x` and `("…"):x()` read from one table. */
 static void open_string(lua_State *L)
 {
-	lua_newtable(L);
-	wfs_lua_add_stock(L, "string");
-	add_functions(L, wfs_lua_string);
+	begin_library(L, "string", wfs_lua_string);
 	add_functions(L, wfs_lua_pattern);
 
-	lua_newtable(L);
-	wfs_lua_add_stock(L, "arithmetic");
+	begin_library(L, "arithmetic", NULL);
 	lua_pushvalue(L, -2);
 	lua_setfield(L, -2, "__index");
 	lua_pushboolean(L, false);
@@ -110,23 +90,30 @@ static void open_string(lua_State *L)
 	lua_setmetatable(L, -2);
 	lua_pop(L, 1);
 
-	wfs_lua_protect(L);
-	lua_setfield(L, -2, "string");
+	end_library(L, "string");
 }
 
 static void open_environment(lua_State *L)
 {
-	lua_newtable(L);
-	wfs_lua_add_stock(L, "basic");
-	add_functions(L, wfs_lua_base);
+	begin_library(L, "basic", wfs_lua_base);
 	add_functions(L, wfs_lua_metatable);
 	add_functions(L, wfs_lua_pairs);
 	lua_pushlightuserdata(L, NULL);
 	lua_setfield(L, -2, "null");
-	open_math(L);
+
+	begin_library(L, "math", NULL);
+	add_number(L, "huge", HUGE_VAL);
+	add_number(L, "pi", M_PI);
+	add_integer(L, "maxinteger", LUA_MAXINTEGER);
+	add_integer(L, "mininteger", LUA_MININTEGER);
+	end_library(L, "math");
 	open_string(L);
-	open_table(L);
-	open_utf8(L);
+	begin_library(L, "table", wfs_lua_table);
+	end_library(L, "table");
+	begin_library(L, "utf8", wfs_lua_utf8);
+	lua_pushlstring(L, UTF8_CHARPATTERN, sizeof(UTF8_CHARPATTERN) - 1);
+	lua_setfield(L, -2, "charpattern");
+	end_library(L, "utf8");
 	wfs_lua_open_host(L);
 }
 

@@ -15,20 +15,6 @@ void wfs_lua_text_start(lua_State *L, struct wfs_lua_text *text)
 	text->slot = lua_gettop(L);
 }
 
-static void grow(struct wfs_lua_text *text, size_t needed_bytes)
-{
-	size_t capacity = text->capacity_bytes * 2;
-	char *larger = NULL;
-
-	if (capacity < needed_bytes)
-		capacity = needed_bytes;
-	larger = lua_newuserdatauv(text->L, capacity, 0);
-	memcpy(larger, text->data, text->size);
-	lua_replace(text->L, text->slot);
-	text->data = larger;
-	text->capacity_bytes = capacity;
-}
-
 char *wfs_lua_text_room(struct wfs_lua_text *text, size_t size)
 {
 	struct wfs_lua *const lua = wfs_lua_of(text->L);
@@ -38,8 +24,16 @@ char *wfs_lua_text_room(struct wfs_lua_text *text, size_t size)
 	if (size > lua->memory_bytes)
 		wfs_lua_stop_now(text->L, WFS_LUA_STOP_MEMORY);
 	wfs_lua_charge_bytes(text->L, size);
-	if (size > text->capacity_bytes - text->size)
-		grow(text, text->size + size);
+	if (size > text->capacity_bytes - text->size) {
+		const size_t needed = text->size + size;
+		const size_t doubled = text->capacity_bytes * 2;
+
+		text->capacity_bytes = doubled < needed ? needed : doubled;
+		room = lua_newuserdatauv(text->L, text->capacity_bytes, 0);
+		memcpy(room, text->data, text->size);
+		lua_replace(text->L, text->slot);
+		text->data = room;
+	}
 	room = text->data + text->size;
 	text->size += size;
 	return room;

@@ -186,22 +186,6 @@ static int append_cell(struct asked *asked, json_t *cells, const struct wfs_entr
 	return r;
 }
 
-/* A cursor is the id of the last cell that was looked at: 0, or of a cell of this reducer. */
-static int read_cursor(
-	struct asked *asked, const struct wfs_reducer *reducer, uint64_t *ret_after_id)
-{
-	uint64_t after_id;
-	int r = wfs_json_get_cursor(
-		asked->json, asked->introspector->cursors, &after_id, asked->error);
-
-	if (!r && after_id != 0 && wfs_cell_reducer(after_id) != reducer->reducer_id)
-		r = wfs_error_set(asked->error, WFS_E_INVALID_ARGUMENT,
-			"'cursor' belongs to another reducer");
-	if (!r)
-		*ret_after_id = after_id;
-	return r;
-}
-
 /* Appends to @cells one page of the cells after @after_id. */
 static int list_page(struct asked *asked, struct wfs_entry_walk *walk, uint64_t after_id,
 	size_t limit, json_t *cells)
@@ -228,7 +212,7 @@ static int list_cells(struct asked *asked)
 	WFS_AUTO_ENTRY_WALK struct wfs_entry_walk walk = {0};
 	struct wfs_reducer reducer = {.reducer_id = 0};
 	int64_t limit = WFS_INTROSPECT_PAGE_MAX;
-	uint64_t after_id;
+	uint64_t after_id = 0;
 	json_t *cells;
 	int r = wfs_json_get_integer(asked->json, "limit", 1, limit, &limit, asked->error);
 
@@ -237,7 +221,12 @@ static int list_cells(struct asked *asked)
 	if (!r)
 		r = find_reducer(asked, asked->params.introspect_list_cells.reducer, &reducer);
 	if (!r)
-		r = read_cursor(asked, &reducer, &after_id);
+		r = wfs_json_get_cursor(
+			asked->json, asked->introspector->cursors, &after_id, asked->error);
+	/* A cursor is the id of the last cell that was looked at: 0, or of a cell of this reducer. */
+	if (!r && after_id != 0 && wfs_cell_reducer(after_id) != reducer.reducer_id)
+		r = wfs_error_set(asked->error, WFS_E_INVALID_ARGUMENT,
+			"'cursor' belongs to another reducer");
 	if (!r)
 		r = wfs_entry_walk_init(&walk, &asked->view, reducer.reducer_id, after_id);
 	if (r)

@@ -125,27 +125,26 @@ static int check_bound(struct schema_check *check, const json_t *bound, bool fit
 int schema_check_number(struct schema_check *check, const struct schema_node *node,
 	const json_t *value, const struct schema_path *path)
 {
-	const json_t *bound;
-	int r;
+	const struct {
+		const json_t *bound;
+		int least; /* how the value may compare with the bound */
+		int most;
+		const char *what;
+	} bounds[] = {
+		{node->minimum, 0, 1, "a number of at least"},
+		{node->maximum, -1, 0, "a number of at most"},
+		{node->exclusive_minimum, 1, 1, "a number above"},
+		{node->exclusive_maximum, -1, -1, "a number below"},
+	};
+	int r = 0;
 
-	bound = node->minimum;
-	r = check_bound(check, bound, bound && schema_compare_numbers(value, bound) >= 0, value,
-		path, "a number of at least");
-	if (r < 0)
-		return r;
-	bound = node->maximum;
-	r = check_bound(check, bound, bound && schema_compare_numbers(value, bound) <= 0, value,
-		path, "a number of at most");
-	if (r < 0)
-		return r;
-	bound = node->exclusive_minimum;
-	r = check_bound(check, bound, bound && schema_compare_numbers(value, bound) > 0, value,
-		path, "a number above");
-	if (r < 0)
-		return r;
-	bound = node->exclusive_maximum;
-	r = check_bound(check, bound, bound && schema_compare_numbers(value, bound) < 0, value,
-		path, "a number below");
+	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(bounds); i++) {
+		const json_t *const bound = bounds[i].bound;
+		const int order = bound ? schema_compare_numbers(value, bound) : 0;
+
+		r = check_bound(check, bound, order >= bounds[i].least && order <= bounds[i].most,
+			value, path, bounds[i].what);
+	}
 	if (r < 0)
 		return r;
 	if (!node->multiple_of)

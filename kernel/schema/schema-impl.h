@@ -252,12 +252,6 @@ const struct schema_keyword *schema_keyword_find(const char *name);
  *  0, -ENOMEM. */
 int schema_merge_required(struct schema_node *node);
 
-/** schema_compile_pattern() - compile the regular expression @text into @pattern. @where: the
- *  keyword or member that has it
- *  Return: 0 (also if problems were added), -E2BIG (stop, a problem was added), -ENOMEM. */
-int schema_compile_pattern(struct schema_compiler *compiler, struct schema_pattern *pattern,
-	const char *text, size_t size, const struct schema_path *where);
-
 /** schema_compile_reference() - compile the keyword $ref or $dynamicRef of @node; a function for
  *  schema_keyword.compile, which says what it returns. */
 int schema_compile_reference(struct schema_compiler *compiler, struct schema_node *node,

@@ -155,7 +155,7 @@ static int compile_flag(struct schema_compiler *compiler, struct schema_node *no
 	return 0;
 }
 
-int schema_compile_pattern(struct schema_compiler *compiler, struct schema_pattern *pattern,
+static int compile_regex(struct schema_compiler *compiler, struct schema_pattern *pattern,
 	const char *text, size_t size, const struct schema_path *where)
 {
 	struct wfs_error reason;
@@ -180,7 +180,7 @@ static int compile_pattern(struct schema_compiler *compiler, struct schema_node 
 {
 	(void)keyword;
 	if (json_is_string(value))
-		return schema_compile_pattern(compiler, &node->pattern, json_string_value(value),
+		return compile_regex(compiler, &node->pattern, json_string_value(value),
 			json_string_length(value), path);
 	schema_problem(compiler, path, value, "expected string");
 	return 0;
@@ -219,58 +219,55 @@ static int compile_list(struct schema_compiler *compiler, struct schema_node *no
 	return 0;
 }
 
-/* $defs: compiled to find problems; references find the nodes by their definition. */
-static int compile_definitions(struct schema_compiler *compiler, struct schema_node *node,
-	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path)
+/* Compiles an object of schemas. @more: how many further properties the array must have room for.
+ * @ret_properties: owned by the caller, also on failure */
+static int compile_map(struct schema_compiler *compiler, json_t *value,
+	const struct schema_path *path, size_t more, struct schema_property **ret_properties,
+	size_t *ret_count)
 {
 	const char *name;
 	json_t *item;
 
-	(void)node;
-	(void)keyword;
 	if (!json_is_object(value)) {
 		schema_problem(compiler, path, value, "expected object");
 		return 0;
 	}
-	json_object_foreach(value, name, item)
-	{
-		struct schema_path inner = {.parent = path, .name = name};
-		const struct schema_node *unused;
-		int r = schema_compile_node(compiler, item, &inner, &unused);
-
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-static int compile_properties(struct schema_compiler *compiler, struct schema_node *node,
-	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path)
-{
-	size_t required = json_array_size(json_object_get(node->definition, "required"));
-	const char *name;
-	json_t *item;
-
-	(void)keyword;
-	if (!json_is_object(value)) {
-		schema_problem(compiler, path, value, "expected object");
-		return 0;
-	}
-	node->properties =
-		calloc(json_object_size(value) + required + 1, sizeof(struct schema_property));
-	if (!node->properties)
+	*ret_properties = calloc(json_object_size(value) + more + 1, sizeof(**ret_properties));
+	if (!*ret_properties)
 		return -ENOMEM;
 	json_object_foreach(value, name, item)
 	{
-		struct schema_property *property = &node->properties[node->property_count++];
-		struct schema_path inner = {.parent = path, .name = name};
-		int r = schema_compile_node(compiler, item, &inner, &property->node);
+		struct schema_property *const property = &(*ret_properties)[(*ret_count)++];
+		const struct schema_path inner = {.parent = path, .name = name};
+		const int r = schema_compile_node(compiler, item, &inner, &property->node);
 
 		if (r < 0)
 			return r;
 		property->name = name;
 	}
 	return 0;
+}
+
+/* $defs: compiled to find problems; references find the nodes by their definition. */
+static int compile_definitions(struct schema_compiler *compiler, struct schema_node *node,
+	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path)
+{
+	WFS_AUTO_FREE struct schema_property *unused = NULL;
+	size_t count = 0;
+
+	(void)node;
+	(void)keyword;
+	return compile_map(compiler, value, path, 0, &unused, &count);
+}
+
+static int compile_properties(struct schema_compiler *compiler, struct schema_node *node,
+	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path)
+{
+	const size_t required = json_array_size(json_object_get(node->definition, "required"));
+
+	(void)keyword;
+	return compile_map(
+		compiler, value, path, required, &node->properties, &node->property_count);
 }
 
 static int compile_groups(struct schema_compiler *compiler, struct schema_node *node,
@@ -291,8 +288,7 @@ static int compile_groups(struct schema_compiler *compiler, struct schema_node *
 	{
 		struct schema_group *const group = &node->groups[node->group_count++];
 		const struct schema_path inner = {.parent = path, .name = name};
-		int r = schema_compile_pattern(
-			compiler, &group->pattern, name, strlen(name), &inner);
+		int r = compile_regex(compiler, &group->pattern, name, strlen(name), &inner);
 
 		if (!r)
 			r = schema_compile_node(compiler, item, &inner, &group->node);
@@ -363,30 +359,9 @@ static int compile_dependent_required(struct schema_compiler *compiler, struct s
 static int compile_dependent_schemas(struct schema_compiler *compiler, struct schema_node *node,
 	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path)
 {
-	const char *name;
-	json_t *item;
-
 	(void)keyword;
-	if (!json_is_object(value)) {
-		schema_problem(compiler, path, value, "expected object");
-		return 0;
-	}
-	node->dependent_schemas =
-		calloc(json_object_size(value) + 1, sizeof(*node->dependent_schemas));
-	if (!node->dependent_schemas)
-		return -ENOMEM;
-	json_object_foreach(value, name, item)
-	{
-		struct schema_property *const dependent =
-			&node->dependent_schemas[node->dependent_count++];
-		const struct schema_path inner = {.parent = path, .name = name};
-		const int r = schema_compile_node(compiler, item, &inner, &dependent->node);
-
-		if (r < 0)
-			return r;
-		dependent->name = name;
-	}
-	return 0;
+	return compile_map(
+		compiler, value, path, 0, &node->dependent_schemas, &node->dependent_count);
 }
 
 /* Called when all keywords of the node are compiled. */

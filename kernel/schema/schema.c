@@ -53,18 +53,10 @@ size_t schema_cut(const char *text, size_t size, size_t max)
 	return max;
 }
 
-static void describe_text(const char *text, size_t size, struct wfs_buffer *buffer)
-{
-	size_t cut = schema_cut(text, size, SHORT_TEXT_MAX);
-
-	wfs_json_write_string(buffer, text, cut);
-	if (cut < size)
-		wfs_buffer_append_text(buffer, "…");
-}
-
 void wfs_schema_describe(const json_t *value, struct wfs_buffer *buffer)
 {
-	size_t size;
+	const char *const text = json_string_value(value);
+	size_t size = json_string_length(value);
 
 	if (!value) {
 		wfs_buffer_append_text(buffer, "nothing");
@@ -89,7 +81,9 @@ void wfs_schema_describe(const json_t *value, struct wfs_buffer *buffer)
 		break;
 	case JSON_STRING:
 		wfs_buffer_append_text(buffer, "string ");
-		describe_text(json_string_value(value), json_string_length(value), buffer);
+		wfs_json_write_string(buffer, text, schema_cut(text, size, SHORT_TEXT_MAX));
+		if (size > SHORT_TEXT_MAX)
+			wfs_buffer_append_text(buffer, "…");
 		break;
 	case JSON_ARRAY:
 		size = json_array_size(value);

@@ -365,80 +365,51 @@ static void name_history(struct wfs_txn *txn, struct wfs_bytes key, struct wfs_r
 		cell.bytes, height);
 }
 
-/* The hash that a listing's row says, which may be damaged. Return: does a blob have this hash? */
-static bool hash_in_listing(struct wfs_txn *txn, uint64_t listed_id, struct wfs_hash *ret_hash)
+/* Blobs and texts have a number and a hash: one table has the hash for each number, another one the
+ * number for each hash. */
+struct numbered {
+	enum wfs_table by_number;
+	enum wfs_table by_hash;
+	size_t hash_at;   /* in the row of a number */
+	size_t number_at; /* in the row of a hash */
+	const char *what;
+};
+
+/* The hash that the row of a number says, which may be damaged.
+ * Return: is the row undamaged, or is there a row for this hash? */
+static bool hash_in_row(struct wfs_txn *txn, const struct numbered *kind, uint64_t number,
+	struct wfs_hash *ret_hash)
 {
-	const struct row key = row_key_u64(listed_id);
+	const struct row key = row_key_u64(number);
 	uint8_t row[LISTING_HASH_AT + WFS_HASH_SIZE];
-	struct wfs_blob_listing listing;
-	struct wfs_blob blob;
+	struct wfs_bytes value;
 	size_t size;
 
-	if (wfs_blob_listing_get(txn, listed_id, &listing) == 0) {
-		*ret_hash = listing.hash;
-		return true;
-	}
-	if (row_peek(txn, WFS_TABLE_BLOB_LISTED, row_bytes(&key), row, sizeof(row), &size) ||
-		size < sizeof(row))
+	if (row_peek(txn, kind->by_number, row_bytes(&key), row, sizeof(row), &size) ||
+		size < kind->hash_at + WFS_HASH_SIZE)
 		return false;
-	memcpy(ret_hash->bytes, row + LISTING_HASH_AT, WFS_HASH_SIZE);
-	return wfs_blob_get(txn, ret_hash, &blob) == 0;
+	memcpy(ret_hash->bytes, row + kind->hash_at, WFS_HASH_SIZE);
+	return row_get(txn, kind->by_number, row_bytes(&key), &value) == 0 ||
+		row_get(txn, kind->by_hash, WFS_BYTES(ret_hash->bytes, WFS_HASH_SIZE), &value) == 0;
 }
 
-static void name_listing(struct wfs_txn *txn, uint64_t listed_id, struct wfs_row_name *name)
+static void name_numbered(struct wfs_txn *txn, const struct numbered *kind, uint64_t number,
+	struct wfs_row_name *name)
 {
-	const struct wanted by_id = {.table = WFS_TABLE_BLOB,
-		.at = sizeof(uint64_t),
-		.size = sizeof(listed_id),
-		.number = listed_id};
+	const struct wanted by_number = {.table = kind->by_hash,
+		.at = kind->number_at,
+		.size = sizeof(number),
+		.number = number};
 	struct wfs_bytes hash;
 	struct wfs_bytes row;
 	struct wfs_hash own;
 
-	if (txn && hash_in_listing(txn, listed_id, &own))
-		name_hash("the listing of blob", WFS_BYTES(own.bytes, WFS_HASH_SIZE), name);
-	else if (txn && find(txn, &by_id, &hash, &row))
-		name_hash("the listing of blob", hash, name);
+	if (txn && hash_in_row(txn, kind, number, &own))
+		name_hash(kind->what, WFS_BYTES(own.bytes, WFS_HASH_SIZE), name);
+	else if (txn && find(txn, &by_number, &hash, &row))
+		name_hash(kind->what, hash, name);
 	else
-		snprintf(name->text, sizeof(name->text), "the listing of blob number %" PRIu64,
-			listed_id);
-}
-
-/* The hash that a text's row says, which may be damaged. Return: does a text have this hash? */
-static bool hash_in_text(struct wfs_txn *txn, uint64_t number, struct wfs_hash *ret_hash)
-{
-	const struct row key = row_key_u64(number);
-	uint8_t row[TEXT_HASH_AT + WFS_HASH_SIZE];
-	struct wfs_bytes value;
-	struct wfs_text text;
-	size_t size;
-
-	if (wfs_text_get(txn, number, &text) == 0) {
-		*ret_hash = text.hash;
-		return true;
-	}
-	if (row_peek(txn, WFS_TABLE_TEXT, row_bytes(&key), row, sizeof(row), &size) ||
-		size < sizeof(row))
-		return false;
-	memcpy(ret_hash->bytes, row + TEXT_HASH_AT, WFS_HASH_SIZE);
-	return row_get(txn, WFS_TABLE_TEXT_BY_HASH, WFS_BYTES(ret_hash->bytes, WFS_HASH_SIZE),
-		       &value) == 0;
-}
-
-static void name_text(struct wfs_txn *txn, uint64_t number, struct wfs_row_name *name)
-{
-	const struct wanted by_number = {
-		.table = WFS_TABLE_TEXT_BY_HASH, .size = sizeof(number), .number = number};
-	struct wfs_bytes hash;
-	struct wfs_bytes value;
-	struct wfs_hash own;
-
-	if (txn && hash_in_text(txn, number, &own))
-		name_hash("private text", WFS_BYTES(own.bytes, WFS_HASH_SIZE), name);
-	else if (txn && find(txn, &by_number, &hash, &value))
-		name_hash("private text", hash, name);
-	else
-		snprintf(name->text, sizeof(name->text), "private text number %" PRIu64, number);
+		snprintf(name->text, sizeof(name->text), "%s number %" PRIu64, kind->what, number);
 }
 
 /* Ids of cells have a reducer id in their upper bits; smaller numbers are records. */
@@ -469,6 +440,10 @@ static void name_index(struct wfs_txn *txn, struct wfs_bytes key, struct wfs_row
 static void name_by_number(
 	struct wfs_txn *txn, enum wfs_table table, uint64_t number, struct wfs_row_name *name)
 {
+	static const struct numbered listing = {WFS_TABLE_BLOB_LISTED, WFS_TABLE_BLOB,
+		LISTING_HASH_AT, sizeof(uint64_t), "the listing of blob"};
+	static const struct numbered private = {
+		WFS_TABLE_TEXT, WFS_TABLE_TEXT_BY_HASH, TEXT_HASH_AT, 0, "private text"};
 	struct text reducer;
 	struct text cell;
 
@@ -488,10 +463,10 @@ static void name_by_number(
 		name_version(txn, number, name);
 		break;
 	case WFS_TABLE_BLOB_LISTED:
-		name_listing(txn, number, name);
+		name_numbered(txn, &listing, number, name);
 		break;
 	default:
-		name_text(txn, number, name);
+		name_numbered(txn, &private, number, name);
 	}
 }
 
