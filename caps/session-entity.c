@@ -128,10 +128,7 @@ int wfs_session_entity_file(const struct wfs_session *session, struct wfs_view *
 {
 	int r = session_sees_file(session, file, id);
 
-	if (r)
-		return r;
-	return wfs_entity_source(view,
-		file == WFS_ENTITY_FILE_GRANTS ? WFS_ENTITY_FILE_SCRIP : file, id, ret_version);
+	return r ? r : wfs_entity_source(view, file, id, ret_version);
 }
 
 int wfs_session_entity_version(const struct wfs_session *session, struct wfs_view *view,
@@ -151,8 +148,8 @@ int wfs_session_entity_version(const struct wfs_session *session, struct wfs_vie
 	r = wfs_view_name(view, &version, &reducer, &id);
 	if (r)
 		return r;
-	if (file == WFS_ENTITY_FILE_PLAN_STEPS)
-		r = session_sees_step(session, view, &version);
+	if (wfs_entity_file_is_directory(file))
+		r = session_sees_item(session, view, file, id);
 	else
 		r = session_sees_file(session, file, id);
 	if (r == -ENOENT && file == WFS_ENTITY_FILE_PLAN) /* the file has two names */
@@ -183,10 +180,8 @@ int wfs_session_entity_read(const struct wfs_session *session, struct wfs_view *
 
 	if (whole < 0)
 		return wfs_trace(whole);
-	if (!whole)
-		return wfs_trace(wfs_entity_write_bare_meta(
-			view, version, part->range, part->buffer, &part->size_bytes));
-	return wfs_entity_write(view, file, version, part->range, part->buffer, &part->size_bytes);
+	return (whole ? wfs_entity_write : wfs_entity_write_bare)(
+		view, file, version, part->range, part->buffer, &part->size_bytes);
 }
 
 int wfs_session_grants(const struct wfs_session *session, struct wfs_view *view,

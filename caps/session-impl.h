@@ -123,10 +123,10 @@ int session_look(const struct wfs_session *session, struct wfs_sight *ret_sight)
 int session_sees_file(
 	const struct wfs_session *session, enum wfs_entity_file file, struct wfs_bytes id);
 
-/** session_sees_step() - may it see a file in `steps` of a plan? @version: of the step.
- *  Return: as above. */
-int session_sees_step(const struct wfs_session *session, struct wfs_view *view,
-	const struct wfs_version *version);
+/** session_sees_item() - may the session see a file in a directory of an entity, such as `steps`?
+ *  @key: of the file's cell. Return: as above. */
+int session_sees_item(const struct wfs_session *session, struct wfs_view *view,
+	enum wfs_entity_file directory, struct wfs_bytes key);
 
 /** session_sees_inner() - may it see a file in the directory `steps` or `entries` of an entity?
  *  @name: of the file. Return: as above. */

@@ -212,7 +212,7 @@ int wfs_session_cells(const struct wfs_session *session, struct wfs_view *view, 
 	uint64_t after_id, struct wfs_session_walk *ret_walk, struct wfs_error *error)
 {
 	WFS_CLEANUP(wfs_session_walk_done)
-	struct wfs_session_walk walk = {.entity = WFS_ENTITY_COUNT};
+	struct wfs_session_walk walk = {.entity = WFS_ENTITIES_MAX};
 	struct wfs_question question = {.height = 0};
 	int r = session_look(session, &walk.sight);
 
@@ -237,7 +237,7 @@ static int sees_entry(struct wfs_session_walk *walk, struct wfs_bytes key)
 	int beside = 0;
 	int r;
 
-	if (walk->entity == WFS_ENTITY_COUNT)
+	if (walk->entity == WFS_ENTITIES_MAX)
 		return wfs_sight_cell(&walk->sight, walk->reducer, key);
 	r = wfs_sight_entity(&walk->sight, walk->entity, key);
 	if (r >= 0 && walk->entity == WFS_ENTITY_PLAN)

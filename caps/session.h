@@ -164,7 +164,7 @@ struct wfs_session_walk {
 	struct wfs_entry_walk entries;
 	struct wfs_sight sight;
 	struct wfs_bytes reducer; /* its name, borrowed until the view is closed */
-	enum wfs_entity entity;   /* for a walk over entities; WFS_ENTITY_COUNT: over cells */
+	enum wfs_entity entity;   /* for a walk over entities; WFS_ENTITIES_MAX: over cells */
 	bool sees_directory;      /* of the last entry; if not, only a file beside it is seen */
 	bool sees_beside;         /* the session sees the file beside the directory of a plan */
 	uint64_t looked_at;       /* entries so far, those that are not seen included */
@@ -206,7 +206,7 @@ int wfs_session_content(const struct wfs_session *session, struct wfs_view *view
 int wfs_session_may_hash(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_version *version);
 
-/* Artifacts, principals, turns and plans as directories (kernel/domain/entity/entity.h), judged by
+/* Artifacts, principals, turns and plans as directories (kernel/read/entity.h), judged by
  * their paths. Below, an *entity* is one of these. */
 
 /** wfs_session_entity() - find a live entity: its cell. Return: 0, -ENOENT, … */
@@ -259,40 +259,32 @@ int wfs_session_entity_read(const struct wfs_session *session, struct wfs_view *
 int wfs_session_lists(
 	const struct wfs_session *session, enum wfs_entity_file directory, struct wfs_error *error);
 
-/** wfs_session_plan_step_count() - count the steps so far of a plan
- *  that a function above has found. */
-int wfs_session_plan_step_count(const struct wfs_session *session, struct wfs_view *view,
-	struct wfs_bytes plan_id, uint64_t *ret_count);
-
-/**
- * wfs_session_plan_step() - get a step of a plan, as a file in `steps`
- * @name: the name of the file is appended
- * @ret_version: from which the file is made
- * Return: 0, -ENOENT (no such step, or the session does not see it), …
+/*
+ * Files in a directory of an entity, such as `steps` of a plan or `entries` of a memory store,
+ * which a function above has found. Each file has a number, in the order of which they are listed.
  */
-int wfs_session_plan_step(const struct wfs_session *session, struct wfs_view *view,
-	struct wfs_bytes plan_id, uint64_t index, struct wfs_buffer *name,
+
+/** wfs_session_item() - find a file by its name. Return: 0, -ENOENT (this file does not exist, or
+ *  the session does not see it), … */
+int wfs_session_item(const struct wfs_session *session, struct wfs_view *view,
+	enum wfs_entity_file directory, struct wfs_bytes id, const char *name, uint64_t *ret_number,
 	struct wfs_version *ret_version);
 
-/** wfs_session_entry_count() - count the entries of a memory store
- *  that a function above has found. */
-int wfs_session_entry_count(const struct wfs_session *session, struct wfs_view *view,
-	struct wfs_bytes artifact_id, uint64_t *ret_count);
-
-/** wfs_session_entry() - get an entry of a memory store. Return: 0, -ENOENT (no such entry, or the
- *  session does not see it), … */
-int wfs_session_entry(const struct wfs_session *session, struct wfs_view *view,
-	struct wfs_bytes artifact_id, uint32_t number, struct wfs_version *ret_version);
-
 /**
- * wfs_session_entry_next() - find the first entry that the session sees; see wfs_memory_entry_next
- * @number: in: where to begin; out: that of the entry
- * @left: bound of the entries to look at, those that are not seen included; decremented for each
- * Return: as there, or 1 (@left is 0; @number: where to continue).
+ * wfs_session_item_next() - find the first file that the session sees
+ * @number: in: where to begin; out: that of the file
+ * @left: bound of the files to look at, those that are not seen included; decremented for each
+ * @name: becomes the name of the file
+ * @ret_version: of an entry only vid, size_bytes and time_ns are set
+ * Return: 0, -ENOENT (no more files), 1 (@left is 0; @number: where to continue), …
  */
-int wfs_session_entry_next(const struct wfs_session *session, struct wfs_view *view,
-	struct wfs_bytes artifact_id, uint64_t *number, uint64_t *left,
-	struct wfs_entry *ret_entry);
+int wfs_session_item_next(const struct wfs_session *session, struct wfs_view *view,
+	enum wfs_entity_file directory, struct wfs_bytes id, uint64_t *number, uint64_t *left,
+	struct wfs_buffer *name, struct wfs_version *ret_version);
+
+/** wfs_session_item_count() - count the files, about. */
+int wfs_session_item_count(const struct wfs_session *session, struct wfs_view *view,
+	enum wfs_entity_file directory, struct wfs_bytes id, uint64_t *ret_count);
 
 /** wfs_session_grants() - append `grants.json` of a principal that a function above has found.
  *  @ret_time_ns: of the newest grant; 0: the principal has none */
@@ -364,10 +356,12 @@ int wfs_session_builtin(const struct wfs_session *session, struct wfs_view *view
 int wfs_session_entity_number(const struct wfs_session *session, struct wfs_view *view,
 	enum wfs_entity entity, struct wfs_bytes id, uint64_t *ret_number);
 
-/** wfs_session_plan_step_name() - append the name of a step's file. @key: of the step's cell.
- *  Return: 0, -ENOENT, … */
-int wfs_session_plan_step_name(const struct wfs_session *session, struct wfs_view *view,
-	struct wfs_bytes key, struct wfs_buffer *buffer);
+/** wfs_session_item_name() - find the plan or artifact that has a file in `steps` or `entries`, and
+ *  append the file's name. @view: NULL: only the id is wanted; @key: of the file's cell; @ret_id:
+ *  borrowed from @key. Return: 0, -ENOENT, … */
+int wfs_session_item_name(const struct wfs_session *session, struct wfs_view *view,
+	enum wfs_entity_file directory, struct wfs_bytes key, struct wfs_bytes *ret_id,
+	struct wfs_buffer *name);
 
 /** wfs_session_is_store() - is this artifact a memory store in the view?
  *  Return: 1, 0, or -errno. */

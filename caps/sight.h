@@ -13,7 +13,7 @@
  */
 #pragma once
 
-#include "kernel/domain/entity/entity.h"
+#include "kernel/read/entity.h"
 #include "kernel/read/introspect.h"
 #include "kernel/rights/rights.h"
 

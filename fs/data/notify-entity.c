@@ -78,18 +78,13 @@ static int drop_files(struct wfs_notify *notify, enum wfs_entity entity, struct 
 	r = wfs_teller_inode(notify->teller, place.ino, WFS_TELLER_ATTRIBUTES);
 	if (r)
 		return notify_known(r);
-	for (int i = 0; !r && i < WFS_ENTITY_FILE_COUNT; i++) {
+	for (int i = 0; !r && i < wfs_entity_file_count(); i++) {
 		const char *const name = wfs_entity_file_name((enum wfs_entity_file)i);
 
 		if (is_dropped((enum wfs_entity_file)i, entity))
 			r = notify_name(notify, place.ino, name, strlen(name));
 	}
 	return r ? r : notify_listing(notify, place.ino);
-}
-
-static uint64_t directory_of(enum wfs_entity entity)
-{
-	return wfs_tree_directory_ino(wfs_tree_entities_directory(entity), 0);
 }
 
 /* Drops the name of one artifact, … in the directory of all. @suffix: after the id */
@@ -101,8 +96,8 @@ static int drop_name(
 	wfs_buffer_append_text(&notify->name, suffix);
 	int r = wfs_buffer_check(&notify->name);
 	return r ? r
-		 : notify_name(notify, directory_of(entity), wfs_buffer_text(&notify->name),
-			   notify->name.size);
+		 : notify_name(notify, wfs_tree_entities_ino(entity),
+			   wfs_buffer_text(&notify->name), notify->name.size);
 }
 
 /* --- content, code and entries --- */
@@ -356,9 +351,8 @@ int notify_grants(struct wfs_notify *notify)
 struct telling {
 	struct wfs_notify *notify;
 	const struct wfs_commit *commit;
-	struct notify_inner steps;
-	struct notify_inner entries;
-	bool names_changed[WFS_ENTITY_COUNT]; /* in the directory of all artifacts, … */
+	struct notify_items items[WFS_ENTITY_FILES_MAX]; /* of directories within entities */
+	bool names_changed[WFS_ENTITIES_MAX]; /* in the directory of all artifacts, … */
 	bool artifact_lost;                   /* the mount may not read some artifact any more */
 };
 
@@ -400,11 +394,6 @@ static int drop_artifact(struct telling *telling, const struct wfs_change *chang
 	return drop_lost(notify, change->key);
 }
 
-static int drop_principal(struct telling *telling, const struct wfs_change *change)
-{
-	return drop_one(telling, WFS_ENTITY_PRINCIPAL, change);
-}
-
 static int drop_resources(struct telling *telling, const struct wfs_change *change)
 {
 	return drop_files(telling->notify, WFS_ENTITY_PRINCIPAL, change->key);
@@ -417,36 +406,18 @@ static int drop_grant(struct telling *telling, const struct wfs_change *change)
 	return r ? r : drop_grantee(telling->notify, WFS_HEIGHT_HEAD, change->key);
 }
 
-static int drop_turn(struct telling *telling, const struct wfs_change *change)
-{
-	return drop_one(telling, WFS_ENTITY_TURN, change);
-}
-
-static int drop_plan(struct telling *telling, const struct wfs_change *change)
-{
-	return drop_one(telling, WFS_ENTITY_PLAN, change);
-}
-
-static int drop_step(struct telling *telling, const struct wfs_change *change)
-{
-	return notify_step(telling->notify, change, &telling->steps);
-}
-
-static int drop_entry(struct telling *telling, const struct wfs_change *change)
-{
-	return notify_entry(telling->notify, change, &telling->entries);
-}
-
 static int drop_store(struct telling *telling, const struct wfs_change *change)
 {
-	return notify_store(telling->notify, change, &telling->entries);
+	return notify_items_begin(
+		telling->notify, change->key, &telling->items[WFS_ENTITY_FILE_ENTRIES]);
 }
 
-/* Drops the file `state` of an artifact. */
-static int drop_state(struct telling *telling, const struct wfs_change *change)
+/* Drops a file of an entity whose own cell has not changed. */
+static int drop_file(
+	struct telling *telling, enum wfs_entity_file file, const struct wfs_change *change)
 {
-	const char *const name = wfs_entity_file_name(WFS_ENTITY_FILE_WORKFLOW_STATE);
-	struct place place = {.entity = WFS_ENTITY_ARTIFACT, .id = change->key};
+	struct place place = {.entity = wfs_entity_file_entity(file), .id = change->key};
+	const char *const name = wfs_entity_file_name(file);
 	int r = find_place(telling->notify, &place);
 
 	if (r || place.ino == 0)
@@ -455,62 +426,93 @@ static int drop_state(struct telling *telling, const struct wfs_change *change)
 	return r || !notify_names_changed(change) ? r : notify_listing(telling->notify, place.ino);
 }
 
+/* Reducers whose cells show in more places than those that the table of files tells. */
 static const struct {
 	enum wfs_builtin_reducer reducer;
 	int (*drop)(struct telling *telling, const struct wfs_change *change);
 } kinds[] = {
 	{WFS_BUILTIN_ARTIFACT, drop_artifact},
-	{WFS_BUILTIN_LEDGER, drop_principal},
 	{WFS_BUILTIN_RESOURCE, drop_resources},
 	{WFS_BUILTIN_GRANT, drop_grant},
-	{WFS_BUILTIN_TURN, drop_turn},
-	{WFS_BUILTIN_PLAN, drop_plan},
-	{WFS_BUILTIN_PLAN_STEP, drop_step},
-	{WFS_BUILTIN_MEMORY, drop_entry},
 	{WFS_BUILTIN_MEMORY_STORE, drop_store},
-	{WFS_BUILTIN_WORKFLOW, drop_state},
 };
+
+/* Drops names and contents for a changed cell of a built-in reducer; listings of the directories of
+ * all are dropped later. */
+static int drop_change(
+	struct telling *telling, enum wfs_builtin_reducer reducer, const struct wfs_change *change)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(kinds); i++)
+		if (kinds[i].reducer == reducer)
+			return kinds[i].drop(telling, change);
+	for (int i = 0; i < wfs_entity_count(); i++)
+		if (wfs_entity_reducer((enum wfs_entity)i) == reducer)
+			return drop_one(telling, (enum wfs_entity)i, change);
+	for (int i = 0; !r && i < wfs_entity_file_count(); i++) {
+		const enum wfs_entity_file file = (enum wfs_entity_file)i;
+
+		/* a content or code changes with its artifact's cell */
+		if (wfs_entity_file_reducer(file) != reducer ||
+			wfs_entity_file_form(file) == WFS_ENTITY_BYTES)
+			continue;
+		r = wfs_entity_file_is_directory(file)
+			? notify_item(telling->notify, change, &telling->items[i])
+			: drop_file(telling, file, change);
+	}
+	return r;
+}
+
+/* Does a file show cells of this reducer? */
+static bool is_shown(enum wfs_builtin_reducer reducer)
+{
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(kinds); i++)
+		if (kinds[i].reducer == reducer)
+			return true;
+	for (int i = 0; i < wfs_entity_file_count(); i++) {
+		const enum wfs_entity_file file = (enum wfs_entity_file)i;
+
+		if (wfs_entity_reducer(wfs_entity_file_entity(file)) == reducer ||
+			(wfs_entity_file_reducer(file) == reducer &&
+				wfs_entity_file_form(file) != WFS_ENTITY_BYTES))
+			return true;
+	}
+	return false;
+}
 
 static int look_for_reducers(struct wfs_notify *notify, struct wfs_view *view, void *context)
 {
 	uint32_t *const ids = context;
 	int r = 0;
 
-	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(kinds); i++)
-		r = wfs_session_builtin(notify->tree->session, view, kinds[i].reducer, &ids[i]);
+	for (int i = 0; !r && i < wfs_builtin_reducer_count(); i++)
+		if (is_shown((enum wfs_builtin_reducer)i))
+			r = wfs_session_builtin(
+				notify->tree->session, view, (enum wfs_builtin_reducer)i, &ids[i]);
 	return r;
-}
-
-/* Drops names and contents for one change; listings of the directories of all are dropped later. */
-static int drop_change(
-	struct telling *telling, const struct wfs_change *change, const uint32_t *ids)
-{
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(kinds); i++)
-		if (ids[i] == change->reducer_id)
-			return kinds[i].drop(telling, change);
-	return 0;
 }
 
 int notify_entities(struct wfs_notify *notify, const struct wfs_commit *commit)
 {
-	struct telling telling = {.notify = notify,
-		.commit = commit,
-		.steps = {.directory = WFS_ENTITY_FILE_PLAN_STEPS},
-		.entries = {.directory = WFS_ENTITY_FILE_ENTRIES}};
-	uint32_t ids[WFS_ARRAY_COUNT(kinds)] = {0};
+	struct telling telling = {.notify = notify, .commit = commit};
+	uint32_t ids[WFS_BUILTIN_REDUCERS_MAX] = {0};
 	int r = notify_look(notify, WFS_HEIGHT_HEAD, look_for_reducers, ids);
 
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(telling.items); i++)
+		telling.items[i].directory = (enum wfs_entity_file)i;
 	for (size_t i = 0; !r && i < commit->change_count; i++)
-		r = drop_change(&telling, &commit->changes[i], ids);
+		for (int j = 0; !r && j < wfs_builtin_reducer_count(); j++)
+			if (ids[j] != 0 && ids[j] == commit->changes[i].reducer_id)
+				r = drop_change(
+					&telling, (enum wfs_builtin_reducer)j, &commit->changes[i]);
 	/* only once, because this walks all names that Linux knows */
 	if (!r && telling.artifact_lost)
 		r = drop_private_texts(notify);
-	if (!r)
-		r = notify_inner_end(notify, &telling.steps);
-	if (!r)
-		r = notify_inner_end(notify, &telling.entries);
-	for (int i = 0; !r && i < WFS_ENTITY_COUNT; i++)
+	for (int i = 0; !r && i < wfs_entity_file_count(); i++)
+		r = notify_items_end(notify, &telling.items[i]);
+	for (int i = 0; !r && i < wfs_entity_count(); i++)
 		if (telling.names_changed[i])
-			r = notify_listing(notify, directory_of((enum wfs_entity)i));
+			r = notify_listing(notify, wfs_tree_entities_ino((enum wfs_entity)i));
 	return r;
 }

@@ -33,37 +33,29 @@ typedef int notify_look_fn(struct wfs_notify *notify, struct wfs_view *view, voi
  *  few times, if memory is lacking. Return: as @each, or -errno of opening the view. */
 int notify_look(struct wfs_notify *notify, uint64_t height, notify_look_fn *each, void *context);
 
-/* --- notify-inner.c: directories within that of an artifact or a plan --- */
+/* --- notify-item.c: directories within that of an entity --- */
 
-/* Notifies Linux of changes in `steps` of a plan, or in `entries` of a memory store. Plain value;
+/* Notifies Linux of changes in such directories of one kind, as `steps` of plans. Plain value;
  * begin, end. */
-struct notify_inner {
+struct notify_items {
 	enum wfs_entity_file directory;
-	struct wfs_bytes
-		id; /* of the plan or the artifact, borrowed from the commit; of size 0: none yet */
-	struct wfs_bytes key; /* of the step at hand */
-	uint64_t ino;         /* of the directory; 0: it has none, or Linux does not know it */
-	bool listing;         /* names in it were added or removed */
+	struct wfs_bytes id; /* of the entity, borrowed from the commit; of size 0: none yet */
+	uint64_t ino;        /* of the directory; 0: it has none, or Linux does not know it */
+	bool listing;        /* names in it were added or removed */
 };
 
-/** notify_step() - have Linux drop what a change of one step of a plan has made outdated.
- *  @steps: one for all changes of a commit */
-int notify_step(
-	struct wfs_notify *notify, const struct wfs_change *change, struct notify_inner *steps);
+/** notify_item() - have Linux drop what a change of the cell of one file in such a directory has
+ *  made outdated. @items: one for all changes of a commit in directories of this name */
+int notify_item(
+	struct wfs_notify *notify, const struct wfs_change *change, struct notify_items *items);
 
-/** notify_entry() - have Linux drop what a change of one entry of a memory store has made outdated.
- *  @entries: one for all changes of a commit */
-int notify_entry(
-	struct wfs_notify *notify, const struct wfs_change *change, struct notify_inner *entries);
+/** notify_items_begin() - have Linux drop the attributes of the directory of the entity @id, whose
+ *  time has changed. @items: as above */
+int notify_items_begin(struct wfs_notify *notify, struct wfs_bytes id, struct notify_items *items);
 
-/** notify_store() - have Linux drop the attributes of `entries` of a memory store whose cell has
- *  changed. @entries: one for all changes of a commit */
-int notify_store(
-	struct wfs_notify *notify, const struct wfs_change *change, struct notify_inner *entries);
-
-/** notify_inner_end() - have Linux drop the listing of the directory in @inner, if its names have
+/** notify_items_end() - have Linux drop the listing of the directory in @items, if its names have
  *  changed; called after the last change in it. */
-int notify_inner_end(struct wfs_notify *notify, struct notify_inner *inner);
+int notify_items_end(struct wfs_notify *notify, struct notify_items *items);
 
 /** notify_store_type() - have Linux drop the name `entries` of an artifact that has become a memory
  *  store in this commit, or is not one any more

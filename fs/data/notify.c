@@ -327,12 +327,13 @@ static int inval_manifest(struct wfs_notify *notify)
 /* --- dropped heights --- */
 
 static int inval_view_directory(struct wfs_notify *notify, uint64_t height,
-	enum wfs_directory_kind kind, uint32_t reducer_id)
+	enum wfs_directory_kind kind, uint32_t reducer_id, uint32_t entity)
 {
 	const struct wfs_node node = {
 		.kind = WFS_NODE_DIRECTORY,
 		.directory = kind,
 		.reducer_id = reducer_id,
+		.entity = entity,
 		.number = height,
 	};
 
@@ -363,9 +364,12 @@ static int inval_view(struct wfs_notify *notify, uint64_t height)
 	uint32_t reducer_id = WFS_REDUCER_ID_KERNEL;
 	int r = 0;
 
-	for (int kind = 0; !r && kind < WFS_DIRECTORY_KIND_COUNT; kind++)
+	for (int kind = 0; !r && kind < WFS_DIRECTORY_ENTITIES; kind++)
 		if (kind != WFS_DIRECTORY_REDUCER)
-			r = inval_view_directory(notify, height, (enum wfs_directory_kind)kind, 0);
+			r = inval_view_directory(
+				notify, height, (enum wfs_directory_kind)kind, 0, 0);
+	for (int i = 0; !r && i < wfs_entity_count(); i++)
+		r = inval_view_directory(notify, height, WFS_DIRECTORY_ENTITIES, 0, (uint32_t)i);
 	while (!r) {
 		unsigned int tries = 0;
 
@@ -373,7 +377,8 @@ static int inval_view(struct wfs_notify *notify, uint64_t height)
 			r = next_reducer(notify, &reducer_id);
 		} while (notify_again(r, &tries));
 		if (!r)
-			r = inval_view_directory(notify, height, WFS_DIRECTORY_REDUCER, reducer_id);
+			r = inval_view_directory(
+				notify, height, WFS_DIRECTORY_REDUCER, reducer_id, 0);
 	}
 	return notify_known(r);
 }

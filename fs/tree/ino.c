@@ -4,6 +4,7 @@
 
 #include <assert.h>
 
+#include "caps/session.h"
 #include "kernel/base/error.h"
 
 enum {
@@ -11,19 +12,21 @@ enum {
 	KIND_SHIFT = 60,
 	DIRECTORY_SHIFT = 56,
 	REDUCER_SHIFT = 40,
-	FILE_SHIFT = 55,
+	FILE_SHIFT = 54,
 	CELL_BITS = 28, /* cell of grants.json; the height is above it */
 	WHICH_SHIFT = 57,
-	ONE_CELL_BITS = 25, /* cell of one artifact's directory, …; the view is above it */
+	ONE_CELL_BITS = 25, /* cell of one entity; the view is above it */
 };
 
-/* A kind that only numbers have: directories with the layout LAYOUT_ONE. */
+/* Kinds that only numbers have: directories with the layout LAYOUT_ONE. */
 enum {
-	TAG_ONE = WFS_NODE_TEXT + 1,
+	TAG_ENTITY = WFS_NODE_TEXT + 1,
+	TAG_ITEMS,
 };
-static_assert(TAG_ONE <= 15, "a kind has 4 bits");
-static_assert(WFS_DIRECTORY_ARTIFACT <= 16, "a directory kind has 4 bits");
-static_assert(WFS_DIRECTORY_KIND_COUNT - WFS_DIRECTORY_ARTIFACT <= 8, "which of them has 3 bits");
+static_assert(TAG_ITEMS <= 15, "a kind has 4 bits");
+static_assert(WFS_DIRECTORY_ENTITY <= 16, "a directory kind has 4 bits");
+static_assert((int)WFS_ENTITIES_MAX <= 8, "an entity has 3 bits");
+static_assert((int)WFS_ENTITY_FILES_MAX <= 64, "a file has 6 bits");
 static_assert(
 	WHICH_SHIFT - ONE_CELL_BITS == KIND_SHIFT - CELL_BITS, "both have heights of 32 bits");
 
@@ -31,7 +34,7 @@ static_assert(
 #define VIEW_MASK ((UINT64_C(1) << WFS_VIEW_BITS) - 1)
 #define REDUCER_MASK UINT64_C(0xffff)
 #define DIRECTORY_MASK UINT64_C(0xf)
-#define FILE_MASK UINT64_C(0x1f)
+#define FILE_MASK UINT64_C(0x3f)
 #define VID_MASK ((UINT64_C(1) << FILE_SHIFT) - 1)
 #define CELL_MASK ((UINT64_C(1) << CELL_BITS) - 1)
 #define WHICH_MASK UINT64_C(0x7)
@@ -51,7 +54,7 @@ static enum layout layout_of(const struct wfs_node *node)
 {
 	switch (node->kind) {
 	case WFS_NODE_DIRECTORY:
-		return node->directory >= WFS_DIRECTORY_ARTIFACT ? LAYOUT_ONE : LAYOUT_DIRECTORY;
+		return node->directory >= WFS_DIRECTORY_ENTITY ? LAYOUT_ONE : LAYOUT_DIRECTORY;
 	case WFS_NODE_GRANTS:
 		return LAYOUT_CELL;
 	case WFS_NODE_MADE:
@@ -61,15 +64,46 @@ static enum layout layout_of(const struct wfs_node *node)
 	}
 }
 
+/* Which directory with a layout of its own: the number of its kind of entity, or its place among
+ * the directories that entities have. */
+static uint64_t which_of(const struct wfs_node *node)
+{
+	uint64_t which = 0;
+
+	if (node->directory == WFS_DIRECTORY_ENTITY)
+		return node->entity;
+	for (uint32_t i = 0; i < node->file; i++)
+		which += wfs_entity_file_is_directory((enum wfs_entity_file)i);
+	return which;
+}
+
+/* The reverse of which_of(). Return: false if such a directory does not exist. */
+static bool decode_which(uint64_t which, struct wfs_node *node)
+{
+	if (node->directory == WFS_DIRECTORY_ENTITY) {
+		node->entity = (uint32_t)which;
+		return node->entity < (uint32_t)wfs_entity_count();
+	}
+	for (int i = 0; i < wfs_entity_file_count(); i++) {
+		if (wfs_entity_file_is_directory((enum wfs_entity_file)i) && which-- == 0) {
+			node->file = (uint32_t)i;
+			return true;
+		}
+	}
+	return false;
+}
+
 bool wfs_node_fits(const struct wfs_node *node)
 {
 	switch (layout_of(node)) {
 	case LAYOUT_DIRECTORY:
-		return node->number <= VIEW_MASK && node->reducer_id <= REDUCER_MASK;
+		return node->number <= VIEW_MASK && node->reducer_id <= REDUCER_MASK &&
+			node->entity < WFS_ENTITIES_MAX;
 	case LAYOUT_CELL:
 		return node->number <= HEIGHT_MASK && node->cell <= CELL_MASK;
 	case LAYOUT_ONE:
-		return node->number <= HEIGHT_MASK && node->cell <= ONE_CELL_MASK;
+		return node->number <= HEIGHT_MASK && node->cell <= ONE_CELL_MASK &&
+			which_of(node) <= WHICH_MASK;
 	case LAYOUT_FILE:
 		return node->number <= VID_MASK && node->file <= FILE_MASK;
 	case LAYOUT_NUMBER:
@@ -88,13 +122,13 @@ uint64_t wfs_ino_encode(const struct wfs_node *node)
 		if (node->directory == WFS_DIRECTORY_ROOT && node->number == 0)
 			return ROOT_INO;
 		return kind | (uint64_t)node->directory << DIRECTORY_SHIFT |
-			(uint64_t)node->reducer_id << REDUCER_SHIFT | node->number;
+			(uint64_t)(node->reducer_id | node->entity) << REDUCER_SHIFT | node->number;
 	case LAYOUT_CELL:
 		return kind | node->number << CELL_BITS | node->cell;
 	case LAYOUT_ONE:
-		return (uint64_t)TAG_ONE << KIND_SHIFT |
-			(uint64_t)(node->directory - WFS_DIRECTORY_ARTIFACT) << WHICH_SHIFT |
-			node->number << ONE_CELL_BITS | node->cell;
+		return (uint64_t)(node->directory == WFS_DIRECTORY_ENTITY ? TAG_ENTITY : TAG_ITEMS)
+			<< KIND_SHIFT |
+			which_of(node) << WHICH_SHIFT | node->number << ONE_CELL_BITS | node->cell;
 	case LAYOUT_FILE:
 		return kind | (uint64_t)node->file << FILE_SHIFT | node->number;
 	case LAYOUT_NUMBER:
@@ -108,15 +142,15 @@ static bool decode_kind(uint64_t ino, struct wfs_node *node)
 {
 	const uint64_t tag = ino >> KIND_SHIFT;
 
-	node->kind = tag == TAG_ONE ? WFS_NODE_DIRECTORY : (enum wfs_node_kind)tag;
-	if (tag == TAG_ONE)
-		node->directory = (enum wfs_directory_kind)(
-			(ino >> WHICH_SHIFT & WHICH_MASK) + WFS_DIRECTORY_ARTIFACT);
-	else if (tag == WFS_NODE_DIRECTORY)
+	node->kind = tag >= TAG_ENTITY ? WFS_NODE_DIRECTORY : (enum wfs_node_kind)tag;
+	if (tag >= TAG_ENTITY) {
+		node->directory = tag == TAG_ENTITY ? WFS_DIRECTORY_ENTITY : WFS_DIRECTORY_ITEMS;
+		return decode_which(ino >> WHICH_SHIFT & WHICH_MASK, node);
+	}
+	if (tag == WFS_NODE_DIRECTORY)
 		node->directory =
 			(enum wfs_directory_kind)(ino >> DIRECTORY_SHIFT & DIRECTORY_MASK);
-	return tag >= WFS_NODE_DIRECTORY && tag <= TAG_ONE &&
-		node->directory < WFS_DIRECTORY_KIND_COUNT;
+	return tag >= WFS_NODE_DIRECTORY && node->directory < WFS_DIRECTORY_ENTITY;
 }
 
 static bool has_number(const struct wfs_node *node)
@@ -136,7 +170,8 @@ bool wfs_ino_decode(uint64_t ino, struct wfs_node *ret_node)
 		return false;
 	switch (layout_of(&node)) {
 	case LAYOUT_DIRECTORY:
-		node.reducer_id = (uint32_t)(ino >> REDUCER_SHIFT & REDUCER_MASK);
+		*(node.directory == WFS_DIRECTORY_ENTITIES ? &node.entity : &node.reducer_id) =
+			(uint32_t)(ino >> REDUCER_SHIFT & REDUCER_MASK);
 		node.number = ino & VIEW_MASK;
 		break;
 	case LAYOUT_CELL:
@@ -156,6 +191,7 @@ bool wfs_ino_decode(uint64_t ino, struct wfs_node *ret_node)
 	}
 	/* Each node has only one number, so bits that its kind does not use must be zero. */
 	if ((!has_number(&node) && node.number != 0) ||
+		node.entity >= (uint32_t)wfs_entity_count() ||
 		(node.directory != WFS_DIRECTORY_REDUCER && node.reducer_id != 0) ||
 		wfs_ino_encode(&node) != ino)
 		return false;

@@ -6,12 +6,13 @@
  * the same version under `/` and under `/at/<h>/` is one inode and shares its pages. A directory
  * is numbered from (kind, view, reducer), where view 0 is the head: it stays the same while its
  * contents change. Layout, from the top: 4 bits kind, then per kind
- *   directory:             4 bits directory kind, 16 bits reducer id, 40 bits view
- *   of one artifact, principal, turn
- *   or plan, or within it: 3 bits which, 32 bits view, 25 bits number of its cell
- *   made from a version:   5 bits file, 55 bits vid
+ *   directory:             4 bits directory kind, 16 bits reducer id or entity, 40 bits view
+ *   of one entity:         3 bits entity, 32 bits view, 25 bits number of its cell
+ *   within that:           3 bits which, 32 bits view, 25 bits number of the entity's cell
+ *   made from a version:   6 bits file, 54 bits vid
  *   grants of a principal: 32 bits height, 28 bits number of its cell
  *   others:                60 bits number
+ * An entity is an artifact, principal, turn, plan, or what domains add.
  * FUSE fixes the root of the head at 1. A node whose parts do not fit is as good as missing
  * (wfs_node_fits).
  *
@@ -58,18 +59,11 @@ enum wfs_directory_kind {
 	WFS_DIRECTORY_BLOB,
 	WFS_DIRECTORY_JOURNAL,
 	WFS_DIRECTORY_AT,
-	WFS_DIRECTORY_ARTIFACTS,
-	WFS_DIRECTORY_PRINCIPALS,
-	WFS_DIRECTORY_PLANS,
-	WFS_DIRECTORY_TURNS,
 	WFS_DIRECTORY_CTL,      /* mount point of a nested control connection */
 	WFS_DIRECTORY_TEXTS,    /* in /journal: private texts that records name */
-	WFS_DIRECTORY_ARTIFACT, /* this and the rest: of one artifact, principal, …; own layout */
-	WFS_DIRECTORY_PRINCIPAL,
-	WFS_DIRECTORY_TURN,
-	WFS_DIRECTORY_PLAN,
-	WFS_DIRECTORY_STEPS,   /* of a plan */
-	WFS_DIRECTORY_ENTRIES, /* of a memory store */
+	WFS_DIRECTORY_ENTITIES, /* of all artifacts, principals, … */
+	WFS_DIRECTORY_ENTITY,   /* of one of them; this and the next have a layout of their own */
+	WFS_DIRECTORY_ITEMS,    /* within it: `steps` of a plan, `entries` of a memory store */
 	WFS_DIRECTORY_KIND_COUNT,
 };
 
@@ -78,10 +72,10 @@ struct wfs_node {
 	enum wfs_node_kind kind;
 	enum wfs_directory_kind directory; /* of a directory */
 	uint32_t reducer_id;               /* of a WFS_DIRECTORY_REDUCER */
-	uint32_t file;                     /* of a WFS_NODE_MADE: enum wfs_entity_file */
-	/* Of a WFS_NODE_GRANTS, and of the directory of one artifact, principal, turn or plan: the
-	 * number of its cell. */
-	uint64_t cell;
+	uint32_t entity; /* of WFS_DIRECTORY_ENTITIES and _ENTITY: enum wfs_entity */
+	uint32_t file;   /* of a WFS_NODE_MADE or WFS_DIRECTORY_ITEMS: enum wfs_entity_file */
+	uint64_t cell;   /* of a WFS_NODE_GRANTS, WFS_DIRECTORY_ENTITY and _ITEMS: number of the
+			  * entity's cell */
 	uint64_t number; /* of a directory: its view; of others: see enum wfs_node_kind */
 };
 

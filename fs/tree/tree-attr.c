@@ -25,7 +25,7 @@ static int directory_attr(const struct wfs_tree *tree, struct wfs_view *view,
 		r = wfs_session_reducer_by_id(tree->session, view, node->reducer_id, &reducer);
 	else if (node->directory == WFS_DIRECTORY_TEXTS)
 		r = has_texts(tree, view);
-	else if (wfs_tree_entity_within(node->directory, &entity))
+	else if (wfs_tree_entity_within(node, &entity))
 		r = wfs_tree_entity_mtime(tree, view, node, &changed_ns);
 	if (!r)
 		r = wfs_tree_directory_mtime(tree, view, node, &attr.mtime_ns);

@@ -1,89 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Artifacts, principals, turns and plans as directories. What their files hold:
- * kernel/domain/entity/entity.h. */
+ * kernel/read/entity.h. */
 #include <sys/stat.h>
 
 #include "fs/tree/tree-impl.h"
 #include "kernel/base/encode.h"
 
-static const struct {
-	enum wfs_directory_kind all;
-	enum wfs_directory_kind one;
-} directories[] = {
-	[WFS_ENTITY_ARTIFACT] = {WFS_DIRECTORY_ARTIFACTS, WFS_DIRECTORY_ARTIFACT},
-	[WFS_ENTITY_PRINCIPAL] = {WFS_DIRECTORY_PRINCIPALS, WFS_DIRECTORY_PRINCIPAL},
-	[WFS_ENTITY_TURN] = {WFS_DIRECTORY_TURNS, WFS_DIRECTORY_TURN},
-	[WFS_ENTITY_PLAN] = {WFS_DIRECTORY_PLANS, WFS_DIRECTORY_PLAN},
-};
-
-bool wfs_tree_entities_of(enum wfs_directory_kind kind, enum wfs_entity *ret_entity)
+bool wfs_tree_entity_within(const struct wfs_node *node, enum wfs_entity *ret_entity)
 {
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(directories); i++) {
-		*ret_entity = (enum wfs_entity)i;
-		if (directories[i].all == kind)
-			return true;
-	}
-	return false;
-}
-
-bool wfs_tree_entity_of(enum wfs_directory_kind kind, enum wfs_entity *ret_entity)
-{
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(directories); i++) {
-		*ret_entity = (enum wfs_entity)i;
-		if (directories[i].one == kind)
-			return true;
-	}
-	return false;
-}
-
-/* Directories within that of an artifact or a plan. */
-static const struct {
-	enum wfs_directory_kind kind;
-	enum wfs_entity_file file;
-} inner[] = {
-	{WFS_DIRECTORY_STEPS, WFS_ENTITY_FILE_PLAN_STEPS},
-	{WFS_DIRECTORY_ENTRIES, WFS_ENTITY_FILE_ENTRIES},
-};
-
-/* Return: WFS_ENTITY_FILE_COUNT: another directory. */
-static enum wfs_entity_file inner_file(enum wfs_directory_kind kind)
-{
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(inner); i++)
-		if (inner[i].kind == kind)
-			return inner[i].file;
-	return WFS_ENTITY_FILE_COUNT;
-}
-
-bool wfs_tree_entity_within(enum wfs_directory_kind kind, enum wfs_entity *ret_entity)
-{
-	const enum wfs_entity_file file = inner_file(kind);
-
-	if (file == WFS_ENTITY_FILE_COUNT)
-		return wfs_tree_entity_of(kind, ret_entity);
-	*ret_entity = wfs_entity_file_entity(file);
+	if (node->kind != WFS_NODE_DIRECTORY || node->directory < WFS_DIRECTORY_ENTITY)
+		return false;
+	*ret_entity = node->directory == WFS_DIRECTORY_ENTITY
+		? (enum wfs_entity)node->entity
+		: wfs_entity_file_entity((enum wfs_entity_file)node->file);
 	return true;
-}
-
-const char *wfs_tree_entity_inner(enum wfs_directory_kind kind)
-{
-	const enum wfs_entity_file file = inner_file(kind);
-
-	return file == WFS_ENTITY_FILE_COUNT ? NULL : wfs_entity_file_name(file);
-}
-
-enum wfs_directory_kind wfs_tree_entities_directory(enum wfs_entity entity)
-{
-	return directories[entity].all;
 }
 
 static struct wfs_node directory_node(enum wfs_entity entity, uint64_t view, uint64_t cell)
 {
 	return (struct wfs_node){
 		.kind = WFS_NODE_DIRECTORY,
-		.directory = directories[entity].one,
+		.directory = WFS_DIRECTORY_ENTITY,
+		.entity = entity,
 		.cell = cell,
 		.number = view,
 	};
+}
+
+uint64_t wfs_tree_entities_ino(enum wfs_entity entity)
+{
+	const struct wfs_node node = {
+		.kind = WFS_NODE_DIRECTORY, .directory = WFS_DIRECTORY_ENTITIES, .entity = entity};
+
+	return wfs_ino_encode(&node);
 }
 
 uint64_t wfs_tree_entity_cookie(enum wfs_entity entity, uint64_t cell_id, bool beside)
@@ -97,50 +46,51 @@ struct wfs_node wfs_tree_entity_node(
 	return directory_node(entity, parent->number, wfs_cell_ordinal(cell_id));
 }
 
+/* Return: false if the node does not fit an inode number. */
+static bool ino_of(const struct wfs_node *node, uint64_t *ret_ino)
+{
+	const bool fits = wfs_node_fits(node);
+
+	if (fits)
+		*ret_ino = wfs_ino_encode(node);
+	return fits;
+}
+
 bool wfs_tree_entity_ino(enum wfs_entity entity, uint64_t cell, uint64_t *ret_ino)
 {
 	const struct wfs_node node = directory_node(entity, WFS_HEIGHT_HEAD, cell);
-	const bool fits = wfs_node_fits(&node);
 
-	if (fits)
-		*ret_ino = wfs_ino_encode(&node);
-	return fits;
+	return ino_of(&node, ret_ino);
 }
 
-struct wfs_node wfs_tree_inner_node(enum wfs_entity_file directory, uint64_t view, uint64_t cell)
+struct wfs_node wfs_tree_items_node(enum wfs_entity_file directory, uint64_t view, uint64_t cell)
 {
-	struct wfs_node node = {.kind = WFS_NODE_DIRECTORY, .cell = cell, .number = view};
-
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(inner); i++)
-		if (inner[i].file == directory)
-			node.directory = inner[i].kind;
-	return node;
+	return (struct wfs_node){
+		.kind = WFS_NODE_DIRECTORY,
+		.directory = WFS_DIRECTORY_ITEMS,
+		.file = directory,
+		.cell = cell,
+		.number = view,
+	};
 }
 
-bool wfs_tree_inner_ino(enum wfs_entity_file directory, uint64_t cell, uint64_t *ret_ino)
+bool wfs_tree_items_ino(enum wfs_entity_file directory, uint64_t cell, uint64_t *ret_ino)
 {
-	const struct wfs_node node = wfs_tree_inner_node(directory, WFS_HEIGHT_HEAD, cell);
-	const bool fits = wfs_node_fits(&node);
+	const struct wfs_node node = wfs_tree_items_node(directory, WFS_HEIGHT_HEAD, cell);
 
-	if (fits)
-		*ret_ino = wfs_ino_encode(&node);
-	return fits;
+	return ino_of(&node, ret_ino);
 }
 
 int wfs_tree_entity_find(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, struct wfs_bytes *ret_id, struct wfs_version *ret_version)
 {
-	enum wfs_entity_file directory = WFS_ENTITY_FILE_COUNT;
 	enum wfs_entity entity = WFS_ENTITY_PRINCIPAL;
-	int r;
 
-	if (node->kind == WFS_NODE_DIRECTORY) {
-		directory = inner_file(node->directory);
-		(void)wfs_tree_entity_within(node->directory, &entity);
-	}
-	r = wfs_session_entity_at(tree->session, view, entity, node->cell, ret_id, ret_version);
-	if (!r && directory != WFS_ENTITY_FILE_COUNT)
-		r = wfs_session_entity_file(tree->session, view, directory, *ret_id, ret_version);
+	(void)wfs_tree_entity_within(node, &entity);
+	int r = wfs_session_entity_at(tree->session, view, entity, node->cell, ret_id, ret_version);
+	if (!r && node->directory == WFS_DIRECTORY_ITEMS)
+		r = wfs_session_entity_file(tree->session, view, (enum wfs_entity_file)node->file,
+			*ret_id, ret_version);
 	return r;
 }
 
@@ -170,9 +120,9 @@ int wfs_tree_entity_path(
 		return r;
 	wfs_buffer_append_byte(buffer, '/');
 	wfs_name_append(buffer, id.data, id.size);
-	const enum wfs_entity_file directory = inner_file(node->directory);
-	if (directory != WFS_ENTITY_FILE_COUNT)
-		wfs_buffer_printf(buffer, "/%s", wfs_entity_file_name(directory));
+	if (node->directory == WFS_DIRECTORY_ITEMS)
+		wfs_buffer_printf(
+			buffer, "/%s", wfs_entity_file_name((enum wfs_entity_file)node->file));
 	return 0;
 }
 
@@ -181,8 +131,8 @@ int wfs_tree_entity_path(
 /* Is the file made from a version, with an inode number of its own? */
 static bool is_made(enum wfs_entity_form form)
 {
-	return form != WFS_ENTITY_BYTES && form != WFS_ENTITY_GRANTS && form != WFS_ENTITY_EVENTS &&
-		form != WFS_ENTITY_ENTRIES && form != WFS_ENTITY_BESIDE;
+	return form == WFS_ENTITY_STATE || form == WFS_ENTITY_MEMBER || form == WFS_ENTITY_MADE ||
+		form == WFS_ENTITY_PARTS || form == WFS_ENTITY_ITEMS;
 }
 
 static int grants(const struct wfs_tree *tree, struct wfs_view *view, const struct wfs_node *node,
@@ -222,7 +172,7 @@ int wfs_tree_made(const struct wfs_tree *tree, struct wfs_view *view, const stru
 
 	if (node->kind == WFS_NODE_GRANTS)
 		return grants(tree, view, node, range, buffer, ret_made);
-	if (node->file >= WFS_ENTITY_FILE_COUNT)
+	if (node->file >= (uint32_t)wfs_entity_file_count())
 		return -ENOENT;
 	const enum wfs_entity_file file = (enum wfs_entity_file)node->file;
 	if (!is_made(wfs_entity_file_form(file)))

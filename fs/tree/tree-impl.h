@@ -4,31 +4,31 @@
 
 #include "fs/tree/tree.h"
 
-/* X(name, node kind, directory kind, only at the head, effect by which it is read) */
-#define WFS_ROOT_NAMES(X)                                                                         \
-	X("README", WFS_NODE_README, WFS_DIRECTORY_ROOT, false, INTROSPECT_JOURNAL_HEAD)          \
-	X("manifest", WFS_NODE_VERSION, WFS_DIRECTORY_ROOT, false, INTROSPECT_MANIFEST)           \
-	X("reducers", WFS_NODE_DIRECTORY, WFS_DIRECTORY_REDUCERS, false, INTROSPECT_LIST_CELLS)   \
-	X("artifacts", WFS_NODE_DIRECTORY, WFS_DIRECTORY_ARTIFACTS, false, INTROSPECT_LIST_CELLS) \
-	X("principals", WFS_NODE_DIRECTORY, WFS_DIRECTORY_PRINCIPALS, false,                      \
-		INTROSPECT_LIST_CELLS)                                                            \
-	X("plans", WFS_NODE_DIRECTORY, WFS_DIRECTORY_PLANS, false, INTROSPECT_LIST_CELLS)         \
-	X("turns", WFS_NODE_DIRECTORY, WFS_DIRECTORY_TURNS, false, INTROSPECT_LIST_CELLS)         \
-	X("blob", WFS_NODE_DIRECTORY, WFS_DIRECTORY_BLOB, false, BLOB_GET)                        \
-	X("journal", WFS_NODE_DIRECTORY, WFS_DIRECTORY_JOURNAL, false, INTROSPECT_JOURNAL)        \
-	X("at", WFS_NODE_DIRECTORY, WFS_DIRECTORY_AT, true, INTROSPECT_JOURNAL_HEAD)              \
+/*
+ * The directories of all entities come after `reducers`.
+ * X(name, node kind, directory kind, only at the head, effect by which it is read)
+ */
+#define WFS_ROOT_NAMES(X)                                                                       \
+	X("README", WFS_NODE_README, WFS_DIRECTORY_ROOT, false, INTROSPECT_JOURNAL_HEAD)        \
+	X("manifest", WFS_NODE_VERSION, WFS_DIRECTORY_ROOT, false, INTROSPECT_MANIFEST)         \
+	X("reducers", WFS_NODE_DIRECTORY, WFS_DIRECTORY_REDUCERS, false, INTROSPECT_LIST_CELLS) \
+	X("blob", WFS_NODE_DIRECTORY, WFS_DIRECTORY_BLOB, false, BLOB_GET)                      \
+	X("journal", WFS_NODE_DIRECTORY, WFS_DIRECTORY_JOURNAL, false, INTROSPECT_JOURNAL)      \
+	X("at", WFS_NODE_DIRECTORY, WFS_DIRECTORY_AT, true, INTROSPECT_JOURNAL_HEAD)            \
 	X("ctl", WFS_NODE_CTL_LINK, WFS_DIRECTORY_ROOT, true, INTROSPECT_STATUS)
 
-/* One fixed name of the root. */
+/* One fixed name of the root. Plain value. */
 struct wfs_root_name {
 	const char *name;
 	enum wfs_node_kind kind;
 	enum wfs_directory_kind directory;
 	bool head_only;
 	enum wfs_effect effect; /* by which it is read */
+	enum wfs_entity entity; /* of WFS_DIRECTORY_ENTITIES */
 };
-extern const struct wfs_root_name wfs_root_names[];
-extern const size_t wfs_root_name_count;
+
+/** wfs_tree_root() - get name @index of the root, from 0 on. Return: false after the last. */
+bool wfs_tree_root(size_t index, struct wfs_root_name *ret_name);
 
 /** wfs_tree_scan_ends() - count one more name of a listing that tree->scan limits. @cookie: of the
  *  name before it. Return: must the listing end before this name? */
@@ -86,21 +86,9 @@ bool wfs_tree_number(const char *text, size_t size, unsigned int bits, uint64_t 
 
 /* --- tree-entity.c: artifacts, principals, turns and plans --- */
 
-/** wfs_tree_entities_of() - of which entities is a directory of this kind, `artifacts`,
- *  `principals`, `turns` or `plans`, a list? Return: false: it is another directory. */
-bool wfs_tree_entities_of(enum wfs_directory_kind kind, enum wfs_entity *ret_entity);
-
-/** wfs_tree_entity_of() - of which entity is a directory of this kind, such as `turns/ID`, the own
- *  one? Return: false: it is another directory. */
-bool wfs_tree_entity_of(enum wfs_directory_kind kind, enum wfs_entity *ret_entity);
-
-/** wfs_tree_entity_within() - as wfs_tree_entity_of(), also for the directories `steps` and
- *  `entries` within that of an entity. */
-bool wfs_tree_entity_within(enum wfs_directory_kind kind, enum wfs_entity *ret_entity);
-
-/** wfs_tree_entity_inner() - get the name, `steps` or `entries`, of a directory of this kind within
- *  that of an entity; static. NULL: it is another directory. */
-const char *wfs_tree_entity_inner(enum wfs_directory_kind kind);
+/** wfs_tree_entity_within() - is @node the own directory of an entity, such as `plans/ID`, or a
+ *  directory within that, such as `steps`? @ret_entity: the kind of this entity */
+bool wfs_tree_entity_within(const struct wfs_node *node, enum wfs_entity *ret_entity);
 
 /** wfs_tree_entity_find() - find the entity to which a node belongs
  *  @node: the entity's directory, one within it, or its `grants.json`
@@ -115,9 +103,9 @@ int wfs_tree_entity_find(const struct wfs_tree *tree, struct wfs_view *view,
 struct wfs_node wfs_tree_entity_node(
 	const struct wfs_node *parent, enum wfs_entity entity, uint64_t cell_id);
 
-/** wfs_tree_inner_node() - make the node of `steps` or `entries` of an entity. @view: height, or 0
- *  for the head; @cell: number of the entity's cell */
-struct wfs_node wfs_tree_inner_node(enum wfs_entity_file directory, uint64_t view, uint64_t cell);
+/** wfs_tree_items_node() - make the node of a directory such as `steps` or `entries` of an entity.
+ *  @view: height, or 0 for the head; @cell: number of the entity's cell */
+struct wfs_node wfs_tree_items_node(enum wfs_entity_file directory, uint64_t view, uint64_t cell);
 
 /** wfs_tree_entity_cookie() - compute the cookie of an entity's directory, such as `plans/ID`, in
  *  the listing of `plans`. @cell_id: number of the entity's cell; @beside: the cookie of the file
@@ -164,46 +152,22 @@ int wfs_tree_entity_path(
 /* stat of a version that is a content, a code or an entry. @live: at the head */
 struct wfs_attr wfs_tree_text_attr(uint64_t vid, uint64_t size_bytes, int64_t time_ns, bool live);
 
-/* --- tree-plan.c: the directory `steps` of a plan --- */
+/* --- tree-item.c: directories within that of an entity, such as `steps` of a plan --- */
 
-/** wfs_tree_step_lookup() - look a name up in `steps`. @parent: node of `steps`
- *  Return: 0, -ENOENT, … */
-int wfs_tree_step_lookup(const struct wfs_tree *tree, struct wfs_view *view,
+/** wfs_tree_item_lookup() - look a name up in such a directory. */
+int wfs_tree_item_lookup(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *parent, const char *name, struct wfs_attr *ret_attr);
 
-/** wfs_tree_steps_count() - count the names in `steps`. @node: of `steps`. Return: 0, or -errno. */
-int wfs_tree_steps_count(const struct wfs_tree *tree, struct wfs_view *view,
-	const struct wfs_node *node, uint64_t *ret_count);
-
-/** wfs_tree_steps_list() - list the steps of a plan that come after the one with @cookie
- *  @node: of `steps`
- *  @cookie: 1 + the number of a step; 0: list all
- *  @each: called with @context and each step until it returns false
- *  Return: 0, or -errno. */
-int wfs_tree_steps_list(const struct wfs_tree *tree, struct wfs_view *view,
-	const struct wfs_node *node, uint64_t cookie,
-	bool (*each)(void *context, const struct wfs_tree_entry *entry), void *context);
-
-/* --- tree-memory.c: the directory `entries` of a memory store --- */
-
-/** wfs_tree_entry_lookup() - look a name up in `entries`. @parent: node of `entries`
- *  Return: 0, -ENOENT, … */
-int wfs_tree_entry_lookup(const struct wfs_tree *tree, struct wfs_view *view,
-	const struct wfs_node *parent, const char *name, struct wfs_attr *ret_attr);
-
-/** wfs_tree_entries_count() - estimate the number of names in `entries`. @node: of `entries`
- *  Return: 0, or -errno. */
-int wfs_tree_entries_count(const struct wfs_tree *tree, struct wfs_view *view,
+/** wfs_tree_items_count() - count the names in such a directory, about. */
+int wfs_tree_items_count(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, uint64_t *ret_count);
 
 /**
- * wfs_tree_entries_list() - list the entries of a memory store that come after the one with @cookie
- * @node: of `entries`
- * @cookie: 1 + the number in the id of an entry; 0: list all
- * @each: called with @context and each entry until it returns false
- * Return: 0, or -errno.
+ * wfs_tree_items_list() - list the names in such a directory after @cookie
+ * @cookie: of a file: 1 + its number
+ * @each: called with each file until it returns false
  */
-int wfs_tree_entries_list(const struct wfs_tree *tree, struct wfs_view *view,
+int wfs_tree_items_list(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, uint64_t cookie,
 	bool (*each)(void *context, const struct wfs_tree_entry *entry), void *context);
 

@@ -25,16 +25,17 @@ static bool give(
 
 static int list_root(const struct sink *sink, uint64_t cookie)
 {
-	for (uint64_t i = cookie; i < wfs_root_name_count; i++) {
+	struct wfs_root_name name;
+
+	for (uint64_t i = cookie; wfs_tree_root(i, &name); i++) {
 		struct wfs_attr attr;
-		int r = wfs_tree_root_attr(
-			sink->tree, sink->view, sink->node, &wfs_root_names[i], &attr);
+		int r = wfs_tree_root_attr(sink->tree, sink->view, sink->node, &name, &attr);
 
 		if (r == -ENOENT || r == -EACCES)
 			continue;
 		if (r)
 			return r;
-		if (!give(sink, wfs_root_names[i].name, &attr, i + 1))
+		if (!give(sink, name.name, &attr, i + 1))
 			return 0;
 	}
 	return 0;
@@ -177,11 +178,10 @@ static int list_entities(const struct sink *sink, enum wfs_entity entity, uint64
 	return r;
 }
 
-/* Lists the files of an artifact, a principal, a turn or a plan; the cookie is the place in the
- * table. */
+/* Lists the files of one entity; the cookie is the place in the table. */
 static int list_files(const struct sink *sink, enum wfs_entity entity, uint64_t cookie)
 {
-	for (uint64_t i = cookie; i < WFS_ENTITY_FILE_COUNT; i++) {
+	for (uint64_t i = cookie; i < (uint64_t)wfs_entity_file_count(); i++) {
 		const enum wfs_entity_file file = (enum wfs_entity_file)i;
 		struct wfs_attr attr;
 
@@ -288,7 +288,6 @@ int wfs_tree_count(const struct wfs_tree *tree, uint64_t ino, uint64_t *ret_coun
 {
 	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	struct wfs_reducer reducer;
-	enum wfs_entity entity;
 	struct wfs_node node;
 	int64_t names_ns;
 
@@ -302,12 +301,11 @@ int wfs_tree_count(const struct wfs_tree *tree, uint64_t ino, uint64_t *ret_coun
 		*ret_count = WFS_TREE_JOURNAL_FIXED + view.height;
 	if (node.directory == WFS_DIRECTORY_BLOB)
 		return wfs_session_blob_last(tree->session, &view, ret_count);
-	if (wfs_tree_entities_of(node.directory, &entity))
-		return wfs_session_entity_names(tree->session, &view, entity, ret_count, &names_ns);
-	if (node.directory == WFS_DIRECTORY_STEPS)
-		return wfs_tree_steps_count(tree, &view, &node, ret_count);
-	if (node.directory == WFS_DIRECTORY_ENTRIES)
-		return wfs_tree_entries_count(tree, &view, &node, ret_count);
+	if (node.directory == WFS_DIRECTORY_ENTITIES)
+		return wfs_session_entity_names(
+			tree->session, &view, (enum wfs_entity)node.entity, ret_count, &names_ns);
+	if (node.directory == WFS_DIRECTORY_ITEMS)
+		return wfs_tree_items_count(tree, &view, &node, ret_count);
 	if (node.directory != WFS_DIRECTORY_REDUCER)
 		return 0;
 	r = wfs_session_reducer_by_id(tree->session, &view, node.reducer_id, &reducer);
@@ -332,16 +330,13 @@ int wfs_tree_list(const struct wfs_tree *tree, uint64_t ino, uint64_t cookie,
 	if (r)
 		return r;
 	const struct sink sink = {tree, &view, &node, each, context};
-	enum wfs_entity entity;
-	if (wfs_tree_entities_of(node.directory, &entity))
-		return list_entities(&sink, entity, cookie);
-	if (wfs_tree_entity_of(node.directory, &entity))
-		return list_files(&sink, entity, cookie);
 	switch (node.directory) {
-	case WFS_DIRECTORY_STEPS:
-		return wfs_tree_steps_list(tree, &view, &node, cookie, each, context);
-	case WFS_DIRECTORY_ENTRIES:
-		return wfs_tree_entries_list(tree, &view, &node, cookie, each, context);
+	case WFS_DIRECTORY_ENTITIES:
+		return list_entities(&sink, (enum wfs_entity)node.entity, cookie);
+	case WFS_DIRECTORY_ENTITY:
+		return list_files(&sink, (enum wfs_entity)node.entity, cookie);
+	case WFS_DIRECTORY_ITEMS:
+		return wfs_tree_items_list(tree, &view, &node, cookie, each, context);
 	case WFS_DIRECTORY_ROOT:
 		return list_root(&sink, cookie);
 	case WFS_DIRECTORY_REDUCERS:

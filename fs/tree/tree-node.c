@@ -6,17 +6,38 @@
 #include "fs/tree/tree-impl.h"
 #include "kernel/base/encode.h"
 
-const struct wfs_root_name wfs_root_names[] = {
+static const struct wfs_root_name fixed_names[] = {
 #define ROOT_ROW(name, kind, directory, head_only, effect) \
 	{name, kind, directory, head_only, WFS_EFFECT_##effect},
 	WFS_ROOT_NAMES(ROOT_ROW)
 #undef ROOT_ROW
 };
-const size_t wfs_root_name_count = WFS_ARRAY_COUNT(wfs_root_names);
+
+bool wfs_tree_root(size_t index, struct wfs_root_name *ret_name)
+{
+	enum { BEFORE_ENTITIES = 3 };
+	const size_t entities = (size_t)wfs_entity_count();
+
+	if (index >= BEFORE_ENTITIES && index < BEFORE_ENTITIES + entities) {
+		const enum wfs_entity entity = (enum wfs_entity)(index - BEFORE_ENTITIES);
+
+		*ret_name = (struct wfs_root_name){wfs_entity_directory(entity), WFS_NODE_DIRECTORY,
+			WFS_DIRECTORY_ENTITIES, false, WFS_EFFECT_INTROSPECT_LIST_CELLS, entity};
+		return true;
+	}
+	if (index >= BEFORE_ENTITIES)
+		index -= entities;
+	if (index >= WFS_ARRAY_COUNT(fixed_names))
+		return false;
+	*ret_name = fixed_names[index];
+	return true;
+}
 
 const char *wfs_tree_root_name(size_t index)
 {
-	return index < wfs_root_name_count ? wfs_root_names[index].name : NULL;
+	struct wfs_root_name name;
+
+	return wfs_tree_root(index, &name) ? name.name : NULL;
 }
 
 static const char readme[] =
@@ -126,16 +147,17 @@ int wfs_tree_sees_name(const struct wfs_tree *tree, const struct wfs_root_name *
 static int sees_directory(const struct wfs_tree *tree, const struct wfs_node *node)
 {
 	const struct wfs_bytes texts[] = {wfs_bytes_text("journal"), wfs_bytes_text("texts")};
+	struct wfs_root_name name;
 
 	if (node->directory == WFS_DIRECTORY_ROOT || node->directory == WFS_DIRECTORY_REDUCER)
 		return 0; /* the look-up of a reducer judges it by its visible cells */
 	if (node->directory == WFS_DIRECTORY_TEXTS)
 		return wfs_session_sees(tree->session, WFS_EFFECT_INTROSPECT_JOURNAL,
 			(struct wfs_path){texts, 2}, WFS_COVERAGE_BELOW, tree->refusal);
-	for (size_t i = 0; i < wfs_root_name_count; i++)
-		if (wfs_root_names[i].kind == WFS_NODE_DIRECTORY &&
-			wfs_root_names[i].directory == node->directory)
-			return wfs_tree_sees_name(tree, &wfs_root_names[i]);
+	for (size_t i = 0; wfs_tree_root(i, &name); i++)
+		if (name.kind == WFS_NODE_DIRECTORY && name.directory == node->directory &&
+			(name.directory != WFS_DIRECTORY_ENTITIES || name.entity == node->entity))
+			return wfs_tree_sees_name(tree, &name);
 	return 0; /* the mount point of the control files */
 }
 

@@ -61,7 +61,9 @@ static int sees_entities(const struct wfs_tree *tree, enum wfs_entity entity)
 static int sees_entity(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, enum wfs_entity entity)
 {
-	const char *const within = wfs_tree_entity_inner(node->directory);
+	const char *const within = node->directory == WFS_DIRECTORY_ITEMS
+		? wfs_entity_file_name((enum wfs_entity_file)node->file)
+		: NULL;
 	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
 	struct wfs_bytes names[NAMES_MAX] = {wfs_bytes_text(wfs_entity_directory(entity)), {0},
 		wfs_bytes_text(within ? within : "")};
@@ -92,9 +94,9 @@ static int is_whole(const struct wfs_tree *tree, struct wfs_view *view, const st
 		return sees_journal(tree);
 	if (node->directory == WFS_DIRECTORY_REDUCER)
 		return sees_reducer(tree, view, node);
-	if (wfs_tree_entities_of(node->directory, &entity))
-		return sees_entities(tree, entity);
-	if (wfs_tree_entity_within(node->directory, &entity))
+	if (node->directory == WFS_DIRECTORY_ENTITIES)
+		return sees_entities(tree, (enum wfs_entity)node->entity);
+	if (wfs_tree_entity_within(node, &entity))
 		return sees_entity(tree, view, node, entity);
 	return 1; /* other directories never change */
 }
@@ -132,15 +134,15 @@ static int blobs_mtime(const struct wfs_tree *tree, struct wfs_view *view, int64
 static int whole_mtime(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, int64_t *ret_mtime_ns)
 {
-	enum wfs_entity entity;
+	enum wfs_entity entity = (enum wfs_entity)node->entity;
 	uint64_t count;
 
 	if (node->number != WFS_HEIGHT_HEAD || node->directory == WFS_DIRECTORY_JOURNAL ||
 		node->directory == WFS_DIRECTORY_TEXTS)
 		return wfs_session_record_time(tree->session, view, view->height - 1, ret_mtime_ns);
-	if (wfs_tree_entities_of(node->directory, &entity))
+	if (node->directory == WFS_DIRECTORY_ENTITIES)
 		return wfs_session_entity_names(tree->session, view, entity, &count, ret_mtime_ns);
-	if (wfs_tree_entity_within(node->directory, &entity))
+	if (wfs_tree_entity_within(node, &entity))
 		return wfs_tree_entity_mtime(tree, view, node, ret_mtime_ns);
 	if (node->directory == WFS_DIRECTORY_REDUCER)
 		return reducer_mtime(tree, view, node, ret_mtime_ns);

@@ -24,7 +24,8 @@ int wfs_tree_attr(const struct wfs_tree *tree, uint64_t ino, struct wfs_attr *re
 int wfs_tree_root_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *parent, const struct wfs_root_name *name, struct wfs_attr *ret_attr)
 {
-	struct wfs_node node = {.kind = name->kind, .directory = name->directory};
+	struct wfs_node node = {
+		.kind = name->kind, .directory = name->directory, .entity = name->entity};
 	struct wfs_version manifest;
 
 	if (name->head_only && parent->number != WFS_HEIGHT_HEAD)
@@ -52,9 +53,11 @@ int wfs_tree_root_attr(const struct wfs_tree *tree, struct wfs_view *view,
 static int lookup_root(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *parent, const char *name, struct wfs_attr *ret_attr)
 {
-	for (size_t i = 0; i < wfs_root_name_count; i++)
-		if (strcmp(name, wfs_root_names[i].name) == 0)
-			return wfs_tree_root_attr(tree, view, parent, &wfs_root_names[i], ret_attr);
+	struct wfs_root_name found;
+
+	for (size_t i = 0; wfs_tree_root(i, &found); i++)
+		if (strcmp(name, found.name) == 0)
+			return wfs_tree_root_attr(tree, view, parent, &found, ret_attr);
 	return -ENOENT;
 }
 
@@ -184,9 +187,9 @@ int wfs_tree_entity_file(const struct wfs_tree *tree, struct wfs_view *view,
 		node = (struct wfs_node){
 			.kind = WFS_NODE_GRANTS, .cell = parent->cell, .number = view->height};
 		break;
-	case WFS_ENTITY_STEPS:
-	case WFS_ENTITY_ENTRIES:
-		node = wfs_tree_inner_node(file, parent->number, parent->cell);
+	case WFS_ENTITY_ITEMS:
+	case WFS_ENTITY_TEXTS:
+		node = wfs_tree_items_node(file, parent->number, parent->cell);
 		break;
 	case WFS_ENTITY_EVENTS:
 		r = wfs_session_last_event(tree->session, view, id, &node.number);
@@ -216,11 +219,10 @@ static int lookup_directory(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *parent, const char *name, struct wfs_attr *ret_attr)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer id = {0};
+	const enum wfs_entity entity = (enum wfs_entity)parent->entity;
 	struct wfs_version version;
-	enum wfs_entity entity;
 	int r = wfs_name_decode(name, strlen(name), &id);
 
-	(void)wfs_tree_entities_of(parent->directory, &entity);
 	if (!r)
 		r = wfs_session_entity(
 			tree->session, view, entity, wfs_buffer_bytes(&id), &version);
@@ -240,18 +242,18 @@ static int lookup_entity(const struct wfs_tree *tree, struct wfs_view *view,
 {
 	int r = lookup_directory(tree, view, parent, name, ret_attr);
 
-	if (r == -ENOENT && parent->directory == WFS_DIRECTORY_PLANS)
+	if (r == -ENOENT && parent->entity == WFS_ENTITY_PLAN)
 		r = lookup_beside(tree, view, name, ret_attr);
 	return r;
 }
 
 static int lookup_file(const struct wfs_tree *tree, struct wfs_view *view,
-	const struct wfs_node *parent, enum wfs_entity entity, const char *name,
-	struct wfs_attr *ret_attr)
+	const struct wfs_node *parent, const char *name, struct wfs_attr *ret_attr)
 {
-	const enum wfs_entity_file file = wfs_entity_file_find(entity, name);
+	const enum wfs_entity_file file =
+		wfs_entity_file_find((enum wfs_entity)parent->entity, name);
 
-	return file == WFS_ENTITY_FILE_COUNT
+	return file == WFS_ENTITY_FILES_MAX
 		? -ENOENT
 		: wfs_tree_entity_file(tree, view, parent, file, ret_attr);
 }
@@ -259,17 +261,13 @@ static int lookup_file(const struct wfs_tree *tree, struct wfs_view *view,
 static int lookup_in(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *parent, const char *name, struct wfs_attr *ret_attr)
 {
-	enum wfs_entity entity;
-
-	if (wfs_tree_entities_of(parent->directory, &entity))
-		return lookup_entity(tree, view, parent, name, ret_attr);
-	if (wfs_tree_entity_of(parent->directory, &entity))
-		return lookup_file(tree, view, parent, entity, name, ret_attr);
 	switch (parent->directory) {
-	case WFS_DIRECTORY_STEPS:
-		return wfs_tree_step_lookup(tree, view, parent, name, ret_attr);
-	case WFS_DIRECTORY_ENTRIES:
-		return wfs_tree_entry_lookup(tree, view, parent, name, ret_attr);
+	case WFS_DIRECTORY_ENTITIES:
+		return lookup_entity(tree, view, parent, name, ret_attr);
+	case WFS_DIRECTORY_ENTITY:
+		return lookup_file(tree, view, parent, name, ret_attr);
+	case WFS_DIRECTORY_ITEMS:
+		return wfs_tree_item_lookup(tree, view, parent, name, ret_attr);
 	case WFS_DIRECTORY_ROOT:
 		return lookup_root(tree, view, parent, name, ret_attr);
 	case WFS_DIRECTORY_REDUCERS:
@@ -424,25 +422,24 @@ int wfs_tree_path(const struct wfs_tree *tree, uint64_t ino, struct wfs_buffer *
 		return -ENOTDIR;
 	if (node.number != WFS_HEIGHT_HEAD)
 		wfs_buffer_printf(buffer, "at/%" PRIu64 "/", node.number);
+	enum wfs_entity entity = (enum wfs_entity)node.entity;
 	enum wfs_directory_kind kind = node.directory;
-	const bool in_reducers = kind == WFS_DIRECTORY_REDUCER;
-	const bool in_journal = kind == WFS_DIRECTORY_TEXTS;
-	enum wfs_entity entity;
-	const bool is_entity = wfs_tree_entity_within(kind, &entity);
-	if (in_reducers)
+	const bool is_entity = wfs_tree_entity_within(&node, &entity);
+	if (kind == WFS_DIRECTORY_REDUCER)
 		kind = WFS_DIRECTORY_REDUCERS;
-	else if (in_journal)
+	else if (kind == WFS_DIRECTORY_TEXTS)
 		kind = WFS_DIRECTORY_JOURNAL;
 	else if (is_entity)
-		kind = wfs_tree_entities_directory(entity);
-	for (size_t i = 0; i < wfs_root_name_count; i++)
-		if (wfs_root_names[i].kind == WFS_NODE_DIRECTORY &&
-			wfs_root_names[i].directory == kind)
-			wfs_buffer_append_text(buffer, wfs_root_names[i].name);
+		kind = WFS_DIRECTORY_ENTITIES;
+	struct wfs_root_name name;
+	for (size_t i = 0; wfs_tree_root(i, &name); i++)
+		if (name.kind == WFS_NODE_DIRECTORY && name.directory == kind &&
+			(kind != WFS_DIRECTORY_ENTITIES || name.entity == entity))
+			wfs_buffer_append_text(buffer, name.name);
 	int r = 0;
-	if (in_reducers)
+	if (node.directory == WFS_DIRECTORY_REDUCER)
 		r = append_reducer(tree, &node, buffer);
-	else if (in_journal)
+	else if (node.directory == WFS_DIRECTORY_TEXTS)
 		wfs_buffer_append_text(buffer, "/texts");
 	else if (is_entity)
 		r = wfs_tree_entity_path(tree, &node, buffer);

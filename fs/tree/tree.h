@@ -155,9 +155,8 @@ const char *wfs_tree_root_name(size_t index);
  *  the reducer whose directory it is; otherwise 0 */
 uint64_t wfs_tree_directory_ino(enum wfs_directory_kind kind, uint32_t reducer_id);
 
-/** wfs_tree_entities_directory() - get the kind of the directory that lists all entities of a kind:
- *  `artifacts`, `principals`, `turns` or `plans`. */
-enum wfs_directory_kind wfs_tree_entities_directory(enum wfs_entity entity);
+/** wfs_tree_entities_ino() - the inode of a directory of all entities of one kind, at the head. */
+uint64_t wfs_tree_entities_ino(enum wfs_entity entity);
 
 /** wfs_tree_entity_ino() - compute the inode number of the directory of one artifact, principal,
  *  turn or plan at the head
@@ -165,6 +164,8 @@ enum wfs_directory_kind wfs_tree_entities_directory(enum wfs_entity entity);
  *  Return: false if the number is too large for an inode. */
 bool wfs_tree_entity_ino(enum wfs_entity entity, uint64_t cell, uint64_t *ret_ino);
 
-/** wfs_tree_inner_ino() - compute the inode number of `steps` of a plan, or `entries` of an
- *  artifact, at the head. @cell: of the plan or artifact. Return: as wfs_tree_entity_ino(). */
-bool wfs_tree_inner_ino(enum wfs_entity_file directory, uint64_t cell, uint64_t *ret_ino);
+/** wfs_tree_items_ino() - compute the inode number of a directory at the head that is within the
+ *  directory of an entity: `steps` of a plan, `entries` of an artifact
+ *  @cell: number of the entity's cell
+ *  Return: false if the number is too large for an inode. */
+bool wfs_tree_items_ino(enum wfs_entity_file directory, uint64_t cell, uint64_t *ret_ino);

@@ -6,9 +6,9 @@
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 #include "kernel/copy/restore-impl.h"
-#include "kernel/domain/entity/entity.h"
 #include "kernel/domain/memory/memory-file.h"
 #include "kernel/read/blob-read.h"
+#include "kernel/read/entity.h"
 
 /* Checks that Lua can take a document as a state. Return: 1, 0 (a problem was noted), or
  * -ENOMEM. */
@@ -181,16 +181,6 @@ static int take_cell(struct restore *restore, void *context, int directory, cons
 	return r <= 0 ? r : put_cell(restore, cells, path.text);
 }
 
-static enum wfs_builtin_reducer builtin_of(const char *name)
-{
-	int i = 0;
-
-	while (i < WFS_BUILTIN_REDUCER_COUNT &&
-		strcmp(wfs_builtin_reducer_name((enum wfs_builtin_reducer)i), name) != 0)
-		i++;
-	return (enum wfs_builtin_reducer)i;
-}
-
 /* Do cells of this reducer, of turns and plans, follow from records alone? These have the results
  * of tools. */
 static bool is_of_runs(enum wfs_builtin_reducer builtin)
@@ -204,7 +194,7 @@ static int take_reducer(struct restore *restore, void *context, int directory, c
 	const struct restore_path path = restore_path("reducers/%s", name);
 	WFS_AUTO_FD int fd = -1;
 
-	cells->builtin = builtin_of(name);
+	cells->builtin = wfs_builtin_reducer_find(name);
 	cells->reducer = wfs_manifest_reducer_find(restore->manifest, name);
 	if (cells->replace &&
 		(!cells->reducer || !cells->reducer->builtin || is_of_runs(cells->builtin)))
@@ -435,7 +425,7 @@ int restore_take_builtin(struct restore *restore, struct wfs_head *head)
 	};
 	int r = restore_batch_begin(&cells.batch);
 
-	for (int i = 0; !r && i < WFS_BUILTIN_REDUCER_COUNT; i++)
+	for (int i = 0; !r && i < wfs_builtin_reducer_count(); i++)
 		if (!is_of_runs((enum wfs_builtin_reducer)i))
 			r = delete_cells(&cells, (enum wfs_builtin_reducer)i);
 	if (!r)

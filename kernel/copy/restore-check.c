@@ -7,8 +7,8 @@
 #include "kernel/base/encode.h"
 #include "kernel/base/hash-text.h"
 #include "kernel/copy/restore-impl.h"
-#include "kernel/domain/entity/entity.h"
 #include "kernel/domain/memory/memory-file.h"
+#include "kernel/read/entity.h"
 #include "kernel/read/snapshot.h"
 
 struct compare {

@@ -6,11 +6,11 @@
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 #include "kernel/copy/restore-impl.h"
-#include "kernel/domain/entity/entity.h"
 #include "kernel/domain/memory/memory-file.h"
 #include "kernel/domain/plan/plan-file.h"
 #include "kernel/domain/principal/principal-file.h"
 #include "kernel/domain/turn/turn-file.h"
+#include "kernel/read/entity.h"
 
 /* One of these directories, and the artifact, principal, turn or plan at hand. */
 struct entities {
@@ -36,15 +36,13 @@ static struct restore_path path_of(struct entities *entities, const char *file)
 static bool is_written(enum wfs_entity_file file)
 {
 	switch (wfs_entity_file_form(file)) {
-	case WFS_ENTITY_BYTES:
-	case WFS_ENTITY_EVENTS:
-	case WFS_ENTITY_PLAN_DOCUMENT:
-	case WFS_ENTITY_STEPS:
-	case WFS_ENTITY_ENTRIES:
-	case WFS_ENTITY_BESIDE:
-		return false;
-	default:
+	case WFS_ENTITY_STATE:
+	case WFS_ENTITY_MEMBER:
+	case WFS_ENTITY_MADE:
+	case WFS_ENTITY_GRANTS:
 		return true;
+	default:
+		return false;
 	}
 }
 
@@ -88,23 +86,12 @@ static int compare_made(
 	return restore_hash_noted(restore, path, "what its cell says", &expected, &came);
 }
 
-static int compare_file(struct entities *entities, int directory, enum wfs_entity_file file)
-{
-	const char *const name = wfs_entity_file_name(file);
-	int r = restore_stopped(entities->restore);
-
-	if (!r)
-		r = make(entities, file);
-	if (r)
-		return r == -ENOENT ? 0 : r;
-	return compare_made(entities, directory, name, path_of(entities, name).text);
-}
-
 /* --- files that may be long --- */
 
 /* A long file, which is compared piece by piece. */
 struct pieces {
 	struct entities *entities;
+	enum wfs_entity_file file;
 	uint64_t last;              /* events.jsonl: the newest record */
 	struct wfs_version version; /* other files: the version that they are made from */
 	uint64_t offset;
@@ -118,11 +105,11 @@ static int make_piece(struct pieces *pieces, struct wfs_range range)
 	struct entities *const entities = pieces->entities;
 
 	wfs_buffer_reset(&entities->wanted);
-	return wfs_trace(entities->entity == WFS_ENTITY_TURN
+	return wfs_trace(pieces->file == WFS_ENTITY_FILE_EVENTS
 			? wfs_turn_events(entities->view, wfs_buffer_bytes(&entities->id),
 				  pieces->last, range, &entities->wanted, &pieces->size_bytes)
-			: wfs_entity_write(entities->view, WFS_ENTITY_FILE_PLAN, &pieces->version,
-				  range, &entities->wanted, &pieces->size_bytes));
+			: wfs_entity_write(entities->view, pieces->file, &pieces->version, range,
+				  &entities->wanted, &pieces->size_bytes));
 }
 
 static int compare_piece(void *context, const void *data, size_t size)
@@ -161,7 +148,7 @@ static int compare_pieces(
 static int compare_events(struct entities *entities, int directory)
 {
 	static const char name[] = "events.jsonl";
-	struct pieces pieces = {.entities = entities};
+	struct pieces pieces = {.entities = entities, .file = WFS_ENTITY_FILE_EVENTS};
 
 	if (!entities->restore->restored.history)
 		return 0;
@@ -172,152 +159,145 @@ static int compare_events(struct entities *entities, int directory)
 		"the records of the run say");
 }
 
-/* --- plans --- */
-
-/* Compares the document of a plan, which has two names. */
-static int compare_document(struct entities *entities, int directory)
+/* Compares a document that is made in parts. That of a plan has two names. */
+static int compare_document(struct entities *entities, int directory, enum wfs_entity_file file)
 {
-	const char *const name = wfs_entity_file_name(WFS_ENTITY_FILE_PLAN);
+	const char *const name = wfs_entity_file_name(file);
 	const char *const suffix = wfs_entity_file_name(WFS_ENTITY_FILE_PLAN_BESIDE);
 	const struct restore_path beside =
 		restore_path("%s%s", wfs_buffer_text(&entities->name), suffix);
 	const struct restore_path beside_path =
 		restore_path("%s/%s", wfs_entity_directory(entities->entity), beside.text);
 	static const char says[] = "its cell and those of its steps say";
-	struct pieces pieces = {.entities = entities};
-	int r = wfs_entity_source(entities->view, WFS_ENTITY_FILE_PLAN,
-		wfs_buffer_bytes(&entities->id), &pieces.version);
+	struct pieces pieces = {.entities = entities, .file = file};
+	int r = wfs_entity_source(
+		entities->view, file, wfs_buffer_bytes(&entities->id), &pieces.version);
 
 	if (r)
 		return wfs_trace(r);
 	struct pieces again = pieces;
 	r = compare_pieces(&pieces, directory, name, path_of(entities, name).text, says);
-	return r ? r
-		 : compare_pieces(&again, entities->directory, beside.text, beside_path.text, says);
+	return r || file != WFS_ENTITY_FILE_PLAN
+		? r
+		: compare_pieces(&again, entities->directory, beside.text, beside_path.text, says);
 }
 
-static struct restore_path step_path(struct entities *entities, const char *name)
+/* --- directories of an entity --- */
+
+/* Such a directory, as `steps` of a plan. */
+struct items {
+	struct entities *entities;
+	enum wfs_entity_file file;
+};
+
+static struct restore_path item_path(const struct items *items, const char *name)
 {
-	return restore_path("%s/%s/%s/%s", wfs_entity_directory(entities->entity),
-		wfs_buffer_text(&entities->name), wfs_entity_file_name(WFS_ENTITY_FILE_PLAN_STEPS),
-		name);
+	return restore_path(
+		"%s/%s", path_of(items->entities, wfs_entity_file_name(items->file)).text, name);
 }
 
-/* Makes the name of a step's file, and what it must hold. Return: 0, -ENOENT (the plan has no such
- * step), … */
-static int make_step(
-	struct entities *entities, int64_t index, bool named_only, struct wfs_buffer *name)
+static int find_item(struct restore *restore, void *context, int directory, const char *name)
 {
+	const struct items *const items = context;
 	struct wfs_version version;
-	uint64_t size_bytes;
-	int r = wfs_plan_step_at(entities->view, wfs_buffer_bytes(&entities->id), index, &version);
-
-	wfs_buffer_reset(&entities->wanted);
-	if (!r)
-		r = wfs_plan_step_name(entities->view, &version, index, name);
-	if (!r && !named_only)
-		r = wfs_entity_write(entities->view, WFS_ENTITY_FILE_PLAN_STEPS, &version,
-			WFS_RANGE_ALL, &entities->wanted, &size_bytes);
-	return r;
-}
-
-static int find_step(struct restore *restore, void *context, int directory, const char *name)
-{
-	struct entities *const entities = context;
-	WFS_AUTO_BUFFER struct wfs_buffer wanted = {0};
-	int64_t index;
-	int r = wfs_plan_step_number(name, &index) ? make_step(entities, index, true, &wanted)
-						   : -ENOENT;
+	uint64_t number;
+	int r = wfs_entity_file_contents(items->file)
+			->find(items->entities->view, wfs_buffer_bytes(&items->entities->id), name,
+				&number, &version);
 
 	(void)directory;
-	if (!r && strcmp(wfs_buffer_text(&wanted), name) != 0)
-		r = -ENOENT;
 	return r == -ENOENT
-		? restore_noted(restore, step_path(entities, name).text, "is not a file of a tree")
+		? restore_noted(restore, item_path(items, name).text, "is not a file of a tree")
 		: r;
 }
 
-static int compare_steps(struct entities *entities, int plan)
+/* Compares the files that are made. Those that are cells are compared as such. */
+static int compare_made_items(const struct items *items, int directory)
 {
-	const char *const steps = wfs_entity_file_name(WFS_ENTITY_FILE_PLAN_STEPS);
-	const struct restore_path path = path_of(entities, steps);
-	struct restore *const restore = entities->restore;
-	WFS_AUTO_FD int directory = -1;
-	int r = restore_directory(restore, plan, steps, path.text, &directory);
+	const struct wfs_entity_contents *const contents = wfs_entity_file_contents(items->file);
+	struct entities *const entities = items->entities;
+	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
+	int r = 0;
 
-	if (r == 0)
-		return restore_noted(restore, path.text, "is missing, or not a directory");
-	for (int64_t i = 0; r >= 0 && i < WFS_PLAN_STEPS_MAX; i++) {
-		WFS_AUTO_BUFFER struct wfs_buffer name = {0};
+	for (uint64_t i = 0; r >= 0; i++) {
+		struct wfs_version version;
+		uint64_t size_bytes;
 
-		r = restore_stopped(restore);
+		wfs_buffer_reset(&name);
+		wfs_buffer_reset(&entities->wanted);
+		r = restore_stopped(entities->restore);
 		if (!r)
-			r = make_step(entities, i, false, &name);
-		if (r == -ENOENT)
-			break;
+			r = contents->next(entities->view, wfs_buffer_bytes(&entities->id), &i,
+				&name, &version);
+		if (!r)
+			r = wfs_entity_write(entities->view, items->file, &version, WFS_RANGE_ALL,
+				&entities->wanted, &size_bytes);
 		if (!r)
 			r = compare_made(entities, directory, wfs_buffer_text(&name),
-				step_path(entities, wfs_buffer_text(&name)).text);
+				item_path(items, wfs_buffer_text(&name)).text);
 	}
-	return r && r != -ENOENT
-		? r
-		: restore_list(restore, directory, restore_path("%s/", path.text).text, find_step,
-			  entities);
+	return r == -ENOENT ? 0 : r;
 }
 
-static int compare_plan(struct entities *entities, int directory)
+/* Compares such a directory. One of cells may be missing if it is empty, because many archives
+ * leave out empty directories. */
+static int compare_items(struct entities *entities, int of, enum wfs_entity_file file)
 {
-	int r = compare_document(entities, directory);
-
-	return r ? r : compare_steps(entities, directory);
-}
-
-/* --- memory stores --- */
-
-static int find_entry(struct restore *restore, void *context, int directory, const char *name)
-{
-	const char *const entries = wfs_entity_file_name(WFS_ENTITY_FILE_ENTRIES);
-	struct entities *const entities = context;
-	struct wfs_version version;
-	uint32_t number;
-	int r = wfs_memory_entry_number(name, &number)
-		? wfs_memory_entry(
-			  entities->view, wfs_buffer_bytes(&entities->id), number, &version)
-		: -ENOENT;
-
-	(void)directory;
-	return r == -ENOENT
-		? restore_noted(restore,
-			  restore_path("%s/%s", path_of(entities, entries).text, name).text,
-			  "is not a file of a tree")
-		: r;
-}
-
-/* Compares the names of entries; their bytes are compared as cells. The directory may be missing if
- * it is empty, because many archives leave out empty directories. */
-static int compare_entries(struct entities *entities, int artifact)
-{
-	const char *const name = wfs_entity_file_name(WFS_ENTITY_FILE_ENTRIES);
+	const bool is_made = wfs_entity_file_form(file) == WFS_ENTITY_ITEMS;
+	const char *const name = wfs_entity_file_name(file);
 	const struct restore_path path = path_of(entities, name);
-	struct restore *const restore = entities->restore;
+	struct items items = {.entities = entities, .file = file};
 	WFS_AUTO_FD int directory = -1;
-	int r = make(entities, WFS_ENTITY_FILE_ENTRIES);
+	int r = make(entities, file);
 
 	if (!r)
-		r = restore_directory(restore, artifact, name, path.text, &directory);
+		r = restore_directory(entities->restore, of, name, path.text, &directory);
+	if (r == 0 && is_made)
+		return restore_noted(
+			entities->restore, path.text, "is missing, or not a directory");
 	if (r <= 0)
 		return r == -ENOENT ? 0 : r;
-	return restore_list(
-		restore, directory, restore_path("%s/", path.text).text, find_entry, entities);
+	r = is_made ? compare_made_items(&items, directory) : 0;
+	return r ? r
+		 : restore_list(entities->restore, directory, restore_path("%s/", path.text).text,
+			   find_item, &items);
 }
 
-/* --- directories --- */
+/* --- entities --- */
+
+/* Compares a file, or a directory of files, of the entity. @directory: that of the entity */
+static int compare_file(struct entities *entities, int directory, enum wfs_entity_file file)
+{
+	const char *const name = wfs_entity_file_name(file);
+	int r = restore_stopped(entities->restore);
+
+	if (r)
+		return r;
+	switch (wfs_entity_file_form(file)) {
+	case WFS_ENTITY_BYTES: /* compared as a cell */
+	case WFS_ENTITY_BESIDE:
+		return 0;
+	case WFS_ENTITY_EVENTS:
+		return compare_events(entities, directory);
+	case WFS_ENTITY_PARTS:
+		return compare_document(entities, directory, file);
+	case WFS_ENTITY_ITEMS:
+	case WFS_ENTITY_TEXTS:
+		return compare_items(entities, directory, file);
+	default:
+		break;
+	}
+	r = make(entities, file);
+	if (r)
+		return r == -ENOENT ? 0 : r;
+	return compare_made(entities, directory, name, path_of(entities, name).text);
+}
 
 static int find_file(struct restore *restore, void *context, int directory, const char *name)
 {
 	struct entities *const entities = context;
 	const enum wfs_entity_file file = wfs_entity_file_find(entities->entity, name);
-	int r = file == WFS_ENTITY_FILE_COUNT ? -ENOENT : make(entities, file);
+	int r = file == WFS_ENTITY_FILES_MAX ? -ENOENT : make(entities, file);
 
 	(void)directory;
 	return r == -ENOENT
@@ -340,18 +320,9 @@ static int compare_entity(struct entities *entities)
 	if (r < 0)
 		return r;
 	r = 0;
-	for (int i = 0; !r && i < WFS_ENTITY_FILE_COUNT; i++) {
-		const enum wfs_entity_file file = (enum wfs_entity_file)i;
-
-		if (wfs_entity_file_entity(file) == entities->entity && is_written(file))
-			r = compare_file(entities, directory, file);
-	}
-	if (!r && entities->entity == WFS_ENTITY_TURN)
-		r = compare_events(entities, directory);
-	if (!r && entities->entity == WFS_ENTITY_PLAN)
-		r = compare_plan(entities, directory);
-	if (!r && entities->entity == WFS_ENTITY_ARTIFACT)
-		r = compare_entries(entities, directory);
+	for (int i = 0; !r && i < wfs_entity_file_count(); i++)
+		if (wfs_entity_file_entity((enum wfs_entity_file)i) == entities->entity)
+			r = compare_file(entities, directory, (enum wfs_entity_file)i);
 	return r ? r
 		 : restore_list(restore, directory, restore_path("%s/", path.text).text, find_file,
 			   entities);
@@ -456,7 +427,7 @@ int restore_compare_entities(struct restore *restore, struct wfs_view *view)
 {
 	int r = 0;
 
-	for (int i = 0; !r && i < WFS_ENTITY_COUNT; i++)
+	for (int i = 0; !r && i < wfs_entity_count(); i++)
 		r = compare_all(restore, view, (enum wfs_entity)i);
 	return r && restore->error->code == WFS_OK
 		? wfs_error_from_errno(

@@ -254,8 +254,8 @@ struct restore_cells {
 	uint64_t height; /* with `replace`: the height that shows them */
 
 	const struct wfs_reducer_definition *reducer; /* whose directory is being read */
-	enum wfs_builtin_reducer builtin; /* of `reducer`; WFS_BUILTIN_REDUCER_COUNT: none */
-	const char *artifact;             /* whose directory is being read */
+	enum wfs_builtin_reducer builtin;             /* of `reducer`, if that is built in */
+	const char *artifact;                         /* whose directory is being read */
 	struct wfs_buffer key;
 	struct wfs_buffer state;
 	uint64_t count; /* cells written */

@@ -8,9 +8,9 @@
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 #include "kernel/copy/restore-impl.h"
-#include "kernel/domain/entity/entity.h"
 #include "kernel/domain/memory/embedding.h"
 #include "kernel/domain/memory/memory-file.h"
+#include "kernel/read/entity.h"
 
 /* A memory store. Plain value; store_done. */
 struct store {

@@ -4,6 +4,22 @@
 
 #include "kernel/base/json.h"
 #include "kernel/fold/fold-work.h"
+#include "kernel/read/entity.h"
+
+void wfs_domains_add(const struct wfs_domain *const *domains)
+{
+	for (; *domains; domains++) {
+		const struct wfs_domain *const domain = *domains;
+
+		for (const struct wfs_builtin_row *row = domain->reducers; row && row->name; row++)
+			wfs_builtin_add(row);
+		for (const struct wfs_entity_row *row = domain->directories; row && row->directory;
+			row++)
+			wfs_entity_add(row);
+		for (size_t i = 0; i < domain->file_count; i++)
+			wfs_entity_provide(domain->files[i].file, &domain->files[i].contents);
+	}
+}
 
 const struct wfs_action_type *wfs_domain_action(
 	const struct wfs_domain *const *domains, const char *type)

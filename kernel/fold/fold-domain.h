@@ -16,6 +16,8 @@
 
 struct artifact_holding;
 struct service;
+struct wfs_entity_provider;
+struct wfs_entity_row;
 
 /* An action that principals send. Plain value with static lifetime. */
 struct wfs_action_type {
@@ -72,6 +74,12 @@ struct wfs_domain {
 	const struct wfs_intent_type *intents; /* the last has no member */
 	const struct service *services; /* see kernel/domain/action/service.h; the last has no id */
 	const struct artifact_holding *holding; /* see kernel/domain/action/act.h */
+	/* Of the world's tree: what makes files of kernel/manifest/entity-table.h. */
+	const struct wfs_entity_provider *files;
+	size_t file_count;
+	/* What the domain adds to the built-in reducers and to the root of the tree. */
+	const struct wfs_builtin_row *reducers;   /* the last has no name */
+	const struct wfs_entity_row *directories; /* the last has no directory */
 	/* bytes of memory that each fold has for the domain (fold_kept()); zeroed at first */
 	size_t kept_size;
 
@@ -106,6 +114,11 @@ struct wfs_domain {
 	 *  Return: 0, -ENOSPC, -EIO. */
 	int (*apply)(struct wfs_fold *fold, struct wfs_head *head, size_t index);
 };
+
+/** wfs_domains_add() - add the reducers, directories and makers of files that the domains bring to
+ *  the tables of the process. @domains: a list that ends with NULL. Call: once, before a world is
+ *  opened or made. */
+void wfs_domains_add(const struct wfs_domain *const *domains);
 
 /** wfs_domain_action() - find the row of the action whose `action_type` is @type
  *  @domains: a list that ends with NULL. Return: the row, static; NULL: no domain has it. */

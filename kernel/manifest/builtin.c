@@ -38,24 +38,42 @@ static const char caps[] = "[" CAP("query", "\"scope\":" SCOPE) "," CAP("blob", 
 static const char policies[] = "[{\"$kind\":\"defpolicy\",\"name\":\"" WFS_BUILTIN_POLICY "\","
 			       "\"rules\":[{\"when\":{},\"decision\":\"allow\"}]}]";
 
-static const struct {
-	const char *name;
-	bool hidden;
-} reducers[] = {
+static struct wfs_builtin_row reducers[WFS_BUILTIN_REDUCERS_MAX] = {
 #define REDUCER_ROW(constant, name, hidden) {name, hidden},
 	WFS_BUILTIN_REDUCERS(REDUCER_ROW)
 #undef REDUCER_ROW
 };
+static int reducer_count = WFS_BUILTIN_REDUCER_COUNT;
+
+void wfs_builtin_add(const struct wfs_builtin_row *reducer)
+{
+	wfs_require(reducer_count < WFS_BUILTIN_REDUCERS_MAX);
+	reducers[reducer_count++] = *reducer;
+}
+
+int wfs_builtin_reducer_count(void)
+{
+	return reducer_count;
+}
 
 const char *wfs_builtin_reducer_name(enum wfs_builtin_reducer reducer)
 {
-	wfs_require(reducer < WFS_BUILTIN_REDUCER_COUNT);
+	wfs_require((int)reducer < reducer_count);
 	return reducers[reducer].name;
+}
+
+enum wfs_builtin_reducer wfs_builtin_reducer_find(const char *name)
+{
+	int i = 0;
+
+	while (i < reducer_count && strcmp(reducers[i].name, name) != 0)
+		i++;
+	return (enum wfs_builtin_reducer)i;
 }
 
 bool wfs_builtin_reducer_hidden(const char *name, size_t size)
 {
-	for (size_t i = 0; i < WFS_BUILTIN_REDUCER_COUNT; i++)
+	for (int i = 0; i < reducer_count; i++)
 		if (reducers[i].hidden && strlen(reducers[i].name) == size &&
 			memcmp(reducers[i].name, name, size) == 0)
 			return true;
@@ -131,7 +149,7 @@ json_t *wfs_builtin_reducers(void)
 {
 	WFS_AUTO_JSON json_t *list = json_array();
 
-	for (size_t i = 0; i < WFS_BUILTIN_REDUCER_COUNT; i++) {
+	for (int i = 0; i < reducer_count; i++) {
 		json_t *definition = json_pack("{s:s, s:s, s:s, s:b, s:[], s:[]}", "$kind",
 			"defreducer", "name", reducers[i].name, "language", "builtin", "keyed", 1,
 			"emits", "effects");

@@ -52,18 +52,37 @@
 	X(WORKFLOW, "sys.workflow", false)         \
 	X(AGENT, "sys.agent", false)
 
+/* Domains that are added have reducers after these: see wfs_builtin_add(). */
 enum wfs_builtin_reducer {
 #define WFS_BUILTIN_REDUCER_ENUM(constant, name, hidden) WFS_BUILTIN_##constant,
 	WFS_BUILTIN_REDUCERS(WFS_BUILTIN_REDUCER_ENUM)
 #undef WFS_BUILTIN_REDUCER_ENUM
-		WFS_BUILTIN_REDUCER_COUNT
+		WFS_BUILTIN_REDUCER_COUNT,
+	WFS_BUILTIN_REDUCERS_MAX = WFS_BUILTIN_REDUCER_COUNT + 16
+};
+
+/* A built-in reducer. Plain value with static lifetime. */
+struct wfs_builtin_row {
+	const char *name; /* "sys.grant" */
+	bool hidden;      /* no path and no call shows the cells of this reducer */
 };
 
 enum { WFS_BUILTIN_POLICY_COUNT = 1 };
 
+/** wfs_builtin_add() - add a built-in reducer, which each world that this process makes or opens
+ *  must then have. Call: before a world is opened or made. */
+void wfs_builtin_add(const struct wfs_builtin_row *reducer);
+
+/** wfs_builtin_reducer_count() - Return: how many built-in reducers there are. */
+int wfs_builtin_reducer_count(void);
+
 /** wfs_builtin_reducer_name() - Return: the name of a built-in reducer, e.g. "sys.grant";
  *  static. */
 const char *wfs_builtin_reducer_name(enum wfs_builtin_reducer reducer);
+
+/** wfs_builtin_reducer_find() - find a built-in reducer by its name. Return:
+ *  wfs_builtin_reducer_count() for another name. */
+enum wfs_builtin_reducer wfs_builtin_reducer_find(const char *name);
 
 /** wfs_builtin_reducer_hidden() - is it the name of a built-in reducer that is marked hidden in the
  *  table: no file, query or call shows its cells as cells? @size: bytes of @name */

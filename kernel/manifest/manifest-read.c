@@ -224,7 +224,7 @@ static int read_builtin_reducer(const struct manifest_reader *reader, const json
 static int read_reducers(struct manifest_reader *reader)
 {
 	const json_t *list = manifest_list(
-		reader, "reducers", WFS_MANIFEST_REDUCERS_MAX, WFS_BUILTIN_REDUCER_COUNT);
+		reader, "reducers", WFS_MANIFEST_REDUCERS_MAX, (size_t)wfs_builtin_reducer_count());
 	WFS_AUTO_JSON json_t *builtins = wfs_builtin_reducers();
 	struct wfs_manifest *manifest = reader->manifest;
 	size_t count = json_array_size(list);

@@ -1,22 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of domains. Folding calls them in this order. */
+/* The list of domains: the one place that names each of them. */
 #include "kernel/world/domains.h"
 
-#include "kernel/domain/memory/memory.h"
-#include "kernel/domain/plan/plan.h"
-#include "kernel/domain/principal/grants.h"
-#include "kernel/domain/service/service-domain.h"
-#include "kernel/domain/turn/turn.h"
+#include "kernel/domain/action/act.h"
+
+/* One line for each domain; folding calls them in this order. */
+#define DOMAINS(X)   \
+	X(principal) \
+	X(action)    \
+	X(memory)    \
+	X(service)   \
+	X(turn)      \
+	X(plan)
+
+#define DECLARE(name) extern const struct wfs_domain wfs_##name##_domain;
+DOMAINS(DECLARE)
 
 const struct wfs_domain *const wfs_domains[] = {
-	&wfs_principal_domain,
-	&wfs_action_domain,
-	&wfs_memory_domain,
-	&wfs_service_domain,
-	&wfs_turn_domain,
-	&wfs_plan_domain,
-	NULL,
+#define ADDRESS(name) &wfs_##name##_domain,
+	DOMAINS(ADDRESS) NULL,
 };
+
+/* Before main(), so that no thread and no world can be earlier. */
+__attribute__((constructor)) static void add_domains(void)
+{
+	wfs_domains_add(wfs_domains);
+}
 
 int wfs_action_check(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error)

@@ -3,6 +3,7 @@
 #include "tests/fixture/test.h"
 
 #include "fs/tree/ino.h"
+#include "kernel/manifest/entity-table.h"
 
 static void assert_comes_back(const struct wfs_node *node)
 {
@@ -12,10 +13,22 @@ static void assert_comes_back(const struct wfs_node *node)
 	assert_int_equal(found.kind, node->kind);
 	assert_int_equal(found.directory, node->directory);
 	assert_int_equal(found.reducer_id, node->reducer_id);
+	assert_int_equal(found.entity, node->entity);
 	assert_int_equal(found.file, node->file);
 	assert_true(found.cell == node->cell);
 	assert_true(found.number == node->number);
 }
+
+#define ENTITY(constant)                                                       \
+	{                                                                      \
+		.kind = WFS_NODE_DIRECTORY, .directory = WFS_DIRECTORY_ENTITY, \
+		.entity = WFS_ENTITY_##constant                                \
+	}
+#define ITEMS(constant)                                                       \
+	{                                                                     \
+		.kind = WFS_NODE_DIRECTORY, .directory = WFS_DIRECTORY_ITEMS, \
+		.file = WFS_ENTITY_FILE_##constant                            \
+	}
 
 TEST(the_root_of_the_head_is_one)
 {
@@ -30,12 +43,13 @@ TEST(directories_come_back)
 {
 	static const uint64_t views[] = {0, 1, 77, (UINT64_C(1) << WFS_VIEW_BITS) - 1};
 
-	for (int kind = 0; kind < WFS_DIRECTORY_ARTIFACT; kind++)
+	for (int kind = 0; kind < WFS_DIRECTORY_ENTITY; kind++)
 		for (size_t i = 0; i < 4; i++) {
 			const struct wfs_node node = {
 				.kind = WFS_NODE_DIRECTORY,
 				.directory = (enum wfs_directory_kind)kind,
 				.reducer_id = kind == WFS_DIRECTORY_REDUCER ? 0xffff : 0,
+				.entity = kind == WFS_DIRECTORY_ENTITIES ? WFS_ENTITY_TURN : 0,
 				.number = views[i],
 			};
 
@@ -46,12 +60,12 @@ TEST(directories_come_back)
 TEST(what_is_numbered_by_a_cell_comes_back)
 {
 	static const struct wfs_node kinds[] = {
-		{.kind = WFS_NODE_DIRECTORY, .directory = WFS_DIRECTORY_ARTIFACT},
-		{.kind = WFS_NODE_DIRECTORY, .directory = WFS_DIRECTORY_PRINCIPAL},
-		{.kind = WFS_NODE_DIRECTORY, .directory = WFS_DIRECTORY_TURN},
-		{.kind = WFS_NODE_DIRECTORY, .directory = WFS_DIRECTORY_PLAN},
-		{.kind = WFS_NODE_DIRECTORY, .directory = WFS_DIRECTORY_STEPS},
-		{.kind = WFS_NODE_DIRECTORY, .directory = WFS_DIRECTORY_ENTRIES},
+		ENTITY(ARTIFACT),
+		ENTITY(PRINCIPAL),
+		ENTITY(TURN),
+		ENTITY(PLAN),
+		ITEMS(PLAN_STEPS),
+		ITEMS(ENTRIES),
 		{.kind = WFS_NODE_GRANTS},
 	};
 	static const uint64_t heights[] = {0, 1, UINT32_MAX};
@@ -76,9 +90,9 @@ TEST(grants_have_more_room_for_a_cell)
 
 TEST(files_that_are_made_come_back)
 {
-	static const uint64_t vids[] = {1, 77, (UINT64_C(1) << 55) - 1};
+	static const uint64_t vids[] = {1, 77, (UINT64_C(1) << 54) - 1};
 
-	for (uint32_t file = 0; file < 32; file++)
+	for (uint32_t file = 0; file < 64; file++)
 		for (size_t i = 0; i < 3; i++) {
 			const struct wfs_node node = {
 				.kind = WFS_NODE_MADE, .file = file, .number = vids[i]};
@@ -92,17 +106,18 @@ TEST(what_has_no_room_does_not_fit)
 	static const struct wfs_node nodes[] = {
 		{.kind = WFS_NODE_DIRECTORY, .number = UINT64_C(1) << WFS_VIEW_BITS},
 		{.kind = WFS_NODE_DIRECTORY,
-			.directory = WFS_DIRECTORY_ARTIFACT,
+			.directory = WFS_DIRECTORY_ENTITY,
 			.number = UINT64_C(1) << 32},
 		{.kind = WFS_NODE_DIRECTORY,
-			.directory = WFS_DIRECTORY_PRINCIPAL,
+			.directory = WFS_DIRECTORY_ENTITY,
 			.cell = UINT64_C(1) << 25},
 		{.kind = WFS_NODE_DIRECTORY,
-			.directory = WFS_DIRECTORY_STEPS,
+			.directory = WFS_DIRECTORY_ITEMS,
+			.file = WFS_ENTITY_FILE_PLAN_STEPS,
 			.cell = UINT64_C(1) << 25},
 		{.kind = WFS_NODE_GRANTS, .cell = UINT64_C(1) << 28},
-		{.kind = WFS_NODE_MADE, .number = UINT64_C(1) << 55},
-		{.kind = WFS_NODE_MADE, .file = 32},
+		{.kind = WFS_NODE_MADE, .number = UINT64_C(1) << 54},
+		{.kind = WFS_NODE_MADE, .file = 64},
 		{.kind = WFS_NODE_LIVE, .number = UINT64_C(1) << 60},
 	};
 
@@ -145,10 +160,11 @@ TEST(numbers_of_no_node_are_refused)
 		2,
 		UINT64_C(1) << 59,
 		(uint64_t)WFS_NODE_DIRECTORY << 60 | UINT64_C(15) << 56,
-		/* After the last directory with a layout of its own, and after the last kind. */
-		(uint64_t)(WFS_NODE_TEXT + 1) << 60 |
-			(uint64_t)(WFS_DIRECTORY_KIND_COUNT - WFS_DIRECTORY_ARTIFACT) << 57 | 7,
-		UINT64_C(15) << 60 | 7,
+		/* After the last kind of entity, and the last directory within one. */
+		(uint64_t)(WFS_NODE_TEXT + 1) << 60 | UINT64_C(7) << 57 | 7,
+		(uint64_t)(WFS_NODE_TEXT + 2) << 60 | UINT64_C(7) << 57 | 7,
+		(uint64_t)WFS_NODE_DIRECTORY << 60 | (uint64_t)WFS_DIRECTORY_ENTITIES << 56 |
+			UINT64_C(9) << 40,
 	};
 	struct wfs_node node;
 
@@ -166,7 +182,7 @@ TEST(second_spellings_of_a_node_are_refused)
 		(uint64_t)WFS_NODE_DIRECTORY << 60 | (uint64_t)WFS_DIRECTORY_BLOB << 56 |
 			UINT64_C(5) << 40,
 		/* An artifact's directory has another layout. */
-		(uint64_t)WFS_NODE_DIRECTORY << 60 | (uint64_t)WFS_DIRECTORY_ARTIFACT << 56 | 7,
+		(uint64_t)WFS_NODE_DIRECTORY << 60 | (uint64_t)WFS_DIRECTORY_ENTITY << 56 | 7,
 		(uint64_t)WFS_NODE_README << 60 | 5,
 	};
 	struct wfs_node node;

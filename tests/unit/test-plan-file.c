@@ -351,7 +351,7 @@ static void assert_status(const struct planned *planned, const char *expected)
 	WFS_AUTO_JSON json_t *plan = planned_document(planned, WFS_BUILTIN_PLAN, "");
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
-	assert_int_equal(wfs_plan_write_status(plan, &text), 0);
+	assert_int_equal(wfs_plan_write_status(NULL, plan, &text), 0);
 	assert_string_equal(wfs_buffer_text(&text), expected);
 }
 

@@ -422,7 +422,7 @@ SHOWN(numbers_of_no_file_are_refused)
 	assert_int_equal(try_read(shown, wfs_ino_encode(&node)), -ENOENT);
 	node.file = WFS_ENTITY_FILE_CONTENT;
 	assert_int_equal(try_read(shown, wfs_ino_encode(&node)), -ENOENT);
-	node.file = WFS_ENTITY_FILE_COUNT;
+	node.file = (uint32_t)wfs_entity_file_count();
 	assert_int_equal(try_read(shown, wfs_ino_encode(&node)), -ENOENT);
 	node = (struct wfs_node){.kind = WFS_NODE_LIVE, .number = node.number};
 	assert_int_equal(try_read(shown, wfs_ino_encode(&node)), -ENOENT);

@@ -334,12 +334,13 @@ int wfs_plan_document(struct wfs_view *view, const json_t *state, struct wfs_ran
 
 /* --- status --- */
 
-int wfs_plan_write_status(const json_t *state, struct wfs_buffer *buffer)
+int wfs_plan_write_status(struct wfs_view *view, const json_t *state, struct wfs_buffer *buffer)
 {
 	const json_t *const error = json_object_get(state, "error");
 	const char *const message = wfs_json_text(json_object_get(error, "details"), "message");
 	const char *const status = wfs_json_text(state, "status");
 
+	(void)view;
 	wfs_buffer_printf(buffer, "%s\n", status);
 	if (strcmp(status, "running") == 0)
 		wfs_buffer_printf(buffer, "%s\n", wfs_json_text(state, "phase"));

@@ -40,8 +40,8 @@ int wfs_plan_document(struct wfs_view *view, const json_t *state, struct wfs_ran
 
 /** wfs_plan_write_status() - append the file `status` of a plan to @buffer, one line for each of:
  *  status and, while the plan is running, phase; how many steps have ended, and how; batches and
- *  tool calls; an error. @state: document of sys.plan. Return: 0, -EIO, -ENOMEM. */
-int wfs_plan_write_status(const json_t *state, struct wfs_buffer *buffer);
+ *  tool calls; an error. @view: not used; @state: document of sys.plan. Return: 0, -ENOMEM. */
+int wfs_plan_write_status(struct wfs_view *view, const json_t *state, struct wfs_buffer *buffer);
 
 /** wfs_plan_write_graph() - append a plan's steps and dependencies to @buffer, in the language of
  *  Graphviz. Of more than WFS_PLAN_GRAPH_MAX steps, the others are not drawn; a comment says so.

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Turns of agents as a domain. */
+#include "kernel/base/json.h"
+#include "kernel/domain/turn/turn-file.h"
 #include "kernel/domain/turn/turn-impl.h"
+#include "kernel/read/entity.h"
 
 static const struct wfs_action_type actions[] = {
 	{"step", .form = &turn_step_form, .fold = turn_fold_step},
@@ -15,6 +18,25 @@ static const struct wfs_intent_type intents[] = {
 	{NULL},
 };
 
+/* `result.json` exists from the end of the turn on. */
+static int find_result(struct wfs_view *view, struct wfs_bytes id, const struct wfs_version *entity,
+	struct wfs_version *ret_version)
+{
+	WFS_AUTO_JSON json_t *state = NULL;
+	int r = wfs_view_state(view, entity, &state);
+
+	(void)id;
+	*ret_version = *entity;
+	return !r && !json_object_get(state, "reason") ? -ENOENT : r;
+}
+
+static const struct wfs_entity_provider files[] = {
+	{WFS_ENTITY_FILE_STATUS, {.write = wfs_turn_write_status}},
+	{WFS_ENTITY_FILE_MESSAGES, {.write = wfs_turn_write_messages}},
+	{WFS_ENTITY_FILE_TRANSCRIPT, {.write = wfs_turn_write_transcript}},
+	{WFS_ENTITY_FILE_RESULT, {.source = find_result, .write = wfs_turn_write_result}},
+};
+
 static void clear(struct wfs_fold *fold)
 {
 	turn_kept(fold)->run_count = 0;
@@ -24,6 +46,8 @@ const struct wfs_domain wfs_turn_domain = {
 	.name = "turn",
 	.actions = actions,
 	.intents = intents,
+	.files = files,
+	.file_count = WFS_ARRAY_COUNT(files),
 	.kept_size = sizeof(struct turn_kept),
 	.clear = clear,
 	.apply = turn_index_record,

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files in a directory of an entity, such as `steps` of a plan, for a session. */
+#include "caps/session-impl.h"
+
+static const struct wfs_entity_contents *contents_of(enum wfs_entity_file directory)
+{
+	return wfs_entity_file_contents(directory);
+}
+
+int wfs_session_item(const struct wfs_session *session, struct wfs_view *view,
+	enum wfs_entity_file directory, struct wfs_bytes id, const char *name, uint64_t *ret_number,
+	struct wfs_version *ret_version)
+{
+	int r = session_sees_inner(session, directory, id, wfs_bytes_text(name));
+
+	return r ? r : contents_of(directory)->find(view, id, name, ret_number, ret_version);
+}
+
+int wfs_session_item_next(const struct wfs_session *session, struct wfs_view *view,
+	enum wfs_entity_file directory, struct wfs_bytes id, uint64_t *number, uint64_t *left,
+	struct wfs_buffer *name, struct wfs_version *ret_version)
+{
+	for (; *left > 0; (*number)++) {
+		wfs_buffer_reset(name);
+		int r = contents_of(directory)->next(view, id, number, name, ret_version);
+
+		(*left)--;
+		if (r)
+			return r;
+		r = session_sees_inner(session, directory, id, wfs_buffer_bytes(name));
+		if (r != -ENOENT)
+			return r;
+	}
+	return 1;
+}
+
+int wfs_session_item_count(const struct wfs_session *session, struct wfs_view *view,
+	enum wfs_entity_file directory, struct wfs_bytes id, uint64_t *ret_count)
+{
+	(void)session; /* which has looked up the directory */
+	return contents_of(directory)->count(view, id, ret_count);
+}
+
+int session_sees_item(const struct wfs_session *session, struct wfs_view *view,
+	enum wfs_entity_file directory, struct wfs_bytes key)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
+	struct wfs_bytes id;
+
+	if (wfs_session_sees_all(session))
+		return 0;
+	int r = contents_of(directory)->name(view, key, &id, &name);
+	return r ? r : session_sees_inner(session, directory, id, wfs_buffer_bytes(&name));
+}
+
+/* --- for dropping cached files --- */
+
+int wfs_session_item_name(const struct wfs_session *session, struct wfs_view *view,
+	enum wfs_entity_file directory, struct wfs_bytes key, struct wfs_bytes *ret_id,
+	struct wfs_buffer *name)
+{
+	(void)session;
+	return contents_of(directory)->name(view, key, ret_id, name);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Directories within that of an entity: `steps` of a plan, `entries` of a memory store. What their
+ * files are: kernel/read/entity.h. */
+#include "fs/tree/tree-impl.h"
+
+/* stat of a file in a directory, which is made from this version. */
+static int item_attr(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *directory, const struct wfs_version *version, uint64_t number,
+	struct wfs_attr *ret_attr)
+{
+	const struct wfs_node made = {
+		.kind = WFS_NODE_MADE, .file = directory->file, .number = version->vid};
+	int r = 0;
+
+	if (wfs_entity_file_form((enum wfs_entity_file)directory->file) == WFS_ENTITY_TEXTS)
+		*ret_attr = wfs_tree_text_attr(version->vid, version->size_bytes, version->time_ns,
+			directory->number == WFS_HEIGHT_HEAD);
+	else
+		r = wfs_tree_node_attr(tree, view, &made, ret_attr);
+	if (!r)
+		ret_attr->cookie = number + 1;
+	return r;
+}
+
+int wfs_tree_item_lookup(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *parent, const char *name, struct wfs_attr *ret_attr)
+{
+	struct wfs_version version;
+	struct wfs_bytes id;
+	uint64_t number;
+	int r = wfs_tree_entity_find(tree, view, parent, &id, &version);
+
+	if (!r)
+		r = wfs_session_item(tree->session, view, (enum wfs_entity_file)parent->file, id,
+			name, &number, &version);
+	return r ? r : item_attr(tree, view, parent, &version, number, ret_attr);
+}
+
+int wfs_tree_items_count(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *node, uint64_t *ret_count)
+{
+	struct wfs_version version;
+	struct wfs_bytes id;
+	int r = wfs_tree_entity_find(tree, view, node, &id, &version);
+
+	return r ? r
+		 : wfs_session_item_count(
+			   tree->session, view, (enum wfs_entity_file)node->file, id, ret_count);
+}
+
+int wfs_tree_items_list(const struct wfs_tree *tree, struct wfs_view *view,
+	const struct wfs_node *node, uint64_t cookie,
+	bool (*each)(void *context, const struct wfs_tree_entry *entry), void *context)
+{
+	const enum wfs_entity_file directory = (enum wfs_entity_file)node->file;
+	struct wfs_tree_scan *const scan = tree->scan;
+	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
+	uint64_t all = UINT64_MAX;
+	struct wfs_version version;
+	struct wfs_bytes id;
+	bool go_on = true;
+	int r = wfs_session_lists(tree->session, directory, tree->refusal);
+
+	if (!r)
+		r = wfs_tree_entity_find(tree, view, node, &id, &version);
+	if (r)
+		return r;
+	for (; !r && go_on; cookie++) {
+		struct wfs_attr attr;
+
+		r = wfs_session_item_next(tree->session, view, directory, id, &cookie,
+			scan ? &scan->left : &all, &name, &version);
+		if (r > 0)
+			(void)wfs_tree_scan_ends(tree, cookie);
+		if (!r)
+			r = item_attr(tree, view, node, &version, cookie, &attr);
+		if (!r) {
+			const struct wfs_tree_entry entry = {.name = wfs_buffer_text(&name),
+				.attr = &attr,
+				.cookie = cookie + 1};
+
+			go_on = each(context, &entry);
+		}
+	}
+	return r == -ENOENT || r > 0 ? 0 : r;
+}

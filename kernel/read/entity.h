@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The contents of the files in the directories of entities (artifacts, principals, turns, plans,
+ * and what domains add): from which version of a cell a file is made, and what it contains.
+ * kernel/manifest/entity-table.h lists the files.
+ *
+ * Nearly every file is made from one version of one cell, so it changes only when that cell does.
+ * Exceptions: `grants.json` is made from all grants to a principal at one height; `events.jsonl`
+ * from the records of a turn up to one of them. A file in a directory such as `steps` is made from
+ * a version of a cell of its own.
+ * Source: worldfs-tree(5).
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "kernel/manifest/entity-table.h"
+#include "kernel/read/view.h"
+
+/* The functions of a domain that make a file. It may leave out those that the form of the file does
+ * not need. Plain value with static lifetime. */
+struct wfs_entity_contents {
+	bool without_cell; /* an entity without a cell of the reducer has the file, too: it is made
+			    * from {} and the version of the entity's own cell */
+	/** source() - find the version that the file is made from, if it is not the live cell of
+	 *  the file's reducer
+	 *  @entity: version of the entity's own cell. Return: 0, -ENOENT (the entity does not have
+	 *  this file), … */
+	int (*source)(struct wfs_view *view, struct wfs_bytes id, const struct wfs_version *entity,
+		struct wfs_version *ret_version);
+	/** write() - MADE: append the file to @buffer
+	 *  @then: a view of the height of the version
+	 *  @state: document of the version */
+	int (*write)(struct wfs_view *then, const json_t *state, struct wfs_buffer *buffer);
+	/** write_bare() - append the file for a reader that may not read the artifact; NULL: it
+	 *  gets the whole file. Otherwise as write(). */
+	int (*write_bare)(struct wfs_view *then, const json_t *state, struct wfs_buffer *buffer);
+	/** write_part() - PARTS, or a file in ITEMS: as wfs_entity_write() */
+	int (*write_part)(struct wfs_view *then, const struct wfs_version *version,
+		struct wfs_range range, struct wfs_buffer *buffer, uint64_t *ret_size_bytes);
+
+	/*
+	 * The rest: ITEMS and TEXTS, directories whose files have numbers, in the order of which
+	 * they are listed. @id: of the entity
+	 */
+	/** find() - find the cell of a file by its name. Return: 0, -ENOENT, … */
+	int (*find)(struct wfs_view *view, struct wfs_bytes id, const char *name,
+		uint64_t *ret_number, struct wfs_version *ret_version);
+	/** next() - find the first file from *@number on, append its name to @name, and set
+	 *  *@number to its number
+	 *  @ret_version: of a TEXTS file only vid, size_bytes and time_ns are set
+	 *  Return: 0, -ENOENT (no more files), … */
+	int (*next)(struct wfs_view *view, struct wfs_bytes id, uint64_t *number,
+		struct wfs_buffer *name, struct wfs_version *ret_version);
+	/** count() - count the files, about */
+	int (*count)(struct wfs_view *view, struct wfs_bytes id, uint64_t *ret_count);
+	/** name() - find the entity whose file's cell has this key, and append the file's name
+	 *  @view: NULL: only the entity is wanted
+	 *  @ret_id: of the entity, borrowed from @key. Return: 0, -ENOENT, … */
+	int (*name)(struct wfs_view *view, struct wfs_bytes key, struct wfs_bytes *ret_id,
+		struct wfs_buffer *name);
+};
+
+/* A file of the table, and the functions that a domain has for it. Plain value. */
+struct wfs_entity_provider {
+	enum wfs_entity_file file;
+	struct wfs_entity_contents contents;
+};
+
+/** wfs_entity_source() - find the version of a cell that a file of an entity is made from
+ *  Of `grants.json`, `events.jsonl` and `steps` that is the version of the entity's own cell.
+ *  @id: of the entity
+ *  Return: 0, -ENOENT (the entity does not have this file), -EIO. */
+int wfs_entity_source(struct wfs_view *view, enum wfs_entity_file file, struct wfs_bytes id,
+	struct wfs_version *ret_version);
+
+/** wfs_entity_is_source() - could this file, of any entity, be made from @version? For a directory
+ *  such as `steps`: could a file in it? Return: 1, 0, or -errno. */
+int wfs_entity_is_source(
+	struct wfs_view *view, enum wfs_entity_file file, const struct wfs_version *version);
+
+/** wfs_entity_write() - append a part of a file of an entity to @buffer
+ *  If the file is made in parts, only the parts in @range are read.
+ *  @file: not of the forms WFS_ENTITY_BYTES, TEXTS, GRANTS and EVENTS; of the form WFS_ENTITY_ITEMS:
+ *  a file in that directory
+ *  @version: as from wfs_entity_source(), or of the file's cell; @view: at its height or later
+ *  @range: part of the file; if its size is 0, only @ret_size_bytes is set
+ *  @ret_size_bytes: of the whole file
+ *  Return: 0, -ENOENT (`result.json` of a turn that has not ended), -EIO, -ENOMEM. */
+int wfs_entity_write(struct wfs_view *view, enum wfs_entity_file file,
+	const struct wfs_version *version, struct wfs_range range, struct wfs_buffer *buffer,
+	uint64_t *ret_size_bytes);
+
+/** wfs_entity_write_bare() - as wfs_entity_write(), but append `meta.json` of an artifact without
+ *  the hashes of content and code, for a reader that may not read these. */
+int wfs_entity_write_bare(struct wfs_view *view, enum wfs_entity_file file,
+	const struct wfs_version *version, struct wfs_range range, struct wfs_buffer *buffer,
+	uint64_t *ret_size_bytes);
+
+/** wfs_entity_write_document() - append the canonical text of a JSON document and a newline
+ *  @document: taken; NULL: memory was lacking. Return: 0, or -ENOMEM. */
+int wfs_entity_write_document(json_t *document, struct wfs_buffer *buffer);
+
+/** wfs_entity_live_cell() - find the version of the live cell of a built-in reducer whose key is
+ *  the entity's @id. Return: 0, -ENOENT (the reducer has no live cell with this key), -EIO. */
+int wfs_entity_live_cell(struct wfs_view *view, enum wfs_builtin_reducer builtin,
+	struct wfs_bytes id, struct wfs_version *ret_version);
