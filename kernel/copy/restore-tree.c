@@ -13,6 +13,7 @@
 #include "kernel/base/json.h"
 #include "kernel/copy/restore-impl.h"
 #include "kernel/domain/memory/memory-file.h"
+#include "kernel/manifest/entity-table.h"
 
 enum { PIECE_SIZE = 64 << 10 };
 
@@ -437,10 +438,6 @@ static int check_root_name(struct restore *restore, void *context, int directory
 		{"README", 'f'},
 		{"manifest", 'd'},
 		{"reducers", 'd'},
-		{"artifacts", 'd'},
-		{"principals", 'd'},
-		{"plans", 'd'},
-		{"turns", 'd'},
 		{"blob", 'd'},
 		{"journal", 'd'},
 		{"at", 'e'},
@@ -454,6 +451,9 @@ static int check_root_name(struct restore *restore, void *context, int directory
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(known); i++)
 		if (strcmp(known[i].name, name) == 0)
 			kind = known[i].kind;
+	for (int i = 0; i < wfs_entity_count(); i++)
+		if (strcmp(wfs_entity_directory((enum wfs_entity)i), name) == 0)
+			kind = 'd';
 	if (!kind)
 		return restore_noted(restore, name, "is not a file of a tree");
 	if (fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW))

@@ -81,8 +81,8 @@ int wfs_entity_is_source(
 
 /** wfs_entity_write() - append a part of a file of an entity to @buffer
  *  If the file is made in parts, only the parts in @range are read.
- *  @file: not of the forms WFS_ENTITY_BYTES, TEXTS, GRANTS and EVENTS; of the form WFS_ENTITY_ITEMS:
- *  a file in that directory
+ *  @file: not of the forms WFS_ENTITY_BYTES, TEXTS, GRANTS and EVENTS; of a directory (ITEMS): a
+ *  file in it
  *  @version: as from wfs_entity_source(), or of the file's cell; @view: at its height or later
  *  @range: part of the file; if its size is 0, only @ret_size_bytes is set
  *  @ret_size_bytes: of the whole file
