@@ -44,10 +44,7 @@ struct talk {
 	int64_t took_ms[STAGE_COUNT];
 };
 
-static int no_memory(struct wfs_error *error)
-{
-	return wfs_error_from_errno(error, -ENOMEM, "answer a chat");
-}
+#define no_memory(error) wfs_error_from_errno(error, -ENOMEM, "answer a chat")
 
 /* --- times --- */
 
@@ -71,8 +68,9 @@ static void enter(struct talk *talk, enum stage stage)
 
 static void take_built(struct talk *talk, const struct work *work)
 {
-	enter_at(talk, STAGE_context_build, work->built_ns - work->built_ms * 1000000);
-	enter_at(talk, STAGE_llm_plan, work->built_ns);
+	enter_at(
+		talk, STAGE_context_build, work->asking.built_ns - work->asking.built_ms * 1000000);
+	enter_at(talk, STAGE_llm_plan, work->asking.built_ns);
 }
 
 void chat_built(const struct work *work)
@@ -322,11 +320,11 @@ static void begun(struct wait *wait, json_t *answer)
 	struct talk *const talk = (struct talk *)wait;
 	const char *const chat_id = wfs_json_text(answer, "chat_id");
 	const char *const plan_id = wfs_json_text(answer, "plan_id");
-	const struct work *const asking = work_of_chat(wait->engine, chat_id);
+	const struct work *const work = work_of_chat(wait->engine, chat_id);
 	struct wfs_error error = {0};
 
-	if (asking && asking->built_ns > 0) /* the model was asked before this answer came here */
-		take_built(talk, asking);
+	if (work && work->asking.built_ns > 0) /* it was asked before this answer came here */
+		take_built(talk, work);
 	else
 		enter(talk, STAGE_context_build);
 	if (wait->request.result) {

@@ -9,10 +9,7 @@ enum {
 	STEPS_BYTES_MAX = 8 << 20,   /* bytes of a plan's steps; a larger plan comes without them */
 };
 
-static int no_memory(struct wfs_error *error)
-{
-	return wfs_error_from_errno(error, -ENOMEM, "answer a chat");
-}
+#define no_memory(error) wfs_error_from_errno(error, -ENOMEM, "answer a chat")
 
 void response_done(struct response *response)
 {

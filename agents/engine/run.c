@@ -28,10 +28,7 @@ struct runs {
 	struct wfs_error problem;
 };
 
-static int no_memory(struct wfs_error *error)
-{
-	return wfs_error_from_errno(error, -ENOMEM, "drive an agent");
-}
+#define no_memory(error) wfs_error_from_errno(error, -ENOMEM, "drive an agent")
 
 static void forget_preparation(struct runs *runs)
 {

@@ -69,8 +69,8 @@ void work_free(struct work *work)
 
 	work_clear_timer(work);
 	stop(work);
-	if (work->is_reading) {
-		work->is_done = true;
+	if (work->calling.is_reading) {
+		work->calling.is_done = true;
 		return;
 	}
 	forget(work);
@@ -79,18 +79,18 @@ void work_free(struct work *work)
 	json_decref(work->receipt);
 	wfs_texts_done(&work->texts);
 	json_decref(work->action);
-	json_decref(work->entry);
-	json_decref(work->setup);
-	json_decref(work->arguments);
-	json_decref(work->asked);
-	json_decref(work->usage);
+	json_decref(work->asking.entry);
+	json_decref(work->asking.setup);
+	json_decref(work->calling.arguments);
+	json_decref(work->calling.asked);
+	json_decref(work->asking.usage);
 	json_decref(work->failure_meta);
-	agents_origin_done(&work->origin);
+	agents_origin_done(&work->calling.origin);
 	if (work->kind->done)
 		work->kind->done(work);
-	wfs_buffer_done(&work->body);
-	wfs_buffer_done(&work->output);
-	free(work->tool_name);
+	wfs_buffer_done(&work->asking.body);
+	wfs_buffer_done(&work->calling.output);
+	free(work->calling.tool_name);
 	free(work);
 	engine_one_less(engine);
 }
@@ -283,11 +283,11 @@ int work_wait_for_approval(
 
 bool work_read(struct work *work)
 {
-	work->is_reading = false;
-	if (work->is_done)
+	work->calling.is_reading = false;
+	if (work->calling.is_done)
 		work_free(work);
 	else
-		return !work->is_late;
+		return !work->calling.is_late;
 	return false;
 }
 
@@ -308,7 +308,7 @@ void work_answer(struct work *work, const char *status, json_t *payload)
 /* A thread that still reads may set the value. */
 json_t *work_failure_meta(const struct work *work)
 {
-	return work->is_reading ? NULL : work->failure_meta;
+	return work->calling.is_reading ? NULL : work->failure_meta;
 }
 
 static const char *status_of(const struct work *work, enum wfs_error_code code)
@@ -331,7 +331,7 @@ static json_t *retriable_of(const struct work *work, const struct wfs_error *err
 
 void work_fail(struct work *work, const struct wfs_error *error)
 {
-	const bool is_private = agents_origin_is_private(&work->origin);
+	const bool is_private = agents_origin_is_private(&work->calling.origin);
 
 	wfs_texts_done(&work->texts);
 	json_t *const outcome = work->kind->outcome ? work->kind->outcome(work, error) : NULL;
@@ -342,7 +342,7 @@ void work_fail(struct work *work, const struct wfs_error *error)
 			(json_int_t)work_elapsed_ms(work), "failed", work->failed, "message",
 			is_private ? "hidden in the outcome" : error->message, "meta",
 			outcome ? NULL : work_failure_meta(work), "outcome", outcome, "retriable",
-			retriable_of(work, error), "usage", work->usage));
+			retriable_of(work, error), "usage", work->asking.usage));
 }
 
 /* --- looking --- */

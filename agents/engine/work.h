@@ -60,6 +60,39 @@ enum work_state {
 	WORK_WAITING,    /* the request is repeated in a while: the kernel could not take it */
 };
 
+/* A model that is asked for a work. */
+struct work_asking {
+	struct wfs_model_call *call; /* NULL: no server is asked now */
+	struct wfs_model_endpoint endpoint;
+	json_t *entry;         /* of host.json; owned */
+	json_t *setup;         /* expanded; owned */
+	bool settings_private; /* the record of the turn hides some of its settings */
+	bool request_private;  /* the request has private texts in it: an error may quote them */
+	int64_t script_turn;   /* the turn for which a script is asked */
+	int64_t built_ns;      /* when the context of a chat was built, monotonic; 0: not yet */
+	int64_t built_ms;      /* how long building it took */
+	json_t *usage; /* of an answer, even if that cannot be used; owned; NULL: no answer */
+	struct wfs_buffer body;
+	char key[WFS_HASH_TEXT_SIZE]; /* by which a server recognises the request */
+};
+
+/* A tool that is called for a work, and a helper that reads for it on a thread of libuv; only that
+ * thread uses `tool_name` to `read_ms` then. */
+struct work_calling {
+	json_t *asked;               /* for a plan: {args, method, name} as it is called; owned */
+	struct agents_origin origin; /* of the private results that it was filled with */
+	uv_work_t reading;
+	bool is_reading;
+	bool is_late;      /* another answer was given in the meantime */
+	bool is_done;      /* the work is freed when the reading is over */
+	char *tool_name;   /* owned */
+	json_t *arguments; /* owned */
+	struct wfs_buffer output;
+	struct wfs_error failure;
+	int read_result;
+	int64_t read_ms; /* how long reading took */
+};
+
 /* One open intent. */
 struct work {
 	struct job job;
@@ -88,42 +121,11 @@ struct work {
 	const char *failed;   /* code of a chat's failure; static; NULL: that of the model */
 	json_t *failure_meta; /* the height of the world when it failed; owned; NULL: not known */
 
-	/* For a model that is asked: */
-	struct wfs_model_call *model_call; /* NULL: no server is asked now */
-	struct wfs_model_endpoint endpoint;
-	json_t *entry;         /* of host.json; owned */
-	json_t *setup;         /* expanded; owned */
-	bool settings_private; /* the record of the turn hides some of its settings */
-	bool request_private;  /* the request has private texts in it: an error may quote them */
-	int64_t script_turn;   /* the turn for which a script is asked */
-	int64_t built_ns;      /* when the context of a chat was built, monotonic; 0: not yet */
-	int64_t built_ms;      /* how long building it took */
-	json_t *usage; /* of an answer, even if that cannot be used; owned; NULL: no answer */
-	struct wfs_buffer body;
-	char key[WFS_HASH_TEXT_SIZE]; /* by which a server recognises the request */
-
-	/* For a tool of a plan: */
-	json_t *asked;               /* {args, method, name} as it is called; owned */
-	struct agents_origin origin; /* of the private results that it was filled with */
-
-	/* For a tool that has other agents take turns: */
-	struct driving *driving; /* NULL: it has not begun, or has ended */
-
-	/* For a plan that is cut into steps: */
-	struct normalizing *normalizing; /* owned; NULL: it is not */
-
-	/* For a helper that reads on a thread of libuv; only that thread uses `tool_name` to
-	 * `read_ms` then. */
-	uv_work_t reading;
-	bool is_reading;
-	bool is_late;      /* another answer was given in the meantime */
-	bool is_done;      /* the work is freed when the reading is over */
-	char *tool_name;   /* owned */
-	json_t *arguments; /* owned */
-	struct wfs_buffer output;
-	struct wfs_error failure;
-	int read_result;
-	int64_t read_ms; /* how long reading took */
+	/* For its kind: */
+	struct work_asking asking;
+	struct work_calling calling;
+	struct driving *driving; /* a tool has other agents take turns; NULL: not begun, or ended */
+	struct normalizing *normalizing; /* a plan is cut into steps; owned; NULL: it is not */
 };
 
 /* --- for the engine --- */

@@ -17,10 +17,7 @@
 
 enum { REPLY_TOKENS_MAX = 512 };
 
-static int no_memory(struct wfs_error *error)
-{
-	return wfs_error_from_errno(error, -ENOMEM, "advance a workflow");
-}
+#define no_memory(error) wfs_error_from_errno(error, -ENOMEM, "advance a workflow")
 
 /* The facts on which the decision depends. Plain value; owned. Another thread may have the first
  * two: they share nothing with the setup. */
@@ -150,11 +147,11 @@ static int begin_deciding(struct work *work, struct facts *facts, struct wfs_err
 	deciding->mind = WFS_STEAL(facts->mind);
 	deciding->variables = WFS_STEAL(facts->variables);
 	deciding->is_private = facts->is_private;
-	work->is_reading = true;
+	work->calling.is_reading = true;
 	int r = uv_queue_work(&work->engine->loop, &deciding->on_thread, decide, decided);
 	if (!r)
 		return 0;
-	work->is_reading = false;
+	work->calling.is_reading = false;
 	deciding_free(deciding);
 	return wfs_error_from_errno(error, r, "advance a workflow");
 }
@@ -167,8 +164,8 @@ int ask_state(struct work *work, struct work_question *question, struct wfs_erro
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	int r = read_facts(work, &facts, error);
 
-	work->request_private = facts.is_private;
-	work->script_turn = work->turn + 1;
+	work->asking.request_private = facts.is_private;
+	work->asking.script_turn = work->turn + 1;
 	if (!r && facts.left_ms == 0)
 		return wfs_error_set(error, WFS_E_TIMEOUT, "the run has used up its time");
 	if (!r)

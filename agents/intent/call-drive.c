@@ -31,10 +31,7 @@ struct driving {
 	struct wfs_helper_call call;
 };
 
-static int no_memory(struct wfs_error *error)
-{
-	return wfs_error_from_errno(error, -ENOMEM, "call a tool");
-}
+#define no_memory(error) wfs_error_from_errno(error, -ENOMEM, "call a tool")
 
 static void driving_free(struct driving *driving)
 {

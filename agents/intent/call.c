@@ -7,10 +7,7 @@
 #include "agents/prepare/tool.h"
 #include "kernel/base/json.h"
 
-static int no_memory(struct wfs_error *error)
-{
-	return wfs_error_from_errno(error, -ENOMEM, "call a tool");
-}
+#define no_memory(error) wfs_error_from_errno(error, -ENOMEM, "call a tool")
 
 /* --- reading --- */
 
@@ -40,35 +37,37 @@ void call_answer(struct work *work, const struct wfs_session *session, struct wf
 
 void call_take_output(struct work *work)
 {
-	call_answer(work, work->session, &work->output, work->read_ms);
+	call_answer(work, work->session, &work->calling.output, work->calling.read_ms);
 }
 
 /* On a thread of libuv. */
 static void read_for(uv_work_t *reading)
 {
-	struct work *const work = CONTAINER_OF(reading, struct work, reading);
+	struct work *const work = CONTAINER_OF(reading, struct work, calling.reading);
 
-	const enum wfs_effect question = agents_question_find(work->tool_name);
+	const enum wfs_effect question = agents_question_find(work->calling.tool_name);
 
-	work->read_result = question == WFS_EFFECT_COUNT
-		? work->engine->helpers->run(work->session, work->tool_name, work->arguments,
-			  &work->output, &work->failure_meta, &work->failure)
-		: agents_question_ask(work->session, question, work->arguments, &work->output,
-			  &work->failure_meta, &work->failure);
-	if (work->read_result && work->failure.code == WFS_OK)
-		(void)wfs_error_from_errno(&work->failure, work->read_result, "read");
-	work->read_ms = work_elapsed_ms(work);
+	work->calling.read_result = question == WFS_EFFECT_COUNT
+		? work->engine->helpers->run(work->session, work->calling.tool_name,
+			  work->calling.arguments, &work->calling.output, &work->failure_meta,
+			  &work->calling.failure)
+		: agents_question_ask(work->session, question, work->calling.arguments,
+			  &work->calling.output, &work->failure_meta, &work->calling.failure);
+	if (work->calling.read_result && work->calling.failure.code == WFS_OK)
+		(void)wfs_error_from_errno(
+			&work->calling.failure, work->calling.read_result, "read");
+	work->calling.read_ms = work_elapsed_ms(work);
 }
 
 static void read_done(uv_work_t *reading, int status)
 {
-	struct work *const work = CONTAINER_OF(reading, struct work, reading);
+	struct work *const work = CONTAINER_OF(reading, struct work, calling.reading);
 
 	(void)status; /* this work of libuv is never cancelled */
 	if (!work_read(work))
 		return;
-	if (work->read_result)
-		work_fail(work, &work->failure);
+	if (work->calling.read_result)
+		work_fail(work, &work->calling.failure);
 	else
 		work->kind->take_output(work);
 }
@@ -80,22 +79,22 @@ static void too_late(struct work *work)
 
 	(void)wfs_error_set(&error, WFS_E_TIMEOUT, "the tool timed out after %lld ms",
 		(long long)work_elapsed_ms(work));
-	work->is_late = true;
+	work->calling.is_late = true;
 	work_fail(work, &error);
 }
 
 int call_read(struct work *work, const json_t *tool, const json_t *arguments, int64_t limit_ms,
 	struct wfs_error *error)
 {
-	work->tool_name = strdup(wfs_json_text(tool, "name"));
-	work->arguments = json_deep_copy(arguments); /* for the reading thread alone */
-	if (!work->tool_name || !work->arguments ||
+	work->calling.tool_name = strdup(wfs_json_text(tool, "name"));
+	work->calling.arguments = json_deep_copy(arguments); /* for the reading thread alone */
+	if (!work->calling.tool_name || !work->calling.arguments ||
 		(limit_ms < INT64_MAX && work_set_timer(work, (uint64_t)limit_ms, too_late)))
 		return no_memory(error);
-	work->is_reading = true;
-	int r = uv_queue_work(&work->engine->loop, &work->reading, read_for, read_done);
+	work->calling.is_reading = true;
+	int r = uv_queue_work(&work->engine->loop, &work->calling.reading, read_for, read_done);
 	if (r)
-		work->is_reading = false;
+		work->calling.is_reading = false;
 	return r ? wfs_error_from_errno(error, r, "call a tool") : 0;
 }
 

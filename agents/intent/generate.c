@@ -14,10 +14,7 @@
 #include "agents/prepare/tool.h"
 #include "kernel/base/json.h"
 
-static int no_memory(struct wfs_error *error)
-{
-	return wfs_error_from_errno(error, -ENOMEM, "ask a model");
-}
+#define no_memory(error) wfs_error_from_errno(error, -ENOMEM, "ask a model")
 
 /* --- the answer --- */
 
@@ -32,25 +29,24 @@ static void fail_with(struct work *work, int r, struct wfs_error *error)
 static int read_answer(
 	struct work *work, const json_t *completion, json_t **ret_parsed, struct wfs_error *error)
 {
-	const json_t *const settings = json_object_get(work->setup, "settings");
+	const json_t *const settings = json_object_get(work->asking.setup, "settings");
 	const char *const finish = json_string_value(json_object_get(completion, "finish_reason"));
 	const bool whole = !finish || strcmp(finish, "stop") == 0;
 	const struct wfs_adapter *adapter;
-	int r = wfs_adapter_get(work->entry, &adapter, error);
+	int r = wfs_adapter_get(work->asking.entry, &adapter, error);
 
 	if (!r &&
 		adapter->response_parser(
-			completion, json_object_get(work->setup, "offered"), ret_parsed))
+			completion, json_object_get(work->asking.setup, "offered"), ret_parsed))
 		r = no_memory(error);
 	if (!r && whole)
 		r = wfs_constraint_check_answer(
 			json_object_get(settings, "constraint"), *ret_parsed, error);
 	/* The reason quotes the constraint. */
-	if (r == -EINVAL && work->settings_private)
+	if (r == -EINVAL && work->asking.settings_private)
 		(void)wfs_error_set(error, error->code,
 			"constraint violation: the answer does not fit the constraint of the "
-			"agent, "
-			"which is private");
+			"agent, which is private");
 	return r;
 }
 
@@ -76,8 +72,8 @@ static void take_completion(
 	struct wfs_error error = {0};
 	int r = read_answer(work, completion, &parsed, &error);
 
-	json_decref(work->usage);
-	work->usage = json_incref(json_object_get(parsed, "usage"));
+	json_decref(work->asking.usage);
+	work->asking.usage = json_incref(json_object_get(parsed, "usage"));
 	if (parsed &&
 		(json_object_set_new(parsed, "duration_ms", json_integer(duration_ms)) < 0 ||
 			json_object_set_new(
@@ -112,7 +108,7 @@ static json_t *failure_payload(const struct work *work, const struct wfs_model_r
 {
 	const struct wfs_model_failure *const failure = result->failure;
 	/* A server's text may quote a private text of the request. */
-	const bool hides = work->request_private &&
+	const bool hides = work->asking.request_private &&
 		(failure->kind == WFS_MODEL_FAILURE_HTTP ||
 			failure->kind == WFS_MODEL_FAILURE_ANSWER);
 	const bool has_code = hides ? is_word(failure->code) : *failure->code != '\0';
@@ -131,7 +127,7 @@ static json_t *failure_payload(const struct work *work, const struct wfs_model_r
 		failure->partial.size ? (const char *)failure->partial.data : "",
 		(int)failure->partial.size, "retriable", (int)wfs_retry_may_pass(failure), "status",
 		failure->status);
-	return payload ? agents_secret_mask(payload, work->endpoint.api_key) : NULL;
+	return payload ? agents_secret_mask(payload, work->asking.endpoint.api_key) : NULL;
 }
 
 static void on_model_done(void *context, const struct wfs_model_result *result)
@@ -139,15 +135,15 @@ static void on_model_done(void *context, const struct wfs_model_result *result)
 	struct work *const work = context;
 	const struct wfs_model_failure *const failure = result->failure;
 
-	work->model_call = NULL;
-	wfs_buffer_done(&work->body);
+	work->asking.call = NULL;
+	wfs_buffer_done(&work->asking.body);
 	if (failure) {
 		work_answer(work, failure->kind == WFS_MODEL_FAILURE_TIMEOUT ? "timeout" : "error",
 			failure_payload(work, result));
 		return;
 	}
 	WFS_AUTO_JSON json_t *masked =
-		agents_secret_mask(result->completion, work->endpoint.api_key);
+		agents_secret_mask(result->completion, work->asking.endpoint.api_key);
 	struct wfs_error error = {0};
 	if (masked)
 		take_completion(work, masked, result->duration_ms, result->attempts);
@@ -159,29 +155,30 @@ static int ask_server(
 	struct work *work, const struct work_question *question, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *body = NULL;
-	int r = agents_endpoint_make(work->entry, question->left_ms, &work->endpoint, error);
+	int r = agents_endpoint_make(
+		work->asking.entry, question->left_ms, &work->asking.endpoint, error);
 
 	/* Servers that remember keys see all attempts of a step as one request. */
-	snprintf(work->key, sizeof(work->key), "%s", work->intent_id);
+	snprintf(work->asking.key, sizeof(work->asking.key), "%s", work->intent_id);
 	if (work->kind->index)
-		snprintf(work->key, sizeof(work->key), "%.*s/%lld", WFS_PLAN_ID_SIZE,
+		snprintf(work->asking.key, sizeof(work->asking.key), "%.*s/%lld", WFS_PLAN_ID_SIZE,
 			work->owner_id, (long long)work->index);
 	if (!r)
-		r = wfs_format_request(work->setup, work->entry, question->messages,
-			work->endpoint.stream, &body, error);
+		r = wfs_format_request(work->asking.setup, work->asking.entry, question->messages,
+			work->asking.endpoint.stream, &body, error);
 	if (r)
 		return r;
-	wfs_json_write(body, &work->body);
-	if (wfs_buffer_check(&work->body))
+	wfs_json_write(body, &work->asking.body);
+	if (wfs_buffer_check(&work->asking.body))
 		return no_memory(error);
 	const struct wfs_model_request request = {
-		.endpoint = &work->endpoint,
-		.body = wfs_buffer_bytes(&work->body),
-		.idempotency_key = work->key,
+		.endpoint = &work->asking.endpoint,
+		.body = wfs_buffer_bytes(&work->asking.body),
+		.idempotency_key = work->asking.key,
 		.context = work,
 		.done = on_model_done,
 	};
-	return wfs_model_call_start(work->engine->client, &request, &work->model_call, error);
+	return wfs_model_call_start(work->engine->client, &request, &work->asking.call, error);
 }
 
 /* --- a script --- */
@@ -195,10 +192,10 @@ static int ask_script(
 	const int64_t waited_ms = work_elapsed_ms(work);
 	struct script_answer answer = {.completion = NULL};
 	int r = script_read(wfs_authority_directory(work->engine->authority),
-		json_string_value(json_object_get(work->entry, "file")), work->script_turn,
-		question->messages, &answer, error);
+		json_string_value(json_object_get(work->asking.entry, "file")),
+		work->asking.script_turn, question->messages, &answer, error);
 
-	if (r == -ENOENT && work->request_private) /* it quotes the last message */
+	if (r == -ENOENT && work->asking.request_private) /* it quotes the last message */
 		return wfs_error_set(
 			error, error->code, "the script has no answer; " AGENTS_REASON_LEFT_OUT);
 	if (r)
@@ -233,10 +230,11 @@ static int expand(struct work *work, const json_t *setup, struct wfs_error *erro
 
 	if (r)
 		return r;
-	json_decref(work->setup);
-	work->setup = wfs_json_copy(setup);
-	return work->setup && json_object_set(work->setup, "tools", tools) == 0 ? 0
-										: no_memory(error);
+	json_decref(work->asking.setup);
+	work->asking.setup = wfs_json_copy(setup);
+	return work->asking.setup && json_object_set(work->asking.setup, "tools", tools) == 0
+		? 0
+		: no_memory(error);
 }
 
 /* Prepares what the request is made from. */
@@ -248,9 +246,9 @@ static int prepare(struct work *work, struct work_question *question, struct wfs
 		r = expand(work, question->setup, error);
 	if (r)
 		return r;
-	json_decref(WFS_STEAL(work->entry));
+	json_decref(WFS_STEAL(work->asking.entry));
 	return wfs_models_find(wfs_authority_directory(work->engine->authority),
-		wfs_json_text(question->setup, "model"), &work->entry, error);
+		wfs_json_text(question->setup, "model"), &work->asking.entry, error);
 }
 
 static void generate_now(struct work *work)
@@ -260,7 +258,7 @@ static void generate_now(struct work *work)
 	struct wfs_error error = {0};
 	int r = prepare(work, &question, &error);
 
-	if (!r && strcmp(wfs_json_text(work->entry, "provider"), "script") == 0)
+	if (!r && strcmp(wfs_json_text(work->asking.entry, "provider"), "script") == 0)
 		r = ask_script(work, &question, &error);
 	else if (!r)
 		r = ask_server(work, &question, &error);
@@ -300,8 +298,8 @@ void generate_begin(struct work *work)
 
 void generate_cancel(struct work *work)
 {
-	if (work->model_call)
-		wfs_model_call_cancel(WFS_STEAL(work->model_call));
+	if (work->asking.call)
+		wfs_model_call_cancel(WFS_STEAL(work->asking.call));
 }
 
 /* --- a run --- */
@@ -312,9 +310,9 @@ int ask_run(struct work *work, struct work_question *question, struct wfs_error 
 	WFS_AUTO_JSON json_t *sent = NULL;
 	int r = wfs_driving_run(work->session, work->owner_id, &run, error);
 
-	work->script_turn = work->turn;
+	work->asking.script_turn = work->turn;
 	if (!r) {
-		work->settings_private =
+		work->asking.settings_private =
 			wfs_text_has_hidden(json_object_get(run.setup, "settings"));
 		r = agents_reveal(work->session, &run.view, run.setup, &question->setup, error);
 	}
@@ -324,7 +322,7 @@ int ask_run(struct work *work, struct work_question *question, struct wfs_error 
 		r = agents_reveal(work->session, &run.view, sent, &question->messages, error);
 	if (r)
 		return r;
-	work->request_private = wfs_text_has_hidden(run.setup) || wfs_text_has_hidden(sent);
+	work->asking.request_private = wfs_text_has_hidden(run.setup) || wfs_text_has_hidden(sent);
 	question->left_ms = work_left_ms(run.state, question->setup);
 	return question->left_ms > 0
 		? 0
@@ -337,8 +335,8 @@ int take_run(struct work *work, json_t *completion, json_t **ret_payload, struct
 	int r = wfs_session_view(work->session, WFS_HEIGHT_HEAD, &view, error);
 
 	if (!r)
-		r = agents_hide_answer(&view, json_object_get(work->setup, "tools"), &work->texts,
-			completion, error);
+		r = agents_hide_answer(&view, json_object_get(work->asking.setup, "tools"),
+			&work->texts, completion, error);
 	if (!r)
 		*ret_payload = json_incref(completion);
 	return r;

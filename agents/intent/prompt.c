@@ -28,22 +28,18 @@ enum {
 
 static const char planner_text[] =
 	"You help somebody in a world of artifacts and tools. Answer in plain text when you can. "
-	"When tools "
-	"are needed, answer with one JSON object and nothing else:\n"
+	"When tools are needed, answer with one JSON object and nothing else:\n"
 	"{\"goal\":\"what is to be reached\",\"steps\":[{\"id\":\"s1\",\"title\":\"what it "
-	"does\",\"type\":"
-	"\"tool\",\"tool\":{\"name\":\"NAME\",\"args\":{}},\"depends_on\":[]},{\"id\":\"s2\","
-	"\"type\":\"llm\","
-	"\"prompt\":\"what a model is asked, about ${s1}\",\"depends_on\":[\"s1\"]}]}\n"
+	"does\",\"type\":\"tool\",\"tool\":{\"name\":\"NAME\",\"args\":{}},\"depends_on\":[]},"
+	"{\"id\":\"s2\",\"type\":\"llm\",\"prompt\":\"what a model is asked, about ${s1}\","
+	"\"depends_on\":[\"s1\"]}]}\n"
 	"A step runs when all that it depends on are done; others run at the same time. Its type "
-	"is tool, llm "
-	"(a model answers the prompt) or note (a heading). In args and prompts ${ID} stands for "
-	"the result of "
-	"the step ID, ${ID.member.0} for a part of it; the step must depend on ID. A step may have "
-	"\"max_attempts\". For a few calls one after the other, "
+	"is tool, llm (a model answers the prompt) or note (a heading). In args and prompts ${ID} "
+	"stands for the result of the step ID, ${ID.member.0} for a part of it; the step must "
+	"depend on ID. A step may have \"max_attempts\". For a few calls one after the other, "
 	"{\"tool_calls\":[{\"name\":\"NAME\",\"args\":{}}],\"final\":\"\"} does as well. You will "
-	"be asked for "
-	"the answer when the steps have ended.\nTools, with the JSON schema of their args:\n";
+	"be asked for the answer when the steps have ended.\nTools, with the JSON schema of their "
+	"args:\n";
 
 static const char step_text[] =
 	"You do one step of a plan. Answer with its result and nothing else.";
@@ -52,10 +48,7 @@ static const char answer_text[] = "The plan that was made for the message has en
 				  "message, from the results of its "
 				  "steps; say so when some have failed. Plain text.";
 
-static int no_memory(struct wfs_error *error)
-{
-	return wfs_error_from_errno(error, -ENOMEM, "ask a model for a plan");
-}
+#define no_memory(error) wfs_error_from_errno(error, -ENOMEM, "ask a model for a plan")
 
 static int add_message(
 	json_t *messages, const char *role, const char *text, struct wfs_error *error)
@@ -209,8 +202,9 @@ static int write_step(struct work *work, struct wfs_view *view, struct work_ques
 	if (r)
 		return r;
 	r = step_fill(work, view, json_object_get(step, "prompt"), &origin, &prompt, error);
-	work->request_private = agents_origin_is_private(&origin);
-	if (r && r != -ENOMEM && work->request_private) /* the message names members of a result */
+	work->asking.request_private = agents_origin_is_private(&origin);
+	/* The message names members of a result. */
+	if (r && r != -ENOMEM && work->asking.request_private)
 		return wfs_error_set(
 			error, error->code, "the prompt cannot be filled; " AGENTS_REASON_LEFT_OUT);
 	if (r)
@@ -240,7 +234,7 @@ static int write_result(struct work *work, struct wfs_view *view, int64_t index,
 
 	if (r)
 		return r == -ENOENT ? 0 : r;
-	work->request_private |= wfs_text_has_hidden(stored);
+	work->asking.request_private |= wfs_text_has_hidden(stored);
 	r = agents_reveal(work->session, view, stored, &document, error);
 	if (r)
 		return r;
@@ -338,12 +332,12 @@ int ask_chat(struct work *work, struct work_question *question, struct wfs_error
 	const int64_t began_ns = wfs_clock_monotonic_ns();
 	int r = ask(work, question, error, write_chat);
 
-	work->script_turn = 1;
+	work->asking.script_turn = 1;
 	if (r) {
 		work->failed = WFS_CHAT_CONTEXT_FAILED;
-	} else if (work->built_ns == 0) {
-		work->built_ns = wfs_clock_monotonic_ns();
-		work->built_ms = (work->built_ns - began_ns) / 1000000;
+	} else if (work->asking.built_ns == 0) {
+		work->asking.built_ns = wfs_clock_monotonic_ns();
+		work->asking.built_ms = (work->asking.built_ns - began_ns) / 1000000;
 		chat_built(work);
 	}
 	return r;
@@ -351,14 +345,14 @@ int ask_chat(struct work *work, struct work_question *question, struct wfs_error
 
 int ask_step(struct work *work, struct work_question *question, struct wfs_error *error)
 {
-	work->script_turn = 1;
+	work->asking.script_turn = 1;
 	return ask(work, question, error, write_step);
 }
 
 /* The first line of a script is for the plan, the second for the answer. */
 int ask_answer(struct work *work, struct work_question *question, struct wfs_error *error)
 {
-	work->script_turn = 2;
+	work->asking.script_turn = 2;
 	return ask(work, question, error, write_answer);
 }
 

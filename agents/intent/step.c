@@ -10,10 +10,7 @@
 
 enum { STEP_TIMEOUT_MS = 60000 }; /* of a tool that reads */
 
-static int no_memory(struct wfs_error *error)
-{
-	return wfs_error_from_errno(error, -ENOMEM, "call a tool of a plan");
-}
+#define no_memory(error) wfs_error_from_errno(error, -ENOMEM, "call a tool of a plan")
 
 /* --- outcomes --- */
 
@@ -24,16 +21,16 @@ static int hide_reason(struct work *work, json_t *outcome)
 	json_t *const details = json_object_get(outcome, "details");
 	struct wfs_error ignored;
 
-	if (!outcome || !agents_origin_is_private(&work->origin))
+	if (!outcome || !agents_origin_is_private(&work->calling.origin))
 		return outcome ? 0 : -ENOMEM;
-	WFS_AUTO_JSON json_t *of = agents_origin_list(&work->origin);
+	WFS_AUTO_JSON json_t *of = agents_origin_list(&work->calling.origin);
 	(void)json_object_del(details, "call");
 	return of ? wfs_text_hide_member(&work->texts, of, details, "message", &ignored) : -ENOMEM;
 }
 
 json_t *step_outcome(struct work *work, const struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *outcome = agents_router_failed(work->asked,
+	WFS_AUTO_JSON json_t *outcome = agents_router_failed(work->calling.asked,
 		error->code == WFS_E_TIMEOUT ? WFS_TOOL_TIMEOUT : WFS_TOOL_EXCEPTION,
 		wfs_error_info(error->code)->name, error->message);
 	json_t *const meta = work_failure_meta(work);
@@ -73,13 +70,13 @@ static int hide_read(struct work *work, json_t *outcome, struct wfs_error *error
 /* An output that is a JSON object or array becomes that value. */
 void step_take_output(struct work *work)
 {
-	const struct wfs_bytes output = wfs_buffer_bytes(&work->output);
+	const struct wfs_bytes output = wfs_buffer_bytes(&work->calling.output);
 	WFS_AUTO_JSON json_t *value = NULL;
 	struct wfs_error ignored;
 
 	if (output.size > WFS_PLAN_RESULT_MAX) {
 		answer(work,
-			agents_router_failed(work->asked, WFS_TOOL_EXCEPTION, "too_large",
+			agents_router_failed(work->calling.asked, WFS_TOOL_EXCEPTION, "too_large",
 				"the result has more bytes than are kept"),
 			true);
 		return;
@@ -87,9 +84,9 @@ void step_take_output(struct work *work)
 	if (wfs_json_parse_bounded(output.data, output.size, &value, &ignored) ||
 		(!json_is_object(value) && !json_is_array(value))) {
 		json_decref(value);
-		value = json_stringn(wfs_buffer_text(&work->output), output.size);
+		value = json_stringn(wfs_buffer_text(&work->calling.output), output.size);
 	}
-	json_t *const outcome = agents_router_done(work->asked, value);
+	json_t *const outcome = agents_router_done(work->calling.asked, value);
 	struct wfs_error error = {0};
 	if (hide_read(work, outcome, &error)) {
 		json_decref(outcome);
@@ -165,19 +162,21 @@ static int find_call(
 	if (r)
 		return r;
 	const json_t *const tool = json_object_get(step, "tool");
-	work->asked = agents_router_canonical(tool);
-	if (!work->asked)
+	work->calling.asked = agents_router_canonical(tool);
+	if (!work->calling.asked)
 		return no_memory(error);
-	r = step_fill(work, &view, json_object_get(tool, "args"), &work->origin, &filled, error);
+	r = step_fill(
+		work, &view, json_object_get(tool, "args"), &work->calling.origin, &filled, error);
 	if (r == -EINVAL || r == -EFBIG) {
 		*ret_outcome = agents_router_failed(
-			work->asked, WFS_TOOL_INVALID_CALL, "unresolved", error->message);
+			work->calling.asked, WFS_TOOL_INVALID_CALL, "unresolved", error->message);
 		return *ret_outcome ? -EINVAL : no_memory(error);
 	}
-	if (!r && json_object_set(work->asked, "args", filled) < 0)
+	if (!r && json_object_set(work->calling.asked, "args", filled) < 0)
 		r = no_memory(error);
 	const struct agents_catalog catalog = {work->session, &view, work->engine->helpers};
-	return r ? r : agents_router_find(&catalog, work->asked, ret_tool, ret_outcome, error);
+	return r ? r
+		 : agents_router_find(&catalog, work->calling.asked, ret_tool, ret_outcome, error);
 }
 
 void step_begin(struct work *work)
@@ -188,9 +187,9 @@ void step_begin(struct work *work)
 	json_t *args;
 	int r;
 
-	json_decref(WFS_STEAL(work->asked));
+	json_decref(WFS_STEAL(work->calling.asked));
 	r = find_call(work, &tool, &outcome, &error);
-	args = json_object_get(work->asked, "args");
+	args = json_object_get(work->calling.asked, "args");
 	if (outcome && hide_reason(work, outcome)) {
 		json_decref(WFS_STEAL(outcome));
 		r = no_memory(&error);

@@ -60,10 +60,8 @@ struct condition {
 	struct wfs_error *error;
 };
 
-static int no_memory(const struct condition *condition)
-{
-	return wfs_error_from_errno(condition->error, -ENOMEM, "look at a condition");
-}
+#define no_memory(condition) \
+	wfs_error_from_errno((condition)->error, -ENOMEM, "look at a condition")
 
 /* --- expressions --- */
 

@@ -9,10 +9,7 @@
 
 enum { TEXT_SHOWN_BYTES = 80 }; /* of the answer, in messages */
 
-static int no_memory(struct wfs_error *error)
-{
-	return wfs_error_from_errno(error, -ENOMEM, "read a transition");
-}
+#define no_memory(error) wfs_error_from_errno(error, -ENOMEM, "read a transition")
 
 /* @object: accepted by the grammar */
 static bool has_next_state(struct wfs_bytes object)

@@ -417,8 +417,7 @@ static int refuse_lost(struct normalize *work)
 	const bool one = work->lost_count == 1;
 	int r = normalize_refuse(work, NORMALIZE_MISSING_RESULTS, (int64_t)work->lost_index,
 		"%zu done %s no %s and would run again: import what 'worldfs plan export' wrote, "
-		"or have "
-		"%s run again with --rerun ('rerun': true)",
+		"or have %s run again with --rerun ('rerun': true)",
 		work->lost_count, one ? "step has" : "steps have", one ? "result" : "results",
 		one ? "it" : "them");
 

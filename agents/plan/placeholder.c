@@ -133,10 +133,7 @@ struct filling {
 	struct wfs_error *error;
 };
 
-static int no_memory(struct filling *filling)
-{
-	return wfs_error_from_errno(filling->error, -ENOMEM, "fill placeholders");
-}
+#define no_memory(filling) wfs_error_from_errno((filling)->error, -ENOMEM, "fill placeholders")
 
 static int not_resolved(struct filling *filling, struct wfs_bytes name, const char *why)
 {

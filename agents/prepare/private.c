@@ -9,10 +9,7 @@
 
 #define NOT_KEPT "[a private text that this world does not keep]"
 
-static int no_memory(struct wfs_error *error)
-{
-	return wfs_error_from_errno(error, -ENOMEM, "hide a private text");
-}
+#define no_memory(error) wfs_error_from_errno(error, -ENOMEM, "hide a private text")
 
 /* --- tool calls --- */
 

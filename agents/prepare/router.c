@@ -6,10 +6,7 @@
 #include "agents/prepare/question.h"
 #include "kernel/base/json.h"
 
-static int no_memory(struct wfs_error *error)
-{
-	return wfs_error_from_errno(error, -ENOMEM, "find a tool");
-}
+#define no_memory(error) wfs_error_from_errno(error, -ENOMEM, "find a tool")
 
 /* The text of a member without white space around it; "" if the member is not a text. */
 static json_t *trimmed(const json_t *call, const char *member)

@@ -13,10 +13,7 @@
 
 #define DEFAULT_PROMPT "Take your turn."
 
-static int no_memory(struct wfs_error *error)
-{
-	return wfs_error_from_errno(error, -ENOMEM, "make a run");
-}
+#define no_memory(error) wfs_error_from_errno(error, -ENOMEM, "make a run")
 
 /* --- the configuration --- */
 

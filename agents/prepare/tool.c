@@ -16,10 +16,7 @@ enum { TOOL_NAME_MAX = 64 }; /* bytes; servers of models take no longer ones */
 	"{\"additionalProperties\":false,\"properties\":{\"result\":{\"description\":\"The " \
 	"result, any JSON value.\"}},\"required\":[\"result\"],\"type\":\"object\"}"
 
-static int no_memory(struct wfs_error *error)
-{
-	return wfs_error_from_errno(error, -ENOMEM, "make the tools of an agent");
-}
+#define no_memory(error) wfs_error_from_errno(error, -ENOMEM, "make the tools of an agent")
 
 bool agents_tool_is(const json_t *tool, const char *kind)
 {

@@ -9,10 +9,7 @@ enum { ARTIFACTS_MAX = 50 };
 #define NONE "none"
 #define UNLIMITED "unlimited"
 
-static int no_memory(struct wfs_error *error)
-{
-	return wfs_error_from_errno(error, -ENOMEM, "make the variables of a turn");
-}
+#define no_memory(error) wfs_error_from_errno(error, -ENOMEM, "make the variables of a turn")
 
 /* An empty document if the cell does not exist. */
 static int read_own(const struct wfs_session *session, struct wfs_view *view,
