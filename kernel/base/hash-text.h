@@ -6,12 +6,13 @@
 
 #include "kernel/base/hash.h"
 
-/* Plain value. */
+/* A hash as text. Plain value. */
 struct wfs_hash_text {
 	char text[WFS_HASH_TEXT_SIZE];
 };
 
-/** wfs_hash_text_of() - the text of a hash, for WFS_HASH_TEXT() and WFS_HASH_HEX(). */
+/** wfs_hash_text_of() - make the text `sha256:…` of a hash; for WFS_HASH_TEXT() and WFS_HASH_HEX(),
+ *  which shorten calls. */
 static inline struct wfs_hash_text wfs_hash_text_of(const struct wfs_hash *hash)
 {
 	struct wfs_hash_text text;
@@ -24,7 +25,7 @@ static inline struct wfs_hash_text wfs_hash_text_of(const struct wfs_hash *hash)
 #define WFS_HASH_TEXT(hash) (wfs_hash_text_of(hash).text)
 #define WFS_HASH_HEX(hash) (WFS_HASH_TEXT(hash) + WFS_HASH_TEXT_SIZE - 1 - WFS_HASH_HEX_SIZE)
 
-/** wfs_hash_fits() - is it the hash of these bytes? */
+/** wfs_hash_fits() - is @hash the SHA-256 of @bytes? */
 static inline bool wfs_hash_fits(const struct wfs_hash *hash, struct wfs_bytes bytes)
 {
 	const struct wfs_hash found = wfs_hash_of(bytes.data, bytes.size);
@@ -32,8 +33,8 @@ static inline bool wfs_hash_fits(const struct wfs_hash *hash, struct wfs_bytes b
 	return wfs_hash_equal(&found, hash);
 }
 
-/** wfs_hash_member() - read a member that is the text of a hash
- *  Return: 0, or -EINVAL (it is missing, or another value). */
+/** wfs_hash_member() - read the member @name of @object, which has the text of a hash
+ *  Return: 0, or -EINVAL (the member is absent, or another value). */
 static inline int wfs_hash_member(const json_t *object, const char *name, struct wfs_hash *ret_hash)
 {
 	const json_t *const member = json_object_get(object, name);

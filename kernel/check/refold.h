@@ -157,7 +157,7 @@ int wfs_refold_hidden(struct wfs_refold *refold, const struct wfs_hash *hash,
 int wfs_refold_line(struct wfs_refold *refold, uint64_t seq, struct wfs_bytes *ret_line,
 	struct wfs_error *error);
 
-/** wfs_refold_answer() - take the answer to an effect of a reducer from the journal
- *  Is the `answer` of struct wfs_answerer. */
+/** wfs_refold_answer() - answer an effect of a reducer with the answer that the journal has; the
+ *  function for refold->answerer (kernel/fold/effects.h, which describes the parameters) */
 int wfs_refold_answer(struct wfs_answerer *answerer, const struct wfs_head *head, uint64_t seq,
 	const struct wfs_intent *intent, struct wfs_outcome *ret_outcome, struct wfs_error *error);

@@ -115,9 +115,9 @@ struct wfs_domain {
 	int (*apply)(struct wfs_fold *fold, struct wfs_head *head, size_t index);
 };
 
-/** wfs_domains_add() - add the reducers, directories and makers of files that the domains bring to
- *  the tables of the process. @domains: a list that ends with NULL. Call: once, before a world is
- *  opened or made. */
+/** wfs_domains_add() - add to the tables of this process what each domain brings: built-in
+ *  reducers, directories of the tree, and functions that make files. Called once, before a world is
+ *  opened or made. @domains: a list that ends with NULL */
 void wfs_domains_add(const struct wfs_domain *const *domains);
 
 /** wfs_domain_action() - find the row of the action whose `action_type` is @type

@@ -308,9 +308,9 @@ int fold_action(struct wfs_fold *fold, struct wfs_error *error);
 
 /* --- fold-event.c --- */
 
-/** fold_add_record() - add a record after all others; its body is in fold->scratch
- *  @cause: index of the record that caused it
- *  @derived: a reference is kept; may be NULL */
+/** fold_add_record() - append a record to those of the run, after the caller has written its body
+ *  to fold->scratch. @cause: index of the record that caused it
+ *  @derived: of an event: {schema, value, key?}; a reference is kept; otherwise NULL */
 int fold_add_record(struct wfs_fold *fold, enum wfs_record_kind kind, size_t cause, json_t *derived,
 	struct wfs_error *error);
 

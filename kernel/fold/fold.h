@@ -208,7 +208,7 @@ int wfs_fold_apply(struct wfs_fold *fold, struct wfs_head *head);
 
 /** wfs_fold_apply_record() - wfs_fold_apply() for record @index of the last run only
  *  The caller writes each record once, in order, from 0 on.
- *  @line: goes into the journal in place of the line that the fold would write; NULL: that line
+ *  @line: the line that the journal gets; NULL: the line that the fold makes
  *  Return: 0, -ENOSPC, -EIO. */
 int wfs_fold_apply_record(
 	struct wfs_fold *fold, struct wfs_head *head, size_t index, const struct wfs_bytes *line);

@@ -54,7 +54,7 @@ int wfs_head_append(struct wfs_head *head, struct wfs_record *record);
 int wfs_head_append_line(struct wfs_head *head, struct wfs_bytes line, int64_t at_ns);
 
 /** wfs_head_add_reducer() - write the row of a reducer
- *  @height: the first one that shows it. @at_ns: time of the record that adds it */
+ *  @height: first height that shows the reducer. @at_ns: time of the record that adds it */
 int wfs_head_add_reducer(struct wfs_head *head, const struct wfs_reducer_definition *reducer,
 	uint64_t height, int64_t at_ns);
 
@@ -88,8 +88,8 @@ int wfs_head_set_kernel(struct wfs_head *head, enum wfs_kernel_cell kernel_cell,
  *  head->height on. */
 int wfs_head_set_snapshot(struct wfs_head *head, const struct wfs_hash *hash, int64_t at_ns);
 
-/** wfs_head_append_snapshot() - append a snapshot record of all cells, from the principal `kernel`
- *  @manifest_hash: of the manifest in force */
+/** wfs_head_append_snapshot() - append a snapshot record of all cells, with the principal `kernel`
+ *  and the time of the last record. @manifest_hash: of the manifest in force */
 int wfs_head_append_snapshot(struct wfs_head *head, const struct wfs_hash *manifest_hash);
 
 /** wfs_head_list_blob() - store a blob, and list it in /blobs from @height on

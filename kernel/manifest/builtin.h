@@ -69,11 +69,13 @@ struct wfs_builtin_row {
 
 enum { WFS_BUILTIN_POLICY_COUNT = 1 };
 
-/** wfs_builtin_add() - add a built-in reducer, which each world that this process makes or opens
- *  must then have. Call: before a world is opened or made. */
+/** wfs_builtin_add() - add a built-in reducer to the table of this process, before a world is
+ *  opened or made; all worlds that it then makes or opens must have the reducer. @reducer: borrowed
+ *  for ever */
 void wfs_builtin_add(const struct wfs_builtin_row *reducer);
 
-/** wfs_builtin_reducer_count() - Return: how many built-in reducers there are. */
+/** wfs_builtin_reducer_count() - Return: how many built-in reducers there are, with those that were
+ *  added. */
 int wfs_builtin_reducer_count(void);
 
 /** wfs_builtin_reducer_name() - Return: the name of a built-in reducer, e.g. "sys.grant";

@@ -99,17 +99,19 @@ struct wfs_entity_row {
 	const struct wfs_entity_file_row *files; /* the last has no name */
 };
 
-/** wfs_entity_add() - add a kind of entity to the tables: its directory is in the trees of all
- *  worlds then. Its reducers must be built in. Call: before a world is opened or made. */
+/** wfs_entity_add() - add a kind of entity to the tables of this process, before a world is opened
+ *  or made; the trees of all worlds then have its directory
+ *  @entity: borrowed for ever; its reducers must be built in */
 void wfs_entity_add(const struct wfs_entity_row *entity);
 
-/** wfs_entity_count() - Return: how many kinds of entities there are. */
+/** wfs_entity_count() - Return: how many kinds of entities there are, with those that were
+ *  added. */
 int wfs_entity_count(void);
 
 const char *wfs_entity_directory(enum wfs_entity entity);
 enum wfs_builtin_reducer wfs_entity_reducer(enum wfs_entity entity);
 
-/** wfs_entity_file_count() - Return: how many files of all entities the table has. */
+/** wfs_entity_file_count() - Return: how many files the tables have, of all kinds of entities. */
 int wfs_entity_file_count(void);
 
 const char *wfs_entity_file_name(enum wfs_entity_file file);
@@ -124,9 +126,10 @@ bool wfs_entity_file_is_directory(enum wfs_entity_file file);
  *  directory. Return: WFS_ENTITY_FILES_MAX for an unknown name. */
 enum wfs_entity_file wfs_entity_file_find(enum wfs_entity entity, const char *name);
 
-/** wfs_entity_provide() - set the functions that make a file of the table. Call: before a world is
- *  opened or made. */
+/** wfs_entity_provide() - set the functions that make a file of the table, before a world is opened
+ *  or made. @contents: borrowed for ever */
 void wfs_entity_provide(enum wfs_entity_file file, const struct wfs_entity_contents *contents);
 
-/** wfs_entity_file_contents() - Return: the functions that make a file; NULL: it needs none. */
+/** wfs_entity_file_contents() - Return: the functions that make a file, static; NULL: its form
+ *  needs none. */
 const struct wfs_entity_contents *wfs_entity_file_contents(enum wfs_entity_file file);

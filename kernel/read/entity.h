@@ -17,8 +17,9 @@
 #include "kernel/manifest/entity-table.h"
 #include "kernel/read/view.h"
 
-/* The functions of a domain that make a file. It may leave out those that the form of the file does
- * not need. Plain value with static lifetime. */
+/* The functions of a domain that make a file. It may leave out those that the form of the file
+ * (enum wfs_entity_form) does not need. They return 0 or -errno. Plain value with static
+ * lifetime. */
 struct wfs_entity_contents {
 	bool without_cell; /* an entity without a cell of the reducer has the file, too: it is made
 			    * from {} and the version of the entity's own cell */
@@ -28,35 +29,38 @@ struct wfs_entity_contents {
 	 *  this file), … */
 	int (*source)(struct wfs_view *view, struct wfs_bytes id, const struct wfs_version *entity,
 		struct wfs_version *ret_version);
-	/** write() - MADE: append the file to @buffer
-	 *  @then: a view of the height of the version
-	 *  @state: document of the version */
+	/** write() - for the form MADE: append the file to @buffer
+	 *  @then: view of the height of the version that it is made from; @state: document of this
+	 *  version */
 	int (*write)(struct wfs_view *then, const json_t *state, struct wfs_buffer *buffer);
-	/** write_bare() - append the file for a reader that may not read the artifact; NULL: it
-	 *  gets the whole file. Otherwise as write(). */
+	/** write_bare() - write() for a reader that may not read the artifact; NULL: such a reader
+	 *  gets the whole file */
 	int (*write_bare)(struct wfs_view *then, const json_t *state, struct wfs_buffer *buffer);
-	/** write_part() - PARTS, or a file in ITEMS: as wfs_entity_write() */
+	/** write_part() - for the form PARTS, or a file in a directory of the form ITEMS: append a
+	 *  part of the file, as wfs_entity_write() does */
 	int (*write_part)(struct wfs_view *then, const struct wfs_version *version,
 		struct wfs_range range, struct wfs_buffer *buffer, uint64_t *ret_size_bytes);
 
 	/*
-	 * The rest: ITEMS and TEXTS, directories whose files have numbers, in the order of which
-	 * they are listed. @id: of the entity
+	 * The others are for the forms ITEMS and TEXTS: directories whose files have numbers, by
+	 * which listings are ordered. @id: of the entity
 	 */
-	/** find() - find the cell of a file by its name. Return: 0, -ENOENT, … */
+	/** find() - find a file in the directory by its name. @ret_version: of the cell that it is
+	 *  made from. Return: 0, -ENOENT, … */
 	int (*find)(struct wfs_view *view, struct wfs_bytes id, const char *name,
 		uint64_t *ret_number, struct wfs_version *ret_version);
-	/** next() - find the first file from *@number on, append its name to @name, and set
-	 *  *@number to its number
-	 *  @ret_version: of a TEXTS file only vid, size_bytes and time_ns are set
+	/** next() - find the first file in the directory with a number of at least *@number, set
+	 *  *@number to its number, and append its name to @name
+	 *  @ret_version: of its cell; for the form TEXTS only vid, size_bytes and time_ns are set
 	 *  Return: 0, -ENOENT (no more files), … */
 	int (*next)(struct wfs_view *view, struct wfs_bytes id, uint64_t *number,
 		struct wfs_buffer *name, struct wfs_version *ret_version);
-	/** count() - count the files, about */
+	/** count() - get how many files the directory has, about */
 	int (*count)(struct wfs_view *view, struct wfs_bytes id, uint64_t *ret_count);
-	/** name() - find the entity whose file's cell has this key, and append the file's name
-	 *  @view: NULL: only the entity is wanted
-	 *  @ret_id: of the entity, borrowed from @key. Return: 0, -ENOENT, … */
+	/** name() - from the key of a cell that a file in such a directory is made from, get the
+	 *  entity, and append the file's name to @name
+	 *  @view: NULL: no name is appended. @ret_id: of the entity, borrowed from @key
+	 *  Return: 0, -ENOENT (not such a key), … */
 	int (*name)(struct wfs_view *view, struct wfs_bytes key, struct wfs_bytes *ret_id,
 		struct wfs_buffer *name);
 };
@@ -68,9 +72,8 @@ struct wfs_entity_provider {
 };
 
 /** wfs_entity_source() - find the version of a cell that a file of an entity is made from
- *  Of `grants.json`, `events.jsonl` and `steps` that is the version of the entity's own cell.
- *  @id: of the entity
- *  Return: 0, -ENOENT (the entity does not have this file), -EIO. */
+ *  For `grants.json`, `events.jsonl` and `steps` it is the version of the entity's own cell.
+ *  @id: of the entity. Return: 0, -ENOENT (the entity does not have this file), -EIO. */
 int wfs_entity_source(struct wfs_view *view, enum wfs_entity_file file, struct wfs_bytes id,
 	struct wfs_version *ret_version);
 
@@ -91,14 +94,15 @@ int wfs_entity_write(struct wfs_view *view, enum wfs_entity_file file,
 	const struct wfs_version *version, struct wfs_range range, struct wfs_buffer *buffer,
 	uint64_t *ret_size_bytes);
 
-/** wfs_entity_write_bare() - as wfs_entity_write(), but append `meta.json` of an artifact without
- *  the hashes of content and code, for a reader that may not read these. */
+/** wfs_entity_write_bare() - do wfs_entity_write(), but append `meta.json` of an artifact without
+ *  the hashes of content and code, for a reader that may not read these. Return: as that
+ *  function. */
 int wfs_entity_write_bare(struct wfs_view *view, enum wfs_entity_file file,
 	const struct wfs_version *version, struct wfs_range range, struct wfs_buffer *buffer,
 	uint64_t *ret_size_bytes);
 
-/** wfs_entity_write_document() - append the canonical text of a JSON document and a newline
- *  @document: taken; NULL: memory was lacking. Return: 0, or -ENOMEM. */
+/** wfs_entity_write_document() - append the canonical text of a JSON document and a newline to
+ *  @buffer. @document: reference taken; NULL: the caller had no memory. Return: 0, or -ENOMEM. */
 int wfs_entity_write_document(json_t *document, struct wfs_buffer *buffer);
 
 /** wfs_entity_live_cell() - find the version of the live cell of a built-in reducer whose key is

@@ -223,7 +223,7 @@ static int list_cells(struct asked *asked)
 	if (!r)
 		r = wfs_json_get_cursor(
 			asked->json, asked->introspector->cursors, &after_id, asked->error);
-	/* A cursor is the id of the last cell that was looked at: 0, or of a cell of this reducer. */
+	/* A cursor is the id of the last cell that was looked at: 0, or one of this reducer. */
 	if (!r && after_id != 0 && wfs_cell_reducer(after_id) != reducer.reducer_id)
 		r = wfs_error_set(asked->error, WFS_E_INVALID_ARGUMENT,
 			"'cursor' belongs to another reducer");
