@@ -91,18 +91,6 @@ static int set_arguments(struct wfs_run *run, const struct wfs_line *line, size_
 
 /* --- reporting the end --- */
 
-static void print_error_json(struct wfs_run *run)
-{
-	const struct wfs_error_info *const info = wfs_error_info(run->error.code);
-	WFS_AUTO_JSON json_t *document = json_pack("{s:{s:s, s:s, s:O*, s:s, s:b}, s:O*}", "error",
-		"category", info->category, "code", info->name, "details", run->error_details,
-		"message", run->error.message, "retriable", (int)info->retriable, "meta",
-		run->meta);
-
-	if (document)
-		(void)wfs_run_print_document(run, document);
-}
-
 static void print_meta(struct wfs_run *run)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
@@ -118,11 +106,18 @@ static void print_error(struct wfs_run *run, int r)
 {
 	if (run->error.code == WFS_OK)
 		wfs_error_from_errno(&run->error, r, "the command failed");
-	if (run->options[WFS_OPTION_JSON])
-		print_error_json(run);
-	else
-		wfs_run_notice(run, "worldfs: %s: %s", wfs_error_info(run->error.code)->name,
-			run->error.message);
+	const struct wfs_error_info *const info = wfs_error_info(run->error.code);
+
+	if (!run->options[WFS_OPTION_JSON]) {
+		wfs_run_notice(run, "worldfs: %s: %s", info->name, run->error.message);
+		return;
+	}
+	WFS_AUTO_JSON json_t *document = json_pack("{s:{s:s, s:s, s:O*, s:s, s:b}, s:O*}", "error",
+		"category", info->category, "code", info->name, "details", run->error_details,
+		"message", run->error.message, "retriable", (int)info->retriable, "meta",
+		run->meta);
+	if (document)
+		(void)wfs_run_print_document(run, document);
 }
 
 static int misuse_status(struct wfs_run *run)

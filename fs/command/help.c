@@ -15,23 +15,21 @@ static void print_item(FILE *file, const char *left, const char *text)
 	fputs(wfs_buffer_text(&page), file);
 }
 
-static void print_option(FILE *file, const struct wfs_option_row *row)
-{
-	char left[80] = "      ";
-
-	if (row->letter)
-		snprintf(left, sizeof(left), "  -%c, ", row->letter);
-	const size_t size = strlen(left);
-	snprintf(left + size, sizeof(left) - size, "--%s%s%s", row->name,
-		wfs_option_needs_value(row) ? " " : "", row->value ? row->value : "");
-	print_item(file, left, row->help);
-}
-
 static void print_options(FILE *file, uint64_t options)
 {
-	for (size_t i = 0; i < WFS_OPTION_COUNT; i++)
-		if (options & UINT64_C(1) << i)
-			print_option(file, &wfs_option_rows[i]);
+	for (size_t i = 0; i < WFS_OPTION_COUNT; i++) {
+		const struct wfs_option_row *const row = &wfs_option_rows[i];
+		char left[80] = "      ";
+
+		if (!(options & UINT64_C(1) << i))
+			continue;
+		if (row->letter)
+			snprintf(left, sizeof(left), "  -%c, ", row->letter);
+		const size_t size = strlen(left);
+		snprintf(left + size, sizeof(left) - size, "--%s%s%s", row->name,
+			wfs_option_needs_value(row) ? " " : "", row->value ? row->value : "");
+		print_item(file, left, row->help);
+	}
 }
 
 static void print_command_line(FILE *file, const struct wfs_command *command)

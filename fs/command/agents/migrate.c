@@ -132,21 +132,6 @@ static int look_at(struct task *task, json_t *wanted)
 		: 0;
 }
 
-static int look_at_artifacts(struct task *task)
-{
-	json_t *wanted;
-	size_t i;
-	int r = 0;
-
-	json_array_foreach(task->migration.artifacts, i, wanted)
-	{
-		r = look_at(task, wanted);
-		if (r)
-			break;
-	}
-	return r;
-}
-
 /* --- writing --- */
 
 /* Chooses the access of an artifact: everybody who could read the text in the agent can read it;
@@ -194,16 +179,6 @@ static int give_to_agent(const struct task *task, const json_t *wanted)
 		NULL);
 }
 
-/* Changes the agent by replacing its whole old content; if that has changed, the edit fails. */
-static int change_agent(const struct task *task)
-{
-	return wfs_run_act(task->run,
-		json_pack("{s:s, s:s, s:o, s:O}", "action_type", "edit_artifact", "artifact_id",
-			task->agent, "new_string", content_text(task->migration.content),
-			"old_string", json_object_get(task->artifact, "content")),
-		NULL);
-}
-
 static int write_all(const struct task *task)
 {
 	const json_t *wanted;
@@ -220,7 +195,14 @@ static int write_all(const struct task *task)
 		if (!r)
 			r = give_to_agent(task, wanted);
 	}
-	return r ? r : change_agent(task);
+	if (r)
+		return r;
+	/* Replaces the whole old content of the agent; if that has changed, the edit fails. */
+	return wfs_run_act(task->run,
+		json_pack("{s:s, s:s, s:o, s:O}", "action_type", "edit_artifact", "artifact_id",
+			task->agent, "new_string", content_text(task->migration.content),
+			"old_string", json_object_get(task->artifact, "content")),
+		NULL);
 }
 
 /* --- reporting --- */
@@ -276,13 +258,18 @@ static int tell(const struct task *task, bool changes)
 int wfs_run_agent_migrate(struct wfs_run *run)
 {
 	WFS_CLEANUP(task_done) struct task task = {.run = run, .agent = run->arguments[0]};
+	json_t *wanted;
+	size_t i;
 	int r = look_at_agent(&task);
 	const bool changes = task.migration.changes;
 
 	if (!r && changes)
 		r = check_owner(&task);
-	if (!r)
-		r = look_at_artifacts(&task);
+	json_array_foreach(task.migration.artifacts, i, wanted)
+	{
+		if (!r)
+			r = look_at(&task, wanted);
+	}
 	if (!r && changes && !run->options[WFS_OPTION_DRY_RUN])
 		r = write_all(&task);
 	return r ? r : tell(&task, changes);

@@ -192,21 +192,6 @@ static int export_references(struct export *export, const json_t *content)
 	return r;
 }
 
-/* Exports dependencies, without which the artifact cannot be written elsewhere. */
-static int export_dependencies(struct export *export, const json_t *artifact)
-{
-	const json_t *id;
-	size_t at;
-	int r = 0;
-
-	json_array_foreach(json_object_get(artifact, "depends_on"), at, id)
-	{
-		if (!r)
-			r = export_named(export, "depends_on", json_string_value(id));
-	}
-	return r;
-}
-
 static int export_artifact(struct export *export, const json_t *artifact)
 {
 	const char *const id = wfs_json_text(artifact, "id");
@@ -217,14 +202,20 @@ static int export_artifact(struct export *export, const json_t *artifact)
 	WFS_AUTO_JSON json_t *content = refers || is_store(artifact)
 		? content_value(artifact)
 		: json_incref(json_object_get(artifact, "content"));
+	const json_t *needed;
+	size_t i;
 	int r = json_object_set_new(export->seen, id, json_true()) < 0 ? -ENOMEM : 0;
 
 	if (!r &&
 		(json_object_get(artifact, "content_b64") || json_object_get(artifact, "code_b64")))
 		r = wfs_error_set(&export->run->error, WFS_E_INVALID_TYPE,
 			"'%.140s': expected content and code in UTF-8, which JSON can contain", id);
-	if (!r)
-		r = export_dependencies(export, artifact);
+	/* Without what it depends on, the artifact cannot be written elsewhere. */
+	json_array_foreach(json_object_get(artifact, "depends_on"), i, needed)
+	{
+		if (!r)
+			r = export_named(export, "depends_on", json_string_value(needed));
+	}
 	if (!r && refers)
 		r = export_references(export, content);
 	if (!r && is_store(artifact) && !json_is_object(content)) {

@@ -155,11 +155,6 @@ int wfs_run_plan_import(struct wfs_run *run)
 
 /* --- graph --- */
 
-static int print_part(void *context, struct wfs_bytes part)
-{
-	return fwrite(part.data, 1, part.size, context) == part.size ? 0 : -errno;
-}
-
 /* Starts Graphviz. @graph: its input, read from the beginning. @ret_picture: its output; caller
  * closes.
  * Return: a process, or -errno. */
@@ -204,7 +199,7 @@ static int copy_stream(FILE *from, FILE *to)
 /* The whole graph is written before the picture is read, so neither waits for the other. */
 static int read_graph(struct wfs_walk *walk, const char *path, FILE *graph)
 {
-	const int r = wfs_walk_read(walk, path, print_part, graph);
+	const int r = wfs_walk_read(walk, path, wfs_walk_write, graph);
 
 	if (r)
 		return r;
@@ -241,26 +236,14 @@ static int draw(struct wfs_run *run, struct wfs_walk *walk, const char *path)
 		: wfs_error_set(&run->error, WFS_E_RUNTIME_ERROR, "'dot' of Graphviz failed");
 }
 
-static int not_found(struct wfs_run *run)
-{
-	return wfs_error_set(
-		&run->error, WFS_E_NOT_FOUND, "Plan '%.64s' not found", run->arguments[0]);
-}
-
-static int add_part(void *context, struct wfs_bytes part)
-{
-	wfs_buffer_append(context, part.data, part.size);
-	return wfs_buffer_check(context);
-}
-
 static int print_graph(struct wfs_run *run, struct wfs_walk *walk, const char *path)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	int r;
 
 	if (!run->options[WFS_OPTION_JSON])
-		return wfs_walk_read(walk, path, print_part, run->out);
-	r = wfs_walk_read(walk, path, add_part, &text);
+		return wfs_walk_read(walk, path, wfs_walk_write, run->out);
+	r = wfs_walk_read(walk, path, wfs_walk_keep, &text);
 	return r ? r : wfs_run_json(run, json_pack("{s:s}", "graph", wfs_buffer_text(&text)));
 }
 
@@ -274,10 +257,10 @@ int wfs_run_plan_graph(struct wfs_run *run)
 	if (svg && run->options[WFS_OPTION_JSON])
 		return wfs_run_misuse(run, "--svg and --json cannot be used together");
 	snprintf(path, sizeof(path), "plans/%.64s/graph.dot", run->arguments[0]);
-	if (strchr(run->arguments[0], '/'))
-		return not_found(run);
-	r = wfs_walk_init(&walk, run, path);
+	r = strchr(run->arguments[0], '/') ? -ENOENT : wfs_walk_init(&walk, run, path);
 	if (!r)
 		r = svg ? draw(run, &walk, path) : print_graph(run, &walk, path);
-	return r == -ENOENT ? not_found(run) : r;
+	return r == -ENOENT ? wfs_error_set(&run->error, WFS_E_NOT_FOUND, "Plan '%.64s' not found",
+				      run->arguments[0])
+			    : r;
 }

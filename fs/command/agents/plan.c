@@ -110,12 +110,6 @@ static void print_document(struct wfs_run *run, const json_t *document)
 		fprintf(run->out, "\n%s\n", final);
 }
 
-static int append(void *context, struct wfs_bytes part)
-{
-	wfs_buffer_append(context, part.data, part.size);
-	return wfs_buffer_check(context);
-}
-
 int wfs_plan_read(
 	struct wfs_run *run, struct wfs_walk *walk, const char *plan_id, json_t **ret_document)
 {
@@ -123,12 +117,9 @@ int wfs_plan_read(
 	char path[128];
 
 	snprintf(path, sizeof(path), "plans/%.64s.json", plan_id);
-	if (strchr(plan_id, '/'))
-		return wfs_error_set(
-			&run->error, WFS_E_NOT_FOUND, "Plan '%.64s' not found", plan_id);
-	int r = wfs_walk_init(walk, run, path);
+	int r = strchr(plan_id, '/') ? -ENOENT : wfs_walk_init(walk, run, path);
 	if (!r)
-		r = wfs_walk_read(walk, path, append, &text);
+		r = wfs_walk_read(walk, path, wfs_walk_keep, &text);
 	if (r == -ENOENT)
 		return wfs_error_set(
 			&run->error, WFS_E_NOT_FOUND, "Plan '%.64s' not found", plan_id);
@@ -163,17 +154,6 @@ static int64_t batch_number(const json_t *plan, const char *member)
 	return wfs_run_integer(json_object_get(plan, "batch"), member);
 }
 
-static void write_batch(const json_t *plan, struct wfs_buffer *line)
-{
-	const int64_t size = batch_number(plan, "size");
-	const int64_t ended = batch_number(plan, "ended");
-
-	wfs_buffer_printf(line, "batch %4" PRId64 " ", wfs_run_integer(plan, "batches") + 1);
-	wfs_plan_bar(line, ended, size, WATCH_BAR_WIDTH);
-	wfs_buffer_printf(line, " %" PRId64 "/%" PRId64 "   %" PRId64 " of %" PRId64 " steps done",
-		ended, size, wfs_run_integer(plan, "done"), wfs_run_integer(plan, "total"));
-}
-
 /* Prints a line, with a full bar, if a batch has ended since the last look. */
 static void print_ended(struct watching *watching, const json_t *plan)
 {
@@ -197,12 +177,20 @@ static void print_ended(struct watching *watching, const json_t *plan)
 static void tell(struct watching *watching, const json_t *plan)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer line = {0};
+	const int64_t size = batch_number(plan, "size");
+	const int64_t ended = batch_number(plan, "ended");
 
 	print_ended(watching, plan);
-	if (strcmp(wfs_json_text(plan, "phase"), "answering") == 0)
+	if (strcmp(wfs_json_text(plan, "phase"), "answering") == 0) {
 		wfs_buffer_append_text(&line, "the model answers");
-	else
-		write_batch(plan, &line);
+	} else {
+		wfs_buffer_printf(
+			&line, "batch %4" PRId64 " ", wfs_run_integer(plan, "batches") + 1);
+		wfs_plan_bar(&line, ended, size, WATCH_BAR_WIDTH);
+		wfs_buffer_printf(&line,
+			" %" PRId64 "/%" PRId64 "   %" PRId64 " of %" PRId64 " steps done", ended,
+			size, wfs_run_integer(plan, "done"), wfs_run_integer(plan, "total"));
+	}
 	if (wfs_buffer_check(&line) == 0)
 		wfs_progress_line(&watching->progress, wfs_buffer_text(&line));
 }

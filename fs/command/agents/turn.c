@@ -17,29 +17,20 @@ static void format_time(int64_t time_ns, char *text, size_t size)
 		(void)strftime(text, size, "%Y-%m-%d %H:%M:%S", &local);
 }
 
-/* Formats how long a turn took; nothing for one that has not ended. */
-static void format_took(const json_t *turn, char *text, size_t size)
-{
-	const int64_t took_ns =
-		wfs_run_integer(turn, "ended_ns") - wfs_run_integer(turn, "started_ns");
-
-	if (json_object_get(turn, "ended_ns"))
-		snprintf(text, size, "%.1fs", (double)took_ns / SECOND_NS);
-	else
-		snprintf(text, size, "-");
-}
-
 static void print_turn(FILE *out, const json_t *turn, bool first)
 {
 	char started[32];
-	char took[32];
+	char took[32] = "-";
 	char turns[48];
+	const int64_t took_ns =
+		wfs_run_integer(turn, "ended_ns") - wfs_run_integer(turn, "started_ns");
 
 	if (first)
 		fprintf(out, "%-24s %-16s %-16s %9s %6s %9s %-19s %8s\n", "TURN", "AGENT", "STATUS",
 			"TURNS", "CALLS", "TOKENS", "STARTED", "TOOK");
 	format_time(wfs_run_integer(turn, "started_ns"), started, sizeof(started));
-	format_took(turn, took, sizeof(took));
+	if (json_object_get(turn, "ended_ns"))
+		snprintf(took, sizeof(took), "%.1fs", (double)took_ns / SECOND_NS);
 	snprintf(turns, sizeof(turns), "%" PRId64 "/%" PRId64, wfs_run_integer(turn, "turn"),
 		wfs_run_integer(turn, "max_turns"));
 	fprintf(out, "%-24s %-16s %-16s %9s %6" PRId64 " %9" PRId64 " %-19s %8s\n",

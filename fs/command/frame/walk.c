@@ -110,7 +110,7 @@ int wfs_walk_read(struct wfs_walk *walk, const char *path,
 	return 0;
 }
 
-static int write_part(void *context, struct wfs_bytes part)
+int wfs_walk_write(void *context, struct wfs_bytes part)
 {
 	return fwrite(part.data, 1, part.size, context) == part.size ? 0 : -errno;
 }
@@ -128,7 +128,7 @@ int wfs_walk_print(struct wfs_walk *walk, const char *path)
 	int r;
 
 	if (!walk->run->options[WFS_OPTION_JSON])
-		return wfs_walk_read(walk, path, write_part, walk->run->out);
+		return wfs_walk_read(walk, path, wfs_walk_write, walk->run->out);
 	r = wfs_walk_read(walk, path, wfs_walk_keep, &all);
 	if (r)
 		return r;

@@ -51,6 +51,9 @@ int wfs_walk_read(struct wfs_walk *walk, const char *path,
  *  wfs_walk_read(). */
 int wfs_walk_keep(void *context, struct wfs_bytes part);
 
+/** wfs_walk_write() - write @part to @context, a FILE; an @each for wfs_walk_read(). */
+int wfs_walk_write(void *context, struct wfs_bytes part);
+
 /** wfs_walk_print() - print the whole file @path, byte for byte, or with --json as {data_b64,
  *  size}. Return: 0, or -errno with the run's error. */
 int wfs_walk_print(struct wfs_walk *walk, const char *path);

@@ -178,20 +178,6 @@ static int pass_over(struct search *search, int r)
 	return 0;
 }
 
-static void tell_passed_over(const struct search *search)
-{
-	if (search->passed_over_count > 0)
-		wfs_run_notice(search->run, "files passed over: %" PRIu64 ", the first because %s",
-			search->passed_over_count, search->refusal.message);
-}
-
-static int search_large_file(struct search *search, const char *path)
-{
-	begin_file(search, path);
-	return pass_over(
-		search, end_file(search, wfs_walk_read(&search->walk, path, search_part, search)));
-}
-
 /* --- many small files --- */
 
 static int search_answer(struct search *search, const char *path)
@@ -245,8 +231,11 @@ static int take_entry(void *context, const char *path, const json_t *entry)
 	}
 	if (!wfs_walk_is(entry, "file"))
 		return 0;
-	if (size_bytes > BATCH_BYTES)
-		return search_large_file(search, path);
+	if (size_bytes > BATCH_BYTES) {
+		begin_file(search, path);
+		r = wfs_walk_read(&search->walk, path, search_part, search);
+		return pass_over(search, end_file(search, r));
+	}
 	if (search->batch_bytes + size_bytes > BATCH_BYTES ||
 		json_array_size(search->batch) == BATCH_COUNT)
 		r = search_batch(search);
@@ -254,19 +243,6 @@ static int take_entry(void *context, const char *path, const json_t *entry)
 		r = -ENOMEM;
 	search->batch_bytes += size_bytes;
 	return r;
-}
-
-static int search_below(struct search *search, const char *path)
-{
-	WFS_AUTO_JSON json_t *node = NULL;
-	int r = wfs_walk_init(&search->walk, search->run, path);
-
-	if (!r)
-		r = wfs_walk_call(
-			&search->walk, "fs-stat", wfs_walk_payload(&search->walk, path), &node);
-	if (!r)
-		r = take_entry(search, path, node);
-	return r ? r : search_batch(search);
 }
 
 /* Makes the document for --json. Return: new reference, NULL without memory. */
@@ -291,14 +267,23 @@ int wfs_run_fs_grep(struct wfs_run *run)
 		.batch = json_array(),
 		.found = json ? json_array() : NULL,
 	};
+	WFS_AUTO_JSON json_t *node = NULL;
 	int r = compile(&search, run->arguments[0]);
 
 	if (!r)
-		r = search_below(&search, path);
+		r = wfs_walk_init(&search.walk, run, path);
+	if (!r)
+		r = wfs_walk_call(
+			&search.walk, "fs-stat", wfs_walk_payload(&search.walk, path), &node);
+	if (!r)
+		r = take_entry(&search, path, node);
+	if (!r)
+		r = search_batch(&search);
 	if (!r && json)
 		r = wfs_run_json(run, found_document(&search));
-	if (!r)
-		tell_passed_over(&search);
+	if (!r && search.passed_over_count > 0)
+		wfs_run_notice(run, "files passed over: %" PRIu64 ", the first because %s",
+			search.passed_over_count, search.refusal.message);
 	if (!r && search.found_count == 0)
 		wfs_run_notice(run, "nothing matches");
 	return r ? r : search.found_count == 0;

@@ -58,33 +58,24 @@ static json_t *expiry(struct wfs_run *run)
 
 /* --- the parts of a grant --- */
 
-/* Expands `query` to `sys/query@1`. Return: new reference, NULL without memory. */
-static json_t *cap_name(const char *text)
-{
-	return strchr(text, '/') ? json_string(text) : json_sprintf("sys/%s@1", text);
-}
-
-static int read_params(struct wfs_run *run, json_t **ret_params)
-{
-	if (run->argument_count < 3)
-		return 0;
-	return wfs_json_parse_bounded(
-		run->arguments[2], strlen(run->arguments[2]), ret_params, &run->error);
-}
-
 static int make_grant(struct wfs_run *run, json_t **ret_grant)
 {
+	const char *const cap = run->arguments[1];
 	WFS_AUTO_JSON json_t *params = NULL;
 	WFS_AUTO_JSON json_t *expires = expiry(run);
 	WFS_AUTO_JSON json_t *grant = NULL;
-	int r = run->misused ? -EINVAL : read_params(run, &params);
+	int r = run->misused ? -EINVAL : 0;
 
+	if (!r && run->argument_count > 2)
+		r = wfs_json_parse_bounded(
+			run->arguments[2], strlen(run->arguments[2]), &params, &run->error);
 	if (!r && run->options[WFS_OPTION_EXPIRES] && !expires)
 		r = -ENOMEM;
 	if (r)
 		return r;
 	grant = json_pack("{s:s, s:o, s:O*, s:O*}", "to", run->arguments[0], "cap",
-		cap_name(run->arguments[1]), "params", params, "expires_at_ns", expires);
+		strchr(cap, '/') ? json_string(cap) : json_sprintf("sys/%s@1", cap), "params",
+		params, "expires_at_ns", expires);
 	r = grant ? wfs_run_members(run, grant) : -ENOMEM;
 	if (!r)
 		*ret_grant = WFS_STEAL(grant);
@@ -108,21 +99,6 @@ static int add_quota(struct wfs_run *run, const char *text, json_t *quotas)
 		return r;
 	return json_object_set_new(quotas, name, json_integer((json_int_t)number)) < 0 ? -ENOMEM
 										       : 0;
-}
-
-static int make_principal(struct wfs_run *run, json_t **ret_principal)
-{
-	WFS_AUTO_JSON json_t *quotas = json_object();
-	WFS_AUTO_JSON json_t *principal = json_pack("{s:s}", "id", run->arguments[0]);
-	int r = quotas && principal ? wfs_run_members(run, principal) : -ENOMEM;
-
-	for (size_t i = 0; !r && i < run->value_count; i++)
-		r = add_quota(run, run->values[i], quotas);
-	if (!r && run->value_count > 0 && json_object_set(principal, "quotas", quotas) < 0)
-		r = -ENOMEM;
-	if (!r)
-		*ret_principal = WFS_STEAL(principal);
-	return r;
 }
 
 /* --- the commands --- */
@@ -149,8 +125,15 @@ int wfs_run_revoke(struct wfs_run *run)
 
 int wfs_run_principal_add(struct wfs_run *run)
 {
-	json_t *principal = NULL;
-	int r = make_principal(run, &principal);
+	WFS_AUTO_JSON json_t *quotas = json_object();
+	WFS_AUTO_JSON json_t *principal = json_pack("{s:s}", "id", run->arguments[0]);
+	int r = quotas && principal ? wfs_run_members(run, principal) : -ENOMEM;
 
-	return r ? r : wfs_run_order(run, "principal", principal, "added", run->arguments[0]);
+	for (size_t i = 0; !r && i < run->value_count; i++)
+		r = add_quota(run, run->values[i], quotas);
+	if (!r && run->value_count > 0 && json_object_set(principal, "quotas", quotas) < 0)
+		r = -ENOMEM;
+	return r
+		? r
+		: wfs_run_order(run, "principal", WFS_STEAL(principal), "added", run->arguments[0]);
 }

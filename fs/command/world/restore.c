@@ -8,14 +8,6 @@
 #include "fs/command/world/commands.h"
 #include "kernel/base/hash-text.h"
 
-static void print_problems(struct wfs_run *run, const struct wfs_problems *problems)
-{
-	if (problems->lines.size > 0)
-		(void)fwrite(problems->lines.data, 1, problems->lines.size, run->err);
-	if (problems->count > WFS_PROBLEMS_MAX)
-		wfs_run_notice(run, "and %zu more", problems->count - WFS_PROBLEMS_MAX);
-}
-
 static int print_json(struct wfs_run *run, const struct wfs_restored *restored)
 {
 	return wfs_run_json(run,
@@ -73,7 +65,10 @@ int wfs_run_restore(struct wfs_run *run)
 	int r = wfs_upkeep_restore(
 		run->arguments[0], run->arguments[1], &options, &problems, &restored, &run->error);
 	wfs_progress_clear(&progress);
-	print_problems(run, &problems);
+	if (problems.lines.size > 0)
+		(void)fwrite(problems.lines.data, 1, problems.lines.size, run->err);
+	if (problems.count > WFS_PROBLEMS_MAX)
+		wfs_run_notice(run, "and %zu more", problems.count - WFS_PROBLEMS_MAX);
 	if (r)
 		return r;
 	print_lost(run, &restored);

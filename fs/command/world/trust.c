@@ -41,15 +41,6 @@ static void add_model(struct wfs_buffer *text, const char *name, const json_t *e
 	add_line(text, &line);
 }
 
-static void add_user(struct wfs_buffer *text, const char *uid, const json_t *principal)
-{
-	WFS_AUTO_BUFFER struct wfs_buffer line = {0};
-
-	wfs_buffer_printf(&line, "  user %s of this host acts as '%s'", uid,
-		json_is_string(principal) ? json_string_value(principal) : "?");
-	add_line(text, &line);
-}
-
 static void add_models(struct wfs_buffer *text, const json_t *models, bool with_key)
 {
 	const char *name;
@@ -60,17 +51,6 @@ static void add_models(struct wfs_buffer *text, const json_t *models, bool with_
 		if ((*wfs_json_text(entry, "api_key_env") != '\0') == with_key)
 			add_model(text, name, entry);
 	}
-}
-
-static void add_under_way(struct wfs_buffer *text, uint64_t count)
-{
-	if (count == 0)
-		wfs_buffer_append_text(text, "  no turn or plan is unfinished\n");
-	else
-		wfs_buffer_printf(text,
-			"  %" PRIu64
-			" request%s of turns and plans %s under way, and would go on\n",
-			count, count == 1 ? "" : "s", count == 1 ? "is" : "are");
 }
 
 /* Describes host.json. Entries that send a key come last, so that a user sees them above the
@@ -89,11 +69,24 @@ static int describe(const char *directory, const json_t *host, uint64_t under_wa
 	wfs_buffer_append_text(
 		text, json_object_size(host) > 0 ? "host.json says:\n" : "It has no host.json:\n");
 	add_models(text, models, false);
-	json_object_foreach((json_t *)uids, name, entry) add_user(text, name, entry);
+	json_object_foreach((json_t *)uids, name, entry)
+	{
+		wfs_buffer_reset(&line);
+		wfs_buffer_printf(&line, "  user %s of this host acts as '%s'", name,
+			json_is_string(entry) ? json_string_value(entry) : "?");
+		add_line(text, &line);
+	}
 	if (json_object_size(models) == 0)
 		wfs_buffer_append_text(text, "  no model is asked\n");
 	wfs_buffer_append_text(text, "  no command is run\n");
-	add_under_way(text, under_way_count);
+	if (under_way_count == 0)
+		wfs_buffer_append_text(text, "  no turn or plan is unfinished\n");
+	else
+		wfs_buffer_printf(text,
+			"  %" PRIu64
+			" request%s of turns and plans %s under way, and would go on\n",
+			under_way_count, under_way_count == 1 ? "" : "s",
+			under_way_count == 1 ? "is" : "are");
 	add_models(text, models, true);
 	return wfs_buffer_check(text);
 }

@@ -123,20 +123,6 @@ static int collect(struct wfs_run *run, struct wfs_progress *progress, json_t **
 	return r;
 }
 
-static void tell(struct wfs_run *run, const json_t *result)
-{
-	wfs_run_notice(run,
-		"the first height is now %" PRId64 "; dropped %" PRId64 " versions with %" PRId64
-		" bytes, %" PRId64 " cells, %" PRId64 " files with %" PRId64 " bytes",
-		wfs_run_integer(result, "first_height"), wfs_run_integer(result, "versions"),
-		wfs_run_integer(result, "version_bytes"), wfs_run_integer(result, "cells"),
-		wfs_run_integer(result, "files"), wfs_run_integer(result, "file_bytes"));
-	if (json_is_true(json_object_get(result, "files_held")))
-		wfs_run_notice(run,
-			"a backup or verify is reading blob files, so none was removed;"
-			" the next gc does it");
-}
-
 int wfs_run_gc(struct wfs_run *run)
 {
 	WFS_AUTO_JSON json_t *result = NULL;
@@ -156,7 +142,16 @@ int wfs_run_gc(struct wfs_run *run)
 	json_object_set(result, "store", json_object_get(status, "store"));
 	if (run->options[WFS_OPTION_JSON])
 		return wfs_run_json(run, WFS_STEAL(result));
-	tell(run, result);
+	wfs_run_notice(run,
+		"the first height is now %" PRId64 "; dropped %" PRId64 " versions with %" PRId64
+		" bytes, %" PRId64 " cells, %" PRId64 " files with %" PRId64 " bytes",
+		wfs_run_integer(result, "first_height"), wfs_run_integer(result, "versions"),
+		wfs_run_integer(result, "version_bytes"), wfs_run_integer(result, "cells"),
+		wfs_run_integer(result, "files"), wfs_run_integer(result, "file_bytes"));
+	if (json_is_true(json_object_get(result, "files_held")))
+		wfs_run_notice(run,
+			"a backup or verify is reading blob files, so none was removed;"
+			" the next gc does it");
 	wfs_run_notice(run, "data.mdb has %" PRId64 " bytes, of which %" PRId64 " are free",
 		wfs_run_integer(json_object_get(status, "store"), "used_bytes"),
 		wfs_run_integer(json_object_get(status, "store"), "free_bytes"));

@@ -28,18 +28,6 @@ static json_t *event_payload(const struct wfs_run *run, json_t *value)
 		run->options[WFS_OPTION_KEY]);
 }
 
-/* --- one value --- */
-
-static int send_one(struct wfs_run *run)
-{
-	json_t *value;
-	int r = wfs_run_value(run, run->arguments[1], &value);
-
-	return r ? r
-		 : wfs_run_show(
-			   run, "send-event", event_payload(run, value), wfs_run_print_document);
-}
-
 /* --- every line --- */
 
 struct sender {
@@ -265,5 +253,12 @@ static int send_each_line(struct wfs_run *run)
 
 int wfs_run_event(struct wfs_run *run)
 {
-	return run->options[WFS_OPTION_LINES] ? send_each_line(run) : send_one(run);
+	json_t *value;
+
+	if (run->options[WFS_OPTION_LINES])
+		return send_each_line(run);
+	int r = wfs_run_value(run, run->arguments[1], &value);
+	return r ? r
+		 : wfs_run_show(
+			   run, "send-event", event_payload(run, value), wfs_run_print_document);
 }
