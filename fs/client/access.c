@@ -130,17 +130,6 @@ int wfs_access_post(struct wfs_access *access, const char *verb, json_t *payload
 	return post(access, verb, payload);
 }
 
-/* Repeats the first request, which no owner has read. */
-static int begin_anew(struct wfs_access *access, struct wfs_error *error)
-{
-	wfs_client_free(WFS_STEAL(access->client));
-	access->owners++;
-	int r = find_way(access, error);
-	if (!r)
-		r = post(access, access->verb, json_incref(access->payload));
-	return r;
-}
-
 int wfs_access_take(struct wfs_access *access, bool wait, struct wfs_answer *ret_answer,
 	struct wfs_error *error)
 {
@@ -150,7 +139,12 @@ int wfs_access_take(struct wfs_access *access, bool wait, struct wfs_answer *ret
 
 		if (r != -ECONNRESET || !access->verb || access->owners == OWNERS_MAX)
 			return r;
-		r = begin_anew(access, error);
+		/* Repeats the first request, which no owner has read. */
+		wfs_client_free(WFS_STEAL(access->client));
+		access->owners++;
+		r = find_way(access, error);
+		if (!r)
+			r = post(access, access->verb, json_incref(access->payload));
 		if (r)
 			return r;
 	}

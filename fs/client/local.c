@@ -83,18 +83,6 @@ int wfs_local_beside(struct wfs_local *local, struct wfs_local **ret_local)
 	return 0;
 }
 
-static void free_calls(struct local_call *call)
-{
-	while (call) {
-		struct local_call *const next = call->next;
-
-		wfs_call_done(&call->call);
-		free(call->verb);
-		free(call);
-		call = next;
-	}
-}
-
 static void call_done(struct wfs_call *call)
 {
 	struct local_call *const local_call = call->context;
@@ -325,13 +313,6 @@ void wfs_local_abandon(struct wfs_local *local, size_t index)
 		abandon(local, call);
 }
 
-/* Ends all requests, because their answers will not be taken. */
-static void abandon_all(struct wfs_local *local)
-{
-	for (struct local_call *call = local->first; call; call = call->next)
-		abandon(local, call);
-}
-
 /* Waits for answers that were not taken. */
 static void drain(struct wfs_local *local)
 {
@@ -341,23 +322,27 @@ static void drain(struct wfs_local *local)
 		wfs_answer_done(&answer);
 }
 
-static void close_world(struct wfs_local *local)
-{
-	if (local->driver)
-		local->driver->free(local->driver);
-	wfs_session_free(local->session);
-	wfs_authority_free(local->authority);
-}
-
 void wfs_local_free(struct wfs_local *local)
 {
 	if (!local)
 		return;
-	abandon_all(local);
+	for (struct local_call *call = local->first; call; call = call->next)
+		abandon(local, call);
 	drain(local);
-	free_calls(local->idle);
-	if (!local->beside)
-		close_world(local);
+	while (local->idle) {
+		struct local_call *const call = local->idle;
+
+		local->idle = call->next;
+		wfs_call_done(&call->call);
+		free(call->verb);
+		free(call);
+	}
+	if (!local->beside) {
+		if (local->driver)
+			local->driver->free(local->driver);
+		wfs_session_free(local->session);
+		wfs_authority_free(local->authority);
+	}
 	if (local->ready_fd >= 0)
 		close(local->ready_fd);
 	pthread_mutex_destroy(&local->lock);

@@ -16,15 +16,6 @@ static void op_pump(struct wfs_control_open *open, bool slowly);
 
 /* --- answers --- */
 
-static void op_call_free(struct wfs_control_call *call)
-{
-	wfs_control_give(call->open, call->parsed_bytes);
-	wfs_call_done(&call->call);
-	json_decref(call->payload);
-	wfs_upload_free(call->upload);
-	free(call);
-}
-
 /* Ends calls that still wait for the kernel thread, without doing them, because the client does
  * not read answers. Lock: open->mutex is held. */
 static void op_give_up_calls(struct wfs_control_open *open)
@@ -45,17 +36,6 @@ static bool op_is_crowded(struct wfs_control_open *open)
 }
 
 /* Lock: open->mutex is held. */
-static void op_keep(struct wfs_control_open *open, const struct wfs_buffer *text)
-{
-	if (op_is_crowded(open)) { /* of calls that have begun */
-		op_give_up_calls(open);
-		return;
-	}
-	wfs_buffer_append(&open->output, text->data, text->size);
-	(void)wfs_control_output(open);
-}
-
-/* Lock: open->mutex is held. */
 static void op_show(struct wfs_control_open *open, const struct wfs_control_call *call)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
@@ -68,8 +48,12 @@ static void op_show(struct wfs_control_open *open, const struct wfs_control_call
 		return;
 	}
 	/* A file opened only for writing keeps no answers: they cannot be read. */
-	if ((open->flags & O_ACCMODE) != O_WRONLY)
-		op_keep(open, &text);
+	if ((open->flags & O_ACCMODE) != O_WRONLY && op_is_crowded(open)) {
+		op_give_up_calls(open); /* which have begun */
+	} else if ((open->flags & O_ACCMODE) != O_WRONLY) {
+		wfs_buffer_append(&open->output, text.data, text.size);
+		(void)wfs_control_output(open);
+	}
 	WFS_GUARD(&open->control->mutex);
 	struct wfs_buffer old = open->user->last;
 	open->user->last = text;
@@ -87,7 +71,11 @@ static void op_show_answered(struct wfs_control_open *open)
 			open->calls_tail = &open->calls;
 		open->long_count -= call->is_long;
 		op_show(open, call);
-		op_call_free(call);
+		wfs_control_give(open, call->parsed_bytes);
+		wfs_call_done(&call->call);
+		json_decref(call->payload);
+		wfs_upload_free(call->upload);
+		free(call);
 	}
 }
 

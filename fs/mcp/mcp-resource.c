@@ -260,13 +260,6 @@ static int add_reducer(struct wfs_task *task, const json_t *entry)
 			"inode/directory", "name", path, "uri", uri_of(text)));
 }
 
-static int finish_list(struct wfs_task *task, const json_t *next_cursor)
-{
-	task->result = json_pack("{s:O, s:O*, s:{s:O*}}", "resources", task->notes, "nextCursor",
-		next_cursor, "_meta", "worldfs/meta", task->meta);
-	return task->result ? 0 : -ENOMEM;
-}
-
 static int list_answered(struct wfs_task *task, const json_t *result)
 {
 	const bool root = task->index == LIST_ROOT;
@@ -285,8 +278,11 @@ static int list_answered(struct wfs_task *task, const json_t *result)
 	}
 	if (r)
 		return -ENOMEM;
-	return root && reducers ? ask_reducers(task)
-				: finish_list(task, json_object_get(result, "next_cursor"));
+	if (root && reducers)
+		return ask_reducers(task);
+	task->result = json_pack("{s:O, s:O*, s:{s:O*}}", "resources", task->notes, "nextCursor",
+		json_object_get(result, "next_cursor"), "_meta", "worldfs/meta", task->meta);
+	return task->result ? 0 : -ENOMEM;
 }
 
 static const struct wfs_task_kind list_kind = {.start = list_start, .answered = list_answered};

@@ -5,14 +5,6 @@
 #include "fs/mcp/mcp-impl.h"
 #include "kernel/base/json.h"
 
-/* Describes a tool. Return: new reference, NULL without memory. */
-static json_t *tool_document(const struct wfs_tool *tool)
-{
-	return json_pack("{s:{s:b, s:b}, s:s, s:o, s:s}", "annotations", "openWorldHint", 0,
-		"readOnlyHint", (int)!tool->task.changes, "description", tool->description,
-		"inputSchema", wfs_tool_schema(tool, false), "name", tool->name);
-}
-
 void wfs_mcp_tools_list(struct wfs_mcp *mcp, const struct wfs_rpc_message *message)
 {
 	WFS_AUTO_JSON json_t *tools = json_array();
@@ -20,8 +12,15 @@ void wfs_mcp_tools_list(struct wfs_mcp *mcp, const struct wfs_rpc_message *messa
 
 	if (wfs_mcp_refuse_cursor(mcp, message))
 		return;
-	for (size_t i = 0; i < wfs_tool_count; i++)
-		r |= json_array_append_new(tools, tool_document(&wfs_tools[i]));
+	for (size_t i = 0; i < wfs_tool_count; i++) {
+		const struct wfs_tool *const tool = &wfs_tools[i];
+
+		r |= json_array_append_new(tools,
+			json_pack("{s:{s:b, s:b}, s:s, s:o, s:s}", "annotations", "openWorldHint",
+				0, "readOnlyHint", (int)!tool->task.changes, "description",
+				tool->description, "inputSchema", wfs_tool_schema(tool, false),
+				"name", tool->name));
+	}
 	wfs_rpc_result(&mcp->output, message->id, r ? NULL : json_pack("{s:O}", "tools", tools));
 }
 
@@ -29,14 +28,6 @@ static int add_text(json_t *content, const char *text, size_t size)
 {
 	return json_array_append_new(
 		content, json_pack("{s:s%, s:s}", "text", text, size, "type", "text"));
-}
-
-static int add_document(json_t *content, const json_t *document)
-{
-	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
-
-	wfs_json_write(document, &text);
-	return wfs_buffer_check(&text) < 0 ? -ENOMEM : add_text(content, text.data, text.size);
 }
 
 /*
@@ -50,11 +41,13 @@ static void finish_tool(struct wfs_mcp *mcp, const struct wfs_mcp_call *call)
 	WFS_AUTO_JSON json_t *structured =
 		task->status ? wfs_mcp_error_document(task) : json_incref(task->result);
 	WFS_AUTO_JSON json_t *rest = wfs_json_copy(structured);
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	int r = 0;
 
 	if (!task->status && json_object_del(rest, "text") == 0)
 		r = add_text(content, task->bytes.data ? task->bytes.data : "", task->bytes.size);
-	r |= add_document(content, rest);
+	wfs_json_write(rest, &text);
+	r |= wfs_buffer_check(&text) < 0 ? -ENOMEM : add_text(content, text.data, text.size);
 	wfs_rpc_result(&mcp->output, call->id,
 		r ? NULL
 		  : json_pack("{s:O, s:b, s:O}", "content", content, "isError",

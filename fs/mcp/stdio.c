@@ -125,23 +125,11 @@ static size_t to_send(const struct transport *transport)
 	return wfs_mcp_output(transport->mcp)->size - transport->sent_bytes;
 }
 
-/* Removes sent bytes, but moves the rest only when it is no longer than these. */
-static void forget_sent(struct transport *transport)
-{
-	struct wfs_buffer *const output = wfs_mcp_output(transport->mcp);
-	const size_t left = to_send(transport);
-
-	if (transport->sent_bytes < left)
-		return;
-	memmove(output->data, output->data + transport->sent_bytes, left);
-	output->size = left;
-	transport->sent_bytes = 0;
-}
-
 static int write_some(struct transport *transport, struct wfs_error *error)
 {
-	const char *const data = wfs_mcp_output(transport->mcp)->data + transport->sent_bytes;
-	const size_t left = to_send(transport);
+	struct wfs_buffer *const output = wfs_mcp_output(transport->mcp);
+	const char *const data = output->data + transport->sent_bytes;
+	size_t left = to_send(transport);
 	ssize_t size = send(transport->output_fd, data, left, MSG_DONTWAIT | MSG_NOSIGNAL);
 
 	if (size < 0 && errno == ENOTSOCK)
@@ -151,7 +139,13 @@ static int write_some(struct transport *transport, struct wfs_error *error)
 	if (size < 0)
 		return wfs_error_from_errno(error, -errno, "write to the client");
 	transport->sent_bytes += (size_t)size;
-	forget_sent(transport);
+	left -= (size_t)size;
+	/* Sent bytes are removed when the rest, which moves, is no longer than these. */
+	if (transport->sent_bytes >= left) {
+		memmove(output->data, output->data + transport->sent_bytes, left);
+		output->size = left;
+		transport->sent_bytes = 0;
+	}
 	return 0;
 }
 
@@ -164,12 +158,6 @@ static bool has_line(const struct transport *transport)
 
 	return input->size > 0 && !wfs_mcp_is_full(transport->mcp) &&
 		(transport->ended || transport->scanned_bytes < input->size);
-}
-
-static bool is_over(const struct transport *transport)
-{
-	return transport->ended && transport->input.size == 0 && !wfs_mcp_is_busy(transport->mcp) &&
-		to_send(transport) == 0;
 }
 
 /* Handles a client that stopped reading, which is a normal end if no answer is open. */
@@ -225,7 +213,9 @@ int wfs_mcp_serve(struct wfs_mcp *mcp, int input_fd, int output_fd, struct wfs_e
 		r = wfs_buffer_check(wfs_mcp_output(mcp));
 		if (r)
 			wfs_error_from_errno(error, r, "write to the client");
-		if (r || is_over(&transport))
+		if (r ||
+			(transport.ended && transport.input.size == 0 && !wfs_mcp_is_busy(mcp) &&
+				to_send(&transport) == 0))
 			break;
 		r = wait_and_move(&transport, more || has_line(&transport), error);
 	}

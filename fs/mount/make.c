@@ -173,17 +173,6 @@ static pid_t start_helper(const char *path, char *list, int socket)
 	return r < 0 ? r : pid;
 }
 
-static int helper_error(const struct wfs_make_options *options, struct wfs_error *error)
-{
-	return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
-		options->allow_other
-			? "mount on '%s' was refused: --allow-other of an ordinary user needs the "
-			  "line user_allow_other in /etc/fuse.conf; the line above has the reason"
-			: "mount on '%s' was refused: the directory must be yours and writable; "
-			  "the line above has the reason",
-		options->path);
-}
-
 static int mount_by_helper(
 	const struct wfs_make_options *options, const char *source, struct wfs_error *error)
 {
@@ -205,7 +194,16 @@ static int mount_by_helper(
 	const int fd = receive_descriptor(from);
 	while (waitpid(helper, NULL, 0) < 0 && errno == EINTR)
 		continue;
-	return fd < 0 ? helper_error(options, error) : fd;
+	return fd < 0
+		? wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
+			  options->allow_other
+				  ? "mount on '%s' was refused: --allow-other of an ordinary user "
+				    "needs the line user_allow_other in /etc/fuse.conf; the line "
+				    "above has the reason"
+				  : "mount on '%s' was refused: the directory must be yours and "
+				    "writable; the line above has the reason",
+			  options->path)
+		: fd;
 }
 
 int wfs_make_mount(const struct wfs_make_options *options, int *ret_place, struct wfs_error *error)

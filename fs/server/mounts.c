@@ -216,26 +216,19 @@ static int mount_new(struct wfs_mounts *mounts, struct wfs_mount_options *option
 	return 0;
 }
 
-/* Lock: mutex. */
-static size_t mounts_count(const struct wfs_mounts *mounts)
-{
-	size_t count = 0;
-
-	for (const struct mount *mount = mounts->list; mount; mount = mount->next)
-		count++;
-	return count;
-}
-
 /* Counts a mount that is being added. Return: 0 and its number, or -errno with @error. */
 static int mounts_begin(struct wfs_mounts *mounts, uint64_t *ret_number, struct wfs_error *error)
 {
 	WFS_GUARD(&mounts->changing);
 	WFS_GUARD(&mounts->mutex);
+	size_t count = mounts->coming;
 
 	if (mounts->closed)
 		return wfs_error_set(
 			error, WFS_E_CANCELLED, "the process that owns the world is ending");
-	if (mounts_count(mounts) + mounts->coming >= WFS_MOUNTS_MAX)
+	for (const struct mount *mount = mounts->list; mount; mount = mount->next)
+		count++;
+	if (count >= WFS_MOUNTS_MAX)
 		return wfs_error_set(error, WFS_E_OVERLOADED, "the world has %d mounts already",
 			(int)WFS_MOUNTS_MAX);
 	mounts->coming++;
@@ -437,16 +430,6 @@ int wfs_mounts_new(const struct wfs_mounts_options *options, struct wfs_mounts *
 	return 0;
 }
 
-static void mounts_stop_reaper(struct wfs_mounts *mounts)
-{
-	pthread_mutex_lock(&mounts->mutex);
-	mounts->stopping = true;
-	pthread_cond_broadcast(&mounts->changed);
-	pthread_mutex_unlock(&mounts->mutex);
-	if (mounts->reaper_started)
-		pthread_join(mounts->reaper, NULL);
-}
-
 /* Gives all keepers together the time of one answer: each is asked twice, and may not answer. */
 static void mounts_hurry(struct wfs_mounts *mounts)
 {
@@ -461,7 +444,12 @@ void wfs_mounts_free(struct wfs_mounts *mounts)
 {
 	if (!mounts)
 		return;
-	mounts_stop_reaper(mounts);
+	pthread_mutex_lock(&mounts->mutex);
+	mounts->stopping = true;
+	pthread_cond_broadcast(&mounts->changed);
+	pthread_mutex_unlock(&mounts->mutex);
+	if (mounts->reaper_started)
+		pthread_join(mounts->reaper, NULL);
 	mounts_hurry(mounts);
 	while (mounts->list) {
 		struct mount *mount = mounts->list;

@@ -155,16 +155,12 @@ static int act_as(struct wfs_server_request *request, struct wfs_error *error)
 	return 0;
 }
 
-static bool is_guest(const struct wfs_server_request *request)
-{
-	const struct wfs_session *const session = request->connection->session;
-
-	return !session || strcmp(wfs_session_principal(session), WFS_PRINCIPAL_OPERATOR) != 0;
-}
-
 static int read_envelope(struct wfs_server_request *request, struct wfs_error *error)
 {
 	static const char *const members[] = {"v", "id", "cmd", "payload", "as", NULL};
+	const struct wfs_session *const session = request->connection->session;
+	const bool guest =
+		!session || strcmp(wfs_session_principal(session), WFS_PRINCIPAL_OPERATOR) != 0;
 	const json_t *const envelope = request->envelope;
 	json_t *payload;
 	const char *id;
@@ -184,7 +180,7 @@ static int read_envelope(struct wfs_server_request *request, struct wfs_error *e
 		return r;
 	payload = json_object_get(envelope, "payload");
 	request->call.payload = json_incref(payload);
-	request->reads_long = wfs_verb_reads_long(request->verb, payload, is_guest(request));
+	request->reads_long = wfs_verb_reads_long(request->verb, payload, guest);
 	request->order = strcmp(request->verb, ABANDON) == 0
 		? WFS_ORDER_AT_ONCE
 		: wfs_order_kind(request->verb, payload);
@@ -224,12 +220,6 @@ static bool charge_values(struct wfs_server_request *request, const char *line)
 	if (!r)
 		request->parsed_bytes = bytes;
 	return !r;
-}
-
-static void read_long_line(struct wfs_server_request *request, const char *line)
-{
-	if (charge_values(request, line))
-		read_line(request, line);
 }
 
 /* Reads a short line. Its values are charged if it will wait for other requests. */
@@ -320,7 +310,9 @@ static void take_line(struct wfs_work_task *task)
 	struct wfs_server_request *const request = request_of(task);
 
 	(void)setpriority(PRIO_PROCESS, (id_t)gettid(), WFS_WORK_LONG_NICE);
-	read_long_line(request, WFS_STEAL(request->unread));
+	const char *const line = WFS_STEAL(request->unread);
+	if (charge_values(request, line))
+		read_line(request, line);
 	hand_back(request);
 }
 
@@ -343,23 +335,18 @@ void wfs_server_request_collect(struct wfs_server_request *request)
 		wfs_server_request_abandon(request);
 }
 
-/* Answers a request that has not begun, and whose client is gone. */
-static void end_waiting(struct wfs_server_request *request)
-{
-	request->started = true;
-	wfs_verb_finish(&request->call,
-		wfs_error_set(&request->call.error, WFS_E_CANCELLED,
-			"the client is gone, so the request was not begun"));
-}
-
 void wfs_server_request_abandon(struct wfs_server_request *request)
 {
-	if (!request->started && !request->parsing)
-		end_waiting(request);
-	else if (request->slow)
+	if (!request->started && !request->parsing) {
+		request->started = true;
+		wfs_verb_finish(&request->call,
+			wfs_error_set(&request->call.error, WFS_E_CANCELLED,
+				"the client is gone, so the request was not begun"));
+	} else if (request->slow) {
 		atomic_store(&request->call.gone, true);
-	else if (!request->answered)
+	} else if (!request->answered) {
 		wfs_call_abandon(&request->call);
+	}
 }
 
 /* Does `abandon`, which is not a verb because it is about another request of the connection. Slow

@@ -69,16 +69,6 @@ static void take_answer(struct wfs_task *task, struct wfs_call *call)
 	wfs_call_done(call);
 }
 
-/* Asks a verb. Verbs of these tasks only read, and are answered when wfs_call_start() returns. */
-static void ask(
-	const struct wfs_session *session, struct wfs_task *task, const char *verb, json_t *payload)
-{
-	struct wfs_call call = {.session = session, .payload = payload, .done = ignore};
-
-	wfs_call_start(&call, verb);
-	take_answer(task, &call);
-}
-
 static int run(const struct wfs_session *session, const char *name, const json_t *arguments,
 	struct wfs_buffer *output, json_t **ret_meta, struct wfs_error *error)
 {
@@ -92,8 +82,13 @@ static int run(const struct wfs_session *session, const char *name, const json_t
 	if (r)
 		return r;
 	wfs_task_init(&task, &tool->task, json_incref((json_t *)arguments));
-	while (wfs_task_next(&task, &verb, &payload))
-		ask(session, &task, verb, payload);
+	/* Verbs of these tasks only read, and are answered when wfs_call_start() returns. */
+	while (wfs_task_next(&task, &verb, &payload)) {
+		struct wfs_call call = {.session = session, .payload = payload, .done = ignore};
+
+		wfs_call_start(&call, verb);
+		take_answer(&task, &call);
+	}
 	if (task.status) {
 		*error = task.error;
 		*ret_meta = json_incref(task.meta);

@@ -62,11 +62,6 @@ static int require(json_t *schema, bool strict)
 	return r;
 }
 
-static json_t *empty_object(void)
-{
-	return json_pack("{s:b, s:{}, s:[]}", "additionalProperties", 0, "properties", "required");
-}
-
 /* Queries have a tool of their own. */
 static bool is_offered(enum wfs_effect effect)
 {
@@ -95,7 +90,8 @@ static int add_types(json_t *schema)
 
 json_t *wfs_tool_action_schema(bool strict)
 {
-	WFS_AUTO_JSON json_t *schema = empty_object();
+	WFS_AUTO_JSON json_t *schema =
+		json_pack("{s:b, s:{}, s:[]}", "additionalProperties", 0, "properties", "required");
 	int r = schema ? add_types(schema) : -ENOMEM;
 
 	for (int i = 0; !r && i < WFS_EFFECT_COUNT; i++) {

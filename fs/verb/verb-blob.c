@@ -73,12 +73,6 @@ static void put_free(struct put *put)
 }
 WFS_DEFINE_AUTO(put, struct put, put_free)
 
-static int put_result(struct wfs_call *call)
-{
-	call->result = json_object();
-	return wfs_json_set_hash(call->result, "hash", &call->request.blob.hash);
-}
-
 static void put_answered(struct wfs_request *request)
 {
 	struct put *const put = request->context;
@@ -86,10 +80,12 @@ static void put_answered(struct wfs_request *request)
 	int r = request->result;
 
 	put_free(put);
-	if (r)
+	if (r) {
 		call->error = request->error;
-	else
-		r = put_result(call);
+	} else {
+		call->result = json_object();
+		r = wfs_json_set_hash(call->result, "hash", &request->blob.hash);
+	}
 	wfs_verb_finish(call, r);
 }
 

@@ -21,17 +21,6 @@ static int first_height_asked_for(struct wfs_call *call, struct wfs_gc *gc)
 	return wfs_session_gc_begin(call->session, keep, (uint64_t)number, gc, &call->error);
 }
 
-static int refuse_journal(struct wfs_call *call)
-{
-	bool journal;
-	int r = wfs_verb_flag(call, "journal", &journal);
-
-	if (!r && journal)
-		r = wfs_error_set(&call->error, WFS_E_NOT_ENABLED,
-			"'journal' is not enabled: the records of dropped heights always stay");
-	return r;
-}
-
 static int set_result(struct wfs_call *call, const struct wfs_gc *gc)
 {
 	call->result = json_pack("{s:I, s:I, s:I, s:I, s:b, s:I, s:I, s:I, s:I}", "cells",
@@ -50,8 +39,12 @@ int wfs_verb_gc(struct wfs_call *call)
 {
 	struct wfs_gc gc = {.first_height = 0};
 	uint64_t limit = 0; /* until it is done */
-	int r = refuse_journal(call);
+	bool journal;
+	int r = wfs_verb_flag(call, "journal", &journal);
 
+	if (!r && journal)
+		r = wfs_error_set(&call->error, WFS_E_NOT_ENABLED,
+			"'journal' is not enabled: the records of dropped heights always stay");
 	if (!r)
 		r = wfs_verb_cursor(call, &gc.after_vid);
 	if (!r && json_object_get(call->payload, "limit"))

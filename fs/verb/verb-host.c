@@ -45,29 +45,6 @@ static int check_act_as(struct wfs_call *call, const char *principal)
 		"'as': only the operator may mount as another principal, not '%s'", own);
 }
 
-/* Checks that the caller has sent a mount that it made itself: the owner mounts nothing. */
-static int require_handed(struct wfs_call *call)
-{
-	if (call->handed_count == WFS_HANDED_COUNT)
-		return 0;
-	return wfs_error_set(&call->error, WFS_E_INVALID_ARGUMENT,
-		"expected three descriptors with the request, those of the tree's mount, "
-		"of the mount of control files and of a keeper; got %u ('worldfs mount' "
-		"makes them)",
-		call->handed_count);
-}
-
-static int path_of_ctl(struct wfs_call *call, const char **ret_ctl)
-{
-	int r = wfs_json_get_string(call->payload, "ctl", ret_ctl, &call->error);
-
-	if (!r && (**ret_ctl != '/' || strlen(*ret_ctl) >= PATH_MAX))
-		r = wfs_error_set(&call->error, WFS_E_INVALID_ARGUMENT,
-			"'ctl': expected the absolute path of the control files, got '%.200s'",
-			*ret_ctl);
-	return r;
-}
-
 /* Reads the uid and the gid that the process that mounted has in its own user namespace. */
 static int read_ids(struct wfs_call *call, struct wfs_mount_options *mount)
 {
@@ -88,7 +65,11 @@ static int read_mount(struct wfs_call *call, struct wfs_mount_options *mount)
 	int r = directory_asked_for(call, &mount->directory);
 
 	if (!r)
-		r = path_of_ctl(call, &mount->ctl);
+		r = wfs_json_get_string(call->payload, "ctl", &mount->ctl, &call->error);
+	if (!r && (*mount->ctl != '/' || strlen(mount->ctl) >= PATH_MAX))
+		r = wfs_error_set(&call->error, WFS_E_INVALID_ARGUMENT,
+			"'ctl': expected the absolute path of the control files, got '%.200s'",
+			mount->ctl);
 	if (!r)
 		r = wfs_verb_text(call, "as", &mount->principal);
 	if (!r)
@@ -114,8 +95,12 @@ int wfs_verb_mount(struct wfs_call *call)
 	};
 	int r = require_host(call, "mount");
 
-	if (!r)
-		r = require_handed(call);
+	if (!r && call->handed_count != WFS_HANDED_COUNT) /* the owner itself mounts nothing */
+		r = wfs_error_set(&call->error, WFS_E_INVALID_ARGUMENT,
+			"expected three descriptors with the request, those of the tree's mount, "
+			"of the mount of control files and of a keeper; got %u ('worldfs mount' "
+			"makes them)",
+			call->handed_count);
 	if (!r)
 		r = read_mount(call, &mount);
 	if (r)

@@ -105,18 +105,6 @@ int wfs_verb_plan_cancel(struct wfs_call *call)
 
 /* --- status --- */
 
-/* Finds the newest chat or plan of a session of the principal. */
-static int of_session(struct wfs_call *call, struct wfs_view *view, const char *session_id)
-{
-	int r = wfs_session_judge(call->session, WFS_EFFECT_PLAN_RUN, &call->error);
-
-	if (!r)
-		r = wfs_session_chat_status(call->session, view, session_id, &call->result);
-	return r == -ENOENT ? wfs_error_set(&call->error, WFS_E_NOT_FOUND,
-				      "Session '%.100s' not found", session_id)
-			    : r;
-}
-
 int wfs_verb_plan_status(struct wfs_call *call)
 {
 	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
@@ -133,12 +121,18 @@ int wfs_verb_plan_status(struct wfs_call *call)
 		r = wfs_verb_view(call, NULL, &view);
 	if (r)
 		return r;
-	if (session_id)
-		return of_session(call, &view, session_id);
-	r = wfs_session_judge(call->session, WFS_EFFECT_INTROSPECT_REDUCER_STATE, &call->error);
-	if (!r)
-		r = wfs_session_plan(call->session, &view, wfs_bytes_text(plan_id), &call->result);
-	return r == -ENOENT
-		? wfs_error_set(&call->error, WFS_E_NOT_FOUND, "Plan '%.64s' not found", plan_id)
-		: r;
+	r = wfs_session_judge(call->session,
+		session_id ? WFS_EFFECT_PLAN_RUN : WFS_EFFECT_INTROSPECT_REDUCER_STATE,
+		&call->error);
+	if (r)
+		return r;
+	r = session_id
+		? wfs_session_chat_status(call->session, &view, session_id, &call->result)
+		: wfs_session_plan(call->session, &view, wfs_bytes_text(plan_id), &call->result);
+	if (r != -ENOENT)
+		return r;
+	return session_id
+		? wfs_error_set(
+			  &call->error, WFS_E_NOT_FOUND, "Session '%.100s' not found", session_id)
+		: wfs_error_set(&call->error, WFS_E_NOT_FOUND, "Plan '%.64s' not found", plan_id);
 }

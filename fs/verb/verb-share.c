@@ -116,14 +116,6 @@ static void default_meta(struct wfs_call *call)
 	}
 }
 
-/* Ends the owner, which cannot read or store any more; a new owner begins from the disk. */
-static void end_owner(struct wfs_host *host)
-{
-	wfs_log(WFS_LOG_SOCKET, WFS_LOG_ERR,
-		"the store must be opened again after a failed write: ending");
-	host->shutdown(host);
-}
-
 void wfs_verb_finish(struct wfs_call *call, int r)
 {
 	struct wfs_host *const host = call->host;
@@ -150,8 +142,13 @@ void wfs_verb_finish(struct wfs_call *call, int r)
 		wfs_log(WFS_LOG_SOCKET, WFS_LOG_INFO, "refused: %s", call->error.message);
 	call->status = r;
 	call->done(call);
-	if (r == -ENOTRECOVERABLE && host)
-		end_owner(host);
+	/* The owner ends, because it cannot read or store any more; a new one begins from the
+	 * disk. */
+	if (r == -ENOTRECOVERABLE && host) {
+		wfs_log(WFS_LOG_SOCKET, WFS_LOG_ERR,
+			"the store must be opened again after a failed write: ending");
+		host->shutdown(host);
+	}
 }
 
 void wfs_call_done(struct wfs_call *call)

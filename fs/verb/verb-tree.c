@@ -197,16 +197,6 @@ int wfs_verb_fs_stat(struct wfs_call *call)
 	return r ? tree_error(call, r, place.path) : 0;
 }
 
-static int data_result(struct wfs_call *call, const struct place *place,
-	const struct wfs_tree_data *data, int64_t offset)
-{
-	const uint64_t end = (uint64_t)offset + data->bytes.size;
-
-	call->result = json_pack("{s:b, s:I}", "eof", (int)(end >= place->attr.size_bytes), "size",
-		(json_int_t)place->attr.size_bytes);
-	return wfs_json_set_base64(call->result, "data_b64", data->bytes.data, data->bytes.size);
-}
-
 int wfs_verb_fs_read(struct wfs_call *call)
 {
 	WFS_AUTO_TREE_DATA struct wfs_tree_data data = {0};
@@ -223,5 +213,10 @@ int wfs_verb_fs_read(struct wfs_call *call)
 	if (r)
 		return r;
 	r = wfs_tree_read(&place.tree, place.attr.ino, (uint64_t)offset, limit, &data);
-	return r ? tree_error(call, r, place.path) : data_result(call, &place, &data, offset);
+	if (r)
+		return tree_error(call, r, place.path);
+	const uint64_t end = (uint64_t)offset + data.bytes.size;
+	call->result = json_pack("{s:b, s:I}", "eof", (int)(end >= place.attr.size_bytes), "size",
+		(json_int_t)place.attr.size_bytes);
+	return wfs_json_set_base64(call->result, "data_b64", data.bytes.data, data.bytes.size);
 }
