@@ -37,8 +37,9 @@ void advance_log(const struct work *work, const char *status, const json_t *payl
 void call_begin(struct work *work);
 void call_take_output(struct work *work);
 
-/** call_answer() - answer a call with its output, which is cut if it is long, and hidden if the
- *  session has noted that private texts were read. */
+/** call_answer() - answer a tool call with its output, which is cut if it is long, and hidden if
+ *  private texts were read. @session: has noted whether, see wfs_session_noted(); @output:
+ *  changed */
 void call_answer(struct work *work, const struct wfs_session *session, struct wfs_buffer *output,
 	int64_t duration_ms);
 

@@ -55,7 +55,8 @@ struct wfs_model_failure {
 	const char *secret;       /* must not be in any text; borrowed, NULL: no secret */
 };
 
-/** wfs_model_mask() - append a text in which `***` replaces the secret. @secret: NULL, "": none */
+/** wfs_model_mask() - append @text to @buffer, with `***` in place of @secret; NULL or "": as it
+ *  is. */
 void wfs_model_mask(struct wfs_buffer *buffer, struct wfs_bytes text, const char *secret);
 
 /** wfs_model_failure_begin() - clear all members of a failure except the secret. */

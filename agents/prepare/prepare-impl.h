@@ -61,9 +61,10 @@ int prepare_act(struct preparing *turn, const json_t *action, const json_t *of, 
  *  artifact, such as a lack of memory? Then the turn does not begin. */
 bool prepare_ends_all(int r);
 
-/** prepare_missing() - go on without an artifact that could not be read or used, with a note that
- *  says turn->reason. @r: of the failure; @fallback: what is done instead
- *  Return: 0; -ENOMEM; or @r with @error, if the failure ends all. */
+/** prepare_missing() - note, with the reason in turn->reason, that the turn continues without an
+ *  artifact that could not be read or used. @r: -errno of the failure; @stage, @reference,
+ *  @fallback: as for prepare_note()
+ *  Return: 0; -ENOMEM; or @r with @error, if the turn does not begin, see prepare_ends_all(). */
 int prepare_missing(struct preparing *turn, int r, const char *stage, const char *reference,
 	const char *fallback, struct wfs_error *error);
 

@@ -48,14 +48,14 @@ int agents_tool_make(const struct agents_catalog *catalog, const char *name, con
  *  Return: borrowed from @tools; NULL: not found. */
 json_t *agents_tool_find(const json_t *tools, const char *name);
 
-/** agents_tool_is() - is it a tool of this kind, WFS_TOOL_KIND_…? */
+/** agents_tool_is() - is @tool of this kind, one of WFS_TOOL_KIND_…? */
 bool agents_tool_is(const json_t *tool, const char *kind);
 
-/** agents_tool_alias() - the canonical name of a tool that a caller names by an alias, {name,
- *  method} or NAME.METHOD; static. @method: may be "". NULL: it is not an alias. */
+/** agents_tool_alias() - look up an alias of a tool, given as @name and @method or as NAME.METHOD.
+ *  @method: may be "". Return: the tool's canonical name, static; NULL: it is not an alias. */
 const char *agents_tool_alias(const char *name, const char *method);
 
-/** agents_tool_expand() - expand one tool. @ret_tool: caller owns it */
+/** agents_tool_expand() - expand one tool. @tool: not changed; @ret_tool: caller owns it */
 int agents_tool_expand(const struct wfs_helpers *helpers, json_t *tool, json_t **ret_tool,
 	struct wfs_error *error);
 
