@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the rows of a C table from a text file: table.py HEADER FILE
 
-A section of the file begins with a line `== NAME`. The next lines are members of the row: a name with a value,
-or a name alone, which means true. After an empty line follows the member `help`, as it is printed. A command
-also has its arguments in the first line; how many it takes, and the function that runs it, follow from that line.
+A section of the file begins with a line `== NAME`. The next lines are members of the row: a name with
+its value, or a name alone, which means true. After an empty line comes the member `help`, as it is printed.
+The section of a command also has the usage of its arguments in the first line; from it follow how many
+arguments the command takes, and the function that runs it.
 """
 
 import re
@@ -15,7 +16,7 @@ def quote(text):
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-# Values that are no texts.
+# How a value is written in C, if not as a text.
 WRITE = {
     "argument_max": str,
     "kind": lambda value: f"WFS_CONTROL_{value}",

@@ -15,22 +15,18 @@ void wfs_rpc_message_done(struct wfs_rpc_message *message)
 	json_decref(WFS_STEAL(message->document));
 }
 
-static void write_line(struct wfs_buffer *output, const json_t *document)
-{
-	wfs_json_write(document, output);
-	wfs_buffer_append_byte(output, '\n');
-}
-
 void wfs_rpc_result(struct wfs_buffer *output, const json_t *id, json_t *result)
 {
 	WFS_AUTO_JSON json_t *document = result
 		? json_pack("{s:O, s:s, s:o}", "id", id, "jsonrpc", "2.0", "result", result)
 		: NULL;
 
-	if (document)
-		write_line(output, document);
-	else
+	if (!document) {
 		wfs_rpc_error(output, id, WFS_RPC_INTERNAL_ERROR, NULL, "out of memory");
+		return;
+	}
+	wfs_json_write(document, output);
+	wfs_buffer_append_byte(output, '\n');
 }
 
 /* Needs no memory except the buffer's. */

@@ -160,6 +160,12 @@ static bool has_line(const struct transport *transport)
 		(transport->ended || transport->scanned_bytes < input->size);
 }
 
+static bool is_over(const struct transport *transport)
+{
+	return transport->ended && transport->input.size == 0 && !wfs_mcp_is_busy(transport->mcp) &&
+		to_send(transport) == 0;
+}
+
 /* Handles a client that stopped reading, which is a normal end if no answer is open. */
 static int client_gone(struct transport *transport, struct wfs_error *error)
 {
@@ -213,9 +219,7 @@ int wfs_mcp_serve(struct wfs_mcp *mcp, int input_fd, int output_fd, struct wfs_e
 		r = wfs_buffer_check(wfs_mcp_output(mcp));
 		if (r)
 			wfs_error_from_errno(error, r, "write to the client");
-		if (r ||
-			(transport.ended && transport.input.size == 0 && !wfs_mcp_is_busy(mcp) &&
-				to_send(&transport) == 0))
+		if (r || is_over(&transport))
 			break;
 		r = wait_and_move(&transport, more || has_line(&transport), error);
 	}

@@ -219,12 +219,6 @@ static bool has_input(const struct wfs_server_connection *connection)
 	return may_begin(connection) && connection->scanned_bytes < connection->input.size;
 }
 
-/* Is there a request to begin, or a line to read? */
-static bool has_more(struct wfs_server_connection *connection)
-{
-	return wfs_server_order_may_start(connection) || has_input(connection);
-}
-
 static void begin_requests(struct wfs_server_connection *connection, int64_t end_ns)
 {
 	struct wfs_bytes line;
@@ -409,7 +403,7 @@ void wfs_server_pump(struct wfs_server_connection *connection)
 		return;
 	}
 	send_answers(connection);
-	if (has_more(connection))
+	if (wfs_server_order_may_start(connection) || has_input(connection))
 		wfs_server_user_ready(connection);
 	else if (!connection->slow && connection->begun_bytes == connection->input.size)
 		release_input(connection);

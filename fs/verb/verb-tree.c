@@ -50,15 +50,6 @@ static int tree_error(struct wfs_call *call, int r, const char *path)
 	}
 }
 
-/* Sets meta to the height that a path below `at/` names, also if the path is not found. */
-static int tell_height(struct wfs_call *call, uint64_t height)
-{
-	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
-	int r = wfs_session_view(call->session, height, &view, &call->error);
-
-	return r ? r : wfs_verb_meta(call, &view);
-}
-
 static int resolve(struct wfs_call *call, uint64_t height, struct place *place)
 {
 	uint64_t found_at;
@@ -66,10 +57,14 @@ static int resolve(struct wfs_call *call, uint64_t height, struct place *place)
 
 	if (r)
 		r = tree_error(call, r, place->path);
+	/* A path below `at/` sets meta to the height that it names, also if it is not found. */
 	if (found_at != height) {
 		const struct wfs_error error = call->error;
-		const int told = tell_height(call, found_at);
+		WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
+		int told = wfs_session_view(call->session, found_at, &view, &call->error);
 
+		if (!told)
+			told = wfs_verb_meta(call, &view);
 		if (r)
 			call->error = error;
 		else

@@ -20,24 +20,17 @@ int wfs_run_tools(struct wfs_run *run)
 	return 0;
 }
 
-/* Tries the world and the way into it for this principal, so that errors are reported at once. */
-static int try_world(struct wfs_run *run)
+int wfs_run_mcp(struct wfs_run *run)
 {
+	WFS_AUTO_MCP struct wfs_mcp *mcp = NULL;
 	WFS_AUTO_JSON json_t *head = NULL;
+	/* Errors of the world, and of the way into it for this principal, are reported at once. */
 	int r = wfs_run_call(run, "journal-head", NULL, &head);
 
 	if (r == -EACCES)
 		r = 0;                           /* the principal may have other rights */
 	wfs_access_free(WFS_STEAL(run->access)); /* opened again for the first call */
 	json_decref(WFS_STEAL(run->meta));
-	return r;
-}
-
-int wfs_run_mcp(struct wfs_run *run)
-{
-	WFS_AUTO_MCP struct wfs_mcp *mcp = NULL;
-	int r = try_world(run);
-
 	if (!r)
 		r = wfs_mcp_new(run->directory, run->options[WFS_OPTION_AS], run->drive, &mcp);
 	if (r)
