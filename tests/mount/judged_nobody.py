@@ -195,7 +195,7 @@ def files_are_refused(mount):
 
 
 def commands_are_refused(worldfs, world, source_root):
-    names = set(names_in(source_root, "fs/command/table.c", r'\.name = "([a-z ]+)"')) - OF_THE_HOST
+    names = set(names_in(source_root, "fs/command/commands.txt", r"(?m)^== ([a-z]+(?: [a-z]+)*)")) - OF_THE_HOST
     known("commands", names, COMMANDS)
     for name in sorted(names):
         done = subprocess.run([worldfs, "-w", world, "--as", "nobody", "--json", *name.split(), *COMMANDS[name]],
