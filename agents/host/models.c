@@ -5,6 +5,7 @@
 
 #include "agents/host/endpoint.h"
 #include "agents/model/embedding.h"
+#include "kernel/base/form.h"
 #include "kernel/base/host-file.h"
 #include "kernel/base/json.h"
 #include "kernel/base/trust.h"
@@ -15,30 +16,13 @@
 	"stream? total_timeout_ms?"
 
 /* A member of a wrong type would count as absent: a request would go without its key. */
-static int check_types(const json_t *entry, struct wfs_error *error)
-{
-	static const char *const texts[] = {"api_key_env", "model"};
-	static const char *const times[] = {"connect_timeout_ms", "first_byte_timeout_ms",
-		"idle_timeout_ms", "total_timeout_ms"};
-	const json_t *const stream = json_object_get(entry, "stream");
-	int64_t dimensions = 1;
-	int64_t time_ms = 1;
-	const char *text;
-	int r = 0;
-
-	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(texts); i++)
-		if (json_object_get(entry, texts[i]))
-			r = wfs_json_get_string(entry, texts[i], &text, error);
-	if (!r && stream && !json_is_boolean(stream))
-		r = wfs_error_set(
-			error, WFS_E_INVALID_ARGUMENT, "'stream': expected true or false");
-	if (!r)
-		r = wfs_json_get_integer(
-			entry, "dimensions", 1, WFS_EMBEDDING_DIMENSIONS_MAX, &dimensions, error);
-	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(times); i++)
-		r = wfs_json_get_integer(entry, times[i], 1, INT32_MAX, &time_ms, error);
-	return r;
-}
+static const struct wfs_form time_ms = {.kind = WFS_FORM_INTEGER, .min = 1, .max = INT32_MAX};
+static const struct wfs_field typed[] = {{"api_key_env", &wfs_form_text}, {"model", &wfs_form_text},
+	{"stream", &wfs_form_bool},
+	{"dimensions", WFS_FORM_FROM_TO(1, WFS_EMBEDDING_DIMENSIONS_MAX)},
+	{"connect_timeout_ms", &time_ms}, {"first_byte_timeout_ms", &time_ms},
+	{"idle_timeout_ms", &time_ms}, {"total_timeout_ms", &time_ms}, {NULL}};
+static const struct wfs_form types = {.members = MEMBERS, .fields = typed};
 
 static int check_entry(const char *name, const json_t *entry, struct wfs_error *error)
 {
@@ -57,7 +41,7 @@ static int check_entry(const char *name, const json_t *entry, struct wfs_error *
 		r = wfs_error_set(&reason, WFS_E_INVALID_ARGUMENT,
 			"'provider': expected \"openai\" or \"script\", got '%.60s'", provider);
 	if (!r)
-		r = check_types(entry, &reason);
+		r = wfs_form_read(&types, "a model", entry, NULL, &reason);
 	return r ? wfs_error_set(error, reason.code, "host.json: /models/%.100s: %s", name,
 			   reason.message)
 		 : 0;

@@ -287,20 +287,6 @@ static int pay(struct auction *auction, struct wfs_error *error)
 	return 0;
 }
 
-/* Asks for a score; folding the answer makes the scrip. */
-static int ask_for_score(const struct auction *auction, struct wfs_error *error)
-{
-	struct wfs_fold *const fold = auction->act->fold;
-	const struct wfs_bytes key =
-		fold_bytes(fold, fold_cell_at(fold, auction->winner_index)->key);
-	WFS_AUTO_JSON json_t *params = json_pack("{s:s, s:s%}", "artifact_id",
-		auction->winner.artifact_id, "submission_id", key.data, key.size);
-
-	return params ? wfs_trace(fold_ask(
-				fold, WFS_EFFECT_MINT_SCORE, params, auction->winner_index, error))
-		      : fold_no_memory(error);
-}
-
 static int answer(const struct auction *auction, struct wfs_error *error)
 {
 	const bool won = auction->winner.amount > 0;
@@ -342,7 +328,14 @@ int act_action_resolve_mint(struct act *act, struct wfs_error *error)
 		r = end_bid(&auction, &auction.entries[i], error);
 	if (!r && auction.count > 0)
 		r = pay(&auction, error);
-	if (!r && auction.winner.amount > 0)
-		r = ask_for_score(&auction, error);
+	if (r || auction.winner.amount <= 0)
+		return wfs_trace(r ? r : answer(&auction, error));
+	/* Folding the score makes the scrip. */
+	const struct wfs_bytes key =
+		fold_bytes(act->fold, fold_cell_at(act->fold, auction.winner_index)->key);
+	WFS_AUTO_JSON json_t *params = json_pack("{s:s, s:s%}", "artifact_id",
+		auction.winner.artifact_id, "submission_id", key.data, key.size);
+	r = params ? fold_ask(act->fold, WFS_EFFECT_MINT_SCORE, params, auction.winner_index, error)
+		   : fold_no_memory(error);
 	return wfs_trace(r ? r : answer(&auction, error));
 }

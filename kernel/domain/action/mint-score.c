@@ -152,21 +152,6 @@ static int read_answer(const json_t *event, json_t **ret_scored, struct wfs_erro
 	return *ret_scored ? 0 : fold_no_memory(error);
 }
 
-/* Adds the score to the answer of the action. */
-static int tell(json_t *answer, json_t *scored, struct wfs_error *error)
-{
-	const char *const message = json_string_value(json_object_get(answer, "message"));
-	WFS_AUTO_JSON json_t *longer = json_sprintf(
-		"%s; score %" PRId64 ", %" PRId64 " scrip minted", message ? message : "",
-		(int64_t)json_integer_value(json_object_get(scored, "score")),
-		(int64_t)json_integer_value(json_object_get(scored, "scrip_minted")));
-
-	return json_object_update(json_object_get(answer, "data"), scored) < 0 ||
-			json_object_set(answer, "message", longer) < 0
-		? fold_no_memory(error)
-		: 0;
-}
-
 int action_fold_answer(
 	struct wfs_fold *fold, size_t cell_index, const json_t *event, struct wfs_error *error)
 {
@@ -187,5 +172,15 @@ int action_fold_answer(
 		return wfs_trace(r);
 	const int64_t minted = json_integer_value(json_object_get(scored, "scrip_minted"));
 	r = minted > 0 ? account_add(fold, bid.bidder, minted, error) : 0;
-	return wfs_trace(r ? r : tell(fold->outcome.answer, scored, error));
+	if (r)
+		return wfs_trace(r);
+	/* The answer of the action gets the score. */
+	json_t *const answer = fold->outcome.answer;
+	WFS_AUTO_JSON json_t *longer = json_sprintf(
+		"%s; score %" PRId64 ", %" PRId64 " scrip minted", wfs_json_text(answer, "message"),
+		(int64_t)json_integer_value(json_object_get(scored, "score")), minted);
+	return json_object_update(json_object_get(answer, "data"), scored) < 0 ||
+			json_object_set(answer, "message", longer) < 0
+		? fold_no_memory(error)
+		: 0;
 }

@@ -203,17 +203,6 @@ int plan_ask_answer(struct plan *plan, struct wfs_error *error)
 		-1, 0, error));
 }
 
-/* Ends a plan without results for an answer. */
-static int fail(struct plan *plan, struct wfs_error *error)
-{
-	plan_set(plan, "error",
-		json_pack("{s:s, s:{s:I, s:I, s:I}}", "code", WFS_CHAT_PLAN_FAILED, "details",
-			"failed", (json_int_t)plan_number(plan, "failed"), "never_ready",
-			(json_int_t)(plan_number(plan, "total") - ended(plan)), "skipped",
-			(json_int_t)plan_number(plan, "skipped")));
-	return wfs_trace(plan_end(plan, error));
-}
-
 /* After the last batch: asks for the answer, or fails. Steps that have not ended by then wait for
  * one another, which the driver should have refused. */
 static int finish(struct plan *plan, struct wfs_error *error)
@@ -221,7 +210,14 @@ static int finish(struct plan *plan, struct wfs_error *error)
 	const bool nothing = plan_number(plan, "done") == 0 && plan_number(plan, "total") > 0;
 	const bool stuck = ended(plan) < plan_number(plan, "total");
 
-	return wfs_trace(nothing || stuck ? fail(plan, error) : plan_ask_answer(plan, error));
+	if (!nothing && !stuck)
+		return wfs_trace(plan_ask_answer(plan, error));
+	plan_set(plan, "error",
+		json_pack("{s:s, s:{s:I, s:I, s:I}}", "code", WFS_CHAT_PLAN_FAILED, "details",
+			"failed", (json_int_t)plan_number(plan, "failed"), "never_ready",
+			(json_int_t)(plan_number(plan, "total") - ended(plan)), "skipped",
+			(json_int_t)plan_number(plan, "skipped")));
+	return wfs_trace(plan_end(plan, error));
 }
 
 /* --- going on --- */

@@ -82,16 +82,6 @@ static int count_texts(struct wfs_fold *fold, int64_t *size)
 
 /* --- the sum of a request --- */
 
-static int64_t records_size(const struct wfs_fold *fold)
-{
-	int64_t size = 0;
-
-	for (size_t i = 0; i < fold->records.count; i++)
-		size += WFS_PAYER_RECORD_BYTES +
-			(int64_t)wfs_fold_record(fold, fold->head, i).body.size;
-	return size;
-}
-
 /* Checks the quota as it is after the request, which may have moved some of it. */
 static int check(struct wfs_fold *fold, int64_t size, struct wfs_error *error)
 {
@@ -109,11 +99,13 @@ static int check(struct wfs_fold *fold, int64_t size, struct wfs_error *error)
 int principal_pay(struct wfs_fold *fold, struct wfs_error *error)
 {
 	const struct wfs_payer *const payer = payer_of(fold);
-	int64_t size;
+	int64_t size = 0;
 
 	if (!payer->limited || fold->outcome.unrecorded || fold->unanswered)
 		return 0;
-	size = records_size(fold);
+	for (size_t i = 0; i < fold->records.count; i++)
+		size += WFS_PAYER_RECORD_BYTES +
+			(int64_t)wfs_fold_record(fold, fold->head, i).body.size;
 	if (count_texts(fold, &size))
 		return fold_no_memory(error);
 	int r = check(fold, size, error);

@@ -4,28 +4,22 @@
 
 #include "kernel/base/json.h"
 
-static size_t size_of_calls(const json_t *calls)
-{
-	size_t size = 0;
-	size_t i;
-	const json_t *call;
-
-	json_array_foreach(calls, i, call) size +=
-		json_string_length(json_object_get(call, "arguments"));
-	return size;
-}
-
 /* Bytes of messages in contents and arguments. */
 static size_t size_of(const json_t *messages)
 {
 	size_t size = 0;
-	size_t i;
 	const json_t *message;
+	const json_t *call;
+	size_t i;
+	size_t j;
 
-	json_array_foreach(messages, i, message) size +=
-		json_string_length(json_object_get(message, "content")) +
-		json_string_length(json_object_get(message, "raw_content")) +
-		size_of_calls(json_object_get(message, "tool_calls"));
+	json_array_foreach(messages, i, message)
+	{
+		size += json_string_length(json_object_get(message, "content")) +
+			json_string_length(json_object_get(message, "raw_content"));
+		json_array_foreach(json_object_get(message, "tool_calls"), j, call) size +=
+			json_string_length(json_object_get(call, "arguments"));
+	}
 	return size;
 }
 

@@ -9,21 +9,6 @@ static long long number_of(const json_t *object, const char *member)
 	return (long long)json_integer_value(json_object_get(object, member));
 }
 
-/* Writes a text as an indented code block. */
-static void write_indented(struct wfs_buffer *buffer, const char *text)
-{
-	while (*text) {
-		const size_t size = strcspn(text, "\n");
-
-		if (size > 0)
-			wfs_buffer_append_text(buffer, "    ");
-		wfs_buffer_append(buffer, text, size);
-		wfs_buffer_append_byte(buffer, '\n');
-		text += size + (text[size] == '\n');
-	}
-	wfs_buffer_append_byte(buffer, '\n');
-}
-
 /* Writes a member as text; a private text as its stand-in. */
 static void write_text(struct wfs_buffer *buffer, const json_t *object, const char *member)
 {
@@ -35,13 +20,23 @@ static void write_text(struct wfs_buffer *buffer, const json_t *object, const ch
 		wfs_buffer_append_text(buffer, wfs_json_text(object, member));
 }
 
+/* Writes a member as an indented code block. */
 static void write_member(struct wfs_buffer *buffer, const json_t *object, const char *member)
 {
-	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	WFS_AUTO_BUFFER struct wfs_buffer whole = {0};
 
-	write_text(&text, object, member);
-	write_indented(buffer, wfs_buffer_text(&text));
-	buffer->failed |= wfs_buffer_check(&text) != 0;
+	write_text(&whole, object, member);
+	for (const char *text = wfs_buffer_text(&whole); *text;) {
+		const size_t size = strcspn(text, "\n");
+
+		if (size > 0)
+			wfs_buffer_append_text(buffer, "    ");
+		wfs_buffer_append(buffer, text, size);
+		wfs_buffer_append_byte(buffer, '\n');
+		text += size + (text[size] == '\n');
+	}
+	wfs_buffer_append_byte(buffer, '\n');
+	buffer->failed |= wfs_buffer_check(&whole) != 0;
 }
 
 /* Finds the name of the tool whose call a message answers. @calls: of the message before */
