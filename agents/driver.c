@@ -12,6 +12,7 @@
 #include "agents/engine/work.h"
 #include "agents/host/models.h"
 #include "agents/intent/intent.h"
+#include "caps/authority.h"
 
 /* --- commits --- */
 

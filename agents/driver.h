@@ -12,7 +12,6 @@
 
 #include "agents/engine/observe.h"
 #include "caps/drive.h"
-#include "caps/session.h"
 
 /** wfs_agents_start() - start the driver of a world; parameters as for wfs_driver_start in
  *  caps/drive.h. */

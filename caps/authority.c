@@ -20,6 +20,8 @@
 #include "kernel/base/json.h"
 #include "kernel/domain/principal/grants.h"
 #include "kernel/manifest/builtin.h"
+#include "kernel/rights/rights.h"
+#include "kernel/world/world.h"
 
 /* Made when its principal gets its first session, and kept:
  * there is at most one for each principal. */

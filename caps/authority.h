@@ -12,11 +12,20 @@
  */
 #pragma once
 
-#include "kernel/rights/rights.h"
-#include "kernel/world/world.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernel/base/cleanup.h"
+#include "kernel/base/error.h"
+#include "kernel/world/observer.h"
+#include "kernel/world/world-options.h"
 
 struct wfs_authority;
+struct wfs_hash;
 struct wfs_holder; /* a principal that has sessions */
+struct wfs_manifest;
+struct wfs_rights;
+struct wfs_world;
 
 /* For an owner of copies of what a principal may see. Zero-initialise, set `changed`. */
 struct wfs_rights_watcher {

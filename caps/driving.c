@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "caps/driving.h"
+#include "caps/authority.h"
 
+#include "caps/session-read.h"
+#include "caps/session-text.h"
+#include "caps/session-turn.h"
+#include "caps/session.h"
 #include "kernel/base/json.h"
+#include "kernel/domain/plan/plan-file.h"
 #include "kernel/domain/turn/events.h"
 #include "kernel/domain/turn/turn-read.h"
 #include "kernel/domain/turn/turn.h"
 #include "kernel/read/record.h"
 #include "kernel/world/domains.h"
+#include "kernel/world/world.h"
 
 int wfs_driving_init(
 	struct wfs_driving *driving, struct wfs_authority *authority, struct wfs_error *error)

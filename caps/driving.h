@@ -6,7 +6,12 @@
  */
 #pragma once
 
-#include "caps/session.h"
+#include "kernel/read/view.h"
+#include "kernel/world/embedder.h"
+#include "kernel/world/observer.h"
+
+struct wfs_authority;
+struct wfs_session;
 
 /* The driver of a world. Zero-initialise, set the callbacks, and call wfs_driving_init(). */
 struct wfs_driving {

@@ -4,6 +4,7 @@
 
 #include "caps/sight.h"
 #include "kernel/base/clock.h"
+#include "kernel/world/world.h"
 
 /* Listing the cells of a reducer may be refused although the reducer is seen. */
 static struct wfs_verdict judge_intent(const struct wfs_sight *sight,

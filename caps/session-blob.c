@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Blobs, for a session: reads them, and receives new ones. */
+#include "caps/session-blob.h"
 #include "caps/session-impl.h"
+
+#include "caps/session-act.h"
 
 int wfs_session_blob(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_hash *hash, struct wfs_blob *ret_blob,
@@ -73,9 +76,8 @@ int wfs_session_upload(
 	if (r)
 		return r;
 	upload = calloc(1, sizeof(*upload));
-	r = upload
-		? wfs_blob_writer_new(wfs_world_store(wfs_session_world(session)), &upload->writer)
-		: -ENOMEM;
+	r = upload ? wfs_blob_writer_new(wfs_world_store(session_world(session)), &upload->writer)
+		   : -ENOMEM;
 	if (r)
 		return wfs_error_from_errno(error, r, "receive a blob");
 	*ret_upload = WFS_STEAL(upload);

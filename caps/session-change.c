@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls that change the world: judged, charged, and recorded if they are refused. */
+#include "caps/session-act.h"
 #include "caps/session-impl.h"
 
+#include "caps/session-turn.h"
+#include "caps/session-upkeep.h"
 #include "kernel/base/json.h"
 #include "kernel/domain/action/action.h"
 #include "kernel/domain/principal/grants.h"
 #include "kernel/read/snapshot.h"
+#include "kernel/world/domains.h"
 
 /* --- judging --- */
 
@@ -70,7 +74,7 @@ static int admit(const struct wfs_session *session, const struct wfs_question *a
 	struct wfs_request *request, int (*begin)(struct wfs_world *, struct wfs_request *),
 	int (*record)(struct wfs_world *, struct wfs_request *))
 {
-	struct wfs_world *const world = wfs_session_world(session);
+	struct wfs_world *const world = session_world(session);
 	WFS_AUTO_RIGHTS struct wfs_rights *rights = NULL;
 	struct wfs_question question = *asked;
 	int r = session_rights(session, &rights, &question);
@@ -136,7 +140,7 @@ int wfs_session_snapshot(const struct wfs_session *session,
 	void (*progress)(void *context, uint64_t done, uint64_t total), void *context,
 	struct wfs_request *ret_request)
 {
-	struct wfs_world *const world = wfs_session_world(session);
+	struct wfs_world *const world = session_world(session);
 	struct wfs_request request = {.kind = WFS_REQUEST_SNAPSHOT};
 	struct wfs_view view = {0};
 	int r = wfs_session_judge(session, WFS_EFFECT_WORLD_SNAPSHOT, &request.error);
@@ -157,7 +161,7 @@ int wfs_session_snapshot(const struct wfs_session *session,
 int wfs_session_gc_begin(const struct wfs_session *session, bool keep, uint64_t number,
 	struct wfs_gc *gc, struct wfs_error *error)
 {
-	return wfs_gc_begin(wfs_session_world(session), keep, number, gc, error);
+	return wfs_gc_begin(session_world(session), keep, number, gc, error);
 }
 
 int wfs_session_gc(const struct wfs_session *session, struct wfs_gc *gc, uint64_t rows_max,
@@ -166,14 +170,14 @@ int wfs_session_gc(const struct wfs_session *session, struct wfs_gc *gc, uint64_
 	int r = wfs_session_judge(session, WFS_EFFECT_WORLD_GC, error);
 
 	return r ? r
-		 : wfs_gc_advance(wfs_session_world(session), gc, wfs_session_principal(session),
+		 : wfs_gc_advance(session_world(session), gc, wfs_session_principal(session),
 			   rows_max, error);
 }
 
 int wfs_session_code(const struct wfs_session *session, const struct wfs_hash *lift,
 	struct wfs_quarantine_row **ret_rows, size_t *ret_count, struct wfs_error *error)
 {
-	struct wfs_world *const world = wfs_session_world(session);
+	struct wfs_world *const world = session_world(session);
 	struct wfs_request request = {.kind = WFS_REQUEST_LIFT};
 	int r = 0;
 
@@ -205,7 +209,7 @@ int session_act(const struct wfs_session *session, const char *type, json_t *act
 	request->administers = request->urgent && session_administers(session) > 0;
 	if (json_object_set_new(action, "action_type", json_string(type)) < 0)
 		return wfs_error_from_errno(&request->error, -ENOMEM, "make a request");
-	return wfs_world_submit(wfs_session_world(session), request);
+	return wfs_world_submit(session_world(session), request);
 }
 
 int session_admit_act(const struct wfs_session *session, const struct wfs_question *question,
@@ -223,7 +227,7 @@ int session_refuse(const struct wfs_session *session, const struct wfs_question 
 {
 	session_sign(session, request);
 	become_decision(request, question, verdict);
-	return wfs_world_submit(wfs_session_world(session), request);
+	return wfs_world_submit(session_world(session), request);
 }
 
 static int unknown_action(const json_t *action, struct wfs_error *error)
@@ -268,7 +272,7 @@ static int act_as(const struct wfs_session *session, const json_t *action,
 	request->kind = WFS_REQUEST_ACTION;
 	request->action.document = action;
 	request->action.intent_id = call ? call->intent_id : NULL;
-	return wfs_world_submit(wfs_session_world(session), request);
+	return wfs_world_submit(session_world(session), request);
 }
 
 int wfs_session_act(

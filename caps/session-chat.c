@@ -2,6 +2,8 @@
 /* Chats and plans: begins and stops them, and reports how far they are. */
 #include "caps/session-impl.h"
 
+#include "caps/session-plan.h"
+#include "caps/session-query.h"
 #include "kernel/base/json.h"
 
 static const struct wfs_question run_own = {.effect = WFS_EFFECT_PLAN_RUN};

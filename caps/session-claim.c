@@ -37,7 +37,7 @@ int session_claim_run(const struct wfs_session *session, const char *run_id,
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	WFS_AUTO_JSON json_t *run = NULL;
-	int r = wfs_view_open(wfs_session_world(session), WFS_HEIGHT_HEAD, &view, error);
+	int r = wfs_view_open(session_world(session), WFS_HEIGHT_HEAD, &view, error);
 
 	if (!r)
 		r = find(&view, WFS_BUILTIN_TURN, run_id, &run, error);
@@ -96,14 +96,14 @@ int session_claim_approval(const struct wfs_session *session, const char *run_id
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	json_t *run = NULL;
 	bool is_agents = false;
-	int r = wfs_view_open(wfs_session_world(session), WFS_HEIGHT_HEAD, &view, error);
+	int r = wfs_view_open(session_world(session), WFS_HEIGHT_HEAD, &view, error);
 
 	question->claim = WFS_CLAIM_OTHERS;
 	if (!r)
 		r = find(&view, WFS_BUILTIN_TURN, run_id, &run, error);
 	if (r || !run)
 		return r;
-	*ret_approval = (struct session_approval){wfs_session_world(session), run};
+	*ret_approval = (struct session_approval){session_world(session), run};
 	question->artifact = wfs_json_text(run, "agent");
 	question->is_barred = is_barred;
 	question->barred_context = ret_approval;
@@ -135,7 +135,7 @@ int session_claim_plan(const struct wfs_session *session, const char *plan_id,
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	WFS_AUTO_JSON json_t *plan = NULL;
-	int r = wfs_view_open(wfs_session_world(session), WFS_HEIGHT_HEAD, &view, error);
+	int r = wfs_view_open(session_world(session), WFS_HEIGHT_HEAD, &view, error);
 
 	if (!r)
 		r = find(&view, WFS_BUILTIN_PLAN, plan_id, &plan, error);

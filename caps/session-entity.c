@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Artifacts, principals, turns and plans as directories, for a session. */
+#include "caps/session-entity.h"
+#include "caps/seen.h"
 #include "caps/session-impl.h"
 
+#include "caps/session-query.h"
+#include "caps/session-read.h"
+#include "caps/unjudged.h"
 #include "kernel/base/json.h"
 #include "kernel/domain/action/action.h"
 #include "kernel/domain/principal/principal-file.h"
 #include "kernel/domain/turn/turn-file.h"
+#include "kernel/domain/turn/turn-index.h"
+#include "kernel/manifest/entity-name.h"
 
 /* --- what the session sees --- */
 
@@ -68,39 +75,12 @@ int wfs_session_entity_at(const struct wfs_session *session, struct wfs_view *vi
 	return r;
 }
 
-int wfs_session_entities(const struct wfs_session *session, struct wfs_view *view,
-	enum wfs_entity entity, uint64_t after_id, struct wfs_session_walk *ret_walk,
-	struct wfs_error *error)
-{
-	WFS_CLEANUP(wfs_session_walk_done)
-	struct wfs_session_walk walk = {.entity = entity};
-	struct wfs_question question = {.height = 0};
-	struct wfs_reducer reducer;
-	int r = session_look(session, &walk.sight);
-
-	if (!r)
-		r = wfs_view_builtin(view, wfs_entity_reducer(entity), &reducer);
-	if (r)
-		return r;
-	walk.reducer = wfs_bytes_text(wfs_builtin_reducer_name(wfs_entity_reducer(entity)));
-	const struct wfs_verdict verdict = wfs_sight_listing(&walk.sight, walk.reducer, &question);
-	r = session_refused(session, walk.sight.rights, &question, &verdict, error);
-	if (!r)
-		r = wfs_entry_walk_init(&walk.entries, view, reducer.reducer_id, after_id);
-	if (r)
-		return r;
-	*ret_walk = walk;
-	walk = (struct wfs_session_walk){.looked_at = 0};
-	return 0;
-}
-
-int wfs_session_entity_names(const struct wfs_session *session, struct wfs_view *view,
-	enum wfs_entity entity, uint64_t *ret_count, int64_t *ret_names_ns)
+int wfs_unjudged_entity_names(
+	struct wfs_view *view, enum wfs_entity entity, uint64_t *ret_count, int64_t *ret_names_ns)
 {
 	struct wfs_reducer reducer;
 	int r = wfs_view_builtin(view, wfs_entity_reducer(entity), &reducer);
 
-	(void)session; /* which has looked up the directory */
 	if (r)
 		return r;
 	*ret_count = reducer.live_count;
@@ -108,31 +88,16 @@ int wfs_session_entity_names(const struct wfs_session *session, struct wfs_view 
 	return 0;
 }
 
-int wfs_session_lists(
-	const struct wfs_session *session, enum wfs_entity_file directory, struct wfs_error *error)
-{
-	const char *const name = wfs_builtin_reducer_name(wfs_entity_file_reducer(directory));
-	WFS_AUTO_SIGHT struct wfs_sight sight = {.rights = NULL};
-	struct wfs_question question = {.height = 0};
-	int r = session_look(session, &sight);
-
-	if (r)
-		return r;
-	const struct wfs_verdict verdict =
-		wfs_sight_listing(&sight, wfs_bytes_text(name), &question);
-	return session_refused(session, sight.rights, &question, &verdict, error);
-}
-
 int wfs_session_entity_file(const struct wfs_session *session, struct wfs_view *view,
-	enum wfs_entity_file file, struct wfs_bytes id, struct wfs_version *ret_version)
+	enum wfs_entity_file file, struct wfs_bytes id, struct wfs_seen *ret_seen)
 {
 	int r = session_sees_file(session, file, id);
 
-	return r ? r : wfs_entity_source(view, file, id, ret_version);
+	return r ? r : wfs_entity_source(view, file, id, &ret_seen->version);
 }
 
 int wfs_session_entity_version(const struct wfs_session *session, struct wfs_view *view,
-	enum wfs_entity_file file, uint64_t vid, struct wfs_version *ret_version)
+	enum wfs_entity_file file, uint64_t vid, struct wfs_seen *ret_seen)
 {
 	struct wfs_version version;
 	struct wfs_bytes reducer;
@@ -155,7 +120,7 @@ int wfs_session_entity_version(const struct wfs_session *session, struct wfs_vie
 	if (r == -ENOENT && file == WFS_ENTITY_FILE_PLAN) /* the file has two names */
 		r = session_sees_file(session, WFS_ENTITY_FILE_PLAN_BESIDE, id);
 	if (!r)
-		*ret_version = version;
+		ret_seen->version = version;
 	return r == -ENOENT ? -EACCES : r; /* a reader with an open file has seen it once */
 }
 
@@ -174,32 +139,36 @@ static int sees_hashes(
 }
 
 int wfs_session_entity_read(const struct wfs_session *session, struct wfs_view *view,
-	enum wfs_entity_file file, const struct wfs_version *version, struct wfs_session_part *part)
+	enum wfs_entity_file file, const struct wfs_seen *seen, struct wfs_session_part *part)
 {
-	const int whole = file == WFS_ENTITY_FILE_META ? sees_hashes(session, view, version) : 1;
+	const int whole =
+		file == WFS_ENTITY_FILE_META ? sees_hashes(session, view, &seen->version) : 1;
 
 	if (whole < 0)
 		return wfs_trace(whole);
 	return (whole ? wfs_entity_write : wfs_entity_write_bare)(
-		view, file, version, part->range, part->buffer, &part->size_bytes);
+		view, file, &seen->version, part->range, part->buffer, &part->size_bytes);
 }
 
-int wfs_session_grants(const struct wfs_session *session, struct wfs_view *view,
-	struct wfs_bytes principal, struct wfs_buffer *buffer, int64_t *ret_time_ns)
+int wfs_seen_grants(struct wfs_view *view, const struct wfs_seen *seen, struct wfs_buffer *buffer,
+	int64_t *ret_time_ns)
 {
-	(void)session; /* which has found the principal */
-	return wfs_principal_write_grants(view, principal, buffer, ret_time_ns);
+	struct wfs_bytes reducer;
+	struct wfs_bytes principal;
+	int r = wfs_view_name(view, &seen->version, &reducer, &principal);
+
+	return r ? r : wfs_principal_write_grants(view, principal, buffer, ret_time_ns);
 }
 
 int wfs_session_turn(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes turn_id, json_t **ret_summary)
 {
 	WFS_AUTO_JSON json_t *state = NULL;
-	struct wfs_version version;
-	int r = wfs_session_entity_file(session, view, WFS_ENTITY_FILE_STATUS, turn_id, &version);
+	struct wfs_seen seen;
+	int r = wfs_session_entity_file(session, view, WFS_ENTITY_FILE_STATUS, turn_id, &seen);
 
 	if (!r)
-		r = wfs_view_state(view, &version, &state);
+		r = wfs_view_state(view, &seen.version, &state);
 	if (r)
 		return r;
 	*ret_summary = wfs_turn_summary(state);
@@ -215,10 +184,8 @@ int wfs_unjudged_turn_record(struct wfs_view *view, struct wfs_bytes turn_id, ui
 	return r ? r : wfs_turn_walk_next(&walk, seq, &event_size);
 }
 
-int wfs_session_last_event(const struct wfs_session *session, struct wfs_view *view,
-	struct wfs_bytes turn_id, uint64_t *ret_seq)
+int wfs_unjudged_last_event(struct wfs_view *view, struct wfs_bytes turn_id, uint64_t *ret_seq)
 {
-	(void)session; /* which has found the turn */
 	return wfs_turn_last_event(view, turn_id, ret_seq);
 }
 
@@ -359,22 +326,22 @@ int session_reads_text(const struct wfs_session *session, struct wfs_view *view,
 }
 
 int wfs_session_live_text(const struct wfs_session *session, struct wfs_view *view, uint64_t vid,
-	struct wfs_version *ret_version)
+	struct wfs_seen *ret_seen)
 {
 	struct session_text text = {.entry = 0};
-	struct wfs_version version;
+	struct wfs_seen seen;
 	struct wfs_version newest;
-	int r = wfs_session_version(session, view, vid, &version);
+	int r = wfs_session_version(session, view, vid, &seen);
 
 	if (!r)
-		r = session_text_of(view, &version, &text);
+		r = session_text_of(view, &seen.version, &text);
 	if (r <= 0)
 		return r ? r : -ENOENT;
 	r = wfs_view_newest(view, WFS_BUILTIN_ARTIFACT, text.artifact_id, &newest);
 	if (!r && newest.tombstone)
 		r = -ENOENT;
 	if (!r)
-		*ret_version = version;
+		*ret_seen = seen;
 	return r;
 }
 
@@ -400,34 +367,30 @@ int session_note_artifact(
 
 /* --- for dropping cached files --- */
 
-int wfs_session_builtin(const struct wfs_session *session, struct wfs_view *view,
-	enum wfs_builtin_reducer builtin, uint32_t *ret_reducer_id)
+int wfs_unjudged_builtin(
+	struct wfs_view *view, enum wfs_builtin_reducer builtin, uint32_t *ret_reducer_id)
 {
 	struct wfs_reducer reducer;
 	int r = wfs_view_builtin(view, builtin, &reducer);
 
-	(void)session;
 	if (!r)
 		*ret_reducer_id = reducer.reducer_id;
 	return r;
 }
 
-int wfs_session_entity_number(const struct wfs_session *session, struct wfs_view *view,
-	enum wfs_entity entity, struct wfs_bytes id, uint64_t *ret_number)
+int wfs_unjudged_entity_number(
+	struct wfs_view *view, enum wfs_entity entity, struct wfs_bytes id, uint64_t *ret_number)
 {
-	(void)session;
 	return wfs_view_number(view, wfs_entity_reducer(entity), id, ret_number);
 }
 
-int wfs_session_grantee(const struct wfs_session *session, struct wfs_view *view,
-	struct wfs_bytes grant, struct wfs_buffer *buffer)
+int wfs_unjudged_grantee(struct wfs_view *view, struct wfs_bytes grant, struct wfs_buffer *buffer)
 {
 	WFS_AUTO_JSON json_t *state = NULL;
 	struct wfs_reducer reducer;
 	struct wfs_version version;
 	int r = wfs_view_builtin(view, WFS_BUILTIN_GRANT, &reducer);
 
-	(void)session;
 	if (!r)
 		r = wfs_view_cell(view, reducer.reducer_id, grant, &version);
 	if (!r)
@@ -441,15 +404,14 @@ int wfs_session_grantee(const struct wfs_session *session, struct wfs_view *view
 	return wfs_buffer_check(buffer);
 }
 
-int wfs_session_text_before(const struct wfs_session *session, struct wfs_view *view,
-	enum wfs_entity_file file, struct wfs_bytes key, uint64_t vid, uint64_t *ret_vid)
+int wfs_unjudged_text_before(struct wfs_view *view, enum wfs_entity_file file, struct wfs_bytes key,
+	uint64_t vid, uint64_t *ret_vid)
 {
 	struct wfs_version version;
 	int r = vid == UINT64_MAX
 		? wfs_view_newest(view, wfs_entity_file_reducer(file), key, &version)
 		: wfs_view_version(view, vid, &version);
 
-	(void)session;
 	if (r)
 		return r;
 	if (vid == UINT64_MAX && !version.tombstone)

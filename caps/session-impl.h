@@ -4,7 +4,10 @@
 
 #include <pthread.h>
 
+#include "caps/authority.h"
 #include "caps/session.h"
+#include "caps/sight.h"
+#include "kernel/world/world.h"
 
 /* Counts requests in progress; see wfs_session_settle. */
 struct session_pins {
@@ -24,6 +27,8 @@ struct session_notes {
 	bool nobodys; /* one of these texts is for its principal alone */
 };
 
+struct wfs_session_call;
+
 struct wfs_session {
 	struct wfs_authority *authority;
 	struct wfs_holder *holder;
@@ -34,6 +39,9 @@ struct wfs_session {
 	enum wfs_effect approves;              /* which is a call of this effect */
 	char queue[WFS_SESSION_QUEUE_MAX + 1]; /* of its requests; "": its principal's queue */
 };
+
+/** session_world() - the world in which the session is. */
+struct wfs_world *session_world(const struct wfs_session *session);
 
 /** session_sign() - fill in what a request says about its sender. */
 void session_sign(const struct wfs_session *session, struct wfs_request *request);
@@ -115,6 +123,10 @@ void session_claim_chat(
  *  @verdict: the one that asks for it */
 int session_ask(const struct wfs_session *session, struct wfs_session_call *call,
 	const struct wfs_verdict *verdict, struct wfs_request *request);
+
+/** session_reducer_name() - the name of a reducer whose cells are in the tree. Return: 0, -ENOENT,
+ *  … */
+int session_reducer_name(struct wfs_view *view, uint32_t reducer_id, struct wfs_bytes *ret_name);
 
 /** session_look() - make a filter by the current rights; caller ends it. Return: 0, or -ENOMEM. */
 int session_look(const struct wfs_session *session, struct wfs_sight *ret_sight);

@@ -2,6 +2,10 @@
 /* Files in a directory of an entity, such as `steps` of a plan, for a session. */
 #include "caps/session-impl.h"
 
+#include "caps/seen.h"
+#include "caps/session-entity.h"
+#include "caps/unjudged.h"
+
 static const struct wfs_entity_contents *contents_of(enum wfs_entity_file directory)
 {
 	return wfs_entity_file_contents(directory);
@@ -9,11 +13,11 @@ static const struct wfs_entity_contents *contents_of(enum wfs_entity_file direct
 
 int wfs_session_item(const struct wfs_session *session, struct wfs_view *view,
 	enum wfs_entity_file directory, struct wfs_bytes id, const char *name, uint64_t *ret_number,
-	struct wfs_version *ret_version)
+	struct wfs_seen *ret_seen)
 {
 	int r = session_sees_inner(session, directory, id, wfs_bytes_text(name));
 
-	return r ? r : contents_of(directory)->find(view, id, name, ret_number, ret_version);
+	return r ? r : contents_of(directory)->find(view, id, name, ret_number, &ret_seen->version);
 }
 
 int wfs_session_item_next(const struct wfs_session *session, struct wfs_view *view,
@@ -34,10 +38,9 @@ int wfs_session_item_next(const struct wfs_session *session, struct wfs_view *vi
 	return 1;
 }
 
-int wfs_session_item_count(const struct wfs_session *session, struct wfs_view *view,
-	enum wfs_entity_file directory, struct wfs_bytes id, uint64_t *ret_count)
+int wfs_unjudged_item_count(struct wfs_view *view, enum wfs_entity_file directory,
+	struct wfs_bytes id, uint64_t *ret_count)
 {
-	(void)session; /* which has looked up the directory */
 	return contents_of(directory)->count(view, id, ret_count);
 }
 
@@ -55,10 +58,8 @@ int session_sees_item(const struct wfs_session *session, struct wfs_view *view,
 
 /* --- for dropping cached files --- */
 
-int wfs_session_item_name(const struct wfs_session *session, struct wfs_view *view,
-	enum wfs_entity_file directory, struct wfs_bytes key, struct wfs_bytes *ret_id,
-	struct wfs_buffer *name)
+int wfs_unjudged_item_name(struct wfs_view *view, enum wfs_entity_file directory,
+	struct wfs_bytes key, struct wfs_bytes *ret_id, struct wfs_buffer *name)
 {
-	(void)session;
 	return contents_of(directory)->name(view, key, ret_id, name);
 }

@@ -2,20 +2,19 @@
 /* Memory stores, for a session that drops cached files. */
 #include "caps/session-impl.h"
 
-int wfs_session_is_store(
-	const struct wfs_session *session, struct wfs_view *view, struct wfs_bytes id)
+#include "caps/unjudged.h"
+#include "kernel/domain/memory/memory-file.h"
+
+int wfs_unjudged_is_store(struct wfs_view *view, struct wfs_bytes id)
 {
 	struct wfs_version version;
 	int r = wfs_entity_source(view, WFS_ENTITY_FILE_ENTRIES, id, &version);
 
-	(void)session;
 	return r == -ENOENT ? 0 : r ? r : 1;
 }
 
-int wfs_session_entry_ever(const struct wfs_session *session, struct wfs_view *view,
-	struct wfs_bytes artifact_id, uint64_t number, uint32_t *ret_number,
-	struct wfs_bytes *ret_key)
+int wfs_unjudged_entry_ever(struct wfs_view *view, struct wfs_bytes artifact_id, uint64_t number,
+	uint32_t *ret_number, struct wfs_bytes *ret_key)
 {
-	(void)session;
 	return wfs_memory_entry_ever(view, artifact_id, number, ret_number, ret_key);
 }

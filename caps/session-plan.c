@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plans and their steps, for a session. */
+#include "caps/seen.h"
+#include "caps/session-entity.h"
 #include "caps/session-impl.h"
+#include "caps/session-query.h"
 #include "kernel/base/json.h"
+#include "kernel/domain/plan/plan-read.h"
 
 int wfs_session_plan(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes plan_id, json_t **ret_summary)
 {
 	WFS_AUTO_JSON json_t *state = NULL;
-	struct wfs_version version;
-	int r = wfs_session_entity_file(
-		session, view, WFS_ENTITY_FILE_PLAN_STATUS, plan_id, &version);
+	struct wfs_seen seen;
+	int r = wfs_session_entity_file(session, view, WFS_ENTITY_FILE_PLAN_STATUS, plan_id, &seen);
 
 	if (!r)
-		r = wfs_view_state(view, &version, &state);
+		r = wfs_view_state(view, &seen.version, &state);
 	if (r)
 		return r;
 	*ret_summary = wfs_plan_summary(state);

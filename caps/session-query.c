@@ -2,6 +2,7 @@
 /* Answers queries. An answer shows what the files of the tree show to the same principal. */
 #include "caps/session-impl.h"
 
+#include "caps/session-query.h"
 #include "kernel/domain/action/action.h"
 #include "kernel/domain/query/query-run.h"
 

@@ -2,7 +2,14 @@
 /* What a session sees: paths, reducers, cells, blobs, records. */
 #include <inttypes.h>
 
+#include "caps/seen.h"
 #include "caps/session-impl.h"
+
+#include "caps/session-query.h"
+#include "caps/session-read.h"
+#include "caps/session-upkeep.h"
+#include "caps/unjudged.h"
+#include "kernel/base/permutation.h"
 
 /* Names of paths in the tree. */
 #define NAME_JOURNAL WFS_BYTES("journal", 7)
@@ -44,7 +51,7 @@ bool wfs_session_sees_all(const struct wfs_session *session)
 int wfs_session_permutation(const struct wfs_session *session, const char *purpose, uint64_t first,
 	unsigned int bits, struct wfs_permutation *ret_permutation)
 {
-	return wfs_world_permutation(wfs_session_world(session), wfs_session_principal(session),
+	return wfs_world_permutation(session_world(session), wfs_session_principal(session),
 		purpose, first, bits, ret_permutation);
 }
 
@@ -52,7 +59,7 @@ int wfs_session_cursors(const struct wfs_session *session, struct wfs_permutatio
 {
 	const int limited = !wfs_session_sees_all(session);
 	int r = wfs_world_cursors(
-		wfs_session_world(session), wfs_session_principal(session), ret_permutation);
+		session_world(session), wfs_session_principal(session), ret_permutation);
 
 	return r ? r : limited;
 }
@@ -107,7 +114,7 @@ static int check_cell(
 int wfs_session_view(const struct wfs_session *session, uint64_t height, struct wfs_view *ret_view,
 	struct wfs_error *error)
 {
-	int r = wfs_view_open(wfs_session_world(session), height, ret_view, error);
+	int r = wfs_view_open(session_world(session), height, ret_view, error);
 
 	if (!r && ret_view->head)
 		wfs_authority_seen(session->authority, ret_view->height);
@@ -131,13 +138,13 @@ int wfs_session_meta(
 }
 
 int wfs_session_manifest(
-	const struct wfs_session *session, struct wfs_view *view, struct wfs_version *ret_version)
+	const struct wfs_session *session, struct wfs_view *view, struct wfs_seen *ret_seen)
 {
 	const struct wfs_bytes name = NAME_MANIFEST;
 	int r = wfs_session_sees(session, WFS_EFFECT_INTROSPECT_MANIFEST,
 		(struct wfs_path){&name, 1}, WFS_COVERAGE_WHOLE, NULL);
 
-	return r ? r : wfs_view_manifest(view, ret_version);
+	return r ? r : wfs_view_manifest(view, &ret_seen->version);
 }
 
 /* --- reducers and cells --- */
@@ -187,7 +194,7 @@ int wfs_session_reducer_next(const struct wfs_session *session, struct wfs_view 
 
 /* Of the kernel's own values only the manifest is in the tree;
  * a function of its own looks it up. */
-static int name_of_reducer(struct wfs_view *view, uint32_t reducer_id, struct wfs_bytes *ret_name)
+int session_reducer_name(struct wfs_view *view, uint32_t reducer_id, struct wfs_bytes *ret_name)
 {
 	struct wfs_reducer reducer;
 	int r = reducer_id == WFS_REDUCER_ID_KERNEL
@@ -198,74 +205,14 @@ static int name_of_reducer(struct wfs_view *view, uint32_t reducer_id, struct wf
 }
 
 int wfs_session_cell(const struct wfs_session *session, struct wfs_view *view, uint32_t reducer_id,
-	struct wfs_bytes key, struct wfs_version *ret_version)
+	struct wfs_bytes key, struct wfs_seen *ret_seen)
 {
 	struct wfs_bytes reducer;
-	int r = name_of_reducer(view, reducer_id, &reducer);
+	int r = session_reducer_name(view, reducer_id, &reducer);
 
 	if (!r)
 		r = check_cell(session, reducer, key);
-	return r ? r : wfs_view_cell(view, reducer_id, key, ret_version);
-}
-
-int wfs_session_cells(const struct wfs_session *session, struct wfs_view *view, uint32_t reducer_id,
-	uint64_t after_id, struct wfs_session_walk *ret_walk, struct wfs_error *error)
-{
-	WFS_CLEANUP(wfs_session_walk_done)
-	struct wfs_session_walk walk = {.entity = WFS_ENTITIES_MAX};
-	struct wfs_question question = {.height = 0};
-	int r = session_look(session, &walk.sight);
-
-	if (!r)
-		r = name_of_reducer(view, reducer_id, &walk.reducer);
-	if (r)
-		return r;
-	const struct wfs_verdict verdict = wfs_sight_listing(&walk.sight, walk.reducer, &question);
-	r = session_refused(session, walk.sight.rights, &question, &verdict, error);
-	if (!r)
-		r = wfs_entry_walk_init(&walk.entries, view, reducer_id, after_id);
-	if (r)
-		return r;
-	*ret_walk = walk;
-	walk = (struct wfs_session_walk){.looked_at = 0};
-	return 0;
-}
-
-/* Is any part of the entry seen? Return: 1, 0, or -ENOMEM. */
-static int sees_entry(struct wfs_session_walk *walk, struct wfs_bytes key)
-{
-	int beside = 0;
-	int r;
-
-	if (walk->entity == WFS_ENTITIES_MAX)
-		return wfs_sight_cell(&walk->sight, walk->reducer, key);
-	r = wfs_sight_entity(&walk->sight, walk->entity, key);
-	if (r >= 0 && walk->entity == WFS_ENTITY_PLAN)
-		beside = wfs_sight_entity_file(&walk->sight, WFS_ENTITY_FILE_PLAN_BESIDE, key);
-	walk->sees_directory = r > 0;
-	walk->sees_beside = beside > 0;
-	return r ? r : beside;
-}
-
-int wfs_session_walk_next(struct wfs_session_walk *walk, struct wfs_entry *ret_entry)
-{
-	int r = 0;
-
-	while (!wfs_session_walk_cut(walk) &&
-		(r = wfs_entry_walk_next(&walk->entries, ret_entry)) > 0) {
-		walk->looked_at++;
-		walk->cell_id = ret_entry->cell_id;
-		r = sees_entry(walk, ret_entry->key);
-		if (r)
-			return r;
-	}
-	return r;
-}
-
-void wfs_session_walk_done(struct wfs_session_walk *walk)
-{
-	wfs_entry_walk_done(&walk->entries);
-	wfs_sight_done(&walk->sight);
+	return r ? r : wfs_view_cell(view, reducer_id, key, &ret_seen->version);
 }
 
 /* A reader with the number of a version has seen the version once, or guesses (file handles):
@@ -295,7 +242,7 @@ static int check_version(
 }
 
 int wfs_session_version(const struct wfs_session *session, struct wfs_view *view, uint64_t vid,
-	struct wfs_version *ret_version)
+	struct wfs_seen *ret_seen)
 {
 	struct wfs_version version;
 	int r = wfs_view_version(view, vid, &version);
@@ -303,30 +250,29 @@ int wfs_session_version(const struct wfs_session *session, struct wfs_view *view
 	if (!r && !wfs_session_sees_all(session))
 		r = check_version(session, view, &version);
 	if (!r)
-		*ret_version = version;
+		ret_seen->version = version;
 	return r;
 }
 
-int wfs_session_version_name(const struct wfs_session *session, struct wfs_view *view,
-	const struct wfs_version *version, struct wfs_bytes *ret_reducer, struct wfs_bytes *ret_key)
+int wfs_seen_name(struct wfs_view *view, const struct wfs_seen *seen, struct wfs_bytes *ret_reducer,
+	struct wfs_bytes *ret_key)
 {
-	(void)session; /* which has found the version */
-	return wfs_view_name(view, version, ret_reducer, ret_key);
+	return wfs_view_name(view, &seen->version, ret_reducer, ret_key);
 }
 
 int wfs_session_content(const struct wfs_session *session, struct wfs_view *view,
-	const struct wfs_version *version, struct wfs_range range, struct wfs_content *ret_content,
+	const struct wfs_seen *seen, struct wfs_range range, struct wfs_content *ret_content,
 	struct wfs_error *error)
 {
-	int r = session_reads_text(session, view, version, error);
+	int r = session_reads_text(session, view, &seen->version, error);
 
-	return r ? r : wfs_view_content(view, version, range, ret_content, error);
+	return r ? r : wfs_view_content(view, &seen->version, range, ret_content, error);
 }
 
 int wfs_session_may_hash(
-	const struct wfs_session *session, struct wfs_view *view, const struct wfs_version *version)
+	const struct wfs_session *session, struct wfs_view *view, const struct wfs_seen *seen)
 {
-	return session_reads_text(session, view, version, NULL);
+	return session_reads_text(session, view, &seen->version, NULL);
 }
 
 /* --- the journal --- */
@@ -343,17 +289,13 @@ int wfs_session_record(const struct wfs_session *session, struct wfs_view *view,
 	return r ? r : wfs_view_record(view, seq, ret_line);
 }
 
-int wfs_session_record_time(
-	const struct wfs_session *session, struct wfs_view *view, uint64_t seq, int64_t *ret_at_ns)
+int wfs_unjudged_record_time(struct wfs_view *view, uint64_t seq, int64_t *ret_at_ns)
 {
-	(void)session; /* only the time of another file, for stat(2) */
 	return wfs_view_record_time(view, seq, ret_at_ns);
 }
 
-int wfs_session_journal_size(
-	const struct wfs_session *session, struct wfs_view *view, uint64_t *ret_size_bytes)
+int wfs_unjudged_journal_size(struct wfs_view *view, uint64_t *ret_size_bytes)
 {
-	(void)session; /* which has looked up the file */
 	return wfs_view_journal_size(view, ret_size_bytes);
 }
 
@@ -390,9 +332,9 @@ int wfs_session_figures(const struct wfs_session *session, struct wfs_session_fi
 	struct wfs_session_figures figures = {.whole = whole,
 		.effects_in_flight = intents.live_count,
 		.refused_total = wfs_authority_refused_total(session->authority)};
-	wfs_world_figures(wfs_session_world(session), &figures.world);
+	wfs_world_figures(session_world(session), &figures.world);
 	if (whole)
-		wfs_world_count_blobs(wfs_session_world(session), &figures.world);
+		wfs_world_count_blobs(session_world(session), &figures.world);
 	else
 		figures = (struct wfs_session_figures){.world.height = figures.world.height,
 			.world.first_height = figures.world.first_height};
@@ -444,7 +386,7 @@ int wfs_session_introspect(const struct wfs_session *session, enum wfs_effect ef
 	if (r)
 		return r;
 	const struct wfs_introspect_filter *const filter = wfs_sight_filter(&sight);
-	r = wfs_world_cursors(wfs_session_world(session), wfs_session_principal(session), &cursors);
+	r = wfs_world_cursors(session_world(session), wfs_session_principal(session), &cursors);
 	if (r)
 		return wfs_error_from_errno(error, r, "judge a request");
 	const struct session_introspector self = {

@@ -5,6 +5,8 @@
  */
 #include "caps/session-impl.h"
 
+#include "caps/session-text.h"
+#include "caps/unjudged.h"
 #include "kernel/base/json.h"
 #include "kernel/read/text.h"
 
@@ -122,12 +124,11 @@ int wfs_session_text_next(const struct wfs_session *session, struct wfs_view *vi
 	return r;
 }
 
-int wfs_session_has_texts(const struct wfs_session *session, struct wfs_view *view)
+int wfs_unjudged_has_texts(struct wfs_view *view)
 {
 	struct wfs_text text;
 	int r = wfs_text_get(view->txn, 1, &text);
 
-	(void)session; /* every record says whether it has private texts */
 	return r == -ENOENT ? 0 : r ? r : text.seq < view->height;
 }
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs of agents: begins, cancels and approves, and does what drivers need for agents. */
+#include "caps/session-act.h"
 #include "caps/session-impl.h"
 
+#include "caps/session-read.h"
+#include "caps/session-turn.h"
 #include "kernel/base/json.h"
 #include "kernel/domain/action/action.h"
 #include "kernel/domain/principal/payer.h"
@@ -207,7 +210,7 @@ int wfs_session_receipt(const struct wfs_session *session, const json_t *receipt
 	session_sign(session, request);
 	request->receipt.document = receipt;
 	snprintf(request->charge, sizeof(request->charge), "%s", charge);
-	return wfs_world_submit(wfs_session_world(session), request);
+	return wfs_world_submit(session_world(session), request);
 }
 
 int wfs_session_check_journal(const struct wfs_session *session, struct wfs_error *error)

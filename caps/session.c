@@ -85,7 +85,7 @@ struct wfs_authority *wfs_session_authority(const struct wfs_session *session)
 	return session->authority;
 }
 
-struct wfs_world *wfs_session_world(const struct wfs_session *session)
+struct wfs_world *session_world(const struct wfs_session *session)
 {
 	return wfs_authority_world(session->authority);
 }

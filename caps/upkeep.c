@@ -2,6 +2,7 @@
 #include "caps/upkeep.h"
 
 #include "kernel/check/replay.h"
+#include "kernel/manifest/source.h"
 
 int wfs_upkeep_create(const char *directory, const char *from, const char *name,
 	struct wfs_problems *problems, struct wfs_error *error)

@@ -9,6 +9,9 @@
 
 #include "agents/engine/response.h"
 #include "agents/prepare/setup.h"
+#include "caps/session-plan.h"
+#include "caps/session-read.h"
+#include "caps/session-text.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/json.h"
 

@@ -9,6 +9,7 @@
 #include "agents/host/endpoint.h"
 #include "agents/host/models.h"
 #include "agents/model/embedding.h"
+#include "caps/authority.h"
 #include "kernel/base/json.h"
 #include "kernel/base/log.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agents/engine/engine.h"
 
+#include "caps/authority.h"
+#include "caps/session-act.h"
 #include "kernel/base/trust.h"
 
 /* --- jobs --- */

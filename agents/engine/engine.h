@@ -14,7 +14,8 @@
 #include "agents/model/client.h"
 #include "caps/drive.h"
 #include "caps/driving.h"
-#include "caps/session.h"
+#include "caps/session-act.h"
+#include "kernel/value/bounds.h"
 
 struct embed;
 struct engine;

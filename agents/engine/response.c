@@ -3,6 +3,7 @@
 
 #include "caps/driving.h"
 #include "kernel/base/json.h"
+#include "kernel/value/bounds.h"
 
 enum {
 	RESULTS_BYTES_MAX = 4 << 20, /* bytes of results; further ones are left out */

@@ -5,7 +5,11 @@
  */
 #pragma once
 
-#include "caps/session.h"
+#include <jansson.h>
+#include <stdbool.h>
+
+struct wfs_error;
+struct wfs_view;
 
 /* Plain value; each may be NULL. Values are owned. */
 struct response {

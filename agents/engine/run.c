@@ -4,7 +4,11 @@
 #include "agents/prepare/prepare.h"
 #include "agents/prepare/private.h"
 #include "agents/prepare/setup.h"
+#include "caps/session-act.h"
+#include "caps/session-turn.h"
+#include "caps/session.h"
 #include "kernel/base/json.h"
+#include "kernel/value/stand-in.h"
 
 enum { TURNS_MAX = 1000 }; /* turns in one request */
 

@@ -3,6 +3,7 @@
 
 #include <search.h>
 
+#include "caps/session.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/json.h"
 

@@ -3,6 +3,9 @@
 
 #include <search.h>
 
+#include "caps/session-act.h"
+#include "caps/session-text.h"
+#include "caps/session.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/json.h"
 #include "kernel/base/log.h"

@@ -10,6 +10,8 @@
 
 #include "agents/engine/engine.h"
 #include "agents/prepare/private.h"
+#include "caps/session-turn.h"
+#include "kernel/value/stand-in.h"
 
 struct driving;
 struct normalizing;

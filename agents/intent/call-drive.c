@@ -16,7 +16,11 @@
  */
 #include "agents/intent/intent-impl.h"
 
+#include "caps/session-read.h"
+#include "caps/session-text.h"
+#include "caps/session.h"
 #include "kernel/base/json.h"
+#include "kernel/value/output.h"
 
 /* One call. It may outlive its work: it is freed when the turn or chat has ended. */
 struct driving {

@@ -5,7 +5,9 @@
 #include "agents/prepare/private.h"
 #include "agents/prepare/question.h"
 #include "agents/prepare/tool.h"
+#include "caps/session-text.h"
 #include "kernel/base/json.h"
+#include "kernel/value/output.h"
 
 #define no_memory(error) wfs_error_from_errno(error, -ENOMEM, "call a tool")
 

@@ -12,6 +12,9 @@
 #include "agents/model/retry.h"
 #include "agents/prepare/private.h"
 #include "agents/prepare/tool.h"
+#include "caps/authority.h"
+#include "caps/session-act.h"
+#include "caps/session-read.h"
 #include "kernel/base/json.h"
 
 #define no_memory(error) wfs_error_from_errno(error, -ENOMEM, "ask a model")

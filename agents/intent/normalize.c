@@ -4,6 +4,8 @@
 #include "agents/intent/intent-impl.h"
 
 #include "agents/plan/normalize.h"
+#include "caps/session-blob.h"
+#include "caps/session-read.h"
 #include "kernel/base/json.h"
 
 /* A plan while it is cut into steps. */

@@ -12,6 +12,8 @@
 #include "agents/plan/reply.h"
 #include "agents/prepare/private.h"
 #include "agents/prepare/router.h"
+#include "caps/session-query.h"
+#include "caps/session-read.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"

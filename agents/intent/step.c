@@ -6,6 +6,8 @@
 #include "agents/plan/placeholder.h"
 #include "agents/prepare/private.h"
 #include "agents/prepare/router.h"
+#include "caps/session-read.h"
+#include "caps/session-text.h"
 #include "kernel/base/json.h"
 
 enum { STEP_TIMEOUT_MS = 60000 }; /* of a tool that reads */

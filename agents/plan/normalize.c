@@ -4,6 +4,7 @@
 
 #include "agents/plan/placeholder.h"
 #include "kernel/base/hash-text.h"
+#include "kernel/manifest/entity-name.h"
 
 /* --- refusals --- */
 

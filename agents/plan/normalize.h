@@ -15,7 +15,14 @@
  */
 #pragma once
 
-#include "caps/session.h"
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernel/base/cleanup.h"
+#include "kernel/value/bounds.h"
+
+struct wfs_error;
 
 enum {
 	WFS_PLAN_VALUES_MAX = 4000000,     /* values of JSON in a plan's text */

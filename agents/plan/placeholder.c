@@ -2,10 +2,10 @@
 /* Placeholders: finds them and the steps they name, and replaces them by values. */
 #include "agents/plan/placeholder.h"
 
-#include "caps/session.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 #include "kernel/base/text.h"
+#include "kernel/value/bounds.h"
 
 /* --- finding --- */
 

@@ -4,10 +4,10 @@
 #include "agents/plan/reply.h"
 
 #include "agents/plan/placeholder.h"
-#include "caps/session.h"
 #include "kernel/base/json.h"
 #include "kernel/base/span.h"
 #include "kernel/base/text.h"
+#include "kernel/value/bounds.h"
 
 /* Members of the first object, as JSON text; size 0: absent. */
 struct written {

@@ -2,8 +2,12 @@
 /* Private to agents/prepare/: a turn while it is put together, and reading as its agent. */
 #pragma once
 
+#include <jansson.h>
+
 #include "agents/prepare/prepare.h"
 #include "agents/prepare/private.h"
+#include "kernel/base/buffer.h"
+#include "kernel/base/error.h"
 
 /* The artifact whose prompts are used when the agent names no others. */
 #define PREPARE_LIBRARY "genesis_prompt_library"

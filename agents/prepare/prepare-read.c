@@ -6,10 +6,15 @@
 #include <stdarg.h>
 
 #include "agents/mind/template.h"
+#include "caps/session-act.h"
+#include "caps/session-read.h"
+#include "caps/session.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 #include "kernel/base/log.h"
 #include "kernel/base/text.h"
+#include "kernel/mind/turn-bounds.h"
+#include "kernel/value/bounds.h"
 
 int prepare_no_memory(struct wfs_error *error)
 {

@@ -6,6 +6,7 @@
 #include "agents/prepare/tool.h"
 #include "kernel/base/json.h"
 #include "kernel/base/text.h"
+#include "kernel/manifest/effect.h"
 #include "kernel/mind/workflow.h"
 
 #define DEFAULT_TRANSITION PREPARE_LIBRARY "#transition_base"

@@ -3,6 +3,8 @@
 
 #include "agents/prepare/variables.h"
 #include "caps/driving.h"
+#include "caps/session-read.h"
+#include "caps/session.h"
 #include "kernel/base/json.h"
 
 bool agents_has_mind(const json_t *content)

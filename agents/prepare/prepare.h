@@ -11,7 +11,12 @@
  */
 #pragma once
 
+#include <jansson.h>
+#include <stdbool.h>
+
 #include "agents/prepare/private.h"
+
+struct wfs_session;
 
 /** agents_has_mind() - does an agent's configuration name a reflex, a workflow, a memory or another
  *  artifact that agents_prepare() would read? @content: the configuration */

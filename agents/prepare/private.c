@@ -5,6 +5,8 @@
 
 #include "agents/prepare/tool.h"
 #include "caps/driving.h"
+#include "caps/session-read.h"
+#include "caps/session-text.h"
 #include "kernel/base/json.h"
 
 #define NOT_KEPT "[a private text that this world does not keep]"

@@ -7,7 +7,13 @@
  */
 #pragma once
 
-#include "caps/session.h"
+#include <jansson.h>
+#include <stdbool.h>
+
+struct wfs_error;
+struct wfs_session;
+struct wfs_texts;
+struct wfs_view;
 
 /* Replaces a reason that may quote a private text, for readers that may not read that text. */
 #define AGENTS_REASON_LEFT_OUT "the reason is left out, because it may quote a private text"

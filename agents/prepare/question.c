@@ -2,7 +2,12 @@
 #include "agents/prepare/question.h"
 
 #include "agents/prepare/tool.h"
+#include "caps/session-blob.h"
+#include "caps/session-query.h"
+#include "caps/session-read.h"
+#include "caps/session.h"
 #include "kernel/base/json.h"
+#include "kernel/value/bounds.h"
 
 enum {
 	BLOB_MAX = WFS_PLAN_RESULT_MAX / 4 * 3 - 1024

@@ -7,7 +7,9 @@
  */
 #pragma once
 
-#include "caps/session.h"
+#include "kernel/manifest/effect.h"
+
+struct wfs_session;
 
 /** agents_question_find() - look up a question. @kind: name of an effect, such as `blob.get`.
  *  Return: the effect; WFS_EFFECT_COUNT: a step may not ask it. */

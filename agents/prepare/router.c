@@ -5,6 +5,7 @@
 
 #include "agents/prepare/question.h"
 #include "kernel/base/json.h"
+#include "kernel/value/bounds.h"
 
 #define no_memory(error) wfs_error_from_errno(error, -ENOMEM, "find a tool")
 

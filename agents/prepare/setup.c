@@ -6,10 +6,17 @@
 #include "agents/adapter/adapter.h"
 #include "agents/host/models.h"
 #include "agents/prepare/tool.h"
+#include "caps/authority.h"
 #include "caps/driving.h"
+#include "caps/seen.h"
+#include "caps/session-entity.h"
+#include "caps/session-read.h"
+#include "caps/session.h"
 #include "kernel/base/json.h"
 #include "kernel/mind/agent.h"
 #include "kernel/mind/setting.h"
+#include "kernel/mind/turn-bounds.h"
+#include "kernel/value/bounds.h"
 
 #define DEFAULT_PROMPT "Take your turn."
 
@@ -218,8 +225,8 @@ static int may_read(const struct wfs_session *asker, struct wfs_view *view, cons
 	bool *ret_reads, struct wfs_error *error)
 {
 	const struct wfs_bytes id = wfs_bytes_text(agent);
-	struct wfs_version version;
-	int r = wfs_session_entity_file(asker, view, WFS_ENTITY_FILE_CONTENT, id, &version);
+	struct wfs_seen seen;
+	int r = wfs_session_entity_file(asker, view, WFS_ENTITY_FILE_CONTENT, id, &seen);
 
 	if (!r)
 		r = wfs_session_reads(asker, view, id);

@@ -17,7 +17,6 @@
 #pragma once
 
 #include "caps/drive.h"
-#include "caps/session.h"
 
 #define WFS_AGENT_MODEL "default" /* the model of agents that name none */
 

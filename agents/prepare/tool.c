@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "agents/prepare/question.h"
+#include "caps/session-turn.h"
 #include "kernel/base/json.h"
+#include "kernel/query/query.h"
 #include "kernel/schema/schema.h"
 
 enum { TOOL_NAME_MAX = 64 }; /* bytes; servers of models take no longer ones */

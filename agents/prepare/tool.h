@@ -12,7 +12,6 @@
 #pragma once
 
 #include "caps/drive.h"
-#include "caps/session.h"
 
 #define WFS_TOOL_KIND_ACTION "action"
 #define WFS_TOOL_KIND_ACT "act" /* a helper that is an action in another form */

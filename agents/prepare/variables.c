@@ -2,6 +2,8 @@
 #include "agents/prepare/variables.h"
 
 #include "caps/driving.h"
+#include "caps/session-query.h"
+#include "caps/session.h"
 #include "kernel/base/json.h"
 
 enum { ARTIFACTS_MAX = 50 };

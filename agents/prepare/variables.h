@@ -5,7 +5,11 @@
  */
 #pragma once
 
+#include <jansson.h>
+
 #include "agents/prepare/private.h"
+
+struct wfs_view;
 
 /*
  * X(name, what it is)

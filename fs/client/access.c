@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <string.h>
 
+#include "caps/authority.h"
 #include "fs/client/client.h"
 #include "fs/client/local.h"
 #include "kernel/base/clock.h"

@@ -6,11 +6,14 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 
+#include "caps/authority.h"
 #include "caps/drive.h"
+#include "caps/session.h"
 #include "fs/tool/helper.h"
 #include "fs/verb/order.h"
 #include "kernel/base/host-file.h"
 #include "kernel/base/json.h"
+#include "kernel/manifest/manifest.h"
 
 /* A request whose answer was not taken. */
 struct local_call {

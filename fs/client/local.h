@@ -9,6 +9,7 @@
 #include "fs/verb/verb.h"
 
 struct wfs_local;
+struct wfs_world_options;
 
 /** wfs_local_new() - open the world in @directory; caller frees @ret_local with wfs_local_free()
  *  @as: principal to act as; NULL: the operator

@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-#include "caps/session.h"
 #include "kernel/base/encode.h"
+#include "kernel/manifest/manifest.h"
 
 enum { NAMES_MAX = 10000 }; /* names of a directory that are read, in pages of the verb */
 

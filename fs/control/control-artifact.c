@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "caps/session.h"
+#include "caps/session-entity.h"
+#include "caps/session-read.h"
+#include "caps/unjudged.h"
 #include "fs/control/control-impl.h"
 
 static int artifact_view(const struct wfs_session *session, struct wfs_view *ret_view)
@@ -28,8 +30,7 @@ int wfs_control_artifact_find(
 
 	if (!r)
 		r = wfs_session_entity(session, &view, WFS_ENTITY_ARTIFACT, id, &version);
-	return r ? r
-		 : wfs_session_entity_number(session, &view, WFS_ENTITY_ARTIFACT, id, ret_number);
+	return r ? r : wfs_unjudged_entity_number(&view, WFS_ENTITY_ARTIFACT, id, ret_number);
 }
 
 int wfs_control_artifact_id(const struct wfs_session *session, uint64_t number, char *ret_id)

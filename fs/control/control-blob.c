@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <time.h>
 
+#include "caps/session-blob.h"
 #include "fs/control/control-impl.h"
 #include "fs/verb/verb.h"
 

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "caps/session.h"
+#include "caps/session-act.h"
 #include "kernel/base/encode.h"
 
 void wfs_control_content_done(struct wfs_control_content *content)

@@ -20,6 +20,8 @@
 #include "fs/control/control.h"
 #include "fs/mount/fuse.h"
 #include "fs/verb/order.h"
+#include "kernel/base/permutation.h"
+#include "kernel/manifest/grant.h"
 
 /* Bounds. */
 enum {

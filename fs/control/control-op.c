@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "caps/session-blob.h"
 #include "fs/control/control-impl.h"
 #include "fs/verb/verb.h"
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "caps/session-blob.h"
 #include "fs/control/control-impl.h"
 
 /* An unanswered open(2). */

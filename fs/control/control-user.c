@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "caps/session.h"
 #include "fs/control/control-impl.h"
+
+#include "kernel/manifest/manifest.h"
 
 /* Finds the principal of a user; NULL: none. */
 static const char *user_principal(const struct wfs_control *control, uid_t uid)

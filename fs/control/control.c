@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include "caps/session.h"
 #include "fs/control/control-impl.h"
 
 /*

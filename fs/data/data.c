@@ -9,6 +9,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "caps/session-upkeep.h"
+#include "caps/session.h"
 #include "fs/base/work.h"
 #include "fs/data/known.h"
 #include "fs/data/listahead.h"

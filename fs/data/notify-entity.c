@@ -7,6 +7,10 @@
  * A page is locked until its reader has the answer, which was judged by the newest commit at the
  * time of the request. So dropped pages do not come back.
  */
+#include "caps/session-entity.h"
+#include "caps/session-list.h"
+#include "caps/session.h"
+#include "caps/unjudged.h"
 #include "fs/data/notify-impl.h"
 
 #include "fs/data/known.h"
@@ -45,9 +49,9 @@ static int look_for_place(struct wfs_notify *notify, struct wfs_view *view, void
 {
 	struct place *const place = context;
 	uint64_t number;
-	int r = wfs_session_entity_number(
-		notify->tree->session, view, place->entity, place->id, &number);
+	int r = wfs_unjudged_entity_number(view, place->entity, place->id, &number);
 
+	(void)notify;
 	if (!r && !wfs_tree_entity_ino(place->entity, number, &place->ino))
 		place->ino = 0;
 	return notify_known(r);
@@ -113,8 +117,8 @@ static int look_for_text(struct wfs_notify *notify, struct wfs_view *view, void 
 {
 	struct text *const text = context;
 
-	return wfs_session_text_before(
-		notify->tree->session, view, text->file, text->key, text->vid, &text->vid);
+	(void)notify;
+	return wfs_unjudged_text_before(view, text->file, text->key, text->vid, &text->vid);
 }
 
 static int drop_node(struct wfs_notify *notify, const struct wfs_node *node)
@@ -177,11 +181,12 @@ static int look_for_entries(struct wfs_notify *notify, struct wfs_view *view, vo
 	uint32_t number;
 	int r = 0;
 
+	(void)notify;
 	wfs_buffer_reset(&walked->keys);
 	walked->count = 0;
 	while (!r && walked->count < WALKED_AT_ONCE &&
-		!(r = wfs_session_entry_ever(notify->tree->session, view, walked->artifact_id,
-			  walked->next, &number, &key))) {
+		!(r = wfs_unjudged_entry_ever(
+			  view, walked->artifact_id, walked->next, &number, &key))) {
 		wfs_buffer_append(&walked->keys, key.data, key.size);
 		r = wfs_buffer_check(&walked->keys);
 		walked->next = (uint64_t)number + 1;
@@ -290,8 +295,9 @@ static int look_for_grantee(struct wfs_notify *notify, struct wfs_view *view, vo
 {
 	const struct grantee *const grantee = context;
 
+	(void)notify;
 	wfs_buffer_reset(grantee->id);
-	return wfs_session_grantee(notify->tree->session, view, grantee->grant, grantee->id);
+	return wfs_unjudged_grantee(view, grantee->grant, grantee->id);
 }
 
 /* Drops the files of the principal that has the grant at this height, or had it. */
@@ -486,10 +492,10 @@ static int look_for_reducers(struct wfs_notify *notify, struct wfs_view *view, v
 	uint32_t *const ids = context;
 	int r = 0;
 
+	(void)notify;
 	for (int i = 0; !r && i < wfs_builtin_reducer_count(); i++)
 		if (is_shown((enum wfs_builtin_reducer)i))
-			r = wfs_session_builtin(
-				notify->tree->session, view, (enum wfs_builtin_reducer)i, &ids[i]);
+			r = wfs_unjudged_builtin(view, (enum wfs_builtin_reducer)i, &ids[i]);
 	return r;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "fs/data/notify.h"
+#include "kernel/manifest/entity-table.h"
 
 /** notify_known() - return @r, the result of a notification, or 0 in place of -ENOENT: Linux has
  *  cached nothing of a name or inode that it does not know. */

@@ -6,7 +6,10 @@
 #include <stddef.h>
 #include <time.h>
 
+#include "caps/session.h"
+#include "caps/unjudged.h"
 #include "kernel/base/encode.h"
+#include "kernel/manifest/manifest.h"
 
 enum {
 	PAGE_SIZE = 4096,
@@ -205,7 +208,7 @@ static int log_end_once(struct wfs_notify *notify, uint64_t *ret_end)
 	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	int r = notify_view(notify, &view);
 
-	return r ? r : wfs_session_journal_size(notify->tree->session, &view, ret_end);
+	return r ? r : wfs_unjudged_journal_size(&view, ret_end);
 }
 
 static int log_end(struct wfs_notify *notify, uint64_t *ret_end)
@@ -282,7 +285,7 @@ static int inval_texts(struct wfs_notify *notify)
 	int r = wfs_session_view(notify->tree->session, WFS_HEIGHT_HEAD, &view, NULL);
 
 	if (!r)
-		r = wfs_session_has_texts(notify->tree->session, &view);
+		r = wfs_unjudged_has_texts(&view);
 	return r <= 0 ? r : notify_listing(notify, wfs_tree_directory_ino(WFS_DIRECTORY_TEXTS, 0));
 }
 
@@ -452,7 +455,7 @@ static int set_log_size(struct wfs_notify *notify)
 	int r = wfs_session_view(notify->tree->session, WFS_HEIGHT_HEAD, &view, NULL);
 
 	if (!r)
-		r = wfs_session_journal_size(notify->tree->session, &view, &size_bytes);
+		r = wfs_unjudged_journal_size(&view, &size_bytes);
 	if (r)
 		return not_seen(r) ? 0 : wfs_trace(r);
 	uint_fast64_t told = atomic_load(&notify->log_size_bytes);

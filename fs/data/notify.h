@@ -25,6 +25,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "caps/authority.h"
 #include "fs/data/teller.h"
 #include "fs/tree/tree.h"
 

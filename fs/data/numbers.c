@@ -2,6 +2,8 @@
 /* Translating numbers of inodes and offsets. */
 #include "fs/data/numbers.h"
 
+#include "caps/session.h"
+
 enum {
 	FIRST_INO = 2, /* 0 means none, and 1 is the root: FUSE_ROOT_ID */
 	INO_BITS = 64,

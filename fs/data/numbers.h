@@ -16,7 +16,9 @@
 
 #include <sys/types.h>
 
-#include "caps/session.h"
+#include "kernel/base/permutation.h"
+
+struct wfs_session;
 
 /* Plain value; zero-initialised: both have the same numbers. */
 struct wfs_numbers {

@@ -4,6 +4,9 @@
 
 #include <stdatomic.h>
 
+#include "caps/seen.h"
+#include "caps/session.h"
+
 enum {
 	WINDOW_FIRST = 4, /* siblings pushed after a read that continues nothing */
 	WINDOW_MAX = 4096,
@@ -115,7 +118,7 @@ static bool place_of(struct wfs_readahead *readahead, uint64_t ino, uint64_t *re
 {
 	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
 	uint64_t listed = atomic_load(&readahead->listed);
-	struct wfs_version version;
+	struct wfs_seen seen;
 	struct wfs_node directory;
 	struct wfs_node node;
 
@@ -129,10 +132,10 @@ static bool place_of(struct wfs_readahead *readahead, uint64_t ino, uint64_t *re
 	if (node.kind != WFS_NODE_VERSION || directory.directory != WFS_DIRECTORY_REDUCER)
 		return false;
 	if (wfs_session_view(readahead->tree->session, WFS_HEIGHT_HEAD, &view, NULL) ||
-		wfs_session_version(readahead->tree->session, &view, node.number, &version))
+		wfs_session_version(readahead->tree->session, &view, node.number, &seen))
 		return false;
-	*ret_cookie = version.cell_id;
-	return wfs_cell_reducer(version.cell_id) == directory.reducer_id;
+	*ret_cookie = seen.version.cell_id;
+	return wfs_cell_reducer(seen.version.cell_id) == directory.reducer_id;
 }
 
 /* After a read of the file @ino: begins a scan, goes on with it, or gets ahead of it. */

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "caps/session.h"
 #include "kernel/base/log.h"
 
 #define CTL_NAME "ctl"

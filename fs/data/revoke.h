@@ -17,7 +17,6 @@
  */
 #pragma once
 
-#include "caps/session.h"
 #include "fs/data/known.h"
 #include "fs/data/notify.h"
 #include "fs/data/teller.h"

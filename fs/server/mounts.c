@@ -15,6 +15,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "caps/authority.h"
+#include "caps/session.h"
 #include "fs/control/control.h"
 #include "fs/data/data.h"
 #include "kernel/base/clock.h"

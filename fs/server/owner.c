@@ -6,10 +6,13 @@
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 
+#include "caps/authority.h"
+#include "caps/session.h"
 #include "fs/server/server.h"
 #include "fs/tool/helper.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/log.h"
+#include "kernel/manifest/manifest.h"
 
 #define SECOND_NS INT64_C(1000000000)
 

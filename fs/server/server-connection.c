@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "caps/session.h"
 #include "fs/base/socket.h"
 #include "fs/server/server-impl.h"
 #include "kernel/base/clock.h"

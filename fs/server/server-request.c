@@ -5,8 +5,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "caps/session.h"
 #include "fs/server/server-impl.h"
 #include "kernel/base/json.h"
+#include "kernel/manifest/manifest.h"
 
 #define ABANDON "abandon"
 

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include "caps/authority.h"
+#include "caps/session.h"
 #include "fs/base/socket.h"
 #include "fs/server/server-impl.h"
 #include "kernel/base/log.h"

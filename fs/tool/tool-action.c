@@ -5,9 +5,10 @@
  */
 #include <string.h>
 
-#include "caps/session.h"
 #include "fs/tool/tool-impl.h"
 #include "kernel/base/json.h"
+#include "kernel/manifest/effect.h"
+#include "kernel/query/query.h"
 
 /* Makes the schema of a value or null. A shape that has no form of its own cannot be in a
  * definition: NULL. */

@@ -6,6 +6,7 @@
 
 #include "caps/session.h"
 #include "kernel/base/error.h"
+#include "kernel/manifest/entity-table.h"
 
 enum {
 	ROOT_INO = 1, /* FUSE_ROOT_ID */

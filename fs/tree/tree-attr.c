@@ -2,12 +2,16 @@
 /* stat of any node. */
 #include <sys/stat.h>
 
+#include "caps/seen.h"
+#include "caps/unjudged.h"
 #include "fs/tree/tree-impl.h"
 
+#include "caps/session-text.h"
+
 /* Has the world private texts? Their directory exists only then. */
-static int has_texts(const struct wfs_tree *tree, struct wfs_view *view)
+static int has_texts(struct wfs_view *view)
 {
-	int r = wfs_session_has_texts(tree->session, view);
+	int r = wfs_unjudged_has_texts(view);
 
 	return r > 0 ? 0 : r < 0 ? r : -ENOENT;
 }
@@ -24,7 +28,7 @@ static int directory_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	if (node->directory == WFS_DIRECTORY_REDUCER)
 		r = wfs_session_reducer_by_id(tree->session, view, node->reducer_id, &reducer);
 	else if (node->directory == WFS_DIRECTORY_TEXTS)
-		r = has_texts(tree, view);
+		r = has_texts(view);
 	else if (wfs_tree_entity_within(node, &entity))
 		r = wfs_tree_entity_mtime(tree, view, node, &changed_ns);
 	if (!r)
@@ -46,7 +50,7 @@ static int link_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	int r = wfs_tree_link(tree, attr.ino, &target);
 
 	if (!r)
-		r = wfs_session_record_time(tree->session, view, 0, &attr.mtime_ns);
+		r = wfs_unjudged_record_time(view, 0, &attr.mtime_ns);
 	if (r)
 		return r;
 	attr.size_bytes = target.size;
@@ -57,13 +61,14 @@ static int link_attr(const struct wfs_tree *tree, struct wfs_view *view,
 static int version_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, struct wfs_attr *ret_attr)
 {
-	struct wfs_version version;
-	int r = wfs_session_version(tree->session, view, node->number, &version);
+	struct wfs_seen seen;
+	int r = wfs_session_version(tree->session, view, node->number, &seen);
 
-	if (!r && version.tombstone)
+	if (!r && seen.version.tombstone)
 		r = -ENOENT;
 	if (!r)
-		*ret_attr = wfs_tree_version_attr(version.vid, version.size_bytes, version.time_ns);
+		*ret_attr = wfs_tree_version_attr(
+			seen.version.vid, seen.version.size_bytes, seen.version.time_ns);
 	return r;
 }
 
@@ -71,7 +76,7 @@ static int log_size(const struct wfs_tree *tree, struct wfs_view *view, const st
 	uint64_t *ret_size_bytes)
 {
 	if (node->number != WFS_HEIGHT_HEAD || !tree->log_size_bytes)
-		return wfs_session_journal_size(tree->session, view, ret_size_bytes);
+		return wfs_unjudged_journal_size(view, ret_size_bytes);
 	*ret_size_bytes = atomic_load(tree->log_size_bytes);
 	return 0;
 }
@@ -83,7 +88,7 @@ static int journal_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	struct wfs_attr attr = wfs_tree_file_attr(wfs_ino_encode(node), 0, 0);
 	uint64_t seq = node->kind == WFS_NODE_RECORD ? node->number : view->height - 1;
 	struct wfs_bytes line = {0};
-	int r = wfs_session_record_time(tree->session, view, seq, &attr.mtime_ns);
+	int r = wfs_unjudged_record_time(view, seq, &attr.mtime_ns);
 
 	if (!r && node->kind == WFS_NODE_RECORD)
 		r = wfs_session_record(tree->session, view, seq, &line);
@@ -98,12 +103,12 @@ static int journal_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	return 0;
 }
 
-int wfs_tree_text_file(const struct wfs_tree *tree, struct wfs_view *view,
-	const struct wfs_text *text, struct wfs_attr *ret_attr)
+int wfs_tree_text_file(
+	struct wfs_view *view, const struct wfs_text *text, struct wfs_attr *ret_attr)
 {
 	const struct wfs_node node = {.kind = WFS_NODE_TEXT, .number = text->number};
 	int64_t at_ns;
-	int r = wfs_session_record_time(tree->session, view, text->seq, &at_ns);
+	int r = wfs_unjudged_record_time(view, text->seq, &at_ns);
 
 	if (r)
 		return r;
@@ -119,7 +124,7 @@ static int text_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	struct wfs_text text;
 	int r = wfs_session_text(tree->session, view, node->number, &text);
 
-	return r ? r : wfs_tree_text_file(tree, view, &text, ret_attr);
+	return r ? r : wfs_tree_text_file(view, &text, ret_attr);
 }
 
 int wfs_tree_node_attr(const struct wfs_tree *tree, struct wfs_view *view,
@@ -153,7 +158,7 @@ int wfs_tree_node_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	case WFS_NODE_LOG:
 		return journal_attr(tree, view, node, ret_attr);
 	case WFS_NODE_README:
-		r = wfs_session_record_time(tree->session, view, 0, &genesis_ns);
+		r = wfs_unjudged_record_time(view, 0, &genesis_ns);
 		if (!r)
 			*ret_attr = wfs_tree_file_attr(
 				wfs_ino_encode(node), wfs_tree_readme().size, genesis_ns);

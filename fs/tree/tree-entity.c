@@ -3,6 +3,8 @@
  * kernel/read/entity.h. */
 #include <sys/stat.h>
 
+#include "caps/seen.h"
+#include "caps/session-entity.h"
 #include "fs/tree/tree-impl.h"
 #include "kernel/base/encode.h"
 
@@ -84,13 +86,17 @@ bool wfs_tree_items_ino(enum wfs_entity_file directory, uint64_t cell, uint64_t 
 int wfs_tree_entity_find(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, struct wfs_bytes *ret_id, struct wfs_version *ret_version)
 {
+	struct wfs_seen seen;
 	enum wfs_entity entity = WFS_ENTITY_PRINCIPAL;
 
 	(void)wfs_tree_entity_within(node, &entity);
 	int r = wfs_session_entity_at(tree->session, view, entity, node->cell, ret_id, ret_version);
-	if (!r && node->directory == WFS_DIRECTORY_ITEMS)
-		r = wfs_session_entity_file(tree->session, view, (enum wfs_entity_file)node->file,
-			*ret_id, ret_version);
+	if (r || node->directory != WFS_DIRECTORY_ITEMS)
+		return r;
+	r = wfs_session_entity_file(
+		tree->session, view, (enum wfs_entity_file)node->file, *ret_id, &seen);
+	if (!r)
+		*ret_version = seen.version;
 	return r;
 }
 
@@ -140,15 +146,15 @@ static int grants(const struct wfs_tree *tree, struct wfs_view *view, const stru
 {
 	WFS_AUTO_BUFFER struct wfs_buffer whole = {0};
 	struct wfs_version version;
+	struct wfs_seen seen;
 	int64_t newest_ns = 0;
 	struct wfs_bytes id;
 	int r = wfs_tree_entity_find(tree, view, node, &id, &version);
 
 	if (!r)
-		r = wfs_session_entity_file(
-			tree->session, view, WFS_ENTITY_FILE_GRANTS, id, &version);
+		r = wfs_session_entity_file(tree->session, view, WFS_ENTITY_FILE_GRANTS, id, &seen);
 	if (!r)
-		r = wfs_session_grants(tree->session, view, id, &whole, &newest_ns);
+		r = wfs_seen_grants(view, &seen, &whole, &newest_ns);
 	if (r)
 		return r;
 	if (range.size > 0) {
@@ -160,7 +166,7 @@ static int grants(const struct wfs_tree *tree, struct wfs_view *view, const stru
 	}
 	if (!r)
 		*ret_made = (struct wfs_tree_made){
-			version, newest_ns ? newest_ns : version.time_ns, whole.size};
+			seen.version, newest_ns ? newest_ns : seen.version.time_ns, whole.size};
 	return r;
 }
 
@@ -168,7 +174,7 @@ int wfs_tree_made(const struct wfs_tree *tree, struct wfs_view *view, const stru
 	struct wfs_range range, struct wfs_buffer *buffer, struct wfs_tree_made *ret_made)
 {
 	struct wfs_session_part part = {.range = range, .buffer = buffer};
-	struct wfs_version version;
+	struct wfs_seen seen;
 
 	if (node->kind == WFS_NODE_GRANTS)
 		return grants(tree, view, node, range, buffer, ret_made);
@@ -177,11 +183,12 @@ int wfs_tree_made(const struct wfs_tree *tree, struct wfs_view *view, const stru
 	const enum wfs_entity_file file = (enum wfs_entity_file)node->file;
 	if (!is_made(wfs_entity_file_form(file)))
 		return -ENOENT;
-	int r = wfs_session_entity_version(tree->session, view, file, node->number, &version);
+	int r = wfs_session_entity_version(tree->session, view, file, node->number, &seen);
 	if (!r)
-		r = wfs_session_entity_read(tree->session, view, file, &version, &part);
+		r = wfs_session_entity_read(tree->session, view, file, &seen, &part);
 	if (!r)
-		*ret_made = (struct wfs_tree_made){version, version.time_ns, part.size_bytes};
+		*ret_made =
+			(struct wfs_tree_made){seen.version, seen.version.time_ns, part.size_bytes};
 	return r;
 }
 
@@ -273,16 +280,16 @@ struct wfs_attr wfs_tree_text_attr(uint64_t vid, uint64_t size_bytes, int64_t ti
 int wfs_tree_entity_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, struct wfs_attr *ret_attr)
 {
-	struct wfs_version version;
+	struct wfs_seen seen;
 
 	if (wfs_tree_is_events(node))
 		return events_attr(tree, view, node, ret_attr);
 	if (node->kind != WFS_NODE_LIVE)
 		return made_attr(tree, view, node, ret_attr);
-	int r = wfs_session_live_text(tree->session, view, node->number, &version);
+	int r = wfs_session_live_text(tree->session, view, node->number, &seen);
 	if (!r)
-		*ret_attr =
-			wfs_tree_text_attr(version.vid, version.size_bytes, version.time_ns, true);
+		*ret_attr = wfs_tree_text_attr(
+			seen.version.vid, seen.version.size_bytes, seen.version.time_ns, true);
 	return r;
 }
 
@@ -290,15 +297,16 @@ int wfs_tree_entity_beside(const struct wfs_tree *tree, struct wfs_view *view,
 	struct wfs_bytes plan_id, struct wfs_attr *ret_attr)
 {
 	struct wfs_node node = {.kind = WFS_NODE_MADE, .file = WFS_ENTITY_FILE_PLAN};
-	struct wfs_version version;
+	struct wfs_seen seen;
 	int r = wfs_session_entity_file(
-		tree->session, view, WFS_ENTITY_FILE_PLAN_BESIDE, plan_id, &version);
+		tree->session, view, WFS_ENTITY_FILE_PLAN_BESIDE, plan_id, &seen);
 
 	if (r)
 		return r;
-	node.number = version.vid;
+	node.number = seen.version.vid;
 	r = made_attr(tree, view, &node, ret_attr);
 	if (!r)
-		ret_attr->cookie = wfs_tree_entity_cookie(WFS_ENTITY_PLAN, version.cell_id, true);
+		ret_attr->cookie =
+			wfs_tree_entity_cookie(WFS_ENTITY_PLAN, seen.version.cell_id, true);
 	return r;
 }

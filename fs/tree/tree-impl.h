@@ -2,7 +2,10 @@
 /* Private to fs/tree/: nodes of a view, and the fixed names of the root. */
 #pragma once
 
+#include "caps/session-blob.h"
 #include "fs/tree/tree.h"
+#include "kernel/manifest/effect.h"
+#include "kernel/manifest/entity-table.h"
 
 /*
  * The directories of all entities come after `reducers`.
@@ -188,8 +191,8 @@ int wfs_tree_node_attr(const struct wfs_tree *tree, struct wfs_view *view,
 
 /** wfs_tree_text_file() - compute the attributes of the file of a private text in journal/texts.
  *  Return: 0, or -errno. */
-int wfs_tree_text_file(const struct wfs_tree *tree, struct wfs_view *view,
-	const struct wfs_text *text, struct wfs_attr *ret_attr);
+int wfs_tree_text_file(
+	struct wfs_view *view, const struct wfs_text *text, struct wfs_attr *ret_attr);
 
 /* --- tree.c --- */
 

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Directories within that of an entity: `steps` of a plan, `entries` of a memory store. What their
  * files are: kernel/read/entity.h. */
+#include "caps/seen.h"
+#include "caps/session-entity.h"
+#include "caps/unjudged.h"
 #include "fs/tree/tree-impl.h"
+
+#include "caps/session-list.h"
 
 /* stat of a file in a directory, which is made from this version. */
 static int item_attr(const struct wfs_tree *tree, struct wfs_view *view,
@@ -26,14 +31,15 @@ int wfs_tree_item_lookup(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *parent, const char *name, struct wfs_attr *ret_attr)
 {
 	struct wfs_version version;
+	struct wfs_seen seen;
 	struct wfs_bytes id;
 	uint64_t number;
 	int r = wfs_tree_entity_find(tree, view, parent, &id, &version);
 
 	if (!r)
 		r = wfs_session_item(tree->session, view, (enum wfs_entity_file)parent->file, id,
-			name, &number, &version);
-	return r ? r : item_attr(tree, view, parent, &version, number, ret_attr);
+			name, &number, &seen);
+	return r ? r : item_attr(tree, view, parent, &seen.version, number, ret_attr);
 }
 
 int wfs_tree_items_count(const struct wfs_tree *tree, struct wfs_view *view,
@@ -44,8 +50,7 @@ int wfs_tree_items_count(const struct wfs_tree *tree, struct wfs_view *view,
 	int r = wfs_tree_entity_find(tree, view, node, &id, &version);
 
 	return r ? r
-		 : wfs_session_item_count(
-			   tree->session, view, (enum wfs_entity_file)node->file, id, ret_count);
+		 : wfs_unjudged_item_count(view, (enum wfs_entity_file)node->file, id, ret_count);
 }
 
 int wfs_tree_items_list(const struct wfs_tree *tree, struct wfs_view *view,

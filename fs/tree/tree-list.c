@@ -3,6 +3,9 @@
  * change. */
 #include <inttypes.h>
 
+#include "caps/session-list.h"
+#include "caps/session-text.h"
+#include "caps/unjudged.h"
 #include "fs/tree/tree-impl.h"
 #include "kernel/base/encode.h"
 
@@ -275,7 +278,7 @@ static int list_texts(const struct sink *sink, uint64_t cookie)
 	while ((r = wfs_session_text_next(sink->tree->session, sink->view, text.number,
 			scan ? &scan->left : &all, &text)) == 0) {
 		wfs_hash_hex(&text.hash, hex);
-		r = wfs_tree_text_file(sink->tree, sink->view, &text, &attr);
+		r = wfs_tree_text_file(sink->view, &text, &attr);
 		if (r || !give(sink, hex, &attr, text.number))
 			return r;
 	}
@@ -302,8 +305,8 @@ int wfs_tree_count(const struct wfs_tree *tree, uint64_t ino, uint64_t *ret_coun
 	if (node.directory == WFS_DIRECTORY_BLOB)
 		return wfs_session_blob_last(tree->session, &view, ret_count);
 	if (node.directory == WFS_DIRECTORY_ENTITIES)
-		return wfs_session_entity_names(
-			tree->session, &view, (enum wfs_entity)node.entity, ret_count, &names_ns);
+		return wfs_unjudged_entity_names(
+			&view, (enum wfs_entity)node.entity, ret_count, &names_ns);
 	if (node.directory == WFS_DIRECTORY_ITEMS)
 		return wfs_tree_items_count(tree, &view, &node, ret_count);
 	if (node.directory != WFS_DIRECTORY_REDUCER)

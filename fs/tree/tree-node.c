@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <sys/stat.h>
 
+#include "caps/session.h"
 #include "fs/tree/tree-impl.h"
 #include "kernel/base/encode.h"
 

@@ -2,6 +2,10 @@
 /* Contents and extended attributes. */
 #include <inttypes.h>
 
+#include "caps/seen.h"
+#include "caps/session-entity.h"
+#include "caps/session-text.h"
+#include "caps/session.h"
 #include "fs/tree/tree-impl.h"
 #include "kernel/base/encode.h"
 
@@ -24,13 +28,13 @@ static int read_version(const struct wfs_tree *tree, const struct wfs_node *node
 	size_t size, struct wfs_tree_data *data)
 {
 	struct wfs_content content;
-	struct wfs_version version;
+	struct wfs_seen seen;
 	int r = node->kind == WFS_NODE_LIVE
-		? wfs_session_live_text(tree->session, &data->view, node->number, &version)
-		: wfs_session_version(tree->session, &data->view, node->number, &version);
+		? wfs_session_live_text(tree->session, &data->view, node->number, &seen)
+		: wfs_session_version(tree->session, &data->view, node->number, &seen);
 
 	if (!r)
-		r = wfs_session_content(tree->session, &data->view, &version,
+		r = wfs_session_content(tree->session, &data->view, &seen,
 			(struct wfs_range){offset, size}, &content, tree->refusal);
 	if (!r)
 		set_content(data, &content);
@@ -179,20 +183,20 @@ static int version_xattrs(
 	const struct wfs_tree *tree, struct wfs_view *view, uint64_t vid, struct xattr_sink *sink)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer key_b64 = {0};
-	struct wfs_version version;
+	struct wfs_seen seen;
 	struct wfs_bytes reducer;
 	struct wfs_bytes key;
-	int r = wfs_session_version(tree->session, view, vid, &version);
+	int r = wfs_session_version(tree->session, view, vid, &seen);
 
 	if (r)
 		return r;
-	r = wfs_session_may_hash(tree->session, view, &version);
+	r = wfs_session_may_hash(tree->session, view, &seen);
 	if (!r)
-		give_hash(sink, "user.worldfs.state_hash", &version.hash);
+		give_hash(sink, "user.worldfs.state_hash", &seen.version.hash);
 	else if (r != -EACCES)
 		return r;
-	give_number(sink, "user.worldfs.height", version.height);
-	r = wfs_session_version_name(tree->session, view, &version, &reducer, &key);
+	give_number(sink, "user.worldfs.height", seen.version.height);
+	r = wfs_seen_name(view, &seen, &reducer, &key);
 	if (r == -ENOENT) /* a cell of the kernel's own: the manifest */
 		return 0;
 	if (r || wfs_builtin_reducer_hidden(reducer.data, reducer.size))
@@ -206,8 +210,8 @@ static int version_xattrs(
 static int live_xattrs(
 	const struct wfs_tree *tree, struct wfs_view *view, uint64_t vid, struct xattr_sink *sink)
 {
-	struct wfs_version version;
-	int r = wfs_session_live_text(tree->session, view, vid, &version);
+	struct wfs_seen seen;
+	int r = wfs_session_live_text(tree->session, view, vid, &seen);
 
 	return r ? r : version_xattrs(tree, view, vid, sink);
 }

@@ -4,14 +4,16 @@
  * creation. Any other time would change when hidden names do; and to find the newest visible
  * change, everything would have to be read.
  */
+#include "caps/session.h"
+#include "caps/unjudged.h"
 #include "fs/tree/tree-impl.h"
 #include "kernel/base/encode.h"
 
 enum { NAMES_MAX = 3 }; /* of a directory's path */
 
-static int created(const struct wfs_tree *tree, struct wfs_view *view, int64_t *ret_mtime_ns)
+static int created(struct wfs_view *view, int64_t *ret_mtime_ns)
 {
-	return wfs_session_record_time(tree->session, view, 0, ret_mtime_ns);
+	return wfs_unjudged_record_time(view, 0, ret_mtime_ns);
 }
 
 /* --- does the session see everything in a directory? Return: 1, 0, or -errno. --- */
@@ -122,7 +124,7 @@ static int blobs_mtime(const struct wfs_tree *tree, struct wfs_view *view, int64
 	int r = wfs_session_blob_last(tree->session, view, &last);
 
 	if (!r && last == 0)
-		return created(tree, view, ret_mtime_ns);
+		return created(view, ret_mtime_ns);
 	if (!r)
 		r = wfs_session_blob_listed(tree->session, view, last, &blob, &listing);
 	if (!r)
@@ -139,16 +141,16 @@ static int whole_mtime(const struct wfs_tree *tree, struct wfs_view *view,
 
 	if (node->number != WFS_HEIGHT_HEAD || node->directory == WFS_DIRECTORY_JOURNAL ||
 		node->directory == WFS_DIRECTORY_TEXTS)
-		return wfs_session_record_time(tree->session, view, view->height - 1, ret_mtime_ns);
+		return wfs_unjudged_record_time(view, view->height - 1, ret_mtime_ns);
 	if (node->directory == WFS_DIRECTORY_ENTITIES)
-		return wfs_session_entity_names(tree->session, view, entity, &count, ret_mtime_ns);
+		return wfs_unjudged_entity_names(view, entity, &count, ret_mtime_ns);
 	if (wfs_tree_entity_within(node, &entity))
 		return wfs_tree_entity_mtime(tree, view, node, ret_mtime_ns);
 	if (node->directory == WFS_DIRECTORY_REDUCER)
 		return reducer_mtime(tree, view, node, ret_mtime_ns);
 	if (node->directory == WFS_DIRECTORY_BLOB)
 		return blobs_mtime(tree, view, ret_mtime_ns);
-	return created(tree, view, ret_mtime_ns);
+	return created(view, ret_mtime_ns);
 }
 
 int wfs_tree_directory_mtime(const struct wfs_tree *tree, struct wfs_view *view,
@@ -158,5 +160,5 @@ int wfs_tree_directory_mtime(const struct wfs_tree *tree, struct wfs_view *view,
 
 	if (r < 0)
 		return r;
-	return r ? whole_mtime(tree, view, node, ret_mtime_ns) : created(tree, view, ret_mtime_ns);
+	return r ? whole_mtime(tree, view, node, ret_mtime_ns) : created(view, ret_mtime_ns);
 }

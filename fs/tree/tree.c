@@ -5,6 +5,11 @@
 #include <inttypes.h>
 #include <sys/stat.h>
 
+#include "caps/seen.h"
+#include "caps/session-entity.h"
+#include "caps/session-text.h"
+#include "caps/session.h"
+#include "caps/unjudged.h"
 #include "fs/tree/tree-impl.h"
 #include "kernel/base/encode.h"
 
@@ -26,7 +31,7 @@ int wfs_tree_root_attr(const struct wfs_tree *tree, struct wfs_view *view,
 {
 	struct wfs_node node = {
 		.kind = name->kind, .directory = name->directory, .entity = name->entity};
-	struct wfs_version manifest;
+	struct wfs_seen manifest;
 
 	if (name->head_only && parent->number != WFS_HEIGHT_HEAD)
 		return -ENOENT;
@@ -38,8 +43,8 @@ int wfs_tree_root_attr(const struct wfs_tree *tree, struct wfs_view *view,
 		if (!r)
 			r = wfs_session_manifest(tree->session, view, &manifest);
 		if (!r)
-			*ret_attr = wfs_tree_version_attr(
-				manifest.vid, manifest.size_bytes, manifest.time_ns);
+			*ret_attr = wfs_tree_version_attr(manifest.version.vid,
+				manifest.version.size_bytes, manifest.version.time_ns);
 		return r;
 	}
 	if (name->kind == WFS_NODE_CTL_LINK && tree->ctl_directory)
@@ -82,16 +87,17 @@ static int lookup_cell(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *parent, const char *name, struct wfs_attr *ret_attr)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer key = {0};
-	struct wfs_version version;
+	struct wfs_seen seen;
 	int r = wfs_name_decode(name, strlen(name), &key);
 
 	if (!r)
 		r = wfs_session_cell(
-			tree->session, view, parent->reducer_id, wfs_buffer_bytes(&key), &version);
+			tree->session, view, parent->reducer_id, wfs_buffer_bytes(&key), &seen);
 	if (r)
 		return r;
-	*ret_attr = wfs_tree_version_attr(version.vid, version.size_bytes, version.time_ns);
-	ret_attr->cookie = version.cell_id;
+	*ret_attr = wfs_tree_version_attr(
+		seen.version.vid, seen.version.size_bytes, seen.version.time_ns);
+	ret_attr->cookie = seen.version.cell_id;
 	return 0;
 }
 
@@ -147,7 +153,7 @@ static int lookup_text(const struct wfs_tree *tree, struct wfs_view *view, const
 	if (strlen(name) != WFS_HASH_HEX_SIZE || wfs_hash_parse(name, strlen(name), &hash, NULL))
 		return -ENOENT;
 	int r = wfs_session_text_find(tree->session, view, &hash, &text);
-	return r ? r : wfs_tree_text_file(tree, view, &text, ret_attr);
+	return r ? r : wfs_tree_text_file(view, &text, ret_attr);
 }
 
 static int lookup_height(const struct wfs_tree *tree, const char *name, struct wfs_attr *ret_attr)
@@ -170,18 +176,19 @@ int wfs_tree_entity_file(const struct wfs_tree *tree, struct wfs_view *view,
 {
 	struct wfs_node node = {.kind = WFS_NODE_MADE, .file = file};
 	struct wfs_version version;
+	struct wfs_seen seen;
 	struct wfs_bytes id;
 	int r = wfs_tree_entity_find(tree, view, parent, &id, &version);
 
 	if (!r)
-		r = wfs_session_entity_file(tree->session, view, file, id, &version);
+		r = wfs_session_entity_file(tree->session, view, file, id, &seen);
 	if (r)
 		return r;
-	node.number = version.vid;
+	node.number = seen.version.vid;
 	switch (wfs_entity_file_form(file)) {
 	case WFS_ENTITY_BYTES:
-		*ret_attr = wfs_tree_text_attr(version.vid, version.size_bytes, version.time_ns,
-			parent->number == WFS_HEIGHT_HEAD);
+		*ret_attr = wfs_tree_text_attr(seen.version.vid, seen.version.size_bytes,
+			seen.version.time_ns, parent->number == WFS_HEIGHT_HEAD);
 		return 0;
 	case WFS_ENTITY_GRANTS:
 		node = (struct wfs_node){
@@ -192,7 +199,7 @@ int wfs_tree_entity_file(const struct wfs_tree *tree, struct wfs_view *view,
 		node = wfs_tree_items_node(file, parent->number, parent->cell);
 		break;
 	case WFS_ENTITY_EVENTS:
-		r = wfs_session_last_event(tree->session, view, id, &node.number);
+		r = wfs_unjudged_last_event(view, id, &node.number);
 		break;
 	default:
 		break;

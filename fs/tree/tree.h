@@ -15,8 +15,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "caps/session.h"
+#include "caps/session-read.h"
 #include "fs/tree/ino.h"
+#include "kernel/manifest/entity-table.h"
 
 /* Limits how much one listing looks at. Plain value. */
 struct wfs_tree_scan {

@@ -6,12 +6,12 @@
 #include <inttypes.h>
 #include <limits.h>
 
-#include "caps/session.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/host-file.h"
 #include "kernel/base/json.h"
 #include "kernel/base/log.h"
 #include "kernel/base/trust.h"
+#include "kernel/manifest/manifest.h"
 
 struct wfs_peers {
 	json_t *uids; /* uid in decimal: principal; owned, may be NULL */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Verbs about the turns of agents. */
+#include "caps/session-read.h"
+#include "caps/session-turn.h"
 #include "fs/verb/verb-impl.h"
 #include "kernel/base/json.h"
 

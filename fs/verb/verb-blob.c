@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Verbs for blobs: get, stat, put. */
+#include "caps/session-blob.h"
+#include "caps/session-read.h"
 #include "fs/verb/verb-impl.h"
 #include "kernel/base/json.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Verbs that change the world: actions, events, snapshots. */
+#include "caps/session-query.h"
+#include "caps/session-read.h"
+#include "caps/session-upkeep.h"
 #include "fs/verb/verb-impl.h"
 #include "kernel/base/json.h"
 

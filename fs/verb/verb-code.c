@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Verbs about code that crashed the process that runs code: list it, and let it run again. */
+#include "caps/session-upkeep.h"
 #include "fs/verb/verb-impl.h"
 #include "kernel/base/json.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Dropping old heights: all at once, or page by page for clients that show the progress. */
+#include "caps/session-upkeep.h"
 #include "fs/verb/verb-impl.h"
 #include "kernel/base/json.h"
 

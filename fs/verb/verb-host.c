@@ -5,8 +5,13 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "caps/authority.h"
+#include "caps/session-read.h"
+#include "caps/session-upkeep.h"
+#include "caps/session.h"
 #include "fs/verb/verb-impl.h"
 #include "kernel/base/json.h"
+#include "kernel/manifest/manifest.h"
 
 static int require_host(struct wfs_call *call, const char *verb)
 {

@@ -12,6 +12,8 @@
 
 #include "fs/verb/verb.h"
 
+struct wfs_view;
+
 /* Bounds of one answer. */
 enum {
 	WFS_VERB_PAGE_MAX = 1000,       /* items of one page of a listing, and its default */

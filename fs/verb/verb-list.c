@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Verbs that list turns and plans: a summary of each, page by page. */
+#include "caps/session-list.h"
+#include "caps/session-query.h"
+#include "caps/session-read.h"
 #include "fs/verb/verb-impl.h"
 #include "kernel/base/json.h"
 

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Verbs about chats and plans. */
+#include "caps/session-plan.h"
+#include "caps/session-query.h"
+#include "caps/session-read.h"
+#include "caps/session.h"
 #include "fs/verb/verb-impl.h"
 #include "kernel/base/json.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Verbs that read the world: manifest, cells, journal. */
+#include "caps/session-query.h"
+#include "caps/session-read.h"
+#include "caps/unjudged.h"
 #include "fs/verb/verb-impl.h"
 #include "kernel/base/json.h"
 

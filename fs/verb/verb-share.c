@@ -3,9 +3,12 @@
  * call. */
 #include <string.h>
 
+#include "caps/session-read.h"
+#include "caps/session.h"
 #include "fs/verb/verb-impl.h"
 #include "kernel/base/json.h"
 #include "kernel/base/log.h"
+#include "kernel/base/permutation.h"
 
 int wfs_verb_text(struct wfs_call *call, const char *name, const char **ret_text)
 {

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "caps/session.h"
 #include "fs/tree/tree.h"
 #include "fs/verb/order.h"
 #include "fs/verb/verb-impl.h"

@@ -12,7 +12,7 @@
 #include <jansson.h>
 
 #include "caps/drive.h"
-#include "caps/session.h"
+#include "caps/session-act.h"
 #include "fs/mount/handover.h"
 
 struct wfs_call;

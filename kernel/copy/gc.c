@@ -9,6 +9,7 @@
 #include "kernel/read/record.h"
 #include "kernel/read/view.h"
 #include "kernel/store/row-name.h"
+#include "kernel/world/world.h"
 
 static int heights(
 	struct wfs_world *world, uint64_t *ret_first, uint64_t *ret_head, struct wfs_error *error)

@@ -18,7 +18,8 @@
 #pragma once
 
 #include "kernel/world/gc-step.h"
-#include "kernel/world/world.h"
+
+struct wfs_world;
 
 /* A collection under way: plain value. Zero-initialise, then wfs_gc_begin(). */
 struct wfs_gc {

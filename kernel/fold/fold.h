@@ -32,8 +32,7 @@ enum {
 	WFS_FOLD_STEPS_MAX = 10,
 	/* bytes of the states that one event reads and gives, and of the events that it causes */
 	WFS_FOLD_BYTES_MAX = 64 << 20,
-	WFS_EMBEDDER_MODEL_MAX = 128, /* bytes of the name of an embedder's model */
-	WFS_EMBEDDINGS_MAX = 64,      /* embeddings of the embedder that one action may need */
+	WFS_EMBEDDINGS_MAX = 64, /* embeddings of the embedder that one action may need */
 };
 
 /** wfs_fold_new() - make a fold, which can run any number of requests, one after the other

@@ -7,6 +7,7 @@
 
 #include "kernel/base/json.h"
 #include "kernel/manifest/effect.h"
+#include "kernel/manifest/manifest.h"
 #include "kernel/schema/schema.h"
 
 static int expected(

@@ -7,7 +7,15 @@
  */
 #pragma once
 
-#include "kernel/manifest/manifest.h"
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/base/error.h"
+
+struct wfs_hash;
+struct wfs_manifest;
 
 enum {
 	WFS_PRINCIPALS_MAX = 65536, /* principals of a world */

@@ -15,6 +15,7 @@
 #include "kernel/base/json.h"
 #include "kernel/manifest/effect.h"
 #include "kernel/manifest/grant.h"
+#include "kernel/manifest/manifest.h"
 #include "kernel/manifest/source-impl.h"
 
 #define ARTIFACT_ID "artifact_id" /* in the action; `id` in world.json */

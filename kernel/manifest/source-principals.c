@@ -12,6 +12,7 @@
 #include "kernel/base/json.h"
 #include "kernel/manifest/builtin.h"
 #include "kernel/manifest/grant.h"
+#include "kernel/manifest/manifest.h"
 #include "kernel/manifest/source-impl.h"
 
 void source_places_done(struct source_places *places)

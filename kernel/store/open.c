@@ -5,6 +5,7 @@
 
 #include "kernel/base/damage.h"
 #include "kernel/base/directory.h"
+#include "kernel/base/problems.h"
 #include "kernel/base/world-file.h"
 #include "kernel/store/guard.h"
 #include "kernel/store/layout.h"

@@ -10,6 +10,7 @@
 
 #include "kernel/base/cleanup.h"
 #include "kernel/base/error.h"
+#include "kernel/base/problems.h"
 #include "kernel/store/page.h"
 
 enum {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads all rows to check their checksums. */
 #include "kernel/store/rows.h"
+#include "kernel/base/problems.h"
 
 #include "kernel/store/row.h"
 

@@ -15,7 +15,8 @@
 #include "kernel/base/buffer.h"
 #include "kernel/base/cleanup.h"
 #include "kernel/base/error.h"
-#include "kernel/base/problems.h"
+
+struct wfs_problems;
 
 enum { WFS_STORE_FORMAT = 8 }; /* raised when rows change their meaning */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Answering effects that steps ask for. */
 #include "kernel/world/answerer.h"
+#include "kernel/base/permutation.h"
 
 #include "kernel/base/hash-text.h"
 #include "kernel/base/json.h"

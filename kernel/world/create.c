@@ -10,6 +10,7 @@
 
 #include "kernel/base/trust.h"
 #include "kernel/fold/head.h"
+#include "kernel/manifest/source.h"
 #include "kernel/store/stage.h"
 #include "kernel/world/world-impl.h"
 

@@ -6,6 +6,7 @@
 
 #include "kernel/base/array.h"
 #include "kernel/base/damage.h"
+#include "kernel/fold/head.h"
 #include "kernel/read/record.h"
 #include "kernel/store/row-name.h"
 

@@ -2,7 +2,15 @@
 /* One step of a collection (kernel/copy/gc.h), which the kernel thread does between requests. */
 #pragma once
 
-#include "kernel/fold/head.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/base/error.h"
+
+struct wfs_hash;
+struct wfs_head;
+struct wfs_txn;
 
 enum {
 	WFS_GC_STEP_ROWS = 1000,     /* versions that one step looks at; fewer on a full disk */

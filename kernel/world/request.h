@@ -25,6 +25,25 @@ struct wfs_manifest;
 struct wfs_texts;
 struct writer_queue;
 
+enum {
+	WFS_QUEUE_COUNT_MAX = 16384,               /* unanswered requests */
+	WFS_QUEUE_BYTES_MAX = 256 << 20,           /* bytes of their bodies and parsed values */
+	WFS_QUEUE_PRINCIPAL_COUNT_MAX = 8192,      /* unanswered requests of one principal */
+	WFS_QUEUE_PRINCIPAL_BYTES_MAX = 128 << 20, /* bytes of these */
+	/* Full queues still take SPARE_COUNT requests and SPARE_BYTES bytes, from principals with
+	 * fewer than FEW_COUNT unanswered requests, and, with the new one, at most FEW_BYTES
+	 * bytes. */
+	WFS_QUEUE_SPARE_COUNT = 1024,
+	WFS_QUEUE_SPARE_BYTES = 16 << 20,
+	WFS_QUEUE_FEW_COUNT = 16,
+	WFS_QUEUE_FEW_BYTES = 1 << 20,
+	/* how often the code of one request may be stopped for urgent requests of principals that
+	 * are not administrators */
+	WFS_PUT_BACK_MAX = 8,
+	WFS_REQUEST_SIZE_MAX = 16 << 20, /* bytes of one request */
+	WFS_REASON_MAX = 1024,           /* bytes of the reason of a manifest */
+};
+
 enum wfs_request_kind {
 	WFS_REQUEST_EVENT,    /* gives seq */
 	WFS_REQUEST_BLOB,     /* gives seq; the blob's writer must live until the answer */

@@ -6,6 +6,7 @@
 
 #include "kernel/base/json.h"
 #include "kernel/base/lock.h"
+#include "kernel/base/permutation.h"
 #include "kernel/base/trust.h"
 #include "kernel/fold/head.h"
 #include "kernel/read/blob-read.h"

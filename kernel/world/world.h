@@ -16,51 +16,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernel/base/cleanup.h"
 #include "kernel/base/error.h"
-#include "kernel/base/permutation.h"
-#include "kernel/base/problems.h"
-#include "kernel/fold/change.h"
-#include "kernel/manifest/manifest.h"
-#include "kernel/manifest/source.h"
 #include "kernel/read/view.h"
+#include "kernel/world/figures.h"
+#include "kernel/world/observer.h"
 #include "kernel/world/request.h"
+#include "kernel/world/world-options.h"
 
+struct wfs_embedder;
 struct wfs_genesis;
 struct wfs_judge;
+struct wfs_manifest;
+struct wfs_permutation;
+struct wfs_source;
 struct wfs_world;
-
-enum {
-	WFS_QUEUE_COUNT_MAX = 16384,               /* unanswered requests */
-	WFS_QUEUE_BYTES_MAX = 256 << 20,           /* bytes of their bodies and parsed values */
-	WFS_QUEUE_PRINCIPAL_COUNT_MAX = 8192,      /* unanswered requests of one principal */
-	WFS_QUEUE_PRINCIPAL_BYTES_MAX = 128 << 20, /* bytes of these */
-	/* Full queues still take SPARE_COUNT requests and SPARE_BYTES bytes, from principals with
-	 * fewer than FEW_COUNT unanswered requests, and, with the new one, at most FEW_BYTES
-	 * bytes. */
-	WFS_QUEUE_SPARE_COUNT = 1024,
-	WFS_QUEUE_SPARE_BYTES = 16 << 20,
-	WFS_QUEUE_FEW_COUNT = 16,
-	WFS_QUEUE_FEW_BYTES = 1 << 20,
-	/* how often the code of one request may be stopped for urgent requests of principals that
-	 * are not administrators */
-	WFS_PUT_BACK_MAX = 8,
-	WFS_REQUEST_SIZE_MAX = 16 << 20, /* bytes of one request */
-	WFS_REASON_MAX = 1024,           /* bytes of the reason of a manifest */
-};
-
-/* Option struct: plain value. */
-struct wfs_world_options {
-	bool read_only;    /* no lock, no threads; may run beside the owner */
-	bool written_here; /* this process made the world, so its pages are not checked */
-	/* check all pages of the store on opening, even if this user closed the world last */
-	bool walk_pages;
-	struct wfs_problems *problems; /* gets each damaged page; may be NULL */
-	uint32_t wait_ms;              /* how long to wait for the lock before `busy` */
-	uint64_t map_size_bytes;       /* of the store, see kernel/store/store.h; 0: default */
-	/* Gives the time of new records; NULL: the host's clock. Tests and replay set it. */
-	int64_t (*clock_ns)(void *context);
-	void *clock_context;
-};
 
 /** wfs_world_create() - make a world in @directory from a loaded source
  *  Makes the directory if it is missing; otherwise it must be empty. The world is built under a
@@ -133,17 +103,6 @@ int wfs_world_cursors(const struct wfs_world *world, const char *principal,
 /** wfs_world_manifest() - get the manifest in force at the head; caller unrefs. */
 struct wfs_manifest *wfs_world_manifest(struct wfs_world *world);
 
-/* Figures for `status` and `metrics`: plain value. */
-struct wfs_world_figures {
-	uint64_t height;
-	uint64_t first_height; /* the oldest that is kept */
-	uint64_t queue_count;  /* unanswered requests */
-	uint64_t queue_bytes;  /* bytes of these */
-	uint64_t requests_total;
-	uint64_t requests_failed;
-	uint64_t batches_total;
-	struct wfs_store_figures store;
-};
 /** wfs_world_figures() - read all figures of a world but the bytes of its blob files. */
 void wfs_world_figures(struct wfs_world *world, struct wfs_world_figures *ret_figures);
 /** wfs_world_count_blobs() - set the bytes of blob files in @figures, which takes longer
@@ -169,19 +128,6 @@ int wfs_world_call(struct wfs_world *world, struct wfs_request *request);
  *  @judge: borrowed until the next call; NULL: every effect is refused */
 void wfs_world_judge(struct wfs_world *world, struct wfs_judge *judge);
 
-/*
- * Makes embeddings that the world cannot make itself. If an action needs one, the embedder gets the
- * request, and gives it back with the vector or with an error. Then the action is done again from
- * its beginning. Callback table.
- */
-struct wfs_embedder {
-	const char *model; /* name of its model; must live as long as the world has the embedder */
-	/* Begin to make the embedding request->action.wanted. When it is made or has failed, the
-	 * embedder calls wfs_world_embedded() or wfs_world_unembedded(), once. On the publisher
-	 * thread; must not block. */
-	void (*embed)(struct wfs_embedder *embedder, struct wfs_request *request);
-};
-
 /** wfs_world_set_embedder() - set the embedder. After it has returned, the embedder before is not
  *  called any more.
  *  @embedder: borrowed until the next call; NULL: the world makes only its own embeddings */
@@ -198,30 +144,6 @@ void wfs_world_embedded(struct wfs_world *world, struct wfs_request *request, js
 void wfs_world_unembedded(struct wfs_request *request, const struct wfs_error *error);
 
 /* --- observing --- */
-
-/* The changes of one commit. Borrowed during the call. */
-struct wfs_commit {
-	uint64_t from_height; /* before the commit */
-	uint64_t to_height;   /* after the commit */
-	const struct wfs_change *changes;
-	size_t change_count;
-	bool manifest_changed;
-	bool blobs_listed;     /* the commit has listed new blobs */
-	uint64_t dropped_from; /* the first height that a collection dropped */
-	uint64_t dropped_to;   /* one more than the last of them; equal: none was dropped */
-};
-
-/* Callback table of a mount, or of others that keep copies of the head or act on it. Each may be
- * NULL. */
-struct wfs_observer {
-	/* Drop or update what the observer keeps. On the publisher thread, after the commit is
-	 * durable, before its requests are answered. */
-	void (*committed)(struct wfs_observer *observer, const struct wfs_commit *commit);
-	/* Act on the commit, now that no observer keeps older state. On the publisher thread, after
-	 * `committed` of all observers was called. */
-	void (*told)(struct wfs_observer *observer, const struct wfs_commit *commit);
-	struct wfs_observer *next; /* private; lock: the world's */
-};
 
 /** wfs_world_observe() - have @observer called for each later commit, after observers that were
  *  added before it

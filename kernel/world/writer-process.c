@@ -9,7 +9,9 @@
 #include "kernel/read/blob-read.h"
 #include "kernel/rights/rights.h"
 #include "kernel/store/row-name.h"
+#include "kernel/value/bounds.h"
 #include "kernel/world/apply.h"
+#include "kernel/world/embedder.h"
 #include "kernel/world/gc-step.h"
 #include "kernel/world/writer-impl.h"
 

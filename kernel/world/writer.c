@@ -4,6 +4,7 @@
 #include "kernel/read/introspect.h"
 #include "kernel/world/crashes.h"
 #include "kernel/world/domains.h"
+#include "kernel/world/embedder.h"
 #include "kernel/world/writer-impl.h"
 
 enum {

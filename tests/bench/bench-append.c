@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 
 #include "bench.h"
+#include "fs/data/data.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/directory.h"
 #include "mounted.h"

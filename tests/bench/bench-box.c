@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "bench.h"
+#include "caps/session-act.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/directory.h"
 #include "kernel/base/json.h"

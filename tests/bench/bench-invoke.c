@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "caps/session-act.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/directory.h"
 #include "kernel/base/json.h"

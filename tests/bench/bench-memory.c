@@ -17,7 +17,10 @@
 #include "kernel/base/clock.h"
 #include "kernel/base/directory.h"
 #include "kernel/base/json.h"
+#include "kernel/manifest/manifest.h"
+#include "kernel/manifest/source.h"
 #include "kernel/read/view.h"
+#include "kernel/world/world.h"
 
 enum {
 	RUNS = 21,

@@ -13,8 +13,10 @@
 #include <sys/wait.h>
 
 #include "bench.h"
+#include "fs/data/data.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/directory.h"
+#include "kernel/manifest/manifest.h"
 #include "mounted.h"
 
 enum {

@@ -17,6 +17,7 @@
 #include "kernel/base/json.h"
 #include "kernel/domain/query/query-run.h"
 #include "kernel/fold/head.h"
+#include "kernel/world/world.h"
 
 enum {
 	FEW = 1000,

@@ -12,10 +12,12 @@
 
 #include "agents/driver.h"
 #include "bench.h"
+#include "caps/session-act.h"
 #include "fs/tool/helper.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/directory.h"
 #include "kernel/base/json.h"
+#include "kernel/world/world.h"
 
 enum {
 	TURNS = 2000, /* turns at once */

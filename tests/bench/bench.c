@@ -11,8 +11,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "caps/authority.h"
+#include "caps/session-act.h"
+#include "caps/session.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/json.h"
+#include "kernel/manifest/manifest.h"
+#include "kernel/manifest/source.h"
+#include "kernel/world/world.h"
 
 enum { PAD_SIZE = 150 }; /* bytes that bring an event to about 200 bytes */
 

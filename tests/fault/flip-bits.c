@@ -17,9 +17,11 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "caps/authority.h"
 #include "caps/session.h"
 #include "fs/tree/tree.h"
 #include "kernel/check/verify.h"
+#include "kernel/manifest/manifest.h"
 
 enum {
 	ITEMS_MAX = 1 << 20,

@@ -19,11 +19,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "caps/authority.h"
 #include "caps/session.h"
 #include "fs/base/socket.h"
 #include "fs/server/server.h"
 #include "kernel/base/cleanup.h"
 #include "kernel/base/json.h"
+#include "kernel/manifest/manifest.h"
 #include "kernel/world/world.h"
 
 enum {

@@ -2,6 +2,7 @@
 /* Tools that have other agents take turns: `step` and `chat`, as the program has them. */
 #include "fs/tool/helper.h"
 
+#include "kernel/value/stand-in.h"
 #include "tests/fixture/agents.h"
 
 #define LINE(match, calls) "{'match':'" match "','tool_calls':[" calls "]}\n"

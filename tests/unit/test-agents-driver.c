@@ -2,6 +2,8 @@
 /* The driver: what happens to turns when something ends, fails, takes long, or is not allowed. */
 #include "tests/fixture/agents.h"
 
+#include "caps/session.h"
+
 #define CALLS(calls) "{'tool_calls':[" calls "]}\n"
 #define CALL(name, arguments) "{'id':'" name "','name':'" name "','arguments':'" arguments "'}"
 #define ADA "{'agent':'ada'}"

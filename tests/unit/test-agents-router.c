@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The router: one name for each tool, and the answers of calls. */
 #include "agents/prepare/router.h"
+#include "kernel/value/bounds.h"
 #include "tests/fixture/agents.h"
 
 static json_t *canonical(const char *text)

@@ -4,6 +4,7 @@
 #include "tests/fixture/agents.h"
 
 #include "agents/prepare/setup.h"
+#include "caps/session.h"
 #include "kernel/mind/form.h"
 
 /* These agents are from worlds that an older program wrote, so their content was never checked. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tools of agents: their kinds, their names, and what a call of each kind does. */
+#include "kernel/query/query.h"
 #include "tests/fixture/agents.h"
 
 #include "agents/prepare/tool.h"

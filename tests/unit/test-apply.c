@@ -8,6 +8,7 @@
 #include "kernel/check/replay.h"
 #include "kernel/check/verify.h"
 #include "kernel/copy/gc.h"
+#include "kernel/manifest/manifest.h"
 
 static struct wfs_hash hash_now(struct world_fixture *fixture)
 {

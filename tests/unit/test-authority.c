@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The authority: rights follow grants at once, and watchers are notified before the principal
  * that changed the grants gets its answer. */
+#include "caps/authority.h"
+#include "caps/session-act.h"
+#include "caps/session-read.h"
 #include "tests/fixture/session.h"
 
 #include "kernel/base/clock.h"

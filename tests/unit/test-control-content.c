@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "caps/session.h"
 #include "fs/control/control-content.h"
 #include "kernel/base/json.h"
+#include "kernel/world/request.h"
 
 #define PAYLOAD(content) \
 	"{\"action\":{\"action_type\":\"write_artifact\",\"artifact_id\":\"note\"" content "}}"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The introspection adapter: its receipts, its errors, and what a principal does not see. */
+#include "kernel/schema/schema.h"
 #include "tests/fixture/builtin.h"
 #include "tests/fixture/world.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Entries of memory stores that come as JSON: in contents, and by `import`; and other embeddings
  * for entries. */
+#include "kernel/world/embedder.h"
 #include "tests/fixture/market.h"
 
 #include "kernel/domain/memory/memory.h"

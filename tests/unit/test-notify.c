@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a mount is notified of after a commit, and what happens when a notification fails. The
  * wrapped functions act as Linux and the teller; the world is real. */
+#include "caps/unjudged.h"
 #include "tests/fixture/tree.h"
 
 #include "tests/fixture/memory.h"
@@ -40,10 +41,8 @@ int __wrap_wfs_teller_entry(
 int __wrap_wfs_teller_inode(struct wfs_teller *teller, uint64_t ino, uint64_t offset);
 int __wrap_wfs_teller_store(
 	struct wfs_teller *teller, uint64_t ino, uint64_t offset, struct wfs_bytes bytes);
-int __wrap_wfs_session_journal_size(
-	const struct wfs_session *session, struct wfs_view *view, uint64_t *ret_size_bytes);
-int __real_wfs_session_journal_size(
-	const struct wfs_session *session, struct wfs_view *view, uint64_t *ret_size_bytes);
+int __wrap_wfs_unjudged_journal_size(struct wfs_view *view, uint64_t *ret_size_bytes);
+int __real_wfs_unjudged_journal_size(struct wfs_view *view, uint64_t *ret_size_bytes);
 int __wrap_wfs_session_journal_read(const struct wfs_session *session, struct wfs_view *view,
 	uint64_t offset, size_t size, struct wfs_buffer *buffer);
 int __real_wfs_session_journal_read(const struct wfs_session *session, struct wfs_view *view,
@@ -125,11 +124,10 @@ int __wrap_wfs_session_journal_read(const struct wfs_session *session, struct wf
 	return -ENOMEM;
 }
 
-int __wrap_wfs_session_journal_size(
-	const struct wfs_session *session, struct wfs_view *view, uint64_t *ret_size_bytes)
+int __wrap_wfs_unjudged_journal_size(struct wfs_view *view, uint64_t *ret_size_bytes)
 {
 	return fixture->unseen ? fixture->unseen
-			       : __real_wfs_session_journal_size(session, view, ret_size_bytes);
+			       : __real_wfs_unjudged_journal_size(view, ret_size_bytes);
 }
 
 static int setup_notify(void **state)
@@ -506,8 +504,8 @@ NOTIFY_STORES(private_texts_are_dropped_once_for_all_artifacts_that_are_lost)
 	commit.to_height = height_of(world);
 	WFS_AUTO_VIEW struct wfs_view view = view_at(world, WFS_HEIGHT_HEAD);
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(changes); i++)
-		assert_int_equal(wfs_session_builtin(fixture->shown->session, &view,
-					 WFS_BUILTIN_ARTIFACT, &changes[i].reducer_id),
+		assert_int_equal(
+			wfs_unjudged_builtin(&view, WFS_BUILTIN_ARTIFACT, &changes[i].reducer_id),
 			0);
 	atomic_store(&fixture->notify.texts_seen, true);
 	assert_int_equal(
@@ -528,9 +526,7 @@ NOTIFY_STORES(what_a_workflow_is_at_is_dropped)
 	struct wfs_observer *const observer = &fixture->notify.observer;
 	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture->shown->world, WFS_HEIGHT_HEAD);
 
-	assert_int_equal(wfs_session_builtin(fixture->shown->session, &view, WFS_BUILTIN_WORKFLOW,
-				 &change.reducer_id),
-		0);
+	assert_int_equal(wfs_unjudged_builtin(&view, WFS_BUILTIN_WORKFLOW, &change.reducer_id), 0);
 	assert_done(fixture->shown->world, "alice", WRITE("'artifact_id':'worker'"));
 	fixture->told[0] = '\0';
 	observer->committed(observer, &commit);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernel/base/hash.h"
+#include "kernel/base/problems.h"
 #include "kernel/store/layout.h"
 
 enum {

@@ -3,7 +3,6 @@
 #include "tests/fixture/json.h"
 
 #include "agents/plan/placeholder.h"
-#include "caps/session.h"
 
 /* --- which steps are named --- */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Replies of models: plans and answers. */
+#include "kernel/value/bounds.h"
 #include "tests/fixture/json.h"
 
 #include "agents/plan/reply.h"
-#include "caps/session.h"
 
 /* @expected: the text, with ' for " */
 static void assert_reply(const char *quoted, bool is_plan, const char *expected)

@@ -9,7 +9,6 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#include "caps/session.h"
 #include "fs/base/socket.h"
 #include "fs/client/client.h"
 #include "fs/server/server.h"

@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a session shows and does depends on its grants, whichever way a client asks. */
+#include "caps/session-act.h"
+#include "caps/session-blob.h"
+#include "caps/session-list.h"
+#include "caps/session-query.h"
+#include "caps/session-read.h"
+#include "caps/session-turn.h"
+#include "caps/session-upkeep.h"
+#include "kernel/manifest/manifest.h"
 #include "tests/fixture/apply.h"
 #include "tests/fixture/session.h"
 
+#include "caps/seen.h"
 #include "kernel/base/encode.h"
 
 /* If set, the next request waits after it was judged, until the test passes it to the kernel's
@@ -73,12 +82,12 @@ static void assert_keys(struct at_work *work, const char *reducer, const char *e
 }
 
 static int cell(
-	struct at_work *work, const char *reducer, const char *key, struct wfs_version *ret_version)
+	struct at_work *work, const char *reducer, const char *key, struct wfs_seen *ret_seen)
 {
 	WFS_AUTO_VIEW struct wfs_view view = look(work, work->alice);
 
 	return wfs_session_cell(
-		work->alice, &view, reducer_id(work, reducer), wfs_bytes_text(key), ret_version);
+		work->alice, &view, reducer_id(work, reducer), wfs_bytes_text(key), ret_seen);
 }
 
 static void fill(struct at_work *work)
@@ -92,7 +101,7 @@ static void fill(struct at_work *work)
 AT_WORK(who_holds_nothing_sees_nothing)
 {
 	struct wfs_session_figures figures;
-	struct wfs_version version;
+	struct wfs_seen seen;
 	struct wfs_reducer reducer;
 	struct wfs_bytes line;
 	uint64_t last;
@@ -100,9 +109,9 @@ AT_WORK(who_holds_nothing_sees_nothing)
 	fill(work);
 	WFS_AUTO_VIEW struct wfs_view view = look(work, work->alice);
 
-	assert_int_equal(wfs_session_manifest(work->alice, &view, &version), -EACCES);
+	assert_int_equal(wfs_session_manifest(work->alice, &view, &seen), -EACCES);
 	assert_int_equal(wfs_session_reducer(work->alice, &view, "cell", 4, &reducer), -ENOENT);
-	assert_int_equal(cell(work, "cell", "bash", &version), -ENOENT);
+	assert_int_equal(cell(work, "cell", "bash", &seen), -ENOENT);
 	assert_keys(work, "cell", "EACCES");
 	assert_int_equal(wfs_session_record(work->alice, &view, 0, &line), -EACCES);
 	assert_int_equal(wfs_session_blob_last(work->alice, &view, &last), -EACCES);
@@ -112,7 +121,7 @@ AT_WORK(who_holds_nothing_sees_nothing)
 
 AT_WORK(a_scope_shows_what_it_covers)
 {
-	struct wfs_version version;
+	struct wfs_seen seen;
 	struct wfs_reducer reducer;
 	struct wfs_bytes name;
 
@@ -121,31 +130,32 @@ AT_WORK(a_scope_shows_what_it_covers)
 	WFS_AUTO_VIEW struct wfs_view view = look(work, work->alice);
 
 	assert_keys(work, "cell", "lib1 lib/2 ");
-	assert_int_equal(cell(work, "cell", "lib1", &version), 0);
-	assert_int_equal(cell(work, "cell", "lib/2", &version), 0);
-	assert_int_equal(cell(work, "cell", "bash", &version), -ENOENT);
-	assert_int_equal(cell(work, "total", "", &version), -ENOENT);
+	assert_int_equal(cell(work, "cell", "lib1", &seen), 0);
+	assert_int_equal(cell(work, "cell", "lib/2", &seen), 0);
+	assert_int_equal(cell(work, "cell", "bash", &seen), -ENOENT);
+	assert_int_equal(cell(work, "total", "", &seen), -ENOENT);
 	assert_int_equal(wfs_session_reducer(work->alice, &view, "total", 5, &reducer), -ENOENT);
 	assert_int_equal(wfs_session_reducer_next(work->alice, &view, 0, &name, &reducer), 0);
 	assert_true(wfs_bytes_equal(name, wfs_bytes_text("cell")));
 	assert_int_equal(
 		wfs_session_reducer_next(work->alice, &view, reducer.reducer_id, &name, &reducer),
 		-ENOENT);
-	assert_int_equal(wfs_session_manifest(work->alice, &view, &version), -ENOENT);
+	assert_int_equal(wfs_session_manifest(work->alice, &view, &seen), -ENOENT);
 }
 
 AT_WORK(whoever_saw_a_version_is_refused_when_it_may_no_more)
 {
-	struct wfs_version version;
-	struct wfs_version again;
+	struct wfs_seen seen;
+	struct wfs_seen again;
 
 	fill(work);
 	let(work, "{'to':'alice','cap':'sys/query@1','name':'g'}");
-	assert_int_equal(cell(work, "cell", "bash", &version), 0);
+	assert_int_equal(cell(work, "cell", "bash", &seen), 0);
 	assert_int_equal(take_back(work, work->operator, "g"), 0);
 
 	WFS_AUTO_VIEW struct wfs_view view = look(work, work->alice);
-	assert_int_equal(wfs_session_version(work->alice, &view, version.vid, &again), -EACCES);
+	assert_int_equal(
+		wfs_session_version(work->alice, &view, seen.version.vid, &again), -EACCES);
 }
 
 static json_t *introspect(struct at_work *work, enum wfs_effect effect, const char *params_text)

@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sessions: which callers may begin one, by which rights its requests are judged, and that it
  * passes them on. */
+#include "caps/authority.h"
+#include "caps/session-act.h"
+#include "caps/session-blob.h"
+#include "caps/session-query.h"
+#include "caps/session-read.h"
+#include "caps/session-upkeep.h"
+#include "kernel/manifest/manifest.h"
 #include "tests/fixture/session.h"
 
+#include "caps/seen.h"
 #include "kernel/base/clock.h"
 #include "kernel/manifest/grant.h"
 
@@ -25,7 +33,7 @@ AT_WORK(a_session_is_a_principal_in_a_world)
 	struct wfs_session *session = work->operator;
 
 	assert_string_equal(wfs_session_principal(session), "operator");
-	assert_ptr_equal(wfs_session_world(session), fixture->world);
+	assert_ptr_equal(wfs_authority_world(wfs_session_authority(session)), fixture->world);
 }
 
 AT_WORK(an_unknown_principal_is_refused)
@@ -220,7 +228,7 @@ AT_WORK(reads_give_what_the_view_gives)
 	WFS_AUTO_VIEW struct wfs_view view = {0};
 	WFS_AUTO_CONTENT struct wfs_content content = {0};
 	struct wfs_reducer reducer;
-	struct wfs_version version;
+	struct wfs_seen seen;
 	struct wfs_bytes name;
 	struct wfs_bytes key;
 	struct wfs_meta meta;
@@ -233,17 +241,17 @@ AT_WORK(reads_give_what_the_view_gives)
 	assert_int_equal(wfs_session_reducer(session, &view, "cell", 4, &reducer), 0);
 	assert_int_equal(wfs_session_reducer(session, &view, "none", 4, &reducer), -ENOENT);
 	assert_int_equal(
-		wfs_session_cell(session, &view, reducer.reducer_id, wfs_bytes_text("a"), &version),
+		wfs_session_cell(session, &view, reducer.reducer_id, wfs_bytes_text("a"), &seen),
 		0);
 	assert_int_equal(
-		wfs_session_cell(session, &view, reducer.reducer_id, wfs_bytes_text("b"), &version),
+		wfs_session_cell(session, &view, reducer.reducer_id, wfs_bytes_text("b"), &seen),
 		-ENOENT);
-	assert_int_equal(wfs_session_version_name(session, &view, &version, &name, &key), 0);
+	assert_int_equal(wfs_seen_name(&view, &seen, &name, &key), 0);
 	assert_true(wfs_bytes_equal(key, wfs_bytes_text("a")));
 	assert_int_equal(
-		wfs_session_content(session, &view, &version, WFS_RANGE_ALL, &content, NULL), 0);
+		wfs_session_content(session, &view, &seen, WFS_RANGE_ALL, &content, NULL), 0);
 	assert_true(wfs_bytes_equal(content.bytes, wfs_bytes_text("{\"n\":1}\n")));
-	assert_int_equal(wfs_session_manifest(session, &view, &version), 0);
+	assert_int_equal(wfs_session_manifest(session, &view, &seen), 0);
 }
 
 AT_WORK(a_view_of_a_height_to_come_says_so)

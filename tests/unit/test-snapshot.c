@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Snapshot documents: equal states have equal hashes, whatever their histories. */
+#include "kernel/manifest/manifest.h"
 #include "tests/fixture/world.h"
 
 #include "kernel/base/encode.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Private texts: records have stand-ins for them, and the world still has the texts. */
+#include "kernel/world/embedder.h"
 #include "tests/fixture/memory.h"
 #include "tests/fixture/restore-lost.h"
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Artifacts and principals as directories: what they contain, who sees it, and how it is
  * numbered. */
+#include "caps/session-query.h"
 #include "tests/fixture/tree.h"
+
+#include "kernel/manifest/manifest.h"
 
 /* Takes an action that must succeed. @action: JSON with ' for " */
 static void act_as(struct shown *shown, const char *principal, const char *action)

@@ -5,6 +5,7 @@
 
 #include <sys/stat.h>
 
+#include "caps/authority.h"
 #include "tests/fixture/cells.h"
 #include "tests/fixture/memory.h"
 

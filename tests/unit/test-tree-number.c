@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Nodes that are found by number alone, as file handles do: a number gives only what a path
  * leads to. */
+#include "caps/authority.h"
 #include "tests/fixture/tree.h"
+
+#include "kernel/manifest/manifest.h"
 
 static int setup_without_heights(void **state)
 {

@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include "caps/session-query.h"
 #include "tests/fixture/plan-tree.h"
 
 #include "kernel/copy/gc.h"

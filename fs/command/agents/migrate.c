@@ -8,9 +8,10 @@
  */
 #include <string.h>
 
-#include "caps/session.h"
 #include "fs/command/agents/commands.h"
 #include "fs/command/agents/migration.h"
+#include "kernel/manifest/manifest.h"
+#include "kernel/value/bounds.h"
 
 /* One migration. Plain value; task_done. */
 struct task {

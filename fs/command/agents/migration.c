@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "caps/session.h"
 #include "kernel/base/buffer.h"
 #include "kernel/base/json.h"
+#include "kernel/manifest/grant.h"
 
 #define PERSONALITY "personality_prompt_artifact_id"
 #define WORKFLOW "workflow_artifact_id"

@@ -11,10 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "caps/session.h"
 #include "fs/command/agents/commands.h"
 #include "fs/command/frame/input.h"
 #include "fs/command/frame/walk.h"
+#include "kernel/manifest/grant.h"
+#include "kernel/value/bounds.h"
 
 #define TYPE_WORKFLOW "workflow"
 #define MEMORY_SERVICE "genesis_memory"

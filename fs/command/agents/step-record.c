@@ -2,9 +2,9 @@
 /* Records a turn of an agent for the provider `script`. */
 #include "fs/command/agents/step.h"
 
-#include "caps/session.h"
 #include "fs/command/agents/recorder.h"
 #include "fs/command/frame/walk.h"
+#include "kernel/value/stand-in.h"
 
 static int read_journal(struct wfs_run *run, struct wfs_recorder *recorder)
 {

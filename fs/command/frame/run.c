@@ -6,11 +6,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "caps/session.h"
 #include "fs/command/frame/input.h"
 #include "fs/command/frame/run.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
+#include "kernel/value/consistency.h"
 
 #define SECOND_NS INT64_C(1000000000)
 #define MS_NS INT64_C(1000000)

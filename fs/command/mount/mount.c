@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "caps/session.h"
 #include "fs/client/client.h"
 #include "fs/command/mount/commands.h"
 #include "fs/command/world/commands.h"
@@ -12,6 +11,7 @@
 #include "fs/server/owner.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/lock.h"
+#include "kernel/manifest/manifest.h"
 
 enum {
 	RETRY_MS = 50,        /* between two checks of a process that is starting or ending */

@@ -2,9 +2,9 @@
 /* query: asks the kernel about artifacts, scrip and so on. */
 #include <string.h>
 
-#include "caps/session.h"
 #include "fs/command/read/commands.h"
 #include "kernel/base/json.h"
+#include "kernel/query/query.h"
 
 enum { NAME_WIDTH = 14 };
 

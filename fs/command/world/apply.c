@@ -2,10 +2,10 @@
 /* The command apply: changes the manifest of a world. */
 #include <string.h>
 
-#include "caps/session.h"
 #include "fs/command/world/commands.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/hash-text.h"
+#include "kernel/manifest/source.h"
 
 static int load(struct wfs_run *run, struct wfs_source *ret_source)
 {

@@ -2,8 +2,9 @@
 /* invoke, mint resolve: take one action. */
 #include <string.h>
 
-#include "caps/session.h"
 #include "fs/command/write/commands.h"
+
+#include "kernel/manifest/effect.h"
 
 enum { NAME_WIDTH = 18 };
 

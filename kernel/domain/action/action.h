@@ -26,15 +26,12 @@
 
 #include "kernel/fold/fold-domain.h"
 #include "kernel/manifest/effect.h"
-
-#define WFS_ARTIFACT_TYPE_AGENT "agent" /* of artifacts that are principals, and take turns */
-#define WFS_ARTIFACT_TYPE_MEMORY "memory_store" /* of artifacts that have entries */
+#include "kernel/value/bounds.h"
 
 struct action_programs;
 struct wfs_view;
 
 enum {
-	WFS_ARTIFACT_ID_MAX = 128,           /* bytes */
 	WFS_ARTIFACT_DEPENDENCIES_MAX = 64,  /* dependencies that one artifact lists */
 	WFS_ARTIFACT_DEPTH_MAX = 10,         /* length of a chain of dependencies */
 	WFS_ARTIFACT_DETAILS_MAX = 64 << 10, /* bytes of interface, and of metadata */

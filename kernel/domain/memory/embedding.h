@@ -15,6 +15,7 @@
 #pragma once
 
 #include "kernel/fold/fold-work.h"
+#include "kernel/value/bounds.h"
 #include "kernel/vector/embed.h"
 
 struct act;

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a session was judged to see. Readers of content take it as their argument; only functions of
+ * caps/ make it, so that a version which was not judged cannot be read.
+ */
+#pragma once
+
+#include "kernel/store/tables.h"
+
+struct wfs_buffer;
+struct wfs_view;
+
+/* Plain value. */
+struct wfs_seen {
+	struct wfs_version version;
+};
+
+/** wfs_seen_name() - find the cell that it belongs to; see wfs_view_name(). */
+int wfs_seen_name(struct wfs_view *view, const struct wfs_seen *seen, struct wfs_bytes *ret_reducer,
+	struct wfs_bytes *ret_key);
+
+/** wfs_seen_grants() - append the file `grants.json` of a principal
+ *  @seen: of this file
+ *  @ret_time_ns: of the newest grant; 0: the principal has none */
+int wfs_seen_grants(struct wfs_view *view, const struct wfs_seen *seen, struct wfs_buffer *buffer,
+	int64_t *ret_time_ns);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Requests that change the world.
+ *
+ * Each sets request->principal to the session's. A refusal is recorded as a decision, and then
+ * returned as the answer: `done` is called as for any other answer. When a function itself fails,
+ * request->error says why, and `done` is not called.
+ */
+#pragma once
+
+#include "kernel/world/request.h"
+
+struct wfs_params;
+struct wfs_session;
+
+/** wfs_session_submit() - judge a request by its kind, then submit it; see wfs_world_submit. */
+int wfs_session_submit(const struct wfs_session *session, struct wfs_request *request);
+
+/** wfs_session_call() - submit a request, and wait for the answer. */
+int wfs_session_call(const struct wfs_session *session, struct wfs_request *request);
+
+enum { WFS_SESSION_REFUSED = 1 };
+
+/**
+ * wfs_session_admit() - judge an effect that is not a request to the kernel (mount, shutdown), or
+ * that is judged again when its object is known
+ * @request: without a kind, and with `done` set
+ * Return: 0, WFS_SESSION_REFUSED (`done` will be called with the refusal), or -errno.
+ */
+int wfs_session_admit(
+	const struct wfs_session *session, enum wfs_effect effect, struct wfs_request *request);
+
+/**
+ * wfs_session_act() - take an action; see kernel/domain/action/action.h
+ * Judges the action together with the artifact that it names.
+ * @action: with its `action_type`; must live until the answer, which is {data, message}, or the
+ *          details of a refusal, or NULL
+ * Return: 0 (`done` will be called), or -errno.
+ */
+int wfs_session_act(
+	const struct wfs_session *session, const json_t *action, struct wfs_request *request);
+
+/**
+ * wfs_session_apply() - bring a manifest into force, or report what that would change
+ * @params: of WFS_EFFECT_WORLD_APPLY; must live until the answer
+ * Return: as wfs_session_submit.
+ */
+int wfs_session_apply(const struct wfs_session *session, const struct wfs_params *params,
+	struct wfs_request *request);
+
+/*
+ * The objects that the functions below are given become the requests' actions. They belong to the
+ * caller, and must live until `done` is called; request->answer is {name}, {removed} or {id} then.
+ */
+
+/**
+ * wfs_session_grant() - grant a capability, or delegate a part of what the session's principal has
+ * @grant: {cap, to, params?, name?, expires_at_ns?, budget?}
+ */
+int wfs_session_grant(
+	const struct wfs_session *session, json_t *grant, struct wfs_request *request);
+
+/** wfs_session_revoke() - revoke the grant {name}, and all grants delegated from it. A principal
+ *  that may grant may do this, and the one that delegated it. */
+int wfs_session_revoke(
+	const struct wfs_session *session, json_t *revocation, struct wfs_request *request);
+
+/** wfs_session_add_principal() - make the principal {id}, without grants. */
+int wfs_session_add_principal(
+	const struct wfs_session *session, json_t *principal, struct wfs_request *request);

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Blobs: finding, reading and receiving them. kernel/read/view.h describes what reads give.
+ */
+#pragma once
+
+#include "kernel/base/cleanup.h"
+#include "kernel/read/blob-read.h"
+
+struct wfs_content;
+struct wfs_request;
+struct wfs_session;
+struct wfs_view;
+
+int wfs_session_blob(const struct wfs_session *session, struct wfs_view *view,
+	const struct wfs_hash *hash, struct wfs_blob *ret_blob,
+	struct wfs_blob_listing *ret_listing);
+int wfs_session_blob_listed(const struct wfs_session *session, struct wfs_view *view,
+	uint64_t listed_id, struct wfs_blob *ret_blob, struct wfs_blob_listing *ret_listing);
+int wfs_session_blob_last(
+	const struct wfs_session *session, struct wfs_view *view, uint64_t *ret_listed_id);
+int wfs_session_blob_content(const struct wfs_session *session, struct wfs_view *view,
+	const struct wfs_blob *blob, struct wfs_range range, struct wfs_content *ret_content,
+	struct wfs_error *error);
+
+/* --- receiving --- */
+
+struct wfs_upload; /* a blob that is received in pieces */
+
+/** wfs_session_upload() - begin to receive a blob. A refusal is recorded. @ret_upload: caller owns
+ *  it. Return: 0, -EACCES, -ENOMEM. */
+int wfs_session_upload(
+	const struct wfs_session *session, struct wfs_upload **ret_upload, struct wfs_error *error);
+
+/** wfs_upload_add() - append a piece. Return: 0, -EFBIG (a blob has at most WFS_BLOB_MAX bytes),
+ *  -ENOSPC, -EIO, -ENOMEM. */
+int wfs_upload_add(struct wfs_upload *upload, const void *data, size_t size);
+
+/**
+ * wfs_upload_submit() - make the blob durable, and submit its request, of which it sets kind and
+ * blob
+ * After -EAGAIN (overloaded) it can be called again.
+ * @upload: must live until the answer
+ * Return: as wfs_session_submit, -ENOSPC, -EIO.
+ */
+int wfs_upload_submit(
+	const struct wfs_session *session, struct wfs_upload *upload, struct wfs_request *request);
+
+/** wfs_upload_free() - free it, and remove the file of an unfinished blob; accepts NULL. */
+void wfs_upload_free(struct wfs_upload *upload);
+WFS_DEFINE_AUTO(upload, struct wfs_upload, wfs_upload_free)
+#define WFS_AUTO_UPLOAD WFS_CLEANUP(wfs_auto_upload)

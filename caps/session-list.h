@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Listings: walks over those cells, or entities (caps/session-entity.h), that a session sees.
+ */
+#pragma once
+
+#include "kernel/manifest/entity-table.h"
+#include "kernel/read/view.h"
+
+struct wfs_session;
+struct wfs_sight;
+
+/* The cells of a reducer that the session sees, in order of creation. Init, next …, done. */
+struct wfs_session_walk {
+	struct wfs_entry_walk entries;
+	struct wfs_sight *sight;  /* owned */
+	struct wfs_bytes reducer; /* its name, borrowed until the view is closed */
+	enum wfs_entity entity;   /* for a walk over entities; WFS_ENTITIES_MAX: over cells */
+	bool sees_directory;      /* of the last entry; if not, only a file beside it is seen */
+	bool sees_beside;         /* the session sees the file beside the directory of a plan */
+	uint64_t looked_at;       /* entries so far, those that are not seen included */
+	uint64_t look_max;        /* ends the walk; 0: no bound; may be set before the first step */
+	uint64_t cell_id;         /* of the last entry that was looked at */
+};
+/** wfs_session_cells() - begin a walk over the cells of a reducer.
+ *  @error: filled if listing is refused; may be NULL */
+int wfs_session_cells(const struct wfs_session *session, struct wfs_view *view, uint32_t reducer_id,
+	uint64_t after_id, struct wfs_session_walk *ret_walk, struct wfs_error *error);
+/** wfs_session_walk_next() - get the next entry. Return: 1, 0 at the end or at look_max, or
+ *  -errno. */
+int wfs_session_walk_next(struct wfs_session_walk *walk, struct wfs_entry *ret_entry);
+/** wfs_session_walk_cut() - has the walk ended at look_max? There may be more after
+ *  walk->cell_id. */
+static inline bool wfs_session_walk_cut(const struct wfs_session_walk *walk)
+{
+	return walk->look_max > 0 && walk->looked_at == walk->look_max;
+}
+void wfs_session_walk_done(struct wfs_session_walk *walk);
+#define WFS_AUTO_SESSION_WALK WFS_CLEANUP(wfs_session_walk_done)
+
+/** wfs_session_entities() - begin a walk over the entities that the session sees, or of which it
+ *  sees a file beside the directory; wfs_session_walk_next returns them. */
+int wfs_session_entities(const struct wfs_session *session, struct wfs_view *view,
+	enum wfs_entity entity, uint64_t after_id, struct wfs_session_walk *ret_walk,
+	struct wfs_error *error);
+
+/** wfs_session_lists() - may the session list `steps` or `entries` of an entity that it has found?
+ *  Return: 0, -EACCES. */
+int wfs_session_lists(
+	const struct wfs_session *session, enum wfs_entity_file directory, struct wfs_error *error);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Chats and plans. Requests are those of caps/session-act.h; the objects that these functions get
+ * become actions, and must live until `done` is called.
+ */
+#pragma once
+
+#include <jansson.h>
+
+struct wfs_request;
+struct wfs_session;
+
+/** wfs_session_chat() - send a message, from which a plan is made, or continue a plan; see
+ *  kernel/domain/plan/plan.h. The answer is {chat_id, plan_id?}. */
+int wfs_session_chat(const struct wfs_session *session, json_t *chat, struct wfs_request *request);
+
+/** wfs_session_plan_import() - make a plan from a blob. The answer is {chat_id}. */
+int wfs_session_plan_import(
+	const struct wfs_session *session, json_t *import, struct wfs_request *request);
+
+/** wfs_session_plan_resume() - continue {plan_id}. The principal that made the plan may, one with
+ *  a drive grant for all plans, and an administrator; these may also stop it.
+ *  The answer is {chat_id, plan_id}. */
+int wfs_session_plan_resume(
+	const struct wfs_session *session, json_t *resume, struct wfs_request *request);
+
+/** wfs_session_plan_stop() - stop {plan_id}, or the chat {chat_id}. */
+int wfs_session_plan_stop(
+	const struct wfs_session *session, json_t *stop, struct wfs_request *request);
+
+/** wfs_session_leave_plan() - stop {plan_id}, or the chat {chat_id}, for drivers:
+ *  needs no right. */
+int wfs_session_leave_plan(
+	const struct wfs_session *session, json_t *stop, struct wfs_request *request);

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Views, reducers, cells, versions and records. kernel/read/view.h describes the results, and when
+ * they are -ENOENT.
+ */
+#pragma once
+
+#include "kernel/read/view.h"
+
+struct wfs_seen;
+struct wfs_session;
+
+/** wfs_session_view() - open a view.
+ *  This needs no right; what is read in it is judged by later calls. */
+int wfs_session_view(const struct wfs_session *session, uint64_t height, struct wfs_view *ret_view,
+	struct wfs_error *error);
+void wfs_session_view_close(struct wfs_view *view);
+#define WFS_AUTO_SESSION_VIEW WFS_CLEANUP(wfs_session_view_close)
+
+/** wfs_session_meta() - get height and time;
+ *  the hash of the whole world only if the session sees all. */
+int wfs_session_meta(
+	const struct wfs_session *session, struct wfs_view *view, struct wfs_meta *ret_meta);
+int wfs_session_manifest(
+	const struct wfs_session *session, struct wfs_view *view, struct wfs_seen *ret_seen);
+
+int wfs_session_reducer(const struct wfs_session *session, struct wfs_view *view, const char *name,
+	size_t name_size, struct wfs_reducer *ret_reducer);
+int wfs_session_reducer_by_id(const struct wfs_session *session, struct wfs_view *view,
+	uint32_t reducer_id, struct wfs_reducer *ret_reducer);
+int wfs_session_reducer_next(const struct wfs_session *session, struct wfs_view *view,
+	uint32_t after, struct wfs_bytes *ret_name, struct wfs_reducer *ret_reducer);
+int wfs_session_cell(const struct wfs_session *session, struct wfs_view *view, uint32_t reducer_id,
+	struct wfs_bytes key, struct wfs_seen *ret_seen);
+
+/** wfs_session_version() - get a version by its number;
+ *  -EACCES if the session may not see it (any more). */
+int wfs_session_version(const struct wfs_session *session, struct wfs_view *view, uint64_t vid,
+	struct wfs_seen *ret_seen);
+/** wfs_session_content() - read a version's bytes; -EACCES for content, code and entries of an
+ *  artifact that its principal may not read without paying. */
+int wfs_session_content(const struct wfs_session *session, struct wfs_view *view,
+	const struct wfs_seen *seen, struct wfs_range range, struct wfs_content *ret_content,
+	struct wfs_error *error);
+
+/** wfs_session_may_hash() - may the principal have the hash of this version? The hash of a short
+ *  text reveals the text.
+ *  Return: 0, -EACCES, … */
+int wfs_session_may_hash(
+	const struct wfs_session *session, struct wfs_view *view, const struct wfs_seen *seen);
+
+int wfs_session_record(const struct wfs_session *session, struct wfs_view *view, uint64_t seq,
+	struct wfs_bytes *ret_line);
+int wfs_session_journal_read(const struct wfs_session *session, struct wfs_view *view,
+	uint64_t offset, size_t size, struct wfs_buffer *buffer);

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Turns of agents: beginning and ending them, and what a driver does for them. Requests are those
+ * of caps/session-act.h.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "kernel/manifest/effect.h"
+#include "kernel/manifest/grant.h"
+
+struct wfs_request;
+struct wfs_session;
+struct wfs_view;
+
+/**
+ * wfs_session_admit_step() - may the principal have this agent take turns?
+ * Call before the agent's configuration is read, so that a refused principal learns nothing of it.
+ * Return: as wfs_session_admit.
+ */
+int wfs_session_admit_step(
+	const struct wfs_session *session, const char *agent, struct wfs_request *request);
+
+/**
+ * wfs_session_find_agent() - may the principal have the agent run, by the artifact's access?
+ * The error for an agent that is hidden from the principal is that for a missing agent.
+ * Return: 0, -ENOENT (not_found), -EACCES (not_authorized), -EIO, -ENOMEM.
+ */
+int wfs_session_find_agent(const struct wfs_session *session, struct wfs_view *view,
+	const char *agent, struct wfs_error *error);
+
+/**
+ * wfs_session_offers() - may the principal get this artifact as a tool?
+ * The principal's grants and policy must allow to invoke the artifact, at least after an approval,
+ * and so must the artifact's access. What a contract would answer is not known yet: then the
+ * principal must see the artifact in the tree.
+ * @ret_state: the artifact's cell, if the answer is 1; caller owns it
+ * Return: 1, 0 (not as a tool, or no such artifact), or -errno.
+ */
+int wfs_session_offers(const struct wfs_session *session, struct wfs_view *view, const char *id,
+	json_t **ret_state);
+
+/** wfs_session_step() - begin a run. @step: {agent, max_turns, messages, setup}, see
+ *  kernel/domain/turn/turn.h. The answer is {run_id}. */
+int wfs_session_step(const struct wfs_session *session, json_t *step, struct wfs_request *request);
+
+/** wfs_session_cancel() - end the run {turn_id}.
+ *  The principal that began the run may, and an administrator. */
+int wfs_session_cancel(
+	const struct wfs_session *session, json_t *cancel, struct wfs_request *request);
+
+/**
+ * wfs_session_approve() - decide on a tool call: {turn_id, call_id, decision}
+ * An administrator may, and a principal with a drive grant that has `approve`. The principal that
+ * began the run may only if it is an administrator. Never: the agent, its artifacts, and principals
+ * that have the right from these.
+ */
+int wfs_session_approve(
+	const struct wfs_session *session, json_t *approve, struct wfs_request *request);
+
+/** wfs_session_leave_run() - end the run {turn_id}, which the principal has begun and does not wait
+ *  for any more. For drivers: needs no right, because the principal may have lost it since then. */
+int wfs_session_leave_run(
+	const struct wfs_session *session, json_t *cancel, struct wfs_request *request);
+
+/* --- for drivers --- */
+
+/* A tool call of a run. Plain value. */
+struct wfs_session_call {
+	const char *intent_id; /* must live until the answer */
+	bool approved;         /* somebody has approved it */
+	bool cannot_wait;      /* refuse instead of waiting for an approval */
+	json_t *ask;           /* private to the session; released by wfs_session_call_done() */
+};
+void wfs_session_call_done(struct wfs_session_call *call);
+
+/**
+ * wfs_session_act_called() - take the action of a tool call in one of the principal's runs
+ * If the policy requires an approval that the call does not have, records that the call waits, and
+ * sets call->ask.
+ * @call: must live until the answer
+ * Return: as wfs_session_act.
+ */
+int wfs_session_act_called(const struct wfs_session *session, const json_t *action,
+	struct wfs_session_call *call, struct wfs_request *request);
+
+/**
+ * wfs_session_wait_call() - must a tool call that makes agents or plans run wait for an approval?
+ * @effect, @artifact: by which it will be judged; @artifact: may be NULL
+ * @call, @request: as for wfs_session_act_called
+ * Return: 1 (`done` will be called when it is recorded that it waits; call->ask is set), 0, or
+ * -errno.
+ */
+int wfs_session_wait_call(const struct wfs_session *session, enum wfs_effect effect,
+	const char *artifact, struct wfs_session_call *call, struct wfs_request *request);
+
+/** wfs_session_approve_call() - the one tool call that the session is for, of @effect, is approved.
+ *  Other calls of the session still need an approval. */
+void wfs_session_approve_call(struct wfs_session *session, enum wfs_effect effect);
+
+/** wfs_session_receipt() - submit the answer to an intent, for the principal of its run. This needs
+ *  no right: the intent was judged. @charge: the grant that pays, "" for none */
+int wfs_session_receipt(const struct wfs_session *session, const json_t *receipt,
+	const char *charge, struct wfs_request *request);
+
+/** wfs_session_check_journal() - does the principal's quota have room for another record? Receipts
+ *  are always recorded, so effects that lead to one must not begin without room.
+ *  Return: 0, -EDQUOT (quota_exceeded), … */
+int wfs_session_check_journal(const struct wfs_session *session, struct wfs_error *error);
+
+/**
+ * wfs_session_generate() - may the principal ask a model?
+ * A principal that has used up its tokens may not.
+ * @ret_charge: the grant whose budget pays, "" for none
+ * @request: without a kind, and with `done` set: a refusal is recorded
+ * Return: 0, WFS_SESSION_REFUSED (`done` will be called with the refusal), or -errno.
+ */
+int wfs_session_generate(const struct wfs_session *session,
+	char ret_charge[static WFS_GRANT_NAME_MAX + 1], struct wfs_request *request);

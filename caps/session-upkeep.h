@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Upkeep of an open world: figures, snapshots, collections, and code that crashed.
+ */
+#pragma once
+
+#include "kernel/box/quarantine.h"
+#include "kernel/copy/gc.h"
+#include "kernel/world/figures.h"
+
+struct wfs_request;
+struct wfs_session;
+
+/* Figures for `status` and `metrics`: plain value. */
+struct wfs_session_figures {
+	bool whole; /* the principal sees all, or administers the world; false: heights only */
+	struct wfs_world_figures world;
+	uint64_t effects_in_flight; /* for which runs of agents wait */
+	uint64_t refused_total;     /* refused reads; the journal has the refused changes */
+};
+int wfs_session_figures(const struct wfs_session *session, struct wfs_session_figures *ret_figures,
+	struct wfs_error *error);
+
+/**
+ * wfs_session_snapshot() - compute the snapshot hash of the head and record it; waits
+ * Thread: not the publisher's or a FUSE worker's, because it reads every cell.
+ * @progress: called now and then with the cells done and the total; may be NULL
+ */
+int wfs_session_snapshot(const struct wfs_session *session,
+	void (*progress)(void *context, uint64_t done, uint64_t total), void *context,
+	struct wfs_request *ret_request);
+
+/**
+ * wfs_session_gc_begin() - prepare a collection, which wfs_session_gc() judges
+ * @number: @keep: of the newest heights to keep; otherwise the first height to keep
+ * Return: as wfs_gc_begin().
+ */
+int wfs_session_gc_begin(const struct wfs_session *session, bool keep, uint64_t number,
+	struct wfs_gc *gc, struct wfs_error *error);
+
+/**
+ * wfs_session_gc() - continue a collection; waits
+ * Thread: not the publisher's or a FUSE worker's. See wfs_gc_advance.
+ */
+int wfs_session_gc(const struct wfs_session *session, struct wfs_gc *gc, uint64_t rows_max,
+	struct wfs_error *error);
+
+/**
+ * wfs_session_code() - list the code that ended its process; waits
+ * @lift: a hash: first allow this code to run again; or NULL
+ * @ret_rows: a row for each code that has crashed, after @lift; caller frees
+ */
+int wfs_session_code(const struct wfs_session *session, const struct wfs_hash *lift,
+	struct wfs_quarantine_row **ret_rows, size_t *ret_count, struct wfs_error *error);

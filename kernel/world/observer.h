@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is called after each commit of a world. */
+#pragma once
+
+#include "kernel/fold/change.h"
+
+/* The changes of one commit. Borrowed during the call. */
+struct wfs_commit {
+	uint64_t from_height; /* before the commit */
+	uint64_t to_height;   /* after the commit */
+	const struct wfs_change *changes;
+	size_t change_count;
+	bool manifest_changed;
+	bool blobs_listed;     /* the commit has listed new blobs */
+	uint64_t dropped_from; /* the first height that a collection dropped */
+	uint64_t dropped_to;   /* one more than the last of them; equal: none was dropped */
+};
+
+/* Callback table of a mount, or of others that keep copies of the head or act on it. Each may be
+ * NULL. */
+struct wfs_observer {
+	/* Drop or update what the observer keeps. On the publisher thread, after the commit is
+	 * durable, before its requests are answered. */
+	void (*committed)(struct wfs_observer *observer, const struct wfs_commit *commit);
+	/* Act on the commit, now that no observer keeps older state. On the publisher thread, after
+	 * `committed` of all observers was called. */
+	void (*told)(struct wfs_observer *observer, const struct wfs_commit *commit);
+	struct wfs_observer *next; /* private; lock: the world's */
+};
