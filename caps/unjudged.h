@@ -48,8 +48,9 @@ int wfs_unjudged_entity_number(
 	struct wfs_view *view, enum wfs_entity entity, struct wfs_bytes id, uint64_t *ret_number);
 
 /** wfs_unjudged_item_name() - find the plan or artifact that has a file in `steps` or `entries`,
- *  and append the file's name. @view: NULL: only the id is wanted; @key: of the file's cell; @ret_id:
- *  borrowed from @key. Return: 0, -ENOENT, … */
+ *  and append the file's name
+ *  @view: NULL: only the id is wanted. @key: of the file's cell. @ret_id: borrowed from @key
+ *  Return: 0, -ENOENT, … */
 int wfs_unjudged_item_name(struct wfs_view *view, enum wfs_entity_file directory,
 	struct wfs_bytes key, struct wfs_bytes *ret_id, struct wfs_buffer *name);
 
