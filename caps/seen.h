@@ -15,12 +15,13 @@ struct wfs_seen {
 	struct wfs_version version;
 };
 
-/** wfs_seen_name() - find the cell that it belongs to; see wfs_view_name(). */
+/** wfs_seen_name() - find the reducer and the key of the cell to which a seen version belongs; both
+ *  are borrowed until the view is closed. Return: 0, or -errno. */
 int wfs_seen_name(struct wfs_view *view, const struct wfs_seen *seen, struct wfs_bytes *ret_reducer,
 	struct wfs_bytes *ret_key);
 
 /** wfs_seen_grants() - append the file `grants.json` of a principal
- *  @seen: of this file
+ *  @seen: what a session has found for this file
  *  @ret_time_ns: of the newest grant; 0: the principal has none */
 int wfs_seen_grants(struct wfs_view *view, const struct wfs_seen *seen, struct wfs_buffer *buffer,
 	int64_t *ret_time_ns);

@@ -13,17 +13,19 @@
 struct wfs_params;
 struct wfs_session;
 
-/** wfs_session_submit() - judge a request by its kind, then submit it; see wfs_world_submit. */
+/** wfs_session_submit() - judge a request by its kind, then give it to the world's queue; see
+ *  wfs_world_submit(). Return: 0 (`done` will be called), or -errno with request->error. */
 int wfs_session_submit(const struct wfs_session *session, struct wfs_request *request);
 
-/** wfs_session_call() - submit a request, and wait for the answer. */
+/** wfs_session_call() - as wfs_session_submit(), but wait for the answer, which is in @request
+ *  then; `done` is not needed. Return: request->result. */
 int wfs_session_call(const struct wfs_session *session, struct wfs_request *request);
 
 enum { WFS_SESSION_REFUSED = 1 };
 
 /**
- * wfs_session_admit() - judge an effect that is not a request to the kernel (mount, shutdown), or
- * that is judged again when its object is known
+ * wfs_session_admit() - judge an effect that does not become a request to the kernel (mount,
+ * shutdown), or that is judged again when it is known what it concerns
  * @request: without a kind, and with `done` set
  * Return: 0, WFS_SESSION_REFUSED (`done` will be called with the refusal), or -errno.
  */
@@ -31,8 +33,8 @@ int wfs_session_admit(
 	const struct wfs_session *session, enum wfs_effect effect, struct wfs_request *request);
 
 /**
- * wfs_session_act() - take an action; see kernel/domain/action/action.h
- * Judges the action together with the artifact that it names.
+ * wfs_session_act() - judge an action, together with the artifact that it names, and send it; see
+ * kernel/domain/action/action.h
  * @action: with its `action_type`; must live until the answer, which is {data, message}, or the
  *          details of a refusal, or NULL
  * Return: 0 (`done` will be called), or -errno.
@@ -60,8 +62,8 @@ int wfs_session_apply(const struct wfs_session *session, const struct wfs_params
 int wfs_session_grant(
 	const struct wfs_session *session, json_t *grant, struct wfs_request *request);
 
-/** wfs_session_revoke() - revoke the grant {name}, and all grants delegated from it. A principal
- *  that may grant may do this, and the one that delegated it. */
+/** wfs_session_revoke() - revoke the grant {name}, and all grants delegated from it. Allowed to a
+ *  principal that may make grants, and to the one that delegated this grant. */
 int wfs_session_revoke(
 	const struct wfs_session *session, json_t *revocation, struct wfs_request *request);
 

@@ -32,13 +32,13 @@ struct wfs_upload; /* a blob that is received in pieces */
 int wfs_session_upload(
 	const struct wfs_session *session, struct wfs_upload **ret_upload, struct wfs_error *error);
 
-/** wfs_upload_add() - append a piece. Return: 0, -EFBIG (a blob has at most WFS_BLOB_MAX bytes),
- *  -ENOSPC, -EIO, -ENOMEM. */
+/** wfs_upload_add() - append @size bytes to the blob. Return: 0, -EFBIG (a blob has at most
+ *  WFS_BLOB_MAX bytes), -ENOSPC, -EIO, -ENOMEM. */
 int wfs_upload_add(struct wfs_upload *upload, const void *data, size_t size);
 
 /**
- * wfs_upload_submit() - make the blob durable, and submit its request, of which it sets kind and
- * blob
+ * wfs_upload_submit() - sync the received blob to the disk, and submit the request that records it
+ * @request: with `done` set; gets its kind and its blob
  * After -EAGAIN (overloaded) it can be called again.
  * @upload: must live until the answer
  * Return: as wfs_session_submit, -ENOSPC, -EIO.
@@ -46,7 +46,7 @@ int wfs_upload_add(struct wfs_upload *upload, const void *data, size_t size);
 int wfs_upload_submit(
 	const struct wfs_session *session, struct wfs_upload *upload, struct wfs_request *request);
 
-/** wfs_upload_free() - free it, and remove the file of an unfinished blob; accepts NULL. */
+/** wfs_upload_free() - free an upload, and remove the file of an unfinished blob; accepts NULL. */
 void wfs_upload_free(struct wfs_upload *upload);
 WFS_DEFINE_AUTO(upload, struct wfs_upload, wfs_upload_free)
 #define WFS_AUTO_UPLOAD WFS_CLEANUP(wfs_auto_upload)

@@ -13,24 +13,27 @@ struct wfs_seen;
 struct wfs_session;
 struct wfs_view;
 
-/** wfs_session_entity() - find a live entity: its cell. Return: 0, -ENOENT, … */
+/** wfs_session_entity() - find the cell of an entity that was not deleted. @ret_version: of the
+ *  cell Return: 0, -ENOENT, … */
 int wfs_session_entity(const struct wfs_session *session, struct wfs_view *view,
 	enum wfs_entity entity, struct wfs_bytes id, struct wfs_version *ret_version);
 
-/** wfs_session_entity_at() - find a live entity by the number of its cell. @ret_id: borrowed until
- *  the view is closed */
+/** wfs_session_entity_at() - as wfs_session_entity(), by the number of its cell. @ret_id: borrowed
+ *  until the view is closed */
 int wfs_session_entity_at(const struct wfs_session *session, struct wfs_view *view,
 	enum wfs_entity entity, uint64_t number, struct wfs_bytes *ret_id,
 	struct wfs_version *ret_version);
 
-/** wfs_session_entity_file() - get the version that a file is made from; for `grants.json` the
- *  principal's ledger. Return: 0, -ENOENT (no such file, or the session does not see it), … */
+/** wfs_session_entity_file() - find the version from which a file of the entity @id is made; for
+ *  `grants.json` that of the principal's cell of sys.ledger.
+ *  Return: 0, -ENOENT (no such file, or the session does not see it), … */
 int wfs_session_entity_file(const struct wfs_session *session, struct wfs_view *view,
 	enum wfs_entity_file file, struct wfs_bytes id, struct wfs_seen *ret_seen);
 
-/** wfs_session_entity_version() - get it by the number of the version; -EACCES if the session may
- *  not see it (any more), -ENOENT if the file is never made from such a version. @file:
- *  WFS_ENTITY_FILE_PLAN_STEPS: a file in `steps` */
+/** wfs_session_entity_version() - find the version from which a file is made, by the version's
+ *  number. @file: WFS_ENTITY_FILE_PLAN_STEPS: a file in `steps`
+ *  Return: 0, -EACCES (the session may not see the file, or not any more), -ENOENT (no such file is
+ *  made from this version), … */
 int wfs_session_entity_version(const struct wfs_session *session, struct wfs_view *view,
 	enum wfs_entity_file file, uint64_t vid, struct wfs_seen *ret_seen);
 
@@ -41,8 +44,8 @@ struct wfs_session_part {
 	uint64_t size_bytes;       /* result: of the whole file */
 };
 
-/** wfs_session_entity_read() - read a part of a file that is made from a version which a function
- *  above returned; see wfs_entity_write. */
+/** wfs_session_entity_read() - read a part of a file of an entity. @seen: from
+ *  wfs_session_entity_file() or wfs_session_entity_version(). Return: 0, or -errno. */
 int wfs_session_entity_read(const struct wfs_session *session, struct wfs_view *view,
 	enum wfs_entity_file file, const struct wfs_seen *seen, struct wfs_session_part *part);
 
@@ -51,15 +54,17 @@ int wfs_session_entity_read(const struct wfs_session *session, struct wfs_view *
  * which a function above has found. Each file has a number, in the order of which they are listed.
  */
 
-/** wfs_session_item() - find a file by its name. Return: 0, -ENOENT (this file does not exist, or
- *  the session does not see it), … */
+/** wfs_session_item() - find a file in `steps` or `entries` of the entity @id by its name.
+ *  @ret_number: its place in the listing; @ret_seen: the version from which it is made
+ *  Return: 0, -ENOENT (this file does not exist, or the session does not see it), … */
 int wfs_session_item(const struct wfs_session *session, struct wfs_view *view,
 	enum wfs_entity_file directory, struct wfs_bytes id, const char *name, uint64_t *ret_number,
 	struct wfs_seen *ret_seen);
 
 /**
- * wfs_session_item_next() - find the first file that the session sees
- * @number: in: where to begin; out: that of the file
+ * wfs_session_item_next() - find the first file in `steps` or `entries` of the entity @id, from a
+ * place in the listing on, that the session sees
+ * @number: in: the first place, from 0; out: that of the file
  * @left: bound of the files to look at, those that are not seen included; decremented for each
  * @name: becomes the name of the file
  * @ret_version: of an entry only vid, size_bytes and time_ns are set
@@ -75,14 +80,14 @@ struct wfs_events {
 	int64_t time_ns; /* of the newest event */
 };
 
-/** wfs_session_events() - append a part of `events.jsonl`, of the turn that has the event @seq, up
- *  to this event; see wfs_turn_events. Return: 0, -EACCES (the session may not see it any more),
- *  -ENOENT, … */
+/** wfs_session_events() - append the part @range of a turn's `events.jsonl` as it was with the
+ *  event of the record @seq as its last. Return: 0, -EACCES (the session may not see the file any
+ *  more), -ENOENT (@seq is not an event of a turn), … */
 int wfs_session_events(const struct wfs_session *session, struct wfs_view *view, uint64_t seq,
 	struct wfs_range range, struct wfs_buffer *buffer, struct wfs_events *ret_events);
 
-/** wfs_session_live_text() - get content, code or an entry of a live artifact by the version's
- *  number.
+/** wfs_session_live_text() - find a version that is content, code or an entry of an artifact, by
+ *  its number, if the artifact was not deleted.
  *  Return: 0, -EACCES, -ENOENT (the artifact was deleted), … */
 int wfs_session_live_text(const struct wfs_session *session, struct wfs_view *view, uint64_t vid,
 	struct wfs_seen *ret_seen);

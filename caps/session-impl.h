@@ -43,53 +43,56 @@ struct wfs_session {
 /** session_world() - the world in which the session is. */
 struct wfs_world *session_world(const struct wfs_session *session);
 
-/** session_sign() - fill in what a request says about its sender. */
+/** session_sign() - set the members of a request that name its principal, connection and queue. */
 void session_sign(const struct wfs_session *session, struct wfs_request *request);
 
 /** session_notes_free() - free the notes of a session; accepts NULL. */
 void session_notes_free(struct session_notes *notes);
 
-/** session_note() - note that text of these artifacts is read. @of: array; []: it is for the
- *  principal alone. Return: 0, or -ENOMEM. */
+/** session_note() - if the session notes private texts, note that one is read. @of: ids of the
+ *  artifacts to which it belongs; []: it is for the principal alone. Return: 0, or -ENOMEM. */
 int session_note(const struct wfs_session *session, const json_t *of);
 
-/** session_note_artifact() - note that text of this artifact is read,
- *  unless everybody may read it. */
+/** session_note_artifact() - if the session notes private texts, note that a text of the artifact
+ *  @id is read, unless everybody may read it. Return: 0, or -errno. */
 int session_note_artifact(
 	const struct wfs_session *session, struct wfs_view *view, struct wfs_bytes id);
 
-/** session_rights() - get the rights in force, and set their height and the time in @question.
- *  @question: the members that are set by the caller, zeros otherwise. Return: 0, or -ENOMEM. */
+/** session_rights() - get the rights in force of the session's principal. @ret_rights: caller
+ *  unrefs them; @question: gets their height and the time. Return: 0, or -ENOMEM. */
 int session_rights(const struct wfs_session *session, struct wfs_rights **ret_rights,
 	struct wfs_question *question);
 
-/** session_refused() - count a read if @verdict refuses it. Return: 0, or the verdict's -errno. */
+/** session_refused() - if @verdict refuses a read, count it and fill @error. @rights, @question: by
+ *  which it was judged. Return: 0 (it does not), or the verdict's -errno. */
 int session_refused(const struct wfs_session *session, const struct wfs_rights *rights,
 	const struct wfs_question *question, const struct wfs_verdict *verdict,
 	struct wfs_error *error);
 
-/** session_act() - make @action, of this type, the request's action. */
+/** session_act() - set the `action_type` of @action to @type, and submit @request with it, without
+ *  judging it. Return: 0 (`done` will be called), or -errno. */
 int session_act(const struct wfs_session *session, const char *type, json_t *action,
 	struct wfs_request *request);
 
-/** session_admit() - wfs_session_admit() with a question that names more than the effect. */
+/** session_admit() - as wfs_session_admit(), with a question that can name more than the effect. */
 int session_admit(const struct wfs_session *session, const struct wfs_question *question,
 	struct wfs_request *request);
 
-/** session_admit_act() - judge @question, then session_act().
- *  Return: 0 (`done` will be called), or -errno. */
+/** session_admit_act() - judge @question, and call session_act() if it is allowed.
+ *  Return: 0 (`done` will be called, maybe with the refusal), or -errno. */
 int session_admit_act(const struct wfs_session *session, const struct wfs_question *question,
 	const char *type, json_t *action, struct wfs_request *request);
 
-/** session_refuse() - record a refusal, for the reason in the request's error. Return: 0 (`done`
- *  will be called), or -errno. */
+/** session_refuse() - submit @request as a decision, which records that @verdict has refused
+ *  @question. request->error: has the reason. Return: 0 (`done` will be called), or -errno. */
 int session_refuse(const struct wfs_session *session, const struct wfs_question *question,
 	const struct wfs_verdict *verdict, struct wfs_request *request);
 
 /* --- session-claim.c: each sets in the question whether the run or plan is the principal's own.
  * Return: 0, or -errno. --- */
 
-/** session_claim_run() - for ending a run: its own are those that the principal began. */
+/** session_claim_run() - set question->claim for ending a run, which is the principal's own if the
+ *  principal began it. */
 int session_claim_run(const struct wfs_session *session, const char *run_id,
 	struct wfs_question *question, struct wfs_error *error);
 
@@ -100,7 +103,7 @@ struct session_approval {
 };
 
 /**
- * session_claim_approval() - for approving calls of a run
+ * session_claim_approval() - set question->claim for approving calls of a run
  * The agent, its artifacts, and principals that got the right from these may not approve calls of
  * the agent; others may approve calls of the agents that their grants name.
  * @ret_approval: zero-initialised; the question borrows from it; caller ends it with
@@ -119,8 +122,9 @@ int session_claim_plan(const struct wfs_session *session, const char *plan_id,
 void session_claim_chat(
 	const struct wfs_session *session, const char *chat_id, struct wfs_question *question);
 
-/** session_ask() - record that the call waits for an approval.
- *  @verdict: the one that asks for it */
+/** session_ask() - submit @request as the action `ask`, which records that a tool call waits for an
+ *  approval, and set call->ask. @verdict: requires the approval
+ *  Return: 0 (`done` will be called), or -errno. */
 int session_ask(const struct wfs_session *session, struct wfs_session_call *call,
 	const struct wfs_verdict *verdict, struct wfs_request *request);
 
@@ -128,20 +132,22 @@ int session_ask(const struct wfs_session *session, struct wfs_session_call *call
  *  … */
 int session_reducer_name(struct wfs_view *view, uint32_t reducer_id, struct wfs_bytes *ret_name);
 
-/** session_look() - make a filter by the current rights; caller ends it. Return: 0, or -ENOMEM. */
+/** session_look() - make a sight (caps/sight.h) by the rights in force; caller calls
+ *  wfs_sight_done(). Return: 0, or -ENOMEM. */
 int session_look(const struct wfs_session *session, struct wfs_sight *ret_sight);
 
-/** session_sees_file() - may the session see a file? Return: 0, -ENOENT (no), or -ENOMEM. */
+/** session_sees_file() - may the session see this file of the entity @id?
+ *  Return: 0 (yes), -ENOENT (no), or -ENOMEM. */
 int session_sees_file(
 	const struct wfs_session *session, enum wfs_entity_file file, struct wfs_bytes id);
 
-/** session_sees_item() - may the session see a file in a directory of an entity, such as `steps`?
- *  @key: of the file's cell. Return: as above. */
+/** session_sees_item() - may the session see a file in `steps` or `entries` of an entity? @key: of
+ *  the file's cell. Return: 0 (yes), -ENOENT (no), or -ENOMEM. */
 int session_sees_item(const struct wfs_session *session, struct wfs_view *view,
 	enum wfs_entity_file directory, struct wfs_bytes key);
 
-/** session_sees_inner() - may it see a file in the directory `steps` or `entries` of an entity?
- *  @name: of the file. Return: as above. */
+/** session_sees_inner() - may the session see a file in `steps` or `entries` of the entity @id?
+ *  @name: of the file. Return: 0 (yes), -ENOENT (no), or -ENOMEM. */
 int session_sees_inner(const struct wfs_session *session, enum wfs_entity_file directory,
 	struct wfs_bytes id, struct wfs_bytes name);
 
@@ -152,16 +158,17 @@ struct session_text {
 	uint32_t entry;               /* the entry's number */
 };
 
-/** session_text_of() - is a version content, code or an entry?
- *  Return: 1 and which, 0, or -errno. */
+/** session_text_of() - is a version content, code or an entry of an artifact?
+ *  Return: 1 (@ret_text says which), 0, or -errno. */
 int session_text_of(
 	struct wfs_view *view, const struct wfs_version *version, struct session_text *ret_text);
 
-/** session_sees_text() - may the session see the file of a text?
- *  Return: 0, -ENOENT (no), or -ENOMEM. */
+/** session_sees_text() - may the session see the file of a content, code or entry?
+ *  Return: 0 (yes), -ENOENT (no), or -ENOMEM. */
 int session_sees_text(const struct wfs_session *session, const struct session_text *text);
 
-/** session_administers() - does the principal administer the world? Return: 1, 0, or -ENOMEM. */
+/** session_administers() - has the session's principal a grant of sys/admin@1?
+ *  Return: 1, 0, or -ENOMEM. */
 int session_administers(const struct wfs_session *session);
 
 /** session_reads_artifact() - may the principal read contents of this artifact without paying, by

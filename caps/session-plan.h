@@ -14,21 +14,23 @@ struct wfs_session;
  *  kernel/domain/plan/plan.h. The answer is {chat_id, plan_id?}. */
 int wfs_session_chat(const struct wfs_session *session, json_t *chat, struct wfs_request *request);
 
-/** wfs_session_plan_import() - make a plan from a blob. The answer is {chat_id}. */
+/** wfs_session_plan_import() - make a plan from the text in a blob. @import: see
+ *  kernel/domain/plan/plan.h. The answer is {chat_id}. */
 int wfs_session_plan_import(
 	const struct wfs_session *session, json_t *import, struct wfs_request *request);
 
-/** wfs_session_plan_resume() - continue {plan_id}. The principal that made the plan may, one with
- *  a drive grant for all plans, and an administrator; these may also stop it.
+/** wfs_session_plan_resume() - continue the plan {plan_id}. Allowed to the principal that made the
+ *  plan, to one with a drive grant for all plans, and to an administrator.
  *  The answer is {chat_id, plan_id}. */
 int wfs_session_plan_resume(
 	const struct wfs_session *session, json_t *resume, struct wfs_request *request);
 
-/** wfs_session_plan_stop() - stop {plan_id}, or the chat {chat_id}. */
+/** wfs_session_plan_stop() - stop the plan {plan_id}, or the chat {chat_id}. Allowed as
+ *  wfs_session_plan_resume(). */
 int wfs_session_plan_stop(
 	const struct wfs_session *session, json_t *stop, struct wfs_request *request);
 
-/** wfs_session_leave_plan() - stop {plan_id}, or the chat {chat_id}, for drivers:
- *  needs no right. */
+/** wfs_session_leave_plan() - stop the plan {plan_id}, or the chat {chat_id}, which the principal
+ *  has begun and does not wait for any more. For drivers: needs no right. */
 int wfs_session_leave_plan(
 	const struct wfs_session *session, json_t *stop, struct wfs_request *request);

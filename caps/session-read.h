@@ -10,15 +10,15 @@
 struct wfs_seen;
 struct wfs_session;
 
-/** wfs_session_view() - open a view.
- *  This needs no right; what is read in it is judged by later calls. */
+/** wfs_session_view() - open the view of @height, WFS_HEIGHT_HEAD being the newest; caller closes
+ *  it. This needs no right; what is read in it is judged by later calls. */
 int wfs_session_view(const struct wfs_session *session, uint64_t height, struct wfs_view *ret_view,
 	struct wfs_error *error);
 void wfs_session_view_close(struct wfs_view *view);
 #define WFS_AUTO_SESSION_VIEW WFS_CLEANUP(wfs_session_view_close)
 
-/** wfs_session_meta() - get height and time;
- *  the hash of the whole world only if the session sees all. */
+/** wfs_session_meta() - get height and time of a view, and its newest snapshot hash, but that only
+ *  if the session sees everything. */
 int wfs_session_meta(
 	const struct wfs_session *session, struct wfs_view *view, struct wfs_meta *ret_meta);
 int wfs_session_manifest(
@@ -33,12 +33,13 @@ int wfs_session_reducer_next(const struct wfs_session *session, struct wfs_view 
 int wfs_session_cell(const struct wfs_session *session, struct wfs_view *view, uint32_t reducer_id,
 	struct wfs_bytes key, struct wfs_seen *ret_seen);
 
-/** wfs_session_version() - get a version by its number;
- *  -EACCES if the session may not see it (any more). */
+/** wfs_session_version() - find a version by its number.
+ *  Return: 0, -EACCES (the session may not see it, or not any more), -ENOENT, … */
 int wfs_session_version(const struct wfs_session *session, struct wfs_view *view, uint64_t vid,
 	struct wfs_seen *ret_seen);
-/** wfs_session_content() - read a version's bytes; -EACCES for content, code and entries of an
- *  artifact that its principal may not read without paying. */
+/** wfs_session_content() - read the bytes @range of a version. @ret_content: caller calls
+ *  wfs_content_done(). Return: 0, -EACCES (content, code or an entry of an artifact that the
+ *  principal may not read without paying), … */
 int wfs_session_content(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_seen *seen, struct wfs_range range, struct wfs_content *ret_content,
 	struct wfs_error *error);

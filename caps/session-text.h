@@ -10,32 +10,34 @@
 struct wfs_session;
 struct wfs_view;
 
-/** wfs_session_text() - get the private text with a number, as a file in journal/texts.
- *  Return: 0, -ENOENT (no such text in the view, or not for this principal). */
+/** wfs_session_text() - find the private text with this number, for its file in journal/texts.
+ *  Return: 0, -ENOENT (no such text in the view, or the principal may not read it). */
 int wfs_session_text(const struct wfs_session *session, struct wfs_view *view, uint64_t number,
 	struct wfs_text *ret_text);
-/** wfs_session_text_find() - get the private text with this hash. Return: as above. */
+/** wfs_session_text_find() - find the private text with this hash. Return: as
+ *  wfs_session_text(). */
 int wfs_session_text_find(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_hash *hash, struct wfs_text *ret_text);
 /**
- * wfs_session_text_next() - find the first text above @after that the principal may read
+ * wfs_session_text_next() - find the first private text that the principal may read, of those with
+ * a number above @after
  * @left: bound of the texts to look at, unreadable ones included; decremented for each
  * Return: 0, -ENOENT, 1 (@left is 0; of @ret_text only the number is set, of the last text), …
  */
 int wfs_session_text_next(const struct wfs_session *session, struct wfs_view *view, uint64_t after,
 	uint64_t *left, struct wfs_text *ret_text);
 
-/** wfs_session_note_private() - make the session note which private texts are read through it; call
- *  this before anything is read. Return: 0, -ENOMEM. */
+/** wfs_session_note_private() - have the session note, for wfs_session_noted(), which private texts
+ *  are read through it; called before anything is read. Return: 0, -ENOMEM. */
 int wfs_session_note_private(struct wfs_session *session);
 
-/** wfs_session_note_hidden() - if the session notes texts, note those for which a document has
- *  stand-ins.
- *  Return: 0, -ENOMEM. */
+/** wfs_session_note_hidden() - if the session notes private texts, note those whose stand-ins are
+ *  in @document. Return: 0, -ENOMEM. */
 int wfs_session_note_hidden(const struct wfs_session *session, const json_t *document);
 
-/** wfs_session_noted() - was any private text read? @ret_of: the artifacts that the texts belong
- *  to; [] if one is for its principal alone; caller owns it. Return: 1, 0, -ENOMEM. */
+/** wfs_session_noted() - was any private text read since wfs_session_note_private()? @ret_of: ids
+ *  of the artifacts to which the texts belong; [] if one is for its principal alone; caller owns it
+ *  Return: 1, 0, -ENOMEM. */
 int wfs_session_noted(const struct wfs_session *session, json_t **ret_of);
 
 /** wfs_session_reveal() - copy a document, and replace stand-ins by those private texts that the

@@ -45,16 +45,16 @@ int wfs_session_offers(const struct wfs_session *session, struct wfs_view *view,
  *  kernel/domain/turn/turn.h. The answer is {run_id}. */
 int wfs_session_step(const struct wfs_session *session, json_t *step, struct wfs_request *request);
 
-/** wfs_session_cancel() - end the run {turn_id}.
- *  The principal that began the run may, and an administrator. */
+/** wfs_session_cancel() - end the run {turn_id}. Allowed to the principal that began the run, and
+ *  to an administrator. */
 int wfs_session_cancel(
 	const struct wfs_session *session, json_t *cancel, struct wfs_request *request);
 
 /**
- * wfs_session_approve() - decide on a tool call: {turn_id, call_id, decision}
- * An administrator may, and a principal with a drive grant that has `approve`. The principal that
- * began the run may only if it is an administrator. Never: the agent, its artifacts, and principals
- * that have the right from these.
+ * wfs_session_approve() - allow or deny a tool call that waits: {turn_id, call_id, decision}
+ * An administrator may do this, and a principal with a drive grant that has `approve`. The
+ * principal that began the run may only if it is an administrator. The agent, its artifacts, and
+ * principals that have the right from these never may.
  */
 int wfs_session_approve(
 	const struct wfs_session *session, json_t *approve, struct wfs_request *request);
@@ -76,7 +76,8 @@ struct wfs_session_call {
 void wfs_session_call_done(struct wfs_session_call *call);
 
 /**
- * wfs_session_act_called() - take the action of a tool call in one of the principal's runs
+ * wfs_session_act_called() - as wfs_session_act(), for an action that is a tool call of a run of
+ * the session's principal
  * If the policy requires an approval that the call does not have, records that the call waits, and
  * sets call->ask.
  * @call: must live until the answer
@@ -95,12 +96,14 @@ int wfs_session_act_called(const struct wfs_session *session, const json_t *acti
 int wfs_session_wait_call(const struct wfs_session *session, enum wfs_effect effect,
 	const char *artifact, struct wfs_session_call *call, struct wfs_request *request);
 
-/** wfs_session_approve_call() - the one tool call that the session is for, of @effect, is approved.
- *  Other calls of the session still need an approval. */
+/** wfs_session_approve_call() - note that the tool call for which the session was made, which has
+ *  this effect, is approved: the session may do @effect although the policy asks for an
+ *  approval. */
 void wfs_session_approve_call(struct wfs_session *session, enum wfs_effect effect);
 
-/** wfs_session_receipt() - submit the answer to an intent, for the principal of its run. This needs
- *  no right: the intent was judged. @charge: the grant that pays, "" for none */
+/** wfs_session_receipt() - submit the receipt that answers an intent, as the principal of the
+ *  intent's run. This needs no right: the intent was judged. @receipt: must live until the answer;
+ *  @charge: name of the grant whose budget pays, "" for none */
 int wfs_session_receipt(const struct wfs_session *session, const json_t *receipt,
 	const char *charge, struct wfs_request *request);
 
@@ -112,7 +115,7 @@ int wfs_session_check_journal(const struct wfs_session *session, struct wfs_erro
 /**
  * wfs_session_generate() - may the principal ask a model?
  * A principal that has used up its tokens may not.
- * @ret_charge: the grant whose budget pays, "" for none
+ * @ret_charge: name of the grant whose budget pays, "" for none
  * @request: without a kind, and with `done` set: a refusal is recorded
  * Return: 0, WFS_SESSION_REFUSED (`done` will be called with the refusal), or -errno.
  */

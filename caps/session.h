@@ -38,7 +38,7 @@ const char *wfs_session_principal(const struct wfs_session *session);
 enum { WFS_SESSION_QUEUE_MAX = 47 }; /* bytes */
 
 /**
- * wfs_session_connect() - the session's requests come by a connection, and are done in their order
+ * wfs_session_connect() - have all requests of the session done in the order in which they come
  * The operator may act as another principal for one request (wfs_session_connect_as()), so the
  * requests of each of the operator's connections wait in a queue of their own; those of others wait
  * in the queue of their principal.
@@ -46,8 +46,8 @@ enum { WFS_SESSION_QUEUE_MAX = 47 }; /* bytes */
  */
 void wfs_session_connect(struct wfs_session *session, uint64_t connection);
 
-/** wfs_session_connect_as() - the session's requests come by the connection of @other, for any
- *  principal of @session. */
+/** wfs_session_connect_as() - have the requests of @session done in one order with those of @other,
+ *  in the queue of @other, although the two sessions may have different principals. */
 void wfs_session_connect_as(struct wfs_session *session, const struct wfs_session *other);
 struct wfs_authority *wfs_session_authority(const struct wfs_session *session);
 
@@ -62,7 +62,7 @@ struct wfs_authority *wfs_session_authority(const struct wfs_session *session);
 int wfs_session_judge(
 	const struct wfs_session *session, enum wfs_effect effect, struct wfs_error *error);
 
-/** wfs_session_may() - wfs_session_judge() as a yes or no, which is not counted. */
+/** wfs_session_may() - as wfs_session_judge(), but a refusal is not counted. */
 bool wfs_session_may(const struct wfs_session *session, enum wfs_effect effect);
 
 /**
@@ -77,13 +77,12 @@ bool wfs_session_may(const struct wfs_session *session, enum wfs_effect effect);
 int wfs_session_sees(const struct wfs_session *session, enum wfs_effect effect,
 	struct wfs_path path, enum wfs_coverage least, struct wfs_error *error);
 
-/** wfs_session_sees_whole() - does the session see everything below a directory whose names are
- *  those of cells of @reducer?
- *  Return: 1, 0, -ENOMEM. */
+/** wfs_session_sees_whole() - may the session see and list everything in the directory @path, whose
+ *  names are those of cells of @reducer? Return: 1, 0, -ENOMEM. */
 int wfs_session_sees_whole(
 	const struct wfs_session *session, struct wfs_path path, struct wfs_bytes reducer);
 
-/** wfs_session_queries() - does its principal have any grant that shows something of the tree? */
+/** wfs_session_queries() - has the session's principal a grant that shows any part of the tree? */
 bool wfs_session_queries(const struct wfs_session *session);
 
 /** wfs_session_sees_all() - does the session see everything in the tree, blobs left aside? */
@@ -91,23 +90,22 @@ bool wfs_session_sees_all(const struct wfs_session *session);
 
 /* --- numbers that the principal sees --- */
 
-/** wfs_session_permutation() - get its principal's permutation for a purpose; see
- *  wfs_world_permutation.
- *  Return: 0, -ENOMEM. */
+/** wfs_session_permutation() - get the permutation of numbers that hides their order and gaps from
+ *  the session's principal. Parameters: see wfs_world_permutation(). Return: 0, -ENOMEM. */
 int wfs_session_permutation(const struct wfs_session *session, const char *purpose, uint64_t first,
 	unsigned int bits, struct wfs_permutation *ret_permutation);
 
-/** wfs_session_cursors() - get the permutation of cursors for its principal. Return: 1, 0 (it sees
- *  everything, and gets plain cursors), -ENOMEM. */
+/** wfs_session_cursors() - get the permutation of the cursors that the session's principal gets
+ *  from listings. Return: 1, 0 (it sees everything, and gets plain cursors), -ENOMEM. */
 int wfs_session_cursors(const struct wfs_session *session, struct wfs_permutation *ret_permutation);
 
 /* --- rights that change --- */
 
-/** wfs_session_watch() - notify @watcher when what the session may see has changed.
- *  Return: 0, -EAGAIN. */
+/** wfs_session_watch() - call `changed` of @watcher whenever what the session may see has changed.
+ *  @watcher: kept until wfs_session_unwatch(). Return: 0, -EAGAIN. */
 int wfs_session_watch(const struct wfs_session *session, struct wfs_rights_watcher *watcher);
 
-/** wfs_session_unwatch() - end that; after it returns, the watcher is not called any more. */
+/** wfs_session_unwatch() - forget @watcher; after this returns, it is not called any more. */
 void wfs_session_unwatch(const struct wfs_session *session, struct wfs_rights_watcher *watcher);
 
 /* A request in progress, from before its first judgement until it is answered. Plain value. */

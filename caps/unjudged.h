@@ -11,39 +11,41 @@
 struct wfs_buffer;
 struct wfs_view;
 
-/** wfs_unjudged_entity_names() - get an upper bound of how many exist at the head, and when their
- *  set last changed. */
+/** wfs_unjudged_entity_names() - get an upper bound of the number of entities of this kind at the
+ *  head, and the time at which one was last added or removed. */
 int wfs_unjudged_entity_names(
 	struct wfs_view *view, enum wfs_entity entity, uint64_t *ret_count, int64_t *ret_names_ns);
 
-/** wfs_unjudged_item_count() - count the files, about. */
+/** wfs_unjudged_item_count() - estimate how many files the directory `steps` or `entries` of the
+ *  entity @id has. Return: 0, or -errno. */
 int wfs_unjudged_item_count(struct wfs_view *view, enum wfs_entity_file directory,
 	struct wfs_bytes id, uint64_t *ret_count);
 
-/** wfs_unjudged_last_event() - get the newest event of a turn that was found.
- *  Return: 0, -ENOENT, … */
+/** wfs_unjudged_last_event() - find the newest event of a turn, which is not judged. @ret_seq:
+ *  number of its record. Return: 0, -ENOENT (no event), … */
 int wfs_unjudged_last_event(struct wfs_view *view, struct wfs_bytes turn_id, uint64_t *ret_seq);
 
-/** wfs_unjudged_turn_record() - find the first record of a turn from *@seq on
- *  Return: 1, 0 (none), or -errno. */
+/** wfs_unjudged_turn_record() - find the first record of a turn whose number is at least *@seq,
+ *  without judging it. *@seq: becomes its number. Return: 1, 0 (no such record), or -errno. */
 int wfs_unjudged_turn_record(struct wfs_view *view, struct wfs_bytes turn_id, uint64_t *seq);
 
-/** wfs_unjudged_record_time(), wfs_unjudged_journal_size() - see wfs_view_record_time() and
- *  wfs_view_journal_size(); stat(2) needs them. */
+/** wfs_unjudged_record_time() - get the time of the record @seq, which stat(2) shows.
+ *  wfs_unjudged_journal_size() - get the size of log.jsonl. Return: 0, or -errno. */
 int wfs_unjudged_record_time(struct wfs_view *view, uint64_t seq, int64_t *ret_at_ns);
 int wfs_unjudged_journal_size(struct wfs_view *view, uint64_t *ret_size_bytes);
 
-/** wfs_unjudged_has_texts() - does any record have a private text? Return: 1, 0, or -errno. */
+/** wfs_unjudged_has_texts() - has any record in the view a private text? Return: 1, 0, or
+ *  -errno. */
 int wfs_unjudged_has_texts(struct wfs_view *view);
 
 /* --- for dropping cached files --- */
 
-/** wfs_unjudged_builtin() - get the id of a built-in reducer. */
+/** wfs_unjudged_builtin() - find the id of a built-in reducer in the view. Return: 0, or -errno. */
 int wfs_unjudged_builtin(
 	struct wfs_view *view, enum wfs_builtin_reducer builtin, uint32_t *ret_reducer_id);
 
-/** wfs_unjudged_entity_number() - get the number of an entity's cell, live or not.
- *  Return: 0, -ENOENT, … */
+/** wfs_unjudged_entity_number() - find the number of an entity's cell, even if the entity was
+ *  deleted. Return: 0, -ENOENT, … */
 int wfs_unjudged_entity_number(
 	struct wfs_view *view, enum wfs_entity entity, struct wfs_bytes id, uint64_t *ret_number);
 
@@ -58,17 +60,17 @@ int wfs_unjudged_item_name(struct wfs_view *view, enum wfs_entity_file directory
  *  Return: 1, 0, or -errno. */
 int wfs_unjudged_is_store(struct wfs_view *view, struct wfs_bytes id);
 
-/** wfs_unjudged_entry_ever() - find the first entry from @number on,
- *  deleted ones included; see wfs_memory_entry_ever. */
+/** wfs_unjudged_entry_ever() - find the first entry of a memory store from @number on, deleted ones
+ *  included. @ret_key: of its cell, borrowed until the view is closed. Return: 0, -ENOENT, … */
 int wfs_unjudged_entry_ever(struct wfs_view *view, struct wfs_bytes artifact_id, uint64_t number,
 	uint32_t *ret_number, struct wfs_bytes *ret_key);
 
-/** wfs_unjudged_grantee() - append the principal that has a grant in the view. Return: 0, -ENOENT
- *  (no such grant), … */
+/** wfs_unjudged_grantee() - append the id of the principal that holds the grant @grant in the view.
+ *  Return: 0, -ENOENT (no such grant), … */
 int wfs_unjudged_grantee(struct wfs_view *view, struct wfs_bytes grant, struct wfs_buffer *buffer);
 
-/** wfs_unjudged_text_before() - find the newest version of content, code or an entry below @vid
- *  (UINT64_MAX: the newest of all). @key: of its cell. Return: 0, -ENOENT (none, or it was
- *  dropped), … */
+/** wfs_unjudged_text_before() - find the newest version of content, code or an entry whose number
+ *  is below @vid (UINT64_MAX: the newest of all). @file: which of these; @key: of its cell
+ *  Return: 0, -ENOENT (no such version, or it was dropped), … */
 int wfs_unjudged_text_before(struct wfs_view *view, enum wfs_entity_file file, struct wfs_bytes key,
 	uint64_t vid, uint64_t *ret_vid);
