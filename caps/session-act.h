@@ -23,30 +23,24 @@ int wfs_session_call(const struct wfs_session *session, struct wfs_request *requ
 
 enum { WFS_SESSION_REFUSED = 1 };
 
-/**
- * wfs_session_admit() - judge an effect that does not become a request to the kernel (mount,
- * shutdown), or that is judged again when it is known what it concerns
- * @request: without a kind, and with `done` set
- * Return: 0, WFS_SESSION_REFUSED (`done` will be called with the refusal), or -errno.
- */
+/** wfs_session_admit() - judge an effect that does not become a request to the kernel (mount,
+ *  shutdown), or that is judged again when it is known what it concerns
+ *  @request: without a kind, and with `done` set
+ *  Return: 0, WFS_SESSION_REFUSED (`done` will be called with the refusal), or -errno. */
 int wfs_session_admit(
 	const struct wfs_session *session, enum wfs_effect effect, struct wfs_request *request);
 
-/**
- * wfs_session_act() - judge an action, together with the artifact that it names, and send it; see
- * kernel/domain/action/action.h
- * @action: with its `action_type`; must live until the answer, which is {data, message}, or the
- *          details of a refusal, or NULL
- * Return: 0 (`done` will be called), or -errno.
- */
+/** wfs_session_act() - judge an action, together with the artifact that it names, and send it; see
+ *  kernel/domain/action/action.h
+ *  @action: with its `action_type`; must live until the answer, which is {data, message}, or the
+ *           details of a refusal, or NULL
+ *  Return: 0 (`done` will be called), or -errno. */
 int wfs_session_act(
 	const struct wfs_session *session, const json_t *action, struct wfs_request *request);
 
-/**
- * wfs_session_apply() - bring a manifest into force, or report what that would change
- * @params: of WFS_EFFECT_WORLD_APPLY; must live until the answer
- * Return: as wfs_session_submit.
- */
+/** wfs_session_apply() - bring a manifest into force, or report what that would change
+ *  @params: of WFS_EFFECT_WORLD_APPLY; must live until the answer
+ *  Return: as wfs_session_submit. */
 int wfs_session_apply(const struct wfs_session *session, const struct wfs_params *params,
 	struct wfs_request *request);
 
@@ -55,10 +49,8 @@ int wfs_session_apply(const struct wfs_session *session, const struct wfs_params
  * caller, and must live until `done` is called; request->answer is {name}, {removed} or {id} then.
  */
 
-/**
- * wfs_session_grant() - grant a capability, or delegate a part of what the session's principal has
- * @grant: {cap, to, params?, name?, expires_at_ns?, budget?}
- */
+/** wfs_session_grant() - grant a capability, or delegate a part of what the session's principal has
+ *  @grant: {cap, to, params?, name?, expires_at_ns?, budget?} */
 int wfs_session_grant(
 	const struct wfs_session *session, json_t *grant, struct wfs_request *request);
 

@@ -36,13 +36,11 @@ int wfs_session_upload(
  *  WFS_BLOB_MAX bytes), -ENOSPC, -EIO, -ENOMEM. */
 int wfs_upload_add(struct wfs_upload *upload, const void *data, size_t size);
 
-/**
- * wfs_upload_submit() - sync the received blob to the disk, and submit the request that records it
- * @request: with `done` set; gets its kind and its blob
- * After -EAGAIN (overloaded) it can be called again.
- * @upload: must live until the answer
- * Return: as wfs_session_submit, -ENOSPC, -EIO.
- */
+/** wfs_upload_submit() - sync the received blob to the disk, and submit the request that records it
+ *  @request: with `done` set; gets its kind and its blob
+ *  After -EAGAIN (overloaded) it can be called again.
+ *  @upload: must live until the answer
+ *  Return: as wfs_session_submit, -ENOSPC, -EIO. */
 int wfs_upload_submit(
 	const struct wfs_session *session, struct wfs_upload *upload, struct wfs_request *request);
 

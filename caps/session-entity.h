@@ -61,15 +61,13 @@ int wfs_session_item(const struct wfs_session *session, struct wfs_view *view,
 	enum wfs_entity_file directory, struct wfs_bytes id, const char *name, uint64_t *ret_number,
 	struct wfs_seen *ret_seen);
 
-/**
- * wfs_session_item_next() - find the first file in `steps` or `entries` of the entity @id, from a
- * place in the listing on, that the session sees
- * @number: in: the first place, from 0; out: that of the file
- * @left: bound of the files to look at, those that are not seen included; decremented for each
- * @name: becomes the name of the file
- * @ret_version: of an entry only vid, size_bytes and time_ns are set
- * Return: 0, -ENOENT (no more files), 1 (@left is 0; @number: where to continue), …
- */
+/** wfs_session_item_next() - find the first file in `steps` or `entries` of the entity @id, from a
+ *  place in the listing on, that the session sees
+ *  @number: in: the first place, from 0; out: that of the file
+ *  @left: bound of the files to look at, those that are not seen included; decremented for each
+ *  @name: becomes the name of the file
+ *  @ret_version: of an entry only vid, size_bytes and time_ns are set
+ *  Return: 0, -ENOENT (no more files), 1 (@left is 0; @number: where to continue), … */
 int wfs_session_item_next(const struct wfs_session *session, struct wfs_view *view,
 	enum wfs_entity_file directory, struct wfs_bytes id, uint64_t *number, uint64_t *left,
 	struct wfs_buffer *name, struct wfs_version *ret_version);

@@ -102,13 +102,11 @@ struct session_approval {
 	json_t *run; /* owned; NULL: no such run */
 };
 
-/**
- * session_claim_approval() - set question->claim for approving calls of a run
- * The agent, its artifacts, and principals that got the right from these may not approve calls of
- * the agent; others may approve calls of the agents that their grants name.
- * @ret_approval: zero-initialised; the question borrows from it; caller ends it with
- *                session_approval_done()
- */
+/** session_claim_approval() - set question->claim for approving calls of a run
+ *  The agent, its artifacts, and principals that got the right from these may not approve calls of
+ *  the agent; others may approve calls of the agents that their grants name.
+ *  @ret_approval: zero-initialised; the question borrows from it; caller ends it with
+ *                 session_approval_done() */
 int session_claim_approval(const struct wfs_session *session, const char *run_id,
 	struct wfs_question *question, struct session_approval *ret_approval,
 	struct wfs_error *error);

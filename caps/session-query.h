@@ -13,12 +13,10 @@
 struct wfs_session;
 struct wfs_view;
 
-/**
- * wfs_session_introspect() - answer one of the introspection effects for the session's principal
- * @effect: one for which wfs_introspects is true
- * @ret_payload: the answer; for a failure {"code","message","meta"?}, or NULL. Caller owns it.
- * Return: 0, -EACCES, or as wfs_introspect().
- */
+/** wfs_session_introspect() - answer one of the introspection effects for the session's principal
+ *  @effect: one for which wfs_introspects is true
+ *  @ret_payload: the answer; for a failure {"code","message","meta"?}, or NULL. Caller owns it.
+ *  Return: 0, -EACCES, or as wfs_introspect(). */
 int wfs_session_introspect(const struct wfs_session *session, enum wfs_effect effect,
 	const json_t *params, json_t **ret_payload, struct wfs_error *error);
 
@@ -29,20 +27,16 @@ struct wfs_session_query {
 	const atomic_bool *gone; /* becomes true when the caller has gone; may be NULL */
 };
 
-/**
- * wfs_session_query() - answer a question of query_kernel
- * @view: of the head
- * @ret_result: caller owns it
- * Return: 0, -EACCES, or as wfs_query_check and wfs_query_run.
- */
+/** wfs_session_query() - answer a question of query_kernel
+ *  @view: of the head
+ *  @ret_result: caller owns it
+ *  Return: 0, -EACCES, or as wfs_query_check and wfs_query_run. */
 int wfs_session_query(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_session_query *query, json_t **ret_result, struct wfs_error *error);
 
-/**
- * wfs_session_turn() - summarise a turn, if the session sees the file `status` of the turn
- * @ret_summary: see wfs_turn_summary(); caller owns it
- * Return: 0, -ENOENT (also if the session does not see that file), -EIO, -ENOMEM.
- */
+/** wfs_session_turn() - summarise a turn, if the session sees the file `status` of the turn
+ *  @ret_summary: see wfs_turn_summary(); caller owns it
+ *  Return: 0, -ENOENT (also if the session does not see that file), -EIO, -ENOMEM. */
 int wfs_session_turn(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes turn_id, json_t **ret_summary);
 
@@ -50,19 +44,15 @@ int wfs_session_turn(const struct wfs_session *session, struct wfs_view *view,
  *  does it see the plan's `status`? Return: 1, 0, or -errno. */
 int wfs_session_gets_plan(const struct wfs_session *session, const char *plan_id);
 
-/**
- * wfs_session_plan() - summarise a plan, if the session sees the file `status` of the plan
- * @ret_summary: see wfs_plan_summary(); caller owns it
- * Return: 0, -ENOENT (also if the session does not see that file), -EIO, -ENOMEM.
- */
+/** wfs_session_plan() - summarise a plan, if the session sees the file `status` of the plan
+ *  @ret_summary: see wfs_plan_summary(); caller owns it
+ *  Return: 0, -ENOENT (also if the session does not see that file), -EIO, -ENOMEM. */
 int wfs_session_plan(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes plan_id, json_t **ret_summary);
 
-/**
- * wfs_session_chat_status() - what happened last in a chat session of the principal's own?
- * @session_id: of the series of chats
- * @ret_status: {chat_id, plan, status}; plan: see wfs_plan_summary(), or null; caller owns it
- * Return: 0, -ENOENT, -EIO, -ENOMEM.
- */
+/** wfs_session_chat_status() - what happened last in a chat session of the principal's own?
+ *  @session_id: of the series of chats
+ *  @ret_status: {chat_id, plan, status}; plan: see wfs_plan_summary(), or null; caller owns it
+ *  Return: 0, -ENOENT, -EIO, -ENOMEM. */
 int wfs_session_chat_status(const struct wfs_session *session, struct wfs_view *view,
 	const char *session_id, json_t **ret_status);

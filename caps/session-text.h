@@ -18,12 +18,10 @@ int wfs_session_text(const struct wfs_session *session, struct wfs_view *view, u
  *  wfs_session_text(). */
 int wfs_session_text_find(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_hash *hash, struct wfs_text *ret_text);
-/**
- * wfs_session_text_next() - find the first private text that the principal may read, of those with
- * a number above @after
- * @left: bound of the texts to look at, unreadable ones included; decremented for each
- * Return: 0, -ENOENT, 1 (@left is 0; of @ret_text only the number is set, of the last text), …
- */
+/** wfs_session_text_next() - find the first private text that the principal may read, of those with
+ *  a number above @after
+ *  @left: bound of the texts to look at, unreadable ones included; decremented for each
+ *  Return: 0, -ENOENT, 1 (@left is 0; of @ret_text only the number is set, of the last text), … */
 int wfs_session_text_next(const struct wfs_session *session, struct wfs_view *view, uint64_t after,
 	uint64_t *left, struct wfs_text *ret_text);
 

@@ -14,30 +14,24 @@ struct wfs_request;
 struct wfs_session;
 struct wfs_view;
 
-/**
- * wfs_session_admit_step() - may the principal have this agent take turns?
- * Call before the agent's configuration is read, so that a refused principal learns nothing of it.
- * Return: as wfs_session_admit.
- */
+/** wfs_session_admit_step() - may the principal have this agent take turns?
+ *  Call before the agent's configuration is read, so that a refused principal learns nothing of it.
+ *  Return: as wfs_session_admit. */
 int wfs_session_admit_step(
 	const struct wfs_session *session, const char *agent, struct wfs_request *request);
 
-/**
- * wfs_session_find_agent() - may the principal have the agent run, by the artifact's access?
- * The error for an agent that is hidden from the principal is that for a missing agent.
- * Return: 0, -ENOENT (not_found), -EACCES (not_authorized), -EIO, -ENOMEM.
- */
+/** wfs_session_find_agent() - may the principal have the agent run, by the artifact's access?
+ *  The error for an agent that is hidden from the principal is that for a missing agent.
+ *  Return: 0, -ENOENT (not_found), -EACCES (not_authorized), -EIO, -ENOMEM. */
 int wfs_session_find_agent(const struct wfs_session *session, struct wfs_view *view,
 	const char *agent, struct wfs_error *error);
 
-/**
- * wfs_session_offers() - may the principal get this artifact as a tool?
- * The principal's grants and policy must allow to invoke the artifact, at least after an approval,
- * and so must the artifact's access. What a contract would answer is not known yet: then the
- * principal must see the artifact in the tree.
- * @ret_state: the artifact's cell, if the answer is 1; caller owns it
- * Return: 1, 0 (not as a tool, or no such artifact), or -errno.
- */
+/** wfs_session_offers() - may the principal get this artifact as a tool?
+ *  The principal's grants and policy must allow to invoke the artifact, at least after an approval,
+ *  and so must the artifact's access. What a contract would answer is not known yet: then the
+ *  principal must see the artifact in the tree.
+ *  @ret_state: the artifact's cell, if the answer is 1; caller owns it
+ *  Return: 1, 0 (not as a tool, or no such artifact), or -errno. */
 int wfs_session_offers(const struct wfs_session *session, struct wfs_view *view, const char *id,
 	json_t **ret_state);
 
@@ -50,12 +44,10 @@ int wfs_session_step(const struct wfs_session *session, json_t *step, struct wfs
 int wfs_session_cancel(
 	const struct wfs_session *session, json_t *cancel, struct wfs_request *request);
 
-/**
- * wfs_session_approve() - allow or deny a tool call that waits: {turn_id, call_id, decision}
- * An administrator may do this, and a principal with a drive grant that has `approve`. The
- * principal that began the run may only if it is an administrator. The agent, its artifacts, and
- * principals that have the right from these never may.
- */
+/** wfs_session_approve() - allow or deny a tool call that waits: {turn_id, call_id, decision}
+ *  An administrator may do this, and a principal with a drive grant that has `approve`. The
+ *  principal that began the run may only if it is an administrator. The agent, its artifacts, and
+ *  principals that have the right from these never may. */
 int wfs_session_approve(
 	const struct wfs_session *session, json_t *approve, struct wfs_request *request);
 
@@ -75,24 +67,20 @@ struct wfs_session_call {
 };
 void wfs_session_call_done(struct wfs_session_call *call);
 
-/**
- * wfs_session_act_called() - as wfs_session_act(), for an action that is a tool call of a run of
- * the session's principal
- * If the policy requires an approval that the call does not have, records that the call waits, and
- * sets call->ask.
- * @call: must live until the answer
- * Return: as wfs_session_act.
- */
+/** wfs_session_act_called() - as wfs_session_act(), for an action that is a tool call of a run of
+ *  the session's principal
+ *  If the policy requires an approval that the call does not have, records that the call waits, and
+ *  sets call->ask.
+ *  @call: must live until the answer
+ *  Return: as wfs_session_act. */
 int wfs_session_act_called(const struct wfs_session *session, const json_t *action,
 	struct wfs_session_call *call, struct wfs_request *request);
 
-/**
- * wfs_session_wait_call() - must a tool call that makes agents or plans run wait for an approval?
- * @effect, @artifact: by which it will be judged; @artifact: may be NULL
- * @call, @request: as for wfs_session_act_called
- * Return: 1 (`done` will be called when it is recorded that it waits; call->ask is set), 0, or
- * -errno.
- */
+/** wfs_session_wait_call() - must a tool call that makes agents or plans run wait for an approval?
+ *  @effect, @artifact: by which it will be judged; @artifact: may be NULL
+ *  @call, @request: as for wfs_session_act_called
+ *  Return: 1 (`done` will be called when it is recorded that it waits; call->ask is set), 0, or
+ *  -errno. */
 int wfs_session_wait_call(const struct wfs_session *session, enum wfs_effect effect,
 	const char *artifact, struct wfs_session_call *call, struct wfs_request *request);
 
@@ -112,12 +100,10 @@ int wfs_session_receipt(const struct wfs_session *session, const json_t *receipt
  *  Return: 0, -EDQUOT (quota_exceeded), … */
 int wfs_session_check_journal(const struct wfs_session *session, struct wfs_error *error);
 
-/**
- * wfs_session_generate() - may the principal ask a model?
- * A principal that has used up its tokens may not.
- * @ret_charge: name of the grant whose budget pays, "" for none
- * @request: without a kind, and with `done` set: a refusal is recorded
- * Return: 0, WFS_SESSION_REFUSED (`done` will be called with the refusal), or -errno.
- */
+/** wfs_session_generate() - may the principal ask a model?
+ *  A principal that has used up its tokens may not.
+ *  @ret_charge: name of the grant whose budget pays, "" for none
+ *  @request: without a kind, and with `done` set: a refusal is recorded
+ *  Return: 0, WFS_SESSION_REFUSED (`done` will be called with the refusal), or -errno. */
 int wfs_session_generate(const struct wfs_session *session,
 	char ret_charge[static WFS_GRANT_NAME_MAX + 1], struct wfs_request *request);

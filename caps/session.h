@@ -22,11 +22,9 @@ struct wfs_permutation;
 struct wfs_rights_watcher;
 struct wfs_session;
 
-/**
- * wfs_session_new() - begin to act as @principal; caller owns the session
- * @authority: kept; must outlive the session
- * Return: 0, -ENOENT (not_found: no such principal), -EIO, -ENOMEM.
- */
+/** wfs_session_new() - begin to act as @principal; caller owns the session
+ *  @authority: kept; must outlive the session
+ *  Return: 0, -ENOENT (not_found: no such principal), -EIO, -ENOMEM. */
 int wfs_session_new(struct wfs_authority *authority, const char *principal,
 	struct wfs_session **ret_session, struct wfs_error *error);
 void wfs_session_free(struct wfs_session *session);
@@ -53,27 +51,23 @@ struct wfs_authority *wfs_session_authority(const struct wfs_session *session);
 
 /* --- judging --- */
 
-/**
- * wfs_session_judge() - may this session do @effect to anything at all?
- * A refusal is counted.
- * Return: 0, or -EACCES (not_authorized, policy_denied, expired), -EOPNOTSUPP (not_enabled: this
- *         world does not have the effect).
- */
+/** wfs_session_judge() - may this session do @effect to anything at all?
+ *  A refusal is counted.
+ *  Return: 0, or -EACCES (not_authorized, policy_denied, expired), -EOPNOTSUPP (not_enabled: this
+ *          world does not have the effect). */
 int wfs_session_judge(
 	const struct wfs_session *session, enum wfs_effect effect, struct wfs_error *error);
 
 /** wfs_session_may() - as wfs_session_judge(), but a refusal is not counted. */
 bool wfs_session_may(const struct wfs_session *session, enum wfs_effect effect);
 
-/**
- * wfs_session_sees() - may the session see a path of the tree?
- * @effect: by which the path is read
- * @path: without `at/<height>`; for a blob the scope does not matter
- * @least: WFS_COVERAGE_BELOW for a directory, WFS_COVERAGE_WHOLE for a file
- * @error: filled on -EACCES; may be NULL
- * Return: 0, -ENOENT (not in the scope), -EACCES (the session may read nothing by this effect;
- * counted).
- */
+/** wfs_session_sees() - may the session see a path of the tree?
+ *  @effect: by which the path is read
+ *  @path: without `at/<height>`; for a blob the scope does not matter
+ *  @least: WFS_COVERAGE_BELOW for a directory, WFS_COVERAGE_WHOLE for a file
+ *  @error: filled on -EACCES; may be NULL
+ *  Return: 0, -ENOENT (not in the scope), -EACCES (the session may read nothing by this effect;
+ *  counted). */
 int wfs_session_sees(const struct wfs_session *session, enum wfs_effect effect,
 	struct wfs_path path, enum wfs_coverage least, struct wfs_error *error);
 
@@ -117,9 +111,7 @@ void wfs_session_pin(const struct wfs_session *session, struct wfs_session_pin *
 void wfs_session_unpin(struct wfs_session_pin *pin);
 #define WFS_AUTO_SESSION_PIN WFS_CLEANUP(wfs_session_unpin)
 
-/**
- * wfs_session_settle() - wait until all requests that are pinned now are unpinned
- * After a change of rights and this call, no request is answered by the old rights. Requests that
- * are pinned during the call are not waited for. Thread: one at a time.
- */
+/** wfs_session_settle() - wait until all requests that are pinned now are unpinned
+ *  After a change of rights and this call, no request is answered by the old rights. Requests that
+ *  are pinned during the call are not waited for. Thread: one at a time. */
 void wfs_session_settle(const struct wfs_session *session);
