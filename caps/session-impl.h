@@ -175,6 +175,6 @@ int session_reads_artifact(
 	const struct wfs_session *session, struct wfs_view *view, struct wfs_bytes id);
 
 /** session_reads_text() - if the version is content, code or an entry, may the principal read it?
- *  Return: 0, -EACCES, … */
+ *  Return: 0 (yes, or it is another version), -EACCES, … */
 int session_reads_text(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_version *version, struct wfs_error *error);

@@ -61,7 +61,7 @@ void wait_begin(struct engine *engine, const struct wait_kind *kind, struct wfs_
 void wait_abandon(struct engine *engine, uint64_t ticket);
 
 /** wait_send() - prepare wait->request; when the kernel has answered it, `begun` is called.
- *  Return: the request; the caller gives it to a function of caps/session.h. */
+ *  Return: the request; the caller gives it to a function of caps/session-*.h. */
 struct wfs_request *wait_send(struct wait *wait);
 
 /** wait_watch() - call the wait's `look` whenever the cell of the turn, chat or plan @id changes;

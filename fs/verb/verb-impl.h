@@ -50,7 +50,7 @@ int wfs_verb_drive(
  *  and the error in @drive; a failure may have a result, too. */
 void wfs_verb_driven(struct wfs_drive *drive);
 
-/** wfs_verb_order() - send call->payload as an action. @give: a function of caps/session.h that
+/** wfs_verb_order() - send call->payload as an action. @give: a function of caps/session-*.h that
  *  takes the action, for instance wfs_session_cancel(). Return: WFS_VERB_PENDING, or -errno. */
 int wfs_verb_order(struct wfs_call *call,
 	int (*give)(const struct wfs_session *, json_t *, struct wfs_request *));
