@@ -49,28 +49,28 @@ struct wfs_session_part {
 int wfs_session_entity_read(const struct wfs_session *session, struct wfs_view *view,
 	enum wfs_entity_file file, const struct wfs_seen *seen, struct wfs_session_part *part);
 
-/*
- * Files in a directory of an entity, such as `steps` of a plan or `entries` of a memory store,
- * which a function above has found. Each file has a number, in the order of which they are listed.
- */
+/* A file in a directory of an entity, such as `steps` of a plan or `entries` of a memory store,
+ * which a function above has found. Plain value. */
+struct wfs_session_item {
+	enum wfs_entity_file directory;
+	struct wfs_bytes id;        /* of the entity; borrowed */
+	uint64_t number;            /* of the file; files are listed in the order of these */
+	struct wfs_version version; /* result: from which the file is made */
+};
 
-/** wfs_session_item() - find a file in `steps` or `entries` of the entity @id by its name.
- *  @ret_number: its place in the listing; @ret_seen: the version from which it is made
+/** wfs_session_item() - find a file in `steps` or `entries` of an entity by its name
+ *  @item: directory and id are set by the caller
  *  Return: 0, -ENOENT (this file does not exist, or the session does not see it), … */
-int wfs_session_item(const struct wfs_session *session, struct wfs_view *view,
-	enum wfs_entity_file directory, struct wfs_bytes id, const char *name, uint64_t *ret_number,
-	struct wfs_seen *ret_seen);
+int wfs_session_item(const struct wfs_session *session, struct wfs_view *view, const char *name,
+	struct wfs_session_item *item);
 
-/** wfs_session_item_next() - find the first file in `steps` or `entries` of the entity @id, from a
- *  place in the listing on, that the session sees
- *  @number: in: the first place, from 0; out: that of the file
+/** wfs_session_item_next() - find the first file, from item->number on, that the session sees
  *  @left: bound of the files to look at, those that are not seen included; decremented for each
+ *  @item: of an entry only vid, size_bytes and time_ns of its version are set
  *  @name: becomes the name of the file
- *  @ret_version: of an entry only vid, size_bytes and time_ns are set
- *  Return: 0, -ENOENT (no more files), 1 (@left is 0; @number: where to continue), … */
-int wfs_session_item_next(const struct wfs_session *session, struct wfs_view *view,
-	enum wfs_entity_file directory, struct wfs_bytes id, uint64_t *number, uint64_t *left,
-	struct wfs_buffer *name, struct wfs_version *ret_version);
+ *  Return: 0, -ENOENT (no more files), 1 (@left is 0; item->number: where to continue), … */
+int wfs_session_item_next(const struct wfs_session *session, struct wfs_view *view, uint64_t *left,
+	struct wfs_session_item *item, struct wfs_buffer *name);
 
 /* The whole `events.jsonl` of a turn. Plain value. */
 struct wfs_events {

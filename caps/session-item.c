@@ -2,7 +2,6 @@
 /* Files in a directory of an entity, such as `steps` of a plan, for a session. */
 #include "caps/session-impl.h"
 
-#include "caps/seen.h"
 #include "caps/session-entity.h"
 #include "caps/unjudged.h"
 
@@ -11,27 +10,28 @@ static const struct wfs_entity_contents *contents_of(enum wfs_entity_file direct
 	return wfs_entity_file_contents(directory);
 }
 
-int wfs_session_item(const struct wfs_session *session, struct wfs_view *view,
-	enum wfs_entity_file directory, struct wfs_bytes id, const char *name, uint64_t *ret_number,
-	struct wfs_seen *ret_seen)
+int wfs_session_item(const struct wfs_session *session, struct wfs_view *view, const char *name,
+	struct wfs_session_item *item)
 {
-	int r = session_sees_inner(session, directory, id, wfs_bytes_text(name));
+	int r = session_sees_inner(session, item->directory, item->id, wfs_bytes_text(name));
 
-	return r ? r : contents_of(directory)->find(view, id, name, ret_number, &ret_seen->version);
+	return r ? r
+		 : contents_of(item->directory)
+			   ->find(view, item->id, name, &item->number, &item->version);
 }
 
-int wfs_session_item_next(const struct wfs_session *session, struct wfs_view *view,
-	enum wfs_entity_file directory, struct wfs_bytes id, uint64_t *number, uint64_t *left,
-	struct wfs_buffer *name, struct wfs_version *ret_version)
+int wfs_session_item_next(const struct wfs_session *session, struct wfs_view *view, uint64_t *left,
+	struct wfs_session_item *item, struct wfs_buffer *name)
 {
-	for (; *left > 0; (*number)++) {
+	for (; *left > 0; item->number++) {
 		wfs_buffer_reset(name);
-		int r = contents_of(directory)->next(view, id, number, name, ret_version);
+		int r = contents_of(item->directory)
+				->next(view, item->id, &item->number, name, &item->version);
 
 		(*left)--;
 		if (r)
 			return r;
-		r = session_sees_inner(session, directory, id, wfs_buffer_bytes(name));
+		r = session_sees_inner(session, item->directory, item->id, wfs_buffer_bytes(name));
 		if (r != -ENOENT)
 			return r;
 	}

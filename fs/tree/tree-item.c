@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Directories within that of an entity: `steps` of a plan, `entries` of a memory store. What their
  * files are: kernel/read/entity.h. */
-#include "caps/seen.h"
 #include "caps/session-entity.h"
 #include "caps/unjudged.h"
 #include "fs/tree/tree-impl.h"
@@ -30,16 +29,12 @@ static int item_attr(const struct wfs_tree *tree, struct wfs_view *view,
 int wfs_tree_item_lookup(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *parent, const char *name, struct wfs_attr *ret_attr)
 {
-	struct wfs_version version;
-	struct wfs_seen seen;
-	struct wfs_bytes id;
-	uint64_t number;
-	int r = wfs_tree_entity_find(tree, view, parent, &id, &version);
+	struct wfs_session_item item = {.directory = (enum wfs_entity_file)parent->file};
+	int r = wfs_tree_entity_find(tree, view, parent, &item.id, &item.version);
 
 	if (!r)
-		r = wfs_session_item(tree->session, view, (enum wfs_entity_file)parent->file, id,
-			name, &number, &seen);
-	return r ? r : item_attr(tree, view, parent, &seen.version, number, ret_attr);
+		r = wfs_session_item(tree->session, view, name, &item);
+	return r ? r : item_attr(tree, view, parent, &item.version, item.number, ret_attr);
 }
 
 int wfs_tree_items_count(const struct wfs_tree *tree, struct wfs_view *view,
@@ -57,32 +52,31 @@ int wfs_tree_items_list(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, uint64_t cookie,
 	bool (*each)(void *context, const struct wfs_tree_entry *entry), void *context)
 {
-	const enum wfs_entity_file directory = (enum wfs_entity_file)node->file;
+	struct wfs_session_item item = {
+		.directory = (enum wfs_entity_file)node->file, .number = cookie};
 	struct wfs_tree_scan *const scan = tree->scan;
 	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
 	uint64_t all = UINT64_MAX;
-	struct wfs_version version;
-	struct wfs_bytes id;
 	bool go_on = true;
-	int r = wfs_session_lists(tree->session, directory, tree->refusal);
+	int r = wfs_session_lists(tree->session, item.directory, tree->refusal);
 
 	if (!r)
-		r = wfs_tree_entity_find(tree, view, node, &id, &version);
+		r = wfs_tree_entity_find(tree, view, node, &item.id, &item.version);
 	if (r)
 		return r;
-	for (; !r && go_on; cookie++) {
+	for (; !r && go_on; item.number++) {
 		struct wfs_attr attr;
 
-		r = wfs_session_item_next(tree->session, view, directory, id, &cookie,
-			scan ? &scan->left : &all, &name, &version);
+		r = wfs_session_item_next(
+			tree->session, view, scan ? &scan->left : &all, &item, &name);
 		if (r > 0)
-			(void)wfs_tree_scan_ends(tree, cookie);
+			(void)wfs_tree_scan_ends(tree, item.number);
 		if (!r)
-			r = item_attr(tree, view, node, &version, cookie, &attr);
+			r = item_attr(tree, view, node, &item.version, item.number, &attr);
 		if (!r) {
 			const struct wfs_tree_entry entry = {.name = wfs_buffer_text(&name),
 				.attr = &attr,
-				.cookie = cookie + 1};
+				.cookie = item.number + 1};
 
 			go_on = each(context, &entry);
 		}
