@@ -352,8 +352,7 @@ static int64_t next_expiry(const struct wfs_authority *authority)
 	const char *name;
 	json_t *document;
 
-	json_object_foreach(authority->grants, name, document)
-	{
+	json_object_foreach(authority->grants, name, document) {
 		const json_t *const expires = json_object_get(document, "expires_at_ns");
 		const int64_t at_ns = json_integer_value(expires);
 
@@ -371,8 +370,7 @@ static void note_expired(struct wfs_authority *authority)
 	json_t *document;
 	WFS_GUARD(&authority->lock);
 
-	json_object_foreach(authority->grants, name, document)
-	{
+	json_object_foreach(authority->grants, name, document) {
 		const char *const to = json_string_value(json_object_get(document, "to"));
 		const int64_t at_ns =
 			json_integer_value(json_object_get(document, "expires_at_ns"));

@@ -16,8 +16,7 @@ static int reads_all(const struct wfs_session *session, struct wfs_view *view, c
 	size_t i;
 	int r = json_array_size(of) > 0;
 
-	json_array_foreach(of, i, id)
-	{
+	json_array_foreach(of, i, id) {
 		if (r > 0)
 			r = session_reads_artifact(session, view,
 				WFS_BYTES(json_string_value(id), json_string_length(id)));

@@ -130,8 +130,9 @@ static void offer_schemas(struct typed *typed)
 	size_t i;
 
 	(void)wfs_run_call(&typed->run, "manifest-read", NULL, &result);
-	json_array_foreach(json_object_get(json_object_get(result, "manifest"), "schemas"), i,
-		schema) offer(typed, wfs_json_text(schema, "name"), "");
+	json_array_foreach(
+		json_object_get(json_object_get(result, "manifest"), "schemas"), i, schema)
+		offer(typed, wfs_json_text(schema, "name"), "");
 }
 
 static void offer_agents(struct typed *typed)

@@ -268,8 +268,7 @@ static int list_answered(struct wfs_task *task, const json_t *result)
 	size_t i;
 	int r = 0;
 
-	json_array_foreach(json_object_get(result, "entries"), i, entry)
-	{
+	json_array_foreach(json_object_get(result, "entries"), i, entry) {
 		reducers |= strcmp(wfs_json_text(entry, "name"), "reducers") == 0;
 		if (!root)
 			r |= add_reducer(task, entry);

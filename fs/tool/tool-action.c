@@ -55,8 +55,7 @@ static int require(json_t *schema, bool strict)
 	json_t *value;
 	int r = 0;
 
-	json_object_foreach(json_object_get(schema, "properties"), name, value)
-	{
+	json_object_foreach(json_object_get(schema, "properties"), name, value) {
 		if (strict || strcmp(name, "action_type") == 0)
 			r |= json_array_append_new(required, json_string(name));
 	}
@@ -144,8 +143,7 @@ static json_t *given(const json_t *object)
 	const char *name;
 	json_t *value;
 
-	json_object_foreach((json_t *)object, name, value)
-	{
+	json_object_foreach((json_t *)object, name, value) {
 		if (!json_is_null(value) && json_object_set(copy, name, value) < 0) {
 			json_decref(copy);
 			return NULL;

@@ -121,8 +121,7 @@ int wfs_tool_list_answered(struct wfs_task *task, const json_t *result)
 	size_t i;
 	int r = 0;
 
-	json_array_foreach(json_object_get(result, "entries"), i, entry)
-	{
+	json_array_foreach(json_object_get(result, "entries"), i, entry) {
 		r = add(task, directory, entry);
 		if (r)
 			return r;

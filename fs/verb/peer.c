@@ -33,8 +33,7 @@ static int check_uids(const json_t *uids, struct wfs_error *error)
 	if (uids && !json_is_object(uids))
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"host.json: /uids: expected an object of user ids and principals");
-	json_object_foreach((json_t *)uids, uid, principal)
-	{
+	json_object_foreach((json_t *)uids, uid, principal) {
 		if (!is_uid(uid))
 			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 				"host.json: /uids: expected a user's number, got '%.60s'", uid);

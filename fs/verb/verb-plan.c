@@ -19,8 +19,7 @@ static const char *mounted_at(const json_t *mounts, const struct wfs_session *se
 	size_t i;
 	const json_t *mount;
 
-	json_array_foreach(mounts, i, mount)
-	{
+	json_array_foreach(mounts, i, mount) {
 		if (strcmp(wfs_json_text(mount, "principal"), principal) == 0)
 			return wfs_json_text(mount, "directory");
 		if (!directory)

@@ -33,8 +33,7 @@ static int check_list(const struct wfs_field *field, const json_t *list, struct 
 
 	if (!json_is_array(list))
 		return refuse(field->name, "an array", error);
-	json_array_foreach(list, i, item)
-	{
+	json_array_foreach(list, i, item) {
 		if (field->form->of && field->form->of->kind == WFS_FORM_TEXT &&
 			!json_is_string(item))
 			return refuse(field->name, "an array of texts", error);

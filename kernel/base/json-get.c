@@ -274,8 +274,7 @@ bool wfs_json_has(const json_t *array, const json_t *value)
 	const json_t *known;
 	size_t i;
 
-	json_array_foreach(array, i, known)
-	{
+	json_array_foreach(array, i, known) {
 		if (json_equal(known, value))
 			return true;
 	}
@@ -287,8 +286,7 @@ int wfs_json_add_missing(json_t *array, const json_t *values)
 	json_t *value;
 	size_t i;
 
-	json_array_foreach(values, i, value)
-	{
+	json_array_foreach(values, i, value) {
 		if (!wfs_json_has(array, value) && json_array_append(array, value) < 0)
 			return -ENOMEM;
 	}

@@ -224,8 +224,7 @@ static void forget_some(json_t *worlds)
 		if (is_gone(key, entry))
 			json_object_del(worlds, key);
 	}
-	json_object_foreach(worlds, key, entry)
-	{
+	json_object_foreach(worlds, key, entry) {
 		if (!oldest || seen_ns(entry) < seen_ns(json_object_get(worlds, oldest)))
 			oldest = key;
 	}
@@ -406,8 +405,7 @@ static bool is_named(const json_t *hosts, const char *wanted)
 	size_t i;
 	const json_t *named;
 
-	json_array_foreach(hosts, i, named)
-	{
+	json_array_foreach(hosts, i, named) {
 		const char *const text = json_string_value(named);
 
 		if (text && strcasecmp(text, wanted) == 0)

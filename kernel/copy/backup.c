@@ -139,8 +139,7 @@ static int copy_host(struct backup *backup)
 
 	if (r || wfs_host_file_read(wfs_world_directory(backup->world), &host, NULL, NULL) < 0)
 		return r;
-	json_object_foreach(json_object_get(host, "models"), model, entry)
-	{
+	json_object_foreach(json_object_get(host, "models"), model, entry) {
 		const char *const name = wfs_host_script(entry);
 
 		/* Two models may have one script. */

@@ -54,8 +54,7 @@ int fold_ask_all(struct wfs_fold *fold, size_t cell_index, struct wfs_error *err
 	size_t i;
 	const json_t *item;
 
-	json_array_foreach(fold->result.effects, i, item)
-	{
+	json_array_foreach(fold->result.effects, i, item) {
 		struct wfs_intent intent;
 		int r = wfs_intent_read(reducer, item, &intent, error);
 

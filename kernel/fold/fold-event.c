@@ -96,8 +96,7 @@ static int queue_all_derived(struct wfs_fold *fold, const struct wfs_reducer_def
 	size_t i;
 	json_t *event;
 
-	json_array_foreach(fold->result.events, i, event)
-	{
+	json_array_foreach(fold->result.events, i, event) {
 		int r = queue_derived(fold, reducer, record, event, error);
 
 		if (r)

@@ -124,8 +124,7 @@ void intent_forget(json_t *list, const char *intent_id)
 	size_t i;
 	const json_t *item;
 
-	json_array_foreach(list, i, item)
-	{
+	json_array_foreach(list, i, item) {
 		if (strcmp(wfs_json_text(item, "intent_id"), intent_id) != 0)
 			continue;
 		json_array_remove(list, i);

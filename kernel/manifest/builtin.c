@@ -127,8 +127,7 @@ json_t *wfs_builtin_caps(void)
 	json_t *cap;
 	size_t i;
 
-	json_array_foreach(list, i, cap)
-	{
+	json_array_foreach(list, i, cap) {
 		json_t *const actions = json_object_get(
 			json_object_get(json_object_get(cap, "schema"), "properties"), "actions");
 

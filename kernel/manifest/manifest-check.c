@@ -44,8 +44,7 @@ bool manifest_check_members(const struct manifest_reader *reader, struct wfs_pla
 		manifest_expected(reader, place, "object", value);
 		return false;
 	}
-	json_object_foreach((json_t *)value, name, member)
-	{
+	json_object_foreach((json_t *)value, name, member) {
 		WFS_AUTO_BUFFER struct wfs_buffer pointer = {0};
 
 		if (is_member(name, names) || (optional && is_member(name, optional)))
@@ -191,8 +190,7 @@ json_t *manifest_find_named(const json_t *list, const json_t *name)
 	size_t index;
 	json_t *item;
 
-	json_array_foreach(list, index, item)
-	{
+	json_array_foreach(list, index, item) {
 		if (name && json_equal(json_object_get(item, "name"), name))
 			return item;
 	}

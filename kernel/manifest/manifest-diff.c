@@ -28,8 +28,7 @@ static json_t *by_name(const struct wfs_manifest *manifest, const char *list)
 	size_t i;
 	json_t *item;
 
-	json_array_foreach(json_object_get(manifest->document, list), i, item)
-	{
+	json_array_foreach(json_object_get(manifest->document, list), i, item) {
 		WFS_AUTO_JSON json_t *name = name_of(list, item);
 
 		if (!name || json_object_set(index, json_string_value(name), item) < 0)
@@ -55,15 +54,13 @@ static int compare_list(const struct wfs_manifest *from, const struct wfs_manife
 	json_t *item;
 	int r = before && after ? 0 : -ENOMEM;
 
-	json_object_foreach(after, name, item)
-	{
+	json_object_foreach(after, name, item) {
 		const json_t *old = json_object_get(before, name);
 
 		if (r == 0 && !(old && json_equal(old, item)))
 			r = note(diff, old ? "changed" : "added", list, name);
 	}
-	json_object_foreach(before, name, item)
-	{
+	json_object_foreach(before, name, item) {
 		if (r == 0 && !json_object_get(after, name))
 			r = note(diff, "removed", list, name);
 	}

@@ -78,7 +78,7 @@ static int read_schemas(const struct manifest_reader *reader)
 
 	json_array_foreach(json_object_get(manifest->document, "schemas"), index, given)
 		builtin_count +=
-		manifest_find_named(builtins, json_object_get(given, "name")) != NULL;
+			manifest_find_named(builtins, json_object_get(given, "name")) != NULL;
 	const json_t *list =
 		manifest_list(reader, "schemas", WFS_MANIFEST_SCHEMAS_MAX, builtin_count);
 	size_t count = json_array_size(list);

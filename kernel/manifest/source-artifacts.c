@@ -132,8 +132,7 @@ static void check_dependencies(const struct reading *reading, size_t index, cons
 	const json_t *item;
 	size_t i;
 
-	json_array_foreach(list, i, item)
-	{
+	json_array_foreach(list, i, item) {
 		const struct wfs_place place =
 			wfs_place_at("/artifacts/%zu/depends_on/%zu", index, i);
 		const char *const text = json_string_value(item);
@@ -227,13 +226,11 @@ static int enter_ids(const struct reading *reading, const json_t *list)
 	json_t *item;
 	int r = 0;
 
-	json_array_foreach(json_object_get(reading->loader->manifest, "principals"), index, item)
-	{
+	json_array_foreach(json_object_get(reading->loader->manifest, "principals"), index, item) {
 		if (r == 0)
 			r = enter_id(reading->principals, item, json_true());
 	}
-	json_array_foreach(list, index, item)
-	{
+	json_array_foreach(list, index, item) {
 		if (r == 0)
 			r = enter_id(reading->ids, item, json_integer((json_int_t)index));
 	}
@@ -246,8 +243,7 @@ static int read_list(const struct reading *reading, const json_t *list)
 	json_t *item;
 	int r = enter_ids(reading, list);
 
-	json_array_foreach(list, index, item)
-	{
+	json_array_foreach(list, index, item) {
 		if (r == 0)
 			r = read_artifact(reading, index, item);
 	}

@@ -24,8 +24,7 @@ void source_check_members(const struct source_loader *loader, struct wfs_place p
 	const char *name;
 	json_t *member;
 
-	json_object_foreach((json_t *)object, name, member)
-	{
+	json_object_foreach((json_t *)object, name, member) {
 		WFS_AUTO_BUFFER struct wfs_buffer pointer = {0};
 		const char *const *known = names;
 

@@ -54,8 +54,7 @@ int source_operator(json_t *manifest, const json_t *account, bool genesis)
 		r = -ENOMEM;
 	if (r < 0)
 		return r;
-	json_array_foreach(caps, index, cap)
-	{
+	json_array_foreach(caps, index, cap) {
 		json_t *const grant = json_pack("{s:O, s:o, s:{}, s:s}", "cap",
 			json_object_get(cap, "name"), "name",
 			json_sprintf(
@@ -75,8 +74,7 @@ static const json_t *find_operator(struct source_places *places, const json_t *l
 	size_t index;
 	const json_t *item;
 
-	json_array_foreach(list, index, item)
-	{
+	json_array_foreach(list, index, item) {
 		if (strcmp(wfs_json_text(item, "id"), WFS_PRINCIPAL_OPERATOR) == 0) {
 			places->operator_index = index;
 			return item;
@@ -120,8 +118,7 @@ static const char *cap_type_of(const struct reading *reading, const json_t *gran
 	size_t index;
 	const json_t *cap;
 
-	json_array_foreach(reading->caps, index, cap)
-	{
+	json_array_foreach(reading->caps, index, cap) {
 		if (json_equal(json_object_get(cap, "name"), json_object_get(grant, "cap")))
 			return json_string_value(json_object_get(cap, "cap_type"));
 	}
@@ -194,8 +191,7 @@ static int add_grants(struct reading *reading, size_t principal, const json_t *l
 	if (list && !json_is_array(list))
 		source_expected(reading->loader, wfs_place_at("/principals/%zu/grants", principal),
 			"array", list);
-	json_array_foreach(list, index, item)
-	{
+	json_array_foreach(list, index, item) {
 		int r = add_grant(reading, principal, index, item);
 
 		if (r < 0)
@@ -242,10 +238,8 @@ static int take_names(struct reading *reading, const json_t *list)
 	size_t i, j;
 	json_t *item, *grant;
 
-	json_array_foreach(list, i, item)
-	{
-		json_array_foreach(json_object_get(item, "grants"), j, grant)
-		{
+	json_array_foreach(list, i, item) {
+		json_array_foreach(json_object_get(item, "grants"), j, grant) {
 			const char *name = json_string_value(json_object_get(grant, "name"));
 
 			if (name && source_set_new(reading->taken, name, json_true()) < 0)
@@ -280,8 +274,7 @@ int source_principals(struct source_loader *loader)
 		return 0;
 	}
 	r = take_names(&reading, list);
-	json_array_foreach(list, index, item)
-	{
+	json_array_foreach(list, index, item) {
 		if (r == 0)
 			r = add_principal(&reading, index, item);
 	}

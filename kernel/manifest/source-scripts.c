@@ -52,8 +52,7 @@ int source_scripts(
 	json_t *entry;
 	int r = 0;
 
-	json_object_foreach(models, model, entry)
-	{
+	json_object_foreach(models, model, entry) {
 		const char *const name = wfs_host_script(entry);
 		const struct wfs_place place = wfs_place_at("/models/%.60s/file", model);
 

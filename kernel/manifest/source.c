@@ -239,8 +239,7 @@ static int list_assemble(struct source_loader *loader, const char *name, size_t 
 		return -ENOMEM;
 	if (list && (!json_is_array(list) || json_array_size(list) > max))
 		return source_set(loader->manifest, name, list);
-	json_array_foreach(list, index, item)
-	{
+	json_array_foreach(list, index, item) {
 		json_t *made_item = NULL;
 		int r = 0;
 

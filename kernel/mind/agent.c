@@ -88,8 +88,7 @@ static int check_prompts(const json_t *prompts, struct wfs_error *error)
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"'prompts': expected an object state → text, got %s",
 			wfs_mind_kind(prompts));
-	json_object_foreach((json_t *)prompts, state, text)
-	{
+	json_object_foreach((json_t *)prompts, state, text) {
 		char where[96];
 
 		snprintf(where, sizeof(where), "prompts.%.64s", state);
@@ -124,8 +123,7 @@ static int check_tools(const json_t *tools, struct wfs_error *error)
 		return wfs_error_set(error, WFS_E_TOO_LARGE,
 			"'tools': expected at most %d names, got %zu", WFS_MIND_TOOLS_MAX,
 			json_array_size(tools));
-	json_array_foreach(tools, i, name)
-	{
+	json_array_foreach(tools, i, name) {
 		char where[32];
 
 		snprintf(where, sizeof(where), "tools[%zu]", i);

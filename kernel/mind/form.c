@@ -58,11 +58,9 @@ static int check_conditions(
 	size_t index;
 	size_t number;
 
-	json_array_foreach(json_object_get(workflow, "steps"), index, step)
-	{
+	json_array_foreach(json_object_get(workflow, "steps"), index, step) {
 		json_array_foreach(
-			json_object_get(step, "transition_conditions"), number, condition)
-		{
+			json_object_get(step, "transition_conditions"), number, condition) {
 			int r = check_condition(condition, index, number, compiler, error);
 
 			if (r)
@@ -86,8 +84,7 @@ static int check_workflows(
 	const char *name;
 	json_t *workflow;
 
-	json_object_foreach((json_t *)workflows, name, workflow)
-	{
+	json_object_foreach((json_t *)workflows, name, workflow) {
 		struct wfs_error reason = {0};
 		int r = check_workflow(workflow, compiler, &reason);
 

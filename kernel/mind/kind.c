@@ -41,12 +41,10 @@ void wfs_mind_list(const json_t *json, struct wfs_buffer *buffer)
 	size_t i;
 	json_t *item;
 
-	json_object_foreach((json_t *)json, name, item)
-	{
+	json_object_foreach((json_t *)json, name, item) {
 		more += !add(&list, name);
 	}
-	json_array_foreach(json, i, item)
-	{
+	json_array_foreach(json, i, item) {
 		more += !add(&list, json_string_value(item));
 	}
 	wfs_buffer_append_text(buffer, list.size > 0 ? wfs_buffer_text(&list) : "none");

@@ -116,8 +116,7 @@ static int check_variables(const json_t *names, const char *what, struct wfs_err
 		return wfs_error_set(error, WFS_E_TOO_LARGE,
 			"%s: 'variables': expected at most %d names, got %zu", what,
 			WFS_MIND_VARIABLES_MAX, json_array_size(names));
-	json_array_foreach(names, i, name)
-	{
+	json_array_foreach(names, i, name) {
 		if (!json_is_string(name))
 			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 				"%s: 'variables[%zu]': expected a name, got %s", what, i,
@@ -225,8 +224,7 @@ int wfs_mind_prompts_check(const json_t *library, struct wfs_error *error)
 	const char *name;
 	json_t *value;
 
-	json_object_foreach(json_object_get(library, "prompts"), name, value)
-	{
+	json_object_foreach(json_object_get(library, "prompts"), name, value) {
 		int r = check_prompt(value, name, error);
 
 		if (r)

@@ -72,8 +72,7 @@ static size_t find_state(const json_t *states, const char *name)
 	size_t i;
 	const json_t *state;
 
-	json_array_foreach(states, i, state)
-	{
+	json_array_foreach(states, i, state) {
 		if (wfs_bytes_equal(wfs_text_of(state), wfs_bytes_text(name)))
 			return i;
 	}
@@ -289,8 +288,7 @@ const json_t *wfs_mind_workflow_step(const json_t *workflow, const char *state)
 	size_t i;
 	const json_t *step;
 
-	json_array_foreach(json_object_get(workflow, "steps"), i, step)
-	{
+	json_array_foreach(json_object_get(workflow, "steps"), i, step) {
 		if (strcmp(wfs_json_text(step, "state"), state) == 0)
 			return step;
 	}

@@ -253,8 +253,7 @@ static void help_example(enum wfs_query_type type, struct wfs_buffer *buffer)
 	wfs_require(r == 0 || r == -ENOMEM);
 	buffer->failed = buffer->failed || r;
 	wfs_buffer_printf(buffer, "\nExample:\n  worldfs query %s", queries[type].name);
-	json_object_foreach(params, name, value)
-	{
+	json_object_foreach(params, name, value) {
 		wfs_buffer_printf(buffer, " %s=", name);
 		if (json_is_string(value))
 			wfs_buffer_append_text(buffer, json_string_value(value));

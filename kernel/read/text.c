@@ -82,8 +82,7 @@ static int walk_receipt(const json_t *body, wfs_text_each_fn *each, void *contex
 
 	for (size_t m = 0; !r && m < WFS_ARRAY_COUNT(members); m++)
 		r = walk_member(payload, members[m], each, context);
-	json_array_foreach(json_object_get(payload, "tool_calls"), i, call)
-	{
+	json_array_foreach(json_object_get(payload, "tool_calls"), i, call) {
 		if (!r)
 			r = walk_member(call, "arguments", each, context);
 	}

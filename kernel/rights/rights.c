@@ -57,8 +57,7 @@ static bool actions_inside(const json_t *inner, const json_t *outer)
 
 	if (!outer)
 		return true;
-	json_array_foreach(inner, i, action)
-	{
+	json_array_foreach(inner, i, action) {
 		if (!wfs_json_has(outer, action))
 			return false;
 	}
@@ -167,8 +166,7 @@ static int read_grants(struct wfs_rights *rights, json_t *grants)
 	const char *name;
 	json_t *document;
 
-	json_object_foreach(grants, name, document)
-	{
+	json_object_foreach(grants, name, document) {
 		const char *const to = json_string_value(json_object_get(document, "to"));
 		struct grant *room;
 		int r;
@@ -227,8 +225,9 @@ static bool names_action(const struct grant *grant, enum wfs_effect effect)
 
 	if (!grant->actions)
 		return true;
-	json_array_foreach(grant->actions, i, action) if (json_is_string(action) &&
-		strcmp(json_string_value(action), name) == 0) return true;
+	json_array_foreach(grant->actions, i, action)
+		if (json_is_string(action) && strcmp(json_string_value(action), name) == 0)
+			return true;
 	return false;
 }
 
@@ -246,8 +245,7 @@ static bool comes_from_barred(const struct grant *grant, const struct wfs_questi
 	const json_t *giver;
 	size_t i;
 
-	json_array_foreach(grant->givers, i, giver)
-	{
+	json_array_foreach(grant->givers, i, giver) {
 		if (question->is_barred(question->barred_context, json_string_value(giver)))
 			return true;
 	}

@@ -168,8 +168,7 @@ static int check_members(struct schema_check *check, const struct schema_node *n
 	json_t *item;
 
 	schema_spend(&check->steps, json_object_size(value) / SCHEMA_LOOKUPS_PER_STEP);
-	json_object_foreach((json_t *)value, name, item)
-	{
+	json_object_foreach((json_t *)value, name, item) {
 		const struct schema_path inner = {.parent = path, .name = name};
 		int r = check_groups(check, node, name, item, &inner);
 		bool found = r > 0 || json_object_get(known, name);
@@ -196,8 +195,7 @@ static int check_member_names(struct schema_check *check, const struct schema_no
 	const char *name;
 	json_t *item;
 
-	json_object_foreach((json_t *)value, name, item)
-	{
+	json_object_foreach((json_t *)value, name, item) {
 		const struct schema_path inner = {.parent = path, .name = name};
 		WFS_AUTO_JSON json_t *text = json_string(name);
 		int r;
@@ -224,14 +222,12 @@ static int check_dependent_required(struct schema_check *check, const struct sch
 	json_t *names;
 	json_t *needed;
 
-	json_object_foreach((json_t *)node->dependent_required, name, names)
-	{
+	json_object_foreach((json_t *)node->dependent_required, name, names) {
 		schema_spend(&check->steps, 1);
 		if (!json_object_get(value, name))
 			continue;
 		schema_spend(&check->steps, json_array_size(names) / SCHEMA_LOOKUPS_PER_STEP);
-		json_array_foreach(names, index, needed)
-		{
+		json_array_foreach(names, index, needed) {
 			if (!json_object_get(value, json_string_value(needed)))
 				return member_missing(
 					check, json_string_value(needed), value, path);
@@ -325,8 +321,7 @@ static int check_rest_of_members(struct schema_check *check, const struct schema
 	size_t index = 0;
 	json_t *item;
 
-	json_object_foreach((json_t *)value, name, item)
-	{
+	json_object_foreach((json_t *)value, name, item) {
 		const struct schema_path inner = {.parent = path, .name = name};
 		int r = 0;
 

@@ -81,8 +81,7 @@ static int compile_type(struct schema_compiler *compiler, struct schema_node *no
 	}
 	if (json_array_size(value) == 0)
 		schema_problem(compiler, path, value, "expected at least one type");
-	json_array_foreach(value, index, item)
-	{
+	json_array_foreach(value, index, item) {
 		struct schema_path inner = {.parent = path, .index = index};
 		unsigned type = schema_type_find(item);
 
@@ -207,8 +206,7 @@ static int compile_list(struct schema_compiler *compiler, struct schema_node *no
 	list->nodes = calloc(json_array_size(value), sizeof(struct schema_node *));
 	if (!list->nodes)
 		return -ENOMEM;
-	json_array_foreach(value, index, item)
-	{
+	json_array_foreach(value, index, item) {
 		struct schema_path inner = {.parent = path, .index = index};
 		int r = schema_compile_node(compiler, item, &inner, &list->nodes[index]);
 
@@ -235,8 +233,7 @@ static int compile_map(struct schema_compiler *compiler, json_t *value,
 	*ret_properties = calloc(json_object_size(value) + more + 1, sizeof(**ret_properties));
 	if (!*ret_properties)
 		return -ENOMEM;
-	json_object_foreach(value, name, item)
-	{
+	json_object_foreach(value, name, item) {
 		struct schema_property *const property = &(*ret_properties)[(*ret_count)++];
 		const struct schema_path inner = {.parent = path, .name = name};
 		const int r = schema_compile_node(compiler, item, &inner, &property->node);
@@ -284,8 +281,7 @@ static int compile_groups(struct schema_compiler *compiler, struct schema_node *
 	node->groups = calloc(json_object_size(value) + 1, sizeof(*node->groups));
 	if (!node->groups)
 		return -ENOMEM;
-	json_object_foreach(value, name, item)
-	{
+	json_object_foreach(value, name, item) {
 		struct schema_group *const group = &node->groups[node->group_count++];
 		const struct schema_path inner = {.parent = path, .name = name};
 		int r = compile_regex(compiler, &group->pattern, name, strlen(name), &inner);
@@ -312,8 +308,7 @@ static int check_names(
 		schema_problem(compiler, path, value, "expected array");
 		return 0;
 	}
-	json_array_foreach(value, index, item)
-	{
+	json_array_foreach(value, index, item) {
 		struct schema_path inner = {.parent = path, .index = index};
 		const char *name = json_string_value(item);
 
@@ -344,8 +339,7 @@ static int compile_dependent_required(struct schema_compiler *compiler, struct s
 	(void)keyword;
 	if (!json_is_object(value))
 		schema_problem(compiler, path, value, "expected object");
-	json_object_foreach(value, name, item)
-	{
+	json_object_foreach(value, name, item) {
 		const struct schema_path inner = {.parent = path, .name = name};
 		const int r = check_names(compiler, item, &inner);
 
@@ -385,8 +379,7 @@ int schema_merge_required(struct schema_node *node)
 			    index_of, node->properties[i].name, json_integer((json_int_t)i)) < 0)
 			return -ENOMEM;
 	}
-	json_array_foreach(required, index, item)
-	{
+	json_array_foreach(required, index, item) {
 		const char *name = json_string_value(item);
 		const json_t *at = name ? json_object_get(index_of, name) : NULL;
 		size_t place = at ? (size_t)json_integer_value(at) : node->property_count;

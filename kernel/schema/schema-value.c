@@ -63,8 +63,7 @@ static bool objects_equal(uint64_t *steps, const json_t *a, const json_t *b)
 
 	if (json_object_size(a) != json_object_size(b))
 		return false;
-	json_object_foreach((json_t *)a, name, item)
-	{
+	json_object_foreach((json_t *)a, name, item) {
 		const json_t *other = json_object_get(b, name);
 
 		if (!other || !schema_values_equal(steps, item, other))

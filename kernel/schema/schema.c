@@ -183,8 +183,7 @@ static int compile_keywords(struct schema_compiler *compiler, json_t *definition
 	const char *name;
 	json_t *value;
 
-	json_object_foreach(definition, name, value)
-	{
+	json_object_foreach(definition, name, value) {
 		struct schema_path inner = {.parent = path, .name = name};
 		const struct schema_keyword *keyword = schema_keyword_find(name);
 		int r;

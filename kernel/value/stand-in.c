@@ -62,13 +62,11 @@ int wfs_text_walk(const json_t *value, wfs_text_each_fn *each, void *context)
 		return 0; /* most values end here: a request may have a million of them */
 	if (wfs_text_is_hidden(value, NULL))
 		return each(context, value);
-	json_object_foreach((json_t *)(uintptr_t)value, name, member)
-	{
+	json_object_foreach((json_t *)(uintptr_t)value, name, member) {
 		if (!r)
 			r = wfs_text_walk(member, each, context);
 	}
-	json_array_foreach(value, i, member)
-	{
+	json_array_foreach(value, i, member) {
 		if (!r)
 			r = wfs_text_walk(member, each, context);
 	}
@@ -175,15 +173,13 @@ static int copy_of(const json_t *value, wfs_text_reveal_fn *reveal, void *contex
 		copy = json_array();
 	else
 		copy = json_incref((json_t *)(uintptr_t)value);
-	json_object_foreach((json_t *)(uintptr_t)value, name, member)
-	{
+	json_object_foreach((json_t *)(uintptr_t)value, name, member) {
 		if (!r)
 			r = copy_of(member, reveal, context, &inner);
 		if (!r && json_object_set_new_nocheck(copy, name, inner) < 0)
 			r = -ENOMEM;
 	}
-	json_array_foreach(value, i, member)
-	{
+	json_array_foreach(value, i, member) {
 		if (!r)
 			r = copy_of(member, reveal, context, &inner);
 		if (!r && json_array_append_new(copy, inner) < 0)

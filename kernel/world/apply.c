@@ -48,8 +48,7 @@ static int check_builtins(const json_t *diff, struct wfs_error *error)
 	size_t i;
 	json_t *item;
 
-	json_array_foreach(json_object_get(diff, "removed"), i, item)
-	{
+	json_array_foreach(json_object_get(diff, "removed"), i, item) {
 		const char *list = json_string_value(json_object_get(item, "list"));
 		const char *name = json_string_value(json_object_get(item, "name"));
 

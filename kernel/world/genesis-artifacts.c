@@ -65,8 +65,7 @@ static bool needs_refused(const struct making *making, const json_t *action)
 	const json_t *item;
 	size_t i;
 
-	json_array_foreach(json_object_get(action, "depends_on"), i, item)
-	{
+	json_array_foreach(json_object_get(action, "depends_on"), i, item) {
 		if (json_object_get(making->refused, json_string_value(item)))
 			return true;
 	}
@@ -140,8 +139,7 @@ static int make_all(struct making *making, const json_t *artifacts, struct wfs_e
 	size_t index;
 	int r = 0;
 
-	json_array_foreach(artifacts, index, item)
-	{
+	json_array_foreach(artifacts, index, item) {
 		if (!r)
 			r = make_or_note(making, index, item, error);
 	}

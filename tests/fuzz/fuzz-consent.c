@@ -121,8 +121,7 @@ static void check_keys(const json_t *keys)
 		size_t n;
 		const json_t *value;
 
-		json_array_foreach(json_object_get(keys, "A_KEY"), n, value)
-		{
+		json_array_foreach(json_object_get(keys, "A_KEY"), n, value) {
 			const char *const text = json_string_value(value);
 
 			named |= text && strncasecmp(text, hosts[i], strlen(hosts[i])) == 0 &&

@@ -15,12 +15,10 @@ static size_t count_values(const json_t *json)
 	const char *key;
 	json_t *value;
 
-	json_array_foreach(json, i, value)
-	{
+	json_array_foreach(json, i, value) {
 		count += count_values(value);
 	}
-	json_object_foreach((json_t *)(uintptr_t)json, key, value)
-	{
+	json_object_foreach((json_t *)(uintptr_t)json, key, value) {
 		count += count_values(value);
 	}
 	return count;

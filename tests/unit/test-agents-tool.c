@@ -357,8 +357,7 @@ static void assert_is_described(const json_t *tool)
 	assert_true(strlen(fixture_text(tool, "description")) <= 1024);
 	assert_string_equal(fixture_text(parameters, "type"), "object");
 	assert_true(json_is_false(json_object_get(parameters, "additionalProperties")));
-	json_object_foreach(json_object_get(parameters, "properties"), name, member)
-	{
+	json_object_foreach(json_object_get(parameters, "properties"), name, member) {
 		print_message("  %s\n", name);
 		assert_true(
 			json_object_get(member, "type") || json_object_get(member, "description"));

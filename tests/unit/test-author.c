@@ -312,8 +312,7 @@ static size_t index_of(const json_t *manifest, const char *effect)
 	const json_t *definition;
 	size_t i;
 
-	json_array_foreach(json_object_get(manifest, "effects"), i, definition)
-	{
+	json_array_foreach(json_object_get(manifest, "effects"), i, definition) {
 		if (strcmp(json_string_value(json_object_get(definition, "name")), effect) == 0)
 			return i;
 	}

@@ -129,11 +129,12 @@ static void assert_refs_are_known(const json_t *document, const json_t *schemas)
 	json_t *item;
 	size_t i;
 
-	json_array_foreach(schemas, i, item) known =
-		known || strcmp(json_string_value(json_object_get(item, "name")), ref) == 0;
+	json_array_foreach(schemas, i, item)
+		known = known || strcmp(json_string_value(json_object_get(item, "name")), ref) == 0;
 	if (!known)
 		fail_msg("'%s' is in no schemas", ref);
-	json_array_foreach(document, i, item) assert_refs_are_known(item, schemas);
+	json_array_foreach(document, i, item)
+		assert_refs_are_known(item, schemas);
 	for (void *at = json_object_iter(iterated); at; at = json_object_iter_next(iterated, at))
 		assert_refs_are_known(json_object_iter_value(at), schemas);
 }

@@ -49,7 +49,8 @@ static char *texts_of(struct world_fixture *fixture, const char *list)
 	const json_t *entry;
 	size_t count;
 
-	json_array_foreach(entries, count, entry) texts[count] = wfs_json_text(entry, "text");
+	json_array_foreach(entries, count, entry)
+		texts[count] = wfs_json_text(entry, "text");
 	qsort(texts, count, sizeof(*texts), compare_texts);
 	for (size_t i = 0; i < count; i++)
 		wfs_buffer_printf(&text, "%s|", texts[i]);
@@ -72,8 +73,7 @@ static char *found_by(struct world_fixture *fixture, const char *principal, cons
 	double last = 2;
 	size_t i;
 
-	json_array_foreach(json_object_get(result, "results"), i, hit)
-	{
+	json_array_foreach(json_object_get(result, "results"), i, hit) {
 		const double score = json_number_value(json_object_get(hit, "score"));
 
 		assert_true(score <= last && score >= -1 && score <= 1);
@@ -532,8 +532,7 @@ IN_MARKET(equal_scores_are_in_order_of_ids)
 	WFS_AUTO_JSON json_t *result =
 		call_for(fixture, "alice", SEARCH("'m','This is a test entry'"), 1);
 
-	json_array_foreach(json_object_get(result, "results"), i, hit)
-	{
+	json_array_foreach(json_object_get(result, "results"), i, hit) {
 		assert_true(json_number_value(json_object_get(hit, "score")) == 0);
 		assert_true(strcmp(last, wfs_json_text(hit, "id")) < 0);
 		last = wfs_json_text(hit, "id");
@@ -583,8 +582,7 @@ IN_MARKET(entries_are_listed_in_order_of_their_ids)
 	WFS_AUTO_JSON json_t *part = call_for(fixture, "alice", LIST("'m',2,3"), 0);
 	const json_t *const entries = json_object_get(all, "entries");
 
-	json_array_foreach(entries, i, entry)
-	{
+	json_array_foreach(entries, i, entry) {
 		assert_true(strcmp(last, wfs_json_text(entry, "id")) < 0);
 		assert_null(json_object_get(entry, "embedding"));
 		assert_int_equal(json_integer_value(json_object_get(entry, "dims")), 768);

@@ -54,8 +54,7 @@ static bool has_text(const json_t *array, const char *text)
 	size_t i;
 	json_t *item;
 
-	json_array_foreach(array, i, item)
-	{
+	json_array_foreach(array, i, item) {
 		if (strcmp(json_string_value(item), text) == 0)
 			return true;
 	}
@@ -106,8 +105,7 @@ WITH_TEXTS(every_prompt_has_a_description_a_template_variables_and_tags)
 	const char *name;
 	json_t *prompt;
 
-	json_object_foreach(texts->prompts, name, prompt)
-	{
+	json_object_foreach(texts->prompts, name, prompt) {
 		struct wfs_error error = {0};
 
 		if (wfs_json_members(prompt, name, "description template variables tags", &error))
@@ -185,8 +183,7 @@ WITH_TEXTS(every_variable_that_a_template_uses_is_declared_and_no_other)
 	const char *prompt;
 	json_t *value;
 
-	json_object_foreach(texts->prompts, prompt, value)
-	{
+	json_object_foreach(texts->prompts, prompt, value) {
 		const json_t *const variables = json_object_get(value, "variables");
 		const char *text = template_of(texts, prompt);
 		WFS_AUTO_JSON json_t *used = json_array();
@@ -210,13 +207,11 @@ WITH_TEXTS(templates_use_only_variables_that_there_are)
 	const char *prompt;
 	json_t *value;
 
-	json_object_foreach(texts->prompts, prompt, value)
-	{
+	json_object_foreach(texts->prompts, prompt, value) {
 		size_t i;
 		json_t *variable;
 
-		json_array_foreach(json_object_get(value, "variables"), i, variable)
-		{
+		json_array_foreach(json_object_get(value, "variables"), i, variable) {
 			char word[64];
 
 			snprintf(word, sizeof(word), " %s ", json_string_value(variable));
@@ -232,8 +227,7 @@ WITH_TEXTS(no_template_has_two_braces_in_a_row)
 	const char *prompt;
 	json_t *value;
 
-	json_object_foreach(texts->prompts, prompt, value)
-	{
+	json_object_foreach(texts->prompts, prompt, value) {
 		const char *const text = template_of(texts, prompt);
 
 		if (strstr(text, "{{") || strstr(text, "}}"))
@@ -246,8 +240,7 @@ WITH_TEXTS(templates_fit_80_columns)
 	const char *prompt;
 	json_t *value;
 
-	json_object_foreach(texts->prompts, prompt, value)
-	{
+	json_object_foreach(texts->prompts, prompt, value) {
 		const char *line = template_of(texts, prompt);
 
 		for (; *line; line += strcspn(line, "\n") + 1)
@@ -267,8 +260,7 @@ static void assert_one_step_each(const char *name, const json_t *states, const j
 	if (json_array_size(steps) != json_array_size(states))
 		fail_msg("%s: %zu steps for %zu states", name, json_array_size(steps),
 			json_array_size(states));
-	json_array_foreach(steps, i, step)
-	{
+	json_array_foreach(steps, i, step) {
 		const char *const state = json_string_value(json_array_get(states, i));
 
 		if (strcmp(wfs_json_text(step, "state"), state) != 0)
@@ -299,8 +291,7 @@ WITH_TEXTS(every_state_has_its_step_and_the_initial_one_is_among_them)
 	const char *name;
 	json_t *workflow;
 
-	json_object_foreach(texts->workflows, name, workflow)
-	{
+	json_object_foreach(texts->workflows, name, workflow) {
 		const json_t *const states = json_object_get(workflow, "states");
 
 		assert_one_step_each(name, states, json_object_get(workflow, "steps"));
@@ -319,8 +310,7 @@ static void foreach_step(const struct texts *texts, step_check check)
 	size_t i;
 	json_t *step;
 
-	json_object_foreach(texts->workflows, name, workflow)
-	{
+	json_object_foreach(texts->workflows, name, workflow) {
 		json_array_foreach(json_object_get(workflow, "steps"), i, step)
 			check(texts, name, workflow, step);
 	}
@@ -362,8 +352,7 @@ static void check_conditions(const char *name, const json_t *workflow, const jso
 
 	if (json_array_size(conditions) == 0)
 		fail_msg("%s: %s has no conditions", name, wfs_json_text(step, "state"));
-	json_array_foreach(conditions, i, condition)
-	{
+	json_array_foreach(conditions, i, condition) {
 		assert_state(name, workflow, wfs_json_text(condition, "to"));
 		if (!*wfs_json_text(condition, "condition"))
 			fail_msg("%s: condition %zu is empty", name, i);

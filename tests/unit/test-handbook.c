@@ -16,10 +16,10 @@ static void write_page(const char *name, struct wfs_buffer *buffer)
 	const json_t *artifact;
 	size_t i;
 
-	json_array_foreach(artifacts, i,
-		artifact) if (strcmp(wfs_json_text(artifact, "id") + strlen(WFS_HANDBOOK_PREFIX),
-				      name) == 0) wfs_buffer_append_text(buffer,
-		wfs_json_text(json_object_get(artifact, "action"), "content"));
+	json_array_foreach(artifacts, i, artifact)
+		if (strcmp(wfs_json_text(artifact, "id") + strlen(WFS_HANDBOOK_PREFIX), name) == 0)
+			wfs_buffer_append_text(buffer,
+				wfs_json_text(json_object_get(artifact, "action"), "content"));
 	assert_true(buffer->size > 0);
 }
 

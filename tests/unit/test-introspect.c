@@ -245,8 +245,7 @@ IN_WORLD(the_payload_of_an_error_fits_its_schema)
 	const json_t *definition = NULL;
 	size_t i;
 
-	json_array_foreach(schemas, i, definition)
-	{
+	json_array_foreach(schemas, i, definition) {
 		if (strcmp(json_string_value(json_object_get(definition, "name")),
 			    "sys/IntrospectError@1") == 0)
 			break;

@@ -298,8 +298,8 @@ IN_FILLED_WORLD(calls_are_answered_by_id)
 	collect(&talk);
 
 	assert_int_equal(json_array_size(talk.said), 4);
-	json_array_foreach(talk.said, i, answer) seen |= 1U
-		<< json_integer_value(json_object_get(answer, "id"));
+	json_array_foreach(talk.said, i, answer)
+		seen |= 1U << json_integer_value(json_object_get(answer, "id"));
 	assert_int_equal(seen, 0x1e);
 	/* A ping waits for nothing but the client. */
 	assert_part(talk.said, "0.id", "4");

@@ -29,8 +29,7 @@ static char *entries_of(struct world_fixture *fixture, const char *list)
 		const json_t *entry;
 		size_t i;
 
-		json_array_foreach(entries, i, entry)
-		{
+		json_array_foreach(entries, i, entry) {
 			if (json_integer_value(json_object_get(entry, "place")) != place)
 				continue;
 			found++;

@@ -88,8 +88,9 @@ static void assert_page_as(struct world_fixture *fixture, const struct wfs_query
 	const json_t *row;
 	size_t index;
 
-	json_array_foreach(results, index, row) wfs_buffer_printf(
-		&ids, "%s%s", index > 0 ? " " : "", json_string_value(json_object_get(row, "id")));
+	json_array_foreach(results, index, row)
+		wfs_buffer_printf(&ids, "%s%s", index > 0 ? " " : "",
+			json_string_value(json_object_get(row, "id")));
 	assert_string_equal(wfs_buffer_text(&ids), expected);
 	assert_int_equal(json_integer_value(json_object_get(answer, "total")), total);
 	assert_int_equal(

@@ -345,8 +345,7 @@ TEST(a_strict_schema_takes_null_for_what_is_not_given)
 	json_t *property;
 
 	assert_int_equal(wfs_schema_check(schema, params, &error), -EINVAL);
-	json_object_foreach(json_object_get(definition, "properties"), name, property)
-	{
+	json_object_foreach(json_object_get(definition, "properties"), name, property) {
 		if (!json_object_get(params, name))
 			json_object_set_new(params, name, json_null());
 	}

@@ -39,8 +39,7 @@ static struct wfs_rights *rights_of(const char *grants_text, const char *rules)
 	const char *name;
 	json_t *grant;
 
-	json_object_foreach(grants, name, grant)
-	{
+	json_object_foreach(grants, name, grant) {
 		if (!json_object_get(grant, "to"))
 			json_object_set_new(grant, "to", json_string("alice"));
 		json_object_set_new(grant, "name", json_string(name));

@@ -117,7 +117,8 @@ static void try_file(struct tally *tally, const char *directory, const char *fil
 		fail_msg("%s: %s", file, error.message);
 	wfs_buffer_reset(&path);
 	wfs_buffer_printf(&path, "%s/%s", directory, file);
-	json_array_foreach(groups, index, group) try_group(tally, group, wfs_buffer_text(&path));
+	json_array_foreach(groups, index, group)
+		try_group(tally, group, wfs_buffer_text(&path));
 }
 
 static int is_json(const struct dirent *entry)
@@ -154,7 +155,8 @@ TEST(cases_of_the_suite_have_the_answers_that_it_wants)
 
 	print_message("required: %u of %u, optional: %u of %u\n", required.agreeing, required.cases,
 		optional.agreeing, optional.cases);
-	json_object_foreach(known, line, unused) print_error("in differs, but agrees: %s\n", line);
+	json_object_foreach(known, line, unused)
+		print_error("in differs, but agrees: %s\n", line);
 	assert_int_equal(json_object_size(known), 0);
 	assert_int_equal(required.surprises + optional.surprises, 0);
 	assert_int_equal(required.cases, 1299);

@@ -94,8 +94,7 @@ IN_MARKET(what_a_service_does_is_told)
 		const json_t *method;
 		size_t k;
 
-		json_array_foreach(json_object_get(result, "methods"), k, method)
-		{
+		json_array_foreach(json_object_get(result, "methods"), k, method) {
 			assert_true(json_is_string(json_object_get(method, "name")));
 			assert_true(json_is_object(json_object_get(method, "input")));
 		}
@@ -111,9 +110,10 @@ IN_MARKET(the_prices_that_are_told_are_those_that_are_paid)
 	const json_t *method;
 	size_t i;
 
-	json_array_foreach(json_object_get(result, "methods"), i, method) json_object_set(prices,
-		wfs_json_text(method, "name"),
-		json_object_get(method, "price") ? json_object_get(method, "price") : json_null());
+	json_array_foreach(json_object_get(result, "methods"), i, method)
+		json_object_set(prices, wfs_json_text(method, "name"),
+			json_object_get(method, "price") ? json_object_get(method, "price")
+							 : json_null());
 	assert_json_is(json_incref(prices),
 		"{'add':1,'create':5,'delete':0,'import':0,'list':0,'reembed':0,'run':null,'search'"
 		":1}");
@@ -286,8 +286,7 @@ IN_MARKET(workflows_are_given_by_their_names)
 	const json_t *row;
 	size_t i;
 
-	json_array_foreach(json_object_get(all, "workflows"), i, row)
-	{
+	json_array_foreach(json_object_get(all, "workflows"), i, row) {
 		WFS_AUTO_FREE char *get = ABOUT(WORKFLOWS("get", "'%s'"), wfs_json_text(row, "id"));
 		WFS_AUTO_JSON json_t *one = call_for(fixture, "poor", get, 0);
 

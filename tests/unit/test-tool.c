@@ -18,8 +18,7 @@ static const json_t *definition_of(const json_t *definitions, const char *name)
 	const json_t *definition;
 	size_t i;
 
-	json_array_foreach(definitions, i, definition)
-	{
+	json_array_foreach(definitions, i, definition) {
 		const json_t *const function = json_object_get(definition, "function");
 
 		if (strcmp(json_string_value(json_object_get(function, "name")), name) == 0)
@@ -46,8 +45,7 @@ TEST(definitions_are_an_array_of_strict_functions)
 	size_t i;
 
 	assert_int_equal(json_array_size(definitions), wfs_tool_count);
-	json_array_foreach(definitions, i, definition)
-	{
+	json_array_foreach(definitions, i, definition) {
 		const json_t *const function = json_object_get(definition, "function");
 		const json_t *const schema = json_object_get(function, "parameters");
 

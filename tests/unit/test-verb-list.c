@@ -114,8 +114,7 @@ static void assert_seqs(const struct asked *asked, const char *expected)
 	const json_t *record;
 	size_t i;
 
-	json_array_foreach(result_of(asked, "records"), i, record)
-	{
+	json_array_foreach(result_of(asked, "records"), i, record) {
 		wfs_buffer_printf(&seqs, "%lld ",
 			(long long)json_integer_value(json_object_get(record, "seq")));
 	}

@@ -64,8 +64,8 @@ static void assert_is_a(struct world_fixture *fixture, const char *name, const j
 	size_t i;
 
 	ask_verb(fixture, "manifest-read", "{}", &asked);
-	json_array_foreach(json_object_get(result_of(&asked, "manifest"), "schemas"), i, definition)
-	{
+	json_array_foreach(
+		json_object_get(result_of(&asked, "manifest"), "schemas"), i, definition) {
 		if (strcmp(json_string_value(json_object_get(definition, "name")), name) == 0)
 			assert_int_equal(wfs_schema_new(json_object_get(definition, "schema"), NULL,
 						 "", &problems, &schema),
@@ -91,7 +91,8 @@ IN_WORLD(answers_fit_the_schemas_that_definitions_refer_to)
 
 	assert_is_a(fixture, "sys/Manifest@1", result_of(&manifest, "manifest"));
 	assert_true(json_array_size(records) > 2);
-	json_array_foreach(records, i, record) assert_is_a(fixture, "sys/Record@1", record);
+	json_array_foreach(records, i, record)
+		assert_is_a(fixture, "sys/Record@1", record);
 }
 
 IN_WORLD(no_event_is_of_a_built_in_schema)

@@ -186,13 +186,11 @@ static int write_all(const struct task *task)
 	size_t i;
 	int r = 0;
 
-	json_array_foreach(task->migration.artifacts, i, wanted)
-	{
+	json_array_foreach(task->migration.artifacts, i, wanted) {
 		if (!r && json_is_false(json_object_get(wanted, "there")))
 			r = write_artifact(task, wanted);
 	}
-	json_array_foreach(task->migration.artifacts, i, wanted)
-	{
+	json_array_foreach(task->migration.artifacts, i, wanted) {
 		if (!r)
 			r = give_to_agent(task, wanted);
 	}
@@ -214,9 +212,10 @@ static void print_lines(const struct task *task)
 	const json_t *artifact;
 	size_t i;
 
-	json_array_foreach(task->migration.artifacts, i, artifact) fprintf(out, "%c  %-10s  %s\n",
-		json_is_true(json_object_get(artifact, "there")) ? '=' : 'A',
-		wfs_json_text(artifact, "type"), wfs_json_text(artifact, "artifact_id"));
+	json_array_foreach(task->migration.artifacts, i, artifact)
+		fprintf(out, "%c  %-10s  %s\n",
+			json_is_true(json_object_get(artifact, "there")) ? '=' : 'A',
+			wfs_json_text(artifact, "type"), wfs_json_text(artifact, "artifact_id"));
 	fprintf(out, "M  %-10s  %s\n", WFS_ARTIFACT_TYPE_AGENT, task->agent);
 }
 
@@ -239,8 +238,8 @@ static int tell(const struct task *task, bool changes)
 	size_t i;
 
 	if (task->run->options[WFS_OPTION_JSON]) {
-		json_array_foreach(task->migration.artifacts, i, artifact)(void)
-			json_object_del(artifact, "owner");
+		json_array_foreach(task->migration.artifacts, i, artifact)
+			(void)json_object_del(artifact, "owner");
 		return wfs_run_json(task->run,
 			json_pack("{s:s, s:O, s:b, s:O, s:O}", "agent_id", task->agent, "artifacts",
 				task->migration.artifacts, "changed", changes && !dry_run,
@@ -266,8 +265,7 @@ int wfs_run_agent_migrate(struct wfs_run *run)
 
 	if (!r && changes)
 		r = check_owner(&task);
-	json_array_foreach(task.migration.artifacts, i, wanted)
-	{
+	json_array_foreach(task.migration.artifacts, i, wanted) {
 		if (!r)
 			r = look_at(&task, wanted);
 	}

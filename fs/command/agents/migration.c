@@ -198,8 +198,7 @@ static json_t *step_of(const json_t *workflow, const char *state)
 	json_t *step;
 	size_t i;
 
-	json_array_foreach(json_object_get(workflow, "steps"), i, step)
-	{
+	json_array_foreach(json_object_get(workflow, "steps"), i, step) {
 		if (strcmp(wfs_json_text(step, "state"), state) == 0)
 			return step;
 	}
@@ -258,8 +257,7 @@ static int check_workflow(const struct parts *parts, const json_t *workflow)
 	if (!json_is_array(states) || !json_is_array(json_object_get(workflow, "steps")))
 		return wfs_error_set(parts->error, WFS_E_INVALID_ARGUMENT,
 			"'workflow': expected an object with the arrays 'states' and 'steps'");
-	json_array_foreach(states, i, state)
-	{
+	json_array_foreach(states, i, state) {
 		if (!json_is_string(state))
 			return wfs_error_set(parts->error, WFS_E_INVALID_ARGUMENT,
 				"'workflow': 'states[%zu]': expected a name", i);
@@ -278,8 +276,7 @@ static int migrate_workflow(const struct parts *parts)
 	if (refers(content, WORKFLOW) || !json_is_object(workflow))
 		return 0;
 	int r = check_workflow(parts, workflow);
-	json_array_foreach(json_object_get(workflow, "states"), i, state)
-	{
+	json_array_foreach(json_object_get(workflow, "states"), i, state) {
 		if (!r)
 			r = migrate_state(parts, workflow, json_string_value(state));
 	}

@@ -185,8 +185,7 @@ static int export_references(struct export *export, const json_t *content)
 
 	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(members); i++)
 		r = export_named(export, members[i], wfs_json_text(content, members[i]));
-	json_array_foreach(json_object_get(inlined ? inlined : content, "steps"), at, step)
-	{
+	json_array_foreach(json_object_get(inlined ? inlined : content, "steps"), at, step) {
 		for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(of_steps); i++)
 			r = export_named(export, of_steps[i], wfs_json_text(step, of_steps[i]));
 	}
@@ -212,8 +211,7 @@ static int export_artifact(struct export *export, const json_t *artifact)
 		r = wfs_error_set(&export->run->error, WFS_E_INVALID_TYPE,
 			"'%.140s': expected content and code in UTF-8, which JSON can contain", id);
 	/* Without what it depends on, the artifact cannot be written elsewhere. */
-	json_array_foreach(json_object_get(artifact, "depends_on"), i, needed)
-	{
+	json_array_foreach(json_object_get(artifact, "depends_on"), i, needed) {
 		if (!r)
 			r = export_named(export, "depends_on", json_string_value(needed));
 	}
@@ -362,8 +360,7 @@ static int look_at_all(struct wfs_run *run, const json_t *artifacts, json_t *the
 	const json_t *artifact;
 	size_t i;
 
-	json_array_foreach(artifacts, i, artifact)
-	{
+	json_array_foreach(artifacts, i, artifact) {
 		const char *const id = wfs_json_text(artifact, "id");
 		WFS_AUTO_JSON json_t *found = NULL;
 
@@ -389,8 +386,7 @@ static int import_all(struct wfs_run *run, const json_t *artifacts, const json_t
 	size_t i;
 	int r = 0;
 
-	json_array_foreach(artifacts, i, artifact)
-	{
+	json_array_foreach(artifacts, i, artifact) {
 		const char *const id = wfs_json_text(artifact, "id");
 		const bool is_there = json_is_object(json_object_get(there, id));
 
@@ -413,8 +409,7 @@ static int give_to_agent(
 	size_t i;
 	int r = 0;
 
-	json_array_foreach(artifacts, i, artifact)
-	{
+	json_array_foreach(artifacts, i, artifact) {
 		json_t *const id = json_object_get(artifact, "id");
 		const json_t *const found = json_object_get(there, json_string_value(id));
 
@@ -462,8 +457,7 @@ static json_t *imported_document(const json_t *artifacts, const json_t *there)
 	const json_t *artifact;
 	size_t i;
 
-	json_array_foreach(artifacts, i, artifact)
-	{
+	json_array_foreach(artifacts, i, artifact) {
 		const char *const id = wfs_json_text(artifact, "id");
 
 		(void)json_array_append_new(list,

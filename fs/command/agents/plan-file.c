@@ -57,8 +57,7 @@ static int add_results(struct wfs_walk *walk, json_t *document)
 	size_t i;
 	int r = results ? 0 : -ENOMEM;
 
-	json_array_foreach(steps, i, step)
-	{
+	json_array_foreach(steps, i, step) {
 		if (!r && json_is_object(json_object_get(step, "result_ref")))
 			r = read_result(walk, wfs_json_text(document, "plan_id"), i, results);
 	}

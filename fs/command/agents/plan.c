@@ -77,8 +77,7 @@ static void print_step(FILE *out, size_t index, const json_t *step)
 		print_text(out, tool, TITLE_MAX);
 		fputc(')', out);
 	}
-	json_array_foreach(depends_on, i, id)
-	{
+	json_array_foreach(depends_on, i, id) {
 		fprintf(out, "%s%s", i == 0 ? "  <- " : ", ", json_string_value(id));
 	}
 	fputc('\n', out);
@@ -102,8 +101,7 @@ static void print_document(struct wfs_run *run, const json_t *document)
 		wfs_json_text(document, "status"),
 		wfs_json_text(json_object_get(document, "cursors"), "session_id"),
 		wfs_json_text(document, "created_utc"), wfs_json_text(document, "updated_utc"));
-	json_array_foreach(json_object_get(plan, "steps"), i, step)
-	{
+	json_array_foreach(json_object_get(plan, "steps"), i, step) {
 		print_step(run->out, i, step);
 	}
 	if (*final)

@@ -104,8 +104,7 @@ void wfs_recorder_write(const struct wfs_recorder *recorder, struct wfs_buffer *
 	const json_t *line;
 	size_t i;
 
-	json_array_foreach(recorder->lines, i, line)
-	{
+	json_array_foreach(recorder->lines, i, line) {
 		wfs_json_write_document(line, script);
 	}
 }

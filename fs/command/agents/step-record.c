@@ -21,8 +21,7 @@ static int read_journal(struct wfs_run *run, struct wfs_recorder *recorder)
 			json_pack(
 				"{s:I, s:s}", "from", (json_int_t)from, "turn", recorder->turn_id),
 			&page);
-		json_array_foreach(json_object_get(page, "records"), i, record)
-		{
+		json_array_foreach(json_object_get(page, "records"), i, record) {
 			r = r ? r : wfs_recorder_take(recorder, record);
 		}
 		more = json_object_get(page, "next_from") != NULL;

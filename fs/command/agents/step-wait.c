@@ -35,8 +35,7 @@ static bool take_records(void *context, const struct wfs_answer *answer)
 	const json_t *record;
 	size_t i;
 
-	json_array_foreach(json_object_get(answer->result, "records"), i, record)
-	{
+	json_array_foreach(json_object_get(answer->result, "records"), i, record) {
 		wfs_follow_take(&following->follow, record);
 	}
 	if (answer->status)

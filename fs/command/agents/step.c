@@ -45,8 +45,7 @@ static int64_t count_calls(const json_t *turn)
 	int64_t count = 0;
 	size_t i;
 
-	json_array_foreach(json_object_get(turn, "history"), i, message)
-	{
+	json_array_foreach(json_object_get(turn, "history"), i, message) {
 		count += (int64_t)json_array_size(json_object_get(message, "tool_calls"));
 	}
 	return count;

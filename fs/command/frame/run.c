@@ -244,8 +244,7 @@ int wfs_run_each_cell(struct wfs_run *run, const char *reducer, const char *cons
 			&page);
 		if (r)
 			return r;
-		json_array_foreach(json_object_get(page, "cells"), i, cell)
-		{
+		json_array_foreach(json_object_get(page, "cells"), i, cell) {
 			r = each(context, cell);
 			if (r)
 				return r;
@@ -479,8 +478,7 @@ static int take_items(struct wfs_run *run, const json_t *items, json_t *all, boo
 
 	if (run->options[WFS_OPTION_JSON])
 		return json_array_extend(all, (json_t *)items) < 0 ? -ENOMEM : 0;
-	json_array_foreach(items, i, item)
-	{
+	json_array_foreach(items, i, item) {
 		print(run->out, item, *first);
 		*first = false;
 	}

@@ -71,8 +71,7 @@ int wfs_walk_names(struct wfs_walk *walk, const char *path,
 		if (cursor)
 			json_object_set(payload, "cursor", cursor);
 		r = wfs_walk_call(walk, "fs-list", payload, &page);
-		json_array_foreach(json_object_get(page, "entries"), i, entry)
-		{
+		json_array_foreach(json_object_get(page, "entries"), i, entry) {
 			if (r)
 				return r;
 			path_join(&child, path, wfs_json_text(entry, "name"));

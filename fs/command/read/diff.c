@@ -82,8 +82,7 @@ static size_t compare(json_t *one, json_t *other, char missing, struct differenc
 	json_t *hash;
 	size_t count = 0;
 
-	json_object_foreach(one, path, hash)
-	{
+	json_object_foreach(one, path, hash) {
 		const json_t *const other_hash = json_object_get(other, path);
 
 		if (!other_hash)

@@ -201,15 +201,13 @@ static int search_batch(struct search *search)
 	size_t i;
 	int r = 0;
 
-	json_array_foreach(search->batch, i, path)
-	{
+	json_array_foreach(search->batch, i, path) {
 		r = wfs_access_post(search->run->access, "fs-read",
 			wfs_walk_payload(&search->walk, json_string_value(path)));
 		if (r)
 			return r;
 	}
-	json_array_foreach(search->batch, i, path)
-	{
+	json_array_foreach(search->batch, i, path) {
 		r = pass_over(search, search_answer(search, json_string_value(path)));
 		if (r)
 			return r;

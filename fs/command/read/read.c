@@ -214,8 +214,7 @@ static int read_page(struct journal_reader *reader)
 
 	if (r)
 		return pass_over(reader, r);
-	json_array_foreach(json_object_get(result, "records"), i, record)
-	{
+	json_array_foreach(json_object_get(result, "records"), i, record) {
 		if (reader->left == 0)
 			return 0;
 		if (!reader->all)

@@ -9,8 +9,7 @@ static int print_codes(struct wfs_run *run, const json_t *result)
 	const json_t *row;
 	size_t i;
 
-	json_array_foreach(json_object_get(result, "codes"), i, row)
-	{
+	json_array_foreach(json_object_get(result, "codes"), i, row) {
 		fprintf(run->out, "%s  %6" PRId64 "  %-7s  %s\n", wfs_json_text(row, "code"),
 			wfs_run_integer(row, "crashes"),
 			json_is_true(json_object_get(row, "refused")) ? "refused" : "runs",

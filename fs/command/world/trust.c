@@ -46,8 +46,7 @@ static void add_models(struct wfs_buffer *text, const json_t *models, bool with_
 	const char *name;
 	json_t *entry;
 
-	json_object_foreach((json_t *)models, name, entry)
-	{
+	json_object_foreach((json_t *)models, name, entry) {
 		if ((*wfs_json_text(entry, "api_key_env") != '\0') == with_key)
 			add_model(text, name, entry);
 	}
@@ -69,8 +68,7 @@ static int describe(const char *directory, const json_t *host, uint64_t under_wa
 	wfs_buffer_append_text(
 		text, json_object_size(host) > 0 ? "host.json says:\n" : "It has no host.json:\n");
 	add_models(text, models, false);
-	json_object_foreach((json_t *)uids, name, entry)
-	{
+	json_object_foreach((json_t *)uids, name, entry) {
 		wfs_buffer_reset(&line);
 		wfs_buffer_printf(&line, "  user %s of this host acts as '%s'", name,
 			json_is_string(entry) ? json_string_value(entry) : "?");

@@ -43,8 +43,7 @@ static bool was_refused(const struct nest *nest, size_t number)
 	const json_t *one;
 	size_t i;
 
-	json_array_foreach(list, i, one)
-	{
+	json_array_foreach(list, i, one) {
 		if (json_integer_value(one) == (json_int_t)number)
 			return true;
 	}

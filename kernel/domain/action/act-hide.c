@@ -268,8 +268,7 @@ static int hide_alike(struct act_hiding *hiding, const json_t *action, struct wf
 	json_t *value;
 	int r = 0;
 
-	json_object_foreach((json_t *)(uintptr_t)action, member, value)
-	{
+	json_object_foreach((json_t *)(uintptr_t)action, member, value) {
 		if (!r && !is_hashed(action, member) && wfs_text_has_hidden(value) &&
 			!json_object_get(hiding->members, member))
 			r = hide(hiding, action, member, error);

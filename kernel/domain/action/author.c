@@ -65,8 +65,7 @@ static int find_grants(struct wfs_view *view, const char *principal, json_t *gra
 	size_t i;
 	int r = wfs_principal_grants(view, wfs_bytes_text(principal), &own, &time_ns);
 
-	json_array_foreach(own, i, grant)
-	{
+	json_array_foreach(own, i, grant) {
 		r = take_chain(view, grants, grant);
 		if (r)
 			break;

@@ -233,8 +233,7 @@ static int check_depends(const struct asked *asked, const char *asker, const cha
 
 	if (r)
 		return r;
-	json_array_foreach(json_object_get(artifact.document, "depends_on"), i, one)
-	{
+	json_array_foreach(json_object_get(artifact.document, "depends_on"), i, one) {
 		if (strcmp(json_string_value(one), id) == 0)
 			return 0;
 	}
@@ -337,8 +336,7 @@ static int list_by_owner(const struct asked *asked, json_t **ret_value)
 	r = params ? ask(asked, "artifacts", params, &answer) : no_memory(asked);
 	if (r)
 		return r;
-	json_array_foreach(json_object_get(answer, "results"), i, row)
-	{
+	json_array_foreach(json_object_get(answer, "results"), i, row) {
 		if (json_array_append(ids, json_object_get(row, "id")) < 0)
 			return no_memory(asked);
 	}
@@ -414,8 +412,7 @@ static int take_members(const struct asked *asked, json_t *table, json_t *action
 	const char *name;
 	json_t *value;
 
-	json_object_foreach(table, name, value)
-	{
+	json_object_foreach(table, name, value) {
 		if (strcmp(name, "action_type") != 0 && json_object_set(action, name, value) < 0)
 			return no_memory(asked);
 	}

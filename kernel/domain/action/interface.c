@@ -67,8 +67,7 @@ int interface_check(const json_t *interface, struct wfs_error *error)
 		r = check_count(interface, "tests", WFS_ARTIFACT_TESTS_MAX, error);
 	if (r)
 		return wfs_trace(r);
-	json_array_foreach(methods, i, method)
-	{
+	json_array_foreach(methods, i, method) {
 		r = check_method(method, i, error);
 		if (r)
 			break;
@@ -81,8 +80,7 @@ static const json_t *find_method(const json_t *methods, const char *name)
 	size_t i;
 	const json_t *method;
 
-	json_array_foreach(methods, i, method)
-	{
+	json_array_foreach(methods, i, method) {
 		const char *const own = json_string_value(json_object_get(method, "name"));
 
 		if (own && strcmp(own, name) == 0)
@@ -137,13 +135,11 @@ static bool marks_secret(const json_t *schema)
 	json_t *member;
 	size_t i;
 
-	json_object_foreach((json_t *)(uintptr_t)schema, name, member)
-	{
+	json_object_foreach((json_t *)(uintptr_t)schema, name, member) {
 		if ((strcmp(name, "secret") == 0 && json_is_true(member)) || marks_secret(member))
 			return true;
 	}
-	json_array_foreach(schema, i, member)
-	{
+	json_array_foreach(schema, i, member) {
 		if (marks_secret(member))
 			return true;
 	}

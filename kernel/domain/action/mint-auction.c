@@ -278,8 +278,7 @@ static int pay(struct auction *auction, struct wfs_error *error)
 
 	if (r)
 		return wfs_trace(r);
-	json_object_foreach(auction->credits, id, amount)
-	{
+	json_object_foreach(auction->credits, id, amount) {
 		r = account_add(fold, id, json_integer_value(amount), error);
 		if (r)
 			return wfs_trace(r);

@@ -114,8 +114,7 @@ static int take_members(
 	const char *name;
 	json_t *value;
 
-	json_object_foreach(object, name, value)
-	{
+	json_object_foreach(object, name, value) {
 		const char *const param = param_name(method, name);
 
 		if (json_is_null(value))
@@ -276,8 +275,7 @@ static int forget_required(json_t *schema, const char *name)
 	const json_t *item;
 	size_t i;
 
-	json_array_foreach(required, i, item)
-	{
+	json_array_foreach(required, i, item) {
 		if (strcmp(json_string_value(item), name) == 0)
 			return json_array_remove(required, i);
 	}
@@ -338,8 +336,7 @@ static int add_params(json_t *properties, const struct service_method *method)
 	json_t *param;
 	int r = schema ? 0 : -ENOMEM;
 
-	json_object_foreach(json_object_get(schema, "properties"), name, param)
-	{
+	json_object_foreach(json_object_get(schema, "properties"), name, param) {
 		if (!r)
 			r = add_param(properties, name, param);
 	}

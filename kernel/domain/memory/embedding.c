@@ -50,8 +50,7 @@ static json_t *find(const json_t *list, const char *model, const char *hash)
 	json_t *item;
 	size_t i;
 
-	json_array_foreach(list, i, item)
-	{
+	json_array_foreach(list, i, item) {
 		if (strcmp(wfs_json_text(item, "model"), model) == 0 &&
 			strcmp(wfs_json_text(item, "hash"), hash) == 0)
 			return item;

@@ -50,8 +50,7 @@ int memory_check_tags(const json_t *tags, struct wfs_error *error)
 		return wfs_error_set(error, WFS_E_TOO_LARGE,
 			"'tags' has %zu of them, at most %d are taken", json_array_size(tags),
 			MEMORY_TAGS_MAX);
-	json_array_foreach(tags, i, tag)
-	{
+	json_array_foreach(tags, i, tag) {
 		if (!json_is_string(tag))
 			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 				"'tags': number %zu: expected a text", i + 1);
@@ -119,15 +118,15 @@ static int read_numbers(const json_t *numbers, const char *model, struct embeddi
 
 	if (read.dims < 1 || read.dims > EMBEDDING_DIMS_MAX || strlen(model) > EMBEDDING_MODEL_MAX)
 		return -EINVAL;
-	json_array_foreach(numbers, i, number)
-	{
+	json_array_foreach(numbers, i, number) {
 		if (!json_is_number(number))
 			return -EINVAL;
 	}
 	read.vector = malloc(read.dims * sizeof(*read.vector));
 	if (!read.vector)
 		return -ENOMEM;
-	json_array_foreach(numbers, i, number) read.vector[i] = (float)json_number_value(number);
+	json_array_foreach(numbers, i, number)
+		read.vector[i] = (float)json_number_value(number);
 	snprintf(read.model, sizeof(read.model), "%s", model);
 	*ret_embedding = read;
 	return 0;
@@ -233,8 +232,7 @@ static int read_list(const struct memory *memory, const json_t *entries, struct 
 	list->items = calloc(count + 1, sizeof(*list->items));
 	if (!list->items)
 		return fold_no_memory(error);
-	json_array_foreach(entries, i, item)
-	{
+	json_array_foreach(entries, i, item) {
 		r = read_one(memory, item, i, list, error);
 		if (r)
 			break;
@@ -377,8 +375,7 @@ static json_t *index_of(const json_t *entries)
 	const json_t *item;
 	size_t i;
 
-	json_array_foreach(entries, i, item)
-	{
+	json_array_foreach(entries, i, item) {
 		WFS_AUTO_JSON json_t *text = text_of(item);
 
 		if (!text || json_object_set_new(index, json_string_value(text), json_true()) < 0)
@@ -395,8 +392,7 @@ static json_t *others(json_t *entries, const json_t *index)
 	json_t *item;
 	size_t i;
 
-	json_array_foreach(entries, i, item)
-	{
+	json_array_foreach(entries, i, item) {
 		WFS_AUTO_JSON json_t *text = text_of(item);
 
 		if (!text ||
@@ -416,8 +412,7 @@ static int remove_all(struct memory *memory, const struct artifact *artifact, co
 	const json_t *item;
 	size_t i;
 
-	json_array_foreach(entries, i, item)
-	{
+	json_array_foreach(entries, i, item) {
 		char id[MEMORY_ID_SIZE];
 		uint32_t number;
 		int r = memory_has(memory, item, error);

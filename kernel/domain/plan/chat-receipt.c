@@ -221,8 +221,7 @@ static int fold_part(struct wfs_fold *fold, const char *chat_id, json_t *message
 
 	if (!r)
 		r = check_steps(&plan, payload, error);
-	json_array_foreach(json_object_get(payload, "steps"), i, step)
-	{
+	json_array_foreach(json_object_get(payload, "steps"), i, step) {
 		if (!r)
 			r = plan_step_define(&plan, step, error);
 	}

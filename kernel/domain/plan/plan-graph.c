@@ -78,8 +78,9 @@ static json_t *indices_of(const json_t *steps)
 	const json_t *step;
 	int failed = indices ? 0 : -1;
 
-	json_array_foreach(steps, i, step) failed |= json_object_set_new(
-		indices, wfs_json_text(step, "id"), json_integer((json_int_t)i));
+	json_array_foreach(steps, i, step)
+		failed |= json_object_set_new(
+			indices, wfs_json_text(step, "id"), json_integer((json_int_t)i));
 	return failed ? NULL : WFS_STEAL(indices);
 }
 
@@ -89,8 +90,7 @@ static void write_edges(
 	size_t i;
 	const json_t *id;
 
-	json_array_foreach(json_object_get(step, "depends_on"), i, id)
-	{
+	json_array_foreach(json_object_get(step, "depends_on"), i, id) {
 		const json_t *const from =
 			json_is_string(id) ? json_object_get(indices, json_string_value(id)) : NULL;
 
@@ -129,8 +129,10 @@ static int write_steps(const json_t *steps, struct wfs_buffer *buffer)
 	if (!indices)
 		return -ENOMEM;
 	wfs_buffer_append_text(buffer, "digraph plan {\n");
-	json_array_foreach(steps, i, step) write_node(buffer, i, step);
-	json_array_foreach(steps, i, step) write_edges(buffer, i, step, indices);
+	json_array_foreach(steps, i, step)
+		write_node(buffer, i, step);
+	json_array_foreach(steps, i, step)
+		write_edges(buffer, i, step, indices);
 	wfs_buffer_append_text(buffer, "}\n");
 	return wfs_buffer_check(buffer);
 }

@@ -16,8 +16,8 @@ static json_int_t running_count(const json_t *state)
 	size_t i;
 	const json_t *open;
 
-	json_array_foreach(json_object_get(state, "open"), i, open) count +=
-		json_object_get(open, "step") != NULL;
+	json_array_foreach(json_object_get(state, "open"), i, open)
+		count += json_object_get(open, "step") != NULL;
 	return count;
 }
 

@@ -30,8 +30,7 @@ static int end_step(struct plan *plan, struct plan_step *step, const char *statu
 	plan->ended_count++;
 	if (!r)
 		r = plan_load_part(plan, WFS_BUILTIN_PLAN_EDGE, step->index, &cell, &edge, error);
-	json_array_foreach(json_object_get(edge, "next"), i, next)
-	{
+	json_array_foreach(json_object_get(edge, "next"), i, next) {
 		if (!r)
 			r = plan_wait_less(plan, json_integer_value(next), failed, error);
 	}
@@ -247,8 +246,7 @@ static int reopen(struct plan *plan, struct plan_step *step, struct wfs_error *e
 		r = plan_wait_more(plan, step->index, 0, error);
 	if (!r)
 		r = plan_load_part(plan, WFS_BUILTIN_PLAN_EDGE, step->index, &cell, &edge, error);
-	json_array_foreach(json_object_get(edge, "next"), i, next)
-	{
+	json_array_foreach(json_object_get(edge, "next"), i, next) {
 		if (!r)
 			r = plan_wait_more(plan, json_integer_value(next), 1, error);
 	}

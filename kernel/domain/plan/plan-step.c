@@ -315,8 +315,10 @@ static bool are_steps(const struct plan *plan, const json_t *next, json_t *refs)
 	bool are = (!next || json_is_array(next)) && (!refs || json_is_object(refs));
 	size_t i;
 
-	json_array_foreach(next, i, index) are = are && plan_is_number(index, 0, last);
-	json_object_foreach(refs, id, index) are = are && plan_is_number(index, 0, last);
+	json_array_foreach(next, i, index)
+		are = are && plan_is_number(index, 0, last);
+	json_object_foreach(refs, id, index)
+		are = are && plan_is_number(index, 0, last);
 	return are;
 }
 

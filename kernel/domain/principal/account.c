@@ -220,8 +220,7 @@ int account_open(
 	const char *name;
 	json_t *quota;
 
-	json_object_foreach(json_object_get(account, "quotas"), name, quota)
-	{
+	json_object_foreach(json_object_get(account, "quotas"), name, quota) {
 		if (json_object_set_new(resources, name,
 			    json_pack("{s:O, s:i}", "quota", quota, "used", 0)) < 0)
 			return fold_no_memory(error);

@@ -40,8 +40,7 @@ static json_t *by_member(const json_t *list, const char *member)
 	size_t i;
 	json_t *item;
 
-	json_array_foreach(list, i, item)
-	{
+	json_array_foreach(list, i, item) {
 		if (!index || json_object_set(index, text_of(item, member), item) < 0)
 			return NULL;
 	}
@@ -95,8 +94,7 @@ static int remove_grants(struct wfs_fold *fold, const json_t *base, const json_t
 	json_t *grant;
 
 	*ret_count = 0;
-	json_array_foreach(base, i, grant)
-	{
+	json_array_foreach(base, i, grant) {
 		const char *name = text_of(grant, "name");
 		const json_t *next = json_object_get(after, name);
 		int r = next && json_equal(next, grant)
@@ -137,8 +135,7 @@ static int add_grants(struct wfs_fold *fold, const json_t *before, const json_t 
 	size_t i;
 	json_t *grant;
 
-	json_array_foreach(declared, i, grant)
-	{
+	json_array_foreach(declared, i, grant) {
 		const json_t *old = json_object_get(before, text_of(grant, "name"));
 		int r = 0;
 

@@ -336,8 +336,7 @@ int grants_remove(struct wfs_fold *fold, json_t *names, size_t *ret_count, struc
 		r = remove_one(fold, name, error);
 		if (!r && json_object_set_new(removed, name, json_true()) < 0)
 			r = fold_no_memory(error);
-		json_object_foreach(json_object_get(passed_on, name), child, value)
-		{
+		json_object_foreach(json_object_get(passed_on, name), child, value) {
 			if (!r && json_array_append_new(names, json_string(child)) < 0)
 				r = fold_no_memory(error);
 		}

@@ -42,8 +42,7 @@ static bool has_tag(const json_t *item, const char *tag)
 	const json_t *own;
 	size_t i;
 
-	json_array_foreach(json_object_get(item, "tags"), i, own)
-	{
+	json_array_foreach(json_object_get(item, "tags"), i, own) {
 		if (strcmp(json_string_value(own) ? json_string_value(own) : "", tag) == 0)
 			return true;
 	}
@@ -77,8 +76,7 @@ static int list_items(struct service_call *call, const char *member, struct wfs_
 
 	if (r)
 		return wfs_trace(r);
-	json_object_foreach((json_t *)(uintptr_t)items, name, item)
-	{
+	json_object_foreach((json_t *)(uintptr_t)items, name, item) {
 		if (tag && !has_tag(item, json_string_value(tag)))
 			continue;
 		if (json_array_append_new(rows, listed(name, item)) < 0)

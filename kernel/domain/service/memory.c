@@ -297,8 +297,7 @@ static int find_missing(
 	json_t *item;
 	size_t i;
 
-	json_array_foreach(entries, i, item)
-	{
+	json_array_foreach(entries, i, item) {
 		const int r = memory_has(memory, item, error);
 
 		if (r < 0)

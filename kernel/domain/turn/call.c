@@ -66,8 +66,9 @@ static bool is_offered(const json_t *setup, const char *name)
 
 	if (choice && strcmp(choice, "none") == 0)
 		return false;
-	json_array_foreach(json_object_get(setup, "offered"), i,
-		offered) if (strcmp(json_string_value(offered), name) == 0) return true;
+	json_array_foreach(json_object_get(setup, "offered"), i, offered)
+		if (strcmp(json_string_value(offered), name) == 0)
+			return true;
 	return false;
 }
 
@@ -76,8 +77,9 @@ static const json_t *tool_of(const json_t *setup, const char *name)
 	size_t i;
 	const json_t *tool;
 
-	json_array_foreach(json_object_get(setup, "tools"), i,
-		tool) if (strcmp(wfs_json_text(tool, "name"), name) == 0) return tool;
+	json_array_foreach(json_object_get(setup, "tools"), i, tool)
+		if (strcmp(wfs_json_text(tool, "name"), name) == 0)
+			return tool;
 	return NULL;
 }
 

@@ -56,8 +56,7 @@ static int check_notes(const json_t *notes, struct wfs_error *error)
 	if (notes && (!json_is_array(notes) || json_array_size(notes) > WFS_TURN_NOTES_MAX))
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"notes: expected an array of at most %d", WFS_TURN_NOTES_MAX);
-	json_array_foreach(notes, i, note)
-	{
+	json_array_foreach(notes, i, note) {
 		if (!r)
 			r = check_note(note, error);
 	}
@@ -97,8 +96,7 @@ int turn_emit_notes(struct turn *turn, const json_t *notes, struct wfs_error *er
 	size_t i;
 	int r = 0;
 
-	json_array_foreach(notes, i, note)
-	{
+	json_array_foreach(notes, i, note) {
 		if (!r)
 			r = turn_emit(turn, WFS_KERNEL_NOTE, wfs_json_copy(note), error);
 	}
@@ -130,8 +128,7 @@ static bool knows_state(const struct turn *turn, const char *name)
 	const json_t *state;
 	size_t i;
 
-	json_array_foreach(states, i, state)
-	{
+	json_array_foreach(states, i, state) {
 		if (json_is_string(state) && strcmp(json_string_value(state), name) == 0)
 			return true;
 	}

@@ -15,8 +15,7 @@ static int check_texts(const char *name, const json_t *action, struct wfs_error 
 	const json_t *value;
 
 	(void)name;
-	json_object_foreach((json_t *)action, key, value)
-	{
+	json_object_foreach((json_t *)action, key, value) {
 		if (!json_is_string(value) && strcmp(key, "turn") != 0)
 			return wfs_error_set(
 				error, WFS_E_INVALID_ARGUMENT, "'%s': expected a text", key);
@@ -114,8 +113,7 @@ static void set_asked(struct turn *turn, int64_t index, bool asked)
 	size_t i;
 	json_t *open;
 
-	json_array_foreach(json_object_get(turn->state, "open"), i, open)
-	{
+	json_array_foreach(json_object_get(turn->state, "open"), i, open) {
 		const json_t *const call = json_object_get(open, "call");
 
 		if (!call || json_integer_value(call) != index)
@@ -160,8 +158,7 @@ static int find_asked(struct turn *turn, const char *call_id, const char **ret_i
 	size_t i;
 	const json_t *open;
 
-	json_array_foreach(json_object_get(turn->state, "open"), i, open)
-	{
+	json_array_foreach(json_object_get(turn->state, "open"), i, open) {
 		WFS_AUTO_JSON json_t *call = NULL;
 		const json_t *const index = json_object_get(open, "call");
 		size_t cell;

@@ -21,8 +21,9 @@ static bool is_pinned(const struct turn *turn, size_t group)
 	size_t i;
 	const json_t *pin;
 
-	json_array_foreach(
-		pins, i, pin) if (json_integer_value(pin) == (json_int_t)group) return true;
+	json_array_foreach(pins, i, pin)
+		if (json_integer_value(pin) == (json_int_t)group)
+			return true;
 	return false;
 }
 
@@ -43,7 +44,8 @@ static int64_t pinned_size(const struct turn *turn)
 	size_t i;
 	const json_t *pin;
 
-	json_array_foreach(pins, i, pin) size += size_of(turn, (size_t)json_integer_value(pin));
+	json_array_foreach(pins, i, pin)
+		size += size_of(turn, (size_t)json_integer_value(pin));
 	return size;
 }
 

@@ -65,8 +65,7 @@ static int check_messages(const char *name, const json_t *messages, struct wfs_e
 
 	if (!json_is_array(messages) || json_array_size(messages) > WFS_TURN_MESSAGES_MAX)
 		return expected(error, name, "an array of at most 1024");
-	json_array_foreach(messages, i, message)
-	{
+	json_array_foreach(messages, i, message) {
 		int r = wfs_form_read(&message_form, "a message", message, NULL, error);
 
 		if (r)
@@ -94,8 +93,7 @@ static int check_tools(const char *name, const json_t *setup, struct wfs_error *
 	(void)name;
 	if (!json_is_array(tools) || json_array_size(tools) > WFS_TURN_TOOLS_MAX)
 		return expected(error, "setup/tools", "an array of at most 256");
-	json_array_foreach(tools, i, item)
-	{
+	json_array_foreach(tools, i, item) {
 		int r = wfs_json_get_string(item, "name", &text, error);
 
 		if (!r)
@@ -105,8 +103,9 @@ static int check_tools(const char *name, const json_t *setup, struct wfs_error *
 	}
 	if (!json_is_array(offered))
 		return expected(error, "setup/offered", "an array of names");
-	json_array_foreach(offered, i, item) if (!json_is_string(item)) return expected(
-		error, "setup/offered", "an array of names");
+	json_array_foreach(offered, i, item)
+		if (!json_is_string(item))
+			return expected(error, "setup/offered", "an array of names");
 	return 0;
 }
 

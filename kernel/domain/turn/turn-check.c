@@ -162,8 +162,7 @@ static int close_request(struct wfs_turn_check *check, struct wfs_txn *txn)
 	json_t *value;
 	int r = 0;
 
-	json_object_foreach(check->runs, run_id, value)
-	{
+	json_object_foreach(check->runs, run_id, value) {
 		for (size_t i = 0; !r && i < check->count; i++)
 			r = check_row(check, txn, run_id, &check->items[i]);
 	}

@@ -28,8 +28,7 @@ static bool waits(const json_t *state)
 	size_t i;
 	const json_t *open;
 
-	json_array_foreach(json_object_get(state, "open"), i, open)
-	{
+	json_array_foreach(json_object_get(state, "open"), i, open) {
 		if (json_is_true(json_object_get(open, "asked")))
 			return true;
 	}
@@ -89,8 +88,7 @@ int wfs_turn_write_status(struct wfs_view *view, const json_t *state, struct wfs
 		wfs_buffer_append(buffer, message, strcspn(message, "\n"));
 		wfs_buffer_append_byte(buffer, '\n');
 	}
-	json_array_foreach(json_object_get(state, "open"), i, open)
-	{
+	json_array_foreach(json_object_get(state, "open"), i, open) {
 		if (!r && json_is_true(json_object_get(open, "asked")))
 			r = write_waiting(view, state, open, buffer);
 	}

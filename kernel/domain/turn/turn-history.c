@@ -13,12 +13,11 @@ static size_t size_of(const json_t *messages)
 	size_t i;
 	size_t j;
 
-	json_array_foreach(messages, i, message)
-	{
+	json_array_foreach(messages, i, message) {
 		size += json_string_length(json_object_get(message, "content")) +
 			json_string_length(json_object_get(message, "raw_content"));
-		json_array_foreach(json_object_get(message, "tool_calls"), j, call) size +=
-			json_string_length(json_object_get(call, "arguments"));
+		json_array_foreach(json_object_get(message, "tool_calls"), j, call)
+			size += json_string_length(json_object_get(call, "arguments"));
 	}
 	return size;
 }

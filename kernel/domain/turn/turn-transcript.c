@@ -45,8 +45,7 @@ static const char *tool_of(const json_t *calls, const char *id)
 	size_t i;
 	const json_t *call;
 
-	json_array_foreach(calls, i, call)
-	{
+	json_array_foreach(calls, i, call) {
 		if (strcmp(wfs_json_text(call, "id"), id) == 0)
 			return wfs_json_text(call, "name");
 	}
@@ -63,8 +62,7 @@ static void write_said(struct wfs_buffer *buffer, const json_t *message)
 	write_text(buffer, message, "content");
 	if (buffer->size > head)
 		wfs_buffer_append_text(buffer, "\n\n");
-	json_array_foreach(json_object_get(message, "tool_calls"), i, call)
-	{
+	json_array_foreach(json_object_get(message, "tool_calls"), i, call) {
 		wfs_buffer_printf(buffer, "**Call** `%s` (%s)\n\n", wfs_json_text(call, "name"),
 			wfs_json_text(call, "id"));
 		write_member(buffer, call, "arguments");
@@ -77,8 +75,7 @@ static void write_messages(struct wfs_buffer *buffer, const json_t *messages)
 	size_t i;
 	const json_t *message;
 
-	json_array_foreach(messages, i, message)
-	{
+	json_array_foreach(messages, i, message) {
 		if (strcmp(wfs_json_text(message, "role"), "tool") == 0) {
 			const char *const id = wfs_json_text(message, "tool_call_id");
 

@@ -144,8 +144,7 @@ static json_t *open_item(const struct turn *turn, const char *intent_id)
 	size_t i;
 	json_t *item;
 
-	json_array_foreach(json_object_get(turn->state, "open"), i, item)
-	{
+	json_array_foreach(json_object_get(turn->state, "open"), i, item) {
 		if (strcmp(wfs_json_text(item, "intent_id"), intent_id) == 0)
 			return item;
 	}
