@@ -90,30 +90,36 @@ int box_ready(struct wfs_code *code, const char *const *functions, struct proces
 	struct wfs_lua_run *run, struct wfs_error *error);
 
 /** box_exchange() - send process->out, and receive the answer. @ret_reader: borrows process->in
- *  Return: as process_receive(). */
+ *  Return: as process_send() and process_receive(), or -EINTR (the box was interrupted before). No
+ *  error is filled: after a failure the caller calls box_give_up(). */
 int box_exchange(
 	struct wfs_code *code, struct process *process, struct wfs_wire_reader *ret_reader);
 
-/** box_get_run() - read what a message says about the state of a run: budget, failure and memory
+/** box_get_run() - read the state of a run (used budget, failure, memory left) from a message into
+ *  @run, which has the state before
  *  Return: false for impossible values: a budget that shrinks or is beyond months of work, or an
- *  unknown kind of failure. */
+ *  unknown kind of failure; the used budget is then unchanged. */
 bool box_get_run(struct wfs_wire_reader *reader, struct wfs_lua_run *run);
 
 /** box_get_json() - parse a JSON text that the process has sent. @what: name of the text, for
  *  messages
- *  @ret_json: caller owns it. Return: 0, -EBADMSG (not JSON), -EIO (runtime_error: too many
- *  values), or -ENOMEM. */
+ *  @ret_json: caller owns it. Return: 0, -EBADMSG (not JSON: the caller calls box_give_up()), -EIO
+ *  (runtime_error: too many values), or -ENOMEM. */
 int box_get_json(const struct wfs_code *code, struct wfs_bytes text, const char *what,
 	json_t **ret_json, struct wfs_error *error);
 
 /** box_take_failure() - read an answer that is not DONE: FAILED with an error, or one that no
- *  correct process sends. Return: -errno, with @error filled. */
+ *  correct process sends, for which the process is killed (box_give_up())
+ *  @run: gets why the run has failed and, from FAILED, its used budget
+ *  Return: the -errno of the run, with @error filled. */
 int box_take_failure(struct wfs_code *code, struct process *process, struct wfs_wire_reader *reader,
 	struct wfs_lua_run *run, struct wfs_error *error);
 
-/** box_give_up() - kill a process that has broken the protocol or has ended
- *  @reason: result of the send or receive that showed it
- *  @ret_failure: why the run has failed. Return: -errno, with @error filled. */
+/** box_give_up() - kill a process that has broken the protocol or has ended, and count a crash of
+ *  @code if the code may be to blame
+ *  @reason: the -errno of the send or receive that failed; -EBADMSG also for an impossible answer
+ *  @ret_failure: why the run has failed
+ *  Return: the -errno of the run, with @error filled: -EINTR if it was interrupted. */
 int box_give_up(struct wfs_code *code, struct process *process, int reason,
 	enum wfs_lua_failure *ret_failure, struct wfs_error *error);
 
@@ -125,6 +131,6 @@ void box_trim(struct process *process);
  *  seed of which the seeds of other runs are made. */
 void box_seed_of(const uint8_t seed[static 32], uint8_t ret_seed[static 32]);
 
-/** box_failure_of() - get the kind of failure of a run that returned @r. A result with too many
- *  JSON values is a failure of the code. */
+/** box_failure_of() - get the kind of failure of a run, from run->failure and the result @r of the
+ *  function that ran it. Too many JSON values in what the code gives are a failure of the code. */
 enum wfs_lua_failure box_failure_of(const struct wfs_lua_run *run, int r);

@@ -50,14 +50,16 @@ void wfs_box_interrupt(struct wfs_box *box);
  *  Return: true if a run has failed because of the interruption. */
 bool wfs_box_resume(struct wfs_box *box);
 
-/** wfs_box_check() - check, in long work of the box's thread beside running code, that the box was
- *  not interrupted. @name: of the work, for the message
+/** wfs_box_check() - for long work of the box's thread that is not the running of code: check that
+ *  the box was not interrupted, and that its end (wfs_box_end()) has not come
+ *  @name: of the work, for the message
  *  Return: 0, or -EINTR (cancelled), which wfs_box_resume() counts as an interrupted run. */
 int wfs_box_check(struct wfs_box *box, const char *name, struct wfs_error *error);
 
 /** wfs_box_end() - allow no code to run after @time_ns, by CLOCK_MONOTONIC
  *  The run at that time fails with the code cancelled (-EINTR) a moment later, and so do all later
- *  runs. wfs_box_resume() reports such a failure, but does not lift the end. Thread: any. */
+ *  runs. wfs_box_resume() reports such a failure, but does not lift the end.
+ *  @time_ns: replaces an end that was set before; INT64_MAX: no end. Thread: any. */
 void wfs_box_end(struct wfs_box *box, int64_t time_ns);
 
 /** wfs_box_pid() - for tests: get the id of the process that had the last run at nesting @depth (0:
@@ -93,9 +95,10 @@ void wfs_box_quarantine(struct wfs_box *box, struct wfs_quarantine *quarantine);
 /** wfs_code_new() - make a module; with options->functions, compile and check it, too
  *  @ret_code: caller frees it
  *  Return: 0, -EINVAL (syntax_error: too large, does not compile, or defines none of `functions`;
- *  depth_exceeded: more than WFS_BOX_DEPTH_MAX nested calls), -EIO (runtime_error: the main chunk
- *  failed or hit a bound; code_crashed), -EACCES (code_quarantined), -EINTR (cancelled), -EAGAIN
- *  (unavailable: no process could be started), or -ENOMEM. */
+ *  depth_exceeded: more than WFS_BOX_DEPTH_MAX nested calls), -EIO (runtime_error: the statements
+ *  of the module outside of functions failed or hit a bound; code_crashed), -EACCES
+ *  (code_quarantined), -EINTR (cancelled), -EAGAIN (unavailable: no process could be started), or
+ *  -ENOMEM. */
 int wfs_code_new(struct wfs_box *box, const struct wfs_code_options *options,
 	struct wfs_code **ret_code, struct wfs_error *error);
 void wfs_code_free(struct wfs_code *code);
@@ -139,8 +142,8 @@ void wfs_code_result_done(struct wfs_code_result *result);
 /** wfs_code_step() - run the function `step(state, event, ctx)` of a reducer's module
  *  @result: zero-initialised or used before; overwritten on success only
  *  Return: 0, -EIO (runtime_error with the Lua message and line; the message about an exceeded
- *  bound has its value, that about a result which is not JSON the place; code_crashed), -ENOMEM, or
- *  as wfs_code_new() for code that was made without `functions`. */
+ *  bound has its value, that about a result which is not JSON the place; code_crashed), or another
+ *  value of wfs_code_new(): the process may have to load the code first. */
 int wfs_code_step(struct wfs_code *code, struct wfs_code_step *step, struct wfs_code_result *result,
 	struct wfs_error *error);
 
@@ -160,8 +163,10 @@ void wfs_code_ahead_begin(struct wfs_box *box);
 
 /** wfs_code_ahead_add() - add a step to those that wfs_code_ahead_run() runs ahead, before they are
  *  asked for; at most WFS_CODE_AHEAD_MAX
- *  @step: as for wfs_code_step(); its event must live until the result is taken, or until the next
- *  wfs_code_ahead_begin(). @event_text: the event's canonical text
+ *  @code: must live until wfs_code_ahead_run() has returned
+ *  @step: as for wfs_code_step(), with a budget; its event must live until the result is taken, or
+ *  until the next wfs_code_ahead_begin(); everything else is borrowed for the call
+ *  @event_text: the event's canonical text, borrowed for the call
  *  @state_of: -1, or the index of the added step whose new state is the state of this step;
  *  step->state is ignored then
  *  Return: 0, -EFBIG (more than WFS_CODE_AHEAD_BYTES_MAX), or another -errno. After a failure the
@@ -186,7 +191,7 @@ struct wfs_code_host {
 	/**
 	 * call() - do what a program (running code of an artifact) asks for, which may run others
 	 * @binding_index: in the table of bindings
-	 * @arguments: array; nil is null, but trailing nils are left out
+	 * @arguments: array, borrowed; nil is null, but trailing nils are left out
 	 * @ret_value: the function's result; the caller owns the reference; NULL: nil
 	 * @error: filled unless the result is 0
 	 *
@@ -229,6 +234,6 @@ struct wfs_code_call {
  *  A call while another one waits for its host is nested in it, and may use the memory that the
  *  outer call has left.
  *  @ret_value: caller owns the reference; JSON's null for nil and for no result
- *  Return: as wfs_code_step(), or a failure of the host. */
+ *  Return: as wfs_code_step(), or the negative errno of call->host. */
 int wfs_code_call(struct wfs_code *code, struct wfs_code_call *call, json_t **ret_value,
 	struct wfs_error *error);

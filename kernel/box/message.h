@@ -2,7 +2,7 @@
 /*
  * The contents of each message: for each kind of message a function that writes it and one that
  * reads it. message_put_…() appends to a frame (wire.h); message_get_…() returns false if the frame
- * has another form.
+ * has another form, or (the last two below) makes the reader bad.
  *
  * The results of reading borrow the frame, and only the form of values is checked here. The process
  * trusts the values of its owner; the owner checks every value that the process sends.
@@ -65,6 +65,7 @@ bool message_get_call(struct wfs_wire_reader *reader, struct message_call *ret_c
 void message_put_run(struct wfs_buffer *frame, const struct wfs_lua_run *run);
 void message_get_run(struct wfs_wire_reader *reader, struct wfs_lua_run *run);
 
-/* A failure: the return value, the code and the message. */
+/* A failure: the return value (0 or -errno, which message_get_error() returns), the code and the
+ * message. */
 void message_put_error(struct wfs_buffer *frame, int r, const struct wfs_error *error);
 int message_get_error(struct wfs_wire_reader *reader, struct wfs_error *ret_error);

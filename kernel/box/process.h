@@ -51,17 +51,18 @@ int process_start(struct process *process, int image_fd, pthread_mutex_t *lock);
 bool process_is_quiet(const struct process *process);
 
 /** process_end() - kill the process, if it was started, and wait for it. @lock: held while the pid
- *  is unset. Return: its wait status. */
+ *  is unset. Return: its wait status (waitpid(2)); 0 if it was not started. */
 int process_end(struct process *process, pthread_mutex_t *lock);
 
-/** process_send() - send the frame process->out. Return: 0, -EFBIG (nothing was sent), or as
- *  process_receive(). */
+/** process_send() - send the frame process->out. Return: 0, -EFBIG (larger than WFS_WIRE_FRAME_MAX;
+ *  nothing was sent), or as process_receive(). */
 int process_send(struct process *process);
 
 /** process_receive() - receive the answer to the frame that was sent last. @ret_reader: borrows
  *  process->in
  *  Return: 0, -EPIPE (the process ended), -ETIMEDOUT (it uses far more processor time than it may),
- *  -EDEADLK (it sleeps instead of answering), -EBADMSG, -ENOMEM. */
+ *  -EDEADLK (it sleeps instead of answering), -EINTR (the time *end_ns has come), -EBADMSG (the
+ *  frame is too large), -ENOMEM. */
 int process_receive(struct process *process, struct wfs_wire_reader *ret_reader);
 
 /** process_image() - copy worldfs-code, the program that runs code, into a sealed memfd.

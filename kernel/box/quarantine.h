@@ -41,8 +41,8 @@ int wfs_quarantine_load(struct wfs_quarantine *quarantine, const struct wfs_quar
 
 /** wfs_quarantine_crashed() - count one more crash of a code, now
  *  @code: hash of its source. @name: its name, for messages
- *  When WFS_QUARANTINE_ROWS_MAX codes are kept, forgets the one with the fewest crashes; if all are
- *  refused ones, the new crash is not counted.
+ *  If WFS_QUARANTINE_ROWS_MAX other codes are kept, it forgets the one with the fewest crashes; if
+ *  all of them are refused, the new crash is not counted.
  *  Return: the crashes of the code so far; 0: not counted. */
 uint32_t wfs_quarantine_crashed(
 	struct wfs_quarantine *quarantine, const struct wfs_hash *code, const char *name);
