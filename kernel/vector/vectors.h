@@ -26,7 +26,7 @@ struct wfs_vectors;
 struct wfs_vectors_row {
 	uint32_t id;         /* unique in its set */
 	int64_t tick;        /* creation time, in units of the owner */
-	uint64_t place;      /* how many rows were added before it, removed ones included */
+	uint64_t place;      /* set by the owner: rows added before it, removed ones included */
 	double importance;   /* set by the owner */
 	double score;        /* set by the owner */
 	const float *vector; /* one number for each dimension; borrowed: see the functions */
@@ -54,8 +54,8 @@ WFS_DEFINE_AUTO(vectors, struct wfs_vectors, wfs_vectors_free)
 #define WFS_AUTO_VECTORS WFS_CLEANUP(wfs_auto_vectors)
 
 /** wfs_vectors_add() - add a copy of a row and its vector
- *  Return: 0, -EINVAL (invalid_argument: a number is not finite, or all are zero),
- *  -EEXIST (already_exists: the id), -ENOMEM. A failure leaves the set unchanged. */
+ *  Return: 0, -EINVAL (invalid_argument: a number is not finite, or all those of the vector are
+ *  zero), -EEXIST (already_exists: the id), -ENOMEM. A failure leaves the set unchanged. */
 int wfs_vectors_add(
 	struct wfs_vectors *vectors, const struct wfs_vectors_row *row, struct wfs_error *error);
 
