@@ -23,7 +23,8 @@ enum { WFS_MIND_AGENT_MAX = 1 << 20 }; /* bytes of content */
 
 /** wfs_mind_agent_read() - parse the content of an agent: an object whose members are all members
  *  of agents; their values are not checked
- *  @ret_content: caller owns it. Return: 0, -EINVAL, -EFBIG, -ENOMEM. */
+ *  @ret_content: caller owns it. Return: 0, -EINVAL (not JSON, or not such an object), -EFBIG (too
+ *  many bytes or values), -ENOMEM. */
 int wfs_mind_agent_read(struct wfs_bytes content, json_t **ret_content, struct wfs_error *error);
 
 /** wfs_mind_agent_check() - check the values of an agent's members

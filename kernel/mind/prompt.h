@@ -37,7 +37,7 @@ int wfs_mind_prompt_read(struct wfs_bytes content, const char *fragment, json_t 
 int wfs_mind_prompt_check(struct wfs_bytes content, struct wfs_error *error);
 
 /** wfs_mind_prompts_check() - check that each member of the object `prompts` in a library is a
- *  prompt. Return: as wfs_mind_prompt_read(). */
+ *  prompt. Return: as wfs_mind_prompt_read(); 0 for a library without `prompts`. */
 int wfs_mind_prompts_check(const json_t *library, struct wfs_error *error);
 
 /** wfs_mind_name_size() - get the size in bytes of the variable's name with which @text begins; 0:

@@ -37,8 +37,8 @@ int wfs_mind_check_temperature(const json_t *value, struct wfs_error *error);
  *  tool exists. Return: 0, or -EINVAL (invalid_argument). */
 int wfs_mind_check_tool_choice(const json_t *choice, struct wfs_error *error);
 
-/** wfs_mind_check_extra() - check the setting extra_body, members for the body of requests to a
- *  model's server: they may not replace those that every body has
+/** wfs_mind_check_extra() - check that @extra, the setting extra_body, is an object of members that
+ *  are added to the body of requests to a model's server; none may replace one that each body has
  *  @where: what has the setting, for messages. Return: 0, or -EINVAL (invalid_argument). */
 int wfs_mind_check_extra(const char *where, const json_t *extra, struct wfs_error *error);
 

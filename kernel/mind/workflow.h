@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Workflows: states, and for each state a step that says what is asked in it and what comes next.
+ * An agent with a workflow is in one of its states; at the end of each turn the next state is
+ * chosen.
  *
  * {states[], initial_state?, steps[{state, prompt_artifact_id?, prompt_inline?, transition_mode?,
  * transition_to?, transition_prompt_artifact_id?, transition_conditions?[{to, condition}]}]}; each
@@ -31,14 +33,14 @@ enum wfs_mind_mode {
 	WFS_MIND_LLM,
 };
 
-/** wfs_mind_workflow_check() - check that @workflow has the form of a workflow; the other functions
- *  take only such values
+/** wfs_mind_workflow_check() - check that @workflow, any JSON value, has the form of a workflow,
+ *  which the other functions require
  *  Return: 0, -EINVAL (invalid_argument, missing_argument), -EFBIG (too_large), with a message that
  *  says where the error is, what was expected and what came. */
 int wfs_mind_workflow_check(const json_t *workflow, struct wfs_error *error);
 
-/** wfs_mind_workflow_initial() - get the state in which a workflow begins; borrowed from
- *  @workflow. */
+/** wfs_mind_workflow_initial() - get the state in which a workflow begins: its `initial_state`, or
+ *  the first in its list; borrowed from @workflow. */
 const char *wfs_mind_workflow_initial(const json_t *workflow);
 
 /** wfs_mind_workflow_step() - get the step of a state; borrowed from @workflow; NULL: the state has
@@ -46,10 +48,10 @@ const char *wfs_mind_workflow_initial(const json_t *workflow);
 const json_t *wfs_mind_workflow_step(const json_t *workflow, const char *state);
 
 /** wfs_mind_workflow_auto() - get the state that follows @state without a decision: the one that
- *  its step names, or the next in the list; the first one follows the last. Borrowed from
- *  @workflow. Return: NULL: @state is not one of the workflow. */
+ *  its step names (`transition_to`), or the next in the list; the first one follows the last
+ *  Return: the state, borrowed from @workflow; NULL: @state is not one of the workflow. */
 const char *wfs_mind_workflow_auto(const json_t *workflow, const char *state);
 
-/** wfs_mind_step_mode() - get how the state after a step is chosen. @step: from
- *  wfs_mind_workflow_step(); may be NULL */
+/** wfs_mind_step_mode() - get how the state after a step is chosen (`transition_mode`). @step: from
+ *  wfs_mind_workflow_step(); NULL gives WFS_MIND_AUTO, as does a step that does not say */
 enum wfs_mind_mode wfs_mind_step_mode(const json_t *step);
