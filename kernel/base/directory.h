@@ -8,7 +8,7 @@
 void wfs_directory_remove(const char *directory);
 
 /** wfs_directory_make() - make the directory @name in an open directory, unless it exists.
- *  Return: 0 or -errno. */
+ *  Return: 0 (also if it exists), or -errno. */
 int wfs_directory_make(int directory_fd, const char *name);
 
 /** wfs_directory_clear() - remove everything in the open directory @fd, not following symbolic

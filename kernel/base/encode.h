@@ -47,8 +47,8 @@ static inline int wfs_hex_value(char digit)
 }
 
 /** wfs_decimal_read() - read the decimal number at the beginning of @text
- *  Return: how many digits the number has; 0 if @text does not begin with a digit, or the number is
- *  above UINT64_MAX. */
+ *  Return: how many digits the number has; 0, and @ret_number is unchanged, if @text does not begin
+ *  with a digit, or the number is above UINT64_MAX. */
 size_t wfs_decimal_read(const char *text, size_t size, uint64_t *ret_number);
 
 /** wfs_base64_append() - append the padded base64 text of @size bytes at @data to @buffer. */

@@ -123,7 +123,7 @@ enum wfs_error_code wfs_error_find(const char *name);
 int wfs_error_set(struct wfs_error *error, enum wfs_error_code code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/** wfs_error_from_errno() - fill @error for a failed system call
+/** wfs_error_from_errno() - fill @error, which may be NULL, for a failed system call
  *  @number: negative errno. Some have a code of their own (EBUSY: busy; ENOSPC: store_full; …), EIO
  *  with a note (damage.h) is hash_mismatch, and all others are internal_error.
  *  @format: what was being done, e.g. "open 'data.mdb'"; the note or the system's reason is
@@ -147,6 +147,7 @@ int wfs_trace_at(int r, const char *file, int line);
 	((condition) ? (void)0 : wfs_require_failed(#condition, __FILE__, __LINE__))
 _Noreturn void wfs_require_failed(const char *condition, const char *file, int line);
 
-/** wfs_read_describe() - fill @error for the failure @r of a read, if the read has not filled it.
+/** wfs_read_describe() - fill @error for a read that failed with @r, a negative errno
+ *  @error: unchanged if the read has set its code; the caller has zeroed it before the read
  *  Return: @r. */
 int wfs_read_describe(struct wfs_error *error, int r);

@@ -48,7 +48,7 @@ struct wfs_field {
 struct wfs_form {
 	enum wfs_form_kind kind;
 	int64_t min, max;               /* of an integer */
-	const char *ref;                /* of an object or a value; or NULL */
+	const char *ref;                /* of an object or a value: name of its form, or NULL */
 	const char *comment;            /* for people; may be NULL */
 	const struct wfs_form *of;      /* of a list: the form of its items */
 	const struct wfs_field *fields; /* the last has no name; they are read in this order */
@@ -72,7 +72,7 @@ extern const struct wfs_form wfs_form_value;
 	WFS_FORM(.kind = WFS_FORM_INTEGER, .min = (min_), .max = (max_))
 
 /** wfs_form_usage() - append the names of a record's fields to @buffer, as `name key?
- *  consistency?`; `?`: optional. */
+ *  consistency?`; `?`: optional. @form: of a record */
 void wfs_form_usage(const struct wfs_form *form, struct wfs_buffer *buffer);
 
 /** wfs_form_read() - check an object, and read its members into a struct
@@ -86,11 +86,12 @@ int wfs_form_read(const struct wfs_form *form, const char *what, const json_t *o
 	void *ret_struct, struct wfs_error *error);
 
 /** wfs_form_drop_nulls() - remove from @object the optional members that are null; not those whose
- *  field allows any value. */
+ *  field allows any value. @form: of a record */
 void wfs_form_drop_nulls(const struct wfs_form *form, json_t *object);
 
 /** wfs_form_schema() - make a JSON Schema (2020-12) for a form, with additionalProperties false
- *  For a `ref` it allows any object, or any value.
+ *  The schema has nothing of a form that is defined elsewhere: it allows any object for
+ *  WFS_FORM_OBJECT, and any value for WFS_FORM_VALUE.
  *  @strict: for interfaces that need every member: optional ones are required, and may be null
  *  Return: new reference, NULL without memory. */
 json_t *wfs_form_schema(const struct wfs_form *form, bool strict);

@@ -43,7 +43,7 @@ int wfs_hash_parse(
 /* Hashing in pieces (large files). */
 struct wfs_hasher;
 /** wfs_hasher_new() - begin to hash bytes that come in pieces. @ret_hasher: caller frees it
- *  Return: 0, or -ENOMEM. */
+ *  with wfs_hasher_free(). Return: 0, or -ENOMEM. */
 int wfs_hasher_new(struct wfs_hasher **ret_hasher);
 void wfs_hasher_add(struct wfs_hasher *hasher, const void *data, size_t size);
 /** wfs_hasher_end() - get the hash of all bytes that were added, and make the hasher empty, so that

@@ -51,7 +51,8 @@ int wfs_json_parse_bounded(
  *  Accepts also JSON that wfs_json_parse() refuses: integers beyond 64 bits (as reals), repeated
  *  members (the last counts), any depth that jansson takes. The value may have no canonical form,
  *  so it must not be written. @ret_json: caller owns the reference
- *  Return: 0, -EINVAL (the text is not JSON, or has a number beyond a double), -EFBIG, -ENOMEM. */
+ *  Return: 0, -EINVAL (the text is not JSON, or has a number beyond a double), -EFBIG (it has more
+ *  than WFS_JSON_VALUES_MAX values), -ENOMEM. */
 int wfs_json_look(const char *text, size_t size, json_t **ret_json);
 
 /** wfs_json_count() - count the values of a JSON text, on all levels, arrays and objects included
@@ -130,7 +131,7 @@ int wfs_json_members(
 	const json_t *object, const char *what, const char *members, struct wfs_error *error);
 
 /** wfs_json_get_base64() - decode the base64 string member @name, if it exists, and append its
- *  bytes to @buffer. */
+ *  bytes to @buffer. Return: 0 (also without the member), -EINVAL, -ENOMEM. */
 int wfs_json_get_base64(
 	const json_t *object, const char *name, struct wfs_buffer *buffer, struct wfs_error *error);
 
@@ -138,13 +139,15 @@ int wfs_json_get_base64(
  *  listing
  *  @permutation: hides numbers from a client that may not learn how much exists; NULL: cursors are
  *  plain numbers. A cursor that was made with the other kind is refused.
- *  @ret_cursor: 0 when the member is absent. Return: 0, -EINVAL (invalid_argument). */
+ *  @ret_cursor: the number that wfs_json_set_cursor() has put there; 0 when the member is absent
+ *  Return: 0, -EINVAL (invalid_argument). */
 int wfs_json_get_cursor(const json_t *object, const struct wfs_permutation *permutation,
 	uint64_t *ret_cursor, struct wfs_error *error);
 
 /** wfs_json_set_cursor() - set the member `next_cursor` of @object, which a client sends as
  *  `cursor` to get the next page
- *  @permutation: as for wfs_json_get_cursor(). Return: 0, or -ENOMEM. */
+ *  @permutation: as for wfs_json_get_cursor(). @cursor: says where that page begins; not 0, which
+ *  means the first page. Return: 0, or -ENOMEM. */
 int wfs_json_set_cursor(json_t *object, const struct wfs_permutation *permutation, uint64_t cursor);
 
 /** wfs_json_copy() - make an object with the members of @object, whose values are shared

@@ -38,8 +38,8 @@ struct wfs_permutation {
 int wfs_permutation_init(struct wfs_permutation *permutation, struct wfs_bytes secret,
 	struct wfs_bytes purpose, uint64_t first, unsigned int bits);
 
-/** wfs_permute() - Return: the number that replaces @number. @tweak: each value of it gives another
- *  permutation */
+/** wfs_permute() - Return: the number that replaces @number; @number, if it is not permuted.
+ *  @tweak: each value of it gives another permutation */
 uint64_t wfs_permute(const struct wfs_permutation *permutation, uint64_t tweak, uint64_t number);
 
 /** wfs_unpermute() - Return: the number that wfs_permute(), with this @tweak, replaces by
