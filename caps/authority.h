@@ -22,7 +22,7 @@
 
 struct wfs_authority;
 struct wfs_hash;
-struct wfs_holder; /* a principal that has sessions */
+struct wfs_holder; /* one for each principal that has sessions: its rights and its watchers */
 struct wfs_manifest;
 struct wfs_rights;
 struct wfs_world;
@@ -41,7 +41,7 @@ struct wfs_rights_watcher {
 int wfs_authority_new(
 	struct wfs_world *world, struct wfs_authority **ret_authority, struct wfs_error *error);
 
-/** wfs_authority_free() - free an authority without sessions; accepts NULL. */
+/** wfs_authority_free() - free an authority whose sessions have all been freed; accepts NULL. */
 void wfs_authority_free(struct wfs_authority *authority);
 WFS_DEFINE_AUTO(authority, struct wfs_authority, wfs_authority_free)
 #define WFS_AUTO_AUTHORITY WFS_CLEANUP(wfs_auto_authority)
@@ -76,14 +76,16 @@ const char *wfs_holder_principal(const struct wfs_holder *holder);
 struct wfs_rights *wfs_authority_rights(
 	struct wfs_authority *authority, struct wfs_holder *holder, uint64_t *ret_height);
 
-/** wfs_authority_rights_of() - get the rights of any principal; caller unrefs. NULL: no memory. */
+/** wfs_authority_rights_of() - get the current rights of a principal, with or without sessions;
+ *  caller unrefs. Return: the rights, or NULL without memory. */
 struct wfs_rights *wfs_authority_rights_of(struct wfs_authority *authority, const char *principal);
 
 /** wfs_authority_seen() - note that the world has reached @height: in a world for reading only, a
  *  greater height makes the authority read the grants again. */
 void wfs_authority_seen(struct wfs_authority *authority, uint64_t height);
 
-/** wfs_authority_watch() - call `changed` of @watcher whenever the rights of @holder change.
+/** wfs_authority_watch() - call `changed` of @watcher whenever what the rights of @holder show may
+ *  have changed. @watcher: kept until wfs_authority_unwatch()
  *  Return: 0, -EAGAIN (the thread for grants that end by time could not be started). */
 int wfs_authority_watch(struct wfs_authority *authority, struct wfs_holder *holder,
 	struct wfs_rights_watcher *watcher);

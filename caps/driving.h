@@ -2,7 +2,8 @@
 /*
  * The driver's part of the door: open intents, commits that change turns and plans, events of
  * turns, and embeddings. An intent names what is asked for, and for which principal; everything
- * else is read and done with a session of that principal.
+ * else is read and done with a session of that principal. Functions that return int return 0, or
+ * -errno with @error.
  */
 #pragma once
 
@@ -45,7 +46,7 @@ int wfs_driving_intents(
 	const struct wfs_driving *driving, json_t **ret_ids, struct wfs_error *error);
 
 /** wfs_driving_intent() - read the cell of an intent. @ret_intent: caller owns it; NULL: the intent
- *  is not open */
+ *  is not open, which is no failure */
 int wfs_driving_intent(const struct wfs_driving *driving, const char *intent_id,
 	json_t **ret_intent, struct wfs_error *error);
 
@@ -55,7 +56,7 @@ uint64_t wfs_driving_height(const struct wfs_driving *driving);
 /** wfs_driving_events() - call @event for each event of any turn, in the order of the journal
  *  @height: number of the first record that is looked at
  *  @event: gets @context, the number of the record, and the event's value, borrowed
- *  Return: the height up to which records were looked at. */
+ *  Return: the height up to which records were looked at: the next call begins there. */
 uint64_t wfs_driving_events(const struct wfs_driving *driving, uint64_t height,
 	void (*event)(void *context, uint64_t seq, const json_t *value), void *context);
 
@@ -80,12 +81,13 @@ int wfs_driving_run(const struct wfs_session *session, const char *run_id,
 	struct wfs_driving_run *ret_run, struct wfs_error *error);
 
 /** wfs_driving_call() - read a tool call of the run. @turn: number of the request to the model,
- *  from 1; @index: of the call in the model's answer, from 0; @ret_call: caller owns it */
+ *  from 1; @index: of the call in the model's answer, from 0; @ret_call: the document of
+ *  sys.tool_call (kernel/domain/turn/turn.h); caller owns it. Return: 0, -ENOENT (not_found), … */
 int wfs_driving_call(struct wfs_driving_run *run, int64_t turn, int64_t index, json_t **ret_call,
 	struct wfs_error *error);
 
 /** wfs_driving_sent() - get the messages for the run's next request to its model.
- *  @ret_messages: an array; caller owns it */
+ *  @ret_messages: an array; caller owns it. Return: 0, or -errno. */
 int wfs_driving_sent(struct wfs_driving_run *run, json_t **ret_messages, struct wfs_error *error);
 
 /** wfs_driving_result() - make the result of a run that has ended, with the private texts that the

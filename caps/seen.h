@@ -22,6 +22,7 @@ int wfs_seen_name(struct wfs_view *view, const struct wfs_seen *seen, struct wfs
 
 /** wfs_seen_grants() - append the file `grants.json` of a principal
  *  @seen: what a session has found for this file
- *  @ret_time_ns: of the newest grant; 0: the principal has none */
+ *  @ret_time_ns: when the newest grant was written; 0: the principal has none
+ *  Return: 0, -EIO, -ENOMEM. */
 int wfs_seen_grants(struct wfs_view *view, const struct wfs_seen *seen, struct wfs_buffer *buffer,
 	int64_t *ret_time_ns);

@@ -3,8 +3,8 @@
  * Requests that change the world.
  *
  * Each sets request->principal to the session's. A refusal is recorded as a decision, and then
- * returned as the answer: `done` is called as for any other answer. When a function itself fails,
- * request->error says why, and `done` is not called.
+ * returned as the answer: `done` is called as for any other answer. A function that returns 0 has
+ * sent the request; if it returns -errno, request->error says why, and `done` is not called.
  */
 #pragma once
 
@@ -32,13 +32,13 @@ int wfs_session_admit(
 
 /** wfs_session_act() - judge an action, together with the artifact that it names, and send it; see
  *  kernel/domain/action/action.h
- *  @action: with its `action_type`; must live until the answer, which is {data, message}, or the
- *           details of a refusal, or NULL
+ *  @action: with its `action_type`; must live until `done` is called. request->answer is {data,
+ *           message} then; after a refusal it has the refusal's details, or is NULL
  *  Return: 0 (`done` will be called), or -errno. */
 int wfs_session_act(
 	const struct wfs_session *session, const json_t *action, struct wfs_request *request);
 
-/** wfs_session_apply() - bring a manifest into force, or report what that would change
+/** wfs_session_apply() - bring a manifest into force, or, for a dry run, report what would change
  *  @params: of WFS_EFFECT_WORLD_APPLY; must live until the answer
  *  Return: as wfs_session_submit. */
 int wfs_session_apply(const struct wfs_session *session, const struct wfs_params *params,
@@ -47,6 +47,7 @@ int wfs_session_apply(const struct wfs_session *session, const struct wfs_params
 /*
  * The objects that the functions below are given become the requests' actions. They belong to the
  * caller, and must live until `done` is called; request->answer is {name}, {removed} or {id} then.
+ * Each function returns 0 (`done` will be called), or -errno.
  */
 
 /** wfs_session_grant() - grant a capability, or delegate a part of what the session's principal has

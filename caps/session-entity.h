@@ -14,12 +14,12 @@ struct wfs_session;
 struct wfs_view;
 
 /** wfs_session_entity() - find the cell of an entity that was not deleted. @ret_version: of the
- *  cell Return: 0, -ENOENT, … */
+ *  cell. Return: 0, -ENOENT (no such entity, or the session does not see its directory), … */
 int wfs_session_entity(const struct wfs_session *session, struct wfs_view *view,
 	enum wfs_entity entity, struct wfs_bytes id, struct wfs_version *ret_version);
 
 /** wfs_session_entity_at() - as wfs_session_entity(), by the number of its cell. @ret_id: borrowed
- *  until the view is closed */
+ *  until the view is closed. Return: as wfs_session_entity(). */
 int wfs_session_entity_at(const struct wfs_session *session, struct wfs_view *view,
 	enum wfs_entity entity, uint64_t number, struct wfs_bytes *ret_id,
 	struct wfs_version *ret_version);
@@ -59,14 +59,15 @@ struct wfs_session_item {
 };
 
 /** wfs_session_item() - find a file in `steps` or `entries` of an entity by its name
- *  @item: directory and id are set by the caller
+ *  @item: the caller has set `directory` and `id`; gets `number` and `version`
  *  Return: 0, -ENOENT (this file does not exist, or the session does not see it), … */
 int wfs_session_item(const struct wfs_session *session, struct wfs_view *view, const char *name,
 	struct wfs_session_item *item);
 
-/** wfs_session_item_next() - find the first file, from item->number on, that the session sees
+/** wfs_session_item_next() - find the first file in `steps` or `entries` of an entity, from
+ *  item->number on, that the session sees
  *  @left: bound of the files to look at, those that are not seen included; decremented for each
- *  @item: of an entry only vid, size_bytes and time_ns of its version are set
+ *  @item: gets number and version; of an entry, the version's vid, size_bytes and time_ns only
  *  @name: becomes the name of the file
  *  Return: 0, -ENOENT (no more files), 1 (@left is 0; item->number: where to continue), … */
 int wfs_session_item_next(const struct wfs_session *session, struct wfs_view *view, uint64_t *left,
@@ -86,7 +87,8 @@ int wfs_session_events(const struct wfs_session *session, struct wfs_view *view,
 
 /** wfs_session_live_text() - find a version that is content, code or an entry of an artifact, by
  *  its number, if the artifact was not deleted.
- *  Return: 0, -EACCES, -ENOENT (the artifact was deleted), … */
+ *  Return: 0, -EACCES (the session may not see the file), -ENOENT (the artifact was deleted, or it
+ *          is another version), … */
 int wfs_session_live_text(const struct wfs_session *session, struct wfs_view *view, uint64_t vid,
 	struct wfs_seen *ret_seen);
 

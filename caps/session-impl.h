@@ -40,10 +40,11 @@ struct wfs_session {
 	char queue[WFS_SESSION_QUEUE_MAX + 1]; /* of its requests; "": its principal's queue */
 };
 
-/** session_world() - the world in which the session is. */
+/** session_world() - the world in which the session is; borrowed from the authority. */
 struct wfs_world *session_world(const struct wfs_session *session);
 
-/** session_sign() - set the members of a request that name its principal, connection and queue. */
+/** session_sign() - set the members of a request that name its principal, connection and queue;
+ *  their texts are borrowed from @session. */
 void session_sign(const struct wfs_session *session, struct wfs_request *request);
 
 /** session_notes_free() - free the notes of a session; accepts NULL. */
@@ -59,26 +60,30 @@ int session_note_artifact(
 	const struct wfs_session *session, struct wfs_view *view, struct wfs_bytes id);
 
 /** session_rights() - get the rights in force of the session's principal. @ret_rights: caller
- *  unrefs them; @question: gets their height and the time. Return: 0, or -ENOMEM. */
+ *  unrefs them; @question: has its effect; gets their height, the origin, the time, and whether
+ *  wfs_session_approve_call() has approved the effect. Return: 0, or -ENOMEM. */
 int session_rights(const struct wfs_session *session, struct wfs_rights **ret_rights,
 	struct wfs_question *question);
 
 /** session_refused() - if @verdict refuses a read, count it and fill @error. @rights, @question: by
- *  which it was judged. Return: 0 (it does not), or the verdict's -errno. */
+ *  which it was judged; @error: may be NULL. Return: 0 (it does not), or the verdict's -errno. */
 int session_refused(const struct wfs_session *session, const struct wfs_rights *rights,
 	const struct wfs_question *question, const struct wfs_verdict *verdict,
 	struct wfs_error *error);
 
 /** session_act() - set the `action_type` of @action to @type, and submit @request with it, without
- *  judging it. Return: 0 (`done` will be called), or -errno. */
+ *  judging it. @action: must live until the answer. Return: 0 (`done` will be called), or
+ *  -errno. */
 int session_act(const struct wfs_session *session, const char *type, json_t *action,
 	struct wfs_request *request);
 
-/** session_admit() - as wfs_session_admit(), with a question that can name more than the effect. */
+/** session_admit() - as wfs_session_admit(), with a question that can name more than the effect.
+ *  Return: 0, WFS_SESSION_REFUSED (`done` will be called with the refusal), or -errno. */
 int session_admit(const struct wfs_session *session, const struct wfs_question *question,
 	struct wfs_request *request);
 
 /** session_admit_act() - judge @question, and call session_act() if it is allowed.
+ *  @action: must live until the answer
  *  Return: 0 (`done` will be called, maybe with the refusal), or -errno. */
 int session_admit_act(const struct wfs_session *session, const struct wfs_question *question,
 	const char *type, json_t *action, struct wfs_request *request);
@@ -88,8 +93,8 @@ int session_admit_act(const struct wfs_session *session, const struct wfs_questi
 int session_refuse(const struct wfs_session *session, const struct wfs_question *question,
 	const struct wfs_verdict *verdict, struct wfs_request *request);
 
-/* --- session-claim.c: each sets in the question whether the run or plan is the principal's own.
- * Return: 0, or -errno. --- */
+/* --- session-claim.c: each sets in the question whether the run or plan is the principal's own; a
+ * missing one counts as another principal's. Return: 0, or -errno. --- */
 
 /** session_claim_run() - set question->claim for ending a run, which is the principal's own if the
  *  principal began it. */
@@ -126,8 +131,8 @@ void session_claim_chat(
 int session_ask(const struct wfs_session *session, struct wfs_session_call *call,
 	const struct wfs_verdict *verdict, struct wfs_request *request);
 
-/** session_reducer_name() - the name of a reducer whose cells are in the tree. Return: 0, -ENOENT,
- *  … */
+/** session_reducer_name() - find the name of a reducer whose cells are in the tree. @ret_name:
+ *  borrowed until the view is closed. Return: 0, -ENOENT (no such reducer), … */
 int session_reducer_name(struct wfs_view *view, uint32_t reducer_id, struct wfs_bytes *ret_name);
 
 /** session_look() - make a sight (caps/sight.h) by the rights in force; caller calls
@@ -170,11 +175,13 @@ int session_sees_text(const struct wfs_session *session, const struct session_te
 int session_administers(const struct wfs_session *session);
 
 /** session_reads_artifact() - may the principal read contents of this artifact without paying, by
- *  the newest rule that the artifact has, or had when it was deleted? Return: 1, 0, or -errno. */
+ *  the newest rule that the artifact has, or had when it was deleted? Return: 1, 0 (no, or no such
+ *  artifact), or -errno. */
 int session_reads_artifact(
 	const struct wfs_session *session, struct wfs_view *view, struct wfs_bytes id);
 
 /** session_reads_text() - if the version is content, code or an entry, may the principal read it?
+ *  If so, and if the session notes private texts, it is noted. @error: may be NULL
  *  Return: 0 (yes, or it is another version), -EACCES, … */
 int session_reads_text(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_version *version, struct wfs_error *error);

@@ -24,10 +24,12 @@ struct wfs_session_walk {
 };
 /** wfs_session_cells() - begin a walk over the cells of a reducer that the session sees.
  *  @after_id: number of the last cell before the walk; 0: all. @ret_walk: caller ends it with
- *  wfs_session_walk_done(). @error: filled if listing is refused; may be NULL */
+ *  wfs_session_walk_done(). @error: filled if listing is refused; may be NULL
+ *  Return: 0, -EACCES (listing is refused), -ENOENT (no such reducer), … */
 int wfs_session_cells(const struct wfs_session *session, struct wfs_view *view, uint32_t reducer_id,
 	uint64_t after_id, struct wfs_session_walk *ret_walk, struct wfs_error *error);
-/** wfs_session_walk_next() - get the next cell or entity of a walk.
+/** wfs_session_walk_next() - get the next cell or entity of a walk; its key is borrowed until the
+ *  next step.
  *  Return: 1, 0 at the end or at look_max, or -errno. */
 int wfs_session_walk_next(struct wfs_session_walk *walk, struct wfs_entry *ret_entry);
 /** wfs_session_walk_cut() - has the walk ended at look_max? There may be more after
@@ -41,12 +43,12 @@ void wfs_session_walk_done(struct wfs_session_walk *walk);
 
 /** wfs_session_entities() - begin a walk over the entities that the session sees, or of which it
  *  sees a file beside the directory; wfs_session_walk_next() gets them. @after_id, @ret_walk,
- *  @error: as for wfs_session_cells() */
+ *  @error, Return: as for wfs_session_cells() */
 int wfs_session_entities(const struct wfs_session *session, struct wfs_view *view,
 	enum wfs_entity entity, uint64_t after_id, struct wfs_session_walk *ret_walk,
 	struct wfs_error *error);
 
 /** wfs_session_lists() - may the session list `steps` or `entries` of an entity that it has found?
- *  Return: 0 (yes), -EACCES. */
+ *  @error: filled on -EACCES; may be NULL. Return: 0 (yes), -EACCES, -ENOMEM. */
 int wfs_session_lists(
 	const struct wfs_session *session, enum wfs_entity_file directory, struct wfs_error *error);

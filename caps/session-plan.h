@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Chats and plans. Requests are those of caps/session-act.h; the objects that these functions get
- * become actions, and must live until `done` is called.
+ * become actions, belong to the caller, and must live until `done` is called. Each function that
+ * makes a request returns 0 (`done` will be called), or -errno with request->error.
  */
 #pragma once
 

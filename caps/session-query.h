@@ -30,7 +30,7 @@ struct wfs_session_query {
 /** wfs_session_query() - answer a question of query_kernel
  *  @view: of the head
  *  @ret_result: caller owns it
- *  Return: 0, -EACCES, or as wfs_query_check and wfs_query_run. */
+ *  Return: 0, -EACCES, -EINTR (@query->gone), or as wfs_query_check and wfs_query_run. */
 int wfs_session_query(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_session_query *query, json_t **ret_result, struct wfs_error *error);
 
@@ -53,6 +53,6 @@ int wfs_session_plan(const struct wfs_session *session, struct wfs_view *view,
 /** wfs_session_chat_status() - what happened last in a chat session of the principal's own?
  *  @session_id: of the series of chats
  *  @ret_status: {chat_id, plan, status}; plan: see wfs_plan_summary(), or null; caller owns it
- *  Return: 0, -ENOENT, -EIO, -ENOMEM. */
+ *  Return: 0, -ENOENT (no message in such a session), -EIO, -ENOMEM. */
 int wfs_session_chat_status(const struct wfs_session *session, struct wfs_view *view,
 	const char *session_id, json_t **ret_status);

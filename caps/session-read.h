@@ -11,14 +11,15 @@ struct wfs_seen;
 struct wfs_session;
 
 /** wfs_session_view() - open the view of @height, WFS_HEIGHT_HEAD being the newest; caller closes
- *  it. This needs no right; what is read in it is judged by later calls. */
+ *  it. This needs no right; what is read in it is judged by later calls. Return: 0, -ENOENT
+ *  (height_unavailable), … with @error. */
 int wfs_session_view(const struct wfs_session *session, uint64_t height, struct wfs_view *ret_view,
 	struct wfs_error *error);
 void wfs_session_view_close(struct wfs_view *view);
 #define WFS_AUTO_SESSION_VIEW WFS_CLEANUP(wfs_session_view_close)
 
 /** wfs_session_meta() - get height and time of a view, and its newest snapshot hash, but that only
- *  if the session sees everything. */
+ *  if the session sees everything. Return: 0, or -errno. */
 int wfs_session_meta(
 	const struct wfs_session *session, struct wfs_view *view, struct wfs_meta *ret_meta);
 int wfs_session_manifest(

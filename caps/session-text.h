@@ -11,7 +11,8 @@ struct wfs_session;
 struct wfs_view;
 
 /** wfs_session_text() - find the private text with this number, for its file in journal/texts.
- *  Return: 0, -ENOENT (no such text in the view, or the principal may not read it). */
+ *  @ret_text: its bytes are borrowed until the view is closed. Return: 0, -ENOENT (no such text in
+ *  the view, or the principal may not read it). */
 int wfs_session_text(const struct wfs_session *session, struct wfs_view *view, uint64_t number,
 	struct wfs_text *ret_text);
 /** wfs_session_text_find() - find the private text with this hash. Return: as
@@ -21,7 +22,8 @@ int wfs_session_text_find(const struct wfs_session *session, struct wfs_view *vi
 /** wfs_session_text_next() - find the first private text that the principal may read, of those with
  *  a number above @after
  *  @left: bound of the texts to look at, unreadable ones included; decremented for each
- *  Return: 0, -ENOENT, 1 (@left is 0; of @ret_text only the number is set, of the last text), … */
+ *  Return: 0, -ENOENT (no more), 1 (@left is 0; of @ret_text only the number is set, of the last
+ *          text), … */
 int wfs_session_text_next(const struct wfs_session *session, struct wfs_view *view, uint64_t after,
 	uint64_t *left, struct wfs_text *ret_text);
 
@@ -39,6 +41,7 @@ int wfs_session_note_hidden(const struct wfs_session *session, const json_t *doc
 int wfs_session_noted(const struct wfs_session *session, json_t **ret_of);
 
 /** wfs_session_reveal() - copy a document, and replace stand-ins by those private texts that the
- *  principal may read (kernel/read/text.h). @ret_copy: may be @document itself; caller owns it */
+ *  principal may read (kernel/read/text.h). @ret_copy: a new reference, maybe to @document itself.
+ *  Return: 0, or -errno with @error. */
 int wfs_session_reveal(const struct wfs_session *session, struct wfs_view *view,
 	const json_t *document, json_t **ret_copy, struct wfs_error *error);

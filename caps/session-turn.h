@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Turns of agents: beginning and ending them, and what a driver does for them. Requests are those
- * of caps/session-act.h.
+ * of caps/session-act.h: an object that becomes an action must live until `done` is called, and a
+ * function that makes a request returns 0 (`done` will be called), or -errno with request->error.
+ * A *setup* is the document from which a turn is made (kernel/domain/turn/turn.h).
  */
 #pragma once
 
@@ -16,13 +18,14 @@ struct wfs_view;
 
 /** wfs_session_admit_step() - may the principal have this agent take turns?
  *  Call before the agent's configuration is read, so that a refused principal learns nothing of it.
- *  Return: as wfs_session_admit. */
+ *  Return: 0 (yes), WFS_SESSION_REFUSED (`done` will be called with the refusal), or -errno. */
 int wfs_session_admit_step(
 	const struct wfs_session *session, const char *agent, struct wfs_request *request);
 
 /** wfs_session_find_agent() - may the principal have the agent run, by the artifact's access?
  *  The error for an agent that is hidden from the principal is that for a missing agent.
- *  Return: 0, -ENOENT (not_found), -EACCES (not_authorized), -EIO, -ENOMEM. */
+ *  Return: 0 (yes, or the principal sees an artifact that is not an agent), -ENOENT (not_found),
+ *          -EACCES (not_authorized), -EIO, -ENOMEM. */
 int wfs_session_find_agent(const struct wfs_session *session, struct wfs_view *view,
 	const char *agent, struct wfs_error *error);
 
@@ -44,7 +47,8 @@ int wfs_session_step(const struct wfs_session *session, json_t *step, struct wfs
 int wfs_session_cancel(
 	const struct wfs_session *session, json_t *cancel, struct wfs_request *request);
 
-/** wfs_session_approve() - allow or deny a tool call that waits: {turn_id, call_id, decision}
+/** wfs_session_approve() - allow or deny a tool call that waits
+ *  @approve: {call_id, decision, turn_id}; decision: "allow" or "deny"
  *  An administrator may do this, and a principal with a drive grant that has `approve`. The
  *  principal that began the run may only if it is an administrator. The agent, its artifacts, and
  *  principals that have the right from these never may. */
@@ -91,7 +95,7 @@ void wfs_session_approve_call(struct wfs_session *session, enum wfs_effect effec
 
 /** wfs_session_receipt() - submit the receipt that answers an intent, as the principal of the
  *  intent's run. This needs no right: the intent was judged. @receipt: must live until the answer;
- *  @charge: name of the grant whose budget pays, "" for none */
+ *  @charge: name of the grant whose budget pays, "" for none; copied */
 int wfs_session_receipt(const struct wfs_session *session, const json_t *receipt,
 	const char *charge, struct wfs_request *request);
 

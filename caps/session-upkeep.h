@@ -24,7 +24,7 @@ int wfs_session_figures(const struct wfs_session *session, struct wfs_session_fi
 /** wfs_session_snapshot() - compute the snapshot hash of the head and record it; waits
  *  Thread: not the publisher's or a FUSE worker's, because it reads every cell.
  *  @progress: called now and then with @context, the cells done, and all cells; may be NULL
- *  @ret_request: has the answer
+ *  @ret_request: the answered request: its `snapshot` has the height and the hash
  *  Return: 0, or -errno with ret_request->error. */
 int wfs_session_snapshot(const struct wfs_session *session,
 	void (*progress)(void *context, uint64_t done, uint64_t total), void *context,

@@ -23,7 +23,7 @@ struct wfs_rights_watcher;
 struct wfs_session;
 
 /** wfs_session_new() - begin to act as @principal; caller owns the session
- *  @authority: kept; must outlive the session
+ *  @authority: kept; must outlive the session. @principal: its id, copied
  *  Return: 0, -ENOENT (not_found: no such principal), -EIO, -ENOMEM. */
 int wfs_session_new(struct wfs_authority *authority, const char *principal,
 	struct wfs_session **ret_session, struct wfs_error *error);
@@ -45,29 +45,30 @@ enum { WFS_SESSION_QUEUE_MAX = 47 }; /* bytes */
 void wfs_session_connect(struct wfs_session *session, uint64_t connection);
 
 /** wfs_session_connect_as() - have the requests of @session done in one order with those of @other,
- *  in the queue of @other, although the two sessions may have different principals. */
+ *  in the queue of @other (copied), although the two sessions may have different principals. */
 void wfs_session_connect_as(struct wfs_session *session, const struct wfs_session *other);
 struct wfs_authority *wfs_session_authority(const struct wfs_session *session);
 
 /* --- judging --- */
 
 /** wfs_session_judge() - may this session do @effect to anything at all?
- *  A refusal is counted.
+ *  A refusal is counted. @error: may be NULL
  *  Return: 0, or -EACCES (not_authorized, policy_denied, expired), -EOPNOTSUPP (not_enabled: this
- *          world does not have the effect). */
+ *          world does not have the effect), -ENOMEM. */
 int wfs_session_judge(
 	const struct wfs_session *session, enum wfs_effect effect, struct wfs_error *error);
 
-/** wfs_session_may() - as wfs_session_judge(), but a refusal is not counted. */
+/** wfs_session_may() - may this session do @effect to anything at all? A refusal is not counted.
+ *  Return: false without memory, too. */
 bool wfs_session_may(const struct wfs_session *session, enum wfs_effect effect);
 
 /** wfs_session_sees() - may the session see a path of the tree?
  *  @effect: by which the path is read
- *  @path: without `at/<height>`; for a blob the scope does not matter
+ *  @path: without `at/<height>`; not compared with the grants if @effect is about blobs
  *  @least: WFS_COVERAGE_BELOW for a directory, WFS_COVERAGE_WHOLE for a file
  *  @error: filled on -EACCES; may be NULL
- *  Return: 0, -ENOENT (not in the scope), -EACCES (the session may read nothing by this effect;
- *  counted). */
+ *  Return: 0, -ENOENT (no grant covers the path), -EACCES (the session may read nothing by this
+ *          effect; counted), -ENOMEM. */
 int wfs_session_sees(const struct wfs_session *session, enum wfs_effect effect,
 	struct wfs_path path, enum wfs_coverage least, struct wfs_error *error);
 
@@ -90,13 +91,13 @@ int wfs_session_permutation(const struct wfs_session *session, const char *purpo
 	unsigned int bits, struct wfs_permutation *ret_permutation);
 
 /** wfs_session_cursors() - get the permutation of the cursors that the session's principal gets
- *  from listings. Return: 1, 0 (it sees everything, and gets plain cursors), -ENOMEM. */
+ *  from listings. Return: 1 (use it), 0 (it sees everything: plain cursors), -ENOMEM. */
 int wfs_session_cursors(const struct wfs_session *session, struct wfs_permutation *ret_permutation);
 
 /* --- rights that change --- */
 
 /** wfs_session_watch() - call `changed` of @watcher whenever what the session may see has changed.
- *  @watcher: kept until wfs_session_unwatch(). Return: 0, -EAGAIN. */
+ *  @watcher: kept until wfs_session_unwatch(). Return: 0, -EAGAIN (no thread could be started). */
 int wfs_session_watch(const struct wfs_session *session, struct wfs_rights_watcher *watcher);
 
 /** wfs_session_unwatch() - forget @watcher; after this returns, it is not called any more. */

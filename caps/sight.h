@@ -5,9 +5,9 @@
  *
  * A cell is seen if its path is covered and the policy allows introspect.reducer_state for its
  * reducer; a reducer is seen if any path in it could be covered and the policy allows that or
- * introspect.list_cells. Listing is judged separately. For artifacts, principals, turns and plans
- * as directories, the path there must be covered, and the policy is asked about the reducer that a
- * file is made from. The same rules serve paths of the tree, introspection, and what reducers ask
+ * introspect.list_cells. Listing is judged separately. An *entity* is an artifact, principal, turn
+ * or plan as a directory: its path must be covered, and the policy is asked about the reducer that
+ * a file is made from. The same rules serve paths of the tree, introspection, and what reducers ask
  * for.
  * Thread: any; one at a time.
  */
@@ -57,6 +57,7 @@ int wfs_sight_inner(const struct wfs_sight *sight, enum wfs_entity_file director
 	struct wfs_bytes id, struct wfs_bytes name);
 
 /** wfs_sight_listing() - may the cells of a reducer, some of which are seen, be listed?
- *  @ret_question: what was judged, for wfs_rights_explain() */
+ *  @ret_question: what was judged, for wfs_rights_explain()
+ *  Return: its code is WFS_OK if they may. */
 struct wfs_verdict wfs_sight_listing(
 	const struct wfs_sight *sight, struct wfs_bytes reducer, struct wfs_question *ret_question);

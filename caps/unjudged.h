@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Look-ups that are not judged, because they give no content: names and numbers for notifications
- * of mounts, and facts about files and directories that a session has found.
+ * of mounts, and facts about files and directories that a session has found. An *entity* is an
+ * artifact, principal, turn or plan as a directory.
  */
 #pragma once
 
@@ -12,7 +13,7 @@ struct wfs_buffer;
 struct wfs_view;
 
 /** wfs_unjudged_entity_names() - get an upper bound of the number of entities of this kind at the
- *  head, and the time at which one was last added or removed. */
+ *  head, and the time at which one was last added or removed. Return: 0, or -errno. */
 int wfs_unjudged_entity_names(
 	struct wfs_view *view, enum wfs_entity entity, uint64_t *ret_count, int64_t *ret_names_ns);
 

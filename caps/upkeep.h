@@ -42,7 +42,7 @@ int wfs_upkeep_backup(const char *directory, const char *to,
 	struct wfs_error *error);
 
 /** wfs_upkeep_restore() - make a world in @directory from @tree, a copy of a world's tree; see
- *  wfs_restore(). */
+ *  wfs_restore() for the parameters and what is returned. */
 int wfs_upkeep_restore(const char *tree, const char *directory,
 	const struct wfs_restore_options *options, struct wfs_problems *problems,
 	struct wfs_restored *ret_restored, struct wfs_error *error);
