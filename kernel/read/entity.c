@@ -111,27 +111,33 @@ static int source_state(struct wfs_view *view, enum wfs_entity_file file,
 	return *ret_state ? 0 : -ENOMEM;
 }
 
+/* The part of a file that is wanted. */
+struct part {
+	struct wfs_range range;
+	struct wfs_buffer *buffer; /* the part is appended to it */
+	uint64_t *size_bytes;      /* set to that of the whole file */
+};
+
 /* Appends the bytes of @whole within the range. Return: 0, -ENOMEM. */
-static int append_part(struct wfs_bytes whole, struct wfs_range range, struct wfs_buffer *buffer,
-	uint64_t *ret_size_bytes)
+static int append_part(struct wfs_bytes whole, const struct part *part)
 {
+	const struct wfs_range range = part->range;
 	const size_t skip = range.offset < whole.size ? (size_t)range.offset : whole.size;
 	const size_t left = whole.size - skip;
 
-	*ret_size_bytes = whole.size;
+	*part->size_bytes = whole.size;
 	if (range.size == 0)
 		return 0;
 	if (left > 0)
-		wfs_buffer_append(buffer, (const char *)whole.data + skip,
+		wfs_buffer_append(part->buffer, (const char *)whole.data + skip,
 			left < range.size ? left : range.size);
-	return wfs_buffer_check(buffer);
+	return wfs_buffer_check(part->buffer);
 }
 
 /* The other cells of a turn or plan are read at the height of its version. If that height was
  * dropped, these cells are unchanged up to the first height that is kept. */
-static int write_file(struct wfs_view *view, enum wfs_entity_file file, bool bare,
-	const struct wfs_version *version, struct wfs_range range, struct wfs_buffer *buffer,
-	uint64_t *ret_size_bytes)
+static int write_file(struct wfs_view *view, enum wfs_entity_file file,
+	const struct wfs_version *version, bool bare, const struct part *part)
 {
 	const struct wfs_entity_contents *const contents = contents_of(file);
 	WFS_AUTO_BUFFER struct wfs_buffer whole = {0};
@@ -140,26 +146,29 @@ static int write_file(struct wfs_view *view, enum wfs_entity_file file, bool bar
 	int r = wfs_view_then(view, version->height, &then);
 
 	if (!r && contents->write_part)
-		return wfs_trace(
-			contents->write_part(&then, version, range, buffer, ret_size_bytes));
+		return wfs_trace(contents->write_part(
+			&then, version, part->range, part->buffer, part->size_bytes));
 	if (!r)
 		r = source_state(view, file, version, &state);
 	if (!r)
 		r = write_whole(&then, file, bare, state, &whole);
-	return r ? wfs_trace(r)
-		 : append_part(wfs_buffer_bytes(&whole), range, buffer, ret_size_bytes);
+	return r ? wfs_trace(r) : append_part(wfs_buffer_bytes(&whole), part);
 }
 
 int wfs_entity_write(struct wfs_view *view, enum wfs_entity_file file,
 	const struct wfs_version *version, struct wfs_range range, struct wfs_buffer *buffer,
 	uint64_t *ret_size_bytes)
 {
-	return write_file(view, file, false, version, range, buffer, ret_size_bytes);
+	const struct part part = {range, buffer, ret_size_bytes};
+
+	return write_file(view, file, version, false, &part);
 }
 
 int wfs_entity_write_bare(struct wfs_view *view, enum wfs_entity_file file,
 	const struct wfs_version *version, struct wfs_range range, struct wfs_buffer *buffer,
 	uint64_t *ret_size_bytes)
 {
-	return write_file(view, file, true, version, range, buffer, ret_size_bytes);
+	const struct part part = {range, buffer, ret_size_bytes};
+
+	return write_file(view, file, version, true, &part);
 }
