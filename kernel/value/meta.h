@@ -16,9 +16,10 @@ struct wfs_meta {
 	struct wfs_hash manifest_hash; /* the manifest in force at the height */
 };
 
-/** wfs_meta_write() - append the text of the file journal/head to @buffer. */
+/** wfs_meta_write() - append to @buffer the text of the file journal/head: the object of
+ *  wfs_meta_document(), as canonical JSON, and a newline. */
 void wfs_meta_write(const struct wfs_meta *meta, struct wfs_buffer *buffer);
 
-/** wfs_meta_document() - make {journal_height, manifest_hash, snapshot_hash?}. Return: a new
- *  reference, or NULL without memory. */
+/** wfs_meta_document() - make {journal_height, manifest_hash, snapshot_hash?}; the last is absent
+ *  if there is no snapshot. Return: a new reference, or NULL without memory. */
 json_t *wfs_meta_document(const struct wfs_meta *meta);

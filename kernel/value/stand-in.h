@@ -38,18 +38,19 @@ struct wfs_texts {
 void wfs_texts_done(struct wfs_texts *texts);
 
 /** wfs_text_hide() - add a value, with a new salt, to @texts, and make its stand-in
- *  @of: array of the ids of the artifacts that it belongs to
- *  @ret_stand_in: caller owns it. Return: 0, -ENOMEM, -EIO (no random bytes). */
+ *  @of: array of the ids of the artifacts that @value belongs to; the stand-in takes a reference to
+ *  it. @value: is copied, as text. @ret_stand_in: caller owns it
+ *  Return: 0, -ENOMEM, -EIO (no random bytes). */
 int wfs_text_hide(
 	struct wfs_texts *texts, const json_t *of, const json_t *value, json_t **ret_stand_in);
 
 /** wfs_text_hide_member() - put a stand-in in the place of a member of @object, and add the value
  *  to @texts. Does nothing if the member is absent or null.
- *  @of: array of the ids of the artifacts that it belongs to. Return: 0, -ENOMEM, -EIO. */
+ *  @of: as for wfs_text_hide(). Return: 0, -ENOMEM, -EIO (no random bytes). */
 int wfs_text_hide_member(struct wfs_texts *texts, const json_t *of, json_t *object,
 	const char *member, struct wfs_error *error);
 
-/** wfs_text_is_hidden() - is the value a stand-in? @ret_hash: the stand-in's hash; the pointer may
+/** wfs_text_is_hidden() - is the value a stand-in? @ret_hash: receives its hash, if it is one; may
  *  be NULL */
 bool wfs_text_is_hidden(const json_t *value, struct wfs_hash *ret_hash);
 
@@ -57,7 +58,7 @@ bool wfs_text_is_hidden(const json_t *value, struct wfs_hash *ret_hash);
 bool wfs_text_has_hidden(const json_t *value);
 
 /** wfs_text_value() - parse the value of a private text. @bytes: salt and JSON, as the table has
- *  them. @ret_value: caller owns it. Return: 0, -EIO, -ENOMEM. */
+ *  them. @ret_value: caller owns it. Return: 0, -EIO (damaged: other bytes), -ENOMEM. */
 int wfs_text_value(struct wfs_bytes bytes, json_t **ret_value);
 
 /* Finds the value of a stand-in. Return: 1 and the value that replaces it (a new reference), 0 to
