@@ -216,6 +216,7 @@ void wfs_query_help(enum wfs_query_type type, struct wfs_buffer *buffer);
 int wfs_query_check(const char *query_type, const json_t *params, struct wfs_query *ret_query,
 	struct wfs_error *error);
 
-/** wfs_query_pattern() - compile the param name_pattern. @ret_pattern: caller frees it
+/** wfs_query_pattern() - compile @text, a value of the param name_pattern, which matches at the
+ *  start of an id. @ret_pattern: caller frees it with wfs_pattern_free() (kernel/schema/pattern.h)
  *  Return: 0, -EINVAL (invalid_pattern), -ENOMEM. */
 int wfs_query_pattern(const char *text, struct wfs_pattern **ret_pattern, struct wfs_error *error);
