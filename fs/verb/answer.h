@@ -18,6 +18,7 @@ struct wfs_answer {
 void wfs_answer_done(struct wfs_answer *answer);
 #define WFS_AUTO_ANSWER WFS_CLEANUP(wfs_answer_done)
 
-/** wfs_answer_read() - make an answer from the JSON object that the control socket sends as one
- *  @envelope: may be changed; @ret_answer: caller releases it with wfs_answer_done() */
+/** wfs_answer_read() - read an answer from the JSON object that the control socket sends for it
+ *  @envelope: borrowed; may be changed. If it is malformed, the answer is an internal_error.
+ *  @ret_answer: caller releases it with wfs_answer_done() */
 void wfs_answer_read(json_t *envelope, struct wfs_answer *ret_answer);

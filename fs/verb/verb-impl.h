@@ -41,13 +41,15 @@ wfs_verb_handler wfs_verb_manifest_read, wfs_verb_query_state, wfs_verb_list_cel
 	wfs_verb_fs_read;
 
 /** wfs_verb_drive() - ask the driver for @what, with call->payload as parameters
- *  @done: called when the driver has ended; must call wfs_verb_driven() last
- *  Return: WFS_VERB_PENDING, or -errno. */
+ *  @done: called with &call->drive when the driver has done @what, or has failed; must call
+ *  wfs_verb_driven() last
+ *  Return: WFS_VERB_PENDING, or -errno (@done is not called). */
 int wfs_verb_drive(
 	struct wfs_call *call, enum wfs_drive_what what, void (*done)(struct wfs_drive *drive));
 
-/** wfs_verb_driven() - finish the call for which wfs_verb_drive() has made @drive, with the result
- *  and the error in @drive; a failure may have a result, too. */
+/** wfs_verb_driven() - finish the call for which wfs_verb_drive() was called, with the result and
+ *  the error in @drive; a failure may have a result, too, which becomes the details of the error
+ *  @drive: part of the call, with which it may be freed before this returns */
 void wfs_verb_driven(struct wfs_drive *drive);
 
 /** wfs_verb_order() - send call->payload as an action. @give: a function of caps/session-*.h that
@@ -67,15 +69,15 @@ int wfs_verb_text(struct wfs_call *call, const char *name, const char **ret_text
 int wfs_verb_flag(struct wfs_call *call, const char *name, bool *ret_flag);
 
 /** wfs_verb_base64() - decode the optional base64 member @name of the payload, and append its bytes
- *  to @buffer. */
+ *  to @buffer. Return: as wfs_verb_text(), or -ENOMEM. */
 int wfs_verb_base64(struct wfs_call *call, const char *name, struct wfs_buffer *buffer);
 
 /** wfs_verb_limit() - read the member `limit` of the payload: 1 to @maximum, which is also the
- *  default. */
+ *  default. Return: as wfs_verb_text(). */
 int wfs_verb_limit(struct wfs_call *call, uint64_t maximum, uint64_t *ret_limit);
 
 /** wfs_verb_cursor() - read the member `cursor` of the payload, which an earlier answer gave as
- *  `next_cursor`; 0 if it is absent. */
+ *  `next_cursor`; 0 if it is absent. Return: as wfs_verb_text(), or another -errno. */
 int wfs_verb_cursor(struct wfs_call *call, uint64_t *ret_cursor);
 
 /** wfs_verb_cursor_set() - put @cursor into call->result as `next_cursor`. Return: 0, or

@@ -3,8 +3,8 @@
  * Verbs: the requests that programs can make, one table for all of them.
  *
  * The control socket, the control files, and the command line without an owner all start calls
- * here, so a request means the same wherever it comes from. A verb reads its payload, asks the
- * session, and gives a result document, or an error with meta.
+ * here, so a request means the same wherever it comes from. A call is one run of a verb: it reads
+ * its payload, asks the session, and gives a result document, or an error with meta.
  * Source: worldfs(1).
  */
 #pragma once
@@ -39,11 +39,13 @@ struct wfs_mount_options {
 
 /* Functions of the program for verbs, beside the session (mounting, shutting down). */
 struct wfs_host {
-	/* Serve a mount, whose descriptors are taken. Called on the thread that started the call.
-	 * Return: 0 or -errno with @error. */
+	/* Serve a mount, whose descriptors are taken, and whose texts are borrowed during this.
+	 * Called on the thread that started the call. Return: 0 or -errno with @error. */
 	int (*mount)(
 		struct wfs_host *host, struct wfs_mount_options *mount, struct wfs_error *error);
+	/* Unmount the mount that was made on @directory. Return: 0 or -errno with @error. */
 	int (*umount)(struct wfs_host *host, const char *directory, struct wfs_error *error);
+	/* Begin to end the owner, without waiting. */
 	void (*shutdown)(struct wfs_host *host);
 	/* Add facts that only the host knows (mounts, pid) to the status document. */
 	void (*status)(struct wfs_host *host, json_t *status);
