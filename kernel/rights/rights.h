@@ -89,7 +89,7 @@ int wfs_policy_check(const struct wfs_manifest *manifest, const char *principal,
 	const struct wfs_question *question, const char *cap, struct wfs_error *error);
 
 /** wfs_verdict_decision() - make the decision for the record of a refusal; it borrows from @verdict
- *  and @question. */
+ *  and @question, and has no intent_id and no count. */
 struct wfs_decision wfs_verdict_decision(
 	const struct wfs_verdict *verdict, const struct wfs_question *question);
 
@@ -127,8 +127,9 @@ int wfs_rights_check_params(const json_t *params, struct wfs_error *error);
 /** wfs_rights_cover() - find a grant of the principal from which a new grant may be delegated
  *  @question: the policy must allow its effect, for the capability of the new grant
  *  @grant: {cap, params?, expires_at_ns?} of the new grant
- *  @ret_verdict: names the grant that covers the new one; on -EACCES, the reason; never `charged`
- *  @ret_from: name of the grant that covers the new one, borrowed from @rights
+ *  @ret_verdict: names the grant that covers the new one; on -EACCES, the reason; never `charged`;
+ *  not set after another failure
+ *  @ret_from: on success, name of the grant that covers the new one, borrowed from @rights
  *  Return: 0, -EINVAL (the scope is malformed), -EACCES (not_authorized, policy_denied),
  *  -ENOMEM. */
 int wfs_rights_cover(const struct wfs_rights *rights, const struct wfs_question *question,
