@@ -4,7 +4,8 @@
  *
  * A world has at most one, right after genesis. The journal does not have its cells: folding the
  * journal again takes them from a store or a copy, and compares them with the record's `changes`
- * and snapshot hash.
+ * and snapshot hash. A struct wfs_head is the end of a journal in a write transaction
+ * (kernel/fold/head.h).
  * Source: docs/decisions/0010-restore-without-history.md.
  */
 #pragma once
@@ -20,24 +21,27 @@ struct wfs_baseline {
 
 /** wfs_baseline_cell() - write one cell of a baseline to the store, before the baseline's record is
  *  appended. @reducer_index: in the manifest. @bytes: the cell's state, a canonical document
+ *  @at_ns: time of the record
  *  Return: 0, -EEXIST (the cell was written before), or as wfs_head_set_cell(). */
 int wfs_baseline_cell(struct wfs_head *head, size_t reducer_index, struct wfs_bytes key,
 	struct wfs_bytes bytes, int64_t at_ns);
 
 /** wfs_baseline_append() - append the baseline record for all cells that wfs_baseline_cell() has
- *  written, and then a snapshot record
- *  @baseline: the world that the cells come from. @principal, @at_ns: of both records
- *  @ret_snapshot_hash: of the snapshot. Return: 0, or -errno. */
+ *  written, and set its snapshot hash as the newest of the world
+ *  @head: after genesis. @baseline: the world that the cells come from. @principal, @at_ns: of the
+ *  record
+ *  @ret_snapshot_hash: hash of the snapshot document of these cells. Return: 0, or -errno. */
 int wfs_baseline_append(struct wfs_head *head, const struct wfs_baseline *baseline,
 	const char *principal, int64_t at_ns, struct wfs_hash *ret_snapshot_hash);
 
 /** wfs_baseline_parse() - read from a baseline record from which world its cells come. Return: 0,
- *  or -EINVAL. */
+ *  or -EINVAL (not a baseline record, or a malformed one). */
 int wfs_baseline_parse(const struct wfs_record_parsed *parsed, struct wfs_baseline *ret_baseline);
 
 /** wfs_baseline_changes() - compute the hash that the member `changes` of a baseline record must
  *  have, from the cells in @view
  *  @view: of the baseline's height; closed and opened again now and then
- *  @ret_changed: false: the baseline has no cells, and no hash. Return: 0, or -errno. */
+ *  @ret_changed: false: the baseline has no cells, and its record no `changes`
+ *  @ret_changes: the hash; means nothing if @ret_changed is false. Return: 0, or -errno. */
 int wfs_baseline_changes(struct wfs_view *view, bool *ret_changed, struct wfs_hash *ret_changes,
 	struct wfs_error *error);

@@ -31,8 +31,9 @@ struct wfs_refold_source {
 	bool may_be_cut; /* the journal may end between the records of one request */
 	void *context;
 
-	/* Give the line of record @seq: the one of the last call, or the next one. Borrowed until
-	 * the next call. Return: 0, -ENOENT (after the end), or another -errno with @error. */
+	/* Give the line of record @seq, which is that of the last call, or one more (at first: 0).
+	 * The line is borrowed until the next call. Return: 0, -ENOENT (after the end), or another
+	 * -errno with @error. */
 	int (*line)(
 		void *context, uint64_t seq, struct wfs_bytes *ret_line, struct wfs_error *error);
 	/* Append the bytes of the Lua module with this hash to @buffer. Return: 0, or -errno. */
@@ -52,16 +53,16 @@ struct wfs_refold_source {
 	 * @error. */
 	int (*hidden)(void *context, const struct wfs_hash *hash, struct wfs_buffer *buffer,
 		struct wfs_error *error);
-	/* Take note of an action that was done, but is not folded because of a lost text; NULL: the
-	 * source has all texts. Return: 0, or -errno with @error. */
+	/* Take note of an action that was done, but is not folded because of a lost text. Return:
+	 * 0, or -errno with @error. The pointer is NULL if `text` never loses one. */
 	int (*unfolded)(
 		void *context, const struct wfs_record_parsed *parsed, struct wfs_error *error);
 	/* Set the other members of @blob, which a record puts; its hash and size are set.
 	 * Return: 0, or -errno with @error. */
 	int (*blob)(
 		void *context, struct wfs_txn *txn, struct wfs_blob *blob, struct wfs_error *error);
-	/* Find the cell of the baseline that has version @vid; NULL: baselines cannot be folded.
-	 * Return: 1, 0 (after the last), or -errno with @error. */
+	/* Find the cell of the baseline that has version @vid. Return: 1, 0 (after the last), or
+	 * -errno with @error. The pointer is NULL if the source has no cells of baselines. */
 	int (*cell)(void *context, uint64_t vid, struct wfs_refold_cell *ret_cell,
 		struct wfs_error *error);
 };
@@ -115,7 +116,8 @@ int wfs_refold_init(struct wfs_refold *refold, struct wfs_store *store,
 	struct wfs_error *error);
 
 /** wfs_refold_batch() - fold the next records of the journal, in one transaction, and commit
- *  refold->head.height is then the number of the next record; refold->differs: a record differs.
+ *  refold->head.height is then the number of the next record: source->height after the last.
+ *  refold->differs is set if a record differs.
  *  Return: 0 (also if a record differs), or -errno if folding has failed. */
 int wfs_refold_batch(struct wfs_refold *refold, struct wfs_error *error);
 
@@ -126,7 +128,7 @@ int wfs_refold_differs(struct wfs_refold *refold, uint64_t seq, const char *how)
 void wfs_refold_done(struct wfs_refold *refold);
 #define WFS_AUTO_REFOLD WFS_CLEANUP(wfs_refold_done)
 
-/* --- for kernel/check/refold*.c --- */
+/* --- for kernel/check/refold*.c; 0 is returned also after wfs_refold_differs() was called --- */
 
 /** wfs_refold_again() - fold the record @parsed again, and write the records that folding gives
  *  @input: its parts are set but kind, time, principal and charge, which this function sets */

@@ -47,8 +47,8 @@ void verify_damaged(struct verify *verify, enum wfs_table table, uint64_t row);
  *  0: all versions exist. */
 uint64_t verify_incomplete_height(const struct verify *verify);
 
-/** verify_open_view() - open verify->view at @height, and set verify->first to the oldest height
- *  now. Return: 0, or -errno. */
+/** verify_open_view() - open verify->view, which is closed, at @height, and set verify->first to
+ *  the oldest height that the world has now. Return: 0, or -errno with verify->error. */
 int verify_open_view(struct verify *verify, uint64_t height);
 
 /** verify_is_wrong() - does the failure @r of a check mean that the row is wrong? Otherwise this
@@ -59,13 +59,13 @@ bool verify_is_wrong(struct verify *verify, int r);
  *  known). Return: 0, or -EINTR if the check is to end. */
 int verify_look(struct verify *verify, const char *what, uint64_t done, uint64_t total);
 
-/** verify_step() - after each row: report progress as verify_look(), and close and open the view
- *  again, if VERIFY_RENEW_COUNT rows or a file were read since. Return: as verify_look() and
- *  verify_open_view(). */
+/** verify_step() - called after each row: after VERIFY_RENEW_COUNT rows, a file, or the last row,
+ *  report progress by verify_look(), and close the view and open it again
+ *  Return: 0, or -errno of verify_look() or verify_open_view(). */
 int verify_step(struct verify *verify, const char *what, uint64_t done, uint64_t total);
 
-/** verify_check_file() - compare the blob file of a version or a blob with its hash. Return: 0,
- *  -EIO, … */
+/** verify_check_file() - compare the blob file of a version or a blob with its hash. If this user
+ *  may not open the file, verify->forbidden is set to its path. Return: 0, -EIO (damaged), … */
 int verify_check_file(struct verify *verify, const struct wfs_blob *file);
 
 /** verify_failed() - fill verify->error with "read @what" and the reason @r. Return: @r. */
