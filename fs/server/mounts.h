@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Mounts of one owner process. Each is a data connection and a control connection, which begin and
- * end together and leave nothing behind.
+ * end together and leave nothing behind. Its keeper (fs/mount/keeper.h) is the process that can
+ * unmount it; the guardian (fs/mount/guardian.h) is a process that ends it if the owner is killed.
  * Source: docs/design.md §8.
  */
 #pragma once
@@ -35,8 +36,10 @@ WFS_DEFINE_AUTO(mounts, struct wfs_mounts, wfs_mounts_free)
 #define WFS_AUTO_MOUNTS WFS_CLEANUP(wfs_auto_mounts)
 
 /** wfs_mounts_add() - serve both connections of a mount that another process has made
+ *  @options: its descriptors are taken, also on failure; its texts are copied
  *  Return: 0 (the tree is usable), -ENOENT (not_found: no such principal), -EINVAL (not the
- *  descriptors of a mount), -EINTR (cancelled: closed), -EAGAIN (overloaded: WFS_MOUNTS_MAX),
+ *  descriptors of a mount), -EINTR (cancelled: see wfs_mounts_close_if_none()), -EAGAIN
+ *  (overloaded: WFS_MOUNTS_MAX),
  *  -ETIMEDOUT (Linux sends no request), … */
 int wfs_mounts_add(
 	struct wfs_mounts *mounts, struct wfs_mount_options *options, struct wfs_error *error);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to fs/server/: servers, their connections and their requests. */
+/* Private to fs/server/: servers, their connections and their requests. A user's turn is its
+ * time on the loop's thread, not a turn of an agent; a call is one run of a verb (fs/verb/verb.h). */
 #pragma once
 
 #include <pthread.h>
@@ -157,8 +158,8 @@ void wfs_server_turns(struct wfs_server *server);
 
 /** wfs_server_request_new() - make a request of one line of @size bytes. An error in the line
  *  becomes the error of its call.
- *  A line of more than WFS_SERVER_PARSE_MAX makes a slow request, and is borrowed until that is
- *  answered.
+ *  A line of more than WFS_SERVER_PARSE_MAX makes a slow request (which needs another thread), and
+ *  is borrowed until wfs_server_request_collect().
  *  Return: the request; wfs_server_order_add() takes it; NULL without memory. */
 struct wfs_server_request *wfs_server_request_new(
 	struct wfs_server_connection *connection, const char *line, size_t size);
@@ -198,17 +199,18 @@ void wfs_server_request_parse(struct wfs_server_request *request);
 void wfs_server_request_start(struct wfs_server_request *request);
 
 /** wfs_server_request_abandon() - end a request whose client is gone, if it can be ended.
- *  A request that runs on another thread goes on. One that has not begun is answered. */
+ *  A request that runs on another thread goes on. The answer to one that has not begun is the error
+ *  cancelled. */
 void wfs_server_request_abandon(struct wfs_server_request *request);
 
-/** wfs_server_request_collect() - take a request back from another thread. If the thread did its
- *  call, send the answer; if it only parsed its line, note that, so that it can be started, or
- *  abandon it if its client is gone.
+/** wfs_server_request_collect() - take a request back from another thread. If the thread has run
+ *  the verb, make the answer. If the thread has parsed the line, note that the request may be
+ *  started or, if its client is gone, abandon the request.
  *  Thread: the loop's. */
 void wfs_server_request_collect(struct wfs_server_request *request);
 
-/** wfs_server_request_answered() - make the answer of a request whose call is done, to be sent
- *  after those of the requests before it. Thread: the loop's. */
+/** wfs_server_request_answered() - make the answer of a request whose verb has ended, to be sent
+ *  after the answers to the requests before it. Thread: the loop's. */
 void wfs_server_request_answered(struct wfs_server_request *request);
 
 /** wfs_server_request_free() - free a request whose answer was sent, or whose client is gone. */

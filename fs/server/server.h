@@ -66,7 +66,7 @@ int wfs_server_new(const struct wfs_session *session, struct wfs_host *host,
 void wfs_server_hold_signals(void);
 
 /** wfs_server_run() - serve until wfs_server_stop(), SIGTERM, SIGINT or SIGHUP; then answer the
- *  requests that have begun
+ *  requests that were read, those that wait for turns or plans at once, and close all connections
  *  Thread: the one that called wfs_server_new(). */
 void wfs_server_run(struct wfs_server *server);
 
