@@ -6,7 +6,8 @@
  * Each effect becomes an `intent` record, and its answer the record after it: a `receipt`, or a
  * `decision` if it was refused. The answer is folded into the cell that asked, as an event of the
  * built-in schema sys/Receipt@1, so the reducer learns of a refusal, too. The first time, the world
- * answers if a judge allows it; on replay the journal answers, and nothing is read again.
+ * answers if grants and policy allow the effect; on replay the journal answers, and nothing is read
+ * again.
  * Source: docs/design.md §5.
  */
 #pragma once
@@ -62,7 +63,7 @@ struct wfs_answerer {
 };
 
 /** wfs_intent_read() - read the effect and the params of an item of `effects`
- *  @reducer: the one that asks
+ *  @reducer: the reducer that asks for the effect
  *  @ret_intent: only its effect and params are set, borrowed from @item
  *  Return: 0, or -errno: runtime_error (@item is not {effect, params?}, or @reducer does not
  *  declare the effect). */
@@ -89,6 +90,7 @@ const char *wfs_effect_adapter(enum wfs_effect effect);
 
 /** wfs_outcome_init() - begin the answer to @intent: set the kind, and make the event that its
  *  reducer folds. The caller appends the body of the record to outcome->body.
+ *  @outcome: overwritten; caller ends it with wfs_outcome_done(). @kind: receipt or decision
  *  @status, @payload: members of the event; @payload is borrowed. Return: 0, -ENOMEM. */
 int wfs_outcome_init(struct wfs_outcome *outcome, enum wfs_record_kind kind,
 	const struct wfs_intent *intent, const char *status, json_t *payload);

@@ -23,9 +23,9 @@ struct wfs_entity_row;
 struct wfs_action_type {
 	const char *name;            /* its `action_type` */
 	bool ends;                   /* the action ends a grant, a turn, a chat or a plan */
-	const struct wfs_form *form; /* of the action; NULL: check() has it */
-	/** check() - check the form of the action by @manifest alone; NULL: `form` says all.
-	 *  Return: 0, -EINVAL, … */
+	const struct wfs_form *form; /* which members the action has; NULL: check() checks them */
+	/** check() - check what `form` cannot say, by @action and @manifest alone
+	 *  `check` is NULL if the action has nothing more to check. Return: 0, -EINVAL, … */
 	int (*check)(
 		const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
 	/** fold() - do the action: change cells in @fold
@@ -56,13 +56,13 @@ struct wfs_intent_type {
 		struct wfs_error *error);
 	/** fold_begun() - note that the turn or chat that the intent's tool call asks for has begun
 	 *  @document: of the intent's cell
-	 *  The pointer is NULL if no intent of this type can begin a turn or chat. */
+	 *  `fold_begun` is NULL if no intent of this type can begin a turn or chat. */
 	int (*fold_begun)(struct wfs_fold *fold, const char *intent_id, const json_t *document,
 		struct wfs_error *error);
-	/** describe() - get the tool call that an intent asks for
-	 *  @document: of the intent's cell
-	 *  @ret_call: {call_id, run_id, tool_name, turn}; caller owns it; NULL: the intent does not
-	 *  ask for a tool call of a turn */
+	/** describe() - get the tool call of a turn that an intent asks for
+	 *  `describe` is NULL if intents of this type are not of turns.
+	 *  @document: of the intent's cell; it has a member `call`
+	 *  @ret_call: {call_id, run_id, tool_name, turn}; caller owns it */
 	int (*describe)(struct wfs_fold *fold, const json_t *document, json_t **ret_call,
 		struct wfs_error *error);
 };
@@ -74,7 +74,7 @@ struct wfs_domain {
 	const struct wfs_intent_type *intents; /* the last has no member */
 	const struct service *services; /* see kernel/domain/action/service.h; the last has no id */
 	const struct artifact_holding *holding; /* see kernel/domain/action/act.h */
-	/* Of the world's tree: what makes files of kernel/manifest/entity-table.h. */
+	/* Functions that make files of the world's tree (kernel/read/entity.h). */
 	const struct wfs_entity_provider *files;
 	size_t file_count;
 	/* What the domain adds to the built-in reducers and to the root of the tree. */
@@ -117,7 +117,7 @@ struct wfs_domain {
 
 /** wfs_domains_add() - add to the tables of this process what each domain brings: built-in
  *  reducers, directories of the tree, and functions that make files. Called once, before a world is
- *  opened or made. @domains: a list that ends with NULL */
+ *  opened or made. @domains: static; the last is NULL */
 void wfs_domains_add(const struct wfs_domain *const *domains);
 
 /** wfs_domain_action() - find the row of the action whose `action_type` is @type
@@ -135,6 +135,6 @@ int wfs_domain_check(const struct wfs_domain *const *domains, const struct wfs_m
 const struct wfs_intent_type *wfs_domain_intent(
 	const struct wfs_domain *const *domains, const json_t *document);
 
-/** fold_kept() - get the memory that @fold has for the domain @name; zeros at first, borrowed from
- *  the fold. */
+/** fold_kept() - get the memory that @fold has for its domain @name; zeros at first, borrowed from
+ *  the fold. Not NULL; that the fold has no such domain is a bug. */
 void *fold_kept(const struct wfs_fold *fold, const char *name);

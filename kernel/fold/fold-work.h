@@ -247,7 +247,7 @@ void fold_forget_cells(struct wfs_fold *fold, size_t count);
 int fold_set(
 	struct wfs_fold *fold, size_t cell_index, struct wfs_bytes bytes, struct wfs_error *error);
 
-/** fold_delete() - delete a cell, as part of the record that is being folded. */
+/** fold_delete() - delete a cell, if it is live, as part of the record that is being folded. */
 int fold_delete(struct wfs_fold *fold, size_t cell_index, struct wfs_error *error);
 
 /** fold_touch_unread() - fold_touch(), but the cell's state is not read. */
@@ -338,7 +338,8 @@ int fold_ask(struct wfs_fold *fold, enum wfs_effect effect, json_t *params, size
 int fold_ask_all(struct wfs_fold *fold, size_t cell_index, struct wfs_error *error);
 
 /** fold_answer_asks() - add two records, an intent and its answer, for each effect that was asked
- *  for and has none yet. */
+ *  for and has none yet. If an answer is not known, set fold->unanswered, and stop. Return: 0 also
+ *  then. */
 int fold_answer_asks(struct wfs_fold *fold, struct wfs_error *error);
 
 /** fold_asks_clear() - forget all effects that were asked for. */

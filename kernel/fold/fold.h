@@ -134,8 +134,8 @@ uint64_t wfs_fold_ahead(struct wfs_fold *fold, struct wfs_head *head, struct wfs
  *  wfs_fold_resume(). Thread: any. */
 void wfs_fold_interrupt(struct wfs_fold *fold);
 
-/** wfs_fold_end() - make all Lua code of the fold fail from a point in time on
- *  @time_ns: the time, by CLOCK_MONOTONIC. Thread: any. */
+/** wfs_fold_end() - make all Lua code of the fold fail from a point in time on; wfs_fold_resume()
+ *  does not undo this. @time_ns: the time, by CLOCK_MONOTONIC. Thread: any. */
 void wfs_fold_end(struct wfs_fold *fold, int64_t time_ns);
 
 /** wfs_fold_resume() - end what wfs_fold_interrupt() has begun; no thread may call that function at
@@ -153,7 +153,8 @@ int wfs_fold_run_genesis(struct wfs_fold *fold, struct wfs_head *head,
 
 /** wfs_fold_outcome() - get the outcome of the action that the last run folded
  *  @ret_answer: its answer, or the details of the refusal; NULL: none; caller owns it
- *  Return: 0: the action was done; or the -errno of its refusal, with @error. */
+ *  Return: 0: the action was done, or the request was no action; or the -errno of the action's
+ *  refusal, with @error. */
 int wfs_fold_outcome(const struct wfs_fold *fold, json_t **ret_answer, struct wfs_error *error);
 
 /** wfs_fold_wanted() - get the embedding that the host must provide before the last run's action
@@ -196,8 +197,8 @@ struct wfs_record wfs_fold_record(
 	const struct wfs_fold *fold, const struct wfs_head *head, size_t index);
 
 /** wfs_fold_check_texts() - check that each stand-in in the records of the last run has its private
- *  text (kernel/read/text.h)
- *  @head: where the records will be written. Return: as wfs_text_check(). */
+ *  text (kernel/read/text.h), in the store or stored with the records
+ *  @head: where the records will be written. Return: 0, -EINVAL (a text is missing), -ENOMEM, … */
 int wfs_fold_check_texts(
 	const struct wfs_fold *fold, const struct wfs_head *head, struct wfs_error *error);
 

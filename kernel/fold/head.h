@@ -60,8 +60,8 @@ int wfs_head_add_reducer(struct wfs_head *head, const struct wfs_reducer_definit
 
 /** wfs_head_set_manifest() - replace the reducers by those of another manifest
  *  New reducers get rows, which readers see from head->height on.
- *  @from: the manifest of head->reducers. A reducer in both must have no live cells, or the same
- *  keys by both. @at_ns: time of the record that brings @to */
+ *  @from: the manifest of head->reducers. A reducer that has live cells must be in @to, too, and
+ *  keyed in both manifests or in neither. @at_ns: time of the record that brings @to */
 int wfs_head_set_manifest(struct wfs_head *head, const struct wfs_manifest *from,
 	const struct wfs_manifest *to, int64_t at_ns);
 
@@ -79,8 +79,9 @@ struct wfs_state {
 int wfs_head_set_cell(struct wfs_head *head, size_t reducer_index, struct wfs_cell *cell,
 	const struct wfs_state *state, uint64_t height, int64_t at_ns);
 
-/** wfs_head_set_kernel() - write a version of one of the kernel's own cells, which readers see from
- *  @height on. @bytes: its state; @at_ns: time of the version */
+/** wfs_head_set_kernel() - write a version of a cell that has no reducer, which readers see from
+ *  @height on. @kernel_cell: which: the manifest, or the hash of the newest snapshot
+ *  @bytes: its state; @at_ns: time of the version */
 int wfs_head_set_kernel(struct wfs_head *head, enum wfs_kernel_cell kernel_cell,
 	struct wfs_bytes bytes, uint64_t height, int64_t at_ns);
 
@@ -106,5 +107,5 @@ int wfs_head_list_bytes(
 #define WFS_META_HEAD_HASH "head_hash"
 
 /** wfs_head_flush() - write to the store the rows of reducers that @head has changed in memory
- *  only; the caller does so before every commit. */
+ *  only; the caller does so before every commit. @manifest: that of head->reducers */
 int wfs_head_flush(struct wfs_head *head, const struct wfs_manifest *manifest);

@@ -31,7 +31,7 @@ struct intent {
 	enum wfs_effect effect;
 	enum wfs_builtin_reducer reducer; /* of the cell (of a turn, chat or plan) that asks */
 	const char *key;                  /* of this cell */
-	/* The references of both are taken. NULL: the caller had no memory, the call fails. */
+	/* Both references are taken, also on failure. NULL: no memory; the call then fails. */
 	json_t *params;   /* of the effect, for the intent's record */
 	json_t *document; /* members of the intent's cell beside effect, principal and state */
 };
@@ -56,8 +56,9 @@ int intent_load(struct wfs_fold *fold, const char *intent_id, size_t *ret_cell,
  *  a turn or a chat
  *  So a driver that starts again finds what was begun, and a call begins only one.
  *  @began: id of the turn or chat. @ret_document: of the intent; caller owns it; may be NULL
- *  Return: as intent_check_called(), -ESTALE (conflict: the call has begun one before), or as
- *  fold_begun() of its domain. */
+ *  Return: as intent_check_called(), -ESTALE (conflict: the call has begun one before), -EINVAL
+ *  (the call is a plan's, not a turn's), -EAGAIN (overloaded: too many are open below the turn),
+ *  … */
 int intent_begin(struct wfs_fold *fold, const char *intent_id, const char *began,
 	json_t **ret_document, struct wfs_error *error);
 
@@ -75,15 +76,17 @@ void intent_forget(json_t *list, const char *intent_id);
 /* --- for kernel/fold/fold.c: parts of record 0 of a fold --- */
 
 /** intent_fold_receipt() - give @receipt, the body of a receipt's record, to the domain of the
- *  intent that it answers. Return: as intent_load(), … */
+ *  intent that it answers. Return: as intent_load(), -EINVAL (wfs_intent_check_receipt), … */
 int intent_fold_receipt(struct wfs_fold *fold, const json_t *receipt, struct wfs_error *error);
 
 /** intent_check_called() - check that the intent asks for a tool call of the principal whose action
  *  record 0 is. Return: as intent_load(), or -EINVAL (another effect, or another principal). */
 int intent_check_called(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error);
 
-/** intent_call_of() - get the tool call of a turn that an open intent asks for
- *  @ret_call: {call_id, run_id, tool_name, turn}; caller owns it; NULL: the intent is of a plan */
+/** intent_call_of() - get the tool call of a turn that an open intent asks for; the caller has
+ *  checked with intent_check_called() that the intent asks for a tool call
+ *  @ret_call: {call_id, run_id, tool_name, turn}; caller owns it; not set if the call is a plan's
+ *  Return: as intent_load(), … */
 int intent_call_of(
 	struct wfs_fold *fold, const char *intent_id, json_t **ret_call, struct wfs_error *error);
 
