@@ -4,8 +4,9 @@
  * from them in a stage, a temporary directory.
  *
  * To note a problem is to add it to restore->problems, with a path in the copy; the copy is then
- * refused, but reading goes on to find others. Functions that return int return 0, or -errno with
- * restore->error set, which ends restoring; also if they have noted problems.
+ * refused, but reading goes on to find others. Functions that return int return -errno, with
+ * restore->error set, only if restoring must end; a noted problem alone is not such a failure.
+ * Otherwise they return 0, also if they have noted problems, unless their comment says more.
  */
 #pragma once
 
@@ -115,7 +116,8 @@ int restore_directory(
 
 /** restore_list() - call @each with @context for each name in a directory of the copy
  *  @path: the directory's path, for messages
- *  @each: returns 0, or -errno that ends the walk. Return: 0, or -errno. */
+ *  @each: returns 0, or -errno that ends the walk. @name is borrowed during the call
+ *  Return: 0, or -errno. */
 int restore_list(struct restore *restore, int directory, const char *path,
 	int (*each)(struct restore *restore, void *context, int directory, const char *name),
 	void *context);
@@ -139,12 +141,14 @@ int restore_read(struct restore *restore, int directory, const char *name, const
 	uint64_t size_max, struct wfs_buffer *buffer);
 
 /** restore_pieces() - read the file @fd of the copy, and call @each with @context for piece after
- *  piece of it. Return: 1, 0 (a problem was noted), or -errno. */
+ *  piece of it. @each: returns 0, or -errno that ends the reading. @path: for messages
+ *  Return: 1 (the whole file was read), 0 (a problem was noted), or -errno. */
 int restore_pieces(struct restore *restore, int fd, const char *path,
 	int (*each)(void *context, const void *data, size_t size), void *context);
 
 /** restore_attribute() - compare @hash, of a file's bytes, with the hash in the file's extended
- *  attributes, if it has one. Return: 1, or 0 if they differ (a problem was noted). */
+ *  attributes. Return: 1 (they are equal, or the file has no such attribute), or 0 (a problem was
+ *  noted). */
 int restore_attribute(
 	struct restore *restore, int fd, const char *path, const struct wfs_hash *hash);
 
@@ -175,11 +179,12 @@ struct restore_lines {
 	uint64_t total_bytes; /* of log.jsonl; 0: the copy does not have it */
 	struct wfs_buffer line;
 };
-/** restore_lines_init() - begin to read the lines of the copy's journal
+/** restore_lines_init() - begin to read the lines of the copy's journal; the caller calls
+ *  restore_lines_done(), also on failure
  *  Return: 1, 0 if the copy has no journal (a problem was noted), or -errno. */
 int restore_lines_init(struct restore_lines *lines, struct restore *restore);
-/** restore_lines_next() - read the next line into lines->line. Return: 1, 0 (after the last, or a
- *  problem was noted), or -errno. */
+/** restore_lines_next() - read the next line into lines->line, where it stays until the next call.
+ *  Return: 1, 0 (after the last line, or a problem was noted), or -errno. */
 int restore_lines_next(struct restore_lines *lines);
 void restore_lines_done(struct restore_lines *lines);
 #define RESTORE_AUTO_LINES WFS_CLEANUP(restore_lines_done)
@@ -216,10 +221,12 @@ struct restore_batch {
 	size_t bytes;          /* of these rows */
 };
 
+/** restore_batch_begin() - begin a write transaction of restore->store, for the batch and its head.
+ *  The caller calls restore_batch_done(), which drops what is not committed. */
 int restore_batch_begin(struct restore_batch *batch);
 int restore_batch_commit(struct restore_batch *batch);
 /** restore_batch_step() - count a row of @size bytes that was written, and commit if the
- *  transaction is large enough. */
+ *  transaction is large enough, and begin the next. */
 int restore_batch_step(struct restore_batch *batch, size_t size);
 void restore_batch_done(struct restore_batch *batch);
 
@@ -277,8 +284,8 @@ int restore_take_builtin(struct restore *restore, struct wfs_head *head);
 /** restore_proof_add() - take facts from the record of an action that was done, but is not folded.
  *  Return: 0, -ENOMEM. */
 int restore_proof_add(struct restore_proof *proof, const struct wfs_record_parsed *parsed);
-/** restore_makes_agent() - is it an action that makes an agent (an artifact that is also a
- *  principal), or changes one? */
+/** restore_makes_agent() - does @action make or change an agent (an artifact that is also a
+ *  principal)? */
 bool restore_makes_agent(const json_t *action);
 void restore_proof_done(struct restore_proof *proof);
 
@@ -303,17 +310,19 @@ int restore_fold(struct restore *restore);
 /* --- kernel/copy/restore-check.c --- */
 
 /** restore_compare() - compare every file of the copy with what the world in the stage shows, and
- *  note differences. Return: 0, or -errno. */
+ *  note each difference as a problem. Return: 0, also if files differ, or -errno. */
 int restore_compare(struct restore *restore);
 
 /* --- kernel/copy/restore-entity.c: artifacts, principals and turns --- */
 
 /** restore_compare_entities() - compare the files of artifacts, principals, turns and plans in the
- *  copy with what @view, of the new world, shows; not content and code. Return: 0, or -errno. */
+ *  copy, except content and code, with what @view, of the new world, shows, and note each
+ *  difference as a problem. Return: 0, or -errno. */
 int restore_compare_entities(struct restore *restore, struct wfs_view *view);
 
 /** restore_compare_texts() - compare the files with content and code of each artifact in the copy
- *  with the hashes in its cell. Return: 0, or -errno. */
+ *  with the hashes in its cell in @view, and note each difference as a problem. Return: 0, or
+ *  -errno. */
 int restore_compare_texts(struct restore *restore, struct wfs_view *view);
 
 /** restore_text_directory() - open the directory of the artifact @id in the copy, which has its
@@ -323,5 +332,6 @@ int restore_text_directory(struct restore *restore, struct wfs_bytes id, int *re
 /* --- kernel/copy/restore-memory.c: memory stores --- */
 
 /** restore_compare_stores() - if no record proves the entries of memory stores: compare the entries
- *  with the stores' cells of sys.memory_store, both as in @view. Return: 0, or -errno. */
+ *  with the stores' cells of sys.memory_store, both as in @view, and note each difference as a
+ *  problem. Return: 0, or -errno. */
 int restore_compare_stores(struct restore *restore, struct wfs_view *view);
