@@ -58,8 +58,8 @@ int action_fold(struct wfs_fold *fold, struct wfs_error *error);
 int action_fold_answer(
 	struct wfs_fold *fold, size_t cell_index, const json_t *event, struct wfs_error *error);
 
-/* What artifacts of one type hold beside their content, such as the entries of a memory store.
- * A domain above implements these functions. */
+/* What artifacts of one type hold beside their content: the entries of a memory store. The domain
+ * that has them implements the functions (struct wfs_domain, member `holding`). */
 struct artifact_holding {
 	/** check() - check that the artifact's content is valid for its type. Return: 0, also for
 	 *  artifacts of types that are not the domain's; or -errno. */
@@ -83,7 +83,7 @@ struct artifact_holding {
 };
 
 /** artifact_holding() - get the functions for what artifacts hold beside their content, from the
- *  domain in @fold that has them; static. */
+ *  domain of @fold whose table has them, as one must; static, never NULL. */
 const struct artifact_holding *artifact_holding(const struct wfs_fold *fold);
 
 /** act_run() - do @action; if it fails, take back all its changes
@@ -116,7 +116,8 @@ struct act_hiding {
 };
 
 /** act_hide() - before an action is done: find its private texts, and make stand-ins for its record
- *  @hiding: `act` is set. The texts are added to fold->texts. */
+ *  @hiding: `act` is set; caller ends it with act_hiding_done(). The texts are added to
+ *  fold->texts. */
 int act_hide(struct act_hiding *hiding, const json_t *action, struct wfs_error *error);
 void act_hiding_done(struct act_hiding *hiding);
 #define ACT_HIDING_AUTO WFS_CLEANUP(act_hiding_done)
@@ -158,7 +159,7 @@ void artifact_done(struct artifact *artifact);
 #define ARTIFACT_AUTO WFS_CLEANUP(artifact_done)
 
 /** artifact_of() - make the value from the document of an artifact's cell. @document: reference
- *  taken; @cell: index in the fold */
+ *  taken; @cell: index in the fold. Return: the value, which caller ends with artifact_done(). */
 struct artifact artifact_of(json_t *document, size_t cell);
 
 /** artifact_get() - load the artifact @id from its cell
@@ -240,7 +241,7 @@ const char *artifact_charged_to(const struct artifact *artifact);
 
 /** artifact_disk_payer() - find the account to whose disk the artifacts that @id owns are charged
  *  It is @id itself if @id is a principal; if @id is an artifact, the account to which this one is
- *  charged. @ret_payer: borrowed from @id or from @ret_keep, which caller owns
+ *  charged. @ret_payer: borrowed from @id or from @ret_keep, which caller owns and may be NULL
  *  Return: 0, -ENOENT (deleted, not_found), … */
 int artifact_disk_payer(struct wfs_fold *fold, const char *id, const char **ret_payer,
 	json_t **ret_keep, struct wfs_error *error);
@@ -291,8 +292,9 @@ int act_refuse_artifact(
 
 /** act_refuse_id() - refuse to make something whose id is taken
  *  @entity: kind of what has the id now
- *  @error: filled with the reason; if the actor may not know what has the id, it is replaced by one
- *  that says only that the id is taken. Return: a negative errno. */
+ *  @error: the caller has filled it with the reason; if the actor may not know what has the id, the
+ *  function replaces it by an error that says only that the id is taken
+ *  Return: the -errno of @error. */
 int act_refuse_id(
 	const struct act *act, enum wfs_entity entity, const char *id, struct wfs_error *error);
 

@@ -7,7 +7,7 @@
 /* Plain value with static lifetime. */
 struct artifact_rule {
 	const char *name;
-	/* may @actor use the artifact so? */
+	/* may @actor use the artifact in the way @use? */
 	bool (*allows)(const char *actor, const struct artifact *artifact, enum artifact_use use);
 	const char *reason; /* of a refusal */
 };

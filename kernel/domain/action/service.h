@@ -103,6 +103,7 @@ int service_act(struct service_call *call, const char *actor, json_t *action, js
 int service_work(struct service_call *call, uint64_t instructions, struct wfs_error *error);
 
 /** service_may() - check that the author of the calling code, or the calling principal, may have
- *  this effect; as author_may(). */
+ *  this effect. @artifact: id of the artifact that it is about; NULL: none. Return: as
+ *  author_may(). */
 int service_may(const struct service_call *call, enum wfs_effect effect, const char *artifact,
 	struct wfs_error *error);

@@ -14,14 +14,15 @@ int64_t memory_number(const struct memory *memory, const char *member);
  *  memory. */
 int memory_set_number(struct memory *memory, const char *member, int64_t value);
 
-/** memory_change_label() - compute the next memory->label, after a change of entry number @id
- *  The label is a hash over all changes of the store, in order: a mirror with an equal label has
- *  equal vectors, see mirror.c. @kind: + added, - removed, = found by a search, ~ embedded again
+/** memory_change_label() - set memory->label to the store's next label, after a change of entry @id
+ *  A label is a hash of the label before and of the change. So a mirror (the store's vectors in
+ *  memory, mirror.c) with an equal label has equal vectors. @id: the entry's number
+ *  @kind: + added, - removed, = found by a search, ~ embedded again
  *  @hash: hash of the new state of the entry's cell; NULL: the entry was removed */
 void memory_change_label(
 	struct memory *memory, char kind, uint32_t id, const struct wfs_hash *hash);
 
-/** memory_store_state() - store memory->state and the label in the store's cell of
+/** memory_store_state() - store memory->state, and memory->label in it, in the store's cell of
  *  sys.memory_store. Return: 0, or -errno. */
 int memory_store_state(struct memory *memory, struct wfs_error *error);
 

@@ -57,7 +57,7 @@ struct memory {
 	enum wfs_vectors_order order; /* in which entries are pruned */
 	json_t *state;                /* of its cell of sys.memory_store; owned */
 	size_t cell;                  /* index of this cell in the fold */
-	uint64_t label;               /* as in the state */
+	uint64_t label;               /* the state's `label`; see memory_change_label() */
 	int pruned;                   /* entries pruned since memory_open() */
 };
 void memory_done(struct memory *memory);
@@ -208,13 +208,16 @@ struct memory_mirrors; /* those of several, in a fold */
 void memory_mirrors_free(struct memory_mirrors *mirrors);
 
 /** memory_mirror() - get the vectors of a store, which is not empty, as the fold has left it
- *  The fold keeps them from record to record. The last three functions below change them, each with
- *  the label that the store has after the change. If a fold is dropped, or part of it is taken
- *  back, the labels differ, and the next call undoes the changes.
+ *  The fold keeps them from record to record. If a fold is dropped, or part of it is taken back,
+ *  the labels of store and mirror differ, and the next call undoes the changes.
  *  @ret_mirror: borrowed until the next call of memory_mirror() */
 int memory_mirror(
 	struct memory *memory, struct memory_mirror **ret_mirror, struct wfs_error *error);
+/* Returns the vectors, borrowed from the mirror. */
 struct wfs_vectors *memory_mirror_vectors(const struct memory_mirror *mirror);
+
+/* The next three change a mirror: add or remove the vector of an entry, or set its score. @id: the
+ * entry's number. @label: the label that the store has after the change */
 int memory_mirror_add(struct memory_mirror *mirror, const struct wfs_vectors_row *row,
 	uint64_t label, struct wfs_error *error);
 void memory_mirror_remove(struct memory_mirror *mirror, uint32_t id, uint64_t label);

@@ -3,8 +3,9 @@
  * Private to kernel/domain/plan/: one plan while a record is folded into it.
  *
  * A caller that loads a plan changes its state and its blocks in memory, and stores them once, at
- * the end. plan.h has the documents; a block is a cell of sys.plan_block. Steps are
- * counted from 0. Functions that return int return 0, or -errno with @error filled.
+ * the end. plan.h has the documents. A block is a cell of sys.plan_block: for WFS_PLAN_BLOCK steps,
+ * what each waits for. Steps are counted from 0. Functions that return int return 0, or -errno with
+ * @error filled.
  */
 #pragma once
 
@@ -143,7 +144,7 @@ void plan_retry(struct plan *plan);
 int plan_stop(struct plan *plan, struct wfs_error *error);
 
 /** plan_stepped() - store the result of a step of type `tool` or `llm`, and go on
- *  @result: {details, error, method, name, ok, result}; borrowed; gets the step's id as _step_id
+ *  @result: {details, error, method, name, ok, result}; borrowed; the function adds `_step_id`
  *  @retry: if the step has failed, it may be tried again, up to its max_attempts */
 int plan_stepped(
 	struct plan *plan, int64_t index, json_t *result, bool retry, struct wfs_error *error);
@@ -214,8 +215,8 @@ int plan_fold_import(
 int plan_fold_resume(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
-/** plan_fold_cancel() - do the action `cancel`: stop the plan `plan_id`, or the chat `chat_id` or
- *  the plan that it has become. @ret_answer: caller owns it */
+/** plan_fold_cancel() - do the action `stop`: stop the plan `plan_id`, or the chat `chat_id` or the
+ *  plan that it has become. @ret_answer: {plan_id} or {chat_id}, as in @action; caller owns it */
 int plan_fold_cancel(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 

@@ -77,7 +77,7 @@ int query_entry_state(struct query_run *run, const struct wfs_entry *entry, json
 json_t *query_copy(const json_t *state, const char *const *names);
 
 /** query_ratio() - make the JSON number @part / @whole: an integer if there is no remainder,
- *  otherwise a real; 0 if @whole is 0. Return: new reference. */
+ *  otherwise a real; 0 if @whole is 0. Return: new reference, NULL without memory. */
 json_t *query_ratio(uint64_t part, uint64_t whole);
 
 /* Each answers one type of query: fills run->answer. Return: 0, or -errno with run->error. */

@@ -68,9 +68,10 @@ const char *wfs_query_directory(enum wfs_query_part part);
 
 /** wfs_query_shows() - may a principal's query show a row? Only if the files of the tree may show
  *  it to the principal, too.
- *  Grants and policy must allow three things: to query; to see the path of the row; and to read the
- *  reducer of its directory and that of its cells (and to list both, if the row is listed), or the
- *  journal. @rights: of the principal
+ *  Grants and policy must allow three things: to query; to see the path of the row; and to read
+ *  the journal, if the row is of WFS_QUERY_PART_JOURNAL, or otherwise the reducer of the row's
+ *  directory and that of its cells (and to list both, if the row is listed). @rights: of the
+ *  principal
  *  @asks: the question whether the principal may query. An approval in it counts only for this
  *  question, not for the other two */
 bool wfs_query_shows(const struct wfs_rights *rights, const struct wfs_question *asks,

@@ -13,7 +13,8 @@ struct wfs_turn_check;
 
 /** wfs_turn_check_new() - begin a check
  *  @wrong: called with @context for each record that the index lacks; @reason: text for a message,
- *  borrowed during the call. @ret_check: caller frees it. Return: 0, or -ENOMEM. */
+ *  borrowed during the call. @ret_check: caller frees it with wfs_turn_check_free()
+ *  Return: 0, or -ENOMEM. */
 int wfs_turn_check_new(void (*wrong)(void *context, uint64_t seq, const char *reason),
 	void *context, struct wfs_turn_check **ret_check);
 void wfs_turn_check_free(struct wfs_turn_check *check);

@@ -58,7 +58,7 @@ int turn_load(
 int turn_store(struct turn *turn, struct wfs_error *error);
 
 /** turn_setup() - get the member `setup` of the `step` action that began the run
- *  @ret_setup: read once; borrowed from @turn */
+ *  @ret_setup: borrowed from @turn, which keeps it after the first call */
 int turn_setup(struct turn *turn, const json_t **ret_setup, struct wfs_error *error);
 
 /* An integer member of turn->state; 0 if it is absent. */
@@ -89,9 +89,9 @@ int turn_ask(struct turn *turn, enum wfs_effect effect, json_t *params, int64_t 
 /** turn_answered() - close an intent of the run that has been answered. */
 int turn_answered(struct turn *turn, const char *intent_id, struct wfs_error *error);
 
-/** turn_end() - end the run: cancel its open intents, write its last event, and store @reason as
- *  termination_reason; if a model must first choose the agent's next state (turn_end_mind), begin
- *  this only. */
+/** turn_end() - end the run: cancel its open intents, write its last event, and set @reason as its
+ *  termination_reason. If a model must first choose the agent's next state, this call only asks the
+ *  model (turn_end_mind), and its answer ends the run (turn_fold_advance). */
 int turn_end(struct turn *turn, const char *reason, struct wfs_error *error);
 
 /** turn_fail() - end the run because of an error
@@ -108,8 +108,8 @@ int turn_add_message(struct turn *turn, json_t *message, int64_t size, struct wf
 
 /* --- mind.c --- */
 
-/** turn_check_mind() - check the form of `setup.mind` and `notes` in a `step` action; `then`
- *  of its form. Return: 0, -EINVAL. */
+/** turn_check_mind() - check `setup.mind`, `notes`, `failure` and `reflex` of a `step` action; the
+ *  form of the action calls it (kernel/base/form.h). @name: not used. Return: 0, -EINVAL. */
 int turn_check_mind(const char *name, const json_t *action, struct wfs_error *error);
 
 /** turn_begin_mind() - at the beginning of a run: enter the state of the agent's workflow that
@@ -211,12 +211,12 @@ int turn_fold_cancel(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
 /** turn_fold_ask() - do the action `ask`: have the tool call of the intent `intent_id` wait until a
- *  principal approves it. @ret_answer: caller owns it */
+ *  principal approves it. @ret_answer: {run_id}; caller owns it */
 int turn_fold_ask(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
 /** turn_fold_approve() - do the action `approve`, {call_id, decision, turn_id}: allow or refuse a
- *  call that waits for an approval. @ret_answer: caller owns it */
+ *  call that waits for an approval. @ret_answer: {run_id}; caller owns it */
 int turn_fold_approve(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
@@ -232,9 +232,8 @@ int turn_fold_begun(struct wfs_fold *fold, const char *intent_id, const json_t *
 	struct wfs_error *error);
 
 /** turn_describe_call() - describe the call that an intent of a run asks for
- *  @intent: document of its cell
- *  @ret_call: {call_id, run_id, tool_name, turn}; caller owns it; NULL: the intent asks for no
- *  call */
+ *  @intent: document of its cell, with a member `call`
+ *  @ret_call: {call_id, run_id, tool_name, turn}; caller owns it */
 int turn_describe_call(
 	struct wfs_fold *fold, const json_t *intent, json_t **ret_call, struct wfs_error *error);
 
