@@ -82,7 +82,7 @@ int wfs_builtin_reducer_count(void);
  *  static. */
 const char *wfs_builtin_reducer_name(enum wfs_builtin_reducer reducer);
 
-/** wfs_builtin_reducer_find() - find a built-in reducer by its name. Return:
+/** wfs_builtin_reducer_find() - find a built-in reducer by its name. Return: the reducer, or
  *  wfs_builtin_reducer_count() for another name. */
 enum wfs_builtin_reducer wfs_builtin_reducer_find(const char *name);
 

@@ -3,9 +3,9 @@
  * The table of effects: everything that a principal can ask of a world.
  *
  * Every call of a session names an effect and is judged by it. For each effect the table has the
- * members of its params, and effect-receipt.c the form of its receipt. The definitions in
- * manifests, the typed params, the members of verbs, and the checks of params and receipts are made
- * from it.
+ * members of its params, and effect-receipt.c the form (kernel/base/form.h) of its receipt. The
+ * definitions in manifests, the typed params, the members of verbs, and the checks of params and
+ * receipts are made from it.
  * Source: docs/design.md §2.
  */
 #pragma once
@@ -328,7 +328,8 @@ enum wfs_effect wfs_action_effect(const json_t *action);
 json_t *wfs_action_params(const json_t *action);
 
 /** wfs_action_check_form() - check that @action, as a client has sent it, is {action_type, and its
- *  params}. Return: 0, -EINVAL, -ENOMEM. */
+ *  params}. @action: its action_type is known (wfs_action_effect())
+ *  Return: 0, -EINVAL (as wfs_effect_decode()), -ENOMEM. */
 int wfs_action_check_form(const json_t *action, struct wfs_error *error);
 
 /** wfs_introspects() - is @effect one of the four that kernel/read/introspect.h answers? */
@@ -382,7 +383,7 @@ json_t *wfs_effect_params_schema(enum wfs_effect effect);
 void wfs_effect_drop_nulls(enum wfs_effect effect, json_t *params);
 
 /** wfs_effect_decode() - check the params of an effect, and decode them into a struct
- *  @ret_params: borrows from @params
+ *  @params: an object. @ret_params: borrows from @params
  *  Return: 0, -EINVAL (missing_argument; invalid_argument: unknown, or of the wrong type); the
  *  message names the member. */
 int wfs_effect_decode(enum wfs_effect effect, const json_t *params, struct wfs_params *ret_params,

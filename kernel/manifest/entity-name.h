@@ -37,6 +37,6 @@ bool wfs_memory_entry_number(const char *name, uint32_t *ret_number);
  *  step. @ret_plan_id: borrowed from @key. Return: false: it is not the key of a step. */
 bool wfs_plan_step_key(struct wfs_bytes key, struct wfs_bytes *ret_plan_id, int64_t *ret_index);
 
-/** wfs_plan_step_number() - get the index of the step whose file has this name, from the number at
- *  its beginning. Return: false: the name does not begin with a number. */
+/** wfs_plan_step_number() - get the index of the step whose file has this name, such as 42 of
+ *  `42-…`. Return: false: the name does not begin with the index of a step and `-`. */
 bool wfs_plan_step_number(const char *name, int64_t *ret_index);

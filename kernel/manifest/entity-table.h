@@ -2,7 +2,7 @@
 /*
  * The directories of entities (artifacts, principals, turns and plans, and what domains add), and
  * the files in the directory of each entity: their names, the built-in reducers from whose cells
- * the files are made, and how.
+ * the files are made, and how. A domain is a folder of kernel/domain/: the code of one subject.
  *
  * kernel/read/entity.h makes the contents of the files, with functions of the domains.
  * Source: worldfs-tree(5).
@@ -119,11 +119,11 @@ enum wfs_entity wfs_entity_file_entity(enum wfs_entity_file file);
 enum wfs_builtin_reducer wfs_entity_file_reducer(enum wfs_entity_file file);
 enum wfs_entity_form wfs_entity_file_form(enum wfs_entity_file file);
 
-/** wfs_entity_file_is_directory() - is it a directory with files of its own (ENTRIES, STEPS)? */
+/** wfs_entity_file_is_directory() - is it a directory of files (form ITEMS or TEXTS)? */
 bool wfs_entity_file_is_directory(enum wfs_entity_file file);
 
 /** wfs_entity_file_find() - find a file of an entity of this kind by its name in the entity's
- *  directory. Return: WFS_ENTITY_FILES_MAX for an unknown name. */
+ *  directory. Return: the file, or WFS_ENTITY_FILES_MAX for an unknown name. */
 enum wfs_entity_file wfs_entity_file_find(enum wfs_entity entity, const char *name);
 
 /** wfs_entity_provide() - set the functions that make a file of the table, before a world is opened

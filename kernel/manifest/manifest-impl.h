@@ -96,7 +96,8 @@ void manifest_expected(const struct manifest_reader *reader, struct wfs_place pl
 const char *manifest_text(const json_t *value);
 
 /** manifest_check_members() - check that @value is an object with these members; adds problems
- *  @names: required members; the last is NULL
+ *  @names: required members; the last is NULL. That `$kind` is missing is left to
+ *  manifest_check_kind()
  *  @optional: allowed members; the last is NULL; NULL: none
  *  Return: false if it is not an object; true also after other problems. */
 bool manifest_check_members(const struct manifest_reader *reader, struct wfs_place place,
@@ -104,7 +105,8 @@ bool manifest_check_members(const struct manifest_reader *reader, struct wfs_pla
 
 /** manifest_list() - get the list @name of the document, borrowed
  *  @max: how many items it may have besides @builtin_count built-in ones
- *  Return: NULL if it is missing or not a list, which is a problem. */
+ *  Return: the list; NULL if it is not a list or too long (a problem was added), or missing
+ *  (manifest_check_members() adds that problem). */
 const json_t *manifest_list(
 	const struct manifest_reader *reader, const char *name, size_t max, size_t builtin_count);
 
@@ -113,7 +115,8 @@ const json_t *manifest_list(
 void manifest_check_kind(const struct manifest_reader *reader, struct wfs_place place,
 	const json_t *item, const char *wanted);
 
-/** manifest_check_text() - check that @value is the string @wanted; otherwise add a problem. */
+/** manifest_check_text() - check that @value is the string @wanted; otherwise add a problem. NULL,
+ *  a missing member, is no problem here. */
 void manifest_check_text(const struct manifest_reader *reader, struct wfs_place place,
 	const json_t *value, const char *wanted);
 
@@ -136,8 +139,9 @@ struct manifest_naming {
 /** manifest_enter() - add a definition's name @value, with its index in its list, to
  *  naming->index_of, if it is new
  *  Adds a name of the wrong form, too, so that references to it are not reported as well.
- *  @ret_name: borrowed; NULL if nothing was added. Return: 0 (also if problems were added),
- *  -ENOMEM. */
+ *  @value: NULL, a missing member, is no problem here
+ *  @ret_name: borrowed from @value; NULL if nothing was added. Return: 0 (also if problems were
+ *  added), -ENOMEM. */
 int manifest_enter(const struct manifest_reader *reader, struct wfs_place place,
 	const json_t *value, size_t index, const struct manifest_naming *naming,
 	const char **ret_name);

@@ -85,9 +85,10 @@ enum wfs_origin {
 /** wfs_origin_name() - Return: the word for an origin in rules of policies, e.g. "host"; static. */
 const char *wfs_origin_name(enum wfs_origin origin);
 
-/** wfs_policy_fits() - does one condition of a rule, @pattern, match this text of a question?
- *  @pattern: NULL: the rule does not have the condition, which then matches
- *  @text: NULL: the question has no such text */
+/** wfs_policy_fits() - does one condition of a rule, @pattern, match this text of a question
+ *  (kernel/rights/rights.h)?
+ *  @pattern: NULL: the rule does not have the condition, so every text matches
+ *  @text: NULL: the question has no such text, so only a @pattern of NULL matches */
 bool wfs_policy_fits(const char *pattern, const char *text);
 
 /*

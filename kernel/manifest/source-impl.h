@@ -4,7 +4,8 @@
  * artifacts.
  *
  * The functions report mistakes by adding to loader->problems, with a place (a JSON pointer) in
- * world.json, and go on.
+ * world.json, and go on. host.json says which models the host has; a script is a file of answers
+ * that a model gives in place of a server.
  */
 #pragma once
 
@@ -95,8 +96,8 @@ enum {
 	SOURCE_OPERATOR_SCRIP = 1000, /* enough for 200 memory stores */
 };
 
-/** source_operator() - put the operator, with a grant of every capability, into an empty manifest
- *  document. @account: {scrip?, quotas?} that it begins with; may be NULL
+/** source_operator() - put the operator, with a grant of every capability, into a manifest document
+ *  whose lists are empty. @account: {scrip?, quotas?} that it begins with; may be NULL
  *  @genesis: the world has services that cost scrip, which nobody could give to the operator: so it
  *  begins with SOURCE_OPERATOR_SCRIP, unless @account says otherwise. Return: 0, -ENOMEM. */
 int source_operator(json_t *manifest, const json_t *account, bool genesis);
@@ -106,7 +107,8 @@ int source_operator(json_t *manifest, const json_t *account, bool genesis);
 int source_principals(struct source_loader *loader);
 
 /** source_place() - find the place in world.json from which a part of loader->manifest comes
- *  @pointer: JSON pointer of the part. Return: false: the place has the same pointer. */
+ *  @pointer: JSON pointer of the part. Return: false: the part has this pointer in world.json,
+ *  too; @ret_place is not set. */
 bool source_place(
 	const struct source_loader *loader, const char *pointer, struct wfs_place *ret_place);
 
@@ -118,8 +120,7 @@ int source_artifacts(struct source_loader *loader);
 
 /* --- source-scripts.c --- */
 
-/** source_scripts() - read the files that models of host.json have in place of a server into
- *  source->files
+/** source_scripts() - read the scripts of the models of host.json into source->files
  *  @host: document of host.json. Return: 0 (also if problems were added), -ENOMEM. */
 int source_scripts(
 	const struct source_loader *loader, const json_t *host, struct wfs_source *source);

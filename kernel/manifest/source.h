@@ -3,7 +3,7 @@
  * The source form of a world: a directory with `world.json` and the files it names, written by
  * people. Loading it gives a manifest, the blobs that the manifest names, and the artifacts with
  * which a world of it begins; or all problems at once. Loading only reads files; the caller makes
- * the world.
+ * the world. The handbook is artifacts that tell agents what they can do in a world.
  * Source: docs/design.md §4.
  */
 #pragma once
