@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Private to fs/server/: servers, their connections and their requests. A user's turn is its
- * time on the loop's thread, not a turn of an agent; a call is one run of a verb (fs/verb/verb.h). */
+ * time on the loop's thread, not a turn of an agent; a call is a run of a verb (fs/verb/verb.h). */
 #pragma once
 
 #include <pthread.h>
