@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to fs/tree/: nodes of a view, and the fixed names of the root. */
+/*
+ * Private to fs/tree/: nodes of a view, and the fixed names of the root.
+ *
+ * An entity is an artifact, a principal, a turn, a plan, or what domains add (fs/tree/ino.h). A
+ * cookie is a number of a name in a listing; with it, another listing begins after this name.
+ */
 #pragma once
 
 #include "caps/session-blob.h"
@@ -52,8 +57,8 @@ enum { WFS_TREE_JOURNAL_FIXED = 3 };
 
 /* --- tree-node.c: facts that need no look-up --- */
 
-/** wfs_tree_view() - open the view in which @node is read: of the head or of its height. @ret_view:
- *  caller closes it. Return: 0, -ENOENT (no such height), … */
+/** wfs_tree_view() - open the view in which @node is read: that of the head, or of the height below
+ *  `at/` at which @node is. @ret_view: caller closes it. Return: 0, -ENOENT (no such height), … */
 int wfs_tree_view(
 	const struct wfs_tree *tree, const struct wfs_node *node, struct wfs_view *ret_view);
 
@@ -142,7 +147,8 @@ struct wfs_tree_made {
 };
 
 /** wfs_tree_made() - make a file other than events.jsonl from an entity's cells, and append the
- *  part @range of it to @buffer. @node: of the file. Return: 0, -ENOENT, … */
+ *  part @range of it to @buffer. @node: of the file; @ret_made: facts about the whole file
+ *  Return: 0, -ENOENT, … */
 int wfs_tree_made(const struct wfs_tree *tree, struct wfs_view *view, const struct wfs_node *node,
 	struct wfs_range range, struct wfs_buffer *buffer, struct wfs_tree_made *ret_made);
 
@@ -157,18 +163,22 @@ struct wfs_attr wfs_tree_text_attr(uint64_t vid, uint64_t size_bytes, int64_t ti
 
 /* --- tree-item.c: directories within that of an entity, such as `steps` of a plan --- */
 
-/** wfs_tree_item_lookup() - look a name up in such a directory. */
+/** wfs_tree_item_lookup() - look the file @name up in such a directory. @parent: node of the
+ *  directory; @ret_attr: of the file. Return: 0, -ENOENT, … */
 int wfs_tree_item_lookup(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *parent, const char *name, struct wfs_attr *ret_attr);
 
-/** wfs_tree_items_count() - count the names in such a directory, about. */
+/** wfs_tree_items_count() - estimate the number of names in such a directory, hidden ones included.
+ *  @node: of the directory. Return: 0, -ENOENT, … */
 int wfs_tree_items_count(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, uint64_t *ret_count);
 
 /**
- * wfs_tree_items_list() - list the names in such a directory after @cookie
- * @cookie: of a file: 1 + its number
- * @each: called with each file until it returns false
+ * wfs_tree_items_list() - list the names in such a directory
+ * @node: of the directory
+ * @cookie: 0, or the cookie of the last file that was taken: 1 + its number
+ * @each: called with @context and each file until it returns false, or tree->scan ends the listing
+ * Return: 0, -ENOENT, -EACCES, …
  */
 int wfs_tree_items_list(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, uint64_t cookie,
@@ -196,8 +206,9 @@ int wfs_tree_text_file(
 
 /* --- tree.c --- */
 
-/** wfs_tree_root_attr() - compute the attributes of the file or directory with a fixed name of the
- *  root @parent. Return: 0, or -ENOENT (not in this tree or view). */
+/** wfs_tree_root_attr() - compute the attributes of the file or directory with a fixed name of a
+ *  root. @parent: node of this root, which is that of the head or of a height
+ *  Return: 0, or -ENOENT (not in this tree or view). */
 int wfs_tree_root_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *parent, const struct wfs_root_name *name, struct wfs_attr *ret_attr);
 

@@ -52,7 +52,7 @@ struct wfs_attr {
  *  or a listing. Return: 0, -ENOENT, -EIO, … */
 int wfs_tree_attr(const struct wfs_tree *tree, uint64_t ino, struct wfs_attr *ret_attr);
 
-/** wfs_tree_lookup() - look a name up in a directory
+/** wfs_tree_lookup() - look a name up in the directory with the inode number @parent
  *  @ret_attr: after -ENOENT, `uncached` says that the name may appear without a notification (a
  *  height or record that is not reached yet), so the miss must not be cached
  *  Return: 0, -ENOENT, -ENOTDIR, -ENAMETOOLONG, … */
@@ -129,8 +129,8 @@ void wfs_tree_data_done(struct wfs_tree_data *data);
 int wfs_tree_read(const struct wfs_tree *tree, uint64_t ino, uint64_t offset, size_t size,
 	struct wfs_tree_data *ret_data);
 
-/** wfs_tree_read_in() - as wfs_tree_read(), but in data->view, which the caller has opened. Only
- *  for files whose contents do not depend on the view. */
+/** wfs_tree_read_in() - as wfs_tree_read(), but of the file @node, and in data->view, which the
+ *  caller has opened. Only for files whose contents do not depend on the view. */
 int wfs_tree_read_in(const struct wfs_tree *tree, const struct wfs_node *node, uint64_t offset,
 	size_t size, struct wfs_tree_data *data);
 
@@ -156,7 +156,8 @@ const char *wfs_tree_root_name(size_t index);
  *  the reducer whose directory it is; otherwise 0 */
 uint64_t wfs_tree_directory_ino(enum wfs_directory_kind kind, uint32_t reducer_id);
 
-/** wfs_tree_entities_ino() - the inode of a directory of all entities of one kind, at the head. */
+/** wfs_tree_entities_ino() - compute the inode number of the directory at the head of all entities
+ *  of one kind, such as `plans`. */
 uint64_t wfs_tree_entities_ino(enum wfs_entity entity);
 
 /** wfs_tree_entity_ino() - compute the inode number of the directory of one artifact, principal,
