@@ -6,7 +6,8 @@
  *
  * A file is written under a temporary name, synced and renamed, and its directory synced, before
  * the transaction that mentions it; so every file that a row names is complete. Values below
- * WFS_BLOB_FILE_MIN are not written to files: they go into their row.
+ * WFS_BLOB_FILE_MIN are not written to files: they go into their row. A collection (`worldfs gc`)
+ * removes the files that no row mentions any more.
  */
 #pragma once
 
@@ -26,15 +27,16 @@ struct wfs_blob_writer;
  *  wfs_blob_writer_free(). Return: 0, or -ENOMEM. */
 int wfs_blob_writer_new(struct wfs_store *store, struct wfs_blob_writer **ret_writer);
 
-/** wfs_blob_writer_add() - append a piece of the value. Return: 0, -ENOSPC, -EIO, -ENOMEM. */
+/** wfs_blob_writer_add() - append a piece of the value. Return: 0, -ENOSPC, -EIO, -ENOMEM; after an
+ *  error the writer can only be freed. */
 int wfs_blob_writer_add(struct wfs_blob_writer *writer, const void *data, size_t size);
 
 /** wfs_blob_writer_size() - Return: how many bytes were received so far. */
 uint64_t wfs_blob_writer_size(const struct wfs_blob_writer *writer);
 
 /** wfs_blob_writer_finish() - end the value; if it is large, make its file durable under its name
- *  @ret_blob: describes the value; `bytes` of a small one are borrowed from the writer; listed_id
- *  is 0. Return: 0, -ENOSPC, -EIO. */
+ *  @ret_blob: describes the value; `bytes` of a small one are borrowed until the writer is freed;
+ *  listed_id is 0. Return: 0, -ENOSPC, -EIO. */
 int wfs_blob_writer_finish(struct wfs_blob_writer *writer, struct wfs_blob *ret_blob);
 
 /** wfs_blob_writer_free() - free the writer, which may be NULL; removes the file of an unfinished
@@ -48,12 +50,13 @@ WFS_DEFINE_AUTO(blob_writer, struct wfs_blob_writer, wfs_blob_writer_free)
 /** wfs_blob_file_read() - read a range of a blob's file, check it, and append it to @buffer
  *  @blob: its hash and size are used. @offset, @size: of the range, in bytes; it lies within the
  *  blob
- *  Return: 0, -ENOENT, -EIO (the 64 KiB chunks around the range do not have their checksums), … */
+ *  Return: 0, -ENOENT, -EIO (the 64 KiB chunks around the range do not have their checksums), or
+ *  another -errno. */
 int wfs_blob_file_read(struct wfs_store *store, const struct wfs_blob *blob, uint64_t offset,
 	size_t size, struct wfs_buffer *buffer);
 
 /** wfs_blob_file_check() - compare a whole blob file with its hash. @blob: its hash and size are
- *  used. Return: 0, -EIO (another hash), … */
+ *  used. Return: 0, -ENOENT, -EIO (another hash or size), or another -errno. */
 int wfs_blob_file_check(struct wfs_store *store, const struct wfs_blob *blob);
 
 /** wfs_blob_files_clean() - remove temporary blob files that a killed owner has left; only the
@@ -71,10 +74,10 @@ int wfs_blob_files_hold(struct wfs_store *store);
  *  Return: 0, or -EAGAIN (one does), or another -errno. */
 int wfs_blob_files_settle(struct wfs_store *store);
 
-/** wfs_blob_files_each() - call @each with @context for the hash of every blob file, until it
+/** wfs_blob_files_each() - call @each with @context for the hash of every blob file, until @each
  *  returns non-zero
- *  After a crash, a hash may have its file of checksums only. Return: what @each returned, or
- *  -errno. */
+ *  After a crash, a hash may have its file of checksums only. Return: 0, what @each returned, or
+ *  -errno (a directory cannot be read). */
 int wfs_blob_files_each(struct wfs_store *store,
 	int (*each)(void *context, const struct wfs_hash *hash), void *context);
 
@@ -85,7 +88,8 @@ int wfs_blob_files_each(struct wfs_store *store,
 int wfs_blob_file_remove(
 	struct wfs_store *store, const struct wfs_hash *hash, uint64_t *ret_size_bytes);
 
-/** wfs_blob_file_copy() - copy a blob's file to another store that lacks it, and check its hash
- *  @blob: its hash and size are used. @to: only its directory is used. The copy is not synced.
- *  Return: 0, -ENOENT (@from has no such file), -EIO (another hash), -ENOSPC, … */
+/** wfs_blob_file_copy() - copy a blob's file to another store, and check the copy's hash; do
+ *  nothing if that store has the file. @blob: its hash and size are used. @to: only its directory
+ *  is used. The copy is not synced.
+ *  Return: 0, -ENOENT (@from has no such file), -EIO (another hash), -ENOSPC, or another -errno. */
 int wfs_blob_file_copy(struct wfs_store *from, struct wfs_store *to, const struct wfs_blob *blob);

@@ -5,7 +5,8 @@
  * A user knows records by their number, states by reducer, key and height, and blobs and texts by
  * their hash. Damaged rows have such names, too: what a damaged row itself says is believed only if
  * other rows confirm it. Otherwise a bounded number of rows is searched for the one that refers to
- * it.
+ * it. Functions with a @number take rows of the tables whose key is one number: journal,
+ * reducer_name, cell, version, blob_listed, text.
  */
 #pragma once
 
@@ -52,16 +53,18 @@ struct wfs_row_name {
 void wfs_row_name(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key,
 	struct wfs_row_name *ret_name);
 
-/** wfs_row_name_number() - make the name of a row of a table whose keys are numbers. */
+/** wfs_row_name_number() - make the name of the row of @table with the key @number
+ *  @txn: as for wfs_row_name() */
 void wfs_row_name_number(
 	struct wfs_txn *txn, enum wfs_table table, uint64_t number, struct wfs_row_name *ret_name);
 
-/** wfs_row_name_index() - make the name of a member of a set of the index. @id: of a cell, or a
- *  record's seq */
+/** wfs_row_name_index() - make the name of a member of a set of the table index. @id: of a
+ *  cell, or a record's seq */
 void wfs_row_name_index(struct wfs_txn *txn, const struct wfs_index_set *set, uint64_t id,
 	struct wfs_row_name *ret_name);
 
-/** wfs_row_name_error() - put the name of a row before the message of @error. Return: -EIO. */
+/** wfs_row_name_error() - put the name of the row with the key @number before the message of
+ *  @error. Return: -EIO. */
 int wfs_row_name_error(
 	struct wfs_txn *txn, enum wfs_table table, uint64_t number, struct wfs_error *error);
 

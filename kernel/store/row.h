@@ -137,12 +137,12 @@ static inline struct row row_key_u32(uint32_t number)
 }
 
 /** row_get() - read the row of @table with the key @key, and check its checksum. @ret_value:
- *  borrowed from the map. Return: 0, -ENOENT, -EIO (damaged). */
+ *  borrowed from the map, as tables.h says. Return: 0, -ENOENT, -EIO (damaged). */
 int row_get(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key,
 	struct wfs_bytes *ret_value);
 
 /** row_put() - write a row, whose value is @row followed by @tail. @flags: of mdb_put(). Return: 0,
- *  or -errno. */
+ *  -ENOSPC, -EIO, or another -errno. */
 int row_put(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key, const struct row *row,
 	struct wfs_bytes tail, unsigned int flags);
 
@@ -150,8 +150,9 @@ int row_put(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key, con
 int row_drop(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key);
 
 /** row_seek() - move the transaction's cursor on @table, and read the row there
- *  @key: in: where to move to (for MDB_NEXT: the key before); out: the key of the row, also when
- *  the row is damaged. @ret_value: borrowed from the map. Return: 0, -ENOENT, -EIO. */
+ *  @op: of mdb_cursor_get(). @key: in: where to move to, for an @op that takes a key; out: the key
+ *  of the row, also when the row is damaged. @ret_value: borrowed from the map
+ *  Return: 0, -ENOENT (no row there), -EIO. */
 int row_seek(struct wfs_txn *txn, enum wfs_table table, MDB_cursor_op op, struct wfs_bytes *key,
 	struct wfs_bytes *ret_value);
 
@@ -176,11 +177,13 @@ int row_seek_first(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes *
 
 /** row_peek() - copy the first bytes of a row's value, checksum included, even if the row is
  *  damaged
- *  @size: of @ret_bytes. @ret_size: how many bytes were copied. Return: 0, -ENOENT, -EIO. */
+ *  @size: of @ret_bytes. @ret_size: how many bytes were copied
+ *  Return: 0, -ENOENT, -EIO (LMDB cannot find its way to the row). */
 int row_peek(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key, void *ret_bytes,
 	size_t size, size_t *ret_size);
 
-/** row_of_number() - make the key of row @number, of a table whose keys are numbers. */
+/** row_of_number() - make the key of row @number of a table whose key is one number, as row-name.h
+ *  lists them. */
 struct row row_of_number(enum wfs_table table, uint64_t number);
 
 void row_note_bad(struct wfs_txn *txn, enum wfs_table table, struct wfs_bytes key);
@@ -194,7 +197,8 @@ static inline int row_bad(struct wfs_txn *txn, enum wfs_table table, struct wfs_
 	return -EIO;
 }
 
-/** row_absent() - keep in the transaction which row was not found, for wfs_row_needed(). */
+/** row_absent() - keep in the transaction which cell or version was not found, for
+ *  wfs_row_needed(). */
 static inline void row_absent(struct wfs_txn *txn, enum wfs_table table, uint64_t number)
 {
 	txn->absent_table = table;
@@ -212,8 +216,8 @@ static inline int row_lost(struct wfs_txn *txn, enum wfs_table table, struct wfs
 struct wfs_index_row;
 struct wfs_index_set;
 
-/** index_key_read() - decode set and id from the key of a row of the table index. Return: 0, or
- *  -EIO. */
+/** index_key_read() - decode set and id from the key of a row of the table index
+ *  @ret_row: its `sum` is set to zero, because the row's value has the sum. Return: 0, or -EIO. */
 int index_key_read(struct wfs_bytes key, struct wfs_index_row *ret_row);
 
 /** index_set_text() - write the texts that name a set, separated by commas, such as 'alice',
@@ -224,8 +228,8 @@ void index_set_text(const struct wfs_index_set *set, char *ret_text, size_t size
  *  number of rows has met damage. Return: 0, or -errno. */
 int row_count(struct wfs_txn *txn, enum wfs_table table, uint64_t *ret_count);
 
-/** row_count_max() - get how many rows fit into data.mdb, a bound for walks; no bound in a write
- *  transaction. */
+/** row_count_max() - Return: how many rows fit into data.mdb, a bound for walks; UINT64_MAX in a
+ *  write transaction. */
 uint64_t row_count_max(const struct wfs_txn *txn);
 
 /* A cursor of the caller's own, beside that of the transaction: plain value. */
@@ -235,8 +239,8 @@ struct row_cursor {
 	MDB_cursor *mdb;
 };
 
-/** row_cursor_open() - open a cursor, which the caller closes before the transaction ends. Return:
- *  0, or -errno. */
+/** row_cursor_open() - open a cursor, which the caller closes with mdb_cursor_close() before the
+ *  transaction ends. Return: 0, or -errno. */
 int row_cursor_open(struct wfs_txn *txn, enum wfs_table table, MDB_cursor **ret_cursor);
 
 /** row_cursor_move() - row_seek() with the caller's cursor in place of the transaction's

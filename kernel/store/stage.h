@@ -30,7 +30,7 @@ struct wfs_stage {
 /** wfs_stage_init() - make stage->path, the directory that the caller fills
  *  @directory: the wanted directory: missing, or empty
  *  Return: 0, -EEXIST (already_exists: also when another process is filling it), -ENOENT, -EACCES,
- *  … */
+ *  or another -errno. */
 int wfs_stage_init(struct wfs_stage *stage, const char *directory, struct wfs_error *error);
 
 /** wfs_stage_publish() - sync everything in the stage, and move it to the wanted directory

@@ -72,12 +72,12 @@ void wfs_store_count_blobs(struct wfs_store *store, struct wfs_store_figures *fi
 
 /** wfs_store_read() - begin a read transaction, which sees the rows of the last commit
  *  @ret_txn: caller ends it with wfs_txn_end()
- *  Thread: any; the transaction may move between threads. Return: 0, -EAGAIN (too many),
- *  -ENOMEM. */
+ *  Thread: any; the transaction may move between threads. Return: 0, -EAGAIN
+ *  (readers_max of them exist), -ENOMEM. */
 int wfs_store_read(struct wfs_store *store, struct wfs_txn **ret_txn);
 
 /** wfs_store_write() - begin the write transaction; waits until the one before has ended
- *  @ret_txn: caller commits or ends it. Return: 0, or -errno. */
+ *  @ret_txn: caller ends it with wfs_txn_commit() or wfs_txn_end(). Return: 0, or -errno. */
 int wfs_store_write(struct wfs_store *store, struct wfs_txn **ret_txn);
 
 /** wfs_txn_commit() - commit a write transaction and make it durable; frees @txn, also after a
@@ -97,7 +97,8 @@ typedef bool wfs_store_pages_fn(void *context, uint64_t done, uint64_t total);
 /** wfs_store_check_pages() - check all pages of data.mdb as of the last commit, as pages.h says
  *  A writer may be at work during the check. Time is bounded by the size of the file.
  *  @problems: gets what is wrong; @progress: called with @context; may be NULL
- *  Return: 0 (also with problems), -EINTR (@progress returned false), -EIO, -EAGAIN, -ENOMEM. */
+ *  Return: 0 (also with problems), -EINTR (@progress returned false), -EIO, -EAGAIN (too many
+ *  readers, or commits follow too fast), -ENOMEM. */
 int wfs_store_check_pages(struct wfs_store *store, struct wfs_problems *problems,
 	wfs_store_pages_fn *progress, void *context);
 
@@ -108,5 +109,5 @@ typedef bool wfs_store_copy_fn(void *context, uint64_t done_bytes);
 /** wfs_store_copy() - write the last commit to @fd, as a data.mdb without free pages
  *  Holds one read transaction from beginning to end, so pages that commits free during the copy are
  *  reused only after it. @each: called with @context; may be NULL
- *  Return: 0, -EINTR (@each returned false), -ENOSPC, -EIO, -EAGAIN, -ENOMEM. */
+ *  Return: 0, -EINTR (@each returned false), -ENOSPC, -EIO, -EAGAIN (too many readers), -ENOMEM. */
 int wfs_store_copy(struct wfs_store *store, int fd, wfs_store_copy_fn *each, void *context);

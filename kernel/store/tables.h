@@ -26,11 +26,14 @@
  * at dropped heights, before the first one that is kept, may be removed: a chain of `prev_vid` can
  * be followed down to the version that is current at the first height, and no further.
  *
- * Every struct wfs_bytes that a getter returns is borrowed from the map until the transaction
- * ends (in a write transaction: until its next put). After every value a checksum of table, key and
- * value is stored (wfs_row_seal). A row with a wrong checksum, or which does not decode, is -EIO.
- * A tombstone is the version that deletes a cell; a vid is the number of a version. Functions that
- * return int return 0, -EIO, -ENOSPC (put), or what the line before their group says.
+ * Every struct wfs_bytes that a function returns is borrowed from the map (data.mdb in memory)
+ * until the transaction ends (in a write transaction: until its next change). After every value a
+ * checksum of table, key and value is stored (wfs_row_seal). A tombstone is the version that
+ * deletes a cell; a vid is the number of a version.
+ *
+ * Functions that return int return 0, -EIO (a row has a wrong checksum, or does not decode),
+ * -ENOSPC (a change finds no room), or -ENOENT: the row that is to be read or removed does not
+ * exist, or a `next` function finds no row above @after.
  * Source: docs/design.md §3.
  */
 #pragma once
@@ -140,7 +143,7 @@ int wfs_first_height_put(struct wfs_txn *txn, uint64_t height);
  *  checksum, which another format may compute in another way. */
 int wfs_meta_format(struct wfs_txn *txn, uint8_t *ret_format);
 
-/* journal; getters: -ENOENT after the last record */
+/* journal */
 
 /** wfs_journal_append() - add the line of record @seq, which must be the next one. @offset: bytes
  *  of all lines before it */
@@ -150,17 +153,18 @@ int wfs_journal_get(
 /** wfs_journal_height() - get the number of records, those that were dropped included: seq of the
  *  last one + 1. */
 int wfs_journal_height(struct wfs_txn *txn, uint64_t *ret_height);
-/** wfs_journal_first() - get the seq of the oldest record that is kept. */
+/** wfs_journal_first() - get the seq of the oldest record that is kept; 0: no records. */
 int wfs_journal_first(struct wfs_txn *txn, uint64_t *ret_seq);
-/** wfs_journal_at_offset() - find the record whose line has the byte @offset of log.jsonl. */
+/** wfs_journal_at_offset() - find the record whose line has the byte @offset of log.jsonl
+ *  Return: 0, -ENOENT (no record that is kept), -EIO (the record may be a damaged one). */
 int wfs_journal_at_offset(struct wfs_txn *txn, uint64_t offset, uint64_t *ret_seq);
 
-/* reducer; getters: -ENOENT */
+/* reducer */
 int wfs_reducer_put(struct wfs_txn *txn, const char *name, const struct wfs_reducer *reducer);
 int wfs_reducer_get(
 	struct wfs_txn *txn, const char *name, size_t name_size, struct wfs_reducer *ret_reducer);
-/** wfs_reducer_next() - find the reducer with the lowest id above @after. @ret_name: borrowed from
- *  the map */
+/** wfs_reducer_next() - find the reducer with the lowest id above @after (0: the first of all).
+ *  @ret_name: borrowed from the map */
 int wfs_reducer_next(struct wfs_txn *txn, uint32_t after, struct wfs_bytes *ret_name,
 	struct wfs_reducer *ret_reducer);
 /** wfs_reducer_next_name() - find the reducer with the first name above @after in byte order
@@ -169,7 +173,7 @@ int wfs_reducer_next_name(struct wfs_txn *txn, struct wfs_bytes after, struct wf
 	struct wfs_reducer *ret_reducer);
 int wfs_reducer_name(struct wfs_txn *txn, uint32_t reducer_id, struct wfs_bytes *ret_name);
 
-/* cell; getters: -ENOENT */
+/* cell */
 int wfs_cell_name_put(
 	struct wfs_txn *txn, uint32_t reducer_id, struct wfs_bytes key, uint64_t cell_id);
 int wfs_cell_find(
@@ -177,8 +181,8 @@ int wfs_cell_find(
 int wfs_cell_put(struct wfs_txn *txn, const struct wfs_cell *cell);
 int wfs_cell_get(struct wfs_txn *txn, uint64_t cell_id, struct wfs_cell *ret_cell);
 
-/** wfs_cell_remove() - remove the rows of a cell and of its name; its number is never used
- *  again. */
+/** wfs_cell_remove() - remove a cell: delete the row of its name, and empty its own row. This row
+ *  stays because ordinals have no gaps. wfs_cell_get() then returns -ENOENT. */
 int wfs_cell_remove(struct wfs_txn *txn, uint64_t cell_id);
 
 /** wfs_cell_find_next() - find the cell of a reducer with the lowest key above @after in byte order
@@ -213,21 +217,22 @@ int wfs_history_put(struct wfs_txn *txn, uint64_t cell_id, uint64_t height, uint
 int wfs_history_at(
 	struct wfs_txn *txn, uint64_t cell_id, uint64_t height, struct wfs_version *ret_version);
 
-/* version; getters: -ENOENT */
+/* version */
 int wfs_version_put(struct wfs_txn *txn, const struct wfs_version *version);
 int wfs_version_get(struct wfs_txn *txn, uint64_t vid, struct wfs_version *ret_version);
 /** wfs_version_last() - get the highest vid; 0 in an empty store. */
 int wfs_version_last(struct wfs_txn *txn, uint64_t *ret_vid);
-/** wfs_version_next() - get the version with the lowest vid above @after. */
+/** wfs_version_next() - get the version with the lowest vid above @after. Return: 0, -ENOENT
+ *  (@after is the highest vid, or above it), -EIO (also if that version is damaged). */
 int wfs_version_next(struct wfs_txn *txn, uint64_t after, struct wfs_version *ret_version);
 /** wfs_version_next_vid() - get the lowest vid above @after, even if the row of this version is
- *  damaged. */
+ *  damaged. Return: 0, -ENOENT (@after is the highest vid, or above it), -EIO. */
 int wfs_version_next_vid(struct wfs_txn *txn, uint64_t after, uint64_t *ret_vid);
 /** wfs_version_remove() - remove the rows of a version in version and history; the next version's
  *  `prev_vid` stays. */
 int wfs_version_remove(struct wfs_txn *txn, const struct wfs_version *version);
 
-/* blob; getters: -ENOENT */
+/* blob */
 int wfs_blob_put(struct wfs_txn *txn, const struct wfs_blob *blob);
 int wfs_blob_get(struct wfs_txn *txn, const struct wfs_hash *hash, struct wfs_blob *ret_blob);
 /** wfs_blob_next() - find the blob with the lowest hash above @after (NULL: the first of all).
