@@ -13,7 +13,7 @@
 #include "agents/engine/observe.h"
 #include "caps/drive.h"
 
-/** wfs_agents_start() - start the driver of a world; parameters as for wfs_driver_start in
- *  caps/drive.h. */
+/** wfs_agents_start() - start the driver of a world; parameters and return values are those of
+ *  wfs_driver_start in caps/drive.h. */
 int wfs_agents_start(struct wfs_authority *authority, const struct wfs_helpers *helpers,
 	bool paused, struct wfs_driver **ret_driver, struct wfs_error *error);

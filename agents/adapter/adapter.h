@@ -34,7 +34,8 @@ struct wfs_adapter {
 	 *  least one. Return: 0, or -ENOMEM; caller owns @ret_tools. */
 	int (*format_tools)(const json_t *tools, json_t **ret_tools);
 
-	/** response_parser() - find the calls in a completion: wfs_parser_parse() */
+	/** response_parser() - find the calls in a completion, as wfs_parser_parse() does.
+	 *  Return: 0, or -ENOMEM; caller owns @ret_completion. */
 	int (*response_parser)(
 		const json_t *completion, const json_t *offered, json_t **ret_completion);
 

@@ -62,7 +62,7 @@ int wfs_constraint_check(const json_t *constraint, const struct wfs_adapter *ada
 	const json_t *tools, const json_t *tool_choice, struct wfs_error *error);
 
 /** wfs_constraint_build() - set the members of @body that ask for @constraint, as @config->forms
- *  says; the grammar_builder of all servers, see struct wfs_adapter. */
+ *  says; the grammar_builder of all servers, see struct wfs_adapter. Return: 0, or -ENOMEM. */
 int wfs_constraint_build(const struct wfs_grammar_config *config, const json_t *constraint,
 	const json_t *tools, json_t *body);
 

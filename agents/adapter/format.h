@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Bodies of requests: messages, tools, settings and constraint in the form that OpenAI-compatible
- * servers take.
+ * servers take. A *setup* and an *entry* are those of adapter.h.
  *
  * Members without meaning are left out: no `tools` without tools (servers refuse `[]`), and then no
  * `tool_choice` and no `parallel_tool_calls` either. Messages have only members that all servers
@@ -28,11 +28,12 @@ bool wfs_format_is_name(const char *name);
 int wfs_format_offered(const json_t *setup, json_t **ret_tools, struct wfs_error *error);
 
 /** wfs_format_messages() - convert messages to the form of a body, as format_messages in struct
- *  wfs_adapter. Arguments of calls are sent back byte for byte; absent ones as `{}`. */
+ *  wfs_adapter. Arguments of calls are sent back byte for byte; absent ones as `{}`.
+ *  Return: 0, or -ENOMEM; caller owns @ret_messages. */
 int wfs_format_messages(const json_t *messages, json_t **ret_messages);
 
 /** wfs_format_tools() - convert offered tools to the form of a body, as format_tools in struct
- *  wfs_adapter. */
+ *  wfs_adapter. Return: 0, or -ENOMEM; caller owns @ret_tools. */
 int wfs_format_tools(const json_t *tools, json_t **ret_tools);
 
 /** wfs_format_request() - make the body of one request

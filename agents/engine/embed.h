@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Embeddings of texts that actions need, made by a server. */
+/* Embeddings of texts that actions need, made by a server for the engine (engine.h). */
 #pragma once
 
 struct engine;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The driver's thread, and what it works on.
+ * The engine: the thread of a world's driver (agents/driver.h), and what it works on. A *work*
+ * (work.h) is an open intent that is being done; a *wait* (wait.h) is a caller that waits for turns
+ * or a plan; an *embed* (embed.c) is an action that waits for an embedding.
  *
  * Only that thread touches a struct engine, unless a member says otherwise. Other threads (the
  * publisher's, libuv's) post jobs to it.
@@ -76,8 +78,9 @@ struct engine {
 bool engine_post(struct engine *engine, struct job *job,
 	void (*run)(struct engine *engine, struct job *job));
 
-/** engine_request() - Return: a request for the kernel; when it is answered, the engine's thread
- *  calls @run. */
+/** engine_request() - prepare a request for the kernel; when it is answered, engine->thread, if it
+ *  has not ended, calls @run with @job. @job: must live until then
+ *  Return: by value; the caller gives it to a function of caps/session-*.h. */
 struct wfs_request engine_request(struct engine *engine, struct job *job,
 	void (*run)(struct engine *engine, struct job *job));
 
@@ -97,7 +100,7 @@ uint64_t engine_ticket(struct engine *engine);
 void engine_one_less(struct engine *engine);
 
 /** engine_trusts() - does the user trust the world? Otherwise no model is asked, and no open
- *  intent is begun. @error: may be NULL */
+ *  intent is begun. @error: filled if not; may be NULL */
 bool engine_trusts(const struct engine *engine, struct wfs_error *error);
 
 /** engine_open() - prepare locks, loop and client of a zero-initialised engine.

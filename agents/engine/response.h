@@ -41,10 +41,11 @@ int response_take_plan(struct wfs_view *view, json_t *state, bool parked, struct
 	struct wfs_error *error);
 
 /** response_take_reply() - fill a response for a chat that a model has answered by a text.
- *  @response: its `message` is set. Return: 0, or -errno with @error. */
+ *  @response: its `message` is set; gets reply and final. Return: 0, or -errno with @error. */
 int response_take_reply(struct wfs_view *view, struct response *response, struct wfs_error *error);
 
 /** response_take_failure() - fill a response for a chat that has failed.
- *  @response: its `message` is set, and says why. Return: 0, or -errno with @error. */
+ *  @response: its `message` is set, and says why; gets code and details, and, if the chat has a
+ *             plan, state, plan and checkpoint. Return: 0, or -errno with @error. */
 int response_take_failure(
 	struct wfs_view *view, struct response *response, struct wfs_error *error);

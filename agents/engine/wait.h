@@ -53,7 +53,8 @@ struct wait {
 };
 
 /** wait_begin() - make a wait for the request @drive, and have the driver's thread `start` it.
- *  @drive: must live until its `done` is called; gets its ticket. Thread: any. */
+ *  @drive: must live until its `done` is called, which also reports failures; gets its ticket.
+ *  Thread: any. */
 void wait_begin(struct engine *engine, const struct wait_kind *kind, struct wfs_drive *drive);
 
 /** wait_abandon() - cancel what the wait with this ticket has begun, because its caller has gone.
@@ -65,7 +66,7 @@ void wait_abandon(struct engine *engine, uint64_t ticket);
 struct wfs_request *wait_send(struct wait *wait);
 
 /** wait_watch() - call the wait's `look` whenever the cell of the turn, chat or plan @id changes;
- *  the wait watches no other cell any more. Return: 0, or -ENOMEM with @error. */
+ *  the wait watches no other cell any more. @id: copied. Return: 0, or -ENOMEM with @error. */
 int wait_watch(struct wait *wait, const char *id, struct wfs_error *error);
 void wait_unwatch(struct wait *wait);
 
@@ -73,7 +74,8 @@ void wait_unwatch(struct wait *wait);
  *  Return: 0, or -EINTR with @error: no, the world is being closed. */
 int wait_check_open(const struct wait *wait, struct wfs_error *error);
 
-/** wait_fail() - call the wait's `fail`, when the kernel has nothing of the wait any more.
+/** wait_fail() - call the wait's `fail`, which answers the caller and ends the wait. Call this only
+ *  when the kernel does not have wait->request, or has answered it.
  *  @r: -errno; @error: if it has no code, it is filled from @r */
 void wait_fail(struct wait *wait, int r, struct wfs_error *error);
 

@@ -4,7 +4,8 @@
  * answer is recorded.
  *
  * A work begins what its kind says, and ends with work_answer(), work_act(), work_fail() or
- * work_free(). If the cell goes first, nothing of what was begun is recorded.
+ * work_free(). If the cell goes first, nothing of what was begun is recorded. The thread of the
+ * engine (engine.h) has all works and calls all functions here.
  */
 #pragma once
 
@@ -143,7 +144,8 @@ void work_look_at_all(struct engine *engine);
  *  at again when the world is opened again. */
 void work_drop_all(struct engine *engine);
 
-/** work_of_chat() - the open work that asks a model for the plan of this chat; NULL: none does. */
+/** work_of_chat() - find the open work that asks a model for the plan of this chat.
+ *  Return: borrowed until the work ends; NULL: none asks. */
 const struct work *work_of_chat(const struct engine *engine, const char *chat_id);
 
 /* --- for kinds --- */
@@ -174,7 +176,7 @@ void work_free(struct work *work);
 int work_wait_for_approval(
 	struct work *work, enum wfs_effect effect, const char *artifact, struct wfs_error *error);
 
-/** work_read() - note that the work's helper has ended on its thread.
+/** work_read() - note that the work's helper has ended on its thread of libuv.
  *  Return: is its output still wanted? If not, @work may have been freed. */
 bool work_read(struct work *work);
 
@@ -186,6 +188,6 @@ int64_t work_elapsed_ms(const struct work *work);
 int64_t work_left_ms(const json_t *state, const json_t *setup);
 
 /** work_set_timer() - call @due after @in_ms milliseconds, unless work_clear_timer() comes first; a
- *  work has one timer. Return: 0, -ENOMEM. */
+ *  work has one timer, and loses the one set before. Return: 0, -ENOMEM. */
 int work_set_timer(struct work *work, uint64_t in_ms, void (*due)(struct work *work));
 void work_clear_timer(struct work *work);

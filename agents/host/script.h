@@ -28,6 +28,7 @@ struct script_answer {
  *  @file: a path, relative to the world's directory @directory
  *  @turn: number of the request within the turn, from 1
  *  @messages: of the request
+ *  @ret_answer: caller owns its values
  *  Return: 0, -ENOENT (not_found: the file, or a line that fits), -EINVAL (names the line), … */
 int script_read(const char *directory, const char *file, int64_t turn, const json_t *messages,
 	struct script_answer *ret_answer, struct wfs_error *error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Conditions of transitions: evaluates one with the variables of a turn.
+ * Conditions of transitions: evaluates one with the variables of a turn. A *workflow* gives an
+ * agent states; a *transition* is the choice of the next state at the end of a turn.
  *
  * A condition is a built-in predicate or one Lua expression that gives true, false or nil.
  *   has_design         one of `my_artifacts` ({id, type}, or an id) has the type `design` or

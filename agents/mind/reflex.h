@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reflexes: Lua that may answer a turn before a model is asked.
+ * Reflexes: Lua code of an agent that may answer a turn before a model is asked.
  *
  * The code defines `reflex(context)`, which returns an action (a table with a text `action_type`),
  * or nil for no action. It runs in the sandbox of kernel/lua, without functions of a host; `ctx` is

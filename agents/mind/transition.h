@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Transitions: reads which state a model has chosen.
+ * Transitions: reads which state of a workflow (condition.h) a model has chosen.
  * Thread: any; nothing is shared.
  */
 #pragma once

@@ -82,7 +82,7 @@ void wfs_model_call_set_limit(
 void wfs_model_call_limit_reached(struct wfs_model_call *call);
 
 /** wfs_model_call_take_turn() - may the call connect now? If not, it is put into the client's
- *  queue, and its attempt begins when fewer calls are connecting. */
+ *  queue, and its attempt begins when fewer calls are connecting. Return: true: it may. */
 bool wfs_model_call_take_turn(struct wfs_model_call *call);
 
 /** wfs_model_call_end_turn() - note that the call is not connecting any more, and let the next call
@@ -94,7 +94,7 @@ void wfs_model_call_end_turn(struct wfs_model_call *call);
 void wfs_model_call_stop(struct wfs_model_call *call);
 
 /** wfs_model_call_end() - call the call's `done`, and free the call. @completion: borrowed; NULL:
- *  the call has failed, as call->failure says */
+ *  the call has failed, as call->failure says. @call: must not be used any more */
 void wfs_model_call_end(struct wfs_model_call *call, json_t *completion);
 
 /* --- attempt.c --- */

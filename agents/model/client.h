@@ -97,6 +97,7 @@ int wfs_model_client_new(uv_loop_t *loop, struct wfs_model_client **ret_client);
 void wfs_model_client_free(struct wfs_model_client *client);
 
 /** wfs_model_call_start() - begin a call
+ *  @request: copied; what it points to is borrowed until the call has ended
  *  @ret_call: the client owns it; valid until `done` is called, or until it is cancelled
  *  Return: 0, -EINVAL (invalid_argument: the URL cannot be used, or a key would break its header;
  *  the message does not contain the key), -ENOMEM. */

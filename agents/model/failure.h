@@ -51,12 +51,12 @@ struct wfs_model_failure {
 	char code[WFS_MODEL_CODE_SIZE];
 	char type[WFS_MODEL_CODE_SIZE]; /* from the server */
 	char message[WFS_MODEL_MESSAGE_SIZE];
-	struct wfs_bytes partial; /* text of a stream that broke off; borrowed: see the functions */
+	struct wfs_bytes partial; /* of a stream that broke off; borrowed until `done` returns */
 	const char *secret;       /* must not be in any text; borrowed, NULL: no secret */
 };
 
-/** wfs_model_mask() - append @text to @buffer, with `***` in place of @secret; NULL or "": as it
- *  is. */
+/** wfs_model_mask() - append @text to @buffer, with `***` in place of @secret. @secret: NULL or
+ *  "": the text is appended as it is. */
 void wfs_model_mask(struct wfs_buffer *buffer, struct wfs_bytes text, const char *secret);
 
 /** wfs_model_failure_begin() - clear all members of a failure except the secret. */
@@ -80,7 +80,7 @@ int wfs_model_failure_quote(struct wfs_model_failure *failure, enum wfs_model_fa
 	const char *code, const char *expected, struct wfs_bytes came);
 
 /** wfs_model_failure_refuse() - fill a failure for an answer with a wrong part. @expected: which
- *  part, and its form; @came: the part, NULL: absent. Return: -EBADMSG. */
+ *  part, and its form; @came: the part; NULL: the answer lacks it. Return: -EBADMSG. */
 int wfs_model_failure_refuse(
 	struct wfs_model_failure *failure, const char *expected, const json_t *came);
 

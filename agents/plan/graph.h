@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Dependencies of a plan's steps: edges in both directions, and an order in which each step comes
- * after those that it depends on, or a cycle. Time and memory are linear in steps and edges;
- * nothing recurses.
+ * after those that it depends on, or a cycle. Callers give the dependencies of one step after the
+ * other, in plan order: the *current step* is the one whose dependencies are given now. Time and
+ * memory are linear in steps and edges; nothing recurses.
  */
 #pragma once
 
@@ -34,12 +35,12 @@ struct wfs_graph {
 int wfs_graph_init(struct wfs_graph *graph, size_t step_count);
 void wfs_graph_done(struct wfs_graph *graph);
 
-/** wfs_graph_depend() - make the current step depend on the step with the number @step.
- *  @ret_new: false: it did already. Return: 0, or -ENOMEM. */
+/** wfs_graph_depend() - make the current step depend on the step with the number @step, which may
+ *  come before or after it. @ret_new: false: it did already. Return: 0, or -ENOMEM. */
 int wfs_graph_depend(struct wfs_graph *graph, uint32_t step, bool *ret_new);
 
-/** wfs_graph_end_step() - all dependencies of the current step are given; the next step becomes the
- *  current one. */
+/** wfs_graph_end_step() - note that all dependencies of the current step are given; the next step
+ *  becomes the current one. */
 void wfs_graph_end_step(struct wfs_graph *graph);
 
 /** wfs_graph_sort() - fill `order` and `next`, when all steps have ended. Return: 0, -ELOOP

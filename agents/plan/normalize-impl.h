@@ -70,7 +70,7 @@ enum { NORMALIZE_NO_STEP = -1 };
 int normalize_no_memory(struct normalize *work);
 
 /** normalize_refuse() - refuse the plan: fill work->error, and make work->details.
- *  @index: number of the wrong step, or NORMALIZE_NO_STEP. Return: -errno */
+ *  @index: number of the wrong step, or NORMALIZE_NO_STEP; @format: the message. Return: -errno */
 int normalize_refuse(struct normalize *work, enum normalize_code code, int64_t index,
 	const char *format, ...) __attribute__((format(printf, 4, 5)));
 
@@ -82,7 +82,8 @@ int normalize_tell(struct normalize *work, int r, const char *name, json_t *valu
 json_t *normalize_string(struct wfs_bytes text);
 
 /** normalize_text() - make a string of at most the first @max characters of @written.
- *  @ret_text: unchanged if @written is not a text or is empty; caller owns it */
+ *  @ret_text: unchanged if @written is not a text or is empty; caller owns it
+ *  Return: 0, -ENOMEM. */
 int normalize_text(struct normalize *work, const json_t *written, size_t max, json_t **ret_text);
 
 /* The following return 0, or -errno with work->error. */

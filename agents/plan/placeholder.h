@@ -53,7 +53,7 @@ int wfs_placeholder_fill(const json_t *value, wfs_placeholder_resolve *resolve, 
 	json_t **ret_value, struct wfs_error *error);
 
 /** wfs_placeholder_append() - append @value to @buffer as text: a string as it is, other values as
- *  canonical JSON. */
+ *  canonical JSON. See wfs_buffer_check() for a lack of memory. */
 void wfs_placeholder_append(const json_t *value, struct wfs_buffer *buffer);
 
 /** wfs_placeholder_depth_fits() - do arrays and objects in @value nest at most @max deep? */

@@ -23,6 +23,7 @@
  * wfs_plan_normalize() refuses it.
  *
  * @text: valid UTF-8
+ * @ret_is_plan: true: @ret_text is a plan; false: it is an answer
  * @ret_text: JSON string: the plan as the model wrote it, or the answer; caller owns it
  * Return: 0, -EFBIG (too_large: a plan of more than WFS_PLAN_SOURCE_MAX bytes), -ENOMEM.
  */

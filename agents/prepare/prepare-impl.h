@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to agents/prepare/: a turn while it is put together, and reading as its agent. */
+/*
+ * Private to agents/prepare/: a turn while it is put together, and reading as its agent.
+ *
+ * A *reflex* is Lua code of the agent that may give the turn's action in place of a model; a
+ * *workflow* gives the agent states, each with a prompt and a rule for the next state (prepare.h).
+ * Functions that return int return 0, or -errno with @error, unless their comment says otherwise.
+ */
 #pragma once
 
 #include <jansson.h>
@@ -61,8 +67,8 @@ int prepare_not_quoted(const struct preparing *turn, int r, struct wfs_error *re
 int prepare_act(struct preparing *turn, const json_t *action, const json_t *of, json_t **ret_data,
 	struct wfs_error *error);
 
-/** prepare_ends_all() - does the failure @r to read an artifact have nothing to do with the
- *  artifact, such as a lack of memory? Then the turn does not begin. */
+/** prepare_ends_all() - does the failure @r, an -errno, to read an artifact have nothing to do with
+ *  the artifact, such as a lack of memory? Then the turn does not begin. */
 bool prepare_ends_all(int r);
 
 /** prepare_missing() - note, with the reason in turn->reason, that the turn continues without an
@@ -73,7 +79,8 @@ int prepare_missing(struct preparing *turn, int r, const char *stage, const char
 	const char *fallback, struct wfs_error *error);
 
 /** prepare_read_artifact() - read an artifact as the agent, which may have to pay for it; only the
- *  first call of a turn for @id reads. @ret_artifact: borrowed from turn->read */
+ *  first call of a turn for @id reads. @ret_artifact: borrowed from turn->read. Return: 0, -ENOENT
+ *  (no such artifact), -EACCES, … with @error. */
 int prepare_read_artifact(struct preparing *turn, const char *id, const json_t **ret_artifact,
 	struct wfs_error *error);
 
@@ -97,16 +104,14 @@ const char *prepare_reference_of(const json_t *object, const char *member);
 int prepare_set_variable(
 	struct preparing *turn, const char *name, json_t *value, struct wfs_error *error);
 
-/* The following return 0, or -errno with @error. */
-
 /* --- prepare-state.c: what it is about --- */
 
 /** prepare_reflex() - run the agent's reflex, if it has one; if that gives an action, turn->step
- *  gets it as `reflex`. */
+ *  gets it as `reflex`. Return: 0 (also without a reflex or an action), or -errno with @error. */
 int prepare_reflex(struct preparing *turn, struct wfs_error *error);
 
 /** prepare_workflow() - read the agent's workflow, if it has one, into turn->workflow, and the
- *  state that the agent is in. */
+ *  state that the agent is in into turn->mind and the variable current_state. */
 int prepare_workflow(struct preparing *turn, struct wfs_error *error);
 
 /** prepare_transition() - put into turn->mind the conditions or the prompt by which the turn will

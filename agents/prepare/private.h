@@ -26,13 +26,14 @@ struct wfs_view;
  * @tools: expanded, of the run
  * @texts: gets the texts, which are to be stored with the record of the answer
  * @completion: from wfs_parser_parse(); changed
+ * Return: 0, or -errno with @error.
  */
 int agents_hide_answer(struct wfs_view *view, const json_t *tools, struct wfs_texts *texts,
 	json_t *completion, struct wfs_error *error);
 
 /** agents_reveal() - copy a document, with private texts in place of their stand-ins; with a note
  *  in place of those that the session's principal may not read. @ret_copy: a new reference, which
- *  may be to @document itself */
+ *  may be to @document itself. Return: 0, or -errno with @error. */
 int agents_reveal(const struct wfs_session *session, struct wfs_view *view, const json_t *document,
 	json_t **ret_copy, struct wfs_error *error);
 
@@ -47,12 +48,12 @@ void agents_origin_done(struct agents_origin *origin);
 bool agents_origin_is_private(const struct agents_origin *origin);
 
 /** agents_origin_add() - add to @origin the private artifacts to which the answer to @action
- *  belongs. */
+ *  belongs. Return: 0, or -errno with @error. */
 int agents_origin_add(struct agents_origin *origin, struct wfs_view *view, const json_t *action,
 	struct wfs_error *error);
 
 /** agents_origin_add_agent() - add the artifact of the agent @agent to @origin, if it is
- *  private. */
+ *  private. Return: 0, or -errno with @error. */
 int agents_origin_add_agent(struct agents_origin *origin, const struct wfs_session *session,
 	const char *agent, struct wfs_error *error);
 

@@ -27,8 +27,9 @@ int agents_router_tool(const struct agents_catalog *catalog, const char *name, c
 /** agents_router_find() - find the tool of a canonical call
  *  @call: changed: its args become those that the tool takes
  *  @ret_tool: expanded; caller owns it
- *  @ret_outcome: that of the call, if no tool is found; caller owns it
- *  Return: 0, -ENOENT or -EINVAL with an outcome, or another -errno with @error. */
+ *  @ret_outcome: that of the call, if it fails with -ENOENT or -EINVAL; caller owns it
+ *  Return: 0, -ENOENT (no tool for steps has this name), -EINVAL (args do not fit the tool), or
+ *          another -errno with @error. */
 int agents_router_find(const struct agents_catalog *catalog, json_t *call, json_t **ret_tool,
 	json_t **ret_outcome, struct wfs_error *error);
 

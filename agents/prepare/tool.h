@@ -54,11 +54,13 @@ bool agents_tool_is(const json_t *tool, const char *kind);
  *  @method: may be "". Return: the tool's canonical name, static; NULL: it is not an alias. */
 const char *agents_tool_alias(const char *name, const char *method);
 
-/** agents_tool_expand() - expand one tool. @tool: not changed; @ret_tool: caller owns it */
+/** agents_tool_expand() - expand one tool. @tool: not changed. @ret_tool: caller
+ *  owns it. Return: 0, -EIO (this program does not have the tool), -ENOMEM. */
 int agents_tool_expand(const struct wfs_helpers *helpers, json_t *tool, json_t **ret_tool,
 	struct wfs_error *error);
 
-/** agents_tools_expand() - expand all tools of an array. @ret_tools: a new array; caller owns it */
+/** agents_tools_expand() - expand all tools of an array. @ret_tools: a new array; caller owns it.
+ *  Return: as agents_tool_expand(). */
 int agents_tools_expand(const struct wfs_helpers *helpers, const json_t *tools, json_t **ret_tools,
 	struct wfs_error *error);
 
@@ -69,12 +71,17 @@ int agents_tools_expand(const struct wfs_helpers *helpers, const json_t *tools, 
 int agents_tool_check(const struct wfs_helpers *helpers, const json_t *tool,
 	const json_t *arguments, struct wfs_error *error);
 
-/** agents_tool_action() - make the action that a call of @tool with these arguments is.
- *  @arguments: passed agents_tool_check(). @ret_action: caller owns it. Return: 0, -ENOMEM. */
+/** agents_tool_action() - make the action that a call of @tool with these arguments is
+ *  @tool: expanded, and not of a kind that makes no action: neither WFS_TOOL_KIND_READ nor _DRIVE
+ *  @arguments: passed agents_tool_check(); the action shares values with them
+ *  @ret_action: for a tool called NAME with `action_type` NAME, for an artifact invoke_artifact;
+ *               caller owns it
+ *  Return: 0, or -errno with @error. */
 int agents_tool_action(const struct wfs_helpers *helpers, const json_t *tool, json_t *arguments,
 	json_t **ret_action, struct wfs_error *error);
 
 /** agents_tool_asked() - make the action that a call of @tool with these arguments would be, even
- *  if they do not fit the tool. It is only for finding which texts in them are private.
+ *  if they do not fit the tool; only for finding which texts in them are private. @tool: as kept or
+ *  expanded, of a kind that agents_tool_action() takes
  *  Return: new reference, or NULL without memory. */
 json_t *agents_tool_asked(const json_t *tool, json_t *arguments);

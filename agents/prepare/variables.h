@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The variables of a turn: what prompts, reflex and conditions of an agent can use.
+ * The variables of a turn: what prompts, reflex and conditions of an agent can use. A *workflow*
+ * gives an agent states; a *setup* is the document from which a turn is made.
  * Source: docs/design.md, "Turns".
  */
 #pragma once
@@ -34,7 +35,8 @@ struct wfs_view;
 
 /** agents_variables() - compute the values of all variables at the height of the view
  *  @session: of the agent; what it may not see is left out
- *  @mind: {state?, states?, working_memory?}, of a setup
+ *  @mind: {state?, states?, working_memory?}: the agent's state, the names of all states of its
+ *         workflow, and the content of its working memory; as in `mind` of a setup
  *  @origin: gets the artifacts to which private texts in the values belong
  *  @ret_variables: object name → value; caller owns it
  *  Return: 0, or -errno with @error. */
