@@ -46,7 +46,7 @@ struct wfs_entity_contents {
 	 * which listings are ordered. @id: of the entity
 	 */
 	/** find() - find a file in the directory by its name. @ret_version: of the cell that it is
-	 *  made from. Return: 0, -ENOENT, … */
+	 *  made from. Return: 0, -ENOENT (no such file), … */
 	int (*find)(struct wfs_view *view, struct wfs_bytes id, const char *name,
 		uint64_t *ret_number, struct wfs_version *ret_version);
 	/** next() - find the first file in the directory with a number of at least *@number, set
@@ -73,7 +73,7 @@ struct wfs_entity_provider {
 
 /** wfs_entity_source() - find the version of a cell that a file of an entity is made from
  *  For `grants.json`, `events.jsonl` and `steps` it is the version of the entity's own cell.
- *  @id: of the entity. Return: 0, -ENOENT (the entity does not have this file), -EIO. */
+ *  @id: of the entity. Return: 0, -ENOENT (no such entity, or it does not have this file), -EIO. */
 int wfs_entity_source(struct wfs_view *view, enum wfs_entity_file file, struct wfs_bytes id,
 	struct wfs_version *ret_version);
 

@@ -39,8 +39,8 @@ enum wfs_indexed {
 	WFS_INDEXED_GRANTS,
 };
 
-/** wfs_indexed_find() - find out how the cells of the reducer with the name @reducer are
- *  indexed. */
+/** wfs_indexed_find() - find out how the cells of the reducer with the name @reducer are indexed;
+ *  WFS_INDEXED_NONE for a reducer without sets. */
 enum wfs_indexed wfs_indexed_find(struct wfs_bytes reducer);
 
 /* --- names of sets: each function writes the name of one to @set, a plain value --- */

@@ -2,10 +2,10 @@
 /*
  * Introspection: answers questions about a world.
  *
- * The one adapter of the effects introspect.manifest, introspect.reducer_state,
- * introspect.journal_head and introspect.list_cells. Sessions ask it for clients of the socket, of
- * the control files and of the command line, and the kernel asks it for reducers, so that all of
- * them get equal answers. It reads only the store.
+ * The one adapter (code that answers effects, and that receipts name) of introspect.manifest,
+ * introspect.reducer_state, introspect.journal_head and introspect.list_cells. Sessions ask it for
+ * clients of the socket, of the control files and of the command line, and the kernel asks it for
+ * reducers, so that all of them get equal answers. It reads only the store.
  * Source: docs/design.md §6; tests/data/seeds/4-introspection-surface.
  */
 #pragma once

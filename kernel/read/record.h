@@ -116,7 +116,8 @@ int wfs_changes_compare(const char *reducer_a, struct wfs_bytes key_a, const cha
 
 /** wfs_changes_item() - append one item of the `changes` document alone, for callers that hash the
  *  document in pieces
- *  @first: the item is the first of the document; false: a comma is written before it
+ *  @first: the item is the first of the document, which begins with it; false: a comma is written
+ *  before it
  *  @hash: of the cell's new state; NULL: the cell was deleted */
 void wfs_changes_item(struct wfs_buffer *buffer, bool first, struct wfs_bytes reducer,
 	struct wfs_bytes key, const struct wfs_hash *hash);

@@ -26,7 +26,9 @@ int wfs_texts_put(struct wfs_txn *txn, const struct wfs_texts *texts, uint64_t s
 const char *wfs_text_to(const json_t *action, const char *principal);
 
 /** wfs_text_check() - check that each stand-in in a record has its text, in the store or stored
- *  with the record. @ours, @given: texts that will be stored with the record; @given may be NULL
+ *  with the record
+ *  @ours, @given: texts that will be stored with the record: those that folding hid, and those that
+ *  came with the request; @given may be NULL
  *  Return: 0, -EINVAL (invalid_argument: a text is missing), -ENOMEM, or -errno of the store. */
 int wfs_text_check(struct wfs_txn *txn, const struct wfs_texts *ours, const struct wfs_texts *given,
 	const struct wfs_record *record, struct wfs_error *error);

@@ -51,7 +51,7 @@ int wfs_view_of(struct wfs_store *store, uint64_t height, struct wfs_view *ret_v
 	struct wfs_error *error);
 
 /** wfs_view_within() - open a view in the transaction @txn, which must outlive the view
- *  @head: the newest height in the transaction; @height: of the view
+ *  @head: the newest height in the transaction. @height: from 1 on, or WFS_HEIGHT_HEAD
  *  Return: 0, -ENOENT (height_unavailable), -EIO. */
 int wfs_view_within(struct wfs_store *store, struct wfs_txn *txn, uint64_t head, uint64_t height,
 	struct wfs_view *ret_view, struct wfs_error *error);
@@ -168,16 +168,18 @@ int wfs_view_content(struct wfs_view *view, const struct wfs_version *version,
 
 /** wfs_view_state() - read a version and parse it as JSON
  *  @ret_state: caller owns it; an empty object if the bytes are not JSON, which can happen in a
- *  world that was restored from foreign files. Return: 0, -EIO, -ENOMEM. */
+ *  world that was restored from foreign files. Return: 0, -ENOENT (the version is a deletion),
+ *  -EIO, -ENOMEM. */
 int wfs_view_state(struct wfs_view *view, const struct wfs_version *version, json_t **ret_state);
 
 /** wfs_view_version_document() - read a version of a built-in reducer's cell and parse it as JSON
- *  @ret_document: caller owns it. Return: 0, -EIO (also if the bytes are not JSON), … */
+ *  @ret_document: caller owns it. Return: 0, -ENOENT (the version is a deletion), -EIO (also if the
+ *  bytes are not JSON), … */
 int wfs_view_version_document(struct wfs_view *view, const struct wfs_version *version,
 	json_t **ret_document, struct wfs_error *error);
 
 /** wfs_view_document() - read the live cell of a built-in reducer with this key, and parse it as
- *  JSON. @ret_document: caller owns it. Return: 0, -ENOENT, … */
+ *  JSON. @ret_document: caller owns it. Return: 0, -ENOENT (no live cell), … */
 int wfs_view_document(struct wfs_view *view, enum wfs_builtin_reducer builtin, const char *key,
 	json_t **ret_document, struct wfs_error *error);
 
@@ -185,8 +187,8 @@ int wfs_view_document(struct wfs_view *view, enum wfs_builtin_reducer builtin, c
  *  the view's height. */
 int wfs_view_manifest(struct wfs_view *view, struct wfs_version *ret_version);
 
-/** wfs_view_blob() - find a blob that is listed at the view's height by its hash. Return: 0, or
- *  -ENOENT. */
+/** wfs_view_blob() - find by its hash a blob that is listed at the view's height. @ret_listing: its
+ *  row in the list. Return: 0, or -ENOENT. */
 int wfs_view_blob(struct wfs_view *view, const struct wfs_hash *hash, struct wfs_blob *ret_blob,
 	struct wfs_blob_listing *ret_listing);
 
@@ -194,8 +196,8 @@ int wfs_view_blob(struct wfs_view *view, const struct wfs_hash *hash, struct wfs
 int wfs_view_blob_listed(struct wfs_view *view, uint64_t listed_id, struct wfs_blob *ret_blob,
 	struct wfs_blob_listing *ret_listing);
 
-/** wfs_view_blob_last() - find the number of the last blob that is listed in the view; 0 if none
- *  is. */
+/** wfs_view_blob_last() - find the number of the last blob that is listed in the view's
+ *  transaction, perhaps after the view's height; 0 if none is. */
 int wfs_view_blob_last(struct wfs_view *view, uint64_t *ret_listed_id);
 
 /** wfs_view_blob_content() - read a range of a blob's bytes, as wfs_view_content() does. */
@@ -214,6 +216,6 @@ int wfs_view_record_time(struct wfs_view *view, uint64_t seq, int64_t *ret_at_ns
 int wfs_view_journal_size(struct wfs_view *view, uint64_t *ret_size_bytes);
 
 /** wfs_view_journal_read() - append bytes of journal/log.jsonl to @buffer: up to @size, from byte
- *  @offset on. */
+ *  @offset on; fewer before a damaged line, which the next read reports, and at the end. */
 int wfs_view_journal_read(
 	struct wfs_view *view, uint64_t offset, size_t size, struct wfs_buffer *buffer);
