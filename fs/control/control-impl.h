@@ -3,7 +3,8 @@
  * Private to fs/control/: the table of control files, open files, and operations on them.
  *
  * Each open file does one operation (write, read, flush) at a time; others wait in line. An
- * operation may start many calls, and is answered when all of these are. No lock is held while a
+ * operation may start many calls (runs of verbs), and is answered when all of these are. The last
+ * answer to a user is kept as its `last`, which the file ctl/last shows. No lock is held while a
  * verb is started or a reply is sent. Nothing touches an operation after its reply, because Linux
  * may then release the file.
  * Lock order: list of open files, open file, connection.
@@ -331,7 +332,7 @@ void wfs_control_begin(struct wfs_control_open *open, struct wfs_control_op *op)
 struct wfs_control_call *wfs_control_call_new(struct wfs_control_open *open);
 
 /** wfs_control_refuse() - end @call, which was not started, with call->call.error or, if that is
- *  not set, with the error of @r. */
+ *  not set, with the error for @r, a negative errno. */
 void wfs_control_refuse(struct wfs_control_call *call, int r);
 
 /** wfs_control_call_start() - start the verb of the file with call->payload
@@ -352,8 +353,9 @@ void wfs_control_submitted(struct wfs_control_open *open);
 /** wfs_control_render() - append the answer of a call, as a control file shows it, to @buffer. */
 void wfs_control_render(const struct wfs_call *call, struct wfs_buffer *buffer);
 
-/** wfs_control_deliver() - read up to @size bytes of answers at the file offset @offset.
- *  @ret_data: caller frees. Lock: open->mutex is held. Return: bytes in @ret_data, or -ENOMEM. */
+/** wfs_control_deliver() - read up to @size bytes of answers at the file offset @offset, or of the
+ *  help text if nothing was written yet. @ret_data: caller frees; unchanged if 0 is returned
+ *  Lock: open->mutex is held. Return: bytes in @ret_data, 0 (no more answers), or -ENOMEM. */
 ssize_t wfs_control_deliver(
 	struct wfs_control_open *open, uint64_t offset, size_t size, char **ret_data);
 
@@ -364,7 +366,7 @@ void wfs_control_moved(struct wfs_control_open *open, uint64_t offset, size_t si
 /* --- control-blob.c --- */
 
 /** wfs_control_blob_write() - append bytes to the blob that is being written to @open, and call
- *  wfs_control_submitted(). */
+ *  wfs_control_submitted(). A failure becomes an answer of @open. */
 void wfs_control_blob_write(struct wfs_control_open *open, const void *data, size_t size);
 
 /** wfs_control_blob_end() - have another thread store the blob that was written to @open, and then
@@ -383,7 +385,7 @@ int wfs_control_artifact_find(
 int wfs_control_artifact_id(const struct wfs_session *session, uint64_t number, char *ret_id);
 
 /** wfs_control_artifact_change() - apply a write or a truncation to the content that @open
- *  collects, and call wfs_control_submitted(). */
+ *  collects, and call wfs_control_submitted(). A failure becomes an answer of @open. */
 void wfs_control_artifact_change(struct wfs_control_open *open, const struct wfs_control_op *op);
 
 /** wfs_control_artifact_may_take() - is the content complete, now that thread @pid of the opener

@@ -43,8 +43,9 @@ struct wfs_control_options {
 int wfs_control_new(const struct wfs_control_options *options, struct wfs_control **ret_control,
 	struct wfs_error *error);
 
-/** wfs_control_free() - answer the requests that have begun, unmount, and stop the threads; accepts
- *  NULL. Not to be called from `ended`. */
+/** wfs_control_free() - refuse new requests, end those that wait for turns, plans or queries with
+ *  an error, wait until the others are answered, unmount, and stop the threads; accepts NULL. Must
+ *  not be called from the `ended` of the options. */
 void wfs_control_free(struct wfs_control *control);
 WFS_DEFINE_AUTO(control, struct wfs_control, wfs_control_free)
 #define WFS_AUTO_CONTROL WFS_CLEANUP(wfs_auto_control)
