@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to fs/data/notify*.c. If a function here fails, its caller must return the error at once:
- * see teller.h. */
+/* Private to fs/data/notify*.c. Functions here return 0 or -errno, if they do not say otherwise. If
+ * one fails, its caller must return the error at once: see teller.h. */
 #pragma once
 
 #include "fs/data/notify.h"
@@ -10,8 +10,7 @@
  *  cached nothing of a name or inode that it does not know. */
 int notify_known(int r);
 
-/** notify_name() - have Linux drop the name @name from its cache of @directory, an inode number.
- *  Return: 0, or -errno, as all functions here. */
+/** notify_name() - have Linux drop the name @name from its cache of @directory, an inode number. */
 int notify_name(struct wfs_notify *notify, uint64_t directory, const char *name, size_t size);
 
 /** notify_listing() - have Linux drop the cached listing and attributes of the directory with this
@@ -31,7 +30,7 @@ bool notify_names_changed(const struct wfs_change *change);
 typedef int notify_look_fn(struct wfs_notify *notify, struct wfs_view *view, void *context);
 
 /** notify_look() - open a view of @height, call @each with it and @context, and close it; again, a
- *  few times, if memory is lacking. Return: as @each, or -errno of opening the view. */
+ *  few times, if memory is lacking. Return: that of @each, or -errno of opening the view. */
 int notify_look(struct wfs_notify *notify, uint64_t height, notify_look_fn *each, void *context);
 
 /* --- notify-item.c: directories within that of an entity --- */
@@ -64,10 +63,10 @@ int notify_items_end(struct wfs_notify *notify, struct notify_items *items);
 int notify_store_type(struct wfs_notify *notify, const struct wfs_commit *commit,
 	struct wfs_bytes id, uint64_t artifact_ino);
 
-/* --- notify-entity.c: artifacts, principals and turns --- */
+/* --- notify-entity.c: artifacts, principals, turns and plans --- */
 
 /** notify_entities() - have Linux drop what a commit has made outdated in the directories of
- *  artifacts, principals and turns. */
+ *  artifacts, principals, turns, plans, and what domains add (the entities, fs/tree/ino.h). */
 int notify_entities(struct wfs_notify *notify, const struct wfs_commit *commit);
 
 /** notify_grants() - have Linux drop the name of each principal's `grants.json` at the head. Called

@@ -494,7 +494,7 @@ void wfs_teller_free(struct wfs_teller *teller)
 
 /* --- whole jobs --- */
 
-/* Allocated, because the thread may use it after the caller has returned. */
+/* The job copies it first, because its caller may return before the notification does. */
 struct listing {
 	struct wfs_teller *teller;
 	uint64_t directory;

@@ -49,11 +49,12 @@ int wfs_teller_run(struct wfs_teller *teller, int (*job)(void *context), void *c
 
 /** wfs_teller_post() - have the teller's thread call @job with @context when it has no other job,
  *  without waiting; its result is ignored. Does nothing if a posted job still waits, or the teller
- *  was given up or stopped. */
+ *  was given up or stopped.
+ *  @job: as of wfs_teller_run(); @context: must stay valid until wfs_teller_free() has returned */
 void wfs_teller_post(struct wfs_teller *teller, int (*job)(void *context), void *context);
 
-/** wfs_teller_end() - abort the mount's FUSE connection, because Linux may have outdated contents.
- *  @why: for the log */
+/** wfs_teller_end() - abort the mount's FUSE connection, because Linux may have outdated contents,
+ *  and wait until it is aborted, or a limit is over. @why: for the log */
 void wfs_teller_end(struct wfs_teller *teller, const char *why);
 
 /** wfs_teller_stop() - begin no new job, and give up a running one after a short limit; may be
