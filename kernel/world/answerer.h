@@ -23,8 +23,9 @@ struct wfs_judgement {
 
 /* Decides what reducers may have on behalf of a principal. Callback table. Thread: the kernel's. */
 struct wfs_judge {
-	/* Decide whether an intent may be answered. Return: 0, or -EACCES (refused) with
-	 * @ret_judgement->error. */
+	/* Decide whether an intent may be answered. @ret_judgement: zeros
+	 * Return: 0; with @ret_judgement->error: -EACCES (refused, which is recorded), or another
+	 * -errno, which fails the request. */
 	int (*judge)(struct wfs_judge *judge, const struct wfs_intent *intent,
 		struct wfs_judgement *ret_judgement);
 	/* Called once for each judgement, when it is not needed any more; may be NULL. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One step of a collection (kernel/copy/gc.h), which the kernel thread does between requests. */
+/* One step of a collection (kernel/copy/gc.h), which the kernel thread does between requests. A
+ * struct wfs_head is the end of the journal in a write transaction (kernel/fold/head.h). */
 #pragma once
 
 #include <stdbool.h>
@@ -53,9 +54,10 @@ struct wfs_gc_step {
 	struct wfs_gc_figures figures;
 };
 
-/** wfs_gc_step_run() - do one step of a collection inside the write transaction of @head; the
+/** wfs_gc_step_run() - do one step of a collection inside the write transaction head->txn; the
  *  caller commits it if step->rows_changed. @step: what to do; its results are filled in
- *  @ret_fatal: set to true if the transaction must be given up
+ *  @head: not changed. @ret_fatal: false before the call; set to true if the transaction must be
+ *  given up
  *  Return: 0, or -errno. Thread: the kernel thread. */
 int wfs_gc_step_run(
 	struct wfs_gc_step *step, struct wfs_head *head, bool *ret_fatal, struct wfs_error *error);
@@ -67,6 +69,6 @@ int wfs_gc_compare_hashes(const void *a, const void *b);
  *  mention, because these versions need the files. @hashes, @count: the list, sorted; changed
  *  @after_vid: number of a version; moves on to the last one that was looked at
  *  @rows_max: how many versions to look at; 0: all
- *  Return: 0, -ENOENT (there are no more versions), -EIO. */
+ *  Return: 0 (@rows_max versions were looked at), -ENOENT (there are no more versions), -EIO. */
 int wfs_gc_take_out_mentioned(struct wfs_txn *txn, struct wfs_hash *hashes, size_t *count,
 	uint64_t *after_vid, uint64_t rows_max);

@@ -2,7 +2,8 @@
 /*
  * Genesis: the beginning of a world, which height 1 shows. `init` writes it once, and replay writes
  * it again from equal parts, so that both give equal rows. The first artifacts of a world come
- * next, each by the record of an action.
+ * next, each by the record of an action. A struct wfs_head is the end of the journal in a write
+ * transaction (kernel/fold/head.h).
  */
 #pragma once
 
@@ -39,7 +40,8 @@ int wfs_genesis_module(
 
 /** wfs_genesis_artifacts() - make the first artifacts, each by an action, after record 0 and the
  *  modules were written
- *  The genesis artifacts come first, then those of the handbook, then those of @source.
+ *  The genesis artifacts come first, then those of the handbook, both if @source asks for them,
+ *  then source->artifacts.
  *  @problems: gets each refused artifact with its place in world.json; artifacts that were refused
  *  because they need a refused one are left out
  *  Return: 0 (also with problems: the caller must then drop the store), or -errno with @error. */

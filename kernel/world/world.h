@@ -82,7 +82,7 @@ struct wfs_store *wfs_world_store(struct wfs_world *world);
 const char *wfs_world_id(const struct wfs_world *world);
 
 /** wfs_world_genesis() - set the id and the entropy of @ret_genesis to those that the world's
- *  genesis record has. */
+ *  genesis record has; other members stay. */
 void wfs_world_genesis(const struct wfs_world *world, struct wfs_genesis *ret_genesis);
 
 /** wfs_world_permutation() - make the permutation of numbers that one principal sees for one
@@ -120,16 +120,17 @@ void wfs_world_count_blobs(struct wfs_world *world, struct wfs_world_figures *fi
 int wfs_world_submit(struct wfs_world *world, struct wfs_request *request);
 
 /** wfs_world_call() - submit a request and wait for the answer; sets `done` and `context` itself.
- *  Return: request->result. */
+ *  Return: request->result, or the -errno of wfs_world_submit(). */
 int wfs_world_call(struct wfs_world *world, struct wfs_request *request);
 
 /** wfs_world_judge() - set the judge that allows or refuses effects that reducers ask for
  *  (answerer.h). After it has returned, the judge before is not called any more.
- *  @judge: borrowed until the next call; NULL: every effect is refused */
+ *  @world: not read-only. @judge: borrowed until the next call; NULL: every effect is refused */
 void wfs_world_judge(struct wfs_world *world, struct wfs_judge *judge);
 
 /** wfs_world_set_embedder() - set the embedder. After it has returned, the embedder before is not
  *  called any more.
+ *  @world: not read-only
  *  @embedder: borrowed until the next call; NULL: the world makes only its own embeddings */
 void wfs_world_set_embedder(struct wfs_world *world, struct wfs_embedder *embedder);
 
@@ -151,5 +152,5 @@ void wfs_world_unembedded(struct wfs_request *request, const struct wfs_error *e
  *  borrowed until wfs_world_unobserve() */
 void wfs_world_observe(struct wfs_world *world, struct wfs_observer *observer);
 /** wfs_world_unobserve() - remove an observer. When the function has returned, no thread is calling
- *  the observer or will call it. */
+ *  the observer or will call it. Must not be called by an observer's functions. */
 void wfs_world_unobserve(struct wfs_world *world, struct wfs_observer *observer);

@@ -5,12 +5,16 @@
  *
  * The order is a promise: commit, then notify, then answer. The kernel thread works on the next
  * batch while the publisher works on the last. If a request cannot be stored, all requests of its
- * batch are done again, each in a transaction of its own, so that only this one fails.
+ * batch are done again, each in a transaction of its own, so that only this one fails. An urgent
+ * request, such as a revocation, goes ahead of the others: code that runs is stopped for it, and
+ * run again later. Requests wait in queues; each queue is charged for the time of the kernel thread
+ * that its requests take, and the one with the least charge is served next.
  * Source: docs/design.md §7.
  *
  * Private to kernel/world: the queues (writer-queue.c), the batches (writer.c), checks on the
  * sender's thread (writer-check.c), one request on the kernel thread (writer-process.c), counts of
- * refusals (writer-refusals.c). Functions that return int return 0 or -errno.
+ * refusals (writer-refusals.c). Functions that return int return 0 or -errno. Callers of
+ * writer_queues_…() hold writer->lock.
  */
 #pragma once
 
@@ -160,7 +164,7 @@ static inline bool writer_gone(const struct wfs_request *request)
 	return request->gone && atomic_load(request->gone);
 }
 
-/** writer_submit() - do wfs_world_submit() for the writer's world. */
+/** writer_submit() - do wfs_world_submit() for the writer's world. Return: as that function. */
 int writer_submit(struct wfs_writer *writer, struct wfs_request *request);
 
 /** writer_check() - check what can be checked by the request alone, and write the body of its
@@ -171,8 +175,9 @@ int writer_check(struct wfs_world *world, struct wfs_request *request);
  *  request->error. Thread: any. */
 int writer_check_event(const struct wfs_manifest *manifest, struct wfs_request *request);
 
-/** writer_ahead() - run the code of the events that come next in the current batch, from @first on,
- *  all at once (wfs_fold_ahead). Does nothing for a single event. */
+/** writer_ahead() - for the events that come next in the current batch, from @first on, run the
+ *  code of their reducers all at once, before they are folded, which then takes the results
+ *  (wfs_fold_ahead()). Does nothing for a single event, or for a @first that is no event. */
 void writer_ahead(struct wfs_writer *writer, const struct wfs_request *first);
 
 /** writer_ahead_share_ns() - get a request's share of the time that code ran ahead, in ns, for its
@@ -181,8 +186,9 @@ void writer_ahead(struct wfs_writer *writer, const struct wfs_request *first);
 int64_t writer_ahead_share_ns(const struct wfs_writer *writer, uint64_t work);
 
 /** writer_process() - do a request, in the transaction of the current batch
- *  @ret_fatal: set to true if the transaction must be given up
- *  Return: 0, or -errno of this request alone, with request->error. */
+ *  @ret_fatal: false before the call; set to true if the transaction must be given up
+ *  Return: 0, or -errno of this request alone, with request->error: -EINTR with request->put_back
+ *  set if its code was stopped for an urgent request, and it must be done again. */
 int writer_process(struct wfs_writer *writer, struct wfs_request *request, bool *ret_fatal);
 
 /** writer_decide() - append a record of the kind `decision`, about requests that policy or grants
@@ -203,8 +209,10 @@ void writer_queues_init(struct writer_queues *queues);
 /** writer_queues_done() - free the queues, after every request was answered. */
 void writer_queues_done(struct writer_queues *queues);
 
-/** writer_queues_add() - put a request at the end of its principal's queue or, if it is urgent and
- *  no earlier one of this queue is, of queues->urgent. Return: 0, -EAGAIN (overloaded), -ENOMEM. */
+/** writer_queues_add() - put a request at the end of its queue (request->queued_as) or, if it is
+ *  urgent, of queues->urgent
+ *  An urgent request stops being urgent if another one of its queue is in queues->urgent, or an
+ *  earlier one of its connection waits. Return: 0, -EAGAIN (overloaded), -ENOMEM. */
 int writer_queues_add(struct writer_queues *queues, struct wfs_request *request);
 
 /** writer_queues_next() - get the request that writer_queues_take() would take, without taking it;
@@ -247,7 +255,7 @@ bool writer_refusal_counted(
 int64_t writer_refusals_due_ns(const struct writer_refusals *refusals);
 
 /** writer_refusals_write() - write a record for each count whose second has ended. @all: for every
- *  count */
+ *  count. Return: 0, or -errno, which fails the transaction. */
 int writer_refusals_write(struct writer_refusals *refusals, struct wfs_writer *writer, bool all);
 
 /** writer_refusals_settle() - after a transaction that was committed: drop the counts that it
