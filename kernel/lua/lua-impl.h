@@ -19,7 +19,8 @@
  * lua-pattern.c  the other functions; lua-match.c is the matcher of lua-pattern.c
  *
  * To push is to push onto the stack of @L, to raise is to raise a Lua error there. The region is
- * the memory at a fixed address in which all Lua states are (lua-arena.c).
+ * the memory at a fixed address in which all Lua states are (lua-arena.c). The main chunk is the
+ * function that Lua makes of a module's source; a registry slot of the state has it.
  *
  * Bounds. All processor work that a module can cause is charged to one counter: the count hook adds
  * the instructions, and library functions and large allocations add their own work. Reaching a
@@ -147,10 +148,12 @@ int wfs_lua_run(struct wfs_lua *lua, struct wfs_lua_run *run, lua_CFunction func
  *  exceeds a bound. @name: of the chunk, for messages */
 void wfs_lua_compile(lua_State *L, const char *name, struct wfs_bytes source);
 
-/** wfs_lua_new_globals() - push a globals table with nothing of its own except `_G`. */
+/** wfs_lua_new_globals() - push a globals table with nothing of its own except `_G`; reads of other
+ *  names fall back to the read-only environment. */
 void wfs_lua_new_globals(lua_State *L);
 
-/** wfs_lua_push_globals() - run the main chunk in a new globals table, and push that table. */
+/** wfs_lua_push_globals() - make a new globals table, run the main chunk (WFS_LUA_SLOT_MAIN) in it,
+ *  and push the table; raises what the chunk raises. */
 void wfs_lua_push_globals(lua_State *L);
 
 /** wfs_lua_push_function() - push the function @name of the table at index @globals, without
@@ -172,8 +175,8 @@ void wfs_lua_arena_reset(void);
  *  stack. */
 void *wfs_lua_arena_stack(void);
 
-/** wfs_lua_arena_bytes() - Return: the used part of the region, borrowed; wfs_lua_arena_restore()
- *  can restore a copy of it. */
+/** wfs_lua_arena_bytes() - Return: the used part of the region, borrowed until the region changes;
+ *  wfs_lua_arena_restore() can restore a copy of it. */
 struct wfs_bytes wfs_lua_arena_bytes(void);
 
 /** wfs_lua_arena_restore() - copy @image, from wfs_lua_arena_bytes(), back into the region. */
@@ -186,15 +189,15 @@ void *wfs_lua_arena_resize(void *data, size_t old_size, size_t new_size);
 /* --- lua-limit.c --- */
 
 /** wfs_lua_allocate() - be the lua_Alloc of every state: count memory, and refuse what exceeds the
- *  bound. @context: the struct wfs_lua */
+ *  bound. @context: the struct wfs_lua. Return: the block, or NULL (refused, or freed). */
 void *wfs_lua_allocate(void *context, void *block, size_t old_size, size_t new_size);
 
 /** wfs_lua_limit_start() - begin a run: reset the counters, and turn on the hook and the
  *  charges. */
 void wfs_lua_limit_start(struct wfs_lua *lua);
 
-/** wfs_lua_limit_left() - count one more step in the budget. Return: false: the budget has nothing
- *  left, and lua->stop is set. */
+/** wfs_lua_limit_left() - count one more run in lua->budget, if the run has a budget. Return: true;
+ *  false, with lua->stop set, if the budget has nothing left. */
 bool wfs_lua_limit_left(struct wfs_lua *lua);
 
 /** wfs_lua_limit_settle() - charge the budget for what the run has used since the last call. */
@@ -205,7 +208,7 @@ void wfs_lua_limit_settle(struct wfs_lua *lua);
 void wfs_lua_limit_resume(struct wfs_lua *lua);
 
 /** wfs_lua_limit_memory_left() - Return: the bytes of memory that this run, which waits for its
- *  host, leaves to nested runs. */
+ *  host, leaves to the runs that the host starts meanwhile. */
 size_t wfs_lua_limit_memory_left(struct wfs_lua *lua);
 
 /** wfs_lua_charge() - charge @count instructions for work of a library function; raises if that
@@ -218,7 +221,7 @@ static inline void wfs_lua_charge_bytes(lua_State *L, size_t size)
 	wfs_lua_charge(L, 1 + size / WFS_LUA_CHARGE_BYTES);
 }
 
-/** wfs_lua_raise_stop() - raise the error of the stop again, when the state has stopped before. */
+/** wfs_lua_raise_stop() - raise the error of a stop again; only for a state that has stopped. */
 _Noreturn void wfs_lua_raise_stop(lua_State *L);
 
 /** wfs_lua_stop_now() - stop the state because of @stop, and raise an error that no code can
@@ -243,7 +246,8 @@ bool wfs_lua_read_json(lua_State *L, struct wfs_bytes text, struct wfs_buffer *s
  *  Raises if the value is not JSON (the message says where) or the text exceeds
  *  limits.output_bytes.
  *  @what: name of the value at the beginning of every message, e.g. "new state"
- *  @array: write an empty table that is not marked as an array; otherwise as an object */
+ *  @array: write `[]` (false: `{}`) if the value itself is an empty table without a mark (that of
+ *  WFS_LUA_SLOT_ARRAY or WFS_LUA_SLOT_OBJECT) */
 void wfs_lua_write_json(
 	lua_State *L, int index, struct wfs_buffer *buffer, const char *what, bool array);
 
@@ -264,7 +268,8 @@ bool wfs_lua_push_least_key(lua_State *L, int index, wfs_lua_key_test *wanted);
 
 /* --- lua-library.c --- */
 
-/** wfs_lua_open() - make the read-only environment of code, and fill the registry slots. */
+/** wfs_lua_open() - make the read-only environment of code, and fill the slots GLOBALS, ARRAY and
+ *  OBJECT of the registry; pushes nothing. */
 void wfs_lua_open(lua_State *L);
 
 /** wfs_lua_protect() - replace the table on top of the stack by a proxy: code can read the table
@@ -276,10 +281,12 @@ void wfs_lua_protect(lua_State *L);
  *  and the address of a bare C function differs from build to build. */
 void wfs_lua_push_stable(lua_State *L, lua_CFunction function);
 
-/** wfs_lua_push_context() - push the table `ctx` of a step. */
+/** wfs_lua_push_context() - push the table `ctx` of a step, with the members that worldfs-lua(7)
+ *  names. */
 void wfs_lua_push_context(lua_State *L, const struct wfs_lua_step *step);
 
-/** wfs_lua_push_call_context() - push the table `ctx` of a call. */
+/** wfs_lua_push_call_context() - push the table `ctx` of a call of a program, with the members that
+ *  worldfs-lua(7) names. */
 void wfs_lua_push_call_context(lua_State *L, const struct wfs_lua_call *call);
 
 /* --- lua-host.c --- */
@@ -290,7 +297,7 @@ void wfs_lua_open_host(lua_State *L);
 
 /** wfs_lua_ask_host() - call a function of the host with the stack's values from index @first on as
  *  arguments, and replace them by its result; raises the error that it returns
- *  @name: of the function, for messages */
+ *  @binding_index: in lua->bindings. @name: of the function, for messages */
 void wfs_lua_ask_host(lua_State *L, size_t binding_index, const char *name, int first);
 
 /* --- lua-module.c --- */
@@ -326,7 +333,8 @@ void wfs_lua_text_append_byte(struct wfs_lua_text *text, char byte);
  *  which the caller writes. */
 char *wfs_lua_text_room(struct wfs_lua_text *text, size_t size);
 
-/** wfs_lua_text_push() - push the string that was built as a Lua string. */
+/** wfs_lua_text_push() - push the string that was built as a Lua string; the slot of @text stays on
+ *  the stack, below it. */
 void wfs_lua_text_push(struct wfs_lua_text *text);
 
 /* --- functions of the environment, by file --- */
@@ -345,11 +353,14 @@ int wfs_lua_format(lua_State *L); /* lua-format.c: string.format */
  *  charge, to the table on top of the stack (lua-stock.c). */
 void wfs_lua_add_stock(lua_State *L, const char *library);
 
-/** wfs_lua_random() - be the Lua function ctx.random (lua-random.c). */
+/** wfs_lua_random() - be the Lua function ctx.random (lua-random.c): push a random float from 0 to
+ *  below 1; with the Lua arguments `n` or `m, n`, an integer from 1 or `m` to `n`
+ *  The numbers follow from the seed of the run. Raises if the interval is empty. Return: 1. */
 int wfs_lua_random(lua_State *L);
 
 /** wfs_lua_push_text() - push the text that `tostring` gives for the value at @index; it has no
- *  addresses. Return: the text, borrowed from the stack; @ret_size: its bytes. */
+ *  addresses. @ret_size: its bytes; may be NULL. Return: the text, borrowed while it is on the
+ *  stack. */
 const char *wfs_lua_push_text(lua_State *L, int index, size_t *ret_size);
 
 /** wfs_lua_position() - convert the start position that a string function was given to one from the
