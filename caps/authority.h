@@ -29,9 +29,9 @@ struct wfs_world;
 
 /* For an owner of copies of what a principal may see. Zero-initialise, set `changed`. */
 struct wfs_rights_watcher {
-	/* What the principal may see may have changed. The new rights are in force; the request
-	 * that changed them is not answered yet. Called on the publisher's thread or the
-	 * authority's, one call at a time. */
+	/* Drop the copies: what the principal may see may have changed. The new rights are in
+	 * force; the request that changed them is not answered yet. Called on the publisher's
+	 * thread or the authority's, one call at a time. */
 	void (*changed)(struct wfs_rights_watcher *watcher);
 	struct wfs_rights_watcher *next; /* private */
 };
@@ -46,7 +46,8 @@ void wfs_authority_free(struct wfs_authority *authority);
 WFS_DEFINE_AUTO(authority, struct wfs_authority, wfs_authority_free)
 #define WFS_AUTO_AUTHORITY WFS_CLEANUP(wfs_auto_authority)
 
-/** wfs_authority_open() - open a world, and make its authority, which closes it when it is freed
+/** wfs_authority_open() - open a world, and make its authority, which closes the world when it is
+ *  freed; caller owns it
  *  Return: as wfs_world_open() and wfs_authority_new(). */
 int wfs_authority_open(const char *directory, const struct wfs_world_options *options,
 	struct wfs_authority **ret_authority, struct wfs_error *error);

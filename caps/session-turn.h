@@ -31,8 +31,8 @@ int wfs_session_find_agent(const struct wfs_session *session, struct wfs_view *v
 
 /** wfs_session_offers() - may the principal get this artifact as a tool?
  *  The principal's grants and policy must allow to invoke the artifact, at least after an approval,
- *  and so must the artifact's access. What a contract would answer is not known yet: then the
- *  principal must see the artifact in the tree.
+ *  and so must the artifact's access. If a contract decides about access, its answer is not known
+ *  yet: then the principal must see the artifact in the tree.
  *  @ret_state: the artifact's cell, if the answer is 1; caller owns it
  *  Return: 1, 0 (not as a tool, or no such artifact), or -errno. */
 int wfs_session_offers(const struct wfs_session *session, struct wfs_view *view, const char *id,

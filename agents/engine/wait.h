@@ -18,14 +18,17 @@ struct wait_kind {
 	const char *closing; /* in messages: the world is being closed */
 	/* Send a request to the kernel with wait_send(), or watch what has begun already. */
 	void (*start)(struct wait *wait);
-	/* The kernel has answered the request. @answer: NULL when `request` has an error */
+	/* Go on, as the kernel has answered the request: watch what it has begun, or report its
+	 * error. @answer: borrowed; NULL when `request` has an error */
 	void (*begun)(struct wait *wait, json_t *answer);
-	/* The cell that is watched may have changed. */
+	/* Read the watched cell, which may have changed; if the turn, chat or plan has ended,
+	 * answer the caller with wait_tell(). */
 	void (*look)(struct wait *wait);
 	/* Tell the caller what went wrong, with wait_tell(). @error: may be changed */
 	void (*fail)(struct wait *wait, int r, struct wfs_error *error);
 	/* The action that cancels what the wait has begun; new reference, NULL without memory. */
 	json_t *(*cancelled)(const struct wait *wait);
+	/* Send that action: a function of caps/session-*.h. */
 	int (*cancel)(
 		const struct wfs_session *session, json_t *action, struct wfs_request *request);
 	/* Free what the kind owns of the wait, before its caller gets the answer. */
@@ -57,8 +60,8 @@ struct wait {
  *  Thread: any. */
 void wait_begin(struct engine *engine, const struct wait_kind *kind, struct wfs_drive *drive);
 
-/** wait_abandon() - cancel what the wait with this ticket has begun, because its caller has gone.
- *  Thread: any. */
+/** wait_abandon() - cancel what the wait with this ticket has begun, because its caller has gone;
+ *  nothing if the caller has its answer. Thread: any. */
 void wait_abandon(struct engine *engine, uint64_t ticket);
 
 /** wait_send() - prepare wait->request; when the kernel has answered it, `begun` is called.

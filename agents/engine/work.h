@@ -5,7 +5,8 @@
  *
  * A work begins what its kind says, and ends with work_answer(), work_act(), work_fail() or
  * work_free(). If the cell goes first, nothing of what was begun is recorded. The thread of the
- * engine (engine.h) has all works and calls all functions here.
+ * engine (engine.h) has all works and calls all functions here. A *helper* is a function for models
+ * besides actions (struct wfs_helpers in caps/drive.h).
  */
 #pragma once
 
@@ -35,24 +36,26 @@ struct work_kind {
 	enum wfs_effect effect;
 	const char *index; /* member that names a call or a step of the owner; NULL: none does */
 	const char *adapter_id; /* in receipts */
+	/* Find the answer; ends the work as said above, now or later. */
 	void (*begin)(struct work *work);
 	/* End what was begun; its answer is not wanted any more. May be NULL. */
 	void (*cancel)(struct work *work);
 	/* Free what `begin` has allocated. May be NULL. */
 	void (*done)(struct work *work);
-	/* The answer was recorded. Return: true when another one follows. May be NULL. */
+	/* The answer was recorded: begin the intent's next answer, if one follows. Return: does one
+	 * follow? May be NULL. */
 	bool (*next)(struct work *work);
-	/* An answer is about to be recorded. May be NULL. */
+	/* Log what users should know about an answer that is about to be recorded. May be NULL. */
 	void (*answers)(const struct work *work, const char *status, const json_t *payload);
 	/* The outcome that is recorded with a failure; NULL without memory. May be NULL. */
 	json_t *(*outcome)(struct work *work, const struct wfs_error *error);
 
-	/* For kinds that ask a model: the question, and the part of the answer that is recorded.
-	 * @completion: parsed; may be changed */
+	/* For kinds that ask a model: make the question, and make the payload of the receipt from
+	 * the answer. @completion: parsed; may be changed. Return: 0, or -errno with @error. */
 	int (*ask)(struct work *work, struct work_question *question, struct wfs_error *error);
 	int (*take)(struct work *work, json_t *completion, json_t **ret_payload,
 		struct wfs_error *error);
-	/* For kinds that call tools: take a helper's output. */
+	/* For kinds that call tools: answer with the helper's output, work->calling.output. */
 	void (*take_output)(struct work *work);
 };
 

@@ -38,8 +38,8 @@ void call_begin(struct work *work);
 void call_take_output(struct work *work);
 
 /** call_answer() - answer a tool call with its output, which is cut if it is long, and hidden if
- *  private texts were read. @session: has noted whether, see wfs_session_noted(); @output:
- *  changed */
+ *  private texts were read. @session: with which the tool has read, see wfs_session_noted();
+ *  @output: changed; @duration_ms: of the call, for the receipt */
 void call_answer(struct work *work, const struct wfs_session *session, struct wfs_buffer *output,
 	int64_t duration_ms);
 
@@ -52,8 +52,9 @@ int call_read(struct work *work, const json_t *tool, const json_t *arguments, in
 
 /* --- call-drive.c: tools that have others take turns --- */
 
-/** drive_begin() - begin the turns or the chat that a tool call asks for; their end answers @work.
- *  @arguments: of the call, borrowed; @left_ms: time left for the calling turn
+/** drive_begin() - begin the turns or the chat that a tool call asks for; their end answers @work
+ *  If an approval is needed, only has @work wait for it, see work_wait_for_approval().
+ *  @arguments: of the call, copied; @left_ms: time left for the calling turn; then the call fails
  *  Return: 0, or -errno with @error. */
 int drive_begin(struct work *work, const char *tool_name, const json_t *arguments, int64_t left_ms,
 	struct wfs_error *error);
