@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to fs/command/: help texts, from the table of commands. */
+/* Private to fs/command/: help texts, from the table of commands. @run: the running command, which
+ * has this table, the streams and the error. */
 #pragma once
 
 #include "fs/command/frame/run.h"

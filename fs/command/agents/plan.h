@@ -14,7 +14,8 @@ void wfs_plan_watch_done(struct wfs_plan_watch *watch);
 #define WFS_AUTO_PLAN_WATCH WFS_CLEANUP(wfs_plan_watch_done)
 
 /** wfs_plan_wait() - send a verb whose answer has the form of that to `chat`, show progress until
- *  it comes, and print it. @payload: borrowed. Return: as a wfs_command_run. */
+ *  it comes, and print it. @payload: borrowed; @watch: says which plan to show. Return: as a
+ *  wfs_command_run. */
 int wfs_plan_wait(
 	struct wfs_run *run, const char *verb, json_t *payload, struct wfs_plan_watch *watch);
 

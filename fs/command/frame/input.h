@@ -34,7 +34,7 @@ void wfs_lines_done(struct wfs_lines *lines);
 #define WFS_AUTO_LINES WFS_CLEANUP(wfs_lines_done)
 
 /** wfs_lines_fill() - call read(2) once, and add what comes to the lines that can be taken.
- *  Return: 0, -EFBIG (a line is too long), or -errno. */
+ *  Return: 0 (lines->ended: the file has ended), -EFBIG (a line is too long), or -errno. */
 int wfs_lines_fill(struct wfs_lines *lines);
 
 /** wfs_lines_stop() - drop lines that were not taken, and read no more. */

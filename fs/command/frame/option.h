@@ -131,8 +131,9 @@ extern const struct wfs_option_row wfs_option_rows[WFS_OPTION_COUNT];
 /** wfs_option_needs_value() - has the option a value that must be given? */
 bool wfs_option_needs_value(const struct wfs_option_row *row);
 
-/** wfs_option_find() - find an option by its name, long or short, among those of @allowed; NULL: it
- *  is not there. Options of one name agree on whether they take a value. */
+/** wfs_option_find() - find an option by its name of @size bytes, long or (one letter) short, among
+ *  those of @allowed, made of WFS_OPTION_BIT(); NULL: it is not there. Options of one name agree on
+ *  whether they take a value. */
 const struct wfs_option_row *wfs_option_find(const char *name, size_t size, uint64_t allowed);
 
 /* An option on a command line, which it borrows. */
@@ -155,5 +156,6 @@ struct wfs_line {
 	bool too_many;      /* options: later ones are missing */
 };
 
-/** wfs_line_read() - read arguments; words that do not fit are dropped. */
+/** wfs_line_read() - sort @count arguments of a command line into options and words; words that do
+ *  not fit are dropped. @line: zero-initialised; borrows the arguments */
 void wfs_line_read(struct wfs_line *line, int count, char *const *arguments);

@@ -94,7 +94,8 @@ int wfs_run_open(struct wfs_run *run);
 int wfs_run_call(struct wfs_run *run, const char *verb, json_t *payload, json_t **ret_result);
 
 /** wfs_run_show() - send a request and print its answer, by @print or with --json as {data, meta}
- *  @payload: taken; may be NULL. Return: 0, or -errno with run->error. */
+ *  @payload: taken; may be NULL; @print: returns 0, or -errno with run->error
+ *  Return: 0, that of @print, or -errno with run->error. */
 int wfs_run_show(struct wfs_run *run, const char *verb, json_t *payload,
 	int (*print)(struct wfs_run *run, const json_t *result));
 
@@ -105,7 +106,8 @@ int wfs_run_order(
 	struct wfs_run *run, const char *verb, json_t *payload, const char *done, const char *what);
 
 /** wfs_run_act() - send an action with the verb `invoke`, and wait. @action: taken; @ret_data:
- *  `data` of the answer; caller owns it; may be NULL. Return: 0, or -errno with run->error. */
+ *  `data` of the answer, caller owns it; or NULL: not wanted. Return: 0, or -errno with
+ *  run->error. */
 int wfs_run_act(struct wfs_run *run, json_t *action, json_t **ret_data);
 
 /** wfs_run_read_artifact() - read an artifact by the action `read_artifact`, which may cost scrip.
@@ -167,9 +169,8 @@ int wfs_run_value(struct wfs_run *run, const char *given, json_t **ret_value);
  *  Return: 0, -EINVAL (not UTF-8), -EFBIG, or the error of reading the file. */
 int wfs_run_message(struct wfs_run *run, const char *given, json_t *payload);
 
-/** wfs_run_list() - print a list that a verb gives in pages
- *  @payload: without a cursor; taken
- *  @print: prints an item; @first: it is the first one
+/** wfs_run_list() - print the items of a list that a verb gives in pages, by @print or with --json
+ *  as {data, meta}. @payload: without a cursor; taken; @first: the item is the first
  *  Return: 0, or -errno with run->error. */
 int wfs_run_list(struct wfs_run *run, const char *verb, json_t *payload,
 	void (*print)(FILE *out, const json_t *item, bool first));
