@@ -22,9 +22,11 @@
 int pattern_translate(
 	const char *text, size_t size, struct wfs_buffer *out, struct wfs_error *error);
 
-/** pattern_property() - append the set of characters that `\p{@name}` means to @out
- *  @negated: append the complement of the set. @in_class: append it as a member of a class in
- *  brackets. Return: false when ECMA-262 has no property of this name (nothing appended). */
+/** pattern_property() - append the PCRE2 form of the set of characters that `\p{@name}` means to
+ *  @out. @negated: append the complement of the set. @in_class: append it as a member of a class in
+ *  brackets
+ *  Return: false when ECMA-262 has no property of this name (nothing appended); true also for an
+ *  unknown script, which PCRE2 refuses. */
 bool pattern_property(struct wfs_bytes name, bool negated, bool in_class, struct wfs_buffer *out);
 
 enum {
@@ -136,7 +138,8 @@ int pattern_take_character_escape(struct pattern_parser *parser, size_t from, ui
 
 /** pattern_read_set_escape() - read an escape that means a set of characters, such as `\d`, whose
  *  backslash, at byte @from, was read already, and append its PCRE2 form
- *  @in_class: within brackets. Return: 1, 0 (another kind of escape), -EINVAL. */
+ *  @in_class: within brackets. Return: 1, 0 (another kind of escape; nothing more was read),
+ *  -EINVAL. */
 int pattern_read_set_escape(struct pattern_parser *parser, size_t from, bool in_class);
 
 /** pattern_read_class() - read the class in brackets that comes next in the pattern, and append its

@@ -50,8 +50,8 @@ enum {
 	SCHEMA_SEEN_WORDS_PER_STEP = 16, /* words of struct schema_seen, cleared and merged */
 };
 
-/** schema_violation() - fill check->error: "<text>, got <value>", at @path. @value: NULL: only the
- *  text. @format: printf style. Return: -EINVAL, -ENOMEM. */
+/** schema_violation() - unless check->quiet, fill check->error: "<text>, got <value>", at @path
+ *  @value: NULL: only the text. @format: printf style. Return: -EINVAL, -ENOMEM. */
 int schema_violation(struct schema_check *check, const struct schema_path *path,
 	const json_t *value, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
@@ -72,8 +72,8 @@ int schema_check_node(struct schema_check *check, const struct schema_node *node
 int schema_check_inner(struct schema_check *check, const struct schema_node *node,
 	const json_t *value, const struct schema_path *path);
 
-/** schema_check_equal() - check the keywords `const` and `enum`; the next four check those for one
- *  type each. */
+/** schema_check_equal() - check the keywords `const` and `enum`. Each of the next four functions
+ *  checks the keywords for one type, which @value has. */
 int schema_check_equal(struct schema_check *check, const struct schema_node *node,
 	const json_t *value, const struct schema_path *path);
 int schema_check_number(struct schema_check *check, const struct schema_node *node,
@@ -90,7 +90,7 @@ int schema_check_object(struct schema_check *check, const struct schema_node *no
 int schema_check_unevaluated(struct schema_check *check, const struct schema_node *node,
 	const json_t *value, const struct schema_path *path);
 
-/** schema_match() - match a pattern against @text, which is at @path. Return: 1, 0,
+/** schema_match() - match a pattern against @text, which is at @path. Return: 1 (it matches), 0,
  *  SCHEMA_CHECK_STOPPED, -ENOMEM. */
 int schema_match(struct schema_check *check, const struct schema_pattern *pattern, const char *text,
 	size_t size, const struct schema_path *path);

@@ -223,7 +223,9 @@ enum schema_shape {
 
 struct schema_keyword {
 	const char *name;
-	/* Return: 0 (also if problems were added), -E2BIG (stop, a problem was added), -ENOMEM. */
+	/* Read the keyword's @value, which is at @path, into @node; add problems for mistakes in it
+	 * @keyword: this row. Return: 0 (also if problems were added), -E2BIG (stop, a problem was
+	 * added), -ENOMEM. */
 	int (*compile)(struct schema_compiler *compiler, struct schema_node *node,
 		const struct schema_keyword *keyword, json_t *value,
 		const struct schema_path *path);
@@ -263,14 +265,15 @@ int schema_compile_anchor(struct schema_compiler *compiler, struct schema_node *
 	const struct schema_keyword *keyword, json_t *value, const struct schema_path *path);
 
 /** schema_resource_enter() - if @node begins a resource (the root of a document, or a subschema
- *  with `$id`): make it the current one. @path: of the node. Return: 0 (also if problems were
- *  added), -ENOMEM. */
+ *  with `$id`): make it the current one; in any case, set node->resource to the current one
+ *  @path: of the node. Return: 0 (also if problems were added), -ENOMEM. */
 int schema_resource_enter(
 	struct schema_compiler *compiler, struct schema_node *node, const struct schema_path *path);
 
 /** schema_resource_find() - find the resource that a reference names
  *  @base: index of the resource that contains the reference
- *  @text: the reference without its fragment; a metaschema is compiled at its first reference
+ *  @text: the reference without its fragment; empty: @base. At the first reference to a
+ *  metaschema, this function compiles it. @ret_resource: index of the resource
  *  Return: 1, 0 (no resource has this URI), -ENOMEM, -E2BIG (stop, a problem was added). */
 int schema_resource_find(struct schema_compiler *compiler, unsigned base, const char *text,
 	size_t size, unsigned *ret_resource);

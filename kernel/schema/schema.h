@@ -52,7 +52,7 @@ WFS_DEFINE_AUTO(schema, struct wfs_schema, wfs_schema_free)
 
 /** wfs_schema_check() - check a value against a schema
  *  Return: 0, -EINVAL (schema_violation; the message gives the JSON pointer into the value, what
- *  was expected and what came), -ENOMEM. */
+ *  was expected and what came, or the limit that the check has reached), -ENOMEM. */
 int wfs_schema_check(const struct wfs_schema *schema, const json_t *value, struct wfs_error *error);
 
 /** wfs_schema_check_counted() - do wfs_schema_check(), and add the steps that it took to @steps.
