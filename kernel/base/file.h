@@ -6,7 +6,7 @@
 
 /** wfs_file_copy() - append all bytes of the file @from, beginning at its position, to the file @to
  *  File systems that can share blocks between files do so; both files are independent all the same.
- *  @from, @to: descriptors. Return: 0, -ENOSPC, -EIO, … */
+ *  @from, @to: descriptors. Return: 0, -ENOSPC, -EIO, or another -errno. */
 int wfs_file_copy(int from, int to);
 
 /** wfs_file_read() - append all bytes of the file @fd, beginning at its position, to @buffer

@@ -101,7 +101,7 @@ int wfs_json_key_compare(const char *a, size_t a_size, const char *b, size_t b_s
  */
 
 /** wfs_json_get_string() - get the string member @name, which must exist and have no NUL; borrowed
- *  from @object. */
+ *  from @object. Return: 0, or -EINVAL. */
 int wfs_json_get_string(
 	const json_t *object, const char *name, const char **ret_text, struct wfs_error *error);
 
@@ -111,12 +111,13 @@ const char *wfs_json_text(const json_t *object, const char *name);
 
 /** wfs_json_get_integer() - get the integer member @name, if it exists; it must be between @minimum
  *  and @maximum
- *  @ret_value: the caller sets it to the default; unchanged when the member is absent */
+ *  @ret_value: the caller sets it to the default; unchanged when the member is absent
+ *  Return: 0, or -EINVAL (not an integer, or out of range). */
 int wfs_json_get_integer(const json_t *object, const char *name, int64_t minimum, int64_t maximum,
 	int64_t *ret_value, struct wfs_error *error);
 
 /** wfs_json_only() - check that @object has only members that are in the list @names, which ends
- *  with NULL. */
+ *  with NULL. Return: 0, or -EINVAL. */
 int wfs_json_only(const json_t *object, const char *const *names, struct wfs_error *error);
 
 /** wfs_json_drop_nulls() - remove null members of @object that are optional by @members, as for

@@ -67,8 +67,8 @@ void wfs_trust_made(const char *directory, const char *world_id);
  *  time. */
 uint64_t wfs_trust_last_txn(const char *directory);
 
-/** wfs_trust_has_written() - does this user own the store, and is @mark, of the store now, that of
- *  the time when this user closed it? Then nobody has written to the store since. */
+/** wfs_trust_has_written() - does this user own the store, and is @mark, the store's mark now, that
+ *  with which this user closed it? Then nobody has written to the store since. */
 bool wfs_trust_has_written(
 	const char *directory, const char *world_id, const struct wfs_store_mark *mark);
 
