@@ -84,7 +84,7 @@ int wfs_blob_files_each(struct wfs_store *store,
 /** wfs_blob_file_remove() - remove a blob file that no row mentions, and its file of checksums
  *  @ret_size_bytes: the size that the blob file had
  *  Return: 0, -EBUSY (the value was just received and its row may not be written yet), -ENOENT,
- *  … */
+ *  or another -errno. */
 int wfs_blob_file_remove(
 	struct wfs_store *store, const struct wfs_hash *hash, uint64_t *ret_size_bytes);
 

@@ -61,8 +61,8 @@ struct wfs_store {
 		struct wfs_row_name *ret_name);
 };
 
-/** store_commit_error() - convert a code of LMDB from a failed write to a negative errno; -ENOSPC
- *  for a full disk. */
+/** store_commit_error() - convert a code of LMDB from a failed write to a negative errno, as
+ *  wfs_store_error() does, but to -ENOSPC if the disk is full. */
 int store_commit_error(const struct wfs_store *store, int code);
 
 /** store_txn_free() - free a transaction; if it has not ended, it is aborted. */
@@ -88,7 +88,8 @@ int wfs_store_directory_fd(const struct wfs_store *store);
  *  free ones included. */
 uint64_t wfs_store_data_bytes(const struct wfs_store *store);
 
-/** wfs_store_error() - convert a code of LMDB to a negative errno; the only such conversion. */
+/** wfs_store_error() - convert a code of LMDB to 0 (success) or a negative errno. No other function
+ *  converts them. */
 int wfs_store_error(int code);
 
 enum { WFS_SEAL_SIZE = 8 };
