@@ -95,11 +95,28 @@ static void set_absent(const struct wfs_form *form, void *place)
 	}
 }
 
+static bool has_members(const struct wfs_form *form, const json_t *object)
+{
+	size_t count = 0;
+
+	for (const struct wfs_field *field = form->fields; field->name; field++) {
+		const bool there = json_object_get(object, field->name) != NULL;
+
+		if (!there && !field->optional)
+			return false;
+		count += there;
+	}
+	return json_is_object(object) && count == json_object_size(object);
+}
+
+/* The list of members is made only for a message. */
 static int check_members(const struct wfs_form *form, const char *what, const json_t *object,
 	struct wfs_error *error)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer members = {0};
 
+	if (!form->members && has_members(form, object))
+		return 0;
 	if (form->members)
 		return wfs_json_members(object, what, form->members, error);
 	wfs_form_usage(form, &members);
@@ -127,6 +144,54 @@ int wfs_form_read(const struct wfs_form *form, const char *what, const json_t *o
 			r = field->form->then(field->name, value, error);
 	}
 	return r || !form->then ? r : form->then(what, object, error);
+}
+
+/* --- writing --- */
+
+static bool is_absent(const struct wfs_form *form, const void *place)
+{
+	switch (form->kind) {
+	case WFS_FORM_NAT:
+	case WFS_FORM_INTEGER:
+		return *(const int64_t *)place == -1;
+	case WFS_FORM_BOOL:
+		return !*(const bool *)place;
+	default:
+		return *(const void *const *)place == NULL;
+	}
+}
+
+static json_t *write_value(const struct wfs_form *form, const void *place)
+{
+	switch (form->kind) {
+	case WFS_FORM_NAT:
+	case WFS_FORM_INTEGER:
+		return json_integer(*(const int64_t *)place);
+	case WFS_FORM_BOOL:
+		return json_boolean(*(const bool *)place);
+	case WFS_FORM_TEXT:
+	case WFS_FORM_HASH:
+		return json_string(*(const char *const *)place);
+	default:
+		return json_incref(*(json_t *const *)place);
+	}
+}
+
+json_t *wfs_form_write(const struct wfs_form *form, const void *value)
+{
+	WFS_AUTO_JSON json_t *object = json_object();
+
+	for (const struct wfs_field *field = form->fields; field->name; field++) {
+		const void *const place = (const char *)value + field->offset;
+		const bool absent = field->optional && is_absent(field->form, place);
+
+		if (absent && field->optional == WFS_OPTIONAL)
+			continue;
+		if (json_object_set_new(object, field->name,
+			    absent ? json_null() : write_value(field->form, place)) < 0)
+			return NULL;
+	}
+	return WFS_STEAL(object);
 }
 
 void wfs_form_drop_nulls(const struct wfs_form *form, json_t *object)

@@ -378,6 +378,18 @@ int fold_load(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const cha
 	return wfs_trace(wfs_json_parse(state.data, state.size, ret_document, error));
 }
 
+int fold_read(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
+	void *ret_document, struct wfs_error *error)
+{
+	json_t *json;
+	size_t cell = 0;
+	int r = fold_load(fold, reducer, key, &cell, &json, error);
+	const int read = wfs_document_read(reducer, json, ret_document, r ? NULL : error);
+
+	((struct wfs_document *)ret_document)->cell = cell;
+	return wfs_trace(r ? r : read);
+}
+
 /* --- changing --- */
 
 static struct fold_change *add_change(struct wfs_fold *fold, size_t cell_index)
@@ -435,6 +447,16 @@ int fold_set_document(
 	return wfs_trace(fold_set(fold, cell_index, wfs_buffer_bytes(&fold->scratch), error));
 }
 
+int fold_write(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const void *document,
+	struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *json = wfs_document_write(reducer, document);
+
+	return json ? wfs_trace(fold_set_document(
+			      fold, ((const struct wfs_document *)document)->cell, json, error))
+		    : fold_no_memory(error);
+}
+
 int fold_put(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
 	const json_t *document, struct wfs_error *error)
 {
@@ -445,6 +467,14 @@ int fold_put(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char
 	int r = fold_touch_unread(
 		fold, fold_builtin(fold, reducer), wfs_bytes_text(key), &cell, error);
 	return wfs_trace(r ? r : fold_set_document(fold, cell, document, error));
+}
+
+int fold_put_document(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
+	const void *document, struct wfs_error *error)
+{
+	WFS_AUTO_JSON json_t *json = wfs_document_write(reducer, document);
+
+	return wfs_trace(fold_put(fold, reducer, key, json, error));
 }
 
 int fold_delete(struct wfs_fold *fold, size_t cell_index, struct wfs_error *error)

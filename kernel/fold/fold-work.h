@@ -13,7 +13,7 @@
 #include "kernel/fold/effects.h"
 #include "kernel/fold/fold-domain.h"
 #include "kernel/fold/fold.h"
-#include "kernel/manifest/builtin.h"
+#include "kernel/manifest/document.h"
 #include "kernel/read/text.h"
 
 /* A part of fold->text: offset and size in bytes, because the text moves as it grows. */
@@ -268,6 +268,41 @@ int fold_set_document(
  *  @document: borrowed; NULL: the caller had no memory for it, and the function returns -ENOMEM */
 int fold_put(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
 	const json_t *document, struct wfs_error *error);
+
+/** fold_read() - touch a cell of a built-in reducer, and read its document into the reducer's struct
+ *  (kernel/manifest/document.h)
+ *  Callers use fold_read_<name>(), and end the struct with wfs_document_done().
+ *  @ret_document: also written on failure; its `own.json` is NULL if the cell is not live
+ *  Return: 0, -EIO (internal_error: the document has another form), … */
+int fold_read(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
+	void *ret_document, struct wfs_error *error);
+
+/** fold_write() - set the document of the cell that fold_read() has read into @document. Callers
+ *  use fold_write_<name>(). */
+int fold_write(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const void *document,
+	struct wfs_error *error);
+
+/** fold_put_document() - fold_put() with the struct of a document. Callers use fold_put_<name>(). */
+int fold_put_document(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
+	const void *document, struct wfs_error *error);
+
+#define FOLD_DOCUMENT_FUNCTIONS(constant, name)                                               \
+	static inline int fold_read_##name(struct wfs_fold *fold, const char *key,            \
+		struct wfs_document_##name *ret_document, struct wfs_error *error)            \
+	{                                                                                     \
+		return fold_read(fold, WFS_BUILTIN_##constant, key, ret_document, error);     \
+	}                                                                                     \
+	static inline int fold_write_##name(struct wfs_fold *fold,                            \
+		const struct wfs_document_##name *document, struct wfs_error *error)          \
+	{                                                                                     \
+		return fold_write(fold, WFS_BUILTIN_##constant, document, error);             \
+	}                                                                                     \
+	static inline int fold_put_##name(struct wfs_fold *fold, const char *key,             \
+		const struct wfs_document_##name *document, struct wfs_error *error)          \
+	{                                                                                     \
+		return fold_put_document(fold, WFS_BUILTIN_##constant, key, document, error); \
+	}
+WFS_DOCUMENTS(FOLD_DOCUMENT_FUNCTIONS)
 
 /** fold_mark() - begin changes that can be taken back
  *  Marks nest. fold_keep() or fold_take_back() ends each of them, the newest first.

@@ -193,6 +193,35 @@ TEST(members_can_be_listed_apart_from_the_fields)
 	assert_string_equal(error.message, "'a' is missing (it takes: a b c?)");
 }
 
+static void assert_written(const char *text, const char *expected)
+{
+	WFS_AUTO_JSON json_t *object = parse(text);
+	struct order order;
+
+	assert_int_equal(wfs_form_read(&form, "it", object, &order, NULL), 0);
+	assert_json(wfs_form_write(&form, &order), expected);
+}
+
+TEST(what_is_read_can_be_written)
+{
+	const char *const all = "{'count':0,'fast':true,'hash':'" HASH "','level':3,'object':{},"
+				"'texts':['x'],'value':null,'word':''}";
+
+	assert_written(all, all);
+}
+
+TEST(what_is_absent_is_left_out_or_null)
+{
+	assert_written("{'last':false,'word':'good'}", "{'level':null,'word':'good'}");
+}
+
+TEST(what_is_required_is_written_or_nothing_is)
+{
+	const struct order order = {.word = NULL};
+
+	assert_null(wfs_form_write(&form, &order));
+}
+
 TEST(optional_nulls_are_dropped)
 {
 	WFS_AUTO_JSON json_t *object = parse("{'word':null,'count':null,'value':null,'x':null}");

@@ -63,11 +63,10 @@ int memory_list(struct memory *memory, size_t limit, size_t offset, json_t **ret
 int memory_bytes(
 	struct wfs_fold *fold, const char *artifact_id, int64_t *ret_bytes, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *state = NULL;
-	size_t cell;
-	int r = fold_load(fold, WFS_BUILTIN_MEMORY_STORE, artifact_id, &cell, &state, error);
+	WFS_AUTO_DOCUMENT struct wfs_document_memory_store state;
+	int r = fold_read_memory_store(fold, artifact_id, &state, error);
 
-	*ret_bytes = json_integer_value(json_object_get(state, "bytes"));
+	*ret_bytes = state.bytes;
 	return wfs_trace(r);
 }
 

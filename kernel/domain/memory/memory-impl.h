@@ -7,13 +7,6 @@
 #include "kernel/domain/memory/memory-file.h"
 #include "kernel/domain/memory/memory.h"
 
-/** memory_number() - get an integer member of memory->state; 0 if it is absent. */
-int64_t memory_number(const struct memory *memory, const char *member);
-
-/** memory_set_number() - set an integer member of memory->state. Return: 0, or -1 without
- *  memory. */
-int memory_set_number(struct memory *memory, const char *member, int64_t value);
-
 /** memory_change_label() - set memory->label to the store's next label, after a change of entry @id
  *  A label is a hash of the label before and of the change. So a mirror (the store's vectors in
  *  memory, mirror.c) with an equal label has equal vectors. @id: the entry's number
@@ -22,8 +15,8 @@ int memory_set_number(struct memory *memory, const char *member, int64_t value);
 void memory_change_label(
 	struct memory *memory, char kind, uint32_t id, const struct wfs_hash *hash);
 
-/** memory_store_state() - store memory->state, and memory->label in it, in the store's cell of
- *  sys.memory_store. Return: 0, or -errno. */
+/** memory_store_state() - store memory->state, with the label and the model, in the store's cell
+ *  of sys.memory_store. Return: 0, or -errno. */
 int memory_store_state(struct memory *memory, struct wfs_error *error);
 
 /** memory_charge() - charge @bytes, which may be negative, to the disk quota of the account that

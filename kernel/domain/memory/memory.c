@@ -81,7 +81,7 @@ int memory_check(struct wfs_fold *fold, const struct artifact *artifact, struct 
 
 void memory_done(struct memory *memory)
 {
-	json_decref(memory->state);
+	wfs_document_done(&memory->state);
 }
 
 int memory_open(struct act *act, const struct artifact *artifact, struct memory *ret_memory,
@@ -98,33 +98,27 @@ int memory_open(struct act *act, const struct artifact *artifact, struct memory 
 	if (!r)
 		r = read_config(content, &memory, error);
 	if (!r)
-		r = fold_load(act->fold, WFS_BUILTIN_MEMORY_STORE, artifact->id, &memory.cell,
-			&memory.state, error);
+		r = fold_read_memory_store(act->fold, artifact->id, &memory.state, error);
 	if (r)
 		return wfs_trace(r);
-	if (!memory.state)
-		memory.state = json_pack("{s:i, s:i, s:i, s:i, s:s, s:s}", "added", 0, "bytes", 0,
-			"count", 0, "dims", 0, "label", "0000000000000000", "model", "");
-	if (!memory.state)
-		return fold_no_memory(error);
-	memory.label = strtoull(wfs_json_text(memory.state, "label"), NULL, 16);
+	if (memory.state.own.json) {
+		memory.label = strtoull(memory.state.label, NULL, 16);
+		snprintf(memory.model, sizeof(memory.model), "%s", memory.state.model);
+	} else {
+		memory.state.left = memory.state.next = -1;
+	}
 	*ret_memory = memory;
 	return 0;
 }
 
-int64_t memory_number(const struct memory *memory, const char *member)
-{
-	return json_integer_value(json_object_get(memory->state, member));
-}
-
 int64_t memory_count(const struct memory *memory)
 {
-	return memory_number(memory, "count");
+	return memory->state.count;
 }
 
 const char *memory_model(const struct memory *memory)
 {
-	return memory_count(memory) > 0 ? wfs_json_text(memory->state, "model") : NULL;
+	return memory_count(memory) > 0 ? memory->model : NULL;
 }
 
 /* The label depends on all changes of the store, in order. It is hashed with the world's entropy:
@@ -148,18 +142,14 @@ void memory_change_label(struct memory *memory, char kind, uint32_t id, const st
 		memory->label = memory->label << 8 | next.bytes[i];
 }
 
-int memory_set_number(struct memory *memory, const char *member, int64_t value)
-{
-	return json_object_set_new(memory->state, member, json_integer(value));
-}
-
 int memory_store_state(struct memory *memory, struct wfs_error *error)
 {
-	return json_object_set_new(
-		       memory->state, "label", json_sprintf("%016" PRIx64, memory->label)) < 0
-		? fold_no_memory(error)
-		: wfs_trace(
-			  fold_set_document(memory->act->fold, memory->cell, memory->state, error));
+	char label[17];
+
+	snprintf(label, sizeof(label), "%016" PRIx64, memory->label);
+	memory->state.label = label;
+	memory->state.model = memory->model;
+	return wfs_trace(fold_write_memory_store(memory->act->fold, &memory->state, error));
 }
 
 /* --- ids and keys --- */
@@ -276,12 +266,10 @@ int memory_remove(struct memory *memory, const struct artifact *artifact, const 
 			wfs_bytes_text(key), &cell, error);
 	if (!r)
 		r = fold_delete(memory->act->fold, cell, error);
-	if (!r &&
-		(memory_set_number(memory, "bytes", memory_number(memory, "bytes") - bytes) < 0 ||
-			memory_set_number(memory, "count", memory_count(memory) - 1) < 0))
-		r = fold_no_memory(error);
 	if (r)
 		return wfs_trace(r);
+	memory->state.bytes -= bytes;
+	memory->state.count--;
 	memory_change_label(memory, '-', number, NULL);
 	if (mirror)
 		memory_mirror_remove(mirror, number, memory->label);
@@ -336,7 +324,7 @@ int memory_check_model(
 	const struct memory *memory, const struct embedding *embedding, struct wfs_error *error)
 {
 	const char *const model = memory_model(memory);
-	const int64_t dims = memory_number(memory, "dims");
+	const int64_t dims = memory->state.dims;
 
 	if (!model || (strcmp(model, embedding->model) == 0 && dims == (int64_t)embedding->dims))
 		return 0;
@@ -406,26 +394,11 @@ static json_t *entry_document(
 	json_t *const tags =
 		entry->tags ? json_incref((json_t *)(uintptr_t)entry->tags) : json_array();
 	WFS_AUTO_JSON json_t *document = json_pack("{s:s, s:f, s:I, s:o, s:s, s:I}", "id", id,
-		"importance", entry->importance, "place",
-		(json_int_t)memory_number(memory, "added"), "tags", tags, "text", entry->text,
-		"tick", (json_int_t)tick_of(memory, entry));
+		"importance", entry->importance, "place", (json_int_t)memory->state.added, "tags",
+		tags, "text", entry->text, "tick", (json_int_t)tick_of(memory, entry));
 
 	return document && !embedding_write(entry->embedding, document) ? WFS_STEAL(document)
 									: NULL;
-}
-
-/* Counts an entry in the store's state. */
-static int count_entry(struct memory *memory, const struct memory_entry *entry, int64_t bytes)
-{
-	return memory_set_number(memory, "added", memory_number(memory, "added") + 1) < 0 ||
-			memory_set_number(memory, "bytes", memory_number(memory, "bytes") + bytes) <
-				0 ||
-			memory_set_number(memory, "count", memory_count(memory) + 1) < 0 ||
-			memory_set_number(memory, "dims", (int64_t)entry->embedding->dims) < 0 ||
-			json_object_set_new(
-				memory->state, "model", json_string(entry->embedding->model)) < 0
-		? -ENOMEM
-		: 0;
 }
 
 static int put_entry(struct memory *memory, const struct artifact *artifact,
@@ -436,7 +409,7 @@ static int put_entry(struct memory *memory, const struct artifact *artifact,
 	struct memory_mirror *mirror = NULL;
 	struct wfs_vectors_row row = {
 		.tick = tick_of(memory, entry),
-		.place = (uint64_t)memory_number(memory, "added"),
+		.place = (uint64_t)memory->state.added,
 		.importance = entry->importance,
 		.vector = entry->embedding->vector,
 	};
@@ -456,10 +429,13 @@ static int put_entry(struct memory *memory, const struct artifact *artifact,
 	const int64_t bytes = (int64_t)fold_cell_at(fold, cell)->state.size;
 	const struct wfs_hash hash = fold_cell_at(fold, cell)->hash;
 	r = memory_charge(memory, artifact, bytes, error);
-	if (!r && count_entry(memory, entry, bytes))
-		r = fold_no_memory(error);
 	if (r)
 		return wfs_trace(r);
+	memory->state.added++;
+	memory->state.bytes += bytes;
+	memory->state.count++;
+	memory->state.dims = (int64_t)entry->embedding->dims;
+	snprintf(memory->model, sizeof(memory->model), "%s", entry->embedding->model);
 	memory_change_label(memory, '+', row.id, &hash);
 	if (mirror)
 		r = memory_mirror_add(mirror, &row, memory->label, error);

@@ -54,11 +54,11 @@ struct memory {
 	struct act *act;
 	const char *id; /* of the artifact */
 	int64_t entries_max;
-	enum wfs_vectors_order order; /* in which entries are pruned */
-	json_t *state;                /* of its cell of sys.memory_store; owned */
-	size_t cell;                  /* index of this cell in the fold */
-	uint64_t label;               /* the state's `label`; see memory_change_label() */
-	int pruned;                   /* entries pruned since memory_open() */
+	enum wfs_vectors_order order;           /* in which entries are pruned */
+	struct wfs_document_memory_store state; /* but for label and model, which are kept here: */
+	char model[EMBEDDING_MODEL_MAX + 1];
+	uint64_t label; /* see memory_change_label() */
+	int pruned;     /* entries pruned since memory_open() */
 };
 void memory_done(struct memory *memory);
 #define MEMORY_AUTO WFS_CLEANUP(memory_done)

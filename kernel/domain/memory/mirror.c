@@ -306,7 +306,7 @@ static int read_all(struct memory *memory, struct memory_mirror *mirror, struct 
 
 	drop(mirror);
 	snprintf(mirror->store, sizeof(mirror->store), "%s", memory->id);
-	mirror->dims = (size_t)json_integer_value(json_object_get(memory->state, "dims"));
+	mirror->dims = (size_t)memory->state.dims;
 	int r = mirror->dims > 0 && mirror->dims <= EMBEDDING_DIMS_MAX ? 0 : -EIO;
 	if (!r)
 		r = wfs_vectors_new(mirror->dims, &mirror->vectors, error);

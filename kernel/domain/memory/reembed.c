@@ -27,22 +27,20 @@ struct reembedding {
 
 int64_t memory_left(const struct memory *memory)
 {
-	return memory_number(memory, "left");
+	return memory->state.left > 0 ? memory->state.left : 0;
 }
 
 void memory_looked_away(struct memory *memory, uint32_t number)
 {
-	const int64_t left = memory_left(memory);
-
-	if (left > 0 && (int64_t)number >= memory_number(memory, "next"))
-		(void)memory_set_number(memory, "left", left - 1);
+	if (memory_left(memory) > 0 && (int64_t)number >= memory->state.next)
+		memory->state.left--;
 }
 
 /* All embeddings have as many dimensions as the first, whatever the server gives later. */
 static int check_dims(struct reembedding *work, size_t dims)
 {
 	struct memory *const memory = work->memory;
-	const int64_t known = memory_number(memory, "dims");
+	const int64_t known = memory->state.dims;
 	const int64_t bytes = memory_count(memory) * (int64_t)(dims * sizeof(float));
 
 	if (known > 0 && known != (int64_t)dims)
@@ -55,7 +53,8 @@ static int check_dims(struct reembedding *work, size_t dims)
 			"the embeddings of '%s' would take %" PRId64
 			" bytes, at most %d are kept of a store",
 			memory->id, bytes, MEMORY_VECTORS_MAX);
-	return memory_set_number(memory, "dims", (int64_t)dims) ? fold_no_memory(work->error) : 0;
+	memory->state.dims = (int64_t)dims;
+	return 0;
 }
 
 static int put(struct reembedding *work, size_t cell, json_t *entry, uint32_t number)
@@ -69,13 +68,11 @@ static int put(struct reembedding *work, size_t cell, json_t *entry, uint32_t nu
 	const int64_t more = (int64_t)fold_cell_at(fold, cell)->state.size - before;
 	const struct wfs_hash hash = fold_cell_at(fold, cell)->hash;
 	r = memory_charge(work->memory, work->artifact, more, work->error);
-	if (!r &&
-		memory_set_number(
-			work->memory, "bytes", memory_number(work->memory, "bytes") + more))
-		r = fold_no_memory(work->error);
-	if (!r)
-		memory_change_label(work->memory, '~', number, &hash);
-	return wfs_trace(r);
+	if (r)
+		return wfs_trace(r);
+	work->memory->state.bytes += more;
+	memory_change_label(work->memory, '~', number, &hash);
+	return 0;
 }
 
 static int embed(struct reembedding *work, size_t cell, json_t *entry, uint32_t number)
@@ -113,36 +110,27 @@ static int look_at(struct reembedding *work, uint32_t number)
 		return wfs_trace(r);
 	if (strcmp(wfs_json_text(entry, "model"), work->model) != 0)
 		r = embed(work, cell, entry, number);
-	else if (memory_number(memory, "dims") == 0)
+	else if (memory->state.dims == 0)
 		r = check_dims(work, (size_t)json_integer_value(json_object_get(entry, "dims")));
-	if (!r &&
-		(memory_set_number(memory, "left", memory_left(memory) - 1) ||
-			memory_set_number(memory, "next", (int64_t)number + 1)))
-		r = fold_no_memory(work->error);
+	memory->state.left--;
+	memory->state.next = (int64_t)number + 1;
 	return wfs_trace(r);
 }
 
 /* Ends the work or, if the record has added entries, begins again with all of them. */
-static int end(struct reembedding *work)
+static void end(struct memory *memory)
 {
-	struct memory *const memory = work->memory;
+	const bool again = memory_left(memory) > 0;
 
-	if (memory_left(memory) <= 0) {
-		(void)json_object_del(memory->state, "left");
-		(void)json_object_del(memory->state, "next");
-		return 0;
-	}
-	return memory_set_number(memory, "left", memory_count(memory)) ||
-			memory_set_number(memory, "next", 0)
-		? fold_no_memory(work->error)
-		: 0;
+	memory->state.left = again ? memory->state.count : -1;
+	memory->state.next = again ? 0 : -1;
 }
 
 static int go_on(struct reembedding *work)
 {
 	struct memory *const memory = work->memory;
 	struct wfs_view view = fold_view(memory->act->fold);
-	uint64_t next = (uint64_t)memory_number(memory, "next");
+	uint64_t next = (uint64_t)memory->state.next;
 
 	for (int i = 0; i < LOOKED_AT_MAX && work->done < work->limit; i++) {
 		struct wfs_entry found;
@@ -152,8 +140,10 @@ static int go_on(struct reembedding *work)
 				  &view, wfs_bytes_text(memory->id), next, &number, &found)
 			: -ENOENT;
 
-		if (r == -ENOENT)
-			return wfs_trace(end(work));
+		if (r == -ENOENT) {
+			end(memory);
+			return 0;
+		}
 		if (!r)
 			r = look_at(work, number);
 		if (r)
@@ -163,7 +153,9 @@ static int go_on(struct reembedding *work)
 					  work->error, r, "read the entries of '%s'", memory->id);
 		next = (uint64_t)number + 1;
 	}
-	return memory_left(memory) > 0 ? 0 : wfs_trace(end(work));
+	if (memory_left(memory) == 0)
+		end(memory);
+	return 0;
 }
 
 int memory_reembed(struct memory *memory, const struct artifact *artifact, size_t limit,
@@ -178,20 +170,17 @@ int memory_reembed(struct memory *memory, const struct artifact *artifact, size_
 		.limit = local || limit < WFS_EMBEDDINGS_MAX ? limit : WFS_EMBEDDINGS_MAX,
 		.error = error,
 	};
-	const bool other = strcmp(wfs_json_text(memory->state, "model"), host) != 0;
-	int r = 0;
+	const bool other = strcmp(memory->model, host) != 0;
 
 	*ret_done = 0;
 	if (memory_count(memory) == 0 || (!other && memory_left(memory) == 0))
 		return 0;
-	if (other &&
-		(memory_set_number(memory, "left", memory_count(memory)) ||
-			memory_set_number(memory, "next", 0) ||
-			memory_set_number(memory, "dims", 0) ||
-			json_object_set_new(memory->state, "model", json_string(host)) < 0))
-		r = fold_no_memory(error);
-	if (!r)
-		r = go_on(&work);
+	if (other) {
+		memory->state.left = memory->state.count;
+		memory->state.next = memory->state.dims = 0;
+		snprintf(memory->model, sizeof(memory->model), "%s", host);
+	}
+	int r = go_on(&work);
 	if (!r)
 		r = memory_store_state(memory, error);
 	*ret_done = work.done;

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Documents of cells of built-in reducers: one table of members for each, from which come a struct
+ * and the form (kernel/base/form.h) that reads and writes it. The headers that builtin.h names say
+ * what the members mean.
+ *
+ * Texts and values of a struct are borrowed: those that were read from the document that the struct
+ * owns, others from the function that set them, until it has written the struct.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernel/base/cleanup.h"
+#include "kernel/base/error.h"
+#include "kernel/manifest/builtin.h"
+
+/* M(document, type, member, 0 or how it may be absent: see struct wfs_field) */
+#define WFS_DOCUMENT_MEMORY_STORE(M, document)   \
+	M(document, INTEGER, added, 0)           \
+	M(document, INTEGER, bytes, 0)           \
+	M(document, INTEGER, count, 0)           \
+	M(document, INTEGER, dims, 0)            \
+	M(document, TEXT, label, 0)              \
+	M(document, INTEGER, left, WFS_OPTIONAL) \
+	M(document, TEXT, model, 0)              \
+	M(document, INTEGER, next, WFS_OPTIONAL)
+
+/* X(constant, name) of each reducer with such a table */
+#define WFS_DOCUMENTS(X) X(MEMORY_STORE, memory_store)
+
+/* What each struct begins with. */
+struct wfs_document {
+	json_t *json; /* owned; NULL: the cell is not live, or the struct is a new one */
+	size_t cell;  /* index in the fold that has read it */
+};
+
+#define WFS_DOCUMENT_C_TEXT const char *
+#define WFS_DOCUMENT_C_INTEGER int64_t
+#define WFS_DOCUMENT_C_BOOL bool
+#define WFS_DOCUMENT_C_VALUE json_t *
+#define WFS_DOCUMENT_MEMBER(document, type, name, absent) WFS_DOCUMENT_C_##type name;
+#define WFS_DOCUMENT_STRUCT(constant, name)                        \
+	struct wfs_document_##name {                               \
+		struct wfs_document own;                           \
+		WFS_DOCUMENT_##constant(WFS_DOCUMENT_MEMBER, name) \
+	};
+WFS_DOCUMENTS(WFS_DOCUMENT_STRUCT)
+
+/** wfs_document_done() - end any of these structs. */
+void wfs_document_done(void *document);
+#define WFS_AUTO_DOCUMENT WFS_CLEANUP(wfs_document_done)
+
+/** wfs_document_read() - read @json into the struct of a reducer's document
+ *  @json: taken, also on failure; NULL: the struct becomes zeros, as it does on failure
+ *  @ret_document: must be the reducer's struct, so callers use wfs_document_read_<name>()
+ *  Return: 0, -EIO (internal_error: the document has another form, so the store is damaged),
+ *  -ENOMEM. */
+int wfs_document_read(enum wfs_builtin_reducer reducer, json_t *json, void *ret_document,
+	struct wfs_error *error);
+
+/** wfs_document_write() - make the JSON of a document; see wfs_form_write(). @document: as for
+ *  wfs_document_read() */
+json_t *wfs_document_write(enum wfs_builtin_reducer reducer, const void *document);
+
+#define WFS_DOCUMENT_FUNCTIONS(constant, name)                                          \
+	static inline int wfs_document_read_##name(                                     \
+		json_t *json, struct wfs_document_##name *ret, struct wfs_error *error) \
+	{                                                                               \
+		return wfs_document_read(WFS_BUILTIN_##constant, json, ret, error);     \
+	}
+WFS_DOCUMENTS(WFS_DOCUMENT_FUNCTIONS)
