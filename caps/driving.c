@@ -11,6 +11,7 @@
 #include "kernel/domain/turn/events.h"
 #include "kernel/domain/turn/turn-read.h"
 #include "kernel/domain/turn/turn.h"
+#include "kernel/manifest/document.h"
 #include "kernel/read/record.h"
 #include "kernel/world/domains.h"
 #include "kernel/world/world.h"
@@ -93,16 +94,16 @@ int wfs_driving_intents(
 }
 
 int wfs_driving_intent(const struct wfs_driving *driving, const char *intent_id,
-	json_t **ret_intent, struct wfs_error *error)
+	struct wfs_document_intent *ret_intent, struct wfs_error *error)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
+	json_t *document = NULL;
 	int r = wfs_view_open(driving->world, WFS_HEIGHT_HEAD, &view, error);
 
 	if (!r)
-		r = wfs_view_document(&view, WFS_BUILTIN_INTENT, intent_id, ret_intent, error);
-	if (r == -ENOENT)
-		*ret_intent = NULL;
-	return r == -ENOENT ? 0 : r;
+		r = wfs_view_document(&view, WFS_BUILTIN_INTENT, intent_id, &document, error);
+	const int read = wfs_document_read_intent(document, ret_intent, r ? NULL : error);
+	return r && r != -ENOENT ? r : read;
 }
 
 /* --- events --- */

@@ -12,6 +12,7 @@
 #include "kernel/world/observer.h"
 
 struct wfs_authority;
+struct wfs_document_intent;
 struct wfs_session;
 
 /* The driver of a world. Zero-initialise, set the callbacks, and call wfs_driving_init(). */
@@ -45,10 +46,11 @@ void wfs_driving_end(struct wfs_driving *driving);
 int wfs_driving_intents(
 	const struct wfs_driving *driving, json_t **ret_ids, struct wfs_error *error);
 
-/** wfs_driving_intent() - read the cell of an intent. @ret_intent: caller owns it; NULL: the intent
+/** wfs_driving_intent() - read the cell of an intent. @ret_intent: caller ends it with
+ *  wfs_document_done(), also on failure; `own.json` is NULL if the intent
  *  is not open, which is no failure */
 int wfs_driving_intent(const struct wfs_driving *driving, const char *intent_id,
-	json_t **ret_intent, struct wfs_error *error);
+	struct wfs_document_intent *ret_intent, struct wfs_error *error);
 
 /** wfs_driving_height() - get the height of the world. */
 uint64_t wfs_driving_height(const struct wfs_driving *driving);

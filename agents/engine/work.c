@@ -9,6 +9,7 @@
 #include "kernel/base/clock.h"
 #include "kernel/base/json.h"
 #include "kernel/base/log.h"
+#include "kernel/manifest/document.h"
 
 enum { AGAIN_MS = 1000 }; /* after which a request is repeated that the kernel could not take */
 
@@ -351,20 +352,19 @@ void work_fail(struct work *work, const struct wfs_error *error)
 /* --- looking --- */
 
 /* NULL: the intent asks for nothing that is known. */
-static const struct work_kind *find_kind(const struct engine *engine, const json_t *intent)
+static const struct work_kind *find_kind(
+	const struct engine *engine, const struct wfs_document_intent *intent)
 {
-	const char *const effect = wfs_json_text(intent, "effect");
-
 	for (const struct work_kind *kind = engine->work_kinds; kind->owner; kind++)
-		if (json_object_get(intent, kind->owner) &&
-			strcmp(effect, wfs_effect_kind(kind->effect)) == 0 &&
-			(!kind->index || json_object_get(intent, kind->index)))
+		if (json_object_get(intent->own.json, kind->owner) &&
+			strcmp(intent->effect, wfs_effect_kind(kind->effect)) == 0 &&
+			(!kind->index || json_object_get(intent->own.json, kind->index)))
 			return kind;
 	return NULL;
 }
 
-static struct work *work_new(
-	struct engine *engine, const char *intent_id, const json_t *intent, struct wfs_error *error)
+static struct work *work_new(struct engine *engine, const char *intent_id,
+	const struct wfs_document_intent *intent, struct wfs_error *error)
 {
 	const struct work_kind *const kind = find_kind(engine, intent);
 	struct work *const work = kind ? calloc(1, sizeof(*work)) : NULL;
@@ -376,16 +376,17 @@ static struct work *work_new(
 		return NULL;
 	work->engine = engine;
 	work->kind = kind;
-	work->turn = json_integer_value(json_object_get(intent, "turn"));
+	if (intent->turn > 0)
+		work->turn = intent->turn;
 	if (kind->index)
-		work->index = json_integer_value(json_object_get(intent, kind->index));
-	work->approved = strcmp(wfs_json_text(intent, "state"), "approved") == 0;
+		work->index = json_integer_value(json_object_get(intent->own.json, kind->index));
+	work->approved = strcmp(intent->state, "approved") == 0;
 	work->began_ns = wfs_clock_monotonic_ns();
 	snprintf(work->intent_id, sizeof(work->intent_id), "%s", intent_id);
-	snprintf(work->owner_id, sizeof(work->owner_id), "%s", wfs_json_text(intent, kind->owner));
-	snprintf(work->began, sizeof(work->began), "%s", wfs_json_text(intent, "began"));
-	if (wfs_session_new(
-		    engine->authority, wfs_json_text(intent, "principal"), &work->session, error) ||
+	snprintf(work->owner_id, sizeof(work->owner_id), "%s",
+		wfs_json_text(intent->own.json, kind->owner));
+	snprintf(work->began, sizeof(work->began), "%s", intent->began ? intent->began : "");
+	if (wfs_session_new(engine->authority, intent->principal, &work->session, error) ||
 		wfs_session_note_private(work->session) ||
 		!tsearch(work, &engine->works, compare)) {
 		wfs_session_free(work->session);
@@ -412,24 +413,24 @@ static void begin_now(struct work *work)
 }
 
 /* An attempt after a failure waits first. */
-static void begin(struct engine *engine, const char *intent_id, const json_t *intent)
+static void begin(
+	struct engine *engine, const char *intent_id, const struct wfs_document_intent *intent)
 {
-	const int64_t not_before_ns = json_integer_value(json_object_get(intent, "not_before_ns"));
-	const int64_t wait_ms = (not_before_ns - wfs_clock_realtime_ns()) / 1000000;
+	const int64_t wait_ms = (intent->not_before_ns - wfs_clock_realtime_ns()) / 1000000;
 	struct wfs_error error = {.message = "no memory"};
 	struct work *const work = work_new(engine, intent_id, intent, &error);
 
 	if (!work)
 		wfs_log(WFS_LOG_AGENTS, WFS_LOG_ERR,
-			"the effect that '%s' asks for is not performed: %s",
-			wfs_json_text(intent, "principal"), error.message);
+			"the effect that '%s' asks for is not performed: %s", intent->principal,
+			error.message);
 	else if (wait_ms <= 0 || work_set_timer(work, (uint64_t)wait_ms, begin_now))
 		begin_now(work);
 }
 
 void work_look(struct engine *engine, const char *intent_id)
 {
-	WFS_AUTO_JSON json_t *intent = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_intent intent;
 	struct work *const work = find(engine, intent_id);
 	struct wfs_error error = {0};
 
@@ -437,16 +438,16 @@ void work_look(struct engine *engine, const char *intent_id)
 		wfs_log(WFS_LOG_AGENTS, WFS_LOG_ERR, "an intent cannot be read: %s", error.message);
 		return;
 	}
-	if (!intent && work)
+	if (!intent.own.json && work)
 		drop(work);
-	if (!intent || work || strcmp(wfs_json_text(intent, "state"), "asked") == 0)
+	if (!intent.own.json || work || strcmp(intent.state, "asked") == 0)
 		return;
 	if (engine_trusts(engine, &error))
-		begin(engine, intent_id, intent);
+		begin(engine, intent_id, &intent);
 	else
 		wfs_log(WFS_LOG_AGENTS, WFS_LOG_WARNING,
 			"the effect that '%s' asks for is begun when the world is opened again: %s",
-			wfs_json_text(intent, "principal"), error.message);
+			intent.principal, error.message);
 }
 
 void work_look_at_all(struct engine *engine)

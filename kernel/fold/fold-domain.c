@@ -49,12 +49,12 @@ int wfs_domain_check(const struct wfs_domain *const *domains, const struct wfs_m
 }
 
 const struct wfs_intent_type *wfs_domain_intent(
-	const struct wfs_domain *const *domains, const json_t *document)
+	const struct wfs_domain *const *domains, const struct wfs_document_intent *intent)
 {
 	for (; *domains; domains++)
 		for (const struct wfs_intent_type *type = (*domains)->intents; type && type->member;
 			type++)
-			if (json_object_get(document, type->member))
+			if (json_object_get(intent->own.json, type->member))
 				return type;
 	return NULL;
 }

@@ -16,6 +16,7 @@
 
 struct artifact_holding;
 struct service;
+struct wfs_document_intent;
 struct wfs_entity_provider;
 struct wfs_entity_row;
 
@@ -41,30 +42,28 @@ struct wfs_action_type {
 
 /* Intents of a domain: cells of sys.intent. Plain value with static lifetime. */
 struct wfs_intent_type {
-	/* name of a member of the cell's document: intents with this member are of this type; its
+	/* name of a member of struct wfs_document_intent: intents with this member are of this type; its
 	 * value is the id of the turn, chat or plan that waits for the answer */
 	const char *member;
 	/** fold_receipt() - fold a receipt that answers an intent of this type
-	 *  @document: of the intent's cell
 	 *  @receipt: body of the receipt's record */
-	int (*fold_receipt)(struct wfs_fold *fold, const json_t *document, const json_t *receipt,
-		struct wfs_error *error);
+	int (*fold_receipt)(struct wfs_fold *fold, const struct wfs_document_intent *intent,
+		const json_t *receipt, struct wfs_error *error);
 	/** fold_called() - fold the answer to an intent that asked for a tool call, when the action
 	 *  of record 0 was this call
-	 *  The answer is in fold->outcome. @document: of the intent's cell */
-	int (*fold_called)(struct wfs_fold *fold, const char *intent_id, const json_t *document,
-		struct wfs_error *error);
+	 *  The answer is in fold->outcome. */
+	int (*fold_called)(struct wfs_fold *fold, const char *intent_id,
+		const struct wfs_document_intent *intent, struct wfs_error *error);
 	/** fold_begun() - note that the turn or chat that the intent's tool call asks for has begun
-	 *  @document: of the intent's cell
 	 *  `fold_begun` is NULL if no intent of this type can begin a turn or chat. */
-	int (*fold_begun)(struct wfs_fold *fold, const char *intent_id, const json_t *document,
-		struct wfs_error *error);
+	int (*fold_begun)(struct wfs_fold *fold, const char *intent_id,
+		const struct wfs_document_intent *intent, struct wfs_error *error);
 	/** describe() - get the tool call of a turn that an intent asks for
 	 *  `describe` is NULL if intents of this type are not of turns.
-	 *  @document: of the intent's cell; it has a member `call`
+	 *  @intent: has a `call`
 	 *  @ret_call: {call_id, run_id, tool_name, turn}; caller owns it */
-	int (*describe)(struct wfs_fold *fold, const json_t *document, json_t **ret_call,
-		struct wfs_error *error);
+	int (*describe)(struct wfs_fold *fold, const struct wfs_document_intent *intent,
+		json_t **ret_call, struct wfs_error *error);
 };
 
 /* A domain. Static lifetime. It may leave out functions that it does not need. */
@@ -130,10 +129,10 @@ const struct wfs_action_type *wfs_domain_action(
 int wfs_domain_check(const struct wfs_domain *const *domains, const struct wfs_manifest *manifest,
 	const json_t *action, struct wfs_error *error);
 
-/** wfs_domain_intent() - find the type of an intent by the @document of its cell
+/** wfs_domain_intent() - find the type of an open intent
  *  Return: the type, static; NULL: no domain has it. */
 const struct wfs_intent_type *wfs_domain_intent(
-	const struct wfs_domain *const *domains, const json_t *document);
+	const struct wfs_domain *const *domains, const struct wfs_document_intent *intent);
 
 /** fold_kept() - get the memory that @fold has for its domain @name; zeros at first, borrowed from
  *  the fold. Not NULL; that the fold has no such domain is a bug. */

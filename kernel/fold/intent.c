@@ -33,21 +33,11 @@ int wfs_intent_check_receipt(const json_t *receipt, struct wfs_error *error)
 
 /* --- opening --- */
 
-static int make_cell(struct wfs_fold *fold, const struct intent *intent, const char *id,
-	json_t *document, struct wfs_error *error)
-{
-	if (json_object_set_new(document, "effect", json_string(wfs_effect_kind(intent->effect))) <
-			0 ||
-		json_object_set_new(document, "state", json_string("open")) < 0)
-		return fold_no_memory(error);
-	return wfs_trace(fold_put(fold, WFS_BUILTIN_INTENT, id, document, error));
-}
-
 int intent_open(struct wfs_fold *fold, const struct intent *intent,
 	char ret_id[static WFS_HASH_TEXT_SIZE], struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *params = intent->params;
-	WFS_AUTO_JSON json_t *document = intent->document;
+	struct wfs_document_intent document = intent->document;
 	const struct wfs_intent record = {
 		.effect = intent->effect,
 		.params = params,
@@ -57,10 +47,12 @@ int intent_open(struct wfs_fold *fold, const struct intent *intent,
 			fold_record_at(fold, fold->folding)->ask_count++),
 	};
 
-	if (!params || !document)
+	if (!params)
 		return fold_no_memory(error);
 	wfs_hash_text(&record.id, ret_id);
-	int r = make_cell(fold, intent, ret_id, document, error);
+	document.effect = wfs_effect_kind(intent->effect);
+	document.state = "open";
+	int r = fold_put_intent(fold, ret_id, &document, error);
 	if (r)
 		return wfs_trace(r);
 	wfs_buffer_reset(&fold->scratch);
@@ -80,18 +72,15 @@ int intent_check_room(const struct wfs_fold *fold, struct wfs_error *error)
 
 /* --- closing --- */
 
-int intent_load(struct wfs_fold *fold, const char *intent_id, size_t *ret_cell,
-	json_t **ret_document, struct wfs_error *error)
+int intent_load(struct wfs_fold *fold, const char *intent_id,
+	struct wfs_document_intent *ret_intent, struct wfs_error *error)
 {
-	size_t cell;
-	int r = fold_load(fold, WFS_BUILTIN_INTENT, intent_id, &cell, ret_document, error);
+	int r = fold_read_intent(fold, intent_id, ret_intent, error);
 
-	if (!r && ret_cell)
-		*ret_cell = cell;
-	if (r || *ret_document)
+	if (r || ret_intent->own.json)
 		return wfs_trace(r);
 	/* A cell with an id was live before; one without an id never existed. */
-	return fold_cell_at(fold, cell)->row.cell_id
+	return fold_cell_at(fold, ret_intent->own.cell)->row.cell_id
 		? wfs_error_set(
 			  error, WFS_E_CONFLICT, "the intent %s is answered already", intent_id)
 		: wfs_error_set(error, WFS_E_NOT_FOUND, "there is no intent %s", intent_id);
@@ -136,12 +125,13 @@ void intent_forget(json_t *list, const char *intent_id)
 
 /* Loads an intent, and finds its row in a domain's table. A cell that fits no row is a damaged
  * store. */
-static int load_typed(struct wfs_fold *fold, const char *intent_id, size_t *ret_cell,
-	json_t **ret_document, const struct wfs_intent_type **ret_type, struct wfs_error *error)
+static int load_typed(struct wfs_fold *fold, const char *intent_id,
+	struct wfs_document_intent *ret_intent, const struct wfs_intent_type **ret_type,
+	struct wfs_error *error)
 {
-	int r = intent_load(fold, intent_id, ret_cell, ret_document, error);
+	int r = intent_load(fold, intent_id, ret_intent, error);
 
-	*ret_type = r ? NULL : wfs_domain_intent(fold->domains, *ret_document);
+	*ret_type = r ? NULL : wfs_domain_intent(fold->domains, ret_intent);
 	return r || *ret_type ? wfs_trace(r)
 			      : wfs_error_set(error, WFS_E_INTERNAL_ERROR,
 					"the intent %s names nothing that waits for it", intent_id);
@@ -150,39 +140,37 @@ static int load_typed(struct wfs_fold *fold, const char *intent_id, size_t *ret_
 int intent_fold_receipt(struct wfs_fold *fold, const json_t *receipt, struct wfs_error *error)
 {
 	const char *const id = wfs_json_text(receipt, "intent_id");
-	WFS_AUTO_JSON json_t *document = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_intent intent = {.own = {.json = NULL}};
 	const struct wfs_intent_type *type;
 	int r = wfs_intent_check_receipt(receipt, error);
 
 	if (!r)
-		r = load_typed(fold, id, NULL, &document, &type, error);
-	return wfs_trace(r ? r : type->fold_receipt(fold, document, receipt, error));
+		r = load_typed(fold, id, &intent, &type, error);
+	return wfs_trace(r ? r : type->fold_receipt(fold, &intent, receipt, error));
 }
 
 int intent_check_called(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *document = NULL;
-	int r = intent_load(fold, intent_id, NULL, &document, error);
+	WFS_AUTO_DOCUMENT struct wfs_document_intent intent = {.own = {.json = NULL}};
+	int r = intent_load(fold, intent_id, &intent, error);
 
 	if (r)
 		return wfs_trace(r);
-	if (strcmp(wfs_json_text(document, "effect"), wfs_effect_kind(WFS_EFFECT_TOOL_CALL)) != 0 ||
-		strcmp(wfs_json_text(document, "principal"), fold->input.principal) != 0)
+	if (strcmp(intent.effect, wfs_effect_kind(WFS_EFFECT_TOOL_CALL)) != 0 ||
+		strcmp(intent.principal, fold->input.principal) != 0)
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"the intent %s is no tool call of '%s'", intent_id, fold->input.principal);
 	return 0;
 }
 
 int intent_begin(struct wfs_fold *fold, const char *intent_id, const char *began,
-	json_t **ret_document, struct wfs_error *error)
+	struct wfs_document_intent *ret_intent, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *document = NULL;
 	const struct wfs_intent_type *type;
-	size_t cell;
 	int r = intent_check_called(fold, intent_id, error);
 
 	if (!r)
-		r = load_typed(fold, intent_id, &cell, &document, &type, error);
+		r = load_typed(fold, intent_id, ret_intent, &type, error);
 	if (r)
 		return wfs_trace(r);
 	if (!type->fold_begun)
@@ -190,37 +178,32 @@ int intent_begin(struct wfs_fold *fold, const char *intent_id, const char *began
 			"the intent %s is a call of a plan, and runs and chats are begun by calls "
 			"of runs",
 			intent_id);
-	if (json_object_get(document, "began"))
+	if (ret_intent->began)
 		return wfs_error_set(error, WFS_E_CONFLICT, "the intent %s has begun '%.200s'",
-			intent_id, wfs_json_text(document, "began"));
-	if (json_object_set_new(document, "began", json_string(began)) < 0)
-		return fold_no_memory(error);
-	r = fold_set_document(fold, cell, document, error);
-	if (!r)
-		r = type->fold_begun(fold, intent_id, document, error);
-	if (!r && ret_document)
-		*ret_document = WFS_STEAL(document);
-	return wfs_trace(r);
+			intent_id, ret_intent->began);
+	ret_intent->began = began;
+	r = fold_write_intent(fold, ret_intent, error);
+	return wfs_trace(r ? r : type->fold_begun(fold, intent_id, ret_intent, error));
 }
 
 int intent_call_of(
 	struct wfs_fold *fold, const char *intent_id, json_t **ret_call, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *document = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_intent intent = {.own = {.json = NULL}};
 	const struct wfs_intent_type *type;
-	int r = load_typed(fold, intent_id, NULL, &document, &type, error);
+	int r = load_typed(fold, intent_id, &intent, &type, error);
 
 	if (r || !type->describe)
 		return wfs_trace(r);
-	return wfs_trace(type->describe(fold, document, ret_call, error));
+	return wfs_trace(type->describe(fold, &intent, ret_call, error));
 }
 
 int intent_fold_called(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *document = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_intent intent = {.own = {.json = NULL}};
 	const struct wfs_intent_type *type;
-	int r = load_typed(fold, intent_id, NULL, &document, &type, error);
+	int r = load_typed(fold, intent_id, &intent, &type, error);
 
 	fold->outcome.unrecorded = false;
-	return wfs_trace(r ? r : type->fold_called(fold, intent_id, document, error));
+	return wfs_trace(r ? r : type->fold_called(fold, intent_id, &intent, error));
 }

@@ -31,9 +31,9 @@ struct intent {
 	enum wfs_effect effect;
 	enum wfs_builtin_reducer reducer; /* of the cell (of a turn, chat or plan) that asks */
 	const char *key;                  /* of this cell */
-	/* Both references are taken, also on failure. NULL: no memory; the call then fails. */
-	json_t *params;   /* of the effect, for the intent's record */
-	json_t *document; /* members of the intent's cell beside effect, principal and state */
+	json_t *params; /* of the effect, for the intent's record; taken, also on failure; NULL: no
+			 * memory, the call then fails */
+	struct wfs_document_intent document; /* without effect and state */
 };
 
 /** intent_open() - open an intent: add its record to the fold, and make its cell
@@ -46,21 +46,21 @@ int intent_open(struct wfs_fold *fold, const struct intent *intent,
 int intent_check_room(const struct wfs_fold *fold, struct wfs_error *error);
 
 /** intent_load() - read the document of an open intent
- *  @ret_cell: index of its cell in the fold; may be NULL. @ret_document: caller owns it
+ *  @ret_intent: caller ends it with wfs_document_done(), also on failure
  *  Return: 0, -ENOENT (not_found: no intent ever had this id), -ESTALE (conflict: it is answered),
  *  … */
-int intent_load(struct wfs_fold *fold, const char *intent_id, size_t *ret_cell,
-	json_t **ret_document, struct wfs_error *error);
+int intent_load(struct wfs_fold *fold, const char *intent_id,
+	struct wfs_document_intent *ret_intent, struct wfs_error *error);
 
 /** intent_begin() - store in an intent's cell that the action of record 0, its tool call, has begun
  *  a turn or a chat
  *  So a driver that starts again finds what was begun, and a call begins only one.
- *  @began: id of the turn or chat. @ret_document: of the intent; caller owns it; may be NULL
+ *  @began: id of the turn or chat. @ret_intent: as for intent_load()
  *  Return: as intent_check_called(), -ESTALE (conflict: the call has begun one before), -EINVAL
  *  (the call is a plan's, not a turn's), -EAGAIN (overloaded: too many are open below the turn),
  *  … */
 int intent_begin(struct wfs_fold *fold, const char *intent_id, const char *began,
-	json_t **ret_document, struct wfs_error *error);
+	struct wfs_document_intent *ret_intent, struct wfs_error *error);
 
 /** intent_close() - delete the cell of an intent that has been answered. */
 int intent_close(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error);

@@ -18,6 +18,18 @@
 #include "kernel/manifest/builtin.h"
 
 /* M(document, type, member, 0 or how it may be absent: see struct wfs_field) */
+#define WFS_DOCUMENT_INTENT(M, document)         \
+	M(document, TEXT, effect, 0)             \
+	M(document, TEXT, principal, 0)          \
+	M(document, TEXT, state, 0)              \
+	M(document, TEXT, began, WFS_OPTIONAL)   \
+	M(document, TEXT, run_id, WFS_OPTIONAL)  \
+	M(document, INTEGER, turn, WFS_OPTIONAL) \
+	M(document, INTEGER, call, WFS_OPTIONAL) \
+	M(document, TEXT, chat_id, WFS_OPTIONAL) \
+	M(document, TEXT, plan_id, WFS_OPTIONAL) \
+	M(document, INTEGER, step, WFS_OPTIONAL) \
+	M(document, INTEGER, not_before_ns, WFS_OPTIONAL)
 #define WFS_DOCUMENT_MEMORY_STORE(M, document)   \
 	M(document, INTEGER, added, 0)           \
 	M(document, INTEGER, bytes, 0)           \
@@ -29,7 +41,7 @@
 	M(document, INTEGER, next, WFS_OPTIONAL)
 
 /* X(constant, name) of each reducer with such a table */
-#define WFS_DOCUMENTS(X) X(MEMORY_STORE, memory_store)
+#define WFS_DOCUMENTS(X) X(INTENT, intent) X(MEMORY_STORE, memory_store)
 
 /* What each struct begins with. */
 struct wfs_document {

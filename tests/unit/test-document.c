@@ -38,9 +38,9 @@ TEST(a_damaged_document_is_refused)
 
 TEST(a_cell_that_is_not_live_gives_zeros)
 {
-	struct wfs_document_memory_store store;
+	struct wfs_document_intent intent;
 
-	assert_int_equal(wfs_document_read_memory_store(NULL, &store, NULL), 0);
-	assert_null(store.own.json);
-	assert_null(store.model);
+	assert_int_equal(wfs_document_read_intent(NULL, &intent, NULL), 0);
+	assert_null(intent.own.json);
+	assert_null(intent.principal);
 }

@@ -270,12 +270,11 @@ static int fold_normalized(struct wfs_fold *fold, const char *chat_id, json_t *m
 	return wfs_trace(r);
 }
 
-int plan_fold_chat_receipt(
-	struct wfs_fold *fold, const json_t *intent, const json_t *receipt, struct wfs_error *error)
+int plan_fold_chat_receipt(struct wfs_fold *fold, const struct wfs_document_intent *intent,
+	const json_t *receipt, struct wfs_error *error)
 {
-	const char *const chat_id = wfs_json_text(intent, "chat_id");
-	const bool is_reply = strcmp(wfs_json_text(intent, "effect"),
-				      wfs_effect_kind(WFS_EFFECT_LLM_GENERATE)) == 0;
+	const char *const chat_id = intent->chat_id;
+	const bool is_reply = strcmp(intent->effect, wfs_effect_kind(WFS_EFFECT_LLM_GENERATE)) == 0;
 	WFS_AUTO_JSON json_t *message = NULL;
 	size_t cell;
 	int r = plan_chat_load(fold, chat_id, &cell, &message, error);

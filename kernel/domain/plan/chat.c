@@ -144,8 +144,12 @@ int plan_chat_ask(struct wfs_fold *fold, const char *chat_id, enum wfs_effect ef
 		.reducer = WFS_BUILTIN_CHAT_MESSAGE,
 		.key = chat_id,
 		.params = params,
-		.document = json_pack("{s:s, s:s}", "chat_id", chat_id, "principal",
-			plan_chat_principal(chat_id, principal)),
+		.document = {.chat_id = chat_id,
+			.principal = plan_chat_principal(chat_id, principal),
+			.turn = -1,
+			.call = -1,
+			.step = -1,
+			.not_before_ns = -1},
 	};
 	int r = intent_open(fold, &intent, id, error);
 	if (!r && json_object_set_new(message, "open", json_string(id)) < 0)
@@ -315,12 +319,13 @@ int plan_fold_chat(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
 {
 	const char *const called_by = json_string_value(json_object_get(action, "called_by"));
+	WFS_AUTO_DOCUMENT struct wfs_document_intent intent = {.own = {.json = NULL}};
 	char chat_id[WFS_CHAT_ID_MAX + 1];
 	const struct fold_mark mark = fold_mark(fold);
 	int r = say(fold, action, chat_id, error);
 
 	if (!r && called_by)
-		r = intent_begin(fold, called_by, chat_id, NULL, error);
+		r = intent_begin(fold, called_by, chat_id, &intent, error);
 	if (r)
 		fold_take_back(fold, &mark);
 	else

@@ -192,8 +192,8 @@ int plan_say(struct wfs_fold *fold, const char *chat, const json_t *message,
 
 /** plan_fold_chat_receipt() - fold the answer to an intent of a chat that has no plan yet: a plan,
  *  or its steps. @intent: document of the intent's cell; @receipt: body of the receipt's record */
-int plan_fold_chat_receipt(struct wfs_fold *fold, const json_t *intent, const json_t *receipt,
-	struct wfs_error *error);
+int plan_fold_chat_receipt(struct wfs_fold *fold, const struct wfs_document_intent *intent,
+	const json_t *receipt, struct wfs_error *error);
 
 /* --- actions and answers, for plan-domain.c --- */
 
@@ -221,14 +221,14 @@ int plan_fold_cancel(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
 /** plan_fold_receipt() - fold the answer to an intent of a chat or a plan
- *  @intent: document of the intent's cell; @receipt: body of the receipt's record */
-int plan_fold_receipt(struct wfs_fold *fold, const json_t *intent, const json_t *receipt,
-	struct wfs_error *error);
+ *  @receipt: body of the receipt's record */
+int plan_fold_receipt(struct wfs_fold *fold, const struct wfs_document_intent *intent,
+	const json_t *receipt, struct wfs_error *error);
 
 /** plan_fold_called() - when the action of record 0 (the request's own) was the tool call of a
  *  step: end the step with the action's result
- *  @intent_id, @intent: of the call; document of its cell
+ *  @intent_id, @intent: of the call
  *  The step's result becomes part of the outcome's result, where an action from a journal already
  *  has it. */
-int plan_fold_called(struct wfs_fold *fold, const char *intent_id, const json_t *intent,
-	struct wfs_error *error);
+int plan_fold_called(struct wfs_fold *fold, const char *intent_id,
+	const struct wfs_document_intent *intent, struct wfs_error *error);

@@ -130,16 +130,16 @@ static int limit(json_t *result, const char *code)
 	return instead && json_object_update(result, instead) == 0 ? 0 : -ENOMEM;
 }
 
-static bool has_effect(const json_t *intent, enum wfs_effect effect)
+static bool has_effect(const struct wfs_document_intent *intent, enum wfs_effect effect)
 {
-	return strcmp(wfs_json_text(intent, "effect"), wfs_effect_kind(effect)) == 0;
+	return strcmp(intent->effect, wfs_effect_kind(effect)) == 0;
 }
 
-static int fold_step(
-	struct plan *plan, const json_t *intent, const json_t *receipt, struct wfs_error *error)
+static int fold_step(struct plan *plan, const struct wfs_document_intent *intent,
+	const json_t *receipt, struct wfs_error *error)
 {
 	const json_t *const payload = json_object_get(receipt, "payload");
-	const int64_t index = json_integer_value(json_object_get(intent, "step"));
+	const int64_t index = intent->step;
 	const bool is_model = has_effect(intent, WFS_EFFECT_LLM_GENERATE);
 	WFS_AUTO_JSON json_t *result =
 		is_model ? result_of_model(receipt) : result_of_tool(receipt);
@@ -151,21 +151,21 @@ static int fold_step(
 	return wfs_trace(plan_stepped(plan, index, result, retry, error));
 }
 
-int plan_fold_receipt(
-	struct wfs_fold *fold, const json_t *intent, const json_t *receipt, struct wfs_error *error)
+int plan_fold_receipt(struct wfs_fold *fold, const struct wfs_document_intent *intent,
+	const json_t *receipt, struct wfs_error *error)
 {
 	PLAN_AUTO struct plan plan = {.fold = fold};
 
-	if (json_object_get(intent, "chat_id"))
+	if (intent->chat_id)
 		return wfs_trace(plan_fold_chat_receipt(fold, intent, receipt, error));
-	int r = plan_load(fold, wfs_json_text(intent, "plan_id"), &plan, error);
+	int r = plan_load(fold, intent->plan_id, &plan, error);
 	if (!r)
 		r = plan_answered(&plan, wfs_json_text(receipt, "intent_id"), error);
 	if (!r && has_effect(intent, WFS_EFFECT_LLM_GENERATE))
 		r = plan_spend(fold, plan_text(&plan, "principal"), receipt, error);
 	if (r)
 		return wfs_trace(r);
-	if (json_object_get(intent, "step"))
+	if (intent->step >= 0)
 		r = fold_step(&plan, intent, receipt, error);
 	else
 		r = has_effect(intent, WFS_EFFECT_PLAN_ADVANCE)
@@ -287,16 +287,16 @@ static int keep_result(
 	return *ret_result ? 0 : fold_no_memory(error);
 }
 
-int plan_fold_called(
-	struct wfs_fold *fold, const char *intent_id, const json_t *intent, struct wfs_error *error)
+int plan_fold_called(struct wfs_fold *fold, const char *intent_id,
+	const struct wfs_document_intent *intent, struct wfs_error *error)
 {
-	const int64_t index = json_integer_value(json_object_get(intent, "step"));
+	const int64_t index = intent->step;
 	PLAN_AUTO struct plan plan = {.fold = fold};
 	WFS_AUTO_JSON json_t *result = NULL;
 	const enum wfs_error_code code = fold->outcome.refusal.code;
 	const bool final = code == WFS_E_NOT_AUTHORIZED || code == WFS_E_POLICY_DENIED ||
 		code == WFS_E_INVALID_ARGUMENT;
-	int r = plan_load(fold, wfs_json_text(intent, "plan_id"), &plan, error);
+	int r = plan_load(fold, intent->plan_id, &plan, error);
 
 	if (!r)
 		r = plan_answered(&plan, intent_id, error);

@@ -178,19 +178,6 @@ size_t plan_open_count(const struct plan *plan)
 
 /* --- intents --- */
 
-static json_t *intent_document(const struct plan *plan, int64_t step, int64_t not_before_ns)
-{
-	WFS_AUTO_JSON json_t *document = json_pack("{s:s, s:O}", "plan_id", plan->plan_id,
-		"principal", json_object_get(plan->state, "principal"));
-
-	if ((step >= 0 && json_object_set_new(document, "step", json_integer(step)) < 0) ||
-		(not_before_ns > 0 &&
-			json_object_set_new(
-				document, "not_before_ns", json_integer(not_before_ns)) < 0))
-		return NULL;
-	return WFS_STEAL(document);
-}
-
 int plan_ask(struct plan *plan, enum wfs_effect effect, json_t *params, int64_t step,
 	int64_t not_before_ns, struct wfs_error *error)
 {
@@ -199,7 +186,12 @@ int plan_ask(struct plan *plan, enum wfs_effect effect, json_t *params, int64_t 
 		.reducer = WFS_BUILTIN_PLAN,
 		.key = plan->plan_id,
 		.params = params,
-		.document = intent_document(plan, step, not_before_ns),
+		.document = {.plan_id = plan->plan_id,
+			.principal = plan_text(plan, "principal"),
+			.step = step,
+			.not_before_ns = not_before_ns > 0 ? not_before_ns : -1,
+			.turn = -1,
+			.call = -1},
 	};
 	char id[WFS_HASH_TEXT_SIZE];
 	int r = intent_open(plan->fold, &intent, id, error);

@@ -40,19 +40,18 @@ int turn_call_load(struct turn *turn, int64_t index, size_t *ret_cell, json_t **
 	return wfs_trace(r);
 }
 
-int turn_describe_call(
-	struct wfs_fold *fold, const json_t *intent, json_t **ret_call, struct wfs_error *error)
+int turn_describe_call(struct wfs_fold *fold, const struct wfs_document_intent *intent,
+	json_t **ret_call, struct wfs_error *error)
 {
-	struct turn turn = {.fold = fold, .run_id = wfs_json_text(intent, "run_id")};
-	json_t *const number = json_object_get(intent, "turn");
+	struct turn turn = {.fold = fold, .run_id = intent->run_id};
 	WFS_AUTO_JSON json_t *call = NULL;
-	int r = turn_call_of(&turn, json_integer_value(number),
-		json_integer_value(json_object_get(intent, "call")), &call, error);
+	int r = turn_call_of(&turn, intent->turn, intent->call, &call, error);
 
 	if (r)
 		return wfs_trace(r);
-	*ret_call = json_pack("{s:O, s:s, s:O, s:O}", "call_id", json_object_get(call, "id"),
-		"run_id", turn.run_id, "tool_name", json_object_get(call, "name"), "turn", number);
+	*ret_call = json_pack("{s:O, s:s, s:O, s:I}", "call_id", json_object_get(call, "id"),
+		"run_id", turn.run_id, "tool_name", json_object_get(call, "name"), "turn",
+		(json_int_t)intent->turn);
 	return *ret_call ? 0 : fold_no_memory(error);
 }
 

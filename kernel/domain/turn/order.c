@@ -81,15 +81,11 @@ int turn_fold_cancel(
 static int set_state(
 	struct wfs_fold *fold, const char *intent_id, const char *state, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *intent = NULL;
-	size_t cell;
-	int r = intent_load(fold, intent_id, &cell, &intent, error);
+	WFS_AUTO_DOCUMENT struct wfs_document_intent intent;
+	int r = intent_load(fold, intent_id, &intent, error);
 
-	if (r)
-		return wfs_trace(r);
-	if (json_object_set_new(intent, "state", json_string(state)) < 0)
-		return fold_no_memory(error);
-	return wfs_trace(fold_set_document(fold, cell, intent, error));
+	intent.state = state;
+	return wfs_trace(r ? r : fold_write_intent(fold, &intent, error));
 }
 
 /* Sets the status of a call, for readers. */
@@ -130,22 +126,20 @@ int turn_fold_ask(
 {
 	const char *const id = json_string_value(json_object_get(action, "intent_id"));
 	TURN_AUTO struct turn turn = {.fold = fold};
-	WFS_AUTO_JSON json_t *intent = NULL;
-	int r = intent_load(fold, id, NULL, &intent, error);
+	WFS_AUTO_DOCUMENT struct wfs_document_intent intent;
+	int r = intent_load(fold, id, &intent, error);
 
-	if (!r && !json_object_get(intent, "call"))
+	if (!r && intent.call < 0)
 		r = wfs_error_set(
 			error, WFS_E_INVALID_ARGUMENT, "only tool calls wait for an approval");
 	if (!r)
-		r = turn_load(
-			fold, json_string_value(json_object_get(intent, "run_id")), &turn, error);
+		r = turn_load(fold, intent.run_id, &turn, error);
 	if (!r)
 		r = set_state(fold, id, "asked", error);
 	if (r)
 		return wfs_trace(r);
-	const int64_t index = json_integer_value(json_object_get(intent, "call"));
-	set_asked(&turn, index, true);
-	r = set_status(&turn, index, "asked", error);
+	set_asked(&turn, intent.call, true);
+	r = set_status(&turn, intent.call, "asked", error);
 	if (!r)
 		r = turn_store(&turn, error);
 	return wfs_trace(r ? r : answer_with(&turn, ret_answer, error));

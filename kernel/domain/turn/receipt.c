@@ -103,23 +103,21 @@ static int fold_called(
 
 /* --- both --- */
 
-int turn_fold_receipt(
-	struct wfs_fold *fold, const json_t *intent, const json_t *receipt, struct wfs_error *error)
+int turn_fold_receipt(struct wfs_fold *fold, const struct wfs_document_intent *intent,
+	const json_t *receipt, struct wfs_error *error)
 {
-	const json_t *const call = json_object_get(intent, "call");
 	TURN_AUTO struct turn turn = {.fold = fold};
-	int r = turn_load(fold, wfs_json_text(intent, "run_id"), &turn, error);
+	int r = turn_load(fold, intent->run_id, &turn, error);
 
 	if (!r)
 		r = turn_answered(&turn, wfs_json_text(receipt, "intent_id"), error);
 	if (r)
 		return wfs_trace(r);
-	if (strcmp(wfs_json_text(intent, "effect"), wfs_effect_kind(WFS_EFFECT_WORKFLOW_ADVANCE)) ==
-		0)
+	if (strcmp(intent->effect, wfs_effect_kind(WFS_EFFECT_WORKFLOW_ADVANCE)) == 0)
 		r = turn_fold_advance(&turn, receipt, error);
 	else
-		r = call ? fold_called(&turn, json_integer_value(call), receipt, error)
-			 : fold_generated(&turn, receipt, error);
+		r = intent->call >= 0 ? fold_called(&turn, intent->call, receipt, error)
+				      : fold_generated(&turn, receipt, error);
 	return wfs_trace(r ? r : turn_store(&turn, error));
 }
 
@@ -193,14 +191,14 @@ static int keep_output(
 		: 0;
 }
 
-int turn_fold_called(
-	struct wfs_fold *fold, const char *intent_id, const json_t *intent, struct wfs_error *error)
+int turn_fold_called(struct wfs_fold *fold, const char *intent_id,
+	const struct wfs_document_intent *intent, struct wfs_error *error)
 {
 	struct fold_outcome *const outcome = &fold->outcome;
 	const json_t *const recorded = fold->input.recorded ? fold->input.recorded->result : NULL;
 	TURN_AUTO struct turn turn = {.fold = fold};
 	int64_t size = 0;
-	int r = turn_load(fold, wfs_json_text(intent, "run_id"), &turn, error);
+	int r = turn_load(fold, intent->run_id, &turn, error);
 
 	if (!r)
 		r = turn_answered(&turn, intent_id, error);
@@ -215,6 +213,6 @@ int turn_fold_called(
 		.output_size = size,
 		.duration_ms = json_integer_value(json_object_get(outcome->result, "duration_ms")),
 	};
-	r = fold_output(&turn, json_integer_value(json_object_get(intent, "call")), &given, error);
+	r = fold_output(&turn, intent->call, &given, error);
 	return wfs_trace(r ? r : turn_store(&turn, error));
 }

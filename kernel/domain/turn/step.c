@@ -235,14 +235,14 @@ static int set_caller(struct turn *turn, const json_t *action, struct wfs_error 
 {
 	json_t *const intent_id = json_object_get(action, "called_by");
 	TURN_AUTO struct turn caller = {.fold = turn->fold};
-	WFS_AUTO_JSON json_t *intent = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_intent intent = {.own = {.json = NULL}};
 	int r = intent_id ? intent_begin(turn->fold, json_string_value(intent_id), turn->run_id,
 				    &intent, error)
 			  : 0;
 
-	if (!r && intent)
-		r = turn_load(turn->fold, wfs_json_text(intent, "run_id"), &caller, error);
-	if (r || !intent)
+	if (!r && intent_id)
+		r = turn_load(turn->fold, intent.run_id, &caller, error);
+	if (r || !intent_id)
 		return wfs_trace(r);
 	const int64_t depth = turn_number(&caller, "depth") + 1;
 	if (depth > WFS_TURN_DEPTH_MAX)

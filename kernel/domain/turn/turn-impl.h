@@ -221,25 +221,25 @@ int turn_fold_approve(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
 /** turn_fold_receipt() - fold the answer to an intent of a run
- *  @intent: document of its cell; @receipt: body of the receipt's record */
-int turn_fold_receipt(struct wfs_fold *fold, const json_t *intent, const json_t *receipt,
-	struct wfs_error *error);
+ *  @receipt: body of the receipt's record */
+int turn_fold_receipt(struct wfs_fold *fold, const struct wfs_document_intent *intent,
+	const json_t *receipt, struct wfs_error *error);
 
 /** turn_fold_begun() - store that a tool call of a run, `step` or `chat`, has begun another run or
- *  a chat. @intent_id, @intent: of the call; document of its cell
+ *  a chat. @intent_id, @intent: of the call
  *  Return: 0, -EAGAIN (overloaded: WFS_TURN_BELOW_MAX of them are open below the topmost run), … */
-int turn_fold_begun(struct wfs_fold *fold, const char *intent_id, const json_t *intent,
-	struct wfs_error *error);
+int turn_fold_begun(struct wfs_fold *fold, const char *intent_id,
+	const struct wfs_document_intent *intent, struct wfs_error *error);
 
 /** turn_describe_call() - describe the call that an intent of a run asks for
- *  @intent: document of its cell, with a member `call`
+ *  @intent: has a `call`
  *  @ret_call: {call_id, run_id, tool_name, turn}; caller owns it */
-int turn_describe_call(
-	struct wfs_fold *fold, const json_t *intent, json_t **ret_call, struct wfs_error *error);
+int turn_describe_call(struct wfs_fold *fold, const struct wfs_document_intent *intent,
+	json_t **ret_call, struct wfs_error *error);
 
 /** turn_fold_called() - when the action of record 0 was a tool call of a run: end the call with the
- *  action's result. @intent_id, @intent: of the call; document of its cell
+ *  action's result. @intent_id, @intent: of the call
  *  The call's output becomes part of the outcome's result, where an action from a journal already
  *  has it. */
-int turn_fold_called(struct wfs_fold *fold, const char *intent_id, const json_t *intent,
-	struct wfs_error *error);
+int turn_fold_called(struct wfs_fold *fold, const char *intent_id,
+	const struct wfs_document_intent *intent, struct wfs_error *error);

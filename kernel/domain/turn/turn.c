@@ -171,11 +171,11 @@ static int change_below(struct turn *turn, int change, struct wfs_error *error)
 	return *top_id ? wfs_trace(set_cell(top, error)) : 0;
 }
 
-int turn_fold_begun(
-	struct wfs_fold *fold, const char *intent_id, const json_t *intent, struct wfs_error *error)
+int turn_fold_begun(struct wfs_fold *fold, const char *intent_id,
+	const struct wfs_document_intent *intent, struct wfs_error *error)
 {
 	TURN_AUTO struct turn turn = {.fold = fold};
-	int r = turn_load(fold, wfs_json_text(intent, "run_id"), &turn, error);
+	int r = turn_load(fold, intent->run_id, &turn, error);
 
 	if (!r)
 		r = change_below(&turn, 1, error);
@@ -200,16 +200,16 @@ int turn_ask(struct turn *turn, enum wfs_effect effect, json_t *params, int64_t 
 		.reducer = WFS_BUILTIN_TURN,
 		.key = turn->run_id,
 		.params = params,
-		.document = json_pack("{s:O, s:s, s:I}", "principal",
-			json_object_get(turn->state, "agent"), "run_id", turn->run_id, "turn",
-			(json_int_t)turn_number(turn, "turn")),
+		.document = {.principal = wfs_json_text(turn->state, "agent"),
+			.run_id = turn->run_id,
+			.turn = turn_number(turn, "turn"),
+			.call = call,
+			.step = -1,
+			.not_before_ns = -1},
 	};
 	char id[WFS_HASH_TEXT_SIZE];
-
-	if (call >= 0)
-		turn->failed |=
-			json_object_set_new(intent.document, "call", json_integer(call)) < 0;
 	int r = intent_open(turn->fold, &intent, id, error);
+
 	if (r)
 		return wfs_trace(r);
 	json_t *const open = json_pack("{s:s}", "intent_id", id);
