@@ -18,6 +18,29 @@
 #include "kernel/manifest/builtin.h"
 
 /* M(document, type, member, 0 or how it may be absent: see struct wfs_field) */
+#define WFS_DOCUMENT_CHAT(M, document)      \
+	M(document, INTEGER, created_ns, 0) \
+	M(document, INTEGER, messages, 0)   \
+	M(document, TEXT, principal, 0)     \
+	M(document, TEXT, session_id, 0)
+#define WFS_DOCUMENT_DELETED(M, document)   \
+	M(document, INTEGER, deleted_at, 0) \
+	M(document, TEXT, deleted_by, 0)
+#define WFS_DOCUMENT_ESCROW(M, document)      \
+	M(document, TEXT, artifact_id, 0)     \
+	M(document, INTEGER, deposited_at, 0) \
+	M(document, INTEGER, price, 0)        \
+	M(document, TEXT, seller, 0)
+#define WFS_DOCUMENT_GRANT(M, document)                   \
+	M(document, VALUE, budget, WFS_OPTIONAL)          \
+	M(document, TEXT, cap, 0)                         \
+	M(document, INTEGER, expires_at_ns, WFS_OPTIONAL) \
+	M(document, TEXT, from, WFS_OPTIONAL)             \
+	M(document, TEXT, granted_by, 0)                  \
+	M(document, TEXT, name, 0)                        \
+	M(document, VALUE, params, 0)                     \
+	M(document, TEXT, to, 0)                          \
+	M(document, VALUE, used, WFS_OPTIONAL)
 #define WFS_DOCUMENT_INTENT(M, document)         \
 	M(document, TEXT, effect, 0)             \
 	M(document, TEXT, principal, 0)          \
@@ -41,7 +64,13 @@
 	M(document, INTEGER, next, WFS_OPTIONAL)
 
 /* X(constant, name) of each reducer with such a table */
-#define WFS_DOCUMENTS(X) X(INTENT, intent) X(MEMORY_STORE, memory_store)
+#define WFS_DOCUMENTS(X)    \
+	X(CHAT, chat)       \
+	X(DELETED, deleted) \
+	X(ESCROW, escrow)   \
+	X(GRANT, grant)     \
+	X(INTENT, intent)   \
+	X(MEMORY_STORE, memory_store)
 
 /* What each struct begins with. */
 struct wfs_document {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernel/base/json.h"
+#include "kernel/manifest/document.h"
 #include "kernel/manifest/effect.h"
 #include "kernel/manifest/manifest.h"
 #include "kernel/schema/schema.h"
@@ -207,6 +208,20 @@ int wfs_account_check_member(const json_t *account, size_t index, struct wfs_err
 	if (strcmp(member, QUOTAS) == 0)
 		return quotas ? wfs_json_only(quotas, names, error) : 0;
 	return check_amount(json_object_get(account, member), error);
+}
+
+bool wfs_grant_is_spent(const struct wfs_document_grant *grant)
+{
+	static const char *const names[] = {"calls", "tokens"};
+
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(names); i++) {
+		const json_t *const limit = json_object_get(grant->budget, names[i]);
+		const json_t *const used = json_object_get(grant->used, names[i]);
+
+		if (limit && json_integer_value(used) >= json_integer_value(limit))
+			return true;
+	}
+	return false;
 }
 
 int wfs_grant_mark(const json_t *grant, struct wfs_hash *ret_mark)

@@ -14,6 +14,7 @@
 
 #include "kernel/base/error.h"
 
+struct wfs_document_grant;
 struct wfs_hash;
 struct wfs_manifest;
 
@@ -68,6 +69,9 @@ const char *wfs_account_member(size_t index);
  *  account. @account: an object with `scrip` and `quotas`, both optional
  *  Return: 0, -EINVAL (invalid_argument). The message does not name the member. */
 int wfs_account_check_member(const json_t *account, size_t index, struct wfs_error *error);
+
+/** wfs_grant_is_spent() - is nothing left of the calls, or of the tokens, of a grant's own budget? */
+bool wfs_grant_is_spent(const struct wfs_document_grant *grant);
 
 /** wfs_grant_mark() - compute a mark by which a grant can be told from a later grant with the same
  *  name

@@ -8,16 +8,16 @@
 
 #include "kernel/base/array.h"
 #include "kernel/base/json.h"
+#include "kernel/manifest/document.h"
 #include "kernel/manifest/grant.h"
 
 #define CAP_TYPE_QUERY "query" /* shows the tree */
 #define CAP_TYPE_BLOB "blob"
 #define CAP_TYPE_ADMIN "admin"
 
-/* One grant. The document is owned; texts are borrowed from it and from the manifest. */
+/* One grant. */
 struct grant {
-	json_t *document;
-	const char *name;
+	struct wfs_document_grant document;
 	struct wfs_hash mark; /* wfs_grant_mark() */
 	const struct wfs_cap_definition *cap;
 	int64_t expires_at_ns;   /* INT64_MAX: never */
@@ -44,7 +44,7 @@ struct wfs_rights {
 
 static void grant_done(struct grant *grant)
 {
-	json_decref(grant->document);
+	wfs_document_done(&grant->document);
 	wfs_scope_free(grant->scope);
 	wfs_scope_free(grant->owned);
 	json_decref(grant->givers);
@@ -74,15 +74,6 @@ static bool is_inside(const struct grant *part, const struct grant *whole)
 		part->all_plans <= whole->all_plans && part->approves <= whole->approves;
 }
 
-/* Is nothing left of the member @name of the budget? */
-static bool is_spent(const json_t *document, const char *name)
-{
-	const json_t *const limit = json_object_get(json_object_get(document, "budget"), name);
-	const json_t *const used = json_object_get(json_object_get(document, "used"), name);
-
-	return limit && json_integer_value(used) >= json_integer_value(limit);
-}
-
 /* Reads @params into @grant, which the caller ends in any case. Return: 0, -EINVAL, or -ENOMEM. */
 static int read_params(const json_t *params, struct grant *grant, struct wfs_error *error)
 {
@@ -100,20 +91,21 @@ static int read_params(const json_t *params, struct grant *grant, struct wfs_err
 static int grant_read(
 	const struct wfs_manifest *manifest, json_t *document, struct grant *ret_grant)
 {
-	const char *const cap = json_string_value(json_object_get(document, "cap"));
-	const json_t *const expires = json_object_get(document, "expires_at_ns");
-	struct grant grant = {
-		.name = json_string_value(json_object_get(document, "name")),
-		.cap = cap ? wfs_manifest_cap(manifest, cap) : NULL,
-		.expires_at_ns = expires ? json_integer_value(expires) : INT64_MAX,
-		.has_budget = json_object_get(document, "budget") != NULL,
-		.spent = is_spent(document, "calls") || is_spent(document, "tokens"),
-	};
+	struct grant grant = {.cap = NULL};
+	struct wfs_document_grant *const read = &grant.document;
+	int r = wfs_document_read_grant(json_incref(document), read, NULL);
 
-	if (!grant.name || !grant.cap || (expires && !json_is_integer(expires)))
-		return 0;
-	int r = read_params(json_object_get(document, "params"), &grant, NULL);
-	grant.givers = json_pack("[s]", wfs_json_text(document, "granted_by"));
+	if (!r)
+		grant.cap = wfs_manifest_cap(manifest, read->cap);
+	if (!grant.cap) {
+		grant_done(&grant);
+		return r == -ENOMEM ? r : 0;
+	}
+	grant.expires_at_ns = read->expires_at_ns >= 0 ? read->expires_at_ns : INT64_MAX;
+	grant.has_budget = read->budget != NULL;
+	grant.spent = wfs_grant_is_spent(read);
+	r = read_params(read->params, &grant, NULL);
+	grant.givers = json_pack("[s]", read->granted_by);
 	if (!r && !grant.givers)
 		r = -ENOMEM;
 	if (!r)
@@ -122,7 +114,6 @@ static int grant_read(
 		grant_done(&grant);
 		return r == -EINVAL ? 0 : r;
 	}
-	grant.document = json_incref(document);
 	*ret_grant = grant;
 	return 1;
 }
@@ -135,25 +126,24 @@ static int grant_read(
  */
 static int follow(const struct wfs_manifest *manifest, json_t *grants, struct grant *grant)
 {
-	WFS_CLEANUP(grant_done) struct grant below = {.document = NULL};
-	const json_t *from = json_object_get(grant->document, "from");
+	WFS_CLEANUP(grant_done) struct grant below = {.cap = NULL};
+	const char *from = grant->document.from;
 	int r = 1;
 
 	for (int i = 0; r > 0 && from; i++) {
-		struct grant above = {.document = NULL};
+		struct grant above = {.cap = NULL};
 
 		r = i < WFS_GRANT_CHAIN_MAX
-			? grant_read(manifest, json_object_get(grants, json_string_value(from)),
-				  &above)
+			? grant_read(manifest, json_object_get(grants, from), &above)
 			: 0;
 		if (r <= 0)
 			break;
-		r = is_inside(below.document ? &below : grant, &above);
+		r = is_inside(below.cap ? &below : grant, &above);
 		grant->has_budget |= above.has_budget;
 		grant->spent |= above.spent;
 		if (json_array_extend(grant->givers, above.givers) < 0)
 			r = -ENOMEM;
-		from = json_object_get(above.document, "from");
+		from = above.document.from;
 		grant_done(&below);
 		below = above;
 	}
@@ -287,7 +277,7 @@ static bool covers(const struct grant *grant, const struct wfs_question *questio
  * as the principal that delegated it could revoke it at any time; then one without a budget. */
 static int worth_of(const struct grant *grant)
 {
-	return (grant->spent ? 0 : 4) + (json_object_get(grant->document, "from") ? 0 : 2) +
+	return (grant->spent ? 0 : 4) + (grant->document.from ? 0 : 2) +
 		(grant->has_budget ? 0 : 1);
 }
 
@@ -474,11 +464,11 @@ struct wfs_verdict wfs_rights_judge(
 
 	if (!grant && expired) {
 		verdict.code = WFS_E_EXPIRED;
-		verdict.grant = expired->name;
+		verdict.grant = expired->document.name;
 	}
 	if (!grant)
 		return verdict;
-	verdict.grant = grant->name;
+	verdict.grant = grant->document.name;
 	verdict.until_ns = grant->expires_at_ns;
 	verdict.mark = &grant->mark;
 	verdict.charged = grant->has_budget;
@@ -500,7 +490,7 @@ static int explain_expiry(
 	struct tm tm;
 
 	for (size_t i = 0; i < rights->grant_count; i++)
-		if (strcmp(rights->grants[i].name, verdict->grant) == 0)
+		if (strcmp(rights->grants[i].document.name, verdict->grant) == 0)
 			expires_at_ns = rights->grants[i].expires_at_ns;
 	const time_t seconds = expires_at_ns / 1000000000;
 	if (gmtime_r(&seconds, &tm))
@@ -663,9 +653,8 @@ static const struct grant *next_that_shows(const struct wfs_rights *rights, size
 static bool grants_equal(const struct grant *a, const struct grant *b)
 {
 	return a->cap == b->cap && a->expires_at_ns == b->expires_at_ns &&
-		json_equal(json_object_get(a->document, "params"),
-			json_object_get(b->document, "params")) &&
-		strcmp(a->name, b->name) == 0;
+		json_equal(a->document.params, b->document.params) &&
+		strcmp(a->document.name, b->document.name) == 0;
 }
 
 bool wfs_rights_see_the_same(const struct wfs_rights *a, const struct wfs_rights *b)
@@ -688,7 +677,7 @@ bool wfs_rights_see_the_same(const struct wfs_rights *a, const struct wfs_rights
 
 int wfs_rights_check_params(const json_t *params, struct wfs_error *error)
 {
-	WFS_CLEANUP(grant_done) struct grant grant = {.document = NULL};
+	WFS_CLEANUP(grant_done) struct grant grant = {.cap = NULL};
 
 	return read_params(params, &grant, error);
 }
@@ -711,7 +700,7 @@ int wfs_rights_cover(const struct wfs_rights *rights, const struct wfs_question 
 		if (!is_live(&rights->grants[i], question->now_ns) ||
 			!is_inside(&part, &rights->grants[i]))
 			continue;
-		verdict.grant = rights->grants[i].name;
+		verdict.grant = rights->grants[i].document.name;
 		verdict.until_ns = rights->grants[i].expires_at_ns;
 		verdict.mark = &rights->grants[i].mark;
 		if (policy_allows(rights->manifest, rights->principal, question, part.cap->name,

@@ -29,11 +29,10 @@ static struct wfs_manifest *manifest_with(const char *rules)
 	return manifest;
 }
 
-/* The rights of alice. @grants: an object of grants by name, without the members that never
+/* The rights of alice. @grants_text: an object of grants by name, without the members that never
  * differ. */
-static struct wfs_rights *rights_of(const char *grants_text, const char *rules)
+static struct wfs_rights *rights_by(struct wfs_manifest *manifest, const char *grants_text)
 {
-	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = manifest_with(rules);
 	WFS_AUTO_JSON json_t *grants = json_of(grants_text);
 	struct wfs_rights *rights = NULL;
 	const char *name;
@@ -42,10 +41,19 @@ static struct wfs_rights *rights_of(const char *grants_text, const char *rules)
 	json_object_foreach(grants, name, grant) {
 		if (!json_object_get(grant, "to"))
 			json_object_set_new(grant, "to", json_string("alice"));
+		if (!json_object_get(grant, "granted_by"))
+			json_object_set_new(grant, "granted_by", json_string("operator"));
 		json_object_set_new(grant, "name", json_string(name));
 	}
 	assert_int_equal(wfs_rights_new("alice", manifest, grants, &rights), 0);
 	return rights;
+}
+
+static struct wfs_rights *rights_of(const char *grants_text, const char *rules)
+{
+	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = manifest_with(rules);
+
+	return rights_by(manifest, grants_text);
 }
 
 static struct wfs_verdict judge(const struct wfs_rights *rights, enum wfs_effect effect)
@@ -246,25 +254,22 @@ TEST(only_what_shows_something_makes_rights_differ)
 {
 	WFS_AUTO_MANIFEST struct wfs_manifest *manifest = manifest_with(NULL);
 	static const char *const texts[] = {
-		"{'g':{'cap':'sys/query@1','name':'g','params':{},'to':'alice'}}",
-		"{'g':{'cap':'sys/query@1','name':'g','params':{},'to':'alice','used':{}}}",
-		"{'f':{'cap':'sys/act@1','name':'f','params':{},'to':'alice'},"
-		"'g':{'cap':'sys/query@1','name':'g','params':{},'to':'alice'},"
-		"'h':{'cap':'sys/query@1','name':'h','params':{'scope':['a']},'to':'alice'}}",
-		"{'g':{'cap':'sys/query@1','name':'g','params':{'scope':['a']},'to':'alice'}}",
-		"{'g':{'cap':'sys/query@1','name':'g','params':{'scope':['a']},'to':'alice'},"
-		"'h':{'cap':'sys/query@1','name':'h','params':{'scope':['b']},'to':'alice'}}",
-		"{'b':{'cap':'sys/blob@1','name':'b','params':{},'to':'alice'},"
-		"'g':{'cap':'sys/query@1','name':'g','params':{},'to':'alice'}}",
+		"{'g':{'cap':'sys/query@1','params':{}}}",
+		"{'g':{'cap':'sys/query@1','params':{},'used':{}}}",
+		"{'f':{'cap':'sys/act@1','params':{}},"
+		"'g':{'cap':'sys/query@1','params':{}},"
+		"'h':{'cap':'sys/query@1','params':{'scope':['a']}}}",
+		"{'g':{'cap':'sys/query@1','params':{'scope':['a']}}}",
+		"{'g':{'cap':'sys/query@1','params':{'scope':['a']}},"
+		"'h':{'cap':'sys/query@1','params':{'scope':['b']}}}",
+		"{'b':{'cap':'sys/blob@1','params':{}},"
+		"'g':{'cap':'sys/query@1','params':{}}}",
 		"{}",
 	};
 	struct wfs_rights *rights[WFS_ARRAY_COUNT(texts)];
 
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(texts); i++) {
-		WFS_AUTO_JSON json_t *grants = json_of(texts[i]);
-
-		assert_int_equal(wfs_rights_new("alice", manifest, grants, &rights[i]), 0);
-	}
+	for (size_t i = 0; i < WFS_ARRAY_COUNT(texts); i++)
+		rights[i] = rights_by(manifest, texts[i]);
 	assert_true(wfs_rights_see_the_same(rights[0], rights[1]));
 	assert_true(wfs_rights_see_the_same(rights[0], rights[2]));
 	assert_true(wfs_rights_see_the_same(rights[2], rights[1]));
@@ -409,8 +414,8 @@ TEST(very_many_grants_are_compared_in_a_moment)
 	for (int i = 0; i < MANY; i++) {
 		snprintf(name, sizeof(name), "g%d", i);
 		json_object_set_new(grants, name,
-			json_pack("{s:s, s:s, s:{}, s:s}", "cap", "sys/act@1", "name", name,
-				"params", "to", "alice"));
+			json_pack("{s:s, s:s, s:s, s:{}, s:s}", "cap", "sys/act@1", "granted_by",
+				"operator", "name", name, "params", "to", "alice"));
 	}
 	assert_int_equal(wfs_rights_new("alice", manifest, grants, &before), 0);
 	assert_int_equal(wfs_rights_new("alice", manifest, grants, &after), 0);

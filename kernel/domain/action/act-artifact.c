@@ -186,19 +186,6 @@ int act_action_edit_artifact(struct act *act, struct wfs_error *error)
 
 /* --- delete --- */
 
-static int bury(struct act *act, const char *id, struct wfs_error *error)
-{
-	WFS_AUTO_JSON json_t *deleted = json_pack("{s:I, s:s}", "deleted_at",
-		(json_int_t)act->fold->input.at_ns, "deleted_by", act->actor);
-	size_t cell;
-	int r = fold_touch(act->fold, fold_builtin(act->fold, WFS_BUILTIN_DELETED),
-		wfs_bytes_text(id), &cell, error);
-
-	if (!deleted)
-		return fold_no_memory(error);
-	return wfs_trace(r ? r : fold_set_document(act->fold, cell, deleted, error));
-}
-
 static int delete_cell(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *id,
 	struct wfs_error *error)
 {
@@ -231,8 +218,10 @@ int act_action_delete_artifact(struct act *act, struct wfs_error *error)
 		r = delete_cell(act->fold, WFS_BUILTIN_CODE, id, error);
 	if (!r)
 		r = delete_cell(act->fold, WFS_BUILTIN_ARTIFACT, id, error);
+	const struct wfs_document_deleted deleted = {
+		.deleted_at = act->fold->input.at_ns, .deleted_by = act->actor};
 	if (!r)
-		r = bury(act, id, error);
+		r = fold_put_deleted(act->fold, id, &deleted, error);
 	if (r)
 		return wfs_trace(r);
 	snprintf(act->message, sizeof(act->message), "Deleted artifact %s", id);

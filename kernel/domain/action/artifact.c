@@ -30,15 +30,14 @@ int artifact_exists(struct wfs_fold *fold, const char *id, struct wfs_error *err
 /* Says why an artifact is missing: deleted, or not found. */
 static int missing(struct wfs_fold *fold, const char *id, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *deleted = NULL;
-	size_t cell;
-	int r = fold_load(fold, WFS_BUILTIN_DELETED, id, &cell, &deleted, error);
+	WFS_AUTO_DOCUMENT struct wfs_document_deleted deleted;
+	int r = fold_read_deleted(fold, id, &deleted, error);
 
 	if (r)
 		return wfs_trace(r);
-	if (deleted)
+	if (deleted.own.json)
 		return wfs_error_set(error, WFS_E_DELETED, "Artifact '%s' was deleted by '%s'", id,
-			wfs_json_text(deleted, "deleted_by"));
+			deleted.deleted_by);
 	return wfs_error_set(error, WFS_E_NOT_FOUND, "Artifact '%s' not found", id);
 }
 
@@ -174,11 +173,10 @@ int artifact_check_payer(const struct act *act, const struct artifact *artifact,
 int artifact_earner(struct wfs_fold *fold, const struct artifact *artifact,
 	char ret_id[static WFS_ARTIFACT_ID_MAX + 1], struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *sale = NULL;
-	size_t cell;
-	int r = fold_load(fold, WFS_BUILTIN_ESCROW, artifact->id, &cell, &sale, error);
-	const char *id = sale ? wfs_json_text(sale, "seller") : artifact->owner;
-	const int there = r || !sale ? 1 : account_exists(fold, id, error);
+	WFS_AUTO_DOCUMENT struct wfs_document_escrow sale;
+	int r = fold_read_escrow(fold, artifact->id, &sale, error);
+	const char *id = sale.seller ? sale.seller : artifact->owner;
+	const int there = r || !sale.seller ? 1 : account_exists(fold, id, error);
 
 	if (r || there < 0)
 		return wfs_trace(r ? r : there);

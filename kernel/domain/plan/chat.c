@@ -85,21 +85,18 @@ static void chat_key(
 int plan_say(struct wfs_fold *fold, const char *chat, const json_t *message,
 	char ret_id[static WFS_CHAT_ID_MAX + 1], struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *state = NULL;
-	size_t cell;
-	int r = fold_load(fold, WFS_BUILTIN_CHAT, chat, &cell, &state, error);
+	WFS_AUTO_DOCUMENT struct wfs_document_chat state;
+	int r = fold_read_chat(fold, chat, &state, error);
 
 	if (r)
 		return wfs_trace(r);
-	if (!state)
-		state = json_pack("{s:I, s:i, s:s, s:s}", "created_ns",
-			(json_int_t)fold->input.at_ns, "messages", 0, "principal",
-			fold->input.principal, "session_id", strrchr(chat, '+') + 1);
-	const json_int_t count = json_integer_value(json_object_get(state, "messages"));
-	if (!state || json_object_set_new(state, "messages", json_integer(count + 1)) < 0)
-		return fold_no_memory(error);
-	r = fold_set_document(fold, cell, state, error);
-	snprintf(ret_id, WFS_CHAT_ID_MAX + 1, "%s.%lld", chat, (long long)count);
+	if (!state.own.json) {
+		state.created_ns = fold->input.at_ns;
+		state.principal = fold->input.principal;
+		state.session_id = strrchr(chat, '+') + 1;
+	}
+	snprintf(ret_id, WFS_CHAT_ID_MAX + 1, "%s.%lld", chat, (long long)state.messages++);
+	r = fold_write_chat(fold, &state, error);
 	return wfs_trace(r ? r : fold_put(fold, WFS_BUILTIN_CHAT_MESSAGE, ret_id, message, error));
 }
 

@@ -37,14 +37,15 @@ static int add(struct grants_passed *passed, const char *name, const char *from)
 /* Notes a live grant in the table, if it was passed on. @document: bytes of its cell */
 static int note(struct grants_passed *passed, struct wfs_bytes document, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *grant = NULL;
-	int r = wfs_json_parse(document.data, document.size, &grant, error);
+	WFS_AUTO_DOCUMENT struct wfs_document_grant grant = {.own = {.json = NULL}};
+	json_t *json;
+	int r = wfs_json_parse(document.data, document.size, &json, error);
 
-	if (r < 0)
+	if (!r)
+		r = wfs_document_read_grant(json, &grant, error);
+	if (r)
 		return wfs_trace(r);
-	const char *const from = json_string_value(json_object_get(grant, "from"));
-	const char *const name = json_string_value(json_object_get(grant, "name"));
-	r = from && name ? add(passed, name, from) : 0;
+	r = grant.from ? add(passed, grant.name, grant.from) : 0;
 	return r < 0 ? wfs_error_from_errno(error, r, "read a grant") : 0;
 }
 

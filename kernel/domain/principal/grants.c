@@ -236,30 +236,28 @@ static int choose_name(struct wfs_fold *fold, const json_t *action, struct wfs_b
  * chain is not too long. */
 static int check_from(struct wfs_fold *fold, const json_t *action, struct wfs_error *error)
 {
-	const json_t *cap = json_object_get(action, "cap");
+	const char *const cap = wfs_json_text(action, "cap");
 	const char *from = json_string_value(json_object_get(action, "from"));
-	WFS_AUTO_JSON json_t *grant = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_grant grant = {.own = {.json = NULL}};
 
 	for (size_t count = 1; from; count++) {
-		json_t *above;
-		size_t cell_index;
-		int r = fold_load(fold, WFS_BUILTIN_GRANT, from, &cell_index, &above, error);
+		struct wfs_document_grant above;
+		int r = fold_read_grant(fold, from, &above, error);
 
 		if (r)
 			return wfs_trace(r);
-		if (!above)
+		if (!above.own.json)
 			return no_such("grant", from, error);
-		json_decref(grant); /* `from` was borrowed from it */
+		wfs_document_done(&grant); /* `from` was borrowed from it */
 		grant = above;
-		if (!json_equal(json_object_get(grant, "cap"), cap))
+		if (strcmp(grant.cap, cap) != 0)
 			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 				"'%s' is a grant of %s, of which no %s can be passed on", from,
-				json_string_value(json_object_get(grant, "cap")),
-				json_string_value(cap));
+				grant.cap, cap);
 		if (count > WFS_GRANT_CHAIN_MAX)
 			return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 				"a grant can be passed on %d times, not more", WFS_GRANT_CHAIN_MAX);
-		from = json_string_value(json_object_get(grant, "from"));
+		from = grant.from;
 	}
 	return 0;
 }
@@ -307,15 +305,13 @@ int grants_fold_grant(
 
 static int remove_one(struct wfs_fold *fold, const char *name, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *grant = NULL;
-	size_t cell;
-	int r = fold_load(fold, WFS_BUILTIN_GRANT, name, &cell, &grant, error);
+	WFS_AUTO_DOCUMENT struct wfs_document_grant grant;
+	int r = fold_read_grant(fold, name, &grant, error);
 
 	if (!r)
-		r = fold_delete(fold, cell, error);
-	if (!r && json_object_get(grant, "from"))
-		r = grants_count(fold, wfs_json_text(grant, "granted_by"), GRANTS_COUNT_PASSED_ON,
-			-1, error);
+		r = fold_delete(fold, grant.own.cell, error);
+	if (!r && grant.from)
+		r = grants_count(fold, grant.granted_by, GRANTS_COUNT_PASSED_ON, -1, error);
 	return wfs_trace(r);
 }
 
@@ -367,43 +363,24 @@ int grants_fold_revoke(
 
 /* --- budgets --- */
 
-static bool is_spent(const json_t *budget, const json_t *used, const char *what)
-{
-	const json_t *limit = json_object_get(budget, what);
-
-	return limit &&
-		json_integer_value(json_object_get(used, what)) >= json_integer_value(limit);
-}
-
 /* Adds calls and tokens to the use of a grant that has a budget. */
-static int add_used(struct wfs_fold *fold, size_t cell_index, json_t *grant, int64_t calls,
+static int add_used(struct wfs_fold *fold, struct wfs_document_grant *grant, int64_t calls,
 	int64_t tokens, struct wfs_error *error)
 {
-	const json_t *const before = json_object_get(grant, "used");
-	int64_t all_calls = json_integer_value(json_object_get(before, "calls"));
-	int64_t all_tokens = json_integer_value(json_object_get(before, "tokens"));
+	int64_t all_calls = json_integer_value(json_object_get(grant->used, "calls"));
+	int64_t all_tokens = json_integer_value(json_object_get(grant->used, "tokens"));
 
-	if (!json_object_get(grant, "budget"))
+	if (!grant->budget)
 		return 0;
 	if (__builtin_add_overflow(all_calls, calls, &all_calls) ||
 		__builtin_add_overflow(all_tokens, tokens, &all_tokens))
 		return 0; /* the budget stays spent */
-	if (json_object_set_new(grant, "used",
-		    json_pack("{s:I, s:I}", "calls", (json_int_t)all_calls, "tokens",
-			    (json_int_t)all_tokens)) < 0)
+	WFS_AUTO_JSON json_t *used = json_pack(
+		"{s:I, s:I}", "calls", (json_int_t)all_calls, "tokens", (json_int_t)all_tokens);
+	if (!used)
 		return fold_no_memory(error);
-	return wfs_trace(fold_set_document(fold, cell_index, grant, error));
-}
-
-static int check_budget(const char *name, const json_t *grant, struct wfs_error *error)
-{
-	const json_t *const budget = json_object_get(grant, "budget");
-	const json_t *const used = json_object_get(grant, "used");
-
-	if (!is_spent(budget, used, "calls") && !is_spent(budget, used, "tokens"))
-		return 0;
-	return wfs_error_set(
-		error, WFS_E_QUOTA_EXCEEDED, "the budget of grant '%s' is spent", name);
+	grant->used = used;
+	return wfs_trace(fold_write_grant(fold, grant, error));
 }
 
 /* A charge to a grant and to each grant above it. @spent: the cost has arisen already, so no
@@ -417,28 +394,29 @@ struct charge {
 static int fold_charge(struct wfs_fold *fold, const char *name, const struct charge *charge,
 	struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *grant = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_grant grant = {.own = {.json = NULL}};
 
 	while (name) {
-		json_t *above;
-		size_t cell_index;
-		int r = fold_load(fold, WFS_BUILTIN_GRANT, name, &cell_index, &above, error);
+		struct wfs_document_grant above;
+		int r = fold_read_grant(fold, name, &above, error);
 
 		if (r)
 			return wfs_trace(r);
-		if (!above && charge->spent)
+		if (!above.own.json && charge->spent)
 			return 0;
-		if (!above)
+		if (!above.own.json)
 			return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
 				"grant '%s', which covered this, is no more", name);
-		r = charge->spent ? 0 : check_budget(name, above, error);
+		if (!charge->spent && wfs_grant_is_spent(&above))
+			r = wfs_error_set(error, WFS_E_QUOTA_EXCEEDED,
+				"the budget of grant '%s' is spent", name);
 		if (!r)
-			r = add_used(fold, cell_index, above, charge->calls, charge->tokens, error);
-		json_decref(grant); /* `name` may be borrowed from it */
+			r = add_used(fold, &above, charge->calls, charge->tokens, error);
+		wfs_document_done(&grant); /* `name` may be borrowed from it */
 		grant = above;
 		if (r)
 			return wfs_trace(r);
-		name = json_string_value(json_object_get(grant, "from"));
+		name = grant.from;
 	}
 	return 0;
 }

@@ -15,35 +15,12 @@
 
 enum { LIST_DEFAULT = 100, LIST_MAX = 1000 };
 
-/* An artifact that is for sale. Plain value; sale_done. */
-struct sale {
-	json_t *document;   /* owned; NULL: it is not for sale */
-	const char *seller; /* borrowed from it */
-	int64_t price;
-	size_t cell;
-};
-
-static void sale_done(struct sale *sale)
-{
-	json_decref(sale->document);
-}
-#define SALE_AUTO WFS_CLEANUP(sale_done)
-
 static int load_sale(const struct service_call *call, const char *artifact_id,
-	struct sale *ret_sale, struct wfs_error *error)
+	struct wfs_document_escrow *ret_sale, struct wfs_error *error)
 {
-	struct sale sale = {.document = NULL};
-	int r = wfs_grant_name_valid(artifact_id)
-		? fold_load(call->act->fold, WFS_BUILTIN_ESCROW, artifact_id, &sale.cell,
-			  &sale.document, error)
-		: 0;
-
-	if (r)
-		return wfs_trace(r);
-	sale.seller = wfs_json_text(sale.document, "seller");
-	sale.price = json_integer_value(json_object_get(sale.document, "price"));
-	*ret_sale = sale;
-	return 0;
+	return wfs_grant_name_valid(artifact_id)
+		? wfs_trace(fold_read_escrow(call->act->fold, artifact_id, ret_sale, error))
+		: wfs_document_read_escrow(NULL, ret_sale, error);
 }
 
 static int give(struct service_call *call, const char *from, const char *artifact_id,
@@ -57,21 +34,6 @@ static int give(struct service_call *call, const char *from, const char *artifac
 
 /* --- deposit --- */
 
-static int keep_sale(
-	const struct service_call *call, const char *artifact_id, struct wfs_error *error)
-{
-	WFS_AUTO_JSON json_t *document = json_pack("{s:s, s:I, s:I, s:s}", "artifact_id",
-		artifact_id, "deposited_at", (json_int_t)call->act->fold->input.at_ns, "price",
-		(json_int_t)service_number(call, "price", 0), "seller", call->act->actor);
-	size_t cell;
-	int r = document
-		? fold_touch(call->act->fold, fold_builtin(call->act->fold, WFS_BUILTIN_ESCROW),
-			  wfs_bytes_text(artifact_id), &cell, error)
-		: fold_no_memory(error);
-
-	return wfs_trace(r ? r : fold_set_document(call->act->fold, cell, document, error));
-}
-
 static int deposit(struct service_call *call, struct wfs_error *error)
 {
 	const char *const id = service_text(call, "artifact");
@@ -83,8 +45,12 @@ static int deposit(struct service_call *call, struct wfs_error *error)
 	int r = service_may(call, WFS_EFFECT_ACTION_TRANSFER_OWNERSHIP, id, error);
 	if (!r)
 		r = give(call, call->act->actor, id, ESCROW, error);
+	const struct wfs_document_escrow sale = {.artifact_id = id,
+		.deposited_at = call->act->fold->input.at_ns,
+		.price = price,
+		.seller = call->act->actor};
 	if (!r)
-		r = keep_sale(call, id, error);
+		r = fold_put_escrow(call->act->fold, id, &sale, error);
 	if (r)
 		return wfs_trace(r);
 	call->result = json_pack("{s:s, s:I, s:s}", "artifact_id", id, "price", (json_int_t)price,
@@ -96,14 +62,14 @@ static int deposit(struct service_call *call, struct wfs_error *error)
 
 /* An artifact that is being taken out of the escrow. Plain value; taking_done. */
 struct taking {
-	struct sale sale;
+	struct wfs_document_escrow sale;
 	struct artifact artifact;
 	char seller[WFS_ARTIFACT_ID_MAX + 1]; /* or the replacement for a seller that is gone */
 };
 
 static void taking_done(struct taking *taking)
 {
-	sale_done(&taking->sale);
+	wfs_document_done(&taking->sale);
 	artifact_done(&taking->artifact);
 }
 #define TAKING_AUTO WFS_CLEANUP(taking_done)
@@ -119,7 +85,7 @@ static int begin_taking(
 	const char *const id = service_text(call, "artifact");
 	int r = load_sale(call, id, &ret_taking->sale, error);
 
-	if (!r && !ret_taking->sale.document)
+	if (!r && !ret_taking->sale.own.json)
 		r = not_for_sale(id, error);
 	if (!r)
 		r = artifact_get(call->act->fold, id, &ret_taking->artifact, error);
@@ -134,7 +100,7 @@ static int end_taking(struct service_call *call, const struct taking *taking, co
 {
 	int r = give(call, ESCROW, taking->artifact.id, to, error);
 
-	return wfs_trace(r ? r : fold_delete(call->act->fold, taking->sale.cell, error));
+	return wfs_trace(r ? r : fold_delete(call->act->fold, taking->sale.own.cell, error));
 }
 
 static int purchase(struct service_call *call, struct wfs_error *error)
@@ -199,12 +165,12 @@ static int cancel(struct service_call *call, struct wfs_error *error)
 static int check(struct service_call *call, struct wfs_error *error)
 {
 	const char *const id = service_text(call, "artifact");
-	SALE_AUTO struct sale sale = {.document = NULL};
+	WFS_AUTO_DOCUMENT struct wfs_document_escrow sale;
 	int r = load_sale(call, id, &sale, error);
 
 	if (r)
 		return wfs_trace(r);
-	call->result = sale.document
+	call->result = sale.own.json
 		? json_pack("{s:s, s:b, s:I, s:s}", "artifact_id", id, "for_sale", 1, "price",
 			  (json_int_t)sale.price, "seller", sale.seller)
 		: json_pack("{s:s, s:b}", "artifact_id", id, "for_sale", 0);
