@@ -178,8 +178,8 @@ int wfs_driving_run(const struct wfs_session *session, const char *run_id,
 	return r ? r : wfs_turn_setup(&ret_run->view, run_id, &ret_run->setup, error);
 }
 
-int wfs_driving_call(struct wfs_driving_run *run, int64_t turn, int64_t index, json_t **ret_call,
-	struct wfs_error *error)
+int wfs_driving_call(struct wfs_driving_run *run, int64_t turn, int64_t index,
+	struct wfs_document_tool_call *ret_call, struct wfs_error *error)
 {
 	return wfs_turn_call(&run->view, run->run_id, turn, index, ret_call, error);
 }

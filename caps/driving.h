@@ -13,6 +13,7 @@
 
 struct wfs_authority;
 struct wfs_document_intent;
+struct wfs_document_tool_call;
 struct wfs_session;
 
 /* The driver of a world. Zero-initialise, set the callbacks, and call wfs_driving_init(). */
@@ -83,10 +84,10 @@ int wfs_driving_run(const struct wfs_session *session, const char *run_id,
 	struct wfs_driving_run *ret_run, struct wfs_error *error);
 
 /** wfs_driving_call() - read a tool call of the run. @turn: number of the request to the model,
- *  from 1; @index: of the call in the model's answer, from 0; @ret_call: the document of
- *  sys.tool_call (kernel/domain/turn/turn.h); caller owns it. Return: 0, -ENOENT (not_found), … */
-int wfs_driving_call(struct wfs_driving_run *run, int64_t turn, int64_t index, json_t **ret_call,
-	struct wfs_error *error);
+ *  from 1; @index: of the call in the model's answer, from 0; @ret_call: caller ends it
+ *  with wfs_document_done(), also on failure. Return: 0, -ENOENT (not_found), … */
+int wfs_driving_call(struct wfs_driving_run *run, int64_t turn, int64_t index,
+	struct wfs_document_tool_call *ret_call, struct wfs_error *error);
 
 /** wfs_driving_sent() - get the messages for the run's next request to its model.
  *  @ret_messages: an array; caller owns it. Return: 0, or -errno. */

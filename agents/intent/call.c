@@ -7,6 +7,7 @@
 #include "agents/prepare/tool.h"
 #include "caps/session-text.h"
 #include "kernel/base/json.h"
+#include "kernel/manifest/document.h"
 #include "kernel/value/output.h"
 
 #define no_memory(error) wfs_error_from_errno(error, -ENOMEM, "call a tool")
@@ -129,17 +130,17 @@ static int hide_reason(const json_t *stored, int r, struct wfs_error *error)
 static int read_call(struct work *work, struct called *called, struct wfs_error *error)
 {
 	WFS_AUTO_DRIVING_RUN struct wfs_driving_run run = {.state = NULL};
-	WFS_AUTO_JSON json_t *stored = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_tool_call stored = {.own = {.json = NULL}};
 	WFS_AUTO_JSON json_t *call = NULL;
 	int r = wfs_driving_run(work->session, work->owner_id, &run, error);
 
 	if (!r)
 		r = wfs_driving_call(&run, work->turn, work->index, &stored, error);
 	if (!r)
-		r = agents_reveal(work->session, &run.view, stored, &call, error);
+		r = agents_reveal(work->session, &run.view, stored.own.json, &call, error);
 	if (r)
 		return r;
-	const char *const name = wfs_json_text(call, "name");
+	const char *const name = stored.name;
 	json_t *const tool = agents_tool_find(json_object_get(run.setup, "tools"), name);
 	if (!tool)
 		return wfs_error_set(error, WFS_E_NOT_FOUND, "unknown tool '%s'", name);
@@ -159,7 +160,7 @@ static int read_call(struct work *work, struct called *called, struct wfs_error 
 	if (!r)
 		r = agents_tool_check(
 			work->engine->helpers, called->tool, called->arguments, error);
-	return hide_reason(stored, r, error);
+	return hide_reason(stored.own.json, r, error);
 }
 
 void call_begin(struct work *work)

@@ -62,15 +62,26 @@
 	M(document, INTEGER, left, WFS_OPTIONAL) \
 	M(document, TEXT, model, 0)              \
 	M(document, INTEGER, next, WFS_OPTIONAL)
+#define WFS_DOCUMENT_TOOL_CALL(M, document)             \
+	M(document, VALUE, arguments, 0)                \
+	M(document, TEXT, id, 0)                        \
+	M(document, TEXT, name, 0)                      \
+	M(document, TEXT, status, 0)                    \
+	M(document, TEXT, problem, WFS_OPTIONAL)        \
+	M(document, INTEGER, duration_ms, WFS_OPTIONAL) \
+	M(document, VALUE, is_error, WFS_OPTIONAL)      \
+	M(document, VALUE, output, WFS_OPTIONAL)        \
+	M(document, INTEGER, output_size, WFS_OPTIONAL)
 
 /* X(constant, name) of each reducer with such a table */
-#define WFS_DOCUMENTS(X)    \
-	X(CHAT, chat)       \
-	X(DELETED, deleted) \
-	X(ESCROW, escrow)   \
-	X(GRANT, grant)     \
-	X(INTENT, intent)   \
-	X(MEMORY_STORE, memory_store)
+#define WFS_DOCUMENTS(X)              \
+	X(CHAT, chat)                 \
+	X(DELETED, deleted)           \
+	X(ESCROW, escrow)             \
+	X(GRANT, grant)               \
+	X(INTENT, intent)             \
+	X(MEMORY_STORE, memory_store) \
+	X(TOOL_CALL, tool_call)
 
 /* What each struct begins with. */
 struct wfs_document {

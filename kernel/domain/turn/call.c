@@ -10,31 +10,28 @@
 
 /* --- the cells of calls --- */
 
-static int touch_call(struct turn *turn, int64_t number, int64_t index, size_t *ret_cell,
-	json_t **ret_call, struct wfs_error *error)
+static void key_of(const struct turn *turn, int64_t number, int64_t index,
+	char ret_key[static WFS_TURN_ID_MAX + 48])
+{
+	snprintf(ret_key, WFS_TURN_ID_MAX + 48, "%s.%lld.%lld", turn->run_id, (long long)number,
+		(long long)index);
+}
+
+int turn_call_of(struct turn *turn, int64_t number, int64_t index,
+	struct wfs_document_tool_call *ret_call, struct wfs_error *error)
 {
 	char key[WFS_TURN_ID_MAX + 48];
 
-	snprintf(key, sizeof(key), "%s.%lld.%lld", turn->run_id, (long long)number,
-		(long long)index);
-	return wfs_trace(
-		fold_load(turn->fold, WFS_BUILTIN_TOOL_CALL, key, ret_cell, ret_call, error));
+	key_of(turn, number, index, key);
+	return wfs_trace(fold_read_tool_call(turn->fold, key, ret_call, error));
 }
 
-int turn_call_of(struct turn *turn, int64_t number, int64_t index, json_t **ret_call,
+int turn_call_load(struct turn *turn, int64_t index, struct wfs_document_tool_call *ret_call,
 	struct wfs_error *error)
 {
-	size_t cell;
+	int r = turn_call_of(turn, turn_number(turn, "turn"), index, ret_call, error);
 
-	return wfs_trace(touch_call(turn, number, index, &cell, ret_call, error));
-}
-
-int turn_call_load(struct turn *turn, int64_t index, size_t *ret_cell, json_t **ret_call,
-	struct wfs_error *error)
-{
-	int r = touch_call(turn, turn_number(turn, "turn"), index, ret_cell, ret_call, error);
-
-	if (!r && !*ret_call)
+	if (!r && !ret_call->own.json)
 		return wfs_error_set(error, WFS_E_INTERNAL_ERROR, "turn '%s' has no call %lld",
 			turn->run_id, (long long)index);
 	return wfs_trace(r);
@@ -44,14 +41,13 @@ int turn_describe_call(struct wfs_fold *fold, const struct wfs_document_intent *
 	json_t **ret_call, struct wfs_error *error)
 {
 	struct turn turn = {.fold = fold, .run_id = intent->run_id};
-	WFS_AUTO_JSON json_t *call = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_tool_call call;
 	int r = turn_call_of(&turn, intent->turn, intent->call, &call, error);
 
 	if (r)
 		return wfs_trace(r);
-	*ret_call = json_pack("{s:O, s:s, s:O, s:I}", "call_id", json_object_get(call, "id"),
-		"run_id", turn.run_id, "tool_name", json_object_get(call, "name"), "turn",
-		(json_int_t)intent->turn);
+	*ret_call = json_pack("{s:s, s:s, s:s, s:I}", "call_id", call.id, "run_id", turn.run_id,
+		"tool_name", call.name, "turn", (json_int_t)intent->turn);
 	return *ret_call ? 0 : fold_no_memory(error);
 }
 
@@ -173,10 +169,9 @@ static int make_call(struct turn *turn, const json_t *call, size_t index, bool c
 	struct wfs_error reason = {0};
 	WFS_AUTO_JSON json_t *id = unique_id(turn, call, index, ids);
 	WFS_AUTO_JSON json_t *arguments = hidden ? json_incref(given) : arguments_of(text, &reason);
-	WFS_AUTO_JSON json_t *existing = NULL;
 	WFS_AUTO_FREE char *problem = NULL;
+	char key[WFS_TURN_ID_MAX + 48];
 	const json_t *setup;
-	size_t cell;
 	int r = arguments || reason.code != WFS_OK ? turn_setup(turn, &setup, error)
 						   : fold_no_memory(error);
 
@@ -185,18 +180,19 @@ static int make_call(struct turn *turn, const json_t *call, size_t index, bool c
 		r = fold_no_memory(error);
 	if (!r && judge_call(setup, call, cut, arguments ? NULL : &reason, &problem))
 		r = fold_no_memory(error);
-	if (!r)
-		r = touch_call(
-			turn, turn_number(turn, "turn"), (int64_t)index, &cell, &existing, error);
 	if (r)
 		return wfs_trace(r);
-	WFS_AUTO_JSON json_t *document = json_pack("{s:o, s:O, s:s, s:s}", "arguments",
-		hidden ? json_incref(given) : json_string(*text && echoed ? text : "{}"), "id", id,
-		"name", wfs_json_text(call, "name"), "status", "waiting");
-	if (!document ||
-		(problem && json_object_set_new(document, "problem", json_string(problem)) < 0))
-		return fold_no_memory(error);
-	return wfs_trace(fold_set_document(turn->fold, cell, document, error));
+	WFS_AUTO_JSON json_t *echo =
+		hidden ? json_incref(given) : json_string(*text && echoed ? text : "{}");
+	const struct wfs_document_tool_call document = {.arguments = echo,
+		.id = json_string_value(id),
+		.name = wfs_json_text(call, "name"),
+		.status = "waiting",
+		.problem = problem,
+		.duration_ms = -1,
+		.output_size = -1};
+	key_of(turn, turn_number(turn, "turn"), (int64_t)index, key);
+	return wfs_trace(fold_put_tool_call(turn->fold, key, &document, error));
 }
 
 int turn_make_calls(struct turn *turn, const json_t *calls, bool cut, struct wfs_error *error)
@@ -243,35 +239,36 @@ static int64_t counted(const struct turn *turn, const char *member)
 int turn_result(
 	struct turn *turn, int64_t index, const struct turn_result *result, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *call = NULL;
-	WFS_AUTO_JSON json_t *told = json_pack("{s:I, s:b, s:o, s:I, s:s}", "duration_ms",
-		(json_int_t)result->duration_ms, "is_error", result->is_error, "output",
-		result->hidden ? json_incref(result->hidden) : json_string(result->output),
-		"output_size", (json_int_t)result->output_size, "status", "done");
-	size_t cell;
-	int r = turn_call_load(turn, index, &cell, &call, error);
+	WFS_AUTO_DOCUMENT struct wfs_document_tool_call call;
+	WFS_AUTO_JSON json_t *output =
+		result->hidden ? json_incref(result->hidden) : json_string(result->output);
+	int r = turn_call_load(turn, index, &call, error);
 
+	if (!r && !output)
+		r = fold_no_memory(error);
 	if (r)
 		return wfs_trace(r);
-	(void)json_object_del(call, "problem");
-	if (!told || json_object_update(call, told) < 0)
-		return fold_no_memory(error);
-	r = fold_set_document(turn->fold, cell, call, error);
+	call.status = "done";
+	call.problem = NULL;
+	call.duration_ms = result->duration_ms;
+	call.is_error = json_boolean(result->is_error);
+	call.output = output;
+	call.output_size = result->output_size;
+	r = fold_write_tool_call(turn->fold, &call, error);
 	count(turn, "done");
 	if (result->is_error)
 		count(turn, "errors");
 	if (!r)
-		r = turn_remember_action(turn, call, result, error);
+		r = turn_remember_action(turn, call.name, result, error);
 	if (r)
 		return wfs_trace(r);
 	return wfs_trace(turn_emit(turn, WFS_KERNEL_RESULT,
-		json_pack("{s:O, s:I, s:b, s:o, s:I, s:O, s:I}", "call_id",
-			json_object_get(call, "id"), "duration_ms", (json_int_t)result->duration_ms,
-			"is_error", result->is_error, "output_preview",
+		json_pack("{s:s, s:I, s:b, s:o, s:I, s:s, s:I}", "call_id", call.id, "duration_ms",
+			(json_int_t)result->duration_ms, "is_error", result->is_error,
+			"output_preview",
 			result->hidden ? json_incref(result->hidden) : preview_of(result->output),
-			"output_size", (json_int_t)result->output_size, "tool_name",
-			json_object_get(call, "name"), "turn",
-			(json_int_t)turn_number(turn, "turn")),
+			"output_size", (json_int_t)result->output_size, "tool_name", call.name,
+			"turn", (json_int_t)turn_number(turn, "turn")),
 		error));
 }
 
@@ -309,39 +306,35 @@ static int refuse_call(
 
 static int begin_call(struct turn *turn, int64_t index, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *call = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_tool_call call;
 	const json_t *setup = NULL;
 	struct wfs_error reason = {0};
-	size_t cell;
-	int r = turn_call_load(turn, index, &cell, &call, error);
+	int r = turn_call_load(turn, index, &call, error);
 
 	if (!r)
 		r = turn_setup(turn, &setup, error);
 	if (r)
 		return wfs_trace(r);
-	json_t *const given = json_object_get(call, "arguments");
-	WFS_AUTO_JSON json_t *arguments = wfs_text_is_hidden(given, NULL)
-		? json_incref(given)
-		: arguments_of(wfs_json_text(call, "arguments"), &reason);
+	const char *const text = json_string_value(call.arguments);
+	WFS_AUTO_JSON json_t *arguments =
+		text ? arguments_of(text, &reason) : json_incref(call.arguments); /* hidden */
 	if (!arguments && reason.code != WFS_OK) /* the event shows refused arguments as a text */
-		arguments = json_incref(given);
+		arguments = json_incref(call.arguments);
 	r = turn_emit(turn, WFS_KERNEL_CALL,
-		json_pack("{s:O, s:O, s:O, s:I}", "arguments", arguments, "call_id",
-			json_object_get(call, "id"), "tool_name", json_object_get(call, "name"),
-			"turn", (json_int_t)turn_number(turn, "turn")),
+		json_pack("{s:O, s:s, s:s, s:I}", "arguments", arguments, "call_id", call.id,
+			"tool_name", call.name, "turn", (json_int_t)turn_number(turn, "turn")),
 		error);
 	if (r)
 		return wfs_trace(r);
-	const char *const problem = wfs_json_text(call, "problem");
-	if (*problem)
-		return wfs_trace(refuse_call(turn, index, problem, error));
-	const char *const kind = wfs_json_text(tool_of(setup, wfs_json_text(call, "name")), "kind");
+	if (call.problem)
+		return wfs_trace(refuse_call(turn, index, call.problem, error));
+	const char *const kind = wfs_json_text(tool_of(setup, call.name), "kind");
 	if (kind && strcmp(kind, "result") == 0)
 		return wfs_trace(take_final(turn, index, arguments, error));
 	return wfs_trace(turn_ask(turn, WFS_EFFECT_TOOL_CALL,
-		json_pack("{s:I, s:O, s:O, s:s, s:I}", "call", (json_int_t)index, "call_id",
-			json_object_get(call, "id"), "name", json_object_get(call, "name"),
-			"run_id", turn->run_id, "turn", (json_int_t)turn_number(turn, "turn")),
+		json_pack("{s:I, s:s, s:s, s:s, s:I}", "call", (json_int_t)index, "call_id",
+			call.id, "name", call.name, "run_id", turn->run_id, "turn",
+			(json_int_t)turn_number(turn, "turn")),
 		index, error));
 }
 

@@ -169,7 +169,7 @@ static int enter_state(struct turn *turn, const char *from, const char *name, co
 
 /* --- what an agent did last --- */
 
-int turn_remember_action(struct turn *turn, const json_t *call, const struct turn_result *result,
+int turn_remember_action(struct turn *turn, const char *name, const struct turn_result *result,
 	struct wfs_error *error)
 {
 	const json_t *setup;
@@ -179,10 +179,10 @@ int turn_remember_action(struct turn *turn, const json_t *call, const struct tur
 		return wfs_trace(r);
 	const int size = action_shown(wfs_bytes_text(result->output), WFS_TURN_ACTION_SHOWN);
 	turn_set(turn, "last_action",
-		json_pack("{s:o, s:b, s:O}", "result",
+		json_pack("{s:o, s:b, s:s}", "result",
 			result->hidden ? json_incref(result->hidden)
 				       : json_stringn(result->output, (size_t)size),
-			"success", !result->is_error, "type", json_object_get(call, "name")));
+			"success", !result->is_error, "type", name));
 	return 0;
 }
 

@@ -91,15 +91,11 @@ static int set_state(
 /* Sets the status of a call, for readers. */
 static int set_status(struct turn *turn, int64_t index, const char *status, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *call = NULL;
-	size_t cell;
-	int r = turn_call_load(turn, index, &cell, &call, error);
+	WFS_AUTO_DOCUMENT struct wfs_document_tool_call call;
+	int r = turn_call_load(turn, index, &call, error);
 
-	if (r)
-		return wfs_trace(r);
-	if (json_object_set_new(call, "status", json_string(status)) < 0)
-		return fold_no_memory(error);
-	return wfs_trace(fold_set_document(turn->fold, cell, call, error));
+	call.status = status;
+	return wfs_trace(r ? r : fold_write_tool_call(turn->fold, &call, error));
 }
 
 /* Marks the intent in the run's state, so that each version of the state has the run's whole
@@ -153,19 +149,15 @@ static int find_asked(struct turn *turn, const char *call_id, const char **ret_i
 	const json_t *open;
 
 	json_array_foreach(json_object_get(turn->state, "open"), i, open) {
-		WFS_AUTO_JSON json_t *call = NULL;
+		WFS_AUTO_DOCUMENT struct wfs_document_tool_call call = {.own = {.json = NULL}};
 		const json_t *const index = json_object_get(open, "call");
-		size_t cell;
-		int r = index ? turn_call_load(turn, json_integer_value(index), &cell, &call, error)
-			      : 0;
+		int r = index ? turn_call_load(turn, json_integer_value(index), &call, error) : 0;
 
 		if (r)
 			return wfs_trace(r);
-		const char *const id = json_string_value(json_object_get(call, "id"));
-		const char *const status = json_string_value(json_object_get(call, "status"));
-		if (!id || strcmp(id, call_id) != 0)
+		if (!index || strcmp(call.id, call_id) != 0)
 			continue;
-		if (!status || strcmp(status, "asked") != 0)
+		if (strcmp(call.status, "asked") != 0)
 			return wfs_error_set(error, WFS_E_CONFLICT,
 				"the call '%s' of turn '%s' does not wait for an approval", call_id,
 				turn->run_id);
@@ -185,14 +177,14 @@ static int find_earlier(struct turn *turn, const char *call_id, struct wfs_error
 	if (now > EARLIER_TURNS_MAX)
 		return 1;
 	for (int64_t number = 1, index = 0; number < now; index++) {
-		WFS_AUTO_JSON json_t *call = NULL;
+		WFS_AUTO_DOCUMENT struct wfs_document_tool_call call;
 		int r = turn_call_of(turn, number, index, &call, error);
 
 		if (r)
 			return wfs_trace(r);
-		if (call && strcmp(wfs_json_text(call, "id"), call_id) == 0)
+		if (call.id && strcmp(call.id, call_id) == 0)
 			return 1;
-		if (!call) {
+		if (!call.id) {
 			number++;
 			index = -1;
 		}

@@ -38,16 +38,16 @@ static bool waits(const json_t *state)
 static int write_waiting(
 	struct wfs_view *view, const json_t *state, const json_t *open, struct wfs_buffer *buffer)
 {
-	WFS_AUTO_JSON json_t *call = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_tool_call call;
 	int r = wfs_turn_call(view, wfs_json_text(state, "run_id"), number_of(state, "turn"),
 		number_of(open, "call"), &call, NULL);
 
 	if (r)
 		return wfs_trace(r);
 	wfs_buffer_append_text(buffer, "waiting for approval: ");
-	write_word(buffer, wfs_json_text(call, "id"));
+	write_word(buffer, call.id);
 	wfs_buffer_append_byte(buffer, ' ');
-	write_word(buffer, wfs_json_text(call, "name"));
+	write_word(buffer, call.name);
 	wfs_buffer_append_byte(buffer, '\n');
 	return 0;
 }

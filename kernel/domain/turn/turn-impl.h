@@ -138,8 +138,8 @@ int turn_fold_advance(struct turn *turn, const json_t *receipt, struct wfs_error
 struct turn_result;
 
 /** turn_remember_action() - store a call and its result in sys.agent, as the agent's last action
- *  @call: document of sys.tool_call */
-int turn_remember_action(struct turn *turn, const json_t *call, const struct turn_result *result,
+ *  @name: of the tool */
+int turn_remember_action(struct turn *turn, const char *name, const struct turn_result *result,
 	struct wfs_error *error);
 
 /* --- request.c --- */
@@ -188,12 +188,12 @@ int turn_result(struct turn *turn, int64_t index, const struct turn_result *resu
 	struct wfs_error *error);
 
 /** turn_call_of() - read the document of call @index in turn @number of this run
- *  @ret_call: caller owns it; NULL: no such call */
-int turn_call_of(struct turn *turn, int64_t number, int64_t index, json_t **ret_call,
-	struct wfs_error *error);
-/** turn_call_load() - load the document of call @index in the present turn
- *  @ret_cell: index of its cell in the fold; @ret_call: caller owns it */
-int turn_call_load(struct turn *turn, int64_t index, size_t *ret_cell, json_t **ret_call,
+ *  @ret_call: see fold_read() */
+int turn_call_of(struct turn *turn, int64_t number, int64_t index,
+	struct wfs_document_tool_call *ret_call, struct wfs_error *error);
+/** turn_call_load() - read the document of call @index in the present turn
+ *  @ret_call: see fold_read(); not live is -EIO */
+int turn_call_load(struct turn *turn, int64_t index, struct wfs_document_tool_call *ret_call,
 	struct wfs_error *error);
 
 /* --- actions and answers, for turn-domain.c --- */

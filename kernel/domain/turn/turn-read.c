@@ -35,12 +35,15 @@ int wfs_turn_setup(
 }
 
 int wfs_turn_call(struct wfs_view *view, const char *run_id, int64_t turn, int64_t index,
-	json_t **ret_call, struct wfs_error *error)
+	struct wfs_document_tool_call *ret_call, struct wfs_error *error)
 {
 	char key[WFS_TURN_ID_MAX + 48];
+	json_t *json = NULL;
 
 	snprintf(key, sizeof(key), "%s.%lld.%lld", run_id, (long long)turn, (long long)index);
-	return wfs_trace(read_cell(view, WFS_BUILTIN_TOOL_CALL, key, ret_call, error));
+	int r = read_cell(view, WFS_BUILTIN_TOOL_CALL, key, &json, error);
+	const int read = wfs_document_read_tool_call(json, ret_call, r ? NULL : error);
+	return wfs_trace(r ? r : read);
 }
 
 /* --- messages --- */
@@ -51,17 +54,14 @@ static int no_memory(struct wfs_error *error)
 }
 
 /* Appends a call to the message that wants it, and makes the message that answers it. */
-static int add_call(
-	const json_t *call, json_t *tool_calls, json_t *messages, struct wfs_error *error)
+static int add_call(const struct wfs_document_tool_call *call, json_t *tool_calls, json_t *messages,
+	struct wfs_error *error)
 {
-	json_t *const output = json_object_get(call, "output");
-	json_t *const id = json_object_get(call, "id");
 	WFS_AUTO_JSON json_t *none = json_string(NO_RESULT);
-	json_t *const wanted =
-		json_pack("{s:O, s:O, s:O}", "arguments", json_object_get(call, "arguments"), "id",
-			id, "name", json_object_get(call, "name"));
-	json_t *const answer = json_pack("{s:O, s:s, s:O}", "content", output ? output : none,
-		"role", "tool", "tool_call_id", id);
+	json_t *const wanted = json_pack("{s:O, s:s, s:s}", "arguments", call->arguments, "id",
+		call->id, "name", call->name);
+	json_t *const answer = json_pack("{s:O, s:s, s:s}", "content",
+		call->output ? call->output : none, "role", "tool", "tool_call_id", call->id);
 	const int failed =
 		json_array_append_new(tool_calls, wanted) | json_array_append_new(messages, answer);
 
@@ -80,11 +80,11 @@ static int add_calls(struct wfs_view *view, const char *run_id, json_t *message,
 	(void)json_object_del(message, "tool_call_count");
 	(void)json_object_del(message, "turn");
 	for (int64_t i = 0; !r && i < count; i++) {
-		WFS_AUTO_JSON json_t *call = NULL;
+		WFS_AUTO_DOCUMENT struct wfs_document_tool_call call;
 
 		r = wfs_turn_call(view, run_id, turn, i, &call, error);
 		if (!r)
-			r = add_call(call, tool_calls, messages, error);
+			r = add_call(&call, tool_calls, messages, error);
 	}
 	return wfs_trace(r);
 }

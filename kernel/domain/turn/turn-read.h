@@ -10,6 +10,7 @@
 #pragma once
 
 #include "kernel/domain/turn/turn.h"
+#include "kernel/manifest/document.h"
 #include "kernel/read/view.h"
 
 /** wfs_turn_state() - read the document of sys.turn of a run; caller owns it. Return: 0, -ENOENT
@@ -23,9 +24,9 @@ int wfs_turn_setup(
 	struct wfs_view *view, const char *run_id, json_t **ret_setup, struct wfs_error *error);
 
 /** wfs_turn_call() - read the document of sys.tool_call of call @index in turn @turn of a run;
- *  caller owns it. Return: as wfs_turn_state(). */
+ *  caller ends it with wfs_document_done(), also on failure. Return: as wfs_turn_state(). */
 int wfs_turn_call(struct wfs_view *view, const char *run_id, int64_t turn, int64_t index,
-	json_t **ret_call, struct wfs_error *error);
+	struct wfs_document_tool_call *ret_call, struct wfs_error *error);
 
 /** wfs_turn_group() - append one group of a run's history to the array @messages: a message, and
  *  the messages with the results of its calls. @group: index, from 0. Return: 0, or -errno. */
