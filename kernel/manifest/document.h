@@ -18,6 +18,11 @@
 #include "kernel/manifest/builtin.h"
 
 /* M(document, type, member, 0 or how it may be absent: see struct wfs_field) */
+#define WFS_DOCUMENT_AGENT(M, document)               \
+	M(document, INTEGER, failure_count, 0)        \
+	M(document, VALUE, last_action, WFS_OPTIONAL) \
+	M(document, INTEGER, runs, 0)                 \
+	M(document, INTEGER, same_state_for, 0)
 #define WFS_DOCUMENT_CHAT(M, document)      \
 	M(document, INTEGER, created_ns, 0) \
 	M(document, INTEGER, messages, 0)   \
@@ -62,6 +67,13 @@
 	M(document, INTEGER, left, WFS_OPTIONAL) \
 	M(document, TEXT, model, 0)              \
 	M(document, INTEGER, next, WFS_OPTIONAL)
+#define WFS_DOCUMENT_PRINCIPAL(M, document)           \
+	M(document, TEXT, agent_of, WFS_OPTIONAL)     \
+	M(document, INTEGER, agents, WFS_OPTIONAL)    \
+	M(document, TEXT, created_by, 0)              \
+	M(document, TEXT, id, 0)                      \
+	M(document, INTEGER, passed_on, WFS_OPTIONAL) \
+	M(document, TEXT, requested_by, WFS_OPTIONAL)
 #define WFS_DOCUMENT_TOOL_CALL(M, document)             \
 	M(document, VALUE, arguments, 0)                \
 	M(document, TEXT, id, 0)                        \
@@ -72,16 +84,23 @@
 	M(document, VALUE, is_error, WFS_OPTIONAL)      \
 	M(document, VALUE, output, WFS_OPTIONAL)        \
 	M(document, INTEGER, output_size, WFS_OPTIONAL)
+#define WFS_DOCUMENT_WORKFLOW(M, document)      \
+	M(document, TEXT, current_state, 0)     \
+	M(document, INTEGER, entered_at_seq, 0) \
+	M(document, VALUE, history, 0)
 
 /* X(constant, name) of each reducer with such a table */
 #define WFS_DOCUMENTS(X)              \
+	X(AGENT, agent)               \
 	X(CHAT, chat)                 \
 	X(DELETED, deleted)           \
 	X(ESCROW, escrow)             \
 	X(GRANT, grant)               \
 	X(INTENT, intent)             \
 	X(MEMORY_STORE, memory_store) \
-	X(TOOL_CALL, tool_call)
+	X(PRINCIPAL, principal)       \
+	X(TOOL_CALL, tool_call)       \
+	X(WORKFLOW, workflow)
 
 /* What each struct begins with. */
 struct wfs_document {

@@ -11,38 +11,33 @@
 #include "kernel/manifest/grant.h"
 
 static const struct counted {
-	const char *member; /* of the cell */
 	const char *what;
 	int64_t max;
 } counted[] = {
-	[GRANTS_COUNT_AGENTS] = {"agents", "agents that are principals", WFS_PRINCIPAL_AGENTS_MAX},
-	[GRANTS_COUNT_PASSED_ON] = {"passed_on", "grants that it passed on",
-		WFS_PRINCIPAL_PASSED_ON_MAX},
+	[GRANTS_COUNT_AGENTS] = {"agents that are principals", WFS_PRINCIPAL_AGENTS_MAX},
+	[GRANTS_COUNT_PASSED_ON] = {"grants that it passed on", WFS_PRINCIPAL_PASSED_ON_MAX},
 };
 
 int grants_count(struct wfs_fold *fold, const char *principal, enum grants_count what, int amount,
 	struct wfs_error *error)
 {
 	const struct counted *const row = &counted[what];
-	WFS_AUTO_JSON json_t *document = NULL;
-	size_t cell;
+	WFS_AUTO_DOCUMENT struct wfs_document_principal document = {.own = {.json = NULL}};
+	int64_t *const place = what == GRANTS_COUNT_AGENTS ? &document.agents : &document.passed_on;
 
 	if (fold->input.partial) /* some grants and agents would be missing */
 		return 0;
-	int r = fold_load(fold, WFS_BUILTIN_PRINCIPAL, principal, &cell, &document, error);
+	int r = fold_read_principal(fold, principal, &document, error);
 
-	if (r || !document) /* principals of the kernel itself have no cell */
+	if (r || !document.own.json) /* principals of the kernel itself have no cell */
 		return wfs_trace(r);
-	const json_int_t count =
-		json_integer_value(json_object_get(document, row->member)) + amount;
+	const int64_t count = (*place > 0 ? *place : 0) + amount;
 	if (amount > 0 && count > row->max)
 		return wfs_error_set(error, WFS_E_QUOTA_EXCEEDED,
 			"'%s' has %lld %s, which is the most that one principal may have",
 			principal, (long long)row->max, row->what);
-	r = count > 0 ? json_object_set_new(document, row->member, json_integer(count))
-		      : (json_object_del(document, row->member), 0);
-	return r < 0 ? fold_no_memory(error)
-		     : wfs_trace(fold_set_document(fold, cell, document, error));
+	*place = count > 0 ? count : -1;
+	return wfs_trace(fold_write_principal(fold, &document, error));
 }
 
 /* --- agents --- */
@@ -50,45 +45,34 @@ int grants_count(struct wfs_fold *fold, const char *principal, enum grants_count
 /* Sets `requested_by` of an agent that a request makes: the requester or, if an agent sent the
  * request, the principal that this agent acts for (wfs_payer_maker). So agents that make agents
  * get no journal quota of their own. */
-static int note_requester(
-	struct wfs_fold *fold, const char *payer, json_t *agent, struct wfs_error *error)
+static int note_requester(struct wfs_fold *fold, struct wfs_document_principal *agent,
+	char requester[static WFS_GRANT_NAME_MAX + 1], struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *asker = NULL;
-	const char *id = fold->input.principal;
-	size_t cell;
-	int r = fold_load(fold, WFS_BUILTIN_PRINCIPAL, id, &cell, &asker, error);
+	WFS_AUTO_DOCUMENT struct wfs_document_principal asker;
+	int r = fold_read_principal(fold, fold->input.principal, &asker, error);
+	const char *const maker = wfs_payer_maker(&asker);
 
-	if (r)
-		return wfs_trace(r);
-	const char *const maker = wfs_payer_maker(asker);
-	if (maker)
-		id = maker;
-	return strcmp(id, payer) != 0 &&
-			json_object_set_new(agent, "requested_by", json_string(id)) < 0
-		? fold_no_memory(error)
-		: 0;
+	snprintf(requester, WFS_GRANT_NAME_MAX + 1, "%s", maker ? maker : fold->input.principal);
+	if (strcmp(requester, agent->agent_of) != 0)
+		agent->requested_by = requester;
+	return wfs_trace(r);
 }
 
 int grants_make_agent(struct wfs_fold *fold, const char *id, const char *maker, const char *payer,
 	struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *document =
-		json_pack("{s:s, s:s, s:s}", "agent_of", payer, "created_by", maker, "id", id);
-	size_t cell;
+	struct wfs_document_principal document = {
+		.agent_of = payer, .agents = -1, .created_by = maker, .id = id, .passed_on = -1};
+	char requester[WFS_GRANT_NAME_MAX + 1];
 
-	if (!document)
-		return fold_no_memory(error);
 	if (fold_live_count(fold, WFS_BUILTIN_PRINCIPAL) >= WFS_PRINCIPALS_MAX)
 		return wfs_error_set(error, WFS_E_QUOTA_EXCEEDED,
 			"the world has %d principals, which is the most that there may be",
 			WFS_PRINCIPALS_MAX);
-	int r = note_requester(fold, payer, document, error);
+	int r = note_requester(fold, &document, requester, error);
 	if (!r)
 		r = grants_count(fold, payer, GRANTS_COUNT_AGENTS, 1, error);
-	if (!r)
-		r = fold_touch(fold, fold_builtin(fold, WFS_BUILTIN_PRINCIPAL), wfs_bytes_text(id),
-			&cell, error);
-	return wfs_trace(r ? r : fold_set_document(fold, cell, document, error));
+	return wfs_trace(r ? r : fold_put_principal(fold, id, &document, error));
 }
 
 /* Finds the owner of an agent. The author of an artifact of type agent chooses its id, which
@@ -97,19 +81,18 @@ int grants_make_agent(struct wfs_fold *fold, const char *id, const char *maker, 
 static int owner_of_agent(
 	struct wfs_fold *fold, const char *id, json_t **ret_owner, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *principal = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_principal principal;
 	WFS_AUTO_JSON json_t *artifact = NULL;
 	size_t cell;
-	int r = fold_load(fold, WFS_BUILTIN_PRINCIPAL, id, &cell, &principal, error);
-	json_t *const maker = json_object_get(principal, "agent_of");
+	int r = fold_read_principal(fold, id, &principal, error);
 
-	if (!r && maker)
+	if (!r && principal.agent_of)
 		r = fold_load(fold, WFS_BUILTIN_ARTIFACT, id, &cell, &artifact, error);
-	if (r)
+	if (r || !principal.agent_of)
 		return wfs_trace(r);
 	json_t *const owner = json_object_get(artifact, "owner");
-	*ret_owner = maker ? json_incref(owner ? owner : maker) : NULL;
-	return 0;
+	*ret_owner = owner ? json_incref(owner) : json_string(principal.agent_of);
+	return *ret_owner ? 0 : fold_no_memory(error);
 }
 
 static bool is_requester(const struct wfs_fold *fold, const json_t *owner)

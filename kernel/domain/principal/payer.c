@@ -17,11 +17,9 @@ bool wfs_payer_read(const json_t *resources, struct wfs_payer *payer)
 	return payer->limited;
 }
 
-const char *wfs_payer_maker(const json_t *principal)
+const char *wfs_payer_maker(const struct wfs_document_principal *principal)
 {
-	const json_t *const maker = json_object_get(principal, "requested_by");
-
-	return json_string_value(maker ? maker : json_object_get(principal, "agent_of"));
+	return principal->requested_by ? principal->requested_by : principal->agent_of;
 }
 
 /* Reads the quota `journal` of @id. Return: 1: it has one, and @payer is set; 0; or -errno. */
@@ -40,15 +38,18 @@ static int read_quota(
 int wfs_payer_find(struct wfs_view *view, const char *principal, struct wfs_payer *ret_payer,
 	struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *document = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_principal document = {.own = {.json = NULL}};
+	json_t *json = NULL;
 	struct wfs_payer payer = {.limited = false};
 	int r = read_quota(view, principal, &payer, error);
 
 	if (r == 0)
-		r = wfs_view_document(view, WFS_BUILTIN_PRINCIPAL, principal, &document, error);
+		r = wfs_view_document(view, WFS_BUILTIN_PRINCIPAL, principal, &json, error);
 	if (r == -ENOENT) /* principals of the kernel itself have no cell */
 		r = 0;
-	const char *const maker = wfs_payer_maker(document);
+	if (r == 0)
+		r = wfs_document_read_principal(json, &document, error);
+	const char *const maker = wfs_payer_maker(&document);
 	if (r == 0 && maker)
 		r = read_quota(view, maker, &payer, error);
 	if (r < 0)

@@ -13,6 +13,7 @@
  */
 #pragma once
 
+#include "kernel/manifest/document.h"
 #include "kernel/manifest/grant.h"
 #include "kernel/read/view.h"
 
@@ -33,9 +34,9 @@ struct wfs_payer {
 /** wfs_payer_maker() - find the principal for which an agent was made
  *  It is the principal whose request made the agent or, if an agent sent that request, the
  *  principal for which that other agent was made.
- *  @principal: document of the agent's cell of sys.principal; may be NULL
+ *  @principal: all members may be absent
  *  Return: id, borrowed from @principal; NULL: it is not the document of an agent. */
-const char *wfs_payer_maker(const json_t *principal);
+const char *wfs_payer_maker(const struct wfs_document_principal *principal);
 
 /** wfs_payer_find() - find the principal whose quota `journal` pays for a request of @principal,
  *  and read the quota

@@ -105,22 +105,6 @@ int turn_emit_notes(struct turn *turn, const json_t *notes, struct wfs_error *er
 
 /* --- the state of a workflow --- */
 
-/* Changes the state, and keeps the newest changes. Return: 0, or -ENOMEM. */
-static int change_state(json_t *document, const char *name, int64_t seq, const char *reason)
-{
-	json_t *const history = json_object_get(document, "history");
-
-	while (json_array_size(history) >= WFS_TURN_STATES_KEPT)
-		(void)json_array_remove(history, 0);
-	return json_object_set_new(document, "current_state", json_string(name)) < 0 ||
-			json_object_set_new(document, "entered_at_seq", json_integer(seq)) < 0 ||
-			json_array_append_new(history,
-				json_pack("{s:s, s:I, s:s}", "reason", reason, "seq",
-					(json_int_t)seq, "state", name)) < 0
-		? -ENOMEM
-		: 0;
-}
-
 /* Has the workflow that the run began with this state? */
 static bool knows_state(const struct turn *turn, const char *name)
 {
@@ -143,28 +127,31 @@ static bool knows_state(const struct turn *turn, const char *name)
 static int enter_state(struct turn *turn, const char *from, const char *name, const char *reason,
 	bool *ret_changed, struct wfs_error *error)
 {
-	const char *const agent = wfs_json_text(turn->state, "agent");
 	const int64_t seq = (int64_t)turn->fold->head->height;
-	WFS_AUTO_JSON json_t *document = NULL;
-	size_t cell;
-	int r = fold_load(turn->fold, WFS_BUILTIN_WORKFLOW, agent, &cell, &document, error);
+	WFS_AUTO_DOCUMENT struct wfs_document_workflow workflow;
+	int r = fold_read_workflow(
+		turn->fold, wfs_json_text(turn->state, "agent"), &workflow, error);
+	const char *const current = workflow.own.json ? workflow.current_state : "";
 
 	*ret_changed = false;
 	if (r)
 		return wfs_trace(r);
-	const char *const current = wfs_json_text(document, "current_state");
 	const bool leaves = *from ? strcmp(current, from) == 0 : !knows_state(turn, current);
 	if (!leaves || strcmp(current, name) == 0)
 		return 0;
 	*ret_changed = true;
-	if (!document)
-		document = json_pack("{s:s, s:I, s:[{s:s, s:I, s:s}]}", "current_state", name,
-			"entered_at_seq", (json_int_t)seq, "history", "reason", reason, "seq",
-			(json_int_t)seq, "state", name);
-	else if (change_state(document, name, seq, reason))
+	WFS_AUTO_JSON json_t *history =
+		workflow.history ? json_incref(workflow.history) : json_array();
+	while (json_array_size(history) >= WFS_TURN_STATES_KEPT)
+		(void)json_array_remove(history, 0);
+	if (json_array_append_new(history,
+		    json_pack("{s:s, s:I, s:s}", "reason", reason, "seq", (json_int_t)seq, "state",
+			    name)) < 0)
 		return fold_no_memory(error);
-	return document ? wfs_trace(fold_set_document(turn->fold, cell, document, error))
-			: fold_no_memory(error);
+	workflow.current_state = name;
+	workflow.entered_at_seq = seq;
+	workflow.history = history;
+	return wfs_trace(fold_write_workflow(turn->fold, &workflow, error));
 }
 
 /* --- what an agent did last --- */
@@ -186,34 +173,23 @@ int turn_remember_action(struct turn *turn, const char *name, const struct turn_
 	return 0;
 }
 
-static json_int_t count_more(const json_t *document, const char *member, bool more)
-{
-	return more ? json_integer_value(json_object_get(document, member)) + 1 : 0;
-}
-
 /* Counts a run of the agent. @failed: the run failed; @stayed: the state did not change */
 static int note_agent(struct turn *turn, bool failed, bool stayed, struct wfs_error *error)
 {
-	const char *const agent = wfs_json_text(turn->state, "agent");
 	json_t *const action = json_object_get(turn->state, "last_action");
-	const bool acted = action != NULL;
-	const bool well = acted && json_is_true(json_object_get(action, "success"));
-	WFS_AUTO_JSON json_t *document = NULL;
-	size_t cell;
-	int r = fold_load(turn->fold, WFS_BUILTIN_AGENT, agent, &cell, &document, error);
+	const bool well = json_is_true(json_object_get(action, "success"));
+	WFS_AUTO_DOCUMENT struct wfs_document_agent agent;
+	int r = fold_read_agent(turn->fold, wfs_json_text(turn->state, "agent"), &agent, error);
 
-	if (r)
-		return wfs_trace(r);
-	json_t *const before = json_object_get(document, "last_action");
-	const json_int_t failures = failed || (acted && !well)
-		? count_more(document, "failure_count", true)
-		: acted ? 0
-			: json_integer_value(json_object_get(document, "failure_count"));
-	WFS_AUTO_JSON json_t *after = json_pack("{s:I, s:O*, s:I, s:I}", "failure_count", failures,
-		"last_action", acted ? action : before, "runs", count_more(document, "runs", true),
-		"same_state_for", count_more(document, "same_state_for", stayed));
-	return after ? wfs_trace(fold_set_document(turn->fold, cell, after, error))
-		     : fold_no_memory(error);
+	if (failed || (action && !well))
+		agent.failure_count++;
+	else if (action)
+		agent.failure_count = 0;
+	if (action)
+		agent.last_action = action;
+	agent.runs++;
+	agent.same_state_for = stayed ? agent.same_state_for + 1 : 0;
+	return wfs_trace(r ? r : fold_write_agent(turn->fold, &agent, error));
 }
 
 /* --- the end of a run --- */
@@ -319,14 +295,11 @@ int turn_end_mind(struct turn *turn, const char *reason, bool *ret_waits, struct
 /* Corrects `same_state_for`: the run was counted before the new state was known. */
 static int note_changed(struct turn *turn, struct wfs_error *error)
 {
-	const char *const agent = wfs_json_text(turn->state, "agent");
-	WFS_AUTO_JSON json_t *document = NULL;
-	size_t cell;
-	int r = fold_load(turn->fold, WFS_BUILTIN_AGENT, agent, &cell, &document, error);
+	WFS_AUTO_DOCUMENT struct wfs_document_agent agent;
+	int r = fold_read_agent(turn->fold, wfs_json_text(turn->state, "agent"), &agent, error);
 
-	if (!r && json_object_set_new(document, "same_state_for", json_integer(0)) < 0)
-		r = fold_no_memory(error);
-	return wfs_trace(r ? r : fold_set_document(turn->fold, cell, document, error));
+	agent.same_state_for = 0;
+	return wfs_trace(r ? r : fold_write_agent(turn->fold, &agent, error));
 }
 
 /* Folds the next state. After any failure the agent stays in its state. */
