@@ -86,9 +86,9 @@ int wfs_form_read(const struct wfs_form *form, const char *what, const json_t *o
 	void *ret_struct, struct wfs_error *error);
 
 /** wfs_form_write() - make the object from which wfs_form_read() reads a struct equal to *@value
- *  An optional member whose value is that of an absent one is left out; one that may be null is null.
- *  @form: of a record. Return: new reference; NULL without memory, or if a required text or value is
- *  NULL. */
+ *  An optional member whose value is that of an absent one is left out; one that may be null is
+ *  null. @form: of a record
+ *  Return: new reference; NULL without memory, or if a required text or value is NULL. */
 json_t *wfs_form_write(const struct wfs_form *form, const void *value);
 
 /** wfs_form_drop_nulls() - remove from @object the optional members that are null; not those whose

@@ -447,16 +447,6 @@ int fold_set_document(
 	return wfs_trace(fold_set(fold, cell_index, wfs_buffer_bytes(&fold->scratch), error));
 }
 
-int fold_write(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const void *document,
-	struct wfs_error *error)
-{
-	WFS_AUTO_JSON json_t *json = wfs_document_write(reducer, document);
-
-	return json ? wfs_trace(fold_set_document(
-			      fold, ((const struct wfs_document *)document)->cell, json, error))
-		    : fold_no_memory(error);
-}
-
 int fold_put(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
 	const json_t *document, struct wfs_error *error)
 {
@@ -469,12 +459,15 @@ int fold_put(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char
 	return wfs_trace(r ? r : fold_set_document(fold, cell, document, error));
 }
 
-int fold_put_document(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
+int fold_write(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
 	const void *document, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *json = wfs_document_write(reducer, document);
 
-	return wfs_trace(fold_put(fold, reducer, key, json, error));
+	return wfs_trace(key || !json
+			? fold_put(fold, reducer, key, json, error)
+			: fold_set_document(fold, ((const struct wfs_document *)document)->cell,
+				  json, error));
 }
 
 int fold_delete(struct wfs_fold *fold, size_t cell_index, struct wfs_error *error)

@@ -42,8 +42,8 @@ struct wfs_action_type {
 
 /* Intents of a domain: cells of sys.intent. Plain value with static lifetime. */
 struct wfs_intent_type {
-	/* name of a member of struct wfs_document_intent: intents with this member are of this type; its
-	 * value is the id of the turn, chat or plan that waits for the answer */
+	/* member of struct wfs_document_intent: intents that have it are of this type; its value is
+	 * the id of the turn, chat or plan that waits for the answer */
 	const char *member;
 	/** fold_receipt() - fold a receipt that answers an intent of this type
 	 *  @receipt: body of the receipt's record */

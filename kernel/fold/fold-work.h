@@ -269,38 +269,35 @@ int fold_set_document(
 int fold_put(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
 	const json_t *document, struct wfs_error *error);
 
-/** fold_read() - touch a cell of a built-in reducer, and read its document into the reducer's struct
- *  (kernel/manifest/document.h)
+/** fold_read() - touch a cell of a built-in reducer, and read its document into the struct of the
+ *  reducer (kernel/manifest/document.h)
  *  Callers use fold_read_<name>(), and end the struct with wfs_document_done().
  *  @ret_document: also written on failure; its `own.json` is NULL if the cell is not live
  *  Return: 0, -EIO (internal_error: the document has another form), … */
 int fold_read(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
 	void *ret_document, struct wfs_error *error);
 
-/** fold_write() - set the document of the cell that fold_read() has read into @document. Callers
- *  use fold_write_<name>(). */
-int fold_write(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const void *document,
-	struct wfs_error *error);
-
-/** fold_put_document() - fold_put() with the struct of a document. Callers use fold_put_<name>(). */
-int fold_put_document(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
+/** fold_write() - set the document of a cell to that of the struct of its reducer
+ *  Callers use fold_write_<name>(), or fold_put_<name>() for a cell that was not read.
+ *  @key: of the cell; NULL: the one that fold_read() has read into @document */
+int fold_write(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
 	const void *document, struct wfs_error *error);
 
-#define FOLD_DOCUMENT_FUNCTIONS(constant, name)                                               \
-	static inline int fold_read_##name(struct wfs_fold *fold, const char *key,            \
-		struct wfs_document_##name *ret_document, struct wfs_error *error)            \
-	{                                                                                     \
-		return fold_read(fold, WFS_BUILTIN_##constant, key, ret_document, error);     \
-	}                                                                                     \
-	static inline int fold_write_##name(struct wfs_fold *fold,                            \
-		const struct wfs_document_##name *document, struct wfs_error *error)          \
-	{                                                                                     \
-		return fold_write(fold, WFS_BUILTIN_##constant, document, error);             \
-	}                                                                                     \
-	static inline int fold_put_##name(struct wfs_fold *fold, const char *key,             \
-		const struct wfs_document_##name *document, struct wfs_error *error)          \
-	{                                                                                     \
-		return fold_put_document(fold, WFS_BUILTIN_##constant, key, document, error); \
+#define FOLD_DOCUMENT_FUNCTIONS(constant, name)                                           \
+	static inline int fold_read_##name(struct wfs_fold *fold, const char *key,        \
+		struct wfs_document_##name *ret_document, struct wfs_error *error)        \
+	{                                                                                 \
+		return fold_read(fold, WFS_BUILTIN_##constant, key, ret_document, error); \
+	}                                                                                 \
+	static inline int fold_write_##name(struct wfs_fold *fold,                        \
+		const struct wfs_document_##name *document, struct wfs_error *error)      \
+	{                                                                                 \
+		return fold_write(fold, WFS_BUILTIN_##constant, NULL, document, error);   \
+	}                                                                                 \
+	static inline int fold_put_##name(struct wfs_fold *fold, const char *key,         \
+		const struct wfs_document_##name *document, struct wfs_error *error)      \
+	{                                                                                 \
+		return fold_write(fold, WFS_BUILTIN_##constant, key, document, error);    \
 	}
 WFS_DOCUMENTS(FOLD_DOCUMENT_FUNCTIONS)
 
