@@ -67,6 +67,39 @@
 	M(document, INTEGER, left, WFS_OPTIONAL) \
 	M(document, TEXT, model, 0)              \
 	M(document, INTEGER, next, WFS_OPTIONAL)
+#define WFS_DOCUMENT_PLAN(M, document)             \
+	M(document, VALUE, batch, 0)               \
+	M(document, INTEGER, batch_size, 0)        \
+	M(document, INTEGER, batches, 0)           \
+	M(document, TEXT, chat_id, 0)              \
+	M(document, INTEGER, created_ns, 0)        \
+	M(document, INTEGER, defined, 0)           \
+	M(document, INTEGER, done, 0)              \
+	M(document, VALUE, draft, WFS_OPTIONAL)    \
+	M(document, VALUE, error, WFS_OPTIONAL)    \
+	M(document, INTEGER, failed, 0)            \
+	M(document, VALUE, final, WFS_OPTIONAL)    \
+	M(document, VALUE, goal, 0)                \
+	M(document, VALUE, in_order, WFS_OPTIONAL) \
+	M(document, INTEGER, max_concurrency, 0)   \
+	M(document, TEXT, model, 0)                \
+	M(document, VALUE, open, 0)                \
+	M(document, TEXT, phase, 0)                \
+	M(document, TEXT, plan_id, 0)              \
+	M(document, TEXT, principal, 0)            \
+	M(document, TEXT, ready, WFS_OPTIONAL)     \
+	M(document, INTEGER, results_bytes, 0)     \
+	M(document, INTEGER, results_count, 0)     \
+	M(document, INTEGER, retry, WFS_OPTIONAL)  \
+	M(document, TEXT, session_id, 0)           \
+	M(document, INTEGER, skipped, 0)           \
+	M(document, TEXT, source_id, 0)            \
+	M(document, TEXT, status, 0)               \
+	M(document, INTEGER, steps_bytes, 0)       \
+	M(document, INTEGER, tool_batches, 0)      \
+	M(document, INTEGER, tool_calls, 0)        \
+	M(document, INTEGER, total, 0)             \
+	M(document, INTEGER, updated_ns, 0)
 #define WFS_DOCUMENT_PRINCIPAL(M, document)           \
 	M(document, TEXT, agent_of, WFS_OPTIONAL)     \
 	M(document, INTEGER, agents, WFS_OPTIONAL)    \
@@ -98,6 +131,7 @@
 	X(GRANT, grant)               \
 	X(INTENT, intent)             \
 	X(MEMORY_STORE, memory_store) \
+	X(PLAN, plan)                 \
 	X(PRINCIPAL, principal)       \
 	X(TOOL_CALL, tool_call)       \
 	X(WORKFLOW, workflow)

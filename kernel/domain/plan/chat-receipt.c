@@ -143,7 +143,7 @@ static int new_plan(struct wfs_fold *fold, const char *chat_id, json_t *message,
 	if (r)
 		return wfs_trace(r);
 	if (created) /* the plan was imported */
-		plan_set_number(ret_plan, "created_ns", json_integer_value(created));
+		ret_plan->state.created_ns = json_integer_value(created);
 	return json_object_set(message, "plan_id", json_object_get(payload, "plan_id")) < 0
 		? fold_no_memory(error)
 		: 0;
@@ -162,9 +162,7 @@ static int plan_of_part(struct wfs_fold *fold, const char *chat_id, json_t *mess
 		r = not_as("plan_id", "that of the part before", error);
 	if (!r)
 		r = plan_load(fold, plan_id, ret_plan, error);
-	if (!r &&
-		json_integer_value(json_object_get(payload, "total")) !=
-			plan_number(ret_plan, "total"))
+	if (!r && json_integer_value(json_object_get(payload, "total")) != ret_plan->state.total)
 		r = not_as("total", "that of the part before", error);
 	return wfs_trace(r);
 }
@@ -172,8 +170,8 @@ static int plan_of_part(struct wfs_fold *fold, const char *chat_id, json_t *mess
 static int check_steps(const struct plan *plan, const json_t *payload, struct wfs_error *error)
 {
 	const json_t *const steps = json_object_get(payload, "steps");
-	const int64_t defined = plan_number(plan, "defined");
-	const int64_t total = plan_number(plan, "total");
+	const int64_t defined = plan->state.defined;
+	const int64_t total = plan->state.total;
 
 	if (!json_is_array(steps) || json_array_size(steps) > WFS_PLAN_PART_MAX ||
 		!plan_is_number(json_object_get(payload, "offset"), defined, defined))
@@ -195,16 +193,16 @@ static int start(struct plan *plan, json_t *message, const json_t *payload, stru
 	static const char *const names[] = {"done", "failed", "skipped"};
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(names); i++)
-		plan_set_number(
-			plan, names[i], json_integer_value(json_object_get(counts, names[i])));
+		*plan_counter(plan, names[i]) =
+			json_integer_value(json_object_get(counts, names[i]));
 	(void)json_object_del(message, "open");
 	if (json_object_set_new(message, "status", json_string("planned")) < 0)
 		return fold_no_memory(error);
-	plan_set(plan, "phase", json_string(*status ? "ended" : "running"));
+	plan->state.phase = *status ? "ended" : "running";
 	if (*status)
-		plan_set(plan, "status", json_string(status));
+		plan->state.status = status;
 	else if (json_is_false(json_object_get(message, "resume")))
-		plan_set(plan, "status", json_string("cancelled"));
+		plan->state.status = "cancelled";
 	else
 		return wfs_trace(plan_go_on(plan, error));
 	return 0;
@@ -227,7 +225,7 @@ static int fold_part(struct wfs_fold *fold, const char *chat_id, json_t *message
 	}
 	if (r)
 		return wfs_trace(r);
-	if (plan_number(&plan, "defined") == plan_number(&plan, "total")) {
+	if (plan.state.defined == plan.state.total) {
 		r = intent_close(fold, wfs_json_text(receipt, "intent_id"), error);
 		if (!r)
 			r = start(&plan, message, payload, error);
@@ -250,9 +248,9 @@ static int keep_failed(struct wfs_fold *fold, const char *chat_id, json_t *messa
 		     : new_plan(fold, chat_id, message, payload, &plan, error);
 	if (r)
 		return wfs_trace(r);
-	plan_set(&plan, "phase", json_string("ended"));
-	plan_set(&plan, "status", json_string("failed_normalize"));
-	plan_set(&plan, "error", json_incref(json_object_get(message, "error")));
+	plan.state.phase = "ended";
+	plan.state.status = "failed_normalize";
+	plan.state.error = json_object_get(message, "error");
 	return wfs_trace(plan_store(&plan, error));
 }
 

@@ -161,11 +161,11 @@ static int define_again(struct plan *plan, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *message = NULL;
 	size_t cell;
-	int r = plan_chat_load(plan->fold, plan_text(plan, "source_id"), &cell, &message, error);
+	int r = plan_chat_load(plan->fold, plan->state.source_id, &cell, &message, error);
 
 	if (r || json_object_get(message, "open"))
 		return wfs_trace(r);
-	r = plan_chat_ask(plan->fold, plan_text(plan, "source_id"), WFS_EFFECT_PLAN_NORMALIZE,
+	r = plan_chat_ask(plan->fold, plan->state.source_id, WFS_EFFECT_PLAN_NORMALIZE,
 		json_object(), message, error);
 	if (!r && json_object_set_new(message, "status", json_string("normalizing")) < 0)
 		r = fold_no_memory(error);
@@ -175,18 +175,18 @@ static int define_again(struct plan *plan, struct wfs_error *error)
 /* Does the plan wait until somebody resumes it? */
 static bool is_waiting(const struct plan *plan)
 {
-	return plan_is(plan, "status", "cancelled") ||
-		(plan_is(plan, "phase", "answering") && plan_open_count(plan) == 0);
+	return plan_is(plan->state.status, "cancelled") ||
+		(plan_is(plan->state.phase, "answering") && plan_open_count(plan) == 0);
 }
 
 static int go_on_again(struct plan *plan, struct wfs_error *error)
 {
-	const bool is_defined = plan_number(plan, "defined") == plan_number(plan, "total");
+	const bool is_defined = plan->state.defined == plan->state.total;
 
-	if (!plan_is(plan, "status", "cancelled"))
+	if (!plan_is(plan->state.status, "cancelled"))
 		return wfs_trace(plan_ask_answer(plan, error));
-	plan_set(plan, "status", json_string("running"));
-	plan_set(plan, "phase", json_string(is_defined ? "running" : "defining"));
+	plan->state.status = "running";
+	plan->state.phase = is_defined ? "running" : "defining";
 	return wfs_trace(is_defined ? plan_go_on(plan, error) : define_again(plan, error));
 }
 
@@ -198,7 +198,7 @@ static int load_resumable(
 
 	if (!r)
 		r = plan_load(fold, plan_id, ret_plan, error);
-	if (!r && plan_is(ret_plan, "status", "failed_normalize"))
+	if (!r && plan_is(ret_plan->state.status, "failed_normalize"))
 		r = wfs_error_set(error, WFS_E_CONFLICT,
 			"plan '%s' has no steps: what the model wrote is no plan", plan_id);
 	return wfs_trace(r);
@@ -212,7 +212,7 @@ static json_t *answer_of(const char *chat_id, const char *plan_id)
 /* Runs the failed steps of an ended or cancelled plan again. */
 static int retry_failed(struct plan *plan, struct wfs_error *error)
 {
-	const bool ended = plan_is(plan, "phase", "ended");
+	const bool ended = plan_is(plan->state.phase, "ended");
 
 	if (!ended && !is_waiting(plan))
 		return wfs_error_set(error, WFS_E_CONFLICT,
@@ -220,14 +220,14 @@ static int retry_failed(struct plan *plan, struct wfs_error *error)
 			"was "
 			"cancelled",
 			plan->plan_id);
-	if (plan_number(plan, "failed") == 0)
+	if (plan->state.failed == 0)
 		return wfs_error_set(
 			error, WFS_E_CONFLICT, "no step of plan '%s' has failed", plan->plan_id);
 	plan_retry(plan);
-	if (plan_number(plan, "defined") < plan_number(plan, "total"))
+	if (plan->state.defined < plan->state.total)
 		return wfs_trace(go_on_again(plan, error));
-	plan_set(plan, "status", json_string("running"));
-	plan_set(plan, "phase", json_string("running"));
+	plan->state.status = "running";
+	plan->state.phase = "running";
 	return wfs_trace(plan_go_on(plan, error));
 }
 
@@ -246,7 +246,7 @@ int plan_fold_resume(
 	}
 	if (r)
 		return wfs_trace(r);
-	*ret_answer = answer_of(plan_text(&plan, "chat_id"), plan.plan_id);
+	*ret_answer = answer_of(plan.state.chat_id, plan.plan_id);
 	return *ret_answer ? 0 : fold_no_memory(error);
 }
 
@@ -259,8 +259,8 @@ static int fold_more(struct wfs_fold *fold, const char *chat, const json_t *acti
 	int r = load_resumable(fold, action, &plan, error);
 
 	if (!r &&
-		(!plan_is(&plan, "principal", fold->input.principal) ||
-			!plan_is(&plan, "session_id", wfs_json_text(action, "session_id"))))
+		(!plan_is(plan.state.principal, fold->input.principal) ||
+			!plan_is(plan.state.session_id, wfs_json_text(action, "session_id"))))
 		r = wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
 			"plan '%s' is of another session than '%s'", plan.plan_id,
 			wfs_json_text(action, "session_id"));
@@ -270,9 +270,9 @@ static int fold_more(struct wfs_fold *fold, const char *chat, const json_t *acti
 		r = fold_no_memory(error);
 	if (!r)
 		r = plan_say(fold, chat, message, ret_id, error);
-	if (r || plan_is(&plan, "phase", "ended"))
+	if (r || plan_is(plan.state.phase, "ended"))
 		return wfs_trace(r);
-	plan_set(&plan, "chat_id", json_string(ret_id));
+	plan.state.chat_id = ret_id;
 	r = is_waiting(&plan) ? go_on_again(&plan, error) : 0;
 	return wfs_trace(r ? r : plan_store(&plan, error));
 }
@@ -382,16 +382,16 @@ static int stop_plan(struct wfs_fold *fold, const char *plan_id, struct wfs_erro
 	PLAN_AUTO struct plan plan = {.fold = fold};
 	int r = plan_load(fold, plan_id, &plan, error);
 
-	if (!r && !plan_is(&plan, "status", "running"))
+	if (!r && !plan_is(plan.state.status, "running"))
 		r = wfs_error_set(error, WFS_E_CONFLICT, "plan '%s' does not run, it is %s",
-			plan_id, plan_text(&plan, "status"));
-	if (!r && plan_is(&plan, "phase", "defining"))
-		r = stop_chat(fold, plan_text(&plan, "source_id"), error);
+			plan_id, plan.state.status);
+	if (!r && plan_is(plan.state.phase, "defining"))
+		r = stop_chat(fold, plan.state.source_id, error);
 	if (!r)
 		r = plan_stop(&plan, error);
 	if (r)
 		return wfs_trace(r);
-	plan_set(&plan, "status", json_string("cancelled"));
+	plan.state.status = "cancelled";
 	return wfs_trace(plan_store(&plan, error));
 }
 

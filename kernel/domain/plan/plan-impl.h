@@ -21,10 +21,10 @@ struct plan_block {
 /* A plan. Plain value; plan_load() or plan_new() fills it, plan_done() releases it. */
 struct plan {
 	struct wfs_fold *fold;
-	json_t *state;             /* document of its cell of sys.plan; owned */
-	size_t cell;               /* index of this cell in the fold */
-	const char *plan_id;       /* borrowed from the state */
-	struct plan_block *blocks; /* owned */
+	struct wfs_document_plan state; /* but for ready */
+	json_t *owned;                  /* values that were made for the state */
+	const char *plan_id;            /* state.plan_id */
+	struct plan_block *blocks;      /* owned */
 	size_t block_count;
 	uint8_t *ready; /* bitmap of the blocks with a step that can be taken into a batch; owned */
 	size_t ended_count; /* steps that this fold has ended or reopened */
@@ -39,23 +39,28 @@ int plan_load(
 	struct wfs_fold *fold, const char *plan_id, struct plan *ret_plan, struct wfs_error *error);
 
 /** plan_new() - make a plan whose cell does not exist yet
- *  @state: document with at least `plan_id` and `total`; reference taken
+ *  @state: document of sys.plan; reference taken, also on failure
  *  @ret_plan: caller ends it with plan_done(). Return: 0, -EEXIST, … */
 int plan_new(struct wfs_fold *fold, json_t *state, struct plan *ret_plan, struct wfs_error *error);
 
 /** plan_store() - store the plan's state and changed blocks in their cells. */
 int plan_store(struct plan *plan, struct wfs_error *error);
 
-/* Members of plan->state. An absent number is 0, an absent text is "". plan_is(): is the text equal
- * to @value? plan_open_count(): how many intents of the plan are not answered yet? */
-int64_t plan_number(const struct plan *plan, const char *member);
-void plan_set_number(struct plan *plan, const char *member, int64_t value);
-void plan_add(struct plan *plan, const char *member, int64_t amount);
-const char *plan_text(const struct plan *plan, const char *member);
-/** plan_set() - set a member of plan->state. @value: reference taken; NULL: the caller had no
- *  memory; then plan_store() fails */
-void plan_set(struct plan *plan, const char *member, json_t *value);
-bool plan_is(const struct plan *plan, const char *member, const char *value);
+/** plan_own() - keep a value for plan->state until plan_done(). @value: taken; NULL: no memory, and
+ *  plan_store() fails. Return: @value. */
+json_t *plan_own(struct plan *plan, json_t *value);
+
+/** plan_counter() - get the number, in plan->state, of the steps whose status is @status: done,
+ *  failed or skipped. */
+int64_t *plan_counter(struct plan *plan, const char *status);
+
+/** plan_is() - is a text of plan->state equal to @value? */
+static inline bool plan_is(const char *text, const char *value)
+{
+	return strcmp(text, value) == 0;
+}
+
+/** plan_open_count() - count the intents of the plan that are not answered yet. */
 size_t plan_open_count(const struct plan *plan);
 
 /** plan_is_number() - is @value, which may be NULL, an integer in [@minimum, @maximum]? */

@@ -76,7 +76,7 @@ static int fold_answer(struct plan *plan, const json_t *receipt, struct wfs_erro
 	char id[WFS_CHAT_ID_MAX + 1];
 
 	if (!is_ok(receipt)) {
-		plan_set(plan, "error",
+		plan->state.error = plan_own(plan,
 			json_pack("{s:s, s:o}", "code", WFS_CHAT_LLM_FAILED, "details",
 				failure_of(receipt)));
 		return 0;
@@ -86,10 +86,9 @@ static int fold_answer(struct plan *plan, const json_t *receipt, struct wfs_erro
 			error, WFS_E_INVALID_ARGUMENT, "'payload': expected a string 'text'");
 	WFS_AUTO_JSON json_t *reply = json_pack(
 		"{s:O, s:s, s:s}", "content", text, "plan_id", plan->plan_id, "role", "assistant");
-	snprintf(chat, sizeof(chat), "%s+%s", plan_text(plan, "principal"),
-		plan_text(plan, "session_id"));
+	snprintf(chat, sizeof(chat), "%s+%s", plan->state.principal, plan->state.session_id);
 	int r = reply ? plan_say(plan->fold, chat, reply, id, error) : fold_no_memory(error);
-	plan_set(plan, "final", json_incref(text));
+	plan->state.final = text;
 	return wfs_trace(r ? r : plan_end(plan, error));
 }
 
@@ -162,7 +161,7 @@ int plan_fold_receipt(struct wfs_fold *fold, const struct wfs_document_intent *i
 	if (!r)
 		r = plan_answered(&plan, wfs_json_text(receipt, "intent_id"), error);
 	if (!r && has_effect(intent, WFS_EFFECT_LLM_GENERATE))
-		r = plan_spend(fold, plan_text(&plan, "principal"), receipt, error);
+		r = plan_spend(fold, plan.state.principal, receipt, error);
 	if (r)
 		return wfs_trace(r);
 	if (intent->step >= 0)

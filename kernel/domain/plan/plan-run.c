@@ -26,7 +26,7 @@ static int end_step(struct plan *plan, struct plan_step *step, const char *statu
 	size_t i;
 	int r = plan_step_set(plan, step, status, reason, error);
 
-	plan_add(plan, status, 1);
+	++*plan_counter(plan, status);
 	plan->ended_count++;
 	if (!r)
 		r = plan_load_part(plan, WFS_BUILTIN_PLAN_EDGE, step->index, &cell, &edge, error);
@@ -50,24 +50,20 @@ static int skip(struct plan *plan, int64_t index, const char *failed, struct wfs
 
 /* --- batches --- */
 
-static json_t *batch_of(const struct plan *plan)
-{
-	return json_object_get(plan->state, "batch");
-}
-
 static int64_t batch_number(const struct plan *plan, const char *member)
 {
-	return json_integer_value(json_object_get(batch_of(plan), member));
+	return json_integer_value(json_object_get(plan->state.batch, member));
 }
 
 static size_t batch_count(const struct plan *plan)
 {
-	return json_array_size(json_object_get(batch_of(plan), "steps"));
+	return json_array_size(json_object_get(plan->state.batch, "steps"));
 }
 
 static void new_batch(struct plan *plan)
 {
-	plan_set(plan, "batch", json_pack("{s:i, s:[], s:b}", "next", 0, "steps", "tools", 0));
+	plan->state.batch =
+		plan_own(plan, json_pack("{s:i, s:[], s:b}", "next", 0, "steps", "tools", 0));
 }
 
 static int add_to_batch(struct plan *plan, int64_t index, struct wfs_error *error)
@@ -78,9 +74,9 @@ static int add_to_batch(struct plan *plan, int64_t index, struct wfs_error *erro
 	if (!r)
 		r = plan_step_set(plan, &step, "ready", NULL, error);
 	if (!r && strcmp(wfs_json_text(step.document, "type"), "tool") == 0)
-		plan->failed |= json_object_set_new(batch_of(plan), "tools", json_true()) < 0;
-	plan->failed |= json_array_append_new(
-				json_object_get(batch_of(plan), "steps"), json_integer(index)) < 0;
+		plan->failed |= json_object_set_new(plan->state.batch, "tools", json_true()) < 0;
+	plan->failed |= json_array_append_new(json_object_get(plan->state.batch, "steps"),
+				json_integer(index)) < 0;
 	return wfs_trace(r);
 }
 
@@ -94,7 +90,7 @@ static bool is_enough(const struct plan *plan)
 /* Makes the next batch, and skips steps that depend on a failed one. */
 static int make_batch(struct plan *plan, struct wfs_error *error)
 {
-	const size_t max = (size_t)plan_number(plan, "batch_size");
+	const size_t max = (size_t)plan->state.batch_size;
 	int64_t index = 0;
 	int r = 0;
 
@@ -123,12 +119,12 @@ static int ask_for_step(
 		? json_pack("{s:I, s:s, s:s, s:s}", "attempt", attempt, "name",
 			  wfs_json_text(json_object_get(step->document, "tool"), "name"), "plan_id",
 			  plan->plan_id, "step_id", step->id)
-		: json_pack("{s:I, s:s, s:s, s:s}", "attempt", attempt, "model",
-			  plan_text(plan, "model"), "plan_id", plan->plan_id, "step_id", step->id);
+		: json_pack("{s:I, s:s, s:s, s:s}", "attempt", attempt, "model", plan->state.model,
+			  "plan_id", plan->plan_id, "step_id", step->id);
 
 	plan->failed |= json_object_set_new(step->document, "attempts", json_integer(attempt)) < 0;
 	if (is_tool)
-		plan_add(plan, "tool_calls", 1);
+		plan->state.tool_calls += 1;
 	int r = plan_step_set(plan, step, "running", NULL, error);
 	if (r)
 		json_decref(params);
@@ -153,16 +149,16 @@ static int begin_step(struct plan *plan, int64_t index, struct wfs_error *error)
 
 static int begin_steps(struct plan *plan, struct wfs_error *error)
 {
-	const size_t at_once = (size_t)plan_number(plan, "max_concurrency");
+	const size_t at_once = (size_t)plan->state.max_concurrency;
 	int r = 0;
 
 	while (!r && batch_number(plan, "next") < (int64_t)batch_count(plan) &&
 		plan_open_count(plan) < at_once) {
 		const int64_t next = batch_number(plan, "next");
-		const json_t *const steps = json_object_get(batch_of(plan), "steps");
+		const json_t *const steps = json_object_get(plan->state.batch, "steps");
 
 		plan->failed |=
-			json_object_set_new(batch_of(plan), "next", json_integer(next + 1)) < 0;
+			json_object_set_new(plan->state.batch, "next", json_integer(next + 1)) < 0;
 		r = begin_step(
 			plan, json_integer_value(json_array_get(steps, (size_t)next)), error);
 	}
@@ -173,49 +169,47 @@ static int begin_steps(struct plan *plan, struct wfs_error *error)
 
 static int64_t ended(const struct plan *plan)
 {
-	return plan_number(plan, "done") + plan_number(plan, "failed") +
-		plan_number(plan, "skipped");
+	return plan->state.done + plan->state.failed + plan->state.skipped;
 }
 
 static const char *derived_status(const struct plan *plan)
 {
-	if (plan_number(plan, "done") == plan_number(plan, "total"))
+	if (plan->state.done == plan->state.total)
 		return "done";
-	return plan_number(plan, "done") > 0 ? "partial" : "failed";
+	return plan->state.done > 0 ? "partial" : "failed";
 }
 
 int plan_end(struct plan *plan, struct wfs_error *error)
 {
 	(void)error;
-	plan_set(plan, "phase", json_string("ended"));
-	plan_set(plan, "status", json_string(derived_status(plan)));
+	plan->state.phase = "ended";
+	plan->state.status = derived_status(plan);
 	return 0;
 }
 
 int plan_ask_answer(struct plan *plan, struct wfs_error *error)
 {
-	plan_set(plan, "phase", json_string("answering"));
-	(void)json_object_del(plan->state, "error");
+	plan->state.phase = "answering";
+	plan->state.error = NULL;
 	return wfs_trace(plan_ask(plan, WFS_EFFECT_LLM_GENERATE,
-		json_pack(
-			"{s:s, s:s}", "model", plan_text(plan, "model"), "plan_id", plan->plan_id),
-		-1, 0, error));
+		json_pack("{s:s, s:s}", "model", plan->state.model, "plan_id", plan->plan_id), -1,
+		0, error));
 }
 
 /* After the last batch: asks for the answer, or fails. Steps that have not ended by then wait for
  * one another, which the driver should have refused. */
 static int finish(struct plan *plan, struct wfs_error *error)
 {
-	const bool nothing = plan_number(plan, "done") == 0 && plan_number(plan, "total") > 0;
-	const bool stuck = ended(plan) < plan_number(plan, "total");
+	const bool nothing = plan->state.done == 0 && plan->state.total > 0;
+	const bool stuck = ended(plan) < plan->state.total;
 
 	if (!nothing && !stuck)
 		return wfs_trace(plan_ask_answer(plan, error));
-	plan_set(plan, "error",
+	plan->state.error = plan_own(plan,
 		json_pack("{s:s, s:{s:I, s:I, s:I}}", "code", WFS_CHAT_PLAN_FAILED, "details",
-			"failed", (json_int_t)plan_number(plan, "failed"), "never_ready",
-			(json_int_t)(plan_number(plan, "total") - ended(plan)), "skipped",
-			(json_int_t)plan_number(plan, "skipped")));
+			"failed", (json_int_t)plan->state.failed, "never_ready",
+			(json_int_t)(plan->state.total - ended(plan)), "skipped",
+			(json_int_t)plan->state.skipped));
 	return wfs_trace(plan_end(plan, error));
 }
 
@@ -237,7 +231,7 @@ static int reopen(struct plan *plan, struct plan_step *step, struct wfs_error *e
 	size_t i;
 	const json_t *next;
 
-	plan_add(plan, wfs_json_text(step->document, "status"), -1);
+	--*plan_counter(plan, wfs_json_text(step->document, "status"));
 	plan->ended_count++;
 	(void)json_object_del(step->document, "reason");
 	plan->failed |= json_object_set_new(step->document, "attempts", json_integer(0)) < 0;
@@ -267,28 +261,27 @@ static int retry_step(struct plan *plan, int64_t index, struct wfs_error *error)
 /* Reopens steps from `retry` on. Nothing begins before all steps were looked at. */
 static int retry_some(struct plan *plan, struct wfs_error *error)
 {
-	int64_t index = plan_number(plan, "retry");
+	int64_t index = plan->state.retry;
 	int r = 0;
 
-	while (!r && index < plan_number(plan, "total") && !is_enough(plan))
+	while (!r && index < plan->state.total && !is_enough(plan))
 		r = retry_step(plan, index++, error);
-	if (index < plan_number(plan, "total"))
-		plan_set_number(plan, "retry", index);
+	if (index < plan->state.total)
+		plan->state.retry = index;
 	else
-		(void)json_object_del(plan->state, "retry");
+		plan->state.retry = -1;
 	return wfs_trace(r);
 }
 
 void plan_retry(struct plan *plan)
 {
-	(void)json_object_del(plan->state, "error");
-	(void)json_object_del(plan->state, "final");
-	plan_set(plan, "retry", json_integer(0));
+	plan->state.error = plan->state.final = NULL;
+	plan->state.retry = 0;
 }
 
 int plan_go_on(struct plan *plan, struct wfs_error *error)
 {
-	if (json_object_get(plan->state, "retry")) {
+	if (plan->state.retry >= 0) {
 		const int r = retry_some(plan, error);
 
 		if (r || is_enough(plan))
@@ -301,9 +294,9 @@ int plan_go_on(struct plan *plan, struct wfs_error *error)
 			plan_open_count(plan) > 0)
 			return wfs_trace(r);
 		if (batch_count(plan) > 0)
-			plan_add(plan, "batches", 1);
-		if (json_is_true(json_object_get(batch_of(plan), "tools")))
-			plan_add(plan, "tool_batches", 1);
+			plan->state.batches += 1;
+		if (json_is_true(json_object_get(plan->state.batch, "tools")))
+			plan->state.tool_batches += 1;
 		r = make_batch(plan, error);
 		if (!r && batch_count(plan) == 0)
 			return wfs_trace(
@@ -332,7 +325,7 @@ static int take_back(struct plan *plan, int64_t index, struct wfs_error *error)
 
 int plan_stop(struct plan *plan, struct wfs_error *error)
 {
-	const json_t *const steps = json_object_get(batch_of(plan), "steps");
+	const json_t *const steps = json_object_get(plan->state.batch, "steps");
 	int r = plan_cancel_open(plan, error);
 
 	for (size_t i = 0; !r && i < json_array_size(steps); i++)

@@ -27,7 +27,7 @@ int plan_load_part(struct plan *plan, enum wfs_builtin_reducer reducer, int64_t 
 
 static bool has_step(const struct plan *plan, int64_t index)
 {
-	return index >= 0 && index < plan_number(plan, "defined");
+	return index >= 0 && index < plan->state.defined;
 }
 
 static int no_step(const struct plan *plan, int64_t index, struct wfs_error *error)
@@ -236,7 +236,7 @@ static int store_step(
 		return wfs_error_set(error, WFS_E_INTERNAL_ERROR,
 			"a block of plan '%s' counts no bytes", plan->plan_id);
 	block->changed = true;
-	plan_add(plan, "steps_bytes", more);
+	plan->state.steps_bytes += more;
 	return 0;
 }
 
@@ -266,8 +266,8 @@ int plan_step_keep(
 	if (r)
 		return wfs_trace(r);
 	const struct fold_cell *const kept = fold_cell_at(plan->fold, cell);
-	plan_add(plan, "results_count", existing ? 0 : 1);
-	plan_add(plan, "results_bytes", (int64_t)kept->state.size - before);
+	plan->state.results_count += existing ? 0 : 1;
+	plan->state.results_bytes += (int64_t)kept->state.size - before;
 	plan->failed |= json_object_set_new(step->document, "result_ref",
 				json_pack("{s:I, s:s}", "bytes", (json_int_t)kept->state.size,
 					"sha256", WFS_HASH_HEX(&kept->hash))) < 0;
@@ -309,7 +309,7 @@ static int define_waiting(
 /* Are all these indices of steps of the plan, given or not? */
 static bool are_steps(const struct plan *plan, const json_t *next, json_t *refs)
 {
-	const int64_t last = plan_number(plan, "total") - 1;
+	const int64_t last = plan->state.total - 1;
 	const char *id;
 	const json_t *index;
 	bool are = (!next || json_is_array(next)) && (!refs || json_is_object(refs));
@@ -339,7 +339,7 @@ static bool is_well_formed(const struct plan *plan, const json_t *part)
 int plan_step_define(struct plan *plan, const json_t *part, struct wfs_error *error)
 {
 	const json_t *const result = json_object_get(part, "result");
-	PLAN_STEP_AUTO struct plan_step step = {.index = plan_number(plan, "defined")};
+	PLAN_STEP_AUTO struct plan_step step = {.index = plan->state.defined};
 	WFS_AUTO_JSON json_t *existing = NULL;
 
 	if (!is_well_formed(plan, part))
@@ -360,6 +360,6 @@ int plan_step_define(struct plan *plan, const json_t *part, struct wfs_error *er
 		r = plan_step_keep(plan, &step, result, error);
 	if (!r)
 		r = store_step(plan, &step, 0, error);
-	plan_add(plan, "defined", 1);
+	plan->state.defined += 1;
 	return wfs_trace(r);
 }

@@ -2,6 +2,7 @@
 /* The state of a plan, and its intents. */
 #include <ctype.h>
 
+#include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 #include "kernel/domain/plan/plan-impl.h"
 
@@ -13,7 +14,8 @@ void plan_done(struct plan *plan)
 		json_decref(plan->blocks[i].document);
 	free(plan->blocks);
 	free(plan->ready);
-	json_decref(plan->state);
+	wfs_document_done(&plan->state);
+	json_decref(plan->owned);
 }
 
 static size_t ready_size(const struct plan *plan)
@@ -36,7 +38,7 @@ static int make_room(struct plan *plan, int64_t total, struct wfs_error *error)
 static int read_ready(struct plan *plan, struct wfs_error *error)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer bytes = {0};
-	int r = wfs_json_get_base64(plan->state, "ready", &bytes, error);
+	int r = wfs_json_get_base64(plan->state.own.json, "ready", &bytes, error);
 
 	if (!r && bytes.size != ready_size(plan))
 		r = wfs_error_set(error, WFS_E_INTERNAL_ERROR,
@@ -50,18 +52,18 @@ int plan_load(
 	struct wfs_fold *fold, const char *plan_id, struct plan *ret_plan, struct wfs_error *error)
 {
 	struct plan plan = {.fold = fold};
-	int r = fold_load(fold, WFS_BUILTIN_PLAN, plan_id, &plan.cell, &plan.state, error);
+	int r = fold_read_plan(fold, plan_id, &plan.state, error);
 
 	if (r)
 		return wfs_trace(r);
-	if (!plan.state)
+	if (!plan.state.own.json)
 		return wfs_error_set(error, WFS_E_NOT_FOUND, "Plan '%.64s' not found", plan_id);
-	plan.plan_id = plan_text(&plan, "plan_id");
+	plan.plan_id = plan.state.plan_id;
 	if (!*plan.plan_id)
 		r = wfs_error_set(
 			error, WFS_E_INTERNAL_ERROR, "plan '%.64s' has no plan_id", plan_id);
 	if (!r)
-		r = make_room(&plan, plan_number(&plan, "total"), error);
+		r = make_room(&plan, plan.state.total, error);
 	if (!r)
 		r = read_ready(&plan, error);
 	if (r) {
@@ -90,20 +92,22 @@ static int check_id(const char *plan_id, struct wfs_error *error)
 
 int plan_new(struct wfs_fold *fold, json_t *state, struct plan *ret_plan, struct wfs_error *error)
 {
-	struct plan plan = {.fold = fold, .state = state};
+	struct plan plan = {.fold = fold};
 	WFS_AUTO_JSON json_t *existing = NULL;
+	int r = state ? wfs_document_read_plan(state, &plan.state, error) : fold_no_memory(error);
 
-	if (!state)
-		return fold_no_memory(error);
-	plan.plan_id = plan_text(&plan, "plan_id");
-	int r = check_id(plan.plan_id, error);
+	if (r)
+		return wfs_trace(r);
+	plan.plan_id = plan.state.plan_id;
+	r = check_id(plan.plan_id, error);
 	if (!r)
-		r = fold_load(fold, WFS_BUILTIN_PLAN, plan.plan_id, &plan.cell, &existing, error);
+		r = fold_load(fold, WFS_BUILTIN_PLAN, plan.plan_id, &plan.state.own.cell, &existing,
+			error);
 	if (!r && existing)
 		r = wfs_error_set(
 			error, WFS_E_ALREADY_EXISTS, "there is a plan '%s' already", plan.plan_id);
 	if (!r)
-		r = make_room(&plan, plan_number(&plan, "total"), error);
+		r = make_room(&plan, plan.state.total, error);
 	if (r) {
 		plan_done(&plan);
 		return wfs_trace(r);
@@ -114,6 +118,7 @@ int plan_new(struct wfs_fold *fold, json_t *state, struct plan *ret_plan, struct
 
 int plan_store(struct plan *plan, struct wfs_error *error)
 {
+	WFS_AUTO_BUFFER struct wfs_buffer ready = {0};
 	int r = 0;
 
 	for (size_t i = 0; !r && i < plan->block_count; i++) {
@@ -123,45 +128,29 @@ int plan_store(struct plan *plan, struct wfs_error *error)
 			r = fold_set_document(plan->fold, block->cell, block->document, error);
 		block->changed = false;
 	}
-
-	plan->failed |=
-		wfs_json_set_base64(plan->state, "ready", plan->ready, ready_size(plan)) < 0;
-	plan_set_number(plan, "updated_ns", plan->fold->input.at_ns);
+	wfs_base64_append(&ready, plan->ready, ready_size(plan));
+	plan->state.ready = wfs_buffer_text(&ready);
+	plan->state.updated_ns = plan->fold->input.at_ns;
 	if (r)
 		return wfs_trace(r);
-	return plan->failed
+	return plan->failed || wfs_buffer_check(&ready)
 		? fold_no_memory(error)
-		: wfs_trace(fold_set_document(plan->fold, plan->cell, plan->state, error));
+		: wfs_trace(fold_write_plan(plan->fold, &plan->state, error));
 }
 
-int64_t plan_number(const struct plan *plan, const char *member)
+json_t *plan_own(struct plan *plan, json_t *value)
 {
-	return json_integer_value(json_object_get(plan->state, member));
+	if (!plan->owned)
+		plan->owned = json_array();
+	plan->failed |= json_array_append_new(plan->owned, value) < 0;
+	return plan->failed ? NULL : value;
 }
 
-const char *plan_text(const struct plan *plan, const char *member)
+int64_t *plan_counter(struct plan *plan, const char *status)
 {
-	return wfs_json_text(plan->state, member);
-}
-
-bool plan_is(const struct plan *plan, const char *member, const char *value)
-{
-	return strcmp(plan_text(plan, member), value) == 0;
-}
-
-void plan_set(struct plan *plan, const char *member, json_t *value)
-{
-	plan->failed |= json_object_set_new(plan->state, member, value) < 0;
-}
-
-void plan_set_number(struct plan *plan, const char *member, int64_t value)
-{
-	plan_set(plan, member, json_integer(value));
-}
-
-void plan_add(struct plan *plan, const char *member, int64_t amount)
-{
-	plan_set_number(plan, member, plan_number(plan, member) + amount);
+	if (strcmp(status, "done") == 0)
+		return &plan->state.done;
+	return strcmp(status, "failed") == 0 ? &plan->state.failed : &plan->state.skipped;
 }
 
 bool plan_is_number(const json_t *value, int64_t minimum, int64_t maximum)
@@ -173,7 +162,7 @@ bool plan_is_number(const json_t *value, int64_t minimum, int64_t maximum)
 
 size_t plan_open_count(const struct plan *plan)
 {
-	return json_array_size(json_object_get(plan->state, "open"));
+	return json_array_size(plan->state.open);
 }
 
 /* --- intents --- */
@@ -187,7 +176,7 @@ int plan_ask(struct plan *plan, enum wfs_effect effect, json_t *params, int64_t 
 		.key = plan->plan_id,
 		.params = params,
 		.document = {.plan_id = plan->plan_id,
-			.principal = plan_text(plan, "principal"),
+			.principal = plan->state.principal,
 			.step = step,
 			.not_before_ns = not_before_ns > 0 ? not_before_ns : -1,
 			.turn = -1,
@@ -201,7 +190,7 @@ int plan_ask(struct plan *plan, enum wfs_effect effect, json_t *params, int64_t 
 	json_t *const open = json_pack("{s:s}", "intent_id", id);
 	if (step >= 0)
 		plan->failed |= json_object_set_new(open, "step", json_integer(step)) < 0;
-	plan->failed |= json_array_append_new(json_object_get(plan->state, "open"), open) < 0;
+	plan->failed |= json_array_append_new(plan->state.open, open) < 0;
 	return 0;
 }
 
@@ -209,13 +198,13 @@ int plan_answered(struct plan *plan, const char *intent_id, struct wfs_error *er
 {
 	int r = intent_close(plan->fold, intent_id, error);
 
-	intent_forget(json_object_get(plan->state, "open"), intent_id);
+	intent_forget(plan->state.open, intent_id);
 	return wfs_trace(r);
 }
 
 int plan_cancel_open(struct plan *plan, struct wfs_error *error)
 {
-	json_t *const open = json_object_get(plan->state, "open");
+	json_t *const open = plan->state.open;
 	int r = 0;
 
 	while (!r && json_array_size(open) > 0) {
