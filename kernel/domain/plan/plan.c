@@ -98,7 +98,7 @@ int plan_new(struct wfs_fold *fold, json_t *state, struct plan *ret_plan, struct
 
 	if (r)
 		return wfs_trace(r);
-	plan.plan_id = plan.state.plan_id;
+	plan.plan_id = plan.state.plan_id ? plan.state.plan_id : "";
 	r = check_id(plan.plan_id, error);
 	if (!r)
 		r = fold_load(fold, WFS_BUILTIN_PLAN, plan.plan_id, &plan.state.own.cell, &existing,
