@@ -14,8 +14,8 @@ struct wfs_access;
 
 /* Plain value. */
 struct wfs_access_options {
-	const char *directory; /* of the world; kept */
-	const char *as;        /* principal to act as, kept; NULL: the operator */
+	const char *directory; /* of the world; must outlive the access */
+	const char *as; /* principal to act as, must outlive the access; NULL: the operator */
 	/* Requests may change the world. So without an owner this process owns it for a while, and
 	 * waits up to WFS_OPEN_WAIT_MS for another process that does the same. */
 	bool change;
@@ -61,5 +61,5 @@ int wfs_access_abandon(struct wfs_access *access, size_t index);
 int wfs_access_beside(struct wfs_access *access, struct wfs_access **ret_access);
 
 /** wfs_access_poll() - get what to poll(2) for before the next wfs_access_take(), when the last one
- *  gave no answer. Return: the descriptor. */
+ *  gave no answer. @ret_events: POLLIN and so on. Return: the descriptor, borrowed. */
 int wfs_access_poll(const struct wfs_access *access, short *ret_events);

@@ -27,7 +27,7 @@ enum {
 struct wfs_client;
 
 /** wfs_client_new() - connect to the owner of the world in @directory
- *  @as: principal to act as, kept; NULL: the operator
+ *  @as: principal to act as, must outlive the client; NULL: the operator
  *  @wait_ms: after which time without any reaction the owner is given up; at least
  *            WFS_CLIENT_WAIT_MIN_MS
  *  @ret_client: caller frees it with wfs_client_free()
@@ -66,5 +66,5 @@ int wfs_client_abandon(struct wfs_client *client, size_t index);
 /** wfs_client_poll() - get what to poll(2) for until wfs_client_take() can send or receive
  *  A caller that waits for an answer must poll with a timeout and then call wfs_client_take(),
  *  which alone notices an owner that has stopped.
- *  Return: the descriptor of the socket. */
+ *  Return: the descriptor of the socket, borrowed; @ret_events: POLLIN and so on. */
 int wfs_client_poll(const struct wfs_client *client, short *ret_events);

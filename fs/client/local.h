@@ -42,5 +42,5 @@ void wfs_local_abandon(struct wfs_local *local, size_t index);
 
 /** wfs_local_poll() - get what to poll(2) for after wfs_local_take() gave no answer
  *  Return: a descriptor, for POLLIN. It becomes readable not at the next answer, but when half of
- *  the open requests are answered, so that many can be taken at once. */
+ *  the open requests are answered, so that many can be taken at once. Borrowed. */
 int wfs_local_poll(const struct wfs_local *local);
