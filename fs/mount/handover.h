@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The descriptors that the process that mounts gives to the world's owner: of each of the two FUSE
- * connections, and of the socket of a keeper.
+ * connections, and of the socket of a keeper (keeper.h), the process that can unmount both.
  *
  * The process that wants a mount makes it, with its own rights and in its own mount namespace; the
  * owner only serves the descriptors. If anything fails, or this process is killed, the keeper
@@ -50,6 +50,7 @@ struct wfs_handover {
  *  the control files; a dead mount on @directory is unmounted first
  *  @world: canonical directory of the world
  *  @directory: canonical, from wfs_mount_resolve()
+ *  @ret_handover: caller calls wfs_handover_done()
  *  Thread: the process must have only one.
  *  Return: 0, -EBUSY (busy: a file system is mounted there), -EINVAL (the directory is inside the
  *          world, or inside a mount of it, or the world inside the directory), -ETIMEDOUT, … */

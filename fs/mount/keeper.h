@@ -54,7 +54,7 @@ int wfs_keeper_new(int fd, struct wfs_keeper **ret_keeper);
 struct wfs_keeper *wfs_keeper_ref(struct wfs_keeper *keeper);
 void wfs_keeper_unref(struct wfs_keeper *keeper); /* accepts NULL */
 
-/** wfs_keeper_fd() - get the descriptor of the socket, for the guardian; borrowed. */
+/** wfs_keeper_fd() - get the descriptor of the socket, for the guardian (guardian.h); borrowed. */
 int wfs_keeper_fd(const struct wfs_keeper *keeper);
 
 /** wfs_keeper_ask() - send a message about one of its two mounts to the keeper, and wait for the
