@@ -7,7 +7,7 @@
  * request that revoked a grant is answered, the remaining rights are in force and every watcher was
  * notified. Grants also end by time; watchers are notified then, too. For a world that is open for
  * reading only, which another process may change, the grants are read again when the world has
- * grown.
+ * grown. A *holder* is a principal that has sessions, with its rights and its watchers.
  * Thread: any.
  */
 #pragma once
@@ -22,7 +22,7 @@
 
 struct wfs_authority;
 struct wfs_hash;
-struct wfs_holder; /* one for each principal that has sessions: its rights and its watchers */
+struct wfs_holder;
 struct wfs_manifest;
 struct wfs_rights;
 struct wfs_world;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The driver's part of the door: open intents, commits that change turns and plans, events of
- * turns, and embeddings. An intent names what is asked for, and for which principal; everything
- * else is read and done with a session of that principal. Functions that return int return 0, or
- * -errno with @error.
+ * The driver's part of the door (caps/session.h): open intents, commits that change turns and
+ * plans, events of turns, and embeddings. An intent names what is asked for, and for which
+ * principal; everything else is read and done with a session of that principal. Functions that
+ * return int return 0, or -errno with @error.
  */
 #pragma once
 
@@ -16,8 +16,8 @@ struct wfs_session;
 
 /* The driver of a world. Zero-initialise, set the callbacks, and call wfs_driving_init(). */
 struct wfs_driving {
-	/* A cell has changed, and every mount shows that. @key: borrowed. Thread: the
-	 * publisher's. */
+	/* Have another thread look at the cell with this key, which has changed; every mount shows
+	 * that already. @key: borrowed. Thread: the publisher's; must not block. */
 	void (*intent_changed)(struct wfs_driving *driving, struct wfs_bytes key);
 	void (*owner_changed)(
 		struct wfs_driving *driving, struct wfs_bytes key); /* turn, chat, plan */
@@ -75,6 +75,7 @@ void wfs_driving_run_done(struct wfs_driving_run *run);
  * A run that a tool call has begun is cancelled with the call. If the process died before that, the
  * run ends here, when it asks for something.
  * @run_id: kept until wfs_driving_run_done()
+ * @ret_run: zero-initialised; caller calls wfs_driving_run_done(), after a failure, too
  * Return: 0, -EACCES (the agent is another one), -EINTR (cancelled: the call is over), -ENOENT, …
  */
 int wfs_driving_run(const struct wfs_session *session, const char *run_id,
@@ -106,7 +107,7 @@ int wfs_driving_own(const struct wfs_session *session, struct wfs_view *view,
 
 /** wfs_driving_agent() - read the artifact of @agent, if the session's principal may have it take
  *  turns
- *  @ret_artifact: caller owns it
+ *  @ret_artifact: NULL before; caller owns it, after a failure, too
  *  @ret_content: its content, if its type is agent; caller frees it with wfs_content_done()
  *  Return: as wfs_session_find_agent(), which decides whether the principal may. */
 int wfs_driving_agent(const struct wfs_session *session, struct wfs_view *view, const char *agent,

@@ -117,6 +117,7 @@ void wfs_model_attempt_timed_out(struct wfs_model_call *call);
 /* --- request.c --- */
 
 /** wfs_model_easy_new() - make a curl handle, which all attempts of a request use
+ *  @request: its body is borrowed until the handle is freed
  *  @ret_easy: caller frees it with curl_easy_cleanup()
  *  @ret_headers: caller frees with wfs_model_headers_free(), after the handle
  *  Return: 0, -EINVAL, -ENOMEM. */
