@@ -85,7 +85,8 @@ struct wfs_code {
 
 /** box_ready() - start or choose the process for the next run of @code, and load the module into it
  *  @functions: names, ended by NULL, one of which the module must define; NULL: that was checked
- *  before. @ret_process: borrowed from the box. @run: charged for loading */
+ *  before. @ret_process: borrowed from the box. @run: charged for loading; after a failure,
+ *  run->failure says why */
 int box_ready(struct wfs_code *code, const char *const *functions, struct process **ret_process,
 	struct wfs_lua_run *run, struct wfs_error *error);
 

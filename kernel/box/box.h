@@ -82,7 +82,8 @@ struct wfs_code_options {
 	/* NULL-terminated: the module must define one of these, which is checked at once. NULL: it
 	 * was checked before, and is compiled when it runs. */
 	const char *const *functions;
-	const struct wfs_lua_binding *bindings; /* must live as long as the code */
+	/* functions of the host that the code can call; must live as long as the code */
+	const struct wfs_lua_binding *bindings;
 	size_t binding_count;
 	struct wfs_lua_budget *budget;     /* charged for checking; may be NULL */
 	enum wfs_lua_failure *ret_failure; /* why checking failed; may be NULL */
@@ -190,7 +191,7 @@ size_t wfs_code_ahead_taken(const struct wfs_box *box);
 struct wfs_code_host {
 	/**
 	 * call() - do what a program (running code of an artifact) asks for, which may run others
-	 * @binding_index: in the table of bindings
+	 * @binding_index: of the function, in the bindings of the code
 	 * @arguments: array, borrowed; nil is null, but trailing nils are left out
 	 * @ret_value: the function's result; the caller owns the reference; NULL: nil
 	 * @error: filled unless the result is 0
