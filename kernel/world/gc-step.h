@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One step of a collection (kernel/copy/gc.h), which the kernel thread does between requests. A
- * struct wfs_head is the end of the journal in a write transaction (kernel/fold/head.h). */
+/* One step of a collection, which drops old heights (kernel/copy/gc.h): the kernel thread does
+ * it between requests. A struct wfs_head is the end of the journal in a write transaction
+ * (kernel/fold/head.h). */
 #pragma once
 
 #include <stdbool.h>

@@ -17,7 +17,7 @@ enum { WFS_WORLD_ID_SIZE = 32 }; /* hex digits */
 /* The parts of genesis that are not in the manifest. Plain value. */
 struct wfs_genesis {
 	char world_id[WFS_WORLD_ID_SIZE + 1];
-	uint8_t entropy[WFS_ENTROPY_SIZE];
+	uint8_t entropy[WFS_ENTROPY_SIZE]; /* random; ctx.random() of Lua code follows from it */
 	int64_t at_ns;
 	/* make the cells of the principals and grants that the manifest declares; false: a baseline
 	 * brings all cells */
