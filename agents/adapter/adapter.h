@@ -39,8 +39,8 @@ struct wfs_adapter {
 	int (*response_parser)(
 		const json_t *completion, const json_t *offered, json_t **ret_completion);
 
-	/** grammar_builder() - set the member of @body that asks for @constraint; NULL: the server
-	 *  is not asked, the answer is only checked. Return: 0, or -ENOMEM. */
+	/** grammar_builder() - set the member of @body that asks for @constraint. The pointer is
+	 *  NULL if the server is not asked, and its answer only checked. Return: 0, or -ENOMEM. */
 	int (*grammar_builder)(const struct wfs_grammar_config *config, const json_t *constraint,
 		const json_t *tools, json_t *body);
 
