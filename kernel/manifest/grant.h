@@ -69,8 +69,7 @@ const char *wfs_account_member(size_t index);
  *  Return: 0, -EINVAL (invalid_argument). The message does not name the member. */
 int wfs_account_check_member(const json_t *account, size_t index, struct wfs_error *error);
 
-/** wfs_grant_mark() - compute a mark by which a grant can be told from a later grant with the same
- *  name
+/** wfs_grant_mark() - compute a mark by which a grant can be told from a later one of its name
  *  It is a hash of the grant's document @grant without `used`, which changes with every charge.
  *  Thread: any. Return: 0, -ENOMEM. */
 int wfs_grant_mark(const json_t *grant, struct wfs_hash *ret_mark);

@@ -148,7 +148,7 @@ int manifest_enter(const struct manifest_reader *reader, struct wfs_place place,
 
 /** manifest_read_builtin() - check that item @index of the document's list @name is one of
  *  @builtins, and is there once. @seen: {name: …} of the items so far; the item's name is added
- *  Return: 1, 0 (a problem was added), -ENOMEM. */
+ *  Return: 1 (it is), 0 (a problem was added), -ENOMEM. */
 int manifest_read_builtin(const struct manifest_reader *reader, const char *name, size_t index,
 	const json_t *builtins, json_t *seen);
 
