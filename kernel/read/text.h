@@ -33,7 +33,7 @@ const char *wfs_text_to(const json_t *action, const char *principal);
 int wfs_text_check(struct wfs_txn *txn, const struct wfs_texts *ours, const struct wfs_texts *given,
 	const struct wfs_record *record, struct wfs_error *error);
 
-/** wfs_text_each() - call @each with @context for every stand-in in those members of a record that
- *  a record hides; stand-ins elsewhere are copies
+/** wfs_text_each() - call @each with @context for every stand-in in those members of a record in
+ *  which private texts are replaced; stand-ins in other members are copies
  *  Return: 0, or what @each returned that ended it. */
 int wfs_text_each(const struct wfs_record_parsed *parsed, wfs_text_each_fn *each, void *context);
