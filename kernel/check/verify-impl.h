@@ -34,11 +34,11 @@ struct verify {
 /** verify_wrong() - add a problem: row number @row of @table is wrong. @reason: words for the
  *  message */
 void verify_wrong(struct verify *verify, enum wfs_table table, uint64_t row, const char *reason);
-/** verify_wrong_blob() - add a problem: the row of the blob @hash is wrong. */
+/** verify_wrong_blob() - add a problem: the row of the blob @hash is wrong, because of @reason. */
 void verify_wrong_blob(struct verify *verify, const struct wfs_hash *hash, const char *reason);
 
-/** verify_damaged_name() - add a problem: the row @name does not fit its seal (kernel/store/row.h),
- *  unless verify_rows() has already added it. */
+/** verify_damaged_name() - add a problem: the row @name does not fit its seal (kernel/store/row.h);
+ *  nothing if this problem was added before. */
 void verify_damaged_name(struct verify *verify, const struct wfs_row_name *name);
 /** verify_damaged() - verify_damaged_name() for row number @row of @table. */
 void verify_damaged(struct verify *verify, enum wfs_table table, uint64_t row);
