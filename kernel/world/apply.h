@@ -37,7 +37,7 @@ bool wfs_apply_has_module(const struct wfs_manifest *manifest, const struct wfs_
 /** wfs_apply_check_modules() - check that the modules which @to has and @from has not are blobs of
  *  the world, and compile
  *  @put_later: missing modules are no error, because the client of a dry run puts them later
- *  Return: 0, -ENOENT (not_found), -EINVAL (syntax_error), … Thread: any. */
+ *  Return: 0, -ENOENT (not_found: a module is no blob), -EINVAL (syntax_error), … Thread: any. */
 int wfs_apply_check_modules(struct wfs_store *store, const struct wfs_manifest *from,
 	const struct wfs_manifest *to, bool put_later, struct wfs_error *error);
 

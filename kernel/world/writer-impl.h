@@ -225,8 +225,8 @@ struct wfs_request *writer_queues_take(struct writer_queues *queues);
  *  empty. */
 struct wfs_request *writer_queues_take_urgent(struct writer_queues *queues);
 
-/** writer_queues_put_back() - put a request that was taken, and whose code was stopped, back to the
- *  front of its queue. */
+/** writer_queues_put_back() - put a request that was taken, but not begun or stopped, back to the
+ *  front of its queue or, if it is urgent, of queues->urgent. */
 void writer_queues_put_back(struct writer_queues *queues, struct wfs_request *request);
 
 /** writer_queues_stopped() - charge the queue of the urgent request @stopper for the time of code
@@ -258,8 +258,8 @@ int64_t writer_refusals_due_ns(const struct writer_refusals *refusals);
  *  count. Return: 0, or -errno, which fails the transaction. */
 int writer_refusals_write(struct writer_refusals *refusals, struct wfs_writer *writer, bool all);
 
-/** writer_refusals_settle() - after a transaction that was committed: drop the counts that it
- *  wrote; otherwise undo what it changed in @refusals. @last: the writer ends, so drop all
+/** writer_refusals_settle() - end a transaction for @refusals. @committed: true: drop the counts
+ *  that it wrote; false: undo what it changed in @refusals. @last: the writer ends, so drop all
  *  counts */
 void writer_refusals_settle(struct writer_refusals *refusals, bool committed, bool last);
 void writer_refusals_done(struct writer_refusals *refusals);
