@@ -44,7 +44,7 @@ struct notify_items {
 	bool listing;        /* names in it were added or removed */
 };
 
-/** notify_item() - have Linux drop what is outdated because the cell of one file in a directory such
+/** notify_item() - have Linux drop what is outdated because the cell of a file in a directory such
  *  as `steps` has changed. @items: one for all changes of a commit in directories of this name */
 int notify_item(
 	struct wfs_notify *notify, const struct wfs_change *change, struct notify_items *items);
