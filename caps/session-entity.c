@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Artifacts, principals, turns and plans as directories, for a session. */
 #include "caps/session-entity.h"
+#include "caps/caps-impl.h"
 #include "caps/seen.h"
-#include "caps/session-impl.h"
 
 #include "caps/session-query.h"
 #include "caps/session-read.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files in a directory of an entity, such as `steps` of a plan, for a session. */
-#include "caps/session-impl.h"
+#include "caps/caps-impl.h"
 
 #include "caps/session-entity.h"
 #include "caps/unjudged.h"
