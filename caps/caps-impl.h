@@ -144,10 +144,10 @@ int session_look(const struct wfs_session *session, struct wfs_sight *ret_sight)
 int session_sees_file(
 	const struct wfs_session *session, enum wfs_entity_file file, struct wfs_bytes id);
 
-/** session_sees_item() - may the session see a file in `steps` or `entries` of an entity? @key: of
- *  the file's cell. Return: 0 (yes), -ENOENT (no), or -ENOMEM. */
+/** session_sees_item() - may the session see a file in `steps` or `entries` of an entity, whose name
+ *  is that at @version of its cell? Return: 0 (yes), -ENOENT (no), -EIO, -ENOMEM. */
 int session_sees_item(const struct wfs_session *session, struct wfs_view *view,
-	enum wfs_entity_file directory, struct wfs_bytes key);
+	enum wfs_entity_file directory, const struct wfs_version *version);
 
 /** session_sees_inner() - may the session see a file in `steps` or `entries` of the entity @id?
  *  @name: of the file. Return: 0 (yes), -ENOENT (no), or -ENOMEM. */

@@ -114,7 +114,7 @@ int wfs_session_entity_version(const struct wfs_session *session, struct wfs_vie
 	if (r)
 		return r;
 	if (wfs_entity_file_is_directory(file))
-		r = session_sees_item(session, view, file, id);
+		r = session_sees_item(session, view, file, &version);
 	else
 		r = session_sees_file(session, file, id);
 	if (r == -ENOENT && file == WFS_ENTITY_FILE_PLAN) /* the file has two names */

@@ -87,9 +87,9 @@ enum wfs_entity_form {
 /* A file that a domain adds. Plain value with static lifetime. */
 struct wfs_entity_file_row {
 	const char *name;
-	const char *reducer; /* "sys.…"; see WFS_ENTITY_FILES */
-	enum wfs_entity_form form;
-	const struct wfs_entity_contents *contents;
+	const char *reducer;                        /* "sys.…"; see WFS_ENTITY_FILES */
+	enum wfs_entity_form form;                  /* STATE, MEMBER, MADE, PARTS or ITEMS */
+	const struct wfs_entity_contents *contents; /* NULL only of STATE and MEMBER */
 };
 
 /* A directory of the root that a domain adds. Plain value with static lifetime. */
