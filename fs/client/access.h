@@ -21,7 +21,7 @@ struct wfs_access_options {
 	bool change;
 	wfs_driver_start
 		*drive;       /* starts the driver, without an owner; NULL: agents are not driven */
-	unsigned int wait_ms; /* see wfs_client_new(); 0: WFS_CLIENT_WAIT_MS */
+	unsigned int wait_ms; /* see fs/client/client.h; 0: WFS_CLIENT_WAIT_MS */
 };
 
 /** wfs_access_new() - connect to the owner of a world, or open the world; caller frees

@@ -31,8 +31,8 @@ struct wfs_client;
  *  @wait_ms: after which time without any reaction the owner is given up; at least
  *            WFS_CLIENT_WAIT_MIN_MS
  *  @ret_client: caller frees it with wfs_client_free()
- *  Return: 0, or as wfs_socket_connect(): -ENOENT or -ECONNREFUSED (no owner; @error is not set),
- *  …; -ETIMEDOUT (timeout: the owner does not react) */
+ *  Return: 0, or as wfs_socket_connect() (fs/base/socket.h): -ENOENT or -ECONNREFUSED (no owner;
+ *  @error is not set), …; -ETIMEDOUT (timeout: the owner does not react) */
 int wfs_client_new(const char *directory, const char *as, unsigned int wait_ms,
 	struct wfs_client **ret_client, struct wfs_error *error);
 void wfs_client_free(struct wfs_client *client);

@@ -12,10 +12,11 @@ struct wfs_local;
 struct wfs_world_options;
 
 /** wfs_local_new() - open the world in @directory; caller frees @ret_local with wfs_local_free()
- *  @as: principal to act as; NULL: the operator
+ *  @as: principal to act as; NULL: the operator; @options: how to open it (kernel/world/world.h)
  *  @drive: starts the driver of agents with the first request that needs it; NULL: they are not
  *  driven
- *  Return: 0, -EBUSY (busy), or an error of wfs_world_open() or wfs_session_new(). */
+ *  Return: 0, -EBUSY (busy: it has an owner), -ENOENT (not_found: no world, or no such principal),
+ *  … */
 int wfs_local_new(const char *directory, const char *as, const struct wfs_world_options *options,
 	wfs_driver_start *drive, struct wfs_local **ret_local, struct wfs_error *error);
 void wfs_local_free(struct wfs_local *local);
@@ -33,7 +34,7 @@ int wfs_local_take(struct wfs_local *local, bool wait, struct wfs_answer *ret_an
 
 /** wfs_local_beside() - open a second access to the world of @local; requests through one do not
  *  wait for those through the other. @ret_local: caller frees it, before @local
- *  Return: 0, -ENOMEM. */
+ *  Return: 0, -ENOMEM, -EMFILE, … */
 int wfs_local_beside(struct wfs_local *local, struct wfs_local **ret_local);
 
 /** wfs_local_abandon() - end a request whose answer is not wanted any more; its answer still has

@@ -61,7 +61,9 @@ void wfs_teller_end(struct wfs_teller *teller, const char *why);
  *  called several times. */
 void wfs_teller_stop(struct wfs_teller *teller);
 
-/** wfs_teller_free() - release a stopped teller, when no thread uses it any more; accepts NULL. */
+/** wfs_teller_free() - wait until a posted job has ended or the teller is given up, and release the
+ *  teller; accepts NULL. The caller has called wfs_teller_stop(), and makes sure that no other
+ *  thread calls a function here any more. */
 void wfs_teller_free(struct wfs_teller *teller);
 
 /* --- for jobs; each tries again a few times if Linux has no memory --- */

@@ -31,7 +31,7 @@ int wfs_make_mount(const struct wfs_make_options *options, int *ret_place, struc
 int wfs_make_device(int place, unsigned long *ret_device);
 
 /** wfs_make_undo() - unmount the mount that was just made on the directory @place, wherever this
- *  directory is now. */
+ *  directory is now; -1: do nothing. */
 void wfs_make_undo(int place);
 
 /** wfs_make_detached() - make a mount that is on no directory yet, for wfs_make_attach(); needs

@@ -125,8 +125,8 @@ bool wfs_verb_slow(const char *verb, const json_t *payload);
 
 /**
  * wfs_verb_reads_long() - may this call read for so long that it must not keep other calls waiting?
- * True for some files (wfs_tree_takes_long()), and for queries of a guest, which may look at any
- * number of cells
+ * True for some files (wfs_tree_takes_long() in fs/tree/tree.h), and for queries of a guest, which
+ * may look at any number of cells
  * @payload: may be NULL
  * @guest: the client is not the operator
  */
