@@ -175,8 +175,9 @@ void wfs_code_ahead_begin(struct wfs_box *box);
 int wfs_code_ahead_add(struct wfs_code *code, const struct wfs_code_step *step,
 	struct wfs_bytes event_text, int state_of);
 
-/** wfs_code_ahead_run() - run all steps that were added. Failures are reported by the
- *  wfs_code_step() that asks for the step. */
+/** wfs_code_ahead_run() - run all steps that were added, if there are at least two
+ *  After a failure, the steps without a result are not ahead any more: wfs_code_step() runs them
+ *  when they are asked for, and reports what fails then. */
 void wfs_code_ahead_run(struct wfs_box *box);
 
 /** wfs_code_ahead_work() - Return: the instructions of those steps that wfs_code_ahead_run() has
