@@ -87,8 +87,8 @@ int source_charge(struct source_loader *loader, struct wfs_place place, size_t b
  *  Does nothing if @value is NULL. Return: 0, -ENOMEM. */
 int source_set(json_t *object, const char *name, json_t *value);
 
-/** source_set_new() - set member @name of @object to @value, whose reference is taken. Return: 0,
- *  -ENOMEM. */
+/** source_set_new() - set member @name of @object to @value, whose reference is taken, also
+ *  after a failure. Return: 0, -ENOMEM (also if @value is NULL). */
 int source_set_new(json_t *object, const char *name, json_t *value);
 
 /* --- source-principals.c --- */
