@@ -48,7 +48,7 @@ WFS_DEFINE_AUTO(authority, struct wfs_authority, wfs_authority_free)
 
 /** wfs_authority_open() - open a world, and make its authority, which closes the world when it is
  *  freed; caller owns it
- *  Return: as wfs_world_open() and wfs_authority_new(). */
+ *  Return: as wfs_world_open() (kernel/world/world.h) and wfs_authority_new(). */
 int wfs_authority_open(const char *directory, const struct wfs_world_options *options,
 	struct wfs_authority **ret_authority, struct wfs_error *error);
 
@@ -82,7 +82,8 @@ struct wfs_rights *wfs_authority_rights(
 struct wfs_rights *wfs_authority_rights_of(struct wfs_authority *authority, const char *principal);
 
 /** wfs_authority_seen() - note that the world has reached @height: in a world for reading only, a
- *  greater height makes the authority read the grants again. */
+ *  greater height makes the authority read the grants again. If that fails, the old grants stay in
+ *  force until a later call. */
 void wfs_authority_seen(struct wfs_authority *authority, uint64_t height);
 
 /** wfs_authority_watch() - call `changed` of @watcher whenever what the rights of @holder show may
@@ -96,7 +97,7 @@ void wfs_authority_unwatch(struct wfs_authority *authority, struct wfs_holder *h
 	struct wfs_rights_watcher *watcher);
 
 /** wfs_authority_passed_on() - is @grant one that @principal has delegated to another principal?
- *  @ret_mark: of the grant, see wfs_grant_mark()
+ *  @ret_mark: of the grant, see wfs_grant_mark() (kernel/manifest/grant.h)
  *  @ret_height: the grant existed at this height, or at a later one
  *  Return: 1, 0 (@principal has delegated no grant with that name), or -ENOMEM. */
 int wfs_authority_passed_on(struct wfs_authority *authority, const char *grant,

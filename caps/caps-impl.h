@@ -9,7 +9,7 @@
 #include "caps/sight.h"
 #include "kernel/world/world.h"
 
-/* Counts requests in progress; see wfs_session_settle. */
+/* Counts requests in progress; see wfs_session_settle() (caps/session.h). */
 struct session_pins {
 	pthread_mutex_t lock;
 	pthread_cond_t unpinned;
@@ -18,7 +18,8 @@ struct session_pins {
 	size_t counts[2]; /* of this generation and the one before, indexed by their last bit */
 };
 
-/* Private texts that were read through a session; see wfs_session_note_private(). */
+/* Private texts that were read through a session; see wfs_session_note_private()
+ * (caps/session-text.h). */
 struct session_notes {
 	pthread_mutex_t lock;
 	/* Lock for the following: lock. */
@@ -61,7 +62,8 @@ int session_note_artifact(
 
 /** session_rights() - get the rights in force of the session's principal. @ret_rights: caller
  *  unrefs them; @question: has its effect; gets their height, the origin, the time, and whether
- *  wfs_session_approve_call() has approved the effect. Return: 0, or -ENOMEM. */
+ *  wfs_session_approve_call() (caps/session-turn.h) has approved the effect. Return: 0, or
+ *  -ENOMEM. */
 int session_rights(const struct wfs_session *session, struct wfs_rights **ret_rights,
 	struct wfs_question *question);
 
@@ -72,13 +74,17 @@ int session_refused(const struct wfs_session *session, const struct wfs_rights *
 	struct wfs_error *error);
 
 /** session_act() - set the `action_type` of @action to @type, and submit @request with it, without
- *  judging it. @action: must live until the answer. Return: 0 (`done` will be called), or
- *  -errno. */
+ *  judging it. @action: must live until the answer. Return: 0 (`done` will be called), or -errno
+ *  with request->error. */
 int session_act(const struct wfs_session *session, const char *type, json_t *action,
 	struct wfs_request *request);
 
-/** session_admit() - as wfs_session_admit(), with a question that can name more than the effect.
- *  Return: 0, WFS_SESSION_REFUSED (`done` will be called with the refusal), or -errno. */
+/** session_admit() - judge @question, and record a refusal as the answer to @request
+ *  @request: without a kind, and with `done` set; if @question is allowed, gets its principal, and
+ *            by which grant and policy it is allowed
+ *  Return: 0 (allowed; nothing was submitted, and the caller may give @request a kind and submit
+ *          it), WFS_SESSION_REFUSED (`done` will be called with the refusal), or -errno with
+ *          request->error. */
 int session_admit(const struct wfs_session *session, const struct wfs_question *question,
 	struct wfs_request *request);
 
@@ -111,7 +117,7 @@ struct session_approval {
  *  The agent, its artifacts, and principals that got the right from these may not approve calls of
  *  the agent; others may approve calls of the agents that their grants name.
  *  @ret_approval: zero-initialised; the question borrows from it; caller ends it with
- *                 session_approval_done() */
+ *                 session_approval_done(), after a failure, too */
 int session_claim_approval(const struct wfs_session *session, const char *run_id,
 	struct wfs_question *question, struct session_approval *ret_approval,
 	struct wfs_error *error);
@@ -144,8 +150,8 @@ int session_look(const struct wfs_session *session, struct wfs_sight *ret_sight)
 int session_sees_file(
 	const struct wfs_session *session, enum wfs_entity_file file, struct wfs_bytes id);
 
-/** session_sees_item() - may the session see a file in `steps` or `entries` of an entity, whose name
- *  is that at @version of its cell? Return: 0 (yes), -ENOENT (no), -EIO, -ENOMEM. */
+/** session_sees_item() - may the session see a file in `steps` or `entries` of an entity, by the
+ *  name that it has at @version of its cell? Return: 0 (yes), -ENOENT (no), -EIO, -ENOMEM. */
 int session_sees_item(const struct wfs_session *session, struct wfs_view *view,
 	enum wfs_entity_file directory, const struct wfs_version *version);
 

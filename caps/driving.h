@@ -56,7 +56,8 @@ uint64_t wfs_driving_height(const struct wfs_driving *driving);
 /** wfs_driving_events() - call @event for each event of any turn, in the order of the journal
  *  @height: number of the first record that is looked at
  *  @event: gets @context, the number of the record, and the event's value, borrowed
- *  Return: the height up to which records were looked at: the next call begins there. */
+ *  Return: the height up to which records were looked at: the next call begins there. It is @height
+ *  if the world cannot be read now. A record that cannot be read is skipped. */
 uint64_t wfs_driving_events(const struct wfs_driving *driving, uint64_t height,
 	void (*event)(void *context, uint64_t seq, const json_t *value), void *context);
 
@@ -94,8 +95,9 @@ int wfs_driving_sent(struct wfs_driving_run *run, json_t **ret_messages, struct 
 /** wfs_driving_result() - make the result of a run that has ended, with the private texts that the
  *  session's principal may read
  *  @tells: the result without its history will be the output of a tool call, so note the private
- *          texts in it, see wfs_session_note_private()
- *  @ret_result: see wfs_turn_result(); shares no JSON value with anything else; caller owns it
+ *          texts in it, see wfs_session_note_private() (caps/session-text.h)
+ *  @ret_result: see wfs_turn_result() (kernel/domain/turn/turn-read.h); shares no JSON value with
+ *               anything else; caller owns it
  *  Return: 0, -ENOENT (not_found), -EBUSY (the run has not ended), … */
 int wfs_driving_result(const struct wfs_session *session, const char *run_id, bool tells,
 	json_t **ret_result, struct wfs_error *error);
@@ -108,14 +110,17 @@ int wfs_driving_own(const struct wfs_session *session, struct wfs_view *view,
 /** wfs_driving_agent() - read the artifact of @agent, if the session's principal may have it take
  *  turns
  *  @ret_artifact: NULL before; caller owns it, after a failure, too
- *  @ret_content: its content, if its type is agent; caller frees it with wfs_content_done()
- *  Return: as wfs_session_find_agent(), which decides whether the principal may. */
+ *  @ret_content: its content; not set if its type is not agent; caller frees it with
+ *                wfs_content_done()
+ *  Return: as wfs_session_find_agent() (caps/session-turn.h), so 0, too, if the principal sees the
+ *          artifact and it is not an agent. */
 int wfs_driving_agent(const struct wfs_session *session, struct wfs_view *view, const char *agent,
 	json_t **ret_artifact, struct wfs_content *ret_content, struct wfs_error *error);
 
 /** wfs_driving_privacy() - find which private texts an action that is not done yet would record
  *  @ret_said: ids of the private artifacts to which texts in the action belong, [] for texts of
- *             the sender alone; for wfs_text_hide(); NULL: nothing to hide; caller owns it
+ *             the sender alone; for wfs_text_hide() (kernel/value/stand-in.h); NULL: nothing to
+ *             hide; caller owns it
  *  @ret_gives: ids of the private artifacts to which its answer would belong; NULL: none; caller
  *              owns it
  *  Return: 0, -EIO, -ENOMEM. */
@@ -160,13 +165,17 @@ int wfs_driving_message(struct wfs_view *view, const char *message_id, json_t **
 int wfs_driving_plan_file(struct wfs_view *view, const json_t *state, json_t **ret_document,
 	uint64_t *ret_size_bytes, struct wfs_error *error);
 
-/** wfs_driving_set_embedder() - set the world's embedder; see wfs_world_set_embedder(). */
+/** wfs_driving_set_embedder() - set what makes embeddings for the world, in place of the embedder
+ *  before, which is not called any more when this has returned. @embedder: borrowed until the next
+ *  call; NULL: the world makes only its own embeddings */
 void wfs_driving_set_embedder(const struct wfs_driving *driving, struct wfs_embedder *embedder);
 
 /** wfs_driving_embedded() - give a request back to the world with the embedding that it waits for.
- *  @embedding: see wfs_world_embedded(); taken */
+ *  @embedding: {dims, embedding, model}, or {code, message} of a failure; taken; NULL: memory was
+ *  lacking. See wfs_world_embedded() in kernel/world/world.h. Thread: any. */
 void wfs_driving_embedded(
 	const struct wfs_driving *driving, struct wfs_request *request, json_t *embedding);
 
-/** wfs_driving_unembedded() - answer a request with @error: its embedding cannot be made. */
+/** wfs_driving_unembedded() - answer a request that waits for an embedding with @error, because the
+ *  embedding will not be made; nothing is recorded. Thread: any. */
 void wfs_driving_unembedded(struct wfs_request *request, const struct wfs_error *error);

@@ -18,6 +18,7 @@ struct wfs_view;
 
 /** wfs_session_admit_step() - may the principal have this agent take turns?
  *  Call before the agent's configuration is read, so that a refused principal learns nothing of it.
+ *  @request: as for wfs_session_admit()
  *  Return: 0 (yes), WFS_SESSION_REFUSED (`done` will be called with the refusal), or -errno. */
 int wfs_session_admit_step(
 	const struct wfs_session *session, const char *agent, struct wfs_request *request);
@@ -107,7 +108,7 @@ int wfs_session_check_journal(const struct wfs_session *session, struct wfs_erro
 /** wfs_session_generate() - may the principal ask a model?
  *  A principal that has used up its tokens may not.
  *  @ret_charge: name of the grant whose budget pays, "" for none
- *  @request: without a kind, and with `done` set: a refusal is recorded
+ *  @request: without a kind, and with `done` set: a refusal is recorded; after 0 it is cleared
  *  Return: 0, WFS_SESSION_REFUSED (`done` will be called with the refusal), or -errno. */
 int wfs_session_generate(const struct wfs_session *session,
 	char ret_charge[static WFS_GRANT_NAME_MAX + 1], struct wfs_request *request);
