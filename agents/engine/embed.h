@@ -5,7 +5,8 @@
 struct engine;
 
 /** embed_start() - make the engine the world's embedder, if host.json has a model for embeddings.
- *  Logs what is wrong with that model. Thread: the one that starts the engine. */
+ *  If something is wrong with that model, this is logged, and the world makes its own embeddings.
+ *  Thread: the one that starts the engine. */
 void embed_start(struct engine *engine);
 
 /** embed_stop() - end being the world's embedder: no request for an embedding comes any more.

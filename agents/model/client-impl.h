@@ -97,13 +97,15 @@ void wfs_model_call_stop(struct wfs_model_call *call);
  *  the call has failed, as call->failure says. @call: must not be used any more */
 void wfs_model_call_end(struct wfs_model_call *call, json_t *completion);
 
-/* --- attempt.c --- */
+/* --- attempt.c: functions that return nothing may end the call by wfs_model_call_end(), so their
+ * callers must not use @call any more --- */
 
 /** wfs_model_attempt_setup() - set the callbacks of the call's curl handle; once for all attempts.
  *  Return: 0, or -ENOMEM. */
 int wfs_model_attempt_setup(struct wfs_model_call *call);
 
-/** wfs_model_attempt_begin() - send the request, or wait in the client's queue first. */
+/** wfs_model_attempt_begin() - send the request, or wait in the client's queue first. If memory to
+ *  send it is lacking, the attempt has failed: another one is begun later, or the call ends. */
 void wfs_model_attempt_begin(struct wfs_model_call *call);
 
 /** wfs_model_attempt_over() - end the call with an answer or a failure, or begin another attempt,

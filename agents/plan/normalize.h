@@ -76,7 +76,7 @@ void wfs_plan_made_done(struct wfs_plan_made *plan);
 
 /**
  * wfs_plan_normalize() - make a plan from a text
- * @ret_plan: caller releases it with wfs_plan_made_done()
+ * @ret_plan: caller releases it with wfs_plan_made_done(); not set after a failure
  * @ret_details: set if it is refused: {code, index?, step?, …}, where `code` says what is wrong in
  *               terms of plans, `index` counts the steps as written, and `step` is an id; caller
  *               owns it

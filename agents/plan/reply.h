@@ -4,7 +4,7 @@
  *
  * Models wrap JSON in fences and prose; the first complete object of the text counts. Nothing is
  * refused here: text that is not a plan is an answer, and wrong plans are refused by
- * wfs_plan_normalize.
+ * wfs_plan_normalize() (normalize.h).
  * Thread: any.
  */
 #pragma once

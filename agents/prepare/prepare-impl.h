@@ -91,7 +91,7 @@ int prepare_read_reference(struct preparing *turn, const char *reference,
 	const json_t **ret_artifact, const char **ret_fragment, struct wfs_error *error);
 
 /** prepare_read_prompt() - read the prompt that a reference, `ID` or `ID#NAME`, leads to.
- *  @ret_prompt: as wfs_mind_prompt_read() gives it; caller owns it */
+ *  @ret_prompt: as wfs_mind_prompt_read() (kernel/mind/prompt.h) gives it; caller owns it */
 int prepare_read_prompt(struct preparing *turn, const char *reference, json_t **ret_prompt,
 	struct wfs_error *error);
 

@@ -27,7 +27,8 @@ bool agents_has_mind(const json_t *content);
  *  @session: of the agent
  *  @content: its configuration
  *  @params: of the verb `step`; may give messages instead of the agent's prompt
- *  @step: the action, from agents_setup_make(); gets messages, notes, and the other members
+ *  @step: the action, from agents_setup_make() (setup.h); gets messages, notes, and the other
+ *         members; after a failure, a part of them
  *  @origin: gets the owners of the private texts that these members were made from
  *  Thread: any that may wait for the kernel thread.
  *  Return: 0, or -errno: of a failure that is not the agent's own. */

@@ -25,7 +25,7 @@ struct wfs_view;
  * they did.
  * @tools: expanded, of the run
  * @texts: gets the texts, which are to be stored with the record of the answer
- * @completion: from wfs_parser_parse(); changed
+ * @completion: from wfs_parser_parse() (agents/adapter/parser.h); changed
  * Return: 0, or -errno with @error.
  */
 int agents_hide_answer(struct wfs_view *view, const json_t *tools, struct wfs_texts *texts,
@@ -74,6 +74,7 @@ int agents_origin_add_hidden(struct agents_origin *origin, const json_t *documen
 int agents_hide_step(const struct wfs_session *session, struct agents_origin *origin,
 	const json_t *params, json_t *step, struct wfs_texts *texts, struct wfs_error *error);
 
-/** agents_origin_list() - list the ids of the artifacts in @origin, for wfs_text_hide(); [] if one
- *  of the texts belongs to no artifact. Return: new reference, or NULL without memory. */
+/** agents_origin_list() - list the ids of the artifacts in @origin, for wfs_text_hide()
+ *  (kernel/value/stand-in.h); [] if one of the texts belongs to no artifact. Return: new reference,
+ *  or NULL without memory. */
 json_t *agents_origin_list(const struct agents_origin *origin);
