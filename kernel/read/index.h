@@ -112,7 +112,8 @@ int wfs_index_places_now(struct wfs_store *store, struct wfs_txn *txn, enum wfs_
 
 /** wfs_index_move() - take a cell out of the sets that are only in @from, and put it into those
  *  that are only in @to
- *  Return: 0, -EIO (the cell was missing in a set of @from, or was in one of @to), -ENOSPC. */
+ *  Return: 0, -EIO (the cell was missing in a set of @from, or was in one of @to), -ENOSPC; after a
+ *  failure some sets may be changed, so the caller gives up the transaction. */
 int wfs_index_move(struct wfs_txn *txn, uint64_t cell_id, const struct wfs_index_places *from,
 	const struct wfs_index_places *to);
 

@@ -3,7 +3,8 @@
  * Records of the journal: each is one line of canonical JSON, and has the hash of the line before.
  *
  * A line is put together from parts that are canonical already, so nothing is serialised twice. The
- * hash of a line covers its bytes with the newline; the next record has it as `prev`.
+ * hash of a line covers its bytes with the newline; the next record has it as `prev`. Functions
+ * that append to a buffer and return nothing mark it as failed without memory (wfs_buffer_check()).
  * Source: worldfs-journal(5).
  */
 #pragma once
