@@ -44,7 +44,8 @@ struct wfs_question {
 	uint64_t height; /* the rights follow from the grants at this height, or at a later one */
 };
 
-/* The answer. Plain value; texts are borrowed from the rights, or static. */
+/* The answer. Plain value; texts and `mark` are borrowed from the rights, or static.
+ * kernel/manifest/grant.h has wfs_grant_mark(). */
 struct wfs_verdict {
 	/* WFS_OK, or not_authorized, expired, policy_denied, quota_exceeded, not_enabled */
 	enum wfs_error_code code;
@@ -61,7 +62,7 @@ struct wfs_verdict {
 struct wfs_rights;
 
 /** wfs_rights_new() - collect the rights of @principal from its grants and the policy
- *  @manifest: has the policy; a reference is kept
+ *  @principal: copied. @manifest: has the policy; borrowed, the rights keep their own reference
  *  @grants: object of all grants of the world by name, documents of sys.grant; borrowed for the
  *  call. @ret_rights: caller unrefs it. Return: 0, or -ENOMEM. */
 int wfs_rights_new(const char *principal, struct wfs_manifest *manifest, json_t *grants,
