@@ -52,10 +52,10 @@ struct wfs_answerer {
 	 * answer() - answer one intent
 	 * @head: the end of the journal as it was before the request
 	 * @seq: the number that the answer's record will have
-	 * @ret_outcome: the caller ends it with wfs_outcome_done()
+	 * @ret_outcome: zeros before; the caller ends it with wfs_outcome_done(), also on failure
 	 * @error: not NULL; may be left unset on failure
-	 * Return: 0, 1 if the answer is not known (the fold ends there), or -errno, which fails
-	 * the request.
+	 * Return: 0 (also for a refusal: @ret_outcome is a decision), 1 if the answer is not known
+	 * (the fold ends there), or -errno, which fails the request.
 	 */
 	int (*answer)(struct wfs_answerer *answerer, const struct wfs_head *head, uint64_t seq,
 		const struct wfs_intent *intent, struct wfs_outcome *ret_outcome,
@@ -90,12 +90,17 @@ const char *wfs_effect_adapter(enum wfs_effect effect);
 
 /** wfs_outcome_init() - begin the answer to @intent: set the kind, and make the event that its
  *  reducer folds. The caller appends the body of the record to outcome->body.
- *  @outcome: overwritten; caller ends it with wfs_outcome_done(). @kind: receipt or decision
- *  @status, @payload: members of the event; @payload is borrowed. Return: 0, -ENOMEM. */
+ *  @outcome: overwritten; caller ends it with wfs_outcome_done(), also on failure; borrows nothing
+ *  @kind: receipt or decision. @status, @payload: members of the event; NULL as @payload: no memory
+ *  Return: 0, -ENOMEM. */
 int wfs_outcome_init(struct wfs_outcome *outcome, enum wfs_record_kind kind,
 	const struct wfs_intent *intent, const char *status, json_t *payload);
 
-/** wfs_outcome_init_refusal() - wfs_outcome_init() for a refusal with the error @code
- *  The event follows from @code alone, so replay makes an equal event. Return: 0, -ENOMEM. */
+/** wfs_outcome_init_refusal() - begin the answer to @intent that refuses it with the error @code:
+ *  set the kind (decision), and make the event that its reducer folds. The caller appends the body
+ *  of the record to outcome->body.
+ *  The event follows from @code and @intent alone, so replay makes an equal event.
+ *  @outcome: overwritten; caller ends it with wfs_outcome_done(), also on failure; borrows nothing
+ *  Return: 0, -ENOMEM. */
 int wfs_outcome_init_refusal(struct wfs_outcome *outcome, const struct wfs_intent *intent,
 	const struct wfs_error_info *code);

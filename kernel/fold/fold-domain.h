@@ -31,7 +31,8 @@ struct wfs_action_type {
 	/** fold() - do the action: change cells in @fold
 	 *  @ret_answer: JSON object for the sender, whose members the record's result gets, too;
 	 *  caller owns it
-	 *  Return: 0, or -errno: the action is refused, and its record says why. */
+	 *  Return: 0, or -errno: the action is refused, and its record says why; fold() must then
+	 *  leave all cells as they were (fold_take_back()). */
 	int (*fold)(struct wfs_fold *fold, const json_t *action, json_t **ret_answer,
 		struct wfs_error *error);
 	/** fold_whole() - do the action of record 0, and set fold->outcome
@@ -44,13 +45,13 @@ struct wfs_intent_type {
 	/* name of a member of the cell's document: intents with this member are of this type; its
 	 * value is the id of the turn, chat or plan that waits for the answer */
 	const char *member;
-	/** fold_receipt() - fold a receipt that answers an intent of this type
+	/** fold_receipt() - close an intent of this type, and fold the receipt that answers it
 	 *  @document: of the intent's cell
 	 *  @receipt: body of the receipt's record */
 	int (*fold_receipt)(struct wfs_fold *fold, const json_t *document, const json_t *receipt,
 		struct wfs_error *error);
 	/** fold_called() - fold the answer to an intent that asked for a tool call, when the action
-	 *  of record 0 was this call
+	 *  of record 0 was this call, and close the intent
 	 *  The answer is in fold->outcome. @document: of the intent's cell */
 	int (*fold_called)(struct wfs_fold *fold, const char *intent_id, const json_t *document,
 		struct wfs_error *error);

@@ -101,7 +101,8 @@ struct wfs_fold_input {
 	int64_t at_ns;         /* time of the record, since 1970 */
 };
 
-/** wfs_fold_write_body() - append the canonical body of an event record to @buffer
+/** wfs_fold_write_body() - append the canonical body of an event record to @buffer; without memory,
+ *  @buffer is marked as failed (wfs_buffer_check())
  *  @charge: the grant whose budget pays for the request, or NULL */
 void wfs_fold_write_body(
 	struct wfs_buffer *buffer, const char *charge, const char *schema, const json_t *value);
@@ -203,7 +204,8 @@ int wfs_fold_check_texts(
 	const struct wfs_fold *fold, const struct wfs_head *head, struct wfs_error *error);
 
 /** wfs_fold_apply() - write the records of the last run, and the versions of cells that they make,
- *  to the store. @head: the end of the journal, which moves. Return: 0, -ENOSPC, -EIO. */
+ *  to the store. @head: the end of the journal, which moves. Return: 0, -ENOSPC, -EIO; after a
+ *  failure the caller gives up the transaction, and loads @head again. */
 int wfs_fold_apply(struct wfs_fold *fold, struct wfs_head *head);
 
 /** wfs_fold_apply_record() - wfs_fold_apply() for record @index of the last run only

@@ -62,7 +62,8 @@ int intent_load(struct wfs_fold *fold, const char *intent_id, size_t *ret_cell,
 int intent_begin(struct wfs_fold *fold, const char *intent_id, const char *began,
 	json_t **ret_document, struct wfs_error *error);
 
-/** intent_close() - delete the cell of an intent that has been answered. */
+/** intent_close() - delete the cell of an intent that has been answered; does nothing if it is
+ *  deleted already. */
 int intent_close(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error);
 
 /** intent_cancel() - close an open intent whose answer is not needed any more, and add a receipt
