@@ -17,7 +17,8 @@
 
 #include "kernel/fold/fold.h"
 
-/** wfs_apply_write_body() - append the body of a manifest record to @body
+/** wfs_apply_write_body() - append the body of a manifest record to @body; without memory, @body is
+ *  marked as failed (wfs_buffer_check())
  *  @charge: the grant whose budget pays for the record, or NULL
  *  @from, @to: hashes of the old and the new manifest. @reason: the client's, or NULL */
 void wfs_apply_write_body(struct wfs_buffer *body, const char *charge, const struct wfs_hash *from,

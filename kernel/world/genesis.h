@@ -40,8 +40,8 @@ int wfs_genesis_module(
 
 /** wfs_genesis_artifacts() - make the first artifacts, each by an action, after record 0 and the
  *  modules were written
- *  The genesis artifacts come first, then those of the handbook, both if @source asks for them,
- *  then source->artifacts.
+ *  The genesis artifacts come first, then those of the handbook, both if @source
+ *  (kernel/manifest/source.h: the parsed world.json) asks for them, then source->artifacts.
  *  @problems: gets each refused artifact with its place in world.json; artifacts that were refused
  *  because they need a refused one are left out
  *  Return: 0 (also with problems: the caller must then drop the store), or -errno with @error. */

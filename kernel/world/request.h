@@ -145,7 +145,7 @@ struct wfs_request {
 	 * none. */
 	char granted[WFS_GRANT_NAME_MAX + 1];
 	int64_t granted_until_ns;     /* when that grant ends, by the host's clock */
-	struct wfs_hash granted_mark; /* wfs_grant_mark() of that grant */
+	struct wfs_hash granted_mark; /* wfs_grant_mark() of that grant, kernel/manifest/grant.h */
 	uint64_t granted_height;      /* the grant existed at this height, or at a later one */
 	struct wfs_policed policed;   /* the question that the policy has allowed */
 
