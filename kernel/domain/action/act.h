@@ -86,8 +86,9 @@ struct artifact_holding {
  *  domain of @fold whose table has them, as one must; static, never NULL. */
 const struct artifact_holding *artifact_holding(const struct wfs_fold *fold);
 
-/** act_run() - do @action; if it fails, take back all its changes
- *  Invocations on trial stay in act->nest, so that the record has them.
+/** act_run() - do @action; if it fails, take back all changes of cells that were made for it, but
+ *  the cells of sys.invocation that tell of a failed invocation stay (invoke_artifact())
+ *  Invocations on trial (invoke_on_trial()) stay in act->nest, so that the record has them.
  *  Return: 0, or the -errno of the refusal. */
 int act_run(struct act *act, const json_t *action, struct wfs_error *error);
 void act_done(struct act *act);

@@ -45,8 +45,8 @@ struct nest {
 
 /** nest_init() - prepare for the invocations of one record; the caller calls nest_done(), also on
  *  failure. @run: act_run(), which does each action that the code of an artifact takes
- *  @recorded: result of the record that is folded again; NULL: the record is new
- *  Return: 0, or -ENOMEM. */
+ *  @recorded: result of the record that is folded again, borrowed until nest_done(); NULL: the
+ *  record is new. Return: 0, or -ENOMEM. */
 int nest_init(struct nest *nest,
 	int (*run)(struct act *act, const json_t *action, struct wfs_error *error),
 	const json_t *recorded);
@@ -230,17 +230,22 @@ struct invoked {
 	int64_t price_paid; /* scrip */
 };
 
-/** invoke_artifact() - run the code of artifact @id, after permission and payment; if it fails, all
- *  its changes are taken back
+/** invoke_artifact() - check that the actor may invoke the artifact @id, have act->payer pay its
+ *  price, and run its code. The method `describe` is answered without code and price.
+ *  If the payment or the code fails, the price is returned, all changes that the code made are
+ *  taken back, and a cell of sys.invocation tells of the failure, unless it ends the whole nest.
  *  @act: the action that invokes it. @method, @args: passed to the code; borrowed
- *  Return: 0, or -errno of the failure; an error of the category "system" ends the whole nest. */
+ *  @ret_invoked: set only on success
+ *  Return: 0, or -errno of the failure, see also invoke_fails_all(). */
 int invoke_artifact(struct act *act, const char *id, const char *method, const json_t *args,
 	struct invoked *ret_invoked, struct wfs_error *error);
 
-/** invoke_on_trial() - invoke_artifact() for the mint, without permission or price
- *  All changes are taken back, also on success; the record's result has the invocation. @artifact:
- *  executable
- *  @ret_result: what the code returned; caller owns it. Return: as invoke_artifact(). */
+/** invoke_on_trial() - run the code of @artifact, which is executable, with the mint as actor and
+ *  payer; needs no permission, and costs nothing
+ *  All changes are taken back, also on success; the record's result has the invocation.
+ *  @act: gives only the fold and the nest. @method, @args: passed to the code; borrowed
+ *  @ret_result: what the code returned; caller owns it; set only on success
+ *  Return: 0, or -errno of the failure, see also invoke_fails_all(). */
 int invoke_on_trial(struct act *act, const struct artifact *artifact, const char *method,
 	const json_t *args, json_t **ret_result, struct wfs_error *error);
 
@@ -252,7 +257,8 @@ void action_seed(const struct wfs_fold *fold, uint64_t place, uint8_t ret_seed[s
  *  bytes and no cut character. */
 int action_shown(struct wfs_bytes text, size_t size);
 
-/** invoke_fails_all() - does this error end the whole nest, so that no code can catch it? */
+/** invoke_fails_all() - does this error end the whole nest, so that no code can catch it? True for
+ *  errors of the category "system" (kernel/base/error.h), and if invoke_crashed(). */
 bool invoke_fails_all(const struct wfs_error *error);
 
 /** invoke_crashed() - does @error say that the code has ended the process that ran it, now or

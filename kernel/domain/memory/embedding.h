@@ -38,8 +38,8 @@ void embedding_done(struct embedding *embedding);
 /** embedding_make() - make the embedding of a text, or find it in the record
  *  @model: the model that the vector must be of; NULL: the model of the host's embedder
  *  @ret_embedding: caller ends it with embedding_done()
- *  Return: 0, -EINVAL (the text is empty or too long, or the host does not have the model), -EIO
- *  (effect_failed: the server gave none), -EBUSY (a server has to be asked first:
+ *  Return: 0, -EINVAL (the text is blank, or the host does not have the model), -EFBIG (too_large),
+ *  -EIO (effect_failed: the server gave none), -EBUSY (a server has to be asked first:
  *  fold->outcome.wanted), … */
 int embedding_make(struct act *act, const char *model, const char *text,
 	struct embedding *ret_embedding, struct wfs_error *error);

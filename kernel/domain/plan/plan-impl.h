@@ -5,7 +5,7 @@
  * A caller that loads a plan changes its state and its blocks in memory, and stores them once, at
  * the end. plan.h has the documents. A block is a cell of sys.plan_block: for WFS_PLAN_BLOCK steps,
  * what each waits for. Steps are counted from 0. Functions that return int return 0, or -errno with
- * @error filled.
+ * @error filled. A "reference taken" is taken also on failure.
  */
 #pragma once
 
@@ -92,7 +92,8 @@ void plan_step_done(struct plan_step *step);
 int plan_load_part(struct plan *plan, enum wfs_builtin_reducer reducer, int64_t index,
 	size_t *ret_cell, json_t **ret_document, struct wfs_error *error);
 
-/** plan_step_load() - load step @index. @ret_step: caller ends it with plan_step_done() */
+/** plan_step_load() - load step @index. @ret_step: caller ends it with plan_step_done()
+ *  Return: 0, -EIO (internal_error: no such step), … */
 int plan_step_load(
 	struct plan *plan, int64_t index, struct plan_step *ret_step, struct wfs_error *error);
 

@@ -6,7 +6,8 @@
  * A caller that loads a run changes its state in memory, and stores it once, at the end. A run's
  * history is cut in groups: one message, and the results of the calls that it has. A mind is what
  * the agent is made of, if artifacts give its prompts, workflow and reflex (mind.c). Record 0 is
- * the request's own. Functions that return int return 0, or -errno with @error filled.
+ * the request's own. Functions that return int return 0, or -errno with @error filled. A "reference
+ * taken" is taken also on failure.
  */
 #pragma once
 
@@ -192,7 +193,8 @@ int turn_result(struct turn *turn, int64_t index, const struct turn_result *resu
 int turn_call_of(struct turn *turn, int64_t number, int64_t index, json_t **ret_call,
 	struct wfs_error *error);
 /** turn_call_load() - load the document of call @index in the present turn
- *  @ret_cell: index of its cell in the fold; @ret_call: caller owns it */
+ *  @ret_cell: index of its cell in the fold; @ret_call: caller owns it
+ *  Return: 0, -EIO (internal_error: no such call), … */
 int turn_call_load(struct turn *turn, int64_t index, size_t *ret_cell, json_t **ret_call,
 	struct wfs_error *error);
 
