@@ -31,7 +31,7 @@ struct wfs_world;
 struct wfs_rights_watcher {
 	/* Drop the copies: what the principal may see may have changed. The new rights are in
 	 * force; the request that changed them is not answered yet. Called on the publisher's
-	 * thread or the authority's, one call at a time. */
+	 * thread or the authority's, one call at a time; must not add or remove watchers. */
 	void (*changed)(struct wfs_rights_watcher *watcher);
 	struct wfs_rights_watcher *next; /* private */
 };
@@ -92,7 +92,8 @@ void wfs_authority_seen(struct wfs_authority *authority, uint64_t height);
 int wfs_authority_watch(struct wfs_authority *authority, struct wfs_holder *holder,
 	struct wfs_rights_watcher *watcher);
 
-/** wfs_authority_unwatch() - forget @watcher; after this returns, it is not called any more. */
+/** wfs_authority_unwatch() - forget @watcher; after this returns, it is not called any more. Waits
+ *  for a call in progress, so `changed` must not call this. */
 void wfs_authority_unwatch(struct wfs_authority *authority, struct wfs_holder *holder,
 	struct wfs_rights_watcher *watcher);
 

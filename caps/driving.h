@@ -37,7 +37,7 @@ int wfs_driving_init(
 	struct wfs_driving *driving, struct wfs_authority *authority, struct wfs_error *error);
 
 /** wfs_driving_begin() - call the callbacks from the next commit on, until wfs_driving_end()
- *  returns. */
+ *  returns, which waits for calls in progress; callbacks must not call it. */
 void wfs_driving_begin(struct wfs_driving *driving);
 void wfs_driving_end(struct wfs_driving *driving);
 
