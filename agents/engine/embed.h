@@ -13,5 +13,6 @@ void embed_start(struct engine *engine);
  *  Thread: any. */
 void embed_stop(struct engine *engine);
 
-/** embed_drop_all() - refuse the requests that wait for an embedding, because the engine stops. */
+/** embed_drop_all() - answer the requests that wait for an embedding with the error `cancelled`,
+ *  because the engine stops. */
 void embed_drop_all(struct engine *engine);

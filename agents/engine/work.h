@@ -52,7 +52,9 @@ struct work_kind {
 	json_t *(*outcome)(struct work *work, const struct wfs_error *error);
 
 	/* For kinds that ask a model: make the question, and make the payload of the receipt from
-	 * the answer. @completion: parsed; may be changed. Return: 0, or -errno with @error. */
+	 * the answer. @question: zeroed, left_ms INT64_MAX; filled. @completion: the answer, in
+	 * which tool calls were found; may be changed. @ret_payload: caller owns it. Return: 0, or
+	 * -errno with @error. */
 	int (*ask)(struct work *work, struct work_question *question, struct wfs_error *error);
 	int (*take)(struct work *work, json_t *completion, json_t **ret_payload,
 		struct wfs_error *error);
