@@ -130,7 +130,8 @@ int wfs_tree_read(const struct wfs_tree *tree, uint64_t ino, uint64_t offset, si
 	struct wfs_tree_data *ret_data);
 
 /** wfs_tree_read_in() - as wfs_tree_read(), but of the file @node, and in data->view, which the
- *  caller has opened. Only for files whose contents do not depend on the view. */
+ *  caller has opened. Only for files whose contents do not depend on the view.
+ *  Return: as wfs_tree_read(); the caller calls wfs_tree_data_done() in any case. */
 int wfs_tree_read_in(const struct wfs_tree *tree, const struct wfs_node *node, uint64_t offset,
 	size_t size, struct wfs_tree_data *data);
 

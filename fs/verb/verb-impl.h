@@ -53,7 +53,8 @@ int wfs_verb_drive(
 void wfs_verb_driven(struct wfs_drive *drive);
 
 /** wfs_verb_order() - send call->payload as an action. @give: a function of caps/session-*.h that
- *  takes the action, for instance wfs_session_cancel(). Return: WFS_VERB_PENDING, or -errno. */
+ *  submits the action, for instance wfs_session_cancel(); the payload stays the call's
+ *  Return: WFS_VERB_PENDING (the answer finishes the call), or -errno with call->error. */
 int wfs_verb_order(struct wfs_call *call,
 	int (*give)(const struct wfs_session *, json_t *, struct wfs_request *));
 
