@@ -158,10 +158,12 @@ struct wfs_fold {
 	})
 
 /* Calls the function @hook, which cannot fail, of each domain that has it. */
-#define FOLD_TELL(fold, hook, ...)                                                      \
-	for (const struct wfs_domain *const *at_ = (fold)->domains; at_ && *at_; at_++) \
-		if ((*at_)->hook)                                                       \
-	(*at_)->hook(fold, ##__VA_ARGS__)
+#define FOLD_TELL(fold, hook, ...)                                                              \
+	do {                                                                                    \
+		for (const struct wfs_domain *const *at_ = (fold)->domains; at_ && *at_; at_++) \
+			if ((*at_)->hook)                                                       \
+				(*at_)->hook(fold, ##__VA_ARGS__);                              \
+	} while (0)
 
 static inline struct fold_cell *fold_cell_at(const struct wfs_fold *fold, size_t i)
 {

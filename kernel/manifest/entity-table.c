@@ -48,9 +48,8 @@ void wfs_entity_add(const struct wfs_entity_row *entity)
 	for (const struct wfs_entity_file_row *row = entity->files; row->name; row++) {
 		wfs_require(file_count < WFS_ENTITY_FILES_MAX);
 		wfs_require(row->form == WFS_ENTITY_STATE || row->form == WFS_ENTITY_MEMBER ||
-			((row->form == WFS_ENTITY_MADE || row->form == WFS_ENTITY_PARTS ||
-				 row->form == WFS_ENTITY_ITEMS) &&
-				row->contents));
+			row->form == WFS_ENTITY_MADE || row->form == WFS_ENTITY_PARTS ||
+			row->form == WFS_ENTITY_ITEMS);
 		files[file_count].name = row->name;
 		files[file_count].entity = number;
 		files[file_count].reducer = known_reducer(row->reducer);

@@ -121,12 +121,13 @@ struct wfs_request {
 	const atomic_bool *gone; /* true: the client has gone away; may be NULL */
 
 	union {
+		/* first, because no other is larger: so zero-initialising it zeroes all */
+		struct wfs_request_manifest manifest;
 		struct wfs_request_event event;
 		struct wfs_blob blob;
 		struct wfs_request_snapshot snapshot;
 		struct wfs_request_action action;
 		struct wfs_request_receipt receipt;
-		struct wfs_request_manifest manifest;
 		struct wfs_request_decision decision;
 		struct wfs_gc_step *gc; /* filled in */
 		struct wfs_hash lift;   /* hash of the code's source */
