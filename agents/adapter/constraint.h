@@ -54,6 +54,7 @@ json_t *wfs_constraint_tag(const json_t *constraint, const json_t *tools);
 json_t *wfs_constraint_tag_text(const json_t *constraint, const json_t *tools);
 
 /** wfs_constraint_check() - check a constraint, and that the server can be asked for it
+ *  @constraint: any value
  *  @adapter: of the server
  *  @tools: the offered ones, from wfs_format_offered() (format.h)
  *  @tool_choice: NULL is "auto"
@@ -62,7 +63,9 @@ int wfs_constraint_check(const json_t *constraint, const struct wfs_adapter *ada
 	const json_t *tools, const json_t *tool_choice, struct wfs_error *error);
 
 /** wfs_constraint_build() - set the members of @body that ask for @constraint, as @config->forms
- *  says; the grammar_builder of all servers, see struct wfs_adapter. Return: 0, or -ENOMEM. */
+ *  says; the grammar_builder of all servers, see struct wfs_adapter
+ *  @constraint, @tools: accepted by wfs_constraint_check() for the server. Return: 0, or
+ *  -ENOMEM. */
 int wfs_constraint_build(const struct wfs_grammar_config *config, const json_t *constraint,
 	const json_t *tools, json_t *body);
 

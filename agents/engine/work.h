@@ -116,7 +116,7 @@ struct work {
 	char began[WFS_CHAT_ID_MAX + 1]; /* run or chat that a call has begun already; "": none */
 	int64_t turn;                    /* of a turn */
 	int64_t index;                   /* of the call, or of the step */
-	struct wfs_session *session;     /* of the agent; owned */
+	struct wfs_session *session;     /* of the intent's principal; owned */
 	int64_t began_ns;                /* monotonic */
 	uv_timer_t *timer;               /* owned until it is closed; may be NULL */
 
@@ -162,7 +162,9 @@ const struct work *work_of_chat(const struct engine *engine, const char *chat_id
  *  work ends without an answer, see work_free() */
 void work_answer(struct work *work, const char *status, json_t *payload);
 
-/** work_fail() - as work_answer(), with a receipt that has the code and the message of @error. */
+/** work_fail() - as work_answer(), with a receipt that has the code and the message of @error, and
+ *  the status that follows from the code: "timeout", "cancelled" or "error". Texts that were added
+ *  to work->texts before are dropped. */
 void work_fail(struct work *work, const struct wfs_error *error);
 
 /** work_failure_meta() - get the height of the world when the work's helper failed to read, as
@@ -194,7 +196,8 @@ bool work_read(struct work *work);
 int64_t work_elapsed_ms(const struct work *work);
 
 /** work_left_ms() - get the milliseconds that a turn has left, by the host's clock; at least 0.
- *  @state, @setup: of the turn. Return: INT64_MAX: the turn has no limit. */
+ *  @state, @setup: the turn's documents of sys.turn and sys.turn_setup. Return: INT64_MAX: the turn
+ *  has no limit. */
 int64_t work_left_ms(const json_t *state, const json_t *setup);
 
 /** work_set_timer() - call @due after @in_ms milliseconds, unless work_clear_timer() comes first; a

@@ -73,7 +73,8 @@ void step_take_output(struct work *work);
  *  Return: new reference, or NULL without memory. */
 json_t *step_outcome(struct work *work, const struct wfs_error *error);
 
-/** step_fill() - replace the placeholders in a step's arguments or prompt by results of other steps
+/** step_fill() - replace the placeholders in a step's arguments or prompt by results of other
+ *  steps, in which private texts are revealed if the principal of work->session may read them
  *  @value: the arguments or the prompt; not changed
  *  @origin: gets the artifacts to which private results belong
  *  @ret_value: caller owns it

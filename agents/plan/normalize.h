@@ -87,7 +87,7 @@ int wfs_plan_normalize(const struct wfs_plan_origin *origin, const char *text, s
 	struct wfs_plan_made *ret_plan, struct wfs_error *error, json_t **ret_details);
 
 /** wfs_plan_failed_id() - compute the id under which a plan that wfs_plan_normalize() has refused
- *  is kept, from its text. */
+ *  is kept, from its text and origin->chat_id. */
 void wfs_plan_failed_id(const struct wfs_plan_origin *origin, const char *text, size_t size,
 	char ret_id[static WFS_PLAN_ID_SIZE + 1]);
 
