@@ -48,7 +48,7 @@ int wfs_client_post(struct wfs_client *client, const char *verb, const json_t *p
 void wfs_client_attach(struct wfs_client *client, const int *fds, size_t count);
 
 /** wfs_client_take() - send and receive what is possible, and take the next answer
- *  @wait: wait until there is one
+ *  @wait: wait until there is one; a request must be open
  *  @ret_answer: caller releases it with wfs_answer_done()
  *  Return: 1; 0: no answer yet; -EINTR (cancelled: the owner went away), -ECONNRESET (the owner
  *  went away before it read the request, the first of this client: it can be sent to another

@@ -23,7 +23,8 @@ void wfs_local_free(struct wfs_local *local);
 WFS_DEFINE_AUTO(local, struct wfs_local, wfs_local_free)
 #define WFS_AUTO_LOCAL WFS_CLEANUP(wfs_auto_local)
 
-/** wfs_local_post() - begin a request. @payload: taken; may be NULL. Return: 0, or -ENOMEM. */
+/** wfs_local_post() - begin a request. @payload: taken, also on failure; may be NULL.
+ *  Return: 0, or -ENOMEM. */
 int wfs_local_post(struct wfs_local *local, const char *verb, json_t *payload);
 
 /** wfs_local_take() - take the answer to the oldest request whose answer was not taken yet
@@ -33,12 +34,14 @@ int wfs_local_post(struct wfs_local *local, const char *verb, json_t *payload);
 int wfs_local_take(struct wfs_local *local, bool wait, struct wfs_answer *ret_answer);
 
 /** wfs_local_beside() - open a second access to the world of @local; requests through one do not
- *  wait for those through the other. @ret_local: caller frees it, before @local
+ *  wait for those through the other. It drives no agents.
+ *  @ret_local: caller frees it, before @local
  *  Return: 0, -ENOMEM, -EMFILE, … */
 int wfs_local_beside(struct wfs_local *local, struct wfs_local **ret_local);
 
 /** wfs_local_abandon() - end a request whose answer is not wanted any more; its answer still has
- *  to be taken. @index: place of the request, from 0, among those whose answers were not taken */
+ *  to be taken. @index: place of the request, from 0, among those whose answers were not taken;
+ *  with a larger number the function does nothing */
 void wfs_local_abandon(struct wfs_local *local, size_t index);
 
 /** wfs_local_poll() - get what to poll(2) for after wfs_local_take() gave no answer

@@ -70,8 +70,8 @@ void wfs_teller_free(struct wfs_teller *teller);
 
 /** wfs_teller_entry() - have Linux drop a name from its cache. @directory: inode number; @name: in
  *  it, @size bytes, at most WFS_NAME_MAX
- *  Return: 0, -ENOENT (Linux does not know the name), -ECANCELED (the teller was given up), or
- *  another -errno. */
+ *  Return: 0, -ENOENT (Linux does not know the name or inode), -ECANCELED (the teller was given
+ *  up), or another -errno. */
 int wfs_teller_entry(struct wfs_teller *teller, uint64_t directory, const char *name, size_t size);
 
 /* For @offset below: attributes only. */

@@ -234,7 +234,8 @@ void wfs_server_user_put(struct wfs_server_connection *connection);
 int wfs_server_user_admit(struct wfs_server_connection *connection, struct wfs_error *error);
 
 /** wfs_server_user_input() - charge the connection's user for the memory that its input takes now
- *  Return: false: with all connections of the user, that is more than the user may have. */
+ *  Return: false: with all connections of the user, that is more than the user may have; the user
+ *  is charged all the same. */
 bool wfs_server_user_input(struct wfs_server_connection *connection, size_t bytes);
 
 /** wfs_server_user_ready() - put a connection that has lines to begin into the list of its user,

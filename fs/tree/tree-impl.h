@@ -120,8 +120,9 @@ struct wfs_node wfs_tree_items_node(enum wfs_entity_file directory, uint64_t vie
  *  `ID.json` instead, which is listed next */
 uint64_t wfs_tree_entity_cookie(enum wfs_entity entity, uint64_t cell_id, bool beside);
 
-/** wfs_tree_entity_mtime() - find the modification time of an entity's directory at the head.
- *  Return: 0, -ENOENT, … */
+/** wfs_tree_entity_mtime() - find when the cell of an entity, or that from which a directory such
+ *  as `steps` within it is made, has last changed in @view. At the head, this is the modification
+ *  time of the directory. @node: of the directory. Return: 0, -ENOENT, … */
 int wfs_tree_entity_mtime(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, int64_t *ret_mtime_ns);
 

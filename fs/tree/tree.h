@@ -145,7 +145,8 @@ int wfs_tree_link(const struct wfs_tree *tree, uint64_t ino, struct wfs_buffer *
 int wfs_tree_xattrs(const struct wfs_tree *tree, uint64_t ino,
 	bool (*each)(void *context, const char *name, struct wfs_bytes value), void *context);
 
-/** wfs_tree_path() - append the path of a directory to @buffer, without a `/` at its beginning.
+/** wfs_tree_path() - append the path of a directory to @buffer, without a `/` at its beginning;
+ *  the path of a directory below a height begins with `at/`.
  *  Return: 0, -ENOTDIR, -ENOENT, … */
 int wfs_tree_path(const struct wfs_tree *tree, uint64_t ino, struct wfs_buffer *buffer);
 

@@ -43,7 +43,8 @@ wfs_verb_handler wfs_verb_manifest_read, wfs_verb_query_state, wfs_verb_list_cel
 /** wfs_verb_drive() - ask the driver for @what, with call->payload as parameters
  *  @done: called with &call->drive when the driver has done @what, or has failed; must call
  *  wfs_verb_driven() last
- *  Return: WFS_VERB_PENDING, or -errno (@done is not called). */
+ *  Return: WFS_VERB_PENDING, or -errno with call->error (no driver: not_enabled), and @done is not
+ *  called. */
 int wfs_verb_drive(
 	struct wfs_call *call, enum wfs_drive_what what, void (*done)(struct wfs_drive *drive));
 
