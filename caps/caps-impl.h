@@ -110,7 +110,7 @@ int session_claim_run(const struct wfs_session *session, const char *run_id,
 /* Needed to judge whether a principal may approve calls of a run. */
 struct session_approval {
 	struct wfs_world *world;
-	json_t *run; /* owned; NULL: no such run */
+	json_t *run; /* document of sys.turn; owned; NULL: no such run */
 };
 
 /** session_claim_approval() - set question->claim for approving calls of a run
@@ -123,7 +123,8 @@ int session_claim_approval(const struct wfs_session *session, const char *run_id
 	struct wfs_error *error);
 void session_approval_done(struct session_approval *approval);
 
-/** session_is_own_run() - is the principal the agent, or did it begin the run? */
+/** session_is_own_run() - is the session's principal the agent of the run, or did it begin the run?
+ *  @run: document of sys.turn (kernel/domain/turn/turn.h); not NULL */
 bool session_is_own_run(const struct wfs_session *session, const json_t *run);
 
 int session_claim_plan(const struct wfs_session *session, const char *plan_id,
@@ -132,7 +133,8 @@ void session_claim_chat(
 	const struct wfs_session *session, const char *chat_id, struct wfs_question *question);
 
 /** session_ask() - submit @request as the action `ask`, which records that a tool call waits for an
- *  approval, and set call->ask. @verdict: requires the approval
+ *  approval, and set call->ask, which wfs_session_call_done() (caps/session-turn.h) releases.
+ *  @verdict: requires the approval
  *  Return: 0 (`done` will be called), or -errno. */
 int session_ask(const struct wfs_session *session, struct wfs_session_call *call,
 	const struct wfs_verdict *verdict, struct wfs_request *request);
@@ -181,8 +183,8 @@ int session_sees_text(const struct wfs_session *session, const struct session_te
 int session_administers(const struct wfs_session *session);
 
 /** session_reads_artifact() - may the principal read contents of this artifact without paying, by
- *  the newest rule that the artifact has, or had when it was deleted? Return: 1, 0 (no, or no such
- *  artifact), or -errno. */
+ *  the newest rule that the artifact has, or had when it was deleted? An administrator may. Return:
+ *  1, 0 (no, or no such artifact), or -errno. */
 int session_reads_artifact(
 	const struct wfs_session *session, struct wfs_view *view, struct wfs_bytes id);
 

@@ -36,7 +36,8 @@ int wfs_session_note_private(struct wfs_session *session);
 int wfs_session_note_hidden(const struct wfs_session *session, const json_t *document);
 
 /** wfs_session_noted() - was any private text read since wfs_session_note_private()? @ret_of: ids
- *  of the artifacts to which the texts belong; [] if one is for its principal alone; caller owns it
+ *  of the artifacts to which the texts belong; [] if one is for its principal alone; caller owns
+ *  it; set only if the answer is 1
  *  Return: 1, 0, -ENOMEM. */
 int wfs_session_noted(const struct wfs_session *session, json_t **ret_of);
 

@@ -94,8 +94,8 @@ int wfs_session_wait_call(const struct wfs_session *session, enum wfs_effect eff
  *  approval. */
 void wfs_session_approve_call(struct wfs_session *session, enum wfs_effect effect);
 
-/** wfs_session_receipt() - submit the receipt that answers an intent, as the principal of the
- *  intent's run. This needs no right: the intent was judged. @receipt: must live until the answer;
+/** wfs_session_receipt() - submit the receipt that answers an intent; @session: of the principal of
+ *  the intent. This needs no right: the intent was judged. @receipt: must live until the answer;
  *  @charge: name of the grant whose budget pays, "" for none; copied */
 int wfs_session_receipt(const struct wfs_session *session, const json_t *receipt,
 	const char *charge, struct wfs_request *request);

@@ -2,7 +2,8 @@
 /*
  * Upkeep: the operations on a world's directory that need no session, only access to its files:
  * make a world, check it, fold it again, copy it, and make a world from a copy of the tree. The
- * functions wfs_world_…() that comments name are in kernel/world/world.h.
+ * functions wfs_world_…() that comments name are in kernel/world/world.h, wfs_backup() in
+ * kernel/copy/backup.h, and wfs_restore() in kernel/copy/restore.h.
  */
 #pragma once
 
