@@ -98,7 +98,8 @@ int wfs_json_key_compare(const char *a, size_t a_size, const char *b, size_t b_s
 
 /*
  * Reading members of a request. Functions that return int return 0, or -EINVAL with @error filled
- * (missing_argument or invalid_argument), which names the missing, mistyped or unknown member.
+ * (missing_argument or invalid_argument), which names the missing, mistyped or unknown member, or
+ * says that @object is NULL or not an object.
  */
 
 /** wfs_json_get_string() - get the string member @name, which must exist and have no NUL; borrowed

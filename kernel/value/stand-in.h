@@ -11,8 +11,9 @@
  * cannot be found by trying. Only the table has the salt; folding a journal again takes it from
  * there.
  *
- * A principal may read a text if its own record brought the text into the world, or if it may read
- * the contents of all artifacts in `of` (caps/session-text.c judges).
+ * A principal may read a text if its own record brought the text into the world, if it is an
+ * administrator, or if it may read the contents of all artifacts in `of`, which is not empty
+ * (caps/session-text.c judges). So nobody else may read a text whose `of` is [].
  */
 #pragma once
 
