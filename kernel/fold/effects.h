@@ -28,7 +28,7 @@ enum {
 /* An effect that a step asked for. Plain value; borrowed. */
 struct wfs_intent {
 	enum wfs_effect effect;
-	const json_t *params;
+	const json_t *params;  /* NULL: none */
 	const char *principal; /* whose request the step belongs to */
 	const char *reducer;   /* name of the reducer that asked */
 	struct wfs_bytes key;  /* of the cell that asked */
@@ -80,7 +80,7 @@ struct wfs_hash wfs_intent_id(uint64_t cause, size_t index);
 int wfs_intent_write(const struct wfs_intent *intent, struct wfs_buffer *buffer);
 
 /** wfs_outcome_read() - read the answer to @intent from a record of the journal, for replay
- *  @ret_outcome: the caller ends it with wfs_outcome_done()
+ *  @ret_outcome: set only on success; the caller ends it with wfs_outcome_done()
  *  Return: 0, -EINVAL (the record is not an answer, or not to this intent), -ENOMEM. */
 int wfs_outcome_read(const struct wfs_record_parsed *parsed, const struct wfs_intent *intent,
 	struct wfs_outcome *ret_outcome);
@@ -91,7 +91,8 @@ const char *wfs_effect_adapter(enum wfs_effect effect);
 /** wfs_outcome_init() - begin the answer to @intent: set the kind, and make the event that its
  *  reducer folds. The caller appends the body of the record to outcome->body.
  *  @outcome: overwritten; caller ends it with wfs_outcome_done(), also on failure; borrows nothing
- *  @kind: receipt or decision. @status, @payload: members of the event; NULL as @payload: no memory
+ *  @kind: receipt or decision. @status, @payload: members of the event; @payload stays the
+ *  caller's, the event has a reference of its own; @payload NULL: the caller had no memory
  *  Return: 0, -ENOMEM. */
 int wfs_outcome_init(struct wfs_outcome *outcome, enum wfs_record_kind kind,
 	const struct wfs_intent *intent, const char *status, json_t *payload);

@@ -55,7 +55,8 @@ struct wfs_action_text {
 /* Finds texts that the record of an action names only by their hashes. Its maker embeds it in a
  * struct of its own, and sets the functions. */
 struct wfs_action_recorded {
-	/** hidden() - append to @buffer salt and JSON of a private text (kernel/read/text.h)
+	/** hidden() - append to @buffer salt and JSON of the private text whose stand-in has @hash
+	 *  (kernel/read/text.h)
 	 *  Return: 0, or -errno with @error. */
 	int (*hidden)(struct wfs_action_recorded *recorded, const struct wfs_hash *hash,
 		struct wfs_buffer *buffer, struct wfs_error *error);
@@ -126,7 +127,8 @@ int wfs_fold_run(struct wfs_fold *fold, struct wfs_head *head, struct wfs_runtim
  * result of the last run, and all results of an earlier wfs_fold_ahead().
  * @inputs: events in the order in which they will be folded, at most WFS_CODE_AHEAD_MAX; what they
  *          borrow must live until they were folded. If fewer than two, no code runs
- * Return: the instructions of the code that ran; wfs_fold_work() will give each request its part.
+ * Return: the instructions of the code that ran; 0: none ran, which is no failure: also without
+ * memory, and for some calls after useless ones. wfs_fold_work() will give each request its part.
  */
 uint64_t wfs_fold_ahead(struct wfs_fold *fold, struct wfs_head *head, struct wfs_runtime *runtime,
 	const struct wfs_fold_input *inputs, size_t input_count);
@@ -210,8 +212,8 @@ int wfs_fold_apply(struct wfs_fold *fold, struct wfs_head *head);
 
 /** wfs_fold_apply_record() - wfs_fold_apply() for record @index of the last run only
  *  The caller writes each record once, in order, from 0 on.
- *  @line: the line that the journal gets; NULL: the line that the fold makes
- *  Return: 0, -ENOSPC, -EIO. */
+ *  @line: the line that the journal gets, which the caller has checked; NULL: the line that the
+ *  fold makes. Return: 0, -ENOSPC, -EIO; after a failure as wfs_fold_apply(). */
 int wfs_fold_apply_record(
 	struct wfs_fold *fold, struct wfs_head *head, size_t index, const struct wfs_bytes *line);
 
