@@ -136,7 +136,7 @@ void authors_done(struct nest *nest);
 int interface_check(const json_t *interface, struct wfs_error *error);
 
 /** interface_check_call() - check that the artifact's interface has @method, and that @args match
- *  the schema of this method
+ *  the schema of this method; an interface without `methods` or without a schema allows all
  *  @steps: increased by the steps that the check took (kernel/schema/schema.h)
  *  Return: 0, -EINVAL (invalid_argument), -ENOMEM. */
 int interface_check_call(const struct artifact *artifact, const char *method, const json_t *args,
@@ -144,7 +144,7 @@ int interface_check_call(const struct artifact *artifact, const char *method, co
 
 /** interface_has_secrets() - does an artifact's interface mark an argument of @method as secret?
  *  The name of a method may be mistyped: for one that it does not have, a mark at any method
- *  counts. */
+ *  counts. @interface: member of the artifact's document; NULL: no marks */
 bool interface_has_secrets(const json_t *interface, const char *method);
 
 /** interface_describe() - make the answer to the method `describe`, which every artifact has,
@@ -192,7 +192,8 @@ uint64_t action_instructions(const struct wfs_fold *fold);
 enum { CONTRACT_REASON_SIZE = 256 };
 
 /** contract_permit() - ask the contract that the artifact's `access` names whether the actor may
- *  use the artifact. If the contract does not exist, only the owner may.
+ *  use the artifact. If the contract does not exist, only the owner may; if it has no code or
+ *  fails, nobody may.
  *  @use: name of the use, such as `read`
  *  @reason: buffer of CONTRACT_REASON_SIZE bytes, for the reason if not allowed
  *  Return: 0 (@ret_allowed is set), or -errno that ends the whole nest. */
@@ -218,7 +219,8 @@ extern const size_t host_help_count;
 
 /** host_call() - do what running code asks for by calling host_bindings[@binding_index]
  *  @host: of a struct invocation. @ret_value: caller owns it; NULL: nil
- *  Return: 0, 1 (an error that the code may catch), or -errno, which ends the code. */
+ *  Return: 0, 1 (an error that the code may catch), or -errno, which ends the code; @error is
+ *  filled unless 0. */
 int host_call(struct wfs_code_host *host, size_t binding_index, const json_t *arguments,
 	json_t **ret_value, struct wfs_error *error);
 

@@ -48,8 +48,9 @@ int embedding_make(struct act *act, const char *model, const char *text,
  *  (too_large). */
 int embedding_check_text(const char *text, struct wfs_error *error);
 
-/** embedding_host_model() - get the name of the model of the host's embedder; static, or borrowed
- *  from the fold's input or record. */
+/** embedding_host_model() - get the name of the model of the host's embedder or, if the action
+ *  comes from a journal, of the host where it was done; static, or borrowed from the fold's input
+ *  or record. */
 const char *embedding_host_model(struct act *act);
 
 /** embedding_read() - read an embedding from the members dims, embedding (base64) and model of

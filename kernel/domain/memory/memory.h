@@ -118,8 +118,10 @@ int memory_put(struct memory *memory, const struct artifact *artifact,
 
 /** memory_search() - find the @limit entries (1 to MEMORY_LIMIT_MAX) whose embeddings are nearest
  *  to @query
- *  @ret_results: an array of {id, score, tags, text, tick}, the most similar first; caller owns
- *  it */
+ *  If the store is pruned by score, the scores of the found entries are stored (sys.memory_hit).
+ *  @query: of the store's model, otherwise -EINVAL
+ *  @ret_results: an array of {id, score, tags, text, tick}, the most similar first; [] if the store
+ *  is empty; caller owns it */
 int memory_search(struct memory *memory, const struct embedding *query, size_t limit,
 	json_t **ret_results, struct wfs_error *error);
 
@@ -143,7 +145,7 @@ int memory_bytes(struct wfs_fold *fold, const char *artifact_id, int64_t *ret_by
 int memory_delete_all(struct wfs_fold *fold, const char *artifact_id, struct wfs_error *error);
 
 /** memory_reembed() - replace embeddings that are not of the model of the host's embedder by new
- *  ones. @limit: how many to make at most in this record
+ *  ones. @limit: how many to make at most in this record; by a server at most WFS_EMBEDDINGS_MAX
  *  @ret_done: how many were made; memory_check_ready() says whether the store is complete
  *  Return: 0, -EIO (effect_failed), -EDQUOT (quota_exceeded), … */
 int memory_reembed(struct memory *memory, const struct artifact *artifact, size_t limit,
@@ -181,8 +183,8 @@ void memory_given_done(struct memory_given *given);
 int memory_give(struct memory *memory, const struct artifact *artifact, const json_t *entries,
 	struct memory_given *ret_given, struct wfs_error *error);
 
-/** memory_has() - has the store an entry with the id and the text of @item? Return: 1, 0, or
- *  -errno. */
+/** memory_has() - has the store an entry with the id and the text of @item, an element of `entries`
+ *  in an artifact's content? Return: 1, 0 (also if @item has no id), or -errno. */
 int memory_has(struct memory *memory, const json_t *item, struct wfs_error *error);
 
 /** memory_content_entries() - get the member `entries` of an artifact's content

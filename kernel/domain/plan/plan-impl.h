@@ -5,7 +5,8 @@
  * A caller that loads a plan changes its state and its blocks in memory, and stores them once, at
  * the end. plan.h has the documents. A block is a cell of sys.plan_block: for WFS_PLAN_BLOCK steps,
  * what each waits for. Steps are counted from 0. Functions that return int return 0, or -errno with
- * @error filled. A "reference taken" is taken also on failure.
+ * @error filled. A "reference taken" is taken also on failure. Whether the sender may take an
+ * action was decided before, in caps/.
  */
 #pragma once
 
@@ -124,7 +125,7 @@ int plan_wait_more(struct plan *plan, int64_t index, int64_t more, struct wfs_er
 int plan_give_back(struct plan *plan, int64_t index, struct wfs_error *error);
 
 /** plan_take() - take the first step that waits for no dependency and was not taken before
- *  @ret_index: of the step; -1: no step is ready
+ *  @ret_index: of the step; -1: no step is ready, and @ret_doomed is not set
  *  @ret_doomed: id of a failed dependency, because of which the step is to be skipped; NULL: it is
  *  to be run. Borrowed until the step's block is changed */
 int plan_take(
@@ -132,12 +133,15 @@ int plan_take(
 
 /* --- running: plan-run.c --- */
 
-/** plan_go_on() - begin steps that may run now; after the last step has ended, ask a model for the
- *  answer, or end the plan. */
+/** plan_go_on() - begin steps that may run now
+ *  If no step runs or can run any more: if all steps have ended and one of them succeeded (or the
+ *  plan has no steps), ask a model for the answer; otherwise set `error`, and end the plan. After
+ *  as many steps as one record may end or reopen, open an intent plan.advance instead, whose
+ *  receipt has plan_go_on() called again. */
 int plan_go_on(struct plan *plan, struct wfs_error *error);
 
 /** plan_retry() - mark the failed and skipped steps to be run again; plan_go_on() then runs
- *  them. */
+ *  them. Without memory plan_store() fails. */
 void plan_retry(struct plan *plan);
 
 /** plan_stop() - cancel all open intents of the plan, and give back the steps of its batch, so that
@@ -160,8 +164,9 @@ int plan_end(struct plan *plan, struct wfs_error *error);
 
 /* --- answers: plan-receipt.c --- */
 
-/** plan_spend() - charge the tokens of a model's answer to the account of @principal and to the
- *  grant that allowed the request. @receipt: body of the record with the answer, good or not */
+/** plan_spend() - charge the tokens of a model's answer to the account of @principal and, with one
+ *  call, to the grant that allowed the request, if any
+ *  @receipt: body of the record with the answer, good or not; without payload.usage: 0 tokens */
 int plan_spend(struct wfs_fold *fold, const char *principal, const json_t *receipt,
 	struct wfs_error *error);
 
@@ -185,7 +190,8 @@ const char *plan_chat_principal(
 int plan_chat_ask(struct wfs_fold *fold, const char *chat_id, enum wfs_effect effect,
 	json_t *params, json_t *message, struct wfs_error *error);
 
-/** plan_say() - append a message to a chat, which is made if it does not exist
+/** plan_say() - append a message to a chat, which is made if it does not exist, as one of the
+ *  request's principal
  *  @chat: key of sys.chat. @message: document of sys.chat_message; borrowed
  *  @ret_id: key of the message */
 int plan_say(struct wfs_fold *fold, const char *chat, const json_t *message,
@@ -229,7 +235,7 @@ int plan_fold_receipt(struct wfs_fold *fold, const json_t *intent, const json_t 
 /** plan_fold_called() - when the action of record 0 (the request's own) was the tool call of a
  *  step: end the step with the action's result
  *  @intent_id, @intent: of the call; document of its cell
- *  The step's result becomes part of the outcome's result, where an action from a journal already
- *  has it. */
+ *  The step's result is set as member `step` of fold->outcome.result, which goes into the record:
+ *  made from fold->outcome or, for an action from a journal, taken from the action's record. */
 int plan_fold_called(struct wfs_fold *fold, const char *intent_id, const json_t *intent,
 	struct wfs_error *error);

@@ -7,7 +7,8 @@
  * history is cut in groups: one message, and the results of the calls that it has. A mind is what
  * the agent is made of, if artifacts give its prompts, workflow and reflex (mind.c). Record 0 is
  * the request's own. Functions that return int return 0, or -errno with @error filled. A "reference
- * taken" is taken also on failure.
+ * taken" is taken also on failure. Whether the sender may take an action was decided before,
+ * in caps/.
  */
 #pragma once
 
@@ -114,7 +115,8 @@ int turn_add_message(struct turn *turn, json_t *message, int64_t size, struct wf
 int turn_check_mind(const char *name, const json_t *action, struct wfs_error *error);
 
 /** turn_begin_mind() - at the beginning of a run: enter the state of the agent's workflow that
- *  `setup.mind` names, and write the `notes` of the `step` action @action as events. */
+ *  `setup.mind` names, if it names one, and write the `notes` of the `step` action @action as
+ *  events. @turn: its `setup` is set. */
 int turn_begin_mind(struct turn *turn, const json_t *action, struct wfs_error *error);
 
 /** turn_begin_reflex() - begin the run with one tool call, as if a model had asked for it; no model
@@ -128,8 +130,10 @@ int turn_begin_reflex(struct turn *turn, const json_t *reflex, struct wfs_error 
 int turn_emit_notes(struct turn *turn, const json_t *notes, struct wfs_error *error);
 
 /** turn_end_mind() - before a run with a mind ends: count the run in sys.agent, and move the agent
- *  to the next state of its workflow. @reason: why the run ends
- *  @ret_waits: true: a model was asked for the next state, and the run ends when it has answered */
+ *  to the next state of its workflow. Does nothing if the setup has no `mind`. @reason: why the run
+ *  ends
+ *  @ret_waits: true: a model was asked for the next state, and the run ends when it has answered;
+ *  false: the run can end now */
 int turn_end_mind(struct turn *turn, const char *reason, bool *ret_waits, struct wfs_error *error);
 
 /** turn_fold_advance() - fold the answer to the question for the workflow's next state
@@ -138,7 +142,8 @@ int turn_fold_advance(struct turn *turn, const json_t *receipt, struct wfs_error
 
 struct turn_result;
 
-/** turn_remember_action() - store a call and its result in sys.agent, as the agent's last action
+/** turn_remember_action() - keep a call and its result in turn->state as the agent's last action,
+ *  which turn_end_mind() stores in sys.agent; does nothing if the setup has no `mind`
  *  @call: document of sys.tool_call */
 int turn_remember_action(struct turn *turn, const json_t *call, const struct turn_result *result,
 	struct wfs_error *error);
@@ -183,8 +188,8 @@ struct turn_result {
 	int64_t duration_ms;
 };
 
-/** turn_result() - end call @index of this turn: store its result, write an event, and go on
- *  (turn_go_on). */
+/** turn_result() - end call @index of this turn: store its result, and write an event; the caller
+ *  then calls turn_go_on(). */
 int turn_result(struct turn *turn, int64_t index, const struct turn_result *result,
 	struct wfs_error *error);
 
@@ -229,7 +234,8 @@ int turn_fold_receipt(struct wfs_fold *fold, const json_t *intent, const json_t 
 
 /** turn_fold_begun() - store that a tool call of a run, `step` or `chat`, has begun another run or
  *  a chat. @intent_id, @intent: of the call; document of its cell
- *  Return: 0, -EAGAIN (overloaded: WFS_TURN_BELOW_MAX of them are open below the topmost run), … */
+ *  Return: 0, -EAGAIN (overloaded: WFS_TURN_BELOW_MAX runs and chats are already under way below
+ *  the topmost run), … */
 int turn_fold_begun(struct wfs_fold *fold, const char *intent_id, const json_t *intent,
 	struct wfs_error *error);
 
@@ -241,7 +247,8 @@ int turn_describe_call(
 
 /** turn_fold_called() - when the action of record 0 was a tool call of a run: end the call with the
  *  action's result. @intent_id, @intent: of the call; document of its cell
- *  The call's output becomes part of the outcome's result, where an action from a journal already
- *  has it. */
+ *  The call's output is set as member `output` of fold->outcome.result, which goes into the record:
+ *  made from fold->outcome (answer or refusal) or, if the record of an action from a journal has an
+ *  output, taken from there. */
 int turn_fold_called(struct wfs_fold *fold, const char *intent_id, const json_t *intent,
 	struct wfs_error *error);
