@@ -26,7 +26,7 @@ void wfs_apply_write_body(struct wfs_buffer *body, const char *charge, const str
 
 /** wfs_apply_check() - check that the manifest @to may replace @from in the world of @head
  *  @to must keep all reducers that have cells, with their keys, and all built-in definitions.
- *  @ret_diff: the differences (kernel/manifest/manifest-diff.h); caller owns it
+ *  @ret_diff: the differences (kernel/manifest/manifest-diff.h); caller owns it; set on success only
  *  Return: 0, -EINVAL (invalid_argument), -EIO, -ENOMEM. */
 int wfs_apply_check(const struct wfs_head *head, const struct wfs_manifest *from,
 	const struct wfs_manifest *to, json_t **ret_diff, struct wfs_error *error);
@@ -45,7 +45,7 @@ int wfs_apply_check_modules(struct wfs_store *store, const struct wfs_manifest *
 /** wfs_apply_write() - after the manifest record was appended: write the manifest's version, the
  *  rows of new reducers, and the blob of the old manifest
  *  Afterwards @head has the reducers of @to. @at_ns: time of the record. Return: 0, -ENOSPC, -EIO,
- *  -ENOMEM. */
+ *  -ENOMEM; after a failure the caller gives up the transaction. */
 int wfs_apply_write(struct wfs_head *head, const struct wfs_manifest *from,
 	const struct wfs_manifest *to, int64_t at_ns);
 

@@ -34,12 +34,13 @@ int wfs_genesis_write(struct wfs_head *head, const struct wfs_genesis *genesis,
 	const struct wfs_manifest *manifest);
 
 /** wfs_genesis_module() - store the bytes of one Lua module as a blob, and list it, visible from
- *  height 1 on. Return: 0, or -errno. */
+ *  height 1 on; nothing if it is listed already. @genesis: has the time of the listing. Return: 0,
+ *  or -errno. */
 int wfs_genesis_module(
 	struct wfs_head *head, const struct wfs_genesis *genesis, struct wfs_bytes module);
 
-/** wfs_genesis_artifacts() - make the first artifacts, each by an action, after record 0 and the
- *  modules were written
+/** wfs_genesis_artifacts() - make the first artifacts, each by an action at genesis->at_ns, after
+ *  record 0 and the modules were written. @manifest: the one that record 0 names
  *  The genesis artifacts come first, then those of the handbook, both if @source
  *  (kernel/manifest/source.h: the parsed world.json) asks for them, then source->artifacts.
  *  @problems: gets each refused artifact with its place in world.json; artifacts that were refused

@@ -115,9 +115,9 @@ void wfs_world_count_blobs(struct wfs_world *world, struct wfs_world_figures *fi
  *  answer
  *  Checks that need only the request (unknown schema, schema violation) are made on the caller's
  *  thread.
- *  Return: 0, or -errno with request->error set (`done` will not be called): -ENOENT (not_found:
- *  schema, module), -EINVAL, -EFBIG, -EAGAIN (overloaded), -EBUSY (the world is being closed),
- *  -EROFS (the world is read-only), … */
+ *  Return: 0, or -errno with request->error set (`done` will not be called, and the request is the
+ *  caller's again): -ENOENT (not_found: schema, module), -EINVAL, -EFBIG, -EAGAIN (overloaded),
+ *  -EBUSY (the world is being closed), -EROFS (the world is read-only), … */
 int wfs_world_submit(struct wfs_world *world, struct wfs_request *request);
 
 /** wfs_world_call() - submit a request and wait for the answer; sets `done` and `context` itself.

@@ -212,7 +212,8 @@ void writer_queues_done(struct writer_queues *queues);
 /** writer_queues_add() - put a request at the end of its queue (request->queued_as) or, if it is
  *  urgent, of queues->urgent
  *  An urgent request stops being urgent if another one of its queue is in queues->urgent, or an
- *  earlier one of its connection waits. Return: 0, -EAGAIN (overloaded), -ENOMEM. */
+ *  earlier one of its connection waits. Return: 0, -EAGAIN (overloaded) or -ENOMEM: the request is
+ *  not queued. */
 int writer_queues_add(struct writer_queues *queues, struct wfs_request *request);
 
 /** writer_queues_next() - get the request that writer_queues_take() would take, without taking it;
