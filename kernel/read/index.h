@@ -105,7 +105,8 @@ int wfs_index_places_of(
 	enum wfs_indexed indexed, struct wfs_bytes state, struct wfs_index_places *places);
 
 /** wfs_index_places_now() - find the sets that a cell is in by its state in the store
- *  @indexed: of the cell's reducer. @cell: if its number is 0, it is new, and in no set
+ *  @indexed: of the cell's reducer. @cell: in no set if its number is 0 (it is new), or if it is
+ *  not live
  *  @places: as for wfs_index_places_of(). Return: 0, -EIO, -ENOMEM. */
 int wfs_index_places_now(struct wfs_store *store, struct wfs_txn *txn, enum wfs_indexed indexed,
 	const struct wfs_cell *cell, struct wfs_index_places *places);
