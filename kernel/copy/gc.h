@@ -33,7 +33,7 @@ struct wfs_gc {
 
 /** wfs_gc_begin() - begin a collection: fill @gc, remove nothing yet
  *  @keep: true: keep the newest @number heights, or all if they are fewer; false: keep the height
- *  @number and all later ones
+ *  @number and all later ones; heights that were dropped before stay dropped
  *  Return: 0, -ENOENT (height_unavailable: not reached yet), -EINVAL (@number is 0), … */
 int wfs_gc_begin(struct wfs_world *world, bool keep, uint64_t number, struct wfs_gc *gc,
 	struct wfs_error *error);
