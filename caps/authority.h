@@ -78,7 +78,7 @@ struct wfs_rights *wfs_authority_rights(
 	struct wfs_authority *authority, struct wfs_holder *holder, uint64_t *ret_height);
 
 /** wfs_authority_rights_of() - get the current rights of a principal, with or without sessions;
- *  caller unrefs. Return: the rights, or NULL without memory. */
+ *  caller unrefs. Return: the rights (none for an unknown principal), or NULL without memory. */
 struct wfs_rights *wfs_authority_rights_of(struct wfs_authority *authority, const char *principal);
 
 /** wfs_authority_seen() - note that the world has reached @height: in a world for reading only, a

@@ -56,7 +56,8 @@ void session_notes_free(struct session_notes *notes);
 int session_note(const struct wfs_session *session, const json_t *of);
 
 /** session_note_artifact() - if the session notes private texts, note that a text of the artifact
- *  @id is read, unless everybody may read it. Return: 0, or -errno. */
+ *  @id is read, unless everybody may read it; a deleted artifact has its last rule. Return: 0,
+ *  -ENOENT (it never existed), or another -errno. */
 int session_note_artifact(
 	const struct wfs_session *session, struct wfs_view *view, struct wfs_bytes id);
 

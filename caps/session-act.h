@@ -41,7 +41,8 @@ int wfs_session_act(
 	const struct wfs_session *session, const json_t *action, struct wfs_request *request);
 
 /** wfs_session_apply() - bring a manifest into force, or, for a dry run, report what would change
- *  @params: of WFS_EFFECT_WORLD_APPLY; must live until the answer
+ *  @params: of WFS_EFFECT_WORLD_APPLY; must live until the answer: request->answer is the diff of
+ *  kernel/manifest/manifest-diff.h, with {base_manifest_hash, dry_run, manifest_hash} added
  *  Return: as wfs_session_submit. */
 int wfs_session_apply(const struct wfs_session *session, const struct wfs_params *params,
 	struct wfs_request *request);

@@ -38,7 +38,8 @@ int wfs_upload_add(struct wfs_upload *upload, const void *data, size_t size);
 
 /** wfs_upload_submit() - sync the received blob to the disk, and submit the request that records it
  *  @request: with `done` set; gets its kind and its blob
- *  After -EAGAIN (overloaded) it can be called again.
+ *  After -EAGAIN (overloaded) it can be called again; after another failure @upload can only be
+ *  freed.
  *  @upload: must live until the answer
  *  Return: as wfs_session_submit() (caps/session-act.h), -ENOSPC, -EIO. */
 int wfs_upload_submit(

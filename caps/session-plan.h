@@ -27,13 +27,14 @@ int wfs_session_plan_import(
 	const struct wfs_session *session, json_t *import, struct wfs_request *request);
 
 /** wfs_session_plan_resume() - continue the plan {plan_id, retry_failed?}; retry_failed: run steps
- *  again that failed or were skipped. Allowed to the principal that made the plan, to one with a
- *  drive grant for all plans, and to an administrator. The answer is {chat_id, plan_id}. */
+ *  again that failed or were skipped. Allowed to the principal that made the plan, if it has a
+ *  drive grant, to one with a drive grant for all plans, and to an administrator. The answer is
+ *  {chat_id, plan_id}. */
 int wfs_session_plan_resume(
 	const struct wfs_session *session, json_t *resume, struct wfs_request *request);
 
 /** wfs_session_plan_stop() - stop the plan {plan_id}, or the chat {chat_id}. Allowed as
- *  wfs_session_plan_resume(). */
+ *  wfs_session_plan_resume(). The answer is {plan_id} or {chat_id}, as in @stop. */
 int wfs_session_plan_stop(
 	const struct wfs_session *session, json_t *stop, struct wfs_request *request);
 

@@ -43,8 +43,8 @@ int wfs_session_offers(const struct wfs_session *session, struct wfs_view *view,
  *  kernel/domain/turn/turn.h. The answer is {run_id}. */
 int wfs_session_step(const struct wfs_session *session, json_t *step, struct wfs_request *request);
 
-/** wfs_session_cancel() - end the run {turn_id}. Allowed to the principal that began the run, and
- *  to an administrator. */
+/** wfs_session_cancel() - end the run {turn_id}. Allowed to the principal that began the run, if
+ *  it has a drive grant, and to an administrator. The answer is {run_id}. */
 int wfs_session_cancel(
 	const struct wfs_session *session, json_t *cancel, struct wfs_request *request);
 
