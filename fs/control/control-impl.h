@@ -393,7 +393,8 @@ void wfs_control_artifact_change(struct wfs_control_open *open, const struct wfs
 bool wfs_control_artifact_may_take(const struct wfs_control_open *open, pid_t pid);
 
 /** wfs_control_artifact_end() - send the content that @open has collected as an action, and call
- *  wfs_control_submitted() then or, if the queue is full, later. */
+ *  wfs_control_submitted() then or, if the queue is full, later. A failure becomes an answer of
+ *  @open. */
 void wfs_control_artifact_end(struct wfs_control_open *open);
 
 /* --- control-client.c --- */

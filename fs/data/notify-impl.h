@@ -24,6 +24,8 @@ bool notify_again(int r, unsigned int *tries);
 /** notify_view() - open a view of the head, which the caller closes before any notification. */
 int notify_view(struct wfs_notify *notify, struct wfs_view *ret_view);
 
+/** notify_names_changed() - has the change made or deleted the cell, and so added or removed a
+ *  name? */
 bool notify_names_changed(const struct wfs_change *change);
 
 /* Looks at something in a view of its own. */
@@ -50,7 +52,8 @@ int notify_item(
 	struct wfs_notify *notify, const struct wfs_change *change, struct notify_items *items);
 
 /** notify_items_begin() - have Linux drop the attributes of the directory such as `steps` of the
- *  entity @id, because its time has changed. @items: as of notify_item() */
+ *  entity @id, because its time has changed; does nothing if @items is about @id already
+ *  @items: as of notify_item(); notify_items_end() is called for the entity before @id */
 int notify_items_begin(struct wfs_notify *notify, struct wfs_bytes id, struct notify_items *items);
 
 /** notify_items_end() - have Linux drop the listing of the directory in @items, if its names have

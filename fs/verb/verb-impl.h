@@ -40,7 +40,8 @@ wfs_verb_handler wfs_verb_manifest_read, wfs_verb_query_state, wfs_verb_list_cel
 	wfs_verb_status, wfs_verb_metrics, wfs_verb_shutdown, wfs_verb_fs_list, wfs_verb_fs_stat,
 	wfs_verb_fs_read;
 
-/** wfs_verb_drive() - ask the driver for @what, with call->payload as parameters
+/** wfs_verb_drive() - ask the driver for @what, with call->payload as parameters (WFS_DRIVES in
+ *  caps/drive.h has those of each)
  *  @done: called with &call->drive when the driver has done @what, or has failed; must call
  *  wfs_verb_driven() last
  *  Return: WFS_VERB_PENDING, or -errno with call->error (no driver: not_enabled), and @done is not

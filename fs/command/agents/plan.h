@@ -31,5 +31,6 @@ int wfs_plan_read(
  *  owns it. Return: 0, or -errno with run->error. */
 int wfs_plan_status(struct wfs_run *run, const char *plan_id, json_t **ret_summary);
 
-/** wfs_plan_bar() - append a bar of @width characters, of which @done of @total are filled. */
+/** wfs_plan_bar() - append `[`, @width characters of which @done of @total are filled (all
+ *  if @total is 0), and `]`. */
 void wfs_plan_bar(struct wfs_buffer *line, int64_t done, int64_t total, int width);
