@@ -79,8 +79,8 @@ int64_t memory_count(const struct memory *memory);
 
 /** memory_check_ready() - check that entries can be added and searched with the embedder of this
  *  host
- *  Return: 0, -EINVAL (the entries have embeddings of another model; the message says what to
- *  do). */
+ *  Return: 0 (also for an empty store), -EINVAL (the entries have embeddings of a model that this
+ *  host lacks, or memory_reembed() is not complete; the message says what to do). */
 int memory_check_ready(const struct memory *memory, struct wfs_error *error);
 
 /** memory_model() - get the name of the model of the entries' embeddings, borrowed from @memory;
@@ -107,7 +107,8 @@ struct memory_added {
 
 /** memory_add() - add an entry, unless the store has one with a cosine to it above MEMORY_SAME
  *  @artifact: the store; the entry's bytes are charged to the account whose disk the artifact takes
- *  Return: 0 (also if it was not added), -EDQUOT (quota_exceeded), -EINVAL, … */
+ *  Return: 0 (also if it was not added), -EDQUOT (quota_exceeded), -EINVAL (the embedding is of
+ *  another model than the store's), … */
 int memory_add(struct memory *memory, const struct artifact *artifact,
 	const struct memory_entry *entry, struct memory_added *ret_added, struct wfs_error *error);
 

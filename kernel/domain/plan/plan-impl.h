@@ -207,23 +207,29 @@ int plan_fold_chat_receipt(struct wfs_fold *fold, const json_t *intent, const js
 /* The forms of the actions. */
 extern const struct wfs_form plan_chat_form, plan_import_form, plan_resume_form, plan_stop_form;
 
-/** plan_fold_chat() - do the action `chat`, {message, session_id, …}: ask a model for a plan or,
- *  with `plan_id`, continue one. @ret_answer: {chat_id, plan_id?}; caller owns it */
+/** plan_fold_chat() - do the action `chat` (plan.h): ask a model for a plan or, with `plan_id`,
+ *  continue that plan. @ret_answer: {chat_id, plan_id?}; caller owns it
+ *  Return: 0, -EACCES (not_authorized: the plan is of another principal or session), … */
 int plan_fold_chat(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
-/** plan_fold_import() - do the action `import`: take a plan from a blob. @ret_answer: {chat_id};
- *  caller owns it */
+/** plan_fold_import() - do the action `import`: take the plan in the member `blob`, by asking the
+ *  driver to cut it into steps. @ret_answer: {chat_id}; caller owns it */
 int plan_fold_import(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
-/** plan_fold_resume() - do the action `resume`: continue the plan that its member `plan_id` names
- *  @ret_answer: {chat_id, plan_id}; caller owns it */
+/** plan_fold_resume() - do the action `resume`: continue the plan that its member `plan_id` names,
+ *  if it was stopped or lacks only the model's answer; with `retry_failed`, also if it has ended,
+ *  and run its failed and skipped steps again. Without a reason to continue, nothing changes.
+ *  @ret_answer: {chat_id, plan_id}; caller owns it
+ *  Return: 0, -ENOENT (not_found), -ESTALE (conflict: it has no steps; with `retry_failed`: it
+ *  runs, or no step has failed), … */
 int plan_fold_resume(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
 /** plan_fold_cancel() - do the action `stop`: stop the plan `plan_id`, or the chat `chat_id` or the
- *  plan that it has become. @ret_answer: {plan_id} or {chat_id}, as in @action; caller owns it */
+ *  plan that it has become. @ret_answer: {plan_id} or {chat_id}, as in @action; caller owns it
+ *  Return: 0, -ENOENT (not_found), -ESTALE (conflict: it does not run), … */
 int plan_fold_cancel(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 

@@ -44,7 +44,8 @@ enum account_resource {
 enum account_resource account_resource_find(const char *name);
 
 /** account_use() - add @amount to what @id has used of a resource, if the quota allows it
- *  A negative amount lowers the use. Return: 0, -EDQUOT (quota_exceeded), … */
+ *  A negative amount lowers the use. Without a quota every amount is allowed.
+ *  Return: 0, -EDQUOT (quota_exceeded), … */
 int account_use(struct wfs_fold *fold, const char *id, enum account_resource resource,
 	int64_t amount, struct wfs_error *error);
 

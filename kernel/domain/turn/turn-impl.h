@@ -161,11 +161,13 @@ int turn_request_again(struct turn *turn, struct wfs_error *error);
 
 /** turn_spend() - add the tokens of a model's answer to the run's usage, and charge them to the
  *  agent's account
- *  @usage: {completion_tokens, prompt_tokens, total_tokens} from the model; NULL: it sent none */
+ *  @usage: {completion_tokens, prompt_tokens, total_tokens} from the model; NULL: it sent none,
+ *  and `usage_incomplete` is set */
 int turn_spend(struct turn *turn, const json_t *usage, struct wfs_error *error);
 
 /** turn_answer() - fold an answer of the model: store it as a message, then begin its tool calls,
- *  or end the run if it has none. @completion: {content, tool_calls, …}, from the receipt */
+ *  or end the run if it has none or, as failed, if it has more than WFS_TURN_CALLS_MAX
+ *  @completion: {content, finish_reason, tool_calls, usage, …}, from the receipt */
 int turn_answer(struct turn *turn, const json_t *completion, struct wfs_error *error);
 
 /* --- call.c --- */
@@ -208,7 +210,8 @@ int turn_call_load(struct turn *turn, int64_t index, size_t *ret_cell, json_t **
 /* The forms of the actions. */
 extern const struct wfs_form turn_step_form, turn_cancel_form, turn_ask_form, turn_approve_form;
 
-/** turn_fold_step() - do the action `step`: begin a run. @ret_answer: {run_id}; caller owns it */
+/** turn_fold_step() - do the action `step`: begin a run, for which the request's principal pays the
+ *  agent's price. @ret_answer: {run_id}; caller owns it */
 int turn_fold_step(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
