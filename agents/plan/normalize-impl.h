@@ -92,7 +92,10 @@ int normalize_text(struct normalize *work, const json_t *written, size_t max, js
  *  work->indices. */
 int normalize_ids(struct normalize *work);
 
-/** normalize_steps() - make work->documents and work->graph from work->written. */
+/** normalize_steps() - make work->documents from work->written, and add the dependencies to
+ *  work->graph, whose order, and refusal of cycles, are left to the caller
+ *  The caller has called normalize_ids() and wfs_graph_init(). Unless work->is_document, each item
+ *  of work->written becomes null. */
 int normalize_steps(struct normalize *work);
 
 /* --- documents of plans: normalize-import.c --- */
