@@ -114,7 +114,8 @@ struct session_approval {
 	json_t *run; /* document of sys.turn; owned; NULL: no such run */
 };
 
-/** session_claim_approval() - set question->claim for approving calls of a run
+/** session_claim_approval() - set question->claim for approving calls of a run and, if the run
+ *  exists, question->artifact (its agent), question->is_barred and question->barred_context
  *  The agent, its artifacts, and principals that got the right from these may not approve calls of
  *  the agent; others may approve calls of the agents that their grants name.
  *  @ret_approval: zero-initialised; the question borrows from it; caller ends it with

@@ -101,7 +101,8 @@ int wfs_session_cursors(const struct wfs_session *session, struct wfs_permutatio
 /* --- rights that change --- */
 
 /** wfs_session_watch() - call `changed` of @watcher whenever what the session may see has changed.
- *  @watcher: kept until wfs_session_unwatch(). Return: 0, -EAGAIN (no thread could be started). */
+ *  @watcher: caps/authority.h says what to set, and on which threads `changed` is called; kept
+ *  until wfs_session_unwatch(). Return: 0, -EAGAIN (no thread could be started). */
 int wfs_session_watch(const struct wfs_session *session, struct wfs_rights_watcher *watcher);
 
 /** wfs_session_unwatch() - forget @watcher; after this returns, it is not called any more. Waits
