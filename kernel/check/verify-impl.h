@@ -43,7 +43,8 @@ void verify_damaged_name(struct verify *verify, const struct wfs_row_name *name)
 /** verify_damaged() - verify_damaged_name() for row number @row of @table. */
 void verify_damaged(struct verify *verify, enum wfs_table table, uint64_t row);
 
-/** verify_incomplete_height() - get the height up to which a collection may have removed versions;
+/** verify_incomplete_height() - get the first height that collections (kernel/copy/gc.h) have kept:
+ *  versions of this height and lower ones may be missing, except those that this height shows.
  *  0: all versions exist. */
 uint64_t verify_incomplete_height(const struct verify *verify);
 

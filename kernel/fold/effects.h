@@ -91,8 +91,9 @@ const char *wfs_effect_adapter(enum wfs_effect effect);
 /** wfs_outcome_init() - begin the answer to @intent: set the kind, and make the event that its
  *  reducer folds. The caller appends the body of the record to outcome->body.
  *  @outcome: overwritten; caller ends it with wfs_outcome_done(), also on failure; borrows nothing
- *  @kind: receipt or decision. @status, @payload: members of the event; @payload stays the
- *  caller's, the event has a reference of its own; @payload NULL: the caller had no memory
+ *  @kind: receipt or decision. @status ("ok", or "error" after a failure or refusal), @payload:
+ *  members of the event; @payload stays the caller's, the event has a reference of its own;
+ *  @payload NULL: the caller had no memory
  *  Return: 0, -ENOMEM. */
 int wfs_outcome_init(struct wfs_outcome *outcome, enum wfs_record_kind kind,
 	const struct wfs_intent *intent, const char *status, json_t *payload);

@@ -55,8 +55,9 @@ struct wfs_intent_type {
 	 *  The answer is in fold->outcome. @document: of the intent's cell */
 	int (*fold_called)(struct wfs_fold *fold, const char *intent_id, const json_t *document,
 		struct wfs_error *error);
-	/** fold_begun() - note that the turn or chat that the intent's tool call asks for has begun
-	 *  @document: of the intent's cell
+	/** fold_begun() - store in a cell of the domain that the turn or chat that the intent's
+	 *  tool call asks for has begun
+	 *  @document: of the intent's cell; its member `began` has the id of this turn or chat
 	 *  `fold_begun` is NULL if no intent of this type can begin a turn or chat. */
 	int (*fold_begun)(struct wfs_fold *fold, const char *intent_id, const json_t *document,
 		struct wfs_error *error);

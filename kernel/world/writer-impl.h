@@ -141,8 +141,8 @@ struct wfs_writer {
 int wfs_writer_new(
 	struct wfs_world *world, struct wfs_writer **ret_writer, struct wfs_error *error);
 
-/** wfs_writer_free() - refuse new requests, answer the queued ones, stop both threads, free the
- *  writer; accepts NULL. */
+/** wfs_writer_free() - refuse new requests, fold, store and answer the queued ones as usual, then
+ *  stop both threads and free the writer; accepts NULL. */
 void wfs_writer_free(struct wfs_writer *writer);
 
 /** writer_charge() - get the name of the grant whose budget pays for a request; NULL: none. */

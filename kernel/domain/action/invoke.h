@@ -61,8 +61,9 @@ void nest_done(struct nest *nest);
  *  Return: 0, or -EIO (runtime_error). */
 int nest_check_time(const struct act *act, const char *id, struct wfs_error *error);
 
-/** nest_forget_checks() - undo the counting of contracts that were asked, from number @count on,
- *  and remove their messages from nest->stopped_checks. */
+/** nest_forget_checks() - undo the counting of all contracts that were asked but the first @count,
+ *  and remove their messages from nest->stopped_checks
+ *  Needed when a bound ends the invocation or check within which they were asked. */
 void nest_forget_checks(struct nest *nest, size_t count);
 
 /** nest_forget_contents() - undo the counting of writes of content, from number @count on, and
@@ -148,7 +149,9 @@ int interface_check_call(const struct artifact *artifact, const char *method, co
 bool interface_has_secrets(const json_t *interface, const char *method);
 
 /** interface_describe() - make the answer to the method `describe`, which every artifact has,
- *  without running code. @ret_result: caller owns it */
+ *  without running code
+ *  @ret_result: {artifact_id, created_by, description, executable, methods, type}; caller owns it.
+ *  `description` and `methods` are the interface's; if it lacks them, null and [] */
 int interface_describe(
 	const struct artifact *artifact, json_t **ret_result, struct wfs_error *error);
 

@@ -141,12 +141,14 @@ int memory_list(struct memory *memory, size_t limit, size_t offset, json_t **ret
 int memory_bytes(struct wfs_fold *fold, const char *artifact_id, int64_t *ret_bytes,
 	struct wfs_error *error);
 
-/** memory_delete_all() - delete the cells of all entries of a deleted artifact; the caller
- *  subtracts their bytes from the disk of the account that paid. */
+/** memory_delete_all() - delete the cells of a deleted artifact: its store (sys.memory_store) with
+ *  all entries and hits (sys.memory_hit); does nothing if it was not a memory store. The caller
+ *  subtracts the bytes of the entries from the disk of the account that paid. */
 int memory_delete_all(struct wfs_fold *fold, const char *artifact_id, struct wfs_error *error);
 
 /** memory_reembed() - replace embeddings that are not of the model of the host's embedder by new
- *  ones. @limit: how many to make at most in this record; by a server at most WFS_EMBEDDINGS_MAX
+ *  ones. @limit: how many to make at most in this record; if a server makes them, the function
+ *  makes at most WFS_EMBEDDINGS_MAX even if @limit is higher
  *  @ret_done: how many were made; memory_check_ready() says whether the store is complete
  *  Return: 0, -EIO (effect_failed), -EDQUOT (quota_exceeded), … */
 int memory_reembed(struct memory *memory, const struct artifact *artifact, size_t limit,
