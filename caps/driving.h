@@ -46,7 +46,7 @@ int wfs_driving_intents(
 	const struct wfs_driving *driving, json_t **ret_ids, struct wfs_error *error);
 
 /** wfs_driving_intent() - read the cell of an intent. @ret_intent: caller owns it; NULL: the intent
- *  is not open, which is no failure */
+ *  is not open; the function then returns 0 */
 int wfs_driving_intent(const struct wfs_driving *driving, const char *intent_id,
 	json_t **ret_intent, struct wfs_error *error);
 

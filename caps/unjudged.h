@@ -53,7 +53,7 @@ int wfs_unjudged_entity_number(
 /** wfs_unjudged_item_name() - find the plan or artifact that has a file in `steps` or `entries`,
  *  and append the file's name
  *  @view: NULL: only the id is wanted, and @name stays unchanged. @key: of the file's cell
- *  @ret_id: borrowed from @key. Return: 0, -ENOENT (it is not the key of such a cell), … */
+ *  @ret_id: borrowed from @key. Return: 0, -ENOENT (a file in @directory has no such key), … */
 int wfs_unjudged_item_name(struct wfs_view *view, enum wfs_entity_file directory,
 	struct wfs_bytes key, struct wfs_bytes *ret_id, struct wfs_buffer *name);
 

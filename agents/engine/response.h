@@ -35,7 +35,8 @@ bool response_has_ended(const json_t *state);
 
 /** response_take_plan() - fill a response from a plan for which response_has_ended() is true
  *  @state: the plan's document of sys.plan; taken, also on failure
- *  @parked: the plan was imported and is not to run yet, so that it is no failure if it has not run
+ *  @parked: the plan was imported and is not to run yet; the response of such a plan, which has not
+ *  run, is a success
  *  @response: zero-initialised; caller calls response_done(), after a failure, too
  *  Return: 0, or -errno with @error. */
 int response_take_plan(struct wfs_view *view, json_t *state, bool parked, struct response *response,

@@ -214,7 +214,7 @@ int artifact_pay_to_read(struct act *act, const struct artifact *artifact, int64
 	struct wfs_error *error);
 
 /** artifact_check_payer() - check that the payer is not the mint, unless @price is 0. @artifact:
- *  what costs @price, for the message. Return: 0, or -EDQUOT (insufficient_funds). */
+ *  the one whose price @price is, for the message. Return: 0, or -EDQUOT (insufficient_funds). */
 int artifact_check_payer(const struct act *act, const struct artifact *artifact, int64_t price,
 	struct wfs_error *error);
 
