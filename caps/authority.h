@@ -7,7 +7,7 @@
  * request that revoked a grant is answered, the remaining rights are in force and every watcher was
  * notified. Grants also end by time; watchers are notified then, too. For a world that is open for
  * reading only, which another process may change, the grants are read again when the world has
- * grown.
+ * grown. A *holder* is a principal that has sessions, with its rights and its watchers.
  * Thread: any.
  */
 #pragma once
@@ -22,7 +22,7 @@
 
 struct wfs_authority;
 struct wfs_hash;
-struct wfs_holder; /* one for each principal that has sessions: its rights and its watchers */
+struct wfs_holder;
 struct wfs_manifest;
 struct wfs_rights;
 struct wfs_world;
@@ -31,7 +31,7 @@ struct wfs_world;
 struct wfs_rights_watcher {
 	/* Drop the copies: what the principal may see may have changed. The new rights are in
 	 * force; the request that changed them is not answered yet. Called on the publisher's
-	 * thread or the authority's, one call at a time. */
+	 * thread or the authority's, one call at a time; must not add or remove watchers. */
 	void (*changed)(struct wfs_rights_watcher *watcher);
 	struct wfs_rights_watcher *next; /* private */
 };
@@ -48,7 +48,7 @@ WFS_DEFINE_AUTO(authority, struct wfs_authority, wfs_authority_free)
 
 /** wfs_authority_open() - open a world, and make its authority, which closes the world when it is
  *  freed; caller owns it
- *  Return: as wfs_world_open() and wfs_authority_new(). */
+ *  Return: as wfs_world_open() (kernel/world/world.h) and wfs_authority_new(). */
 int wfs_authority_open(const char *directory, const struct wfs_world_options *options,
 	struct wfs_authority **ret_authority, struct wfs_error *error);
 
@@ -78,11 +78,12 @@ struct wfs_rights *wfs_authority_rights(
 	struct wfs_authority *authority, struct wfs_holder *holder, uint64_t *ret_height);
 
 /** wfs_authority_rights_of() - get the current rights of a principal, with or without sessions;
- *  caller unrefs. Return: the rights, or NULL without memory. */
+ *  caller unrefs. Return: the rights (none for an unknown principal), or NULL without memory. */
 struct wfs_rights *wfs_authority_rights_of(struct wfs_authority *authority, const char *principal);
 
 /** wfs_authority_seen() - note that the world has reached @height: in a world for reading only, a
- *  greater height makes the authority read the grants again. */
+ *  greater height makes the authority read the grants again. If that fails, the old grants stay in
+ *  force until a later call. */
 void wfs_authority_seen(struct wfs_authority *authority, uint64_t height);
 
 /** wfs_authority_watch() - call `changed` of @watcher whenever what the rights of @holder show may
@@ -91,12 +92,13 @@ void wfs_authority_seen(struct wfs_authority *authority, uint64_t height);
 int wfs_authority_watch(struct wfs_authority *authority, struct wfs_holder *holder,
 	struct wfs_rights_watcher *watcher);
 
-/** wfs_authority_unwatch() - forget @watcher; after this returns, it is not called any more. */
+/** wfs_authority_unwatch() - forget @watcher; after this returns, it is not called any more. Waits
+ *  for a call in progress, so `changed` must not call this. */
 void wfs_authority_unwatch(struct wfs_authority *authority, struct wfs_holder *holder,
 	struct wfs_rights_watcher *watcher);
 
 /** wfs_authority_passed_on() - is @grant one that @principal has delegated to another principal?
- *  @ret_mark: of the grant, see wfs_grant_mark()
+ *  @ret_mark: of the grant, see wfs_grant_mark() (kernel/manifest/grant.h)
  *  @ret_height: the grant existed at this height, or at a later one
  *  Return: 1, 0 (@principal has delegated no grant with that name), or -ENOMEM. */
 int wfs_authority_passed_on(struct wfs_authority *authority, const char *grant,

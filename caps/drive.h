@@ -56,7 +56,7 @@ struct wfs_drive {
 	void *context;
 
 	int status;     /* 0 or -errno */
-	json_t *result; /* set for failed runs, too; the caller owns it */
+	json_t *result; /* also of a failed run or plan; NULL: none; the caller owns it */
 	struct wfs_error error;
 
 	uint64_t ticket; /* set by begin(): names the request for abandon() */
@@ -65,7 +65,8 @@ struct wfs_drive {
 /* Takes the turns of a world's agents: does what runs ask for,
  * those begun earlier included. Callback table. */
 struct wfs_driver {
-	/* Begin a request; an immediate failure is reported by `done`, too. Thread: any. */
+	/* Begin a request; an immediate failure is reported by `done`, too. @drive: must live until
+	 * `done` is called. Thread: any. */
 	void (*begin)(struct wfs_driver *driver, struct wfs_drive *drive);
 	/* The caller of a request has gone: end what it began. `done` is called anyway, and
 	 * may have been called already. Thread: any. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The driver's part of the door: open intents, commits that change turns and plans, events of
- * turns, and embeddings. An intent names what is asked for, and for which principal; everything
- * else is read and done with a session of that principal. Functions that return int return 0, or
- * -errno with @error.
+ * The driver's part of the door (caps/session.h): open intents, commits that change turns and
+ * plans, events of turns, and embeddings. An intent names what is asked for, and for which
+ * principal; everything else is read and done with a session of that principal. Functions that
+ * return int return 0, or -errno with @error.
  */
 #pragma once
 
@@ -18,8 +18,8 @@ struct wfs_session;
 
 /* The driver of a world. Zero-initialise, set the callbacks, and call wfs_driving_init(). */
 struct wfs_driving {
-	/* A cell has changed, and every mount shows that. @key: borrowed. Thread: the
-	 * publisher's. */
+	/* Have another thread look at the cell with this key, which has changed; every mount shows
+	 * that already. @key: borrowed. Thread: the publisher's; must not block. */
 	void (*intent_changed)(struct wfs_driving *driving, struct wfs_bytes key);
 	void (*owner_changed)(
 		struct wfs_driving *driving, struct wfs_bytes key); /* turn, chat, plan */
@@ -39,7 +39,7 @@ int wfs_driving_init(
 	struct wfs_driving *driving, struct wfs_authority *authority, struct wfs_error *error);
 
 /** wfs_driving_begin() - call the callbacks from the next commit on, until wfs_driving_end()
- *  returns. */
+ *  returns, which waits for calls in progress; callbacks must not call it. */
 void wfs_driving_begin(struct wfs_driving *driving);
 void wfs_driving_end(struct wfs_driving *driving);
 
@@ -48,8 +48,8 @@ int wfs_driving_intents(
 	const struct wfs_driving *driving, json_t **ret_ids, struct wfs_error *error);
 
 /** wfs_driving_intent() - read the cell of an intent. @ret_intent: caller ends it with
- *  wfs_document_done(), also on failure; `own.json` is NULL if the intent
- *  is not open, which is no failure */
+ *  wfs_document_done(), also on failure; its `own.json` is NULL if the intent is not open; the
+ *  function then returns 0 */
 int wfs_driving_intent(const struct wfs_driving *driving, const char *intent_id,
 	struct wfs_document_intent *ret_intent, struct wfs_error *error);
 
@@ -59,7 +59,8 @@ uint64_t wfs_driving_height(const struct wfs_driving *driving);
 /** wfs_driving_events() - call @event for each event of any turn, in the order of the journal
  *  @height: number of the first record that is looked at
  *  @event: gets @context, the number of the record, and the event's value, borrowed
- *  Return: the height up to which records were looked at: the next call begins there. */
+ *  Return: the height up to which records were looked at: the next call begins there. It is @height
+ *  if the world cannot be read now. A record that cannot be read is skipped. */
 uint64_t wfs_driving_events(const struct wfs_driving *driving, uint64_t height,
 	void (*event)(void *context, uint64_t seq, const json_t *value), void *context);
 
@@ -78,6 +79,7 @@ void wfs_driving_run_done(struct wfs_driving_run *run);
  * A run that a tool call has begun is cancelled with the call. If the process died before that, the
  * run ends here, when it asks for something.
  * @run_id: kept until wfs_driving_run_done()
+ * @ret_run: zero-initialised; caller calls wfs_driving_run_done(), after a failure, too
  * Return: 0, -EACCES (the agent is another one), -EINTR (cancelled: the call is over), -ENOENT, …
  */
 int wfs_driving_run(const struct wfs_session *session, const char *run_id,
@@ -96,8 +98,9 @@ int wfs_driving_sent(struct wfs_driving_run *run, json_t **ret_messages, struct 
 /** wfs_driving_result() - make the result of a run that has ended, with the private texts that the
  *  session's principal may read
  *  @tells: the result without its history will be the output of a tool call, so note the private
- *          texts in it, see wfs_session_note_private()
- *  @ret_result: see wfs_turn_result(); shares no JSON value with anything else; caller owns it
+ *          texts in it, see wfs_session_note_private() (caps/session-text.h)
+ *  @ret_result: see wfs_turn_result() (kernel/domain/turn/turn-read.h); shares no JSON value with
+ *               anything else; caller owns it
  *  Return: 0, -ENOENT (not_found), -EBUSY (the run has not ended), … */
 int wfs_driving_result(const struct wfs_session *session, const char *run_id, bool tells,
 	json_t **ret_result, struct wfs_error *error);
@@ -109,15 +112,18 @@ int wfs_driving_own(const struct wfs_session *session, struct wfs_view *view,
 
 /** wfs_driving_agent() - read the artifact of @agent, if the session's principal may have it take
  *  turns
- *  @ret_artifact: caller owns it
- *  @ret_content: its content, if its type is agent; caller frees it with wfs_content_done()
- *  Return: as wfs_session_find_agent(), which decides whether the principal may. */
+ *  @ret_artifact: NULL before; caller owns it, after a failure, too
+ *  @ret_content: its content; not set if its type is not agent; caller frees it with
+ *                wfs_content_done()
+ *  Return: as wfs_session_find_agent() (caps/session-turn.h), so 0, too, if the principal sees the
+ *          artifact and it is not an agent. */
 int wfs_driving_agent(const struct wfs_session *session, struct wfs_view *view, const char *agent,
 	json_t **ret_artifact, struct wfs_content *ret_content, struct wfs_error *error);
 
 /** wfs_driving_privacy() - find which private texts an action that is not done yet would record
  *  @ret_said: ids of the private artifacts to which texts in the action belong, [] for texts of
- *             the sender alone; for wfs_text_hide(); NULL: nothing to hide; caller owns it
+ *             the sender alone; for wfs_text_hide() (kernel/value/stand-in.h); NULL: nothing to
+ *             hide; caller owns it
  *  @ret_gives: ids of the private artifacts to which its answer would belong; NULL: none; caller
  *              owns it
  *  Return: 0, -EIO, -ENOMEM. */
@@ -162,13 +168,17 @@ int wfs_driving_message(struct wfs_view *view, const char *message_id, json_t **
 int wfs_driving_plan_file(struct wfs_view *view, const json_t *state, json_t **ret_document,
 	uint64_t *ret_size_bytes, struct wfs_error *error);
 
-/** wfs_driving_set_embedder() - set the world's embedder; see wfs_world_set_embedder(). */
+/** wfs_driving_set_embedder() - set what makes embeddings for the world, in place of the embedder
+ *  before, which is not called any more when this has returned. @embedder: borrowed until the next
+ *  call; NULL: the world makes only its own embeddings */
 void wfs_driving_set_embedder(const struct wfs_driving *driving, struct wfs_embedder *embedder);
 
 /** wfs_driving_embedded() - give a request back to the world with the embedding that it waits for.
- *  @embedding: see wfs_world_embedded(); taken */
+ *  @embedding: {dims, embedding, model}, or {code, message} of a failure; taken; NULL: memory was
+ *  lacking. See wfs_world_embedded() in kernel/world/world.h. Thread: any. */
 void wfs_driving_embedded(
 	const struct wfs_driving *driving, struct wfs_request *request, json_t *embedding);
 
-/** wfs_driving_unembedded() - answer a request with @error: its embedding cannot be made. */
+/** wfs_driving_unembedded() - answer a request that waits for an embedding with @error, because the
+ *  embedding will not be made; nothing is recorded. Thread: any. */
 void wfs_driving_unembedded(struct wfs_request *request, const struct wfs_error *error);

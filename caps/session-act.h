@@ -14,7 +14,8 @@ struct wfs_params;
 struct wfs_session;
 
 /** wfs_session_submit() - judge a request by its kind, then give it to the world's queue; see
- *  wfs_world_submit(). Return: 0 (`done` will be called), or -errno with request->error. */
+ *  wfs_world_submit() (kernel/world/world.h). Return: 0 (`done` will be called), or -errno with
+ *  request->error. */
 int wfs_session_submit(const struct wfs_session *session, struct wfs_request *request);
 
 /** wfs_session_call() - as wfs_session_submit(), but wait for the answer, which is in @request
@@ -26,7 +27,8 @@ enum { WFS_SESSION_REFUSED = 1 };
 /** wfs_session_admit() - judge an effect that does not become a request to the kernel (mount,
  *  shutdown), or that is judged again when it is known what it concerns
  *  @request: without a kind, and with `done` set
- *  Return: 0, WFS_SESSION_REFUSED (`done` will be called with the refusal), or -errno. */
+ *  Return: 0 (allowed: nothing was sent, and @request can be used for a request to the kernel),
+ *          WFS_SESSION_REFUSED (`done` will be called with the refusal), or -errno. */
 int wfs_session_admit(
 	const struct wfs_session *session, enum wfs_effect effect, struct wfs_request *request);
 
@@ -39,7 +41,8 @@ int wfs_session_act(
 	const struct wfs_session *session, const json_t *action, struct wfs_request *request);
 
 /** wfs_session_apply() - bring a manifest into force, or, for a dry run, report what would change
- *  @params: of WFS_EFFECT_WORLD_APPLY; must live until the answer
+ *  @params: of WFS_EFFECT_WORLD_APPLY; must live until the answer: request->answer is the diff of
+ *  kernel/manifest/manifest-diff.h, with {base_manifest_hash, dry_run, manifest_hash} added
  *  Return: as wfs_session_submit. */
 int wfs_session_apply(const struct wfs_session *session, const struct wfs_params *params,
 	struct wfs_request *request);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Blobs, for a session: reads them, and receives new ones. */
 #include "caps/session-blob.h"
-#include "caps/session-impl.h"
+#include "caps/caps-impl.h"
 
 #include "caps/session-act.h"
 

@@ -33,14 +33,15 @@ int wfs_session_upload(
 	const struct wfs_session *session, struct wfs_upload **ret_upload, struct wfs_error *error);
 
 /** wfs_upload_add() - append @size bytes to the blob. Return: 0, -EFBIG (a blob has at most
- *  WFS_BLOB_MAX bytes), -ENOSPC, -EIO, -ENOMEM. */
+ *  WFS_BLOB_MAX bytes), -ENOSPC, -EIO, -ENOMEM; after an error the upload can only be freed. */
 int wfs_upload_add(struct wfs_upload *upload, const void *data, size_t size);
 
 /** wfs_upload_submit() - sync the received blob to the disk, and submit the request that records it
  *  @request: with `done` set; gets its kind and its blob
- *  After -EAGAIN (overloaded) it can be called again.
+ *  After -EAGAIN (overloaded) it can be called again; after another failure @upload can only be
+ *  freed.
  *  @upload: must live until the answer
- *  Return: as wfs_session_submit, -ENOSPC, -EIO. */
+ *  Return: as wfs_session_submit() (caps/session-act.h), -ENOSPC, -EIO. */
 int wfs_upload_submit(
 	const struct wfs_session *session, struct wfs_upload *upload, struct wfs_request *request);
 

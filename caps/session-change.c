@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls that change the world: judged, charged, and recorded if they are refused. */
+#include "caps/caps-impl.h"
 #include "caps/session-act.h"
-#include "caps/session-impl.h"
 
 #include "caps/session-turn.h"
 #include "caps/session-upkeep.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Chats and plans: begins and stops them, and reports how far they are. */
-#include "caps/session-impl.h"
+#include "caps/caps-impl.h"
 
 #include "caps/session-plan.h"
 #include "caps/session-query.h"

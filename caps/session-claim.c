@@ -4,7 +4,7 @@
  * answer still holds when the request is folded. A run or plan that does not exist is judged as one
  * of another principal, so that a refusal does not tell whether it exists.
  */
-#include "caps/session-impl.h"
+#include "caps/caps-impl.h"
 
 #include "kernel/base/json.h"
 #include "kernel/domain/action/action.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Artifacts, principals, turns and plans as directories, for a session. */
 #include "caps/session-entity.h"
+#include "caps/caps-impl.h"
 #include "caps/seen.h"
-#include "caps/session-impl.h"
 
 #include "caps/session-query.h"
 #include "caps/session-read.h"
@@ -114,7 +114,7 @@ int wfs_session_entity_version(const struct wfs_session *session, struct wfs_vie
 	if (r)
 		return r;
 	if (wfs_entity_file_is_directory(file))
-		r = session_sees_item(session, view, file, id);
+		r = session_sees_item(session, view, file, &version);
 	else
 		r = session_sees_file(session, file, id);
 	if (r == -ENOENT && file == WFS_ENTITY_FILE_PLAN) /* the file has two names */

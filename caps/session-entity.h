@@ -93,6 +93,7 @@ int wfs_session_live_text(const struct wfs_session *session, struct wfs_view *vi
 	struct wfs_seen *ret_seen);
 
 /** wfs_session_reads() - may the principal read content, code and entries of this artifact by its
- *  rule in the view? Return: 1, 0 (no, or it is not live), or -errno. */
+ *  rule in the view? An administrator may. Return: 1, 0 (no, or the artifact does not exist in the
+ *  view), or -errno. */
 int wfs_session_reads(
 	const struct wfs_session *session, struct wfs_view *view, struct wfs_bytes id);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files in a directory of an entity, such as `steps` of a plan, for a session. */
-#include "caps/session-impl.h"
+#include "caps/caps-impl.h"
 
 #include "caps/session-entity.h"
 #include "caps/unjudged.h"
@@ -45,14 +45,18 @@ int wfs_unjudged_item_count(struct wfs_view *view, enum wfs_entity_file director
 }
 
 int session_sees_item(const struct wfs_session *session, struct wfs_view *view,
-	enum wfs_entity_file directory, struct wfs_bytes key)
+	enum wfs_entity_file directory, const struct wfs_version *version)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
+	struct wfs_bytes reducer;
+	struct wfs_bytes key;
 	struct wfs_bytes id;
 
 	if (wfs_session_sees_all(session))
 		return 0;
-	int r = contents_of(directory)->name(view, key, &id, &name);
+	int r = wfs_view_name(view, version, &reducer, &key);
+	if (!r)
+		r = contents_of(directory)->name(view, key, version, &id, &name);
 	return r ? r : session_sees_inner(session, directory, id, wfs_buffer_bytes(&name));
 }
 
@@ -61,5 +65,5 @@ int session_sees_item(const struct wfs_session *session, struct wfs_view *view,
 int wfs_unjudged_item_name(struct wfs_view *view, enum wfs_entity_file directory,
 	struct wfs_bytes key, struct wfs_bytes *ret_id, struct wfs_buffer *name)
 {
-	return contents_of(directory)->name(view, key, ret_id, name);
+	return contents_of(directory)->name(view, key, NULL, ret_id, name);
 }

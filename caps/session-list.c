@@ -2,7 +2,7 @@
 /* Listings, for a session. */
 #include "caps/session-list.h"
 
-#include "caps/session-impl.h"
+#include "caps/caps-impl.h"
 
 /* Begins a walk over the cells of the reducer. @walk: its name and entity are set; ended if this
  * fails */

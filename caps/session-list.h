@@ -24,7 +24,8 @@ struct wfs_session_walk {
 };
 /** wfs_session_cells() - begin a walk over the cells of a reducer that the session sees.
  *  @after_id: number of the last cell before the walk; 0: all. @ret_walk: caller ends it with
- *  wfs_session_walk_done(). @error: filled if listing is refused; may be NULL
+ *  wfs_session_walk_done(); not set after a failure. @error: filled if listing is refused; may be
+ *  NULL
  *  Return: 0, -EACCES (listing is refused), -ENOENT (no such reducer), … */
 int wfs_session_cells(const struct wfs_session *session, struct wfs_view *view, uint32_t reducer_id,
 	uint64_t after_id, struct wfs_session_walk *ret_walk, struct wfs_error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory stores, for a session that drops cached files. */
-#include "caps/session-impl.h"
+#include "caps/caps-impl.h"
 
 #include "caps/unjudged.h"
 #include "kernel/domain/memory/memory-file.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plans and their steps, for a session. */
+#include "caps/caps-impl.h"
 #include "caps/seen.h"
 #include "caps/session-entity.h"
-#include "caps/session-impl.h"
 #include "caps/session-query.h"
 #include "kernel/base/json.h"
 #include "kernel/domain/plan/plan-read.h"

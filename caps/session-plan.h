@@ -11,23 +11,30 @@
 struct wfs_request;
 struct wfs_session;
 
-/** wfs_session_chat() - send a message, from which a plan is made, or continue a plan; see
- *  kernel/domain/plan/plan.h. The answer is {chat_id, plan_id?}. */
+/** wfs_session_chat() - send a message, from which a model makes a plan; or, with `plan_id`,
+ *  continue that plan, of this principal and session_id, with the message
+ *  @chat: {batch_size, called_by?, max_concurrency, message, model, plan_id?, session_id}; its
+ *  called_by: id of the intent of the tool call that chats
+ *  The answer is {chat_id, plan_id?}. */
 int wfs_session_chat(const struct wfs_session *session, json_t *chat, struct wfs_request *request);
 
-/** wfs_session_plan_import() - make a plan from the text in a blob. @import: see
- *  kernel/domain/plan/plan.h. The answer is {chat_id}. */
+/** wfs_session_plan_import() - make a plan from the text in a blob
+ *  @import: {batch_size, blob, max_concurrency, model, rerun?, resume?, session_id}; resume: run it
+ *  at once, instead of waiting for wfs_session_plan_resume(); rerun: run steps again that are done
+ *  but have no results, instead of refusing the plan
+ *  The answer is {chat_id}. */
 int wfs_session_plan_import(
 	const struct wfs_session *session, json_t *import, struct wfs_request *request);
 
-/** wfs_session_plan_resume() - continue the plan {plan_id}. Allowed to the principal that made the
- *  plan, to one with a drive grant for all plans, and to an administrator.
- *  The answer is {chat_id, plan_id}. */
+/** wfs_session_plan_resume() - continue the plan {plan_id, retry_failed?}; retry_failed: run steps
+ *  again that failed or were skipped. Allowed to the principal that made the plan, if it has a
+ *  drive grant, to one with a drive grant for all plans, and to an administrator. The answer is
+ *  {chat_id, plan_id}. */
 int wfs_session_plan_resume(
 	const struct wfs_session *session, json_t *resume, struct wfs_request *request);
 
 /** wfs_session_plan_stop() - stop the plan {plan_id}, or the chat {chat_id}. Allowed as
- *  wfs_session_plan_resume(). */
+ *  wfs_session_plan_resume(). The answer is {plan_id} or {chat_id}, as in @stop. */
 int wfs_session_plan_stop(
 	const struct wfs_session *session, json_t *stop, struct wfs_request *request);
 

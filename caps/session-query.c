@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Answers queries. An answer shows what the files of the tree show to the same principal. */
-#include "caps/session-impl.h"
+#include "caps/caps-impl.h"
 
 #include "caps/session-query.h"
 #include "kernel/domain/action/action.h"

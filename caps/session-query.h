@@ -14,13 +14,14 @@ struct wfs_session;
 struct wfs_view;
 
 /** wfs_session_introspect() - answer one of the introspection effects for the session's principal
- *  @effect: one for which wfs_introspects is true
+ *  @effect: one for which wfs_introspects() (kernel/manifest/effect.h) is true. @params: of it
  *  @ret_payload: the answer; for a failure {"code","message","meta"?}, or NULL. Caller owns it.
- *  Return: 0, -EACCES, or as wfs_introspect(). */
+ *  Return: 0, -EACCES, or as wfs_introspect() (kernel/read/introspect.h). */
 int wfs_session_introspect(const struct wfs_session *session, enum wfs_effect effect,
 	const json_t *params, json_t **ret_payload, struct wfs_error *error);
 
-/* A question of query_kernel; see wfs_query_check. Plain value; pointers are borrowed. */
+/* A question of query_kernel; see wfs_query_check() in kernel/query/query.h. Plain value; pointers
+ * are borrowed. */
 struct wfs_session_query {
 	const char *type;
 	const json_t *params;
@@ -30,12 +31,13 @@ struct wfs_session_query {
 /** wfs_session_query() - answer a question of query_kernel
  *  @view: of the head
  *  @ret_result: caller owns it
- *  Return: 0, -EACCES, -EINTR (@query->gone), or as wfs_query_check and wfs_query_run. */
+ *  Return: 0, -EACCES, -EINTR (@query->gone is true), or as wfs_query_check() and wfs_query_run()
+ *          (kernel/domain/query/query-run.h). */
 int wfs_session_query(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_session_query *query, json_t **ret_result, struct wfs_error *error);
 
 /** wfs_session_turn() - summarise a turn, if the session sees the file `status` of the turn
- *  @ret_summary: see wfs_turn_summary(); caller owns it
+ *  @ret_summary: see wfs_turn_summary() (kernel/domain/turn/turn-file.h); caller owns it
  *  Return: 0, -ENOENT (also if the session does not see that file), -EIO, -ENOMEM. */
 int wfs_session_turn(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes turn_id, json_t **ret_summary);
@@ -45,7 +47,7 @@ int wfs_session_turn(const struct wfs_session *session, struct wfs_view *view,
 int wfs_session_gets_plan(const struct wfs_session *session, const char *plan_id);
 
 /** wfs_session_plan() - summarise a plan, if the session sees the file `status` of the plan
- *  @ret_summary: see wfs_plan_summary(); caller owns it
+ *  @ret_summary: see wfs_plan_summary() (kernel/domain/plan/plan-read.h); caller owns it
  *  Return: 0, -ENOENT (also if the session does not see that file), -EIO, -ENOMEM. */
 int wfs_session_plan(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes plan_id, json_t **ret_summary);

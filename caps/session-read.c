@@ -2,8 +2,8 @@
 /* What a session sees: paths, reducers, cells, blobs, records. */
 #include <inttypes.h>
 
+#include "caps/caps-impl.h"
 #include "caps/seen.h"
-#include "caps/session-impl.h"
 
 #include "caps/session-query.h"
 #include "caps/session-read.h"

@@ -3,7 +3,7 @@
  * Private texts, for a session. The principal of a text's record may read the text, and so may
  * a principal that may read the contents of all artifacts that the text belongs to.
  */
-#include "caps/session-impl.h"
+#include "caps/caps-impl.h"
 
 #include "caps/session-text.h"
 #include "caps/unjudged.h"

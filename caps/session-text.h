@@ -12,7 +12,7 @@ struct wfs_view;
 
 /** wfs_session_text() - find the private text with this number, for its file in journal/texts.
  *  @ret_text: its bytes are borrowed until the view is closed. Return: 0, -ENOENT (no such text in
- *  the view, or the principal may not read it). */
+ *  the view, or the principal may not read it), … */
 int wfs_session_text(const struct wfs_session *session, struct wfs_view *view, uint64_t number,
 	struct wfs_text *ret_text);
 /** wfs_session_text_find() - find the private text with this hash. Return: as
@@ -36,7 +36,8 @@ int wfs_session_note_private(struct wfs_session *session);
 int wfs_session_note_hidden(const struct wfs_session *session, const json_t *document);
 
 /** wfs_session_noted() - was any private text read since wfs_session_note_private()? @ret_of: ids
- *  of the artifacts to which the texts belong; [] if one is for its principal alone; caller owns it
+ *  of the artifacts to which the texts belong; [] if one is for its principal alone; caller owns
+ *  it; set only if the answer is 1
  *  Return: 1, 0, -ENOMEM. */
 int wfs_session_noted(const struct wfs_session *session, json_t **ret_of);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs of agents: begins, cancels and approves, and does what drivers need for agents. */
+#include "caps/caps-impl.h"
 #include "caps/session-act.h"
-#include "caps/session-impl.h"
 
 #include "caps/session-read.h"
 #include "caps/session-turn.h"

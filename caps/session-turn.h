@@ -18,6 +18,7 @@ struct wfs_view;
 
 /** wfs_session_admit_step() - may the principal have this agent take turns?
  *  Call before the agent's configuration is read, so that a refused principal learns nothing of it.
+ *  @request: as for wfs_session_admit()
  *  Return: 0 (yes), WFS_SESSION_REFUSED (`done` will be called with the refusal), or -errno. */
 int wfs_session_admit_step(
 	const struct wfs_session *session, const char *agent, struct wfs_request *request);
@@ -42,8 +43,8 @@ int wfs_session_offers(const struct wfs_session *session, struct wfs_view *view,
  *  kernel/domain/turn/turn.h. The answer is {run_id}. */
 int wfs_session_step(const struct wfs_session *session, json_t *step, struct wfs_request *request);
 
-/** wfs_session_cancel() - end the run {turn_id}. Allowed to the principal that began the run, and
- *  to an administrator. */
+/** wfs_session_cancel() - end the run {turn_id}. Allowed to the principal that began the run, if
+ *  it has a drive grant, and to an administrator. The answer is {run_id}. */
 int wfs_session_cancel(
 	const struct wfs_session *session, json_t *cancel, struct wfs_request *request);
 
@@ -93,8 +94,8 @@ int wfs_session_wait_call(const struct wfs_session *session, enum wfs_effect eff
  *  approval. */
 void wfs_session_approve_call(struct wfs_session *session, enum wfs_effect effect);
 
-/** wfs_session_receipt() - submit the receipt that answers an intent, as the principal of the
- *  intent's run. This needs no right: the intent was judged. @receipt: must live until the answer;
+/** wfs_session_receipt() - submit the receipt that answers an intent; @session: of the principal of
+ *  the intent. This needs no right: the intent was judged. @receipt: must live until the answer;
  *  @charge: name of the grant whose budget pays, "" for none; copied */
 int wfs_session_receipt(const struct wfs_session *session, const json_t *receipt,
 	const char *charge, struct wfs_request *request);
@@ -107,7 +108,7 @@ int wfs_session_check_journal(const struct wfs_session *session, struct wfs_erro
 /** wfs_session_generate() - may the principal ask a model?
  *  A principal that has used up its tokens may not.
  *  @ret_charge: name of the grant whose budget pays, "" for none
- *  @request: without a kind, and with `done` set: a refusal is recorded
+ *  @request: without a kind, and with `done` set: a refusal is recorded; after 0 it is cleared
  *  Return: 0, WFS_SESSION_REFUSED (`done` will be called with the refusal), or -errno. */
 int wfs_session_generate(const struct wfs_session *session,
 	char ret_charge[static WFS_GRANT_NAME_MAX + 1], struct wfs_request *request);

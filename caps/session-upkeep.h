@@ -33,20 +33,20 @@ int wfs_session_snapshot(const struct wfs_session *session,
 /** wfs_session_gc_begin() - prepare to drop old heights, by wfs_session_gc(), which judges
  *  @number: if @keep, how many of the newest heights to keep; otherwise the first height to keep
  *  @gc: filled
- *  Return: as wfs_gc_begin(). */
+ *  Return: as wfs_gc_begin() (kernel/copy/gc.h). */
 int wfs_session_gc_begin(const struct wfs_session *session, bool keep, uint64_t number,
 	struct wfs_gc *gc, struct wfs_error *error);
 
 /** wfs_session_gc() - continue to drop old heights; waits for the kernel thread
  *  @rows_max: how many rows this call may look at
  *  Thread: not the publisher's or a FUSE worker's.
- *  Return: as wfs_gc_advance(), or -EACCES. */
+ *  Return: as wfs_gc_advance() (kernel/copy/gc.h), or -EACCES. */
 int wfs_session_gc(const struct wfs_session *session, struct wfs_gc *gc, uint64_t rows_max,
 	struct wfs_error *error);
 
 /** wfs_session_code() - list the code that ended its process; waits for the kernel thread
  *  @lift: a hash: first allow this code to run again; or NULL
  *  @ret_rows: @ret_count rows, one for each such code, without @lift; caller frees
- *  Return: 0, -EACCES, … */
+ *  Return: 0, -EACCES, -ENOENT (not_found: no code with the hash @lift ended its process), … */
 int wfs_session_code(const struct wfs_session *session, const struct wfs_hash *lift,
 	struct wfs_quarantine_row **ret_rows, size_t *ret_count, struct wfs_error *error);

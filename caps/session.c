@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sessions: making and freeing them, judging, and waiting for requests in progress. */
-#include "caps/session-impl.h"
+#include "caps/caps-impl.h"
 
 #include <inttypes.h>
 

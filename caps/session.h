@@ -77,16 +77,20 @@ int wfs_session_sees(const struct wfs_session *session, enum wfs_effect effect,
 int wfs_session_sees_whole(
 	const struct wfs_session *session, struct wfs_path path, struct wfs_bytes reducer);
 
-/** wfs_session_queries() - has the session's principal a grant that shows any part of the tree? */
+/** wfs_session_queries() - has the session's principal a grant that shows any part of the tree?
+ *  Return: false without memory, too. */
 bool wfs_session_queries(const struct wfs_session *session);
 
-/** wfs_session_sees_all() - does the session see everything in the tree, blobs left aside? */
+/** wfs_session_sees_all() - does the session see everything in the tree, blobs left aside?
+ *  Return: false without memory, too. */
 bool wfs_session_sees_all(const struct wfs_session *session);
 
 /* --- numbers that the principal sees --- */
 
 /** wfs_session_permutation() - get the permutation of numbers that hides their order and gaps from
- *  the session's principal. Parameters: see wfs_world_permutation(). Return: 0, -ENOMEM. */
+ *  the session's principal. @purpose: name of the use; each has a permutation of its own. @first,
+ *  @bits: range of the numbers, see wfs_permutation_init() (kernel/base/permutation.h). Return: 0,
+ *  -ENOMEM. */
 int wfs_session_permutation(const struct wfs_session *session, const char *purpose, uint64_t first,
 	unsigned int bits, struct wfs_permutation *ret_permutation);
 
@@ -97,10 +101,12 @@ int wfs_session_cursors(const struct wfs_session *session, struct wfs_permutatio
 /* --- rights that change --- */
 
 /** wfs_session_watch() - call `changed` of @watcher whenever what the session may see has changed.
- *  @watcher: kept until wfs_session_unwatch(). Return: 0, -EAGAIN (no thread could be started). */
+ *  @watcher: caps/authority.h says what to set, and on which threads `changed` is called; kept
+ *  until wfs_session_unwatch(). Return: 0, -EAGAIN (no thread could be started). */
 int wfs_session_watch(const struct wfs_session *session, struct wfs_rights_watcher *watcher);
 
-/** wfs_session_unwatch() - forget @watcher; after this returns, it is not called any more. */
+/** wfs_session_unwatch() - forget @watcher; after this returns, it is not called any more. Waits
+ *  for a call in progress, so `changed` must not call this. */
 void wfs_session_unwatch(const struct wfs_session *session, struct wfs_rights_watcher *watcher);
 
 /* A request in progress, from before its first judgement until it is answered. Plain value. */

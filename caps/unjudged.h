@@ -46,23 +46,24 @@ int wfs_unjudged_builtin(
 	struct wfs_view *view, enum wfs_builtin_reducer builtin, uint32_t *ret_reducer_id);
 
 /** wfs_unjudged_entity_number() - find the number of an entity's cell, even if the entity was
- *  deleted. Return: 0, -ENOENT, … */
+ *  deleted. Return: 0, -ENOENT (it never existed), … */
 int wfs_unjudged_entity_number(
 	struct wfs_view *view, enum wfs_entity entity, struct wfs_bytes id, uint64_t *ret_number);
 
 /** wfs_unjudged_item_name() - find the plan or artifact that has a file in `steps` or `entries`,
  *  and append the file's name
- *  @view: NULL: only the id is wanted. @key: of the file's cell. @ret_id: borrowed from @key
- *  Return: 0, -ENOENT, … */
+ *  @view: NULL: only the id is wanted, and @name stays unchanged. @key: of the file's cell
+ *  @ret_id: borrowed from @key. Return: 0, -ENOENT (a file in @directory has no such key), … */
 int wfs_unjudged_item_name(struct wfs_view *view, enum wfs_entity_file directory,
 	struct wfs_bytes key, struct wfs_bytes *ret_id, struct wfs_buffer *name);
 
 /** wfs_unjudged_is_store() - is this artifact a memory store in the view?
- *  Return: 1, 0, or -errno. */
+ *  Return: 1, 0 (no; also if it does not exist there, or was deleted), or -errno. */
 int wfs_unjudged_is_store(struct wfs_view *view, struct wfs_bytes id);
 
 /** wfs_unjudged_entry_ever() - find the first entry of a memory store from @number on, deleted ones
- *  included. @ret_key: of its cell, borrowed until the view is closed. Return: 0, -ENOENT, … */
+ *  included. @ret_key: of its cell, borrowed until the view is closed
+ *  Return: 0, -ENOENT (no such entry), … */
 int wfs_unjudged_entry_ever(struct wfs_view *view, struct wfs_bytes artifact_id, uint64_t number,
 	uint32_t *ret_number, struct wfs_bytes *ret_key);
 

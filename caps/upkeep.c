@@ -49,6 +49,8 @@ int wfs_upkeep_check(const char *directory, bool replays, struct wfs_problems *p
 	/* A world with damaged pages cannot be opened, but finding them is the task. */
 	if (r)
 		return problems->count > 0 ? 0 : r;
+	if (progress) /* from here on the caller can end the check, also before its first step */
+		(void)progress(context, "records", 0, 0);
 	return (replays ? wfs_replay : wfs_verify)(world, problems, progress, context, error);
 }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Upkeep: the operations on a world's directory that need no session, only access to its files:
- * make a world, check it, fold it again, copy it, and make a world from a copy of the tree.
+ * make a world, check it, fold it again, copy it, and make a world from a copy of the tree. The
+ * functions wfs_world_…() that comments name are in kernel/world/world.h, wfs_backup() in
+ * kernel/copy/backup.h, and wfs_restore() in kernel/copy/restore.h.
  */
 #pragma once
 
@@ -12,7 +14,7 @@
  *  @from: directory with its source, see worldfs-lua(7); NULL: the world has only what is built in
  *  @name: of the world; NULL: as the source says. Without @from it is needed.
  *  @problems: gets each problem of the source; then nothing is made, and the function may return 0
- *  Return: as wfs_source_load() and wfs_world_create(). */
+ *  Return: as wfs_source_load() (kernel/manifest/source.h) and wfs_world_create(). */
 int wfs_upkeep_create(const char *directory, const char *from, const char *name,
 	struct wfs_problems *problems, struct wfs_error *error);
 
@@ -28,9 +30,10 @@ int wfs_upkeep_look(
 	const char *directory, struct wfs_upkeep_found *ret_found, struct wfs_error *error);
 
 /** wfs_upkeep_check() - check all pages of the store of a world, and then the world
- *  @replays: true: fold its journal again, see wfs_replay(); false: see wfs_verify()
+ *  @replays: true: fold its journal again, see wfs_replay() (kernel/check/replay.h); false: see
+ *            wfs_verify() (kernel/check/verify.h)
  *  @problems: gets everything that is wrong. If pages are damaged, nothing else is checked.
- *  @progress: called now and then with @context; may end the check; may be NULL
+ *  @progress: called now and then with @context; see wfs_progress_fn; may be NULL
  *  Return: 0 (see problems->count), or -errno if the check could not be finished. */
 int wfs_upkeep_check(const char *directory, bool replays, struct wfs_problems *problems,
 	wfs_progress_fn *progress, void *context, struct wfs_error *error);

@@ -20,8 +20,8 @@ const char *constraint_kind_name(enum wfs_constraint_kind kind);
 int constraint_schema_new(
 	const json_t *constraint, struct wfs_schema **ret_schema, struct wfs_error *error);
 
-/** constraint_pattern_new() - compile a pattern that matches a text if @regex matches all of it;
- *  caller owns @ret_pattern. Return: 0, -EINVAL, -ENOMEM. */
+/** constraint_pattern_new() - compile a pattern that matches a text if @regex matches the whole
+ *  text; caller owns @ret_pattern. Return: 0, -EINVAL, -ENOMEM. */
 int constraint_pattern_new(
 	const char *regex, struct wfs_pattern **ret_pattern, struct wfs_error *error);
 

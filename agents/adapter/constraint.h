@@ -54,15 +54,18 @@ json_t *wfs_constraint_tag(const json_t *constraint, const json_t *tools);
 json_t *wfs_constraint_tag_text(const json_t *constraint, const json_t *tools);
 
 /** wfs_constraint_check() - check a constraint, and that the server can be asked for it
+ *  @constraint: any value
  *  @adapter: of the server
- *  @tools: the offered ones (wfs_format_offered)
+ *  @tools: the offered ones, from wfs_format_offered() (format.h)
  *  @tool_choice: NULL is "auto"
  *  Return: 0, -EINVAL (the message names kind and profile), -ENOMEM. */
 int wfs_constraint_check(const json_t *constraint, const struct wfs_adapter *adapter,
 	const json_t *tools, const json_t *tool_choice, struct wfs_error *error);
 
 /** wfs_constraint_build() - set the members of @body that ask for @constraint, as @config->forms
- *  says; the grammar_builder of all servers, see struct wfs_adapter. Return: 0, or -ENOMEM. */
+ *  says; the grammar_builder of all servers, see struct wfs_adapter
+ *  @constraint, @tools: accepted by wfs_constraint_check() for the server. Return: 0, or
+ *  -ENOMEM. */
 int wfs_constraint_build(const struct wfs_grammar_config *config, const json_t *constraint,
 	const json_t *tools, json_t *body);
 
@@ -73,7 +76,7 @@ int wfs_constraint_build(const struct wfs_grammar_config *config, const json_t *
  * them. Grammars are not checked, which would take a parser of them. For a structural_tag, checks
  * that each trigger began a call; arguments are checked later, by the schema of the tool.
  * @constraint: accepted by wfs_constraint_check(); NULL and null: none
- * @completion: from wfs_parser_parse()
+ * @completion: from wfs_parser_parse() (parser.h)
  * Return: 0, -EINVAL (schema_violation: what was requested and how the answer begins), -ENOMEM.
  */
 int wfs_constraint_check_answer(

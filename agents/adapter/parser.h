@@ -17,7 +17,7 @@
 
 /** wfs_parser_parse() - find the tool calls in a model's answer; the response_parser of all servers
  *  @completion: see agents/model/completion.h; not changed
- *  @offered: names of the request's tools; without any, texts are not searched
+ *  @offered: array of the names of the request's tools; NULL or []: texts are not searched
  *  @ret_completion: @completion with all calls in `tool_calls` (calls found in the text have no id,
  *                   and their arguments are kept byte for byte) and their text removed from
  *                   `content`, with `raw_content`: the original content, if calls were found in it,

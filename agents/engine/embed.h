@@ -5,12 +5,14 @@
 struct engine;
 
 /** embed_start() - make the engine the world's embedder, if host.json has a model for embeddings.
- *  Logs what is wrong with that model. Thread: the one that starts the engine. */
+ *  If something is wrong with that model, this is logged, and the world makes its own embeddings.
+ *  Thread: the one that starts the engine. */
 void embed_start(struct engine *engine);
 
 /** embed_stop() - end being the world's embedder: no request for an embedding comes any more.
  *  Thread: any. */
 void embed_stop(struct engine *engine);
 
-/** embed_drop_all() - refuse the requests that wait for an embedding, because the engine stops. */
+/** embed_drop_all() - answer the requests that wait for an embedding with the error `cancelled`,
+ *  because the engine stops. */
 void embed_drop_all(struct engine *engine);

@@ -104,7 +104,7 @@ void engine_one_less(struct engine *engine);
 bool engine_trusts(const struct engine *engine, struct wfs_error *error);
 
 /** engine_open() - prepare locks, loop and client of a zero-initialised engine.
- *  Return: 0, or -errno: a lack of memory or descriptors. */
+ *  Return: 0, or -errno: a lack of memory or descriptors; then nothing is left to close. */
 int engine_open(struct engine *engine);
 
 /** engine_close() - release what engine_open() has prepared, if the thread was never started. */

@@ -22,8 +22,8 @@ struct wfs_turn_observer {
  *  @observer: kept until wfs_agents_unobserve() */
 void wfs_agents_observe(struct wfs_driver *driver, struct wfs_turn_observer *observer);
 
-/** wfs_agents_unobserve() - forget @observer; when this returns, it is not being called any
- *  more. */
+/** wfs_agents_unobserve() - forget @observer; waits for a call in progress, so an observer's
+ *  `event` must not call this. */
 void wfs_agents_unobserve(struct wfs_driver *driver, struct wfs_turn_observer *observer);
 
 /** observe_tell() - call all observers for the events of turns since the last time, up to the

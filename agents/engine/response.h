@@ -11,7 +11,8 @@
 struct wfs_error;
 struct wfs_view;
 
-/* Plain value; each may be NULL. Values are owned. */
+/* Plain value; each may be NULL. Values are owned. `message` and `reply` are documents of
+ * sys.chat_message, `state` of sys.plan. */
 struct response {
 	const char *final; /* borrowed from a member below, as is `code` */
 	const char *code;  /* of the failure; NULL: it has not failed */
@@ -29,12 +30,13 @@ void response_done(struct response *response);
 int64_t response_number(const struct response *response, const char *member);
 
 /** response_has_ended() - is this plan not running: has it ended, or does it wait until a caller
- *  resumes it? @state: of the plan */
+ *  resumes it? @state: the plan's document of sys.plan */
 bool response_has_ended(const json_t *state);
 
 /** response_take_plan() - fill a response from a plan for which response_has_ended() is true
- *  @state: of the plan; taken
- *  @parked: the plan was imported and is not to run yet, so that it is no failure if it has not run
+ *  @state: the plan's document of sys.plan; taken, also on failure
+ *  @parked: the plan was imported and is not to run yet; the response of such a plan, which has not
+ *  run, is a success
  *  @response: zero-initialised; caller calls response_done(), after a failure, too
  *  Return: 0, or -errno with @error. */
 int response_take_plan(struct wfs_view *view, json_t *state, bool parked, struct response *response,

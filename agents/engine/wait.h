@@ -18,17 +18,20 @@ struct wait_kind {
 	const char *closing; /* in messages: the world is being closed */
 	/* Send a request to the kernel with wait_send(), or watch what has begun already. */
 	void (*start)(struct wait *wait);
-	/* Go on, as the kernel has answered the request: watch what it has begun, or report its
-	 * error. @answer: borrowed; NULL when `request` has an error */
+	/* The kernel has answered wait->request, or refused it. If request.result is 0, call
+	 * wait_watch() for what @answer says was begun, or, if `at_once`, tell the caller its id;
+	 * otherwise report request.error with wait_fail(). @answer: of the request; borrowed; NULL
+	 * after a failure */
 	void (*begun)(struct wait *wait, json_t *answer);
 	/* Read the watched cell, which may have changed; if the turn, chat or plan has ended,
 	 * answer the caller with wait_tell(). */
 	void (*look)(struct wait *wait);
-	/* Tell the caller what went wrong, with wait_tell(). @error: may be changed */
+	/* Tell the caller what went wrong, with wait_tell(). @r: -errno; @error: may be changed */
 	void (*fail)(struct wait *wait, int r, struct wfs_error *error);
 	/* The action that cancels what the wait has begun; new reference, NULL without memory. */
 	json_t *(*cancelled)(const struct wait *wait);
-	/* Send that action: a function of caps/session-*.h. */
+	/* Send that action: a function of caps/session-*.h. Return: 0, or -errno: nothing is
+	 * cancelled, and the wait goes on. */
 	int (*cancel)(
 		const struct wfs_session *session, json_t *action, struct wfs_request *request);
 	/* Free what the kind owns of the wait, before its caller gets the answer. */
@@ -61,15 +64,18 @@ struct wait {
 void wait_begin(struct engine *engine, const struct wait_kind *kind, struct wfs_drive *drive);
 
 /** wait_abandon() - cancel what the wait with this ticket has begun, because its caller has gone;
- *  nothing if the caller has its answer. Thread: any. */
+ *  nothing if the caller has its answer, or without memory: then the wait goes on. Thread: any. */
 void wait_abandon(struct engine *engine, uint64_t ticket);
 
-/** wait_send() - prepare wait->request; when the kernel has answered it, `begun` is called.
- *  Return: the request; the caller gives it to a function of caps/session-*.h. */
+/** wait_send() - prepare wait->request; when the kernel has answered it, `begun` of the wait's kind
+ *  (struct wait_kind) is called, also with a refusal.
+ *  Return: the request; the caller gives it to a function of caps/session-*.h. If that returns
+ *  -errno, `begun` is not called, and the caller calls wait_fail(). */
 struct wfs_request *wait_send(struct wait *wait);
 
 /** wait_watch() - call the wait's `look` whenever the cell of the turn, chat or plan @id changes;
- *  the wait watches no other cell any more. @id: copied. Return: 0, or -ENOMEM with @error. */
+ *  the wait watches no other cell any more. @id: copied. Return: 0, or -ENOMEM with @error: the
+ *  wait watches nothing. */
 int wait_watch(struct wait *wait, const char *id, struct wfs_error *error);
 void wait_unwatch(struct wait *wait);
 

@@ -239,7 +239,8 @@ static int send_answer(struct work *work)
 void work_submit(struct work *work)
 {
 	work->request = engine_request(work->engine, &work->job, answered);
-	work->request.receipt.texts = work->receipt ? &work->texts : NULL;
+	if (work->receipt)
+		work->request.receipt.texts = &work->texts;
 	work->state = WORK_SUBMITTING;
 	const int r = send_answer(work);
 	if (!r)

@@ -3,10 +3,11 @@
  * Open intents: each has one struct work, from the time when its cell is seen to the time when its
  * answer is recorded.
  *
- * A work begins what its kind says, and ends with work_answer(), work_act(), work_fail() or
- * work_free(). If the cell goes first, nothing of what was begun is recorded. The thread of the
- * engine (engine.h) has all works and calls all functions here. A *helper* is a function for models
- * besides actions (struct wfs_helpers in caps/drive.h).
+ * A work begins what its kind says, and ends with work_answer(), work_submit(), work_fail() or
+ * work_free(); it may be freed before these return, so it must not be used after them. If the cell
+ * goes first, nothing of what was begun is recorded. The thread of the engine (engine.h) has all
+ * works and calls all functions here. A *helper* is a function for models besides actions (struct
+ * wfs_helpers in caps/drive.h).
  */
 #pragma once
 
@@ -51,7 +52,9 @@ struct work_kind {
 	json_t *(*outcome)(struct work *work, const struct wfs_error *error);
 
 	/* For kinds that ask a model: make the question, and make the payload of the receipt from
-	 * the answer. @completion: parsed; may be changed. Return: 0, or -errno with @error. */
+	 * the answer. @question: zeroed, left_ms INT64_MAX; filled. @completion: the answer, in
+	 * which tool calls were found; may be changed. @ret_payload: caller owns it. Return: 0, or
+	 * -errno with @error. */
 	int (*ask)(struct work *work, struct work_question *question, struct wfs_error *error);
 	int (*take)(struct work *work, json_t *completion, json_t **ret_payload,
 		struct wfs_error *error);
@@ -113,7 +116,7 @@ struct work {
 	char began[WFS_CHAT_ID_MAX + 1]; /* run or chat that a call has begun already; "": none */
 	int64_t turn;                    /* of a turn */
 	int64_t index;                   /* of the call, or of the step */
-	struct wfs_session *session;     /* of the agent; owned */
+	struct wfs_session *session;     /* of the intent's principal; owned */
 	int64_t began_ns;                /* monotonic */
 	uv_timer_t *timer;               /* owned until it is closed; may be NULL */
 
@@ -137,7 +140,8 @@ struct work {
 /* --- for the engine --- */
 
 /** work_look() - read the cell of an intent, which may have changed: begin the intent's work if it
- *  is open and has none, and end its work if the cell has gone. */
+ *  is open and has none, and end its work if the cell has gone. An intent that waits for an
+ *  approval is not begun, nor one in a world that the user does not trust, which is logged. */
 void work_look(struct engine *engine, const char *intent_id);
 
 /** work_look_at_all() - call work_look() for every open intent. */
@@ -154,10 +158,13 @@ const struct work *work_of_chat(const struct engine *engine, const char *chat_id
 /* --- for kinds --- */
 
 /** work_answer() - send the work's receipt to the kernel; the work ends when it is recorded.
- *  @status: of the receipt, such as "ok"; @payload: taken; NULL: memory for it was lacking */
+ *  @status: of the receipt, such as "ok"; @payload: taken; NULL: memory for it was lacking: the
+ *  work ends without an answer, see work_free() */
 void work_answer(struct work *work, const char *status, json_t *payload);
 
-/** work_fail() - as work_answer(), with a receipt that has the code and the message of @error. */
+/** work_fail() - as work_answer(), with a receipt that has the code and the message of @error, and
+ *  the status that follows from the code: "timeout", "cancelled" or "error". Texts that were added
+ *  to work->texts before are dropped. */
 void work_fail(struct work *work, const struct wfs_error *error);
 
 /** work_failure_meta() - get the height of the world when the work's helper failed to read, as
@@ -165,7 +172,8 @@ void work_fail(struct work *work, const struct wfs_error *error);
 json_t *work_failure_meta(const struct work *work);
 
 /** work_submit() - send the work's receipt to the kernel, or work->action if it has none; the work
- *  ends when this is recorded. */
+ *  ends when this is recorded. If memory or disk are lacking, or the kernel is overloaded, it is
+ *  sent again a second later; after another failure the work ends as by work_fail(). */
 void work_submit(struct work *work);
 
 /** work_free() - end a work without an answer, and free it, at once or when the thread that reads
@@ -174,8 +182,9 @@ void work_free(struct work *work);
 
 /** work_wait_for_approval() - have the work wait for an approval, if the policy requires one
  *  @effect, @artifact: by which the policy will judge the tool call; @artifact may be NULL
- *  Return: 1 (the work waits, and begins again when the approval has come), 0 (no approval is
- *          needed), or -errno with @error. */
+ *  Return: 1 (the caller does nothing more: the work ends when it is recorded that the call waits,
+ *          and a new one begins after the approval), 0 (no approval is needed), or -errno with
+ *          @error, which the caller reports with work_fail(). */
 int work_wait_for_approval(
 	struct work *work, enum wfs_effect effect, const char *artifact, struct wfs_error *error);
 
@@ -187,10 +196,11 @@ bool work_read(struct work *work);
 int64_t work_elapsed_ms(const struct work *work);
 
 /** work_left_ms() - get the milliseconds that a turn has left, by the host's clock; at least 0.
- *  @state, @setup: of the turn. Return: INT64_MAX: the turn has no limit. */
+ *  @state, @setup: the turn's documents of sys.turn and sys.turn_setup. Return: INT64_MAX: the turn
+ *  has no limit. */
 int64_t work_left_ms(const json_t *state, const json_t *setup);
 
 /** work_set_timer() - call @due after @in_ms milliseconds, unless work_clear_timer() comes first; a
- *  work has one timer, and loses the one set before. Return: 0, -ENOMEM. */
+ *  work has one timer, and loses the one set before, after a failure, too. Return: 0, -ENOMEM. */
 int work_set_timer(struct work *work, uint64_t in_ms, void (*due)(struct work *work));
 void work_clear_timer(struct work *work);

@@ -5,7 +5,8 @@
 #include "agents/model/client.h"
 
 /** agents_endpoint_make() - fill an endpoint from a model's entry in host.json and the environment
- *  @entry: from wfs_models_find(); the endpoint borrows from it, and the key from the environment
+ *  @entry: from wfs_models_find() (models.h); the endpoint borrows from it, and the key from the
+ *          environment
  *  @left_ms: how long the request may take with all its attempts, if less than the entry says
  *  Return: 0, -ENOENT (not_found: the environment has no key), -EACCES (not_authorized: the key
  *          may not go to that host), -EINVAL. */

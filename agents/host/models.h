@@ -19,6 +19,7 @@
 int wfs_models_find(
 	const char *directory, const char *name, json_t **ret_entry, struct wfs_error *error);
 
-/** wfs_models_guard_keys() - protect this process, as agents_secret_get() does, if its environment
- *  has a key for a model of the world in @directory. A broken host.json is not reported here. */
+/** wfs_models_guard_keys() - have no core of this process written, and only root look into it (see
+ *  agents_secret_get() in secret.h), if its environment has a key for a model of the world in
+ *  @directory. A broken host.json is not reported here. */
 void wfs_models_guard_keys(const char *directory);

@@ -23,6 +23,7 @@ enum { AGENTS_SECRET_SIZE_MIN = 16 };
 const char *agents_secret_get(const char *variable);
 
 /** agents_secret_mask() - replace @secret by `***` in all texts and names of a value
- *  @secret: NULL: nothing is replaced
+ *  @secret: NULL, or shorter than AGENTS_SECRET_SIZE_MIN: nothing is replaced
+ *  @value: borrowed
  *  Return: a new reference, which may be @value itself; NULL without memory. */
 json_t *agents_secret_mask(json_t *value, const char *secret);

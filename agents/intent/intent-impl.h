@@ -38,15 +38,15 @@ void call_begin(struct work *work);
 void call_take_output(struct work *work);
 
 /** call_answer() - answer a tool call with its output, which is cut if it is long, and hidden if
- *  private texts were read. @session: with which the tool has read, see wfs_session_noted();
- *  @output: changed; @duration_ms: of the call, for the receipt */
+ *  private texts were read. @session: with which the tool has read, see wfs_session_noted()
+ *  (caps/session-text.h); @output: changed; @duration_ms: of the call, for the receipt */
 void call_answer(struct work *work, const struct wfs_session *session, struct wfs_buffer *output,
 	int64_t duration_ms);
 
 /** call_read() - run a tool that reads, on a thread of libuv, and then the kind's take_output with
  *  its output; a failure ends the work. @tool: expanded; @arguments: copied; @limit_ms: after which
  *  the call fails; INT64_MAX: never
- *  Return: 0, or -errno with @error. */
+ *  Return: 0, or -errno with @error: nothing was begun, and the caller ends the work. */
 int call_read(struct work *work, const json_t *tool, const json_t *arguments, int64_t limit_ms,
 	struct wfs_error *error);
 
@@ -55,7 +55,7 @@ int call_read(struct work *work, const json_t *tool, const json_t *arguments, in
 /** drive_begin() - begin the turns or the chat that a tool call asks for; their end answers @work
  *  If an approval is needed, only has @work wait for it, see work_wait_for_approval().
  *  @arguments: of the call, copied; @left_ms: time left for the calling turn; then the call fails
- *  Return: 0, or -errno with @error. */
+ *  Return: 0, or -errno with @error: nothing was begun, and the caller ends the work. */
 int drive_begin(struct work *work, const char *tool_name, const json_t *arguments, int64_t left_ms,
 	struct wfs_error *error);
 
@@ -73,7 +73,8 @@ void step_take_output(struct work *work);
  *  Return: new reference, or NULL without memory. */
 json_t *step_outcome(struct work *work, const struct wfs_error *error);
 
-/** step_fill() - replace the placeholders in a step's arguments or prompt by results of other steps
+/** step_fill() - replace the placeholders in a step's arguments or prompt by results of other
+ *  steps, in which private texts are revealed if the principal of work->session may read them
  *  @value: the arguments or the prompt; not changed
  *  @origin: gets the artifacts to which private results belong
  *  @ret_value: caller owns it

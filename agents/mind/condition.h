@@ -4,9 +4,8 @@
  * agent states; a *transition* is the choice of the next state at the end of a turn.
  *
  * A condition is a built-in predicate or one Lua expression that gives true, false or nil.
- *   has_design         one of `my_artifacts` ({id, type}, or an id) has the type `design` or
- *   "design" in its
- *                      id, or `working_memory` contains that word (any case)
+ *   has_design         one of `my_artifacts` ({id, type}, or an id) has the type `design`, or
+ *                      "design" in its id, or `working_memory` contains that word (any case)
  *   stuck              `failure_count` is at least 3, or `same_state_for` at least 5
  *   succeeded, failed  `last_action_success` is "true", or "false"; or such a boolean
  *   balance_below(n)   `balance` is less than n

@@ -24,7 +24,7 @@ enum {
  * @text: the answer
  * @states: array of the names of the workflow's states
  * @ret_next: name of the next state; borrows @states
- * @ret_reason: the answer's `reason` is appended
+ * @ret_reason: the answer's `reason`, if it has one, is appended; unchanged after a failure
  * Return: 0, -EINVAL (invalid_json, invalid_argument, missing_argument), -ENOENT (not_found: the
  * workflow has no such state), -EFBIG (too_large), -ENOMEM.
  */

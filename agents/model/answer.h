@@ -36,14 +36,15 @@ int wfs_model_answer_feed(struct wfs_model_answer *answer, int status, const voi
 	size_t size, struct wfs_model_failure *failure);
 
 /** wfs_model_answer_text() - get the text of a stream so far, whole characters; borrowed until the
- *  next wfs_model_answer_feed(). */
+ *  next wfs_model_answer_feed(). Empty if the body is not a stream. */
 struct wfs_bytes wfs_model_answer_text(const struct wfs_model_answer *answer);
 
 /** wfs_model_answer_ended() - has the server sent the end of a stream? It may leave the connection
- *  open. */
+ *  open. False if the body is not a stream. */
 bool wfs_model_answer_ended(const struct wfs_model_answer *answer);
 
-/** wfs_model_answer_complete() - has a stream brought a whole answer, so that it may break off? */
+/** wfs_model_answer_complete() - has a stream brought a whole answer, so that it may break off?
+ *  False if the body is not a stream. */
 bool wfs_model_answer_complete(const struct wfs_model_answer *answer);
 
 /** wfs_model_answer_finish() - end the body, and get the answer

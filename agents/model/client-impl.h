@@ -97,13 +97,15 @@ void wfs_model_call_stop(struct wfs_model_call *call);
  *  the call has failed, as call->failure says. @call: must not be used any more */
 void wfs_model_call_end(struct wfs_model_call *call, json_t *completion);
 
-/* --- attempt.c --- */
+/* --- attempt.c: functions that return nothing may end the call by wfs_model_call_end(), so their
+ * callers must not use @call any more --- */
 
 /** wfs_model_attempt_setup() - set the callbacks of the call's curl handle; once for all attempts.
  *  Return: 0, or -ENOMEM. */
 int wfs_model_attempt_setup(struct wfs_model_call *call);
 
-/** wfs_model_attempt_begin() - send the request, or wait in the client's queue first. */
+/** wfs_model_attempt_begin() - send the request, or wait in the client's queue first. If memory to
+ *  send it is lacking, the attempt has failed: another one is begun later, or the call ends. */
 void wfs_model_attempt_begin(struct wfs_model_call *call);
 
 /** wfs_model_attempt_over() - end the call with an answer or a failure, or begin another attempt,
@@ -117,6 +119,7 @@ void wfs_model_attempt_timed_out(struct wfs_model_call *call);
 /* --- request.c --- */
 
 /** wfs_model_easy_new() - make a curl handle, which all attempts of a request use
+ *  @request: its body is borrowed until the handle is freed
  *  @ret_easy: caller frees it with curl_easy_cleanup()
  *  @ret_headers: caller frees with wfs_model_headers_free(), after the handle
  *  Return: 0, -EINVAL, -ENOMEM. */

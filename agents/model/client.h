@@ -88,7 +88,7 @@ bool wfs_model_is_loopback(const char *host);
 int wfs_model_client_new(uv_loop_t *loop, struct wfs_model_client **ret_client);
 
 /**
- * wfs_model_client_free() - cancel all calls and close all connections
+ * wfs_model_client_free() - cancel all calls, without calling `done`, and close all connections
  *
  * The client must not be used any more, but libuv closes handles in the loop's next turn, which
  * frees the client's memory. So run the loop at least once after this and before uv_loop_close().

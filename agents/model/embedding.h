@@ -20,7 +20,7 @@ struct wfs_embedding {
 
 /** wfs_embedding_request() - make the body of a request for the embedding of one text
  *  Members of the entry's extra_body replace those of the body, except for the text and the model.
- *  @entry: accepted by wfs_models_find()
+ *  @entry: from wfs_models_find() (agents/host/models.h)
  *  @text: the server decides which length it accepts
  *  Return: 0, -EINVAL (invalid_argument, missing_argument: the entry is a script's, names no model,
  *          or has an impossible extra_body; the text is empty or not UTF-8), -ENOMEM; caller owns

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to agents/plan/: the state of normalising one plan. */
+/* Private to agents/plan/: the state of normalising one plan. Functions that return int return 0,
+ * or -errno with work->error. */
 #pragma once
 
 #include "agents/plan/graph.h"
@@ -82,11 +83,8 @@ int normalize_tell(struct normalize *work, int r, const char *name, json_t *valu
 json_t *normalize_string(struct wfs_bytes text);
 
 /** normalize_text() - make a string of at most the first @max characters of @written.
- *  @ret_text: unchanged if @written is not a text or is empty; caller owns it
- *  Return: 0, -ENOMEM. */
+ *  @ret_text: unchanged if @written is not a text or is empty; caller owns it */
 int normalize_text(struct normalize *work, const json_t *written, size_t max, json_t **ret_text);
-
-/* The following return 0, or -errno with work->error. */
 
 /* --- steps: normalize-step.c --- */
 
@@ -94,7 +92,10 @@ int normalize_text(struct normalize *work, const json_t *written, size_t max, js
  *  work->indices. */
 int normalize_ids(struct normalize *work);
 
-/** normalize_steps() - make work->documents and work->graph from work->written. */
+/** normalize_steps() - make work->documents from work->written, and add the dependencies to
+ *  work->graph, whose order, and refusal of cycles, are left to the caller
+ *  The caller has called normalize_ids() and wfs_graph_init(). Unless work->is_document, each item
+ *  of work->written becomes null. */
 int normalize_steps(struct normalize *work);
 
 /* --- documents of plans: normalize-import.c --- */

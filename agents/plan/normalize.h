@@ -76,7 +76,7 @@ void wfs_plan_made_done(struct wfs_plan_made *plan);
 
 /**
  * wfs_plan_normalize() - make a plan from a text
- * @ret_plan: caller releases it with wfs_plan_made_done()
+ * @ret_plan: caller releases it with wfs_plan_made_done(); not set after a failure
  * @ret_details: set if it is refused: {code, index?, step?, …}, where `code` says what is wrong in
  *               terms of plans, `index` counts the steps as written, and `step` is an id; caller
  *               owns it
@@ -87,7 +87,7 @@ int wfs_plan_normalize(const struct wfs_plan_origin *origin, const char *text, s
 	struct wfs_plan_made *ret_plan, struct wfs_error *error, json_t **ret_details);
 
 /** wfs_plan_failed_id() - compute the id under which a plan that wfs_plan_normalize() has refused
- *  is kept, from its text. */
+ *  is kept, from its text and origin->chat_id. */
 void wfs_plan_failed_id(const struct wfs_plan_origin *origin, const char *text, size_t size,
 	char ret_id[static WFS_PLAN_ID_SIZE + 1]);
 

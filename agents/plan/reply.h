@@ -4,7 +4,7 @@
  *
  * Models wrap JSON in fences and prose; the first complete object of the text counts. Nothing is
  * refused here: text that is not a plan is an answer, and wrong plans are refused by
- * wfs_plan_normalize.
+ * wfs_plan_normalize() (normalize.h).
  * Thread: any.
  */
 #pragma once
@@ -30,7 +30,8 @@
 int wfs_plan_reply(const char *text, bool *ret_is_plan, json_t **ret_text, struct wfs_error *error);
 
 /** wfs_plan_answer() - get the answer from what a model wrote after the last step of a plan
- *  The answer is `final` of the first object, otherwise the whole text.
+ *  The answer is `final` of the first object (a value that is not a text: its JSON; null: ""). If
+ *  the text has no such object, it is the whole text without the white space around it.
  *  @text: what the model wrote, valid UTF-8
  *  @ret_text: JSON string; caller owns it
  *  Return: 0, -EFBIG, -ENOMEM. */

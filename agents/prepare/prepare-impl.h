@@ -79,8 +79,9 @@ int prepare_missing(struct preparing *turn, int r, const char *stage, const char
 	const char *fallback, struct wfs_error *error);
 
 /** prepare_read_artifact() - read an artifact as the agent, which may have to pay for it; only the
- *  first call of a turn for @id reads. @ret_artifact: borrowed from turn->read. Return: 0, -ENOENT
- *  (no such artifact), -EACCES, … with @error. */
+ *  first call of a turn for @id reads. @ret_artifact: `artifact` in the answer to the action
+ *  read_artifact; borrowed from turn->read. Return: 0, -ENOENT (no such artifact), -EACCES, … with
+ *  @error. */
 int prepare_read_artifact(struct preparing *turn, const char *id, const json_t **ret_artifact,
 	struct wfs_error *error);
 
@@ -91,7 +92,7 @@ int prepare_read_reference(struct preparing *turn, const char *reference,
 	const json_t **ret_artifact, const char **ret_fragment, struct wfs_error *error);
 
 /** prepare_read_prompt() - read the prompt that a reference, `ID` or `ID#NAME`, leads to.
- *  @ret_prompt: as wfs_mind_prompt_read() gives it; caller owns it */
+ *  @ret_prompt: as wfs_mind_prompt_read() (kernel/mind/prompt.h) gives it; caller owns it */
 int prepare_read_prompt(struct preparing *turn, const char *reference, json_t **ret_prompt,
 	struct wfs_error *error);
 
@@ -111,11 +112,12 @@ int prepare_set_variable(
 int prepare_reflex(struct preparing *turn, struct wfs_error *error);
 
 /** prepare_workflow() - read the agent's workflow, if it has one, into turn->workflow, and the
- *  state that the agent is in into turn->mind and the variable current_state. */
+ *  state that the agent is in into turn->mind and the variable current_state. Without a workflow,
+ *  turn->workflow stays NULL, and the variable becomes "none". */
 int prepare_workflow(struct preparing *turn, struct wfs_error *error);
 
 /** prepare_transition() - put into turn->mind the conditions or the prompt by which the turn will
- *  choose the next state of the workflow. */
+ *  choose the next state of turn->workflow, which must not be NULL. */
 int prepare_transition(struct preparing *turn, struct wfs_error *error);
 
 /* --- prepare-say.c: its messages --- */

@@ -27,10 +27,14 @@ bool agents_has_mind(const json_t *content);
  *  @session: of the agent
  *  @content: its configuration
  *  @params: of the verb `step`; may give messages instead of the agent's prompt
- *  @step: the action, from agents_setup_make(); gets messages, notes, and the other members
+ *  @step: the action, from agents_setup_make() (setup.h); gets `notes`, `mind` in its `setup` and,
+ *         if a reflex acts, `reflex` and the tool for it; otherwise, unless @params gives
+ *         `messages`, gets `messages`, or, if the prompt cannot be used, `failure`, with which the
+ *         run fails; after -errno, a part of them
  *  @origin: gets the owners of the private texts that these members were made from
  *  Thread: any that may wait for the kernel thread.
- *  Return: 0, or -errno: of a failure that is not the agent's own. */
+ *  Return: 0 (also if the agent's artifacts cannot be read or used: see `notes` and `failure`), or
+ *  -errno: of a failure that is not the agent's own, such as a lack of memory. */
 int agents_prepare(const struct wfs_session *session, const json_t *content, const json_t *params,
 	json_t *step, struct agents_origin *origin, struct wfs_error *error);
 

@@ -25,19 +25,22 @@ struct wfs_view;
  * they did.
  * @tools: expanded, of the run
  * @texts: gets the texts, which are to be stored with the record of the answer
- * @completion: from wfs_parser_parse(); changed
+ * @completion: from wfs_parser_parse() (agents/adapter/parser.h); changed
  * Return: 0, or -errno with @error.
  */
 int agents_hide_answer(struct wfs_view *view, const json_t *tools, struct wfs_texts *texts,
 	json_t *completion, struct wfs_error *error);
 
 /** agents_reveal() - copy a document, with private texts in place of their stand-ins; with a note
- *  in place of those that the session's principal may not read. @ret_copy: a new reference, which
- *  may be to @document itself. Return: 0, or -errno with @error. */
+ *  in place of those that the session's principal may not read. @session: of the agent or, for a
+ *  step of a plan, of the plan's principal
+ *  @ret_copy: a new reference, which may be to @document itself. Return: 0, or -errno with
+ *  @error. */
 int agents_reveal(const struct wfs_session *session, struct wfs_view *view, const json_t *document,
 	json_t **ret_copy, struct wfs_error *error);
 
-/* The owners of the texts that something was made from. Plain value; see agents_origin_done(). */
+/* The artifacts that own the texts from which something was made. Plain value; zeros are empty;
+ * agents_origin_done() ends it, also after a failure of a function below. */
 struct agents_origin {
 	json_t *of;   /* ids of private artifacts; owned; NULL: none yet */
 	bool nobodys; /* one of the texts belongs to no artifact: its principal alone may read it */
@@ -47,24 +50,27 @@ void agents_origin_done(struct agents_origin *origin);
 /** agents_origin_is_private() - may some principal not read all of these texts? */
 bool agents_origin_is_private(const struct agents_origin *origin);
 
-/** agents_origin_add() - add to @origin the private artifacts to which the answer to @action
- *  belongs. Return: 0, or -errno with @error. */
+/** agents_origin_add() - add to @origin the private artifacts to which the answer to @action (an
+ *  action's document) belongs, as they are in @view. Return: 0, or -errno with @error. */
 int agents_origin_add(struct agents_origin *origin, struct wfs_view *view, const json_t *action,
 	struct wfs_error *error);
 
 /** agents_origin_add_agent() - add the artifact of the agent @agent to @origin, if it is
- *  private. Return: 0, or -errno with @error. */
+ *  private. @session: opens the view of the head that is read; the agent's, or that of a principal
+ *  which has the agent take a turn: the result does not depend on its rights
+ *  Return: 0, or -errno with @error. */
 int agents_origin_add_agent(struct agents_origin *origin, const struct wfs_session *session,
 	const char *agent, struct wfs_error *error);
 
-/** agents_origin_add_hidden() - add to @origin the artifacts that the stand-ins in a document name.
- *  Return: 0, -ENOMEM. */
+/** agents_origin_add_hidden() - add to @origin the artifacts that the stand-ins in a document name;
+ *  for a stand-in whose `of` is [], set origin->nobodys. Return: 0, -ENOMEM. */
 int agents_origin_add_hidden(struct agents_origin *origin, const json_t *document);
 
 /**
  * agents_hide_step() - replace the private texts in the action `step` by stand-ins
  * If the action was made from private texts, these are hidden: its messages (but not the caller's),
  * the arguments of its reflex, and the texts of the agent in its setup.
+ * @session: of the caller that has the agent take a turn
  * @origin: owners of these texts; the agent's own artifact is added
  * @params: of the verb `step`, from the caller
  * @step: the action; changed
@@ -74,6 +80,7 @@ int agents_origin_add_hidden(struct agents_origin *origin, const json_t *documen
 int agents_hide_step(const struct wfs_session *session, struct agents_origin *origin,
 	const json_t *params, json_t *step, struct wfs_texts *texts, struct wfs_error *error);
 
-/** agents_origin_list() - list the ids of the artifacts in @origin, for wfs_text_hide(); [] if one
- *  of the texts belongs to no artifact. Return: new reference, or NULL without memory. */
+/** agents_origin_list() - list the ids of the artifacts in @origin, for wfs_text_hide()
+ *  (kernel/value/stand-in.h); [] if one of the texts belongs to no artifact. Return: new reference,
+ *  or NULL without memory. */
 json_t *agents_origin_list(const struct agents_origin *origin);

@@ -13,7 +13,7 @@
 
 /** agents_router_canonical() - copy a call, with the canonical name of its tool
  *  White space around name and method is removed, and an alias replaced. A canonical call does not
- *  change.
+ *  change. A name or method that is absent or not a text becomes ""; absent args become null.
  *  Return: new reference, or NULL without memory. */
 json_t *agents_router_canonical(const json_t *call);
 
@@ -37,8 +37,9 @@ int agents_router_find(const struct agents_catalog *catalog, json_t *call, json_
  *  has `ok: false`, the outcome is a failure. Return: new reference, or NULL without memory. */
 json_t *agents_router_done(const json_t *call, json_t *result);
 
-/** agents_router_failed() - make the outcome of a call that failed. @code: one of WFS_TOOL_…;
- *  @type, @message: for its details. Return: new reference, or NULL without memory. */
+/** agents_router_failed() - make the outcome of a call that failed. @code: WFS_TOOL_EXCEPTION or
+ *  another of these codes (kernel/value/bounds.h); @type, @message: for its details. Return: new
+ *  reference, or NULL without memory. */
 json_t *agents_router_failed(
 	const json_t *call, const char *code, const char *type, const char *message);
 

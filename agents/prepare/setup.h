@@ -25,7 +25,7 @@
  *          agent
  *  @params: of the verb `step`, see worldfs(1)
  *  @ret_content: the agent's configuration; caller owns it
- *  @ret_step: the action, for wfs_session_step(); caller owns it
+ *  @ret_step: the action, for wfs_session_step() (caps/session-turn.h); caller owns it
  *  Return: 0, -ENOENT (not_found: agent, tool or model; deleted), -EINVAL (invalid_type: the
  *          artifact is not an agent; …), … */
 int agents_setup_make(const struct wfs_session *asker, const struct wfs_helpers *helpers,

@@ -29,7 +29,7 @@ struct agents_catalog {
 
 /** agents_tools_make() - make the tools that an agent's configuration names, as a turn keeps them
  *  @names: of actions, helpers, submit_result and executable artifacts; or aliases of these
- *          (router.h)
+ *          (router.h); NULL or []: @ret_tools is []
  *  @ret_tools: array; caller owns it
  *  Return: 0, -EINVAL (two tools of one name), -ENOENT (not_found: a tool), … */
 int agents_tools_make(const struct agents_catalog *catalog, const json_t *names, json_t **ret_tools,

@@ -29,17 +29,18 @@ enum {
  *  wfs_work_free(). Return: 0, -EAGAIN, -ENOMEM. */
 int wfs_work_new(unsigned int threads, struct wfs_work **ret_work);
 
-/** wfs_work_add() - run @task on one of the threads, not before @delay_ms from now. */
+/** wfs_work_add() - run @task on one of the threads, not before @delay_ms from now. @task: must not
+ *  be waiting in the work already. Thread: any. */
 void wfs_work_add(struct wfs_work *work, struct wfs_work_task *task, unsigned int delay_ms);
 
 /** wfs_work_add_in_turn() - run @task in one of the next rounds, each of which runs one task of
  *  every user that has tasks
  *  A work has either only tasks in turn, or only tasks with delays.
- *  @user: to which the task belongs; only this address is compared */
+ *  @user: to which the task belongs; only this address is compared. Thread: any. */
 void wfs_work_add_in_turn(struct wfs_work *work, struct wfs_work_task *task, const void *user);
 
 /** wfs_work_free() - run the tasks that are left, each after its delay, and stop the threads;
- *  accepts NULL. */
+ *  accepts NULL. The caller makes sure that no other thread adds a task any more. */
 void wfs_work_free(struct wfs_work *work);
 WFS_DEFINE_AUTO(work, struct wfs_work, wfs_work_free)
 #define WFS_AUTO_WORK WFS_CLEANUP(wfs_auto_work)

@@ -14,14 +14,14 @@ struct wfs_access;
 
 /* Plain value. */
 struct wfs_access_options {
-	const char *directory; /* of the world; kept */
-	const char *as;        /* principal to act as, kept; NULL: the operator */
+	const char *directory; /* of the world; must outlive the access */
+	const char *as; /* principal to act as, must outlive the access; NULL: the operator */
 	/* Requests may change the world. So without an owner this process owns it for a while, and
 	 * waits up to WFS_OPEN_WAIT_MS for another process that does the same. */
 	bool change;
 	wfs_driver_start
 		*drive;       /* starts the driver, without an owner; NULL: agents are not driven */
-	unsigned int wait_ms; /* see wfs_client_new(); 0: WFS_CLIENT_WAIT_MS */
+	unsigned int wait_ms; /* see fs/client/client.h; 0: WFS_CLIENT_WAIT_MS */
 };
 
 /** wfs_access_new() - connect to the owner of a world, or open the world; caller frees
@@ -37,14 +37,15 @@ WFS_DEFINE_AUTO(access, struct wfs_access, wfs_access_free)
 /** wfs_access_has_owner() - do requests go to a running owner? */
 bool wfs_access_has_owner(const struct wfs_access *access);
 
-/** wfs_access_post() - send a request, without waiting for its answer. @payload: taken; may be
- *  NULL. Return: 0, -ENOMEM. */
+/** wfs_access_post() - send a request, without waiting for its answer. @payload: taken, also
+ *  on failure; may be NULL. Return: 0, -ENOMEM. */
 int wfs_access_post(struct wfs_access *access, const char *verb, json_t *payload);
 
 /** wfs_access_take() - take the answer to the oldest request
  *  If the owner ends before it has read the first request, and no other was posted, the request is
  *  sent to the next owner, or done here.
  *  @ret_answer: caller releases it with wfs_answer_done()
+ *  @wait: wait for it; a request must be open
  *  Return: 1; 0: not answered yet, and @wait is false; -errno: no more answers will come (with
  *  @error). */
 int wfs_access_take(struct wfs_access *access, bool wait, struct wfs_answer *ret_answer,
@@ -56,10 +57,11 @@ int wfs_access_take(struct wfs_access *access, bool wait, struct wfs_answer *ret
 int wfs_access_abandon(struct wfs_access *access, size_t index);
 
 /** wfs_access_beside() - open a second access to the world of @access; requests through one do not
- *  wait for those through the other. @ret_access: caller frees it, before @access
+ *  wait for those through the other. Without an owner, it drives no agents.
+ *  @ret_access: caller frees it, before @access
  *  Return: 0, -ENOMEM, or the error of reaching the owner. */
 int wfs_access_beside(struct wfs_access *access, struct wfs_access **ret_access);
 
 /** wfs_access_poll() - get what to poll(2) for before the next wfs_access_take(), when the last one
- *  gave no answer. Return: the descriptor. */
+ *  gave no answer. @ret_events: POLLIN and so on. Return: the descriptor, borrowed. */
 int wfs_access_poll(const struct wfs_access *access, short *ret_events);

@@ -27,12 +27,12 @@ enum {
 struct wfs_client;
 
 /** wfs_client_new() - connect to the owner of the world in @directory
- *  @as: principal to act as, kept; NULL: the operator
+ *  @as: principal to act as, must outlive the client; NULL: the operator
  *  @wait_ms: after which time without any reaction the owner is given up; at least
  *            WFS_CLIENT_WAIT_MIN_MS
  *  @ret_client: caller frees it with wfs_client_free()
- *  Return: 0, or as wfs_socket_connect(): -ENOENT or -ECONNREFUSED (no owner; @error is not set),
- *  …; -ETIMEDOUT (timeout: the owner does not react) */
+ *  Return: 0, or as wfs_socket_connect() (fs/base/socket.h): -ENOENT or -ECONNREFUSED (no owner;
+ *  @error is not set), …; -ETIMEDOUT (timeout: the owner does not react) */
 int wfs_client_new(const char *directory, const char *as, unsigned int wait_ms,
 	struct wfs_client **ret_client, struct wfs_error *error);
 void wfs_client_free(struct wfs_client *client);
@@ -48,7 +48,7 @@ int wfs_client_post(struct wfs_client *client, const char *verb, const json_t *p
 void wfs_client_attach(struct wfs_client *client, const int *fds, size_t count);
 
 /** wfs_client_take() - send and receive what is possible, and take the next answer
- *  @wait: wait until there is one
+ *  @wait: wait until there is one; a request must be open
  *  @ret_answer: caller releases it with wfs_answer_done()
  *  Return: 1; 0: no answer yet; -EINTR (cancelled: the owner went away), -ECONNRESET (the owner
  *  went away before it read the request, the first of this client: it can be sent to another
@@ -66,5 +66,5 @@ int wfs_client_abandon(struct wfs_client *client, size_t index);
 /** wfs_client_poll() - get what to poll(2) for until wfs_client_take() can send or receive
  *  A caller that waits for an answer must poll with a timeout and then call wfs_client_take(),
  *  which alone notices an owner that has stopped.
- *  Return: the descriptor of the socket. */
+ *  Return: the descriptor of the socket, borrowed; @ret_events: POLLIN and so on. */
 int wfs_client_poll(const struct wfs_client *client, short *ret_events);

@@ -17,15 +17,24 @@ enum { WAIT_MAX_S = 86400 }; /* longest wait for an owner */
 #define SECOND_NS INT64_C(1000000000)
 #define MS_NS INT64_C(1000000)
 
+/* Is it the value of an option, an argument of its own? It may be a path, which has any bytes;
+ * other arguments may become part of JSON. */
+static bool is_value(const struct wfs_line *line, const char *argument)
+{
+	for (size_t i = 0; i < line->given_count; i++)
+		if (line->given[i].value == argument)
+			return true;
+	return false;
+}
+
 /* Reads the line, and checks what does not depend on the command. */
 static int read_line(struct wfs_run *run, int argc, char *const *argv, struct wfs_line *line)
 {
-	/* Each argument may become part of JSON. */
+	wfs_line_read(line, argc - 1, argv + 1);
 	for (int i = 1; i < argc; i++)
-		if (!wfs_utf8_valid(argv[i], strlen(argv[i])))
+		if (!is_value(line, argv[i]) && !wfs_utf8_valid(argv[i], strlen(argv[i])))
 			return wfs_run_misuse(
 				run, "'%.60s': expected an argument in valid UTF-8", argv[i]);
-	wfs_line_read(line, argc - 1, argv + 1);
 	for (size_t i = 0; i < line->given_count; i++) {
 		struct wfs_given *const given = &line->given[i];
 		const struct wfs_option_row *const row = given->row;

@@ -10,8 +10,9 @@ wfs_command_run wfs_run_help;
 void wfs_help_overview(FILE *file, const struct wfs_commands *commands);
 void wfs_help_group(FILE *file, const struct wfs_commands *commands, const char *word);
 
-/** wfs_help_words() - print help on the command, or the group such as `plan`, that the words name.
- *  Return: 0, or -EINVAL (misuse, which is reported). */
+/** wfs_help_words() - print help on the command, or the group such as `plan`, that the words name;
+ *  without words, the list of all commands.
+ *  Return: 0, or -EINVAL (misuse: nothing is printed; run->error has the message). */
 int wfs_help_words(struct wfs_run *run, const char *const *words, size_t word_count);
 
 /** wfs_help_refuse() - report that no command has the name @word, and suggest one.

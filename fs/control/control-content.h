@@ -6,7 +6,8 @@
  * before the first write. Writes may overwrite earlier bytes, but may leave no gap. The bytes are
  * kept until the file is released: if the process that opened the file has closed it, and another
  * that inherited it goes on writing, the content at the close is sent, and the whole content again
- * at the release. One refused write spoils the whole content.
+ * at the release. One refused change spoils the whole content: its bytes are dropped, later changes
+ * are refused, too, and closing the file sends nothing.
  */
 #pragma once
 
@@ -37,29 +38,30 @@ void wfs_control_content_done(struct wfs_control_content *content);
  *          artifact, if it is missing */
 void wfs_control_content_begin(struct wfs_control_content *content, bool given);
 
-/** wfs_control_content_write() - put @data at @offset of the content
+/** wfs_control_content_write() - put @data at @offset of the content; a failure spoils the content
  *  Return: 0, -EINVAL (invalid_request: the content has not begun empty, bytes before @offset are
  *  missing, or a write was refused before), -EFBIG (too_large), -ENOMEM. */
 int wfs_control_content_write(struct wfs_control_content *content, uint64_t offset,
 	struct wfs_bytes data, struct wfs_error *error);
 
-/** wfs_control_content_truncate() - cut the content to @size bytes. Return: as
- *  wfs_control_content_write(). */
+/** wfs_control_content_truncate() - cut the content to @size bytes, or begin with empty content if
+ *  @size is 0; a failure spoils the content. Return: as wfs_control_content_write(). */
 int wfs_control_content_truncate(
 	struct wfs_control_content *content, uint64_t size, struct wfs_error *error);
 
-/** wfs_control_content_refuse() - spoil the content: this and all later writes are refused.
- *  @reason: becomes the message of @error. Return: -EINVAL. */
+/** wfs_control_content_refuse() - spoil the content (see above). @reason: becomes the message of
+ *  @error. Return: -EINVAL (invalid_request). */
 int wfs_control_content_refuse(
 	struct wfs_control_content *content, const char *reason, struct wfs_error *error);
 
-/** wfs_control_content_drop() - forget the content; nothing is pending afterwards. */
+/** wfs_control_content_drop() - forget the bytes that have come; nothing is pending until the next
+ *  change. Spoilt content stays spoilt. */
 void wfs_control_content_drop(struct wfs_control_content *content);
 
 /**
  * wfs_control_content_take() - make the payload of the verb `invoke` that writes the content to the
- * artifact @artifact_id
- * Afterwards nothing is pending, also on failure.
+ * artifact @artifact_id or, if a file was created and nothing written, only makes the artifact
+ * To be called if content->pending; afterwards nothing is pending, also on failure.
  * @ret_payload: caller owns it
  * Return: 0, -EINVAL (invalid_argument: not UTF-8), -ENOMEM.
  */

@@ -264,7 +264,7 @@ void wfs_control_input(struct wfs_control_open *open);
 /** wfs_control_output() - charge the user of an open file for the memory of the answers that the
  *  file has now
  *  Lock: open->mutex is held, or the open(2) that made @open is not answered yet.
- *  Return: false: the user has more than it may. */
+ *  Return: false: the user has more than it may; it is charged all the same. */
 bool wfs_control_output(struct wfs_control_open *open);
 
 /** wfs_control_opened() - count @open as one more open file of its user.
@@ -340,8 +340,8 @@ void wfs_control_refuse(struct wfs_control_call *call, int r);
  *  started later, and the caller must start no other before it. */
 bool wfs_control_call_start(struct wfs_control_open *open, struct wfs_control_call *call);
 
-/** wfs_control_abandon() - end the calls of an open file that can be ended, because no client waits
- *  for them any more. */
+/** wfs_control_abandon() - end calls of an open file, because no client waits for them any more
+ *  All are ended if open->interruptible; otherwise queries, and long calls that have not begun. */
 void wfs_control_abandon(struct wfs_control_open *open);
 
 /** wfs_control_submitted() - note that open->current starts no more calls: it is replied to when
@@ -393,7 +393,8 @@ void wfs_control_artifact_change(struct wfs_control_open *open, const struct wfs
 bool wfs_control_artifact_may_take(const struct wfs_control_open *open, pid_t pid);
 
 /** wfs_control_artifact_end() - send the content that @open has collected as an action, and call
- *  wfs_control_submitted() then or, if the queue is full, later. */
+ *  wfs_control_submitted() then or, if the queue is full, later. A failure becomes an answer of
+ *  @open. */
 void wfs_control_artifact_end(struct wfs_control_open *open);
 
 /* --- control-client.c --- */

@@ -87,6 +87,7 @@ void wfs_known_walk_done(struct wfs_known_walk *walk);
 /** wfs_known_next() - get the next inode of a walk. Return: false after the last. */
 bool wfs_known_next(struct wfs_known_walk *walk, uint64_t *ret_ino);
 
-/** wfs_known_take_name() - remove the next name of a walk, and give it to the caller, which must
- *  have Linux drop it. Return: false after the last. */
+/** wfs_known_take_name() - remove the next name of any inode, and give it to the caller, which must
+ *  have Linux drop it; the inode stays. For a walk without wfs_known_next().
+ *  Return: false after the last. */
 bool wfs_known_take_name(struct wfs_known_walk *walk, struct wfs_known_name *ret_name);

@@ -27,7 +27,7 @@ struct wfs_listahead;
 /** wfs_listahead_new() - start the thread that has children list ahead
  *  @mount: path of the mount point; NULL: nothing is listed ahead
  *  @ret_listahead: caller frees it with wfs_listahead_free()
- *  All other arguments are borrowed until wfs_listahead_stop().
+ *  @tree, @numbers, @teller, @mount: borrowed until wfs_listahead_stop() has returned
  *  Return: 0, -ENOMEM, -EAGAIN (no thread can be started). */
 int wfs_listahead_new(const struct wfs_tree *tree, const struct wfs_numbers *numbers,
 	struct wfs_teller *teller, const char *mount, struct wfs_listahead **ret_listahead);

@@ -24,6 +24,8 @@ bool notify_again(int r, unsigned int *tries);
 /** notify_view() - open a view of the head, which the caller closes before any notification. */
 int notify_view(struct wfs_notify *notify, struct wfs_view *ret_view);
 
+/** notify_names_changed() - has the change made or deleted the cell, and so added or removed a
+ *  name? */
 bool notify_names_changed(const struct wfs_change *change);
 
 /* Looks at something in a view of its own. */
@@ -44,13 +46,14 @@ struct notify_items {
 	bool listing;        /* names in it were added or removed */
 };
 
-/** notify_item() - have Linux drop what a change of the cell of one file in such a directory has
- *  made outdated. @items: one for all changes of a commit in directories of this name */
+/** notify_item() - have Linux drop what is outdated because the cell of a file in a directory such
+ *  as `steps` has changed. @items: one for all changes of a commit in directories of this name */
 int notify_item(
 	struct wfs_notify *notify, const struct wfs_change *change, struct notify_items *items);
 
-/** notify_items_begin() - have Linux drop the attributes of the directory of the entity @id, whose
- *  time has changed. @items: as above */
+/** notify_items_begin() - have Linux drop the attributes of the directory such as `steps` of the
+ *  entity @id, because its time has changed; does nothing if @items is about @id already
+ *  @items: as of notify_item(); notify_items_end() is called for the entity before @id */
 int notify_items_begin(struct wfs_notify *notify, struct wfs_bytes id, struct notify_items *items);
 
 /** notify_items_end() - have Linux drop the listing of the directory in @items, if its names have
@@ -59,7 +62,7 @@ int notify_items_end(struct wfs_notify *notify, struct notify_items *items);
 
 /** notify_store_type() - have Linux drop the name `entries` of an artifact that has become a memory
  *  store in this commit, or is not one any more
- *  @artifact_ino: inode number of the artifact's directory */
+ *  @id: of the artifact; @artifact_ino: inode number of its directory */
 int notify_store_type(struct wfs_notify *notify, const struct wfs_commit *commit,
 	struct wfs_bytes id, uint64_t artifact_ino);
 

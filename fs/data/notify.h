@@ -47,7 +47,8 @@ struct wfs_notify {
 };
 
 /** wfs_notify_init() - begin to notify Linux of each commit of the world of tree->session. @tree,
- *  @teller, @known: borrowed until wfs_notify_stop(). Return: 0, or -errno. */
+ *  @teller, @known: borrowed until wfs_notify_stop()
+ *  Return: 0, or -errno: the caller still calls wfs_notify_stop() and wfs_notify_done(). */
 int wfs_notify_init(struct wfs_notify *notify, const struct wfs_tree *tree,
 	struct wfs_teller *teller, struct wfs_known *known);
 

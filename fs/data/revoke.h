@@ -3,10 +3,10 @@
  * Has Linux drop everything that it has cached of a mount after the rights of its principal have
  * changed.
  *
- * Every request is pinned until it is answered (wfs_session_pin). After new rights have come into
- * force, the teller of the mount waits until requests that were judged by the old ones have been
- * answered, and then drops the following, in this order. From the second on, a reader can keep a
- * notification from ending (decision 13); the mount is then ended.
+ * Every request is pinned until it is answered (wfs_session_pin() in caps/session.h). After new
+ * rights have come into force, the teller of the mount waits until requests that were judged by the
+ * old ones have been answered, and then drops the following, in this order. From the second on, a
+ * reader can keep a notification from ending (decision 13); the mount is then ended.
  * - Pages, mappings and attributes of all files. No reader has these locked.
  * - All names. Dropping one takes the lock of its directory, so it comes after every look-up and
  * listing that was in flight.
@@ -33,7 +33,7 @@ struct wfs_revoke {
 
 /** wfs_revoke_init() - from now on, have Linux drop what it has cached when the rights of
  *  tree->session change. All arguments but @revoke are borrowed until the last call of a function
- *  here. Return: 0, -EAGAIN (see wfs_session_watch). */
+ *  here. Return: 0, -EAGAIN (no thread could be started). */
 int wfs_revoke_init(struct wfs_revoke *revoke, const struct wfs_tree *tree,
 	struct wfs_teller *teller, struct wfs_known *known, struct wfs_notify *notify);
 
@@ -46,5 +46,5 @@ void wfs_revoke_stop(struct wfs_revoke *revoke);
 void wfs_revoke_make_room(struct wfs_revoke *revoke);
 
 /** wfs_revoke_contents() - have Linux drop pages, mappings and attributes of all inodes in @known,
- *  on the calling thread. Other threads may go on serving requests. */
+ *  on the calling thread. Other threads may go on serving requests. A failure is only logged. */
 void wfs_revoke_contents(struct wfs_teller *teller, struct wfs_known *known);

@@ -61,15 +61,17 @@ void wfs_teller_end(struct wfs_teller *teller, const char *why);
  *  called several times. */
 void wfs_teller_stop(struct wfs_teller *teller);
 
-/** wfs_teller_free() - release a stopped teller, when no thread uses it any more; accepts NULL. */
+/** wfs_teller_free() - wait until a posted job has ended or the teller is given up, and release the
+ *  teller; accepts NULL. The caller has called wfs_teller_stop(), and makes sure that no other
+ *  thread calls a function here any more. */
 void wfs_teller_free(struct wfs_teller *teller);
 
 /* --- for jobs; each tries again a few times if Linux has no memory --- */
 
 /** wfs_teller_entry() - have Linux drop a name from its cache. @directory: inode number; @name: in
  *  it, @size bytes, at most WFS_NAME_MAX
- *  Return: 0, -ENOENT (Linux does not know the name), -ECANCELED (the teller was given up), or
- *  another -errno. */
+ *  Return: 0, -ENOENT (Linux does not know the name or inode), -ECANCELED (the teller was given
+ *  up), or another -errno. */
 int wfs_teller_entry(struct wfs_teller *teller, uint64_t directory, const char *name, size_t size);
 
 /* For @offset below: attributes only. */

@@ -37,15 +37,18 @@ struct wfs_mcp {
 /* --- fs/mcp/mcp-call.c --- */
 
 /** wfs_mcp_call_begin() - begin a call: a task that answers the request with this id.
- *  @id: borrowed; @kind: of the task; @arguments: of the task, taken; @finish: called when the task
- *  has ended, to append the answer to mcp->output */
+ *  @id: a reference is kept; @kind: of the task; @arguments: of the task, taken; @finish: called
+ *  when the task has ended, to append the answer to mcp->output
+ *  Without memory for the call, the answer is an internal error, and @finish is not called. */
 void wfs_mcp_call_begin(struct wfs_mcp *mcp, const json_t *id, const struct wfs_task_kind *kind,
 	json_t *arguments, void (*finish)(struct wfs_mcp *mcp, const struct wfs_mcp_call *call));
 
 /** wfs_mcp_call_find() - find the open call with this id. Return: NULL if none is open. */
 struct wfs_mcp_call *wfs_mcp_call_find(const struct wfs_mcp *mcp, const json_t *id);
 
-/** wfs_mcp_call_cancel() - give no answer to a call, and abandon the verb that it waits for. */
+/** wfs_mcp_call_cancel() - give no answer to a call, and abandon the verb that it waits for
+ *  @call: stays with @mcp; wfs_mcp_advance() frees it: at once if its verb was not posted yet,
+ *  otherwise after the answer to the verb */
 void wfs_mcp_call_cancel(struct wfs_mcp *mcp, struct wfs_mcp_call *call);
 
 /** wfs_mcp_calls_free() - free all calls, and mcp->access. */

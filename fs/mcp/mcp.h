@@ -27,10 +27,10 @@ enum {
 struct wfs_mcp;
 
 /** wfs_mcp_new() - make a server that waits for its client's `initialize`
- *  @directory: of the world; kept
- *  @as: principal to act as; kept, may be NULL
+ *  @directory: of the world; must outlive the server
+ *  @as: principal to act as; must outlive the server; NULL: the operator
  *  @drive: starts the driver of agents if the world has no owner; NULL: they are not driven
- *  Return: 0, -ENOMEM. */
+ *  @ret_mcp: caller frees it with wfs_mcp_free(). Return: 0, -ENOMEM. */
 int wfs_mcp_new(
 	const char *directory, const char *as, wfs_driver_start *drive, struct wfs_mcp **ret_mcp);
 void wfs_mcp_free(struct wfs_mcp *mcp);
@@ -44,7 +44,7 @@ void wfs_mcp_set_wait(struct wfs_mcp *mcp, unsigned int wait_ms);
 /** wfs_mcp_take() - handle one message of the client. @line: without its newline; borrowed */
 void wfs_mcp_take(struct wfs_mcp *mcp, struct wfs_bytes line);
 
-/** wfs_mcp_refuse_long() - answer a message of more than WFS_MCP_MESSAGE_MAX bytes. */
+/** wfs_mcp_refuse_long() - refuse a message of more than WFS_MCP_MESSAGE_MAX bytes. */
 void wfs_mcp_refuse_long(struct wfs_mcp *mcp);
 
 /** wfs_mcp_advance() - send requests to the world, and take answers

@@ -30,9 +30,10 @@ void wfs_rpc_message_done(struct wfs_rpc_message *message);
 #define WFS_AUTO_RPC_MESSAGE WFS_CLEANUP(wfs_rpc_message_done)
 
 /** wfs_rpc_read() - read a message from a line
- *  @ret_message: caller calls wfs_rpc_message_done()
+ *  @ret_message: zero-initialised; caller calls wfs_rpc_message_done(), whatever is returned
  *  @output: gets the error for a line that is not a valid message
- *  Return: true: there is a message to handle. */
+ *  Return: true: there is a message to handle; false: an error was appended, or the message is a
+ *  response, or an invalid notification: both are ignored. */
 bool wfs_rpc_read(
 	struct wfs_bytes line, struct wfs_rpc_message *ret_message, struct wfs_buffer *output);
 

@@ -14,5 +14,5 @@
 void wfs_uri_append(struct wfs_buffer *buffer, const char *path);
 
 /** wfs_uri_path() - append the path of the file with the address @uri, without a leading `/`.
- *  Return: 0, -EINVAL (not such an address), -ENOMEM. */
+ *  Return: 0, -EINVAL (not such an address; @buffer is unchanged), -ENOMEM. */
 int wfs_uri_path(const char *uri, struct wfs_buffer *buffer);

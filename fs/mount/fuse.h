@@ -30,7 +30,7 @@ struct wfs_fuse_options {
 	void *userdata;            /* of the session: fuse_req_userdata() gives it; borrowed */
 	int fd;                    /* of /dev/fuse, mounted; taken, also on failure */
 	const char *directory;     /* the mount point, for messages only: any text */
-	struct wfs_keeper *keeper; /* unmounts it; a reference is kept */
+	struct wfs_keeper *keeper; /* unmounts it (keeper.h); a reference is kept */
 	enum wfs_mount_part part;  /* of the keeper's mounts, the one of this session */
 	unsigned int threads;      /* number of threads that serve, 1 to WFS_FUSE_THREADS_MAX */
 	/* Called once, on the thread of the loop, if the mount is gone before wfs_fuse_free() was

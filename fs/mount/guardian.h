@@ -23,7 +23,7 @@
 struct wfs_guardian;
 
 /** wfs_guardian_new() - fork the guardian; called once, by the only thread of the process
- *  Return: 0 or -errno. */
+ *  @ret_guardian: caller frees it with wfs_guardian_free(). Return: 0 or -errno. */
 int wfs_guardian_new(struct wfs_guardian **ret_guardian, struct wfs_error *error);
 
 /** wfs_guardian_free() - kill the guardian's process, which then aborts no FUSE connection, and

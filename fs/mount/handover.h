@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The descriptors that the process that mounts gives to the world's owner: of each of the two FUSE
- * connections, and of the socket of a keeper.
+ * connections, and of the socket of a keeper (keeper.h), the process that can unmount both.
  *
  * The process that wants a mount makes it, with its own rights and in its own mount namespace; the
  * owner only serves the descriptors. If anything fails, or this process is killed, the keeper
@@ -49,7 +49,8 @@ struct wfs_handover {
 /** wfs_handover_make() - start a keeper, and make both mounts: of the tree, on @directory, and of
  *  the control files; a dead mount on @directory is unmounted first
  *  @world: canonical directory of the world
- *  @directory: canonical, from wfs_mount_resolve()
+ *  @directory: canonical, from wfs_mount_resolve() (fs/mount/mount-table.h)
+ *  @ret_handover: caller calls wfs_handover_done(); after a failure it is not set
  *  Thread: the process must have only one.
  *  Return: 0, -EBUSY (busy: a file system is mounted there), -EINVAL (the directory is inside the
  *          world, or inside a mount of it, or the world inside the directory), -ETIMEDOUT, … */
@@ -61,7 +62,8 @@ int wfs_handover_make(const char *world, const char *directory, bool allow_other
  *  Return: 0, or -errno; the caller must then call wfs_handover_undo(). */
 int wfs_handover_end(struct wfs_handover *handover, struct wfs_error *error);
 
-/** wfs_handover_undo() - unmount both mounts; accepts a hand-over that was not made. */
+/** wfs_handover_undo() - unmount both mounts; accepts a hand-over that was not made. The caller
+ *  still calls wfs_handover_done(). */
 void wfs_handover_undo(struct wfs_handover *handover);
 
 /** wfs_handover_done() - close all descriptors; mounts that an owner serves stay. */

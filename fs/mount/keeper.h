@@ -48,13 +48,13 @@ bool wfs_keeper_is(int fd);
 /* The owner's end of the socket, counted: a thread that outlives its mount may still use it. */
 struct wfs_keeper;
 
-/** wfs_keeper_new() - make the owner's end of a keeper's socket; caller calls wfs_keeper_unref().
- *  @fd: the socket; taken, also on failure. Return: 0, -ENOMEM. */
+/** wfs_keeper_new() - make @ret_keeper, the owner's end of a keeper's socket; caller calls
+ *  wfs_keeper_unref(). @fd: the socket; taken, also on failure. Return: 0, -ENOMEM. */
 int wfs_keeper_new(int fd, struct wfs_keeper **ret_keeper);
 struct wfs_keeper *wfs_keeper_ref(struct wfs_keeper *keeper);
 void wfs_keeper_unref(struct wfs_keeper *keeper); /* accepts NULL */
 
-/** wfs_keeper_fd() - get the descriptor of the socket, for the guardian; borrowed. */
+/** wfs_keeper_fd() - get the descriptor of the socket, for the guardian (guardian.h); borrowed. */
 int wfs_keeper_fd(const struct wfs_keeper *keeper);
 
 /** wfs_keeper_ask() - send a message about one of its two mounts to the keeper, and wait for the

@@ -31,7 +31,7 @@ int wfs_make_mount(const struct wfs_make_options *options, int *ret_place, struc
 int wfs_make_device(int place, unsigned long *ret_device);
 
 /** wfs_make_undo() - unmount the mount that was just made on the directory @place, wherever this
- *  directory is now. */
+ *  directory is now; -1: do nothing. */
 void wfs_make_undo(int place);
 
 /** wfs_make_detached() - make a mount that is on no directory yet, for wfs_make_attach(); needs
@@ -41,8 +41,9 @@ void wfs_make_undo(int place);
 int wfs_make_detached(
 	const struct wfs_make_options *options, int *ret_mount, struct wfs_error *error);
 
-/** wfs_make_attach() - put a mount of wfs_make_detached() on the directory @path. @ret_place: as of
- *  wfs_make_mount(). Return: 0, -ELOOP (a directory of the path has become a link), … */
+/** wfs_make_attach() - put a mount of wfs_make_detached() on the directory @path. @mount: its
+ *  descriptor, which the caller still closes; @ret_place: as of wfs_make_mount()
+ *  Return: 0, -ELOOP (a directory of the path has become a link), … */
 int wfs_make_attach(int mount, const char *path, int *ret_place, struct wfs_error *error);
 
 /** wfs_make_is_device() - is @fd a descriptor of /dev/fuse? */

@@ -76,7 +76,7 @@ int wfs_mount_look_canonical(const char *path, char **ret_path, struct wfs_error
 int wfs_mount_look_directory(const char *path, struct wfs_error *error);
 
 /** wfs_mount_look_answers() - call lstat(2) for @path. @ret_result: its result, 0 or -errno
- *  Return: 0, … */
+ *  Return: 0 (lstat(2) has returned), or -errno. */
 int wfs_mount_look_answers(const char *path, int *ret_result, struct wfs_error *error);
 
 /* --- mount-place.c --- */
@@ -101,6 +101,7 @@ int wfs_mount_resolve(const char *directory, char **ret_path, struct wfs_error *
  * @directory: mount point of the tree
  * @allow_other: other users can pass the directories
  * @ret_path: of `ctl`; caller frees
+ * Return: 0, or -errno with @error.
  */
 int wfs_mount_run_directory(const char *world, const char *directory, bool allow_other,
 	char **ret_path, struct wfs_error *error);

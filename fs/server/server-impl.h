@@ -137,8 +137,9 @@ void wfs_server_accept_waiting(struct wfs_server *server);
 /** wfs_server_collect() - send the answers of requests that other threads have finished. */
 void wfs_server_collect(struct wfs_server *server);
 
-/** wfs_server_end_connections() - read no more lines on any connection, answer those that were
- *  read, and close. @now: close at once */
+/** wfs_server_end_connections() - read no more lines on any connection, and begin those that were
+ *  read; each connection closes later, after its last answer
+ *  @now: close all without answers, and abandon their requests as wfs_server_request_abandon() */
 void wfs_server_end_connections(struct wfs_server *server, bool now);
 
 /** wfs_server_maybe_end() - end the loop if it is stopping and has no connection left. */
@@ -233,7 +234,8 @@ void wfs_server_user_put(struct wfs_server_connection *connection);
 int wfs_server_user_admit(struct wfs_server_connection *connection, struct wfs_error *error);
 
 /** wfs_server_user_input() - charge the connection's user for the memory that its input takes now
- *  Return: false: with all connections of the user, that is more than the user may have. */
+ *  Return: false: with all connections of the user, that is more than the user may have; the user
+ *  is charged all the same. */
 bool wfs_server_user_input(struct wfs_server_connection *connection, size_t bytes);
 
 /** wfs_server_user_ready() - put a connection that has lines to begin into the list of its user,

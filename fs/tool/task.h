@@ -69,8 +69,8 @@ bool wfs_task_next(struct wfs_task *task, const char **ret_verb, json_t **ret_pa
  *  @answer: borrowed */
 void wfs_task_answer(struct wfs_task *task, const struct wfs_answer *answer);
 
-/** wfs_task_fail() - end a task whose verb could not be sent: set its status to @r and its error to
- *  @error. */
+/** wfs_task_fail() - end a task whose verb could not be sent: set its status to @r, a negative
+ *  errno, and its error to a copy of @error. */
 void wfs_task_fail(struct wfs_task *task, int r, const struct wfs_error *error);
 
 /*
@@ -92,6 +92,7 @@ const char *wfs_task_text(const struct wfs_task *task, const char *name);
 /** wfs_task_integer() - get the integer @name from task->arguments; @otherwise if it is absent. */
 int64_t wfs_task_integer(const struct wfs_task *task, const char *name, int64_t otherwise);
 
-/** wfs_task_decode() - decode the base64 member @name of @result, and append it to task->bytes.
+/** wfs_task_decode() - decode the base64 member @name of @result, if any, and append it to
+ *  task->bytes.
  *  Return: 0, or -errno with task->error. */
 int wfs_task_decode(struct wfs_task *task, const json_t *result, const char *name);

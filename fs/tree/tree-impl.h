@@ -101,7 +101,7 @@ bool wfs_tree_entity_within(const struct wfs_node *node, enum wfs_entity *ret_en
 /** wfs_tree_entity_find() - find the entity to which a node belongs
  *  @node: the entity's directory, one within it, or its `grants.json`
  *  @ret_id: borrowed until the view is closed
- *  @ret_version: of the entity's cell
+ *  @ret_version: of the entity's cell; of a directory within: that from which it is made
  *  Return: 0, -ENOENT, … */
 int wfs_tree_entity_find(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, struct wfs_bytes *ret_id, struct wfs_version *ret_version);
@@ -120,8 +120,9 @@ struct wfs_node wfs_tree_items_node(enum wfs_entity_file directory, uint64_t vie
  *  `ID.json` instead, which is listed next */
 uint64_t wfs_tree_entity_cookie(enum wfs_entity entity, uint64_t cell_id, bool beside);
 
-/** wfs_tree_entity_mtime() - find the modification time of an entity's directory at the head.
- *  Return: 0, -ENOENT, … */
+/** wfs_tree_entity_mtime() - find when the cell of an entity, or that from which a directory such
+ *  as `steps` within it is made, has last changed in @view. At the head, this is the modification
+ *  time of the directory. @node: of the directory. Return: 0, -ENOENT, … */
 int wfs_tree_entity_mtime(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, int64_t *ret_mtime_ns);
 
@@ -163,18 +164,19 @@ struct wfs_attr wfs_tree_text_attr(uint64_t vid, uint64_t size_bytes, int64_t ti
 
 /* --- tree-item.c: directories within that of an entity, such as `steps` of a plan --- */
 
-/** wfs_tree_item_lookup() - look the file @name up in such a directory. @parent: node of the
- *  directory; @ret_attr: of the file. Return: 0, -ENOENT, … */
+/** wfs_tree_item_lookup() - look the file @name up in a directory such as `steps`, which is within
+ *  that of an entity. @parent: node of the directory; @ret_attr: of the file
+ *  Return: 0, -ENOENT, … */
 int wfs_tree_item_lookup(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *parent, const char *name, struct wfs_attr *ret_attr);
 
-/** wfs_tree_items_count() - estimate the number of names in such a directory, hidden ones included.
- *  @node: of the directory. Return: 0, -ENOENT, … */
+/** wfs_tree_items_count() - estimate the number of names in a directory such as `steps`, with
+ *  hidden ones. @node: of the directory. Return: 0, -ENOENT, … */
 int wfs_tree_items_count(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, uint64_t *ret_count);
 
 /**
- * wfs_tree_items_list() - list the names in such a directory
+ * wfs_tree_items_list() - list the names in a directory such as `steps`
  * @node: of the directory
  * @cookie: 0, or the cookie of the last file that was taken: 1 + its number
  * @each: called with @context and each file until it returns false, or tree->scan ends the listing

@@ -71,8 +71,9 @@ int wfs_tree_items_list(const struct wfs_tree *tree, struct wfs_view *view,
 			tree->session, view, scan ? &scan->left : &all, &item, &name);
 		if (r > 0)
 			(void)wfs_tree_scan_ends(tree, item.number);
-		if (!r)
-			r = item_attr(tree, view, node, &item.version, item.number, &attr);
+		if (r)
+			return r < 0 && r != -ENOENT ? r : 0;
+		r = item_attr(tree, view, node, &item.version, item.number, &attr);
 		if (!r) {
 			const struct wfs_tree_entry entry = {.name = wfs_buffer_text(&name),
 				.attr = &attr,
@@ -81,5 +82,5 @@ int wfs_tree_items_list(const struct wfs_tree *tree, struct wfs_view *view,
 			go_on = each(context, &entry);
 		}
 	}
-	return r == -ENOENT || r > 0 ? 0 : r;
+	return r;
 }

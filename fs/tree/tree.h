@@ -130,7 +130,8 @@ int wfs_tree_read(const struct wfs_tree *tree, uint64_t ino, uint64_t offset, si
 	struct wfs_tree_data *ret_data);
 
 /** wfs_tree_read_in() - as wfs_tree_read(), but of the file @node, and in data->view, which the
- *  caller has opened. Only for files whose contents do not depend on the view. */
+ *  caller has opened. Only for files whose contents do not depend on the view.
+ *  Return: as wfs_tree_read(); the caller calls wfs_tree_data_done() in any case. */
 int wfs_tree_read_in(const struct wfs_tree *tree, const struct wfs_node *node, uint64_t offset,
 	size_t size, struct wfs_tree_data *data);
 
@@ -144,7 +145,8 @@ int wfs_tree_link(const struct wfs_tree *tree, uint64_t ino, struct wfs_buffer *
 int wfs_tree_xattrs(const struct wfs_tree *tree, uint64_t ino,
 	bool (*each)(void *context, const char *name, struct wfs_bytes value), void *context);
 
-/** wfs_tree_path() - append the path of a directory to @buffer, without a `/` at its beginning.
+/** wfs_tree_path() - append the path of a directory to @buffer, without a `/` at its beginning;
+ *  the path of a directory below a height begins with `at/`.
  *  Return: 0, -ENOTDIR, -ENOENT, … */
 int wfs_tree_path(const struct wfs_tree *tree, uint64_t ino, struct wfs_buffer *buffer);
 

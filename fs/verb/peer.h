@@ -25,6 +25,6 @@ void wfs_peers_free(struct wfs_peers *peers);
 /** wfs_peers_any() - does host.json give a principal to any user but the world's owner and root? */
 bool wfs_peers_any(const struct wfs_peers *peers);
 
-/** wfs_peers_principal() - find the principal of the user @uid. Return: its id, borrowed from
- *  @peers; NULL: the user has none. */
+/** wfs_peers_principal() - find the principal of the user @uid; of root and of the user of this
+ *  process it is the operator. Return: its id, borrowed from @peers; NULL: the user has none. */
 const char *wfs_peers_principal(const struct wfs_peers *peers, uid_t uid);

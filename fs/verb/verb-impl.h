@@ -40,10 +40,12 @@ wfs_verb_handler wfs_verb_manifest_read, wfs_verb_query_state, wfs_verb_list_cel
 	wfs_verb_status, wfs_verb_metrics, wfs_verb_shutdown, wfs_verb_fs_list, wfs_verb_fs_stat,
 	wfs_verb_fs_read;
 
-/** wfs_verb_drive() - ask the driver for @what, with call->payload as parameters
+/** wfs_verb_drive() - ask the driver for @what, with call->payload as parameters (WFS_DRIVES in
+ *  caps/drive.h has those of each)
  *  @done: called with &call->drive when the driver has done @what, or has failed; must call
  *  wfs_verb_driven() last
- *  Return: WFS_VERB_PENDING, or -errno (@done is not called). */
+ *  Return: WFS_VERB_PENDING, or -errno with call->error (no driver: not_enabled), and @done is not
+ *  called. */
 int wfs_verb_drive(
 	struct wfs_call *call, enum wfs_drive_what what, void (*done)(struct wfs_drive *drive));
 
@@ -53,7 +55,8 @@ int wfs_verb_drive(
 void wfs_verb_driven(struct wfs_drive *drive);
 
 /** wfs_verb_order() - send call->payload as an action. @give: a function of caps/session-*.h that
- *  takes the action, for instance wfs_session_cancel(). Return: WFS_VERB_PENDING, or -errno. */
+ *  submits the action, for instance wfs_session_cancel(); the payload stays the call's
+ *  Return: WFS_VERB_PENDING (the answer finishes the call), or -errno with call->error. */
 int wfs_verb_order(struct wfs_call *call,
 	int (*give)(const struct wfs_session *, json_t *, struct wfs_request *));
 

@@ -111,7 +111,8 @@ bool wfs_verb_interruptible(const char *verb);
 void wfs_call_done(struct wfs_call *call);
 
 /** wfs_call_envelope() - make the answer as the control socket sends it: {"ok":true,"result":…} or
- *  {"error":{category,code,message,retriable},"meta":…,"ok":false}; @id is added when not NULL.
+ *  {"error":{category,code,details?,message,retriable},"meta"?:…,"ok":false}
+ *  @id: added when not NULL
  *  Return: new reference, or NULL without memory. */
 json_t *wfs_call_envelope(const struct wfs_call *call, const char *id);
 
@@ -125,8 +126,8 @@ bool wfs_verb_slow(const char *verb, const json_t *payload);
 
 /**
  * wfs_verb_reads_long() - may this call read for so long that it must not keep other calls waiting?
- * True for some files (wfs_tree_takes_long()), and for queries of a guest, which may look at any
- * number of cells
+ * True for some files (wfs_tree_takes_long() in fs/tree/tree.h), and for queries of a guest, which
+ * may look at any number of cells
  * @payload: may be NULL
  * @guest: the client is not the operator
  */
@@ -137,6 +138,6 @@ bool wfs_verb_reads_long(const char *verb, const json_t *payload, bool guest);
  */
 
 /** wfs_verb_finish() - end a call: set its status, fill its error and meta if they are missing, and
- *  call call->done
- *  @r: 0, or -errno with or without call->error */
+ *  call call->done, which may free @call
+ *  @r: 0 (call->result is set), or -errno with or without call->error */
 void wfs_verb_finish(struct wfs_call *call, int r);

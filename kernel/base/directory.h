@@ -7,8 +7,8 @@
  *  process with threads may call this function: signal-safety(7). */
 void wfs_directory_remove(const char *directory);
 
-/** wfs_directory_make() - make the directory @name in an open directory, unless it exists.
- *  Return: 0 (also if it exists), or -errno. */
+/** wfs_directory_make() - make the directory @name, of mode 0700 less the umask, in an open
+ *  directory. Return: 0 (also if anything of this name exists, even a file), or -errno. */
 int wfs_directory_make(int directory_fd, const char *name);
 
 /** wfs_directory_clear() - remove everything in the open directory @fd, not following symbolic

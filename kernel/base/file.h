@@ -10,5 +10,6 @@
 int wfs_file_copy(int from, int to);
 
 /** wfs_file_read() - append all bytes of the file @fd, beginning at its position, to @buffer
- *  Return: 0, -EFBIG (more than @size_max bytes), or another -errno. */
+ *  Return: 0, -EFBIG (more than @size_max bytes), or another -errno; after a failure the bytes that
+ *  were read so far stay in @buffer. */
 int wfs_file_read(int fd, size_t size_max, struct wfs_buffer *buffer);

@@ -216,7 +216,7 @@ static json_t *record_schema(const struct wfs_field *field, bool strict)
 
 		if (field->help && !field->form->comment)
 			r |= json_object_set_new(schema, "description", json_string(field->help));
-		if (strict && field->optional)
+		if (strict && field->optional && type)
 			r |= json_object_set_new(schema, "type", json_pack("[O, s]", type, "null"));
 		if (strict || !field->optional)
 			r |= json_array_append_new(required, json_string(field->name));

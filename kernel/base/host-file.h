@@ -25,7 +25,7 @@ int wfs_host_file_read(const char *directory, json_t **ret_host, struct wfs_hash
 
 /** wfs_host_script() - get the relative path of the file from which a model of the provider
  *  `script` answers. @entry: the model's value in `models` of host.json
- *  Return: borrowed from @entry, or NULL if the provider is another or the path is absolute. */
+ *  Return: borrowed from @entry; NULL: another provider, or `file` is absolute or missing. */
 const char *wfs_host_script(const json_t *entry);
 
 /** wfs_host_script_name_valid() - is @name a file name ending in `.jsonl`, as no other file of a

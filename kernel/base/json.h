@@ -68,7 +68,8 @@ int wfs_json_check_count(size_t count, struct wfs_error *error);
  *  @json: from wfs_json_parse(), or built from integers, finite reals and valid UTF-8 */
 void wfs_json_write(const json_t *json, struct wfs_buffer *buffer);
 
-/** wfs_json_is_canonical() - is @text byte for byte what wfs_json_write() appends for its value? */
+/** wfs_json_is_canonical() - is @text byte for byte what wfs_json_write() appends for its value?
+ *  Return: false also without memory. */
 bool wfs_json_is_canonical(struct wfs_bytes text);
 
 /** wfs_json_write_document() - append the canonical text of @json and a newline to @buffer. */
@@ -97,7 +98,8 @@ int wfs_json_key_compare(const char *a, size_t a_size, const char *b, size_t b_s
 
 /*
  * Reading members of a request. Functions that return int return 0, or -EINVAL with @error filled
- * (missing_argument or invalid_argument), which names the missing, mistyped or unknown member.
+ * (missing_argument or invalid_argument), which names the missing, mistyped or unknown member, or
+ * says that @object is NULL or not an object.
  */
 
 /** wfs_json_get_string() - get the string member @name, which must exist and have no NUL; borrowed
@@ -160,7 +162,7 @@ json_t *wfs_json_copy(const json_t *object);
 bool wfs_json_has(const json_t *array, const json_t *value);
 
 /** wfs_json_add_missing() - append to @array those elements of the array @values that it does not
- *  have. Return: 0, or -ENOMEM. */
+ *  have. Return: 0, or -ENOMEM (some of them may have been appended). */
 int wfs_json_add_missing(json_t *array, const json_t *values);
 
 /** wfs_json_set_base64() - set the member @name to the base64 of @size bytes. Return: 0, or

@@ -85,13 +85,14 @@ struct wfs_code {
 
 /** box_ready() - start or choose the process for the next run of @code, and load the module into it
  *  @functions: names, ended by NULL, one of which the module must define; NULL: that was checked
- *  before. @ret_process: borrowed from the box. @run: charged for loading */
+ *  before. @ret_process: borrowed from the box. @run: charged for loading; after a failure,
+ *  run->failure says why */
 int box_ready(struct wfs_code *code, const char *const *functions, struct process **ret_process,
 	struct wfs_lua_run *run, struct wfs_error *error);
 
 /** box_exchange() - send process->out, and receive the answer. @ret_reader: borrows process->in
- *  Return: as process_send() and process_receive(), or -EINTR (the box was interrupted before). No
- *  error is filled: after a failure the caller calls box_give_up(). */
+ *  Return: as process_send() and process_receive() (process.h), or -EINTR (the box was interrupted
+ *  before). No error is filled: after a failure the caller calls box_give_up(). */
 int box_exchange(
 	struct wfs_code *code, struct process *process, struct wfs_wire_reader *ret_reader);
 
@@ -131,6 +132,8 @@ void box_trim(struct process *process);
  *  seed of which the seeds of other runs are made. */
 void box_seed_of(const uint8_t seed[static 32], uint8_t ret_seed[static 32]);
 
-/** box_failure_of() - get the kind of failure of a run, from run->failure and the result @r of the
- *  function that ran it. Too many JSON values in what the code gives are a failure of the code. */
+/** box_failure_of() - get the kind of failure of a run. @r: result of the function that ran it
+ *  Return: WFS_LUA_FAILURE_NONE if @r is 0; otherwise run->failure or, if that is NONE (the answer
+ *  was refused here, for instance because it has too many JSON values): HOST for -ENOMEM, CODE for
+ *  any other @r. */
 enum wfs_lua_failure box_failure_of(const struct wfs_lua_run *run, int r);

@@ -82,7 +82,8 @@ struct wfs_code_options {
 	/* NULL-terminated: the module must define one of these, which is checked at once. NULL: it
 	 * was checked before, and is compiled when it runs. */
 	const char *const *functions;
-	const struct wfs_lua_binding *bindings; /* must live as long as the code */
+	/* functions of the host that the code can call; must live as long as the code */
+	const struct wfs_lua_binding *bindings;
 	size_t binding_count;
 	struct wfs_lua_budget *budget;     /* charged for checking; may be NULL */
 	enum wfs_lua_failure *ret_failure; /* why checking failed; may be NULL */
@@ -174,8 +175,9 @@ void wfs_code_ahead_begin(struct wfs_box *box);
 int wfs_code_ahead_add(struct wfs_code *code, const struct wfs_code_step *step,
 	struct wfs_bytes event_text, int state_of);
 
-/** wfs_code_ahead_run() - run all steps that were added. Failures are reported by the
- *  wfs_code_step() that asks for the step. */
+/** wfs_code_ahead_run() - run all steps that were added, if there are at least two
+ *  After a failure, the steps without a result are not ahead any more: wfs_code_step() runs them
+ *  when they are asked for, and reports what fails then. */
 void wfs_code_ahead_run(struct wfs_box *box);
 
 /** wfs_code_ahead_work() - Return: the instructions of those steps that wfs_code_ahead_run() has
@@ -190,7 +192,7 @@ size_t wfs_code_ahead_taken(const struct wfs_box *box);
 struct wfs_code_host {
 	/**
 	 * call() - do what a program (running code of an artifact) asks for, which may run others
-	 * @binding_index: in the table of bindings
+	 * @binding_index: of the function, in the bindings of the code
 	 * @arguments: array, borrowed; nil is null, but trailing nils are left out
 	 * @ret_value: the function's result; the caller owns the reference; NULL: nil
 	 * @error: filled unless the result is 0

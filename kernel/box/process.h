@@ -31,7 +31,7 @@ struct process {
 	struct process_module modules[PROCESS_MODULES_MAX];
 	size_t module_count;
 	uint64_t use_count;
-	const _Atomic int64_t *end_ns; /* borrowed from the box */
+	const _Atomic int64_t *end_ns; /* of the box: no code runs after that; monotonic */
 	int64_t time_limit_ns; /* processor time at which the sandbox stops the current run */
 	int64_t time_start_ns; /* its processor time when an answer was first late; 0: none was */
 	int64_t time_spent_ns; /* monotonic time at which it may reach RLIMIT_CPU; 0: not set yet */
@@ -61,8 +61,9 @@ int process_send(struct process *process);
 /** process_receive() - receive the answer to the frame that was sent last. @ret_reader: borrows
  *  process->in
  *  Return: 0, -EPIPE (the process ended), -ETIMEDOUT (it uses far more processor time than it may),
- *  -EDEADLK (it sleeps instead of answering), -EINTR (the time *end_ns has come), -EBADMSG (the
- *  frame is too large), -ENOMEM. */
+ *  -EDEADLK (it sleeps instead of answering), -EINTR (the time *process->end_ns has come), -EBADMSG
+ *  (the frame is too large, or bytes follow it), -ENOMEM, or another -errno. After any failure of
+ *  this function or process_send() the caller calls process_end(), which these two do not. */
 int process_receive(struct process *process, struct wfs_wire_reader *ret_reader);
 
 /** process_image() - copy worldfs-code, the program that runs code, into a sealed memfd.

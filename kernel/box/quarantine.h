@@ -68,5 +68,6 @@ int wfs_quarantine_rows(
 bool wfs_quarantine_changed(struct wfs_quarantine *quarantine, struct wfs_quarantine_row *ret_row);
 
 /** wfs_quarantine_settle() - end the storing of changed rows, after the transaction has ended
- *  @committed: false: wfs_quarantine_changed() returns its rows again */
+ *  @committed: true: rows without crashes are dropped; false: wfs_quarantine_changed() will return
+ *  the rows again that it has returned */
 void wfs_quarantine_settle(struct wfs_quarantine *quarantine, bool committed);

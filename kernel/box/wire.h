@@ -56,8 +56,8 @@ void wfs_wire_put_text(struct wfs_buffer *frame, const char *text);
 /** wfs_wire_send() - send a frame to the socket @fd, after setting the size in its header
  *  @again: called with @context whenever the socket's time limit has passed; returns 0 to go on, or
  *  what ends the sending; NULL: always go on
- *  Return: 0, -ENOMEM, -EFBIG (above WFS_WIRE_FRAME_MAX; nothing was sent), -EPIPE, the result of
- *  @again, or another -errno. */
+ *  Return: 0, -ENOMEM, -EFBIG (above WFS_WIRE_FRAME_MAX), -EPIPE, the result of @again, or another
+ *  -errno. After -ENOMEM and -EFBIG nothing was sent; after others, a part may have been. */
 int wfs_wire_send(int fd, struct wfs_buffer *frame, int (*again)(void *context), void *context);
 
 /* Reads a frame; borrows its buffer. */
@@ -72,8 +72,8 @@ struct wfs_wire_reader {
  *  @frame: overwritten, and borrowed by @ret_reader
  *  @again: called with @context whenever the socket's time limit has passed, and now and then while
  *  a frame comes in many parts; returns 0 to go on, or what ends the waiting; NULL: always go on
- *  Return: 0, -EPIPE (the other end is closed), -EBADMSG (the frame is too large), -ENOMEM, the
- *  result of @again, or another -errno. */
+ *  Return: 0, -EPIPE (the other end is closed), -EBADMSG (the frame is too large, or bytes
+ *  follow it), -ENOMEM, the result of @again, or another -errno. */
 int wfs_wire_receive(int fd, struct wfs_buffer *frame, struct wfs_wire_reader *ret_reader,
 	int (*again)(void *context), void *context);
 

@@ -22,7 +22,7 @@ struct wfs_baseline {
 /** wfs_baseline_cell() - write one cell of a baseline to the store, before the baseline's record is
  *  appended. @reducer_index: in the manifest. @bytes: the cell's state, a canonical document
  *  @at_ns: time of the record
- *  Return: 0, -EEXIST (the cell was written before), or as wfs_head_set_cell(). */
+ *  Return: 0, -EEXIST (the cell was written before), -EIO, -ENOSPC, -ENOMEM. */
 int wfs_baseline_cell(struct wfs_head *head, size_t reducer_index, struct wfs_bytes key,
 	struct wfs_bytes bytes, int64_t at_ns);
 

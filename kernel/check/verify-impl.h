@@ -34,16 +34,17 @@ struct verify {
 /** verify_wrong() - add a problem: row number @row of @table is wrong. @reason: words for the
  *  message */
 void verify_wrong(struct verify *verify, enum wfs_table table, uint64_t row, const char *reason);
-/** verify_wrong_blob() - add a problem: the row of the blob @hash is wrong. */
+/** verify_wrong_blob() - add a problem: the row of the blob @hash is wrong, because of @reason. */
 void verify_wrong_blob(struct verify *verify, const struct wfs_hash *hash, const char *reason);
 
-/** verify_damaged_name() - add a problem: the row @name does not fit its seal (kernel/store/row.h),
- *  unless verify_rows() has already added it. */
+/** verify_damaged_name() - add a problem: the row @name does not fit its seal (kernel/store/row.h);
+ *  nothing if this problem was added before. */
 void verify_damaged_name(struct verify *verify, const struct wfs_row_name *name);
 /** verify_damaged() - verify_damaged_name() for row number @row of @table. */
 void verify_damaged(struct verify *verify, enum wfs_table table, uint64_t row);
 
-/** verify_incomplete_height() - get the height up to which a collection may have removed versions;
+/** verify_incomplete_height() - get the first height that collections (kernel/copy/gc.h) have kept:
+ *  versions of this height and lower ones may be missing, except those that this height shows.
  *  0: all versions exist. */
 uint64_t verify_incomplete_height(const struct verify *verify);
 
@@ -51,8 +52,9 @@ uint64_t verify_incomplete_height(const struct verify *verify);
  *  the oldest height that the world has now. Return: 0, or -errno with verify->error. */
 int verify_open_view(struct verify *verify, uint64_t height);
 
-/** verify_is_wrong() - does the failure @r of a check mean that the row is wrong? Otherwise this
- *  process has failed, for example for lack of memory, and verify->failure is set. */
+/** verify_is_wrong() - does the result @r of a check mean that the row is wrong? False if @r is 0,
+ *  or if this process has failed, for example for lack of memory or of a permission; then
+ *  verify->failure is set to @r. */
 bool verify_is_wrong(struct verify *verify, int r);
 
 /** verify_look() - report that @done of @total parts of the work @what are done (0: @total is not
@@ -65,7 +67,8 @@ int verify_look(struct verify *verify, const char *what, uint64_t done, uint64_t
 int verify_step(struct verify *verify, const char *what, uint64_t done, uint64_t total);
 
 /** verify_check_file() - compare the blob file of a version or a blob with its hash. If this user
- *  may not open the file, verify->forbidden is set to its path. Return: 0, -EIO (damaged), … */
+ *  may not open the file, verify->forbidden is set to its path. Return: 0, -EIO (damaged), -EACCES
+ *  or -EPERM (forbidden), … */
 int verify_check_file(struct verify *verify, const struct wfs_blob *file);
 
 /** verify_failed() - fill verify->error with "read @what" and the reason @r. Return: @r. */

@@ -33,7 +33,7 @@ struct wfs_gc {
 
 /** wfs_gc_begin() - begin a collection: fill @gc, remove nothing yet
  *  @keep: true: keep the newest @number heights, or all if they are fewer; false: keep the height
- *  @number and all later ones
+ *  @number and all later ones; heights that were dropped before stay dropped
  *  Return: 0, -ENOENT (height_unavailable: not reached yet), -EINVAL (@number is 0), … */
 int wfs_gc_begin(struct wfs_world *world, bool keep, uint64_t number, struct wfs_gc *gc,
 	struct wfs_error *error);
@@ -41,6 +41,7 @@ int wfs_gc_begin(struct wfs_world *world, bool keep, uint64_t number, struct wfs
 /** wfs_gc_advance() - do steps of a collection that was begun; waits for the kernel thread in each
  *  step. @principal: whose requests to the kernel thread the steps are
  *  @rows_max: about how many versions to look at; 0: go on until the collection is done
- *  Return: 0 (gc->done: it is complete), -EROFS, -EIO (damage was found), -ENOSPC, … */
+ *  Return: 0 (gc->done: it is complete), -EROFS, -EIO (damage was found), -ENOSPC, …; after a
+ *  failure the steps that were done stay, and a later call goes on from there. */
 int wfs_gc_advance(struct wfs_world *world, struct wfs_gc *gc, const char *principal,
 	uint64_t rows_max, struct wfs_error *error);

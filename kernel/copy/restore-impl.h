@@ -83,7 +83,8 @@ struct restore_path restore_path(const char *format, ...) __attribute__((format(
  *  (`progress` asked to end). */
 int restore_stopped(struct restore *restore);
 
-/** restore_progress() - set restore->told: @done of @total parts of the work @what are done. */
+/** restore_progress() - set restore->told, which restore_stopped() reports later: @done of @total
+ *  parts of the work @what are done. @what: static. */
 void restore_progress(struct restore *restore, const char *what, uint64_t done, uint64_t total);
 
 /** restore_noted() - note a problem with the file @path of the copy. @format: printf() format of
@@ -109,8 +110,8 @@ bool restore_has(const struct restore *restore, const char *path);
 
 /** restore_directory() - open the directory @name in @parent, a directory of the copy
  *  @path: its whole path, for messages
- *  Return: 1 with a descriptor in @ret_fd, which the caller closes; 0 if it is missing, or is not a
- *  directory (a problem was noted); or -errno. */
+ *  Return: 1 with a descriptor in @ret_fd, which the caller closes; 0 if it is missing (no problem
+ *  was noted) or cannot be opened as a directory (a problem was noted); or -errno. */
 int restore_directory(
 	struct restore *restore, int parent, const char *name, const char *path, int *ret_fd);
 
@@ -130,13 +131,13 @@ int restore_list_sorted(struct restore *restore, int directory, const char *path
 
 /** restore_open() - open the regular file @name in a directory of the copy
  *  @path: its whole path, for messages
- *  Return: 1 with a descriptor in @ret_fd, which the caller closes; 0 if it is missing or has more
- *  than @size_max bytes (a problem was noted); or -errno. */
+ *  Return: 1 with a descriptor in @ret_fd, which the caller closes; 0 if it is missing, is not a
+ *  regular file, or has more than @size_max bytes (a problem was noted); or -errno. */
 int restore_open(struct restore *restore, int directory, const char *name, const char *path,
 	uint64_t size_max, int *ret_fd);
 
 /** restore_read() - append the file @name in a directory of the copy to @buffer; as restore_open()
- *  Return: 1, 0 (a problem was noted), or -errno. */
+ *  Return: 1; 0 (a problem was noted) or -errno: @buffer may have got a part of the file. */
 int restore_read(struct restore *restore, int directory, const char *name, const char *path,
 	uint64_t size_max, struct wfs_buffer *buffer);
 
@@ -163,7 +164,7 @@ int restore_manifest(struct restore *restore);
 /* --- kernel/copy/restore-journal.c --- */
 
 /** restore_texts() - open the directory journal/texts of the copy, which has the private texts that
- *  records name by hash. Return: as restore_directory(). */
+ *  records name by hash. Return: as restore_directory(); 0 also if the copy has no journal/. */
 int restore_texts(struct restore *restore, int *ret_fd);
 
 /* Reads the lines of the journal in order. Plain value; init, next …, done. */
@@ -226,7 +227,8 @@ struct restore_batch {
 int restore_batch_begin(struct restore_batch *batch);
 int restore_batch_commit(struct restore_batch *batch);
 /** restore_batch_step() - count a row of @size bytes that was written, and commit if the
- *  transaction is large enough, and begin the next. */
+ *  transaction is large enough, and begin the next. After a failure the batch cannot be used any
+ *  more; the caller still calls restore_batch_done(). */
 int restore_batch_step(struct restore_batch *batch, size_t size);
 void restore_batch_done(struct restore_batch *batch);
 
@@ -284,8 +286,8 @@ int restore_take_builtin(struct restore *restore, struct wfs_head *head);
 /** restore_proof_add() - take facts from the record of an action that was done, but is not folded.
  *  Return: 0, -ENOMEM. */
 int restore_proof_add(struct restore_proof *proof, const struct wfs_record_parsed *parsed);
-/** restore_makes_agent() - does @action make or change an agent (an artifact that is also a
- *  principal)? */
+/** restore_makes_agent() - does @action, the document of a write_artifact, make or change an agent
+ *  (an artifact that is also a principal)? */
 bool restore_makes_agent(const json_t *action);
 void restore_proof_done(struct restore_proof *proof);
 

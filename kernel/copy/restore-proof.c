@@ -16,7 +16,7 @@
 /* --- from the lines of actions --- */
 
 /* Sets known members of an artifact. The value null marks a member as not known: the copy may have
- * any value there. @members: taken; NULL: there was no memory for them */
+ * any value there. @members: taken; NULL: the caller had no memory for them */
 static int expect(json_t *expected, json_t *members)
 {
 	return json_object_update_new(expected, members) < 0 ? -ENOMEM : 0;

@@ -28,7 +28,7 @@ enum {
 /* An effect that a step asked for. Plain value; borrowed. */
 struct wfs_intent {
 	enum wfs_effect effect;
-	const json_t *params;
+	const json_t *params;  /* NULL: none */
 	const char *principal; /* whose request the step belongs to */
 	const char *reducer;   /* name of the reducer that asked */
 	struct wfs_bytes key;  /* of the cell that asked */
@@ -52,10 +52,10 @@ struct wfs_answerer {
 	 * answer() - answer one intent
 	 * @head: the end of the journal as it was before the request
 	 * @seq: the number that the answer's record will have
-	 * @ret_outcome: the caller ends it with wfs_outcome_done()
+	 * @ret_outcome: zeros before; the caller ends it with wfs_outcome_done(), also on failure
 	 * @error: not NULL; may be left unset on failure
-	 * Return: 0, 1 if the answer is not known (the fold ends there), or -errno, which fails
-	 * the request.
+	 * Return: 0 (also for a refusal: @ret_outcome is a decision), 1 if the answer is not known
+	 * (the fold ends there), or -errno, which fails the request.
 	 */
 	int (*answer)(struct wfs_answerer *answerer, const struct wfs_head *head, uint64_t seq,
 		const struct wfs_intent *intent, struct wfs_outcome *ret_outcome,
@@ -80,7 +80,7 @@ struct wfs_hash wfs_intent_id(uint64_t cause, size_t index);
 int wfs_intent_write(const struct wfs_intent *intent, struct wfs_buffer *buffer);
 
 /** wfs_outcome_read() - read the answer to @intent from a record of the journal, for replay
- *  @ret_outcome: the caller ends it with wfs_outcome_done()
+ *  @ret_outcome: set only on success; the caller ends it with wfs_outcome_done()
  *  Return: 0, -EINVAL (the record is not an answer, or not to this intent), -ENOMEM. */
 int wfs_outcome_read(const struct wfs_record_parsed *parsed, const struct wfs_intent *intent,
 	struct wfs_outcome *ret_outcome);
@@ -90,12 +90,19 @@ const char *wfs_effect_adapter(enum wfs_effect effect);
 
 /** wfs_outcome_init() - begin the answer to @intent: set the kind, and make the event that its
  *  reducer folds. The caller appends the body of the record to outcome->body.
- *  @outcome: overwritten; caller ends it with wfs_outcome_done(). @kind: receipt or decision
- *  @status, @payload: members of the event; @payload is borrowed. Return: 0, -ENOMEM. */
+ *  @outcome: overwritten; caller ends it with wfs_outcome_done(), also on failure; borrows nothing
+ *  @kind: receipt or decision. @status ("ok", or "error" after a failure or refusal), @payload:
+ *  members of the event; @payload stays the caller's, the event has a reference of its own;
+ *  @payload NULL: the caller had no memory
+ *  Return: 0, -ENOMEM. */
 int wfs_outcome_init(struct wfs_outcome *outcome, enum wfs_record_kind kind,
 	const struct wfs_intent *intent, const char *status, json_t *payload);
 
-/** wfs_outcome_init_refusal() - wfs_outcome_init() for a refusal with the error @code
- *  The event follows from @code alone, so replay makes an equal event. Return: 0, -ENOMEM. */
+/** wfs_outcome_init_refusal() - begin the answer to @intent that refuses it with the error @code:
+ *  set the kind (decision), and make the event that its reducer folds. The caller appends the body
+ *  of the record to outcome->body.
+ *  The event follows from @code and @intent alone, so replay makes an equal event.
+ *  @outcome: overwritten; caller ends it with wfs_outcome_done(), also on failure; borrows nothing
+ *  Return: 0, -ENOMEM. */
 int wfs_outcome_init_refusal(struct wfs_outcome *outcome, const struct wfs_intent *intent,
 	const struct wfs_error_info *code);

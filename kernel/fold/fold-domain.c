@@ -6,6 +6,22 @@
 #include "kernel/fold/fold-work.h"
 #include "kernel/read/entity.h"
 
+/* A file that a domain makes must have the functions that its form needs. */
+static void require_contents(const struct wfs_entity_row *entity)
+{
+	for (const struct wfs_entity_file_row *file = entity->files; file->name; file++) {
+		const struct wfs_entity_contents *const contents = file->contents;
+
+		if (file->form == WFS_ENTITY_MADE)
+			wfs_require(contents && contents->write);
+		else if (file->form == WFS_ENTITY_PARTS || file->form == WFS_ENTITY_ITEMS)
+			wfs_require(contents && contents->write_part);
+		if (file->form == WFS_ENTITY_ITEMS)
+			wfs_require(contents->find && contents->next && contents->count &&
+				contents->name);
+	}
+}
+
 void wfs_domains_add(const struct wfs_domain *const *domains)
 {
 	for (; *domains; domains++) {
@@ -14,8 +30,10 @@ void wfs_domains_add(const struct wfs_domain *const *domains)
 		for (const struct wfs_builtin_row *row = domain->reducers; row && row->name; row++)
 			wfs_builtin_add(row);
 		for (const struct wfs_entity_row *row = domain->directories; row && row->directory;
-			row++)
+			row++) {
+			require_contents(row);
 			wfs_entity_add(row);
+		}
 		for (size_t i = 0; i < domain->file_count; i++)
 			wfs_entity_provide(domain->files[i].file, &domain->files[i].contents);
 	}

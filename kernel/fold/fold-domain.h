@@ -32,7 +32,8 @@ struct wfs_action_type {
 	/** fold() - do the action: change cells in @fold
 	 *  @ret_answer: JSON object for the sender, whose members the record's result gets, too;
 	 *  caller owns it
-	 *  Return: 0, or -errno: the action is refused, and its record says why. */
+	 *  Return: 0, or -errno: the action is refused, and its record says why; fold() must then
+	 *  leave all cells as they were (fold_take_back()). */
 	int (*fold)(struct wfs_fold *fold, const json_t *action, json_t **ret_answer,
 		struct wfs_error *error);
 	/** fold_whole() - do the action of record 0, and set fold->outcome
@@ -45,16 +46,18 @@ struct wfs_intent_type {
 	/* member of struct wfs_document_intent: intents that have it are of this type; its value is
 	 * the id of the turn, chat or plan that waits for the answer */
 	const char *member;
-	/** fold_receipt() - fold a receipt that answers an intent of this type
+	/** fold_receipt() - close an intent of this type, and fold the receipt that answers it
 	 *  @receipt: body of the receipt's record */
 	int (*fold_receipt)(struct wfs_fold *fold, const struct wfs_document_intent *intent,
 		const json_t *receipt, struct wfs_error *error);
 	/** fold_called() - fold the answer to an intent that asked for a tool call, when the action
-	 *  of record 0 was this call
+	 *  of record 0 was this call, and close the intent
 	 *  The answer is in fold->outcome. */
 	int (*fold_called)(struct wfs_fold *fold, const char *intent_id,
 		const struct wfs_document_intent *intent, struct wfs_error *error);
-	/** fold_begun() - note that the turn or chat that the intent's tool call asks for has begun
+	/** fold_begun() - store in a cell of the domain that the turn or chat that the intent's
+	 *  tool call asks for has begun
+	 *  @intent: its `began` is the id of this turn or chat
 	 *  `fold_begun` is NULL if no intent of this type can begin a turn or chat. */
 	int (*fold_begun)(struct wfs_fold *fold, const char *intent_id,
 		const struct wfs_document_intent *intent, struct wfs_error *error);

@@ -6,7 +6,9 @@
  * A run folds one request: record 0 is the request's own record, and folding it can add further
  * records. Cells are named by their index in fold->cells: a cell gets an entry there when the run
  * first touches (reads or changes) it. Changes are made in the fold's memory only, until they are
- * applied (fold.h). Functions that return int return 0, or -errno with @error filled.
+ * applied (fold.h). Functions that return int return 0, or -errno with @error filled. A function
+ * that fails may have made a part of its changes: the caller takes them back (fold_take_back()), or
+ * fails the request, which drops all.
  */
 #pragma once
 
@@ -88,7 +90,7 @@ struct fold_outcome {
 	json_t *wanted;
 	json_t *of; /* ids of the private artifacts whose texts the answer has; NULL: none */
 	/* ids of the private artifacts to which the texts in the action belong (a refusal may quote
-	 * them); []: only the sender may read these texts; NULL: everybody may */
+	 * these texts); []: only the sender may read them; NULL: everybody may */
 	json_t *said_of;
 	bool unrecorded; /* the action only read, so it gets no record */
 };
@@ -156,10 +158,12 @@ struct wfs_fold {
 	})
 
 /* Calls the function @hook, which cannot fail, of each domain that has it. */
-#define FOLD_TELL(fold, hook, ...)                                                      \
-	for (const struct wfs_domain *const *at_ = (fold)->domains; at_ && *at_; at_++) \
-		if ((*at_)->hook)                                                       \
-	(*at_)->hook(fold, ##__VA_ARGS__)
+#define FOLD_TELL(fold, hook, ...)                                                              \
+	do {                                                                                    \
+		for (const struct wfs_domain *const *at_ = (fold)->domains; at_ && *at_; at_++) \
+			if ((*at_)->hook)                                                       \
+				(*at_)->hook(fold, ##__VA_ARGS__);                              \
+	} while (0)
 
 static inline struct fold_cell *fold_cell_at(const struct wfs_fold *fold, size_t i)
 {
@@ -342,7 +346,8 @@ int fold_action(struct wfs_fold *fold, struct wfs_error *error);
 
 /** fold_add_record() - append a record to those of the run, after the caller has written its body
  *  to fold->scratch. @cause: index of the record that caused it
- *  @derived: of an event: {schema, value, key?}; a reference is kept; otherwise NULL */
+ *  @derived: of an event: {schema, value, key?}; borrowed, the fold keeps a reference of its own;
+ *  otherwise NULL */
 int fold_add_record(struct wfs_fold *fold, enum wfs_record_kind kind, size_t cause, json_t *derived,
 	struct wfs_error *error);
 
@@ -360,7 +365,7 @@ int fold_run_step(struct wfs_fold *fold, size_t record, size_t cell_index, const
 /* --- fold-effects.c --- */
 
 /** fold_ask() - ask for an effect, on behalf of the record that is being folded
- *  @params: a reference is kept; NULL: none
+ *  @params: borrowed, the fold keeps a reference of its own; NULL: none
  *  @cell_index: in the fold, the cell into which the answer is folded */
 int fold_ask(struct wfs_fold *fold, enum wfs_effect effect, json_t *params, size_t cell_index,
 	struct wfs_error *error);

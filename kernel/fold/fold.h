@@ -55,7 +55,8 @@ struct wfs_action_text {
 /* Finds texts that the record of an action names only by their hashes. Its maker embeds it in a
  * struct of its own, and sets the functions. */
 struct wfs_action_recorded {
-	/** hidden() - append to @buffer salt and JSON of a private text (kernel/read/text.h)
+	/** hidden() - append to @buffer salt and JSON of the private text whose stand-in has @hash
+	 *  (kernel/read/text.h)
 	 *  Return: 0, or -errno with @error. */
 	int (*hidden)(struct wfs_action_recorded *recorded, const struct wfs_hash *hash,
 		struct wfs_buffer *buffer, struct wfs_error *error);
@@ -101,7 +102,8 @@ struct wfs_fold_input {
 	int64_t at_ns;         /* time of the record, since 1970 */
 };
 
-/** wfs_fold_write_body() - append the canonical body of an event record to @buffer
+/** wfs_fold_write_body() - append the canonical body of an event record to @buffer; without memory,
+ *  @buffer is marked as failed (wfs_buffer_check())
  *  @charge: the grant whose budget pays for the request, or NULL */
 void wfs_fold_write_body(
 	struct wfs_buffer *buffer, const char *charge, const char *schema, const json_t *value);
@@ -125,7 +127,8 @@ int wfs_fold_run(struct wfs_fold *fold, struct wfs_head *head, struct wfs_runtim
  * result of the last run, and all results of an earlier wfs_fold_ahead().
  * @inputs: events in the order in which they will be folded, at most WFS_CODE_AHEAD_MAX; what they
  *          borrow must live until they were folded. If fewer than two, no code runs
- * Return: the instructions of the code that ran; wfs_fold_work() will give each request its part.
+ * Return: the instructions of the code that ran; 0: none ran, which is no failure: also without
+ * memory, and for some calls after useless ones. wfs_fold_work() will give each request its part.
  */
 uint64_t wfs_fold_ahead(struct wfs_fold *fold, struct wfs_head *head, struct wfs_runtime *runtime,
 	const struct wfs_fold_input *inputs, size_t input_count);
@@ -203,13 +206,14 @@ int wfs_fold_check_texts(
 	const struct wfs_fold *fold, const struct wfs_head *head, struct wfs_error *error);
 
 /** wfs_fold_apply() - write the records of the last run, and the versions of cells that they make,
- *  to the store. @head: the end of the journal, which moves. Return: 0, -ENOSPC, -EIO. */
+ *  to the store. @head: the end of the journal, which moves. Return: 0, -ENOSPC, -EIO; after a
+ *  failure the caller gives up the transaction, and loads @head again. */
 int wfs_fold_apply(struct wfs_fold *fold, struct wfs_head *head);
 
 /** wfs_fold_apply_record() - wfs_fold_apply() for record @index of the last run only
  *  The caller writes each record once, in order, from 0 on.
- *  @line: the line that the journal gets; NULL: the line that the fold makes
- *  Return: 0, -ENOSPC, -EIO. */
+ *  @line: the line that the journal gets, which the caller has checked; NULL: the line that the
+ *  fold makes. Return: 0, -ENOSPC, -EIO; after a failure as wfs_fold_apply(). */
 int wfs_fold_apply_record(
 	struct wfs_fold *fold, struct wfs_head *head, size_t index, const struct wfs_bytes *line);
 

@@ -6,7 +6,8 @@
  * the last rows of the store. Appending a record, or setting a cell, writes all rows that follow
  * from it in one transaction, so the journal and the cells always agree. Each line has the hash of
  * the line before; the hash of the last line is in the store's meta table. Functions that return
- * int return 0, -EIO, -ENOSPC or -ENOMEM if their comment does not say otherwise.
+ * int return 0, -EIO, -ENOSPC or -ENOMEM if their comment does not say otherwise. If one fails, the
+ * caller gives up the transaction, and loads the head again (wfs_head_load()).
  * Source: docs/design.md §3.
  * Thread: the one that holds the write transaction.
  */

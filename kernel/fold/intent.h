@@ -57,12 +57,13 @@ int intent_load(struct wfs_fold *fold, const char *intent_id,
  *  So a driver that starts again finds what was begun, and a call begins only one.
  *  @began: id of the turn or chat. @ret_intent: as for intent_load()
  *  Return: as intent_check_called(), -ESTALE (conflict: the call has begun one before), -EINVAL
- *  (the call is a plan's, not a turn's), -EAGAIN (overloaded: too many are open below the turn),
- *  … */
+ *  (the call is a plan's, not a turn's), -EAGAIN (overloaded: WFS_TURN_BELOW_MAX turns and chats
+ *  are under way below the topmost turn), … */
 int intent_begin(struct wfs_fold *fold, const char *intent_id, const char *began,
 	struct wfs_document_intent *ret_intent, struct wfs_error *error);
 
-/** intent_close() - delete the cell of an intent that has been answered. */
+/** intent_close() - delete the cell of an intent that has been answered; does nothing if it is
+ *  deleted already. */
 int intent_close(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error);
 
 /** intent_cancel() - close an open intent whose answer is not needed any more, and add a receipt
@@ -85,13 +86,13 @@ int intent_check_called(struct wfs_fold *fold, const char *intent_id, struct wfs
 
 /** intent_call_of() - get the tool call of a turn that an open intent asks for; the caller has
  *  checked with intent_check_called() that the intent asks for a tool call
- *  @ret_call: {call_id, run_id, tool_name, turn}; caller owns it; not set if the call is a plan's
- *  Return: as intent_load(), … */
+ *  @ret_call: {call_id, run_id, tool_name, turn}; caller owns it; not set if the call is a plan's,
+ *  for which 0 is returned. Return: as intent_load(), … */
 int intent_call_of(
 	struct wfs_fold *fold, const char *intent_id, json_t **ret_call, struct wfs_error *error);
 
 /** intent_fold_called() - fold the answer that the action of record 0, its tool call, gives to an
  *  intent
- *  The answer becomes part of fold->outcome.result, where an action from a journal has it
- *  already. */
+ *  The answer is added to fold->outcome.result, which goes into the record; for an action from a
+ *  journal it is taken from the action's record. */
 int intent_fold_called(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error);

@@ -296,7 +296,9 @@ void wfs_lua_push_call_context(lua_State *L, const struct wfs_lua_call *call);
 void wfs_lua_open_host(lua_State *L);
 
 /** wfs_lua_ask_host() - call a function of the host with the stack's values from index @first on as
- *  arguments, and replace them by its result; raises the error that it returns
+ *  arguments, and replace them by its result
+ *  Raises the error that the function returns with the result 1, or an error if the run has no host
+ *  or is still in the main chunk; stops the state if the host fails (a negative errno).
  *  @binding_index: in lua->bindings. @name: of the function, for messages */
 void wfs_lua_ask_host(lua_State *L, size_t binding_index, const char *name, int first);
 
@@ -312,7 +314,8 @@ enum { WFS_LUA_TEXT_SMALL_BYTES = 512 };
 
 /*
  * A Lua string that is being built. Unlike luaL_Buffer it grows through ordinary objects, so that
- * Lua collects garbage before it fails. Lives on the C stack, with one slot of the Lua stack.
+ * Lua collects garbage before it fails. Lives on the C stack, with one slot of the Lua stack. The
+ * functions charge for their work, and raise when a bound, such as that of memory, is exceeded.
  */
 struct wfs_lua_text {
 	lua_State *L;

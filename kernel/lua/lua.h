@@ -185,6 +185,7 @@ struct wfs_lua_host {
 	 * @arguments: text of an array; nil is null, but trailing nils are left out
 	 * @ret_value: canonical text of the function's result, borrowed until the next call; size
 	 *             0: nil
+	 * @error: filled unless the result is 0
 	 *
 	 * Return: 0; 1: raise the message of @error, which the program may catch; or a negative
 	 * errno: the host has failed, which ends the program and is returned to its caller.
@@ -221,6 +222,7 @@ struct wfs_lua_call {
 /** wfs_lua_call() - call the function call->function that a program (the code of an artifact)
  *  defines. @ret_value: canonical text, borrowed until the next run; null for nil and for no result
  *  Return: 0, -EIO (runtime_error with the Lua message and line; the message about an exceeded
- *  bound has its value), -ENOMEM, or a failure of the host. */
+ *  bound has its value; also if the program lacks the function), -ENOMEM, or the negative errno
+ *  that the host returned. */
 int wfs_lua_call(struct wfs_lua *lua, struct wfs_lua_call *call, struct wfs_bytes *ret_value,
 	struct wfs_error *error);

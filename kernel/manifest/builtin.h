@@ -70,7 +70,8 @@ struct wfs_builtin_row {
 enum { WFS_BUILTIN_POLICY_COUNT = 1 };
 
 /** wfs_builtin_add() - add a built-in reducer to the table of this process, before a world is
- *  opened or made; all worlds that it then makes or opens must have the reducer. @reducer: borrowed
+ *  opened or made; all worlds that it then makes or opens must have the reducer
+ *  Ends the process if the table is full (WFS_BUILTIN_REDUCERS_MAX). @reducer: its name is borrowed
  *  for ever */
 void wfs_builtin_add(const struct wfs_builtin_row *reducer);
 

@@ -320,7 +320,7 @@ const char *wfs_effect_action(enum wfs_effect effect);
 enum wfs_effect wfs_effect_find_action(const char *name);
 
 /** wfs_action_effect() - Return: the effect that the `action_type` of @action, a JSON object,
- *  names; WFS_EFFECT_COUNT for an unknown name. */
+ *  names; WFS_EFFECT_COUNT if it names none, or is missing. */
 enum wfs_effect wfs_action_effect(const json_t *action);
 
 /** wfs_action_params() - copy an action without `action_type`, and without optional members that

@@ -30,18 +30,29 @@ static struct {
 };
 static int file_count = WFS_ENTITY_FILE_BUILTIN_COUNT;
 
+static enum wfs_builtin_reducer known_reducer(const char *name)
+{
+	const enum wfs_builtin_reducer reducer = wfs_builtin_reducer_find(name);
+
+	wfs_require((int)reducer < wfs_builtin_reducer_count());
+	return reducer;
+}
+
 void wfs_entity_add(const struct wfs_entity_row *entity)
 {
 	const enum wfs_entity number = (enum wfs_entity)entity_count++;
 
 	wfs_require(number < WFS_ENTITIES_MAX);
 	entities[number].directory = entity->directory;
-	entities[number].reducer = wfs_builtin_reducer_find(entity->reducer);
+	entities[number].reducer = known_reducer(entity->reducer);
 	for (const struct wfs_entity_file_row *row = entity->files; row->name; row++) {
 		wfs_require(file_count < WFS_ENTITY_FILES_MAX);
+		wfs_require(row->form == WFS_ENTITY_STATE || row->form == WFS_ENTITY_MEMBER ||
+			row->form == WFS_ENTITY_MADE || row->form == WFS_ENTITY_PARTS ||
+			row->form == WFS_ENTITY_ITEMS);
 		files[file_count].name = row->name;
 		files[file_count].entity = number;
-		files[file_count].reducer = wfs_builtin_reducer_find(row->reducer);
+		files[file_count].reducer = known_reducer(row->reducer);
 		files[file_count].form = row->form;
 		files[file_count++].contents = row->contents;
 	}

@@ -4,7 +4,8 @@
  * the files in the directory of each entity: their names, the built-in reducers from whose cells
  * the files are made, and how. A domain is a folder of kernel/domain/: the code of one subject.
  *
- * kernel/read/entity.h makes the contents of the files, with functions of the domains.
+ * kernel/read/entity.h makes the contents of the files, with functions of the domains (struct
+ * wfs_entity_contents, which that header defines).
  * Source: worldfs-tree(5).
  */
 #pragma once
@@ -87,9 +88,9 @@ enum wfs_entity_form {
 /* A file that a domain adds. Plain value with static lifetime. */
 struct wfs_entity_file_row {
 	const char *name;
-	const char *reducer; /* "sys.…"; see WFS_ENTITY_FILES */
-	enum wfs_entity_form form;
-	const struct wfs_entity_contents *contents;
+	const char *reducer;                        /* "sys.…"; see WFS_ENTITY_FILES */
+	enum wfs_entity_form form;                  /* STATE, MEMBER, MADE, PARTS or ITEMS */
+	const struct wfs_entity_contents *contents; /* NULL only of STATE and MEMBER */
 };
 
 /* A directory of the root that a domain adds. Plain value with static lifetime. */
@@ -101,7 +102,8 @@ struct wfs_entity_row {
 
 /** wfs_entity_add() - add a kind of entity to the tables of this process, before a world is opened
  *  or made; the trees of all worlds then have its directory
- *  @entity: borrowed for ever; its reducers must be built in */
+ *  @entity: borrowed for ever. Ends the process if one of its reducers is not built in, a file has
+ *  another form or lacks contents that it needs, or a table is full. */
 void wfs_entity_add(const struct wfs_entity_row *entity);
 
 /** wfs_entity_count() - Return: how many kinds of entities there are, with those that were

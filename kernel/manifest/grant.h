@@ -73,8 +73,7 @@ int wfs_account_check_member(const json_t *account, size_t index, struct wfs_err
 /** wfs_grant_is_spent() - is nothing left of the calls or the tokens of a grant's own budget? */
 bool wfs_grant_is_spent(const struct wfs_document_grant *grant);
 
-/** wfs_grant_mark() - compute a mark by which a grant can be told from a later grant with the same
- *  name
+/** wfs_grant_mark() - compute a mark by which a grant can be told from a later one of its name
  *  It is a hash of the grant's document @grant without `used`, which changes with every charge.
  *  Thread: any. Return: 0, -ENOMEM. */
 int wfs_grant_mark(const json_t *grant, struct wfs_hash *ret_mark);

@@ -146,9 +146,10 @@ int manifest_enter(const struct manifest_reader *reader, struct wfs_place place,
 	const json_t *value, size_t index, const struct manifest_naming *naming,
 	const char **ret_name);
 
-/** manifest_read_builtin() - check that item @index of the document's list @name is one of
- *  @builtins, and is there once. @seen: {name: …} of the items so far; the item's name is added
- *  Return: 1, 0 (a problem was added), -ENOMEM. */
+/** manifest_read_builtin() - check that item @index of the document's list @name equals one of
+ *  @builtins, an array of definitions, and that no earlier item of the list has its name
+ *  @seen: {name: …} of the items so far; the item's name is added, if it is right
+ *  Return: 1 (it is right), 0 (a problem was added), -ENOMEM. */
 int manifest_read_builtin(const struct manifest_reader *reader, const char *name, size_t index,
 	const json_t *builtins, json_t *seen);
 

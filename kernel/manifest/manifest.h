@@ -126,7 +126,7 @@ const struct wfs_schema *wfs_manifest_schema(
 	const struct wfs_manifest *manifest, const char *schema);
 
 /** wfs_manifest_routes() - Return: the rows of `routing` for a schema, in the manifest's order.
- *  @ret_count: their number; may be 0 */
+ *  @ret_count: their number; 0 for a schema without rows or an unknown one */
 const struct wfs_route *wfs_manifest_routes(
 	const struct wfs_manifest *manifest, const char *schema, size_t *ret_count);
 

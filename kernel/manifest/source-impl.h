@@ -73,21 +73,22 @@ const char *source_file_name(
 	const struct source_loader *loader, struct wfs_place place, const json_t *value);
 
 /** source_named_file_read() - append to @buffer the contents of the file @name, which world.json
- *  names at @place. Return: 1, 0 (a problem was added), -ENOMEM. */
+ *  names at @place. Return: 1 (appended), 0 (a problem was added), -ENOMEM. */
 int source_named_file_read(const struct source_loader *loader, struct wfs_place place,
 	const char *name, struct wfs_buffer *buffer);
 
 /** source_charge() - count @bytes of a file, which world.json names at @place, for
  *  WFS_SOURCE_TOTAL_MAX
- *  Return: 1, or 0 if all files have too many bytes (a problem was added the first time). */
+ *  Return: 1 (the bytes are allowed), or 0: all files so far have too many bytes (a problem was
+ *  added the first time). */
 int source_charge(struct source_loader *loader, struct wfs_place place, size_t bytes);
 
 /** source_set() - set member @name of @object to @value, which the caller keeps, too
  *  Does nothing if @value is NULL. Return: 0, -ENOMEM. */
 int source_set(json_t *object, const char *name, json_t *value);
 
-/** source_set_new() - set member @name of @object to @value, whose reference is taken. Return: 0,
- *  -ENOMEM. */
+/** source_set_new() - set member @name of @object to @value, whose reference is taken, also
+ *  after a failure. Return: 0, -ENOMEM (also if @value is NULL). */
 int source_set_new(json_t *object, const char *name, json_t *value);
 
 /* --- source-principals.c --- */

@@ -63,10 +63,10 @@ void wfs_source_done(struct wfs_source *source);
  *  are reported here, too. @name: replaces the name in world.json; may be NULL
  *  @problems: gets all mistakes
  *  @ret_source: caller ends it with wfs_source_done(); also filled if all problems are those of
- *  artifacts. Then wfs_world_create() can report the other problems of artifacts, which are found
- *  when they are made
- *  Return: 0, -EINVAL when problems were added, -ENOENT (no world.json; a problem was added, too),
- *  -ENOMEM. */
+ *  artifacts (-EINVAL). Then wfs_world_create() (kernel/world/world.h) can report the other
+ *  problems of artifacts, which are found when they are made
+ *  Return: 0, -EINVAL when problems were added, -ENOENT (no directory, or no world.json in it; a
+ *  problem was added, too), -ENOMEM. */
 int wfs_source_load(const char *directory, const char *name, struct wfs_problems *problems,
 	struct wfs_source *ret_source);
 

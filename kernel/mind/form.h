@@ -29,6 +29,7 @@ bool wfs_mind_form_has(const char *type);
  *  @content: all bytes of the content
  *  @compiler: compiles the conditions of workflows; its budget is charged
  *  Return: 0, -EINVAL (invalid_json, invalid_argument, missing_argument, syntax_error), -EFBIG
- *  (too_large), -ENOMEM, or as wfs_mind_expression_check(). The message begins with 'content'. */
+ *  (too_large), -ENOMEM, or as wfs_mind_expression_check() (expression.h). The message begins
+ *  with 'content'. */
 int wfs_mind_form_check(const char *type, struct wfs_bytes content,
 	const struct wfs_mind_compiler *compiler, struct wfs_error *error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Prompts: finds a prompt in an artifact's content. agents/mind/template.h fills it in.
+ * Prompts: finds a prompt in an artifact's content. agents/mind/template.h fills it in. The name of
+ * a variable matches `[A-Za-z_][A-Za-z0-9_]*`.
  * Thread: any; nothing is shared.
  */
 #pragma once
@@ -14,7 +15,7 @@ enum {
 	WFS_MIND_CONTENT_MAX = 16 << 20, /* bytes of content in which prompts are searched */
 	WFS_MIND_TEXT_MAX = 1 << 20,     /* bytes of a template, and of its filled-in text */
 	WFS_MIND_VARIABLES_MAX = 256,    /* variables that a template declares */
-	WFS_MIND_VARIABLE_NAME_MAX = 64, /* bytes */
+	WFS_MIND_VARIABLE_NAME_MAX = 64, /* bytes of the name of a declared variable */
 };
 
 /**
@@ -40,6 +41,6 @@ int wfs_mind_prompt_check(struct wfs_bytes content, struct wfs_error *error);
  *  prompt. Return: as wfs_mind_prompt_read(); 0 for a library without `prompts`. */
 int wfs_mind_prompts_check(const json_t *library, struct wfs_error *error);
 
-/** wfs_mind_name_size() - get the size in bytes of the variable's name with which @text begins; 0:
- *  it begins with none. */
+/** wfs_mind_name_size() - get the size in bytes of the longest name of a variable with which @text
+ *  begins, even if it is above WFS_MIND_VARIABLE_NAME_MAX; 0: @text does not begin with a name. */
 size_t wfs_mind_name_size(struct wfs_bytes text);

@@ -59,10 +59,11 @@ struct wfs_entity_contents {
 	int (*count)(struct wfs_view *view, struct wfs_bytes id, uint64_t *ret_count);
 	/** name() - from the key of a cell that a file in such a directory is made from, get the
 	 *  entity, and append the file's name to @name
-	 *  @view: NULL: no name is appended. @ret_id: of the entity, borrowed from @key
+	 *  @view: NULL: no name is appended. @version: of the cell: the file's name is wanted
+	 *  as it was then; NULL: as the view shows it. @ret_id: of the entity, borrowed from @key
 	 *  Return: 0, -ENOENT (not such a key), … */
-	int (*name)(struct wfs_view *view, struct wfs_bytes key, struct wfs_bytes *ret_id,
-		struct wfs_buffer *name);
+	int (*name)(struct wfs_view *view, struct wfs_bytes key, const struct wfs_version *version,
+		struct wfs_bytes *ret_id, struct wfs_buffer *name);
 };
 
 /* A file of the table, and the functions that a domain has for it. Plain value. */

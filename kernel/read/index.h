@@ -60,7 +60,7 @@ void wfs_index_dependents(struct wfs_index_set *set, const char *artifact_id);
 void wfs_index_invocations(
 	struct wfs_index_set *set, const char *artifact_id, const char *invoker_id);
 
-/** wfs_index_failures() - write to @set the name of the set of invocations as for
+/** wfs_index_failures() - write to @set the name of the set of those invocations of
  *  wfs_index_invocations() that ended with the error @code. */
 void wfs_index_failures(struct wfs_index_set *set, const char *artifact_id, const char *invoker_id,
 	enum wfs_error_code code);
@@ -105,14 +105,16 @@ int wfs_index_places_of(
 	enum wfs_indexed indexed, struct wfs_bytes state, struct wfs_index_places *places);
 
 /** wfs_index_places_now() - find the sets that a cell is in by its state in the store
- *  @indexed: of the cell's reducer. @cell: if its number is 0, it is new, and in no set
+ *  @indexed: of the cell's reducer. @cell: in no set if its number is 0 (it is new), or if it is
+ *  not live
  *  @places: as for wfs_index_places_of(). Return: 0, -EIO, -ENOMEM. */
 int wfs_index_places_now(struct wfs_store *store, struct wfs_txn *txn, enum wfs_indexed indexed,
 	const struct wfs_cell *cell, struct wfs_index_places *places);
 
 /** wfs_index_move() - take a cell out of the sets that are only in @from, and put it into those
  *  that are only in @to
- *  Return: 0, -EIO (the cell was missing in a set of @from), -ENOSPC. */
+ *  Return: 0, -EIO (the cell was missing in a set of @from, or was in one of @to), -ENOSPC; after a
+ *  failure some sets may be changed, so the caller gives up the transaction. */
 int wfs_index_move(struct wfs_txn *txn, uint64_t cell_id, const struct wfs_index_places *from,
 	const struct wfs_index_places *to);
 

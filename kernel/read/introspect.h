@@ -35,7 +35,7 @@ struct wfs_introspect_filter {
 
 /* The side that asks. Callback table. */
 struct wfs_introspector {
-	/* Opens a view, as wfs_view_of() does. */
+	/* Open a view, as wfs_view_of() does (kernel/read/view.h); wfs_introspect() closes it. */
 	int (*open)(const struct wfs_introspector *introspector, uint64_t height,
 		struct wfs_view *ret_view, struct wfs_error *error);
 	const struct wfs_introspect_filter *filter; /* NULL: everything */

@@ -3,7 +3,8 @@
  * Records of the journal: each is one line of canonical JSON, and has the hash of the line before.
  *
  * A line is put together from parts that are canonical already, so nothing is serialised twice. The
- * hash of a line covers its bytes with the newline; the next record has it as `prev`.
+ * hash of a line covers its bytes with the newline; the next record has it as `prev`. Functions
+ * that append to a buffer and return nothing mark it as failed without memory (wfs_buffer_check()).
  * Source: worldfs-journal(5).
  */
 #pragma once
@@ -114,8 +115,8 @@ void wfs_record_parsed_done(struct wfs_record_parsed *parsed);
 int wfs_changes_compare(const char *reducer_a, struct wfs_bytes key_a, const char *reducer_b,
 	struct wfs_bytes key_b);
 
-/** wfs_changes_item() - append one item of the `changes` document alone, for callers that hash the
- *  document in pieces
+/** wfs_changes_item() - append one item of the `changes` document to @buffer, which need not have
+ *  the items before it: for callers that hash the document in pieces
  *  @first: the item is the first of the document, which begins with it; false: a comma is written
  *  before it
  *  @hash: of the cell's new state; NULL: the cell was deleted */

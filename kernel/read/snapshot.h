@@ -42,20 +42,23 @@ struct wfs_snapshot_walker {
 int wfs_snapshot_walk(
 	struct wfs_view *view, const struct wfs_snapshot_walker *walker, struct wfs_error *error);
 
-/** wfs_snapshot_body() - append the body of a `snapshot` record
+/** wfs_snapshot_body() - append the body of a `snapshot` record; without memory, @buffer is marked
+ *  as failed (wfs_buffer_check())
  *  @charge: the grant whose budget pays for the record, or NULL
  *  @height: of the snapshot. @hash: of its document */
 void wfs_snapshot_body(struct wfs_buffer *buffer, const char *charge, uint64_t height,
 	const struct wfs_hash *hash);
 
-/** wfs_snapshot_document_walk() - add all live cells of a view to @document, and end it
+/** wfs_snapshot_document_walk() - add all live cells of a view to @document, which was initialised
+ *  and has no cells yet, and end it; the caller still calls wfs_snapshot_document_done()
  *  @ret_hash: of the whole document. Return: 0, or -errno. */
 int wfs_snapshot_document_walk(struct wfs_snapshot_document *document, struct wfs_view *view,
 	struct wfs_hash *ret_hash, struct wfs_error *error);
 
 /** wfs_snapshot_hash() - compute the hash of the snapshot document of a height; reads every cell,
  *  as wfs_snapshot_walk() does
- *  @progress: called now and then, with how many of @total cells were read; may be NULL
+ *  @progress: called now and then with @context, and how many of @total cells were read; may be
+ *  NULL
  *  Return: 0, -ENOENT (height_unavailable), -EIO, -ENOMEM. */
 int wfs_snapshot_hash(struct wfs_store *store, uint64_t height,
 	void (*progress)(void *context, uint64_t done, uint64_t total), void *context,

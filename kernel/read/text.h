@@ -21,7 +21,7 @@ int wfs_texts_put(struct wfs_txn *txn, const struct wfs_texts *texts, uint64_t s
 
 /** wfs_text_to() - get the principal that may read the texts that a record brings: the agent of a
  *  turn if the record begins one, otherwise the record's principal
- *  @action: of the record; may be NULL. @principal: of the record
+ *  @action: document of the record's action; NULL: the record has none. @principal: of the record
  *  Return: its id, borrowed from @action or @principal. */
 const char *wfs_text_to(const json_t *action, const char *principal);
 
@@ -33,7 +33,8 @@ const char *wfs_text_to(const json_t *action, const char *principal);
 int wfs_text_check(struct wfs_txn *txn, const struct wfs_texts *ours, const struct wfs_texts *given,
 	const struct wfs_record *record, struct wfs_error *error);
 
-/** wfs_text_each() - call @each with @context for every stand-in in those members of a record that
- *  a record hides; stand-ins elsewhere are copies
+/** wfs_text_each() - call @each (kernel/value/stand-in.h) with @context for every stand-in in those
+ *  members of a record in which private texts are replaced, which only records of actions and
+ *  receipts have; stand-ins in other members are copies
  *  Return: 0, or what @each returned that ended it. */
 int wfs_text_each(const struct wfs_record_parsed *parsed, wfs_text_each_fn *each, void *context);

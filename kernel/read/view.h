@@ -51,7 +51,8 @@ int wfs_view_of(struct wfs_store *store, uint64_t height, struct wfs_view *ret_v
 	struct wfs_error *error);
 
 /** wfs_view_within() - open a view in the transaction @txn, which must outlive the view
- *  @head: the newest height in the transaction. @height: from 1 on, or WFS_HEIGHT_HEAD
+ *  @head: the newest height in the transaction. @height: from 1 on, or WFS_HEIGHT_HEAD. @ret_view:
+ *  closing it leaves @txn open
  *  Return: 0, -ENOENT (height_unavailable), -EIO. */
 int wfs_view_within(struct wfs_store *store, struct wfs_txn *txn, uint64_t head, uint64_t height,
 	struct wfs_view *ret_view, struct wfs_error *error);
@@ -138,7 +139,8 @@ struct wfs_entry {
 
 /** wfs_view_entry() - get what a listing has about one cell, by the cell's number
  *  @ret_entry: its key is borrowed until the view is closed
- *  Return: 1 and an entry, 0 (the cell is not live in the view), or -errno. */
+ *  Return: 1 and an entry, 0 (the cell is not live in the view), -ENOENT (no cell has this number),
+ *  or another -errno. */
 int wfs_view_entry(struct wfs_view *view, uint64_t cell_id, struct wfs_entry *ret_entry);
 
 /* Walks the live cells of a reducer after cell @after_id (0: all), oldest first. Plain value: init,
@@ -209,7 +211,7 @@ int wfs_view_blob_content(struct wfs_view *view, const struct wfs_blob *blob,
 int wfs_view_record(struct wfs_view *view, uint64_t seq, struct wfs_bytes *ret_line);
 
 /** wfs_view_record_time() - read the time of record @seq from its line, in nanoseconds since
- *  1970. */
+ *  1970. Return: as wfs_view_record(), or -EIO (the line is damaged). */
 int wfs_view_record_time(struct wfs_view *view, uint64_t seq, int64_t *ret_at_ns);
 
 /** wfs_view_journal_size() - get the bytes of all journal lines below the view's height. */

@@ -44,7 +44,8 @@ struct wfs_question {
 	uint64_t height; /* the rights follow from the grants at this height, or at a later one */
 };
 
-/* The answer. Plain value; texts are borrowed from the rights, or static. */
+/* The answer. Plain value; texts and `mark` are borrowed from the rights, or static.
+ * kernel/manifest/grant.h has wfs_grant_mark(). */
 struct wfs_verdict {
 	/* WFS_OK, or not_authorized, expired, policy_denied, quota_exceeded, not_enabled */
 	enum wfs_error_code code;
@@ -61,7 +62,7 @@ struct wfs_verdict {
 struct wfs_rights;
 
 /** wfs_rights_new() - collect the rights of @principal from its grants and the policy
- *  @manifest: has the policy; a reference is kept
+ *  @principal: copied. @manifest: has the policy; borrowed, the rights keep their own reference
  *  @grants: object of all grants of the world by name, documents of sys.grant; borrowed for the
  *  call. @ret_rights: caller unrefs it. Return: 0, or -ENOMEM. */
 int wfs_rights_new(const char *principal, struct wfs_manifest *manifest, json_t *grants,
@@ -88,8 +89,10 @@ int wfs_rights_explain(const struct wfs_rights *rights, const struct wfs_questio
 int wfs_policy_check(const struct wfs_manifest *manifest, const char *principal,
 	const struct wfs_question *question, const char *cap, struct wfs_error *error);
 
-/** wfs_verdict_decision() - make the decision for the record of a refusal; it borrows from @verdict
- *  and @question, and has no intent_id and no count. */
+/** wfs_verdict_decision() - make the decision for the record of a refusal. @verdict: the refusal,
+ *  an answer to @question
+ *  Return: without intent_id and count; its texts are static, or those that @verdict borrows from
+ *  the rights. */
 struct wfs_decision wfs_verdict_decision(
 	const struct wfs_verdict *verdict, const struct wfs_question *question);
 
@@ -103,7 +106,7 @@ enum wfs_coverage wfs_rights_coverage(
 bool wfs_rights_hold(const struct wfs_rights *rights, const char *cap_type, int64_t now_ns);
 
 /** wfs_rights_administer() - has the principal, at @now_ns (since 1970), a grant that makes it an
- *  administrator? */
+ *  administrator (a capability of the type `admin`)? The policy is not asked. */
 bool wfs_rights_administer(const struct wfs_rights *rights, int64_t now_ns);
 
 /** wfs_rights_see_all() - do grants that never end, and the policy, show the principal the whole
@@ -111,7 +114,7 @@ bool wfs_rights_administer(const struct wfs_rights *rights, int64_t now_ns);
 bool wfs_rights_see_all(const struct wfs_rights *rights);
 
 /** wfs_rights_grant_shows() - can adding or removing @grant (document of sys.grant) change which
- *  parts of the tree the principal sees? */
+ *  parts of the tree the principal sees, if it is the holder? The holder in @grant is not read. */
 bool wfs_rights_grant_shows(const struct wfs_rights *rights, const json_t *grant);
 
 /** wfs_rights_see_the_same() - do rights @a and @b show equal parts of the tree, as long as no
@@ -121,6 +124,7 @@ bool wfs_rights_grant_shows(const struct wfs_rights *rights, const json_t *grant
 bool wfs_rights_see_the_same(const struct wfs_rights *a, const struct wfs_rights *b);
 
 /** wfs_rights_check_params() - check the form of the member `params` of a grant
+ *  @params: its value; NULL: the grant has none, which is valid
  *  Return: 0, -EINVAL (a malformed pattern), -ENOMEM. */
 int wfs_rights_check_params(const json_t *params, struct wfs_error *error);
 

@@ -274,7 +274,7 @@ int schema_resource_enter(
  *  @base: index of the resource that contains the reference
  *  @text: the reference without its fragment; empty: @base. At the first reference to a
  *  metaschema, this function compiles it. @ret_resource: index of the resource
- *  Return: 1, 0 (no resource has this URI), -ENOMEM, -E2BIG (stop, a problem was added). */
+ *  Return: 1 (found), 0 (no resource has this URI), -ENOMEM, -E2BIG (stop, a problem was added). */
 int schema_resource_find(struct schema_compiler *compiler, unsigned base, const char *text,
 	size_t size, unsigned *ret_resource);
 

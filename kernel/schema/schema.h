@@ -55,8 +55,8 @@ WFS_DEFINE_AUTO(schema, struct wfs_schema, wfs_schema_free)
  *  was expected and what came, or the limit that the check has reached), -ENOMEM. */
 int wfs_schema_check(const struct wfs_schema *schema, const json_t *value, struct wfs_error *error);
 
-/** wfs_schema_check_counted() - do wfs_schema_check(), and add the steps that it took to @steps.
- *  Return: as that function. */
+/** wfs_schema_check_counted() - do wfs_schema_check(), and add the steps that it took to @steps,
+ *  also after a failure. Return: as that function. */
 int wfs_schema_check_counted(const struct wfs_schema *schema, const json_t *value, uint64_t *steps,
 	struct wfs_error *error);
 

@@ -36,7 +36,8 @@ uint64_t wfs_blob_writer_size(const struct wfs_blob_writer *writer);
 
 /** wfs_blob_writer_finish() - end the value; if it is large, make its file durable under its name
  *  @ret_blob: describes the value; `bytes` of a small one are borrowed until the writer is freed;
- *  listed_id is 0. Return: 0, -ENOSPC, -EIO. */
+ *  listed_id is 0. Return: 0, -ENOSPC, -EIO, or another -errno; in each case the writer can only be
+ *  freed afterwards. */
 int wfs_blob_writer_finish(struct wfs_blob_writer *writer, struct wfs_blob *ret_blob);
 
 /** wfs_blob_writer_free() - free the writer, which may be NULL; removes the file of an unfinished
@@ -51,7 +52,7 @@ WFS_DEFINE_AUTO(blob_writer, struct wfs_blob_writer, wfs_blob_writer_free)
  *  @blob: its hash and size are used. @offset, @size: of the range, in bytes; it lies within the
  *  blob
  *  Return: 0, -ENOENT, -EIO (the 64 KiB chunks around the range do not have their checksums), or
- *  another -errno. */
+ *  another -errno; a failure leaves the contents of @buffer unchanged. */
 int wfs_blob_file_read(struct wfs_store *store, const struct wfs_blob *blob, uint64_t offset,
 	size_t size, struct wfs_buffer *buffer);
 

@@ -6,8 +6,8 @@
  * to a wrong place makes LMDB write there, in the file and in memory. So before a store that may be
  * damaged or crafted is written to, every reachable page is checked: that it has a valid shape and
  * its own number, is reached once and lies within the file; that keys rise; that depth, number of
- * pages and number of rows are what the tree's head says; and that the list of free pages has no
- * page in use. Values are not read: every row has its checksum.
+ * pages and number of rows are what struct tree (layout.h) says; and that the list of free pages
+ * has no page in use. Values are not read: every row has its checksum.
  */
 #pragma once
 

@@ -82,8 +82,8 @@ static inline int wfs_row_lost(struct wfs_txn *txn, enum wfs_table table, uint64
 
 /** wfs_row_needed() - convert the result of looking up a cell or version that must exist, because a
  *  row refers to it
- *  @r: result of wfs_cell_get() or wfs_version_get(), which was the last call; -ENOENT is noted as
- *  a missing row. Return: @r, but -EIO for -ENOENT. */
+ *  @r: result of wfs_cell_get() or wfs_version_get() (tables.h), which was the last call; -ENOENT
+ *  is noted as a missing row. Return: @r, but -EIO for -ENOENT. */
 int wfs_row_needed(struct wfs_txn *txn, int r);
 
 /** wfs_row_bad() - note, for the message of a later error (kernel/base/damage.h), that a row is

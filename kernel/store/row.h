@@ -198,7 +198,7 @@ static inline int row_bad(struct wfs_txn *txn, enum wfs_table table, struct wfs_
 }
 
 /** row_absent() - keep in the transaction which cell or version was not found, for
- *  wfs_row_needed(). */
+ *  wfs_row_needed() (row-name.h). */
 static inline void row_absent(struct wfs_txn *txn, enum wfs_table table, uint64_t number)
 {
 	txn->absent_table = table;

@@ -2,8 +2,8 @@
 /*
  * Checks every row of every table against its checksum.
  *
- * This does not compare rows with each other, as wfs_verify() does. Check the pages first
- * (wfs_store_check_pages()).
+ * This does not compare rows with each other, as wfs_verify() (kernel/check/verify.h) does. The
+ * caller checks the pages first, by wfs_store_check_pages() (store.h).
  */
 #pragma once
 

@@ -77,7 +77,8 @@ void wfs_store_count_blobs(struct wfs_store *store, struct wfs_store_figures *fi
 int wfs_store_read(struct wfs_store *store, struct wfs_txn **ret_txn);
 
 /** wfs_store_write() - begin the write transaction; waits until the one before has ended
- *  @ret_txn: caller ends it with wfs_txn_commit() or wfs_txn_end(). Return: 0, or -errno. */
+ *  @ret_txn: caller ends it with wfs_txn_commit() or wfs_txn_end(); only the calling thread may use
+ *  it. Return: 0, -EACCES (the store was opened with `read_only`), or another -errno. */
 int wfs_store_write(struct wfs_store *store, struct wfs_txn **ret_txn);
 
 /** wfs_txn_commit() - commit a write transaction and make it durable; frees @txn, also after a

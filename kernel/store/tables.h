@@ -212,8 +212,8 @@ void wfs_cell_walk_done(struct wfs_cell_walk *walk);
 
 /* history */
 int wfs_history_put(struct wfs_txn *txn, uint64_t cell_id, uint64_t height, uint64_t vid);
-/** wfs_history_at() - find the version of a cell that @height shows. Return: 0, or -ENOENT (the
- *  cell is newer). */
+/** wfs_history_at() - find the version of a cell that @height shows; a tombstone if the cell was
+ *  deleted by then. Return: 0, or -ENOENT (the cell is newer). */
 int wfs_history_at(
 	struct wfs_txn *txn, uint64_t cell_id, uint64_t height, struct wfs_version *ret_version);
 
@@ -246,9 +246,9 @@ int wfs_blob_listing_get(
 int wfs_blob_listing_last(struct wfs_txn *txn, uint64_t *ret_listed_id);
 
 /*
- * text: private texts, which records mention by their hash; see kernel/read/text.h. Rows are
- * never changed or removed. Their numbers have no gaps, and rise with the records that mention the
- * texts.
+ * text: private texts, which records mention by their hash; see kernel/read/text.h, which also has
+ * wfs_text_to(). Rows are never changed or removed. Their numbers have no gaps, and rise with the
+ * records that mention the texts.
  */
 
 /* Plain value; the bytes that a getter returns are borrowed from the map. */

@@ -11,8 +11,9 @@
  * cannot be found by trying. Only the table has the salt; folding a journal again takes it from
  * there.
  *
- * A principal may read a text if its own record brought the text into the world, or if it may read
- * the contents of all artifacts in `of` (caps/session-text.c judges).
+ * A principal may read a text if its own record brought the text into the world, if it is an
+ * administrator, or if it may read the contents of all artifacts in `of`, which is not empty
+ * (caps/session-text.c judges). So nobody else may read a text whose `of` is [].
  */
 #pragma once
 
@@ -40,13 +41,14 @@ void wfs_texts_done(struct wfs_texts *texts);
 /** wfs_text_hide() - add a value, with a new salt, to @texts, and make its stand-in
  *  @of: array of the ids of the artifacts that @value belongs to; the stand-in takes a reference to
  *  it. @value: is copied, as text. @ret_stand_in: caller owns it
- *  Return: 0, -ENOMEM, -EIO (no random bytes). */
+ *  Return: 0, -ENOMEM, -EIO (no random bytes); after a failure the caller releases @texts, which
+ *  may have an incomplete item, with wfs_texts_done(). */
 int wfs_text_hide(
 	struct wfs_texts *texts, const json_t *of, const json_t *value, json_t **ret_stand_in);
 
 /** wfs_text_hide_member() - put a stand-in in the place of a member of @object, and add the value
  *  to @texts. Does nothing if the member is absent or null.
- *  @of: as for wfs_text_hide(). Return: 0, -ENOMEM, -EIO (no random bytes). */
+ *  @of: as for wfs_text_hide(). Return: as wfs_text_hide(); a failure leaves @object unchanged. */
 int wfs_text_hide_member(struct wfs_texts *texts, const json_t *of, json_t *object,
 	const char *member, struct wfs_error *error);
 

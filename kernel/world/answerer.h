@@ -43,5 +43,7 @@ struct wfs_world_answerer {
 void wfs_world_answerer_init(struct wfs_world_answerer *self, struct wfs_world *world);
 void wfs_world_answerer_done(struct wfs_world_answerer *self);
 
-/** wfs_world_answerer_judge() - set the judge, as wfs_world_judge() does for a world. */
+/** wfs_world_answerer_judge() - set the judge, for wfs_world_judge() (kernel/world/world.h); waits
+ *  while the judge before is being called. @judge: borrowed until the next call; NULL: every effect
+ *  is refused */
 void wfs_world_answerer_judge(struct wfs_world_answerer *self, struct wfs_judge *judge);

@@ -17,7 +17,8 @@
 
 #include "kernel/fold/fold.h"
 
-/** wfs_apply_write_body() - append the body of a manifest record to @body
+/** wfs_apply_write_body() - append the body of a manifest record to @body; without memory, @body is
+ *  marked as failed (wfs_buffer_check())
  *  @charge: the grant whose budget pays for the record, or NULL
  *  @from, @to: hashes of the old and the new manifest. @reason: the client's, or NULL */
 void wfs_apply_write_body(struct wfs_buffer *body, const char *charge, const struct wfs_hash *from,
@@ -25,7 +26,7 @@ void wfs_apply_write_body(struct wfs_buffer *body, const char *charge, const str
 
 /** wfs_apply_check() - check that the manifest @to may replace @from in the world of @head
  *  @to must keep all reducers that have cells, with their keys, and all built-in definitions.
- *  @ret_diff: the differences (kernel/manifest/manifest-diff.h); caller owns it
+ *  @ret_diff: the differences (kernel/manifest/manifest-diff.h), set on success; caller owns it
  *  Return: 0, -EINVAL (invalid_argument), -EIO, -ENOMEM. */
 int wfs_apply_check(const struct wfs_head *head, const struct wfs_manifest *from,
 	const struct wfs_manifest *to, json_t **ret_diff, struct wfs_error *error);
@@ -37,14 +38,14 @@ bool wfs_apply_has_module(const struct wfs_manifest *manifest, const struct wfs_
 /** wfs_apply_check_modules() - check that the modules which @to has and @from has not are blobs of
  *  the world, and compile
  *  @put_later: missing modules are no error, because the client of a dry run puts them later
- *  Return: 0, -ENOENT (not_found), -EINVAL (syntax_error), … Thread: any. */
+ *  Return: 0, -ENOENT (not_found: a module is no blob), -EINVAL (syntax_error), … Thread: any. */
 int wfs_apply_check_modules(struct wfs_store *store, const struct wfs_manifest *from,
 	const struct wfs_manifest *to, bool put_later, struct wfs_error *error);
 
 /** wfs_apply_write() - after the manifest record was appended: write the manifest's version, the
  *  rows of new reducers, and the blob of the old manifest
  *  Afterwards @head has the reducers of @to. @at_ns: time of the record. Return: 0, -ENOSPC, -EIO,
- *  -ENOMEM. */
+ *  -ENOMEM; after a failure the caller gives up the transaction. */
 int wfs_apply_write(struct wfs_head *head, const struct wfs_manifest *from,
 	const struct wfs_manifest *to, int64_t at_ns);
 

@@ -7,8 +7,8 @@
 
 extern const struct wfs_domain *const wfs_domains[]; /* the last is NULL */
 
-/** wfs_action_check() - check the form of an action by @manifest alone (wfs_domain_check() with
- *  wfs_domains)
+/** wfs_action_check() - check the form of an action, @action being its document, by @manifest alone
+ *  (wfs_domain_check() with wfs_domains)
  *  Return: 0, -EINVAL, -ENOENT (not_found: the capability in a grant), -EFBIG, -ENOMEM. */
 int wfs_action_check(
 	const struct wfs_manifest *manifest, const json_t *action, struct wfs_error *error);
@@ -18,7 +18,7 @@ int wfs_action_check(
 bool wfs_action_ends(const char *action_type);
 
 /** wfs_privacy_in() - find which texts of an action are private (action_privacy() with
- *  wfs_domains), by the artifacts in @view, before the action is done
+ *  wfs_domains), by the artifacts in @view, before the action is done. @action: its document
  *  @ret_privacy: caller ends it with wfs_privacy_done(). Return: 0, -EIO, -ENOMEM. */
 int wfs_privacy_in(struct wfs_view *view, const json_t *action, struct wfs_privacy *ret_privacy,
 	struct wfs_error *error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One step of a collection (kernel/copy/gc.h), which the kernel thread does between requests. A
- * struct wfs_head is the end of the journal in a write transaction (kernel/fold/head.h). */
+/* One step of a collection, which drops old heights (kernel/copy/gc.h): the kernel thread does
+ * it between requests. A struct wfs_head is the end of the journal in a write transaction
+ * (kernel/fold/head.h). */
 #pragma once
 
 #include <stdbool.h>
@@ -57,7 +58,7 @@ struct wfs_gc_step {
 /** wfs_gc_step_run() - do one step of a collection inside the write transaction head->txn; the
  *  caller commits it if step->rows_changed. @step: what to do; its results are filled in
  *  @head: not changed. @ret_fatal: false before the call; set to true if the transaction must be
- *  given up
+ *  given up; after another failure, what was removed before it stays removed
  *  Return: 0, or -errno. Thread: the kernel thread. */
 int wfs_gc_step_run(
 	struct wfs_gc_step *step, struct wfs_head *head, bool *ret_fatal, struct wfs_error *error);

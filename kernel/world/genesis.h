@@ -17,7 +17,7 @@ enum { WFS_WORLD_ID_SIZE = 32 }; /* hex digits */
 /* The parts of genesis that are not in the manifest. Plain value. */
 struct wfs_genesis {
 	char world_id[WFS_WORLD_ID_SIZE + 1];
-	uint8_t entropy[WFS_ENTROPY_SIZE];
+	uint8_t entropy[WFS_ENTROPY_SIZE]; /* random; ctx.random() of Lua code follows from it */
 	int64_t at_ns;
 	/* make the cells of the principals and grants that the manifest declares; false: a baseline
 	 * brings all cells */
@@ -34,14 +34,15 @@ int wfs_genesis_write(struct wfs_head *head, const struct wfs_genesis *genesis,
 	const struct wfs_manifest *manifest);
 
 /** wfs_genesis_module() - store the bytes of one Lua module as a blob, and list it, visible from
- *  height 1 on. Return: 0, or -errno. */
+ *  height 1 on; nothing if it is listed already. @genesis: has the time of the listing. Return: 0,
+ *  or -errno. */
 int wfs_genesis_module(
 	struct wfs_head *head, const struct wfs_genesis *genesis, struct wfs_bytes module);
 
-/** wfs_genesis_artifacts() - make the first artifacts, each by an action, after record 0 and the
- *  modules were written
- *  The genesis artifacts come first, then those of the handbook, both if @source asks for them,
- *  then source->artifacts.
+/** wfs_genesis_artifacts() - make the first artifacts, each by an action at genesis->at_ns, after
+ *  record 0 and the modules were written. @manifest: the one that record 0 names
+ *  The genesis artifacts come first, then those of the handbook, both if @source
+ *  (kernel/manifest/source.h: the parsed world.json) asks for them, then source->artifacts.
  *  @problems: gets each refused artifact with its place in world.json; artifacts that were refused
  *  because they need a refused one are left out
  *  Return: 0 (also with problems: the caller must then drop the store), or -errno with @error. */

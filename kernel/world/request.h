@@ -121,12 +121,13 @@ struct wfs_request {
 	const atomic_bool *gone; /* true: the client has gone away; may be NULL */
 
 	union {
+		/* first, because no other is larger: so zero-initialising it zeroes all */
+		struct wfs_request_manifest manifest;
 		struct wfs_request_event event;
 		struct wfs_blob blob;
 		struct wfs_request_snapshot snapshot;
 		struct wfs_request_action action;
 		struct wfs_request_receipt receipt;
-		struct wfs_request_manifest manifest;
 		struct wfs_request_decision decision;
 		struct wfs_gc_step *gc; /* filled in */
 		struct wfs_hash lift;   /* hash of the code's source */
@@ -145,7 +146,7 @@ struct wfs_request {
 	 * none. */
 	char granted[WFS_GRANT_NAME_MAX + 1];
 	int64_t granted_until_ns;     /* when that grant ends, by the host's clock */
-	struct wfs_hash granted_mark; /* wfs_grant_mark() of that grant */
+	struct wfs_hash granted_mark; /* wfs_grant_mark() of that grant, kernel/manifest/grant.h */
 	uint64_t granted_height;      /* the grant existed at this height, or at a later one */
 	struct wfs_policed policed;   /* the question that the policy has allowed */
 

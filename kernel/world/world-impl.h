@@ -23,5 +23,6 @@ struct wfs_world {
 	struct wfs_manifest *manifest; /* in force at head; lock: manifest_lock */
 };
 
-/** wfs_world_manifest_set() - put @manifest into force at the head. @manifest: reference taken */
+/** wfs_world_manifest_set() - put @manifest into force at the head, and unref the one before, which
+ *  may be NULL. @manifest: reference taken */
 void wfs_world_manifest_set(struct wfs_world *world, struct wfs_manifest *manifest);

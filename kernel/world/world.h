@@ -32,7 +32,7 @@ struct wfs_permutation;
 struct wfs_source;
 struct wfs_world;
 
-/** wfs_world_create() - make a world in @directory from a loaded source
+/** wfs_world_create() - make a world in @directory from a loaded source (kernel/manifest/source.h)
  *  Makes the directory if it is missing; otherwise it must be empty. The world is built under a
  *  temporary name first, so a failure leaves nothing.
  *  @problems: gets each problem of the manifest and the artifacts. If the caller has put problems
@@ -55,7 +55,7 @@ int wfs_world_open(const char *directory, const struct wfs_world_options *option
 void wfs_world_end_code(struct wfs_world *world, unsigned int delay_ms);
 
 /** wfs_world_close() - answer the requests that are queued, stop both threads, and free the world;
- *  accepts NULL. */
+ *  accepts NULL. The caller has closed all views, and removed all observers. */
 void wfs_world_close(struct wfs_world *world);
 WFS_DEFINE_AUTO(world, struct wfs_world, wfs_world_close)
 #define WFS_AUTO_WORLD WFS_CLEANUP(wfs_auto_world)
@@ -115,8 +115,9 @@ void wfs_world_count_blobs(struct wfs_world *world, struct wfs_world_figures *fi
  *  answer
  *  Checks that need only the request (unknown schema, schema violation) are made on the caller's
  *  thread.
- *  Return: 0, or -errno with request->error set (`done` will not be called): -ENOENT (not_found:
- *  schema, module), -EINVAL, -EFBIG, -EAGAIN (overloaded), -EROFS. */
+ *  Return: 0, or -errno with request->error set (`done` will not be called, and the request is the
+ *  caller's again): -ENOENT (not_found: schema, module), -EINVAL, -EFBIG, -EAGAIN (overloaded),
+ *  -EBUSY (the world is being closed), -EROFS (the world is read-only), … */
 int wfs_world_submit(struct wfs_world *world, struct wfs_request *request);
 
 /** wfs_world_call() - submit a request and wait for the answer; sets `done` and `context` itself.
@@ -136,8 +137,9 @@ void wfs_world_set_embedder(struct wfs_world *world, struct wfs_embedder *embedd
 
 /** wfs_world_embedded() - give a request back to the world, with the embedding that it has waited
  *  for
- *  @embedding: {dims, embedding, model}, or {code, message} of a failure; reference taken; NULL:
- *  out of memory. Thread: any. */
+ *  @embedding: {dims, embedding, model}, or {code, message} of a failure; embedding: base64 of
+ *  float32, as in kernel/domain/memory/embedding.h; reference taken; NULL: out of memory
+ *  If the request cannot be taken back, it is answered with the error. Thread: any. */
 void wfs_world_embedded(struct wfs_world *world, struct wfs_request *request, json_t *embedding);
 
 /** wfs_world_unembedded() - answer a request that waits for an embedding with @error, because the

@@ -141,8 +141,8 @@ struct wfs_writer {
 int wfs_writer_new(
 	struct wfs_world *world, struct wfs_writer **ret_writer, struct wfs_error *error);
 
-/** wfs_writer_free() - refuse new requests, answer the queued ones, stop both threads, free the
- *  writer; accepts NULL. */
+/** wfs_writer_free() - refuse new requests, fold, store and answer the queued ones as usual, then
+ *  stop both threads and free the writer; accepts NULL. */
 void wfs_writer_free(struct wfs_writer *writer);
 
 /** writer_charge() - get the name of the grant whose budget pays for a request; NULL: none. */
@@ -212,7 +212,8 @@ void writer_queues_done(struct writer_queues *queues);
 /** writer_queues_add() - put a request at the end of its queue (request->queued_as) or, if it is
  *  urgent, of queues->urgent
  *  An urgent request stops being urgent if another one of its queue is in queues->urgent, or an
- *  earlier one of its connection waits. Return: 0, -EAGAIN (overloaded), -ENOMEM. */
+ *  earlier one of its connection waits. Return: 0, -EAGAIN (overloaded) or -ENOMEM: the request is
+ *  not queued. */
 int writer_queues_add(struct writer_queues *queues, struct wfs_request *request);
 
 /** writer_queues_next() - get the request that writer_queues_take() would take, without taking it;
@@ -225,8 +226,8 @@ struct wfs_request *writer_queues_take(struct writer_queues *queues);
  *  empty. */
 struct wfs_request *writer_queues_take_urgent(struct writer_queues *queues);
 
-/** writer_queues_put_back() - put a request that was taken, and whose code was stopped, back to the
- *  front of its queue. */
+/** writer_queues_put_back() - put a request that was taken, but not begun or stopped, back to the
+ *  front of its queue or, if it is urgent, of queues->urgent. */
 void writer_queues_put_back(struct writer_queues *queues, struct wfs_request *request);
 
 /** writer_queues_stopped() - charge the queue of the urgent request @stopper for the time of code
@@ -258,8 +259,8 @@ int64_t writer_refusals_due_ns(const struct writer_refusals *refusals);
  *  count. Return: 0, or -errno, which fails the transaction. */
 int writer_refusals_write(struct writer_refusals *refusals, struct wfs_writer *writer, bool all);
 
-/** writer_refusals_settle() - after a transaction that was committed: drop the counts that it
- *  wrote; otherwise undo what it changed in @refusals. @last: the writer ends, so drop all
+/** writer_refusals_settle() - end a transaction for @refusals. @committed: true: drop the counts
+ *  that it wrote; false: undo what it changed in @refusals. @last: the writer ends, so drop all
  *  counts */
 void writer_refusals_settle(struct writer_refusals *refusals, bool committed, bool last);
 void writer_refusals_done(struct writer_refusals *refusals);

@@ -492,7 +492,8 @@ int writer_process(struct wfs_writer *writer, struct wfs_request *request, bool 
 	case WFS_REQUEST_EVENT: /* perhaps checked by a manifest that is not in force any more */
 		if (request->event.checked_by != manifest)
 			r = writer_check_event(manifest, request);
-		return r ? r : fold_request(writer, request, WFS_RECORD_EVENT, ret_fatal);
+		return r ? wfs_trace(r)
+			 : fold_request(writer, request, WFS_RECORD_EVENT, ret_fatal);
 	case WFS_REQUEST_MANIFEST:
 		return fold_manifest(writer, request, ret_fatal);
 	case WFS_REQUEST_BLOB:

@@ -130,6 +130,15 @@ TEST(misuse_of_options_is_told_with_a_hint)
 	assert_misuse(&needless, "'--json' takes no value", "--help");
 }
 
+TEST(a_path_may_have_any_bytes_and_a_word_may_not)
+{
+	AUTO_PRINTED struct printed path = RUN("-w", "/no\xff", "head");
+	AUTO_PRINTED struct printed word = RUN("state", "caf\xe9");
+
+	assert_int_equal(path.status, 1);
+	assert_misuse(&word, "expected an argument in valid UTF-8", "--help");
+}
+
 TEST(misuse_of_arguments_is_told_with_a_hint)
 {
 	AUTO_PRINTED struct printed missing = RUN("state");

@@ -16,7 +16,7 @@ enum { WFS_FOLLOW_TEXT_SIZE = 64 }; /* bytes of a name, and a NUL; longer ones a
 
 /* Plain value; zero-initialised except for `agent`. */
 struct wfs_follow {
-	const char *agent;
+	const char *agent; /* its id; borrowed */
 	/* Private. */
 	char turn_id[192]; /* "": it has not begun */
 	int64_t request;   /* number of the model's current answer, from 1 */
@@ -29,7 +29,8 @@ struct wfs_follow {
 	bool waits; /* the call waits for an approval */
 };
 
-/** wfs_follow_take() - update @follow by the next record of the journal. */
+/** wfs_follow_take() - update @follow by the next record of the journal. @record: as the verb
+ *  journal-read gives it; one that is about another turn changes nothing */
 void wfs_follow_take(struct wfs_follow *follow, const json_t *record);
 
 /** wfs_follow_line() - append a line that says what the turn is doing, without a newline.

@@ -15,14 +15,15 @@ void wfs_plan_watch_done(struct wfs_plan_watch *watch);
 
 /** wfs_plan_wait() - send a verb whose answer has the form of that to `chat`, show progress until
  *  it comes, and print it. @payload: borrowed; @watch: says which plan to show. Return: as a
- *  wfs_command_run. */
+ *  wfs_command_run (fs/command/frame/run.h). */
 int wfs_plan_wait(
 	struct wfs_run *run, const char *verb, json_t *payload, struct wfs_plan_watch *watch);
 
 struct wfs_walk;
 
 /** wfs_plan_read() - read `plans/ID.json`. @walk: zero-initialised; the caller calls
- *  wfs_walk_done(). @ret_document: caller owns it. Return: 0, or -errno with run->error. */
+ *  wfs_walk_done() (fs/command/frame/walk.h). @ret_document: caller owns it.
+ *  Return: 0, or -errno with run->error. */
 int wfs_plan_read(
 	struct wfs_run *run, struct wfs_walk *walk, const char *plan_id, json_t **ret_document);
 
@@ -30,5 +31,6 @@ int wfs_plan_read(
  *  owns it. Return: 0, or -errno with run->error. */
 int wfs_plan_status(struct wfs_run *run, const char *plan_id, json_t **ret_summary);
 
-/** wfs_plan_bar() - append a bar of @width characters, of which @done of @total are filled. */
+/** wfs_plan_bar() - append `[`, @width characters of which @done of @total are filled (all
+ *  if @total is 0), and `]`. */
 void wfs_plan_bar(struct wfs_buffer *line, int64_t done, int64_t total, int width);

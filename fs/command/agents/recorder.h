@@ -12,7 +12,7 @@
 
 /* Plain value; zero-initialised except for `turn_id`. */
 struct wfs_recorder {
-	const char *turn_id;
+	const char *turn_id; /* borrowed */
 	/* Private. */
 	json_t *requests;   /* {intent_id: number}; owned */
 	json_t *lines;      /* owned */
@@ -21,7 +21,8 @@ struct wfs_recorder {
 void wfs_recorder_done(struct wfs_recorder *recorder);
 #define WFS_AUTO_RECORDER WFS_CLEANUP(wfs_recorder_done)
 
-/** wfs_recorder_take() - update the recorder by the next record of the journal.
+/** wfs_recorder_take() - update the recorder by the next record of the journal. @record: as the
+ *  verb journal-read gives it; one that is about another turn changes nothing
  *  Return: 0, -ENOMEM. */
 int wfs_recorder_take(struct wfs_recorder *recorder, const json_t *record);
 

@@ -9,7 +9,8 @@
 #include "kernel/base/buffer.h"
 #include "kernel/base/error.h"
 
-/** wfs_input_open() - open a file for reading. Return: a descriptor (caller closes), or -errno. */
+/** wfs_input_open() - open a file for reading. Return: a descriptor, of standard input a copy
+ *  (caller closes), or -errno. */
 int wfs_input_open(const char *path, struct wfs_error *error);
 
 /** wfs_input_read() - append the bytes of a whole file to @buffer.

@@ -100,27 +100,29 @@ int wfs_run_show(struct wfs_run *run, const char *verb, json_t *payload,
 	int (*print)(struct wfs_run *run, const json_t *result));
 
 /** wfs_run_order() - request a change, and print on run->err that it is done: the words @done and
- *  @what, such as "revoked" and the name of a grant
+ *  @what, such as "revoked" and the name of a grant; with --json print {data, meta} on run->out
  *  @payload: taken. Return: 0, or -errno with run->error. */
 int wfs_run_order(
 	struct wfs_run *run, const char *verb, json_t *payload, const char *done, const char *what);
 
-/** wfs_run_act() - send an action with the verb `invoke`, and wait. @action: taken; @ret_data:
- *  `data` of the answer, caller owns it; or NULL: not wanted. Return: 0, or -errno with
- *  run->error. */
+/** wfs_run_act() - send an action with the verb `invoke`, and wait. @action: taken; NULL gives
+ *  -ENOMEM; @ret_data: `data` of the answer, caller owns it; the pointer may be NULL: not wanted
+ *  Return: 0, or -errno with run->error. */
 int wfs_run_act(struct wfs_run *run, json_t *action, json_t **ret_data);
 
-/** wfs_run_read_artifact() - read an artifact by the action `read_artifact`, which may cost scrip.
- *  @ret_artifact: caller owns it. Return: 0, or -errno with run->error. */
+/** wfs_run_read_artifact() - read an artifact by the action `read_artifact`, for which the
+ *  principal of --as may have to pay. @ret_artifact: `artifact` in the answer; caller owns it
+ *  Return: 0, or -errno with run->error. */
 int wfs_run_read_artifact(struct wfs_run *run, const char *id, json_t **ret_artifact);
 
-/** wfs_run_take() - wait for the answer to a request that wfs_access_post() has sent.
- *  @ret_result: caller owns it. Return: 0, or -errno with run->error. */
+/** wfs_run_take() - wait for the answer to the oldest request that wfs_access_post() has sent, and
+ *  set run->meta and run->error_details. @ret_result: caller owns it
+ *  Return: 0, or -errno with run->error. */
 int wfs_run_take(struct wfs_run *run, json_t **ret_result);
 
 /** wfs_run_pin() - set *@consistency to `exact:` and the height of the last answer, so that later
- *  requests read at that height. *@consistency: NULL, or a text that is freed; caller frees the new
- *  text. Return: 0, -ENOMEM. */
+ *  requests read at that height. *@consistency: NULL, or a text that is freed, also on failure;
+ *  caller frees the new text. Return: 0, -ENOMEM (*@consistency is NULL). */
 int wfs_run_pin(struct wfs_run *run, char **consistency);
 
 /** wfs_run_each_cell() - call @each for all cells of a reducer at one height
@@ -156,12 +158,13 @@ int wfs_duration_read(const char *text, int64_t *ret_ns);
  *  such as "exact:5"; caller frees; NULL: head. Return: 0, -EINVAL (misuse), -ENOMEM. */
 int wfs_run_consistency(struct wfs_run *run, char **ret_text);
 
-/** wfs_run_at() - read --at. @ret_text: as of wfs_run_consistency().
- *  Return: 0, -EINVAL (misuse), -ENOMEM. */
+/** wfs_run_at() - read --at, a height or a consistency. @ret_text: as of wfs_run_consistency();
+ *  NULL if the option is not given. Return: 0, -EINVAL (misuse), -ENOMEM. */
 int wfs_run_at(struct wfs_run *run, char **ret_text);
 
 /** wfs_run_value() - read a JSON argument, or the file of an argument @FILE (@-: standard input).
- *  @ret_value: caller owns it. Return: 0, -EINVAL, -EFBIG, or the error of reading the file. */
+ *  @ret_value: caller owns it. Return: 0, -EINVAL (not JSON), -EFBIG, or the error of reading the
+ *  file. */
 int wfs_run_value(struct wfs_run *run, const char *given, json_t **ret_value);
 
 /** wfs_run_message() - set `message` of @payload to an argument, or to the file of an argument
@@ -170,7 +173,8 @@ int wfs_run_value(struct wfs_run *run, const char *given, json_t **ret_value);
 int wfs_run_message(struct wfs_run *run, const char *given, json_t *payload);
 
 /** wfs_run_list() - print the items of a list that a verb gives in pages, by @print or with --json
- *  as {data, meta}. @payload: without a cursor; taken; @first: the item is the first
+ *  as {data, meta}. @verb: also the name of the list in its answer; @payload: without a cursor;
+ *  taken; @first: the item is the first
  *  Return: 0, or -errno with run->error. */
 int wfs_run_list(struct wfs_run *run, const char *verb, json_t *payload,
 	void (*print)(FILE *out, const json_t *item, bool first));
@@ -178,7 +182,8 @@ int wfs_run_list(struct wfs_run *run, const char *verb, json_t *payload,
 /** wfs_run_integer() - get an integer member of an answer; 0 if it is absent. */
 int64_t wfs_run_integer(const json_t *result, const char *name);
 
-/** wfs_run_decode() - decode the base64 member @name of an answer, and append it to @buffer.
+/** wfs_run_decode() - decode the base64 member @name of an answer, and append it to @buffer; a
+ *  member that is absent is empty.
  *  Return: 0, or -errno with run->error. */
 int wfs_run_decode(
 	struct wfs_run *run, const json_t *result, const char *name, struct wfs_buffer *buffer);

@@ -8,7 +8,8 @@
 
 #include <stdio.h>
 
-/** wfs_terminal_open() - open a stream that passes text through wfs_terminal_clean() to @file
+/** wfs_terminal_open() - open a stream that passes text to @file, in which `?` replaces each
+ *  control character but newline and tab (wfs_terminal_clean() in kernel/base/encode.h)
  *  Return: the stream (caller closes it before @file); or @file if it is not a terminal, or without
  *  memory. */
 FILE *wfs_terminal_open(FILE *file);

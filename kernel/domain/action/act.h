@@ -53,8 +53,9 @@ struct act {
 int action_fold(struct wfs_fold *fold, struct wfs_error *error);
 
 /** action_fold_answer() - fold the answer to the effect (mint.score) that the action of record 0
- *  has asked for
- *  @cell_index: in the fold, the cell that asked; @event: the answer, of schema sys/Receipt@1 */
+ *  has asked for: store the score in the bid, pay the bidder, and add the score to the action's
+ *  answer
+ *  @cell_index: in the fold, the bid's cell; @event: the answer, of schema sys/Receipt@1 */
 int action_fold_answer(
 	struct wfs_fold *fold, size_t cell_index, const json_t *event, struct wfs_error *error);
 
@@ -86,8 +87,9 @@ struct artifact_holding {
  *  domain of @fold whose table has them, as one must; static, never NULL. */
 const struct artifact_holding *artifact_holding(const struct wfs_fold *fold);
 
-/** act_run() - do @action; if it fails, take back all its changes
- *  Invocations on trial stay in act->nest, so that the record has them.
+/** act_run() - do @action; if it fails, take back all changes of cells that were made for it, but
+ *  the cells of sys.invocation that tell of a failed invocation stay (invoke_artifact())
+ *  Invocations on trial (invoke_on_trial()) stay in act->nest, so that the record has them.
  *  Return: 0, or the -errno of the refusal. */
 int act_run(struct act *act, const json_t *action, struct wfs_error *error);
 void act_done(struct act *act);
@@ -134,7 +136,7 @@ int act_query(struct act *act, const char *type, const json_t *params, json_t **
 	struct wfs_error *error);
 
 /** act_refuse_with() - set act->details, the details of a refusal. @details: a reference that is
- *  taken. Return: @r. */
+ *  taken; NULL (no memory): the refusal has none. Return: @r. */
 int act_refuse_with(struct act *act, json_t *details, int r);
 
 /* One function for each action: does it, with the parameters in act->params, and fills the outcome
@@ -182,12 +184,13 @@ int artifact_take_writer_out(struct artifact *artifact, struct wfs_error *error)
 /** artifact_number() - get the integer @member of the artifact's document; 0 if it is absent. */
 int64_t artifact_number(const struct artifact *artifact, const char *member);
 
-/** artifact_is_free() - may the actor use the artifact without paying? True if the actor or the
- *  payer owns it, and for the mint, which only tries it. */
+/** artifact_is_free() - may the actor invoke the artifact without paying? True if the actor or the
+ *  payer owns it, and if the actor is the mint, which only tries it. For reading use
+ *  artifact_read_price(), by which an owner may have to pay. */
 bool artifact_is_free(const struct act *act, const struct artifact *artifact);
 
-/** artifact_price() - get the price that the payer has to pay for a use by the actor, in scrip
- *  @member: read_price or invoke_price */
+/** artifact_price() - get the price that the payer has to pay for a use by the actor, in scrip; 0
+ *  if artifact_is_free(). @member: invoke_price; artifact_read_price() is for read_price */
 int64_t artifact_price(const struct act *act, const struct artifact *artifact, const char *member);
 
 /** artifact_read_price() - get the read_price that the payer has to pay for reading by the actor,
@@ -210,8 +213,8 @@ int artifact_earner(struct wfs_fold *fold, const struct artifact *artifact,
 int artifact_pay_to_read(struct act *act, const struct artifact *artifact, int64_t *ret_price,
 	struct wfs_error *error);
 
-/** artifact_check_payer() - check that the payer is not the mint, unless @price is 0. Return: 0, or
- *  -EDQUOT (insufficient_funds). */
+/** artifact_check_payer() - check that the payer is not the mint, unless @price is 0. @artifact:
+ *  the one whose price @price is, for the message. Return: 0, or -EDQUOT (insufficient_funds). */
 int artifact_check_payer(const struct act *act, const struct artifact *artifact, int64_t price,
 	struct wfs_error *error);
 
@@ -221,12 +224,13 @@ int artifact_text(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const
 	struct wfs_bytes *ret_bytes, struct wfs_error *error);
 
 /** artifact_set_text() - set the content (@reducer: WFS_BUILTIN_CONTENT) or the code
- *  (WFS_BUILTIN_CODE) of the artifact @id; empty code is deleted. */
+ *  (WFS_BUILTIN_CODE) of the artifact @id; empty code is deleted, empty content is stored. */
 int artifact_set_text(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *id,
 	struct wfs_bytes bytes, struct wfs_error *error);
 
-/** artifact_change_text() - artifact_set_text() that also charges the disk for the difference in
- *  size, and updates size, hash and time in the artifact's document, which the caller stores */
+/** artifact_change_text() - artifact_set_text() that also charges the disk of the account
+ *  artifact_charged_to() for the difference in size, and updates size, hash and time in the
+ *  artifact's document, which the caller stores */
 int artifact_change_text(struct act *act, struct artifact *artifact,
 	enum wfs_builtin_reducer reducer, struct wfs_bytes bytes, struct wfs_error *error);
 
@@ -241,7 +245,7 @@ const char *artifact_charged_to(const struct artifact *artifact);
 
 /** artifact_disk_payer() - find the account to whose disk the artifacts that @id owns are charged
  *  It is @id itself if @id is a principal; if @id is an artifact, the account to which this one is
- *  charged. @ret_payer: borrowed from @id or from @ret_keep, which caller owns and may be NULL
+ *  charged. @ret_payer: @id, and *@ret_keep is NULL; or borrowed from *@ret_keep, which caller owns
  *  Return: 0, -ENOENT (deleted, not_found), … */
 int artifact_disk_payer(struct wfs_fold *fold, const char *id, const char **ret_payer,
 	json_t **ret_keep, struct wfs_error *error);
@@ -270,8 +274,9 @@ int artifact_permit(struct act *act, const struct artifact *artifact, enum artif
 /* --- act-refuse.c --- */
 
 /*
- * Refusals that do not tell the actor more than it may see: an artifact that is not shown is
- * refused as one that does not exist.
+ * Refusals that do not tell the actor more than it may see, by the rights of the payer or, within
+ * an invocation, of the author of the code: an artifact that is not shown is refused as one that
+ * does not exist.
  */
 
 /** act_knows() - may the actor know that this artifact or principal exists? Return: 1, 0, or
@@ -284,9 +289,10 @@ int act_knows(
 int act_artifact(const struct act *act, const char *id, struct artifact *ret_artifact,
 	struct wfs_error *error);
 
-/** act_refuse_artifact() - refuse the use of an existing artifact, with the reason in @error
- *  Return: -EACCES; or -ENOENT, with the error for an id that does not exist, if the actor may not
- *  know the artifact; or another -errno. */
+/** act_refuse_artifact() - refuse the use of an existing artifact
+ *  @error: the caller has filled it with the reason (not_authorized). Return: -EACCES; or -ENOENT,
+ *  with the error for an id that does not exist, if the actor may not know the artifact; or another
+ *  -errno. */
 int act_refuse_artifact(
 	const struct act *act, const struct artifact *artifact, struct wfs_error *error);
 

@@ -42,7 +42,7 @@ enum {
 
 /** wfs_action_told() - get the result that a tool call has, if the call was this action: the return
  *  value of the code that was invoked, or the data of another action
- *  @answer: to the sender of the action, {data?, message}; may be NULL
+ *  @action: as it was sent. @answer: to the sender of the action, {data?, message}; may be NULL
  *  Return: borrowed from @answer; NULL: none. */
 json_t *wfs_action_told(const json_t *action, const json_t *answer);
 
@@ -104,6 +104,7 @@ json_t *wfs_privacy_said(const struct wfs_privacy *privacy);
 
 /** action_pay_run() - for kernel/domain/turn/: have the principal of the record pay @agent's
  *  invoke_price for a turn, after a check that it may invoke the agent's artifact
+ *  @agent: id; if no artifact has it (a principal alone), nothing is checked or paid.
  *  fold->outcome.result gets the price.
  *  Return: 0, -EACCES (not_authorized), -EDQUOT (insufficient_funds), … */
 int action_pay_run(struct wfs_fold *fold, const char *agent, struct wfs_error *error);
@@ -114,7 +115,8 @@ int action_pay_run(struct wfs_fold *fold, const char *agent, struct wfs_error *e
  *  The tests, `interface.tests`, are an array of {args?, method?, result?}. Each is an invocation
  *  by the mint, without a price, whose changes are taken back; it passes if it gives `result`. The
  *  score is the share of tests that pass, 0 to 100.
- *  @params: of the effect. @ret_payload: of the receipt; caller owns it
+ *  @params: of the effect, which name the artifact. @ret_payload: of the receipt, {reason, score};
+ *  without tests the score is 0; caller owns it
  *  Return: 0, or -errno, which fails the request. */
 int action_score(
 	struct wfs_fold *fold, const json_t *params, json_t **ret_payload, struct wfs_error *error);

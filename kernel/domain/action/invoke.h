@@ -45,8 +45,8 @@ struct nest {
 
 /** nest_init() - prepare for the invocations of one record; the caller calls nest_done(), also on
  *  failure. @run: act_run(), which does each action that the code of an artifact takes
- *  @recorded: result of the record that is folded again; NULL: the record is new
- *  Return: 0, or -ENOMEM. */
+ *  @recorded: result of the record that is folded again, borrowed until nest_done(); NULL: the
+ *  record is new. Return: 0, or -ENOMEM. */
 int nest_init(struct nest *nest,
 	int (*run)(struct act *act, const json_t *action, struct wfs_error *error),
 	const json_t *recorded);
@@ -61,8 +61,9 @@ void nest_done(struct nest *nest);
  *  Return: 0, or -EIO (runtime_error). */
 int nest_check_time(const struct act *act, const char *id, struct wfs_error *error);
 
-/** nest_forget_checks() - undo the counting of contracts that were asked, from number @count on,
- *  and remove their messages from nest->stopped_checks. */
+/** nest_forget_checks() - undo the counting of all contracts that were asked but the first @count,
+ *  and remove their messages from nest->stopped_checks
+ *  Needed when a bound ends the invocation or check within which they were asked. */
 void nest_forget_checks(struct nest *nest, size_t count);
 
 /** nest_forget_contents() - undo the counting of writes of content, from number @count on, and
@@ -136,7 +137,7 @@ void authors_done(struct nest *nest);
 int interface_check(const json_t *interface, struct wfs_error *error);
 
 /** interface_check_call() - check that the artifact's interface has @method, and that @args match
- *  the schema of this method
+ *  the schema of this method; an interface without `methods` or without a schema allows all
  *  @steps: increased by the steps that the check took (kernel/schema/schema.h)
  *  Return: 0, -EINVAL (invalid_argument), -ENOMEM. */
 int interface_check_call(const struct artifact *artifact, const char *method, const json_t *args,
@@ -144,11 +145,13 @@ int interface_check_call(const struct artifact *artifact, const char *method, co
 
 /** interface_has_secrets() - does an artifact's interface mark an argument of @method as secret?
  *  The name of a method may be mistyped: for one that it does not have, a mark at any method
- *  counts. */
+ *  counts. @interface: member of the artifact's document; NULL: no marks */
 bool interface_has_secrets(const json_t *interface, const char *method);
 
 /** interface_describe() - make the answer to the method `describe`, which every artifact has,
- *  without running code. @ret_result: caller owns it */
+ *  without running code
+ *  @ret_result: {artifact_id, created_by, description, executable, methods, type}; caller owns it.
+ *  `description` and `methods` are the interface's; if it lacks them, null and [] */
 int interface_describe(
 	const struct artifact *artifact, json_t **ret_result, struct wfs_error *error);
 
@@ -192,7 +195,8 @@ uint64_t action_instructions(const struct wfs_fold *fold);
 enum { CONTRACT_REASON_SIZE = 256 };
 
 /** contract_permit() - ask the contract that the artifact's `access` names whether the actor may
- *  use the artifact. If the contract does not exist, only the owner may.
+ *  use the artifact. If the contract does not exist, only the owner may; if it has no code or
+ *  fails, nobody may.
  *  @use: name of the use, such as `read`
  *  @reason: buffer of CONTRACT_REASON_SIZE bytes, for the reason if not allowed
  *  Return: 0 (@ret_allowed is set), or -errno that ends the whole nest. */
@@ -218,7 +222,8 @@ extern const size_t host_help_count;
 
 /** host_call() - do what running code asks for by calling host_bindings[@binding_index]
  *  @host: of a struct invocation. @ret_value: caller owns it; NULL: nil
- *  Return: 0, 1 (an error that the code may catch), or -errno, which ends the code. */
+ *  Return: 0, 1 (an error that the code may catch), or -errno, which ends the code; @error is
+ *  filled unless 0. */
 int host_call(struct wfs_code_host *host, size_t binding_index, const json_t *arguments,
 	json_t **ret_value, struct wfs_error *error);
 
@@ -230,17 +235,22 @@ struct invoked {
 	int64_t price_paid; /* scrip */
 };
 
-/** invoke_artifact() - run the code of artifact @id, after permission and payment; if it fails, all
- *  its changes are taken back
+/** invoke_artifact() - check that the actor may invoke the artifact @id, have act->payer pay its
+ *  price, and run its code. The method `describe` is answered without code and price.
+ *  If the payment or the code fails, the price is returned, all changes that the code made are
+ *  taken back, and a cell of sys.invocation tells of the failure, unless it ends the whole nest.
  *  @act: the action that invokes it. @method, @args: passed to the code; borrowed
- *  Return: 0, or -errno of the failure; an error of the category "system" ends the whole nest. */
+ *  @ret_invoked: set only on success
+ *  Return: 0, or -errno of the failure, see also invoke_fails_all(). */
 int invoke_artifact(struct act *act, const char *id, const char *method, const json_t *args,
 	struct invoked *ret_invoked, struct wfs_error *error);
 
-/** invoke_on_trial() - invoke_artifact() for the mint, without permission or price
- *  All changes are taken back, also on success; the record's result has the invocation. @artifact:
- *  executable
- *  @ret_result: what the code returned; caller owns it. Return: as invoke_artifact(). */
+/** invoke_on_trial() - run the code of @artifact, which is executable, with the mint as actor and
+ *  payer; needs no permission, and costs nothing
+ *  All changes are taken back, also on success; the record's result has the invocation.
+ *  @act: gives only the fold and the nest. @method, @args: passed to the code; borrowed
+ *  @ret_result: what the code returned; caller owns it; set only on success
+ *  Return: 0, or -errno of the failure, see also invoke_fails_all(). */
 int invoke_on_trial(struct act *act, const struct artifact *artifact, const char *method,
 	const json_t *args, json_t **ret_result, struct wfs_error *error);
 
@@ -252,7 +262,8 @@ void action_seed(const struct wfs_fold *fold, uint64_t place, uint8_t ret_seed[s
  *  bytes and no cut character. */
 int action_shown(struct wfs_bytes text, size_t size);
 
-/** invoke_fails_all() - does this error end the whole nest, so that no code can catch it? */
+/** invoke_fails_all() - does this error end the whole nest, so that no code can catch it? True for
+ *  errors of the category "system" (kernel/base/error.h), and if invoke_crashed(). */
 bool invoke_fails_all(const struct wfs_error *error);
 
 /** invoke_crashed() - does @error say that the code has ended the process that ran it, now or

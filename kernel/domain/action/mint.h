@@ -38,7 +38,7 @@ void mint_bid_done(struct mint_bid *bid);
  *  failure. Return: 0, -EIO (malformed). */
 int mint_bid_of(json_t *document, struct mint_bid *ret_bid, struct wfs_error *error);
 
-/** mint_bid_end() - set the status of a bid for the last time, and store the bid. @cell: index of
- *  its cell in the fold. Return: 0, or -errno. */
+/** mint_bid_end() - set the final status of a bid, set `resolved_at` to the record's time, and
+ *  store the bid. @cell: index of its cell in the fold. Return: 0, or -errno. */
 int mint_bid_end(struct act *act, const struct mint_bid *bid, const char *status, size_t cell,
 	struct wfs_error *error);

@@ -70,7 +70,8 @@ const struct service *service_find(
 /** service_parse() - find out which method is called, and read its arguments
  *  @method, @args: of the invocation
  *  @ret_call: zeros before; service, method and args are set; caller ends it with
- *  service_call_done(). Return: 0, -EINVAL (invalid_argument, missing_argument), -ENOMEM. */
+ *  service_call_done(), also on failure
+ *  Return: 0, -EINVAL (invalid_argument, missing_argument), -ENOMEM. */
 int service_parse(const struct service *service, const char *method, const json_t *args,
 	struct service_call *ret_call, struct wfs_error *error);
 
@@ -93,8 +94,10 @@ const char *service_text(const struct service_call *call, const char *name);
 int64_t service_number(const struct service_call *call, const char *name, int64_t otherwise);
 
 /** service_act() - take an action for the caller or for the service itself
- *  @actor: id of the one that acts. @action: reference taken; NULL: the caller had no memory
- *  @ret_data: data of the action's answer, which caller owns; the pointer may be NULL */
+ *  @actor: id of the one that acts, and whose permission counts; the payer is that of call->act.
+ *  @action: reference taken, also on failure; NULL: the caller had no memory
+ *  @ret_data: data of the action's answer, which caller owns; the pointer may be NULL
+ *  Return: 0, or the -errno of the refusal; all changes of the refused action are taken back. */
 int service_act(struct service_call *call, const char *actor, json_t *action, json_t **ret_data,
 	struct wfs_error *error);
 
@@ -103,7 +106,7 @@ int service_act(struct service_call *call, const char *actor, json_t *action, js
 int service_work(struct service_call *call, uint64_t instructions, struct wfs_error *error);
 
 /** service_may() - check that the author of the calling code, or the calling principal, may have
- *  this effect. @artifact: id of the artifact that it is about; NULL: none. Return: as
- *  author_may(). */
+ *  this effect. @artifact: id of the artifact that it is about; NULL: none. Return: as author_may()
+ *  (invoke.h). */
 int service_may(const struct service_call *call, enum wfs_effect effect, const char *artifact,
 	struct wfs_error *error);

@@ -69,12 +69,13 @@ static int next_entry(struct wfs_view *view, struct wfs_bytes id, uint64_t *numb
 	return wfs_buffer_check(name);
 }
 
-static int name_entry(struct wfs_view *view, struct wfs_bytes key, struct wfs_bytes *ret_id,
-	struct wfs_buffer *name)
+static int name_entry(struct wfs_view *view, struct wfs_bytes key,
+	const struct wfs_version *version, struct wfs_bytes *ret_id, struct wfs_buffer *name)
 {
 	char text[WFS_MEMORY_NAME_SIZE];
 	uint32_t number;
 
+	(void)version; /* the name is in the key */
 	if (!wfs_memory_entry_key(key, ret_id, &number))
 		return -ENOENT;
 	if (!view)

@@ -79,8 +79,8 @@ int64_t memory_count(const struct memory *memory);
 
 /** memory_check_ready() - check that entries can be added and searched with the embedder of this
  *  host
- *  Return: 0, -EINVAL (the entries have embeddings of another model; the message says what to
- *  do). */
+ *  Return: 0 (also for an empty store), -EINVAL (the entries have embeddings of a model that this
+ *  host lacks, or memory_reembed() is not complete; the message says what to do). */
 int memory_check_ready(const struct memory *memory, struct wfs_error *error);
 
 /** memory_model() - get the name of the model of the entries' embeddings, borrowed from @memory;
@@ -107,7 +107,8 @@ struct memory_added {
 
 /** memory_add() - add an entry, unless the store has one with a cosine to it above MEMORY_SAME
  *  @artifact: the store; the entry's bytes are charged to the account whose disk the artifact takes
- *  Return: 0 (also if it was not added), -EDQUOT (quota_exceeded), -EINVAL, … */
+ *  Return: 0 (also if it was not added), -EDQUOT (quota_exceeded), -EINVAL (the embedding is of
+ *  another model than the store's), … */
 int memory_add(struct memory *memory, const struct artifact *artifact,
 	const struct memory_entry *entry, struct memory_added *ret_added, struct wfs_error *error);
 
@@ -118,8 +119,10 @@ int memory_put(struct memory *memory, const struct artifact *artifact,
 
 /** memory_search() - find the @limit entries (1 to MEMORY_LIMIT_MAX) whose embeddings are nearest
  *  to @query
- *  @ret_results: an array of {id, score, tags, text, tick}, the most similar first; caller owns
- *  it */
+ *  If the store is pruned by score, the scores of the found entries are stored (sys.memory_hit).
+ *  @query: of the store's model, otherwise -EINVAL
+ *  @ret_results: an array of {id, score, tags, text, tick}, the most similar first; [] if the store
+ *  is empty; caller owns it */
 int memory_search(struct memory *memory, const struct embedding *query, size_t limit,
 	json_t **ret_results, struct wfs_error *error);
 
@@ -138,12 +141,14 @@ int memory_list(struct memory *memory, size_t limit, size_t offset, json_t **ret
 int memory_bytes(struct wfs_fold *fold, const char *artifact_id, int64_t *ret_bytes,
 	struct wfs_error *error);
 
-/** memory_delete_all() - delete the cells of all entries of a deleted artifact; the caller
- *  subtracts their bytes from the disk of the account that paid. */
+/** memory_delete_all() - delete the cells of a deleted artifact: its store (sys.memory_store) with
+ *  all entries and hits (sys.memory_hit); does nothing if it was not a memory store. The caller
+ *  subtracts the bytes of the entries from the disk of the account that paid. */
 int memory_delete_all(struct wfs_fold *fold, const char *artifact_id, struct wfs_error *error);
 
 /** memory_reembed() - replace embeddings that are not of the model of the host's embedder by new
- *  ones. @limit: how many to make at most in this record
+ *  ones. @limit: how many to make at most in this record; if a server makes them, the function
+ *  makes at most WFS_EMBEDDINGS_MAX even if @limit is higher
  *  @ret_done: how many were made; memory_check_ready() says whether the store is complete
  *  Return: 0, -EIO (effect_failed), -EDQUOT (quota_exceeded), … */
 int memory_reembed(struct memory *memory, const struct artifact *artifact, size_t limit,
@@ -181,8 +186,8 @@ void memory_given_done(struct memory_given *given);
 int memory_give(struct memory *memory, const struct artifact *artifact, const json_t *entries,
 	struct memory_given *ret_given, struct wfs_error *error);
 
-/** memory_has() - has the store an entry with the id and the text of @item? Return: 1, 0, or
- *  -errno. */
+/** memory_has() - has the store an entry with the id and the text of @item, an element of `entries`
+ *  in an artifact's content? Return: 1, 0 (also if @item has no id), or -errno. */
 int memory_has(struct memory *memory, const json_t *item, struct wfs_error *error);
 
 /** memory_content_entries() - get the member `entries` of an artifact's content

@@ -72,15 +72,17 @@ static int count_steps(struct wfs_view *view, struct wfs_bytes id, uint64_t *ret
 	return r;
 }
 
-static int name_step_file(struct wfs_view *view, struct wfs_bytes key, struct wfs_bytes *ret_id,
-	struct wfs_buffer *name)
+static int name_step_file(struct wfs_view *view, struct wfs_bytes key,
+	const struct wfs_version *version, struct wfs_bytes *ret_id, struct wfs_buffer *name)
 {
-	struct wfs_version version;
+	struct wfs_version live;
 	int64_t index;
 
 	if (!wfs_plan_step_key(key, ret_id, &index))
 		return -ENOENT;
-	return view ? find_step(view, *ret_id, (uint64_t)index, name, &version) : 0;
+	if (view && version)
+		return wfs_plan_step_name(view, version, index, name);
+	return view ? find_step(view, *ret_id, (uint64_t)index, name, &live) : 0;
 }
 
 static const struct wfs_entity_provider files[] = {

@@ -5,7 +5,8 @@
  * A caller that loads a plan changes its state and its blocks in memory, and stores them once, at
  * the end. plan.h has the documents. A block is a cell of sys.plan_block: for WFS_PLAN_BLOCK steps,
  * what each waits for. Steps are counted from 0. Functions that return int return 0, or -errno with
- * @error filled.
+ * @error filled. A "reference taken" is taken also on failure. Whether the sender may take an
+ * action was decided before, in caps/.
  */
 #pragma once
 
@@ -97,7 +98,8 @@ void plan_step_done(struct plan_step *step);
 int plan_load_part(struct plan *plan, enum wfs_builtin_reducer reducer, int64_t index,
 	size_t *ret_cell, json_t **ret_document, struct wfs_error *error);
 
-/** plan_step_load() - load step @index. @ret_step: caller ends it with plan_step_done() */
+/** plan_step_load() - load step @index. @ret_step: caller ends it with plan_step_done()
+ *  Return: 0, -EIO (internal_error: no such step), … */
 int plan_step_load(
 	struct plan *plan, int64_t index, struct plan_step *ret_step, struct wfs_error *error);
 
@@ -128,7 +130,7 @@ int plan_wait_more(struct plan *plan, int64_t index, int64_t more, struct wfs_er
 int plan_give_back(struct plan *plan, int64_t index, struct wfs_error *error);
 
 /** plan_take() - take the first step that waits for no dependency and was not taken before
- *  @ret_index: of the step; -1: no step is ready
+ *  @ret_index: of the step; -1: no step is ready, and @ret_doomed is not set
  *  @ret_doomed: id of a failed dependency, because of which the step is to be skipped; NULL: it is
  *  to be run. Borrowed until the step's block is changed */
 int plan_take(
@@ -136,12 +138,15 @@ int plan_take(
 
 /* --- running: plan-run.c --- */
 
-/** plan_go_on() - begin steps that may run now; after the last step has ended, ask a model for the
- *  answer, or end the plan. */
+/** plan_go_on() - begin steps that may run now
+ *  If no step runs or can run any more: if all steps have ended and one of them succeeded (or the
+ *  plan has no steps), ask a model for the answer; otherwise set `error`, and end the plan. After
+ *  as many steps as one record may end or reopen, open an intent plan.advance instead, whose
+ *  receipt has plan_go_on() called again. */
 int plan_go_on(struct plan *plan, struct wfs_error *error);
 
 /** plan_retry() - mark the failed and skipped steps to be run again; plan_go_on() then runs
- *  them. */
+ *  them. Without memory plan_store() fails. */
 void plan_retry(struct plan *plan);
 
 /** plan_stop() - cancel all open intents of the plan, and give back the steps of its batch, so that
@@ -164,8 +169,9 @@ int plan_end(struct plan *plan, struct wfs_error *error);
 
 /* --- answers: plan-receipt.c --- */
 
-/** plan_spend() - charge the tokens of a model's answer to the account of @principal and to the
- *  grant that allowed the request. @receipt: body of the record with the answer, good or not */
+/** plan_spend() - charge the tokens of a model's answer to the account of @principal and, with one
+ *  call, to the grant that allowed the request, if any
+ *  @receipt: body of the record with the answer, good or not; without payload.usage: 0 tokens */
 int plan_spend(struct wfs_fold *fold, const char *principal, const json_t *receipt,
 	struct wfs_error *error);
 
@@ -189,7 +195,8 @@ const char *plan_chat_principal(
 int plan_chat_ask(struct wfs_fold *fold, const char *chat_id, enum wfs_effect effect,
 	json_t *params, json_t *message, struct wfs_error *error);
 
-/** plan_say() - append a message to a chat, which is made if it does not exist
+/** plan_say() - append a message to a chat, which is made if it does not exist, as one of the
+ *  request's principal
  *  @chat: key of sys.chat. @message: document of sys.chat_message; borrowed
  *  @ret_id: key of the message */
 int plan_say(struct wfs_fold *fold, const char *chat, const json_t *message,
@@ -205,23 +212,29 @@ int plan_fold_chat_receipt(struct wfs_fold *fold, const struct wfs_document_inte
 /* The forms of the actions. */
 extern const struct wfs_form plan_chat_form, plan_import_form, plan_resume_form, plan_stop_form;
 
-/** plan_fold_chat() - do the action `chat`, {message, session_id, …}: ask a model for a plan or,
- *  with `plan_id`, continue one. @ret_answer: {chat_id, plan_id?}; caller owns it */
+/** plan_fold_chat() - do the action `chat` (plan.h): ask a model for a plan or, with `plan_id`,
+ *  continue that plan. @ret_answer: {chat_id, plan_id?}; caller owns it
+ *  Return: 0, -EACCES (not_authorized: the plan is of another principal or session), … */
 int plan_fold_chat(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
-/** plan_fold_import() - do the action `import`: take a plan from a blob. @ret_answer: {chat_id};
- *  caller owns it */
+/** plan_fold_import() - do the action `import`: take the plan in the member `blob`, by asking the
+ *  driver to cut it into steps. @ret_answer: {chat_id}; caller owns it */
 int plan_fold_import(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
-/** plan_fold_resume() - do the action `resume`: continue the plan that its member `plan_id` names
- *  @ret_answer: {chat_id, plan_id}; caller owns it */
+/** plan_fold_resume() - do the action `resume`: continue the plan that its member `plan_id` names,
+ *  if it was stopped or lacks only the model's answer; with `retry_failed`, also if it has ended,
+ *  and run its failed and skipped steps again. Without a reason to continue, nothing changes.
+ *  @ret_answer: {chat_id, plan_id}; caller owns it
+ *  Return: 0, -ENOENT (not_found), -ESTALE (conflict: it has no steps; with `retry_failed`: it
+ *  runs, or no step has failed), … */
 int plan_fold_resume(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
 /** plan_fold_cancel() - do the action `stop`: stop the plan `plan_id`, or the chat `chat_id` or the
- *  plan that it has become. @ret_answer: {plan_id} or {chat_id}, as in @action; caller owns it */
+ *  plan that it has become. @ret_answer: {plan_id} or {chat_id}, as in @action; caller owns it
+ *  Return: 0, -ENOENT (not_found), -ESTALE (conflict: it does not run), … */
 int plan_fold_cancel(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
@@ -233,7 +246,7 @@ int plan_fold_receipt(struct wfs_fold *fold, const struct wfs_document_intent *i
 /** plan_fold_called() - when the action of record 0 (the request's own) was the tool call of a
  *  step: end the step with the action's result
  *  @intent_id, @intent: of the call
- *  The step's result becomes part of the outcome's result, where an action from a journal already
- *  has it. */
+ *  The step's result is set as member `step` of fold->outcome.result, which goes into the record:
+ *  made from fold->outcome or, for an action from a journal, taken from the action's record. */
 int plan_fold_called(struct wfs_fold *fold, const char *intent_id,
 	const struct wfs_document_intent *intent, struct wfs_error *error);

@@ -33,6 +33,13 @@
  *       imported as failed or skipped while n dependencies were pending)
  *   sys.plan_result, key plan.n: {_step_id, asked, details, error, method, name, ok, result}
  *
+ *   {action_type "chat", message, session_id, batch_size, max_concurrency, model, called_by?,
+ *       plan_id?} -> {chat_id, plan_id?}; called_by: intent of the tool call that chats
+ *   {action_type "import", blob, session_id, batch_size, max_concurrency, model, rerun?, resume?}
+ *       -> {chat_id}
+ *   {action_type "resume", plan_id, retry_failed?} -> {chat_id, plan_id}
+ *   {action_type "stop", plan_id or chat_id} -> {plan_id} or {chat_id}
+ *
  * The intents (kernel/fold/intent.h) have {chat_id}, or {not_before_ns?, plan_id, step?}. When a
  * step ends, its own two cells, its block, the blocks of steps that wait for it, and the plan's
  * cell are written: a small record, however long the plan is.

@@ -11,7 +11,7 @@
 
 /** account_open() - make the account of a new principal: its cells of sys.ledger and sys.resource
  *  @account: an object with optional members `scrip` and `quotas`, which wfs_account_check_member()
- *  has accepted */
+ *  (kernel/manifest/grant.h) has accepted */
 int account_open(
 	struct wfs_fold *fold, const char *id, const json_t *account, struct wfs_error *error);
 
@@ -28,7 +28,7 @@ int account_scrip(
 int account_add(struct wfs_fold *fold, const char *id, int64_t amount, struct wfs_error *error);
 
 /** account_move() - move @amount of scrip from account @from to account @to. Return: as
- *  account_add(). */
+ *  account_add(); after a failure @from may be changed, and the caller refuses the action. */
 int account_move(struct wfs_fold *fold, const char *from, const char *to, int64_t amount,
 	struct wfs_error *error);
 
@@ -44,7 +44,8 @@ enum account_resource {
 enum account_resource account_resource_find(const char *name);
 
 /** account_use() - add @amount to what @id has used of a resource, if the quota allows it
- *  A negative amount lowers the use. Return: 0, -EDQUOT (quota_exceeded), … */
+ *  A negative amount lowers the use. Without a quota every amount is allowed.
+ *  Return: 0, -EDQUOT (quota_exceeded), … */
 int account_use(struct wfs_fold *fold, const char *id, enum account_resource resource,
 	int64_t amount, struct wfs_error *error);
 

@@ -37,7 +37,7 @@ int grants_make_agent(struct wfs_fold *fold, const char *id, const char *maker, 
 	struct wfs_error *error);
 
 /** grants_charge_receipt() - charge a model's answer, one call and its tokens, to the grant that
- *  allowed the request
+ *  allowed the request (`charge` of the fold's input); does nothing if the input names none
  *  The model has been paid already, so a spent budget does not refuse the answer.
  *  @receipt: body of the receipt's record, which record 0 of the fold is. Return: 0, -EIO,
  *  -ENOMEM. */

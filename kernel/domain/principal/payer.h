@@ -45,7 +45,7 @@ int wfs_payer_find(struct wfs_view *view, const char *principal, struct wfs_paye
 	struct wfs_error *error);
 
 /** wfs_payer_read() - set `limited`, `quota` and `used` of @payer
- *  @resources: document of the payer's cell of sys.resource; may be NULL
+ *  @resources: document of the payer's cell of sys.resource; NULL: no quota
  *  Return: @payer->limited: whether a quota `journal` exists. */
 bool wfs_payer_read(const json_t *resources, struct wfs_payer *payer);
 

@@ -52,7 +52,8 @@ int grants_count(struct wfs_fold *fold, const char *principal, enum grants_count
 
 /** grants_check_agent() - check that a grant to an agent that does not belong to the sender names
  *  the agent's owner in `to_artifact_of`
- *  @grant: an action. Return: 0, -ESTALE (conflict), -EINVAL, … */
+ *  @grant: an action `grant`. Return: 0, -ESTALE (conflict: `to_artifact_of` is missing or another
+ *  owner), -EINVAL (`to_artifact_of` is there, but the grant is not to an agent), … */
 int grants_check_agent(struct wfs_fold *fold, const json_t *grant, struct wfs_error *error);
 
 /** grants_check_declared() - check that the sender of a manifest may declare the principal @id,

@@ -61,7 +61,8 @@ int query_state(struct query_run *run, enum wfs_builtin_reducer reducer, const c
 int query_principal(
 	struct query_run *run, enum wfs_query_part part, const char *id, json_t **ret_ledger);
 
-/* Called for one cell of a walk. Return: 0, 1 to end the walk, or -errno. */
+/* Called for one cell of a walk; @entry is borrowed during the call.
+ * Return: 0, 1 to end the walk, or -errno. */
 typedef int query_cell_fn(struct query_run *run, const struct wfs_entry *entry, void *context);
 
 /** query_each() - call @each with @context for each live cell of a part that the answer may list,

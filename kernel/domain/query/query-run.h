@@ -105,16 +105,18 @@ int wfs_query_run(struct wfs_view *view, const struct wfs_query *query,
 /* --- for other readers of principals; @state: of a cell of sys.resource, or NULL --- */
 
 /** wfs_query_quotas() - make {name: {quota, used, available}} of all resources. @state: document of
- *  sys.resource, or NULL. Return: new reference, or NULL without memory. */
+ *  sys.resource, or NULL: no quotas and no use. Return: new reference, or NULL without memory. */
 json_t *wfs_query_quotas(const json_t *state);
 
 /** wfs_query_frozen() - has a principal used up its quota of tokens, so that it cannot ask models?
- *  @state: document of its cell of sys.resource, or NULL */
+ *  @state: document of its cell of sys.resource; NULL, or without such a quota: false */
 bool wfs_query_frozen(const json_t *state);
 
 /* --- documents of artifacts, for other readers; @state: of a cell of sys.artifact --- */
 
-/** wfs_artifact_row() - make an artifact's row of a list; members that @state lacks are null
+/** wfs_artifact_row() - make an artifact's row of a list: {content_size, created_at, created_by,
+ *  deleted (false), executable, id, invoke_price, owner, read_price, type, updated_at}; members
+ *  that @state lacks are null
  *  @state: document of sys.artifact. Return: new reference, or NULL without memory. */
 json_t *wfs_artifact_row(const json_t *state);
 

@@ -25,6 +25,6 @@ void wfs_turn_check_free(struct wfs_turn_check *check);
 int wfs_turn_check_record(struct wfs_turn_check *check, struct wfs_txn *txn, uint64_t seq,
 	const struct wfs_record_parsed *parsed);
 
-/** wfs_turn_check_end() - end the check after the last record. @ret_count: how many rows the index
- *  should have. Return: 0, -ENOMEM, … */
+/** wfs_turn_check_end() - end the check after the last record; this may call @wrong for the last
+ *  ones. @ret_count: how many rows the index should have. Return: 0, -ENOMEM, … */
 int wfs_turn_check_end(struct wfs_turn_check *check, struct wfs_txn *txn, uint64_t *ret_count);

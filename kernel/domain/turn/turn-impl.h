@@ -6,7 +6,9 @@
  * A caller that loads a run changes its state in memory, and stores it once, at the end. A run's
  * history is cut in groups: one message, and the results of the calls that it has. A mind is what
  * the agent is made of, if artifacts give its prompts, workflow and reflex (mind.c). Record 0 is
- * the request's own. Functions that return int return 0, or -errno with @error filled.
+ * the request's own. Functions that return int return 0, or -errno with @error filled. A "reference
+ * taken" is taken also on failure. Whether the sender may take an action was decided before,
+ * in caps/.
  */
 #pragma once
 
@@ -113,7 +115,8 @@ int turn_add_message(struct turn *turn, json_t *message, int64_t size, struct wf
 int turn_check_mind(const char *name, const json_t *action, struct wfs_error *error);
 
 /** turn_begin_mind() - at the beginning of a run: enter the state of the agent's workflow that
- *  `setup.mind` names, and write the `notes` of the `step` action @action as events. */
+ *  `setup.mind` names, if it names one, and write the `notes` of the `step` action @action as
+ *  events. @turn: its `setup` is set. */
 int turn_begin_mind(struct turn *turn, const json_t *action, struct wfs_error *error);
 
 /** turn_begin_reflex() - begin the run with one tool call, as if a model had asked for it; no model
@@ -127,8 +130,10 @@ int turn_begin_reflex(struct turn *turn, const json_t *reflex, struct wfs_error 
 int turn_emit_notes(struct turn *turn, const json_t *notes, struct wfs_error *error);
 
 /** turn_end_mind() - before a run with a mind ends: count the run in sys.agent, and move the agent
- *  to the next state of its workflow. @reason: why the run ends
- *  @ret_waits: true: a model was asked for the next state, and the run ends when it has answered */
+ *  to the next state of its workflow. Does nothing if the setup has no `mind`. @reason: why the run
+ *  ends
+ *  @ret_waits: true: a model was asked for the next state, and the run ends when it has answered;
+ *  false: the run can end now */
 int turn_end_mind(struct turn *turn, const char *reason, bool *ret_waits, struct wfs_error *error);
 
 /** turn_fold_advance() - fold the answer to the question for the workflow's next state
@@ -137,7 +142,8 @@ int turn_fold_advance(struct turn *turn, const json_t *receipt, struct wfs_error
 
 struct turn_result;
 
-/** turn_remember_action() - store a call and its result in sys.agent, as the agent's last action
+/** turn_remember_action() - keep a call and its result in turn->state as the agent's last action,
+ *  which turn_end_mind() stores in sys.agent; does nothing if the setup has no `mind`
  *  @name: of the tool */
 int turn_remember_action(struct turn *turn, const char *name, const struct turn_result *result,
 	struct wfs_error *error);
@@ -155,11 +161,13 @@ int turn_request_again(struct turn *turn, struct wfs_error *error);
 
 /** turn_spend() - add the tokens of a model's answer to the run's usage, and charge them to the
  *  agent's account
- *  @usage: {completion_tokens, prompt_tokens, total_tokens} from the model; NULL: it sent none */
+ *  @usage: {completion_tokens, prompt_tokens, total_tokens} from the model; NULL: it sent none,
+ *  and `usage_incomplete` is set */
 int turn_spend(struct turn *turn, const json_t *usage, struct wfs_error *error);
 
 /** turn_answer() - fold an answer of the model: store it as a message, then begin its tool calls,
- *  or end the run if it has none. @completion: {content, tool_calls, …}, from the receipt */
+ *  or end the run if it has none or, as failed, if it has more than WFS_TURN_CALLS_MAX
+ *  @completion: {content, finish_reason, tool_calls, usage, …}, from the receipt */
 int turn_answer(struct turn *turn, const json_t *completion, struct wfs_error *error);
 
 /* --- call.c --- */
@@ -182,17 +190,18 @@ struct turn_result {
 	int64_t duration_ms;
 };
 
-/** turn_result() - end call @index of this turn: store its result, write an event, and go on
- *  (turn_go_on). */
+/** turn_result() - end call @index of this turn: store its result, and write an event; the caller
+ *  then calls turn_go_on(). */
 int turn_result(struct turn *turn, int64_t index, const struct turn_result *result,
 	struct wfs_error *error);
 
 /** turn_call_of() - read the document of call @index in turn @number of this run
- *  @ret_call: see fold_read() */
+ *  @ret_call: see fold_read(); its `own.json` is NULL if no such call exists */
 int turn_call_of(struct turn *turn, int64_t number, int64_t index,
 	struct wfs_document_tool_call *ret_call, struct wfs_error *error);
 /** turn_call_load() - read the document of call @index in the present turn
- *  @ret_call: see fold_read(); not live is -EIO */
+ *  @ret_call: see fold_read()
+ *  Return: 0, -EIO (internal_error: no such call), … */
 int turn_call_load(struct turn *turn, int64_t index, struct wfs_document_tool_call *ret_call,
 	struct wfs_error *error);
 
@@ -201,7 +210,8 @@ int turn_call_load(struct turn *turn, int64_t index, struct wfs_document_tool_ca
 /* The forms of the actions. */
 extern const struct wfs_form turn_step_form, turn_cancel_form, turn_ask_form, turn_approve_form;
 
-/** turn_fold_step() - do the action `step`: begin a run. @ret_answer: {run_id}; caller owns it */
+/** turn_fold_step() - do the action `step`: begin a run, for which the request's principal pays the
+ *  agent's price. @ret_answer: {run_id}; caller owns it */
 int turn_fold_step(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
@@ -227,7 +237,8 @@ int turn_fold_receipt(struct wfs_fold *fold, const struct wfs_document_intent *i
 
 /** turn_fold_begun() - store that a tool call of a run, `step` or `chat`, has begun another run or
  *  a chat. @intent_id, @intent: of the call
- *  Return: 0, -EAGAIN (overloaded: WFS_TURN_BELOW_MAX of them are open below the topmost run), … */
+ *  Return: 0, -EAGAIN (overloaded: WFS_TURN_BELOW_MAX runs and chats are already under way below
+ *  the topmost run), … */
 int turn_fold_begun(struct wfs_fold *fold, const char *intent_id,
 	const struct wfs_document_intent *intent, struct wfs_error *error);
 
@@ -239,7 +250,8 @@ int turn_describe_call(struct wfs_fold *fold, const struct wfs_document_intent *
 
 /** turn_fold_called() - when the action of record 0 was a tool call of a run: end the call with the
  *  action's result. @intent_id, @intent: of the call
- *  The call's output becomes part of the outcome's result, where an action from a journal already
- *  has it. */
+ *  The call's output is set as member `output` of fold->outcome.result, which goes into the record:
+ *  made from fold->outcome (answer or refusal) or, if the record of an action from a journal has an
+ *  output, taken from there. */
 int turn_fold_called(struct wfs_fold *fold, const char *intent_id,
 	const struct wfs_document_intent *intent, struct wfs_error *error);

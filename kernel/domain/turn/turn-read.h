@@ -18,18 +18,20 @@
 int wfs_turn_state(
 	struct wfs_view *view, const char *run_id, json_t **ret_state, struct wfs_error *error);
 
-/** wfs_turn_setup() - read the document of sys.turn_setup of a run; caller owns it. Return: as
- *  wfs_turn_state(). */
+/** wfs_turn_setup() - read the document of sys.turn_setup of a run; caller owns it. Return: 0, -EIO
+ *  (also if the run does not exist), … */
 int wfs_turn_setup(
 	struct wfs_view *view, const char *run_id, json_t **ret_setup, struct wfs_error *error);
 
 /** wfs_turn_call() - read the document of sys.tool_call of call @index in turn @turn of a run;
- *  caller ends it with wfs_document_done(), also on failure. Return: as wfs_turn_state(). */
+ *  caller ends it with wfs_document_done(), also on failure. Return: 0, -EIO (also if the call does
+ *  not exist), … */
 int wfs_turn_call(struct wfs_view *view, const char *run_id, int64_t turn, int64_t index,
 	struct wfs_document_tool_call *ret_call, struct wfs_error *error);
 
 /** wfs_turn_group() - append one group of a run's history to the array @messages: a message, and
- *  the messages with the results of its calls. @group: index, from 0. Return: 0, or -errno. */
+ *  the messages with the results of its calls. @group: index, from 0, below the length of `groups`
+ *  in the run's document (wfs_turn_state()). Return: 0, -EIO (also if no such group exists), … */
 int wfs_turn_group(struct wfs_view *view, const char *run_id, size_t group, json_t *messages,
 	struct wfs_error *error);
 

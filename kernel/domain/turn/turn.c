@@ -15,12 +15,6 @@ static const struct {
 #undef EVENT_ROW
 };
 
-const char *wfs_kernel_event_schema(enum wfs_kernel_event event)
-{
-	wfs_require(event < WFS_KERNEL_EVENT_COUNT);
-	return events[event].schema;
-}
-
 enum wfs_kernel_event wfs_kernel_event_find(const char *schema)
 {
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(events); i++)

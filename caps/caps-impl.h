@@ -9,7 +9,7 @@
 #include "caps/sight.h"
 #include "kernel/world/world.h"
 
-/* Counts requests in progress; see wfs_session_settle. */
+/* Counts requests in progress; see wfs_session_settle() (caps/session.h). */
 struct session_pins {
 	pthread_mutex_t lock;
 	pthread_cond_t unpinned;
@@ -18,7 +18,8 @@ struct session_pins {
 	size_t counts[2]; /* of this generation and the one before, indexed by their last bit */
 };
 
-/* Private texts that were read through a session; see wfs_session_note_private(). */
+/* Private texts that were read through a session; see wfs_session_note_private()
+ * (caps/session-text.h). */
 struct session_notes {
 	pthread_mutex_t lock;
 	/* Lock for the following: lock. */
@@ -55,13 +56,15 @@ void session_notes_free(struct session_notes *notes);
 int session_note(const struct wfs_session *session, const json_t *of);
 
 /** session_note_artifact() - if the session notes private texts, note that a text of the artifact
- *  @id is read, unless everybody may read it. Return: 0, or -errno. */
+ *  @id is read, unless everybody may read it; a deleted artifact has its last rule. Return: 0,
+ *  -ENOENT (it never existed), or another -errno. */
 int session_note_artifact(
 	const struct wfs_session *session, struct wfs_view *view, struct wfs_bytes id);
 
 /** session_rights() - get the rights in force of the session's principal. @ret_rights: caller
  *  unrefs them; @question: has its effect; gets their height, the origin, the time, and whether
- *  wfs_session_approve_call() has approved the effect. Return: 0, or -ENOMEM. */
+ *  wfs_session_approve_call() (caps/session-turn.h) has approved the effect. Return: 0, or
+ *  -ENOMEM. */
 int session_rights(const struct wfs_session *session, struct wfs_rights **ret_rights,
 	struct wfs_question *question);
 
@@ -72,13 +75,17 @@ int session_refused(const struct wfs_session *session, const struct wfs_rights *
 	struct wfs_error *error);
 
 /** session_act() - set the `action_type` of @action to @type, and submit @request with it, without
- *  judging it. @action: must live until the answer. Return: 0 (`done` will be called), or
- *  -errno. */
+ *  judging it. @action: must live until the answer. Return: 0 (`done` will be called), or -errno
+ *  with request->error. */
 int session_act(const struct wfs_session *session, const char *type, json_t *action,
 	struct wfs_request *request);
 
-/** session_admit() - as wfs_session_admit(), with a question that can name more than the effect.
- *  Return: 0, WFS_SESSION_REFUSED (`done` will be called with the refusal), or -errno. */
+/** session_admit() - judge @question, and record a refusal as the answer to @request
+ *  @request: without a kind, and with `done` set; if @question is allowed, gets its principal, and
+ *            by which grant and policy it is allowed
+ *  Return: 0 (allowed; nothing was submitted, and the caller may give @request a kind and submit
+ *          it), WFS_SESSION_REFUSED (`done` will be called with the refusal), or -errno with
+ *          request->error. */
 int session_admit(const struct wfs_session *session, const struct wfs_question *question,
 	struct wfs_request *request);
 
@@ -104,20 +111,22 @@ int session_claim_run(const struct wfs_session *session, const char *run_id,
 /* Needed to judge whether a principal may approve calls of a run. */
 struct session_approval {
 	struct wfs_world *world;
-	json_t *run; /* owned; NULL: no such run */
+	json_t *run; /* document of sys.turn; owned; NULL: no such run */
 };
 
-/** session_claim_approval() - set question->claim for approving calls of a run
+/** session_claim_approval() - set question->claim for approving calls of a run and, if the run
+ *  exists, question->artifact (its agent), question->is_barred and question->barred_context
  *  The agent, its artifacts, and principals that got the right from these may not approve calls of
  *  the agent; others may approve calls of the agents that their grants name.
  *  @ret_approval: zero-initialised; the question borrows from it; caller ends it with
- *                 session_approval_done() */
+ *                 session_approval_done(), after a failure, too */
 int session_claim_approval(const struct wfs_session *session, const char *run_id,
 	struct wfs_question *question, struct session_approval *ret_approval,
 	struct wfs_error *error);
 void session_approval_done(struct session_approval *approval);
 
-/** session_is_own_run() - is the principal the agent, or did it begin the run? */
+/** session_is_own_run() - is the session's principal the agent of the run, or did it begin the run?
+ *  @run: document of sys.turn (kernel/domain/turn/turn.h); not NULL */
 bool session_is_own_run(const struct wfs_session *session, const json_t *run);
 
 int session_claim_plan(const struct wfs_session *session, const char *plan_id,
@@ -126,7 +135,8 @@ void session_claim_chat(
 	const struct wfs_session *session, const char *chat_id, struct wfs_question *question);
 
 /** session_ask() - submit @request as the action `ask`, which records that a tool call waits for an
- *  approval, and set call->ask. @verdict: requires the approval
+ *  approval, and set call->ask, which wfs_session_call_done() (caps/session-turn.h) releases.
+ *  @verdict: requires the approval
  *  Return: 0 (`done` will be called), or -errno. */
 int session_ask(const struct wfs_session *session, struct wfs_session_call *call,
 	const struct wfs_verdict *verdict, struct wfs_request *request);
@@ -144,10 +154,10 @@ int session_look(const struct wfs_session *session, struct wfs_sight *ret_sight)
 int session_sees_file(
 	const struct wfs_session *session, enum wfs_entity_file file, struct wfs_bytes id);
 
-/** session_sees_item() - may the session see a file in `steps` or `entries` of an entity? @key: of
- *  the file's cell. Return: 0 (yes), -ENOENT (no), or -ENOMEM. */
+/** session_sees_item() - may the session see a file in `steps` or `entries` of an entity, by the
+ *  name that it has at @version of its cell? Return: 0 (yes), -ENOENT (no), -EIO, -ENOMEM. */
 int session_sees_item(const struct wfs_session *session, struct wfs_view *view,
-	enum wfs_entity_file directory, struct wfs_bytes key);
+	enum wfs_entity_file directory, const struct wfs_version *version);
 
 /** session_sees_inner() - may the session see a file in `steps` or `entries` of the entity @id?
  *  @name: of the file. Return: 0 (yes), -ENOENT (no), or -ENOMEM. */
@@ -175,8 +185,8 @@ int session_sees_text(const struct wfs_session *session, const struct session_te
 int session_administers(const struct wfs_session *session);
 
 /** session_reads_artifact() - may the principal read contents of this artifact without paying, by
- *  the newest rule that the artifact has, or had when it was deleted? Return: 1, 0 (no, or no such
- *  artifact), or -errno. */
+ *  the newest rule that the artifact has, or had when it was deleted? An administrator may. Return:
+ *  1, 0 (no, or no such artifact), or -errno. */
 int session_reads_artifact(
 	const struct wfs_session *session, struct wfs_view *view, struct wfs_bytes id);
 
