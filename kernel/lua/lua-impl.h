@@ -139,8 +139,8 @@ static inline struct wfs_lua *wfs_lua_of(lua_State *L)
  *  First restores the region as it was after compiling, or compiles; charges the budget of @run. If
  *  the run was stopped, lua->stop says why until the next run. @run: its `failure` is set
  *  @context: the argument of @function, as light userdata
- *  Return: 0, -EINVAL (syntax_error: the source does not compile), -EIO (runtime_error),
- *  -ENOMEM. */
+ *  Return: 0, -EINVAL (syntax_error: the source does not compile), -EIO (runtime_error: the code
+ *  failed, or a bound was hit), -ENOMEM, or the negative errno of a function of the host. */
 int wfs_lua_run(struct wfs_lua *lua, struct wfs_lua_run *run, lua_CFunction function, void *context,
 	struct wfs_error *error);
 
@@ -162,8 +162,8 @@ bool wfs_lua_push_function(lua_State *L, int globals, const char *name);
 
 /* --- lua-source.c --- */
 
-/** wfs_lua_check_source() - raise if @source, which Lua has compiled, exceeds a bound of
- *  lua-source.c. @name: of the chunk, for messages */
+/** wfs_lua_check_source() - raise if @source, which Lua has compiled, has more than 200 indices in
+ *  a row, such as the two of `a.b[1]` (lua-source.c says why). @name: of the chunk, for messages */
 void wfs_lua_check_source(lua_State *L, const char *name, struct wfs_bytes source);
 
 /* --- lua-arena.c --- */
@@ -183,7 +183,8 @@ struct wfs_bytes wfs_lua_arena_bytes(void);
 void wfs_lua_arena_restore(struct wfs_bytes image);
 
 /** wfs_lua_arena_resize() - do malloc, realloc and free in the region, as lua_Alloc does; a NULL
- *  block has size 0. Return: the block, or NULL (the region is full, or @new_size is 0). */
+ *  block has size 0. Return: the block, or NULL (@new_size is 0, or the region is full: then @data
+ *  stays as it is). */
 void *wfs_lua_arena_resize(void *data, size_t old_size, size_t new_size);
 
 /* --- lua-limit.c --- */
@@ -196,15 +197,16 @@ void *wfs_lua_allocate(void *context, void *block, size_t old_size, size_t new_s
  *  charges. */
 void wfs_lua_limit_start(struct wfs_lua *lua);
 
-/** wfs_lua_limit_left() - count one more run in lua->budget, if the run has a budget. Return: true;
- *  false, with lua->stop set, if the budget has nothing left. */
+/** wfs_lua_limit_left() - count one more run in lua->budget. Return: true, also without a budget;
+ *  false, with lua->stop set, if the budget's instructions or processor time are used up. */
 bool wfs_lua_limit_left(struct wfs_lua *lua);
 
-/** wfs_lua_limit_settle() - charge the budget for what the run has used since the last call. */
+/** wfs_lua_limit_settle() - charge the budget, if the run has one, for the instructions and the
+ *  processor time that the run has used since the last call. */
 void wfs_lua_limit_settle(struct wfs_lua *lua);
 
-/** wfs_lua_limit_resume() - after a call of the host: take over what is left of the budget, which
- *  other runs may have used meanwhile. */
+/** wfs_lua_limit_resume() - after a call of the host, in which other runs may have used the budget:
+ *  set the run's bound on instructions, lua->instructions, to no more than the budget has left. */
 void wfs_lua_limit_resume(struct wfs_lua *lua);
 
 /** wfs_lua_limit_memory_left() - Return: the bytes of memory that this run, which waits for its
@@ -304,8 +306,9 @@ void wfs_lua_ask_host(lua_State *L, size_t binding_index, const char *name, int 
 
 /* --- lua-module.c --- */
 
-/** wfs_lua_push_module_function() - push the Lua function for a binding with `gives_module`: it
- *  runs the source that the host returns, once in a run, and returns its result. */
+/** wfs_lua_push_module_function() - push the Lua function for a binding with `gives_module`. Its
+ *  argument is a module's name; it runs the source that the host returns for that, once for each
+ *  name in a run, and returns what the source returned. */
 void wfs_lua_push_module_function(lua_State *L, size_t binding_index);
 
 /* --- lua-text.c: growing strings --- */
@@ -333,7 +336,7 @@ void wfs_lua_text_append(struct wfs_lua_text *text, const char *data, size_t siz
 void wfs_lua_text_append_byte(struct wfs_lua_text *text, char byte);
 
 /** wfs_lua_text_room() - make the string @size bytes longer. Return: the place of these bytes,
- *  which the caller writes. */
+ *  which the caller writes before the string's next function is called. */
 char *wfs_lua_text_room(struct wfs_lua_text *text, size_t size);
 
 /** wfs_lua_text_push() - push the string that was built as a Lua string; the slot of @text stays on
@@ -352,8 +355,9 @@ extern const luaL_Reg wfs_lua_utf8[];      /* lua-string.c */
 
 int wfs_lua_format(lua_State *L); /* lua-format.c: string.format */
 
-/** wfs_lua_add_stock() - add functions of Lua's own library of the name @library, each with a
- *  charge, to the table on top of the stack (lua-stock.c). */
+/** wfs_lua_add_stock() - add functions of Lua's own library @library, each with a charge, to the
+ *  table on top of the stack (lua-stock.c). @library: "basic", "math", "string", "table", "utf8" or
+ *  "arithmetic" (the metamethods of strings) */
 void wfs_lua_add_stock(lua_State *L, const char *library);
 
 /** wfs_lua_random() - be the Lua function ctx.random (lua-random.c): push a random float from 0 to
