@@ -154,7 +154,7 @@ struct wfs_document {
 	};
 WFS_DOCUMENTS(WFS_DOCUMENT_STRUCT)
 
-/** wfs_document_done() - end any of these structs. */
+/** wfs_document_done() - end any of these structs: release its JSON. */
 void wfs_document_done(void *document);
 #define WFS_AUTO_DOCUMENT WFS_CLEANUP(wfs_document_done)
 
@@ -166,8 +166,8 @@ void wfs_document_done(void *document);
 int wfs_document_read(enum wfs_builtin_reducer reducer, json_t *json, void *ret_document,
 	struct wfs_error *error);
 
-/** wfs_document_write() - make the JSON of a document; see wfs_form_write(). @document: as for
- *  wfs_document_read() */
+/** wfs_document_write() - make the JSON of a document. @document: as for wfs_document_read(); only
+ *  read. Return: new reference; NULL without memory, or if a required text or value is NULL. */
 json_t *wfs_document_write(enum wfs_builtin_reducer reducer, const void *document);
 
 #define WFS_DOCUMENT_FUNCTIONS(constant, name)                                          \

@@ -332,7 +332,8 @@ json_t *wfs_action_params(const json_t *action);
  *  Return: 0, -EINVAL (as wfs_effect_decode()), -ENOMEM. */
 int wfs_action_check_form(const json_t *action, struct wfs_error *error);
 
-/** wfs_introspects() - is @effect one of the four that kernel/read/introspect.h answers? */
+/** wfs_introspects() - is @effect introspect.manifest, reducer_state, journal_head or list_cells,
+ *  which kernel/read/introspect.h answers? */
 bool wfs_introspects(enum wfs_effect effect);
 
 /** wfs_effect_granted_as() - Return: the word that a grant of `act` has in its param `actions` if
@@ -384,8 +385,8 @@ void wfs_effect_drop_nulls(enum wfs_effect effect, json_t *params);
 
 /** wfs_effect_decode() - check the params of an effect, and decode them into a struct
  *  @params: an object. @ret_params: borrows from @params
- *  Return: 0, -EINVAL (missing_argument; invalid_argument: unknown, or of the wrong type); the
- *  message names the member. */
+ *  Return: 0, -EINVAL (missing_argument; invalid_argument: unknown, or of the wrong type; the
+ *  message names the member), -ENOMEM. */
 int wfs_effect_decode(enum wfs_effect effect, const json_t *params, struct wfs_params *ret_params,
 	struct wfs_error *error);
 

@@ -103,7 +103,7 @@ struct wfs_entity_row {
 /** wfs_entity_add() - add a kind of entity to the tables of this process, before a world is opened
  *  or made; the trees of all worlds then have its directory
  *  @entity: borrowed for ever. Ends the process if one of its reducers is not built in, a file has
- *  another form or lacks contents that it needs, or a table is full. */
+ *  a form that struct wfs_entity_file_row does not list, or a table is full. */
 void wfs_entity_add(const struct wfs_entity_row *entity);
 
 /** wfs_entity_count() - Return: how many kinds of entities there are, with those that were

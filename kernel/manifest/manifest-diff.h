@@ -11,8 +11,8 @@
  *
  * @ret_diff: {added, changed, removed}, each an array of {list, name}, ordered by lists and then as
  *            in the manifest (`added` and `changed`: as in @to). A row of `routing` gets the name
- *            `event -> reducer`, a principal its id; the members `name` and `policy` are {list: "",
- *            name: "policy"}. Caller owns it.
+ *            `event -> reducer`, a principal its id; a member `name` or `policy` that differs is in
+ *            `changed`, as {list: "", name: "name" or "policy"}. Caller owns it.
  * Return: 0, -ENOMEM.
  */
 int wfs_manifest_diff(

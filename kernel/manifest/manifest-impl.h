@@ -66,6 +66,7 @@ int manifest_compare_text(const void *a, const void *b);
 /* --- manifest-read.c --- */
 
 /** manifest_read() - check manifest->document, and fill in the manifest but `text` and `hash`
+ *  Makes reader->keyed_known, which the caller frees, also after a failure.
  *  Return: 0 (also if problems were added), -ENOMEM. */
 int manifest_read(struct manifest_reader *reader);
 
@@ -87,7 +88,8 @@ int manifest_read_policies(const struct manifest_reader *reader);
 
 /* --- manifest-check.c --- */
 
-/** manifest_expected() - add the problem "expected @what, got @value" at @place. */
+/** manifest_expected() - add the problem "expected @what, got @value" at @place. @value: NULL is
+ *  shown as "nothing" */
 void manifest_expected(const struct manifest_reader *reader, struct wfs_place place,
 	const char *what, const json_t *value);
 
@@ -120,8 +122,8 @@ void manifest_check_kind(const struct manifest_reader *reader, struct wfs_place 
 void manifest_check_text(const struct manifest_reader *reader, struct wfs_place place,
 	const json_t *value, const char *wanted);
 
-/** manifest_is_reducer_name() - does @text match `[a-z][a-z0-9_.-]*`, the form of a reducer's
- *  name? */
+/** manifest_is_reducer_name() - is @text the name of a reducer: `[a-z][a-z0-9_.-]*`, at most
+ *  WFS_REDUCER_NAME_MAX bytes? */
 bool manifest_is_reducer_name(const char *text);
 
 /** manifest_is_definition_name() - has @text the form `ns/Name@N` of the names of schemas,

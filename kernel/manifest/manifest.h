@@ -121,7 +121,8 @@ struct wfs_bytes wfs_manifest_document(const struct wfs_manifest *manifest);
 /** wfs_manifest_hash() - Return: the hash of wfs_manifest_document(). */
 const struct wfs_hash *wfs_manifest_hash(const struct wfs_manifest *manifest);
 
-/** wfs_manifest_schema() - Return: the compiled schema with this name (`ns/Name@N`), or NULL. */
+/** wfs_manifest_schema() - Return: the compiled schema with this name (`ns/Name@N`); NULL for an
+ *  unknown name, and for those of built-in schemas, which no event has. */
 const struct wfs_schema *wfs_manifest_schema(
 	const struct wfs_manifest *manifest, const char *schema);
 

@@ -132,7 +132,7 @@ int source_scripts(
  *  characters? */
 bool source_file_name_valid(const char *name);
 
-/** source_file_read() - append the contents of a file to @buffer
+/** source_file_read() - append the contents of a file to @buffer, or a part after a failure
  *  @directory: descriptor; @name: path from there, valid by source_file_name_valid()
  *  Return: 0, -EBADF (not a regular file), -ELOOP (a symbolic link), -EFBIG (more than
  *  WFS_SOURCE_FILE_MAX), -ENOMEM, or an -errno of open(2) or read(2). */

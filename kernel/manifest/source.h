@@ -62,15 +62,15 @@ void wfs_source_done(struct wfs_source *source);
  *  once (kernel/lua) and the manifest is compiled once (kernel/manifest), so that their problems
  *  are reported here, too. @name: replaces the name in world.json; may be NULL
  *  @problems: gets all mistakes
- *  @ret_source: caller ends it with wfs_source_done(); also filled if all problems are those of
- *  artifacts (-EINVAL). Then wfs_world_create() (kernel/world/world.h) can report the other
- *  problems of artifacts, which are found when they are made
+ *  @ret_source: zeros before; caller ends it with wfs_source_done(). After -EINVAL it is filled
+ *  (has a manifest) if all problems are those of artifacts: wfs_world_create() in
+ *  kernel/world/world.h can then report the others, which are found when artifacts are made
  *  Return: 0, -EINVAL when problems were added, -ENOENT (no directory, or no world.json in it; a
  *  problem was added, too), -ENOMEM. */
 int wfs_source_load(const char *directory, const char *name, struct wfs_problems *problems,
 	struct wfs_source *ret_source);
 
 /** wfs_source_empty() - make the source of a world named @name, without reducers, with the genesis
- *  artifacts and the handbook. @ret_source: caller ends it with wfs_source_done(). Return: 0, or
- *  -errno. */
+ *  artifacts and the handbook. @ret_source: caller ends it with wfs_source_done()
+ *  Return: 0, -EINVAL (invalid_argument: not a name for a world), -ENOMEM. */
 int wfs_source_empty(const char *name, struct wfs_source *ret_source, struct wfs_error *error);
