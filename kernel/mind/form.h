@@ -7,7 +7,8 @@
  *   agent     an agent's configuration (agent.h)
  *   prompt    a prompt, or a library {prompts: {name: prompt}}
  *   workflow  a workflow, or a library {workflows: {name: workflow}}
- *   library   `prompts` and `workflows` as above, if it has them and they are objects
+ *   library   anything; if it is a JSON object, its members `prompts` and `workflows` as above, if
+ *             they are objects
  *
  * Artifacts that the content names need not exist.
  */
@@ -27,9 +28,9 @@ bool wfs_mind_form_has(const char *type);
 /** wfs_mind_form_check() - check that an artifact's content has the form that its type requires
  *  @type: of the artifact; one for which wfs_mind_form_has() is true
  *  @content: all bytes of the content
- *  @compiler: compiles the conditions of workflows; its budget is charged
+ *  @compiler: compiles the conditions of workflows; its budget, not NULL, is charged
  *  Return: 0, -EINVAL (invalid_json, invalid_argument, missing_argument, syntax_error), -EFBIG
- *  (too_large), -ENOMEM, or as wfs_mind_expression_check() (expression.h). The message begins
- *  with 'content'. */
+ *  (too_large), -EIO (runtime_error: the budget is used up), -ENOMEM, or as
+ *  wfs_mind_expression_check() (expression.h). The message of a mistake begins with 'content'. */
 int wfs_mind_form_check(const char *type, struct wfs_bytes content,
 	const struct wfs_mind_compiler *compiler, struct wfs_error *error);

@@ -33,8 +33,8 @@ enum {
 int wfs_mind_prompt_read(struct wfs_bytes content, const char *fragment, json_t **ret_prompt,
 	struct wfs_error *error);
 
-/** wfs_mind_prompt_check() - check that a content is a prompt, or a library of prompts
- *  Return: as wfs_mind_prompt_read(). */
+/** wfs_mind_prompt_check() - check that a content is a prompt, or (an object with an object
+ *  `prompts`, without `template`) a library of prompts. Return: as wfs_mind_prompt_read(). */
 int wfs_mind_prompt_check(struct wfs_bytes content, struct wfs_error *error);
 
 /** wfs_mind_prompts_check() - check that each member of the object `prompts` in a library is a
