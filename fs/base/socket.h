@@ -15,8 +15,8 @@
 /** wfs_socket_listen() - bind a control socket in @directory; it does not listen yet
  *  The caller owns the world, so a socket that exists is left over, and is replaced.
  *  @for_others: other users may connect; false: the mode of the socket is 0600
- *  Return: a descriptor (caller closes), -EINVAL (a file of another kind has the name), or
- *  -errno. */
+ *  Return: a descriptor (caller closes); with @error: -EINVAL (a file of another kind has the
+ *  name), or another -errno. */
 int wfs_socket_listen(const char *directory, bool for_others, struct wfs_error *error);
 
 /**
@@ -38,9 +38,9 @@ bool wfs_socket_shares(pid_t pid, const char *kind);
  *
  * The name must be a socket of root, of this user or of the directory's owner. A link is not
  * followed: it would lead a request for one world to the owner of another.
- * @wait_ms: how long to wait; 0: for ever
+ * @wait_ms: how long to wait while too many others wait to be accepted; 0: for ever
  * Return: a descriptor (caller closes); without @error: -ENOENT or -ECONNREFUSED (no process
- * listens), -ETIMEDOUT (too many others wait to be accepted);
+ * listens), -ETIMEDOUT (after @wait_ms);
  *         or -errno with @error: -EINVAL (not a socket), -EACCES (another user's socket), …
  */
 int wfs_socket_connect(const char *directory, unsigned int wait_ms, struct wfs_error *error);

@@ -26,7 +26,7 @@ enum {
 };
 
 /** wfs_work_new() - start @threads threads (1 to WFS_WORK_THREADS_MAX); caller frees @ret_work with
- *  wfs_work_free(). Return: 0, -EAGAIN, -ENOMEM. */
+ *  wfs_work_free(). Return: 0, -EAGAIN (a thread cannot be started), -ENOMEM. */
 int wfs_work_new(unsigned int threads, struct wfs_work **ret_work);
 
 /** wfs_work_add() - run @task on one of the threads, not before @delay_ms from now. @task: must not

@@ -26,8 +26,8 @@ struct wfs_access_options {
 
 /** wfs_access_new() - connect to the owner of a world, or open the world; caller frees
  *  @ret_access with wfs_access_free()
- *  Return: 0, -ENOENT (not_found: no world in the directory), -EBUSY (busy), -ETIMEDOUT (timeout:
- *  its owner does not react), … */
+ *  Return: 0, -ENOENT (not_found: no world in the directory), -EBUSY (busy: another process has the
+ *  world open for changes, and no socket), -ETIMEDOUT (timeout: its owner does not react), … */
 int wfs_access_new(const struct wfs_access_options *options, struct wfs_access **ret_access,
 	struct wfs_error *error);
 void wfs_access_free(struct wfs_access *access);
@@ -38,7 +38,7 @@ WFS_DEFINE_AUTO(access, struct wfs_access, wfs_access_free)
 bool wfs_access_has_owner(const struct wfs_access *access);
 
 /** wfs_access_post() - send a request, without waiting for its answer. @payload: taken, also
- *  on failure; may be NULL. Return: 0, -ENOMEM. */
+ *  on failure; NULL: {}. Return: 0, -ENOMEM. */
 int wfs_access_post(struct wfs_access *access, const char *verb, json_t *payload);
 
 /** wfs_access_take() - take the answer to the oldest request
@@ -56,8 +56,8 @@ int wfs_access_take(struct wfs_access *access, bool wait, struct wfs_answer *ret
  *  Return: 0, -ENOMEM. */
 int wfs_access_abandon(struct wfs_access *access, size_t index);
 
-/** wfs_access_beside() - open a second access to the world of @access; requests through one do not
- *  wait for those through the other. Without an owner, it drives no agents.
+/** wfs_access_beside() - open a second access to the world of @access, as its principal; requests
+ *  through one do not wait for those through the other. Without an owner, it drives no agents.
  *  @ret_access: caller frees it, before @access
  *  Return: 0, -ENOMEM, or the error of reaching the owner. */
 int wfs_access_beside(struct wfs_access *access, struct wfs_access **ret_access);

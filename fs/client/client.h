@@ -39,8 +39,8 @@ void wfs_client_free(struct wfs_client *client);
 WFS_DEFINE_AUTO(client, struct wfs_client, wfs_client_free)
 #define WFS_AUTO_CLIENT WFS_CLEANUP(wfs_auto_client)
 
-/** wfs_client_post() - queue a request to be sent. @payload: borrowed; may be NULL. Return: 0, or
- *  -ENOMEM. */
+/** wfs_client_post() - queue a request, which wfs_client_take() sends. @payload: borrowed; NULL:
+ *  {}. Return: 0, or -ENOMEM. */
 int wfs_client_post(struct wfs_client *client, const char *verb, const json_t *payload);
 
 /** wfs_client_attach() - send descriptors with the request that is posted next. @fds: borrowed
@@ -52,8 +52,8 @@ void wfs_client_attach(struct wfs_client *client, const int *fds, size_t count);
  *  @ret_answer: caller releases it with wfs_answer_done()
  *  Return: 1; 0: no answer yet; -EINTR (cancelled: the owner went away), -ECONNRESET (the owner
  *  went away before it read the request, the first of this client: it can be sent to another
- *  owner), -ETIMEDOUT (timeout: the owner does not react),
- *  -EFBIG, -EIO, -ENOMEM with @error. */
+ *  owner), -ETIMEDOUT (timeout: the owner does not react), -EFBIG (too_large: of an answer), or
+ *  another -errno; all with @error. */
 int wfs_client_take(struct wfs_client *client, bool wait, struct wfs_answer *ret_answer,
 	struct wfs_error *error);
 

@@ -23,8 +23,8 @@ void wfs_local_free(struct wfs_local *local);
 WFS_DEFINE_AUTO(local, struct wfs_local, wfs_local_free)
 #define WFS_AUTO_LOCAL WFS_CLEANUP(wfs_auto_local)
 
-/** wfs_local_post() - begin a request. @payload: taken, also on failure; may be NULL.
- *  Return: 0, or -ENOMEM. */
+/** wfs_local_post() - begin a request, or let it wait for those before it (fs/verb/order.h).
+ *  @payload: taken, also on failure; NULL: {}. Return: 0, or -ENOMEM. */
 int wfs_local_post(struct wfs_local *local, const char *verb, json_t *payload);
 
 /** wfs_local_take() - take the answer to the oldest request whose answer was not taken yet
@@ -36,7 +36,7 @@ int wfs_local_take(struct wfs_local *local, bool wait, struct wfs_answer *ret_an
 /** wfs_local_beside() - open a second access to the world of @local; requests through one do not
  *  wait for those through the other. It drives no agents.
  *  @ret_local: caller frees it, before @local
- *  Return: 0, -ENOMEM, -EMFILE, … */
+ *  Return: 0, -ENOMEM, -EMFILE (too many descriptors are open), … */
 int wfs_local_beside(struct wfs_local *local, struct wfs_local **ret_local);
 
 /** wfs_local_abandon() - end a request whose answer is not wanted any more; its answer still has
@@ -45,6 +45,7 @@ int wfs_local_beside(struct wfs_local *local, struct wfs_local **ret_local);
 void wfs_local_abandon(struct wfs_local *local, size_t index);
 
 /** wfs_local_poll() - get what to poll(2) for after wfs_local_take() gave no answer
- *  Return: a descriptor, for POLLIN. It becomes readable not at the next answer, but when half of
- *  the open requests are answered, so that many can be taken at once. Borrowed. */
+ *  Return: a descriptor, for POLLIN; borrowed. It becomes readable when half of the open requests
+ *  are answered, so that many can be taken at once; at the next answer only if a request waits to
+ *  begin. */
 int wfs_local_poll(const struct wfs_local *local);

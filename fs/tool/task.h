@@ -65,8 +65,8 @@ void wfs_task_done(struct wfs_task *task);
  *  @ret_payload: caller owns it. Return: false: the task has ended. */
 bool wfs_task_next(struct wfs_task *task, const char **ret_verb, json_t **ret_payload);
 
-/** wfs_task_answer() - give a task the answer to the verb of the last wfs_task_next().
- *  @answer: borrowed */
+/** wfs_task_answer() - give a task the answer to the verb of the last wfs_task_next(); an error
+ *  ends the task. @answer: borrowed */
 void wfs_task_answer(struct wfs_task *task, const struct wfs_answer *answer);
 
 /** wfs_task_fail() - end a task whose verb could not be sent: set its status to @r, a negative

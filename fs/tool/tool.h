@@ -47,7 +47,8 @@ const struct wfs_tool *wfs_tool_find(const char *name);
  */
 json_t *wfs_tool_schema(const struct wfs_tool *tool, bool strict);
 
-/** wfs_tool_definitions() - make an array with all tools, as `worldfs tools --json` prints it.
+/** wfs_tool_definitions() - make [{type: "function", function: {name, description, parameters,
+ *  strict}}] of all tools; `parameters` is the strict wfs_tool_schema().
  *  Return: new reference, NULL without memory. */
 json_t *wfs_tool_definitions(void);
 
