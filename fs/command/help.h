@@ -15,6 +15,6 @@ void wfs_help_group(FILE *file, const struct wfs_commands *commands, const char 
  *  Return: 0, or -EINVAL (misuse: nothing is printed; run->error has the message). */
 int wfs_help_words(struct wfs_run *run, const char *const *words, size_t word_count);
 
-/** wfs_help_refuse() - report that no command has the name @word, and suggest one.
- *  Return: -EINVAL (misuse). */
+/** wfs_help_refuse() - say in run->error that no command has the name @word, and which similar
+ *  name exists, if any; prints nothing. Return: -EINVAL (misuse). */
 int wfs_help_refuse(struct wfs_run *run, const char *word);

@@ -14,21 +14,22 @@ void wfs_plan_watch_done(struct wfs_plan_watch *watch);
 #define WFS_AUTO_PLAN_WATCH WFS_CLEANUP(wfs_plan_watch_done)
 
 /** wfs_plan_wait() - send a verb whose answer has the form of that to `chat`, show progress until
- *  it comes, and print it. @payload: borrowed; @watch: says which plan to show. Return: as a
- *  wfs_command_run (fs/command/frame/run.h). */
+ *  the answer comes, and print the answer, also that of a failed plan. The caller has called
+ *  wfs_run_open(). @payload: borrowed; @watch: says which plan's progress to show
+ *  Return: 0, or -errno with run->error. */
 int wfs_plan_wait(
 	struct wfs_run *run, const char *verb, json_t *payload, struct wfs_plan_watch *watch);
 
 struct wfs_walk;
 
-/** wfs_plan_read() - read `plans/ID.json`. @walk: zero-initialised; the caller calls
- *  wfs_walk_done() (fs/command/frame/walk.h). @ret_document: caller owns it.
- *  Return: 0, or -errno with run->error. */
+/** wfs_plan_read() - read `plans/ID.json`. @walk: zero-initialised; with it the caller can read
+ *  more at this height, and must call wfs_walk_done() (fs/command/frame/walk.h)
+ *  @ret_document: caller owns it. Return: 0, or -errno with run->error. */
 int wfs_plan_read(
 	struct wfs_run *run, struct wfs_walk *walk, const char *plan_id, json_t **ret_document);
 
-/** wfs_plan_status() - read the summary of a plan, as `plan ls --json` has it. @ret_summary: caller
- *  owns it. Return: 0, or -errno with run->error. */
+/** wfs_plan_status() - send the verb plan-status for a plan. @ret_summary: its result, {status,
+ *  done, total, batch, …}; caller owns it. Return: 0, or -errno with run->error. */
 int wfs_plan_status(struct wfs_run *run, const char *plan_id, json_t **ret_summary);
 
 /** wfs_plan_bar() - append `[`, @width characters of which @done of @total are filled (all

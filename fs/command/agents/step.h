@@ -6,10 +6,10 @@
 #include "fs/command/frame/run.h"
 
 /** wfs_step_wait() - request a turn, and show on a terminal what it does until it has ended
- *  A signal ends the turn.
+ *  A signal ends the turn. The caller has called wfs_run_open().
  *  @payload: of the verb `step`; borrowed
  *  @ret_result: that of the turn; caller owns it; of a failed turn it is in run->error_details
- *  @ret_took_ns: how long the turn took, from the request to the answer
+ *  @ret_took_ns: how long the turn took, from the request to the answer; also set on failure
  *  Return: 0, or -errno with run->error. */
 int wfs_step_wait(struct wfs_run *run, json_t *payload, json_t **ret_result, int64_t *ret_took_ns);
 

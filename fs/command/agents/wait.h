@@ -26,10 +26,10 @@ struct wfs_wait {
 	int (*begin)(void *context, struct wfs_run *run);
 };
 
-/** wfs_wait() - send a request, and wait for its answer
+/** wfs_wait() - send a request, and wait for its answer; the caller has called wfs_run_open()
  *  @payload: of wait->verb; borrowed
  *  @ret_result: caller owns it; after a failure run->error_details may have details
- *  @ret_took_ns: how long the answer took
+ *  @ret_took_ns: how long the answer took; also set on failure
  *  Return: 0, or -errno with run->error. */
 int wfs_wait(const struct wfs_wait *wait, struct wfs_run *run, json_t *payload, json_t **ret_result,
 	int64_t *ret_took_ns);

@@ -13,8 +13,8 @@
  *  (caller closes), or -errno. */
 int wfs_input_open(const char *path, struct wfs_error *error);
 
-/** wfs_input_read() - append the bytes of a whole file to @buffer.
- *  Return: 0, -EFBIG (more than @size_max bytes), … */
+/** wfs_input_read() - append the bytes of a whole file to @buffer; on failure perhaps only some.
+ *  Return: 0, -EFBIG (more than @size_max bytes), … with @error. */
 int wfs_input_read(
 	const char *path, size_t size_max, struct wfs_buffer *buffer, struct wfs_error *error);
 

@@ -23,8 +23,8 @@ struct wfs_progress {
 	uint64_t started_done;
 };
 
-/** wfs_progress_init() - prepare to show progress on @file, usually standard error; reads
- *  $WORLDFS_PROGRESS. */
+/** wfs_progress_init() - prepare to show progress on @file, usually standard error.
+ *  $WORLDFS_PROGRESS: seconds before the first line, if @file is not a terminal; 5 if unset. */
 void wfs_progress_init(struct wfs_progress *progress, FILE *file);
 
 /** wfs_progress_show() - print how much is done, if the next line is due. @what: is counted, such
@@ -36,7 +36,8 @@ void wfs_progress_show(
  *  @context: a struct wfs_progress. Return: may the function continue? False after a signal. */
 bool wfs_progress_step(void *context, const char *what, uint64_t done, uint64_t total);
 
-/** wfs_progress_line() - show a text as progress, only on a terminal. @text: one line */
+/** wfs_progress_line() - show a text as progress, only on a terminal, and only if the next line is
+ *  due. @text: one line */
 void wfs_progress_line(struct wfs_progress *progress, const char *text);
 
 /** wfs_progress_clear() - remove the progress line from the terminal, before other text is

@@ -88,13 +88,13 @@ int wfs_run_directory(struct wfs_run *run);
  *  Return: 0, or -errno with run->error. */
 int wfs_run_open(struct wfs_run *run);
 
-/** wfs_run_call() - send a request and wait for its answer. @payload: taken; may be NULL
+/** wfs_run_call() - send a request and wait for its answer. @payload: taken; NULL: {}
  *  @ret_result: caller owns it; run->meta gets the height and so on
  *  Return: 0, or -errno with run->error. */
 int wfs_run_call(struct wfs_run *run, const char *verb, json_t *payload, json_t **ret_result);
 
 /** wfs_run_show() - send a request and print its answer, by @print or with --json as {data, meta}
- *  @payload: taken; may be NULL; @print: returns 0, or -errno with run->error
+ *  @payload: taken; NULL: {}; @print: returns 0, or -errno with run->error
  *  Return: 0, that of @print, or -errno with run->error. */
 int wfs_run_show(struct wfs_run *run, const char *verb, json_t *payload,
 	int (*print)(struct wfs_run *run, const json_t *result));
@@ -132,8 +132,8 @@ int wfs_run_pin(struct wfs_run *run, char **consistency);
 int wfs_run_each_cell(struct wfs_run *run, const char *reducer, const char *consistency,
 	int (*each)(void *context, const json_t *cell), void *context);
 
-/** wfs_run_json() - print {data, meta} for --json. @data: taken; `meta` is run->meta.
- *  Return: 0, -ENOMEM. */
+/** wfs_run_json() - print {data, meta} for --json on run->out. @data: taken; `meta` is run->meta.
+ *  Return: 0, -ENOMEM (also if @data is NULL). */
 int wfs_run_json(struct wfs_run *run, json_t *data);
 
 /** wfs_run_number() - read a decimal number. @name: of the option or argument, for the message;
@@ -188,7 +188,8 @@ int64_t wfs_run_integer(const json_t *result, const char *name);
 int wfs_run_decode(
 	struct wfs_run *run, const json_t *result, const char *name, struct wfs_buffer *buffer);
 
-/** wfs_run_print_document() - print canonical JSON and a newline. Return: 0, or -ENOMEM. */
+/** wfs_run_print_document() - print @document on run->out, as canonical JSON and a newline.
+ *  Return: 0, or -ENOMEM. */
 int wfs_run_print_document(struct wfs_run *run, const json_t *document);
 
 /** wfs_run_notice() - print a line for the user on run->err. @format: without a newline */
