@@ -5,7 +5,7 @@
  * Every pattern of ECMA-262 (with its flag `u`) is either rewritten for PCRE2 so that it fits
  * exactly the strings that it fits in JavaScript, or refused. No part is passed on without being
  * parsed. A capture is a group in parentheses that can be referred to; an alternative is one of the
- * parts between `|`.
+ * parts between `|`. A function that returns -EINVAL has filled parser->error.
  */
 #pragma once
 
@@ -16,7 +16,8 @@
 #include "kernel/base/buffer.h"
 #include "kernel/base/error.h"
 
-/** pattern_translate() - append the PCRE2 form of the ECMA-262 pattern @text to @out
+/** pattern_translate() - append the PCRE2 form of the ECMA-262 pattern @text to @out, or a part of
+ *  it after a failure
  *  Return: 0, -EINVAL (invalid_pattern; the message says what is wrong and at which byte),
  *  -ENOMEM. */
 int pattern_translate(

@@ -210,7 +210,8 @@ size_t schema_cut(const char *text, size_t size, size_t max);
 /** schema_type_names() - append the names of @types, joined by " or ", to @buffer. */
 void schema_type_names(unsigned types, struct wfs_buffer *buffer);
 
-/** schema_type_find() - Return: the bit of enum schema_types for a type's name, or 0. */
+/** schema_type_find() - Return: the bit of enum schema_types for a type's name; 0: not such a
+ *  name. */
 unsigned schema_type_find(const json_t *name);
 
 /* How the value of a keyword contains subschemas; references may lead only through these. */
@@ -247,11 +248,12 @@ void schema_problem(struct schema_compiler *compiler, const struct schema_path *
 int schema_compile_node(struct schema_compiler *compiler, json_t *definition,
 	const struct schema_path *path, const struct schema_node **ret_node);
 
-/** schema_keyword_find() - Return: the row of the table for a keyword, static, or NULL. */
+/** schema_keyword_find() - Return: the row of the table for a keyword, static; NULL: not a keyword
+ *  of JSON Schema. */
 const struct schema_keyword *schema_keyword_find(const char *name);
 
-/** schema_merge_required() - add the names in the keyword `required` to node->properties. Return:
- *  0, -ENOMEM. */
+/** schema_merge_required() - mark the names in the keyword `required` in node->properties, and add
+ *  those that are not there; called after all keywords of @node. Return: 0, -ENOMEM. */
 int schema_merge_required(struct schema_node *node);
 
 /** schema_compile_reference() - compile the keyword $ref or $dynamicRef of @node; a function for
@@ -266,7 +268,8 @@ int schema_compile_anchor(struct schema_compiler *compiler, struct schema_node *
 
 /** schema_resource_enter() - if @node begins a resource (the root of a document, or a subschema
  *  with `$id`): make it the current one; in any case, set node->resource to the current one
- *  @path: of the node. Return: 0 (also if problems were added), -ENOMEM. */
+ *  The caller sets compiler->resource back after the node. @path: of the node
+ *  Return: 0 (also if problems were added), -ENOMEM. */
 int schema_resource_enter(
 	struct schema_compiler *compiler, struct schema_node *node, const struct schema_path *path);
 
@@ -279,12 +282,12 @@ int schema_resource_find(struct schema_compiler *compiler, unsigned base, const 
 	size_t size, unsigned *ret_resource);
 
 /** schema_anchor_find() - find an anchor by its name in a resource. @resource: index
- *  @ret_anchor: borrowed from @compiler; NULL: not found. Return: 0, -ENOMEM. */
+ *  @ret_anchor: borrowed until the next anchor is compiled; NULL: not found. Return: 0, -ENOMEM. */
 int schema_anchor_find(struct schema_compiler *compiler, unsigned resource, const char *name,
 	const struct schema_anchor **ret_anchor);
 
-/** schema_metaschema() - Return: the text of the metaschema with this identifier, static, or
- *  NULL. */
+/** schema_metaschema() - Return: the text of the metaschema with this identifier, static; NULL: not
+ *  the identifier of a metaschema. */
 const char *schema_metaschema(const char *uri);
 
 /** schema_uri_resolve() - append to @out the URI that a reference means in a resource
