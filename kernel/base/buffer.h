@@ -64,7 +64,8 @@ static inline void wfs_buffer_trim(struct wfs_buffer *buffer, size_t kept_bytes)
 int wfs_buffer_reserve_more(struct wfs_buffer *buffer, size_t size);
 
 /** wfs_buffer_reserve() - make room for @size more bytes, which the caller writes after the
- *  contents. Return: 0, or -ENOMEM (and the buffer is marked as failed). */
+ *  contents, and adds to buffer->size. Return: 0, or -ENOMEM (and the buffer is marked as failed,
+ *  or was before). */
 static inline int wfs_buffer_reserve(struct wfs_buffer *buffer, size_t size)
 {
 	if (!buffer->failed && size < buffer->capacity_bytes - buffer->size)

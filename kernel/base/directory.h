@@ -11,6 +11,6 @@ void wfs_directory_remove(const char *directory);
  *  directory. Return: 0 (also if anything of this name exists, even a file), or -errno. */
 int wfs_directory_make(int directory_fd, const char *name);
 
-/** wfs_directory_clear() - remove everything in the open directory @fd, not following symbolic
- *  links; files that cannot be removed stay, without an error. */
+/** wfs_directory_clear() - remove everything in the directory @fd, not following symbolic links
+ *  Files that cannot be removed stay, without an error. @fd: open for reading, and stays open */
 void wfs_directory_clear(int fd);

@@ -56,7 +56,8 @@ void wfs_base64_append(struct wfs_buffer *buffer, const void *data, size_t size)
 
 /** wfs_base64_decode() - decode base64 and append the bytes to @buffer
  *  Refuses missing padding, bits after the last byte, white space and other alphabets.
- *  Return: 0, -EINVAL (invalid_argument; @buffer is unchanged) or -ENOMEM. */
+ *  Return: 0, -EINVAL (invalid_argument; @buffer is unchanged), or -ENOMEM (@buffer is marked as
+ *  failed, @error is not filled). */
 int wfs_base64_decode(
 	const char *text, size_t size, struct wfs_buffer *buffer, struct wfs_error *error);
 
@@ -72,6 +73,6 @@ void wfs_name_append(struct wfs_buffer *buffer, const void *key, size_t size);
 size_t wfs_name_size(const void *key, size_t size);
 
 /** wfs_name_decode() - append to @buffer the key whose file name is @name
- *  Return: 0, -ENOENT when the name is not the canonical spelling of any key (@buffer is
- *  unchanged), or -ENOMEM. */
+ *  Return: 0, -ENOENT when the name is not the canonical spelling of any key, or -ENOMEM; both
+ *  failures leave the contents of @buffer. */
 int wfs_name_decode(const char *name, size_t size, struct wfs_buffer *buffer);

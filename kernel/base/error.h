@@ -148,7 +148,7 @@ int wfs_trace_at(int r, const char *file, int line);
 _Noreturn void wfs_require_failed(const char *condition, const char *file, int line);
 
 /** wfs_read_describe() - fill @error for a read that failed with @r, a negative errno
- *  @error: unchanged if the read has set its code; the caller has zeroed it before the read.
- *  Otherwise -EIO becomes hash_mismatch, with this thread's note (damage.h) if there is one; other
- *  numbers are described as by wfs_error_from_errno(). Return: @r. */
+ *  @error: not NULL; zeroed by the caller before the read, and unchanged if the read has set its
+ *  code. Otherwise -EIO becomes hash_mismatch, with this thread's note (damage.h) or its default
+ *  text; other numbers are described as by wfs_error_from_errno(). Return: @r. */
 int wfs_read_describe(struct wfs_error *error, int r);

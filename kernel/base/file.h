@@ -4,9 +4,11 @@
 
 #include "kernel/base/buffer.h"
 
-/** wfs_file_copy() - append all bytes of the file @from, beginning at its position, to the file @to
+/** wfs_file_copy() - write all bytes of the file @from, beginning at its position, to the file @to,
+ *  at its position
  *  File systems that can share blocks between files do so; both files are independent all the same.
- *  @from, @to: descriptors. Return: 0, -ENOSPC, -EIO, or another -errno. */
+ *  @from, @to: descriptors. Return: 0, -ENOSPC, -EIO, or another -errno; after a failure a part may
+ *  be written. */
 int wfs_file_copy(int from, int to);
 
 /** wfs_file_read() - append all bytes of the file @fd, beginning at its position, to @buffer

@@ -79,9 +79,10 @@ void wfs_form_usage(const struct wfs_form *form, struct wfs_buffer *buffer);
  *  Unknown and missing members are refused first, then each field in the order of the form. What is
  *  inside of a list of records or of an object is not looked at, except by `then`.
  *  @form: of a record. @what: name of what takes the members, for messages
- *  @ret_struct: written also on failure; borrows from @object; NULL: the object is only checked
- *  Return: 0, -EINVAL (missing_argument or invalid_argument, naming the member), -ENOMEM, or what
- *  `then` returns. */
+ *  @ret_struct: borrows from @object; after a failure some of its members may be written; NULL: the
+ *  object is only checked
+ *  Return: 0, -EINVAL (missing_argument or invalid_argument, naming the member; also if @object is
+ *  NULL or not an object), -ENOMEM, or what `then` returns. */
 int wfs_form_read(const struct wfs_form *form, const char *what, const json_t *object,
 	void *ret_struct, struct wfs_error *error);
 

@@ -17,7 +17,8 @@
 enum { WFS_HOST_FILE_MAX = 1 << 20 }; /* bytes */
 
 /** wfs_host_file_read() - read and parse host.json in a world's directory
- *  @ret_host: an object, empty when the file does not exist; caller owns it
+ *  @ret_host: its value, which may be of any type; an empty object when the file does not exist;
+ *  caller owns it
  *  @ret_hash: the hash of the file's bytes, zero when it does not exist; may be NULL
  *  Return: 0, -EINVAL (invalid_json), -EFBIG (too_large), -ENOMEM, or another -errno. */
 int wfs_host_file_read(const char *directory, json_t **ret_host, struct wfs_hash *ret_hash,

@@ -60,8 +60,8 @@ int wfs_json_look(const char *text, size_t size, json_t **ret_json);
  *  until it fails. */
 size_t wfs_json_count(const char *text, size_t size);
 
-/** wfs_json_check_count() - check that @count, of values, is at most WFS_JSON_VALUES_MAX. Return:
- *  0, or -EFBIG (too_large). */
+/** wfs_json_check_count() - check that a text with @count values has at most WFS_JSON_VALUES_MAX.
+ *  Return: 0, or -EFBIG (too_large). */
 int wfs_json_check_count(size_t count, struct wfs_error *error);
 
 /** wfs_json_write() - append the canonical text of @json to @buffer, without a newline
@@ -134,7 +134,9 @@ int wfs_json_members(
 	const json_t *object, const char *what, const char *members, struct wfs_error *error);
 
 /** wfs_json_get_base64() - decode the base64 string member @name, if it exists, and append its
- *  bytes to @buffer. Return: 0 (also without the member), -EINVAL, -ENOMEM. */
+ *  bytes to @buffer
+ *  Return: 0 (also without the member), -EINVAL (@buffer is unchanged), or -ENOMEM (@buffer is
+ *  marked as failed, @error is not filled). */
 int wfs_json_get_base64(
 	const json_t *object, const char *name, struct wfs_buffer *buffer, struct wfs_error *error);
 

@@ -19,6 +19,7 @@ enum { WFS_OPEN_WAIT_MS = 5000 }; /* how long a command waits for another's lock
  *  another -errno. */
 int wfs_lock_take(const char *directory, uint32_t wait_ms, struct wfs_error *error);
 
-/** wfs_lock_owner() - find the process that owns @directory. @ret_pid: 0: none. Return: 0 or
- *  -errno. */
+/** wfs_lock_owner() - find the process that owns @directory
+ *  @ret_pid: 0: none, also if the directory or its lock file is missing; or, on a disk that was
+ *  full, an owner that could not write its pid. Return: 0, or -errno. */
 int wfs_lock_owner(const char *directory, pid_t *ret_pid);

@@ -14,6 +14,7 @@ enum {
  *  @indent: column at which further lines begin */
 void wfs_page_words(struct wfs_buffer *buffer, size_t column, size_t indent, struct wfs_bytes text);
 
-/** wfs_page_item() - append an item of a list to @buffer: @left, such as an option, and the lines
- *  of @meaning, which begin at column WFS_PAGE_INDENT. */
+/** wfs_page_item() - append an item of a list to @buffer: @left, such as an option, and @meaning,
+ *  wrapped into lines that begin at column WFS_PAGE_INDENT; the first of them is beside @left, or
+ *  below it if @left is too long. */
 void wfs_page_item(struct wfs_buffer *buffer, const char *left, const char *meaning);

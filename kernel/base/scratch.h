@@ -19,8 +19,9 @@ struct wfs_scratch {
 	pid_t remover; /* 0: none */
 };
 
-/** wfs_scratch_init() - make a directory with a new name in $TMPDIR, or in /tmp, and start the
- *  child that removes it. @name: the beginning of the directory's name. Return: 0, or -errno. */
+/** wfs_scratch_init() - make a directory with a new name in $TMPDIR, or in /tmp if that is not set,
+ *  and start the child that removes it. @scratch: gets its path
+ *  @name: the beginning of the directory's name. Return: 0, or -errno (nothing is left). */
 int wfs_scratch_init(struct wfs_scratch *scratch, const char *name, struct wfs_error *error);
 
 /** wfs_scratch_done() - remove the directory, and wait until it is removed. */

@@ -6,8 +6,8 @@
 
 #include "kernel/base/buffer.h"
 
-/** wfs_text_trimmed() - get a text without the white space at its beginning and end; borrowed from
- *  @text. */
+/** wfs_text_trimmed() - get a text without the white space (of ASCII) at its beginning and end;
+ *  borrowed from @text. */
 struct wfs_bytes wfs_text_trimmed(struct wfs_bytes text);
 
 /** wfs_text_cut() - get at most the first @max characters of a text; borrowed from @text, which is

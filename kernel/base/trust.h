@@ -3,10 +3,11 @@
  * What the user of this process has agreed to, in files that belong to the user and not to the
  * world.
  *
- * `$XDG_STATE_HOME/worldfs/known.json` lists the worlds that this user made or trusted, by device
- * and inode of data.mdb, with the world's id, the hash of the host.json that was trusted, and the
- * transaction and head at the last close. A world that is not in the list, or has another
- * host.json, asks no model, resumes nothing that was under way and sends no variable.
+ * `$XDG_STATE_HOME/worldfs/known.json` lists the worlds that this user made, trusted or changed, by
+ * device and inode of data.mdb, with the world's id, the hash of the host.json that was trusted (if
+ * one was), and the transaction and head at the last close. A world that was neither made nor
+ * trusted, or has another host.json, asks no model, resumes nothing that was under way and sends no
+ * variable.
  *
  * A crafted page of data.mdb can harm the process that reads it. If the store's last transaction is
  * not the one with which this user closed the store, all pages are checked before the first row is
@@ -72,8 +73,9 @@ uint64_t wfs_trust_last_txn(const char *directory);
 bool wfs_trust_has_written(
 	const char *directory, const char *world_id, const struct wfs_store_mark *mark);
 
-/** wfs_trust_closed() - note in known.json that the store was closed with this mark. If that fails,
- *  the pages are checked again at the next open. */
+/** wfs_trust_closed() - note in known.json that the store was closed with this mark; a world that
+ *  is not in the list is added, without trust. If that fails, the pages are checked again at the
+ *  next open. */
 void wfs_trust_closed(
 	const char *directory, const char *world_id, const struct wfs_store_mark *mark);
 

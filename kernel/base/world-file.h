@@ -41,7 +41,9 @@ int wfs_world_file_open_at(int directory_fd, const char *directory, const char *
 const char *wfs_file_kind_name(mode_t mode);
 
 /** wfs_beneath_open() - open a path within a directory, without following symbolic links in any
- *  part of the path. @flags: of open(2). Without O_DIRECTORY the path must lead to a regular file.
+ *  part of the path. @path: must not have `..`, which is not checked
+ *  @flags: of open(2); with O_CREAT the file gets mode 0600. Without O_DIRECTORY the path must lead
+ *  to a regular file.
  *  Return: a descriptor, -ELOOP or -ENOTDIR (a link), -EINVAL (not a regular file), or another
  *  -errno. */
 int wfs_beneath_open(int directory_fd, const char *path, int flags);
