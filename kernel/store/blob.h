@@ -83,7 +83,7 @@ int wfs_blob_files_each(struct wfs_store *store,
 	int (*each)(void *context, const struct wfs_hash *hash), void *context);
 
 /** wfs_blob_file_remove() - remove a blob file that no row mentions, and its file of checksums
- *  @ret_size_bytes: the size that the blob file had
+ *  @ret_size_bytes: the size that the blob file had; of its checksums, if only they were left
  *  Return: 0, -EBUSY (the value was just received and its row may not be written yet), -ENOENT,
  *  or another -errno. */
 int wfs_blob_file_remove(
@@ -91,6 +91,6 @@ int wfs_blob_file_remove(
 
 /** wfs_blob_file_copy() - copy a blob's file to another store, and check the copy's hash; do
  *  nothing if that store has the file. @blob: its hash and size are used. @to: only its directory
- *  is used. The copy is not synced.
+ *  is used. The copy is not synced, and stays after a failure, even if it is not whole.
  *  Return: 0, -ENOENT (@from has no such file), -EIO (another hash), -ENOSPC, or another -errno. */
 int wfs_blob_file_copy(struct wfs_store *from, struct wfs_store *to, const struct wfs_blob *blob);

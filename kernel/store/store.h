@@ -51,7 +51,7 @@ struct wfs_store_figures {
  *  @ret_store: caller closes it with wfs_store_close()
  *  Return: 0, -ENOENT (not_found: no store in the directory), -EEXIST (already_exists, with
  *  create), -EINVAL (format_older, format_newer; invalid_argument: bad map size), -EIO
- *  (hash_mismatch: names the first damaged page), -ENOSPC, -ENOMEM. */
+ *  (hash_mismatch: names the first damaged page), -ENOSPC, -ENOMEM, or another -errno. */
 int wfs_store_open(const char *directory, const struct wfs_store_options *options,
 	struct wfs_store **ret_store, struct wfs_error *error);
 
