@@ -43,7 +43,8 @@ struct wfs_mcp {
 void wfs_mcp_call_begin(struct wfs_mcp *mcp, const json_t *id, const struct wfs_task_kind *kind,
 	json_t *arguments, void (*finish)(struct wfs_mcp *mcp, const struct wfs_mcp_call *call));
 
-/** wfs_mcp_call_find() - find the open call with this id. Return: NULL if none is open. */
+/** wfs_mcp_call_find() - find the open call with this id that is not cancelled. Return: borrowed
+ *  from @mcp; NULL: no such call. */
 struct wfs_mcp_call *wfs_mcp_call_find(const struct wfs_mcp *mcp, const json_t *id);
 
 /** wfs_mcp_call_cancel() - give no answer to a call, and abandon the verb that it waits for

@@ -38,13 +38,16 @@ WFS_DEFINE_AUTO(mcp, struct wfs_mcp, wfs_mcp_free)
 #define WFS_AUTO_MCP WFS_CLEANUP(wfs_auto_mcp)
 
 /** wfs_mcp_set_wait() - set the time without a reaction, in milliseconds, after which the owner of
- *  the world is given up. */
+ *  the world is given up; 0, as at first: WFS_CLIENT_WAIT_MS (fs/client/client.h). */
 void wfs_mcp_set_wait(struct wfs_mcp *mcp, unsigned int wait_ms);
 
-/** wfs_mcp_take() - handle one message of the client. @line: without its newline; borrowed */
+/** wfs_mcp_take() - take one message of the client: append its answer to wfs_mcp_output(), or, if
+ *  the world is needed for it, have wfs_mcp_advance() do so later. A notification is not answered.
+ *  @line: without its newline; borrowed */
 void wfs_mcp_take(struct wfs_mcp *mcp, struct wfs_bytes line);
 
-/** wfs_mcp_refuse_long() - refuse a message of more than WFS_MCP_MESSAGE_MAX bytes. */
+/** wfs_mcp_refuse_long() - append to wfs_mcp_output() the error for a message of more than
+ *  WFS_MCP_MESSAGE_MAX bytes, which the caller has dropped. */
 void wfs_mcp_refuse_long(struct wfs_mcp *mcp);
 
 /** wfs_mcp_advance() - send requests to the world, and take answers

@@ -47,8 +47,8 @@ int wfs_mounts_add(
 /** wfs_mounts_remove() - have the keeper of a mount take it down
  *  @directory: as it was given when the mount was added
  *  Return: 0, -ENOENT (no mount has this directory; or its keeper is gone, and the mount stays
- *  without being served), -EBUSY (files are in use), -ETIMEDOUT (the keeper does not answer, and
- *  the mount is still served), or another error of the keeper. */
+ *  without being served); or, and the mount is still served: -EBUSY (files are in use), -ETIMEDOUT
+ *  (the keeper does not answer), or another error of the keeper. */
 int wfs_mounts_remove(struct wfs_mounts *mounts, const char *directory, struct wfs_error *error);
 
 /** wfs_mounts_close_if_none() - if the set is empty, have wfs_mounts_add() fail from now on

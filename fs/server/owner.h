@@ -36,5 +36,6 @@ int wfs_owner_run(const struct wfs_owner_options *options, struct wfs_error *err
 /** wfs_owner_start() - call wfs_owner_run() in a new process, in a session (setsid(2)) of its own
  *  The new process logs to worldfs.log in the world. Waits until it is ready. Thread: the calling
  *  process must have only this one.
- *  Return: 0, or the -errno of wfs_owner_run() with its @error. */
+ *  Return: 0; the -errno of wfs_owner_run() with its @error; or -errno with @error: no process can
+ *  be started, or it has ended before it was ready (-EIO). */
 int wfs_owner_start(const struct wfs_owner_options *options, struct wfs_error *error);

@@ -171,8 +171,9 @@ struct wfs_server_request *wfs_server_request_new(
 struct wfs_server_request *wfs_server_request_refused(
 	struct wfs_server_connection *connection, enum wfs_error_code code, const char *reason);
 
-/** wfs_server_order_add() - append a request to those of its connection; it begins now if it waits
- *  for no other. @request: taken. Source: fs/verb/order.h */
+/** wfs_server_order_add() - append a request to those of its connection. Now begins only one of the
+ *  kind WFS_ORDER_AT_ONCE, and the parsing of a long line; others begin in wfs_server_turn().
+ *  @request: taken. Source: fs/verb/order.h */
 void wfs_server_order_add(
 	struct wfs_server_connection *connection, struct wfs_server_request *request);
 
@@ -217,8 +218,8 @@ void wfs_server_request_answered(struct wfs_server_request *request);
 /** wfs_server_request_free() - free a request whose answer was sent, or whose client is gone. */
 void wfs_server_request_free(struct wfs_server_request *request);
 
-/** wfs_server_look_for_gone() - abandon requests of clients that have gone, also on connections
- *  that are not being read. */
+/** wfs_server_look_for_gone() - abandon requests of clients that have gone, on connections that are
+ *  not being read: on the others, reading notices it. */
 void wfs_server_look_for_gone(struct wfs_server *server);
 
 /** wfs_server_user_get() - find or make the record of the user @uid, for a new connection.
@@ -245,7 +246,8 @@ void wfs_server_user_ready(struct wfs_server_connection *connection);
 void wfs_server_user_unready(struct wfs_server_connection *connection);
 
 /** wfs_server_user_answers() - add @more to the bytes of answers that the client and its user have
- *  not read, and subtract @less. */
+ *  not read, and subtract @less; if a guest then has more than WFS_SERVER_USER_UNREAD_MAX, its
+ *  requests that have not begun are abandoned. */
 void wfs_server_user_answers(struct wfs_server_connection *connection, size_t more, size_t less);
 
 /** wfs_server_user_parse() - charge a user for @bytes of memory for parsing a line. @user: NULL: no

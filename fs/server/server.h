@@ -50,9 +50,9 @@ struct wfs_server;
 /**
  * wfs_server_new() - make the control socket of the session's world, and listen on it; caller frees
  * @ret_server with wfs_server_free()
- * The caller owns the world, so a leftover socket is replaced. A world opened for reading has no
- * socket, because nothing can be made on its medium.
- * @session: of the operator; must outlive the server. Others are made for other peers.
+ * The caller owns the world, so a leftover socket is replaced. For a world opened for reading, the
+ * server is made without a socket, because nothing can be made on its medium.
+ * @session: of the operator; must outlive the server. Other peers get sessions of their own.
  * @host: given to verbs; must outlive the server
  * Return: 0, -errno (with @error).
  */

@@ -60,7 +60,8 @@ void wfs_verb_driven(struct wfs_drive *drive);
 int wfs_verb_order(struct wfs_call *call,
 	int (*give)(const struct wfs_session *, json_t *, struct wfs_request *));
 
-/** wfs_verb_meta() - set call->meta to height and hashes of @view. Return: 0, or -errno. */
+/** wfs_verb_meta() - set call->meta to height and hashes of @view; on failure it is unset or as it
+ *  was. Return: 0, or -errno. */
 int wfs_verb_meta(struct wfs_call *call, struct wfs_view *view);
 
 /** wfs_verb_text() - read the optional string member @name of the payload. @ret_text: borrowed; not
@@ -76,11 +77,11 @@ int wfs_verb_flag(struct wfs_call *call, const char *name, bool *ret_flag);
 int wfs_verb_base64(struct wfs_call *call, const char *name, struct wfs_buffer *buffer);
 
 /** wfs_verb_limit() - read the member `limit` of the payload: 1 to @maximum, which is also the
- *  default. Return: as wfs_verb_text(). */
+ *  default. Return: 0, or -EINVAL with call->error. */
 int wfs_verb_limit(struct wfs_call *call, uint64_t maximum, uint64_t *ret_limit);
 
 /** wfs_verb_cursor() - read the member `cursor` of the payload, which an earlier answer gave as
- *  `next_cursor`; 0 if it is absent. Return: as wfs_verb_text(), or another -errno. */
+ *  `next_cursor`; 0 if it is absent. Return: 0, -EINVAL with call->error, or -ENOMEM. */
 int wfs_verb_cursor(struct wfs_call *call, uint64_t *ret_cursor);
 
 /** wfs_verb_cursor_set() - put @cursor into call->result as `next_cursor`. Return: 0, or
