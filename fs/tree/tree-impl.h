@@ -64,7 +64,8 @@ int wfs_tree_view(
 
 /** wfs_tree_sees() - may the session see @node? Nodes that cannot be judged by their number alone
  *  are judged when they are read: for them this returns 0.
- *  Return: 0 (yes), -ENOENT (out of its scope), -EACCES. */
+ *  Return: 0 (yes), -ENOENT (out of its scope), -EACCES (no right to any of it: tree->refusal),
+ *  -ENOMEM. */
 int wfs_tree_sees(const struct wfs_tree *tree, const struct wfs_node *node);
 
 /* stat of a node that a look-up or a listing has found */
@@ -74,7 +75,7 @@ struct wfs_attr wfs_tree_blob_attr(
 struct wfs_attr wfs_tree_file_attr(uint64_t ino, uint64_t size_bytes, int64_t mtime_ns);
 
 /** wfs_tree_sees_name() - may the session see this name of the root?
- *  Return: 0 (yes), -ENOENT (out of its scope), -EACCES. */
+ *  Return: as wfs_tree_sees(). */
 int wfs_tree_sees_name(const struct wfs_tree *tree, const struct wfs_root_name *name);
 
 /** wfs_tree_head_document() - append the contents that /journal/head has in @view to @buffer.
@@ -85,7 +86,8 @@ int wfs_tree_head_document(
 /** wfs_tree_readme() - get the contents of /README; static. */
 struct wfs_bytes wfs_tree_readme(void);
 
-/** wfs_tree_slice() - get the part of @bytes with up to @size bytes from @offset on; borrowed. */
+/** wfs_tree_slice() - get the part of @bytes with up to @size bytes from @offset on, borrowed from
+ *  @bytes; empty if @offset is behind their end. */
 struct wfs_bytes wfs_tree_slice(struct wfs_bytes bytes, uint64_t offset, size_t size);
 
 /** wfs_tree_number() - read a decimal number without sign or leading zeros from @text.
@@ -180,7 +182,7 @@ int wfs_tree_items_count(const struct wfs_tree *tree, struct wfs_view *view,
  * @node: of the directory
  * @cookie: 0, or the cookie of the last file that was taken: 1 + its number
  * @each: called with @context and each file until it returns false, or tree->scan ends the listing
- * Return: 0, -ENOENT, -EACCES, …
+ * Return: 0, -ENOENT, -EACCES (the session may list no such directory), …
  */
 int wfs_tree_items_list(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, uint64_t cookie,
@@ -201,8 +203,8 @@ int wfs_tree_directory_mtime(const struct wfs_tree *tree, struct wfs_view *view,
 int wfs_tree_node_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, struct wfs_attr *ret_attr);
 
-/** wfs_tree_text_file() - compute the attributes of the file of a private text in journal/texts.
- *  Return: 0, or -errno. */
+/** wfs_tree_text_file() - compute the attributes of the file of a private text in journal/texts,
+ *  which the caller has judged. Return: 0, or -errno. */
 int wfs_tree_text_file(
 	struct wfs_view *view, const struct wfs_text *text, struct wfs_attr *ret_attr);
 
@@ -210,7 +212,7 @@ int wfs_tree_text_file(
 
 /** wfs_tree_root_attr() - compute the attributes of the file or directory with a fixed name of a
  *  root. @parent: node of this root, which is that of the head or of a height
- *  Return: 0, or -ENOENT (not in this tree or view). */
+ *  Return: 0, -ENOENT (not in this tree or view, or not in the session's scope), -EACCES, … */
 int wfs_tree_root_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *parent, const struct wfs_root_name *name, struct wfs_attr *ret_attr);
 

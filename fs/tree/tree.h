@@ -49,27 +49,28 @@ struct wfs_attr {
 };
 
 /** wfs_tree_attr() - compute the attributes of the node @ino, whose number Linux got from a look-up
- *  or a listing. Return: 0, -ENOENT, -EIO, … */
+ *  or a listing. Return: 0, -ENOENT (also: out of the session's scope), -EACCES (tree->refusal),
+ *  -EIO (hash_mismatch: damage), … */
 int wfs_tree_attr(const struct wfs_tree *tree, uint64_t ino, struct wfs_attr *ret_attr);
 
 /** wfs_tree_lookup() - look a name up in the directory with the inode number @parent
  *  @ret_attr: after -ENOENT, `uncached` says that the name may appear without a notification (a
- *  height or record that is not reached yet), so the miss must not be cached
+ *  record that does not exist yet, a name that a grant will show), so the miss must not be cached
  *  Return: 0, -ENOENT, -ENOTDIR, -ENAMETOOLONG, … */
 int wfs_tree_lookup(
 	const struct wfs_tree *tree, uint64_t parent, const char *name, struct wfs_attr *ret_attr);
 
 /** wfs_tree_by_number() - compute the attributes of the node @ino, whose number may be guessed, or
  *  kept from an earlier mount
- *  Return: 0, -ENOENT (no path of this session leads there), -EIO, … */
+ *  Return: 0, -ENOENT (no path of this session leads there), … */
 int wfs_tree_by_number(const struct wfs_tree *tree, uint64_t ino, struct wfs_attr *ret_attr);
 
 /** wfs_tree_parent() - compute the attributes of the directory above the directory @ino; the root
  *  is above itself. Return: as wfs_tree_by_number(). */
 int wfs_tree_parent(const struct wfs_tree *tree, uint64_t ino, struct wfs_attr *ret_attr);
 
-/** wfs_tree_takes_long() - is the file @ino made of so many cells that reading a part of it takes
- *  seconds? */
+/** wfs_tree_takes_long() - is the file @ino of a kind that may be made of so many cells that
+ *  reading a part of it takes seconds? */
 bool wfs_tree_takes_long(uint64_t ino);
 
 /** wfs_tree_path_takes_long() - does the path look like that of a file for which
@@ -110,8 +111,9 @@ int wfs_tree_list(const struct wfs_tree *tree, uint64_t ino, uint64_t cookie,
 /** wfs_tree_record_cookie() - compute the cookie that a record has in the listing of /journal. */
 uint64_t wfs_tree_record_cookie(uint64_t seq);
 
-/** wfs_tree_count() - estimate the number of names in a directory, without listing it; at the head
- *  never too few. Return: 0, or -errno. */
+/** wfs_tree_count() - estimate the number of names in a directory, with hidden ones, without
+ *  listing it. @ret_count: 0 for kinds that are not counted, such as the root
+ *  Return: 0, or -errno. */
 int wfs_tree_count(const struct wfs_tree *tree, uint64_t ino, uint64_t *ret_count);
 
 /* Bytes read from a file. Plain value; zero-initialised is empty. */
