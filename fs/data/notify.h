@@ -57,9 +57,9 @@ void wfs_notify_stop(struct wfs_notify *notify);
 void wfs_notify_done(struct wfs_notify *notify);
 
 /** wfs_notify_log_anew() - have Linux drop what it has cached of the log, after rights have changed
- *  A job of the teller, or a part of one. Sets the log's size to its present size; lines that were
- *  not pushed, because the mount could not see them, are read when a reader asks for them.
- *  Return: as of jobs (teller.h). */
+ *  Runs in a job of the teller. Sets the log's size to its present size; lines that were not
+ *  pushed, because the mount could not see them, are read when a reader asks for them. Does nothing
+ *  if the mount may not see the log. Return: 0, or -errno, which the job must return at once. */
 int wfs_notify_log_anew(struct wfs_notify *notify);
 
 /** wfs_notify_log_ino() - compute the inode number of `journal/log.jsonl`. */

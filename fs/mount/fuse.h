@@ -40,7 +40,7 @@ struct wfs_fuse_options {
 };
 
 /** wfs_fuse_new() - make the FUSE session of a mount; wfs_fuse_start() begins to serve it.
- *  @ret_fuse: caller frees it with wfs_fuse_free(). Return: 0, -ENOMEM, … */
+ *  @ret_fuse: caller frees it with wfs_fuse_free(). Return: 0, -ENOMEM, … with @error. */
 int wfs_fuse_new(const struct wfs_fuse_options *options, struct wfs_fuse **ret_fuse,
 	struct wfs_error *error);
 
@@ -50,7 +50,7 @@ void wfs_fuse_initialised(struct wfs_fuse *fuse);
 
 /** wfs_fuse_start() - start the threads, wait until `init` was called, and serve; called once
  *  Return: 0, -ENOMEM, -EAGAIN (no thread can be started), -ENODEV (not mounted, or not any more),
- *          -ETIMEDOUT. */
+ *          -ETIMEDOUT (`init` was not called within WFS_FUSE_START_MS). */
 int wfs_fuse_start(struct wfs_fuse *fuse, struct wfs_error *error);
 
 /** wfs_fuse_session() - get libfuse's session, for notifications; valid until wfs_fuse_free(), or

@@ -50,10 +50,13 @@ struct wfs_handover {
  *  the control files; a dead mount on @directory is unmounted first
  *  @world: canonical directory of the world
  *  @directory: canonical, from wfs_mount_resolve() (fs/mount/mount-table.h)
+ *  @nest_ctl: mount the control files on `ctl` in the tree (root only); false: on a directory of
+ *  wfs_mount_run_directory()
  *  @ret_handover: caller calls wfs_handover_done(); after a failure it is not set
  *  Thread: the process must have only one.
  *  Return: 0, -EBUSY (busy: a file system is mounted there), -EINVAL (the directory is inside the
- *          world, or inside a mount of it, or the world inside the directory), -ETIMEDOUT, … */
+ *          world, or inside a mount of it, or the world inside the directory), -ETIMEDOUT
+ *          (timeout: a file system on the way does not answer), … */
 int wfs_handover_make(const char *world, const char *directory, bool allow_other, bool nest_ctl,
 	struct wfs_handover *ret_handover, struct wfs_error *error);
 
