@@ -68,7 +68,7 @@ int wfs_text_value(struct wfs_bytes bytes, json_t **ret_value);
 typedef int wfs_text_reveal_fn(void *context, const json_t *stand_in, json_t **ret_value);
 
 /** wfs_text_reveal() - copy a document, with the values that @reveal finds in the place of
- *  stand-ins. @ret_copy: a new reference; to @document itself if nothing was replaced
+ *  stand-ins. @ret_copy: a new reference; to @document itself if that has no stand-in
  *  Return: 0, -ENOMEM, or the -errno of @reveal. */
 int wfs_text_reveal(
 	const json_t *document, wfs_text_reveal_fn *reveal, void *context, json_t **ret_copy);

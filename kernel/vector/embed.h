@@ -21,6 +21,7 @@ enum { WFS_EMBED_DIMS = 768 };
  *  Time is linear in the text; allocates nothing, and uses 24 KiB of stack.
  *  @text: UTF-8; other bytes separate words, like blanks
  *  Thread: any.
- *  Return: 0, or -EINVAL (invalid_argument: the text has no letter, digit or symbol). */
+ *  Return: 0, or -EINVAL (invalid_argument: the text has no letter, digit or symbol, or its
+ *  features cancel out; @ret_vector is not written). */
 int wfs_embed_local(
 	struct wfs_bytes text, float ret_vector[static WFS_EMBED_DIMS], struct wfs_error *error);
