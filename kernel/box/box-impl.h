@@ -85,14 +85,16 @@ struct wfs_code {
 
 /** box_ready() - start or choose the process for the next run of @code, and load the module into it
  *  @functions: names, ended by NULL, one of which the module must define; NULL: that was checked
- *  before. @ret_process: borrowed from the box. @run: charged for loading; after a failure,
- *  run->failure says why */
+ *  before. @ret_process: borrowed from the box. @run: charged for loading; if it is nested, its
+ *  bound of memory is set to what the outer run has left; after a failure, run->failure says why */
 int box_ready(struct wfs_code *code, const char *const *functions, struct process **ret_process,
 	struct wfs_lua_run *run, struct wfs_error *error);
 
 /** box_exchange() - send process->out, and receive the answer. @ret_reader: borrows process->in
+ *  @code: its bound of instructions limits the processor time of the answer
  *  Return: as process_send() and process_receive() (process.h), or -EINTR (the box was interrupted
- *  before). No error is filled: after a failure the caller calls box_give_up(). */
+ *  before, or its end has come). No error is filled: after a failure the caller calls
+ *  box_give_up(). */
 int box_exchange(
 	struct wfs_code *code, struct process *process, struct wfs_wire_reader *ret_reader);
 

@@ -63,7 +63,7 @@ int wfs_box_check(struct wfs_box *box, const char *name, struct wfs_error *error
 void wfs_box_end(struct wfs_box *box, int64_t time_ns);
 
 /** wfs_box_pid() - for tests: get the id of the process that had the last run at nesting @depth (0:
- *  the outermost); 0 if that process has ended since. */
+ *  the outermost); 0 if no run was at this depth, or that process has ended since. */
 int wfs_box_pid(const struct wfs_box *box, size_t depth);
 
 /* What the module of a reducer must define. */
@@ -90,7 +90,8 @@ struct wfs_code_options {
 };
 
 /** wfs_box_quarantine() - set the list of code that is refused because it has crashed too often;
- *  code that crashes in this box is added. @quarantine: borrowed, must live as long as the box */
+ *  code that crashes in this box is added. Without a list, no code is refused.
+ *  @quarantine: borrowed, must live as long as the box; NULL: no list */
 void wfs_box_quarantine(struct wfs_box *box, struct wfs_quarantine *quarantine);
 
 /** wfs_code_new() - make a module; with options->functions, compile and check it, too
@@ -141,7 +142,8 @@ void wfs_code_result_done(struct wfs_code_result *result);
 #define WFS_AUTO_CODE_RESULT WFS_CLEANUP(wfs_code_result_done)
 
 /** wfs_code_step() - run the function `step(state, event, ctx)` of a reducer's module
- *  @result: zero-initialised or used before; overwritten on success only
+ *  @result: zero-initialised or used before; overwritten on success only, but -ENOMEM may free the
+ *  state that it had
  *  Return: 0, -EIO (runtime_error with the Lua message and line; the message about an exceeded
  *  bound has its value, that about a result which is not JSON the place; code_crashed), or another
  *  value of wfs_code_new(): the process may have to load the code first. */
@@ -170,8 +172,8 @@ void wfs_code_ahead_begin(struct wfs_box *box);
  *  @event_text: the event's canonical text, borrowed for the call
  *  @state_of: -1, or the index of the added step whose new state is the state of this step;
  *  step->state is ignored then
- *  Return: 0, -EFBIG (more than WFS_CODE_AHEAD_BYTES_MAX), or another -errno. After a failure the
- *  step is left out, and no other may be added. */
+ *  Return: 0, -EFBIG (more than WFS_CODE_AHEAD_BYTES_MAX; the step is left out), or -ENOMEM (no
+ *  step will be run ahead). After a failure no other step may be added. */
 int wfs_code_ahead_add(struct wfs_code *code, const struct wfs_code_step *step,
 	struct wfs_bytes event_text, int state_of);
 

@@ -42,16 +42,19 @@ struct process {
 };
 
 /** process_start() - start the program in @image_fd (process_image())
+ *  @process: not started; the caller has set `end_ns`
  *  @lock: held while the pid is set, so that other threads can kill the process
- *  Return: 0, -ECHILD (it ended, or did not get ready; no code ran in it), or another -errno. */
+ *  Return: 0, -ECHILD (it ended, or did not get ready; no code ran in it), or another -errno; after
+ *  a failure it is not started. */
 int process_start(struct process *process, int image_fd, pthread_mutex_t *lock);
 
 /** process_is_quiet() - is the process, which has no run, alive, and has it sent nothing
  *  unasked? */
 bool process_is_quiet(const struct process *process);
 
-/** process_end() - kill the process, if it was started, and wait for it. @lock: held while the pid
- *  is unset. Return: its wait status (waitpid(2)); 0 if it was not started. */
+/** process_end() - kill the process, if it was started, and wait for it; its author and buffers
+ *  stay. @lock: held while the pid is set to 0
+ *  Return: its wait status (waitpid(2)); 0 if it was not started. */
 int process_end(struct process *process, pthread_mutex_t *lock);
 
 /** process_send() - send the frame process->out. Return: 0, -EFBIG (larger than WFS_WIRE_FRAME_MAX;

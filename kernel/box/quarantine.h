@@ -40,10 +40,10 @@ void wfs_quarantine_free(struct wfs_quarantine *quarantine);
 int wfs_quarantine_load(struct wfs_quarantine *quarantine, const struct wfs_quarantine_row *row);
 
 /** wfs_quarantine_crashed() - count one more crash of a code, now
- *  @code: hash of its source. @name: its name, for messages
- *  If WFS_QUARANTINE_ROWS_MAX other codes are kept, it forgets the one with the fewest crashes; if
+ *  If WFS_QUARANTINE_ROWS_MAX other codes are kept, that with the fewest crashes is forgotten; if
  *  all of them are refused, the new crash is not counted.
- *  Return: the crashes of the code so far; 0: not counted. */
+ *  @code: hash of its source. @name: its name, for messages; copied, and cut if it is too long
+ *  Return: the crashes of the code so far; 0: not counted, for lack of room or of memory. */
 uint32_t wfs_quarantine_crashed(
 	struct wfs_quarantine *quarantine, const struct wfs_hash *code, const char *name);
 
@@ -55,11 +55,12 @@ bool wfs_quarantine_refuses(struct wfs_quarantine *quarantine, const struct wfs_
 uint64_t wfs_quarantine_generation(const struct wfs_quarantine *quarantine);
 
 /** wfs_quarantine_lift() - set the crashes of the code with this hash to 0, so that it may run
- *  again. Return: false: it had none. */
+ *  again. Return: true, also if that was done before and is not stored yet; false: the code had no
+ *  crashes. */
 bool wfs_quarantine_lift(struct wfs_quarantine *quarantine, const struct wfs_hash *code);
 
-/** wfs_quarantine_rows() - copy the rows of all codes, sorted by hash
- *  @ret_rows: caller frees; NULL without rows. Return: 0, or -ENOMEM. */
+/** wfs_quarantine_rows() - copy the rows of all codes that have crashes, sorted by hash
+ *  @ret_rows: caller frees; may be NULL if @ret_count is 0. Return: 0, or -ENOMEM. */
 int wfs_quarantine_rows(
 	struct wfs_quarantine *quarantine, struct wfs_quarantine_row **ret_rows, size_t *ret_count);
 

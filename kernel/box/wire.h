@@ -87,5 +87,5 @@ struct wfs_bytes wfs_wire_get_bytes(struct wfs_wire_reader *reader);
  *  makes the reader bad. */
 const char *wfs_wire_get_text(struct wfs_wire_reader *reader);
 
-/** wfs_wire_is_whole() - was the frame read exactly to its end? */
+/** wfs_wire_is_whole() - was the frame read exactly to its end? False for a bad reader. */
 bool wfs_wire_is_whole(const struct wfs_wire_reader *reader);
