@@ -63,8 +63,9 @@ struct wfs_rights;
 
 /** wfs_rights_new() - collect the rights of @principal from its grants and the policy
  *  @principal: copied. @manifest: has the policy; borrowed, the rights keep their own reference
- *  @grants: object of all grants of the world by name, documents of sys.grant; borrowed for the
- *  call. @ret_rights: caller unrefs it. Return: 0, or -ENOMEM. */
+ *  @grants: object of all grants of the world by name, documents of sys.grant; the rights keep
+ *  references to documents, which must not change. @ret_rights: caller unrefs it
+ *  Return: 0, or -ENOMEM. */
 int wfs_rights_new(const char *principal, struct wfs_manifest *manifest, json_t *grants,
 	struct wfs_rights **ret_rights);
 const char *wfs_rights_principal(const struct wfs_rights *rights);
@@ -84,8 +85,10 @@ int wfs_rights_explain(const struct wfs_rights *rights, const struct wfs_questio
 	const struct wfs_verdict *verdict, struct wfs_error *error);
 
 /** wfs_policy_check() - check that the policy alone allows @principal an effect by a grant of the
- *  capability @cap. @manifest: has the policy. @question: its height and its claim are ignored
- *  Return: 0, -EACCES (policy_denied), or -EOPNOTSUPP (not_enabled), with the reason in @error. */
+ *  capability @cap. @manifest: has the policy
+ *  @question: its time, claim, height and is_barred, which are about grants, are ignored
+ *  Return: 0, -EACCES (policy_denied), or -EOPNOTSUPP (not_enabled: the manifest does not have the
+ *  effect), with the reason in @error. */
 int wfs_policy_check(const struct wfs_manifest *manifest, const char *principal,
 	const struct wfs_question *question, const char *cap, struct wfs_error *error);
 
@@ -114,17 +117,19 @@ bool wfs_rights_administer(const struct wfs_rights *rights, int64_t now_ns);
 bool wfs_rights_see_all(const struct wfs_rights *rights);
 
 /** wfs_rights_grant_shows() - can adding or removing @grant (document of sys.grant) change which
- *  parts of the tree the principal sees, if it is the holder? The holder in @grant is not read. */
+ *  parts of the tree the principal of @rights sees, if the grant is this principal's? Its holder
+ *  (member `to`) is not read. */
 bool wfs_rights_grant_shows(const struct wfs_rights *rights, const json_t *grant);
 
 /** wfs_rights_see_the_same() - do rights @a and @b show equal parts of the tree, as long as no
  *  grant ends?
  *  False also if equal grants come in another order, so that comparing very many takes little
- *  time. */
+ *  time, or if the rights were made with two objects of one manifest. */
 bool wfs_rights_see_the_same(const struct wfs_rights *a, const struct wfs_rights *b);
 
-/** wfs_rights_check_params() - check the form of the member `params` of a grant
- *  @params: its value; NULL: the grant has none, which is valid
+/** wfs_rights_check_params() - check the patterns (scope, artifacts, agents) in the member `params`
+ *  of a grant; other params are not looked at
+ *  @params: value of the member; NULL: the grant has none, which is valid
  *  Return: 0, -EINVAL (a malformed pattern), -ENOMEM. */
 int wfs_rights_check_params(const json_t *params, struct wfs_error *error);
 
