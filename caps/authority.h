@@ -37,7 +37,8 @@ struct wfs_rights_watcher {
 };
 
 /** wfs_authority_new() - make the authority of @world, which must outlive it; caller owns it
- *  Return: 0, -EIO, -ENOMEM. */
+ *  Unless the world is read-only, the authority observes it, and becomes its judge (caps/judge.h).
+ *  Return: 0, -EAGAIN (overloaded), -EIO, -ENOMEM. */
 int wfs_authority_new(
 	struct wfs_world *world, struct wfs_authority **ret_authority, struct wfs_error *error);
 
@@ -64,7 +65,7 @@ void wfs_authority_unobserve(const struct wfs_authority *authority, struct wfs_o
 
 /** wfs_authority_hold() - get or make the holder of a principal, for a session.
  *  @ret_holder: caller calls wfs_authority_release()
- *  Return: 0, -ENOENT (not_found: no such principal), -EIO, -ENOMEM. */
+ *  Return: 0, -ENOENT (not_found: no such principal), -EAGAIN (overloaded), -EIO, -ENOMEM. */
 int wfs_authority_hold(struct wfs_authority *authority, const char *principal,
 	struct wfs_holder **ret_holder, struct wfs_error *error);
 void wfs_authority_release(struct wfs_authority *authority, struct wfs_holder *holder);
@@ -78,12 +79,13 @@ struct wfs_rights *wfs_authority_rights(
 	struct wfs_authority *authority, struct wfs_holder *holder, uint64_t *ret_height);
 
 /** wfs_authority_rights_of() - get the current rights of a principal, with or without sessions;
- *  caller unrefs. Return: the rights (none for an unknown principal), or NULL without memory. */
+ *  caller unrefs. Return: the rights, which allow nothing if the principal is unknown; NULL without
+ *  memory. */
 struct wfs_rights *wfs_authority_rights_of(struct wfs_authority *authority, const char *principal);
 
-/** wfs_authority_seen() - note that the world has reached @height: in a world for reading only, a
- *  greater height makes the authority read the grants again. If that fails, the old grants stay in
- *  force until a later call. */
+/** wfs_authority_seen() - note that the world has reached @height. The authority reads the grants
+ *  again if it could not read them before, or if the world is open for reading only and has grown.
+ *  If this fails, the rights stay as they are until a later call. */
 void wfs_authority_seen(struct wfs_authority *authority, uint64_t height);
 
 /** wfs_authority_watch() - call `changed` of @watcher whenever what the rights of @holder show may

@@ -56,15 +56,15 @@ void session_notes_free(struct session_notes *notes);
 int session_note(const struct wfs_session *session, const json_t *of);
 
 /** session_note_artifact() - if the session notes private texts, note that a text of the artifact
- *  @id is read, unless everybody may read it; a deleted artifact has its last rule. Return: 0,
- *  -ENOENT (it never existed), or another -errno. */
+ *  @id is read, unless everybody may read it by the newest rule that the artifact has, or had when
+ *  it was deleted. Return: 0, -ENOENT (it never existed), or another -errno. */
 int session_note_artifact(
 	const struct wfs_session *session, struct wfs_view *view, struct wfs_bytes id);
 
 /** session_rights() - get the rights in force of the session's principal. @ret_rights: caller
- *  unrefs them; @question: has its effect; gets their height, the origin, the time, and whether
- *  wfs_session_approve_call() (caps/session-turn.h) has approved the effect. Return: 0, or
- *  -ENOMEM. */
+ *  unrefs them; @question: its `effect` is set; gets `height` (of the rights), `origin` (the host)
+ *  and `now_ns`; `approved` becomes true if wfs_session_approve_call() (caps/session-turn.h) has
+ *  approved the effect, and stays otherwise. Return: 0, or -ENOMEM. */
 int session_rights(const struct wfs_session *session, struct wfs_rights **ret_rights,
 	struct wfs_question *question);
 
@@ -90,21 +90,22 @@ int session_admit(const struct wfs_session *session, const struct wfs_question *
 	struct wfs_request *request);
 
 /** session_admit_act() - judge @question, and call session_act() if it is allowed.
- *  @action: must live until the answer
+ *  @action, @request: as for session_act() and session_admit()
  *  Return: 0 (`done` will be called, maybe with the refusal), or -errno. */
 int session_admit_act(const struct wfs_session *session, const struct wfs_question *question,
 	const char *type, json_t *action, struct wfs_request *request);
 
 /** session_refuse() - submit @request as a decision, which records that @verdict has refused
- *  @question. request->error: has the reason. Return: 0 (`done` will be called), or -errno. */
+ *  @question. @request: the caller has set `done`, and `error` to the reason. Return: 0 (`done` will
+ *  be called), or -errno. */
 int session_refuse(const struct wfs_session *session, const struct wfs_question *question,
 	const struct wfs_verdict *verdict, struct wfs_request *request);
 
 /* --- session-claim.c: each sets in the question whether the run or plan is the principal's own; a
  * missing one counts as another principal's. Return: 0, or -errno. --- */
 
-/** session_claim_run() - set question->claim for ending a run, which is the principal's own if the
- *  principal began it. */
+/** session_claim_run() - set question->claim for ending a run: WFS_CLAIM_MADE if the principal began
+ *  the run, otherwise WFS_CLAIM_ADMIN. */
 int session_claim_run(const struct wfs_session *session, const char *run_id,
 	struct wfs_question *question, struct wfs_error *error);
 
@@ -116,8 +117,9 @@ struct session_approval {
 
 /** session_claim_approval() - set question->claim for approving calls of a run and, if the run
  *  exists, question->artifact (its agent), question->is_barred and question->barred_context
- *  The agent, its artifacts, and principals that got the right from these may not approve calls of
- *  the agent; others may approve calls of the agents that their grants name.
+ *  The claim is WFS_CLAIM_NEVER for the agent and its artifacts, WFS_CLAIM_ADMIN for the principal
+ *  that began the run, otherwise WFS_CLAIM_OTHERS. question->is_barred leaves out grants that the
+ *  agent or its artifacts have made.
  *  @ret_approval: zero-initialised; the question borrows from it; caller ends it with
  *                 session_approval_done(), after a failure, too */
 int session_claim_approval(const struct wfs_session *session, const char *run_id,
@@ -191,7 +193,7 @@ int session_reads_artifact(
 	const struct wfs_session *session, struct wfs_view *view, struct wfs_bytes id);
 
 /** session_reads_text() - if the version is content, code or an entry, may the principal read it?
- *  If so, and if the session notes private texts, it is noted. @error: may be NULL
- *  Return: 0 (yes, or it is another version), -EACCES, … */
+ *  If so, and if the session notes private texts, the text is noted. @error: may be NULL
+ *  Return: 0 (yes, or the version is none of these), -EACCES, … */
 int session_reads_text(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_version *version, struct wfs_error *error);

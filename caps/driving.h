@@ -34,7 +34,7 @@ struct wfs_driving {
 };
 
 /** wfs_driving_init() - prepare @driving for the world of @authority. @authority: must outlive
- *  @driving. Return: 0, -EIO, -ENOMEM. */
+ *  @driving. Return: 0, -EAGAIN (overloaded), -EIO, -ENOMEM. */
 int wfs_driving_init(
 	struct wfs_driving *driving, struct wfs_authority *authority, struct wfs_error *error);
 
@@ -76,11 +76,12 @@ void wfs_driving_run_done(struct wfs_driving_run *run);
 
 /**
  * wfs_driving_run() - open a run in which the principal of the session is the agent
- * A run that a tool call has begun is cancelled with the call. If the process died before that, the
- * run ends here, when it asks for something.
+ * A run that a tool call has begun is cancelled with the call. If the process died before that, this
+ * function fails when the run next asks for something, and the caller then ends the run.
  * @run_id: kept until wfs_driving_run_done()
  * @ret_run: zero-initialised; caller calls wfs_driving_run_done(), after a failure, too
- * Return: 0, -EACCES (the agent is another one), -EINTR (cancelled: the call is over), -ENOENT, …
+ * Return: 0, -EACCES (the agent is another one), -EINTR (cancelled: the call is over), -ENOENT
+ * (not_found: no such run), …
  */
 int wfs_driving_run(const struct wfs_session *session, const char *run_id,
 	struct wfs_driving_run *ret_run, struct wfs_error *error);
@@ -96,7 +97,7 @@ int wfs_driving_call(struct wfs_driving_run *run, int64_t turn, int64_t index,
 int wfs_driving_sent(struct wfs_driving_run *run, json_t **ret_messages, struct wfs_error *error);
 
 /** wfs_driving_result() - make the result of a run that has ended, with the private texts that the
- *  session's principal may read
+ *  session's principal may read. The caller makes sure that the principal may have the result.
  *  @tells: the result without its history will be the output of a tool call, so note the private
  *          texts in it, see wfs_session_note_private() (caps/session-text.h)
  *  @ret_result: see wfs_turn_result() (kernel/domain/turn/turn-read.h); shares no JSON value with
@@ -113,8 +114,8 @@ int wfs_driving_own(const struct wfs_session *session, struct wfs_view *view,
 /** wfs_driving_agent() - read the artifact of @agent, if the session's principal may have it take
  *  turns
  *  @ret_artifact: NULL before; caller owns it, after a failure, too
- *  @ret_content: its content; not set if its type is not agent; caller frees it with
- *                wfs_content_done()
+ *  @ret_content: zeros before; its content; stays zeros if its type is not agent, and after a
+ *                failure; caller ends it with wfs_content_done()
  *  Return: as wfs_session_find_agent() (caps/session-turn.h), so 0, too, if the principal sees the
  *          artifact and it is not an agent. */
 int wfs_driving_agent(const struct wfs_session *session, struct wfs_view *view, const char *agent,

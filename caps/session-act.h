@@ -14,12 +14,14 @@ struct wfs_params;
 struct wfs_session;
 
 /** wfs_session_submit() - judge a request by its kind, then give it to the world's queue; see
- *  wfs_world_submit() (kernel/world/world.h). Return: 0 (`done` will be called), or -errno with
- *  request->error. */
+ *  wfs_world_submit() (kernel/world/world.h)
+ *  @request: event, blob, snapshot, manifest, gc or lift; functions of their own make other kinds
+ *  Return: 0 (`done` will be called), or -errno with request->error. */
 int wfs_session_submit(const struct wfs_session *session, struct wfs_request *request);
 
 /** wfs_session_call() - as wfs_session_submit(), but wait for the answer, which is in @request
- *  then; `done` is not needed. Return: request->result. */
+ *  then; `done` is not needed. Return: 0, or the -errno of a refusal or failure, also if nothing was
+ *  sent; request->error says why. */
 int wfs_session_call(const struct wfs_session *session, struct wfs_request *request);
 
 enum { WFS_SESSION_REFUSED = 1 };
@@ -34,8 +36,9 @@ int wfs_session_admit(
 
 /** wfs_session_act() - judge an action, together with the artifact that it names, and send it; see
  *  kernel/domain/action/action.h
- *  @action: with its `action_type`; must live until `done` is called. request->answer is {data,
- *           message} then; after a refusal it has the refusal's details, or is NULL
+ *  @action: with its `action_type`; must live until `done` is called. request->answer, which the
+ *           caller owns, is {data, message} then; after a refusal by the action's own rules it
+ *           has details of the refusal, or is NULL; after a refusal by rights it is NULL
  *  Return: 0 (`done` will be called), or -errno. */
 int wfs_session_act(
 	const struct wfs_session *session, const json_t *action, struct wfs_request *request);
@@ -49,12 +52,15 @@ int wfs_session_apply(const struct wfs_session *session, const struct wfs_params
 
 /*
  * The objects that the functions below are given become the requests' actions. They belong to the
- * caller, and must live until `done` is called; request->answer is {name}, {removed} or {id} then.
- * Each function returns 0 (`done` will be called), or -errno.
+ * caller, and must live until `done` is called; request->answer is then {name} of the grant,
+ * {removed} (how many grants were revoked), or {id}. Each function returns 0 (`done` will be
+ * called), or -errno.
  */
 
-/** wfs_session_grant() - grant a capability, or delegate a part of what the session's principal has
- *  @grant: {cap, to, params?, name?, expires_at_ns?, budget?} */
+/** wfs_session_grant() - grant a capability; if the session's principal may not make grants,
+ *  delegate a part of one that it holds
+ *  @grant: {cap, to, params?, name?, expires_at_ns?, budget?}, as in a cell of sys.grant
+ *  (kernel/domain/principal/grants.h); gets `from` if it is delegated, `params` if it has none */
 int wfs_session_grant(
 	const struct wfs_session *session, json_t *grant, struct wfs_request *request);
 

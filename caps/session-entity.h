@@ -31,9 +31,9 @@ int wfs_session_entity_file(const struct wfs_session *session, struct wfs_view *
 	enum wfs_entity_file file, struct wfs_bytes id, struct wfs_seen *ret_seen);
 
 /** wfs_session_entity_version() - find the version from which a file is made, by the version's
- *  number. @file: WFS_ENTITY_FILE_PLAN_STEPS: a file in `steps`
+ *  number. @file: if it is a directory such as WFS_ENTITY_FILE_PLAN_STEPS, a file in it is meant
  *  Return: 0, -EACCES (the session may not see the file, or not any more), -ENOENT (no such file is
- *  made from this version), … */
+ *  made from this version, or the version is a deletion), … */
 int wfs_session_entity_version(const struct wfs_session *session, struct wfs_view *view,
 	enum wfs_entity_file file, uint64_t vid, struct wfs_seen *ret_seen);
 
@@ -44,8 +44,10 @@ struct wfs_session_part {
 	uint64_t size_bytes;       /* result: of the whole file */
 };
 
-/** wfs_session_entity_read() - read a part of a file of an entity. @seen: from
- *  wfs_session_entity_file() or wfs_session_entity_version(). Return: 0, or -errno. */
+/** wfs_session_entity_read() - read a part of a file of an entity: of one that wfs_entity_write()
+ *  (kernel/read/entity.h) takes. `meta.json` lacks the hashes of content and code if the principal
+ *  may not read these. @seen: from wfs_session_entity_file() or wfs_session_entity_version(), for
+ *  @file. Return: as wfs_entity_write(). */
 int wfs_session_entity_read(const struct wfs_session *session, struct wfs_view *view,
 	enum wfs_entity_file file, const struct wfs_seen *seen, struct wfs_session_part *part);
 
@@ -87,8 +89,8 @@ int wfs_session_events(const struct wfs_session *session, struct wfs_view *view,
 
 /** wfs_session_live_text() - find a version that is content, code or an entry of an artifact, by
  *  its number, if the artifact was not deleted.
- *  Return: 0, -EACCES (the session may not see the file), -ENOENT (the artifact was deleted, or it
- *          is another version), … */
+ *  Return: 0, -EACCES (the session may not see the file), -ENOENT (the artifact was deleted, or the
+ *          version is none of these), … */
 int wfs_session_live_text(const struct wfs_session *session, struct wfs_view *view, uint64_t vid,
 	struct wfs_seen *ret_seen);
 

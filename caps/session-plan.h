@@ -2,7 +2,9 @@
 /*
  * Chats and plans. Requests are those of caps/session-act.h; the objects that these functions get
  * become actions, belong to the caller, and must live until `done` is called. Each function that
- * makes a request returns 0 (`done` will be called), or -errno with request->error.
+ * makes a request returns 0 (`done` will be called), or -errno with request->error. In the objects,
+ * session_id is the id of a session of messages, model a name in host.json, batch_size how many
+ * steps are begun together, and max_concurrency how many of these run at once.
  */
 #pragma once
 
@@ -15,13 +17,13 @@ struct wfs_session;
  *  continue that plan, of this principal and session_id, with the message
  *  @chat: {batch_size, called_by?, max_concurrency, message, model, plan_id?, session_id}; its
  *  called_by: id of the intent of the tool call that chats
- *  The answer is {chat_id, plan_id?}. */
+ *  The answer is {chat_id, plan_id?}: the id of the message, and `plan_id` of @chat. */
 int wfs_session_chat(const struct wfs_session *session, json_t *chat, struct wfs_request *request);
 
 /** wfs_session_plan_import() - make a plan from the text in a blob
- *  @import: {batch_size, blob, max_concurrency, model, rerun?, resume?, session_id}; resume: run it
- *  at once, instead of waiting for wfs_session_plan_resume(); rerun: run steps again that are done
- *  but have no results, instead of refusing the plan
+ *  @import: {batch_size, blob, max_concurrency, model, rerun?, resume?, session_id}; resume: run
+ *  the plan at once, instead of waiting for wfs_session_plan_resume(); rerun: run steps again that
+ *  are done but have no results, instead of refusing the plan
  *  The answer is {chat_id}. */
 int wfs_session_plan_import(
 	const struct wfs_session *session, json_t *import, struct wfs_request *request);

@@ -15,7 +15,8 @@ struct wfs_view;
 
 /** wfs_session_introspect() - answer one of the introspection effects for the session's principal
  *  @effect: one for which wfs_introspects() (kernel/manifest/effect.h) is true. @params: of it
- *  @ret_payload: the answer; for a failure {"code","message","meta"?}, or NULL. Caller owns it.
+ *  @ret_payload: the answer; for a failure {"code","message","meta"?}, or NULL if rights refuse, or
+ *  without memory. Caller owns it.
  *  Return: 0, -EACCES, or as wfs_introspect() (kernel/read/introspect.h). */
 int wfs_session_introspect(const struct wfs_session *session, enum wfs_effect effect,
 	const json_t *params, json_t **ret_payload, struct wfs_error *error);
@@ -54,7 +55,9 @@ int wfs_session_plan(const struct wfs_session *session, struct wfs_view *view,
 
 /** wfs_session_chat_status() - what happened last in a chat session of the principal's own?
  *  @session_id: of the series of chats
- *  @ret_status: {chat_id, plan, status}; plan: see wfs_plan_summary(), or null; caller owns it
+ *  @ret_status: {chat_id, plan, status}: id and status of the newest message that is not from a
+ *  model, and wfs_plan_summary() of the message's plan; plan: null if the message has none, or the
+ *  session does not see it; caller owns it
  *  Return: 0, -ENOENT (no message in such a session), -EIO, -ENOMEM. */
 int wfs_session_chat_status(const struct wfs_session *session, struct wfs_view *view,
 	const char *session_id, json_t **ret_status);

@@ -10,13 +10,13 @@
 struct wfs_session;
 struct wfs_view;
 
-/** wfs_session_text() - find the private text with this number, for its file in journal/texts.
- *  @ret_text: its bytes are borrowed until the view is closed. Return: 0, -ENOENT (no such text in
- *  the view, or the principal may not read it), … */
+/** wfs_session_text() - find the private text with this number, for its file in journal/texts, and
+ *  note it if the session notes private texts. @ret_text: its bytes are borrowed until the view is
+ *  closed. Return: 0, -ENOENT (no such text in the view, or the principal may not read it), … */
 int wfs_session_text(const struct wfs_session *session, struct wfs_view *view, uint64_t number,
 	struct wfs_text *ret_text);
-/** wfs_session_text_find() - find the private text with this hash. Return: as
- *  wfs_session_text(). */
+/** wfs_session_text_find() - find the private text with this hash, without noting it. Return:
+ *  as wfs_session_text(). */
 int wfs_session_text_find(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_hash *hash, struct wfs_text *ret_text);
 /** wfs_session_text_next() - find the first private text that the principal may read, of those with

@@ -39,8 +39,9 @@ int wfs_session_find_agent(const struct wfs_session *session, struct wfs_view *v
 int wfs_session_offers(const struct wfs_session *session, struct wfs_view *view, const char *id,
 	json_t **ret_state);
 
-/** wfs_session_step() - begin a run. @step: {agent, max_turns, messages, setup}, see
- *  kernel/domain/turn/turn.h. The answer is {run_id}. */
+/** wfs_session_step() - begin a run. @step: {agent, called_by?, failure?, max_turns, messages,
+ *  notes?, reflex?, setup}; worldfs-journal(5) explains these. The caller has set
+ *  request->action.texts to the private texts that @step names, if any. The answer is {run_id}. */
 int wfs_session_step(const struct wfs_session *session, json_t *step, struct wfs_request *request);
 
 /** wfs_session_cancel() - end the run {turn_id}. Allowed to the principal that began the run, if
@@ -49,10 +50,11 @@ int wfs_session_cancel(
 	const struct wfs_session *session, json_t *cancel, struct wfs_request *request);
 
 /** wfs_session_approve() - allow or deny a tool call that waits
- *  @approve: {call_id, decision, turn_id}; decision: "allow" or "deny"
+ *  @approve: {call_id, decision, turn?, turn_id}; decision: "allow" or "deny"; turn: number of the
+ *  request to the model, needed if an earlier call of the run had this call_id
  *  An administrator may do this, and a principal with a drive grant that has `approve`. The
  *  principal that began the run may only if it is an administrator. The agent, its artifacts, and
- *  principals that have the right from these never may. */
+ *  principals that have the right from these never may. The answer is {run_id}. */
 int wfs_session_approve(
 	const struct wfs_session *session, json_t *approve, struct wfs_request *request);
 
@@ -83,9 +85,9 @@ int wfs_session_act_called(const struct wfs_session *session, const json_t *acti
 
 /** wfs_session_wait_call() - must a tool call that makes agents or plans run wait for an approval?
  *  @effect, @artifact: by which it will be judged; @artifact: may be NULL
- *  @call, @request: as for wfs_session_act_called
- *  Return: 1 (`done` will be called when it is recorded that it waits; call->ask is set), 0, or
- *  -errno. */
+ *  @call, @request: as for wfs_session_act_called(), but call->cannot_wait is ignored
+ *  Return: 1 (`done` will be called when it is recorded that it waits; call->ask is set), 0 (no:
+ *  nothing was sent; the call may still be refused when it is judged), or -errno. */
 int wfs_session_wait_call(const struct wfs_session *session, enum wfs_effect effect,
 	const char *artifact, struct wfs_session_call *call, struct wfs_request *request);
 
@@ -95,8 +97,9 @@ int wfs_session_wait_call(const struct wfs_session *session, enum wfs_effect eff
 void wfs_session_approve_call(struct wfs_session *session, enum wfs_effect effect);
 
 /** wfs_session_receipt() - submit the receipt that answers an intent; @session: of the principal of
- *  the intent. This needs no right: the intent was judged. @receipt: must live until the answer;
- *  @charge: name of the grant whose budget pays, "" for none; copied */
+ *  the intent. This needs no right: the intent was judged. @receipt: {adapter_id, intent_id,
+ *  payload, status}; must live until the answer, as private texts that the caller has set in
+ *  request->receipt.texts; @charge: name of the grant whose budget pays, "" for none; copied */
 int wfs_session_receipt(const struct wfs_session *session, const json_t *receipt,
 	const char *charge, struct wfs_request *request);
 
@@ -106,7 +109,7 @@ int wfs_session_receipt(const struct wfs_session *session, const json_t *receipt
 int wfs_session_check_journal(const struct wfs_session *session, struct wfs_error *error);
 
 /** wfs_session_generate() - may the principal ask a model?
- *  A principal that has used up its tokens may not.
+ *  A principal that has used up its tokens may not: -EDQUOT (quota_exceeded), without a record.
  *  @ret_charge: name of the grant whose budget pays, "" for none
  *  @request: without a kind, and with `done` set: a refusal is recorded; after 0 it is cleared
  *  Return: 0, WFS_SESSION_REFUSED (`done` will be called with the refusal), or -errno. */

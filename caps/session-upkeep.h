@@ -21,7 +21,7 @@ struct wfs_session_figures {
 int wfs_session_figures(const struct wfs_session *session, struct wfs_session_figures *ret_figures,
 	struct wfs_error *error);
 
-/** wfs_session_snapshot() - compute the snapshot hash of the head and record it; waits
+/** wfs_session_snapshot() - compute the snapshot hash of the head, and wait until it is recorded
  *  Thread: not the publisher's or a FUSE worker's, because it reads every cell.
  *  @progress: called now and then with @context, the cells done, and all cells; may be NULL
  *  @ret_request: the answered request: its `snapshot` has the height and the hash
@@ -38,15 +38,16 @@ int wfs_session_gc_begin(const struct wfs_session *session, bool keep, uint64_t 
 	struct wfs_gc *gc, struct wfs_error *error);
 
 /** wfs_session_gc() - continue to drop old heights; waits for the kernel thread
- *  @rows_max: how many rows this call may look at
+ *  @rows_max: how many rows this call may look at, about; 0: go on until gc->done
  *  Thread: not the publisher's or a FUSE worker's.
  *  Return: as wfs_gc_advance() (kernel/copy/gc.h), or -EACCES. */
 int wfs_session_gc(const struct wfs_session *session, struct wfs_gc *gc, uint64_t rows_max,
 	struct wfs_error *error);
 
-/** wfs_session_code() - list the code that ended its process; waits for the kernel thread
- *  @lift: a hash: first allow this code to run again; or NULL
- *  @ret_rows: @ret_count rows, one for each such code, without @lift; caller frees
+/** wfs_session_code() - list the code that ended its process
+ *  @lift: a hash: first allow this code to run again, for which the call waits for the kernel
+ *  thread; or NULL
+ *  @ret_rows: @ret_count rows, one for each such code, without @lift; NULL: none; caller frees
  *  Return: 0, -EACCES, -ENOENT (not_found: no code with the hash @lift ended its process), … */
 int wfs_session_code(const struct wfs_session *session, const struct wfs_hash *lift,
 	struct wfs_quarantine_row **ret_rows, size_t *ret_count, struct wfs_error *error);

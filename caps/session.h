@@ -24,7 +24,7 @@ struct wfs_session;
 
 /** wfs_session_new() - begin to act as @principal; caller owns the session
  *  @authority: kept; must outlive the session. @principal: its id, copied
- *  Return: 0, -ENOENT (not_found: no such principal), -EIO, -ENOMEM. */
+ *  Return: 0, -ENOENT (not_found: no such principal), -EAGAIN (overloaded), -EIO, -ENOMEM. */
 int wfs_session_new(struct wfs_authority *authority, const char *principal,
 	struct wfs_session **ret_session, struct wfs_error *error);
 void wfs_session_free(struct wfs_session *session);

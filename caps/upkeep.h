@@ -13,7 +13,7 @@
 /** wfs_upkeep_create() - make a world in @directory
  *  @from: directory with its source, see worldfs-lua(7); NULL: the world has only what is built in
  *  @name: of the world; NULL: as the source says. Without @from it is needed.
- *  @problems: gets each problem of the source; then nothing is made, and the function may return 0
+ *  @problems: gets each problem of the source; then nothing is made, and @error may be unset
  *  Return: as wfs_source_load() (kernel/manifest/source.h) and wfs_world_create(). */
 int wfs_upkeep_create(const char *directory, const char *from, const char *name,
 	struct wfs_problems *problems, struct wfs_error *error);
@@ -33,7 +33,8 @@ int wfs_upkeep_look(
  *  @replays: true: fold its journal again, see wfs_replay() (kernel/check/replay.h); false: see
  *            wfs_verify() (kernel/check/verify.h)
  *  @problems: gets everything that is wrong. If pages are damaged, nothing else is checked.
- *  @progress: called now and then with @context; see wfs_progress_fn; may be NULL
+ *  @progress: called now and then with @context; false ends the check; see wfs_progress_fn
+ *            (kernel/check/verify.h); may be NULL
  *  Return: 0 (see problems->count), or -errno if the check could not be finished. */
 int wfs_upkeep_check(const char *directory, bool replays, struct wfs_problems *problems,
 	wfs_progress_fn *progress, void *context, struct wfs_error *error);
