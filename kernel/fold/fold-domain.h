@@ -5,7 +5,8 @@
  *
  * A domain owns cells of built-in reducers. It folds the actions that change them, and the answers
  * to its intents. Folding calls the domains in the order of their list (kernel/world/domains.c),
- * and names none of them. The functions take the fold of one request, whose own record is record 0.
+ * and names none of them. The functions take the fold of one request, whose own record is record 0;
+ * its parts, such as fold->outcome and fold->cells, are explained in fold-work.h.
  * If the comment does not say otherwise, they return 0, or -errno with @error filled, which fails
  * the request.
  * Thread: the one that folds, except for `check` of an action: any.
@@ -33,11 +34,13 @@ struct wfs_action_type {
 	 *  @ret_answer: JSON object for the sender, whose members the record's result gets, too;
 	 *  caller owns it
 	 *  Return: 0, or -errno: the action is refused, and its record says why; fold() must then
-	 *  leave all cells as they were (fold_take_back()). */
+	 *  leave all cells as they were (fold_take_back()). An error of the category "system"
+	 *  (kernel/base/error.h), except code_crashed, fails the request instead. */
 	int (*fold)(struct wfs_fold *fold, const json_t *action, json_t **ret_answer,
 		struct wfs_error *error);
-	/** fold_whole() - do the action of record 0, and set fold->outcome
-	 *  A row has either fold() or fold_whole(); the other is NULL. */
+	/** fold_whole() - do the action of record 0, fold->input.action, and set fold->outcome with
+	 *  the action and the result that the record gets (fold() leaves these to its caller)
+	 *  A row has either fold() or fold_whole(); the other is NULL. Return: as fold(). */
 	int (*fold_whole)(struct wfs_fold *fold, struct wfs_error *error);
 };
 
@@ -119,7 +122,8 @@ struct wfs_domain {
 
 /** wfs_domains_add() - add to the tables of this process what each domain brings: built-in
  *  reducers, directories of the tree, and functions that make files. Called once, before a world is
- *  opened or made. @domains: static; the last is NULL */
+ *  opened or made. Ends the process if a file lacks functions that its form needs.
+ *  @domains: static; the last is NULL */
 void wfs_domains_add(const struct wfs_domain *const *domains);
 
 /** wfs_domain_action() - find the row of the action whose `action_type` is @type

@@ -38,7 +38,7 @@ struct wfs_head {
 
 /** wfs_head_load() - read the head from the last rows of the store
  *  @head: zeros, or loaded before; the caller ends it with wfs_head_done(), also on failure
- *  @store, @txn, @manifest: borrowed by @head; @txn is a write transaction
+ *  @store, @txn: borrowed by @head; @txn is a write transaction. @manifest: the one in force
  *  Return: 0, -EIO, -ENOMEM. */
 int wfs_head_load(struct wfs_head *head, struct wfs_store *store, struct wfs_txn *txn,
 	const struct wfs_manifest *manifest);
@@ -94,8 +94,9 @@ int wfs_head_set_snapshot(struct wfs_head *head, const struct wfs_hash *hash, in
  *  and the time of the last record. @manifest_hash: of the manifest in force */
 int wfs_head_append_snapshot(struct wfs_head *head, const struct wfs_hash *manifest_hash);
 
-/** wfs_head_list_blob() - store a blob, and list it in /blobs from @height on
- *  @at_ns: time of the record that names it
+/** wfs_head_list_blob() - write the row of a blob, and list the blob in /blobs from @height on
+ *  @blob: as wfs_blob_writer_finish() gives it: a large one has its file. @at_ns: time of the
+ *  record that names it
  *  Return: 0, 1 (the blob was listed already), or -errno. */
 int wfs_head_list_blob(
 	struct wfs_head *head, const struct wfs_blob *blob, uint64_t height, int64_t at_ns);
@@ -107,6 +108,7 @@ int wfs_head_list_bytes(
 /* Name in the meta table: hash of the last line, raw. */
 #define WFS_META_HEAD_HASH "head_hash"
 
-/** wfs_head_flush() - write to the store the rows of reducers that @head has changed in memory
- *  only; the caller does so before every commit. @manifest: that of head->reducers */
+/** wfs_head_flush() - write to the store what @head has changed in memory only: rows of reducers,
+ *  and the hash of the last line; the caller does so before every commit. @manifest: that of
+ *  head->reducers */
 int wfs_head_flush(struct wfs_head *head, const struct wfs_manifest *manifest);

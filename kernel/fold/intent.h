@@ -23,7 +23,8 @@ enum { WFS_INTENTS_MAX = 65536 }; /* open intents of a world */
 #define WFS_INTENT_ADAPTER "kernel.intent" /* adapter_id of receipts that folding gives */
 
 /** wfs_intent_check_receipt() - check the form of a receipt that a client sends: {adapter_id,
- *  intent_id, payload, status}. Return: 0, -EINVAL. */
+ *  intent_id, payload: an object, status: ok, error, timeout or cancelled}; it may also have `cost`
+ *  and `grant`, which are not looked at. Return: 0, -EINVAL. */
 int wfs_intent_check_receipt(const json_t *receipt, struct wfs_error *error);
 
 /* An intent that is to be opened. Plain value. */
@@ -55,7 +56,7 @@ int intent_load(struct wfs_fold *fold, const char *intent_id,
 /** intent_begin() - store in an intent's cell that the action of record 0, its tool call, has begun
  *  a turn or a chat
  *  So a driver that starts again finds what was begun, and a call begins only one.
- *  @began: id of the turn or chat. @ret_intent: as for intent_load()
+ *  @began: id of the turn or chat; borrowed by @ret_intent, which is as for intent_load()
  *  Return: as intent_check_called(), -ESTALE (conflict: the call has begun one before), -EINVAL
  *  (the call is a plan's, not a turn's), -EAGAIN (overloaded: WFS_TURN_BELOW_MAX turns and chats
  *  are under way below the topmost turn), … */

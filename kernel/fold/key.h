@@ -14,7 +14,7 @@
 #include "kernel/base/error.h"
 
 /** wfs_key_append() - append to @buffer the key that the JSON @value gives
- *  Return: 0, -EFBIG (key_too_long), -ENOMEM. */
+ *  Return: 0, -EFBIG (key_too_long; it was appended), -ENOMEM. */
 int wfs_key_append(const json_t *value, struct wfs_buffer *buffer, struct wfs_error *error);
 
 /** wfs_key_from_event() - append to @buffer the key that a member of an event's value gives

@@ -35,9 +35,11 @@ struct wfs_runtime_place {
 	struct wfs_box *box;
 };
 
-/** wfs_runtime_reducer() - get the code of a reducer, which is read from the store the first time
+/** wfs_runtime_reducer() - get the code of a reducer, which is read from the store the first time,
+ *  and compiled when its first step runs. @reducer: of the manifest, not built in
  *  @ret_code: borrowed from the runtime
- *  Return: 0, -EIO (hash_mismatch, runtime_error), -EINVAL (syntax_error), -ENOMEM. */
+ *  Return: 0, -EIO (hash_mismatch: the blob is damaged or missing), -EINVAL (syntax_error: the blob
+ *  is too large), -ENOMEM, … */
 int wfs_runtime_reducer(struct wfs_runtime *runtime, const struct wfs_runtime_place *place,
 	const struct wfs_reducer_definition *reducer, struct wfs_code **ret_code,
 	struct wfs_error *error);
