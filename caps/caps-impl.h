@@ -96,16 +96,16 @@ int session_admit_act(const struct wfs_session *session, const struct wfs_questi
 	const char *type, json_t *action, struct wfs_request *request);
 
 /** session_refuse() - submit @request as a decision, which records that @verdict has refused
- *  @question. @request: the caller has set `done`, and `error` to the reason. Return: 0 (`done` will
- *  be called), or -errno. */
+ *  @question. @request: the caller has set `done`, and `error` to the reason. Return: 0 (`done`
+ *  will be called), or -errno. */
 int session_refuse(const struct wfs_session *session, const struct wfs_question *question,
 	const struct wfs_verdict *verdict, struct wfs_request *request);
 
 /* --- session-claim.c: each sets in the question whether the run or plan is the principal's own; a
  * missing one counts as another principal's. Return: 0, or -errno. --- */
 
-/** session_claim_run() - set question->claim for ending a run: WFS_CLAIM_MADE if the principal began
- *  the run, otherwise WFS_CLAIM_ADMIN. */
+/** session_claim_run() - set question->claim for ending a run: WFS_CLAIM_MADE if the principal
+ *  began the run, otherwise WFS_CLAIM_ADMIN. */
 int session_claim_run(const struct wfs_session *session, const char *run_id,
 	struct wfs_question *question, struct wfs_error *error);
 

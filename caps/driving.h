@@ -76,8 +76,8 @@ void wfs_driving_run_done(struct wfs_driving_run *run);
 
 /**
  * wfs_driving_run() - open a run in which the principal of the session is the agent
- * A run that a tool call has begun is cancelled with the call. If the process died before that, this
- * function fails when the run next asks for something, and the caller then ends the run.
+ * A run that a tool call has begun is cancelled with the call. If the process died before that,
+ * this function fails when the run next asks for something, and the caller then ends the run.
  * @run_id: kept until wfs_driving_run_done()
  * @ret_run: zero-initialised; caller calls wfs_driving_run_done(), after a failure, too
  * Return: 0, -EACCES (the agent is another one), -EINTR (cancelled: the call is over), -ENOENT

@@ -20,8 +20,8 @@ struct wfs_session;
 int wfs_session_submit(const struct wfs_session *session, struct wfs_request *request);
 
 /** wfs_session_call() - as wfs_session_submit(), but wait for the answer, which is in @request
- *  then; `done` is not needed. Return: 0, or the -errno of a refusal or failure, also if nothing was
- *  sent; request->error says why. */
+ *  then; `done` is not needed. Return: 0, or the -errno of a refusal or failure, also if nothing
+ *  was sent; request->error says why. */
 int wfs_session_call(const struct wfs_session *session, struct wfs_request *request);
 
 enum { WFS_SESSION_REFUSED = 1 };
