@@ -16,12 +16,12 @@ enum wfs_constraint_kind constraint_kind(const json_t *constraint);
 const char *constraint_kind_name(enum wfs_constraint_kind kind);
 
 /** constraint_schema_new() - compile the member `schema` of a constraint; caller owns @ret_schema.
- *  Return: 0, -EINVAL, -ENOMEM. */
+ *  Return: 0, -EINVAL (invalid_argument: not a valid schema), -ENOMEM. */
 int constraint_schema_new(
 	const json_t *constraint, struct wfs_schema **ret_schema, struct wfs_error *error);
 
 /** constraint_pattern_new() - compile a pattern that matches a text if @regex matches the whole
- *  text; caller owns @ret_pattern. Return: 0, -EINVAL, -ENOMEM. */
+ *  text; caller owns @ret_pattern. Return: 0, -EINVAL (not a valid expression), -ENOMEM. */
 int constraint_pattern_new(
 	const char *regex, struct wfs_pattern **ret_pattern, struct wfs_error *error);
 
@@ -29,5 +29,5 @@ int constraint_pattern_new(
  *  some servers use for constraints) does not enforce
  *  @profile: name of the server's profile, for messages
  *  Source: vLLM 0.15.1, has_xgrammar_unsupported_json_features().
- *  Return: 0, or -EINVAL (the message names the keyword and its place). */
+ *  Return: 0, -EINVAL (the message names the keyword and its place), -ENOMEM. */
 int constraint_check_xgrammar(const json_t *schema, const char *profile, struct wfs_error *error);

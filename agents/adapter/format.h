@@ -6,7 +6,7 @@
  * Members without meaning are left out: no `tools` without tools (servers refuse `[]`), and then no
  * `tool_choice` and no `parallel_tool_calls` either. Messages have only members that all servers
  * know.
- * Source: research, sections 22 and 23.
+ * Source: docs/design.md §11.
  */
 #pragma once
 
@@ -43,6 +43,6 @@ int wfs_format_tools(const json_t *tools, json_t **ret_tools);
  *  @messages: {content, role, tool_calls?, …}, as a turn keeps them
  *  @stream: request a stream, with usage at its end
  *  @ret_body: caller owns it
- *  Return: 0, or -errno with @error. */
+ *  Return: 0, -ENOMEM, or another -errno with @error. */
 int wfs_format_request(const json_t *setup, const json_t *entry, const json_t *messages,
 	bool stream, json_t **ret_body, struct wfs_error *error);

@@ -13,8 +13,8 @@
 /** mind_predicate() - evaluate a condition, if it is one of the predicates in condition.h
  *  @text: of the condition
  *  @variables: object name → value; NULL: none
- *  Return: 0; 1 (not a predicate, but an expression); -EINVAL (invalid_argument), -ENOMEM (@error
- *  unchanged). */
+ *  Return: 0; 1 (not a predicate, but an expression); -EINVAL (invalid_argument: the variable that
+ *  it compares is not a number), -ENOMEM (@error unchanged). */
 int mind_predicate(
 	struct wfs_bytes text, const json_t *variables, bool *ret_holds, struct wfs_error *error);
 

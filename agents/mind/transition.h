@@ -25,8 +25,9 @@ enum {
  * @states: array of the names of the workflow's states
  * @ret_next: name of the next state; borrows @states
  * @ret_reason: the answer's `reason`, if it has one, is appended; unchanged after a failure
- * Return: 0, -EINVAL (invalid_json, invalid_argument, missing_argument), -ENOENT (not_found: the
- * workflow has no such state), -EFBIG (too_large), -ENOMEM.
+ * Return: 0, -EINVAL (invalid_json: no object; missing_argument: none with a `next_state`;
+ * invalid_argument: a member that is not a text), -ENOENT (not_found: the workflow has no such
+ * state), -EFBIG (too_large: more than WFS_MIND_REPLY_MAX), -ENOMEM.
  */
 int wfs_mind_transition_reply(struct wfs_bytes text, const json_t *states, const char **ret_next,
 	struct wfs_buffer *ret_reason, struct wfs_error *error);

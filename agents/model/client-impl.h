@@ -81,16 +81,16 @@ void wfs_model_call_set_limit(
 /** wfs_model_call_limit_reached() - fill the call's failure: it has reached call->limit. */
 void wfs_model_call_limit_reached(struct wfs_model_call *call);
 
-/** wfs_model_call_take_turn() - may the call connect now? If not, it is put into the client's
- *  queue, and its attempt begins when fewer calls are connecting. Return: true: it may. */
+/** wfs_model_call_take_turn() - has the call got its turn to connect? If not, it is put into the
+ *  client's queue; when it gets its turn, its timer begins the attempt again. */
 bool wfs_model_call_take_turn(struct wfs_model_call *call);
 
 /** wfs_model_call_end_turn() - note that the call is not connecting any more, and let the next call
  *  in the queue connect. */
 void wfs_model_call_end_turn(struct wfs_model_call *call);
 
-/** wfs_model_call_stop() - remove the call from all lists, curl and timers; it can then begin
- *  again, or end. */
+/** wfs_model_call_stop() - remove the call from the queue and from curl, and stop its timer; it can
+ *  then begin again, or end. */
 void wfs_model_call_stop(struct wfs_model_call *call);
 
 /** wfs_model_call_end() - call the call's `done`, and free the call. @completion: borrowed; NULL:
@@ -122,7 +122,7 @@ void wfs_model_attempt_timed_out(struct wfs_model_call *call);
  *  @request: its body is borrowed until the handle is freed
  *  @ret_easy: caller frees it with curl_easy_cleanup()
  *  @ret_headers: caller frees with wfs_model_headers_free(), after the handle
- *  Return: 0, -EINVAL, -ENOMEM. */
+ *  Return: as wfs_model_call_start() (client.h). */
 int wfs_model_easy_new(const struct wfs_model_request *request, CURL **ret_easy,
 	struct curl_slist **ret_headers, struct wfs_error *error);
 

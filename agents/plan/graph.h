@@ -31,7 +31,7 @@ struct wfs_graph {
 };
 
 /** wfs_graph_init() - begin a graph of @step_count steps without dependencies; its current step is
- *  step 0. Return: 0, or -ENOMEM. */
+ *  step 0. Return: 0, or -ENOMEM: the caller still calls wfs_graph_done(). */
 int wfs_graph_init(struct wfs_graph *graph, size_t step_count);
 void wfs_graph_done(struct wfs_graph *graph);
 

@@ -34,5 +34,5 @@ int wfs_plan_reply(const char *text, bool *ret_is_plan, json_t **ret_text, struc
  *  the text has no such object, it is the whole text without the white space around it.
  *  @text: what the model wrote, valid UTF-8
  *  @ret_text: JSON string; caller owns it
- *  Return: 0, -EFBIG, -ENOMEM. */
+ *  Return: 0, -EFBIG (@text has 4 GiB or more), -ENOMEM. */
 int wfs_plan_answer(const char *text, json_t **ret_text, struct wfs_error *error);

@@ -54,8 +54,9 @@ int prepare_note(struct preparing *turn, const char *stage, const char *referenc
 	__attribute__((format(printf, 6, 7)));
 
 /** prepare_not_quoted() - replace the message in @reason, because it may quote a private text
- *  Nothing is replaced if everyone may read every artifact that the turn has read so far.
- *  @r: -errno of the failure, or 0
+ *  Nothing is replaced if everyone may read every artifact that the turn has read so far, or if the
+ *  failure has nothing to do with an artifact, see prepare_ends_all().
+ *  @r: -errno of the failure; 0: there was no failure, and nothing is replaced
  *  Return: @r. */
 int prepare_not_quoted(const struct preparing *turn, int r, struct wfs_error *reason);
 
@@ -85,7 +86,8 @@ int prepare_missing(struct preparing *turn, int r, const char *stage, const char
 int prepare_read_artifact(struct preparing *turn, const char *id, const json_t **ret_artifact,
 	struct wfs_error *error);
 
-/** prepare_read_reference() - read the artifact of a reference, `ID` or `ID#NAME`.
+/** prepare_read_reference() - read the artifact of a reference, `ID` or `ID#NAME`; if no artifact
+ *  has this ID, the one whose id is the whole reference.
  *  @ret_artifact: borrowed from turn->read; @ret_fragment: NAME, borrowed from @reference; NULL:
  *  the reference is to the whole artifact */
 int prepare_read_reference(struct preparing *turn, const char *reference,
@@ -108,23 +110,25 @@ int prepare_set_variable(
 /* --- prepare-state.c: what it is about --- */
 
 /** prepare_reflex() - run the agent's reflex, if it has one; if that gives an action, turn->step
- *  gets it as `reflex`. Return: 0 (also without a reflex or an action), or -errno with @error. */
+ *  gets it as `reflex`. Return: 0 (also without a reflex or an action, and if the reflex cannot be
+ *  used, which a note says), or -errno with @error. */
 int prepare_reflex(struct preparing *turn, struct wfs_error *error);
 
 /** prepare_workflow() - read the agent's workflow, if it has one, into turn->workflow, and the
  *  state that the agent is in into turn->mind and the variable current_state. Without a workflow,
- *  turn->workflow stays NULL, and the variable becomes "none". */
+ *  or if it cannot be used, which a note says, turn->workflow stays NULL, and the variable becomes
+ *  "none". */
 int prepare_workflow(struct preparing *turn, struct wfs_error *error);
 
-/** prepare_transition() - put into turn->mind the conditions or the prompt by which the turn will
- *  choose the next state of turn->workflow, which must not be NULL. */
+/** prepare_transition() - put into turn->mind the next state of turn->workflow, which must not be
+ *  NULL, or the conditions or the prompt by which the turn will choose it. */
 int prepare_transition(struct preparing *turn, struct wfs_error *error);
 
 /* --- prepare-say.c: its messages --- */
 
 int prepare_working_memory(struct preparing *turn, struct wfs_error *error);
 
-/** prepare_messages() - make the messages for the model from personality, memories and the prompt
- *  of the workflow's state. If the state has no prompt that can be used, turn->step gets
- *  `failure`. */
+/** prepare_messages() - make the messages for the model from personality, memories and the caller's
+ *  `message`; or, without one, the prompt of the workflow's state or of PREPARE_LIBRARY. If that
+ *  prompt cannot be used, turn->step gets `failure` in place of messages. */
 int prepare_messages(struct preparing *turn, struct wfs_error *error);

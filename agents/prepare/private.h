@@ -23,7 +23,8 @@ struct wfs_view;
  * These are the arguments of each tool call whose action would hide its own arguments, and the text
  * in which such calls were found. Arguments that are JSON but do not fit the tool are hidden as if
  * they did.
- * @tools: expanded, of the run
+ * @view: of the head
+ * @tools: of the run, expanded (tool.h)
  * @texts: gets the texts, which are to be stored with the record of the answer
  * @completion: from wfs_parser_parse() (agents/adapter/parser.h); changed
  * Return: 0, or -errno with @error.
@@ -75,7 +76,8 @@ int agents_origin_add_hidden(struct agents_origin *origin, const json_t *documen
  * @params: of the verb `step`, from the caller
  * @step: the action; changed
  * @texts: gets the texts, which are to be stored with the record of the action
- * Return: 0, -EINVAL (something in the step looks like a stand-in), -ENOMEM, -EIO.
+ * Return: 0, -EINVAL (something in the step looks like a stand-in), or another -errno, with @error;
+ * @step may then be changed in part.
  */
 int agents_hide_step(const struct wfs_session *session, struct agents_origin *origin,
 	const json_t *params, json_t *step, struct wfs_texts *texts, struct wfs_error *error);

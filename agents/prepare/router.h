@@ -28,7 +28,7 @@ int agents_router_tool(const struct agents_catalog *catalog, const char *name, c
  *  @call: changed: its args become those that the tool takes
  *  @ret_tool: expanded; caller owns it
  *  @ret_outcome: that of the call, if it fails with -ENOENT or -EINVAL; caller owns it
- *  Return: 0, -ENOENT (no tool for steps has this name), -EINVAL (no name, or args that
+ *  Return: 0, -ENOENT (no tool for steps has this name and method), -EINVAL (no name, or args that
  *          do not fit the tool), or another -errno with @error. */
 int agents_router_find(const struct agents_catalog *catalog, json_t *call, json_t **ret_tool,
 	json_t **ret_outcome, struct wfs_error *error);
