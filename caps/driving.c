@@ -11,8 +11,8 @@
 #include "kernel/domain/turn/events.h"
 #include "kernel/domain/turn/turn-read.h"
 #include "kernel/domain/turn/turn.h"
-#include "kernel/manifest/document.h"
 #include "kernel/read/record.h"
+#include "kernel/read/view-document.h"
 #include "kernel/world/domains.h"
 #include "kernel/world/world.h"
 
@@ -97,13 +97,13 @@ int wfs_driving_intent(const struct wfs_driving *driving, const char *intent_id,
 	struct wfs_document_intent *ret_intent, struct wfs_error *error)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
-	json_t *document = NULL;
-	int r = wfs_view_open(driving->world, WFS_HEIGHT_HEAD, &view, error);
+	int r = wfs_document_read_intent(NULL, ret_intent, error);
 
 	if (!r)
-		r = wfs_view_document(&view, WFS_BUILTIN_INTENT, intent_id, &document, error);
-	const int read = wfs_document_read_intent(document, ret_intent, r ? NULL : error);
-	return r && r != -ENOENT ? r : read;
+		r = wfs_view_open(driving->world, WFS_HEIGHT_HEAD, &view, error);
+	if (!r)
+		r = wfs_view_read_intent(&view, intent_id, ret_intent, error);
+	return r == -ENOENT ? 0 : r;
 }
 
 /* --- events --- */
@@ -258,10 +258,10 @@ int wfs_driving_privacy(struct wfs_view *view, const json_t *action, json_t **re
 
 /* --- plans and chats --- */
 
-int wfs_driving_plan(
-	struct wfs_view *view, const char *plan_id, json_t **ret_state, struct wfs_error *error)
+int wfs_driving_plan(struct wfs_view *view, const char *plan_id, struct wfs_document_plan *ret_plan,
+	struct wfs_error *error)
 {
-	int r = wfs_view_document(view, WFS_BUILTIN_PLAN, plan_id, ret_state, error);
+	int r = wfs_view_read_plan(view, plan_id, ret_plan, error);
 
 	if (r == -ENOENT)
 		return wfs_error_set(error, WFS_E_NOT_FOUND, "Plan '%.64s' not found", plan_id);
@@ -329,12 +329,12 @@ int wfs_driving_message(struct wfs_view *view, const char *message_id, json_t **
 	return wfs_trace(r);
 }
 
-int wfs_driving_plan_file(struct wfs_view *view, const json_t *state, json_t **ret_document,
-	uint64_t *ret_size_bytes, struct wfs_error *error)
+int wfs_driving_plan_file(struct wfs_view *view, const struct wfs_document_plan *plan,
+	json_t **ret_document, uint64_t *ret_size_bytes, struct wfs_error *error)
 {
 	const struct wfs_range range = ret_document ? WFS_RANGE_ALL : (struct wfs_range){0};
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
-	int r = wfs_plan_document(view, state, range, &text, ret_size_bytes);
+	int r = wfs_plan_document(view, plan, range, &text, ret_size_bytes);
 
 	if (r)
 		return wfs_error_from_errno(error, r, "show a plan");

@@ -13,6 +13,7 @@
 
 struct wfs_authority;
 struct wfs_document_intent;
+struct wfs_document_plan;
 struct wfs_document_tool_call;
 struct wfs_session;
 
@@ -134,9 +135,10 @@ int wfs_driving_privacy(struct wfs_view *view, const json_t *action, json_t **re
 /* Cells of plans and chats (kernel/domain/plan/plan.h). Functions return 0, -ENOENT (not_found),
  * -EIO or -ENOMEM. */
 
-/** wfs_driving_plan() - read the cell of sys.plan of a plan in the view; caller owns @ret_state. */
-int wfs_driving_plan(
-	struct wfs_view *view, const char *plan_id, json_t **ret_state, struct wfs_error *error);
+/** wfs_driving_plan() - read the cell of sys.plan of a plan in the view. @ret_plan: caller ends it
+ *  with wfs_document_done(), also after a failure, when it is all zeros */
+int wfs_driving_plan(struct wfs_view *view, const char *plan_id, struct wfs_document_plan *ret_plan,
+	struct wfs_error *error);
 
 /** wfs_driving_step() - read the cell of sys.plan_step of the step with the number @index, from 0,
  *  in the view; caller owns @ret_step. */
@@ -163,11 +165,11 @@ int wfs_driving_source(struct wfs_view *view, const char *message_id, json_t **r
 int wfs_driving_message(struct wfs_view *view, const char *message_id, json_t **ret_message,
 	struct wfs_error *error);
 
-/** wfs_driving_plan_file() - make the document of the file `plans/ID.json`. @state: the plan's
- *  cell, from wfs_driving_plan(); @ret_document: caller owns it; NULL: only the size is wanted;
+/** wfs_driving_plan_file() - make the document of the file `plans/ID.json`. @plan: from
+ *  wfs_driving_plan(); @ret_document: caller owns it; NULL: only the size is wanted;
  *  @ret_size_bytes: of the file */
-int wfs_driving_plan_file(struct wfs_view *view, const json_t *state, json_t **ret_document,
-	uint64_t *ret_size_bytes, struct wfs_error *error);
+int wfs_driving_plan_file(struct wfs_view *view, const struct wfs_document_plan *plan,
+	json_t **ret_document, uint64_t *ret_size_bytes, struct wfs_error *error);
 
 /** wfs_driving_set_embedder() - set what makes embeddings for the world, in place of the embedder
  *  before, which is not called any more when this has returned. @embedder: borrowed until the next

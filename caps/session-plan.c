@@ -4,21 +4,20 @@
 #include "caps/seen.h"
 #include "caps/session-entity.h"
 #include "caps/session-query.h"
-#include "kernel/base/json.h"
 #include "kernel/domain/plan/plan-read.h"
 
 int wfs_session_plan(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes plan_id, json_t **ret_summary)
 {
-	WFS_AUTO_JSON json_t *state = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_plan plan = {.own = {.json = NULL}};
 	struct wfs_seen seen;
 	int r = wfs_session_entity_file(session, view, WFS_ENTITY_FILE_PLAN_STATUS, plan_id, &seen);
 
 	if (!r)
-		r = wfs_view_state(view, &seen.version, &state);
+		r = wfs_view_read_plan_version(view, &seen.version, &plan, NULL);
 	if (r)
 		return r;
-	*ret_summary = wfs_plan_summary(state);
+	*ret_summary = wfs_plan_summary(&plan);
 	return *ret_summary ? 0 : -ENOMEM;
 }
 

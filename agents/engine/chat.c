@@ -115,8 +115,8 @@ static json_t *compose(struct talk *talk, const struct response *response)
 		response->code, "final", response->final ? response->final : "", "ok",
 		response->code == NULL, "plan", response->plan, "session_id",
 		id ? id : WFS_CHAT_SESSION_DEFAULT, "timing_ms", timing_of(talk), "tool_batches",
-		(json_int_t)response_number(response, "tool_batches"), "tool_calls_count",
-		(json_int_t)response_number(response, "tool_calls"), "tool_results",
+		(json_int_t)response->state.tool_batches, "tool_calls_count",
+		(json_int_t)response->state.tool_calls, "tool_results",
 		response->results ? response->results : nothing);
 }
 
@@ -151,7 +151,7 @@ static void tell_failure(const struct response *response, struct wfs_error *erro
 	if (strcmp(code, WFS_CHAT_PLAN_FAILED) == 0)
 		(void)wfs_error_set(error, error_of(response),
 			"%s: no step is done, %" PRId64 " failed, %" PRId64 " were skipped", code,
-			response_number(response, "failed"), response_number(response, "skipped"));
+			response->state.failed, response->state.skipped);
 	else if (*message)
 		(void)wfs_error_set(error, error_of(response), "%s: %.400s", code, message);
 	else if (strcmp(code, WFS_CHAT_CANCELLED) == 0)
@@ -219,17 +219,15 @@ static int look_at_plan(struct talk *talk, struct wfs_view *view, struct respons
 	/* An imported plan does not run before a caller resumes it, which is not a failure. */
 	const bool parked = drive->what == WFS_DRIVE_IMPORT &&
 		!json_is_true(json_object_get(drive->params, "resume"));
-	WFS_AUTO_JSON json_t *state = NULL;
-	int r = wfs_driving_plan(view, talk->plan_id, &state, error);
+	const struct wfs_document_plan *const plan = &response->state;
+	int r = wfs_driving_plan(view, talk->plan_id, &response->state, error);
 
 	if (r)
 		return r;
-	enter(talk,
-		strcmp(wfs_json_text(state, "phase"), "answering") == 0 ? STAGE_llm_final
-									: STAGE_planner_tools);
-	if (!response_has_ended(state))
+	enter(talk, strcmp(plan->phase, "answering") == 0 ? STAGE_llm_final : STAGE_planner_tools);
+	if (!response_has_ended(plan))
 		return 0;
-	r = response_take_plan(view, WFS_STEAL(state), parked, response, error);
+	r = response_take_plan(view, parked, response, error);
 	if (!r)
 		r = reveal(talk, view, &response->results, error);
 	if (!r)
@@ -290,17 +288,17 @@ static void begin_open(struct talk *talk)
 {
 	struct engine *const engine = talk->wait.engine;
 	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
-	WFS_AUTO_JSON json_t *state = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_plan plan = {.own = {.json = NULL}};
 	struct wfs_error ignored;
 	size_t i;
 	const json_t *open;
 
 	if (!engine->paused || !*talk->plan_id ||
 		wfs_session_view(talk->wait.drive->session, WFS_HEIGHT_HEAD, &view, &ignored) ||
-		wfs_driving_plan(&view, talk->plan_id, &state, &ignored))
+		wfs_driving_plan(&view, talk->plan_id, &plan, &ignored))
 		return;
 	wfs_session_view_close(&view);
-	json_array_foreach(json_object_get(state, "open"), i, open)
+	json_array_foreach(plan.open, i, open)
 		work_look(engine, wfs_json_text(open, "intent_id"));
 }
 

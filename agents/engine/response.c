@@ -17,16 +17,11 @@ void response_done(struct response *response)
 	json_decref(response->message);
 	json_decref(response->reply);
 	json_decref(response->details);
-	json_decref(response->state);
+	wfs_document_done(&response->state);
 	json_decref(response->results);
 	json_decref(response->plan);
 	json_decref(response->checkpoint);
 	*response = (struct response){.code = NULL};
-}
-
-int64_t response_number(const struct response *response, const char *member)
-{
-	return json_integer_value(json_object_get(response->state, member));
 }
 
 /* The result of step @index if a tool gave it. @bytes: size of all results; grows */
@@ -66,69 +61,61 @@ static int tell_omitted(struct response *response, struct wfs_error *error)
 
 static int add_results(struct wfs_view *view, struct response *response, struct wfs_error *error)
 {
-	const char *const plan_id = wfs_json_text(response->state, "plan_id");
-	const int64_t total = response_number(response, "total");
+	const struct wfs_document_plan *const plan = &response->state;
 	size_t bytes = 0;
 	int r = 0;
 
 	response->results = json_array();
 	if (!response->results)
 		return no_memory(error);
-	for (int64_t i = 0; !r && i < total && bytes <= RESULTS_BYTES_MAX; i++)
-		r = add_result(view, plan_id, i, &bytes, response->results, error);
+	for (int64_t i = 0; !r && i < plan->total && bytes <= RESULTS_BYTES_MAX; i++)
+		r = add_result(view, plan->plan_id, i, &bytes, response->results, error);
 	return !r && bytes > RESULTS_BYTES_MAX ? tell_omitted(response, error) : r;
 }
 
 /* Adds the plan as its file has it; a large plan comes without its steps. */
 static int add_plan(struct wfs_view *view, struct response *response, struct wfs_error *error)
 {
-	const bool large = response_number(response, "steps_bytes") > STEPS_BYTES_MAX;
+	const struct wfs_document_plan *const plan = &response->state;
+	const bool large = plan->steps_bytes > STEPS_BYTES_MAX;
 	WFS_AUTO_JSON json_t *document = NULL;
 	uint64_t size = 0;
-	int r = wfs_driving_plan_file(
-		view, response->state, large ? NULL : &document, &size, error);
+	int r = wfs_driving_plan_file(view, plan, large ? NULL : &document, &size, error);
 
 	if (r)
 		return r;
 	if (large)
-		response->plan = json_pack("{s:O, s:O, s:O, s:O}", "goal",
-			json_object_get(response->state, "goal"), "plan_id",
-			json_object_get(response->state, "plan_id"), "status",
-			json_object_get(response->state, "status"), "steps_omitted",
-			json_object_get(response->state, "total"));
+		response->plan = json_pack("{s:O, s:s, s:s, s:I}", "goal", plan->goal, "plan_id",
+			plan->plan_id, "status", plan->status, "steps_omitted",
+			(json_int_t)plan->total);
 	else
 		response->plan = json_incref(json_object_get(document, "plan"));
-	const char *const plan_id = wfs_json_text(response->state, "plan_id");
 	response->checkpoint = json_pack("{s:I, s:b, s:s++, s:s, s:s}", "bytes", (json_int_t)size,
-		"ok", 1, "path", "plan:", plan_id, "", "plan_id", plan_id, "status",
-		wfs_json_text(response->state, "status"));
+		"ok", 1, "path", "plan:", plan->plan_id, "", "plan_id", plan->plan_id, "status",
+		plan->status);
 	return response->plan && response->checkpoint ? 0 : no_memory(error);
 }
 
-int response_take_plan(struct wfs_view *view, json_t *state, bool parked, struct response *response,
-	struct wfs_error *error)
+int response_take_plan(
+	struct wfs_view *view, bool parked, struct response *response, struct wfs_error *error)
 {
-	response->state = state;
-	response->final = wfs_json_text(state, "final");
-	if (!parked) {
-		const json_t *const failure = json_object_get(state, "error");
+	const struct wfs_document_plan *const plan = &response->state;
 
-		response->code = strcmp(wfs_json_text(state, "status"), "cancelled") == 0
+	response->final = json_string_value(plan->final);
+	if (!parked) {
+		response->code = strcmp(plan->status, "cancelled") == 0
 			? WFS_CHAT_CANCELLED
-			: json_string_value(json_object_get(failure, "code"));
-		response->details = json_incref(json_object_get(failure, "details"));
+			: json_string_value(json_object_get(plan->error, "code"));
+		response->details = json_incref(json_object_get(plan->error, "details"));
 	}
 	int r = add_results(view, response, error);
 	return r ? r : add_plan(view, response, error);
 }
 
-bool response_has_ended(const json_t *state)
+bool response_has_ended(const struct wfs_document_plan *plan)
 {
-	const bool waits = json_array_size(json_object_get(state, "open")) > 0;
-
-	if (strcmp(wfs_json_text(state, "status"), "running") != 0)
-		return true;
-	return strcmp(wfs_json_text(state, "phase"), "answering") == 0 && !waits;
+	return strcmp(plan->status, "running") != 0 ||
+		(strcmp(plan->phase, "answering") == 0 && json_array_size(plan->open) == 0);
 }
 
 int response_take_reply(struct wfs_view *view, struct response *response, struct wfs_error *error)
@@ -150,7 +137,7 @@ int response_take_failure(struct wfs_view *view, struct response *response, stru
 	if (*wfs_json_text(message, "plan_id"))
 		r = wfs_driving_plan(
 			view, wfs_json_text(message, "plan_id"), &response->state, error);
-	if (!r && response->state)
+	if (!r && response->state.own.json)
 		r = add_plan(view, response, error);
 	response->code = code ? code : WFS_CHAT_CANCELLED;
 	response->details = json_incref(json_object_get(failure, "details"));

@@ -8,39 +8,38 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "kernel/manifest/document.h"
+
 struct wfs_error;
 struct wfs_view;
 
 /* Plain value; each may be NULL. Values are owned. `message` and `reply` are documents of
- * sys.chat_message, `state` of sys.plan. */
+ * sys.chat_message. */
 struct response {
 	const char *final; /* borrowed from a member below, as is `code` */
 	const char *code;  /* of the failure; NULL: it has not failed */
 	json_t *message;   /* of the chat */
 	json_t *reply;
 	json_t *details;
-	json_t *state; /* of the plan */
+	struct wfs_document_plan state; /* zeros without a plan */
 	json_t *results;
 	json_t *plan;
 	json_t *checkpoint;
 };
 void response_done(struct response *response);
 
-/** response_number() - get a number from the plan's state; 0 without a plan. @member: its name */
-int64_t response_number(const struct response *response, const char *member);
-
 /** response_has_ended() - is this plan not running: has it ended, or does it wait until a caller
- *  resumes it? @state: the plan's document of sys.plan */
-bool response_has_ended(const json_t *state);
+ *  resumes it? */
+bool response_has_ended(const struct wfs_document_plan *plan);
 
 /** response_take_plan() - fill a response from a plan for which response_has_ended() is true
- *  @state: the plan's document of sys.plan; taken, also on failure
  *  @parked: the plan was imported and is not to run yet; the response of such a plan, which has not
  *  run, is a success
- *  @response: zero-initialised; caller calls response_done(), after a failure, too
+ *  @response: `state` is set, all other members are zeros; caller calls response_done(), after a
+ *  failure, too
  *  Return: 0, or -errno with @error. */
-int response_take_plan(struct wfs_view *view, json_t *state, bool parked, struct response *response,
-	struct wfs_error *error);
+int response_take_plan(
+	struct wfs_view *view, bool parked, struct response *response, struct wfs_error *error);
 
 /** response_take_reply() - fill a response for a chat that a model has answered by a text.
  *  @response: its `message` is set; gets reply and final. Return: 0, or -errno with @error. */

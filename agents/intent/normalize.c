@@ -7,6 +7,7 @@
 #include "caps/session-blob.h"
 #include "caps/session-read.h"
 #include "kernel/base/json.h"
+#include "kernel/manifest/document.h"
 
 /* A plan while it is cut into steps. */
 struct normalizing {
@@ -104,15 +105,15 @@ bool normalize_next(struct work *work)
 static int skip_given(struct work *work, struct normalizing *normalizing, struct wfs_error *error)
 {
 	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
-	WFS_AUTO_JSON json_t *state = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_plan plan = {.own = {.json = NULL}};
 	int r = wfs_session_view(work->session, WFS_HEIGHT_HEAD, &view, error);
 
 	if (!r)
-		r = wfs_driving_plan(&view, normalizing->plan.plan_id, &state, error);
+		r = wfs_driving_plan(&view, normalizing->plan.plan_id, &plan, error);
 	if (r == -ENOENT)
 		return 0;
-	if (!r && strcmp(wfs_json_text(state, "source_id"), work->owner_id) == 0)
-		normalizing->offset = (size_t)json_integer_value(json_object_get(state, "defined"));
+	if (!r && strcmp(plan.source_id, work->owner_id) == 0)
+		normalizing->offset = (size_t)plan.defined;
 	return r;
 }
 

@@ -17,6 +17,7 @@
 #include "kernel/base/clock.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
+#include "kernel/manifest/document.h"
 
 enum {
 	MESSAGES_MAX = 20,      /* messages of the chat that are shown */
@@ -192,12 +193,12 @@ static int write_chat(struct work *work, struct wfs_view *view, struct work_ques
 static int write_step(struct work *work, struct wfs_view *view, struct work_question *question,
 	struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *state = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_plan plan;
 	WFS_AUTO_JSON json_t *step = NULL;
 	WFS_AUTO_JSON json_t *prompt = NULL;
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	WFS_CLEANUP(agents_origin_done) struct agents_origin origin = {.of = NULL};
-	int r = wfs_driving_plan(view, work->owner_id, &state, error);
+	int r = wfs_driving_plan(view, work->owner_id, &plan, error);
 
 	if (!r)
 		r = wfs_driving_step(view, work->owner_id, work->index, &step, error);
@@ -220,7 +221,7 @@ static int write_step(struct work *work, struct wfs_view *view, struct work_ques
 		r = add_buffer(question->messages, "user", &text, error);
 	if (r)
 		return r;
-	question->setup = setup_of(wfs_json_text(state, "model"));
+	question->setup = setup_of(plan.model);
 	return question->setup ? 0 : no_memory(error);
 }
 
@@ -252,10 +253,9 @@ static int write_result(struct work *work, struct wfs_view *view, int64_t index,
 	return 0;
 }
 
-static int write_results(struct work *work, struct wfs_view *view, const json_t *state,
+static int write_results(struct work *work, struct wfs_view *view, int64_t total,
 	struct wfs_buffer *text, struct wfs_error *error)
 {
-	const int64_t total = json_integer_value(json_object_get(state, "total"));
 	const size_t before = text->size;
 	int r = 0;
 
@@ -271,49 +271,49 @@ static int write_results(struct work *work, struct wfs_view *view, const json_t 
 	return r;
 }
 
-static void write_status(const json_t *state, struct wfs_buffer *text)
+static void write_status(const struct wfs_document_plan *plan, struct wfs_buffer *text)
 {
-	WFS_AUTO_JSON json_t *status = json_pack("{s:O, s:O, s:O, s:O, s:O, s:O}", "done",
-		json_object_get(state, "done"), "failed", json_object_get(state, "failed"), "goal",
-		json_object_get(state, "goal"), "plan_id", json_object_get(state, "plan_id"),
-		"skipped", json_object_get(state, "skipped"), "total",
-		json_object_get(state, "total"));
+	const char *const draft = json_string_value(plan->draft);
+	WFS_AUTO_JSON json_t *status = json_pack("{s:I, s:I, s:O, s:s, s:I, s:I}", "done",
+		(json_int_t)plan->done, "failed", (json_int_t)plan->failed, "goal", plan->goal,
+		"plan_id", plan->plan_id, "skipped", (json_int_t)plan->skipped, "total",
+		(json_int_t)plan->total);
 
 	wfs_buffer_append_text(text, "\n\nPLAN_STATUS: ");
 	if (status)
 		wfs_json_write(status, text);
-	if (*wfs_json_text(state, "draft"))
-		wfs_buffer_printf(text, "\nDRAFT OF THE ANSWER, made before there were results: %s",
-			wfs_json_text(state, "draft"));
+	if (draft && *draft)
+		wfs_buffer_printf(
+			text, "\nDRAFT OF THE ANSWER, made before there were results: %s", draft);
 	wfs_buffer_append_text(text, "\nTOOL_RESULTS:\n");
 }
 
 static int write_answer(struct work *work, struct wfs_view *view, struct work_question *question,
 	struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *state = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_plan plan;
 	WFS_AUTO_JSON json_t *message = NULL;
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
-	int r = wfs_driving_plan(view, work->owner_id, &state, error);
-	const char *const chat_id = wfs_json_text(state, "chat_id");
+	int r = wfs_driving_plan(view, work->owner_id, &plan, error);
 
 	if (!r)
-		r = wfs_driving_message(view, chat_id, &message, error);
+		r = wfs_driving_message(view, plan.chat_id, &message, error);
 	if (!r)
 		r = add_message(question->messages, "system", answer_text, error);
 	if (!r)
-		r = add_context(view, chat_id, strtoll(strrchr(chat_id, '.') + 1, NULL, 10),
-			question->messages, error);
+		r = add_context(view, plan.chat_id,
+			strtoll(strrchr(plan.chat_id, '.') + 1, NULL, 10), question->messages,
+			error);
 	if (r)
 		return r;
 	wfs_buffer_append_text(&text, wfs_json_text(message, "content"));
-	write_status(state, &text);
-	r = write_results(work, view, state, &text, error);
+	write_status(&plan, &text);
+	r = write_results(work, view, plan.total, &text, error);
 	if (!r)
 		r = add_buffer(question->messages, "user", &text, error);
 	if (r)
 		return r;
-	question->setup = setup_of(wfs_json_text(state, "model"));
+	question->setup = setup_of(plan.model);
 	return question->setup ? 0 : no_memory(error);
 }
 

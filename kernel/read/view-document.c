@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cells of built-in reducers as JSON. */
+/* Cells of built-in reducers as JSON, and as structs. */
+#include "kernel/read/view-document.h"
+
 #include "kernel/base/json.h"
-#include "kernel/read/view.h"
 
 int wfs_view_version_document(struct wfs_view *view, const struct wfs_version *version,
 	json_t **ret_document, struct wfs_error *error)
@@ -45,4 +46,24 @@ int wfs_view_state(struct wfs_view *view, const struct wfs_version *version, jso
 		r = *ret_state ? 0 : -ENOMEM;
 	}
 	return wfs_trace(r);
+}
+
+int wfs_view_read(struct wfs_view *view, enum wfs_builtin_reducer builtin, const char *key,
+	void *ret_document, struct wfs_error *error)
+{
+	json_t *json = NULL;
+	int r = wfs_view_document(view, builtin, key, &json, error);
+	const int read = wfs_document_read(builtin, json, ret_document, r ? NULL : error);
+
+	return r ? r : wfs_trace(read);
+}
+
+int wfs_view_read_version(struct wfs_view *view, enum wfs_builtin_reducer builtin,
+	const struct wfs_version *version, void *ret_document, struct wfs_error *error)
+{
+	json_t *json = NULL;
+	int r = wfs_view_version_document(view, version, &json, error);
+	const int read = wfs_document_read(builtin, json, ret_document, r ? NULL : error);
+
+	return r ? r : wfs_trace(read);
 }

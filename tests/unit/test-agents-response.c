@@ -16,8 +16,8 @@ int __wrap_wfs_driving_step(struct wfs_view *view, const char *plan_id, int64_t 
 	json_t **ret_step, struct wfs_error *error);
 int __wrap_wfs_driving_step_result(struct wfs_view *view, const char *plan_id, int64_t index,
 	json_t **ret_result, struct wfs_error *error);
-int __wrap_wfs_driving_plan_file(struct wfs_view *view, const json_t *state, json_t **ret_document,
-	uint64_t *ret_size, struct wfs_error *error);
+int __wrap_wfs_driving_plan_file(struct wfs_view *view, const struct wfs_document_plan *plan,
+	json_t **ret_document, uint64_t *ret_size, struct wfs_error *error);
 
 int __wrap_wfs_driving_step(struct wfs_view *view, const char *plan_id, int64_t index,
 	json_t **ret_step, struct wfs_error *error)
@@ -40,11 +40,11 @@ int __wrap_wfs_driving_step_result(struct wfs_view *view, const char *plan_id, i
 	return 0;
 }
 
-int __wrap_wfs_driving_plan_file(struct wfs_view *view, const json_t *state, json_t **ret_document,
-	uint64_t *ret_size, struct wfs_error *error)
+int __wrap_wfs_driving_plan_file(struct wfs_view *view, const struct wfs_document_plan *plan,
+	json_t **ret_document, uint64_t *ret_size, struct wfs_error *error)
 {
 	(void)view;
-	(void)state;
+	(void)plan;
 	(void)error;
 	*ret_document = json_pack("{s:{}}", "plan");
 	*ret_size = 11;
@@ -52,15 +52,21 @@ int __wrap_wfs_driving_plan_file(struct wfs_view *view, const json_t *state, jso
 }
 /* NOLINTEND(readability-identifier-naming) */
 
-/* Checks the response of a plan in this state, with two steps whose results have these sizes. */
+/* Checks the response of a plan with two steps whose results have these sizes. @failure: of the
+ * plan; NULL: it is done */
 static void assert_response(
-	const int64_t *bytes, const char *state, const char *results, const char *details)
+	const int64_t *bytes, const char *failure, const char *results, const char *details)
 {
-	WFS_CLEANUP(response_done) struct response response = {.code = NULL};
+	WFS_AUTO_JSON json_t *error_of = failure ? json_of(failure) : NULL;
+	WFS_CLEANUP(response_done)
+	struct response response = {.state = {.error = error_of,
+					    .plan_id = "p",
+					    .status = failure ? "running" : "done",
+					    .total = 2}};
 	struct wfs_error error = {0};
 
 	sizes = bytes;
-	assert_int_equal(response_take_plan(NULL, json_of(state), false, &response, &error), 0);
+	assert_int_equal(response_take_plan(NULL, false, &response, &error), 0);
 
 	assert_json_is(json_incref(response.results), results);
 	if (details)
@@ -69,10 +75,8 @@ static void assert_response(
 		assert_null(response.details);
 }
 
-#define DONE "{'plan_id':'p','status':'done','total':2}"
-#define FAILED(details)                                                       \
-	"{'error':{'code':'LLM_FAILED','details':" details "},'plan_id':'p'," \
-	"'status':'running','total':2}"
+#define DONE NULL
+#define FAILED(details) "{'code':'LLM_FAILED','details':" details "}"
 
 TEST(results_up_to_the_bound_are_told)
 {

@@ -22,16 +22,30 @@ int __wrap_wfs_view_content(struct wfs_view *view, const struct wfs_version *ver
 	return __real_wfs_view_content(view, version, range, ret_content, error);
 }
 
+/* Reads the state of a plan. @json: document of its cell; taken. Caller ends it. */
+static struct wfs_document_plan plan_of(json_t *json)
+{
+	struct wfs_document_plan plan;
+
+	assert_int_equal(wfs_document_read_plan(json, &plan, NULL), 0);
+	return plan;
+}
+
+static struct wfs_document_plan state_of(const struct planned *planned)
+{
+	return plan_of(planned_document(planned, WFS_BUILTIN_PLAN, ""));
+}
+
 /* A part of the document; caller frees. @ret_size_bytes: size of the whole document */
 static struct wfs_buffer part_of(
 	const struct planned *planned, struct wfs_range range, uint64_t *ret_size_bytes)
 {
 	WFS_AUTO_VIEW struct wfs_view view = view_at(planned->fixture, WFS_HEIGHT_HEAD);
-	WFS_AUTO_JSON json_t *state = planned_document(planned, WFS_BUILTIN_PLAN, "");
+	WFS_AUTO_DOCUMENT struct wfs_document_plan plan = state_of(planned);
 	struct wfs_buffer part = {0};
 
 	read_count = 0;
-	assert_int_equal(wfs_plan_document(&view, state, range, &part, ret_size_bytes), 0);
+	assert_int_equal(wfs_plan_document(&view, &plan, range, &part, ret_size_bytes), 0);
 	return part;
 }
 
@@ -66,7 +80,7 @@ WITH_ACTORS(the_document_is_canonical_and_has_all_members)
 	const struct planned planned = planned_begin(fixture, PLANNED_ID, PLANNED_SMALL);
 	WFS_AUTO_BUFFER struct wfs_buffer canonical = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer expected = {0};
-	WFS_AUTO_JSON json_t *plan = planned_document(&planned, WFS_BUILTIN_PLAN, "");
+	WFS_AUTO_DOCUMENT struct wfs_document_plan plan = state_of(&planned);
 	char created[WFS_UTC_SIZE];
 	char updated[WFS_UTC_SIZE];
 
@@ -75,8 +89,8 @@ WITH_ACTORS(the_document_is_canonical_and_has_all_members)
 
 	wfs_json_write_document(document, &canonical);
 	assert_string_equal(text, wfs_buffer_text(&canonical));
-	wfs_clock_utc(json_integer_value(json_object_get(plan, "created_ns")), created);
-	wfs_clock_utc(json_integer_value(json_object_get(plan, "updated_ns")), updated);
+	wfs_clock_utc(plan.created_ns, created);
+	wfs_clock_utc(plan.updated_ns, updated);
 	wfs_buffer_printf(&expected,
 		"{\"created_utc\":\"%s\",\"cursors\":{\"batches\":0,\"next_ready\":0,"
 		"\"session_id\":\"s\"},\"goal\":\"the goal\",\"plan\":{\"created_utc\":\"%s\","
@@ -139,11 +153,12 @@ WITH_ACTORS(the_cursor_is_the_next_step_to_be_begun)
 
 	/* The document of a batch whose third step has not begun. */
 	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
-	WFS_AUTO_JSON json_t *plan = planned_document(&planned, WFS_BUILTIN_PLAN, "");
+	WFS_AUTO_JSON json_t *batch = json_of("{'next':1,'steps':[2,4],'tools':true}");
+	WFS_AUTO_DOCUMENT struct wfs_document_plan plan = state_of(&planned);
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	uint64_t size_bytes;
-	json_object_set_new(plan, "batch", json_of("{'next':1,'steps':[2,4],'tools':true}"));
-	assert_int_equal(wfs_plan_document(&view, plan, WFS_RANGE_ALL, &text, &size_bytes), 0);
+	plan.batch = batch;
+	assert_int_equal(wfs_plan_document(&view, &plan, WFS_RANGE_ALL, &text, &size_bytes), 0);
 	assert_non_null(strstr(wfs_buffer_text(&text), "\"next_ready\":4,"));
 }
 
@@ -308,13 +323,14 @@ WITH_ACTORS(a_large_plan_is_read_in_parts)
 static int read_wrong(const struct planned *planned, const char *member, int64_t more)
 {
 	WFS_AUTO_VIEW struct wfs_view view = view_at(planned->fixture, WFS_HEIGHT_HEAD);
-	WFS_AUTO_JSON json_t *plan = planned_document(planned, WFS_BUILTIN_PLAN, "");
+	json_t *const json = planned_document(planned, WFS_BUILTIN_PLAN, "");
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	uint64_t size_bytes;
 
-	json_object_set_new(plan, member,
-		json_integer(json_integer_value(json_object_get(plan, member)) + more));
-	return wfs_plan_document(&view, plan, WFS_RANGE_ALL, &text, &size_bytes);
+	json_object_set_new(json, member,
+		json_integer(json_integer_value(json_object_get(json, member)) + more));
+	WFS_AUTO_DOCUMENT struct wfs_document_plan plan = plan_of(json);
+	return wfs_plan_document(&view, &plan, WFS_RANGE_ALL, &text, &size_bytes);
 }
 
 WITH_ACTORS(a_plan_whose_sums_are_wrong_is_not_read)
@@ -331,17 +347,15 @@ WITH_ACTORS(a_plan_whose_sums_are_wrong_is_not_read)
 	assert_int_equal(read_wrong(&planned, "defined", -3), -EIO);
 }
 
-WITH_ACTORS(a_cell_that_says_nothing_is_an_empty_plan)
+WITH_ACTORS(a_cell_with_other_members_than_a_plan_has_no_files)
 {
 	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
 	WFS_AUTO_JSON json_t *plan = json_object();
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
-	uint64_t size_bytes;
 
-	assert_int_equal(wfs_plan_document(&view, plan, WFS_RANGE_ALL, &text, &size_bytes), 0);
-
-	assert_non_null(strstr(wfs_buffer_text(&text), "\"steps\":[]}"));
-	assert_non_null(strstr(wfs_buffer_text(&text), "\"1970-01-01T00:00:00.000+00:00\""));
+	assert_int_equal(wfs_plan_write_status(&view, plan, &text), -EIO);
+	assert_int_equal(wfs_plan_write_graph(&view, plan, &text), -EIO);
+	assert_int_equal(text.size, 0);
 }
 
 /* --- status --- */
@@ -625,8 +639,8 @@ WITH_ACTORS(a_summary_tells_what_a_listing_needs)
 	const struct planned planned = planned_begin(fixture, PLANNED_ID, PLANNED_SMALL);
 
 	planned_gives(&planned, 0, "one");
-	WFS_AUTO_JSON json_t *plan = planned_document(&planned, WFS_BUILTIN_PLAN, "");
-	WFS_AUTO_JSON json_t *summary = wfs_plan_summary(plan);
+	WFS_AUTO_DOCUMENT struct wfs_document_plan plan = state_of(&planned);
+	WFS_AUTO_JSON json_t *summary = wfs_plan_summary(&plan);
 
 	WFS_AUTO_JSON json_t *expected = json_of(
 		"{'batch':{'ended':1,'size':2},'batches':0,'chat_id':'alice+s.0','done':1,'failed':"
@@ -634,8 +648,8 @@ WITH_ACTORS(a_summary_tells_what_a_listing_needs)
 		"'running','plan_id':'" PLANNED_ID "','principal':'alice','running':1,"
 		"'session_id':'s','skipped':0,'status':'running','tool_batches':0,'tool_calls':2,"
 		"'total':3,'waits':true}");
-	json_object_set(expected, "created_ns", json_object_get(plan, "created_ns"));
-	json_object_set(expected, "updated_ns", json_object_get(plan, "updated_ns"));
+	json_object_set_new(expected, "created_ns", json_integer(plan.created_ns));
+	json_object_set_new(expected, "updated_ns", json_integer(plan.updated_ns));
 	assert_true(json_equal(summary, expected));
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Chats and plans, as a domain. */
-#include "kernel/base/json.h"
 #include "kernel/domain/plan/plan-file.h"
 #include "kernel/domain/plan/plan-impl.h"
 #include "kernel/read/entity.h"
@@ -24,10 +23,10 @@ static const struct wfs_intent_type intents[] = {
 static int write_document(struct wfs_view *then, const struct wfs_version *version,
 	struct wfs_range range, struct wfs_buffer *buffer, uint64_t *ret_size_bytes)
 {
-	WFS_AUTO_JSON json_t *state = NULL;
-	int r = wfs_view_state(then, version, &state);
+	WFS_AUTO_DOCUMENT struct wfs_document_plan plan;
+	int r = wfs_view_read_plan_version(then, version, &plan, NULL);
 
-	return r ? wfs_trace(r) : wfs_plan_document(then, state, range, buffer, ret_size_bytes);
+	return r ? wfs_trace(r) : wfs_plan_document(then, &plan, range, buffer, ret_size_bytes);
 }
 
 /* Finds the step with this number, and appends the name of its file. */
@@ -61,14 +60,13 @@ static int next_step_file(struct wfs_view *view, struct wfs_bytes id, uint64_t *
 
 static int count_steps(struct wfs_view *view, struct wfs_bytes id, uint64_t *ret_count)
 {
-	WFS_AUTO_JSON json_t *state = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_plan plan = {.own = {.json = NULL}};
 	struct wfs_version version;
 	int r = wfs_entity_live_cell(view, WFS_BUILTIN_PLAN, id, &version);
 
 	if (!r)
-		r = wfs_view_state(view, &version, &state);
-	const json_int_t count = json_integer_value(json_object_get(state, "defined"));
-	*ret_count = count > 0 ? (uint64_t)count : 0;
+		r = wfs_view_read_plan_version(view, &version, &plan, NULL);
+	*ret_count = plan.defined > 0 ? (uint64_t)plan.defined : 0;
 	return r;
 }
 

@@ -6,18 +6,6 @@
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 
-static json_int_t number_of(const json_t *object, const char *member)
-{
-	return json_integer_value(json_object_get(object, member));
-}
-
-static uint64_t size_of(const json_t *object, const char *member)
-{
-	const json_int_t size = number_of(object, member);
-
-	return size > 0 ? (uint64_t)size : 0;
-}
-
 /* --- parts --- */
 
 /* A wanted part of a file that is written piece by piece. */
@@ -98,73 +86,64 @@ static int add_members(json_t *members, struct part *part)
 /* A plan whose document is being written. */
 struct reading {
 	struct wfs_view *view;
-	const json_t *state;
-	const char *plan_id;
+	const struct wfs_document_plan *plan;
 	uint32_t steps_id; /* of the reducers of steps and blocks */
 	uint32_t blocks_id;
-	int64_t count; /* steps given so far */
 	struct part part;
 };
 
-static json_t *utc_of(const json_t *state, const char *member)
+static json_t *utc_of(int64_t time_ns)
 {
 	char text[WFS_UTC_SIZE];
 
-	wfs_clock_utc(number_of(state, member), text);
+	wfs_clock_utc(time_ns, text);
 	return json_string(text);
 }
 
 /* Finds the first step of the batch that has not begun; between two batches, the number of ended
  * steps. */
-static json_int_t next_ready(const json_t *state)
+static json_int_t next_ready(const struct wfs_document_plan *plan)
 {
-	const json_t *const batch = json_object_get(state, "batch");
-	const json_t *const next =
-		json_array_get(json_object_get(batch, "steps"), (size_t)size_of(batch, "next"));
+	const json_t *const next = json_array_get(json_object_get(plan->batch, "steps"),
+		(size_t)json_integer_value(json_object_get(plan->batch, "next")));
 
-	return next ? json_integer_value(next)
-		    : number_of(state, "done") + number_of(state, "failed") +
-			number_of(state, "skipped");
+	return next ? json_integer_value(next) : plan->done + plan->failed + plan->skipped;
 }
 
 static int add_head(struct reading *reading)
 {
-	const json_t *const state = reading->state;
-	const char *const goal = wfs_json_text(state, "goal");
+	const struct wfs_document_plan *const plan = reading->plan;
+	const char *const goal = json_string_value(plan->goal);
 
 	add_text(&reading->part, "{");
-	int r = add_members(json_pack("{s:o, s:{s:I, s:I, s:s}, s:s}", "created_utc",
-				    utc_of(state, "created_ns"), "cursors", "batches",
-				    number_of(state, "batches"), "next_ready", next_ready(state),
-				    "session_id", wfs_json_text(state, "session_id"), "goal", goal),
+	int r = add_members(
+		json_pack("{s:o, s:{s:I, s:I, s:s}, s:s}", "created_utc", utc_of(plan->created_ns),
+			"cursors", "batches", (json_int_t)plan->batches, "next_ready",
+			next_ready(plan), "session_id", plan->session_id, "goal", goal),
 		&reading->part);
 	add_text(&reading->part, ",\"plan\":{");
 	if (!r)
-		r = add_members(
-			json_pack("{s:o, s:O*, s:O*, s:O*, s:s, s:O*, s:s}", "created_utc",
-				utc_of(state, "created_ns"), "draft",
-				json_object_get(state, "draft"), "error",
-				json_object_get(state, "error"), "final",
-				json_object_get(state, "final"), "goal", goal, "in_order",
-				json_object_get(state, "in_order"), "plan_id", reading->plan_id),
+		r = add_members(json_pack("{s:o, s:O*, s:O*, s:O*, s:s, s:O*, s:s}", "created_utc",
+					utc_of(plan->created_ns), "draft", plan->draft, "error",
+					plan->error, "final", plan->final, "goal", goal, "in_order",
+					plan->in_order, "plan_id", plan->plan_id),
 			&reading->part);
 	return wfs_trace(r);
 }
 
 static int add_tail(struct reading *reading)
 {
-	const json_t *const state = reading->state;
-	const json_int_t count = number_of(state, "results_count");
-	json_t *const results = count > 0
-		? json_pack(
-			  "{s:I, s:I}", "bytes", number_of(state, "results_bytes"), "count", count)
+	const struct wfs_document_plan *const plan = reading->plan;
+	json_t *const results = plan->results_count > 0
+		? json_pack("{s:I, s:I}", "bytes", (json_int_t)plan->results_bytes, "count",
+			  (json_int_t)plan->results_count)
 		: json_null();
 
 	add_text(&reading->part, "]},");
-	int r = add_members(json_pack("{s:s, s:i, s:s, s:o, s:o}", "plan_id", reading->plan_id,
-				    "schema_version", WFS_PLAN_SCHEMA_VERSION, "status",
-				    wfs_json_text(state, "status"), "tool_results_ref", results,
-				    "updated_utc", utc_of(state, "updated_ns")),
+	int r = add_members(
+		json_pack("{s:s, s:i, s:s, s:o, s:o}", "plan_id", plan->plan_id, "schema_version",
+			WFS_PLAN_SCHEMA_VERSION, "status", plan->status, "tool_results_ref",
+			results, "updated_utc", utc_of(plan->updated_ns)),
 		&reading->part);
 	add_text(&reading->part, "}\n");
 	return wfs_trace(r);
@@ -177,14 +156,13 @@ static int add_raw(struct reading *reading)
 	static const char before[] = "{\"text\":";
 	static const char after[] = "}\n";
 	const size_t around = sizeof(before) - 1 + sizeof(after) - 1;
-	const char *const source_id = wfs_json_text(reading->state, "source_id");
 	struct wfs_reducer reducer;
 	struct wfs_version version;
 	int r = wfs_view_builtin(reading->view, WFS_BUILTIN_PLAN_SOURCE, &reducer);
 
 	if (!r)
-		r = wfs_view_cell(
-			reading->view, reducer.reducer_id, wfs_bytes_text(source_id), &version);
+		r = wfs_view_cell(reading->view, reducer.reducer_id,
+			wfs_bytes_text(reading->plan->source_id), &version);
 	if (r == -ENOENT)
 		return 0;
 	if (!r && version.size_bytes < around)
@@ -202,7 +180,7 @@ static int find_part(struct reading *reading, uint32_t reducer_id, int64_t index
 {
 	char key[WFS_PLAN_KEY_SIZE];
 
-	wfs_plan_key(reading->plan_id, index, key);
+	wfs_plan_key(reading->plan->plan_id, index, key);
 	int r = wfs_view_cell(reading->view, reducer_id, wfs_bytes_text(key), ret_version);
 	return wfs_trace(r == -ENOENT ? -EIO : r);
 }
@@ -217,7 +195,7 @@ static int add_step(struct reading *reading, int64_t index)
 		r = -EIO;
 	if (!r)
 		r = add_content(reading->view, &version, 0, version.size_bytes - 1, &reading->part);
-	if (index + 1 < reading->count)
+	if (index + 1 < reading->plan->defined)
 		add_text(&reading->part, ",");
 	return wfs_trace(r);
 }
@@ -245,8 +223,9 @@ static int read_block_size(struct reading *reading, int64_t block, uint64_t *ret
 static int add_block(struct reading *reading, int64_t block)
 {
 	const int64_t first = block * WFS_PLAN_BLOCK;
-	const bool is_last = reading->count - first <= WFS_PLAN_BLOCK;
-	const int64_t end = is_last ? reading->count : first + WFS_PLAN_BLOCK;
+	const int64_t count = reading->plan->defined;
+	const bool is_last = count - first <= WFS_PLAN_BLOCK;
+	const int64_t end = is_last ? count : first + WFS_PLAN_BLOCK;
 	const uint64_t offset = reading->part.offset;
 	uint64_t size_bytes = 0;
 	int r = read_block_size(reading, block, &size_bytes);
@@ -269,17 +248,19 @@ static int add_block(struct reading *reading, int64_t block)
  * comma. */
 static int add_steps(struct reading *reading)
 {
-	const uint64_t size_bytes = size_of(reading->state, "steps_bytes");
+	const int64_t count = reading->plan->defined;
+	const int64_t counted = reading->plan->steps_bytes;
+	const uint64_t size_bytes = counted > 0 ? (uint64_t)counted : 0;
 	const uint64_t end = reading->part.offset + size_bytes - 1;
 	int r = 0;
 
-	if (size_bytes == 0 || reading->count <= 0)
-		return size_bytes == 0 && reading->count <= 0 ? 0 : wfs_trace(-EIO);
+	if (size_bytes == 0 || count <= 0)
+		return size_bytes == 0 && count <= 0 ? 0 : wfs_trace(-EIO);
 	if (wanted_of(&reading->part, size_bytes - 1).size == 0) {
 		reading->part.offset = end;
 		return 0;
 	}
-	for (int64_t i = 0; !r && i * WFS_PLAN_BLOCK < reading->count &&
+	for (int64_t i = 0; !r && i * WFS_PLAN_BLOCK < count &&
 		reading->part.offset < end_of(reading->part.range);
 		i++)
 		r = add_block(reading, i);
@@ -299,27 +280,24 @@ static int reading_init(struct reading *reading)
 		r = wfs_view_builtin(reading->view, WFS_BUILTIN_PLAN_BLOCK, &blocks);
 	if (r)
 		return wfs_trace(r);
-	reading->plan_id = wfs_json_text(reading->state, "plan_id");
-	reading->count = number_of(reading->state, "defined");
 	reading->steps_id = steps.reducer_id;
 	reading->blocks_id = blocks.reducer_id;
 	return 0;
 }
 
-int wfs_plan_document(struct wfs_view *view, const json_t *state, struct wfs_range range,
-	struct wfs_buffer *buffer, uint64_t *ret_size_bytes)
+int wfs_plan_document(struct wfs_view *view, const struct wfs_document_plan *plan,
+	struct wfs_range range, struct wfs_buffer *buffer, uint64_t *ret_size_bytes)
 {
-	struct reading reading = {.view = view, .state = state, .part = {range, buffer, 0}};
+	struct reading reading = {.view = view, .plan = plan, .part = {range, buffer, 0}};
 	int r = reading_init(&reading);
 
 	if (!r)
 		r = add_head(&reading);
-	if (!r && strcmp(wfs_json_text(state, "status"), "failed_normalize") == 0)
+	if (!r && strcmp(plan->status, "failed_normalize") == 0)
 		r = add_raw(&reading);
 	add_text(&reading.part, ",");
 	if (!r)
-		r = add_members(json_pack("{s:s}", "status", wfs_json_text(state, "status")),
-			&reading.part);
+		r = add_members(json_pack("{s:s}", "status", plan->status), &reading.part);
 	add_text(&reading.part, ",\"steps\":[");
 	if (!r)
 		r = add_steps(&reading);
@@ -336,21 +314,24 @@ int wfs_plan_document(struct wfs_view *view, const json_t *state, struct wfs_ran
 
 int wfs_plan_write_status(struct wfs_view *view, const json_t *state, struct wfs_buffer *buffer)
 {
-	const json_t *const error = json_object_get(state, "error");
-	const char *const message = wfs_json_text(json_object_get(error, "details"), "message");
-	const char *const status = wfs_json_text(state, "status");
+	WFS_AUTO_DOCUMENT struct wfs_document_plan plan;
+	int r = wfs_document_read_plan(json_incref((json_t *)state), &plan, NULL);
 
 	(void)view;
-	wfs_buffer_printf(buffer, "%s\n", status);
-	if (strcmp(status, "running") == 0)
-		wfs_buffer_printf(buffer, "%s\n", wfs_json_text(state, "phase"));
+	if (r)
+		return wfs_trace(r);
+	const char *const message =
+		wfs_json_text(json_object_get(plan.error, "details"), "message");
+	wfs_buffer_printf(buffer, "%s\n", plan.status);
+	if (strcmp(plan.status, "running") == 0)
+		wfs_buffer_printf(buffer, "%s\n", plan.phase);
 	wfs_buffer_printf(buffer, "done %lld of %lld, failed %lld, skipped %lld\n",
-		(long long)number_of(state, "done"), (long long)number_of(state, "total"),
-		(long long)number_of(state, "failed"), (long long)number_of(state, "skipped"));
-	wfs_buffer_printf(buffer, "batches %lld, tool calls %lld\n",
-		(long long)number_of(state, "batches"), (long long)number_of(state, "tool_calls"));
-	if (error)
-		wfs_buffer_printf(buffer, "error: %s%s%.*s\n", wfs_json_text(error, "code"),
+		(long long)plan.done, (long long)plan.total, (long long)plan.failed,
+		(long long)plan.skipped);
+	wfs_buffer_printf(buffer, "batches %lld, tool calls %lld\n", (long long)plan.batches,
+		(long long)plan.tool_calls);
+	if (plan.error)
+		wfs_buffer_printf(buffer, "error: %s%s%.*s\n", wfs_json_text(plan.error, "code"),
 			*message ? ": " : "", (int)strcspn(message, "\n"), message);
 	return wfs_buffer_check(buffer);
 }

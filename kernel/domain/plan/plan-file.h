@@ -25,27 +25,27 @@ enum {
 
 /*
  * The next three each append a file to @buffer. @view: at the height of a version of the plan's
- * cell; @state: the document of this version (sys.plan).
- * Return: 0, -EIO (a cell is missing or inconsistent), -ENOMEM.
+ * cell; @plan or @state: the document of this version (sys.plan).
+ * Return: 0, -EIO (a cell is missing, damaged or inconsistent), -ENOMEM.
  */
 
 /** wfs_plan_document() - append a part of the file `plan.json` of a plan to @buffer, schema v1:
  *  {created_utc, cursors{batches, next_ready, session_id}, goal, plan{created_utc, draft?, error?,
  *  final?, goal, in_order?, plan_id, raw?, status, steps[]}, plan_id, schema_version, status,
  *  tool_results_ref{bytes, count}|null, updated_utc}; raw: what the model wrote, of a plan that
- *  could not be cut into steps. @state: document of sys.plan. @range: part of the file
+ *  could not be cut into steps. @range: part of the file
  *  @ret_size_bytes: of the whole file. Return: 0, -EIO, -ENOMEM. */
-int wfs_plan_document(struct wfs_view *view, const json_t *state, struct wfs_range range,
-	struct wfs_buffer *buffer, uint64_t *ret_size_bytes);
+int wfs_plan_document(struct wfs_view *view, const struct wfs_document_plan *plan,
+	struct wfs_range range, struct wfs_buffer *buffer, uint64_t *ret_size_bytes);
 
 /** wfs_plan_write_status() - append the file `status` of a plan to @buffer, one line for each of:
  *  status and, while the plan is running, phase; how many steps have ended, and how; batches and
- *  tool calls; an error. @view: not used; @state: document of sys.plan. Return: 0, -ENOMEM. */
+ *  tool calls; an error. @view: not used. Return: 0, -EIO, -ENOMEM. */
 int wfs_plan_write_status(struct wfs_view *view, const json_t *state, struct wfs_buffer *buffer);
 
 /** wfs_plan_write_graph() - append a plan's steps and dependencies to @buffer, in the language of
  *  Graphviz. Of more than WFS_PLAN_GRAPH_MAX steps, the others are not drawn; a comment says so.
- *  @state: document of sys.plan. Return: 0, -EIO, -ENOMEM. */
+ *  Return: 0, -EIO, -ENOMEM. */
 int wfs_plan_write_graph(struct wfs_view *view, const json_t *state, struct wfs_buffer *buffer);
 
 /* --- steps --- */

@@ -139,17 +139,19 @@ static int write_steps(const json_t *steps, struct wfs_buffer *buffer)
 
 int wfs_plan_write_graph(struct wfs_view *view, const json_t *state, struct wfs_buffer *buffer)
 {
-	const int64_t count = json_integer_value(json_object_get(state, "defined"));
-	WFS_AUTO_JSON json_t *steps = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_plan plan;
+	WFS_AUTO_JSON json_t *steps = json_array();
+	int r = wfs_document_read_plan(json_incref((json_t *)state), &plan, NULL);
 
-	if (count > WFS_PLAN_GRAPH_MAX) {
+	if (r)
+		return wfs_trace(r);
+	if (plan.defined > WFS_PLAN_GRAPH_MAX) {
 		wfs_buffer_printf(buffer,
 			"// not drawn: the plan has %lld steps, at most %d are\ndigraph plan "
 			"{\n}\n",
-			(long long)count, WFS_PLAN_GRAPH_MAX);
+			(long long)plan.defined, WFS_PLAN_GRAPH_MAX);
 		return wfs_buffer_check(buffer);
 	}
-	steps = json_array();
-	int r = read_steps(view, wfs_json_text(state, "plan_id"), count, steps);
+	r = read_steps(view, plan.plan_id, plan.defined, steps);
 	return wfs_trace(r ? r : write_steps(steps, buffer));
 }

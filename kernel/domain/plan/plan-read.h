@@ -7,7 +7,7 @@
 #pragma once
 
 #include "kernel/domain/plan/plan.h"
-#include "kernel/read/view.h"
+#include "kernel/read/view-document.h"
 
 enum { WFS_PLAN_KEY_SIZE = WFS_PLAN_ID_SIZE + 24 }; /* `plan.n`, and a NUL */
 
@@ -19,5 +19,5 @@ void wfs_plan_key(const char *plan_id, int64_t index, char ret_key[static WFS_PL
  *  phase, plan_id, principal, running, session_id, skipped, status, tool_batches, tool_calls,
  *  total, updated_ns, waits}
  *  running: how many steps have begun and not ended; waits: whether an intent is open.
- *  @state: document of sys.plan. Return: new reference, NULL without memory. */
-json_t *wfs_plan_summary(const json_t *state);
+ *  Return: new reference, NULL without memory. */
+json_t *wfs_plan_summary(const struct wfs_document_plan *plan);
