@@ -20,9 +20,11 @@ struct wfs_baseline {
 };
 
 /** wfs_baseline_cell() - write one cell of a baseline to the store, before the baseline's record is
- *  appended. @reducer_index: in the manifest. @bytes: the cell's state, a canonical document
+ *  appended. @reducer_index: in the manifest
+ *  @bytes: the cell's state, a canonical document; of content and code, any bytes
  *  @at_ns: time of the record
- *  Return: 0, -EEXIST (the cell was written before), -EIO, -ENOSPC, -ENOMEM. */
+ *  Return: 0, -EEXIST (the cell was written before, and stays), -EIO, -ENOSPC, -ENOMEM: the caller
+ *  gives up the transaction, as after any failure with @head. */
 int wfs_baseline_cell(struct wfs_head *head, size_t reducer_index, struct wfs_bytes key,
 	struct wfs_bytes bytes, int64_t at_ns);
 
@@ -30,7 +32,8 @@ int wfs_baseline_cell(struct wfs_head *head, size_t reducer_index, struct wfs_by
  *  written, and set its snapshot hash as the newest of the world
  *  @head: after genesis. @baseline: the world that the cells come from. @principal, @at_ns: of the
  *  record
- *  @ret_snapshot_hash: hash of the snapshot document of these cells. Return: 0, or -errno. */
+ *  @ret_snapshot_hash: hash of the snapshot document of these cells
+ *  Return: 0, or -errno (the caller gives up the transaction). */
 int wfs_baseline_append(struct wfs_head *head, const struct wfs_baseline *baseline,
 	const char *principal, int64_t at_ns, struct wfs_hash *ret_snapshot_hash);
 
@@ -40,7 +43,8 @@ int wfs_baseline_parse(const struct wfs_record_parsed *parsed, struct wfs_baseli
 
 /** wfs_baseline_changes() - compute the hash that the member `changes` of a baseline record must
  *  have, from the cells in @view
- *  @view: of the baseline's height; closed and opened again now and then
+ *  @view: of the baseline's height; closed and opened again now and then; the caller closes it,
+ *  also after a failure
  *  @ret_changed: false: the baseline has no cells, and its record no `changes`
  *  @ret_changes: the hash; means nothing if @ret_changed is false. Return: 0, or -errno. */
 int wfs_baseline_changes(struct wfs_view *view, bool *ret_changed, struct wfs_hash *ret_changes,

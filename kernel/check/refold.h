@@ -117,8 +117,9 @@ int wfs_refold_init(struct wfs_refold *refold, struct wfs_store *store,
 
 /** wfs_refold_batch() - fold the next records of the journal, in one transaction, and commit
  *  refold->head.height is then the number of the next record: source->height after the last.
- *  refold->differs is set if a record differs.
- *  Return: 0 (also if a record differs), or -errno if folding has failed. */
+ *  refold->differs is set if a record differs; what was folded up to there is committed, too.
+ *  Return: 0 (also if a record differs), or -errno if folding has failed: the transaction was
+ *  dropped, and the caller can only call wfs_refold_done(). */
 int wfs_refold_batch(struct wfs_refold *refold, struct wfs_error *error);
 
 /** wfs_refold_differs() - report that record @seq is not what folding gives, which ends folding.
@@ -130,27 +131,33 @@ void wfs_refold_done(struct wfs_refold *refold);
 
 /* --- for kernel/check/refold*.c; 0 is returned also after wfs_refold_differs() was called --- */
 
-/** wfs_refold_again() - fold the record @parsed again, and write the records that folding gives
- *  @input: its parts are set but kind, time, principal and charge, which this function sets */
+/** wfs_refold_again() - fold the record @parsed again, and write the records that folding gives; if
+ *  it needs a text that is lost, and none was lost before, set refold->lost and write nothing
+ *  @input: its parts are set but kind, time, principal, charge and `partial`, which this function
+ *  sets */
 int wfs_refold_again(struct wfs_refold *refold, const struct wfs_record_parsed *parsed,
 	struct wfs_fold_input *input, struct wfs_error *error);
 
-/** wfs_refold_action() - fold the record @parsed of an action again; if it depends on a lost text,
- *  only write its line. */
+/** wfs_refold_action() - fold the record @parsed of an action again. If it depends on a lost text,
+ *  only its line is written (and, if it is a tool call, its answer folded), and source->unfolded is
+ *  called if the action was done. */
 int wfs_refold_action(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error);
 
 /** wfs_refold_score() - after a text is lost: write only the line of @parsed, which must be the
- *  intent mint.score that an unfolded action has asked for, or the answer to it. */
+ *  intent mint.score that an unfolded action has asked for, or the answer to it; any other record
+ *  differs (wfs_refold_differs()). */
 int wfs_refold_score(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error);
 
 /** wfs_refold_apply() - after a text is lost: write record @index of the last run to the store,
- *  with the line that the source has for it, which may differ only in `changes`. */
+ *  with the line that the source has for it; wfs_refold_differs() if the line is missing, or
+ *  differs from the folded one in more than `changes`. */
 int wfs_refold_apply(struct wfs_refold *refold, size_t index, struct wfs_error *error);
 
-/** wfs_refold_hidden() - append to @buffer what source->hidden gives for @hash, after comparing it
- *  with the hash. Return: as source->hidden. */
+/** wfs_refold_hidden() - append to @buffer what source->hidden gives for @hash, and compare these
+ *  bytes with the hash. Return: as source->hidden, or -EIO (hash_mismatch; the bytes stay in
+ *  @buffer). */
 int wfs_refold_hidden(struct wfs_refold *refold, const struct wfs_hash *hash,
 	struct wfs_buffer *buffer, struct wfs_error *error);
 

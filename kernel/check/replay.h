@@ -10,7 +10,8 @@
 
 /** wfs_replay() - fold a world's journal again, up to the height that the world has now, and
  *  compare the lines and versions that this gives with those of the world
- *  @problems: gets the first record that differs, if one does; replay ends there
+ *  @problems: empty; gets the first record that differs, or has a version that differs, and replay
+ *  ends there; if none does, every damaged row of the world
  *  @progress: called with @context and the number of records folded; may be NULL
  *  Return: 0 (see problems->count), or -errno if it could not be finished: -EINTR (cancelled:
  *  @progress ended it), … */

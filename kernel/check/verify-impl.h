@@ -67,8 +67,9 @@ int verify_look(struct verify *verify, const char *what, uint64_t done, uint64_t
 int verify_step(struct verify *verify, const char *what, uint64_t done, uint64_t total);
 
 /** verify_check_file() - compare the blob file of a version or a blob with its hash. If this user
- *  may not open the file, verify->forbidden is set to its path. Return: 0, -EIO (damaged), -EACCES
- *  or -EPERM (forbidden), … */
+ *  may not open the file, verify->forbidden is set to its path. @file: its hash and size are used
+ *  Return: 0, -ENOENT, -EIO (damaged), -EACCES or -EPERM (forbidden), or another -errno; no problem
+ *  is added. */
 int verify_check_file(struct verify *verify, const struct wfs_blob *file);
 
 /** verify_failed() - fill verify->error with "read @what" and the reason @r. Return: @r. */
