@@ -32,7 +32,7 @@ struct wfs_backup_figures {
  *  @world: opened for reading only, or owned
  *  @directory: missing, or an empty directory
  *  Return: 0, -EEXIST (already_exists), -EINTR (cancelled), -EIO (hash_mismatch: the world is
- *  damaged), -ENOSPC, …; a failure leaves nothing. */
+ *  damaged), -ENOSPC, …; a failure leaves @directory as it was. */
 int wfs_backup(struct wfs_world *world, const char *directory,
 	const struct wfs_backup_options *options, struct wfs_backup_figures *ret_figures,
 	struct wfs_error *error);

@@ -41,7 +41,8 @@ int wfs_gc_begin(struct wfs_world *world, bool keep, uint64_t number, struct wfs
 /** wfs_gc_advance() - do steps of a collection that was begun; waits for the kernel thread in each
  *  step. @principal: whose requests to the kernel thread the steps are
  *  @rows_max: about how many versions to look at; 0: go on until the collection is done
- *  Return: 0 (gc->done: it is complete), -EROFS, -EIO (damage was found), -ENOSPC, …; after a
- *  failure the steps that were done stay, and a later call goes on from there. */
+ *  Return: 0 (gc->done: it is complete; otherwise the next call goes on), -EROFS (the world was
+ *  opened for reading only), -EIO (damage was found), -ENOSPC, …; after a failure the steps that
+ *  were done stay, and a later call goes on from there. */
 int wfs_gc_advance(struct wfs_world *world, struct wfs_gc *gc, const char *principal,
 	uint64_t rows_max, struct wfs_error *error);

@@ -76,7 +76,7 @@ struct restore {
 
 /* --- kernel/copy/restore-tree.c: files of the copy --- */
 
-/** restore_path() - format a path in the copy, for messages. */
+/** restore_path() - format a path in the copy; one that is too long is cut. */
 struct restore_path restore_path(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** restore_stopped() - report restore->told to the caller's `progress`. Return: 0, or -EINTR
@@ -136,25 +136,28 @@ int restore_list_sorted(struct restore *restore, int directory, const char *path
 int restore_open(struct restore *restore, int directory, const char *name, const char *path,
 	uint64_t size_max, int *ret_fd);
 
-/** restore_read() - append the file @name in a directory of the copy to @buffer; as restore_open()
+/** restore_read() - append the file @name in a directory of the copy to @buffer
+ *  @path, @size_max: as for restore_open(); @size_max also bounds all that @buffer then has
  *  Return: 1; 0 (a problem was noted) or -errno: @buffer may have got a part of the file. */
 int restore_read(struct restore *restore, int directory, const char *name, const char *path,
 	uint64_t size_max, struct wfs_buffer *buffer);
 
 /** restore_pieces() - read the file @fd of the copy, and call @each with @context for piece after
- *  piece of it. @each: returns 0, or -errno that ends the reading. @path: for messages
+ *  piece of it. @each: returns 0, or -errno that ends the reading, for which this function sets
+ *  restore->error. @path: for messages
  *  Return: 1 (the whole file was read), 0 (a problem was noted), or -errno. */
 int restore_pieces(struct restore *restore, int fd, const char *path,
 	int (*each)(void *context, const void *data, size_t size), void *context);
 
-/** restore_attribute() - compare @hash, of a file's bytes, with the hash in the file's extended
- *  attributes. Return: 1 (they are equal, or the file has no such attribute), or 0 (a problem was
- *  noted). */
+/** restore_attribute() - compare @hash, of a file's bytes, with the file's extended attribute
+ *  user.worldfs.state_hash. Return: 1 (they are equal, or the file has no such attribute), or 0 (a
+ *  problem was noted). */
 int restore_attribute(
 	struct restore *restore, int fd, const char *path, const struct wfs_hash *hash);
 
-/** restore_root() - note each name in the root directory of the copy that a tree does not have.
- *  Return: 0, or -errno. */
+/** restore_root() - note each name in the root directory of the copy that a tree does not have, a
+ *  README of no version, and names in directories that a tree always has empty
+ *  Return: 0, or -errno: -EINVAL if this is a world, and not a copy of its tree. */
 int restore_root(struct restore *restore);
 
 /** restore_manifest() - read the copy's manifest into restore->manifest. Return: 0 (it stays NULL
@@ -182,16 +185,20 @@ struct restore_lines {
 };
 /** restore_lines_init() - begin to read the lines of the copy's journal; the caller calls
  *  restore_lines_done(), also on failure
- *  Return: 1, 0 if the copy has no journal (a problem was noted), or -errno. */
+ *  Return: 1, 0 if journal/ is missing (no problem was noted), or if journal/ or log.jsonl cannot
+ *  be opened (a problem was noted), or -errno. */
 int restore_lines_init(struct restore_lines *lines, struct restore *restore);
 /** restore_lines_next() - read the next line into lines->line, where it stays until the next call.
- *  Return: 1, 0 (after the last line, or a problem was noted), or -errno. */
+ *  Return: 1, 0 (after the last line, or a problem was noted, which sets journal.broken), or
+ *  -errno. */
 int restore_lines_next(struct restore_lines *lines);
 void restore_lines_done(struct restore_lines *lines);
 #define RESTORE_AUTO_LINES WFS_CLEANUP(restore_lines_done)
 
 /** restore_journal_check() - read the whole journal, fill restore->journal, and note problems with
- *  the chain of hashes, the files of records, and journal/head. Return: 0, or -errno. */
+ *  the chain of hashes, the files of records, journal/head, and a manifest that is not the
+ *  journal's. If the copy has only journal/head, journal.height is from there. Return: 0, or
+ *  -errno. */
 int restore_journal_check(struct restore *restore);
 
 /** restore_has_journal() - does the copy have records? */
@@ -209,8 +216,8 @@ static inline bool restore_is_proven(const struct restore *restore)
 
 /* --- kernel/copy/restore-fill.c: from the copy into the store --- */
 
-/** restore_blobs() - store all blobs of the copy in restore->store, without listing them. Return:
- *  0, or -errno. */
+/** restore_blobs() - store all blobs of the copy in restore->store; no height lists them yet.
+ *  Return: 0, or -errno. */
 int restore_blobs(struct restore *restore);
 
 /* A transaction that is committed and begun again now and then. */
@@ -236,8 +243,8 @@ void restore_batch_done(struct restore_batch *batch);
  *  Return: @r. */
 int restore_write_failed(struct restore *restore, int r);
 
-/** restore_no_blob() - note that the copy has no blob @hash, unless a problem with the blob's file
- *  was noted before. @whose: words for the message: what names the blob */
+/** restore_no_blob() - note that the copy has no blob @hash; nothing if it has a file of that name,
+ *  whose problem restore_blobs() has noted. @whose: words for the message: what names the blob */
 void restore_no_blob(struct restore *restore, const struct wfs_hash *hash, const char *whose);
 
 /** restore_modules() - check that restore->store has all modules (Lua code) of @manifest
@@ -248,8 +255,9 @@ int restore_modules(struct restore *restore, const struct wfs_manifest *manifest
  *  Return: 0, or -errno. */
 int restore_put_meta(struct restore *restore, const struct wfs_genesis *genesis);
 
-/** restore_baseline() - fill restore->store from a copy without a journal: genesis, and a baseline
- *  with the cells of the copy. Return: 0, or -errno. */
+/** restore_baseline() - fill restore->store from a copy without a journal, or whose journal begins
+ *  with a baseline: genesis, and a baseline with the cells of the copy. Sets restore->filled if no
+ *  problem was noted. Return: 0, or -errno. */
 int restore_baseline(struct restore *restore);
 
 /* --- kernel/copy/restore-cells.c: cells from files of the copy --- */
@@ -275,8 +283,8 @@ struct restore_cells {
 int restore_take_cells(struct restore_cells *cells);
 void restore_cells_done(struct restore_cells *cells);
 
-/** restore_take_builtin() - replace the cells of built-in reducers in the store by those of the
- *  copy. The height of @head becomes the first height that the store keeps.
+/** restore_take_builtin() - replace the cells of built-in reducers in the store, but those of turns
+ *  and plans, by those of the copy. The height of @head becomes the first that the store keeps.
  *  @head: of a store whose actions after a lost text were not folded. Return: 0, or -errno. */
 int restore_take_builtin(struct restore *restore, struct wfs_head *head);
 
@@ -295,8 +303,9 @@ void restore_proof_done(struct restore_proof *proof);
  *  reducer? */
 bool restore_proof_knows(enum wfs_builtin_reducer builtin);
 
-/** restore_proof_check() - compare a cell in the copy with what folded records and @restore->proof
- *  say about it. @builtin: one that restore_proof_knows(). @path: of its file, for messages
+/** restore_proof_check() - compare the cell @key in the copy with what folded records, and the
+ *  facts in restore->proof, say about it
+ *  @builtin: one that restore_proof_knows(). @path: of its file, for messages
  *  @folded: state of the cell by the actions that were folded; NULL: not live by them
  *  @found: state in the copy, canonical
  *  Return: 1, 0 if they contradict each other (a problem was noted), or -errno. */
@@ -306,7 +315,7 @@ int restore_proof_check(struct restore *restore, enum wfs_builtin_reducer builti
 /* --- kernel/copy/restore-fold.c --- */
 
 /** restore_fold() - fill restore->store from a copy with a journal, by folding its records again.
- *  Return: 0, or -errno. */
+ *  Sets restore->filled if no record differs, and restored.lost. Return: 0, or -errno. */
 int restore_fold(struct restore *restore);
 
 /* --- kernel/copy/restore-check.c --- */
@@ -322,9 +331,9 @@ int restore_compare(struct restore *restore);
  *  difference as a problem. Return: 0, or -errno. */
 int restore_compare_entities(struct restore *restore, struct wfs_view *view);
 
-/** restore_compare_texts() - compare the files with content and code of each artifact in the copy
- *  with the hashes in its cell in @view, and note each difference as a problem. Return: 0, or
- *  -errno. */
+/** restore_compare_texts() - compare content and code of each artifact with the hashes in the
+ *  artifact's cell, all as in @view, of the new world, and note each difference as a problem.
+ *  Return: 0, or -errno. */
 int restore_compare_texts(struct restore *restore, struct wfs_view *view);
 
 /** restore_text_directory() - open the directory of the artifact @id in the copy, which has its
@@ -333,7 +342,7 @@ int restore_text_directory(struct restore *restore, struct wfs_bytes id, int *re
 
 /* --- kernel/copy/restore-memory.c: memory stores --- */
 
-/** restore_compare_stores() - if no record proves the entries of memory stores: compare the entries
- *  with the stores' cells of sys.memory_store, both as in @view, and note each difference as a
- *  problem. Return: 0, or -errno. */
+/** restore_compare_stores() - compare the entries of memory stores with the stores' cells of
+ *  sys.memory_store, both as in @view, and note each difference as a problem; called if no record
+ *  proves the entries. Return: 0, or -errno. */
 int restore_compare_stores(struct restore *restore, struct wfs_view *view);

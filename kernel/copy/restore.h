@@ -51,8 +51,8 @@ struct wfs_restored {
 
 /** wfs_restore() - make a world in @directory from the copy of a tree whose root is @tree
  *  @directory: missing, or an empty directory; a failure leaves it as it was
- *  @problems: gets every path that differs, also of a copy that is repaired. @ret_restored: set
- *  on success only
+ *  @problems: empty; gets every path that differs, also of a copy that is repaired. @ret_restored:
+ *  set on success only
  *  Return: 0, -EIO (hash_mismatch, with @problems), -EEXIST (already_exists), -EINTR (cancelled),
  *  -EINVAL, -ENOENT, -ENOSPC, … */
 int wfs_restore(const char *tree, const char *directory, const struct wfs_restore_options *options,
