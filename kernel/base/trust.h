@@ -54,7 +54,8 @@ int wfs_trust_check_now(const char *directory, struct wfs_error *error);
 int wfs_trust_forget_other(const char *directory, const char *world_id, struct wfs_error *error);
 
 /** wfs_trust_give() - note in known.json that this user trusts the world, with the host.json of the
- *  hash @host (zero: without the file). Return: 0, or -errno (@error names the file). */
+ *  hash @host (zero: without the file). @directory: absolute
+ *  Return: 0, or -errno (@error names the file). */
 int wfs_trust_give(const char *directory, const char *world_id, const struct wfs_hash *host,
 	struct wfs_error *error);
 
@@ -74,8 +75,8 @@ bool wfs_trust_has_written(
 	const char *directory, const char *world_id, const struct wfs_store_mark *mark);
 
 /** wfs_trust_closed() - note in known.json that the store was closed with this mark; a world that
- *  is not in the list is added, without trust. If that fails, the pages are checked again at the
- *  next open. */
+ *  is not in the list is added, without trust. @directory: absolute
+ *  If that fails, the pages are checked again at the next open. */
 void wfs_trust_closed(
 	const char *directory, const char *world_id, const struct wfs_store_mark *mark);
 

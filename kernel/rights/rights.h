@@ -92,8 +92,8 @@ int wfs_rights_explain(const struct wfs_rights *rights, const struct wfs_questio
 int wfs_policy_check(const struct wfs_manifest *manifest, const char *principal,
 	const struct wfs_question *question, const char *cap, struct wfs_error *error);
 
-/** wfs_verdict_decision() - make the decision for the record of a refusal. @verdict: the refusal,
- *  an answer to @question
+/** wfs_verdict_decision() - make the decision (kernel/read/record.h) for the record of a refusal
+ *  @verdict: the refusal, an answer to @question
  *  Return: without intent_id and count; its texts are static, or those that @verdict borrows from
  *  the rights. */
 struct wfs_decision wfs_verdict_decision(
