@@ -58,7 +58,7 @@ struct wfs_gc_step {
 /** wfs_gc_step_run() - do one step of a collection inside the write transaction head->txn; the
  *  caller commits it if step->rows_changed. @step: what to do; its results are filled in
  *  @head: not changed. @ret_fatal: false before the call; set to true if the transaction must be
- *  given up; after another failure, what was removed before it stays removed
+ *  given up; after another failure, the caller commits what was removed before it
  *  Return: 0, or -errno. Thread: the kernel thread. */
 int wfs_gc_step_run(
 	struct wfs_gc_step *step, struct wfs_head *head, bool *ret_fatal, struct wfs_error *error);

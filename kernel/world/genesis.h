@@ -50,12 +50,12 @@ int wfs_genesis_artifacts(struct wfs_head *head, const struct wfs_genesis *genes
 	struct wfs_manifest *manifest, const struct wfs_source *source,
 	struct wfs_problems *problems, struct wfs_error *error);
 
-/** wfs_genesis_meta() - write the rows of the store's meta table that opening a world reads.
+/** wfs_genesis_meta() - write the world's id and entropy to the store's meta table.
  *  Return: 0, -ENOSPC, -EIO. */
 int wfs_genesis_meta(const struct wfs_genesis *genesis, struct wfs_txn *txn);
 
 /** wfs_genesis_draw() - make the parts of genesis for a new world, with a random id and entropy,
- *  and the present time
+ *  the present time, and `cells`
  *  @clock_ns: gives the time, since 1970; NULL: the host's clock. Return: 0, or -errno. */
 int wfs_genesis_draw(
 	int64_t (*clock_ns)(void *context), void *clock_context, struct wfs_genesis *ret_genesis);

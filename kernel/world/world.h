@@ -36,7 +36,7 @@ struct wfs_world;
  *  Makes the directory if it is missing; otherwise it must be empty. The world is built under a
  *  temporary name first, so a failure leaves nothing.
  *  @problems: gets each problem of the manifest and the artifacts. If the caller has put problems
- *  into it before, the source is only checked, and nothing is created.
+ *  into it before, the source is only checked, nothing is created, and -EINVAL is returned.
  *  Return: 0, -EEXIST (already_exists), -EINVAL (with @problems), -ENOSPC, … */
 int wfs_world_create(const char *directory, const struct wfs_source *source,
 	const struct wfs_world_options *options, struct wfs_problems *problems,
@@ -49,13 +49,13 @@ int wfs_world_create(const char *directory, const struct wfs_source *source,
 int wfs_world_open(const char *directory, const struct wfs_world_options *options,
 	struct wfs_world **ret_world, struct wfs_error *error);
 
-/** wfs_world_end_code() - before the world is closed: stop Lua code that still runs after @delay_ms
- *  After that, requests that need code fail (cancelled, -EINTR), also the one whose code was
- *  stopped. */
+/** wfs_world_end_code() - before the world is closed: have Lua code stopped that still runs after
+ *  @delay_ms; returns at once. After that time, requests that need code fail (cancelled, -EINTR),
+ *  also the one whose code was stopped. Does nothing if the world is read-only. */
 void wfs_world_end_code(struct wfs_world *world, unsigned int delay_ms);
 
-/** wfs_world_close() - answer the requests that are queued, stop both threads, and free the world;
- *  accepts NULL. The caller has closed all views, and removed all observers. */
+/** wfs_world_close() - do and answer the requests that are queued, stop both threads, and free the
+ *  world; accepts NULL. The caller has closed all views, and removed all observers. */
 void wfs_world_close(struct wfs_world *world);
 WFS_DEFINE_AUTO(world, struct wfs_world, wfs_world_close)
 #define WFS_AUTO_WORLD WFS_CLEANUP(wfs_auto_world)
@@ -70,7 +70,8 @@ bool wfs_world_read_only(const struct wfs_world *world);
 struct wfs_quarantine *wfs_world_quarantine(struct wfs_world *world);
 
 /** wfs_view_open() - open a view of a world at @height, or at WFS_HEIGHT_HEAD, with a transaction
- *  of its own. @ret_view: caller closes it with wfs_view_close(). Return: as wfs_view_of(). */
+ *  of its own. @ret_view: caller closes it with wfs_view_close(). Return: as wfs_view_of()
+ *  (kernel/read/view.h). */
 int wfs_view_open(struct wfs_world *world, uint64_t height, struct wfs_view *ret_view,
 	struct wfs_error *error);
 
@@ -90,7 +91,7 @@ void wfs_world_genesis(const struct wfs_world *world, struct wfs_genesis *ret_ge
  *  It follows from the world's entropy, @principal and @purpose, so copies of the world have equal
  *  permutations, and other worlds different ones.
  *  @purpose: name of the use. @first, @bits: range of the numbers, see wfs_permutation_init()
- *  @ret_permutation: plain value. Return: 0, -ENOMEM. */
+ *  (kernel/base/permutation.h). @ret_permutation: plain value. Return: 0, -ENOMEM. */
 int wfs_world_permutation(const struct wfs_world *world, const char *principal, const char *purpose,
 	uint64_t first, unsigned int bits, struct wfs_permutation *ret_permutation);
 
@@ -103,7 +104,8 @@ int wfs_world_cursors(const struct wfs_world *world, const char *principal,
 /** wfs_world_manifest() - get the manifest in force at the head; caller unrefs. */
 struct wfs_manifest *wfs_world_manifest(struct wfs_world *world);
 
-/** wfs_world_figures() - read all figures of a world but the bytes of its blob files. */
+/** wfs_world_figures() - read all figures of a world but the bytes of its blob files, which are
+ *  0; figures that cannot be read are 0, too. */
 void wfs_world_figures(struct wfs_world *world, struct wfs_world_figures *ret_figures);
 /** wfs_world_count_blobs() - set the bytes of blob files in @figures, which takes longer
  *  (wfs_store_count_blobs()). */
@@ -135,8 +137,8 @@ void wfs_world_judge(struct wfs_world *world, struct wfs_judge *judge);
  *  @embedder: borrowed until the next call; NULL: the world makes only its own embeddings */
 void wfs_world_set_embedder(struct wfs_world *world, struct wfs_embedder *embedder);
 
-/** wfs_world_embedded() - give a request back to the world, with the embedding that it has waited
- *  for
+/** wfs_world_embedded() - give a request back to the world, which does its action again with the
+ *  embedding that it has waited for
  *  @embedding: {dims, embedding, model}, or {code, message} of a failure; embedding: base64 of
  *  float32, as in kernel/domain/memory/embedding.h; reference taken; NULL: out of memory
  *  If the request cannot be taken back, it is answered with the error. Thread: any. */

@@ -167,8 +167,10 @@ static inline bool writer_gone(const struct wfs_request *request)
 /** writer_submit() - do wfs_world_submit() for the writer's world. Return: as that function. */
 int writer_submit(struct wfs_writer *writer, struct wfs_request *request);
 
-/** writer_check() - check what can be checked by the request alone, and write the body of its
- *  record to request->body. Return: 0, or -errno with request->error. */
+/** writer_check() - check what can be checked before the request is folded, and write the body of
+ *  its record to request->body (of an action, its document, only for its size; of a manifest,
+ *  nothing). The body is released by the caller, after a failure, too.
+ *  Return: 0, or -errno with request->error. */
 int writer_check(struct wfs_world *world, struct wfs_request *request);
 
 /** writer_check_event() - check an event by its schema in @manifest. Return: 0, or -errno with
@@ -226,8 +228,10 @@ struct wfs_request *writer_queues_take(struct writer_queues *queues);
  *  empty. */
 struct wfs_request *writer_queues_take_urgent(struct writer_queues *queues);
 
-/** writer_queues_put_back() - put a request that was taken, but not begun or stopped, back to the
- *  front of its queue or, if it is urgent, of queues->urgent. */
+/** writer_queues_put_back() - put back a request that was taken, and was not begun or was stopped:
+ *  to the front of queues->urgent if it is urgent and no other one of its queue is there, otherwise
+ *  of its queue. An urgent request that its connection has sent since then waits after a request
+ *  that was not begun, and is not urgent any more. */
 void writer_queues_put_back(struct writer_queues *queues, struct wfs_request *request);
 
 /** writer_queues_stopped() - charge the queue of the urgent request @stopper for the time of code
@@ -239,8 +243,8 @@ void writer_queues_stopped(
  *  for it. @time_ns: the time */
 void writer_queues_took(struct writer_queues *queues, struct wfs_request *request, int64_t time_ns);
 
-/** writer_queues_answered() - subtract a request from the counts of its queue, right before or
- *  after it is answered. */
+/** writer_queues_answered() - subtract a request from the counts of its queue, right before it is
+ *  answered. */
 void writer_queues_answered(struct writer_queues *queues, struct wfs_request *request);
 
 /** writer_refusal_counted() - count a refused request, unless it is the first of its effect and
