@@ -181,7 +181,7 @@ void work_submit(struct work *work);
 void work_free(struct work *work);
 
 /** work_wait_for_approval() - have the work wait for an approval, if the policy requires one
- *  @effect, @artifact: by which the policy will judge the tool call; @artifact may be NULL
+ *  @effect, @artifact: by which the policy will judge the tool call; @artifact: NULL: none
  *  Return: 1 (the caller does nothing more: the work ends when it is recorded that the call waits,
  *          and a new one begins after the approval), 0 (no approval is needed), or -errno with
  *          @error, which the caller reports with work_fail(). */

@@ -44,7 +44,7 @@ int wfs_mind_condition(
  * wfs_mind_conditions_first() - find the target state of the first condition that is true
  *
  * A condition that fails counts as false.
- * @conditions: [{to, condition}], of the workflow's current state; may be NULL
+ * @conditions: [{to, condition}], of the workflow's current state; NULL: []
  * @variables: object name → value; NULL: none
  * @ret_to: borrows @conditions; NULL: none is true
  * @ret_notes: array of texts: which conditions failed, and why; NULL: none failed; caller owns it

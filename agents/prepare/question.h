@@ -23,7 +23,7 @@ json_t *agents_question_tool(enum wfs_effect effect);
  *  Reads files of the store, so it must not run on the thread of a loop.
  *  @params: of the effect
  *  @ret_meta: after a failure, the height of the world; caller owns it; NULL: not reported
- *  Return: 0, -EACCES, -ENOENT, -EFBIG (the blob), … with @error. */
+ *  Return: 0, -EACCES, -ENOENT, -EFBIG (too_large: the blob), … with @error. */
 int agents_question_ask(const struct wfs_session *session, enum wfs_effect effect,
 	const json_t *params, struct wfs_buffer *output, json_t **ret_meta,
 	struct wfs_error *error);

@@ -377,12 +377,13 @@ void wfs_control_blob_end(struct wfs_control_open *open);
 /* --- control-artifact.c --- */
 
 /** wfs_control_artifact_find() - find the number of the cell of an artifact that the session sees.
- *  @name: file name of the artifact. Return: 0, -ENOENT, … */
+ *  @name: file name of the artifact. Return: 0, -ENOENT (missing, or not seen), … */
 int wfs_control_artifact_find(
 	const struct wfs_session *session, const char *name, uint64_t *ret_number);
 
 /** wfs_control_artifact_id() - find the id of the artifact whose cell has this number, if the
- *  session sees it. @ret_id: buffer of WFS_GRANT_NAME_MAX bytes and a NUL. Return: 0, -ENOENT, … */
+ *  session sees it. @ret_id: buffer of WFS_GRANT_NAME_MAX bytes and a NUL
+ *  Return: 0, -ENOENT (missing, or not seen), … */
 int wfs_control_artifact_id(const struct wfs_session *session, uint64_t number, char *ret_id);
 
 /** wfs_control_artifact_change() - apply a write or a truncation to the content that @open

@@ -56,7 +56,7 @@ void wfs_mcp_call_cancel(struct wfs_mcp *mcp, struct wfs_mcp_call *call);
 void wfs_mcp_calls_free(struct wfs_mcp *mcp);
 
 /** wfs_mcp_error_data() - make the `data` of a protocol error: {category, code, meta?, retriable,
- *  uri?}. @meta: borrowed; @uri: of the resource that was asked for; both may be NULL
+ *  uri?}. @meta: borrowed; @uri: of the resource that was asked for; NULL: left out
  *  Return: new reference, NULL without memory. */
 json_t *wfs_mcp_error_data(const struct wfs_error *error, json_t *meta, const char *uri);
 

@@ -42,6 +42,6 @@ bool wfs_rpc_read(
 void wfs_rpc_result(struct wfs_buffer *output, const json_t *id, json_t *result);
 
 /** wfs_rpc_error() - append an error as the answer to the request @id; NULL: the id is not known.
- *  @data: taken; may be NULL; @format: the message, printf style */
+ *  @data: taken; NULL: none; @format: the message, printf style */
 void wfs_rpc_error(struct wfs_buffer *output, const json_t *id, enum wfs_rpc_code code,
 	json_t *data, const char *format, ...) __attribute__((format(printf, 5, 6)));

@@ -4,6 +4,7 @@
  *
  * An entity is an artifact, a principal, a turn, a plan, or what domains add (fs/tree/ino.h). A
  * cookie is a number of a name in a listing; with it, another listing begins after this name.
+ * fs/tree/tree.h says what -ENOENT, -EACCES and -EIO mean.
  */
 #pragma once
 
@@ -64,8 +65,7 @@ int wfs_tree_view(
 
 /** wfs_tree_sees() - may the session see @node? Nodes that cannot be judged by their number alone
  *  are judged when they are read: for them this returns 0.
- *  Return: 0 (yes), -ENOENT (out of its scope), -EACCES (no right to any of it: tree->refusal),
- *  -ENOMEM. */
+ *  Return: 0 (yes), -ENOENT (out of its scope), -EACCES, -ENOMEM. */
 int wfs_tree_sees(const struct wfs_tree *tree, const struct wfs_node *node);
 
 /* stat of a node that a look-up or a listing has found */

@@ -4,7 +4,10 @@
  *
  * The FUSE data connection, the `fs` commands, and helpers that work without a mount all use this
  * module, so they show equal paths and equal bytes. It knows nothing about FUSE. It reads through a
- * session, keeps no state, and opens one view in each call.
+ * session, keeps no state, and opens one view in each call. Unless a comment says otherwise,
+ * -ENOENT means that the view does not have the node, or that it is out of the session's scope;
+ * -EACCES, that the session may read nothing of its kind, or a private text no longer (see
+ * tree->refusal); -EIO, that what is stored is damaged (hash_mismatch).
  * Source: worldfs-tree(5).
  * Thread: any.
  */
@@ -49,8 +52,7 @@ struct wfs_attr {
 };
 
 /** wfs_tree_attr() - compute the attributes of the node @ino, whose number Linux got from a look-up
- *  or a listing. Return: 0, -ENOENT (also: out of the session's scope), -EACCES (tree->refusal),
- *  -EIO (hash_mismatch: damage), … */
+ *  or a listing. Return: 0, -ENOENT, -EACCES, -EIO, … */
 int wfs_tree_attr(const struct wfs_tree *tree, uint64_t ino, struct wfs_attr *ret_attr);
 
 /** wfs_tree_lookup() - look a name up in the directory with the inode number @parent
@@ -88,7 +90,7 @@ bool wfs_tree_path_names_height(const char *path);
  *  Symlinks are not followed, but for `at/head`. Only the path of a directory may end with `/`.
  *  @height: of the tree; WFS_HEIGHT_HEAD: the live tree
  *  @ret_height: the height of the tree that the path ends in: @height, or the one that a path below
- *               `at/` names; may be NULL; after a failure, as far as the path was followed
+ *               `at/` names; NULL: not wanted; after a failure, as far as the path was followed
  *  Return: 0, -ENOENT, -ENOTDIR, … */
 int wfs_tree_resolve(const struct wfs_tree *tree, uint64_t height, const char *path,
 	struct wfs_attr *ret_attr, uint64_t *ret_height);

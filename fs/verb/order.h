@@ -37,8 +37,8 @@ struct wfs_order {
 	size_t under_way[WFS_ORDER_COUNT];
 };
 
-/** wfs_order_kind() - find the kind of a request. @payload: may be NULL; @verb: any name; if
- *  no verb has it, the kind is WFS_ORDER_READ */
+/** wfs_order_kind() - find the kind of a request. @payload: NULL: {}; @verb: any name; if no verb
+ *  has it, the kind is WFS_ORDER_READ */
 enum wfs_order_kind wfs_order_kind(const char *verb, const json_t *payload);
 
 /** wfs_order_waits() - must the client's next request, which is of this kind, wait for an answer to

@@ -117,18 +117,18 @@ void wfs_call_done(struct wfs_call *call);
 json_t *wfs_call_envelope(const struct wfs_call *call, const char *id);
 
 /** wfs_verb_takes_long() - is the call a query, or does it run code, so that it may take seconds?
- *  @payload: may be NULL */
+ *  @payload: NULL: {} */
 bool wfs_verb_takes_long(const char *verb, const json_t *payload);
 
 /** wfs_verb_slow() - may this call read the whole world, so that it needs a thread that may wait?
- *  @payload: may be NULL */
+ *  @payload: NULL: {} */
 bool wfs_verb_slow(const char *verb, const json_t *payload);
 
 /**
  * wfs_verb_reads_long() - may this call read for so long that it must not keep other calls waiting?
  * True for some files (wfs_tree_takes_long() in fs/tree/tree.h), and for queries of a guest, which
  * may look at any number of cells
- * @payload: may be NULL
+ * @payload: NULL: {}
  * @guest: the client is not the operator
  */
 bool wfs_verb_reads_long(const char *verb, const json_t *payload, bool guest);

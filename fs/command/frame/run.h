@@ -163,13 +163,13 @@ int wfs_run_consistency(struct wfs_run *run, char **ret_text);
 int wfs_run_at(struct wfs_run *run, char **ret_text);
 
 /** wfs_run_value() - read a JSON argument, or the file of an argument @FILE (@-: standard input).
- *  @ret_value: caller owns it. Return: 0, -EINVAL (not JSON), -EFBIG, or the error of reading the
- *  file. */
+ *  @ret_value: caller owns it. Return: 0, -EINVAL (not JSON), -EFBIG (too_large), or the error of
+ *  reading the file. */
 int wfs_run_value(struct wfs_run *run, const char *given, json_t **ret_value);
 
 /** wfs_run_message() - set `message` of @payload to an argument, or to the file of an argument
  *  @FILE (@-: standard input).
- *  Return: 0, -EINVAL (not UTF-8), -EFBIG, or the error of reading the file. */
+ *  Return: 0, -EINVAL (not UTF-8), -EFBIG (too_large), or the error of reading the file. */
 int wfs_run_message(struct wfs_run *run, const char *given, json_t *payload);
 
 /** wfs_run_list() - print the items of a list that a verb gives in pages, by @print or with --json
