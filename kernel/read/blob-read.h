@@ -17,7 +17,7 @@ struct wfs_range {
 /* All bytes of a value. */
 #define WFS_RANGE_ALL ((struct wfs_range){.size = SIZE_MAX})
 
-/** wfs_version_value() - describe the value of a version as a blob; it borrows what @version
+/** wfs_version_value() - describe the value of a version as a blob. Return: borrows what @version
  *  borrows. */
 struct wfs_blob wfs_version_value(const struct wfs_version *version);
 

@@ -87,7 +87,8 @@ int wfs_entity_is_source(
  *  If the file is made in parts, only the parts in @range are read.
  *  @file: not of the forms WFS_ENTITY_BYTES, TEXTS, GRANTS and EVENTS; of a directory (ITEMS): a
  *  file in it
- *  @version: as from wfs_entity_source(), or of the file's cell; @view: at its height or later
+ *  @version: as from wfs_entity_source(), or of the file's cell
+ *  @view: at the height of @version or later
  *  @range: part of the file; if its size is 0, only @ret_size_bytes is set
  *  @ret_size_bytes: of the whole file
  *  Return: 0, -ENOENT (`result.json` of a turn that has not ended), -EIO, -ENOMEM. */

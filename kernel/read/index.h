@@ -55,8 +55,8 @@ void wfs_index_artifacts(
  *  @artifact_id. */
 void wfs_index_dependents(struct wfs_index_set *set, const char *artifact_id);
 
-/** wfs_index_invocations() - write to @set the name of the set of invocations of one artifact, by
- *  one invoker, or both. @artifact_id, @invoker_id: one of them may be NULL: any */
+/** wfs_index_invocations() - write to @set the name of the set of invocations of one artifact by
+ *  one invoker. @artifact_id, @invoker_id: NULL: any; both NULL: all invocations */
 void wfs_index_invocations(
 	struct wfs_index_set *set, const char *artifact_id, const char *invoker_id);
 
@@ -135,8 +135,10 @@ struct wfs_index_checker {
 
 /** wfs_index_check() - compare all sets with the cells in the store, and report cells that are
  *  missing in a set, and cells that are in a wrong one
- *  kernel/domain/turn/turn-check.h checks that records are in the sets of their turns. Cells that
- *  cannot be read are skipped; their entries in sets are then reported as wrong.
+ *  kernel/domain/turn/turn-check.h checks that records are in the sets of their turns, and counts
+ *  checker->runs_records; this function only reports if these sets have more rows of records below
+ *  checker->height. Cells that cannot be read are skipped; their entries in sets are then reported
+ *  as wrong.
  *  Return: 0, the -errno of `progress`, -ENOMEM, … */
 int wfs_index_check(
 	struct wfs_store *store, struct wfs_txn *txn, const struct wfs_index_checker *checker);

@@ -43,10 +43,11 @@ struct wfs_introspector {
 	const struct wfs_permutation *cursors;
 };
 
-/** wfs_introspect() - answer one question about a world. @effect: an introspect.* effect
+/** wfs_introspect() - answer one question about a world. @effect: one of the four named above
  *  @params: of the effect; checked here
- *  @ret_payload: payload of a receipt; of a failure {"code","message","meta"}, or NULL without
- *  memory. Caller owns it either way. @error: filled on failure; not NULL
+ *  @ret_payload: payload of a receipt; of a failure {"code","message","meta"?} (no meta if no view
+ *  can be opened), or NULL without memory. Caller owns it either way. @error: filled on failure;
+ *  not NULL
  *  Return: 0, -EINVAL (missing_argument, invalid_argument, invalid_consistency), -ENOENT
  *  (reducer_missing, height_unavailable; not_found: the manifest is out of sight), -EAGAIN, -EIO,
  *  -ENOMEM. */

@@ -37,7 +37,8 @@ struct wfs_snapshot_walker {
 /** wfs_snapshot_walk() - call @walker for each live cell of a view, in the order of the snapshot
  *  document
  *  @view: if it owns its transaction, the walk closes it and opens it again at its height now and
- *  then, so that no old transaction keeps pages from being used again
+ *  then, so that no old transaction keeps pages from being used again; what was borrowed from it is
+ *  then not valid any more. The caller closes the view, after a failure, too
  *  Return: 0, the -errno of `cell`, or -errno of the store. */
 int wfs_snapshot_walk(
 	struct wfs_view *view, const struct wfs_snapshot_walker *walker, struct wfs_error *error);
@@ -51,6 +52,7 @@ void wfs_snapshot_body(struct wfs_buffer *buffer, const char *charge, uint64_t h
 
 /** wfs_snapshot_document_walk() - add all live cells of a view to @document, which was initialised
  *  and has no cells yet, and end it; the caller still calls wfs_snapshot_document_done()
+ *  @view: as for wfs_snapshot_walk()
  *  @ret_hash: of the whole document. Return: 0, or -errno. */
 int wfs_snapshot_document_walk(struct wfs_snapshot_document *document, struct wfs_view *view,
 	struct wfs_hash *ret_hash, struct wfs_error *error);

@@ -36,5 +36,5 @@ int wfs_text_check(struct wfs_txn *txn, const struct wfs_texts *ours, const stru
 /** wfs_text_each() - call @each (kernel/value/stand-in.h) with @context for every stand-in in those
  *  members of a record in which private texts are replaced, which only records of actions and
  *  receipts have; stand-ins in other members are copies
- *  Return: 0, or what @each returned that ended it. */
+ *  Return: 0, or the number that @each returned to end the walk. */
 int wfs_text_each(const struct wfs_record_parsed *parsed, wfs_text_each_fn *each, void *context);
