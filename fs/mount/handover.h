@@ -50,6 +50,7 @@ struct wfs_handover {
  *  the control files; a dead mount on @directory is unmounted first
  *  @world: canonical directory of the world
  *  @directory: canonical, from wfs_mount_resolve() (fs/mount/mount-table.h)
+ *  @allow_other: Linux lets other users use both mounts
  *  @nest_ctl: mount the control files on `ctl` in the tree (root only); false: on a directory of
  *  wfs_mount_run_directory()
  *  @ret_handover: caller calls wfs_handover_done(); after a failure it is not set
