@@ -136,8 +136,9 @@ static inline struct wfs_lua *wfs_lua_of(lua_State *L)
 /* --- lua.c --- */
 
 /** wfs_lua_run() - call the C function @function in the sandbox, protected and under the bounds
- *  First restores the region as it was after compiling, or compiles; charges the budget of @run. If
- *  the run was stopped, lua->stop says why until the next run. @run: its `failure` is set
+ *  First restores the region as it was after compiling, or compiles if no image of it was kept;
+ *  charges the budget of @run. If the run was stopped, lua->stop says why until the next run.
+ *  @run: its `failure` is set
  *  @context: the argument of @function, as light userdata
  *  Return: 0, -EINVAL (syntax_error: the source does not compile), -EIO (runtime_error: the code
  *  failed, or a bound was hit), -ENOMEM, or the negative errno of a function of the host. */
@@ -254,7 +255,8 @@ void wfs_lua_write_json(
 	lua_State *L, int index, struct wfs_buffer *buffer, const char *what, bool array);
 
 /** wfs_lua_write_element() - append the canonical JSON text of the value at @index, an element of
- *  an array that the caller writes. Raises as wfs_lua_write_json(), whose @what it takes, too. */
+ *  an array that the caller writes. @what, raises: as for wfs_lua_write_json(); limits.output_bytes
+ *  bounds all of @buffer, which has other bytes after an error. */
 void wfs_lua_write_element(lua_State *L, int index, struct wfs_buffer *buffer, const char *what);
 
 /* --- lua-pairs.c --- */
@@ -371,6 +373,6 @@ int wfs_lua_random(lua_State *L);
 const char *wfs_lua_push_text(lua_State *L, int index, size_t *ret_size);
 
 /** wfs_lua_position() - convert the start position that a string function was given to one from the
- *  beginning. @position: 1-based; negative: from the end. @size: bytes of the string
+ *  beginning. @position: 1-based, 0 is 1; negative: from the end. @size: bytes of the string
  *  Return: 1 or more; may be beyond @size. */
 size_t wfs_lua_position(lua_Integer position, size_t size);

@@ -132,8 +132,9 @@ void wfs_lua_arena_trim(void);
 struct wfs_lua;
 
 /** wfs_lua_new() - compile a module, run its main chunk, and check that it defines one of
- *  options->functions; if that is NULL, only copy the source, which then is compiled by the first
- *  run. @run: bounds and failure of this check. @ret_lua: caller frees it with wfs_lua_free()
+ *  options->functions; if that is NULL, only copy the source: the first run compiles it, and may
+ *  return -EINVAL. @run: bounds and failure of this check. @ret_lua: caller frees it with
+ *  wfs_lua_free()
  *  Return: 0, -EINVAL (syntax_error: too large, does not compile, or defines none of the
  *  functions), -EIO (runtime_error: the main chunk failed or hit a bound), -ENOMEM. */
 int wfs_lua_new(const struct wfs_lua_options *options, struct wfs_lua_run *run,
