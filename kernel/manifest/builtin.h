@@ -87,7 +87,7 @@ const char *wfs_builtin_reducer_name(enum wfs_builtin_reducer reducer);
  *  wfs_builtin_reducer_count() for another name. */
 enum wfs_builtin_reducer wfs_builtin_reducer_find(const char *name);
 
-/** wfs_builtin_reducer_hidden() - is it the name of a built-in reducer that is marked hidden in the
+/** wfs_builtin_reducer_hidden() - is @name that of a built-in reducer that is marked hidden in the
  *  table: no file, query or call shows its cells as cells? @size: bytes of @name */
 bool wfs_builtin_reducer_hidden(const char *name, size_t size);
 

@@ -344,7 +344,7 @@ const char *wfs_effect_granted_as(enum wfs_effect effect);
  *  columns. */
 void wfs_effect_action_page(enum wfs_effect effect, struct wfs_buffer *buffer);
 
-/** wfs_effect_acts() - is it recorded when the effect is refused? True for effects that change
+/** wfs_effect_acts() - is a refusal of the effect recorded? True for effects that change
  *  something. */
 bool wfs_effect_acts(enum wfs_effect effect);
 

@@ -70,7 +70,8 @@ const char *wfs_account_member(size_t index);
  *  Return: 0, -EINVAL (invalid_argument). The message does not name the member. */
 int wfs_account_check_member(const json_t *account, size_t index, struct wfs_error *error);
 
-/** wfs_grant_is_spent() - is nothing left of the calls or the tokens of a grant's own budget? */
+/** wfs_grant_is_spent() - is nothing left of the calls or the tokens of a grant's own budget? False
+ *  for a grant without one. */
 bool wfs_grant_is_spent(const struct wfs_document_grant *grant);
 
 /** wfs_grant_mark() - compute a mark by which a grant can be told from a later one of its name

@@ -112,8 +112,8 @@ bool manifest_check_members(const struct manifest_reader *reader, struct wfs_pla
 const json_t *manifest_list(
 	const struct manifest_reader *reader, const char *name, size_t max, size_t builtin_count);
 
-/** manifest_check_kind() - check that the member `$kind` of the definition @item is @wanted;
- *  otherwise add a problem. */
+/** manifest_check_kind() - check that the member `$kind` of the definition @item, which is at
+ *  @place, is @wanted; otherwise add a problem. */
 void manifest_check_kind(const struct manifest_reader *reader, struct wfs_place place,
 	const json_t *item, const char *wanted);
 
@@ -150,10 +150,11 @@ int manifest_enter(const struct manifest_reader *reader, struct wfs_place place,
 
 /** manifest_read_builtin() - check that item @index of the document's list @name equals one of
  *  @builtins, an array of definitions, and that no earlier item of the list has its name
- *  @seen: {name: …} of the items so far; the item's name is added, if it is right
+ *  @seen: {name: index in the list} of the items so far; this item is added, if it is right
  *  Return: 1 (it is right), 0 (a problem was added), -ENOMEM. */
 int manifest_read_builtin(const struct manifest_reader *reader, const char *name, size_t index,
 	const json_t *builtins, json_t *seen);
 
-/** manifest_find_named() - Return: the item of @list with this `name`, borrowed, or NULL. */
+/** manifest_find_named() - Return: the item of @list with this `name`, borrowed; NULL: none has
+ *  it, or @name is NULL. */
 json_t *manifest_find_named(const json_t *list, const json_t *name);

@@ -147,7 +147,8 @@ bool wfs_manifest_asks(const struct wfs_reducer_definition *reducer, enum wfs_ef
  *  list of effects? */
 bool wfs_manifest_effect(const struct wfs_manifest *manifest, enum wfs_effect effect);
 
-/** wfs_manifest_cap() - Return: the capability with this name, e.g. "sys/query@1", or NULL. */
+/** wfs_manifest_cap() - Return: the capability with this name, e.g. "sys/query@1"; NULL: the
+ *  manifest does not have it. */
 const struct wfs_cap_definition *wfs_manifest_cap(
 	const struct wfs_manifest *manifest, const char *name);
 

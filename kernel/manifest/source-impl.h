@@ -58,7 +58,8 @@ struct source_loader {
 
 /* --- source-check.c --- */
 
-/** source_expected() - add the problem "expected @what, got @value" at @place in world.json. */
+/** source_expected() - add the problem "expected @what, got @value" at @place in world.json.
+ *  @value: NULL is shown as "nothing" */
 void source_expected(const struct source_loader *loader, struct wfs_place place, const char *what,
 	const json_t *value);
 
@@ -73,7 +74,7 @@ const char *source_file_name(
 	const struct source_loader *loader, struct wfs_place place, const json_t *value);
 
 /** source_named_file_read() - append to @buffer the contents of the file @name, which world.json
- *  names at @place. Return: 1 (appended), 0 (a problem was added), -ENOMEM. */
+ *  names at @place; a part after a failure. Return: 1, 0 (a problem was added), -ENOMEM. */
 int source_named_file_read(const struct source_loader *loader, struct wfs_place place,
 	const char *name, struct wfs_buffer *buffer);
 
@@ -99,8 +100,8 @@ enum {
 
 /** source_operator() - put the operator, with a grant of every capability, into a manifest document
  *  whose lists are empty. @account: {scrip?, quotas?} that it begins with; may be NULL
- *  @genesis: the world has services that cost scrip, which nobody could give to the operator: so it
- *  begins with SOURCE_OPERATOR_SCRIP, unless @account says otherwise. Return: 0, -ENOMEM. */
+ *  @genesis: the world has services that cost scrip, which nobody could give to the operator: so
+ *  the operator begins with SOURCE_OPERATOR_SCRIP if @account has no scrip. Return: 0, -ENOMEM. */
 int source_operator(json_t *manifest, const json_t *account, bool genesis);
 
 /** source_principals() - add the operator and the principals of world.json, with their grants, to
@@ -128,8 +129,8 @@ int source_scripts(
 
 /* --- source-file.c --- */
 
-/** source_file_name_valid() - is it a relative path of a file, without `..` and control
- *  characters? */
+/** source_file_name_valid() - is @name a relative path of at most WFS_SOURCE_FILE_NAME_MAX bytes,
+ *  without names that are empty, `.` or `..`, and without control characters? */
 bool source_file_name_valid(const char *name);
 
 /** source_file_read() - append the contents of a file to @buffer, or a part after a failure
