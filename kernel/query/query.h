@@ -211,7 +211,8 @@ void wfs_query_help(enum wfs_query_type type, struct wfs_buffer *buffer);
  * range of each in the order of the table, the pattern. A param that is null counts as absent.
  * @params: an object, from which @ret_query borrows; NULL or null: no params
  * Return: 0, -EINVAL (invalid_query_type, invalid_param, missing_param, invalid_param_type,
- *         invalid_param_value, invalid_pattern), -ENOMEM.
+ *         invalid_param_value, invalid_pattern; invalid_argument: @params is not an object),
+ *         -ENOMEM.
  */
 int wfs_query_check(const char *query_type, const json_t *params, struct wfs_query *ret_query,
 	struct wfs_error *error);
