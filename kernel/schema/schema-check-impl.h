@@ -68,7 +68,7 @@ int schema_check_node(struct schema_check *check, const struct schema_node *node
 	const json_t *value, const struct schema_path *path);
 
 /** schema_check_inner() - check @value, an item or member of another part, against the schema
- *  @node. */
+ *  @node, one level deeper (check->depth) and without the other part's check->seen. */
 int schema_check_inner(struct schema_check *check, const struct schema_node *node,
 	const json_t *value, const struct schema_path *path);
 
