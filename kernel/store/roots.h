@@ -21,7 +21,8 @@ int wfs_roots_check(int directory_fd, const char *directory, struct wfs_error *e
 
 struct root;
 
-/** roots_find() - read the root that the transaction @txn_id has written. @fd: of data.mdb
+/** roots_find() - read the root (layout.h) that the transaction @txn_id has written. @fd: of
+ *  data.mdb
  *  Return: 0, -EAGAIN (later transactions have overwritten it), -EBADMSG (the first two pages are
  *  not roots), -ENODATA (the file ends before its second page), or another -errno. */
 int roots_find(int fd, uint64_t txn_id, struct root *ret_root);
