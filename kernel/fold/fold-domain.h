@@ -103,7 +103,7 @@ struct wfs_domain {
 	int (*fold_manifest)(
 		struct wfs_fold *fold, const struct wfs_manifest *to, struct wfs_error *error);
 	/** fold_answer() - fold the answer to an effect that an action asked for
-	 *  @cell_index: in fold->cells, the cell for which the action asked: one of `asker`
+	 *  @cell_index: in fold->cells, the cell for which the action asked; its reducer is `asker`
 	 *  @event: the answer, an event of the schema sys/Receipt@1 */
 	int (*fold_answer)(struct wfs_fold *fold, size_t cell_index, const json_t *event,
 		struct wfs_error *error);
@@ -132,11 +132,12 @@ const struct wfs_action_type *wfs_domain_action(
 	const struct wfs_domain *const *domains, const char *type);
 
 /** wfs_domain_check() - check the form of an action by @manifest alone, without the state of the
- *  world. Return: 0, -EINVAL, -ENOENT (not_found: the capability in a grant), -EFBIG, -ENOMEM. */
+ *  world. Return: 0, -EINVAL (also for an unknown action_type), -ENOENT (not_found: the capability
+ *  in a grant), -EFBIG, -ENOMEM. */
 int wfs_domain_check(const struct wfs_domain *const *domains, const struct wfs_manifest *manifest,
 	const json_t *action, struct wfs_error *error);
 
-/** wfs_domain_intent() - find the type of an open intent
+/** wfs_domain_intent() - find the type of an open intent, which was read from its cell
  *  Return: the type, static; NULL: no domain has it. */
 const struct wfs_intent_type *wfs_domain_intent(
 	const struct wfs_domain *const *domains, const struct wfs_document_intent *intent);
