@@ -126,8 +126,8 @@ int box_take_failure(struct wfs_code *code, struct process *process, struct wfs_
 int box_give_up(struct wfs_code *code, struct process *process, int reason,
 	enum wfs_lua_failure *ret_failure, struct wfs_error *error);
 
-/** box_trim() - free the memory of the process's buffers if they are large, which few messages
- *  need. */
+/** box_trim() - free the memory of each buffer of the process that has more than
+ *  BOX_MESSAGE_KEPT_BYTES, which few messages need. */
 void box_trim(struct process *process);
 
 /** box_seed_of() - hash a seed, for the random numbers of code: so code cannot learn from them the

@@ -251,8 +251,8 @@ void restore_no_blob(struct restore *restore, const struct wfs_hash *hash, const
  *  Return: 1, 0 (problems were noted), or -errno. */
 int restore_modules(struct restore *restore, const struct wfs_manifest *manifest);
 
-/** restore_put_meta() - write the rows of the store's meta table that opening a world reads.
- *  Return: 0, or -errno. */
+/** restore_put_meta() - write the rows of the store's meta table that opening a world reads, in a
+ *  transaction of its own. Return: 0, or -errno. */
 int restore_put_meta(struct restore *restore, const struct wfs_genesis *genesis);
 
 /** restore_baseline() - fill restore->store from a copy without a journal, or whose journal begins
@@ -292,7 +292,7 @@ int restore_take_builtin(struct restore *restore, struct wfs_head *head);
  * --- */
 
 /** restore_proof_add() - take facts from the record of an action that was done, but is not folded.
- *  Return: 0, -ENOMEM. */
+ *  Return: 0, -ENOMEM (no error is set). */
 int restore_proof_add(struct restore_proof *proof, const struct wfs_record_parsed *parsed);
 /** restore_makes_agent() - does @action, the document of a write_artifact, make or change an agent
  *  (an artifact that is also a principal)? */

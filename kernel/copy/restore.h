@@ -54,7 +54,7 @@ struct wfs_restored {
  *  @problems: empty; gets every path that differs, also of a copy that is repaired. @ret_restored:
  *  set on success only
  *  Return: 0, -EIO (hash_mismatch, with @problems), -EEXIST (already_exists), -EINTR (cancelled),
- *  -EINVAL, -ENOENT, -ENOSPC, … */
+ *  -EINVAL (@tree is a world, not a copy of a tree), -ENOENT, -ENOSPC, … */
 int wfs_restore(const char *tree, const char *directory, const struct wfs_restore_options *options,
 	struct wfs_problems *problems, struct wfs_restored *ret_restored, struct wfs_error *error);
 
