@@ -25,7 +25,7 @@ struct script_answer {
 };
 
 /** script_read() - get the answer to one request
- *  @file: a path, relative to the world's directory @directory
+ *  @file: a path; a relative one begins in @directory, which is the world's
  *  @turn: number of the request within the turn, from 1
  *  @messages: of the request
  *  @ret_answer: caller owns its values

@@ -18,7 +18,8 @@ struct wfs_peers;
 
 /** wfs_peers_new() - read `uids` of host.json in @directory; the file may be missing
  *  @ret_peers: caller frees it with wfs_peers_free()
- *  Return: 0, -EINVAL (invalid_json, invalid_argument: says where), -EFBIG, or another -errno. */
+ *  Return: 0, -EINVAL (invalid_json, invalid_argument: says where), or another -errno of
+ *  reading the file; with @error. */
 int wfs_peers_new(const char *directory, struct wfs_peers **ret_peers, struct wfs_error *error);
 void wfs_peers_free(struct wfs_peers *peers);
 
