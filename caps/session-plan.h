@@ -2,9 +2,10 @@
 /*
  * Chats and plans. Requests are those of caps/session-act.h; the objects that these functions get
  * become actions, belong to the caller, and must live until `done` is called. Each function that
- * makes a request returns 0 (`done` will be called), or -errno with request->error. In the objects,
- * session_id is the id of a session of messages, model a name in host.json, batch_size how many
- * steps are begun together, and max_concurrency how many of these run at once.
+ * makes a request returns 0 (`done` will be called), or -errno with request->error. In objects and
+ * answers, session_id is the id of a session of messages, chat_id that of one of its messages,
+ * model a name in host.json, batch_size how many steps are begun together, and max_concurrency how
+ * many of these run at once.
  */
 #pragma once
 
@@ -17,7 +18,7 @@ struct wfs_session;
  *  continue that plan, of this principal and session_id, with the message
  *  @chat: {batch_size, called_by?, max_concurrency, message, model, plan_id?, session_id}; its
  *  called_by: id of the intent of the tool call that chats
- *  The answer is {chat_id, plan_id?}: the id of the message, and `plan_id` of @chat. */
+ *  The answer is {chat_id, plan_id?}: of the message, and as in @chat. */
 int wfs_session_chat(const struct wfs_session *session, json_t *chat, struct wfs_request *request);
 
 /** wfs_session_plan_import() - make a plan from the text in a blob
@@ -28,10 +29,11 @@ int wfs_session_chat(const struct wfs_session *session, json_t *chat, struct wfs
 int wfs_session_plan_import(
 	const struct wfs_session *session, json_t *import, struct wfs_request *request);
 
-/** wfs_session_plan_resume() - continue the plan {plan_id, retry_failed?}; retry_failed: run steps
- *  again that failed or were skipped. Allowed to the principal that made the plan, if it has a
- *  drive grant, to one with a drive grant for all plans, and to an administrator. The answer is
- *  {chat_id, plan_id}. */
+/** wfs_session_plan_resume() - continue the plan {plan_id, retry_failed?} if it was stopped, or
+ *  waits because its answer could not be made; another plan stays as it is. retry_failed: also run
+ *  steps again that failed or were skipped, of an ended plan, too. Allowed to the principal that
+ *  made the plan, if it has a drive grant, to one with a drive grant for all plans, and to an
+ *  administrator. The answer is {chat_id, plan_id}. */
 int wfs_session_plan_resume(
 	const struct wfs_session *session, json_t *resume, struct wfs_request *request);
 
@@ -41,6 +43,7 @@ int wfs_session_plan_stop(
 	const struct wfs_session *session, json_t *stop, struct wfs_request *request);
 
 /** wfs_session_leave_plan() - stop the plan {plan_id}, or the chat {chat_id}, which the principal
- *  has begun and does not wait for any more. For drivers: needs no right. */
+ *  has begun and does not wait for any more. For drivers: needs no right. The answer is as for
+ *  wfs_session_plan_stop(). */
 int wfs_session_leave_plan(
 	const struct wfs_session *session, json_t *stop, struct wfs_request *request);

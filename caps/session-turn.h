@@ -59,7 +59,8 @@ int wfs_session_approve(
 	const struct wfs_session *session, json_t *approve, struct wfs_request *request);
 
 /** wfs_session_leave_run() - end the run {turn_id}, which the principal has begun and does not wait
- *  for any more. For drivers: needs no right, because the principal may have lost it since then. */
+ *  for any more. For drivers: needs no right, because the principal may have lost it since then.
+ *  The answer is {run_id}. */
 int wfs_session_leave_run(
 	const struct wfs_session *session, json_t *cancel, struct wfs_request *request);
 
@@ -98,8 +99,9 @@ void wfs_session_approve_call(struct wfs_session *session, enum wfs_effect effec
 
 /** wfs_session_receipt() - submit the receipt that answers an intent; @session: of the principal of
  *  the intent. This needs no right: the intent was judged. @receipt: {adapter_id, intent_id,
- *  payload, status}; must live until the answer, as private texts that the caller has set in
- *  request->receipt.texts; @charge: name of the grant whose budget pays, "" for none; copied */
+ *  payload, status}; must live until the answer, like the private texts that it names, which the
+ *  caller has set in request->receipt.texts; @charge: name of the grant whose budget pays, "" for
+ *  none; copied */
 int wfs_session_receipt(const struct wfs_session *session, const json_t *receipt,
 	const char *charge, struct wfs_request *request);
 
