@@ -82,7 +82,7 @@ struct fold_ask {
 /* The outcome of an action. JSON is owned, and may be NULL. */
 struct fold_outcome {
 	struct wfs_error refusal; /* why it was not done */
-	json_t *details;          /* of the refusal */
+	json_t *details;          /* of the refusal: {count} with not_unique */
 	json_t *answer;           /* for the sender, if it was done */
 	json_t *action;           /* as the record has it; NULL: as it was sent */
 	json_t *result;           /* members of the record's result beside ok and error_code */
@@ -232,7 +232,7 @@ struct wfs_view fold_view(const struct wfs_fold *fold);
 
 /** fold_touch() - get the index of a cell in the fold
  *  The first time, an entry is made, and the cell and its state are read from the store.
- *  @reducer_index: of its reducer in the manifest. Return: 0, -EIO, -ENOMEM, … */
+ *  @reducer_index: of its reducer in the manifest; @key: copied. Return: 0, -EIO, -ENOMEM, … */
 int fold_touch(struct wfs_fold *fold, size_t reducer_index, struct wfs_bytes key, size_t *ret_index,
 	struct wfs_error *error);
 

@@ -155,13 +155,15 @@ int wfs_fold_run_genesis(struct wfs_fold *fold, struct wfs_head *head,
 	struct wfs_error *error);
 
 /** wfs_fold_outcome() - get the outcome of the action that the last run folded
- *  @ret_answer: its answer, or the details of the refusal; NULL: none; caller owns it
+ *  @ret_answer: the answer that its domain has made, or the details of the refusal ({count} with
+ *  not_unique, otherwise NULL); NULL: none; caller owns it
  *  Return: 0: the action was done, or the request was no action; or the -errno of the action's
  *  refusal, with @error. */
 int wfs_fold_outcome(const struct wfs_fold *fold, json_t **ret_answer, struct wfs_error *error);
 
 /** wfs_fold_wanted() - get the embedding that the host must provide before the last run's action
- *  can be done. Return: {model, text}, borrowed until the next run; NULL: none is missing. */
+ *  can be done; wfs_fold_run() has failed with `busy` then
+ *  Return: {model, text}, borrowed until the next run; NULL: none is missing. */
 const json_t *wfs_fold_wanted(const struct wfs_fold *fold);
 
 /** wfs_fold_unrecorded() - did the action of the last run only read, so that it gets no record? */
