@@ -20,7 +20,7 @@ int wfs_session_text(const struct wfs_session *session, struct wfs_view *view, u
 int wfs_session_text_find(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_hash *hash, struct wfs_text *ret_text);
 /** wfs_session_text_next() - find the first private text that the principal may read, of those with
- *  a number above @after
+ *  a number above @after; does not note it
  *  @left: bound of the texts to look at, unreadable ones included; decremented for each
  *  Return: 0, -ENOENT (no more), 1 (@left is 0; of @ret_text only the number is set, of the last
  *          text), … */
