@@ -2,16 +2,17 @@
 /*
  * Accounts of principals and artifacts: sys.ledger has their scrip, sys.resource what they have
  * used and their quotas. Functions that return int return 0, or -errno with @error filled, if their
- * comment does not say otherwise.
+ * comment does not say otherwise. A failure may leave a part of the changes (fold-work.h).
  * Thread: the thread that folds.
  */
 #pragma once
 
 #include "kernel/fold/fold-work.h"
 
-/** account_open() - make the account of a new principal: its cells of sys.ledger and sys.resource
- *  @account: an object with optional members `scrip` and `quotas`, which wfs_account_check_member()
- *  (kernel/manifest/grant.h) has accepted */
+/** account_open() - make the account of a new principal: its cell of sys.ledger and, if @account
+ *  has quotas, that of sys.resource
+ *  @account: an object; of its members, `scrip` and `quotas` ({resource: quota}) are used, both
+ *  optional; wfs_account_check_member() (kernel/manifest/grant.h) has accepted them */
 int account_open(
 	struct wfs_fold *fold, const char *id, const json_t *account, struct wfs_error *error);
 
@@ -23,8 +24,9 @@ int account_exists(struct wfs_fold *fold, const char *id, struct wfs_error *erro
 int account_scrip(
 	struct wfs_fold *fold, const char *id, int64_t *ret_scrip, struct wfs_error *error);
 
-/** account_add() - add @amount of scrip, which may be negative, to the account of @id.
- *  Return: 0, -EDQUOT (insufficient_funds, or quota_exceeded: more than an account can count), … */
+/** account_add() - add @amount of scrip, which may be negative, to the account of @id; its cell is
+ *  made if it has none. Return: 0, -EDQUOT (insufficient_funds: less than 0 would be left;
+ *  quota_exceeded: more than an account can count), … */
 int account_add(struct wfs_fold *fold, const char *id, int64_t amount, struct wfs_error *error);
 
 /** account_move() - move @amount of scrip from account @from to account @to. Return: as
@@ -44,8 +46,8 @@ enum account_resource {
 enum account_resource account_resource_find(const char *name);
 
 /** account_use() - add @amount to what @id has used of a resource, if the quota allows it
- *  A negative amount lowers the use. Without a quota every amount is allowed.
- *  Return: 0, -EDQUOT (quota_exceeded), … */
+ *  Without a quota every amount is allowed. A negative amount lowers the use, and always is.
+ *  Return: 0, -EDQUOT (quota_exceeded), -EIO (hash_mismatch: the use would be negative), … */
 int account_use(struct wfs_fold *fold, const char *id, enum account_resource resource,
 	int64_t amount, struct wfs_error *error);
 
@@ -55,6 +57,7 @@ int account_spend(struct wfs_fold *fold, const char *id, enum account_resource r
 	int64_t amount, struct wfs_error *error);
 
 /** account_move_quota() - move @amount of unused quota from account @from to account @to.
- *  Return: 0, -EDQUOT (quota_exceeded), -EINVAL (one of the accounts has no quota), … */
+ *  Return: 0, -EDQUOT (quota_exceeded), -EINVAL (one of the accounts has no quota), …; after a
+ *  failure the quota of @from may be changed, and the caller refuses the action. */
 int account_move_quota(struct wfs_fold *fold, const char *from, const char *to,
 	enum account_resource resource, int64_t amount, struct wfs_error *error);

@@ -16,9 +16,9 @@
  *       params, to, used?{calls,tokens}}
  *
  *   {action_type "grant", cap, to, params, name?, expires_at_ns?, budget?, from?, to_artifact_of?}
- *       -> {name}
+ *       -> {name}; to_artifact_of: owner of the agent `to`, see grants_check_agent()
  *   {action_type "revoke", name} -> {removed}; also removes each grant that was passed on from it
- *   {action_type "principal", id} -> {id}
+ *   {action_type "principal", id, quotas?, scrip?} -> {id}
  *
  * Source: docs/decisions/0016-grants.md.
  * Thread: the thread that folds.
@@ -32,13 +32,15 @@ extern const struct wfs_domain wfs_principal_domain;
 /** grants_make_agent() - for kernel/domain/action/: make the cell of the principal of a new
  *  artifact of type agent. No principal has this id yet. The caller makes the account.
  *  @maker: id of the actor; @payer: id of the principal that pays for the artifact's bytes
- *  Return: 0, -EDQUOT (quota_exceeded: too many principals, or agents of @payer), … */
+ *  Return: 0, -EDQUOT (quota_exceeded: too many principals, or agents of @payer), …; the caller
+ *  takes the changes of a failure back. */
 int grants_make_agent(struct wfs_fold *fold, const char *id, const char *maker, const char *payer,
 	struct wfs_error *error);
 
 /** grants_charge_receipt() - charge a model's answer, one call and its tokens, to the grant that
- *  allowed the request (`charge` of the fold's input); does nothing if the input names none
+ *  allowed the request (fold->input.charge; NULL: nothing is charged), and to the one that this
+ *  grant was passed on from, and so on
  *  The model has been paid already, so a spent budget does not refuse the answer.
- *  @receipt: body of the receipt's record, which record 0 of the fold is. Return: 0, -EIO,
- *  -ENOMEM. */
+ *  @receipt: body of record 0, the receipt; its payload.usage.total_tokens are the tokens
+ *  Return: 0, -EIO, -ENOMEM. */
 int grants_charge_receipt(struct wfs_fold *fold, const json_t *receipt, struct wfs_error *error);

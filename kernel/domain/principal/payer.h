@@ -9,7 +9,8 @@
  *
  * A record counts with its body, WFS_PAYER_RECORD_BYTES for the rest of its line, and the private
  * texts that are stored beside it (kernel/read/text.h), whose sizes come from their stand-ins. So
- * the count follows from the journal alone.
+ * the count follows from the journal alone. Functions that return -errno fill @error.
+ * Thread: the view's.
  */
 #pragma once
 
@@ -40,11 +41,11 @@ const char *wfs_payer_maker(const struct wfs_document_principal *principal);
 
 /** wfs_payer_find() - find the principal whose quota `journal` pays for a request of @principal,
  *  and read the quota
- *  @ret_payer: plain value; not limited if no such quota exists. Return: 0, -EIO, -ENOMEM. */
+ *  @ret_payer: set on success; not limited if no such quota exists. Return: 0, -EIO, -ENOMEM. */
 int wfs_payer_find(struct wfs_view *view, const char *principal, struct wfs_payer *ret_payer,
 	struct wfs_error *error);
 
-/** wfs_payer_read() - set `limited`, `quota` and `used` of @payer
+/** wfs_payer_read() - set `limited`, `quota` and `used` of @payer; its `id` stays
  *  @resources: document of the payer's cell of sys.resource; NULL: no quota
  *  Return: @payer->limited: whether a quota `journal` exists. */
 bool wfs_payer_read(const json_t *resources, struct wfs_payer *payer);

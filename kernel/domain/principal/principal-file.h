@@ -7,14 +7,15 @@
 #include "kernel/read/view.h"
 
 /** wfs_principal_grants() - read the grants of a principal at the view's height, sorted by name
- *  @ret_grants: an array of the documents of their cells; caller owns it
+ *  @ret_grants: an array of the documents of their cells of sys.grant (grants.h), also of expired
+ *  grants; caller owns it
  *  @ret_time_ns: when the newest of them was written, since 1970; 0: no grants
  *  Return: 0, -EIO, -ENOMEM. */
 int wfs_principal_grants(struct wfs_view *view, struct wfs_bytes principal, json_t **ret_grants,
 	int64_t *ret_time_ns);
 
-/** wfs_principal_write_grants() - append the file `grants.json` of a principal, at the view's
- *  height, to @buffer
+/** wfs_principal_write_grants() - append the file `grants.json` of a principal, which is the array
+ *  that wfs_principal_grants() gives, to @buffer
  *  @ret_time_ns: when the newest of the grants was written, since 1970; 0: no grants
  *  Return: 0, -EIO, -ENOMEM. */
 int wfs_principal_write_grants(struct wfs_view *view, struct wfs_bytes principal,

@@ -2,7 +2,8 @@
 /*
  * Private to kernel/domain/principal/: makes and removes the cells of principals and grants while
  * record 0 of a fold (the request's own) is folded, and charges the principal that pays for the
- * fold's records. Functions that return int return 0, or -errno with @error filled.
+ * fold's records. Functions that return int return 0, or -errno with @error filled; a failure may
+ * leave a part of the changes, which the caller takes back, or the request fails (fold-work.h).
  */
 #pragma once
 
@@ -46,7 +47,8 @@ enum grants_count {
 };
 
 /** grants_count() - add @amount, which may be negative, to the count @what in the cell of a
- *  principal, unless it would be more than its maximum. Return: 0, -EDQUOT (quota_exceeded), … */
+ *  principal, unless the count would be more than its maximum (grant.h); nothing is counted for a
+ *  principal of the kernel itself. Return: 0, -EDQUOT (quota_exceeded), … */
 int grants_count(struct wfs_fold *fold, const char *principal, enum grants_count what, int amount,
 	struct wfs_error *error);
 
@@ -74,7 +76,7 @@ int grants_make_grant(
 int grants_passed_on(struct wfs_fold *fold, const json_t **ret_children, struct wfs_error *error);
 
 /** grants_remove() - delete the cells of grants, and of all grants that were passed on from them
- *  @names: array of the names of grants; the names of those passed on are appended
+ *  @names: array of the names of live grants; the names of those passed on are appended
  *  @ret_count: how many grants were removed */
 int grants_remove(struct wfs_fold *fold, json_t *names, size_t *ret_count, struct wfs_error *error);
 
@@ -85,11 +87,12 @@ int grants_remove(struct wfs_fold *fold, json_t *names, size_t *ret_count, struc
 void grants_passed_done(struct grants_passed *passed);
 
 /** grants_passed_applying() - before a record is written at @head: drop the table of grants that
- *  were passed on if it describes another journal. */
+ *  were passed on if it describes another journal, or has changes of a record that was not
+ *  written. */
 void grants_passed_applying(struct wfs_fold *fold, const struct wfs_head *head);
 
 /** grants_passed_changed() - update the table of grants that were passed on: the record that is
- *  being written gives the cell of the grant @name the new state @state. */
+ *  being written gives the cell of the grant @name the state @state; not live: it is removed. */
 void grants_passed_changed(
 	struct wfs_fold *fold, struct wfs_bytes name, const struct wfs_state *state);
 
@@ -127,22 +130,25 @@ int grants_fold_charge(struct wfs_fold *fold, const char *name, struct wfs_error
  *  declares. */
 int grants_fold_declared(struct wfs_fold *fold, struct wfs_error *error);
 
-/** grants_fold_manifest() - fold a change of the manifest, from the fold's to @to
+/** grants_fold_manifest() - fold a change of the manifest, from fold->manifest to @to
  *  Makes the principals and grants that are new in @to, replaces grants that differ, and removes
- *  grants that @to leaves out, with each grant that was passed on from them.
- *  Return: 0, -EEXIST (already_exists: an action has made a grant with the name of a new one), … */
+ *  grants that @to leaves out, with each grant that was passed on from them. Principals stay.
+ *  Return: 0, -EEXIST (already_exists: an action has made a grant with the name of a new one, or an
+ *  artifact has the id of a new principal), -EDQUOT (quota_exceeded: too many principals or
+ *  grants), -ESTALE (as grants_check_declared()), … */
 int grants_fold_manifest(
 	struct wfs_fold *fold, const struct wfs_manifest *to, struct wfs_error *error);
 
 /* --- pay.c --- */
 
 /** principal_pay_begin() - before a request is folded: find the principal that pays for its
- *  records, and keep it in the domain's memory
- *  Return: 0, -EDQUOT (quota_exceeded: not even the request's own record fits), -EIO, -ENOMEM. */
+ *  records, and keep it in the domain's memory. Nobody pays for genesis.
+ *  Return: 0, -EDQUOT (quota_exceeded: not even the request's own record fits; never for a receipt
+ *  or an action that ends something), -EIO, -ENOMEM. */
 int principal_pay_begin(struct wfs_fold *fold, struct wfs_error *error);
 
 /** principal_pay() - after a request was folded: charge the bytes of all its records to the payer's
- *  quota `journal`
- *  The payer's cell changes as part of the last record. Return: 0, -EDQUOT (quota_exceeded), -EIO,
- *  -ENOMEM. */
+ *  quota `journal`, if it has one and the request gets a record
+ *  The payer's cell changes as part of the last record. Return: 0, -EDQUOT (quota_exceeded; never
+ *  for a receipt, or for an action that has ended something), -EIO, -ENOMEM. */
 int principal_pay(struct wfs_fold *fold, struct wfs_error *error);
