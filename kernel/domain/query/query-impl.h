@@ -2,7 +2,8 @@
 /*
  * Private to kernel/domain/query/: a query that is being answered.
  *
- * Functions that return int return 0, or -errno with run->error filled.
+ * Functions that return int return 0 or -errno. If run->error is not filled then, wfs_query_run()
+ * fills it.
  */
 #pragma once
 
@@ -25,16 +26,17 @@ enum {
 	QUERY_WORK_OF_HARD_MATCH = 30000, /* for matching an id by a pattern that backtracks much */
 };
 
-/** query_work() - count @instructions of work before doing it.
- *  Return: 0, -EIO (runtime_error: it is too much), or what work->goes_on() returns. */
+/** query_work() - count @instructions of work before doing it
+ *  Return: 0 (also if run->work is NULL), -EIO (runtime_error: more than work->most), or the -errno
+ *  of work->goes_on(). After a failure the query is given up, and the caller returns it. */
 int query_work(struct query_run *run, uint64_t instructions);
 
-/** query_sees() - may the answer show something that the query names? @key: of its cell, or its
- *  name in the directory of @part */
+/** query_sees() - may the answer show a row of @part that the query names? @key: the row's name
+ *  (struct wfs_query_row) */
 bool query_sees(const struct query_run *run, enum wfs_query_part part, struct wfs_bytes key);
 
-/** query_sees_listed() - may the answer list or count a cell that the query has not named? @key: of
- *  the cell */
+/** query_sees_listed() - may the answer list or count a row of @part that the query has not named?
+ *  @key: the row's name */
 bool query_sees_listed(const struct query_run *run, enum wfs_query_part part, struct wfs_bytes key);
 
 /** query_text() - make a JSON text of a key. Bytes that are not UTF-8, which a restored world can
@@ -56,7 +58,7 @@ int query_state(struct query_run *run, enum wfs_builtin_reducer reducer, const c
 	json_t **ret_state);
 
 /** query_principal() - read the document of sys.ledger of the principal @id, if the answer may show
- *  @part of it
+ *  the row @id of @part
  *  @ret_ledger: caller owns it. Return: 0, -ENOENT (not_found, also if it may not be shown), … */
 int query_principal(
 	struct query_run *run, enum wfs_query_part part, const char *id, json_t **ret_ledger);

@@ -68,12 +68,12 @@ const char *wfs_query_directory(enum wfs_query_part part);
 
 /** wfs_query_shows() - may a principal's query show a row? Only if the files of the tree may show
  *  it to the principal, too.
- *  Grants and policy must allow three things: to query; to see the path of the row; and to read
- *  the journal, if the row is of WFS_QUERY_PART_JOURNAL, or otherwise the reducer of the row's
- *  directory and that of its cells (and to list both, if the row is listed). @rights: of the
- *  principal
- *  @asks: the question whether the principal may query. An approval in it counts only for this
- *  question, not for the other two */
+ *  Grants and policy must allow three things: to query; to see the row's path (directory/name); and
+ *  to read the journal, if the row is of WFS_QUERY_PART_JOURNAL, or otherwise the cells of the
+ *  directory's reducer and of the part's own (and to list both, if the row is listed). @rights: of
+ *  the principal
+ *  @asks: the question whether the principal may query (WFS_EFFECT_ACTION_QUERY_KERNEL). An
+ *  approval in it counts only for this question, not for the other two */
 bool wfs_query_shows(const struct wfs_rights *rights, const struct wfs_question *asks,
 	const struct wfs_query_row *row);
 
@@ -94,9 +94,10 @@ struct wfs_query_work {
  *  @view: of the head
  *  @sight: NULL: everything is seen
  *  @work: NULL: no bound
- *  @ret_result: {success, query_type, …}; caller owns it
+ *  @ret_result: {success, query_type, …}, with the data that kernel/query/query.h lists for the
+ *  type; caller owns it; set only on success
  *  Return: 0, -ENOENT (not_found), -EINVAL (invalid_pattern: it takes too much work), -EIO
- *  (hash_mismatch, …; runtime_error: more than @work allows), what work->goes_on() returns,
+ *  (hash_mismatch, …; runtime_error: more than @work allows), the -errno of work->goes_on(),
  *  -ENOMEM. */
 int wfs_query_run(struct wfs_view *view, const struct wfs_query *query,
 	const struct wfs_query_sight *sight, struct wfs_query_work *work, json_t **ret_result,
@@ -104,8 +105,9 @@ int wfs_query_run(struct wfs_view *view, const struct wfs_query *query,
 
 /* --- for other readers of principals; @state: of a cell of sys.resource, or NULL --- */
 
-/** wfs_query_quotas() - make {name: {quota, used, available}} of all resources. @state: document of
- *  sys.resource, or NULL: no quotas and no use. Return: new reference, or NULL without memory. */
+/** wfs_query_quotas() - make {name: {quota, used, available}} of all resources; without a quota,
+ *  `quota` and `available` are null. @state: document of sys.resource, or NULL: no quotas and no
+ *  use. Return: new reference, or NULL without memory. */
 json_t *wfs_query_quotas(const json_t *state);
 
 /** wfs_query_frozen() - has a principal used up its quota of tokens, so that it cannot ask models?
@@ -121,7 +123,8 @@ bool wfs_query_frozen(const json_t *state);
 json_t *wfs_artifact_row(const json_t *state);
 
 /** wfs_artifact_document() - make the description of one artifact: the answer of query `artifact`,
- *  and the file `meta.json`. @state: document of sys.artifact
- *  @hashes: include the hashes of content and code, by which a reader could find a short text
+ *  and the file `meta.json`. It is a copy of @state, the document of sys.artifact, with `deleted`
+ *  (false)
+ *  @hashes: false: leave out content_hash and code_hash, by which a reader could find a short text
  *  Return: new reference, or NULL without memory. */
 json_t *wfs_artifact_document(const json_t *state, bool hashes);
