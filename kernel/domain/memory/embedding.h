@@ -37,10 +37,11 @@ void embedding_done(struct embedding *embedding);
 
 /** embedding_make() - make the embedding of a text, or find it in the record
  *  @model: the model that the vector must be of; NULL: the model of the host's embedder
- *  @ret_embedding: caller ends it with embedding_done()
- *  Return: 0, -EINVAL (the text is blank, or the host does not have the model), -EFBIG (too_large),
- *  -EIO (effect_failed: the server gave none), -EBUSY (a server has to be asked first:
- *  fold->outcome.wanted), … */
+ *  @ret_embedding: set on success; caller ends it with embedding_done()
+ *  Return: 0, -EINVAL (the text is blank, or the host does not have the model), -EFBIG (too_large:
+ *  the text, or more than WFS_EMBEDDINGS_MAX by a server in one action), -EIO (effect_failed: the
+ *  server gave none), -EBUSY (a server has to be asked first: fold->outcome.wanted; the caller ends
+ *  the action, which is repeated later), … */
 int embedding_make(struct act *act, const char *model, const char *text,
 	struct embedding *ret_embedding, struct wfs_error *error);
 
@@ -50,7 +51,7 @@ int embedding_check_text(const char *text, struct wfs_error *error);
 
 /** embedding_host_model() - get the name of the model of the host's embedder or, if the action
  *  comes from a journal, of the host where it was done; static, or borrowed from the fold's input
- *  or record. */
+ *  or record. The result of the action's record then names a model that is not local. */
 const char *embedding_host_model(struct act *act);
 
 /** embedding_read() - read an embedding from the members dims, embedding (base64) and model of

@@ -20,7 +20,7 @@
 bool wfs_memory_is_store(const json_t *artifact);
 
 /** wfs_memory_entry() - find the version of entry @number of a store in the view. @artifact_id: of
- *  the store. Return: 0, -ENOENT, … */
+ *  the store. Return: 0, -ENOENT (no such entry), … */
 int wfs_memory_entry(struct wfs_view *view, struct wfs_bytes artifact_id, uint32_t number,
 	struct wfs_version *ret_version);
 
@@ -30,8 +30,8 @@ int wfs_memory_entry(struct wfs_view *view, struct wfs_bytes artifact_id, uint32
 int wfs_memory_entry_next(struct wfs_view *view, struct wfs_bytes artifact_id, uint64_t number,
 	uint32_t *ret_number, struct wfs_entry *ret_entry);
 
-/** wfs_memory_entry_ever() - find the first entry with a number of at least @number that exists in
- *  the view, or did before it was deleted
+/** wfs_memory_entry_ever() - find the first entry with a number of at least @number that a store
+ *  has ever had: also one that was deleted, or added after the view's height
  *  @artifact_id: of the store. @ret_key: of the entry's cell, borrowed until the view is closed
  *  Return: 0, -ENOENT (no more entries), … */
 int wfs_memory_entry_ever(struct wfs_view *view, struct wfs_bytes artifact_id, uint64_t number,

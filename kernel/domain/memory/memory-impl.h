@@ -25,7 +25,7 @@ int memory_charge(const struct memory *memory, const struct artifact *artifact, 
 	struct wfs_error *error);
 
 /** memory_check_model() - check that an embedding is of the model and dimensions of the store's
- *  entries, so that it can be compared with theirs. Return: 0, or -EINVAL. */
+ *  entries, so that it can be compared with theirs. Return: 0 (also: no entries), or -EINVAL. */
 int memory_check_model(
 	const struct memory *memory, const struct embedding *embedding, struct wfs_error *error);
 
@@ -35,6 +35,6 @@ double memory_told_score(const struct wfs_vectors_hit *hit);
 
 /* --- reembed.c --- */
 
-/** memory_looked_away() - after the removal of entry @number: lower the count `left` of
- *  memory_reembed() by one, if it had not reached this entry. */
+/** memory_looked_away() - after the removal of entry @number: if memory_reembed() has still to look
+ *  at this entry, lower the count memory->state.left; the caller stores the state. */
 void memory_looked_away(struct memory *memory, uint32_t number);

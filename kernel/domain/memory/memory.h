@@ -17,7 +17,8 @@
  *
  * All entries of a store have embeddings of one model, because those of different models cannot be
  * compared. To prune is to remove entries when the store has more than max_entries. Functions that
- * return int return 0, or -errno with @error filled.
+ * return int return 0, or -errno with @error filled. A function that fails may have made a part of
+ * its changes, also in struct memory: the caller lets the action fail.
  * Source: docs/decisions/0022-minds.md.
  * Thread: the thread that folds.
  */
@@ -70,7 +71,7 @@ int memory_check(struct wfs_fold *fold, const struct artifact *artifact, struct 
 
 /** memory_open() - open a store for reading and changing it within one action
  *  @artifact: of type memory_store; must outlive @ret_memory, which caller ends with memory_done()
- *  Return: 0, -EINVAL (invalid content), … */
+ *  Return: 0, -EINVAL (another type, or invalid content), … */
 int memory_open(struct act *act, const struct artifact *artifact, struct memory *ret_memory,
 	struct wfs_error *error);
 
@@ -107,7 +108,8 @@ struct memory_added {
 
 /** memory_add() - add an entry, unless the store has one with a cosine to it above MEMORY_SAME
  *  @artifact: the store; the entry's bytes are charged to the account whose disk the artifact takes
- *  Return: 0 (also if it was not added), -EDQUOT (quota_exceeded), -EINVAL (the embedding is of
+ *  @ret_added: the entry, or the existing one because of which nothing was added
+ *  Return: 0 (also if nothing was added), -EDQUOT (quota_exceeded), -EINVAL (the embedding is of
  *  another model than the store's), … */
 int memory_add(struct memory *memory, const struct artifact *artifact,
 	const struct memory_entry *entry, struct memory_added *ret_added, struct wfs_error *error);
@@ -131,8 +133,9 @@ int memory_search(struct memory *memory, const struct embedding *query, size_t l
 int memory_remove(struct memory *memory, const struct artifact *artifact, const char *entry_id,
 	struct wfs_error *error);
 
-/** memory_list() - list at most @limit entries in the order of their ids, without embeddings, as
- *  they were before the record. @offset: entries to skip. @ret_entries: an array; caller owns it */
+/** memory_list() - list at most @limit entries in the order of their ids, as they were before the
+ *  record. @offset: entries to skip. @ret_entries: an array of the documents of their cells,
+ *  without `embedding`; caller owns it */
 int memory_list(struct memory *memory, size_t limit, size_t offset, json_t **ret_entries,
 	struct wfs_error *error);
 
@@ -147,10 +150,11 @@ int memory_bytes(struct wfs_fold *fold, const char *artifact_id, int64_t *ret_by
 int memory_delete_all(struct wfs_fold *fold, const char *artifact_id, struct wfs_error *error);
 
 /** memory_reembed() - replace embeddings that are not of the model of the host's embedder by new
- *  ones. @limit: how many to make at most in this record; if a server makes them, the function
- *  makes at most WFS_EMBEDDINGS_MAX even if @limit is higher
+ *  ones. @artifact: the store. @limit: how many to make at most in this record; if a server makes
+ *  them, the function makes at most WFS_EMBEDDINGS_MAX even if @limit is higher
  *  @ret_done: how many were made; memory_check_ready() says whether the store is complete
- *  Return: 0, -EIO (effect_failed), -EDQUOT (quota_exceeded), … */
+ *  Return: 0 (also if nothing was to do), -EBUSY and -EIO as embedding_make(), -EDQUOT
+ *  (quota_exceeded), … */
 int memory_reembed(struct memory *memory, const struct artifact *artifact, size_t limit,
 	size_t *ret_done, struct wfs_error *error);
 
@@ -177,12 +181,14 @@ struct memory_given {
 void memory_given_done(struct memory_given *given);
 
 /** memory_give() - add a list of entries, also those that are nearly equal to others
- *  The vector of an entry is used if it is of the store's model or, if the store is empty, of the
- *  host's. Other texts are embedded by the host, at the price of genesis_embedder.
+ *  The vector of an entry is used if `model` is the store's or, if the store is empty, the host's.
+ *  Other texts are embedded by the host, at the price of genesis_embedder, which the payer pays.
  *  @entries: at most MEMORY_GIVEN_MAX of {text, dims?, embedding?, id?, importance?, model?,
  *  place?, tags?, tick?}; embedding: numbers, or base64 as in a cell; an id of `mem_` and 1 to 8
- *  hex digits is kept if no entry has it. @ret_given: caller ends it with memory_given_done()
- *  Return: 0, -EINVAL, -EFBIG (too_large), -EDQUOT (insufficient_funds, quota_exceeded), … */
+ *  hex digits is kept if no entry has it; place is ignored
+ *  @ret_given: set on success; caller ends it with memory_given_done()
+ *  Return: 0, -EINVAL (an entry is invalid, or as memory_check_ready()), -EFBIG (too_large),
+ *  -EDQUOT (insufficient_funds, quota_exceeded), -EBUSY and -EIO as embedding_make(), … */
 int memory_give(struct memory *memory, const struct artifact *artifact, const json_t *entries,
 	struct memory_given *ret_given, struct wfs_error *error);
 
@@ -200,8 +206,8 @@ int memory_content_entries(struct wfs_fold *fold, const struct artifact *artifac
  *  Entries that are new in the content are added. Those that were removed from it are removed from
  *  the store, if the store has an entry with their id and text; those without an id stay. Entries
  *  that the content had before and after the write are not touched, even if they were deleted from
- *  the store or pruned.
- *  @before: memory_content_entries() before the write; borrowed; may be NULL */
+ *  the store or pruned. What embeddings cost is added to act->price_paid.
+ *  @before: memory_content_entries() before the write; borrowed; NULL: none */
 int memory_take_content(
 	struct act *act, const struct artifact *artifact, json_t *before, struct wfs_error *error);
 
@@ -212,7 +218,8 @@ struct memory_mirrors; /* those of several, in a fold */
 
 void memory_mirrors_free(struct memory_mirrors *mirrors);
 
-/** memory_mirror() - get the vectors of a store, which is not empty, as the fold has left it
+/** memory_mirror() - get the vectors of a store, as the fold has left it; it is not empty, and
+ *  memory_left() is 0
  *  The fold keeps them from record to record. If a fold is dropped, or part of it is taken back,
  *  the labels of store and mirror differ, and the next call undoes the changes.
  *  @ret_mirror: borrowed until the next call of memory_mirror() */
