@@ -268,13 +268,13 @@ int wfs_driving_plan(struct wfs_view *view, const char *plan_id, struct wfs_docu
 	return wfs_trace(r);
 }
 
-int wfs_driving_step(struct wfs_view *view, const char *plan_id, int64_t index, json_t **ret_step,
-	struct wfs_error *error)
+int wfs_driving_step(struct wfs_view *view, const char *plan_id, int64_t index,
+	struct wfs_document_plan_step *ret_step, struct wfs_error *error)
 {
 	char key[WFS_PLAN_KEY_SIZE];
 
 	wfs_plan_key(plan_id, index, key);
-	int r = wfs_view_document(view, WFS_BUILTIN_PLAN_STEP, key, ret_step, error);
+	int r = wfs_view_read_plan_step(view, key, ret_step, error);
 	if (r == -ENOENT)
 		return wfs_error_set(error, WFS_E_NOT_FOUND, "Plan '%.64s' has no step %lld",
 			plan_id, (long long)index);

@@ -14,6 +14,7 @@
 struct wfs_authority;
 struct wfs_document_intent;
 struct wfs_document_plan;
+struct wfs_document_plan_step;
 struct wfs_document_tool_call;
 struct wfs_session;
 
@@ -141,9 +142,9 @@ int wfs_driving_plan(struct wfs_view *view, const char *plan_id, struct wfs_docu
 	struct wfs_error *error);
 
 /** wfs_driving_step() - read the cell of sys.plan_step of the step with the number @index, from 0,
- *  in the view; caller owns @ret_step. */
-int wfs_driving_step(struct wfs_view *view, const char *plan_id, int64_t index, json_t **ret_step,
-	struct wfs_error *error);
+ *  in the view. @ret_step: as for wfs_driving_plan() */
+int wfs_driving_step(struct wfs_view *view, const char *plan_id, int64_t index,
+	struct wfs_document_plan_step *ret_step, struct wfs_error *error);
 
 /** wfs_driving_step_result() - read the result of the step with the number @index, from 0: its cell
  *  of sys.plan_result in the view; caller owns @ret_result. */

@@ -28,14 +28,13 @@ void response_done(struct response *response)
 static int add_result(struct wfs_view *view, const char *plan_id, int64_t index, size_t *bytes,
 	json_t *results, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *step = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_plan_step step;
 	WFS_AUTO_JSON json_t *result = NULL;
 	int r = wfs_driving_step(view, plan_id, index, &step, error);
-	const json_t *const ref = json_object_get(step, "result_ref");
 
-	if (r || !json_is_object(ref) || strcmp(wfs_json_text(step, "type"), "tool") != 0)
+	if (r || !json_is_object(step.result_ref) || strcmp(step.type, "tool") != 0)
 		return r;
-	*bytes += (size_t)json_integer_value(json_object_get(ref, "bytes"));
+	*bytes += (size_t)json_integer_value(json_object_get(step.result_ref, "bytes"));
 	if (*bytes > RESULTS_BYTES_MAX)
 		return 0;
 	r = wfs_driving_step_result(view, plan_id, index, &result, error);

@@ -194,7 +194,7 @@ static int write_step(struct work *work, struct wfs_view *view, struct work_ques
 	struct wfs_error *error)
 {
 	WFS_AUTO_DOCUMENT struct wfs_document_plan plan;
-	WFS_AUTO_JSON json_t *step = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_plan_step step = {.own = {.json = NULL}};
 	WFS_AUTO_JSON json_t *prompt = NULL;
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	WFS_CLEANUP(agents_origin_done) struct agents_origin origin = {.of = NULL};
@@ -204,7 +204,7 @@ static int write_step(struct work *work, struct wfs_view *view, struct work_ques
 		r = wfs_driving_step(view, work->owner_id, work->index, &step, error);
 	if (r)
 		return r;
-	r = step_fill(work, view, json_object_get(step, "prompt"), &origin, &prompt, error);
+	r = step_fill(work, view, step.prompt, &origin, &prompt, error);
 	work->asking.request_private = agents_origin_is_private(&origin);
 	/* The message names members of a result. */
 	if (r && r != -ENOMEM && work->asking.request_private)

@@ -9,6 +9,7 @@
 #include "caps/session-read.h"
 #include "caps/session-text.h"
 #include "kernel/base/json.h"
+#include "kernel/manifest/document.h"
 
 enum { STEP_TIMEOUT_MS = 60000 }; /* of a tool that reads */
 
@@ -155,7 +156,7 @@ static int find_call(
 	struct work *work, json_t **ret_tool, json_t **ret_outcome, struct wfs_error *error)
 {
 	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
-	WFS_AUTO_JSON json_t *step = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_plan_step step = {.own = {.json = NULL}};
 	WFS_AUTO_JSON json_t *filled = NULL;
 	int r = wfs_session_view(work->session, WFS_HEIGHT_HEAD, &view, error);
 
@@ -163,12 +164,11 @@ static int find_call(
 		r = wfs_driving_step(&view, work->owner_id, work->index, &step, error);
 	if (r)
 		return r;
-	const json_t *const tool = json_object_get(step, "tool");
-	work->calling.asked = agents_router_canonical(tool);
+	work->calling.asked = agents_router_canonical(step.tool);
 	if (!work->calling.asked)
 		return no_memory(error);
-	r = step_fill(
-		work, &view, json_object_get(tool, "args"), &work->calling.origin, &filled, error);
+	r = step_fill(work, &view, json_object_get(step.tool, "args"), &work->calling.origin,
+		&filled, error);
 	if (r == -EINVAL || r == -EFBIG) {
 		*ret_outcome = agents_router_failed(
 			work->calling.asked, WFS_TOOL_INVALID_CALL, "unresolved", error->message);

@@ -100,6 +100,18 @@
 	M(document, INTEGER, tool_calls, 0)        \
 	M(document, INTEGER, total, 0)             \
 	M(document, INTEGER, updated_ns, 0)
+#define WFS_DOCUMENT_PLAN_STEP(M, document)      \
+	M(document, INTEGER, attempts, 0)        \
+	M(document, VALUE, depends_on, 0)        \
+	M(document, TEXT, id, 0)                 \
+	M(document, INTEGER, max_attempts, 0)    \
+	M(document, VALUE, prompt, 0)            \
+	M(document, VALUE, reason, WFS_OPTIONAL) \
+	M(document, VALUE, result_ref, 0)        \
+	M(document, TEXT, status, 0)             \
+	M(document, VALUE, title, 0)             \
+	M(document, VALUE, tool, 0)              \
+	M(document, TEXT, type, 0)
 #define WFS_DOCUMENT_PRINCIPAL(M, document)           \
 	M(document, TEXT, agent_of, WFS_OPTIONAL)     \
 	M(document, INTEGER, agents, WFS_OPTIONAL)    \
@@ -132,6 +144,7 @@
 	X(INTENT, intent)             \
 	X(MEMORY_STORE, memory_store) \
 	X(PLAN, plan)                 \
+	X(PLAN_STEP, plan_step)       \
 	X(PRINCIPAL, principal)       \
 	X(TOOL_CALL, tool_call)       \
 	X(WORKFLOW, workflow)

@@ -13,20 +13,21 @@ static const int64_t *sizes;
 
 /* NOLINTBEGIN(readability-identifier-naming): the linker's names, see ld(1), --wrap */
 int __wrap_wfs_driving_step(struct wfs_view *view, const char *plan_id, int64_t index,
-	json_t **ret_step, struct wfs_error *error);
+	struct wfs_document_plan_step *ret_step, struct wfs_error *error);
 int __wrap_wfs_driving_step_result(struct wfs_view *view, const char *plan_id, int64_t index,
 	json_t **ret_result, struct wfs_error *error);
 int __wrap_wfs_driving_plan_file(struct wfs_view *view, const struct wfs_document_plan *plan,
 	json_t **ret_document, uint64_t *ret_size, struct wfs_error *error);
 
 int __wrap_wfs_driving_step(struct wfs_view *view, const char *plan_id, int64_t index,
-	json_t **ret_step, struct wfs_error *error)
+	struct wfs_document_plan_step *ret_step, struct wfs_error *error)
 {
 	(void)view;
 	(void)plan_id;
 	(void)error;
-	*ret_step = json_pack(
-		"{s:{s:I}, s:s}", "result_ref", "bytes", (json_int_t)sizes[index], "type", "tool");
+	*ret_step = (struct wfs_document_plan_step){.type = "tool"};
+	ret_step->own.json = json_pack("{s:I}", "bytes", (json_int_t)sizes[index]);
+	ret_step->result_ref = ret_step->own.json;
 	return 0;
 }
 

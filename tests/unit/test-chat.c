@@ -336,21 +336,25 @@ static json_t *part_with_step(const struct plan_run *run, const char *step)
 	return part_with(run, "steps", json_pack("[o]", json_of(step)));
 }
 
-#define STEP_OF(members) \
-	"{'step':{'id':'a','max_attempts':1,'status':'pending'},'waiting':0" members "}"
+#define STEP_OF_ID(id, members)                                                               \
+	"{'step':{'attempts':0,'depends_on':[],'id':'" id "','max_attempts':1,'prompt':null," \
+	"'result_ref':null,'status':'pending','title':'a','tool':null,'type':'note'}," members "}"
+#define STEP_OF(members) STEP_OF_ID("a", "'waiting':0" members)
 
 WITH_ACTORS(steps_of_another_form_are_refused)
 {
 	struct plan_run run = chat_planned(fixture, CHAT);
 
 	assert_part_refused(&run, "no step", part_with_step(&run, "{'waiting':0}"), "step 0");
-	assert_part_refused(&run, "no id",
-		part_with_step(&run, "{'step':{'status':'pending'},'waiting':0}"), "step 0");
-	assert_part_refused(&run, "no waiting",
-		part_with_step(&run, "{'step':{'id':'a','status':'pending'}}"), "step 0");
-	assert_part_refused(&run, "waits for less than none",
-		part_with_step(&run, "{'step':{'id':'a','status':'pending'},'waiting':-2}"),
+	assert_part_refused(&run, "without its other members",
+		part_with_step(&run, "{'step':{'id':'a','status':'pending'},'waiting':0}"),
 		"step 0");
+	assert_part_refused(
+		&run, "an empty id", part_with_step(&run, STEP_OF_ID("", "'waiting':0")), "step 0");
+	assert_part_refused(
+		&run, "no waiting", part_with_step(&run, STEP_OF_ID("a", "'next':[]")), "step 0");
+	assert_part_refused(&run, "waits for less than none",
+		part_with_step(&run, STEP_OF_ID("a", "'waiting':-2")), "step 0");
 	assert_part_refused(&run, "before a missing step",
 		part_with_step(&run, STEP_OF(",'next':[1]")), "step 0");
 	assert_part_refused(&run, "before an id that is not a number",

@@ -11,7 +11,7 @@ WITH_ACTORS(documents_are_read_by_their_ids)
 	planned_gives(&planned, 0, "one");
 	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
 	WFS_AUTO_DOCUMENT struct wfs_document_plan plan;
-	WFS_AUTO_JSON json_t *step = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_plan_step step;
 	WFS_AUTO_JSON json_t *result = NULL;
 	WFS_AUTO_JSON json_t *message = NULL;
 
@@ -20,7 +20,7 @@ WITH_ACTORS(documents_are_read_by_their_ids)
 	assert_int_equal(wfs_driving_step_result(&view, PLANNED_ID, 0, &result, NULL), 0);
 	assert_int_equal(wfs_driving_message(&view, planned.chat_id, &message, NULL), 0);
 	assert_string_equal(plan.plan_id, PLANNED_ID);
-	assert_string_equal(wfs_json_text(step, "id"), "n");
+	assert_string_equal(step.id, "n");
 	assert_string_equal(wfs_json_text(result, "result"), "one");
 	assert_string_equal(wfs_json_text(message, "content"), "do it");
 }
@@ -29,14 +29,16 @@ WITH_ACTORS(what_is_not_there_is_named)
 {
 	WFS_AUTO_VIEW struct wfs_view view = view_at(fixture, WFS_HEIGHT_HEAD);
 	struct wfs_error error = {0};
+	struct wfs_document_plan_step step;
 	struct wfs_document_plan plan;
 	json_t *document = NULL;
 
 	assert_int_equal(wfs_driving_plan(&view, "p", &plan, &error), -ENOENT);
 	assert_string_equal(error.message, "Plan 'p' not found");
 	assert_null(plan.own.json);
-	assert_int_equal(wfs_driving_step(&view, "p", 7, &document, &error), -ENOENT);
+	assert_int_equal(wfs_driving_step(&view, "p", 7, &step, &error), -ENOENT);
 	assert_string_equal(error.message, "Plan 'p' has no step 7");
+	assert_null(step.own.json);
 	assert_int_equal(wfs_driving_step_result(&view, "p", 7, &document, &error), -ENOENT);
 	assert_string_equal(error.message, "Step 7 of plan 'p' has no result");
 	assert_int_equal(wfs_driving_message(&view, "a+s.0", &document, &error), -ENOENT);

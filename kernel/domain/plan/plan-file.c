@@ -370,14 +370,13 @@ int wfs_plan_step_name(struct wfs_view *view, const struct wfs_version *version,
 {
 	static const char suffix[] = ".json";
 	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
-	WFS_AUTO_JSON json_t *step = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_plan_step step;
 	char number[sizeof("-9223372036854775808-")];
-	int r = wfs_view_version_document(view, version, &step, NULL);
+	int r = wfs_view_read_plan_step_version(view, version, &step, NULL);
 
 	if (r)
 		return wfs_trace(r);
-	const char *const id = wfs_json_text(step, "id");
-	wfs_name_append(&name, id, strlen(id));
+	wfs_name_append(&name, step.id, strlen(step.id));
 	if (wfs_buffer_check(&name))
 		return -ENOMEM;
 	snprintf(number, sizeof(number), "%lld-", (long long)index);

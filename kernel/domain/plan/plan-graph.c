@@ -50,47 +50,44 @@ static void write_quoted(struct wfs_buffer *buffer, const char *text, size_t siz
 	}
 }
 
-static void write_node(struct wfs_buffer *buffer, size_t index, const json_t *step)
+static void write_node(
+	struct wfs_buffer *buffer, size_t index, const struct wfs_document_plan_step *step)
 {
 	static const struct look shapes[] = {{"tool", "box"}, {"llm", "ellipse"}, {"note", "note"}};
 	static const struct look colours[] = {{"pending", "gray"}, {"ready", "blue"},
 		{"running", "orange"}, {"done", "green"}, {"failed", "red"}, {"skipped", "brown"}};
-	const char *const id = wfs_json_text(step, "id");
-	const char *const title = wfs_json_text(step, "title");
+	const char *const title = json_is_string(step->title) ? json_string_value(step->title) : "";
 	const size_t shown = first_size(title, WFS_PLAN_GRAPH_TITLE_MAX);
 
 	wfs_buffer_printf(buffer, "\ts%zu [label=\"", index);
-	write_quoted(buffer, id, strlen(id));
+	write_quoted(buffer, step->id, strlen(step->id));
 	wfs_buffer_append_text(buffer, "\\n");
 	write_quoted(buffer, title, shown);
 	wfs_buffer_printf(buffer, "%s\", shape=%s, color=%s];\n", title[shown] ? "…" : "",
-		look_of(shapes, WFS_ARRAY_COUNT(shapes), wfs_json_text(step, "type")),
-		look_of(colours, WFS_ARRAY_COUNT(colours), wfs_json_text(step, "status")));
+		look_of(shapes, WFS_ARRAY_COUNT(shapes), step->type),
+		look_of(colours, WFS_ARRAY_COUNT(colours), step->status));
 }
 
 /* --- edges --- */
 
 /* Maps ids of steps to their indices; NULL without memory. */
-static json_t *indices_of(const json_t *steps)
+static json_t *indices_of(const struct wfs_document_plan_step *steps, size_t count)
 {
 	WFS_AUTO_JSON json_t *indices = json_object();
-	size_t i;
-	const json_t *step;
 	int failed = indices ? 0 : -1;
 
-	json_array_foreach(steps, i, step)
-		failed |= json_object_set_new(
-			indices, wfs_json_text(step, "id"), json_integer((json_int_t)i));
+	for (size_t i = 0; i < count; i++)
+		failed |= json_object_set_new(indices, steps[i].id, json_integer((json_int_t)i));
 	return failed ? NULL : WFS_STEAL(indices);
 }
 
 static void write_edges(
-	struct wfs_buffer *buffer, size_t index, const json_t *step, const json_t *indices)
+	struct wfs_buffer *buffer, size_t index, const json_t *depends_on, const json_t *indices)
 {
 	size_t i;
 	const json_t *id;
 
-	json_array_foreach(json_object_get(step, "depends_on"), i, id) {
+	json_array_foreach(depends_on, i, id) {
 		const json_t *const from =
 			json_is_string(id) ? json_object_get(indices, json_string_value(id)) : NULL;
 
@@ -102,37 +99,32 @@ static void write_edges(
 
 /* --- the graph --- */
 
-static int read_steps(struct wfs_view *view, const char *plan_id, int64_t count, json_t *steps)
+static int read_steps(struct wfs_view *view, const char *plan_id, size_t count,
+	struct wfs_document_plan_step *steps)
 {
 	int r = steps ? 0 : -ENOMEM;
 
-	for (int64_t i = 0; !r && i < count; i++) {
+	for (size_t i = 0; !r && i < count; i++) {
 		char key[WFS_PLAN_KEY_SIZE];
-		json_t *step = NULL;
 
-		wfs_plan_key(plan_id, i, key);
-		r = wfs_view_document(view, WFS_BUILTIN_PLAN_STEP, key, &step, NULL);
-		if (r == -ENOENT)
-			r = -EIO;
-		if (!r && json_array_append_new(steps, step) < 0)
-			r = -ENOMEM;
+		wfs_plan_key(plan_id, (int64_t)i, key);
+		r = wfs_view_read_plan_step(view, key, &steps[i], NULL);
 	}
-	return wfs_trace(r);
+	return wfs_trace(r == -ENOENT ? -EIO : r);
 }
 
-static int write_steps(const json_t *steps, struct wfs_buffer *buffer)
+static int write_steps(
+	const struct wfs_document_plan_step *steps, size_t count, struct wfs_buffer *buffer)
 {
-	WFS_AUTO_JSON json_t *indices = indices_of(steps);
-	size_t i;
-	const json_t *step;
+	WFS_AUTO_JSON json_t *indices = indices_of(steps, count);
 
 	if (!indices)
 		return -ENOMEM;
 	wfs_buffer_append_text(buffer, "digraph plan {\n");
-	json_array_foreach(steps, i, step)
-		write_node(buffer, i, step);
-	json_array_foreach(steps, i, step)
-		write_edges(buffer, i, step, indices);
+	for (size_t i = 0; i < count; i++)
+		write_node(buffer, i, &steps[i]);
+	for (size_t i = 0; i < count; i++)
+		write_edges(buffer, i, steps[i].depends_on, indices);
 	wfs_buffer_append_text(buffer, "}\n");
 	return wfs_buffer_check(buffer);
 }
@@ -140,7 +132,6 @@ static int write_steps(const json_t *steps, struct wfs_buffer *buffer)
 int wfs_plan_write_graph(struct wfs_view *view, const json_t *state, struct wfs_buffer *buffer)
 {
 	WFS_AUTO_DOCUMENT struct wfs_document_plan plan;
-	WFS_AUTO_JSON json_t *steps = json_array();
 	int r = wfs_document_read_plan(json_incref((json_t *)state), &plan, NULL);
 
 	if (r)
@@ -152,6 +143,12 @@ int wfs_plan_write_graph(struct wfs_view *view, const json_t *state, struct wfs_
 			(long long)plan.defined, WFS_PLAN_GRAPH_MAX);
 		return wfs_buffer_check(buffer);
 	}
-	r = read_steps(view, plan.plan_id, plan.defined, steps);
-	return wfs_trace(r ? r : write_steps(steps, buffer));
+	const size_t count = plan.defined > 0 ? (size_t)plan.defined : 0;
+	WFS_AUTO_FREE struct wfs_document_plan_step *steps = calloc(count + 1, sizeof(*steps));
+	r = read_steps(view, plan.plan_id, count, steps);
+	if (!r)
+		r = write_steps(steps, count, buffer);
+	for (size_t i = 0; steps && i < count; i++)
+		wfs_document_done(&steps[i]);
+	return wfs_trace(r);
 }

@@ -82,15 +82,12 @@ int plan_cancel_open(struct plan *plan, struct wfs_error *error);
 
 /* --- steps and their blocks: plan-step.c --- */
 
-/* A step that is being changed. Plain value; plan_step_load, plan_step_done. */
+/* A step that is being changed. Plain value; plan_step_load() fills it, wfs_document_done() ends
+ * it. */
 struct plan_step {
+	struct wfs_document_plan_step state; /* at the beginning, for wfs_document_done() */
 	int64_t index;
-	size_t cell;      /* index of its cell in the fold */
-	json_t *document; /* of sys.plan_step; owned */
-	const char *id;   /* borrowed from the document */
 };
-void plan_step_done(struct plan_step *step);
-#define PLAN_STEP_AUTO WFS_CLEANUP(plan_step_done)
 
 /** plan_load_part() - load the document of the cell that @reducer has for step @index, such as its
  *  sys.plan_result
@@ -98,8 +95,8 @@ void plan_step_done(struct plan_step *step);
 int plan_load_part(struct plan *plan, enum wfs_builtin_reducer reducer, int64_t index,
 	size_t *ret_cell, json_t **ret_document, struct wfs_error *error);
 
-/** plan_step_load() - load step @index. @ret_step: caller ends it with plan_step_done()
- *  Return: 0, -EIO (internal_error: no such step), … */
+/** plan_step_load() - load step @index. @ret_step: caller ends it with wfs_document_done(), also
+ *  after a failure. Return: 0, -EIO (internal_error: no such step), … */
 int plan_step_load(
 	struct plan *plan, int64_t index, struct plan_step *ret_step, struct wfs_error *error);
 

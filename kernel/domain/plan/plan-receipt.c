@@ -190,7 +190,7 @@ static json_t *name_of(
 	const struct wfs_fold *fold, const json_t *action, const struct plan_step *step)
 {
 	const json_t *const artifact_id = json_object_get(action, "artifact_id");
-	const char *const asked = wfs_json_text(json_object_get(step->document, "tool"), "name");
+	const char *const asked = wfs_json_text(step->state.tool, "name");
 
 	return json_is_string(artifact_id) &&
 			is_called_itself(fold, asked, json_string_value(artifact_id))
@@ -267,7 +267,7 @@ static int keep_result(
 	struct wfs_fold *const fold = plan->fold;
 	struct fold_outcome *const outcome = &fold->outcome;
 	const json_t *const recorded = fold->input.recorded ? fold->input.recorded->result : NULL;
-	PLAN_STEP_AUTO struct plan_step step = {0};
+	WFS_AUTO_DOCUMENT struct plan_step step;
 	int r = plan_step_load(plan, index, &step, error);
 
 	if (r)

@@ -19,7 +19,7 @@ enum {
 static int end_step(struct plan *plan, struct plan_step *step, const char *status,
 	const char *reason, struct wfs_error *error)
 {
-	const char *const failed = strcmp(status, "done") == 0 ? NULL : step->id;
+	const char *const failed = plan_is(status, "done") ? NULL : step->state.id;
 	WFS_AUTO_JSON json_t *edge = NULL;
 	const json_t *next;
 	size_t cell;
@@ -39,7 +39,7 @@ static int end_step(struct plan *plan, struct plan_step *step, const char *statu
 
 static int skip(struct plan *plan, int64_t index, const char *failed, struct wfs_error *error)
 {
-	PLAN_STEP_AUTO struct plan_step step = {0};
+	WFS_AUTO_DOCUMENT struct plan_step step;
 	char reason[WFS_PLAN_STEP_ID_MAX + 64];
 	int r = plan_step_load(plan, index, &step, error);
 
@@ -68,12 +68,12 @@ static void new_batch(struct plan *plan)
 
 static int add_to_batch(struct plan *plan, int64_t index, struct wfs_error *error)
 {
-	PLAN_STEP_AUTO struct plan_step step = {0};
+	WFS_AUTO_DOCUMENT struct plan_step step;
 	int r = plan_step_load(plan, index, &step, error);
 
 	if (!r)
 		r = plan_step_set(plan, &step, "ready", NULL, error);
-	if (!r && strcmp(wfs_json_text(step.document, "type"), "tool") == 0)
+	if (!r && plan_is(step.state.type, "tool"))
 		plan->failed |= json_object_set_new(plan->state.batch, "tools", json_true()) < 0;
 	plan->failed |= json_array_append_new(json_object_get(plan->state.batch, "steps"),
 				json_integer(index)) < 0;
@@ -112,17 +112,15 @@ static int make_batch(struct plan *plan, struct wfs_error *error)
 static int ask_for_step(
 	struct plan *plan, struct plan_step *step, int64_t not_before_ns, struct wfs_error *error)
 {
-	const bool is_tool = strcmp(wfs_json_text(step->document, "type"), "tool") == 0;
-	json_t *const attempts = json_object_get(step->document, "attempts");
-	const json_int_t attempt = json_integer_value(attempts) + 1;
+	const bool is_tool = plan_is(step->state.type, "tool");
+	const json_int_t attempt = ++step->state.attempts;
 	json_t *const params = is_tool
 		? json_pack("{s:I, s:s, s:s, s:s}", "attempt", attempt, "name",
-			  wfs_json_text(json_object_get(step->document, "tool"), "name"), "plan_id",
-			  plan->plan_id, "step_id", step->id)
+			  wfs_json_text(step->state.tool, "name"), "plan_id", plan->plan_id,
+			  "step_id", step->state.id)
 		: json_pack("{s:I, s:s, s:s, s:s}", "attempt", attempt, "model", plan->state.model,
-			  "plan_id", plan->plan_id, "step_id", step->id);
+			  "plan_id", plan->plan_id, "step_id", step->state.id);
 
-	plan->failed |= json_object_set_new(step->document, "attempts", json_integer(attempt)) < 0;
 	if (is_tool)
 		plan->state.tool_calls += 1;
 	int r = plan_step_set(plan, step, "running", NULL, error);
@@ -136,14 +134,14 @@ static int ask_for_step(
 
 static int begin_step(struct plan *plan, int64_t index, struct wfs_error *error)
 {
-	PLAN_STEP_AUTO struct plan_step step = {0};
+	WFS_AUTO_DOCUMENT struct plan_step step;
 	int r = plan_step_load(plan, index, &step, error);
 
 	if (r)
 		return wfs_trace(r);
-	if (strcmp(wfs_json_text(step.document, "type"), "note") != 0)
+	if (!plan_is(step.state.type, "note"))
 		return wfs_trace(ask_for_step(plan, &step, 0, error));
-	plan->failed |= json_object_set_new(step.document, "attempts", json_integer(1)) < 0;
+	step.state.attempts = 1;
 	return wfs_trace(end_step(plan, &step, "done", NULL, error));
 }
 
@@ -231,10 +229,10 @@ static int reopen(struct plan *plan, struct plan_step *step, struct wfs_error *e
 	size_t i;
 	const json_t *next;
 
-	--*plan_counter(plan, wfs_json_text(step->document, "status"));
+	--*plan_counter(plan, step->state.status);
 	plan->ended_count++;
-	(void)json_object_del(step->document, "reason");
-	plan->failed |= json_object_set_new(step->document, "attempts", json_integer(0)) < 0;
+	step->state.reason = NULL;
+	step->state.attempts = 0;
 	int r = plan_step_set(plan, step, "pending", NULL, error);
 	if (!r)
 		r = plan_wait_more(plan, step->index, 0, error);
@@ -249,11 +247,10 @@ static int reopen(struct plan *plan, struct plan_step *step, struct wfs_error *e
 
 static int retry_step(struct plan *plan, int64_t index, struct wfs_error *error)
 {
-	PLAN_STEP_AUTO struct plan_step step = {0};
+	WFS_AUTO_DOCUMENT struct plan_step step;
 	int r = plan_step_load(plan, index, &step, error);
-	const char *const status = r ? "" : wfs_json_text(step.document, "status");
 
-	if (r || (strcmp(status, "failed") != 0 && strcmp(status, "skipped") != 0))
+	if (r || !(plan_is(step.state.status, "failed") || plan_is(step.state.status, "skipped")))
 		return wfs_trace(r);
 	return wfs_trace(reopen(plan, &step, error));
 }
@@ -311,13 +308,12 @@ int plan_go_on(struct plan *plan, struct wfs_error *error)
 /* Makes a step of the batch that has not ended pending again. */
 static int take_back(struct plan *plan, int64_t index, struct wfs_error *error)
 {
-	PLAN_STEP_AUTO struct plan_step step = {0};
+	WFS_AUTO_DOCUMENT struct plan_step step;
 	int r = plan_step_load(plan, index, &step, error);
 
 	if (r)
 		return wfs_trace(r);
-	const char *const status = wfs_json_text(step.document, "status");
-	if (strcmp(status, "ready") != 0 && strcmp(status, "running") != 0)
+	if (!plan_is(step.state.status, "ready") && !plan_is(step.state.status, "running"))
 		return 0;
 	r = plan_step_set(plan, &step, "pending", NULL, error);
 	return wfs_trace(r ? r : plan_give_back(plan, index, error));
@@ -348,14 +344,14 @@ static int64_t backoff_ns(int64_t attempts)
 /* Adds the step's id and what it asked for to a result. */
 static int complete(const struct plan_step *step, json_t *result, struct wfs_error *error)
 {
-	const json_t *const tool = json_object_get(step->document, "tool");
+	const json_t *const tool = step->state.tool;
 	json_t *const asked = json_is_object(tool)
 		? json_pack("{s:s, s:s}", "method", wfs_json_text(tool, "method"), "name",
 			  wfs_json_text(tool, "name"))
 		: json_null();
 
 	return json_object_set_new(result, "asked", asked) < 0 ||
-			json_object_set_new(result, "_step_id", json_string(step->id)) < 0
+			json_object_set_new(result, "_step_id", json_string(step->state.id)) < 0
 		? fold_no_memory(error)
 		: 0;
 }
@@ -364,15 +360,14 @@ int plan_stepped(
 	struct plan *plan, int64_t index, json_t *result, bool retry, struct wfs_error *error)
 {
 	const bool ok = json_is_true(json_object_get(result, "ok"));
-	PLAN_STEP_AUTO struct plan_step step = {0};
+	WFS_AUTO_DOCUMENT struct plan_step step;
 	int r = plan_step_load(plan, index, &step, error);
-	const int64_t attempts = json_integer_value(json_object_get(step.document, "attempts"));
-	const int64_t max = json_integer_value(json_object_get(step.document, "max_attempts"));
+	const int64_t attempts = step.state.attempts;
 
-	if (!r && strcmp(wfs_json_text(step.document, "status"), "running") != 0)
+	if (!r && !plan_is(step.state.status, "running"))
 		r = wfs_error_set(error, WFS_E_INTERNAL_ERROR,
-			"step '%s' of plan '%s' does not run", step.id, plan->plan_id);
-	if (!r && !ok && retry && attempts < max) {
+			"step '%s' of plan '%s' does not run", step.state.id, plan->plan_id);
+	if (!r && !ok && retry && attempts < step.state.max_attempts) {
 		r = ask_for_step(
 			plan, &step, plan->fold->input.at_ns + backoff_ns(attempts), error);
 		return wfs_trace(r ? r : plan_go_on(plan, error));

@@ -8,20 +8,26 @@
 #include "kernel/base/hash-text.h"
 #include "kernel/base/json.h"
 #include "kernel/domain/plan/plan-impl.h"
+#include "kernel/domain/plan/plan-read.h"
 
 /* --- cells --- */
 
-static void key_of(const struct plan *plan, int64_t index, char ret_key[static 64])
+static int touch_part(struct plan *plan, enum wfs_builtin_reducer reducer, int64_t index,
+	size_t *ret_cell, struct wfs_error *error)
 {
-	snprintf(ret_key, 64, "%.*s.%lld", WFS_PLAN_ID_SIZE, plan->plan_id, (long long)index);
+	char key[WFS_PLAN_KEY_SIZE];
+
+	wfs_plan_key(plan->plan_id, index, key);
+	return wfs_trace(fold_touch(plan->fold, fold_builtin(plan->fold, reducer),
+		wfs_bytes_text(key), ret_cell, error));
 }
 
 int plan_load_part(struct plan *plan, enum wfs_builtin_reducer reducer, int64_t index,
 	size_t *ret_cell, json_t **ret_document, struct wfs_error *error)
 {
-	char key[64];
+	char key[WFS_PLAN_KEY_SIZE];
 
-	key_of(plan, index, key);
+	wfs_plan_key(plan->plan_id, index, key);
 	return wfs_trace(fold_load(plan->fold, reducer, key, ret_cell, ret_document, error));
 }
 
@@ -196,26 +202,22 @@ int plan_take(
 
 /* --- steps --- */
 
-void plan_step_done(struct plan_step *step)
-{
-	json_decref(step->document);
-}
-
 int plan_step_load(
 	struct plan *plan, int64_t index, struct plan_step *ret_step, struct wfs_error *error)
 {
-	struct plan_step step = {.index = index};
-	int r = has_step(plan, index) ? plan_load_part(plan, WFS_BUILTIN_PLAN_STEP, index,
-						&step.cell, &step.document, error)
-				      : no_step(plan, index, error);
+	char key[WFS_PLAN_KEY_SIZE];
 
-	if (!r && !step.document)
-		r = no_step(plan, index, error);
-	if (r)
-		return wfs_trace(r);
-	step.id = wfs_json_text(step.document, "id");
-	*ret_step = step;
-	return 0;
+	*ret_step = (struct plan_step){.index = index};
+	if (!has_step(plan, index))
+		return no_step(plan, index, error);
+	wfs_plan_key(plan->plan_id, index, key);
+	int r = fold_read_plan_step(plan->fold, key, &ret_step->state, error);
+	return wfs_trace(r || ret_step->state.own.json ? r : no_step(plan, index, error));
+}
+
+static int64_t size_of(const struct plan *plan, size_t cell)
+{
+	return (int64_t)fold_cell_at(plan->fold, cell)->state.size;
 }
 
 /* Stores a step, and counts its bytes for the size of plan.json. @before: size of its previous
@@ -223,14 +225,14 @@ int plan_step_load(
 static int store_step(
 	struct plan *plan, struct plan_step *step, int64_t before, struct wfs_error *error)
 {
-	int r = fold_set_document(plan->fold, step->cell, step->document, error);
+	int r = fold_write_plan_step(plan->fold, &step->state, error);
 
 	if (!r)
 		r = load_block(plan, step->index, error);
 	if (r)
 		return wfs_trace(r);
 	struct plan_block *const block = block_at(plan, step->index);
-	const int64_t more = (int64_t)fold_cell_at(plan->fold, step->cell)->state.size - before;
+	const int64_t more = size_of(plan, step->state.own.cell) - before;
 	json_t *const bytes = json_object_get(block->document, "bytes");
 	if (json_integer_set(bytes, json_integer_value(bytes) + more) < 0)
 		return wfs_error_set(error, WFS_E_INTERNAL_ERROR,
@@ -243,34 +245,31 @@ static int store_step(
 int plan_step_set(struct plan *plan, struct plan_step *step, const char *status, const char *reason,
 	struct wfs_error *error)
 {
-	const int64_t before = (int64_t)fold_cell_at(plan->fold, step->cell)->state.size;
-
 	if (reason)
-		plan->failed |=
-			json_object_set_new(step->document, "reason", json_string(reason)) < 0;
-	plan->failed |= json_object_set_new(step->document, "status", json_string(status)) < 0;
-	return wfs_trace(store_step(plan, step, before, error));
+		step->state.reason = plan_own(plan, json_string(reason));
+	step->state.status = status;
+	return wfs_trace(store_step(plan, step, size_of(plan, step->state.own.cell), error));
 }
 
 int plan_step_keep(
 	struct plan *plan, struct plan_step *step, const json_t *result, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *existing = NULL;
 	size_t cell;
-	int r = plan_load_part(plan, WFS_BUILTIN_PLAN_RESULT, step->index, &cell, &existing, error);
+	int r = touch_part(plan, WFS_BUILTIN_PLAN_RESULT, step->index, &cell, error);
 
 	if (r)
 		return wfs_trace(r);
-	const int64_t before = existing ? (int64_t)fold_cell_at(plan->fold, cell)->state.size : 0;
+	const bool existed = fold_cell_at(plan->fold, cell)->live;
+	const int64_t before = existed ? size_of(plan, cell) : 0;
 	r = fold_set_document(plan->fold, cell, result, error);
 	if (r)
 		return wfs_trace(r);
-	const struct fold_cell *const kept = fold_cell_at(plan->fold, cell);
-	plan->state.results_count += existing ? 0 : 1;
-	plan->state.results_bytes += (int64_t)kept->state.size - before;
-	plan->failed |= json_object_set_new(step->document, "result_ref",
-				json_pack("{s:I, s:s}", "bytes", (json_int_t)kept->state.size,
-					"sha256", WFS_HASH_HEX(&kept->hash))) < 0;
+	const json_int_t size = size_of(plan, cell);
+	plan->state.results_count += !existed;
+	plan->state.results_bytes += size - before;
+	step->state.result_ref = plan_own(plan,
+		json_pack("{s:I, s:s}", "bytes", size, "sha256",
+			WFS_HASH_HEX(&fold_cell_at(plan->fold, cell)->hash)));
 	return 0;
 }
 
@@ -281,7 +280,7 @@ static int define_edge(
 	json_t *const next = json_object_get(part, "next");
 	json_t *const refs = json_object_get(part, "refs");
 	WFS_AUTO_JSON json_t *edge = NULL;
-	char key[64];
+	char key[WFS_PLAN_KEY_SIZE];
 
 	if (!next && !refs)
 		return 0;
@@ -289,7 +288,7 @@ static int define_edge(
 	if ((next && json_object_set(edge, "next", next) < 0) ||
 		(refs && json_object_set(edge, "refs", refs) < 0))
 		return fold_no_memory(error);
-	key_of(plan, index, key);
+	wfs_plan_key(plan->plan_id, index, key);
 	return wfs_trace(fold_put(plan->fold, WFS_BUILTIN_PLAN_EDGE, key, edge, error));
 }
 
@@ -322,15 +321,15 @@ static bool are_steps(const struct plan *plan, const json_t *next, json_t *refs)
 	return are;
 }
 
-static bool is_well_formed(const struct plan *plan, const json_t *part)
+static bool is_well_formed(
+	const struct plan *plan, const struct wfs_document_plan_step *step, const json_t *part)
 {
-	const json_t *const step = json_object_get(part, "step");
 	const json_t *const result = json_object_get(part, "result");
-	const char *const id = wfs_json_text(step, "id");
-	const char *const status = wfs_json_text(step, "status");
-	const int64_t least = strcmp(status, "pending") == 0 ? -1 : -1 - WFS_PLAN_STEPS_MAX;
 
-	return *id && strlen(id) <= WFS_PLAN_STEP_ID_MAX && *status &&
+	if (!step->own.json)
+		return false;
+	const int64_t least = plan_is(step->status, "pending") ? -1 : -1 - WFS_PLAN_STEPS_MAX;
+	return *step->id && strlen(step->id) <= WFS_PLAN_STEP_ID_MAX && *step->status &&
 		(!result || json_is_object(result)) &&
 		plan_is_number(json_object_get(part, "waiting"), least, WFS_PLAN_STEPS_MAX) &&
 		are_steps(plan, json_object_get(part, "next"), json_object_get(part, "refs"));
@@ -339,19 +338,17 @@ static bool is_well_formed(const struct plan *plan, const json_t *part)
 int plan_step_define(struct plan *plan, const json_t *part, struct wfs_error *error)
 {
 	const json_t *const result = json_object_get(part, "result");
-	PLAN_STEP_AUTO struct plan_step step = {.index = plan->state.defined};
-	WFS_AUTO_JSON json_t *existing = NULL;
+	WFS_AUTO_DOCUMENT struct plan_step step = {.index = plan->state.defined};
+	int r = wfs_document_read_plan_step(
+		json_incref(json_object_get(part, "step")), &step.state, NULL);
 
-	if (!is_well_formed(plan, part))
+	if (r == -ENOMEM)
+		return fold_no_memory(error);
+	if (!is_well_formed(plan, &step.state, part))
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"step %lld: expected {next?, refs?, result?, step{id, status …}, waiting}",
 			(long long)step.index);
-	step.document = wfs_json_copy(json_object_get(part, "step"));
-	if (!step.document)
-		return fold_no_memory(error);
-	step.id = wfs_json_text(step.document, "id");
-	int r = plan_load_part(
-		plan, WFS_BUILTIN_PLAN_STEP, step.index, &step.cell, &existing, error);
+	r = touch_part(plan, WFS_BUILTIN_PLAN_STEP, step.index, &step.state.own.cell, error);
 	if (!r)
 		r = define_waiting(plan, step.index, part, error);
 	if (!r)
