@@ -5,7 +5,8 @@
  * `actor` is asked for permission, and gives away what it owns: the principal of the record or,
  * within an invocation, the artifact whose code runs. `payer` is the principal of the record; it
  * pays prices. A contract is an executable artifact that decides which principals may use others.
- * Functions that return int return 0, or -errno with @error filled, which refuses the action.
+ * Functions that return int return 0, or -errno with @error filled, which refuses the action: what
+ * it has changed is then taken back, see act_run().
  */
 #pragma once
 
@@ -49,12 +50,12 @@ struct act {
 };
 
 /** action_fold() - do the action of record 0, the request's own record, and set fold->outcome; a
- *  refused action changes no cell. */
+ *  refused action changes no cell but those of sys.invocation that tell of a failed invocation. */
 int action_fold(struct wfs_fold *fold, struct wfs_error *error);
 
 /** action_fold_answer() - fold the answer to the effect (mint.score) that the action of record 0
  *  has asked for: store the score in the bid, pay the bidder, and add the score to the action's
- *  answer
+ *  answer; an effect that was refused counts as score 0
  *  @cell_index: in the fold, the bid's cell; @event: the answer, of schema sys/Receipt@1 */
 int action_fold_answer(
 	struct wfs_fold *fold, size_t cell_index, const json_t *event, struct wfs_error *error);
@@ -72,10 +73,10 @@ struct artifact_holding {
 		struct wfs_error *error);
 	/** take_content() - after the content was written: add the entries that it now lists and
 	 *  did not list before, and remove those that it does not list any more
-	 *  @before: result of entries() before the write; borrowed; may be NULL */
+	 *  @before: result of entries() before the write; borrowed; NULL: none */
 	int (*take_content)(struct act *act, const struct artifact *artifact, json_t *before,
 		struct wfs_error *error);
-	/** bytes() - get the size in bytes of what an artifact holds beside its content */
+	/** bytes() - get the bytes that an artifact holds beside its content; 0: nothing */
 	int (*bytes)(struct wfs_fold *fold, const char *artifact_id, int64_t *ret_bytes,
 		struct wfs_error *error);
 	/** delete_all() - delete what a deleted artifact holds; the caller has already subtracted
@@ -87,8 +88,9 @@ struct artifact_holding {
  *  domain of @fold whose table has them, as one must; static, never NULL. */
 const struct artifact_holding *artifact_holding(const struct wfs_fold *fold);
 
-/** act_run() - do @action; if it fails, take back all changes of cells that were made for it, but
- *  the cells of sys.invocation that tell of a failed invocation stay (invoke_artifact())
+/** act_run() - do @action as act->actor, and fill the outcome in @act; if it fails, take back all
+ *  changes of cells that were made for it, but the cells of sys.invocation that tell of a failed
+ *  invocation stay (invoke_artifact())
  *  Invocations on trial (invoke_on_trial()) stay in act->nest, so that the record has them.
  *  Return: 0, or the -errno of the refusal. */
 int act_run(struct act *act, const json_t *action, struct wfs_error *error);
@@ -100,12 +102,13 @@ void act_done(struct act *act);
  *  action that is not from a journal. */
 bool act_has_crashed(const struct act *act);
 
-/** act_refuse_again() - fill @error with the error code of the action's record, without doing the
- *  action. Return: the -errno of this code. */
+/** act_refuse_again() - fill @error with the error code of the action's record (act->recorded, not
+ *  NULL), without doing the action. Return: the -errno of this code. */
 int act_refuse_again(struct act *act, struct wfs_error *error);
 
-/** act_add_result() - add to @result, a member of the record, what a later fold cannot compute: the
- *  paid price, nested invocations, and which code a bound has ended. Return: 0, or -ENOMEM. */
+/** act_add_result() - add to @result, a member of the record, what a later fold cannot compute: how
+ *  long invocations took, which code a bound has ended, and embeddings by a server; and the paid
+ *  price. Return: 0, or -ENOMEM. */
 int act_add_result(const struct act *act, json_t *result);
 
 /* --- act-hide.c: private texts of an action, for its record --- */
@@ -118,8 +121,8 @@ struct act_hiding {
 };
 
 /** act_hide() - before an action is done: find its private texts, and make stand-ins for its record
- *  @hiding: `act` is set; caller ends it with act_hiding_done(). The texts are added to
- *  fold->texts. */
+ *  @hiding: `act` is set before; caller ends it with act_hiding_done(), also on failure. The texts
+ *  are added to fold->texts. */
 int act_hide(struct act_hiding *hiding, const json_t *action, struct wfs_error *error);
 void act_hiding_done(struct act_hiding *hiding);
 #define ACT_HIDING_AUTO WFS_CLEANUP(act_hiding_done)
@@ -131,7 +134,8 @@ int act_reveal(struct wfs_action_recorded *recorded, const json_t *document, jso
 
 /** act_query() - answer a query (query-run.h) with what the actor may see: the principal or, within
  *  an invocation, the author of the code
- *  @type, @params: of the query. @ret_result: caller owns it */
+ *  The answer is about the world before the record. @type, @params: of the query
+ *  @ret_result: caller owns it */
 int act_query(struct act *act, const char *type, const json_t *params, json_t **ret_result,
 	struct wfs_error *error);
 
@@ -177,8 +181,8 @@ int artifact_exists(struct wfs_fold *fold, const char *id, struct wfs_error *err
 /** artifact_put() - store the artifact's document as the new state of its cell. */
 int artifact_put(struct wfs_fold *fold, const struct artifact *artifact, struct wfs_error *error);
 
-/** artifact_take_writer_out() - remove `authorized_writer` from the metadata in artifact->document;
- *  the caller stores the document. */
+/** artifact_take_writer_out() - remove `authorized_writer`, the principal that may write instead of
+ *  the owner, from the metadata in artifact->document; the caller stores the document. */
 int artifact_take_writer_out(struct artifact *artifact, struct wfs_error *error);
 
 /** artifact_number() - get the integer @member of the artifact's document; 0 if it is absent. */
@@ -229,8 +233,8 @@ int artifact_set_text(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, c
 	struct wfs_bytes bytes, struct wfs_error *error);
 
 /** artifact_change_text() - artifact_set_text() that also charges the disk of the account
- *  artifact_charged_to() for the difference in size, and updates size, hash and time in the
- *  artifact's document, which the caller stores */
+ *  artifact_charged_to() for the difference in size, and updates size, hash, time and, of code, the
+ *  author in the artifact's document, which the caller stores */
 int artifact_change_text(struct act *act, struct artifact *artifact,
 	enum wfs_builtin_reducer reducer, struct wfs_bytes bytes, struct wfs_error *error);
 
@@ -244,9 +248,9 @@ int artifact_size(struct wfs_fold *fold, const struct artifact *artifact, int64_
 const char *artifact_charged_to(const struct artifact *artifact);
 
 /** artifact_disk_payer() - find the account to whose disk the artifacts that @id owns are charged
- *  It is @id itself if @id is a principal; if @id is an artifact, the account to which this one is
- *  charged. @ret_payer: @id, and *@ret_keep is NULL; or borrowed from *@ret_keep, which caller owns
- *  Return: 0, -ENOENT (deleted, not_found), … */
+ *  If @id is an artifact, it is the account to which this one is charged, otherwise @id itself.
+ *  @ret_payer: @id, and *@ret_keep is NULL; or borrowed from *@ret_keep, which caller owns
+ *  Return: 0, -ENOENT (@id is a deleted artifact), … */
 int artifact_disk_payer(struct wfs_fold *fold, const char *id, const char **ret_payer,
 	json_t **ret_keep, struct wfs_error *error);
 
@@ -267,7 +271,7 @@ enum artifact_use {
 /** artifact_permit() - check that the actor may use the artifact in the way @use, by its rules or
  *  its contract
  *  Return: 0; -EACCES (not_authorized); -ENOENT (not_found: refused, and the actor may not know
- *  that the artifact exists; for WRITE the caller fills @error by act_refuse_id() instead); … */
+ *  that the artifact exists; for WRITE this is -EACCES, too, as act_refuse_id() says it); … */
 int artifact_permit(struct act *act, const struct artifact *artifact, enum artifact_use use,
 	struct wfs_error *error);
 

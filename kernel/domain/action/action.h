@@ -49,8 +49,8 @@ json_t *wfs_action_told(const json_t *action, const json_t *answer);
 /** wfs_action_types() - append the names of all actions to @buffer, separated by ", ". */
 void wfs_action_types(struct wfs_buffer *buffer);
 
-/** wfs_action_artifact() - the id of the artifact that an action names, borrowed from it; NULL: it
- *  names none. */
+/** wfs_action_artifact() - get the id of the artifact that an action names, borrowed from the
+ *  action; NULL: it names none. */
 const char *wfs_action_artifact(const json_t *action);
 
 extern const struct wfs_domain wfs_action_domain;
@@ -106,7 +106,7 @@ json_t *wfs_privacy_said(const struct wfs_privacy *privacy);
  *  invoke_price for a turn, after a check that it may invoke the agent's artifact
  *  @agent: id; if no artifact has it (a principal alone), nothing is checked or paid.
  *  fold->outcome.result gets the price.
- *  Return: 0, -EACCES (not_authorized), -EDQUOT (insufficient_funds), … */
+ *  Return: 0, -EACCES or -ENOENT (as artifact_permit(), act.h), -EDQUOT (insufficient_funds), … */
 int action_pay_run(struct wfs_fold *fold, const char *agent, struct wfs_error *error);
 
 /* --- for kernel/world/answerer.c --- */

@@ -97,7 +97,8 @@ const char *author_now(const struct act *act);
 /** author_may() - check that the author's grants and the policy allow running code to have this
  *  effect
  *  @self: the running code; @artifact: id of the artifact that the effect is about; NULL: none
- *  Return: 0, -EACCES (not_authorized, expired, policy_denied), -EDQUOT, -EIO, … */
+ *  Return: 0, -EACCES (not_authorized, expired, policy_denied), -EDQUOT (quota_exceeded: the
+ *  grant's budget is spent), -EIO, … */
 int author_may(const struct invocation *self, enum wfs_effect effect, const char *artifact,
 	struct wfs_error *error);
 
@@ -108,8 +109,8 @@ struct author_sight {
 	struct wfs_rights *rights; /* of the author; borrowed from the nest */
 };
 
-/** author_sight_init() - set up @sight for the running code @self; nothing has to be freed. Return:
- *  0, -EIO, -ENOMEM. */
+/** author_sight_init() - set up @sight for the running code @self; nothing has to be freed, and
+ *  @sight, which points to itself, must not be copied. Return: 0, -EIO, -ENOMEM. */
 int author_sight_init(
 	struct author_sight *sight, const struct invocation *self, struct wfs_error *error);
 
@@ -119,21 +120,23 @@ int author_sees(const struct invocation *self, enum wfs_query_part part, const c
 	struct wfs_error *error);
 
 /** author_knows() - may the running code know that this artifact or principal exists?
- *  Yes if the code may see a part of its directory in the tree, or if it is the code's own artifact
- *  or author. Return: 1, 0, or -errno. */
+ *  Yes if the author may see a part of the directory of @id in the tree, or if @id is the code's
+ *  own artifact or author. Return: 1, 0, or -errno. */
 int author_knows(const struct invocation *self, enum wfs_entity entity, const char *id,
 	struct wfs_error *error);
 
 /** author_reads() - may the running code read the content of the artifact @id by the author's
- *  grants, as the author could read its file? Return: 1, 0, or -errno. */
+ *  grants, as the author could read its file, or because the code is of @id? Return: 1, 0, or
+ *  -errno. */
 int author_reads(const struct invocation *self, const char *id, struct wfs_error *error);
 
 void authors_done(struct nest *nest);
 
 /* --- interface.c --- */
 
-/** interface_check() - check the form of an artifact's `interface` before it is stored. Return: 0,
- *  -EINVAL, -ENOMEM. */
+/** interface_check() - check the form of an artifact's `interface` before it is stored
+ *  @interface: {description?, methods: [{name, description?, input?}], tests?}, `input` a schema;
+ *  NULL passes. Return: 0, -EINVAL, -EFBIG (too_large: methods or tests), -ENOMEM. */
 int interface_check(const json_t *interface, struct wfs_error *error);
 
 /** interface_check_call() - check that the artifact's interface has @method, and that @args match
@@ -144,8 +147,8 @@ int interface_check_call(const struct artifact *artifact, const char *method, co
 	uint64_t *steps, struct wfs_error *error);
 
 /** interface_has_secrets() - does an artifact's interface mark an argument of @method as secret?
- *  The name of a method may be mistyped: for one that it does not have, a mark at any method
- *  counts. @interface: member of the artifact's document; NULL: no marks */
+ *  For a method that the interface does not have (a mistyped name), a mark at any method counts.
+ *  @interface: member of the artifact's document; NULL: no marks */
 bool interface_has_secrets(const json_t *interface, const char *method);
 
 /** interface_describe() - make the answer to the method `describe`, which every artifact has,
@@ -160,7 +163,7 @@ int interface_describe(
 /** action_program() - get the compiled code of an executable artifact, from the fold's cache or
  *  compiled now. The code was checked when it was written (artifact_check_code).
  *  @ret_program: not running; borrowed until the caller has run it; the cache keeps it
- *  Return: 0, -EINVAL (invalid_type: not executable), -ENOMEM. */
+ *  Return: 0, -EINVAL (invalid_type: no code), -ENOMEM, or what compiling gives. */
 int action_program(struct act *act, const struct artifact *artifact, struct wfs_code **ret_program,
 	struct wfs_error *error);
 
@@ -239,7 +242,7 @@ struct invoked {
  *  price, and run its code. The method `describe` is answered without code and price.
  *  If the payment or the code fails, the price is returned, all changes that the code made are
  *  taken back, and a cell of sys.invocation tells of the failure, unless it ends the whole nest.
- *  @act: the action that invokes it. @method, @args: passed to the code; borrowed
+ *  @act: the action that invokes it. @method, @args (an array): passed to the code; borrowed
  *  @ret_invoked: set only on success
  *  Return: 0, or -errno of the failure, see also invoke_fails_all(). */
 int invoke_artifact(struct act *act, const char *id, const char *method, const json_t *args,
@@ -248,7 +251,7 @@ int invoke_artifact(struct act *act, const char *id, const char *method, const j
 /** invoke_on_trial() - run the code of @artifact, which is executable, with the mint as actor and
  *  payer; needs no permission, and costs nothing
  *  All changes are taken back, also on success; the record's result has the invocation.
- *  @act: gives only the fold and the nest. @method, @args: passed to the code; borrowed
+ *  @act: gives only the fold and the nest. @method, @args (an array): passed to the code; borrowed
  *  @ret_result: what the code returned; caller owns it; set only on success
  *  Return: 0, or -errno of the failure, see also invoke_fails_all(). */
 int invoke_on_trial(struct act *act, const struct artifact *artifact, const char *method,

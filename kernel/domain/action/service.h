@@ -80,14 +80,14 @@ int service_parse(const struct service *service, const char *method, const json_
 int service_run(struct service_call *call, json_t **ret_result, struct wfs_error *error);
 
 /** wfs_service_artifacts() - make the actions that write the artifacts of all services into a new
- *  world: an array of {action, created_by, id}
+ *  world: an array of {action, created_by, id}, in which created_by does the action
  *  Return: new reference, or NULL without memory. Thread: any. */
 json_t *wfs_service_artifacts(const struct wfs_domain *const *domains);
 
 /* --- for the methods --- */
 
-/** service_text() - get the text argument @name, which the method's table requires; borrowed from
- *  the call. */
+/** service_text() - get the text argument @name; "" if it is absent, as it can be if the method's
+ *  table does not require it; borrowed from the call. */
 const char *service_text(const struct service_call *call, const char *name);
 
 /** service_number() - get the integer argument @name; @otherwise if it is absent. */
