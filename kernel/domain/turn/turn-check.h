@@ -12,15 +12,17 @@
 struct wfs_turn_check;
 
 /** wfs_turn_check_new() - begin a check
- *  @wrong: called with @context for each record that the index lacks; @reason: text for a message,
- *  borrowed during the call. @ret_check: caller frees it with wfs_turn_check_free()
+ *  @wrong: called with @context for each record (@seq) that the index lacks, or has with another
+ *  size; @reason: text for a message, borrowed during the call
+ *  @ret_check: caller frees it with wfs_turn_check_free()
  *  Return: 0, or -ENOMEM. */
 int wfs_turn_check_new(void (*wrong)(void *context, uint64_t seq, const char *reason),
 	void *context, struct wfs_turn_check **ret_check);
 void wfs_turn_check_free(struct wfs_turn_check *check);
 
-/** wfs_turn_check_record() - check record @seq; the caller gives all records of the journal in
- *  order, and skips those that it cannot parse. @txn: of the store with the index. Return: 0,
+/** wfs_turn_check_record() - give record @seq to the check, which then checks the records of the
+ *  request before; the caller gives all records of the journal in order, and skips those that the
+ *  caller cannot parse. @txn: of the store with the index. Return: 0,
  *  -ENOMEM, … */
 int wfs_turn_check_record(struct wfs_turn_check *check, struct wfs_txn *txn, uint64_t seq,
 	const struct wfs_record_parsed *parsed);

@@ -103,7 +103,7 @@ int turn_fail(struct turn *turn, const char *reason, const char *phase, const ch
 	const char *message, struct wfs_error *error);
 
 /** turn_add_message() - append a message, which begins a new group, to the run's history
- *  @message: borrowed
+ *  @message: document of sys.message; borrowed
  *  @size: how many messages the model is sent for the group: 1, and one for each call in
  *  @message */
 int turn_add_message(struct turn *turn, json_t *message, int64_t size, struct wfs_error *error);
@@ -129,9 +129,9 @@ int turn_begin_reflex(struct turn *turn, const json_t *reflex, struct wfs_error 
  *  none */
 int turn_emit_notes(struct turn *turn, const json_t *notes, struct wfs_error *error);
 
-/** turn_end_mind() - before a run with a mind ends: count the run in sys.agent, and move the agent
- *  to the next state of its workflow. Does nothing if the setup has no `mind`. @reason: why the run
- *  ends
+/** turn_end_mind() - before a run with a mind ends: count the run in sys.agent and, unless the run
+ *  failed or was cancelled, move the agent to the next state of its workflow. Does nothing if the
+ *  setup has no `mind`, or if the run was counted before. @reason: termination_reason of the run
  *  @ret_waits: true: a model was asked for the next state, and the run ends when it has answered;
  *  false: the run can end now */
 int turn_end_mind(struct turn *turn, const char *reason, bool *ret_waits, struct wfs_error *error);
@@ -178,7 +178,7 @@ int turn_answer(struct turn *turn, const json_t *completion, struct wfs_error *e
 int turn_make_calls(struct turn *turn, const json_t *calls, bool cut, struct wfs_error *error);
 
 /** turn_go_on() - begin the calls of this turn that may run now; if all have ended, complete the
- *  turn and begin the next. */
+ *  turn, and begin the next or, if a call gave the run's result or was a reflex, end the run. */
 int turn_go_on(struct turn *turn, struct wfs_error *error);
 
 /* The result of a tool call. Plain value; borrowed. */
@@ -216,7 +216,8 @@ int turn_fold_step(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
 /** turn_fold_cancel() - do the action `cancel`: end the run that its member `turn_id` names
- *  @ret_answer: {run_id}; caller owns it */
+ *  @ret_answer: {run_id}; caller owns it. Return: 0, -ENOENT (not_found), -ESTALE (conflict: it has
+ *  ended already), … */
 int turn_fold_cancel(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
@@ -225,12 +226,14 @@ int turn_fold_cancel(
 int turn_fold_ask(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
-/** turn_fold_approve() - do the action `approve`, {call_id, decision, turn_id}: allow or refuse a
- *  call that waits for an approval. @ret_answer: {run_id}; caller owns it */
+/** turn_fold_approve() - do the action `approve`, {call_id, decision, turn?, turn_id}: allow or
+ *  refuse a call that waits for an approval. @ret_answer: {run_id}; caller owns it
+ *  Return: 0, -ENOENT (not_found: no such run or open call), -ESTALE (conflict: the run has ended,
+ *  the call does not wait, or without `turn` another call of the run may have had this id), … */
 int turn_fold_approve(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
-/** turn_fold_receipt() - fold the answer to an intent of a run
+/** turn_fold_receipt() - fold the answer to an intent of a run, which it closes
  *  @receipt: body of the receipt's record */
 int turn_fold_receipt(struct wfs_fold *fold, const struct wfs_document_intent *intent,
 	const json_t *receipt, struct wfs_error *error);
