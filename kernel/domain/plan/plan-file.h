@@ -33,8 +33,8 @@ enum {
  *  {created_utc, cursors{batches, next_ready, session_id}, goal, plan{created_utc, draft?, error?,
  *  final?, goal, in_order?, plan_id, raw?, status, steps[]}, plan_id, schema_version, status,
  *  tool_results_ref{bytes, count}|null, updated_utc}; raw: what the model wrote, of a plan that
- *  could not be cut into steps. @range: part of the file
- *  @ret_size_bytes: of the whole file. Return: 0, -EIO, -ENOMEM. */
+ *  could not be cut into steps; next_ready: index of the step that begins next. @range: part of the
+ *  file. @ret_size_bytes: of the whole file. Return: 0, -EIO, -ENOMEM. */
 int wfs_plan_document(struct wfs_view *view, const struct wfs_document_plan *plan,
 	struct wfs_range range, struct wfs_buffer *buffer, uint64_t *ret_size_bytes);
 
@@ -44,14 +44,15 @@ int wfs_plan_document(struct wfs_view *view, const struct wfs_document_plan *pla
 int wfs_plan_write_status(struct wfs_view *view, const json_t *state, struct wfs_buffer *buffer);
 
 /** wfs_plan_write_graph() - append a plan's steps and dependencies to @buffer, in the language of
- *  Graphviz. Of more than WFS_PLAN_GRAPH_MAX steps, the others are not drawn; a comment says so.
+ *  Graphviz. Of a plan with more than WFS_PLAN_GRAPH_MAX steps no step is drawn; a comment in the
+ *  file says so.
  *  Return: 0, -EIO, -ENOMEM. */
 int wfs_plan_write_graph(struct wfs_view *view, const json_t *state, struct wfs_buffer *buffer);
 
 /* --- steps --- */
 
 /** wfs_plan_step_at() - find the version of a plan's step in the view. @index: of the step, from 0
- *  Return: 0, -ENOENT, … */
+ *  Return: 0, -ENOENT (no such step), … */
 int wfs_plan_step_at(struct wfs_view *view, struct wfs_bytes plan_id, int64_t index,
 	struct wfs_version *ret_version);
 
@@ -65,7 +66,7 @@ int wfs_plan_step_name(struct wfs_view *view, const struct wfs_version *version,
 /** wfs_plan_step_file() - append a part of a step's file to @buffer: the step's document with a
  *  member `result`
  *  `result` is null if the step has none, or one of more than WFS_PLAN_RESULT_SHOWN_MAX bytes.
- *  @view: at the height of @version, a version of the step's cell
+ *  @view: at the height of @version, a version of the step's cell. @range: the part
  *  @ret_size_bytes: of the whole file. Return: 0, or -errno. */
 int wfs_plan_step_file(struct wfs_view *view, const struct wfs_version *version,
 	struct wfs_range range, struct wfs_buffer *buffer, uint64_t *ret_size_bytes);

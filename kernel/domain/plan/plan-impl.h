@@ -41,18 +41,18 @@ int plan_load(
 
 /** plan_new() - make a plan whose cell does not exist yet
  *  @state: document of sys.plan; reference taken, also on failure
- *  @ret_plan: caller ends it with plan_done(). Return: 0, -EEXIST, … */
+ *  @ret_plan: caller ends it with plan_done(). Return: 0, -EEXIST, -EINVAL (its plan_id), … */
 int plan_new(struct wfs_fold *fold, json_t *state, struct plan *ret_plan, struct wfs_error *error);
 
 /** plan_store() - store the plan's state and changed blocks in their cells. */
 int plan_store(struct plan *plan, struct wfs_error *error);
 
-/** plan_own() - keep a value for plan->state until plan_done(). @value: taken; NULL: no memory, and
- *  plan_store() fails. Return: @value. */
+/** plan_own() - keep a value for plan->state until plan_done(). @value: reference taken; NULL: the
+ *  caller had no memory. Return: @value; NULL without memory, and plan_store() then fails. */
 json_t *plan_own(struct plan *plan, json_t *value);
 
-/** plan_counter() - get the number, in plan->state, of the steps whose status is @status: done,
- *  failed or skipped. */
+/** plan_counter() - get the place, in plan->state, of the number of steps whose status is @status:
+ *  done, failed or skipped. */
 int64_t *plan_counter(struct plan *plan, const char *status);
 
 /** plan_is() - is a text of plan->state equal to @value? */
@@ -107,7 +107,8 @@ int plan_step_set(struct plan *plan, struct plan_step *step, const char *status,
 
 /** plan_step_define() - append a step to a plan that has fewer than `total` steps
  *  @part: {next?, refs?, result?, step, waiting}: `step` is the document of sys.plan_step; the
- *  others go into sys.plan_edge, sys.plan_result and sys.plan_block. Return: 0, -EINVAL, … */
+ *  others go into sys.plan_edge, sys.plan_result and sys.plan_block (plan.h)
+ *  Return: 0, -EINVAL (another form), … */
 int plan_step_define(struct plan *plan, const json_t *part, struct wfs_error *error);
 
 /** plan_step_keep() - store the result of a step in its cell of sys.plan_result, and set result_ref
@@ -146,13 +147,14 @@ int plan_go_on(struct plan *plan, struct wfs_error *error);
  *  them. Without memory plan_store() fails. */
 void plan_retry(struct plan *plan);
 
-/** plan_stop() - cancel all open intents of the plan, and give back the steps of its batch, so that
- *  a later plan_go_on() can run them again. */
+/** plan_stop() - cancel all open intents of the plan, and give back the steps of its batch that
+ *  have not ended, so that a later plan_go_on() can run them; the caller sets the status. */
 int plan_stop(struct plan *plan, struct wfs_error *error);
 
 /** plan_stepped() - store the result of a step of type `tool` or `llm`, and go on
- *  @result: {details, error, method, name, ok, result}; borrowed; the function adds `_step_id`
- *  @retry: if the step has failed, it may be tried again, up to its max_attempts */
+ *  @result: {details, error, method, name, ok, result}, of which details and error say why a step
+ *  with `ok` false has failed; borrowed; the function adds `_step_id` and `asked`
+ *  @retry: true: a step that has failed may be tried again, up to its max_attempts */
 int plan_stepped(
 	struct plan *plan, int64_t index, json_t *result, bool retry, struct wfs_error *error);
 
@@ -160,8 +162,8 @@ int plan_stepped(
  *  ended. */
 int plan_ask_answer(struct plan *plan, struct wfs_error *error);
 
-/** plan_end() - end the plan; its status follows from how many steps have failed or were
- *  skipped. */
+/** plan_end() - end the plan; its status becomes done (all steps are), partial (one step is, or
+ *  more) or failed. */
 int plan_end(struct plan *plan, struct wfs_error *error);
 
 /* --- answers: plan-receipt.c --- */
@@ -199,8 +201,9 @@ int plan_chat_ask(struct wfs_fold *fold, const char *chat_id, enum wfs_effect ef
 int plan_say(struct wfs_fold *fold, const char *chat, const json_t *message,
 	char ret_id[static WFS_CHAT_ID_MAX + 1], struct wfs_error *error);
 
-/** plan_fold_chat_receipt() - fold the answer to an intent of a chat that has no plan yet: a plan,
- *  or its steps. @intent: document of the intent's cell; @receipt: body of the receipt's record */
+/** plan_fold_chat_receipt() - fold the answer to an intent of a chat: the text of a plan, or other
+ *  text, from a model; or a part of the plan's steps from the driver
+ *  @intent: document of the intent's cell; @receipt: body of the receipt's record */
 int plan_fold_chat_receipt(struct wfs_fold *fold, const struct wfs_document_intent *intent,
 	const json_t *receipt, struct wfs_error *error);
 
@@ -211,7 +214,8 @@ extern const struct wfs_form plan_chat_form, plan_import_form, plan_resume_form,
 
 /** plan_fold_chat() - do the action `chat` (plan.h): ask a model for a plan or, with `plan_id`,
  *  continue that plan. @ret_answer: {chat_id, plan_id?}; caller owns it
- *  Return: 0, -EACCES (not_authorized: the plan is of another principal or session), … */
+ *  Return: 0, -ENOENT (not_found), -ESTALE (conflict: the plan has no steps), -EACCES
+ *  (not_authorized: the plan is of another principal or session), … */
 int plan_fold_chat(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 

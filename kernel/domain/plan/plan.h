@@ -22,7 +22,8 @@
  *       retry?, session_id, skipped, source_id, status, steps_bytes, tool_batches, tool_calls,
  *       total, updated_ns}; phase: defining, running, answering, ended; retry: the first step
  *       still to be reopened if it has failed or was skipped; source_id: the message that the plan
- *       was made for; chat_id: the newest message about the plan
+ *       was made for; chat_id: the newest message about the plan; draft: what the model wrote
+ *       before the plan; final: the answer; in_order: true: run one step after the other
  *   sys.plan_step, key plan.n: {attempts, depends_on[], id, max_attempts, prompt, reason?,
  *       result_ref, status, title, tool, type}: the step as plan.json shows it
  *   sys.plan_edge, key plan.n: {next[]?, refs{}?}: indices of the steps that wait for this one,
@@ -36,7 +37,8 @@
  *   {action_type "chat", message, session_id, batch_size, max_concurrency, model, called_by?,
  *       plan_id?} -> {chat_id, plan_id?}; called_by: intent of the tool call that chats
  *   {action_type "import", blob, session_id, batch_size, max_concurrency, model, rerun?, resume?}
- *       -> {chat_id}
+ *       -> {chat_id}; resume: true: run the plan at once, otherwise it waits, cancelled; rerun:
+ *       true: run steps again that are done but have no result in the blob
  *   {action_type "resume", plan_id, retry_failed?} -> {chat_id, plan_id}
  *   {action_type "stop", plan_id or chat_id} -> {plan_id} or {chat_id}
  *
@@ -51,7 +53,8 @@
 #include "kernel/manifest/entity-name.h"
 #include "kernel/value/bounds.h"
 
-/** wfs_chat_session_valid() - is @session_id valid as the id of a session of a chat? */
+/** wfs_chat_session_valid() - is @session_id valid as the id of a session of a chat: a name by
+ *  wfs_grant_name_valid() of at most WFS_CHAT_SESSION_MAX bytes? */
 bool wfs_chat_session_valid(const char *session_id);
 
 extern const struct wfs_domain wfs_plan_domain;
