@@ -106,7 +106,7 @@ bool act_has_crashed(const struct act *act);
  *  NULL), without doing the action. Return: the -errno of this code. */
 int act_refuse_again(struct act *act, struct wfs_error *error);
 
-/** act_add_result() - add to @result, a member of the record, what a later fold cannot compute: how
+/** act_add_result() - add to @result, the record's `result`, what a later fold cannot compute: how
  *  long invocations took, which code a bound has ended, and embeddings by a server; and the paid
  *  price. Return: 0, or -ENOMEM. */
 int act_add_result(const struct act *act, json_t *result);
@@ -271,7 +271,7 @@ enum artifact_use {
 /** artifact_permit() - check that the actor may use the artifact in the way @use, by its rules or
  *  its contract
  *  Return: 0; -EACCES (not_authorized); -ENOENT (not_found: refused, and the actor may not know
- *  that the artifact exists; for WRITE this is -EACCES, too, as act_refuse_id() says it); … */
+ *  that the artifact exists; for WRITE this is -EACCES, with the error of act_refuse_id()); … */
 int artifact_permit(struct act *act, const struct artifact *artifact, enum artifact_use use,
 	struct wfs_error *error);
 

@@ -58,7 +58,8 @@ extern const struct wfs_domain wfs_action_domain;
 /* --- what the rules of an artifact say; @state: document of its cell of sys.artifact --- */
 
 /** wfs_artifact_reads() - may @principal read the artifact's content and code without paying, by
- *  built-in rules alone? False if a contract has to be asked. @state: document of sys.artifact */
+ *  built-in rules alone? True for the owner; otherwise false if a contract has to be asked
+ *  @state: document of sys.artifact */
 bool wfs_artifact_reads(const json_t *state, const char *principal);
 
 enum wfs_artifact_answer {
@@ -67,8 +68,8 @@ enum wfs_artifact_answer {
 	WFS_ARTIFACT_CONTRACT, /* the contract decides when the invocation is done */
 };
 
-/** wfs_artifact_invokes() - may @principal invoke the artifact by its rules? @state: document of
- *  sys.artifact */
+/** wfs_artifact_invokes() - may @principal invoke the artifact by its rules? WFS_ARTIFACT_YES for
+ *  the owner, also if the artifact has a contract. @state: document of sys.artifact */
 enum wfs_artifact_answer wfs_artifact_invokes(const json_t *state, const char *principal);
 
 /** wfs_artifact_is_open() - may everybody read the artifact's content and code without paying?
@@ -90,7 +91,8 @@ void wfs_privacy_done(struct wfs_privacy *privacy);
 #define WFS_AUTO_PRIVACY WFS_CLEANUP(wfs_privacy_done)
 
 /** action_privacy() - find which texts of an action are private, by the artifacts in @view, before
- *  it is done. @ret_privacy: caller ends it with wfs_privacy_done(). Return: 0, -EIO, -ENOMEM. */
+ *  the action is done. @ret_privacy: caller ends it with wfs_privacy_done()
+ *  Return: 0, -EIO, -ENOMEM. */
 int action_privacy(const struct wfs_domain *const *domains, struct wfs_view *view,
 	const json_t *action, struct wfs_privacy *ret_privacy, struct wfs_error *error);
 

@@ -140,7 +140,7 @@ void authors_done(struct nest *nest);
 int interface_check(const json_t *interface, struct wfs_error *error);
 
 /** interface_check_call() - check that the artifact's interface has @method, and that @args match
- *  the schema of this method; an interface without `methods` or without a schema allows all
+ *  the schema of this method; without `methods`, or without its `input`, all is allowed
  *  @steps: increased by the steps that the check took (kernel/schema/schema.h)
  *  Return: 0, -EINVAL (invalid_argument), -ENOMEM. */
 int interface_check_call(const struct artifact *artifact, const char *method, const json_t *args,

@@ -68,7 +68,7 @@ const struct service *service_find(
 	const struct wfs_domain *const *domains, const char *artifact_id);
 
 /** service_parse() - find out which method is called, and read its arguments
- *  @method, @args: of the invocation
+ *  @method, @args (an array): of the invocation
  *  @ret_call: zeros before; service, method and args are set; caller ends it with
  *  service_call_done(), also on failure
  *  Return: 0, -EINVAL (invalid_argument, missing_argument), -ENOMEM. */

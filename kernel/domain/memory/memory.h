@@ -146,7 +146,7 @@ int memory_bytes(struct wfs_fold *fold, const char *artifact_id, int64_t *ret_by
 
 /** memory_delete_all() - delete the cells of a deleted artifact: its store (sys.memory_store) with
  *  all entries and hits (sys.memory_hit); does nothing if it was not a memory store. The caller
- *  subtracts the bytes of the entries from the disk of the account that paid. */
+ *  has subtracted the bytes of the entries from the disk of the account that paid. */
 int memory_delete_all(struct wfs_fold *fold, const char *artifact_id, struct wfs_error *error);
 
 /** memory_reembed() - replace embeddings that are not of the model of the host's embedder by new
@@ -218,8 +218,8 @@ struct memory_mirrors; /* those of several, in a fold */
 
 void memory_mirrors_free(struct memory_mirrors *mirrors);
 
-/** memory_mirror() - get the vectors of a store, as the fold has left it; it is not empty, and
- *  memory_left() is 0
+/** memory_mirror() - get the vectors of a store, which is not empty and has memory_left() 0, as the
+ *  fold has left the store
  *  The fold keeps them from record to record. If a fold is dropped, or part of it is taken back,
  *  the labels of store and mirror differ, and the next call undoes the changes.
  *  @ret_mirror: borrowed until the next call of memory_mirror() */

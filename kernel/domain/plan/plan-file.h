@@ -33,8 +33,9 @@ enum {
  *  {created_utc, cursors{batches, next_ready, session_id}, goal, plan{created_utc, draft?, error?,
  *  final?, goal, in_order?, plan_id, raw?, status, steps[]}, plan_id, schema_version, status,
  *  tool_results_ref{bytes, count}|null, updated_utc}; raw: what the model wrote, of a plan that
- *  could not be cut into steps; next_ready: index of the step that begins next. @range: part of the
- *  file. @ret_size_bytes: of the whole file. Return: 0, -EIO, -ENOMEM. */
+ *  could not be cut into steps; next_ready: index of the batch's step that begins next; between
+ *  batches, the number of ended steps. @range: part of the file
+ *  @ret_size_bytes: of the whole file. Return: 0, -EIO, -ENOMEM. */
 int wfs_plan_document(struct wfs_view *view, const struct wfs_document_plan *plan,
 	struct wfs_range range, struct wfs_buffer *buffer, uint64_t *ret_size_bytes);
 

@@ -39,7 +39,7 @@ void plan_done(struct plan *plan);
 int plan_load(
 	struct wfs_fold *fold, const char *plan_id, struct plan *ret_plan, struct wfs_error *error);
 
-/** plan_new() - make a plan whose cell does not exist yet
+/** plan_new() - make a plan whose cell does not exist yet; plan_store() makes the cell
  *  @state: document of sys.plan; reference taken, also on failure
  *  @ret_plan: caller ends it with plan_done(). Return: 0, -EEXIST, -EINVAL (its plan_id), … */
 int plan_new(struct wfs_fold *fold, json_t *state, struct plan *ret_plan, struct wfs_error *error);
@@ -51,7 +51,7 @@ int plan_store(struct plan *plan, struct wfs_error *error);
  *  caller had no memory. Return: @value; NULL without memory, and plan_store() then fails. */
 json_t *plan_own(struct plan *plan, json_t *value);
 
-/** plan_counter() - get the place, in plan->state, of the number of steps whose status is @status:
+/** plan_counter() - get the address, in plan->state, of the count of steps with the status @status:
  *  done, failed or skipped. */
 int64_t *plan_counter(struct plan *plan, const char *status);
 
@@ -101,7 +101,7 @@ int plan_step_load(
 	struct plan *plan, int64_t index, struct plan_step *ret_step, struct wfs_error *error);
 
 /** plan_step_set() - set status and reason of a step, and store the step in its cell. @reason:
- *  NULL: none */
+ *  NULL: the step keeps the reason that it has, if any */
 int plan_step_set(struct plan *plan, struct plan_step *step, const char *status, const char *reason,
 	struct wfs_error *error);
 
@@ -219,7 +219,7 @@ extern const struct wfs_form plan_chat_form, plan_import_form, plan_resume_form,
 int plan_fold_chat(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
-/** plan_fold_import() - do the action `import`: take the plan in the member `blob`, by asking the
+/** plan_fold_import() - do the action `import`: take the plan in the blob `blob`, by asking the
  *  driver to cut it into steps. @ret_answer: {chat_id}; caller owns it */
 int plan_fold_import(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);

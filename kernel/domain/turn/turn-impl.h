@@ -211,7 +211,9 @@ int turn_call_load(struct turn *turn, int64_t index, struct wfs_document_tool_ca
 extern const struct wfs_form turn_step_form, turn_cancel_form, turn_ask_form, turn_approve_form;
 
 /** turn_fold_step() - do the action `step`: begin a run, for which the request's principal pays the
- *  agent's price. @ret_answer: {run_id}; caller owns it */
+ *  agent's price. @ret_answer: {run_id}; caller owns it
+ *  Return: 0, -EAGAIN (overloaded: too many intents are open), -ENOENT (not_found: `agent` is not a
+ *  principal), or as action_pay_run() (action.h) and intent_begin(), … */
 int turn_fold_step(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
@@ -222,7 +224,8 @@ int turn_fold_cancel(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
 /** turn_fold_ask() - do the action `ask`: have the tool call of the intent `intent_id` wait until a
- *  principal approves it. @ret_answer: {run_id}; caller owns it */
+ *  principal approves it. @ret_answer: {run_id}; caller owns it
+ *  Return: 0, -EINVAL (the intent asks for no tool call), or as intent_load(), … */
 int turn_fold_ask(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
@@ -233,7 +236,7 @@ int turn_fold_ask(
 int turn_fold_approve(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 
-/** turn_fold_receipt() - fold the answer to an intent of a run, which it closes
+/** turn_fold_receipt() - close an intent of a run, and fold the receipt that answers it
  *  @receipt: body of the receipt's record */
 int turn_fold_receipt(struct wfs_fold *fold, const struct wfs_document_intent *intent,
 	const json_t *receipt, struct wfs_error *error);
