@@ -297,21 +297,21 @@ int wfs_driving_step_result(struct wfs_view *view, const char *plan_id, int64_t 
 int wfs_driving_step_refs(struct wfs_view *view, const char *plan_id, int64_t index,
 	json_t **ret_refs, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *edge = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_plan_edge edge;
 	char key[WFS_PLAN_KEY_SIZE];
 
 	wfs_plan_key(plan_id, index, key);
-	int r = wfs_view_document(view, WFS_BUILTIN_PLAN_EDGE, key, &edge, error);
+	int r = wfs_view_read_plan_edge(view, key, &edge, error);
 	if (r && r != -ENOENT)
 		return wfs_trace(r);
-	*ret_refs = json_incref(json_object_get(edge, "refs"));
+	*ret_refs = json_incref(edge.refs);
 	return 0;
 }
 
-int wfs_driving_source(
-	struct wfs_view *view, const char *message_id, json_t **ret_source, struct wfs_error *error)
+int wfs_driving_source(struct wfs_view *view, const char *message_id,
+	struct wfs_document_plan_source *ret_source, struct wfs_error *error)
 {
-	int r = wfs_view_document(view, WFS_BUILTIN_PLAN_SOURCE, message_id, ret_source, error);
+	int r = wfs_view_read_plan_source(view, message_id, ret_source, error);
 
 	if (r == -ENOENT)
 		return wfs_error_set(

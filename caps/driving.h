@@ -14,6 +14,7 @@
 struct wfs_authority;
 struct wfs_document_intent;
 struct wfs_document_plan;
+struct wfs_document_plan_source;
 struct wfs_document_plan_step;
 struct wfs_document_tool_call;
 struct wfs_session;
@@ -157,9 +158,9 @@ int wfs_driving_step_refs(struct wfs_view *view, const char *plan_id, int64_t in
 	json_t **ret_refs, struct wfs_error *error);
 
 /** wfs_driving_source() - read the text of a plan as the model wrote it in answer to the message
- *  @message_id: the cell of sys.plan_source in the view; caller owns @ret_source. */
-int wfs_driving_source(struct wfs_view *view, const char *message_id, json_t **ret_source,
-	struct wfs_error *error);
+ *  @message_id: the cell of sys.plan_source in the view. @ret_source: as for wfs_driving_plan() */
+int wfs_driving_source(struct wfs_view *view, const char *message_id,
+	struct wfs_document_plan_source *ret_source, struct wfs_error *error);
 
 /** wfs_driving_message() - read the cell of sys.chat_message of a message in the view.
  *  @message_id: `chat.n`; @ret_message: caller owns it */

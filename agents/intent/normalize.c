@@ -169,13 +169,12 @@ static int read_blob(struct work *work, struct wfs_view *view, const char *name,
 static int read_source(
 	struct work *work, struct wfs_view *view, struct wfs_buffer *text, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *source = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_plan_source source;
 	int r = wfs_driving_source(view, work->owner_id, &source, error);
 
 	if (r)
 		return r;
-	const json_t *const value = json_object_get(source, "text");
-	wfs_buffer_append(text, wfs_json_text(source, "text"), json_string_length(value));
+	wfs_buffer_append(text, json_string_value(source.text), json_string_length(source.text));
 	return wfs_buffer_check(text) ? wfs_error_from_errno(error, -ENOMEM, "read a plan") : 0;
 }
 

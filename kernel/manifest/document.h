@@ -100,6 +100,14 @@
 	M(document, INTEGER, tool_calls, 0)        \
 	M(document, INTEGER, total, 0)             \
 	M(document, INTEGER, updated_ns, 0)
+#define WFS_DOCUMENT_PLAN_BLOCK(M, document) \
+	M(document, INTEGER, bytes, 0)       \
+	M(document, VALUE, doomed, 0)        \
+	M(document, VALUE, waiting, 0)
+#define WFS_DOCUMENT_PLAN_EDGE(M, document)    \
+	M(document, VALUE, next, WFS_OPTIONAL) \
+	M(document, VALUE, refs, WFS_OPTIONAL)
+#define WFS_DOCUMENT_PLAN_SOURCE(M, document) M(document, VALUE, text, 0)
 #define WFS_DOCUMENT_PLAN_STEP(M, document)      \
 	M(document, INTEGER, attempts, 0)        \
 	M(document, VALUE, depends_on, 0)        \
@@ -144,6 +152,9 @@
 	X(INTENT, intent)             \
 	X(MEMORY_STORE, memory_store) \
 	X(PLAN, plan)                 \
+	X(PLAN_BLOCK, plan_block)     \
+	X(PLAN_EDGE, plan_edge)       \
+	X(PLAN_SOURCE, plan_source)   \
 	X(PLAN_STEP, plan_step)       \
 	X(PRINCIPAL, principal)       \
 	X(TOOL_CALL, tool_call)       \

@@ -44,8 +44,8 @@ static int take_text(struct wfs_fold *fold, const char *chat_id, json_t *message
 static int take_source(struct wfs_fold *fold, const char *chat_id, json_t *message, json_t *text,
 	struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *source = json_pack("{s:O}", "text", text);
-	int r = fold_put(fold, WFS_BUILTIN_PLAN_SOURCE, chat_id, source, error);
+	const struct wfs_document_plan_source source = {.text = text};
+	int r = fold_put_plan_source(fold, chat_id, &source, error);
 
 	if (!r && json_object_set_new(message, "status", json_string("normalizing")) < 0)
 		r = fold_no_memory(error);

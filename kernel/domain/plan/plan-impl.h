@@ -14,9 +14,8 @@
 #include "kernel/fold/intent.h"
 
 struct plan_block {
-	json_t *document; /* owned; NULL: not loaded */
-	size_t cell;      /* index in the fold */
-	bool changed;     /* since it was loaded */
+	struct wfs_document_plan_block state; /* all zeros: not loaded */
+	bool changed;                         /* since it was loaded */
 };
 
 /* A plan. Plain value; plan_load() or plan_new() fills it, plan_done() releases it. */
@@ -89,11 +88,10 @@ struct plan_step {
 	int64_t index;
 };
 
-/** plan_load_part() - load the document of the cell that @reducer has for step @index, such as its
- *  sys.plan_result
- *  @ret_cell: index in the fold. @ret_document: NULL: the cell does not exist; caller owns it */
-int plan_load_part(struct plan *plan, enum wfs_builtin_reducer reducer, int64_t index,
-	size_t *ret_cell, json_t **ret_document, struct wfs_error *error);
+/** plan_edge_load() - load the edge of step @index. @ret_edge: zeros if the step has none; caller
+ *  ends it with wfs_document_done(), also after a failure */
+int plan_edge_load(struct plan *plan, int64_t index, struct wfs_document_plan_edge *ret_edge,
+	struct wfs_error *error);
 
 /** plan_step_load() - load step @index. @ret_step: caller ends it with wfs_document_done(), also
  *  after a failure. Return: 0, -EIO (internal_error: no such step), … */

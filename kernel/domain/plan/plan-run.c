@@ -20,17 +20,16 @@ static int end_step(struct plan *plan, struct plan_step *step, const char *statu
 	const char *reason, struct wfs_error *error)
 {
 	const char *const failed = plan_is(status, "done") ? NULL : step->state.id;
-	WFS_AUTO_JSON json_t *edge = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_plan_edge edge = {.own = {.json = NULL}};
 	const json_t *next;
-	size_t cell;
 	size_t i;
 	int r = plan_step_set(plan, step, status, reason, error);
 
 	++*plan_counter(plan, status);
 	plan->ended_count++;
 	if (!r)
-		r = plan_load_part(plan, WFS_BUILTIN_PLAN_EDGE, step->index, &cell, &edge, error);
-	json_array_foreach(json_object_get(edge, "next"), i, next) {
+		r = plan_edge_load(plan, step->index, &edge, error);
+	json_array_foreach(edge.next, i, next) {
 		if (!r)
 			r = plan_wait_less(plan, json_integer_value(next), failed, error);
 	}
@@ -224,8 +223,7 @@ static int advance_later(struct plan *plan, struct wfs_error *error)
 /* Reopens a step that has failed or was skipped; steps that depend on it wait for it again. */
 static int reopen(struct plan *plan, struct plan_step *step, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *edge = NULL;
-	size_t cell;
+	WFS_AUTO_DOCUMENT struct wfs_document_plan_edge edge = {.own = {.json = NULL}};
 	size_t i;
 	const json_t *next;
 
@@ -237,8 +235,8 @@ static int reopen(struct plan *plan, struct plan_step *step, struct wfs_error *e
 	if (!r)
 		r = plan_wait_more(plan, step->index, 0, error);
 	if (!r)
-		r = plan_load_part(plan, WFS_BUILTIN_PLAN_EDGE, step->index, &cell, &edge, error);
-	json_array_foreach(json_object_get(edge, "next"), i, next) {
+		r = plan_edge_load(plan, step->index, &edge, error);
+	json_array_foreach(edge.next, i, next) {
 		if (!r)
 			r = plan_wait_more(plan, json_integer_value(next), 1, error);
 	}

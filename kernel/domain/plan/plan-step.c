@@ -22,13 +22,13 @@ static int touch_part(struct plan *plan, enum wfs_builtin_reducer reducer, int64
 		wfs_bytes_text(key), ret_cell, error));
 }
 
-int plan_load_part(struct plan *plan, enum wfs_builtin_reducer reducer, int64_t index,
-	size_t *ret_cell, json_t **ret_document, struct wfs_error *error)
+int plan_edge_load(struct plan *plan, int64_t index, struct wfs_document_plan_edge *ret_edge,
+	struct wfs_error *error)
 {
 	char key[WFS_PLAN_KEY_SIZE];
 
 	wfs_plan_key(plan->plan_id, index, key);
-	return wfs_trace(fold_load(plan->fold, reducer, key, ret_cell, ret_document, error));
+	return wfs_trace(fold_read_plan_edge(plan->fold, key, ret_edge, error));
 }
 
 static bool has_step(const struct plan *plan, int64_t index)
@@ -52,18 +52,18 @@ static struct plan_block *block_at(struct plan *plan, int64_t index)
 /* Loads the block of a step, or makes it for its first step. */
 static int load_block(struct plan *plan, int64_t index, struct wfs_error *error)
 {
-	struct plan_block *const block = block_at(plan, index);
-	int r = 0;
+	struct wfs_document_plan_block *const block = &block_at(plan, index)->state;
+	char key[WFS_PLAN_KEY_SIZE];
 
-	if (block->document)
+	if (block->waiting)
 		return 0;
-	r = plan_load_part(plan, WFS_BUILTIN_PLAN_BLOCK, index / WFS_PLAN_BLOCK, &block->cell,
-		&block->document, error);
-	if (!r && !block->document)
-		block->document = json_pack("{s:i, s:{}, s:[]}", "bytes", 0, "doomed", "waiting");
-	if (!r && !block->document)
-		r = fold_no_memory(error);
-	return wfs_trace(r);
+	wfs_plan_key(plan->plan_id, index / WFS_PLAN_BLOCK, key);
+	int r = fold_read_plan_block(plan->fold, key, block, error);
+	if (r || block->own.json)
+		return wfs_trace(r);
+	block->doomed = plan_own(plan, json_object());
+	block->waiting = plan_own(plan, json_array());
+	return block->doomed && block->waiting ? 0 : fold_no_memory(error);
 }
 
 static void set_ready(struct plan *plan, int64_t index, bool ready)
@@ -79,7 +79,7 @@ static void set_ready(struct plan *plan, int64_t index, bool ready)
 
 static json_t *waiting_of(struct plan *plan, int64_t index)
 {
-	return json_object_get(block_at(plan, index)->document, "waiting");
+	return block_at(plan, index)->state.waiting;
 }
 
 /* Sets for how many dependencies a step waits. @count: as in sys.plan_block (plan.h) */
@@ -97,7 +97,7 @@ static int set_waiting(struct plan *plan, int64_t index, int64_t count, struct w
 
 static int doom(struct plan *plan, int64_t index, const char *failed, struct wfs_error *error)
 {
-	json_t *const doomed = json_object_get(block_at(plan, index)->document, "doomed");
+	json_t *const doomed = block_at(plan, index)->state.doomed;
 	char name[24];
 
 	snprintf(name, sizeof(name), "%lld", (long long)(index % WFS_PLAN_BLOCK));
@@ -137,7 +137,7 @@ int plan_wait_more(struct plan *plan, int64_t index, int64_t more, struct wfs_er
 	const int64_t count = json_integer_value(
 		json_array_get(waiting_of(plan, index), (size_t)(index % WFS_PLAN_BLOCK)));
 	snprintf(name, sizeof(name), "%lld", (long long)(index % WFS_PLAN_BLOCK));
-	(void)json_object_del(json_object_get(block_at(plan, index)->document, "doomed"), name);
+	(void)json_object_del(block_at(plan, index)->state.doomed, name);
 	return wfs_trace(set_waiting(plan, index, (count < 0 ? -1 - count : count) + more, error));
 }
 
@@ -150,11 +150,10 @@ int plan_give_back(struct plan *plan, int64_t index, struct wfs_error *error)
 
 static const char *doomed_of(struct plan *plan, int64_t index)
 {
-	const json_t *const doomed = json_object_get(block_at(plan, index)->document, "doomed");
 	char name[24];
 
 	snprintf(name, sizeof(name), "%lld", (long long)(index % WFS_PLAN_BLOCK));
-	return json_string_value(json_object_get(doomed, name));
+	return json_string_value(json_object_get(block_at(plan, index)->state.doomed, name));
 }
 
 /* Finds the first block with a step that waits for nothing. Return: -1: no block has one. */
@@ -233,10 +232,7 @@ static int store_step(
 		return wfs_trace(r);
 	struct plan_block *const block = block_at(plan, step->index);
 	const int64_t more = size_of(plan, step->state.own.cell) - before;
-	json_t *const bytes = json_object_get(block->document, "bytes");
-	if (json_integer_set(bytes, json_integer_value(bytes) + more) < 0)
-		return wfs_error_set(error, WFS_E_INTERNAL_ERROR,
-			"a block of plan '%s' counts no bytes", plan->plan_id);
+	block->state.bytes += more;
 	block->changed = true;
 	plan->state.steps_bytes += more;
 	return 0;
@@ -277,19 +273,14 @@ int plan_step_keep(
 static int define_edge(
 	struct plan *plan, int64_t index, const json_t *part, struct wfs_error *error)
 {
-	json_t *const next = json_object_get(part, "next");
-	json_t *const refs = json_object_get(part, "refs");
-	WFS_AUTO_JSON json_t *edge = NULL;
+	const struct wfs_document_plan_edge edge = {
+		.next = json_object_get(part, "next"), .refs = json_object_get(part, "refs")};
 	char key[WFS_PLAN_KEY_SIZE];
 
-	if (!next && !refs)
+	if (!edge.next && !edge.refs)
 		return 0;
-	edge = json_object();
-	if ((next && json_object_set(edge, "next", next) < 0) ||
-		(refs && json_object_set(edge, "refs", refs) < 0))
-		return fold_no_memory(error);
 	wfs_plan_key(plan->plan_id, index, key);
-	return wfs_trace(fold_put(plan->fold, WFS_BUILTIN_PLAN_EDGE, key, edge, error));
+	return wfs_trace(fold_put_plan_edge(plan->fold, key, &edge, error));
 }
 
 static int define_waiting(

@@ -11,7 +11,7 @@
 void plan_done(struct plan *plan)
 {
 	for (size_t i = 0; plan->blocks && i < plan->block_count; i++)
-		json_decref(plan->blocks[i].document);
+		wfs_document_done(&plan->blocks[i].state);
 	free(plan->blocks);
 	free(plan->ready);
 	wfs_document_done(&plan->state);
@@ -125,7 +125,7 @@ int plan_store(struct plan *plan, struct wfs_error *error)
 		struct plan_block *const block = &plan->blocks[i];
 
 		if (block->changed)
-			r = fold_set_document(plan->fold, block->cell, block->document, error);
+			r = fold_write_plan_block(plan->fold, &block->state, error);
 		block->changed = false;
 	}
 	wfs_base64_append(&ready, plan->ready, ready_size(plan));
