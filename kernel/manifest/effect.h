@@ -151,7 +151,8 @@
 #define WFS_PARAMS_APPROVE(P, effect)                                   \
 	P(effect, TEXT, turn_id, REQUIRED, "a run that goes on")        \
 	P(effect, TEXT, call_id, REQUIRED, "its call that has to wait") \
-	P(effect, TEXT, decision, REQUIRED, "allow or deny")
+	P(effect, TEXT, decision, REQUIRED, "allow or deny")            \
+	P(effect, NAT, turn, OPTIONAL, "of the call, if several turns have its id")
 #define WFS_PARAMS_GENERATE(P, effect)                                  \
 	P(effect, NAT, attempt, OPTIONAL, "of the step, from 1")        \
 	P(effect, TEXT, chat_id, OPTIONAL, "that asks")                 \
