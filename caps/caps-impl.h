@@ -7,6 +7,7 @@
 #include "caps/authority.h"
 #include "caps/session.h"
 #include "caps/sight.h"
+#include "kernel/manifest/document.h"
 #include "kernel/world/world.h"
 
 /* Counts requests in progress; see wfs_session_settle() (caps/session.h). */
@@ -112,7 +113,7 @@ int session_claim_run(const struct wfs_session *session, const char *run_id,
 /* Needed to judge whether a principal may approve calls of a run. */
 struct session_approval {
 	struct wfs_world *world;
-	json_t *run; /* document of sys.turn; owned; NULL: no such run */
+	struct wfs_document_turn run; /* its `own.json` is NULL if no such run exists */
 };
 
 /** session_claim_approval() - set question->claim for approving calls of a run and, if the run
@@ -127,9 +128,8 @@ int session_claim_approval(const struct wfs_session *session, const char *run_id
 	struct wfs_error *error);
 void session_approval_done(struct session_approval *approval);
 
-/** session_is_own_run() - is the session's principal the agent of the run, or did it begin the run?
- *  @run: document of sys.turn (kernel/domain/turn/turn.h); not NULL */
-bool session_is_own_run(const struct wfs_session *session, const json_t *run);
+/** session_is_own_run() - is the session's principal the agent of @run, or did it begin the run? */
+bool session_is_own_run(const struct wfs_session *session, const struct wfs_document_turn *run);
 
 int session_claim_plan(const struct wfs_session *session, const char *plan_id,
 	struct wfs_question *question, struct wfs_error *error);

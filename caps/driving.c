@@ -144,15 +144,15 @@ uint64_t wfs_driving_events(const struct wfs_driving *driving, uint64_t height,
 void wfs_driving_run_done(struct wfs_driving_run *run)
 {
 	wfs_view_close(&run->view);
-	json_decref(run->state);
+	wfs_document_done(&run->state);
 	json_decref(run->setup);
 }
 
 static int check_caller(struct wfs_driving_run *run, struct wfs_error *error)
 {
-	const char *const called_by = wfs_json_text(run->state, "called_by");
+	const char *const called_by = run->state.called_by;
 	WFS_AUTO_JSON json_t *intent = NULL;
-	int r = *called_by
+	int r = called_by
 		? wfs_view_document(&run->view, WFS_BUILTIN_INTENT, called_by, &intent, error)
 		: 0;
 
@@ -170,7 +170,7 @@ int wfs_driving_run(const struct wfs_session *session, const char *run_id,
 	ret_run->run_id = run_id;
 	if (!r)
 		r = wfs_turn_state(&ret_run->view, run_id, &ret_run->state, error);
-	if (!r && strcmp(wfs_json_text(ret_run->state, "agent"), principal) != 0)
+	if (!r && strcmp(ret_run->state.agent, principal) != 0)
 		r = wfs_error_set(error, WFS_E_NOT_AUTHORIZED, "the run '%s' is not a run of '%s'",
 			run_id, principal);
 	if (!r)
@@ -186,7 +186,7 @@ int wfs_driving_call(struct wfs_driving_run *run, int64_t turn, int64_t index,
 
 int wfs_driving_sent(struct wfs_driving_run *run, json_t **ret_messages, struct wfs_error *error)
 {
-	return wfs_turn_sent(&run->view, run->state, ret_messages, error);
+	return wfs_turn_sent(&run->view, &run->state, ret_messages, error);
 }
 
 /* The output of a tool call has all of the result except the history; if that has private texts,

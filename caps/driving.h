@@ -7,16 +7,12 @@
  */
 #pragma once
 
+#include "kernel/manifest/document.h"
 #include "kernel/read/view.h"
 #include "kernel/world/embedder.h"
 #include "kernel/world/observer.h"
 
 struct wfs_authority;
-struct wfs_document_intent;
-struct wfs_document_plan;
-struct wfs_document_plan_source;
-struct wfs_document_plan_step;
-struct wfs_document_tool_call;
 struct wfs_session;
 
 /* The driver of a world. Zero-initialise, set the callbacks, and call wfs_driving_init(). */
@@ -71,8 +67,8 @@ uint64_t wfs_driving_events(const struct wfs_driving *driving, uint64_t height,
 struct wfs_driving_run {
 	struct wfs_view view;
 	const char *run_id; /* borrowed */
-	json_t *state;      /* of sys.turn; owned */
-	json_t *setup;      /* of sys.turn_setup; owned */
+	struct wfs_document_turn state;
+	json_t *setup; /* of sys.turn_setup; owned */
 };
 void wfs_driving_run_done(struct wfs_driving_run *run);
 #define WFS_AUTO_DRIVING_RUN WFS_CLEANUP(wfs_driving_run_done)

@@ -32,17 +32,28 @@ static int find(struct wfs_view *view, enum wfs_builtin_reducer reducer, const c
 
 /* --- runs --- */
 
+/* @ret_run: its `own.json` is NULL if the run was not found, or after a failure */
+static int find_run(struct wfs_view *view, const char *run_id, struct wfs_document_turn *ret_run,
+	struct wfs_error *error)
+{
+	json_t *json = NULL;
+	int r = find(view, WFS_BUILTIN_TURN, run_id, &json, error);
+	const int read = wfs_document_read_turn(json, ret_run, r ? NULL : error);
+
+	return r ? r : read;
+}
+
 int session_claim_run(const struct wfs_session *session, const char *run_id,
 	struct wfs_question *question, struct wfs_error *error)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
-	WFS_AUTO_JSON json_t *run = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_turn run = {.own = {.json = NULL}};
 	int r = wfs_view_open(session_world(session), WFS_HEIGHT_HEAD, &view, error);
 
 	if (!r)
-		r = find(&view, WFS_BUILTIN_TURN, run_id, &run, error);
+		r = find_run(&view, run_id, &run, error);
 	question->claim =
-		is_own(session, wfs_json_text(run, "asked_by")) ? WFS_CLAIM_MADE : WFS_CLAIM_ADMIN;
+		run.own.json && is_own(session, run.asked_by) ? WFS_CLAIM_MADE : WFS_CLAIM_ADMIN;
 	return r;
 }
 
@@ -84,7 +95,7 @@ static bool is_barred(void *context, const char *giver)
 	bool is = true;
 
 	if (wfs_view_open(approval->world, WFS_HEIGHT_HEAD, &view, &ignored) ||
-		is_the_agents(&view, giver, wfs_json_text(approval->run, "agent"), &is, &ignored))
+		is_the_agents(&view, giver, approval->run.agent, &is, &ignored))
 		return true;
 	return is;
 }
@@ -94,38 +105,35 @@ int session_claim_approval(const struct wfs_session *session, const char *run_id
 	struct wfs_error *error)
 {
 	WFS_AUTO_VIEW struct wfs_view view = {0};
-	json_t *run = NULL;
+	struct wfs_document_turn *const run = &ret_approval->run;
 	bool is_agents = false;
 	int r = wfs_view_open(session_world(session), WFS_HEIGHT_HEAD, &view, error);
 
 	question->claim = WFS_CLAIM_OTHERS;
 	if (!r)
-		r = find(&view, WFS_BUILTIN_TURN, run_id, &run, error);
-	if (r || !run)
+		r = find_run(&view, run_id, run, error);
+	if (r || !run->own.json)
 		return r;
-	*ret_approval = (struct session_approval){session_world(session), run};
-	question->artifact = wfs_json_text(run, "agent");
+	ret_approval->world = session_world(session);
+	question->artifact = run->agent;
 	question->is_barred = is_barred;
 	question->barred_context = ret_approval;
-	r = is_the_agents(&view, wfs_session_principal(session), wfs_json_text(run, "agent"),
-		&is_agents, error);
+	r = is_the_agents(&view, wfs_session_principal(session), run->agent, &is_agents, error);
 	if (is_agents)
 		question->claim = WFS_CLAIM_NEVER;
-	else if (is_own(session, wfs_json_text(run, "asked_by")))
+	else if (is_own(session, run->asked_by))
 		question->claim = WFS_CLAIM_ADMIN;
 	return r;
 }
 
-bool session_is_own_run(const struct wfs_session *session, const json_t *run)
+bool session_is_own_run(const struct wfs_session *session, const struct wfs_document_turn *run)
 {
-	return is_own(session, wfs_json_text(run, "agent")) ||
-		is_own(session, wfs_json_text(run, "asked_by"));
+	return is_own(session, run->agent) || is_own(session, run->asked_by);
 }
 
 void session_approval_done(struct session_approval *approval)
 {
-	json_decref(approval->run);
-	approval->run = NULL;
+	wfs_document_done(&approval->run);
 }
 
 /* --- plans --- */

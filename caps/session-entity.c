@@ -163,15 +163,15 @@ int wfs_seen_grants(struct wfs_view *view, const struct wfs_seen *seen, struct w
 int wfs_session_turn(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes turn_id, json_t **ret_summary)
 {
-	WFS_AUTO_JSON json_t *state = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_turn run = {.own = {.json = NULL}};
 	struct wfs_seen seen;
 	int r = wfs_session_entity_file(session, view, WFS_ENTITY_FILE_STATUS, turn_id, &seen);
 
 	if (!r)
-		r = wfs_view_state(view, &seen.version, &state);
+		r = wfs_turn_version(view, &seen.version, &run);
 	if (r)
 		return r;
-	*ret_summary = wfs_turn_summary(state);
+	*ret_summary = wfs_turn_summary(&run);
 	return *ret_summary ? 0 : -ENOMEM;
 }
 

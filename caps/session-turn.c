@@ -72,8 +72,9 @@ int wfs_session_leave_run(
  * @run: NULL: it does not exist
  * Return: 1 (refused: `done` will be called), 0 (@asked is to be judged), or -errno.
  */
-static int refuse_unseen(const struct wfs_session *session, const char *run_id, const json_t *run,
-	const struct wfs_question *asked, struct wfs_request *request)
+static int refuse_unseen(const struct wfs_session *session, const char *run_id,
+	const struct wfs_document_turn *run, const struct wfs_question *asked,
+	struct wfs_request *request)
 {
 	struct wfs_verdict verdict = {.code = WFS_E_NOT_FOUND, .rule_index = SIZE_MAX};
 	WFS_AUTO_RIGHTS struct wfs_rights *rights = NULL;
@@ -109,12 +110,13 @@ int wfs_session_approve(
 	const struct wfs_session *session, json_t *approve, struct wfs_request *request)
 {
 	struct wfs_question question = {.effect = WFS_EFFECT_AGENT_APPROVE};
-	WFS_CLEANUP(session_approval_done) struct session_approval approval = {.run = NULL};
+	WFS_CLEANUP(session_approval_done) struct session_approval approval = {.world = NULL};
 	const char *const run_id = wfs_json_text(approve, "turn_id");
 	int r = session_claim_approval(session, run_id, &question, &approval, &request->error);
 
 	if (!r)
-		r = refuse_unseen(session, run_id, approval.run, &question, request);
+		r = refuse_unseen(session, run_id, approval.run.own.json ? &approval.run : NULL,
+			&question, request);
 	if (r)
 		return r > 0 ? 0 : r;
 	return session_admit_act(session, &question, "approve", approve, request);

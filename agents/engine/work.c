@@ -113,11 +113,10 @@ int64_t work_elapsed_ms(const struct work *work)
 	return (wfs_clock_monotonic_ns() - work->began_ns) / 1000000;
 }
 
-int64_t work_left_ms(const json_t *state, const json_t *setup)
+int64_t work_left_ms(int64_t started_ns, const json_t *setup)
 {
 	const json_t *const limit =
 		json_object_get(json_object_get(setup, "settings"), "run_timeout_ms");
-	const int64_t started_ns = json_integer_value(json_object_get(state, "started_ns"));
 	const int64_t ran_ms = (wfs_clock_realtime_ns() - started_ns) / 1000000;
 	const int64_t left_ms = json_integer_value(limit) - ran_ms;
 

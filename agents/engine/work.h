@@ -196,9 +196,9 @@ bool work_read(struct work *work);
 int64_t work_elapsed_ms(const struct work *work);
 
 /** work_left_ms() - get the milliseconds that a turn has left, by the host's clock; at least 0.
- *  @state, @setup: the turn's documents of sys.turn and sys.turn_setup. Return: INT64_MAX: the turn
- *  has no limit. */
-int64_t work_left_ms(const json_t *state, const json_t *setup);
+ *  @started_ns: member of its document of sys.turn. @setup: its document of sys.turn_setup. Return:
+ *  INT64_MAX: the turn has no limit. */
+int64_t work_left_ms(int64_t started_ns, const json_t *setup);
 
 /** work_set_timer() - call @due after @in_ms milliseconds, unless work_clear_timer() comes first; a
  *  work has one timer, and loses the one set before, after a failure, too. Return: 0, -ENOMEM. */

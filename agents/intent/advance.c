@@ -39,13 +39,13 @@ static void facts_done(struct facts *facts)
 
 static int read_facts(const struct work *work, struct facts *facts, struct wfs_error *error)
 {
-	WFS_AUTO_DRIVING_RUN struct wfs_driving_run run = {.state = NULL};
+	WFS_AUTO_DRIVING_RUN struct wfs_driving_run run = {.setup = NULL};
 	int r = wfs_driving_run(work->session, work->owner_id, &run, error);
 
 	if (r)
 		return r;
 	facts->setup = json_incref(run.setup);
-	facts->left_ms = work_left_ms(run.state, run.setup);
+	facts->left_ms = work_left_ms(run.state.started_ns, run.setup);
 	WFS_AUTO_JSON json_t *mind = NULL;
 	const json_t *const stored = json_object_get(run.setup, "mind");
 	WFS_CLEANUP(agents_origin_done) struct agents_origin origin = {.of = NULL};

@@ -129,7 +129,7 @@ static int hide_reason(const json_t *stored, int r, struct wfs_error *error)
 
 static int read_call(struct work *work, struct called *called, struct wfs_error *error)
 {
-	WFS_AUTO_DRIVING_RUN struct wfs_driving_run run = {.state = NULL};
+	WFS_AUTO_DRIVING_RUN struct wfs_driving_run run = {.setup = NULL};
 	WFS_AUTO_DOCUMENT struct wfs_document_tool_call stored = {.own = {.json = NULL}};
 	WFS_AUTO_JSON json_t *call = NULL;
 	int r = wfs_driving_run(work->session, work->owner_id, &run, error);
@@ -150,7 +150,7 @@ static int read_call(struct work *work, struct called *called, struct wfs_error 
 	const char *const arguments = wfs_json_text(call, "arguments");
 	const json_t *const limit =
 		json_object_get(json_object_get(run.setup, "settings"), "tool_timeout_ms");
-	called->limit_ms = called->run_left_ms = work_left_ms(run.state, run.setup);
+	called->limit_ms = called->run_left_ms = work_left_ms(run.state.started_ns, run.setup);
 	if (limit && json_integer_value(limit) < called->limit_ms)
 		called->limit_ms = json_integer_value(limit);
 	r = wfs_json_parse_bounded(arguments, strlen(arguments), &called->arguments, error);

@@ -309,7 +309,7 @@ void generate_cancel(struct work *work)
 
 int ask_run(struct work *work, struct work_question *question, struct wfs_error *error)
 {
-	WFS_AUTO_DRIVING_RUN struct wfs_driving_run run = {.state = NULL};
+	WFS_AUTO_DRIVING_RUN struct wfs_driving_run run = {.setup = NULL};
 	WFS_AUTO_JSON json_t *sent = NULL;
 	int r = wfs_driving_run(work->session, work->owner_id, &run, error);
 
@@ -326,7 +326,7 @@ int ask_run(struct work *work, struct work_question *question, struct wfs_error 
 	if (r)
 		return r;
 	work->asking.request_private = wfs_text_has_hidden(run.setup) || wfs_text_has_hidden(sent);
-	question->left_ms = work_left_ms(run.state, question->setup);
+	question->left_ms = work_left_ms(run.state.started_ns, question->setup);
 	return question->left_ms > 0
 		? 0
 		: wfs_error_set(error, WFS_E_TIMEOUT, "the run has used up its time");

@@ -137,6 +137,38 @@
 	M(document, VALUE, is_error, WFS_OPTIONAL)      \
 	M(document, VALUE, output, WFS_OPTIONAL)        \
 	M(document, INTEGER, output_size, WFS_OPTIONAL)
+#define WFS_DOCUMENT_TURN(M, document)                     \
+	M(document, BOOL, advanced, WFS_OPTIONAL)          \
+	M(document, TEXT, agent, 0)                        \
+	M(document, TEXT, asked_by, 0)                     \
+	M(document, INTEGER, below, WFS_OPTIONAL)          \
+	M(document, TEXT, called_by, WFS_OPTIONAL)         \
+	M(document, VALUE, calls, 0)                       \
+	M(document, INTEGER, depth, WFS_OPTIONAL)          \
+	M(document, INTEGER, ended_ns, WFS_OPTIONAL)       \
+	M(document, TEXT, ending, WFS_OPTIONAL)            \
+	M(document, VALUE, error, WFS_OPTIONAL)            \
+	M(document, INTEGER, event_seq, 0)                 \
+	M(document, VALUE, final, WFS_OPTIONAL)            \
+	M(document, INTEGER, from, 0)                      \
+	M(document, VALUE, groups, 0)                      \
+	M(document, VALUE, last_action, WFS_OPTIONAL)      \
+	M(document, INTEGER, last_assistant, WFS_OPTIONAL) \
+	M(document, INTEGER, max_turns, 0)                 \
+	M(document, TEXT, model, 0)                        \
+	M(document, VALUE, open, 0)                        \
+	M(document, VALUE, pins, 0)                        \
+	M(document, TEXT, reason, WFS_OPTIONAL)            \
+	M(document, BOOL, reflex, WFS_OPTIONAL)            \
+	M(document, BOOL, retried, 0)                      \
+	M(document, TEXT, run_id, 0)                       \
+	M(document, INTEGER, started_ns, 0)                \
+	M(document, TEXT, status, 0)                       \
+	M(document, INTEGER, tool_calls, WFS_OPTIONAL)     \
+	M(document, TEXT, top, WFS_OPTIONAL)               \
+	M(document, INTEGER, turn, 0)                      \
+	M(document, VALUE, usage, 0)                       \
+	M(document, BOOL, usage_incomplete, 0)
 #define WFS_DOCUMENT_WORKFLOW(M, document)      \
 	M(document, TEXT, current_state, 0)     \
 	M(document, INTEGER, entered_at_seq, 0) \
@@ -158,6 +190,7 @@
 	X(PLAN_STEP, plan_step)       \
 	X(PRINCIPAL, principal)       \
 	X(TOOL_CALL, tool_call)       \
+	X(TURN, turn)                 \
 	X(WORKFLOW, workflow)
 
 /* What each struct begins with. */

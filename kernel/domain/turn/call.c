@@ -29,7 +29,7 @@ int turn_call_of(struct turn *turn, int64_t number, int64_t index,
 int turn_call_load(struct turn *turn, int64_t index, struct wfs_document_tool_call *ret_call,
 	struct wfs_error *error)
 {
-	int r = turn_call_of(turn, turn_number(turn, "turn"), index, ret_call, error);
+	int r = turn_call_of(turn, turn->state.turn, index, ret_call, error);
 
 	if (!r && !ret_call->own.json)
 		return wfs_error_set(error, WFS_E_INTERNAL_ERROR, "turn '%s' has no call %lld",
@@ -141,8 +141,8 @@ static json_t *unique_id(const struct turn *turn, const json_t *call, size_t ind
 	const char *const given = wfs_json_text(call, "id");
 	WFS_AUTO_JSON json_t *id = *given && !json_object_get(ids, given)
 		? json_string(given)
-		: json_sprintf("call_%s_%lld_%zu", turn->run_id,
-			  (long long)turn_number(turn, "turn"), index);
+		: json_sprintf(
+			  "call_%s_%lld_%zu", turn->run_id, (long long)turn->state.turn, index);
 
 	return id && json_object_set_new(ids, json_string_value(id), json_true()) == 0
 		? WFS_STEAL(id)
@@ -191,7 +191,7 @@ static int make_call(struct turn *turn, const json_t *call, size_t index, bool c
 		.problem = problem,
 		.duration_ms = -1,
 		.output_size = -1};
-	key_of(turn, turn_number(turn, "turn"), (int64_t)index, key);
+	key_of(turn, turn->state.turn, (int64_t)index, key);
 	return wfs_trace(fold_put_tool_call(turn->fold, key, &document, error));
 }
 
@@ -203,10 +203,11 @@ int turn_make_calls(struct turn *turn, const json_t *calls, bool cut, struct wfs
 
 	for (size_t i = 0; !r && i < count; i++)
 		r = make_call(turn, json_array_get(calls, i), i, cut && i + 1 == count, ids, error);
-	turn_set(turn, "calls",
+	turn->state.calls = turn_own(turn,
 		json_pack("{s:I, s:i, s:i, s:i}", "count", (json_int_t)count, "done", 0, "errors",
 			0, "next", 0));
-	turn_set_number(turn, "tool_calls", turn_number(turn, "tool_calls") + (int64_t)count);
+	turn->state.tool_calls =
+		(turn->state.tool_calls < 0 ? 0 : turn->state.tool_calls) + (int64_t)count;
 	return wfs_trace(r);
 }
 
@@ -226,14 +227,14 @@ static json_t *preview_of(const char *text)
 
 static void count(struct turn *turn, const char *member)
 {
-	json_t *const number = json_object_get(json_object_get(turn->state, "calls"), member);
+	json_t *const number = json_object_get(turn->state.calls, member);
 
 	turn->failed |= json_integer_set(number, json_integer_value(number) + 1) < 0;
 }
 
 static int64_t counted(const struct turn *turn, const char *member)
 {
-	return json_integer_value(json_object_get(json_object_get(turn->state, "calls"), member));
+	return json_integer_value(json_object_get(turn->state.calls, member));
 }
 
 int turn_result(
@@ -268,7 +269,7 @@ int turn_result(
 			"output_preview",
 			result->hidden ? json_incref(result->hidden) : preview_of(result->output),
 			"output_size", (json_int_t)result->output_size, "tool_name", call.name,
-			"turn", (json_int_t)turn_number(turn, "turn")),
+			"turn", (json_int_t)turn->state.turn),
 		error));
 }
 
@@ -284,8 +285,8 @@ static int take_final(struct turn *turn, int64_t index, json_t *arguments, struc
 		.is_error = !given, .output = output, .output_size = (int64_t)strlen(output)};
 
 	if (given)
-		turn_set(turn, "final",
-			json_pack("{s:I, s:O}", "call", (json_int_t)index, "result", given));
+		turn->state.final = turn_own(
+			turn, json_pack("{s:I, s:O}", "call", (json_int_t)index, "result", given));
 	return wfs_trace(turn_result(turn, index, &result, error));
 }
 
@@ -322,7 +323,7 @@ static int begin_call(struct turn *turn, int64_t index, struct wfs_error *error)
 		arguments = json_incref(call.arguments);
 	r = turn_emit(turn, WFS_KERNEL_CALL,
 		json_pack("{s:O, s:s, s:s, s:I}", "arguments", arguments, "call_id", call.id,
-			"tool_name", call.name, "turn", (json_int_t)turn_number(turn, "turn")),
+			"tool_name", call.name, "turn", (json_int_t)turn->state.turn),
 		error);
 	if (r)
 		return wfs_trace(r);
@@ -334,7 +335,7 @@ static int begin_call(struct turn *turn, int64_t index, struct wfs_error *error)
 	return wfs_trace(turn_ask(turn, WFS_EFFECT_TOOL_CALL,
 		json_pack("{s:I, s:s, s:s, s:s, s:I}", "call", (json_int_t)index, "call_id",
 			call.id, "name", call.name, "run_id", turn->run_id, "turn",
-			(json_int_t)turn_number(turn, "turn")),
+			(json_int_t)turn->state.turn),
 		index, error));
 }
 
@@ -344,15 +345,14 @@ static int complete(struct turn *turn, struct wfs_error *error)
 		json_pack("{s:I, s:I, s:I, s:I}", "errors_count",
 			(json_int_t)counted(turn, "errors"), "tool_calls_count",
 			(json_int_t)counted(turn, "count"), "tool_results_count",
-			(json_int_t)counted(turn, "done"), "turn",
-			(json_int_t)turn_number(turn, "turn")),
+			(json_int_t)counted(turn, "done"), "turn", (json_int_t)turn->state.turn),
 		error);
 
 	if (r)
 		return wfs_trace(r);
-	if (json_object_get(turn->state, "final"))
+	if (turn->state.final)
 		return wfs_trace(turn_end(turn, "termination_tool", error));
-	if (json_object_get(turn->state, "reflex"))
+	if (turn->state.reflex)
 		return wfs_trace(turn_end(turn, "reflex", error));
 	return wfs_trace(turn_request(turn, error));
 }

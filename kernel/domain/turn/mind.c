@@ -129,8 +129,7 @@ static int enter_state(struct turn *turn, const char *from, const char *name, co
 {
 	const int64_t seq = (int64_t)turn->fold->head->height;
 	WFS_AUTO_DOCUMENT struct wfs_document_workflow workflow;
-	int r = fold_read_workflow(
-		turn->fold, wfs_json_text(turn->state, "agent"), &workflow, error);
+	int r = fold_read_workflow(turn->fold, turn->state.agent, &workflow, error);
 	const char *const current = workflow.own.json ? workflow.current_state : "";
 
 	*ret_changed = false;
@@ -165,7 +164,7 @@ int turn_remember_action(struct turn *turn, const char *name, const struct turn_
 	if (r || !mind_of(setup))
 		return wfs_trace(r);
 	const int size = action_shown(wfs_bytes_text(result->output), WFS_TURN_ACTION_SHOWN);
-	turn_set(turn, "last_action",
+	turn->state.last_action = turn_own(turn,
 		json_pack("{s:o, s:b, s:s}", "result",
 			result->hidden ? json_incref(result->hidden)
 				       : json_stringn(result->output, (size_t)size),
@@ -176,10 +175,10 @@ int turn_remember_action(struct turn *turn, const char *name, const struct turn_
 /* Counts a run of the agent. @failed: the run failed; @stayed: the state did not change */
 static int note_agent(struct turn *turn, bool failed, bool stayed, struct wfs_error *error)
 {
-	json_t *const action = json_object_get(turn->state, "last_action");
+	json_t *const action = turn->state.last_action;
 	const bool well = json_is_true(json_object_get(action, "success"));
 	WFS_AUTO_DOCUMENT struct wfs_document_agent agent;
-	int r = fold_read_agent(turn->fold, wfs_json_text(turn->state, "agent"), &agent, error);
+	int r = fold_read_agent(turn->fold, turn->state.agent, &agent, error);
 
 	if (failed || (action && !well))
 		agent.failure_count++;
@@ -250,7 +249,7 @@ static int ask_next(
 {
 	int r = note_agent(turn, false, true, error);
 
-	turn_set(turn, "ending", json_string(reason));
+	turn->state.ending = reason;
 	return wfs_trace(r ? r
 			   : turn_ask(turn, WFS_EFFECT_WORKFLOW_ADVANCE,
 				     json_pack("{s:O, s:s, s:O}", "mode",
@@ -278,9 +277,9 @@ int turn_end_mind(struct turn *turn, const char *reason, bool *ret_waits, struct
 	const char *const mode = wfs_json_text(mind, "mode");
 
 	*ret_waits = false;
-	if (r || !mind || json_object_get(turn->state, "advanced"))
+	if (r || !mind || turn->state.advanced)
 		return wfs_trace(r);
-	if (json_object_get(turn->state, "ending")) /* ended during the question: counted already */
+	if (turn->state.ending) /* ended during the question: counted already */
 		return 0;
 	if (!is_well(reason))
 		return wfs_trace(note_agent(turn, true, true, error));
@@ -296,7 +295,7 @@ int turn_end_mind(struct turn *turn, const char *reason, bool *ret_waits, struct
 static int note_changed(struct turn *turn, struct wfs_error *error)
 {
 	WFS_AUTO_DOCUMENT struct wfs_document_agent agent;
-	int r = fold_read_agent(turn->fold, wfs_json_text(turn->state, "agent"), &agent, error);
+	int r = fold_read_agent(turn->fold, turn->state.agent, &agent, error);
 
 	agent.same_state_for = 0;
 	return wfs_trace(r ? r : fold_write_agent(turn->fold, &agent, error));
@@ -341,8 +340,8 @@ int turn_fold_advance(struct turn *turn, const json_t *receipt, struct wfs_error
 		r = turn_spend(turn, usage, error);
 	if (!r)
 		r = advance(turn, mind_of(setup), receipt, error);
-	turn_set(turn, "advanced", json_true());
-	return wfs_trace(r ? r : turn_end(turn, wfs_json_text(turn->state, "ending"), error));
+	turn->state.advanced = true;
+	return wfs_trace(r ? r : turn_end(turn, turn->state.ending, error));
 }
 
 /* --- its beginning --- */
@@ -377,8 +376,8 @@ int turn_begin_reflex(struct turn *turn, const json_t *reflex, struct wfs_error 
 		"name", json_object_get(reflex, "action_type"));
 	if (!calls)
 		return fold_no_memory(error);
-	turn_set(turn, "reflex", json_true());
-	turn_set_number(turn, "turn", 1);
+	turn->state.reflex = true;
+	turn->state.turn = 1;
 	int r = turn_make_calls(turn, calls, false, error);
 	return wfs_trace(r ? r : turn_go_on(turn, error));
 }

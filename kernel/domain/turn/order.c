@@ -49,10 +49,8 @@ static int load_running(
 {
 	const char *const run_id = json_string_value(json_object_get(action, "turn_id"));
 	int r = turn_load(fold, run_id, ret_turn, error);
-	const char *const status =
-		r ? "" : json_string_value(json_object_get(ret_turn->state, "status"));
 
-	if (r || (status && strcmp(status, "running") == 0))
+	if (r || strcmp(ret_turn->state.status, "running") == 0)
 		return wfs_trace(r);
 	return wfs_error_set(error, WFS_E_CONFLICT, "turn '%s' has ended already", run_id);
 }
@@ -105,7 +103,7 @@ static void set_asked(struct turn *turn, int64_t index, bool asked)
 	size_t i;
 	json_t *open;
 
-	json_array_foreach(json_object_get(turn->state, "open"), i, open) {
+	json_array_foreach(turn->state.open, i, open) {
 		const json_t *const call = json_object_get(open, "call");
 
 		if (!call || json_integer_value(call) != index)
@@ -148,7 +146,7 @@ static int find_asked(struct turn *turn, const char *call_id, const char **ret_i
 	size_t i;
 	const json_t *open;
 
-	json_array_foreach(json_object_get(turn->state, "open"), i, open) {
+	json_array_foreach(turn->state.open, i, open) {
 		WFS_AUTO_DOCUMENT struct wfs_document_tool_call call = {.own = {.json = NULL}};
 		const json_t *const index = json_object_get(open, "call");
 		int r = index ? turn_call_load(turn, json_integer_value(index), &call, error) : 0;
@@ -172,7 +170,7 @@ static int find_asked(struct turn *turn, const char *call_id, const char **ret_i
 /* May an earlier turn have had a call with this id? Return: 1, 0, or -errno. */
 static int find_earlier(struct turn *turn, const char *call_id, struct wfs_error *error)
 {
-	const int64_t now = turn_number(turn, "turn");
+	const int64_t now = turn->state.turn;
 
 	if (now > EARLIER_TURNS_MAX)
 		return 1;
@@ -200,7 +198,7 @@ static int check_meant(
 	struct turn *turn, const json_t *action, const char *call_id, struct wfs_error *error)
 {
 	const json_t *const given = json_object_get(action, "turn");
-	const int64_t now = turn_number(turn, "turn");
+	const int64_t now = turn->state.turn;
 	int r = given ? json_integer_value(given) != now : find_earlier(turn, call_id, error);
 
 	if (r <= 0)

@@ -37,11 +37,10 @@ static int fold_failure(struct turn *turn, const json_t *receipt, struct wfs_err
 	/* The content of a failed answer is kept for readers. */
 	json_t *const content = json_object_get(payload, "content");
 	if (!r && json_is_string(content) &&
-		json_object_set(json_object_get(turn->state, "error"), "content", content) < 0)
+		json_object_set(turn->state.error, "content", content) < 0)
 		r = fold_no_memory(error);
 	if (!r && json_is_false(json_object_get(payload, "retriable")) &&
-		json_object_set_new(
-			json_object_get(turn->state, "error"), "retriable", json_false()) < 0)
+		json_object_set_new(turn->state.error, "retriable", json_false()) < 0)
 		r = fold_no_memory(error);
 	return wfs_trace(r);
 }

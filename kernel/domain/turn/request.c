@@ -17,7 +17,7 @@
 
 static bool is_pinned(const struct turn *turn, size_t group)
 {
-	const json_t *const pins = json_object_get(turn->state, "pins");
+	const json_t *const pins = turn->state.pins;
 	size_t i;
 	const json_t *pin;
 
@@ -29,17 +29,17 @@ static bool is_pinned(const struct turn *turn, size_t group)
 
 static int64_t size_of(const struct turn *turn, size_t group)
 {
-	return json_integer_value(json_array_get(json_object_get(turn->state, "groups"), group));
+	return json_integer_value(json_array_get(turn->state.groups, group));
 }
 
 static size_t group_count(const struct turn *turn)
 {
-	return json_array_size(json_object_get(turn->state, "groups"));
+	return json_array_size(turn->state.groups);
 }
 
 static int64_t pinned_size(const struct turn *turn)
 {
-	const json_t *const pins = json_object_get(turn->state, "pins");
+	const json_t *const pins = turn->state.pins;
 	int64_t size = 0;
 	size_t i;
 	const json_t *pin;
@@ -63,7 +63,7 @@ static void choose_from(struct turn *turn, int64_t max, int64_t *ret_count)
 			break;
 		count += size;
 	}
-	turn_set_number(turn, "from", (int64_t)from);
+	turn->state.from = (int64_t)from;
 	*ret_count = count;
 }
 
@@ -72,7 +72,7 @@ static void choose_from(struct turn *turn, int64_t max, int64_t *ret_count)
 static bool leave_one_out(struct turn *turn, int64_t *ret_count)
 {
 	const size_t groups = group_count(turn);
-	size_t from = (size_t)turn_number(turn, "from");
+	size_t from = (size_t)turn->state.from;
 	int64_t count = pinned_size(turn);
 
 	while (from < groups && is_pinned(turn, from))
@@ -81,7 +81,7 @@ static bool leave_one_out(struct turn *turn, int64_t *ret_count)
 		return false;
 	for (size_t i = from + 1; i < groups; i++)
 		count += is_pinned(turn, i) ? 0 : size_of(turn, i);
-	turn_set_number(turn, "from", (int64_t)from + 1);
+	turn->state.from = (int64_t)from + 1;
 	*ret_count = count;
 	return true;
 }
@@ -92,7 +92,7 @@ static int ask(
 	struct turn *turn, const json_t *setup, int64_t count, bool again, struct wfs_error *error)
 {
 	const int64_t max = turn_setting(setup, "max_history_messages", 0);
-	const json_int_t number = turn_number(turn, "turn");
+	const json_int_t number = turn->state.turn;
 	json_t *const entry = json_object_get(setup, "model");
 	json_t *const asked = json_object_get(setup, "asked_model");
 	const json_int_t tools = (json_int_t)json_array_size(json_object_get(setup, "offered"));
@@ -124,18 +124,18 @@ static int ask(
 
 int turn_request(struct turn *turn, struct wfs_error *error)
 {
-	const int64_t number = turn_number(turn, "turn");
+	const int64_t number = turn->state.turn;
 	const json_t *setup;
 	int64_t count;
 	int r = turn_setup(turn, &setup, error);
 
 	if (r)
 		return wfs_trace(r);
-	if (number >= turn_number(turn, "max_turns"))
+	if (number >= turn->state.max_turns)
 		return wfs_trace(turn_end(turn, "max_turns", error));
-	turn_set_number(turn, "turn", number + 1);
-	turn_set(turn, "retried", json_false());
-	turn_set(turn, "calls",
+	turn->state.turn = number + 1;
+	turn->state.retried = false;
+	turn->state.calls = turn_own(turn,
 		json_pack("{s:i, s:i, s:i, s:i}", "count", 0, "done", 0, "errors", 0, "next", 0));
 	choose_from(turn, turn_setting(setup, "max_history_messages", 0), &count);
 	return wfs_trace(ask(turn, setup, count, false, error));
@@ -149,9 +149,9 @@ int turn_request_again(struct turn *turn, struct wfs_error *error)
 
 	if (r)
 		return wfs_trace(r);
-	if (json_is_true(json_object_get(turn->state, "retried")) || !leave_one_out(turn, &count))
+	if (turn->state.retried || !leave_one_out(turn, &count))
 		return 1;
-	turn_set(turn, "retried", json_true());
+	turn->state.retried = true;
 	return wfs_trace(ask(turn, setup, count, true, error));
 }
 
@@ -162,10 +162,10 @@ static const char *const usage_members[] = {"completion_tokens", "prompt_tokens"
 /* Adds to the sums of usage. A turn without usage marks them as incomplete. */
 static int64_t add_usage(struct turn *turn, const json_t *usage)
 {
-	json_t *const sum = json_object_get(turn->state, "usage");
+	json_t *const sum = turn->state.usage;
 
 	if (!json_is_object(usage))
-		turn_set(turn, "usage_incomplete", json_true());
+		turn->state.usage_incomplete = true;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(usage_members); i++) {
 		const char *const name = usage_members[i];
 		const int64_t one = json_integer_value(json_object_get(usage, name));
@@ -192,7 +192,7 @@ static int tell_answer(struct turn *turn, const json_t *completion, struct wfs_e
 			native ? json_integer_value(native)
 			       : (json_int_t)json_array_size(
 					 json_object_get(completion, "tool_calls")),
-			"turn", (json_int_t)turn_number(turn, "turn"), "usage",
+			"turn", (json_int_t)turn->state.turn, "usage",
 			json_is_object(usage) ? usage : NULL),
 		error));
 }
@@ -207,13 +207,12 @@ static int keep_answer(
 		? json_pack("{s:O?, s:O*, s:s, s:I, s:I}", "content", content, "raw_content",
 			  json_object_get(completion, "raw_content"), "role", "assistant",
 			  "tool_call_count", (json_int_t)call_count, "turn",
-			  (json_int_t)turn_number(turn, "turn"))
+			  (json_int_t)turn->state.turn)
 		: json_pack("{s:O?, s:s}", "content", content, "role", "assistant");
 
 	if (!message)
 		return fold_no_memory(error);
-	turn_set_number(turn, "last_assistant",
-		(int64_t)json_array_size(json_object_get(turn->state, "groups")));
+	turn->state.last_assistant = (int64_t)json_array_size(turn->state.groups);
 	return wfs_trace(turn_add_message(turn, message, 1 + (int64_t)call_count, error));
 }
 
@@ -224,7 +223,7 @@ static int end_of(struct turn *turn, const char *finish_reason, struct wfs_error
 	const char *reason = "no_tool_calls";
 	int r = turn_emit(turn, WFS_KERNEL_TURN,
 		json_pack("{s:i, s:i, s:i, s:I}", "errors_count", 0, "tool_calls_count", 0,
-			"tool_results_count", 0, "turn", (json_int_t)turn_number(turn, "turn")),
+			"tool_results_count", 0, "turn", (json_int_t)turn->state.turn),
 		error);
 
 	for (size_t i = 0; finish_reason && i < WFS_ARRAY_COUNT(reasons); i++)
@@ -237,7 +236,7 @@ int turn_spend(struct turn *turn, const json_t *usage, struct wfs_error *error)
 {
 	const int64_t tokens = add_usage(turn, usage);
 
-	return tokens > 0 ? wfs_trace(account_spend(turn->fold, wfs_json_text(turn->state, "agent"),
+	return tokens > 0 ? wfs_trace(account_spend(turn->fold, turn->state.agent,
 				    ACCOUNT_LLM_TOKENS, tokens, error))
 			  : 0;
 }

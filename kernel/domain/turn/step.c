@@ -168,21 +168,30 @@ static json_t *pins_of(const json_t *messages)
 	return r ? NULL : WFS_STEAL(pins);
 }
 
-/* Makes the state before the first turn. NULL without memory. */
-static json_t *first_state(const struct wfs_fold *fold, const json_t *action, const char *run_id)
+/* Sets the state before the first turn. */
+static void set_first(struct turn *turn, const json_t *action)
 {
-	WFS_AUTO_JSON json_t *pins = pins_of(json_object_get(action, "messages"));
-
-	return json_pack(
-		"{s:O, s:s, s:{}, s:i, s:i, s:[], s:O, s:O, s:[], s:O, s:b, s:s, s:I, s:s, "
-		"s:i, s:{s:i, s:i, s:i}, s:b}",
-		"agent", json_object_get(action, "agent"), "asked_by", fold->input.principal,
-		"calls", "event_seq", 0, "from", 0, "groups", "max_turns",
-		json_object_get(action, "max_turns"), "model",
-		json_object_get(json_object_get(action, "setup"), "model"), "open", "pins", pins,
-		"retried", 0, "run_id", run_id, "started_ns", (json_int_t)fold->input.at_ns,
-		"status", "running", "turn", 0, "usage", "completion_tokens", 0, "prompt_tokens", 0,
-		"total_tokens", 0, "usage_incomplete", 0);
+	turn->state = (struct wfs_document_turn){
+		.agent = json_string_value(json_object_get(action, "agent")),
+		.asked_by = turn->fold->input.principal,
+		.below = -1,
+		.calls = turn_own(turn, json_object()),
+		.depth = -1,
+		.ended_ns = -1,
+		.groups = turn_own(turn, json_array()),
+		.last_assistant = -1,
+		.max_turns = json_integer_value(json_object_get(action, "max_turns")),
+		.model = wfs_json_text(json_object_get(action, "setup"), "model"),
+		.open = turn_own(turn, json_array()),
+		.pins = turn_own(turn, pins_of(json_object_get(action, "messages"))),
+		.run_id = turn->run_id,
+		.started_ns = turn->fold->input.at_ns,
+		.status = "running",
+		.tool_calls = -1,
+		.usage = turn_own(turn,
+			json_pack("{s:i, s:i, s:i}", "completion_tokens", 0, "prompt_tokens", 0,
+				"total_tokens", 0)),
+	};
 }
 
 /* Adds a message of the initial history, with the results of its calls. */
@@ -244,16 +253,16 @@ static int set_caller(struct turn *turn, const json_t *action, struct wfs_error 
 		r = turn_load(turn->fold, intent.run_id, &caller, error);
 	if (r || !intent_id)
 		return wfs_trace(r);
-	const int64_t depth = turn_number(&caller, "depth") + 1;
+	const int64_t depth = caller.state.depth < 0 ? 1 : caller.state.depth + 1;
 	if (depth > WFS_TURN_DEPTH_MAX)
 		return wfs_error_set(error, WFS_E_DEPTH_EXCEEDED,
 			"the run would have the depth %lld below the first one ('%s' asks for "
 			"it), at most %d are possible",
 			(long long)depth, caller.run_id, WFS_TURN_DEPTH_MAX);
-	turn_set(turn, "called_by", json_incref(intent_id));
-	turn_set_number(turn, "depth", depth);
-	turn_set(turn, "top",
-		json_incref(json_object_get(caller.state, depth > 1 ? "top" : "run_id")));
+	turn->state.called_by = json_string_value(intent_id);
+	turn->state.depth = depth;
+	turn->state.top = json_string_value(
+		turn_own(turn, json_string(depth > 1 ? caller.state.top : caller.state.run_id)));
 	return 0;
 }
 
@@ -261,21 +270,18 @@ static int begin_paid(struct wfs_fold *fold, const json_t *action, const char *a
 	json_t **ret_answer, struct wfs_error *error)
 {
 	char run_id[WFS_TURN_ID_MAX + 1];
-	TURN_AUTO struct turn turn = {.fold = fold};
+	TURN_AUTO struct turn turn = {.fold = fold, .run_id = run_id};
 	int r = action_pay_run(fold, agent, error);
 
 	if (r)
 		return wfs_trace(r);
 	snprintf(run_id, sizeof(run_id), "%s.%llu", agent, (unsigned long long)fold->head->height);
-	turn.state = first_state(fold, action, run_id);
-	if (!turn.state)
-		return fold_no_memory(error);
-	turn.run_id = json_string_value(json_object_get(turn.state, "run_id"));
+	set_first(&turn, action);
 	r = set_caller(&turn, action, error);
 	if (r)
 		return wfs_trace(r);
 	r = fold_touch_unread(fold, fold_builtin(fold, WFS_BUILTIN_TURN), wfs_bytes_text(run_id),
-		&turn.cell, error);
+		&turn.state.own.cell, error);
 	if (!r)
 		r = begin(&turn, action, error);
 	if (r)

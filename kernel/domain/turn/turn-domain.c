@@ -22,12 +22,12 @@ static const struct wfs_intent_type intents[] = {
 static int find_result(struct wfs_view *view, struct wfs_bytes id, const struct wfs_version *entity,
 	struct wfs_version *ret_version)
 {
-	WFS_AUTO_JSON json_t *state = NULL;
-	int r = wfs_view_state(view, entity, &state);
+	WFS_AUTO_DOCUMENT struct wfs_document_turn run;
+	int r = wfs_turn_version(view, entity, &run);
 
 	(void)id;
 	*ret_version = *entity;
-	return !r && !json_object_get(state, "reason") ? -ENOENT : r;
+	return !r && !run.reason ? -ENOENT : r;
 }
 
 static const struct wfs_entity_provider files[] = {

@@ -2,13 +2,10 @@
 /* Writes the status of a run, its messages and its result. */
 #include "kernel/domain/turn/turn-file.h"
 
+#include <inttypes.h>
+
 #include "kernel/base/json.h"
 #include "kernel/domain/turn/turn-history.h"
-
-static long long number_of(const json_t *object, const char *member)
-{
-	return (long long)json_integer_value(json_object_get(object, member));
-}
 
 /* --- status --- */
 
@@ -23,24 +20,24 @@ static void write_word(struct wfs_buffer *buffer, const char *word)
 		wfs_json_write_string(buffer, word, size);
 }
 
-static bool waits(const json_t *state)
+static bool waits(const struct wfs_document_turn *run)
 {
 	size_t i;
 	const json_t *open;
 
-	json_array_foreach(json_object_get(state, "open"), i, open) {
+	json_array_foreach(run->open, i, open) {
 		if (json_is_true(json_object_get(open, "asked")))
 			return true;
 	}
 	return false;
 }
 
-static int write_waiting(
-	struct wfs_view *view, const json_t *state, const json_t *open, struct wfs_buffer *buffer)
+static int write_waiting(struct wfs_view *view, const struct wfs_document_turn *run,
+	const json_t *open, struct wfs_buffer *buffer)
 {
 	WFS_AUTO_DOCUMENT struct wfs_document_tool_call call;
-	int r = wfs_turn_call(view, wfs_json_text(state, "run_id"), number_of(state, "turn"),
-		number_of(open, "call"), &call, NULL);
+	int r = wfs_turn_call(view, run->run_id, run->turn,
+		json_integer_value(json_object_get(open, "call")), &call, NULL);
 
 	if (r)
 		return wfs_trace(r);
@@ -52,56 +49,57 @@ static int write_waiting(
 	return 0;
 }
 
-static const char *word_of(const json_t *state)
+static const char *word_of(const struct wfs_document_turn *run)
 {
-	const char *const reason = wfs_json_text(state, "reason");
-
-	if (*reason)
-		return reason;
-	return waits(state) ? "waiting" : "running";
+	if (run->reason)
+		return run->reason;
+	return waits(run) ? "waiting" : "running";
 }
 
-json_t *wfs_turn_summary(const json_t *state)
+json_t *wfs_turn_summary(const struct wfs_document_turn *run)
 {
-	return json_pack("{s:s, s:s, s:O*, s:I, s:s, s:I, s:s, s:I, s:I, s:I, s:s}", "agent",
-		wfs_json_text(state, "agent"), "asked_by", wfs_json_text(state, "asked_by"),
-		"ended_ns", json_object_get(state, "ended_ns"), "max_turns",
-		(json_int_t)number_of(state, "max_turns"), "model", wfs_json_text(state, "model"),
-		"started_ns", (json_int_t)number_of(state, "started_ns"), "status", word_of(state),
-		"tool_calls", (json_int_t)number_of(state, "tool_calls"), "total_tokens",
-		(json_int_t)number_of(json_object_get(state, "usage"), "total_tokens"), "turn",
-		(json_int_t)number_of(state, "turn"), "turn_id", wfs_json_text(state, "run_id"));
+	return json_pack("{s:s, s:s, s:o*, s:I, s:s, s:I, s:s, s:I, s:I, s:I, s:s}", "agent",
+		run->agent, "asked_by", run->asked_by, "ended_ns",
+		run->ended_ns < 0 ? NULL : json_integer(run->ended_ns), "max_turns",
+		(json_int_t)run->max_turns, "model", run->model, "started_ns",
+		(json_int_t)run->started_ns, "status", word_of(run), "tool_calls",
+		(json_int_t)(run->tool_calls < 0 ? 0 : run->tool_calls), "total_tokens",
+		json_integer_value(json_object_get(run->usage, "total_tokens")), "turn",
+		(json_int_t)run->turn, "turn_id", run->run_id);
 }
 
 int wfs_turn_write_status(struct wfs_view *view, const json_t *state, struct wfs_buffer *buffer)
 {
-	const char *const message = wfs_json_text(json_object_get(state, "error"), "message");
+	WFS_AUTO_DOCUMENT struct wfs_document_turn run;
+	int r = turn_file_read(state, &run);
+	const char *const message = wfs_json_text(run.error, "message");
 	size_t i;
 	const json_t *open;
-	int r = 0;
 
-	write_word(buffer, word_of(state));
-	wfs_buffer_printf(buffer, "\nturn %lld of %lld\n", number_of(state, "turn"),
-		number_of(state, "max_turns"));
+	if (r)
+		return wfs_trace(r);
+	write_word(buffer, word_of(&run));
+	wfs_buffer_printf(buffer, "\nturn %" PRId64 " of %" PRId64 "\n", run.turn, run.max_turns);
 	if (*message) {
 		wfs_buffer_append_text(buffer, "error: ");
 		wfs_buffer_append(buffer, message, strcspn(message, "\n"));
 		wfs_buffer_append_byte(buffer, '\n');
 	}
-	json_array_foreach(json_object_get(state, "open"), i, open) {
+	json_array_foreach(run.open, i, open) {
 		if (!r && json_is_true(json_object_get(open, "asked")))
-			r = write_waiting(view, state, open, buffer);
+			r = write_waiting(view, &run, open, buffer);
 	}
 	return r ? r : wfs_buffer_check(buffer);
 }
 
 /* --- documents --- */
 
-static int read_marked(struct wfs_view *view, const json_t *state, json_t **ret_messages)
+static int read_marked(
+	struct wfs_view *view, const struct wfs_document_turn *run, json_t **ret_messages)
 {
 	size_t left_out;
 	WFS_AUTO_JSON json_t *messages = NULL;
-	int r = turn_newest_messages(view, state, &messages, &left_out);
+	int r = turn_newest_messages(view, run, &messages, &left_out);
 
 	/* The mark before the oldest message that is shown. */
 	if (!r && left_out > 0 &&
@@ -119,9 +117,12 @@ static int read_marked(struct wfs_view *view, const json_t *state, json_t **ret_
 
 int wfs_turn_write_messages(struct wfs_view *view, const json_t *state, struct wfs_buffer *buffer)
 {
+	WFS_AUTO_DOCUMENT struct wfs_document_turn run;
 	WFS_AUTO_JSON json_t *messages = NULL;
-	int r = read_marked(view, state, &messages);
+	int r = turn_file_read(state, &run);
 
+	if (!r)
+		r = read_marked(view, &run, &messages);
 	if (r)
 		return wfs_trace(r);
 	wfs_json_write_document(messages, buffer);
@@ -130,15 +131,16 @@ int wfs_turn_write_messages(struct wfs_view *view, const json_t *state, struct w
 
 int wfs_turn_write_result(struct wfs_view *view, const json_t *state, struct wfs_buffer *buffer)
 {
+	WFS_AUTO_DOCUMENT struct wfs_document_turn run;
 	WFS_AUTO_JSON json_t *messages = NULL;
 	WFS_AUTO_JSON json_t *result = NULL;
-	int r = json_object_get(state, "reason") ? 0 : -ENOENT;
+	int r = turn_file_read(state, &run);
 
 	if (!r)
-		r = read_marked(view, state, &messages);
+		r = run.reason ? read_marked(view, &run, &messages) : -ENOENT;
 	if (r)
 		return r;
-	result = wfs_turn_compose(state, messages);
+	result = wfs_turn_compose(&run, messages);
 	if (!result)
 		return -ENOMEM;
 	wfs_json_write_document(result, buffer);

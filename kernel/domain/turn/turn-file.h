@@ -45,8 +45,8 @@ int wfs_turn_write_result(struct wfs_view *view, const json_t *state, struct wfs
 
 /** wfs_turn_summary() - make {agent, asked_by, ended_ns?, max_turns, model, started_ns, status,
  *  tool_calls, total_tokens, turn, turn_id}; status: the word of wfs_turn_write_status()
- *  @state: document of sys.turn. Return: new reference; NULL without memory. */
-json_t *wfs_turn_summary(const json_t *state);
+ *  Return: new reference; NULL without memory. */
+json_t *wfs_turn_summary(const struct wfs_document_turn *run);
 
 /* --- events --- */
 

@@ -34,12 +34,10 @@ static json_t *in_order(const json_t *newest)
 	return r ? NULL : WFS_STEAL(messages);
 }
 
-int turn_newest_messages(
-	struct wfs_view *view, const json_t *state, json_t **ret_messages, size_t *ret_left_out)
+int turn_newest_messages(struct wfs_view *view, const struct wfs_document_turn *run,
+	json_t **ret_messages, size_t *ret_left_out)
 {
-	const json_t *const groups = json_object_get(state, "groups");
-	const char *const run_id = json_string_value(json_object_get(state, "run_id"));
-	size_t from = json_array_size(groups);
+	size_t from = json_array_size(run->groups);
 	WFS_AUTO_JSON json_t *newest = json_array();
 	size_t left_out = 0;
 	size_t size = 0;
@@ -48,7 +46,7 @@ int turn_newest_messages(
 	while (!r && from > 0 && size <= WFS_TURN_FILE_MAX) {
 		WFS_AUTO_JSON json_t *messages = json_array();
 
-		r = messages ? wfs_turn_group(view, run_id ? run_id : "", from - 1, messages, NULL)
+		r = messages ? wfs_turn_group(view, run->run_id, from - 1, messages, NULL)
 			     : -ENOMEM;
 		size += size_of(messages);
 		if (!r && (size <= WFS_TURN_FILE_MAX || json_array_size(newest) == 0)) {
@@ -57,7 +55,7 @@ int turn_newest_messages(
 		}
 	}
 	for (size_t i = 0; i < from; i++)
-		left_out += (size_t)json_integer_value(json_array_get(groups, i));
+		left_out += (size_t)json_integer_value(json_array_get(run->groups, i));
 	if (r)
 		return wfs_trace(r);
 	*ret_messages = in_order(newest);

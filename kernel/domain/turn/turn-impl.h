@@ -41,10 +41,10 @@ int turn_index_record(struct wfs_fold *fold, struct wfs_head *head, size_t index
 /* A run. Plain value; filled by turn_load(), or zeros; turn_done() releases it. */
 struct turn {
 	struct wfs_fold *fold;
-	json_t *state;      /* document of its cell of sys.turn; owned */
+	struct wfs_document_turn state;
+	json_t *owned;      /* values that were made for the state */
 	json_t *setup;      /* document of sys.turn_setup; owned; NULL until turn_setup() */
-	size_t cell;        /* index in the fold of its cell of sys.turn */
-	const char *run_id; /* borrowed from the state */
+	const char *run_id; /* state.run_id */
 	bool failed;        /* there was no memory for a member; turn_store() fails */
 };
 void turn_done(struct turn *turn);
@@ -63,12 +63,9 @@ int turn_store(struct turn *turn, struct wfs_error *error);
  *  @ret_setup: borrowed from @turn, which keeps it after the first call */
 int turn_setup(struct turn *turn, const json_t **ret_setup, struct wfs_error *error);
 
-/* An integer member of turn->state; 0 if it is absent. */
-int64_t turn_number(const struct turn *turn, const char *member);
-void turn_set_number(struct turn *turn, const char *member, int64_t value);
-/** turn_set() - set a member of turn->state. @value: reference taken; NULL: the caller had no
- *  memory; then turn_store() fails */
-void turn_set(struct turn *turn, const char *member, json_t *value);
+/** turn_own() - keep a value for turn->state until turn_done(). @value: reference taken; NULL: the
+ *  caller had no memory; then turn_store() fails. Return: @value, or NULL without memory. */
+json_t *turn_own(struct turn *turn, json_t *value);
 
 /** turn_setting() - get the integer @name from the member `settings` of @setup; @otherwise if it is
  *  absent. @setup: of a `step` action, see turn_setup() */

@@ -18,14 +18,26 @@ static int read_cell(struct wfs_view *view, enum wfs_builtin_reducer reducer, co
 	return wfs_trace(r);
 }
 
-int wfs_turn_state(
-	struct wfs_view *view, const char *run_id, json_t **ret_state, struct wfs_error *error)
+int wfs_turn_state(struct wfs_view *view, const char *run_id, struct wfs_document_turn *ret_run,
+	struct wfs_error *error)
 {
-	int r = wfs_view_document(view, WFS_BUILTIN_TURN, run_id, ret_state, error);
+	json_t *json = NULL;
+	int r = wfs_view_document(view, WFS_BUILTIN_TURN, run_id, &json, error);
+	const int read = wfs_document_read_turn(json, ret_run, r ? NULL : error);
 
 	if (r == -ENOENT)
 		return wfs_error_set(error, WFS_E_NOT_FOUND, "Turn '%.200s' not found", run_id);
-	return wfs_trace(r);
+	return wfs_trace(r ? r : read);
+}
+
+int wfs_turn_version(
+	struct wfs_view *view, const struct wfs_version *version, struct wfs_document_turn *ret_run)
+{
+	json_t *json = NULL;
+	int r = wfs_view_state(view, version, &json);
+	const int read = wfs_document_read_turn(json, ret_run, NULL);
+
+	return wfs_trace(r ? r : read);
 }
 
 int wfs_turn_setup(
@@ -109,58 +121,46 @@ int wfs_turn_group(struct wfs_view *view, const char *run_id, size_t group, json
 	return results && json_array_extend(messages, results) < 0 ? no_memory(error) : 0;
 }
 
-static const char *run_id_of(const json_t *state)
-{
-	const char *const run_id = json_string_value(json_object_get(state, "run_id"));
-
-	return run_id ? run_id : "";
-}
-
 /* Reads messages. @from: first group; earlier groups are read only if pinned */
-static int read_messages(struct wfs_view *view, const json_t *state, size_t from,
+static int read_messages(struct wfs_view *view, const struct wfs_document_turn *run, size_t from,
 	json_t **ret_messages, struct wfs_error *error)
 {
-	const json_t *const pins = json_object_get(state, "pins");
-	const size_t count = json_array_size(json_object_get(state, "groups"));
+	const size_t count = json_array_size(run->groups);
 	WFS_AUTO_JSON json_t *messages = json_array();
 	int r = messages ? 0 : no_memory(error);
 
-	for (size_t i = 0; !r && i < json_array_size(pins); i++) {
-		const size_t pin = (size_t)json_integer_value(json_array_get(pins, i));
+	for (size_t i = 0; !r && i < json_array_size(run->pins); i++) {
+		const size_t pin = (size_t)json_integer_value(json_array_get(run->pins, i));
 
 		if (pin < from)
-			r = wfs_turn_group(view, run_id_of(state), pin, messages, error);
+			r = wfs_turn_group(view, run->run_id, pin, messages, error);
 	}
 	for (size_t i = from; !r && i < count; i++)
-		r = wfs_turn_group(view, run_id_of(state), i, messages, error);
+		r = wfs_turn_group(view, run->run_id, i, messages, error);
 	if (!r)
 		*ret_messages = WFS_STEAL(messages);
 	return wfs_trace(r);
 }
 
-int wfs_turn_history(
-	struct wfs_view *view, const json_t *state, json_t **ret_messages, struct wfs_error *error)
+int wfs_turn_history(struct wfs_view *view, const struct wfs_document_turn *run,
+	json_t **ret_messages, struct wfs_error *error)
 {
-	return wfs_trace(read_messages(view, state, 0, ret_messages, error));
+	return wfs_trace(read_messages(view, run, 0, ret_messages, error));
 }
 
-int wfs_turn_sent(
-	struct wfs_view *view, const json_t *state, json_t **ret_messages, struct wfs_error *error)
+int wfs_turn_sent(struct wfs_view *view, const struct wfs_document_turn *run, json_t **ret_messages,
+	struct wfs_error *error)
 {
-	const json_int_t from = json_integer_value(json_object_get(state, "from"));
-
-	return wfs_trace(read_messages(view, state, (size_t)from, ret_messages, error));
+	return wfs_trace(read_messages(view, run, (size_t)run->from, ret_messages, error));
 }
 
 /* --- the result --- */
 
-static json_t *usage_of(const json_t *state)
+static json_t *usage_of(const struct wfs_document_turn *run)
 {
-	WFS_AUTO_JSON json_t *usage = wfs_json_copy(json_object_get(state, "usage"));
+	WFS_AUTO_JSON json_t *usage = wfs_json_copy(run->usage);
 
-	return usage &&
-			json_object_set(usage, "incomplete",
-				json_object_get(state, "usage_incomplete")) == 0
+	return json_object_set_new(usage, "incomplete", json_boolean(run->usage_incomplete)) == 0
 		? WFS_STEAL(usage)
 		: NULL;
 }
@@ -186,22 +186,20 @@ static int add_last_assistant(json_t *result, const json_t *history)
 		: 0;
 }
 
-json_t *wfs_turn_compose(const json_t *state, json_t *history)
+json_t *wfs_turn_compose(const struct wfs_document_turn *run, json_t *history)
 {
 	const size_t count = json_array_size(history);
-	json_t *const final = json_object_get(json_object_get(state, "final"), "result");
-	json_t *const failure = json_object_get(state, "error");
-	const char *const reason = json_string_value(json_object_get(state, "reason"));
+	json_t *const final = json_object_get(run->final, "result");
+	const bool cancelled = run->reason && strcmp(run->reason, "cancelled") == 0;
 	WFS_AUTO_JSON json_t *nothing = json_pack("{s:s, s:s}", "content", "", "role", "assistant");
-	WFS_AUTO_JSON json_t *result = json_pack("{s:O, s:O, s:O, s:b, s:O, s:s?, s:o, s:O}",
-		"agent", json_object_get(state, "agent"), "final_message",
+	WFS_AUTO_JSON json_t *result = json_pack("{s:s, s:O, s:O, s:b, s:s, s:s?, s:o, s:I}",
+		"agent", run->agent, "final_message",
 		count > 0 ? json_array_get(history, count - 1) : nothing, "history", history, "ok",
-		failure == NULL && strcmp(reason ? reason : "", "cancelled") != 0, "run_id",
-		json_object_get(state, "run_id"), "termination_reason", reason, "total_usage",
-		usage_of(state), "turn_count", json_object_get(state, "turn"));
+		!run->error && !cancelled, "run_id", run->run_id, "termination_reason", run->reason,
+		"total_usage", usage_of(run), "turn_count", (json_int_t)run->turn);
 
 	if (!result || (final && json_object_set(result, "final_tool_result", final) < 0) ||
-		(failure && json_object_set(result, "error", failure) < 0) ||
+		(run->error && json_object_set(result, "error", run->error) < 0) ||
 		add_last_assistant(result, history) < 0)
 		return NULL;
 	return WFS_STEAL(result);
@@ -210,16 +208,16 @@ json_t *wfs_turn_compose(const json_t *state, json_t *history)
 int wfs_turn_result(
 	struct wfs_view *view, const char *run_id, json_t **ret_result, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *state = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_turn run;
 	WFS_AUTO_JSON json_t *history = NULL;
-	int r = wfs_turn_state(view, run_id, &state, error);
+	int r = wfs_turn_state(view, run_id, &run, error);
 
-	if (!r && !json_object_get(state, "reason"))
+	if (!r && !run.reason)
 		return wfs_error_set(error, WFS_E_BUSY, "turn '%s' goes on", run_id);
 	if (!r)
-		r = wfs_turn_history(view, state, &history, error);
+		r = wfs_turn_history(view, &run, &history, error);
 	if (r)
 		return wfs_trace(r);
-	*ret_result = wfs_turn_compose(state, history);
+	*ret_result = wfs_turn_compose(&run, history);
 	return *ret_result ? 0 : no_memory(error);
 }

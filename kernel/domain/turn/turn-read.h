@@ -13,10 +13,17 @@
 #include "kernel/manifest/document.h"
 #include "kernel/read/view.h"
 
-/** wfs_turn_state() - read the document of sys.turn of a run; caller owns it. Return: 0, -ENOENT
- *  (not_found), … */
-int wfs_turn_state(
-	struct wfs_view *view, const char *run_id, json_t **ret_state, struct wfs_error *error);
+/** wfs_turn_state() - read the document of sys.turn of a run
+ *  @ret_run: caller ends it with wfs_document_done(), also on failure. Return: 0, -ENOENT
+ *  (not_found), -EIO, … */
+int wfs_turn_state(struct wfs_view *view, const char *run_id, struct wfs_document_turn *ret_run,
+	struct wfs_error *error);
+
+/** wfs_turn_version() - read a version of a run's cell of sys.turn
+ *  @ret_run: caller ends it with wfs_document_done(), also on failure. Return: 0, -ENOENT (the
+ *  version is a deletion), -EIO, -ENOMEM. */
+int wfs_turn_version(struct wfs_view *view, const struct wfs_version *version,
+	struct wfs_document_turn *ret_run);
 
 /** wfs_turn_setup() - read the document of sys.turn_setup of a run; caller owns it. Return: 0, -EIO
  *  (also if the run does not exist), … */
@@ -35,15 +42,15 @@ int wfs_turn_call(struct wfs_view *view, const char *run_id, int64_t turn, int64
 int wfs_turn_group(struct wfs_view *view, const char *run_id, size_t group, json_t *messages,
 	struct wfs_error *error);
 
-/** wfs_turn_history() - read all messages of a run as an array; caller owns it. @state: from
+/** wfs_turn_history() - read all messages of a run as an array; caller owns it. @run: from
  *  wfs_turn_state(). Return: 0, or -errno. */
-int wfs_turn_history(
-	struct wfs_view *view, const json_t *state, json_t **ret_messages, struct wfs_error *error);
+int wfs_turn_history(struct wfs_view *view, const struct wfs_document_turn *run,
+	json_t **ret_messages, struct wfs_error *error);
 
 /** wfs_turn_sent() - read, as an array, only the messages of a run that the model is sent in the
- *  present turn; caller owns it. @state: from wfs_turn_state(). Return: 0, or -errno. */
-int wfs_turn_sent(
-	struct wfs_view *view, const json_t *state, json_t **ret_messages, struct wfs_error *error);
+ *  present turn; caller owns it. @run: from wfs_turn_state(). Return: 0, or -errno. */
+int wfs_turn_sent(struct wfs_view *view, const struct wfs_document_turn *run, json_t **ret_messages,
+	struct wfs_error *error);
 
 /** wfs_turn_result() - read the result of an ended run
  *  @ret_result: {agent, error?, final_message, final_tool_result?, history,
@@ -56,6 +63,6 @@ int wfs_turn_result(
 	struct wfs_view *view, const char *run_id, json_t **ret_result, struct wfs_error *error);
 
 /** wfs_turn_compose() - make the document of wfs_turn_result() from parts
- *  @state: document of sys.turn of an ended run; @history: its messages, borrowed
+ *  @run: document of sys.turn of an ended run; @history: its messages, borrowed
  *  Return: new reference, NULL without memory. */
-json_t *wfs_turn_compose(const json_t *state, json_t *history);
+json_t *wfs_turn_compose(const struct wfs_document_turn *run, json_t *history);

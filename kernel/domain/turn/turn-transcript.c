@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes a run as Markdown: what was said, which tools were called, and how it ended. */
+#include <inttypes.h>
+
 #include "kernel/base/json.h"
 #include "kernel/domain/turn/turn-history.h"
 #include "kernel/read/text.h"
 
-static long long number_of(const json_t *object, const char *member)
+static long long tokens_of(const struct wfs_document_turn *run, const char *member)
 {
-	return (long long)json_integer_value(json_object_get(object, member));
+	return (long long)json_integer_value(json_object_get(run->usage, member));
 }
 
 /* Writes a member as text; a private text as its stand-in. */
@@ -89,43 +91,40 @@ static void write_messages(struct wfs_buffer *buffer, const json_t *messages)
 	}
 }
 
-static void write_end(struct wfs_buffer *buffer, const json_t *state)
+static void write_end(struct wfs_buffer *buffer, const struct wfs_document_turn *run)
 {
-	const json_t *const usage = json_object_get(state, "usage");
-	const json_t *const ended = json_object_get(state, "ended_ns");
-	const char *const message = wfs_json_text(json_object_get(state, "error"), "message");
-	const char *const reason = wfs_json_text(state, "reason");
+	const char *const message = wfs_json_text(run->error, "message");
 
-	wfs_buffer_printf(buffer, "---\n\n%s%s in turn %lld of %lld",
-		*reason ? "Ended: " : "Running", reason, number_of(state, "turn"),
-		number_of(state, "max_turns"));
-	if (ended)
-		wfs_buffer_printf(buffer, ", after %lld ms",
-			(number_of(state, "ended_ns") - number_of(state, "started_ns")) / 1000000);
+	wfs_buffer_printf(buffer, "---\n\n%s%s in turn %" PRId64 " of %" PRId64,
+		run->reason ? "Ended: " : "Running", run->reason ? run->reason : "", run->turn,
+		run->max_turns);
+	if (run->ended_ns >= 0)
+		wfs_buffer_printf(buffer, ", after %" PRId64 " ms",
+			(run->ended_ns - run->started_ns) / 1000000);
 	wfs_buffer_printf(buffer, ". Tokens: %lld in, %lld out, %lld in all%s.\n",
-		number_of(usage, "prompt_tokens"), number_of(usage, "completion_tokens"),
-		number_of(usage, "total_tokens"),
-		json_is_true(json_object_get(state, "usage_incomplete"))
-			? " (not every answer told them)"
-			: "");
+		tokens_of(run, "prompt_tokens"), tokens_of(run, "completion_tokens"),
+		tokens_of(run, "total_tokens"),
+		run->usage_incomplete ? " (not every answer told them)" : "");
 	if (*message)
 		wfs_buffer_printf(buffer, "\nError: %s\n", message);
 }
 
 int wfs_turn_write_transcript(struct wfs_view *view, const json_t *state, struct wfs_buffer *buffer)
 {
+	WFS_AUTO_DOCUMENT struct wfs_document_turn run;
 	WFS_AUTO_JSON json_t *messages = NULL;
 	size_t left_out;
-	int r = turn_newest_messages(view, state, &messages, &left_out);
+	int r = turn_file_read(state, &run);
 
+	if (!r)
+		r = turn_newest_messages(view, &run, &messages, &left_out);
 	if (r)
 		return wfs_trace(r);
-	wfs_buffer_printf(buffer, "# %s\n\nAgent %s, model %s, asked by %s.\n\n",
-		wfs_json_text(state, "run_id"), wfs_json_text(state, "agent"),
-		wfs_json_text(state, "model"), wfs_json_text(state, "asked_by"));
+	wfs_buffer_printf(buffer, "# %s\n\nAgent %s, model %s, asked by %s.\n\n", run.run_id,
+		run.agent, run.model, run.asked_by);
 	if (left_out > 0)
 		wfs_buffer_printf(buffer, "*The oldest %zu messages are left out.*\n\n", left_out);
 	write_messages(buffer, messages);
-	write_end(buffer, state);
+	write_end(buffer, &run);
 	return wfs_buffer_check(buffer);
 }

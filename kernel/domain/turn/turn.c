@@ -27,7 +27,8 @@ enum wfs_kernel_event wfs_kernel_event_find(const char *schema)
 
 void turn_done(struct turn *turn)
 {
-	json_decref(turn->state);
+	wfs_document_done(&turn->state);
+	json_decref(turn->owned);
 	json_decref(turn->setup);
 }
 
@@ -35,27 +36,21 @@ int turn_load(
 	struct wfs_fold *fold, const char *run_id, struct turn *ret_turn, struct wfs_error *error)
 {
 	struct turn turn = {.fold = fold};
-	int r = fold_load(fold, WFS_BUILTIN_TURN, run_id, &turn.cell, &turn.state, error);
+	int r = fold_read_turn(fold, run_id, &turn.state, error);
 
 	if (r)
 		return wfs_trace(r);
-	if (!turn.state)
+	if (!turn.state.own.json)
 		return wfs_error_set(error, WFS_E_NOT_FOUND, "Turn '%.200s' not found", run_id);
-	turn.run_id = json_string_value(json_object_get(turn.state, "run_id"));
-	if (!turn.run_id) {
-		turn_done(&turn);
-		return wfs_error_set(
-			error, WFS_E_INTERNAL_ERROR, "turn '%.200s' has no run_id", run_id);
-	}
+	turn.run_id = turn.state.run_id;
 	*ret_turn = turn;
 	return 0;
 }
 
 static int set_cell(struct turn *turn, struct wfs_error *error)
 {
-	return turn->failed
-		? fold_no_memory(error)
-		: wfs_trace(fold_set_document(turn->fold, turn->cell, turn->state, error));
+	return turn->failed ? fold_no_memory(error)
+			    : wfs_trace(fold_write_turn(turn->fold, &turn->state, error));
 }
 
 int turn_store(struct turn *turn, struct wfs_error *error)
@@ -79,19 +74,12 @@ int turn_setup(struct turn *turn, const json_t **ret_setup, struct wfs_error *er
 	return wfs_trace(r);
 }
 
-int64_t turn_number(const struct turn *turn, const char *member)
+json_t *turn_own(struct turn *turn, json_t *value)
 {
-	return json_integer_value(json_object_get(turn->state, member));
-}
-
-void turn_set(struct turn *turn, const char *member, json_t *value)
-{
-	turn->failed |= json_object_set_new(turn->state, member, value) < 0;
-}
-
-void turn_set_number(struct turn *turn, const char *member, int64_t value)
-{
-	turn_set(turn, member, json_integer(value));
+	if (!turn->owned)
+		turn->owned = json_array();
+	turn->failed |= json_array_append_new(turn->owned, value) < 0;
+	return turn->failed ? NULL : value;
 }
 
 int64_t turn_setting(const json_t *setup, const char *name, int64_t otherwise)
@@ -103,7 +91,7 @@ int64_t turn_setting(const json_t *setup, const char *name, int64_t otherwise)
 
 size_t turn_open_count(const struct turn *turn)
 {
-	return json_array_size(json_object_get(turn->state, "open"));
+	return json_array_size(turn->state.open);
 }
 
 /* --- events --- */
@@ -114,14 +102,11 @@ int turn_emit(
 	struct wfs_fold *const fold = turn->fold;
 	WFS_AUTO_JSON json_t *value = members;
 	WFS_AUTO_JSON json_t *derived = NULL;
-	const int64_t event_seq = turn_number(turn, "event_seq");
+	WFS_AUTO_JSON json_t *common = json_pack("{s:s, s:I, s:s, s:s}", "agent", turn->state.agent,
+		"event_seq", (json_int_t)turn->state.event_seq++, "run_id", turn->run_id, "type",
+		events[event].type);
 
-	turn_set_number(turn, "event_seq", event_seq + 1);
-
-	if (!value || json_object_set(value, "agent", json_object_get(turn->state, "agent")) < 0 ||
-		json_object_set_new(value, "event_seq", json_integer(event_seq)) < 0 ||
-		json_object_set(value, "run_id", json_object_get(turn->state, "run_id")) < 0 ||
-		json_object_set_new(value, "type", json_string(events[event].type)) < 0)
+	if (json_object_update(value, common) < 0)
 		return fold_no_memory(error);
 	derived = json_pack("{s:s, s:O}", "schema", events[event].schema, "value", value);
 	if (!derived)
@@ -138,7 +123,7 @@ static json_t *open_item(const struct turn *turn, const char *intent_id)
 	size_t i;
 	json_t *item;
 
-	json_array_foreach(json_object_get(turn->state, "open"), i, item) {
+	json_array_foreach(turn->state.open, i, item) {
 		if (strcmp(wfs_json_text(item, "intent_id"), intent_id) == 0)
 			return item;
 	}
@@ -148,21 +133,21 @@ static json_t *open_item(const struct turn *turn, const char *intent_id)
 /* Changes `below` of the topmost run. If that is @turn itself, its caller stores it. */
 static int change_below(struct turn *turn, int change, struct wfs_error *error)
 {
-	const char *const top_id = wfs_json_text(turn->state, "top");
+	const char *const top_id = turn->state.top;
 	TURN_AUTO struct turn above = {.fold = turn->fold};
-	struct turn *const top = *top_id ? &above : turn;
-	int r = *top_id ? turn_load(turn->fold, top_id, &above, error) : 0;
+	struct turn *const top = top_id ? &above : turn;
+	int r = top_id ? turn_load(turn->fold, top_id, &above, error) : 0;
 
 	if (r)
 		return wfs_trace(r);
-	const int64_t below = turn_number(top, "below") + change;
+	const int64_t below = (top->state.below < 0 ? 0 : top->state.below) + change;
 	if (below > WFS_TURN_BELOW_MAX)
 		return wfs_error_set(error, WFS_E_OVERLOADED,
 			"%d runs and chats are under way below the run '%s', which is the most "
 			"that there may be at once",
 			WFS_TURN_BELOW_MAX, top->run_id);
-	turn_set_number(top, "below", below);
-	return *top_id ? wfs_trace(set_cell(top, error)) : 0;
+	top->state.below = below;
+	return top_id ? wfs_trace(set_cell(top, error)) : 0;
 }
 
 int turn_fold_begun(struct wfs_fold *fold, const char *intent_id,
@@ -194,9 +179,9 @@ int turn_ask(struct turn *turn, enum wfs_effect effect, json_t *params, int64_t 
 		.reducer = WFS_BUILTIN_TURN,
 		.key = turn->run_id,
 		.params = params,
-		.document = {.principal = wfs_json_text(turn->state, "agent"),
+		.document = {.principal = turn->state.agent,
 			.run_id = turn->run_id,
-			.turn = turn_number(turn, "turn"),
+			.turn = turn->state.turn,
 			.call = call,
 			.step = -1,
 			.not_before_ns = -1},
@@ -209,7 +194,7 @@ int turn_ask(struct turn *turn, enum wfs_effect effect, json_t *params, int64_t 
 	json_t *const open = json_pack("{s:s}", "intent_id", id);
 	if (call >= 0)
 		turn->failed |= json_object_set_new(open, "call", json_integer(call)) < 0;
-	turn->failed |= json_array_append_new(json_object_get(turn->state, "open"), open) < 0;
+	turn->failed |= json_array_append_new(turn->state.open, open) < 0;
 	return 0;
 }
 
@@ -220,7 +205,7 @@ int turn_answered(struct turn *turn, const char *intent_id, struct wfs_error *er
 	if (!r)
 		r = forget_begun(turn, open_item(turn, intent_id), error);
 	/* The id may be borrowed from the item that is removed. */
-	intent_forget(json_object_get(turn->state, "open"), intent_id);
+	intent_forget(turn->state.open, intent_id);
 	return wfs_trace(r);
 }
 
@@ -228,7 +213,7 @@ int turn_answered(struct turn *turn, const char *intent_id, struct wfs_error *er
 
 static int close_all(struct turn *turn, struct wfs_error *error)
 {
-	json_t *const open = json_object_get(turn->state, "open");
+	json_t *const open = turn->state.open;
 	int r = 0;
 
 	while (!r && json_array_size(open) > 0) {
@@ -252,26 +237,26 @@ int turn_end(struct turn *turn, const char *reason, struct wfs_error *error)
 	if (r || waits)
 		return wfs_trace(r);
 	r = close_all(turn, error);
-	turn_set(turn, "status", json_string("ended"));
-	turn_set(turn, "reason", json_string(reason));
-	turn_set_number(turn, "ended_ns", now_ns);
+	turn->state.status = "ended";
+	turn->state.reason = reason;
+	turn->state.ended_ns = now_ns;
 	if (r)
 		return wfs_trace(r);
 	return wfs_trace(turn_emit(turn, WFS_KERNEL_END,
 		json_pack("{s:s, s:I, s:I}", "termination_reason", reason, "total_duration_ms",
-			(json_int_t)((now_ns - turn_number(turn, "started_ns")) / 1000000),
-			"turn_count", (json_int_t)turn_number(turn, "turn")),
+			(json_int_t)((now_ns - turn->state.started_ns) / 1000000), "turn_count",
+			(json_int_t)turn->state.turn),
 		error));
 }
 
 int turn_fail(struct turn *turn, const char *reason, const char *phase, const char *code,
 	const char *message, struct wfs_error *error)
 {
-	turn_set(turn, "error",
+	turn->state.error = turn_own(turn,
 		json_pack("{s:s, s:s, s:s}", "code", code, "message", message, "phase", phase));
 	int r = turn_emit(turn, WFS_KERNEL_ERROR,
 		json_pack("{s:s, s:s, s:s, s:I}", "code", code, "message", message, "phase", phase,
-			"turn", (json_int_t)turn_number(turn, "turn")),
+			"turn", (json_int_t)turn->state.turn),
 		error);
 	return wfs_trace(r ? r : turn_end(turn, reason, error));
 }
@@ -280,7 +265,7 @@ int turn_fail(struct turn *turn, const char *reason, const char *phase, const ch
 
 int turn_add_message(struct turn *turn, json_t *message, int64_t size, struct wfs_error *error)
 {
-	json_t *const groups = json_object_get(turn->state, "groups");
+	json_t *const groups = turn->state.groups;
 	char key[WFS_TURN_ID_MAX + 24];
 
 	snprintf(key, sizeof(key), "%s.%zu", turn->run_id, json_array_size(groups));

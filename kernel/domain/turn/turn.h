@@ -15,12 +15,13 @@
  *
  *   sys.turn, key run id: {advanced?, agent, asked_by, below?, called_by?, calls {count, done,
  *       errors, next}, depth?, ending?, error?, event_seq, final? {call, result}, from, groups[],
- *       last_assistant?, max_turns, model, open[{asked?, began?, call?, intent_id}], pins[],
- *       reason?, retried, run_id, started_ns, ended_ns?, status, tool_calls?, top?, turn,
- *       usage{…}, usage_incomplete}; asked_by: principal that sent the step; groups: how many
- *       messages each group (turn-impl.h) has; pins: groups that each request to the model has;
- *       from: first of the others that it has; final: what the tool of kind `result` was given;
- *       ending: why the run ends, while a model chooses the next state; advanced: it has chosen
+ *       last_action?, last_assistant?, max_turns, model, open[{asked?, began?, call?, intent_id}],
+ *       pins[], reason?, reflex?, retried, run_id, started_ns, ended_ns?, status, tool_calls?,
+ *       top?, turn, usage{…}, usage_incomplete}; asked_by: principal that sent the step; groups:
+ *       how many messages each group (turn-impl.h) has; pins: groups that each request to the
+ *       model has; from: first of the others that it has; final: what the tool of kind `result`
+ *       was given; reflex: its first call is the agent's reflex; ending: why the run ends, while a
+ *       model chooses the next state; advanced: it has chosen
  *   sys.turn_setup, key run id: the `setup` of its step
  *   sys.message, key run id.n: {content, role, results[]?, tool_calls[]?} of the history that the
  *       run began with; or, of a model's answer with calls, {content, raw_content?, role,
