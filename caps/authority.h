@@ -49,7 +49,8 @@ WFS_DEFINE_AUTO(authority, struct wfs_authority, wfs_authority_free)
 
 /** wfs_authority_open() - open a world, and make its authority, which closes the world when it is
  *  freed; caller owns it
- *  Return: as wfs_world_open() (kernel/world/world.h) and wfs_authority_new(). */
+ *  Return: as wfs_world_open() (kernel/world/world.h) and wfs_authority_new(); after a failure the
+ *  world is closed. */
 int wfs_authority_open(const char *directory, const struct wfs_world_options *options,
 	struct wfs_authority **ret_authority, struct wfs_error *error);
 
@@ -90,7 +91,8 @@ void wfs_authority_seen(struct wfs_authority *authority, uint64_t height);
 
 /** wfs_authority_watch() - call `changed` of @watcher whenever what the rights of @holder show may
  *  have changed. @watcher: kept until wfs_authority_unwatch()
- *  Return: 0, -EAGAIN (the thread for grants that end by time could not be started). */
+ *  Return: 0, -EAGAIN (the thread for grants that end by time could not be started; @watcher is not
+ *  kept). */
 int wfs_authority_watch(struct wfs_authority *authority, struct wfs_holder *holder,
 	struct wfs_rights_watcher *watcher);
 
@@ -102,7 +104,7 @@ void wfs_authority_unwatch(struct wfs_authority *authority, struct wfs_holder *h
 /** wfs_authority_passed_on() - is @grant one that @principal has delegated to another principal?
  *  @ret_mark: of the grant, see wfs_grant_mark() (kernel/manifest/grant.h)
  *  @ret_height: the grant existed at this height, or at a later one
- *  Return: 1, 0 (@principal has delegated no grant with that name), or -ENOMEM. */
+ *  Return: 1; 0 (@principal has delegated no grant with that name), or -ENOMEM: neither is set. */
 int wfs_authority_passed_on(struct wfs_authority *authority, const char *grant,
 	const char *principal, struct wfs_hash *ret_mark, uint64_t *ret_height);
 

@@ -81,7 +81,8 @@ int session_refused(const struct wfs_session *session, const struct wfs_rights *
 int session_act(const struct wfs_session *session, const char *type, json_t *action,
 	struct wfs_request *request);
 
-/** session_admit() - judge @question, and record a refusal as the answer to @request
+/** session_admit() - judge a copy of @question, with what session_rights() sets, and record a
+ *  refusal as the answer to @request
  *  @request: without a kind, and with `done` set; if @question is allowed, gets its principal, and
  *            by which grant and policy it is allowed
  *  Return: 0 (allowed; nothing was submitted, and the caller may give @request a kind and submit
@@ -92,13 +93,13 @@ int session_admit(const struct wfs_session *session, const struct wfs_question *
 
 /** session_admit_act() - judge @question, and call session_act() if it is allowed.
  *  @action, @request: as for session_act() and session_admit()
- *  Return: 0 (`done` will be called, maybe with the refusal), or -errno. */
+ *  Return: 0 (`done` will be called, maybe with the refusal), or -errno with request->error. */
 int session_admit_act(const struct wfs_session *session, const struct wfs_question *question,
 	const char *type, json_t *action, struct wfs_request *request);
 
 /** session_refuse() - submit @request as a decision, which records that @verdict has refused
  *  @question. @request: the caller has set `done`, and `error` to the reason. Return: 0 (`done`
- *  will be called), or -errno. */
+ *  will be called with that refusal), or -errno with another request->error. */
 int session_refuse(const struct wfs_session *session, const struct wfs_question *question,
 	const struct wfs_verdict *verdict, struct wfs_request *request);
 
@@ -137,9 +138,9 @@ void session_claim_chat(
 	const struct wfs_session *session, const char *chat_id, struct wfs_question *question);
 
 /** session_ask() - submit @request as the action `ask`, which records that a tool call waits for an
- *  approval, and set call->ask, which wfs_session_call_done() (caps/session-turn.h) releases.
- *  @verdict: requires the approval
- *  Return: 0 (`done` will be called), or -errno. */
+ *  approval, and set call->ask, which the caller releases with wfs_session_call_done()
+ *  (caps/session-turn.h), after a failure, too. @verdict: requires the approval
+ *  Return: 0 (`done` will be called), or -errno with request->error. */
 int session_ask(const struct wfs_session *session, struct wfs_session_call *call,
 	const struct wfs_verdict *verdict, struct wfs_request *request);
 
@@ -193,7 +194,7 @@ int session_reads_artifact(
 	const struct wfs_session *session, struct wfs_view *view, struct wfs_bytes id);
 
 /** session_reads_text() - if the version is content, code or an entry, may the principal read it?
- *  If so, and if the session notes private texts, the text is noted. @error: may be NULL
+ *  If so, the text is noted as by session_note_artifact(). @error: may be NULL
  *  Return: 0 (yes, or the version is none of these), -EACCES, … */
 int session_reads_text(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_version *version, struct wfs_error *error);

@@ -57,7 +57,8 @@ uint64_t wfs_driving_height(const struct wfs_driving *driving);
 
 /** wfs_driving_events() - call @event for each event of any turn, in the order of the journal
  *  @height: number of the first record that is looked at
- *  @event: gets @context, the number of the record, and the event's value, borrowed
+ *  @event: gets @context, the number of the record, and the event's value, see
+ *  kernel/domain/turn/events.h; borrowed for the call
  *  Return: the height up to which records were looked at: the next call begins there. It is @height
  *  if the world cannot be read now. A record that cannot be read is skipped. */
 uint64_t wfs_driving_events(const struct wfs_driving *driving, uint64_t height,
@@ -97,16 +98,18 @@ int wfs_driving_sent(struct wfs_driving_run *run, json_t **ret_messages, struct 
 
 /** wfs_driving_result() - make the result of a run that has ended, with the private texts that the
  *  session's principal may read. The caller makes sure that the principal may have the result.
- *  @tells: the result without its history will be the output of a tool call, so note the private
- *          texts in it, see wfs_session_note_private() (caps/session-text.h)
+ *  @tells: true: the result without its history will be the output of a tool call, so note the
+ *          private texts in it, see wfs_session_note_private() (caps/session-text.h); false: note
+ *          none
  *  @ret_result: see wfs_turn_result() (kernel/domain/turn/turn-read.h); shares no JSON value with
  *               anything else; caller owns it
  *  Return: 0, -ENOENT (not_found), -EBUSY (the run has not ended), … */
 int wfs_driving_result(const struct wfs_session *session, const char *run_id, bool tells,
 	json_t **ret_result, struct wfs_error *error);
 
-/** wfs_driving_own() - read the cell that has the session's principal as its key.
- *  @ret_document: caller owns it. Return: 0, -ENOENT (no such cell), -EIO, -ENOMEM. */
+/** wfs_driving_own() - read the cell of @reducer, such as sys.workflow, whose key is the id of the
+ *  session's principal. @ret_document: caller owns it. Return: 0, -ENOENT (no such cell), -EIO,
+ *  -ENOMEM. */
 int wfs_driving_own(const struct wfs_session *session, struct wfs_view *view,
 	enum wfs_builtin_reducer reducer, json_t **ret_document, struct wfs_error *error);
 
@@ -149,7 +152,8 @@ int wfs_driving_step_result(struct wfs_view *view, const char *plan_id, int64_t 
 	json_t **ret_result, struct wfs_error *error);
 
 /** wfs_driving_step_refs() - find the steps whose results the step with the number @index uses by
- *  placeholders. @ret_refs: {id of a step: its number}; caller owns it; NULL: none */
+ *  placeholders. @ret_refs: {id of a step: its number}; caller owns it; NULL, and 0 is returned:
+ *  it uses none, or there is no such step */
 int wfs_driving_step_refs(struct wfs_view *view, const char *plan_id, int64_t index,
 	json_t **ret_refs, struct wfs_error *error);
 

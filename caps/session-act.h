@@ -5,6 +5,7 @@
  * Each sets request->principal to the session's. A refusal is recorded as a decision, and then
  * returned as the answer: `done` is called as for any other answer. A function that returns 0 has
  * sent the request; if it returns -errno, request->error says why, and `done` is not called.
+ * request->answer, which only some requests have, is the caller's.
  */
 #pragma once
 
@@ -20,14 +21,16 @@ struct wfs_session;
 int wfs_session_submit(const struct wfs_session *session, struct wfs_request *request);
 
 /** wfs_session_call() - as wfs_session_submit(), but wait for the answer, which is in @request
- *  then; `done` is not needed. Return: 0, or the -errno of a refusal or failure, also if nothing
- *  was sent; request->error says why. */
+ *  then; `done` and `context` are overwritten. Thread: not the publisher's or the kernel's, which
+ *  answer. Return: 0, or the -errno of a refusal or failure, also if nothing was sent;
+ *  request->error says why. */
 int wfs_session_call(const struct wfs_session *session, struct wfs_request *request);
 
 enum { WFS_SESSION_REFUSED = 1 };
 
-/** wfs_session_admit() - judge an effect that does not become a request to the kernel (mount,
- *  shutdown), or that is judged again when it is known what it concerns
+/** wfs_session_admit() - may this session do @effect to anything at all? For an effect that does
+ *  not become a request to the kernel (mount, shutdown), or whose artifact or reducer is not known
+ *  yet: then the function that gets these judges the effect again, for them
  *  @request: without a kind, and with `done` set
  *  Return: 0 (allowed: nothing was sent, and @request can be used for a request to the kernel),
  *          WFS_SESSION_REFUSED (`done` will be called with the refusal), or -errno. */
@@ -36,9 +39,9 @@ int wfs_session_admit(
 
 /** wfs_session_act() - judge an action, together with the artifact that it names, and send it; see
  *  kernel/domain/action/action.h
- *  @action: with its `action_type`; must live until `done` is called. request->answer, which the
- *           caller owns, is {data, message} then; after a refusal by the action's own rules it
- *           has details of the refusal, or is NULL; after a refusal by rights it is NULL
+ *  @action: with its `action_type`; must live until `done` is called. request->answer is {data,
+ *           message} then; after a refusal by the action's own rules it has details of the
+ *           refusal, or is NULL; after a refusal by rights it is NULL
  *  Return: 0 (`done` will be called), or -errno. */
 int wfs_session_act(
 	const struct wfs_session *session, const json_t *action, struct wfs_request *request);

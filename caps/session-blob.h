@@ -27,8 +27,8 @@ int wfs_session_blob_content(const struct wfs_session *session, struct wfs_view 
 
 struct wfs_upload; /* a blob that is received in pieces */
 
-/** wfs_session_upload() - begin to receive a blob. A refusal is recorded. @ret_upload: caller owns
- *  it. Return: 0, -EACCES, -EOPNOTSUPP (not_enabled), -ENOMEM. */
+/** wfs_session_upload() - begin to receive a blob. A refusal is recorded, without waiting for its
+ *  record. @ret_upload: caller owns it. Return: 0, -EACCES, -EOPNOTSUPP (not_enabled), -ENOMEM. */
 int wfs_session_upload(
 	const struct wfs_session *session, struct wfs_upload **ret_upload, struct wfs_error *error);
 

@@ -44,7 +44,7 @@ void wfs_session_walk_done(struct wfs_session_walk *walk);
 
 /** wfs_session_entities() - begin a walk over the entities that the session sees, or of which it
  *  sees a file beside the directory; wfs_session_walk_next() gets them. @after_id, @ret_walk,
- *  @error, Return: as for wfs_session_cells() */
+ *  @error: as for wfs_session_cells(). Return: 0, -EACCES (listing is refused), … */
 int wfs_session_entities(const struct wfs_session *session, struct wfs_view *view,
 	enum wfs_entity entity, uint64_t after_id, struct wfs_session_walk *ret_walk,
 	struct wfs_error *error);

@@ -3,9 +3,9 @@
  * Chats and plans. Requests are those of caps/session-act.h; the objects that these functions get
  * become actions, belong to the caller, and must live until `done` is called. Each function that
  * makes a request returns 0 (`done` will be called), or -errno with request->error. In objects and
- * answers, session_id is the id of a session of messages, chat_id that of one of its messages,
- * model a name in host.json, batch_size how many steps are begun together, and max_concurrency how
- * many of these run at once.
+ * answers, session_id is the id of a session of messages, chat_id that of one of its messages, blob
+ * a hash as text, model a name in host.json, batch_size how many steps are begun together, and
+ * max_concurrency how many of these run at once.
  */
 #pragma once
 

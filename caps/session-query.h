@@ -17,7 +17,8 @@ struct wfs_view;
  *  @effect: one for which wfs_introspects() (kernel/manifest/effect.h) is true. @params: of it
  *  @ret_payload: the answer; for a failure {"code","message","meta"?}, or NULL if rights refuse, or
  *  without memory. Caller owns it.
- *  Return: 0, -EACCES, or as wfs_introspect() (kernel/read/introspect.h). */
+ *  Return: 0, -EACCES, -EOPNOTSUPP (not_enabled), or as wfs_introspect()
+ *          (kernel/read/introspect.h). */
 int wfs_session_introspect(const struct wfs_session *session, enum wfs_effect effect,
 	const json_t *params, json_t **ret_payload, struct wfs_error *error);
 
@@ -32,8 +33,8 @@ struct wfs_session_query {
 /** wfs_session_query() - answer a question of query_kernel
  *  @view: of the head
  *  @ret_result: caller owns it
- *  Return: 0, -EACCES, -EINTR (@query->gone is true), or as wfs_query_check() and wfs_query_run()
- *          (kernel/domain/query/query-run.h). */
+ *  Return: 0, -EACCES, -EOPNOTSUPP (not_enabled), -EINTR (@query->gone is true), or as
+ *          wfs_query_check() and wfs_query_run() (kernel/domain/query/query-run.h). */
 int wfs_session_query(const struct wfs_session *session, struct wfs_view *view,
 	const struct wfs_session_query *query, json_t **ret_result, struct wfs_error *error);
 
@@ -44,7 +45,8 @@ int wfs_session_turn(const struct wfs_session *session, struct wfs_view *view,
 	struct wfs_bytes turn_id, json_t **ret_summary);
 
 /** wfs_session_gets_plan() - may the principal learn the result of a plan: did it make the plan, or
- *  does it see the plan's `status`? Return: 1, 0, or -errno. */
+ *  may it see the plan's `status`? Return: 1 (the plan may be missing all the same), 0, or
+ *  -errno. */
 int wfs_session_gets_plan(const struct wfs_session *session, const char *plan_id);
 
 /** wfs_session_plan() - summarise a plan, if the session sees the file `status` of the plan

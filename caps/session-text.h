@@ -28,7 +28,7 @@ int wfs_session_text_next(const struct wfs_session *session, struct wfs_view *vi
 	uint64_t *left, struct wfs_text *ret_text);
 
 /** wfs_session_note_private() - have the session note, for wfs_session_noted(), which private texts
- *  are read through it; called before anything is read. Return: 0, -ENOMEM. */
+ *  are read through it; called once, before anything is read. Return: 0, -ENOMEM. */
 int wfs_session_note_private(struct wfs_session *session);
 
 /** wfs_session_note_hidden() - if the session notes private texts, note those whose stand-ins are
@@ -42,7 +42,7 @@ int wfs_session_note_hidden(const struct wfs_session *session, const json_t *doc
 int wfs_session_noted(const struct wfs_session *session, json_t **ret_of);
 
 /** wfs_session_reveal() - copy a document, and replace stand-ins by those private texts that the
- *  principal may read (kernel/read/text.h). @ret_copy: a new reference, maybe to @document itself.
- *  Return: 0, or -errno with @error. */
+ *  principal may read (kernel/read/text.h), without noting them. @ret_copy: a new reference, maybe
+ *  to @document itself. Return: 0, or -errno with @error. */
 int wfs_session_reveal(const struct wfs_session *session, struct wfs_view *view,
 	const json_t *document, json_t **ret_copy, struct wfs_error *error);

@@ -31,9 +31,9 @@ int wfs_session_find_agent(const struct wfs_session *session, struct wfs_view *v
 	const char *agent, struct wfs_error *error);
 
 /** wfs_session_offers() - may the principal get this artifact as a tool?
- *  The principal's grants and policy must allow to invoke the artifact, at least after an approval,
- *  and so must the artifact's access. If a contract decides about access, its answer is not known
- *  yet: then the principal must see the artifact in the tree.
+ *  The principal's grants and policy must allow to invoke the artifact, at least after an approval
+ *  or with more budget, and so must its access. If a contract decides about access, the answer is
+ *  not known yet: then the principal must see the artifact in the tree.
  *  @ret_state: the artifact's cell, if the answer is 1; caller owns it
  *  Return: 1, 0 (not as a tool, or no such artifact), or -errno. */
 int wfs_session_offers(const struct wfs_session *session, struct wfs_view *view, const char *id,
@@ -77,10 +77,11 @@ void wfs_session_call_done(struct wfs_session_call *call);
 
 /** wfs_session_act_called() - as wfs_session_act(), for an action that is a tool call of a run of
  *  the session's principal
- *  If the policy requires an approval that the call does not have, records that the call waits, and
- *  sets call->ask.
+ *  If the policy requires an approval that the call does not have, and call->cannot_wait is false,
+ *  nothing is done but to record that the call waits: call->ask is set, and `done` reports the
+ *  record.
  *  @call: must live until the answer
- *  Return: as wfs_session_act. */
+ *  Return: 0 (`done` will be called), or -errno. */
 int wfs_session_act_called(const struct wfs_session *session, const json_t *action,
 	struct wfs_session_call *call, struct wfs_request *request);
 
@@ -99,7 +100,8 @@ void wfs_session_approve_call(struct wfs_session *session, enum wfs_effect effec
 
 /** wfs_session_receipt() - submit the receipt that answers an intent; @session: of the principal of
  *  the intent. This needs no right: the intent was judged. @receipt: {adapter_id, intent_id,
- *  payload, status}; must live until the answer, like the private texts that it names, which the
+ *  payload, status} of worldfs-journal(5), status being ok, error, timeout or cancelled; must live
+ *  until the answer, like the private texts that it names, which the
  *  caller has set in request->receipt.texts; @charge: name of the grant whose budget pays, "" for
  *  none; copied */
 int wfs_session_receipt(const struct wfs_session *session, const json_t *receipt,

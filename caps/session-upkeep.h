@@ -32,7 +32,7 @@ int wfs_session_snapshot(const struct wfs_session *session,
 
 /** wfs_session_gc_begin() - prepare to drop old heights, by wfs_session_gc(), which judges
  *  @number: if @keep, how many of the newest heights to keep; otherwise the first height to keep
- *  @gc: filled
+ *  @gc: zero-initialised; owns nothing, so it may be dropped at any time
  *  Return: as wfs_gc_begin() (kernel/copy/gc.h). */
 int wfs_session_gc_begin(const struct wfs_session *session, bool keep, uint64_t number,
 	struct wfs_gc *gc, struct wfs_error *error);

@@ -57,7 +57,7 @@ int wfs_sight_inner(const struct wfs_sight *sight, enum wfs_entity_file director
 	struct wfs_bytes id, struct wfs_bytes name);
 
 /** wfs_sight_listing() - may the cells of a reducer, some of which are seen, be listed?
- *  @ret_question: what was judged, for wfs_rights_explain() (kernel/rights/rights.h)
- *  Return: its code is WFS_OK if they may. */
+ *  @ret_question: what was judged, without the reducer; for wfs_rights_explain()
+ *  (kernel/rights/rights.h). Return: its code is WFS_OK if they may; borrows from sight->rights. */
 struct wfs_verdict wfs_sight_listing(
 	const struct wfs_sight *sight, struct wfs_bytes reducer, struct wfs_question *ret_question);

@@ -12,8 +12,8 @@
 struct wfs_buffer;
 struct wfs_view;
 
-/** wfs_unjudged_entity_names() - get an upper bound of the number of entities of this kind at the
- *  head, and the time at which one was last added or removed. Return: 0, or -errno. */
+/** wfs_unjudged_entity_names() - get the number of entities of this kind at the head, whatever the
+ *  height of @view, and when one was last added or removed (since 1970). Return: 0, or -errno. */
 int wfs_unjudged_entity_names(
 	struct wfs_view *view, enum wfs_entity entity, uint64_t *ret_count, int64_t *ret_names_ns);
 
