@@ -183,9 +183,9 @@ struct wfs_bytes wfs_lua_arena_bytes(void);
 /** wfs_lua_arena_restore() - copy @image, from wfs_lua_arena_bytes(), back into the region. */
 void wfs_lua_arena_restore(struct wfs_bytes image);
 
-/** wfs_lua_arena_resize() - do malloc, realloc and free in the region, as lua_Alloc does; a NULL
- *  block has size 0. Return: the block, or NULL (@new_size is 0, or the region is full: then @data
- *  stays as it is). */
+/** wfs_lua_arena_resize() - do malloc (@old_size is 0, @data is not used), realloc and free
+ *  (@new_size is 0) in the region. @old_size: that @data was made with
+ *  Return: the block, or NULL (freed, or the region is full: then @data stays as it is). */
 void *wfs_lua_arena_resize(void *data, size_t old_size, size_t new_size);
 
 /* --- lua-limit.c --- */
@@ -233,13 +233,14 @@ _Noreturn void wfs_lua_stop_now(lua_State *L, enum wfs_lua_stop stop);
 
 /* --- lua-read.c --- */
 
-/** wfs_lua_push_json() - push the Lua value of a canonical JSON text, and charge for it; raises if
- *  the text is not canonical. */
+/** wfs_lua_push_json() - do wfs_lua_read_json(), but first charge for the bytes of @text, and raise
+ *  if it is not canonical or nested too deep. Overwrites lua->output[1]. */
 void wfs_lua_push_json(lua_State *L, struct wfs_bytes text);
 
 /** wfs_lua_read_json() - push the Lua value of a canonical JSON text, with or without a newline
- *  after it
- *  @scratch: overwritten. Return: true; false, with nothing pushed, if @text is not canonical. */
+ *  after it; charges nothing
+ *  @scratch: overwritten. Return: true; false, with nothing pushed, if @text is not canonical or
+ *  nested too deep. */
 bool wfs_lua_read_json(lua_State *L, struct wfs_bytes text, struct wfs_buffer *scratch);
 
 /* --- lua-json.c --- */

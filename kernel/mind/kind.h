@@ -8,8 +8,8 @@
 
 #include "kernel/base/buffer.h"
 
-/** wfs_mind_kind() - get words for the kind of a JSON value, for messages; static. @json: NULL: an
- *  absent value */
+/** wfs_mind_kind() - get words for the kind of a JSON value, such as "an object", "a text" or
+ *  "null", for messages; static. @json: NULL, an absent value, gives "nothing" */
 const char *wfs_mind_kind(const json_t *json);
 
 /** wfs_mind_list() - append to @buffer the names of an object's members, or the texts of an array,

@@ -26,7 +26,8 @@ enum {
  * members are ignored.
  *
  * @fragment: the name of a prompt in a library; NULL: the content is the prompt
- * @ret_prompt: {template, variables}, where variables is an array of names; caller owns it
+ * @ret_prompt: {template, variables}, where variables is an array of names, as written ([]: none);
+ *              caller owns it
  * Return: 0, -EINVAL (invalid_json, invalid_argument, missing_argument), -ENOENT (not_found: the
  * library lacks it; the message lists those it has), -EFBIG (too_large), -ENOMEM.
  */

@@ -40,12 +40,12 @@ int wfs_mind_check_tool_choice(const json_t *choice, struct wfs_error *error);
 
 /** wfs_mind_check_extra() - check that @extra, the setting extra_body, is an object of members that
  *  are added to the body of requests to a model's server; it may not have messages, model, stream
- *  or tools, which each body has. @where: what has the setting, for messages
+ *  or tools, which each body has. @where: what has the setting, for messages, such as "agent"
  *  Return: 0, or -EINVAL (invalid_argument). */
 int wfs_mind_check_extra(const char *where, const json_t *extra, struct wfs_error *error);
 
-/** wfs_mind_check_costs() - check that @extra, an agent's extra_body, has no members that make a
- *  server compute or charge more than the settings say
+/** wfs_mind_check_costs() - check that @extra, an agent's extra_body (an object), has no members,
+ *  such as max_tokens or n, that make a server compute or charge more than the settings say
  *  The extra_body in host.json may have them, because the user of the host pays; the author of an
  *  agent does not. Return: 0, or -EINVAL (invalid_argument). */
 int wfs_mind_check_costs(const json_t *extra, struct wfs_error *error);

@@ -44,7 +44,7 @@ int wfs_mind_workflow_check(const json_t *workflow, struct wfs_error *error);
 const char *wfs_mind_workflow_initial(const json_t *workflow);
 
 /** wfs_mind_workflow_step() - get the step of a state; borrowed from @workflow; NULL: the state has
- *  none. */
+ *  none, or is not one of the workflow. */
 const json_t *wfs_mind_workflow_step(const json_t *workflow, const char *state);
 
 /** wfs_mind_workflow_auto() - get the state that follows @state without a decision: the one that
