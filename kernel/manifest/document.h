@@ -217,7 +217,8 @@ void wfs_document_done(void *document);
 
 /** wfs_document_read() - read @json into the struct of a reducer's document
  *  @json: taken, also on failure; NULL: the struct becomes zeros, as it does on failure
- *  @ret_document: must be the reducer's struct, so callers use wfs_document_read_<name>()
+ *  @ret_document: must be the reducer's struct, so callers use wfs_document_read_<name>(); its
+ *  `own.cell` is not read from anywhere: fold_read() (kernel/fold/fold-work.h) sets it
  *  Return: 0, -EIO (internal_error: the document has another form, so the store is damaged),
  *  -ENOMEM. */
 int wfs_document_read(enum wfs_builtin_reducer reducer, json_t *json, void *ret_document,

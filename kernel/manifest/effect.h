@@ -324,8 +324,8 @@ enum wfs_effect wfs_effect_find_action(const char *name);
  *  names; WFS_EFFECT_COUNT if it names none, or is missing. */
 enum wfs_effect wfs_action_effect(const json_t *action);
 
-/** wfs_action_params() - copy an action without `action_type`, and without optional members that
- *  are null. Return: new reference; NULL without memory. */
+/** wfs_action_params() - copy an action without `action_type` and, if that is known, without the
+ *  members that wfs_effect_drop_nulls() removes. Return: new reference; NULL without memory. */
 json_t *wfs_action_params(const json_t *action);
 
 /** wfs_action_check_form() - check that @action, as a client has sent it, is {action_type, and its
@@ -385,7 +385,8 @@ json_t *wfs_effect_params_schema(enum wfs_effect effect);
 void wfs_effect_drop_nulls(enum wfs_effect effect, json_t *params);
 
 /** wfs_effect_decode() - check the params of an effect, and decode them into a struct
- *  @params: an object. @ret_params: borrows from @params
+ *  @params: an object; a null member is of the wrong type, unless its type allows any value: see
+ *  wfs_effect_drop_nulls(). @ret_params: borrows from @params; set on success only
  *  Return: 0, -EINVAL (missing_argument; invalid_argument: unknown, or of the wrong type; the
  *  message names the member), -ENOMEM. */
 int wfs_effect_decode(enum wfs_effect effect, const json_t *params, struct wfs_params *ret_params,

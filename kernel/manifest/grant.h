@@ -62,7 +62,7 @@ int wfs_grant_check_member(const struct wfs_manifest *manifest, const json_t *gr
 #define WFS_ACCOUNT_START_MAX (INT64_C(1) << 53)
 
 /** wfs_account_member() - Return: the JSON pointer, without its first slash, of member @index of a
- *  principal's account, such as `quotas/disk`; NULL after the last. All are optional. */
+ *  principal's account, such as `quotas/disk`, static; NULL after the last. All are optional. */
 const char *wfs_account_member(size_t index);
 
 /** wfs_account_check_member() - check member @index (as for wfs_account_member()) of a principal's

@@ -71,6 +71,6 @@ int wfs_source_load(const char *directory, const char *name, struct wfs_problems
 	struct wfs_source *ret_source);
 
 /** wfs_source_empty() - make the source of a world named @name, without reducers, with the genesis
- *  artifacts and the handbook. @ret_source: caller ends it with wfs_source_done()
- *  Return: 0, -EINVAL (invalid_argument: not a name for a world), -ENOMEM. */
+ *  artifacts and the handbook. @ret_source: set on success only; caller ends it with
+ *  wfs_source_done(). Return: 0, -EINVAL (invalid_argument: not a name for a world), -ENOMEM. */
 int wfs_source_empty(const char *name, struct wfs_source *ret_source, struct wfs_error *error);

@@ -59,7 +59,7 @@ void wfs_row_name_number(
 	struct wfs_txn *txn, enum wfs_table table, uint64_t number, struct wfs_row_name *ret_name);
 
 /** wfs_row_name_index() - make the name of a member of a set of the table index. @id: of a
- *  cell, or a record's seq */
+ *  cell, or a record's seq. @txn: as for wfs_row_name() */
 void wfs_row_name_index(struct wfs_txn *txn, const struct wfs_index_set *set, uint64_t id,
 	struct wfs_row_name *ret_name);
 
