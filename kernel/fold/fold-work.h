@@ -260,11 +260,12 @@ int fold_touch_unread(struct wfs_fold *fold, size_t reducer_index, struct wfs_by
 
 /** fold_load() - touch a cell of a built-in reducer, and parse its document
  *  @ret_index: of the cell in the fold
- *  @ret_document: caller owns it; NULL: the cell is not live */
+ *  @ret_document: caller owns it; NULL: the cell is not live, or the function fails */
 int fold_load(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const char *key,
 	size_t *ret_index, json_t **ret_document, struct wfs_error *error);
 
-/** fold_set_document() - fold_set() with the canonical text of @document, which is borrowed. */
+/** fold_set_document() - fold_set() with the canonical text and newline of @document, which is
+ *  borrowed, and not NULL. */
 int fold_set_document(
 	struct wfs_fold *fold, size_t cell_index, const json_t *document, struct wfs_error *error);
 
@@ -345,7 +346,7 @@ int fold_action(struct wfs_fold *fold, struct wfs_error *error);
 /* --- fold-event.c --- */
 
 /** fold_add_record() - append a record to those of the run, after the caller has written its body
- *  to fold->scratch. @cause: index of the record that caused it
+ *  to fold->scratch, which stays as it is. @cause: index of the record that caused it
  *  @derived: of an event: {schema, value, key?}; borrowed, the fold keeps a reference of its own;
  *  otherwise NULL */
 int fold_add_record(struct wfs_fold *fold, enum wfs_record_kind kind, size_t cause, json_t *derived,

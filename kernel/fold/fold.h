@@ -196,7 +196,8 @@ size_t wfs_fold_bytes(const struct wfs_fold *fold);
  *  failed. */
 uint64_t wfs_fold_work(const struct wfs_fold *fold);
 
-/** wfs_fold_record() - get record @index of the last run, as it would be written at @head
+/** wfs_fold_record() - get record @index of the last run, as it would be written at @head: the end
+ *  of the journal after the run's earlier records
  *  Return: its pointers are borrowed until the next run. */
 struct wfs_record wfs_fold_record(
 	const struct wfs_fold *fold, const struct wfs_head *head, size_t index);

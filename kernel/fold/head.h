@@ -54,8 +54,9 @@ int wfs_head_append(struct wfs_head *head, struct wfs_record *record);
  *  @at_ns: time of the record */
 int wfs_head_append_line(struct wfs_head *head, struct wfs_bytes line, int64_t at_ns);
 
-/** wfs_head_add_reducer() - write the row of a reducer
- *  @height: first height that shows the reducer. @at_ns: time of the record that adds it */
+/** wfs_head_add_reducer() - give a reducer that the store does not have the next id, and write its
+ *  row, also to head->reducers. @height: first height that shows the reducer
+ *  @at_ns: time of the record that adds it. -ENOSPC also if no id is left */
 int wfs_head_add_reducer(struct wfs_head *head, const struct wfs_reducer_definition *reducer,
 	uint64_t height, int64_t at_ns);
 
@@ -87,7 +88,7 @@ int wfs_head_set_kernel(struct wfs_head *head, enum wfs_kernel_cell kernel_cell,
 	struct wfs_bytes bytes, uint64_t height, int64_t at_ns);
 
 /** wfs_head_set_snapshot() - store @hash as that of the newest snapshot, which readers see from
- *  head->height on. */
+ *  head->height on. @at_ns: time of the snapshot's record */
 int wfs_head_set_snapshot(struct wfs_head *head, const struct wfs_hash *hash, int64_t at_ns);
 
 /** wfs_head_append_snapshot() - append a snapshot record of all cells, with the principal `kernel`
@@ -101,7 +102,8 @@ int wfs_head_append_snapshot(struct wfs_head *head, const struct wfs_hash *manif
 int wfs_head_list_blob(
 	struct wfs_head *head, const struct wfs_blob *blob, uint64_t height, int64_t at_ns);
 
-/** wfs_head_list_bytes() - wfs_head_list_blob() for a blob whose content is @bytes. */
+/** wfs_head_list_bytes() - store @bytes as a blob, in a file if they are large, and do
+ *  wfs_head_list_blob() for it. Return: as that function. */
 int wfs_head_list_bytes(
 	struct wfs_head *head, struct wfs_bytes bytes, uint64_t height, int64_t at_ns);
 

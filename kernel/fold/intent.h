@@ -37,7 +37,7 @@ struct intent {
 	struct wfs_document_intent document; /* without effect and state */
 };
 
-/** intent_open() - open an intent: add its record to the fold, and make its cell
+/** intent_open() - open an intent: add its record to the fold, and make its cell, in state `open`
  *  @ret_id: the intent's id, as text */
 int intent_open(struct wfs_fold *fold, const struct intent *intent,
 	char ret_id[static WFS_HASH_TEXT_SIZE], struct wfs_error *error);
@@ -56,7 +56,8 @@ int intent_load(struct wfs_fold *fold, const char *intent_id,
 /** intent_begin() - store in an intent's cell that the action of record 0, its tool call, has begun
  *  a turn or a chat
  *  So a driver that starts again finds what was begun, and a call begins only one.
- *  @began: id of the turn or chat; borrowed by @ret_intent, which is as for intent_load()
+ *  @began: id of the turn or chat; borrowed by @ret_intent
+ *  @ret_intent: the intent's document after this; zeros before; caller ends it as for intent_load()
  *  Return: as intent_check_called(), -ESTALE (conflict: the call has begun one before), -EINVAL
  *  (the call is a plan's, not a turn's), -EAGAIN (overloaded: WFS_TURN_BELOW_MAX turns and chats
  *  are under way below the topmost turn), … */

@@ -14,11 +14,11 @@
 #include "kernel/base/error.h"
 
 /** wfs_key_append() - append to @buffer the key that the JSON @value gives
- *  Return: 0, -EFBIG (key_too_long; it was appended), -ENOMEM. */
+ *  Return: 0, -EFBIG (key_too_long; the whole key was appended), -ENOMEM. */
 int wfs_key_append(const json_t *value, struct wfs_buffer *buffer, struct wfs_error *error);
 
 /** wfs_key_from_event() - append to @buffer the key that a member of an event's value gives
  *  @event: the event's value. @key_field: dotted path of the member, e.g. `order.id`
- *  Return: 0, -EINVAL (invalid_argument: the value has no such member), -EFBIG, -ENOMEM. */
+ *  Return: 0, -EINVAL (invalid_argument: the value has no such member), or as wfs_key_append(). */
 int wfs_key_from_event(const json_t *event, const char *key_field, struct wfs_buffer *buffer,
 	struct wfs_error *error);

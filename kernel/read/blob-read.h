@@ -35,7 +35,7 @@ int wfs_value_read(struct wfs_store *store, const struct wfs_blob *value, struct
  * states of large cells), not for readers of files.
  */
 
-/** wfs_blob_read() - append all bytes of the blob @hash to @buffer
+/** wfs_blob_read() - append all bytes of the blob @hash to @buffer, or a part after a failure
  *  Return: 0, -EIO (hash_mismatch: also when the blob is missing), … */
 int wfs_blob_read(struct wfs_store *store, struct wfs_txn *txn, const struct wfs_hash *hash,
 	struct wfs_buffer *buffer, struct wfs_error *error);

@@ -62,9 +62,9 @@ void wfs_record_write(struct wfs_buffer *buffer, const struct wfs_record *record
  *  has been begun. @charge: name of the grant whose budget pays for the record */
 void wfs_record_write_charge(struct wfs_buffer *buffer, const char *charge);
 
-/** wfs_record_open_body() - begin the body of a record with `{` and the member `grant`; the caller
- *  appends other members
- *  @charge: name of the grant whose budget pays for the record; NULL: no such member */
+/** wfs_record_open_body() - begin the body of a record with `{`, the member `grant` and a comma;
+ *  the caller appends at least one other member
+ *  @charge: name of the grant whose budget pays for the record; NULL: neither member nor comma */
 void wfs_record_open_body(struct wfs_buffer *buffer, const char *charge);
 
 /** wfs_record_write_blob_body() - append the whole body of a `blob` record
@@ -98,7 +98,7 @@ struct wfs_record_parsed {
 
 /** wfs_record_parse() - parse the line of a record
  *  @line: borrowed for the call
- *  @ret: the caller ends it with wfs_record_parsed_done()
+ *  @ret: set on success only; the caller ends it with wfs_record_parsed_done()
  *  Return: 0, -EIO (internal_error: not a record of this version), -ENOMEM. */
 int wfs_record_parse(struct wfs_bytes line, struct wfs_record_parsed *ret, struct wfs_error *error);
 void wfs_record_parsed_done(struct wfs_record_parsed *parsed);

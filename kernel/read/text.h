@@ -15,8 +15,8 @@
 #include "kernel/store/tables.h"
 #include "kernel/value/stand-in.h"
 
-/** wfs_texts_put() - write texts to the store, as those that record @seq brings
- *  @to: id of the principal that may read them. Return: 0, or -errno. */
+/** wfs_texts_put() - write texts to the store, with the next numbers, as those that record @seq
+ *  brings. @to: id of the principal that may read them. Return: 0, or -errno. */
 int wfs_texts_put(struct wfs_txn *txn, const struct wfs_texts *texts, uint64_t seq, const char *to);
 
 /** wfs_text_to() - get the principal that may read the texts that a record brings: the agent of a
