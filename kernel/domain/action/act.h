@@ -49,8 +49,10 @@ struct act {
 	bool refused_again; /* refused because its record says so; nothing was computed */
 };
 
-/** action_fold() - do the action of record 0, the request's own record, and set fold->outcome; a
- *  refused action changes no cell but those of sys.invocation that tell of a failed invocation. */
+/** action_fold() - do the action of record 0, the request's own record, and set fold->outcome, but
+ *  for `refusal`; a refused action changes no cell but those of sys.invocation that tell of a
+ *  failed invocation. Return: 0; -errno: the action is refused, or an error of the category
+ *  "system" fails the request, as fold() says in kernel/fold/fold-domain.h. */
 int action_fold(struct wfs_fold *fold, struct wfs_error *error);
 
 /** action_fold_answer() - fold the answer to the effect (mint.score) that the action of record 0

@@ -66,7 +66,7 @@ int nest_check_time(const struct act *act, const char *id, struct wfs_error *err
  *  Needed when a bound ends the invocation or check within which they were asked. */
 void nest_forget_checks(struct nest *nest, size_t count);
 
-/** nest_forget_contents() - undo the counting of writes of content, from number @count on, and
+/** nest_forget_contents() - undo the counting of all writes of content but the first @count, and
  *  remove their numbers from nest->refused_contents
  *  Needed when a bound ends the invocation that made these writes; see act-form.c. */
 void nest_forget_contents(struct nest *nest, size_t count);
@@ -190,7 +190,8 @@ void action_programs_done(struct action_programs *programs);
  *  twice the instructions. */
 struct wfs_lua_limits action_limits(const struct wfs_fold *fold);
 
-/** action_instructions() - get how many instructions all code of one record together may take. */
+/** action_instructions() - get how many instructions all code of one record together may take: as
+ *  many as one invocation may (action_limits()). */
 uint64_t action_instructions(const struct wfs_fold *fold);
 
 /* --- contract.c --- */

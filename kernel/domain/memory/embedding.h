@@ -56,7 +56,8 @@ const char *embedding_host_model(struct act *act);
 
 /** embedding_read() - read an embedding from the members dims, embedding (base64) and model of
  *  @document
- *  @ret_embedding: caller ends it with embedding_done(). Return: 0, -EIO (malformed), -ENOMEM. */
+ *  @ret_embedding: set on success; caller ends it with embedding_done()
+ *  Return: 0, -EIO (internal_error: malformed), -ENOMEM. */
 int embedding_read(
 	const json_t *document, struct embedding *ret_embedding, struct wfs_error *error);
 

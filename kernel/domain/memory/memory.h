@@ -115,7 +115,7 @@ int memory_add(struct memory *memory, const struct artifact *artifact,
 	const struct memory_entry *entry, struct memory_added *ret_added, struct wfs_error *error);
 
 /** memory_put() - add an entry as memory_add() does, but also if the store has one that is nearly
- *  equal. */
+ *  equal; ret_added->similarity is 0. */
 int memory_put(struct memory *memory, const struct artifact *artifact,
 	const struct memory_entry *entry, struct memory_added *ret_added, struct wfs_error *error);
 

@@ -98,8 +98,9 @@ int plan_edge_load(struct plan *plan, int64_t index, struct wfs_document_plan_ed
 int plan_step_load(
 	struct plan *plan, int64_t index, struct plan_step *ret_step, struct wfs_error *error);
 
-/** plan_step_set() - set status and reason of a step, and store the step in its cell. @reason:
- *  NULL: the step keeps the reason that it has, if any */
+/** plan_step_set() - set status and reason of a step, and store the step in its cell
+ *  @status: pending, ready, running, done, failed or skipped; static. @reason: NULL: the step keeps
+ *  the reason that it has, if any */
 int plan_step_set(struct plan *plan, struct plan_step *step, const char *status, const char *reason,
 	struct wfs_error *error);
 

@@ -88,14 +88,15 @@ int turn_ask(struct turn *turn, enum wfs_effect effect, json_t *params, int64_t 
 /** turn_answered() - close an intent of the run that has been answered. */
 int turn_answered(struct turn *turn, const char *intent_id, struct wfs_error *error);
 
-/** turn_end() - end the run: cancel its open intents, write its last event, and set @reason as its
- *  termination_reason. If a model must first choose the agent's next state, this call only asks the
- *  model (turn_end_mind), and its answer ends the run (turn_fold_advance). */
+/** turn_end() - end the run: cancel its open intents, write its last event, and set @reason, a word
+ *  such as `max_turns` (worldfs-tree(5)), as its termination_reason. If a model must first choose
+ *  the agent's next state, this call only asks the model (turn_end_mind), and its answer ends the
+ *  run (turn_fold_advance). */
 int turn_end(struct turn *turn, const char *reason, struct wfs_error *error);
 
 /** turn_fail() - end the run because of an error
- *  @reason: termination_reason. @phase: what failed, e.g. "answer"; @code, @message: of the error,
- *  for the run's state and an event */
+ *  @reason: as for turn_end(): error, timeout, cancelled or quota_exceeded. @phase: what failed,
+ *  e.g. "answer"; @code, @message: of the error, for the run's state and an event */
 int turn_fail(struct turn *turn, const char *reason, const char *phase, const char *code,
 	const char *message, struct wfs_error *error);
 
