@@ -122,8 +122,8 @@ int wfs_refold_init(struct wfs_refold *refold, struct wfs_store *store,
  *  dropped, and the caller can only call wfs_refold_done(). */
 int wfs_refold_batch(struct wfs_refold *refold, struct wfs_error *error);
 
-/** wfs_refold_differs() - report that record @seq is not what folding gives, which ends folding.
- *  @how: words for the message. Return: 0. */
+/** wfs_refold_differs() - add the problem that record @seq is not what folding gives, and set
+ *  refold->differs, which ends folding. @how: words for the message. Return: 0. */
 int wfs_refold_differs(struct wfs_refold *refold, uint64_t seq, const char *how);
 
 void wfs_refold_done(struct wfs_refold *refold);
@@ -131,16 +131,17 @@ void wfs_refold_done(struct wfs_refold *refold);
 
 /* --- for kernel/check/refold*.c; 0 is returned also after wfs_refold_differs() was called --- */
 
-/** wfs_refold_again() - fold the record @parsed again, and write the records that folding gives; if
- *  it needs a text that is lost, and none was lost before, set refold->lost and write nothing
+/** wfs_refold_again() - fold the record @parsed again, and write the records that folding gives
+ *  A record whose folding fails differs (wfs_refold_differs()), except the first one that needs a
+ *  lost text: this sets refold->lost instead, and nothing is written.
  *  @input: its parts are set but kind, time, principal, charge and `partial`, which this function
  *  sets */
 int wfs_refold_again(struct wfs_refold *refold, const struct wfs_record_parsed *parsed,
 	struct wfs_fold_input *input, struct wfs_error *error);
 
-/** wfs_refold_action() - fold the record @parsed of an action again. If it depends on a lost text,
- *  only its line is written (and, if it is a tool call, its answer folded), and source->unfolded is
- *  called if the action was done. */
+/** wfs_refold_action() - fold the record @parsed of an action again. If its own text is lost, or
+ *  one was lost before and the action was refused or is on an artifact, this only writes its line
+ *  (and folds its answer, if it is a tool call), and calls source->unfolded if it was done. */
 int wfs_refold_action(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error);
 

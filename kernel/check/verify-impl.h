@@ -58,7 +58,8 @@ int verify_open_view(struct verify *verify, uint64_t height);
 bool verify_is_wrong(struct verify *verify, int r);
 
 /** verify_look() - report that @done of @total parts of the work @what are done (0: @total is not
- *  known). Return: 0, or -EINTR if the check is to end. */
+ *  known), and clear verify->file_read. Return: 0, or -EINTR with verify->error: verify->progress
+ *  has asked to end the check. */
 int verify_look(struct verify *verify, const char *what, uint64_t done, uint64_t total);
 
 /** verify_step() - called after each row: after VERIFY_RENEW_COUNT rows, a file, or the last row,
