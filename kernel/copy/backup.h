@@ -30,7 +30,7 @@ struct wfs_backup_figures {
 
 /** wfs_backup() - copy @world into @directory
  *  @world: opened for reading only, or owned
- *  @directory: missing, or an empty directory
+ *  @directory: missing, or an empty directory. @ret_figures: set on success only
  *  Return: 0, -EEXIST (already_exists), -EINTR (cancelled), -EIO (hash_mismatch: the world is
  *  damaged), -ENOSPC, …; a failure leaves @directory as it was. */
 int wfs_backup(struct wfs_world *world, const char *directory,

@@ -87,8 +87,8 @@ int restore_stopped(struct restore *restore);
  *  parts of the work @what are done. @what: static. */
 void restore_progress(struct restore *restore, const char *what, uint64_t done, uint64_t total);
 
-/** restore_noted() - note a problem with the file @path of the copy. @format: printf() format of
- *  the reason. Return: 0. */
+/** restore_noted() - note a problem with the file @path of the copy, and count it in grave_count if
+ *  the file does not follow from the journal. @format: printf() format of the reason. Return: 0. */
 int restore_noted(struct restore *restore, const char *path, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -116,9 +116,10 @@ int restore_directory(
 	struct restore *restore, int parent, const char *name, const char *path, int *ret_fd);
 
 /** restore_list() - call @each with @context for each name in a directory of the copy
+ *  @directory: its descriptor, which @each gets, too, and which stays open
  *  @path: the directory's path, for messages
  *  @each: returns 0, or -errno that ends the walk. @name is borrowed during the call
- *  Return: 0, or -errno. */
+ *  Return: 0 (also if a problem was noted: the directory cannot be read), or -errno. */
 int restore_list(struct restore *restore, int directory, const char *path,
 	int (*each)(struct restore *restore, void *context, int directory, const char *name),
 	void *context);
@@ -131,8 +132,9 @@ int restore_list_sorted(struct restore *restore, int directory, const char *path
 
 /** restore_open() - open the regular file @name in a directory of the copy
  *  @path: its whole path, for messages
- *  Return: 1 with a descriptor in @ret_fd, which the caller closes; 0 if it is missing, is not a
- *  regular file, or has more than @size_max bytes (a problem was noted); or -errno. */
+ *  Return: 1 with a descriptor in @ret_fd, which the caller closes; 0 if it is missing, cannot be
+ *  opened, is not a regular file, or is larger than @size_max bytes (a problem was noted); or
+ *  -errno. */
 int restore_open(struct restore *restore, int directory, const char *name, const char *path,
 	uint64_t size_max, int *ret_fd);
 
@@ -142,9 +144,9 @@ int restore_open(struct restore *restore, int directory, const char *name, const
 int restore_read(struct restore *restore, int directory, const char *name, const char *path,
 	uint64_t size_max, struct wfs_buffer *buffer);
 
-/** restore_pieces() - read the file @fd of the copy, and call @each with @context for piece after
- *  piece of it. @each: returns 0, or -errno that ends the reading, for which this function sets
- *  restore->error. @path: for messages
+/** restore_pieces() - read the file @fd of the copy, which stays open, and call @each with @context
+ *  for piece after piece of it. @each: returns 0, or -errno that ends the reading, for which this
+ *  function sets restore->error. @path: for messages
  *  Return: 1 (the whole file was read), 0 (a problem was noted), or -errno. */
 int restore_pieces(struct restore *restore, int fd, const char *path,
 	int (*each)(void *context, const void *data, size_t size), void *context);
@@ -188,9 +190,9 @@ struct restore_lines {
  *  Return: 1, 0 if journal/ is missing (no problem was noted), or if journal/ or log.jsonl cannot
  *  be opened (a problem was noted), or -errno. */
 int restore_lines_init(struct restore_lines *lines, struct restore *restore);
-/** restore_lines_next() - read the next line into lines->line, where it stays until the next call.
- *  Return: 1, 0 (after the last line, or a problem was noted, which sets journal.broken), or
- *  -errno. */
+/** restore_lines_next() - read the next line, with its newline, into lines->line, where it stays
+ *  until the next call. Return: 1, 0 (after the last line, or a problem was noted, which sets
+ *  journal.broken), or -errno. */
 int restore_lines_next(struct restore_lines *lines);
 void restore_lines_done(struct restore_lines *lines);
 #define RESTORE_AUTO_LINES WFS_CLEANUP(restore_lines_done)
@@ -229,9 +231,11 @@ struct restore_batch {
 	size_t bytes;          /* of these rows */
 };
 
-/** restore_batch_begin() - begin a write transaction of restore->store, for the batch and its head.
- *  The caller calls restore_batch_done(), which drops what is not committed. */
+/** restore_batch_begin() - begin a write transaction of restore->store, in which batch->head writes
+ *  then, too. The caller has set `restore` and `head`, other members are zeros, and calls
+ *  restore_batch_done(), which drops what is not committed. */
 int restore_batch_begin(struct restore_batch *batch);
+/** restore_batch_commit() - flush batch->head, and commit; on failure the rows are dropped. */
 int restore_batch_commit(struct restore_batch *batch);
 /** restore_batch_step() - count a row of @size bytes that was written, and commit if the
  *  transaction is large enough, and begin the next. After a failure the batch cannot be used any
@@ -279,12 +283,14 @@ struct restore_cells {
 };
 
 /** restore_take_cells() - write the cells that the copy has as files into the store
+ *  @cells: its batch has a head, and was begun; the caller commits it at last
  *  Return: 0, with a problem noted for each cell that was not taken, or -errno. */
 int restore_take_cells(struct restore_cells *cells);
 void restore_cells_done(struct restore_cells *cells);
 
 /** restore_take_builtin() - replace the cells of built-in reducers in the store, but those of turns
- *  and plans, by those of the copy. The height of @head becomes the first that the store keeps.
+ *  and plans, by those of the copy, and commit. The height of @head becomes the first that the
+ *  store keeps, and restored.first_height.
  *  @head: of a store whose actions after a lost text were not folded. Return: 0, or -errno. */
 int restore_take_builtin(struct restore *restore, struct wfs_head *head);
 
@@ -314,8 +320,9 @@ int restore_proof_check(struct restore *restore, enum wfs_builtin_reducer builti
 
 /* --- kernel/copy/restore-fold.c --- */
 
-/** restore_fold() - fill restore->store from a copy with a journal, by folding its records again.
- *  Sets restore->filled if no record differs, and restored.lost. Return: 0, or -errno. */
+/** restore_fold() - fill restore->store from a copy with a journal, by folding its records again
+ *  Sets restored.lost, and restore->filled, unless a record differs, or a module or the manifest of
+ *  genesis is missing (a problem was noted). Return: 0, or -errno. */
 int restore_fold(struct restore *restore);
 
 /* --- kernel/copy/restore-check.c --- */
