@@ -68,9 +68,14 @@ int wfs_models_find(
 
 		json_object_foreach((json_t *)models, key, value)
 			wfs_buffer_printf(&names, " %s", key);
-		return wfs_error_set(error, WFS_E_NOT_FOUND,
-			"host.json has no model '%.100s' (there are:%s)", name,
-			names.size > 0 ? wfs_buffer_text(&names) : " none");
+		return names.size > 0
+			? wfs_error_set(error, WFS_E_NOT_FOUND,
+				  "host.json has no model '%.100s' (there are:%s)", name,
+				  wfs_buffer_text(&names))
+			: wfs_error_set(error, WFS_E_NOT_FOUND,
+				  "no model '%.100s': the world's directory has no host.json that "
+				  "names models; worldfs(1), AGENTS, says how",
+				  name);
 	}
 	r = check_entry(name, entry, error);
 	if (!r)

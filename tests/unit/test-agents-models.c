@@ -81,7 +81,7 @@ MODELS(an_unknown_model_is_told_which_there_are)
 	assert_int_equal(error.code, WFS_E_NOT_FOUND);
 	assert_non_null(strstr(error.message, "'default' (there are: a b)"));
 	assert_int_equal(find("{}", "default", &entry, &error), -ENOENT);
-	assert_non_null(strstr(error.message, "(there are: none)"));
+	assert_non_null(strstr(error.message, "no host.json that names models"));
 }
 
 MODELS(a_host_without_host_json_has_no_models)
@@ -90,7 +90,7 @@ MODELS(a_host_without_host_json_has_no_models)
 	json_t *entry = NULL;
 
 	assert_int_equal(wfs_models_find(directory, "default", &entry, &error), -ENOENT);
-	assert_non_null(strstr(error.message, "(there are: none)"));
+	assert_non_null(strstr(error.message, "no host.json that names models"));
 }
 
 MODELS(a_host_json_that_is_none_is_refused)

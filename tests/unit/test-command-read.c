@@ -28,7 +28,7 @@ IN_FILLED_WORLD(state_of_what_is_not_there_fails)
 	AUTO_PRINTED struct printed height =
 		RUN_IN(fixture, "state", "cell", "a", "--at-least-height", "9");
 
-	assert_failed(&key, "reducer 'cell' does not have this key");
+	assert_failed(&key, "reducer 'cell' does not have the key 'x'");
 	assert_string_equal(key.out, "");
 	assert_failed(&reducer,
 		"worldfs: reducer_missing: no reducer 'x' (there are: cell total deep" BUILTIN_WORDS

@@ -8,6 +8,7 @@
 
 #include "fs/command/frame/input.h"
 #include "fs/command/frame/run.h"
+#include "fs/mount/mount-table.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
 #include "kernel/value/consistency.h"
@@ -86,24 +87,54 @@ static bool is_world(const char *directory)
 		stat(path, &status) == 0;
 }
 
+/* Cuts the last name off @directory. Return: is a directory below / left? */
+static bool go_up(char *directory)
+{
+	char *const slash = strrchr(directory, '/');
+
+	if (!slash || slash == directory)
+		return false;
+	*slash = '\0';
+	return true;
+}
+
+/* Refuses @directory, which is cut, if it is in a mount of ours, and names the world of the mount.
+ * Return: 0 (it is not in one), or -ENOENT. */
+static int refuse_mount(struct wfs_run *run, char *directory)
+{
+	WFS_AUTO_FREE char *world = NULL;
+	struct wfs_error ignored;
+	unsigned long device;
+
+	do {
+		if (!wfs_mount_device(directory, &device, &world, &ignored))
+			return wfs_error_set(&run->error, WFS_E_NOT_FOUND,
+				"'%s' is a mount of the world '%s'; name that with -w", directory,
+				world);
+	} while (go_up(directory));
+	return 0;
+}
+
 /* Finds the world of this directory or of its nearest parent. */
 static int world_here(struct wfs_run *run, char **ret_directory)
 {
-	WFS_AUTO_FREE char *directory = getcwd(NULL, 0);
-	char *slash;
+	WFS_AUTO_FREE char *here = getcwd(NULL, 0);
+	WFS_AUTO_FREE char *directory = here ? strdup(here) : NULL;
+	int r;
 
 	if (!directory)
 		return wfs_error_from_errno(&run->error, -errno, "find the working directory");
-	while (!is_world(directory)) {
-		slash = strrchr(directory, '/');
-		if (!slash || slash == directory)
-			return wfs_error_set(&run->error, WFS_E_NOT_FOUND,
-				"no world here or above; name one with -w DIR or $WORLDFS_WORLD, "
-				"or make one with 'worldfs init DIR'");
-		*slash = '\0';
-	}
-	*ret_directory = WFS_STEAL(directory);
-	return 0;
+	do {
+		if (is_world(directory)) {
+			*ret_directory = WFS_STEAL(directory);
+			return 0;
+		}
+	} while (go_up(directory));
+	r = refuse_mount(run, here);
+	return r ? r
+		 : wfs_error_set(&run->error, WFS_E_NOT_FOUND,
+			   "no world here or above; name one with -w DIR or $WORLDFS_WORLD, "
+			   "or make one with 'worldfs init DIR'");
 }
 
 int wfs_run_check_path(struct wfs_run *run, const char *path)
@@ -117,6 +148,7 @@ int wfs_run_check_path(struct wfs_run *run, const char *path)
 static int find_world(struct wfs_run *run)
 {
 	const char *named = run->options[WFS_OPTION_WORLD];
+	int r;
 
 	if (!named)
 		named = secure_getenv("WORLDFS_WORLD");
@@ -127,9 +159,11 @@ static int find_world(struct wfs_run *run)
 		return wfs_error_from_errno(&run->error, -errno, "open the world '%s'", named);
 	if (!is_world(run->directory) && errno == EACCES)
 		return wfs_error_from_errno(&run->error, -EACCES, "open the world '%s'", named);
-	if (!is_world(run->directory))
-		return wfs_error_set(&run->error, WFS_E_NOT_FOUND, "'%s' is not a world", named);
-	return 0;
+	if (is_world(run->directory))
+		return 0;
+	r = refuse_mount(run, run->directory);
+	return r ? r
+		 : wfs_error_set(&run->error, WFS_E_NOT_FOUND, "'%s' is not a world", named);
 }
 
 int wfs_run_directory(struct wfs_run *run)

@@ -52,7 +52,13 @@ static int print_state(struct wfs_run *run, const json_t *result)
 	int r;
 
 	if (!json_object_get(result, "state_b64")) {
-		wfs_run_notice(run, "reducer '%s' does not have this key", run->arguments[0]);
+		if (run->argument_count > 1)
+			wfs_run_notice(run, "reducer '%s' does not have the key '%s'",
+				run->arguments[0], run->arguments[1]);
+		else
+			wfs_run_notice(run,
+				"reducer '%s' has no state without a key; 'worldfs cells %s' lists its keys",
+				run->arguments[0], run->arguments[0]);
 		return 1;
 	}
 	r = wfs_run_decode(run, result, "state_b64", &state);
