@@ -2,7 +2,8 @@
 /* Making directories, and removing them with everything in them. */
 #pragma once
 
-/** wfs_directory_remove() - remove a directory and everything in it, not following symbolic links
+/** wfs_directory_remove() - remove a directory, if it exists, and everything in it, not following
+ *  symbolic links
  *  Files that cannot be removed stay, without an error. Allocates nothing, so that a child of a
  *  process with threads may call this function: signal-safety(7). */
 void wfs_directory_remove(const char *directory);

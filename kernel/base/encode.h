@@ -73,6 +73,6 @@ void wfs_name_append(struct wfs_buffer *buffer, const void *key, size_t size);
 size_t wfs_name_size(const void *key, size_t size);
 
 /** wfs_name_decode() - append to @buffer the key whose file name is @name
- *  Return: 0, -ENOENT when the name is not the canonical spelling of any key, or -ENOMEM; both
- *  failures leave the contents of @buffer. */
+ *  Return: 0, -ENOENT when the name is not the canonical spelling of any key, or -ENOMEM (@buffer
+ *  may be marked as failed); both failures leave the contents of @buffer. */
 int wfs_name_decode(const char *name, size_t size, struct wfs_buffer *buffer);

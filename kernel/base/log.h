@@ -35,8 +35,8 @@ enum wfs_log_level {
 
 /** wfs_log_setup() - set the least important level that is logged, for all areas; called once, at
  *  start-up
- *  @spec: "debug", "info", … or "debug:mount,ctl" (debug for these areas, notice for the others);
- *  NULL: notice
+ *  @spec: "err", "warning", "notice", "info" or "debug"; or "debug:mount,ctl": debug for these
+ *  areas, notice for the others; NULL: notice
  *  Return: 0, or -EINVAL for any other @spec. */
 int wfs_log_setup(const char *spec);
 

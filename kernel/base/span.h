@@ -20,7 +20,7 @@
 size_t wfs_span_blank(struct wfs_bytes text);
 
 /** wfs_span_value() - Return: how many bytes the JSON value has with which @text begins; 0: @text
- *  does not begin with a value. */
+ *  does not begin with a value (but with white space, for instance), or the value has no end. */
 size_t wfs_span_value(struct wfs_bytes text);
 
 /* Iterates over the members of an object. Plain value; the views borrow the text. */

@@ -15,7 +15,7 @@ struct wfs_bytes wfs_text_trimmed(struct wfs_bytes text);
 struct wfs_bytes wfs_text_cut(struct wfs_bytes text, size_t max);
 
 /** wfs_text_fit() - get a text trimmed, cut to @max characters, and trimmed again; borrowed from
- *  @text. */
+ *  @text, which is valid UTF-8. */
 struct wfs_bytes wfs_text_fit(struct wfs_bytes text, size_t max);
 
 /** wfs_text_of() - get the bytes of a JSON string; empty for other values; borrowed from @json. */

@@ -60,12 +60,12 @@ int wfs_trust_give(const char *directory, const char *world_id, const struct wfs
 	struct wfs_error *error);
 
 /** wfs_trust_made() - note in known.json that this user has made the world, which has no host.json.
- *  If that fails, the user is asked when the world is used. */
+ *  If that fails, the user is asked when the world is used. @directory: may be relative */
 void wfs_trust_made(const char *directory, const char *world_id);
 
 /** wfs_trust_last_txn() - get the number of the store's last transaction at the time when this user
  *  closed the store
- *  Return: 0: not known, or this user does not own the file, which its owner may write to at any
+ *  Return: 0: not known, or this user does not own data.mdb, which its owner may write to at any
  *  time. */
 uint64_t wfs_trust_last_txn(const char *directory);
 
