@@ -47,7 +47,7 @@ enum wfs_vectors_order {
 
 /** wfs_vectors_new() - make an empty set of vectors. @ret_vectors: caller frees it
  *  @dims: dimensions of every vector, from 1 to WFS_VECTORS_DIMS_MAX
- *  Return: 0, -EINVAL (invalid_argument), -ENOMEM. */
+ *  Return: 0, -EINVAL (invalid_argument), -ENOMEM (@error is not filled). */
 int wfs_vectors_new(size_t dims, struct wfs_vectors **ret_vectors, struct wfs_error *error);
 void wfs_vectors_free(struct wfs_vectors *vectors);
 WFS_DEFINE_AUTO(vectors, struct wfs_vectors, wfs_vectors_free)
@@ -55,7 +55,8 @@ WFS_DEFINE_AUTO(vectors, struct wfs_vectors, wfs_vectors_free)
 
 /** wfs_vectors_add() - add a copy of a row and its vector
  *  Return: 0, -EINVAL (invalid_argument: a number is not finite, or all those of the vector are
- *  zero), -EEXIST (already_exists: the id), -ENOMEM. A failure leaves the set unchanged. */
+ *  zero), -EEXIST (already_exists: the id), -ENOMEM (@error is not filled). A failure leaves the
+ *  set unchanged. */
 int wfs_vectors_add(
 	struct wfs_vectors *vectors, const struct wfs_vectors_row *row, struct wfs_error *error);
 
