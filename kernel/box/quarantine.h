@@ -36,7 +36,8 @@ struct wfs_quarantine;
 int wfs_quarantine_new(struct wfs_quarantine **ret_quarantine);
 void wfs_quarantine_free(struct wfs_quarantine *quarantine);
 
-/** wfs_quarantine_load() - add a row that was read from the store. Return: 0, or -ENOMEM. */
+/** wfs_quarantine_load() - add a row that was read from the store, in place of one with its code.
+ *  Return: 0, or -ENOMEM. */
 int wfs_quarantine_load(struct wfs_quarantine *quarantine, const struct wfs_quarantine_row *row);
 
 /** wfs_quarantine_crashed() - count one more crash of a code, now
