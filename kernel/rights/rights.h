@@ -105,7 +105,8 @@ enum wfs_coverage wfs_rights_coverage(
 	const struct wfs_rights *rights, struct wfs_path path, int64_t now_ns);
 
 /** wfs_rights_hold() - has the principal, at @now_ns (since 1970), a grant of a capability of the
- *  type @cap_type? The policy is not asked. */
+ *  type @cap_type, such as `query` (wfs_effect_cap_type() in kernel/manifest/effect.h)? The policy
+ *  is not asked. */
 bool wfs_rights_hold(const struct wfs_rights *rights, const char *cap_type, int64_t now_ns);
 
 /** wfs_rights_administer() - has the principal, at @now_ns (since 1970), a grant that makes it an
@@ -139,8 +140,8 @@ int wfs_rights_check_params(const json_t *params, struct wfs_error *error);
  *  @ret_verdict: names the grant that covers the new one; on -EACCES, the reason; never `charged`;
  *  not set after another failure
  *  @ret_from: on success, name of the grant that covers the new one, borrowed from @rights
- *  Return: 0, -EINVAL (the scope is malformed), -EACCES (not_authorized, policy_denied),
- *  -ENOMEM. */
+ *  Return: 0, -EINVAL (a pattern in `params` is malformed), -EACCES (not_authorized,
+ *  policy_denied), -ENOMEM. */
 int wfs_rights_cover(const struct wfs_rights *rights, const struct wfs_question *question,
 	const json_t *grant, struct wfs_verdict *ret_verdict, const char **ret_from,
 	struct wfs_error *error);
