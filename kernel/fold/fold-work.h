@@ -247,7 +247,8 @@ void fold_see(struct wfs_fold *fold);
 void fold_forget_cells(struct wfs_fold *fold, size_t count);
 
 /** fold_set() - give a cell a new state, as part of the record that is being folded
- *  Does nothing if the cell is live and has these bytes already. @bytes: copied */
+ *  Does nothing if the state that was read (fold_touch()) or set last has these bytes, too.
+ *  @bytes: copied */
 int fold_set(
 	struct wfs_fold *fold, size_t cell_index, struct wfs_bytes bytes, struct wfs_error *error);
 
@@ -306,17 +307,17 @@ int fold_write(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const ch
 	}
 WFS_DOCUMENTS(FOLD_DOCUMENT_FUNCTIONS)
 
-/** fold_mark() - begin changes that can be taken back
+/** fold_mark() - begin changes of cells that can be taken back
  *  Marks nest. fold_keep() or fold_take_back() ends each of them, the newest first.
  *  Return: the state of the fold, for the function that ends the mark. */
 struct fold_mark fold_mark(struct wfs_fold *fold);
 
-/** fold_keep() - end a mark: all changes since fold_mark() stay. */
+/** fold_keep() - end a mark: all changes of cells since fold_mark() stay. */
 void fold_keep(struct wfs_fold *fold, const struct fold_mark *mark);
 
-/** fold_take_back() - end a mark: take back all changes since fold_mark()
+/** fold_take_back() - end a mark: take back all changes of cells since fold_mark()
  *  Entries of cells that were touched since are dropped, too; their bytes no longer count for
- *  WFS_FOLD_BYTES_MAX. */
+ *  WFS_FOLD_BYTES_MAX. Records are not taken back: none may have been added since. */
 void fold_take_back(struct wfs_fold *fold, const struct fold_mark *mark);
 
 /** fold_hash_changes() - set `changed` and `changes` of each record from its changes. Return: 0, or

@@ -94,7 +94,7 @@ int intent_call_of(
 	struct wfs_fold *fold, const char *intent_id, json_t **ret_call, struct wfs_error *error);
 
 /** intent_fold_called() - fold the answer that the action of record 0, its tool call, gives to an
- *  intent
+ *  intent; the action then gets a record even if it only reads
  *  The answer is added to fold->outcome.result, which goes into the record; for an action from a
  *  journal it is taken from the action's record. */
 int intent_fold_called(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error);

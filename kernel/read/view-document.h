@@ -9,7 +9,7 @@
 #include "kernel/read/view.h"
 
 /** wfs_view_read() - read the live cell of a built-in reducer with this key into the struct of the
- *  reducer; callers use wfs_view_read_<name>()
+ *  reducer; callers use wfs_view_read_<name>(). @error: not filled if no cell is found
  *  Return: 0, -ENOENT (no live cell), -EIO (also if the document has another form), … */
 int wfs_view_read(struct wfs_view *view, enum wfs_builtin_reducer builtin, const char *key,
 	void *ret_document, struct wfs_error *error);

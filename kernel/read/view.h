@@ -45,7 +45,8 @@ static inline void wfs_content_done(struct wfs_content *content)
 #define WFS_AUTO_CONTENT WFS_CLEANUP(wfs_content_done)
 
 /** wfs_view_of() - open a view of a store, with a transaction of its own
- *  @height: from 1 on, or WFS_HEIGHT_HEAD. @ret_view: caller closes it with wfs_view_close()
+ *  @height: from 1 on, or WFS_HEIGHT_HEAD
+ *  @ret_view: set on success; caller closes it with wfs_view_close()
  *  Return: 0, -ENOENT (height_unavailable), -EAGAIN (overloaded), -EIO, -ENOMEM. */
 int wfs_view_of(struct wfs_store *store, uint64_t height, struct wfs_view *ret_view,
 	struct wfs_error *error);
@@ -163,7 +164,7 @@ int wfs_view_next_key(struct wfs_view *view, uint32_t reducer_id, const struct w
 	struct wfs_bytes *ret_key, struct wfs_version *ret_version);
 
 /** wfs_view_content() - read a range of a version's bytes, and compare them with their hash or
- *  checksums. @ret_content: caller ends it with wfs_content_done()
+ *  checksums. @ret_content: set on success; caller ends it with wfs_content_done()
  *  Return: 0, -ENOENT (the version is a deletion), -EIO (hash_mismatch), … */
 int wfs_view_content(struct wfs_view *view, const struct wfs_version *version,
 	struct wfs_range range, struct wfs_content *ret_content, struct wfs_error *error);
@@ -181,7 +182,8 @@ int wfs_view_version_document(struct wfs_view *view, const struct wfs_version *v
 	json_t **ret_document, struct wfs_error *error);
 
 /** wfs_view_document() - read the live cell of a built-in reducer with this key, and parse it as
- *  JSON. @ret_document: caller owns it. Return: 0, -ENOENT (no live cell), … */
+ *  JSON. @ret_document: caller owns it. @error: filled only if the bytes of a cell that was found
+ *  cannot be read. Return: 0, -ENOENT (no live cell), … */
 int wfs_view_document(struct wfs_view *view, enum wfs_builtin_reducer builtin, const char *key,
 	json_t **ret_document, struct wfs_error *error);
 
@@ -207,11 +209,12 @@ int wfs_view_blob_content(struct wfs_view *view, const struct wfs_blob *blob,
 	struct wfs_range range, struct wfs_content *ret_content, struct wfs_error *error);
 
 /** wfs_view_record() - find the line of record @seq of the journal, borrowed until the view is
- *  closed. Return: 0, or -ENOENT (@seq is not below the height). */
+ *  closed. Return: 0, -ENOENT (@seq is not below the height), or -EIO (the record is damaged, or
+ *  missing, as those before the oldest one that is kept are). */
 int wfs_view_record(struct wfs_view *view, uint64_t seq, struct wfs_bytes *ret_line);
 
 /** wfs_view_record_time() - read the time of record @seq from its line, in nanoseconds since
- *  1970. Return: as wfs_view_record(), or -EIO (the line is damaged). */
+ *  1970. Return: as wfs_view_record(). */
 int wfs_view_record_time(struct wfs_view *view, uint64_t seq, int64_t *ret_at_ns);
 
 /** wfs_view_journal_size() - get the bytes of all journal lines below the view's height. */

@@ -72,7 +72,8 @@ int wfs_blob_files_clean(struct wfs_store *store);
 int wfs_blob_files_hold(struct wfs_store *store);
 
 /** wfs_blob_files_settle() - check that no process holds the blob files by wfs_blob_files_hold() at
- *  this moment; a hold may begin afterwards. Return: 0, -EAGAIN (one does), or another -errno. */
+ *  this moment; a hold may begin afterwards. Return: 0, -EAGAIN (one does), -ENOENT (the store has
+ *  no blob files), or another -errno. */
 int wfs_blob_files_settle(struct wfs_store *store);
 
 /** wfs_blob_files_each() - call @each with @context for the hash of every blob file, until @each

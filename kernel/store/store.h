@@ -82,7 +82,8 @@ int wfs_store_read(struct wfs_store *store, struct wfs_txn **ret_txn);
 int wfs_store_write(struct wfs_store *store, struct wfs_txn **ret_txn);
 
 /** wfs_txn_commit() - commit a write transaction and make it durable; frees @txn, also after a
- *  failure. Return: 0, -ENOSPC, -EIO, -ENOENT (data.mdb has been removed). */
+ *  failure, which drops the changes. Return: 0, -ENOSPC, -EIO, -ENOENT (data.mdb has been removed),
+ *  or another -errno. */
 int wfs_txn_commit(struct wfs_txn *txn);
 
 /** wfs_txn_end() - end and free a read transaction, or a write transaction whose changes are

@@ -204,8 +204,8 @@ struct wfs_cell_walk {
  *  the first); the caller ends the walk with wfs_cell_walk_done() */
 int wfs_cell_walk_init(
 	struct wfs_cell_walk *walk, struct wfs_txn *txn, uint32_t reducer_id, uint64_t after_id);
-/** wfs_cell_walk_next() - get the next cell of the reducer. Return: 1, 0 at the end, or -errno
- *  (-EIO: a row is damaged, or missing: ordinals have no gaps). */
+/** wfs_cell_walk_next() - get the next cell of the reducer that was not removed. Return: 1, 0 at
+ *  the end, or -errno (-EIO: a row is damaged, or missing: ordinals have no gaps). */
 int wfs_cell_walk_next(struct wfs_cell_walk *walk, struct wfs_cell *ret_cell);
 void wfs_cell_walk_done(struct wfs_cell_walk *walk);
 #define WFS_AUTO_CELL_WALK WFS_CLEANUP(wfs_cell_walk_done)
