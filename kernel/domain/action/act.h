@@ -171,7 +171,7 @@ void artifact_done(struct artifact *artifact);
 struct artifact artifact_of(json_t *document, size_t cell);
 
 /** artifact_get() - load the artifact @id from its cell
- *  @ret_artifact: caller ends it with artifact_done()
+ *  @ret_artifact: set on success; caller ends it with artifact_done()
  *  Return: 0, -ENOENT (not_found; deleted), … */
 int artifact_get(struct wfs_fold *fold, const char *id, struct artifact *ret_artifact,
 	struct wfs_error *error);

@@ -91,7 +91,7 @@ void wfs_privacy_done(struct wfs_privacy *privacy);
 #define WFS_AUTO_PRIVACY WFS_CLEANUP(wfs_privacy_done)
 
 /** action_privacy() - find which texts of an action are private, by the artifacts in @view, before
- *  the action is done. @ret_privacy: caller ends it with wfs_privacy_done()
+ *  the action is done. @ret_privacy: set on success; caller ends it with wfs_privacy_done()
  *  Return: 0, -EIO, -ENOMEM. */
 int action_privacy(const struct wfs_domain *const *domains, struct wfs_view *view,
 	const json_t *action, struct wfs_privacy *ret_privacy, struct wfs_error *error);

@@ -87,7 +87,7 @@ struct invocation {
 /* --- author.c --- */
 
 /** author_of() - get the principal responsible for the code of an artifact; borrowed from the
- *  artifact's document. */
+ *  artifact's document; "" if it has no code. */
 const char *author_of(const struct artifact *artifact);
 
 /** author_now() - get the principal that becomes responsible for code that this action writes: the
@@ -240,9 +240,10 @@ struct invoked {
 };
 
 /** invoke_artifact() - check that the actor may invoke the artifact @id, have act->payer pay its
- *  price, and run its code. The method `describe` is answered without code and price.
- *  If the payment or the code fails, the price is returned, all changes that the code made are
- *  taken back, and a cell of sys.invocation tells of the failure, unless it ends the whole nest.
+ *  price, and run its code; a cell of sys.invocation tells how that went. The method `describe` is
+ *  answered without code, price and cell.
+ *  If the payment or the code fails, the price is returned, and all changes that the code made are
+ *  taken back; the cell tells of the failure, unless that ends the whole nest.
  *  @act: the action that invokes it. @method, @args (an array): passed to the code; borrowed
  *  @ret_invoked: set only on success
  *  Return: 0, or -errno of the failure, see also invoke_fails_all(). */

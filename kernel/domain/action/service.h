@@ -76,7 +76,8 @@ int service_parse(const struct service *service, const char *method, const json_
 	struct service_call *ret_call, struct wfs_error *error);
 
 /** service_run() - run the method of a call that service_parse() has filled and whose `act` the
- *  caller has set. @ret_result: caller owns it. Return: 0, or the error of the method. */
+ *  caller has set. @ret_result: caller owns it; JSON's null if the method has no result. Return: 0,
+ *  or the error of the method. */
 int service_run(struct service_call *call, json_t **ret_result, struct wfs_error *error);
 
 /** wfs_service_artifacts() - make the actions that write the artifacts of all services into a new
@@ -96,7 +97,8 @@ int64_t service_number(const struct service_call *call, const char *name, int64_
 /** service_act() - take an action for the caller or for the service itself
  *  @actor: id of the one that acts, and whose permission counts; the payer is that of call->act.
  *  @action: reference taken, also on failure; NULL: the caller had no memory
- *  @ret_data: data of the action's answer, which caller owns; the pointer may be NULL
+ *  @ret_data: data of the action's answer, which caller owns (NULL: none), set on success; the
+ *  pointer may be NULL, too
  *  Return: 0, or the -errno of the refusal; all changes of the refused action are taken back. */
 int service_act(struct service_call *call, const char *actor, json_t *action, json_t **ret_data,
 	struct wfs_error *error);

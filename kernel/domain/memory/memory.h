@@ -70,7 +70,8 @@ void memory_done(struct memory *memory);
 int memory_check(struct wfs_fold *fold, const struct artifact *artifact, struct wfs_error *error);
 
 /** memory_open() - open a store for reading and changing it within one action
- *  @artifact: of type memory_store; must outlive @ret_memory, which caller ends with memory_done()
+ *  @artifact: of type memory_store; must outlive @ret_memory, as must @act
+ *  @ret_memory: set on success; caller ends it with memory_done()
  *  Return: 0, -EINVAL (another type, or invalid content), … */
 int memory_open(struct act *act, const struct artifact *artifact, struct memory *ret_memory,
 	struct wfs_error *error);
@@ -221,7 +222,8 @@ void memory_mirrors_free(struct memory_mirrors *mirrors);
 /** memory_mirror() - get the vectors of a store, which is not empty and has memory_left() 0, as the
  *  fold has left the store
  *  The fold keeps them from record to record. If a fold is dropped, or part of it is taken back,
- *  the labels of store and mirror differ, and the next call undoes the changes.
+ *  the labels of store and mirror differ, and the next call undoes the changes or, if there were
+ *  too many, reads all vectors again.
  *  @ret_mirror: borrowed until the next call of memory_mirror() */
 int memory_mirror(
 	struct memory *memory, struct memory_mirror **ret_mirror, struct wfs_error *error);

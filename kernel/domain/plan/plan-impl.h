@@ -33,14 +33,15 @@ struct plan {
 void plan_done(struct plan *plan);
 #define PLAN_AUTO WFS_CLEANUP(plan_done)
 
-/** plan_load() - load the state of a plan from its cell. @ret_plan: caller ends it with plan_done()
- *  Return: 0, -ENOENT (not_found), … */
+/** plan_load() - load the state of a plan from its cell. @ret_plan: set on success; caller ends it
+ *  with plan_done(). Return: 0, -ENOENT (not_found), … */
 int plan_load(
 	struct wfs_fold *fold, const char *plan_id, struct plan *ret_plan, struct wfs_error *error);
 
 /** plan_new() - make a plan whose cell does not exist yet; plan_store() makes the cell
- *  @state: document of sys.plan; reference taken, also on failure
- *  @ret_plan: caller ends it with plan_done(). Return: 0, -EEXIST, -EINVAL (its plan_id), … */
+ *  @state: document of sys.plan; reference taken, also on failure; NULL: the caller had no memory
+ *  @ret_plan: set on success; caller ends it with plan_done()
+ *  Return: 0, -EEXIST (already_exists: a live plan has its plan_id), -EINVAL (its plan_id), … */
 int plan_new(struct wfs_fold *fold, json_t *state, struct plan *ret_plan, struct wfs_error *error);
 
 /** plan_store() - store the plan's state and changed blocks in their cells. */
@@ -153,16 +154,17 @@ int plan_stop(struct plan *plan, struct wfs_error *error);
 /** plan_stepped() - store the result of a step of type `tool` or `llm`, and go on
  *  @result: {details, error, method, name, ok, result}, of which details and error say why a step
  *  with `ok` false has failed; borrowed; the function adds `_step_id` and `asked`
- *  @retry: true: a step that has failed may be tried again, up to its max_attempts */
+ *  @retry: true: a step that has failed and was tried less than max_attempts times is tried again,
+ *  later, and @result is not stored */
 int plan_stepped(
 	struct plan *plan, int64_t index, json_t *result, bool retry, struct wfs_error *error);
 
-/** plan_ask_answer() - open the intent that asks a model for the plan's answer; all steps have
- *  ended. */
+/** plan_ask_answer() - open the intent that asks a model for the plan's answer, and set the phase
+ *  `answering`; all steps have ended. */
 int plan_ask_answer(struct plan *plan, struct wfs_error *error);
 
-/** plan_end() - end the plan; its status becomes done (all steps are), partial (one step is, or
- *  more) or failed. */
+/** plan_end() - set the phase `ended`, and the status: done (all steps are), partial (one step is,
+ *  or more) or failed; the caller stores the plan. */
 int plan_end(struct plan *plan, struct wfs_error *error);
 
 /* --- answers: plan-receipt.c --- */
@@ -214,7 +216,8 @@ extern const struct wfs_form plan_chat_form, plan_import_form, plan_resume_form,
 /** plan_fold_chat() - do the action `chat` (plan.h): ask a model for a plan or, with `plan_id`,
  *  continue that plan. @ret_answer: {chat_id, plan_id?}; caller owns it
  *  Return: 0, -ENOENT (not_found), -ESTALE (conflict: the plan has no steps), -EACCES
- *  (not_authorized: the plan is of another principal or session), … */
+ *  (not_authorized: the plan is of another principal or session), or as intent_begin() if the
+ *  action has `called_by`, … */
 int plan_fold_chat(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error);
 

@@ -21,7 +21,7 @@ enum {
 
 /*
  * The next functions each append a file to @buffer. @view: at the height of a version of the run's
- * cell; @state: the document of this version, as from wfs_turn_state().
+ * cell; @state: the document of this version, borrowed.
  * Return: 0, -EIO (a cell is missing), -ENOMEM.
  */
 
@@ -44,7 +44,8 @@ int wfs_turn_write_transcript(
 int wfs_turn_write_result(struct wfs_view *view, const json_t *state, struct wfs_buffer *buffer);
 
 /** wfs_turn_summary() - make {agent, asked_by, ended_ns?, max_turns, model, started_ns, status,
- *  tool_calls, total_tokens, turn, turn_id}; status: the word of wfs_turn_write_status()
+ *  tool_calls, total_tokens, turn, turn_id}; status: the word of wfs_turn_write_status(); turn: the
+ *  number of the present request to the model. @run: from wfs_turn_state()
  *  Return: new reference; NULL without memory. */
 json_t *wfs_turn_summary(const struct wfs_document_turn *run);
 

@@ -50,8 +50,8 @@ struct turn {
 void turn_done(struct turn *turn);
 #define TURN_AUTO WFS_CLEANUP(turn_done)
 
-/** turn_load() - load the state of a run from its cell. @ret_turn: caller ends it with turn_done()
- *  Return: 0, -ENOENT (not_found), … */
+/** turn_load() - load the state of a run from its cell. @ret_turn: set on success; caller ends it
+ *  with turn_done(). Return: 0, -ENOENT (not_found), … */
 int turn_load(
 	struct wfs_fold *fold, const char *run_id, struct turn *ret_turn, struct wfs_error *error);
 
@@ -89,9 +89,9 @@ int turn_ask(struct turn *turn, enum wfs_effect effect, json_t *params, int64_t 
 int turn_answered(struct turn *turn, const char *intent_id, struct wfs_error *error);
 
 /** turn_end() - end the run: cancel its open intents, write its last event, and set @reason, a word
- *  such as `max_turns` (worldfs-tree(5)), as its termination_reason. If a model must first choose
- *  the agent's next state, this call only asks the model (turn_end_mind), and its answer ends the
- *  run (turn_fold_advance). */
+ *  such as `max_turns` (worldfs-tree(5)), as its termination_reason; borrowed until the run is
+ *  stored. If a model must first choose the agent's next state, this call only asks the model
+ *  (turn_end_mind), and its answer ends the run (turn_fold_advance). */
 int turn_end(struct turn *turn, const char *reason, struct wfs_error *error);
 
 /** turn_fail() - end the run because of an error

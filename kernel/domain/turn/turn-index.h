@@ -28,7 +28,8 @@ struct wfs_turn_walk {
 	uint64_t height;
 };
 
-/** wfs_turn_walk_init() - begin a walk; the caller ends it with wfs_turn_walk_done()
+/** wfs_turn_walk_init() - begin a walk; @walk: zeros before; the caller ends it with
+ *  wfs_turn_walk_done(), also on failure
  *  @view: borrowed by the walk
  *  @from: number of the first record, to walk in ascending order; UINT64_MAX: walk all records, the
  *  newest first. Return: 0, or -errno. */

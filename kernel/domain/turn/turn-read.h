@@ -56,8 +56,8 @@ int wfs_turn_sent(struct wfs_view *view, const struct wfs_document_turn *run, js
  *  @ret_result: {agent, error?, final_message, final_tool_result?, history,
  *  last_assistant_message?, ok, run_id, termination_reason, total_usage {completion_tokens,
  *  incomplete, prompt_tokens, total_tokens}, turn_count}; caller owns it. final_message: the last
- *  one of history; last_assistant_message: if the last one is a tool's; final_tool_result: `final`
- *  (turn.h)
+ *  one of history, or an empty one of the assistant; last_assistant_message: if the last one is a
+ *  tool's; final_tool_result: `final` (turn.h)
  *  Return: 0, -ENOENT (not_found), -EBUSY (the run has not ended), … */
 int wfs_turn_result(
 	struct wfs_view *view, const char *run_id, json_t **ret_result, struct wfs_error *error);
