@@ -52,12 +52,12 @@ struct wfs_mcp_call *wfs_mcp_call_find(const struct wfs_mcp *mcp, const json_t *
  *  otherwise after the answer to the verb */
 void wfs_mcp_call_cancel(struct wfs_mcp *mcp, struct wfs_mcp_call *call);
 
-/** wfs_mcp_calls_free() - free all calls, and mcp->access. */
+/** wfs_mcp_calls_free() - free all calls, without answering them, and close mcp->access. */
 void wfs_mcp_calls_free(struct wfs_mcp *mcp);
 
 /** wfs_mcp_error_data() - make the `data` of a protocol error: {category, code, meta?, retriable,
- *  uri?}. @meta: borrowed; @uri: of the resource that was asked for; NULL: left out
- *  Return: new reference, NULL without memory. */
+ *  uri?}. @meta: of the failed task, borrowed; NULL: left out; @uri: of the resource that was asked
+ *  for; NULL: left out. Return: new reference, NULL without memory. */
 json_t *wfs_mcp_error_data(const struct wfs_error *error, json_t *meta, const char *uri);
 
 /** wfs_mcp_error_document() - make {"error":{category,code,details?,message,retriable},"meta"?} of

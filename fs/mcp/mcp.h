@@ -38,7 +38,8 @@ WFS_DEFINE_AUTO(mcp, struct wfs_mcp, wfs_mcp_free)
 #define WFS_AUTO_MCP WFS_CLEANUP(wfs_auto_mcp)
 
 /** wfs_mcp_set_wait() - set the time without a reaction, in milliseconds, after which the owner of
- *  the world is given up; 0, as at first: WFS_CLIENT_WAIT_MS (fs/client/client.h). */
+ *  the world is given up, and the calls that wait for it get the error `timeout`; 0, as at first:
+ *  WFS_CLIENT_WAIT_MS (fs/client/client.h). */
 void wfs_mcp_set_wait(struct wfs_mcp *mcp, unsigned int wait_ms);
 
 /** wfs_mcp_take() - take one message of the client: append its answer to wfs_mcp_output(), or, if

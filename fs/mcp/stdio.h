@@ -11,6 +11,7 @@
  * Open calls are done and answered first. Blank lines are ignored; a line that is too long is
  * refused, and reading continues with the next.
  * The caller must ignore SIGPIPE.
- * Return: 0, -EPIPE (the client stopped reading), or another -errno with @error.
+ * Return: 0 (also if the client stopped reading after it had all answers), -EPIPE (it stopped
+ * before that), or another -errno; with @error. Calls that are still open stay with @mcp.
  */
 int wfs_mcp_serve(struct wfs_mcp *mcp, int input_fd, int output_fd, struct wfs_error *error);

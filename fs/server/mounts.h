@@ -30,7 +30,8 @@ struct wfs_mounts_options {
 int wfs_mounts_new(const struct wfs_mounts_options *options, struct wfs_mounts **ret_mounts,
 	struct wfs_error *error);
 
-/** wfs_mounts_free() - take down all mounts, and free the set; accepts NULL. */
+/** wfs_mounts_free() - take down all mounts, even if files in them are open, and free the set;
+ *  accepts NULL. */
 void wfs_mounts_free(struct wfs_mounts *mounts);
 WFS_DEFINE_AUTO(mounts, struct wfs_mounts, wfs_mounts_free)
 #define WFS_AUTO_MOUNTS WFS_CLEANUP(wfs_auto_mounts)
@@ -56,5 +57,6 @@ int wfs_mounts_remove(struct wfs_mounts *mounts, const char *directory, struct w
  *  Return: was it empty, with no mount being added? */
 bool wfs_mounts_close_if_none(struct wfs_mounts *mounts);
 
-/** wfs_mounts_status() - append an object {directory, principal, ctl} for each mount to @array. */
+/** wfs_mounts_status() - append an object {directory, principal, ctl} for each mount to @array;
+ *  without memory, some are left out. */
 void wfs_mounts_status(struct wfs_mounts *mounts, json_t *array);

@@ -150,17 +150,17 @@ void wfs_server_maybe_end(struct wfs_server *server);
 void wfs_server_pump(struct wfs_server_connection *connection);
 
 /** wfs_server_turn() - begin requests of a connection until the time @end_ns of the monotonic
- *  clock, then wfs_server_pump(). */
+ *  clock, then call wfs_server_pump(), which may free it. */
 void wfs_server_turn(struct wfs_server_connection *connection, int64_t end_ns);
 
-/** wfs_server_turns() - begin waiting requests, of one user after the other, for a few
- *  milliseconds. */
+/** wfs_server_turns() - begin waiting requests, of one user after the other, for about a
+ *  millisecond. */
 void wfs_server_turns(struct wfs_server *server);
 
-/** wfs_server_request_new() - make a request of one line of @size bytes. An error in the line
- *  becomes the error of its call.
+/** wfs_server_request_new() - make a request of one line of @size bytes, without its newline. An
+ *  error in the line becomes the error of its call.
  *  A line of more than WFS_SERVER_PARSE_MAX makes a slow request (which needs another thread), and
- *  is borrowed until wfs_server_request_collect().
+ *  is borrowed until wfs_server_request_collect(); a shorter line, only during this.
  *  Return: the request; wfs_server_order_add() takes it; NULL without memory. */
 struct wfs_server_request *wfs_server_request_new(
 	struct wfs_server_connection *connection, const char *line, size_t size);
@@ -177,7 +177,8 @@ struct wfs_server_request *wfs_server_request_refused(
 void wfs_server_order_add(
 	struct wfs_server_connection *connection, struct wfs_server_request *request);
 
-/** wfs_server_order_may_start() - may the connection's first request that has not begun begin? */
+/** wfs_server_order_may_start() - may the connection's first request that has not begun begin?
+ *  False if all have begun. */
 bool wfs_server_order_may_start(struct wfs_server_connection *connection);
 
 /** wfs_server_order_holds() - would a request of this kind, if it came next on the connection, wait
@@ -215,7 +216,8 @@ void wfs_server_request_collect(struct wfs_server_request *request);
  *  after the answers to the requests before it. Thread: the loop's. */
 void wfs_server_request_answered(struct wfs_server_request *request);
 
-/** wfs_server_request_free() - free a request whose answer was sent, or whose client is gone. */
+/** wfs_server_request_free() - free a request from wfs_server_order_take(), whose answer was sent
+ *  or is not wanted any more, and take back what its user is charged for it. */
 void wfs_server_request_free(struct wfs_server_request *request);
 
 /** wfs_server_look_for_gone() - abandon requests of clients that have gone, on connections that are
@@ -225,8 +227,9 @@ void wfs_server_look_for_gone(struct wfs_server *server);
 /** wfs_server_user_get() - find or make the record of the user @uid, for a new connection.
  *  Return: borrowed until wfs_server_user_put() for this connection; NULL without memory. */
 struct wfs_server_user *wfs_server_user_get(struct wfs_server *server, uid_t uid);
-/** wfs_server_user_put() - note that a connection has ended, and free the record of its user with
- *  the last one; accepts a connection without a user. */
+/** wfs_server_user_put() - note that a connection has ended, and is not counted by
+ *  wfs_server_user_admit() any more; free the record of its user with the user's last connection.
+ *  Accepts a connection without a user. */
 void wfs_server_user_put(struct wfs_server_connection *connection);
 
 /** wfs_server_user_admit() - count a connection for its user, if there is room for it
@@ -234,13 +237,14 @@ void wfs_server_user_put(struct wfs_server_connection *connection);
  *  Return: 0, -EAGAIN (overloaded). */
 int wfs_server_user_admit(struct wfs_server_connection *connection, struct wfs_error *error);
 
-/** wfs_server_user_input() - charge the connection's user for the memory that its input takes now
- *  Return: false: with all connections of the user, that is more than the user may have; the user
- *  is charged all the same. */
+/** wfs_server_user_input() - charge the connection's user for @bytes, all memory that its input
+ *  takes now, in place of what it took before
+ *  Return: false: with all connections of the user, or of all guests, that is too much; the user is
+ *  charged all the same. */
 bool wfs_server_user_input(struct wfs_server_connection *connection, size_t bytes);
 
 /** wfs_server_user_ready() - put a connection that has lines to begin into the list of its user,
- *  and the user into the order of turns. */
+ *  and the user into the order of turns, unless they are there already. */
 void wfs_server_user_ready(struct wfs_server_connection *connection);
 /** wfs_server_user_unready() - take a connection off the list of its user, if it is in it. */
 void wfs_server_user_unready(struct wfs_server_connection *connection);

@@ -59,7 +59,8 @@ struct wfs_server;
 int wfs_server_new(const struct wfs_session *session, struct wfs_host *host,
 	struct wfs_server **ret_server, struct wfs_error *error);
 
-/** wfs_server_hold_signals() - block SIGTERM, SIGINT and SIGHUP until wfs_server_run()
+/** wfs_server_hold_signals() - block SIGTERM and, unless they are ignored, SIGINT and SIGHUP, until
+ *  wfs_server_run() takes them
  *  They stay blocked, so that starting and ending are not interrupted, however often a signal
  *  comes.
  *  Thread: to be called before any other thread is started, because threads inherit it. */
