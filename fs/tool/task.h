@@ -62,7 +62,7 @@ void wfs_task_done(struct wfs_task *task);
 #define WFS_AUTO_TASK WFS_CLEANUP(wfs_task_done)
 
 /** wfs_task_next() - get the verb for which the task needs an answer next. @ret_verb: static;
- *  @ret_payload: caller owns it. Return: false: the task has ended. */
+ *  @ret_payload: caller owns it. Return: false: the task has ended, and neither is set. */
 bool wfs_task_next(struct wfs_task *task, const char **ret_verb, json_t **ret_payload);
 
 /** wfs_task_answer() - give a task the answer to the verb of the last wfs_task_next(); an error

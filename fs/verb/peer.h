@@ -16,7 +16,8 @@
 
 struct wfs_peers;
 
-/** wfs_peers_new() - read `uids` of host.json in @directory; the file may be missing
+/** wfs_peers_new() - read `uids` of host.json in @directory; the file may be missing. If the user
+ *  does not trust it (kernel/base/trust.h), this is logged, and its `uids` are ignored.
  *  @ret_peers: caller frees it with wfs_peers_free()
  *  Return: 0, -EINVAL (invalid_json, invalid_argument: says where), or another -errno of
  *  reading the file; with @error. */

@@ -6,7 +6,7 @@
  * was judged by the effect in the verb's row. The handler sets call->result. If it opens its view
  * with wfs_verb_view(), that sets call->meta, which becomes the member `meta` of the result.
  * Results of changes (seqs, hash) have no meta, because tens of thousands of them are answered in a
- * second. Errors always have meta.
+ * second. Errors have meta, unless the caller may query nothing.
  */
 #pragma once
 

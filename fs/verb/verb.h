@@ -120,8 +120,8 @@ json_t *wfs_call_envelope(const struct wfs_call *call, const char *id);
  *  @payload: NULL: {} */
 bool wfs_verb_takes_long(const char *verb, const json_t *payload);
 
-/** wfs_verb_slow() - may this call read the whole world, so that it needs a thread that may wait?
- *  @payload: NULL: {} */
+/** wfs_verb_slow() - may this call work or wait so long (queries, blobs, mounts, the whole world)
+ *  that it needs a thread that may wait? False for an unknown verb. @payload: NULL: {} */
 bool wfs_verb_slow(const char *verb, const json_t *payload);
 
 /**
@@ -137,7 +137,8 @@ bool wfs_verb_reads_long(const char *verb, const json_t *payload, bool guest);
  * For code that ends a call without a verb (a blob that was streamed, a server that stops).
  */
 
-/** wfs_verb_finish() - end a call: set its status, fill its error and meta if they are missing, and
- *  call call->done, which may free @call
- *  @r: 0 (call->result is set), or -errno with or without call->error */
+/** wfs_verb_finish() - end a call: set its status, and call call->done, which may free @call
+ *  @r: 0: call->result is set, and gets call->meta, if any, as a member; or -errno: the result is
+ *  dropped, and call->error and call->meta are filled if they are missing; but a caller that may
+ *  query nothing gets no meta */
 void wfs_verb_finish(struct wfs_call *call, int r);
