@@ -58,8 +58,9 @@ enum { WFS_TREE_JOURNAL_FIXED = 3 };
 
 /* --- tree-node.c: facts that need no look-up --- */
 
-/** wfs_tree_view() - open the view in which @node is read: that of the head, or of the height below
- *  `at/` at which @node is. @ret_view: caller closes it. Return: 0, -ENOENT (no such height), … */
+/** wfs_tree_view() - open the view in which @node is read: of a directory, `head`, `log.jsonl` or
+ *  `grants.json`, that of its height; of other nodes, that of the head. @ret_view: caller closes
+ *  it. Return: 0, -ENOENT (no such height), … */
 int wfs_tree_view(
 	const struct wfs_tree *tree, const struct wfs_node *node, struct wfs_view *ret_view);
 
@@ -150,7 +151,8 @@ struct wfs_tree_made {
 };
 
 /** wfs_tree_made() - make a file other than events.jsonl from an entity's cells, and append the
- *  part @range of it to @buffer. @node: of the file; @ret_made: facts about the whole file
+ *  part @range of it to @buffer, which may be NULL if the size of @range is 0. @node: of the file;
+ *  @ret_made: facts about the whole file
  *  Return: 0, -ENOENT, … */
 int wfs_tree_made(const struct wfs_tree *tree, struct wfs_view *view, const struct wfs_node *node,
 	struct wfs_range range, struct wfs_buffer *buffer, struct wfs_tree_made *ret_made);
@@ -190,8 +192,9 @@ int wfs_tree_items_list(const struct wfs_tree *tree, struct wfs_view *view,
 
 /* --- tree-time.c --- */
 
-/** wfs_tree_directory_mtime() - find the modification time of a directory; it is that of the
- *  world's creation if the session may not see everything in the directory. @node: of the directory
+/** wfs_tree_directory_mtime() - find the modification time of a directory: at the head, that of its
+ *  last change; at a height, that of the height's last record; but that of the world's creation if
+ *  the session may not see everything in the directory. @node: of the directory
  *  Return: 0, -ENOENT, … */
 int wfs_tree_directory_mtime(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, int64_t *ret_mtime_ns);
@@ -203,8 +206,9 @@ int wfs_tree_directory_mtime(const struct wfs_tree *tree, struct wfs_view *view,
 int wfs_tree_node_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *node, struct wfs_attr *ret_attr);
 
-/** wfs_tree_text_file() - compute the attributes of the file of a private text in journal/texts,
- *  which the caller has judged. Return: 0, or -errno. */
+/** wfs_tree_text_file() - compute the attributes of the file of a private text in journal/texts.
+ *  @text: from a function of caps/session-text.h, which has checked that the session may read it.
+ *  Return: 0, or -errno. */
 int wfs_tree_text_file(
 	struct wfs_view *view, const struct wfs_text *text, struct wfs_attr *ret_attr);
 
@@ -216,7 +220,7 @@ int wfs_tree_text_file(
 int wfs_tree_root_attr(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *parent, const struct wfs_root_name *name, struct wfs_attr *ret_attr);
 
-/** wfs_tree_entity_file() - compute the attributes of a file in an entity's directory. @parent:
- *  node of the directory. Return: 0, -ENOENT, … */
+/** wfs_tree_entity_file() - compute the attributes of a file, or of a directory such as `steps`, in
+ *  an entity's directory. @parent: node of this directory. Return: 0, -ENOENT, … */
 int wfs_tree_entity_file(const struct wfs_tree *tree, struct wfs_view *view,
 	const struct wfs_node *parent, enum wfs_entity_file file, struct wfs_attr *ret_attr);

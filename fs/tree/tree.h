@@ -68,7 +68,8 @@ int wfs_tree_lookup(
 int wfs_tree_by_number(const struct wfs_tree *tree, uint64_t ino, struct wfs_attr *ret_attr);
 
 /** wfs_tree_parent() - compute the attributes of the directory above the directory @ino; the root
- *  is above itself. Return: as wfs_tree_by_number(). */
+ *  is above itself. Return: 0, -ENOENT (@ino is not a directory, or no path of this session leads
+ *  to it), … */
 int wfs_tree_parent(const struct wfs_tree *tree, uint64_t ino, struct wfs_attr *ret_attr);
 
 /** wfs_tree_takes_long() - is the file @ino of a kind that may be made of so many cells that
@@ -102,7 +103,8 @@ struct wfs_tree_entry {
 	uint64_t cookie; /* with it, a listing begins after this entry; never 0 */
 };
 
-/** wfs_tree_list() - list the names of a directory, without `.` and `..`
+/** wfs_tree_list() - list the names of a directory, without `.` and `..`; of `at`, which has too
+ *  many, no name
  *  @cookie: 0, or the cookie of the last entry that was taken, which stays right when names change
  *  @each: called with @context and each entry until it returns false, or until tree->scan ends the
  *         listing
