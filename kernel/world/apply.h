@@ -25,7 +25,8 @@ void wfs_apply_write_body(struct wfs_buffer *body, const char *charge, const str
 	const struct wfs_hash *to, const char *reason);
 
 /** wfs_apply_check() - check that the manifest @to may replace @from in the world of @head
- *  @to must keep all reducers that have cells, with their keys, and all built-in definitions.
+ *  @to must keep all reducers that have cells, each keyed or not as before, and all built-in
+ *  definitions.
  *  @ret_diff: the differences (kernel/manifest/manifest-diff.h), set on success; caller owns it
  *  Return: 0, -EINVAL (invalid_argument), -EIO, -ENOMEM. */
 int wfs_apply_check(const struct wfs_head *head, const struct wfs_manifest *from,

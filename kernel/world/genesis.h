@@ -54,14 +54,14 @@ int wfs_genesis_artifacts(struct wfs_head *head, const struct wfs_genesis *genes
  *  Return: 0, -ENOSPC, -EIO. */
 int wfs_genesis_meta(const struct wfs_genesis *genesis, struct wfs_txn *txn);
 
-/** wfs_genesis_draw() - make the parts of genesis for a new world, with a random id and entropy,
- *  the present time, and `cells`
+/** wfs_genesis_draw() - make the parts of genesis for a new world: a random id and entropy, the
+ *  present time, and `cells` true
  *  @clock_ns: gives the time, since 1970; NULL: the host's clock. Return: 0, or -errno. */
 int wfs_genesis_draw(
 	int64_t (*clock_ns)(void *context), void *clock_context, struct wfs_genesis *ret_genesis);
 
-/** wfs_genesis_parse() - read the parts of genesis from record 0 of a journal
- *  @ret_manifest_hash: hash of the first manifest, which the record has, too
+/** wfs_genesis_parse() - read the parts of genesis from record 0 of a journal; `cells`: has this
+ *  record changed cells? @ret_manifest_hash: hash of the first manifest, which the record has, too
  *  Return: 0, -EINVAL (not a genesis record), -ENOMEM. */
 int wfs_genesis_parse(const struct wfs_record_parsed *parsed, struct wfs_genesis *ret_genesis,
 	struct wfs_hash *ret_manifest_hash);

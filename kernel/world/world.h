@@ -35,6 +35,7 @@ struct wfs_world;
 /** wfs_world_create() - make a world in @directory from a loaded source (kernel/manifest/source.h)
  *  Makes the directory if it is missing; otherwise it must be empty. The world is built under a
  *  temporary name first, so a failure leaves nothing.
+ *  @options: map_size_bytes, clock_ns and clock_context are used
  *  @problems: gets each problem of the manifest and the artifacts. If the caller has put problems
  *  into it before, the source is only checked, nothing is created, and -EINVAL is returned.
  *  Return: 0, -EEXIST (already_exists), -EINVAL (with @problems), -ENOSPC, … */
@@ -139,8 +140,9 @@ void wfs_world_set_embedder(struct wfs_world *world, struct wfs_embedder *embedd
 
 /** wfs_world_embedded() - give a request back to the world, which does its action again with the
  *  embedding that it has waited for
- *  @embedding: {dims, embedding, model}, or {code, message} of a failure; embedding: base64 of
- *  float32, as in kernel/domain/memory/embedding.h; reference taken; NULL: out of memory
+ *  @embedding: {dims, embedding, model}, or {code, message}, with which the action fails;
+ *  embedding: base64 of float32, as in kernel/domain/memory/embedding.h; reference taken; NULL: out
+ *  of memory
  *  If the request cannot be taken back, it is answered with the error. Thread: any. */
 void wfs_world_embedded(struct wfs_world *world, struct wfs_request *request, json_t *embedding);
 

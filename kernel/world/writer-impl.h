@@ -168,8 +168,9 @@ static inline bool writer_gone(const struct wfs_request *request)
 int writer_submit(struct wfs_writer *writer, struct wfs_request *request);
 
 /** writer_check() - check what can be checked before the request is folded, and write the body of
- *  its record to request->body (of an action, its document, only for its size; of a manifest,
- *  nothing). The body is released by the caller, after a failure, too.
+ *  its record to request->body (of an action, its document, only for its size; of a manifest, a
+ *  step of a collection or a `lift`, nothing). The caller releases the body, `checked_by` of an
+ *  event and `compiled` of a manifest, after a failure, too.
  *  Return: 0, or -errno with request->error. */
 int writer_check(struct wfs_world *world, struct wfs_request *request);
 
@@ -182,9 +183,10 @@ int writer_check_event(const struct wfs_manifest *manifest, struct wfs_request *
  *  (wfs_fold_ahead()). Does nothing for a single event, or for a @first that is no event. */
 void writer_ahead(struct wfs_writer *writer, const struct wfs_request *first);
 
-/** writer_ahead_share_ns() - get a request's share of the time that code ran ahead, in ns, for its
- *  queue. So a principal does not pay for code of others whose events are in the same batch.
- *  @work: instructions of the request; 0: it was refused before it was folded */
+/** writer_ahead_share_ns() - get the share of the time that code ran ahead, in ns, with which the
+ *  queue of a request is charged: by its part of all instructions that ran ahead. So a principal
+ *  does not pay for code of others whose events are in the same batch. @work: instructions of the
+ *  request. Return: 0: @work is 0 (it was not folded), or its code did not run ahead. */
 int64_t writer_ahead_share_ns(const struct wfs_writer *writer, uint64_t work);
 
 /** writer_process() - do a request, in the transaction of the current batch
