@@ -20,12 +20,14 @@
  *       defined, done, draft?, error?, failed, final?, goal, in_order?, max_concurrency, model,
  *       open[{intent_id, step?}], phase, plan_id, principal, ready, results_bytes, results_count,
  *       retry?, session_id, skipped, source_id, status, steps_bytes, tool_batches, tool_calls,
- *       total, updated_ns}; phase: defining, running, answering, ended; retry: the first step
- *       still to be reopened if it has failed or was skipped; source_id: the message that the plan
+ *       total, updated_ns}; phase: defining, running, answering, ended; status: running,
+ *       cancelled, failed_normalize, done, partial, failed; retry: the first step still to be
+ *       reopened if it has failed or was skipped; source_id: the message that the plan
  *       was made for; chat_id: the newest message about the plan; draft: what the model wrote
  *       before the plan; final: the answer; in_order: true: run one step after the other
  *   sys.plan_step, key plan.n: {attempts, depends_on[], id, max_attempts, prompt, reason?,
- *       result_ref, status, title, tool, type}: the step as plan.json shows it
+ *       result_ref, status, title, tool, type}: the step as plan.json shows it; status: pending,
+ *       ready (in the batch), running, done, failed, skipped
  *   sys.plan_edge, key plan.n: {next[]?, refs{}?}: indices of the steps that wait for this one,
  *       and of those that its placeholders name
  *   sys.plan_block, key plan.b: {bytes, doomed{}, waiting[]} of WFS_PLAN_BLOCK steps. bytes: of

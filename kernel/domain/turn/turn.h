@@ -17,17 +17,18 @@
  *       errors, next}, depth?, ending?, error?, event_seq, final? {call, result}, from, groups[],
  *       last_action?, last_assistant?, max_turns, model, open[{asked?, began?, call?, intent_id}],
  *       pins[], reason?, reflex?, retried, run_id, started_ns, ended_ns?, status, tool_calls?,
- *       top?, turn, usage{…}, usage_incomplete}; asked_by: principal that sent the step; groups:
- *       how many messages each group (turn-impl.h) has; pins: groups that each request to the
- *       model has; from: first of the others that it has; final: what the tool of kind `result`
- *       was given; reflex: its first call is the agent's reflex; ending: why the run ends, while a
- *       model chooses the next state; advanced: it has chosen
+ *       top?, turn, usage{…}, usage_incomplete}; status: running, ended; asked_by: principal that
+ *       sent the step; groups: how many messages each group (turn-impl.h) has; pins: groups that
+ *       each request to the model has; from: first of the others that it has; final: what the tool
+ *       of kind `result` was given; reflex: its first call is the agent's reflex; ending: why the
+ *       run ends, while a model chooses the next state; advanced: it has chosen
  *   sys.turn_setup, key run id: the `setup` of its step
  *   sys.message, key run id.n: {content, role, results[]?, tool_calls[]?} of the history that the
  *       run began with; or, of a model's answer with calls, {content, raw_content?, role,
  *       tool_call_count, turn}: raw_content is the content as it came, if calls were found in it
- *   sys.tool_call, key run id.turn.n: {arguments?, duration_ms, id, is_error, name, output,
- *       output_size, status}
+ *   sys.tool_call, key run id.turn.n: {arguments, duration_ms?, id, is_error?, name, output?,
+ *       output_size?, problem?, status}; status: waiting (also while it runs), asked, approved,
+ *       done; problem: why the call is not made
  *
  *   sys.workflow, key agent's id: {current_state, entered_at_seq, history[{reason, seq, state}]}
  *       of an agent that has had a workflow
