@@ -52,8 +52,8 @@ struct wfs_adapter {
 };
 
 /** wfs_adapter_get() - get the adapter of a model
- *  A server without `profile` has the profile openai. A script without one takes every constraint,
- *  because it is not asked for any.
+ *  An entry of a server without `profile` has the profile openai. That of a script
+ *  (agents/host/script.h) without one has an adapter that accepts every constraint.
  *  @entry: of the model in host.json
  *  @ret_adapter: static
  *  Return: 0, or -EINVAL (invalid_argument: unknown profile). */

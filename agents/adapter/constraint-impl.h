@@ -10,7 +10,7 @@
 #define CONSTRAINT_TAG_TRIGGER "<function="
 
 /** constraint_kind() - look up the member `kind` of a constraint.
- *  Return: WFS_CONSTRAINT_KIND_COUNT for an unknown kind. */
+ *  Return: WFS_CONSTRAINT_KIND_COUNT if it is missing or unknown. */
 enum wfs_constraint_kind constraint_kind(const json_t *constraint);
 
 const char *constraint_kind_name(enum wfs_constraint_kind kind);

@@ -54,7 +54,7 @@ json_t *wfs_constraint_tag(const json_t *constraint, const json_t *tools);
 json_t *wfs_constraint_tag_text(const json_t *constraint, const json_t *tools);
 
 /** wfs_constraint_check() - check a constraint, and that the server can be asked for it
- *  @constraint: any value
+ *  @constraint: any value; NULL and null are refused
  *  @adapter: of the server
  *  @tools: the offered ones, from wfs_format_offered() (format.h)
  *  @tool_choice: NULL is "auto"

@@ -43,6 +43,6 @@ int wfs_format_tools(const json_t *tools, json_t **ret_tools);
  *  @messages: {content, role, tool_calls?, …}, as a turn keeps them
  *  @stream: request a stream, with usage at its end
  *  @ret_body: caller owns it
- *  Return: 0, -ENOMEM, or another -errno with @error. */
+ *  Return: 0, -ENOMEM, or -EINVAL with @error: @setup or @entry would not be accepted. */
 int wfs_format_request(const json_t *setup, const json_t *entry, const json_t *messages,
 	bool stream, json_t **ret_body, struct wfs_error *error);

@@ -80,7 +80,8 @@ bool engine_post(struct engine *engine, struct job *job,
 
 /** engine_request() - prepare a request for the kernel; when it is answered, engine->thread, if it
  *  has not ended, calls @run with @job. @job: must live until then
- *  Return: by value; the caller gives it to a function of caps/session-*.h. */
+ *  Return: a request in which only `done` and `context` are set; the caller gives it to a function
+ *  of caps/session-*.h. */
 struct wfs_request engine_request(struct engine *engine, struct job *job,
 	void (*run)(struct engine *engine, struct job *job));
 

@@ -20,11 +20,11 @@ struct response {
 	const char *code;  /* of the failure; NULL: it has not failed */
 	json_t *message;   /* of the chat */
 	json_t *reply;
-	json_t *details;
+	json_t *details;                /* of the failure, or of results that were left out */
 	struct wfs_document_plan state; /* zeros without a plan */
-	json_t *results;
-	json_t *plan;
-	json_t *checkpoint;
+	json_t *results;                /* array: of the plan's steps that called a tool */
+	json_t *plan;                   /* as in plans/ID.json, without steps if it is large */
+	json_t *checkpoint;             /* {bytes, ok, path, plan_id, status} of plans/ID.json */
 };
 void response_done(struct response *response);
 
@@ -35,8 +35,9 @@ bool response_has_ended(const struct wfs_document_plan *plan);
 /** response_take_plan() - fill a response from a plan for which response_has_ended() is true
  *  @parked: the plan was imported and is not to run yet; the response of such a plan, which has not
  *  run, is a success
- *  @response: `state` is set, all other members are zeros; caller calls response_done(), after a
- *  failure, too
+ *  @response: its `state` is set, the rest zeros; gets final, results, plan and checkpoint, and, if
+ *             the plan was cancelled or has an error, code and details; caller calls
+ *             response_done(), after a failure, too
  *  Return: 0, or -errno with @error. */
 int response_take_plan(
 	struct wfs_view *view, bool parked, struct response *response, struct wfs_error *error);

@@ -8,7 +8,8 @@
  *  @entry: from wfs_models_find() (models.h); the endpoint borrows from it, and the key from the
  *          environment
  *  @left_ms: how long the request may take with all its attempts, if less than the entry says
- *  Return: 0, -ENOENT (not_found: the environment has no key), -EACCES (not_authorized: the key
- *          may not go to that host), -EINVAL (invalid_argument: base_url, or a time limit), … */
+ *  Return: 0, -ENOENT (not_found: the environment lacks the variable that `api_key_env` names),
+ *          -EACCES (not_authorized: the key may not go to that host), -EINVAL (invalid_argument:
+ *          base_url, or a time limit), … */
 int agents_endpoint_make(const json_t *entry, int64_t left_ms,
 	struct wfs_model_endpoint *ret_endpoint, struct wfs_error *error);

@@ -22,5 +22,6 @@ int wfs_models_find(
 
 /** wfs_models_guard_keys() - have no core of this process written, and only root look into it (see
  *  agents_secret_get() in secret.h), if its environment has a key for a model of the world in
- *  @directory. A broken host.json is not reported here. */
+ *  @directory. Does nothing, and reports nothing, if host.json is broken or the user does not trust
+ *  it. */
 void wfs_models_guard_keys(const char *directory);

@@ -16,8 +16,8 @@
 enum { AGENTS_SECRET_SIZE_MIN = 16 };
 
 /** agents_secret_get() - read a key from the environment
- *  From the first call on, Linux writes no core of this process, and lets only root look into it:
- *  its environment, curl's buffers and freed memory may all have the key.
+ *  After the first key that is found, Linux writes no core of this process, and lets only root look
+ *  into it: its environment, curl's buffers and freed memory may all have the key.
  *  Source: docs/decisions/0020-keys.md
  *  Return: borrowed, of the environment; NULL: it has no such variable. */
 const char *agents_secret_get(const char *variable);

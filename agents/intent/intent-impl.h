@@ -44,8 +44,8 @@ void call_answer(struct work *work, const struct wfs_session *session, struct wf
 	int64_t duration_ms);
 
 /** call_read() - run a tool that reads, on a thread of libuv, and then the kind's take_output with
- *  its output; a failure ends the work. @tool: expanded; @arguments: copied; @limit_ms: after which
- *  the call fails; INT64_MAX: never
+ *  its output; a failure ends the work. @tool: expanded (agents/prepare/tool.h); @arguments:
+ *  copied; @limit_ms: after which the call fails; INT64_MAX: never
  *  Return: 0, or -errno with @error: nothing was begun, and the caller ends the work. */
 int call_read(struct work *work, const json_t *tool, const json_t *arguments, int64_t limit_ms,
 	struct wfs_error *error);

@@ -30,7 +30,8 @@ WFS_DEFINE_AUTO(model_answer, struct wfs_model_answer, wfs_model_answer_free)
 
 /** wfs_model_answer_feed() - read the next bytes of the body
  *  @status: the HTTP status of the answer
- *  @failure: filled if the answer is a failure already
+ *  @failure: the caller has set its secret; kind, code and texts are filled if the answer is a
+ *            failure already
  *  Return: 0, -EBADMSG (a failure: the rest is not needed), -ENOMEM. */
 int wfs_model_answer_feed(struct wfs_model_answer *answer, int status, const void *data,
 	size_t size, struct wfs_model_failure *failure);
@@ -48,7 +49,8 @@ bool wfs_model_answer_ended(const struct wfs_model_answer *answer);
 bool wfs_model_answer_complete(const struct wfs_model_answer *answer);
 
 /** wfs_model_answer_finish() - end the body, and get the answer
- *  @failure: the caller has set its status; the rest is filled if the answer is a failure
+ *  @failure: the caller has set its status and secret; the rest is filled if the answer is a
+ *            failure
  *  @ret_answer: a completion, see completion.h; for embeddings the document as it came. Caller owns
  *               it
  *  Return: 0, -EBADMSG (a failure), -ENOMEM. */

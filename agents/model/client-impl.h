@@ -81,20 +81,22 @@ void wfs_model_call_set_limit(
 /** wfs_model_call_limit_reached() - fill the call's failure: it has reached call->limit. */
 void wfs_model_call_limit_reached(struct wfs_model_call *call);
 
-/** wfs_model_call_take_turn() - has the call got its turn to connect? If not, it is put into the
- *  client's queue; when it gets its turn, its timer begins the attempt again. */
+/** wfs_model_call_take_turn() - has the call got its turn to connect, which it has until
+ *  wfs_model_call_end_turn()? If not, it is put into the client's queue; when it gets its turn, its
+ *  timer begins the attempt again. */
 bool wfs_model_call_take_turn(struct wfs_model_call *call);
 
 /** wfs_model_call_end_turn() - note that the call is not connecting any more, and let the next call
- *  in the queue connect. */
+ *  in the queue connect; nothing if the call has no turn. */
 void wfs_model_call_end_turn(struct wfs_model_call *call);
 
-/** wfs_model_call_stop() - remove the call from the queue and from curl, and stop its timer; it can
- *  then begin again, or end. */
+/** wfs_model_call_stop() - remove the call from the queue and from curl, stop its timer, and end
+ *  its turn to connect; it can then begin again, or end. */
 void wfs_model_call_stop(struct wfs_model_call *call);
 
 /** wfs_model_call_end() - call the call's `done`, and free the call. @completion: borrowed; NULL:
- *  the call has failed, as call->failure says. @call: must not be used any more */
+ *  the call has failed, as call->failure says. @call: stopped by wfs_model_call_stop(); must not be
+ *  used any more */
 void wfs_model_call_end(struct wfs_model_call *call, json_t *completion);
 
 /* --- attempt.c: functions that return nothing may end the call by wfs_model_call_end(), so their

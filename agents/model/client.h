@@ -78,7 +78,8 @@ struct wfs_model_request {
 	void (*done)(void *context, const struct wfs_model_result *result);
 };
 
-/** wfs_model_is_loopback() - does data that is sent to this host of a URL stay on this machine? */
+/** wfs_model_is_loopback() - does data that is sent to this host of a URL stay on this machine?
+ *  @host: a name or an address, as in the URL: one of IPv6 in brackets */
 bool wfs_model_is_loopback(const char *host);
 
 /** wfs_model_client_new() - make a client on a loop; caller owns it

@@ -79,8 +79,9 @@ int wfs_model_failure_set(struct wfs_model_failure *failure, enum wfs_model_fail
 int wfs_model_failure_quote(struct wfs_model_failure *failure, enum wfs_model_failure_kind kind,
 	const char *code, const char *expected, struct wfs_bytes came);
 
-/** wfs_model_failure_refuse() - fill a failure for an answer with a wrong part. @expected: which
- *  part, and its form; @came: the part; NULL: the answer lacks it. Return: -EBADMSG. */
+/** wfs_model_failure_refuse() - fill a failure for an answer with a wrong part: its kind becomes
+ *  WFS_MODEL_FAILURE_ANSWER, its code WFS_MODEL_CODE_INVALID. @expected: which part, and its form;
+ *  @came: the part; NULL: the answer lacks it. Return: -EBADMSG. */
 int wfs_model_failure_refuse(
 	struct wfs_model_failure *failure, const char *expected, const json_t *came);
 

@@ -26,7 +26,8 @@ enum {
 	WFS_PLACEHOLDER_DEPTH_MAX = 100,
 };
 
-/** wfs_placeholder_refs() - find the steps that placeholders in the strings of @value name
+/** wfs_placeholder_refs() - find the steps that placeholders in the strings of @value name; those
+ *  that name no step are ignored
  *  @value: at most WFS_JSON_DEPTH_MAX levels
  *  @indices: object id of a step → its number; of all steps
  *  @refs: object to which the named steps are added, id → number

@@ -63,8 +63,9 @@ int prepare_not_quoted(const struct preparing *turn, int r, struct wfs_error *re
 /** prepare_act() - send an action as the agent, and wait for its answer
  *  @of: ids of the private artifacts that the arguments of an invocation were made from; []: hide
  *       the arguments from all but the agent; NULL: hide nothing
- *  @ret_data: `data` of the answer; caller owns it
- *  Return: 0, or -errno with @error. */
+ *  @ret_data: `data` of the answer; caller owns it; the private artifacts to which it belongs are
+ *             added to turn->origin
+ *  Return: 0, or -errno with @error, also if the action is refused. */
 int prepare_act(struct preparing *turn, const json_t *action, const json_t *of, json_t **ret_data,
 	struct wfs_error *error);
 
@@ -115,9 +116,9 @@ int prepare_set_variable(
 int prepare_reflex(struct preparing *turn, struct wfs_error *error);
 
 /** prepare_workflow() - read the agent's workflow, if it has one, into turn->workflow, and the
- *  state that the agent is in into turn->mind and the variable current_state. Without a workflow,
- *  or if it cannot be used, which a note says, turn->workflow stays NULL, and the variable becomes
- *  "none". */
+ *  agent's state and the names of all states into turn->mind and the variables current_state and
+ *  available_states. Without a workflow, or if it cannot be used, which a note says, turn->workflow
+ *  stays NULL, and current_state becomes "none". */
 int prepare_workflow(struct preparing *turn, struct wfs_error *error);
 
 /** prepare_transition() - put into turn->mind the next state of turn->workflow, which must not be
@@ -128,7 +129,7 @@ int prepare_transition(struct preparing *turn, struct wfs_error *error);
 
 int prepare_working_memory(struct preparing *turn, struct wfs_error *error);
 
-/** prepare_messages() - make the messages for the model from personality, memories and the caller's
- *  `message`; or, without one, the prompt of the workflow's state or of PREPARE_LIBRARY. If that
- *  prompt cannot be used, turn->step gets `failure` in place of messages. */
+/** prepare_messages() - make `messages` of turn->step, for the model, from personality, memories
+ *  and the caller's `message`; or, without one, the prompt of the workflow's state or of
+ *  PREPARE_LIBRARY. If that prompt cannot be used, turn->step gets `failure` instead. */
 int prepare_messages(struct preparing *turn, struct wfs_error *error);

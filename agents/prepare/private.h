@@ -33,8 +33,9 @@ int agents_hide_answer(struct wfs_view *view, const json_t *tools, struct wfs_te
 	json_t *completion, struct wfs_error *error);
 
 /** agents_reveal() - copy a document, with private texts in place of their stand-ins; with a note
- *  in place of those that the session's principal may not read. @session: of the agent or, for a
- *  step of a plan, of the plan's principal
+ *  in place of those that the session's principal may not read, or the world does not keep.
+ *  @session: of the agent or, for a step of a plan, of the plan's principal; @view: in which the
+ *  document was read
  *  @ret_copy: a new reference, which may be to @document itself. Return: 0, or -errno with
  *  @error. */
 int agents_reveal(const struct wfs_session *session, struct wfs_view *view, const json_t *document,
@@ -83,6 +84,6 @@ int agents_hide_step(const struct wfs_session *session, struct agents_origin *or
 	const json_t *params, json_t *step, struct wfs_texts *texts, struct wfs_error *error);
 
 /** agents_origin_list() - list the ids of the artifacts in @origin, for wfs_text_hide()
- *  (kernel/value/stand-in.h); [] if one of the texts belongs to no artifact. Return: new reference,
- *  or NULL without memory. */
+ *  (kernel/value/stand-in.h); [] if one of the texts belongs to no artifact, or @origin is empty.
+ *  Return: new reference, or NULL without memory. */
 json_t *agents_origin_list(const struct agents_origin *origin);

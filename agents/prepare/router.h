@@ -38,8 +38,9 @@ int agents_router_find(const struct agents_catalog *catalog, json_t *call, json_
 json_t *agents_router_done(const json_t *call, json_t *result);
 
 /** agents_router_failed() - make the outcome of a call that failed. @code: WFS_TOOL_EXCEPTION or
- *  another of these codes (kernel/value/bounds.h); @type, @message: for its details. Return: new
- *  reference, or NULL without memory. */
+ *  another of these codes (kernel/value/bounds.h); @type: for the details, the name of the error's
+ *  code, such as `too_large`, or `unresolved`; @message: for people. Return: new reference, or NULL
+ *  without memory. */
 json_t *agents_router_failed(
 	const json_t *call, const char *code, const char *type, const char *message);
 

@@ -55,7 +55,7 @@ bool agents_tool_is(const json_t *tool, const char *kind);
 const char *agents_tool_alias(const char *name, const char *method);
 
 /** agents_tool_expand() - expand one tool. @tool: not changed. @ret_tool: caller owns it.
- *  Return: 0, -EIO (this program does not have the tool), -ENOMEM. */
+ *  Return: 0, -EIO (this program does not have the tool, or lacks memory for it), -ENOMEM. */
 int agents_tool_expand(const struct wfs_helpers *helpers, json_t *tool, json_t **ret_tool,
 	struct wfs_error *error);
 
