@@ -46,7 +46,7 @@ void wfs_head_done(struct wfs_head *head);
 #define WFS_AUTO_HEAD WFS_CLEANUP(wfs_head_done)
 
 /** wfs_head_append() - write @record as the next line of the journal; sets the record's seq and
- *  prev. */
+ *  prev; the caller has set the other members. */
 int wfs_head_append(struct wfs_head *head, struct wfs_record *record);
 
 /** wfs_head_append_line() - write @line, copied from an existing journal, as the next line

@@ -211,7 +211,8 @@ struct wfs_document {
 	};
 WFS_DOCUMENTS(WFS_DOCUMENT_STRUCT)
 
-/** wfs_document_done() - end any of these structs: release its JSON. */
+/** wfs_document_done() - end any of these structs, also one of zeros: release its JSON, but not the
+ *  struct. */
 void wfs_document_done(void *document);
 #define WFS_AUTO_DOCUMENT WFS_CLEANUP(wfs_document_done)
 

@@ -329,7 +329,7 @@ enum wfs_effect wfs_action_effect(const json_t *action);
 json_t *wfs_action_params(const json_t *action);
 
 /** wfs_action_check_form() - check that @action, as a client has sent it, is {action_type, and its
- *  params}. @action: its action_type is known (wfs_action_effect())
+ *  params}; an optional param may be null. @action: its action_type is known (wfs_action_effect())
  *  Return: 0, -EINVAL (as wfs_effect_decode()), -ENOMEM. */
 int wfs_action_check_form(const json_t *action, struct wfs_error *error);
 

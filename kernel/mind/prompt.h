@@ -35,11 +35,12 @@ int wfs_mind_prompt_read(struct wfs_bytes content, const char *fragment, json_t 
 	struct wfs_error *error);
 
 /** wfs_mind_prompt_check() - check that a content is a prompt, or (an object with an object
- *  `prompts`, without `template`) a library of prompts. Return: as wfs_mind_prompt_read(). */
+ *  `prompts`, without `template`) a library of prompts
+ *  Return: as wfs_mind_prompt_read(), but never -ENOENT. */
 int wfs_mind_prompt_check(struct wfs_bytes content, struct wfs_error *error);
 
 /** wfs_mind_prompts_check() - check that each member of the object `prompts` in a library is a
- *  prompt. Return: as wfs_mind_prompt_read(); 0 for a library without `prompts`. */
+ *  prompt. Return: as wfs_mind_prompt_check(); 0 for a library without `prompts`. */
 int wfs_mind_prompts_check(const json_t *library, struct wfs_error *error);
 
 /** wfs_mind_name_size() - get the size in bytes of the longest name of a variable with which @text

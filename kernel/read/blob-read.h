@@ -40,6 +40,7 @@ int wfs_value_read(struct wfs_store *store, const struct wfs_blob *value, struct
 int wfs_blob_read(struct wfs_store *store, struct wfs_txn *txn, const struct wfs_hash *hash,
 	struct wfs_buffer *buffer, struct wfs_error *error);
 
-/** wfs_version_read() - append all bytes of a version to @buffer. Return: as wfs_blob_read(). */
+/** wfs_version_read() - append all bytes of a version, which is not a deletion, to @buffer, or a
+ *  part after a failure. Return: as wfs_blob_read(). */
 int wfs_version_read(struct wfs_store *store, const struct wfs_version *version,
 	struct wfs_buffer *buffer, struct wfs_error *error);

@@ -63,8 +63,9 @@ void wfs_row_name_number(
 void wfs_row_name_index(struct wfs_txn *txn, const struct wfs_index_set *set, uint64_t id,
 	struct wfs_row_name *ret_name);
 
-/** wfs_row_name_error() - put the name of the row with the key @number before the message of
- *  @error. Return: -EIO. */
+/** wfs_row_name_error() - put the name of a damaged row, with the key @number, before the message
+ *  of @error, which is filled (NULL: no error is wanted), and note the damage as wfs_row_bad()
+ *  does. Return: -EIO. */
 int wfs_row_name_error(
 	struct wfs_txn *txn, enum wfs_table table, uint64_t number, struct wfs_error *error);
 

@@ -239,8 +239,8 @@ struct row_cursor {
 	MDB_cursor *mdb;
 };
 
-/** row_cursor_open() - open a cursor, which the caller closes with mdb_cursor_close() before the
- *  transaction ends. Return: 0, or -errno. */
+/** row_cursor_open() - open a cursor (for `mdb` of a struct row_cursor), which the caller closes
+ *  with mdb_cursor_close() before the transaction ends. Return: 0, or -errno. */
 int row_cursor_open(struct wfs_txn *txn, enum wfs_table table, MDB_cursor **ret_cursor);
 
 /** row_cursor_move() - row_seek() with the caller's cursor in place of the transaction's

@@ -201,7 +201,7 @@ struct wfs_cell_walk {
 	bool row_damaged; /* -EIO was for one row: the walk can continue after it */
 };
 /** wfs_cell_walk_init() - begin to walk over the cells of a reducer, after cell @after_id (0: at
- *  the first); the caller ends the walk with wfs_cell_walk_done() */
+ *  the first). @walk: set on success; the caller ends it with wfs_cell_walk_done() */
 int wfs_cell_walk_init(
 	struct wfs_cell_walk *walk, struct wfs_txn *txn, uint32_t reducer_id, uint64_t after_id);
 /** wfs_cell_walk_next() - get the next cell of the reducer that was not removed. Return: 1, 0 at

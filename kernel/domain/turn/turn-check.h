@@ -20,10 +20,10 @@ int wfs_turn_check_new(void (*wrong)(void *context, uint64_t seq, const char *re
 	void *context, struct wfs_turn_check **ret_check);
 void wfs_turn_check_free(struct wfs_turn_check *check);
 
-/** wfs_turn_check_record() - give record @seq to the check, which then checks the records of the
- *  request before; the caller gives all records of the journal in order, and skips those that the
- *  caller cannot parse. @txn: of the store with the index. Return: 0,
- *  -ENOMEM, … */
+/** wfs_turn_check_record() - give record @seq to the check; if it is a request's own record, the
+ *  check compares the records of the request before with the index
+ *  The caller gives all records of the journal in order, and skips those that the caller cannot
+ *  parse. @parsed: the record. @txn: of the store with the index. Return: 0, -ENOMEM, … */
 int wfs_turn_check_record(struct wfs_turn_check *check, struct wfs_txn *txn, uint64_t seq,
 	const struct wfs_record_parsed *parsed);
 
