@@ -42,7 +42,8 @@ const struct wfs_tool *wfs_tool_find(const char *name);
 
 /**
  * wfs_tool_schema() - make the JSON Schema of a tool's arguments: an object without further members
- * @strict: for interfaces that need every argument: optional ones are required, and may be null
+ * @strict: for interfaces that need every argument: optional ones are required, and may be null;
+ *          false: optional ones may be left out
  * Return: new reference, NULL without memory.
  */
 json_t *wfs_tool_schema(const struct wfs_tool *tool, bool strict);

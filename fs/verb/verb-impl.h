@@ -81,7 +81,8 @@ int wfs_verb_base64(struct wfs_call *call, const char *name, struct wfs_buffer *
 int wfs_verb_limit(struct wfs_call *call, uint64_t maximum, uint64_t *ret_limit);
 
 /** wfs_verb_cursor() - read the member `cursor` of the payload, which an earlier answer gave as
- *  `next_cursor`; 0 if it is absent. Return: 0, -EINVAL with call->error, or -ENOMEM. */
+ *  `next_cursor`; 0 if it is absent. @ret_cursor: the number that wfs_verb_cursor_set() was called
+ *  with. Return: 0, -EINVAL with call->error, or -ENOMEM. */
 int wfs_verb_cursor(struct wfs_call *call, uint64_t *ret_cursor);
 
 /** wfs_verb_cursor_set() - put @cursor into call->result as `next_cursor`. Return: 0, or
