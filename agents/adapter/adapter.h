@@ -26,7 +26,8 @@ struct wfs_grammar_config;
 struct wfs_adapter {
 	const char *name; /* value of the member `profile` of an entry */
 
-	/** format_messages() - convert messages from the neutral form to that of a body
+	/** format_messages() - convert messages from the neutral form, {content, role, tool_calls?,
+	 *  …} as a turn keeps them, to that of a body
 	 *  Return: 0, or -ENOMEM; caller owns @ret_messages. */
 	int (*format_messages)(const json_t *messages, json_t **ret_messages);
 

@@ -158,13 +158,13 @@ const struct work *work_of_chat(const struct engine *engine, const char *chat_id
 /* --- for kinds --- */
 
 /** work_answer() - send the work's receipt to the kernel; the work ends when it is recorded.
- *  @status: of the receipt, such as "ok"; @payload: taken; NULL: memory for it was lacking: the
- *  work ends without an answer, see work_free() */
+ *  @status: of the receipt: "ok", "error", "timeout" or "cancelled"; @payload: taken; NULL: memory
+ *  for it was lacking: the work ends without an answer, see work_free() */
 void work_answer(struct work *work, const char *status, json_t *payload);
 
 /** work_fail() - as work_answer(), with a receipt that has the code and the message of @error, and
- *  the status that follows from the code: "timeout", "cancelled" or "error". Texts that were added
- *  to work->texts before are dropped. */
+ *  the status that follows from the code: "timeout", "cancelled" (only of a turn) or "error". Texts
+ *  that were added to work->texts before are dropped. */
 void work_fail(struct work *work, const struct wfs_error *error);
 
 /** work_failure_meta() - get the height of the world when the work's helper failed to read, as

@@ -23,7 +23,7 @@ WFS_DEFINE_AUTO(stream, struct wfs_stream, wfs_stream_free)
 #define WFS_AUTO_STREAM WFS_CLEANUP(wfs_auto_stream)
 
 /** wfs_stream_event() - add one event of the stream
- *  @data: of the event: JSON, or `[DONE]`
+ *  @data: of the event: JSON, or `[DONE]`, after which events are ignored
  *  Return: 0, -EBADMSG (@failure says why the stream ends here: an error of the server, not JSON,
  *  too many calls), -ENOMEM. */
 int wfs_stream_event(
