@@ -58,6 +58,7 @@ int wfs_apply_parse(
 
 /** wfs_apply_load() - read a manifest that was once in force from its blob. Thread: any.
  *  @ret_manifest: the caller unrefs it
- *  Return: 0, -ENOENT (the blob is missing; @error is not set), -EINVAL, -EIO, -ENOMEM. */
+ *  Return: 0, -ENOENT (the blob is missing; @error is not set), -EINVAL (as wfs_apply_parse()),
+ *  -EIO, -ENOMEM. */
 int wfs_apply_load(struct wfs_store *store, struct wfs_txn *txn, const struct wfs_hash *hash,
 	struct wfs_manifest **ret_manifest, struct wfs_error *error);

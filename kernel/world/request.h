@@ -4,7 +4,7 @@
  *
  * The caller zero-initialises it, sets `kind`, `principal`, `done` and the member of the union that
  * has the kind's name, and calls wfs_world_submit() (kernel/world/world.h). All pointers must stay
- * valid until the publisher thread calls `done`, which it does once.
+ * valid until `done` is called, which is done once.
  */
 #pragma once
 
@@ -115,7 +115,8 @@ struct wfs_policed {
 struct wfs_request {
 	enum wfs_request_kind kind;
 	const char *principal;
-	/* Called once, by the publisher thread, when the request is answered; must not block. */
+	/* Called once, when the request is answered: by the publisher thread or, if an embedding
+	 * was not made, by that of the embedder; must not block. */
 	void (*done)(struct wfs_request *request);
 	void *context;           /* for `done` */
 	const atomic_bool *gone; /* true: the client has gone away; may be NULL */

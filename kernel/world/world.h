@@ -143,11 +143,12 @@ void wfs_world_set_embedder(struct wfs_world *world, struct wfs_embedder *embedd
  *  @embedding: {dims, embedding, model}, or {code, message}, with which the action fails;
  *  embedding: base64 of float32, as in kernel/domain/memory/embedding.h; reference taken; NULL: out
  *  of memory
- *  If the request cannot be taken back, it is answered with the error. Thread: any. */
+ *  If the request cannot be taken back, it is answered with the error, on this thread. Thread:
+ *  any. */
 void wfs_world_embedded(struct wfs_world *world, struct wfs_request *request, json_t *embedding);
 
-/** wfs_world_unembedded() - answer a request that waits for an embedding with @error, because the
- *  embedding will not be made; nothing is recorded. Thread: any. */
+/** wfs_world_unembedded() - answer a request that waits for an embedding with @error, on this
+ *  thread, because the embedding will not be made; nothing is recorded. Thread: any. */
 void wfs_world_unembedded(struct wfs_request *request, const struct wfs_error *error);
 
 /* --- observing --- */
