@@ -54,7 +54,8 @@ int call_read(struct work *work, const json_t *tool, const json_t *arguments, in
 
 /** drive_begin() - begin the turns or the chat that a tool call asks for; their end answers @work
  *  If an approval is needed, only has @work wait for it, see work_wait_for_approval().
- *  @arguments: of the call, copied; @left_ms: time left for the calling turn; then the call fails
+ *  @arguments: of the call, copied; @left_ms: time left for the calling turn, after which the call
+ *  fails; INT64_MAX: no limit
  *  Return: 0, or -errno with @error: nothing was begun, and the caller ends the work. */
 int drive_begin(struct work *work, const char *tool_name, const json_t *arguments, int64_t left_ms,
 	struct wfs_error *error);

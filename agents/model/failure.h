@@ -62,7 +62,8 @@ void wfs_model_mask(struct wfs_buffer *buffer, struct wfs_bytes text, const char
 /** wfs_model_failure_begin() - clear all members of a failure except the secret. */
 void wfs_model_failure_begin(struct wfs_model_failure *failure);
 
-/** wfs_model_failure_text() - write a server's text into a member, cleaned and without the secret
+/** wfs_model_failure_text() - write a server's text into a member, cleaned, without the secret, and
+ *  cut to fit; without memory, "" is written
  *  @text: from the server
  *  @target: a member of @failure, of @target_size bytes */
 void wfs_model_failure_text(const struct wfs_model_failure *failure, struct wfs_bytes text,
@@ -91,7 +92,7 @@ int wfs_model_failure_refuse(
 int wfs_model_failure_find(struct wfs_model_failure *failure, const json_t *answer);
 
 /** wfs_model_failure_read() - fill a failure from an answer with a status other than 2xx
- *  @failure: the caller has set its status
+ *  @failure: the caller has set its status and secret
  *  @body: of the answer; any bytes
  *  Return: -EBADMSG. */
 int wfs_model_failure_read(struct wfs_model_failure *failure, struct wfs_bytes body);

@@ -88,7 +88,7 @@ int wfs_tree_head_document(
 struct wfs_bytes wfs_tree_readme(void);
 
 /** wfs_tree_slice() - get the part of @bytes with up to @size bytes from @offset on, borrowed from
- *  @bytes; empty if @offset is behind their end. */
+ *  @bytes; empty if @offset is after their end. */
 struct wfs_bytes wfs_tree_slice(struct wfs_bytes bytes, uint64_t offset, size_t size);
 
 /** wfs_tree_number() - read a decimal number without sign or leading zeros from @text.
