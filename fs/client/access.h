@@ -45,15 +45,15 @@ int wfs_access_post(struct wfs_access *access, const char *verb, json_t *payload
  *  If the owner ends before it has read the first request, and no other was posted, the request is
  *  sent to the next owner, or done here.
  *  @ret_answer: caller releases it with wfs_answer_done()
- *  @wait: wait for it; a request must be open
- *  Return: 1; 0: not answered yet, and @wait is false; -errno: no more answers will come (with
- *  @error). */
+ *  @wait: wait for it; a request must be open. @error: set only if -errno is returned
+ *  Return: 1 (also if the answer is an error); 0: not answered yet, and @wait is false; -errno: no
+ *  more answers will come. */
 int wfs_access_take(struct wfs_access *access, bool wait, struct wfs_answer *ret_answer,
 	struct wfs_error *error);
 
 /** wfs_access_abandon() - end a request whose answer is not wanted any more; its answer still has
- *  to be taken. @index: place of the request, from 0, among those whose answers were not taken yet
- *  Return: 0, -ENOMEM. */
+ *  to be taken. @index: place of the request, from 0, among those whose answers were not taken yet;
+ *  with a larger number nothing ends. Return: 0, -ENOMEM. */
 int wfs_access_abandon(struct wfs_access *access, size_t index);
 
 /** wfs_access_beside() - open a second access to the world of @access, as its principal; requests

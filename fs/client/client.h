@@ -50,16 +50,18 @@ void wfs_client_attach(struct wfs_client *client, const int *fds, size_t count);
 /** wfs_client_take() - send and receive what is possible, and take the next answer
  *  @wait: wait until there is one; a request must be open
  *  @ret_answer: caller releases it with wfs_answer_done()
- *  Return: 1; 0: no answer yet; -EINTR (cancelled: the owner went away), -ECONNRESET (the owner
- *  went away before it read the request, the first of this client: it can be sent to another
- *  owner), -ETIMEDOUT (timeout: the owner does not react), -EFBIG (too_large: of an answer), or
- *  another -errno; all with @error. */
+ *  Return: 1 (also if the answer is an error); 0: no answer yet; -EINTR (cancelled: the owner went
+ *  away), -ECONNRESET (the owner went away before it read the request, the first of this client: it
+ *  can be sent to another owner), -ETIMEDOUT (timeout: the owner does not react), -EFBIG
+ *  (too_large: of an answer), or another -errno; all with @error, and the caller can then only free
+ *  the client. */
 int wfs_client_take(struct wfs_client *client, bool wait, struct wfs_answer *ret_answer,
 	struct wfs_error *error);
 
 /** wfs_client_abandon() - end a request whose answer is not wanted any more; its answer still has
  *  to be taken
- *  @index: place of the request, from 0, among those whose answers were not taken yet
+ *  @index: place of the request, from 0, among those whose answers were not taken yet; with a
+ *  larger number nothing ends
  *  Return: 0, or -ENOMEM. */
 int wfs_client_abandon(struct wfs_client *client, size_t index);
 

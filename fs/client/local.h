@@ -12,7 +12,8 @@ struct wfs_local;
 struct wfs_world_options;
 
 /** wfs_local_new() - open the world in @directory; caller frees @ret_local with wfs_local_free()
- *  @as: principal to act as; NULL: the operator; @options: how to open it (kernel/world/world.h)
+ *  @as: principal to act as; NULL: the operator; @options: how to open it (kernel/world/world.h);
+ *  both are used only by this call
  *  @drive: starts the driver of agents with the first request that needs it; NULL: they are not
  *  driven
  *  Return: 0, -EBUSY (busy: it has an owner), -ENOENT (not_found: no world, or no such principal),
@@ -33,8 +34,8 @@ int wfs_local_post(struct wfs_local *local, const char *verb, json_t *payload);
  *  Return: 1; 0: not answered yet or, with @wait, no request is open. */
 int wfs_local_take(struct wfs_local *local, bool wait, struct wfs_answer *ret_answer);
 
-/** wfs_local_beside() - open a second access to the world of @local; requests through one do not
- *  wait for those through the other. It drives no agents.
+/** wfs_local_beside() - open a second access to the world of @local, as its principal; requests
+ *  through one do not wait for those through the other. It drives no agents.
  *  @ret_local: caller frees it, before @local
  *  Return: 0, -ENOMEM, -EMFILE (too many descriptors are open), … */
 int wfs_local_beside(struct wfs_local *local, struct wfs_local **ret_local);
