@@ -35,7 +35,7 @@ void wfs_migration_done(struct wfs_migration *migration);
 /** wfs_migration_make() - compute which artifacts to make, and the agent's new content
  *  @agent: its id
  *  @content: its configuration, any JSON; borrowed
- *  @ret_migration: caller calls wfs_migration_done()
+ *  @ret_migration: caller calls wfs_migration_done(); unchanged on failure
  *  Return: 0, -EINVAL (invalid_argument: @content is not an object, a part is malformed, or the id
  *  of an artifact would be invalid), -EFBIG (too_large: a prompt), -ENOMEM. */
 int wfs_migration_make(const char *agent, const json_t *content,

@@ -13,10 +13,12 @@ struct wfs_plan_watch {
 void wfs_plan_watch_done(struct wfs_plan_watch *watch);
 #define WFS_AUTO_PLAN_WATCH WFS_CLEANUP(wfs_plan_watch_done)
 
-/** wfs_plan_wait() - send a verb whose answer has the form of that to `chat`, show progress until
- *  the answer comes, and print the answer, also that of a failed plan. The caller has called
- *  wfs_run_open(). @payload: borrowed; @watch: says which plan's progress to show
- *  Return: 0, or -errno with run->error. */
+/** wfs_plan_wait() - send a verb, show progress until the answer comes, and print the answer
+ *  The caller has called wfs_run_open().
+ *  @verb: chat, plan-resume or plan-import. @payload: borrowed
+ *  @watch: says which plan's progress to show; the caller calls wfs_plan_watch_done()
+ *  Return: 0, or -errno with run->error; of a failed plan, what is known of it was printed then,
+ *  unless --json is given. */
 int wfs_plan_wait(
 	struct wfs_run *run, const char *verb, json_t *payload, struct wfs_plan_watch *watch);
 
@@ -28,8 +30,10 @@ struct wfs_walk;
 int wfs_plan_read(
 	struct wfs_run *run, struct wfs_walk *walk, const char *plan_id, json_t **ret_document);
 
-/** wfs_plan_status() - send the verb plan-status for a plan. @ret_summary: its result, {status,
- *  done, total, batch, …}; caller owns it. Return: 0, or -errno with run->error. */
+/** wfs_plan_status() - send the verb plan-status for a plan. @ret_summary: its result, see
+ *  wfs_plan_summary() (kernel/domain/plan/plan-read.h): `done` and `total` count steps of the plan,
+ *  `batches` ended batches, `batch` the steps of the present one, {ended, size}; caller owns it
+ *  Return: 0, or -errno with run->error. */
 int wfs_plan_status(struct wfs_run *run, const char *plan_id, json_t **ret_summary);
 
 /** wfs_plan_bar() - append `[`, @width characters of which @done of @total are filled (all

@@ -38,7 +38,8 @@ int wfs_walk_call(struct wfs_walk *walk, const char *verb, json_t *payload, json
 int wfs_walk_names(struct wfs_walk *walk, const char *path,
 	int (*each)(void *context, const char *path, const json_t *entry), void *context);
 
-/** wfs_walk_is() - has an entry of fs-list, or an answer of fs-stat, this type? */
+/** wfs_walk_is() - has an entry of fs-list, or an answer of fs-stat, this type: "file", "directory"
+ *  or "symlink"? */
 bool wfs_walk_is(const json_t *entry, const char *type);
 
 /** wfs_walk_read() - call @each for the parts of the file @path, in order
@@ -56,5 +57,5 @@ int wfs_walk_keep(void *context, struct wfs_bytes part);
 int wfs_walk_write(void *context, struct wfs_bytes part);
 
 /** wfs_walk_print() - print the whole file @path, byte for byte, or with --json as {data_b64,
- *  size}. Return: 0, or -errno with the run's error. */
+ *  size}. Return: 0, or -errno, with the run's error unless printing has failed. */
 int wfs_walk_print(struct wfs_walk *walk, const char *path);
