@@ -45,7 +45,8 @@ int wfs_control_content_write(struct wfs_control_content *content, uint64_t offs
 	struct wfs_bytes data, struct wfs_error *error);
 
 /** wfs_control_content_truncate() - cut the content to @size bytes, or begin with empty content if
- *  @size is 0; a failure spoils the content. Return: as wfs_control_content_write(). */
+ *  @size is 0; a failure spoils the content. Return: 0, -EINVAL (invalid_request: the content has
+ *  not begun empty, has fewer bytes than @size, or was spoilt before). */
 int wfs_control_content_truncate(
 	struct wfs_control_content *content, uint64_t size, struct wfs_error *error);
 

@@ -225,23 +225,27 @@ void wfs_control_leave(struct wfs_control *control);
  *  answered; after the last such release, opens of `last` that wait for them continue. */
 void wfs_control_late_end(struct wfs_control *control, struct wfs_control_user *user);
 
-/** wfs_control_open_new() - make the struct of an open file. @flags: of open(2); @caller: thread
- *  and user that open it; @ret_open: caller frees it with wfs_control_open_free()
- *  Return: 0, -EACCES (the file cannot be opened this way, or by this user), -ENFILE, -ENOMEM. */
+/** wfs_control_open_new() - make the struct of an open file, count it (wfs_control_opened()), and
+ *  put it on the connection's list. @flags: of open(2); @caller: thread and user that open it;
+ *  @ret_open: caller frees it with wfs_control_open_free()
+ *  Return: 0, -EACCES (the file cannot be opened this way, or by this user), -ENFILE (too many
+ *  users, or open files of this user), -ENOMEM, … */
 int wfs_control_open_new(struct wfs_control *control, const struct wfs_control_file *file,
 	int flags, const struct fuse_ctx *caller, struct wfs_control_open **ret_open);
 
 /* --- control-user.c --- */
 
-/** wfs_control_user_find() - find or make the record of a user
- *  @acts: the user must be a principal; if not, its `last` gets the reason
- *  @ret_user: borrowed until the connection ends
- *  Return: 0, -EACCES (not a principal), -ENFILE (WFS_CONTROL_USERS_MAX), -ENOMEM, … */
+/** wfs_control_user_find() - find or make the struct of a user
+ *  @acts: the user must be a principal, and gets a session; if that fails, the user's `last` gets
+ *  the reason. False: any user is found
+ *  @ret_user: borrowed until the connection ends; unchanged on failure
+ *  Return: 0, -EACCES (not a principal), -ENFILE (WFS_CONTROL_USERS_MAX, or of users that are not
+ *  principals WFS_CONTROL_STRANGERS_MAX), -ENOMEM, … */
 int wfs_control_user_find(
 	struct wfs_control *control, uid_t uid, bool acts, struct wfs_control_user **ret_user);
 
-/** wfs_control_user_refuse() - put the error of a failed request into the user's `last`. @r:
- *  -errno */
+/** wfs_control_user_refuse() - put @error, of a failed request, into the user's `last`. @r: the
+ *  -errno of the failure, not 0 */
 void wfs_control_user_refuse(struct wfs_control *control, struct wfs_control_user *user,
 	const struct wfs_error *error, int r);
 void wfs_control_users_free(struct wfs_control *control);
@@ -275,8 +279,8 @@ int wfs_control_opened(struct wfs_control_open *open);
  *  for its memory. */
 void wfs_control_closed(struct wfs_control_open *open);
 
-/** wfs_control_open_free() - free an open file, and take it off the connection's list; accepts
- *  NULL. */
+/** wfs_control_open_free() - free an open file, take it off the connection's list, and undo its
+ *  counts and charges (wfs_control_closed()); accepts NULL. */
 void wfs_control_open_free(struct wfs_control_open *open);
 
 /* --- control-open.c: the operations of FUSE on open files --- */
@@ -324,7 +328,7 @@ void wfs_control_reply_attr(fuse_req_t request, fuse_ino_t ino);
 /* --- control-op.c --- */
 
 /** wfs_control_begin() - do @op, now or after the operations of @open that wait, and reply to it.
- *  @op: taken; that of a release is part of @open, which is freed after it */
+ *  @op: allocated, and taken; a release is &open->release, and @open is freed after it */
 void wfs_control_begin(struct wfs_control_open *open, struct wfs_control_op *op);
 
 /** wfs_control_call_new() - append an empty call, which counts as in flight, to those of @open.
@@ -370,8 +374,9 @@ void wfs_control_moved(struct wfs_control_open *open, uint64_t offset, size_t si
  *  wfs_control_submitted(). A failure becomes an answer of @open. */
 void wfs_control_blob_write(struct wfs_control_open *open, const void *data, size_t size);
 
-/** wfs_control_blob_end() - have another thread store the blob that was written to @open, and then
- *  call wfs_control_submitted(). */
+/** wfs_control_blob_end() - have another thread store the blob that was written to @open (an empty
+ *  one if nothing was), and then call wfs_control_submitted(). A failure becomes an answer of
+ *  @open. */
 void wfs_control_blob_end(struct wfs_control_open *open);
 
 /* --- control-artifact.c --- */
