@@ -39,8 +39,8 @@ WFS_DEFINE_AUTO(known, struct wfs_known, wfs_known_free)
 
 /** wfs_known_add() - note an inode and its name, before Linux gets them
  *  @parent: inode number of the directory; @name: in it, at most WFS_NAME_MAX bytes
- *  Return: 0, 1 (more than seven eighths of the allowed names); -ENOMEM, -ENFILE (too many names):
- *          Linux must not get the inode. */
+ *  Return: 0, 1 (noted, but more than seven eighths of the allowed names are in use now); -ENOMEM,
+ *          -ENFILE (too many names): nothing is noted, and Linux must not get the inode. */
 int wfs_known_add(struct wfs_known *known, uint64_t parent, uint64_t ino, const char *name);
 
 /** wfs_known_add_inode() - note an inode that was found by a file handle, and so without a name.

@@ -12,7 +12,8 @@
  *
  * The child is a process, because no thread of the daemon may wait for the daemon's own mount: if
  * it were killed in that wait, it would keep the connection open and wait for ever. The child has
- * no descriptor of the daemon, and lives for one window.
+ * no descriptor of the daemon, and lives for one window. Inode numbers and offsets are ours here,
+ * not Linux's (fs/data/numbers.h).
  * Source: docs/decisions/0005-listings-with-attributes.md; request_wait_answer() and
  * fuse_direntplus_link() in Linux fs/fuse.
  * Thread: any.

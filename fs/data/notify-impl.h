@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to fs/data/notify*.c. Functions here return 0 or -errno, if they do not say otherwise. If
- * one fails, its caller must return the error at once: see teller.h. */
+/* Private to fs/data/notify*.c. Functions here return 0 or -errno, if they do not say otherwise;
+ * also 0 if Linux does not know a name or inode that it shall drop. If one fails, its caller must
+ * return the error at once: see teller.h. */
 #pragma once
 
 #include "fs/data/notify.h"
@@ -17,8 +18,9 @@ int notify_name(struct wfs_notify *notify, uint64_t directory, const char *name,
  *  inode number. */
 int notify_listing(struct wfs_notify *notify, uint64_t directory);
 
-/** notify_again() - may what failed with @r (a lack of memory) succeed soon? If so, wait a moment.
- *  @tries: 0 at first; counts the tries, which are bounded. Return: should the caller try again? */
+/** notify_again() - may reading that failed with @r succeed soon (memory is short, or all views are
+ *  in use)? If so, wait a moment. @tries: 0 at first; counts the tries, which are bounded
+ *  Return: should the caller try again? False also if @r is 0. */
 bool notify_again(int r, unsigned int *tries);
 
 /** notify_view() - open a view of the head, which the caller closes before any notification. */
@@ -31,14 +33,14 @@ bool notify_names_changed(const struct wfs_change *change);
 /* Looks at something in a view of its own. */
 typedef int notify_look_fn(struct wfs_notify *notify, struct wfs_view *view, void *context);
 
-/** notify_look() - open a view of @height, call @each with it and @context, and close it; again, a
- *  few times, if memory is lacking. Return: that of @each, or -errno of opening the view. */
+/** notify_look() - open a view of @height, call @each with it and @context, and close it; again, as
+ *  notify_again() decides. Return: that of @each, or -errno of opening the view. */
 int notify_look(struct wfs_notify *notify, uint64_t height, notify_look_fn *each, void *context);
 
 /* --- notify-item.c: directories within that of an entity --- */
 
-/* Notifies Linux of changes in such directories of one kind, as `steps` of plans. Plain value;
- * begin, end. */
+/* Notifies Linux of changes in such directories of one kind, as `steps` of plans. Plain value; the
+ * caller sets `directory`, the others are zeros; then item or begin for each change, and end. */
 struct notify_items {
 	enum wfs_entity_file directory;
 	struct wfs_bytes id; /* of the entity, borrowed from the commit; of size 0: none yet */
@@ -53,15 +55,16 @@ int notify_item(
 
 /** notify_items_begin() - have Linux drop the attributes of the directory such as `steps` of the
  *  entity @id, because its time has changed; does nothing if @items is about @id already
- *  @items: as of notify_item(); notify_items_end() is called for the entity before @id */
+ *  @items: as of notify_item(); this calls notify_items_end() for the entity before @id */
 int notify_items_begin(struct wfs_notify *notify, struct wfs_bytes id, struct notify_items *items);
 
 /** notify_items_end() - have Linux drop the listing of the directory in @items, if its names have
  *  changed; called after the last change in it. */
 int notify_items_end(struct wfs_notify *notify, struct notify_items *items);
 
-/** notify_store_type() - have Linux drop the name `entries` of an artifact that has become a memory
- *  store in this commit, or is not one any more
+/** notify_store_type() - have Linux drop the name `entries` of an artifact, if that has become a
+ *  memory store in this commit, or is not one any more; and the attributes of the directory
+ *  `entries`, if the artifact is or was a store
  *  @id: of the artifact; @artifact_ino: inode number of its directory */
 int notify_store_type(struct wfs_notify *notify, const struct wfs_commit *commit,
 	struct wfs_bytes id, uint64_t artifact_ino);

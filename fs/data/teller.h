@@ -27,7 +27,8 @@ enum {
 struct wfs_teller;
 
 /** wfs_teller_limit_ms() - how long one notification may take before the teller is given up, in
- *  milliseconds: from WORLDFS_NOTIFY_LIMIT (seconds), or WFS_TELLER_LIMIT_MS. */
+ *  milliseconds: from WORLDFS_NOTIFY_LIMIT (seconds, 1 to WFS_TELLER_LIMIT_MAX_S), or
+ *  WFS_TELLER_LIMIT_MS if that is not set or has another value. */
 unsigned int wfs_teller_limit_ms(void);
 
 /** wfs_teller_new() - start the thread that notifies Linux
@@ -70,8 +71,8 @@ void wfs_teller_free(struct wfs_teller *teller);
 
 /** wfs_teller_entry() - have Linux drop a name from its cache. @directory: inode number; @name: in
  *  it, @size bytes, at most WFS_NAME_MAX
- *  Return: 0, -ENOENT (Linux does not know the name or inode), -ECANCELED (the teller was given
- *  up), or another -errno. */
+ *  Return: 0, -ENOENT (Linux does not know the name or inode, or the mount is gone), -ECANCELED
+ *  (the teller was given up), or another -errno. */
 int wfs_teller_entry(struct wfs_teller *teller, uint64_t directory, const char *name, size_t size);
 
 /* For @offset below: attributes only. */
