@@ -33,7 +33,7 @@ struct wfs_handed {
  *  /dev/fuse and a socket. Return: 0, -EINVAL (invalid_argument). */
 int wfs_handed_check(const struct wfs_handed *handed, struct wfs_error *error);
 
-/** wfs_handed_close() - close the descriptors that are not -1. */
+/** wfs_handed_close() - close the descriptors that are not -1, and set them to -1. */
 void wfs_handed_close(struct wfs_handed *handed);
 
 /* The parts of a mount that this process has made. Plain value; ends with wfs_handover_done(). */

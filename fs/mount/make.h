@@ -36,8 +36,9 @@ void wfs_make_undo(int place);
 
 /** wfs_make_detached() - make a mount that is on no directory yet, for wfs_make_attach(); needs
  *  CAP_SYS_ADMIN
+ *  @options: `path` is only for messages; `read_only` is ignored
  *  @ret_mount: descriptor of the mount; caller closes
- *  Return: a descriptor of /dev/fuse, or an error, as wfs_make_mount(). */
+ *  Return: a descriptor of /dev/fuse, as wfs_make_mount(), or -errno. */
 int wfs_make_detached(
 	const struct wfs_make_options *options, int *ret_mount, struct wfs_error *error);
 
