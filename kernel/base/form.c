@@ -4,12 +4,14 @@
 
 #include <string.h>
 
+#include "kernel/base/hash-text.h"
 #include "kernel/base/json.h"
 
 const struct wfs_form wfs_form_text = {.kind = WFS_FORM_TEXT};
 const struct wfs_form wfs_form_nat = {.kind = WFS_FORM_NAT, .max = INT64_MAX};
 const struct wfs_form wfs_form_bool = {.kind = WFS_FORM_BOOL};
 const struct wfs_form wfs_form_hash = {.kind = WFS_FORM_HASH};
+const struct wfs_form wfs_form_hash_bytes = {.kind = WFS_FORM_HASH_BYTES};
 const struct wfs_form wfs_form_value = {.kind = WFS_FORM_VALUE, .ref = "sys/Value@1"};
 
 void wfs_form_usage(const struct wfs_form *form, struct wfs_buffer *buffer)
@@ -48,6 +50,7 @@ static int read_value(
 	const struct wfs_form *const form = field->form;
 	const json_t *const value = json_object_get(object, field->name);
 	struct wfs_hash hash;
+	const char *text;
 	int r;
 
 	switch (form->kind) {
@@ -58,6 +61,9 @@ static int read_value(
 		return r ? r
 			 : wfs_hash_parse(json_string_value(value), json_string_length(value),
 				   &hash, error);
+	case WFS_FORM_HASH_BYTES:
+		r = wfs_json_get_string(object, field->name, &text, error);
+		return r ? r : wfs_hash_parse(text, strlen(text), place, error);
 	case WFS_FORM_NAT:
 	case WFS_FORM_INTEGER:
 		return wfs_json_get_integer(
@@ -90,35 +96,20 @@ static void set_absent(const struct wfs_form *form, void *place)
 	case WFS_FORM_HASH:
 		*(const char **)place = NULL;
 		break;
+	case WFS_FORM_HASH_BYTES:
+		*(struct wfs_hash *)place = (struct wfs_hash){0};
+		break;
 	default:
 		*(const json_t **)place = NULL;
 	}
 }
 
-static bool has_members(const struct wfs_form *form, const json_t *object)
-{
-	size_t count = 0;
-
-	for (const struct wfs_field *field = form->fields; field->name; field++) {
-		const bool there = json_object_get(object, field->name) != NULL;
-
-		if (!there && !field->optional)
-			return false;
-		count += there;
-	}
-	return json_is_object(object) && count == json_object_size(object);
-}
-
 /* The list of members is made only for a message. */
-static int check_members(const struct wfs_form *form, const char *what, const json_t *object,
+static int refuse_members(const struct wfs_form *form, const char *what, const json_t *object,
 	struct wfs_error *error)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer members = {0};
 
-	if (!form->members && has_members(form, object))
-		return 0;
-	if (form->members)
-		return wfs_json_members(object, what, form->members, error);
 	wfs_form_usage(form, &members);
 	return wfs_buffer_check(&members)
 		? wfs_error_from_errno(error, -ENOMEM, "check members")
@@ -128,21 +119,30 @@ static int check_members(const struct wfs_form *form, const char *what, const js
 int wfs_form_read(const struct wfs_form *form, const char *what, const json_t *object,
 	void *ret_struct, struct wfs_error *error)
 {
-	int r = check_members(form, what, object, error);
+	int r = form->members ? wfs_json_members(object, what, form->members, error) : 0;
+	bool complete = json_is_object(object);
+	size_t count = 0;
 
-	for (const struct wfs_field *field = form->fields; !r && field && field->name; field++) {
+	for (const struct wfs_field *field = form->fields; field && field->name; field++) {
 		const json_t *const value = json_object_get(object, field->name);
-		int64_t unused;
+		union {
+			int64_t number;
+			struct wfs_hash hash;
+		} unused;
 		void *const place =
 			ret_struct ? (void *)((char *)ret_struct + field->offset) : &unused;
 
+		count += value != NULL;
+		complete &= value || field->optional;
 		set_absent(field->form, place);
-		if (!value || (field->optional == WFS_NULLABLE && json_is_null(value)))
+		if (r || !value || (field->optional == WFS_NULLABLE && json_is_null(value)))
 			continue;
 		r = read_value(field, object, place, error);
 		if (!r && field->form->then)
 			r = field->form->then(field->name, value, error);
 	}
+	if (form->fields && !form->members && (!complete || count < json_object_size(object)))
+		return refuse_members(form, what, object, error);
 	return r || !form->then ? r : form->then(what, object, error);
 }
 
@@ -156,6 +156,8 @@ static bool is_absent(const struct wfs_form *form, const void *place)
 		return *(const int64_t *)place == -1;
 	case WFS_FORM_BOOL:
 		return !*(const bool *)place;
+	case WFS_FORM_HASH_BYTES:
+		return wfs_hash_equal(place, &(const struct wfs_hash){0});
 	default:
 		return *(const void *const *)place == NULL;
 	}
@@ -172,6 +174,8 @@ static json_t *write_value(const struct wfs_form *form, const void *place)
 	case WFS_FORM_TEXT:
 	case WFS_FORM_HASH:
 		return json_string(*(const char *const *)place);
+	case WFS_FORM_HASH_BYTES:
+		return json_string(WFS_HASH_TEXT((const struct wfs_hash *)place));
 	default:
 		return json_incref(*(json_t *const *)place);
 	}
@@ -240,6 +244,7 @@ static json_t *kind_schema(const struct wfs_form *form, bool strict)
 	case WFS_FORM_BOOL:
 		return json_pack("{s:s}", "type", "boolean");
 	case WFS_FORM_HASH:
+	case WFS_FORM_HASH_BYTES:
 		return json_pack(
 			"{s:s, s:s}", "type", "string", "pattern", "^sha256:[0-9a-f]{64}$");
 	case WFS_FORM_LIST:

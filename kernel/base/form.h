@@ -19,15 +19,16 @@
 
 /* In brackets: the type in C, and its value if the member is absent. What is read is borrowed. */
 enum wfs_form_kind {
-	WFS_FORM_TEXT,    /* without NUL characters (const char *, NULL) */
-	WFS_FORM_NAT,     /* an integer that is not negative (int64_t, -1) */
-	WFS_FORM_INTEGER, /* from `min` to `max` (int64_t, -1) */
-	WFS_FORM_BOOL,    /* (bool, false) */
-	WFS_FORM_HASH,    /* `sha256:` and 64 digits (const char *, NULL) */
-	WFS_FORM_LIST,    /* of `of` (const json_t *, NULL), and so are all that follow */
-	WFS_FORM_RECORD,  /* an object with the members `fields` */
-	WFS_FORM_OBJECT,  /* an object whose form is defined elsewhere, under the name `ref` */
-	WFS_FORM_VALUE,   /* any value; its form is defined under the name `ref` */
+	WFS_FORM_TEXT,       /* without NUL characters (const char *, NULL) */
+	WFS_FORM_NAT,        /* an integer that is not negative (int64_t, -1) */
+	WFS_FORM_INTEGER,    /* from `min` to `max` (int64_t, -1) */
+	WFS_FORM_BOOL,       /* (bool, false) */
+	WFS_FORM_HASH,       /* `sha256:` and 64 digits (const char *, NULL) */
+	WFS_FORM_HASH_BYTES, /* the text of a hash, too (struct wfs_hash, zeros) */
+	WFS_FORM_LIST,       /* of `of` (const json_t *, NULL), and so are all that follow */
+	WFS_FORM_RECORD,     /* an object with the members `fields` */
+	WFS_FORM_OBJECT,     /* an object whose form is defined elsewhere, under the name `ref` */
+	WFS_FORM_VALUE,      /* any value; its form is defined under the name `ref` */
 };
 
 enum {
@@ -65,6 +66,7 @@ extern const struct wfs_form wfs_form_text;
 extern const struct wfs_form wfs_form_nat;
 extern const struct wfs_form wfs_form_bool;
 extern const struct wfs_form wfs_form_hash;
+extern const struct wfs_form wfs_form_hash_bytes;
 extern const struct wfs_form wfs_form_value;
 
 #define WFS_FORM(...) (&(const struct wfs_form){__VA_ARGS__})

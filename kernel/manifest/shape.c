@@ -36,6 +36,7 @@ static json_t *plain_document(const struct wfs_form *shape)
 	case WFS_FORM_BOOL:
 		return json_pack("{s:{}}", "bool");
 	case WFS_FORM_HASH:
+	case WFS_FORM_HASH_BYTES:
 		return json_pack("{s:{}}", "hash");
 	case WFS_FORM_LIST:
 		return json_pack("{s:o}", "list", wfs_shape_document(shape->of));
@@ -151,6 +152,7 @@ static int check_value(struct check *check, const struct wfs_form *shape, const 
 	case WFS_FORM_BOOL:
 		return json_is_boolean(value) ? 0 : refuse(check, "true or false", value);
 	case WFS_FORM_HASH:
+	case WFS_FORM_HASH_BYTES:
 		return is_hash(value) ? 0 : refuse(check, "a hash (sha256:…)", value);
 	case WFS_FORM_LIST:
 		return json_is_array(value) ? check_list(check, shape, value)
