@@ -5,7 +5,7 @@
 #include "caps/session-plan.h"
 #include "caps/session-query.h"
 #include "kernel/base/json.h"
-#include "kernel/manifest/document.h"
+#include "kernel/read/view-document.h"
 
 static const struct wfs_question run_own = {.effect = WFS_EFFECT_PLAN_RUN};
 
@@ -57,13 +57,10 @@ int wfs_session_leave_plan(
 static int newest_message(
 	struct wfs_view *view, struct wfs_buffer *id, json_t **ret_message, struct wfs_error *error)
 {
-	WFS_AUTO_DOCUMENT struct wfs_document_chat chat = {.own = {.json = NULL}};
-	json_t *json = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_chat chat;
 	const size_t size = id->size;
-	int r = wfs_view_document(view, WFS_BUILTIN_CHAT, wfs_buffer_text(id), &json, error);
+	int r = wfs_view_read_chat(view, wfs_buffer_text(id), &chat, error);
 
-	if (!r)
-		r = wfs_document_read_chat(json, &chat, error);
 	for (int64_t n = chat.messages; !r && n > 0; n--) {
 		WFS_AUTO_JSON json_t *message = NULL;
 

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "kernel/base/json.h"
+#include "kernel/read/view-document.h"
 
 bool wfs_payer_read(const json_t *resources, struct wfs_payer *payer)
 {
@@ -39,16 +40,13 @@ int wfs_payer_find(struct wfs_view *view, const char *principal, struct wfs_paye
 	struct wfs_error *error)
 {
 	WFS_AUTO_DOCUMENT struct wfs_document_principal document = {.own = {.json = NULL}};
-	json_t *json = NULL;
 	struct wfs_payer payer = {.limited = false};
 	int r = read_quota(view, principal, &payer, error);
 
 	if (r == 0)
-		r = wfs_view_document(view, WFS_BUILTIN_PRINCIPAL, principal, &json, error);
+		r = wfs_view_read_principal(view, principal, &document, error);
 	if (r == -ENOENT) /* principals of the kernel itself have no cell */
 		r = 0;
-	if (r == 0)
-		r = wfs_document_read_principal(json, &document, error);
 	const char *const maker = wfs_payer_maker(&document);
 	if (r == 0 && maker)
 		r = read_quota(view, maker, &payer, error);
