@@ -221,15 +221,16 @@ int wfs_driving_own(const struct wfs_session *session, struct wfs_view *view,
 }
 
 int wfs_driving_agent(const struct wfs_session *session, struct wfs_view *view, const char *agent,
-	json_t **ret_artifact, struct wfs_content *ret_content, struct wfs_error *error)
+	struct wfs_document_artifact *ret_artifact, struct wfs_content *ret_content,
+	struct wfs_error *error)
 {
 	struct wfs_reducer reducer;
 	struct wfs_version version;
 	int r = wfs_session_find_agent(session, view, agent, error);
 
 	if (!r)
-		r = wfs_view_document(view, WFS_BUILTIN_ARTIFACT, agent, ret_artifact, error);
-	if (r || strcmp(wfs_json_text(*ret_artifact, "type"), WFS_ARTIFACT_TYPE_AGENT) != 0)
+		r = wfs_view_read_artifact(view, agent, ret_artifact, error);
+	if (r || strcmp(ret_artifact->type, WFS_ARTIFACT_TYPE_AGENT) != 0)
 		return wfs_trace(r);
 	r = wfs_view_builtin(view, WFS_BUILTIN_CONTENT, &reducer);
 	if (!r)

@@ -115,13 +115,14 @@ int wfs_driving_own(const struct wfs_session *session, struct wfs_view *view,
 
 /** wfs_driving_agent() - read the artifact of @agent, if the session's principal may have it take
  *  turns
- *  @ret_artifact: NULL before; caller owns it, after a failure, too
+ *  @ret_artifact: zeros before; caller ends it with wfs_document_done(), after a failure, too
  *  @ret_content: zeros before; its content; stays zeros if its type is not agent, and after a
  *                failure; caller ends it with wfs_content_done()
  *  Return: as wfs_session_find_agent() (caps/session-turn.h), so 0, too, if the principal sees the
  *          artifact and it is not an agent. */
 int wfs_driving_agent(const struct wfs_session *session, struct wfs_view *view, const char *agent,
-	json_t **ret_artifact, struct wfs_content *ret_content, struct wfs_error *error);
+	struct wfs_document_artifact *ret_artifact, struct wfs_content *ret_content,
+	struct wfs_error *error);
 
 /** wfs_driving_privacy() - find which private texts an action that is not done yet would record
  *  @ret_said: ids of the private artifacts to which texts in the action belong, [] for texts of

@@ -13,6 +13,7 @@
 #include "kernel/domain/turn/turn-file.h"
 #include "kernel/domain/turn/turn-index.h"
 #include "kernel/manifest/entity-name.h"
+#include "kernel/read/view-document.h"
 
 /* --- what the session sees --- */
 
@@ -266,13 +267,13 @@ int session_administers(const struct wfs_session *session)
 static int reads(
 	const struct wfs_session *session, struct wfs_view *view, const struct wfs_version *version)
 {
-	WFS_AUTO_JSON json_t *state = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_artifact artifact = {.own.json = NULL};
 	int r = session_administers(session);
 
 	if (r)
 		return r;
-	r = wfs_view_state(view, version, &state);
-	return r ? r : wfs_artifact_reads(state, wfs_session_principal(session));
+	r = wfs_view_read_artifact_version(view, version, &artifact, NULL);
+	return r ? r : wfs_artifact_reads(&artifact, wfs_session_principal(session));
 }
 
 int wfs_session_reads(const struct wfs_session *session, struct wfs_view *view, struct wfs_bytes id)
@@ -348,7 +349,7 @@ int wfs_session_live_text(const struct wfs_session *session, struct wfs_view *vi
 int session_note_artifact(
 	const struct wfs_session *session, struct wfs_view *view, struct wfs_bytes id)
 {
-	WFS_AUTO_JSON json_t *state = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_artifact artifact = {.own.json = NULL};
 	WFS_AUTO_JSON json_t *of = NULL;
 	struct wfs_version rule;
 
@@ -356,8 +357,8 @@ int session_note_artifact(
 		return 0;
 	int r = last_rule(view, id, &rule);
 	if (!r)
-		r = wfs_view_state(view, &rule, &state);
-	if (r || wfs_artifact_is_open(state))
+		r = wfs_view_read_artifact_version(view, &rule, &artifact, NULL);
+	if (r || wfs_artifact_is_open(&artifact))
 		return r;
 	of = json_array();
 	return json_array_append_new(of, json_stringn(id.data, id.size)) < 0

@@ -17,12 +17,12 @@ static bool sees(void *context, const struct wfs_query_row *row)
 	return wfs_query_shows(sight->rights, &asks, row);
 }
 
-static int reads(void *context, const json_t *state)
+static int reads(void *context, const struct wfs_document_artifact *artifact)
 {
 	const struct wfs_sight *const sight = context;
 
 	return wfs_rights_administer(sight->rights, sight->now_ns) ||
-		wfs_artifact_reads(state, wfs_rights_principal(sight->rights));
+		wfs_artifact_reads(artifact, wfs_rights_principal(sight->rights));
 }
 
 static int goes_on(const void *context, struct wfs_error *error)

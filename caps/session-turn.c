@@ -9,6 +9,7 @@
 #include "kernel/domain/action/action.h"
 #include "kernel/domain/principal/payer.h"
 #include "kernel/domain/query/query-run.h"
+#include "kernel/read/view-document.h"
 
 int wfs_session_admit_step(
 	const struct wfs_session *session, const char *agent, struct wfs_request *request)
@@ -22,11 +23,11 @@ int wfs_session_find_agent(const struct wfs_session *session, struct wfs_view *v
 	const char *agent, struct wfs_error *error)
 {
 	const char *const principal = wfs_session_principal(session);
-	WFS_AUTO_JSON json_t *state = NULL;
-	int r = wfs_view_document(view, WFS_BUILTIN_ARTIFACT, agent, &state, error);
-	const bool invokes = !r && wfs_artifact_invokes(state, principal) != WFS_ARTIFACT_NO;
+	WFS_AUTO_DOCUMENT struct wfs_document_artifact artifact;
+	int r = wfs_view_read_artifact(view, agent, &artifact, error);
+	const bool invokes = !r && wfs_artifact_invokes(&artifact, principal) != WFS_ARTIFACT_NO;
 
-	if (invokes && strcmp(wfs_json_text(state, "type"), WFS_ARTIFACT_TYPE_AGENT) == 0)
+	if (invokes && strcmp(artifact.type, WFS_ARTIFACT_TYPE_AGENT) == 0)
 		return 0;
 	if (!r)
 		r = session_sees_file(session, WFS_ENTITY_FILE_META, wfs_bytes_text(agent));
@@ -38,7 +39,7 @@ int wfs_session_find_agent(const struct wfs_session *session, struct wfs_view *v
 		: wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
 			  "'%s' may not invoke '%s' (its access is %.128s), so it cannot have it "
 			  "take a turn",
-			  principal, agent, wfs_json_text(state, "access"));
+			  principal, agent, artifact.access);
 }
 
 int wfs_session_step(const struct wfs_session *session, json_t *step, struct wfs_request *request)
@@ -140,18 +141,18 @@ static int may_invoke(const struct wfs_session *session, const char *id)
 }
 
 int wfs_session_offers(const struct wfs_session *session, struct wfs_view *view, const char *id,
-	json_t **ret_state)
+	struct wfs_document_artifact *ret_artifact)
 {
-	WFS_AUTO_JSON json_t *state = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_artifact artifact;
 	struct wfs_error ignored;
-	int r = wfs_view_document(view, WFS_BUILTIN_ARTIFACT, id, &state, &ignored);
+	int r = wfs_view_read_artifact(view, id, &artifact, &ignored);
 
 	if (!r)
 		r = may_invoke(session, id);
 	if (r <= 0)
 		return r == -ENOENT ? 0 : r;
 	const enum wfs_artifact_answer invokes =
-		wfs_artifact_invokes(state, wfs_session_principal(session));
+		wfs_artifact_invokes(&artifact, wfs_session_principal(session));
 	if (invokes == WFS_ARTIFACT_NO)
 		return 0;
 	r = invokes == WFS_ARTIFACT_CONTRACT
@@ -159,7 +160,8 @@ int wfs_session_offers(const struct wfs_session *session, struct wfs_view *view,
 		: 0;
 	if (r)
 		return r == -ENOENT ? 0 : r;
-	*ret_state = WFS_STEAL(state);
+	*ret_artifact = artifact;
+	artifact.own.json = NULL; /* it is the caller's now */
 	return 1;
 }
 

@@ -9,6 +9,7 @@
 
 #include <jansson.h>
 
+#include "kernel/manifest/document.h"
 #include "kernel/manifest/effect.h"
 #include "kernel/manifest/grant.h"
 
@@ -34,10 +35,10 @@ int wfs_session_find_agent(const struct wfs_session *session, struct wfs_view *v
  *  The principal's grants and policy must allow to invoke the artifact, at least after an approval
  *  or with more budget, and so must its access. If a contract decides about access, the answer is
  *  not known yet: then the principal must see the artifact in the tree.
- *  @ret_state: the artifact's cell, if the answer is 1; caller owns it
+ *  @ret_artifact: written if the answer is 1; caller ends it with wfs_document_done()
  *  Return: 1, 0 (not as a tool, or no such artifact), or -errno. */
 int wfs_session_offers(const struct wfs_session *session, struct wfs_view *view, const char *id,
-	json_t **ret_state);
+	struct wfs_document_artifact *ret_artifact);
 
 /** wfs_session_step() - begin a run. @step: {agent, called_by?, failure?, max_turns, messages,
  *  notes?, reflex?, setup}; worldfs-journal(5) explains these. The caller has set

@@ -13,6 +13,7 @@
 #include "caps/session-read.h"
 #include "caps/session.h"
 #include "kernel/base/json.h"
+#include "kernel/manifest/document.h"
 #include "kernel/mind/agent.h"
 #include "kernel/mind/setting.h"
 #include "kernel/mind/turn-bounds.h"
@@ -27,19 +28,18 @@
 static int read_agent(const struct wfs_session *asker, struct wfs_view *view, const char *id,
 	json_t **ret_content, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *artifact = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_artifact artifact = {.own.json = NULL};
 	WFS_AUTO_CONTENT struct wfs_content content = {0};
 	struct wfs_error reason = {0};
 	int r = wfs_driving_agent(asker, view, id, &artifact, &content, error);
 
 	if (r)
 		return wfs_trace(r);
-	const char *const type = wfs_json_text(artifact, "type");
-	if (strcmp(type, WFS_ARTIFACT_TYPE_AGENT) != 0)
+	if (strcmp(artifact.type, WFS_ARTIFACT_TYPE_AGENT) != 0)
 		return wfs_error_set(error, WFS_E_INVALID_TYPE,
 			"the artifact '%.140s' has the type '%.60s', "
 			"expected '" WFS_ARTIFACT_TYPE_AGENT "'",
-			id, type);
+			id, artifact.type);
 	r = wfs_mind_agent_read(content.bytes, ret_content, &reason);
 	return r ? wfs_error_set(error, reason.code, "the content of the agent '%s': %s", id,
 			   reason.message)

@@ -129,7 +129,7 @@ static json_t *tool_of_artifact(const char *id, const json_t *interface, const j
 static int make_of_artifact(const struct agents_catalog *catalog, const char *id,
 	const char *method, json_t **ret_tool, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *artifact = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_artifact artifact = {.own.json = NULL};
 	int r = wfs_session_offers(catalog->caller, catalog->view, id, &artifact);
 
 	if (r < 0)
@@ -139,15 +139,14 @@ static int make_of_artifact(const struct agents_catalog *catalog, const char *id
 			"unknown tool '%.140s': expected an action, fs_…, query, invoke, step, "
 			"chat, submit_result or an executable artifact",
 			id);
-	if (!json_is_true(json_object_get(artifact, "executable")))
+	if (!artifact.executable)
 		return wfs_error_set(error, WFS_E_INVALID_TYPE,
 			"the tool '%.140s' is an artifact that is not executable", id);
-	const json_t *const interface = json_object_get(artifact, "interface");
-	const json_t *const found = method_of(interface, method);
+	const json_t *const found = method_of(artifact.interface, method);
 	if (*method && !found && strcmp(method, "run") != 0)
 		return wfs_error_set(error, WFS_E_NOT_FOUND,
 			"the artifact '%.140s' has no method '%.60s'", id, method);
-	*ret_tool = tool_of_artifact(id, interface, found);
+	*ret_tool = tool_of_artifact(id, artifact.interface, found);
 	return *ret_tool ? 0 : no_memory(error);
 }
 

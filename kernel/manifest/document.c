@@ -13,6 +13,7 @@ static const struct wfs_form integer = {
 #define FORM_TEXT &wfs_form_text
 #define FORM_INTEGER &integer
 #define FORM_BOOL &wfs_form_bool
+#define FORM_HASH &wfs_form_hash_bytes
 #define FORM_VALUE &wfs_form_value
 
 #define FIELD(document, type, name, absent) \

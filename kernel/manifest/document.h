@@ -15,6 +15,7 @@
 
 #include "kernel/base/cleanup.h"
 #include "kernel/base/error.h"
+#include "kernel/base/hash.h"
 #include "kernel/manifest/builtin.h"
 
 /* M(document, type, member, 0 or how it may be absent: see struct wfs_field) */
@@ -23,6 +24,26 @@
 	M(document, VALUE, last_action, WFS_OPTIONAL) \
 	M(document, INTEGER, runs, 0)                 \
 	M(document, INTEGER, same_state_for, 0)
+#define WFS_DOCUMENT_ARTIFACT(M, document)            \
+	M(document, TEXT, access, 0)                  \
+	M(document, TEXT, charged_to, 0)              \
+	M(document, TEXT, code_author, WFS_OPTIONAL)  \
+	M(document, HASH, code_hash, WFS_OPTIONAL)    \
+	M(document, INTEGER, code_size, WFS_OPTIONAL) \
+	M(document, HASH, content_hash, 0)            \
+	M(document, INTEGER, content_size, 0)         \
+	M(document, INTEGER, created_at, 0)           \
+	M(document, TEXT, created_by, 0)              \
+	M(document, VALUE, depends_on, 0)             \
+	M(document, BOOL, executable, 0)              \
+	M(document, TEXT, id, 0)                      \
+	M(document, VALUE, interface, WFS_OPTIONAL)   \
+	M(document, INTEGER, invoke_price, 0)         \
+	M(document, VALUE, metadata, 0)               \
+	M(document, TEXT, owner, 0)                   \
+	M(document, INTEGER, read_price, 0)           \
+	M(document, TEXT, type, 0)                    \
+	M(document, INTEGER, updated_at, 0)
 #define WFS_DOCUMENT_CHAT(M, document)      \
 	M(document, INTEGER, created_ns, 0) \
 	M(document, INTEGER, messages, 0)   \
@@ -177,6 +198,7 @@
 /* X(constant, name) of each reducer with such a table */
 #define WFS_DOCUMENTS(X)              \
 	X(AGENT, agent)               \
+	X(ARTIFACT, artifact)         \
 	X(CHAT, chat)                 \
 	X(DELETED, deleted)           \
 	X(ESCROW, escrow)             \
@@ -202,6 +224,7 @@ struct wfs_document {
 #define WFS_DOCUMENT_C_TEXT const char *
 #define WFS_DOCUMENT_C_INTEGER int64_t
 #define WFS_DOCUMENT_C_BOOL bool
+#define WFS_DOCUMENT_C_HASH struct wfs_hash
 #define WFS_DOCUMENT_C_VALUE json_t *
 #define WFS_DOCUMENT_MEMBER(document, type, name, absent) WFS_DOCUMENT_C_##type name;
 #define WFS_DOCUMENT_STRUCT(constant, name)                        \

@@ -44,3 +44,32 @@ TEST(a_cell_that_is_not_live_gives_zeros)
 	assert_null(intent.own.json);
 	assert_null(intent.principal);
 }
+
+#define HASH "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define ARTIFACT                                                                  \
+	"{'access':'public','charged_to':'a','content_hash':'" HASH               \
+	"','content_size':1,'created_at':1,'created_by':'a','depends_on':[],"     \
+	"'executable':false,'id':'x','invoke_price':0,'metadata':{},'owner':'a'," \
+	"'read_price':0,'type':'data','updated_at':1"
+
+TEST(a_hash_is_read_and_written)
+{
+	WFS_AUTO_DOCUMENT struct wfs_document_artifact artifact;
+
+	assert_int_equal(wfs_document_read_artifact(json_of(ARTIFACT "}"), &artifact, NULL), 0);
+	assert_int_equal(artifact.content_hash.bytes[1], 0x23);
+	assert_int_equal(artifact.code_hash.bytes[1], 0);
+	assert_json_is(wfs_document_write(WFS_BUILTIN_ARTIFACT, &artifact), ARTIFACT "}");
+	artifact.code_hash = artifact.content_hash;
+	assert_json_is(wfs_document_write(WFS_BUILTIN_ARTIFACT, &artifact),
+		ARTIFACT ",'code_hash':'" HASH "'}");
+}
+
+TEST(a_text_that_is_no_hash_is_refused)
+{
+	WFS_AUTO_DOCUMENT struct wfs_document_artifact artifact;
+
+	assert_int_equal(wfs_document_read_artifact(
+				 json_of(ARTIFACT ",'code_hash':'sha256:1'}"), &artifact, NULL),
+		-EIO);
+}

@@ -105,6 +105,8 @@ static void assert_page(
 
 /* --- the world --- */
 
+#define HASH "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
 /* @rest: the members that differ between tests */
 static void put_artifact(
 	struct cells *cells, const char *id, const char *owner, bool executable, const char *rest)
@@ -112,9 +114,9 @@ static void put_artifact(
 	char document[1024];
 
 	snprintf(document, sizeof(document),
-		"{'access':'freeware','content_hash':'sha256:0','content_size':7,'created_at':100,"
-		"'created_by':'alpha','executable':%s,'id':'%s','invoke_price':3,'owner':'%s',"
-		"'read_price':0,'updated_at':200,%s}",
+		"{'access':'freeware','charged_to':'alpha','content_hash':'" HASH
+		"','content_size':7,'created_at':100,'created_by':'alpha','executable':%s,"
+		"'id':'%s','invoke_price':3,'owner':'%s','read_price':0,'updated_at':200,%s}",
 		executable ? "true" : "false", id, owner, rest);
 	cells_set(cells, "sys.artifact", id, document);
 }
@@ -290,7 +292,8 @@ IN_MARKET(a_hostile_pattern_ends)
 IN_MARKET(one_artifact_is_told_with_all_its_metadata)
 {
 	assert_answer(fixture, "artifact", "{'artifact_id':'math'}",
-		"{'result':{'access':'freeware','content_hash':'sha256:0','content_size':7,"
+		"{'result':{'access':'freeware','charged_to':'alpha','content_hash':'" HASH
+		"','content_size':7,"
 		"'created_at':100,'created_by':'alpha','deleted':false,'depends_on':[],"
 		"'executable':true,'id':'math','invoke_price':3,"
 		"'metadata':{'name':'mathx','version':'1.2'},'owner':'alpha','read_price':0,"
@@ -523,7 +526,7 @@ static const char *const some_paths[] = {"artifacts/pricer", "artifacts/price_li
 	"artifacts/math", "principals/beta", "principals/pricer", NULL};
 
 /* Lets the principal read what everybody may read. */
-static int reads_open(void *context, const json_t *artifact)
+static int reads_open(void *context, const struct wfs_document_artifact *artifact)
 {
 	(void)context;
 	return wfs_artifact_is_open(artifact);
@@ -559,12 +562,13 @@ IN_MARKET(hashes_of_an_artifact_are_for_those_who_may_read_it)
 	static const char *const members[] = {"content_hash", "code_hash"};
 	struct cells cells = cells_begin(fixture);
 
+	put_artifact(&cells, "math", "a", true,
+		"'code_hash':'" HASH "','type':'tool','depends_on':[],'metadata':{}");
 	cells_set(&cells, "sys.artifact", "price_list",
-		"{'access':'private','code_hash':'sha256:0','content_hash':'sha256:1','owner':'a'"
-		"}");
-	cells_set(&cells, "sys.artifact", "math",
-		"{'access':'freeware','code_hash':'sha256:0','content_hash':'sha256:1','owner':'a'"
-		"}");
+		"{'access':'private','charged_to':'a','code_hash':'" HASH "','content_hash':'" HASH
+		"','content_size':7,'created_at':1,'created_by':'a','depends_on':[],"
+		"'executable':true,'id':'price_list','invoke_price':0,'metadata':{},'owner':'a',"
+		"'read_price':0,'type':'tool','updated_at':1}");
 	cells_commit(&cells);
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(members); i++) {

@@ -24,15 +24,16 @@ static int set_text(json_t *object, const char *name, struct wfs_bytes bytes)
 }
 
 /* Sets the answer: the artifact's row, members that only readers see, and the texts. */
-static int read_all(struct act *act, const struct artifact *artifact, struct wfs_error *error)
+static int read_all(
+	struct act *act, const struct wfs_document_artifact *artifact, struct wfs_error *error)
 {
 	static const char *const members[] = {"access", "depends_on", "interface", "metadata"};
-	WFS_AUTO_JSON json_t *row = wfs_artifact_row(artifact->document);
+	WFS_AUTO_JSON json_t *row = wfs_artifact_row(artifact->own.json);
 	struct wfs_bytes bytes;
 	int r = row ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !r && i < WFS_ARRAY_COUNT(members); i++) {
-		json_t *const member = json_object_get(artifact->document, members[i]);
+		json_t *const member = json_object_get(artifact->own.json, members[i]);
 
 		if (member && json_object_set(row, members[i], member) < 0)
 			r = -ENOMEM;
@@ -42,7 +43,7 @@ static int read_all(struct act *act, const struct artifact *artifact, struct wfs
 	r = artifact_text(act->fold, WFS_BUILTIN_CONTENT, artifact->id, &bytes, error);
 	if (!r)
 		r = set_text(row, "content", bytes);
-	if (!r && artifact_number(artifact, "code_size") > 0) {
+	if (!r && artifact->code_size > 0) {
 		r = artifact_text(act->fold, WFS_BUILTIN_CODE, artifact->id, &bytes, error);
 		if (!r)
 			r = set_text(row, "code", bytes);
@@ -57,14 +58,14 @@ static int read_all(struct act *act, const struct artifact *artifact, struct wfs
 int act_action_read_artifact(struct act *act, struct wfs_error *error)
 {
 	const char *const id = act->params.action_read_artifact.artifact_id;
-	ARTIFACT_AUTO struct artifact artifact = {.document = NULL};
+	WFS_AUTO_DOCUMENT struct wfs_document_artifact artifact = {.own.json = NULL};
 
 	act->unrecorded = true;
 	int r = act_artifact(act, id, &artifact, error);
 	if (!r)
 		r = artifact_permit(act, &artifact, ARTIFACT_USE_READ, error);
 	if (!r) {
-		act->unrecorded = artifact_number(&artifact, "read_price") == 0;
+		act->unrecorded = artifact.read_price == 0;
 		act->price_paid = 0;
 		r = artifact_pay_to_read(act, &artifact, &act->price_paid, error);
 	}
@@ -117,8 +118,8 @@ static int find_old(
 }
 
 /* Writes the content with the new text in the place of the old one. */
-static int replace(struct act *act, const struct artifact *artifact, struct wfs_buffer *after,
-	struct wfs_error *error)
+static int replace(struct act *act, const struct wfs_document_artifact *artifact,
+	struct wfs_buffer *after, struct wfs_error *error)
 {
 	const size_t old_size = strlen(act->params.action_edit_artifact.old_string);
 	struct wfs_bytes content;
@@ -137,8 +138,8 @@ static int replace(struct act *act, const struct artifact *artifact, struct wfs_
 }
 
 /* Checks that an edit leaves the content of a memory store valid, and its entries unchanged. */
-static int check_memory(struct act *act, const struct artifact *artifact, const json_t *before,
-	struct wfs_error *error)
+static int check_memory(struct act *act, const struct wfs_document_artifact *artifact,
+	const json_t *before, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *after = NULL;
 	int r = artifact_holding(act->fold)->check(act->fold, artifact, error);
@@ -155,7 +156,7 @@ static int check_memory(struct act *act, const struct artifact *artifact, const 
 int act_action_edit_artifact(struct act *act, struct wfs_error *error)
 {
 	const char *const id = act->params.action_edit_artifact.artifact_id;
-	ARTIFACT_AUTO struct artifact artifact = {.document = NULL};
+	WFS_AUTO_DOCUMENT struct wfs_document_artifact artifact = {.own.json = NULL};
 	WFS_AUTO_BUFFER struct wfs_buffer after = {0};
 	WFS_AUTO_JSON json_t *entries = NULL;
 	int r = act_artifact(act, id, &artifact, error);
@@ -174,7 +175,7 @@ int act_action_edit_artifact(struct act *act, struct wfs_error *error)
 	if (!r)
 		r = check_memory(act, &artifact, entries, error);
 	if (!r)
-		r = artifact_put(act->fold, &artifact, error);
+		r = fold_write_artifact(act->fold, &artifact, error);
 	if (r)
 		return wfs_trace(r);
 	snprintf(act->message, sizeof(act->message), "Edited artifact %s (%zu bytes)", id,
@@ -198,7 +199,7 @@ static int delete_cell(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, 
 int act_action_delete_artifact(struct act *act, struct wfs_error *error)
 {
 	const char *const id = act->params.action_delete_artifact.artifact_id;
-	ARTIFACT_AUTO struct artifact artifact = {.document = NULL};
+	WFS_AUTO_DOCUMENT struct wfs_document_artifact artifact = {.own.json = NULL};
 	int r = act_artifact(act, id, &artifact, error);
 
 	if (!r)
@@ -208,8 +209,7 @@ int act_action_delete_artifact(struct act *act, struct wfs_error *error)
 	int64_t size;
 	r = artifact_size(act->fold, &artifact, &size, error);
 	if (!r)
-		r = account_use(
-			act->fold, artifact_charged_to(&artifact), ACCOUNT_DISK, -size, error);
+		r = account_use(act->fold, artifact.charged_to, ACCOUNT_DISK, -size, error);
 	if (!r)
 		r = artifact_holding(act->fold)->delete_all(act->fold, id, error);
 	if (!r)

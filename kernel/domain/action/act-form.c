@@ -9,32 +9,31 @@
  * check, and may have stored it: so messages of kernel/mind/ are part of folding, like everything
  * that code gets.
  */
-#include "kernel/base/json.h"
 #include "kernel/domain/action/invoke.h"
 #include "kernel/mind/form.h"
 
 /* May the actor learn what is wrong with the content? Only if it has sent the content, or may read
  * it. */
-static bool may_be_told(const struct act *act, const struct artifact *artifact)
+static bool may_be_told(const struct act *act, const struct wfs_document_artifact *artifact)
 {
-	return act->content.given || wfs_artifact_reads(artifact->document, act->actor);
+	return act->content.given || wfs_artifact_reads(artifact, act->actor);
 }
 
 /* Checks the content as it will be after the action. Return: 0, or the error of a refusal. */
-static int check(struct act *act, const struct artifact *artifact, struct wfs_error *error)
+static int check(
+	struct act *act, const struct wfs_document_artifact *artifact, struct wfs_error *error)
 {
-	const char *const type = wfs_json_text(artifact->document, "type");
 	const struct wfs_mind_compiler compiler = {
 		.box = act->fold->box, .author = author_now(act), .budget = &act->fold->budget};
 	struct wfs_bytes content;
 	int r = artifact_text(act->fold, WFS_BUILTIN_CONTENT, artifact->id, &content, error);
 
 	if (!r)
-		r = wfs_mind_form_check(type, content, &compiler, error);
+		r = wfs_mind_form_check(artifact->type, content, &compiler, error);
 	if (!r || invoke_fails_all(error) || may_be_told(act, artifact))
 		return wfs_trace(r);
 	return wfs_error_set(error, error->code,
-		"'content': expected one that the type '%s' has, got another one", type);
+		"'content': expected one that the type '%s' has, got another one", artifact->type);
 }
 
 static bool was_refused(const struct nest *nest, size_t number)
@@ -51,8 +50,8 @@ static bool was_refused(const struct nest *nest, size_t number)
 }
 
 /* Checks a write by running code. */
-static int check_within(
-	struct act *act, const struct artifact *artifact, size_t number, struct wfs_error *error)
+static int check_within(struct act *act, const struct wfs_document_artifact *artifact,
+	size_t number, struct wfs_error *error)
 {
 	const bool again = act->fold->input.recorded != NULL;
 
@@ -76,13 +75,13 @@ static int check_within(
 }
 
 int artifact_check_content(
-	struct act *act, const struct artifact *artifact, struct wfs_error *error)
+	struct act *act, const struct wfs_document_artifact *artifact, struct wfs_error *error)
 {
 	/* Writes of all types are counted, so that numbers in old records stay right when another
 	 * type gets a form. */
 	const size_t number = act->within ? act->nest->content_count++ : 0;
 
-	if (!wfs_mind_form_has(wfs_json_text(artifact->document, "type")))
+	if (!wfs_mind_form_has(artifact->type))
 		return 0;
 	if (act->within)
 		return wfs_trace(check_within(act, artifact, number, error));

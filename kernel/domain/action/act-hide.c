@@ -9,6 +9,7 @@
 
 #include "kernel/base/json.h"
 #include "kernel/domain/action/service.h"
+#include "kernel/read/view-document.h"
 
 /* --- which texts are private --- */
 
@@ -19,9 +20,9 @@ static const char *const hides_write[] = {"reasoning", NULL};
 
 /* Finds artifacts. Embedded in a struct that has the source. */
 struct finder {
-	/* @ret_state: the artifact's cell; NULL if no artifact has this id. Caller owns it. */
-	int (*find)(
-		struct finder *finder, const char *id, json_t **ret_state, struct wfs_error *error);
+	/* @ret_artifact: its `own.json` is NULL if no artifact has this id */
+	int (*find)(struct finder *finder, const char *id,
+		struct wfs_document_artifact *ret_artifact, struct wfs_error *error);
 };
 
 /* An action whose private texts are sought. */
@@ -29,6 +30,7 @@ struct looking {
 	const struct wfs_domain *const *domains;
 	struct finder *finder;
 	const json_t *action;
+	struct wfs_document_artifact artifact; /* found for the action; zeros: none */
 	struct wfs_privacy privacy;
 	struct wfs_error *error;
 };
@@ -40,29 +42,27 @@ static const char *method_of(const struct looking *looking)
 	return json_is_string(method) ? json_string_value(method) : "run";
 }
 
-static int find(struct looking *looking, const char *id, json_t **ret_state)
+/* Finds looking->artifact. */
+static int find(struct looking *looking, const char *id)
 {
 	return wfs_grant_name_valid(id)
-		? looking->finder->find(looking->finder, id, ret_state, looking->error)
+		? looking->finder->find(looking->finder, id, &looking->artifact, looking->error)
 		: 0;
 }
 
-/* Adds an artifact to `privacy.of` if it is private.
- * @ret_state: may be NULL; gets the artifact's state, NULL if it does not exist
+/* Finds an artifact, and adds it to `privacy.of` if it is private.
  * Return: 1 (it exists, and is open to everybody), 0, -errno. */
-static int note_artifact(struct looking *looking, const char *id, json_t **ret_state)
+static int note_artifact(struct looking *looking, const char *id)
 {
-	WFS_AUTO_JSON json_t *state = NULL;
-	int r = find(looking, id, &state);
+	int r = find(looking, id);
 
-	if (r)
+	if (r || !looking->artifact.own.json)
 		return wfs_trace(r);
-	const bool open = state && wfs_artifact_is_open(state);
-	if (state && !open && json_array_append_new(looking->privacy.of, json_string(id)) < 0)
-		return fold_no_memory(looking->error);
-	if (ret_state)
-		*ret_state = WFS_STEAL(state);
-	return open;
+	if (wfs_artifact_is_open(&looking->artifact))
+		return 1;
+	return json_array_append_new(looking->privacy.of, json_string(id)) < 0
+		? fold_no_memory(looking->error)
+		: 0;
 }
 
 /* Hides the arguments of a service, unless they can be parsed and name no memory store, or one
@@ -81,7 +81,7 @@ static int look_at_service(struct looking *looking, const struct service *servic
 	const char *const memory = r ? "" : service_text(&call, "memory");
 	if (!r && !*memory)
 		return 0;
-	r = r ? 0 : note_artifact(looking, memory, NULL);
+	r = r ? 0 : note_artifact(looking, memory);
 	if (r == 0)
 		looking->privacy.members = hides_arguments;
 	return r < 0 ? wfs_trace(r) : 0;
@@ -90,15 +90,14 @@ static int look_at_service(struct looking *looking, const struct service *servic
 static int look_at_invocation(struct looking *looking, const char *id)
 {
 	const struct service *const service = service_find(looking->domains, id);
-	WFS_AUTO_JSON json_t *state = NULL;
 
 	if (service)
 		return wfs_trace(look_at_service(looking, service));
-	int r = note_artifact(looking, id, &state);
-	if (r >= 0 && state)
-		looking->privacy.secret = interface_has_secrets(
-			json_object_get(state, "interface"), method_of(looking));
-	if (looking->privacy.secret || (r == 0 && state))
+	int r = note_artifact(looking, id);
+	const bool found = r >= 0 && looking->artifact.own.json;
+	looking->privacy.secret =
+		found && interface_has_secrets(looking->artifact.interface, method_of(looking));
+	if (looking->privacy.secret || (r == 0 && found))
 		looking->privacy.members = hides_arguments;
 	return r < 0 ? wfs_trace(r) : 0;
 }
@@ -108,25 +107,29 @@ static int look_at_invocation(struct looking *looking, const char *id)
  * id. */
 static int look_at_write(struct looking *looking, const char *id)
 {
-	json_t *const access = json_object_get(looking->action, "access");
-	json_t *const price =
+	const json_t *const access = json_object_get(looking->action, "access");
+	const json_t *const price =
 		json_object_get(json_object_get(looking->action, "policy"), "read_price");
-	WFS_AUTO_JSON json_t *before = NULL;
-	WFS_AUTO_JSON json_t *after = NULL;
-	int r = find(looking, id, &before);
+	int r = find(looking, id);
 
 	if (r)
 		return wfs_trace(r);
-	after = before ? wfs_json_copy(before)
-		       : json_pack("{s:s, s:s}", "access", "freeware", "owner", id);
-	if (!after || (json_is_string(access) && json_object_set(after, "access", access) < 0) ||
-		(price && json_object_set(after, "read_price", price) < 0))
-		return fold_no_memory(looking->error);
-	looking->privacy.writes = !wfs_artifact_is_open(after);
+	const bool found = looking->artifact.own.json != NULL;
+	struct wfs_document_artifact after = looking->artifact;
+	if (!found) {
+		after.access = "freeware";
+		after.id = "";
+		after.owner = id;
+	}
+	if (json_is_string(access))
+		after.access = json_string_value(access);
+	if (price)
+		after.read_price = json_integer_value(price);
+	looking->privacy.writes = !wfs_artifact_is_open(&after);
 	if (!looking->privacy.writes)
 		return 0;
 	looking->privacy.members = hides_write;
-	return before && json_array_append_new(looking->privacy.of, json_string(id)) < 0
+	return found && json_array_append_new(looking->privacy.of, json_string(id)) < 0
 		? fold_no_memory(looking->error)
 		: 0;
 }
@@ -140,10 +143,10 @@ static int look(struct looking *looking)
 	case WFS_EFFECT_ACTION_INVOKE_ARTIFACT:
 		return wfs_trace(look_at_invocation(looking, id));
 	case WFS_EFFECT_ACTION_READ_ARTIFACT:
-		r = note_artifact(looking, id, NULL);
+		r = note_artifact(looking, id);
 		return r < 0 ? wfs_trace(r) : 0;
 	case WFS_EFFECT_ACTION_EDIT_ARTIFACT:
-		r = note_artifact(looking, id, NULL);
+		r = note_artifact(looking, id);
 		if (r == 0)
 			looking->privacy.members = hides_edit;
 		return r < 0 ? wfs_trace(r) : 0;
@@ -173,6 +176,7 @@ static int privacy_of(const struct wfs_domain *const *domains, struct finder *fi
 	};
 	int r = looking.privacy.of ? look(&looking) : fold_no_memory(error);
 
+	wfs_document_done(&looking.artifact);
 	if (r)
 		wfs_privacy_done(&looking.privacy);
 	else
@@ -201,11 +205,11 @@ struct view_finder {
 	struct wfs_view *view;
 };
 
-static int find_in_view(
-	struct finder *finder, const char *id, json_t **ret_state, struct wfs_error *error)
+static int find_in_view(struct finder *finder, const char *id,
+	struct wfs_document_artifact *ret_artifact, struct wfs_error *error)
 {
 	const struct view_finder *const self = (const struct view_finder *)finder;
-	int r = wfs_view_document(self->view, WFS_BUILTIN_ARTIFACT, id, ret_state, error);
+	int r = wfs_view_read_artifact(self->view, id, ret_artifact, error);
 
 	return r == -ENOENT ? 0 : wfs_trace(r);
 }
@@ -223,13 +227,12 @@ struct fold_finder {
 	struct wfs_fold *fold;
 };
 
-static int find_in_fold(
-	struct finder *finder, const char *id, json_t **ret_state, struct wfs_error *error)
+static int find_in_fold(struct finder *finder, const char *id,
+	struct wfs_document_artifact *ret_artifact, struct wfs_error *error)
 {
 	const struct fold_finder *const self = (const struct fold_finder *)finder;
-	size_t cell;
 
-	return wfs_trace(fold_load(self->fold, WFS_BUILTIN_ARTIFACT, id, &cell, ret_state, error));
+	return wfs_trace(fold_read_artifact(self->fold, id, ret_artifact, error));
 }
 
 /* --- hiding --- */

@@ -24,7 +24,7 @@ static int not_found(const char *id, struct wfs_error *error)
 	return wfs_error_set(error, WFS_E_NOT_FOUND, "Artifact '%.140s' not found", id);
 }
 
-int act_artifact(const struct act *act, const char *id, struct artifact *ret_artifact,
+int act_artifact(const struct act *act, const char *id, struct wfs_document_artifact *ret_artifact,
 	struct wfs_error *error)
 {
 	int r = artifact_get(act->fold, id, ret_artifact, error);
@@ -37,8 +37,8 @@ int act_artifact(const struct act *act, const char *id, struct artifact *ret_art
 	return knows ? r : not_found(id, error);
 }
 
-int act_refuse_artifact(
-	const struct act *act, const struct artifact *artifact, struct wfs_error *error)
+int act_refuse_artifact(const struct act *act, const struct wfs_document_artifact *artifact,
+	struct wfs_error *error)
 {
 	const int knows = act_knows(act, WFS_ENTITY_ARTIFACT, artifact->id, error);
 

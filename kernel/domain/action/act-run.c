@@ -7,9 +7,10 @@
 
 #include "kernel/base/json.h"
 
-static int pay(struct act *act, const struct artifact *artifact, struct wfs_error *error)
+static int pay(
+	struct act *act, const struct wfs_document_artifact *artifact, struct wfs_error *error)
 {
-	const int64_t price = artifact_price(act, artifact, "invoke_price");
+	const int64_t price = artifact_invoke_price(act, artifact);
 	char earner[WFS_ARTIFACT_ID_MAX + 1];
 
 	act->price_paid = price;
@@ -23,7 +24,7 @@ int action_pay_run(struct wfs_fold *fold, const char *agent, struct wfs_error *e
 {
 	struct wfs_action_recorded *const recorded = fold->input.recorded;
 	NEST_AUTO struct nest nest = {.result = NULL};
-	ARTIFACT_AUTO struct artifact artifact = {.document = NULL};
+	WFS_AUTO_DOCUMENT struct wfs_document_artifact artifact = {.own.json = NULL};
 	ACT_AUTO struct act act = {
 		.fold = fold,
 		.actor = fold->input.principal,

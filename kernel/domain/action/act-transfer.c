@@ -2,7 +2,6 @@
 /* Transfers of scrip, quota and artifacts. */
 #include <inttypes.h>
 
-#include "kernel/base/json.h"
 #include "kernel/domain/action/act.h"
 #include "kernel/domain/action/service.h"
 
@@ -47,46 +46,41 @@ int act_action_transfer(struct act *act, struct wfs_error *error)
 }
 
 /* Charges the artifact's bytes to the account that pays for the new owner's disk. */
-static int move_bytes(
-	struct act *act, struct artifact *artifact, const char *payer, struct wfs_error *error)
+static int move_bytes(struct act *act, struct wfs_document_artifact *artifact, const char *payer,
+	struct wfs_error *error)
 {
 	int64_t size;
 	int r = artifact_size(act->fold, artifact, &size, error);
 
 	if (!r)
-		r = account_use(
-			act->fold, artifact_charged_to(artifact), ACCOUNT_DISK, -size, error);
+		r = account_use(act->fold, artifact->charged_to, ACCOUNT_DISK, -size, error);
 	if (!r)
 		r = account_use(act->fold, payer, ACCOUNT_DISK, size, error);
-	if (!r && json_object_set_new(artifact->document, "charged_to", json_string(payer)) < 0)
-		r = fold_no_memory(error);
+	artifact->charged_to = payer;
 	return wfs_trace(r);
 }
 
-static int give(struct act *act, struct artifact *artifact, const char *to, struct wfs_error *error)
+static int give(struct act *act, const struct wfs_document_artifact *artifact, const char *to,
+	struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *keep = NULL;
-	const char *payer = "";
-	int r = service_find(act->fold->domains, to)
-		? 0
-		: artifact_disk_payer(act->fold, to, &payer, &keep, error);
+	struct wfs_document_artifact given = *artifact;
+	const bool held = service_find(act->fold->domains, to) != NULL;
+	char payer[WFS_ARTIFACT_ID_MAX + 1];
+	int r = held ? 0 : artifact_disk_payer(act->fold, to, payer, error);
 
 	/* An artifact held by a service stays charged to its previous owner; otherwise services
 	 * would be free disk. */
-	if (!r && !service_find(act->fold->domains, to))
-		r = move_bytes(act, artifact, payer, error);
-	/* The giver chose the writer, which would write at the new owner's cost. Services give
-	 * back what they got unchanged. */
-	if (!r && !service_find(act->fold->domains, to) &&
-		!service_find(act->fold->domains, act->actor))
-		r = artifact_take_writer_out(artifact, error);
+	if (!r && !held)
+		r = move_bytes(act, &given, payer, error);
 	if (r)
 		return wfs_trace(r);
-	if (json_object_set_new(artifact->document, "owner", json_string(to)) < 0 ||
-		json_object_set_new(
-			artifact->document, "updated_at", json_integer(act->fold->input.at_ns)) < 0)
-		return fold_no_memory(error);
-	return wfs_trace(artifact_put(act->fold, artifact, error));
+	/* The giver chose the writer, which would write at the new owner's cost. Services give
+	 * back what they got unchanged. */
+	if (!held && !service_find(act->fold->domains, act->actor))
+		(void)json_object_del(given.metadata, "authorized_writer");
+	given.owner = to;
+	given.updated_at = act->fold->input.at_ns;
+	return wfs_trace(fold_write_artifact(act->fold, &given, error));
 }
 
 /* A service never gives back what it has not taken itself. */
@@ -103,7 +97,7 @@ int act_action_transfer_ownership(struct act *act, struct wfs_error *error)
 {
 	const char *const id = act->params.action_transfer_ownership.artifact_id;
 	const char *const to = act->params.action_transfer_ownership.to;
-	ARTIFACT_AUTO struct artifact artifact = {.document = NULL};
+	WFS_AUTO_DOCUMENT struct wfs_document_artifact artifact = {.own.json = NULL};
 	int r = act_artifact(act, id, &artifact, error);
 
 	if (r)

@@ -11,44 +11,31 @@
 
 /* --- given members --- */
 
-static int set_member(struct artifact *artifact, const char *name, json_t *value)
-{
-	return json_object_set(artifact->document, name, value) < 0 ? -ENOMEM : 0;
-}
-
-static int set_number(struct artifact *artifact, const char *name, int64_t value)
-{
-	return json_object_set_new(artifact->document, name, json_integer(value)) < 0 ? -ENOMEM : 0;
-}
-
-static int take_prices(struct act *act, struct artifact *artifact, struct wfs_error *error)
+static int take_prices(
+	struct act *act, struct wfs_document_artifact *artifact, struct wfs_error *error)
 {
 	static const char *const names[] = {"invoke_price", "read_price", NULL};
+	int64_t *const prices[] = {&artifact->invoke_price, &artifact->read_price};
 	const json_t *const policy = act->params.action_write_artifact.policy;
 	const int64_t price = act->params.action_write_artifact.price;
-	int r = 0;
+	int r;
 
 	if (price >= 0 && policy)
 		return wfs_error_set(
 			error, WFS_E_INVALID_ARGUMENT, "expected 'price' or 'policy', got both");
 	if (price >= 0)
-		r = set_number(artifact, "invoke_price", price);
-	if (!r && policy)
-		r = wfs_json_only(policy, names, error);
-	for (size_t i = 0; !r && policy && names[i]; i++) {
-		json_t *const given = json_object_get(policy, names[i]);
-		int64_t number = 0;
-
-		r = wfs_json_get_integer(policy, names[i], 0, INT64_MAX, &number, error);
-		if (!r && given)
-			r = set_member(artifact, names[i], given);
-	}
-	return r == -ENOMEM ? fold_no_memory(error) : r;
+		artifact->invoke_price = price;
+	if (!policy)
+		return 0;
+	r = wfs_json_only(policy, names, error);
+	for (size_t i = 0; !r && names[i]; i++)
+		r = wfs_json_get_integer(policy, names[i], 0, INT64_MAX, prices[i], error);
+	return r;
 }
 
 /* Objects defined by users are bounded, because every reader of the cell reads them. */
 static int take_object(
-	struct artifact *artifact, const char *name, const json_t *value, struct wfs_error *error)
+	json_t **place, const char *name, const json_t *value, struct wfs_error *error)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
@@ -61,10 +48,12 @@ static int take_object(
 		return wfs_error_set(error, WFS_E_TOO_LARGE,
 			"'%s' has %zu bytes, at most %d are taken", name, text.size,
 			WFS_ARTIFACT_DETAILS_MAX);
-	return set_member(artifact, name, (json_t *)value) ? fold_no_memory(error) : 0;
+	*place = (json_t *)(uintptr_t)value;
+	return 0;
 }
 
-static int take_access(struct act *act, struct artifact *artifact, struct wfs_error *error)
+static int take_access(
+	struct act *act, struct wfs_document_artifact *artifact, struct wfs_error *error)
 {
 	const char *const access = act->params.action_write_artifact.access;
 
@@ -73,15 +62,13 @@ static int take_access(struct act *act, struct artifact *artifact, struct wfs_er
 	if (!wfs_grant_name_valid(access))
 		return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 			"'access': expected a rule or the id of a contract, got '%.80s'", access);
-	if (json_object_set_new(artifact->document, "access", json_string(access)) < 0)
-		return fold_no_memory(error);
-	artifact->access = json_string_value(json_object_get(artifact->document, "access"));
+	artifact->access = access;
 	return 0;
 }
 
 /* A memory store with entries keeps its type. */
-static int check_memory_type(
-	struct act *act, const struct artifact *artifact, const char *type, struct wfs_error *error)
+static int check_memory_type(struct act *act, const struct wfs_document_artifact *artifact,
+	const char *type, struct wfs_error *error)
 {
 	int64_t bytes = 0;
 	int r = strcmp(type, WFS_ARTIFACT_TYPE_MEMORY) == 0
@@ -94,7 +81,8 @@ static int check_memory_type(
 		"'type': '%s' has entries, so it stays a " WFS_ARTIFACT_TYPE_MEMORY, artifact->id);
 }
 
-static int take_type(struct act *act, struct artifact *artifact, struct wfs_error *error)
+static int take_type(
+	struct act *act, struct wfs_document_artifact *artifact, struct wfs_error *error)
 {
 	const char *const type = act->params.action_write_artifact.type;
 
@@ -106,9 +94,8 @@ static int take_type(struct act *act, struct artifact *artifact, struct wfs_erro
 	if (!wfs_grant_name_valid(type))
 		return wfs_error_set(
 			error, WFS_E_INVALID_ARGUMENT, "'type': expected %s", WFS_GRANT_NAME_FORM);
-	return json_object_set_new(artifact->document, "type", json_string(type)) < 0
-		? fold_no_memory(error)
-		: 0;
+	artifact->type = type;
+	return 0;
 }
 
 /* --- dependencies --- */
@@ -127,12 +114,12 @@ static int follow(struct walk *walk, const json_t *list, int depth);
 
 /* Finds a dependency. One that is not shown to the actor, and that the actor may not invoke by its
  * rule, is reported as not found. */
-static int find_dependency(const struct act *act, const char *id, struct artifact *ret_artifact,
-	struct wfs_error *error)
+static int find_dependency(const struct act *act, const char *id,
+	struct wfs_document_artifact *ret_artifact, struct wfs_error *error)
 {
 	int r = act_artifact(act, id, ret_artifact, error);
 
-	if (r || wfs_artifact_invokes(ret_artifact->document, act->actor) == WFS_ARTIFACT_YES)
+	if (r || wfs_artifact_invokes(ret_artifact, act->actor) == WFS_ARTIFACT_YES)
 		return wfs_trace(r);
 	r = act_refuse_artifact(act, ret_artifact, error);
 	return r == -EACCES ? 0 : wfs_trace(r);
@@ -140,7 +127,7 @@ static int find_dependency(const struct act *act, const char *id, struct artifac
 
 static int follow_one(struct walk *walk, const char *id, int depth)
 {
-	ARTIFACT_AUTO struct artifact artifact = {.document = NULL};
+	WFS_AUTO_DOCUMENT struct wfs_document_artifact artifact = {.own.json = NULL};
 	struct wfs_error reason = {0};
 
 	if (strcmp(id, walk->from) == 0)
@@ -162,7 +149,7 @@ static int follow_one(struct walk *walk, const char *id, int depth)
 		*walk->error = reason;
 		return wfs_trace(r);
 	}
-	return follow(walk, json_object_get(artifact.document, "depends_on"), depth + 1);
+	return follow(walk, artifact.depends_on, depth + 1);
 }
 
 static int follow(struct walk *walk, const json_t *list, int depth)
@@ -174,7 +161,8 @@ static int follow(struct walk *walk, const json_t *list, int depth)
 	return r;
 }
 
-static int take_dependencies(struct act *act, struct artifact *artifact, struct wfs_error *error)
+static int take_dependencies(
+	struct act *act, struct wfs_document_artifact *artifact, struct wfs_error *error)
 {
 	const json_t *const list = act->params.action_write_artifact.depends_on;
 	struct walk walk = {.act = act, .from = artifact->id, .error = error, .budget = WALK_MAX};
@@ -185,61 +173,49 @@ static int take_dependencies(struct act *act, struct artifact *artifact, struct 
 		return wfs_error_set(error, WFS_E_TOO_LARGE,
 			"'depends_on' has %zu ids, at most %d are taken", json_array_size(list),
 			WFS_ARTIFACT_DEPENDENCIES_MAX);
-	int r = follow(&walk, list, 1);
-	if (r)
-		return r;
-	return set_member(artifact, "depends_on", (json_t *)list) ? fold_no_memory(error) : 0;
+	artifact->depends_on = (json_t *)(uintptr_t)list;
+	return follow(&walk, list, 1);
 }
 
 /* --- texts --- */
 
-static const char *size_member(enum wfs_builtin_reducer reducer)
-{
-	return reducer == WFS_BUILTIN_CODE ? "code_size" : "content_size";
-}
-
-static int set_author(struct act *act, struct artifact *artifact, struct wfs_error *error)
-{
-	return json_object_set_new(
-		       artifact->document, "code_author", json_string(author_now(act))) < 0
-		? fold_no_memory(error)
-		: 0;
-}
-
 /* Stores a text whose disk has been charged. */
-static int put_text(struct act *act, struct artifact *artifact, enum wfs_builtin_reducer reducer,
-	struct wfs_bytes bytes, struct wfs_error *error)
+static int put_text(struct act *act, struct wfs_document_artifact *artifact,
+	enum wfs_builtin_reducer reducer, struct wfs_bytes bytes, struct wfs_error *error)
 {
-	const char *const member = reducer == WFS_BUILTIN_CODE ? "code_hash" : "content_hash";
 	const struct wfs_hash hash = wfs_hash_of(bytes.data, bytes.size);
 	int r = artifact_set_text(act->fold, reducer, artifact->id, bytes, error);
 
-	if (r)
-		return wfs_trace(r);
-	if (set_number(artifact, size_member(reducer), (int64_t)bytes.size) ||
-		wfs_json_set_hash(artifact->document, member, &hash) ||
-		set_number(artifact, "updated_at", act->fold->input.at_ns))
-		return fold_no_memory(error);
-	return reducer == WFS_BUILTIN_CODE ? set_author(act, artifact, error) : 0;
+	artifact->updated_at = act->fold->input.at_ns;
+	if (reducer == WFS_BUILTIN_CODE) {
+		artifact->code_author = author_now(act);
+		artifact->code_hash = hash;
+		artifact->code_size = (int64_t)bytes.size;
+	} else {
+		artifact->content_hash = hash;
+		artifact->content_size = (int64_t)bytes.size;
+	}
+	return wfs_trace(r);
 }
 
-static int64_t growth(
-	const struct artifact *artifact, enum wfs_builtin_reducer reducer, struct wfs_bytes bytes)
+static int64_t growth(const struct wfs_document_artifact *artifact,
+	enum wfs_builtin_reducer reducer, struct wfs_bytes bytes)
 {
-	return (int64_t)bytes.size - artifact_number(artifact, size_member(reducer));
+	return (int64_t)bytes.size - artifact_text_size(artifact, reducer);
 }
 
-int artifact_change_text(struct act *act, struct artifact *artifact,
+int artifact_change_text(struct act *act, struct wfs_document_artifact *artifact,
 	enum wfs_builtin_reducer reducer, struct wfs_bytes bytes, struct wfs_error *error)
 {
-	int r = account_use(act->fold, artifact_charged_to(artifact), ACCOUNT_DISK,
+	int r = account_use(act->fold, artifact->charged_to, ACCOUNT_DISK,
 		growth(artifact, reducer, bytes), error);
 
 	return wfs_trace(r ? r : put_text(act, artifact, reducer, bytes, error));
 }
 
 /* Charges the disk for both texts together: one may make room for the other. */
-static int charge_texts(struct act *act, const struct artifact *artifact, struct wfs_error *error)
+static int charge_texts(
+	struct act *act, const struct wfs_document_artifact *artifact, struct wfs_error *error)
 {
 	int64_t more = 0;
 
@@ -248,8 +224,7 @@ static int charge_texts(struct act *act, const struct artifact *artifact, struct
 			artifact, WFS_BUILTIN_CONTENT, wfs_buffer_bytes(&act->content.bytes));
 	if (act->code.given)
 		more += growth(artifact, WFS_BUILTIN_CODE, wfs_buffer_bytes(&act->code.bytes));
-	return wfs_trace(
-		account_use(act->fold, artifact_charged_to(artifact), ACCOUNT_DISK, more, error));
+	return wfs_trace(account_use(act->fold, artifact->charged_to, ACCOUNT_DISK, more, error));
 }
 
 /* --- one artifact --- */
@@ -297,48 +272,54 @@ static int check_new_id(struct act *act, const char *id, struct wfs_error *error
 }
 
 /* Makes the principal of an agent, which has the artifact's id and can get grants. */
-static int make_principal(struct act *act, const struct artifact *artifact, struct wfs_error *error)
+static int make_principal(
+	struct act *act, const struct wfs_document_artifact *artifact, struct wfs_error *error)
 {
 	int r = fold_is_live(act->fold, WFS_BUILTIN_PRINCIPAL, artifact->id, error);
 
 	if (r)
 		return r > 0 ? 0 : wfs_trace(r);
-	r = grants_make_agent(
-		act->fold, artifact->id, act->actor, artifact_charged_to(artifact), error);
+	r = grants_make_agent(act->fold, artifact->id, act->actor, artifact->charged_to, error);
 	return wfs_trace(r ? r : account_add(act->fold, artifact->id, 0, error));
 }
 
-static int make(
-	struct act *act, const char *id, struct artifact *ret_artifact, struct wfs_error *error)
+/* Makes a new artifact. @ret_artifact: artifact_get() has not found it */
+static int make(struct act *act, const char *id, struct wfs_document_artifact *ret_artifact,
+	struct wfs_error *error)
 {
-	const struct wfs_hash empty = wfs_hash_of("", 0);
-	const json_int_t now = act->fold->input.at_ns;
-	WFS_AUTO_JSON json_t *keep = NULL;
-	const char *payer;
-	size_t cell;
-	int r = artifact_disk_payer(act->fold, act->actor, &payer, &keep, error);
+	const size_t cell = ret_artifact->own.cell;
+	const int64_t now = act->fold->input.at_ns;
+	WFS_AUTO_JSON json_t *nothing = json_array();
+	WFS_AUTO_JSON json_t *no_metadata = json_object();
+	char payer[WFS_ARTIFACT_ID_MAX + 1];
+	int r = artifact_disk_payer(act->fold, act->actor, payer, error);
 
 	if (!r)
-		r = fold_touch(act->fold, fold_builtin(act->fold, WFS_BUILTIN_ARTIFACT),
-			wfs_bytes_text(id), &cell, error);
+		r = artifact_set_text(act->fold, WFS_BUILTIN_CONTENT, id, WFS_BYTES("", 0), error);
 	if (r)
 		return wfs_trace(r);
-	WFS_AUTO_JSON json_t *document = json_pack(
-		"{s:s, s:s, s:I, s:I, s:s, s:[], s:b, s:s, s:I, s:{}, s:s, s:I, s:s, s:I}",
-		"access", "freeware", "charged_to", payer, "content_size", (json_int_t)0,
-		"created_at", now, "created_by", act->actor, "depends_on", "executable", 0, "id",
-		id, "invoke_price", (json_int_t)0, "metadata", "owner", act->actor, "read_price",
-		(json_int_t)0, "type", "data", "updated_at", now);
-	if (!document || wfs_json_set_hash(document, "content_hash", &empty))
-		return fold_no_memory(error);
-	r = artifact_set_text(act->fold, WFS_BUILTIN_CONTENT, id, WFS_BYTES("", 0), error);
-	if (r)
-		return wfs_trace(r);
-	*ret_artifact = artifact_of(WFS_STEAL(document), cell);
-	return 0;
+	const struct wfs_document_artifact made = {
+		.access = "freeware",
+		.charged_to = payer,
+		.code_size = -1,
+		.content_hash = wfs_hash_of("", 0),
+		.created_at = now,
+		.created_by = act->actor,
+		.depends_on = nothing,
+		.id = id,
+		.metadata = no_metadata,
+		.owner = act->actor,
+		.type = "data",
+		.updated_at = now,
+	};
+	json_t *const document = wfs_document_write(WFS_BUILTIN_ARTIFACT, &made);
+	r = document ? wfs_document_read_artifact(document, ret_artifact, error)
+		     : fold_no_memory(error);
+	ret_artifact->own.cell = cell;
+	return wfs_trace(r);
 }
 
-static int get_or_make(struct act *act, const char *id, struct artifact *ret_artifact,
+static int get_or_make(struct act *act, const char *id, struct wfs_document_artifact *ret_artifact,
 	bool *ret_made, struct wfs_error *error)
 {
 	struct wfs_error reason = {0};
@@ -359,7 +340,8 @@ static int get_or_make(struct act *act, const char *id, struct artifact *ret_art
 }
 
 /* Stores given code. An executable artifact must have code, which is checked. */
-static int take_code(struct act *act, struct artifact *artifact, struct wfs_error *error)
+static int take_code(
+	struct act *act, struct wfs_document_artifact *artifact, struct wfs_error *error)
 {
 	int r = 0;
 
@@ -370,7 +352,7 @@ static int take_code(struct act *act, struct artifact *artifact, struct wfs_erro
 		return wfs_trace(r);
 	if (!artifact->executable || service_find(act->fold->domains, artifact->id))
 		return 0;
-	if (artifact_number(artifact, "code_size") == 0)
+	if (artifact->code_size <= 0)
 		return wfs_error_set(error, WFS_E_MISSING_ARGUMENT,
 			"an executable artifact requires 'code' that defines run(...) or "
 			"check(...)");
@@ -378,39 +360,36 @@ static int take_code(struct act *act, struct artifact *artifact, struct wfs_erro
 	return unchecked ? wfs_trace(artifact_check_code(act, artifact, error)) : 0;
 }
 
-static int take_executable(struct act *act, struct artifact *artifact, struct wfs_error *error)
+static void take_executable(struct act *act, struct wfs_document_artifact *artifact)
 {
 	const bool given = json_object_get(act->sent, "executable") != NULL;
 	const bool executable = given
 		? act->params.action_write_artifact.executable
 		: artifact->executable || (act->code.given && act->code.bytes.size > 0);
 
-	const bool made = executable && !artifact->executable;
-
+	if (executable && !artifact->executable)
+		artifact->code_author = author_now(act);
 	artifact->executable = executable;
-	if (json_object_set_new(artifact->document, "executable", json_boolean(executable)) < 0)
-		return fold_no_memory(error);
-	return made ? set_author(act, artifact, error) : 0;
 }
 
 /* Checks the content if it has changed or its type has. An artifact without content may get it
  * later. @retyped: it has another type than before */
-static int check_content(
-	struct act *act, const struct artifact *artifact, bool retyped, struct wfs_error *error)
+static int check_content(struct act *act, const struct wfs_document_artifact *artifact,
+	bool retyped, struct wfs_error *error)
 {
-	const bool has_content =
-		act->content.given || artifact_number(artifact, "content_size") > 0;
+	const bool has_content = act->content.given || artifact->content_size > 0;
 	const bool changes = act->content.given || retyped;
 
 	return has_content && changes ? wfs_trace(artifact_check_content(act, artifact, error)) : 0;
 }
 
-static int take_all(struct act *act, struct artifact *artifact, struct wfs_error *error)
+static int take_all(
+	struct act *act, struct wfs_document_artifact *artifact, struct wfs_error *error)
 {
 	const struct artifact_holding *const holding = artifact_holding(act->fold);
 	WFS_AUTO_JSON json_t *entries = NULL; /* of a memory store, before the write */
 	const char *const type = act->params.action_write_artifact.type;
-	const bool retyped = type && strcmp(type, wfs_json_text(artifact->document, "type")) != 0;
+	const bool retyped = type && strcmp(type, artifact->type) != 0;
 	int r = holding->entries(act->fold, artifact, &entries, error);
 
 	if (!r)
@@ -418,13 +397,13 @@ static int take_all(struct act *act, struct artifact *artifact, struct wfs_error
 	if (!r)
 		r = take_prices(act, artifact, error);
 	if (!r)
-		r = take_object(
-			artifact, "interface", act->params.action_write_artifact.interface, error);
+		r = take_object(&artifact->interface, "interface",
+			act->params.action_write_artifact.interface, error);
 	if (!r)
 		r = interface_check(act->params.action_write_artifact.interface, error);
 	if (!r)
-		r = take_object(
-			artifact, "metadata", act->params.action_write_artifact.metadata, error);
+		r = take_object(&artifact->metadata, "metadata",
+			act->params.action_write_artifact.metadata, error);
 	if (!r)
 		r = take_access(act, artifact, error);
 	if (!r)
@@ -440,15 +419,16 @@ static int take_all(struct act *act, struct artifact *artifact, struct wfs_error
 		r = holding->check(act->fold, artifact, error);
 	if (!r)
 		r = holding->take_content(act, artifact, entries, error);
-	if (!r)
-		r = take_executable(act, artifact, error);
-	return wfs_trace(r ? r : take_code(act, artifact, error));
+	if (r)
+		return wfs_trace(r);
+	take_executable(act, artifact);
+	return wfs_trace(take_code(act, artifact, error));
 }
 
 int act_action_write_artifact(struct act *act, struct wfs_error *error)
 {
 	const char *const id = act->params.action_write_artifact.artifact_id;
-	ARTIFACT_AUTO struct artifact artifact = {.document = NULL};
+	WFS_AUTO_DOCUMENT struct wfs_document_artifact artifact = {.own.json = NULL};
 	bool made = false;
 	int r = check_id(act, id, error);
 
@@ -456,16 +436,15 @@ int act_action_write_artifact(struct act *act, struct wfs_error *error)
 		r = get_or_make(act, id, &artifact, &made, error);
 	if (!r)
 		r = take_all(act, &artifact, error);
-	if (!r && set_number(&artifact, "updated_at", act->fold->input.at_ns))
-		r = fold_no_memory(error);
+	artifact.updated_at = act->fold->input.at_ns;
 	if (!r)
-		r = artifact_put(act->fold, &artifact, error);
-	if (!r && is_agent(json_string_value(json_object_get(artifact.document, "type"))))
+		r = fold_write_artifact(act->fold, &artifact, error);
+	if (!r && is_agent(artifact.type))
 		r = make_principal(act, &artifact, error);
 	if (r)
 		return wfs_trace(r);
-	const int64_t size = artifact_number(&artifact, "content_size") +
-		artifact_number(&artifact, "code_size");
+	const int64_t size =
+		artifact.content_size + artifact_text_size(&artifact, WFS_BUILTIN_CODE);
 	snprintf(act->message, sizeof(act->message), "%s artifact %s (%" PRId64 " bytes)",
 		made ? "Created" : "Updated", id, size);
 	act->data = json_pack("{s:s, s:I, s:b}", "artifact_id", id, "size_bytes", (json_int_t)size,

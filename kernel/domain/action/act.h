@@ -17,7 +17,6 @@
 #include "kernel/manifest/grant.h"
 #include "kernel/read/view.h"
 
-struct artifact;
 struct invocation;
 struct nest;
 
@@ -67,17 +66,17 @@ int action_fold_answer(
 struct artifact_holding {
 	/** check() - check that the artifact's content is valid for its type. Return: 0, also for
 	 *  artifacts of types that are not the domain's; or -errno. */
-	int (*check)(
-		struct wfs_fold *fold, const struct artifact *artifact, struct wfs_error *error);
+	int (*check)(struct wfs_fold *fold, const struct wfs_document_artifact *artifact,
+		struct wfs_error *error);
 	/** entries() - get the entries that the artifact's content lists
 	 *  @ret_entries: JSON array; NULL: none; caller owns it */
-	int (*entries)(struct wfs_fold *fold, const struct artifact *artifact, json_t **ret_entries,
-		struct wfs_error *error);
+	int (*entries)(struct wfs_fold *fold, const struct wfs_document_artifact *artifact,
+		json_t **ret_entries, struct wfs_error *error);
 	/** take_content() - after the content was written: add the entries that it now lists and
 	 *  did not list before, and remove those that it does not list any more
 	 *  @before: result of entries() before the write; borrowed; NULL: none */
-	int (*take_content)(struct act *act, const struct artifact *artifact, json_t *before,
-		struct wfs_error *error);
+	int (*take_content)(struct act *act, const struct wfs_document_artifact *artifact,
+		json_t *before, struct wfs_error *error);
 	/** bytes() - get the bytes that an artifact holds beside its content; 0: nothing */
 	int (*bytes)(struct wfs_fold *fold, const char *artifact_id, int64_t *ret_bytes,
 		struct wfs_error *error);
@@ -154,75 +153,59 @@ WFS_ACTIONS(ACT_DECLARE)
 
 /* --- artifact.c: cells of artifacts, and who may use them --- */
 
-/* An artifact in its present state. Plain value; artifact_done. */
-struct artifact {
-	json_t *document; /* of its cell of sys.artifact; owned */
-	size_t cell;      /* index of this cell in the fold */
-	const char *id;   /* borrowed from the document, as are the next two */
-	const char *owner;
-	const char *access;
-	bool executable;
-};
-void artifact_done(struct artifact *artifact);
-#define ARTIFACT_AUTO WFS_CLEANUP(artifact_done)
-
-/** artifact_of() - make the value from the document of an artifact's cell. @document: reference
- *  taken; @cell: index in the fold. Return: the value, which caller ends with artifact_done(). */
-struct artifact artifact_of(json_t *document, size_t cell);
-
-/** artifact_get() - load the artifact @id from its cell
- *  @ret_artifact: set on success; caller ends it with artifact_done()
+/** artifact_get() - read the artifact @id from its cell
+ *  @ret_artifact: zeros before; caller ends it with wfs_document_done(), after a failure, too
  *  Return: 0, -ENOENT (not_found; deleted), … */
-int artifact_get(struct wfs_fold *fold, const char *id, struct artifact *ret_artifact,
+int artifact_get(struct wfs_fold *fold, const char *id, struct wfs_document_artifact *ret_artifact,
 	struct wfs_error *error);
 
 /** artifact_exists() - does an artifact, not a deleted one, have this id? Return: 1, 0, or
  *  -errno. */
 int artifact_exists(struct wfs_fold *fold, const char *id, struct wfs_error *error);
 
-/** artifact_put() - store the artifact's document as the new state of its cell. */
-int artifact_put(struct wfs_fold *fold, const struct artifact *artifact, struct wfs_error *error);
-
-/** artifact_take_writer_out() - remove `authorized_writer`, the principal that may write instead of
- *  the owner, from the metadata in artifact->document; the caller stores the document. */
-int artifact_take_writer_out(struct artifact *artifact, struct wfs_error *error);
-
-/** artifact_number() - get the integer @member of the artifact's document; 0 if it is absent. */
-int64_t artifact_number(const struct artifact *artifact, const char *member);
+/** artifact_text_size() - get the size in bytes of an artifact's content (@reducer:
+ *  WFS_BUILTIN_CONTENT) or code (WFS_BUILTIN_CODE); 0 if it never had code. */
+static inline int64_t artifact_text_size(
+	const struct wfs_document_artifact *artifact, enum wfs_builtin_reducer reducer)
+{
+	if (reducer == WFS_BUILTIN_CONTENT)
+		return artifact->content_size;
+	return artifact->code_size > 0 ? artifact->code_size : 0;
+}
 
 /** artifact_is_free() - may the actor invoke the artifact without paying? True if the actor or the
  *  payer owns it, and if the actor is the mint, which only tries it. For reading use
  *  artifact_read_price(), by which an owner may have to pay. */
-bool artifact_is_free(const struct act *act, const struct artifact *artifact);
+bool artifact_is_free(const struct act *act, const struct wfs_document_artifact *artifact);
 
-/** artifact_price() - get the price that the payer has to pay for a use by the actor, in scrip; 0
- *  if artifact_is_free(). @member: invoke_price; artifact_read_price() is for read_price */
-int64_t artifact_price(const struct act *act, const struct artifact *artifact, const char *member);
+/** artifact_invoke_price() - get the invoke_price that the payer has to pay for an invocation by
+ *  the actor, in scrip; 0 if artifact_is_free(). */
+int64_t artifact_invoke_price(const struct act *act, const struct wfs_document_artifact *artifact);
 
 /** artifact_read_price() - get the read_price that the payer has to pay for reading by the actor,
  *  in scrip
  *  An owner who runs code of another author pays, too: otherwise such code could give away what the
  *  owner sells. */
-int64_t artifact_read_price(const struct act *act, const struct artifact *artifact);
+int64_t artifact_read_price(const struct act *act, const struct wfs_document_artifact *artifact);
 
 /** artifact_earner() - find the account that earns the artifact's prices
  *  It is the owner's or, while genesis_escrow owns the artifact to sell it, the seller's. If the
  *  seller no longer exists, it is the account to whose disk the artifact is charged.
  *  @ret_id: id of the account */
-int artifact_earner(struct wfs_fold *fold, const struct artifact *artifact,
+int artifact_earner(struct wfs_fold *fold, const struct wfs_document_artifact *artifact,
 	char ret_id[static WFS_ARTIFACT_ID_MAX + 1], struct wfs_error *error);
 
 /** artifact_pay_to_read() - have act->payer pay the artifact's read_price
  *  @ret_price: paid scrip; 0: reading is free
  *  Return: 0, -EDQUOT (insufficient_funds), -EACCES (not_authorized: the payer owns the artifact
  *  and runs code of another author, so it would pay itself), … */
-int artifact_pay_to_read(struct act *act, const struct artifact *artifact, int64_t *ret_price,
-	struct wfs_error *error);
+int artifact_pay_to_read(struct act *act, const struct wfs_document_artifact *artifact,
+	int64_t *ret_price, struct wfs_error *error);
 
 /** artifact_check_payer() - check that the payer is not the mint, unless @price is 0. @artifact:
  *  the one whose price @price is, for the message. Return: 0, or -EDQUOT (insufficient_funds). */
-int artifact_check_payer(const struct act *act, const struct artifact *artifact, int64_t price,
-	struct wfs_error *error);
+int artifact_check_payer(const struct act *act, const struct wfs_document_artifact *artifact,
+	int64_t price, struct wfs_error *error);
 
 /** artifact_text() - read the content (@reducer: WFS_BUILTIN_CONTENT) or code (WFS_BUILTIN_CODE) of
  *  the artifact @id. @ret_bytes: empty if it has none; borrowed until the fold changes something */
@@ -235,26 +218,21 @@ int artifact_set_text(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, c
 	struct wfs_bytes bytes, struct wfs_error *error);
 
 /** artifact_change_text() - artifact_set_text() that also charges the disk of the account
- *  artifact_charged_to() for the difference in size, and updates size, hash, time and, of code, the
- *  author in the artifact's document, which the caller stores */
-int artifact_change_text(struct act *act, struct artifact *artifact,
+ *  artifact->charged_to for the difference in size, and updates size, hash, time and, of code, the
+ *  author in @artifact, which the caller stores */
+int artifact_change_text(struct act *act, struct wfs_document_artifact *artifact,
 	enum wfs_builtin_reducer reducer, struct wfs_bytes bytes, struct wfs_error *error);
 
 /** artifact_size() - add up the bytes of an artifact's content, code and, if it is a memory store,
  *  entries. */
-int artifact_size(struct wfs_fold *fold, const struct artifact *artifact, int64_t *ret_size,
-	struct wfs_error *error);
-
-/** artifact_charged_to() - get the id of the account to whose disk the artifact's bytes are
- *  charged; borrowed from its document. */
-const char *artifact_charged_to(const struct artifact *artifact);
+int artifact_size(struct wfs_fold *fold, const struct wfs_document_artifact *artifact,
+	int64_t *ret_size, struct wfs_error *error);
 
 /** artifact_disk_payer() - find the account to whose disk the artifacts that @id owns are charged
  *  If @id is an artifact, it is the account to which this one is charged, otherwise @id itself.
- *  @ret_payer: @id, and *@ret_keep is NULL; or borrowed from *@ret_keep, which caller owns
- *  Return: 0, -ENOENT (@id is a deleted artifact), … */
-int artifact_disk_payer(struct wfs_fold *fold, const char *id, const char **ret_payer,
-	json_t **ret_keep, struct wfs_error *error);
+ *  @ret_id: id of the account. Return: 0, -ENOENT (@id is a deleted artifact), … */
+int artifact_disk_payer(struct wfs_fold *fold, const char *id,
+	char ret_id[static WFS_ARTIFACT_ID_MAX + 1], struct wfs_error *error);
 
 /* Uses of an artifact. X(constant, name) */
 #define ARTIFACT_USES(X)    \
@@ -274,8 +252,8 @@ enum artifact_use {
  *  its contract
  *  Return: 0; -EACCES (not_authorized); -ENOENT (not_found: refused, and the actor may not know
  *  that the artifact exists; for WRITE this is -EACCES, with the error of act_refuse_id()); … */
-int artifact_permit(struct act *act, const struct artifact *artifact, enum artifact_use use,
-	struct wfs_error *error);
+int artifact_permit(struct act *act, const struct wfs_document_artifact *artifact,
+	enum artifact_use use, struct wfs_error *error);
 
 /* --- act-refuse.c --- */
 
@@ -292,15 +270,15 @@ int act_knows(
 
 /** act_artifact() - artifact_get(), but an actor that may not know a deleted artifact gets
  *  not_found, not deleted. */
-int act_artifact(const struct act *act, const char *id, struct artifact *ret_artifact,
+int act_artifact(const struct act *act, const char *id, struct wfs_document_artifact *ret_artifact,
 	struct wfs_error *error);
 
 /** act_refuse_artifact() - refuse the use of an existing artifact
  *  @error: the caller has filled it with the reason (not_authorized). Return: -EACCES; or -ENOENT,
  *  with the error for an id that does not exist, if the actor may not know the artifact; or another
  *  -errno. */
-int act_refuse_artifact(
-	const struct act *act, const struct artifact *artifact, struct wfs_error *error);
+int act_refuse_artifact(const struct act *act, const struct wfs_document_artifact *artifact,
+	struct wfs_error *error);
 
 /** act_refuse_id() - refuse to make something whose id is taken
  *  @entity: kind of what has the id now
@@ -312,13 +290,14 @@ int act_refuse_id(
 
 /** artifact_check_code() - check that the artifact's code compiles, and defines a function `run` or
  *  `check`. Return: 0, -EINVAL (syntax_error), -EIO (runtime_error), … */
-int artifact_check_code(struct act *act, const struct artifact *artifact, struct wfs_error *error);
+int artifact_check_code(
+	struct act *act, const struct wfs_document_artifact *artifact, struct wfs_error *error);
 
 /** artifact_check_content() - check that the content has the form that the artifact's type requires
  *  (act-form.c); called when content or type has changed. Return: 0, -EINVAL, -EFBIG (too_large),
  *  … */
 int artifact_check_content(
-	struct act *act, const struct artifact *artifact, struct wfs_error *error);
+	struct act *act, const struct wfs_document_artifact *artifact, struct wfs_error *error);
 
 /** artifact_is_rule() - is @access, the member of an artifact, the name of a built-in rule?
  *  Otherwise it is the id of a contract. */

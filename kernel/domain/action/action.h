@@ -25,6 +25,7 @@
 #pragma once
 
 #include "kernel/fold/fold-domain.h"
+#include "kernel/manifest/document.h"
 #include "kernel/manifest/effect.h"
 #include "kernel/value/bounds.h"
 
@@ -55,12 +56,11 @@ const char *wfs_action_artifact(const json_t *action);
 
 extern const struct wfs_domain wfs_action_domain;
 
-/* --- what the rules of an artifact say; @state: document of its cell of sys.artifact --- */
+/* --- what the rules of an artifact say --- */
 
 /** wfs_artifact_reads() - may @principal read the artifact's content and code without paying, by
- *  built-in rules alone? True for the owner; otherwise false if a contract has to be asked
- *  @state: document of sys.artifact */
-bool wfs_artifact_reads(const json_t *state, const char *principal);
+ *  built-in rules alone? True for the owner; otherwise false if a contract has to be asked. */
+bool wfs_artifact_reads(const struct wfs_document_artifact *artifact, const char *principal);
 
 enum wfs_artifact_answer {
 	WFS_ARTIFACT_NO,
@@ -69,12 +69,12 @@ enum wfs_artifact_answer {
 };
 
 /** wfs_artifact_invokes() - may @principal invoke the artifact by its rules? WFS_ARTIFACT_YES for
- *  the owner, also if the artifact has a contract. @state: document of sys.artifact */
-enum wfs_artifact_answer wfs_artifact_invokes(const json_t *state, const char *principal);
+ *  the owner, also if the artifact has a contract. */
+enum wfs_artifact_answer wfs_artifact_invokes(
+	const struct wfs_document_artifact *artifact, const char *principal);
 
-/** wfs_artifact_is_open() - may everybody read the artifact's content and code without paying?
- *  @state: document of sys.artifact */
-bool wfs_artifact_is_open(const json_t *state);
+/** wfs_artifact_is_open() - may everybody read the artifact's content and code without paying? */
+bool wfs_artifact_is_open(const struct wfs_document_artifact *artifact);
 
 /* --- whose text it is: act-hide.c --- */
 

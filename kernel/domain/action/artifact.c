@@ -4,8 +4,6 @@
 
 #include <inttypes.h>
 
-#include "kernel/base/json.h"
-
 const struct artifact_holding *artifact_holding(const struct wfs_fold *fold)
 {
 	const struct wfs_domain *const *domain = fold->domains;
@@ -14,12 +12,6 @@ const struct artifact_holding *artifact_holding(const struct wfs_fold *fold)
 		domain++;
 	wfs_require(*domain != NULL);
 	return (*domain)->holding;
-}
-
-void artifact_done(struct artifact *artifact)
-{
-	json_decref(artifact->document);
-	artifact->document = NULL;
 }
 
 int artifact_exists(struct wfs_fold *fold, const char *id, struct wfs_error *error)
@@ -41,128 +33,78 @@ static int missing(struct wfs_fold *fold, const char *id, struct wfs_error *erro
 	return wfs_error_set(error, WFS_E_NOT_FOUND, "Artifact '%s' not found", id);
 }
 
-struct artifact artifact_of(json_t *document, size_t cell)
-{
-	return (struct artifact){
-		.document = document,
-		.cell = cell,
-		.id = wfs_json_text(document, "id"),
-		.owner = wfs_json_text(document, "owner"),
-		.access = wfs_json_text(document, "access"),
-		.executable = json_is_true(json_object_get(document, "executable")),
-	};
-}
-
-int artifact_get(struct wfs_fold *fold, const char *id, struct artifact *ret_artifact,
+int artifact_get(struct wfs_fold *fold, const char *id, struct wfs_document_artifact *ret_artifact,
 	struct wfs_error *error)
 {
-	json_t *document;
-	size_t cell;
-
 	if (!wfs_grant_name_valid(id))
 		return wfs_error_set(error, WFS_E_NOT_FOUND, "Artifact '%.140s' not found", id);
-	int r = fold_load(fold, WFS_BUILTIN_ARTIFACT, id, &cell, &document, error);
+	int r = fold_read_artifact(fold, id, ret_artifact, error);
 	if (r)
 		return wfs_trace(r);
-	if (!document)
-		return missing(fold, id, error);
-	*ret_artifact = artifact_of(document, cell);
-	return 0;
+	return ret_artifact->own.json ? 0 : missing(fold, id, error);
 }
 
-int artifact_put(struct wfs_fold *fold, const struct artifact *artifact, struct wfs_error *error)
-{
-	return wfs_trace(fold_set_document(fold, artifact->cell, artifact->document, error));
-}
-
-int artifact_take_writer_out(struct artifact *artifact, struct wfs_error *error)
-{
-	json_t *const metadata = json_object_get(artifact->document, "metadata");
-
-	if (!json_object_get(metadata, "authorized_writer"))
-		return 0;
-	WFS_AUTO_JSON json_t *without = wfs_json_copy(metadata);
-	if (!without)
-		return fold_no_memory(error);
-	(void)json_object_del(without, "authorized_writer");
-	return json_object_set(artifact->document, "metadata", without) < 0 ? fold_no_memory(error)
-									    : 0;
-}
-
-int64_t artifact_number(const struct artifact *artifact, const char *member)
-{
-	return json_integer_value(json_object_get(artifact->document, member));
-}
-
-int artifact_size(struct wfs_fold *fold, const struct artifact *artifact, int64_t *ret_size,
-	struct wfs_error *error)
+int artifact_size(struct wfs_fold *fold, const struct wfs_document_artifact *artifact,
+	int64_t *ret_size, struct wfs_error *error)
 {
 	int64_t entries;
 	int r = artifact_holding(fold)->bytes(fold, artifact->id, &entries, error);
 
-	*ret_size = artifact_number(artifact, "content_size") +
-		artifact_number(artifact, "code_size") + entries;
+	*ret_size =
+		artifact->content_size + artifact_text_size(artifact, WFS_BUILTIN_CODE) + entries;
 	return wfs_trace(r);
 }
 
-const char *artifact_charged_to(const struct artifact *artifact)
+int artifact_disk_payer(struct wfs_fold *fold, const char *id,
+	char ret_id[static WFS_ARTIFACT_ID_MAX + 1], struct wfs_error *error)
 {
-	return wfs_json_text(artifact->document, "charged_to");
-}
-
-int artifact_disk_payer(struct wfs_fold *fold, const char *id, const char **ret_payer,
-	json_t **ret_keep, struct wfs_error *error)
-{
-	struct artifact self = {.document = NULL};
+	WFS_AUTO_DOCUMENT struct wfs_document_artifact self = {.own.json = NULL};
 	int r = fold_lives(fold, WFS_BUILTIN_DELETED, id, error);
 
-	*ret_payer = id;
-	*ret_keep = NULL;
 	if (r > 0) /* its code may still be running */
 		return wfs_trace(missing(fold, id, error));
 	if (!r)
 		r = artifact_exists(fold, id, error);
 	if (r > 0)
 		r = artifact_get(fold, id, &self, error);
-	if (r || !self.document)
-		return wfs_trace(r);
-	*ret_payer = artifact_charged_to(&self);
-	*ret_keep = self.document;
-	return 0;
+	if (!r)
+		snprintf(ret_id, WFS_ARTIFACT_ID_MAX + 1, "%s",
+			self.own.json ? self.charged_to : id);
+	return wfs_trace(r);
 }
 
 /* --- content and code --- */
 
-bool artifact_is_free(const struct act *act, const struct artifact *artifact)
+bool artifact_is_free(const struct act *act, const struct wfs_document_artifact *artifact)
 {
 	return strcmp(act->payer, artifact->owner) == 0 ||
 		strcmp(act->actor, artifact->owner) == 0 ||
 		strcmp(act->actor, WFS_PRINCIPAL_MINT) == 0;
 }
 
-int64_t artifact_price(const struct act *act, const struct artifact *artifact, const char *member)
+int64_t artifact_invoke_price(const struct act *act, const struct wfs_document_artifact *artifact)
 {
-	return artifact_is_free(act, artifact) ? 0 : artifact_number(artifact, member);
+	return artifact_is_free(act, artifact) ? 0 : artifact->invoke_price;
 }
 
 /* Does the owner of the artifact run code by another author? */
-static bool is_lent(const struct act *act, const struct artifact *artifact)
+static bool is_lent(const struct act *act, const struct wfs_document_artifact *artifact)
 {
 	return act->within && strcmp(act->payer, artifact->owner) == 0 &&
 		strcmp(act->actor, artifact->owner) != 0 &&
 		strcmp(author_now(act), artifact->owner) != 0;
 }
 
-int64_t artifact_read_price(const struct act *act, const struct artifact *artifact)
+int64_t artifact_read_price(const struct act *act, const struct wfs_document_artifact *artifact)
 {
-	return is_lent(act, artifact) ? artifact_number(artifact, "read_price")
-				      : artifact_price(act, artifact, "read_price");
+	return artifact_is_free(act, artifact) && !is_lent(act, artifact) ? 0
+									  : artifact->read_price;
 }
 
 /* The mint holds bids. Code that it tries must not spend them, nor read for nothing what has a
  * price. */
-int artifact_check_payer(const struct act *act, const struct artifact *artifact, int64_t price,
-	struct wfs_error *error)
+int artifact_check_payer(const struct act *act, const struct wfs_document_artifact *artifact,
+	int64_t price, struct wfs_error *error)
 {
 	if (price == 0 || strcmp(act->payer, WFS_PRINCIPAL_MINT) != 0)
 		return 0;
@@ -170,7 +112,7 @@ int artifact_check_payer(const struct act *act, const struct artifact *artifact,
 		"'%s' costs %" PRId64 " scrip, and the mint pays for nothing", artifact->id, price);
 }
 
-int artifact_earner(struct wfs_fold *fold, const struct artifact *artifact,
+int artifact_earner(struct wfs_fold *fold, const struct wfs_document_artifact *artifact,
 	char ret_id[static WFS_ARTIFACT_ID_MAX + 1], struct wfs_error *error)
 {
 	WFS_AUTO_DOCUMENT struct wfs_document_escrow sale;
@@ -181,13 +123,13 @@ int artifact_earner(struct wfs_fold *fold, const struct artifact *artifact,
 	if (r || there < 0)
 		return wfs_trace(r ? r : there);
 	if (!there)
-		id = artifact_charged_to(artifact);
+		id = artifact->charged_to;
 	snprintf(ret_id, WFS_ARTIFACT_ID_MAX + 1, "%s", id);
 	return 0;
 }
 
-int artifact_pay_to_read(struct act *act, const struct artifact *artifact, int64_t *ret_price,
-	struct wfs_error *error)
+int artifact_pay_to_read(struct act *act, const struct wfs_document_artifact *artifact,
+	int64_t *ret_price, struct wfs_error *error)
 {
 	const int64_t price = artifact_read_price(act, artifact);
 	char earner[WFS_ARTIFACT_ID_MAX + 1];

@@ -16,12 +16,9 @@
 #include "kernel/fold/runtime.h"
 #include "kernel/manifest/entity-table.h"
 
-const char *author_of(const struct artifact *artifact)
+const char *author_of(const struct wfs_document_artifact *artifact)
 {
-	const char *const author =
-		json_string_value(json_object_get(artifact->document, "code_author"));
-
-	return author ? author : "";
+	return artifact->code_author ? artifact->code_author : "";
 }
 
 const char *author_now(const struct act *act)
@@ -156,15 +153,15 @@ static bool sees(void *context, const struct wfs_query_row *row)
 	return is_own || wfs_query_shows(sight->rights, &asks, row);
 }
 
-static int reads(void *context, const json_t *state)
+static int reads(void *context, const struct wfs_document_artifact *artifact)
 {
 	const struct author_sight *const sight = context;
 	const struct invocation *const self = sight->self;
 
 	if (self->is_host)
 		return wfs_rights_administer(sight->rights, self->act->fold->input.at_ns) ||
-			wfs_artifact_reads(state, self->author);
-	return wfs_artifact_reads(state, self->id);
+			wfs_artifact_reads(artifact, self->author);
+	return wfs_artifact_reads(artifact, self->id);
 }
 
 int author_sight_init(

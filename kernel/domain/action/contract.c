@@ -32,8 +32,9 @@ static bool read_verdict(const json_t *verdict, char *reason)
 	return json_is_true(allowed);
 }
 
-static int run_check(struct act *act, const struct artifact *contract, const json_t *arguments,
-	struct wfs_code_call *call, json_t **ret_verdict, struct wfs_error *error)
+static int run_check(struct act *act, const struct wfs_document_artifact *contract,
+	const json_t *arguments, struct wfs_code_call *call, json_t **ret_verdict,
+	struct wfs_error *error)
 {
 	struct invocation invocation = {
 		.host = {host_call},
@@ -68,8 +69,8 @@ static int run_check(struct act *act, const struct artifact *contract, const jso
 
 /* Runs a contract. Return: 0 (it ran, or its own doing ended it: see @ret_verdict, @reason), or
  * -errno. */
-static int ask(struct act *act, const struct artifact *contract, const json_t *arguments,
-	json_t **ret_verdict, char *reason, struct wfs_error *error)
+static int ask(struct act *act, const struct wfs_document_artifact *contract,
+	const json_t *arguments, json_t **ret_verdict, char *reason, struct wfs_error *error)
 {
 	struct nest *const nest = act->nest;
 	const size_t own = nest->check_count++;
@@ -104,10 +105,10 @@ static int ask(struct act *act, const struct artifact *contract, const json_t *a
 	return say(reason, failure.message);
 }
 
-int contract_permit(struct act *act, const struct artifact *artifact, const char *use,
+int contract_permit(struct act *act, const struct wfs_document_artifact *artifact, const char *use,
 	bool *ret_allowed, char *reason, struct wfs_error *error)
 {
-	ARTIFACT_AUTO struct artifact contract = {.document = NULL};
+	WFS_AUTO_DOCUMENT struct wfs_document_artifact contract = {.own.json = NULL};
 	WFS_AUTO_JSON json_t *verdict = NULL;
 	struct wfs_error missing = {0};
 	int r = artifact_get(act->fold, artifact->access, &contract, &missing);
@@ -126,7 +127,7 @@ int contract_permit(struct act *act, const struct artifact *artifact, const char
 	if (act->within && act->within->depth > INVOKE_DEPTH_MAX)
 		return say(reason, "contracts within contracts are too deep");
 	WFS_AUTO_JSON json_t *arguments =
-		json_pack("[s, s, o]", act->actor, use, wfs_artifact_row(artifact->document));
+		json_pack("[s, s, o]", act->actor, use, wfs_artifact_row(artifact->own.json));
 	if (!arguments)
 		return fold_no_memory(error);
 	r = ask(act, &contract, arguments, &verdict, reason, error);

@@ -166,7 +166,7 @@ static int get_quota(const struct asked *asked, json_t **ret_value)
 }
 
 /* Finds the artifact named by the first argument. Return: 0, 1 (absent, or not seen), or -errno. */
-static int find_artifact(const struct asked *asked, struct artifact *ret_artifact)
+static int find_artifact(const struct asked *asked, struct wfs_document_artifact *ret_artifact)
 {
 	const char *id = NULL;
 	int r = text_argument(asked, 0, &id);
@@ -181,15 +181,13 @@ static int find_artifact(const struct asked *asked, struct artifact *ret_artifac
 
 static int get_metadata(const struct asked *asked, json_t **ret_value)
 {
-	ARTIFACT_AUTO struct artifact artifact = {.document = NULL};
+	WFS_AUTO_DOCUMENT struct wfs_document_artifact artifact = {.own.json = NULL};
 	int r = find_artifact(asked, &artifact);
 
 	if (r)
 		return r > 0 ? 0 : r; /* nil */
-	WFS_AUTO_JSON json_t *row = wfs_artifact_row(artifact.document);
-	if (!row ||
-		json_object_set(row, "metadata", json_object_get(artifact.document, "metadata")) <
-			0)
+	WFS_AUTO_JSON json_t *row = wfs_artifact_row(artifact.own.json);
+	if (!row || json_object_set(row, "metadata", artifact.metadata) < 0)
 		return no_memory(asked);
 	*ret_value = WFS_STEAL(row);
 	return 0;
@@ -198,7 +196,7 @@ static int get_metadata(const struct asked *asked, json_t **ret_value)
 /* Reads content as its file shows it; nil if reading is not allowed or has a price. */
 static int read_content(const struct asked *asked, json_t **ret_value)
 {
-	ARTIFACT_AUTO struct artifact artifact = {.document = NULL};
+	WFS_AUTO_DOCUMENT struct wfs_document_artifact artifact = {.own.json = NULL};
 	struct act self = act_of_self(asked);
 	struct wfs_bytes bytes;
 	int r = find_artifact(asked, &artifact);
@@ -226,14 +224,14 @@ static int read_content(const struct asked *asked, json_t **ret_value)
  * dependency. */
 static int check_depends(const struct asked *asked, const char *asker, const char *id)
 {
-	ARTIFACT_AUTO struct artifact artifact = {.document = NULL};
+	WFS_AUTO_DOCUMENT struct wfs_document_artifact artifact = {.own.json = NULL};
 	const json_t *one;
 	size_t i;
 	int r = artifact_get(asked->fold, asker, &artifact, asked->error);
 
 	if (r)
 		return r;
-	json_array_foreach(json_object_get(artifact.document, "depends_on"), i, one) {
+	json_array_foreach(artifact.depends_on, i, one) {
 		if (strcmp(json_string_value(one), id) == 0)
 			return 0;
 	}
@@ -244,9 +242,8 @@ static int check_depends(const struct asked *asked, const char *asker, const cha
 /* A library runs with the rights of the code that requires it, in a process of that code's author.
  * So both must have one author; to use a library by another author, its user has to write a copy
  * first. */
-static int check_library(const struct asked *asked, const struct artifact *artifact)
+static int check_library(const struct asked *asked, const struct wfs_document_artifact *artifact)
 {
-	const char *const type = json_string_value(json_object_get(artifact->document, "type"));
 	const int shown = strcmp(author_of(artifact), asked->self->author) == 0
 		? 1
 		: author_sees(asked->self, WFS_QUERY_PART_ARTIFACT, artifact->id, asked->error);
@@ -257,13 +254,13 @@ static int check_library(const struct asked *asked, const struct artifact *artif
 		return wfs_error_set(asked->error, WFS_E_NOT_AUTHORIZED,
 			"'%s' is not a library of '%s', who wrote what requires it", artifact->id,
 			asked->self->author);
-	if (strcmp(type, "library") != 0)
+	if (strcmp(artifact->type, "library") != 0)
 		return wfs_error_set(asked->error, WFS_E_INVALID_TYPE,
-			"'%s' has the type %s, expected library", artifact->id, type);
-	if (artifact_number(artifact, "code_size") == 0)
+			"'%s' has the type %s, expected library", artifact->id, artifact->type);
+	if (artifact->code_size <= 0)
 		return wfs_error_set(
 			asked->error, WFS_E_INVALID_TYPE, "library '%s' has no code", artifact->id);
-	if (artifact_number(artifact, "code_size") > WFS_LUA_SOURCE_MAX)
+	if (artifact->code_size > WFS_LUA_SOURCE_MAX)
 		return wfs_error_set(asked->error, WFS_E_INVALID_TYPE,
 			"library '%s' has more than %d bytes of code", artifact->id,
 			(int)WFS_LUA_SOURCE_MAX);
@@ -279,7 +276,7 @@ static int check_library(const struct asked *asked, const struct artifact *artif
  * library requires it */
 static int read_library(const struct asked *asked, json_t **ret_value)
 {
-	ARTIFACT_AUTO struct artifact artifact = {.document = NULL};
+	WFS_AUTO_DOCUMENT struct wfs_document_artifact artifact = {.own.json = NULL};
 	const char *asker = asked->self->id;
 	const char *id = "";
 	struct wfs_bytes code;

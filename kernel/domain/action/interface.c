@@ -98,11 +98,10 @@ static int check_one(const struct wfs_schema *schema, const json_t *args, uint64
 	return wfs_schema_check_counted(schema, json_array_get(args, 0), steps, reason);
 }
 
-int interface_check_call(const struct artifact *artifact, const char *method, const json_t *args,
-	uint64_t *steps, struct wfs_error *error)
+int interface_check_call(const struct wfs_document_artifact *artifact, const char *method,
+	const json_t *args, uint64_t *steps, struct wfs_error *error)
 {
-	const json_t *const methods =
-		json_object_get(json_object_get(artifact->document, "interface"), "methods");
+	const json_t *const methods = json_object_get(artifact->interface, "methods");
 	const json_t *const known = find_method(methods, method);
 	json_t *const input = json_object_get(known, "input");
 	WFS_AUTO_SCHEMA struct wfs_schema *schema = NULL;
@@ -155,15 +154,14 @@ bool interface_has_secrets(const json_t *interface, const char *method)
 }
 
 int interface_describe(
-	const struct artifact *artifact, json_t **ret_result, struct wfs_error *error)
+	const struct wfs_document_artifact *artifact, json_t **ret_result, struct wfs_error *error)
 {
-	const json_t *const interface = json_object_get(artifact->document, "interface");
-	json_t *const methods = json_object_get(interface, "methods");
+	json_t *const methods = json_object_get(artifact->interface, "methods");
 
-	*ret_result = json_pack("{s:s, s:O, s:O?, s:b, s:o, s:O}", "artifact_id", artifact->id,
-		"created_by", json_object_get(artifact->document, "created_by"), "description",
-		json_object_get(interface, "description"), "executable", artifact->executable,
-		"methods", methods ? json_incref(methods) : json_array(), "type",
-		json_object_get(artifact->document, "type"));
+	*ret_result = json_pack("{s:s, s:s, s:O?, s:b, s:o, s:s}", "artifact_id", artifact->id,
+		"created_by", artifact->created_by, "description",
+		json_object_get(artifact->interface, "description"), "executable",
+		artifact->executable, "methods", methods ? json_incref(methods) : json_array(),
+		"type", artifact->type);
 	return *ret_result ? 0 : fold_no_memory(error);
 }

@@ -17,29 +17,29 @@ enum { RESULT_SHOWN_BYTES = 100 };
 
 /* Adds a dependency to those that code is given; of one that its author does not see, only the
  * id. */
-static int add_dependency(const struct invocation *self, const struct artifact *one, json_t *deps,
-	struct wfs_error *error)
+static int add_dependency(const struct invocation *self, const struct wfs_document_artifact *one,
+	json_t *deps, struct wfs_error *error)
 {
 	int r = author_sees(self, WFS_QUERY_PART_ARTIFACT, one->id, error);
 
 	if (r < 0)
 		return wfs_trace(r);
 	return json_object_set_new(deps, one->id,
-		       r ? wfs_artifact_row(one->document) : json_pack("{s:s}", "id", one->id)) < 0
+		       r ? wfs_artifact_row(one->own.json) : json_pack("{s:s}", "id", one->id)) < 0
 		? fold_no_memory(error)
 		: 0;
 }
 
 /* Loads the dependencies of an artifact; a missing one is an error that names it. @ret_deps: {id:
  * row}; caller owns it */
-static int load_dependencies(const struct invocation *self, const struct artifact *artifact,
-	json_t **ret_deps, struct wfs_error *error)
+static int load_dependencies(const struct invocation *self,
+	const struct wfs_document_artifact *artifact, json_t **ret_deps, struct wfs_error *error)
 {
-	const json_t *const list = json_object_get(artifact->document, "depends_on");
+	const json_t *const list = artifact->depends_on;
 	WFS_AUTO_JSON json_t *deps = json_object();
 
 	for (size_t i = 0; i < json_array_size(list); i++) {
-		ARTIFACT_AUTO struct artifact one = {.document = NULL};
+		WFS_AUTO_DOCUMENT struct wfs_document_artifact one = {.own.json = NULL};
 		struct wfs_error reason = {0};
 		int r = artifact_get(
 			self->act->fold, json_string_value(json_array_get(list, i)), &one, &reason);
@@ -59,7 +59,7 @@ static int load_dependencies(const struct invocation *self, const struct artifac
 
 /* An invocation from its beginning to its end. */
 struct running {
-	const struct artifact *artifact;
+	const struct wfs_document_artifact *artifact;
 	const char *method;
 	const json_t *args;
 	size_t number;       /* within the nest */
@@ -147,12 +147,12 @@ static int check_arguments(struct act *act, struct running *running, struct wfs_
 		running->artifact->id, budget->instructions);
 }
 
-static int64_t price_of(
-	const struct act *act, const struct artifact *artifact, const struct service_call *call)
+static int64_t price_of(const struct act *act, const struct wfs_document_artifact *artifact,
+	const struct service_call *call)
 {
 	if (call->service)
 		return artifact_is_free(act, artifact) ? 0 : call->method->price;
-	return artifact_price(act, artifact, "invoke_price");
+	return artifact_invoke_price(act, artifact);
 }
 
 /* Runs with a price: it is held while the code runs, and goes to the owner afterwards. */
@@ -342,8 +342,8 @@ static int run_artifact(struct act *act, struct running *running, struct invoked
 	return 0;
 }
 
-int invoke_on_trial(struct act *act, const struct artifact *artifact, const char *method,
-	const json_t *args, json_t **ret_result, struct wfs_error *error)
+int invoke_on_trial(struct act *act, const struct wfs_document_artifact *artifact,
+	const char *method, const json_t *args, json_t **ret_result, struct wfs_error *error)
 {
 	ACT_AUTO struct act trial = {
 		.fold = act->fold,
@@ -368,7 +368,7 @@ int invoke_on_trial(struct act *act, const struct artifact *artifact, const char
 int invoke_artifact(struct act *act, const char *id, const char *method, const json_t *args,
 	struct invoked *ret_invoked, struct wfs_error *error)
 {
-	ARTIFACT_AUTO struct artifact artifact = {.document = NULL};
+	WFS_AUTO_DOCUMENT struct wfs_document_artifact artifact = {.own.json = NULL};
 	int r = act_artifact(act, id, &artifact, error);
 
 	if (!r)
@@ -384,7 +384,7 @@ int invoke_artifact(struct act *act, const char *id, const char *method, const j
 		return wfs_error_set(error, WFS_E_INVALID_TYPE,
 			"Artifact '%s' is not executable (its type is %s). Use read_artifact to "
 			"read it",
-			artifact.id, wfs_json_text(artifact.document, "type"));
+			artifact.id, artifact.type);
 	if (act->within && act->within->depth >= INVOKE_DEPTH_MAX)
 		return wfs_error_set(error, WFS_E_DEPTH_EXCEEDED, "Max invoke depth (%d) exceeded",
 			INVOKE_DEPTH_MAX);

@@ -88,7 +88,7 @@ struct invocation {
 
 /** author_of() - get the principal responsible for the code of an artifact; borrowed from the
  *  artifact's document; "" if it has no code. */
-const char *author_of(const struct artifact *artifact);
+const char *author_of(const struct wfs_document_artifact *artifact);
 
 /** author_now() - get the principal that becomes responsible for code that this action writes: the
  *  payer or, within an invocation, the author of the code that acts; borrowed. */
@@ -143,8 +143,8 @@ int interface_check(const json_t *interface, struct wfs_error *error);
  *  the schema of this method; without `methods`, or without its `input`, all is allowed
  *  @steps: increased by the steps that the check took (kernel/schema/schema.h)
  *  Return: 0, -EINVAL (invalid_argument), -ENOMEM. */
-int interface_check_call(const struct artifact *artifact, const char *method, const json_t *args,
-	uint64_t *steps, struct wfs_error *error);
+int interface_check_call(const struct wfs_document_artifact *artifact, const char *method,
+	const json_t *args, uint64_t *steps, struct wfs_error *error);
 
 /** interface_has_secrets() - does an artifact's interface mark an argument of @method as secret?
  *  For a method that the interface does not have (a mistyped name), a mark at any method counts.
@@ -156,7 +156,7 @@ bool interface_has_secrets(const json_t *interface, const char *method);
  *  @ret_result: {artifact_id, created_by, description, executable, methods, type}; caller owns it.
  *  `description` and `methods` are the interface's; if it lacks them, null and [] */
 int interface_describe(
-	const struct artifact *artifact, json_t **ret_result, struct wfs_error *error);
+	const struct wfs_document_artifact *artifact, json_t **ret_result, struct wfs_error *error);
 
 /* --- program.c --- */
 
@@ -164,8 +164,8 @@ int interface_describe(
  *  compiled now. The code was checked when it was written (artifact_check_code).
  *  @ret_program: not running; borrowed until the caller has run it; the cache keeps it
  *  Return: 0, -EINVAL (invalid_type: no code), -ENOMEM, or what compiling gives. */
-int action_program(struct act *act, const struct artifact *artifact, struct wfs_code **ret_program,
-	struct wfs_error *error);
+int action_program(struct act *act, const struct wfs_document_artifact *artifact,
+	struct wfs_code **ret_program, struct wfs_error *error);
 
 enum { ACTION_PROGRAMS_MAX = 32 }; /* cached programs: more than can run at once */
 
@@ -204,7 +204,7 @@ enum { CONTRACT_REASON_SIZE = 256 };
  *  @use: name of the use, such as `read`
  *  @reason: buffer of CONTRACT_REASON_SIZE bytes, for the reason if not allowed
  *  Return: 0 (@ret_allowed is set), or -errno that ends the whole nest. */
-int contract_permit(struct act *act, const struct artifact *artifact, const char *use,
+int contract_permit(struct act *act, const struct wfs_document_artifact *artifact, const char *use,
 	bool *ret_allowed, char *reason, struct wfs_error *error);
 
 /* --- host.c --- */
@@ -256,8 +256,8 @@ int invoke_artifact(struct act *act, const char *id, const char *method, const j
  *  @act: gives only the fold and the nest. @method, @args (an array): passed to the code; borrowed
  *  @ret_result: what the code returned; caller owns it; set only on success
  *  Return: 0, or -errno of the failure, see also invoke_fails_all(). */
-int invoke_on_trial(struct act *act, const struct artifact *artifact, const char *method,
-	const json_t *args, json_t **ret_result, struct wfs_error *error);
+int invoke_on_trial(struct act *act, const struct wfs_document_artifact *artifact,
+	const char *method, const json_t *args, json_t **ret_result, struct wfs_error *error);
 
 /** action_seed() - make the seed of ctx.random() from the world's entropy and the record
  *  @place: a number that differs for each piece of code that runs within the record */

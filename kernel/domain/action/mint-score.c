@@ -31,8 +31,8 @@ static int is_same(const json_t *result, const json_t *expected)
 }
 
 /* Runs one test. @ret_failure: why it did not pass; NULL: it passed */
-static int run_test(struct act *act, const struct artifact *artifact, const json_t *test,
-	const char **ret_failure, struct wfs_error *error)
+static int run_test(struct act *act, const struct wfs_document_artifact *artifact,
+	const json_t *test, const char **ret_failure, struct wfs_error *error)
 {
 	const char *const method = json_string_value(json_object_get(test, "method"));
 	WFS_AUTO_JSON json_t *none = json_array();
@@ -59,8 +59,8 @@ static int run_test(struct act *act, const struct artifact *artifact, const json
 	return r < 0 ? fold_no_memory(error) : 0;
 }
 
-static int run_tests(struct act *act, const struct artifact *artifact, const json_t *tests,
-	struct score *ret_score, struct wfs_error *error)
+static int run_tests(struct act *act, const struct wfs_document_artifact *artifact,
+	const json_t *tests, struct score *ret_score, struct wfs_error *error)
 {
 	const size_t count = json_array_size(tests);
 	size_t passed_count = 0;
@@ -86,13 +86,12 @@ static int run_tests(struct act *act, const struct artifact *artifact, const jso
 static int score_artifact(
 	struct act *act, const char *id, struct score *ret_score, struct wfs_error *error)
 {
-	ARTIFACT_AUTO struct artifact artifact = {.document = NULL};
+	WFS_AUTO_DOCUMENT struct wfs_document_artifact artifact = {.own.json = NULL};
 	int r = artifact_get(act->fold, id, &artifact, error);
 
 	if (r)
 		return wfs_trace(r);
-	const json_t *const tests =
-		json_object_get(json_object_get(artifact.document, "interface"), "tests");
+	const json_t *const tests = json_object_get(artifact.interface, "tests");
 	if (json_array_size(tests) > 0)
 		return wfs_trace(run_tests(act, &artifact, tests, ret_score, error));
 	*ret_score = (struct score){.reason = "its interface declares no tests"};

@@ -48,8 +48,8 @@ int mint_bid_end(struct act *act, const struct mint_bid *bid, const char *status
 
 /* --- submitting --- */
 
-static int check_artifact(
-	const struct act *act, const struct artifact *artifact, struct wfs_error *error)
+static int check_artifact(const struct act *act, const struct wfs_document_artifact *artifact,
+	struct wfs_error *error)
 {
 	if (strcmp(act->actor, artifact->owner) != 0) {
 		wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
@@ -101,7 +101,7 @@ int act_action_submit_to_mint(struct act *act, struct wfs_error *error)
 {
 	const char *const id = act->params.action_submit_to_mint.artifact_id;
 	const int64_t bid = act->params.action_submit_to_mint.bid;
-	ARTIFACT_AUTO struct artifact artifact = {.document = NULL};
+	WFS_AUTO_DOCUMENT struct wfs_document_artifact artifact = {.own.json = NULL};
 	char submission_id[64];
 
 	if (bid < 1)

@@ -11,8 +11,8 @@ static const char *const use_names[] = {
 #undef ARTIFACT_USE_NAME
 };
 
-static int deny(const struct act *act, const struct artifact *artifact, enum artifact_use use,
-	const char *reason, struct wfs_error *error)
+static int deny(const struct act *act, const struct wfs_document_artifact *artifact,
+	enum artifact_use use, const char *reason, struct wfs_error *error)
 {
 	wfs_error_set(error, WFS_E_NOT_AUTHORIZED, "'%s' may not %s '%s' (%s: %.200s)", act->actor,
 		use_names[use], artifact->id, artifact->access, reason);
@@ -21,8 +21,8 @@ static int deny(const struct act *act, const struct artifact *artifact, enum art
 	return act_refuse_artifact(act, artifact, error);
 }
 
-int artifact_permit(struct act *act, const struct artifact *artifact, enum artifact_use use,
-	struct wfs_error *error)
+int artifact_permit(struct act *act, const struct wfs_document_artifact *artifact,
+	enum artifact_use use, struct wfs_error *error)
 {
 	const struct artifact_rule *const rule = artifact_rule_find(artifact->access);
 	char reason[CONTRACT_REASON_SIZE] = "";

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A cache of compiled code. */
-#include "kernel/base/hash-text.h"
 #include "kernel/domain/action/invoke.h"
 
 void action_programs_done(struct action_programs *programs)
@@ -45,8 +44,8 @@ static struct action_program *make_room(struct action_programs *programs)
 }
 
 /* Compiles code. @functions: NULL-ended; it must define one of these; NULL: not checked */
-static int compile(struct act *act, const struct artifact *artifact, const char *const *functions,
-	struct wfs_code **ret_program, struct wfs_error *error)
+static int compile(struct act *act, const struct wfs_document_artifact *artifact,
+	const char *const *functions, struct wfs_code **ret_program, struct wfs_error *error)
 {
 	const struct wfs_lua_limits limits = action_limits(act->fold);
 	enum wfs_lua_failure failure = WFS_LUA_FAILURE_NONE;
@@ -75,29 +74,24 @@ static int compile(struct act *act, const struct artifact *artifact, const char 
 	return wfs_trace(r);
 }
 
-static int code_hash(const struct artifact *artifact, struct wfs_hash *ret_hash)
-{
-	return wfs_hash_member(artifact->document, "code_hash", ret_hash);
-}
-
-static int get(struct act *act, const struct artifact *artifact, const char *const *functions,
-	struct wfs_code **ret_program, struct wfs_error *error)
+static int get(struct act *act, const struct wfs_document_artifact *artifact,
+	const char *const *functions, struct wfs_code **ret_program, struct wfs_error *error)
 {
 	struct action_programs *const programs = fold_kept(act->fold, "action");
 	struct wfs_code *program = NULL;
-	struct wfs_hash hash;
 
-	if (code_hash(artifact, &hash))
+	if (artifact->code_size < 0)
 		return wfs_error_set(
 			error, WFS_E_INVALID_TYPE, "artifact '%s' has no code", artifact->id);
-	struct action_program *kept = find(programs, artifact->id, &hash, author_of(artifact));
+	struct action_program *kept =
+		find(programs, artifact->id, &artifact->code_hash, author_of(artifact));
 	if (!kept) {
 		int r = compile(act, artifact, functions, &program, error);
 
 		if (r)
 			return wfs_trace(r);
 		kept = make_room(programs);
-		*kept = (struct action_program){.program = program, .hash = hash};
+		*kept = (struct action_program){.program = program, .hash = artifact->code_hash};
 		snprintf(kept->id, sizeof(kept->id), "%s", artifact->id);
 	}
 	kept->used = ++programs->use_count;
@@ -105,13 +99,14 @@ static int get(struct act *act, const struct artifact *artifact, const char *con
 	return 0;
 }
 
-int action_program(struct act *act, const struct artifact *artifact, struct wfs_code **ret_program,
-	struct wfs_error *error)
+int action_program(struct act *act, const struct wfs_document_artifact *artifact,
+	struct wfs_code **ret_program, struct wfs_error *error)
 {
 	return wfs_trace(get(act, artifact, NULL, ret_program, error));
 }
 
-int artifact_check_code(struct act *act, const struct artifact *artifact, struct wfs_error *error)
+int artifact_check_code(
+	struct act *act, const struct wfs_document_artifact *artifact, struct wfs_error *error)
 {
 	static const char *const functions[] = {"run", "check", NULL};
 	struct wfs_code *program;

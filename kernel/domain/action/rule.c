@@ -2,9 +2,7 @@
 /* The rules that artifacts name in `access`. */
 #include "kernel/domain/action/rule.h"
 
-#include "kernel/base/json.h"
-
-bool artifact_is_owned(const struct artifact *artifact, const char *actor)
+bool artifact_is_owned(const struct wfs_document_artifact *artifact, const char *actor)
 {
 	return strcmp(actor, artifact->owner) == 0;
 }
@@ -14,7 +12,8 @@ bool artifact_use_is_open(enum artifact_use use)
 	return use == ARTIFACT_USE_READ || use == ARTIFACT_USE_INVOKE;
 }
 
-static bool by_public(const char *actor, const struct artifact *artifact, enum artifact_use use)
+static bool by_public(
+	const char *actor, const struct wfs_document_artifact *artifact, enum artifact_use use)
 {
 	(void)actor;
 	(void)artifact;
@@ -22,7 +21,8 @@ static bool by_public(const char *actor, const struct artifact *artifact, enum a
 	return true;
 }
 
-static bool by_freeware(const char *actor, const struct artifact *artifact, enum artifact_use use)
+static bool by_freeware(
+	const char *actor, const struct wfs_document_artifact *artifact, enum artifact_use use)
 {
 	return artifact_use_is_open(use) || artifact_is_owned(artifact, actor);
 }
@@ -30,22 +30,24 @@ static bool by_freeware(const char *actor, const struct artifact *artifact, enum
 /* The `authorized_writer` changes it instead of the owner, which pays for its bytes and can delete
  * it. */
 static bool by_transferable_freeware(
-	const char *actor, const struct artifact *artifact, enum artifact_use use)
+	const char *actor, const struct wfs_document_artifact *artifact, enum artifact_use use)
 {
-	const char *const writer = json_string_value(json_object_get(
-		json_object_get(artifact->document, "metadata"), "authorized_writer"));
+	const char *const writer =
+		json_string_value(json_object_get(artifact->metadata, "authorized_writer"));
 
 	return artifact_use_is_open(use) || (writer && strcmp(actor, writer) == 0) ||
 		((!writer || use == ARTIFACT_USE_DELETE) && artifact_is_owned(artifact, actor));
 }
 
-static bool by_self_owned(const char *actor, const struct artifact *artifact, enum artifact_use use)
+static bool by_self_owned(
+	const char *actor, const struct wfs_document_artifact *artifact, enum artifact_use use)
 {
 	(void)use;
 	return artifact_is_owned(artifact, actor) || strcmp(actor, artifact->id) == 0;
 }
 
-static bool by_private(const char *actor, const struct artifact *artifact, enum artifact_use use)
+static bool by_private(
+	const char *actor, const struct wfs_document_artifact *artifact, enum artifact_use use)
 {
 	(void)use;
 	return artifact_is_owned(artifact, actor);
@@ -74,32 +76,30 @@ bool artifact_is_rule(const char *access)
 }
 
 /* A contract is not asked here: only reading by an action may run it. */
-bool wfs_artifact_reads(const json_t *state, const char *principal)
+bool wfs_artifact_reads(const struct wfs_document_artifact *artifact, const char *principal)
 {
-	/* Borrowed: rules only read it. */
-	const struct artifact artifact = artifact_of((json_t *)(uintptr_t)state, SIZE_MAX);
-	const struct artifact_rule *const rule = artifact_rule_find(artifact.access);
+	const struct artifact_rule *const rule = artifact_rule_find(artifact->access);
 
-	if (artifact_is_owned(&artifact, principal))
+	if (artifact_is_owned(artifact, principal))
 		return true;
-	return artifact_number(&artifact, "read_price") == 0 && rule &&
-		rule->allows(principal, &artifact, ARTIFACT_USE_READ);
+	return artifact->read_price == 0 && rule &&
+		rule->allows(principal, artifact, ARTIFACT_USE_READ);
 }
 
-enum wfs_artifact_answer wfs_artifact_invokes(const json_t *state, const char *principal)
+enum wfs_artifact_answer wfs_artifact_invokes(
+	const struct wfs_document_artifact *artifact, const char *principal)
 {
-	const struct artifact artifact = artifact_of((json_t *)(uintptr_t)state, SIZE_MAX);
-	const struct artifact_rule *const rule = artifact_rule_find(artifact.access);
+	const struct artifact_rule *const rule = artifact_rule_find(artifact->access);
 
-	if (artifact_is_owned(&artifact, principal))
+	if (artifact_is_owned(artifact, principal))
 		return WFS_ARTIFACT_YES;
 	if (!rule)
 		return WFS_ARTIFACT_CONTRACT;
-	return rule->allows(principal, &artifact, ARTIFACT_USE_INVOKE) ? WFS_ARTIFACT_YES
-								       : WFS_ARTIFACT_NO;
+	return rule->allows(principal, artifact, ARTIFACT_USE_INVOKE) ? WFS_ARTIFACT_YES
+								      : WFS_ARTIFACT_NO;
 }
 
-bool wfs_artifact_is_open(const json_t *state)
+bool wfs_artifact_is_open(const struct wfs_document_artifact *artifact)
 {
-	return wfs_artifact_reads(state, "");
+	return wfs_artifact_reads(artifact, "");
 }

@@ -8,7 +8,8 @@
 struct artifact_rule {
 	const char *name;
 	/* may @actor use the artifact in the way @use? */
-	bool (*allows)(const char *actor, const struct artifact *artifact, enum artifact_use use);
+	bool (*allows)(const char *actor, const struct wfs_document_artifact *artifact,
+		enum artifact_use use);
 	const char *reason; /* of a refusal */
 };
 
@@ -16,7 +17,7 @@ struct artifact_rule {
  *  NULL: @access is the id of a contract, an artifact that decides. */
 const struct artifact_rule *artifact_rule_find(const char *access);
 
-bool artifact_is_owned(const struct artifact *artifact, const char *actor);
+bool artifact_is_owned(const struct wfs_document_artifact *artifact, const char *actor);
 
 /** artifact_use_is_open() - can a rule allow this use to everybody? True for reading and
  *  invoking. */

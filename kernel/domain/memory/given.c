@@ -245,7 +245,7 @@ static int read_list(const struct memory *memory, const json_t *entries, struct 
 /* Pays for embeddings by the host as for calls of genesis_embedder, if the world has that. */
 static int pay(struct act *act, int64_t count, int64_t *ret_price, struct wfs_error *error)
 {
-	ARTIFACT_AUTO struct artifact embedder = {.document = NULL};
+	WFS_AUTO_DOCUMENT struct wfs_document_artifact embedder = {.own.json = NULL};
 	char earner[WFS_ARTIFACT_ID_MAX + 1];
 	int r = artifact_exists(act->fold, EMBEDDER, error);
 
@@ -268,8 +268,8 @@ static int pay(struct act *act, int64_t count, int64_t *ret_price, struct wfs_er
 
 /* --- adding --- */
 
-static int add_one(struct memory *memory, const struct artifact *artifact, struct given *given,
-	struct memory_given *to, struct wfs_error *error)
+static int add_one(struct memory *memory, const struct wfs_document_artifact *artifact,
+	struct given *given, struct memory_given *to, struct wfs_error *error)
 {
 	const bool embedded = given->embedding.vector != NULL;
 	struct wfs_lua_budget *const budget = &memory->act->fold->budget;
@@ -302,8 +302,8 @@ void memory_given_done(struct memory_given *given)
 	json_decref(given->ids);
 }
 
-int memory_give(struct memory *memory, const struct artifact *artifact, const json_t *entries,
-	struct memory_given *ret_given, struct wfs_error *error)
+int memory_give(struct memory *memory, const struct wfs_document_artifact *artifact,
+	const json_t *entries, struct memory_given *ret_given, struct wfs_error *error)
 {
 	WFS_CLEANUP(list_done) struct list list = {.items = NULL};
 	WFS_CLEANUP(memory_given_done) struct memory_given given = {.ids = json_array()};
@@ -342,14 +342,14 @@ int memory_has(struct memory *memory, const json_t *item, struct wfs_error *erro
 
 /* --- in the content of a store --- */
 
-int memory_content_entries(struct wfs_fold *fold, const struct artifact *artifact,
+int memory_content_entries(struct wfs_fold *fold, const struct wfs_document_artifact *artifact,
 	json_t **ret_entries, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *document = NULL;
 	struct wfs_bytes content;
 
 	*ret_entries = NULL;
-	if (!wfs_memory_is_store(artifact->document))
+	if (!wfs_memory_is_store(artifact->type))
 		return 0;
 	int r = artifact_text(fold, WFS_BUILTIN_CONTENT, artifact->id, &content, error);
 	if (!r && content.size > 0)
@@ -406,8 +406,8 @@ static json_t *others(json_t *entries, const json_t *index)
 /* Removes entries that were removed from the content, or changed in it. An entry with the id of
  * one of these, but another text, stays: it had the id first, so the entry of the list got another
  * id. */
-static int remove_all(struct memory *memory, const struct artifact *artifact, const json_t *entries,
-	struct wfs_error *error)
+static int remove_all(struct memory *memory, const struct wfs_document_artifact *artifact,
+	const json_t *entries, struct wfs_error *error)
 {
 	const json_t *item;
 	size_t i;
@@ -427,8 +427,8 @@ static int remove_all(struct memory *memory, const struct artifact *artifact, co
 	return 0;
 }
 
-static int change(struct act *act, const struct artifact *artifact, json_t *gone, json_t *come,
-	struct wfs_error *error)
+static int change(struct act *act, const struct wfs_document_artifact *artifact, json_t *gone,
+	json_t *come, struct wfs_error *error)
 {
 	MEMORY_AUTO struct memory memory = {.act = NULL};
 	WFS_CLEANUP(memory_given_done) struct memory_given given = {.ids = NULL};
@@ -447,13 +447,13 @@ static int change(struct act *act, const struct artifact *artifact, json_t *gone
 	return wfs_trace(r);
 }
 
-int memory_take_content(
-	struct act *act, const struct artifact *artifact, json_t *before, struct wfs_error *error)
+int memory_take_content(struct act *act, const struct wfs_document_artifact *artifact,
+	json_t *before, struct wfs_error *error)
 {
 	WFS_AUTO_JSON json_t *entries = NULL;
 	int r = memory_content_entries(act->fold, artifact, &entries, error);
 
-	if (r || !wfs_memory_is_store(artifact->document) || (!before && !entries))
+	if (r || !wfs_memory_is_store(artifact->type) || (!before && !entries))
 		return wfs_trace(r);
 	WFS_AUTO_JSON json_t *old = index_of(before);
 	WFS_AUTO_JSON json_t *new = index_of(entries);

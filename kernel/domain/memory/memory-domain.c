@@ -28,7 +28,7 @@ static int find_entries(struct wfs_view *view, struct wfs_bytes id,
 	WFS_AUTO_JSON json_t *state = NULL;
 	int r = wfs_view_state(view, artifact, &state);
 
-	if (!r && !wfs_memory_is_store(state))
+	if (!r && !wfs_memory_is_store(wfs_json_text(state, "type")))
 		r = -ENOENT;
 	if (r)
 		return r;

@@ -8,9 +8,9 @@
 #include "kernel/domain/memory/memory.h"
 #include "kernel/store/row-name.h"
 
-bool wfs_memory_is_store(const json_t *artifact)
+bool wfs_memory_is_store(const char *type)
 {
-	return strcmp(wfs_json_text(artifact, "type"), WFS_ARTIFACT_TYPE_MEMORY) == 0;
+	return strcmp(type, WFS_ARTIFACT_TYPE_MEMORY) == 0;
 }
 
 /* --- keys and names --- */

@@ -15,9 +15,8 @@
 #include "kernel/manifest/entity-name.h"
 #include "kernel/read/view.h"
 
-/** wfs_memory_is_store() - is an artifact a memory store, by its type? @artifact: document of its
- *  cell of sys.artifact */
-bool wfs_memory_is_store(const json_t *artifact);
+/** wfs_memory_is_store() - is an artifact of this type a memory store? */
+bool wfs_memory_is_store(const char *type);
 
 /** wfs_memory_entry() - find the version of entry @number of a store in the view. @artifact_id: of
  *  the store. Return: 0, -ENOENT (no such entry), … */

@@ -19,10 +19,10 @@ void memory_change_label(
  *  of sys.memory_store. Return: 0, or -errno. */
 int memory_store_state(struct memory *memory, struct wfs_error *error);
 
-/** memory_charge() - charge @bytes, which may be negative, to the disk quota of the account that
- *  artifact_charged_to() returns for the artifact. Return: 0, -EDQUOT (quota_exceeded), … */
-int memory_charge(const struct memory *memory, const struct artifact *artifact, int64_t bytes,
-	struct wfs_error *error);
+/** memory_charge() - charge @bytes, which may be negative, to the disk quota of the account
+ *  artifact->charged_to. Return: 0, -EDQUOT (quota_exceeded), … */
+int memory_charge(const struct memory *memory, const struct wfs_document_artifact *artifact,
+	int64_t bytes, struct wfs_error *error);
 
 /** memory_check_model() - check that an embedding is of the model and dimensions of the store's
  *  entries, so that it can be compared with theirs. Return: 0 (also: no entries), or -EINVAL. */

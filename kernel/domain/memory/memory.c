@@ -66,12 +66,13 @@ static int read_config(struct wfs_bytes content, struct memory *memory, struct w
 	return read_order(config, &memory->order, error);
 }
 
-int memory_check(struct wfs_fold *fold, const struct artifact *artifact, struct wfs_error *error)
+int memory_check(struct wfs_fold *fold, const struct wfs_document_artifact *artifact,
+	struct wfs_error *error)
 {
 	struct wfs_bytes content;
 	struct memory memory;
 
-	if (!wfs_memory_is_store(artifact->document))
+	if (!wfs_memory_is_store(artifact->type))
 		return 0;
 	int r = artifact_text(fold, WFS_BUILTIN_CONTENT, artifact->id, &content, error);
 	return wfs_trace(r ? r : read_config(content, &memory, error));
@@ -84,16 +85,16 @@ void memory_done(struct memory *memory)
 	wfs_document_done(&memory->state);
 }
 
-int memory_open(struct act *act, const struct artifact *artifact, struct memory *ret_memory,
-	struct wfs_error *error)
+int memory_open(struct act *act, const struct wfs_document_artifact *artifact,
+	struct memory *ret_memory, struct wfs_error *error)
 {
 	struct memory memory = {.act = act, .id = artifact->id};
 	struct wfs_bytes content;
 
-	if (!wfs_memory_is_store(artifact->document))
+	if (!wfs_memory_is_store(artifact->type))
 		return wfs_error_set(error, WFS_E_INVALID_TYPE,
 			"Artifact '%s' is not a " WFS_ARTIFACT_TYPE_MEMORY " (type: %s)",
-			artifact->id, wfs_json_text(artifact->document, "type"));
+			artifact->id, artifact->type);
 	int r = artifact_text(act->fold, WFS_BUILTIN_CONTENT, artifact->id, &content, error);
 	if (!r)
 		r = read_config(content, &memory, error);
@@ -229,17 +230,17 @@ static int choose_id(struct memory *memory, const struct memory_entry *entry, ui
 		: 0;
 }
 
-int memory_charge(const struct memory *memory, const struct artifact *artifact, int64_t bytes,
-	struct wfs_error *error)
+int memory_charge(const struct memory *memory, const struct wfs_document_artifact *artifact,
+	int64_t bytes, struct wfs_error *error)
 {
-	return wfs_trace(account_use(
-		memory->act->fold, artifact_charged_to(artifact), ACCOUNT_DISK, bytes, error));
+	return wfs_trace(
+		account_use(memory->act->fold, artifact->charged_to, ACCOUNT_DISK, bytes, error));
 }
 
 /* --- removing entries --- */
 
-int memory_remove(struct memory *memory, const struct artifact *artifact, const char *entry_id,
-	struct wfs_error *error)
+int memory_remove(struct memory *memory, const struct wfs_document_artifact *artifact,
+	const char *entry_id, struct wfs_error *error)
 {
 	struct memory_mirror *mirror = NULL;
 	char key[MEMORY_KEY_SIZE];
@@ -291,7 +292,7 @@ static bool goes_itself(const struct memory *memory, const struct memory_entry *
 /* Makes room for one more entry. The new entry counts as already added, so it may be the one that
  * is pruned. When the bound was lowered, entries are pruned over several actions. @ret_stored:
  * false: the new entry is pruned */
-static int prune(struct memory *memory, const struct artifact *artifact,
+static int prune(struct memory *memory, const struct wfs_document_artifact *artifact,
 	const struct memory_entry *entry, bool *ret_stored, struct wfs_error *error)
 {
 	int r = 0;
@@ -401,7 +402,7 @@ static json_t *entry_document(
 									: NULL;
 }
 
-static int put_entry(struct memory *memory, const struct artifact *artifact,
+static int put_entry(struct memory *memory, const struct wfs_document_artifact *artifact,
 	const struct memory_entry *entry, char ret_id[static MEMORY_ID_SIZE],
 	struct wfs_error *error)
 {
@@ -442,7 +443,7 @@ static int put_entry(struct memory *memory, const struct artifact *artifact,
 	return wfs_trace(r ? r : memory_store_state(memory, error));
 }
 
-int memory_put(struct memory *memory, const struct artifact *artifact,
+int memory_put(struct memory *memory, const struct wfs_document_artifact *artifact,
 	const struct memory_entry *entry, struct memory_added *ret_added, struct wfs_error *error)
 {
 	struct memory_added added = {.stored = true};
@@ -471,7 +472,7 @@ int memory_put(struct memory *memory, const struct artifact *artifact,
 	return 0;
 }
 
-int memory_add(struct memory *memory, const struct artifact *artifact,
+int memory_add(struct memory *memory, const struct wfs_document_artifact *artifact,
 	const struct memory_entry *entry, struct memory_added *ret_added, struct wfs_error *error)
 {
 	struct memory_added same = {.stored = true};

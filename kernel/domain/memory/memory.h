@@ -67,14 +67,15 @@ void memory_done(struct memory *memory);
 /** memory_check() - check the content of an artifact, if it is a memory store
  *  Called whenever the content changes, because adding entries relies on it. Return: 0 (also for
  *  other artifacts), -EINVAL, … */
-int memory_check(struct wfs_fold *fold, const struct artifact *artifact, struct wfs_error *error);
+int memory_check(struct wfs_fold *fold, const struct wfs_document_artifact *artifact,
+	struct wfs_error *error);
 
 /** memory_open() - open a store for reading and changing it within one action
  *  @artifact: of type memory_store; must outlive @ret_memory, as must @act
  *  @ret_memory: set on success; caller ends it with memory_done()
  *  Return: 0, -EINVAL (another type, or invalid content), … */
-int memory_open(struct act *act, const struct artifact *artifact, struct memory *ret_memory,
-	struct wfs_error *error);
+int memory_open(struct act *act, const struct wfs_document_artifact *artifact,
+	struct memory *ret_memory, struct wfs_error *error);
 
 /** memory_count() - get how many entries the store has. */
 int64_t memory_count(const struct memory *memory);
@@ -112,12 +113,12 @@ struct memory_added {
  *  @ret_added: the entry, or the existing one because of which nothing was added
  *  Return: 0 (also if nothing was added), -EDQUOT (quota_exceeded), -EINVAL (the embedding is of
  *  another model than the store's), … */
-int memory_add(struct memory *memory, const struct artifact *artifact,
+int memory_add(struct memory *memory, const struct wfs_document_artifact *artifact,
 	const struct memory_entry *entry, struct memory_added *ret_added, struct wfs_error *error);
 
 /** memory_put() - add an entry as memory_add() does, but also if the store has one that is nearly
  *  equal; ret_added->similarity is 0. */
-int memory_put(struct memory *memory, const struct artifact *artifact,
+int memory_put(struct memory *memory, const struct wfs_document_artifact *artifact,
 	const struct memory_entry *entry, struct memory_added *ret_added, struct wfs_error *error);
 
 /** memory_search() - find the @limit entries (1 to MEMORY_LIMIT_MAX) whose embeddings are nearest
@@ -131,8 +132,8 @@ int memory_search(struct memory *memory, const struct embedding *query, size_t l
 
 /** memory_remove() - remove an entry, and subtract its bytes from the disk of the account that pays
  *  for @artifact, the store. Return: 0, -ENOENT (not_found), … */
-int memory_remove(struct memory *memory, const struct artifact *artifact, const char *entry_id,
-	struct wfs_error *error);
+int memory_remove(struct memory *memory, const struct wfs_document_artifact *artifact,
+	const char *entry_id, struct wfs_error *error);
 
 /** memory_list() - list at most @limit entries in the order of their ids, as they were before the
  *  record. @offset: entries to skip. @ret_entries: an array of the documents of their cells,
@@ -156,8 +157,8 @@ int memory_delete_all(struct wfs_fold *fold, const char *artifact_id, struct wfs
  *  @ret_done: how many were made; memory_check_ready() says whether the store is complete
  *  Return: 0 (also if nothing was to do), -EBUSY and -EIO as embedding_make(), -EDQUOT
  *  (quota_exceeded), … */
-int memory_reembed(struct memory *memory, const struct artifact *artifact, size_t limit,
-	size_t *ret_done, struct wfs_error *error);
+int memory_reembed(struct memory *memory, const struct wfs_document_artifact *artifact,
+	size_t limit, size_t *ret_done, struct wfs_error *error);
 
 /** memory_left() - get how many entries memory_reembed() has still to look at; 0: no reembedding is
  *  under way. */
@@ -190,8 +191,8 @@ void memory_given_done(struct memory_given *given);
  *  @ret_given: set on success; caller ends it with memory_given_done()
  *  Return: 0, -EINVAL (an entry is invalid, or as memory_check_ready()), -EFBIG (too_large),
  *  -EDQUOT (insufficient_funds, quota_exceeded), -EBUSY and -EIO as embedding_make(), … */
-int memory_give(struct memory *memory, const struct artifact *artifact, const json_t *entries,
-	struct memory_given *ret_given, struct wfs_error *error);
+int memory_give(struct memory *memory, const struct wfs_document_artifact *artifact,
+	const json_t *entries, struct memory_given *ret_given, struct wfs_error *error);
 
 /** memory_has() - has the store an entry with the id and the text of @item, an element of `entries`
  *  in an artifact's content? Return: 1, 0 (also if @item has no id), or -errno. */
@@ -199,7 +200,7 @@ int memory_has(struct memory *memory, const json_t *item, struct wfs_error *erro
 
 /** memory_content_entries() - get the member `entries` of an artifact's content
  *  @ret_entries: NULL: none, or not a memory store; caller owns it */
-int memory_content_entries(struct wfs_fold *fold, const struct artifact *artifact,
+int memory_content_entries(struct wfs_fold *fold, const struct wfs_document_artifact *artifact,
 	json_t **ret_entries, struct wfs_error *error);
 
 /** memory_take_content() - after a write of a store's content: add and remove the entries by which
@@ -209,8 +210,8 @@ int memory_content_entries(struct wfs_fold *fold, const struct artifact *artifac
  *  that the content had before and after the write are not touched, even if they were deleted from
  *  the store or pruned. What embeddings cost is added to act->price_paid.
  *  @before: memory_content_entries() before the write; borrowed; NULL: none */
-int memory_take_content(
-	struct act *act, const struct artifact *artifact, json_t *before, struct wfs_error *error);
+int memory_take_content(struct act *act, const struct wfs_document_artifact *artifact,
+	json_t *before, struct wfs_error *error);
 
 /* --- mirror.c: vectors in memory --- */
 

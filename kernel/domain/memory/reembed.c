@@ -18,7 +18,7 @@ enum {
 /* The work of one record. Plain value. */
 struct reembedding {
 	struct memory *memory;
-	const struct artifact *artifact;
+	const struct wfs_document_artifact *artifact;
 	const char *model; /* of the new embeddings */
 	size_t limit;      /* number of embeddings */
 	size_t done;
@@ -158,8 +158,8 @@ static int go_on(struct reembedding *work)
 	return 0;
 }
 
-int memory_reembed(struct memory *memory, const struct artifact *artifact, size_t limit,
-	size_t *ret_done, struct wfs_error *error)
+int memory_reembed(struct memory *memory, const struct wfs_document_artifact *artifact,
+	size_t limit, size_t *ret_done, struct wfs_error *error)
 {
 	const char *const host = embedding_host_model(memory->act);
 	const bool local = strcmp(host, WFS_EMBED_MODEL) == 0;

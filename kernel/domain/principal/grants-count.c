@@ -82,16 +82,14 @@ static int owner_of_agent(
 	struct wfs_fold *fold, const char *id, json_t **ret_owner, struct wfs_error *error)
 {
 	WFS_AUTO_DOCUMENT struct wfs_document_principal principal;
-	WFS_AUTO_JSON json_t *artifact = NULL;
-	size_t cell;
+	WFS_AUTO_DOCUMENT struct wfs_document_artifact artifact = {.own.json = NULL};
 	int r = fold_read_principal(fold, id, &principal, error);
 
 	if (!r && principal.agent_of)
-		r = fold_load(fold, WFS_BUILTIN_ARTIFACT, id, &cell, &artifact, error);
+		r = fold_read_artifact(fold, id, &artifact, error);
 	if (r || !principal.agent_of)
 		return wfs_trace(r);
-	json_t *const owner = json_object_get(artifact, "owner");
-	*ret_owner = owner ? json_incref(owner) : json_string(principal.agent_of);
+	*ret_owner = json_string(artifact.owner ? artifact.owner : principal.agent_of);
 	return *ret_owner ? 0 : fold_no_memory(error);
 }
 

@@ -235,14 +235,18 @@ static int refuse_artifact(struct query_run *run, const char *id)
 	return wfs_error_set(run->error, WFS_E_NOT_FOUND, "Artifact '%.200s' not found", id);
 }
 
-/* Finds an artifact that exists and is seen. Return: 0, -ENOENT (not_found), … */
-static int find_artifact(struct query_run *run, const char *id, json_t **ret_state)
+/* Finds an artifact that exists and is seen. @ret_artifact: also written on failure. Return: 0,
+ * -ENOENT (not_found), … */
+static int find_artifact(
+	struct query_run *run, const char *id, struct wfs_document_artifact *ret_artifact)
 {
+	json_t *state = NULL;
 	int r = -ENOENT;
 
 	if (query_sees(run, WFS_QUERY_PART_ARTIFACT, wfs_bytes_text(id)))
-		r = query_state(run, WFS_BUILTIN_ARTIFACT, id, ret_state);
-	return r == -ENOENT ? refuse_artifact(run, id) : wfs_trace(r);
+		r = query_state(run, WFS_BUILTIN_ARTIFACT, id, &state);
+	const int read = wfs_document_read_artifact(state, ret_artifact, r ? NULL : run->error);
+	return r == -ENOENT ? refuse_artifact(run, id) : wfs_trace(r ? r : read);
 }
 
 /* Answers with what is left of a deleted artifact. */
@@ -268,27 +272,28 @@ static int find_deleted(struct query_run *run, const char *id, json_t **ret_resu
 
 /* Answers for an existing artifact, with hashes of content and code only if the client may read
  * these. */
-static int describe(struct query_run *run, const json_t *state, json_t **ret_result)
+static int describe(
+	struct query_run *run, const struct wfs_document_artifact *artifact, json_t **ret_result)
 {
-	const int reads = run->sight ? run->sight->reads(run->sight->context, state) : 1;
+	const int reads = run->sight ? run->sight->reads(run->sight->context, artifact) : 1;
 
 	if (reads < 0)
 		return wfs_trace(reads);
-	*ret_result = wfs_artifact_document(state, reads > 0);
+	*ret_result = wfs_artifact_document(artifact->own.json, reads > 0);
 	return *ret_result ? 0 : -ENOMEM;
 }
 
 int query_artifact(struct query_run *run)
 {
 	const char *const id = run->query->artifact.artifact_id;
-	WFS_AUTO_JSON json_t *state = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_artifact artifact;
 	json_t *result = NULL;
-	int r = find_artifact(run, id, &state);
+	int r = find_artifact(run, id, &artifact);
 
 	if (r == -ENOENT)
 		r = find_deleted(run, id, &result);
 	else if (!r)
-		r = describe(run, state, &result);
+		r = describe(run, &artifact, &result);
 	return r ? wfs_trace(r) : query_set(run, "result", result);
 }
 
@@ -330,15 +335,12 @@ static int append_id(struct query_run *run, const struct wfs_entry *entry, json_
 int query_dependencies(struct query_run *run)
 {
 	const char *const id = run->query->dependencies.artifact_id;
-	WFS_AUTO_JSON json_t *state = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_artifact artifact;
 	struct wfs_index_set set;
-	int r = find_artifact(run, id, &state);
+	int r = find_artifact(run, id, &artifact);
 
-	if (r)
-		return wfs_trace(r);
-	json_t *const depends_on = json_object_get(state, "depends_on");
-	r = query_set(run, "depends_on",
-		json_is_array(depends_on) ? json_incref(depends_on) : json_array());
+	if (!r)
+		r = query_set(run, "depends_on", json_incref(artifact.depends_on));
 	wfs_index_dependents(&set, id);
 	return r ? wfs_trace(r) : set_list(run, "dependents", &set, append_id);
 }

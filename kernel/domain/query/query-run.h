@@ -11,6 +11,7 @@
 
 #include <jansson.h>
 
+#include "kernel/manifest/document.h"
 #include "kernel/query/query.h"
 #include "kernel/read/view.h"
 #include "kernel/rights/rights.h"
@@ -55,10 +56,9 @@ struct wfs_query_sight {
 	/* May the principal see the row? */
 	bool (*sees)(void *context, const struct wfs_query_row *row);
 	/* May the principal read content and code of an artifact that it sees? Only then the answer
-	 * has their hashes, because a short text can be found by its hash. @state: document of the
-	 * artifact's cell
+	 * has their hashes, because a short text can be found by its hash.
 	 * Return: 1, 0, or -errno. */
-	int (*reads)(void *context, const json_t *state);
+	int (*reads)(void *context, const struct wfs_document_artifact *artifact);
 	void *context; /* passed to both */
 };
 

@@ -63,14 +63,14 @@ static int deposit(struct service_call *call, struct wfs_error *error)
 /* An artifact that is being taken out of the escrow. Plain value; taking_done. */
 struct taking {
 	struct wfs_document_escrow sale;
-	struct artifact artifact;
+	struct wfs_document_artifact artifact;
 	char seller[WFS_ARTIFACT_ID_MAX + 1]; /* or the replacement for a seller that is gone */
 };
 
 static void taking_done(struct taking *taking)
 {
 	wfs_document_done(&taking->sale);
-	artifact_done(&taking->artifact);
+	wfs_document_done(&taking->artifact);
 }
 #define TAKING_AUTO WFS_CLEANUP(taking_done)
 
@@ -116,10 +116,9 @@ static int purchase(struct service_call *call, struct wfs_error *error)
 			"'%.140s' sells it himself: 'cancel' gives it back", buyer);
 	if (!r)
 		r = account_move(call->act->fold, buyer, taking.seller, taking.sale.price, error);
+	(void)json_object_del(taking.artifact.metadata, "authorized_writer");
 	if (!r)
-		r = artifact_take_writer_out(&taking.artifact, error);
-	if (!r)
-		r = artifact_put(call->act->fold, &taking.artifact, error);
+		r = fold_write_artifact(call->act->fold, &taking.artifact, error);
 	if (!r)
 		r = end_taking(call, &taking, buyer, error);
 	if (r)

@@ -79,14 +79,14 @@ static int get_config(struct service_call *call, struct wfs_error *error)
 
 /* Plain value; store_done. */
 struct store {
-	struct artifact artifact;
+	struct wfs_document_artifact artifact;
 	struct memory memory;
 };
 
 static void store_done(struct store *store)
 {
 	memory_done(&store->memory);
-	artifact_done(&store->artifact);
+	wfs_document_done(&store->artifact);
 }
 #define STORE_AUTO WFS_CLEANUP(store_done)
 
@@ -185,7 +185,7 @@ static int read_entry(
 
 static int add(struct service_call *call, struct wfs_error *error)
 {
-	STORE_AUTO struct store store = {.artifact = {.document = NULL}};
+	STORE_AUTO struct store store = {.artifact.own.json = NULL};
 	EMBEDDING_AUTO struct embedding embedding = {.vector = NULL};
 	struct memory_entry entry;
 	struct memory_added added;
@@ -223,7 +223,7 @@ static int add(struct service_call *call, struct wfs_error *error)
 static int search(struct service_call *call, struct wfs_error *error)
 {
 	const int64_t limit = service_number(call, "limit", MEMORY_LIMIT_DEFAULT);
-	STORE_AUTO struct store store = {.artifact = {.document = NULL}};
+	STORE_AUTO struct store store = {.artifact.own.json = NULL};
 	EMBEDDING_AUTO struct embedding embedding = {.vector = NULL};
 	WFS_AUTO_JSON json_t *results = NULL;
 	int r = check_limit("limit", limit, 1, error);
@@ -254,7 +254,7 @@ static int list(struct service_call *call, struct wfs_error *error)
 	const int64_t limit = service_number(call, "limit", LIST_DEFAULT);
 	const int64_t skip = service_number(call, "offset", 0);
 	const int64_t offset = skip < MEMORY_ENTRIES_MAX ? skip : MEMORY_ENTRIES_MAX;
-	STORE_AUTO struct store store = {.artifact = {.document = NULL}};
+	STORE_AUTO struct store store = {.artifact.own.json = NULL};
 	WFS_AUTO_JSON json_t *entries = NULL;
 	int r = check_limit("limit", limit, 0, error);
 
@@ -274,7 +274,7 @@ static int list(struct service_call *call, struct wfs_error *error)
 static int delete_entry(struct service_call *call, struct wfs_error *error)
 {
 	const char *const entry = service_text(call, "entry");
-	STORE_AUTO struct store store = {.artifact = {.document = NULL}};
+	STORE_AUTO struct store store = {.artifact.own.json = NULL};
 	int r = open_store(call, ARTIFACT_USE_WRITE, &store, error);
 
 	if (!r)
@@ -311,7 +311,7 @@ static int find_missing(
 
 static int import(struct service_call *call, struct wfs_error *error)
 {
-	STORE_AUTO struct store store = {.artifact = {.document = NULL}};
+	STORE_AUTO struct store store = {.artifact.own.json = NULL};
 	WFS_CLEANUP(memory_given_done) struct memory_given given = {.ids = NULL};
 	const json_t *const entries = json_object_get(call->args, "entries");
 	WFS_AUTO_JSON json_t *missing = NULL;
@@ -340,7 +340,7 @@ static int import(struct service_call *call, struct wfs_error *error)
 static int reembed(struct service_call *call, struct wfs_error *error)
 {
 	const int64_t limit = service_number(call, "limit", REEMBED_DEFAULT);
-	STORE_AUTO struct store store = {.artifact = {.document = NULL}};
+	STORE_AUTO struct store store = {.artifact.own.json = NULL};
 	size_t done = 0;
 	int r = check_limit("limit", limit, 1, error);
 
