@@ -79,6 +79,7 @@
 	M(document, TEXT, plan_id, WFS_OPTIONAL) \
 	M(document, INTEGER, step, WFS_OPTIONAL) \
 	M(document, INTEGER, not_before_ns, WFS_OPTIONAL)
+#define WFS_DOCUMENT_LEDGER(M, document) M(document, INTEGER, scrip, 0)
 #define WFS_DOCUMENT_MEMORY_STORE(M, document)   \
 	M(document, INTEGER, added, 0)           \
 	M(document, INTEGER, bytes, 0)           \
@@ -88,6 +89,18 @@
 	M(document, INTEGER, left, WFS_OPTIONAL) \
 	M(document, TEXT, model, 0)              \
 	M(document, INTEGER, next, WFS_OPTIONAL)
+#define WFS_DOCUMENT_MINT(M, document)                   \
+	M(document, TEXT, artifact_id, 0)                \
+	M(document, INTEGER, bid, 0)                     \
+	M(document, INTEGER, price_paid, WFS_OPTIONAL)   \
+	M(document, TEXT, principal_id, 0)               \
+	M(document, INTEGER, resolved_at, WFS_OPTIONAL)  \
+	M(document, INTEGER, score, WFS_OPTIONAL)        \
+	M(document, TEXT, score_reason, WFS_OPTIONAL)    \
+	M(document, INTEGER, scrip_minted, WFS_OPTIONAL) \
+	M(document, TEXT, status, 0)                     \
+	M(document, TEXT, submission_id, 0)              \
+	M(document, INTEGER, submitted_at, 0)
 #define WFS_DOCUMENT_PLAN(M, document)             \
 	M(document, VALUE, batch, 0)               \
 	M(document, INTEGER, batch_size, 0)        \
@@ -204,7 +217,9 @@
 	X(ESCROW, escrow)             \
 	X(GRANT, grant)               \
 	X(INTENT, intent)             \
+	X(LEDGER, ledger)             \
 	X(MEMORY_STORE, memory_store) \
+	X(MINT, mint)                 \
 	X(PLAN, plan)                 \
 	X(PLAN_BLOCK, plan_block)     \
 	X(PLAN_EDGE, plan_edge)       \

@@ -585,7 +585,8 @@ IN_WORLD(bids_of_more_than_the_mint_has_are_not_paid)
 	struct cells cells = cells_begin(fixture);
 
 	cells_set(&cells, "sys.mint", "mint_1",
-		"{'artifact_id':'art','bid':9,'principal_id':'operator','status':'pending'}");
+		"{'artifact_id':'art','bid':9,'principal_id':'operator','status':'pending',"
+		"'submission_id':'mint_1','submitted_at':1}");
 	cells_commit(&cells);
 
 	assert_fails(fixture, "operator", RESOLVE, WFS_E_INSUFFICIENT_FUNDS, "'mint' has 0 scrip");

@@ -28,10 +28,10 @@ struct auction {
 	size_t count;
 	size_t capacity;
 	size_t standing_count;
-	int64_t escrow;         /* sum of all bids */
-	struct mint_bid winner; /* the highest bid that stands; amount 0: none */
-	uint64_t winner_cell;   /* 0: none */
-	int64_t second;         /* the second highest amount that stands; 0: none */
+	int64_t escrow;                  /* sum of all bids */
+	struct wfs_document_mint winner; /* the highest bid that stands; `bid` 0: none */
+	uint64_t winner_cell;            /* 0: none */
+	int64_t second;                  /* the second highest amount that stands; 0: none */
 	int64_t price;
 	size_t winner_index; /* index of its cell in the fold, once the bid has ended */
 	json_t *credits;     /* {id: amount} to add to each account; owned */
@@ -41,7 +41,7 @@ struct auction {
 static void auction_done(struct auction *auction)
 {
 	free(auction->entries);
-	mint_bid_done(&auction->winner);
+	wfs_document_done(&auction->winner);
 	json_decref(auction->credits);
 	json_decref(auction->distributed);
 }
@@ -70,7 +70,7 @@ static int add_amount(json_t *amounts, const char *id, int64_t amount, struct wf
 /* Reads a bid from the store: this record has changed none. @ret_cell: its key is borrowed from
  * the store */
 static int read_bid(const struct auction *auction, uint64_t cell_id, struct wfs_cell *ret_cell,
-	struct mint_bid *ret_bid, struct wfs_error *error)
+	struct wfs_document_mint *ret_bid, struct wfs_error *error)
 {
 	const struct wfs_head *const head = auction->act->fold->head;
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
@@ -85,12 +85,12 @@ static int read_bid(const struct auction *auction, uint64_t cell_id, struct wfs_
 	r = wfs_version_read(head->store, &version, &text, error);
 	if (!r)
 		r = wfs_json_parse(text.data, text.size, &document, error);
-	return wfs_trace(r ? r : mint_bid_of(document, ret_bid, error));
+	return wfs_trace(r ? r : wfs_document_read_mint(document, ret_bid, error));
 }
 
 /* Does the artifact exist, is it executable, and does it belong to the bidder? */
-static int check_stands(const struct auction *auction, const struct mint_bid *bid, bool *ret_stands,
-	struct wfs_error *error)
+static int check_stands(const struct auction *auction, const struct wfs_document_mint *bid,
+	bool *ret_stands, struct wfs_error *error)
 {
 	const struct wfs_fold *const fold = auction->act->fold;
 	const size_t reducer = fold_builtin(fold, WFS_BUILTIN_ARTIFACT);
@@ -98,29 +98,29 @@ static int check_stands(const struct auction *auction, const struct mint_bid *bi
 	uint64_t cell_id;
 	uint64_t amount;
 
-	wfs_require(bid->artifact_id != NULL && bid->bidder != NULL);
+	wfs_require(bid->artifact_id != NULL && bid->principal_id != NULL);
 	int r = wfs_cell_find(fold->head->txn, fold->head->reducers[reducer].reducer_id,
 		wfs_bytes_text(bid->artifact_id), &cell_id);
 
-	wfs_index_artifacts(&executables, bid->bidder, NULL, 1);
+	wfs_index_artifacts(&executables, bid->principal_id, NULL, 1);
 	if (!r)
 		r = wfs_index_get(fold->head->txn, &executables, cell_id, &amount);
 	*ret_stands = r == 0;
 	return r && r != -ENOENT ? wfs_error_from_errno(error, r, "look an artifact up") : 0;
 }
 
-static void compare(struct auction *auction, uint64_t cell_id, struct mint_bid *bid)
+static void compare(struct auction *auction, uint64_t cell_id, struct wfs_document_mint *bid)
 {
 	auction->standing_count++;
-	if (bid->amount > auction->winner.amount) {
-		const struct mint_bid before = auction->winner;
+	if (bid->bid > auction->winner.bid) {
+		const struct wfs_document_mint before = auction->winner;
 
-		auction->second = before.amount;
+		auction->second = before.bid;
 		auction->winner = *bid;
 		auction->winner_cell = cell_id;
 		*bid = before;
-	} else if (bid->amount > auction->second) {
-		auction->second = bid->amount;
+	} else if (bid->bid > auction->second) {
+		auction->second = bid->bid;
 	}
 }
 
@@ -128,7 +128,7 @@ static int take_in(struct auction *auction, uint64_t cell_id, struct wfs_error *
 {
 	struct entry *const entries = wfs_array_reserve(
 		auction->entries, auction->count, &auction->capacity, sizeof(*entries));
-	MINT_BID_AUTO struct mint_bid bid = {.document = NULL};
+	WFS_AUTO_DOCUMENT struct wfs_document_mint bid = {.own.json = NULL};
 	struct entry entry = {.cell_id = cell_id};
 	struct wfs_cell cell;
 
@@ -139,7 +139,7 @@ static int take_in(struct auction *auction, uint64_t cell_id, struct wfs_error *
 	if (!r)
 		r = check_stands(auction, &bid, &entry.stands, error);
 	if (!r)
-		r = add_to(&auction->escrow, bid.amount, error);
+		r = add_to(&auction->escrow, bid.bid, error);
 	if (r)
 		return wfs_trace(r);
 	entries[auction->count++] = entry;
@@ -175,25 +175,22 @@ static int end_bid(struct auction *auction, const struct entry *entry, struct wf
 	struct wfs_fold *const fold = auction->act->fold;
 	const bool won = entry->cell_id == auction->winner_cell;
 	const char *const status = won ? "won" : entry->stands ? "lost" : "void";
-	MINT_BID_AUTO struct mint_bid bid = {.document = NULL};
+	WFS_AUTO_DOCUMENT struct wfs_document_mint bid = {.own.json = NULL};
 	struct wfs_cell row;
-	size_t cell = 0;
 	int r = read_bid(auction, entry->cell_id, &row, &bid, error);
 
 	if (!r)
 		r = fold_touch_unread(
-			fold, fold_builtin(fold, WFS_BUILTIN_MINT), row.key, &cell, error);
+			fold, fold_builtin(fold, WFS_BUILTIN_MINT), row.key, &bid.own.cell, error);
 	if (!r && won) {
-		auction->winner_index = cell;
-		if (json_object_set_new(bid.document, "price_paid", json_integer(auction->price)) <
-			0)
-			r = fold_no_memory(error);
+		auction->winner_index = bid.own.cell;
+		bid.price_paid = auction->price;
 	}
 	if (!r)
-		r = mint_bid_end(auction->act, &bid, status, cell, error);
+		r = mint_bid_end(auction->act, &bid, status, error);
 	if (!r)
-		r = add_amount(auction->credits, bid.bidder,
-			won ? bid.amount - auction->price : bid.amount, error);
+		r = add_amount(auction->credits, bid.principal_id,
+			won ? bid.bid - auction->price : bid.bid, error);
 	return wfs_trace(r);
 }
 
@@ -243,7 +240,7 @@ static int share_price(struct auction *auction, uint64_t count, struct wfs_error
 		if (!id)
 			return fold_no_memory(error);
 		r = 0;
-		if (strcmp(id, auction->winner.bidder) == 0)
+		if (strcmp(id, auction->winner.principal_id) == 0)
 			continue;
 		r = give_share(auction, id, share + rest, error);
 		if (r)
@@ -257,7 +254,7 @@ static int share_price(struct auction *auction, uint64_t count, struct wfs_error
 static int distribute(struct auction *auction, struct wfs_error *error)
 {
 	struct wfs_fold *const fold = auction->act->fold;
-	const char *const winner = auction->winner.bidder;
+	const char *const winner = auction->winner.principal_id;
 	int r = fold_is_live(fold, WFS_BUILTIN_PRINCIPAL, winner, error);
 
 	if (r < 0)
@@ -288,12 +285,12 @@ static int pay(struct auction *auction, struct wfs_error *error)
 
 static int answer(const struct auction *auction, struct wfs_error *error)
 {
-	const bool won = auction->winner.amount > 0;
+	const bool won = auction->winner.bid > 0;
 	struct act *const act = auction->act;
 
 	if (won)
 		snprintf(act->message, sizeof(act->message), "'%s' won with %s and paid %" PRId64,
-			auction->winner.bidder, auction->winner.artifact_id, auction->price);
+			auction->winner.principal_id, auction->winner.artifact_id, auction->price);
 	else
 		snprintf(act->message, sizeof(act->message), "No submissions%s",
 			auction->count > 0 ? " that stand: all were given back" : "");
@@ -302,8 +299,8 @@ static int answer(const struct auction *auction, struct wfs_error *error)
 	act->data = json_pack("{s:s?, s:O, s:I, s:i, s:n, s:i, s:s?, s:I}", "artifact_id",
 		auction->winner.artifact_id, "distributed", auction->distributed, "price_paid",
 		(json_int_t)act->price_paid, "score", 0, "score_reason", "scrip_minted", 0,
-		"winner_id", auction->winner.bidder, "winning_bid",
-		(json_int_t)auction->winner.amount);
+		"winner_id", auction->winner.principal_id, "winning_bid",
+		(json_int_t)auction->winner.bid);
 	return act->data ? 0 : fold_no_memory(error);
 }
 
@@ -321,13 +318,13 @@ int act_action_resolve_mint(struct act *act, struct wfs_error *error)
 	if (!auction.credits || !auction.distributed)
 		return fold_no_memory(error);
 	r = collect(&auction, error);
-	if (!r && auction.winner.amount > 0)
+	if (!r && auction.winner.bid > 0)
 		r = distribute(&auction, error);
 	for (size_t i = 0; !r && i < auction.count; i++)
 		r = end_bid(&auction, &auction.entries[i], error);
 	if (!r && auction.count > 0)
 		r = pay(&auction, error);
-	if (r || auction.winner.amount <= 0)
+	if (r || auction.winner.bid <= 0)
 		return wfs_trace(r ? r : answer(&auction, error));
 	/* Folding the score makes the scrip. */
 	const struct wfs_bytes key =

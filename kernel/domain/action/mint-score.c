@@ -9,6 +9,8 @@
 #include "kernel/domain/action/invoke.h"
 #include "kernel/domain/action/mint.h"
 
+enum { REFUSAL_SIZE = 80 };
+
 struct score {
 	int64_t score; /* 0 to MINT_SCORE_MAX */
 	char reason[160];
@@ -129,56 +131,55 @@ int action_score(
 
 /* --- folding the answer --- */
 
-/* Reads from the answer what the bid gets: {score, score_reason, scrip_minted}. Without a score it
- * is 0. */
-static int read_answer(const json_t *event, json_t **ret_scored, struct wfs_error *error)
+/* Reads from the answer the score, its reason and the minted scrip of a bid. Without a score they
+ * are 0, and the reason is written to @refusal. */
+static int read_answer(const json_t *event, struct wfs_document_mint *bid,
+	char refusal[static REFUSAL_SIZE], struct wfs_error *error)
 {
 	const json_t *const payload = json_object_get(event, "payload");
 	const char *const status = json_string_value(json_object_get(event, "status"));
 	const bool ok = status && strcmp(status, "ok") == 0;
 	const char *reason = "";
-	char refusal[80];
-	int64_t score = 0;
 	int r = wfs_json_get_string(payload, ok ? "reason" : "code", &reason, error);
 
+	bid->score = 0;
 	if (!r && ok)
-		r = wfs_json_get_integer(payload, "score", 0, MINT_SCORE_MAX, &score, error);
-	if (r)
-		return wfs_trace(r);
-	snprintf(refusal, sizeof(refusal), "not scored: %s", reason);
-	*ret_scored = json_pack("{s:I, s:s, s:I}", "score", (json_int_t)score, "score_reason",
-		ok ? reason : refusal, "scrip_minted", (json_int_t)score / MINT_SCORE_OF_ONE_SCRIP);
-	return *ret_scored ? 0 : fold_no_memory(error);
+		r = wfs_json_get_integer(payload, "score", 0, MINT_SCORE_MAX, &bid->score, error);
+	snprintf(refusal, REFUSAL_SIZE, "not scored: %s", reason);
+	bid->score_reason = ok ? reason : refusal;
+	bid->scrip_minted = bid->score / MINT_SCORE_OF_ONE_SCRIP;
+	return wfs_trace(r);
 }
 
 int action_fold_answer(
 	struct wfs_fold *fold, size_t cell_index, const json_t *event, struct wfs_error *error)
 {
-	MINT_BID_AUTO struct mint_bid bid = {.document = NULL};
+	WFS_AUTO_DOCUMENT struct wfs_document_mint bid = {.own.json = NULL};
 	const struct wfs_bytes state = fold_bytes(fold, fold_cell_at(fold, cell_index)->state);
-	WFS_AUTO_JSON json_t *scored = NULL;
+	char refusal[REFUSAL_SIZE];
 	json_t *document = NULL;
 	int r = wfs_json_parse(state.data, state.size, &document, error);
+
 	if (!r)
-		r = mint_bid_of(document, &bid, error);
+		r = wfs_document_read_mint(document, &bid, error);
+	bid.own.cell = cell_index;
 	if (!r)
-		r = read_answer(event, &scored, error);
-	if (!r && json_object_update(bid.document, scored) < 0)
-		r = fold_no_memory(error);
+		r = read_answer(event, &bid, refusal, error);
 	if (!r)
-		r = fold_set_document(fold, cell_index, bid.document, error);
-	if (r)
-		return wfs_trace(r);
-	const int64_t minted = json_integer_value(json_object_get(scored, "scrip_minted"));
-	r = minted > 0 ? account_add(fold, bid.bidder, minted, error) : 0;
+		r = fold_write_mint(fold, &bid, error);
+	if (!r && bid.scrip_minted > 0)
+		r = account_add(fold, bid.principal_id, bid.scrip_minted, error);
 	if (r)
 		return wfs_trace(r);
 	/* The answer of the action gets the score. */
 	json_t *const answer = fold->outcome.answer;
-	WFS_AUTO_JSON json_t *longer = json_sprintf(
-		"%s; score %" PRId64 ", %" PRId64 " scrip minted", wfs_json_text(answer, "message"),
-		(int64_t)json_integer_value(json_object_get(scored, "score")), minted);
-	return json_object_update(json_object_get(answer, "data"), scored) < 0 ||
+	WFS_AUTO_JSON json_t *longer =
+		json_sprintf("%s; score %" PRId64 ", %" PRId64 " scrip minted",
+			wfs_json_text(answer, "message"), bid.score, bid.scrip_minted);
+	return json_object_update_new(json_object_get(answer, "data"),
+		       json_pack("{s:I, s:s, s:I}", "score", (json_int_t)bid.score, "score_reason",
+			       bid.score_reason, "scrip_minted", (json_int_t)bid.scrip_minted)) <
+				0 ||
 			json_object_set(answer, "message", longer) < 0
 		? fold_no_memory(error)
 		: 0;

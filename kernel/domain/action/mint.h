@@ -23,22 +23,7 @@ enum {
 	MINT_SCORE_OF_ONE_SCRIP = 10, /* score for which one scrip is made */
 };
 
-/* A bid, as in its cell. Plain value; mint_bid_done. */
-struct mint_bid {
-	json_t *document;   /* of the cell; owned */
-	const char *bidder; /* principal or artifact; borrowed from the document, as the next */
-	const char *artifact_id;
-	int64_t amount; /* scrip, 1 or more */
-	bool pending;
-};
-void mint_bid_done(struct mint_bid *bid);
-#define MINT_BID_AUTO WFS_CLEANUP(mint_bid_done)
-
-/** mint_bid_of() - read a bid from the document of its cell. @document: reference taken, also on
- *  failure. Return: 0, -EIO (malformed). */
-int mint_bid_of(json_t *document, struct mint_bid *ret_bid, struct wfs_error *error);
-
 /** mint_bid_end() - set the final status of a bid, set `resolved_at` to the record's time, and
- *  store the bid. @cell: index of its cell in the fold. Return: 0, or -errno. */
-int mint_bid_end(struct act *act, const struct mint_bid *bid, const char *status, size_t cell,
+ *  store the bid. Return: 0, or -errno. */
+int mint_bid_end(struct act *act, struct wfs_document_mint *bid, const char *status,
 	struct wfs_error *error);

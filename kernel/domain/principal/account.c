@@ -18,44 +18,34 @@ int account_exists(struct wfs_fold *fold, const char *id, struct wfs_error *erro
 	return r == 0 ? strcmp(id, WFS_PRINCIPAL_MINT) == 0 : r;
 }
 
-static int scrip_of(struct wfs_fold *fold, const char *id, size_t *ret_cell, int64_t *ret_scrip,
-	struct wfs_error *error)
-{
-	WFS_AUTO_JSON json_t *document = NULL;
-	int r = fold_load(fold, WFS_BUILTIN_LEDGER, id, ret_cell, &document, error);
-
-	if (!r)
-		*ret_scrip = json_integer_value(json_object_get(document, "scrip"));
-	return wfs_trace(r);
-}
-
 int account_scrip(
 	struct wfs_fold *fold, const char *id, int64_t *ret_scrip, struct wfs_error *error)
 {
-	size_t cell;
+	WFS_AUTO_DOCUMENT struct wfs_document_ledger ledger;
+	int r = fold_read_ledger(fold, id, &ledger, error);
 
-	return wfs_trace(scrip_of(fold, id, &cell, ret_scrip, error));
+	if (!r)
+		*ret_scrip = ledger.scrip;
+	return wfs_trace(r);
 }
 
 int account_add(struct wfs_fold *fold, const char *id, int64_t amount, struct wfs_error *error)
 {
-	int64_t scrip;
+	WFS_AUTO_DOCUMENT struct wfs_document_ledger ledger;
 	int64_t sum;
-	size_t cell;
-	int r = scrip_of(fold, id, &cell, &scrip, error);
+	int r = fold_read_ledger(fold, id, &ledger, error);
 
 	if (r)
 		return wfs_trace(r);
-	if (__builtin_add_overflow(scrip, amount, &sum))
+	if (__builtin_add_overflow(ledger.scrip, amount, &sum))
 		return wfs_error_set(error, WFS_E_QUOTA_EXCEEDED,
 			"'%s' would hold more scrip than can be counted", id);
 	if (sum < 0)
 		return wfs_error_set(error, WFS_E_INSUFFICIENT_FUNDS,
-			"'%s' has %" PRId64 " scrip, %" PRId64 " needed", id, scrip, -amount);
-	WFS_AUTO_JSON json_t *document = json_pack("{s:I}", "scrip", (json_int_t)sum);
-	if (!document)
-		return fold_no_memory(error);
-	return wfs_trace(fold_set_document(fold, cell, document, error));
+			"'%s' has %" PRId64 " scrip, %" PRId64 " needed", id, ledger.scrip,
+			-amount);
+	ledger.scrip = sum;
+	return wfs_trace(fold_write_ledger(fold, &ledger, error));
 }
 
 int account_move(struct wfs_fold *fold, const char *from, const char *to, int64_t amount,
@@ -214,8 +204,8 @@ int account_move_quota(struct wfs_fold *fold, const char *from, const char *to,
 int account_open(
 	struct wfs_fold *fold, const char *id, const json_t *account, struct wfs_error *error)
 {
-	const json_t *const scrip = json_object_get(account, "scrip");
-	WFS_AUTO_JSON json_t *ledger = json_pack("{s:I}", "scrip", json_integer_value(scrip));
+	const struct wfs_document_ledger ledger = {
+		.scrip = json_integer_value(json_object_get(account, "scrip"))};
 	WFS_AUTO_JSON json_t *resources = json_object();
 	const char *name;
 	json_t *quota;
@@ -225,9 +215,9 @@ int account_open(
 			    json_pack("{s:O, s:i}", "quota", quota, "used", 0)) < 0)
 			return fold_no_memory(error);
 	}
-	if (!ledger || !resources)
+	if (!resources)
 		return fold_no_memory(error);
-	int r = fold_put(fold, WFS_BUILTIN_LEDGER, id, ledger, error);
+	int r = fold_put_ledger(fold, id, &ledger, error);
 	if (!r && json_object_size(resources) > 0)
 		r = fold_put(fold, WFS_BUILTIN_RESOURCE, id, resources, error);
 	return wfs_trace(r);
