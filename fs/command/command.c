@@ -164,8 +164,8 @@ static int refuse_command(struct wfs_run *run, const struct wfs_line *line)
 		wfs_help_group(run->err, run->commands, line->words[0]);
 		if (line->word_count == 1)
 			return WFS_EXIT_MISUSE;
-		(void)wfs_run_misuse(run, "unknown command '%.60s %.60s'", line->words[0],
-			line->words[1]);
+		(void)wfs_run_misuse(
+			run, "unknown command '%.60s %.60s'", line->words[0], line->words[1]);
 		return misuse_status(run);
 	}
 	(void)wfs_help_refuse(run, line->words[0]);

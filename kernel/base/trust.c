@@ -277,8 +277,7 @@ int wfs_trust_check(const char *directory, const struct wfs_hash *host, struct w
 	const json_t *const entry = json_object_get(known.worlds, key);
 	if (!json_is_string(json_object_get(entry, "host")))
 		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
-			"you have not trusted '%s' yet: " UNTIL_THEN,
-			directory);
+			"you have not trusted '%s' yet: " UNTIL_THEN, directory);
 	if (!has_hash(entry, "host", host))
 		return wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
 			"host.json of '%s' is not the one that you trusted: " UNTIL_THEN,

@@ -162,8 +162,7 @@ static int find_world(struct wfs_run *run)
 	if (is_world(run->directory))
 		return 0;
 	r = refuse_mount(run, run->directory);
-	return r ? r
-		 : wfs_error_set(&run->error, WFS_E_NOT_FOUND, "'%s' is not a world", named);
+	return r ? r : wfs_error_set(&run->error, WFS_E_NOT_FOUND, "'%s' is not a world", named);
 }
 
 int wfs_run_directory(struct wfs_run *run)

@@ -57,7 +57,8 @@ static int print_state(struct wfs_run *run, const json_t *result)
 				run->arguments[0], run->arguments[1]);
 		else
 			wfs_run_notice(run,
-				"reducer '%s' has no state without a key; 'worldfs cells %s' lists its keys",
+				"reducer '%s' has no state without a key; 'worldfs cells %s' "
+				"lists its keys",
 				run->arguments[0], run->arguments[0]);
 		return 1;
 	}
