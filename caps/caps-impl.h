@@ -183,7 +183,7 @@ int session_text_of(
  *  Return: 0 (yes), -ENOENT (no), or -ENOMEM. */
 int session_sees_text(const struct wfs_session *session, const struct session_text *text);
 
-/** session_administers() - has the session's principal a grant of sys/admin@1?
+/** session_administers() - is the session's principal an administrator (wfs_rights_administer())?
  *  Return: 1, 0, or -ENOMEM. */
 int session_administers(const struct wfs_session *session);
 

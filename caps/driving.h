@@ -88,12 +88,13 @@ int wfs_driving_run(const struct wfs_session *session, const char *run_id,
 
 /** wfs_driving_call() - read a tool call of the run. @turn: number of the request to the model,
  *  from 1; @index: of the call in the model's answer, from 0; @ret_call: caller ends it
- *  with wfs_document_done(), also on failure. Return: 0, -ENOENT (not_found), … */
+ *  with wfs_document_done(), also on failure. Return: 0, -EIO (also if there is no such call), … */
 int wfs_driving_call(struct wfs_driving_run *run, int64_t turn, int64_t index,
 	struct wfs_document_tool_call *ret_call, struct wfs_error *error);
 
-/** wfs_driving_sent() - get the messages for the run's next request to its model.
- *  @ret_messages: an array; caller owns it. Return: 0, or -errno. */
+/** wfs_driving_sent() - get the messages for the run's next request to its model, with stand-ins
+ *  for private texts. @ret_messages: an array, see kernel/domain/turn/turn-read.h; caller owns it.
+ *  Return: 0, or -errno. */
 int wfs_driving_sent(struct wfs_driving_run *run, json_t **ret_messages, struct wfs_error *error);
 
 /** wfs_driving_result() - make the result of a run that has ended, with the private texts that the
@@ -118,8 +119,8 @@ int wfs_driving_own(const struct wfs_session *session, struct wfs_view *view,
  *  @ret_artifact: zeros before; caller ends it with wfs_document_done(), after a failure, too
  *  @ret_content: zeros before; its content; stays zeros if its type is not agent, and after a
  *                failure; caller ends it with wfs_content_done()
- *  Return: as wfs_session_find_agent() (caps/session-turn.h), so 0, too, if the principal sees the
- *          artifact and it is not an agent. */
+ *  Return: as wfs_session_find_agent() (caps/session-turn.h), so it may be 0 for an artifact that
+ *          is not an agent; -EIO also if the agent has no content */
 int wfs_driving_agent(const struct wfs_session *session, struct wfs_view *view, const char *agent,
 	struct wfs_document_artifact *ret_artifact, struct wfs_content *ret_content,
 	struct wfs_error *error);

@@ -81,9 +81,9 @@ struct wfs_events {
 	int64_t time_ns; /* of the newest event */
 };
 
-/** wfs_session_events() - append the part @range of a turn's `events.jsonl` as it was with the
- *  event of the record @seq as its last. Return: 0, -EACCES (the session may not see the file any
- *  more), -ENOENT (@seq is not an event of a turn), … */
+/** wfs_session_events() - append the part @range (size 0: nothing) of a turn's `events.jsonl` as it
+ *  was with the event of the record @seq as its last. Return: 0, -EACCES (the session may not see
+ *  the file any more), -ENOENT (@seq is not an event of a turn), … */
 int wfs_session_events(const struct wfs_session *session, struct wfs_view *view, uint64_t seq,
 	struct wfs_range range, struct wfs_buffer *buffer, struct wfs_events *ret_events);
 

@@ -26,8 +26,8 @@ int wfs_session_admit_step(
 
 /** wfs_session_find_agent() - may the principal have the agent run, by the artifact's access?
  *  The error for an agent that is hidden from the principal is that for a missing agent.
- *  Return: 0 (yes, or the principal sees an artifact that is not an agent), -ENOENT (not_found),
- *          -EACCES (not_authorized), -EIO, -ENOMEM. */
+ *  Return: 0 (yes; or the artifact is not an agent, and the principal sees and may invoke it),
+ *          -ENOENT (not_found), -EACCES (not_authorized), -EIO, -ENOMEM. */
 int wfs_session_find_agent(const struct wfs_session *session, struct wfs_view *view,
 	const char *agent, struct wfs_error *error);
 

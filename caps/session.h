@@ -66,9 +66,9 @@ bool wfs_session_may(const struct wfs_session *session, enum wfs_effect effect);
  *  @effect: by which the path is read
  *  @path: without `at/<height>`; not compared with the grants if @effect is about blobs
  *  @least: WFS_COVERAGE_BELOW for a directory, WFS_COVERAGE_WHOLE for a file
- *  @error: filled on -EACCES; may be NULL
+ *  @error: filled on -EACCES and -EOPNOTSUPP; may be NULL
  *  Return: 0, -ENOENT (no grant covers the path), -EACCES (the session may read nothing by this
- *          effect; counted), -ENOMEM. */
+ *          effect; counted), -EOPNOTSUPP (not_enabled; counted), -ENOMEM. */
 int wfs_session_sees(const struct wfs_session *session, enum wfs_effect effect,
 	struct wfs_path path, enum wfs_coverage least, struct wfs_error *error);
 
