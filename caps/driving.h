@@ -88,7 +88,7 @@ int wfs_driving_run(const struct wfs_session *session, const char *run_id,
 
 /** wfs_driving_call() - read a tool call of the run. @turn: number of the request to the model,
  *  from 1; @index: of the call in the model's answer, from 0; @ret_call: caller ends it
- *  with wfs_document_done(), also on failure. Return: 0, -EIO (also if there is no such call), … */
+ *  with wfs_document_done(), also on failure. Return: 0, -EIO (also if no such call exists), … */
 int wfs_driving_call(struct wfs_driving_run *run, int64_t turn, int64_t index,
 	struct wfs_document_tool_call *ret_call, struct wfs_error *error);
 
@@ -155,7 +155,7 @@ int wfs_driving_step_result(struct wfs_view *view, const char *plan_id, int64_t 
 
 /** wfs_driving_step_refs() - find the steps whose results the step with the number @index uses by
  *  placeholders. @ret_refs: {id of a step: its number}; caller owns it; NULL, and 0 is returned:
- *  it uses none, or there is no such step */
+ *  it uses none, or no such step exists */
 int wfs_driving_step_refs(struct wfs_view *view, const char *plan_id, int64_t index,
 	json_t **ret_refs, struct wfs_error *error);
 

@@ -33,8 +33,8 @@ void response_done(struct response *response);
 bool response_has_ended(const struct wfs_document_plan *plan);
 
 /** response_take_plan() - fill a response from a plan for which response_has_ended() is true
- *  @parked: the plan was imported and is not to run yet; the response of such a plan, which has not
- *  run, is a success
+ *  @parked: the plan was imported and is not to run yet; if it has not run, its response is a
+ *  success
  *  @response: its `state` is set, the rest zeros; gets final, results, plan and checkpoint, and, if
  *             the plan was cancelled or has an error, code and details; caller calls
  *             response_done(), after a failure, too

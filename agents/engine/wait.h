@@ -91,7 +91,7 @@ void wait_fail(struct wait *wait, int r, struct wfs_error *error);
 /** wait_tell() - answer the caller by calling the `done` of its struct wfs_drive. The wait is
  *  freed, at once or when `cancel` is answered. @status: 0 or -errno; @result: taken, shares no
  *  JSON value with anything else; a failure may have one, too; NULL: none. @error: of the failure;
- *  NULL: there is no failure */
+ *  NULL: nothing failed */
 void wait_tell(struct wait *wait, int status, json_t *result, const struct wfs_error *error);
 
 /** wait_find() - find the first wait that watches the turn, chat or plan @id; others that watch it

@@ -56,7 +56,7 @@ int prepare_note(struct preparing *turn, const char *stage, const char *referenc
 /** prepare_not_quoted() - replace the message in @reason, because it may quote a private text
  *  Nothing is replaced if everyone may read every artifact that the turn has read so far, or if the
  *  failure has nothing to do with an artifact, see prepare_ends_all().
- *  @r: -errno of the failure; 0: there was no failure, and nothing is replaced
+ *  @r: -errno of the failure; 0: nothing failed, and nothing is replaced
  *  Return: @r. */
 int prepare_not_quoted(const struct preparing *turn, int r, struct wfs_error *reason);
 
