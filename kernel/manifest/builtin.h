@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "kernel/base/buffer.h"
+
 #define WFS_BUILTIN_POLICY "sys/default@1"
 
 /*
@@ -90,6 +92,11 @@ enum wfs_builtin_reducer wfs_builtin_reducer_find(const char *name);
 /** wfs_builtin_reducer_hidden() - is @name that of a built-in reducer that is marked hidden in the
  *  table: no file, query or call shows its cells as cells? @size: bytes of @name */
 bool wfs_builtin_reducer_hidden(const char *name, size_t size);
+
+/** wfs_builtin_was() - was @definition, canonical JSON, a built-in definition of an earlier program
+ *  that made worlds which this program opens? Such a world keeps it in its manifest; what the
+ *  effect, capability, policy or reducer does is what this program's definition says. */
+bool wfs_builtin_was(struct wfs_bytes definition);
 
 /* Each makes a list of built-in definitions.
  * Return: new reference, or NULL without memory. The schemas

@@ -29,11 +29,9 @@ int manifest_read_builtin(const struct manifest_reader *reader, const char *name
 			"the name of a built-in definition", own_name);
 		return 0;
 	}
-	if (!json_equal(item, builtin)) {
-		wfs_problems_add(reader->problems, NULL, place.text,
-			"differs from the built-in definition of this name");
-		return 0;
-	}
+	int r = manifest_check_builtin(reader, place, item, builtin);
+	if (r <= 0)
+		return r;
 	if (json_object_get(seen, json_string_value(own_name))) {
 		manifest_expected(
 			reader, wfs_place_at("%s/name", place.text), "each name once", own_name);

@@ -185,6 +185,23 @@ int manifest_enter(const struct manifest_reader *reader, struct wfs_place place,
 	return 0;
 }
 
+int manifest_check_builtin(const struct manifest_reader *reader, struct wfs_place place,
+	const json_t *item, const json_t *builtin)
+{
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+
+	if (json_equal(item, builtin))
+		return 1;
+	wfs_json_write(item, &text);
+	if (text.failed)
+		return -ENOMEM;
+	if (wfs_builtin_was(wfs_buffer_bytes(&text)))
+		return 1;
+	wfs_problems_add(reader->problems, NULL, place.text,
+		"differs from the built-in definition of this name");
+	return 0;
+}
+
 json_t *manifest_find_named(const json_t *list, const json_t *name)
 {
 	size_t index;

@@ -148,8 +148,15 @@ int manifest_enter(const struct manifest_reader *reader, struct wfs_place place,
 	const json_t *value, size_t index, const struct manifest_naming *naming,
 	const char **ret_name);
 
-/** manifest_read_builtin() - check that item @index of the document's list @name equals one of
- *  @builtins, an array of definitions, and that no earlier item of the list has its name
+/** manifest_check_builtin() - check that @item, at @place of a manifest, is the built-in definition
+ *  @builtin, or one of that name that an earlier program had
+ *  Return: 1 (it is), 0 (a problem was added), -ENOMEM. */
+int manifest_check_builtin(const struct manifest_reader *reader, struct wfs_place place,
+	const json_t *item, const json_t *builtin);
+
+/** manifest_read_builtin() - check that item @index of the document's list @name is one of
+ *  @builtins, an array of definitions, or was that in an earlier program, and that no earlier item
+ *  of the list has its name
  *  @seen: {name: index in the list} of the items so far; this item is added, if it is right
  *  Return: 1 (it is right), 0 (a problem was added), -ENOMEM. */
 int manifest_read_builtin(const struct manifest_reader *reader, const char *name, size_t index,

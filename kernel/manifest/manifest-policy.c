@@ -286,9 +286,9 @@ static int read_policy(const struct manifest_reader *reader, const json_t *built
 
 	if (!manifest_check_members(reader, place, item, names, NULL))
 		return 0;
-	if (builtin && !json_equal(item, builtin))
-		wfs_problems_add(reader->problems, NULL, place.text,
-			"differs from the built-in definition of this name");
+	r = builtin ? manifest_check_builtin(reader, place, item, builtin) : 0;
+	if (r < 0)
+		return r;
 	manifest_check_kind(reader, place, item, "defpolicy");
 	r = manifest_enter(reader, wfs_place_at("%s/name", place.text),
 		json_object_get(item, "name"), index, &naming, &name);

@@ -211,9 +211,9 @@ static int read_builtin_reducer(const struct manifest_reader *reader, const json
 		manifest_is_reducer_name, "", reader->manifest->reducer_index, NULL};
 	struct wfs_place place = wfs_place_at("/reducers/%zu", index);
 
-	if (!json_equal(item, builtin))
-		wfs_problems_add(reader->problems, NULL, place.text,
-			"differs from the built-in definition of this name");
+	int r = manifest_check_builtin(reader, place, item, builtin);
+	if (r < 0)
+		return r;
 	definition->builtin = true;
 	definition->keyed = json_is_true(json_object_get(builtin, "keyed"));
 	reader->keyed_known[index] = true;
