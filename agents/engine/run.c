@@ -98,7 +98,7 @@ static void finish(struct runs *runs)
 	const json_t *const message = json_object_get(json_object_get(last, "error"), "message");
 	const int r = code == WFS_OK
 		? 0
-		: wfs_error_set(&error, code, "run '%s' ended: %s", wfs_json_text(last, "run_id"),
+		: wfs_error_set(&error, code, "turn '%s' ended: %s", wfs_json_text(last, "run_id"),
 			  json_is_string(message) ? json_string_value(message)
 						  : wfs_json_text(last, "termination_reason"));
 	json_t *const all = runs->many ? json_pack("{s:o}", "runs", WFS_STEAL(runs->results))

@@ -170,7 +170,7 @@ int script_read(const char *directory, const char *file, int64_t turn, const jso
 		at += size + (at[size] == '\n');
 	}
 	return wfs_error_set(error, WFS_E_NOT_FOUND,
-		"the script '%s' has no answer for turn %lld, whose last message begins with "
+		"the script '%s' has no answer for request %lld, whose last message begins with "
 		"'%.60s'",
 		file, (long long)turn, last);
 }

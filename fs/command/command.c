@@ -11,6 +11,7 @@
 #include "fs/command/table.h"
 #include "kernel/base/encode.h"
 #include "kernel/base/json.h"
+#include "kernel/base/near.h"
 
 enum { WAIT_MAX_S = 86400 }; /* longest wait for an owner */
 
@@ -27,6 +28,19 @@ static bool is_value(const struct wfs_line *line, const char *argument)
 	return false;
 }
 
+static int refuse_option(struct wfs_run *run, const struct wfs_given *given)
+{
+	char name[WFS_NEAR_SIZE_MAX];
+	struct wfs_near near = {.asked = name};
+
+	snprintf(name, sizeof(name), "%.*s", (int)given->name_size, given->name);
+	for (size_t i = 0; i < WFS_OPTION_COUNT; i++)
+		wfs_near_try(&near, wfs_option_rows[i].name);
+	return near.name ? wfs_run_misuse(run, "unknown option '%.60s'; did you mean '--%s'?",
+				   given->argument, near.name)
+			 : wfs_run_misuse(run, "unknown option '%.60s'", given->argument);
+}
+
 /* Reads the line, and checks what does not depend on the command. */
 static int read_line(struct wfs_run *run, int argc, char *const *argv, struct wfs_line *line)
 {
@@ -40,7 +54,7 @@ static int read_line(struct wfs_run *run, int argc, char *const *argv, struct wf
 		const struct wfs_option_row *const row = given->row;
 
 		if (!row)
-			return wfs_run_misuse(run, "unknown option '%.60s'", given->argument);
+			return refuse_option(run, given);
 		if (!row->value && given->value)
 			return wfs_run_misuse(run, "option '--%s' takes no value", row->name);
 		if (wfs_option_needs_value(row) && !given->value)

@@ -233,7 +233,7 @@ DRIVES(a_run_that_fails_is_told_with_its_id)
 							     "bad','message':'no such luck'}}\n");
 	WFS_AUTO_JSON json_t *result = fixture_ends(fixture, ADA, "no_tool_calls");
 
-	assert_has(told(result), "Tool execution failed: run 'cold.");
+	assert_has(told(result), "Tool execution failed: turn 'cold.");
 	assert_has(told(result), "no such luck");
 	assert_string_equal(fixture_message(result, 3), "done");
 }

@@ -167,7 +167,7 @@ SCRIPT(a_script_at_its_end_says_what_it_was_asked)
 {
 	put(script, "{'content':'one'}\n");
 	assert_int_equal(ask(script, 2, "the question"), -ENOENT);
-	assert_non_null(strstr(script->error.message, "turn 2"));
+	assert_non_null(strstr(script->error.message, "request 2"));
 	assert_non_null(strstr(script->error.message, "the question"));
 }
 

@@ -203,7 +203,7 @@ CHATS(a_number_that_is_none_is_misuse)
 	fake.answer = ANSWERED;
 	AUTO_PRINTED struct printed printed = RUN_DRIVEN(fixture, "chat", "go", "--batch", "many");
 
-	assert_misuse(&printed, "expected a number, got 'many'", "chat --help");
+	assert_misuse(&printed, "expected a number from 0, got 'many'", "chat --help");
 	assert_null(fake.params);
 }
 

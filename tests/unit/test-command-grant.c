@@ -127,7 +127,8 @@ IN_FILLED_WORLD(what_a_principal_begins_with_is_checked)
 		RUN_IN(fixture, "principal", "add", "alice", "--quota", "gpu=1");
 	AUTO_PRINTED struct printed large =
 		RUN_IN(fixture, "principal", "add", "alice", "--scrip", "9007199254740993");
-	assert_misuse(&scrip, "--scrip: expected a number, got 'some'", "principal add --help");
+	assert_misuse(
+		&scrip, "--scrip: expected a number from 0, got 'some'", "principal add --help");
 	assert_failed(&unknown, "worldfs: invalid_argument: 'quotas': unknown member 'gpu'");
 	assert_failed(&large, "worldfs: invalid_argument: 'scrip': expected an integer from 0 to");
 }

@@ -85,7 +85,7 @@ IN_WORLD(turns_are_a_table)
 
 	assert_int_equal(all.status, WFS_EXIT_DONE);
 	assert_says(all.out,
-		"TURN                     AGENT            STATUS               TURNS  CALLS    "
+		"TURN                     AGENT            STATUS            REQUESTS  CALLS    "
 		"TOKENS STARTED                 TOOK\n");
 	snprintf(line, sizeof(line),
 		"\nalice.%-18llu alice            running                1/3"

@@ -118,12 +118,14 @@ TEST(misuse_of_commands_is_told_with_a_hint)
 TEST(misuse_of_options_is_told_with_a_hint)
 {
 	AUTO_PRINTED struct printed unknown = RUN("head", "--fly");
+	AUTO_PRINTED struct printed near = RUN("head", "--jsno");
 	AUTO_PRINTED struct printed other = RUN("head", "--at", "3");
 	AUTO_PRINTED struct printed letter = RUN("head", "-l");
 	AUTO_PRINTED struct printed missing = RUN("fs", "ls", "--at");
 	AUTO_PRINTED struct printed needless = RUN("head", "--json=yes");
 
 	assert_misuse(&unknown, "unknown option '--fly'", "--help");
+	assert_misuse(&near, "unknown option '--jsno'; did you mean '--json'?", "--help");
 	assert_misuse(&other, "'head' has no option '--at'", "Try 'worldfs head --help'.");
 	assert_misuse(&letter, "'head' has no option '-l'", "--help");
 	assert_misuse(&missing, "'--at' needs a value: HEIGHT", "--help");
@@ -155,7 +157,7 @@ TEST(misuse_of_arguments_is_told_with_a_hint)
 	assert_int_equal(number.status, WFS_EXIT_FAILED);
 	assert_misuse(&at, "--at: expected a height", "--help");
 	assert_misuse(&both, "cannot be used together", "--help");
-	assert_misuse(&negative, "--from: expected a number, got '-1'", "--help");
+	assert_misuse(&negative, "--from: expected a number from 0, got '-1'", "--help");
 }
 
 /* --- finding the world --- */

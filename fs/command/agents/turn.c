@@ -21,21 +21,21 @@ static void print_turn(FILE *out, const json_t *turn, bool first)
 {
 	char started[32];
 	char took[32] = "-";
-	char turns[48];
+	char requests[48];
 	const int64_t took_ns =
 		wfs_run_integer(turn, "ended_ns") - wfs_run_integer(turn, "started_ns");
 
 	if (first)
 		fprintf(out, "%-24s %-16s %-16s %9s %6s %9s %-19s %8s\n", "TURN", "AGENT", "STATUS",
-			"TURNS", "CALLS", "TOKENS", "STARTED", "TOOK");
+			"REQUESTS", "CALLS", "TOKENS", "STARTED", "TOOK");
 	format_time(wfs_run_integer(turn, "started_ns"), started, sizeof(started));
 	if (json_object_get(turn, "ended_ns"))
 		snprintf(took, sizeof(took), "%.1fs", (double)took_ns / SECOND_NS);
-	snprintf(turns, sizeof(turns), "%" PRId64 "/%" PRId64, wfs_run_integer(turn, "turn"),
+	snprintf(requests, sizeof(requests), "%" PRId64 "/%" PRId64, wfs_run_integer(turn, "turn"),
 		wfs_run_integer(turn, "max_turns"));
 	fprintf(out, "%-24s %-16s %-16s %9s %6" PRId64 " %9" PRId64 " %-19s %8s\n",
 		wfs_json_text(turn, "turn_id"), wfs_json_text(turn, "agent"),
-		wfs_json_text(turn, "status"), turns, wfs_run_integer(turn, "tool_calls"),
+		wfs_json_text(turn, "status"), requests, wfs_run_integer(turn, "tool_calls"),
 		wfs_run_integer(turn, "total_tokens"), started, took);
 }
 

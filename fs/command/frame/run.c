@@ -297,7 +297,7 @@ int wfs_run_number(struct wfs_run *run, const char *name, const char *text, uint
 	const size_t digits = wfs_decimal_read(text, strlen(text), &number);
 
 	if (digits == 0 || text[digits] || number > INT64_MAX)
-		return wfs_run_misuse(run, "%s: expected a number, got '%.60s'", name, text);
+		return wfs_run_misuse(run, "%s: expected a number from 0, got '%.60s'", name, text);
 	*ret_number = number;
 	return 0;
 }
