@@ -132,9 +132,8 @@ uint64_t wfs_driving_events(const struct wfs_driving *driving, uint64_t height,
 			wfs_record_parse(line, &parsed, NULL) ||
 			parsed.record.kind != WFS_RECORD_EVENT)
 			continue;
-		const char *const schema = wfs_json_text(parsed.body_json, "schema");
-		if (wfs_kernel_event_find(schema) < WFS_KERNEL_EVENT_COUNT)
-			event(context, height, json_object_get(parsed.body_json, "value"));
+		if (wfs_kernel_event_find(parsed.body.event.schema) < WFS_KERNEL_EVENT_COUNT)
+			event(context, height, parsed.body.event.value);
 	}
 	return height;
 }

@@ -198,6 +198,54 @@ json_t *wfs_form_write(const struct wfs_form *form, const void *value)
 	return WFS_STEAL(object);
 }
 
+static void append_value(const struct wfs_form *form, const void *place, struct wfs_buffer *buffer)
+{
+	const void *pointer;
+
+	switch (form->kind) {
+	case WFS_FORM_NAT:
+	case WFS_FORM_INTEGER:
+		wfs_buffer_append_int(buffer, *(const int64_t *)place);
+		return;
+	case WFS_FORM_BOOL:
+		wfs_buffer_append_text(buffer, *(const bool *)place ? "true" : "false");
+		return;
+	case WFS_FORM_HASH_BYTES:
+		wfs_json_write_string(buffer, WFS_HASH_TEXT(place), WFS_HASH_TEXT_SIZE - 1);
+		return;
+	default:
+		pointer = *(const void *const *)place;
+	}
+	if (!pointer)
+		buffer->failed = true;
+	else if (form->kind == WFS_FORM_TEXT || form->kind == WFS_FORM_HASH)
+		wfs_json_write_string(buffer, pointer, strlen(pointer));
+	else
+		wfs_json_write(pointer, buffer);
+}
+
+void wfs_form_append(const struct wfs_form *form, const void *value, struct wfs_buffer *buffer)
+{
+	const char *before = "{\"";
+
+	for (const struct wfs_field *field = form->fields; field->name; field++) {
+		const void *const place = (const char *)value + field->offset;
+		const bool absent = field->optional && is_absent(field->form, place);
+
+		if (absent && field->optional == WFS_OPTIONAL)
+			continue;
+		wfs_buffer_append_text(buffer, before);
+		wfs_buffer_append_text(buffer, field->name);
+		wfs_buffer_append_text(buffer, "\":");
+		before = ",\"";
+		if (absent)
+			wfs_buffer_append_text(buffer, "null");
+		else
+			append_value(field->form, place, buffer);
+	}
+	wfs_buffer_append_text(buffer, *before == '{' ? "{}" : "}");
+}
+
 void wfs_form_drop_nulls(const struct wfs_form *form, json_t *object)
 {
 	for (const struct wfs_field *field = form->fields; field->name; field++)

@@ -94,6 +94,12 @@ int wfs_form_read(const struct wfs_form *form, const char *what, const json_t *o
  *  Return: new reference; NULL without memory, or if a required text or value is NULL. */
 json_t *wfs_form_write(const struct wfs_form *form, const void *value);
 
+/** wfs_form_append() - append to @buffer the canonical text of the object that wfs_form_write()
+ *  makes, without making it; without memory, or if a required text or value is NULL, @buffer is
+ *  marked as failed (wfs_buffer_check())
+ *  @form: of a record whose fields are sorted by name, as canonical JSON is */
+void wfs_form_append(const struct wfs_form *form, const void *value, struct wfs_buffer *buffer);
+
 /** wfs_form_drop_nulls() - remove from @object the optional members that are null; not those whose
  *  field allows any value. @form: of a record */
 void wfs_form_drop_nulls(const struct wfs_form *form, json_t *object);

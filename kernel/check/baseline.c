@@ -88,23 +88,6 @@ int wfs_baseline_changes(struct wfs_view *view, bool *ret_changed, struct wfs_ha
 
 /* --- the record --- */
 
-static int write_body(struct wfs_buffer *body, const struct wfs_baseline *baseline,
-	const struct wfs_hash *snapshot_hash)
-{
-	wfs_buffer_append_text(body, "{\"from_height\":");
-	if (baseline->from_height)
-		wfs_buffer_printf(body, "%" PRIu64, baseline->from_height);
-	else
-		wfs_buffer_append_text(body, "null");
-	wfs_buffer_append_text(body, ",\"from_world_id\":");
-	if (baseline->from_world_id[0])
-		wfs_buffer_printf(body, "\"%s\"", baseline->from_world_id);
-	else
-		wfs_buffer_append_text(body, "null");
-	wfs_buffer_printf(body, ",\"snapshot_hash\":\"%s\"}", WFS_HASH_TEXT(snapshot_hash));
-	return wfs_buffer_check(body);
-}
-
 int wfs_baseline_append(struct wfs_head *head, const struct wfs_baseline *baseline,
 	const char *principal, int64_t at_ns, struct wfs_hash *ret_snapshot_hash)
 {
@@ -129,8 +112,15 @@ int wfs_baseline_append(struct wfs_head *head, const struct wfs_baseline *baseli
 	record.changed = hashing.changed;
 	if (record.changed)
 		record.changes = wfs_hasher_end(hashing.changes);
-	r = write_body(&body, baseline, &snapshot_hash);
+	const bool height_known = baseline->from_height > 0;
+	const struct wfs_body_baseline members = {
+		.from_height = height_known ? (int64_t)baseline->from_height : -1,
+		.from_world_id = *baseline->from_world_id ? baseline->from_world_id : NULL,
+		.snapshot_hash = snapshot_hash,
+	};
+	wfs_body_write_baseline(&body, &members);
 	record.body = wfs_buffer_bytes(&body);
+	r = wfs_buffer_check(&body);
 	if (!r)
 		r = wfs_head_append(head, &record);
 	if (!r)
@@ -143,21 +133,17 @@ int wfs_baseline_append(struct wfs_head *head, const struct wfs_baseline *baseli
 
 int wfs_baseline_parse(const struct wfs_record_parsed *parsed, struct wfs_baseline *ret_baseline)
 {
-	const json_t *id = json_object_get(parsed->body_json, "from_world_id");
-	const json_t *height = json_object_get(parsed->body_json, "from_height");
+	const struct wfs_body_baseline *const body = &parsed->body.baseline;
 	struct wfs_baseline baseline = {.from_height = 0};
 
-	if (parsed->record.kind != WFS_RECORD_BASELINE)
+	if (parsed->record.kind != WFS_RECORD_BASELINE || body->from_height == 0 ||
+		(body->from_world_id && !wfs_world_id_valid(body->from_world_id)))
 		return -EINVAL;
-	if (json_is_string(id) && wfs_world_id_valid(json_string_value(id)))
+	if (body->from_world_id)
 		snprintf(baseline.from_world_id, sizeof(baseline.from_world_id), "%s",
-			json_string_value(id));
-	else if (!json_is_null(id))
-		return -EINVAL;
-	if (json_is_integer(height) && json_integer_value(height) > 0)
-		baseline.from_height = (uint64_t)json_integer_value(height);
-	else if (!json_is_null(height))
-		return -EINVAL;
+			body->from_world_id);
+	if (body->from_height > 0)
+		baseline.from_height = (uint64_t)body->from_height;
 	*ret_baseline = baseline;
 	return 0;
 }

@@ -36,17 +36,17 @@ static int give_hidden(struct wfs_action_recorded *recorded, const struct wfs_ha
 	return wfs_trace(wfs_refold_hidden(texts->refold, hash, buffer, error));
 }
 
-static bool was_done(const json_t *body)
+static bool was_done(const struct wfs_record_parsed *parsed)
 {
-	return json_is_true(json_object_get(json_object_get(body, "result"), "ok"));
+	return json_is_true(json_object_get(parsed->body.action.result, "ok"));
 }
 
 /* Can the action be folded although a text before it is lost? Actions on principals and grants can,
  * if they were done: the reason of a refusal may depend on what is not known. */
-static bool is_foldable(const json_t *body)
+static bool is_foldable(const struct wfs_record_parsed *parsed)
 {
-	return wfs_action_effect(json_object_get(body, "action")) == WFS_EFFECT_COUNT &&
-		was_done(body);
+	return wfs_action_effect(parsed->body.action.action) == WFS_EFFECT_COUNT &&
+		was_done(parsed);
 }
 
 /* Writes only the line of a record. */
@@ -68,12 +68,11 @@ static int take_line(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
 {
 	const struct wfs_refold_source *const source = refold->source;
-	const json_t *const action = json_object_get(parsed->body_json, "action");
 	int r = append_line(refold, parsed, error);
 
-	if (r || !was_done(parsed->body_json))
+	if (r || !was_done(parsed))
 		return wfs_trace(r);
-	if (wfs_action_effect(action) == WFS_EFFECT_ACTION_RESOLVE_MINT)
+	if (wfs_action_effect(parsed->body.action.action) == WFS_EFFECT_ACTION_RESOLVE_MINT)
 		refold->lost.asked = parsed->record.seq;
 	return wfs_trace(source->unfolded(source->context, parsed, error));
 }
@@ -89,7 +88,7 @@ static int take_unfolded(struct wfs_refold *refold, const struct wfs_record_pars
 		return wfs_trace(take_line(refold, parsed, error));
 	input->unacted = true;
 	int r = wfs_refold_again(refold, parsed, input, error);
-	return wfs_trace(r || refold->differs || !was_done(parsed->body_json)
+	return wfs_trace(r || refold->differs || !was_done(parsed)
 			? r
 			: source->unfolded(source->context, parsed, error));
 }
@@ -97,20 +96,17 @@ static int take_unfolded(struct wfs_refold *refold, const struct wfs_record_pars
 int wfs_refold_action(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
 {
+	const struct wfs_body_action *const body = &parsed->body.action;
 	const uint64_t seq = parsed->record.seq;
 	struct texts texts = {
-		.recorded = {give_hidden, give_text, json_object_get(parsed->body_json, "result")},
-		.refold = refold,
-		.seq = seq,
-	};
-	struct wfs_fold_input input = {.action = json_object_get(parsed->body_json, "action"),
-		.intent_id = json_string_value(json_object_get(parsed->body_json, "intent_id")),
+		.recorded = {give_hidden, give_text, body->result}, .refold = refold, .seq = seq};
+	struct wfs_fold_input input = {.action = body->action,
+		.intent_id = body->intent_id,
+		.charge = body->grant,
 		.recorded = &texts.recorded};
-
-	if (!input.action)
-		return wfs_refold_differs(refold, seq, "has no action");
 	int r = 0;
-	if (!refold->lost.seq || is_foldable(parsed->body_json))
+
+	if (!refold->lost.seq || is_foldable(parsed))
 		r = wfs_refold_again(refold, parsed, &input, error);
 	else
 		return wfs_trace(take_unfolded(refold, parsed, &input, error));
@@ -125,9 +121,8 @@ int wfs_refold_score(
 {
 	const uint64_t asked = refold->lost.asked;
 	const struct wfs_record *const record = &parsed->record;
-	const char *const effect = json_string_value(json_object_get(parsed->body_json, "effect"));
 	const bool is_intent = record->kind == WFS_RECORD_INTENT && record->seq == asked + 1 &&
-		effect && strcmp(effect, wfs_effect_kind(WFS_EFFECT_MINT_SCORE)) == 0;
+		strcmp(parsed->body.intent.effect, wfs_effect_kind(WFS_EFFECT_MINT_SCORE)) == 0;
 	const bool is_answer =
 		(record->kind == WFS_RECORD_RECEIPT || record->kind == WFS_RECORD_DECISION) &&
 		record->seq == asked + 2;

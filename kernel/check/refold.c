@@ -93,11 +93,9 @@ static int compare_line(struct wfs_refold *refold, uint64_t seq, struct wfs_erro
  */
 static bool ends_request(const struct wfs_record_parsed *parsed)
 {
-	const json_t *height = json_object_get(parsed->body_json, "height");
-
 	return parsed->record.kind == WFS_RECORD_SNAPSHOT && !parsed->record.derived &&
 		strcmp(parsed->record.principal, "kernel") == 0 &&
-		(uint64_t)json_integer_value(height) == parsed->record.seq;
+		(uint64_t)parsed->body.snapshot.height == parsed->record.seq;
 }
 
 /* Does the journal lack the line of the next derived record? Return: 1, 0, or -errno. */
@@ -158,8 +156,6 @@ int wfs_refold_again(struct wfs_refold *refold, const struct wfs_record_parsed *
 	struct wfs_error failure = {0};
 
 	input->kind = parsed->record.kind;
-	if (parsed->record.kind != WFS_RECORD_DECISION) /* no budget pays for a refusal */
-		input->charge = json_string_value(json_object_get(parsed->body_json, "grant"));
 	input->partial = !whole;
 	input->principal = parsed->record.principal;
 	input->at_ns = parsed->record.at_ns;
@@ -180,40 +176,40 @@ int wfs_refold_again(struct wfs_refold *refold, const struct wfs_record_parsed *
 	return apply_run(refold, error);
 }
 
-/* Folds a record with the body that it has. Bodies of other records follow from their parts. */
-static int fold_as_read(
-	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
+/* Folds a record with the body that it has. Bodies of other records follow from their parts.
+ * @input: as for wfs_refold_again(), but without the body */
+static int fold_as_read(struct wfs_refold *refold, const struct wfs_record_parsed *parsed,
+	struct wfs_fold_input input, struct wfs_error *error)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
 
-	wfs_json_write(parsed->body_json, &body);
+	wfs_body_write(&body, parsed->record.kind, &parsed->body);
 	if (wfs_buffer_check(&body))
 		return wfs_error_from_errno(error, -ENOMEM, "fold a record");
-	struct wfs_fold_input input = {
-		.receipt = parsed->body_json, .body = wfs_buffer_bytes(&body)};
+	input.body = wfs_buffer_bytes(&body);
 	return wfs_trace(wfs_refold_again(refold, parsed, &input, error));
 }
 
 static int fold_event(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
 {
-	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
-	const char *charge = json_string_value(json_object_get(parsed->body_json, "grant"));
-	const char *schema = json_string_value(json_object_get(parsed->body_json, "schema"));
-	const json_t *value = json_object_get(parsed->body_json, "value");
+	const struct wfs_body_event *const body = &parsed->body.event;
+	const struct wfs_fold_input input = {
+		.charge = body->grant, .schema = body->schema, .value = body->value};
 
-	if (!schema || !value || !wfs_manifest_schema(manifest_in_force(refold), schema))
+	if (!wfs_manifest_schema(manifest_in_force(refold), body->schema))
 		return wfs_refold_differs(
 			refold, parsed->record.seq, "is not an event of a known schema");
-	wfs_fold_write_body(&body, charge, schema, value);
-	if (wfs_buffer_check(&body))
-		return wfs_error_from_errno(error, -ENOMEM, "fold a record");
-	struct wfs_fold_input input = {
-		.schema = schema,
-		.value = value,
-		.body = wfs_buffer_bytes(&body),
-	};
-	return wfs_trace(wfs_refold_again(refold, parsed, &input, error));
+	return wfs_trace(fold_as_read(refold, parsed, input, error));
+}
+
+static int fold_receipt(
+	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
+{
+	const struct wfs_body_receipt *const body = &parsed->body.receipt;
+	const struct wfs_fold_input input = {.charge = body->grant, .receipt = body};
+
+	return wfs_trace(fold_as_read(refold, parsed, input, error));
 }
 
 /* --- other records --- */
@@ -247,33 +243,32 @@ static int fold_genesis(
 static int fold_blob(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
 {
-	const json_int_t size = json_integer_value(json_object_get(parsed->body_json, "size"));
-	struct wfs_blob blob = {.size_bytes = (uint64_t)size};
-
-	if (size < 0 || wfs_hash_member(parsed->body_json, "hash", &blob.hash))
-		return wfs_refold_differs(refold, parsed->record.seq, "does not name a blob");
+	const struct wfs_body_blob *const body = &parsed->body.blob;
+	struct wfs_blob blob = {.hash = body->hash, .size_bytes = (uint64_t)body->size};
+	const struct wfs_fold_input input = {.charge = body->grant};
 	int r = refold->source->blob(refold->source->context, refold->head.txn, &blob, error);
+
 	if (r)
 		return wfs_trace(r);
 	r = wfs_head_list_blob(&refold->head, &blob, refold->head.height + 1, parsed->record.at_ns);
 	if (r > 0)
 		return wfs_refold_differs(
 			refold, parsed->record.seq, "lists a blob that is listed already");
-	return r ? write_failed(r, error) : wfs_trace(fold_as_read(refold, parsed, error));
+	return r ? write_failed(r, error) : wfs_trace(fold_as_read(refold, parsed, input, error));
 }
 
 static int fold_snapshot(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
 {
-	struct wfs_hash hash;
+	const struct wfs_body_snapshot *const body = &parsed->body.snapshot;
+	const struct wfs_fold_input input = {.charge = body->grant};
+	int r = fold_as_read(refold, parsed, input, error);
 
-	if (wfs_hash_member(parsed->body_json, "snapshot_hash", &hash))
-		return wfs_refold_differs(refold, parsed->record.seq, "has no snapshot hash");
-	int r = fold_as_read(refold, parsed, error);
 	if (r || refold->differs)
 		return wfs_trace(r);
 	return write_failed(
-		wfs_head_set_snapshot(&refold->head, &hash, parsed->record.at_ns), error);
+		wfs_head_set_snapshot(&refold->head, &body->snapshot_hash, parsed->record.at_ns),
+		error);
 }
 
 /* Stores the bytes of a module, which steps read; a blob that was put may have only a row. */
@@ -308,7 +303,7 @@ static int fold_manifest_to(struct wfs_refold *refold, const struct wfs_record_p
 	struct wfs_manifest *to, struct wfs_error *error)
 {
 	const struct wfs_manifest *const from = manifest_in_force(refold);
-	const json_t *const body = parsed->body_json;
+	struct wfs_body_manifest body = parsed->body.manifest;
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	WFS_AUTO_JSON json_t *diff = NULL;
 	struct wfs_error failure = {0};
@@ -316,12 +311,12 @@ static int fold_manifest_to(struct wfs_refold *refold, const struct wfs_record_p
 
 	if (wfs_apply_check(&refold->head, from, to, &diff, &failure))
 		return wfs_refold_differs(refold, parsed->record.seq, failure.message);
-	wfs_apply_write_body(&text, json_string_value(json_object_get(body, "grant")),
-		wfs_manifest_hash(from), wfs_manifest_hash(to),
-		json_string_value(json_object_get(body, "reason")));
+	body.base_manifest_hash = *wfs_manifest_hash(from);
+	wfs_body_write_manifest(&text, &body);
 	if (wfs_buffer_check(&text))
 		return wfs_error_from_errno(error, -ENOMEM, "fold a record");
-	struct wfs_fold_input input = {.manifest = to, .body = wfs_buffer_bytes(&text)};
+	struct wfs_fold_input input = {
+		.manifest = to, .charge = body.grant, .body = wfs_buffer_bytes(&text)};
 	int r = wfs_refold_again(refold, parsed, &input, error);
 	if (r || refold->differs)
 		return wfs_trace(r);
@@ -339,12 +334,10 @@ static int fold_manifest(
 	struct wfs_refold *refold, const struct wfs_record_parsed *parsed, struct wfs_error *error)
 {
 	const struct wfs_refold_source *source = refold->source;
+	const struct wfs_hash *const hash = &parsed->body.manifest.manifest_hash;
 	WFS_AUTO_MANIFEST struct wfs_manifest *to = NULL;
-	struct wfs_hash hash;
+	int r = source->manifest_of(source->context, refold->head.txn, hash, &to, error);
 
-	if (wfs_hash_member(parsed->body_json, "manifest_hash", &hash))
-		return wfs_refold_differs(refold, parsed->record.seq, "does not name a manifest");
-	int r = source->manifest_of(source->context, refold->head.txn, &hash, &to, error);
 	if (r == -ENOENT)
 		return wfs_refold_differs(
 			refold, parsed->record.seq, "names a manifest that does not exist");
@@ -442,8 +435,9 @@ static int fold_record(
 	case WFS_RECORD_ACTION:
 		return wfs_refold_action(refold, parsed, error);
 	case WFS_RECORD_RECEIPT:
-	case WFS_RECORD_DECISION: /* counts for its principal's quota of the journal */
-		return fold_as_read(refold, parsed, error);
+		return fold_receipt(refold, parsed, error);
+	case WFS_RECORD_DECISION: /* counts for its principal's quota; no budget pays for it */
+		return fold_as_read(refold, parsed, (struct wfs_fold_input){0}, error);
 	case WFS_RECORD_BLOB:
 		return fold_blob(refold, parsed, error);
 	case WFS_RECORD_MANIFEST:
@@ -484,7 +478,8 @@ struct keeping {
 static int put_text(const struct keeping *keeping, struct wfs_text *text, const json_t *stand_in)
 {
 	const struct wfs_record *const record = &keeping->parsed->record;
-	const json_t *const action = json_object_get(keeping->parsed->body_json, "action");
+	const bool acted = record->kind == WFS_RECORD_ACTION;
+	const json_t *const action = acted ? keeping->parsed->body.action.action : NULL;
 	struct wfs_txn *const txn = keeping->refold->head.txn;
 	WFS_AUTO_BUFFER struct wfs_buffer of = {0};
 	int r = wfs_text_last(txn, &text->number);

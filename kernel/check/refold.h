@@ -134,8 +134,7 @@ void wfs_refold_done(struct wfs_refold *refold);
 /** wfs_refold_again() - fold the record @parsed again, and write the records that folding gives
  *  A record whose folding fails differs (wfs_refold_differs()), except the first one that needs a
  *  lost text: this sets refold->lost instead, and nothing is written.
- *  @input: its parts are set but kind, time, principal, charge and `partial`, which this function
- *  sets */
+ *  @input: its parts are set but kind, time, principal and `partial`, which this function sets */
 int wfs_refold_again(struct wfs_refold *refold, const struct wfs_record_parsed *parsed,
 	struct wfs_fold_input *input, struct wfs_error *error);
 

@@ -174,14 +174,13 @@ int verify_texts(struct verify *verify)
 static int check_snapshot(struct verify *verify, const struct wfs_record_parsed *parsed)
 {
 	const bool baseline = parsed->record.kind == WFS_RECORD_BASELINE;
-	json_int_t height = baseline
-		? (json_int_t)parsed->record.seq + 1
-		: json_integer_value(json_object_get(parsed->body_json, "height"));
-	struct wfs_hash recorded;
+	const uint64_t height =
+		baseline ? parsed->record.seq + 1 : (uint64_t)parsed->body.snapshot.height;
+	const struct wfs_hash *const recorded = baseline ? &parsed->body.baseline.snapshot_hash
+							 : &parsed->body.snapshot.snapshot_hash;
 	struct wfs_hash hash;
 
-	if (height < 1 || (uint64_t)height > parsed->record.seq + baseline ||
-		wfs_hash_member(parsed->body_json, "snapshot_hash", &recorded)) {
+	if (height < 1 || height > parsed->record.seq + baseline) {
 		wrong(verify, parsed->record.seq, "is not a snapshot record");
 		return 0;
 	}
@@ -189,17 +188,17 @@ static int check_snapshot(struct verify *verify, const struct wfs_record_parsed 
 	struct wfs_cell cell;
 	if (wfs_cell_get(verify->view.txn, newest, &cell) == -ENOENT)
 		verify_wrong(verify, WFS_TABLE_CELL, newest, "is missing");
-	if ((uint64_t)height < verify->first)
+	if (height < verify->first)
 		return 0;
 	int r = wfs_snapshot_hash(
-		wfs_world_store(verify->world), (uint64_t)height, NULL, NULL, &hash, verify->error);
+		wfs_world_store(verify->world), height, NULL, NULL, &hash, verify->error);
 	if (r == -EIO) {
 		wrong(verify, parsed->record.seq, "the cells of its snapshot cannot be read");
 		return 0;
 	}
 	if (r)
 		return wfs_trace(r);
-	if (!wfs_hash_equal(&hash, &recorded))
+	if (!wfs_hash_equal(&hash, recorded))
 		wrong(verify, parsed->record.seq, "its snapshot hash is not that of its height");
 	return 0;
 }

@@ -209,10 +209,14 @@ static int record_blob(struct baseline *baseline, const struct wfs_blob *found)
 	WFS_AUTO_BUFFER struct wfs_buffer bytes = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
 	struct wfs_blob blob = *found;
+	const struct wfs_body_blob members = {
+		.hash = blob.hash,
+		.size = (int64_t)blob.size_bytes,
+	};
 
 	wfs_buffer_append(&bytes, found->bytes.data, found->bytes.size);
 	blob.bytes = wfs_buffer_bytes(&bytes);
-	wfs_record_write_blob_body(&body, NULL, &blob.hash, blob.size_bytes);
+	wfs_body_write_blob(&body, &members);
 	struct wfs_record record = {
 		.at_ns = at_ns,
 		.kind = WFS_RECORD_BLOB,

@@ -145,7 +145,7 @@ static int take_unfolded(
 	void *context, const struct wfs_record_parsed *parsed, struct wfs_error *error)
 {
 	struct restore *const restore = ((struct folding *)context)->restore;
-	const json_t *const action = json_object_get(parsed->body_json, "action");
+	const json_t *const action = parsed->body.action.action;
 	const char *const id = wfs_action_artifact(action);
 	WFS_AUTO_BUFFER struct wfs_buffer name = {0};
 	struct restore_path path;

@@ -264,36 +264,34 @@ static void check_prev(struct restore *restore, const struct chain *chain,
 		seq, WFS_HASH_TEXT(&chain->hash), WFS_HASH_TEXT(prev));
 }
 
-static void take_snapshot(struct restore_journal *journal, const struct wfs_record_parsed *parsed)
+static void take_snapshot(
+	struct restore_journal *journal, const struct wfs_hash *snapshot_hash, uint64_t height)
 {
-	const json_t *height = json_object_get(parsed->body_json, "height");
-
-	if (wfs_hash_member(parsed->body_json, "snapshot_hash", &journal->meta.snapshot_hash))
-		return; /* folding will report it */
+	journal->meta.snapshot_hash = *snapshot_hash;
 	journal->meta.has_snapshot = true;
-	journal->snapshot_height = parsed->record.kind == WFS_RECORD_BASELINE
-		? parsed->record.seq + 1
-		: (uint64_t)json_integer_value(height);
+	journal->snapshot_height = height;
 }
 
 static void take_record(
 	struct restore *restore, const struct chain *chain, const struct wfs_record_parsed *parsed)
 {
 	struct restore_journal *const journal = &restore->journal;
+	const union wfs_body *const body = &parsed->body;
 	const uint64_t seq = parsed->record.seq;
 
 	if (seq == 0 && wfs_genesis_parse(parsed, &journal->genesis, &journal->genesis_manifest))
 		note_line(restore, chain, seq, "is not a genesis record");
 	if (seq == 0)
 		journal->meta.manifest_hash = journal->genesis_manifest;
-	if (parsed->record.kind == WFS_RECORD_MANIFEST) /* folding will report a malformed hash */
-		(void)wfs_hash_member(
-			parsed->body_json, "manifest_hash", &journal->meta.manifest_hash);
-	if (parsed->record.kind == WFS_RECORD_BASELINE)
+	if (parsed->record.kind == WFS_RECORD_MANIFEST)
+		journal->meta.manifest_hash = body->manifest.manifest_hash;
+	if (parsed->record.kind == WFS_RECORD_BASELINE) {
 		journal->baseline = true;
-	if (parsed->record.kind == WFS_RECORD_BASELINE ||
-		parsed->record.kind == WFS_RECORD_SNAPSHOT)
-		take_snapshot(journal, parsed);
+		take_snapshot(journal, &body->baseline.snapshot_hash, seq + 1);
+	}
+	if (parsed->record.kind == WFS_RECORD_SNAPSHOT)
+		take_snapshot(
+			journal, &body->snapshot.snapshot_hash, (uint64_t)body->snapshot.height);
 	if (parsed->record.changed)
 		journal->last_change_height = seq + 1;
 }

@@ -80,7 +80,7 @@ static int add_agent(
 
 int restore_proof_add(struct restore_proof *proof, const struct wfs_record_parsed *parsed)
 {
-	const json_t *const action = json_object_get(parsed->body_json, "action");
+	const json_t *const action = parsed->body.action.action;
 	const enum wfs_effect effect = wfs_action_effect(action);
 	const char *const id = wfs_action_artifact(action);
 

@@ -52,16 +52,21 @@ struct wfs_hash wfs_intent_id(uint64_t cause, size_t index)
 int wfs_intent_write(const struct wfs_intent *intent, struct wfs_buffer *buffer)
 {
 	char cap[64];
+	const struct wfs_hash_text id = wfs_hash_text_of(&intent->id);
+	WFS_AUTO_JSON json_t *origin =
+		json_pack("{s:s%, s:s}", "key", intent->key.size ? intent->key.data : "",
+			intent->key.size, "reducer", intent->reducer);
 	WFS_AUTO_JSON json_t *none = intent->params ? NULL : json_object();
+	const struct wfs_body_intent body = {
+		.cap = cap,
+		.effect = wfs_effect_kind(intent->effect),
+		.intent_id = id.text,
+		.origin = origin,
+		.params = none ? none : (json_t *)intent->params,
+	};
 
 	snprintf(cap, sizeof(cap), "sys/%s@1", wfs_effect_cap_type(intent->effect));
-	WFS_AUTO_JSON json_t *body = json_pack("{s:s, s:s, s:s, s:{s:s%, s:s}, s:O}", "cap", cap,
-		"effect", wfs_effect_kind(intent->effect), "intent_id", WFS_HASH_TEXT(&intent->id),
-		"origin", "key", intent->key.size ? intent->key.data : "", intent->key.size,
-		"reducer", intent->reducer, "params", intent->params ? intent->params : none);
-	if (!body)
-		return -ENOMEM;
-	wfs_json_write(body, buffer);
+	wfs_body_write_intent(buffer, &body);
 	return wfs_buffer_check(buffer);
 }
 
@@ -93,34 +98,35 @@ const char *wfs_effect_adapter(enum wfs_effect effect)
 
 /* --- answers of the journal --- */
 
-static int read_receipt(
-	const json_t *body, const struct wfs_intent *intent, struct wfs_outcome *outcome)
+static bool is_of(const char *intent_id, const struct wfs_intent *intent)
 {
-	const char *const status = wfs_json_text(body, "status");
-	json_t *const payload = json_object_get(body, "payload");
-
-	if (wfs_json_members(body, "", "adapter_id intent_id payload status", NULL) ||
-		strcmp(wfs_json_text(body, "adapter_id"), wfs_effect_adapter(intent->effect)) != 0)
-		return -EINVAL;
-	if (strcmp(status, "ok") == 0) {
-		if (wfs_effect_check_receipt(intent->effect, payload, NULL))
-			return -EINVAL;
-	} else if (strcmp(status, "error") != 0 ||
-		wfs_json_members(payload, "", "code message meta?", NULL)) {
-		return -EINVAL;
-	}
-	return wfs_outcome_init(outcome, WFS_RECORD_RECEIPT, intent, status, payload);
+	return intent_id && strcmp(intent_id, WFS_HASH_TEXT(&intent->id)) == 0;
 }
 
-static int read_decision(
-	const json_t *body, const struct wfs_intent *intent, struct wfs_outcome *outcome)
+static int read_receipt(const struct wfs_body_receipt *body, const struct wfs_intent *intent,
+	struct wfs_outcome *outcome)
 {
-	const enum wfs_error_code code = wfs_error_find(wfs_json_text(body, "code"));
+	if (!is_of(body->intent_id, intent) || body->grant || body->cost ||
+		strcmp(body->adapter_id, wfs_effect_adapter(intent->effect)) != 0)
+		return -EINVAL;
+	if (strcmp(body->status, "ok") == 0) {
+		if (wfs_effect_check_receipt(intent->effect, body->payload, NULL))
+			return -EINVAL;
+	} else if (strcmp(body->status, "error") != 0 ||
+		wfs_json_members(body->payload, "", "code message meta?", NULL)) {
+		return -EINVAL;
+	}
+	return wfs_outcome_init(outcome, WFS_RECORD_RECEIPT, intent, body->status, body->payload);
+}
 
-	if (wfs_json_members(
-		    body, "", "code decision effect grant? intent_id policy? rule_index?", NULL) ||
-		code == WFS_OK || strcmp(wfs_json_text(body, "decision"), "deny") != 0 ||
-		strcmp(wfs_json_text(body, "effect"), wfs_effect_kind(intent->effect)) != 0)
+static int read_decision(const struct wfs_body_decision *body, const struct wfs_intent *intent,
+	struct wfs_outcome *outcome)
+{
+	const enum wfs_error_code code = wfs_error_find(body->code);
+
+	if (!is_of(body->intent_id, intent) || body->count >= 0 || code == WFS_OK ||
+		strcmp(body->decision, "deny") != 0 ||
+		strcmp(body->effect, wfs_effect_kind(intent->effect)) != 0)
 		return -EINVAL;
 	return wfs_outcome_init_refusal(outcome, intent, wfs_error_info(code));
 }
@@ -128,19 +134,16 @@ static int read_decision(
 int wfs_outcome_read(const struct wfs_record_parsed *parsed, const struct wfs_intent *intent,
 	struct wfs_outcome *ret_outcome)
 {
-	const json_t *const body = parsed->body_json;
 	WFS_AUTO_OUTCOME struct wfs_outcome outcome = {0};
 	int r = -EINVAL;
 
-	if (strcmp(wfs_json_text(body, "intent_id"), WFS_HASH_TEXT(&intent->id)) != 0)
-		return r;
 	if (parsed->record.kind == WFS_RECORD_RECEIPT)
-		r = read_receipt(body, intent, &outcome);
+		r = read_receipt(&parsed->body.receipt, intent, &outcome);
 	else if (parsed->record.kind == WFS_RECORD_DECISION)
-		r = read_decision(body, intent, &outcome);
+		r = read_decision(&parsed->body.decision, intent, &outcome);
 	if (r)
 		return r;
-	wfs_json_write(body, &outcome.body);
+	wfs_body_write(&outcome.body, parsed->record.kind, &parsed->body);
 	r = wfs_buffer_check(&outcome.body);
 	if (!r) {
 		*ret_outcome = outcome;

@@ -118,24 +118,14 @@ static void write_action_body(struct wfs_fold *fold, struct wfs_buffer *buffer)
 {
 	const struct fold_outcome *const outcome = &fold->outcome;
 	WFS_AUTO_JSON json_t *result = result_document(outcome);
+	const struct wfs_body_action body = {
+		.action = outcome->action ? outcome->action : (json_t *)fold->input.action,
+		.grant = fold->input.charge,
+		.intent_id = fold->input.intent_id,
+		.result = result,
+	};
 
-	if (!result) {
-		buffer->failed = true;
-		return;
-	}
-	wfs_buffer_append_text(buffer, "{\"action\":");
-	wfs_json_write(outcome->action ? outcome->action : fold->input.action, buffer);
-	wfs_buffer_append_byte(buffer, ',');
-	if (fold->input.charge)
-		wfs_record_write_charge(buffer, fold->input.charge);
-	if (fold->input.intent_id) {
-		wfs_buffer_append_text(buffer, "\"intent_id\":");
-		wfs_json_write_string(buffer, fold->input.intent_id, strlen(fold->input.intent_id));
-		wfs_buffer_append_byte(buffer, ',');
-	}
-	wfs_buffer_append_text(buffer, "\"result\":");
-	wfs_json_write(result, buffer);
-	wfs_buffer_append_byte(buffer, '}');
+	wfs_body_write_action(buffer, &body);
 }
 
 int fold_action(struct wfs_fold *fold, struct wfs_error *error)

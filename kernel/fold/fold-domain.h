@@ -52,7 +52,7 @@ struct wfs_intent_type {
 	/** fold_receipt() - close an intent of this type, and fold the receipt that answers it
 	 *  @receipt: body of the receipt's record */
 	int (*fold_receipt)(struct wfs_fold *fold, const struct wfs_document_intent *intent,
-		const json_t *receipt, struct wfs_error *error);
+		const struct wfs_body_receipt *receipt, struct wfs_error *error);
 	/** fold_called() - fold the answer to an intent that asked for a tool call, when the action
 	 *  of record 0 was this call, and close the intent
 	 *  The answer is in fold->outcome. */

@@ -9,23 +9,6 @@
 
 enum { AHEAD_PAUSE = 64 }; /* calls of wfs_fold_ahead() that do nothing after useless ones */
 
-/* Appends the body of an event up to its value. */
-static void write_body_start(struct wfs_buffer *buffer, const char *charge, const char *schema)
-{
-	wfs_record_open_body(buffer, charge);
-	wfs_buffer_append_text(buffer, "\"schema\":");
-	wfs_json_write_string(buffer, schema, strlen(schema));
-	wfs_buffer_append_text(buffer, ",\"value\":");
-}
-
-void wfs_fold_write_body(
-	struct wfs_buffer *buffer, const char *charge, const char *schema, const json_t *value)
-{
-	write_body_start(buffer, charge, schema);
-	wfs_json_write(value, buffer);
-	wfs_buffer_append_byte(buffer, '}');
-}
-
 /* --- derived events --- */
 
 /* Checks that the event is well-formed, and that the reducer may emit it. */
@@ -83,10 +66,10 @@ static int queue_derived(struct wfs_fold *fold, const struct wfs_reducer_definit
 		return wfs_error_set(error, WFS_E_RUNTIME_ERROR,
 			"reducer '%s' emitted an event that is refused: %.400s", reducer->name,
 			reason.message);
+	const struct wfs_body_event body = {
+		.schema = wfs_json_text(event, "schema"), .value = json_object_get(event, "value")};
 	wfs_buffer_reset(&fold->scratch);
-	wfs_fold_write_body(&fold->scratch, NULL,
-		json_string_value(json_object_get(event, "schema")),
-		json_object_get(event, "value"));
+	wfs_body_write_event(&fold->scratch, &body);
 	return wfs_trace(fold_add_record(fold, WFS_RECORD_EVENT, cause, event, error));
 }
 
@@ -224,6 +207,8 @@ static int add_ahead(struct wfs_fold *fold, const struct wfs_fold_input *input, 
 	size_t route_count;
 	const struct wfs_route *const routes =
 		wfs_manifest_routes(fold->manifest, input->schema, &route_count);
+	const struct wfs_body_event body = {
+		.grant = input->charge, .schema = input->schema, .value = json_null()};
 	struct wfs_code *code = NULL;
 	size_t cell;
 
@@ -233,8 +218,8 @@ static int add_ahead(struct wfs_fold *fold, const struct wfs_fold_input *input, 
 	fold->steps = 0;
 	fold_refresh_budget(fold);
 	wfs_buffer_reset(&fold->scratch);
-	write_body_start(&fold->scratch, input->charge, input->schema);
-	const size_t start = fold->scratch.size;
+	wfs_body_write_event(&fold->scratch, &body);
+	const size_t start = fold->scratch.size - strlen("null}");
 	int r = wfs_buffer_check(&fold->scratch);
 	if (r || start >= input->body.size)
 		return -EINVAL;

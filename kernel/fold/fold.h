@@ -83,9 +83,9 @@ struct wfs_fold_input {
 	 * arguments are for the principal alone; NULL: they have no private texts that are known.
 	 * Not for an action from a journal. */
 	const json_t *of;
-	const json_t *receipt;               /* receipt: the record's body */
-	const struct wfs_manifest *manifest; /* manifest: the one that comes into force */
-	const char *charge;                  /* the grant whose budget pays, or NULL */
+	const struct wfs_body_receipt *receipt; /* receipt: the record's body */
+	const struct wfs_manifest *manifest;    /* manifest: the one that comes into force */
+	const char *charge;                     /* the grant whose budget pays, or NULL */
 	/* action, a tool call whose texts are lost: it is not done; its outcome is taken from its
 	 * record */
 	bool unacted;
@@ -101,12 +101,6 @@ struct wfs_fold_input {
 	const char *principal; /* that sent the request */
 	int64_t at_ns;         /* time of the record, since 1970 */
 };
-
-/** wfs_fold_write_body() - append the canonical body of an event record to @buffer; without memory,
- *  @buffer is marked as failed (wfs_buffer_check())
- *  @charge: the grant whose budget pays for the request, or NULL */
-void wfs_fold_write_body(
-	struct wfs_buffer *buffer, const char *charge, const char *schema, const json_t *value);
 
 /** wfs_fold_run() - fold one request in memory; the result of the run before is dropped
  *  The bytes that count for WFS_FOLD_BYTES_MAX follow from the input and the state alone, so a

@@ -322,7 +322,11 @@ int wfs_head_append_snapshot(struct wfs_head *head, const struct wfs_hash *manif
 		r = wfs_snapshot_document_walk(&document, &view, &hash, NULL);
 	if (r)
 		return wfs_trace(r);
-	wfs_snapshot_body(&body, NULL, head->height, &hash);
+	const struct wfs_body_snapshot members = {
+		.height = (int64_t)head->height,
+		.snapshot_hash = hash,
+	};
+	wfs_body_write_snapshot(&body, &members);
 	record.body = wfs_buffer_bytes(&body);
 	r = wfs_buffer_check(&body);
 	if (!r)

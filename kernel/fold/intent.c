@@ -4,31 +4,21 @@
 
 #include "kernel/base/json.h"
 
-int wfs_intent_check_receipt(const json_t *receipt, struct wfs_error *error)
+int wfs_intent_check_receipt(const struct wfs_body_receipt *receipt, struct wfs_error *error)
 {
 	static const char *const statuses[] = {"ok", "error", "timeout", "cancelled"};
 	struct wfs_hash hash;
-	const char *text;
-	int r = wfs_json_members(
-		receipt, "a receipt", "adapter_id intent_id payload status cost? grant?", error);
+	int r = wfs_hash_parse(receipt->intent_id, strlen(receipt->intent_id), &hash, error);
 
-	if (!r)
-		r = wfs_json_get_string(receipt, "adapter_id", &text, error);
-	if (!r)
-		r = wfs_json_get_string(receipt, "intent_id", &text, error);
-	if (!r)
-		r = wfs_hash_parse(text, strlen(text), &hash, error);
-	if (!r)
-		r = wfs_json_get_string(receipt, "status", &text, error);
-	if (!r && !json_is_object(json_object_get(receipt, "payload")))
+	if (!r && !json_is_object(receipt->payload))
 		r = wfs_error_set(error, WFS_E_INVALID_ARGUMENT, "'payload': expected an object");
 	if (r)
 		return r;
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(statuses); i++)
-		if (strcmp(text, statuses[i]) == 0)
+		if (strcmp(receipt->status, statuses[i]) == 0)
 			return 0;
 	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
-		"'status': expected ok, error, timeout or cancelled, got '%.60s'", text);
+		"'status': expected ok, error, timeout or cancelled, got '%.60s'", receipt->status);
 }
 
 /* --- opening --- */
@@ -97,13 +87,15 @@ int intent_close(struct wfs_fold *fold, const char *intent_id, struct wfs_error 
 
 int intent_cancel(struct wfs_fold *fold, const char *intent_id, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *body = json_pack("{s:s, s:s, s:n, s:s}", "adapter_id",
-		WFS_INTENT_ADAPTER, "intent_id", intent_id, "payload", "status", "cancelled");
+	const struct wfs_body_receipt body = {
+		.adapter_id = WFS_INTENT_ADAPTER,
+		.intent_id = intent_id,
+		.payload = json_null(),
+		.status = "cancelled",
+	};
 
-	if (!body)
-		return fold_no_memory(error);
 	wfs_buffer_reset(&fold->scratch);
-	wfs_json_write(body, &fold->scratch);
+	wfs_body_write_receipt(&fold->scratch, &body);
 	int r = fold_add_record(fold, WFS_RECORD_RECEIPT, fold->folding, NULL, error);
 	return wfs_trace(r ? r : intent_close(fold, intent_id, error));
 }
@@ -137,9 +129,10 @@ static int load_typed(struct wfs_fold *fold, const char *intent_id,
 					"the intent %s names nothing that waits for it", intent_id);
 }
 
-int intent_fold_receipt(struct wfs_fold *fold, const json_t *receipt, struct wfs_error *error)
+int intent_fold_receipt(
+	struct wfs_fold *fold, const struct wfs_body_receipt *receipt, struct wfs_error *error)
 {
-	const char *const id = wfs_json_text(receipt, "intent_id");
+	const char *const id = receipt->intent_id;
 	WFS_AUTO_DOCUMENT struct wfs_document_intent intent = {.own = {.json = NULL}};
 	const struct wfs_intent_type *type;
 	int r = wfs_intent_check_receipt(receipt, error);

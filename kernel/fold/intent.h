@@ -22,10 +22,9 @@ enum { WFS_INTENTS_MAX = 65536 }; /* open intents of a world */
 
 #define WFS_INTENT_ADAPTER "kernel.intent" /* adapter_id of receipts that folding gives */
 
-/** wfs_intent_check_receipt() - check the form of a receipt that a client sends: {adapter_id,
- *  intent_id, payload: an object, status: ok, error, timeout or cancelled}; it may also have `cost`
- *  and `grant`, which are not looked at. Return: 0, -EINVAL. */
-int wfs_intent_check_receipt(const json_t *receipt, struct wfs_error *error);
+/** wfs_intent_check_receipt() - check a receipt that a client sends: its intent_id must be a hash,
+ *  its payload an object, and its status ok, error, timeout or cancelled. Return: 0, -EINVAL. */
+int wfs_intent_check_receipt(const struct wfs_body_receipt *receipt, struct wfs_error *error);
 
 /* An intent that is to be opened. Plain value. */
 struct intent {
@@ -80,7 +79,8 @@ void intent_forget(json_t *list, const char *intent_id);
 
 /** intent_fold_receipt() - give @receipt, the body of a receipt's record, to the domain of the
  *  intent that it answers. Return: as intent_load(), -EINVAL (wfs_intent_check_receipt), … */
-int intent_fold_receipt(struct wfs_fold *fold, const json_t *receipt, struct wfs_error *error);
+int intent_fold_receipt(
+	struct wfs_fold *fold, const struct wfs_body_receipt *receipt, struct wfs_error *error);
 
 /** intent_check_called() - check that the intent asks for a tool call of the principal whose action
  *  record 0 is. Return: as intent_load(), or -EINVAL (another effect, or another principal). */

@@ -14,7 +14,7 @@ enum {
 };
 
 static const char *const kind_names[] = {
-#define KIND_NAME(constant, name) name,
+#define KIND_NAME(constant, name) #name,
 	WFS_RECORD_KINDS(KIND_NAME)
 #undef KIND_NAME
 };
@@ -109,79 +109,48 @@ static int parse_members(const json_t *json, struct wfs_record_parsed *parsed)
 	record->changed = !json_is_null(json_object_get(json, "changes"));
 	if (record->changed && parse_hash_member(json, "changes", &record->changes))
 		return -EINVAL;
-	parsed->body_json = json_object_get(json, "body");
-	if (!json_is_object(parsed->body_json))
-		return -EINVAL;
 	return parse_hash_member(json, "prev", &record->prev);
-}
-
-static void write_text_member(struct wfs_buffer *buffer, const char *name, const char *text)
-{
-	wfs_buffer_printf(buffer, "\"%s\":", name);
-	wfs_json_write_string(buffer, text, strlen(text));
-}
-
-void wfs_record_write_charge(struct wfs_buffer *buffer, const char *charge)
-{
-	write_text_member(buffer, "grant", charge);
-	wfs_buffer_append_byte(buffer, ',');
-}
-
-void wfs_record_open_body(struct wfs_buffer *buffer, const char *charge)
-{
-	wfs_buffer_append_byte(buffer, '{');
-	if (charge)
-		wfs_record_write_charge(buffer, charge);
-}
-
-void wfs_record_write_blob_body(struct wfs_buffer *buffer, const char *charge,
-	const struct wfs_hash *hash, uint64_t size_bytes)
-{
-	wfs_record_open_body(buffer, charge);
-	wfs_buffer_append_text(buffer, "\"hash\":");
-	append_hash(buffer, hash);
-	wfs_buffer_printf(buffer, ",\"size\":%" PRIu64 "}", size_bytes);
 }
 
 void wfs_record_write_decision_body(
 	struct wfs_buffer *buffer, const struct wfs_decision *decision, const char *code)
 {
-	wfs_buffer_append_byte(buffer, '{');
-	write_text_member(buffer, "code", code);
-	if (decision->count > 0)
-		wfs_buffer_printf(buffer, ",\"count\":%" PRIu64, decision->count);
-	wfs_buffer_append_text(buffer, ",\"decision\":\"deny\",");
-	write_text_member(buffer, "effect", decision->effect);
-	if (decision->grant) {
-		wfs_buffer_append_byte(buffer, ',');
-		write_text_member(buffer, "grant", decision->grant);
-	}
-	if (decision->intent_id) {
-		wfs_buffer_append_byte(buffer, ',');
-		write_text_member(buffer, "intent_id", decision->intent_id);
-	}
-	if (decision->policy) {
-		wfs_buffer_append_byte(buffer, ',');
-		write_text_member(buffer, "policy", decision->policy);
-	}
-	if (decision->rule_known)
-		wfs_buffer_printf(buffer, ",\"rule_index\":%" PRIu64, decision->rule_index);
-	wfs_buffer_append_byte(buffer, '}');
+	const struct wfs_body_decision body = {
+		.code = code,
+		.count = decision->count ? (int64_t)decision->count : -1,
+		.decision = "deny",
+		.effect = decision->effect,
+		.grant = decision->grant,
+		.intent_id = decision->intent_id,
+		.policy = decision->policy,
+		.rule_index = decision->rule_known ? (int64_t)decision->rule_index : -1,
+	};
+
+	wfs_body_write_decision(buffer, &body);
 }
 
 int wfs_record_parse(struct wfs_bytes line, struct wfs_record_parsed *ret, struct wfs_error *error)
 {
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = {0};
+	const struct wfs_record *const record = &parsed.record;
+	struct wfs_error reason = {0};
 	int r = wfs_json_parse(line.data, line.size, &parsed.json, NULL);
 
-	if (r == -ENOMEM)
-		return wfs_error_from_errno(error, r, "parse a journal record");
 	if (!r)
 		r = parse_members(parsed.json, &parsed);
-	if (r)
+	if (r && r != -ENOMEM)
 		return wfs_error_set(error, WFS_E_INTERNAL_ERROR,
 			"expected a journal record of version %d, got '%.*s'", RECORD_VERSION,
 			(int)(line.size < 80 ? line.size : 80), (const char *)line.data);
+	if (!r)
+		r = wfs_body_read(
+			record->kind, json_object_get(parsed.json, "body"), &parsed.body, &reason);
+	if (r == -ENOMEM)
+		return wfs_error_from_errno(error, r, "parse a journal record");
+	if (r)
+		return wfs_error_set(error, WFS_E_INTERNAL_ERROR,
+			"the body of record %" PRIu64 ", of the kind %s, is damaged: %.300s",
+			record->seq, wfs_record_kind_name(record->kind), reason.message);
 	*ret = parsed;
 	parsed.json = NULL;
 	return 0;

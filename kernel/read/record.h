@@ -9,35 +9,13 @@
  */
 #pragma once
 
-#include <jansson.h>
 #include <stdbool.h>
-#include <stdint.h>
 
-#include "kernel/base/hash.h"
+#include "kernel/read/body.h"
 
 enum {
 	WFS_BASELINE_SEQ = 1
 }; /* seq of the baseline; its cells are visible from the next height on */
-
-/* X(constant, name on the line) */
-#define WFS_RECORD_KINDS(X)     \
-	X(GENESIS, "genesis")   \
-	X(BASELINE, "baseline") \
-	X(MANIFEST, "manifest") \
-	X(EVENT, "event")       \
-	X(ACTION, "action")     \
-	X(BLOB, "blob")         \
-	X(INTENT, "intent")     \
-	X(RECEIPT, "receipt")   \
-	X(DECISION, "decision") \
-	X(SNAPSHOT, "snapshot")
-
-enum wfs_record_kind {
-#define WFS_RECORD_ENUM(constant, name) WFS_RECORD_##constant,
-	WFS_RECORD_KINDS(WFS_RECORD_ENUM)
-#undef WFS_RECORD_ENUM
-		WFS_RECORD_KIND_COUNT
-};
 
 /* A record. Plain value; pointers are borrowed. */
 struct wfs_record {
@@ -58,21 +36,6 @@ const char *wfs_record_kind_name(enum wfs_record_kind kind);
 /** wfs_record_write() - append the line of a record to @buffer, newline included. */
 void wfs_record_write(struct wfs_buffer *buffer, const struct wfs_record *record);
 
-/** wfs_record_write_charge() - append the member `grant`, and a comma, to the body of a record that
- *  has been begun. @charge: name of the grant whose budget pays for the record */
-void wfs_record_write_charge(struct wfs_buffer *buffer, const char *charge);
-
-/** wfs_record_open_body() - begin the body of a record with `{`, the member `grant` and a comma;
- *  the caller appends at least one other member
- *  @charge: name of the grant whose budget pays for the record; NULL: neither member nor comma */
-void wfs_record_open_body(struct wfs_buffer *buffer, const char *charge);
-
-/** wfs_record_write_blob_body() - append the whole body of a `blob` record
- *  @charge: name of the grant whose budget pays for the record, or NULL
- *  @hash, @size_bytes: of the blob */
-void wfs_record_write_blob_body(struct wfs_buffer *buffer, const char *charge,
-	const struct wfs_hash *hash, uint64_t size_bytes);
-
 /* A refusal, and its reason. Plain value; pointers are borrowed. */
 struct wfs_decision {
 	const char *effect;    /* the kind of request that was refused */
@@ -89,17 +52,18 @@ struct wfs_decision {
 void wfs_record_write_decision_body(
 	struct wfs_buffer *buffer, const struct wfs_decision *decision, const char *code);
 
-/* A parsed line: `record` borrows from `json`; record.body stays empty, read `body_json`. */
+/* A parsed line: `record` and `body` borrow from `json`; record.body stays empty. */
 struct wfs_record_parsed {
 	struct wfs_record record;
-	json_t *json;            /* the whole line, owned */
-	const json_t *body_json; /* its body, borrowed from `json` */
+	union wfs_body body; /* its member of record.kind is set */
+	json_t *json;        /* the whole line, owned */
 };
 
 /** wfs_record_parse() - parse the line of a record
  *  @line: borrowed for the call
  *  @ret: set on success only; the caller ends it with wfs_record_parsed_done()
- *  Return: 0, -EIO (internal_error: not a record of this version), -ENOMEM. */
+ *  Return: 0, -EIO (internal_error: not a record of this version, or its body has another form than
+ *  bodies of its kind), -ENOMEM. */
 int wfs_record_parse(struct wfs_bytes line, struct wfs_record_parsed *ret, struct wfs_error *error);
 void wfs_record_parsed_done(struct wfs_record_parsed *parsed);
 #define WFS_AUTO_RECORD WFS_CLEANUP(wfs_record_parsed_done)

@@ -21,14 +21,6 @@ struct pass {
 	uint64_t total;
 };
 
-void wfs_snapshot_body(
-	struct wfs_buffer *buffer, const char *charge, uint64_t height, const struct wfs_hash *hash)
-{
-	wfs_record_open_body(buffer, charge);
-	wfs_buffer_printf(buffer, "\"height\":%" PRIu64 ",\"snapshot_hash\":\"%s\"}", height,
-		WFS_HASH_TEXT(hash));
-}
-
 /* --- documents --- */
 
 int wfs_snapshot_document_init(

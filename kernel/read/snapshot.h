@@ -43,13 +43,6 @@ struct wfs_snapshot_walker {
 int wfs_snapshot_walk(
 	struct wfs_view *view, const struct wfs_snapshot_walker *walker, struct wfs_error *error);
 
-/** wfs_snapshot_body() - append the body of a `snapshot` record; without memory, @buffer is marked
- *  as failed (wfs_buffer_check())
- *  @charge: the grant whose budget pays for the record, or NULL
- *  @height: of the snapshot. @hash: of its document */
-void wfs_snapshot_body(struct wfs_buffer *buffer, const char *charge, uint64_t height,
-	const struct wfs_hash *hash);
-
 /** wfs_snapshot_document_walk() - add all live cells of a view to @document, which was initialised
  *  and has no cells yet, and end it; the caller still calls wfs_snapshot_document_done()
  *  @view: as for wfs_snapshot_walk()

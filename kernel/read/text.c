@@ -57,24 +57,21 @@ static int walk_outcome(const json_t *outcome, wfs_text_each_fn *each, void *con
 }
 
 /* Walks the members that a record hides. In others a stand-in may be a copy from another record. */
-static int walk_action(const json_t *body, wfs_text_each_fn *each, void *context)
+static int walk_action(const struct wfs_body_action *body, wfs_text_each_fn *each, void *context)
 {
-	const json_t *const action = json_object_get(body, "action");
-	const json_t *const result = json_object_get(body, "result");
 	int r = 0;
 
-	if (wfs_action_effect(action) < WFS_EFFECT_COUNT || is_step(action))
-		r = wfs_text_walk(action, each, context);
+	if (wfs_action_effect(body->action) < WFS_EFFECT_COUNT || is_step(body->action))
+		r = wfs_text_walk(body->action, each, context);
 	if (!r)
-		r = walk_member(result, "embeddings", each, context);
+		r = walk_member(body->result, "embeddings", each, context);
 	if (!r)
-		r = walk_member(result, "output", each, context);
-	return r ? r : walk_outcome(json_object_get(result, "step"), each, context);
+		r = walk_member(body->result, "output", each, context);
+	return r ? r : walk_outcome(json_object_get(body->result, "step"), each, context);
 }
 
-static int walk_receipt(const json_t *body, wfs_text_each_fn *each, void *context)
+static int walk_receipt(const json_t *payload, wfs_text_each_fn *each, void *context)
 {
-	const json_t *const payload = json_object_get(body, "payload");
 	static const char *const members[] = {"content", "output", "raw_content"};
 	const json_t *call;
 	size_t i;
@@ -92,9 +89,9 @@ static int walk_receipt(const json_t *body, wfs_text_each_fn *each, void *contex
 int wfs_text_each(const struct wfs_record_parsed *parsed, wfs_text_each_fn *each, void *context)
 {
 	if (parsed->record.kind == WFS_RECORD_ACTION)
-		return walk_action(parsed->body_json, each, context);
+		return walk_action(&parsed->body.action, each, context);
 	if (parsed->record.kind == WFS_RECORD_RECEIPT)
-		return walk_receipt(parsed->body_json, each, context);
+		return walk_receipt(parsed->body.receipt.payload, each, context);
 	return 0;
 }
 
@@ -154,13 +151,13 @@ int wfs_text_check(struct wfs_txn *txn, const struct wfs_texts *ours, const stru
 	const struct wfs_record *record, struct wfs_error *error)
 {
 	struct checking checking = {txn, {ours, given}, error};
-	WFS_AUTO_JSON json_t *body = NULL;
+	WFS_AUTO_JSON json_t *json = NULL;
+	struct wfs_record_parsed parsed = {.record = *record};
 
 	if (!may_have_hidden(record->body))
 		return 0;
-	int r = wfs_json_parse(record->body.data, record->body.size, &body, error);
-	if (r)
-		return wfs_trace(r);
-	const struct wfs_record_parsed parsed = {.record = *record, .body_json = body};
-	return wfs_trace(wfs_text_each(&parsed, check_stand_in, &checking));
+	int r = wfs_json_parse(record->body.data, record->body.size, &json, error);
+	if (!r)
+		r = wfs_body_read(record->kind, json, &parsed.body, error);
+	return wfs_trace(r ? r : wfs_text_each(&parsed, check_stand_in, &checking));
 }

@@ -100,13 +100,17 @@ static int answer_allowed(struct wfs_world_answerer *self, const struct wfs_head
 		return wfs_trace(r);
 	}
 	const char *const status = r ? "error" : "ok";
-	WFS_AUTO_JSON json_t *body = json_pack("{s:s, s:s, s:O, s:s}", "adapter_id",
-		wfs_effect_adapter(intent->effect), "intent_id", WFS_HASH_TEXT(&intent->id),
-		"payload", payload, "status", status);
-	r = body ? wfs_outcome_init(outcome, WFS_RECORD_RECEIPT, intent, status, payload) : -ENOMEM;
+	const struct wfs_hash_text id = wfs_hash_text_of(&intent->id);
+	const struct wfs_body_receipt body = {
+		.adapter_id = wfs_effect_adapter(intent->effect),
+		.intent_id = id.text,
+		.payload = payload,
+		.status = status,
+	};
+	r = wfs_outcome_init(outcome, WFS_RECORD_RECEIPT, intent, status, payload);
 	if (r)
 		return r;
-	wfs_json_write(body, &outcome->body);
+	wfs_body_write_receipt(&outcome->body, &body);
 	return wfs_buffer_check(&outcome->body);
 }
 

@@ -10,20 +10,6 @@
 #include "kernel/manifest/manifest-diff.h"
 #include "kernel/read/blob-read.h"
 
-void wfs_apply_write_body(struct wfs_buffer *body, const char *charge, const struct wfs_hash *from,
-	const struct wfs_hash *to, const char *reason)
-{
-	wfs_buffer_printf(body, "{\"base_manifest_hash\":\"%s\",", WFS_HASH_TEXT(from));
-	if (charge)
-		wfs_record_write_charge(body, charge);
-	wfs_buffer_printf(body, "\"manifest_hash\":\"%s\",\"reason\":", WFS_HASH_TEXT(to));
-	if (reason)
-		wfs_json_write_string(body, reason, strlen(reason));
-	else
-		wfs_buffer_append_text(body, "null");
-	wfs_buffer_append_byte(body, '}');
-}
-
 /* --- checks --- */
 
 /* Checks that a reducer with cells stays as it is; only its module, and the events and effects that

@@ -17,13 +17,6 @@
 
 #include "kernel/fold/fold.h"
 
-/** wfs_apply_write_body() - append the body of a manifest record to @body; without memory, @body is
- *  marked as failed (wfs_buffer_check())
- *  @charge: the grant whose budget pays for the record, or NULL
- *  @from, @to: hashes of the old and the new manifest. @reason: the client's, or NULL */
-void wfs_apply_write_body(struct wfs_buffer *body, const char *charge, const struct wfs_hash *from,
-	const struct wfs_hash *to, const char *reason);
-
 /** wfs_apply_check() - check that the manifest @to may replace @from in the world of @head
  *  @to must keep all reducers that have cells, each keyed or not as before, and all built-in
  *  definitions.

@@ -13,17 +13,21 @@
 static int append_record(struct wfs_head *head, const struct wfs_genesis *genesis,
 	const struct wfs_manifest *manifest)
 {
+	WFS_AUTO_BUFFER struct wfs_buffer entropy = {0};
 	WFS_AUTO_BUFFER struct wfs_buffer body = {0};
 	WFS_AUTO_FOLD struct wfs_fold *fold = NULL;
-	const char *const name = wfs_manifest_name(manifest);
 
-	wfs_buffer_append_text(&body, "{\"entropy\":\"");
-	wfs_base64_append(&body, genesis->entropy, sizeof(genesis->entropy));
-	wfs_buffer_printf(&body, "\",\"manifest_hash\":\"%s\",\"name\":",
-		WFS_HASH_TEXT(wfs_manifest_hash(manifest)));
-	wfs_json_write_string(&body, name, strlen(name));
-	wfs_buffer_printf(&body, ",\"world_id\":\"%s\"}", genesis->world_id);
-	int r = wfs_buffer_check(&body);
+	wfs_base64_append(&entropy, genesis->entropy, sizeof(genesis->entropy));
+	const struct wfs_body_genesis members = {
+		.entropy = wfs_buffer_text(&entropy),
+		.manifest_hash = *wfs_manifest_hash(manifest),
+		.name = wfs_manifest_name(manifest),
+		.world_id = genesis->world_id,
+	};
+	wfs_body_write_genesis(&body, &members);
+	int r = wfs_buffer_check(&entropy);
+	if (!r)
+		r = wfs_buffer_check(&body);
 	if (!r)
 		r = wfs_fold_new(genesis->entropy, wfs_domains, &fold);
 	if (r)
@@ -102,19 +106,16 @@ int wfs_genesis_parse(const struct wfs_record_parsed *parsed, struct wfs_genesis
 	WFS_AUTO_BUFFER struct wfs_buffer entropy = {0};
 	struct wfs_genesis genesis = {
 		.at_ns = parsed->record.at_ns, .cells = parsed->record.changed};
-	const char *id = json_string_value(json_object_get(parsed->body_json, "world_id"));
-	const json_t *entropy_b64 = json_object_get(parsed->body_json, "entropy");
+	const struct wfs_body_genesis *const body = &parsed->body.genesis;
 
-	if (parsed->record.kind != WFS_RECORD_GENESIS || !id || !wfs_world_id_valid(id) ||
-		!json_is_string(entropy_b64) ||
-		wfs_hash_member(parsed->body_json, "manifest_hash", ret_manifest_hash))
+	if (parsed->record.kind != WFS_RECORD_GENESIS || !wfs_world_id_valid(body->world_id))
 		return -EINVAL;
-	int r = wfs_base64_decode(
-		json_string_value(entropy_b64), json_string_length(entropy_b64), &entropy, NULL);
+	int r = wfs_base64_decode(body->entropy, strlen(body->entropy), &entropy, NULL);
 	if (r || entropy.size != sizeof(genesis.entropy))
 		return r == -ENOMEM ? r : -EINVAL;
-	snprintf(genesis.world_id, sizeof(genesis.world_id), "%s", id);
+	snprintf(genesis.world_id, sizeof(genesis.world_id), "%s", body->world_id);
 	memcpy(genesis.entropy, entropy.data, entropy.size);
+	*ret_manifest_hash = body->manifest_hash;
 	*ret_genesis = genesis;
 	return 0;
 }

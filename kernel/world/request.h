@@ -82,6 +82,7 @@ struct wfs_request_action {
 
 struct wfs_request_receipt {
 	const json_t *document;        /* {adapter_id, intent_id, payload, status} */
+	struct wfs_body_receipt body;  /* read from it; set when the request is checked */
 	const struct wfs_texts *texts; /* private texts that it names, or NULL */
 };
 

@@ -33,8 +33,10 @@ static int check_event(struct wfs_world *world, struct wfs_request *request)
 
 	if (r)
 		return wfs_trace(r);
-	wfs_fold_write_body(&request->body, writer_charge(request), request->event.schema,
-		request->event.value);
+	wfs_body_write_event(&request->body,
+		&(const struct wfs_body_event){.grant = writer_charge(request),
+			.schema = request->event.schema,
+			.value = (json_t *)request->event.value});
 	request->event.checked_by = WFS_STEAL(manifest);
 	return wfs_json_check_count(count_values(request), &request->error);
 }
@@ -55,16 +57,18 @@ static int check_action(struct wfs_world *world, struct wfs_request *request)
 
 static int check_receipt(struct wfs_request *request)
 {
-	int r = wfs_intent_check_receipt(request->receipt.document, &request->error);
+	union wfs_body body;
+	int r = wfs_body_read(
+		WFS_RECORD_RECEIPT, request->receipt.document, &body, &request->error);
 
-	WFS_AUTO_JSON json_t *body = r ? NULL : wfs_json_copy(request->receipt.document);
+	if (!r)
+		r = wfs_intent_check_receipt(&body.receipt, &request->error);
 	if (r)
 		return wfs_trace(r);
-	if (!body ||
-		(*request->charge &&
-			json_object_set_new(body, "grant", json_string(request->charge)) < 0))
-		return wfs_error_from_errno(&request->error, -ENOMEM, "queue a request");
-	wfs_json_write(body, &request->body);
+	if (*request->charge)
+		body.receipt.grant = request->charge;
+	request->receipt.body = body.receipt;
+	wfs_body_write_receipt(&request->body, &body.receipt);
 	count_values(request);
 	return 0;
 }
@@ -108,12 +112,16 @@ int writer_check(struct wfs_world *world, struct wfs_request *request)
 		r = check_event(world, request);
 		break;
 	case WFS_REQUEST_BLOB:
-		wfs_record_write_blob_body(&request->body, writer_charge(request),
-			&request->blob.hash, request->blob.size_bytes);
+		wfs_body_write_blob(&request->body,
+			&(const struct wfs_body_blob){.grant = writer_charge(request),
+				.hash = request->blob.hash,
+				.size = (int64_t)request->blob.size_bytes});
 		break;
 	case WFS_REQUEST_SNAPSHOT:
-		wfs_snapshot_body(&request->body, writer_charge(request), request->snapshot.height,
-			&request->snapshot.hash);
+		wfs_body_write_snapshot(&request->body,
+			&(const struct wfs_body_snapshot){.grant = writer_charge(request),
+				.height = (int64_t)request->snapshot.height,
+				.snapshot_hash = request->snapshot.hash});
 		break;
 	case WFS_REQUEST_ACTION:
 		r = check_action(world, request);

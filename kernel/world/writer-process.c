@@ -171,7 +171,7 @@ static struct wfs_fold_input input_of(const struct wfs_request *request, enum wf
 		input.embedder = embedder;
 		input.embeddings = request->action.embeddings;
 	} else if (kind == WFS_RECORD_RECEIPT) {
-		input.receipt = request->receipt.document;
+		input.receipt = &request->receipt.body;
 		input.texts = request->receipt.texts;
 	} else if (kind == WFS_RECORD_MANIFEST) {
 		input.manifest = request->manifest.compiled;
@@ -248,6 +248,12 @@ static int fold_manifest(struct wfs_writer *writer, struct wfs_request *request,
 {
 	const struct wfs_manifest *from = wfs_runtime_manifest(writer->runtime);
 	const struct wfs_hash *const to = wfs_manifest_hash(request->manifest.compiled);
+	const struct wfs_body_manifest body = {
+		.base_manifest_hash = *wfs_manifest_hash(from),
+		.grant = writer_charge(request),
+		.manifest_hash = *to,
+		.reason = request->manifest.reason,
+	};
 	WFS_AUTO_JSON json_t *diff = NULL;
 	int r = check_base(from, request);
 
@@ -257,8 +263,7 @@ static int fold_manifest(struct wfs_writer *writer, struct wfs_request *request,
 	if (r)
 		return wfs_trace(r);
 	wfs_buffer_reset(&request->body);
-	wfs_apply_write_body(&request->body, writer_charge(request), wfs_manifest_hash(from), to,
-		request->manifest.reason);
+	wfs_body_write_manifest(&request->body, &body);
 	r = wfs_buffer_check(&request->body);
 	if (!r && json_object_set_new(diff, "dry_run", json_boolean(request->manifest.dry_run)) < 0)
 		r = -ENOMEM;

@@ -57,8 +57,9 @@ static void put_artifacts(
 	struct wfs_store *store, const struct wfs_manifest *manifest, size_t first, size_t end)
 {
 	WFS_AUTO_HEAD struct wfs_head head = {0};
-	struct wfs_record record = {
-		.kind = WFS_RECORD_ACTION, .principal = "bench", .body = wfs_bytes_text("{}")};
+	struct wfs_record record = {.kind = WFS_RECORD_ACTION,
+		.principal = "bench",
+		.body = wfs_bytes_text("{\"action\":{},\"result\":{}}")};
 	const size_t reducer_index =
 		wfs_manifest_reducer_find(manifest, wfs_builtin_reducer_name(WFS_BUILTIN_ARTIFACT))
 			->index;

@@ -23,7 +23,7 @@ static void check_line(const char *text, size_t size)
 		return;
 	}
 	struct wfs_record record = parsed.record;
-	wfs_json_write(parsed.body_json, &body);
+	wfs_json_write(json_object_get(parsed.json, "body"), &body);
 	record.body = wfs_buffer_bytes(&body);
 	wfs_record_write(&line, &record);
 	wfs_json_write_document(parsed.json, &canonical);

@@ -294,8 +294,7 @@ static int64_t instructions_at(struct world_fixture *fixture, uint64_t seq)
 {
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(fixture, seq);
 
-	return json_integer_value(
-		json_object_get(json_object_get(parsed.body_json, "result"), "instructions"));
+	return json_integer_value(json_object_get(parsed.body.action.result, "instructions"));
 }
 
 #define LONG_NAME "'artifact_id':'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab'"

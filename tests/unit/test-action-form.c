@@ -135,8 +135,7 @@ WITH_ACTORS(code_is_told_what_is_wrong)
 	assert_content(fixture, "note", "{\"told\":\"invalid_argument " TOLD "\"}");
 	assert_null(state_at(fixture, WFS_HEIGHT_HEAD, "sys.artifact", "robot"));
 	assert_true(json_equal(
-		json_object_get(json_object_get(record.body_json, "result"), "refused_contents"),
-		refused));
+		json_object_get(record.body.action.result, "refused_contents"), refused));
 	assert_done(fixture, "bob", RUN("{'max_turns':1}"));
 	assert_content(fixture, "note", "{\"told\":\"taken\"}");
 }
@@ -166,8 +165,7 @@ WITH_ACTORS(writes_of_code_are_told_apart_when_they_are_folded_again)
 
 	WFS_AUTO_JSON json_t *refused = json_of("[4]");
 	assert_true(json_equal(
-		json_object_get(json_object_get(record.body_json, "result"), "refused_contents"),
-		refused));
+		json_object_get(record.body.action.result, "refused_contents"), refused));
 	assert_content(fixture, "robot", "{\"max_turns\":2}");
 	assert_content(fixture, "note",
 		"{\"told\":\"invalid_argument 'content': 'max_turns': expected an integer, got a "

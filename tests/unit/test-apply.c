@@ -63,21 +63,15 @@ IN_WORLD(it_is_in_force_from_its_record_on)
 	struct wfs_blob_listing listing;
 	struct wfs_reducer reducer;
 	struct wfs_blob blob;
-	char text[WFS_HASH_TEXT_SIZE];
 
 	assert_applied(fixture, document);
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(fixture, height);
 	assert_int_equal(parsed.record.kind, WFS_RECORD_MANIFEST);
 	assert_true(parsed.record.changed);
-	wfs_hash_text(&before, text);
-	assert_string_equal(
-		json_string_value(json_object_get(parsed.body_json, "base_manifest_hash")), text);
-	assert_string_equal(
-		json_string_value(json_object_get(parsed.body_json, "reason")), "a test");
+	assert_true(wfs_hash_equal(&parsed.body.manifest.base_manifest_hash, &before));
+	assert_string_equal(parsed.body.manifest.reason, "a test");
 	const struct wfs_hash after = hash_now(fixture);
-	wfs_hash_text(&after, text);
-	assert_string_equal(
-		json_string_value(json_object_get(parsed.body_json, "manifest_hash")), text);
+	assert_true(wfs_hash_equal(&parsed.body.manifest.manifest_hash, &after));
 
 	WFS_AUTO_VIEW struct wfs_view old = view_at(fixture, height);
 	WFS_AUTO_VIEW struct wfs_view new = view_at(fixture, height + 1);

@@ -181,7 +181,7 @@ static void assert_made_by(
 	struct world_fixture *fixture, uint64_t seq, const char *principal, const char *id)
 {
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(fixture, seq);
-	const json_t *action = json_object_get(parsed.body_json, "action");
+	const json_t *action = parsed.body.action.action;
 
 	assert_int_equal(parsed.record.kind, WFS_RECORD_ACTION);
 	assert_string_equal(parsed.record.principal, principal);

@@ -172,15 +172,15 @@ ASKING(intents_and_receipts_are_recorded)
 	assert_string_equal(intent.record.principal, "tester");
 	assert_false(intent.record.changed);
 	assert_true(receipt.record.changed);
-	assert_text(intent.body_json, "intent_id", id);
-	assert_text(intent.body_json, "cap", "sys/query@1");
-	assert_text(intent.body_json, "effect", "introspect.list_cells");
-	assert_text(json_object_get(intent.body_json, "origin"), "reducer", "asker");
-	assert_text(json_object_get(intent.body_json, "origin"), "key", "a");
-	assert_text(json_object_get(intent.body_json, "params"), "reducer", "asker");
-	assert_text(receipt.body_json, "intent_id", id);
-	assert_text(receipt.body_json, "adapter_id", "kernel.introspect");
-	assert_text(receipt.body_json, "status", "ok");
+	assert_string_equal(intent.body.intent.intent_id, id);
+	assert_string_equal(intent.body.intent.cap, "sys/query@1");
+	assert_string_equal(intent.body.intent.effect, "introspect.list_cells");
+	assert_text(intent.body.intent.origin, "reducer", "asker");
+	assert_text(intent.body.intent.origin, "key", "a");
+	assert_text(intent.body.intent.params, "reducer", "asker");
+	assert_string_equal(receipt.body.receipt.intent_id, id);
+	assert_string_equal(receipt.body.receipt.adapter_id, "kernel.introspect");
+	assert_string_equal(receipt.body.receipt.status, "ok");
 	world_fixture_close(fixture);
 }
 
@@ -202,12 +202,12 @@ ASKING(a_refusal_is_a_decision_and_is_told)
 	WFS_AUTO_JSON json_t *answers = answers_of(fixture, "a");
 
 	assert_kinds(fixture, ASKING_HEIGHT, "event intent decision");
-	assert_text(decision.body_json, "decision", "deny");
-	assert_text(decision.body_json, "code", "policy_denied");
-	assert_text(decision.body_json, "effect", "introspect.journal_head");
-	assert_text(decision.body_json, "grant", "tester.query.1");
-	assert_text(decision.body_json, "policy", "test/strict@1");
-	assert_int_equal(json_integer_value(json_object_get(decision.body_json, "rule_index")), 3);
+	assert_string_equal(decision.body.decision.decision, "deny");
+	assert_string_equal(decision.body.decision.code, "policy_denied");
+	assert_string_equal(decision.body.decision.effect, "introspect.journal_head");
+	assert_string_equal(decision.body.decision.grant, "tester.query.1");
+	assert_string_equal(decision.body.decision.policy, "test/strict@1");
+	assert_int_equal(decision.body.decision.rule_index, 3);
 	assert_answer(answers, 0, "error", "policy_denied");
 	assert_int_equal(judge.released, 1);
 	world_fixture_close(fixture);
@@ -219,9 +219,9 @@ ASKING(without_a_judge_everything_is_refused)
 	WFS_AUTO_RECORD struct wfs_record_parsed decision = record_at(fixture, 4);
 	WFS_AUTO_JSON json_t *answers = answers_of(fixture, "a");
 
-	assert_text(decision.body_json, "code", "not_authorized");
-	assert_null(json_object_get(decision.body_json, "policy"));
-	assert_null(json_object_get(decision.body_json, "rule_index"));
+	assert_string_equal(decision.body.decision.code, "not_authorized");
+	assert_null(decision.body.decision.policy);
+	assert_int_equal(decision.body.decision.rule_index, -1);
 	assert_answer(answers, 0, "error", "not_authorized");
 }
 
@@ -349,12 +349,12 @@ static int read_back(
 	char id[WFS_HASH_TEXT_SIZE];
 
 	wfs_hash_text(&intent.id, id);
-	wfs_buffer_printf(&quoted, "{'body':{'intent_id':'%s',%s}}", id, body);
+	wfs_buffer_printf(&quoted, "{'intent_id':'%s',%s}", id, body);
 	print_message("%s\n", body);
-	WFS_AUTO_FREE char *text = json_text(wfs_buffer_text(&quoted));
-	assert_int_equal(wfs_json_parse(text, strlen(text), &parsed.json, NULL), 0);
-	parsed.body_json = json_object_get(parsed.json, "body");
-	int r = wfs_outcome_read(&parsed, &intent, &answer);
+	parsed.json = json_of(wfs_buffer_text(&quoted));
+	int r = wfs_body_read(kind, parsed.json, &parsed.body, NULL);
+	if (!r)
+		r = wfs_outcome_read(&parsed, &intent, &answer);
 	if (r)
 		return r;
 	assert_int_equal(answer.kind, kind);

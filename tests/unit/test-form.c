@@ -215,6 +215,21 @@ TEST(what_is_absent_is_left_out_or_null)
 	assert_written("{'last':false,'word':'good'}", "{'level':null,'word':'good'}");
 }
 
+TEST(a_struct_is_appended_as_canonical_text)
+{
+	static const struct wfs_field sorted_fields[] = {{"fast", &wfs_form_bool, 0, .offset = 0},
+		{"last", &wfs_form_bool, 0, .offset = 1}, {NULL}};
+	static const struct wfs_form sorted = {.kind = WFS_FORM_RECORD, .fields = sorted_fields};
+	static const struct wfs_form empty = {.kind = WFS_FORM_RECORD, .fields = sorted_fields + 2};
+	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
+	const bool values[] = {true, false};
+
+	wfs_form_append(&sorted, values, &text);
+	wfs_form_append(&empty, values, &text);
+
+	assert_string_equal(wfs_buffer_text(&text), "{\"fast\":true,\"last\":false}{}");
+}
+
 TEST(what_is_required_is_written_or_nothing_is)
 {
 	const struct order order = {.word = NULL};

@@ -77,7 +77,7 @@ static void assert_body(struct world_fixture *fixture, uint64_t seq, enum wfs_re
 	WFS_AUTO_FREE char *wanted = json_text(expected);
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 
-	wfs_json_write(parsed.body_json, &text);
+	wfs_body_write(&text, parsed.record.kind, &parsed.body);
 	assert_string_equal(wfs_buffer_text(&text), wanted);
 	assert_int_equal(parsed.record.kind, kind);
 }
@@ -97,7 +97,7 @@ static void assert_fails(
 	assert_null(answer);
 	assert_int_equal(seq, height);
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(fixture, seq);
-	const json_t *result = json_object_get(parsed.body_json, "result");
+	const json_t *result = parsed.body.action.result;
 	assert_int_equal(parsed.record.kind, WFS_RECORD_ACTION);
 	assert_false(parsed.record.changed);
 	assert_true(json_is_false(json_object_get(result, "ok")));
@@ -164,16 +164,13 @@ IN_WORLD(genesis_gives_the_declared_principals_and_grants_their_cells)
 IN_WORLD(the_first_snapshot_is_of_the_cells_of_genesis)
 {
 	WFS_AUTO_RECORD struct wfs_record_parsed snapshot = record_at(fixture, 1);
-	char text[WFS_HASH_TEXT_SIZE];
 	struct wfs_hash hash;
 
 	assert_int_equal(wfs_snapshot_hash(wfs_world_store(fixture->world), 1, NULL, NULL, &hash,
 				 &fixture->error),
 		0);
 
-	wfs_hash_text(&hash, text);
-	assert_string_equal(
-		json_string_value(json_object_get(snapshot.body_json, "snapshot_hash")), text);
+	assert_true(wfs_hash_equal(&snapshot.body.snapshot.snapshot_hash, &hash));
 }
 
 /* --- principals --- */

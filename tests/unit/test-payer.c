@@ -71,7 +71,7 @@ static int64_t recorded_by(struct world_fixture *fixture, const char *id)
 
 		if (strcmp(parsed.record.principal, id) != 0)
 			continue;
-		wfs_json_write(parsed.body_json, &body);
+		wfs_body_write(&body, parsed.record.kind, &parsed.body);
 		parsed.record.body = wfs_buffer_bytes(&body);
 		wfs_record_write(&line, &parsed.record);
 		assert_true(line.size <= body.size + WFS_PAYER_RECORD_BYTES);
@@ -172,7 +172,7 @@ WITH_CAROL(private_texts_count)
 	assert_done(fixture, "carol", action);
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed =
 		record_at(fixture, height_of(fixture) - 1);
-	assert_true(wfs_text_has_hidden(parsed.body_json));
+	assert_true(wfs_text_has_hidden(parsed.json));
 	assert_counted(fixture, "carol");
 	assert_true(used_of(fixture, "carol") - before > 5000);
 }

@@ -12,8 +12,8 @@ static json_t *result_in_record(struct world_fixture *fixture, uint64_t height)
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(fixture, height);
 
 	assert_int_equal(parsed.record.kind, WFS_RECORD_ACTION);
-	assert_non_null(json_object_get(parsed.body_json, "intent_id"));
-	return json_incref(json_object_get(json_object_get(parsed.body_json, "result"), "step"));
+	assert_non_null(parsed.body.action.intent_id);
+	return json_incref(json_object_get(parsed.body.action.result, "step"));
 }
 
 /* Checks that the record has the result that the plan has, except for whose result it is. */

@@ -146,7 +146,7 @@ WITH_ACTORS(an_attempt_stands_in_the_journal)
 
 	WFS_AUTO_RECORD struct wfs_record_parsed last = record_at(fixture, height_of(fixture) - 1);
 	assert_int_equal(last.record.kind, WFS_RECORD_INTENT);
-	WFS_AUTO_JSON json_t *params = json_incref(json_object_get(last.body_json, "params"));
+	WFS_AUTO_JSON json_t *params = json_incref(last.body.intent.params);
 	WFS_AUTO_JSON json_t *wanted = json_pack("{s:i, s:s, s:s, s:s}", "attempt", 2, "name", "t",
 		"plan_id", run.id, "step_id", "s0");
 	assert_true(json_equal(params, wanted));

@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 
+#include "kernel/base/hash-text.h"
 #include "kernel/check/replay.h"
 #include "kernel/read/snapshot.h"
 
@@ -355,9 +356,8 @@ IN_WORLD(a_blob_record_twice_is_named)
 	WFS_AUTO_RECORD struct wfs_record_parsed first = record_at(fixture, GENESIS_HEIGHT);
 	assert_int_equal(put_blob(fixture, "b", 1, &hash), 0);
 	WFS_AUTO_RECORD struct wfs_record_parsed second = record_at(fixture, GENESIS_HEIGHT + 1);
-	tamper_number(fixture, "journal", GENESIS_HEIGHT + 1,
-		json_string_value(json_object_get(second.body_json, "hash")),
-		json_string_value(json_object_get(first.body_json, "hash")));
+	tamper_number(fixture, "journal", GENESIS_HEIGHT + 1, WFS_HASH_TEXT(&second.body.blob.hash),
+		WFS_HASH_TEXT(&first.body.blob.hash));
 	tamper_head_hash(fixture);
 
 	assert_names(fixture, GENESIS_HEIGHT + 1);

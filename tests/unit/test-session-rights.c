@@ -328,10 +328,8 @@ AT_WORK(a_refused_change_is_recorded)
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(work->world, ALICE_HEIGHT);
 	assert_int_equal(parsed.record.kind, WFS_RECORD_DECISION);
 	assert_string_equal(parsed.record.principal, "alice");
-	assert_string_equal(
-		json_string_value(json_object_get(parsed.body_json, "effect")), "event.emit");
-	assert_string_equal(
-		json_string_value(json_object_get(parsed.body_json, "code")), "not_authorized");
+	assert_string_equal(parsed.body.decision.effect, "event.emit");
+	assert_string_equal(parsed.body.decision.code, "not_authorized");
 }
 
 AT_WORK(a_refused_blob_is_recorded_behind_the_answer)
@@ -345,8 +343,7 @@ AT_WORK(a_refused_blob_is_recorded_behind_the_answer)
 
 	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(work->world, ALICE_HEIGHT);
 	assert_int_equal(parsed.record.kind, WFS_RECORD_DECISION);
-	assert_string_equal(
-		json_string_value(json_object_get(parsed.body_json, "effect")), "blob.put");
+	assert_string_equal(parsed.body.decision.effect, "blob.put");
 }
 
 AT_WORK(a_budget_ends)

@@ -25,11 +25,10 @@ static uint64_t read_records(
 	assert_int_equal(wfs_turn_walk_init(&walk, &view, wfs_bytes_text(run->id), from), 0);
 	while ((r = wfs_turn_walk_next(&walk, &seq, &event_size)) > 0) {
 		WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(run->fixture, seq);
-		const json_t *const value = json_object_get(parsed.body_json, "value");
-		const char *const type = json_string_value(json_object_get(value, "type"));
 
 		wfs_buffer_printf(kinds, "%s ",
-			event_size > 0 ? type : wfs_record_kind_name(parsed.record.kind));
+			event_size > 0 ? wfs_json_text(parsed.body.event.value, "type")
+				       : wfs_record_kind_name(parsed.record.kind));
 		size_bytes += event_size;
 	}
 	assert_int_equal(r, 0);

@@ -299,7 +299,7 @@ WITH_ACTORS(an_action_answers_its_call)
 	WFS_AUTO_RECORD struct wfs_record_parsed result = record_at(fixture, height - 4);
 	assert_int_equal(own.record.kind, WFS_RECORD_ACTION);
 	assert_string_equal(own.record.principal, "alice");
-	assert_non_null(json_object_get(own.body_json, "intent_id"));
+	assert_non_null(own.body.action.intent_id);
 	assert_int_equal(result.record.cause, height - 5);
 }
 

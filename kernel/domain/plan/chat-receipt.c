@@ -5,10 +5,11 @@
 
 /* --- replies --- */
 
-static int fail(json_t *message, const json_t *receipt, const char *code, struct wfs_error *error)
+static int fail(json_t *message, const struct wfs_body_receipt *receipt, const char *code,
+	struct wfs_error *error)
 {
-	json_t *const payload = json_object_get(receipt, "payload");
-	const bool cancelled = strcmp(wfs_json_text(receipt, "status"), "cancelled") == 0;
+	json_t *const payload = receipt->payload;
+	const bool cancelled = strcmp(receipt->status, "cancelled") == 0;
 	WFS_AUTO_JSON json_t *details = wfs_json_copy(payload);
 	static const char *const internal[] = {"duration_ms", "failed", "partial", "usage"};
 
@@ -55,9 +56,9 @@ static int take_source(struct wfs_fold *fold, const char *chat_id, json_t *messa
 }
 
 static int fold_reply(struct wfs_fold *fold, const char *chat_id, json_t *message,
-	const json_t *receipt, struct wfs_error *error)
+	const struct wfs_body_receipt *receipt, struct wfs_error *error)
 {
-	const json_t *const payload = json_object_get(receipt, "payload");
+	const json_t *const payload = receipt->payload;
 	json_t *const plan = json_object_get(payload, "plan");
 	json_t *const text = json_object_get(payload, "text");
 	char principal[WFS_CHAT_ID_MAX + 1];
@@ -65,7 +66,7 @@ static int fold_reply(struct wfs_fold *fold, const char *chat_id, json_t *messag
 
 	if (r)
 		return wfs_trace(r);
-	if (strcmp(wfs_json_text(receipt, "status"), "ok") != 0)
+	if (strcmp(receipt->status, "ok") != 0)
 		return wfs_trace(fail(message, receipt,
 			*wfs_json_text(payload, "failed") ? wfs_json_text(payload, "failed")
 							  : WFS_CHAT_LLM_FAILED,
@@ -209,9 +210,9 @@ static int start(struct plan *plan, json_t *message, const json_t *payload, stru
 }
 
 static int fold_part(struct wfs_fold *fold, const char *chat_id, json_t *message,
-	const json_t *receipt, struct wfs_error *error)
+	const struct wfs_body_receipt *receipt, struct wfs_error *error)
 {
-	const json_t *const payload = json_object_get(receipt, "payload");
+	const json_t *const payload = receipt->payload;
 	PLAN_AUTO struct plan plan = {.fold = fold};
 	const json_t *step;
 	size_t i;
@@ -226,7 +227,7 @@ static int fold_part(struct wfs_fold *fold, const char *chat_id, json_t *message
 	if (r)
 		return wfs_trace(r);
 	if (plan.state.defined == plan.state.total) {
-		r = intent_close(fold, wfs_json_text(receipt, "intent_id"), error);
+		r = intent_close(fold, receipt->intent_id, error);
 		if (!r)
 			r = start(&plan, message, payload, error);
 	}
@@ -235,9 +236,9 @@ static int fold_part(struct wfs_fold *fold, const char *chat_id, json_t *message
 
 /* Keeps what the model wrote with a plan that never runs, even if some of its steps were given. */
 static int keep_failed(struct wfs_fold *fold, const char *chat_id, json_t *message,
-	const json_t *receipt, struct wfs_error *error)
+	const struct wfs_body_receipt *receipt, struct wfs_error *error)
 {
-	const json_t *const payload = json_object_get(receipt, "payload");
+	const json_t *const payload = receipt->payload;
 	const char *const plan_id = wfs_json_text(message, "plan_id");
 	PLAN_AUTO struct plan plan = {.fold = fold};
 	int r = 0;
@@ -255,12 +256,12 @@ static int keep_failed(struct wfs_fold *fold, const char *chat_id, json_t *messa
 }
 
 static int fold_normalized(struct wfs_fold *fold, const char *chat_id, json_t *message,
-	const json_t *receipt, struct wfs_error *error)
+	const struct wfs_body_receipt *receipt, struct wfs_error *error)
 {
-	if (strcmp(wfs_json_text(receipt, "status"), "ok") == 0)
+	if (strcmp(receipt->status, "ok") == 0)
 		return wfs_trace(fold_part(fold, chat_id, message, receipt, error));
 	(void)json_object_del(message, "open");
-	int r = intent_close(fold, wfs_json_text(receipt, "intent_id"), error);
+	int r = intent_close(fold, receipt->intent_id, error);
 	if (!r)
 		r = fail(message, receipt, WFS_CHAT_NORMALIZE_FAILED, error);
 	if (!r)
@@ -269,7 +270,7 @@ static int fold_normalized(struct wfs_fold *fold, const char *chat_id, json_t *m
 }
 
 int plan_fold_chat_receipt(struct wfs_fold *fold, const struct wfs_document_intent *intent,
-	const json_t *receipt, struct wfs_error *error)
+	const struct wfs_body_receipt *receipt, struct wfs_error *error)
 {
 	const char *const chat_id = intent->chat_id;
 	const bool is_reply = strcmp(intent->effect, wfs_effect_kind(WFS_EFFECT_LLM_GENERATE)) == 0;
@@ -279,7 +280,7 @@ int plan_fold_chat_receipt(struct wfs_fold *fold, const struct wfs_document_inte
 
 	if (!r && is_reply) {
 		(void)json_object_del(message, "open");
-		r = intent_close(fold, wfs_json_text(receipt, "intent_id"), error);
+		r = intent_close(fold, receipt->intent_id, error);
 	}
 	if (!r)
 		r = is_reply ? fold_reply(fold, chat_id, message, receipt, error)

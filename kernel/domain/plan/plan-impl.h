@@ -172,7 +172,7 @@ int plan_end(struct plan *plan, struct wfs_error *error);
 /** plan_spend() - charge the tokens of a model's answer to the account of @principal and, with one
  *  call, to the grant that allowed the request, if any
  *  @receipt: body of the record with the answer, good or not; without payload.usage: 0 tokens */
-int plan_spend(struct wfs_fold *fold, const char *principal, const json_t *receipt,
+int plan_spend(struct wfs_fold *fold, const char *principal, const struct wfs_body_receipt *receipt,
 	struct wfs_error *error);
 
 /* --- chats: chat.c, chat-receipt.c --- */
@@ -206,7 +206,7 @@ int plan_say(struct wfs_fold *fold, const char *chat, const json_t *message,
  *  text, from a model; or a part of the plan's steps from the driver
  *  @intent: document of the intent's cell; @receipt: body of the receipt's record */
 int plan_fold_chat_receipt(struct wfs_fold *fold, const struct wfs_document_intent *intent,
-	const json_t *receipt, struct wfs_error *error);
+	const struct wfs_body_receipt *receipt, struct wfs_error *error);
 
 /* --- actions and answers, for plan-domain.c --- */
 
@@ -244,7 +244,7 @@ int plan_fold_cancel(
 /** plan_fold_receipt() - fold the answer to an intent of a chat or a plan
  *  @receipt: body of the receipt's record */
 int plan_fold_receipt(struct wfs_fold *fold, const struct wfs_document_intent *intent,
-	const json_t *receipt, struct wfs_error *error);
+	const struct wfs_body_receipt *receipt, struct wfs_error *error);
 
 /** plan_fold_called() - when the action of record 0 (the request's own) was the tool call of a
  *  step: end the step with the action's result

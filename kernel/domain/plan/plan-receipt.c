@@ -39,15 +39,15 @@ static bool is_worth_another(const json_t *result)
 
 /* --- the answer of a model --- */
 
-static bool is_ok(const json_t *receipt)
+static bool is_ok(const struct wfs_body_receipt *receipt)
 {
-	return strcmp(wfs_json_text(receipt, "status"), "ok") == 0;
+	return strcmp(receipt->status, "ok") == 0;
 }
 
-int plan_spend(struct wfs_fold *fold, const char *principal, const json_t *receipt,
+int plan_spend(struct wfs_fold *fold, const char *principal, const struct wfs_body_receipt *receipt,
 	struct wfs_error *error)
 {
-	const json_t *const usage = json_object_get(json_object_get(receipt, "payload"), "usage");
+	const json_t *const usage = json_object_get(receipt->payload, "usage");
 	const int64_t tokens = json_integer_value(json_object_get(usage, "total_tokens"));
 	int r = grants_charge_receipt(fold, receipt, error);
 
@@ -56,9 +56,9 @@ int plan_spend(struct wfs_fold *fold, const char *principal, const json_t *recei
 	return wfs_trace(account_spend(fold, principal, ACCOUNT_LLM_TOKENS, tokens, error));
 }
 
-static json_t *failure_of(const json_t *receipt)
+static json_t *failure_of(const struct wfs_body_receipt *receipt)
 {
-	const json_t *const payload = json_object_get(receipt, "payload");
+	const json_t *const payload = receipt->payload;
 	WFS_AUTO_JSON json_t *details =
 		details_of(wfs_json_text(payload, "code"), wfs_json_text(payload, "message"));
 
@@ -69,9 +69,10 @@ static json_t *failure_of(const json_t *receipt)
 }
 
 /* Folds the answer, which ends the plan. If the model failed, it can be asked again. */
-static int fold_answer(struct plan *plan, const json_t *receipt, struct wfs_error *error)
+static int fold_answer(
+	struct plan *plan, const struct wfs_body_receipt *receipt, struct wfs_error *error)
 {
-	json_t *const text = json_object_get(json_object_get(receipt, "payload"), "text");
+	json_t *const text = json_object_get(receipt->payload, "text");
 	char chat[WFS_CHAT_ID_MAX + 1];
 	char id[WFS_CHAT_ID_MAX + 1];
 
@@ -94,23 +95,22 @@ static int fold_answer(struct plan *plan, const json_t *receipt, struct wfs_erro
 
 /* --- the result of a step --- */
 
-static json_t *result_of_model(const json_t *receipt)
+static json_t *result_of_model(const struct wfs_body_receipt *receipt)
 {
 	const bool ok = is_ok(receipt);
 
 	return json_pack("{s:o, s:o, s:s, s:s, s:b, s:O?}", "details",
 		ok ? json_null() : failure_of(receipt), "error",
 		ok ? json_null() : json_string(WFS_CHAT_LLM_FAILED), "method", "generate", "name",
-		"llm", "ok", (int)ok, "result",
-		json_object_get(json_object_get(receipt, "payload"), "text"));
+		"llm", "ok", (int)ok, "result", json_object_get(receipt->payload, "text"));
 }
 
 /* Makes the result of a tool: that of the router, or the error that came before it. */
-static json_t *result_of_tool(const json_t *receipt)
+static json_t *result_of_tool(const struct wfs_body_receipt *receipt)
 {
-	const json_t *const payload = json_object_get(receipt, "payload");
+	const json_t *const payload = receipt->payload;
 	const json_t *const given = json_object_get(payload, "outcome");
-	const bool late = strcmp(wfs_json_text(receipt, "status"), "timeout") == 0;
+	const bool late = strcmp(receipt->status, "timeout") == 0;
 
 	if (json_is_object(given))
 		return wfs_json_copy(given);
@@ -135,9 +135,9 @@ static bool has_effect(const struct wfs_document_intent *intent, enum wfs_effect
 }
 
 static int fold_step(struct plan *plan, const struct wfs_document_intent *intent,
-	const json_t *receipt, struct wfs_error *error)
+	const struct wfs_body_receipt *receipt, struct wfs_error *error)
 {
-	const json_t *const payload = json_object_get(receipt, "payload");
+	const json_t *const payload = receipt->payload;
 	const int64_t index = intent->step;
 	const bool is_model = has_effect(intent, WFS_EFFECT_LLM_GENERATE);
 	WFS_AUTO_JSON json_t *result =
@@ -151,7 +151,7 @@ static int fold_step(struct plan *plan, const struct wfs_document_intent *intent
 }
 
 int plan_fold_receipt(struct wfs_fold *fold, const struct wfs_document_intent *intent,
-	const json_t *receipt, struct wfs_error *error)
+	const struct wfs_body_receipt *receipt, struct wfs_error *error)
 {
 	PLAN_AUTO struct plan plan = {.fold = fold};
 
@@ -159,7 +159,7 @@ int plan_fold_receipt(struct wfs_fold *fold, const struct wfs_document_intent *i
 		return wfs_trace(plan_fold_chat_receipt(fold, intent, receipt, error));
 	int r = plan_load(fold, intent->plan_id, &plan, error);
 	if (!r)
-		r = plan_answered(&plan, wfs_json_text(receipt, "intent_id"), error);
+		r = plan_answered(&plan, receipt->intent_id, error);
 	if (!r && has_effect(intent, WFS_EFFECT_LLM_GENERATE))
 		r = plan_spend(fold, plan.state.principal, receipt, error);
 	if (r)

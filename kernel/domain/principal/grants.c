@@ -426,10 +426,11 @@ int grants_fold_charge(struct wfs_fold *fold, const char *name, struct wfs_error
 	return wfs_trace(fold_charge(fold, name, &call, error));
 }
 
-int grants_charge_receipt(struct wfs_fold *fold, const json_t *receipt, struct wfs_error *error)
+int grants_charge_receipt(
+	struct wfs_fold *fold, const struct wfs_body_receipt *receipt, struct wfs_error *error)
 {
 	const struct wfs_fold_input *const input = &fold->input;
-	const json_t *const usage = json_object_get(json_object_get(receipt, "payload"), "usage");
+	const json_t *const usage = json_object_get(receipt->payload, "usage");
 	const int64_t tokens = json_integer_value(json_object_get(usage, "total_tokens"));
 	const struct charge answer = {.calls = 1, .tokens = tokens > 0 ? tokens : 0, .spent = true};
 

@@ -43,4 +43,5 @@ int grants_make_agent(struct wfs_fold *fold, const char *id, const char *maker, 
  *  The model has been paid already, so a spent budget does not refuse the answer.
  *  @receipt: body of record 0, the receipt; its payload.usage.total_tokens are the tokens
  *  Return: 0, -EIO, -ENOMEM. */
-int grants_charge_receipt(struct wfs_fold *fold, const json_t *receipt, struct wfs_error *error);
+int grants_charge_receipt(
+	struct wfs_fold *fold, const struct wfs_body_receipt *receipt, struct wfs_error *error);

@@ -67,14 +67,17 @@ static int count_text(void *context, const json_t *stand_in)
 static int count_texts(struct wfs_fold *fold, int64_t *size)
 {
 	const struct fold_outcome *const outcome = &fold->outcome;
-	WFS_AUTO_JSON json_t *action = json_pack("{s:O?, s:O?}", "action",
-		outcome->action ? outcome->action : fold->input.action, "result", outcome->result);
-	const struct wfs_record_parsed parsed = {
-		.record.kind = fold->input.kind,
-		.body_json = fold->input.kind == WFS_RECORD_RECEIPT ? fold->input.receipt : action,
-	};
 	struct counting counting = {.scratch = &fold->scratch};
-	int r = action ? wfs_text_each(&parsed, count_text, &counting) : -ENOMEM;
+	struct wfs_record_parsed parsed = {
+		.record.kind = fold->input.kind,
+		.body.action.action =
+			outcome->action ? outcome->action : (json_t *)fold->input.action,
+		.body.action.result = outcome->result,
+	};
+
+	if (fold->input.kind == WFS_RECORD_RECEIPT)
+		parsed.body.receipt = *fold->input.receipt;
+	int r = wfs_text_each(&parsed, count_text, &counting);
 
 	*size += counting.size;
 	return r;

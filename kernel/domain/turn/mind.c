@@ -302,11 +302,11 @@ static int note_changed(struct turn *turn, struct wfs_error *error)
 }
 
 /* Folds the next state. After any failure the agent stays in its state. */
-static int advance(
-	struct turn *turn, const json_t *mind, const json_t *receipt, struct wfs_error *error)
+static int advance(struct turn *turn, const json_t *mind, const struct wfs_body_receipt *receipt,
+	struct wfs_error *error)
 {
-	const json_t *const payload = json_object_get(receipt, "payload");
-	const bool ok = strcmp(wfs_json_text(receipt, "status"), "ok") == 0;
+	const json_t *const payload = receipt->payload;
+	const bool ok = strcmp(receipt->status, "ok") == 0;
 	const char *const next = ok ? wfs_json_text(payload, "next_state") : "";
 	const char *const state = wfs_json_text(mind, "state");
 	const bool known = ok && knows_state(turn, next);
@@ -328,9 +328,10 @@ static int advance(
 	return wfs_trace(r ? r : tell_transition(turn, &transition, error));
 }
 
-int turn_fold_advance(struct turn *turn, const json_t *receipt, struct wfs_error *error)
+int turn_fold_advance(
+	struct turn *turn, const struct wfs_body_receipt *receipt, struct wfs_error *error)
 {
-	const json_t *const usage = json_object_get(json_object_get(receipt, "payload"), "usage");
+	const json_t *const usage = json_object_get(receipt->payload, "usage");
 	const json_t *setup;
 	int r = turn_setup(turn, &setup, error);
 

@@ -17,9 +17,10 @@ static const char *reason_of(const char *status, const char *code)
 	return strcmp(code, "quota_exceeded") == 0 ? "quota_exceeded" : "error";
 }
 
-static int fold_failure(struct turn *turn, const json_t *receipt, struct wfs_error *error)
+static int fold_failure(
+	struct turn *turn, const struct wfs_body_receipt *receipt, struct wfs_error *error)
 {
-	const json_t *const payload = json_object_get(receipt, "payload");
+	const json_t *const payload = receipt->payload;
 	const char *const code = wfs_json_text(payload, "code");
 	WFS_AUTO_BUFFER struct wfs_buffer message = {0};
 
@@ -32,8 +33,8 @@ static int fold_failure(struct turn *turn, const json_t *receipt, struct wfs_err
 	wfs_buffer_printf(&message, "Model API call failed: %s", wfs_json_text(payload, "message"));
 	if (wfs_buffer_check(&message))
 		return fold_no_memory(error);
-	int r = turn_fail(turn, reason_of(wfs_json_text(receipt, "status"), code), "model_request",
-		code, wfs_buffer_text(&message), error);
+	int r = turn_fail(turn, reason_of(receipt->status, code), "model_request", code,
+		wfs_buffer_text(&message), error);
 	/* The content of a failed answer is kept for readers. */
 	json_t *const content = json_object_get(payload, "content");
 	if (!r && json_is_string(content) &&
@@ -45,15 +46,16 @@ static int fold_failure(struct turn *turn, const json_t *receipt, struct wfs_err
 	return wfs_trace(r);
 }
 
-static int fold_generated(struct turn *turn, const json_t *receipt, struct wfs_error *error)
+static int fold_generated(
+	struct turn *turn, const struct wfs_body_receipt *receipt, struct wfs_error *error)
 {
 	int r = grants_charge_receipt(turn->fold, receipt, error);
 
 	if (r)
 		return wfs_trace(r);
-	if (strcmp(wfs_json_text(receipt, "status"), "ok") != 0)
+	if (strcmp(receipt->status, "ok") != 0)
 		return wfs_trace(fold_failure(turn, receipt, error));
-	return wfs_trace(turn_answer(turn, json_object_get(receipt, "payload"), error));
+	return wfs_trace(turn_answer(turn, receipt->payload, error));
 }
 
 /* --- the result of a tool --- */
@@ -84,11 +86,11 @@ static int fold_output(
 	return wfs_trace(r ? r : turn_go_on(turn, error));
 }
 
-static int fold_called(
-	struct turn *turn, int64_t index, const json_t *receipt, struct wfs_error *error)
+static int fold_called(struct turn *turn, int64_t index, const struct wfs_body_receipt *receipt,
+	struct wfs_error *error)
 {
-	const json_t *const payload = json_object_get(receipt, "payload");
-	const bool ok = strcmp(wfs_json_text(receipt, "status"), "ok") == 0;
+	const json_t *const payload = receipt->payload;
+	const bool ok = strcmp(receipt->status, "ok") == 0;
 	const struct turn_result given = {
 		.is_error = !ok,
 		.hidden = ok ? hidden_or_null(json_object_get(payload, "output")) : NULL,
@@ -103,13 +105,13 @@ static int fold_called(
 /* --- both --- */
 
 int turn_fold_receipt(struct wfs_fold *fold, const struct wfs_document_intent *intent,
-	const json_t *receipt, struct wfs_error *error)
+	const struct wfs_body_receipt *receipt, struct wfs_error *error)
 {
 	TURN_AUTO struct turn turn = {.fold = fold};
 	int r = turn_load(fold, intent->run_id, &turn, error);
 
 	if (!r)
-		r = turn_answered(&turn, wfs_json_text(receipt, "intent_id"), error);
+		r = turn_answered(&turn, receipt->intent_id, error);
 	if (r)
 		return wfs_trace(r);
 	if (strcmp(intent->effect, wfs_effect_kind(WFS_EFFECT_WORKFLOW_ADVANCE)) == 0)

@@ -79,59 +79,58 @@ static int add_run(struct wfs_turn_check *check, const json_t *run_id)
 }
 
 /* Finds the run of a successful action on a run; NULL for other actions. */
-static const json_t *run_of_action(const json_t *body)
+static const json_t *run_of_action(const struct wfs_body_action *body)
 {
-	const json_t *const action = json_object_get(body, "action");
-	const json_t *const result = json_object_get(body, "result");
-	const char *const type = wfs_json_text(action, "action_type");
+	const char *const type = wfs_json_text(body->action, "action_type");
 
-	if (!json_is_true(json_object_get(result, "ok")))
+	if (!json_is_true(json_object_get(body->result, "ok")))
 		return NULL;
 	if (strcmp(type, "step") == 0 || strcmp(type, "ask") == 0)
-		return json_object_get(result, "run_id");
+		return json_object_get(body->result, "run_id");
 	if (strcmp(type, "cancel") == 0 || strcmp(type, "approve") == 0)
-		return json_object_get(action, "turn_id");
+		return json_object_get(body->action, "turn_id");
 	return NULL;
 }
 
-static int add_intent(struct wfs_turn_check *check, const json_t *body)
+static int add_intent(struct wfs_turn_check *check, const struct wfs_body_intent *body)
 {
-	const json_t *const origin = json_object_get(body, "origin");
-	json_t *const run_id = json_object_get(origin, "key");
+	json_t *const run_id = json_object_get(body->origin, "key");
 
-	if (strcmp(wfs_json_text(origin, "reducer"), wfs_builtin_reducer_name(WFS_BUILTIN_TURN)) !=
-			0 ||
+	if (strcmp(wfs_json_text(body->origin, "reducer"),
+		    wfs_builtin_reducer_name(WFS_BUILTIN_TURN)) != 0 ||
 		!json_is_string(run_id))
 		return 0;
-	if (json_object_set(check->intents, wfs_json_text(body, "intent_id"), run_id) < 0)
+	if (json_object_set(check->intents, body->intent_id, run_id) < 0)
 		return -ENOMEM;
 	return add_run(check, run_id);
 }
 
 static int add_runs(struct wfs_turn_check *check, const struct wfs_record_parsed *parsed)
 {
-	const json_t *const body = parsed->body_json;
-	const char *const intent_id = wfs_json_text(body, "intent_id");
+	const union wfs_body *const body = &parsed->body;
+	const char *intent_id;
 	int r = 0;
 
 	switch (parsed->record.kind) {
 	case WFS_RECORD_INTENT:
-		return add_intent(check, body);
+		return add_intent(check, &body->intent);
 	case WFS_RECORD_EVENT:
-		return wfs_kernel_event_find(wfs_json_text(body, "schema")) ==
-				WFS_KERNEL_EVENT_COUNT
+		return wfs_kernel_event_find(body->event.schema) == WFS_KERNEL_EVENT_COUNT
 			? 0
-			: add_run(check, json_object_get(json_object_get(body, "value"), "run_id"));
+			: add_run(check, json_object_get(body->event.value, "run_id"));
 	case WFS_RECORD_ACTION:
-		r = add_run(check, run_of_action(body));
+		r = add_run(check, run_of_action(&body->action));
+		intent_id = body->action.intent_id;
 		break;
 	case WFS_RECORD_RECEIPT:
+		intent_id = body->receipt.intent_id;
 		break;
 	default:
 		return 0;
 	}
-	if (!r)
-		r = add_run(check, json_object_get(check->intents, intent_id));
+	if (r || !intent_id)
+		return r;
+	r = add_run(check, json_object_get(check->intents, intent_id));
 	(void)json_object_del(check->intents, intent_id);
 	return r;
 }
@@ -173,8 +172,10 @@ static int close_request(struct wfs_turn_check *check, struct wfs_txn *txn)
 static int add_item(
 	struct wfs_turn_check *check, uint64_t seq, const struct wfs_record_parsed *parsed)
 {
-	const json_t *const value = json_object_get(parsed->body_json, "value");
-	json_t *const run_id = json_object_get(value, "run_id");
+	const struct wfs_body_event *const event = &parsed->body.event;
+	const bool told = parsed->record.kind == WFS_RECORD_EVENT &&
+		wfs_kernel_event_find(event->schema) != WFS_KERNEL_EVENT_COUNT;
+	json_t *const run_id = told ? json_object_get(event->value, "run_id") : NULL;
 	WFS_AUTO_BUFFER struct wfs_buffer line = {0};
 	struct item *const items =
 		wfs_array_reserve(check->items, check->count, &check->capacity, sizeof(*items));
@@ -183,10 +184,8 @@ static int add_item(
 		return -ENOMEM;
 	check->items = items;
 	items[check->count] = (struct item){.seq = seq};
-	if (parsed->record.kind == WFS_RECORD_EVENT && json_is_string(run_id) &&
-		wfs_kernel_event_find(wfs_json_text(parsed->body_json, "schema")) !=
-			WFS_KERNEL_EVENT_COUNT) {
-		wfs_json_write(value, &line);
+	if (json_is_string(run_id)) {
+		wfs_json_write(event->value, &line);
 		items[check->count].run_id = json_incref(run_id);
 		items[check->count].event_size = line.size + 1;
 	}

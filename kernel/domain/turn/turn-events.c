@@ -39,11 +39,12 @@ int wfs_turn_event_run(
 
 	if (r)
 		return r;
-	const char *const schema = json_string_value(json_object_get(parsed.body_json, "schema"));
-	const json_t *const id =
-		json_object_get(json_object_get(parsed.body_json, "value"), "run_id");
-	if (parsed.record.kind != WFS_RECORD_EVENT || !schema || !json_is_string(id) ||
-		wfs_kernel_event_find(schema) == WFS_KERNEL_EVENT_COUNT)
+	const struct wfs_body_event *const event = &parsed.body.event;
+	if (parsed.record.kind != WFS_RECORD_EVENT ||
+		wfs_kernel_event_find(event->schema) == WFS_KERNEL_EVENT_COUNT)
+		return -ENOENT;
+	const json_t *const id = json_object_get(event->value, "run_id");
+	if (!json_is_string(id))
 		return -ENOENT;
 	wfs_buffer_append(run_id, json_string_value(id), json_string_length(id));
 	*ret_time_ns = parsed.record.at_ns;
@@ -66,10 +67,9 @@ static int append_line(struct wfs_view *view, uint64_t seq, uint64_t offset, str
 	if (r)
 		return wfs_trace(r == -ENOENT ? -EIO : r);
 	/* The index may also have records of other kinds. */
-	const json_t *const value = json_object_get(parsed.body_json, "value");
-	if (parsed.record.kind != WFS_RECORD_EVENT || !value)
+	if (parsed.record.kind != WFS_RECORD_EVENT)
 		return -EIO;
-	wfs_json_write_document(value, &line);
+	wfs_json_write_document(parsed.body.event.value, &line);
 	r = wfs_buffer_check(&line);
 	if (r)
 		return r;

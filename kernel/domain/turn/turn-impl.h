@@ -136,7 +136,8 @@ int turn_end_mind(struct turn *turn, const char *reason, bool *ret_waits, struct
 
 /** turn_fold_advance() - fold the answer to the question for the workflow's next state
  *  (turn_end_mind), and end the run. @receipt: body of its record */
-int turn_fold_advance(struct turn *turn, const json_t *receipt, struct wfs_error *error);
+int turn_fold_advance(
+	struct turn *turn, const struct wfs_body_receipt *receipt, struct wfs_error *error);
 
 struct turn_result;
 
@@ -237,7 +238,7 @@ int turn_fold_approve(
 /** turn_fold_receipt() - close an intent of a run, and fold the receipt that answers it
  *  @receipt: body of the receipt's record */
 int turn_fold_receipt(struct wfs_fold *fold, const struct wfs_document_intent *intent,
-	const json_t *receipt, struct wfs_error *error);
+	const struct wfs_body_receipt *receipt, struct wfs_error *error);
 
 /** turn_fold_begun() - store that a tool call of a run, `step` or `chat`, has begun another run or
  *  a chat. @intent_id, @intent: of the call

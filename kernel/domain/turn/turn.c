@@ -111,8 +111,9 @@ int turn_emit(
 	derived = json_pack("{s:s, s:O}", "schema", events[event].schema, "value", value);
 	if (!derived)
 		return fold_no_memory(error);
+	const struct wfs_body_event body = {.schema = events[event].schema, .value = value};
 	wfs_buffer_reset(&fold->scratch);
-	wfs_fold_write_body(&fold->scratch, NULL, events[event].schema, value);
+	wfs_body_write_event(&fold->scratch, &body);
 	return wfs_trace(fold_add_record(fold, WFS_RECORD_EVENT, fold->folding, derived, error));
 }
 
