@@ -16,7 +16,9 @@
 #include "fs/tool/helper.h"
 #include "kernel/base/clock.h"
 #include "kernel/base/directory.h"
+#include "kernel/base/host-file.h"
 #include "kernel/base/json.h"
+#include "kernel/base/trust.h"
 #include "kernel/world/world.h"
 
 enum {
@@ -59,6 +61,17 @@ static void write_script(const char *directory)
 	write_file(directory, "script.jsonl", wfs_buffer_text(&script));
 	write_file(directory, "host.json",
 		"{\"models\":{\"script\":{\"provider\":\"script\",\"file\":\"script.jsonl\"}}}");
+}
+
+/* Without the user's trust no model of host.json answers. */
+static void trust_host(const struct bench_world *world, const char *directory)
+{
+	WFS_AUTO_JSON json_t *host = NULL;
+	struct wfs_hash hash;
+
+	bench_check(wfs_host_file_read(directory, &host, &hash, NULL), "read host.json", NULL);
+	bench_check(
+		wfs_trust_give(directory, wfs_world_id(world->world), &hash, NULL), "trust", NULL);
 }
 
 static void answered(struct wfs_request *request)
@@ -162,6 +175,7 @@ int main(int argc, char **argv)
 	bench_world_create(argv[1], path);
 	write_script(path);
 	struct bench_world world = bench_world_open(path);
+	trust_host(&world, path);
 	give(&world, AGENT, NULL);
 	give(&world, "{\"cap\":\"sys/llm@1\",\"to\":\"agent\"}", wfs_session_grant);
 	give(&world, "{\"cap\":\"sys/act@1\",\"to\":\"agent\"}", wfs_session_grant);
