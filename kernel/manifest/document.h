@@ -203,6 +203,13 @@
 	M(document, INTEGER, turn, 0)                      \
 	M(document, VALUE, usage, 0)                       \
 	M(document, BOOL, usage_incomplete, 0)
+#define WFS_DOCUMENT_TURN_SETUP(M, document)          \
+	M(document, VALUE, asked_model, WFS_OPTIONAL) \
+	M(document, VALUE, mind, WFS_OPTIONAL)        \
+	M(document, TEXT, model, 0)                   \
+	M(document, VALUE, offered, 0)                \
+	M(document, VALUE, settings, 0)               \
+	M(document, VALUE, tools, 0)
 #define WFS_DOCUMENT_WORKFLOW(M, document)      \
 	M(document, TEXT, current_state, 0)     \
 	M(document, INTEGER, entered_at_seq, 0) \
@@ -228,6 +235,7 @@
 	X(PRINCIPAL, principal)       \
 	X(TOOL_CALL, tool_call)       \
 	X(TURN, turn)                 \
+	X(TURN_SETUP, turn_setup)     \
 	X(WORKFLOW, workflow)
 
 /* What each struct begins with. */

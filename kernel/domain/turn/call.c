@@ -53,26 +53,26 @@ int turn_describe_call(struct wfs_fold *fold, const struct wfs_document_intent *
 
 /* --- refused calls --- */
 
-static bool is_offered(const json_t *setup, const char *name)
+static bool is_offered(const struct turn *turn, const char *name)
 {
 	size_t i;
 	const json_t *offered;
-	const char *const choice = wfs_json_text(json_object_get(setup, "settings"), "tool_choice");
+	const char *const choice = wfs_json_text(turn->setup.settings, "tool_choice");
 
 	if (choice && strcmp(choice, "none") == 0)
 		return false;
-	json_array_foreach(json_object_get(setup, "offered"), i, offered)
+	json_array_foreach(turn->setup.offered, i, offered)
 		if (strcmp(json_string_value(offered), name) == 0)
 			return true;
 	return false;
 }
 
-static const json_t *tool_of(const json_t *setup, const char *name)
+static const json_t *tool_of(const struct turn *turn, const char *name)
 {
 	size_t i;
 	const json_t *tool;
 
-	json_array_foreach(json_object_get(setup, "tools"), i, tool)
+	json_array_foreach(turn->setup.tools, i, tool)
 		if (strcmp(wfs_json_text(tool, "name"), name) == 0)
 			return tool;
 	return NULL;
@@ -100,7 +100,7 @@ static json_t *arguments_of(const char *text, struct wfs_error *reason)
  * @ret_problem: caller frees
  * Return: 0, -ENOMEM.
  */
-static int judge_call(const json_t *setup, const json_t *call, bool cut,
+static int judge_call(const struct turn *turn, const json_t *call, bool cut,
 	const struct wfs_error *reason, char **ret_problem)
 {
 	const char *const name = wfs_json_text(call, "name");
@@ -111,9 +111,9 @@ static int judge_call(const json_t *setup, const json_t *call, bool cut,
 		size = asprintf(&problem,
 			"The call has no function name; expected {\"function\": {\"name\", "
 			"\"arguments\"}}.");
-	else if (!tool_of(setup, name))
+	else if (!tool_of(turn, name))
 		size = asprintf(&problem, "Unknown tool: %s", name);
-	else if (!is_offered(setup, name))
+	else if (!is_offered(turn, name))
 		size = asprintf(&problem, "Tool not offered: %s", name);
 	else if (cut)
 		size = asprintf(&problem,
@@ -171,14 +171,13 @@ static int make_call(struct turn *turn, const json_t *call, size_t index, bool c
 	WFS_AUTO_JSON json_t *arguments = hidden ? json_incref(given) : arguments_of(text, &reason);
 	WFS_AUTO_FREE char *problem = NULL;
 	char key[WFS_TURN_ID_MAX + 48];
-	const json_t *setup;
-	int r = arguments || reason.code != WFS_OK ? turn_setup(turn, &setup, error)
+	int r = arguments || reason.code != WFS_OK ? turn_setup(turn, error)
 						   : fold_no_memory(error);
 
 	const int echoed = hidden || arguments || !*text ? 1 : is_json(text);
 	if (!r && echoed < 0)
 		r = fold_no_memory(error);
-	if (!r && judge_call(setup, call, cut, arguments ? NULL : &reason, &problem))
+	if (!r && judge_call(turn, call, cut, arguments ? NULL : &reason, &problem))
 		r = fold_no_memory(error);
 	if (r)
 		return wfs_trace(r);
@@ -308,12 +307,11 @@ static int refuse_call(
 static int begin_call(struct turn *turn, int64_t index, struct wfs_error *error)
 {
 	WFS_AUTO_DOCUMENT struct wfs_document_tool_call call;
-	const json_t *setup = NULL;
 	struct wfs_error reason = {0};
 	int r = turn_call_load(turn, index, &call, error);
 
 	if (!r)
-		r = turn_setup(turn, &setup, error);
+		r = turn_setup(turn, error);
 	if (r)
 		return wfs_trace(r);
 	const char *const text = json_string_value(call.arguments);
@@ -329,7 +327,7 @@ static int begin_call(struct turn *turn, int64_t index, struct wfs_error *error)
 		return wfs_trace(r);
 	if (call.problem)
 		return wfs_trace(refuse_call(turn, index, call.problem, error));
-	const char *const kind = wfs_json_text(tool_of(setup, call.name), "kind");
+	const char *const kind = wfs_json_text(tool_of(turn, call.name), "kind");
 	if (kind && strcmp(kind, "result") == 0)
 		return wfs_trace(take_final(turn, index, arguments, error));
 	return wfs_trace(turn_ask(turn, WFS_EFFECT_TOOL_CALL,
@@ -357,9 +355,9 @@ static int complete(struct turn *turn, struct wfs_error *error)
 	return wfs_trace(turn_request(turn, error));
 }
 
-static size_t at_once(const json_t *setup)
+static size_t at_once(const struct turn *turn)
 {
-	const int64_t set = turn_setting(setup, "max_concurrency", 1);
+	const int64_t set = turn_setting(turn, "max_concurrency", 1);
 
 	if (set > WFS_TURN_CONCURRENCY_MAX)
 		return WFS_TURN_CONCURRENCY_MAX;
@@ -368,11 +366,10 @@ static size_t at_once(const json_t *setup)
 
 int turn_go_on(struct turn *turn, struct wfs_error *error)
 {
-	const json_t *setup;
-	int r = turn_setup(turn, &setup, error);
+	int r = turn_setup(turn, error);
 
 	while (!r && counted(turn, "next") < counted(turn, "count") &&
-		turn_open_count(turn) < at_once(setup)) {
+		turn_open_count(turn) < at_once(turn)) {
 		const int64_t index = counted(turn, "next");
 
 		count(turn, "next");

@@ -14,11 +14,6 @@
 #include "kernel/manifest/grant.h"
 #include "kernel/read/text.h"
 
-static const json_t *mind_of(const json_t *setup)
-{
-	return json_object_get(setup, "mind");
-}
-
 /* --- the form of a step --- */
 
 static int check_text(const json_t *value, size_t size_max, const char *where, bool optional,
@@ -67,7 +62,7 @@ int turn_check_mind(const char *name, const json_t *action, struct wfs_error *er
 {
 	static const char *const texts[] = {
 		"setup/mind/mode", "setup/mind/state", "setup/mind/next"};
-	const json_t *const mind = mind_of(json_object_get(action, "setup"));
+	const json_t *const mind = json_object_get(json_object_get(action, "setup"), "mind");
 	const json_t *const failure = json_object_get(action, "failure");
 	const json_t *const reflex = json_object_get(action, "reflex");
 
@@ -108,7 +103,7 @@ int turn_emit_notes(struct turn *turn, const json_t *notes, struct wfs_error *er
 /* Has the workflow that the run began with this state? */
 static bool knows_state(const struct turn *turn, const char *name)
 {
-	const json_t *const states = json_object_get(mind_of(turn->setup), "states");
+	const json_t *const states = json_object_get(turn->setup.mind, "states");
 	const json_t *state;
 	size_t i;
 
@@ -158,10 +153,9 @@ static int enter_state(struct turn *turn, const char *from, const char *name, co
 int turn_remember_action(struct turn *turn, const char *name, const struct turn_result *result,
 	struct wfs_error *error)
 {
-	const json_t *setup;
-	int r = turn_setup(turn, &setup, error);
+	int r = turn_setup(turn, error);
 
-	if (r || !mind_of(setup))
+	if (r || !turn->setup.mind)
 		return wfs_trace(r);
 	const int size = action_shown(wfs_bytes_text(result->output), WFS_TURN_ACTION_SHOWN);
 	turn->state.last_action = turn_own(turn,
@@ -204,7 +198,7 @@ struct transition {
 static int tell_transition(
 	struct turn *turn, const struct transition *transition, struct wfs_error *error)
 {
-	const json_t *const mind = mind_of(turn->setup);
+	const json_t *const mind = turn->setup.mind;
 	const char *const from = wfs_json_text(mind, "state");
 	json_t *const reference = json_object_get(mind, "transition_reference");
 
@@ -223,7 +217,7 @@ static int tell_transition(
 static void take_back(const struct turn *turn, struct transition *transition)
 {
 	if (transition->changed ||
-		strcmp(transition->to, wfs_json_text(mind_of(turn->setup), "state")) == 0)
+		strcmp(transition->to, wfs_json_text(turn->setup.mind, "state")) == 0)
 		return;
 	transition->fallback = "stay";
 	transition->reason = "another run has changed it meanwhile";
@@ -232,7 +226,7 @@ static void take_back(const struct turn *turn, struct transition *transition)
 /* Moves the agent to its next state after a successful run. */
 static int move_to(struct turn *turn, const char *to, const char *reason, struct wfs_error *error)
 {
-	const char *const from = wfs_json_text(mind_of(turn->setup), "state");
+	const char *const from = wfs_json_text(turn->setup.mind, "state");
 	struct transition transition = {.to = to, .reason = reason};
 	int r = enter_state(turn, from, to, reason, &transition.changed, error);
 
@@ -271,9 +265,8 @@ static bool is_well(const char *reason)
 
 int turn_end_mind(struct turn *turn, const char *reason, bool *ret_waits, struct wfs_error *error)
 {
-	const json_t *setup;
-	int r = turn_setup(turn, &setup, error);
-	const json_t *const mind = r ? NULL : mind_of(setup);
+	int r = turn_setup(turn, error);
+	const json_t *const mind = turn->setup.mind;
 	const char *const mode = wfs_json_text(mind, "mode");
 
 	*ret_waits = false;
@@ -332,15 +325,14 @@ int turn_fold_advance(
 	struct turn *turn, const struct wfs_body_receipt *receipt, struct wfs_error *error)
 {
 	const json_t *const usage = json_object_get(receipt->payload, "usage");
-	const json_t *setup;
-	int r = turn_setup(turn, &setup, error);
+	int r = turn_setup(turn, error);
 
 	if (!r)
 		r = grants_charge_receipt(turn->fold, receipt, error);
 	if (!r && json_is_object(usage))
 		r = turn_spend(turn, usage, error);
 	if (!r)
-		r = advance(turn, mind_of(setup), receipt, error);
+		r = advance(turn, turn->setup.mind, receipt, error);
 	turn->state.advanced = true;
 	return wfs_trace(r ? r : turn_end(turn, turn->state.ending, error));
 }
@@ -349,7 +341,7 @@ int turn_fold_advance(
 
 int turn_begin_mind(struct turn *turn, const json_t *action, struct wfs_error *error)
 {
-	const json_t *const mind = mind_of(turn->setup);
+	const json_t *const mind = turn->setup.mind;
 	const char *const state = wfs_json_text(mind, "state");
 	const char *const entered = wfs_json_text(mind, "entered");
 	const char *const reason = *entered ? entered : "the workflow begins";

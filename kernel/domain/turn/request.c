@@ -88,17 +88,17 @@ static bool leave_one_out(struct turn *turn, int64_t *ret_count)
 
 /* --- asking --- */
 
-static int ask(
-	struct turn *turn, const json_t *setup, int64_t count, bool again, struct wfs_error *error)
+static int ask(struct turn *turn, int64_t count, bool again, struct wfs_error *error)
 {
-	const int64_t max = turn_setting(setup, "max_history_messages", 0);
+	const int64_t max = turn_setting(turn, "max_history_messages", 0);
 	const json_int_t number = turn->state.turn;
-	json_t *const entry = json_object_get(setup, "model");
-	json_t *const asked = json_object_get(setup, "asked_model");
-	const json_int_t tools = (json_int_t)json_array_size(json_object_get(setup, "offered"));
-	json_t *const event = json_pack("{s:O, s:I, s:O, s:I, s:I}", "entry", entry,
-		"messages_count", (json_int_t)count, "model", asked ? asked : entry, "tools_count",
-		tools, "turn", number);
+	const char *const entry = turn->setup.model;
+	json_t *const asked = turn->setup.asked_model;
+	const json_int_t tools = (json_int_t)json_array_size(turn->setup.offered);
+	json_t *const event =
+		json_pack("{s:s, s:I, s:o, s:I, s:I}", "entry", entry, "messages_count",
+			(json_int_t)count, "model", asked ? json_incref(asked) : json_string(entry),
+			"tools_count", tools, "turn", number);
 
 	if (again && json_object_set_new(event, "retry", json_true()) < 0) {
 		json_decref(event);
@@ -116,7 +116,7 @@ static int ask(
 	int r = turn_emit(turn, WFS_KERNEL_REQUEST, event, error);
 	if (!r)
 		r = turn_ask(turn, WFS_EFFECT_LLM_GENERATE,
-			json_pack("{s:O, s:s, s:I}", "model", entry, "run_id", turn->run_id, "turn",
+			json_pack("{s:s, s:s, s:I}", "model", entry, "run_id", turn->run_id, "turn",
 				number),
 			-1, error);
 	return wfs_trace(r);
@@ -125,9 +125,8 @@ static int ask(
 int turn_request(struct turn *turn, struct wfs_error *error)
 {
 	const int64_t number = turn->state.turn;
-	const json_t *setup;
 	int64_t count;
-	int r = turn_setup(turn, &setup, error);
+	int r = turn_setup(turn, error);
 
 	if (r)
 		return wfs_trace(r);
@@ -137,22 +136,21 @@ int turn_request(struct turn *turn, struct wfs_error *error)
 	turn->state.retried = false;
 	turn->state.calls = turn_own(turn,
 		json_pack("{s:i, s:i, s:i, s:i}", "count", 0, "done", 0, "errors", 0, "next", 0));
-	choose_from(turn, turn_setting(setup, "max_history_messages", 0), &count);
-	return wfs_trace(ask(turn, setup, count, false, error));
+	choose_from(turn, turn_setting(turn, "max_history_messages", 0), &count);
+	return wfs_trace(ask(turn, count, false, error));
 }
 
 int turn_request_again(struct turn *turn, struct wfs_error *error)
 {
-	const json_t *setup;
 	int64_t count;
-	int r = turn_setup(turn, &setup, error);
+	int r = turn_setup(turn, error);
 
 	if (r)
 		return wfs_trace(r);
 	if (turn->state.retried || !leave_one_out(turn, &count))
 		return 1;
 	turn->state.retried = true;
-	return wfs_trace(ask(turn, setup, count, true, error));
+	return wfs_trace(ask(turn, count, true, error));
 }
 
 /* --- the answer --- */

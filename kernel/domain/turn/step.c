@@ -215,10 +215,11 @@ static int begin(struct turn *turn, const json_t *action, struct wfs_error *erro
 	const json_t *const messages = json_object_get(action, "messages");
 	const json_t *const failure = json_object_get(action, "failure");
 	const json_t *const reflex = json_object_get(action, "reflex");
+	int r = wfs_document_read_turn_setup(
+		json_incref(json_object_get(action, "setup")), &turn->setup, error);
 
-	turn->setup = json_incref(json_object_get(action, "setup"));
-	int r = fold_put(turn->fold, WFS_BUILTIN_TURN_SETUP, turn->run_id, turn->setup, error);
-
+	if (!r)
+		r = fold_put_turn_setup(turn->fold, turn->run_id, &turn->setup, error);
 	for (size_t i = 0; !r && i < json_array_size(messages); i += group_size(messages, i))
 		r = add_group(turn, messages, i, error);
 	if (!r)
@@ -226,7 +227,7 @@ static int begin(struct turn *turn, const json_t *action, struct wfs_error *erro
 			json_pack("{s:I, s:O, s:I}", "initial_messages_count",
 				(json_int_t)json_array_size(messages), "max_turns",
 				json_object_get(action, "max_turns"), "tools_count",
-				(json_int_t)json_array_size(json_object_get(turn->setup, "tools"))),
+				(json_int_t)json_array_size(turn->setup.tools)),
 			error);
 	if (!r)
 		r = turn_begin_mind(turn, action, error);

@@ -42,10 +42,10 @@ int turn_index_record(struct wfs_fold *fold, struct wfs_head *head, size_t index
 struct turn {
 	struct wfs_fold *fold;
 	struct wfs_document_turn state;
-	json_t *owned;      /* values that were made for the state */
-	json_t *setup;      /* document of sys.turn_setup; owned; NULL until turn_setup() */
-	const char *run_id; /* state.run_id */
-	bool failed;        /* there was no memory for a member; turn_store() fails */
+	json_t *owned;                        /* values that were made for the state */
+	struct wfs_document_turn_setup setup; /* its `own.json` is NULL until turn_setup() */
+	const char *run_id;                   /* state.run_id */
+	bool failed; /* there was no memory for a member; turn_store() fails */
 };
 void turn_done(struct turn *turn);
 #define TURN_AUTO WFS_CLEANUP(turn_done)
@@ -59,17 +59,17 @@ int turn_load(
  *  the run. */
 int turn_store(struct turn *turn, struct wfs_error *error);
 
-/** turn_setup() - get the member `setup` of the `step` action that began the run
- *  @ret_setup: borrowed from @turn, which keeps it after the first call */
-int turn_setup(struct turn *turn, const json_t **ret_setup, struct wfs_error *error);
+/** turn_setup() - read turn->setup, the member `setup` of the `step` action that began the run
+ *  Does nothing if @turn has it already. */
+int turn_setup(struct turn *turn, struct wfs_error *error);
 
 /** turn_own() - keep a value for turn->state until turn_done(). @value: reference taken; NULL: the
  *  caller had no memory; then turn_store() fails. Return: @value, or NULL without memory. */
 json_t *turn_own(struct turn *turn, json_t *value);
 
-/** turn_setting() - get the integer @name from the member `settings` of @setup; @otherwise if it is
- *  absent. @setup: of a `step` action, see turn_setup() */
-int64_t turn_setting(const json_t *setup, const char *name, int64_t otherwise);
+/** turn_setting() - get the integer @name from the settings in turn->setup; @otherwise if it is
+ *  absent. @turn: turn_setup() has read its setup */
+int64_t turn_setting(const struct turn *turn, const char *name, int64_t otherwise);
 
 /** turn_open_count() - count the intents of the run that are not answered yet. */
 size_t turn_open_count(const struct turn *turn);

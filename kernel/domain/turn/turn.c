@@ -29,7 +29,7 @@ void turn_done(struct turn *turn)
 {
 	wfs_document_done(&turn->state);
 	json_decref(turn->owned);
-	json_decref(turn->setup);
+	wfs_document_done(&turn->setup);
 }
 
 int turn_load(
@@ -59,18 +59,15 @@ int turn_store(struct turn *turn, struct wfs_error *error)
 	return wfs_trace(set_cell(turn, error));
 }
 
-int turn_setup(struct turn *turn, const json_t **ret_setup, struct wfs_error *error)
+int turn_setup(struct turn *turn, struct wfs_error *error)
 {
-	size_t cell;
-	int r = 0;
+	int r = turn->setup.own.json
+		? 0
+		: fold_read_turn_setup(turn->fold, turn->run_id, &turn->setup, error);
 
-	if (!turn->setup)
-		r = fold_load(turn->fold, WFS_BUILTIN_TURN_SETUP, turn->run_id, &cell, &turn->setup,
-			error);
-	if (!r && !turn->setup)
+	if (!r && !turn->setup.own.json)
 		return wfs_error_set(
 			error, WFS_E_INTERNAL_ERROR, "turn '%s' has no setup", turn->run_id);
-	*ret_setup = turn->setup;
 	return wfs_trace(r);
 }
 
@@ -82,9 +79,9 @@ json_t *turn_own(struct turn *turn, json_t *value)
 	return turn->failed ? NULL : value;
 }
 
-int64_t turn_setting(const json_t *setup, const char *name, int64_t otherwise)
+int64_t turn_setting(const struct turn *turn, const char *name, int64_t otherwise)
 {
-	const json_t *const value = json_object_get(json_object_get(setup, "settings"), name);
+	const json_t *const value = json_object_get(turn->setup.settings, name);
 
 	return json_is_integer(value) ? json_integer_value(value) : otherwise;
 }
