@@ -202,6 +202,8 @@ WITH_MEMORY(reasons_beside_hidden_texts_are_not_in_the_journal)
 			"'artifact_id':'diary','old_string':'old','new_string':'new',"
 			"'reasoning':'for " SECRET "'"),
 		INVOKE("'artifact_id':'diary','args':[],'reasoning':'for " SECRET "'"),
+		WRITE("'artifact_id':'self','access':'self_owned','reasoning':'for " SECRET "'"),
+		WRITE("'artifact_id':'diary','reasoning':'for " SECRET "'"),
 	};
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(actions); i++) {

@@ -118,7 +118,7 @@ static int look_at_write(struct looking *looking, const char *id)
 	struct wfs_document_artifact after = looking->artifact;
 	if (!found) {
 		after.access = "freeware";
-		after.id = "";
+		after.id = id;
 		after.owner = id;
 	}
 	if (json_is_string(access))
