@@ -169,6 +169,7 @@ struct fold_mark fold_mark(struct wfs_fold *fold)
 	return (struct fold_mark){
 		.undo_count = fold->undos.count,
 		.cell_count = fold->cells.count,
+		.record_count = fold->records.count,
 		.text_size = fold->text.size,
 	};
 }
@@ -193,6 +194,8 @@ void fold_take_back(struct wfs_fold *fold, const struct fold_mark *mark)
 			*fold_change_at(fold, undo->change) = undo->change_before;
 	}
 	fold_forget_cells(fold, mark->cell_count);
+	while (fold->records.count > mark->record_count)
+		json_decref(fold_record_at(fold, --fold->records.count)->derived);
 	fold->text.size = mark->text_size;
 	fold_keep(fold, mark);
 }

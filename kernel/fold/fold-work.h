@@ -99,6 +99,7 @@ struct fold_outcome {
 struct fold_mark {
 	size_t undo_count;
 	size_t cell_count;
+	size_t record_count;
 	size_t text_size; /* bytes */
 };
 
@@ -307,17 +308,17 @@ int fold_write(struct wfs_fold *fold, enum wfs_builtin_reducer reducer, const ch
 	}
 WFS_DOCUMENTS(FOLD_DOCUMENT_FUNCTIONS)
 
-/** fold_mark() - begin changes of cells that can be taken back
+/** fold_mark() - begin changes of cells, and records, that can be taken back
  *  Marks nest. fold_keep() or fold_take_back() ends each of them, the newest first.
  *  Return: the state of the fold, for the function that ends the mark. */
 struct fold_mark fold_mark(struct wfs_fold *fold);
 
-/** fold_keep() - end a mark: all changes of cells since fold_mark() stay. */
+/** fold_keep() - end a mark: all changes and records since fold_mark() stay. */
 void fold_keep(struct wfs_fold *fold, const struct fold_mark *mark);
 
-/** fold_take_back() - end a mark: take back all changes of cells since fold_mark()
+/** fold_take_back() - end a mark: take back all changes of cells, and all records, since fold_mark()
  *  Entries of cells that were touched since are dropped, too; their bytes no longer count for
- *  WFS_FOLD_BYTES_MAX. Records are not taken back: none may have been added since. */
+ *  WFS_FOLD_BYTES_MAX. */
 void fold_take_back(struct wfs_fold *fold, const struct fold_mark *mark);
 
 /** fold_hash_changes() - set `changed` and `changes` of each record from its changes. Return: 0, or

@@ -180,6 +180,21 @@ WITH_ACTORS(actions_of_another_form_are_refused)
 		WFS_E_MISSING_ARGUMENT, "'plan_id'");
 }
 
+#define NO_INTENT "sha256:0123456789012345678901234567890123456789012345678901234567890123"
+
+/* It had asked its model before it was refused. */
+WITH_ACTORS(a_refused_chat_leaves_no_intent)
+{
+	const uint64_t height = height_of(fixture);
+
+	assert_fails(fixture, "alice",
+		CHAT_OF("s", CHAT_SETTINGS("1", "1") ",'called_by':'" NO_INTENT "'"),
+		WFS_E_NOT_FOUND, "there is no intent");
+	assert_int_equal(height_of(fixture), height + 1);
+	WFS_AUTO_RECORD struct wfs_record_parsed parsed = record_at(fixture, height);
+	assert_int_equal(parsed.record.kind, WFS_RECORD_ACTION);
+}
+
 /* 152 */
 WITH_ACTORS(there_is_no_other_plan_than_there_is)
 {
