@@ -254,10 +254,11 @@ static int act_as(const struct wfs_session *session, const json_t *action,
 	if (effect == WFS_EFFECT_COUNT)
 		return unknown_action(action, &request->error);
 	int r = wfs_action_check_form(action, &request->error);
-	if (!r)
-		r = session_rights(session, &rights, &question);
 	if (r)
 		return r;
+	r = session_rights(session, &rights, &question);
+	if (r)
+		return wfs_error_from_errno(&request->error, r, "act");
 	question.artifact = wfs_action_artifact(action);
 	question.approved = call && call->approved;
 	const struct wfs_verdict verdict = wfs_rights_judge(rights, &question);
