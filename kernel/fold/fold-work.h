@@ -316,7 +316,8 @@ struct fold_mark fold_mark(struct wfs_fold *fold);
 /** fold_keep() - end a mark: all changes and records since fold_mark() stay. */
 void fold_keep(struct wfs_fold *fold, const struct fold_mark *mark);
 
-/** fold_take_back() - end a mark: take back all changes of cells, and all records, since fold_mark()
+/** fold_take_back() - end a mark: take back all changes of cells, and all records, since
+ *  fold_mark()
  *  Entries of cells that were touched since are dropped, too; their bytes no longer count for
  *  WFS_FOLD_BYTES_MAX. */
 void fold_take_back(struct wfs_fold *fold, const struct fold_mark *mark);
