@@ -24,7 +24,8 @@ enum wfs_mount_part { WFS_MOUNT_DATA, WFS_MOUNT_CONTROL, WFS_MOUNT_PARTS };
 enum wfs_keeper_what {
 	/* note that the mount is made; its number comes with the message */
 	WFS_KEEPER_MOUNTED = 'm',
-	WFS_KEEPER_TAKEN = 't',   /* note that an owner serves both mounts */
+	/* note that an owner serves both mounts; sent once, with either part */
+	WFS_KEEPER_TAKEN = 't',
 	WFS_KEEPER_ABORT = 'a',   /* end the connection; without the right to, unmount lazily */
 	WFS_KEEPER_UNMOUNT = 'u', /* unmount, unless files are in use */
 	WFS_KEEPER_REMOVE = 'r',  /* unmount, lazily if files are in use */
@@ -57,8 +58,7 @@ void wfs_keeper_unref(struct wfs_keeper *keeper); /* accepts NULL */
 /** wfs_keeper_fd() - get the descriptor of the socket, for the guardian (guardian.h); borrowed. */
 int wfs_keeper_fd(const struct wfs_keeper *keeper);
 
-/** wfs_keeper_ask() - send a message about one of its two mounts to the keeper, and wait for the
- *  result
+/** wfs_keeper_ask() - send a message about its mount @part to the keeper, and wait for the result
  *  @device: Linux's number of the FUSE connection, only for WFS_KEEPER_MOUNTED
  *  Return: the keeper's result, 0 or -errno (-EBUSY: files are in use); -ETIMEDOUT (no answer
  *  within WFS_KEEPER_WAIT_MS, or the time of wfs_keeper_hurry()), -EPIPE (the keeper is gone).
