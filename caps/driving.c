@@ -319,10 +319,10 @@ int wfs_driving_source(struct wfs_view *view, const char *message_id,
 	return wfs_trace(r);
 }
 
-int wfs_driving_message(struct wfs_view *view, const char *message_id, json_t **ret_message,
-	struct wfs_error *error)
+int wfs_driving_message(struct wfs_view *view, const char *message_id,
+	struct wfs_document_chat_message *ret_message, struct wfs_error *error)
 {
-	int r = wfs_view_document(view, WFS_BUILTIN_CHAT_MESSAGE, message_id, ret_message, error);
+	int r = wfs_view_read_chat_message(view, message_id, ret_message, error);
 
 	if (r == -ENOENT)
 		return wfs_error_set(error, WFS_E_NOT_FOUND, "Chat '%.240s' not found", message_id);

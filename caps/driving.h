@@ -165,9 +165,9 @@ int wfs_driving_source(struct wfs_view *view, const char *message_id,
 	struct wfs_document_plan_source *ret_source, struct wfs_error *error);
 
 /** wfs_driving_message() - read the cell of sys.chat_message of a message in the view.
- *  @message_id: `chat.n`; @ret_message: caller owns it */
-int wfs_driving_message(struct wfs_view *view, const char *message_id, json_t **ret_message,
-	struct wfs_error *error);
+ *  @message_id: `chat.n`; @ret_message: as for wfs_driving_plan() */
+int wfs_driving_message(struct wfs_view *view, const char *message_id,
+	struct wfs_document_chat_message *ret_message, struct wfs_error *error);
 
 /** wfs_driving_plan_file() - make the document of the file `plans/ID.json`. @plan: from
  *  wfs_driving_plan(); @ret_document: caller owns it; NULL: only the size is wanted;

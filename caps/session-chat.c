@@ -54,26 +54,23 @@ int wfs_session_leave_plan(
 
 /* Finds the newest message that is not from a model.
  * @id: of the chat; replaced by the message's id */
-static int newest_message(
-	struct wfs_view *view, struct wfs_buffer *id, json_t **ret_message, struct wfs_error *error)
+static int newest_message(struct wfs_view *view, struct wfs_buffer *id,
+	struct wfs_document_chat_message *ret_message, struct wfs_error *error)
 {
 	WFS_AUTO_DOCUMENT struct wfs_document_chat chat;
 	const size_t size = id->size;
 	int r = wfs_view_read_chat(view, wfs_buffer_text(id), &chat, error);
 
 	for (int64_t n = chat.messages; !r && n > 0; n--) {
-		WFS_AUTO_JSON json_t *message = NULL;
-
+		wfs_document_done(ret_message);
 		id->size = size;
 		wfs_buffer_printf(id, ".%lld", (long long)n - 1);
 		r = wfs_buffer_check(id);
 		if (!r)
-			r = wfs_view_document(view, WFS_BUILTIN_CHAT_MESSAGE, wfs_buffer_text(id),
-				&message, error);
-		if (!r && strcmp(wfs_json_text(message, "role"), "user") == 0) {
-			*ret_message = WFS_STEAL(message);
+			r = wfs_view_read_chat_message(
+				view, wfs_buffer_text(id), ret_message, error);
+		if (!r && strcmp(ret_message->role, "user") == 0)
 			return 0;
-		}
 	}
 	return r ? r : -ENOENT;
 }
@@ -82,7 +79,7 @@ int wfs_session_chat_status(const struct wfs_session *session, struct wfs_view *
 	const char *session_id, json_t **ret_status)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer id = {0};
-	WFS_AUTO_JSON json_t *message = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_chat_message message = {.role = NULL};
 	WFS_AUTO_JSON json_t *plan = NULL;
 	struct wfs_error ignored;
 
@@ -92,12 +89,11 @@ int wfs_session_chat_status(const struct wfs_session *session, struct wfs_view *
 		r = newest_message(view, &id, &message, &ignored);
 	if (r)
 		return r;
-	const char *const plan_id = wfs_json_text(message, "plan_id");
-	if (*plan_id)
-		r = wfs_session_plan(session, view, wfs_bytes_text(plan_id), &plan);
+	if (message.plan_id)
+		r = wfs_session_plan(session, view, wfs_bytes_text(message.plan_id), &plan);
 	if (r && r != -ENOENT)
 		return r;
 	*ret_status = json_pack("{s:s, s:O?, s:s}", "chat_id", wfs_buffer_text(&id), "plan", plan,
-		"status", wfs_json_text(message, "status"));
+		"status", message.status ? message.status : "");
 	return *ret_status ? 0 : -ENOMEM;
 }

@@ -243,7 +243,7 @@ static int look_at_chat(struct talk *talk, struct wfs_view *view, struct respons
 
 	if (r)
 		return r;
-	const char *const status = wfs_json_text(response->message, "status");
+	const char *const status = response->message.status ? response->message.status : "";
 	if (strcmp(status, "planning") == 0)
 		return 0;
 	if (strcmp(status, "answered") == 0) {
@@ -258,7 +258,7 @@ static int look_at_chat(struct talk *talk, struct wfs_view *view, struct respons
 		return r ? r : 1;
 	}
 	snprintf(talk->plan_id, sizeof(talk->plan_id), "%s",
-		wfs_json_text(response->message, "plan_id"));
+		response->message.plan_id ? response->message.plan_id : "");
 	r = wait_watch(&talk->wait, talk->plan_id, error);
 	return r ? r : look_at_plan(talk, view, response, error);
 }

@@ -14,8 +14,8 @@ enum {
 
 void response_done(struct response *response)
 {
-	json_decref(response->message);
-	json_decref(response->reply);
+	wfs_document_done(&response->message);
+	wfs_document_done(&response->reply);
 	json_decref(response->details);
 	wfs_document_done(&response->state);
 	json_decref(response->results);
@@ -119,23 +119,21 @@ bool response_has_ended(const struct wfs_document_plan *plan)
 
 int response_take_reply(struct wfs_view *view, struct response *response, struct wfs_error *error)
 {
-	int r = wfs_driving_message(
-		view, wfs_json_text(response->message, "reply"), &response->reply, error);
+	const char *const id = response->message.reply;
+	int r = wfs_driving_message(view, id ? id : "", &response->reply, error);
 
-	response->final = wfs_json_text(response->reply, "content");
+	response->final = r ? "" : json_string_value(response->reply.content);
 	return r;
 }
 
 int response_take_failure(struct wfs_view *view, struct response *response, struct wfs_error *error)
 {
-	const json_t *const message = response->message;
-	const json_t *const failure = json_object_get(message, "error");
+	const json_t *const failure = response->message.error;
 	const char *const code = json_string_value(json_object_get(failure, "code"));
 	int r = 0;
 
-	if (*wfs_json_text(message, "plan_id"))
-		r = wfs_driving_plan(
-			view, wfs_json_text(message, "plan_id"), &response->state, error);
+	if (response->message.plan_id)
+		r = wfs_driving_plan(view, response->message.plan_id, &response->state, error);
 	if (!r && response->state.own.json)
 		r = add_plan(view, response, error);
 	response->code = code ? code : WFS_CHAT_CANCELLED;

@@ -13,13 +13,12 @@
 struct wfs_error;
 struct wfs_view;
 
-/* Plain value; each may be NULL. Values are owned. `message` and `reply` are documents of
- * sys.chat_message. */
+/* Plain value; each may be NULL or zeros. Values are owned. */
 struct response {
-	const char *final; /* borrowed from a member below, as is `code` */
-	const char *code;  /* of the failure; NULL: it has not failed */
-	json_t *message;   /* of the chat */
-	json_t *reply;
+	const char *final;                        /* borrowed from a member below, as is `code` */
+	const char *code;                         /* of the failure; NULL: it has not failed */
+	struct wfs_document_chat_message message; /* of the chat */
+	struct wfs_document_chat_message reply;
 	json_t *details;                /* of the failure, or of results that were left out */
 	struct wfs_document_plan state; /* zeros without a plan */
 	json_t *results;                /* array: of the plan's steps that called a tool */

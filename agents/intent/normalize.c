@@ -181,20 +181,20 @@ static int read_source(
 static int read_text(struct work *work, struct normalizing *normalizing, struct wfs_error *error)
 {
 	WFS_AUTO_SESSION_VIEW struct wfs_view view = {0};
-	WFS_AUTO_JSON json_t *message = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_chat_message message = {.role = NULL};
 	int r = wfs_session_view(work->session, WFS_HEIGHT_HEAD, &view, error);
 
 	if (!r)
 		r = wfs_driving_message(&view, work->owner_id, &message, error);
 	if (r)
 		return r;
-	normalizing->imported = json_object_get(message, "blob") != NULL;
-	normalizing->reruns = json_is_true(json_object_get(message, "rerun"));
-	normalizing->goal = json_string(wfs_json_text(message, "content"));
+	normalizing->imported = message.blob != NULL;
+	normalizing->reruns = message.rerun;
+	normalizing->goal = json_incref(message.content);
 	if (!normalizing->goal)
 		return wfs_error_from_errno(error, -ENOMEM, "read a plan");
 	return normalizing->imported
-		? read_blob(work, &view, wfs_json_text(message, "blob"), &normalizing->text, error)
+		? read_blob(work, &view, message.blob, &normalizing->text, error)
 		: read_source(work, &view, &normalizing->text, error);
 }
 

@@ -133,6 +133,12 @@ static int write_artifacts(
 	return 0;
 }
 
+/* A damaged cell may have another value than a text. */
+static const char *text_of(const struct wfs_document_chat_message *message)
+{
+	return json_is_string(message->content) ? json_string_value(message->content) : "";
+}
+
 /* Messages before number @end of the chat, the newest that fit, in order. */
 static int add_context(struct wfs_view *view, const char *chat_id, int64_t end, json_t *messages,
 	struct wfs_error *error)
@@ -141,7 +147,7 @@ static int add_context(struct wfs_view *view, const char *chat_id, int64_t end, 
 	size_t size = 0;
 
 	for (int64_t n = end - 1; n >= 0 && end - n <= MESSAGES_MAX; n--) {
-		WFS_AUTO_JSON json_t *message = NULL;
+		WFS_AUTO_DOCUMENT struct wfs_document_chat_message message = {.role = NULL};
 		char id[WFS_CHAT_ID_MAX + 1];
 
 		snprintf(id, sizeof(id), "%.*s.%lld", (int)(strrchr(chat_id, '.') - chat_id),
@@ -149,12 +155,12 @@ static int add_context(struct wfs_view *view, const char *chat_id, int64_t end, 
 		int r = wfs_driving_message(view, id, &message, error);
 		if (r)
 			return r;
-		const char *const text = wfs_json_text(message, "content");
+		const char *const text = text_of(&message);
 		size += strlen(text);
 		if (size > CONTEXT_MAX)
 			break;
-		WFS_AUTO_JSON json_t *shown = json_pack(
-			"{s:s, s:s}", "content", text, "role", wfs_json_text(message, "role"));
+		WFS_AUTO_JSON json_t *shown =
+			json_pack("{s:s, s:s}", "content", text, "role", message.role);
 		if (!shown || json_array_insert(messages, before, shown) < 0)
 			return no_memory(error);
 	}
@@ -165,7 +171,7 @@ static int write_chat(struct work *work, struct wfs_view *view, struct work_ques
 	struct wfs_error *error)
 {
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
-	WFS_AUTO_JSON json_t *message = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_chat_message message = {.role = NULL};
 	int r = wfs_driving_message(view, work->owner_id, &message, error);
 
 	wfs_buffer_append_text(&text, planner_text);
@@ -180,11 +186,10 @@ static int write_chat(struct work *work, struct wfs_view *view, struct work_ques
 			strtoll(strrchr(work->owner_id, '.') + 1, NULL, 10), question->messages,
 			error);
 	if (!r)
-		r = add_message(
-			question->messages, "user", wfs_json_text(message, "content"), error);
+		r = add_message(question->messages, "user", text_of(&message), error);
 	if (r)
 		return r;
-	question->setup = setup_of(wfs_json_text(message, "model"));
+	question->setup = setup_of(message.model ? message.model : "");
 	return question->setup ? 0 : no_memory(error);
 }
 
@@ -292,7 +297,7 @@ static int write_answer(struct work *work, struct wfs_view *view, struct work_qu
 	struct wfs_error *error)
 {
 	WFS_AUTO_DOCUMENT struct wfs_document_plan plan;
-	WFS_AUTO_JSON json_t *message = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_chat_message message = {.role = NULL};
 	WFS_AUTO_BUFFER struct wfs_buffer text = {0};
 	int r = wfs_driving_plan(view, work->owner_id, &plan, error);
 
@@ -306,7 +311,7 @@ static int write_answer(struct work *work, struct wfs_view *view, struct work_qu
 			error);
 	if (r)
 		return r;
-	wfs_buffer_append_text(&text, wfs_json_text(message, "content"));
+	wfs_buffer_append_text(&text, text_of(&message));
 	write_status(&plan, &text);
 	r = write_results(work, view, plan.total, &text, error);
 	if (!r)

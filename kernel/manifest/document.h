@@ -49,6 +49,20 @@
 	M(document, INTEGER, messages, 0)   \
 	M(document, TEXT, principal, 0)     \
 	M(document, TEXT, session_id, 0)
+#define WFS_DOCUMENT_CHAT_MESSAGE(M, document)              \
+	M(document, INTEGER, batch_size, WFS_OPTIONAL)      \
+	M(document, TEXT, blob, WFS_OPTIONAL)               \
+	M(document, VALUE, content, 0)                      \
+	M(document, VALUE, error, WFS_OPTIONAL)             \
+	M(document, INTEGER, max_concurrency, WFS_OPTIONAL) \
+	M(document, TEXT, model, WFS_OPTIONAL)              \
+	M(document, TEXT, open, WFS_OPTIONAL)               \
+	M(document, TEXT, plan_id, WFS_OPTIONAL)            \
+	M(document, TEXT, reply, WFS_OPTIONAL)              \
+	M(document, BOOL, rerun, WFS_OPTIONAL)              \
+	M(document, VALUE, resume, WFS_OPTIONAL)            \
+	M(document, TEXT, role, 0)                          \
+	M(document, TEXT, status, WFS_OPTIONAL)
 #define WFS_DOCUMENT_DELETED(M, document)   \
 	M(document, INTEGER, deleted_at, 0) \
 	M(document, TEXT, deleted_by, 0)
@@ -220,6 +234,7 @@
 	X(AGENT, agent)               \
 	X(ARTIFACT, artifact)         \
 	X(CHAT, chat)                 \
+	X(CHAT_MESSAGE, chat_message) \
 	X(DELETED, deleted)           \
 	X(ESCROW, escrow)             \
 	X(GRANT, grant)               \

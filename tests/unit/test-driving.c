@@ -13,7 +13,7 @@ WITH_ACTORS(documents_are_read_by_their_ids)
 	WFS_AUTO_DOCUMENT struct wfs_document_plan plan;
 	WFS_AUTO_DOCUMENT struct wfs_document_plan_step step;
 	WFS_AUTO_JSON json_t *result = NULL;
-	WFS_AUTO_JSON json_t *message = NULL;
+	WFS_AUTO_DOCUMENT struct wfs_document_chat_message message;
 
 	assert_int_equal(wfs_driving_plan(&view, PLANNED_ID, &plan, NULL), 0);
 	assert_int_equal(wfs_driving_step(&view, PLANNED_ID, 2, &step, NULL), 0);
@@ -22,7 +22,7 @@ WITH_ACTORS(documents_are_read_by_their_ids)
 	assert_string_equal(plan.plan_id, PLANNED_ID);
 	assert_string_equal(step.id, "n");
 	assert_string_equal(wfs_json_text(result, "result"), "one");
-	assert_string_equal(wfs_json_text(message, "content"), "do it");
+	assert_string_equal(json_string_value(message.content), "do it");
 }
 
 WITH_ACTORS(what_is_not_there_is_named)
@@ -31,6 +31,7 @@ WITH_ACTORS(what_is_not_there_is_named)
 	struct wfs_error error = {0};
 	struct wfs_document_plan_step step;
 	struct wfs_document_plan plan;
+	struct wfs_document_chat_message message;
 	json_t *document = NULL;
 
 	assert_int_equal(wfs_driving_plan(&view, "p", &plan, &error), -ENOENT);
@@ -41,8 +42,9 @@ WITH_ACTORS(what_is_not_there_is_named)
 	assert_null(step.own.json);
 	assert_int_equal(wfs_driving_step_result(&view, "p", 7, &document, &error), -ENOENT);
 	assert_string_equal(error.message, "Step 7 of plan 'p' has no result");
-	assert_int_equal(wfs_driving_message(&view, "a+s.0", &document, &error), -ENOENT);
+	assert_int_equal(wfs_driving_message(&view, "a+s.0", &message, &error), -ENOENT);
 	assert_string_equal(error.message, "Chat 'a+s.0' not found");
 	assert_int_equal(error.code, WFS_E_NOT_FOUND);
 	assert_null(document);
+	assert_null(message.own.json);
 }

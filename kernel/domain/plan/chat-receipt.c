@@ -5,7 +5,7 @@
 
 /* --- replies --- */
 
-static int fail(json_t *message, const struct wfs_body_receipt *receipt, const char *code,
+static int fail(struct chat *chat, const struct wfs_body_receipt *receipt, const char *code,
 	struct wfs_error *error)
 {
 	json_t *const payload = receipt->payload;
@@ -15,97 +15,85 @@ static int fail(json_t *message, const struct wfs_body_receipt *receipt, const c
 
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(internal); i++)
 		(void)json_object_del(details, internal[i]);
-	return json_object_set_new(
-		       message, "status", json_string(cancelled ? "cancelled" : "failed")) < 0 ||
-			json_object_set_new(message, "error",
-				json_pack("{s:s, s:O}", "code", code, "details", details)) < 0
-		? fold_no_memory(error)
-		: 0;
+	chat->message.status = cancelled ? "cancelled" : "failed";
+	chat->message.error = chat->owned =
+		json_pack("{s:s, s:O}", "code", code, "details", details);
+	return chat->owned ? 0 : fold_no_memory(error);
 }
 
 /* Takes a reply that is not a plan as the answer of the chat. */
-static int take_text(struct wfs_fold *fold, const char *chat_id, json_t *message, json_t *text,
-	struct wfs_error *error)
+static int take_text(struct chat *chat, json_t *text, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *reply = json_pack("{s:O, s:s}", "content", text, "role", "assistant");
-	char chat[WFS_CHAT_ID_MAX + 1];
-	char reply_id[WFS_CHAT_ID_MAX + 1];
+	char key[WFS_CHAT_ID_MAX + 1];
 
-	snprintf(chat, sizeof(chat), "%s", chat_id);
-	*strrchr(chat, '.') = '\0';
-	int r = reply ? plan_say(fold, chat, reply, reply_id, error) : fold_no_memory(error);
-	if (!r &&
-		(json_object_set_new(message, "reply", json_string(reply_id)) < 0 ||
-			json_object_set_new(message, "status", json_string("answered")) < 0))
-		r = fold_no_memory(error);
-	return wfs_trace(r);
+	snprintf(key, sizeof(key), "%s", chat->id);
+	*strrchr(key, '.') = '\0';
+	chat->message.reply = chat->reply;
+	chat->message.status = "answered";
+	return wfs_trace(plan_reply(chat->fold, key, text, NULL, chat->reply, error));
 }
 
 /* Keeps a reply that is a plan, and has the driver cut it into steps. */
-static int take_source(struct wfs_fold *fold, const char *chat_id, json_t *message, json_t *text,
-	struct wfs_error *error)
+static int take_source(struct chat *chat, json_t *text, struct wfs_error *error)
 {
 	const struct wfs_document_plan_source source = {.text = text};
-	int r = fold_put_plan_source(fold, chat_id, &source, error);
+	int r = fold_put_plan_source(chat->fold, chat->id, &source, error);
 
-	if (!r && json_object_set_new(message, "status", json_string("normalizing")) < 0)
-		r = fold_no_memory(error);
-	return wfs_trace(r ? r
-			   : plan_chat_ask(fold, chat_id, WFS_EFFECT_PLAN_NORMALIZE, json_object(),
-				     message, error));
+	chat->message.status = "normalizing";
+	return wfs_trace(
+		r ? r : plan_chat_ask(chat, WFS_EFFECT_PLAN_NORMALIZE, json_object(), error));
 }
 
-static int fold_reply(struct wfs_fold *fold, const char *chat_id, json_t *message,
-	const struct wfs_body_receipt *receipt, struct wfs_error *error)
+static int fold_reply(
+	struct chat *chat, const struct wfs_body_receipt *receipt, struct wfs_error *error)
 {
 	const json_t *const payload = receipt->payload;
 	json_t *const plan = json_object_get(payload, "plan");
 	json_t *const text = json_object_get(payload, "text");
 	char principal[WFS_CHAT_ID_MAX + 1];
-	int r = plan_spend(fold, plan_chat_principal(chat_id, principal), receipt, error);
+	int r = plan_spend(chat->fold, plan_chat_principal(chat->id, principal), receipt, error);
 
 	if (r)
 		return wfs_trace(r);
 	if (strcmp(receipt->status, "ok") != 0)
-		return wfs_trace(fail(message, receipt,
+		return wfs_trace(fail(chat, receipt,
 			*wfs_json_text(payload, "failed") ? wfs_json_text(payload, "failed")
 							  : WFS_CHAT_LLM_FAILED,
 			error));
 	if (json_is_string(plan))
-		return wfs_trace(take_source(fold, chat_id, message, plan, error));
+		return wfs_trace(take_source(chat, plan, error));
 	if (json_is_string(text))
-		return wfs_trace(take_text(fold, chat_id, message, text, error));
+		return wfs_trace(take_text(chat, text, error));
 	return wfs_error_set(error, WFS_E_INVALID_ARGUMENT,
 		"'payload': expected a string 'plan', or a string 'text'");
 }
 
 /* --- the steps --- */
 
-static json_t *new_state(const struct wfs_fold *fold, const char *chat_id, const json_t *message,
-	const json_t *payload)
+static json_t *new_state(const struct chat *chat, const json_t *payload)
 {
-	const char *const session = strrchr(chat_id, '+') + 1;
+	const char *const session = strrchr(chat->id, '+') + 1;
 	const int session_size = (int)(strrchr(session, '.') - session);
-	const json_int_t now_ns = fold->input.at_ns;
+	const json_int_t now_ns = chat->fold->input.at_ns;
+	const bool in_order = json_is_true(json_object_get(payload, "in_order"));
 	char principal[WFS_CHAT_ID_MAX + 1];
 
-	return json_pack("{s:{s:i, s:[], s:b}, s:O, s:i, s:s, s:I, s:i, s:i, s:O*, s:i, s:O*, s:O, "
-			 "s:O*, s:O, "
-			 "s:O, s:[], s:s, s:O, s:s, s:i, s:i, s:s#, s:i, s:s, s:s, s:i, s:i, s:i, "
+	return json_pack("{s:{s:i, s:[], s:b}, s:I, s:i, s:s, s:I, s:i, s:i, s:O*, s:i, s:O*, s:O, "
+			 "s:O*, s:o, "
+			 "s:s, s:[], s:s, s:O, s:s, s:i, s:i, s:s#, s:i, s:s, s:s, s:i, s:i, s:i, "
 			 "s:O, s:I}",
 		"batch", "next", 0, "steps", "tools", 0, "batch_size",
-		json_object_get(message, "batch_size"), "batches", 0, "chat_id", chat_id,
+		(json_int_t)chat->message.batch_size, "batches", 0, "chat_id", chat->id,
 		"created_ns", now_ns, "defined", 0, "done", 0, "draft",
 		json_object_get(payload, "draft"), "failed", 0, "final",
 		json_object_get(payload, "final"), "goal", json_object_get(payload, "goal"),
 		"in_order", json_object_get(payload, "in_order"), "max_concurrency",
-		json_object_get(
-			json_is_true(json_object_get(payload, "in_order")) ? payload : message,
-			"max_concurrency"),
-		"model", json_object_get(message, "model"), "open", "phase", "defining", "plan_id",
+		in_order ? json_incref(json_object_get(payload, "max_concurrency"))
+			 : json_integer(chat->message.max_concurrency),
+		"model", chat->message.model, "open", "phase", "defining", "plan_id",
 		json_object_get(payload, "plan_id"), "principal",
-		plan_chat_principal(chat_id, principal), "results_bytes", 0, "results_count", 0,
-		"session_id", session, session_size, "skipped", 0, "source_id", chat_id, "status",
+		plan_chat_principal(chat->id, principal), "results_bytes", 0, "results_count", 0,
+		"session_id", session, session_size, "skipped", 0, "source_id", chat->id, "status",
 		"running", "steps_bytes", 0, "tool_batches", 0, "tool_calls", 0, "total",
 		json_object_get(payload, "total"), "updated_ns", now_ns);
 }
@@ -133,36 +121,35 @@ static int check_head(const json_t *payload, struct wfs_error *error)
 	return 0;
 }
 
-static int new_plan(struct wfs_fold *fold, const char *chat_id, json_t *message,
-	const json_t *payload, struct plan *ret_plan, struct wfs_error *error)
+static int new_plan(
+	struct chat *chat, const json_t *payload, struct plan *ret_plan, struct wfs_error *error)
 {
 	const json_t *const created = json_object_get(payload, "created_ns");
 	int r = check_head(payload, error);
 
 	if (!r)
-		r = plan_new(fold, new_state(fold, chat_id, message, payload), ret_plan, error);
+		r = plan_new(chat->fold, new_state(chat, payload), ret_plan, error);
 	if (r)
 		return wfs_trace(r);
 	if (created) /* the plan was imported */
 		ret_plan->state.created_ns = json_integer_value(created);
-	return json_object_set(message, "plan_id", json_object_get(payload, "plan_id")) < 0
-		? fold_no_memory(error)
-		: 0;
+	chat->message.plan_id = wfs_json_text(payload, "plan_id");
+	return 0;
 }
 
 /* Loads the plan that a part is added to; the first part makes the plan. */
-static int plan_of_part(struct wfs_fold *fold, const char *chat_id, json_t *message,
-	const json_t *payload, struct plan *ret_plan, struct wfs_error *error)
+static int plan_of_part(
+	struct chat *chat, const json_t *payload, struct plan *ret_plan, struct wfs_error *error)
 {
-	const char *const plan_id = wfs_json_text(message, "plan_id");
+	const char *const plan_id = chat->message.plan_id;
 
-	if (!*plan_id)
-		return wfs_trace(new_plan(fold, chat_id, message, payload, ret_plan, error));
+	if (!plan_id)
+		return wfs_trace(new_plan(chat, payload, ret_plan, error));
 	int r = check_head(payload, error);
 	if (!r && strcmp(wfs_json_text(payload, "plan_id"), plan_id) != 0)
 		r = not_as("plan_id", "that of the part before", error);
 	if (!r)
-		r = plan_load(fold, plan_id, ret_plan, error);
+		r = plan_load(chat->fold, plan_id, ret_plan, error);
 	if (!r && json_integer_value(json_object_get(payload, "total")) != ret_plan->state.total)
 		r = not_as("total", "that of the part before", error);
 	return wfs_trace(r);
@@ -187,7 +174,8 @@ static int check_steps(const struct plan *plan, const json_t *payload, struct wf
 }
 
 /* Begins a complete plan. An imported one begins when somebody resumes it. */
-static int start(struct plan *plan, json_t *message, const json_t *payload, struct wfs_error *error)
+static int start(
+	struct plan *plan, struct chat *chat, const json_t *payload, struct wfs_error *error)
 {
 	const json_t *const counts = json_object_get(payload, "counts");
 	const char *const status = wfs_json_text(payload, "status");
@@ -196,27 +184,26 @@ static int start(struct plan *plan, json_t *message, const json_t *payload, stru
 	for (size_t i = 0; i < WFS_ARRAY_COUNT(names); i++)
 		*plan_counter(plan, names[i]) =
 			json_integer_value(json_object_get(counts, names[i]));
-	(void)json_object_del(message, "open");
-	if (json_object_set_new(message, "status", json_string("planned")) < 0)
-		return fold_no_memory(error);
+	chat->message.open = NULL;
+	chat->message.status = "planned";
 	plan->state.phase = *status ? "ended" : "running";
 	if (*status)
 		plan->state.status = status;
-	else if (json_is_false(json_object_get(message, "resume")))
+	else if (json_is_false(chat->message.resume))
 		plan->state.status = "cancelled";
 	else
 		return wfs_trace(plan_go_on(plan, error));
 	return 0;
 }
 
-static int fold_part(struct wfs_fold *fold, const char *chat_id, json_t *message,
-	const struct wfs_body_receipt *receipt, struct wfs_error *error)
+static int fold_part(
+	struct chat *chat, const struct wfs_body_receipt *receipt, struct wfs_error *error)
 {
 	const json_t *const payload = receipt->payload;
-	PLAN_AUTO struct plan plan = {.fold = fold};
+	PLAN_AUTO struct plan plan = {.fold = chat->fold};
 	const json_t *step;
 	size_t i;
-	int r = plan_of_part(fold, chat_id, message, payload, &plan, error);
+	int r = plan_of_part(chat, payload, &plan, error);
 
 	if (!r)
 		r = check_steps(&plan, payload, error);
@@ -227,63 +214,58 @@ static int fold_part(struct wfs_fold *fold, const char *chat_id, json_t *message
 	if (r)
 		return wfs_trace(r);
 	if (plan.state.defined == plan.state.total) {
-		r = intent_close(fold, receipt->intent_id, error);
+		r = intent_close(chat->fold, receipt->intent_id, error);
 		if (!r)
-			r = start(&plan, message, payload, error);
+			r = start(&plan, chat, payload, error);
 	}
 	return wfs_trace(r ? r : plan_store(&plan, error));
 }
 
 /* Keeps what the model wrote with a plan that never runs, even if some of its steps were given. */
-static int keep_failed(struct wfs_fold *fold, const char *chat_id, json_t *message,
-	const struct wfs_body_receipt *receipt, struct wfs_error *error)
+static int keep_failed(
+	struct chat *chat, const struct wfs_body_receipt *receipt, struct wfs_error *error)
 {
 	const json_t *const payload = receipt->payload;
-	const char *const plan_id = wfs_json_text(message, "plan_id");
-	PLAN_AUTO struct plan plan = {.fold = fold};
-	int r = 0;
+	const char *const plan_id = chat->message.plan_id;
+	PLAN_AUTO struct plan plan = {.fold = chat->fold};
 
-	if (!*plan_id && !*wfs_json_text(payload, "plan_id"))
+	if (!plan_id && !*wfs_json_text(payload, "plan_id"))
 		return 0;
-	r = *plan_id ? plan_load(fold, plan_id, &plan, error)
-		     : new_plan(fold, chat_id, message, payload, &plan, error);
+	int r = plan_id ? plan_load(chat->fold, plan_id, &plan, error)
+			: new_plan(chat, payload, &plan, error);
 	if (r)
 		return wfs_trace(r);
 	plan.state.phase = "ended";
 	plan.state.status = "failed_normalize";
-	plan.state.error = json_object_get(message, "error");
+	plan.state.error = chat->message.error;
 	return wfs_trace(plan_store(&plan, error));
 }
 
-static int fold_normalized(struct wfs_fold *fold, const char *chat_id, json_t *message,
-	const struct wfs_body_receipt *receipt, struct wfs_error *error)
+static int fold_normalized(
+	struct chat *chat, const struct wfs_body_receipt *receipt, struct wfs_error *error)
 {
 	if (strcmp(receipt->status, "ok") == 0)
-		return wfs_trace(fold_part(fold, chat_id, message, receipt, error));
-	(void)json_object_del(message, "open");
-	int r = intent_close(fold, receipt->intent_id, error);
+		return wfs_trace(fold_part(chat, receipt, error));
+	chat->message.open = NULL;
+	int r = intent_close(chat->fold, receipt->intent_id, error);
 	if (!r)
-		r = fail(message, receipt, WFS_CHAT_NORMALIZE_FAILED, error);
-	if (!r)
-		r = keep_failed(fold, chat_id, message, receipt, error);
-	return wfs_trace(r);
+		r = fail(chat, receipt, WFS_CHAT_NORMALIZE_FAILED, error);
+	return wfs_trace(r ? r : keep_failed(chat, receipt, error));
 }
 
 int plan_fold_chat_receipt(struct wfs_fold *fold, const struct wfs_document_intent *intent,
 	const struct wfs_body_receipt *receipt, struct wfs_error *error)
 {
-	const char *const chat_id = intent->chat_id;
 	const bool is_reply = strcmp(intent->effect, wfs_effect_kind(WFS_EFFECT_LLM_GENERATE)) == 0;
-	WFS_AUTO_JSON json_t *message = NULL;
-	size_t cell;
-	int r = plan_chat_load(fold, chat_id, &cell, &message, error);
+	CHAT_AUTO struct chat chat = {.fold = fold, .id = intent->chat_id};
+	int r = plan_chat_load(&chat, error);
 
 	if (!r && is_reply) {
-		(void)json_object_del(message, "open");
+		chat.message.open = NULL;
 		r = intent_close(fold, receipt->intent_id, error);
 	}
 	if (!r)
-		r = is_reply ? fold_reply(fold, chat_id, message, receipt, error)
-			     : fold_normalized(fold, chat_id, message, receipt, error);
-	return wfs_trace(r ? r : fold_set_document(fold, cell, message, error));
+		r = is_reply ? fold_reply(&chat, receipt, error)
+			     : fold_normalized(&chat, receipt, error);
+	return wfs_trace(r ? r : fold_write_chat_message(fold, &chat.message, error));
 }

@@ -82,8 +82,15 @@ static void chat_key(
 		wfs_json_text(action, "session_id"));
 }
 
-int plan_say(struct wfs_fold *fold, const char *chat, const json_t *message,
-	char ret_id[static WFS_CHAT_ID_MAX + 1], struct wfs_error *error)
+void chat_done(struct chat *chat)
+{
+	wfs_document_done(&chat->message);
+	json_decref(chat->owned);
+}
+
+int plan_say(struct wfs_fold *fold, const char *chat,
+	const struct wfs_document_chat_message *message, char ret_id[static WFS_CHAT_ID_MAX + 1],
+	struct wfs_error *error)
 {
 	WFS_AUTO_DOCUMENT struct wfs_document_chat state;
 	int r = fold_read_chat(fold, chat, &state, error);
@@ -97,26 +104,42 @@ int plan_say(struct wfs_fold *fold, const char *chat, const json_t *message,
 	}
 	snprintf(ret_id, WFS_CHAT_ID_MAX + 1, "%s.%lld", chat, (long long)state.messages++);
 	r = fold_write_chat(fold, &state, error);
-	return wfs_trace(r ? r : fold_put(fold, WFS_BUILTIN_CHAT_MESSAGE, ret_id, message, error));
+	return wfs_trace(r ? r : fold_put_chat_message(fold, ret_id, message, error));
 }
 
-int plan_chat_load(struct wfs_fold *fold, const char *chat_id, size_t *ret_cell,
-	json_t **ret_message, struct wfs_error *error)
+int plan_reply(struct wfs_fold *fold, const char *chat, json_t *text, const char *plan_id,
+	char ret_id[static WFS_CHAT_ID_MAX + 1], struct wfs_error *error)
 {
-	int r = fold_load(fold, WFS_BUILTIN_CHAT_MESSAGE, chat_id, ret_cell, ret_message, error);
+	const struct wfs_document_chat_message reply = {.batch_size = -1,
+		.content = text,
+		.max_concurrency = -1,
+		.plan_id = plan_id,
+		.role = "assistant"};
 
-	if (!r && !*ret_message)
-		return wfs_error_set(error, WFS_E_NOT_FOUND, "Chat '%.240s' not found", chat_id);
+	return wfs_trace(plan_say(fold, chat, &reply, ret_id, error));
+}
+
+int plan_chat_load(struct chat *chat, struct wfs_error *error)
+{
+	int r = fold_read_chat_message(chat->fold, chat->id, &chat->message, error);
+
+	if (!r && !chat->message.own.json)
+		return wfs_error_set(error, WFS_E_NOT_FOUND, "Chat '%.240s' not found", chat->id);
 	return wfs_trace(r);
 }
 
-/* Makes the message of a question. */
-static json_t *asking(const json_t *action, const char *content, const char *status)
+/* The message of a question. Borrows from @action and @content. */
+static struct wfs_document_chat_message asking(
+	const json_t *action, json_t *content, const char *status)
 {
-	return json_pack("{s:O, s:s, s:O, s:O, s:s, s:s}", "batch_size",
-		json_object_get(action, "batch_size"), "content", content, "max_concurrency",
-		json_object_get(action, "max_concurrency"), "model",
-		json_object_get(action, "model"), "role", "user", "status", status);
+	return (struct wfs_document_chat_message){
+		.batch_size = json_integer_value(json_object_get(action, "batch_size")),
+		.content = content,
+		.max_concurrency = json_integer_value(json_object_get(action, "max_concurrency")),
+		.model = wfs_json_text(action, "model"),
+		.role = "user",
+		.status = status,
+	};
 }
 
 /* The principal of the chat, and not that of the request: the driver, or a principal that resumes
@@ -128,30 +151,27 @@ const char *plan_chat_principal(const char *chat_id, char ret_principal[static W
 	return ret_principal;
 }
 
-int plan_chat_ask(struct wfs_fold *fold, const char *chat_id, enum wfs_effect effect,
-	json_t *params, json_t *message, struct wfs_error *error)
+int plan_chat_ask(
+	struct chat *chat, enum wfs_effect effect, json_t *params, struct wfs_error *error)
 {
 	char principal[WFS_CHAT_ID_MAX + 1];
-	char id[WFS_HASH_TEXT_SIZE];
 
-	if (params && json_object_set_new(params, "chat_id", json_string(chat_id)) < 0)
+	if (params && json_object_set_new(params, "chat_id", json_string(chat->id)) < 0)
 		json_decref(WFS_STEAL(params));
 	const struct intent intent = {
 		.effect = effect,
 		.reducer = WFS_BUILTIN_CHAT_MESSAGE,
-		.key = chat_id,
+		.key = chat->id,
 		.params = params,
-		.document = {.chat_id = chat_id,
-			.principal = plan_chat_principal(chat_id, principal),
+		.document = {.chat_id = chat->id,
+			.principal = plan_chat_principal(chat->id, principal),
 			.turn = -1,
 			.call = -1,
 			.step = -1,
 			.not_before_ns = -1},
 	};
-	int r = intent_open(fold, &intent, id, error);
-	if (!r && json_object_set_new(message, "open", json_string(id)) < 0)
-		r = fold_no_memory(error);
-	return wfs_trace(r);
+	chat->message.open = chat->open;
+	return wfs_trace(intent_open(chat->fold, &intent, chat->open, error));
 }
 
 /* --- going on with a plan --- */
@@ -159,17 +179,14 @@ int plan_chat_ask(struct wfs_fold *fold, const char *chat_id, enum wfs_effect ef
 /* Asks the driver again for steps of the plan that it has not given. */
 static int define_again(struct plan *plan, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *message = NULL;
-	size_t cell;
-	int r = plan_chat_load(plan->fold, plan->state.source_id, &cell, &message, error);
+	CHAT_AUTO struct chat chat = {.fold = plan->fold, .id = plan->state.source_id};
+	int r = plan_chat_load(&chat, error);
 
-	if (r || json_object_get(message, "open"))
+	if (r || chat.message.open)
 		return wfs_trace(r);
-	r = plan_chat_ask(plan->fold, plan->state.source_id, WFS_EFFECT_PLAN_NORMALIZE,
-		json_object(), message, error);
-	if (!r && json_object_set_new(message, "status", json_string("normalizing")) < 0)
-		r = fold_no_memory(error);
-	return wfs_trace(r ? r : fold_set_document(plan->fold, cell, message, error));
+	r = plan_chat_ask(&chat, WFS_EFFECT_PLAN_NORMALIZE, json_object(), error);
+	chat.message.status = "normalizing";
+	return wfs_trace(r ? r : fold_write_chat_message(plan->fold, &chat.message, error));
 }
 
 /* Does the plan wait until somebody resumes it? */
@@ -255,7 +272,8 @@ static int fold_more(struct wfs_fold *fold, const char *chat, const json_t *acti
 	char ret_id[static WFS_CHAT_ID_MAX + 1], struct wfs_error *error)
 {
 	PLAN_AUTO struct plan plan = {.fold = fold};
-	WFS_AUTO_JSON json_t *message = asking(action, wfs_json_text(action, "message"), "resumed");
+	struct wfs_document_chat_message message =
+		asking(action, json_object_get(action, "message"), "resumed");
 	int r = load_resumable(fold, action, &plan, error);
 
 	if (!r &&
@@ -264,12 +282,9 @@ static int fold_more(struct wfs_fold *fold, const char *chat, const json_t *acti
 		r = wfs_error_set(error, WFS_E_NOT_AUTHORIZED,
 			"plan '%s' is of another session than '%s'", plan.plan_id,
 			wfs_json_text(action, "session_id"));
-	if (!r &&
-		(!message ||
-			json_object_set_new(message, "plan_id", json_string(plan.plan_id)) < 0))
-		r = fold_no_memory(error);
+	message.plan_id = plan.plan_id;
 	if (!r)
-		r = plan_say(fold, chat, message, ret_id, error);
+		r = plan_say(fold, chat, &message, ret_id, error);
 	if (r || plan_is(plan.state.phase, "ended"))
 		return wfs_trace(r);
 	plan.state.chat_id = ret_id;
@@ -279,37 +294,37 @@ static int fold_more(struct wfs_fold *fold, const char *chat, const json_t *acti
 
 /* --- asking for a plan --- */
 
-/* Asks for a plan. @effect: gives the plan, or its text; a model is asked for the text */
-static int begin(struct wfs_fold *fold, const char *chat, json_t *message, enum wfs_effect effect,
+/* Asks for a plan. @message: as plan_say() takes it. @effect: gives the plan, or its text; a model
+ * is asked for the text */
+static int begin(struct wfs_fold *fold, const char *key,
+	const struct wfs_document_chat_message *message, enum wfs_effect effect,
 	char ret_id[static WFS_CHAT_ID_MAX + 1], struct wfs_error *error)
 {
+	struct chat chat = {.fold = fold, .id = ret_id, .message = *message};
 	int r = intent_check_room(fold, error);
 
-	if (!r && !message)
-		r = fold_no_memory(error);
 	if (!r)
-		r = plan_say(fold, chat, message, ret_id, error);
+		r = plan_say(fold, key, message, ret_id, error);
 	if (r)
 		return wfs_trace(r);
-	r = plan_chat_ask(fold, ret_id, effect,
-		effect == WFS_EFFECT_LLM_GENERATE
-			? json_pack("{s:O}", "model", json_object_get(message, "model"))
-			: json_object(),
-		message, error);
-	return wfs_trace(r ? r : fold_put(fold, WFS_BUILTIN_CHAT_MESSAGE, ret_id, message, error));
+	r = plan_chat_ask(&chat, effect,
+		effect == WFS_EFFECT_LLM_GENERATE ? json_pack("{s:s}", "model", message->model)
+						  : json_object(),
+		error);
+	return wfs_trace(r ? r : fold_put_chat_message(fold, ret_id, &chat.message, error));
 }
 
 static int say(struct wfs_fold *fold, const json_t *action, char ret_id[static WFS_CHAT_ID_MAX + 1],
 	struct wfs_error *error)
 {
+	const struct wfs_document_chat_message message =
+		asking(action, json_object_get(action, "message"), "planning");
 	char chat[WFS_CHAT_ID_MAX + 1];
 
 	chat_key(fold, action, chat);
 	if (json_object_get(action, "plan_id"))
 		return wfs_trace(fold_more(fold, chat, action, ret_id, error));
-	WFS_AUTO_JSON json_t *message =
-		asking(action, wfs_json_text(action, "message"), "planning");
-	return wfs_trace(begin(fold, chat, message, WFS_EFFECT_LLM_GENERATE, ret_id, error));
+	return wfs_trace(begin(fold, chat, &message, WFS_EFFECT_LLM_GENERATE, ret_id, error));
 }
 
 int plan_fold_chat(
@@ -336,18 +351,16 @@ int plan_fold_chat(
 int plan_fold_import(
 	struct wfs_fold *fold, const json_t *action, json_t **ret_answer, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *message = asking(action, "(an imported plan)", "normalizing");
+	WFS_AUTO_JSON json_t *content = json_string("(an imported plan)");
+	struct wfs_document_chat_message message = asking(action, content, "normalizing");
 	char chat_id[WFS_CHAT_ID_MAX + 1];
 	char chat[WFS_CHAT_ID_MAX + 1];
 
 	chat_key(fold, action, chat);
-	if (!message || json_object_set(message, "blob", json_object_get(action, "blob")) < 0 ||
-		json_object_set_new(message, "resume",
-			json_boolean(json_is_true(json_object_get(action, "resume")))) < 0 ||
-		(json_is_true(json_object_get(action, "rerun")) &&
-			json_object_set_new(message, "rerun", json_true()) < 0))
-		return fold_no_memory(error);
-	int r = begin(fold, chat, message, WFS_EFFECT_PLAN_NORMALIZE, chat_id, error);
+	message.blob = wfs_json_text(action, "blob");
+	message.resume = json_boolean(json_is_true(json_object_get(action, "resume")));
+	message.rerun = json_is_true(json_object_get(action, "rerun"));
+	int r = begin(fold, chat, &message, WFS_EFFECT_PLAN_NORMALIZE, chat_id, error);
 	if (r)
 		return wfs_trace(r);
 	*ret_answer = answer_of(chat_id, NULL);
@@ -359,22 +372,17 @@ int plan_fold_import(
 /* Stops a chat that waits for its plan. */
 static int stop_chat(struct wfs_fold *fold, const char *chat_id, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *message = NULL;
-	size_t cell;
-	int r = plan_chat_load(fold, chat_id, &cell, &message, error);
-	const char *const open = r ? "" : wfs_json_text(message, "open");
+	CHAT_AUTO struct chat chat = {.fold = fold, .id = chat_id};
+	int r = plan_chat_load(&chat, error);
 
-	if (!r && !*open)
+	if (!r && !chat.message.open)
 		r = wfs_error_set(
 			error, WFS_E_CONFLICT, "chat '%.240s' waits for nothing", chat_id);
 	if (!r)
-		r = intent_cancel(fold, open, error);
-	if (r)
-		return wfs_trace(r);
-	(void)json_object_del(message, "open");
-	if (json_object_set_new(message, "status", json_string("cancelled")) < 0)
-		return fold_no_memory(error);
-	return wfs_trace(fold_set_document(fold, cell, message, error));
+		r = intent_cancel(fold, chat.message.open, error);
+	chat.message.open = NULL;
+	chat.message.status = "cancelled";
+	return wfs_trace(r ? r : fold_write_chat_message(fold, &chat.message, error));
 }
 
 static int stop_plan(struct wfs_fold *fold, const char *plan_id, struct wfs_error *error)
@@ -398,15 +406,13 @@ static int stop_plan(struct wfs_fold *fold, const char *plan_id, struct wfs_erro
 /* Stops a chat, or the plan that it has by now: the client may not know of the plan yet. */
 static int stop_either(struct wfs_fold *fold, const char *chat_id, struct wfs_error *error)
 {
-	WFS_AUTO_JSON json_t *message = NULL;
-	size_t cell;
-	int r = plan_chat_load(fold, chat_id, &cell, &message, error);
-	const char *const plan_id = wfs_json_text(message, "plan_id");
+	CHAT_AUTO struct chat chat = {.fold = fold, .id = chat_id};
+	int r = plan_chat_load(&chat, error);
 
 	if (r)
 		return wfs_trace(r);
-	return wfs_trace(
-		*plan_id ? stop_plan(fold, plan_id, error) : stop_chat(fold, chat_id, error));
+	return wfs_trace(chat.message.plan_id ? stop_plan(fold, chat.message.plan_id, error)
+					      : stop_chat(fold, chat_id, error));
 }
 
 int plan_fold_cancel(

@@ -177,29 +177,46 @@ int plan_spend(struct wfs_fold *fold, const char *principal, const struct wfs_bo
 
 /* --- chats: chat.c, chat-receipt.c --- */
 
-/** plan_chat_load() - load a message of a chat, the document of sys.chat_message
- *  @chat_id: key of the message. @ret_cell: index in the fold; @ret_message: caller owns it
+/* A message of a chat that is being folded. */
+struct chat {
+	struct wfs_fold *fold;
+	const char *id; /* key of the message; borrowed */
+	struct wfs_document_chat_message message;
+	json_t *owned;                   /* message.error */
+	char open[WFS_HASH_TEXT_SIZE];   /* message.open may be this */
+	char reply[WFS_CHAT_ID_MAX + 1]; /* message.reply may be this */
+};
+void chat_done(struct chat *chat);
+#define CHAT_AUTO WFS_CLEANUP(chat_done)
+
+/** plan_chat_load() - read chat->message, the document of sys.chat_message with the key chat->id
+ *  @chat: `fold` and `id` are set; caller ends it with chat_done(), also on failure, and stores it
+ *  with fold_write_chat_message()
  *  Return: 0, -ENOENT (not_found), … */
-int plan_chat_load(struct wfs_fold *fold, const char *chat_id, size_t *ret_cell,
-	json_t **ret_message, struct wfs_error *error);
+int plan_chat_load(struct chat *chat, struct wfs_error *error);
 
 /** plan_chat_principal() - cut the id of the principal from @chat_id, the key of a message of its
  *  chat. Return: @ret_principal. */
 const char *plan_chat_principal(
 	const char *chat_id, char ret_principal[static WFS_CHAT_ID_MAX + 1]);
 
-/** plan_chat_ask() - open an intent for a question in a chat, and set the member `open` of @message
- *  to its id. @chat_id: key of @message, the document of sys.chat_message; the caller stores it
+/** plan_chat_ask() - open an intent for a question in a chat, and set chat->message.open to its id;
+ *  the caller stores the message
  *  @params: of the effect, without chat_id, which is added; reference taken, also on failure; NULL:
  *  the caller had no memory */
-int plan_chat_ask(struct wfs_fold *fold, const char *chat_id, enum wfs_effect effect,
-	json_t *params, json_t *message, struct wfs_error *error);
+int plan_chat_ask(
+	struct chat *chat, enum wfs_effect effect, json_t *params, struct wfs_error *error);
 
 /** plan_say() - append a message to a chat, which is made if it does not exist, as one of the
  *  request's principal
- *  @chat: key of sys.chat. @message: document of sys.chat_message; borrowed
- *  @ret_id: key of the message */
-int plan_say(struct wfs_fold *fold, const char *chat, const json_t *message,
+ *  @chat: key of sys.chat. @message: the absent numbers are -1. @ret_id: key of the message */
+int plan_say(struct wfs_fold *fold, const char *chat,
+	const struct wfs_document_chat_message *message, char ret_id[static WFS_CHAT_ID_MAX + 1],
+	struct wfs_error *error);
+
+/** plan_reply() - plan_say() of the text with which a model answers
+ *  @text: a JSON string. @plan_id: of the plan that it is about, or NULL */
+int plan_reply(struct wfs_fold *fold, const char *chat, json_t *text, const char *plan_id,
 	char ret_id[static WFS_CHAT_ID_MAX + 1], struct wfs_error *error);
 
 /** plan_fold_chat_receipt() - fold the answer to an intent of a chat: the text of a plan, or other

@@ -85,10 +85,8 @@ static int fold_answer(
 	if (!json_is_string(text))
 		return wfs_error_set(
 			error, WFS_E_INVALID_ARGUMENT, "'payload': expected a string 'text'");
-	WFS_AUTO_JSON json_t *reply = json_pack(
-		"{s:O, s:s, s:s}", "content", text, "plan_id", plan->plan_id, "role", "assistant");
 	snprintf(chat, sizeof(chat), "%s+%s", plan->state.principal, plan->state.session_id);
-	int r = reply ? plan_say(plan->fold, chat, reply, id, error) : fold_no_memory(error);
+	int r = plan_reply(plan->fold, chat, text, plan->plan_id, id, error);
 	plan->state.final = text;
 	return wfs_trace(r ? r : plan_end(plan, error));
 }
