@@ -9,6 +9,8 @@
 
 const struct wfs_form wfs_form_text = {.kind = WFS_FORM_TEXT};
 const struct wfs_form wfs_form_nat = {.kind = WFS_FORM_NAT, .max = INT64_MAX};
+const struct wfs_form wfs_form_integer = {
+	.kind = WFS_FORM_INTEGER, .min = INT64_MIN, .max = INT64_MAX};
 const struct wfs_form wfs_form_bool = {.kind = WFS_FORM_BOOL};
 const struct wfs_form wfs_form_hash = {.kind = WFS_FORM_HASH};
 const struct wfs_form wfs_form_hash_bytes = {.kind = WFS_FORM_HASH_BYTES};

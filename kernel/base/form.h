@@ -64,6 +64,7 @@ struct wfs_form {
 
 extern const struct wfs_form wfs_form_text;
 extern const struct wfs_form wfs_form_nat;
+extern const struct wfs_form wfs_form_integer; /* any of 64 bits */
 extern const struct wfs_form wfs_form_bool;
 extern const struct wfs_form wfs_form_hash;
 extern const struct wfs_form wfs_form_hash_bytes;
@@ -72,6 +73,24 @@ extern const struct wfs_form wfs_form_value;
 #define WFS_FORM(...) (&(const struct wfs_form){__VA_ARGS__})
 #define WFS_FORM_FROM_TO(min_, max_) \
 	WFS_FORM(.kind = WFS_FORM_INTEGER, .min = (min_), .max = (max_))
+
+/* For tables M(name of a struct, type, member, 0 or how it may be absent), from which come the
+ * members of the struct, and their fields: a type's type in C, and its form. */
+#define WFS_MEMBER_TEXT const char *
+#define WFS_MEMBER_NAT int64_t
+#define WFS_MEMBER_INTEGER int64_t
+#define WFS_MEMBER_BOOL bool
+#define WFS_MEMBER_HASH struct wfs_hash
+#define WFS_MEMBER_VALUE json_t *
+#define WFS_MEMBER(of, type, name, absent) WFS_MEMBER_##type name;
+#define WFS_FIELD_TEXT &wfs_form_text
+#define WFS_FIELD_NAT &wfs_form_nat
+#define WFS_FIELD_INTEGER &wfs_form_integer
+#define WFS_FIELD_BOOL &wfs_form_bool
+#define WFS_FIELD_HASH &wfs_form_hash_bytes
+#define WFS_FIELD_VALUE &wfs_form_value
+#define WFS_FIELD(of, type, name, absent) \
+	{#name, WFS_FIELD_##type, absent, NULL, offsetof(struct of, name)},
 
 /** wfs_form_usage() - append the names of a record's fields to @buffer, as `name key?
  *  consistency?`; `?`: optional. @form: of a record */

@@ -4,23 +4,11 @@
 
 #include <string.h>
 
-#include "kernel/base/form.h"
 #include "kernel/base/json.h"
 
-static const struct wfs_form integer = {
-	.kind = WFS_FORM_INTEGER, .min = INT64_MIN, .max = INT64_MAX};
-
-#define FORM_TEXT &wfs_form_text
-#define FORM_INTEGER &integer
-#define FORM_BOOL &wfs_form_bool
-#define FORM_HASH &wfs_form_hash_bytes
-#define FORM_VALUE &wfs_form_value
-
-#define FIELD(document, type, name, absent) \
-	{#name, FORM_##type, absent, NULL, offsetof(struct wfs_document_##document, name)},
 #define FIELDS(constant, name)                            \
 	static const struct wfs_field name##_fields[] = { \
-		WFS_DOCUMENT_##constant(FIELD, name){NULL}};
+		WFS_DOCUMENT_##constant(WFS_FIELD, wfs_document_##name){NULL}};
 WFS_DOCUMENTS(FIELDS)
 
 static const struct {

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "kernel/base/cleanup.h"
-#include "kernel/base/error.h"
+#include "kernel/base/form.h"
 #include "kernel/base/hash.h"
 #include "kernel/manifest/builtin.h"
 
@@ -259,16 +259,10 @@ struct wfs_document {
 	size_t cell;  /* index in the fold that has read it */
 };
 
-#define WFS_DOCUMENT_C_TEXT const char *
-#define WFS_DOCUMENT_C_INTEGER int64_t
-#define WFS_DOCUMENT_C_BOOL bool
-#define WFS_DOCUMENT_C_HASH struct wfs_hash
-#define WFS_DOCUMENT_C_VALUE json_t *
-#define WFS_DOCUMENT_MEMBER(document, type, name, absent) WFS_DOCUMENT_C_##type name;
-#define WFS_DOCUMENT_STRUCT(constant, name)                        \
-	struct wfs_document_##name {                               \
-		struct wfs_document own;                           \
-		WFS_DOCUMENT_##constant(WFS_DOCUMENT_MEMBER, name) \
+#define WFS_DOCUMENT_STRUCT(constant, name)               \
+	struct wfs_document_##name {                      \
+		struct wfs_document own;                  \
+		WFS_DOCUMENT_##constant(WFS_MEMBER, name) \
 	};
 WFS_DOCUMENTS(WFS_DOCUMENT_STRUCT)
 

@@ -2,20 +2,11 @@
 /* Reads and writes bodies of records by their tables. */
 #include "kernel/read/body.h"
 
-#include <stddef.h>
-
-#include "kernel/base/form.h"
 #include "kernel/read/record.h"
 
-#define FORM_TEXT &wfs_form_text
-#define FORM_NAT &wfs_form_nat
-#define FORM_HASH &wfs_form_hash_bytes
-#define FORM_VALUE &wfs_form_value
-
-#define FIELD(body, type, name, absent) \
-	{#name, FORM_##type, absent, NULL, offsetof(struct wfs_body_##body, name)},
-#define FIELDS(constant, name) \
-	static const struct wfs_field name##_fields[] = {WFS_BODY_##constant(FIELD, name){NULL}};
+#define FIELDS(constant, name)                            \
+	static const struct wfs_field name##_fields[] = { \
+		WFS_BODY_##constant(WFS_FIELD, wfs_body_##name){NULL}};
 WFS_RECORD_KINDS(FIELDS)
 
 static const struct wfs_form forms[] = {

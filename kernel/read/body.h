@@ -9,7 +9,7 @@
 #include <jansson.h>
 #include <stdint.h>
 
-#include "kernel/base/error.h"
+#include "kernel/base/form.h"
 #include "kernel/base/hash.h"
 
 /* M(body, type, member, 0 or how it may be absent: see struct wfs_field); sorted by member, as
@@ -90,14 +90,9 @@ enum wfs_record_kind {
 
 /* Bodies. Plain values; texts and JSON values are borrowed. An absent text or value is NULL, an
  * absent number -1. */
-#define WFS_BODY_C_TEXT const char *
-#define WFS_BODY_C_NAT int64_t
-#define WFS_BODY_C_HASH struct wfs_hash
-#define WFS_BODY_C_VALUE json_t *
-#define WFS_BODY_MEMBER(body, type, name, absent) WFS_BODY_C_##type name;
-#define WFS_BODY_STRUCT(constant, name)                    \
-	struct wfs_body_##name {                           \
-		WFS_BODY_##constant(WFS_BODY_MEMBER, name) \
+#define WFS_BODY_STRUCT(constant, name)               \
+	struct wfs_body_##name {                      \
+		WFS_BODY_##constant(WFS_MEMBER, name) \
 	};
 WFS_RECORD_KINDS(WFS_BODY_STRUCT)
 

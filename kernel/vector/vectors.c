@@ -99,11 +99,6 @@ void wfs_vectors_free(struct wfs_vectors *vectors)
 	free(vectors);
 }
 
-size_t wfs_vectors_count(const struct wfs_vectors *vectors)
-{
-	return vectors->count;
-}
-
 size_t wfs_vectors_size_bytes(const struct wfs_vectors *vectors)
 {
 	return sizeof(*vectors) + row_bytes(vectors) +

@@ -72,8 +72,6 @@ int wfs_vectors_find(
  *  finite), -ENOENT. */
 int wfs_vectors_set_score(struct wfs_vectors *vectors, uint32_t id, double score);
 
-size_t wfs_vectors_count(const struct wfs_vectors *vectors);
-
 /** wfs_vectors_size_bytes() - Return: how many bytes of memory the set has allocated. */
 size_t wfs_vectors_size_bytes(const struct wfs_vectors *vectors);
 
