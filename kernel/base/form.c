@@ -45,12 +45,11 @@ static int check_list(const struct wfs_field *field, const json_t *list, struct 
 	return 0;
 }
 
-/* Reads a member that is there into its place in a struct. */
-static int read_value(
-	const struct wfs_field *field, const json_t *object, void *place, struct wfs_error *error)
+/* Reads a member that is there, with @value, into its place in a struct. */
+static int read_value(const struct wfs_field *field, const json_t *object, const json_t *value,
+	void *place, struct wfs_error *error)
 {
 	const struct wfs_form *const form = field->form;
-	const json_t *const value = json_object_get(object, field->name);
 	struct wfs_hash hash;
 	const char *text;
 	int r;
@@ -139,7 +138,7 @@ int wfs_form_read(const struct wfs_form *form, const char *what, const json_t *o
 		set_absent(field->form, place);
 		if (r || !value || (field->optional == WFS_NULLABLE && json_is_null(value)))
 			continue;
-		r = read_value(field, object, place, error);
+		r = read_value(field, object, value, place, error);
 		if (!r && field->form->then)
 			r = field->form->then(field->name, value, error);
 	}
