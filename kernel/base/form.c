@@ -51,24 +51,29 @@ static int read_value(const struct wfs_field *field, const json_t *object, const
 {
 	const struct wfs_form *const form = field->form;
 	struct wfs_hash hash;
-	const char *text;
+	const char *text = json_string_value(value);
+	const int64_t number = json_integer_value(value);
 	int r;
 
-	switch (form->kind) {
+	switch (form->kind) { /* the getters of json.h say what is wrong */
 	case WFS_FORM_TEXT:
-		return wfs_json_get_string(object, field->name, place, error);
+		*(const char **)place = text;
+		return text && strlen(text) == json_string_length(value)
+			? 0
+			: wfs_json_get_string(object, field->name, place, error);
 	case WFS_FORM_HASH:
 		r = wfs_json_get_string(object, field->name, place, error);
-		return r ? r
-			 : wfs_hash_parse(json_string_value(value), json_string_length(value),
-				   &hash, error);
+		return r ? r : wfs_hash_parse(text, strlen(text), &hash, error);
 	case WFS_FORM_HASH_BYTES:
 		r = wfs_json_get_string(object, field->name, &text, error);
 		return r ? r : wfs_hash_parse(text, strlen(text), place, error);
 	case WFS_FORM_NAT:
 	case WFS_FORM_INTEGER:
-		return wfs_json_get_integer(
-			object, field->name, form->min, form->max, place, error);
+		*(int64_t *)place = number;
+		return json_is_integer(value) && number >= form->min && number <= form->max
+			? 0
+			: wfs_json_get_integer(
+				  object, field->name, form->min, form->max, place, error);
 	case WFS_FORM_BOOL:
 		*(bool *)place = json_is_true(value);
 		return json_is_boolean(value) ? 0 : refuse(field->name, "true or false", error);
@@ -123,16 +128,18 @@ int wfs_form_read(const struct wfs_form *form, const char *what, const json_t *o
 	int r = form->members ? wfs_json_members(object, what, form->members, error) : 0;
 	bool complete = json_is_object(object);
 	size_t count = 0;
+	void *next = json_object_iter((json_t *)object); /* mostly what the next field reads */
 
 	for (const struct wfs_field *field = form->fields; field && field->name; field++) {
-		const json_t *const value = json_object_get(object, field->name);
-		union {
-			int64_t number;
-			struct wfs_hash hash;
-		} unused;
+		const bool is_next = next && strcmp(json_object_iter_key(next), field->name) == 0;
+		const json_t *const value = is_next ? json_object_iter_value(next)
+						    : json_object_get(object, field->name);
+		int64_t unused[WFS_HASH_SIZE / sizeof(int64_t)];
 		void *const place =
-			ret_struct ? (void *)((char *)ret_struct + field->offset) : &unused;
+			ret_struct ? (void *)((char *)ret_struct + field->offset) : unused;
 
+		if (is_next)
+			next = json_object_iter_next((json_t *)object, next);
 		count += value != NULL;
 		complete &= value || field->optional;
 		set_absent(field->form, place);

@@ -92,12 +92,12 @@ bool wfs_builtin_was(struct wfs_bytes definition)
 {
 	const struct wfs_hash hash = wfs_hash_of(definition.data, definition.size);
 	char hex[WFS_HASH_HEX_SIZE + 1];
+	size_t i = 0;
 
 	wfs_hash_hex(&hash, hex);
-	for (size_t i = 0; i < WFS_ARRAY_COUNT(old_definitions); i++)
-		if (strcmp(hex, old_definitions[i]) == 0)
-			return true;
-	return false;
+	while (i < WFS_ARRAY_COUNT(old_definitions) && strcmp(hex, old_definitions[i]) != 0)
+		i++;
+	return i < WFS_ARRAY_COUNT(old_definitions);
 }
 
 static json_t *list_of(const char *text)
