@@ -354,8 +354,8 @@ void wfs_control_submitted(struct wfs_control_open *open);
 
 /* --- control-answer.c --- */
 
-/** wfs_control_render() - append the answer of a call to @buffer, as a line: its result; or the
- *  envelope of its error; or of a failed turn or chat its details, which have an `error`. */
+/** wfs_control_render() - append the answer of a call to @buffer, as a line: its result; of a
+ *  failure, what wfs_call_envelope() makes; of a failed turn or chat, its details with `error`. */
 void wfs_control_render(const struct wfs_call *call, struct wfs_buffer *buffer);
 
 /** wfs_control_deliver() - read up to @size bytes of answers at the file offset @offset, or of the

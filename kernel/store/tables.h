@@ -153,7 +153,7 @@ int wfs_journal_get(
 /** wfs_journal_height() - get the number of records, those that were dropped included: seq of the
  *  last one + 1. */
 int wfs_journal_height(struct wfs_txn *txn, uint64_t *ret_height);
-/** wfs_journal_first() - get the seq of the oldest record that is kept; 0: no records. */
+/** wfs_journal_first() - get the seq of the oldest kept record; 0 also without any record. */
 int wfs_journal_first(struct wfs_txn *txn, uint64_t *ret_seq);
 /** wfs_journal_at_offset() - find the record whose line has the byte @offset of log.jsonl
  *  Return: 0, -ENOENT (no record that is kept), -EIO (the record may be a damaged one). */

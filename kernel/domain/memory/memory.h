@@ -166,8 +166,8 @@ int64_t memory_left(const struct memory *memory);
 
 /* --- given.c: entries as JSON --- */
 
-/** memory_check_tags() - check the tags of an entry: an array of at most MEMORY_TAGS_MAX texts;
- *  NULL: none. Return: 0, -EINVAL, -EFBIG (too_large). */
+/** memory_check_tags() - check the tags of an entry: an array of texts; NULL: none. Return: 0,
+ *  -EINVAL, -EFBIG (too_large: more than MEMORY_TAGS_MAX, or one above MEMORY_TAG_MAX bytes). */
 int memory_check_tags(const json_t *tags, struct wfs_error *error);
 
 /** memory_read_importance() - read the importance of an entry, a number from 0 to 1. @value: NULL:
